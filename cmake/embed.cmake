@@ -1,0 +1,67 @@
+# embed.cmake: text files become constants of the program.
+#
+# eventq_embed(TARGET <target> HEADER <path> NAMESPACE <namespace> FILES <file>...)
+#
+#   eventq_embed(TARGET eventq_store HEADER generated/sqlite_sql.h
+#     NAMESPACE eventq::sqlite::sql FILES sql/due.sql sql/0001_init.sql)
+#
+# gives <target> the header "generated/sqlite_sql.h", in which the namespace holds
+# a std::string_view `due` and one `m0001_init`, and the array `kAll` of all pairs
+# (name, text) in the order given. The header is written anew when a file changes.
+#
+# This file is also the script that the build runs to write the header.
+
+function(eventq_embed)
+  cmake_parse_arguments(arg "" "TARGET;HEADER;NAMESPACE" "FILES" ${ARGN})
+  list(TRANSFORM arg_FILES PREPEND ${CMAKE_CURRENT_SOURCE_DIR}/)
+  set(header ${CMAKE_CURRENT_BINARY_DIR}/${arg_HEADER})
+  add_custom_command(
+    OUTPUT ${header}
+    COMMAND ${CMAKE_COMMAND} -DHEADER=${header} -DNAMESPACE=${arg_NAMESPACE} "-DFILES=${arg_FILES}"
+      -P ${CMAKE_CURRENT_FUNCTION_LIST_FILE}
+    DEPENDS ${arg_FILES} ${CMAKE_CURRENT_FUNCTION_LIST_FILE}
+    COMMENT "Embedding ${arg_HEADER}"
+    VERBATIM)
+  target_sources(${arg_TARGET} PRIVATE ${header})
+  target_include_directories(${arg_TARGET} PRIVATE ${CMAKE_CURRENT_BINARY_DIR})
+endfunction()
+
+if(NOT CMAKE_SCRIPT_MODE_FILE STREQUAL CMAKE_CURRENT_LIST_FILE)
+  return()
+endif()
+
+set(constants "")
+set(all "")
+foreach(file IN LISTS FILES)
+  file(READ ${file} text)
+  # What ends the raw string below must not stand in the text.
+  string(FIND "${text}" ")eventq_file\"" end)
+  if(NOT end EQUAL -1)
+    message(FATAL_ERROR "${file} contains )eventq_file\", which ends the literal it is embedded in")
+  endif()
+  get_filename_component(name ${file} NAME_WLE)
+  string(REGEX REPLACE "[-.]" _ name ${name})
+  if(name MATCHES "^[0-9]")
+    set(name m${name})
+  endif()
+  string(APPEND constants
+    "inline constexpr std::string_view ${name} = R\"eventq_file(${text})eventq_file\"sv;\n")
+  string(APPEND all "    {\"${name}\", ${name}},\n")
+endforeach()
+file(WRITE ${HEADER} "// Written by cmake/embed.cmake.
+#pragma once
+
+#include <string_view>
+#include <utility>
+
+namespace ${NAMESPACE} {
+
+// Not the plain literal: the compiler refuses to count the characters of a long one.
+using std::string_view_literals::operator\"\"sv;
+
+${constants}
+inline constexpr std::pair<std::string_view, std::string_view> kAll[] = {
+${all}};
+
+}  // namespace ${NAMESPACE}
+")

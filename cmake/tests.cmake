@@ -1,0 +1,43 @@
+# tests.cmake: one GoogleTest program per layer.
+
+include(GoogleTest)
+find_package(GTest REQUIRED)
+
+# eventq_tests(<layer> <source>... [LIBRARIES <target>...] [DEFINITIONS <name=value>...]
+#              [LABELS <label>] [TIMEOUT <seconds>])
+#
+# Builds <layer>_test from the sources, linked to <layer>, and registers each TEST in it.
+# With a label the program is called <layer>_<label>_test, so that a layer may have several.
+#
+# The label decides in which presets the program exists at all:
+#   threads       only these are built and run under the thread sanitizer
+#   release_only  too slow or without meaning under any sanitizer
+function(eventq_tests layer)
+  cmake_parse_arguments(arg "" "LABELS;TIMEOUT" "LIBRARIES;DEFINITIONS" ${ARGN})
+  if(EVENTQ_SANITIZE AND arg_LABELS STREQUAL release_only)
+    return()
+  endif()
+  if(EVENTQ_SANITIZE STREQUAL thread AND NOT arg_LABELS STREQUAL threads)
+    return()
+  endif()
+  if(NOT arg_TIMEOUT)
+    set(arg_TIMEOUT 120)
+  endif()
+
+  set(name ${layer}_test)
+  if(arg_LABELS)
+    set(name ${layer}_${arg_LABELS}_test)
+  endif()
+  add_executable(${name} ${arg_UNPARSED_ARGUMENTS})
+  # The binary folder, too: a layer's embedded files (embed.cmake) are there for its tests.
+  target_include_directories(${name} PRIVATE ${PROJECT_SOURCE_DIR}/src ${CMAKE_CURRENT_BINARY_DIR})
+  target_compile_definitions(${name} PRIVATE ${arg_DEFINITIONS})
+  if(TARGET ${layer})
+    target_link_libraries(${name} PRIVATE ${layer})
+  endif()
+  target_link_libraries(${name} PRIVATE ${arg_LIBRARIES} GTest::gmock GTest::gtest_main)
+  gtest_discover_tests(${name}
+    DISCOVERY_MODE PRE_TEST
+    DISCOVERY_TIMEOUT 60
+    PROPERTIES TIMEOUT ${arg_TIMEOUT} LABELS "${arg_LABELS}")
+endfunction()

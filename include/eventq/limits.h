@@ -1,0 +1,48 @@
+// limits.h: every maximum a caller can meet. docs/api.md shows the same list.
+#pragma once
+
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+
+namespace eventq::limits {
+
+// Sizes are bytes of UTF-8, except where a name ends in _chars.
+inline constexpr std::size_t kTitleChars = 200;
+inline constexpr std::size_t kDescription = 16 * 1024;
+inline constexpr std::size_t kErrorMessage = 16 * 1024;
+inline constexpr std::size_t kPayload = 1024 * 1024;
+inline constexpr std::size_t kEnvelope = 64 * 1024;  // the rest of one event beside its payload
+inline constexpr std::size_t kOneEventBody = kPayload + kEnvelope;
+inline constexpr std::size_t kBatchBody = 32 * 1024 * 1024;
+inline constexpr std::size_t kBatchEvents = 10'000;
+
+inline constexpr std::size_t kTags = 32;      // per event, and per subscription
+inline constexpr std::size_t kTagChars = 64;  // of [A-Za-z0-9._:/@-]
+inline constexpr std::size_t kWorkerIdChars = 255;
+inline constexpr std::size_t kQueueNameChars = 128;  // of [A-Za-z0-9._:/@-]
+inline constexpr std::size_t kEventIdChars = 128;    // visible ASCII
+inline constexpr std::size_t kCorrelationIdChars = 128;
+inline constexpr std::size_t kIdempotencyKeyChars = 255;
+inline constexpr std::size_t kReasonChars = 1000;
+inline constexpr std::size_t kErrors = 100;  // per completion
+
+inline constexpr int kPriority = 1'000'000;  // from -kPriority to kPriority
+inline constexpr int kMaxRetries = 1000;
+inline constexpr int kMaxAttempts = 1'000'000;
+inline constexpr int kStatusCode = 999;                                        // from 0
+inline constexpr std::int64_t kExecutionTimeMs = 1000LL * 60 * 60 * 24 * 365;  // from 0
+inline constexpr std::int64_t kEventId = (1LL << 53) - 1;                      // exact in every JSON reader
+
+inline constexpr std::size_t kClaim = 1000;  // events per claim
+inline constexpr std::size_t kPage = 1000;   // events per list page
+inline constexpr std::int64_t kOffset = 1'000'000'000;
+inline constexpr std::chrono::seconds kWait{60};
+inline constexpr std::chrono::hours kIdempotencyKeyAge{24};
+
+inline constexpr std::size_t kJsonDepth = 64;  // the outermost object counted
+
+static_assert(kOneEventBody < kBatchBody);
+static_assert(kClaim <= kBatchEvents);
+
+}  // namespace eventq::limits

@@ -1,0 +1,94 @@
+// queue.h: hand events from publishers to workers, and remember what became of them.
+//
+// Delivery is at least once: a handler may see an event again when its worker
+// died, or answered after its lease ended. Make handlers idempotent.
+//
+// Threads: every method may be called from any thread. Calls made at the same
+//          time share one commit; each returns after the commit that holds it.
+// Time:    Options::clock. Stored times are UTC, in milliseconds.
+// Limits:  see limits.h.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "eventq/error.h"
+#include "eventq/event.h"
+#include "eventq/options.h"
+
+namespace eventq {
+
+struct PollRequest {
+  std::vector<std::string> tags;  // any of these; empty: whatever the tags
+  std::string queue = "main";
+  const Clock* clock = nullptr;  // judges for this call what is due; the queue's own when null
+};
+
+struct Outcome {
+  std::optional<int> status_code;
+  std::optional<std::int64_t> execution_time_ms;
+  std::vector<std::string> errors;  // not empty: COMPLETED_WITH_ERRORS
+};
+
+struct Failure {
+  std::optional<int> status_code;
+  std::optional<std::int64_t> execution_time_ms;
+  std::string message;
+  bool permanent = false;  // no retry, however many are left
+};
+
+class Queue {
+ public:
+  // Opens `sqlite:PATH` (created when absent, one process at a time) or `memory:`.
+  // Errors: invalid_argument for another URL; unavailable when the file is in
+  // use or cannot be opened; corrupt when a newer eventq wrote it.
+  static Result<std::unique_ptr<Queue>> open(std::string_view url, const Options& options = {});
+
+  virtual ~Queue() = default;
+  Queue(const Queue&) = delete;
+  Queue& operator=(const Queue&) = delete;
+
+  // Stores a pending event. Once this returns a value the event survives a crash.
+  // An event_id that exists already gives the existing event.
+  // Errors: invalid_argument, too_large, unavailable, unknown_outcome, no_space.
+  virtual Result<Event> publish(const NewEvent& event) = 0;
+
+  // Stores all of them or none. They share a correlation id made for them, unless they bring their own.
+  virtual Result<std::vector<Event>> publish_batch(std::span<const NewEvent> events) = 0;
+
+  // Claims the next due event, highest priority first, oldest first. Never
+  // waits: nothing due is not an error, the optional is empty.
+  virtual Result<std::optional<Claim>> poll(const PollRequest& request = {}) = 0;
+
+  // Finishes, or fails, the event held by `lease`. Repeating the call with the same
+  // lease returns the first entry again and writes nothing.
+  // Errors: not_found; lease_lost when another attempt holds the event or it has ended.
+  virtual Result<LogEntry> complete(const Lease& lease, const Outcome& outcome = {}) = 0;
+  virtual Result<LogEntry> fail(const Lease& lease, const Failure& failure) = 0;
+
+  // A sign of life: the lease now ends one full lease from now. Returns its end.
+  virtual Result<TimePoint> heartbeat(const Lease& lease) = 0;
+
+  // Ends an event that this object polled: COMPLETED, or COMPLETED_WITH_ERRORS
+  // when there are errors. Does nothing for an event that has ended already.
+  // Errors: not_found; lease_lost when this object does not hold it.
+  virtual Result<void> finalize(EventId id, const std::vector<std::string>& errors = {}) = 0;
+
+  // The same with a verdict: COMPLETED, or FAILED without a retry.
+  enum class Verdict : std::uint8_t { success, failure };
+  virtual Result<void> finalize(EventId id, Verdict verdict) = 0;
+
+  // The event as it is now, live or ended, and its log, oldest entry first.
+  virtual Result<Event> get(EventId id) = 0;
+  virtual Result<std::vector<LogEntry>> log(EventId id) = 0;
+
+ protected:
+  Queue() = default;
+};
+
+}  // namespace eventq

@@ -1,0 +1,23 @@
+// hash_test.cc: fingerprints are stable and tell their parts apart.
+#include "base/hash.h"
+
+#include <gtest/gtest.h>
+
+namespace eventq {
+namespace {
+
+TEST(Fingerprint, IsTheSameOnEveryMachine) {
+  // XXH3-128 of nothing; then of the eight bytes 01 00 00 00 00 00 00 00 and "a".
+  EXPECT_EQ(fingerprint({}), "99aa06d3014798d86001c324468d497f");
+  EXPECT_EQ(fingerprint({"a"}), "ea7daf8b8b8e0899adea399fbae36cb2");
+}
+
+TEST(Fingerprint, TellsWherePartsEnd) {
+  EXPECT_NE(fingerprint({"ab", "c"}), fingerprint({"a", "bc"}));
+  EXPECT_NE(fingerprint({"abc"}), fingerprint({"abc", ""}));
+  EXPECT_NE(fingerprint({"a", "b"}), fingerprint({"b", "a"}));
+  EXPECT_NE(fingerprint({}), fingerprint({""}));
+}
+
+}  // namespace
+}  // namespace eventq

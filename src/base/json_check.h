@@ -1,0 +1,57 @@
+// json_check.h: is a text, cut into tokens, one JSON value and nothing else?
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/json_document.h"
+#include "eventq/error.h"
+#include "eventq/limits.h"
+
+namespace eventq {
+
+// Keeps its memory from one check to the next.
+class JsonChecker {
+ public:
+  // The error, or nothing for a valid document. REQUIRES: at least one token.
+  std::optional<Error> check(JsonDocument& document);
+
+ private:
+  struct Level {
+    bool is_object = false;
+    std::size_t first_name = 0;  // in names_
+  };
+
+  bool walk();
+  bool take_name();
+  bool take_value();
+  bool take_scalar();
+  bool open_level();
+  bool close_level();
+  bool check_string(std::string_view token, std::string_view* unescaped);
+  bool names_differ(std::size_t first_name);
+  bool fail(std::string_view what, std::size_t offset);
+  bool fail_at_token(std::string_view what);
+
+  [[nodiscard]] char closer() const { return levels_[depth_ - 1].is_object ? '}' : ']'; }
+
+  JsonDocument* document_ = nullptr;
+  std::size_t index_ = 0;      // the next token
+  std::size_t backslash_ = 0;  // the first one at or behind the last string, npos when there is none
+  std::size_t depth_ = 0;
+  std::array<Level, limits::kJsonDepth> levels_{};
+  std::vector<std::string_view> names_;  // of the open objects, outermost first
+  std::vector<std::uint64_t> hashes_;
+  std::string scratch_;
+  std::string fault_;
+};
+
+// "The body is not valid JSON: <what>."
+[[nodiscard]] Error json_error(std::string_view what);
+
+}  // namespace eventq

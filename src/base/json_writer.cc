@@ -1,0 +1,134 @@
+// json_writer.cc: see json_writer.h.
+#include "base/json_writer.h"
+
+#include <array>
+#include <charconv>
+#include <cstddef>
+
+namespace eventq {
+namespace {
+
+constexpr std::array<bool, 256> kNeedsEscape = [] {
+  std::array<bool, 256> table{};
+  for (std::size_t c = 0; c < 0x20; ++c) table[c] = true;
+  table['"'] = true;
+  table['\\'] = true;
+  return table;
+}();
+
+bool needs_escape(char c) { return kNeedsEscape[static_cast<unsigned char>(c)]; }
+
+void append_escape(std::string& out, char c) {
+  switch (c) {
+    case '"': out += "\\\""; return;
+    case '\\': out += "\\\\"; return;
+    case '\b': out += "\\b"; return;
+    case '\f': out += "\\f"; return;
+    case '\n': out += "\\n"; return;
+    case '\r': out += "\\r"; return;
+    case '\t': out += "\\t"; return;
+    default: break;
+  }
+  constexpr std::string_view kHex = "0123456789abcdef";
+  const auto byte = static_cast<unsigned char>(c);
+  out += "\\u00";
+  out += kHex[byte >> 4];
+  out += kHex[byte & 0xF];
+}
+
+}  // namespace
+
+void append_json_string(std::string& out, std::string_view text) {
+  out += '"';
+  std::size_t copied = 0;
+  for (std::size_t at = 0; at < text.size(); ++at) {
+    if (!needs_escape(text[at])) continue;
+    out.append(text, copied, at - copied);
+    append_escape(out, text[at]);
+    copied = at + 1;
+  }
+  out.append(text, copied);
+  out += '"';
+}
+
+JsonWriter& JsonWriter::begin_object() {
+  separate();
+  out_ += '{';
+  first_ = true;
+  return *this;
+}
+
+JsonWriter& JsonWriter::end_object() {
+  out_ += '}';
+  first_ = false;
+  return *this;
+}
+
+JsonWriter& JsonWriter::begin_array() {
+  separate();
+  out_ += '[';
+  first_ = true;
+  return *this;
+}
+
+JsonWriter& JsonWriter::end_array() {
+  out_ += ']';
+  first_ = false;
+  return *this;
+}
+
+JsonWriter& JsonWriter::key(std::string_view name) {
+  separate();
+  out_ += '"';
+  out_ += name;
+  out_ += "\":";
+  first_ = true;
+  return *this;
+}
+
+JsonWriter& JsonWriter::string(std::string_view text) {
+  separate();
+  append_json_string(out_, text);
+  return *this;
+}
+
+JsonWriter& JsonWriter::integer(std::int64_t number) {
+  separate();
+  std::array<char, 20> digits{};  // "-9223372036854775808"
+  const auto end = std::to_chars(digits.data(), digits.data() + digits.size(), number).ptr;
+  out_.append(digits.data(), end);
+  return *this;
+}
+
+JsonWriter& JsonWriter::boolean(bool value) {
+  separate();
+  out_ += value ? "true" : "false";
+  return *this;
+}
+
+JsonWriter& JsonWriter::null() {
+  separate();
+  out_ += "null";
+  return *this;
+}
+
+JsonWriter& JsonWriter::time(TimePoint time) {
+  separate();
+  out_ += '"';
+  append_iso_time(out_, time);
+  out_ += '"';
+  return *this;
+}
+
+JsonWriter& JsonWriter::raw(std::string_view json) {
+  separate();
+  out_ += json;
+  return *this;
+}
+
+void JsonWriter::separate() {
+  if (!first_) out_ += ',';
+  first_ = false;
+}
+
+}  // namespace eventq

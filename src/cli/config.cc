@@ -1,0 +1,169 @@
+// config.cc: see config.h.
+#include "cli/config.h"
+
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstddef>
+#include <string_view>
+#include <utility>
+
+#include "base/utf8.h"
+#include "cli/nearest.h"
+#include "cli/toml_file.h"
+#include "model/validate.h"
+
+namespace eventq::cli {
+namespace {
+
+constexpr std::string_view kPrefix = "EVENTQ_";
+constexpr std::string_view kConfigVariable = "EVENTQ_CONFIG";
+
+struct Given {
+  std::string origin;
+  std::string_view text;
+  std::string shown;  // for a message
+  bool right_kind = true;
+};
+
+Error fault(const std::string& origin, const std::string& message) {
+  return {.code = ErrorCode::invalid_argument, .message = origin + ": " + message};
+}
+
+Result<void> apply(Config& config, std::size_t index, const Given& given) {
+  const Setting& setting = all_settings()[index];
+  if (!given.right_kind || !setting.read(config.settings, given.text)) {
+    return fault(given.origin, std::string(setting.name) + " must be " + std::string(setting.what) +
+                                   ", such as " + toml_value(setting, Settings{}) + ", not " + given.shown +
+                                   ".");
+  }
+  // All that was applied before is in range, so a complaint is about this one.
+  if (const auto bad = validate(config.settings.queue)) return fault(given.origin, bad->message);
+  config.origins[index] = given.origin;
+  return {};
+}
+
+std::vector<std::string> names_of(std::string (*name)(const Setting&)) {
+  std::vector<std::string> names;
+  for (const Setting& setting : all_settings()) names.push_back(name(setting));
+  return names;
+}
+
+bool same_kind(Setting::Kind wanted, TomlEntry::Kind found) {
+  switch (wanted) {
+    case Setting::Kind::text: return found == TomlEntry::Kind::text;
+    case Setting::Kind::number: return found == TomlEntry::Kind::number;
+    case Setting::Kind::truth: return found == TomlEntry::Kind::truth;
+  }
+  return false;
+}
+
+Result<void> apply_file(Config& config, const std::string& path) {
+  const auto entries = read_toml_file(path);
+  if (!entries) return entries.error();
+  const auto keys = names_of([](const Setting& setting) { return std::string(setting.name); });
+  for (const TomlEntry& entry : *entries) {
+    std::string origin = path + ":" + std::to_string(entry.line);
+    const auto found = std::find(keys.begin(), keys.end(), entry.key);
+    if (found == keys.end()) {
+      return fault(origin, "there is no setting " + toml_string(entry.key) + did_you_mean(entry.key, keys));
+    }
+    const auto index = static_cast<std::size_t>(found - keys.begin());
+    const bool right_kind = same_kind(all_settings()[index].kind, entry.kind);
+    auto applied = apply(config, index, {std::move(origin), entry.text, entry.shown, right_kind});
+    if (!applied) return applied;
+  }
+  return {};
+}
+
+Result<void> apply_variables(Config& config, const Variables& variables) {
+  const auto names = names_of(variable_name);
+  for (const auto& [name, value] : variables) {
+    if (name == kConfigVariable) continue;
+    const auto found = std::find(names.begin(), names.end(), name);
+    if (found == names.end()) {
+      config.unknown_variables.push_back(name);
+      continue;
+    }
+    const auto index = static_cast<std::size_t>(found - names.begin());
+    auto applied = apply(config, index, {name, value, toml_string(value)});
+    if (!applied) return applied;
+  }
+  return {};
+}
+
+Result<void> apply_flags(Config& config, const Flags& flags) {
+  for (std::size_t index = 0; index < all_settings().size(); ++index) {
+    const Setting& setting = all_settings()[index];
+    const auto given = flags.values.find(setting.name);
+    if (given == flags.values.end()) continue;
+    const std::string& value = given->second;
+    auto applied = apply(config, index, {flag_name(setting), value, toml_string(value)});
+    if (!applied) return applied;
+  }
+  return {};
+}
+
+Result<void> check_reach(const Config& config) {
+  const Settings& settings = config.settings;
+  if (settings.allow_remote || is_loopback(settings.listen)) return {};
+  return fault(origin_of(config, "listen"),
+               format(settings.listen) +
+                   " can be reached from other machines, and eventq has no authentication "
+                   "yet. Listen on 127.0.0.1 or [::1], or give --allow-remote if everybody "
+                   "who can reach it may publish, read and cancel.");
+}
+
+// A comment ends with its line and must be UTF-8, as the rest of the file.
+std::string comment(const std::string& text) {
+  return has_control(text) || !valid_utf8(text) ? "(a file whose name cannot be shown)" : text;
+}
+
+}  // namespace
+
+Variables read_environment() {
+  Variables variables;
+  for (char** variable = environ; variable != nullptr && *variable != nullptr; ++variable) {
+    const std::string_view text = *variable;
+    const std::size_t equals = text.find('=');
+    if (!text.starts_with(kPrefix) || equals == std::string_view::npos) continue;
+    variables.emplace(text.substr(0, equals), text.substr(equals + 1));
+  }
+  return variables;
+}
+
+Result<Config> load_config(const Flags& flags, const Variables& variables) {
+  Config config;
+  config.origins.assign(all_settings().size(), "default");
+
+  std::optional<std::string> path = flags.config;
+  const auto named = variables.find(kConfigVariable);
+  if (!path && named != variables.end()) path = named->second;
+  if (path) {
+    if (auto applied = apply_file(config, *path); !applied) return applied.error();
+  }
+  if (auto applied = apply_variables(config, variables); !applied) return applied.error();
+  if (auto applied = apply_flags(config, flags); !applied) return applied.error();
+  if (auto checked = check_reach(config); !checked) return checked.error();
+  return config;
+}
+
+std::string origin_of(const Config& config, std::string_view name) {
+  const auto settings = all_settings();
+  const auto found = std::find_if(settings.begin(), settings.end(),
+                                  [&](const Setting& setting) { return setting.name == name; });
+  return found == settings.end() ? "" : config.origins[static_cast<std::size_t>(found - settings.begin())];
+}
+
+std::string print_config(const Config& config) {
+  std::string text;
+  for (std::size_t index = 0; index < all_settings().size(); ++index) {
+    const Setting& setting = all_settings()[index];
+    text += "# " + std::string(setting.help) + ".\n";
+    text += std::string(setting.name) + " = " + toml_value(setting, config.settings) + "  # " +
+            comment(config.origins[index]) + "\n";
+  }
+  return text;
+}
+
+}  // namespace eventq::cli

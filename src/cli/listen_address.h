@@ -1,0 +1,25 @@
+// listen_address.h: "127.0.0.1:8080" as a value.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+
+namespace eventq::cli {
+
+struct ListenAddress {
+  std::string host = "127.0.0.1";  // an IPv4 or IPv6 address without brackets, or localhost
+  std::uint16_t port = 8080;       // 0: any free one
+};
+
+// "127.0.0.1:8080", "[::1]:8080" or "localhost:8080". Other host names are not looked up.
+[[nodiscard]] std::optional<ListenAddress> parse_listen_address(std::string_view text);
+
+// What parse_listen_address() reads as `address`.
+[[nodiscard]] std::string format(const ListenAddress& address);
+
+// Only this machine can reach it.
+[[nodiscard]] bool is_loopback(const ListenAddress& address);
+
+}  // namespace eventq::cli

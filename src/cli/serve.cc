@@ -1,0 +1,170 @@
+// serve.cc: see serve.h.
+#include "cli/serve.h"
+
+#include <sys/resource.h>
+#include <sys/stat.h>
+
+#include <algorithm>
+#include <chrono>
+#include <csignal>
+#include <cstddef>
+#include <filesystem>
+#include <iostream>
+#include <string>
+#include <string_view>
+#include <system_error>
+#include <thread>
+#include <vector>
+
+#include "base/log.h"
+#include "cli/config.h"
+#include "cli/nearest.h"
+#include "cli/stop_signals.h"
+#include "http/server.h"
+#include "http/service.h"
+#include "queue/engine.h"
+#include "store/sqlite/sqlite_store.h"
+
+namespace eventq::cli {
+namespace {
+
+// Together with the rest of a stop this stays below the ten seconds that
+// service managers grant (docker stop; systemd grants more).
+constexpr std::chrono::seconds kDrainTime{8};
+
+// Descriptors that are not connections: the store's files, the listener, epoll, stderr.
+constexpr std::size_t kOtherDescriptors = 64;
+
+ExitCode fail(const std::string& message) {
+  std::cerr << "eventq: " << message << '\n';
+  return ExitCode::failed;
+}
+
+std::size_t io_threads() {
+  // One core is left to the thread that commits.
+  return std::clamp<std::size_t>(std::thread::hardware_concurrency(), 2, 5) - 1;
+}
+
+// Each connection needs a descriptor, and the usual soft limit of 1024 is there for
+// programs that use select(). Returns what is allowed now.
+std::size_t raise_descriptor_limit() {
+  rlimit limit{};
+  if (getrlimit(RLIMIT_NOFILE, &limit) != 0) return 1024;
+  const rlimit raised{.rlim_cur = limit.rlim_max, .rlim_max = limit.rlim_max};
+  return setrlimit(RLIMIT_NOFILE, &raised) == 0 ? limit.rlim_max : limit.rlim_cur;
+}
+
+void warn_of_unknown_variables(const Logger& log, const Config& config) {
+  std::vector<std::string> known;
+  for (const Setting& setting : all_settings()) known.push_back(variable_name(setting));
+  for (const std::string& name : config.unknown_variables) {
+    LogLine warning("unknown variable in the environment");
+    warning.add("variable", name);
+    if (const auto meant = nearest(name, known)) warning.add("nearest", *meant);
+    log(LogLevel::warning, warning.str());
+  }
+}
+
+void log_settings(const Logger& log, const Config& config) {
+  LogLine line("settings");
+  for (const Setting& setting : all_settings()) line.add(setting.name, setting.text(config.settings));
+  log(LogLevel::info, line.str());
+  if (!is_loopback(config.settings.listen)) {
+    log(LogLevel::warning, LogLine("other machines are let in without authentication")
+                               .add("listen", format(config.settings.listen))
+                               .str());
+  }
+}
+
+void log_store(const Logger& log, const std::string& store) {
+  LogLine line("store opened");
+  line.add("store", store);
+  constexpr std::string_view kSqlite = "sqlite:";
+  if (store.starts_with(kSqlite)) {
+    std::error_code ignored;  // then the path is empty, and the URL above says as much
+    line.add("path", std::filesystem::absolute(store.substr(kSqlite.size()), ignored).string());
+  }
+  log(LogLevel::info, line.str());
+}
+
+// A setting that only the engine or the server could judge.
+std::string with_origin(const Config& config, const Error& error) {
+  const std::string origin = origin_of(config, error.field);
+  const bool is_setting = error.code == ErrorCode::invalid_argument && !origin.empty();
+  return is_setting ? origin + ": " + error.message : error.message;
+}
+
+// Order matters: no new requests; an answer for those who wait; time for the
+// answers to leave; then the engine, whose last answers still need the server's threads.
+void stop(http::Server& server, Engine& engine, const Logger& log) {
+  server.close_listener();
+  engine.dismiss_waiters();
+  if (!server.drain(kDrainTime)) log(LogLevel::warning, LogLine("some requests are left unanswered").str());
+  engine.stop();
+  server.stop();
+}
+
+ExitCode run(const Config& config, const Logger& log) {
+  StopSignals stop_signals;
+  const Settings& settings = config.settings;
+  Options options = settings.queue;
+  options.logger = log;
+
+  sqlite::tune_process();
+  // Destroyed in the reverse order: the server calls the service, the service the engine. The
+  // engine answers into the service, which is why it must have stopped before.
+  auto engine = Engine::open(settings.store, options);
+  if (!engine) return fail(with_origin(config, engine.error()));
+  log_store(log, settings.store);
+
+  http::ServerOptions server_options{
+      .host = settings.listen.host, .port = settings.listen.port, .io_threads = io_threads(), .logger = log};
+  const std::size_t descriptors = raise_descriptor_limit();
+  if (descriptors < 2 * kOtherDescriptors) {
+    return fail("the limit on open files is " + std::to_string(descriptors) + "; at least " +
+                std::to_string(2 * kOtherDescriptors) + " are needed (ulimit -n).");
+  }
+  const std::size_t connections = descriptors - kOtherDescriptors;
+  server_options.connections_max = std::min(server_options.connections_max, connections);
+  const auto service = http::make_service(**engine, server_options.io_threads, system_clock(),
+                                          settings.allow_remote ? http::Hosts::any : http::Hosts::loopback);
+  auto server = http::Server::start(server_options, *service);
+  if (!server) return fail(server.error().message);
+
+  const std::string address = format({settings.listen.host, (*server)->port()});
+  log(LogLevel::info, LogLine("listening")
+                          .add("address", address)
+                          .add("dashboard", "http://" + address + "/")
+                          .add("store", settings.store)
+                          .str());
+
+  const int signal = stop_signals.wait();
+  log(LogLevel::info, LogLine("stopping").add("signal", signal == SIGINT ? "SIGINT" : "SIGTERM").str());
+  stop(**server, **engine, log);
+  log(LogLevel::info, LogLine("stopped").str());
+  return ExitCode::done;
+}
+
+}  // namespace
+
+ExitCode serve(const ServeCommand& command) {
+  const auto config = load_config(command.flags, read_environment());
+  if (!config) return fail(config.error().message);
+  const Logger log = stderr_logger(LogLevel::info);
+  warn_of_unknown_variables(log, *config);
+  if (command.mode == ServeCommand::Mode::print_config) {
+    std::cout << print_config(*config) << std::flush;
+    return std::cout ? ExitCode::done : fail("cannot write the settings to stdout");
+  }
+
+  // The store's files hold payloads: they are the owner's alone.
+  umask(077);
+  // A client that went away is told by the return of write().
+  std::signal(SIGPIPE, SIG_IGN);
+
+  log(LogLevel::info, LogLine("starting").add("version", EVENTQ_VERSION).str());
+  log_settings(log, *config);
+  return run(*config, log);
+}
+
+}  // namespace eventq::cli

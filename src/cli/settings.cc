@@ -1,0 +1,118 @@
+// settings.cc: the table, and the spellings made from it.
+#include "cli/settings.h"
+
+#include <algorithm>
+#include <cstdint>
+#include <limits>
+#include <optional>
+
+#include "base/numbers.h"
+#include "base/time_text.h"
+#include "base/utf8.h"
+
+namespace eventq::cli {
+namespace {
+
+bool read_duration(Millis& to, std::string_view text) {
+  const auto duration = parse_duration(text);
+  if (duration) to = *duration;
+  return duration.has_value();
+}
+
+// A number beyond int becomes the nearest int, which is out of every range of ours.
+bool read_number(int& to, std::string_view text) {
+  const auto number = parse_whole_signed<std::int64_t>(text);
+  if (!number) return false;
+  using Int = std::numeric_limits<int>;
+  to = static_cast<int>(std::clamp<std::int64_t>(*number, Int::min(), Int::max()));
+  return true;
+}
+
+bool read_truth(bool& to, std::string_view text) {
+  if (text != "true" && text != "false") return false;
+  to = text == "true";
+  return true;
+}
+
+// Text that a file can hold and a line of the log can show.
+bool read_text(std::string& to, std::string_view text) {
+  if (text.empty() || has_control(text) || !valid_utf8(text)) return false;
+  to = text;
+  return true;
+}
+
+bool read_listen(ListenAddress& to, std::string_view text) {
+  const auto address = parse_listen_address(text);
+  if (address) to = *address;
+  return address.has_value();
+}
+
+using Kind = Setting::Kind;
+using Text = std::string_view;
+
+constexpr Text kDuration = "a number and its unit (ms, s, m, h or d)";
+
+constexpr Setting kSettings[] = {
+    {"listen", Kind::text, "ADDRESS", "Where to listen; port 0 is any free one",
+     "ADDRESS:PORT with an IPv4 address, an IPv6 address in brackets, or localhost",
+     [](Settings& s, Text text) { return read_listen(s.listen, text); },
+     [](const Settings& s) { return format(s.listen); }},
+    {"allow_remote", Kind::truth, "", "Let other machines in, although there is no authentication yet",
+     "true or false", [](Settings& s, Text text) { return read_truth(s.allow_remote, text); },
+     [](const Settings& s) { return std::string(s.allow_remote ? "true" : "false"); }},
+    {"store", Kind::text, "URL", "Where events are kept: sqlite:PATH, or memory: to keep nothing", "a URL",
+     [](Settings& s, Text text) { return read_text(s.store, text); },
+     [](const Settings& s) { return s.store; }},
+    {"retry_delay", Kind::text, "DURATION", "How long a failed event waits before it may run again",
+     kDuration, [](Settings& s, Text text) { return read_duration(s.queue.retry.base, text); },
+     [](const Settings& s) { return format_duration(s.queue.retry.base); }},
+    {"lease", Kind::text, "DURATION", "How long a worker may be silent before its event goes to another",
+     kDuration, [](Settings& s, Text text) { return read_duration(s.queue.lease, text); },
+     [](const Settings& s) { return format_duration(s.queue.lease); }},
+    {"max_retries", Kind::number, "N", "The reported failure that reaches it is final", "a whole number",
+     [](Settings& s, Text text) { return read_number(s.queue.max_retries, text); },
+     [](const Settings& s) { return std::to_string(s.queue.max_retries); }},
+    {"max_attempts", Kind::number, "N", "Claims in a row without a report before an event is given up",
+     "a whole number", [](Settings& s, Text text) { return read_number(s.queue.max_attempts, text); },
+     [](const Settings& s) { return std::to_string(s.queue.max_attempts); }},
+};
+
+}  // namespace
+
+std::span<const Setting> all_settings() { return kSettings; }
+
+std::string flag_name(const Setting& setting) {
+  std::string name = "--" + std::string(setting.name);
+  std::replace(name.begin(), name.end(), '_', '-');
+  return name;
+}
+
+std::string variable_name(const Setting& setting) {
+  std::string name = "EVENTQ_";
+  for (const char c : setting.name) name += c >= 'a' && c <= 'z' ? static_cast<char>(c - 'a' + 'A') : c;
+  return name;
+}
+
+std::string toml_value(const Setting& setting, const Settings& settings) {
+  std::string text = setting.text(settings);
+  return setting.kind == Kind::text ? toml_string(text) : text;
+}
+
+std::string toml_string(std::string_view text) {
+  constexpr std::string_view kHex = "0123456789ABCDEF";
+  std::string quoted = "\"";
+  for (const char c : text) {
+    const auto byte = static_cast<unsigned char>(c);
+    if (byte < 0x20 || byte == 0x7F) {
+      quoted += "\\u00";
+      quoted += kHex[byte >> 4];
+      quoted += kHex[byte & 0xF];
+      continue;
+    }
+    if (c == '"' || c == '\\') quoted += '\\';
+    quoted += c;
+  }
+  return quoted + '"';
+}
+
+}  // namespace eventq::cli

@@ -1,0 +1,51 @@
+// settings.h: every setting of the server, once.
+//
+// The table is the only list of them: flags, environment variables, keys of the
+// configuration file, --help, --print-config and the log are all made from it.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string>
+#include <string_view>
+
+#include "cli/listen_address.h"
+#include "eventq/options.h"
+
+namespace eventq::cli {
+
+struct Settings {
+  ListenAddress listen;
+  bool allow_remote = false;
+  std::string store = "sqlite:eventq.db";
+  Options queue;
+};
+
+struct Setting {
+  // How the value is spelled in TOML.
+  enum class Kind : std::uint8_t { text, number, truth };
+
+  std::string_view name;  // the key in the file: retry_delay
+  Kind kind;
+  std::string_view placeholder;  // its value in --help
+  std::string_view help;
+  std::string_view what;  // "it must be ..."
+
+  // False when `text` is no such value. Ranges are left to validate().
+  bool (*read)(Settings& settings, std::string_view text);
+  // What read() takes.
+  std::string (*text)(const Settings& settings);
+};
+
+[[nodiscard]] std::span<const Setting> all_settings();
+
+[[nodiscard]] std::string flag_name(const Setting& setting);      // --retry-delay
+[[nodiscard]] std::string variable_name(const Setting& setting);  // EVENTQ_RETRY_DELAY
+
+// The value as TOML: "5m" with its quotes, 3, true.
+[[nodiscard]] std::string toml_value(const Setting& setting, const Settings& settings);
+
+// `text` in quotes, on one line whatever it holds.
+[[nodiscard]] std::string toml_string(std::string_view text);
+
+}  // namespace eventq::cli

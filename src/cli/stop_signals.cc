@@ -1,0 +1,39 @@
+// stop_signals.cc: see stop_signals.h.
+#include "cli/stop_signals.h"
+
+#include <unistd.h>
+
+#include <cerrno>
+
+#include "base/assert.h"
+
+namespace eventq::cli {
+namespace {
+
+extern "C" void end_at_once(int signal) { _exit(128 + signal); }
+
+}  // namespace
+
+StopSignals::StopSignals() {
+  sigemptyset(&signals_);
+  sigaddset(&signals_, SIGTERM);
+  sigaddset(&signals_, SIGINT);
+  const int failed = pthread_sigmask(SIG_BLOCK, &signals_, nullptr);
+  EVENTQ_ASSERT(failed == 0);
+}
+
+int StopSignals::wait() {
+  int signal = 0;
+  int failed = sigwait(&signals_, &signal);
+  while (failed == EINTR) failed = sigwait(&signals_, &signal);
+  EVENTQ_ASSERT(failed == 0);
+
+  struct sigaction end {};
+  end.sa_handler = end_at_once;
+  sigaction(SIGTERM, &end, nullptr);
+  sigaction(SIGINT, &end, nullptr);
+  pthread_sigmask(SIG_UNBLOCK, &signals_, nullptr);
+  return signal;
+}
+
+}  // namespace eventq::cli

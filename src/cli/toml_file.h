@@ -1,0 +1,31 @@
+// toml_file.h: a configuration file as a flat list of keys and values. The wrapper round toml++.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "eventq/error.h"
+
+namespace eventq::cli {
+
+struct TomlEntry {
+  enum class Kind : std::uint8_t { text, number, truth, other };
+
+  std::string key;
+  std::size_t line = 0;  // of the key
+  Kind kind = Kind::other;
+  std::string text;   // the value without quotes; of another kind: empty
+  std::string shown;  // the value for a message, on one line: "5m" with its quotes, 3, an array
+};
+
+// In the order of the file. Errors: not_found when it cannot be read;
+// invalid_argument with "PATH:LINE: " in front when it is no TOML.
+Result<std::vector<TomlEntry>> read_toml_file(const std::string& path);
+
+// The same for text that was read already; `path` is for messages.
+Result<std::vector<TomlEntry>> parse_toml(std::string_view text, const std::string& path);
+
+}  // namespace eventq::cli

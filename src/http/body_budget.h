@@ -1,0 +1,28 @@
+// body_budget.h: how many bytes the bodies of all requests under way may have together.
+//
+// Threads: every method may be called from any thread.
+#pragma once
+
+#include <atomic>
+#include <cstddef>
+
+namespace eventq::http {
+
+class BodyBudget {
+ public:
+  explicit BodyBudget(std::size_t bytes_max) : bytes_max_(bytes_max) {}
+
+  // False, and nothing taken, when fewer than `bytes` are left.
+  bool take(std::size_t bytes) {
+    if (bytes_.fetch_add(bytes) + bytes <= bytes_max_) return true;
+    give_back(bytes);
+    return false;
+  }
+  void give_back(std::size_t bytes) { bytes_.fetch_sub(bytes); }
+
+ private:
+  const std::size_t bytes_max_;
+  std::atomic<std::size_t> bytes_{0};
+};
+
+}  // namespace eventq::http

@@ -1,0 +1,60 @@
+// chunked_body.h: decodes a body sent in chunks, byte for byte as strict as the head.
+//
+// Beast could do this too, but it lets LF through in chunk extensions, keeps a
+// whole size line and all trailers in memory before it looks at them, and takes
+// trailers for header fields. Here extensions are refused (no client of ours
+// sends them), trailers are checked, counted and dropped.
+//
+// Threads: belongs to one connection.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+namespace eventq::http {
+
+class ChunkedBody {
+ public:
+  enum class Status : std::uint8_t {
+    more,  // all bytes are used up, the body goes on
+    done,  // the byte behind the body is the first one left in the input
+    malformed,
+    too_large,          // over the limit; nothing beyond it was kept
+    trailers_too_long,  // over kTrailerBytes
+  };
+
+  static constexpr std::size_t kTrailerBytes = 4 * 1024;
+
+  // Takes bytes from the front of `in` and appends what they carry to `body`,
+  // which may grow to `limit`. Not to be called again after any other answer than `more`.
+  Status feed(std::string_view& in, std::string& body, std::size_t limit);
+
+ private:
+  enum class State : std::uint8_t {
+    size,       // hexadecimal digits, then CR
+    size_end,   // LF
+    data,       // left_ bytes
+    data_cr,    // CR
+    data_end,   // LF
+    trailer,    // the first byte of a line behind the last chunk
+    name,       // a trailer's name, then ':'
+    value,      // a trailer's value, then CR
+    value_end,  // LF
+    body_end,   // LF of the empty line
+  };
+
+  Status take_data(std::string_view& in, std::string& body);
+  Status take(char c, std::size_t room);
+  Status take_size(char c, std::size_t room);
+  Status take_trailer(char c);
+  Status expect(char c, char wanted, State next);
+
+  State state_ = State::size;
+  unsigned digits_ = 0;     // of the size being read
+  std::uint64_t left_ = 0;  // bytes of this chunk still to come
+  std::size_t trailer_bytes_ = 0;
+};
+
+}  // namespace eventq::http

@@ -1,0 +1,60 @@
+// input_buffer.h: the bytes a connection has received and not yet used.
+//
+// One block, reused for every read. Whoever reads says how large it should be,
+// so a connection that waits keeps a small one.
+//
+// Threads: belongs to one connection.
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <cstring>
+#include <memory>
+#include <span>
+#include <string_view>
+
+namespace eventq::http {
+
+class InputBuffer {
+ public:
+  [[nodiscard]] std::string_view bytes() const { return {data_.get() + begin_, end_ - begin_}; }
+  [[nodiscard]] std::size_t size() const { return end_ - begin_; }
+  [[nodiscard]] bool empty() const { return begin_ == end_; }
+
+  // `size` bytes at the front are used up. They stay where they are: a read into
+  // room() may be under way.
+  void consume(std::size_t size) { begin_ += size; }
+  void clear() { begin_ = end_; }
+
+  // The free part of a block of `capacity` bytes, or of what the bytes kept need,
+  // whichever is more. REQUIRES: no read into an earlier room() is under way.
+  std::span<char> room(std::size_t capacity) {
+    resize(std::max(capacity, size()));
+    return {data_.get() + end_, capacity_ - end_};
+  }
+
+  // `size` bytes were written to the front of room().
+  void commit(std::size_t size) { end_ += size; }
+
+ private:
+  void resize(std::size_t capacity) {
+    const std::size_t kept = size();
+    if (capacity != capacity_) {
+      auto block = std::make_unique_for_overwrite<char[]>(capacity);
+      if (kept > 0) std::memcpy(block.get(), data_.get() + begin_, kept);
+      data_ = std::move(block);
+      capacity_ = capacity;
+    } else if (begin_ > 0 && kept > 0) {
+      std::memmove(data_.get(), data_.get() + begin_, kept);
+    }
+    begin_ = 0;
+    end_ = kept;
+  }
+
+  std::unique_ptr<char[]> data_;
+  std::size_t capacity_ = 0;
+  std::size_t begin_ = 0;
+  std::size_t end_ = 0;
+};
+
+}  // namespace eventq::http

@@ -1,0 +1,41 @@
+// message.h: an HTTP request and its response as values.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+namespace eventq::http {
+
+// The header fields the API looks at; all others are dropped while reading.
+// Empty: not sent.
+struct Headers {
+  std::string content_type;
+  std::string accept;
+  std::string idempotency_key;
+  std::string request_id;      // X-Request-Id
+  std::string origin;          // Origin
+  std::string sec_fetch_site;  // Sec-Fetch-Site
+  std::string host;
+};
+
+struct Request {
+  std::string method;  // "GET"; the server leaves out the body of the response to a HEAD
+  std::string target;  // path and query as sent
+  Headers headers;
+  // The decoded body. kJsonPadding more bytes are readable behind size().
+  std::string body;
+};
+
+struct Response {
+  int status = 200;
+  std::string body;
+  std::string_view content_type = "application/json";             // a literal
+  std::vector<std::pair<std::string_view, std::string>> headers;  // names are literals
+  bool close = false;                                             // end the connection after this response
+};
+
+}  // namespace eventq::http

@@ -1,0 +1,32 @@
+// routes.h: the whole HTTP surface. docs/api.md has one section per row, in this order, and
+// the OpenAPI document describes exactly these.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <string_view>
+
+#include "http/call.h"
+
+namespace eventq::http {
+
+struct Route {
+  std::string_view method;
+  std::string_view path;  // may hold one {id}: decimal digits and nothing else matches it
+  Handler handler;
+  enum class Effect : std::uint8_t { reads, changes } effect;
+  std::size_t body_max;
+};
+
+std::span<const Route> routes();
+
+struct Match {
+  const Route* route = nullptr;  // null: no such path, or not with this method
+  std::string_view id;
+  std::string_view allowed;  // of a path that is there: its methods, "GET, POST"
+};
+
+Match match(std::string_view method, std::string_view path);
+
+}  // namespace eventq::http

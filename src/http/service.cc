@@ -1,0 +1,253 @@
+// service.cc: see service.h.
+#include "http/service.h"
+
+#include <algorithm>
+#include <string>
+#include <unordered_map>
+#include <utility>
+#include <vector>
+
+#include "base/uuid.h"
+#include "http/call.h"
+#include "http/handlers.h"
+#include "http/problem.h"
+#include "http/routes.h"
+
+namespace eventq::http {
+namespace {
+
+// The body of a request that no route takes is read, so that its sender sees 404 or 405 and not 413.
+constexpr std::size_t kStrayBody = 64 * 1024;
+
+// Takes the answers to what nobody waits for.
+class NobodySink final : public Sink {
+ public:
+  void deliver(std::vector<Delivery>) override {}
+};
+
+// Keeps a caller's id where it can do no harm in headers and logs.
+bool is_request_id(std::string_view text) {
+  return !text.empty() && text.size() <= 64 && std::all_of(text.begin(), text.end(), [](char c) {
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '-' ||
+           c == '_' || c == '.';
+  });
+}
+
+// application/json, in UTF-8 if it says in what. Neither case nor white space matters.
+bool is_json(std::string_view content_type) {
+  std::string type;
+  for (const char c : content_type) {
+    if (c != ' ' && c != '\t' && c != '"')
+      type += c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
+  }
+  return type == "application/json" || type == "application/json;" ||
+         type == "application/json;charset=utf-8";
+}
+
+bool is_loopback_name(std::string_view host) {
+  const std::size_t colon = host.rfind(':');
+  const bool has_port = colon != std::string_view::npos && host.find(']', colon) == std::string_view::npos;
+  const std::string_view name = has_port ? host.substr(0, colon) : host;
+  const bool is_address = name.find_first_not_of("0123456789.") == std::string_view::npos;
+  return name == "localhost" || name == "[::1]" || (name.starts_with("127.") && is_address);
+}
+
+// A browser sent it for a page of another site.
+bool is_cross_site(const Headers& headers) {
+  if (!headers.sec_fetch_site.empty()) {
+    return headers.sec_fetch_site != "same-origin" && headers.sec_fetch_site != "none";
+  }
+  if (headers.origin.empty()) return false;
+  return headers.origin != "http://" + headers.host && headers.origin != "https://" + headers.host;
+}
+
+// One IoThread's share: what it waits for, and where its answers arrive.
+class Desk final : public Sink {
+ public:
+  Desk(Engine& engine, const Clock& clock, Hosts hosts, NobodySink& nobody)
+      : engine_(engine),
+        clock_(clock),
+        hosts_(hosts),
+        nobody_(nobody),
+        request_ids_(Uuid7Source::from_entropy()) {}
+
+  void on_request(IoThread& thread, ExchangeId exchange, const Request& request) {
+    if (!thread_) thread_ = &thread;
+    const std::string& sent = request.headers.request_id;
+    std::string request_id = is_request_id(sent) ? sent : request_ids_.next(clock_.now());
+    Handled handled = handle(request, request_id);
+    if (auto* response = std::get_if<Response>(&handled)) {
+      send(exchange, std::move(*response), request_id, {});
+      return;
+    }
+    auto& work = std::get<Work>(handled);
+    const auto token = static_cast<std::uint64_t>(exchange);
+    waiting_.emplace(token,
+                     Waiting{std::move(work.render), std::move(request_id), work.command.claim.has_value()});
+    engine_.submit(std::move(work.command), *this, token);
+  }
+
+  void on_gone(ExchangeId exchange) {
+    const auto token = static_cast<std::uint64_t>(exchange);
+    if (waiting_.erase(token) > 0) engine_.forget(*this, token);
+  }
+
+  // What takes events must not be given to one who may have left.
+  [[nodiscard]] bool answers_half_closed(ExchangeId exchange) const {
+    const auto found = waiting_.find(static_cast<std::uint64_t>(exchange));
+    return found != waiting_.end() && !found->second.takes_events;
+  }
+
+  // On an engine's thread.
+  void deliver(std::vector<Delivery> deliveries) override {
+    thread_->post([this, deliveries = std::make_shared<std::vector<Delivery>>(std::move(deliveries))] {
+      for (Delivery& delivery : *deliveries) answer(delivery.token, delivery.answer);
+    });
+  }
+
+ private:
+  struct Waiting {
+    std::function<Response(Answer&)> render;
+    std::string request_id;
+    bool takes_events = false;
+  };
+
+  Handled handle(const Request& request, const std::string& request_id) {
+    const std::string_view target = request.target;
+    const std::size_t question = target.find('?');
+    Call call{request, target.substr(0, question), {}, {}, request_id, parser_};
+    if (hosts_ == Hosts::loopback && !is_loopback_name(request.headers.host)) {
+      return respond_with(
+          problem_of(403, "This server is called localhost, 127.0.0.1 or [::1] in the Host field."),
+          request_id);
+    }
+    const Match found = match(request.method, call.path);
+    if (!found.route) return no_route(call, found);
+    if (found.route->effect == Route::Effect::changes && is_cross_site(request.headers)) {
+      return respond_with(problem_of(403, "A page of another site may not do this."), request_id);
+    }
+    if (question != std::string_view::npos) {
+      auto query = parse_query(target.substr(question + 1));
+      if (!query) return refuse(call, query.error());
+      call.query = std::move(*query);
+    }
+    call.id = found.id;
+    return found.route->handler(call);
+  }
+
+  static Response no_route(const Call& call, const Match& found) {
+    if (found.allowed.empty()) {
+      return respond_with(problem_of(404, "There is nothing at " + std::string(call.path) +
+                                              "; GET /openapi.json lists what is."),
+                          call.request_id);
+    }
+    Response response = respond_with(
+        problem_of(405, std::string(call.path) + " takes " + std::string(found.allowed) + " only."),
+        call.request_id);
+    response.headers.emplace_back("Allow", std::string(found.allowed));
+    return response;
+  }
+
+  void answer(std::uint64_t token, Answer& answer) {
+    const auto found = waiting_.find(token);
+    if (found == waiting_.end()) {
+      give_back(answer.claims);
+      return;
+    }
+    const Waiting waiting = std::move(found->second);
+    waiting_.erase(found);
+    Response response =
+        answer.error ? respond_with(problem_of(*answer.error), waiting.request_id) : waiting.render(answer);
+    send(static_cast<ExchangeId>(token), std::move(response), waiting.request_id, answer.claims);
+  }
+
+  void send(ExchangeId exchange, Response response, const std::string& request_id,
+            const std::vector<Claim>& claims) {
+    response.headers.emplace_back("X-Request-Id", request_id);
+    if (!thread_->respond(exchange, std::move(response))) give_back(claims);
+  }
+
+  // The client left before it could be told what it got.
+  void give_back(const std::vector<Claim>& claims) {
+    if (claims.empty()) return;
+    Command command;
+    for (const Claim& claim : claims) {
+      const Event& event = claim.event;
+      command.changes.push_back({Lease{event.id, event.worker_id, event.attempts},
+                                 Release{"The worker was gone before it got the event."}});
+    }
+    engine_.submit(std::move(command), nobody_, 0);
+  }
+
+  Engine& engine_;
+  const Clock& clock_;
+  const Hosts hosts_;
+  NobodySink& nobody_;
+  IoThread* thread_ = nullptr;  // set by the first request, before anything can be delivered
+
+  // Touched by the IoThread only.
+  Uuid7Source request_ids_;
+  JsonParser parser_;
+  std::unordered_map<std::uint64_t, Waiting> waiting_;
+};
+
+class EventService final : public Service {
+ public:
+  EventService(Engine& engine, std::size_t io_threads, const Clock& clock, Hosts hosts) {
+    for (std::size_t i = 0; i < io_threads; ++i)
+      desks_.push_back(std::make_unique<Desk>(engine, clock, hosts, nobody_));
+  }
+
+  std::size_t body_limit(std::string_view method, std::string_view path) const override {
+    const Match found = match(method, path);
+    return found.route ? found.route->body_max : kStrayBody;
+  }
+
+  void on_request(IoThread& thread, ExchangeId exchange, Request request) override {
+    desks_[thread.index()]->on_request(thread, exchange, request);
+  }
+
+  void on_gone(IoThread& thread, ExchangeId exchange) override { desks_[thread.index()]->on_gone(exchange); }
+
+  bool answers_half_closed(const IoThread& thread, ExchangeId exchange) const override {
+    return desks_[thread.index()]->answers_half_closed(exchange);
+  }
+
+  Response error_response(int status, std::string_view message) const override {
+    return respond_with(problem_of(status, message), "");
+  }
+
+ private:
+  NobodySink nobody_;
+  std::vector<std::unique_ptr<Desk>> desks_;
+};
+
+}  // namespace
+
+Response refuse(const Call& call, const Error& error) {
+  return respond_with(problem_of(error), call.request_id);
+}
+
+std::variant<JsonValue, Response> read_json(Call& call) {
+  if (!is_json(call.request.headers.content_type)) {
+    return respond_with(
+        problem_of(415, "The body must be JSON in UTF-8: send Content-Type: application/json."),
+        call.request_id);
+  }
+  auto parsed = call.parser.parse_padded(call.request.body);
+  if (!parsed) return refuse(call, parsed.error());
+  return *parsed;
+}
+
+std::optional<Response> refuse_query(const Call& call) {
+  if (call.query.empty()) return std::nullopt;
+  const std::string& name = call.query.front().name;
+  return refuse(call, {ErrorCode::invalid_argument, "There is no parameter \"" + name + "\" here.", name});
+}
+
+std::unique_ptr<Service> make_service(Engine& engine, std::size_t io_threads, const Clock& clock,
+                                      Hosts hosts) {
+  return std::make_unique<EventService>(engine, io_threads, clock, hosts);
+}
+
+}  // namespace eventq::http

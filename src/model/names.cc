@@ -1,0 +1,37 @@
+// names.cc: names as two tables, indexed by the enum's value.
+#include "model/names.h"
+
+#include <array>
+#include <cstddef>
+#include <span>
+
+namespace eventq {
+namespace {
+
+constexpr std::array<std::string_view, 7> kStatusNames = {
+    "PENDING", "PROCESSING", "COMPLETED", "COMPLETED_WITH_ERRORS", "FAILED", "SUPERSEDED", "CANCELLED",
+};
+
+constexpr std::array<std::string_view, 8> kActionNames = {
+    "PICKED", "STARTED", "COMPLETED", "FAILED", "ABANDONED", "RELEASED", "RESET", "CANCELLED",
+};
+
+template <typename Enum>
+std::optional<Enum> find(std::span<const std::string_view> names, std::string_view name) {
+  for (std::size_t i = 0; i < names.size(); ++i) {
+    if (names[i] == name) return static_cast<Enum>(i);
+  }
+  return std::nullopt;
+}
+
+}  // namespace
+
+std::string_view name_of(Status status) { return kStatusNames.at(static_cast<std::size_t>(status)); }
+std::string_view name_of(Action action) { return kActionNames.at(static_cast<std::size_t>(action)); }
+
+std::optional<Status> status_named(std::string_view name) { return find<Status>(kStatusNames, name); }
+std::optional<Action> action_named(std::string_view name) { return find<Action>(kActionNames, name); }
+
+bool has_ended(Status status) { return status != Status::pending && status != Status::processing; }
+
+}  // namespace eventq

@@ -1,0 +1,188 @@
+// validate.cc: see validate.h.
+#include "model/validate.h"
+
+#include <algorithm>
+#include <cstdint>
+#include <string>
+#include <utility>
+
+#include "base/utf8.h"
+#include "eventq/limits.h"
+#include "model/tags.h"
+
+namespace eventq {
+namespace {
+
+using Fault = std::optional<Error>;
+
+Error invalid(std::string_view field, std::string message) {
+  return {ErrorCode::invalid_argument, std::move(message), std::string(field)};
+}
+
+Error too_large(std::string_view field, std::size_t size, std::size_t limit, std::string_view unit) {
+  return {ErrorCode::too_large,
+          std::string(field) + " has " + std::to_string(size) + " " + std::string(unit) + "; at most " +
+              std::to_string(limit) + " are allowed.",
+          std::string(field)};
+}
+
+Fault out_of_range(std::string_view field, std::int64_t value, std::int64_t least, std::int64_t most) {
+  if (value >= least && value <= most) return std::nullopt;
+  return invalid(field, std::string(field) + " is " + std::to_string(value) + "; it must be from " +
+                            std::to_string(least) + " to " + std::to_string(most) + ".");
+}
+
+// Text that is stored and shown but never compared.
+Fault bad_text(std::string_view field, std::string_view text, std::size_t limit) {
+  if (text.size() > limit) return too_large(field, text.size(), limit, "bytes");
+  if (!valid_utf8(text)) return invalid(field, std::string(field) + " is not valid UTF-8.");
+  if (text.find('\0') != std::string_view::npos) {
+    return invalid(field, std::string(field) + " holds the character U+0000, which is not allowed.");
+  }
+  return std::nullopt;
+}
+
+// An identifier: 1 to `limit` characters of visible ASCII.
+Fault bad_identifier(std::string_view field, std::string_view text, std::size_t limit) {
+  if (text.empty()) return invalid(field, std::string(field) + " is empty.");
+  if (text.size() > limit) {
+    return invalid(field, std::string(field) + " has " + std::to_string(text.size()) +
+                              " characters; at most " + std::to_string(limit) + " are allowed.");
+  }
+  const bool visible = std::all_of(text.begin(), text.end(), [](char c) { return c > ' ' && c < '\x7f'; });
+  if (!visible) return invalid(field, std::string(field) + " must be visible ASCII without spaces.");
+  return std::nullopt;
+}
+
+Fault bad_title(std::string_view title) {
+  Fault text = bad_text("title", title, limits::kTitleChars * 4);
+  if (text && text->code != ErrorCode::too_large) return text;
+  const std::size_t chars = utf8_chars(title);
+  if (chars == 0) return invalid("title", "title is missing or empty; it needs 1 to 200 characters.");
+  if (text || chars > limits::kTitleChars) {
+    return invalid("title", "title has " + std::to_string(chars) + " characters; at most 200 are allowed.");
+  }
+  return std::nullopt;
+}
+
+Fault bad_reason(std::string_view reason) {
+  if (Fault text = bad_text("reason", reason, reason.size())) return text;
+  if (const std::size_t chars = utf8_chars(reason); chars > limits::kReasonChars) {
+    return too_large("reason", chars, limits::kReasonChars, "characters");
+  }
+  if (has_control(reason)) return invalid("reason", "reason holds a control character.");
+  return std::nullopt;
+}
+
+Fault bad_result(const std::optional<int>& status_code,
+                 const std::optional<std::int64_t>& execution_time_ms) {
+  if (status_code) {
+    if (Fault fault = out_of_range("status_code", *status_code, 0, limits::kStatusCode)) return fault;
+  }
+  if (execution_time_ms) {
+    return out_of_range("execution_time_ms", *execution_time_ms, 0, limits::kExecutionTimeMs);
+  }
+  return std::nullopt;
+}
+
+Fault bad_outcome(const Outcome& outcome) {
+  if (Fault fault = bad_result(outcome.status_code, outcome.execution_time_ms)) return fault;
+  if (outcome.errors.size() > limits::kErrors) {
+    return too_large("errors", outcome.errors.size(), limits::kErrors, "entries");
+  }
+  for (const std::string& error : outcome.errors) {
+    if (error.empty()) return invalid("errors", "errors holds an empty string; say what went wrong.");
+    if (Fault fault = bad_text("errors", error, limits::kErrorMessage)) return fault;
+  }
+  return std::nullopt;
+}
+
+Fault bad_failure(const Failure& failure) {
+  if (Fault fault = bad_result(failure.status_code, failure.execution_time_ms)) return fault;
+  return bad_text("error_message", failure.message, limits::kErrorMessage);
+}
+
+}  // namespace
+
+std::optional<Error> validate_worker_id(std::string_view worker_id) {
+  if (worker_id.empty()) {
+    return invalid("worker_id",
+                   "worker_id is missing or empty; send {hostname}:{pid}, such as worker-02:8742.");
+  }
+  return bad_identifier("worker_id", worker_id, limits::kWorkerIdChars);
+}
+
+std::optional<Error> validate_queue_name(std::string_view name) {
+  if (Fault fault = bad_identifier("queue", name, limits::kQueueNameChars)) return fault;
+  if (!is_name(name)) {
+    return invalid("queue", "queue has a character outside A-Z a-z 0-9 . _ : / @ -");
+  }
+  return std::nullopt;
+}
+
+std::optional<Error> validate_correlation_id(std::string_view id) {
+  return bad_identifier("correlation_id", id, limits::kCorrelationIdChars);
+}
+
+std::optional<Error> validate_idempotency_key(std::string_view key) {
+  return bad_identifier("Idempotency-Key", key, limits::kIdempotencyKeyChars);
+}
+
+std::optional<Error> validate(NewEvent& event) {
+  if (Fault fault = bad_title(event.title)) return fault;
+  if (event.description) {
+    if (Fault fault = bad_text("description", *event.description, limits::kDescription)) return fault;
+  }
+  auto tags = clean_tags(event.tags);
+  if (!tags) return tags.error();
+  event.tags = std::move(*tags);
+  if (event.payload.empty()) event.payload = "null";
+  if (event.payload.size() > limits::kPayload) {
+    return too_large("payload", event.payload.size(), limits::kPayload, "bytes");
+  }
+  if (Fault fault = validate_queue_name(event.queue)) return fault;
+  if (Fault fault = out_of_range("priority", event.priority, -limits::kPriority, limits::kPriority)) {
+    return fault;
+  }
+  if (event.max_retries) {
+    if (Fault fault = out_of_range("max_retries", *event.max_retries, 0, limits::kMaxRetries)) return fault;
+  }
+  if (!event.event_id.empty()) {
+    if (Fault fault = bad_identifier("event_id", event.event_id, limits::kEventIdChars)) return fault;
+  }
+  if (!event.correlation_id.empty()) {
+    return validate_correlation_id(event.correlation_id);
+  }
+  return std::nullopt;
+}
+
+std::optional<Error> validate(const Change& change) {
+  if (const auto* it = std::get_if<Reset>(&change.what)) return bad_reason(it->reason);
+  if (const auto* it = std::get_if<Cancel>(&change.what)) return bad_reason(it->reason);
+  if (Fault fault = validate_worker_id(change.lease.worker_id)) return fault;
+  if (change.lease.attempt) {
+    if (Fault fault = out_of_range("attempt", *change.lease.attempt, 1, INT32_MAX)) return fault;
+  }
+  if (const auto* it = std::get_if<Complete>(&change.what)) return bad_outcome(it->outcome);
+  if (const auto* it = std::get_if<Fail>(&change.what)) return bad_failure(it->failure);
+  if (const auto* it = std::get_if<Release>(&change.what)) return bad_reason(it->reason);
+  return std::nullopt;
+}
+
+std::optional<Error> validate(const Options& options) {
+  using std::chrono::hours;
+  const auto bad_time = [](std::string_view field, Millis value, Millis least) -> Fault {
+    if (value >= least && value <= hours(24 * 365)) return std::nullopt;
+    return invalid(field,
+                   std::string(field) + " must be from " + std::to_string(least.count()) + "ms to 365d.");
+  };
+  if (Fault fault = bad_time("retry_delay", options.retry.base, Millis(0))) return fault;
+  if (Fault fault = bad_time("retry_delay_cap", options.retry.cap, Millis(0))) return fault;
+  if (Fault fault = bad_time("lease", options.lease, Millis(100))) return fault;
+  if (Fault fault = out_of_range("max_retries", options.max_retries, 0, limits::kMaxRetries)) return fault;
+  if (Fault fault = out_of_range("max_attempts", options.max_attempts, 1, limits::kMaxAttempts)) return fault;
+  if (!options.worker_id.empty()) return validate_worker_id(options.worker_id);
+  return std::nullopt;
+}
+
+}  // namespace eventq

@@ -1,0 +1,77 @@
+// why.cc: see why.h.
+#include "model/why.h"
+
+#include "base/time_text.h"
+#include "model/lifecycle.h"
+#include "model/names.h"
+#include "model/tags.h"
+
+namespace eventq {
+namespace {
+
+// "59s", not "59s989ms": nobody reads a wait to the millisecond.
+std::string about(Millis duration) {
+  if (duration < std::chrono::seconds(1)) return format_duration(duration);
+  return format_duration(std::chrono::floor<std::chrono::seconds>(duration));
+}
+
+std::string said(const std::optional<LogEntry>& entry) {
+  if (!entry) return {};
+  if (entry->error_message) return " It said: " + *entry->error_message;
+  if (!entry->reason.empty()) return " Reason: " + entry->reason;
+  return {};
+}
+
+Why explain_pending(const Event& event, const std::optional<LogEntry>& last_entry, const Demand& demand,
+                    TimePoint now) {
+  if (!is_due(event, now)) {
+    return {"waiting_for_retry",
+            "Failure " + std::to_string(event.retry_count) + " of " + std::to_string(event.max_retries) +
+                " was reported; it may run again in " + about(event.due_at - now) + "." + said(last_entry)};
+  }
+  const std::string tags = "\"" + join_tags(event.tags) + "\" of queue " + event.queue;
+  if (demand.waiting == 0 && !demand.last_poll) {
+    return {"nobody_subscribes",
+            "It is ready, but no worker has asked for any of its tags " + tags + " lately."};
+  }
+  if (demand.last_poll && demand.waiting == 0) {
+    return {"waiting_for_worker", "It is ready. A worker last asked for one of its tags " + tags + " " +
+                                      about(now - *demand.last_poll) +
+                                      " ago; the next one to ask gets it, after those of higher priority or "
+                                      "published before."};
+  }
+  return {"waiting_for_worker", "It is ready and workers wait for its tags " + tags + "; it is next."};
+}
+
+Why explain_processing(const Event& event, TimePoint now) {
+  const std::string who = "attempt " + std::to_string(event.attempts) + " by " + event.worker_id;
+  if (event.due_at <= now) {
+    return {"abandoned", "The lease of " + who + " ended " + about(now - event.due_at) +
+                             " ago without a report; the next worker to ask for its tags gets it."};
+  }
+  return {"working", "It is being worked on: " + who + ", whose last sign of life was " +
+                         about(now - event.updated_at) + " ago; the lease ends in " +
+                         about(event.due_at - now) + "."};
+}
+
+}  // namespace
+
+Why explain(const Event& event, const std::optional<LogEntry>& last_entry, const Demand& demand,
+            TimePoint now) {
+  switch (event.status) {
+    case Status::pending: return explain_pending(event, last_entry, demand, now);
+    case Status::processing: return explain_processing(event, now);
+    case Status::completed: return {"completed", "It was completed by " + event.worker_id + "."};
+    case Status::completed_with_errors:
+      return {"completed_with_errors", "It was completed by " + event.worker_id + ", which reported errors."};
+    case Status::failed:
+      return {"failed", "It failed for good: attempts made " + std::to_string(event.attempts) +
+                            ", failures reported " + std::to_string(event.retry_count) +
+                            ". A reset makes it pending again." + said(last_entry)};
+    case Status::superseded: return {"superseded", "A newer event took its place."};
+    case Status::cancelled: return {"cancelled", "It was cancelled." + said(last_entry)};
+  }
+  return {"unknown", "Its status is unknown."};
+}
+
+}  // namespace eventq

@@ -1,0 +1,156 @@
+// why_test.cc: the sentence that says why an event is where it is.
+#include "model/why.h"
+
+#include <gtest/gtest.h>
+
+namespace eventq {
+namespace {
+
+using namespace std::chrono_literals;
+
+constexpr TimePoint kNow{1'000'000s};
+const Demand kNobodyAsked{};
+const std::optional<LogEntry> kNoEntry;
+
+Event event_in(Status status) {
+  return {.id = EventId{7},
+          .queue = "main",
+          .tags = {"email", "priority-high"},
+          .max_retries = 3,
+          .status = status,
+          .attempts = 2,
+          .worker_id = "host-a:1",
+          .due_at = kNow,
+          .updated_at = kNow};
+}
+
+LogEntry failure_saying(const std::string& message) {
+  return {.action = Action::failed, .error_message = message};
+}
+
+LogEntry entry_because(Action action, const std::string& reason) {
+  return {.action = action, .reason = reason};
+}
+
+TEST(Why, APendingEventThatFailedWaitsForItsRetry) {
+  Event event = event_in(Status::pending);
+  event.retry_count = 1;
+  event.due_at = kNow + 3min + 20s;
+
+  const Why why = explain(event, failure_saying("mail server unreachable"), kNobodyAsked, kNow);
+
+  EXPECT_EQ(why.reason, "waiting_for_retry");
+  EXPECT_EQ(why.explanation,
+            "Failure 1 of 3 was reported; it may run again in 3m20s. It said: mail server unreachable");
+}
+
+TEST(Why, APendingEventThatNobodyAskedForSaysSo) {
+  const Why why = explain(event_in(Status::pending), kNoEntry, kNobodyAsked, kNow);
+
+  EXPECT_EQ(why.reason, "nobody_subscribes");
+  EXPECT_EQ(why.explanation,
+            "It is ready, but no worker has asked for any of its tags \"email,priority-high\" of queue main "
+            "lately.");
+}
+
+TEST(Why, APendingEventSaysWhenAWorkerLastAsked) {
+  const Why why = explain(event_in(Status::pending), kNoEntry, {.waiting = 0, .last_poll = kNow - 90s}, kNow);
+
+  EXPECT_EQ(why.reason, "waiting_for_worker");
+  EXPECT_EQ(
+      why.explanation,
+      "It is ready. A worker last asked for one of its tags \"email,priority-high\" of queue main 1m30s "
+      "ago; the next one to ask gets it, after those of higher priority or published before.");
+}
+
+TEST(Why, APendingEventThatWorkersWaitForIsNext) {
+  const Why why = explain(event_in(Status::pending), kNoEntry, {.waiting = 2, .last_poll = kNow}, kNow);
+
+  EXPECT_EQ(why.reason, "waiting_for_worker");
+  EXPECT_EQ(why.explanation,
+            "It is ready and workers wait for its tags \"email,priority-high\" of queue main; it is next.");
+}
+
+TEST(Why, AnEventWhoseRetryHasComeDueWaitsForAWorkerNotForTheRetry) {
+  Event event = event_in(Status::pending);
+  event.retry_count = 1;
+  event.due_at = kNow;
+
+  EXPECT_EQ(explain(event, failure_saying("x"), kNobodyAsked, kNow).reason, "nobody_subscribes");
+}
+
+TEST(Why, AnEventBeingWorkedOnNamesItsWorkerAndTheEndOfItsLease) {
+  Event event = event_in(Status::processing);
+  event.updated_at = kNow - 15s;
+  event.due_at = kNow + 45s;
+
+  const Why why = explain(event, kNoEntry, kNobodyAsked, kNow);
+
+  EXPECT_EQ(why.reason, "working");
+  EXPECT_EQ(
+      why.explanation,
+      "It is being worked on: attempt 2 by host-a:1, whose last sign of life was 15s ago; the lease ends "
+      "in 45s.");
+}
+
+TEST(Why, AWaitIsToldInWholeSecondsUnlessItIsShorterThanOne) {
+  Event event = event_in(Status::processing);
+  event.updated_at = kNow - 999ms;
+  event.due_at = kNow + 59s + 989ms;
+
+  EXPECT_EQ(
+      explain(event, kNoEntry, kNobodyAsked, kNow).explanation,
+      "It is being worked on: attempt 2 by host-a:1, whose last sign of life was 999ms ago; the lease ends "
+      "in 59s.");
+}
+
+TEST(Why, AnEventIsAbandonedFromTheMomentItsLeaseEnds) {
+  Event event = event_in(Status::processing);
+  event.due_at = kNow + 1ms;
+  EXPECT_EQ(explain(event, kNoEntry, kNobodyAsked, kNow).reason, "working");
+
+  event.due_at = kNow;
+  EXPECT_EQ(explain(event, kNoEntry, kNobodyAsked, kNow).reason, "abandoned");
+
+  event.due_at = kNow - 10s;
+  EXPECT_EQ(
+      explain(event, kNoEntry, kNobodyAsked, kNow).explanation,
+      "The lease of attempt 2 by host-a:1 ended 10s ago without a report; the next worker to ask for its "
+      "tags gets it.");
+}
+
+TEST(Why, AnEndedEventSaysHowItEnded) {
+  struct Row {
+    Status status;
+    std::optional<LogEntry> last;
+    std::string_view reason;
+    std::string_view explanation;
+  };
+  const Row rows[] = {
+      {Status::completed, kNoEntry, "completed", "It was completed by host-a:1."},
+      {Status::completed_with_errors, kNoEntry, "completed_with_errors",
+       "It was completed by host-a:1, which reported errors."},
+      {Status::failed, failure_saying("timeout"), "failed",
+       "It failed for good: attempts made 2, failures reported 3. A reset makes it pending again. It "
+       "said: timeout"},
+      {Status::failed, entry_because(Action::failed, "Claimed 20 times in a row without a report."), "failed",
+       "It failed for good: attempts made 2, failures reported 3. A reset makes it pending again. "
+       "Reason: Claimed 20 times in a row without a report."},
+      {Status::superseded, kNoEntry, "superseded", "A newer event took its place."},
+      {Status::cancelled, entry_because(Action::cancelled, "wrong customer"), "cancelled",
+       "It was cancelled. Reason: wrong customer"},
+      {Status::cancelled, kNoEntry, "cancelled", "It was cancelled."},
+  };
+  for (const Row& row : rows) {
+    Event event = event_in(row.status);
+    event.retry_count = 3;
+
+    const Why why = explain(event, row.last, kNobodyAsked, kNow);
+
+    EXPECT_EQ(why.reason, row.reason);
+    EXPECT_EQ(why.explanation, row.explanation);
+  }
+}
+
+}  // namespace
+}  // namespace eventq

@@ -1,0 +1,159 @@
+// lane.cc: see lane.h.
+#include "queue/lane.h"
+
+#include <algorithm>
+#include <iterator>
+#include <map>
+#include <utility>
+
+#include "base/log.h"
+
+namespace eventq {
+namespace {
+
+// Commands, and events in them, in one transaction: enough to share an fsync, few enough to
+// answer soon. A command that holds more has a transaction of its own.
+constexpr std::size_t kBatchMax = 1000;
+constexpr std::size_t kBatchEvents = 10'000;
+// The longest time between two looks at the clock, and the time between two tries of
+// maintenance on a store that fails.
+constexpr std::chrono::seconds kLookInterval{1};
+
+std::size_t events_in(const Command& command) {
+  return command.changes.size() + (command.publication ? command.publication->events.size() : 0) +
+         (command.claim ? command.claim->limit : 0);
+}
+
+}  // namespace
+
+void deliver(std::vector<Addressed> answers) {
+  std::map<Sink*, std::vector<Delivery>> by_sink;
+  for (Addressed& answer : answers) {
+    by_sink[answer.origin.sink].push_back({answer.origin.token, std::move(answer.answer)});
+  }
+  for (auto& [sink, deliveries] : by_sink) sink->deliver(std::move(deliveries));
+}
+
+void refuse_closed(const Origin& origin) {
+  const Error closed{ErrorCode::unavailable, "The queue is closed; nothing was changed.", ""};
+  deliver({{origin, Answer{.error = closed}}});
+}
+
+Lane::Lane(Store& store, Core& core, const Clock& clock, const Logger& logger)
+    : store_(store), core_(core), clock_(clock), logger_(logger), thread_([this] { loop(); }) {}
+
+Lane::~Lane() { stop(); }
+
+void Lane::submit(Request request) {
+  std::unique_lock lock(mutex_);
+  if (ended_) {
+    lock.unlock();
+    refuse_closed(request.origin);
+    return;
+  }
+  if (dismissing_ && request.command.claim) request.command.claim->wait = Millis(0);
+  const bool idle = requests_.empty();
+  requests_.push_back(std::move(request));
+  lock.unlock();
+  if (idle) work_.notify_one();
+}
+
+void Lane::forget(const Origin& origin) {
+  const std::scoped_lock lock(mutex_);
+  for (Request& request : requests_) {
+    if (request.origin == origin) request.command.claim.reset();
+  }
+  forgotten_.push_back(origin);
+  work_.notify_one();
+}
+
+void Lane::poke() {
+  const std::scoped_lock lock(mutex_);
+  poked_ = true;
+  work_.notify_one();
+}
+
+void Lane::dismiss_waiters() {
+  const std::scoped_lock lock(mutex_);
+  dismissing_ = true;
+  dismiss_now_ = true;
+  for (Request& request : requests_) {
+    if (request.command.claim) request.command.claim->wait = Millis(0);
+  }
+  work_.notify_one();
+}
+
+void Lane::stop() {
+  {
+    const std::scoped_lock lock(mutex_);
+    stopping_ = true;
+    work_.notify_one();
+  }
+  if (thread_.joinable()) thread_.join();
+}
+
+void Lane::loop() {
+  std::unique_lock lock(mutex_);
+  for (;;) {
+    wait_for_work(lock);
+    const std::vector<Origin> forgotten = std::exchange(forgotten_, {});
+    std::vector<Request> batch = take_batch();
+    const bool dismiss = std::exchange(dismiss_now_, false);
+    const bool last = stopping_ && requests_.empty();
+    lock.unlock();
+    for (const Origin& origin : forgotten) core_.forget(origin);
+    run_batch(std::move(batch));
+    if (dismiss || last) deliver(core_.dismiss_waiters());
+    lock.lock();
+    ended_ = last && requests_.empty();
+    if (ended_) return;
+  }
+}
+
+void Lane::wait_for_work(std::unique_lock<std::mutex>& lock) {
+  const auto has_work = [this] {
+    return !requests_.empty() || !forgotten_.empty() || poked_ || dismiss_now_ || stopping_;
+  };
+  if (!has_work()) {
+    const auto attention = core_.next_attention();
+    std::chrono::milliseconds pause = kLookInterval;
+    if (attention && !failing_)
+      pause = std::clamp(*attention - clock_.now(), Millis(0), Millis(kLookInterval));
+    work_.wait_for(lock, pause, has_work);
+  }
+  poked_ = false;
+}
+
+// A command with its own time is alone in its batch.
+std::vector<Request> Lane::take_batch() {
+  std::vector<Request> batch;
+  std::size_t events = 0;
+  while (!requests_.empty() && batch.size() < kBatchMax) {
+    const bool own_time = requests_.front().command.now.has_value();
+    events += events_in(requests_.front().command);
+    if (!batch.empty() && (own_time || events > kBatchEvents)) break;
+    batch.push_back(std::move(requests_.front()));
+    requests_.pop_front();
+    if (own_time) break;
+  }
+  return batch;
+}
+
+void Lane::run_batch(std::vector<Request> batch) {
+  const bool maintenance = batch.empty();
+  if (maintenance) {
+    const auto attention = core_.next_attention();
+    if (!attention || *attention > clock_.now()) return;
+  }
+  std::vector<Addressed> answers = maintenance ? core_.run_once() : core_.run(std::move(batch));
+  failing_ = core_.last_error().has_value();
+  if (failing_ && logger_) {
+    logger_(LogLevel::error, LogLine("commit failed").add("error", core_.last_error()->message).str());
+  }
+  deliver(std::move(answers));
+  if (auto tidied = store_.tidy(); !tidied && logger_) {
+    logger_(LogLevel::warning, LogLine("checkpoint failed").add("error", tidied.error().message).str());
+  }
+}
+
+}  // namespace eventq

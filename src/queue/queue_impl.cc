@@ -1,0 +1,169 @@
+// queue_impl.cc: see queue_impl.h.
+#include "queue/queue_impl.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "base/json.h"
+#include "eventq/limits.h"
+#include "model/names.h"
+#include "model/tags.h"
+#include "model/validate.h"
+
+namespace eventq {
+namespace {
+
+// The server parses a payload with its request; here it comes by itself.
+std::optional<Error> validate_payload(const std::string& payload) {
+  JsonParser parser;
+  const auto parsed = parser.parse(payload);
+  if (parsed) return std::nullopt;
+  return Error{ErrorCode::invalid_argument, "payload: " + parsed.error().message, "payload"};
+}
+
+}  // namespace
+
+QueueImpl::QueueImpl(std::unique_ptr<Engine> engine, std::string worker_id)
+    : engine_(std::move(engine)), worker_id_(std::move(worker_id)) {}
+
+Result<Event> QueueImpl::publish(const NewEvent& event) {
+  auto published = publish_batch({&event, 1});
+  if (!published) return published.error();
+  return std::move(published->front());
+}
+
+Result<std::vector<Event>> QueueImpl::publish_batch(std::span<const NewEvent> events) {
+  if (events.empty()) return std::vector<Event>();
+  if (events.size() > limits::kBatchEvents) {
+    return Error{ErrorCode::too_large, "A batch may hold 10000 events, this one has more.", "events"};
+  }
+  // Events that bring correlation ids keep them.
+  const bool correlated =
+      events.size() > 1 && std::all_of(events.begin(), events.end(),
+                                       [](const NewEvent& event) { return event.correlation_id.empty(); });
+  Publication publication{.events = {events.begin(), events.end()}, .key = {}, .correlated = correlated};
+  for (NewEvent& event : publication.events) {
+    if (auto fault = validate(event)) return *fault;
+    if (auto fault = validate_payload(event.payload)) return *fault;
+  }
+  Command command;
+  command.publication = std::move(publication);
+  Answer answer = engine_->call(std::move(command));
+  if (answer.error) return *answer.error;
+  if (!*answer.published) return answer.published->error();
+  return std::move((*answer.published)->events);
+}
+
+Result<std::optional<Claim>> QueueImpl::poll(const PollRequest& request) {
+  if (auto fault = validate_queue_name(request.queue)) return *fault;
+  Command command;
+  command.claim = ClaimRequest{.selector = {request.queue, {}}, .worker_id = worker_id_};
+  if (!request.tags.empty()) {
+    auto tags = clean_tags(request.tags);
+    if (!tags) return tags.error();
+    command.claim->selector.tags = std::move(*tags);
+  }
+  if (request.clock) command.now = request.clock->now();
+  Answer answer = engine_->call(std::move(command));
+  if (answer.error) return *answer.error;
+  if (answer.claims.empty()) return std::optional<Claim>();
+  Claim& claim = answer.claims.front();
+  const std::scoped_lock lock(mutex_);
+  held_[claim.event.id] = claim.event.attempts;
+  return std::optional(std::move(claim));
+}
+
+Result<Changed> QueueImpl::change(Change change) {
+  if (auto fault = validate(change)) return *fault;
+  Command command;
+  command.changes.push_back(std::move(change));
+  Answer answer = engine_->call(std::move(command));
+  if (answer.error) return *answer.error;
+  return std::move(answer.changed.front());
+}
+
+Result<LogEntry> QueueImpl::complete(const Lease& lease, const Outcome& outcome) {
+  return report({lease, Complete{outcome}});
+}
+
+Result<LogEntry> QueueImpl::fail(const Lease& lease, const Failure& failure) {
+  return report({lease, Fail{failure}});
+}
+
+Result<LogEntry> QueueImpl::report(Change change) {
+  const Lease lease = change.lease;
+  auto changed = this->change(std::move(change));
+  if (changed || changed.error().code == ErrorCode::lease_lost) let_go(lease);
+  if (!changed) return changed.error();
+  return std::move(changed->entry);
+}
+
+std::optional<int> QueueImpl::held_attempt(EventId id) {
+  const std::scoped_lock lock(mutex_);
+  const auto held = held_.find(id);
+  return held == held_.end() ? std::nullopt : std::optional(held->second);
+}
+
+void QueueImpl::let_go(const Lease& lease) {
+  if (lease.worker_id != worker_id_) return;
+  const std::scoped_lock lock(mutex_);
+  const auto held = held_.find(lease.event_id);
+  if (held != held_.end() && lease.attempt.value_or(held->second) == held->second) held_.erase(held);
+}
+
+Result<TimePoint> QueueImpl::heartbeat(const Lease& lease) {
+  auto changed = change({lease, Heartbeat{}});
+  if (!changed) return changed.error();
+  return changed->lease_until;
+}
+
+Result<void> QueueImpl::finalize(EventId id, const std::vector<std::string>& errors) {
+  return finish(id, Complete{Outcome{.status_code = {}, .execution_time_ms = {}, .errors = errors}});
+}
+
+Result<void> QueueImpl::finalize(EventId id, Verdict verdict) {
+  if (verdict == Verdict::success) return finish(id, Complete{});
+  Failure failure;
+  failure.permanent = true;
+  return finish(id, Fail{std::move(failure)});
+}
+
+Result<void> QueueImpl::finish(EventId id, decltype(Change::what) what) {
+  Error lost{
+      ErrorCode::lease_lost,
+      "Event " + std::to_string(static_cast<std::int64_t>(id)) + " was not polled by this queue object.",
+      "id"};
+  if (const auto attempt = held_attempt(id)) {
+    const auto entry = report({Lease{id, worker_id_, attempt}, std::move(what)});
+    if (entry) return {};
+    if (entry.error().code != ErrorCode::lease_lost) return entry.error();
+    lost = entry.error();
+  }
+  // It may have ended by an earlier call, or by somebody else: then there is nothing left to do.
+  const auto found = details(id, false);
+  if (!found) return found.error();
+  if (has_ended(found->event.status)) return {};
+  return lost;
+}
+
+Result<Details> QueueImpl::details(EventId id, bool with_log) {
+  Command command;
+  command.get = Command::Get{id, with_log};
+  Answer answer = engine_->call(std::move(command));
+  if (answer.error) return *answer.error;
+  return std::move(*answer.details);
+}
+
+Result<Event> QueueImpl::get(EventId id) {
+  auto found = details(id, false);
+  if (!found) return found.error();
+  return std::move(found->event);
+}
+
+Result<std::vector<LogEntry>> QueueImpl::log(EventId id) {
+  auto found = details(id, true);
+  if (!found) return found.error();
+  return std::move(found->log);
+}
+
+}  // namespace eventq

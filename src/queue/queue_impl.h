@@ -1,0 +1,46 @@
+// queue_impl.h: the public Queue on an engine in this process: validate, submit, wait.
+#pragma once
+
+#include <map>
+#include <memory>
+#include <mutex>
+#include <string>
+
+#include "eventq/queue.h"
+#include "queue/engine.h"
+
+namespace eventq {
+
+class QueueImpl final : public Queue {
+ public:
+  QueueImpl(std::unique_ptr<Engine> engine, std::string worker_id);
+
+  Result<Event> publish(const NewEvent& event) override;
+  Result<std::vector<Event>> publish_batch(std::span<const NewEvent> events) override;
+  Result<std::optional<Claim>> poll(const PollRequest& request) override;
+  Result<LogEntry> complete(const Lease& lease, const Outcome& outcome) override;
+  Result<LogEntry> fail(const Lease& lease, const Failure& failure) override;
+  Result<TimePoint> heartbeat(const Lease& lease) override;
+  Result<void> finalize(EventId id, const std::vector<std::string>& errors) override;
+  Result<void> finalize(EventId id, Verdict verdict) override;
+  Result<Event> get(EventId id) override;
+  Result<std::vector<LogEntry>> log(EventId id) override;
+
+ private:
+  Result<Changed> change(Change change);
+  Result<LogEntry> report(Change change);
+  Result<void> finish(EventId id, decltype(Change::what) what);
+  std::optional<int> held_attempt(EventId id);
+  void let_go(const Lease& lease);
+  Result<Details> details(EventId id, bool with_log);
+
+  // Set in the constructor, never changed.
+  const std::unique_ptr<Engine> engine_;
+  const std::string worker_id_;
+
+  // Guarded by mutex_: the attempts this object polled and has not reported on.
+  std::mutex mutex_;
+  std::map<EventId, int> held_;
+};
+
+}  // namespace eventq

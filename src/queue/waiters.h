@@ -1,0 +1,65 @@
+// waiters.h: long polls that found nothing yet, served first come, first served per tag.
+//
+// Pure bookkeeping: no threads, no clock. Between batches no waiter matches a ready event.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <set>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "queue/command.h"
+
+namespace eventq {
+
+struct Waiter {
+  Origin origin;
+  ClaimRequest request;
+  TimePoint deadline;
+  Answer answer;  // what the rest of the command came to, to be sent with the claim
+};
+
+class Waiters {
+ public:
+  // Behind all others.
+  void add(Waiter waiter);
+
+  // Takes out the waiter that came first among those an event of this queue and these tags
+  // would serve.
+  std::optional<std::pair<std::uint64_t, Waiter>> take_first(const std::string& queue,
+                                                             const std::vector<std::string>& tags);
+
+  // Puts a taken waiter back in its old place.
+  void put_back(std::uint64_t place, Waiter waiter);
+
+  // Takes out those whose time is over, or all of them.
+  std::vector<Waiter> take_expired(TimePoint now);
+  std::vector<Waiter> take_all();
+
+  // Does nothing when there is none of that origin.
+  void forget(const Origin& origin);
+
+  [[nodiscard]] std::optional<TimePoint> next_deadline() const;
+
+  // How many wait for this tag; the empty tag counts those that name none.
+  [[nodiscard]] std::size_t waiting(const std::string& queue, std::string_view tag) const;
+
+ private:
+  using Place = std::uint64_t;
+  using Key = std::pair<std::string, std::string>;  // queue, tag; the empty tag stands for any
+
+  Waiter take(Place place);
+
+  Place next_place_ = 1;
+  std::map<Place, Waiter> waiters_;
+  std::map<Key, std::set<Place>> by_tag_;
+  std::map<Origin, Place> by_origin_;
+  std::set<std::pair<TimePoint, Place>> by_deadline_;
+};
+
+}  // namespace eventq

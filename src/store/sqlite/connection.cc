@@ -1,0 +1,147 @@
+// connection.cc: see connection.h.
+#include "store/sqlite/connection.h"
+
+#include <cerrno>
+
+#include "base/assert.h"
+
+namespace eventq::sqlite {
+namespace {
+
+bool is_failed_sync(int extended) {
+  return extended == SQLITE_IOERR_FSYNC || extended == SQLITE_IOERR_DIR_FSYNC;
+}
+
+ErrorCode code_of(int extended, int system_errno) {
+  // A sync that finds the disk full is no mere lack of space: something was written.
+  if (is_failed_sync(extended)) return ErrorCode::unavailable;
+  if (system_errno == ENOSPC || system_errno == EDQUOT) {
+    if ((extended & 0xff) == SQLITE_IOERR) return ErrorCode::no_space;
+  }
+  switch (extended & 0xff) {
+    case SQLITE_FULL: return ErrorCode::no_space;
+    case SQLITE_CORRUPT:
+    case SQLITE_NOTADB: return ErrorCode::corrupt;
+    case SQLITE_BUSY:
+    case SQLITE_LOCKED:
+    case SQLITE_IOERR:
+    case SQLITE_CANTOPEN:
+    case SQLITE_READONLY:
+    case SQLITE_PERM:
+    case SQLITE_NOMEM: return ErrorCode::unavailable;
+    default: return ErrorCode::internal;
+  }
+}
+
+}  // namespace
+
+Result<Connection> Connection::open(const std::string& path, Mode mode) {
+  const int flags = SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_EXRESCODE |
+                    (mode == Mode::write ? SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE : SQLITE_OPEN_READONLY);
+  sqlite3* handle = nullptr;
+  const int rc = sqlite3_open_v2(path.c_str(), &handle, flags, nullptr);
+  Connection connection(handle);
+  if (rc != SQLITE_OK) return connection.error("open " + path);
+  // Readers never checkpoint, not even the last one to leave.
+  if (mode == Mode::read) sqlite3_db_config(handle, SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1, nullptr);
+  return connection;
+}
+
+Result<void> Connection::run(std::string_view sql) {
+  const std::string text(sql);
+  if (sqlite3_exec(handle(), text.c_str(), nullptr, nullptr, nullptr) != SQLITE_OK) {
+    return error("run a statement");
+  }
+  return {};
+}
+
+Error Connection::error(std::string_view doing) {
+  const int extended = sqlite3_extended_errcode(handle());
+  if (is_failed_sync(extended)) {
+    sync_failed_ = true;
+    // Nor may the last thing this connection does be to copy its log over the file.
+    sqlite3_db_config(handle(), SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1, nullptr);
+  }
+  const ErrorCode code = code_of(extended, sqlite3_system_errno(handle()));
+  if (code == ErrorCode::no_space) {
+    return {code, "The disk is full; nothing was changed. Free some space and try again.", ""};
+  }
+  return {code,
+          "The store could not " + std::string(doing) + ": " + sqlite3_errmsg(handle()) + " (SQLite code " +
+              std::to_string(extended) + ").",
+          ""};
+}
+
+Result<Statement> Statement::prepare(Connection& connection, std::string_view sql) {
+  sqlite3_stmt* statement = nullptr;
+  const int rc = sqlite3_prepare_v3(connection.handle(), sql.data(), static_cast<int>(sql.size()),
+                                    SQLITE_PREPARE_PERSISTENT, &statement, nullptr);
+  if (rc != SQLITE_OK) return connection.error("prepare a statement");
+  return Statement(connection, statement);
+}
+
+Statement& Statement::reset() {
+  sqlite3_reset(statement_.get());
+  next_ = 1;
+  return *this;
+}
+
+Statement& Statement::bind(std::int64_t value) {
+  EVENTQ_ASSERT(sqlite3_bind_int64(statement_.get(), next_++, value) == SQLITE_OK);
+  return *this;
+}
+
+Statement& Statement::bind(std::string_view text) {
+  // A null pointer would bind NULL: an empty view need not point anywhere.
+  const char* data = text.data() == nullptr ? "" : text.data();
+  EVENTQ_ASSERT(sqlite3_bind_text(statement_.get(), next_++, data, static_cast<int>(text.size()),
+                                  SQLITE_STATIC) == SQLITE_OK);
+  return *this;
+}
+
+Statement& Statement::bind(std::nullptr_t) {
+  EVENTQ_ASSERT(sqlite3_bind_null(statement_.get(), next_++) == SQLITE_OK);
+  return *this;
+}
+
+Result<bool> Statement::step() {
+  const int rc = sqlite3_step(statement_.get());
+  if (rc == SQLITE_ROW) return true;
+  if (rc == SQLITE_DONE) return false;
+  Error error = connection_->error("run a statement");
+  // A failed statement left un-reset would keep its read lock and fail the next one.
+  sqlite3_reset(statement_.get());
+  return error;
+}
+
+Result<int> Statement::run() {
+  const auto row = step();
+  if (!row) return row.error();
+  EVENTQ_ASSERT(!*row);
+  sqlite3_reset(statement_.get());
+  return sqlite3_changes(connection_->handle());
+}
+
+bool Statement::is_null(int column) const {
+  return sqlite3_column_type(statement_.get(), column) == SQLITE_NULL;
+}
+
+std::int64_t Statement::integer(int column) const { return sqlite3_column_int64(statement_.get(), column); }
+
+std::string_view Statement::text(int column) const {
+  const auto* data = reinterpret_cast<const char*>(sqlite3_column_text(statement_.get(), column));
+  if (data == nullptr) return {};
+  return {data, static_cast<std::size_t>(sqlite3_column_bytes(statement_.get(), column))};
+}
+
+std::optional<std::string> Statement::optional_text(int column) const {
+  if (is_null(column)) return std::nullopt;
+  return std::string(text(column));
+}
+
+std::optional<std::int64_t> Statement::optional_integer(int column) const {
+  if (is_null(column)) return std::nullopt;
+  return integer(column);
+}
+
+}  // namespace eventq::sqlite

@@ -1,0 +1,69 @@
+// lock_file.cc: see lock_file.h.
+#include "store/sqlite/lock_file.h"
+
+#include <fcntl.h>
+#include <sys/file.h>
+#include <unistd.h>
+
+#include <array>
+#include <cerrno>
+#include <cstring>
+#include <filesystem>
+#include <system_error>
+#include <utility>
+
+namespace eventq::sqlite {
+namespace {
+
+std::string holder(int descriptor) {
+  std::array<char, 32> text{};
+  const ssize_t size = pread(descriptor, text.data(), text.size() - 1, 0);
+  return size > 0 ? "process " + std::string(text.data(), static_cast<std::size_t>(size)) : "another process";
+}
+
+// The pid is for the message above only; the lock holds whether or not it can be written.
+void note_holder(int descriptor) {
+  const std::string pid = std::to_string(getpid());
+  if (ftruncate(descriptor, 0) == 0) {
+    [[maybe_unused]] const ssize_t written = pwrite(descriptor, pid.data(), pid.size(), 0);
+  }
+}
+
+Error in_use(const std::string& store_path, const std::string& by) {
+  return {ErrorCode::unavailable,
+          store_path + " is in use by " + by +
+              ". Only one process may open a store; stop that one, or talk to it over HTTP.",
+          "store"};
+}
+
+}  // namespace
+
+Result<LockFile::Descriptor> LockFile::open(const std::string& path) {
+  Descriptor descriptor(::open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0600));
+  if (descriptor.number() >= 0) return descriptor;
+  return Error{ErrorCode::unavailable, "Cannot open " + path + ": " + std::strerror(errno) + ".", "store"};
+}
+
+Result<LockFile> LockFile::take(const std::string& store_path) {
+  // One lock however the file is named: SQLite follows symbolic links, too.
+  std::error_code unresolved;
+  const std::filesystem::path real = std::filesystem::weakly_canonical(store_path, unresolved);
+  auto lock = open((unresolved ? store_path : real.string()) + ".lock");
+  if (!lock) return lock.error();
+  if (flock(lock->number(), LOCK_EX | LOCK_NB) != 0) return in_use(store_path, holder(lock->number()));
+  auto store = open(store_path);
+  if (!store) return store.error();
+  if (flock(store->number(), LOCK_EX | LOCK_NB) != 0) {
+    return in_use(store_path, "another process, under another name");
+  }
+  note_holder(lock->number());
+  return LockFile(std::move(*lock), std::move(*store));
+}
+
+LockFile::Descriptor::Descriptor(Descriptor&& other) noexcept : number_(std::exchange(other.number_, -1)) {}
+
+LockFile::Descriptor::~Descriptor() {
+  if (number_ >= 0) ::close(number_);
+}
+
+}  // namespace eventq::sqlite

@@ -1,0 +1,74 @@
+// migrate.cc: see migrate.h. A new migration is a new numbered file, never a changed one.
+#include "store/sqlite/migrate.h"
+
+#include <cstddef>
+#include <iterator>
+#include <string>
+
+#include "generated/sqlite_migrations.h"
+#include "generated/sqlite_sql.h"
+
+namespace eventq::sqlite {
+namespace {
+
+// "EvQ " in ASCII, as in mark_application.sql.
+constexpr std::int64_t kApplication = 0x45765120;
+
+Result<std::int64_t> read_number(Connection& connection, std::string_view sql) {
+  auto statement = Statement::prepare(connection, sql);
+  if (!statement) return statement.error();
+  const auto row = statement->step();
+  if (!row) return row.error();
+  return statement->integer(0);
+}
+
+Result<void> apply(Connection& connection, std::string_view step, std::size_t version) {
+  // The version is part of the transaction: a crash leaves the step done or not begun.
+  std::string script(sql::begin);
+  script += step;
+  script += sql::set_version;
+  script += std::to_string(version) + ";\n";
+  script += sql::commit;
+  auto done = connection.run(script);
+  if (done) return {};
+  Error error = done.error();
+  // Whatever the rollback says, the first error is the one to report.
+  static_cast<void>(connection.run(sql::rollback));
+  return error;
+}
+
+}  // namespace
+
+Result<void> check_owner(Connection& connection) {
+  const auto application = read_number(connection, sql::read_application);
+  if (!application) return application.error();
+  if (*application == kApplication) return {};
+  const auto tables = read_number(connection, sql::count_tables);
+  if (!tables) return tables.error();
+  if (*application != 0 || *tables != 0) {
+    return Error{ErrorCode::corrupt,
+                 "The file is a SQLite database, but not one of eventq. Name another file.", "store"};
+  }
+  return {};
+}
+
+Result<void> migrate(Connection& connection) {
+  const auto version = read_number(connection, sql::read_version);
+  if (!version) return version.error();
+  const auto newest = static_cast<std::int64_t>(std::size(migrations::kAll));
+  if (*version > newest) {
+    return Error{ErrorCode::corrupt,
+                 "The store has schema " + std::to_string(*version) + ", this eventq knows up to " +
+                     std::to_string(newest) + ". Use the newer eventq that wrote it.",
+                 "store"};
+  }
+  if (*version == 0) {
+    if (auto marked = connection.run(sql::mark_application); !marked) return marked;
+  }
+  for (auto step = static_cast<std::size_t>(*version); step < std::size(migrations::kAll); ++step) {
+    if (auto done = apply(connection, migrations::kAll[step].second, step + 1); !done) return done;
+  }
+  return {};
+}
+
+}  // namespace eventq::sqlite

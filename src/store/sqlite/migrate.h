@@ -1,0 +1,17 @@
+// migrate.h: bring a file to the newest schema, once, in one transaction per step.
+#pragma once
+
+#include "eventq/error.h"
+#include "store/sqlite/connection.h"
+
+namespace eventq::sqlite {
+
+// Reads whose file it is, and writes nothing.
+// Errors: corrupt for a file that is somebody else's.
+Result<void> check_owner(Connection& connection);
+
+// REQUIRES: check_owner() found nothing wrong.
+// Errors: corrupt for a file that a newer eventq wrote.
+Result<void> migrate(Connection& connection);
+
+}  // namespace eventq::sqlite

@@ -1,0 +1,5 @@
+-- fill_any_tag.sql: the rows with the empty tag of what is ready already; once per queue.
+INSERT INTO event_ready (queue, tag, priority, id)
+SELECT DISTINCT queue, '', priority, id
+  FROM event_ready
+ WHERE queue = ?1;

@@ -1,0 +1,3 @@
+-- insert_live.sql: the state of an event that is new, or back from the archive.
+INSERT INTO event_queue (id, status, attempts, retry_count, unreported, worker_id, due_at, ready, updated_at)
+VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9);

@@ -1,0 +1,11 @@
+-- list_all.sql: every event behind ?1 in the order of their ids, in the columns of load_live.sql.
+SELECT b.id, b.queue, b.tags, b.priority, b.max_retries, b.created_at,
+       coalesce(q.status, a.status), coalesce(q.attempts, a.attempts), coalesce(q.retry_count, a.retry_count),
+       coalesce(q.unreported, a.unreported), coalesce(q.worker_id, a.worker_id),
+       coalesce(q.due_at, a.updated_at), coalesce(q.updated_at, a.updated_at), coalesce(q.ready, 0),
+       b.event_id, b.title, b.correlation_id, NULL, NULL
+  FROM event_body AS b
+  LEFT JOIN event_queue AS q ON q.id = b.id
+  LEFT JOIN event_archive AS a ON a.id = b.id
+ WHERE b.id > ?1
+ ORDER BY b.id;

@@ -1,0 +1,8 @@
+-- list_live.sql: live events behind ?1 in the order of their ids, in the columns of load_live.sql.
+SELECT b.id, b.queue, b.tags, b.priority, b.max_retries, b.created_at,
+       s.status, s.attempts, s.retry_count, s.unreported, s.worker_id, s.due_at, s.updated_at, s.ready,
+       b.event_id, b.title, b.correlation_id, NULL, NULL
+  FROM event_queue AS s
+  JOIN event_body AS b ON b.id = s.id
+ WHERE s.id > ?1
+ ORDER BY s.id;

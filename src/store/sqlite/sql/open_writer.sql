@@ -1,0 +1,14 @@
+-- open_writer.sql: settings of the one connection that writes and checkpoints.
+--
+-- Nothing is left to the library's defaults, which differ between builds. Checkpoints
+-- are made by tidy(), after the answers, never inside a commit.
+PRAGMA page_size = 4096;
+PRAGMA journal_mode = WAL;
+PRAGMA synchronous = FULL;
+PRAGMA wal_autocheckpoint = 0;
+PRAGMA journal_size_limit = 67108864;
+PRAGMA secure_delete = OFF;
+PRAGMA foreign_keys = OFF;
+PRAGMA temp_store = MEMORY;
+PRAGMA cache_size = -65536;
+PRAGMA busy_timeout = 5000;

@@ -1,0 +1,2 @@
+-- read_last_id.sql: the last id given to an event or a log entry.
+SELECT last FROM id_sequence WHERE name = ?1;

@@ -1,0 +1,6 @@
+-- ready_by_tag.sql: the next events of one tag, in claim order. One seek, whatever the backlog.
+SELECT priority, id
+  FROM event_ready
+ WHERE queue = ?1 AND tag = ?2
+ ORDER BY priority DESC, id
+ LIMIT ?3;

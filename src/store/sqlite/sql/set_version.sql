@@ -1,0 +1,2 @@
+-- set_version.sql: the number of the migration just applied follows.
+PRAGMA user_version =

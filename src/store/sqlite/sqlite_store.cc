@@ -1,0 +1,73 @@
+// sqlite_store.cc: see sqlite_store.h.
+#include "store/sqlite/sqlite_store.h"
+
+#include <utility>
+
+#include "generated/sqlite_sql.h"
+#include "store/sqlite/lock_file.h"
+#include "store/sqlite/sqlite_reader.h"
+#include "store/sqlite/sqlite_transaction.h"
+#include "store/sqlite/writer.h"
+
+namespace eventq::sqlite {
+namespace {
+
+// Pages in the write-ahead log that make a checkpoint worth its time: 16 MiB.
+constexpr int kCheckpointPages = 4096;
+// Pages at which a checkpoint waits for readers, to stay under 64 MiB: 48 MiB.
+constexpr int kTruncatePages = 3 * kCheckpointPages;
+
+class SqliteStore final : public Store {
+ public:
+  SqliteStore(std::string path, const Clock& clock, LockFile lock, std::unique_ptr<Writer> writer)
+      : path_(std::move(path)), clock_(clock), lock_(std::move(lock)), writer_(std::move(writer)) {
+    sqlite3_wal_hook(writer_->connection.handle(), note_log_size, &log_pages_);
+  }
+
+  Result<std::unique_ptr<Transaction>> begin(std::optional<TimePoint> now) override {
+    return SqliteTransaction::begin(*writer_, now.value_or(clock_.now()));
+  }
+
+  Result<std::unique_ptr<Reader>> reader() override { return SqliteReader::open(path_); }
+
+  Result<void> tidy() override {
+    if (log_pages_ < kCheckpointPages || writer_->connection.sync_failed()) return {};
+    const bool wait = log_pages_ >= kTruncatePages;
+    log_pages_ = 0;  // until the next commit says how many there are
+    return writer_->connection.run(wait ? sql::checkpoint_truncate : sql::checkpoint);
+  }
+
+ private:
+  static int note_log_size(void* log_pages, sqlite3*, const char*, int pages) {
+    *static_cast<int*>(log_pages) = pages;
+    return SQLITE_OK;
+  }
+
+  // Set in the constructor, never changed. The lock outlives the connection.
+  const std::string path_;
+  const Clock& clock_;
+  const LockFile lock_;
+  const std::unique_ptr<Writer> writer_;
+
+  int log_pages_ = 0;  // in the write-ahead log after the last commit
+};
+
+}  // namespace
+
+// Without effect, and harmless, when something did open one.
+void tune_process() { sqlite3_config(SQLITE_CONFIG_MEMSTATUS, 0); }
+
+Result<std::unique_ptr<Store>> open_store(const std::string& path, const Clock& clock) {
+  auto lock = LockFile::take(path);
+  if (!lock) return lock.error();
+  auto writer = Writer::open(path);
+  if (!writer) {
+    Error error = writer.error();
+    error.message = path + ": " + error.message;
+    return error;
+  }
+  return std::unique_ptr<Store>(
+      std::make_unique<SqliteStore>(path, clock, std::move(*lock), std::move(*writer)));
+}
+
+}  // namespace eventq::sqlite

@@ -1,0 +1,436 @@
+// sqlite_transaction.cc: see sqlite_transaction.h.
+#include "store/sqlite/sqlite_transaction.h"
+
+#include <algorithm>
+#include <tuple>
+
+#include "base/assert.h"
+#include "base/numbers.h"
+#include "model/names.h"
+#include "model/tags.h"
+#include "store/sqlite/rows.h"
+
+namespace eventq::sqlite {
+namespace {
+
+// The single writer loaded the row in this very transaction, so this is our bug.
+Error guard_failed(const Event& event) {
+  return {ErrorCode::internal,
+          "Event " + std::to_string(number(event.id)) + " changed under its own transaction.", ""};
+}
+
+Error stray_row(std::string_view table, std::int64_t id) {
+  return {ErrorCode::corrupt,
+          "The store's " + std::string(table) + " names event " + std::to_string(id) +
+              ", which is not there; restore it from a backup.",
+          ""};
+}
+
+Result<void> changed_one(Result<int> changed, const Event& event) {
+  if (!changed) return changed.error();
+  if (*changed != 1) return guard_failed(event);
+  return {};
+}
+
+std::string ids_to_text(const std::vector<EventId>& ids) {
+  std::string text;
+  for (const EventId id : ids) {
+    if (!text.empty()) text += ',';
+    text += std::to_string(number(id));
+  }
+  return text;
+}
+
+Result<std::vector<EventId>> ids_from_text(std::string_view text) {
+  std::vector<EventId> ids;
+  if (text.empty()) return ids;
+  for (const std::string& part : split_tags(text)) {
+    const auto id = parse_whole<std::int64_t>(part);
+    if (!id) {
+      return Error{ErrorCode::corrupt,
+                   "The store holds a key whose events are no ids; restore it from a backup.", ""};
+    }
+    ids.push_back(static_cast<EventId>(*id));
+  }
+  return ids;
+}
+
+}  // namespace
+
+Result<std::unique_ptr<Transaction>> SqliteTransaction::begin(Writer& writer, TimePoint now) {
+  if (writer.connection.sync_failed()) {
+    return Error{ErrorCode::unavailable,
+                 "A sync to the disk failed, so nothing more can be promised. Check the disk and restart.",
+                 ""};
+  }
+  if (const auto begun = writer.begin.reset().run(); !begun) return begun.error();
+  return std::unique_ptr<Transaction>(std::make_unique<SqliteTransaction>(writer, now));
+}
+
+SqliteTransaction::SqliteTransaction(Writer& writer, TimePoint now)
+    : writer_(writer), now_(now), first_event_id_(writer.last_event_id), first_log_id_(writer.last_log_id) {}
+
+SqliteTransaction::~SqliteTransaction() {
+  if (open_) {
+    for (const std::string& queue : new_any_tag_queues_) writer_.any_tag_queues.erase(queue);
+  }
+  // SQLite itself has ended the transaction after some errors; then there is nothing to undo.
+  if (open_ && sqlite3_get_autocommit(writer_.connection.handle()) == 0) {
+    const auto undone = writer_.rollback.reset().run();
+    EVENTQ_ASSERT(undone.has_value());
+  }
+}
+
+Result<void> SqliteTransaction::insert(std::span<Stored> events) {
+  for (Stored& stored : events) {
+    if (auto done = insert_one(stored); !done) return done;
+  }
+  return {};
+}
+
+Result<void> SqliteTransaction::insert_one(Stored& stored) {
+  Event& event = stored.event;
+  event.id = static_cast<EventId>(++writer_.last_event_id);
+  const std::string tags = join_tags(event.tags);
+  const auto body = writer_.insert_body.reset()
+                        .bind(number(event.id))
+                        .bind(std::string_view(event.event_id))
+                        .bind(std::string_view(event.queue))
+                        .bind(std::string_view(event.title))
+                        .bind(std::string_view(tags))
+                        .bind(std::string_view(event.correlation_id))
+                        .bind(event.priority)
+                        .bind(event.max_retries)
+                        .bind(millis(event.created_at))
+                        .bind(event.description)
+                        .bind(std::string_view(event.payload))
+                        .run();
+  if (!body) return body.error();
+  const bool ready = event.due_at <= now_;
+  if (auto done = write_live(writer_.insert_live, stored, ready, false); !done) return done;
+  if (ready) {
+    if (auto done = set_ready(stored, true); !done) return done;
+  }
+  stored.ready = ready;
+  stored.guard = {event.status, event.attempts, event.worker_id};
+  count(event, event.status, 1);
+  return {};
+}
+
+// Binds the columns that insert_live.sql and update_live.sql share, and the guard if asked.
+Result<void> SqliteTransaction::write_live(Statement& statement, const Stored& stored, bool ready,
+                                           bool guarded) {
+  const Event& event = stored.event;
+  statement.reset()
+      .bind(number(event.id))
+      .bind(name_of(event.status))
+      .bind(event.attempts)
+      .bind(event.retry_count)
+      .bind(event.unreported)
+      .bind(std::string_view(event.worker_id))
+      .bind(millis(event.due_at))
+      .bind(ready ? 1 : 0)
+      .bind(millis(event.updated_at));
+  if (guarded) {
+    statement.bind(name_of(stored.guard.status))
+        .bind(stored.guard.attempts)
+        .bind(std::string_view(stored.guard.worker_id));
+  }
+  return changed_one(statement.run(), event);
+}
+
+// Deletes the row an event is leaving, live or archived, under its guard.
+Result<void> SqliteTransaction::leave(Statement& statement, const Stored& stored) {
+  return changed_one(statement.reset()
+                         .bind(number(stored.event.id))
+                         .bind(name_of(stored.guard.status))
+                         .bind(stored.guard.attempts)
+                         .bind(std::string_view(stored.guard.worker_id))
+                         .run(),
+                     stored.event);
+}
+
+// Writes or removes the ready rows of an event: one per tag, and the one for any tag where it is used.
+Result<void> SqliteTransaction::set_ready(const Stored& stored, bool ready) {
+  const Event& event = stored.event;
+  Statement& statement = ready ? writer_.insert_ready : writer_.delete_ready;
+  const auto write = [&](std::string_view tag) {
+    return changed_one(statement.reset()
+                           .bind(std::string_view(event.queue))
+                           .bind(tag)
+                           .bind(event.priority)
+                           .bind(number(event.id))
+                           .run(),
+                       event);
+  };
+  for (const std::string& tag : event.tags) {
+    if (auto done = write(tag); !done) return done;
+  }
+  return writer_.any_tag_queues.contains(event.queue) ? write("") : Result<void>();
+}
+
+// The first poll of a queue that names no tags pays for all of them.
+Result<void> SqliteTransaction::serve_any_tag(const std::string& queue) {
+  if (writer_.any_tag_queues.contains(queue)) return {};
+  if (const auto done = writer_.fill_any_tag.reset().bind(std::string_view(queue)).run(); !done) {
+    return done.error();
+  }
+  if (const auto done = writer_.add_any_tag_queue.reset().bind(std::string_view(queue)).run(); !done) {
+    return done.error();
+  }
+  writer_.any_tag_queues.insert(queue);
+  new_any_tag_queues_.push_back(queue);
+  return {};
+}
+
+Result<void> SqliteTransaction::save(std::span<Stored> events) {
+  for (Stored& stored : events) {
+    if (auto done = save_one(stored); !done) return done;
+  }
+  return {};
+}
+
+Result<void> SqliteTransaction::save_one(Stored& stored) {
+  Event& event = stored.event;
+  const bool ended = has_ended(event.status);
+  const bool ready = !ended && event.due_at <= now_;
+  if (stored.ready != ready) {
+    if (auto done = set_ready(stored, ready); !done) return done;
+  }
+
+  Result<void> done;
+  if (!ended && !stored.archived) {
+    done = write_live(writer_.update_live, stored, ready, true);
+  } else {
+    done = leave(stored.archived ? writer_.delete_archive : writer_.delete_live, stored);
+    if (done && !ended) done = write_live(writer_.insert_live, stored, ready, false);
+    if (done && ended) {
+      done = changed_one(writer_.insert_archive.reset()
+                             .bind(number(event.id))
+                             .bind(name_of(event.status))
+                             .bind(event.attempts)
+                             .bind(event.retry_count)
+                             .bind(event.unreported)
+                             .bind(std::string_view(event.worker_id))
+                             .bind(millis(event.updated_at))
+                             .run(),
+                         event);
+    }
+  }
+  if (!done) return done;
+  if (stored.guard.status != event.status) {
+    count(event, stored.guard.status, -1);
+    count(event, event.status, 1);
+  }
+  stored.ready = ready;
+  stored.archived = ended;
+  stored.guard = {event.status, event.attempts, event.worker_id};
+  return {};
+}
+
+void SqliteTransaction::count(const Event& event, Status status, int change) {
+  counts_[{event.queue, status}] += change;
+}
+
+Result<std::optional<EventId>> SqliteTransaction::find(std::string_view event_id) {
+  const auto row = writer_.find_event.reset().bind(event_id).step();
+  if (!row) return row.error();
+  if (!*row) return std::optional<EventId>();
+  const auto id = static_cast<EventId>(writer_.find_event.integer(0));
+  writer_.find_event.reset();
+  return std::optional(id);
+}
+
+Result<std::optional<KeyRecord>> SqliteTransaction::find_key(std::string_view key) {
+  Statement& statement = writer_.find_key;
+  const auto row = statement.reset().bind(key).step();
+  if (!row) return row.error();
+  if (!*row) return std::optional<KeyRecord>();
+  auto events = ids_from_text(statement.text(1));
+  KeyRecord record{std::string(key), std::string(statement.text(0)), {}, time_point(statement.integer(2))};
+  statement.reset();
+  if (!events) return events.error();
+  record.events = std::move(*events);
+  return std::optional(std::move(record));
+}
+
+Result<void> SqliteTransaction::put_key(const KeyRecord& record) {
+  const std::string events = ids_to_text(record.events);
+  const auto done = writer_.put_key.reset()
+                        .bind(std::string_view(record.key))
+                        .bind(std::string_view(record.fingerprint))
+                        .bind(std::string_view(events))
+                        .bind(millis(record.created_at))
+                        .run();
+  if (!done) return done.error();
+  return {};
+}
+
+Result<std::size_t> SqliteTransaction::purge_keys(TimePoint created_before, std::size_t limit) {
+  const auto dropped =
+      writer_.purge_keys.reset().bind(millis(created_before)).bind(static_cast<std::int64_t>(limit)).run();
+  if (!dropped) return dropped.error();
+  return static_cast<std::size_t>(*dropped);
+}
+
+Result<std::vector<std::optional<Stored>>> SqliteTransaction::load(std::span<const EventId> ids, Part part) {
+  std::vector<std::optional<Stored>> loaded;
+  loaded.reserve(ids.size());
+  for (const EventId id : ids) {
+    auto stored = load_one(id, part);
+    if (!stored) return stored.error();
+    loaded.push_back(std::move(*stored));
+  }
+  return loaded;
+}
+
+Result<std::optional<Stored>> SqliteTransaction::load_one(EventId id, Part part) {
+  Statement& live = part == Part::whole ? writer_.load_live : writer_.load_head;
+  for (Statement* statement : {&live, &writer_.load_archived}) {
+    const auto row = statement->reset().bind(number(id)).step();
+    if (!row) return row.error();
+    if (!*row) continue;
+    auto stored = read_event(*statement, part);
+    statement->reset();
+    if (!stored) return stored.error();
+    return std::optional(std::move(*stored));
+  }
+  return std::optional<Stored>();
+}
+
+Result<std::vector<LogEntry>> SqliteTransaction::log(EventId id) { return read_log(writer_.event_log, id); }
+
+Result<void> SqliteTransaction::append(std::span<LogEntry> entries) {
+  std::string errors;
+  for (LogEntry& entry : entries) {
+    entry.id = static_cast<LogId>(++writer_.last_log_id);
+    bind_entry(writer_.append_entry, entry, errors);
+    if (const auto done = writer_.append_entry.run(); !done) return done.error();
+  }
+  return {};
+}
+
+Result<std::vector<Stored>> SqliteTransaction::promote(std::size_t limit) {
+  std::vector<EventId> ids;
+  Statement& due = writer_.due.reset().bind(millis(now_)).bind(static_cast<std::int64_t>(limit));
+  for (;;) {
+    const auto row = due.step();
+    if (!row) return row.error();
+    if (!*row) break;
+    ids.push_back(static_cast<EventId>(due.integer(0)));
+  }
+  std::vector<Stored> promoted;
+  promoted.reserve(ids.size());
+  for (const EventId id : ids) {
+    auto stored = load_one(id, Part::head);
+    if (!stored) return stored.error();
+    if (!*stored) return stray_row("event_queue", number(id));
+    if (auto done = changed_one(writer_.mark_ready.reset().bind(number(id)).run(), (*stored)->event); !done) {
+      return done.error();
+    }
+    if (auto done = set_ready(**stored, true); !done) return done.error();
+    (*stored)->ready = true;
+    promoted.push_back(std::move(**stored));
+  }
+  return promoted;
+}
+
+Result<std::vector<Stored>> SqliteTransaction::claim(const Selector& selector, std::size_t limit) {
+  // The best `limit` of each tag, then the best of those: no tag's backlog is read further.
+  std::vector<std::pair<std::int64_t, std::int64_t>> candidates;  // -priority, id
+  const auto gather = [&](std::string_view tag) -> Result<void> {
+    Statement& ready = writer_.ready_by_tag.reset()
+                           .bind(std::string_view(selector.queue))
+                           .bind(tag)
+                           .bind(static_cast<std::int64_t>(limit));
+    for (;;) {
+      const auto row = ready.step();
+      if (!row) return row.error();
+      if (!*row) return {};
+      candidates.emplace_back(-ready.integer(0), ready.integer(1));
+    }
+  };
+  if (selector.tags.empty()) {
+    if (auto done = serve_any_tag(selector.queue); !done) return done.error();
+    if (auto done = gather(""); !done) return done.error();
+  }
+  for (const std::string& tag : selector.tags) {
+    if (auto done = gather(tag); !done) return done.error();
+  }
+  std::sort(candidates.begin(), candidates.end());
+  candidates.erase(std::unique(candidates.begin(), candidates.end()), candidates.end());
+  candidates.resize(std::min(candidates.size(), limit));
+
+  std::vector<Stored> claimed;
+  std::size_t bytes = 0;
+  for (const auto& candidate : candidates) {
+    if (bytes >= kClaimBytes) break;
+    auto stored = load_one(static_cast<EventId>(candidate.second), Part::whole);
+    if (!stored) return stored.error();
+    if (!*stored || (*stored)->archived) return stray_row("event_ready", candidate.second);
+    bytes += (*stored)->event.payload.size();
+    claimed.push_back(std::move(**stored));
+  }
+  return claimed;
+}
+
+Result<std::optional<TimePoint>> SqliteTransaction::next_due() {
+  const auto row = writer_.next_due.reset().step();
+  if (!row) return row.error();
+  if (!*row) return std::optional<TimePoint>();
+  const TimePoint due = time_point(writer_.next_due.integer(0));
+  writer_.next_due.reset();
+  return std::optional(due);
+}
+
+Result<void> SqliteTransaction::write_counts() {
+  for (const auto& [key, change] : counts_) {
+    if (change == 0) continue;
+    const auto done = writer_.change_count.reset()
+                          .bind(std::string_view(key.first))
+                          .bind(name_of(key.second))
+                          .bind(change)
+                          .run();
+    if (!done) return done.error();
+  }
+  return {};
+}
+
+Result<void> SqliteTransaction::write_last_ids() {
+  if (writer_.last_event_id != first_event_id_) {
+    const auto done = writer_.write_last_id.reset().bind("event").bind(writer_.last_event_id).run();
+    if (!done) return done.error();
+  }
+  if (writer_.last_log_id != first_log_id_) {
+    const auto done = writer_.write_last_id.reset().bind("log").bind(writer_.last_log_id).run();
+    if (!done) return done.error();
+  }
+  return {};
+}
+
+Result<void> SqliteTransaction::probe() {
+  const auto done = writer_.write_last_id.reset().bind("event").bind(writer_.last_event_id).run();
+  if (!done) return done.error();
+  return {};
+}
+
+Result<void> SqliteTransaction::commit() {
+  EVENTQ_ASSERT(open_);
+  if (auto done = write_counts(); !done) return done;
+  if (auto done = write_last_ids(); !done) return done;
+  const auto committed = writer_.commit.reset().run();
+  if (committed) {
+    open_ = false;
+    return {};
+  }
+  // A full disk is noticed before the commit record is written; after any other
+  // failure of the device, the record may or may not be there after a restart.
+  Error error = committed.error();
+  if (error.code == ErrorCode::unavailable) {
+    error.code = ErrorCode::unknown_outcome;
+    error.message += " Whether the change is on disk is not known.";
+  }
+  return error;
+}
+
+}  // namespace eventq::sqlite

@@ -1,0 +1,59 @@
+// sqlite_transaction.h: Transaction on the one writing connection.
+#pragma once
+
+#include <map>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "store/sqlite/writer.h"
+#include "store/store.h"
+
+namespace eventq::sqlite {
+
+class SqliteTransaction final : public Transaction {
+ public:
+  static Result<std::unique_ptr<Transaction>> begin(Writer& writer, TimePoint now);
+  SqliteTransaction(Writer& writer, TimePoint now);
+  ~SqliteTransaction() override;  // rolls back what was not committed
+  SqliteTransaction(const SqliteTransaction&) = delete;
+  SqliteTransaction& operator=(const SqliteTransaction&) = delete;
+
+  TimePoint now() const override { return now_; }
+  Result<void> insert(std::span<Stored> events) override;
+  Result<std::optional<EventId>> find(std::string_view event_id) override;
+  Result<std::optional<KeyRecord>> find_key(std::string_view key) override;
+  Result<void> put_key(const KeyRecord& record) override;
+  Result<std::size_t> purge_keys(TimePoint created_before, std::size_t limit) override;
+  Result<std::vector<std::optional<Stored>>> load(std::span<const EventId> ids, Part part) override;
+  Result<std::vector<LogEntry>> log(EventId id) override;
+  Result<void> save(std::span<Stored> events) override;
+  Result<void> append(std::span<LogEntry> entries) override;
+  Result<std::vector<Stored>> promote(std::size_t limit) override;
+  Result<std::vector<Stored>> claim(const Selector& selector, std::size_t limit) override;
+  Result<std::optional<TimePoint>> next_due() override;
+  Result<void> probe() override;
+  Result<void> commit() override;
+
+ private:
+  Result<void> insert_one(Stored& stored);
+  Result<std::optional<Stored>> load_one(EventId id, Part part);
+  Result<void> save_one(Stored& stored);
+  Result<void> write_live(Statement& statement, const Stored& stored, bool ready, bool guarded);
+  Result<void> leave(Statement& statement, const Stored& stored);
+  Result<void> set_ready(const Stored& stored, bool ready);
+  Result<void> serve_any_tag(const std::string& queue);
+  void count(const Event& event, Status status, int change);
+  Result<void> write_counts();
+  Result<void> write_last_ids();
+
+  Writer& writer_;
+  const TimePoint now_;
+  const std::int64_t first_event_id_;  // the last ids given before this transaction
+  const std::int64_t first_log_id_;
+  bool open_ = true;
+  std::vector<std::string> new_any_tag_queues_;
+  std::map<std::pair<std::string, Status>, std::int64_t> counts_;  // changes, written at commit
+};
+
+}  // namespace eventq::sqlite

@@ -1,0 +1,152 @@
+// statements_test.cc: every .sql file: that it can be prepared, says what it is for, guards what
+// it changes, and finds its rows by an index.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <regex>
+#include <set>
+
+#include "generated/sqlite_sql.h"
+#include "store/conformance/store_conformance.h"
+#include "store/sqlite/writer.h"
+#include "support/store_audit.h"
+#include "support/temporary_directory.h"
+
+namespace eventq::sqlite {
+namespace {
+
+using testing::HasSubstr;
+using testing::IsEmpty;
+using testing::Not;
+
+class StatementsTest : public testing::Test {
+ protected:
+  // The rows of EXPLAIN QUERY PLAN, joined: "SEARCH ...; SCAN ...".
+  std::string plan_of(std::string_view sql) {
+    Statement statement =
+        must(Statement::prepare(writer_->connection, "EXPLAIN QUERY PLAN " + std::string(sql)));
+    std::string plan;
+    while (must(statement.step())) plan += (plan.empty() ? "" : "; ") + std::string(statement.text(3));
+    return plan;
+  }
+
+  TemporaryDirectory directory_;
+  const std::string path_ = directory_.file("store.db");
+  const std::unique_ptr<Writer> writer_ = must(Writer::open(path_));
+};
+
+std::string without_comments(std::string_view sql) {
+  return std::regex_replace(std::string(sql), std::regex("--[^\n]*\n"), "");
+}
+
+TEST_F(StatementsTest, EveryFileStartsWithItsNameAndWhatItIsFor) {
+  for (const auto& [name, text] : sql::kAll) {
+    EXPECT_TRUE(text.starts_with("-- " + std::string(name) + ".sql: ")) << name;
+  }
+}
+
+TEST_F(StatementsTest, EveryFileIsOneStatementThatCanBePrepared) {
+  // Excepted: the first is completed by a number, the other two are several settings each.
+  const std::set<std::string_view> excepted = {"set_version", "open_writer", "open_reader"};
+  for (const auto& [name, text] : sql::kAll) {
+    if (excepted.contains(name)) continue;
+    const std::string statement = without_comments(text);
+    EXPECT_TRUE(Statement::prepare(writer_->connection, text)) << name;
+    EXPECT_EQ(std::count(statement.begin(), statement.end(), ';'), 1) << name;
+  }
+}
+
+TEST_F(StatementsTest, EverySettingOfAConnectionCanBeRun) {
+  for (const std::string_view text : {sql::open_writer, sql::open_reader}) {
+    EXPECT_TRUE(writer_->connection.run(text)) << text;
+  }
+}
+
+TEST_F(StatementsTest, EveryStatementThatChangesAStateIsGuarded) {
+  // Excepted: mark_ready changes no state, only where a claim looks; what it marks was loaded in
+  // the same transaction.
+  const std::set<std::string_view> excepted = {"mark_ready"};
+  const std::regex changes(R"((UPDATE|DELETE FROM)\s+(event_queue|event_archive)\b)");
+  const std::regex guarded(
+      R"(WHERE\s+id = \?1 AND status = \?\d+ AND attempts = \?\d+ AND worker_id = \?\d+;\s*$)");
+  std::vector<std::string_view> found;
+  for (const auto& [name, text] : sql::kAll) {
+    const std::string statement = without_comments(text);
+    if (!std::regex_search(statement, changes) || excepted.contains(name)) continue;
+    found.push_back(name);
+    EXPECT_TRUE(std::regex_search(statement, guarded)) << name;
+  }
+  EXPECT_THAT(found, testing::UnorderedElementsAre("update_live", "delete_live", "delete_archive"));
+}
+
+TEST_F(StatementsTest, TheLogIsOnlyEverAppendedTo) {
+  const std::regex changes(R"((UPDATE|DELETE FROM|REPLACE INTO)\s+event_log\b)");
+  for (const auto& [name, text] : sql::kAll) {
+    EXPECT_FALSE(std::regex_search(without_comments(text), changes)) << name;
+  }
+}
+
+TEST_F(StatementsTest, NoStatementSortsOrReadsATableWithoutAnIndex) {
+  // Excepted: whole tables of a few rows; the counters, one row per queue and status; what is
+  // run once in the life of a queue.
+  const std::set<std::string_view> excepted = {"count_tables", "read_any_tag_queues", "read_count",
+                                               "fill_any_tag"};
+  for (const auto& [name, text] : sql::kAll) {
+    const std::string statement = without_comments(text);
+    if (statement.starts_with("PRAGMA") || excepted.contains(name)) continue;
+    EXPECT_THAT(plan_of(text), Not(HasSubstr("TEMP B-TREE"))) << name;
+    // A scan by an index stops at the LIMIT.
+    EXPECT_FALSE(std::regex_search(plan_of(text), std::regex(R"(SCAN \w+(;|$))")))
+        << name << ": " << plan_of(text);
+  }
+}
+
+TEST_F(StatementsTest, WhatAPollAndAListReadIsFoundByTheRightIndex) {
+  struct Row {
+    std::string_view name;
+    std::string_view sql;
+    std::string_view plan;
+  };
+  const std::string_view body = "SEARCH b USING INTEGER PRIMARY KEY (rowid=?)";
+  const Row rows[] = {
+      {"ready_by_tag", sql::ready_by_tag, "SEARCH event_ready USING PRIMARY KEY (queue=? AND tag=?)"},
+      {"due", sql::due, "SEARCH event_queue USING INDEX event_queue_due (due_at<?)"},
+      {"next_due", sql::next_due, "SCAN event_queue USING INDEX event_queue_due"},
+      {"find_event", sql::find_event,
+       "SEARCH event_body USING COVERING INDEX sqlite_autoindex_event_body_1 (event_id=?)"},
+      {"event_log", sql::event_log, "SEARCH event_log USING PRIMARY KEY (event_id=?)"},
+      {"purge_keys", sql::purge_keys,
+       "SEARCH idempotency_key USING PRIMARY KEY (key=?); LIST SUBQUERY 1; SEARCH idempotency_key USING "
+       "COVERING INDEX idempotency_key_age (created_at<?)"},
+      {"list_live", sql::list_live, "SEARCH s USING INTEGER PRIMARY KEY (rowid>?); "},
+      {"list_archived", sql::list_archived, "SEARCH s USING INTEGER PRIMARY KEY (rowid>?); "},
+      {"list_rare", sql::list_rare, "SEARCH s USING INDEX event_archive_status (status=? AND id>?); "},
+      {"list_all", sql::list_all,
+       "SEARCH b USING INTEGER PRIMARY KEY (rowid>?); SEARCH q USING INTEGER PRIMARY KEY (rowid=?) "
+       "LEFT-JOIN; "
+       "SEARCH a USING INTEGER PRIMARY KEY (rowid=?) LEFT-JOIN"},
+      {"load_head", sql::load_head, "SEARCH s USING INTEGER PRIMARY KEY (rowid=?); "},
+      {"load_live", sql::load_live, "SEARCH s USING INTEGER PRIMARY KEY (rowid=?); "},
+      {"load_archived", sql::load_archived, "SEARCH s USING INTEGER PRIMARY KEY (rowid=?); "},
+  };
+  for (const Row& row : rows) {
+    // The tables of an event are joined by its id.
+    const std::string expected = std::string(row.plan) + std::string(row.plan.ends_with("; ") ? body : "");
+    EXPECT_EQ(plan_of(row.sql), expected) << row.name;
+  }
+}
+
+TEST_F(StatementsTest, TheViewForPeopleShowsEveryEvent) {
+  query(path_,
+        "INSERT INTO event_body VALUES (1, 'a', 'main', 't', 'x', '', 0, 3, 0, NULL, '{}'),"
+        " (2, 'b', 'main', 't', 'x', '', 0, 3, 0, NULL, '{}');"
+        "INSERT INTO event_queue VALUES (1, 'PENDING', 0, 0, 0, '', 0, 0, 0);"
+        "INSERT INTO event_archive VALUES (2, 'FAILED', 1, 1, 0, 'w:1', 0)");
+
+  EXPECT_THAT(query(path_, "SELECT event_id || ' ' || status FROM event ORDER BY id"),
+              testing::ElementsAre("a PENDING", "b FAILED"));
+}
+
+}  // namespace
+}  // namespace eventq::sqlite

@@ -1,0 +1,37 @@
+// writer.h: the one connection that writes, and its prepared statements.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <set>
+#include <string>
+#include <utility>
+
+#include "store/sqlite/connection.h"
+
+namespace eventq::sqlite {
+
+struct Writer {
+  // Opens, sets and reads back the durability settings, migrates, prepares.
+  static Result<std::unique_ptr<Writer>> open(const std::string& path);
+  explicit Writer(Connection&& opened) : connection(std::move(opened)) {}
+
+  Connection connection;
+
+  Statement begin, commit, rollback;
+  Statement insert_body, insert_live, update_live, delete_live, insert_archive, delete_archive;
+  Statement insert_ready, delete_ready, mark_ready, ready_by_tag, add_any_tag_queue, fill_any_tag, due,
+      next_due;
+  Statement load_head, load_live, load_archived, find_event;
+  Statement append_entry, event_log;
+  Statement find_key, put_key, purge_keys, change_count, write_last_id;
+
+  // The last ids given. They never go back, not even when the transaction does.
+  std::int64_t last_event_id = 0;
+  std::int64_t last_log_id = 0;
+
+  // Queues whose ready events have a row with the empty tag.
+  std::set<std::string> any_tag_queues;
+};
+
+}  // namespace eventq::sqlite

@@ -1,0 +1,196 @@
+// answer_json.cc: see answer_json.h.
+#include "wire/answer_json.h"
+
+#include "model/lifecycle.h"
+#include "model/names.h"
+#include "model/tags.h"
+
+namespace eventq::wire {
+namespace {
+
+std::int64_t number(EventId id) { return static_cast<std::int64_t>(id); }
+
+void write_optional(JsonWriter& json, std::string_view name, const std::optional<TimePoint>& time) {
+  json.key(name);
+  if (time) {
+    json.time(*time);
+  } else {
+    json.null();
+  }
+}
+
+void write_optional(JsonWriter& json, std::string_view name, std::string_view text) {
+  json.key(name);
+  if (text.empty()) {
+    json.null();
+  } else {
+    json.string(text);
+  }
+}
+
+void write_head(JsonWriter& json, const Event& event) {
+  json.key("id").integer(number(event.id)).key("title").string(event.title);
+}
+
+void write_tags_and_status(JsonWriter& json, const Event& event) {
+  json.key("tags").string(join_tags(event.tags)).key("status").string(name_of(event.status));
+}
+
+// Members the API has beside those of its first description.
+void write_more(JsonWriter& json, const Event& event) {
+  json.key("event_id").string(event.event_id).key("queue").string(event.queue);
+  json.key("priority").integer(event.priority).key("attempts").integer(event.attempts);
+  write_optional(json, "worker_id", event.worker_id);
+  write_optional(json, "correlation_id", event.correlation_id);
+}
+
+void write_members(JsonWriter& json, const Event& event) {
+  write_head(json, event);
+  json.key("description");
+  if (event.description) {
+    json.string(*event.description);
+  } else {
+    json.null();
+  }
+  write_tags_and_status(json, event);
+  json.key("payload").raw(event.payload);
+  json.key("retry_count").integer(event.retry_count).key("max_retries").integer(event.max_retries);
+  write_optional(json, "next_retry_at", next_retry_at(event));
+  json.key("created_at").time(event.created_at).key("updated_at").time(event.updated_at);
+  write_more(json, event);
+}
+
+void write_summary(JsonWriter& json, const Event& event) {
+  json.begin_object();
+  write_head(json, event);
+  json.key("status").string(name_of(event.status)).key("tags").string(join_tags(event.tags));
+  json.key("retry_count").integer(event.retry_count);
+  if (const auto retry = next_retry_at(event)) json.key("next_retry_at").time(*retry);
+  json.key("created_at").time(event.created_at).key("updated_at").time(event.updated_at);
+  write_more(json, event);
+  json.end_object();
+}
+
+// What a worker said, where it said something.
+void write_result(JsonWriter& json, const LogEntry& entry) {
+  if (entry.status_code) json.key("status_code").integer(*entry.status_code);
+  if (entry.error_message) json.key("error_message").string(*entry.error_message);
+  if (entry.execution_time_ms) json.key("execution_time_ms").integer(*entry.execution_time_ms);
+  if (!entry.errors.empty()) {
+    json.key("errors").begin_array();
+    for (const std::string& error : entry.errors) json.string(error);
+    json.end_array();
+  }
+  if (!entry.reason.empty()) json.key("reason").string(entry.reason);
+}
+
+void write_log_entry(JsonWriter& json, const LogEntry& entry) {
+  json.begin_object().key("id").integer(static_cast<std::int64_t>(entry.id));
+  json.key("event_id").integer(number(entry.event_id));
+  write_optional(json, "worker_id", entry.worker_id);
+  json.key("action").string(name_of(entry.action)).key("attempt").integer(entry.attempt);
+  write_result(json, entry);
+  if (entry.next_retry_at) json.key("next_retry_at").time(*entry.next_retry_at);
+  json.key("created_at").time(entry.created_at).end_object();
+}
+
+}  // namespace
+
+void write_event(JsonWriter& json, const Event& event) {
+  json.begin_object();
+  write_members(json, event);
+  json.end_object();
+}
+
+void write_details(JsonWriter& json, const Event& event, const std::vector<LogEntry>& log) {
+  json.begin_object();
+  write_members(json, event);
+  json.key("logs").begin_array();
+  for (const LogEntry& entry : log) write_log_entry(json, entry);
+  json.end_array().end_object();
+}
+
+void write_claim(JsonWriter& json, const Claim& claim) {
+  const Event& event = claim.event;
+  json.begin_object();
+  write_members(json, event);
+  json.key("attempt").integer(event.attempts).key("lease_until").time(claim.lease_until);
+  json.end_object();
+}
+
+void write_claims(JsonWriter& json, const std::vector<Claim>& claims) {
+  json.begin_array();
+  for (const Claim& claim : claims) write_claim(json, claim);
+  json.end_array();
+}
+
+void write_page(JsonWriter& json, const Page& page, const ListFilter& filter) {
+  json.begin_object().key("events").begin_array();
+  for (const Event& event : page.events) write_summary(json, event);
+  json.end_array().key("total").integer(page.total).key("total_exact").boolean(page.total_exact);
+  json.key("limit").integer(static_cast<std::int64_t>(filter.limit));
+  json.key("offset").integer(filter.offset).end_object();
+}
+
+void write_batch(JsonWriter& json, std::string_view correlation_id, const std::vector<Event>& events) {
+  json.begin_object();
+  write_optional(json, "correlation_id", correlation_id);
+  json.key("events").begin_array();
+  for (const Event& event : events) write_event(json, event);
+  json.end_array().end_object();
+}
+
+void write_why(JsonWriter& json, EventId id, Status status, const Why& why) {
+  json.begin_object().key("id").integer(number(id)).key("status").string(name_of(status));
+  json.key("reason").string(why.reason).key("explanation").string(why.explanation).end_object();
+}
+
+void write_entry(JsonWriter& json, const LogEntry& entry, int max_retries, std::optional<int> result_status) {
+  json.begin_object();
+  if (result_status) json.key("status").integer(*result_status);
+  json.key("event_id").integer(number(entry.event_id));
+  write_optional(json, "worker_id", entry.worker_id);
+  json.key("action").string(name_of(entry.action));
+  write_result(json, entry);
+  if (entry.action == Action::failed) {
+    json.key("retry_scheduled").boolean(entry.next_retry_at.has_value());
+    write_optional(json, "next_retry_at", entry.next_retry_at);
+    json.key("retry_count").integer(entry.retry_count).key("max_retries").integer(max_retries);
+  }
+  json.key("attempt").integer(entry.attempt).key("created_at").time(entry.created_at).end_object();
+}
+
+void write_heartbeat(JsonWriter& json, EventId id, std::string_view worker_id, TimePoint lease_until) {
+  json.begin_object().key("event_id").integer(number(id)).key("worker_id").string(worker_id);
+  json.key("lease_until").time(lease_until).end_object();
+}
+
+void write_problem(JsonWriter& json, const Problem& problem) {
+  // Of the last failure, `error` is the title and the sentence stands in `detail` alone.
+  json.begin_object().key("error").string(problem.retry_count ? problem.title : problem.message);
+  if (problem.retry_count) json.key("retry_count").integer(*problem.retry_count);
+  if (problem.max_retries) json.key("max_retries").integer(*problem.max_retries);
+  if (problem.event_id) json.key("event_id").integer(*problem.event_id);
+  if (!problem.field.empty()) json.key("field").string(problem.field);
+  if (!problem.outcome.empty()) json.key("outcome").string(problem.outcome);
+  json.key("type").string("urn:eventq:problem:" + std::string(problem.kind));
+  json.key("title").string(problem.title).key("status").integer(problem.status);
+  json.key("detail").string(problem.message);
+  if (!problem.request_id.empty()) json.key("request_id").string(problem.request_id);
+  json.end_object();
+}
+
+Problem max_retries_exceeded(EventId id, int retry_count, int max_retries) {
+  const std::string text = std::to_string(number(id));
+  Problem problem;
+  problem.status = 400;
+  problem.kind = "max-retries-exceeded";
+  problem.title = "Max retries exceeded";
+  problem.message = "The failure was recorded and is the last: event " + text +
+                    " stays FAILED. POST /events/" + text + "/reset makes it pending again.";
+  problem.retry_count = retry_count;
+  problem.max_retries = max_retries;
+  return problem;
+}
+
+}  // namespace eventq::wire

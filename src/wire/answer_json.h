@@ -1,0 +1,53 @@
+// answer_json.h: values to response bodies. The only place that knows how answers are spelled.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/json_writer.h"
+#include "eventq/error.h"
+#include "eventq/event.h"
+#include "model/query.h"
+#include "model/why.h"
+
+namespace eventq::wire {
+
+// An event as its publisher sees it: everything.
+void write_event(JsonWriter& json, const Event& event);
+// The same with its log.
+void write_details(JsonWriter& json, const Event& event, const std::vector<LogEntry>& log);
+// As the worker that claimed it sees it.
+void write_claim(JsonWriter& json, const Claim& claim);
+// A list of them.
+void write_claims(JsonWriter& json, const std::vector<Claim>& claims);
+
+void write_page(JsonWriter& json, const Page& page, const ListFilter& filter);
+void write_batch(JsonWriter& json, std::string_view correlation_id, const std::vector<Event>& events);
+void write_why(JsonWriter& json, EventId id, Status status, const Why& why);
+
+// What a change came to. `result_status` is the HTTP status as a first member, for lists of results.
+// A heartbeat leaves no entry: its answer is the end of the lease.
+void write_entry(JsonWriter& json, const LogEntry& entry, int max_retries, std::optional<int> result_status);
+void write_heartbeat(JsonWriter& json, EventId id, std::string_view worker_id, TimePoint lease_until);
+
+// A problem: the API's own shape and RFC 9457 in one body.
+struct Problem {
+  int status = 500;
+  std::string_view kind;   // "lease-lost": the last part of `type`
+  std::string_view title;  // a few words, the same for every problem of this kind
+  std::string message;     // what is wrong, and what would be right
+  std::string field;
+  std::string request_id;
+  std::string_view outcome;              // of a write that failed; empty: there was none
+  std::optional<std::int64_t> event_id;  // in lists of results
+  std::optional<int> retry_count;        // of a failure that was the last
+  std::optional<int> max_retries;
+};
+void write_problem(JsonWriter& json, const Problem& problem);
+
+// The failure that was the last one an event may have.
+Problem max_retries_exceeded(EventId id, int retry_count, int max_retries);
+
+}  // namespace eventq::wire

@@ -1,0 +1,156 @@
+// answer_json_test.cc: how answers are spelled, byte for byte.
+#include "wire/answer_json.h"
+
+#include <gtest/gtest.h>
+
+#include <string>
+
+namespace eventq::wire {
+namespace {
+
+// 2025-12-24T10:30:00Z
+constexpr TimePoint kNoon{Millis{1766572200000}};
+
+Event event() {
+  Event event;
+  event.id = EventId{1001};
+  event.event_id = "evt_1";
+  event.queue = "main";
+  event.title = "Send \"mail\"";
+  event.tags = {"email", "priority-high"};
+  event.payload = R"({"n": 12345678901234567890, "x": 1.0})";
+  event.max_retries = 3;
+  event.created_at = kNoon;
+  event.updated_at = kNoon;
+  event.due_at = kNoon;
+  return event;
+}
+
+template <typename Write>
+std::string written(Write write) {
+  std::string out;
+  JsonWriter json(out);
+  write(json);
+  return out;
+}
+
+TEST(AnswerJson, AnEventIsWrittenWithItsPayloadByteForByte) {
+  EXPECT_EQ(
+      written([](JsonWriter& json) { write_event(json, event()); }),
+      R"({"id":1001,"title":"Send \"mail\"","description":null,"tags":"email,priority-high",)"
+      R"("status":"PENDING","payload":{"n": 12345678901234567890, "x": 1.0},"retry_count":0,"max_retries":3,)"
+      R"("next_retry_at":null,"created_at":"2025-12-24T10:30:00.000Z","updated_at":"2025-12-24T10:30:00.000Z",)"
+      R"("event_id":"evt_1","queue":"main","priority":0,"attempts":0,"worker_id":null,"correlation_id":null})");
+}
+
+TEST(AnswerJson, AClaimCarriesItsAttemptAndTheEndOfItsLease) {
+  Claim claim{event(), kNoon + std::chrono::minutes(1)};
+  claim.event.status = Status::processing;
+  claim.event.attempts = 2;
+  claim.event.worker_id = "w:1";
+
+  const std::string json = written([&](JsonWriter& writer) { write_claim(writer, claim); });
+
+  EXPECT_NE(json.find(R"("status":"PROCESSING")"), std::string::npos) << json;
+  EXPECT_NE(json.find(R"("worker_id":"w:1")"), std::string::npos) << json;
+  EXPECT_TRUE(json.ends_with(R"("attempt":2,"lease_until":"2025-12-24T10:31:00.000Z"})")) << json;
+}
+
+TEST(AnswerJson, ALogEntryShowsOnlyWhatWasSaid) {
+  LogEntry picked;
+  picked.id = LogId{5001};
+  picked.event_id = EventId{1001};
+  picked.worker_id = "w:1";
+  picked.action = Action::picked;
+  picked.attempt = 1;
+  picked.created_at = kNoon;
+
+  const std::string json = written([&](JsonWriter& writer) { write_details(writer, event(), {picked}); });
+
+  EXPECT_TRUE(
+      json.ends_with(R"("logs":[{"id":5001,"event_id":1001,"worker_id":"w:1","action":"PICKED","attempt":1,)"
+                     R"("created_at":"2025-12-24T10:30:00.000Z"}]})"))
+      << json;
+}
+
+TEST(AnswerJson, AFailureThatIsRetriedSaysWhen) {
+  LogEntry failed;
+  failed.event_id = EventId{1001};
+  failed.worker_id = "w:1";
+  failed.action = Action::failed;
+  failed.attempt = 1;
+  failed.status_code = 500;
+  failed.error_message = "timeout";
+  failed.execution_time_ms = 5000;
+  failed.retry_count = 1;
+  failed.next_retry_at = kNoon + std::chrono::minutes(5);
+  failed.created_at = kNoon;
+
+  EXPECT_EQ(
+      written([&](JsonWriter& json) { write_entry(json, failed, 3, std::nullopt); }),
+      R"({"event_id":1001,"worker_id":"w:1","action":"FAILED","status_code":500,"error_message":"timeout",)"
+      R"("execution_time_ms":5000,"retry_scheduled":true,"next_retry_at":"2025-12-24T10:35:00.000Z",)"
+      R"("retry_count":1,"max_retries":3,"attempt":1,"created_at":"2025-12-24T10:30:00.000Z"})");
+}
+
+TEST(AnswerJson, AResultInAListCarriesItsStatusFirst) {
+  LogEntry done;
+  done.event_id = EventId{7};
+  done.worker_id = "w:1";
+  done.action = Action::completed;
+  done.attempt = 1;
+  done.created_at = kNoon;
+
+  EXPECT_EQ(written([&](JsonWriter& json) { write_entry(json, done, 3, 200); }),
+            R"({"status":200,"event_id":7,"worker_id":"w:1","action":"COMPLETED","attempt":1,)"
+            R"("created_at":"2025-12-24T10:30:00.000Z"})");
+}
+
+TEST(AnswerJson, TheLastFailureIsTheSeedsErrorAndAProblem) {
+  EXPECT_EQ(written([](JsonWriter& json) { write_problem(json, max_retries_exceeded(EventId{1001}, 3, 3)); }),
+            R"({"error":"Max retries exceeded","retry_count":3,"max_retries":3,)"
+            R"("type":"urn:eventq:problem:max-retries-exceeded","title":"Max retries exceeded","status":400,)"
+            R"("detail":"The failure was recorded and is the last: event 1001 stays FAILED. )"
+            R"(POST /events/1001/reset makes it pending again."})");
+}
+
+TEST(AnswerJson, AProblemNamesFieldOutcomeAndRequest) {
+  Problem problem;
+  problem.status = 503;
+  problem.kind = "outcome-unknown";
+  problem.title = "Outcome unknown";
+  problem.message = "Lost.";
+  problem.field = "f";
+  problem.outcome = "unknown";
+  problem.request_id = "r-1";
+
+  EXPECT_EQ(written([&](JsonWriter& json) { write_problem(json, problem); }),
+            R"({"error":"Lost.","field":"f","outcome":"unknown","type":"urn:eventq:problem:outcome-unknown",)"
+            R"("title":"Outcome unknown","status":503,"detail":"Lost.","request_id":"r-1"})");
+}
+
+TEST(AnswerJson, APageShowsSummariesAndItsOwnPlace) {
+  Page page;
+  page.events.push_back(event());
+  page.events.front().status = Status::pending;
+  page.events.front().retry_count = 1;
+  page.total = 12;
+  ListFilter filter;
+  filter.limit = 10;
+  filter.offset = 2;
+
+  const std::string json = written([&](JsonWriter& writer) { write_page(writer, page, filter); });
+
+  EXPECT_EQ(json.find("payload"), std::string::npos);
+  EXPECT_NE(json.find(R"("next_retry_at":"2025-12-24T10:30:00.000Z")"), std::string::npos) << json;
+  EXPECT_TRUE(json.ends_with(R"("total":12,"total_exact":true,"limit":10,"offset":2})")) << json;
+}
+
+TEST(AnswerJson, ABatchNamesItsCorrelation) {
+  const std::string json = written([&](JsonWriter& writer) { write_batch(writer, "corr_1", {event()}); });
+
+  EXPECT_TRUE(json.starts_with(R"({"correlation_id":"corr_1","events":[{"id":1001,)")) << json;
+}
+
+}  // namespace
+}  // namespace eventq::wire

@@ -1,0 +1,123 @@
+// fields.cc: see fields.h.
+#include "wire/fields.h"
+
+#include <algorithm>
+#include <limits>
+#include <utility>
+
+namespace eventq::wire {
+
+Error at(std::string_view where, Error error) {
+  if (where.empty()) return error;
+  error.message = std::string(where.substr(0, where.size() - 1)) + ": " + error.message;
+  error.field = std::string(where) + error.field;
+  if (error.field.ends_with('.')) error.field.pop_back();
+  return error;
+}
+
+Fields::Fields(const JsonValue& value, std::string where) : where_(std::move(where)) {
+  if (value.type() != JsonType::object) {
+    fault_ = at(where_, {ErrorCode::invalid_argument, "A JSON object is needed here.", ""});
+    return;
+  }
+  members_ = value.members();
+  asked_.resize(members_.size());
+}
+
+const JsonMember* Fields::find(std::string_view name) {
+  known_.push_back(name);
+  for (std::size_t i = 0; i < members_.size(); ++i) {
+    if (members_[i].name != name) continue;
+    asked_[i] = true;
+    return &members_[i];
+  }
+  return nullptr;
+}
+
+void Fields::refuse(std::string_view name, std::string message) {
+  if (fault_) return;
+  fault_ = at(where_, {ErrorCode::invalid_argument, std::move(message), std::string(name)});
+}
+
+void Fields::wrong_type(std::string_view name, std::string_view wanted) {
+  refuse(name, std::string(name) + " must be " + std::string(wanted) + ".");
+}
+
+std::optional<std::string> Fields::text(std::string_view name) {
+  const JsonMember* member = find(name);
+  if (!member || member->value.type() == JsonType::null) return std::nullopt;
+  if (const auto value = member->value.string()) return std::string(*value);
+  wrong_type(name, "a string");
+  return std::nullopt;
+}
+
+std::optional<std::int64_t> Fields::integer(std::string_view name) {
+  const JsonMember* member = find(name);
+  if (!member || member->value.type() == JsonType::null) return std::nullopt;
+  if (const auto value = member->value.integer()) return value;
+  wrong_type(name, "a whole number");
+  return std::nullopt;
+}
+
+std::optional<int> Fields::small_integer(std::string_view name) {
+  const auto value = integer(name);
+  if (!value) return std::nullopt;
+  if (*value >= std::numeric_limits<int>::min() && *value <= std::numeric_limits<int>::max()) {
+    return static_cast<int>(*value);
+  }
+  refuse(name, std::string(name) + " is " + std::to_string(*value) + ", which is out of range.");
+  return std::nullopt;
+}
+
+std::optional<bool> Fields::boolean(std::string_view name) {
+  const JsonMember* member = find(name);
+  if (!member || member->value.type() == JsonType::null) return std::nullopt;
+  if (const auto value = member->value.boolean()) return value;
+  wrong_type(name, "true or false");
+  return std::nullopt;
+}
+
+std::optional<std::vector<std::string>> Fields::texts(std::string_view name) {
+  const auto values = array(name);
+  if (!values) return std::nullopt;
+  std::vector<std::string> found;
+  for (const JsonValue& value : *values) {
+    const auto text = value.string();
+    if (!text) {
+      wrong_type(name, "an array of strings");
+      return std::nullopt;
+    }
+    found.emplace_back(*text);
+  }
+  return found;
+}
+
+std::optional<std::vector<JsonValue>> Fields::array(std::string_view name) {
+  const JsonMember* member = find(name);
+  if (!member || member->value.type() == JsonType::null) return std::nullopt;
+  if (member->value.type() == JsonType::array) return member->value.elements();
+  wrong_type(name, "an array");
+  return std::nullopt;
+}
+
+std::optional<JsonValue> Fields::any(std::string_view name) {
+  const JsonMember* member = find(name);
+  if (!member) return std::nullopt;
+  return member->value;
+}
+
+std::optional<Error> Fields::fault() {
+  const auto unknown = std::find(asked_.begin(), asked_.end(), false);
+  if (fault_ || unknown == asked_.end()) return fault_;
+  const std::string name(members_[static_cast<std::size_t>(unknown - asked_.begin())].name);
+  std::string message = "There is no member \"" + name + "\" here";
+  if (!known_.empty()) message += "; there are ";
+  for (std::size_t i = 0; i < known_.size(); ++i) {
+    if (i > 0) message += i + 1 == known_.size() ? " and " : ", ";
+    message += known_[i];
+  }
+  refuse(name, message + ".");
+  return fault_;
+}
+
+}  // namespace eventq::wire

@@ -1,0 +1,49 @@
+// fields.h: the members of a JSON object, read by name and type. Anything nobody asked for is an error.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/json.h"
+#include "eventq/error.h"
+
+namespace eventq::wire {
+
+// Read every member there may be, then ask fault(). Null counts as absent.
+class Fields {
+ public:
+  // `where` stands before the names in errors: "events[3].".
+  Fields(const JsonValue& value, std::string where);
+
+  std::optional<std::string> text(std::string_view name);
+  std::optional<std::int64_t> integer(std::string_view name);
+  std::optional<int> small_integer(std::string_view name);
+  std::optional<bool> boolean(std::string_view name);
+  std::optional<std::vector<std::string>> texts(std::string_view name);  // an array of strings
+  std::optional<std::vector<JsonValue>> array(std::string_view name);
+  std::optional<JsonValue> any(std::string_view name);  // also null
+
+  // The first thing wrong: no object, a member of another type, a member not asked for.
+  [[nodiscard]] std::optional<Error> fault();
+
+  // Makes `message` about `name` the first thing wrong, if nothing was before.
+  void refuse(std::string_view name, std::string message);
+
+ private:
+  const JsonMember* find(std::string_view name);
+  void wrong_type(std::string_view name, std::string_view wanted);
+
+  std::string where_;
+  std::vector<JsonMember> members_;
+  std::vector<bool> asked_;
+  std::vector<std::string_view> known_;
+  std::optional<Error> fault_;
+};
+
+// `error` with `where` before its field and, when there was one, its message.
+Error at(std::string_view where, Error error);
+
+}  // namespace eventq::wire

@@ -1,0 +1,55 @@
+// query_fields.cc: see query_fields.h.
+#include "wire/query_fields.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "base/numbers.h"
+
+namespace eventq::wire {
+
+void QueryFields::refuse(std::string_view name, std::string message) {
+  if (!fault_) fault_ = Error{ErrorCode::invalid_argument, std::move(message), std::string(name)};
+}
+
+std::optional<std::string> QueryFields::text(std::string_view name) {
+  known_.push_back(name);
+  for (std::size_t i = 0; i < query_.size(); ++i) {
+    if (query_[i].name != name) continue;
+    asked_[i] = true;
+    return query_[i].value;
+  }
+  return std::nullopt;
+}
+
+std::optional<std::int64_t> QueryFields::whole(std::string_view name) {
+  const auto value = text(name);
+  if (!value) return std::nullopt;
+  if (const auto number = parse_whole<std::int64_t>(*value)) return number;
+  refuse(name, std::string(name) + " must be a whole number of digits only, such as 20.");
+  return std::nullopt;
+}
+
+std::optional<bool> QueryFields::boolean(std::string_view name) {
+  const auto value = text(name);
+  if (!value) return std::nullopt;
+  if (*value == "true" || *value == "false") return *value == "true";
+  refuse(name, std::string(name) + " must be true or false.");
+  return std::nullopt;
+}
+
+std::optional<Error> QueryFields::fault() {
+  const auto unknown = std::find(asked_.begin(), asked_.end(), false);
+  if (fault_ || unknown == asked_.end()) return fault_;
+  const std::string& name = query_[static_cast<std::size_t>(unknown - asked_.begin())].name;
+  std::string message = "There is no parameter \"" + name + "\" here";
+  if (!known_.empty()) message += "; there are ";
+  for (std::size_t i = 0; i < known_.size(); ++i) {
+    if (i > 0) message += i + 1 == known_.size() ? " and " : ", ";
+    message += known_[i];
+  }
+  refuse(name, message + ".");
+  return fault_;
+}
+
+}  // namespace eventq::wire

@@ -1,0 +1,36 @@
+// query_fields.h: the parameters of a query, read by name and type, as fields.h does for JSON.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/percent.h"
+#include "eventq/error.h"
+
+namespace eventq::wire {
+
+// Read every parameter there may be, then ask fault().
+class QueryFields {
+ public:
+  explicit QueryFields(const std::vector<QueryParameter>& query) : query_(query), asked_(query.size()) {}
+
+  std::optional<std::string> text(std::string_view name);
+  std::optional<std::int64_t> whole(std::string_view name);  // digits only
+  std::optional<bool> boolean(std::string_view name);
+
+  // The first thing wrong: a value of another type, a parameter not asked for.
+  [[nodiscard]] std::optional<Error> fault();
+
+ private:
+  void refuse(std::string_view name, std::string message);
+
+  const std::vector<QueryParameter>& query_;
+  std::vector<bool> asked_;
+  std::vector<std::string_view> known_;
+  std::optional<Error> fault_;
+};
+
+}  // namespace eventq::wire

@@ -1,0 +1,303 @@
+// request_json.cc: see request_json.h.
+#include "wire/request_json.h"
+
+#include <algorithm>
+#include <string>
+#include <utility>
+
+#include "base/numbers.h"
+#include "eventq/limits.h"
+#include "model/names.h"
+#include "model/tags.h"
+#include "model/validate.h"
+#include "wire/fields.h"
+#include "wire/query_fields.h"
+
+namespace eventq::wire {
+namespace {
+
+Error invalid(std::string_view field, std::string message) {
+  return {ErrorCode::invalid_argument, std::move(message), std::string(field)};
+}
+
+// A comma-separated string, or an array of strings. Their content is checked later.
+std::optional<std::vector<std::string>> read_tags(Fields& fields) {
+  const auto tags = fields.any("tags");
+  if (!tags || tags->type() == JsonType::null) return std::nullopt;
+  if (const auto joined = tags->string()) return split_tags(*joined);
+  if (tags->type() == JsonType::array) return fields.texts("tags");
+  fields.refuse("tags", "tags must be a string such as \"email,priority-high\", or an array of strings.");
+  return std::nullopt;
+}
+
+Result<NewEvent> parse_event_at(const JsonValue& value, const std::string& where, bool in_batch) {
+  Fields fields(value, where);
+  NewEvent event;
+  event.title = fields.text("title").value_or("");
+  event.description = fields.text("description");
+  event.tags = read_tags(fields).value_or(std::vector<std::string>());
+  if (const auto payload = fields.any("payload")) event.payload = payload->raw();
+  event.queue = fields.text("queue").value_or(event.queue);
+  event.priority = fields.small_integer("priority").value_or(0);
+  event.max_retries = fields.small_integer("max_retries");
+  const auto event_id = fields.text("event_id");
+  event.event_id = event_id.value_or("");
+  if (event_id && event_id->empty())
+    fields.refuse("event_id", "event_id is empty; leave it out to have one made.");
+  if (!in_batch) event.correlation_id = fields.text("correlation_id").value_or("");
+  if (auto fault = fields.fault()) return *fault;
+  if (auto fault = validate(event)) return at(where, *fault);
+  return event;
+}
+
+// The members of a report beside its worker and its event.
+void read_report(Fields& fields, Report report, Change& change) {
+  change.lease.attempt = fields.small_integer("attempt");
+  if (report == Report::start) change.what = Start{};
+  if (report == Report::heartbeat) change.what = Heartbeat{};
+  if (report == Report::complete) {
+    Outcome outcome;
+    outcome.status_code = fields.small_integer("status_code");
+    outcome.execution_time_ms = fields.integer("execution_time_ms");
+    outcome.errors = fields.texts("errors").value_or(std::vector<std::string>());
+    change.what = Complete{std::move(outcome)};
+  }
+  if (report == Report::fail) {
+    Failure failure;
+    failure.status_code = fields.small_integer("status_code");
+    failure.execution_time_ms = fields.integer("execution_time_ms");
+    failure.message = fields.text("error_message").value_or("");
+    change.what = Fail{std::move(failure)};
+  }
+}
+
+Result<EventId> checked_id(std::int64_t id) {
+  if (id >= 1 && id <= limits::kEventId) return static_cast<EventId>(id);
+  return invalid("id", "An event id is a whole number from 1 to 9007199254740991.");
+}
+
+Result<Change> parse_report_at(const JsonValue& value, const std::string& where, const std::string& worker_id,
+                               Report report) {
+  Fields fields(value, where);
+  Change change;
+  change.lease.worker_id = worker_id;
+  const auto id = fields.integer("id");
+  read_report(fields, report, change);
+  if (auto fault = fields.fault()) return *fault;
+  const auto checked = checked_id(id.value_or(0));
+  if (!checked) return at(where, checked.error());
+  change.lease.event_id = *checked;
+  if (auto fault = validate(change)) return at(where, *fault);
+  return change;
+}
+
+Result<void> append_reports(std::vector<Change>& changes, const std::optional<std::vector<JsonValue>>& values,
+                            std::string_view name, const std::string& worker_id, Report report) {
+  if (!values) return {};
+  if (changes.size() + values->size() > limits::kBatchEvents) {
+    return Error{ErrorCode::too_large, "One call may report on 10000 events, this one reports on more.",
+                 std::string(name)};
+  }
+  for (std::size_t i = 0; i < values->size(); ++i) {
+    const std::string where = std::string(name) + "[" + std::to_string(i) + "].";
+    auto change = parse_report_at((*values)[i], where, worker_id, report);
+    if (!change) return change.error();
+    changes.push_back(std::move(*change));
+  }
+  return {};
+}
+
+// What a subscription says, as it came; the same from a query and from a body.
+struct Wanted {
+  std::optional<std::vector<std::string>> tags;
+  std::optional<std::string> worker_id;
+  std::optional<std::string> queue;
+  std::optional<std::int64_t> wait;
+  std::optional<std::int64_t> limit;
+};
+
+Result<Subscription> check(Wanted wanted) {
+  if (auto fault = validate_worker_id(wanted.worker_id.value_or(""))) return *fault;
+  auto tags = clean_tags(wanted.tags.value_or(std::vector<std::string>()));
+  if (!tags) return tags.error();
+  Subscription subscription;
+  subscription.selector = {wanted.queue.value_or("main"), std::move(*tags)};
+  subscription.worker_id = std::move(*wanted.worker_id);
+  if (auto fault = validate_queue_name(subscription.selector.queue)) return *fault;
+  const std::int64_t wait = wanted.wait.value_or(0);
+  if (wait < 0 || wait > limits::kWait.count()) {
+    return invalid("wait", "wait is in whole seconds, from 0 to 60; " + std::to_string(wait) + " is not.");
+  }
+  subscription.wait = std::chrono::seconds(wait);
+  subscription.many = wanted.limit.has_value();
+  const std::int64_t limit = wanted.limit.value_or(1);
+  if (limit < 1 || limit > static_cast<std::int64_t>(limits::kClaim)) {
+    return invalid("limit", "limit is from 1 to 1000 events; " + std::to_string(limit) + " is not.");
+  }
+  subscription.limit = static_cast<std::size_t>(limit);
+  return subscription;
+}
+
+Wanted read_wanted(Fields& fields) {
+  Wanted wanted;
+  wanted.tags = read_tags(fields);
+  wanted.worker_id = fields.text("worker_id");
+  wanted.queue = fields.text("queue");
+  wanted.wait = fields.integer("wait");
+  wanted.limit = fields.integer("limit");
+  return wanted;
+}
+
+}  // namespace
+
+Result<NewEvent> parse_event(const JsonValue& body) { return parse_event_at(body, "", false); }
+
+Result<std::vector<NewEvent>> parse_batch(const JsonValue& body) {
+  Fields fields(body, "");
+  const auto values = fields.array("events");
+  const auto correlation_id = fields.text("correlation_id");
+  if (auto fault = fields.fault()) return *fault;
+  if (!values || values->empty())
+    return invalid("events", "events is missing or empty; 1 to 10000 are needed.");
+  if (values->size() > limits::kBatchEvents) {
+    return Error{ErrorCode::too_large,
+                 "events has " + std::to_string(values->size()) + " entries; at most 10000 are allowed.",
+                 "events"};
+  }
+  if (correlation_id) {
+    if (auto fault = validate_correlation_id(*correlation_id)) return *fault;
+  }
+  std::vector<NewEvent> events;
+  events.reserve(values->size());
+  for (std::size_t i = 0; i < values->size(); ++i) {
+    auto event = parse_event_at((*values)[i], "events[" + std::to_string(i) + "].", true);
+    if (!event) return event.error();
+    event->correlation_id = correlation_id.value_or("");
+    events.push_back(std::move(*event));
+  }
+  return events;
+}
+
+Result<Change> parse_report(const JsonValue& body, EventId id, Report report) {
+  Fields fields(body, "");
+  Change change;
+  change.lease.event_id = id;
+  change.lease.worker_id = fields.text("worker_id").value_or("");
+  read_report(fields, report, change);
+  if (auto fault = fields.fault()) return *fault;
+  if (auto fault = validate(change)) return *fault;
+  return change;
+}
+
+Result<std::vector<Change>> parse_reports(const JsonValue& body, Report report) {
+  Fields fields(body, "");
+  const std::string worker_id = fields.text("worker_id").value_or("");
+  const auto values = fields.array("events");
+  if (auto fault = fields.fault()) return *fault;
+  if (auto fault = validate_worker_id(worker_id)) return *fault;
+  if (!values || values->empty())
+    return invalid("events", "events is missing or empty; 1 to 10000 are needed.");
+  std::vector<Change> changes;
+  if (auto done = append_reports(changes, values, "events", worker_id, report); !done) return done.error();
+  return changes;
+}
+
+Result<Turn> parse_turn(const JsonValue& body) {
+  Fields fields(body, "");
+  Wanted wanted = read_wanted(fields);
+  const auto completed = fields.array("completed");
+  const auto failed = fields.array("failed");
+  if (auto fault = fields.fault()) return *fault;
+  auto subscription = check(std::move(wanted));
+  if (!subscription) return subscription.error();
+  Turn turn{{}, std::move(*subscription)};
+  const std::string& worker_id = turn.subscription.worker_id;
+  if (auto done = append_reports(turn.changes, completed, "completed", worker_id, Report::complete); !done) {
+    return done.error();
+  }
+  if (auto done = append_reports(turn.changes, failed, "failed", worker_id, Report::fail); !done) {
+    return done.error();
+  }
+  return turn;
+}
+
+Result<Subscription> parse_subscription(const JsonValue& body) {
+  Fields fields(body, "");
+  Wanted wanted = read_wanted(fields);
+  if (auto fault = fields.fault()) return *fault;
+  return check(std::move(wanted));
+}
+
+Result<Subscription> parse_subscription(const std::vector<QueryParameter>& query) {
+  QueryFields fields(query);
+  Wanted wanted;
+  if (const auto tags = fields.text("tags")) wanted.tags = split_tags(*tags);
+  wanted.worker_id = fields.text("worker_id");
+  wanted.queue = fields.text("queue");
+  wanted.wait = fields.whole("wait");
+  wanted.limit = fields.whole("limit");
+  if (auto fault = fields.fault()) return *fault;
+  return check(std::move(wanted));
+}
+
+Result<ListFilter> parse_filter(const std::vector<QueryParameter>& query) {
+  QueryFields fields(query);
+  ListFilter filter;
+  const auto status = fields.text("status");
+  const auto tags = fields.text("tags");
+  filter.queue = fields.text("queue");
+  filter.worker_id = fields.text("worker_id");
+  filter.correlation_id = fields.text("correlation_id");
+  const std::int64_t limit = fields.whole("limit").value_or(20);
+  filter.offset = fields.whole("offset").value_or(0);
+  filter.after = static_cast<EventId>(fields.whole("after_id").value_or(0));
+  if (auto fault = fields.fault()) return *fault;
+
+  if (status) {
+    filter.status = status_named(*status);
+    if (!filter.status) {
+      return invalid("status",
+                     "There is no status \"" + *status +
+                         "\"; there are PENDING, PROCESSING, COMPLETED, COMPLETED_WITH_ERRORS, FAILED, "
+                         "SUPERSEDED and CANCELLED.");
+    }
+  }
+  if (tags) {
+    auto cleaned = parse_tags(*tags);
+    if (!cleaned) return cleaned.error();
+    filter.tags = std::move(*cleaned);
+  }
+  if (limit < 1 || limit > static_cast<std::int64_t>(limits::kPage)) {
+    return invalid("limit", "limit is from 1 to 1000 events; " + std::to_string(limit) + " is not.");
+  }
+  filter.limit = static_cast<std::size_t>(limit);
+  if (filter.offset > limits::kOffset) {
+    return invalid("offset", "offset is at most 1000000000; use after_id for deep pages.");
+  }
+  return filter;
+}
+
+Result<bool> parse_include_logs(const std::vector<QueryParameter>& query) {
+  QueryFields fields(query);
+  const bool include = fields.boolean("include_logs").value_or(false);
+  if (auto fault = fields.fault()) return *fault;
+  return include;
+}
+
+Result<std::string> parse_reason(const std::vector<QueryParameter>& query) {
+  QueryFields fields(query);
+  std::string reason = fields.text("reason").value_or("");
+  if (auto fault = fields.fault()) return *fault;
+  return reason;
+}
+
+Result<void> parse_empty(const JsonValue& body) {
+  if (auto fault = Fields(body, "").fault()) return *fault;
+  return {};
+}
+
+Result<EventId> parse_id(std::string_view text) {
+  return checked_id(parse_whole<std::int64_t>(text).value_or(0));
+}
+
+}  // namespace eventq::wire

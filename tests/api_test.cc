@@ -1,0 +1,430 @@
+// api_test.cc: the HTTP surface where seed_conversations_test.cc is silent: bad requests, keys, long polls,
+// lists of reports, turns, and a disk that fills up or fails.
+#include <arpa/inet.h>
+#include <gtest/gtest.h>
+#include <netinet/in.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <memory>
+#include <string>
+
+#include "base/json.h"
+#include "base/manual_clock.h"
+#include "support/faulty_vfs.h"
+#include "support/http_client.h"
+#include "support/local_server.h"
+#include "support/temporary_directory.h"
+
+namespace eventq {
+namespace {
+
+using namespace std::chrono_literals;
+using testing::Test;
+
+constexpr std::string_view kEvent = R"({"title":"mail","tags":"email","payload":{"n":1}})";
+
+// A member of a JSON object as it was sent; empty when there is none.
+std::string member(std::string_view json, std::string_view name) {
+  JsonParser parser;
+  const auto value = parser.parse(json);
+  if (!value || value->type() != JsonType::object) return {};
+  for (const JsonMember& found : value->members()) {
+    if (found.name == name) return std::string(found.value.raw());
+  }
+  return {};
+}
+
+class ApiTest : public Test {
+ protected:
+  ApiTest() : server_("sqlite:" + directory_.file("events.db"), options()), client_(server_.port()) {}
+
+  Options options() {
+    Options options;
+    options.clock = &clock_;
+    return options;
+  }
+
+  HttpResponse must(Result<HttpResponse> response) {
+    EXPECT_TRUE(response.has_value()) << (response ? "" : response.error().message);
+    return response ? std::move(*response) : HttpResponse();
+  }
+  HttpResponse get(std::string_view target) { return must(client_.get(target)); }
+  HttpResponse post(std::string_view target, std::string_view body = "{}", const HttpHeaders& headers = {}) {
+    return must(client_.request("POST", target, body, headers));
+  }
+  std::string status_of(int id) { return member(get("/events/" + std::to_string(id)).body, "status"); }
+
+  // A long poll that is known to wait.
+  HttpClient waiting_worker(std::string_view target) {
+    HttpClient worker(server_.port());
+    const std::size_t before = server_.commands();
+    EXPECT_TRUE(worker.send("GET", target).has_value());
+    server_.await_commands(before + 1);
+    server_.settle();
+    return worker;
+  }
+
+  // Before the server: its files must be closed when this goes.
+  FaultyVfs disk_;
+  TemporaryDirectory directory_;
+  ManualClock clock_{TimePoint(Millis(1766572200000))};
+  LocalServer server_;
+  HttpClient client_;
+};
+
+TEST_F(ApiTest, AnUnknownPathIs404AndAWrongMethodIs405WithTheRightOnes) {
+  EXPECT_EQ(get("/nothing").status, 404);
+  EXPECT_EQ(post("/nothing", "{}").status, 404);
+  EXPECT_EQ(get("/events/1/complete").status, 405);
+  EXPECT_EQ(get("/events/1/complete").header("Allow"), "POST");
+  EXPECT_EQ(must(client_.request("DELETE", "/events")).header("Allow"), "GET, POST");
+}
+
+TEST_F(ApiTest, AnIdThatIsNoIdIsNotFoundAndOneOutOfRangeIsBad) {
+  EXPECT_EQ(get("/events/abc").status, 404);
+  EXPECT_EQ(get("/events/-1").status, 404);
+  EXPECT_EQ(get("/events/1%00").status, 404);
+  EXPECT_EQ(get("/events/0").status, 400);
+  EXPECT_EQ(get("/events/01").status, 400);
+  EXPECT_EQ(get("/events/9007199254740991").status, 404);
+  EXPECT_EQ(get("/events/9007199254740992").status, 400);
+  EXPECT_EQ(get("/events/18446744073709551617").status, 400);
+}
+
+TEST_F(ApiTest, ABodyThatIsNotJsonIs415AndOneThatIsBrokenIs400) {
+  EXPECT_EQ(post("/events", kEvent, {{"Content-Type", "text/plain"}}).status, 415);
+  EXPECT_EQ(post("/events", kEvent, {{"Content-Type", "application/json; charset=latin1"}}).status, 415);
+  EXPECT_EQ(post("/events", kEvent, {{"Content-Type", "Application/JSON ; charset=\"UTF-8\""}}).status, 201);
+  EXPECT_EQ(post("/events", R"({"title":"a","title":"b","tags":"t"})").status, 400);
+  EXPECT_EQ(post("/events", R"({"title":"a","tags":"t"} x)").status, 400);
+  EXPECT_EQ(post("/events", "{\"title\":\"\xff\",\"tags\":\"t\"}").status, 400);
+  EXPECT_EQ(member(get("/events").body, "total"), "1");
+}
+
+TEST_F(ApiTest, AnErrorIsOneBodyOfBothShapes) {
+  const HttpResponse response =
+      post("/events", R"({"title":"","tags":"email"})", {{"X-Request-Id", "mine-1"}});
+
+  EXPECT_EQ(response.status, 400);
+  EXPECT_EQ(response.body,
+            R"({"error":"title is missing or empty; it needs 1 to 200 characters.","field":"title",)"
+            R"("type":"urn:eventq:problem:invalid-request","title":"Invalid request","status":400,)"
+            R"("detail":"title is missing or empty; it needs 1 to 200 characters.","request_id":"mine-1"})");
+  EXPECT_EQ(response.header("X-Request-Id"), "mine-1");
+}
+
+TEST_F(ApiTest, ARequestIdThatCouldDoHarmIsReplaced) {
+  const HttpResponse response = post("/events", kEvent, {{"X-Request-Id", "a b\"c"}});
+
+  EXPECT_EQ(response.header("X-Request-Id").size(), 36U);
+}
+
+TEST_F(ApiTest, AnUnknownParameterIsRefusedOnEveryRoute) {
+  for (const std::string_view target : {"/events?color=red", "/events/1?color=red", "/events/1/why?color=red",
+                                        "/events/subscribe?tags=a&worker_id=w&color=red"}) {
+    EXPECT_EQ(get(target).status, 400) << target;
+  }
+  for (const std::string_view target :
+       {"/healthz?color=red", "/readyz?color=red", "/openapi.json?color=red"}) {
+    EXPECT_EQ(get(target).status, 400) << target;
+  }
+  for (const std::string_view target : {"/events/1/reset?color=red", "/events/1/cancel?color=red"}) {
+    EXPECT_EQ(post(target).status, 400) << target;
+  }
+  EXPECT_EQ(post("/events?color=red", kEvent).status, 400);
+  EXPECT_EQ(post("/events/1/cancel", R"({"color":"red"})").status, 400);
+}
+
+TEST_F(ApiTest, APageOfAnotherSiteMayNeitherTakeNorChange) {
+  post("/events", kEvent);
+
+  const auto from_elsewhere = HttpHeaders{{"Sec-Fetch-Site", "cross-site"}};
+  EXPECT_EQ(
+      must(client_.request("GET", "/events/subscribe?tags=email&worker_id=w", "", from_elsewhere)).status,
+      403);
+  EXPECT_EQ(post("/events", kEvent, from_elsewhere).status, 403);
+  EXPECT_EQ(post("/events/1/cancel", "", {{"Origin", "http://elsewhere.example"}}).status, 403);
+  EXPECT_EQ(must(client_.request("GET", "/events/1", "", from_elsewhere)).status, 200);
+  EXPECT_EQ(status_of(1), R"("PENDING")");
+  EXPECT_EQ(post("/events", kEvent, {{"Sec-Fetch-Site", "same-origin"}}).status, 201);
+}
+
+TEST_F(ApiTest, AKeyGivesTheSameBytesAgainAndRefusesAnotherBody) {
+  const HttpHeaders key = {{"Idempotency-Key", "order-1"}};
+  const HttpResponse first = post("/events", kEvent, key);
+  const HttpResponse second = post("/events", kEvent, key);
+  const HttpResponse other = post("/events", R"({"title":"other","tags":"email"})", key);
+
+  EXPECT_EQ(first.status, 201);
+  EXPECT_EQ(second.status, 201);
+  EXPECT_EQ(second.body, first.body);
+  EXPECT_EQ(first.header("Idempotency-Replayed"), "");
+  EXPECT_EQ(second.header("Idempotency-Replayed"), "true");
+  EXPECT_EQ(other.status, 409);
+  EXPECT_EQ(member(get("/events").body, "total"), "1");
+}
+
+TEST_F(ApiTest, AKeyOutlivesARestart) {
+  const HttpHeaders key = {{"Idempotency-Key", "order-1"}};
+  const std::string first = post("/events/batch", R"({"events":[)" + std::string(kEvent) + "]}", key).body;
+
+  server_.restart();
+  HttpClient again(server_.port());
+  const HttpResponse second =
+      must(again.request("POST", "/events/batch", R"({"events":[)" + std::string(kEvent) + "]}", key));
+
+  EXPECT_EQ(second.body, first);
+}
+
+TEST_F(ApiTest, TheLengthOfAKeyIsLimited) {
+  EXPECT_EQ(post("/events", kEvent, {{"Idempotency-Key", std::string(254, 'k')}}).status, 201);
+  EXPECT_EQ(post("/events", kEvent, {{"Idempotency-Key", std::string(255, 'k')}}).status, 201);
+  EXPECT_EQ(post("/events", kEvent, {{"Idempotency-Key", std::string(256, 'k')}}).status, 400);
+}
+
+TEST_F(ApiTest, AnEventIdThatExistsGivesTheExistingEvent) {
+  const std::string body = R"({"title":"mail","tags":"email","event_id":"mine"})";
+  EXPECT_EQ(post("/events", body).status, 201);
+  const HttpResponse again = post("/events", R"({"title":"changed","tags":"other","event_id":"mine"})");
+
+  EXPECT_EQ(again.status, 200);
+  EXPECT_EQ(member(again.body, "title"), R"("mail")");
+}
+
+TEST_F(ApiTest, AKeyOnAnExistingEventIdGivesTheSameStatusAgain) {
+  const std::string body = R"({"title":"mail","tags":"email","event_id":"mine"})";
+  post("/events", body);
+  clock_.advance(1s);
+  const HttpHeaders key = {{"Idempotency-Key", "again"}};
+
+  EXPECT_EQ(post("/events", body, key).status, 200);
+  EXPECT_EQ(post("/events", body, key).status, 200);
+}
+
+TEST_F(ApiTest, ABatchNamesItsOwnCorrelationAlsoWhenItsFirstEventExisted) {
+  post("/events", R"({"title":"mail","tags":"email","event_id":"mine","correlation_id":"old"})");
+  const std::string body =
+      R"({"correlation_id":"new","events":[{"title":"mail","tags":"email","event_id":"mine"}]})";
+
+  EXPECT_EQ(member(post("/events/batch", body).body, "correlation_id"), R"("new")");
+}
+
+TEST_F(ApiTest, AKeyedBatchOfWhatExistsGetsTheSameBytesAgain) {
+  post("/events", R"({"title":"mail","tags":"email","event_id":"mine"})");
+  clock_.advance(1s);
+  const std::string body = R"({"events":[{"title":"mail","tags":"email","event_id":"mine"}]})";
+  const HttpHeaders key = {{"Idempotency-Key", "again"}};
+
+  const HttpResponse first = post("/events/batch", body, key);
+  const HttpResponse second = post("/events/batch", body, key);
+
+  EXPECT_EQ(first.status, 200);
+  EXPECT_EQ(second.status, 200);
+  EXPECT_EQ(second.body, first.body);
+}
+
+TEST_F(ApiTest, APublishedEventIsWhereItsLocationSays) {
+  const HttpResponse published = post("/events", kEvent);
+
+  EXPECT_EQ(published.header("Location"), "/events/1");
+  EXPECT_EQ(get("/events/1").body, published.body);
+}
+
+TEST_F(ApiTest, ABadEventInABatchKeepsAllOfThemOut) {
+  const HttpResponse response =
+      post("/events/batch", R"({"events":[)" + std::string(kEvent) + R"(,{"title":"x"}]})");
+
+  EXPECT_EQ(response.status, 400);
+  EXPECT_EQ(member(response.body, "field"), R"("events[1].tags")");
+  EXPECT_EQ(member(get("/events").body, "total"), "0");
+}
+
+TEST_F(ApiTest, ALongPollIsAnsweredByThePublicationItWaitsFor) {
+  HttpClient worker = waiting_worker("/events/subscribe?tags=email&worker_id=w:1&wait=20");
+
+  post("/events", kEvent);
+
+  const HttpResponse taken = must(worker.receive());
+  EXPECT_EQ(taken.status, 200);
+  EXPECT_EQ(member(taken.body, "id"), "1");
+  EXPECT_EQ(taken.header("Cache-Control"), "no-store");
+}
+
+TEST_F(ApiTest, ALongPollThatGetsNothingEndsWith204AtItsTime) {
+  HttpClient worker = waiting_worker("/events/subscribe?tags=email&worker_id=w:1&wait=20");
+
+  clock_.advance(19s);
+  server_.settle();
+  EXPECT_FALSE(worker.readable_within(0ms));
+  clock_.advance(1s);
+  server_.settle();
+
+  EXPECT_EQ(must(worker.receive()).status, 204);
+}
+
+TEST_F(ApiTest, AWorkerThatVanishedWhileWaitingCostsNoEvent) {
+  { HttpClient worker = waiting_worker("/events/subscribe?tags=email&worker_id=gone:1&wait=60"); }
+  HttpClient heir = waiting_worker("/events/subscribe?tags=email&worker_id=heir:1&wait=60");
+
+  post("/events", kEvent);
+
+  // The server may not have read the end of the first connection before the publication; then
+  // the claim made for it is released, and the heir is next.
+  const HttpResponse taken = must(heir.receive());
+  EXPECT_EQ(taken.status, 200);
+  EXPECT_EQ(member(taken.body, "worker_id"), R"("heir:1")");
+}
+
+TEST_F(ApiTest, ASubscriptionByPostTakesTheSameMembers) {
+  post("/events", kEvent);
+  post("/events", kEvent);
+
+  const HttpResponse taken =
+      post("/events/subscribe", R"({"tags":["email"],"worker_id":"w:1","limit":5,"queue":"main","wait":0})");
+
+  EXPECT_EQ(taken.status, 200);
+  EXPECT_EQ(status_of(1), R"("PROCESSING")");
+  EXPECT_EQ(status_of(2), R"("PROCESSING")");
+}
+
+TEST_F(ApiTest, ReportsOnManyAreAnsweredOneByOneInOrder) {
+  post("/events", kEvent);
+  post("/events", kEvent);
+  post("/events/subscribe", R"({"tags":"email","worker_id":"w:1"})");
+
+  const HttpResponse response =
+      post("/events/complete", R"({"worker_id":"w:1","events":[{"id":99},{"id":1,"attempt":1},{"id":2}]})");
+
+  EXPECT_EQ(response.status, 200);
+  JsonParser parser;
+  const auto body = parser.parse(response.body);
+  ASSERT_TRUE(body.has_value());
+  std::vector<std::string> statuses;
+  for (const JsonValue& result : body->members().front().value.elements()) {
+    statuses.push_back(member(result.raw(), "status"));
+  }
+  EXPECT_EQ(statuses, (std::vector<std::string>{"404", "200", "409"}));
+}
+
+TEST_F(ApiTest, ATurnReportsAndTakesInOneCall) {
+  post("/events", kEvent);
+  post("/events", kEvent);
+  const std::string first = post("/events/next", R"({"worker_id":"w:1","tags":"email"})").body;
+  EXPECT_EQ(member(first, "results"), "[]");
+
+  const HttpResponse second =
+      post("/events/next", R"({"worker_id":"w:1","tags":"email","completed":[{"id":1,"attempt":1}]})");
+
+  EXPECT_EQ(second.status, 200);
+  EXPECT_EQ(status_of(1), R"("COMPLETED")");
+  EXPECT_EQ(status_of(2), R"("PROCESSING")");
+  EXPECT_EQ(member(post("/events/next", R"({"worker_id":"w:1","tags":"none"})").body, "events"), "[]");
+}
+
+TEST_F(ApiTest, AHeartbeatMovesTheEndOfTheLease) {
+  post("/events", kEvent);
+  post("/events/subscribe", R"({"tags":"email","worker_id":"w:1"})");
+  clock_.advance(40s);
+
+  const HttpResponse beat = post("/events/1/heartbeat", R"({"worker_id":"w:1","attempt":1})");
+
+  EXPECT_EQ(beat.body, R"({"event_id":1,"worker_id":"w:1","lease_until":"2025-12-24T10:31:40.000Z"})");
+  EXPECT_EQ(post("/events/1/heartbeat", R"({"worker_id":"w:2"})").status, 409);
+}
+
+TEST_F(ApiTest, ACancelledEventStaysCancelledUntilItIsReset) {
+  post("/events", kEvent);
+  EXPECT_EQ(post("/events/1/cancel?reason=mistake", "").status, 200);
+  EXPECT_EQ(status_of(1), R"("CANCELLED")");
+  EXPECT_EQ(get("/events/subscribe?tags=email&worker_id=w:1").status, 204);
+
+  EXPECT_EQ(post("/events/1/reset", "").status, 200);
+  EXPECT_EQ(get("/events/subscribe?tags=email&worker_id=w:1").status, 200);
+}
+
+TEST_F(ApiTest, ANameThatIsNotOfThisMachineIsRefusedByAServerOnLoopback) {
+  for (const std::string_view host :
+       {"evil.example", "evil.example:8080", "127.0.0.1.evil.example", "10.0.0.1"}) {
+    EXPECT_EQ(must(client_.request("GET", "/events", "", {{"Host", std::string(host)}})).status, 403) << host;
+  }
+  for (const std::string_view host :
+       {"localhost", "localhost:8080", "127.0.0.1:8080", "[::1]:8080", "[::1]"}) {
+    EXPECT_EQ(must(client_.request("GET", "/events", "", {{"Host", std::string(host)}})).status, 200) << host;
+  }
+}
+
+TEST_F(ApiTest, AClientThatSendsNoMoreIsStillAnswered) {
+  const int socket = ::socket(AF_INET, SOCK_STREAM, 0);
+  sockaddr_in address{};
+  address.sin_family = AF_INET;
+  address.sin_port = htons(server_.port());
+  address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+  ASSERT_EQ(::connect(socket, reinterpret_cast<sockaddr*>(&address), sizeof address), 0);
+  const std::string request =
+      "POST /events HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n"
+      "Content-Length: " +
+      std::to_string(kEvent.size()) + "\r\n\r\n" + std::string(kEvent);
+  ASSERT_EQ(::send(socket, request.data(), request.size(), 0), static_cast<ssize_t>(request.size()));
+  ::shutdown(socket, SHUT_WR);
+
+  std::string answer(12, ' ');
+  EXPECT_EQ(::recv(socket, answer.data(), answer.size(), MSG_WAITALL), 12);
+  ::close(socket);
+
+  EXPECT_EQ(answer, "HTTP/1.1 201");
+}
+
+TEST_F(ApiTest, AnEmptyKeyIsRefused) {
+  EXPECT_EQ(post("/events", kEvent, {{"Idempotency-Key", ""}}).status, 400);
+}
+
+TEST_F(ApiTest, AHeadOfASubscriptionTakesNothing) {
+  post("/events", kEvent);
+  HttpClient client(server_.port());
+  ASSERT_TRUE(client.send("HEAD", "/events/subscribe?tags=email&worker_id=w:1").has_value());
+  ASSERT_TRUE(client.readable_within(10s));
+
+  server_.settle();
+
+  EXPECT_EQ(status_of(1), R"("PENDING")");
+}
+
+TEST_F(ApiTest, HealthAndReadinessAreOk) {
+  EXPECT_EQ(get("/healthz").body, R"({"status":"ok"})");
+  EXPECT_EQ(get("/readyz").body, R"({"status":"ready"})");
+}
+
+TEST_F(ApiTest, AFullDiskIs507AndServiceComesBackBySelfWhenSpaceDoes) {
+  post("/events", kEvent);
+  disk_.fill_disk(true);
+  const HttpResponse refused = post("/events", kEvent);
+  EXPECT_EQ(refused.status, 507);
+  EXPECT_EQ(member(refused.body, "outcome"), R"("unchanged")");
+  EXPECT_EQ(get("/readyz").status, 507);
+  EXPECT_EQ(status_of(1), R"("PENDING")");
+
+  disk_.fill_disk(false);
+
+  EXPECT_EQ(post("/events", kEvent).status, 201);
+  EXPECT_EQ(member(get("/events").body, "total"), "2");
+}
+
+TEST_F(ApiTest, AFailedSyncIsAnUnknownOutcomeAndEndsAcknowledgementsUntilARestart) {
+  disk_.fail_next_sync(EIO);
+  const HttpResponse unknown = post("/events", kEvent);
+  EXPECT_EQ(unknown.status, 503);
+  EXPECT_EQ(member(unknown.body, "outcome"), R"("unknown")");
+
+  EXPECT_EQ(post("/events", kEvent).status, 503);
+  EXPECT_EQ(get("/readyz").status, 503);
+  EXPECT_EQ(get("/healthz").status, 200);
+
+  server_.restart();
+  HttpClient again(server_.port());
+  EXPECT_EQ(must(again.post("/events", kEvent)).status, 201);
+}
+
+}  // namespace
+}  // namespace eventq

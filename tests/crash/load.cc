@@ -1,0 +1,266 @@
+// load.cc: see load.h.
+#include "crash/load.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <deque>
+#include <random>
+#include <string>
+#include <utility>
+
+#include "base/json_writer.h"
+#include "crash/client.h"
+
+namespace eventq {
+namespace {
+
+using std::chrono_literals::operator""ms;
+using std::chrono_literals::operator""s;
+using Kind = ReportCall::Kind;
+
+// Enough for every worker to find something, little enough for events to be worked on while servers die.
+constexpr int kBacklogMax = 400;
+constexpr std::chrono::seconds kDrainLimit{60};
+
+class Dice {
+ public:
+  explicit Dice(std::uint32_t seed) : random_(seed) {}
+  int number(int least, int most) { return std::uniform_int_distribution(least, most)(random_); }
+  bool percent(int chance) { return number(1, 100) <= chance; }
+
+ private:
+  std::mt19937 random_;
+};
+
+std::string some_tags(Dice& dice) {
+  std::string tags(1, static_cast<char>('a' + dice.number(0, 2)));
+  if (dice.percent(30)) tags += std::string(",") + static_cast<char>('a' + dice.number(0, 2));
+  return tags;
+}
+
+// Publishes again and again; what it was told nothing about it sends again, where that is safe.
+class Publisher {
+ public:
+  Publisher(std::uint32_t seed, int number, Gate& gate, History& history)
+      : dice_(seed), name_("p" + std::to_string(number)), gate_(gate), history_(history) {}
+
+  void run() {
+    int generation = 0;
+    while (const auto server = gate_.next(generation)) {
+      generation = server->generation;
+      CrashClient client(server->port, history_);
+      if (unanswered_) send(client, *std::exchange(unanswered_, std::nullopt));
+      while (client.alive() && gate_.is_current(generation)) {
+        if (gate_.wait_for_room(generation, kBacklogMax)) send(client, next());
+      }
+    }
+  }
+
+ private:
+  void send(CrashClient& client, const Publishing& publishing) {
+    const Told told = client.publish(publishing);
+    if (told == Told::ok) gate_.add_backlog(static_cast<int>(publishing.call.sent.size()));
+    if (told == Told::unknown && publishing.repeatable) unanswered_ = publishing;
+  }
+
+  // White space and escapes that a copy must keep.
+  PublishCall::Sent new_event() {
+    const std::string title = name_ + "-" + std::to_string(++count_);
+    std::string payload = R"({ "title":")" + title + R"(",  "text" : "\u00e9\n)";
+    payload.append(
+        static_cast<std::size_t>(dice_.percent(5) ? dice_.number(0, 20'000) : dice_.number(0, 200)), 'x');
+    return {title, payload + "\" }"};
+  }
+
+  void write(JsonWriter& json, const PublishCall::Sent& sent, bool own_id) {
+    json.begin_object().key("title").string(sent.title).key("tags").string(some_tags(dice_));
+    json.key("payload").raw(sent.payload);
+    if (dice_.percent(20)) json.key("priority").integer(dice_.number(-1, 1));
+    if (own_id) json.key("event_id").string(sent.title);
+    json.end_object();
+  }
+
+  Publishing next() {
+    Publishing publishing;
+    JsonWriter json(publishing.body);
+    const int way = dice_.number(1, 10);  // 1-4 as it is, 5-7 with its own id, 8-10 under a key
+    publishing.repeatable = way >= 5;
+    if (dice_.percent(12)) {
+      publishing.target = "/events/batch";
+      json.begin_object().key("events").begin_array();
+      for (int i = dice_.number(2, 6); i > 0; --i) {
+        publishing.call.sent.push_back(new_event());
+        write(json, publishing.call.sent.back(), way >= 5 && way <= 7);
+      }
+      json.end_array().end_object();
+    } else {
+      publishing.target = "/events";
+      publishing.call.sent.push_back(new_event());
+      write(json, publishing.call.sent.back(), way >= 5 && way <= 7);
+    }
+    if (way >= 8) publishing.key = "key-" + publishing.call.sent.front().title;
+    return publishing;
+  }
+
+  Dice dice_;
+  const std::string name_;
+  Gate& gate_;
+  History& history_;
+  int count_ = 0;
+  std::optional<Publishing> unanswered_;
+};
+
+// Takes events and does with each what the dice say: finish it, fail it, forget it, or come too late.
+class Worker {
+ public:
+  Worker(std::uint32_t seed, int number, Gate& gate, History& history)
+      : dice_(seed), worker_id_("w" + std::to_string(number) + ":1"), gate_(gate), history_(history) {}
+
+  void run() {
+    int generation = 0;
+    while (const auto server = gate_.next(generation)) {
+      generation = server->generation;
+      CrashClient client(server->port, history_);
+      repeat_unanswered(client);
+      while (client.alive() && gate_.is_current(generation)) take_turn(client);
+      finished_.clear();  // it never gets to report these
+    }
+  }
+
+ private:
+  void take_turn(CrashClient& client) {
+    report_late(client);
+    const CrashClient::Wanted wanted{.worker_id = worker_id_,
+                                     .tags = some_tags(dice_),
+                                     .limit = dice_.percent(50) ? 1 : dice_.number(2, 6),
+                                     .wait_seconds = dice_.percent(50) ? 1 : 0};
+    const int way = dice_.number(1, 100);
+    if (!client.alive()) return;
+    if (way <= 3) {
+      client.ask_and_leave(wanted);
+    } else if (way <= 40) {
+      const std::vector<DeliveredEvent> finished = std::exchange(finished_, {});
+      const std::vector<DeliveredEvent> taken = client.turn(wanted, finished);
+      gate_.add_backlog(-static_cast<int>(finished.size()));
+      if (!client.alive()) unanswered_ = finished;
+      for (const DeliveredEvent& event : taken) finished_.push_back(event);
+    } else if (way <= 50) {
+      const std::vector<DeliveredEvent> taken = client.subscribe(wanted);
+      if (taken.empty() || !client.alive()) return;
+      client.complete_all(taken);
+      gate_.add_backlog(-static_cast<int>(taken.size()));
+    } else {
+      for (const DeliveredEvent& event : client.subscribe(wanted)) {
+        if (client.alive()) work_on(client, event);
+      }
+    }
+  }
+
+  void work_on(CrashClient& client, const DeliveredEvent& event) {
+    const int fate = dice_.number(1, 100);
+    if (fate <= 6) return;  // dies
+    if (fate <= 12) {
+      late_.push_back(event);
+      return;
+    }
+    if (fate <= 25) client.report(Kind::start, event);
+    if (fate > 20 && fate <= 35 && client.alive()) client.report(Kind::heartbeat, event);
+    if (!client.alive()) return;
+    if (fate > 85) {
+      finish(client, event, Kind::fail, false);
+    } else if (fate > 75) {
+      complete_twice(client, event);
+    } else {
+      finish(client, event, Kind::complete, fate > 70);
+    }
+  }
+
+  void finish(CrashClient& client, const DeliveredEvent& event, Kind kind, bool with_errors) {
+    const ReportCall report = client.report(kind, event, with_errors);
+    if (report.ended) gate_.add_backlog(-1);
+    if (!client.alive() && kind == Kind::complete) unanswered_.push_back(event);
+  }
+
+  void complete_twice(CrashClient& client, const DeliveredEvent& event) {
+    std::string first;
+    std::string second;
+    const ReportCall report = client.report(Kind::complete, event, false, &first);
+    if (report.ended) gate_.add_backlog(-1);
+    if (!client.alive()) return;
+    client.report(Kind::complete, event, false, &second);
+    const bool answered_twice = client.alive() && report.told == Told::ok;
+    EXPECT_TRUE(!answered_twice || first == second) << first << "\n" << second;
+  }
+
+  // What it kept until its lease was over: sometimes nobody else has taken it yet.
+  void report_late(CrashClient& client) {
+    while (client.alive() && !late_.empty() && millis_since(late_.front().returned) > 600ms) {
+      const DeliveredEvent event = late_.front();
+      late_.pop_front();
+      finish(client, event, dice_.percent(50) ? Kind::complete : Kind::fail, false);
+    }
+  }
+
+  // A careful worker reports again what it was told nothing about.
+  void repeat_unanswered(CrashClient& client) {
+    for (const DeliveredEvent& event : std::exchange(unanswered_, {})) {
+      if (client.alive() && dice_.percent(80)) client.report(Kind::complete, event);
+    }
+  }
+
+  Dice dice_;
+  const std::string worker_id_;
+  Gate& gate_;
+  History& history_;
+  std::vector<DeliveredEvent> finished_;    // to be reported with the next turn
+  std::vector<DeliveredEvent> unanswered_;  // completed, and told nothing
+  std::deque<DeliveredEvent> late_;
+};
+
+}  // namespace
+
+Load::Load(std::uint32_t seed, int publishers, int workers) {
+  for (int i = 0; i < publishers + workers; ++i) histories_.push_back(std::make_unique<History>());
+  for (int i = 0; i < publishers + workers; ++i) {
+    History& history = *histories_[static_cast<std::size_t>(i)];
+    const std::uint32_t own_seed = seed * 1000 + static_cast<std::uint32_t>(i);
+    threads_.emplace_back([this, i, publishers, own_seed, &history] {
+      if (i < publishers) {
+        Publisher(own_seed, i + 1, gate_, history).run();
+      } else {
+        Worker(own_seed, i + 1 - publishers, gate_, history).run();
+      }
+    });
+  }
+}
+
+Load::~Load() {
+  gate_.close();
+  for (std::thread& thread : threads_) {
+    if (thread.joinable()) thread.join();
+  }
+}
+
+History Load::finish() {
+  gate_.close();
+  for (std::thread& thread : threads_) thread.join();
+  History all;
+  for (const auto& history : histories_) all.append(std::move(*history));
+  return all;
+}
+
+bool drain(std::uint16_t port, History& history) {
+  const SteadyTime deadline = steady_now() + kDrainLimit;
+  const CrashClient::Wanted wanted{.worker_id = "drain:1", .tags = "a,b,c", .limit = 100, .wait_seconds = 1};
+  CrashClient client(port, history);
+  std::vector<DeliveredEvent> finished;
+  while (client.alive() && steady_now() < deadline) {
+    finished = client.turn(wanted, finished);
+    if (!finished.empty()) continue;
+    if (count_events(port, "PENDING") == 0 && count_events(port, "PROCESSING") == 0) return true;
+  }
+  return false;
+}
+
+}  // namespace eventq

@@ -1,0 +1,37 @@
+// stored_file.cc: see stored_file.h.
+#include "crash/stored_file.h"
+
+#include <filesystem>
+#include <system_error>
+
+#include "support/store_audit.h"
+#include "support/temporary_directory.h"
+
+namespace eventq {
+namespace {
+
+// The log and the state were written together.
+constexpr const char* kAttemptsWithoutEntry =
+    R"(SELECT 'event ' || s.id || ' has ' || s.attempts || ' attempts, and another number in its log'
+         FROM (SELECT id, attempts FROM event_queue UNION ALL SELECT id, attempts FROM event_archive) AS s
+        WHERE s.attempts <>
+              (SELECT count(*) FROM event_log AS l WHERE l.event_id = s.id AND l.action = 'PICKED'))";
+
+}  // namespace
+
+std::string find_damage(const std::string& path) {
+  const TemporaryDirectory copies;
+  const std::string copy = copies.file("copy.db");
+  std::error_code error;
+  std::filesystem::copy_file(path, copy, error);
+  if (error) return "cannot copy " + path + ": " + error.message();
+  // A server killed before its first commit has no log yet.
+  if (std::filesystem::exists(path + "-wal")) std::filesystem::copy_file(path + "-wal", copy + "-wal", error);
+  if (error) return "cannot copy the log of " + path + ": " + error.message();
+
+  std::string damage = audit(copy);
+  for (const std::string& line : query(copy, kAttemptsWithoutEntry)) damage += line + "\n";
+  return damage;
+}
+
+}  // namespace eventq

@@ -1,0 +1,150 @@
+// crash_test.cc: the program is killed under load, again and again, and nothing it acknowledged is lost.
+//
+// EVENTQ_SEED chooses other dice, EVENTQ_ROUNDS another number of kills.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <chrono>
+#include <cstdlib>
+#include <iostream>
+#include <optional>
+#include <random>
+#include <string>
+
+#include "base/numbers.h"
+#include "crash/client.h"
+#include "crash/load.h"
+#include "crash/stored_file.h"
+#include "support/history.h"
+#include "support/http_client.h"
+#include "support/json_lines.h"
+#include "support/server_process.h"
+
+namespace eventq {
+namespace {
+
+using std::chrono_literals::operator""ms;
+
+constexpr std::uint32_t kSeed = 20'251'224;
+constexpr std::uint32_t kRounds = 20;
+constexpr int kPublishers = 8;
+constexpr int kWorkers = 16;
+constexpr Terms kTerms{.lease = 500ms, .max_retries = 3, .max_attempts = 5};
+
+std::uint32_t number_from(const char* variable, std::uint32_t otherwise) {
+  const char* text = std::getenv(variable);
+  return text ? parse_whole<std::uint32_t>(text).value_or(otherwise) : otherwise;
+}
+
+ServerProcess make_server() {
+  return ServerProcess(
+      {"--lease", "500ms", "--retry-delay", "100ms", "--max-retries", "3", "--max-attempts", "5"});
+}
+
+template <typename Calls>
+auto count_told(const Calls& calls, Told told) {
+  return std::count_if(calls.begin(), calls.end(), [&](const auto& call) { return call.told == told; });
+}
+
+auto count_flaws(const std::vector<Finding>& findings, Flaw flaw) {
+  return std::count_if(findings.begin(), findings.end(),
+                       [&](const Finding& found) { return found.flaw == flaw; });
+}
+
+void print_summary(std::uint32_t rounds, const History& history, const std::vector<Finding>& findings) {
+  const auto told = [&](Told what) {
+    return count_told(history.publishes, what) + count_told(history.reports, what);
+  };
+  std::cout << "rounds=" << rounds
+            << " operations=" << history.publishes.size() + history.reports.size() + history.deliveries.size()
+            << " acknowledged=" << told(Told::ok) + static_cast<std::ptrdiff_t>(history.deliveries.size())
+            << " refused=" << told(Told::refused) << " unknown=" << told(Told::unknown)
+            << " events=" << history.finals.size() << " lost=" << count_flaws(findings, Flaw::lost)
+            << " doubled=" << count_flaws(findings, Flaw::doubled)
+            << " resurrected=" << count_flaws(findings, Flaw::resurrected) << " flaws=" << findings.size()
+            << std::endl;
+}
+
+TEST(CrashTest, NothingAcknowledgedIsLostDoneTwiceOrResurrectedInTwentyKillsUnderLoad) {
+  const std::uint32_t seed = number_from("EVENTQ_SEED", kSeed);
+  const std::uint32_t rounds = number_from("EVENTQ_ROUNDS", kRounds);
+  std::cout << "EVENTQ_SEED=" << seed << " EVENTQ_ROUNDS=" << rounds << std::endl;
+  std::mt19937 dice(seed);
+  ServerProcess server = make_server();
+  Load load(seed, kPublishers, kWorkers);
+
+  for (std::uint32_t round = 1; round <= rounds; ++round) {
+    ASSERT_TRUE(server.start()) << server.log();
+    load.gate().open(server.port());
+    const std::chrono::milliseconds life(std::uniform_int_distribution(50, 800)(dice));
+    ASSERT_EQ(server.wait(life), std::nullopt) << "it ended by itself in round " << round << "\n"
+                                               << server.log();
+    server.kill();
+    ASSERT_EQ(find_damage(server.file("eventq.db")), "") << "after the kill of round " << round;
+  }
+  ASSERT_TRUE(server.start()) << server.log();
+  History history = load.finish();
+  ASSERT_TRUE(drain(server.port(), history)) << server.log();
+  auto finals = read_everything(server.port());
+  ASSERT_TRUE(finals.has_value()) << server.log();
+  history.finals = *std::move(finals);
+  const std::vector<Finding> findings = check(history, kTerms);
+
+  print_summary(rounds, history, findings);
+  EXPECT_EQ(describe(findings), "") << "EVENTQ_SEED=" << seed;
+  // The kills hit calls that were under way, and there was work to lose.
+  EXPECT_GT(count_told(history.publishes, Told::unknown), 0);
+  EXPECT_GT(count_told(history.reports, Told::unknown), 0);
+  EXPECT_GT(count_told(history.publishes, Told::ok), static_cast<std::ptrdiff_t>(rounds) * 20);
+  EXPECT_GT(count_told(history.reports, Told::ok), static_cast<std::ptrdiff_t>(rounds) * 20);
+}
+
+// Two processes that were given the same worker_id, or one that lost its memory.
+class TwinWorkersTest : public testing::TestWithParam<std::string> {
+ protected:
+  void SetUp() override {
+    ASSERT_TRUE(server_.start()) << server_.log();
+    first_.emplace(server_.port());
+    second_.emplace(server_.port());
+    ASSERT_EQ(first_->post("/events", R"({"title":"a","tags":"email","payload":{"n": 1}})")->status, 201);
+    ASSERT_EQ(json_lines(first_->get("/events/subscribe?tags=email&worker_id=twin:1")->body)["attempt"], "1");
+    // Waits until the lease of the first is over.
+    ASSERT_EQ(
+        json_lines(second_->get("/events/subscribe?tags=email&worker_id=twin:1&wait=20")->body)["attempt"],
+        "2");
+  }
+
+  ServerProcess server_ = make_server();
+  std::optional<HttpClient> first_;
+  std::optional<HttpClient> second_;
+};
+
+INSTANTIATE_TEST_SUITE_P(EveryReport, TwinWorkersTest,
+                         testing::Values("complete", "fail", "start", "heartbeat"),
+                         [](const testing::TestParamInfo<std::string>& report) { return report.param; });
+
+TEST_P(TwinWorkersTest, ALateReportOnTheFirstAttemptIsRefusedAndChangesNothing) {
+  const auto before = second_->get("/events/1?include_logs=true");
+
+  const auto late = first_->post("/events/1/" + GetParam(), R"({"worker_id":"twin:1","attempt":1})");
+
+  EXPECT_EQ(late->status, 409);
+  EXPECT_EQ(json_lines(late->body)["title"], "\"Lease lost\"");
+  EXPECT_EQ(second_->get("/events/1?include_logs=true")->body, before->body);
+  EXPECT_EQ(second_->post("/events/1/complete", R"({"worker_id":"twin:1","attempt":2})")->status, 200);
+}
+
+TEST_P(TwinWorkersTest, ALateReportIsRefusedByTheNextServerToo) {
+  server_.kill();
+  ASSERT_TRUE(server_.start()) << server_.log();
+  HttpClient client(server_.port());
+  const auto before = client.get("/events/1?include_logs=true");
+
+  const auto late = client.post("/events/1/" + GetParam(), R"({"worker_id":"twin:1","attempt":1})");
+
+  EXPECT_EQ(late->status, 409);
+  EXPECT_EQ(client.get("/events/1?include_logs=true")->body, before->body);
+}
+
+}  // namespace
+}  // namespace eventq

@@ -1,0 +1,61 @@
+// model_against_real_test.cc: the model queue and the real ones, asked the same at random, answer the same.
+//
+// EVENTQ_SEED chooses another life; EVENTQ_OPERATIONS its length.
+#include <gtest/gtest.h>
+
+#include <cstdlib>
+#include <iostream>
+
+#include "against_model/contest.h"
+#include "base/numbers.h"
+
+namespace eventq {
+namespace {
+
+constexpr std::uint32_t kSeed = 20'251'224;
+
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+constexpr std::uint32_t kOperations = 2'500;  // instrumented code is that much slower
+#else
+constexpr std::uint32_t kOperations = 15'000;
+#endif
+
+std::uint32_t number_from(const char* variable, std::uint32_t otherwise) {
+  const char* text = std::getenv(variable);
+  return text ? parse_whole<std::uint32_t>(text).value_or(otherwise) : otherwise;
+}
+
+TEST(ModelAgainstReal, RandomOperationsGetTheSameAnswersFromTheModelFromSqliteAndOverHttp) {
+  const std::uint32_t seed = number_from("EVENTQ_SEED", kSeed);
+  const std::uint32_t operations = number_from("EVENTQ_OPERATIONS", kOperations);
+  std::cout << "EVENTQ_SEED=" << seed << " EVENTQ_OPERATIONS=" << operations << std::endl;
+  Contest contest(seed);
+
+  for (std::uint32_t i = 0; i < operations; ++i) {
+    contest.step();
+    ASSERT_EQ(contest.verdict(), "") << "EVENTQ_SEED=" << seed;
+  }
+  contest.finish();
+  ASSERT_EQ(contest.verdict(), "") << "EVENTQ_SEED=" << seed;
+
+  // The dice fell on everything, not only on what is easy.
+  const Contest::Tally& tally = contest.tally();
+  std::cout << "operations=" << tally.operations << " events=" << tally.events << " claimed=" << tally.claimed
+            << " restarts=" << tally.restarts << " parked=" << tally.parked << " served=" << tally.served
+            << " refused=" << tally.refused << " last_failures=" << tally.last_failures
+            << " replayed=" << tally.replayed << " clashed=" << tally.clashed;
+  for (const auto& [action, count] : tally.entries) std::cout << " " << action << "=" << count;
+  std::cout << std::endl;
+  EXPECT_GT(tally.events, operations / 10);
+  EXPECT_GT(tally.claimed, static_cast<int>(operations / 10));
+  EXPECT_GT(tally.restarts, 0);
+  EXPECT_GT(tally.served, 0);
+  EXPECT_GT(tally.parked, tally.served);
+  EXPECT_GT(tally.refused, 0);
+  EXPECT_GT(tally.last_failures, 0);
+  EXPECT_GT(tally.replayed, 0);
+  EXPECT_GT(tally.clashed, 0);
+}
+
+}  // namespace
+}  // namespace eventq

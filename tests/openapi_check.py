@@ -1,0 +1,281 @@
+#!/usr/bin/python3
+"""openapi_check.py: is api/openapi.json a valid document, and does the server answer as it says?
+
+usage: openapi_check.py DOCUMENT SCHEMA [EVENTQ]
+
+Checks DOCUMENT against SCHEMA (tests/openapi_3.1_schema.json: the OpenAPI Initiative's own
+schema of version 3.1, unchanged, Apache License 2.0), every schema in it against JSON Schema,
+and every example against the schema it stands beside. With EVENTQ, the program, starts a server
+and checks answers of every operation: status, headers, media type, and each member of the body.
+
+Exit code: 0 all is well, 1 it is not, 77 python3-jsonschema is missing.
+"""
+import http.client
+import json
+import pathlib
+import re
+import subprocess
+import sys
+import tempfile
+
+try:
+    import jsonschema
+except ImportError:
+    print("python3-jsonschema is not installed")
+    sys.exit(77)
+
+JSON = "application/json"
+METHODS = ("get", "put", "post", "delete", "options", "head", "patch", "trace")
+# Headers of HTTP itself, of which no document speaks.
+UNSPOKEN = {"date", "content-type", "content-length", "connection"}
+
+
+class Document:
+    def __init__(self, text):
+        self.root = json.loads(text)
+        self.strict = json.loads(text)
+        close_objects(self.strict)
+
+    def resolve(self, node):
+        while "$ref" in node and node["$ref"].startswith("#/"):
+            found = self.root
+            for part in node["$ref"][2:].split("/"):
+                found = found[part.replace("~1", "/").replace("~0", "~")]
+            node = found
+        return node
+
+    def faults(self, schema, value, strict=False):
+        """What is wrong with a value, judged by a schema of this document."""
+        root = self.strict if strict else self.root
+        validator = jsonschema.Draft202012Validator(schema, resolver=jsonschema.RefResolver("", root))
+        return [f"{error.json_path}: {error.message}" for error in validator.iter_errors(value)]
+
+
+def close_objects(node, in_all_of=False):
+    """Makes members that the document does not name an error, in whole schemas."""
+    if isinstance(node, list):
+        for child in node:
+            close_objects(child, in_all_of)
+    elif isinstance(node, dict):
+        if "$ref" in node and not in_all_of and not node["$ref"].endswith("/Payload"):
+            node["unevaluatedProperties"] = False
+        for name, child in node.items():
+            if name not in ("example", "examples", "value"):
+                close_objects(child, name == "allOf")
+
+
+def operations(document):
+    for path, item in document.root["paths"].items():
+        for method in METHODS:
+            if method in item:
+                yield method.upper(), path, item[method]
+
+
+def walk(node, place="#"):
+    """Every object of the document with its place, except inside examples."""
+    if isinstance(node, list):
+        for i, child in enumerate(node):
+            yield from walk(child, f"{place}/{i}")
+    elif isinstance(node, dict):
+        yield place, node
+        for name, child in node.items():
+            if name not in ("example", "examples", "value", "enum", "const", "required"):
+                yield from walk(child, f"{place}/{name}")
+
+
+def check_document(document, schema):
+    faults = []
+    validator = jsonschema.Draft202012Validator(schema)
+    faults += [f"{error.json_path}: {error.message}" for error in validator.iter_errors(document.root)]
+    for place, node in walk(document.root):
+        if "schema" in node and "properties" not in node:
+            faults += check_schema(f"{place}/schema", node["schema"])
+            examples = [document.resolve(it)["value"] for it in node.get("examples", {}).values()]
+            if "example" in node:
+                examples.append(node["example"])
+            for example in examples:
+                faults += [f"{place}: example: {fault}" for fault in document.faults(node["schema"], example)]
+    for name, node in document.root["components"]["schemas"].items():
+        faults += check_schema(f"#/components/schemas/{name}", node)
+    return faults
+
+
+def check_schema(place, schema):
+    try:
+        jsonschema.Draft202012Validator.check_schema(schema)
+    except jsonschema.SchemaError as error:
+        return [f"{place}: {error.message}"]
+    return []
+
+
+class Server:
+    """The program on a store of its own, and a client that judges its answers."""
+
+    def __init__(self, program, document):
+        self.document = document
+        self.faults = []
+        self.answers = 0
+        self.succeeded = set()
+        self.folder = tempfile.TemporaryDirectory()
+        self.process = subprocess.Popen(
+            [str(pathlib.Path(program).resolve()), "serve", "--listen", "127.0.0.1:0"], cwd=self.folder.name, stderr=subprocess.PIPE, text=True)
+        for line in self.process.stderr:
+            if listening := re.search(r"msg=listening address=([0-9.]+):([0-9]+)", line):
+                self.client = http.client.HTTPConnection(listening[1], int(listening[2]), timeout=20)
+                return
+        raise SystemExit("the server did not start")
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        self.process.terminate()
+        self.process.communicate(timeout=20)
+        self.folder.cleanup()
+
+    def call(self, status, method, target, body=None, path=None, headers=None):
+        """Makes a request, judges the answer by the document, and returns its body."""
+        sent = dict(headers or {})
+        if body is not None:
+            sent.setdefault("Content-Type", JSON)
+            body = body if isinstance(body, (str, bytes)) else json.dumps(body)
+        self.client.request(method, target, body, sent)
+        response = self.client.getresponse()
+        text = response.read()
+        path = path or re.sub(r"/[0-9]+", "/{id}", target.split("?")[0])
+        where = f"{method} {target} {response.status}"
+        if response.status != status:
+            self.faults.append(f"{where}: {status} was expected: {text!r}")
+        operation = self.document.root["paths"][path]["get" if method == "HEAD" else method.lower()]
+        if status < 300:
+            self.succeeded.add((method, path))
+        self.answers += 1
+        self.faults += [f"{where}: {fault}" for fault in self.judge(operation, response, text, method)]
+        return json.loads(text) if response.headers.get("Content-Type") == JSON and text else None
+
+    def judge(self, operation, response, text, method):
+        described = operation["responses"].get(str(response.status))
+        if described is None:
+            return ["the status is not in the document"]
+        described = self.document.resolve(described)
+        headers = described.get("headers", {})
+        faults = [f"the header {name} is not in the document" for name in response.headers
+                  if name.lower() not in UNSPOKEN | {known.lower() for known in headers}]
+        for name, header in headers.items():
+            header = self.document.resolve(header)
+            value = response.headers.get(name)
+            if value is not None:
+                faults += self.document.faults(header["schema"], value)
+            elif header.get("required"):
+                faults.append(f"the header {name} is missing")
+        if method == "HEAD" or not described.get("content"):
+            return faults + (["there is a body"] if text else [])
+        content_type = response.headers.get("Content-Type")
+        if content_type not in described["content"]:
+            return faults + [f"the media type {content_type} is not in the document"]
+        if content_type == JSON:
+            schema = json.loads(json.dumps(described["content"][JSON]["schema"]))
+            close_objects(schema)
+            faults += self.document.faults(schema, json.loads(text), strict=True)
+        return faults
+
+
+def check_answers(server, document):
+    example = document.root["components"]["examples"]
+    email = example["NewEmail"]["value"]
+    worker = {"worker_id": "worker-02:8742"}
+    key = {"Idempotency-Key": "signup-12345"}
+    take = "/events/subscribe?tags={}&worker_id=worker-02:8742"
+
+    first = server.call(201, "POST", "/events", email, headers=key)["id"]
+    server.call(201, "POST", "/events", email, headers=key)
+    server.call(409, "POST", "/events", {**email, "title": "Another"}, headers=key)
+    server.call(201, "POST", "/events", {**email, "event_id": "mine", "priority": -1, "queue": "slow"})
+    server.call(200, "POST", "/events", {**email, "event_id": "mine"})
+    server.call(400, "POST", "/events", {"title": "", "tags": "email"})
+    server.call(400, "POST", "/events", {"title": "Mail", "tags": "email", "job": 1})
+    server.call(400, "POST", "/events", "{")
+    server.call(403, "POST", "/events", email, headers={"Origin": "http://elsewhere.example"})
+    server.call(413, "POST", "/events", {**email, "description": "x" * 16385})
+    server.call(415, "POST", "/events", "a", headers={"Content-Type": "text/plain"})
+    batch = server.call(201, "POST", "/events/batch", example["NewReports"]["value"], headers={"Idempotency-Key": "b"})
+    server.call(201, "POST", "/events/batch", example["NewReports"]["value"], headers={"Idempotency-Key": "b"})
+    server.call(200, "POST", "/events/batch", {"events": [{"title": "Mail", "tags": ["email"], "event_id": "mine"}]})
+    server.call(400, "POST", "/events/batch", {"events": []})
+
+    server.call(200, "GET", take.format("email,notification"))
+    server.call(204, "GET", take.format("nobody"))
+    server.call(400, "GET", take.format("no,,body"))
+    server.call(405, "HEAD", take.format("reporting"))
+    server.call(403, "GET", take.format("reporting"), headers={"Sec-Fetch-Site": "cross-site"})
+    server.call(200, "POST", f"/events/{first}/start", {**worker, "attempt": 1})
+    server.call(200, "POST", f"/events/{first}/heartbeat", worker)
+    server.call(409, "POST", f"/events/{first}/heartbeat", {**worker, "attempt": 2})
+    server.call(200, "GET", f"/events/{first}/why")
+    server.call(200, "POST", f"/events/{first}/fail", {**worker, "status_code": 503, "error_message": "away"})
+    server.call(200, "POST", f"/events/{first}/fail", {**worker, "status_code": 503, "error_message": "away"})
+    server.call(409, "POST", f"/events/{first}/complete", worker)
+    server.call(200, "GET", f"/events/{first}/why")
+    server.call(200, "POST", f"/events/{first}/reset?reason=worker_timeout")
+    server.call(200, "POST", "/events/subscribe", {**worker, "tags": "email", "limit": 5})
+    server.call(204, "POST", "/events/subscribe", {**worker, "tags": ["email"]})
+    server.call(400, "POST", "/events/subscribe", {**worker, "tags": "email", "wait": 61})
+    server.call(200, "POST", f"/events/{first}/complete", {**worker, "status_code": 200, "errors": ["late"]})
+    server.call(409, "POST", f"/events/{first}/reset")
+    server.call(409, "POST", f"/events/{first}/cancel")
+
+    last = server.call(201, "POST", "/events", {"title": "Once", "tags": "once", "max_retries": 1})["id"]
+    server.call(200, "GET", take.format("once") + "&limit=2")
+    server.call(400, "POST", f"/events/{last}/fail", {**worker, "error_message": "away"})
+    server.call(400, "POST", f"/events/{last}/fail", {**worker, "error": "away"})
+    server.call(200, "GET", f"/events/{last}/why")
+    taken = server.call(200, "POST", "/events/next", {**worker, "tags": "reporting,payment", "limit": 10})["events"]
+    reports = [{"id": event["id"], "attempt": event["attempt"], "execution_time_ms": 5} for event in taken]
+    turn = {**worker, "tags": "reporting", "completed": reports[:1], "failed": [{"id": last}, {"id": 999}]}
+    server.call(200, "POST", "/events/next", turn)
+    server.call(200, "POST", "/events/complete", {**worker, "events": [*reports, {"id": 999}]})
+    server.call(200, "POST", "/events/fail", {**worker, "events": [{"id": last}, {"id": batch["events"][0]["id"]}]})
+    server.call(400, "POST", "/events/complete", {**worker, "events": [{"id": 0}]})
+
+    waiting = server.call(201, "POST", "/events", email)["id"]
+    server.call(200, "GET", f"/events/{waiting}/why")
+    server.call(200, "POST", f"/events/{waiting}/cancel?reason=sent+by+hand", {})
+    server.call(200, "POST", f"/events/{waiting}/cancel")
+    server.call(413, "POST", f"/events/{waiting}/reset?reason=" + "x" * 1001)
+    server.call(200, "GET", f"/events/{first}?include_logs=true")
+    server.call(200, "GET", f"/events/{last}")
+    for action in ("start", "heartbeat", "complete", "fail"):
+        server.call(404, "POST", f"/events/999/{action}", worker)
+    for action in ("reset", "cancel"):
+        server.call(404, "POST", f"/events/999/{action}")
+    server.call(404, "GET", "/events/999")
+    server.call(404, "GET", "/events/999/why")
+    server.call(200, "GET", "/events?limit=3&offset=1&tags=email,once&queue=main")
+    server.call(200, "HEAD", "/events?status=PENDING&after_id=1")
+    server.call(400, "GET", "/events?limit=1001")
+    server.call(417, "GET", "/events", headers={"Expect": "more"})
+    server.call(431, "GET", "/events", headers={"X-Long": "x" * 40000})
+    server.call(414, "GET", "/events?tags=" + "x" * 9000)
+    for path in ("/healthz", "/readyz", "/openapi.json", "/"):
+        server.call(200, "GET", path)
+
+    for method, path, _ in operations(document):
+        if (method, path) not in server.succeeded:
+            server.faults.append(f"{method} {path}: was not tried")
+
+
+def main():
+    document = Document(pathlib.Path(sys.argv[1]).read_text(encoding="utf-8"))
+    faults = check_document(document, json.loads(pathlib.Path(sys.argv[2]).read_text(encoding="utf-8")))
+    if len(sys.argv) > 3:
+        with Server(sys.argv[3], document) as server:
+            check_answers(server, document)
+            faults += server.faults
+            print(f"{server.answers} answers checked")
+    for fault in faults:
+        print(fault)
+    return 1 if faults else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,337 @@
+// openapi_test.cc: the OpenAPI document, the documentation and the code say the same.
+//
+// That the document is valid OpenAPI, and that answers look as it says, is the business of openapi_check.py.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cstdint>
+#include <fstream>
+#include <optional>
+#include <set>
+#include <sstream>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/json.h"
+#include "eventq/limits.h"
+#include "http/problem.h"
+#include "http/routes.h"
+#include "model/names.h"
+
+namespace eventq {
+namespace {
+
+using testing::Contains;
+using testing::ElementsAreArray;
+using testing::HasSubstr;
+using testing::StartsWith;
+
+std::string read_file(const std::string& path) {
+  std::ostringstream text;
+  text << std::ifstream(EVENTQ_SOURCE_DIR "/" + path).rdbuf();
+  return text.str();
+}
+
+std::optional<JsonValue> member(const JsonValue& value, std::string_view name) {
+  if (value.type() == JsonType::array) {
+    for (std::size_t i = 0; const JsonValue& element : value.elements()) {
+      if (std::to_string(i++) == name) return element;
+    }
+  }
+  if (value.type() != JsonType::object) return std::nullopt;
+  for (const JsonMember& found : value.members()) {
+    if (found.name == name) return found.value;
+  }
+  return std::nullopt;
+}
+
+std::string replace_all(std::string text, std::string_view from, std::string_view to) {
+  for (std::size_t at = 0; (at = text.find(from, at)) != text.npos; at += to.size())
+    text.replace(at, from.size(), to);
+  return text;
+}
+
+// "~1" is how a JSON pointer spells a slash inside a name.
+std::string pointer_to(std::string_view method, std::string_view path) {
+  return "#/paths/" + replace_all(std::string(path), "/", "~1") + (method == "GET" ? "/get" : "/post");
+}
+
+struct Operation {
+  std::string method;
+  std::string path;
+  JsonValue value;
+
+  [[nodiscard]] std::string name() const { return method + " " + path; }
+  [[nodiscard]] bool is_health() const { return path == "/healthz" || path == "/readyz"; }
+};
+
+class OpenApiTest : public testing::Test {
+ protected:
+  void SetUp() override {
+    const auto parsed = parser_.parse(read_file("api/openapi.json"));
+    ASSERT_TRUE(parsed) << parsed.error().message;
+    root_ = *parsed;
+  }
+
+  // What a pointer such as "#/components/schemas/Title" leads to, through references.
+  std::optional<JsonValue> find(std::string_view pointer) const {
+    JsonValue value = root_;
+    std::string rest(pointer.substr(2));
+    while (!rest.empty()) {
+      const std::size_t slash = std::min(rest.find('/'), rest.size());
+      const auto next = member(value, replace_all(rest.substr(0, slash), "~1", "/"));
+      if (!next) return std::nullopt;
+      value = *next;
+      rest.erase(0, slash + 1);
+      if (const auto reference = member(value, "$ref")) {
+        rest = std::string(reference->string()->substr(2)) + (rest.empty() ? "" : "/" + rest);
+        value = root_;
+      }
+    }
+    return value;
+  }
+
+  std::int64_t number(const std::string& pointer) const {
+    const auto value = find(pointer);
+    if (!value || !value->integer()) ADD_FAILURE() << pointer << " is no whole number";
+    return value ? value->integer().value_or(0) : 0;
+  }
+
+  std::vector<std::string> texts(const std::string& pointer) const {
+    std::vector<std::string> found;
+    const auto value = find(pointer);
+    if (!value || value->type() != JsonType::array) return found;
+    for (const JsonValue& element : value->elements()) found.emplace_back(element.string().value());
+    return found;
+  }
+
+  std::vector<Operation> operations() const {
+    std::vector<Operation> found;
+    for (const JsonMember& path : member(root_, "paths")->members()) {
+      for (const std::string method : {"get", "put", "post", "delete", "options", "head", "patch", "trace"}) {
+        const auto value = member(path.value, method);
+        std::string upper = method;
+        for (char& c : upper) c = static_cast<char>(c - 'a' + 'A');
+        if (value) found.push_back({upper, std::string(path.name), *value});
+      }
+    }
+    return found;
+  }
+
+  std::set<std::string> statuses(const Operation& operation) const {
+    std::set<std::string> found;
+    for (const JsonMember& response : member(operation.value, "responses")->members()) {
+      found.emplace(response.name);
+    }
+    return found;
+  }
+
+  JsonParser parser_;
+  JsonValue root_;
+};
+
+TEST_F(OpenApiTest, NamesTheRoutesOfTheServerAndNoOthers) {
+  std::set<std::string> served;
+  for (const http::Route& route : http::routes()) {
+    served.insert(std::string(route.method) + " " + std::string(route.path));
+  }
+  std::set<std::string> described;
+  for (const Operation& operation : operations()) described.insert(operation.name());
+
+  EXPECT_EQ(described, served);
+}
+
+TEST_F(OpenApiTest, SaysTheVersionOfTheProgram) {
+  EXPECT_EQ(find("#/info/version")->string(), EVENTQ_VERSION);
+}
+
+TEST_F(OpenApiTest, GivesEveryOperationAnIdOfItsOwnAndASummary) {
+  std::set<std::string_view> ids;
+  for (const Operation& operation : operations()) {
+    const auto id = member(operation.value, "operationId");
+    ASSERT_TRUE(id) << operation.name();
+    EXPECT_TRUE(ids.insert(id->string().value()).second) << operation.name() << " shares its id";
+    EXPECT_TRUE(member(operation.value, "summary")) << operation.name();
+  }
+}
+
+TEST_F(OpenApiTest, GivesEveryOperationAnAnswerForSuccessAndOneForTheCallersFault) {
+  for (const Operation& operation : operations()) {
+    EXPECT_THAT(statuses(operation), Contains(StartsWith("2"))) << operation.name();
+    if (operation.is_health()) continue;
+    EXPECT_THAT(statuses(operation), Contains(StartsWith("4"))) << operation.name();
+  }
+}
+
+TEST_F(OpenApiTest, TellsWhatBelongsToARouteOfItsKind) {
+  for (const http::Route& route : http::routes()) {
+    const std::string responses = pointer_to(route.method, route.path) + "/responses";
+    const bool changes = route.effect == http::Route::Effect::changes;
+    const bool has_id = route.path.find("{id}") != route.path.npos;
+
+    EXPECT_EQ(find(responses + "/403").has_value(), changes) << responses;  // for a page of another site
+    EXPECT_EQ(find(responses + "/404").has_value(), has_id) << responses;
+    EXPECT_EQ(find(responses + "/415").has_value(), route.body_max > 0) << responses;
+  }
+}
+
+TEST_F(OpenApiTest, HasSomethingBehindEveryReference) {
+  std::vector<JsonValue> rest{root_};
+  std::size_t references = 0;
+  while (!rest.empty()) {
+    const JsonValue value = rest.back();
+    rest.pop_back();
+    if (value.type() == JsonType::array) {
+      for (const JsonValue& element : value.elements()) rest.push_back(element);
+    }
+    if (value.type() != JsonType::object) continue;
+    for (const JsonMember& found : value.members()) {
+      rest.push_back(found.value);
+      if (found.name != "$ref") continue;
+      ++references;
+      EXPECT_TRUE(find(*found.value.string())) << *found.value.string();
+    }
+  }
+  EXPECT_GT(references, 100U);
+}
+
+TEST_F(OpenApiTest, RefusesUnknownMembersInEveryRequestBody) {
+  for (const Operation& operation : operations()) {
+    const std::string body = pointer_to(operation.method, operation.path) + "/requestBody";
+    if (!find(body)) continue;
+
+    const auto closed = find(body + "/content/application~1json/schema/additionalProperties");
+
+    ASSERT_TRUE(closed) << operation.name();
+    EXPECT_EQ(closed->boolean(), false) << operation.name();
+  }
+}
+
+TEST_F(OpenApiTest, LimitsEveryBodyAsItsRouteDoes) {
+  for (const http::Route& route : http::routes()) {
+    const std::string body = pointer_to(route.method, route.path) + "/requestBody";
+
+    ASSERT_EQ(find(body).has_value(), route.body_max > 0) << body;
+    if (route.body_max == 0) continue;
+    EXPECT_EQ(number(body + "/x-max-bytes"), static_cast<std::int64_t>(route.body_max)) << body;
+  }
+}
+
+TEST_F(OpenApiTest, HasTheLimitsOfTheCode) {
+  const std::string schemas = "#/components/schemas/";
+  const std::string list = "#/paths/~1events/get/parameters/";
+  const std::string subscribe = "#/paths/~1events~1subscribe/get/parameters/";
+  const struct {
+    std::string pointer;
+    std::int64_t limit;
+  } rows[] = {
+      {schemas + "Title/maxLength", limits::kTitleChars},
+      {schemas + "Description/x-max-bytes", limits::kDescription},
+      {schemas + "ErrorMessage/x-max-bytes", limits::kErrorMessage},
+      {schemas + "Errors/items/x-max-bytes", limits::kErrorMessage},
+      {schemas + "Errors/maxItems", limits::kErrors},
+      {schemas + "Payload/x-max-bytes", limits::kPayload},
+      {schemas + "Tag/maxLength", limits::kTagChars},
+      {schemas + "Tags/oneOf/1/maxItems", limits::kTags},
+      {schemas + "WorkerId/maxLength", limits::kWorkerIdChars},
+      {schemas + "QueueName/maxLength", limits::kQueueNameChars},
+      {schemas + "OwnEventId/maxLength", limits::kEventIdChars},
+      {schemas + "CorrelationId/maxLength", limits::kCorrelationIdChars},
+      {schemas + "Priority/minimum", -limits::kPriority},
+      {schemas + "Priority/maximum", limits::kPriority},
+      {schemas + "MaxRetries/maximum", limits::kMaxRetries},
+      {schemas + "StatusCode/maximum", limits::kStatusCode},
+      {schemas + "ExecutionTimeMs/maximum", limits::kExecutionTimeMs},
+      {schemas + "EventId/maximum", limits::kEventId},
+      {schemas + "NewBatch/properties/events/maxItems", limits::kBatchEvents},
+      {schemas + "Completions/properties/events/maxItems", limits::kBatchEvents},
+      {schemas + "FailureReports/properties/events/maxItems", limits::kBatchEvents},
+      {schemas + "Turn/properties/completed/maxItems", limits::kBatchEvents},
+      {schemas + "Turn/properties/failed/maxItems", limits::kBatchEvents},
+      {schemas + "Turn/properties/limit/maximum", limits::kClaim},
+      {schemas + "Turn/properties/wait/maximum", limits::kWait.count()},
+      {schemas + "Subscription/properties/limit/maximum", limits::kClaim},
+      {schemas + "Subscription/properties/wait/maximum", limits::kWait.count()},
+      {subscribe + "3/schema/maximum", limits::kWait.count()},
+      {subscribe + "4/schema/maximum", limits::kClaim},
+      {list + "5/schema/maximum", limits::kPage},
+      {list + "6/schema/maximum", limits::kOffset},
+      {"#/components/parameters/IdempotencyKey/schema/maxLength", limits::kIdempotencyKeyChars},
+      {"#/components/parameters/Reason/schema/maxLength", limits::kReasonChars},
+  };
+  for (const auto& row : rows) EXPECT_EQ(number(row.pointer), row.limit) << row.pointer;
+
+  const std::string pattern(find(schemas + "TagList/pattern")->string().value());
+  EXPECT_THAT(pattern, HasSubstr("{1," + std::to_string(limits::kTagChars) + "}"));
+  EXPECT_THAT(pattern, HasSubstr("{0," + std::to_string(limits::kTags - 1) + "}"));
+}
+
+TEST_F(OpenApiTest, NamesTheStatusesAndActionsThatThereAre) {
+  std::vector<std::string> statuses;
+  for (int i = 0; i <= static_cast<int>(Status::cancelled); ++i) {
+    statuses.emplace_back(name_of(static_cast<Status>(i)));
+  }
+  std::vector<std::string> actions;
+  for (int i = 0; i <= static_cast<int>(Action::cancelled); ++i) {
+    actions.emplace_back(name_of(static_cast<Action>(i)));
+  }
+
+  EXPECT_THAT(texts("#/components/schemas/Status/enum"), ElementsAreArray(statuses));
+  EXPECT_THAT(texts("#/components/schemas/Action/enum"), ElementsAreArray(actions));
+}
+
+TEST_F(OpenApiTest, NamesTheTypeOfEveryProblemThatTheCodeCanMake) {
+  std::set<std::string> made{"urn:eventq:problem:max-retries-exceeded"};
+  const auto add = [&](const wire::Problem& problem) {
+    made.insert("urn:eventq:problem:" + std::string(problem.kind));
+  };
+  for (int code = 0; code <= static_cast<int>(ErrorCode::internal); ++code) {
+    add(http::problem_of(Error{static_cast<ErrorCode>(code), "", ""}));
+  }
+  for (const int status : {400, 403, 404, 405, 408, 413, 414, 415, 417, 431, 503, 505}) {
+    add(http::problem_of(status, ""));
+  }
+  const std::vector<std::string> named = texts("#/components/schemas/Problem/properties/type/enum");
+
+  EXPECT_EQ(std::set<std::string>(named.begin(), named.end()), made);
+}
+
+TEST_F(OpenApiTest, NamesNoTypeOfProblemAndNoReasonThatTheDocumentationDoesNot) {
+  const std::string documentation = read_file("docs/api.md");
+  for (const std::string& type : texts("#/components/schemas/Problem/properties/type/enum")) {
+    EXPECT_THAT(documentation, HasSubstr("`" + type.substr(type.rfind(':') + 1) + "`"));
+  }
+  for (const std::string& reason : texts("#/components/schemas/Why/properties/reason/enum")) {
+    EXPECT_THAT(documentation, HasSubstr("`" + reason + "`"));
+  }
+}
+
+TEST(DocumentationTest, HasASectionForEveryRouteInTheOrderOfTheTable) {
+  std::vector<std::string> routes;
+  for (const http::Route& route : http::routes()) {
+    routes.push_back(std::string(route.method) + " " + std::string(route.path));
+  }
+  std::vector<std::string> sections;
+  std::istringstream lines(read_file("docs/api.md"));
+  for (std::string line; std::getline(lines, line);) {
+    if (line.starts_with("### GET ") || line.starts_with("### POST ")) sections.push_back(line.substr(4));
+  }
+
+  EXPECT_THAT(sections, ElementsAreArray(routes));
+}
+
+TEST(DocumentationTest, ShowsTheLifecycleAsTheCodeHasIt) {
+  std::istringstream header(read_file("src/model/lifecycle.h"));
+  std::string table;
+  for (std::string line; std::getline(header, line);) {
+    if (line.starts_with("//   ")) table += line.substr(5) + "\n";
+  }
+  ASSERT_THAT(table, HasSubstr("publish"));
+
+  EXPECT_THAT(read_file("docs/lifecycle.md"), HasSubstr(table));
+}
+
+}  // namespace
+}  // namespace eventq

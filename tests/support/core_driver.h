@@ -1,0 +1,143 @@
+// core_driver.h: a Core driven by hand, batch by batch, on a clock that stands still.
+#pragma once
+
+#include <gtest/gtest.h>
+
+#include <array>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "base/manual_clock.h"
+#include "queue/core.h"
+#include "store/memory/memory_store.h"
+#include "store/sqlite/sqlite_store.h"
+#include "support/commands.h"
+#include "support/temporary_directory.h"
+#include "support/wrapped_store.h"
+
+namespace eventq {
+
+enum class StoreKind : std::uint8_t { memory, sqlite };
+
+inline std::string name_of_store(const testing::TestParamInfo<StoreKind>& kind) {
+  return kind.param == StoreKind::memory ? "Memory" : "Sqlite";
+}
+
+// 2026-01-01T00:00:00Z
+inline constexpr TimePoint kStart{std::chrono::sys_days{std::chrono::year{2026} / 1 / 1}};
+
+// What Options has by default.
+inline const Policy kPolicy{
+    .retry = {}, .lease = std::chrono::seconds(60), .max_retries = 3, .max_attempts = 20};
+
+// The name under which a command's answer is found.
+enum class Token : std::uint64_t {};
+
+class CoreDriver {
+ public:
+  explicit CoreDriver(StoreKind kind, const Policy& policy = kPolicy) : kind_(kind) { open(policy); }
+
+  ManualClock& clock() { return clock_; }
+  WrappedStore& store() { return *store_; }
+  Core& core() { return *core_; }
+
+  // Another Core on what is stored, as after a restart. Nobody waits any more.
+  void restart(const Policy& policy) {
+    core_.reset();
+    if (kind_ == StoreKind::sqlite) store_.reset();
+    open(policy);
+  }
+
+  // Runs commands as one batch; their tokens are in the same order.
+  template <typename... Commands>
+  std::array<Token, sizeof...(Commands)> run_together(Commands... commands) {
+    std::vector<Request> requests;
+    std::array<Token, sizeof...(Commands)> tokens{};
+    const auto add = [&](Command&& command) {
+      const Token token{++last_token_};
+      tokens[requests.size()] = token;
+      requests.push_back({origin(token), std::move(command)});
+    };
+    (add(std::move(commands)), ...);
+    keep(core_->run(std::move(requests)));
+    return tokens;
+  }
+  Token run(Command command) { return run_together(std::move(command)).front(); }
+
+  // Maintenance at the clock's time.
+  void run_once() { keep(core_->run_once(clock_.now())); }
+  void dismiss_waiters() { keep(core_->dismiss_waiters()); }
+  void forget(Token token) { core_->forget(origin(token)); }
+
+  [[nodiscard]] bool answered(Token token) const { return answers_.contains(token); }
+
+  // REQUIRES: answered(token).
+  Answer& answer(Token token) {
+    if (!answered(token))
+      ADD_FAILURE() << "command " << static_cast<std::uint64_t>(token) << " has no answer";
+    return answers_[token];
+  }
+  std::vector<Claim>& claims(Token token) { return answer(token).claims; }
+
+  // A single event's publication, in a batch of its own.
+  EventId publish(NewEvent event) {
+    return (*answer(run(eventq::publish(std::move(event)))).published)->events.at(0).id;
+  }
+  // The lease on the next event with this tag.
+  Lease claim(const std::string& tag, const std::string& worker_id) {
+    const Claim claim = claims(run(eventq::claim({tag}, worker_id))).at(0);
+    return {claim.event.id, worker_id, claim.event.attempts};
+  }
+
+  // What is committed.
+  Event event(EventId id) { return store_->reader().value()->get(id).value().value(); }
+  std::vector<LogEntry> log(EventId id) { return store_->reader().value()->log(id).value(); }
+  std::int64_t count(const ListFilter& filter = {}) { return store_->reader().value()->list(filter)->total; }
+
+ private:
+  class Nowhere final : public Sink {
+    void deliver(std::vector<Delivery>) override {}
+  };
+
+  void open(const Policy& policy) {
+    if (!store_) {
+      std::unique_ptr<Store> inner = kind_ == StoreKind::memory
+                                         ? memory::open_store(clock_)
+                                         : sqlite::open_store(directory_.file("events.db"), clock_).value();
+      store_ = std::make_unique<WrappedStore>(std::move(inner));
+    }
+    core_ = std::make_unique<Core>(*store_, policy, Uuid7Source(1));
+  }
+
+  Origin origin(Token token) { return {&sink_, static_cast<std::uint64_t>(token)}; }
+
+  void keep(std::vector<Addressed> answers) {
+    for (Addressed& answer : answers) {
+      const bool first = answers_.emplace(Token{answer.origin.token}, std::move(answer.answer)).second;
+      EXPECT_TRUE(first) << "command " << answer.origin.token << " was answered twice";
+    }
+  }
+
+  const StoreKind kind_;
+  const TemporaryDirectory directory_;
+  ManualClock clock_{kStart};
+  Nowhere sink_;
+  std::unique_ptr<WrappedStore> store_;
+  std::unique_ptr<Core> core_;
+  std::uint64_t last_token_ = 0;
+  std::map<Token, Answer> answers_;
+};
+
+// A test that every store must pass.
+class CoreTest : public testing::TestWithParam<StoreKind> {
+ protected:
+  ManualClock& clock() { return driver.clock(); }
+
+  CoreDriver driver{GetParam()};
+};
+
+}  // namespace eventq

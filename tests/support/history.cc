@@ -1,0 +1,355 @@
+// history.cc: see history.h.
+#include "support/history.h"
+
+#include <algorithm>
+#include <iterator>
+#include <map>
+#include <set>
+#include <string_view>
+#include <tuple>
+#include <utility>
+
+namespace eventq {
+namespace {
+
+using Kind = ReportCall::Kind;
+
+std::string_view action_of(Kind kind) {
+  switch (kind) {
+    case Kind::start: return "STARTED";
+    case Kind::heartbeat: return "";
+    case Kind::complete: return "COMPLETED";
+    case Kind::fail: return "FAILED";
+  }
+  return "";
+}
+
+bool has_ended(const FinalEvent& event) {
+  return event.status == "COMPLETED" || event.status == "COMPLETED_WITH_ERRORS" || event.status == "FAILED" ||
+         event.status == "CANCELLED" || event.status == "SUPERSEDED";
+}
+
+// Worker, attempt and action: under this a report is recorded once.
+using ReportKey = std::tuple<std::string_view, int, std::string_view>;
+ReportKey key_of(const ReportCall& call) { return {call.worker_id, call.attempt, action_of(call.kind)}; }
+ReportKey key_of(const LogStep& step) { return {step.worker_id, step.attempt, step.action}; }
+
+std::string text_of(const ReportKey& key) {
+  return std::string(std::get<2>(key)) + " of attempt " + std::to_string(std::get<1>(key)) + " by " +
+         std::string(std::get<0>(key));
+}
+
+// All that the history says of one event.
+struct Life {
+  const FinalEvent* final = nullptr;
+  std::vector<const DeliveredEvent*> deliveries;  // by attempt
+  std::vector<const ReportCall*> reports;
+};
+
+// From `start` to `end` the worker of this attempt could be sure to hold the event.
+struct SureLease {
+  SteadyTime start;
+  SteadyTime end;
+};
+
+class Checker {
+ public:
+  Checker(const History& history, const Terms& terms) : history_(history), terms_(terms) {}
+
+  std::vector<Finding> check() {
+    gather();
+    check_publications();
+    for (const FinalEvent& event : history_.finals) {
+      if (!sent_.contains(event.title))
+        find(Flaw::unasked, event.id, "nobody published \"" + event.title + "\"");
+    }
+    for (const auto& [id, life] : lives_) check_life(id, life);
+    return std::move(findings_);
+  }
+
+ private:
+  struct Sent {
+    const std::string* payload = nullptr;
+    std::optional<std::int64_t> told_id;
+  };
+
+  void find(Flaw flaw, std::int64_t event, std::string text) {
+    findings_.push_back({flaw, event, std::move(text)});
+  }
+
+  void gather() {
+    for (const FinalEvent& event : history_.finals) {
+      Life& life = lives_[event.id];
+      if (life.final != nullptr) find(Flaw::id_reused, event.id, "there are two of this id at the end");
+      life.final = &event;
+      if (!by_title_.emplace(event.title, &event).second) {
+        find(Flaw::doubled, event.id, "\"" + event.title + "\" was published once and is there twice");
+      }
+    }
+    for (const DeliveredEvent& delivery : history_.deliveries)
+      lives_[delivery.id].deliveries.push_back(&delivery);
+    for (const ReportCall& report : history_.reports) lives_[report.id].reports.push_back(&report);
+    for (auto& [id, life] : lives_) {
+      std::stable_sort(life.deliveries.begin(), life.deliveries.end(),
+                       [](const auto* a, const auto* b) { return a->attempt < b->attempt; });
+    }
+  }
+
+  // Publishing.
+
+  void check_publications() {
+    std::map<std::int64_t, std::string> title_of;
+    for (const PublishCall& call : history_.publishes) {
+      for (std::size_t i = 0; i < call.sent.size(); ++i) {
+        const std::string& title = call.sent[i].title;
+        if (call.told != Told::refused) sent_[title].payload = &call.sent[i].payload;
+        if (call.told != Told::ok) continue;
+        const std::int64_t id = call.ids.at(i);
+        Sent& sent = sent_[title];
+        if (sent.told_id.value_or(id) != id) find(Flaw::doubled, id, "\"" + title + "\" was given two ids");
+        sent.told_id = id;
+        if (title_of.emplace(id, title).first->second != title) {
+          find(Flaw::id_reused, id, "was given to \"" + title + "\" and to another one");
+        }
+        check_published(call.sent[i], id);
+      }
+      check_whole(call);
+    }
+  }
+
+  void check_published(const PublishCall::Sent& sent, std::int64_t id) {
+    const auto found = lives_.find(id);
+    const FinalEvent* final = found == lives_.end() ? nullptr : found->second.final;
+    if (final == nullptr || final->title != sent.title) {
+      find(Flaw::lost, id, "\"" + sent.title + "\" was acknowledged and is not there");
+    } else if (final->payload != sent.payload) {
+      find(Flaw::payload_changed, id, "sent " + sent.payload + ", kept " + final->payload);
+    }
+  }
+
+  void check_whole(const PublishCall& call) {
+    const auto present = std::count_if(call.sent.begin(), call.sent.end(),
+                                       [&](const auto& sent) { return by_title_.contains(sent.title); });
+    if (call.told == Told::ok || present == 0 || present == static_cast<std::ptrdiff_t>(call.sent.size()))
+      return;
+    find(Flaw::torn_batch, 0,
+         std::to_string(present) + " of " + std::to_string(call.sent.size()) +
+             " events of a batch are there, with \"" + call.sent.front().title + "\"");
+  }
+
+  // One event's life.
+
+  void check_life(std::int64_t id, const Life& life) {
+    check_deliveries(id, life);
+    check_leases(id, life);
+    check_ends(id, life);
+    if (life.final == nullptr) {
+      // A lost publication has been found already; that somebody worked on it does not bring it back.
+      if (!life.deliveries.empty()) find(Flaw::lost, id, "was given to a worker and is not there");
+      return;
+    }
+    check_entries(id, life);
+    check_log(*life.final);
+    if (!has_ended(*life.final)) find(Flaw::unfinished, id, "is " + life.final->status);
+  }
+
+  void check_deliveries(std::int64_t id, const Life& life) {
+    const DeliveredEvent* before = nullptr;
+    for (const DeliveredEvent* delivery : life.deliveries) {
+      const auto sent = sent_.find(delivery->title);
+      if (sent == sent_.end()) {
+        find(Flaw::unasked, id, "\"" + delivery->title + "\" was delivered and never published");
+      } else if (delivery->payload != *sent->second.payload) {
+        find(Flaw::payload_changed, id, "sent " + *sent->second.payload + ", delivered " + delivery->payload);
+      }
+      if (before != nullptr && before->attempt == delivery->attempt) {
+        find(Flaw::doubled, id, "attempt " + std::to_string(delivery->attempt) + " was given out twice");
+      } else if (before != nullptr && delivery->returned < before->invoked) {
+        find(Flaw::attempt_back, id,
+             "attempt " + std::to_string(before->attempt) + " was given out after attempt " +
+                 std::to_string(delivery->attempt));
+      }
+      before = delivery;
+    }
+  }
+
+  // From the claim's answer to the claim's call and one lease, or as long as heartbeats stretched it; a
+  // report that may have been taken gave the event away.
+  SureLease sure_lease(const Life& life, const DeliveredEvent& delivery) const {
+    const auto lease = terms_.lease - terms_.slack;
+    SureLease sure{delivery.returned, delivery.invoked + lease};
+    SteadyTime given_away = SteadyTime::max();
+    const ReportCall* first_start = nullptr;
+    for (const ReportCall* report : life.reports) {
+      if (report->attempt != delivery.attempt || report->worker_id != delivery.worker_id) continue;
+      const bool ends = report->kind == Kind::complete || report->kind == Kind::fail;
+      if (ends && report->told != Told::refused) given_away = std::min(given_away, report->invoked);
+      if (report->kind == Kind::heartbeat && report->told == Told::ok) {
+        sure.end = std::max(sure.end, report->invoked + lease);
+      }
+      const bool earlier = first_start == nullptr || report->invoked < first_start->invoked;
+      if (report->kind == Kind::start && earlier) first_start = report;
+    }
+    // A start made again changes nothing, so only the first one counts.
+    if (first_start != nullptr && first_start->told == Told::ok) {
+      sure.end = std::max(sure.end, first_start->invoked + lease);
+    }
+    sure.end = std::min(sure.end, given_away);
+    return sure;
+  }
+
+  void check_leases(std::int64_t id, const Life& life) {
+    for (std::size_t i = 1; i < life.deliveries.size(); ++i) {
+      const DeliveredEvent& first = *life.deliveries[i - 1];
+      const DeliveredEvent& second = *life.deliveries[i];
+      const SureLease a = sure_lease(life, first);
+      const SureLease b = sure_lease(life, second);
+      if (a.start < b.end && b.start < a.end) {
+        const auto by = std::chrono::duration_cast<std::chrono::microseconds>(a.end - b.start);
+        find(Flaw::overlapping_leases, id,
+             "attempt " + std::to_string(second.attempt) + " by " + second.worker_id + " began " +
+                 std::to_string(by.count()) + " us before the lease of attempt " +
+                 std::to_string(first.attempt) + " by " + first.worker_id + " was over");
+      }
+    }
+  }
+
+  // Nothing happens to an event after its end was acknowledged.
+  void check_ends(std::int64_t id, const Life& life) {
+    const ReportCall* end = nullptr;
+    for (const ReportCall* report : life.reports) {
+      if (report->told != Told::ok || !report->ended) continue;
+      if (end != nullptr && key_of(*end) != key_of(*report)) {
+        find(Flaw::doubled, id, "ended by " + text_of(key_of(*end)) + " and by " + text_of(key_of(*report)));
+      }
+      if (end == nullptr || report->returned < end->returned) end = report;
+    }
+    if (end == nullptr) return;
+    for (const DeliveredEvent* delivery : life.deliveries) {
+      if (delivery->invoked > end->returned || delivery->attempt > end->attempt) {
+        find(Flaw::resurrected, id,
+             "attempt " + std::to_string(delivery->attempt) + " was given to " + delivery->worker_id +
+                 " although " + text_of(key_of(*end)) + " was acknowledged");
+      }
+    }
+  }
+
+  // The log, entry by entry, against what was asked and what was told.
+
+  void check_entries(std::int64_t id, const Life& life) {
+    std::map<ReportKey, int> entries;
+    for (const LogStep& step : life.final->log) ++entries[key_of(step)];
+    for (const auto& [key, count] : entries) {
+      if (count > 1)
+        find(Flaw::doubled, id, text_of(key) + " is in the log " + std::to_string(count) + " times");
+    }
+    const auto expect = [&](const ReportKey& key) {
+      if (!entries.contains(key))
+        find(Flaw::unrecorded, id, text_of(key) + " was acknowledged and is not in the log");
+    };
+    std::set<ReportKey> asked;
+    for (const ReportCall* report : life.reports) {
+      if (report->kind == Kind::heartbeat) continue;
+      if (report->told != Told::refused) asked.insert(key_of(*report));
+      if (report->told == Told::ok) expect(key_of(*report));
+    }
+    for (const DeliveredEvent* delivery : life.deliveries)
+      expect({delivery->worker_id, delivery->attempt, "PICKED"});
+    for (const LogStep& step : life.final->log) {
+      const bool reported =
+          !step.worker_id.empty() &&
+          (step.action == "STARTED" || step.action == "COMPLETED" || step.action == "FAILED");
+      if (reported && !asked.contains(key_of(step))) {
+        find(Flaw::unasked, id, text_of(key_of(step)) + " is in the log, and nobody reported it");
+      }
+    }
+  }
+
+  void check_log(const FinalEvent& event) {
+    int picked = 0;
+    int in_a_row = 0;
+    int failed = 0;
+    for (const LogStep& step : event.log) {
+      const bool reported =
+          !step.worker_id.empty() && (step.action == "FAILED" || step.action == "COMPLETED");
+      if (step.action == "FAILED" && reported) ++failed;
+      if (step.action == "RELEASED") --in_a_row;
+      if (reported || step.action == "RESET") in_a_row = 0;
+      if (step.action == "RESET") failed = 0;
+      if (step.action != "PICKED") continue;
+      if (step.attempt != ++picked) {
+        return find(Flaw::attempt_gap, event.id,
+                    "attempt " + std::to_string(step.attempt) + " is number " + std::to_string(picked) +
+                        " in the log");
+      }
+      if (++in_a_row > terms_.max_attempts || failed >= terms_.max_retries) {
+        return find(
+            Flaw::too_many_deliveries, event.id,
+            std::to_string(in_a_row) + " claims in a row after " + std::to_string(failed) + " failures");
+      }
+    }
+    Walk walk = walk_log(event.log, {terms_.max_retries, terms_.max_attempts});
+    if (walk.fault) return find(Flaw::impossible_log, event.id, *walk.fault);
+    const WalkEnd actual{event.status, event.attempts, event.retry_count, walk.end.unreported,
+                         event.worker_id};
+    if (actual != walk.end) {
+      find(Flaw::impossible_log, event.id, "is " + describe(actual) + ", its log says " + describe(walk.end));
+    }
+  }
+
+  const History& history_;
+  const Terms& terms_;
+  std::map<std::string, Sent> sent_;  // by title
+  std::map<std::string, const FinalEvent*> by_title_;
+  std::map<std::int64_t, Life> lives_;
+  std::vector<Finding> findings_;
+};
+
+template <typename T>
+void move_all(std::vector<T>& from, std::vector<T>& to) {
+  to.insert(to.end(), std::make_move_iterator(from.begin()), std::make_move_iterator(from.end()));
+}
+
+}  // namespace
+
+void History::append(History&& other) {
+  move_all(other.publishes, publishes);
+  move_all(other.deliveries, deliveries);
+  move_all(other.reports, reports);
+  move_all(other.finals, finals);
+}
+
+std::vector<Finding> check(const History& history, const Terms& terms) {
+  return Checker(history, terms).check();
+}
+
+std::string_view name_of(Flaw flaw) {
+  switch (flaw) {
+    case Flaw::lost: return "lost";
+    case Flaw::doubled: return "doubled";
+    case Flaw::resurrected: return "resurrected";
+    case Flaw::overlapping_leases: return "overlapping_leases";
+    case Flaw::payload_changed: return "payload_changed";
+    case Flaw::attempt_gap: return "attempt_gap";
+    case Flaw::attempt_back: return "attempt_back";
+    case Flaw::too_many_deliveries: return "too_many_deliveries";
+    case Flaw::id_reused: return "id_reused";
+    case Flaw::torn_batch: return "torn_batch";
+    case Flaw::unasked: return "unasked";
+    case Flaw::unrecorded: return "unrecorded";
+    case Flaw::impossible_log: return "impossible_log";
+    case Flaw::unfinished: return "unfinished";
+  }
+  return "";
+}
+
+std::string describe(const std::vector<Finding>& findings) {
+  std::string text;
+  for (const Finding& finding : findings) {
+    text += std::string(name_of(finding.flaw)) + ": event " + std::to_string(finding.event) + ": " +
+            finding.text + "\n";
+  }
+  return text;
+}
+
+}  // namespace eventq

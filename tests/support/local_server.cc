@@ -1,0 +1,104 @@
+// local_server.cc: see local_server.h.
+#include "support/local_server.h"
+
+#include <chrono>
+#include <condition_variable>
+#include <mutex>
+#include <utility>
+
+#include "base/assert.h"
+#include "http/service.h"
+
+namespace eventq {
+namespace {
+
+// Far longer than anything takes, far shorter than a test may.
+constexpr std::chrono::seconds kLimit{20};
+
+}  // namespace
+
+class LocalServer::CountingEngine final : public Engine {
+ public:
+  explicit CountingEngine(std::unique_ptr<Engine> inner) : inner_(std::move(inner)) {}
+
+  void submit(Command command, Sink& sink, std::uint64_t token) override {
+    inner_->submit(std::move(command), sink, token);
+    const std::scoped_lock lock(mutex_);
+    ++count_;
+    changed_.notify_all();
+  }
+  Answer call(Command command) override { return inner_->call(std::move(command)); }
+  void forget(Sink& sink, std::uint64_t token) override { inner_->forget(sink, token); }
+  void dismiss_waiters() override { inner_->dismiss_waiters(); }
+  void poke() override { inner_->poke(); }
+  void stop() override { inner_->stop(); }
+
+  std::size_t count() {
+    const std::scoped_lock lock(mutex_);
+    return count_;
+  }
+  bool await(std::size_t count) {
+    std::unique_lock lock(mutex_);
+    return changed_.wait_for(lock, kLimit, [&] { return count_ >= count; });
+  }
+
+ private:
+  const std::unique_ptr<Engine> inner_;
+
+  // Guarded by mutex_.
+  std::mutex mutex_;
+  std::condition_variable changed_;
+  std::size_t count_ = 0;
+};
+
+LocalServer::LocalServer(std::string store, Options options)
+    : store_(std::move(store)), options_(std::move(options)) {
+  EVENTQ_ASSERT(options_.clock != nullptr);
+  start();
+}
+
+LocalServer::~LocalServer() { stop(); }
+
+std::uint16_t LocalServer::port() const { return server_->port(); }
+
+void LocalServer::restart() {
+  stop();
+  start();
+}
+
+void LocalServer::settle() {
+  engine_->poke();
+  // The first may share its batch with commands before it, and be answered before they are. The
+  // second is in a later batch, and then all answers of the one before have been delivered.
+  for (int i = 0; i < 2; ++i) {
+    const Answer answer = engine_->call({});
+    EVENTQ_ASSERT(!answer.error);
+  }
+}
+
+std::size_t LocalServer::commands() const { return engine_->count(); }
+
+void LocalServer::await_commands(std::size_t count) {
+  const bool reached = engine_->await(count);
+  EVENTQ_ASSERT(reached);
+}
+
+void LocalServer::start() {
+  engine_ = std::make_unique<CountingEngine>(Engine::open(store_, options_).value());
+  service_ = http::make_service(*engine_, 1, *options_.clock, http::Hosts::loopback);
+  server_ = http::Server::start({.port = 0}, *service_).value();
+}
+
+void LocalServer::stop() {
+  server_->close_listener();
+  engine_->dismiss_waiters();
+  const bool drained = server_->drain(kLimit);
+  EVENTQ_ASSERT(drained);
+  engine_->stop();
+  server_->stop();
+  server_.reset();
+  service_.reset();
+  engine_.reset();
+}
+
+}  // namespace eventq

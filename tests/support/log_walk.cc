@@ -1,0 +1,135 @@
+// log_walk.cc: see log_walk.h.
+#include "support/log_walk.h"
+
+#include <utility>
+
+namespace eventq {
+namespace {
+
+// Somebody taking the steps one by one; each says whether it may be taken.
+class Walker {
+ public:
+  explicit Walker(const WalkRules& rules) : rules_(rules) {}
+
+  [[nodiscard]] const WalkEnd& end() const { return now_; }
+
+  bool take(const LogStep& step) {
+    // The entry of an abandoned attempt is written by what follows from it, in the same breath.
+    const bool abandoned = std::exchange(abandoned_, false);
+    if (abandoned && step.action != "PICKED" && !(step.action == "FAILED" && step.worker_id.empty()))
+      return false;
+    if (step.action == "PICKED") return pick(step, abandoned);
+    if (step.attempt != now_.attempts) return false;
+    if (step.action == "RESET") return reset(step);
+    if (step.action == "CANCELLED") return cancel(step);
+    if (step.action == "FAILED" && step.worker_id.empty()) return give_up(abandoned);
+    if (now_.status != "PROCESSING" || step.worker_id != now_.worker_id) return false;
+    if (step.action == "STARTED") return !std::exchange(started_, true);
+    if (step.action == "ABANDONED") return abandoned_ = true;
+    if (step.action == "COMPLETED") return complete(step);
+    if (step.action == "FAILED") return fail(step);
+    if (step.action == "RELEASED") return release();
+    return false;
+  }
+
+ private:
+  bool pick(const LogStep& step, bool abandoned) {
+    if (now_.status != (abandoned ? "PROCESSING" : "PENDING")) return false;
+    if (step.worker_id.empty() || step.attempt != now_.attempts + 1) return false;
+    if (now_.unreported >= rules_.max_attempts) return false;
+    now_.status = "PROCESSING";
+    now_.attempts += 1;
+    now_.unreported += 1;
+    now_.worker_id = step.worker_id;
+    started_ = false;
+    return true;
+  }
+
+  bool complete(const LogStep& step) {
+    now_.status = step.errors ? "COMPLETED_WITH_ERRORS" : "COMPLETED";
+    now_.unreported = 0;
+    return true;
+  }
+
+  bool fail(const LogStep& step) {
+    now_.retry_count += 1;
+    now_.unreported = 0;
+    if (step.retries != (now_.retry_count < rules_.max_retries)) return false;
+    if (step.retries) {
+      wait();
+    } else {
+      now_.status = "FAILED";
+    }
+    return true;
+  }
+
+  bool give_up(bool abandoned) {
+    if (!abandoned || now_.unreported < rules_.max_attempts) return false;
+    now_.status = "FAILED";
+    return true;
+  }
+
+  bool release() {
+    now_.unreported -= 1;
+    wait();
+    return true;
+  }
+
+  bool reset(const LogStep& step) {
+    const bool may = now_.status == "PENDING" || now_.status == "PROCESSING" || now_.status == "FAILED" ||
+                     now_.status == "CANCELLED";
+    if (!may || !step.worker_id.empty()) return false;
+    now_.retry_count = 0;
+    now_.unreported = 0;
+    wait();
+    return true;
+  }
+
+  bool cancel(const LogStep& step) {
+    const bool may = now_.status == "PENDING" || now_.status == "PROCESSING";
+    if (!may || !step.worker_id.empty()) return false;
+    now_.status = "CANCELLED";
+    return true;
+  }
+
+  void wait() {
+    now_.status = "PENDING";
+    now_.worker_id.clear();
+  }
+
+  const WalkRules rules_;
+  WalkEnd now_;
+  bool started_ = false;    // this attempt
+  bool abandoned_ = false;  // the last step said so
+};
+
+std::string describe(const LogStep& step) {
+  return step.action + " attempt=" + std::to_string(step.attempt) + " worker_id=" + step.worker_id +
+         (step.retries ? " retries" : "") + (step.errors ? " errors" : "");
+}
+
+}  // namespace
+
+Walk walk_log(const std::vector<LogStep>& log, const WalkRules& rules) {
+  Walker walker(rules);
+  std::string path;
+  for (const LogStep& step : log) {
+    const std::string before = describe(walker.end());
+    path += (path.empty() ? "" : ", ") + describe(step);
+    if (!walker.take(step)) {
+      return {walker.end(), "after " + before + " there cannot be " + describe(step) + " [" + path + "]"};
+    }
+  }
+  if (!log.empty() && log.back().action == "ABANDONED") {
+    return {walker.end(), "the log ends with ABANDONED [" + path + "]"};
+  }
+  return {walker.end(), std::nullopt};
+}
+
+std::string describe(const WalkEnd& end) {
+  return end.status + " attempts=" + std::to_string(end.attempts) +
+         " retry_count=" + std::to_string(end.retry_count) + " unreported=" + std::to_string(end.unreported) +
+         " worker_id=" + end.worker_id;
+}
+
+}  // namespace eventq

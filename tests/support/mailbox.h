@@ -1,0 +1,59 @@
+// mailbox.h: a Sink that keeps answers until a test asks for them.
+//
+// Threads: every method may be called from any thread.
+#pragma once
+
+#include <condition_variable>
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <mutex>
+#include <utility>
+#include <vector>
+
+#include "base/assert.h"
+#include "queue/command.h"
+
+namespace eventq {
+
+class Mailbox final : public Sink {
+ public:
+  void deliver(std::vector<Delivery> deliveries) override {
+    const std::scoped_lock lock(mutex_);
+    ++calls_;
+    for (Delivery& delivery : deliveries) {
+      const bool first = answers_.emplace(delivery.token, std::move(delivery.answer)).second;
+      EVENTQ_ASSERT(first);  // a command is answered once
+    }
+    arrived_.notify_all();
+  }
+
+  // The answer to the command of this token, once it is there.
+  Answer wait(std::uint64_t token) {
+    std::unique_lock lock(mutex_);
+    arrived_.wait(lock, [&] { return answers_.contains(token); });
+    return answers_.at(token);
+  }
+
+  [[nodiscard]] bool has(std::uint64_t token) const {
+    const std::scoped_lock lock(mutex_);
+    return answers_.contains(token);
+  }
+  [[nodiscard]] std::size_t size() const {
+    const std::scoped_lock lock(mutex_);
+    return answers_.size();
+  }
+  // How often deliver() was called.
+  [[nodiscard]] int calls() const {
+    const std::scoped_lock lock(mutex_);
+    return calls_;
+  }
+
+ private:
+  mutable std::mutex mutex_;
+  std::condition_variable arrived_;
+  std::map<std::uint64_t, Answer> answers_;
+  int calls_ = 0;
+};
+
+}  // namespace eventq

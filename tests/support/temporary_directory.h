@@ -1,0 +1,33 @@
+// temporary_directory.h: a fresh directory, removed with what is in it.
+#pragma once
+
+#include <stdlib.h>
+
+#include <filesystem>
+#include <string>
+#include <system_error>
+
+#include "base/assert.h"
+
+namespace eventq {
+
+class TemporaryDirectory {
+ public:
+  TemporaryDirectory() : path_(std::filesystem::temp_directory_path() / "eventq_test_XXXXXX") {
+    EVENTQ_ASSERT(::mkdtemp(path_.data()) != nullptr);
+  }
+  ~TemporaryDirectory() {
+    // What cannot be removed is left to the system: it fails no test.
+    std::error_code ignored;
+    std::filesystem::remove_all(path_, ignored);
+  }
+  TemporaryDirectory(const TemporaryDirectory&) = delete;
+  TemporaryDirectory& operator=(const TemporaryDirectory&) = delete;
+
+  [[nodiscard]] std::string file(const std::string& name) const { return path_ + "/" + name; }
+
+ private:
+  std::string path_;
+};
+
+}  // namespace eventq

@@ -1,0 +1,134 @@
+// wrapped_store.h: a Store round another one, which counts commits and, when told to, refuses
+// them or keeps them waiting: the disk that fails, or is slow, just when a test wants it.
+//
+// Threads: the controls may be used from any thread; the rest as in store.h.
+#pragma once
+
+#include <condition_variable>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <utility>
+#include <vector>
+
+#include "store/store.h"
+
+namespace eventq {
+
+class WrappedStore final : public Store {
+ public:
+  explicit WrappedStore(std::unique_ptr<Store> inner) : inner_(std::move(inner)) {}
+
+  // Every begin(), or commit(), fails with this from now on; with nothing, no longer.
+  void refuse_begin(std::optional<Error> error) {
+    const std::scoped_lock lock(mutex_);
+    begin_error_ = std::move(error);
+  }
+  void refuse_commit(std::optional<Error> error) {
+    const std::scoped_lock lock(mutex_);
+    commit_error_ = std::move(error);
+    commit_lands_ = false;
+  }
+
+  // Every commit() is made, but says that nobody knows.
+  void lose_commit_answers() {
+    const std::scoped_lock lock(mutex_);
+    commit_error_ = Error{ErrorCode::unknown_outcome, "The connection was lost in COMMIT.", ""};
+    commit_lands_ = true;
+  }
+
+  // From now on commit() does not return before let_commits_go().
+  void hold_commits() {
+    const std::scoped_lock lock(mutex_);
+    holding_ = true;
+  }
+  void let_commits_go() {
+    const std::scoped_lock lock(mutex_);
+    holding_ = false;
+    changed_.notify_all();
+  }
+  // Returns when a commit() is being held.
+  void await_held_commit() {
+    std::unique_lock lock(mutex_);
+    changed_.wait(lock, [this] { return held_; });
+  }
+
+  // How many commit() succeeded.
+  [[nodiscard]] int commits() const {
+    const std::scoped_lock lock(mutex_);
+    return commits_;
+  }
+
+  Result<std::unique_ptr<Transaction>> begin(std::optional<TimePoint> now) override {
+    {
+      const std::scoped_lock lock(mutex_);
+      if (begin_error_) return *begin_error_;
+    }
+    auto transaction = inner_->begin(now);
+    if (!transaction) return transaction.error();
+    return std::unique_ptr<Transaction>(std::make_unique<Wrapped>(*this, std::move(*transaction)));
+  }
+  Result<std::unique_ptr<Reader>> reader() override { return inner_->reader(); }
+  Result<void> tidy() override { return inner_->tidy(); }
+
+ private:
+  class Wrapped final : public Transaction {
+   public:
+    Wrapped(WrappedStore& store, std::unique_ptr<Transaction> inner)
+        : store_(store), inner_(std::move(inner)) {}
+
+    TimePoint now() const override { return inner_->now(); }
+    Result<void> insert(std::span<Stored> events) override { return inner_->insert(events); }
+    Result<std::optional<EventId>> find(std::string_view event_id) override { return inner_->find(event_id); }
+    Result<std::optional<KeyRecord>> find_key(std::string_view key) override { return inner_->find_key(key); }
+    Result<void> put_key(const KeyRecord& record) override { return inner_->put_key(record); }
+    Result<std::size_t> purge_keys(TimePoint created_before, std::size_t limit) override {
+      return inner_->purge_keys(created_before, limit);
+    }
+    Result<std::vector<std::optional<Stored>>> load(std::span<const EventId> ids, Part part) override {
+      return inner_->load(ids, part);
+    }
+    Result<std::vector<LogEntry>> log(EventId id) override { return inner_->log(id); }
+    Result<void> save(std::span<Stored> events) override { return inner_->save(events); }
+    Result<void> append(std::span<LogEntry> entries) override { return inner_->append(entries); }
+    Result<std::vector<Stored>> promote(std::size_t limit) override { return inner_->promote(limit); }
+    Result<std::vector<Stored>> claim(const Selector& selector, std::size_t limit) override {
+      return inner_->claim(selector, limit);
+    }
+    Result<std::optional<TimePoint>> next_due() override { return inner_->next_due(); }
+    Result<void> probe() override { return inner_->probe(); }
+    Result<void> commit() override { return store_.commit(*inner_); }
+
+   private:
+    WrappedStore& store_;
+    const std::unique_ptr<Transaction> inner_;
+  };
+
+  Result<void> commit(Transaction& transaction) {
+    std::unique_lock lock(mutex_);
+    held_ = holding_;
+    changed_.notify_all();
+    changed_.wait(lock, [this] { return !holding_; });
+    held_ = false;
+    if (commit_error_ && !commit_lands_) return *commit_error_;
+    if (auto done = transaction.commit(); !done) return done;
+    if (commit_error_) return *commit_error_;
+    ++commits_;
+    return {};
+  }
+
+  // Set in the constructor, never changed.
+  const std::unique_ptr<Store> inner_;
+
+  // Guarded by mutex_.
+  mutable std::mutex mutex_;
+  std::condition_variable changed_;
+  std::optional<Error> begin_error_;
+  std::optional<Error> commit_error_;
+  bool commit_lands_ = false;
+  bool holding_ = false;
+  bool held_ = false;
+  int commits_ = 0;
+};
+
+}  // namespace eventq

@@ -1,0 +1,340 @@
+// tidy.cc: the rules, as tables where they are tables.
+#include "tidy.h"
+
+#include <algorithm>
+#include <cctype>
+#include <cstdint>
+#include <filesystem>
+#include <functional>
+#include <regex>
+#include <sstream>
+#include <string_view>
+
+namespace eventq::tidy {
+namespace {
+
+// What a folder may include of ours. The longest path that fits a file decides.
+struct Layer {
+  std::string_view path;
+  std::vector<std::string_view> may_include;
+};
+
+const std::vector<Layer> kLayers = {
+    {"include/eventq", {"eventq/"}},
+    {"src/base", {"base/", "eventq/error.h", "eventq/clock.h", "eventq/limits.h", "eventq/options.h"}},
+    {"src/model", {"model/", "base/", "eventq/"}},
+    {"src/store", {"store/store.h", "store/memory/", "store/conformance/", "model/", "base/", "eventq/"}},
+    {"src/store/sqlite", {"store/store.h", "store/sqlite/", "generated/", "model/", "base/", "eventq/"}},
+    {"src/wire", {"wire/", "generated/", "model/", "base/", "eventq/"}},
+    {"src/queue", {"queue/", "store/store.h", "model/", "base/", "eventq/"}},
+    {"src/queue/open.cc", {"queue/", "store/", "model/", "base/", "eventq/"}},
+    {"src/http", {"http/", "generated/", "queue/", "wire/", "model/", "base/", "eventq/"}},
+    {"src/cli", {""}},
+    {"examples", {"eventq/"}},
+    {"tests", {""}},
+    {"bench", {""}},
+};
+
+// Where a third-party header may appear, besides tests and benchmarks.
+struct ThirdParty {
+  std::string_view header;
+  std::vector<std::string_view> folders;
+};
+
+const std::vector<ThirdParty> kThirdParty = {
+    {"boost/", {"src/http"}},
+    {"CLI/", {"src/cli"}},
+    {"fmt/", {"src/base", "src/cli"}},
+    {"simdjson", {"src/base"}},
+    {"spdlog/", {"src/base"}},
+    {"sqlite3", {"src/store/sqlite"}},
+    {"toml++/", {"src/cli"}},
+    {"xxhash", {"src/base"}},
+    {"benchmark/", {}},
+    {"gmock/", {"src/store/conformance"}},
+    {"gtest/", {"src/store/conformance"}},
+};
+
+bool is_in(std::string_view path, std::string_view folder) {
+  return path == folder || (path.starts_with(folder) && path.substr(folder.size()).starts_with('/'));
+}
+
+bool is_cpp(const File& file) { return file.path.ends_with(".h") || file.path.ends_with(".cc"); }
+
+bool is_test_or_bench(const File& file) {
+  return is_in(file.path, "tests") || is_in(file.path, "bench") || file.path.ends_with("_test.cc");
+}
+
+bool starts_with_any(std::string_view text, const std::vector<std::string_view>& starts) {
+  return std::any_of(starts.begin(), starts.end(), [&](auto start) { return text.starts_with(start); });
+}
+
+void each_line(const std::string& text, const std::function<void(std::size_t, const std::string&)>& visit) {
+  std::istringstream lines(text);
+  std::string line;
+  for (std::size_t number = 1; std::getline(lines, line); ++number) visit(number, line);
+}
+
+// One Fault for each line in which `pattern` is found.
+Faults find(const File& file, const std::string& text, const std::string& pattern,
+            const std::string& advice) {
+  Faults faults;
+  const std::regex regex(pattern);
+  each_line(text, [&](std::size_t number, const std::string& line) {
+    std::smatch match;
+    if (std::regex_search(line, match, regex)) {
+      faults.push_back({file.path, number, "\"" + match.str() + "\": " + advice});
+    }
+  });
+  return faults;
+}
+
+enum class Part : std::uint8_t { code, comment, literal };
+
+bool is_digit_separator(std::string_view text, std::size_t quote) {
+  std::size_t start = quote;
+  while (start > 0 &&
+         (std::isalnum(static_cast<unsigned char>(text[start - 1])) != 0 || text[start - 1] == '\'')) {
+    --start;
+  }
+  return start < quote && std::isdigit(static_cast<unsigned char>(text[start])) != 0;
+}
+
+// Where the literal with the opening quote at `quote` ends, behind its closing one.
+std::size_t end_of_literal(std::string_view text, std::size_t quote) {
+  if (text[quote] == '"' && quote > 0 && text[quote - 1] == 'R') {
+    const std::size_t open = text.find('(', quote);
+    const std::string close = ")" + std::string(text.substr(quote + 1, open - quote - 1)) + "\"";
+    const std::size_t found = text.find(close, open);
+    return found == text.npos ? text.size() : found + close.size();
+  }
+  std::size_t at = quote + 1;
+  while (at < text.size() && text[at] != text[quote]) at += text[at] == '\\' ? 2 : 1;
+  return std::min(at + 1, text.size());
+}
+
+// `text` with everything but `kept` turned to blanks, line by line the same.
+std::string only(const std::string& text, Part kept) {
+  std::string out = text;
+  const auto take = [&](std::size_t from, std::size_t to, Part part) {
+    if (part == kept) return;
+    std::replace_if(
+        out.begin() + static_cast<std::ptrdiff_t>(from), out.begin() + static_cast<std::ptrdiff_t>(to),
+        [](char c) { return c != '\n'; }, ' ');
+  };
+  const std::string_view view = text;
+  for (std::size_t at = 0; at < text.size();) {
+    std::size_t end = at + 1;
+    Part part = Part::code;
+    if (view.substr(at).starts_with("//")) {
+      end = std::min(view.find('\n', at), view.size());
+      part = Part::comment;
+    } else if (view.substr(at).starts_with("/*")) {
+      end = std::min(view.find("*/", at + 2), view.size() - 2) + 2;
+      part = Part::comment;
+    } else if (view[at] == '"' || (view[at] == '\'' && !is_digit_separator(view, at))) {
+      end = end_of_literal(view, at);
+      part = Part::literal;
+    }
+    take(at, end, part);
+    at = end;
+  }
+  return out;
+}
+
+// Code without preprocessor lines, which need no balanced braces.
+std::string braces_of(const std::string& text) {
+  std::string out;
+  bool in_directive = false;
+  each_line(only(text, Part::code), [&](std::size_t, const std::string& line) {
+    in_directive = in_directive || line.starts_with('#');
+    if (!in_directive) out += line;
+    out += '\n';
+    in_directive = in_directive && line.ends_with('\\');
+  });
+  return out;
+}
+
+enum class Brace : std::uint8_t { scope, function, other };
+
+// What a `{` opens, told by the text since the last `;`, `{` or `}`.
+Brace brace_after(const std::string& head) {
+  static const std::regex scope(R"(\b(namespace|class|struct|union|enum|extern)\b)");
+  static const std::regex data(R"(=\s*$)");
+  const bool has_parameters = head.find('(') != head.npos;
+  if (!has_parameters && std::regex_search(head, scope)) return Brace::scope;
+  if (std::regex_search(head, data)) return Brace::other;
+  // Nothing, or a comma: behind a `member_{value}` of a constructor.
+  const std::size_t first = head.find_first_not_of(" \n");
+  if (has_parameters || first == head.npos || head[first] == ',') return Brace::function;
+  return Brace::other;
+}
+
+}  // namespace
+
+std::ostream& operator<<(std::ostream& out, const Fault& fault) {
+  return out << fault.path << ":" << fault.line << ": " << fault.message;
+}
+
+Faults check_includes(const File& file) {
+  if (!is_cpp(file)) return {};
+
+  const Layer* layer = nullptr;
+  for (const Layer& candidate : kLayers) {
+    if (!is_in(file.path, candidate.path)) continue;
+    if (layer == nullptr || candidate.path.size() > layer->path.size()) layer = &candidate;
+  }
+  if (layer == nullptr)
+    return {{file.path, 1, "belongs to no layer; add its folder to kLayers in tests/tidy.cc"}};
+
+  Faults faults;
+  static const std::regex include(R"(^\s*#\s*include\s*([<"])([^>"]+)[>"])");
+  each_line(file.text, [&](std::size_t number, const std::string& line) {
+    std::smatch match;
+    if (!std::regex_search(line, match, include)) return;
+    const std::string header = match[2];
+    const auto fault = [&](const std::string& why) {
+      faults.push_back({file.path, number, header + ": " + why});
+    };
+
+    if (match[1] == "\"") {
+      // A test may look at all that its layer is linked to.
+      if (!is_test_or_bench(file) && !starts_with_any(header, layer->may_include)) {
+        fault("a layer above, or beside; " + std::string(layer->path) +
+              " must do without it (kLayers in tests/tidy.cc)");
+      }
+      return;
+    }
+    if (is_in(file.path, "include/eventq") && header.find_first_of("./") != header.npos) {
+      fault("the public headers include the standard library and each other, nothing else");
+    }
+    for (const ThirdParty& library : kThirdParty) {
+      if (is_test_or_bench(file) || !header.starts_with(library.header)) continue;
+      const auto may = [&](std::string_view folder) { return is_in(file.path, folder); };
+      if (std::any_of(library.folders.begin(), library.folders.end(), may)) continue;
+      fault("has its own folder, see kThirdParty in tests/tidy.cc; use the wrapper there");
+    }
+  });
+  return faults;
+}
+
+Faults check_head_comment(const File& file) {
+  if (!is_cpp(file)) return {};
+  const std::string name = std::filesystem::path(file.path).filename();
+  if (file.text.starts_with("// " + name + ": ")) return {};
+  return {{file.path, 1, "must start with a comment `// " + name + ": ` that says what the file is for"}};
+}
+
+Faults check_file_length(const File& file) {
+  if (!is_cpp(file)) return {};
+  const auto lines = static_cast<std::size_t>(std::count(file.text.begin(), file.text.end(), '\n'));
+  if (lines <= kFileLinesMax) return {};
+  return {{file.path, lines, "has more than 800 lines; split it by the noun it serves"}};
+}
+
+Faults check_function_length(const File& file) {
+  if (!is_cpp(file) || is_test_or_bench(file)) return {};
+
+  const std::string text = braces_of(file.text);
+  struct Open {
+    Brace brace;
+    std::size_t line;  // of the first word of its head
+  };
+  std::vector<Open> open;
+  Faults faults;
+  std::string head;
+  std::size_t line = 1;
+  std::size_t head_line = 1;
+  for (const char c : text) {
+    if (c == '{') {
+      const bool at_scope = open.empty() || open.back().brace == Brace::scope;
+      open.push_back({at_scope ? brace_after(head) : Brace::other, head_line});
+    } else if (c == '}' && !open.empty()) {
+      const Open closed = open.back();
+      open.pop_back();
+      if (closed.brace == Brace::function && line - closed.line + 1 > kFunctionLinesMax) {
+        faults.push_back(
+            {file.path, closed.line, "function of more than 70 lines; give a part of it a name"});
+      }
+    }
+    const bool access_label =
+        c == ':' && (head.ends_with("public") || head.ends_with("private") || head.ends_with("protected"));
+    if (c == '{' || c == '}' || c == ';' || access_label) {
+      head.clear();
+    } else {
+      if (head.find_first_not_of(" \n") == head.npos) head_line = line;
+      head += c;
+    }
+    if (c == '\n') ++line;
+  }
+  return faults;
+}
+
+Faults check_time_and_randomness(const File& file) {
+  if (file.path.ends_with(".sql")) {
+    const std::string statement = std::regex_replace(file.text, std::regex("--[^\n]*"), "");
+    return find(file, statement, "CURRENT_(TIMESTAMP|TIME|DATE)", "bind the time");
+  }
+  if (!is_cpp(file) || is_in(file.path, "bench")) return {};
+
+  const std::string code = only(file.text, Part::code);
+  Faults faults = find(file, code, R"(\b(sleep_for|sleep_until|usleep|nanosleep)\b)",
+                       "nothing sleeps; wait for what you wait for, or advance a ManualClock");
+  if (!is_in(file.path, "src") || is_in(file.path, "src/base") || is_test_or_bench(file)) return faults;
+
+  const Faults times = find(file, code,
+                            R"(system_clock::now|steady_clock::now|high_resolution_clock|clock_gettime|)"
+                            R"(gettimeofday|\btime\((nullptr|NULL|0)\))",
+                            "take a Clock&, or return a delay");
+  const Faults randoms =
+      find(file, code, R"(random_device|mt19937|\bs?rand\()", "take the randomness of base/ as an argument");
+  faults.insert(faults.end(), times.begin(), times.end());
+  faults.insert(faults.end(), randoms.begin(), randoms.end());
+  return faults;
+}
+
+Faults check_sql(const File& file) {
+  if (!is_cpp(file) || !is_in(file.path, "src") || is_test_or_bench(file)) return {};
+  return find(file, only(file.text, Part::literal),
+              R"(\b(SELECT|INSERT INTO|UPDATE \w+ SET|DELETE FROM|CREATE TABLE|PRAGMA|BEGIN IMMEDIATE)\b)",
+              "a statement belongs in a .sql file of its own (cmake/embed.cmake)");
+}
+
+Faults check_words(const File& file) {
+  if (!is_in(file.path, "src") || is_in(file.path, "src/wire")) return {};
+  const std::string text =
+      std::regex_replace(file.text, std::regex("memory_order(_|::)acquire"), "memory_order");
+  return find(file, text, "(^|[^A-Za-z])([Jj]obs?|[Tt]asks?|[Aa]cquired?|[Aa]cquires)(?![A-Za-z])",
+              "we say event, claim, lease; other spellings live in src/wire");
+}
+
+Faults check_machine_paths(const File& file) {
+  if (!is_in(file.path, "src")) return {};
+  return find(file, file.text, R"((^|[^\w.])/(home|root|tmp)/)",
+              "is one machine's path; take it as an option");
+}
+
+Faults check_in_cmake(const std::vector<File>& files) {
+  const auto named = [&](const std::filesystem::path& source) {
+    return std::any_of(files.begin(), files.end(), [&](const File& list) {
+      const std::filesystem::path path = list.path;
+      if (path.filename() != "CMakeLists.txt" || !is_in(source.string(), path.parent_path().string()))
+        return false;
+      const std::string name = source.lexically_relative(path.parent_path()).string();
+      std::istringstream words(std::regex_replace(list.text, std::regex("[()]"), " "));
+      std::string word;
+      while (words >> word) {
+        if (word == name) return true;
+      }
+      return false;
+    });
+  };
+  Faults faults;
+  for (const File& file : files) {
+    if (!file.path.ends_with(".cc") || named(file.path)) continue;
+    faults.push_back({file.path, 1, "is not built; name it in the CMakeLists.txt of its folder"});
+  }
+  return faults;
+}
+
+}  // namespace eventq::tidy

@@ -1,0 +1,55 @@
+// tidy.h: the rules of this repository that no compiler knows, each a function of the source.
+//
+// Not a parser: each rule looks at lines or braces, and relies on clang-format.
+#pragma once
+
+#include <cstddef>
+#include <ostream>
+#include <string>
+#include <vector>
+
+namespace eventq::tidy {
+
+struct File {
+  std::string path;  // from the root of the repository
+  std::string text;
+};
+
+struct Fault {
+  std::string path;
+  std::size_t line = 0;
+  std::string message;  // what is wrong, and what to do
+};
+
+using Faults = std::vector<Fault>;
+
+std::ostream& operator<<(std::ostream& out, const Fault& fault);
+
+// Which folder may include which, and where a third-party header may appear.
+Faults check_includes(const File& file);
+
+// `// name.ext: what it is for` comes first.
+Faults check_head_comment(const File& file);
+
+inline constexpr std::size_t kFileLinesQuestion = 400;
+inline constexpr std::size_t kFileLinesMax = 800;
+inline constexpr std::size_t kFunctionLinesMax = 70;
+Faults check_file_length(const File& file);
+Faults check_function_length(const File& file);
+
+// Time and randomness come from base/, and nobody sleeps.
+Faults check_time_and_randomness(const File& file);
+
+// Statements are in .sql files.
+Faults check_sql(const File& file);
+
+// One word per thing.
+Faults check_words(const File& file);
+
+// Nothing of one machine.
+Faults check_machine_paths(const File& file);
+
+// Every .cc is named in the CMakeLists.txt of its folder or of one above.
+Faults check_in_cmake(const std::vector<File>& files);
+
+}  // namespace eventq::tidy

@@ -1,0 +1,248 @@
+// tidy_test.cc: holds the source to the rules of tidy.h, and the rules to examples.
+#include "tidy.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <fstream>
+#include <iostream>
+#include <sstream>
+
+namespace eventq::tidy {
+namespace {
+
+using testing::ElementsAre;
+using testing::IsEmpty;
+
+std::vector<File> read_tree() {
+  namespace fs = std::filesystem;
+  const fs::path root = EVENTQ_SOURCE_DIR;
+  std::vector<File> files;
+  for (const char* folder : {"include", "src", "tests", "bench", "examples"}) {
+    for (const auto& entry : fs::recursive_directory_iterator(root / folder)) {
+      const fs::path& path = entry.path();
+      const fs::path kind = path.extension();
+      if (kind != ".h" && kind != ".cc" && kind != ".sql" && path.filename() != "CMakeLists.txt") continue;
+      std::ostringstream text;
+      text << std::ifstream(path).rdbuf();
+      files.push_back({path.lexically_relative(root).generic_string(), text.str()});
+    }
+  }
+  return files;
+}
+
+const std::vector<File>& tree() {
+  static const std::vector<File> files = read_tree();
+  return files;
+}
+
+void expect_none(const Faults& faults) {
+  for (const Fault& fault : faults) ADD_FAILURE() << fault;
+}
+
+void expect_none_in_tree(Faults (*check)(const File&)) {
+  for (const File& file : tree()) expect_none(check(file));
+}
+
+// The lines a check complains about.
+std::vector<std::size_t> lines(const Faults& faults) {
+  std::vector<std::size_t> numbers;
+  for (const Fault& fault : faults) numbers.push_back(fault.line);
+  return numbers;
+}
+
+TEST(TidyTree, IsThere) { EXPECT_GT(tree().size(), 20U); }
+TEST(TidyTree, IncludesFollowTheLayers) { expect_none_in_tree(check_includes); }
+TEST(TidyTree, EachFileSaysWhatItIsFor) { expect_none_in_tree(check_head_comment); }
+TEST(TidyTree, NoFunctionIsTooLong) { expect_none_in_tree(check_function_length); }
+TEST(TidyTree, TimeAndRandomnessComeFromBase) { expect_none_in_tree(check_time_and_randomness); }
+TEST(TidyTree, SqlIsInSqlFiles) { expect_none_in_tree(check_sql); }
+TEST(TidyTree, EachThingHasOneWord) { expect_none_in_tree(check_words); }
+TEST(TidyTree, NoMachineIsNamed) { expect_none_in_tree(check_machine_paths); }
+TEST(TidyTree, EachSourceIsBuilt) { expect_none(check_in_cmake(tree())); }
+
+TEST(TidyTree, NoFileIsTooLong) {
+  for (const File& file : tree()) {
+    const auto count = std::count(file.text.begin(), file.text.end(), '\n');
+    if (static_cast<std::size_t>(count) > kFileLinesQuestion) {
+      std::cout << file.path << ": " << count << " lines; does it still have one purpose?\n";
+    }
+    expect_none(check_file_length(file));
+  }
+}
+
+TEST(TidyIncludes, MayPointDownButNotUpOrSideways) {
+  const std::string text =
+      "#include <vector>\n"
+      "#include \"base/json.h\"\n"
+      "#include \"store/store.h\"\n"
+      "#include \"http/server.h\"\n"
+      "#include \"store/sqlite/sqlite_store.h\"\n";
+
+  EXPECT_THAT(lines(check_includes({"src/queue/lane.cc", text})), ElementsAre(4, 5));
+  EXPECT_THAT(lines(check_includes({"src/queue/open.cc", text})), ElementsAre(4));
+  EXPECT_THAT(lines(check_includes({"src/model/retry.cc", text})), ElementsAre(3, 4, 5));
+  EXPECT_THAT(lines(check_includes({"src/cli/serve.cc", text})), IsEmpty());
+}
+
+TEST(TidyIncludes, KnowEventsOnlyAboveBase) {
+  const std::string text = "#include \"eventq/error.h\"\n#include \"eventq/event.h\"\n";
+
+  EXPECT_THAT(lines(check_includes({"src/base/json.h", text})), ElementsAre(2));
+  EXPECT_THAT(lines(check_includes({"src/wire/event_json.h", text})), IsEmpty());
+}
+
+TEST(TidyIncludes, KeepAThirdPartyHeaderInItsFolder) {
+  const std::string text = "#include <sqlite3.h>\n#include <boost/asio.hpp>\n#include <simdjson.h>\n";
+
+  EXPECT_THAT(lines(check_includes({"src/store/sqlite/statement.cc", text})), ElementsAre(2, 3));
+  EXPECT_THAT(lines(check_includes({"src/store/memory/memory_store.cc", text})), ElementsAre(1, 2, 3));
+  EXPECT_THAT(lines(check_includes({"src/http/server.cc", text})), ElementsAre(1, 3));
+  EXPECT_THAT(lines(check_includes({"tests/http_test.cc", text})), IsEmpty());
+}
+
+TEST(TidyIncludes, OfPublicHeadersAreStandard) {
+  const std::string text = "#include <vector>\n#include <sys/socket.h>\n#include \"base/json.h\"\n";
+
+  EXPECT_THAT(lines(check_includes({"include/eventq/queue.h", text})), ElementsAre(2, 3));
+}
+
+TEST(TidyIncludes, NeedALayer) {
+  EXPECT_THAT(lines(check_includes({"src/utils/strings.h", "#pragma once\n"})), ElementsAre(1));
+}
+
+TEST(TidyHeadComment, NamesTheFile) {
+  EXPECT_THAT(check_head_comment({"src/base/json.h", "// json.h: strict JSON in.\n"}), IsEmpty());
+  EXPECT_THAT(lines(check_head_comment({"src/base/json.h", "// other.h: strict JSON in.\n"})),
+              ElementsAre(1));
+  EXPECT_THAT(lines(check_head_comment({"src/base/json.h", "#pragma once\n"})), ElementsAre(1));
+}
+
+std::string repeat(std::string_view line, std::size_t times) {
+  std::string text;
+  for (std::size_t i = 0; i < times; ++i) text += line;
+  return text;
+}
+
+TEST(TidyFileLength, EndsAtTheMaximum) {
+  EXPECT_THAT(check_file_length({"src/a.cc", repeat("\n", 800)}), IsEmpty());
+  EXPECT_THAT(lines(check_file_length({"src/a.cc", repeat("\n", 801)})), ElementsAre(801));
+}
+
+TEST(TidyFunctionLength, EndsAtTheMaximum) {
+  const auto function = [](std::size_t body) {
+    return "\nint f(int a) {\n" + repeat("  a += 1;\n", body) + "}\n";
+  };
+
+  EXPECT_THAT(check_function_length({"src/a.cc", function(68)}), IsEmpty());
+  EXPECT_THAT(lines(check_function_length({"src/a.cc", function(69)})), ElementsAre(2));
+  EXPECT_THAT(check_function_length({"src/a_test.cc", function(69)}), IsEmpty());
+}
+
+TEST(TidyFunctionLength, FindsFunctionsWhereverTheyAre) {
+  const std::string body = repeat("  f();\n", 80) + "}\n";
+
+  for (const std::string head : {
+           "namespace a {\nvoid f() {\n",
+           "class A {\n public:\n  void f() {\n",
+           "class A : public B {\n  A(int x)\n      : x_{x} {\n",
+           "class A {\n  A(int x) : x_{x},\n      y_(x) {\n",
+           "template <class T>\nT f(const T& t,\n    int b) const noexcept {\n",
+           "struct stat f() {\n  auto g = [](int x) { return x; };\n",
+           "const char* k = \"}\"; void f() {\n  // }\n  char c = '}';\n",
+           "void f() {\n  g(R\"x(}})x\", 1'000);\n",
+           "#define A {\nvoid f() {\n",
+       }) {
+    EXPECT_EQ(check_function_length({"src/a.cc", head + body}).size(), 1U) << head;
+  }
+}
+
+TEST(TidyFunctionLength, LetsTablesAndClassesBeLong) {
+  for (const std::string head : {
+           "constexpr Route kRoutes[] = {\n",
+           "constexpr std::array<int, 3> kAll{\n",
+           "namespace a {\n",
+           "class A : public B {\n",
+           "enum class A : int {\n",
+           "extern \"C\" {\n",
+       }) {
+    EXPECT_THAT(check_function_length({"src/a.cc", head + repeat("  {1, 2},\n", 80) + "};\n"}), IsEmpty())
+        << head;
+  }
+}
+
+TEST(TidyTime, IsReadInBaseOnly) {
+  const std::string text =
+      "// system_clock::now() is not for us.\n"
+      "auto a = std::chrono::system_clock::now();\n"
+      "auto b = time(nullptr);\n"
+      "auto c = std::mt19937(1);\n"
+      "auto d = operand(1) + rand();\n"
+      "auto e = operand(1);\n";
+
+  EXPECT_THAT(lines(check_time_and_randomness({"src/queue/lane.cc", text})), ElementsAre(2, 3, 4, 5));
+  EXPECT_THAT(check_time_and_randomness({"src/base/system_clock.cc", text}), IsEmpty());
+  EXPECT_THAT(check_time_and_randomness({"tests/http_test.cc", text}), IsEmpty());
+}
+
+TEST(TidyTime, IsBoundInSql) {
+  const std::string text = "-- CURRENT_TIMESTAMP would be wrong\nSELECT CURRENT_TIMESTAMP;\n";
+
+  EXPECT_THAT(lines(check_time_and_randomness({"src/store/sqlite/sql/now.sql", text})), ElementsAre(2));
+}
+
+TEST(TidyTime, IsNeverSlept) {
+  const std::string text = "std::this_thread::sleep_for(1ms);\n";
+
+  EXPECT_THAT(lines(check_time_and_randomness({"tests/http_test.cc", text})), ElementsAre(1));
+  EXPECT_THAT(lines(check_time_and_randomness({"src/base/a.cc", text})), ElementsAre(1));
+}
+
+TEST(TidySql, IsFoundInLiteralsButNotInComments) {
+  const std::string text =
+      "// SELECT is what claim.sql does.\n"
+      "auto a = \"SELECT 1\";\n"
+      "auto b = R\"(\n"
+      "  UPDATE events SET status = 1)\";\n"
+      "auto c = \"please SELECTED\";\n"
+      "/* PRAGMA */ auto d = 'x';\n";
+
+  EXPECT_THAT(lines(check_sql({"src/store/sqlite/statement.cc", text})), ElementsAre(2, 4));
+}
+
+TEST(TidyWords, AreFoundAloneAndInNames) {
+  const std::string text =
+      "// Runs the job.\n"
+      "int task_id = 1;\n"
+      "void acquire();\n"
+      "std::memory_order_acquire;\n"
+      "// multitasking, jobless\n";
+
+  EXPECT_THAT(lines(check_words({"src/queue/lane.h", text})), ElementsAre(1, 2, 3));
+  EXPECT_THAT(check_words({"src/wire/event_json.h", text}), IsEmpty());
+}
+
+TEST(TidyMachinePaths, AreFoundInSource) {
+  const std::string text = "auto a = \"/tmp/x\";\nauto b = \"/events/tmp/\";\n";
+
+  EXPECT_THAT(lines(check_machine_paths({"src/cli/serve.cc", text})), ElementsAre(1));
+}
+
+TEST(TidyCmake, NamesASourceInItsFolderOrAbove) {
+  const Faults faults = check_in_cmake({
+      {"src/store/CMakeLists.txt", "add_library(store memory/a.cc\n  b.cc)\n"},
+      {"src/store/memory/a.cc", ""},
+      {"src/store/b.cc", ""},
+      {"src/store/ab.cc", ""},
+      {"src/base/b.cc", ""},
+  });
+
+  ASSERT_EQ(faults.size(), 2U);
+  EXPECT_EQ(faults[0].path, "src/store/ab.cc");
+  EXPECT_EQ(faults[1].path, "src/base/b.cc");
+}
+
+}  // namespace
+}  // namespace eventq::tidy
