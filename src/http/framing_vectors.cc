@@ -6,7 +6,7 @@
 namespace eventq::http {
 namespace {
 
-using std::string_literals::operator""s;
+using namespace std::string_literals;
 
 const std::string kGet = "GET /ok HTTP/1.1\r\n";
 const std::string kPost = "POST /ok HTTP/1.1\r\nHost: a\r\n";
@@ -132,7 +132,10 @@ void add_fields(Vectors& all) {
   refused(all, "malformed Connection", get_with("Host: a\r\nConnection: @\r\n"));
   for (const std::string name :
        {"Content-Type", "Idempotency-Key", "X-Request-Id", "Origin", "Sec-Fetch-Site"}) {
-    refused(all, name + " twice", get_with("Host: a\r\n" + name + ": x\r\n" + name + ": x\r\n"));
+    const std::string line = name + ": x\r\n";
+    std::string fields = "Host: a\r\n";
+    fields.append(line).append(line);
+    refused(all, name + " twice", get_with(fields));
   }
 }
 
