@@ -1,12 +1,14 @@
 // eventq_bench.cc: measures a release build and prints ratios of figures taken in the same run.
 //
-//   eventq_bench [--quick] [WORKLOAD...]
+//   eventq_bench [--quick] [--soak=SECONDS] [WORKLOAD...]
 //
 //   disk     syncs per second: what every other figure stands on
 //   cycles   life cycles per second in this process, by batch size, beside the disk's rate
 //   poll     one poll among 1,000,000 waiting events over one among 1,000
 //   http     over loopback, acknowledged = on disk: health checks, publishes, life cycles
 //   latency  publish to delivery for a waiting worker, beside the bare round trip
+//   recovery time to serve again after kill -9 with 1,000,000 pending events
+//   soak     publish, work and retain for a minute (--soak=SECONDS: longer): is anything growing?
 //
 // Absolute figures are of this machine and this minute; ratios are what to look at. The load
 // driver is one thread on the same machine, so the server never has all of it.
@@ -23,6 +25,7 @@
 #include "in_process.h"
 #include "load.h"
 #include "scripts.h"
+#include "state.h"
 #include "support/server_process.h"
 #include "support/temporary_directory.h"
 
@@ -34,6 +37,7 @@ struct Settings {
   double warm_up = 1;
   int rounds = 3;
   int backlog = 1'000'000;
+  double soak = 60;
 };
 
 double median(std::vector<double> values) {
@@ -230,14 +234,18 @@ void bench_latency(const Settings& settings) {
 int run(const std::vector<std::string>& arguments) {
   Settings settings;
   std::set<std::string> wanted;
-  const std::set<std::string> known = {"disk", "cycles", "poll", "http", "latency"};
+  const std::set<std::string> known = {"disk", "cycles", "poll", "http", "latency", "recovery", "soak"};
   for (const std::string& argument : arguments) {
     if (argument == "--quick") {
-      settings = {.seconds = 0.1, .warm_up = 0.05, .rounds = 1, .backlog = 5000};
+      settings = {.seconds = 0.1, .warm_up = 0.05, .rounds = 1, .backlog = 5000, .soak = 2};
+    } else if (argument.starts_with("--soak=")) {
+      settings.soak = std::strtod(argument.c_str() + 7, nullptr);
     } else if (known.contains(argument)) {
       wanted.insert(argument);
     } else {
-      std::fprintf(stderr, "usage: eventq_bench [--quick] [disk|cycles|poll|http|latency]...\n");
+      std::fprintf(stderr,
+                   "usage: eventq_bench [--quick] [--soak=SECONDS] "
+                   "[disk|cycles|poll|http|latency|recovery|soak]...\n");
       return 2;
     }
   }
@@ -247,6 +255,8 @@ int run(const std::vector<std::string>& arguments) {
   if (asked("poll")) bench_poll(settings);
   if (asked("http")) bench_http(settings);
   if (asked("latency")) bench_latency(settings);
+  if (asked("recovery")) bench_recovery(settings.backlog);
+  if (asked("soak")) bench_soak(settings.soak);
   return 0;
 }
 

@@ -31,7 +31,8 @@ double seconds_since(Clock::time_point start) {
 // A core on a fresh file, driven without threads.
 class Bench {
  public:
-  explicit Bench(const std::string& path) : store_(open(path)), core_(*store_, kPolicy, Uuid7Source(1)) {}
+  explicit Bench(const std::string& path)
+      : store_(open(path)), core_(*store_, CoreOptions{.policy = kPolicy}, Uuid7Source(1)) {}
 
   std::vector<Answer> run(std::vector<Command> commands) {
     std::vector<Request> requests;

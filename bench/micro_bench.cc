@@ -8,7 +8,7 @@
 #include "base/json_writer.h"
 #include "model/lifecycle.h"
 #include "wire/answer_json.h"
-#include "wire/request_json.h"
+#include "wire/new_event_json.h"
 
 namespace eventq {
 namespace {

@@ -36,6 +36,14 @@ function(eventq_tests layer)
     target_link_libraries(${name} PRIVATE ${layer})
   endif()
   target_link_libraries(${name} PRIVATE ${arg_LIBRARIES} GTest::gmock GTest::gtest_main)
+  # What is tested is optimized and instrumented; the tests' own code need not be, and compiles in half the time.
+  if(EVENTQ_SANITIZE MATCHES undefined)
+    target_compile_options(${name} PRIVATE -O0 -g0 -fno-sanitize=undefined)
+  elseif(EVENTQ_SANITIZE)
+    target_compile_options(${name} PRIVATE -O0 -g0)
+  elseif(TARGET ${layer})
+    target_compile_options(${name} PRIVATE -O0 -U_FORTIFY_SOURCE)
+  endif()
   gtest_discover_tests(${name}
     DISCOVERY_MODE PRE_TEST
     DISCOVERY_TIMEOUT 60

@@ -41,6 +41,15 @@ ServerProcess make_server() {
       {"--lease", "500ms", "--retry-delay", "100ms", "--max-retries", "3", "--max-attempts", "5"});
 }
 
+// Every queue that was there is reported, with all of its live events, and is within its limit.
+void check_recovery(std::uint16_t port, const StoredFile& before) {
+  for (const auto& [queue, live] : before.live) {
+    EXPECT_EQ(number_at(port, "/queues/" + queue + "/recovery", "eventsRecovered"), live) << queue;
+    // Nobody has begun anything yet, but leases end by themselves.
+    EXPECT_LE(number_at(port, "/queues/" + queue, "depth"), live) << queue;
+  }
+}
+
 template <typename Calls>
 auto count_told(const Calls& calls, Told told) {
   return std::count_if(calls.begin(), calls.end(), [&](const auto& call) { return call.told == told; });
@@ -72,29 +81,46 @@ TEST(CrashTest, NothingAcknowledgedIsLostDoneTwiceOrResurrectedInTwentyKillsUnde
   std::mt19937 dice(seed);
   ServerProcess server = make_server();
   Load load(seed, kPublishers, kWorkers);
+  StoredFile left;
+  std::int64_t deepest = 0;
 
   for (std::uint32_t round = 1; round <= rounds; ++round) {
     ASSERT_TRUE(server.start()) << server.log();
+    check_recovery(server.port(), left);
+    if (round == 1) {
+      ASSERT_TRUE(configure(server.port(), kLimitedQueue,
+                            R"({"maxQueueDepth": )" + std::to_string(kLimitedDepth) + "}"));
+    }
     load.gate().open(server.port());
     const std::chrono::milliseconds life(std::uniform_int_distribution(50, 800)(dice));
     ASSERT_EQ(server.wait(life), std::nullopt) << "it ended by itself in round " << round << "\n"
                                                << server.log();
     server.kill();
-    ASSERT_EQ(find_damage(server.file("eventq.db")), "") << "after the kill of round " << round;
+    left = look_into(server.file("eventq.db"));
+    ASSERT_EQ(left.damage, "") << "after the kill of round " << round;
+    ASSERT_LE(left.live[kLimitedQueue], kLimitedDepth) << "after the kill of round " << round;
+    deepest = std::max(deepest, left.live[kLimitedQueue]);
   }
   ASSERT_TRUE(server.start()) << server.log();
+  check_recovery(server.port(), left);
   History history = load.finish();
   ASSERT_TRUE(drain(server.port(), history)) << server.log();
   auto finals = read_everything(server.port());
   ASSERT_TRUE(finals.has_value()) << server.log();
   history.finals = *std::move(finals);
+  server.kill();
+  EXPECT_EQ(look_into(server.file("eventq.db")).damage, "");
   const std::vector<Finding> findings = check(history, kTerms);
 
   print_summary(rounds, history, findings);
+  std::cout << "deepest=" << deepest << std::endl;
   EXPECT_EQ(describe(findings), "") << "EVENTQ_SEED=" << seed;
   // The kills hit calls that were under way, and there was work to lose.
   EXPECT_GT(count_told(history.publishes, Told::unknown), 0);
   EXPECT_GT(count_told(history.reports, Told::unknown), 0);
+  EXPECT_GT(count_told(history.publishes, Told::refused), 0);  // the queue with a limit was full
+  EXPECT_TRUE(std::any_of(history.finals.begin(), history.finals.end(),
+                          [](const FinalEvent& event) { return event.status == "SUPERSEDED"; }));
   EXPECT_GT(count_told(history.publishes, Told::ok), static_cast<std::ptrdiff_t>(rounds) * 20);
   EXPECT_GT(count_told(history.reports, Told::ok), static_cast<std::ptrdiff_t>(rounds) * 20);
 }

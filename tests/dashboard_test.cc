@@ -3,10 +3,14 @@
 #include <gtest/gtest.h>
 
 #include <chrono>
+#include <cstdint>
+#include <filesystem>
+#include <fstream>
 #include <initializer_list>
 #include <string>
 #include <string_view>
 #include <utility>
+#include <vector>
 
 #include "support/http_client.h"
 #include "support/process.h"
@@ -29,6 +33,22 @@ std::string cut(const std::string& text, std::size_t from, std::size_t to) {
   return from < to && to <= text.size() ? text.substr(from, to - from) : "";
 }
 
+// A browser extension that runs `script` in the page: it sees the page as a person's hands would, not its
+// variables.
+void write_extension(const std::string& directory, std::string_view script) {
+  std::filesystem::create_directory(directory);
+  std::ofstream(directory + "/manifest.json")
+      << R"({"manifest_version":3,"name":"hands","version":"1",)"
+         R"("content_scripts":[{"matches":["http://127.0.0.1/*"],"js":["hands.js"]}]})";
+  // Steps happen as soon as what they need is there; the page fills itself a little after it has loaded.
+  std::ofstream(directory + "/hands.js") << R"(
+    const when = async find => { for (;;) { const found = find(); if (found) return found; await new Promise(go => setTimeout(go, 50)); } };
+    const press = async name => (await when(() => [...document.querySelectorAll('button')].find(
+        button => button.checkVisibility() && (button.ariaLabel || button.textContent).startsWith(name)))).click();
+    const type = async (id, text) => { (await when(() => document.getElementById(id))).value = text; };
+    (async () => {)" << script << "})();\n";
+}
+
 class DashboardTest : public testing::Test {
  protected:
   void SetUp() override {
@@ -36,23 +56,57 @@ class DashboardTest : public testing::Test {
     ASSERT_TRUE(server_.start()) << server_.log();
   }
 
-  void post(int status, std::string_view target, std::string_view body) {
-    const auto response = HttpClient(server_.port()).post(target, body);
+  void send(int status, std::string_view method, std::string_view target, std::string_view body) {
+    const auto response = HttpClient(server_.port()).request(method, target, body);
     ASSERT_TRUE(response) << response.error().message;
     ASSERT_EQ(response->status, status) << response->body;
+  }
+  void post(int status, std::string_view target, std::string_view body) {
+    send(status, "POST", target, body);
+  }
+
+  std::string get(std::string_view target) {
+    const auto response = HttpClient(server_.port()).get(target);
+    EXPECT_TRUE(response) << response.error().message;
+    return response ? response->body : "";
+  }
+
+  // Publishes an event that fails for good, at its first failure.
+  void fail_for_good(int id, const std::string& cause) {
+    post(201, "/events", R"({"title":"Send","tags":"email","queue":"mail","max_retries":0})");
+    post(200, "/events/subscribe", R"({"tags":"email","queue":"mail","worker_id":"worker:1"})");
+    post(400, "/events/" + std::to_string(id) + "/fail",
+         R"({"worker_id":"worker:1","error_message":")" + cause + R"("})");
   }
 
   // The page's title and body after some refreshes, as markup: text that holds "<" has "&lt;" there.
   // The browser's clock runs ahead whenever nothing is under way, so this takes no ten seconds.
-  std::string open(const std::string& path) {
+  // `hands` is a script that presses and types.
+  std::string open(const std::string& path, std::string_view hands = {}) {
+    return open_at(server_.port(), path, hands);
+  }
+  static std::string open_at(std::uint16_t port, const std::string& path, std::string_view hands = {}) {
     const TemporaryDirectory profile;
-    Process browser({.command = {EVENTQ_CHROMIUM, "--headless", "--no-sandbox", "--disable-gpu",
-                                 "--disable-quic", "--no-first-run", "--disable-background-networking",
-                                 "--disable-component-update", "--disable-sync",
-                                 "--user-data-dir=" + profile.file("profile"), "--virtual-time-budget=10000",
-                                 "--dump-dom", "http://127.0.0.1:" + std::to_string(server_.port()) + path},
-                     .environment = {"HOME=" + profile.file("")},
-                     .directory = profile.file("")});
+    std::vector<std::string> command = {EVENTQ_CHROMIUM,
+                                        "--headless",
+                                        "--no-sandbox",
+                                        "--disable-gpu",
+                                        "--disable-quic",
+                                        "--no-first-run",
+                                        "--disable-background-networking",
+                                        "--disable-component-update",
+                                        "--disable-sync",
+                                        "--user-data-dir=" + profile.file("profile"),
+                                        "--virtual-time-budget=10000"};
+    if (!hands.empty()) {
+      write_extension(profile.file("hands"), hands);
+      command.push_back("--disable-extensions-except=" + profile.file("hands"));
+      command.push_back("--load-extension=" + profile.file("hands"));
+    }
+    command.emplace_back("--dump-dom");
+    command.push_back("http://127.0.0.1:" + std::to_string(port) + path);
+    Process browser(
+        {.command = command, .environment = {"HOME=" + profile.file("")}, .directory = profile.file("")});
     EXPECT_EQ(browser.wait(std::chrono::seconds(60)), 0) << browser.err();
     const std::string page = browser.out();
     return cut(page, page.find("<title>"), page.find("<style>")) +
@@ -117,6 +171,95 @@ TEST_F(DashboardTest, SaysThatAnEventIsNotThere) {
   EXPECT_THAT(open("/#999"), HasSubstr(">There is no event 999.</p>"));
 }
 
+TEST_F(DashboardTest, ShowsQueuesWithTheirState) {
+  send(201, "PUT", "/queues/mail", R"({"maxQueueDepth":4,"highWatermark":2})");
+  send(201, "PUT", "/queues/clicks", R"({"durability":"buffered"})");
+  send(201, "PUT", "/queues/slow", R"({"durability":"buffered","processingInterval":5000})");
+  for (int n = 0; n < 3; ++n) post(201, "/events", R"({"title":"Send","tags":"email","queue":"mail"})");
+  post(200, "/queues/mail/pause", R"({"reason":"the mail server moves","by":"alice"})");
+  post(200, "/queues/clicks/drain", "");
+
+  const std::string page = open("/");
+
+  EXPECT_THAT(page, HasSubstr(">4 queues, 1 paused, 1 draining</span>"));
+  EXPECT_THAT(page, HasSubstr("\">active</span>"));
+  EXPECT_THAT(page, HasSubstr("\">draining</span>"));
+  EXPECT_THAT(page,
+              HasSubstr("\">paused</span><span class=\"small text\">the mail server moves · by alice, "));
+  EXPECT_THAT(page, HasSubstr(">3 of 4</span><span class=\"depth\" aria-hidden=\"true\""));
+  EXPECT_THAT(
+      page,
+      HasSubstr("<i class=\"\" style=\"width: max(3px, 75%);\"></i><b class=\"\" style=\"left: 50%;\"></b>"));
+  EXPECT_THAT(page, HasSubstr(">above 2: publishers are asked to slow down</span>"));
+  EXPECT_THAT(page, HasSubstr(">0</span><span class=\"depth\" aria-hidden=\"true\" hidden=\"\">"));  // main
+  EXPECT_THAT(page, HasSubstr(">strict</span>"));
+  EXPECT_THAT(page, HasSubstr(">buffered: a power cut may lose the last second</span>"));
+  EXPECT_THAT(page, HasSubstr(">buffered: a power cut may lose the last 5 s</span>"));
+}
+
+TEST_F(DashboardTest, PausesAQueueAndResumesItWithAReason) {
+  send(201, "PUT", "/queues/billing%2Feu", "{}");
+  post(201, "/events", R"({"title":"Charge","tags":"payment","queue":"billing/eu"})");
+
+  const std::string asked = open("/", "await press('Pause queue billing/eu');");
+  EXPECT_THAT(asked, HasSubstr(">Pause queue billing/eu?</h2>"));
+  EXPECT_THAT(get("/queues/billing%2Feu"), HasSubstr(R"("status":"active")"));  // nobody said yes
+
+  const std::string paused = open("/", R"(
+    await press('Pause queue billing/eu');
+    await type('reason', 'the bank is closed');
+    await type('by', 'bob');
+    await press('Pause it');)");
+  EXPECT_THAT(paused, HasSubstr(">Queue billing/eu was paused.</p>"));
+  EXPECT_THAT(paused, HasSubstr("\">paused</span><span class=\"small text\">the bank is closed · by bob, "));
+  const std::string queue = get("/queues/billing%2Feu");
+  EXPECT_THAT(queue, HasSubstr(R"("status":"paused")"));
+  EXPECT_THAT(queue, HasSubstr(R"("statusReason":"the bank is closed","statusBy":"bob")"));
+
+  const std::string resumed = open("/", "await press('Resume queue billing/eu'); await press('Resume it');");
+  EXPECT_THAT(resumed, HasSubstr(">Queue billing/eu was resumed.</p>"));
+  EXPECT_THAT(resumed, Not(HasSubstr("\">paused</span>")));
+  EXPECT_THAT(get("/queues/billing%2Feu"), HasSubstr(R"("status":"active")"));
+}
+
+TEST_F(DashboardTest, ShowsFailuresByCauseAndRedrivesThem) {
+  fail_for_good(1, "Timeout after 31 ms");
+  fail_for_good(2, "Timeout after 47 ms");
+  fail_for_good(3, "Refused");
+
+  const std::string asked = open("/", "await press('Redrive 2 events of queue mail: “Timeout');");
+  EXPECT_THAT(asked, HasSubstr(">3 events, 2 causes</span>"));
+  EXPECT_THAT(asked, HasSubstr(">Timeout after # ms</span>"));
+  EXPECT_THAT(asked, HasSubstr("href=\"#2\">event 2</a>"));
+  EXPECT_THAT(asked, HasSubstr(">Redrive 2 events?</h2>"));
+  EXPECT_THAT(get("/events/1"), HasSubstr(R"("status":"FAILED")"));  // so far a dry run
+
+  const std::string redriven = open("/", R"(
+    await press('Redrive 2 events of queue mail: “Timeout');
+    await when(() => document.getElementById('ask').open);
+    await type('reason', 'the network is back');
+    document.getElementById('ask-yes').click();)");
+  EXPECT_THAT(redriven, HasSubstr(">2 events were redriven.</p>"));
+  EXPECT_THAT(redriven, HasSubstr(">1 event, 1 cause</span>"));
+  EXPECT_THAT(redriven, Not(HasSubstr(">Timeout after # ms</span>")));
+  EXPECT_THAT(get("/events/1?include_logs=true"), HasSubstr("the network is back"));
+  EXPECT_THAT(get("/events/2"), HasSubstr(R"("status":"PENDING")"));
+  EXPECT_THAT(get("/events/3"), HasSubstr(R"("status":"FAILED")"));
+}
+
+TEST_F(DashboardTest, NamesStaleWorkersAndSaysWhy) {
+  ServerProcess impatient({"--stale-after", "1ms"});
+  ASSERT_TRUE(impatient.start()) << impatient.log();
+  HttpClient client(impatient.port());
+  ASSERT_EQ(client.post("/events", R"({"title":"Send","tags":"email"})")->status, 201);
+  ASSERT_EQ(client.post("/events/subscribe", R"({"tags":"email","worker_id":"worker:1"})")->status, 200);
+
+  const std::string page = open_at(impatient.port(), "/");
+
+  EXPECT_THAT(page, HasSubstr(">1 worker, 1 stale:</span>"));
+  EXPECT_THAT(page, HasSubstr(">worker:1</b> <span class=\"\">No sign of life for event 1 for "));
+}
+
 // Everything that publishers and workers can write is on this page, and none of it is markup.
 TEST_F(DashboardTest, ShowsHostileTextAsText) {
   post(
@@ -132,14 +275,24 @@ TEST_F(DashboardTest, ShowsHostileTextAsText) {
   post(200, "/events/2/fail", R"({"worker_id":"worker:1","error_message":"<style>*{display:none}</style>"})");
   post(200, "/events/2/cancel?reason=%3Cmarquee%3E", "");
 
-  const std::string page = open("/#1") + open("/#2");
+  post(201, "/events", R"({"title":"Send","tags":"chat","max_retries":0})");
+  post(200, "/events/subscribe", R"({"tags":"chat","worker_id":"<track/onerror=document.title=7>"})");
+  post(
+      400, "/events/3/fail",
+      R"({"worker_id":"<track/onerror=document.title=7>","error_message":"<audio src=x onerror=document.title=8>"})");
+  post(200, "/queues/main/pause", R"({"reason":"<form action=x>\"'","by":"<base href=x>"})");
+  // A queue cannot be named so: there is nothing to show.
+  send(400, "PUT", "/queues/%3Cb%3E", "{}");
 
-  for (const std::string element :
-       {"img", "svg", "a/", "iframe", "video", "object", "embed", "marquee", "script", "style"}) {
+  const std::string page = open("/#1") + open("/#2") + open("/#3") + open("/", "await press('Redrive');");
+  EXPECT_THAT(page, HasSubstr(">Redrive 1 event?</h2>"));
+
+  for (const std::string element : {"audio", "track", "form action", "base", "img", "svg", "a/", "iframe",
+                                    "video", "object", "embed", "marquee", "script", "style"}) {
     EXPECT_THAT(page, HasSubstr("&lt;" + element));
     EXPECT_THAT(page, Not(HasSubstr("<" + element)));
   }
-  EXPECT_EQ(count(page, "<title>eventq</title>"), 2U);
+  EXPECT_EQ(count(page, "<title>eventq</title>"), 4U);
 }
 
 TEST_F(DashboardTest, LoadsNothingFromElsewhere) {

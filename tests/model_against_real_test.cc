@@ -43,7 +43,10 @@ TEST(ModelAgainstReal, RandomOperationsGetTheSameAnswersFromTheModelFromSqliteAn
   std::cout << "operations=" << tally.operations << " events=" << tally.events << " claimed=" << tally.claimed
             << " restarts=" << tally.restarts << " parked=" << tally.parked << " served=" << tally.served
             << " refused=" << tally.refused << " last_failures=" << tally.last_failures
-            << " replayed=" << tally.replayed << " clashed=" << tally.clashed;
+            << " replayed=" << tally.replayed << " clashed=" << tally.clashed << " full=" << tally.full
+            << " pressed=" << tally.pressed << " replays=" << tally.replays << " redriven=" << tally.redriven
+            << " timeouts=" << tally.timeouts << " completions=" << tally.completions
+            << " holdups=" << tally.holdups;
   for (const auto& [action, count] : tally.entries) std::cout << " " << action << "=" << count;
   std::cout << std::endl;
   EXPECT_GT(tally.events, operations / 10);
@@ -55,6 +58,14 @@ TEST(ModelAgainstReal, RandomOperationsGetTheSameAnswersFromTheModelFromSqliteAn
   EXPECT_GT(tally.last_failures, 0);
   EXPECT_GT(tally.replayed, 0);
   EXPECT_GT(tally.clashed, 0);
+  EXPECT_GT(tally.full, 0);
+  EXPECT_GT(tally.pressed, tally.full);
+  EXPECT_GT(tally.replays, 0);
+  EXPECT_GT(tally.redriven, 0);
+  EXPECT_GT(tally.timeouts, 0);
+  EXPECT_GT(tally.completions, 0);
+  EXPECT_GT(tally.holdups, 0);
+  EXPECT_GT(tally.entries.at("SUPERSEDED"), 0);
 }
 
 }  // namespace

@@ -116,21 +116,28 @@ class Server:
         self.faults = []
         self.answers = 0
         self.succeeded = set()
+        self.program = str(pathlib.Path(program).resolve())
         self.folder = tempfile.TemporaryDirectory()
+        self.start()
+
+    def start(self):
         self.process = subprocess.Popen(
-            [str(pathlib.Path(program).resolve()), "serve", "--listen", "127.0.0.1:0"], cwd=self.folder.name, stderr=subprocess.PIPE, text=True)
+            [self.program, "serve", "--listen", "127.0.0.1:0"], cwd=self.folder.name, stderr=subprocess.PIPE, text=True)
         for line in self.process.stderr:
             if listening := re.search(r"msg=listening address=([0-9.]+):([0-9]+)", line):
                 self.client = http.client.HTTPConnection(listening[1], int(listening[2]), timeout=20)
                 return
         raise SystemExit("the server did not start")
 
+    def stop(self):
+        self.process.terminate()
+        self.process.communicate(timeout=20)
+
     def __enter__(self):
         return self
 
     def __exit__(self, *_):
-        self.process.terminate()
-        self.process.communicate(timeout=20)
+        self.stop()
         self.folder.cleanup()
 
     def call(self, status, method, target, body=None, path=None, headers=None):
@@ -142,7 +149,8 @@ class Server:
         self.client.request(method, target, body, sent)
         response = self.client.getresponse()
         text = response.read()
-        path = path or re.sub(r"/[0-9]+", "/{id}", target.split("?")[0])
+        path = path or re.sub(r"^/events/[0-9]+", "/events/{id}", target.split("?")[0])
+        path = re.sub(r"^/(queues|events/correlation)/[^/]+", r"/\1/{name}", path)
         where = f"{method} {target} {response.status}"
         if response.status != status:
             self.faults.append(f"{where}: {status} was expected: {text!r}")
@@ -258,10 +266,89 @@ def check_answers(server, document):
     server.call(414, "GET", "/events?tags=" + "x" * 9000)
     for path in ("/healthz", "/readyz", "/openapi.json", "/"):
         server.call(200, "GET", path)
+    check_queues(server, email, worker)
+    check_waits(server, email, worker)
+    check_mending(server, email, worker)
+    server.stop()
+    server.start()
+    server.call(200, "GET", "/queues/main/recovery")
 
     for method, path, _ in operations(document):
         if (method, path) not in server.succeeded:
             server.faults.append(f"{method} {path}: was not tried")
+
+
+def check_queues(server, email, worker):
+    server.call(404, "GET", "/queues/none")
+    for action in ("pause", "drain", "resume", "checkpoint"):
+        server.call(404, "POST", f"/queues/none/{action}")
+    server.call(201, "PUT", "/queues/q%2F1", {"maxQueueDepth": 3, "highWatermark": 1})
+    settings = {"maxQueueDepth": 3, "highWatermark": 1, "durability": "buffered", "retry": {"jitter": 0.5}}
+    server.call(200, "PUT", "/queues/q%2F1", {"config": settings})
+    server.call(400, "PUT", "/queues/q%2F1", {"highWatermark": 4, "maxQueueDepth": 3})
+    server.call(400, "PUT", "/queues/a%20b", {})
+    server.call(415, "PUT", "/queues/q%2F1", "a", headers={"Content-Type": "text/plain"})
+    mine = {**email, "queue": "q/1"}
+    full = {"pattern": "invoice.created", "version": "1.0.0", "source": {"type": "t", "name": "n"}, "ordering_key": "o",
+            "timestamp": "2025-12-24T10:30:00Z", "causation_id": "c", "supersede_key": "s", "delay": 3600,
+            "retry": {"kind": "exponential"}}
+    trace = {"traceparent": "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01"}
+    server.call(201, "POST", "/events", {**mine, **full}, headers=trace)
+    server.call(201, "POST", "/events", mine)
+    server.call(201, "POST", "/events", mine)
+    server.call(429, "POST", "/events", mine)
+    server.call(200, "GET", "/queues/q%2F1")
+    server.call(200, "GET", "/queues/q%2F1?events=0")
+    server.call(400, "GET", "/queues/q%2F1?events=1001")
+    server.call(200, "GET", "/queues")
+    server.call(200, "POST", "/queues/q%2F1/supersede", {"supersede_key": "s", "reason": "withdrawn"})
+    server.call(200, "POST", "/queues/q%2F1/pause", {"reason": "deploy", "by": "alice"})
+    server.call(200, "POST", "/queues/q%2F1/resume")
+    server.call(200, "GET", "/events/subscribe?tags=email&queue=q/1&limit=9&worker_id=" + worker["worker_id"])
+    server.call(200, "POST", "/queues/q%2F1/drain", {})
+    server.call(409, "POST", "/events", mine)
+    server.call(408, "POST", "/queues/q%2F1/drain?timeout=0")
+    checkpoint = server.call(201, "POST", "/queues/q%2F1/checkpoint")["id"]
+    server.call(200, "GET", "/queues/q%2F1/checkpoints?limit=5")
+    server.call(404, "GET", "/queues/q%2F1/recovery")
+    server.call(400, "POST", "/queues/q%2F1/replay", {})
+    server.call(200, "POST", "/queues/main/replay", {"to": "2099-01-01T00:00:00Z", "limit": 1, "dry_run": True})
+    server.call(200, "POST", "/queues/main/replay", {"to": "2099-01-01T00:00:00Z", "limit": 1})
+    server.call(200, "POST", "/queues/q%2F1/replay", {"checkpoint": checkpoint})
+
+
+def check_waits(server, email, worker):
+    server.call(202, "POST", "/events", email, headers={"Prefer": "wait=0"})
+    batch = server.call(201, "POST", "/events/batch", {
+        "events": [{**email, "queue": "w"}], "ordered": True, "on_complete": {"title": "Done", "tags": "done"}})
+    event = batch["events"][0]["id"]
+    correlation = batch["correlation_id"]
+    server.call(408, "POST", f"/events/{event}/wait?timeout=0")
+    server.call(408, "POST", f"/events/correlation/{correlation}/wait?timeout=0", {})
+    server.call(200, "POST", f"/events/{event}/cancel")
+    server.call(200, "POST", f"/events/{event}/wait")
+    server.call(200, "POST", f"/events/correlation/{correlation}/wait?timeout=0")
+    server.call(200, "GET", f"/events/correlation/{correlation}?limit=1")
+    server.call(404, "GET", "/events/correlation/none")
+    server.call(404, "POST", "/events/correlation/none/wait?timeout=0")
+    server.call(404, "POST", "/events/999999/wait?timeout=0")
+    server.call(200, "POST", "/events/subscribe", {**worker, "tags": "done", "queue": "w"})
+
+
+def check_mending(server, email, worker):
+    failing = {**email, "queue": "f", "max_retries": 1}
+    event = server.call(201, "POST", "/events", failing)["id"]
+    server.call(200, "POST", "/events/subscribe", {**worker, "tags": "email", "queue": "f"})
+    server.call(400, "POST", f"/events/{event}/fail", {**worker, "error_message": "timeout after 5 ms"})
+    server.call(200, "GET", f"/events/{event}")
+    server.call(200, "GET", "/failures?queue=f")
+    server.call(400, "GET", "/failures?limit=0")
+    server.call(200, "POST", "/failures/redrive", {"queue": "f", "dry_run": True})
+    server.call(200, "POST", "/failures/redrive", {"queue": "f", "cause": "timeout after # ms", "reason": "mended"})
+    server.call(200, "GET", "/workers")
+    server.call(200, "GET", "/metrics")
+    server.call(200, "GET", "/metrics", headers={"Accept": "application/json"})
+    server.call(400, "GET", "/metrics?queue=f")
 
 
 def main():

@@ -4,6 +4,7 @@
 // so that it can become an alias of it in C++23. Nothing in the public API throws.
 #pragma once
 
+#include <chrono>
 #include <cstdint>
 #include <cstdlib>
 #include <optional>
@@ -19,6 +20,8 @@ enum class ErrorCode : std::uint8_t {
   not_found,
   conflict,         // the event's status, or an earlier request, forbids this now
   lease_lost,       // the caller does not hold the event
+  queue_full,       // the queue is at its max_queue_depth; try again later
+  timeout,          // what was waited for did not happen in time
   unavailable,      // the store cannot answer; nothing was changed; try again later
   unknown_outcome,  // the store cannot say whether the change is on disk
   no_space,         // the disk is full; nothing was changed
@@ -28,8 +31,9 @@ enum class ErrorCode : std::uint8_t {
 
 struct Error {
   ErrorCode code = ErrorCode::internal;
-  std::string message;  // a sentence: what is wrong, and what would be right
-  std::string field;    // the member or parameter to blame, empty when there is none
+  std::string message;                  // a sentence: what is wrong, and what would be right
+  std::string field;                    // the member or parameter to blame, empty when there is none
+  std::chrono::seconds retry_after{0};  // when it may work; 0: not known
 };
 
 template <typename T>

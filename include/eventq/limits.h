@@ -23,6 +23,13 @@ inline constexpr std::size_t kWorkerIdChars = 255;
 inline constexpr std::size_t kQueueNameChars = 128;  // of [A-Za-z0-9._:/@-]
 inline constexpr std::size_t kEventIdChars = 128;    // visible ASCII
 inline constexpr std::size_t kCorrelationIdChars = 128;
+inline constexpr std::size_t kCausationIdChars = 128;
+inline constexpr std::size_t kTraceIdChars = 128;
+inline constexpr std::size_t kPattern = 200;
+inline constexpr std::size_t kVersion = 64;
+inline constexpr std::size_t kSource = 200;  // each of its members
+inline constexpr std::size_t kKey = 512;     // ordering_key, supersede_key
+inline constexpr std::size_t kAttributes = 16 * 1024;
 inline constexpr std::size_t kIdempotencyKeyChars = 255;
 inline constexpr std::size_t kReasonChars = 1000;
 inline constexpr std::size_t kErrors = 100;  // per completion
@@ -32,10 +39,14 @@ inline constexpr int kMaxRetries = 1000;
 inline constexpr int kMaxAttempts = 1'000'000;
 inline constexpr int kStatusCode = 999;                                        // from 0
 inline constexpr std::int64_t kExecutionTimeMs = 1000LL * 60 * 60 * 24 * 365;  // from 0
+inline constexpr std::chrono::hours kDelay{24 * 365};                          // from 0
+inline constexpr std::int64_t kQueueDepth = 1'000'000'000;                     // from 1
 inline constexpr std::int64_t kEventId = (1LL << 53) - 1;                      // exact in every JSON reader
 
-inline constexpr std::size_t kClaim = 1000;  // events per claim
-inline constexpr std::size_t kPage = 1000;   // events per list page
+inline constexpr std::size_t kClaim = 1000;        // events per claim
+inline constexpr std::size_t kPage = 1000;         // events per list page
+inline constexpr std::size_t kQueueEvents = 1000;  // events shown in a queue's document
+inline constexpr std::size_t kReplay = 10'000;     // events per replay or redrive
 inline constexpr std::int64_t kOffset = 1'000'000'000;
 inline constexpr std::chrono::seconds kWait{60};
 inline constexpr std::chrono::hours kIdempotencyKeyAge{24};

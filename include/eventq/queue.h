@@ -83,6 +83,10 @@ class Queue {
   enum class Verdict : std::uint8_t { success, failure };
   virtual Result<void> finalize(EventId id, Verdict verdict) = 0;
 
+  // Waits until the event has ended, whoever ends it, and returns it then. Costs no polling.
+  // Errors: not_found; timeout when it has not ended by then.
+  virtual Result<Event> wait(EventId id, Millis timeout) = 0;
+
   // The event as it is now, live or ended, and its log, oldest entry first.
   virtual Result<Event> get(EventId id) = 0;
   virtual Result<std::vector<LogEntry>> log(EventId id) = 0;

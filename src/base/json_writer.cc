@@ -3,6 +3,7 @@
 
 #include <array>
 #include <charconv>
+#include <cmath>
 #include <cstddef>
 
 namespace eventq {
@@ -95,6 +96,15 @@ JsonWriter& JsonWriter::string(std::string_view text) {
 JsonWriter& JsonWriter::integer(std::int64_t number) {
   separate();
   std::array<char, 20> digits{};  // "-9223372036854775808"
+  const auto end = std::to_chars(digits.data(), digits.data() + digits.size(), number).ptr;
+  out_.append(digits.data(), end);
+  return *this;
+}
+
+JsonWriter& JsonWriter::number(double number) {
+  if (!std::isfinite(number)) return null();
+  separate();
+  std::array<char, 32> digits{};  // "-2.2250738585072014e-308"
   const auto end = std::to_chars(digits.data(), digits.data() + digits.size(), number).ptr;
   out_.append(digits.data(), end);
   return *this;

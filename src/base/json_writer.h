@@ -27,6 +27,7 @@ class JsonWriter {
 
   JsonWriter& string(std::string_view text);
   JsonWriter& integer(std::int64_t number);
+  JsonWriter& number(double number);  // the shortest text that is read as the same; null if there is none
   JsonWriter& boolean(bool value);
   JsonWriter& null();
   JsonWriter& time(TimePoint time);

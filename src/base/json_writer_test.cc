@@ -66,6 +66,26 @@ TEST(JsonWriter, WritesTheSmallestAndTheLargestInteger) {
   EXPECT_EQ(out, "[-9223372036854775808,9223372036854775807]");
 }
 
+TEST(JsonWriter, WritesNumbersAsShortAsTheyCanBeReadBack) {
+  std::string out;
+
+  JsonWriter(out).begin_array().number(0).number(0.1).number(-2.5).number(1e22).number(1.0 / 3).end_array();
+
+  EXPECT_EQ(out, "[0,0.1,-2.5,1e+22,0.3333333333333333]");
+}
+
+TEST(JsonWriter, WritesNullForWhatIsNoNumber) {
+  std::string out;
+
+  JsonWriter(out)
+      .begin_array()
+      .number(std::numeric_limits<double>::infinity())
+      .number(std::numeric_limits<double>::quiet_NaN())
+      .end_array();
+
+  EXPECT_EQ(out, "[null,null]");
+}
+
 TEST(JsonWriter, WritesTimesAsStrings) {
   std::string out;
 

@@ -15,7 +15,9 @@ namespace {
 constexpr const char* kVersionText = "eventq " EVENTQ_VERSION;
 
 std::string help_of(const Setting& setting) {
-  return std::string(setting.help) + " [" + setting.text(Settings{}) + "] (" + variable_name(setting) + ")";
+  const std::string fallback = setting.text(Settings{});
+  return std::string(setting.help) + (fallback.empty() ? "" : " [" + fallback + "]") + " (" +
+         variable_name(setting) + ")";
 }
 
 // The options write into `command` when they are parsed; it must outlive them.

@@ -40,13 +40,32 @@ TEST(CommandLine, ServesWithoutAnyFlag) {
 }
 
 TEST(CommandLine, HasAFlagForEachSetting) {
-  const ServeCommand command = parse_serve(
-      {"serve", "--listen", "[::1]:80", "--allow-remote", "--store", "sqlite:a b.db", "--retry-delay=1s",
-       "--lease", "2s", "--max-retries", "-1", "--max-attempts", "x", "--config", "a.toml"});
+  const ServeCommand command = parse_serve({"serve",
+                                            "--listen",
+                                            "[::1]:80",
+                                            "--allow-remote",
+                                            "--store",
+                                            "sqlite:a b.db",
+                                            "--retry-delay=1s",
+                                            "--lease",
+                                            "2s",
+                                            "--max-retries",
+                                            "-1",
+                                            "--max-attempts",
+                                            "x",
+                                            "--archive-dir",
+                                            "old",
+                                            "--stale-after",
+                                            "3s",
+                                            "--start-within",
+                                            "4s",
+                                            "--config",
+                                            "a.toml"});
 
   EXPECT_THAT(command.flags.values,
-              ElementsAre(Pair("allow_remote", "true"), Pair("lease", "2s"), Pair("listen", "[::1]:80"),
-                          Pair("max_attempts", "x"), Pair("max_retries", "-1"), Pair("retry_delay", "1s"),
+              ElementsAre(Pair("allow_remote", "true"), Pair("archive_dir", "old"), Pair("lease", "2s"),
+                          Pair("listen", "[::1]:80"), Pair("max_attempts", "x"), Pair("max_retries", "-1"),
+                          Pair("retry_delay", "1s"), Pair("stale_after", "3s"), Pair("start_within", "4s"),
                           Pair("store", "sqlite:a b.db")));
   EXPECT_THAT(command.flags.config, Optional(std::string("a.toml")));
 }

@@ -10,6 +10,7 @@
 
 #include "base/utf8.h"
 #include "cli/nearest.h"
+#include "cli/queue_settings.h"
 #include "cli/toml_file.h"
 #include "model/validate.h"
 
@@ -61,18 +62,26 @@ bool same_kind(Setting::Kind wanted, TomlEntry::Kind found) {
 Result<void> apply_file(Config& config, const std::string& path) {
   const auto entries = read_toml_file(path);
   if (!entries) return entries.error();
-  const auto keys = names_of([](const Setting& setting) { return std::string(setting.name); });
+  auto keys = names_of([](const Setting& setting) { return std::string(setting.name); });
+  keys.emplace_back(kQueuesTable);
   for (const TomlEntry& entry : *entries) {
+    // A table comes before its members: the only one there may be is that of the queues.
+    const std::string& key = entry.path.front();
+    if (key == kQueuesTable) continue;
     std::string origin = path + ":" + std::to_string(entry.line);
-    const auto found = std::find(keys.begin(), keys.end(), entry.key);
+    const auto found = std::find(keys.begin(), keys.end(), key);
     if (found == keys.end()) {
-      return fault(origin, "there is no setting " + toml_string(entry.key) + did_you_mean(entry.key, keys));
+      return fault(origin, "there is no setting " + toml_string(key) + did_you_mean(key, keys));
     }
     const auto index = static_cast<std::size_t>(found - keys.begin());
     const bool right_kind = same_kind(all_settings()[index].kind, entry.kind);
     auto applied = apply(config, index, {std::move(origin), entry.text, entry.shown, right_kind});
     if (!applied) return applied;
   }
+  auto queues = read_queue_settings(*entries, path);
+  if (!queues) return queues.error();
+  config.settings.queue.queues = std::move(queues->queues);
+  config.queue_origins = std::move(queues->origins);
   return {};
 }
 
@@ -162,6 +171,10 @@ std::string print_config(const Config& config) {
     text += "# " + std::string(setting.help) + ".\n";
     text += std::string(setting.name) + " = " + toml_value(setting, config.settings) + "  # " +
             comment(config.origins[index]) + "\n";
+  }
+  for (const auto& [name, queue] : config.settings.queue.queues) {
+    text += "\n" + queue_table_head(name) + "  # " + comment(config.queue_origins.at(name)) + "\n" +
+            queue_table_members(queue);
   }
   return text;
 }

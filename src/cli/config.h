@@ -1,7 +1,8 @@
 // config.h: the settings in force, and where each of them came from.
 //
 // A flag wins over the environment, that over the configuration file, that over the
-// default. Every value given is checked, also one that another wins over.
+// default. Every value given is checked, also one that another wins over. The settings of
+// single queues stand in the file only.
 #pragma once
 
 #include <functional>
@@ -31,7 +32,8 @@ struct Config {
   // Where each of all_settings() came from, in that order: "default", "--lease",
   // "EVENTQ_LEASE" or "eventq.toml:3".
   std::vector<std::string> origins;
-  std::vector<std::string> unknown_variables;  // some other program's, or a mistake
+  std::map<std::string, std::string> queue_origins;  // of each of settings.queue.queues
+  std::vector<std::string> unknown_variables;        // some other program's, or a mistake
 };
 
 // Errors: invalid_argument, not_found; the message is one line that says where the fault is.

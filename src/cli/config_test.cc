@@ -56,6 +56,10 @@ TEST_F(ConfigTest, HasDefaults) {
   EXPECT_EQ(settings.queue.lease, 60s);
   EXPECT_EQ(settings.queue.max_retries, 3);
   EXPECT_EQ(settings.queue.max_attempts, 20);
+  EXPECT_EQ(settings.queue.archive_dir, "");
+  EXPECT_EQ(settings.queue.stale_after, 30s);
+  EXPECT_EQ(settings.queue.start_within, 5min);
+  EXPECT_THAT(settings.queue.queues, testing::IsEmpty());
 }
 
 TEST_F(ConfigTest, ReadsEverySettingFromAFile) {
@@ -67,7 +71,12 @@ TEST_F(ConfigTest, ReadsEverySettingFromAFile) {
       "retry_delay = \"1h\"\n"
       "lease = \"1m30s\"\n"
       "max_retries = 0\n"
-      "max_attempts = 1_000\n");
+      "max_attempts = 1_000\n"
+      "archive_dir = \"old events\"\n"
+      "stale_after = \"10s\"\n"
+      "start_within = \"1m\"\n"
+      "[queues.mail]\n"
+      "maxRetries = 7\n");
 
   ASSERT_TRUE(config) << complaint(config);
   const Settings& settings = config->settings;
@@ -78,6 +87,10 @@ TEST_F(ConfigTest, ReadsEverySettingFromAFile) {
   EXPECT_EQ(settings.queue.lease, 90s);
   EXPECT_EQ(settings.queue.max_retries, 0);
   EXPECT_EQ(settings.queue.max_attempts, 1000);
+  EXPECT_EQ(settings.queue.archive_dir, "old events");
+  EXPECT_EQ(settings.queue.stale_after, 10s);
+  EXPECT_EQ(settings.queue.start_within, 1min);
+  EXPECT_THAT(settings.queue.queues, ElementsAre(testing::Pair("mail", QueueConfig{.max_retries = 7})));
 }
 
 TEST_F(ConfigTest, PrefersFlagsToVariablesToTheFileToDefaults) {
@@ -165,6 +178,14 @@ TEST_F(ConfigTest, NamesTheLineAndWhatWouldBeRightInAFile) {
                 "eventq.toml:1: store must be a URL, such as \"sqlite:eventq.db\", not \"\"."},
            Case{"store = \"a\\nb\"\n",
                 "eventq.toml:1: store must be a URL, such as \"sqlite:eventq.db\", not \"a\\u000Ab\"."},
+           Case{"archive_dir = \"a\\nb\"\n",
+                "eventq.toml:1: archive_dir must be a path on one line, or empty, such as \"\", not "
+                "\"a\\u000Ab\"."},
+           Case{"stale_after = \"0s\"\n", "eventq.toml:1: stale_after must be from 1ms to 365d."},
+           Case{"start_within = \"366d\"\n", "eventq.toml:1: start_within must be from 1ms to 365d."},
+           Case{"[queus.mail]\n", "eventq.toml:1: there is no setting \"queus\"; did you mean queues?"},
+           Case{"queues.mail.maxRetries = -1\nlease = \"1m\"\n",
+                "eventq.toml:1: queue \"mail\": maxRetries is -1; it must be from 0 to 1000."},
            Case{"listen = \"0.0.0.0:1\"\n",
                 "eventq.toml:1: 0.0.0.0:1 can be reached from other machines, and eventq has no "
                 "authentication yet. "
@@ -273,7 +294,38 @@ TEST_F(ConfigTest, PrintsDefaultsAsAFile) {
             "# The reported failure that reaches it is final.\n"
             "max_retries = 3  # default\n"
             "# Claims in a row without a report before an event is given up.\n"
-            "max_attempts = 20  # default\n");
+            "max_attempts = 20  # default\n"
+            "# Where events are written to when they leave; nowhere when empty.\n"
+            "archive_dir = \"\"  # default\n"
+            "# How long a worker may be silent before it is shown as stale.\n"
+            "stale_after = \"30s\"  # default\n"
+            "# How long a worker may hold events without starting one before it is shown as stale.\n"
+            "start_within = \"5m\"  # default\n");
+}
+
+TEST_F(ConfigTest, PrintsTheSettingsOfQueuesBehindTheOthers) {
+  const auto config = load_file(
+      "[queues.\"a/b\"]\n"
+      "retention = { failedSeconds = 60 }\n"
+      "[queues.a]\n");
+
+  ASSERT_TRUE(config) << complaint(config);
+  const std::string file = directory_.file("eventq.toml");
+  EXPECT_THAT(print_config(*config), testing::EndsWith("\n\n[queues.a]  # " + file +
+                                                       ":3\n"
+                                                       "\n[queues.\"a/b\"]  # " +
+                                                       file +
+                                                       ":1\n"
+                                                       "retention.failedSeconds = 60\n"));
+}
+
+TEST_F(ConfigTest, SwitchesTheArchiveOffWithAnEmptyValue) {
+  variables_["EVENTQ_ARCHIVE_DIR"] = "";
+
+  const auto config = load_file("archive_dir = \"old\"\n");
+
+  ASSERT_TRUE(config) << complaint(config);
+  EXPECT_EQ(config->settings.queue.archive_dir, "");
 }
 
 TEST_F(ConfigTest, ReadsBackWhatItPrints) {
@@ -283,13 +335,20 @@ TEST_F(ConfigTest, ReadsBackWhatItPrints) {
                                {"retry_delay", "1h1ms"},
                                {"lease", "365d"},
                                {"max_retries", "1000"},
-                               {"max_attempts", "1000000"}}};
-  const auto printed = load_config(flags, {});
+                               {"max_attempts", "1000000"},
+                               {"archive_dir", "/a \"b\""},
+                               {"stale_after", "1ms"},
+                               {"start_within", "365d"}}};
+  flags_ = flags;
+  const auto printed = load_file("[queues.\"a/b\"]\nmaxRetries = 7\nretry.jitter = 0.2\n[queues.c]\n");
   ASSERT_TRUE(printed) << complaint(printed);
 
+  flags_ = {};
   const auto read = load_file(print_config(*printed));
 
   ASSERT_TRUE(read) << complaint(read);
+  EXPECT_EQ(read->settings.queue.queues, printed->settings.queue.queues);
+  EXPECT_EQ(read->settings.queue.queues.size(), 2U);
   for (const Setting& setting : all_settings()) {
     EXPECT_EQ(setting.text(read->settings), setting.text(printed->settings)) << setting.name;
     EXPECT_NE(setting.text(read->settings), setting.text(Settings{})) << setting.name;

@@ -22,6 +22,7 @@
 #include "cli/stop_signals.h"
 #include "http/server.h"
 #include "http/service.h"
+#include "model/policy.h"
 #include "queue/engine.h"
 #include "store/sqlite/sqlite_store.h"
 
@@ -69,6 +70,9 @@ void log_settings(const Logger& log, const Config& config) {
   LogLine line("settings");
   for (const Setting& setting : all_settings()) line.add(setting.name, setting.text(config.settings));
   log(LogLevel::info, line.str());
+  for (const auto& [queue, origin] : config.queue_origins) {
+    log(LogLevel::info, LogLine("queue settings").add("queue", queue).add("from", origin).str());
+  }
   if (!is_loopback(config.settings.listen)) {
     log(LogLevel::warning, LogLine("other machines are let in without authentication")
                                .add("listen", format(config.settings.listen))
@@ -127,7 +131,8 @@ ExitCode run(const Config& config, const Logger& log) {
   const std::size_t connections = descriptors - kOtherDescriptors;
   server_options.connections_max = std::min(server_options.connections_max, connections);
   const auto service = http::make_service(**engine, server_options.io_threads, system_clock(),
-                                          settings.allow_remote ? http::Hosts::any : http::Hosts::loopback);
+                                          settings.allow_remote ? http::Hosts::any : http::Hosts::loopback,
+                                          default_policy(options));
   auto server = http::Server::start(server_options, *service);
   if (!server) return fail(server.error().message);
 

@@ -41,6 +41,13 @@ bool read_text(std::string& to, std::string_view text) {
   return true;
 }
 
+// The same, or nothing.
+bool read_optional_text(std::string& to, std::string_view text) {
+  if (!text.empty()) return read_text(to, text);
+  to.clear();
+  return true;
+}
+
 bool read_listen(ListenAddress& to, std::string_view text) {
   const auto address = parse_listen_address(text);
   if (address) to = *address;
@@ -75,6 +82,17 @@ constexpr Setting kSettings[] = {
     {"max_attempts", Kind::number, "N", "Claims in a row without a report before an event is given up",
      "a whole number", [](Settings& s, Text text) { return read_number(s.queue.max_attempts, text); },
      [](const Settings& s) { return std::to_string(s.queue.max_attempts); }},
+    {"archive_dir", Kind::text, "PATH", "Where events are written to when they leave; nowhere when empty",
+     "a path on one line, or empty",
+     [](Settings& s, Text text) { return read_optional_text(s.queue.archive_dir, text); },
+     [](const Settings& s) { return s.queue.archive_dir; }},
+    {"stale_after", Kind::text, "DURATION", "How long a worker may be silent before it is shown as stale",
+     kDuration, [](Settings& s, Text text) { return read_duration(s.queue.stale_after, text); },
+     [](const Settings& s) { return format_duration(s.queue.stale_after); }},
+    {"start_within", Kind::text, "DURATION",
+     "How long a worker may hold events without starting one before it is shown as stale", kDuration,
+     [](Settings& s, Text text) { return read_duration(s.queue.start_within, text); },
+     [](const Settings& s) { return format_duration(s.queue.start_within); }},
 };
 
 }  // namespace

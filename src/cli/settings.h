@@ -1,4 +1,4 @@
-// settings.h: every setting of the server, once.
+// settings.h: every setting of the server, once; those of single queues are in queue_settings.h.
 //
 // The table is the only list of them: flags, environment variables, keys of the
 // configuration file, --help, --print-config and the log are all made from it.

@@ -7,7 +7,9 @@
 #include <toml++/toml.h>
 
 #include <algorithm>
+#include <array>
 #include <cerrno>
+#include <charconv>
 #include <cstring>
 #include <fstream>
 #include <utility>
@@ -20,15 +22,14 @@ namespace {
 // A file with more than this was not meant for us.
 constexpr std::size_t kFileSizeMax = 1024 * 1024;
 
-std::string_view name_of_other(const toml::node& node) {
-  if (node.is_table()) return "a table";
-  if (node.is_array()) return "an array";
-  if (node.is_floating_point()) return "a number with a fraction";
-  return "a date or time";
+std::string shortest(double number) {
+  std::array<char, 32> text{};
+  return {text.data(), std::to_chars(text.data(), text.data() + text.size(), number).ptr};
 }
 
+// Tables are the caller's to open.
 TomlEntry to_entry(const toml::key& key, const toml::node& node) {
-  TomlEntry entry{.key = std::string(key.str()), .line = key.source().begin.line};
+  TomlEntry entry{.path = {std::string(key.str())}, .line = key.source().begin.line};
   if (const auto* text = node.as_string()) {
     entry.kind = TomlEntry::Kind::text;
     entry.text = text->get();
@@ -39,10 +40,37 @@ TomlEntry to_entry(const toml::key& key, const toml::node& node) {
   } else if (const auto* truth = node.as_boolean()) {
     entry.kind = TomlEntry::Kind::truth;
     entry.shown = entry.text = truth->get() ? "true" : "false";
+  } else if (const auto* fraction = node.as_floating_point()) {
+    entry.kind = TomlEntry::Kind::fraction;
+    entry.text = shortest(fraction->get());
+    entry.shown = "a number with a fraction";
+  } else if (node.is_table()) {
+    entry.kind = TomlEntry::Kind::table;
+    entry.shown = "a table";
   } else {
-    entry.shown = name_of_other(node);
+    entry.shown = node.is_array() ? "an array" : "a date or time";
   }
   return entry;
+}
+
+std::vector<TomlEntry> all_entries(const toml::table& whole) {
+  struct Open {
+    std::vector<std::string> path;
+    const toml::table* table;
+  };
+  std::vector<TomlEntry> entries;
+  std::vector<Open> open = {{{}, &whole}};
+  while (!open.empty()) {
+    const Open inside = std::move(open.back());
+    open.pop_back();
+    for (const auto& [key, node] : *inside.table) {
+      TomlEntry entry = to_entry(key, node);
+      entry.path.insert(entry.path.begin(), inside.path.begin(), inside.path.end());
+      if (node.is_table() && entry.path.size() < kTomlDepth) open.push_back({entry.path, node.as_table()});
+      entries.push_back(std::move(entry));
+    }
+  }
+  return entries;
 }
 
 }  // namespace
@@ -70,8 +98,8 @@ Result<std::vector<TomlEntry>> parse_toml(std::string_view text, const std::stri
                  .message = path + ":" + std::to_string(error.source().begin.line) + ": " +
                             std::string(error.description()) + "."};
   }
-  std::vector<TomlEntry> entries;
-  for (const auto& [key, node] : parsed.table()) entries.push_back(to_entry(key, node));
+  std::vector<TomlEntry> entries = all_entries(parsed.table());
+  // Stable: a table that is on one line with its members stays before them.
   std::stable_sort(entries.begin(), entries.end(),
                    [](const TomlEntry& a, const TomlEntry& b) { return a.line < b.line; });
   return entries;

@@ -1,4 +1,7 @@
 // toml_file.h: a configuration file as a flat list of keys and values. The wrapper round toml++.
+//
+// A table is an entry, and so is each of its members, down to kTomlDepth keys; what is deeper
+// inside is left out.
 #pragma once
 
 #include <cstddef>
@@ -12,16 +15,18 @@
 namespace eventq::cli {
 
 struct TomlEntry {
-  enum class Kind : std::uint8_t { text, number, truth, other };
+  enum class Kind : std::uint8_t { text, number, fraction, truth, table, other };
 
-  std::string key;
-  std::size_t line = 0;  // of the key
+  std::vector<std::string> path;  // its key, behind those of the tables it is in
+  std::size_t line = 0;           // of the key
   Kind kind = Kind::other;
-  std::string text;   // the value without quotes; of another kind: empty
+  std::string text;   // the value without quotes; of a table or another kind: empty
   std::string shown;  // the value for a message, on one line: "5m" with its quotes, 3, an array
 };
 
-// In the order of the file. Errors: not_found when it cannot be read;
+inline constexpr std::size_t kTomlDepth = 4;
+
+// In the order of the file, a table before what is in it. Errors: not_found when it cannot be read;
 // invalid_argument with "PATH:LINE: " in front when it is no TOML.
 Result<std::vector<TomlEntry>> read_toml_file(const std::string& path);
 

@@ -14,6 +14,7 @@
 #include "base/percent.h"
 #include "eventq/error.h"
 #include "http/message.h"
+#include "model/policy.h"
 #include "queue/command.h"
 
 namespace eventq::http {
@@ -22,18 +23,26 @@ struct Call {
   const Request& request;
   std::string_view path;
   std::string_view id;  // the {id} of the path, as sent
+  std::string name;     // the {name} of the path, decoded
   std::vector<QueryParameter> query;
   std::string request_id;
-  JsonParser& parser;  // of the thread; a parsed body ends with the next call
+  // Of the thread, which outlives every call.
+  JsonParser& parser;      // a parsed body ends with the next call
+  const Policy& defaults;  // what a queue's settings are unless it has its own
 };
+
+// A response, or a command whose answer will be made into one, perhaps by way of another command.
+struct Work;
+using Handled = std::variant<Response, Work>;
 
 struct Work {
   Command command;
-  // Called once, on the call's thread. Not called when the answer is an error as a whole.
-  std::function<Response(Answer&)> render;
+  // Called once, on the call's thread. Not called when the answer is an error as a whole, unless
+  // `sees_errors`.
+  std::function<Handled(Answer&)> render;
+  bool sees_errors = false;
 };
 
-using Handled = std::variant<Response, Work>;
 using Handler = Handled (*)(Call&);
 
 }  // namespace eventq::http

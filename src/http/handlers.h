@@ -1,6 +1,10 @@
 // handlers.h: one function per row of the route table. Parse, one command, answer.
 #pragma once
 
+#include <optional>
+#include <string>
+#include <variant>
+
 #include "http/call.h"
 
 namespace eventq::http {
@@ -31,10 +35,43 @@ Handled show_readiness(Call& call);
 Handled show_openapi(Call& call);
 Handled show_dashboard(Call& call);
 
+// handlers_wait.cc
+Handled wait_event(Call& call);
+Handled get_correlation(Call& call);
+Handled wait_correlation(Call& call);
+
+// handlers_queues.cc
+Handled list_queues(Call& call);
+Handled get_queue(Call& call);
+Handled put_queue(Call& call);
+Handled pause_queue(Call& call);
+Handled drain_queue(Call& call);
+Handled resume_queue(Call& call);
+Handled make_checkpoint(Call& call);
+Handled list_checkpoints(Call& call);
+Handled get_recovery(Call& call);
+Handled replay_queue(Call& call);
+Handled supersede_events(Call& call);
+
+// handlers_observe.cc
+Handled list_workers(Call& call);
+Handled list_failures(Call& call);
+Handled redrive_failures(Call& call);
+Handled show_metrics(Call& call);
+
+// Shared: the asker wants CloudEvents, one or a batch of them; their content type.
+inline constexpr std::string_view kCloudEvent = "application/cloudevents+json";
+inline constexpr std::string_view kCloudEvents = "application/cloudevents-batch+json";
+bool wants_cloud_event(const Call& call);
+bool wants_cloud_events(const Call& call);
+
 // Shared: an error as this call's response; the call's body as JSON.
 Response refuse(const Call& call, const Error& error);
 std::variant<JsonValue, Response> read_json(Call& call);
-// Refuses any query parameter, for routes that have none.
+// Refuses any query parameter, for routes that have none; any body but {}, for routes without one.
 std::optional<Response> refuse_query(const Call& call);
+std::optional<Response> refuse_body(Call& call);
+// The answer to a wait that was in vain.
+Response respond_too_late(const std::string& what, Millis timeout, const std::string& request_id);
 
 }  // namespace eventq::http

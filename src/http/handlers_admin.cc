@@ -8,6 +8,7 @@
 #include "http/problem.h"
 #include "model/validate.h"
 #include "wire/answer_json.h"
+#include "wire/cloud_events.h"
 #include "wire/request_json.h"
 
 namespace eventq::http {
@@ -26,11 +27,7 @@ Handled intervene(Call& call) {
   if (!id) return refuse(call, id.error());
   auto reason = wire::parse_reason(call.query);
   if (!reason) return refuse(call, reason.error());
-  if (!call.request.body.empty()) {
-    auto body = read_json(call);
-    if (auto* problem = std::get_if<Response>(&body)) return std::move(*problem);
-    if (auto empty = wire::parse_empty(std::get<JsonValue>(body)); !empty) return refuse(call, empty.error());
-  }
+  if (auto problem = refuse_body(call)) return std::move(*problem);
   Change change{Lease{*id, "", std::nullopt}, What{std::move(*reason)}};
   if (auto fault = validate(change)) return refuse(call, *fault);
 
@@ -72,17 +69,20 @@ Handled get_event(Call& call) {
   const auto with_log = wire::parse_include_logs(call.query);
   if (!with_log) return refuse(call, with_log.error());
   Work work;
-  work.command.get = Command::Get{*id, *with_log};
-  work.render = [with_log = *with_log, request_id = call.request_id](Answer& answer) {
+  // The log is read in any case: it says what went wrong last.
+  work.command.get = Command::Get{*id, true};
+  const auto logs = *with_log ? wire::Logs::shown : wire::Logs::left_out;
+  work.render = [logs, cloud_event = wants_cloud_event(call), request_id = call.request_id](Answer& answer) {
     const Result<Details>& details = *answer.details;
     if (!details) return respond_with(problem_of(details.error()), request_id);
     Response response;
     JsonWriter json(response.body);
-    if (with_log) {
-      wire::write_details(json, details->event, details->log);
-    } else {
-      wire::write_event(json, details->event);
+    if (cloud_event) {
+      response.content_type = kCloudEvent;
+      wire::write_cloud_event(json, details->event);
+      return response;
     }
+    wire::write_details(json, details->event, details->log, logs);
     return response;
   };
   return work;

@@ -1,4 +1,5 @@
 // handlers_work.cc: what workers call: take events, and report on them.
+#include <cstdint>
 #include <string>
 #include <utility>
 
@@ -6,6 +7,7 @@
 #include "http/handlers.h"
 #include "http/problem.h"
 #include "wire/answer_json.h"
+#include "wire/cloud_events.h"
 #include "wire/request_json.h"
 
 namespace eventq::http {
@@ -16,7 +18,16 @@ ClaimRequest claim_request(wire::Subscription&& subscription) {
           subscription.wait};
 }
 
-Response render_claims(Answer& answer, bool many) {
+// How a worker wants its events.
+enum class Form : std::uint8_t { one, many, cloud_event, cloud_events };
+
+Form form_of(const Call& call, bool many) {
+  if (wants_cloud_events(call)) return Form::cloud_events;
+  if (wants_cloud_event(call) && !many) return Form::cloud_event;
+  return many ? Form::many : Form::one;
+}
+
+Response render_claims(Answer& answer, Form form) {
   Response response;
   response.headers.emplace_back("Cache-Control", "no-store");
   if (answer.claims.empty()) {
@@ -24,12 +35,21 @@ Response render_claims(Answer& answer, bool many) {
     return response;
   }
   JsonWriter json(response.body);
-  if (many) {
-    json.begin_object().key("events");
-    wire::write_claims(json, answer.claims);
-    json.end_object();
-  } else {
-    wire::write_claim(json, answer.claims.front());
+  switch (form) {
+    case Form::one: wire::write_claim(json, answer.claims.front()); break;
+    case Form::many:
+      json.begin_object().key("events");
+      wire::write_claims(json, answer.claims);
+      json.end_object();
+      break;
+    case Form::cloud_event:
+      response.content_type = kCloudEvent;
+      wire::write_cloud_event(json, answer.claims.front());
+      break;
+    case Form::cloud_events:
+      response.content_type = kCloudEvents;
+      wire::write_cloud_events(json, answer.claims);
+      break;
   }
   return response;
 }
@@ -37,7 +57,9 @@ Response render_claims(Answer& answer, bool many) {
 Handled subscribe(Call& call, Result<wire::Subscription> subscription) {
   if (!subscription) return refuse(call, subscription.error());
   Work work;
-  work.render = [many = subscription->many](Answer& answer) { return render_claims(answer, many); };
+  work.render = [form = form_of(call, subscription->many)](Answer& answer) {
+    return render_claims(answer, form);
+  };
   work.command.claim = claim_request(std::move(*subscription));
   return work;
 }

@@ -11,6 +11,9 @@ namespace eventq::http {
 namespace {
 
 namespace beast = boost::beast;
+
+// Where CloudEvents keep their attributes; see wire/cloud_events.h.
+constexpr beast::string_view kCloudEvent = "ce-";
 using beast::http::field;
 
 // Fields that may be sent once only.
@@ -113,6 +116,13 @@ class Parser final : public beast::http::basic_parser<true> {
       keep_once(Single::request_id, headers.request_id, value, error);
     } else if (beast::iequals(name, "sec-fetch-site")) {
       keep_once(Single::sec_fetch_site, headers.sec_fetch_site, value, error);
+    } else if (beast::iequals(name, "prefer")) {
+      keep_list(headers.prefer, value);
+    } else if (beast::iequals(name, "traceparent")) {
+      keep_list(headers.traceparent, value);
+    } else if (beast::iequals(name.substr(0, kCloudEvent.size()), kCloudEvent)) {
+      const std::string_view attribute = view(name).substr(kCloudEvent.size());
+      headers.cloud_event.emplace_back(std::string(attribute), std::string(value));
     }
   }
 

@@ -16,10 +16,13 @@ struct Headers {
   std::string content_type;
   std::string accept;
   std::string idempotency_key;
+  std::string prefer;          // Prefer, all of them
+  std::string traceparent;     // all of them: more than one is none
   std::string request_id;      // X-Request-Id
   std::string origin;          // Origin
   std::string sec_fetch_site;  // Sec-Fetch-Site
   std::string host;
+  std::vector<std::pair<std::string, std::string>> cloud_event;  // ce-*, names without that
 };
 
 struct Request {

@@ -23,6 +23,8 @@ Kind kind_of(ErrorCode code) {
     case ErrorCode::not_found: return {404, "not-found", "Not found", ""};
     case ErrorCode::conflict: return {409, "conflict", "Conflict", ""};
     case ErrorCode::lease_lost: return {409, "lease-lost", "Lease lost", ""};
+    case ErrorCode::queue_full: return {429, "queue-full", "Queue full", "unchanged"};
+    case ErrorCode::timeout: return {408, "timeout", "Timeout", ""};
     case ErrorCode::unavailable: return {503, "store-unavailable", "Store unavailable", "unchanged"};
     case ErrorCode::unknown_outcome: return {503, "outcome-unknown", "Outcome unknown", "unknown"};
     case ErrorCode::no_space: return {507, "disk-full", "Disk full", "unchanged"};
@@ -64,6 +66,7 @@ wire::Problem make(const Kind& kind, std::string message) {
 wire::Problem problem_of(const Error& error) {
   wire::Problem problem = make(kind_of(error.code), error.message);
   problem.field = error.field;
+  problem.retry_after = error.retry_after;
   return problem;
 }
 
@@ -77,6 +80,9 @@ Response respond_with(wire::Problem problem, std::string_view request_id) {
   response.status = problem.status;
   JsonWriter json(response.body);
   wire::write_problem(json, problem);
+  if (problem.retry_after.count() > 0) {
+    response.headers.emplace_back("Retry-After", std::to_string(problem.retry_after.count()));
+  }
   return response;
 }
 

@@ -13,7 +13,8 @@ namespace eventq::http {
 
 struct Route {
   std::string_view method;
-  std::string_view path;  // may hold one {id}: decimal digits and nothing else matches it
+  // May hold one {id}, which only decimal digits match, or one {name}, which any one segment matches.
+  std::string_view path;
   Handler handler;
   enum class Effect : std::uint8_t { reads, changes } effect;
   std::size_t body_max;
@@ -24,6 +25,7 @@ std::span<const Route> routes();
 struct Match {
   const Route* route = nullptr;  // null: no such path, or not with this method
   std::string_view id;
+  std::string_view name;     // as sent
   std::string_view allowed;  // of a path that is there: its methods, "GET, POST"
 };
 

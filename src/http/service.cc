@@ -7,11 +7,15 @@
 #include <utility>
 #include <vector>
 
+#include "base/percent.h"
+#include "base/time_text.h"
 #include "base/uuid.h"
 #include "http/call.h"
 #include "http/handlers.h"
+#include "http/media_type.h"
 #include "http/problem.h"
 #include "http/routes.h"
+#include "wire/request_json.h"
 
 namespace eventq::http {
 namespace {
@@ -64,11 +68,12 @@ bool is_cross_site(const Headers& headers) {
 // One IoThread's share: what it waits for, and where its answers arrive.
 class Desk final : public Sink {
  public:
-  Desk(Engine& engine, const Clock& clock, Hosts hosts, NobodySink& nobody)
+  Desk(Engine& engine, const Clock& clock, Hosts hosts, NobodySink& nobody, const Policy& defaults)
       : engine_(engine),
         clock_(clock),
         hosts_(hosts),
         nobody_(nobody),
+        defaults_(defaults),
         request_ids_(Uuid7Source::from_entropy()) {}
 
   void on_request(IoThread& thread, ExchangeId exchange, const Request& request) {
@@ -76,15 +81,7 @@ class Desk final : public Sink {
     const std::string& sent = request.headers.request_id;
     std::string request_id = is_request_id(sent) ? sent : request_ids_.next(clock_.now());
     Handled handled = handle(request, request_id);
-    if (auto* response = std::get_if<Response>(&handled)) {
-      send(exchange, std::move(*response), request_id, {});
-      return;
-    }
-    auto& work = std::get<Work>(handled);
-    const auto token = static_cast<std::uint64_t>(exchange);
-    waiting_.emplace(token,
-                     Waiting{std::move(work.render), std::move(request_id), work.command.claim.has_value()});
-    engine_.submit(std::move(work.command), *this, token);
+    proceed(exchange, std::move(handled), std::move(request_id), {});
   }
 
   void on_gone(ExchangeId exchange) {
@@ -92,10 +89,10 @@ class Desk final : public Sink {
     if (waiting_.erase(token) > 0) engine_.forget(*this, token);
   }
 
-  // What takes events must not be given to one who may have left.
+  // What takes events must not be given to one who may have left, and nobody is to wait for nobody.
   [[nodiscard]] bool answers_half_closed(ExchangeId exchange) const {
     const auto found = waiting_.find(static_cast<std::uint64_t>(exchange));
-    return found != waiting_.end() && !found->second.takes_events;
+    return found != waiting_.end() && !found->second.may_wait;
   }
 
   // On an engine's thread.
@@ -107,15 +104,16 @@ class Desk final : public Sink {
 
  private:
   struct Waiting {
-    std::function<Response(Answer&)> render;
+    std::function<Handled(Answer&)> render;
     std::string request_id;
-    bool takes_events = false;
+    bool sees_errors = false;
+    bool may_wait = false;  // for events, or for an end
   };
 
   Handled handle(const Request& request, const std::string& request_id) {
     const std::string_view target = request.target;
     const std::size_t question = target.find('?');
-    Call call{request, target.substr(0, question), {}, {}, request_id, parser_};
+    Call call{request, target.substr(0, question), {}, {}, {}, request_id, parser_, defaults_};
     if (hosts_ == Hosts::loopback && !is_loopback_name(request.headers.host)) {
       return respond_with(
           problem_of(403, "This server is called localhost, 127.0.0.1 or [::1] in the Host field."),
@@ -132,6 +130,9 @@ class Desk final : public Sink {
       call.query = std::move(*query);
     }
     call.id = found.id;
+    auto name = percent_decode(found.name, PlusIs::literal);
+    if (!name) return refuse(call, name.error());
+    call.name = std::move(*name);
     return found.route->handler(call);
   }
 
@@ -154,11 +155,26 @@ class Desk final : public Sink {
       give_back(answer.claims);
       return;
     }
-    const Waiting waiting = std::move(found->second);
+    Waiting waiting = std::move(found->second);
     waiting_.erase(found);
-    Response response =
-        answer.error ? respond_with(problem_of(*answer.error), waiting.request_id) : waiting.render(answer);
-    send(static_cast<ExchangeId>(token), std::move(response), waiting.request_id, answer.claims);
+    Handled handled = answer.error && !waiting.sees_errors
+                          ? respond_with(problem_of(*answer.error), waiting.request_id)
+                          : waiting.render(answer);
+    proceed(static_cast<ExchangeId>(token), std::move(handled), std::move(waiting.request_id), answer.claims);
+  }
+
+  // Sends the response, or submits the next command of the call.
+  void proceed(ExchangeId exchange, Handled handled, std::string request_id,
+               const std::vector<Claim>& claims) {
+    if (auto* response = std::get_if<Response>(&handled)) {
+      send(exchange, std::move(*response), request_id, claims);
+      return;
+    }
+    auto& work = std::get<Work>(handled);
+    const auto token = static_cast<std::uint64_t>(exchange);
+    waiting_.emplace(token, Waiting{std::move(work.render), std::move(request_id), work.sees_errors,
+                                    work.command.claim.has_value() || work.command.wait.has_value()});
+    engine_.submit(std::move(work.command), *this, token);
   }
 
   void send(ExchangeId exchange, Response response, const std::string& request_id,
@@ -183,6 +199,7 @@ class Desk final : public Sink {
   const Clock& clock_;
   const Hosts hosts_;
   NobodySink& nobody_;
+  const Policy defaults_;
   IoThread* thread_ = nullptr;  // set by the first request, before anything can be delivered
 
   // Touched by the IoThread only.
@@ -193,9 +210,10 @@ class Desk final : public Sink {
 
 class EventService final : public Service {
  public:
-  EventService(Engine& engine, std::size_t io_threads, const Clock& clock, Hosts hosts) {
+  EventService(Engine& engine, std::size_t io_threads, const Clock& clock, Hosts hosts,
+               const Policy& defaults) {
     for (std::size_t i = 0; i < io_threads; ++i)
-      desks_.push_back(std::make_unique<Desk>(engine, clock, hosts, nobody_));
+      desks_.push_back(std::make_unique<Desk>(engine, clock, hosts, nobody_, defaults));
   }
 
   std::size_t body_limit(std::string_view method, std::string_view path) const override {
@@ -239,15 +257,42 @@ std::variant<JsonValue, Response> read_json(Call& call) {
   return *parsed;
 }
 
+bool wants_cloud_event(const Call& call) {
+  const std::string& accept = call.request.headers.accept;
+  const double much = wanted(accept, kCloudEvent);
+  return much > 0 && much >= wanted(accept, "application/json");
+}
+
+bool wants_cloud_events(const Call& call) {
+  const std::string& accept = call.request.headers.accept;
+  const double much = wanted(accept, kCloudEvents);
+  return much > 0 && much >= wanted(accept, "application/json") && much >= wanted(accept, kCloudEvent);
+}
+
 std::optional<Response> refuse_query(const Call& call) {
   if (call.query.empty()) return std::nullopt;
   const std::string& name = call.query.front().name;
   return refuse(call, {ErrorCode::invalid_argument, "There is no parameter \"" + name + "\" here.", name});
 }
 
-std::unique_ptr<Service> make_service(Engine& engine, std::size_t io_threads, const Clock& clock,
-                                      Hosts hosts) {
-  return std::make_unique<EventService>(engine, io_threads, clock, hosts);
+std::optional<Response> refuse_body(Call& call) {
+  if (call.request.body.empty()) return std::nullopt;
+  auto body = read_json(call);
+  if (auto* problem = std::get_if<Response>(&body)) return std::move(*problem);
+  if (auto empty = wire::parse_empty(std::get<JsonValue>(body)); !empty) return refuse(call, empty.error());
+  return std::nullopt;
+}
+
+Response respond_too_late(const std::string& what, Millis timeout, const std::string& request_id) {
+  return respond_with(
+      problem_of(Error{ErrorCode::timeout,
+                       what + " within " + format_duration(timeout) + ". Ask again to wait on.", ""}),
+      request_id);
+}
+
+std::unique_ptr<Service> make_service(Engine& engine, std::size_t io_threads, const Clock& clock, Hosts hosts,
+                                      const Policy& defaults) {
+  return std::make_unique<EventService>(engine, io_threads, clock, hosts, defaults);
 }
 
 }  // namespace eventq::http

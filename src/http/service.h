@@ -10,6 +10,7 @@
 
 #include "eventq/options.h"
 #include "http/server.h"
+#include "model/policy.h"
 #include "queue/engine.h"
 
 namespace eventq::http {
@@ -19,8 +20,9 @@ namespace eventq::http {
 // to point here (DNS rebinding).
 enum class Hosts : std::uint8_t { loopback, any };
 
-// `engine` must outlive the service, and be stopped before it ends. `io_threads` as the server's.
-std::unique_ptr<Service> make_service(Engine& engine, std::size_t io_threads, const Clock& clock,
-                                      Hosts hosts);
+// `engine` must outlive the service, and be stopped before it ends. `io_threads` as the server's;
+// `defaults` as the engine's: default_policy() of its options.
+std::unique_ptr<Service> make_service(Engine& engine, std::size_t io_threads, const Clock& clock, Hosts hosts,
+                                      const Policy& defaults);
 
 }  // namespace eventq::http

@@ -5,18 +5,12 @@
 #include <utility>
 
 #include "base/assert.h"
+#include "base/overloaded.h"
 #include "model/names.h"
 #include "model/retry.h"
 
 namespace eventq {
 namespace {
-
-template <typename... Ts>
-struct Overloaded : Ts... {
-  using Ts::operator()...;
-};
-template <typename... Ts>
-Overloaded(Ts...) -> Overloaded<Ts...>;
 
 LogEntry entry_for(const Event& event, Action action, TimePoint now) {
   return {
@@ -59,12 +53,14 @@ std::optional<Action> action_of(const Change& change) {
                         [](const Release&) -> Found { return Action::released; },
                         [](const Reset&) -> Found { return Action::reset; },
                         [](const Cancel&) -> Found { return Action::cancelled; },
+                        [](const Supersede&) -> Found { return Action::superseded; },
                     },
                     change.what);
 }
 
 bool is_report(const Change& change) {
-  return !std::holds_alternative<Reset>(change.what) && !std::holds_alternative<Cancel>(change.what);
+  return !std::holds_alternative<Reset>(change.what) && !std::holds_alternative<Cancel>(change.what) &&
+         !std::holds_alternative<Supersede>(change.what);
 }
 
 // The newest entry that this very report wrote before, if it did.
@@ -84,9 +80,9 @@ const LogEntry* earlier_entry(const Change& change, std::span<const LogEntry> lo
   return last == nullptr ? nullptr : newest(*action, last->attempt);
 }
 
-std::string sentence_id(const Event& event) {
-  return "Event " + std::to_string(static_cast<std::int64_t>(event.id));
-}
+std::int64_t number(EventId id) { return static_cast<std::int64_t>(id); }
+
+std::string sentence_id(const Event& event) { return "Event " + std::to_string(number(event.id)); }
 
 Error lease_lost(const Event& event, const Lease& lease) {
   std::string message = sentence_id(event) + " is " + std::string(name_of(event.status));
@@ -141,7 +137,8 @@ Decision fail(Event& event, const Failure& failure, TimePoint now, const Policy&
     end(event, Status::failed, now);
     return recorded(event, std::move(entry));
   }
-  entry.next_retry_at = now + retry_delay(policy.retry, event.retry_count);
+  entry.next_retry_at =
+      now + retry_delay(event.retry.value_or(policy.retry), event.retry_count, number(event.id));
   requeue(event, *entry.next_retry_at, now);
   return recorded(event, std::move(entry));
 }
@@ -177,13 +174,24 @@ Result<Decision> cancel(Event& event, const Cancel& cancel, std::span<const LogE
                                     [](const LogEntry& entry) { return entry.action == Action::cancelled; });
     if (found != log.rend()) return Decision{Decision::Effect::repeated, *found, event.status};
   }
-  if (has_ended(event.status)) {
-    return wrong_status(event, "only PENDING and PROCESSING events can be cancelled.");
+  if (has_ended(event.status) && event.status != Status::failed) {
+    return wrong_status(event, "only PENDING, PROCESSING and FAILED events can be cancelled.");
   }
   LogEntry entry = entry_for(event, Action::cancelled, now);
   entry.worker_id.clear();
   entry.reason = cancel.reason;
   end(event, Status::cancelled, now);
+  return recorded(event, std::move(entry));
+}
+
+Result<Decision> supersede(Event& event, const Supersede& supersede, TimePoint now) {
+  if (event.status != Status::pending) {
+    return wrong_status(event, "only PENDING events can be superseded.");
+  }
+  LogEntry entry = entry_for(event, Action::superseded, now);
+  entry.reason = supersede.by ? "By event " + std::to_string(number(*supersede.by)) + "." : supersede.reason;
+  event.superseded_by = supersede.by;
+  end(event, Status::superseded, now);
   return recorded(event, std::move(entry));
 }
 
@@ -208,6 +216,7 @@ Result<Decision> report(Event& event, const Change& change, std::span<const LogE
 }  // namespace
 
 Event admit(NewEvent&& event, std::string event_id, TimePoint now, const Policy& policy) {
+  const TimePoint due_at = std::max(now + event.delay, event.run_at.value_or(now));
   return {
       .id = {},
       .event_id = std::move(event_id),
@@ -217,12 +226,25 @@ Event admit(NewEvent&& event, std::string event_id, TimePoint now, const Policy&
       .tags = std::move(event.tags),
       .payload = std::move(event.payload),
       .correlation_id = std::move(event.correlation_id),
+      .causation_id = std::move(event.causation_id),
+      .trace_id = std::move(event.trace_id),
+      .pattern = std::move(event.pattern),
+      .version = std::move(event.version),
+      .source = std::move(event.source),
+      .ordering_key = std::move(event.ordering_key),
+      .supersede_key = std::move(event.supersede_key),
+      .attributes = std::move(event.attributes),
+      .sequence = {},
       .priority = event.priority,
       .max_retries = event.max_retries.value_or(policy.max_retries),
+      .retry = event.retry,
+      .timestamp = event.timestamp.value_or(now),
       .created_at = now,
       .worker_id = {},
-      .due_at = now,
+      .due_at = due_at,
+      .picked_at = {},
       .updated_at = now,
+      .superseded_by = {},
   };
 }
 
@@ -242,6 +264,7 @@ std::vector<LogEntry> claim(Event& event, std::string_view worker_id, TimePoint 
   event.unreported += 1;
   event.worker_id = worker_id;
   event.due_at = now + policy.lease;
+  event.picked_at = now;
   event.updated_at = now;
   entries.push_back(entry_for(event, Action::picked, now));
   return entries;
@@ -274,7 +297,28 @@ Result<Decision> decide(Event& event, const Change& change, std::span<const LogE
                         const Policy& policy) {
   if (const auto* it = std::get_if<Reset>(&change.what)) return reset(event, *it, now);
   if (const auto* it = std::get_if<Cancel>(&change.what)) return cancel(event, *it, log, now);
+  if (const auto* it = std::get_if<Supersede>(&change.what)) return supersede(event, *it, now);
   return report(event, change, log, now, policy);
+}
+
+std::string cause_of(const LogEntry& failure) {
+  constexpr std::size_t kLongest = 200;
+  std::string_view text = failure.error_message ? std::string_view(*failure.error_message) : failure.reason;
+  text = text.substr(0, text.find_first_of("\r\n"));
+  std::string cause;
+  bool in_number = false;
+  for (const char c : text) {
+    const bool digit = c >= '0' && c <= '9';
+    if (!digit) cause += c;
+    if (digit && !in_number) cause += '#';
+    in_number = digit;
+  }
+  // Not in the middle of a character: none begins with the bits 10.
+  std::size_t size = std::min(cause.size(), kLongest);
+  while (size < cause.size() && (static_cast<unsigned char>(cause[size]) & 0xC0U) == 0x80U) --size;
+  cause.resize(size);
+  if (cause.empty() && failure.status_code) cause = "status code " + std::to_string(*failure.status_code);
+  return cause.empty() ? "no message" : cause;
 }
 
 std::optional<TimePoint> next_retry_at(const Event& event) {

@@ -1,7 +1,7 @@
 // lifecycle.h: every change an event can undergo.
 //
 //   from         when                              to                     due_at            entry
-//   (new)        publish                           pending                now               -
+//   (new)        publish                           pending                run_at, or now    -
 //   pending      claim, due                        processing             now + lease       PICKED
 //   processing   claim, lease over                 processing             now + lease       ABANDONED, PICKED
 //   processing   lease over, out of attempts       failed                 -                 ABANDONED, FAILED
@@ -13,7 +13,8 @@
 //   processing   fail, none left or permanent      failed                 -                 FAILED
 //   processing   release                           pending                now               RELEASED
 //   pending, processing, failed, cancelled: reset  pending                now               RESET
-//   pending, processing: cancel                    cancelled              -                 CANCELLED
+//   pending, processing, failed: cancel            cancelled              -                 CANCELLED
+//   pending      supersede                         superseded             -                 SUPERSEDED
 //
 // Start to release are reports: only the worker that holds the event may make
 // them, and when the report names an attempt it must be the current one. The same
@@ -38,15 +39,9 @@
 #include "eventq/event.h"
 #include "eventq/options.h"
 #include "eventq/queue.h"
+#include "model/policy.h"
 
 namespace eventq {
-
-struct Policy {
-  RetryPolicy retry;
-  Millis lease{};
-  int max_retries = 0;
-  int max_attempts = 0;
-};
 
 struct Start {};
 struct Heartbeat {};
@@ -65,11 +60,15 @@ struct Reset {
 struct Cancel {
   std::string reason;
 };
+struct Supersede {
+  std::optional<EventId> by;  // nothing: a person did it
+  std::string reason;
+};
 
-// Something to be done to one event. `lease.worker_id` is empty for Reset and Cancel.
+// Something to be done to one event. `lease.worker_id` is empty for Reset, Cancel and Supersede.
 struct Change {
   Lease lease;
-  std::variant<Start, Heartbeat, Complete, Fail, Release, Reset, Cancel> what;
+  std::variant<Start, Heartbeat, Complete, Fail, Release, Reset, Cancel, Supersede> what;
 };
 
 // What became of a change.
@@ -110,6 +109,9 @@ bool needs_log(const Event& event, const Change& change);
 // Errors: lease_lost, conflict.
 Result<Decision> decide(Event& event, const Change& change, std::span<const LogEntry> log, TimePoint now,
                         const Policy& policy);
+
+// What failed events are grouped by: the first line of what went wrong, with every number as "#".
+std::string cause_of(const LogEntry& failure);
 
 // When a failed event will be tried again; nothing for any other.
 std::optional<TimePoint> next_retry_at(const Event& event);

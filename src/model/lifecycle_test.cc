@@ -6,7 +6,9 @@
 
 #include <array>
 #include <functional>
+#include <sstream>
 #include <string>
+#include <type_traits>
 #include <utility>
 
 #include "support/describe.h"
@@ -57,6 +59,35 @@ Decision must(Result<Decision> decision) {
   return decision ? *decision : Decision{};
 }
 
+// What describe() leaves out of what was published.
+std::string describe_envelope(const Event& event) {
+  std::ostringstream out;
+  out << " causation_id=" << event.causation_id << " trace_id=" << event.trace_id
+      << " pattern=" << event.pattern << " version=" << event.version << " source=" << event.source.type
+      << '/' << event.source.id << '/' << event.source.name << " ordering_key=" << event.ordering_key
+      << " supersede_key=" << event.supersede_key << " attributes=" << event.attributes
+      << " sequence=" << event.sequence.value_or(-1) << " retry=";
+  if (event.retry) out << event.retry->base.count() << '/' << event.retry->jitter;
+  out << " timestamp=" << describe(event.timestamp);
+  return out.str();
+}
+
+// A value in each of its fields.
+template <typename EventOrNew>
+void fill_envelope(EventOrNew& event) {
+  event.causation_id = "cause";
+  event.trace_id = "trace";
+  event.pattern = "a.b";
+  event.version = "2";
+  event.source = {"type", "id", "name"};
+  event.ordering_key = "line";
+  event.supersede_key = "place";
+  event.attributes = "{}";
+  event.retry = RetryPolicy{RetryPolicy::Kind::fixed, 1s, 1h, 0.5};
+  event.timestamp = kPublished - 100'000s;
+  if constexpr (std::is_same_v<EventOrNew, Event>) event.sequence = 4;
+}
+
 TEST(Admit, ANewEventIsPendingAndDueAtOnce) {
   const Event event = admit({.title = "mail",
                              .description = "a letter",
@@ -78,6 +109,39 @@ TEST(Admit, ANewEventIsPendingAndDueAtOnce) {
 TEST(Admit, AnEventWithoutItsOwnLimitTakesTheQueuesMaxRetries) {
   EXPECT_EQ(admit({.title = "mail"}, "evt_1", kNow, kPolicy).max_retries, 3);
   EXPECT_EQ(admit({.title = "mail", .max_retries = 0}, "evt_1", kNow, kPolicy).max_retries, 0);
+}
+
+TEST(Admit, WhatElseThePublisherSaysIsKept) {
+  NewEvent published{.title = "mail"};
+  fill_envelope(published);
+
+  EXPECT_EQ(describe_envelope(admit(std::move(published), "evt_1", kPublished, kPolicy)),
+            " causation_id=cause trace_id=trace pattern=a.b version=2 source=type/id/name ordering_key=line "
+            "supersede_key=place attributes={} sequence=-1 retry=1000/0.5 timestamp=900000000");
+}
+
+TEST(Admit, AnEventWithoutATimestampHappenedWhenItWasPublished) {
+  EXPECT_EQ(admit({.title = "mail"}, "evt_1", kNow, kPolicy).timestamp, kNow);
+}
+
+TEST(Admit, ADelayedEventIsDueThatLongAfterItsPublication) {
+  const Event event = admit({.title = "mail", .delay = 90s}, "evt_1", kNow, kPolicy);
+
+  EXPECT_EQ(describe(event.due_at), describe(kNow + 90s));
+  EXPECT_FALSE(is_due(event, kNow + 90s - 1ms));
+  EXPECT_TRUE(is_due(event, kNow + 90s));
+}
+
+TEST(Admit, AnEventWithARunAtIsDueThen) {
+  const Event event = admit({.title = "mail", .run_at = kNow + 1h}, "evt_1", kNow, kPolicy);
+
+  EXPECT_EQ(describe(event.due_at), describe(kNow + 1h));
+  EXPECT_EQ(describe(event.updated_at), describe(kNow));
+}
+
+TEST(Admit, ARunAtThatIsOverIsAtOnce) {
+  EXPECT_EQ(describe(admit({.title = "mail", .run_at = kNow - 1h}, "evt_1", kNow, kPolicy).due_at),
+            describe(kNow));
 }
 
 TEST(Lifecycle, EveryRowOfTheTableHolds) {
@@ -162,6 +226,14 @@ TEST(Lifecycle, EveryRowOfTheTableHolds) {
        {},
        "CANCELLED",
        "w:1 2/0/2"},
+      {"cancel failed",
+       event_in(Status::failed),
+       decided(by_person(Cancel{})),
+       "CANCELLED",
+       {},
+       "CANCELLED",
+       "w:1 2/0/2"},
+      {"supersede", new_event(), decided(by_person(Supersede{})), "SUPERSEDED", {}, "SUPERSEDED", " 0/0/0"},
   };
   for (const Row& row : rows) {
     Event event = row.from;
@@ -220,7 +292,10 @@ const std::vector<PairRow>& every_pair() {
       {"reset", by_person(Reset{}), {kReset, kReset, kConflict, kConflict, kReset, kConflict, kReset}},
       {"cancel",
        by_person(Cancel{}),
-       {kCancelled, kCancelled, kConflict, kConflict, kConflict, kConflict, "repeated CANCELLED"}},
+       {kCancelled, kCancelled, kConflict, kConflict, kCancelled, kConflict, "repeated CANCELLED"}},
+      {"supersede",
+       by_person(Supersede{EventId{8}, ""}),
+       {"recorded SUPERSEDED", kConflict, kConflict, kConflict, kConflict, kConflict, kConflict}},
   };
   return rows;
 }
@@ -271,7 +346,7 @@ std::string published_part(Event event) {
   event.attempts = event.retry_count = event.unreported = 0;
   event.worker_id.clear();
   event.due_at = event.updated_at = TimePoint();
-  return describe(event);
+  return describe(event) + describe_envelope(event);
 }
 
 TEST(Lifecycle, AChangeNeverTouchesWhatWasPublished) {
@@ -280,13 +355,17 @@ TEST(Lifecycle, AChangeNeverTouchesWhatWasPublished) {
       Event event = event_in(status);
       event.description = "d";
       event.correlation_id = "c";
+      fill_envelope(event);
 
       static_cast<void>(decide(event, row.change, log_of(status), kNow, kPolicy));
 
-      EXPECT_EQ(published_part(event),
-                "7 PENDING evt_1 queue=main title=mail description=d tags=email payload={} correlation_id=c "
-                "priority=0 max_retries=3 attempts=0 retry_count=0 unreported=0 worker_id= "
-                "created_at=1000000000 due_at=0 updated_at=0")
+      EXPECT_EQ(
+          published_part(event),
+          "7 PENDING evt_1 queue=main title=mail description=d tags=email payload={} correlation_id=c "
+          "priority=0 max_retries=3 attempts=0 retry_count=0 unreported=0 worker_id= "
+          "created_at=1000000000 due_at=0 updated_at=0 causation_id=cause trace_id=trace pattern=a.b "
+          "version=2 source=type/id/name ordering_key=line supersede_key=place attributes={} sequence=4 "
+          "retry=1000/0.5 timestamp=900000000")
           << row.name << " on " << name_of(status);
     }
   }
@@ -400,6 +479,64 @@ TEST(Fail, TheWaitGrowsWithTheFailuresUnderAnExponentialPolicy) {
   must(decide(event, by_holder(Fail{}), {}, kNow, policy));
 
   EXPECT_EQ(describe(event.due_at), describe(kNow + 2s));
+}
+
+TEST(Fail, AnEventsOwnRetryPolicyGoesBeforeTheQueues) {
+  Event event = processing_event();
+  event.retry = RetryPolicy{RetryPolicy::Kind::fixed, 7s, 1h};
+
+  must(decide(event, by_holder(Fail{}), {}, kNow, kPolicy));
+
+  EXPECT_EQ(describe(event.due_at), describe(kNow + 7s));
+}
+
+TEST(Supersede, TheEntryNamesTheNewerEvent) {
+  Event event = new_event();
+
+  const LogEntry entry = must(decide(event, by_person(Supersede{EventId{8}, ""}), {}, kNow, kPolicy)).entry;
+
+  EXPECT_EQ(describe(entry),
+            "0 SUPERSEDED event_id=7 attempt=0 worker_id= status_code=(none) error_message=(none) "
+            "execution_time_ms=(none) errors=[] reason=By event 8. retry_count=0 next_retry_at=(none) "
+            "created_at=2000000000");
+  EXPECT_EQ(event.superseded_by, EventId{8});
+}
+
+TEST(Supersede, APersonsEntryHoldsTheReasonAndNoNewerEvent) {
+  Event event = new_event();
+
+  const LogEntry entry =
+      must(decide(event, by_person(Supersede{std::nullopt, "sent by hand"}), {}, kNow, kPolicy)).entry;
+
+  EXPECT_EQ(entry.reason, "sent by hand");
+  EXPECT_EQ(event.superseded_by, std::nullopt);
+}
+
+TEST(Supersede, AnEventThatWaitsForItsRetryMakesWay) {
+  Event event = processing_event();
+  must(decide(event, by_holder(Fail{}), {}, kNow, kPolicy));
+
+  EXPECT_EQ(must(decide(event, by_person(Supersede{EventId{8}, ""}), {}, kNow, kPolicy)).status,
+            Status::superseded);
+}
+
+TEST(Supersede, ARefusalSaysWhichEventsMakeWay) {
+  Event event = processing_event();
+
+  const auto refused = decide(event, by_person(Supersede{EventId{8}, ""}), {}, kNow, kPolicy);
+
+  ASSERT_FALSE(refused);
+  EXPECT_EQ(refused.error().message, "Event 7 is PROCESSING; only PENDING events can be superseded.");
+}
+
+TEST(Cancel, ARefusalSaysWhichEventsCanBeCancelled) {
+  Event event = event_in(Status::completed);
+
+  const auto refused = decide(event, by_person(Cancel{}), {}, kNow, kPolicy);
+
+  ASSERT_FALSE(refused);
+  EXPECT_EQ(refused.error().message,
+            "Event 7 is COMPLETED; only PENDING, PROCESSING and FAILED events can be cancelled.");
 }
 
 TEST(ResetAndCancel, TheEntryHoldsTheReasonAndNoWorker) {
@@ -519,6 +656,53 @@ TEST_F(PoisonTest, AnEventReleasedEveryTimeNeverRunsOut) {
 
   claim_times(3);
   EXPECT_FALSE(out_of_attempts(event_, kPolicy));
+}
+
+std::string cause_of_message(std::string message) {
+  LogEntry entry;
+  entry.error_message = std::move(message);
+  return cause_of(entry);
+}
+
+TEST(CauseOf, NumbersDoNotTellCausesApart) {
+  EXPECT_EQ(cause_of_message("timeout after 5000 ms at 10.0.0.17:8080"), "timeout after # ms at #.#.#.#:#");
+  EXPECT_EQ(cause_of_message("123"), "#");
+}
+
+TEST(CauseOf, OnlyTheFirstLineCounts) {
+  EXPECT_EQ(cause_of_message("refused\nat line 1"), "refused");
+  EXPECT_EQ(cause_of_message("refused\r\nat line 1"), "refused");
+}
+
+TEST(CauseOf, ALongMessageIsCutAt200Bytes) {
+  EXPECT_EQ(cause_of_message(std::string(200, 'a')), std::string(200, 'a'));
+  EXPECT_EQ(cause_of_message(std::string(201, 'a')), std::string(200, 'a'));
+}
+
+TEST(CauseOf, ALongMessageIsNotCutWithinACharacter) {
+  // The euro sign has three bytes.
+  EXPECT_EQ(cause_of_message(std::string(197, 'a') + "\u20AC" + "b"), std::string(197, 'a') + "\u20AC");
+  EXPECT_EQ(cause_of_message(std::string(198, 'a') + "\u20AC"), std::string(198, 'a'));
+  EXPECT_EQ(cause_of_message(std::string(199, 'a') + "\u20AC"), std::string(199, 'a'));
+}
+
+TEST(CauseOf, WithoutAMessageTheReasonIsTheCause) {
+  LogEntry entry;
+  entry.reason = "Claimed 20 times in a row without a report.";
+
+  EXPECT_EQ(cause_of(entry), "Claimed # times in a row without a report.");
+}
+
+TEST(CauseOf, WithoutAnyTextTheStatusCodeIsTheCause) {
+  LogEntry entry;
+  entry.status_code = 503;
+
+  EXPECT_EQ(cause_of(entry), "status code 503");
+  EXPECT_EQ(cause_of(LogEntry{}), "no message");
+}
+
+TEST(CauseOf, AMessageWhoseFirstLineIsEmptyIsNoCause) {
+  EXPECT_EQ(cause_of_message("\nrefused"), "no message");
 }
 
 TEST(NextRetryAt, IsWhenAFailedEventIsTriedAgain) {

@@ -12,9 +12,11 @@ constexpr std::array<std::string_view, 7> kStatusNames = {
     "PENDING", "PROCESSING", "COMPLETED", "COMPLETED_WITH_ERRORS", "FAILED", "SUPERSEDED", "CANCELLED",
 };
 
-constexpr std::array<std::string_view, 8> kActionNames = {
-    "PICKED", "STARTED", "COMPLETED", "FAILED", "ABANDONED", "RELEASED", "RESET", "CANCELLED",
+constexpr std::array<std::string_view, 9> kActionNames = {
+    "PICKED", "STARTED", "COMPLETED", "FAILED", "ABANDONED", "RELEASED", "RESET", "CANCELLED", "SUPERSEDED",
 };
+
+constexpr std::array<std::string_view, 3> kQueueStatusNames = {"active", "paused", "draining"};
 
 template <typename Enum>
 std::optional<Enum> find(std::span<const std::string_view> names, std::string_view name) {
@@ -28,6 +30,14 @@ std::optional<Enum> find(std::span<const std::string_view> names, std::string_vi
 
 std::string_view name_of(Status status) { return kStatusNames.at(static_cast<std::size_t>(status)); }
 std::string_view name_of(Action action) { return kActionNames.at(static_cast<std::size_t>(action)); }
+
+std::string_view name_of(QueueStatus status) {
+  return kQueueStatusNames.at(static_cast<std::size_t>(status));
+}
+
+std::optional<QueueStatus> queue_status_named(std::string_view name) {
+  return find<QueueStatus>(kQueueStatusNames, name);
+}
 
 std::optional<Status> status_named(std::string_view name) { return find<Status>(kStatusNames, name); }
 std::optional<Action> action_named(std::string_view name) { return find<Action>(kActionNames, name); }

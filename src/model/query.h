@@ -1,6 +1,7 @@
-// query.h: which events somebody asks for.
+// query.h: what somebody asks for, and what there is to see.
 #pragma once
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <optional>
@@ -33,6 +34,133 @@ struct Page {
   std::vector<Event> events;  // without payload; ascending id
   std::int64_t total = 0;     // how many match, pages aside
   bool total_exact = true;    // false: there are at least that many
+};
+
+// Where a look at ended events stopped.
+struct EndedPlace {
+  TimePoint ended_at;
+  EventId id{};
+};
+
+// Ended events of one queue, oldest end first.
+struct EndedFilter {
+  std::string queue;
+  std::vector<Status> statuses;          // end states; empty: all of them
+  std::vector<std::string> tags;         // any of these; empty: all
+  std::string pattern;                   // this one; empty: any
+  std::optional<std::string> cause;      // of the failure, as in Failures
+  std::optional<TimePoint> from;         // ended at or after
+  std::optional<TimePoint> to;           // ended before
+  std::optional<EndedPlace> after = {};  // behind this one
+  std::size_t limit = 1000;
+};
+
+// What became of a queue's events, since it was created.
+struct Totals {
+  std::int64_t published = 0;
+  std::int64_t deduplicated = 0;  // publications of an event_id or key that was there already
+  std::int64_t claimed = 0;
+  std::int64_t completed = 0;  // with or without errors
+  std::int64_t failed = 0;     // failures reported, and events given up
+  std::int64_t failed_for_good = 0;
+  std::int64_t retried = 0;    // failures that were followed by a retry
+  std::int64_t abandoned = 0;  // leases that ended without a report
+  std::int64_t superseded = 0;
+  std::int64_t cancelled = 0;
+  std::int64_t run_ms = 0;  // time from claim to report, of all reports
+  std::int64_t runs = 0;    // reports
+  friend bool operator==(const Totals&, const Totals&) = default;
+
+  Totals& operator+=(const Totals& more) {
+    published += more.published;
+    deduplicated += more.deduplicated;
+    claimed += more.claimed;
+    completed += more.completed;
+    failed += more.failed;
+    failed_for_good += more.failed_for_good;
+    retried += more.retried;
+    abandoned += more.abandoned;
+    superseded += more.superseded;
+    cancelled += more.cancelled;
+    run_ms += more.run_ms;
+    runs += more.runs;
+    return *this;
+  }
+};
+
+inline constexpr std::size_t kStatuses = 7;
+using Counts = std::array<std::int64_t, kStatuses>;  // events by Status
+
+enum class QueueStatus : std::uint8_t {
+  active,
+  paused,    // takes events, gives none
+  draining,  // gives events, takes none
+};
+
+// A queue as the store keeps it.
+struct QueueRow {
+  std::string id;
+  std::string config;  // JSON, as wire writes it
+  QueueStatus status = QueueStatus::active;
+  std::string status_by;      // who changed the status last; may be empty
+  std::string status_reason;  // and why
+  std::optional<TimePoint> status_at;
+  TimePoint created_at;
+  TimePoint updated_at;
+};
+
+struct Checkpoint {
+  std::string id;  // a UUID
+  std::string queue;
+  std::string checkpoint_id;     // event_id of the last event completed; empty: none was
+  std::int64_t event_count = 0;  // events completed by then
+  TimePoint created_at;
+};
+
+struct Recovery {
+  std::string id;
+  std::string queue;
+  std::string checkpoint_id;          // as in the last checkpoint
+  std::int64_t events_recovered = 0;  // live events found
+  TimePoint started_at;
+  TimePoint completed_at;
+  // "completed"; "repaired" when counters disagreed with the rows; "behind_checkpoint" when fewer events
+  // are counted as completed than at the last checkpoint
+  std::string status;
+};
+
+struct Details {
+  Event event;
+  std::vector<LogEntry> log;
+};
+
+// Everything about one queue.
+struct QueueDocument {
+  QueueRow row;
+  Counts counts{};
+  Totals totals;
+  std::string checkpoint_id;    // event_id of the last event completed
+  std::vector<Details> events;  // the first live ones
+};
+
+// Events that belong together, by correlation_id.
+struct Correlation {
+  std::string id;
+  std::int64_t total = 0;
+  std::int64_t pending = 0;    // live ones
+  std::int64_t completed = 0;  // with or without errors
+  std::int64_t failed = 0;
+  std::vector<Event> events;  // the first of them, by sequence
+};
+
+// FAILED events of a queue that failed for the same cause.
+struct FailureGroup {
+  std::string queue;
+  std::string cause;
+  std::int64_t events = 0;
+  TimePoint first_at;
+  TimePoint last_at;
+  EventId last_event{};
 };
 
 // A page's total is counted up to this many where it is not kept as a counter.

@@ -10,9 +10,9 @@ using namespace std::chrono_literals;
 using Kind = RetryPolicy::Kind;
 
 TEST(Retry, TheDefaultIsFiveMinutesAfterEveryFailure) {
-  EXPECT_EQ(retry_delay(RetryPolicy(), 1), 5min);
-  EXPECT_EQ(retry_delay(RetryPolicy(), 2), 5min);
-  EXPECT_EQ(retry_delay(RetryPolicy(), 1000), 5min);
+  EXPECT_EQ(retry_delay(RetryPolicy(), 1, 1), 5min);
+  EXPECT_EQ(retry_delay(RetryPolicy(), 2, 1), 5min);
+  EXPECT_EQ(retry_delay(RetryPolicy(), 1000, 1), 5min);
 }
 
 TEST(Retry, TheDelayFollowsThePolicy) {
@@ -41,10 +41,32 @@ TEST(Retry, TheDelayFollowsThePolicy) {
       {{Kind::exponential, 1ms, 8760h}, 1000, 8760h},
   };
   for (const Row& row : rows) {
-    EXPECT_EQ(retry_delay(row.policy, row.failures).count(), row.delay.count())
+    EXPECT_EQ(retry_delay(row.policy, row.failures, 1).count(), row.delay.count())
         << (row.policy.kind == Kind::fixed ? "fixed" : "exponential") << " base=" << row.policy.base.count()
         << "ms cap=" << row.policy.cap.count() << "ms failures=" << row.failures;
   }
+}
+
+TEST(RetryDelay, JitterMovesAWaitByNoMoreThanItsShareEitherWay) {
+  const RetryPolicy policy{.kind = RetryPolicy::Kind::fixed, .base = 1000s, .cap = 1h, .jitter = 0.2};
+  bool shorter = false;
+  bool longer = false;
+  for (int event = 1; event <= 1000; ++event) {
+    const Millis delay = retry_delay(policy, 1, event);
+    EXPECT_GE(delay, 800s);
+    EXPECT_LE(delay, 1200s);
+    shorter = shorter || delay < 850s;
+    longer = longer || delay > 1150s;
+  }
+  EXPECT_TRUE(shorter);
+  EXPECT_TRUE(longer);
+}
+
+TEST(RetryDelay, JitterIsTheSameForTheSameFailureOfTheSameEvent) {
+  const RetryPolicy policy{.base = 1000s, .jitter = 1};
+  EXPECT_EQ(retry_delay(policy, 2, 7), retry_delay(policy, 2, 7));
+  EXPECT_NE(retry_delay(policy, 2, 7), retry_delay(policy, 3, 7));
+  EXPECT_NE(retry_delay(policy, 2, 7), retry_delay(policy, 2, 8));
 }
 
 }  // namespace

@@ -8,6 +8,7 @@
 
 #include "base/utf8.h"
 #include "eventq/limits.h"
+#include "model/policy.h"
 #include "model/tags.h"
 
 namespace eventq {
@@ -63,6 +64,46 @@ Fault bad_title(std::string_view title) {
     return invalid("title", "title has " + std::to_string(chars) + " characters; at most 200 are allowed.");
   }
   return std::nullopt;
+}
+
+// What a queue's events may share: any text on one line.
+Fault bad_line(std::string_view field, std::string_view text, std::size_t limit) {
+  if (Fault fault = bad_text(field, text, limit)) return fault;
+  if (has_control(text)) return invalid(field, std::string(field) + " holds a control character.");
+  return std::nullopt;
+}
+
+Fault bad_envelope(const NewEvent& event) {
+  const Fault faults[] = {
+      bad_line("pattern", event.pattern, limits::kPattern),
+      bad_line("version", event.version, limits::kVersion),
+      bad_line("source.type", event.source.type, limits::kSource),
+      bad_line("source.id", event.source.id, limits::kSource),
+      bad_line("source.name", event.source.name, limits::kSource),
+      bad_line("ordering_key", event.ordering_key, limits::kKey),
+      bad_line("supersede_key", event.supersede_key, limits::kKey),
+      bad_text("attributes", event.attributes, limits::kAttributes),
+      event.correlation_id.empty() ? std::nullopt : validate_correlation_id(event.correlation_id),
+      event.causation_id.empty()
+          ? std::nullopt
+          : bad_identifier("causation_id", event.causation_id, limits::kCausationIdChars),
+      event.trace_id.empty() ? std::nullopt
+                             : bad_identifier("trace_id", event.trace_id, limits::kTraceIdChars),
+  };
+  for (const Fault& fault : faults) {
+    if (fault) return fault;
+  }
+  return std::nullopt;
+}
+
+// When it runs, and when again.
+Fault bad_times(const NewEvent& event) {
+  const std::int64_t longest = Millis(limits::kDelay).count();
+  if (Fault fault = out_of_range("delay", event.delay.count(), 0, longest)) return fault;
+  if (event.delay.count() > 0 && event.run_at) {
+    return invalid("delay", "delay and run_at both say when the event may run; send one of them.");
+  }
+  return event.retry ? validate(*event.retry, "retry.") : std::nullopt;
 }
 
 Fault bad_reason(std::string_view reason) {
@@ -150,15 +191,33 @@ std::optional<Error> validate(NewEvent& event) {
   if (!event.event_id.empty()) {
     if (Fault fault = bad_identifier("event_id", event.event_id, limits::kEventIdChars)) return fault;
   }
-  if (!event.correlation_id.empty()) {
-    return validate_correlation_id(event.correlation_id);
+  if (Fault fault = bad_envelope(event)) return fault;
+  return bad_times(event);
+}
+
+std::optional<Error> validate(const RetryPolicy& retry, std::string_view where) {
+  const std::string prefix(where);
+  const std::int64_t year = Millis(std::chrono::hours(24 * 365)).count();
+  if (Fault fault = out_of_range(prefix + "baseMs", retry.base.count(), 0, year)) return fault;
+  if (Fault fault = out_of_range(prefix + "capMs", retry.cap.count(), 0, year)) return fault;
+  if (!(retry.jitter >= 0 && retry.jitter <= 1)) {
+    return invalid(prefix + "jitter",
+                   prefix + "jitter is the share of the wait by which it may vary, from 0 to 1.");
   }
   return std::nullopt;
 }
 
+std::optional<Error> validate_key(std::string_view field, std::string_view key) {
+  if (key.empty()) return invalid(field, std::string(field) + " is missing or empty.");
+  return bad_line(field, key, limits::kKey);
+}
+
+std::optional<Error> validate_reason(std::string_view reason) { return bad_reason(reason); }
+
 std::optional<Error> validate(const Change& change) {
   if (const auto* it = std::get_if<Reset>(&change.what)) return bad_reason(it->reason);
   if (const auto* it = std::get_if<Cancel>(&change.what)) return bad_reason(it->reason);
+  if (const auto* it = std::get_if<Supersede>(&change.what)) return bad_reason(it->reason);
   if (Fault fault = validate_worker_id(change.lease.worker_id)) return fault;
   if (change.lease.attempt) {
     if (Fault fault = out_of_range("attempt", *change.lease.attempt, 1, INT32_MAX)) return fault;
@@ -179,8 +238,16 @@ std::optional<Error> validate(const Options& options) {
   if (Fault fault = bad_time("retry_delay", options.retry.base, Millis(0))) return fault;
   if (Fault fault = bad_time("retry_delay_cap", options.retry.cap, Millis(0))) return fault;
   if (Fault fault = bad_time("lease", options.lease, Millis(100))) return fault;
+  if (Fault fault = bad_time("stale_after", options.stale_after, Millis(1))) return fault;
+  if (Fault fault = bad_time("start_within", options.start_within, Millis(1))) return fault;
   if (Fault fault = out_of_range("max_retries", options.max_retries, 0, limits::kMaxRetries)) return fault;
   if (Fault fault = out_of_range("max_attempts", options.max_attempts, 1, limits::kMaxAttempts)) return fault;
+  for (const auto& [name, config] : options.queues) {
+    if (Fault fault = validate(name, config, default_policy(options))) {
+      fault->message = "queue " + name + ": " + fault->message;
+      return fault;
+    }
+  }
   if (!options.worker_id.empty()) return validate_worker_id(options.worker_id);
   return std::nullopt;
 }

@@ -20,6 +20,10 @@ namespace eventq {
 [[nodiscard]] std::optional<Error> validate(const Change& change);
 [[nodiscard]] std::optional<Error> validate(const Options& options);
 
+// `where` stands before the names of its members in errors.
+[[nodiscard]] std::optional<Error> validate(const RetryPolicy& retry, std::string_view where);
+[[nodiscard]] std::optional<Error> validate_key(std::string_view field, std::string_view key);
+[[nodiscard]] std::optional<Error> validate_reason(std::string_view reason);
 [[nodiscard]] std::optional<Error> validate_worker_id(std::string_view worker_id);
 [[nodiscard]] std::optional<Error> validate_queue_name(std::string_view name);
 [[nodiscard]] std::optional<Error> validate_correlation_id(std::string_view id);

@@ -22,13 +22,37 @@ std::string said(const std::optional<LogEntry>& entry) {
   return {};
 }
 
-Why explain_pending(const Event& event, const std::optional<LogEntry>& last_entry, const Demand& demand,
-                    TimePoint now) {
-  if (!is_due(event, now)) {
-    return {"waiting_for_retry",
-            "Failure " + std::to_string(event.retry_count) + " of " + std::to_string(event.max_retries) +
-                " was reported; it may run again in " + about(event.due_at - now) + "." + said(last_entry)};
+Why explain_behind(const Event& event, const Surroundings::Behind& behind) {
+  const std::string head = "event " + std::to_string(static_cast<std::int64_t>(behind.event)) +
+                           " with the same ordering_key \"" + event.ordering_key + "\"";
+  if (behind.status == Status::failed) {
+    return {"line_blocked",
+            "It waits behind " + head + ", which failed for good. Reset or cancel that one, and it may run."};
   }
+  return {"behind_in_line", "It waits behind " + head + ", which is " + std::string(name_of(behind.status)) +
+                                "; one at a time is delivered, in the order of publishing."};
+}
+
+Why explain_waiting(const Event& event, const Surroundings& around, TimePoint now) {
+  if (event.retry_count == 0) {
+    std::string time;
+    append_iso_time(time, event.due_at);
+    return {"waiting_for_time", "It is to run at " + time + ", in " + about(event.due_at - now) + "."};
+  }
+  return {"waiting_for_retry", "Failure " + std::to_string(event.retry_count) + " of " +
+                                   std::to_string(event.max_retries) + " was reported; it may run again in " +
+                                   about(event.due_at - now) + "." + said(around.last_entry)};
+}
+
+Why explain_pending(const Event& event, const Surroundings& around, TimePoint now) {
+  if (around.behind) return explain_behind(event, *around.behind);
+  if (!is_due(event, now)) return explain_waiting(event, around, now);
+  if (around.paused) {
+    return {"queue_paused", "It is ready, but queue " + event.queue + " is paused" +
+                                (around.pause_reason.empty() ? "." : " (" + around.pause_reason + ").") +
+                                " A resume of the queue lets it run."};
+  }
+  const Demand& demand = around.demand;
   const std::string tags = "\"" + join_tags(event.tags) + "\" of queue " + event.queue;
   if (demand.waiting == 0 && !demand.last_poll) {
     return {"nobody_subscribes",
@@ -56,10 +80,9 @@ Why explain_processing(const Event& event, TimePoint now) {
 
 }  // namespace
 
-Why explain(const Event& event, const std::optional<LogEntry>& last_entry, const Demand& demand,
-            TimePoint now) {
+Why explain(const Event& event, const Surroundings& around, TimePoint now) {
   switch (event.status) {
-    case Status::pending: return explain_pending(event, last_entry, demand, now);
+    case Status::pending: return explain_pending(event, around, now);
     case Status::processing: return explain_processing(event, now);
     case Status::completed: return {"completed", "It was completed by " + event.worker_id + "."};
     case Status::completed_with_errors:
@@ -67,9 +90,11 @@ Why explain(const Event& event, const std::optional<LogEntry>& last_entry, const
     case Status::failed:
       return {"failed", "It failed for good: attempts made " + std::to_string(event.attempts) +
                             ", failures reported " + std::to_string(event.retry_count) +
-                            ". A reset makes it pending again." + said(last_entry)};
-    case Status::superseded: return {"superseded", "A newer event took its place."};
-    case Status::cancelled: return {"cancelled", "It was cancelled." + said(last_entry)};
+                            ". A reset makes it pending again." + said(around.last_entry)};
+    case Status::superseded:
+      return {"superseded", (event.superseded_by ? "A newer event took its place." : "It made way.") +
+                                said(around.last_entry)};
+    case Status::cancelled: return {"cancelled", "It was cancelled." + said(around.last_entry)};
   }
   return {"unknown", "Its status is unknown."};
 }

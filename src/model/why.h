@@ -16,13 +16,24 @@ struct Demand {
   std::optional<TimePoint> last_poll;  // nothing: nobody asked since the queue was opened
 };
 
+// What else decides when an event runs.
+struct Surroundings {
+  Demand demand;
+  bool paused = false;  // its queue is
+  std::string pause_reason = {};
+  struct Behind {
+    EventId event{};
+    Status status{};
+  };
+  std::optional<Behind> behind = {};        // the head of its line
+  std::optional<LogEntry> last_entry = {};  // of its log, if there is one
+};
+
 struct Why {
   std::string_view reason;  // a word for programs, from the list in docs/api.md
   std::string explanation;  // a sentence for people
 };
 
-// `last_entry` is the newest entry of the event's log, if it has one.
-Why explain(const Event& event, const std::optional<LogEntry>& last_entry, const Demand& demand,
-            TimePoint now);
+Why explain(const Event& event, const Surroundings& around, TimePoint now);
 
 }  // namespace eventq

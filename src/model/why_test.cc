@@ -24,6 +24,11 @@ Event event_in(Status status) {
           .updated_at = kNow};
 }
 
+Why explain(const Event& event, const std::optional<LogEntry>& last_entry, const Demand& demand,
+            TimePoint now) {
+  return eventq::explain(event, Surroundings{.demand = demand, .last_entry = last_entry}, now);
+}
+
 LogEntry failure_saying(const std::string& message) {
   return {.action = Action::failed, .error_message = message};
 }
@@ -136,7 +141,7 @@ TEST(Why, AnEndedEventSaysHowItEnded) {
       {Status::failed, entry_because(Action::failed, "Claimed 20 times in a row without a report."), "failed",
        "It failed for good: attempts made 2, failures reported 3. A reset makes it pending again. "
        "Reason: Claimed 20 times in a row without a report."},
-      {Status::superseded, kNoEntry, "superseded", "A newer event took its place."},
+      {Status::superseded, kNoEntry, "superseded", "It made way."},
       {Status::cancelled, entry_because(Action::cancelled, "wrong customer"), "cancelled",
        "It was cancelled. Reason: wrong customer"},
       {Status::cancelled, kNoEntry, "cancelled", "It was cancelled."},
@@ -150,6 +155,43 @@ TEST(Why, AnEndedEventSaysHowItEnded) {
     EXPECT_EQ(why.reason, row.reason);
     EXPECT_EQ(why.explanation, row.explanation);
   }
+}
+
+TEST(Why, AnEventOfAPausedQueueSaysWhoseReasonHoldsItUp) {
+  const Surroundings paused{.demand = {}, .paused = true, .pause_reason = "disk is nearly full"};
+  const Why why = eventq::explain(event_in(Status::pending), paused, kNow);
+
+  EXPECT_EQ(why.reason, "queue_paused");
+  EXPECT_EQ(
+      why.explanation,
+      "It is ready, but queue main is paused (disk is nearly full). A resume of the queue lets it run.");
+}
+
+TEST(Why, AnEventBehindAnotherInLineNamesIt) {
+  Event event = event_in(Status::pending);
+  event.ordering_key = "invoice-1";
+  const auto behind = [&](Status head) {
+    return eventq::explain(event, Surroundings{.behind = Surroundings::Behind{EventId{3}, head}}, kNow);
+  };
+
+  EXPECT_EQ(behind(Status::processing).reason, "behind_in_line");
+  EXPECT_EQ(behind(Status::processing).explanation,
+            "It waits behind event 3 with the same ordering_key \"invoice-1\", which is PROCESSING; one at a "
+            "time is delivered, in the order of publishing.");
+  EXPECT_EQ(behind(Status::failed).reason, "line_blocked");
+  EXPECT_EQ(
+      behind(Status::failed).explanation,
+      "It waits behind event 3 with the same ordering_key \"invoice-1\", which failed for good. Reset or "
+      "cancel that one, and it may run.");
+}
+
+TEST(Why, AnEventPublishedForLaterSaysWhen) {
+  Event event = event_in(Status::pending);
+  event.due_at = kNow + 90s;
+
+  const Why why = explain(event, kNoEntry, kNobodyAsked, kNow);
+  EXPECT_EQ(why.reason, "waiting_for_time");
+  EXPECT_EQ(why.explanation, "It is to run at 1970-01-12T13:48:10.000Z, in 1m30s.");
 }
 
 }  // namespace

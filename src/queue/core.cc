@@ -1,14 +1,14 @@
-// core.cc: see core.h.
+// core.cc: see core.h. One batch from begin to commit, and who is answered when.
 #include "queue/core.h"
 
 #include <algorithm>
 #include <iterator>
-#include <span>
 #include <tuple>
-#include <unordered_set>
 
 #include "base/assert.h"
 #include "eventq/limits.h"
+#include "model/names.h"
+#include "queue/batch.h"
 
 namespace eventq {
 namespace {
@@ -18,67 +18,35 @@ namespace {
 constexpr std::size_t kPromoteMax = 5000;
 constexpr std::size_t kPurgeMax = 1000;
 constexpr std::chrono::minutes kPurgeInterval{1};
+constexpr std::chrono::minutes kCheckpointInterval{1};
+constexpr std::chrono::seconds kWorkerStoreInterval{5};
 // Tags whose last poll is remembered for why(); past this many they are all forgotten.
 constexpr std::size_t kDemandMax = 10'000;
+
+constexpr double kCommitSeconds[] = {0.0001, 0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.5, 1, 5};
+constexpr double kBatchSizes[] = {1, 2, 5, 10, 20, 50, 100, 200, 500, 1000, 2000, 5000, 10'000};
 
 Error not_found(EventId id) {
   return {ErrorCode::not_found, "There is no event " + std::to_string(static_cast<std::int64_t>(id)) + ".",
           "id"};
 }
 
-// What a batch that was there already is known by.
-std::string correlation_of(const std::vector<Event>& events) {
-  return events.empty() ? "" : events.front().correlation_id;
-}
+double seconds(Millis time) { return std::chrono::duration<double>(std::max(time, Millis(0))).count(); }
 
-// An event as its publisher was told of it.
-Event as_published(Event event) {
-  event.status = Status::pending;
-  event.attempts = 0;
-  event.retry_count = 0;
-  event.unreported = 0;
-  event.worker_id.clear();
-  event.due_at = event.created_at;
-  event.updated_at = event.created_at;
-  return event;
+std::optional<TimePoint> earlier(std::optional<TimePoint> a, std::optional<TimePoint> b) {
+  if (!a || !b) return a ? a : b;
+  return std::min(*a, *b);
 }
 
 }  // namespace
 
-// An event that entered the ready index in this batch.
-struct Core::Ready {
-  EventId id{};
-  std::string queue;
-  std::vector<std::string> tags;
-  int priority = 0;
-};
-
-// What one transaction is made of, until it is known to have been committed.
-struct Core::Batch {
-  struct Served {
-    std::uint64_t place;
-    Waiter waiter;
-    std::vector<Claim> claims;
-  };
-
-  std::unique_ptr<Transaction> transaction;
-  bool own_time = false;             // by a clock that others need not share
-  std::vector<Answer> answers;       // one per request
-  std::vector<std::size_t> waiting;  // requests whose claim found nothing and waits
-  std::vector<Ready> ready;
-  std::unordered_set<EventId> gone;  // of `ready`: claimed since, or no longer ready by a change
-  std::vector<Served> served;
-  std::optional<TimePoint> next_due;
-  std::optional<TimePoint> next_purge;
-
-  [[nodiscard]] TimePoint now() const { return transaction->now(); }
-  void note_ready(const Event& event) {
-    ready.push_back({event.id, event.queue, event.tags, event.priority});
-    gone.erase(event.id);
-  }
-};
-
-Core::Core(Store& store, const Policy& policy, Uuid7Source ids) : store_(store), policy_(policy), ids_(ids) {}
+Core::Core(Store& store, CoreOptions options, Uuid7Source ids)
+    : store_(store),
+      options_(std::move(options)),
+      ids_(ids),
+      ledger_(options_.policy),
+      commit_seconds_(kCommitSeconds),
+      batch_events_(kBatchSizes) {}
 
 std::vector<Addressed> Core::run_once(std::optional<TimePoint> now) {
   std::vector<Request> maintenance(now ? 1 : 0);
@@ -96,7 +64,8 @@ std::vector<Addressed> Core::run(std::vector<Request> requests) {
   EVENTQ_ASSERT(!own_time || requests.size() == 1);
   batch.own_time = own_time && requests.front().origin.sink != nullptr;  // run_once() has no sink
 
-  auto transaction = store_.begin(own_time);
+  auto ready = store_.allow_later(ledger_.any_buffered());
+  auto transaction = ready ? store_.begin(own_time) : ready.error();
   if (!transaction) {
     std::vector<Addressed> answers = refuse(batch, requests, transaction.error());
     for (Waiter& waiter : waiters_.take_all()) {
@@ -104,231 +73,185 @@ std::vector<Addressed> Core::run(std::vector<Request> requests) {
       if (waiter.answer.changed.empty()) waiter.answer.error = transaction.error();
       answers.push_back({waiter.origin, std::move(waiter.answer)});
     }
+    for (Waits::Wait& wait : waits_.take_all()) {
+      if (!wait.answer.published) wait.answer.error = transaction.error();
+      answers.push_back({wait.origin, std::move(wait.answer)});
+    }
     return answers;
   }
   batch.transaction = std::move(*transaction);
   if (auto done = apply(batch, requests); !done) return refuse(batch, requests, done.error());
-  if (auto done = batch.transaction->commit(); !done) return refuse(batch, requests, done.error());
+  if (auto done = commit(batch); !done) return refuse(batch, requests, done.error());
   return settle(batch, requests);
 }
 
 Result<void> Core::apply(Batch& batch, std::vector<Request>& requests) {
+  if (!batch.own_time) {
+    if (auto done = maintain(batch); !done) return done;
+  }
   if (auto done = promote(batch); !done) return done;
   for (std::size_t i = 0; i < requests.size(); ++i) {
     if (!requests[i].command.publication) continue;
     if (auto done = publish(batch, *requests[i].command.publication, batch.answers[i]); !done) return done;
   }
   if (auto done = change_all(batch, requests); !done) return done;
+  if (auto done = settle_correlations(batch); !done) return done;
+  if (auto done = realign(batch); !done) return done;
   if (auto done = wake(batch); !done) return done;
+  const std::size_t woken = batch.ready.size();
+  if (auto done = serve_claims(batch, requests); !done) return done;
   for (std::size_t i = 0; i < requests.size(); ++i) {
-    const Command& command = requests[i].command;
-    if (command.claim) {
-      note_demand(*command.claim, batch.now());
-      auto claims = claim(batch, *command.claim);
-      if (!claims) return claims.error();
-      if (claims->empty() && command.claim->wait > Millis(0)) batch.waiting.push_back(i);
-      batch.answers[i].claims = std::move(*claims);
-    }
-    if (command.probe) {
-      if (auto done = batch.transaction->probe(); !done) return done;
-    }
-    if (command.why) {
-      if (auto done = explain(batch, *command.why, batch.answers[i]); !done) return done;
-    }
+    if (auto done = apply_tail(batch, requests[i].command, i); !done) return done;
   }
+  if (auto done = settle_correlations(batch); !done) return done;
+  if (auto done = realign(batch); !done) return done;
+  // What became ready behind the waiters' turn is theirs in the next batch.
+  for (std::size_t i = woken; i < batch.ready.size(); ++i) batch.resumed.insert(batch.ready[i].queue);
+  if (auto done = write_ledger(batch); !done) return done;
   auto next_due = batch.transaction->next_due();
   if (!next_due) return next_due.error();
   batch.next_due = *next_due;
   return {};
 }
 
-// Moves what came due into the ready index, and gives up on what was claimed too often.
-Result<void> Core::promote(Batch& batch) {
+Result<void> Core::serve_claims(Batch& batch, std::vector<Request>& requests) {
+  for (std::size_t i = 0; i < requests.size(); ++i) {
+    const Command& command = requests[i].command;
+    if (!command.claim) continue;
+    note_demand(*command.claim, batch.now());
+    auto claims = claim(batch, *command.claim);
+    if (!claims) return claims.error();
+    if (claims->empty() && command.claim->wait > Millis(0)) batch.waiting.push_back(i);
+    batch.answers[i].claims = std::move(*claims);
+  }
+  return {};
+}
+
+// The parts of a command that look at what the others came to.
+Result<void> Core::apply_tail(Batch& batch, const Command& command, std::size_t index) {
+  if (command.probe) {
+    batch.strict = true;
+    if (auto done = batch.transaction->probe(); !done) return done;
+  }
+  if (command.why) {
+    if (auto done = explain(batch, *command.why, batch.answers[index]); !done) return done;
+  }
+  if (!std::holds_alternative<std::monostate>(command.ask)) {
+    if (auto done = ask(batch, command.ask, batch.answers[index]); !done) return done;
+  }
+  if (command.wait) return start_wait(batch, *command.wait, index);
+  return {};
+}
+
+// What is due by the clock and not by anybody's command.
+Result<void> Core::maintain(Batch& batch) {
   const TimePoint now = batch.now();
-  if (!batch.own_time && now >= next_purge_) {
+  if (now >= next_purge_) {
     const auto purged = batch.transaction->purge_keys(now - limits::kIdempotencyKeyAge, kPurgeMax);
     if (!purged) return purged.error();
     // With more of them to go, the next transaction goes on.
     batch.next_purge = *purged < kPurgeMax ? now + kPurgeInterval : now;
   }
+  if (persist_by_ && now >= *persist_by_) {
+    batch.strict = true;
+    if (auto done = batch.transaction->probe(); !done) return done;
+  }
+  if (now >= next_checkpoint_) {
+    batch.next_checkpoint = now + kCheckpointInterval;
+    if (auto done = checkpoint_all(batch); !done) return done;
+  }
+  if (now >= next_worker_store_ && workers_.has_changed()) {
+    batch.next_worker_store = now + kWorkerStoreInterval;
+    for (const WorkerRow& row : workers_.changed()) {
+      if (auto done = batch.transaction->put_worker(row); !done) return done;
+    }
+  }
+  return {};
+}
+
+// Moves what came due into the ready index, and gives up on what was claimed too often.
+Result<void> Core::promote(Batch& batch) {
+  const TimePoint now = batch.now();
   if (!next_due_ || *next_due_ > now) return {};
   auto promoted = batch.transaction->promote(kPromoteMax);
   if (!promoted) return promoted.error();
   std::vector<LogEntry> entries;
   std::vector<Stored> given_up;
   for (Stored& stored : *promoted) {
-    if (!out_of_attempts(stored.event, policy_)) {
-      batch.note_ready(stored.event);
+    if (!out_of_attempts(stored.event, state_of(batch, stored.event.queue).policy)) {
+      batch.note_ready(stored);
       continue;
     }
-    for (LogEntry& entry : give_up(stored.event, now)) entries.push_back(std::move(entry));
+    for (LogEntry& entry : give_up(batch, stored)) entries.push_back(std::move(entry));
     given_up.push_back(std::move(stored));
   }
   if (given_up.empty()) return {};
-  if (auto done = batch.transaction->save(given_up); !done) return done;
-  return batch.transaction->append(entries);
+  if (auto done = save(batch, given_up); !done) return done;
+  if (auto done = batch.transaction->append(entries); !done) return done;
+  return realign(batch);
 }
 
-Result<void> Core::publish(Batch& batch, Publication& publication, Answer& answer) {
-  auto replayed = replay(batch, publication);
-  if (!replayed) return replayed.error();
-  if (*replayed) {
-    answer.published = std::move(**replayed);
-    return {};
-  }
-  Published published;
-  if (auto done = admit_all(batch, publication, published); !done) return done;
-  if (publication.key) {
-    KeyRecord record{publication.key->key, publication.key->fingerprint, {}, batch.now()};
-    for (const Event& event : published.events) record.events.push_back(event.id);
-    if (auto done = batch.transaction->put_key(record); !done) return done;
-  }
-  answer.published = std::move(published);
-  return {};
-}
-
-// The answer to a request whose key is known already; nothing when it is new.
-Result<std::optional<Result<Published>>> Core::replay(Batch& batch, const Publication& publication) {
-  using Found = std::optional<Result<Published>>;
-  if (!publication.key) return Found();
-  auto record = batch.transaction->find_key(publication.key->key);
-  if (!record) return record.error();
-  if (!*record || (*record)->created_at + limits::kIdempotencyKeyAge <= batch.now()) return Found();
-  if ((*record)->fingerprint != publication.key->fingerprint) {
-    return Found(
-        Error{ErrorCode::conflict,
-              "The Idempotency-Key \"" + publication.key->key +
-                  "\" was used for another request within the last 24 hours. Use a new key for a new "
-                  "event.",
-              "Idempotency-Key"});
-  }
-  auto loaded = batch.transaction->load((*record)->events, Transaction::Part::whole);
-  if (!loaded) return loaded.error();
-  Published published{.correlation_id = publication.events.front().correlation_id, .replayed = true};
-  for (std::optional<Stored>& stored : *loaded) {
-    if (!stored) continue;
-    // What was there before the key was used is shown as it is, then and now.
-    const bool existed = stored->event.created_at != (*record)->created_at;
-    published.existed = existed && loaded->size() == 1;
-    if (!existed && publication.correlated) published.correlation_id = stored->event.correlation_id;
-    published.events.push_back(existed ? std::move(stored->event) : as_published(std::move(stored->event)));
-  }
-  if (publication.correlated && published.correlation_id.empty()) {
-    published.correlation_id = correlation_of(published.events);
-  }
-  return Found(std::move(published));
-}
-
-Result<void> Core::admit_all(Batch& batch, Publication& publication, Published& published) {
-  const TimePoint now = batch.now();
-  const std::string own = publication.events.front().correlation_id;
-  if (publication.correlated) published.correlation_id = own.empty() ? "corr_" + ids_.next(now) : own;
-  bool any_new = false;
-  for (NewEvent& event : publication.events) {
-    if (!event.event_id.empty()) {
-      auto existing = batch.transaction->find(event.event_id);
-      if (!existing) return existing.error();
-      if (*existing) {
-        auto loaded = batch.transaction->load({{**existing}}, Transaction::Part::whole);
-        if (!loaded) return loaded.error();
-        published.events.push_back(std::move(loaded->front()->event));
-        published.existed = publication.events.size() == 1;
-        continue;
-      }
-    }
-    if (publication.correlated) event.correlation_id = published.correlation_id;
-    std::string event_id = event.event_id.empty() ? "evt_" + ids_.next(now) : std::move(event.event_id);
-    Stored stored{.event = admit(std::move(event), std::move(event_id), now, policy_)};
-    if (auto done = batch.transaction->insert({&stored, 1}); !done) return done;
-    if (stored.ready) batch.note_ready(stored.event);
-    published.events.push_back(std::move(stored.event));
-    any_new = true;
-  }
-  if (publication.correlated && own.empty() && !any_new) {
-    published.correlation_id = correlation_of(published.events);
-  }
-  return {};
-}
-
-// Decides every change of the batch in order, on events loaded once.
-Result<void> Core::change_all(Batch& batch, std::vector<Request>& requests) {
-  std::vector<EventId> ids;
-  std::unordered_map<EventId, std::size_t> index;
-  for (const Request& request : requests) {
-    for (const Change& change : request.command.changes) {
-      const EventId id = change.lease.event_id;
-      if (index.emplace(id, ids.size()).second) ids.push_back(id);
-    }
-  }
-  if (ids.empty()) return {};
-  auto loaded = batch.transaction->load(ids, Transaction::Part::head);
-  if (!loaded) return loaded.error();
-
-  for (std::size_t i = 0; i < requests.size(); ++i) {
-    for (const Change& change_ : requests[i].command.changes) {
-      std::optional<Stored>& stored = (*loaded)[index.at(change_.lease.event_id)];
-      if (!stored) {
-        batch.answers[i].changed.emplace_back(not_found(change_.lease.event_id));
-      } else if (auto done = change(batch, *stored, change_, batch.answers[i]); !done) {
-        return done;
-      }
-    }
-  }
-  return {};
-}
-
-Result<void> Core::change(Batch& batch, Stored& stored, const Change& change, Answer& answer) {
-  std::vector<LogEntry> log;
-  if (needs_log(stored.event, change)) {
-    auto found = batch.transaction->log(stored.event.id);
-    if (!found) return found.error();
-    log = std::move(*found);
-  }
-  auto decision = decide(stored.event, change, log, batch.now(), policy_);
-  if (!decision) {
-    answer.changed.emplace_back(decision.error());
-    return {};
-  }
-  if (decision->effect != Decision::Effect::repeated) {
-    const bool was_ready = stored.ready;
-    if (auto done = batch.transaction->save({&stored, 1}); !done) return done;
-    if (stored.ready && !was_ready) batch.note_ready(stored.event);
-    if (!stored.ready && was_ready) batch.gone.insert(stored.event.id);
-  }
-  if (decision->effect == Decision::Effect::recorded) {
-    if (auto done = batch.transaction->append({&decision->entry, 1}); !done) return done;
-  }
-  answer.changed.emplace_back(
-      Changed{std::move(decision->entry), decision->status, stored.event.max_retries, stored.event.due_at});
-  return {};
+// Fails an event that is out of attempts, and counts it.
+std::vector<LogEntry> Core::give_up(Batch& batch, Stored& stored) {
+  const std::string worker_id = stored.event.worker_id;
+  std::vector<LogEntry> entries = eventq::give_up(stored.event, batch.now());
+  stored.cause = cause_of(entries.back());
+  QueueDelta& delta = batch.queues[stored.event.queue];
+  delta.totals.abandoned += 1;
+  delta.totals.failed += 1;
+  delta.totals.failed_for_good += 1;
+  batch.actions.push_back({WorkerAction::Kind::lost, worker_id, stored.event.id});
+  return entries;
 }
 
 // Gives what became ready to those who wait for it. In claim order, an event is the best there is
 // for whoever came first for it: a better one would have been his already.
 Result<void> Core::wake(Batch& batch) {
-  std::sort(batch.ready.begin(), batch.ready.end(), [](const Ready& a, const Ready& b) {
-    return std::tuple(-a.priority, a.id) < std::tuple(-b.priority, b.id);
+  std::sort(batch.ready.begin(), batch.ready.end(), [](const ReadyEvent& a, const ReadyEvent& b) {
+    return std::tuple(-a.priority, a.turn) < std::tuple(-b.priority, b.turn);
   });
-  for (const Ready& ready : batch.ready) {
+  for (const ReadyEvent& ready : batch.ready) {
     if (batch.gone.contains(ready.id)) continue;
+    if (state_of(batch, ready.queue).row.status == QueueStatus::paused) continue;
     auto first = waiters_.take_first(ready.queue, ready.tags);
     if (!first) continue;
-    auto claims = claim(batch, first->second.request);
-    if (!claims || claims->empty()) {
-      waiters_.put_back(first->first, std::move(first->second));
-      if (!claims) return claims.error();
-      continue;
-    }
-    batch.served.push_back({first->first, std::move(first->second), std::move(*claims)});
+    auto served = serve(batch, first->first, std::move(first->second));
+    if (!served) return served.error();
   }
+  return wake_resumed(batch);
+}
+
+// The waiters of queues that give events again: whoever came first takes first.
+Result<void> Core::wake_resumed(Batch& batch) {
+  for (const std::string& queue : resumed_) {
+    for (const std::uint64_t place : waiters_.places(queue)) {
+      auto served = serve(batch, place, waiters_.take(place));
+      if (!served) return served.error();
+    }
+  }
+  return {};
+}
+
+// Serves a waiter that was taken out, or puts it back.
+Result<void> Core::serve(Batch& batch, std::uint64_t place, Waiter waiter) {
+  auto claims = claim(batch, waiter.request);
+  if (!claims || claims->empty()) {
+    waiters_.put_back(place, std::move(waiter));
+    if (!claims) return claims.error();
+    return {};
+  }
+  batch.served.push_back({place, std::move(waiter), std::move(*claims)});
   return {};
 }
 
 Result<std::vector<Claim>> Core::claim(Batch& batch, const ClaimRequest& request) {
   std::vector<Claim> claims;
+  const QueueState* state = find_state(batch, request.selector.queue);
+  if (state == nullptr || state->row.status == QueueStatus::paused) return claims;
+  const std::size_t limit = std::min(request.limit, state->policy.claim_max);
   std::size_t bytes = 0;
-  while (claims.size() < request.limit && bytes < kClaimBytes) {
-    auto found = batch.transaction->claim(request.selector, request.limit - claims.size());
+  while (claims.size() < limit && bytes < kClaimBytes) {
+    auto found = batch.transaction->claim(request.selector, limit - claims.size());
     if (!found) return found.error();
     if (found->empty()) break;
     // Made ready by a later clock than this one: save() lets those wait again.
@@ -338,14 +261,10 @@ Result<std::vector<Claim>> Core::claim(Batch& batch, const ClaimRequest& request
     const std::span<Stored> due(found->begin(), early);
     std::vector<LogEntry> entries;
     for (Stored& stored : due) {
-      // Given up here only after a restart with a lower max_attempts; promote() does the others.
-      std::vector<LogEntry> written =
-          out_of_attempts(stored.event, policy_)
-              ? give_up(stored.event, batch.now())
-              : eventq::claim(stored.event, request.worker_id, batch.now(), policy_);
+      std::vector<LogEntry> written = take(batch, stored, request.worker_id);
       std::move(written.begin(), written.end(), std::back_inserter(entries));
     }
-    if (auto done = batch.transaction->save(*found); !done) return done.error();
+    if (auto done = save(batch, *found); !done) return done.error();
     if (auto done = batch.transaction->append(entries); !done) return done.error();
     for (Stored& stored : due) {
       batch.gone.insert(stored.event.id);
@@ -358,6 +277,23 @@ Result<std::vector<Claim>> Core::claim(Batch& batch, const ClaimRequest& request
   return claims;
 }
 
+// Leases one due event, and counts it. Given up here only after a restart with a lower
+// max_attempts; promote() does the others.
+std::vector<LogEntry> Core::take(Batch& batch, Stored& stored, const std::string& worker_id) {
+  Event& event = stored.event;
+  const Policy& policy = state_of(batch, event.queue).policy;
+  if (out_of_attempts(event, policy)) return give_up(batch, stored);
+  QueueDelta& delta = batch.queues[event.queue];
+  delta.totals.claimed += 1;
+  delta.waits.push_back(seconds(batch.now() - event.due_at));
+  if (event.status == Status::processing) {
+    delta.totals.abandoned += 1;
+    batch.actions.push_back({WorkerAction::Kind::lost, event.worker_id, event.id});
+  }
+  batch.actions.push_back({WorkerAction::Kind::claimed, worker_id, event.id});
+  return eventq::claim(event, worker_id, batch.now(), policy);
+}
+
 Result<void> Core::explain(Batch& batch, EventId id, Answer& answer) {
   auto loaded = batch.transaction->load({{id}}, Transaction::Part::head);
   if (!loaded) return loaded.error();
@@ -365,14 +301,27 @@ Result<void> Core::explain(Batch& batch, EventId id, Answer& answer) {
     answer.explanation = not_found(id);
     return {};
   }
-  const Event& event = loaded->front()->event;
+  const Stored& stored = *loaded->front();
+  const Event& event = stored.event;
+  Surroundings around{.demand = demand_for(event)};
+  const QueueRow& row = state_of(batch, event.queue).row;
+  around.paused = row.status == QueueStatus::paused;
+  around.pause_reason = row.status_reason;
+  if (stored.line == Line::behind) {
+    auto head = batch.transaction->head_of_line(event.queue, event.ordering_key);
+    if (!head) return head.error();
+    if (*head) around.behind = Surroundings::Behind{(*head)->event.id, (*head)->event.status};
+  }
   auto log = batch.transaction->log(id);
   if (!log) return log.error();
-  std::optional<LogEntry> last;
-  if (!log->empty()) last = std::move(log->back());
-  answer.explanation =
-      Explanation{id, event.status, eventq::explain(event, last, demand_for(event), batch.now())};
+  if (!log->empty()) around.last_entry = std::move(log->back());
+  answer.explanation = Explanation{id, event.status, eventq::explain(event, around, batch.now())};
   return {};
+}
+
+Result<void> Core::commit(Batch& batch) {
+  batch.sync = sync_for(batch);
+  return batch.transaction->commit(batch.sync);
 }
 
 std::vector<Addressed> Core::settle(Batch& batch, std::vector<Request>& requests) {
@@ -380,14 +329,29 @@ std::vector<Addressed> Core::settle(Batch& batch, std::vector<Request>& requests
   last_error_.reset();
   next_due_ = batch.next_due;
   next_purge_ = batch.next_purge.value_or(next_purge_);
+  resumed_ = std::move(batch.resumed);
+  settle_queues(batch);
+  for (const Batch::Publisher& publisher : batch.publishers) {
+    publisher.answer->backpressure =
+        std::any_of(publisher.queues.begin(), publisher.queues.end(), [this](const std::string& queue) {
+          const QueueState* state = std::as_const(ledger_).find(queue);
+          return state != nullptr && state->backpressure;
+        });
+  }
 
+  std::vector<Addressed> answers;
+  answers.reserve(requests.size() + batch.served.size());
   for (const std::size_t i : batch.waiting) {
     ClaimRequest& request = *requests[i].command.claim;
     const TimePoint deadline = now + request.wait;
     waiters_.add({requests[i].origin, std::move(request), deadline, std::move(batch.answers[i])});
   }
-  std::vector<Addressed> answers;
-  answers.reserve(requests.size() + batch.served.size());
+  for (auto& [i, key] : batch.waits) {
+    const TimePoint deadline = now + requests[i].command.wait->timeout;
+    waits_.add(std::move(key), {requests[i].origin, deadline, std::move(batch.answers[i])});
+    batch.waiting.push_back(i);
+  }
+  std::sort(batch.waiting.begin(), batch.waiting.end());
   auto waits = batch.waiting.begin();
   for (std::size_t i = 0; i < requests.size(); ++i) {
     if (waits != batch.waiting.end() && *waits == i) {
@@ -400,17 +364,74 @@ std::vector<Addressed> Core::settle(Batch& batch, std::vector<Request>& requests
     served.waiter.answer.claims = std::move(served.claims);
     answers.push_back({served.waiter.origin, std::move(served.waiter.answer)});
   }
+  settle_waits(batch, answers);
   if (!batch.own_time) end_waits(now, answers);
   return answers;
+}
+
+// Answers those who waited for what this batch brought.
+void Core::settle_waits(Batch& batch, std::vector<Addressed>& answers) {
+  if (waits_.size() == 0) return;
+  const auto answer = [&](const std::string& key) {
+    for (Waits::Wait& wait : waits_.take(key)) {
+      wait.answer.waited = true;
+      answers.push_back({wait.origin, std::move(wait.answer)});
+    }
+  };
+  for (const EventId id : batch.ended) answer(wait_key(id));
+  for (const std::string& id : batch.ended_correlations) answer(wait_key(WaitRequest::Correlated{id}));
+  for (const auto& [queue, delta] : batch.queues) {
+    const QueueState* state = ledger_.find(queue);
+    if (state != nullptr && state->depth() == 0) answer(wait_key(WaitRequest::Drained{queue}));
+  }
+}
+
+// Brings what is kept in memory in line with what was committed.
+void Core::settle_queues(Batch& batch) {
+  const TimePoint now = batch.now();
+  last_changed_ = 0;
+  for (const auto& [name, delta] : batch.queues) last_changed_ += delta.changed;
+  for (auto& [name, state] : batch.changed_queues) ledger_.put(std::move(state));
+  // First, because what this batch completed came behind its checkpoint.
+  if (batch.next_checkpoint) {
+    next_checkpoint_ = *batch.next_checkpoint;
+    checkpoint_due_ = false;
+  }
+  for (const auto& [name, delta] : batch.queues) {
+    ledger_.add(name, delta, now);
+    if (delta.totals.failed_for_good > 0) failed_by_hour_[hour_of(now)] += delta.totals.failed_for_good;
+    if (delta.totals.completed > 0) checkpoint_due_ = true;
+  }
+  for (const auto& [name, completed] : batch.checkpointed) {
+    if (QueueState* state = ledger_.find(name)) state->at_checkpoint = completed;
+  }
+  if (batch.next_worker_store) {
+    next_worker_store_ = *batch.next_worker_store;
+    workers_.clear_changed();
+  }
+  for (const WorkerAction& action : batch.actions) workers_.note(action, now);
+
+  if (batch.sync == Transaction::Sync::now) {
+    if (persist_by_) ledger_.note_persisted();
+    persist_by_.reset();
+    return;
+  }
+  for (const auto& [name, delta] : batch.queues) {
+    QueueState* state = ledger_.find(name);
+    if (state == nullptr || delta.changed == 0) continue;
+    state->unpersisted += delta.changed;
+    persist_by_ = earlier(persist_by_, now + state->policy.processing_interval);
+  }
 }
 
 std::vector<Addressed> Core::refuse(Batch& batch, std::vector<Request>& requests, const Error& error) {
   for (Batch::Served& served : batch.served) waiters_.put_back(served.place, std::move(served.waiter));
   last_error_ = error;
+  last_changed_ = 0;
   std::vector<Addressed> answers;
   answers.reserve(requests.size());
   for (const Request& request : requests) answers.push_back({request.origin, Answer{.error = error}});
-  if (batch.transaction) end_waits(batch.now(), answers);
+  if (batch.transaction && !batch.own_time) end_waits(batch.now(), answers);
   batch.transaction.reset();  // rolls back
   return answers;
 }
@@ -419,18 +440,40 @@ std::vector<Addressed> Core::refuse(Batch& batch, std::vector<Request>& requests
 void Core::end_waits(TimePoint now, std::vector<Addressed>& answers) {
   for (Waiter& waiter : waiters_.take_expired(now))
     answers.push_back({waiter.origin, std::move(waiter.answer)});
+  for (Waits::Wait& wait : waits_.take_expired(now)) answers.push_back({wait.origin, std::move(wait.answer)});
+}
+
+void Core::forget(const Origin& origin) {
+  waiters_.forget(origin);
+  waits_.forget(origin);
 }
 
 std::vector<Addressed> Core::dismiss_waiters() {
   std::vector<Addressed> answers;
   for (Waiter& waiter : waiters_.take_all()) answers.push_back({waiter.origin, std::move(waiter.answer)});
+  for (Waits::Wait& wait : waits_.take_all()) {
+    // What it published is on disk; only the wait is over.
+    if (!wait.answer.published) {
+      wait.answer.error =
+          Error{ErrorCode::unavailable, "The queue is closing; ask again after its restart.", ""};
+    }
+    answers.push_back({wait.origin, std::move(wait.answer)});
+  }
   return answers;
 }
 
 std::optional<TimePoint> Core::next_attention() const {
-  const auto deadline = waiters_.next_deadline();
-  if (!deadline || !next_due_) return deadline ? deadline : next_due_;
-  return std::min(*deadline, *next_due_);
+  if (!resumed_.empty()) return TimePoint();
+  std::optional<TimePoint> next = earlier(waiters_.next_deadline(), waits_.next_deadline());
+  next = earlier(next, next_due_);
+  next = earlier(next, persist_by_);
+  return checkpoint_due_ ? earlier(next, next_checkpoint_) : next;
+}
+
+void Core::note_commit(double seconds) {
+  if (last_changed_ == 0) return;
+  commit_seconds_.add(seconds);
+  batch_events_.add(static_cast<double>(last_changed_));
 }
 
 void Core::note_demand(const ClaimRequest& request, TimePoint now) {

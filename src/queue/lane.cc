@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "base/log.h"
+#include "base/steady.h"
 
 namespace eventq {
 namespace {
@@ -18,6 +19,11 @@ constexpr std::size_t kBatchEvents = 10'000;
 // The longest time between two looks at the clock, and the time between two tries of
 // maintenance on a store that fails.
 constexpr std::chrono::seconds kLookInterval{1};
+
+void stop_waiting(Command& command) {
+  if (command.claim) command.claim->wait = Millis(0);
+  if (command.wait) command.wait->timeout = Millis(0);
+}
 
 std::size_t events_in(const Command& command) {
   return command.changes.size() + (command.publication ? command.publication->events.size() : 0) +
@@ -51,7 +57,7 @@ void Lane::submit(Request request) {
     refuse_closed(request.origin);
     return;
   }
-  if (dismissing_ && request.command.claim) request.command.claim->wait = Millis(0);
+  if (dismissing_) stop_waiting(request.command);
   const bool idle = requests_.empty();
   requests_.push_back(std::move(request));
   lock.unlock();
@@ -61,7 +67,9 @@ void Lane::submit(Request request) {
 void Lane::forget(const Origin& origin) {
   const std::scoped_lock lock(mutex_);
   for (Request& request : requests_) {
-    if (request.origin == origin) request.command.claim.reset();
+    if (request.origin != origin) continue;
+    request.command.claim.reset();
+    request.command.wait.reset();
   }
   forgotten_.push_back(origin);
   work_.notify_one();
@@ -77,9 +85,7 @@ void Lane::dismiss_waiters() {
   const std::scoped_lock lock(mutex_);
   dismissing_ = true;
   dismiss_now_ = true;
-  for (Request& request : requests_) {
-    if (request.command.claim) request.command.claim->wait = Millis(0);
-  }
+  for (Request& request : requests_) stop_waiting(request.command);
   work_.notify_one();
 }
 
@@ -106,7 +112,15 @@ void Lane::loop() {
     if (dismiss || last) deliver(core_.dismiss_waiters());
     lock.lock();
     ended_ = last && requests_.empty();
-    if (ended_) return;
+    if (ended_) break;
+  }
+  lock.unlock();
+  close();
+}
+
+void Lane::close() {
+  if (auto closed = core_.close(); !closed && logger_) {
+    logger_(LogLevel::warning, LogLine("last checkpoint failed").add("error", closed.error().message).str());
   }
 }
 
@@ -145,14 +159,17 @@ void Lane::run_batch(std::vector<Request> batch) {
     const auto attention = core_.next_attention();
     if (!attention || *attention > clock_.now()) return;
   }
+  const SteadyTime start = steady_now();
   std::vector<Addressed> answers = maintenance ? core_.run_once() : core_.run(std::move(batch));
+  core_.note_commit(std::chrono::duration<double>(steady_now() - start).count());
   failing_ = core_.last_error().has_value();
   if (failing_ && logger_) {
     logger_(LogLevel::error, LogLine("commit failed").add("error", core_.last_error()->message).str());
   }
   deliver(std::move(answers));
   if (auto tidied = store_.tidy(); !tidied && logger_) {
-    logger_(LogLevel::warning, LogLine("checkpoint failed").add("error", tidied.error().message).str());
+    logger_(LogLevel::warning,
+            LogLine("checkpoint of the write-ahead log failed").add("error", tidied.error().message).str());
   }
 }
 

@@ -37,11 +37,12 @@ class Lane {
   // Answers every waiter with nothing, also those that come later: they no longer wait.
   void dismiss_waiters();
 
-  // Finishes what was submitted, then ends the thread. Safe twice.
+  // Finishes what was submitted, closes the core, then ends the thread. Safe twice.
   void stop();
 
  private:
   void loop();
+  void close();
   void wait_for_work(std::unique_lock<std::mutex>& lock);
   std::vector<Request> take_batch();
   void run_batch(std::vector<Request> batch);

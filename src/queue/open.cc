@@ -3,13 +3,22 @@
 #include <unistd.h>
 
 #include <array>
+#include <filesystem>
 #include <future>
+#include <optional>
 #include <string>
+#include <system_error>
 #include <utility>
 
+#include "base/log.h"
+#include "base/steady.h"
+#include "base/time_text.h"
+#include "model/policy.h"
 #include "model/validate.h"
+#include "queue/archive_files.h"
 #include "queue/core.h"
 #include "queue/engine.h"
+#include "queue/keeper.h"
 #include "queue/lane.h"
 #include "queue/queue_impl.h"
 #include "queue/read_lane.h"
@@ -31,20 +40,41 @@ class OneAnswer final : public Sink {
   std::promise<Answer> promise_;
 };
 
+CoreOptions core_options(const Options& options) {
+  return {default_policy(options), options.queues, options.stale_after, options.start_within};
+}
+
+// What an engine is made of, opened and checked.
+struct Parts {
+  std::unique_ptr<Store> store;
+  std::unique_ptr<Core> core;
+  std::unique_ptr<Reader> reader;         // of the read lane
+  std::unique_ptr<Reader> keeper_reader;  // of the keeper
+  std::unique_ptr<ArchiveFiles> files;    // nothing: events leave for nowhere
+};
+
 class EngineImpl final : public Engine {
  public:
-  EngineImpl(std::unique_ptr<Store> store, std::unique_ptr<Reader> reader, const Options& options,
-             const Clock& clock)
+  EngineImpl(Parts parts, const Options& options, const Clock& clock)
       : logger_(options.logger),
-        store_(std::move(store)),
-        core_(*store_, {options.retry, options.lease, options.max_retries, options.max_attempts},
-              Uuid7Source::from_entropy()),
-        lane_(*store_, core_, clock, logger_),
-        read_lane_(std::move(reader)) {}
+        store_(std::move(parts.store)),
+        core_(std::move(parts.core)),
+        keeper_reader_(std::move(parts.keeper_reader)),
+        files_(std::move(parts.files)),
+        retirement_(
+            *keeper_reader_, [this](Command command) { return call(std::move(command)); }, files_.get(),
+            stored_policies(default_policy(options))),
+        lane_(*store_, *core_, clock, logger_),
+        read_lane_(std::move(parts.reader)),
+        keeper_([this](TimePoint now) { return retirement_.step(now); }, clock, logger_) {}
+
+  ~EngineImpl() override { stop(); }
+  EngineImpl(const EngineImpl&) = delete;
+  EngineImpl& operator=(const EngineImpl&) = delete;
 
   void submit(Command command, Sink& sink, std::uint64_t token) override {
     Request request{{&sink, token}, std::move(command)};
-    if (request.command.get || request.command.list) {
+    if (request.command.is_read()) {
       read_lane_.submit(std::move(request));
     } else {
       lane_.submit(std::move(request));
@@ -59,9 +89,15 @@ class EngineImpl final : public Engine {
 
   void forget(Sink& sink, std::uint64_t token) override { lane_.forget({&sink, token}); }
   void dismiss_waiters() override { lane_.dismiss_waiters(); }
-  void poke() override { lane_.poke(); }
 
+  void poke() override {
+    lane_.poke();
+    keeper_.poke();
+  }
+
+  // The keeper first: it waits for answers of the lane.
   void stop() override {
+    keeper_.stop();
     lane_.stop();
     read_lane_.stop();
   }
@@ -69,9 +105,13 @@ class EngineImpl final : public Engine {
  private:
   const Logger logger_;
   const std::unique_ptr<Store> store_;
-  Core core_;
+  const std::unique_ptr<Core> core_;
+  const std::unique_ptr<Reader> keeper_reader_;
+  const std::unique_ptr<ArchiveFiles> files_;
+  Retirement retirement_;
   Lane lane_;
   ReadLane read_lane_;
+  Keeper keeper_;
 };
 
 Result<std::unique_ptr<Store>> open_store(std::string_view url, const Clock& clock) {
@@ -92,17 +132,61 @@ std::string default_worker_id() {
   return std::string(host.data()) + ":" + std::to_string(getpid());
 }
 
+Result<std::unique_ptr<Core>> recovered_core(Store& store, const Options& options) {
+  auto core = std::make_unique<Core>(store, core_options(options), Uuid7Source::from_entropy());
+  const SteadyTime start = steady_now();
+  const auto live = core->recover();
+  if (!live) return live.error();
+  if (options.logger) {
+    options.logger(LogLevel::info, LogLine("recovered")
+                                       .add("live_events", std::to_string(*live))
+                                       .add("took", format_duration(millis_since(start)))
+                                       .str());
+  }
+  return core;
+}
+
+// Better known at the start than when the first event leaves.
+std::optional<Error> check_folder(const std::string& folder) {
+  std::error_code failed;
+  std::filesystem::create_directories(folder, failed);
+  if (!failed && std::filesystem::is_directory(folder, failed) && access(folder.c_str(), W_OK | X_OK) == 0) {
+    return std::nullopt;
+  }
+  return Error{ErrorCode::invalid_argument,
+               "archive_dir is " + folder + ", which is no folder that can be written to. Name another one.",
+               "archive_dir"};
+}
+
+Result<Parts> open_parts(std::string_view url, const Options& options, const Clock& clock) {
+  Parts parts;
+  auto store = open_store(url, clock);
+  if (!store) return store.error();
+  parts.store = std::move(*store);
+  auto core = recovered_core(*parts.store, options);
+  if (!core) return core.error();
+  parts.core = std::move(*core);
+  for (std::unique_ptr<Reader>* to : {&parts.reader, &parts.keeper_reader}) {
+    auto reader = parts.store->reader();
+    if (!reader) return reader.error();
+    *to = std::move(*reader);
+  }
+  if (options.archive_dir.empty()) return parts;
+  if (auto fault = check_folder(options.archive_dir)) return *fault;
+  auto files = parts.keeper_reader->archive_files();
+  if (!files) return files.error();
+  parts.files = std::make_unique<ArchiveFiles>(options.archive_dir, *files);
+  return parts;
+}
+
 }  // namespace
 
 Result<std::unique_ptr<Engine>> Engine::open(std::string_view url, const Options& options) {
   if (auto fault = validate(options)) return *fault;
   const Clock& clock = options.clock ? *options.clock : system_clock();
-  auto store = open_store(url, clock);
-  if (!store) return store.error();
-  auto reader = (*store)->reader();
-  if (!reader) return reader.error();
-  return std::unique_ptr<Engine>(
-      std::make_unique<EngineImpl>(std::move(*store), std::move(*reader), options, clock));
+  auto parts = open_parts(url, options, clock);
+  if (!parts) return parts.error();
+  return std::unique_ptr<Engine>(std::make_unique<EngineImpl>(std::move(*parts), options, clock));
 }
 
 Result<std::unique_ptr<Queue>> Queue::open(std::string_view url, const Options& options) {

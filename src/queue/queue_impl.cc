@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "base/json.h"
+#include "base/time_text.h"
 #include "eventq/limits.h"
 #include "model/names.h"
 #include "model/tags.h"
@@ -152,6 +153,20 @@ Result<Details> QueueImpl::details(EventId id, bool with_log) {
   Answer answer = engine_->call(std::move(command));
   if (answer.error) return *answer.error;
   return std::move(*answer.details);
+}
+
+Result<Event> QueueImpl::wait(EventId id, Millis timeout) {
+  Command command;
+  command.wait = WaitRequest{id, std::min(timeout, Millis(limits::kDelay))};  // a year is for ever
+  const Answer answer = engine_->call(std::move(command));
+  if (answer.error) return *answer.error;
+  if (!answer.waited) {
+    return Error{ErrorCode::timeout,
+                 "Event " + std::to_string(static_cast<std::int64_t>(id)) + " has not ended within " +
+                     format_duration(timeout) + ".",
+                 ""};
+  }
+  return get(id);
 }
 
 Result<Event> QueueImpl::get(EventId id) {

@@ -23,6 +23,7 @@ class QueueImpl final : public Queue {
   Result<TimePoint> heartbeat(const Lease& lease) override;
   Result<void> finalize(EventId id, const std::vector<std::string>& errors) override;
   Result<void> finalize(EventId id, Verdict verdict) override;
+  Result<Event> wait(EventId id, Millis timeout) override;
   Result<Event> get(EventId id) override;
   Result<std::vector<LogEntry>> log(EventId id) override;
 

@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include <string>
+#include <thread>
 #include <vector>
 
 #include "support/open_queue.h"
@@ -451,6 +452,25 @@ TEST_P(QueueTest, IdsAreNotUsedAgainAfterAnEventHasEnded) {
   ASSERT_TRUE(queue->complete(lease()));
 
   EXPECT_EQ(publish({.title = "two", .tags = {"email"}}), EventId{2});
+}
+
+TEST_P(QueueTest, WaitReturnsTheEventAsItEnded) {
+  const EventId id = publish({.title = "mail", .tags = {"email"}});
+  std::thread worker([&] {
+    queue->poll({.tags = {"email"}}).value();
+    EXPECT_TRUE(queue->finalize(id));
+  });
+
+  EXPECT_EQ(queue->wait(id, 1h).value().status, Status::completed);
+  worker.join();
+  EXPECT_EQ(queue->wait(id, 0s).value().status, Status::completed);
+}
+
+TEST_P(QueueTest, WaitWithoutAnEndIsATimeout) {
+  const EventId id = publish({.title = "mail", .tags = {"email"}});
+
+  EXPECT_EQ(queue->wait(id, 0s).error().code, ErrorCode::timeout);
+  EXPECT_EQ(queue->wait(EventId{99}, 0s).error().code, ErrorCode::not_found);
 }
 
 }  // namespace

@@ -1,12 +1,26 @@
 // read_lane.cc: see read_lane.h.
 #include "queue/read_lane.h"
 
+#include <string>
 #include <utility>
+#include <variant>
 #include <vector>
 
+#include "base/overloaded.h"
 #include "queue/lane.h"
 
 namespace eventq {
+namespace {
+
+// What was found, or why there is nothing.
+template <typename T>
+Result<T> found(Result<std::optional<T>> result, std::string missing, std::string_view field) {
+  if (!result) return result.error();
+  if (!*result) return Error{ErrorCode::not_found, std::move(missing), std::string(field)};
+  return std::move(**result);
+}
+
+}  // namespace
 
 ReadLane::ReadLane(std::unique_ptr<Reader> reader)
     : reader_(std::move(reader)), thread_([this] { loop(); }) {}
@@ -53,24 +67,38 @@ Answer ReadLane::answer(const Command& command) {
   Answer answer;
   if (command.get) answer.details = details(*command.get);
   if (command.list) answer.page = reader_->list(*command.list);
+  std::visit(
+      Overloaded{
+          [&](const AskQueue& it) {
+            answer.told =
+                found(reader_->queue(it.id, it.events), "There is no queue \"" + it.id + "\".", "queue");
+          },
+          [&](const AskQueues&) { answer.told = reader_->queues(); },
+          [&](const AskCheckpoints& it) { answer.told = checkpoints(it); },
+          [&](const AskRecovery& it) {
+            answer.told = found(reader_->recovery(it.queue),
+                                "Queue \"" + it.queue + "\" was not there when the server started.", "queue");
+          },
+          [&](const AskCorrelation& it) {
+            answer.told = found(reader_->correlation(it.id, it.after, it.limit),
+                                "No event has the correlation_id \"" + it.id + "\".", "correlation_id");
+          },
+          [&](const AskFailures& it) { answer.told = reader_->failures(it.queue, it.limit); },
+          [](const auto&) {},
+      },
+      command.ask);
   return answer;
 }
 
+Result<std::vector<Checkpoint>> ReadLane::checkpoints(const AskCheckpoints& ask) {
+  const auto queue = found(reader_->queue(ask.queue, 0), "There is no queue \"" + ask.queue + "\".", "queue");
+  if (!queue) return queue.error();
+  return reader_->checkpoints(ask.queue, ask.limit);
+}
+
 Result<Details> ReadLane::details(const Command::Get& get) {
-  // The log first: an entry that is there belongs to the state read after it, or an older one.
-  std::vector<LogEntry> log;
-  if (get.with_log) {
-    auto entries = reader_->log(get.id);
-    if (!entries) return entries.error();
-    log = std::move(*entries);
-  }
-  auto event = reader_->get(get.id);
-  if (!event) return event.error();
-  if (!*event) {
-    return Error{ErrorCode::not_found,
-                 "There is no event " + std::to_string(static_cast<std::int64_t>(get.id)) + ".", "id"};
-  }
-  return Details{std::move(**event), std::move(log)};
+  return found(reader_->details(get.id),
+               "There is no event " + std::to_string(static_cast<std::int64_t>(get.id)) + ".", "id");
 }
 
 }  // namespace eventq

@@ -21,7 +21,7 @@ class ReadLane {
   ReadLane(const ReadLane&) = delete;
   ReadLane& operator=(const ReadLane&) = delete;
 
-  // A command whose only part is get or list. After the stop it is refused as `unavailable`.
+  // A command that is_read(). After the stop it is refused as `unavailable`.
   void submit(Request request);
 
   // Answers what was submitted, then ends the thread. Safe twice.
@@ -31,6 +31,7 @@ class ReadLane {
   void loop();
   Answer answer(const Command& command);
   Result<Details> details(const Command::Get& get);
+  Result<std::vector<Checkpoint>> checkpoints(const AskCheckpoints& ask);
 
   // Touched by the thread only.
   const std::unique_ptr<Reader> reader_;

@@ -56,6 +56,14 @@ std::optional<std::pair<std::uint64_t, Waiter>> Waiters::take_first(const std::s
   return std::pair(*first, take(*first));
 }
 
+std::vector<std::uint64_t> Waiters::places(const std::string& queue) const {
+  std::set<Place> places;
+  for (auto it = by_tag_.lower_bound({queue, ""}); it != by_tag_.end() && it->first.first == queue; ++it) {
+    places.insert(it->second.begin(), it->second.end());
+  }
+  return {places.begin(), places.end()};
+}
+
 std::vector<Waiter> Waiters::take_expired(TimePoint now) {
   std::vector<Waiter> expired;
   while (!by_deadline_.empty() && by_deadline_.begin()->first <= now) {

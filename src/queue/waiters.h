@@ -34,6 +34,10 @@ class Waiters {
   std::optional<std::pair<std::uint64_t, Waiter>> take_first(const std::string& queue,
                                                              const std::vector<std::string>& tags);
 
+  // The places of those who wait for events of a queue, first come first; and one of them taken out.
+  [[nodiscard]] std::vector<std::uint64_t> places(const std::string& queue) const;
+  Waiter take(std::uint64_t place);
+
   // Puts a taken waiter back in its old place.
   void put_back(std::uint64_t place, Waiter waiter);
 
@@ -46,14 +50,14 @@ class Waiters {
 
   [[nodiscard]] std::optional<TimePoint> next_deadline() const;
 
+  [[nodiscard]] std::size_t size() const { return waiters_.size(); }
+
   // How many wait for this tag; the empty tag counts those that name none.
   [[nodiscard]] std::size_t waiting(const std::string& queue, std::string_view tag) const;
 
  private:
   using Place = std::uint64_t;
   using Key = std::pair<std::string, std::string>;  // queue, tag; the empty tag stands for any
-
-  Waiter take(Place place);
 
   Place next_place_ = 1;
   std::map<Place, Waiter> waiters_;

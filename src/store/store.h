@@ -9,11 +9,15 @@
 // insert() and save() keep the index in line with due_at; promote() moves what has
 // come due since.
 //
+// In line: of a queue's live events with the same ordering_key, one is at the head and may become
+// ready; the others wait behind it and never do. Who stands where is the queue's decision.
+//
 // Threads: one thread at a time per Store; each Reader belongs to one thread.
 #pragma once
 
 #include <cstddef>
 #include <cstdint>
+#include <map>
 #include <memory>
 #include <optional>
 #include <span>
@@ -24,6 +28,7 @@
 #include "eventq/error.h"
 #include "eventq/event.h"
 #include "eventq/limits.h"
+#include "model/metrics.h"
 #include "model/query.h"
 
 namespace eventq {
@@ -36,12 +41,64 @@ struct Guard {
   friend bool operator==(const Guard&, const Guard&) = default;
 };
 
+// Where an event stands among those with its ordering_key.
+enum class Line : std::uint8_t {
+  none,    // it has no key, or has left the line
+  head,    // it may run; or it has failed and holds up those behind it
+  behind,  // it waits for the head to leave
+};
+
 // An event as the store keeps it.
 struct Stored {
   Event event;
-  Guard guard;            // as loaded
-  bool archived = false;  // loaded from the archive of ended events
-  bool ready = false;     // loaded from, or put into, the ready index
+  Guard guard;                    // as loaded
+  bool archived = false;          // loaded from the archive of ended events
+  bool ready = false;             // loaded from, or put into, the ready index
+  Line line = Line::none;         // set by the caller, kept by insert() and save()
+  Line line_before = Line::none;  // as loaded
+  std::int64_t turn = 0;          // its place in the ready index among equal priorities
+  std::string cause;              // of a failed event: what it is grouped by; see cause_of()
+};
+
+// Events with one correlation_id, counted.
+struct CorrelationRow {
+  std::string id;
+  std::int64_t total = 0;    // published
+  std::int64_t pending = 0;  // live
+  std::int64_t completed = 0;
+  std::int64_t failed = 0;
+  std::int64_t kept = 0;    // not removed yet; the row goes with the last of them
+  std::string on_complete;  // JSON of the event to publish when none is live; empty: none
+  std::string queue;        // where to
+};
+
+// Ended events, and where to go on when the look at them was cut short.
+struct Ended {
+  std::vector<Stored> events;
+  std::optional<EndedPlace> next;
+};
+
+// A file of removed events, and how much of it counts.
+struct ArchiveFile {
+  std::string name;
+  std::int64_t bytes = 0;
+};
+
+// What the queue keeps in memory of one queue.
+struct QueueRecord {
+  QueueRow row;
+  Counts counts{};
+  Totals totals;
+  std::string checkpoint_id;
+};
+
+// All of it, read once when the store is opened.
+struct Recalled {
+  std::vector<QueueRecord> queues;
+  std::vector<WorkerRow> workers;
+  std::vector<Event> processing;                        // heads
+  std::vector<Checkpoint> checkpoints;                  // the last of each queue
+  std::map<std::int64_t, std::int64_t> failed_by_hour;  // hours since 1970
 };
 
 // What an idempotency key stands for.
@@ -74,7 +131,7 @@ class Transaction {
   virtual Result<std::size_t> purge_keys(TimePoint created_before, std::size_t limit) = 0;
 
   // The events of these ids for a change, live or ended, in the order asked. The head is what
-  // rules look at; title, description, payload, event_id and correlation_id are left empty.
+  // rules look at: without title, description, payload and what else its publisher says of it.
   enum class Part : std::uint8_t { head, whole };
   virtual Result<std::vector<std::optional<Stored>>> load(std::span<const EventId> ids, Part part) = 0;
 
@@ -86,6 +143,9 @@ class Transaction {
   // Errors: internal when a row no longer says what its guard does; drop the transaction then.
   virtual Result<void> save(std::span<Stored> events) = 0;
 
+  // Deletes ended events and their log.
+  virtual Result<void> remove(std::span<const Stored> events) = 0;
+
   // Appends entries and gives them their ids, ascending.
   virtual Result<void> append(std::span<LogEntry> entries) = 0;
 
@@ -93,19 +153,58 @@ class Transaction {
   virtual Result<std::vector<Stored>> promote(std::size_t limit) = 0;
 
   // Up to `limit` whole events from the ready index that match, highest priority
-  // first, then lowest id. Locks them for this transaction; changes nothing. Stops behind the
-  // event that brings their payloads to kClaimBytes.
+  // first, then lowest turn. An event's turn is its id, until it comes to the head of its line:
+  // then it is behind everything that is ready. Locks them for this transaction; changes nothing. Stops
+  // behind the event that brings their payloads to kClaimBytes.
   virtual Result<std::vector<Stored>> claim(const Selector& selector, std::size_t limit) = 0;
 
   // When the next event outside the ready index comes due.
   virtual Result<std::optional<TimePoint>> next_due() = 0;
 
+  // The head of a line, live or failed, and the first of those behind it.
+  virtual Result<std::optional<Stored>> head_of_line(std::string_view queue, std::string_view key) = 0;
+  virtual Result<std::optional<Stored>> first_behind(std::string_view queue, std::string_view key) = 0;
+
+  // Pending events of a queue with this supersede_key, ascending.
+  virtual Result<std::vector<EventId>> with_supersede_key(std::string_view queue, std::string_view key) = 0;
+
+  // Whole ended events that match, the first to end first; `limit` of them at most, and of their
+  // payloads as in claim(). Looks at no more than limits::kReplay events.
+  virtual Result<Ended> ended(const EndedFilter& filter) = 0;
+
+  // Heads of failed events of a queue that hold up their line.
+  virtual Result<std::vector<Stored>> holding_line(std::string_view queue, std::size_t limit) = 0;
+
+  virtual Result<std::optional<CorrelationRow>> find_correlation(std::string_view id) = 0;
+  // Replaces one of the same id; one with nothing kept is deleted.
+  virtual Result<void> put_correlation(const CorrelationRow& row) = 0;
+
+  virtual Result<void> put_queue(const QueueRow& row) = 0;  // replaces one of the same id
+  // Adds to what is kept of a queue. `last_completed` becomes its checkpoint_id.
+  virtual Result<void> add_totals(std::string_view queue, const Totals& change,
+                                  std::optional<EventId> last_completed) = 0;
+  virtual Result<void> add_failed_in_hour(std::int64_t hour, std::int64_t events) = 0;
+  virtual Result<void> put_checkpoint(const Checkpoint& checkpoint) = 0;  // the oldest of many make way
+  virtual Result<std::optional<Checkpoint>> find_checkpoint(std::string_view id) = 0;
+  virtual Result<void> put_recovery(const Recovery& recovery) = 0;  // replaces that of the queue
+  virtual Result<void> put_worker(const WorkerRow& row) = 0;        // replaces one of the same id
+  virtual Result<void> put_archive_file(const ArchiveFile& file) = 0;
+
+  // The oldest pending event's creation.
+  virtual Result<std::optional<TimePoint>> oldest_pending(std::string_view queue) = 0;
+
+  // What the queue must know before its first command. Counts live events and mends the counters
+  // that say otherwise; the queues whose counters were mended are named in `mended`.
+  virtual Result<Recalled> recall(std::vector<std::string>& mended) = 0;
+
   // Writes what is there already, so that the commit must reach the disk.
   virtual Result<void> probe() = 0;
 
+  // `later` leaves the disk out: a commit with `now`, whichever comes first, takes this one along.
   // Errors: no_space and unavailable when nothing was written; unknown_outcome when
   // the store cannot say.
-  virtual Result<void> commit() = 0;
+  enum class Sync : std::uint8_t { now, later };
+  virtual Result<void> commit(Sync sync = Sync::now) = 0;
 };
 
 // Sees what was committed when each call began.
@@ -114,7 +213,27 @@ class Reader {
   virtual ~Reader() = default;
   virtual Result<std::optional<Event>> get(EventId id) = 0;
   virtual Result<std::vector<LogEntry>> log(EventId id) = 0;
+  virtual Result<std::optional<Details>> details(EventId id) = 0;  // event and log of the same moment
   virtual Result<Page> list(const ListFilter& filter) = 0;
+
+  // A queue with its first `events` live events, of their payloads as in claim(); all queues without events,
+  // by name.
+  virtual Result<std::optional<QueueDocument>> queue(const std::string& id, std::size_t events) = 0;
+  virtual Result<std::vector<QueueDocument>> queues() = 0;
+  virtual Result<std::vector<Checkpoint>> checkpoints(const std::string& queue,
+                                                      std::size_t limit) = 0;  // newest first
+  virtual Result<std::optional<Recovery>> recovery(const std::string& queue) = 0;
+  // With the first `limit` events behind `after`.
+  virtual Result<std::optional<Correlation>> correlation(const std::string& id, EventId after,
+                                                         std::size_t limit) = 0;
+  virtual Result<std::vector<FailureGroup>> failures(const std::optional<std::string>& queue,
+                                                     std::size_t limit) = 0;  // the most events first
+
+  // Ids of ended events of one status that ended before `before`, the first to end first; not
+  // those that hold up a line.
+  virtual Result<std::vector<EventId>> expired(const std::string& queue, Status status, TimePoint before,
+                                               std::size_t limit) = 0;
+  virtual Result<std::vector<ArchiveFile>> archive_files() = 0;
 };
 
 class Store {
@@ -125,6 +244,11 @@ class Store {
   virtual Result<std::unique_ptr<Transaction>> begin(std::optional<TimePoint> now = std::nullopt) = 0;
 
   virtual Result<std::unique_ptr<Reader>> reader() = 0;
+
+  [[nodiscard]] virtual StoreSizes sizes() const = 0;
+
+  // Whether commits of later transactions may leave the disk out. Without it, Sync::later is Sync::now.
+  virtual Result<void> allow_later([[maybe_unused]] bool allowed) { return {}; }
 
   // Housekeeping that may take a while and that no answer waits for.
   virtual Result<void> tidy() = 0;

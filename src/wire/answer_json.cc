@@ -4,6 +4,7 @@
 #include "model/lifecycle.h"
 #include "model/names.h"
 #include "model/tags.h"
+#include "wire/config_json.h"
 
 namespace eventq::wire {
 namespace {
@@ -36,7 +37,7 @@ void write_tags_and_status(JsonWriter& json, const Event& event) {
   json.key("tags").string(join_tags(event.tags)).key("status").string(name_of(event.status));
 }
 
-// Members the API has beside those of its first description.
+// Members that every event has beside those of the API's first description.
 void write_more(JsonWriter& json, const Event& event) {
   json.key("event_id").string(event.event_id).key("queue").string(event.queue);
   json.key("priority").integer(event.priority).key("attempts").integer(event.attempts);
@@ -60,7 +61,32 @@ void write_members(JsonWriter& json, const Event& event) {
   write_more(json, event);
 }
 
-void write_summary(JsonWriter& json, const Event& event) {
+void write_set(JsonWriter& json, std::string_view name, std::string_view text) {
+  if (!text.empty()) json.key(name).string(text);
+}
+
+// Members that only some events have. They come last.
+void write_rest(JsonWriter& json, const Event& event) {
+  write_set(json, "causation_id", event.causation_id);
+  write_set(json, "trace_id", event.trace_id);
+  write_set(json, "pattern", event.pattern);
+  write_set(json, "version", event.version);
+  write_source(json, event.source);
+  if (event.timestamp != event.created_at) json.key("timestamp").time(event.timestamp);
+  write_set(json, "ordering_key", event.ordering_key);
+  write_set(json, "supersede_key", event.supersede_key);
+  if (event.superseded_by) json.key("superseded_by").integer(number(*event.superseded_by));
+  if (event.sequence) json.key("sequence").integer(*event.sequence);
+  const bool never_failed = event.status == Status::pending && event.retry_count == 0;
+  if (never_failed && event.due_at > event.updated_at) json.key("run_at").time(event.due_at);
+  if (event.retry) {
+    json.key("retry");
+    write_retry(json, *event.retry);
+  }
+  if (has_ended(event.status)) json.key("processed_at").time(event.updated_at);
+}
+
+void write_summary(JsonWriter& json, const Event& event, bool with_sequence) {
   json.begin_object();
   write_head(json, event);
   json.key("status").string(name_of(event.status)).key("tags").string(join_tags(event.tags));
@@ -68,6 +94,7 @@ void write_summary(JsonWriter& json, const Event& event) {
   if (const auto retry = next_retry_at(event)) json.key("next_retry_at").time(*retry);
   json.key("created_at").time(event.created_at).key("updated_at").time(event.updated_at);
   write_more(json, event);
+  if (with_sequence && event.sequence) json.key("sequence").integer(*event.sequence);
   json.end_object();
 }
 
@@ -99,15 +126,40 @@ void write_log_entry(JsonWriter& json, const LogEntry& entry) {
 void write_event(JsonWriter& json, const Event& event) {
   json.begin_object();
   write_members(json, event);
+  write_rest(json, event);
   json.end_object();
 }
 
-void write_details(JsonWriter& json, const Event& event, const std::vector<LogEntry>& log) {
+void write_details(JsonWriter& json, const Event& event, const std::vector<LogEntry>& log, Logs logs) {
   json.begin_object();
   write_members(json, event);
-  json.key("logs").begin_array();
-  for (const LogEntry& entry : log) write_log_entry(json, entry);
-  json.end_array().end_object();
+  if (logs == Logs::shown) {
+    json.key("logs").begin_array();
+    for (const LogEntry& entry : log) write_log_entry(json, entry);
+    json.end_array();
+  }
+  write_rest(json, event);
+  if (const auto failure = last_failure(log)) json.key("error_message").string(failure->message);
+  json.end_object();
+}
+
+std::optional<LastFailure> last_failure(const std::vector<LogEntry>& log) {
+  for (auto entry = log.rbegin(); entry != log.rend(); ++entry) {
+    if (entry->action != Action::failed) continue;
+    const std::string_view message = entry->error_message ? *entry->error_message : std::string_view();
+    if (!message.empty()) return LastFailure{message, entry->created_at};
+    if (!entry->reason.empty()) return LastFailure{entry->reason, entry->created_at};
+  }
+  return std::nullopt;
+}
+
+void write_source(JsonWriter& json, const Source& source) {
+  if (source == Source()) return;
+  json.key("source").begin_object();
+  write_set(json, "type", source.type);
+  write_set(json, "id", source.id);
+  write_set(json, "name", source.name);
+  json.end_object();
 }
 
 void write_claim(JsonWriter& json, const Claim& claim) {
@@ -115,6 +167,7 @@ void write_claim(JsonWriter& json, const Claim& claim) {
   json.begin_object();
   write_members(json, event);
   json.key("attempt").integer(event.attempts).key("lease_until").time(claim.lease_until);
+  write_rest(json, event);
   json.end_object();
 }
 
@@ -126,10 +179,19 @@ void write_claims(JsonWriter& json, const std::vector<Claim>& claims) {
 
 void write_page(JsonWriter& json, const Page& page, const ListFilter& filter) {
   json.begin_object().key("events").begin_array();
-  for (const Event& event : page.events) write_summary(json, event);
+  for (const Event& event : page.events) write_summary(json, event, false);
   json.end_array().key("total").integer(page.total).key("total_exact").boolean(page.total_exact);
   json.key("limit").integer(static_cast<std::int64_t>(filter.limit));
   json.key("offset").integer(filter.offset).end_object();
+}
+
+void write_correlation(JsonWriter& json, const Correlation& correlation) {
+  json.begin_object().key("correlation_id").string(correlation.id);
+  json.key("total").integer(correlation.total).key("completed").integer(correlation.completed);
+  json.key("failed").integer(correlation.failed).key("pending").integer(correlation.pending);
+  json.key("events").begin_array();
+  for (const Event& event : correlation.events) write_summary(json, event, true);
+  json.end_array().end_object();
 }
 
 void write_batch(JsonWriter& json, std::string_view correlation_id, const std::vector<Event>& events) {

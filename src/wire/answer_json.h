@@ -1,6 +1,8 @@
 // answer_json.h: values to response bodies. The only place that knows how answers are spelled.
 #pragma once
 
+#include <chrono>
+#include <cstdint>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -16,14 +18,17 @@ namespace eventq::wire {
 
 // An event as its publisher sees it: everything.
 void write_event(JsonWriter& json, const Event& event);
-// The same with its log.
-void write_details(JsonWriter& json, const Event& event, const std::vector<LogEntry>& log);
+// The same with what its log says went wrong last, and all of the log where it is wanted.
+enum class Logs : std::uint8_t { left_out, shown };
+void write_details(JsonWriter& json, const Event& event, const std::vector<LogEntry>& log,
+                   Logs logs = Logs::shown);
 // As the worker that claimed it sees it.
 void write_claim(JsonWriter& json, const Claim& claim);
 // A list of them.
 void write_claims(JsonWriter& json, const std::vector<Claim>& claims);
 
 void write_page(JsonWriter& json, const Page& page, const ListFilter& filter);
+void write_correlation(JsonWriter& json, const Correlation& correlation);
 void write_batch(JsonWriter& json, std::string_view correlation_id, const std::vector<Event>& events);
 void write_why(JsonWriter& json, EventId id, Status status, const Why& why);
 
@@ -31,6 +36,16 @@ void write_why(JsonWriter& json, EventId id, Status status, const Why& why);
 // A heartbeat leaves no entry: its answer is the end of the lease.
 void write_entry(JsonWriter& json, const LogEntry& entry, int max_retries, std::optional<int> result_status);
 void write_heartbeat(JsonWriter& json, EventId id, std::string_view worker_id, TimePoint lease_until);
+
+// The newest failure in a log that says what went wrong, and its words.
+struct LastFailure {
+  std::string_view message;
+  TimePoint at;
+};
+std::optional<LastFailure> last_failure(const std::vector<LogEntry>& log);
+
+// {"type", "id", "name"} as the member `source`: those that are set, nothing if none is.
+void write_source(JsonWriter& json, const Source& source);
 
 // A problem: the API's own shape and RFC 9457 in one body.
 struct Problem {
@@ -44,6 +59,7 @@ struct Problem {
   std::optional<std::int64_t> event_id;  // in lists of results
   std::optional<int> retry_count;        // of a failure that was the last
   std::optional<int> max_retries;
+  std::chrono::seconds retry_after{0};  // a header, not a member; 0: not known
 };
 void write_problem(JsonWriter& json, const Problem& problem);
 

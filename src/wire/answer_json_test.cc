@@ -20,6 +20,7 @@ Event event() {
   event.tags = {"email", "priority-high"};
   event.payload = R"({"n": 12345678901234567890, "x": 1.0})";
   event.max_retries = 3;
+  event.timestamp = kNoon;
   event.created_at = kNoon;
   event.updated_at = kNoon;
   event.due_at = kNoon;
@@ -150,6 +151,101 @@ TEST(AnswerJson, ABatchNamesItsCorrelation) {
   const std::string json = written([&](JsonWriter& writer) { write_batch(writer, "corr_1", {event()}); });
 
   EXPECT_TRUE(json.starts_with(R"({"correlation_id":"corr_1","events":[{"id":1001,)")) << json;
+}
+
+TEST(AnswerJson, WhatOnlySomeEventsHaveComesLast) {
+  Event full = event();
+  full.status = Status::superseded;
+  full.causation_id = "x";
+  full.trace_id = "t1";
+  full.pattern = "invoice.created";
+  full.version = "1.0.0";
+  full.source = {"integration", "", "Xero"};
+  full.timestamp = kNoon - Millis(1);
+  full.ordering_key = "o";
+  full.supersede_key = "s";
+  full.superseded_by = EventId{1002};
+  full.sequence = 0;
+  full.retry = RetryPolicy{RetryPolicy::Kind::exponential, Millis(100), Millis(5000), 0.25};
+  full.updated_at = kNoon + Millis(7);
+
+  const std::string json = written([&](JsonWriter& writer) { write_event(writer, full); });
+
+  EXPECT_TRUE(json.ends_with(
+      R"("correlation_id":null,"causation_id":"x","trace_id":"t1","pattern":"invoice.created","version":"1.0.0",)"
+      R"("source":{"type":"integration","name":"Xero"},"timestamp":"2025-12-24T10:29:59.999Z","ordering_key":"o",)"
+      R"("supersede_key":"s","superseded_by":1002,"sequence":0,)"
+      R"("retry":{"kind":"exponential","baseMs":100,"capMs":5000,"jitter":0.25},)"
+      R"("processed_at":"2025-12-24T10:30:00.007Z"})"))
+      << json;
+}
+
+TEST(AnswerJson, AnEventThatWaitsForItsTimeSaysWhen) {
+  const auto shows_run_at = [](const Event& shown) {
+    const std::string json = written([&](JsonWriter& writer) { write_event(writer, shown); });
+    return json.find(R"("run_at":"2025-12-24T10:30:00.001Z")") != std::string::npos;
+  };
+  Event waiting = event();
+  waiting.due_at = kNoon + Millis(1);
+  EXPECT_TRUE(shows_run_at(waiting));
+
+  Event failed = waiting;
+  failed.retry_count = 1;
+  EXPECT_FALSE(shows_run_at(failed));
+  Event working = waiting;
+  working.status = Status::processing;
+  EXPECT_FALSE(shows_run_at(working));
+}
+
+TEST(AnswerJson, AnEventSaysWhatWentWrongLast) {
+  LogEntry first, last, done;
+  first.action = last.action = Action::failed;
+  first.error_message = "first";
+  last.error_message = "last";
+  done.action = Action::completed;
+  const std::vector<LogEntry> log = {first, last, done};
+
+  const std::string json =
+      written([&](JsonWriter& writer) { write_details(writer, event(), log, Logs::left_out); });
+  EXPECT_TRUE(json.ends_with(R"("correlation_id":null,"error_message":"last"})")) << json;
+
+  const std::string none =
+      written([&](JsonWriter& writer) { write_details(writer, event(), {done}, Logs::left_out); });
+  EXPECT_TRUE(none.ends_with(R"("correlation_id":null})")) << none;
+}
+
+TEST(AnswerJson, AFailureWithoutAMessageIsToldByItsReason) {
+  LogEntry told, given_up, silent;
+  told.action = given_up.action = silent.action = Action::failed;
+  told.error_message = "told";
+  told.created_at = kNoon;
+  given_up.reason = "Out of attempts.";
+  given_up.created_at = kNoon + Millis(1);
+  silent.error_message = "";
+
+  const auto failure = last_failure({told, given_up, silent});
+  ASSERT_TRUE(failure.has_value());
+  EXPECT_EQ(failure->at, kNoon + Millis(1));
+  EXPECT_FALSE(last_failure({silent}).has_value());
+  EXPECT_FALSE(last_failure({}).has_value());
+}
+
+TEST(AnswerJson, ACorrelationShowsItsCountsAndTheOrderOfItsEvents) {
+  Correlation correlation;
+  correlation.id = "c";
+  correlation.total = 4;
+  correlation.completed = 2;
+  correlation.failed = 1;
+  correlation.pending = 1;
+  correlation.events = {event()};
+  correlation.events.front().sequence = 3;
+
+  const std::string json = written([&](JsonWriter& writer) { write_correlation(writer, correlation); });
+
+  EXPECT_TRUE(json.starts_with(
+      R"({"correlation_id":"c","total":4,"completed":2,"failed":1,"pending":1,"events":[{"id":1001,"title":)"))
+      << json;
+  EXPECT_TRUE(json.ends_with(R"("correlation_id":null,"sequence":3}]})")) << json;
 }
 
 }  // namespace

@@ -2,8 +2,12 @@
 #include "wire/fields.h"
 
 #include <algorithm>
+#include <charconv>
 #include <limits>
+#include <system_error>
 #include <utility>
+
+#include "base/time_text.h"
 
 namespace eventq::wire {
 
@@ -39,6 +43,10 @@ void Fields::refuse(std::string_view name, std::string message) {
   fault_ = at(where_, {ErrorCode::invalid_argument, std::move(message), std::string(name)});
 }
 
+void Fields::refuse(const Error& error) {
+  if (!fault_) fault_ = error;
+}
+
 void Fields::wrong_type(std::string_view name, std::string_view wanted) {
   refuse(name, std::string(name) + " must be " + std::string(wanted) + ".");
 }
@@ -69,11 +77,35 @@ std::optional<int> Fields::small_integer(std::string_view name) {
   return std::nullopt;
 }
 
+std::optional<double> Fields::number(std::string_view name) {
+  const JsonMember* member = find(name);
+  if (!member || member->value.type() == JsonType::null) return std::nullopt;
+  const std::string_view raw = member->value.raw();
+  const JsonType type = member->value.type();
+  double number = 0;
+  // JSON's numbers are a part of what from_chars reads.
+  const bool read = (type == JsonType::integer || type == JsonType::number) &&
+                    std::from_chars(raw.data(), raw.data() + raw.size(), number).ec == std::errc();
+  if (read) return number;
+  wrong_type(name, "a number");
+  return std::nullopt;
+}
+
 std::optional<bool> Fields::boolean(std::string_view name) {
   const JsonMember* member = find(name);
   if (!member || member->value.type() == JsonType::null) return std::nullopt;
   if (const auto value = member->value.boolean()) return value;
   wrong_type(name, "true or false");
+  return std::nullopt;
+}
+
+std::optional<TimePoint> Fields::time(std::string_view name) {
+  const JsonMember* member = find(name);
+  if (!member || member->value.type() == JsonType::null) return std::nullopt;
+  if (const auto text = member->value.string()) {
+    if (const auto time = parse_iso_time(*text)) return time;
+  }
+  wrong_type(name, "a time in UTC such as \"2025-12-24T10:30:00.000Z\"");
   return std::nullopt;
 }
 
@@ -97,6 +129,14 @@ std::optional<std::vector<JsonValue>> Fields::array(std::string_view name) {
   if (!member || member->value.type() == JsonType::null) return std::nullopt;
   if (member->value.type() == JsonType::array) return member->value.elements();
   wrong_type(name, "an array");
+  return std::nullopt;
+}
+
+std::optional<JsonValue> Fields::object(std::string_view name) {
+  const JsonMember* member = find(name);
+  if (!member || member->value.type() == JsonType::null) return std::nullopt;
+  if (member->value.type() == JsonType::object) return member->value;
+  wrong_type(name, "an object");
   return std::nullopt;
 }
 

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "base/json.h"
+#include "eventq/clock.h"
 #include "eventq/error.h"
 
 namespace eventq::wire {
@@ -21,16 +22,23 @@ class Fields {
   std::optional<std::string> text(std::string_view name);
   std::optional<std::int64_t> integer(std::string_view name);
   std::optional<int> small_integer(std::string_view name);
+  std::optional<double> number(std::string_view name);  // with or without a fraction
   std::optional<bool> boolean(std::string_view name);
+  std::optional<TimePoint> time(std::string_view name);
   std::optional<std::vector<std::string>> texts(std::string_view name);  // an array of strings
   std::optional<std::vector<JsonValue>> array(std::string_view name);
+  std::optional<JsonValue> object(std::string_view name);
   std::optional<JsonValue> any(std::string_view name);  // also null
+
+  // `name` as errors say it: with what stands before it.
+  [[nodiscard]] std::string path(std::string_view name) const { return where_ + std::string(name); }
 
   // The first thing wrong: no object, a member of another type, a member not asked for.
   [[nodiscard]] std::optional<Error> fault();
 
-  // Makes `message` about `name` the first thing wrong, if nothing was before.
+  // Makes `message` about `name`, or an error found elsewhere, the first thing wrong, if nothing was before.
   void refuse(std::string_view name, std::string message);
+  void refuse(const Error& error);
 
  private:
   const JsonMember* find(std::string_view name);

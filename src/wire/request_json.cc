@@ -12,42 +12,13 @@
 #include "model/validate.h"
 #include "wire/fields.h"
 #include "wire/query_fields.h"
+#include "wire/tag_fields.h"
 
 namespace eventq::wire {
 namespace {
 
 Error invalid(std::string_view field, std::string message) {
   return {ErrorCode::invalid_argument, std::move(message), std::string(field)};
-}
-
-// A comma-separated string, or an array of strings. Their content is checked later.
-std::optional<std::vector<std::string>> read_tags(Fields& fields) {
-  const auto tags = fields.any("tags");
-  if (!tags || tags->type() == JsonType::null) return std::nullopt;
-  if (const auto joined = tags->string()) return split_tags(*joined);
-  if (tags->type() == JsonType::array) return fields.texts("tags");
-  fields.refuse("tags", "tags must be a string such as \"email,priority-high\", or an array of strings.");
-  return std::nullopt;
-}
-
-Result<NewEvent> parse_event_at(const JsonValue& value, const std::string& where, bool in_batch) {
-  Fields fields(value, where);
-  NewEvent event;
-  event.title = fields.text("title").value_or("");
-  event.description = fields.text("description");
-  event.tags = read_tags(fields).value_or(std::vector<std::string>());
-  if (const auto payload = fields.any("payload")) event.payload = payload->raw();
-  event.queue = fields.text("queue").value_or(event.queue);
-  event.priority = fields.small_integer("priority").value_or(0);
-  event.max_retries = fields.small_integer("max_retries");
-  const auto event_id = fields.text("event_id");
-  event.event_id = event_id.value_or("");
-  if (event_id && event_id->empty())
-    fields.refuse("event_id", "event_id is empty; leave it out to have one made.");
-  if (!in_batch) event.correlation_id = fields.text("correlation_id").value_or("");
-  if (auto fault = fields.fault()) return *fault;
-  if (auto fault = validate(event)) return at(where, *fault);
-  return event;
 }
 
 // The members of a report beside its worker and its event.
@@ -149,34 +120,6 @@ Wanted read_wanted(Fields& fields) {
 }
 
 }  // namespace
-
-Result<NewEvent> parse_event(const JsonValue& body) { return parse_event_at(body, "", false); }
-
-Result<std::vector<NewEvent>> parse_batch(const JsonValue& body) {
-  Fields fields(body, "");
-  const auto values = fields.array("events");
-  const auto correlation_id = fields.text("correlation_id");
-  if (auto fault = fields.fault()) return *fault;
-  if (!values || values->empty())
-    return invalid("events", "events is missing or empty; 1 to 10000 are needed.");
-  if (values->size() > limits::kBatchEvents) {
-    return Error{ErrorCode::too_large,
-                 "events has " + std::to_string(values->size()) + " entries; at most 10000 are allowed.",
-                 "events"};
-  }
-  if (correlation_id) {
-    if (auto fault = validate_correlation_id(*correlation_id)) return *fault;
-  }
-  std::vector<NewEvent> events;
-  events.reserve(values->size());
-  for (std::size_t i = 0; i < values->size(); ++i) {
-    auto event = parse_event_at((*values)[i], "events[" + std::to_string(i) + "].", true);
-    if (!event) return event.error();
-    event->correlation_id = correlation_id.value_or("");
-    events.push_back(std::move(*event));
-  }
-  return events;
-}
 
 Result<Change> parse_report(const JsonValue& body, EventId id, Report report) {
   Fields fields(body, "");

@@ -1,4 +1,5 @@
-// request_json.h: request bodies and queries to values. What comes out has been validated.
+// request_json.h: request bodies and queries of workers and readers to values. What comes out has been
+// validated.
 //
 // Errors: invalid_argument or too_large, with the member or parameter to blame.
 #pragma once
@@ -32,9 +33,6 @@ struct Turn {
   std::vector<Change> changes;  // completed ones, then failed ones
   Subscription subscription;
 };
-
-Result<NewEvent> parse_event(const JsonValue& body);
-Result<std::vector<NewEvent>> parse_batch(const JsonValue& body);
 
 // A report on one event: {"worker_id", "attempt", ...}.
 Result<Change> parse_report(const JsonValue& body, EventId id, Report report);

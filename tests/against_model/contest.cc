@@ -4,7 +4,12 @@
 #include <algorithm>
 #include <utility>
 
+#include "against_model/words.h"
+#include "base/json.h"
+#include "eventq/limits.h"
 #include "model/names.h"
+#include "model/policy.h"
+#include "wire/config_json.h"
 
 namespace eventq {
 namespace {
@@ -22,6 +27,19 @@ constexpr int kOperationsPerRun = 500;  // between two restarts
 
 Policy policy_of(const Options& options) {
   return {options.retry, options.lease, options.max_retries, options.max_attempts};
+}
+
+// The operation as it is for a system that has these checkpoints.
+Command command_with(const Operation& operation, const std::vector<std::string>& checkpoints) {
+  Command command = operation.command;
+  if (operation.checkpoint) std::get<Revival>(command.ask).checkpoint = checkpoints.at(*operation.checkpoint);
+  return command;
+}
+std::string body_with(const Operation& operation, const std::vector<std::string>& checkpoints) {
+  std::string body = operation.body;
+  if (!operation.checkpoint) return body;
+  const std::string_view placeholder = Operation::kCheckpoint;
+  return body.replace(body.find(placeholder), placeholder.size(), checkpoints.at(*operation.checkpoint));
 }
 
 }  // namespace
@@ -51,36 +69,81 @@ void Contest::open_sqlite() {
 }
 
 void Contest::step() {
+  for (std::size_t i = 0; tally_.operations == static_cast<int>(i) && i < kQueues.size(); ++i) {
+    run(generator_.configure(std::string(kQueues[i]), true));
+  }
   move_clock(generator_.next_advance(clock_.now()));
-  if (parked_.empty() && tally_.operations / kOperationsPerRun > tally_.restarts) restart();
+  if (tally_.operations / kOperationsPerRun > tally_.restarts && parked_.empty()) restart();
   if (verdict_.empty()) run(generator_.next());
 }
 
 void Contest::finish() {
   move_clock(60s);  // longer than anybody waits
   if (!parked_.empty()) lose(parked_.front().operation, "the model", "it still waits a minute later");
-  for (std::size_t i = 1; i <= oracle_.events() && verdict_.empty(); ++i) {
-    const EventId id{static_cast<std::int64_t>(i)};
+  for (const EventId id : oracle_.events()) {
+    if (!verdict_.empty()) return;
     Operation get{.kind = Operation::Kind::get, .method = "GET"};
-    get.target = "/events/" + std::to_string(i) + "?include_logs=true";
+    get.target = "/events/" + text_of(id) + "?include_logs=true";
     get.command.get = Command::Get{id, true};
     run(get);
     for (const LogEntry& entry : look(id).log) ++tally_.entries[std::string(name_of(entry.action))];
   }
+  finish_correlations();
+  tally_.completions = oracle_.completions();
+  tally_.holdups = oracle_.holdups();
+}
+
+void Contest::finish_correlations() {
+  for (int i = 1; i <= kCorrelations && verdict_.empty(); ++i) {
+    AskCorrelation ask{"order-" + std::to_string(i), {}, 1000};
+    Operation operation{.kind = Operation::Kind::correlation,
+                        .method = "GET",
+                        .target = "/events/correlation/" + ask.id + "?limit=1000"};
+    operation.command.ask = std::move(ask);
+    run(operation);
+  }
+}
+
+// Whether publishers are asked to slow down is forgotten by a restart, and decided anew by the depth: which
+// makes a difference between 90 % of the watermark and the watermark itself.
+bool Contest::may_restart() {
+  Command command;
+  command.ask = AskQueues{};
+  const Answer answer = model_.engine->call(std::move(command));
+  for (const QueueDocument& queue : std::get<Result<std::vector<QueueDocument>>>(answer.told).value()) {
+    JsonParser parser;
+    const Policy policy = wire::policy_of(parser, queue.row, policy_of(options())).value();
+    const std::int64_t depth = oracle_.depth(queue.row.id);
+    if (policy.high_watermark && depth * 10 >= *policy.high_watermark * 9 &&
+        depth <= *policy.high_watermark) {
+      return false;
+    }
+  }
+  return true;
 }
 
 // The two on files forget all but what they stored. Then every tag is asked for once, since why() knows
-// of polls only since the start.
+// of polls only since the start. Two minutes before it let all three make their next checkpoint at the same
+// time, and forget how fast events ended: in the second one none does.
 void Contest::restart() {
+  move_clock(61s);
+  move_clock(61s);
+  if (!may_restart()) return;
+  for (const std::string_view queue : kQueues) {
+    if (verdict_.empty()) run(generator_.checkpoint(std::string(queue)));
+  }
+  if (!verdict_.empty()) return;
   ++tally_.restarts;
   open_sqlite();
   client_.reset();
   server_.restart();
   client_.emplace(server_.port(), kHttpLimit);
+  settle();
+  check_recovery();
   for (const std::string_view queue : kQueues) {
     Operation operation{.kind = Operation::Kind::subscribe, .method = "GET"};
     ClaimRequest request{.selector = {std::string(queue), {}}, .worker_id = "after:restart"};
-    operation.target = "/events/subscribe?worker_id=after:restart&queue=" + std::string(queue) + "&tags=";
+    operation.target = "/events/subscribe?worker_id=after:restart&queue=" + percent_encoded(queue) + "&tags=";
     for (const std::string_view tag : kTags) {
       operation.target += (request.selector.tags.empty() ? "" : ",") + std::string(tag);
       request.selector.tags.emplace_back(tag);
@@ -90,19 +153,59 @@ void Contest::restart() {
   }
 }
 
+// Each queue was found with as many live events as it has.
+void Contest::check_recovery() {
+  for (const std::string_view queue : kQueues) {
+    Operation operation{.method = "GET", .target = "/queues/" + percent_encoded(queue) + "/recovery"};
+    operation.command.ask = AskRecovery{std::string(queue)};
+    const Answer answer = sqlite_.engine->call(operation.command);
+    const auto& recovery = std::get<Result<Recovery>>(answer.told);
+    const std::int64_t depth = oracle_.depth(std::string(queue));
+    if (!recovery || recovery->events_recovered != depth || recovery->status != "completed") {
+      return lose(operation, "SQLite", "it recovered other than " + std::to_string(depth) + " live events");
+    }
+    const auto response = client_->get(operation.target);
+    if (!response) return lose(operation, "the server", response.error().message);
+    JsonLines lines = json_lines(response->body);
+    if (lines["eventsRecovered"] != std::to_string(depth) || lines["status"] != "\"completed\"") {
+      return lose(operation, "the server", response->body);
+    }
+  }
+}
+
 void Contest::move_clock(Millis by) {
   if (by <= Millis(0)) return;
   clock_.advance(by);
   settle();
-  oracle_.observe_time(clock_.now());
+  oracle_.observe_time(discover(), clock_.now());
   serve_parked();
+}
+
+// Events that are there since the last call, in all three.
+Oracle::Ids Contest::discover() {
+  Command command;
+  command.list = ListFilter{};
+  command.list->after = last_seen_;
+  command.list->limit = limits::kPage;
+  const Page expected = model_.engine->call(command).page->value();
+  Oracle::Ids fresh;
+  if (expected.events.empty()) return fresh;
+  const Page actual = sqlite_.engine->call(command).page->value();
+  const auto response = client_->get("/events?limit=1000&after_id=" + text_of(last_seen_));
+  for (const Event& event : expected.events) {
+    model_.made_ids.learn(event);
+    fresh.push_back(event.id);
+  }
+  for (const Event& event : actual.events) sqlite_.made_ids.learn(event);
+  if (response) http_made_ids_.learn(json_lines(response->body));
+  last_seen_ = fresh.back();
+  return fresh;
 }
 
 void Contest::settle() {
   for (Contender* contender : {&model_, &sqlite_}) {
     contender->engine->poke();
-    contender->engine->call({});
-    contender->engine->call({});  // why twice: see LocalServer::settle()
+    for (int i = 0; i < 3; ++i) contender->engine->call({});  // why so often: see LocalServer::settle()
   }
   server_.settle();
 }
@@ -112,12 +215,13 @@ void Contest::run(const Operation& operation) {
   const std::uint64_t token = ++last_token_;
   HttpHeaders headers = operation.headers;
   headers.emplace_back("X-Request-Id", request_id(token));
-  model_.engine->submit(operation.command, model_.mailbox, token);
-  sqlite_.engine->submit(operation.command, sqlite_.mailbox, token);
+  model_.engine->submit(command_with(operation, model_.checkpoints), model_.mailbox, token);
+  sqlite_.engine->submit(command_with(operation, sqlite_.checkpoints), sqlite_.mailbox, token);
   const std::size_t commands = server_.commands();
   HttpClient own_client(server_.port(), kHttpLimit);
   HttpClient& client = operation.waits() ? own_client : *client_;
-  if (const auto sent = client.send(operation.method, operation.target, operation.body, headers); !sent) {
+  const std::string body = body_with(operation, http_checkpoints_);
+  if (const auto sent = client.send(operation.method, operation.target, body, headers); !sent) {
     return lose(operation, "the server", sent.error().message);
   }
   if (operation.waits()) server_.await_commands(commands + 1);
@@ -125,7 +229,7 @@ void Contest::run(const Operation& operation) {
 
   if (operation.waits() && !model_.mailbox.has(token)) {
     ++tally_.parked;
-    oracle_.observe_parked(operation, clock_.now());
+    oracle_.observe_parked(operation, discover(), !parked_.empty(), clock_.now());
     parked_.push_back({operation, token, std::move(own_client)});
   } else {
     compare(operation, token, client, false);
@@ -153,16 +257,28 @@ void Contest::compare(const Operation& operation, std::uint64_t token, HttpClien
   const Answer actual = sqlite_.mailbox.wait(token);
   const auto response = client.receive();
   if (!response) return lose(operation, "the server", response.error().message);
-  const JsonLines response_lines = client_view(*response);
-  model_.made_ids.learn(expected);
-  sqlite_.made_ids.learn(actual);
-  if (operation.command.publication) http_made_ids_.learn(response_lines);
+  JsonLines response_lines = client_view(operation, *response);
+  const Oracle::Ids fresh = discover();
+  learn(operation, expected, actual, json_lines(response->body));
 
   const JsonLines whole = model_.made_ids.replaced(whole_view(expected));
   const std::string sqlite_differs = difference(whole, sqlite_.made_ids.replaced(whole_view(actual)));
   if (!sqlite_differs.empty()) return lose(operation, "SQLite", sqlite_differs);
-  const JsonLines seen = model_.made_ids.replaced(client_view(operation, expected, request_id(token)));
-  const std::string http_differs = difference(seen, http_made_ids_.replaced(response_lines));
+  std::optional<Answer> then;
+  if (auto command = read_behind(operation, expected)) then = model_.engine->call(std::move(*command));
+  JsonLines seen = client_view(operation, expected, then, request_id(token));
+  const bool frees =
+      operation.kind == Operation::Kind::set_status || operation.kind == Operation::Kind::configure;
+  if (frees && !parked_.empty()) {
+    // Whether those who waited for what the queue gives again have been served when it is shown is left to
+    // chance.
+    for (const char* counter : {"counts.PENDING", "counts.PROCESSING"}) {
+      seen.erase(counter);
+      response_lines.erase(counter);
+    }
+  }
+  const std::string http_differs =
+      difference(model_.made_ids.replaced(std::move(seen)), http_made_ids_.replaced(response_lines));
   if (!http_differs.empty()) return lose(operation, "the server", http_differs + response->body + "\n");
 
   count(operation, expected);
@@ -171,13 +287,37 @@ void Contest::compare(const Operation& operation, std::uint64_t token, HttpClien
     oracle_.observe_waiter(operation, expected, clock_.now());
     tally_.served += expected.claims.empty() ? 0 : 1;
   } else {
-    oracle_.observe(operation, expected, clock_.now());
+    oracle_.observe(operation, expected, fresh, !parked_.empty(), clock_.now());
   }
-  tally_.events = oracle_.events();
+  tally_.events = oracle_.size();
   if (!oracle_.faults().empty()) lose(operation, "every system", oracle_.faults().front());
 }
 
+// The ids that each system made of its own.
+void Contest::learn(const Operation& operation, const Answer& model, const Answer& sqlite,
+                    const JsonLines& http) {
+  if (operation.command.publication) {
+    for (const auto& [contender, answer] : {std::pair(&model_, &model), std::pair(&sqlite_, &sqlite)}) {
+      if (!*answer->published) continue;
+      for (const Event& event : (*answer->published)->events) contender->made_ids.learn(event);
+    }
+    http_made_ids_.learn(http);
+  }
+  if (operation.kind != Operation::Kind::checkpoint) return;
+  for (const auto& [contender, answer] : {std::pair(&model_, &model), std::pair(&sqlite_, &sqlite)}) {
+    const auto& changed = std::get<Result<QueueChanged>>(answer->told);
+    if (changed) contender->checkpoints.push_back(changed->checkpoint.value().id);
+  }
+  const auto id = http.find("id");
+  if (id != http.end()) http_checkpoints_.push_back(id->second.substr(1, id->second.size() - 2));
+}
+
 void Contest::count(const Operation& operation, const Answer& answer) {
+  if (const auto* revived = std::get_if<Result<Revived>>(&answer.told); revived && *revived) {
+    const bool replays = operation.kind == Operation::Kind::replay;
+    (replays ? tally_.replays : tally_.redriven) += static_cast<int>((*revived)->events.size());
+  }
+  if (operation.command.wait && !answer.waited) ++tally_.timeouts;
   tally_.claimed += static_cast<int>(answer.claims.size());
   for (const Result<Changed>& changed : answer.changed) {
     if (!changed && changed.error().code == ErrorCode::lease_lost) ++tally_.refused;
@@ -185,7 +325,11 @@ void Contest::count(const Operation& operation, const Answer& answer) {
     if (failed && !changed->entry.next_retry_at) ++tally_.last_failures;
   }
   if (!operation.command.publication) return;
-  if (!*answer.published) ++tally_.clashed;
+  if (answer.backpressure) ++tally_.pressed;
+  if (!*answer.published) {
+    const bool full = answer.published->error().code == ErrorCode::queue_full;
+    ++(full ? tally_.full : tally_.clashed);
+  }
   if (*answer.published && (*answer.published)->replayed) ++tally_.replayed;
 }
 
@@ -195,10 +339,11 @@ void Contest::lose(const Operation& operation, const std::string& who, const std
              describe(operation) + "\n" + how;
 }
 
+// By the model, whose ids are those in the answers that the oracle sees.
 Details Contest::look(EventId id) {
   Command command;
   command.get = Command::Get{id, true};
-  const Answer answer = sqlite_.engine->call(std::move(command));
+  const Answer answer = model_.engine->call(std::move(command));
   return *answer.details ? **answer.details : Details{};
 }
 

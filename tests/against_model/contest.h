@@ -11,8 +11,10 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "against_model/generator.h"
+#include "against_model/made_ids.h"
 #include "against_model/operation.h"
 #include "against_model/oracle.h"
 #include "against_model/views.h"
@@ -41,12 +43,19 @@ class Contest {
   struct Tally {
     int operations = 0;
     int restarts = 0;
-    int parked = 0;         // claims that waited
-    int served = 0;         // of those, claims that got something in the end
-    int claimed = 0;        // events given
-    int refused = 0;        // reports answered with a conflict
-    int replayed = 0;       // publications answered under a known key
-    int clashed = 0;        // publications refused for their key
+    int parked = 0;    // claims that waited
+    int served = 0;    // of those, claims that got something in the end
+    int claimed = 0;   // events given
+    int refused = 0;   // reports answered with a conflict
+    int replayed = 0;  // publications answered under a known key
+    int clashed = 0;   // publications refused for their key, a draining queue or a promise
+    int full = 0;      // publications refused by a full queue
+    int pressed = 0;   // publications answered with a request to slow down
+    int replays = 0;   // events published once more
+    int redriven = 0;
+    int timeouts = 0;       // waits that came to nothing
+    int completions = 0;    // on_complete events
+    int holdups = 0;        // events seen to hold up their line
     int last_failures = 0;  // answered 400
     std::size_t events = 0;
     std::map<std::string, int> entries;  // in all logs, by action
@@ -58,7 +67,8 @@ class Contest {
   struct Contender {
     Mailbox mailbox;
     MadeIds made_ids;
-    std::unique_ptr<Engine> engine;  // last: while it stops it still answers
+    std::vector<std::string> checkpoints;  // ids of those made by request
+    std::unique_ptr<Engine> engine;        // last: while it stops it still answers
   };
   // A claim that waits, in all three.
   struct Parked {
@@ -68,15 +78,20 @@ class Contest {
   };
 
   void open_sqlite();
+  bool may_restart();
   void restart();
+  void check_recovery();
   void move_clock(Millis by);
   void settle();
   void run(const Operation& operation);
+  Oracle::Ids discover();
+  void learn(const Operation& operation, const Answer& model, const Answer& sqlite, const JsonLines& http);
   void serve_parked();
   void compare(const Operation& operation, std::uint64_t token, HttpClient& client, bool waited);
   void count(const Operation& operation, const Answer& answer);
   void lose(const Operation& operation, const std::string& who, const std::string& how);
   Details look(EventId id);
+  void finish_correlations();
 
   Options options() const;
   static std::string request_id(std::uint64_t token) { return "step-" + std::to_string(token); }
@@ -89,6 +104,8 @@ class Contest {
   LocalServer server_;
   std::optional<HttpClient> client_;
   MadeIds http_made_ids_;
+  std::vector<std::string> http_checkpoints_;
+  EventId last_seen_{};
   Oracle oracle_;
 
   std::uint64_t last_token_ = 0;

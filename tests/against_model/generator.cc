@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "against_model/words.h"
 #include "model/names.h"
 
 namespace eventq {
@@ -14,8 +15,6 @@ using std::chrono_literals::operator""ms;
 using std::chrono_literals::operator""s;
 using Kind = Operation::Kind;
 
-constexpr std::array<std::string_view, 6> kWorkers = {"worker-01:7234", "worker-02:8742",    "a:1", "b:2",
-                                                      "b:22",           "host.example:65535"};
 constexpr std::array<std::string_view, 6> kTitles = {"Send Email Notification",
                                                      "x",
                                                      "Z\u00fcrich \"quoted\" \\ and\ttab",
@@ -33,34 +32,17 @@ constexpr std::array<std::string_view, 10> kPayloads = {
     "123456789012345678901234567890",
     "true",
     "{\n  \"b\": 1,\n  \"a\": 2\n}"};
-constexpr std::array<std::string_view, 4> kReasons = {"", "worker_timeout", "50% off & \u00fcber=1+1 #?",
-                                                      "a b"};
-constexpr std::array<std::string_view, 4> kMessages = {
-    "Connection timeout: mail server unreachable. Will retry.", "", "\u00fc \"x\" \\", "two\nlines"};
-constexpr std::array<Status, 7> kStatuses = {
+constexpr std::array<std::string_view, 6> kMessages = {
+    "Connection timeout: mail server unreachable. Will retry.",
+    "",
+    "\u00fc \"x\" \\",
+    "two\nlines",
+    "order 17 of 4",
+    "order 9 of 12"};
+constexpr std::array<Status, 7> kEveryStatus = {
     Status::pending, Status::processing, Status::completed, Status::completed_with_errors,
     Status::failed,  Status::superseded, Status::cancelled};
 constexpr std::size_t kRemembered = 60;
-
-std::string percent_encoded(std::string_view text) {
-  constexpr std::string_view kHex = "0123456789ABCDEF";
-  std::string encoded;
-  for (const char c : text) {
-    const bool plain =
-        (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '-' || c == '.';
-    if (plain) {
-      encoded += c;
-    } else {
-      const auto byte = static_cast<unsigned char>(c);
-      encoded += '%';
-      encoded += kHex[byte >> 4];
-      encoded += kHex[byte & 0xF];
-    }
-  }
-  return encoded;
-}
-
-std::string text_of(EventId id) { return std::to_string(static_cast<std::int64_t>(id)); }
 
 void remember(auto& items, auto item) {
   items.push_back(std::move(item));
@@ -114,19 +96,21 @@ std::string describe(const Operation& operation) {
 Operation Generator::next() {
   if (next_) return *std::exchange(next_, std::nullopt);
   const int dice = number(1, 100);
-  if (dice <= 18) return publish();
-  if (dice <= 21) return publish_batch();
-  if (dice <= 40) return subscribe();
-  if (dice <= 50) return turn();
-  if (dice <= 76) return report();
-  if (dice <= 81) return report_many();
-  if (dice <= 86) return intervene();
-  if (dice <= 90) return why();
-  if (dice <= 95) return get();
-  return list();
+  if (dice <= 15) return publish();
+  if (dice <= 20) return publish_batch();
+  if (dice <= 36) return subscribe();
+  if (dice <= 46) return turn();
+  if (dice <= 67) return report();
+  if (dice <= 72) return report_many();
+  if (dice <= 77) return intervene();
+  if (dice <= 80) return why();
+  if (dice <= 83) return get();
+  if (dice <= 86) return list();
+  return about_queues();
 }
 
 Millis Generator::next_advance(TimePoint now) {
+  now_ = now;
   const int dice = number(1, 1000);
   if (dice <= 800) return 0ms;
   if (dice <= 965) return Millis(number(1, 1500));
@@ -148,10 +132,14 @@ void Generator::learn(const Operation& operation, const Answer& answer, TimePoin
     for (const Event& event : (*answer.published)->events) {
       last_id_ = std::max(last_id_, static_cast<std::int64_t>(event.id));
     }
+    for (const Event& event : (*answer.published)->events) {
+      if (event.due_at > now) remember(due_times_, Due{event.due_at, event.queue});
+    }
     const bool keyed = operation.command.publication->key.has_value();
     if (keyed && !(*answer.published)->replayed) last_keyed_ = Keyed{now, operation};
   }
   for (const Claim& claim : answer.claims) {
+    last_id_ = std::max(last_id_, static_cast<std::int64_t>(claim.event.id));
     remember(leases_, Lease{claim.event.id, claim.event.worker_id, claim.event.attempts});
     remember(due_times_, Due{claim.lease_until, claim.event.queue});
   }
@@ -164,6 +152,7 @@ void Generator::learn(const Operation& operation, const Answer& answer, TimePoin
       if (!event.event_id.empty()) event_ids_.push_back(event.event_id);
     }
   }
+  learn_queues(operation, answer);
 }
 
 NewEvent Generator::new_event() {
@@ -172,21 +161,48 @@ NewEvent Generator::new_event() {
   if (percent(40)) event.description = percent(20) ? "" : "Send welcome email to new user";
   event.tags = some_tags(1, 3);
   event.payload = any_of(kPayloads);
-  event.queue = some_queue(60, 35);
+  event.queue = some_queue();
   if (percent(50)) event.priority = number(-2, 2);
   if (percent(30)) event.max_retries = number(0, 4);
   if (percent(20)) event.event_id = "own-" + std::to_string(event_ids_.size());
   if (percent(25) && !event_ids_.empty()) event.event_id = any_of(event_ids_);
-  if (percent(30)) event.correlation_id = "order-" + std::to_string(number(1, 20));
+  if (percent(30)) event.correlation_id = some_correlation();
+  add_more(event);
   return event;
 }
 
-// The first or the second, with these chances in a hundred; otherwise the third, which is mostly empty.
-std::string Generator::some_queue(int first, int second) {
-  const int dice = number(1, 100);
-  if (dice <= first) return std::string(kQueues[0]);
-  return std::string(dice <= first + second ? kQueues[1] : kQueues[2]);
+// What only some events have.
+void Generator::add_more(NewEvent& event) {
+  if (percent(event.queue == "orders" ? 60 : 15)) event.ordering_key = any_of(kOrderingKeys);
+  if (percent(15)) event.supersede_key = any_of(kSupersedeKeys);
+  if (percent(8)) {
+    event.delay = std::chrono::seconds(number(0, 30));
+  } else if (percent(5)) {
+    event.run_at = now_ + Millis(number(-10'000, 40'000));
+  }
+  if (percent(8)) {
+    event.retry = RetryPolicy{percent(50) ? RetryPolicy::Kind::fixed : RetryPolicy::Kind::exponential,
+                              Millis(number(2'000, 9'000)), 20s, percent(50) ? 0.25 : 0.0};
+  }
+  if (percent(80)) return;
+  if (percent(50)) event.pattern = any_of(kPatterns);
+  if (percent(50)) event.version = "1.2";
+  if (percent(50)) event.causation_id = "evt-cause:1";
+  if (percent(50)) event.trace_id = "0af7651916cd43dd8448eb211c80319c";
+  if (percent(50)) event.source.type = "workflow";
+  if (percent(50)) event.source.name = "\u00dcbung";
+  if (percent(50)) event.timestamp = now_ - Millis(number(0, 5'000));
 }
+
+// The last one is mostly empty.
+std::string Generator::some_queue() {
+  const int dice = number(1, 100);
+  if (dice <= 45) return std::string(kQueues[0]);
+  if (dice <= 65) return std::string(kQueues[1]);
+  return std::string(dice <= 95 ? kQueues[2] : kQueues[3]);
+}
+
+std::string Generator::some_correlation() { return "order-" + std::to_string(number(1, kCorrelations)); }
 
 std::vector<std::string> Generator::some_tags(int least, int most) {
   std::vector<std::string> tags(kTags.begin(), kTags.end());
@@ -229,6 +245,33 @@ void Generator::write_event(JsonWriter& json, const NewEvent& event, bool in_bat
   if (event.max_retries) json.key("max_retries").integer(*event.max_retries);
   if (!event.event_id.empty()) json.key("event_id").string(event.event_id);
   if (!in_batch && !event.correlation_id.empty()) json.key("correlation_id").string(event.correlation_id);
+  write_more(json, event);
+  json.end_object();
+}
+
+void Generator::write_more(JsonWriter& json, const NewEvent& event) {
+  const auto put = [&](std::string_view name, const std::string& text) {
+    if (!text.empty()) json.key(name).string(text);
+  };
+  put("ordering_key", event.ordering_key);
+  put("supersede_key", event.supersede_key);
+  if (event.run_at) json.key("run_at").time(*event.run_at);
+  if (event.delay > 0ms) {
+    json.key("delay").integer(std::chrono::floor<std::chrono::seconds>(event.delay).count());
+  }
+  if (event.retry) {
+    json.key("retry");
+    write_retry(json, *event.retry);
+  }
+  put("pattern", event.pattern);
+  put("version", event.version);
+  put("causation_id", event.causation_id);
+  put("trace_id", event.trace_id);
+  if (event.timestamp) json.key("timestamp").time(*event.timestamp);
+  if (event.source == Source()) return;
+  json.key("source").begin_object();
+  put("type", event.source.type);
+  put("name", event.source.name);
   json.end_object();
 }
 
@@ -238,26 +281,60 @@ Operation Generator::publish() {
   JsonWriter json(operation.body);
   write_event(json, event, false);
   operation.command.publication = Publication{.events = {std::move(event)}};
+  if (percent(6)) {
+    operation.headers.emplace_back("Prefer", "wait=0");
+    operation.command.wait = WaitRequest{WaitRequest::ThisPublication{}, 0ms};
+  }
   return percent(25) ? with_key(std::move(operation)) : operation;
 }
 
 Operation Generator::publish_batch() {
   Operation operation{.kind = Kind::publish_batch, .method = "POST", .target = "/events/batch"};
   Publication publication{.correlated = true};
-  const std::string correlation_id = percent(50) ? "order-" + std::to_string(number(1, 20)) : "";
+  const std::string correlation_id = percent(50) ? some_correlation() : "";
+  const bool completes = percent(40);
+  const std::string one_queue = some_queue();
   JsonWriter json(operation.body);
   json.begin_object().key("events").begin_array();
   for (int i = number(1, 4); i > 0; --i) {
     NewEvent event = new_event();
     event.correlation_id = correlation_id;
+    if (completes) event.queue = one_queue;
     write_event(json, event, true);
     publication.events.push_back(std::move(event));
   }
   json.end_array();
   if (!correlation_id.empty()) json.key("correlation_id").string(correlation_id);
+  publication.ordered = percent(30);
+  if (publication.ordered || percent(10)) json.key("ordered").boolean(publication.ordered);
+  if (completes) {
+    publication.on_complete = on_complete(one_queue);
+    json.key("on_complete").begin_object();
+    json.key("title").string(publication.on_complete->title);
+    write_tags(json, publication.on_complete->tags);
+    json.key("payload").raw(publication.on_complete->payload);
+    if (publication.on_complete->priority != 0) {
+      json.key("priority").integer(publication.on_complete->priority);
+    }
+    write_more(json, *publication.on_complete);
+    json.end_object();
+  }
   json.end_object();
   operation.command.publication = std::move(publication);
   return percent(25) ? with_key(std::move(operation)) : operation;
+}
+
+// Its title is like no other.
+NewEvent Generator::on_complete(const std::string& queue) {
+  NewEvent event;
+  event.title = "all done " + std::to_string(++completions_);
+  event.tags = some_tags(1, 3);
+  event.payload = any_of(kPayloads);
+  event.queue = queue;
+  event.priority = number(-1, 1);
+  add_more(event);
+  event.causation_id.clear();
+  return event;
 }
 
 // Under a new key, or one that was used: with the request it was used for, or with another.
@@ -273,11 +350,11 @@ Operation Generator::with_key(Operation operation) {
 
 ClaimRequest Generator::claim_request() {
   ClaimRequest request;
-  request.selector = {some_queue(60, 35), some_tags(1, 4)};
+  request.selector = {some_queue(), some_tags(1, 4)};
   request.worker_id = any_of(kWorkers);
   if (percent(88)) return request;
   request.wait = std::chrono::seconds(number(1, 20));
-  if (percent(60)) request.selector.queue = kQueues[2];
+  if (percent(60)) request.selector.queue = kQueues[3];
   return request;
 }
 
@@ -459,7 +536,7 @@ Operation Generator::list() {
     operation.target += (operation.target.find('?') == std::string::npos ? "?" : "&") + parameter;
   };
   if (percent(40)) {
-    filter.status = any_of(kStatuses);
+    filter.status = any_of(kEveryStatus);
     add("status=" + std::string(name_of(*filter.status)));
   }
   if (percent(30)) {
@@ -468,8 +545,7 @@ Operation Generator::list() {
   }
   if (percent(30)) add("queue=" + percent_encoded(*(filter.queue = any_of(kQueues))));
   if (percent(20)) add("worker_id=" + percent_encoded(*(filter.worker_id = any_of(kWorkers))));
-  if (percent(20))
-    add("correlation_id=" + *(filter.correlation_id = "order-" + std::to_string(number(1, 20))));
+  if (percent(20)) add("correlation_id=" + *(filter.correlation_id = some_correlation()));
   if (percent(60)) add("limit=" + std::to_string(filter.limit = static_cast<std::size_t>(number(1, 40))));
   if (percent(30)) add("offset=" + std::to_string(filter.offset = number(0, 60)));
   if (percent(30)) {

@@ -20,14 +20,13 @@
 
 namespace eventq {
 
-// What operations are made of; few of each, so that they meet.
-inline constexpr std::array<std::string_view, 3> kQueues = {"main", "reports", "a/b"};
-inline constexpr std::array<std::string_view, 6> kTags = {"email", "email2", "EMAIL",
-                                                          "a_b",   "axb",    "a.b/c@d-e"};
-
 class Generator {
  public:
   explicit Generator(std::uint32_t seed) : random_(seed) {}
+
+  // Makes a queue whose events stay, with few settings of its own or with many.
+  Operation configure(const std::string& queue, bool plain);
+  Operation checkpoint(const std::string& queue);
 
   Operation next();
 
@@ -70,8 +69,27 @@ class Generator {
   Operation get();
   Operation list();
 
+  Operation about_queues();
+  Operation set_status();
+  Operation set_status(const std::string& queue, QueueStatus status);
+  Operation supersede();
+  Operation replay();
+  Operation redrive();
+  Operation wait_event();
+  Operation wait_correlation();
+  Operation queue();
+  Operation queues();
+  Operation checkpoints();
+  Operation correlation();
+  Operation failures();
+  QueueConfig config(const std::string& queue);
+
   NewEvent new_event();
-  std::string some_queue(int first, int second);
+  void add_more(NewEvent& event);
+  NewEvent on_complete(const std::string& queue);
+  std::string some_queue();
+  std::string any_queue();
+  std::string some_correlation();
   std::vector<std::string> some_tags(int least, int most);
   ClaimRequest claim_request();
   Lease lease();
@@ -82,6 +100,9 @@ class Generator {
   std::string tags_in_query(const std::vector<std::string>& tags);
   void write_tags(JsonWriter& json, const std::vector<std::string>& tags);
   void write_event(JsonWriter& json, const NewEvent& event, bool in_batch);
+  static void write_more(JsonWriter& json, const NewEvent& event);
+  static void write_retry(JsonWriter& json, const RetryPolicy& retry);
+  void learn_queues(const Operation& operation, const Answer& answer);
 
   std::mt19937 random_;
   std::deque<Lease> leases_;   // given lately, newest last
@@ -91,6 +112,11 @@ class Generator {
   std::map<std::string, Operation> by_key_;
   std::optional<Keyed> last_keyed_;
   std::optional<Operation> next_;  // no dice are thrown for it
+  TimePoint now_;
+  int completions_ = 0;                          // on_complete events asked for
+  std::map<std::string, QueueStatus> statuses_;  // of queues
+  std::vector<std::string> checkpoints_;         // made by request: their queues
+  std::deque<std::string> causes_;               // of failures
 };
 
 }  // namespace eventq

@@ -1,7 +1,9 @@
 // operation.h: something asked of a queue, as a command for an engine and as a request over HTTP.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <string>
 
 #include "queue/command.h"
@@ -22,6 +24,19 @@ struct Operation {
     why,
     get,
     list,
+    configure,
+    set_status,  // pause, resume or drain
+    checkpoint,
+    supersede,
+    replay,
+    redrive,
+    wait_event,
+    wait_correlation,
+    queue,
+    queues,
+    checkpoints,
+    correlation,
+    failures,
   };
   Kind kind{};
 
@@ -32,6 +47,11 @@ struct Operation {
   std::string target;
   std::string body;
   HttpHeaders headers;
+
+  // Every system has its own id for the same checkpoint. This is the how manieth that was made by request; it
+  // takes the place of kCheckpoint in the command and in the body.
+  std::optional<std::size_t> checkpoint;
+  static constexpr const char* kCheckpoint = "00000000-0000-7000-8000-000000000000";
 
   // True when the answer may come later than the next operation.
   [[nodiscard]] bool waits() const { return command.claim && command.claim->wait > Millis(0); }

@@ -33,51 +33,102 @@ bool same_body(const Event& a, const Event& b) {
   return a.event_id == b.event_id && a.queue == b.queue && a.title == b.title &&
          a.description == b.description && a.tags == b.tags && a.payload == b.payload &&
          a.correlation_id == b.correlation_id && a.priority == b.priority && a.max_retries == b.max_retries &&
-         a.created_at == b.created_at;
+         a.created_at == b.created_at && a.ordering_key == b.ordering_key &&
+         a.supersede_key == b.supersede_key && a.causation_id == b.causation_id && a.trace_id == b.trace_id &&
+         a.pattern == b.pattern && a.version == b.version && a.source == b.source &&
+         a.sequence == b.sequence && a.timestamp == b.timestamp && a.retry == b.retry;
 }
 
-// Events on which this very operation reported: they ended, or wait for their retry.
-std::set<EventId> reported_now(const Operation& operation, const Answer& answer, TimePoint now) {
-  std::set<EventId> ids;
-  for (std::size_t i = 0; i < operation.command.changes.size(); ++i) {
-    const Result<Changed>& changed = answer.changed.at(i);
-    if (changed && changed->entry.created_at == now) ids.insert(operation.command.changes[i].lease.event_id);
-  }
-  return ids;
+// A new event that was claimed at once, as it was until then. Its claim is seen when its worker's answer is.
+Details before_pick(const Details& details) {
+  Details before{details.event, {}};
+  before.event.status = Status::pending;
+  before.event.attempts = 0;
+  before.event.unreported = 0;
+  before.event.worker_id.clear();
+  before.event.due_at = before.event.created_at;
+  before.event.updated_at = before.event.created_at;
+  return before;
+}
+
+// As its publisher was told of it. From when it may run is not kept once something happened to it.
+std::string describe_answered(Event event, bool untouched) {
+  if (!untouched) event.due_at = event.created_at;
+  return describe(event) + " ordering_key=" + event.ordering_key + " supersede_key=" + event.supersede_key;
 }
 
 }  // namespace
 
-void Oracle::observe(const Operation& operation, const Answer& answer, TimePoint now) {
+void Oracle::observe(const Operation& operation, const Answer& answer, const Ids& fresh, bool others_wait,
+                     TimePoint now) {
+  ++operation_;
+  std::set<EventId> told;
   if (operation.command.publication) observe_key(*operation.command.publication, *answer.published, now);
-  if (answer.published && *answer.published) observe_publication(operation, **answer.published, now);
-  if (operation.command.claim) {
-    Ids given;
-    for (const Claim& claim : answer.claims) given.push_back(claim.event.id);
-    const Ids expected = claimable(*operation.command.claim, reported_now(operation, answer, now), now);
-    if (given != expected) {
-      std::string text;
-      for (const EventId id : expected) text += " " + std::to_string(static_cast<std::int64_t>(id));
-      fault(given.empty() ? EventId{} : given.front(), "the claim should have given" + text);
+  if (answer.published && *answer.published) {
+    for (const Event& event : (*answer.published)->events) told.insert(event.id);
+    const std::map<std::string, std::int64_t> before = depths_;
+    observe_publication(operation, **answer.published, now);
+    for (const auto& [queue, depth] : depths_) {
+      check_growth(queue, before.contains(queue) ? before.at(queue) : 0);
     }
-    for (const EventId id : given) look_again(id, now);
+  }
+  if (const auto* revived = std::get_if<Result<Revived>>(&answer.told); revived && *revived) {
+    told.insert((*revived)->events.begin(), (*revived)->events.end());
   }
   observe_changes(operation, answer, now);
-  if (operation.command.list && answer.page) observe_page(*operation.command.list, **answer.page);
-  if (operation.command.get && *answer.details) look_again(operation.command.get->id, now);
-}
-
-void Oracle::observe_parked(const Operation& operation, TimePoint now) {
+  observe_told(operation, answer, now);
+  observe_fresh(fresh, told, now);
+  if (operation.command.claim) observe_claims(operation, answer, others_wait, now);
   for (const Change& change : operation.command.changes) {
     if (book_.contains(change.lease.event_id)) look_again(change.lease.event_id, now);
   }
-  const Ids ready = claimable(*operation.command.claim, {}, now);
-  if (!ready.empty()) fault(ready.front(), "is ready, and a worker that wants it was made to wait");
+  check_read(operation, answer);
+  if (operation.command.list && answer.page) observe_page(*operation.command.list, **answer.page);
+  if (operation.command.get && *answer.details) look_again(operation.command.get->id, now);
+  check_promises();
+}
+
+void Oracle::observe_claims(const Operation& operation, const Answer& answer, bool others_wait,
+                            TimePoint now) {
+  Ids given;
+  for (const Claim& claim : answer.claims) given.push_back(claim.event.id);
+  std::set<EventId> wanted = claimable(*operation.command.claim, now);
+  if (others_wait) leave_to_waiters(wanted, given);
+  const std::size_t limit =
+      std::min(operation.command.claim->limit, settings(operation.command.claim->selector.queue).batch_size);
+  const bool all_wanted =
+      std::all_of(given.begin(), given.end(), [&](EventId id) { return wanted.contains(id); });
+  if (!all_wanted || given.size() != std::min(limit, wanted.size())) {
+    std::string text;
+    for (const EventId id : wanted) text += " " + std::to_string(static_cast<std::int64_t>(id));
+    fault(given.empty() ? EventId{} : given.front(),
+          "the claim should have given " + std::to_string(limit) + " of" + text);
+  }
+  check_order(given, wanted);
+  for (const EventId id : given) look_again(id, now);
+}
+
+void Oracle::observe_parked(const Operation& operation, const Ids& fresh, bool others_wait, TimePoint now) {
+  ++operation_;
+  for (const Change& change : operation.command.changes) {
+    if (book_.contains(change.lease.event_id)) look_again(change.lease.event_id, now);
+  }
+  observe_fresh(fresh, {}, now);
+  std::set<EventId> ready = claimable(*operation.command.claim, now);
+  if (others_wait) leave_to_waiters(ready, {});
+  if (!ready.empty()) fault(*ready.begin(), "is ready, and a worker that wants it was made to wait");
+  check_promises();
 }
 
 void Oracle::observe_waiter(const Operation& operation, const Answer& answer, TimePoint now) {
   const ClaimRequest& request = *operation.command.claim;
-  if (answer.claims.size() > request.limit) fault(EventId{}, "a claim gave more than its limit");
+  const Settings& queue = settings(request.selector.queue);
+  if (answer.claims.size() > std::min(request.limit, queue.batch_size)) {
+    fault(EventId{}, "a claim gave more than its limit");
+  }
+  if (!answer.claims.empty() && queue.status == QueueStatus::paused) {
+    fault(answer.claims.front().event.id, "was given although its queue is paused");
+  }
   for (const Claim& claim : answer.claims) {
     const Event& event = claim.event;
     if (event.queue != request.selector.queue || !shares_tag(event.tags, request.selector.tags)) {
@@ -87,53 +138,69 @@ void Oracle::observe_waiter(const Operation& operation, const Answer& answer, Ti
   }
 }
 
-void Oracle::observe_time(TimePoint now) {
-  for (const auto& [id, known] : book_) {
+void Oracle::observe_time(const Ids& fresh, TimePoint now) {
+  ++operation_;
+  for (const EventId id : events()) {
+    const Known& known = book_.at(id);
     const Event& event = known.seen.event;
     const bool over = event.status == Status::processing && due_at(known) <= now;
     if (!over || event.unreported < policy_.max_attempts) continue;
     look_again(id, now);
     if (book_.at(id).seen.event.status != Status::failed) fault(id, "is out of attempts and has not failed");
   }
+  observe_fresh(fresh, {}, now);
+  check_promises();
 }
 
-void Oracle::observe_all(TimePoint now) {
-  for (const auto& [id, known] : book_) look_again(id, now);
+Oracle::Ids Oracle::events() const {
+  Ids ids;
+  for (const auto& [id, known] : book_) ids.push_back(id);
+  return ids;
 }
 
 // A key stands for its first request for a day, and not a millisecond longer.
 void Oracle::observe_key(const Publication& publication, const Result<Published>& published, TimePoint now) {
-  if (!publication.key) {
-    if (!published || published->replayed)
-      fault(EventId{}, "a publication without a key was taken for an older one");
-    return;
-  }
-  const auto used = keys_.find(publication.key->key);
+  const auto used = publication.key ? keys_.find(publication.key->key) : keys_.end();
   const bool known = used != keys_.end() && now < used->second.since + std::chrono::hours(24);
   const bool same = known && used->second.fingerprint == publication.key->fingerprint;
-  const std::string name = "the key " + publication.key->key + " ";
-  if (!published) {
-    if (!known || same) fault(EventId{}, name + "was refused without reason");
+  const std::string name = publication.key ? "the key " + publication.key->key + " " : "a publication ";
+  if (!known) {
+    const std::set<ErrorCode> reasons = reasons_to_refuse(publication);
+    if (!published) {
+      if (!reasons.contains(published.error().code)) {
+        fault(EventId{}, name + "was refused without reason: " + published.error().message);
+      }
+      return;
+    }
+    if (!reasons.empty())
+      fault(EventId{}, name + "should have been refused with " + describe(*reasons.begin()));
+  } else if (!published) {
+    if (same) fault(EventId{}, name + "was refused without reason");
     return;
   }
   if (known && !same) fault(EventId{}, name + "was taken for another request");
   if (published->replayed != known) fault(EventId{}, name + (known ? "was forgotten" : "was not forgotten"));
-  if (!known) {
-    keys_.insert_or_assign(publication.key->key, Used{publication.key->fingerprint, now});
-    return;
+  if (!known && publication.key) {
+    keys_.insert_or_assign(publication.key->key, Used{publication.key->fingerprint, now, published->events});
   }
-  for (const Event& event : published->events) {
+  if (!known) return;
+  for (std::size_t i = 0; i < published->events.size(); ++i) {
     // What was there before the key was used is shown as it is.
-    const bool fresh = event.created_at == used->second.since;
-    const bool as_published =
-        event.status == Status::pending && event.attempts == 0 && event.updated_at == event.created_at;
-    if (fresh && !as_published) fault(event.id, "is answered again as it is now: " + describe(event));
+    const Event& event = published->events[i];
+    if (event.created_at != used->second.since) continue;
+    const bool untouched = book_.contains(event.id) && book_.at(event.id).seen.log.empty();
+    const std::string first = describe_answered(used->second.answered.at(i), untouched);
+    if (describe_answered(event, untouched) != first) {
+      fault(event.id, "is answered again as " + describe(event) + ", and was answered first as " + first);
+    }
   }
 }
 
 void Oracle::observe_publication(const Operation& operation, const Published& published, TimePoint now) {
-  const std::vector<NewEvent>& sent = operation.command.publication->events;
+  const Publication& publication = *operation.command.publication;
+  const std::vector<NewEvent>& sent = publication.events;
   if (published.events.size() != sent.size()) fault(EventId{}, "a publication lost some of its events");
+  bool any_new = false;
   for (std::size_t i = 0; i < published.events.size(); ++i) {
     const EventId id = published.events[i].id;
     const bool known = book_.contains(id);
@@ -142,16 +209,32 @@ void Oracle::observe_publication(const Operation& operation, const Published& pu
       fault(id, "is a second event with the event_id " + own);
     }
     if (known && !published.replayed && own.empty()) fault(id, "was given to two publications");
-    if (!known && static_cast<std::size_t>(id) != book_.size() + 1) fault(id, "is not the next id");
+    if (known) {
+      look_again(id, now);
+      continue;
+    }
+    any_new = true;
+    const Event& answered = published.events[i];
+    look_at_superseded(answered, now);
     look_again(id, now);
+    const TimePoint due = std::max(now + sent[i].delay, sent[i].run_at.value_or(now));
+    if (answered.due_at != due) fault(id, "may run at another time than was asked: " + describe(answered));
+    book_.at(id).due = due;
     const Event& event = book_.at(id).seen.event;
-    if (!known &&
-        (event.payload != sent[i].payload || event.title != sent[i].title || event.tags != sent[i].tags)) {
+    const bool ordered = publication.ordered && sent[i].ordering_key.empty();
+    if (event.payload != sent[i].payload || event.title != sent[i].title || event.tags != sent[i].tags ||
+        event.supersede_key != sent[i].supersede_key ||
+        event.ordering_key != (ordered ? published.correlation_id : sent[i].ordering_key)) {
       fault(id, "is not what was published");
     }
+    if (publication.correlated && event.sequence != static_cast<int>(i)) fault(id, "has another place");
+  }
+  if (publication.on_complete && any_new) {
+    promises_.emplace(published.correlation_id, *publication.on_complete);
   }
 }
 
+// Those that this operation changed are looked at before its claim, the others behind it.
 void Oracle::observe_changes(const Operation& operation, const Answer& answer, TimePoint now) {
   const std::vector<Change>& changes = operation.command.changes;
   for (std::size_t i = 0; i < changes.size(); ++i) {
@@ -161,11 +244,26 @@ void Oracle::observe_changes(const Operation& operation, const Answer& answer, T
       if (answer.changed.at(i)) fault(id, "was changed and has never been published");
       continue;
     }
-    if (answer.changed.at(i)) check_fence(known->second, changes[i], *answer.changed[i]);
-    if (answer.changed.at(i) && std::holds_alternative<Heartbeat>(changes[i].what))
-      known->second.last_beat = now;
+    if (!answer.changed.at(i)) continue;
+    const Changed& changed = *answer.changed[i];
+    check_fence(known->second, changes[i], changed);
+    const std::string queue = known->second.seen.event.queue;
+    if (std::holds_alternative<Heartbeat>(changes[i].what)) {
+      known->second.lease_until = now + settings(queue).lease;
+    }
+    if (!is_news(id, changed)) continue;
+    const bool revives = std::holds_alternative<Reset>(changes[i].what) && !is_live(known->second.seen.event);
+    const std::int64_t before = depth(queue);
     look_again(id, now);
+    if (revives) check_growth(queue, before);
   }
+}
+
+// Whether a report did something, or was made before.
+bool Oracle::is_news(EventId id, const Changed& changed) const {
+  const std::vector<LogEntry>& log = book_.at(id).seen.log;
+  return std::none_of(log.begin(), log.end(),
+                      [&](const LogEntry& entry) { return entry.id == changed.entry.id; });
 }
 
 // A report that was taken is about the attempt it names, by the worker that had it.
@@ -201,33 +299,11 @@ void Oracle::observe_page(const ListFilter& filter, const Page& page) {
   }
 }
 
-// Which events a claim must give, by the book as it was before the operation: due, of its queue, with one of
-// its tags, the highest priority first, then the oldest.
-Oracle::Ids Oracle::claimable(const ClaimRequest& request, const std::set<EventId>& but_not,
-                              TimePoint now) const {
-  std::vector<std::pair<int, EventId>> found;
-  for (const auto& [id, known] : book_) {
-    const Event& event = known.seen.event;
-    const bool wanted =
-        event.queue == request.selector.queue && shares_tag(event.tags, request.selector.tags);
-    if (wanted && is_live(event) && !but_not.contains(id) && due_at(known) <= now) {
-      found.emplace_back(-event.priority, id);
-    }
-  }
-  std::sort(found.begin(), found.end());
-  found.resize(std::min(found.size(), request.limit));
-  Ids ids;
-  for (const auto& item : found) ids.push_back(item.second);
-  return ids;
-}
-
 // When the log, and the heartbeats, which leave no entry, say that the event may be claimed.
 TimePoint Oracle::due_at(const Known& known) const {
   const std::vector<LogEntry>& log = known.seen.log;
-  if (known.seen.event.status == Status::processing) {
-    return std::max(log.back().created_at, known.last_beat.value_or(TimePoint::min())) + policy_.lease;
-  }
-  if (log.empty()) return known.seen.event.created_at;
+  if (known.seen.event.status == Status::processing) return known.lease_until;
+  if (log.empty()) return known.due;
   return log.back().next_retry_at.value_or(log.back().created_at);
 }
 
@@ -235,19 +311,43 @@ void Oracle::look_again(EventId id, TimePoint now) {
   Details after = look_(id);
   if (after.event.id != id) return fault(id, "is gone");
   check_walk(after);
-  const auto known = book_.find(id);
-  if (known == book_.end()) {
-    book_.emplace(id, Known{std::move(after), std::nullopt});
-    return;
+  const auto found = book_.find(id);
+  if (found == book_.end()) return look_first(id, std::move(after), now);
+  Known& known = found->second;
+  compare(known.seen, after);
+  const Status before = known.seen.event.status;
+  const bool was_ended = has_ended(before);
+  bool in_work = before == Status::processing;
+  for (std::size_t i = known.seen.log.size(); i < after.log.size(); ++i) {
+    const LogEntry& entry = after.log[i];
+    if (entry.action == Action::picked) {
+      check_pick(known, entry, after);
+      check_line(after.event, in_work);
+    }
+    if (entry.action == Action::reset) in_work = false;
+    const bool leases = entry.action == Action::picked || entry.action == Action::started;
+    if (leases) known.lease_until = now + settings(after.event.queue).lease;
+    if (entry.created_at != now) fault(id, "has an entry of another time: " + describe(entry));
   }
-  compare(known->second.seen, after);
-  const std::size_t old_entries = known->second.seen.log.size();
-  for (std::size_t i = old_entries; i < after.log.size(); ++i) {
-    if (after.log[i].action == Action::picked) check_pick(known->second, after.log[i], after);
-    if (after.log[i].created_at != now) fault(id, "has an entry of another time: " + describe(after.log[i]));
-  }
-  if (after.event.attempts != known->second.seen.event.attempts) known->second.last_beat.reset();
-  known->second.seen = std::move(after);
+  const bool fails = after.event.status == Status::failed && before != Status::failed;
+  const bool blocks = settings(after.event.queue).on_failure == OnFailure::block;
+  if (fails) known.holds = blocks && !after.event.ordering_key.empty();
+  if (after.event.status != Status::failed) known.holds = false;
+  known.seen = std::move(after);
+  note_status(known.seen.event, before);
+  note_line(id, was_ended);
+}
+
+void Oracle::look_first(EventId id, Details details, TimePoint now) {
+  if (!book_.empty() && id <= book_.rbegin()->first) fault(id, "is not the next id");
+  if (details.event.created_at != now) fault(id, "was there before, and nobody was told");
+  if (!details.log.empty() && details.log.front().action == Action::picked) details = before_pick(details);
+  Known known{.seen = std::move(details), .due = now, .since = operation_, .published = operation_};
+  known.lease_until = now + settings(known.seen.event.queue).lease;
+  const Event& event = book_.emplace(id, std::move(known)).first->second.seen.event;
+  if (event.status == Status::pending) book_.at(id).due = event.due_at;
+  note_status(event, std::nullopt);
+  note_line(id, false);
 }
 
 // What was seen before, and what is seen now.
@@ -264,9 +364,12 @@ void Oracle::compare(const Details& before, const Details& after) {
     fault(id, "has a log that was rewritten");
     return;
   }
-  const bool was_reset =
-      after.log.size() > before.log.size() && after.log[before.log.size()].action == Action::reset;
-  if (!is_live(before.event) && !was_reset && describe(before.event) != describe(after.event)) {
+  const bool has_more = after.log.size() > before.log.size();
+  const bool was_reset = has_more && after.log[before.log.size()].action == Action::reset;
+  const bool was_cancelled = has_more && after.log[before.log.size()].action == Action::cancelled &&
+                             before.event.status == Status::failed;
+  if (!is_live(before.event) && !was_reset && !was_cancelled &&
+      describe(before.event) != describe(after.event)) {
     fault(id, "had ended and changed: " + describe(before.event) + " to " + describe(after.event));
   }
 }

@@ -1,118 +1,17 @@
-// views.cc: see views.h.
+// views.cc: see views.h. Answers as clients see them.
 #include "against_model/views.h"
 
+#include <utility>
 #include <vector>
 
-#include "base/time_text.h"
-#include "eventq/limits.h"
+#include "against_model/view_lines.h"
 #include "model/names.h"
-#include "support/describe.h"
 
 namespace eventq {
 namespace {
 
+using namespace view;
 using Kind = Operation::Kind;
-
-constexpr std::string_view kMadePrefixes[] = {"evt_", "corr_"};
-constexpr std::size_t kUuidChars = 36;
-
-std::string quoted(std::string_view text) { return '"' + std::string(text) + '"'; }
-std::string text_of(std::int64_t number) { return std::to_string(number); }
-std::string text_of(EventId id) { return text_of(static_cast<std::int64_t>(id)); }
-std::string text_of(TimePoint time) {
-  std::string text;
-  append_iso_time(text, time);
-  return quoted(text);
-}
-template <typename T>
-std::string or_null(const std::optional<T>& value) {
-  return value ? text_of(*value) : "null";
-}
-std::string quoted_or_null(const std::string& text) { return text.empty() ? "null" : quoted(text); }
-
-std::string joined(const std::vector<std::string>& tags) {
-  std::string text;
-  for (const std::string& tag : tags) text += (text.empty() ? "" : ",") + tag;
-  return text;
-}
-
-std::optional<TimePoint> retry_time(const Event& event) {
-  const bool waits = event.status == Status::pending && event.retry_count > 0;
-  return waits ? std::optional(event.due_at) : std::nullopt;
-}
-
-// Builds the lines of an object at `where`.
-class Lines {
- public:
-  explicit Lines(JsonLines& lines, std::string where = "") : lines_(lines), where_(std::move(where)) {}
-
-  void put(const std::string& name, std::string value) { lines_[where_ + name] = std::move(value); }
-
-  void put_summary(const Event& event) {
-    put("id", text_of(event.id));
-    put("title", quoted(event.title));
-    put("status", quoted(name_of(event.status)));
-    put("tags", quoted(joined(event.tags)));
-    put("retry_count", text_of(event.retry_count));
-    put("created_at", text_of(event.created_at));
-    put("updated_at", text_of(event.updated_at));
-    put("event_id", quoted(event.event_id));
-    put("queue", quoted(event.queue));
-    put("priority", text_of(event.priority));
-    put("attempts", text_of(event.attempts));
-    put("worker_id", quoted_or_null(event.worker_id));
-    put("correlation_id", quoted_or_null(event.correlation_id));
-  }
-
-  void put_event(const Event& event) {
-    put_summary(event);
-    put("description", event.description ? quoted(*event.description) : "null");
-    put("payload", event.payload);
-    put("max_retries", text_of(event.max_retries));
-    put("next_retry_at", or_null(retry_time(event)));
-  }
-
-  void put_claim(const Claim& claim) {
-    put_event(claim.event);
-    put("attempt", text_of(claim.event.attempts));
-    put("lease_until", text_of(claim.lease_until));
-  }
-
-  // What log entries and the answers to reports have in common.
-  void put_entry(const LogEntry& entry) {
-    put("event_id", text_of(entry.event_id));
-    put("worker_id", quoted_or_null(entry.worker_id));
-    put("action", quoted(name_of(entry.action)));
-    put("attempt", text_of(entry.attempt));
-    put("created_at", text_of(entry.created_at));
-    if (entry.status_code) put("status_code", text_of(*entry.status_code));
-    if (entry.error_message) put("error_message", quoted(*entry.error_message));
-    if (entry.execution_time_ms) put("execution_time_ms", text_of(*entry.execution_time_ms));
-    for (std::size_t i = 0; i < entry.errors.size(); ++i) {
-      put("errors[" + std::to_string(i) + "]", quoted(entry.errors[i]));
-    }
-    if (!entry.reason.empty()) put("reason", quoted(entry.reason));
-  }
-
-  void put_log_entry(const LogEntry& entry) {
-    put_entry(entry);
-    put("id", text_of(static_cast<std::int64_t>(entry.id)));
-    if (entry.next_retry_at) put("next_retry_at", text_of(*entry.next_retry_at));
-  }
-
-  void put_report(const Changed& changed) {
-    put_entry(changed.entry);
-    if (changed.entry.action != Action::failed) return;
-    put("retry_scheduled", changed.entry.next_retry_at ? "true" : "false");
-    put("next_retry_at", or_null(changed.entry.next_retry_at));
-    put("retry_count", text_of(changed.entry.retry_count));
-    put("max_retries", text_of(changed.max_retries));
-  }
-
- private:
-  JsonLines& lines_;
-  const std::string where_;
-};
 
 struct ErrorName {
   int status;
@@ -126,6 +25,9 @@ ErrorName name_of(ErrorCode code) {
     case ErrorCode::not_found: return {404, "not-found", "Not found"};
     case ErrorCode::conflict: return {409, "conflict", "Conflict"};
     case ErrorCode::lease_lost: return {409, "lease-lost", "Lease lost"};
+    case ErrorCode::queue_full: return {429, "queue-full", "Queue full"};
+    case ErrorCode::too_large: return {413, "too-large", "Too large"};
+    case ErrorCode::timeout: return {408, "timeout", "Timeout"};
     default: return {500, "unexpected", "Unexpected"};
   }
 }
@@ -138,6 +40,7 @@ int put_error(Lines& lines, const Error& error) {
   lines.put("type", quoted("urn:eventq:problem:" + std::string(name.type)));
   lines.put("title", quoted(name.title));
   if (!error.field.empty()) lines.put("field", quoted(error.field));
+  if (error.code == ErrorCode::queue_full) lines.put("outcome", quoted("unchanged"));
   return name.status;
 }
 
@@ -161,8 +64,9 @@ int put_last_failure(Lines& lines, const Changed& changed) {
 // One caller's answer on its way to a response.
 class ClientView {
  public:
-  ClientView(const Operation& operation, const Answer& answer, std::string_view request_id)
-      : operation_(operation), answer_(answer), request_id_(request_id) {}
+  ClientView(const Operation& operation, const Answer& answer, const std::optional<Answer>& then,
+             std::string_view request_id)
+      : operation_(operation), answer_(answer), then_(then), request_id_(request_id) {}
 
   JsonLines lines() {
     put("(X-Request-Id)", std::string(request_id_));
@@ -177,6 +81,7 @@ class ClientView {
   int refuse(const Error& error) {
     Lines root = at();
     put("request_id", quoted(request_id_));
+    if (error.retry_after.count() > 0) put("(Retry-After)", text_of(error.retry_after.count()));
     return put_error(root, error);
   }
 
@@ -194,16 +99,176 @@ class ClientView {
       case Kind::why: return explained();
       case Kind::get: return details();
       case Kind::list: return page();
+      case Kind::configure:
+      case Kind::set_status: return changed_queue();
+      case Kind::checkpoint: return made_checkpoint();
+      case Kind::supersede: return superseded();
+      case Kind::replay:
+      case Kind::redrive: return revived();
+      case Kind::wait_event: return waited_for_event();
+      case Kind::wait_correlation: return waited_for_correlation();
+      case Kind::queue: return queue(operation_.command.ask, answer_);
+      case Kind::queues: return queues();
+      case Kind::checkpoints: return checkpoints();
+      case Kind::correlation: return correlation(answer_);
+      case Kind::failures: return failures();
     }
     return 0;
   }
 
+  template <typename T>
+  const Result<T>& told(const Answer& answer) const {
+    return std::get<Result<T>>(answer.told);
+  }
+
+  template <typename Items, typename Put>
+  void put_each(const std::string& name, const Items& items, const Put& put_item) {
+    if (items.empty()) put(name, "[]");
+    for (std::size_t i = 0; i < items.size(); ++i) {
+      const std::string where = name + "[" + std::to_string(i) + "]";
+      put_item(where, items[i]);
+    }
+  }
+
+  int refuse_late(const std::string& what) {
+    return refuse({ErrorCode::timeout, what + " within 0s. Ask again to wait on.", ""});
+  }
+
+  int queue(const Ask& ask, const Answer& answer) {
+    const auto& document = told<QueueDocument>(answer);
+    if (!document) return refuse(document.error());
+    at().put_queue(*document);
+    if (std::get<AskQueue>(ask).events == 0) return 200;
+    put_each("events", document->events,
+             [&](const std::string& where, const Details& event) { at(where + ".").put_waiting(event); });
+    return 200;
+  }
+
+  int changed_queue() {
+    const auto& changed = told<QueueChanged>(answer_);
+    if (!changed) return refuse(changed.error());
+    if (operation_.command.wait && !answer_.waited) {
+      return refuse_late("Queue " + changed->row.id + " is draining, but not empty");
+    }
+    const int status = queue(AskQueue{}, *then_);
+    return changed->created ? 201 : status;
+  }
+
+  int made_checkpoint() {
+    const auto& changed = told<QueueChanged>(answer_);
+    if (!changed) return refuse(changed.error());
+    at().put_checkpoint(changed->checkpoint.value());
+    return 201;
+  }
+
+  int superseded() {
+    const auto& changed = told<QueueChanged>(answer_);
+    if (!changed) return refuse(changed.error());
+    put("superseded", text_of(static_cast<std::int64_t>(changed->superseded.size())));
+    put_each("events", changed->superseded,
+             [&](const std::string& where, EventId id) { put(where, text_of(id)); });
+    return 200;
+  }
+
+  int revived() {
+    const auto& revived = told<Revived>(answer_);
+    if (!revived) return refuse(revived.error());
+    const Revival& revival = std::get<Revival>(operation_.command.ask);
+    put("dry_run", revival.dry_run ? "true" : "false");
+    put("matched", text_of(static_cast<std::int64_t>(revived->matched.size())));
+    put("more", revived->more ? "true" : "false");
+    if (revived->next && static_cast<std::int64_t>(revived->next->id) > 0) {
+      put("next", '"' + std::to_string(revived->next->ended_at.time_since_epoch().count()) + '-' +
+                      std::to_string(static_cast<std::int64_t>(revived->next->id)) + '"');
+    }
+    if (operation_.kind == Kind::redrive) {
+      put("redriven", text_of(static_cast<std::int64_t>(revived->events.size())));
+      put_each("events", revival.dry_run ? revived->matched : revived->events,
+               [&](const std::string& where, EventId id) { put(where, text_of(id)); });
+      return 200;
+    }
+    std::size_t i = 0;
+    put_each("events", revived->matched, [&](const std::string& where, EventId id) {
+      put(where + ".id", text_of(id));
+      if (!revival.dry_run) put(where + ".replayed_as", text_of(revived->events.at(i++)));
+    });
+    return 200;
+  }
+
+  int waited_for_event() {
+    const EventId id = std::get<EventId>(operation_.command.wait->what);
+    if (!answer_.waited) return refuse_late("Event " + text_of(id) + " has not ended");
+    const Details& details = **then_->details;
+    at().put_event(details.event);
+    at().put_last_error("error_message", "", details.log);
+    return 200;
+  }
+
+  int waited_for_correlation() {
+    const std::string& id = std::get<WaitRequest::Correlated>(operation_.command.wait->what).id;
+    if (!answer_.waited) return refuse_late("Not all events with correlation_id " + id + " have ended");
+    return correlation(*then_);
+  }
+
+  int correlation(const Answer& answer) {
+    const auto& correlation = told<Correlation>(answer);
+    if (!correlation) return refuse(correlation.error());
+    put("correlation_id", quoted(correlation->id));
+    put("total", text_of(correlation->total));
+    put("completed", text_of(correlation->completed));
+    put("failed", text_of(correlation->failed));
+    put("pending", text_of(correlation->pending));
+    put_each("events", correlation->events, [&](const std::string& where, const Event& event) {
+      put_in_list(where, event);
+      if (event.sequence) put(where + ".sequence", text_of(*event.sequence));
+    });
+    return 200;
+  }
+
+  int queues() {
+    put_each("queues", told<std::vector<QueueDocument>>(answer_).value(),
+             [&](const std::string& where, const QueueDocument& queue) { at(where + ".").put_queue(queue); });
+    return 200;
+  }
+
+  int checkpoints() {
+    const auto& checkpoints = told<std::vector<Checkpoint>>(answer_);
+    if (!checkpoints) return refuse(checkpoints.error());
+    put_each("checkpoints", *checkpoints, [&](const std::string& where, const Checkpoint& checkpoint) {
+      at(where + ".").put_checkpoint(checkpoint);
+    });
+    return 200;
+  }
+
+  int failures() {
+    put_each(
+        "failures", told<std::vector<FailureGroup>>(answer_).value(),
+        [&](const std::string& where, const FailureGroup& group) { at(where + ".").put_failures(group); });
+    return 200;
+  }
+
+  void put_in_list(const std::string& where, const Event& event) {
+    Lines lines = at(where + ".");
+    lines.put_summary(event);
+    if (const auto retry = retry_time(event)) lines.put("next_retry_at", text_of(*retry));
+  }
+
   int published() {
+    const bool full = !*answer_.published && answer_.published->error().code == ErrorCode::queue_full;
+    if (answer_.backpressure && (*answer_.published || full)) put("(Eventq-Backpressure)", "on");
     if (!*answer_.published) return refuse(answer_.published->error());
     const Published& published = **answer_.published;
     if (published.replayed) put("(Idempotency-Replayed)", "true");
     if (operation_.kind == Kind::publish) {
       put("(Location)", "/events/" + text_of(published.events.at(0).id));
+      if (operation_.command.wait) {
+        const Details& now = **then_->details;
+        put("(Preference-Applied)", "wait=0");
+        at().put_event(now.event);
+        at().put_last_error("error_message", "", now.log);
+        if (!has_ended(now.event.status)) return 202;
+        return published.existed ? 200 : 201;
+      }
       at().put_event(published.events.at(0));
     } else {
       put("correlation_id", quoted_or_null(published.correlation_id));
@@ -281,6 +346,7 @@ class ClientView {
     if (!*answer_.details) return refuse(answer_.details->error());
     const Details& details = **answer_.details;
     at().put_event(details.event);
+    at().put_last_error("error_message", "", details.log);
     if (!operation_.command.get->with_log) return 200;
     if (details.log.empty()) put("logs", "[]");
     for (std::size_t i = 0; i < details.log.size(); ++i) {
@@ -291,12 +357,8 @@ class ClientView {
 
   int page() {
     const Page& page = **answer_.page;
-    if (page.events.empty()) put("events", "[]");
-    for (std::size_t i = 0; i < page.events.size(); ++i) {
-      Lines event = at("events[" + std::to_string(i) + "].");
-      event.put_summary(page.events[i]);
-      if (const auto retry = retry_time(page.events[i])) event.put("next_retry_at", text_of(*retry));
-    }
+    put_each("events", page.events,
+             [&](const std::string& where, const Event& event) { put_in_list(where, event); });
     put("total", text_of(page.total));
     put("total_exact", page.total_exact ? "true" : "false");
     put("limit", text_of(static_cast<std::int64_t>(operation_.command.list->limit)));
@@ -306,138 +368,48 @@ class ClientView {
 
   const Operation& operation_;
   const Answer& answer_;
+  const std::optional<Answer>& then_;
   const std::string_view request_id_;
   JsonLines lines_;
 };
 
-std::string describe_error(const Error& error) {
-  return "error " + describe(error.code) + " field=" + error.field + " " + error.message;
-}
-
-std::string describe(const Changed& changed) {
-  return eventq::describe(changed.entry) + " -> " + std::string(eventq::name_of(changed.status)) +
-         " max_retries=" + std::to_string(changed.max_retries) +
-         " lease_until=" + eventq::describe(changed.lease_until);
-}
-
-// Where a made id stands in `text`, from `start` on.
-struct Found {
-  std::size_t place = std::string::npos;
-  std::size_t size = 0;
-};
-Found find_made_id(const std::string& text, std::size_t start) {
-  Found first;
-  for (const std::string_view prefix : kMadePrefixes) {
-    const std::size_t place = text.find(prefix, start);
-    if (place < first.place && text.size() - place >= prefix.size() + kUuidChars) {
-      first = {place, prefix.size() + kUuidChars};
-    }
-  }
-  return first;
-}
-
-std::string unquoted(const JsonLines& lines, const std::string& where) {
-  const auto found = lines.find(where);
-  if (found == lines.end() || found->second.size() < 2) return "";
-  return found->second.substr(1, found->second.size() - 2);
-}
-
 }  // namespace
 
-JsonLines whole_view(const Answer& answer) {
-  JsonLines lines;
-  const auto put_each = [&](const std::string& name, const auto& items, const auto& describe_item) {
-    for (std::size_t i = 0; i < items.size(); ++i)
-      lines[name + "[" + std::to_string(i) + "]"] = describe_item(items[i]);
-  };
-  const auto describe_event = [](const Event& event) { return describe(event); };
-  if (answer.error) lines["error"] = describe_error(*answer.error);
-  if (answer.published && *answer.published) {
-    const Published& published = **answer.published;
-    lines["published"] = "correlation_id=" + published.correlation_id +
-                         (published.existed ? " existed" : "") + (published.replayed ? " replayed" : "");
-    put_each("published", published.events, describe_event);
-  } else if (answer.published) {
-    lines["published"] = describe_error(answer.published->error());
+std::optional<Command> read_behind(const Operation& operation, const Answer& answer) {
+  if (answer.error) return std::nullopt;
+  Command command;
+  if (operation.kind == Kind::configure || operation.kind == Kind::set_status) {
+    const auto& changed = std::get<Result<QueueChanged>>(answer.told);
+    if (!changed || (operation.command.wait && !answer.waited)) return std::nullopt;
+    command.ask = AskQueue{changed->row.id, 0};
+  } else if (operation.kind == Kind::wait_event && answer.waited) {
+    command.get = Command::Get{std::get<EventId>(operation.command.wait->what), true};
+  } else if (operation.kind == Kind::wait_correlation && answer.waited) {
+    command.ask = AskCorrelation{std::get<WaitRequest::Correlated>(operation.command.wait->what).id, {}, 100};
+  } else if (operation.kind == Kind::publish && operation.command.wait && *answer.published) {
+    command.get = Command::Get{(*answer.published)->events.at(0).id, true};
+  } else {
+    return std::nullopt;
   }
-  put_each("changed", answer.changed, [](const Result<Changed>& changed) {
-    return changed ? describe(*changed) : describe_error(changed.error());
-  });
-  put_each("claims", answer.claims, [](const Claim& claim) {
-    return describe(claim.event) + " lease_until=" + describe(claim.lease_until);
-  });
-  if (answer.explanation && *answer.explanation) {
-    const Explanation& explanation = **answer.explanation;
-    lines["why"] = text_of(explanation.id) + " " + std::string(eventq::name_of(explanation.status)) + " " +
-                   std::string(explanation.why.reason) + " " + explanation.why.explanation;
-  } else if (answer.explanation) {
-    lines["why"] = describe_error(answer.explanation->error());
-  }
-  if (answer.details && *answer.details) {
-    lines["event"] = describe((*answer.details)->event);
-    put_each("log", (*answer.details)->log, [](const LogEntry& entry) { return describe(entry); });
-  } else if (answer.details) {
-    lines["event"] = describe_error(answer.details->error());
-  }
-  if (answer.page) {
-    lines["page"] = std::to_string((*answer.page)->total) + ((*answer.page)->total_exact ? "" : " at least");
-    put_each("page", (*answer.page)->events, describe_event);
-  }
-  return lines;
+  return command;
 }
 
-JsonLines client_view(const Operation& operation, const Answer& answer, std::string_view request_id) {
-  return ClientView(operation, answer, request_id).lines();
+JsonLines client_view(const Operation& operation, const Answer& answer, const std::optional<Answer>& then,
+                      std::string_view request_id) {
+  return ClientView(operation, answer, then, request_id).lines();
 }
 
-JsonLines client_view(const HttpResponse& response) {
+JsonLines client_view(const Operation& operation, const HttpResponse& response) {
   JsonLines lines = json_lines(response.body);
+  if (operation.kind == Kind::checkpoint && lines.contains("queueId")) lines["id"] = kSomeUuid;
+  for (auto& [where, what] : lines) {
+    if (where.starts_with("checkpoints[") && where.ends_with("].id")) what = kSomeUuid;
+  }
   lines["(status)"] = std::to_string(response.status);
-  for (const char* name : {"Location", "Idempotency-Replayed", "Cache-Control", "X-Request-Id"}) {
+  for (const char* name : {"Location", "Idempotency-Replayed", "Cache-Control", "X-Request-Id", "Retry-After",
+                           "Eventq-Backpressure", "Preference-Applied"}) {
     const std::string_view value = response.header(name);
     if (!value.empty()) lines["(" + std::string(name) + ")"] = value;
-  }
-  return lines;
-}
-
-void MadeIds::learn(std::int64_t id, const std::string& event_id, const std::string& correlation_id) {
-  const auto is_made = [](const std::string& text, std::size_t prefix) {
-    return text.size() == kMadePrefixes[prefix].size() + kUuidChars &&
-           text.starts_with(kMadePrefixes[prefix]);
-  };
-  const std::string number = std::to_string(id);
-  const auto call = [&](const std::string& made, std::string name) {
-    if (!names_.contains(made) && given_.insert(name).second) names_.emplace(made, std::move(name));
-  };
-  if (is_made(event_id, 0)) call(event_id, "the event_id made for " + number);
-  if (is_made(correlation_id, 1)) call(correlation_id, "the correlation_id made for " + number);
-}
-
-void MadeIds::learn(const Answer& answer) {
-  if (!answer.published || !*answer.published) return;
-  for (const Event& event : (*answer.published)->events) {
-    learn(static_cast<std::int64_t>(event.id), event.event_id, event.correlation_id);
-  }
-}
-
-void MadeIds::learn(const JsonLines& response) {
-  const auto learn_at = [&](const std::string& where) {
-    const auto id = response.find(where + "id");
-    if (id == response.end()) return false;
-    learn(std::stoll(id->second), unquoted(response, where + "event_id"),
-          unquoted(response, where + "correlation_id"));
-    return true;
-  };
-  if (learn_at("")) return;
-  for (int i = 0; learn_at("events[" + std::to_string(i) + "].");) ++i;
-}
-
-JsonLines MadeIds::replaced(JsonLines lines) const {
-  for (auto& [where, what] : lines) {
-    for (Found found = find_made_id(what, 0); found.size > 0; found = find_made_id(what, found.place + 1)) {
-      const auto name = names_.find(what.substr(found.place, found.size));
-      what.replace(found.place, found.size, name == names_.end() ? "an id never told" : name->second);
-    }
   }
   return lines;
 }

@@ -20,8 +20,9 @@ struct Publishing {
   PublishCall call;    // titles and payloads
   std::string target;  // "/events" or "/events/batch"
   std::string body;
-  std::string key;          // Idempotency-Key; may be empty
-  bool repeatable = false;  // by its key or its event_id
+  std::string key;           // Idempotency-Key; may be empty
+  bool repeatable = false;   // by its key or its event_id
+  bool may_be_full = false;  // its queue takes only so many
 };
 
 class CrashClient {
@@ -38,6 +39,7 @@ class CrashClient {
     std::string tags;
     int limit = 1;
     int wait_seconds = 0;
+    std::string queue = {};  // empty: main
   };
   std::vector<DeliveredEvent> subscribe(const Wanted& wanted);
   // Reports on what was finished, and takes more. All of the reports are completions.
@@ -69,6 +71,12 @@ class CrashClient {
 
 // Every event there is, with its log. Nothing when the server could not be asked.
 std::optional<std::vector<FinalEvent>> read_everything(std::uint16_t port);
+
+// Gives a queue these settings. False when the server did not take them.
+bool configure(std::uint16_t port, const std::string& queue, const std::string& config);
+
+// A member of the document at `target`; -1 when the server does not give it.
+std::int64_t number_at(std::uint16_t port, const std::string& target, const std::string& name);
 
 // How many events have this status; -1 when the server could not be asked.
 std::int64_t count_events(std::uint16_t port, std::string_view status);

@@ -39,6 +39,13 @@ std::string some_tags(Dice& dice) {
   return tags;
 }
 
+// How many of these the backlog counts.
+int counted(const std::vector<DeliveredEvent>& events) {
+  return static_cast<int>(std::count_if(events.begin(), events.end(), [](const DeliveredEvent& event) {
+    return event.queue != kLimitedQueue;
+  }));
+}
+
 // Publishes again and again; what it was told nothing about it sends again, where that is safe.
 class Publisher {
  public:
@@ -60,7 +67,9 @@ class Publisher {
  private:
   void send(CrashClient& client, const Publishing& publishing) {
     const Told told = client.publish(publishing);
-    if (told == Told::ok) gate_.add_backlog(static_cast<int>(publishing.call.sent.size()));
+    // The queue with a limit looks after itself.
+    const bool counts = told == Told::ok && !publishing.may_be_full;
+    if (counts) gate_.add_backlog(static_cast<int>(publishing.call.sent.size()));
     if (told == Told::unknown && publishing.repeatable) unanswered_ = publishing;
   }
 
@@ -73,11 +82,16 @@ class Publisher {
     return {title, payload + "\" }"};
   }
 
-  void write(JsonWriter& json, const PublishCall::Sent& sent, bool own_id) {
+  void write(JsonWriter& json, const PublishCall::Sent& sent, bool own_id, bool limited) {
     json.begin_object().key("title").string(sent.title).key("tags").string(some_tags(dice_));
     json.key("payload").raw(sent.payload);
     if (dice_.percent(20)) json.key("priority").integer(dice_.number(-1, 1));
     if (own_id) json.key("event_id").string(sent.title);
+    if (limited) {
+      json.key("queue").string(kLimitedQueue);
+      if (dice_.percent(70)) json.key("ordering_key").string("key-" + std::to_string(dice_.number(1, 8)));
+      if (dice_.percent(25)) json.key("supersede_key").string("price-" + std::to_string(dice_.number(1, 6)));
+    }
     json.end_object();
   }
 
@@ -85,22 +99,37 @@ class Publisher {
     Publishing publishing;
     JsonWriter json(publishing.body);
     const int way = dice_.number(1, 10);  // 1-4 as it is, 5-7 with its own id, 8-10 under a key
+    const bool own_id = way >= 5 && way <= 7;
+    const bool limited = dice_.percent(40);
     publishing.repeatable = way >= 5;
+    publishing.may_be_full = limited;
     if (dice_.percent(12)) {
       publishing.target = "/events/batch";
-      json.begin_object().key("events").begin_array();
-      for (int i = dice_.number(2, 6); i > 0; --i) {
-        publishing.call.sent.push_back(new_event());
-        write(json, publishing.call.sent.back(), way >= 5 && way <= 7);
-      }
-      json.end_array().end_object();
+      write_batch(json, publishing, own_id, limited);
     } else {
       publishing.target = "/events";
       publishing.call.sent.push_back(new_event());
-      write(json, publishing.call.sent.back(), way >= 5 && way <= 7);
+      write(json, publishing.call.sent.back(), own_id, limited);
     }
     if (way >= 8) publishing.key = "key-" + publishing.call.sent.front().title;
     return publishing;
+  }
+
+  void write_batch(JsonWriter& json, Publishing& publishing, bool own_id, bool limited) {
+    json.begin_object().key("events").begin_array();
+    for (int i = dice_.number(2, 6); i > 0; --i) {
+      publishing.call.sent.push_back(new_event());
+      write(json, publishing.call.sent.back(), own_id, limited);
+    }
+    json.end_array();
+    if (limited && dice_.percent(50)) json.key("ordered").boolean(true);
+    if (limited && dice_.percent(50)) {
+      publishing.call.on_complete = new_event();
+      json.key("on_complete").begin_object();
+      json.key("title").string(publishing.call.on_complete->title).key("tags").string(some_tags(dice_));
+      json.key("payload").raw(publishing.call.on_complete->payload).end_object();
+    }
+    json.end_object();
   }
 
   Dice dice_;
@@ -134,7 +163,8 @@ class Worker {
     const CrashClient::Wanted wanted{.worker_id = worker_id_,
                                      .tags = some_tags(dice_),
                                      .limit = dice_.percent(50) ? 1 : dice_.number(2, 6),
-                                     .wait_seconds = dice_.percent(50) ? 1 : 0};
+                                     .wait_seconds = dice_.percent(50) ? 1 : 0,
+                                     .queue = dice_.percent(45) ? kLimitedQueue : ""};
     const int way = dice_.number(1, 100);
     if (!client.alive()) return;
     if (way <= 3) {
@@ -142,14 +172,14 @@ class Worker {
     } else if (way <= 40) {
       const std::vector<DeliveredEvent> finished = std::exchange(finished_, {});
       const std::vector<DeliveredEvent> taken = client.turn(wanted, finished);
-      gate_.add_backlog(-static_cast<int>(finished.size()));
+      gate_.add_backlog(-counted(finished));
       if (!client.alive()) unanswered_ = finished;
       for (const DeliveredEvent& event : taken) finished_.push_back(event);
     } else if (way <= 50) {
       const std::vector<DeliveredEvent> taken = client.subscribe(wanted);
       if (taken.empty() || !client.alive()) return;
       client.complete_all(taken);
-      gate_.add_backlog(-static_cast<int>(taken.size()));
+      gate_.add_backlog(-counted(taken));
     } else {
       for (const DeliveredEvent& event : client.subscribe(wanted)) {
         if (client.alive()) work_on(client, event);
@@ -178,7 +208,7 @@ class Worker {
 
   void finish(CrashClient& client, const DeliveredEvent& event, Kind kind, bool with_errors) {
     const ReportCall report = client.report(kind, event, with_errors);
-    if (report.ended) gate_.add_backlog(-1);
+    if (report.ended) gate_.add_backlog(-counted({event}));
     if (!client.alive() && kind == Kind::complete) unanswered_.push_back(event);
   }
 
@@ -186,7 +216,7 @@ class Worker {
     std::string first;
     std::string second;
     const ReportCall report = client.report(Kind::complete, event, false, &first);
-    if (report.ended) gate_.add_backlog(-1);
+    if (report.ended) gate_.add_backlog(-counted({event}));
     if (!client.alive()) return;
     client.report(Kind::complete, event, false, &second);
     const bool answered_twice = client.alive() && report.told == Told::ok;
@@ -252,11 +282,13 @@ History Load::finish() {
 
 bool drain(std::uint16_t port, History& history) {
   const SteadyTime deadline = steady_now() + kDrainLimit;
-  const CrashClient::Wanted wanted{.worker_id = "drain:1", .tags = "a,b,c", .limit = 100, .wait_seconds = 1};
+  CrashClient::Wanted wanted{.worker_id = "drain:1", .tags = "a,b,c", .limit = 100, .wait_seconds = 0};
   CrashClient client(port, history);
   std::vector<DeliveredEvent> finished;
   while (client.alive() && steady_now() < deadline) {
+    wanted.queue = wanted.queue.empty() ? kLimitedQueue : "";
     finished = client.turn(wanted, finished);
+    wanted.wait_seconds = finished.empty() && !wanted.queue.empty() ? 1 : 0;
     if (!finished.empty()) continue;
     if (count_events(port, "PENDING") == 0 && count_events(port, "PROCESSING") == 0) return true;
   }

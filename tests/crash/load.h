@@ -12,6 +12,10 @@
 
 namespace eventq {
 
+// A second queue beside main: it takes only so many, and its events have an order and make way for others.
+inline constexpr const char* kLimitedQueue = "orders";
+inline constexpr int kLimitedDepth = 60;
+
 class Load {
  public:
   Load(std::uint32_t seed, int publishers, int workers);

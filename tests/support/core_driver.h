@@ -110,7 +110,8 @@ class CoreDriver {
                                          : sqlite::open_store(directory_.file("events.db"), clock_).value();
       store_ = std::make_unique<WrappedStore>(std::move(inner));
     }
-    core_ = std::make_unique<Core>(*store_, policy, Uuid7Source(1));
+    core_ = std::make_unique<Core>(*store_, CoreOptions{.policy = policy}, Uuid7Source(1));
+    EXPECT_TRUE(core_->recover());
   }
 
   Origin origin(Token token) { return {&sink_, static_cast<std::uint64_t>(token)}; }

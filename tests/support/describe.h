@@ -24,6 +24,8 @@ inline std::string describe(ErrorCode code) {
     case ErrorCode::not_found: return "not_found";
     case ErrorCode::conflict: return "conflict";
     case ErrorCode::lease_lost: return "lease_lost";
+    case ErrorCode::queue_full: return "queue_full";
+    case ErrorCode::timeout: return "timeout";
     case ErrorCode::unavailable: return "unavailable";
     case ErrorCode::unknown_outcome: return "unknown_outcome";
     case ErrorCode::no_space: return "no_space";

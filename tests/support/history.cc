@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <iterator>
+#include <limits>
 #include <map>
 #include <set>
 #include <string_view>
@@ -64,6 +65,8 @@ class Checker {
         find(Flaw::unasked, event.id, "nobody published \"" + event.title + "\"");
     }
     for (const auto& [id, life] : lives_) check_life(id, life);
+    for (const FinalEvent& event : history_.finals) check_superseded(event);
+    check_lines();
     return std::move(findings_);
   }
 
@@ -114,7 +117,25 @@ class Checker {
         check_published(call.sent[i], id);
       }
       check_whole(call);
+      if (call.on_complete) check_on_complete(call);
     }
+  }
+
+  // There once all the others have ended, and not before: here all have.
+  void check_on_complete(const PublishCall& call) {
+    const auto first = by_title_.find(call.sent.front().title);
+    const auto last = by_title_.find(call.on_complete->title);
+    if (first == by_title_.end()) return;  // then the other one, if it is there, is unasked
+    sent_[call.on_complete->title].payload = &call.on_complete->payload;
+    const bool ended = std::all_of(call.sent.begin(), call.sent.end(), [&](const PublishCall::Sent& sent) {
+      const auto found = by_title_.find(sent.title);
+      return found == by_title_.end() || has_ended(*found->second);
+    });
+    if (ended && last == by_title_.end()) {
+      find(Flaw::lost, 0, "\"" + call.on_complete->title + "\" was to follow and is not there");
+    }
+    if (!ended && last != by_title_.end())
+      find(Flaw::unasked, last->second->id, "came before the others ended");
   }
 
   void check_published(const PublishCall::Sent& sent, std::int64_t id) {
@@ -234,6 +255,61 @@ class Checker {
     }
   }
 
+  // Events beside each other.
+
+  void check_superseded(const FinalEvent& event) {
+    if (event.superseded_by == 0) return;
+    const auto found = lives_.find(event.superseded_by);
+    const FinalEvent* newer = found == lives_.end() ? nullptr : found->second.final;
+    const bool fits = newer != nullptr && newer->id > event.id && newer->queue == event.queue &&
+                      newer->supersede_key == event.supersede_key && !event.supersede_key.empty();
+    if (event.status != "SUPERSEDED" || !fits) {
+      find(Flaw::wrongly_superseded, event.id,
+           "is " + event.status + " and superseded by " + std::to_string(event.superseded_by));
+    }
+  }
+
+  void check_lines() {
+    std::map<std::pair<std::string, std::string>, std::vector<const FinalEvent*>> lines;
+    for (const FinalEvent& event : history_.finals) {
+      if (!event.ordering_key.empty()) lines[{event.queue, event.ordering_key}].push_back(&event);
+    }
+    for (auto& [key, events] : lines) {
+      std::sort(events.begin(), events.end(), [](const auto* a, const auto* b) { return a->id < b->id; });
+      check_line(events);
+    }
+  }
+
+  // By the log, and by what the workers themselves saw.
+  void check_line(const std::vector<const FinalEvent*>& events) {
+    const FinalEvent* last_end = nullptr;           // of those before
+    const DeliveredEvent* last_delivery = nullptr;  // of those before
+    for (const FinalEvent* event : events) {
+      const auto picked = std::find_if(event->log.begin(), event->log.end(),
+                                       [](const LogStep& step) { return step.action == "PICKED"; });
+      if (last_end != nullptr && picked != event->log.end() && end_of(*last_end) > picked->id) {
+        find(Flaw::out_of_order, event->id,
+             "was claimed before event " + std::to_string(last_end->id) + " ended");
+      }
+      if (last_end == nullptr || end_of(*event) > end_of(*last_end)) last_end = event;
+      const auto& deliveries = lives_.at(event->id).deliveries;
+      if (deliveries.empty()) continue;
+      if (last_delivery != nullptr && last_delivery->invoked > deliveries.front()->returned) {
+        find(Flaw::out_of_order, event->id,
+             "was given to a worker before event " + std::to_string(last_delivery->id) + " was");
+      }
+      for (const DeliveredEvent* delivery : deliveries) {
+        if (last_delivery == nullptr || delivery->invoked > last_delivery->invoked) last_delivery = delivery;
+      }
+    }
+  }
+
+  // The entry with which it ended.
+  static std::int64_t end_of(const FinalEvent& event) {
+    const bool ended = has_ended(event) && !event.log.empty();
+    return ended ? event.log.back().id : std::numeric_limits<std::int64_t>::max();
+  }
+
   // The log, entry by entry, against what was asked and what was told.
 
   void check_entries(std::int64_t id, const Life& life) {
@@ -339,6 +415,8 @@ std::string_view name_of(Flaw flaw) {
     case Flaw::unrecorded: return "unrecorded";
     case Flaw::impossible_log: return "impossible_log";
     case Flaw::unfinished: return "unfinished";
+    case Flaw::out_of_order: return "out_of_order";
+    case Flaw::wrongly_superseded: return "wrongly_superseded";
   }
   return "";
 }

@@ -1,11 +1,13 @@
 // history.h: what clients asked of a queue and what they were told, and whether all of it can be true.
 //
 // A call is told ok, refused, or, when its connection broke, nothing: then it may have had its effect or not.
-// Times are of one monotonic clock. Every event is looked at alone; the work grows with the number of calls.
+// Times are of one monotonic clock. Events are looked at alone, those with an ordering_key also beside each
+// other; nothing is ever reset.
 #pragma once
 
 #include <chrono>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -24,6 +26,7 @@ struct PublishCall {
     std::string payload;
   };
   std::vector<Sent> sent;
+  std::optional<Sent> on_complete;  // to follow when all of these have ended
   Told told = Told::unknown;
   std::vector<std::int64_t> ids;  // of what was sent, when told ok
 };
@@ -37,6 +40,7 @@ struct DeliveredEvent {
   std::string payload;
   SteadyTime invoked;
   SteadyTime returned;
+  std::string queue = {};
 };
 
 struct ReportCall {
@@ -61,6 +65,10 @@ struct FinalEvent {
   int retry_count = 0;
   std::string worker_id;
   std::vector<LogStep> log;
+  std::string queue;
+  std::string ordering_key;   // empty: none
+  std::string supersede_key;  // empty: none
+  std::int64_t superseded_by = 0;
 };
 
 struct History {
@@ -97,6 +105,8 @@ enum class Flaw : std::uint8_t {
   unrecorded,           // acknowledged, and not in the log
   impossible_log,       // a log that no life can leave, or that leads elsewhere
   unfinished,           // not in an end state
+  out_of_order,         // given to a worker before an older one with its ordering_key had ended
+  wrongly_superseded,   // by an older event, or one with another key
 };
 
 struct Finding {

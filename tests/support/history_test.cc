@@ -70,6 +70,48 @@ void add_second_event(History& history) {
                             .log = {{.action = "CANCELLED"}}});
 }
 
+// Two with one ordering_key, the second superseded by the third before anybody had it.
+void add_line(History& history) {
+  for (std::int64_t id = 11; id <= 13; ++id) {
+    const std::string title = "line-" + std::to_string(id);
+    history.publishes.push_back(publish_ok(title, id));
+    const int start = 1000 * static_cast<int>(id);
+    FinalEvent event{
+        .id = id, .title = title, .payload = R"({"n": 1})", .queue = "orders", .ordering_key = "k"};
+    if (id == 12) {
+      event.status = "SUPERSEDED";
+      event.log = {{.action = "SUPERSEDED", .id = 105}};
+    } else {
+      event.status = "COMPLETED";
+      event.attempts = 1;
+      event.worker_id = "w:1";
+      event.log = {{.action = "PICKED", .attempt = 1, .worker_id = "w:1", .id = 10 * id},
+                   {.action = "COMPLETED", .attempt = 1, .worker_id = "w:1", .id = 10 * id + 1}};
+      history.deliveries.push_back(deliver(id, 1, "w:1", start, start + 10));
+      history.deliveries.back().title = title;
+      ReportCall done = report(Kind::complete, 1, "w:1", Told::ok, start + 20);
+      done.id = id;
+      history.reports.push_back(done);
+    }
+    if (id > 11) event.supersede_key = "s";
+    history.finals.push_back(event);
+  }
+  history.finals[history.finals.size() - 2].superseded_by = 13;
+}
+
+// A batch of one, and what was to follow it.
+void add_completion(History& history) {
+  history.publishes.push_back(publish_ok("batch", 21));
+  history.publishes.back().on_complete = PublishCall::Sent{"done", "[]"};
+  for (const auto& [id, title] : {std::pair(21, "batch"), std::pair(22, "done")}) {
+    history.finals.push_back({.id = id,
+                              .title = title,
+                              .payload = id == 21 ? R"({"n": 1})" : "[]",
+                              .status = "CANCELLED",
+                              .log = {{.action = "CANCELLED"}}});
+  }
+}
+
 TEST(HistoryTest, AcceptsALifeWithAFailureAnAbandonmentAndACompletion) {
   EXPECT_EQ(describe(check(good_history(), kTerms)), "");
 }
@@ -142,6 +184,8 @@ INSTANTIATE_TEST_SUITE_P(
                                   .log = {{.action = "PICKED", .attempt = 1, .worker_id = "w4:1"},
                                           {.action = "CANCELLED", .attempt = 1}}};
              }},
+        Case{"EventsThatRanOneAfterTheOtherAndOneThatMadeWay", add_line},
+        Case{"ABatchAndWhatWasToFollowIt", add_completion},
         Case{"AnEventGivenUpAfterFiveClaimsWithoutAReport",
              [](History& h) {
                add_second_event(h);
@@ -194,6 +238,57 @@ INSTANTIATE_TEST_SUITE_P(
         BadCase{"AnAcknowledgedEventHasAnotherOnesId", Flaw::lost,
                 [](History& h) { h.publishes.push_back(publish_ok("b", 1)); }},
         BadCase{"ADeliveredEventIsGone", Flaw::lost, [](History& h) { h.finals.clear(); }},
+        BadCase{"WhatWasToFollowABatchIsGone", Flaw::lost,
+                [](History& h) {
+                  add_completion(h);
+                  h.finals.pop_back();
+                }},
+        BadCase{"WhatWasToFollowABatchIsThereTwice", Flaw::doubled,
+                [](History& h) {
+                  add_completion(h);
+                  h.finals.push_back(h.finals.back());
+                  h.finals.back().id = 23;
+                }},
+        BadCase{"WhatWasToFollowABatchCameBeforeItEnded", Flaw::unasked,
+                [](History& h) {
+                  add_completion(h);
+                  h.finals[h.finals.size() - 2].status = "PENDING";
+                  h.finals[h.finals.size() - 2].log.clear();
+                }},
+        BadCase{"WhatWasToFollowABatchIsThereWithoutIt", Flaw::unasked,
+                [](History& h) {
+                  add_completion(h);
+                  h.publishes.back().told = Told::unknown;
+                  h.publishes.back().ids.clear();
+                  h.finals.erase(h.finals.end() - 2);
+                }},
+        BadCase{"AnEventWasClaimedBeforeAnOlderOneOfItsLineEnded", Flaw::out_of_order,
+                [](History& h) {
+                  add_line(h);
+                  h.finals.back().log.front().id = 110;
+                }},
+        BadCase{"AnEventWasGivenToAWorkerBeforeAnOlderOneOfItsLine", Flaw::out_of_order,
+                [](History& h) {
+                  add_line(h);
+                  h.deliveries.back().invoked = at(900);
+                  h.deliveries.back().returned = at(910);
+                }},
+        BadCase{"AnEventMadeWayForAnOlderOne", Flaw::wrongly_superseded,
+                [](History& h) {
+                  add_line(h);
+                  h.finals[h.finals.size() - 2].superseded_by = 11;
+                }},
+        BadCase{"AnEventMadeWayForOneWithAnotherKey", Flaw::wrongly_superseded,
+                [](History& h) {
+                  add_line(h);
+                  h.finals.back().supersede_key = "other";
+                }},
+        BadCase{"ASupersededEventWasClaimed", Flaw::impossible_log,
+                [](History& h) {
+                  add_line(h);
+                  FinalEvent& event = h.finals[h.finals.size() - 2];
+                  event.log.push_back({.action = "PICKED", .attempt = 1, .worker_id = "w:1", .id = 106});
+                }},
         BadCase{"TwoEventsHaveOneId", Flaw::id_reused,
                 [](History& h) {
                   add_second_event(h);

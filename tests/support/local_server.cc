@@ -8,6 +8,7 @@
 
 #include "base/assert.h"
 #include "http/service.h"
+#include "model/policy.h"
 
 namespace eventq {
 namespace {
@@ -68,9 +69,10 @@ void LocalServer::restart() {
 
 void LocalServer::settle() {
   engine_->poke();
-  // The first may share its batch with commands before it, and be answered before they are. The
-  // second is in a later batch, and then all answers of the one before have been delivered.
-  for (int i = 0; i < 2; ++i) {
+  // The first may share its batch with commands before it, and be answered before they are. What that
+  // batch let run serves its waiters in the next one, with the second. The third is in a later batch, and
+  // then all answers of the one before have been delivered.
+  for (int i = 0; i < 3; ++i) {
     const Answer answer = engine_->call({});
     EVENTQ_ASSERT(!answer.error);
   }
@@ -85,7 +87,8 @@ void LocalServer::await_commands(std::size_t count) {
 
 void LocalServer::start() {
   engine_ = std::make_unique<CountingEngine>(Engine::open(store_, options_).value());
-  service_ = http::make_service(*engine_, 1, *options_.clock, http::Hosts::loopback);
+  service_ =
+      http::make_service(*engine_, 1, *options_.clock, http::Hosts::loopback, default_policy(options_));
   server_ = http::Server::start({.port = 0}, *service_).value();
 }
 

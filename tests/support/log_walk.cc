@@ -22,6 +22,7 @@ class Walker {
     if (step.attempt != now_.attempts) return false;
     if (step.action == "RESET") return reset(step);
     if (step.action == "CANCELLED") return cancel(step);
+    if (step.action == "SUPERSEDED") return supersede(step);
     if (step.action == "FAILED" && step.worker_id.empty()) return give_up(abandoned);
     if (now_.status != "PROCESSING" || step.worker_id != now_.worker_id) return false;
     if (step.action == "STARTED") return !std::exchange(started_, true);
@@ -86,9 +87,15 @@ class Walker {
   }
 
   bool cancel(const LogStep& step) {
-    const bool may = now_.status == "PENDING" || now_.status == "PROCESSING";
+    const bool may = now_.status == "PENDING" || now_.status == "PROCESSING" || now_.status == "FAILED";
     if (!may || !step.worker_id.empty()) return false;
     now_.status = "CANCELLED";
+    return true;
+  }
+
+  bool supersede(const LogStep& step) {
+    if (now_.status != "PENDING" || !step.worker_id.empty()) return false;
+    now_.status = "SUPERSEDED";
     return true;
   }
 

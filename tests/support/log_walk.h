@@ -2,6 +2,7 @@
 // it leads. Written apart from src/model/lifecycle.cc, so that a mistake there is no rule here.
 #pragma once
 
+#include <cstdint>
 #include <optional>
 #include <string>
 #include <vector>
@@ -14,6 +15,7 @@ struct LogStep {
   std::string worker_id;  // empty: no worker did it
   bool retries = false;   // of FAILED: there will be another try
   bool errors = false;    // of COMPLETED: it named some
+  std::int64_t id = 0;    // of the entry: ascending in time
 };
 
 struct WalkRules {

@@ -12,7 +12,11 @@ namespace eventq {
 std::vector<std::string> query(const std::string& path, const std::string& sql);
 
 // What is wrong with the file, one line per fault; empty when nothing is: SQLite's own
-// check, and that bodies, states, the ready index, the counters and the ids agree.
+// check, and that bodies, states, the ready index, lines, keys, the counters and the ids agree.
 std::string audit(const std::string& path);
+
+// The same of a file that a queue wrote, and not a test of the store alone: also that each line has
+// one head and everybody in it, and that correlations and totals are those of the events.
+std::string audit_queues(const std::string& path);
 
 }  // namespace eventq

@@ -59,6 +59,12 @@ class WrappedStore final : public Store {
     return commits_;
   }
 
+  // Whether the last of them waited for the disk.
+  [[nodiscard]] Transaction::Sync last_sync() const {
+    const std::scoped_lock lock(mutex_);
+    return last_sync_;
+  }
+
   Result<std::unique_ptr<Transaction>> begin(std::optional<TimePoint> now) override {
     {
       const std::scoped_lock lock(mutex_);
@@ -70,6 +76,8 @@ class WrappedStore final : public Store {
   }
   Result<std::unique_ptr<Reader>> reader() override { return inner_->reader(); }
   Result<void> tidy() override { return inner_->tidy(); }
+  [[nodiscard]] StoreSizes sizes() const override { return inner_->sizes(); }
+  Result<void> allow_later(bool allowed) override { return inner_->allow_later(allowed); }
 
  private:
   class Wrapped final : public Transaction {
@@ -97,23 +105,64 @@ class WrappedStore final : public Store {
     }
     Result<std::optional<TimePoint>> next_due() override { return inner_->next_due(); }
     Result<void> probe() override { return inner_->probe(); }
-    Result<void> commit() override { return store_.commit(*inner_); }
+    Result<void> commit(Sync sync) override { return store_.commit(*inner_, sync); }
+
+    Result<void> remove(std::span<const Stored> events) override { return inner_->remove(events); }
+    Result<std::optional<Stored>> head_of_line(std::string_view queue, std::string_view key) override {
+      return inner_->head_of_line(queue, key);
+    }
+    Result<std::optional<Stored>> first_behind(std::string_view queue, std::string_view key) override {
+      return inner_->first_behind(queue, key);
+    }
+    Result<std::vector<EventId>> with_supersede_key(std::string_view queue, std::string_view key) override {
+      return inner_->with_supersede_key(queue, key);
+    }
+    Result<Ended> ended(const EndedFilter& filter) override { return inner_->ended(filter); }
+    Result<std::vector<Stored>> holding_line(std::string_view queue, std::size_t limit) override {
+      return inner_->holding_line(queue, limit);
+    }
+    Result<std::optional<CorrelationRow>> find_correlation(std::string_view id) override {
+      return inner_->find_correlation(id);
+    }
+    Result<void> put_correlation(const CorrelationRow& row) override { return inner_->put_correlation(row); }
+    Result<void> put_queue(const QueueRow& row) override { return inner_->put_queue(row); }
+    Result<void> add_totals(std::string_view queue, const Totals& change,
+                            std::optional<EventId> last_completed) override {
+      return inner_->add_totals(queue, change, last_completed);
+    }
+    Result<void> add_failed_in_hour(std::int64_t hour, std::int64_t events) override {
+      return inner_->add_failed_in_hour(hour, events);
+    }
+    Result<void> put_checkpoint(const Checkpoint& checkpoint) override {
+      return inner_->put_checkpoint(checkpoint);
+    }
+    Result<std::optional<Checkpoint>> find_checkpoint(std::string_view id) override {
+      return inner_->find_checkpoint(id);
+    }
+    Result<void> put_recovery(const Recovery& recovery) override { return inner_->put_recovery(recovery); }
+    Result<void> put_worker(const WorkerRow& row) override { return inner_->put_worker(row); }
+    Result<void> put_archive_file(const ArchiveFile& file) override { return inner_->put_archive_file(file); }
+    Result<std::optional<TimePoint>> oldest_pending(std::string_view queue) override {
+      return inner_->oldest_pending(queue);
+    }
+    Result<Recalled> recall(std::vector<std::string>& mended) override { return inner_->recall(mended); }
 
    private:
     WrappedStore& store_;
     const std::unique_ptr<Transaction> inner_;
   };
 
-  Result<void> commit(Transaction& transaction) {
+  Result<void> commit(Transaction& transaction, Transaction::Sync sync) {
     std::unique_lock lock(mutex_);
     held_ = holding_;
     changed_.notify_all();
     changed_.wait(lock, [this] { return !holding_; });
     held_ = false;
     if (commit_error_ && !commit_lands_) return *commit_error_;
-    if (auto done = transaction.commit(); !done) return done;
+    if (auto done = transaction.commit(sync); !done) return done;
     if (commit_error_) return *commit_error_;
     ++commits_;
+    last_sync_ = sync;
     return {};
   }
 
@@ -129,6 +178,7 @@ class WrappedStore final : public Store {
   bool holding_ = false;
   bool held_ = false;
   int commits_ = 0;
+  Transaction::Sync last_sync_ = Transaction::Sync::now;
 };
 
 }  // namespace eventq

@@ -9,6 +9,7 @@
 #include "store/memory/memory_store.h"
 #include "store/sqlite/sqlite_store.h"
 #include "support/describe.h"
+#include "support/describe_records.h"
 #include "support/faulty_vfs.h"
 #include "support/store_audit.h"
 #include "support/temporary_directory.h"
@@ -23,18 +24,21 @@ struct Side {
   std::unique_ptr<Store> store;
   std::unique_ptr<Reader> reader;
   std::unique_ptr<Transaction> transaction;
+  std::int64_t last_id = 0;  // of an event, given so far
 };
 
 // One operation, with all that is random about it already drawn, and its answer as text.
 using Step = std::function<std::string(Side&)>;
 
-std::string text_of(const Event& event) { return describe(event) + "\n"; }
+std::string text_of(const Event& event) { return describe(event) + " " + describe_more(event) + "\n"; }
 std::string text_of(const LogEntry& entry) { return describe(entry) + "\n"; }
 
 std::string text_of(const Stored& stored) {
   return text_of(stored.event) + (stored.archived ? " archived" : " live") + (stored.ready ? " ready" : "") +
          " guard " + std::string(name_of(stored.guard.status)) + " " + std::to_string(stored.guard.attempts) +
-         " " + stored.guard.worker_id + "\n";
+         " " + stored.guard.worker_id + " line " + describe(stored.line) + " " +
+         describe(stored.line_before) + (stored.archived ? "" : " turn " + std::to_string(stored.turn)) +
+         " cause " + stored.cause + "\n";
 }
 
 template <typename T>
@@ -89,11 +93,70 @@ std::function<void(Event&, TimePoint)> random_edit(Random& random) {
   const std::string worker = random.worker();
   const auto status = static_cast<Status>(2 + random.below(5));  // the ended ones
   switch (random.below(3)) {
-    case 0: return [=](Event& event, TimePoint now) { hold(event, worker, now + wait); };
-    case 1: return [=](Event& event, TimePoint now) { requeue(event, now + wait); };
-    default: return [=](Event& event, TimePoint now) { end(event, status, now); };
+    case 0:
+      return [=](Event& event, TimePoint now) {
+        hold(event, worker, now + wait);
+        event.picked_at = now;
+        event.superseded_by.reset();
+      };
+    case 1:
+      return [=](Event& event, TimePoint now) {
+        requeue(event, now + wait);
+        event.superseded_by.reset();
+      };
+    default:
+      return [=](Event& event, TimePoint now) {
+        end(event, status, now);
+        event.superseded_by.reset();
+        if (status == Status::superseded) event.superseded_by = EventId{7};
+      };
   }
 }
+
+// Where an event with an ordering_key goes that is not in line.
+Line free_place(Transaction& transaction, const Event& event) {
+  if (event.ordering_key.empty()) return Line::none;
+  return must(transaction.head_of_line(event.queue, event.ordering_key)) ? Line::behind : Line::head;
+}
+
+// Changes an event as the queue would: the line moves up when its head leaves it.
+class Edit {
+ public:
+  explicit Edit(Random& random)
+      : edit_(random_edit(random)),
+        blocks_(random.one_in(2)),
+        cause_("cause " + std::to_string(random.below(3))) {}
+
+  std::string apply(Transaction& transaction, Stored& stored) const {
+    const Line before = stored.line;
+    edit_(stored.event, transaction.now());
+    stored.event.updated_at = transaction.now();
+    if (has_ended(stored.event.status)) {
+      const bool stays = blocks_ && stored.event.status == Status::failed && before == Line::head;
+      stored.line = stays ? Line::head : Line::none;
+    } else if (before == Line::none) {
+      stored.line = free_place(transaction, stored.event);
+    }
+    const bool fails = stored.event.status == Status::failed && stored.guard.status != Status::failed;
+    if (fails) stored.cause = cause_;
+    must(transaction.save({&stored, 1}));
+    const bool left = before == Line::head && stored.line == Line::none;
+    return text_of(stored) + (left ? move_up(transaction, stored.event) : "");
+  }
+
+ private:
+  static std::string move_up(Transaction& transaction, const Event& left) {
+    auto next = must(transaction.first_behind(left.queue, left.ordering_key));
+    if (!next) return "nobody behind";
+    next->line = Line::head;
+    must(transaction.save({&*next, 1}));
+    return text_of(*next);
+  }
+
+  std::function<void(Event&, TimePoint)> edit_;
+  bool blocks_;  // a failed head stays
+  std::string cause_;
+};
 
 Step insert(Random& random, std::size_t& inserted) {
   std::vector<Stored> drafts(1 + random.below(4));
@@ -106,46 +169,111 @@ Step insert(Random& random, std::size_t& inserted) {
     event.payload = std::string(random.below(random.one_in(20) ? 9000 : 50), 'x');
     if (random.one_in(2)) event.description = "d";
     if (random.one_in(3)) event.correlation_id = "c" + std::to_string(random.below(3));
+    if (random.one_in(3)) event.ordering_key = "o" + std::to_string(random.below(4));
+    if (random.one_in(3)) event.supersede_key = "s" + std::to_string(random.below(4));
+    if (random.one_in(3)) event.pattern = "p" + std::to_string(random.below(2));
+    if (random.one_in(3)) event.sequence = static_cast<int>(random.below(3));
+    if (random.one_in(5)) event.retry = RetryPolicy{};
+    if (random.one_in(5)) event.timestamp = TimePoint(5s);
     event.due_at = TimePoint(std::chrono::seconds(random.below(30)));  // from the transaction's time
   }
   return [drafts](Side& side) {
     std::vector<Stored> events = drafts;
     const TimePoint now = side.transaction->now();
-    for (Stored& stored : events) stored.event.due_at = now + stored.event.due_at.time_since_epoch();
-    must(side.transaction->insert(events));
+    for (Stored& stored : events) {
+      stored.event.due_at = now + stored.event.due_at.time_since_epoch();
+      stored.event.created_at = now;
+      stored.line = free_place(*side.transaction, stored.event);
+      must(side.transaction->insert({&stored, 1}));
+      side.last_id = static_cast<std::int64_t>(stored.event.id);
+    }
     return text_of(events);
   };
 }
 
 Step change(Random& random, EventId id) {
-  return [id, edit = random_edit(random)](Side& side) {
+  return [id, edit = Edit(random)](Side& side) {
     auto loaded = must(side.transaction->load({{id}}, Transaction::Part::head));
-    if (!loaded.at(0)) return std::string("missing");
-    edit(loaded[0]->event, side.transaction->now());
-    loaded[0]->event.updated_at = side.transaction->now();
-    must(side.transaction->save({&*loaded[0], 1}));
-    return text_of(*loaded[0]);
+    return loaded.at(0) ? edit.apply(*side.transaction, *loaded[0]) : "missing";
   };
 }
 
 Step claim(Random& random) {
   const Selector selector{random.queue(), random.tags()};
-  return [selector, limit = random.below(6), edit = random_edit(random)](Side& side) {
+  return [selector, limit = random.below(6), edit = Edit(random)](Side& side) {
     std::vector<Stored> claimed = must(side.transaction->claim(selector, limit));
-    const std::string found = text_of(claimed);
-    for (Stored& stored : claimed) {
-      edit(stored.event, side.transaction->now());
-      stored.event.updated_at = side.transaction->now();
+    std::string text = text_of(claimed);
+    for (Stored& stored : claimed) text += edit.apply(*side.transaction, stored);
+    return text;
+  };
+}
+
+Step remove(EventId id) {
+  return [id](Side& side) {
+    const auto loaded = must(side.transaction->load({{id}}, Transaction::Part::head));
+    const bool free = loaded.at(0) && loaded[0]->archived && loaded[0]->line == Line::none;
+    if (!free) return std::string("stays");
+    must(side.transaction->remove({&*loaded[0], 1}));
+    return text_of(must(side.transaction->load({{id}}, Transaction::Part::head)));
+  };
+}
+
+EndedFilter random_filter(Random& random, TimePoint now) {
+  EndedFilter filter;
+  filter.queue = random.queue();
+  for (const Status status : {Status::completed, Status::failed, Status::cancelled, Status::superseded}) {
+    if (random.one_in(3)) filter.statuses.push_back(status);
+  }
+  if (random.one_in(3)) filter.tags = random.some_tags();
+  if (random.one_in(4)) filter.pattern = "p1";
+  if (random.one_in(4)) filter.cause = "cause 1";
+  if (random.one_in(3)) filter.from = now - std::chrono::seconds(random.below(600));
+  if (random.one_in(3)) filter.to = now - std::chrono::seconds(random.below(600));
+  filter.limit = random.below(10);
+  return filter;
+}
+
+Step look(Random& random, TimePoint now) {
+  return [filter = random_filter(random, now), order = "o" + std::to_string(random.below(4)),
+          supersede = "s" + std::to_string(random.below(4))](Side& side) {
+    Transaction& transaction = *side.transaction;
+    const auto oldest = must(transaction.oldest_pending(filter.queue));
+    return text_of(must(transaction.ended(filter)).events) +
+           text_of(must(transaction.head_of_line(filter.queue, order))) +
+           text_of(must(transaction.first_behind(filter.queue, order))) +
+           describe(must(transaction.with_supersede_key(filter.queue, supersede))) + describe(oldest);
+  };
+}
+
+// Puts one of the things that are kept beside events.
+Step put(Random& random, EventId id) {
+  const std::string queue = random.queue();
+  const auto n = static_cast<std::int64_t>(random.below(1000));
+  const std::string name = "n" + std::to_string(random.below(4));
+  const std::size_t what = random.below(8);
+  return [=](Side& side) {
+    Transaction& transaction = *side.transaction;
+    const TimePoint now = transaction.now();
+    const std::string text = std::to_string(n);
+    switch (what) {
+      case 0: must(transaction.put_queue({queue, text, {}, text, name, now, now, now})); break;
+      case 1: must(transaction.add_totals(queue, {.published = n, .failed = 1}, id)); break;
+      case 2: must(transaction.add_failed_in_hour(472'222 + n % 3, n)); break;
+      case 3: must(transaction.put_checkpoint({describe(now) + text, queue, name, n, now})); break;
+      case 4: must(transaction.put_recovery({text, queue, name, n, now, now, "completed"})); break;
+      case 5: must(transaction.put_worker({name, now, now, n, n})); break;
+      case 6: must(transaction.put_archive_file({name, n})); break;
+      default: must(transaction.put_correlation({"c1", n, n, n, n, n % 3, text, queue})); break;
     }
-    must(side.transaction->save(claimed));
-    return found + text_of(claimed);
+    return describe(must(transaction.find_correlation("c1"))) +
+           describe(must(transaction.find_checkpoint(describe(now) + text)));
   };
 }
 
 Step append(Random& random, EventId id) {
   std::vector<LogEntry> drafts(1 + random.below(3));
   for (LogEntry& entry : drafts) {
-    entry = new_entry({}, random.of<Action>(8), random.worker());
+    entry = new_entry({}, random.of<Action>(9), random.worker());
     if (random.one_in(2)) entry.status_code = 500;
     if (random.one_in(3)) entry.errors = {"x", "y"};
     if (random.one_in(3)) entry.next_retry_at = TimePoint(5s);
@@ -172,10 +300,10 @@ Step use_key(Random& random) {
   };
 }
 
-// `inserted` counts the events ever made, also those rolled back: the ids go up with it.
-Step random_step(Random& random, std::size_t& inserted) {
-  const auto id = static_cast<EventId>(random.below(inserted + 2));
-  switch (random.below(10)) {
+// `inserted` counts the events ever made, also those rolled back.
+Step random_step(Random& random, std::size_t& inserted, std::int64_t last_id, TimePoint now) {
+  const auto id = static_cast<EventId>(random.below(static_cast<std::size_t>(last_id) + 2));
+  switch (random.below(13)) {
     case 0:
     case 1: return insert(random, inserted);
     case 2:
@@ -184,7 +312,10 @@ Step random_step(Random& random, std::size_t& inserted) {
     case 5: return claim(random);
     case 6: return append(random, id);
     case 7: return use_key(random);
-    case 8:
+    case 8: return remove(id);
+    case 9: return look(random, now);
+    case 10: return put(random, id);
+    case 11:
       return
           [limit = random.below(5)](Side& side) { return text_of(must(side.transaction->promote(limit))); };
     default:
@@ -199,7 +330,7 @@ Step random_step(Random& random, std::size_t& inserted) {
   }
 }
 
-Step random_read(Random& random, std::size_t inserted) {
+Step random_list(Random& random, EventId id) {
   ListFilter filter;
   if (random.one_in(2)) filter.status = random.of<Status>(7);
   if (random.one_in(2)) filter.queue = random.queue();
@@ -208,16 +339,39 @@ Step random_read(Random& random, std::size_t inserted) {
   if (random.one_in(4)) filter.correlation_id = "c1";
   if (random.one_in(2)) filter.offset = static_cast<std::int64_t>(random.below(10));
   filter.limit = random.below(30);
-  const bool deep = random.one_in(2);
-  const auto id = static_cast<EventId>(random.below(inserted + 2));
+  if (random.one_in(2)) filter.after = id;
   return [=](Side& side) {
-    ListFilter asked = filter;
-    if (deep) asked.after = id;
-    const Page page = must(side.reader->list(asked));
+    const Page page = must(side.reader->list(filter));
     return text_of(page.events) + "total " + std::to_string(page.total) +
            (page.total_exact ? "\n" : " or more\n") + text_of(must(side.reader->get(id))) +
-           text_of(must(side.reader->log(id)));
+           text_of(must(side.reader->log(id))) + describe(must(side.reader->details(id)));
   };
+}
+
+Step random_read(Random& random, EventId id, TimePoint now) {
+  const std::string queue = random.queue();
+  const bool one_queue = random.one_in(2);
+  const Status status = random.of<Status>(7);
+  const TimePoint before = now - std::chrono::seconds(random.below(600));
+  return [=, limit = random.below(10)](Side& side) {
+    Reader& reader = *side.reader;
+    const auto asked = one_queue ? std::optional(queue) : std::nullopt;
+    const auto correlation = must(reader.correlation("c1", id, limit));
+    return describe(must(reader.queue(queue, limit))) + "\n" + describe(must(reader.queues())) + "\n" +
+           describe(must(reader.checkpoints(queue, limit))) + "\n" + describe(must(reader.recovery(queue))) +
+           "\n" + (correlation ? describe(*correlation) + text_of(correlation->events) : "none") + "\n" +
+           describe(must(reader.failures(asked, limit))) + "\n" +
+           describe(must(reader.expired(queue, status, before, limit))) + "\n" +
+           describe(must(reader.archive_files()));
+  };
+}
+
+std::string recall(Side& side) {
+  side.transaction = must(side.store->begin());
+  std::vector<std::string> mended;
+  const std::string text = describe(must(side.transaction->recall(mended)));
+  side.transaction.reset();
+  return text + " mended " + std::to_string(mended.size());
 }
 
 class StoreDifferential : public testing::Test {
@@ -239,13 +393,20 @@ class StoreDifferential : public testing::Test {
     clock_.advance(Millis(random.below(5000)));
     for (Side* side : {&model_, &real_}) side->transaction = must(side->store->begin());
     for (std::size_t steps = 1 + random.below(5); steps > 0 && !HasFatalFailure(); --steps) {
-      run(random_step(random, inserted_));
+      run(random_step(random, inserted_, model_.last_id, clock_.now()));
     }
     const bool keep = !random.one_in(5);
     for (Side* side : {&model_, &real_}) {
       if (keep) must(side->transaction->commit());
       side->transaction.reset();
     }
+  }
+
+  void run_reads(Random& random) {
+    const auto id = static_cast<EventId>(random.below(static_cast<std::size_t>(model_.last_id) + 2));
+    run(random_list(random, id));
+    run(random_read(random, id, clock_.now()));
+    if (random.one_in(10)) run(recall);
   }
 
   ManualClock clock_{TimePoint(1'700'000'000s)};
@@ -262,9 +423,9 @@ TEST_F(StoreDifferential, SqliteAnswersAsTheModelDoesWhateverTheSequence) {
   SCOPED_TRACE("seed " + std::to_string(kSeed));
   Random random(kSeed);
 
-  while (operations_ < 5000 && !HasFatalFailure()) {
+  while (operations_ < 10'000 && !HasFatalFailure()) {
     run_transaction(random);
-    run(random_read(random, inserted_));
+    run_reads(random);
   }
 
   EXPECT_EQ(audit(directory_.file("store.db")), "");

@@ -5,6 +5,7 @@
 
 #include "store/conformance/store_conformance.h"
 #include "support/describe.h"
+#include "support/describe_records.h"
 
 namespace eventq {
 namespace {
@@ -131,8 +132,11 @@ TEST_P(StoreConformance, LoadGivesTheEventsInTheOrderAskedAndNothingForAMissingO
 
 TEST_P(StoreConformance, LoadOfNothingIsNothing) { EXPECT_TRUE(must(begin()->load({}, Part::head)).empty()); }
 
-Event full_event() {
-  Event event;
+// Alone in its line.
+Stored full_event() {
+  Stored stored;
+  stored.line = Line::head;
+  Event& event = stored.event;
   event.event_id = "evt_a";
   event.queue = "q";
   event.title = "Send mail";
@@ -150,11 +154,23 @@ Event full_event() {
   event.worker_id = "host-a:1";
   event.due_at = TimePoint(3'000'000'000'000ms);
   event.updated_at = TimePoint(2'000ms);
-  return event;
+  event.causation_id = "evt_0";
+  event.trace_id = "4bf92f3577b34da6a3ce929d0e0e4736";
+  event.pattern = "invoice.created";
+  event.version = "2";
+  event.source = {"workflow", "wf_1", "Gr\xC3\xBC\xC3\x9F"};
+  event.timestamp = TimePoint(900ms);
+  event.ordering_key = "customer 7";
+  event.supersede_key = "cart 9";
+  event.attributes = R"({"subject":"x"})";
+  event.sequence = 0;
+  event.retry = RetryPolicy{RetryPolicy::Kind::exponential, 1s, 60s, 0.25};
+  event.picked_at = TimePoint(1'500ms);
+  return stored;
 }
 
 TEST_P(StoreConformance, AWholeEventHasEveryFieldAsItWasStored) {
-  const EventId id = add(Stored{.event = full_event()});
+  const EventId id = add(full_event());
 
   const Stored whole = load(*begin(), id, Part::whole);
 
@@ -168,19 +184,72 @@ TEST_P(StoreConformance, AWholeEventHasEveryFieldAsItWasStored) {
 }
 
 TEST_P(StoreConformance, AHeadIsWhatRulesLookAt) {
-  const EventId id = add(Stored{.event = full_event()});
+  const EventId id = add(full_event());
 
   const Stored head = load(*begin(), id, Part::head);
 
   EXPECT_EQ(describe(head.event),
             std::to_string(number(id)) +
-                " PROCESSING  queue=q title= description=(none) tags=z,email,a payload= "
-                "correlation_id= priority=-5 max_retries=7 attempts=3 retry_count=2 unreported=1 "
+                " PROCESSING evt_a queue=q title= description=(none) tags=z,email,a payload= "
+                "correlation_id=corr_1 priority=-5 max_retries=7 attempts=3 retry_count=2 unreported=1 "
                 "worker_id=host-a:1 created_at=1000 due_at=3000000000000 updated_at=2000");
 }
 
+TEST_P(StoreConformance, AWholeEventHasAllThatItsPublisherSaidOfIt) {
+  const EventId id = add(full_event());
+  const std::string live = describe_more(load(*begin(), id, Part::whole).event);
+  const std::string read = describe_more(*must(reader().get(id)));
+  end_as(id, Status::completed);
+
+  const std::string expected =
+      "causation_id=evt_0 trace_id=4bf92f3577b34da6a3ce929d0e0e4736 pattern=invoice.created version=2 "
+      "source=workflow/wf_1/Gr\xC3\xBC\xC3\x9F ordering_key=customer 7 supersede_key=cart 9 "
+      "attributes={\"subject\":\"x\"} sequence=0 retry=exponential,1000,60000,0.25 timestamp=900 "
+      "picked_at=1500 superseded_by=(none)";
+  EXPECT_EQ(live, expected);
+  EXPECT_EQ(read, expected);
+  EXPECT_EQ(describe_more(load(*begin(), id, Part::whole).event), expected);
+  EXPECT_EQ(describe_more(*must(reader().get(id))), expected);
+}
+
+TEST_P(StoreConformance, WhatAPublisherDidNotSayIsAbsent) {
+  const EventId id = add("a");
+
+  EXPECT_EQ(describe_more(*must(reader().get(id))),
+            "causation_id= trace_id= pattern= version= source=// ordering_key= supersede_key= attributes= "
+            "sequence=(none) retry=(none) timestamp=0 picked_at=0 superseded_by=(none)");
+}
+
+TEST_P(StoreConformance, AHeadKeepsKeysAndRetryOfWhatItsPublisherSaid) {
+  const EventId id = add(full_event());
+  const std::string live = describe_more(load(*begin(), id, Part::head).event);
+  end_as(id, Status::completed);
+
+  const std::string expected =
+      "causation_id= trace_id= pattern= version= source=// ordering_key=customer 7 supersede_key=cart 9 "
+      "attributes= sequence=(none) retry=exponential,1000,60000,0.25 timestamp=0 picked_at=1500 "
+      "superseded_by=(none)";
+  EXPECT_EQ(live, expected);
+  EXPECT_EQ(describe_more(load(*begin(), id, Part::head).event), expected);
+}
+
+TEST_P(StoreConformance, SaveKeepsWhenAnEventWasPickedAndWhatSupersededIt) {
+  const EventId id = add("a");
+
+  change(id, [](Event& event) { event.picked_at = TimePoint(7ms); });
+  EXPECT_EQ(describe(must(reader().get(id))->picked_at), "7");
+
+  change(id, [&](Event& event) {
+    event.superseded_by = EventId{12};
+    end(event, Status::superseded, now());
+  });
+  EXPECT_EQ(describe(must(reader().get(id))->picked_at), "7");
+  EXPECT_EQ(must(reader().get(id))->superseded_by, EventId{12});
+  EXPECT_EQ(load(*begin(), id).event.superseded_by, EventId{12});
+}
+
 TEST_P(StoreConformance, AnEndedEventHasEveryFieldAsItWasSaved) {
-  const EventId id = add(Stored{.event = full_event()});
+  const EventId id = add(full_event());
   end_as(id, Status::completed_with_errors);
 
   const Stored whole = load(*begin(), id, Part::whole);
@@ -287,10 +356,13 @@ TEST_P(StoreConformance, SaveChangesAnEndedEventWithinTheArchive) {
 }
 
 TEST_P(StoreConformance, SavingAHeadKeepsWhatItDoesNotHold) {
-  const EventId id = add(Stored{.event = full_event()});
+  const EventId id = add(full_event());
 
   end_as(id, Status::failed);
-  change(id, [&](Event& event) { requeue(event, now()); });
+  change_stored(id, [&](Stored& stored) {
+    requeue(stored.event, now());
+    stored.line = Line::head;
+  });
 
   EXPECT_EQ(
       describe(*must(reader().get(id))),

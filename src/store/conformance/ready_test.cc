@@ -296,7 +296,7 @@ TEST_P(StoreConformance, PromoteGivesHeads) {
 
   ASSERT_EQ(promoted.size(), 1U);
   EXPECT_EQ(describe(promoted[0].event),
-            "1 PENDING  queue=main title= description=(none) tags=email payload= correlation_id= priority=0 "
+            "1 PENDING a queue=main title= description=(none) tags=email payload= correlation_id= priority=0 "
             "max_retries=3 attempts=0 retry_count=0 unreported=0 worker_id= created_at=1700000000000 "
             "due_at=1700000001000 updated_at=1700000000000");
 }

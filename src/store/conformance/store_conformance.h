@@ -133,15 +133,51 @@ class StoreConformance : public testing::TestWithParam<StoreKind> {
   }
 
   void change(EventId id, const std::function<void(Event&)>& edit) {
+    change_stored(id, [&](Stored& stored) { edit(stored.event); });
+  }
+
+  void change_stored(EventId id, const std::function<void(Stored&)>& edit) {
     const auto transaction = begin();
     Stored stored = load(*transaction, id);
-    edit(stored.event);
+    edit(stored);
     must(transaction->save({&stored, 1}));
     must(transaction->commit());
   }
 
+  // An event that stands in the line of "key".
+  EventId add_in_line(
+      const std::string& event_id, Line line, const std::function<void(Event&)>& edit = [](Event&) {}) {
+    Stored stored = new_event(event_id, now());
+    stored.event.ordering_key = "key";
+    stored.line = line;
+    edit(stored.event);
+    return add(std::move(stored));
+  }
+
+  void move_to(Line line, EventId id) {
+    change_stored(id, [&](Stored& stored) { stored.line = line; });
+  }
+
+  // It keeps its place in line, if it has one.
+  void fail_as(EventId id, const std::string& cause) {
+    change_stored(id, [&](Stored& stored) {
+      end(stored.event, Status::failed, now());
+      stored.cause = cause;
+    });
+  }
+
+  void commit_with(const std::function<void(Transaction&)>& use) {
+    const auto transaction = begin();
+    use(*transaction);
+    must(transaction->commit());
+  }
+
+  // It leaves its line, if it stands in one.
   void end_as(EventId id, Status status) {
-    change(id, [&](Event& event) { end(event, status, now()); });
+    change_stored(id, [&](Stored& stored) {
+      end(stored.event, status, now());
+      stored.line = Line::none;
+    });
   }
 
   void append(LogEntry entry) {
@@ -158,7 +194,15 @@ class StoreConformance : public testing::TestWithParam<StoreKind> {
     return claimable(*begin(), selector, limit);
   }
 
-  // The event_ids of events that add() made; a head does not say its own.
+  // The event_ids of events that add() made.
+  std::string name_of_event(const std::optional<Stored>& stored) const {
+    return stored ? names_.at(stored->event.id) : "nobody";
+  }
+  std::string names(const std::vector<EventId>& all) const {
+    std::string joined;
+    for (const EventId id : all) joined += (joined.empty() ? "" : " ") + names_.at(id);
+    return joined;
+  }
   std::string names(const std::vector<Stored>& all) const {
     std::string joined;
     for (const Stored& stored : all) joined += (joined.empty() ? "" : " ") + names_.at(stored.event.id);

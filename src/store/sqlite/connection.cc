@@ -55,13 +55,27 @@ Result<void> Connection::run(std::string_view sql) {
   return {};
 }
 
+Result<void> Connection::sync_log() {
+  sqlite3_file* log = nullptr;
+  if (sqlite3_file_control(handle(), "main", SQLITE_FCNTL_JOURNAL_POINTER, static_cast<void*>(&log)) !=
+      SQLITE_OK) {
+    return error("find its write-ahead log");
+  }
+  if (log == nullptr || log->pMethods == nullptr) return {};  // nothing was written yet
+  if (log->pMethods->xSync(log, SQLITE_SYNC_NORMAL) == SQLITE_OK) return {};
+  note_failed_sync();
+  return Error{ErrorCode::unavailable, "The store could not sync its write-ahead log.", ""};
+}
+
+void Connection::note_failed_sync() {
+  sync_failed_ = true;
+  // Nor may the last thing this connection does be to copy its log over the file.
+  sqlite3_db_config(handle(), SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1, nullptr);
+}
+
 Error Connection::error(std::string_view doing) {
   const int extended = sqlite3_extended_errcode(handle());
-  if (is_failed_sync(extended)) {
-    sync_failed_ = true;
-    // Nor may the last thing this connection does be to copy its log over the file.
-    sqlite3_db_config(handle(), SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1, nullptr);
-  }
+  if (is_failed_sync(extended)) note_failed_sync();
   const ErrorCode code = code_of(extended, sqlite3_system_errno(handle()));
   if (code == ErrorCode::no_space) {
     return {code, "The disk is full; nothing was changed. Free some space and try again.", ""};

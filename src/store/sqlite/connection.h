@@ -24,6 +24,9 @@ class Connection {
   // Runs every statement of `sql`; results are dropped.
   Result<void> run(std::string_view sql);
 
+  // Brings to the disk what earlier commits left in the write-ahead log with synchronous = NORMAL.
+  Result<void> sync_log();
+
   // What the last failed call means for the caller, with `doing` in its message.
   [[nodiscard]] Error error(std::string_view doing);
 
@@ -38,6 +41,7 @@ class Connection {
     void operator()(sqlite3* handle) const { sqlite3_close_v2(handle); }
   };
   explicit Connection(sqlite3* handle) : handle_(handle) {}
+  void note_failed_sync();
 
   std::unique_ptr<sqlite3, Close> handle_;
   bool sync_failed_ = false;

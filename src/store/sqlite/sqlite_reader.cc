@@ -41,10 +41,27 @@ Result<std::unique_ptr<Reader>> SqliteReader::open(const std::string& path) {
   auto reader = std::make_unique<SqliteReader>(std::move(*connection));
   if (auto done = reader->connection_.run(sql::open_reader); !done) return done.error();
   const std::pair<Statement*, std::string_view> statements[] = {
-      {&reader->load_live_, sql::load_live}, {&reader->load_archived_, sql::load_archived},
-      {&reader->event_log_, sql::event_log}, {&reader->list_all_, sql::list_all},
-      {&reader->list_live_, sql::list_live}, {&reader->list_archived_, sql::list_archived},
-      {&reader->list_rare_, sql::list_rare}, {&reader->read_count_, sql::read_count},
+      {&reader->load_live_, sql::load_live},
+      {&reader->load_archived_, sql::load_archived},
+      {&reader->event_log_, sql::event_log},
+      {&reader->list_all_, sql::list_all},
+      {&reader->list_live_, sql::list_live},
+      {&reader->list_archived_, sql::list_archived},
+      {&reader->list_rare_, sql::list_rare},
+      {&reader->read_count_, sql::read_count},
+      {&reader->begin_, sql::begin_read},
+      {&reader->commit_, sql::commit},
+      {&reader->list_queue_, sql::list_queue},
+      {&reader->list_correlation_, sql::list_correlation},
+      {&reader->read_queue_, sql::read_queue},
+      {&reader->read_counts_, sql::read_counts},
+      {&reader->read_totals_, sql::read_totals},
+      {&reader->read_checkpoints_, sql::read_checkpoints},
+      {&reader->read_recovery_, sql::read_recovery},
+      {&reader->find_correlation_, sql::find_correlation},
+      {&reader->read_failures_, sql::read_failures},
+      {&reader->expired_, sql::expired},
+      {&reader->read_archive_files_, sql::read_archive_files},
   };
   for (const auto& [statement, text] : statements) {
     auto prepared = Statement::prepare(reader->connection_, text);
@@ -71,18 +88,45 @@ Result<std::optional<Event>> SqliteReader::get(EventId id) {
 
 Result<std::vector<LogEntry>> SqliteReader::log(EventId id) { return read_log(event_log_, id); }
 
+template <typename T>
+Result<T> SqliteReader::at_one_moment(const std::function<Result<T>()>& read) {
+  if (const auto begun = begin_.reset().run(); !begun) return begun.error();
+  auto result = read();
+  // Nothing was written, so there is nothing to lose; only the snapshot is let go.
+  if (const auto ended = commit_.reset().run(); !ended) return ended.error();
+  return result;
+}
+
+Result<std::optional<Details>> SqliteReader::details(EventId id) {
+  return at_one_moment<std::optional<Details>>([&]() -> Result<std::optional<Details>> {
+    auto event = get(id);
+    if (!event) return event.error();
+    if (!*event) return std::optional<Details>();
+    auto entries = log(id);
+    if (!entries) return entries.error();
+    return std::optional(Details{std::move(**event), std::move(*entries)});
+  });
+}
+
 Statement& SqliteReader::list_statement(const ListFilter& filter) {
+  if (filter.correlation_id) return list_correlation_;
   if (!filter.status) return list_all_;
-  if (!has_ended(*filter.status)) return list_live_;
+  if (!has_ended(*filter.status)) return filter.queue ? list_queue_ : list_live_;
   return *filter.status == Status::completed ? list_archived_ : list_rare_;
+}
+
+void SqliteReader::bind_list(Statement& statement, const ListFilter& filter, EventId after) {
+  statement.reset().bind(number(after));
+  if (&statement == &list_rare_) statement.bind(name_of(*filter.status));
+  if (&statement == &list_queue_) statement.bind(std::string_view(*filter.queue));
+  if (&statement == &list_correlation_) statement.bind(std::string_view(*filter.correlation_id));
 }
 
 Result<void> SqliteReader::walk(const ListFilter& filter, const std::function<bool(Event&&)>& take) {
   Statement& statement = list_statement(filter);
   EventId after = filter.after;
   for (;;) {
-    statement.reset().bind(number(after));
-    if (&statement == &list_rare_) statement.bind(name_of(*filter.status));
+    bind_list(statement, filter, after);
     for (int rows = 0;; ++rows) {
       if (rows == kRowsPerSnapshot) break;
       const auto row = statement.step();
@@ -143,6 +187,168 @@ Result<Page> SqliteReader::list(const ListFilter& filter) {
     page.total_exact = matched < kCountedMax;
   }
   return page;
+}
+
+// The documents without their events.
+Result<std::vector<QueueDocument>> SqliteReader::read_queues(std::optional<std::string_view> id) {
+  std::vector<QueueDocument> documents;
+  read_queue_.reset().bind(id);
+  for (;;) {
+    const auto row = read_queue_.step();
+    if (!row) return row.error();
+    if (!*row) break;
+    auto queue = read_queue_row(read_queue_);
+    if (!queue) return queue.error();
+    documents.push_back(
+        {.row = std::move(*queue), .counts = {}, .totals = {}, .checkpoint_id = {}, .events = {}});
+  }
+  for (QueueDocument& document : documents) {
+    auto counts = counts_of(read_counts_, document.row.id);
+    if (!counts) return counts.error();
+    auto totals = totals_of(read_totals_, document.row.id);
+    if (!totals) return totals.error();
+    document.counts = *counts;
+    document.totals = totals->first;
+    document.checkpoint_id = std::move(totals->second);
+  }
+  return documents;
+}
+
+Result<std::vector<Details>> SqliteReader::first_events(const std::string& queue, std::size_t events) {
+  std::vector<EventId> ids;
+  list_queue_.reset().bind(std::int64_t{0}).bind(std::string_view(queue));
+  while (ids.size() < events) {
+    const auto row = list_queue_.step();
+    if (!row) return row.error();
+    if (!*row) break;
+    ids.push_back(static_cast<EventId>(list_queue_.integer(0)));
+  }
+  list_queue_.reset();
+  std::vector<Details> found;
+  std::size_t bytes = 0;
+  for (const EventId id : ids) {
+    auto event = get(id);
+    if (!event) return event.error();
+    if (!*event) continue;
+    auto entries = log(id);
+    if (!entries) return entries.error();
+    bytes += (*event)->payload.size();
+    found.push_back({std::move(**event), std::move(*entries)});
+    if (bytes >= kClaimBytes) break;
+  }
+  return found;
+}
+
+Result<std::optional<QueueDocument>> SqliteReader::queue(const std::string& id, std::size_t events) {
+  return at_one_moment<std::optional<QueueDocument>>([&]() -> Result<std::optional<QueueDocument>> {
+    auto documents = read_queues(id);
+    if (!documents) return documents.error();
+    if (documents->empty()) return std::optional<QueueDocument>();
+    auto found = first_events(id, events);
+    if (!found) return found.error();
+    documents->front().events = std::move(*found);
+    return std::optional(std::move(documents->front()));
+  });
+}
+
+Result<std::vector<QueueDocument>> SqliteReader::queues() {
+  return at_one_moment<std::vector<QueueDocument>>([&] { return read_queues(std::nullopt); });
+}
+
+Result<std::vector<Checkpoint>> SqliteReader::checkpoints(const std::string& queue, std::size_t limit) {
+  std::vector<Checkpoint> found;
+  read_checkpoints_.reset().bind(std::string_view(queue)).bind(static_cast<std::int64_t>(limit));
+  for (;;) {
+    const auto row = read_checkpoints_.step();
+    if (!row) return row.error();
+    if (!*row) return found;
+    found.push_back(read_checkpoint(read_checkpoints_));
+  }
+}
+
+Result<std::optional<Recovery>> SqliteReader::recovery(const std::string& queue) {
+  Statement& row = read_recovery_;
+  const auto there = row.reset().bind(std::string_view(queue)).step();
+  if (!there) return there.error();
+  if (!*there) return std::optional<Recovery>();
+  Recovery found{.id = std::string(row.text(1)),
+                 .queue = std::string(row.text(0)),
+                 .checkpoint_id = std::string(row.text(2)),
+                 .events_recovered = row.integer(3),
+                 .started_at = time_point(row.integer(4)),
+                 .completed_at = time_point(row.integer(5)),
+                 .status = std::string(row.text(6))};
+  row.reset();
+  return std::optional(std::move(found));
+}
+
+Result<std::optional<Correlation>> SqliteReader::correlation(const std::string& id, EventId after,
+                                                             std::size_t limit) {
+  return at_one_moment<std::optional<Correlation>>([&]() -> Result<std::optional<Correlation>> {
+    const auto row = find_correlation_.reset().bind(std::string_view(id)).step();
+    if (!row) return row.error();
+    if (!*row) return std::optional<Correlation>();
+    Correlation found{.id = id,
+                      .total = find_correlation_.integer(0),
+                      .pending = find_correlation_.integer(1),
+                      .completed = find_correlation_.integer(2),
+                      .failed = find_correlation_.integer(3),
+                      .events = {}};
+    find_correlation_.reset();
+    ListFilter filter;
+    filter.correlation_id = id;
+    filter.after = after;
+    auto walked = walk(filter, [&](Event&& event) {
+      if (found.events.size() < limit) found.events.push_back(std::move(event));
+      return found.events.size() < limit;
+    });
+    if (!walked) return walked.error();
+    return std::optional(std::move(found));
+  });
+}
+
+Result<std::vector<FailureGroup>> SqliteReader::failures(const std::optional<std::string>& queue,
+                                                         std::size_t limit) {
+  std::vector<FailureGroup> found;
+  Statement& row = read_failures_;
+  std::optional<std::string_view> name;
+  if (queue) name = *queue;
+  row.reset().bind(name).bind(static_cast<std::int64_t>(limit));
+  for (;;) {
+    const auto there = row.step();
+    if (!there) return there.error();
+    if (!*there) return found;
+    found.push_back({std::string(row.text(0)), std::string(row.text(1)), row.integer(2),
+                     time_point(row.integer(3)), time_point(row.integer(4)),
+                     static_cast<EventId>(row.integer(5))});
+  }
+}
+
+Result<std::vector<EventId>> SqliteReader::expired(const std::string& queue, Status status, TimePoint before,
+                                                   std::size_t limit) {
+  std::vector<EventId> found;
+  expired_.reset()
+      .bind(std::string_view(queue))
+      .bind(name_of(status))
+      .bind(millis(before))
+      .bind(static_cast<std::int64_t>(limit));
+  for (;;) {
+    const auto row = expired_.step();
+    if (!row) return row.error();
+    if (!*row) return found;
+    found.push_back(static_cast<EventId>(expired_.integer(0)));
+  }
+}
+
+Result<std::vector<ArchiveFile>> SqliteReader::archive_files() {
+  std::vector<ArchiveFile> found;
+  read_archive_files_.reset();
+  for (;;) {
+    const auto row = read_archive_files_.step();
+    if (!row) return row.error();
+    if (!*row) return found;
+    found.push_back({std::string(read_archive_files_.text(0)), read_archive_files_.integer(1)});
+  }
 }
 
 }  // namespace eventq::sqlite

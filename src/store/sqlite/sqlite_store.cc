@@ -1,6 +1,8 @@
 // sqlite_store.cc: see sqlite_store.h.
 #include "store/sqlite/sqlite_store.h"
 
+#include <filesystem>
+#include <system_error>
 #include <utility>
 
 #include "generated/sqlite_sql.h"
@@ -29,6 +31,22 @@ class SqliteStore final : public Store {
   }
 
   Result<std::unique_ptr<Reader>> reader() override { return SqliteReader::open(path_); }
+
+  Result<void> allow_later(bool allowed) override {
+    if (allowed == writer_->later_allowed) return {};
+    auto done = writer_->connection.run(allowed ? sql::set_normal : sql::set_full);
+    if (done) writer_->later_allowed = allowed;
+    return done;
+  }
+
+  [[nodiscard]] StoreSizes sizes() const override {
+    const auto size = [](const std::string& path) -> std::int64_t {
+      std::error_code none;
+      const auto bytes = std::filesystem::file_size(path, none);
+      return none ? 0 : static_cast<std::int64_t>(bytes);
+    };
+    return {size(path_), size(path_ + "-wal")};
+  }
 
   Result<void> tidy() override {
     if (log_pages_ < kCheckpointPages || writer_->connection.sync_failed()) return {};

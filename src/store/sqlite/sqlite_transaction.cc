@@ -88,10 +88,42 @@ Result<void> SqliteTransaction::insert(std::span<Stored> events) {
   return {};
 }
 
+// What event_queue.ready says of a live event.
+std::int64_t SqliteTransaction::readiness(const Stored& stored) const {
+  if (stored.line == Line::behind) return kBehind;
+  return stored.event.due_at <= now_ ? kReady : kWaiting;
+}
+
 Result<void> SqliteTransaction::insert_one(Stored& stored) {
   Event& event = stored.event;
   event.id = static_cast<EventId>(++writer_.last_event_id);
+  stored.turn = number(event.id);
+  if (auto done = insert_body(event); !done) return done;
+  const std::int64_t ready = readiness(stored);
+  if (auto done = write_live(writer_.insert_live, stored, ready, false); !done) return done;
+  if (stored.line != Line::none) {
+    if (auto done = write_line(writer_.insert_line, stored, stored.line); !done) return done;
+  }
+  if (!event.supersede_key.empty() && event.status == Status::pending) {
+    if (auto done = write_supersede(writer_.insert_supersede, event); !done) return done;
+  }
+  if (ready == kReady) {
+    if (auto done = set_ready(stored, true); !done) return done;
+  }
+  stored.ready = ready == kReady;
+  stored.line_before = stored.line;
+  stored.guard = {event.status, event.attempts, event.worker_id};
+  count(event, event.status, 1);
+  return {};
+}
+
+Result<void> SqliteTransaction::insert_body(const Event& event) {
   const std::string tags = join_tags(event.tags);
+  const std::string retry_text = retry_to_text(event.retry);
+  std::optional<std::string_view> retry;
+  if (event.retry) retry = retry_text;
+  std::optional<std::int64_t> timestamp;
+  if (event.timestamp != event.created_at) timestamp = millis(event.timestamp);
   const auto body = writer_.insert_body.reset()
                         .bind(number(event.id))
                         .bind(std::string_view(event.event_id))
@@ -99,26 +131,31 @@ Result<void> SqliteTransaction::insert_one(Stored& stored) {
                         .bind(std::string_view(event.title))
                         .bind(std::string_view(tags))
                         .bind(std::string_view(event.correlation_id))
+                        .bind(std::string_view(event.ordering_key))
+                        .bind(std::string_view(event.supersede_key))
                         .bind(event.priority)
                         .bind(event.max_retries)
+                        .bind(retry)
                         .bind(millis(event.created_at))
+                        .bind(event.sequence)
+                        .bind(timestamp)
+                        .bind(std::string_view(event.causation_id))
+                        .bind(std::string_view(event.trace_id))
+                        .bind(std::string_view(event.pattern))
+                        .bind(std::string_view(event.version))
+                        .bind(std::string_view(event.source.type))
+                        .bind(std::string_view(event.source.id))
+                        .bind(std::string_view(event.source.name))
+                        .bind(std::string_view(event.attributes))
                         .bind(event.description)
                         .bind(std::string_view(event.payload))
                         .run();
   if (!body) return body.error();
-  const bool ready = event.due_at <= now_;
-  if (auto done = write_live(writer_.insert_live, stored, ready, false); !done) return done;
-  if (ready) {
-    if (auto done = set_ready(stored, true); !done) return done;
-  }
-  stored.ready = ready;
-  stored.guard = {event.status, event.attempts, event.worker_id};
-  count(event, event.status, 1);
   return {};
 }
 
 // Binds the columns that insert_live.sql and update_live.sql share, and the guard if asked.
-Result<void> SqliteTransaction::write_live(Statement& statement, const Stored& stored, bool ready,
+Result<void> SqliteTransaction::write_live(Statement& statement, const Stored& stored, std::int64_t ready,
                                            bool guarded) {
   const Event& event = stored.event;
   statement.reset()
@@ -129,14 +166,41 @@ Result<void> SqliteTransaction::write_live(Statement& statement, const Stored& s
       .bind(event.unreported)
       .bind(std::string_view(event.worker_id))
       .bind(millis(event.due_at))
-      .bind(ready ? 1 : 0)
-      .bind(millis(event.updated_at));
+      .bind(ready)
+      .bind(millis(event.updated_at))
+      .bind(stored.turn)
+      .bind(millis(event.picked_at));
   if (guarded) {
     statement.bind(name_of(stored.guard.status))
         .bind(stored.guard.attempts)
         .bind(std::string_view(stored.guard.worker_id));
+  } else {
+    statement.bind(std::string_view(event.queue));
   }
   return changed_one(statement.run(), event);
+}
+
+Result<void> SqliteTransaction::write_archive(const Stored& stored) {
+  const Event& event = stored.event;
+  std::optional<std::int64_t> superseded_by;
+  if (event.superseded_by) superseded_by = number(*event.superseded_by);
+  std::optional<std::string_view> cause;
+  if (event.status == Status::failed) cause = stored.cause;
+  return changed_one(writer_.insert_archive.reset()
+                         .bind(number(event.id))
+                         .bind(name_of(event.status))
+                         .bind(event.attempts)
+                         .bind(event.retry_count)
+                         .bind(event.unreported)
+                         .bind(std::string_view(event.worker_id))
+                         .bind(millis(event.updated_at))
+                         .bind(millis(event.picked_at))
+                         .bind(std::string_view(event.queue))
+                         .bind(stored.line == Line::head ? 1 : 0)
+                         .bind(superseded_by)
+                         .bind(cause)
+                         .run(),
+                     event);
 }
 
 // Deletes the row an event is leaving, live or archived, under its guard.
@@ -155,13 +219,9 @@ Result<void> SqliteTransaction::set_ready(const Stored& stored, bool ready) {
   const Event& event = stored.event;
   Statement& statement = ready ? writer_.insert_ready : writer_.delete_ready;
   const auto write = [&](std::string_view tag) {
-    return changed_one(statement.reset()
-                           .bind(std::string_view(event.queue))
-                           .bind(tag)
-                           .bind(event.priority)
-                           .bind(number(event.id))
-                           .run(),
-                       event);
+    statement.reset().bind(std::string_view(event.queue)).bind(tag).bind(event.priority).bind(stored.turn);
+    if (ready) statement.bind(number(event.id));
+    return changed_one(statement.run(), event);
   };
   for (const std::string& tag : event.tags) {
     if (auto done = write(tag); !done) return done;
@@ -193,38 +253,41 @@ Result<void> SqliteTransaction::save(std::span<Stored> events) {
 Result<void> SqliteTransaction::save_one(Stored& stored) {
   Event& event = stored.event;
   const bool ended = has_ended(event.status);
-  const bool ready = !ended && event.due_at <= now_;
-  if (stored.ready != ready) {
-    if (auto done = set_ready(stored, ready); !done) return done;
+  const std::int64_t readiness = ended ? kWaiting : this->readiness(stored);
+  const bool ready = readiness == kReady;
+  if (stored.ready && !ready) {
+    if (auto done = set_ready(stored, false); !done) return done;
+  }
+  if (auto done = move_in_line(stored); !done) return done;
+  if (!stored.ready && ready) {
+    if (auto done = set_ready(stored, true); !done) return done;
   }
 
   Result<void> done;
   if (!ended && !stored.archived) {
-    done = write_live(writer_.update_live, stored, ready, true);
+    done = write_live(writer_.update_live, stored, readiness, true);
   } else {
     done = leave(stored.archived ? writer_.delete_archive : writer_.delete_live, stored);
-    if (done && !ended) done = write_live(writer_.insert_live, stored, ready, false);
-    if (done && ended) {
-      done = changed_one(writer_.insert_archive.reset()
-                             .bind(number(event.id))
-                             .bind(name_of(event.status))
-                             .bind(event.attempts)
-                             .bind(event.retry_count)
-                             .bind(event.unreported)
-                             .bind(std::string_view(event.worker_id))
-                             .bind(millis(event.updated_at))
-                             .run(),
-                         event);
-    }
+    if (done)
+      done = ended ? write_archive(stored) : write_live(writer_.insert_live, stored, readiness, false);
   }
+  const bool pending = event.status == Status::pending;
+  if (done && !event.supersede_key.empty() && pending != (stored.guard.status == Status::pending)) {
+    done = write_supersede(pending ? writer_.insert_supersede : writer_.delete_supersede, event);
+  }
+  if (done && stored.guard.status != event.status) done = count_change(stored);
   if (!done) return done;
-  if (stored.guard.status != event.status) {
-    count(event, stored.guard.status, -1);
-    count(event, event.status, 1);
-  }
   stored.ready = ready;
   stored.archived = ended;
   stored.guard = {event.status, event.attempts, event.worker_id};
+  return {};
+}
+
+Result<void> SqliteTransaction::count_change(const Stored& stored) {
+  count(stored.event, stored.guard.status, -1);
+  count(stored.event, stored.event.status, 1);
+  if (stored.guard.status == Status::failed) return change_cause(stored, -1);
+  if (stored.event.status == Status::failed) return change_cause(stored, 1);
   return {};
 }
 
@@ -337,7 +400,7 @@ Result<std::vector<Stored>> SqliteTransaction::promote(std::size_t limit) {
 
 Result<std::vector<Stored>> SqliteTransaction::claim(const Selector& selector, std::size_t limit) {
   // The best `limit` of each tag, then the best of those: no tag's backlog is read further.
-  std::vector<std::pair<std::int64_t, std::int64_t>> candidates;  // -priority, id
+  std::vector<std::tuple<std::int64_t, std::int64_t, std::int64_t>> candidates;  // -priority, turn, id
   const auto gather = [&](std::string_view tag) -> Result<void> {
     Statement& ready = writer_.ready_by_tag.reset()
                            .bind(std::string_view(selector.queue))
@@ -347,7 +410,7 @@ Result<std::vector<Stored>> SqliteTransaction::claim(const Selector& selector, s
       const auto row = ready.step();
       if (!row) return row.error();
       if (!*row) return {};
-      candidates.emplace_back(-ready.integer(0), ready.integer(1));
+      candidates.emplace_back(-ready.integer(0), ready.integer(1), ready.integer(2));
     }
   };
   if (selector.tags.empty()) {
@@ -365,9 +428,10 @@ Result<std::vector<Stored>> SqliteTransaction::claim(const Selector& selector, s
   std::size_t bytes = 0;
   for (const auto& candidate : candidates) {
     if (bytes >= kClaimBytes) break;
-    auto stored = load_one(static_cast<EventId>(candidate.second), Part::whole);
+    const std::int64_t id = std::get<2>(candidate);
+    auto stored = load_one(static_cast<EventId>(id), Part::whole);
     if (!stored) return stored.error();
-    if (!*stored || (*stored)->archived) return stray_row("event_ready", candidate.second);
+    if (!*stored || (*stored)->archived) return stray_row("event_ready", id);
     bytes += (*stored)->event.payload.size();
     claimed.push_back(std::move(**stored));
   }
@@ -414,14 +478,18 @@ Result<void> SqliteTransaction::probe() {
   return {};
 }
 
-Result<void> SqliteTransaction::commit() {
+Result<void> SqliteTransaction::commit(Sync sync) {
   EVENTQ_ASSERT(open_);
   if (auto done = write_counts(); !done) return done;
   if (auto done = write_last_ids(); !done) return done;
   const auto committed = writer_.commit.reset().run();
   if (committed) {
     open_ = false;
-    return {};
+    if (!writer_.later_allowed || sync == Sync::later) return {};
+    auto synced = writer_.connection.sync_log();
+    if (synced) return {};
+    return Error{ErrorCode::unknown_outcome,
+                 synced.error().message + " Whether the change is on disk is not known.", ""};
   }
   // A full disk is noticed before the commit record is written; after any other
   // failure of the device, the record may or may not be there after a restart.

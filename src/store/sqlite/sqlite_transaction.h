@@ -33,13 +33,45 @@ class SqliteTransaction final : public Transaction {
   Result<std::vector<Stored>> claim(const Selector& selector, std::size_t limit) override;
   Result<std::optional<TimePoint>> next_due() override;
   Result<void> probe() override;
-  Result<void> commit() override;
+  Result<void> commit(Sync sync) override;
+
+  // sqlite_queues.cc
+  Result<void> remove(std::span<const Stored> events) override;
+  Result<std::optional<Stored>> head_of_line(std::string_view queue, std::string_view key) override;
+  Result<std::optional<Stored>> first_behind(std::string_view queue, std::string_view key) override;
+  Result<std::vector<EventId>> with_supersede_key(std::string_view queue, std::string_view key) override;
+  Result<Ended> ended(const EndedFilter& filter) override;
+  Result<std::vector<Stored>> holding_line(std::string_view queue, std::size_t limit) override;
+  Result<std::optional<CorrelationRow>> find_correlation(std::string_view id) override;
+  Result<void> put_correlation(const CorrelationRow& row) override;
+  Result<void> put_queue(const QueueRow& row) override;
+  Result<void> add_totals(std::string_view queue, const Totals& change,
+                          std::optional<EventId> last_completed) override;
+  Result<void> add_failed_in_hour(std::int64_t hour, std::int64_t events) override;
+  Result<void> put_checkpoint(const Checkpoint& checkpoint) override;
+  Result<std::optional<Checkpoint>> find_checkpoint(std::string_view id) override;
+  Result<void> put_recovery(const Recovery& recovery) override;
+  Result<void> put_worker(const WorkerRow& row) override;
+  Result<void> put_archive_file(const ArchiveFile& file) override;
+  Result<std::optional<TimePoint>> oldest_pending(std::string_view queue) override;
+  Result<Recalled> recall(std::vector<std::string>& mended) override;
 
  private:
   Result<void> insert_one(Stored& stored);
   Result<std::optional<Stored>> load_one(EventId id, Part part);
   Result<void> save_one(Stored& stored);
-  Result<void> write_live(Statement& statement, const Stored& stored, bool ready, bool guarded);
+  Result<void> write_live(Statement& statement, const Stored& stored, std::int64_t ready, bool guarded);
+  Result<void> insert_body(const Event& event);
+  Result<void> write_archive(const Stored& stored);
+  Result<void> count_change(const Stored& stored);
+  Result<void> move_in_line(Stored& stored);
+  Result<void> write_line(Statement& statement, const Stored& stored, Line line);
+  Result<void> write_supersede(Statement& statement, const Event& event);
+  Result<void> change_cause(const Stored& stored, int change);
+  [[nodiscard]] std::int64_t readiness(const Stored& stored) const;
+  Result<std::optional<Stored>> first_in_line(std::string_view queue, std::string_view key, Line line);
+  Result<std::vector<std::pair<std::int64_t, EventId>>> ends(const EndedFilter& filter);
+  Result<void> mend_counts(std::vector<std::string>& mended);
   Result<void> leave(Statement& statement, const Stored& stored);
   Result<void> set_ready(const Stored& stored, bool ready);
   Result<void> serve_any_tag(const std::string& queue);

@@ -80,18 +80,21 @@ TEST_F(StatementsTest, EveryStatementThatChangesAStateIsGuarded) {
   EXPECT_THAT(found, testing::UnorderedElementsAre("update_live", "delete_live", "delete_archive"));
 }
 
-TEST_F(StatementsTest, TheLogIsOnlyEverAppendedTo) {
+TEST_F(StatementsTest, TheLogIsOnlyEverAppendedToUntilItsEventLeaves) {
   const std::regex changes(R"((UPDATE|DELETE FROM|REPLACE INTO)\s+event_log\b)");
   for (const auto& [name, text] : sql::kAll) {
+    if (name == "delete_log") continue;
     EXPECT_FALSE(std::regex_search(without_comments(text), changes)) << name;
   }
 }
 
 TEST_F(StatementsTest, NoStatementSortsOrReadsATableWithoutAnIndex) {
-  // Excepted: whole tables of a few rows; the counters, one row per queue and status; what is
-  // run once in the life of a queue.
-  const std::set<std::string_view> excepted = {"count_tables", "read_any_tag_queues", "read_count",
-                                               "fill_any_tag"};
+  // Excepted: whole tables of a few rows (queues, workers, causes of failure, files); the counters,
+  // one row per queue and status; what is run once in the life of a queue or at the start.
+  const std::set<std::string_view> excepted = {
+      "count_tables",      "read_any_tag_queues", "read_count",        "fill_any_tag", "count_live",
+      "read_live_counts",  "processing",          "read_queue",        "read_workers", "drop_workers",
+      "read_failed_hours", "read_failures",       "read_archive_files"};
   for (const auto& [name, text] : sql::kAll) {
     const std::string statement = without_comments(text);
     if (statement.starts_with("PRAGMA") || excepted.contains(name)) continue;
@@ -139,10 +142,13 @@ TEST_F(StatementsTest, WhatAPollAndAListReadIsFoundByTheRightIndex) {
 
 TEST_F(StatementsTest, TheViewForPeopleShowsEveryEvent) {
   query(path_,
-        "INSERT INTO event_body VALUES (1, 'a', 'main', 't', 'x', '', 0, 3, 0, NULL, '{}'),"
-        " (2, 'b', 'main', 't', 'x', '', 0, 3, 0, NULL, '{}');"
-        "INSERT INTO event_queue VALUES (1, 'PENDING', 0, 0, 0, '', 0, 0, 0);"
-        "INSERT INTO event_archive VALUES (2, 'FAILED', 1, 1, 0, 'w:1', 0)");
+        "INSERT INTO event_body VALUES (1, 'a', 'main', 't', 'x', '', '', '', 0, 3, NULL, 0, NULL, NULL, '', "
+        "'',"
+        " '', '', '', '', '', '', NULL, '{}'), (2, 'b', 'main', 't', 'x', '', '', '', 0, 3, NULL, 0, NULL, "
+        "NULL,"
+        " '', '', '', '', '', '', '', '', NULL, '{}');"
+        "INSERT INTO event_queue VALUES (1, 'main', 'PENDING', 0, 0, 0, '', 0, 0, 1, 0, 0);"
+        "INSERT INTO event_archive VALUES (2, 'main', 'FAILED', 1, 1, 0, 'w:1', 0, 0, 0, NULL, 'x')");
 
   EXPECT_THAT(query(path_, "SELECT event_id || ' ' || status FROM event ORDER BY id"),
               testing::ElementsAre("a PENDING", "b FAILED"));

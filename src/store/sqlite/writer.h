@@ -25,10 +25,18 @@ struct Writer {
   Statement load_head, load_live, load_archived, find_event;
   Statement append_entry, event_log;
   Statement find_key, put_key, purge_keys, change_count, write_last_id;
+  Statement insert_line, delete_line, first_in_line, insert_supersede, delete_supersede, with_supersede_key;
+  Statement delete_body, delete_log, change_cause, drop_causes, ended, holding_line;
+  Statement find_correlation, put_correlation, delete_correlation;
+  Statement put_queue, add_totals, add_failed_hour, drop_failed_hours, put_checkpoint, drop_checkpoints,
+      find_checkpoint, put_recovery, put_worker, drop_workers, put_archive_file, oldest_pending;
 
   // The last ids given. They never go back, not even when the transaction does.
   std::int64_t last_event_id = 0;
   std::int64_t last_log_id = 0;
+
+  // Commits may leave the disk out: synchronous is NORMAL, and those that may not sync themselves.
+  bool later_allowed = false;
 
   // Queues whose ready events have a row with the empty tag.
   std::set<std::string> any_tag_queues;

@@ -1,5 +1,5 @@
 -- fill_any_tag.sql: the rows with the empty tag of what is ready already; once per queue.
-INSERT INTO event_ready (queue, tag, priority, id)
-SELECT DISTINCT queue, '', priority, id
+INSERT INTO event_ready (queue, tag, priority, turn, id)
+SELECT DISTINCT queue, '', priority, turn, id
   FROM event_ready
  WHERE queue = ?1;

@@ -1,0 +1,119 @@
+// policy.cc: see policy.h.
+#include "model/policy.h"
+
+#include <algorithm>
+#include <cmath>
+#include <string>
+
+#include "model/validate.h"
+
+namespace eventq {
+namespace {
+
+constexpr std::int64_t kDepth = 10'000;
+constexpr std::int64_t kWatermark = 8'000;
+constexpr double kRelease = 0.9;  // of the watermark, below which publishers may go on
+constexpr std::chrono::hours kYear{24 * 365};
+
+using Fault = std::optional<Error>;
+
+Fault out_of_range(std::string_view field, std::optional<std::int64_t> value, std::int64_t least,
+                   std::int64_t most) {
+  if (!value || (*value >= least && *value <= most)) return std::nullopt;
+  return Error{ErrorCode::invalid_argument,
+               std::string(field) + " is " + std::to_string(*value) + "; it must be from " +
+                   std::to_string(least) + " to " + std::to_string(most) + ".",
+               std::string(field)};
+}
+
+template <typename Duration>
+std::optional<std::int64_t> count(const std::optional<Duration>& duration) {
+  return duration ? std::optional<std::int64_t>(duration->count()) : std::nullopt;
+}
+
+}  // namespace
+
+Policy default_policy(const Options& options) {
+  return {options.retry, options.lease, options.max_retries, options.max_attempts};
+}
+
+Policy resolve(std::string_view name, const QueueConfig& config, const Policy& defaults) {
+  Policy policy = defaults;
+  if (name != "main") {
+    policy.max_queue_depth = kDepth;
+    policy.high_watermark = kWatermark;
+  }
+  // A limit of its own moves the watermark along, unless that is given, too.
+  if (config.max_queue_depth) {
+    policy.max_queue_depth = config.max_queue_depth;
+    policy.high_watermark = std::max<std::int64_t>(1, *config.max_queue_depth * 4 / 5);
+  }
+  if (config.high_watermark) policy.high_watermark = config.high_watermark;
+  if (config.batch_size) {
+    policy.batch_size = static_cast<std::size_t>(*config.batch_size);
+    policy.claim_max = policy.batch_size;
+  }
+  policy.processing_interval = config.processing_interval.value_or(policy.processing_interval);
+  policy.persistence_threshold = config.persistence_threshold.value_or(policy.persistence_threshold);
+  policy.lease = config.lease.value_or(policy.lease);
+  policy.max_attempts = config.max_attempts.value_or(policy.max_attempts);
+  policy.max_retries = config.max_retries.value_or(policy.max_retries);
+  policy.retry = config.retry.value_or(policy.retry);
+  policy.durability = config.durability.value_or(policy.durability);
+  policy.on_failure = config.on_failure.value_or(policy.on_failure);
+  policy.completed_retention = config.completed_retention.value_or(policy.completed_retention);
+  policy.failed_retention = config.failed_retention.value_or(policy.failed_retention);
+  return policy;
+}
+
+std::chrono::seconds retention(const Policy& policy, Status ended) {
+  return ended == Status::failed ? policy.failed_retention : policy.completed_retention;
+}
+
+bool backpressure(const Policy& policy, std::int64_t depth, bool before) {
+  if (!policy.high_watermark) return false;
+  if (depth > *policy.high_watermark) return true;
+  return before && static_cast<double>(depth) >= kRelease * static_cast<double>(*policy.high_watermark);
+}
+
+std::chrono::seconds retry_after(std::int64_t missing, double per_second) {
+  constexpr std::int64_t kLongest = 60;
+  if (per_second <= 0) return std::chrono::seconds(kLongest);
+  const double seconds = std::ceil(static_cast<double>(missing) / per_second);
+  return std::chrono::seconds(static_cast<std::int64_t>(std::clamp(seconds, 1.0, double{kLongest})));
+}
+
+Fault validate(std::string_view name, const QueueConfig& config, const Policy& defaults) {
+  if (Fault fault = validate_queue_name(name)) return fault;
+  const std::int64_t year = Millis(kYear).count();
+  const Fault faults[] = {
+      out_of_range("maxQueueDepth", config.max_queue_depth, 1, limits::kQueueDepth),
+      out_of_range("highWatermark", config.high_watermark, 1, limits::kQueueDepth),
+      out_of_range("batchSize", config.batch_size, 1, limits::kClaim),
+      out_of_range("processingInterval", count(config.processing_interval), 1, 3'600'000),
+      out_of_range("persistenceThreshold", config.persistence_threshold, 1, limits::kQueueDepth),
+      out_of_range("leaseMs", count(config.lease), 100, year),
+      out_of_range("maxAttempts", config.max_attempts, 1, limits::kMaxAttempts),
+      out_of_range("maxRetries", config.max_retries, 0, limits::kMaxRetries),
+      out_of_range("retention.completedSeconds", count(config.completed_retention), 0, year / 1000 * 100),
+      out_of_range("retention.failedSeconds", count(config.failed_retention), 0, year / 1000 * 100),
+  };
+  for (const Fault& fault : faults) {
+    if (fault) return fault;
+  }
+  if (config.retry) {
+    if (Fault fault = validate(*config.retry, "retry.")) return fault;
+  }
+  const Policy policy = resolve(name, config, defaults);
+  if (policy.high_watermark && policy.max_queue_depth && *policy.high_watermark > *policy.max_queue_depth) {
+    return Error{ErrorCode::invalid_argument,
+                 "highWatermark is " + std::to_string(*policy.high_watermark) + " and maxQueueDepth " +
+                     std::to_string(*policy.max_queue_depth) +
+                     "; publishers would be refused before they are asked to slow down. Set highWatermark to "
+                     "maxQueueDepth or less.",
+                 "highWatermark"};
+  }
+  return std::nullopt;
+}
+
+}  // namespace eventq

@@ -1,0 +1,145 @@
+// ledger_test.cc: the counters of queues, and how fast their events end.
+#include "queue/ledger.h"
+
+#include <gtest/gtest.h>
+
+#include <string>
+
+namespace eventq {
+namespace {
+
+using namespace std::chrono_literals;
+
+constexpr TimePoint kNow{std::chrono::sys_days{std::chrono::year{2026} / 1 / 1}};
+const Policy kDefaults = default_policy(Options{});
+
+TEST(DrainRate, IsNothingWhenNothingEnded) {
+  DrainRate rate;
+  EXPECT_EQ(rate.per_second(kNow), 0);
+
+  rate.note(0, kNow);
+  EXPECT_EQ(rate.per_second(kNow), 0);
+}
+
+TEST(DrainRate, WhatEndedJustNowCountsAsOfASecond) {
+  DrainRate rate;
+  rate.note(3, kNow);
+  rate.note(2, kNow + 1ms);
+
+  EXPECT_DOUBLE_EQ(rate.per_second(kNow + 1ms), 5);
+}
+
+TEST(DrainRate, IsTheMeanSinceTheFirstEnd) {
+  DrainRate rate;
+  rate.note(10, kNow);
+  rate.note(10, kNow + 2s);
+
+  EXPECT_DOUBLE_EQ(rate.per_second(kNow + 4s), 5);
+}
+
+TEST(DrainRate, ForgetsWhatEndedMoreThanTenSecondsAgo) {
+  DrainRate rate;
+  rate.note(100, kNow);
+
+  EXPECT_DOUBLE_EQ(rate.per_second(kNow + 10s), 10);
+  EXPECT_DOUBLE_EQ(rate.per_second(kNow + 10s + 1ms), 0);
+
+  rate.note(4, kNow + 20s);
+  EXPECT_DOUBLE_EQ(rate.per_second(kNow + 20s), 4);
+}
+
+class LedgerTest : public testing::Test {
+ protected:
+  QueueState& put(const std::string& queue, const QueueConfig& config) {
+    ledger_.put(ledger_.make({.id = queue}, config));
+    return *ledger_.find(queue);
+  }
+  static QueueDelta delta(Status status, std::int64_t n) {
+    QueueDelta delta;
+    delta.counts.at(static_cast<std::size_t>(status)) = n;
+    return delta;
+  }
+
+  Ledger ledger_{kDefaults};
+};
+
+TEST_F(LedgerTest, AQueueIsUnknownUntilItIsPut) {
+  EXPECT_EQ(ledger_.find("orders"), nullptr);
+  put("orders", {});
+  EXPECT_NE(ledger_.find("orders"), nullptr);
+}
+
+TEST_F(LedgerTest, TheDepthIsWhatIsPendingOrInWork) {
+  QueueState& state = put("orders", {});
+  for (std::size_t i = 0; i < kStatuses; ++i) ledger_.add("orders", delta(static_cast<Status>(i), 1), kNow);
+
+  EXPECT_EQ(state.depth(), 2);
+  EXPECT_EQ(delta(Status::processing, 3).depth(), 3);
+  EXPECT_EQ(delta(Status::failed, 3).depth(), 0);
+}
+
+TEST_F(LedgerTest, TotalsAddUp) {
+  QueueState& state = put("orders", {});
+  QueueDelta delta;
+  delta.totals = {1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12};
+
+  ledger_.add("orders", delta, kNow);
+  ledger_.add("orders", delta, kNow);
+
+  EXPECT_EQ(state.totals, (Totals{2, 4, 6, 8, 10, 12, 14, 16, 18, 20, 22, 24}));
+}
+
+TEST_F(LedgerTest, OnlyEndsMakeTheDrainRate) {
+  QueueState& state = put("orders", {});
+  ledger_.add("orders", delta(Status::pending, 5), kNow);
+  QueueDelta ended = delta(Status::completed, 2);
+  ended.ended = 2;
+  ledger_.add("orders", ended, kNow);
+  ledger_.add("orders", delta(Status::completed, -2), kNow);  // they left for good
+
+  EXPECT_DOUBLE_EQ(state.drain_rate.per_second(kNow), 2);
+}
+
+TEST_F(LedgerTest, BackpressureFollowsTheDepth) {
+  QueueState& state = put("orders", {.max_queue_depth = 20, .high_watermark = 10});
+  ledger_.add("orders", delta(Status::pending, 10), kNow);
+  EXPECT_FALSE(state.backpressure);
+  ledger_.add("orders", delta(Status::pending, 1), kNow);
+  EXPECT_TRUE(state.backpressure);
+  ledger_.add("orders", delta(Status::pending, -2), kNow);
+  EXPECT_TRUE(state.backpressure);
+  ledger_.add("orders", delta(Status::pending, -1), kNow);
+  EXPECT_FALSE(state.backpressure);
+}
+
+TEST_F(LedgerTest, NewSettingsKeepTheCountersAndLookAtTheWatermarkAnew) {
+  put("orders", {});
+  ledger_.add("orders", delta(Status::pending, 11), kNow);
+
+  const QueueState& state = put("orders", {.max_queue_depth = 20, .high_watermark = 10});
+
+  EXPECT_EQ(state.depth(), 11);
+  EXPECT_TRUE(state.backpressure);
+}
+
+TEST_F(LedgerTest, KnowsWhetherAnyQueueIsBuffered) {
+  put("strict", {});
+  EXPECT_FALSE(ledger_.any_buffered());
+  put("buffered", {.durability = Durability::buffered});
+  EXPECT_TRUE(ledger_.any_buffered());
+  put("buffered", {});
+  EXPECT_FALSE(ledger_.any_buffered());
+}
+
+TEST_F(LedgerTest, WhatIsOnDiskIsNoLongerToBeLost) {
+  put("a", {}).unpersisted = 3;
+  put("b", {}).unpersisted = 4;
+
+  ledger_.note_persisted();
+
+  EXPECT_EQ(ledger_.find("a")->unpersisted, 0);
+  EXPECT_EQ(ledger_.find("b")->unpersisted, 0);
+}
+
+}  // namespace
+}  // namespace eventq

@@ -1,0 +1,108 @@
+// workers.cc: see workers.h.
+#include "queue/workers.h"
+
+#include <algorithm>
+
+#include "base/time_text.h"
+
+namespace eventq {
+namespace {
+
+// Past this many, those without events that have been silent for a while are forgotten.
+constexpr std::size_t kWorkersMax = 10'000;
+constexpr std::chrono::minutes kKept{1};
+
+std::string number(EventId id) { return std::to_string(static_cast<std::int64_t>(id)); }
+
+}  // namespace
+
+void Workers::recall(const std::vector<WorkerRow>& rows, const std::vector<Event>& processing) {
+  for (const WorkerRow& row : rows) workers_[row.id].row = row;
+  for (const Event& event : processing) {
+    Worker& worker = find(event.worker_id, event.picked_at);
+    worker.row.last_seen = std::max(worker.row.last_seen, event.updated_at);
+    worker.held[event.id] = {event.picked_at, event.updated_at, event.updated_at > event.picked_at};
+  }
+}
+
+Workers::Worker& Workers::find(const std::string& id, TimePoint now) {
+  auto [found, is_new] = workers_.try_emplace(id);
+  if (is_new) found->second.row = {id, now, now, 0, 0};
+  return found->second;
+}
+
+void Workers::forget_old(TimePoint now) {
+  std::erase_if(workers_, [&](const auto& entry) {
+    return entry.second.held.empty() && entry.second.row.last_seen < now - kKept;
+  });
+  next_forget_ = now + kKept;  // not at every action, however many are left
+}
+
+void Workers::note(const WorkerAction& action, TimePoint now) {
+  using Kind = WorkerAction::Kind;
+  if (workers_.size() > kWorkersMax && now >= next_forget_) forget_old(now);
+  Worker& worker = find(action.worker_id, now);
+  worker.changed = true;
+  any_changed_ = true;
+  if (action.kind == Kind::lost) {
+    worker.held.erase(action.event);
+    return;
+  }
+  worker.row.last_seen = now;
+  switch (action.kind) {
+    case Kind::claimed: worker.held[action.event] = {now, now, false}; break;
+    case Kind::started:
+    case Kind::alive: {
+      Held& held = worker.held[action.event];
+      held.seen_at = now;
+      held.started = true;
+      break;
+    }
+    case Kind::completed: worker.row.completed += 1; break;
+    case Kind::failed: worker.row.failed += 1; break;
+    case Kind::released:
+    case Kind::lost: break;
+  }
+  if (action.kind == Kind::completed || action.kind == Kind::failed || action.kind == Kind::released) {
+    worker.held.erase(action.event);
+  }
+}
+
+std::vector<WorkerRow> Workers::changed() const {
+  std::vector<WorkerRow> rows;
+  for (const auto& [id, worker] : workers_) {
+    if (worker.changed) rows.push_back(worker.row);
+  }
+  return rows;
+}
+
+void Workers::clear_changed() {
+  any_changed_ = false;
+  for (auto& [id, worker] : workers_) worker.changed = false;
+}
+
+std::vector<WorkerState> Workers::list(TimePoint now, Millis stale_after, Millis start_within) const {
+  std::vector<WorkerState> states;
+  for (const auto& [id, worker] : workers_) {
+    WorkerState state{.row = worker.row, .holding = {}, .stale = false, .stale_because = {}};
+    for (const auto& [event, held] : worker.held) {
+      state.holding.push_back(event);
+      if (state.stale) continue;
+      if (now - held.seen_at > stale_after) {
+        state.stale_because = "No sign of life for event " + number(event) + " for " +
+                              format_duration(std::chrono::floor<std::chrono::seconds>(now - held.seen_at)) +
+                              ".";
+      } else if (!held.started && now - held.picked_at > start_within) {
+        state.stale_because =
+            "It claimed event " + number(event) + " " +
+            format_duration(std::chrono::floor<std::chrono::seconds>(now - held.picked_at)) +
+            " ago and has not begun it.";
+      }
+      state.stale = !state.stale_because.empty();
+    }
+    states.push_back(std::move(state));
+  }
+  return states;
+}
+
+}  // namespace eventq

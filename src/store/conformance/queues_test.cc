@@ -1,0 +1,412 @@
+// queues_test.cc: what a store keeps of queues, workers and archive files, and what it recalls of
+// all that when it is opened.
+#include <gtest/gtest.h>
+
+#include "store/conformance/store_conformance.h"
+#include "support/describe_records.h"
+
+namespace eventq {
+namespace {
+
+using namespace std::chrono_literals;
+
+QueueRow new_queue(std::string id) {
+  QueueRow row;
+  row.id = std::move(id);
+  row.config = "{}";
+  row.created_at = TimePoint(1s);
+  row.updated_at = TimePoint(2s);
+  return row;
+}
+
+// The n-th checkpoint of a queue, taken in the n-th millisecond.
+Checkpoint checkpoint(const std::string& queue, int n) {
+  return {queue + "-" + std::to_string(n), queue, "evt_" + std::to_string(n), n, TimePoint(Millis(n))};
+}
+
+auto put(const QueueRow& row) {
+  return [row](Transaction& transaction) { must(transaction.put_queue(row)); };
+}
+
+auto add_totals(const std::string& queue, const Totals& change, std::optional<EventId> last = {}) {
+  return [=](Transaction& transaction) { must(transaction.add_totals(queue, change, last)); };
+}
+
+std::string ids_of(const std::vector<Checkpoint>& checkpoints) {
+  std::string ids;
+  for (const Checkpoint& one : checkpoints) ids += (ids.empty() ? "" : " ") + one.id;
+  return ids;
+}
+
+TEST_P(StoreConformance, AQueueIsKeptAsItWasPut) {
+  QueueRow row = new_queue("main");
+  row.config = R"({"maxQueueDepth":5})";
+  row.status = QueueStatus::paused;
+  row.status_by = "anna";
+  row.status_reason = "it's \"late\"";
+  row.status_at = TimePoint(3s);
+  commit_with(put(row));
+
+  EXPECT_EQ(describe(must(reader().queue("main", 0))),
+            "main paused config={\"maxQueueDepth\":5} by=anna reason=it's \"late\" at=3000 created_at=1000 "
+            "updated_at=2000 counts=[] totals=0,0,0,0,0,0,0,0,0,0,0,0 checkpoint_id= events=[]");
+}
+
+TEST_P(StoreConformance, APutQueueReplacesTheOneOfTheSameId) {
+  QueueRow row = new_queue("main");
+  row.status = QueueStatus::draining;
+  row.status_at = TimePoint(3s);
+  commit_with(put(row));
+  commit_with(add_totals("main", {.published = 7}));
+  commit_with(put(new_queue("main")));
+
+  EXPECT_EQ(describe(must(reader().queues())),
+            "main active config={} by= reason= at=(none) created_at=1000 updated_at=2000 counts=[] "
+            "totals=7,0,0,0,0,0,0,0,0,0,0,0 checkpoint_id= events=[]");
+}
+
+TEST_P(StoreConformance, AQueueThatWasNotPutIsNotThereWhateverItHolds) {
+  add("a");
+  commit_with(add_totals("main", {.published = 1}));
+  commit_with(put(new_queue("other")));
+
+  EXPECT_FALSE(must(reader().queue("main", 10)));
+  EXPECT_FALSE(must(reader().queue("Other", 10)));
+  EXPECT_EQ(must(reader().queues()).size(), 1U);
+}
+
+TEST_P(StoreConformance, QueuesComeInTheOrderOfTheirNamesWithoutEvents) {
+  for (const char* name : {"b", "a", "B"}) commit_with(put(new_queue(name)));
+  add("event", [](Event& event) { event.queue = "a"; });
+
+  const std::vector<QueueDocument> queues = must(reader().queues());
+
+  ASSERT_EQ(queues.size(), 3U);
+  EXPECT_EQ(queues[0].row.id, "B");
+  EXPECT_EQ(queues[1].row.id, "a");
+  EXPECT_EQ(queues[2].row.id, "b");
+  EXPECT_EQ(describe(queues[1].counts), "PENDING=1");
+  EXPECT_TRUE(queues[1].events.empty());
+}
+
+TEST_P(StoreConformance, AQueuesCountsAreItsEventsByStatus) {
+  commit_with(put(new_queue("main")));
+  commit_with(put(new_queue("other")));
+  add_a_to_k();
+
+  const std::vector<QueueDocument> queues = must(reader().queues());
+
+  ASSERT_EQ(queues.size(), 2U);
+  EXPECT_EQ(describe(queues[0].counts),
+            "PENDING=3 PROCESSING=2 COMPLETED=1 COMPLETED_WITH_ERRORS=1 FAILED=1 SUPERSEDED=1 CANCELLED=1");
+  EXPECT_EQ(describe(queues[1].counts), "PENDING=1");
+  EXPECT_EQ(describe(must(reader().queue("other", 0))->counts), "PENDING=1");
+}
+
+TEST_P(StoreConformance, AQueueIsReadWithItsFirstLiveEventsAndTheirLogs) {
+  commit_with(put(new_queue("main")));
+  end_as(add("ended"), Status::completed);
+  add("foreign", [](Event& event) { event.queue = "other"; });
+  const EventId held = add("held", [](Event& event) { event.payload = R"({"n":1})"; });
+  change(held, [&](Event& event) { hold(event, "w:1", now() + 60s); });
+  append(new_entry(held, Action::picked));
+  append(new_entry(held, Action::started));
+  add_in_line("behind", Line::behind);
+  add("delayed", [&](Event& event) { event.due_at = now() + 1h; });
+  const auto shown = [&](std::size_t events) {
+    const auto document = must(reader().queue("main", events));
+    std::vector<Event> all;
+    for (const Details& details : document->events) all.push_back(details.event);
+    return names(all);
+  };
+
+  EXPECT_EQ(shown(0), "");
+  EXPECT_EQ(shown(2), "held behind");
+  EXPECT_EQ(shown(10), "held behind delayed");
+  const Details first = must(reader().queue("main", 1))->events.at(0);
+  EXPECT_EQ(describe(first), describe(must(reader().details(held))));
+  EXPECT_EQ(first.event.payload, R"({"n":1})");
+  EXPECT_EQ(actions_of(first.log), "PICKED,STARTED");
+}
+
+TEST_P(StoreConformance, TotalsAddUpNumberByNumber) {
+  commit_with(put(new_queue("main")));
+  commit_with(put(new_queue("other")));
+  commit_with(add_totals("main", {1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12}));
+  commit_with(add_totals("main", {100, 100, 100, 100, 100, 100, 100, 100, 100, 100, 10'000'000'000, 100}));
+  commit_with(add_totals("other", {.published = 1}));
+
+  EXPECT_EQ(describe(must(reader().queue("main", 0))->totals),
+            "101,102,103,104,105,106,107,108,109,110,10000000011,112");
+  EXPECT_EQ(describe(must(reader().queue("other", 0))->totals), "1,0,0,0,0,0,0,0,0,0,0,0");
+}
+
+TEST_P(StoreConformance, TotalsKeptBeforeAQueueWasPutAreItsOwn) {
+  commit_with(add_totals("main", {.claimed = 3}));
+  commit_with(put(new_queue("main")));
+
+  EXPECT_EQ(describe(must(reader().queue("main", 0))->totals), "0,0,3,0,0,0,0,0,0,0,0,0");
+}
+
+TEST_P(StoreConformance, AQueuesCheckpointIdIsTheGlobalIdOfItsLastCompletedEvent) {
+  commit_with(put(new_queue("main")));
+  const EventId a = add("evt_a");
+  const EventId b = add("evt_b");
+  const auto checkpoint_id = [&] { return must(reader().queue("main", 0))->checkpoint_id; };
+  EXPECT_EQ(checkpoint_id(), "");
+
+  commit_with(add_totals("main", {.completed = 1}, b));
+  EXPECT_EQ(checkpoint_id(), "evt_b");
+
+  commit_with(add_totals("main", {.published = 1}));
+  EXPECT_EQ(checkpoint_id(), "evt_b");
+
+  commit_with(add_totals("main", {.completed = 1}, a));
+  EXPECT_EQ(checkpoint_id(), "evt_a");
+  EXPECT_EQ(must(reader().queues()).at(0).checkpoint_id, "evt_a");
+}
+
+TEST_P(StoreConformance, AQueuesCheckpointIdOutlivesItsEvent) {
+  commit_with(put(new_queue("main")));
+  const EventId id = add("evt_a");
+  commit_with([&](Transaction& transaction) {
+    Stored stored = load(transaction, id);
+    end(stored.event, Status::completed, now());
+    must(transaction.save({&stored, 1}));
+    must(transaction.add_totals("main", {.completed = 1}, id));
+  });
+  commit_with([&](Transaction& transaction) {
+    const Stored stored = load(transaction, id);
+    must(transaction.remove({&stored, 1}));
+  });
+
+  EXPECT_EQ(must(reader().queue("main", 0))->checkpoint_id, "evt_a");
+}
+
+TEST_P(StoreConformance, CheckpointsOfAQueueComeNewestFirst) {
+  commit_with([](Transaction& transaction) {
+    must(transaction.put_checkpoint({"id-1", "main", "", 0, TimePoint(1s)}));
+    must(transaction.put_checkpoint({"id-2", "other", "evt_x", 9, TimePoint(2s)}));
+    must(transaction.put_checkpoint({"id-3", "main", "evt_y", 10'000'000'000, TimePoint(3s)}));
+  });
+
+  EXPECT_EQ(describe(must(reader().checkpoints("main", 10))),
+            "id-3 queue=main checkpoint_id=evt_y event_count=10000000000 created_at=3000\n"
+            "id-1 queue=main checkpoint_id= event_count=0 created_at=1000");
+  EXPECT_EQ(ids_of(must(reader().checkpoints("main", 1))), "id-3");
+  EXPECT_EQ(ids_of(must(reader().checkpoints("main", 0))), "");
+  EXPECT_EQ(ids_of(must(reader().checkpoints("other", 10))), "id-2");
+  EXPECT_EQ(ids_of(must(reader().checkpoints("nobody", 10))), "");
+}
+
+TEST_P(StoreConformance, ACheckpointIsFoundByItsId) {
+  commit_with([](Transaction& transaction) { must(transaction.put_checkpoint(checkpoint("other", 7))); });
+
+  EXPECT_EQ(describe(must(begin()->find_checkpoint("other-7"))),
+            "other-7 queue=other checkpoint_id=evt_7 event_count=7 created_at=7");
+  EXPECT_FALSE(must(begin()->find_checkpoint("other-8")));
+}
+
+TEST_P(StoreConformance, AQueueKeepsItsNewestHundredCheckpoints) {
+  commit_with([](Transaction& transaction) {
+    must(transaction.put_checkpoint(checkpoint("other", 1)));
+    for (int n = 1; n <= 102; ++n) must(transaction.put_checkpoint(checkpoint("main", n)));
+  });
+
+  const std::vector<Checkpoint> kept = must(reader().checkpoints("main", 1000));
+
+  ASSERT_EQ(kept.size(), 100U);
+  EXPECT_EQ(kept.front().id, "main-102");
+  EXPECT_EQ(kept.back().id, "main-3");
+  EXPECT_FALSE(must(begin()->find_checkpoint("main-2")));
+  EXPECT_TRUE(must(begin()->find_checkpoint("main-3")));
+  EXPECT_EQ(ids_of(must(reader().checkpoints("other", 1000))), "other-1");
+}
+
+TEST_P(StoreConformance, ARecoveryReplacesTheLastOneOfItsQueue) {
+  commit_with([](Transaction& transaction) {
+    must(transaction.put_recovery({"id-1", "main", "evt_a", 5, TimePoint(1s), TimePoint(2s), "repaired"}));
+    must(transaction.put_recovery({"id-2", "other", "", 0, TimePoint(1s), TimePoint(2s), "completed"}));
+  });
+  EXPECT_EQ(
+      describe(must(reader().recovery("main"))),
+      "id-1 repaired queue=main checkpoint_id=evt_a events_recovered=5 started_at=1000 completed_at=2000");
+
+  commit_with([](Transaction& transaction) {
+    must(transaction.put_recovery({"id-3", "main", "evt_b", 6, TimePoint(3s), TimePoint(4s), "completed"}));
+  });
+  EXPECT_EQ(
+      describe(must(reader().recovery("main"))),
+      "id-3 completed queue=main checkpoint_id=evt_b events_recovered=6 started_at=3000 completed_at=4000");
+  EXPECT_EQ(must(reader().recovery("other"))->id, "id-2");
+  EXPECT_FALSE(must(reader().recovery("nobody")));
+}
+
+TEST_P(StoreConformance, AnArchiveFileReplacesTheOneOfTheSameName) {
+  commit_with([](Transaction& transaction) {
+    must(transaction.put_archive_file({"a.ndjson", 5}));
+    must(transaction.put_archive_file({"b.ndjson", 10'000'000'000}));
+    must(transaction.put_archive_file({"a.ndjson", 7}));
+  });
+
+  EXPECT_EQ(describe(must(reader().archive_files())), "a.ndjson bytes=7\nb.ndjson bytes=10000000000");
+}
+
+TEST_P(StoreConformance, AnEmptyStoreRecallsNothing) {
+  std::vector<std::string> mended;
+
+  EXPECT_EQ(describe(must(begin()->recall(mended))),
+            "queues=[] workers=[] processing=[] checkpoints=[] failed=");
+  EXPECT_TRUE(mended.empty());
+}
+
+TEST_P(StoreConformance, AStoreRecallsItsQueues) {
+  commit_with(put(new_queue("main")));
+  commit_with(put(new_queue("empty")));
+  add_a_to_k();
+  commit_with(add_totals("main", {.published = 10}, EventId{7}));
+  std::vector<std::string> mended;
+
+  EXPECT_EQ(describe(must(begin()->recall(mended)).queues),
+            "empty active config={} by= reason= at=(none) created_at=1000 updated_at=2000 counts=[] "
+            "totals=0,0,0,0,0,0,0,0,0,0,0,0 checkpoint_id= events=[]\n"
+            "main active config={} by= reason= at=(none) created_at=1000 updated_at=2000 "
+            "counts=[PENDING=3 PROCESSING=2 COMPLETED=1 COMPLETED_WITH_ERRORS=1 FAILED=1 SUPERSEDED=1 "
+            "CANCELLED=1] totals=10,0,0,0,0,0,0,0,0,0,0,0 checkpoint_id=g events=[]");
+  EXPECT_TRUE(mended.empty());
+}
+
+TEST_P(StoreConformance, AStoreRecallsItsWorkersAsTheyWerePutLast) {
+  commit_with([](Transaction& transaction) {
+    must(transaction.put_worker({"w:2", kStart, kStart + 2s, 3, 4}));
+    must(transaction.put_worker({"w:1", kStart, kStart + 2s, 0, 0}));
+    must(transaction.put_worker({"w:2", kStart, kStart + 5s, 6, 7}));
+  });
+  std::vector<std::string> mended;
+
+  EXPECT_EQ(describe(must(begin()->recall(mended)).workers),
+            "w:1 first_seen=1700000000000 last_seen=1700000002000 completed=0 failed=0\n"
+            "w:2 first_seen=1700000000000 last_seen=1700000005000 completed=6 failed=7");
+}
+
+TEST_P(StoreConformance, AStoreRecallsTheHeadsOfWhatIsProcessing) {
+  const EventId held = add("held", [](Event& event) { event.payload = R"({"n":1})"; });
+  change(held, [&](Event& event) { hold(event, "w:1", now() + 60s); });
+  add("pending");
+  end_as(add("ended"), Status::completed);
+  std::vector<std::string> mended;
+
+  const std::vector<Event> processing = must(begin()->recall(mended)).processing;
+
+  ASSERT_EQ(processing.size(), 1U);
+  EXPECT_EQ(processing[0].id, held);
+  EXPECT_EQ(processing[0].worker_id, "w:1");
+  EXPECT_EQ(processing[0].payload, "");
+}
+
+TEST_P(StoreConformance, AStoreRecallsTheLastCheckpointOfEachQueue) {
+  commit_with([](Transaction& transaction) {
+    for (const char* queue : {"main", "other", "third"}) must(transaction.put_queue(new_queue(queue)));
+    must(transaction.put_checkpoint(checkpoint("other", 1)));
+    must(transaction.put_checkpoint(checkpoint("main", 2)));
+    must(transaction.put_checkpoint(checkpoint("main", 10)));
+  });
+  std::vector<std::string> mended;
+
+  EXPECT_EQ(ids_of(must(begin()->recall(mended)).checkpoints), "main-10 other-1");
+}
+
+TEST_P(StoreConformance, FailuresInTheSameHourAddUp) {
+  commit_with([](Transaction& transaction) {
+    must(transaction.add_failed_in_hour(472'222, 2));
+    must(transaction.add_failed_in_hour(472'223, 1));
+  });
+  commit_with([](Transaction& transaction) { must(transaction.add_failed_in_hour(472'222, 3)); });
+  std::vector<std::string> mended;
+
+  const std::map<std::int64_t, std::int64_t> expected = {{472'222, 5}, {472'223, 1}};
+  EXPECT_EQ(must(begin()->recall(mended)).failed_by_hour, expected);
+}
+
+TEST_P(StoreConformance, ACommitThatLeavesTheDiskForLaterIsSeenAtOnce) {
+  Stored stored = new_event("a", now());
+  {
+    const auto transaction = begin();
+    must(transaction->insert({&stored, 1}));
+    must(transaction->commit(Transaction::Sync::later));
+  }
+  EXPECT_TRUE(must(reader().get(stored.event.id)));
+
+  end_as(stored.event.id, Status::completed);
+  EXPECT_EQ(totals(), "COMPLETED=1 of 1");
+}
+
+TEST_P(StoreConformance, NothingKeptBesideEventsSurvivesARollback) {
+  struct Row {
+    std::string name;
+    std::function<void(Transaction&)> change;
+  };
+  const EventId id = add("a");
+  const auto fill = [&](Transaction& transaction, int n) {
+    must(transaction.put_correlation({"c1", n, n, n, n, 1, "", ""}));
+    must(transaction.add_totals("main", {.published = n}, id));
+    must(transaction.add_failed_in_hour(472'222, n));
+    must(transaction.put_checkpoint(checkpoint("main", n)));
+    must(transaction.put_recovery({"id", "main", "", n, TimePoint(1s), TimePoint(2s), "completed"}));
+    must(transaction.put_worker({"w:1", kStart, kStart + 2s, n, n}));
+    must(transaction.put_archive_file({"a.ndjson", n}));
+    QueueRow row = new_queue("main");
+    row.config = std::to_string(n);
+    must(transaction.put_queue(row));
+  };
+  const auto everything = [&] {
+    std::vector<std::string> mended;
+    std::string text = describe(must(begin()->recall(mended)));
+    text +=
+        "\n" + describe(must(reader().queues())) + "\n" + describe(must(reader().checkpoints("main", 100)));
+    text += "\n" + describe(must(reader().recovery("main"))) + describe(must(reader().recovery("other")));
+    text += "\n" + describe(must(begin()->find_correlation("c1")));
+    text += "\n" + describe(must(begin()->find_correlation("c2")));
+    return text + "\n" + describe(must(reader().archive_files()));
+  };
+  const Row rows[] = {
+      {"all of it", [&](Transaction& transaction) { fill(transaction, 2); }},
+      {"a new queue", put(new_queue("other"))},
+      {"a new queue's totals", add_totals("other", {.published = 1})},
+      {"a new correlation",
+       [](Transaction& transaction) {
+         must(transaction.put_correlation({"c2", 1, 1, 1, 1, 1, "", ""}));
+       }},
+      {"the end of a correlation",
+       [](Transaction& transaction) {
+         must(transaction.put_correlation({"c1", 1, 1, 1, 1, 0, "", ""}));
+       }},
+      {"another hour", [](Transaction& transaction) { must(transaction.add_failed_in_hour(472'223, 1)); }},
+      {"a checkpoint that makes others leave",
+       [](Transaction& transaction) {
+         for (int n = 2; n < 105; ++n) must(transaction.put_checkpoint(checkpoint("main", n)));
+       }},
+      {"another queue's recovery",
+       [](Transaction& transaction) {
+         must(transaction.put_recovery({"x", "other", "", 1, TimePoint(1s), TimePoint(2s), "completed"}));
+       }},
+      {"another worker",
+       [](Transaction& transaction) {
+         must(transaction.put_worker({"w:2", kStart, kStart, 1, 1}));
+       }},
+      {"another file",
+       [](Transaction& transaction) {
+         must(transaction.put_archive_file({"b", 1}));
+       }},
+  };
+  commit_with([&](Transaction& transaction) { fill(transaction, 1); });
+  const std::string before = everything();
+  for (const Row& row : rows) {
+    row.change(*begin());
+
+    EXPECT_EQ(everything(), before) << row.name;
+  }
+}
+
+}  // namespace
+}  // namespace eventq

@@ -1,0 +1,70 @@
+// memory_state.cc: see memory_state.h.
+#include "store/memory/memory_state.h"
+
+#include <algorithm>
+#include <cstddef>
+#include <utility>
+
+namespace eventq::memory {
+
+bool has_any(const std::vector<std::string>& tags, const std::vector<std::string>& wanted) {
+  if (wanted.empty()) return true;
+  return std::any_of(tags.begin(), tags.end(), [&](const std::string& tag) {
+    return std::find(wanted.begin(), wanted.end(), tag) != wanted.end();
+  });
+}
+
+std::vector<LogEntry> log_of(const State& state, EventId id) {
+  std::vector<LogEntry> entries;
+  for (const auto& [log_id, entry] : state.log) {
+    if (entry.event_id == id) entries.push_back(entry);
+  }
+  return entries;
+}
+
+Counts counts_of(const State& state, std::string_view queue) {
+  Counts counts{};
+  for (const auto& [id, stored] : state.events) {
+    if (stored.event.queue == queue) ++counts.at(static_cast<std::size_t>(stored.event.status));
+  }
+  return counts;
+}
+
+QueueTotals totals_of(const State& state, std::string_view queue) {
+  const auto found = state.records.totals.find(queue);
+  return found == state.records.totals.end() ? QueueTotals() : found->second;
+}
+
+std::vector<const Stored*> in_order_of_end(const State& state) {
+  std::vector<const Stored*> ended;
+  for (const auto& [id, stored] : state.events) {
+    if (stored.archived) ended.push_back(&stored);
+  }
+  std::stable_sort(ended.begin(), ended.end(), [](const Stored* a, const Stored* b) {
+    return a->event.updated_at < b->event.updated_at;
+  });
+  return ended;
+}
+
+Event without_payload(Event event) {
+  event.payload.clear();
+  event.description.reset();
+  return event;
+}
+
+Stored head_of(Stored stored) {
+  Event& event = stored.event;
+  event = without_payload(std::move(event));
+  event.title.clear();
+  event.causation_id.clear();
+  event.trace_id.clear();
+  event.pattern.clear();
+  event.version.clear();
+  event.source = {};
+  event.attributes.clear();
+  event.sequence.reset();
+  event.timestamp = {};
+  return stored;
+}
+
+}  // namespace eventq::memory

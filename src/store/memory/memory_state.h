@@ -1,0 +1,61 @@
+// memory_state.h: all that the store in memory holds, and the questions that its transaction and its
+// reader both ask of it. Whoever looks at a State holds the store's mutex.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "store/store.h"
+
+namespace eventq::memory {
+
+// What became of a queue's events.
+struct QueueTotals {
+  Totals totals;
+  std::string checkpoint_id;
+};
+
+// What is kept beside the events: little, so that a transaction that changes any of it copies it all.
+struct Records {
+  std::map<std::string, CorrelationRow, std::less<>> correlations;
+  std::map<std::string, QueueRow, std::less<>> queues;
+  std::map<std::string, QueueTotals, std::less<>> totals;  // by queue
+  std::map<std::int64_t, std::int64_t> failed_by_hour;
+  std::vector<Checkpoint> checkpoints;                      // the oldest first
+  std::map<std::string, Recovery, std::less<>> recoveries;  // by queue
+  std::map<std::string, WorkerRow, std::less<>> workers;
+  std::map<std::string, ArchiveFile, std::less<>> archive_files;
+};
+
+struct State {
+  std::map<EventId, Stored> events;
+  std::map<LogId, LogEntry> log;
+  std::map<std::string, KeyRecord, std::less<>> keys;
+  Records records;
+  // The last ids given. They never go back, not even when the transaction does.
+  std::int64_t last_event_id = 0;
+  std::int64_t last_log_id = 0;
+};
+
+// True, too, when no tags are wanted.
+bool has_any(const std::vector<std::string>& tags, const std::vector<std::string>& wanted);
+
+std::vector<LogEntry> log_of(const State& state, EventId id);
+
+Counts counts_of(const State& state, std::string_view queue);
+
+QueueTotals totals_of(const State& state, std::string_view queue);
+
+// The ended ones, the first to end first, then by id.
+std::vector<const Stored*> in_order_of_end(const State& state);
+
+Event without_payload(Event event);
+
+// What a transaction's Part::head leaves of an event.
+Stored head_of(Stored stored);
+
+}  // namespace eventq::memory

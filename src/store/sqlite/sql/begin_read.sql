@@ -1,0 +1,2 @@
+-- begin_read.sql: several statements that see the same moment.
+BEGIN;

@@ -1,0 +1,6 @@
+-- expired.sql: the same, but those that hold up a line stay.
+SELECT id
+  FROM event_archive
+ WHERE queue = ?1 AND status = ?2 AND updated_at < ?3 AND holds_line = 0
+ ORDER BY updated_at, id
+ LIMIT ?4;

@@ -1,0 +1,2 @@
+-- find_correlation.sql: the counters of a correlation id.
+SELECT total, pending, completed, failed, kept, on_complete, queue FROM correlation WHERE id = ?1;

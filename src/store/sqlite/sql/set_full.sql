@@ -1,0 +1,2 @@
+-- set_full.sql: commits wait for the disk.
+PRAGMA synchronous = FULL;

@@ -1,0 +1,192 @@
+// config_json.cc: see config_json.h.
+#include "wire/config_json.h"
+
+#include <cstdint>
+#include <optional>
+#include <string_view>
+#include <utility>
+
+#include "wire/fields.h"
+
+namespace eventq::wire {
+namespace {
+
+std::string_view name_of(RetryPolicy::Kind kind) {
+  return kind == RetryPolicy::Kind::fixed ? "fixed" : "exponential";
+}
+std::string_view name_of(Durability durability) {
+  return durability == Durability::strict ? "strict" : "buffered";
+}
+std::string_view name_of(OnFailure on_failure) { return on_failure == OnFailure::skip ? "skip" : "block"; }
+
+// One of two words.
+template <typename Enum>
+std::optional<Enum> either(Fields& fields, std::string_view name, Enum first, Enum second) {
+  const auto text = fields.text(name);
+  if (!text) return std::nullopt;
+  if (*text == name_of(first)) return first;
+  if (*text == name_of(second)) return second;
+  fields.refuse(name, std::string(name) + " is \"" + *text + "\"; it must be \"" +
+                          std::string(name_of(first)) + "\" or \"" + std::string(name_of(second)) + "\".");
+  return std::nullopt;
+}
+
+template <typename Duration>
+std::optional<Duration> duration(Fields& fields, std::string_view name) {
+  const auto number = fields.integer(name);
+  return number ? std::optional<Duration>(Duration(*number)) : std::nullopt;
+}
+
+void read_retention(Fields& fields, QueueConfig& config) {
+  const auto value = fields.object("retention");
+  if (!value) return;
+  Fields inner(*value, fields.path("retention."));
+  config.completed_retention = duration<std::chrono::seconds>(inner, "completedSeconds");
+  config.failed_retention = duration<std::chrono::seconds>(inner, "failedSeconds");
+  if (auto fault = inner.fault()) fields.refuse(*fault);
+}
+
+void write_optional(JsonWriter& json, std::string_view name, const std::optional<std::int64_t>& number) {
+  json.key(name);
+  if (number) {
+    json.integer(*number);
+  } else {
+    json.null();
+  }
+}
+
+void write_set(JsonWriter& json, std::string_view name, const std::optional<std::int64_t>& number) {
+  if (number) json.key(name).integer(*number);
+}
+
+template <typename Duration>
+std::optional<std::int64_t> count(const std::optional<Duration>& duration) {
+  return duration ? std::optional<std::int64_t>(duration->count()) : std::nullopt;
+}
+
+}  // namespace
+
+Result<RetryPolicy> parse_retry(const JsonValue& value, const std::string& where) {
+  Fields fields(value, where);
+  RetryPolicy retry;
+  using enum RetryPolicy::Kind;
+  retry.kind = either(fields, "kind", fixed, exponential).value_or(retry.kind);
+  retry.base = duration<Millis>(fields, "baseMs").value_or(retry.base);
+  retry.cap = duration<Millis>(fields, "capMs").value_or(retry.cap);
+  retry.jitter = fields.number("jitter").value_or(retry.jitter);
+  if (auto fault = fields.fault()) return *fault;
+  return retry;
+}
+
+void write_retry(JsonWriter& json, const RetryPolicy& retry) {
+  json.begin_object().key("kind").string(name_of(retry.kind));
+  json.key("baseMs").integer(retry.base.count()).key("capMs").integer(retry.cap.count());
+  json.key("jitter").number(retry.jitter).end_object();
+}
+
+Result<QueueConfig> parse_config(const JsonValue& value, const std::string& where) {
+  Fields fields(value, where);
+  QueueConfig config;
+  config.max_queue_depth = fields.integer("maxQueueDepth");
+  config.batch_size = fields.small_integer("batchSize");
+  config.processing_interval = duration<Millis>(fields, "processingInterval");
+  config.persistence_threshold = fields.integer("persistenceThreshold");
+  config.high_watermark = fields.integer("highWatermark");
+  config.lease = duration<Millis>(fields, "leaseMs");
+  config.max_attempts = fields.small_integer("maxAttempts");
+  config.max_retries = fields.small_integer("maxRetries");
+  if (const auto retry = fields.object("retry")) {
+    auto parsed = parse_retry(*retry, fields.path("retry."));
+    if (parsed) {
+      config.retry = *parsed;
+    } else {
+      fields.refuse(parsed.error());
+    }
+  }
+  config.durability = either(fields, "durability", Durability::strict, Durability::buffered);
+  config.on_failure = either(fields, "onFailure", OnFailure::skip, OnFailure::block);
+  read_retention(fields, config);
+  if (auto fault = fields.fault()) return *fault;
+  return config;
+}
+
+Result<QueueConfig> parse_config_body(const JsonValue& body) {
+  if (body.type() == JsonType::object) {
+    for (const JsonMember& member : body.members()) {
+      if (member.name != "config") continue;
+      Fields fields(body, "");
+      const auto config = fields.object("config");
+      if (auto fault = fields.fault()) return *fault;
+      return config ? parse_config(*config, "config.") : QueueConfig();
+    }
+  }
+  return parse_config(body);
+}
+
+void write_config(JsonWriter& json, const Policy& policy) {
+  json.begin_object();
+  write_optional(json, "maxQueueDepth", policy.max_queue_depth);
+  json.key("batchSize").integer(static_cast<std::int64_t>(policy.batch_size));
+  json.key("processingInterval").integer(policy.processing_interval.count());
+  json.key("persistenceThreshold").integer(policy.persistence_threshold);
+  write_optional(json, "highWatermark", policy.high_watermark);
+  json.key("leaseMs").integer(policy.lease.count());
+  json.key("maxAttempts").integer(policy.max_attempts).key("maxRetries").integer(policy.max_retries);
+  json.key("retry");
+  write_retry(json, policy.retry);
+  json.key("durability").string(name_of(policy.durability));
+  json.key("onFailure").string(name_of(policy.on_failure));
+  json.key("retention").begin_object();
+  json.key("completedSeconds").integer(policy.completed_retention.count());
+  json.key("failedSeconds").integer(policy.failed_retention.count());
+  json.end_object().end_object();
+}
+
+void write_own_config(JsonWriter& json, const QueueConfig& config) {
+  json.begin_object();
+  write_set(json, "maxQueueDepth", config.max_queue_depth);
+  write_set(json, "batchSize", config.batch_size);
+  write_set(json, "processingInterval", count(config.processing_interval));
+  write_set(json, "persistenceThreshold", config.persistence_threshold);
+  write_set(json, "highWatermark", config.high_watermark);
+  write_set(json, "leaseMs", count(config.lease));
+  write_set(json, "maxAttempts", config.max_attempts);
+  write_set(json, "maxRetries", config.max_retries);
+  if (config.retry) {
+    json.key("retry");
+    write_retry(json, *config.retry);
+  }
+  if (config.durability) json.key("durability").string(name_of(*config.durability));
+  if (config.on_failure) json.key("onFailure").string(name_of(*config.on_failure));
+  if (config.completed_retention || config.failed_retention) {
+    json.key("retention").begin_object();
+    write_set(json, "completedSeconds", count(config.completed_retention));
+    write_set(json, "failedSeconds", count(config.failed_retention));
+    json.end_object();
+  }
+  json.end_object();
+}
+
+std::string own_config_text(const QueueConfig& config) {
+  std::string text;
+  JsonWriter json(text);
+  write_own_config(json, config);
+  return text;
+}
+
+Result<QueueConfig> parse_own_config(JsonParser& parser, std::string_view text) {
+  if (text.empty()) return QueueConfig();
+  const auto value = parser.parse(text);
+  auto config = value ? parse_config(*value) : Result<QueueConfig>(value.error());
+  if (config) return config;
+  return Error{ErrorCode::corrupt, "The stored settings of a queue cannot be read: " + config.error().message,
+               ""};
+}
+
+Result<Policy> policy_of(JsonParser& parser, const QueueRow& row, const Policy& defaults) {
+  const auto config = parse_own_config(parser, row.config);
+  if (!config) return config.error();
+  return resolve(row.id, *config, defaults);
+}
+
+}  // namespace eventq::wire

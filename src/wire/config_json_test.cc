@@ -1,0 +1,214 @@
+// config_json_test.cc: a queue's settings there and back, and the limits of each.
+#include "wire/config_json.h"
+
+#include <gtest/gtest.h>
+
+#include <chrono>
+#include <string>
+
+namespace eventq::wire {
+namespace {
+
+class ConfigJson : public testing::Test {
+ protected:
+  JsonValue json(std::string_view text) {
+    auto value = parser_.parse(text);
+    EXPECT_TRUE(value.has_value()) << text;
+    return value ? *value : JsonValue();
+  }
+
+  // What a PUT of this body comes to: nothing, or the member to blame.
+  std::string fault(std::string_view body) {
+    const auto config = parse_config_body(json(body));
+    if (!config) return config.error().field;
+    const auto invalid = validate("mail", *config, default_policy(Options{}));
+    return invalid ? invalid->field : "";
+  }
+
+  JsonParser parser_;
+};
+
+constexpr std::string_view kAll =
+    R"({"maxQueueDepth":500,"batchSize":20,"processingInterval":250,"persistenceThreshold":50,)"
+    R"("highWatermark":400,"leaseMs":30000,"maxAttempts":5,"maxRetries":7,)"
+    R"("retry":{"kind":"exponential","baseMs":1000,"capMs":60000,"jitter":0.2},)"
+    R"("durability":"buffered","onFailure":"block","retention":{"completedSeconds":60,"failedSeconds":120}})";
+
+TEST_F(ConfigJson, EachMemberIsRead) {
+  const auto config = parse_config(json(kAll));
+
+  ASSERT_TRUE(config.has_value()) << config.error().message;
+  EXPECT_EQ(config->max_queue_depth, 500);
+  EXPECT_EQ(config->batch_size, 20);
+  EXPECT_EQ(config->processing_interval, Millis(250));
+  EXPECT_EQ(config->persistence_threshold, 50);
+  EXPECT_EQ(config->high_watermark, 400);
+  EXPECT_EQ(config->lease, std::chrono::seconds(30));
+  EXPECT_EQ(config->max_attempts, 5);
+  EXPECT_EQ(config->max_retries, 7);
+  EXPECT_EQ(config->retry,
+            (RetryPolicy{RetryPolicy::Kind::exponential, Millis(1000), std::chrono::minutes(1), 0.2}));
+  EXPECT_EQ(config->durability, Durability::buffered);
+  EXPECT_EQ(config->on_failure, OnFailure::block);
+  EXPECT_EQ(config->completed_retention, std::chrono::minutes(1));
+  EXPECT_EQ(config->failed_retention, std::chrono::minutes(2));
+}
+
+TEST_F(ConfigJson, WhatIsSetIsWrittenAndReadBack) {
+  const auto all = parse_own_config(parser_, kAll);
+  ASSERT_TRUE(all.has_value());
+  EXPECT_EQ(own_config_text(*all), kAll);
+
+  EXPECT_EQ(own_config_text({}), "{}");
+  const auto none = parse_own_config(parser_, "{}");
+  ASSERT_TRUE(none.has_value());
+  EXPECT_EQ(*none, QueueConfig());
+
+  QueueConfig one;
+  one.failed_retention = std::chrono::seconds(0);
+  EXPECT_EQ(own_config_text(one), R"({"retention":{"failedSeconds":0}})");
+}
+
+TEST_F(ConfigJson, NullAndAbsentAreTheSame) {
+  const auto config = parse_config(json(
+      R"({"maxQueueDepth":null,"batchSize":null,"retry":null,"durability":null,"retention":{"failedSeconds":null}})"));
+
+  ASSERT_TRUE(config.has_value()) << config.error().message;
+  EXPECT_EQ(*config, QueueConfig());
+}
+
+TEST_F(ConfigJson, ABodyIsTheMembersOrAnObjectRoundThem) {
+  const auto direct = parse_config_body(json(R"({"batchSize":7})"));
+  const auto wrapped = parse_config_body(json(R"({"config":{"batchSize":7}})"));
+  const auto nothing = parse_config_body(json(R"({"config":null})"));
+
+  ASSERT_TRUE(direct.has_value() && wrapped.has_value() && nothing.has_value());
+  EXPECT_EQ(direct->batch_size, 7);
+  EXPECT_EQ(*wrapped, *direct);
+  EXPECT_EQ(*nothing, QueueConfig());
+  EXPECT_EQ(fault(R"({"config":{"batchSize":"7"}})"), "config.batchSize");
+  EXPECT_EQ(fault(R"({"config":{},"batchSize":7})"), "batchSize");
+  EXPECT_EQ(fault(R"({"config":[]})"), "config");
+}
+
+TEST_F(ConfigJson, TheLimitsOfEachMemberAreExact) {
+  const struct {
+    std::string_view name;
+    std::int64_t least;
+    std::int64_t most;
+  } rows[] = {
+      {"maxQueueDepth", 1, 1'000'000'000},
+      {"batchSize", 1, 1000},
+      {"processingInterval", 1, 3'600'000},
+      {"persistenceThreshold", 1, 1'000'000'000},
+      {"leaseMs", 100, 31'536'000'000},
+      {"maxAttempts", 1, 1'000'000},
+      {"maxRetries", 0, 1000},
+      {"retry.baseMs", 0, 31'536'000'000},
+      {"retry.capMs", 0, 31'536'000'000},
+      {"retention.completedSeconds", 0, 3'153'600'000},
+      {"retention.failedSeconds", 0, 3'153'600'000},
+  };
+  for (const auto& row : rows) {
+    const auto faulty = [&](std::int64_t value) {
+      const std::size_t dot = row.name.find('.');
+      const std::string member = "\"" + std::string(row.name.substr(dot + 1)) + "\":" + std::to_string(value);
+      if (dot == std::string_view::npos) return fault("{" + member + "}");
+      return fault("{\"" + std::string(row.name.substr(0, dot)) + "\":{" + member + "}}");
+    };
+    EXPECT_EQ(faulty(row.least - 1), row.name);
+    EXPECT_EQ(faulty(row.least), "") << row.name;
+    EXPECT_EQ(faulty(row.least + 1), "") << row.name;
+    EXPECT_EQ(faulty(row.most - 1), "") << row.name;
+    EXPECT_EQ(faulty(row.most), "") << row.name;
+    EXPECT_EQ(faulty(row.most + 1), row.name);
+  }
+}
+
+TEST_F(ConfigJson, TheWatermarkIsBelowTheDepth) {
+  const auto with = [&](std::int64_t watermark) {
+    return fault(R"({"maxQueueDepth":1000,"highWatermark":)" + std::to_string(watermark) + "}");
+  };
+  EXPECT_EQ(with(0), "highWatermark");
+  EXPECT_EQ(with(1), "");
+  EXPECT_EQ(with(2), "");
+  EXPECT_EQ(with(999), "");
+  EXPECT_EQ(with(1000), "");
+  EXPECT_EQ(with(1001), "highWatermark");
+  // Also below the depth that a queue has unless it is given one.
+  EXPECT_EQ(fault(R"({"highWatermark":10000})"), "");
+  EXPECT_EQ(fault(R"({"highWatermark":10001})"), "highWatermark");
+}
+
+TEST_F(ConfigJson, JitterIsANumberFromNoneToAll) {
+  for (const std::string_view good : {"0", "0.0", "0.25", "1", "1.0", "1e-3"}) {
+    EXPECT_EQ(fault(R"({"retry":{"jitter":)" + std::string(good) + "}}"), "") << good;
+  }
+  for (const std::string_view bad : {"-0.01", "1.01", "1e400", "\"0.5\"", "true"}) {
+    EXPECT_EQ(fault(R"({"retry":{"jitter":)" + std::string(bad) + "}}"), "retry.jitter") << bad;
+  }
+}
+
+TEST_F(ConfigJson, WhatIsWrongIsNamed) {
+  const struct {
+    std::string_view body;
+    std::string_view field;
+  } cases[] = {
+      {R"({"maxQueueDepth":"10"})", "maxQueueDepth"},
+      {R"({"maxQueueDepth":1.0})", "maxQueueDepth"},
+      {R"({"batchSize":4294967297})", "batchSize"},
+      {R"({"durability":"none"})", "durability"},
+      {R"({"onFailure":true})", "onFailure"},
+      {R"({"retry":"fixed"})", "retry"},
+      {R"({"retry":{"kind":"linear"}})", "retry.kind"},
+      {R"({"retry":{"baseMs":1,"delay":1}})", "retry.delay"},
+      {R"({"retention":60})", "retention"},
+      {R"({"retention":{"completed":60}})", "retention.completed"},
+      {R"({"max_queue_depth":10})", "max_queue_depth"},
+      {"[]", ""},
+  };
+  for (const auto& row : cases) {
+    const auto config = parse_config_body(json(row.body));
+    ASSERT_FALSE(config.has_value()) << row.body;
+    EXPECT_EQ(config.error().field, row.field) << row.body;
+    EXPECT_EQ(config.error().code, ErrorCode::invalid_argument) << row.body;
+  }
+  EXPECT_EQ(parse_config_body(json(R"({"durability":"none"})")).error().message,
+            "durability is \"none\"; it must be \"strict\" or \"buffered\".");
+}
+
+TEST_F(ConfigJson, TheSettingsInForceAreShown) {
+  const auto shown = [&](const std::string& name, const std::string& config) {
+    QueueRow row;
+    row.id = name;
+    row.config = config;
+    const auto policy = policy_of(parser_, row, default_policy(Options{}));
+    EXPECT_TRUE(policy.has_value());
+    std::string out;
+    JsonWriter writer(out);
+    if (policy) write_config(writer, *policy);
+    return out;
+  };
+  EXPECT_EQ(shown("mail", ""),
+            R"({"maxQueueDepth":10000,"batchSize":100,"processingInterval":1000,"persistenceThreshold":500,)"
+            R"("highWatermark":8000,"leaseMs":60000,"maxAttempts":20,"maxRetries":3,)"
+            R"("retry":{"kind":"fixed","baseMs":300000,"capMs":3600000,"jitter":0},"durability":"strict",)"
+            R"("onFailure":"skip","retention":{"completedSeconds":86400,"failedSeconds":604800}})");
+  EXPECT_TRUE(
+      shown("main", "{}")
+          .starts_with(
+              R"({"maxQueueDepth":null,"batchSize":100,"processingInterval":1000,"persistenceThreshold":500,)"
+              R"("highWatermark":null,)"));
+  EXPECT_EQ(shown("mail", std::string(kAll)), kAll);
+}
+
+TEST_F(ConfigJson, StoredSettingsThatCannotBeReadAreCorrupt) {
+  for (const std::string_view text : {"{", "[]", R"({"batchSize":"x"})"}) {
+    const auto config = parse_own_config(parser_, text);
+    ASSERT_FALSE(config.has_value()) << text;
+    EXPECT_EQ(config.error().code, ErrorCode::corrupt) << text;
+  }
+}
+
+}  // namespace
+}  // namespace eventq::wire

@@ -1,0 +1,221 @@
+// new_event_json.cc: see new_event_json.h.
+#include "wire/new_event_json.h"
+
+#include <chrono>
+#include <cstdint>
+#include <utility>
+
+#include "base/json_writer.h"
+#include "eventq/limits.h"
+#include "model/tags.h"
+#include "model/validate.h"
+#include "wire/answer_json.h"
+#include "wire/config_json.h"
+#include "wire/fields.h"
+#include "wire/tag_fields.h"
+
+namespace eventq::wire {
+namespace {
+
+// Where an event stands decides which members it may have.
+enum class Place : std::uint8_t {
+  alone,
+  in_batch,     // the correlation id is the batch's
+  on_complete,  // so is the queue
+  stored,       // everything, also what no request can say
+};
+
+Error invalid(std::string_view field, std::string message) {
+  return {ErrorCode::invalid_argument, std::move(message), std::string(field)};
+}
+
+// A text that means something by being there, so an empty one is a mistake.
+std::string read_name(Fields& fields, std::string_view name, std::string_view advice) {
+  const auto text = fields.text(name);
+  if (text && text->empty()) fields.refuse(name, std::string(name) + " is empty; " + std::string(advice));
+  return text.value_or("");
+}
+
+void read_source(Fields& fields, Source& source) {
+  const auto value = fields.object("source");
+  if (!value) return;
+  Fields inner(*value, fields.path("source."));
+  source.type = inner.text("type").value_or("");
+  source.id = inner.text("id").value_or("");
+  source.name = inner.text("name").value_or("");
+  if (auto fault = inner.fault()) fields.refuse(*fault);
+}
+
+// `delay` is in seconds; the longest is checked here, before it becomes milliseconds.
+void read_delay(Fields& fields, NewEvent& event) {
+  const auto delay = fields.integer("delay");
+  if (!delay) return;
+  constexpr std::int64_t kLongest = std::chrono::seconds(limits::kDelay).count();
+  if (*delay < 0 || *delay > kLongest) {
+    fields.refuse("delay", "delay is in whole seconds, from 0 to " + std::to_string(kLongest) + "; " +
+                               std::to_string(*delay) + " is not.");
+    return;
+  }
+  if (event.run_at) {
+    fields.refuse("delay", "delay and run_at both say when the event may run; send one of them.");
+  }
+  event.delay = std::chrono::seconds(*delay);
+}
+
+void read_retry(Fields& fields, NewEvent& event) {
+  const auto value = fields.object("retry");
+  if (!value) return;
+  auto retry = parse_retry(*value, fields.path("retry."));
+  if (retry) {
+    event.retry = *retry;
+  } else {
+    fields.refuse(retry.error());
+  }
+}
+
+// Members beside those of the API's first description.
+void read_more(Fields& fields, NewEvent& event) {
+  constexpr std::string_view kLeaveOut = "leave it out if there is none.";
+  event.causation_id = fields.text("causation_id").value_or("");
+  event.trace_id = fields.text("trace_id").value_or("");
+  event.pattern = fields.text("pattern").value_or("");
+  event.version = fields.text("version").value_or("");
+  read_source(fields, event.source);
+  event.timestamp = fields.time("timestamp");
+  event.ordering_key = read_name(fields, "ordering_key", kLeaveOut);
+  event.supersede_key = read_name(fields, "supersede_key", kLeaveOut);
+  event.run_at = fields.time("run_at");
+  read_retry(fields, event);
+}
+
+NewEvent read_event(Fields& fields, Place place) {
+  NewEvent event;
+  event.title = fields.text("title").value_or("");
+  event.description = fields.text("description");
+  event.tags = read_tags(fields).value_or(std::vector<std::string>());
+  if (const auto payload = fields.any("payload")) event.payload = payload->raw();
+  if (place != Place::on_complete) event.queue = fields.text("queue").value_or(event.queue);
+  event.priority = fields.small_integer("priority").value_or(0);
+  event.max_retries = fields.small_integer("max_retries");
+  if (place != Place::on_complete) {
+    event.event_id = read_name(fields, "event_id", "leave it out to have one made.");
+  }
+  if (place == Place::alone || place == Place::stored) {
+    event.correlation_id = fields.text("correlation_id").value_or("");
+  }
+  read_more(fields, event);
+  if (place != Place::stored) {
+    read_delay(fields, event);
+    return event;
+  }
+  event.delay = Millis(fields.integer("delay_ms").value_or(0));
+  if (const auto attributes = fields.object("attributes")) event.attributes = attributes->raw();
+  return event;
+}
+
+Result<NewEvent> parse_event_at(const JsonValue& value, const std::string& where, Place place) {
+  Fields fields(value, where);
+  NewEvent event = read_event(fields, place);
+  if (auto fault = fields.fault()) return *fault;
+  if (auto fault = validate(event)) return at(where, *fault);
+  return event;
+}
+
+// It is published where the batch is, which must be one place.
+Result<NewEvent> parse_on_complete(const JsonValue& value, const std::vector<NewEvent>& events) {
+  auto event = parse_event_at(value, "on_complete.", Place::on_complete);
+  if (!event) return event;
+  event->queue = events.front().queue;
+  for (std::size_t i = 1; i < events.size(); ++i) {
+    if (events[i].queue == event->queue) continue;
+    return invalid("on_complete",
+                   "on_complete needs all events of the batch to be in one queue; the first is in " +
+                       event->queue + ", events[" + std::to_string(i) + "] in " + events[i].queue + ".");
+  }
+  return event;
+}
+
+void write_text(JsonWriter& json, std::string_view name, std::string_view text) {
+  if (!text.empty()) json.key(name).string(text);
+}
+
+}  // namespace
+
+Result<NewEvent> parse_event(const JsonValue& body) { return parse_event_at(body, "", Place::alone); }
+
+Result<NewBatch> parse_batch(const JsonValue& body) {
+  Fields fields(body, "");
+  const auto values = fields.array("events");
+  const auto correlation_id = fields.text("correlation_id");
+  NewBatch batch;
+  batch.ordered = fields.boolean("ordered").value_or(false);
+  const auto on_complete = fields.object("on_complete");
+  if (auto fault = fields.fault()) return *fault;
+  if (!values || values->empty())
+    return invalid("events", "events is missing or empty; 1 to 10000 are needed.");
+  if (values->size() > limits::kBatchEvents) {
+    return Error{ErrorCode::too_large,
+                 "events has " + std::to_string(values->size()) + " entries; at most 10000 are allowed.",
+                 "events"};
+  }
+  if (correlation_id) {
+    if (auto fault = validate_correlation_id(*correlation_id)) return *fault;
+  }
+  batch.events.reserve(values->size());
+  for (std::size_t i = 0; i < values->size(); ++i) {
+    auto event = parse_event_at((*values)[i], "events[" + std::to_string(i) + "].", Place::in_batch);
+    if (!event) return event.error();
+    event->correlation_id = correlation_id.value_or("");
+    batch.events.push_back(std::move(*event));
+  }
+  if (on_complete) {
+    auto event = parse_on_complete(*on_complete, batch.events);
+    if (!event) return event.error();
+    batch.on_complete = std::move(*event);
+  }
+  return batch;
+}
+
+std::string write_new_event(const NewEvent& event) {
+  std::string text;
+  JsonWriter json(text);
+  json.begin_object().key("title").string(event.title);
+  if (event.description) json.key("description").string(*event.description);
+  json.key("tags").string(join_tags(event.tags)).key("payload").raw(event.payload);
+  json.key("queue").string(event.queue).key("priority").integer(event.priority);
+  if (event.max_retries) json.key("max_retries").integer(*event.max_retries);
+  write_text(json, "event_id", event.event_id);
+  write_text(json, "correlation_id", event.correlation_id);
+  write_text(json, "causation_id", event.causation_id);
+  write_text(json, "trace_id", event.trace_id);
+  write_text(json, "pattern", event.pattern);
+  write_text(json, "version", event.version);
+  write_source(json, event.source);
+  if (event.timestamp) json.key("timestamp").time(*event.timestamp);
+  write_text(json, "ordering_key", event.ordering_key);
+  write_text(json, "supersede_key", event.supersede_key);
+  if (event.run_at) json.key("run_at").time(*event.run_at);
+  if (event.retry) {
+    json.key("retry");
+    write_retry(json, *event.retry);
+  }
+  if (event.delay.count() != 0) json.key("delay_ms").integer(event.delay.count());
+  if (!event.attributes.empty()) json.key("attributes").raw(event.attributes);
+  json.end_object();
+  return text;
+}
+
+Result<NewEvent> parse_new_event(JsonParser& parser, std::string_view text) {
+  const auto corrupt = [](const Error& error) {
+    return Error{ErrorCode::corrupt, "An event that was stored for later cannot be read: " + error.message,
+                 ""};
+  };
+  const auto value = parser.parse(text);
+  if (!value) return corrupt(value.error());
+  Fields fields(*value, "");
+  NewEvent event = read_event(fields, Place::stored);
+  if (auto fault = fields.fault()) return corrupt(*fault);
+  return event;
+}
+
+}  // namespace eventq::wire

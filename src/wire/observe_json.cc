@@ -1,0 +1,87 @@
+// observe_json.cc: see observe_json.h.
+#include "wire/observe_json.h"
+
+#include <cmath>
+#include <cstdint>
+#include <string_view>
+
+#include "wire/queue_json.h"
+
+namespace eventq::wire {
+namespace {
+
+// To three places, so that people can read it.
+double rounded(double value) { return std::round(value * 1000) / 1000; }
+
+double ratio(double part, std::int64_t whole) {
+  return whole > 0 ? rounded(part / static_cast<double>(whole)) : 0;
+}
+
+void write_totals(JsonWriter& json, const Totals& totals) {
+  json.key("published").integer(totals.published).key("deduplicated").integer(totals.deduplicated);
+  json.key("claimed").integer(totals.claimed).key("completed").integer(totals.completed);
+  json.key("failed").integer(totals.failed).key("failed_for_good").integer(totals.failed_for_good);
+  json.key("retried").integer(totals.retried).key("abandoned").integer(totals.abandoned);
+  json.key("superseded").integer(totals.superseded).key("cancelled").integer(totals.cancelled);
+}
+
+void write_queue_metrics(JsonWriter& json, const QueueMetrics& queue) {
+  const Totals& totals = queue.totals;
+  json.begin_object().key("queue").string(queue.queue).key("depth").integer(depth_of(queue.counts));
+  write_counts(json, queue.counts);
+  json.key("oldest_pending_seconds");
+  if (queue.oldest_pending) {
+    json.number(static_cast<double>(queue.oldest_pending->count()) / 1000);
+  } else {
+    json.null();
+  }
+  json.key("backpressure").boolean(queue.backpressure);
+  write_totals(json, totals);
+  json.key("avg_wait_ms").number(ratio(queue.wait.sum() * 1000, queue.wait.total()));
+  json.key("avg_run_ms").number(ratio(static_cast<double>(totals.run_ms), totals.runs));
+  json.key("failure_rate")
+      .number(ratio(static_cast<double>(totals.failed), totals.completed + totals.failed));
+  json.end_object();
+}
+
+std::int64_t sum_of(const Metrics& metrics, Status status) {
+  std::int64_t sum = 0;
+  for (const QueueMetrics& queue : metrics.queues) sum += queue.counts.at(static_cast<std::size_t>(status));
+  return sum;
+}
+
+}  // namespace
+
+void write_workers(JsonWriter& json, const std::vector<WorkerState>& workers) {
+  json.begin_object().key("workers").begin_array();
+  for (const WorkerState& worker : workers) {
+    json.begin_object().key("worker_id").string(worker.row.id);
+    json.key("first_seen").time(worker.row.first_seen).key("last_seen").time(worker.row.last_seen);
+    json.key("completed").integer(worker.row.completed).key("failed").integer(worker.row.failed);
+    json.key("holding").begin_array();
+    for (const EventId id : worker.holding) json.integer(static_cast<std::int64_t>(id));
+    json.end_array().key("stale").boolean(worker.stale);
+    if (!worker.stale_because.empty()) json.key("stale_because").string(worker.stale_because);
+    json.end_object();
+  }
+  json.end_array().end_object();
+}
+
+void write_metrics(JsonWriter& json, const Metrics& metrics) {
+  json.begin_object().key("pending").integer(sum_of(metrics, Status::pending));
+  json.key("processing").integer(sum_of(metrics, Status::processing));
+  json.key("failed_24h").integer(metrics.failed_24h).key("queues").begin_array();
+  for (const QueueMetrics& queue : metrics.queues) write_queue_metrics(json, queue);
+  json.end_array();
+  json.key("waiting_claims").integer(metrics.waiting_claims);
+  json.key("waiting_ends").integer(metrics.waiting_ends);
+  json.key("workers").integer(metrics.workers).key("stale_workers").integer(metrics.stale_workers);
+  const std::int64_t commits = metrics.commit_seconds.total();
+  json.key("store").begin_object().key("file_bytes").integer(metrics.sizes.file_bytes);
+  json.key("log_bytes").integer(metrics.sizes.log_bytes).key("commits").integer(commits);
+  json.key("avg_commit_ms").number(ratio(metrics.commit_seconds.sum() * 1000, commits));
+  json.key("avg_batch_events").number(ratio(metrics.batch_events.sum(), metrics.batch_events.total()));
+  json.end_object().end_object();
+}
+
+}  // namespace eventq::wire

@@ -1,0 +1,194 @@
+// prometheus.cc: see prometheus.h.
+#include "wire/prometheus.h"
+
+#include <algorithm>
+#include <array>
+#include <charconv>
+#include <cstddef>
+#include <cstdint>
+#include <initializer_list>
+#include <vector>
+
+#include "model/names.h"
+
+namespace eventq::wire {
+namespace {
+
+struct Label {
+  std::string_view name;
+  std::string_view value;
+};
+
+// Writes families one after the other: what the format asks for is that the samples of one stand together.
+class Page {
+ public:
+  explicit Page(std::string& out) : out_(out) {}
+
+  void family(std::string_view name, std::string_view type, std::string_view help) {
+    name_ = name;
+    out_.append("# HELP ").append(name).append(" ").append(help).append("\n");
+    out_.append("# TYPE ").append(name).append(" ").append(type).append("\n");
+  }
+
+  void sample(std::initializer_list<Label> labels, std::int64_t value) {
+    head("", labels, {});
+    out_.append(std::to_string(value)).append("\n");
+  }
+
+  void sample(std::initializer_list<Label> labels, double value) {
+    head("", labels, {});
+    out_.append(text(value)).append("\n");
+  }
+
+  void histogram(std::initializer_list<Label> labels, const Histogram& histogram) {
+    std::int64_t total = 0;
+    for (std::size_t i = 0; i < histogram.counts().size(); ++i) {
+      total += histogram.counts()[i];
+      if (i < histogram.bounds().size()) bucket(labels, text(histogram.bounds()[i]), total);
+    }
+    bucket(labels, "+Inf", total);
+    head("_sum", labels, {});
+    out_.append(text(histogram.sum())).append("\n");
+    head("_count", labels, {});
+    out_.append(std::to_string(total)).append("\n");
+  }
+
+ private:
+  void bucket(std::initializer_list<Label> labels, std::string_view bound, std::int64_t count) {
+    head("_bucket", labels, {"le", bound});
+    out_.append(std::to_string(count)).append("\n");
+  }
+
+  // Everything before the value.
+  void head(std::string_view suffix, std::initializer_list<Label> labels, Label last) {
+    out_.append(name_).append(suffix);
+    char separator = '{';
+    for (const Label& label : labels) append(separator, label);
+    if (!last.name.empty()) append(separator, last);
+    if (separator == ',') out_ += '}';
+    out_ += ' ';
+  }
+
+  void append(char& separator, const Label& label) {
+    out_ += separator;
+    separator = ',';
+    out_.append(label.name).append("=\"");
+    for (const char c : label.value) {
+      if (c == '\\' || c == '"') out_ += '\\';
+      if (c == '\n') {
+        out_ += "\\n";
+      } else {
+        out_ += c;
+      }
+    }
+    out_ += '"';
+  }
+
+  static std::string text(double value) {
+    std::array<char, 32> digits{};
+    const auto end = std::to_chars(digits.data(), digits.data() + digits.size(), value).ptr;
+    return {digits.data(), end};
+  }
+
+  std::string& out_;
+  std::string_view name_;
+};
+
+struct Counter {
+  std::string_view name;
+  std::string_view help;
+  std::int64_t Totals::*value;
+};
+
+constexpr Counter kCounters[] = {
+    {"eventq_events_published_total", "Events published.", &Totals::published},
+    {"eventq_events_deduplicated_total", "Publications of what was there already.", &Totals::deduplicated},
+    {"eventq_events_claimed_total", "Events given to a worker.", &Totals::claimed},
+    {"eventq_events_completed_total", "Events completed, with or without errors.", &Totals::completed},
+    {"eventq_events_retried_total", "Failures that were followed by a retry.", &Totals::retried},
+    {"eventq_events_reclaimed_total", "Leases that ended without a report.", &Totals::abandoned},
+    {"eventq_events_superseded_total", "Events that made way for a newer one.", &Totals::superseded},
+    {"eventq_events_cancelled_total", "Events that were cancelled.", &Totals::cancelled},
+};
+
+using Queues = std::vector<QueueMetrics>;
+
+void write_states(Page& page, const Queues& queues) {
+  page.family("eventq_events", "gauge", "Events by status.");
+  for (const QueueMetrics& queue : queues) {
+    for (std::size_t i = 0; i < queue.counts.size(); ++i) {
+      page.sample({{"queue", queue.queue}, {"state", name_of(static_cast<Status>(i))}}, queue.counts.at(i));
+    }
+  }
+  page.family("eventq_oldest_pending_age_seconds", "gauge",
+              "Age of the oldest pending event; 0 if there is none.");
+  for (const QueueMetrics& queue : queues) {
+    const Millis age = queue.oldest_pending.value_or(Millis(0));
+    page.sample({{"queue", queue.queue}}, static_cast<double>(age.count()) / 1000);
+  }
+  page.family("eventq_queue_backpressure", "gauge", "1 while publishers are asked to slow down.");
+  for (const QueueMetrics& queue : queues) {
+    page.sample({{"queue", queue.queue}}, std::int64_t{queue.backpressure ? 1 : 0});
+  }
+}
+
+void write_counters(Page& page, const Queues& queues) {
+  for (const Counter& counter : kCounters) {
+    page.family(counter.name, "counter", counter.help);
+    for (const QueueMetrics& queue : queues)
+      page.sample({{"queue", queue.queue}}, queue.totals.*counter.value);
+  }
+  page.family("eventq_events_failed_total", "counter",
+              "Failures; those with final=\"true\" ended their event.");
+  for (const QueueMetrics& queue : queues) {
+    const Totals& totals = queue.totals;
+    const std::int64_t others = std::max<std::int64_t>(0, totals.failed - totals.failed_for_good);
+    page.sample({{"queue", queue.queue}, {"final", "false"}}, others);
+    page.sample({{"queue", queue.queue}, {"final", "true"}}, totals.failed_for_good);
+  }
+}
+
+void write_durations(Page& page, const Queues& queues) {
+  page.family("eventq_wait_duration_seconds", "histogram", "From due to claimed.");
+  for (const QueueMetrics& queue : queues) page.histogram({{"queue", queue.queue}}, queue.wait);
+  page.family("eventq_run_duration_seconds", "histogram", "From claimed to reported.");
+  for (const QueueMetrics& queue : queues) page.histogram({{"queue", queue.queue}}, queue.run);
+}
+
+void write_callers(Page& page, const Metrics& metrics) {
+  page.family("eventq_longpoll_waiting", "gauge", "Workers that wait for an event.");
+  page.sample({}, metrics.waiting_claims);
+  page.family("eventq_end_waiting", "gauge", "Callers that wait for an end.");
+  page.sample({}, metrics.waiting_ends);
+  page.family("eventq_workers", "gauge", "Workers seen, by state.");
+  page.sample({{"state", "active"}}, std::max<std::int64_t>(0, metrics.workers - metrics.stale_workers));
+  page.sample({{"state", "stale"}}, metrics.stale_workers);
+}
+
+void write_store(Page& page, const Metrics& metrics) {
+  page.family("eventq_store_commit_duration_seconds", "histogram", "Time of one commit.");
+  page.histogram({}, metrics.commit_seconds);
+  page.family("eventq_store_batch_events", "histogram", "Events changed by one commit.");
+  page.histogram({}, metrics.batch_events);
+  page.family("eventq_store_wal_bytes", "gauge", "Size of the write-ahead log.");
+  page.sample({}, metrics.sizes.log_bytes);
+  page.family("eventq_store_size_bytes", "gauge", "Size of the store's file.");
+  page.sample({}, metrics.sizes.file_bytes);
+}
+
+}  // namespace
+
+std::string write_prometheus(const Metrics& metrics, std::string_view version) {
+  std::string out;
+  Page page(out);
+  page.family("eventq_build_info", "gauge", "The running program; always 1.");
+  page.sample({{"version", version}}, std::int64_t{1});
+  write_states(page, metrics.queues);
+  write_counters(page, metrics.queues);
+  write_durations(page, metrics.queues);
+  write_callers(page, metrics);
+  write_store(page, metrics);
+  return out;
+}
+
+}  // namespace eventq::wire

@@ -1,0 +1,183 @@
+// queue_json.cc: see queue_json.h.
+#include "wire/queue_json.h"
+
+#include <algorithm>
+#include <cmath>
+#include <string_view>
+
+#include "model/names.h"
+#include "wire/answer_json.h"
+#include "wire/config_json.h"
+
+namespace eventq::wire {
+namespace {
+
+std::int64_t number(EventId id) { return static_cast<std::int64_t>(id); }
+
+void write_set(JsonWriter& json, std::string_view name, std::string_view text) {
+  if (!text.empty()) json.key(name).string(text);
+}
+
+void write_or_null(JsonWriter& json, std::string_view name, std::string_view text) {
+  json.key(name);
+  if (text.empty()) {
+    json.null();
+  } else {
+    json.string(text);
+  }
+}
+
+void write_metadata(JsonWriter& json, const Details& details) {
+  const Event& event = details.event;
+  json.key("metadata").begin_object();
+  write_set(json, "correlationId", event.correlation_id);
+  write_set(json, "causationId", event.causation_id);
+  write_set(json, "traceId", event.trace_id);
+  json.key("retryCount").integer(event.retry_count);
+  if (const auto failure = last_failure(details.log)) {
+    json.key("lastError").string(failure->message).key("lastErrorTime").time(failure->at);
+  }
+  const auto picked = std::find_if(details.log.rbegin(), details.log.rend(),
+                                   [](const LogEntry& entry) { return entry.action == Action::picked; });
+  if (event.status == Status::processing && picked != details.log.rend()) {
+    json.key("processingStartTime").time(picked->created_at);
+  }
+  json.end_object();
+}
+
+void write_waiting(JsonWriter& json, const Details& details) {
+  const Event& event = details.event;
+  json.begin_object().key("eventId").string(event.event_id);
+  write_set(json, "pattern", event.pattern);
+  write_set(json, "version", event.version);
+  write_source(json, event.source);
+  json.key("timestamp").time(event.timestamp).key("payload").raw(event.payload);
+  write_metadata(json, details);
+  json.end_object();
+}
+
+void write_queue_metrics(JsonWriter& json, const Totals& totals) {
+  const double average =
+      totals.runs > 0 ? static_cast<double>(totals.run_ms) / static_cast<double>(totals.runs) : 0;
+  json.key("queueMetrics").begin_object().key("totalProcessed").integer(totals.completed);
+  json.key("totalErrors").integer(totals.failed);
+  json.key("avgProcessingTimeMs").integer(std::llround(average)).end_object();
+}
+
+void write_ids(JsonWriter& json, const std::vector<EventId>& ids) {
+  json.key("events").begin_array();
+  for (const EventId id : ids) json.integer(number(id));
+  json.end_array();
+}
+
+void write_head(JsonWriter& json, const Brought& brought) {
+  json.begin_object().key("dry_run").boolean(brought.dry_run);
+  json.key("matched").integer(static_cast<std::int64_t>(brought.matched.size()));
+}
+
+// Whether there is more, and the place that `after` of the next request goes on from.
+void write_more(JsonWriter& json, const Brought& brought) {
+  json.key("more").boolean(brought.more);
+  if (brought.next && number(brought.next->id) > 0) {
+    const std::int64_t ended_at = brought.next->ended_at.time_since_epoch().count();
+    json.key("next").string(std::to_string(ended_at) + "-" + std::to_string(number(brought.next->id)));
+  }
+  json.end_object();
+}
+
+}  // namespace
+
+std::int64_t depth_of(const Counts& counts) {
+  return counts[static_cast<std::size_t>(Status::pending)] +
+         counts[static_cast<std::size_t>(Status::processing)];
+}
+
+void write_counts(JsonWriter& json, const Counts& counts) {
+  json.key("counts").begin_object();
+  for (std::size_t i = 0; i < counts.size(); ++i) {
+    json.key(name_of(static_cast<Status>(i))).integer(counts.at(i));
+  }
+  json.end_object();
+}
+
+void write_queue(JsonWriter& json, const QueueDocument& queue, const Policy& policy, QueueEvents events) {
+  const QueueRow& row = queue.row;
+  json.begin_object().key("id").string(row.id);
+  if (events == QueueEvents::shown) {
+    json.key("events").begin_array();
+    for (const Details& details : queue.events) write_waiting(json, details);
+    json.end_array();
+  }
+  write_or_null(json, "checkpointId", queue.checkpoint_id);
+  write_queue_metrics(json, queue.totals);
+  json.key("config");
+  write_config(json, policy);
+  json.key("status").string(name_of(row.status));
+  json.key("created_at").time(row.created_at).key("updated_at").time(row.updated_at);
+  json.key("depth").integer(depth_of(queue.counts));
+  write_counts(json, queue.counts);
+  write_set(json, "statusReason", row.status_reason);
+  write_set(json, "statusBy", row.status_by);
+  if (row.status_at) json.key("statusAt").time(*row.status_at);
+  json.end_object();
+}
+
+void write_checkpoint(JsonWriter& json, const Checkpoint& checkpoint) {
+  json.begin_object().key("id").string(checkpoint.id).key("queueId").string(checkpoint.queue);
+  write_or_null(json, "checkpointId", checkpoint.checkpoint_id);
+  json.key("eventCount").integer(checkpoint.event_count);
+  json.key("created_at").time(checkpoint.created_at).end_object();
+}
+
+void write_checkpoints(JsonWriter& json, const std::vector<Checkpoint>& checkpoints) {
+  json.begin_object().key("checkpoints").begin_array();
+  for (const Checkpoint& checkpoint : checkpoints) write_checkpoint(json, checkpoint);
+  json.end_array().end_object();
+}
+
+void write_recovery(JsonWriter& json, const Recovery& recovery) {
+  json.begin_object().key("id").string(recovery.id);
+  write_or_null(json, "checkpointId", recovery.checkpoint_id);
+  json.key("eventsRecovered").integer(recovery.events_recovered);
+  json.key("recoveryStartTime").time(recovery.started_at);
+  json.key("recoveryCompleteTime").time(recovery.completed_at);
+  json.key("status").string(recovery.status).end_object();
+}
+
+void write_superseded(JsonWriter& json, const std::vector<EventId>& events) {
+  json.begin_object().key("superseded").integer(static_cast<std::int64_t>(events.size()));
+  write_ids(json, events);
+  json.end_object();
+}
+
+void write_replay(JsonWriter& json, const Brought& brought) {
+  write_head(json, brought);
+  json.key("events").begin_array();
+  for (std::size_t i = 0; i < brought.matched.size(); ++i) {
+    json.begin_object().key("id").integer(number(brought.matched[i]));
+    if (i < brought.events.size()) json.key("replayed_as").integer(number(brought.events[i]));
+    json.end_object();
+  }
+  json.end_array();
+  write_more(json, brought);
+}
+
+void write_redrive(JsonWriter& json, const Brought& brought) {
+  write_head(json, brought);
+  json.key("redriven").integer(static_cast<std::int64_t>(brought.events.size()));
+  write_ids(json, brought.dry_run ? brought.matched : brought.events);
+  write_more(json, brought);
+}
+
+void write_failures(JsonWriter& json, const std::vector<FailureGroup>& failures) {
+  json.begin_object().key("failures").begin_array();
+  for (const FailureGroup& group : failures) {
+    json.begin_object().key("queue").string(group.queue).key("cause").string(group.cause);
+    json.key("events").integer(group.events).key("first_at").time(group.first_at);
+    json.key("last_at").time(group.last_at).key("last_event_id").integer(number(group.last_event));
+    json.end_object();
+  }
+  json.end_array().end_object();
+}
+
+}  // namespace eventq::wire

@@ -1,0 +1,289 @@
+// queue_requests.cc: see queue_requests.h.
+#include "wire/queue_requests.h"
+
+#include <algorithm>
+#include <array>
+#include <chrono>
+#include <cstdint>
+#include <utility>
+
+#include "base/numbers.h"
+#include "eventq/limits.h"
+#include "model/names.h"
+#include "model/tags.h"
+#include "model/validate.h"
+#include "wire/fields.h"
+#include "wire/query_fields.h"
+#include "wire/tag_fields.h"
+
+namespace eventq::wire {
+namespace {
+
+using Fault = std::optional<Error>;
+
+Error invalid(std::string_view field, std::string message) {
+  return {ErrorCode::invalid_argument, std::move(message), std::string(field)};
+}
+
+Fault out_of_range(std::string_view field, std::int64_t value, std::size_t least, std::size_t most) {
+  if (value >= static_cast<std::int64_t>(least) && value <= static_cast<std::int64_t>(most))
+    return std::nullopt;
+  return invalid(field, std::string(field) + " is from " + std::to_string(least) + " to " +
+                            std::to_string(most) + "; " + std::to_string(value) + " is not.");
+}
+
+bool is_lower_hex(char c) { return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'f'); }
+
+bool is_hex(std::string_view text) {
+  return std::all_of(text.begin(), text.end(), is_lower_hex) && text.find_first_not_of('0') != text.npos;
+}
+
+// 36 characters: hexadecimal digits and, at four places, dashes.
+bool is_uuid(std::string_view text) {
+  if (text.size() != 36) return false;
+  for (std::size_t i = 0; i < text.size(); ++i) {
+    const bool dash = i == 8 || i == 13 || i == 18 || i == 23;
+    if (dash ? text[i] != '-' : !is_lower_hex(text[i])) return false;
+  }
+  return true;
+}
+
+// What replay and redrive have in common.
+// 9999-12-31: no time of ours is later.
+constexpr std::int64_t kLatest = 253'402'300'799'999;
+
+struct Common {
+  std::optional<std::vector<std::string>> tags;
+  std::optional<std::string> after;
+  std::int64_t limit = 0;
+};
+
+Common read_common(Fields& fields, RevivalRequest& request) {
+  Common common;
+  common.tags = read_tags(fields);
+  request.filter.pattern = fields.text("pattern").value_or("");
+  request.filter.from = fields.time("from");
+  request.filter.to = fields.time("to");
+  common.after = fields.text("after");
+  common.limit = fields.integer("limit").value_or(1000);
+  request.dry_run = fields.boolean("dry_run").value_or(false);
+  return common;
+}
+
+Fault check_common(Common&& common, RevivalRequest& request) {
+  EndedFilter& filter = request.filter;
+  if (common.tags) {
+    auto tags = clean_tags(*common.tags);
+    if (!tags) return tags.error();
+    filter.tags = std::move(*tags);
+  }
+  if (!filter.pattern.empty()) {
+    if (Fault fault = validate_key("pattern", filter.pattern)) return fault;
+  }
+  if (common.after) {
+    const std::size_t dash = common.after->find('-');
+    const auto time = parse_whole<std::int64_t>(std::string_view(*common.after).substr(0, dash));
+    const auto id = parse_whole<std::int64_t>(
+        std::string_view(*common.after).substr(std::min(dash + 1, common.after->size())));
+    if (dash == std::string::npos || !time || !id || *time > kLatest) {
+      return invalid("after", "after is `next` of an earlier answer; this is none.");
+    }
+    filter.after = EndedPlace{TimePoint(Millis(*time)), static_cast<EventId>(*id)};
+  }
+  if (Fault fault = out_of_range("limit", common.limit, 1, limits::kReplay)) return fault;
+  filter.limit = static_cast<std::size_t>(common.limit);
+  if (filter.from && filter.to && *filter.from >= *filter.to) {
+    return invalid("to", "to is not after from, so that nothing lies between them.");
+  }
+  return validate_reason(request.reason);
+}
+
+Result<std::vector<Status>> statuses_named(const std::vector<std::string>& names) {
+  if (names.empty())
+    return invalid("statuses", "statuses is empty; leave it out for all that were completed.");
+  std::vector<Status> statuses;
+  for (const std::string& name : names) {
+    const auto status = status_named(name);
+    if (!status || !has_ended(*status)) {
+      return invalid("statuses", "\"" + name +
+                                     "\" is no status of an event that has ended; there are COMPLETED, "
+                                     "COMPLETED_WITH_ERRORS, FAILED, SUPERSEDED and CANCELLED.");
+    }
+    if (std::find(statuses.begin(), statuses.end(), *status) == statuses.end()) statuses.push_back(*status);
+  }
+  return statuses;
+}
+
+Fault check_span(const RevivalRequest& request) {
+  if (request.checkpoint && !is_uuid(*request.checkpoint)) {
+    return invalid("checkpoint", "checkpoint is the id of a checkpoint: a UUID in lower case.");
+  }
+  if (request.checkpoint && request.filter.from) {
+    return invalid("from", "checkpoint and from both say where to begin; send one of them.");
+  }
+  if (!request.checkpoint && !request.filter.from && !request.filter.to) {
+    return invalid("checkpoint", "Say which events are meant: one of checkpoint, from and to is needed.");
+  }
+  return std::nullopt;
+}
+
+std::string_view trimmed(std::string_view text) {
+  while (!text.empty() && (text.front() == ' ' || text.front() == '\t')) text.remove_prefix(1);
+  while (!text.empty() && (text.back() == ' ' || text.back() == '\t')) text.remove_suffix(1);
+  return text;
+}
+
+bool is_wait(std::string_view name) {
+  constexpr std::string_view kWait = "wait";
+  return std::equal(name.begin(), name.end(), kWait.begin(), kWait.end(),
+                    [](char a, char b) { return (a >= 'A' && a <= 'Z' ? a - 'A' + 'a' : a) == b; });
+}
+
+}  // namespace
+
+Result<Remark> parse_remark(const JsonValue& body) {
+  Fields fields(body, "");
+  Remark remark;
+  remark.reason = fields.text("reason").value_or("");
+  remark.by = fields.text("by").value_or("");
+  if (Fault fault = fields.fault()) return *fault;
+  if (Fault fault = validate_reason(remark.reason)) return *fault;
+  if (!remark.by.empty()) {
+    if (Fault fault = validate_key("by", remark.by)) return *fault;
+  }
+  return remark;
+}
+
+Result<SupersedeRequest> parse_supersede(const JsonValue& body) {
+  Fields fields(body, "");
+  SupersedeRequest request;
+  request.key = fields.text("supersede_key").value_or("");
+  request.reason = fields.text("reason").value_or("");
+  if (Fault fault = fields.fault()) return *fault;
+  if (Fault fault = validate_key("supersede_key", request.key)) return *fault;
+  if (Fault fault = validate_reason(request.reason)) return *fault;
+  return request;
+}
+
+Result<RevivalRequest> parse_replay(const JsonValue& body, const std::string& queue) {
+  Fields fields(body, "");
+  RevivalRequest request;
+  request.filter.queue = queue;
+  request.checkpoint = fields.text("checkpoint");
+  const auto names = fields.texts("statuses");
+  Common common = read_common(fields, request);
+  if (Fault fault = fields.fault()) return *fault;
+  if (Fault fault = check_span(request)) return *fault;
+  if (Fault fault = check_common(std::move(common), request)) return *fault;
+  request.filter.statuses = {Status::completed, Status::completed_with_errors};
+  if (names) {
+    auto statuses = statuses_named(*names);
+    if (!statuses) return statuses.error();
+    request.filter.statuses = std::move(*statuses);
+  }
+  return request;
+}
+
+Result<RevivalRequest> parse_redrive(const JsonValue& body) {
+  Fields fields(body, "");
+  RevivalRequest request;
+  const auto queue = fields.text("queue");
+  request.filter.cause = fields.text("cause");
+  request.reason = fields.text("reason").value_or("");
+  Common common = read_common(fields, request);
+  if (Fault fault = fields.fault()) return *fault;
+  if (queue) {
+    if (Fault fault = validate_queue_name(*queue)) return *fault;
+    request.filter.queue = *queue;
+  }
+  if (Fault fault = check_common(std::move(common), request)) return *fault;
+  request.filter.statuses = {Status::failed};
+  return request;
+}
+
+Result<Millis> parse_timeout(const std::vector<QueryParameter>& query, Millis unless_given) {
+  QueryFields fields(query);
+  const auto timeout = fields.whole("timeout");
+  if (Fault fault = fields.fault()) return *fault;
+  if (!timeout) return unless_given;
+  if (*timeout > limits::kWait.count()) {
+    return invalid("timeout",
+                   "timeout is in whole seconds, from 0 to 60; " + std::to_string(*timeout) + " is not.");
+  }
+  return Millis(std::chrono::seconds(*timeout));
+}
+
+Result<std::size_t> parse_event_count(const std::vector<QueryParameter>& query) {
+  QueryFields fields(query);
+  const std::int64_t events = fields.whole("events").value_or(10);
+  if (Fault fault = fields.fault()) return *fault;
+  if (Fault fault = out_of_range("events", events, 0, limits::kQueueEvents)) return *fault;
+  return static_cast<std::size_t>(events);
+}
+
+Result<std::size_t> parse_limit(const std::vector<QueryParameter>& query, std::size_t unless_given) {
+  QueryFields fields(query);
+  const std::int64_t limit = fields.whole("limit").value_or(static_cast<std::int64_t>(unless_given));
+  if (Fault fault = fields.fault()) return *fault;
+  if (Fault fault = out_of_range("limit", limit, 1, limits::kPage)) return *fault;
+  return static_cast<std::size_t>(limit);
+}
+
+Result<CorrelationRequest> parse_correlation_query(const std::vector<QueryParameter>& query) {
+  QueryFields fields(query);
+  CorrelationRequest request;
+  const std::int64_t limit = fields.whole("limit").value_or(100);
+  request.after = static_cast<EventId>(fields.whole("after_id").value_or(0));
+  if (Fault fault = fields.fault()) return *fault;
+  if (Fault fault = out_of_range("limit", limit, 1, limits::kPage)) return *fault;
+  request.limit = static_cast<std::size_t>(limit);
+  return request;
+}
+
+Result<FailuresRequest> parse_failures_query(const std::vector<QueryParameter>& query) {
+  QueryFields fields(query);
+  FailuresRequest request;
+  request.queue = fields.text("queue");
+  const std::int64_t limit = fields.whole("limit").value_or(100);
+  if (Fault fault = fields.fault()) return *fault;
+  if (request.queue) {
+    if (Fault fault = validate_queue_name(*request.queue)) return *fault;
+  }
+  if (Fault fault = out_of_range("limit", limit, 1, limits::kPage)) return *fault;
+  request.limit = static_cast<std::size_t>(limit);
+  return request;
+}
+
+std::optional<std::chrono::seconds> parse_prefer_wait(std::string_view header) {
+  // Of a preference that is sent twice, the first counts.
+  while (!header.empty()) {
+    const std::size_t comma = std::min(header.find(','), header.size());
+    const std::string_view preference = header.substr(0, comma);
+    header.remove_prefix(std::min(comma + 1, header.size()));
+    const std::size_t semicolon = std::min(preference.find(';'), preference.size());
+    const std::string_view pair = trimmed(preference.substr(0, semicolon));
+    const std::size_t equals = std::min(pair.find('='), pair.size());
+    if (!is_wait(trimmed(pair.substr(0, equals)))) continue;
+    std::string_view value = trimmed(pair.substr(std::min(equals + 1, pair.size())));
+    if (value.size() >= 2 && value.front() == '"' && value.back() == '"')
+      value = value.substr(1, value.size() - 2);
+    const auto seconds = parse_whole<std::int64_t>(value);
+    if (!seconds || *seconds > limits::kWait.count()) return std::nullopt;
+    return std::chrono::seconds(*seconds);
+  }
+  return std::nullopt;
+}
+
+std::string_view parse_traceparent(std::string_view header) {
+  constexpr std::size_t kSize = 55;  // of version 00; a later one may say more behind a dash
+  if (header.size() < kSize || header[2] != '-' || header[35] != '-' || header[52] != '-') return {};
+  const std::string_view version = header.substr(0, 2), flags = header.substr(53, 2);
+  const std::string_view trace = header.substr(3, 32), parent = header.substr(36, 16);
+  const bool pairs = std::all_of(version.begin(), version.end(), is_lower_hex) &&
+                     std::all_of(flags.begin(), flags.end(), is_lower_hex);
+  if (!pairs || version == "ff" || !is_hex(trace) || !is_hex(parent)) return {};
+  if (header.size() > kSize && (version == "00" || header[kSize] != '-')) return {};
+  return trace;
+}
+
+}  // namespace eventq::wire

@@ -1,0 +1,437 @@
+// observe_api_test.cc: workers, failures, metrics, traces and the archive, over HTTP.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <chrono>
+#include <filesystem>
+#include <sstream>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/steady.h"
+#include "support/local_api.h"
+#include "support/process.h"
+
+namespace eventq {
+namespace {
+
+using namespace std::chrono_literals;
+using testing::HasSubstr;
+using testing::Not;
+
+class ObserveApiTest : public LocalApiTest {
+ protected:
+  explicit ObserveApiTest(Options options = {}) : LocalApiTest(std::move(options)) {}
+
+  HttpResponse metrics(const std::string& accept) {
+    return request("GET", "/metrics", "", {{"Accept", accept}});
+  }
+};
+
+// Workers
+
+TEST_F(ObserveApiTest, AWorkerIsKnownByItsCalls) {
+  EXPECT_EQ(get("/workers").body, R"({"workers":[]})");
+  put("/queues/mail", R"({"retry":{"baseMs":0}})");
+  publish("mail");
+  publish("mail");
+  fail(claim("mail"));
+  complete(claim("mail"));
+  advance(3s);
+  claim("mail");
+
+  EXPECT_EQ(
+      get("/workers").body,
+      R"({"workers":[{"worker_id":"w:1","first_seen":"2024-03-15T00:00:00.000Z",)"
+      R"("last_seen":"2024-03-15T00:00:03.000Z","completed":1,"failed":1,"holding":[2],"stale":false}]})");
+}
+
+TEST_F(ObserveApiTest, AWorkerWithoutASignOfLifeIsStale) {
+  publish("mail");
+  claim("mail");
+  advance(30s);
+  EXPECT_EQ(at(get("/workers"), "workers[0].stale"), "false");
+
+  advance(1s);
+
+  const HttpResponse workers = get("/workers");
+  EXPECT_EQ(at(workers, "workers[0].stale"), "true");
+  EXPECT_THAT(at(workers, "workers[0].stale_because"), HasSubstr("No sign of life for event 1"));
+
+  post("/events/1/heartbeat", R"({"worker_id":"w:1"})");
+  EXPECT_EQ(at(get("/workers"), "workers[0].stale"), "false");
+}
+
+Options patient() {
+  Options options;
+  options.lease = 1h;
+  options.stale_after = 1h;
+  options.start_within = 5min;
+  return options;
+}
+
+class PatientApiTest : public ObserveApiTest {
+ protected:
+  PatientApiTest() : ObserveApiTest(patient()) {}
+};
+
+TEST_F(PatientApiTest, AWorkerThatBeganNothingOfWhatItClaimedIsStale) {
+  publish("mail");
+  claim("mail");
+  advance(5min + 1s);
+  EXPECT_THAT(at(get("/workers"), "workers[0].stale_because"), HasSubstr("has not begun it"));
+
+  post("/events/1/start", R"({"worker_id":"w:1"})");
+
+  EXPECT_EQ(at(get("/workers"), "workers[0].stale"), "false");
+}
+
+TEST_F(ObserveApiTest, WorkersOutliveARestart) {
+  publish("mail");
+  claim("mail");
+
+  server_.restart();
+
+  EXPECT_EQ(at(get("/workers"), "workers[0].worker_id"), R"("w:1")");
+  EXPECT_EQ(at(get("/workers"), "workers[0].holding[0]"), "1");
+}
+
+// Failures
+
+class FailuresApiTest : public ObserveApiTest {
+ protected:
+  // Fails a new event for good.
+  std::string fail_new(std::string_view queue, std::string_view message, std::string_view more = {}) {
+    const std::string id = publish(queue, R"(,"max_retries":1)" + std::string(more));
+    EXPECT_EQ(fail(claim(queue), message), 400);
+    return id;
+  }
+};
+
+TEST_F(FailuresApiTest, FailuresAreGroupedByCauseNumbersAsideTheLargestFirst) {
+  fail_new("mail", "No such user");
+  advance(1s);
+  fail_new("mail", "Timeout after 30 ms");
+  advance(1s);
+  fail_new("mail", "Timeout after 4000 ms");
+  fail_new("other", "Timeout after 1 ms");
+
+  const HttpResponse failures = get("/failures?queue=mail");
+
+  EXPECT_EQ(
+      failures.body,
+      R"({"failures":[{"queue":"mail","cause":"Timeout after # ms","events":2,)"
+      R"("first_at":"2024-03-15T00:00:01.000Z","last_at":"2024-03-15T00:00:02.000Z","last_event_id":3},)"
+      R"({"queue":"mail","cause":"No such user","events":1,"first_at":"2024-03-15T00:00:00.000Z",)"
+      R"("last_at":"2024-03-15T00:00:00.000Z","last_event_id":1}]})");
+  EXPECT_NE(at(get("/failures"), "failures[2].queue"), "");
+  EXPECT_EQ(at(get("/failures?limit=1"), "failures[1].queue"), "");
+  EXPECT_EQ(get("/failures?limit=0").status, 400);
+}
+
+TEST_F(FailuresApiTest, ARedriveResetsTheFailuresOfACause) {
+  const std::string first = fail_new("mail", "Timeout after 30 ms");
+  const std::string other = fail_new("mail", "No such user");
+  const std::string body = R"({"queue":"mail","cause":"Timeout after # ms","reason":"mended")";
+
+  EXPECT_EQ(post("/failures/redrive", body + R"(,"dry_run":true})").body,
+            R"({"dry_run":true,"matched":1,"redriven":0,"events":[1],"more":false})");
+  EXPECT_EQ(status_of(first), R"("FAILED")");
+
+  EXPECT_EQ(post("/failures/redrive", body + "}").body,
+            R"({"dry_run":false,"matched":1,"redriven":1,"events":[1],"more":false})");
+  EXPECT_EQ(status_of(first), R"("PENDING")");
+  EXPECT_EQ(status_of(other), R"("FAILED")");
+  EXPECT_THAT(get("/events/1?include_logs=true").body, HasSubstr(R"("reason":"mended")"));
+  EXPECT_EQ(at(get("/failures"), "failures[0].cause"), R"("No such user")");
+}
+
+TEST_F(FailuresApiTest, ARedriveOfAllQueuesTakesAnEmptyObjectButNotNothing) {
+  fail_new("mail", "one");
+  fail_new("other", "two", R"(,"pattern":"p")");
+
+  EXPECT_EQ(post("/failures/redrive").status, 415);
+  EXPECT_EQ(at(post("/failures/redrive", R"({"pattern":"p","dry_run":true})"), "matched"), "1");
+  EXPECT_EQ(at(post("/failures/redrive", R"({"tags":"other","dry_run":true})"), "matched"), "0");
+  EXPECT_EQ(at(post("/failures/redrive", R"({"from":"2024-03-15T00:00:01Z"})"), "matched"), "0");
+  EXPECT_EQ(at(post("/failures/redrive", "{}"), "redriven"), "2");
+  EXPECT_EQ(post("/failures/redrive", R"({"queue":"none"})").status, 404);
+}
+
+TEST_F(FailuresApiTest, ARedriveIntoAFullQueueIs429) {
+  put("/queues/mail", R"({"maxQueueDepth":1})");
+  const std::string failed = fail_new("mail", "one");
+  publish("mail");
+
+  const HttpResponse refused = post("/failures/redrive", R"({"queue":"mail"})");
+
+  EXPECT_EQ(refused.status, 429);
+  EXPECT_NE(refused.header("Retry-After"), "");
+  EXPECT_EQ(status_of(failed), R"("FAILED")");
+}
+
+TEST_F(FailuresApiTest, ARedriveIntoAQueueWithRoomForSomeResetsThoseAndSaysThatThereAreMore) {
+  put("/queues/mail", R"({"maxQueueDepth":2})");
+  const std::string first = fail_new("mail", "one");
+  const std::string second = fail_new("mail", "one");
+  publish("mail");
+
+  EXPECT_EQ(post("/failures/redrive", R"({"queue":"mail"})").body,
+            R"({"dry_run":false,"matched":2,"redriven":1,"events":[1],"more":true})");
+  EXPECT_EQ(status_of(first), R"("PENDING")");
+  EXPECT_EQ(status_of(second), R"("FAILED")");
+  EXPECT_EQ(depth_of("mail"), "2");
+}
+
+TEST_F(FailuresApiTest, AnEventShowsWhatItsLastFailureSaid) {
+  fail_new("mail", "No such user");
+
+  EXPECT_EQ(at(get("/events/1"), "error_message"), R"("No such user")");
+  EXPECT_EQ(at(get("/events/1"), "processed_at"), R"("2024-03-15T00:00:00.000Z")");
+}
+
+// Metrics
+
+TEST_F(ObserveApiTest, MetricsAreTextForPrometheusUnlessJsonIsAskedFor) {
+  for (const std::string accept :
+       {"", "*/*", "text/plain",
+        "application/openmetrics-text;version=1.0.0,text/plain;version=0.0.4;q=0.5,*/*;q=0.1"}) {
+    EXPECT_EQ(metrics(accept).header("Content-Type"), "text/plain; version=0.0.4; charset=utf-8") << accept;
+  }
+  EXPECT_EQ(metrics("application/json").header("Content-Type"), "application/json");
+}
+
+TEST_F(ObserveApiTest, MetricsCountWhatHappenedInEachQueue) {
+  put("/queues/mail", R"({"highWatermark":1,"retry":{"baseMs":0}})");
+  for (int i = 0; i < 4; ++i) publish("mail");
+  complete(claim("mail"));
+  fail(claim("mail"));
+  advance(7s);
+
+  const std::string text = metrics("text/plain").body;
+
+  for (const std::string_view line : {
+           "# TYPE eventq_events gauge\n",
+           "eventq_events{queue=\"mail\",state=\"PENDING\"} 3\n",
+           "eventq_events{queue=\"mail\",state=\"COMPLETED\"} 1\n",
+           "eventq_oldest_pending_age_seconds{queue=\"mail\"} 7\n",
+           "eventq_queue_backpressure{queue=\"mail\"} 1\n",
+           "eventq_queue_backpressure{queue=\"main\"} 0\n",
+           "# TYPE eventq_events_published_total counter\n",
+           "eventq_events_published_total{queue=\"mail\"} 4\n",
+           "eventq_events_claimed_total{queue=\"mail\"} 2\n",
+           "eventq_events_completed_total{queue=\"mail\"} 1\n",
+           "eventq_events_failed_total{queue=\"mail\",final=\"false\"} 1\n",
+           "eventq_events_retried_total{queue=\"mail\"} 1\n",
+           "# TYPE eventq_run_duration_seconds histogram\n",
+           "eventq_run_duration_seconds_count{queue=\"mail\"} 2\n",
+           "eventq_workers{state=\"active\"} 1\n",
+       }) {
+    EXPECT_THAT(text, HasSubstr(line));
+  }
+}
+
+TEST_F(ObserveApiTest, MetricsInJsonSayTheSame) {
+  put("/queues/mail", R"({"highWatermark":1})");
+  for (int i = 0; i < 4; ++i) publish("mail");
+  complete(claim("mail"));
+  claim("mail");
+  advance(7s);
+
+  const HttpResponse shown = metrics("application/json");
+
+  EXPECT_EQ(at(shown, "pending"), "2");
+  EXPECT_EQ(at(shown, "processing"), "1");
+  EXPECT_EQ(at(shown, "failed_24h"), "0");
+  EXPECT_EQ(at(shown, "queues[0].queue"), R"("mail")");
+  EXPECT_EQ(at(shown, "queues[0].depth"), "3");
+  EXPECT_EQ(at(shown, "queues[0].backpressure"), "true");
+  EXPECT_EQ(at(shown, "queues[0].published"), "4");
+  EXPECT_EQ(at(shown, "queues[0].completed"), "1");
+  EXPECT_EQ(at(shown, "queues[0].oldest_pending_seconds"), "7");
+  EXPECT_EQ(at(shown, "queues[1].oldest_pending_seconds"), "null");
+  EXPECT_EQ(at(shown, "workers"), "1");
+}
+
+TEST_F(ObserveApiTest, MetricsCountWhoWaits) {
+  publish("mail");
+  HttpClient worker = waiting("GET", "/events/subscribe?tags=none&worker_id=w:1&wait=20");
+  HttpClient waiter = waiting("POST", "/events/1/wait?timeout=20");
+
+  EXPECT_EQ(at(metrics("application/json"), "waiting_claims"), "1");
+  EXPECT_EQ(at(metrics("application/json"), "waiting_ends"), "1");
+  EXPECT_THAT(metrics("text/plain").body, HasSubstr("eventq_longpoll_waiting 1\n"));
+  EXPECT_THAT(metrics("text/plain").body, HasSubstr("eventq_end_waiting 1\n"));
+}
+
+TEST_F(ObserveApiTest, FailuresOfTheLastDayAreCountedAlsoAfterARestart) {
+  put("/queues/mail", R"({"maxRetries":1})");
+  publish("mail");
+  fail(claim("mail"));
+
+  server_.restart();
+  EXPECT_EQ(at(metrics("application/json"), "failed_24h"), "1");
+  advance(25h);
+
+  EXPECT_EQ(at(metrics("application/json"), "failed_24h"), "0");
+}
+
+// Traces
+
+TEST_F(ObserveApiTest, ATraceparentGivesTheTraceId) {
+  const HttpHeaders trace = {{"traceparent", "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01"}};
+  const std::string event = R"({"title":"event","tags":"t"})";
+
+  EXPECT_EQ(at(post("/events", event, trace), "trace_id"), R"("4bf92f3577b34da6a3ce929d0e0e4736")");
+  EXPECT_EQ(at(post("/events/batch", R"({"events":[)" + event + "]}", trace), "events[0].trace_id"),
+            R"("4bf92f3577b34da6a3ce929d0e0e4736")");
+  EXPECT_EQ(at(post("/events", R"({"title":"event","tags":"t","trace_id":"mine"})", trace), "trace_id"),
+            R"("mine")");
+}
+
+TEST_F(ObserveApiTest, AMalformedTraceparentIsIgnored) {
+  for (const std::string_view header : {
+           "",
+           "00",
+           "00-4bf92f3577b34da6a3ce929d0e0e473-00f067aa0ba902b7-01",
+           "00-00000000000000000000000000000000-00f067aa0ba902b7-01",
+           "00-4BF92F3577B34DA6A3CE929D0E0E4736-00f067aa0ba902b7-01",
+           "ff-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01",
+           "00-4bf92f3577b34da6a3ce929d0e0e4736-0000000000000000-01",
+       }) {
+    const HttpResponse published =
+        post("/events", R"({"title":"event","tags":"t"})", {{"traceparent", std::string(header)}});
+    EXPECT_EQ(published.status, 201) << header;
+    EXPECT_EQ(at(published, "trace_id"), "") << header;
+  }
+}
+
+// Retention and archive
+
+class RetentionApiTest : public ObserveApiTest {
+ protected:
+  explicit RetentionApiTest(Options options = {}) : ObserveApiTest(std::move(options)) {}
+
+  // Whether the event leaves: another thread removes it.
+  bool leaves(std::string_view id) {
+    for (const SteadyTime deadline = steady_now() + 10s; steady_now() < deadline;) {
+      server_.settle();
+      if (get("/events/" + std::string(id)).status == 404) return true;
+    }
+    return false;
+  }
+};
+
+TEST_F(RetentionApiTest, EndedEventsLeaveAfterTheirTime) {
+  put("/queues/mail", R"({"maxRetries":1,"retention":{"completedSeconds":60,"failedSeconds":3600}})");
+  publish("mail");
+  complete(claim("mail"));
+  publish("mail");
+  fail(claim("mail"));
+  publish("mail");
+  advance(60s);
+  EXPECT_EQ(get("/events/1").status, 200);
+
+  advance(1ms);
+  EXPECT_TRUE(leaves("1"));
+  EXPECT_EQ(get("/events/2").status, 200) << "failed ones stay longer";
+
+  advance(1h);
+  EXPECT_TRUE(leaves("2"));
+  EXPECT_EQ(status_of("3"), R"("PENDING")") << "a live one stays";
+  EXPECT_EQ(at(get("/queues/mail"), "queueMetrics.totalProcessed"), "1") << "totals stay";
+  EXPECT_EQ(at(get("/queues/mail"), "counts.COMPLETED"), "0");
+}
+
+TEST_F(RetentionApiTest, ACorrelationsCountsStayUntilItsLastEventHasLeft) {
+  put("/queues/mail", R"({"retention":{"completedSeconds":60}})");
+  publish("mail", R"(,"correlation_id":"c")");
+  publish("mail", R"(,"correlation_id":"c")");
+  complete(claim("mail"));
+  advance(60s + 1ms);
+  EXPECT_TRUE(leaves("1"));
+  EXPECT_EQ(at(get("/events/correlation/c"), "total"), "2");
+  EXPECT_EQ(at(get("/events/correlation/c"), "events[0].id"), "2");
+
+  complete(claim("mail"));
+  advance(60s + 1ms);
+  EXPECT_TRUE(leaves("2"));
+
+  EXPECT_EQ(get("/events/correlation/c").status, 404);
+}
+
+// A folder that is there before the server.
+struct ArchiveFolder {
+  TemporaryDirectory place_;
+};
+
+Options archiving(const TemporaryDirectory& place) {
+  Options options;
+  options.archive_dir = place.file("archive");
+  return options;
+}
+
+class ArchiveApiTest : protected ArchiveFolder, public RetentionApiTest {
+ protected:
+  ArchiveApiTest() : RetentionApiTest(archiving(place_)) {}
+
+  std::vector<std::string> read(const std::string& file) {
+    const Finished read = run({.command = {"/bin/zcat", place_.file("archive/" + file)}, .directory = "/"});
+    EXPECT_EQ(read.exit_code, 0) << read.err;
+    std::vector<std::string> lines;
+    std::istringstream text(read.out);
+    for (std::string line; std::getline(text, line);) lines.push_back(line);
+    return lines;
+  }
+};
+
+TEST_F(ArchiveApiTest, WhatLeavesIsALineOfTheDaysFileAsItWasShown) {
+  put("/queues/mail", R"({"retention":{"completedSeconds":60}})");
+  publish("mail", ",\"payload\":{\"text\":\"two\\nlines\",\n \"n\": 1}");
+  publish("mail");
+  complete(claim("mail"));
+  complete(claim("mail"));
+  const std::string shown = get("/events/2?include_logs=true").body;
+  advance(60s + 1ms);
+  ASSERT_TRUE(leaves("1"));
+  ASSERT_TRUE(leaves("2"));
+
+  const auto lines = read("events-2024-03-15.ndjson.gz");
+
+  ASSERT_EQ(lines.size(), 2U);
+  EXPECT_EQ(at(lines[0], "id"), "1");
+  EXPECT_EQ(at(lines[0], "payload"), R"({"text":"two\nlines",  "n": 1})")
+      << "one line, so a blank for the break";
+  EXPECT_EQ(at(lines[0], "logs[1].action"), R"("COMPLETED")");
+  EXPECT_EQ(lines[1], shown);
+}
+
+TEST_F(ArchiveApiTest, AFileIsReadableAsAWholeAfterEveryAppend) {
+  put("/queues/mail", R"({"retention":{"completedSeconds":1}})");
+  for (int i = 1; i <= 3; ++i) {
+    const std::string id = publish("mail");
+    complete(claim("mail"));
+    advance(1s + 1ms);
+    ASSERT_TRUE(leaves(id));
+    EXPECT_EQ(read("events-2024-03-15.ndjson.gz").size(), static_cast<std::size_t>(i));
+    if (i == 2) server_.restart();
+  }
+}
+
+TEST_F(ArchiveApiTest, EachDayHasItsFile) {
+  put("/queues/mail", R"({"retention":{"completedSeconds":1}})");
+  for (int day = 0; day < 2; ++day) {
+    const std::string id = publish("mail");
+    complete(claim("mail"));
+    advance(1s + 1ms);
+    ASSERT_TRUE(leaves(id));
+    advance(24h);
+  }
+
+  EXPECT_EQ(read("events-2024-03-15.ndjson.gz").size(), 1U);
+  EXPECT_EQ(read("events-2024-03-16.ndjson.gz").size(), 1U);
+}
+
+}  // namespace
+}  // namespace eventq

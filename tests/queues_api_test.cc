@@ -1,0 +1,606 @@
+// queues_api_test.cc: the calls on queues, and those that wait, over HTTP: what they answer, and what they
+// refuse.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <string>
+#include <string_view>
+
+#include "support/local_api.h"
+
+namespace eventq {
+namespace {
+
+using namespace std::chrono_literals;
+using testing::HasSubstr;
+
+class QueuesApiTest : public LocalApiTest {
+ protected:
+  // `config` as the server shows it.
+  std::string config_of(std::string_view queue) {
+    const std::string body = get("/queues/" + std::string(queue)).body;
+    const std::size_t begin = body.find(R"("config":)") + 9;
+    return body.substr(begin, body.find(R"(,"status":)") - begin);
+  }
+};
+
+// GET and PUT
+
+TEST_F(QueuesApiTest, MainIsAlwaysThereAndNoOtherQueue) {
+  const HttpResponse queues = get("/queues");
+
+  EXPECT_EQ(queues.status, 200);
+  EXPECT_EQ(at(queues, "queues[0].id"), R"("main")");
+  EXPECT_EQ(at(queues, "queues[1].id"), "");
+}
+
+TEST_F(QueuesApiTest, TheListShowsAllQueuesByNameWithoutTheirEvents) {
+  publish("zebra");
+  publish("ant");
+
+  const HttpResponse queues = get("/queues");
+
+  EXPECT_EQ(at(queues, "queues[0].id"), R"("ant")");
+  EXPECT_EQ(at(queues, "queues[1].id"), R"("main")");
+  EXPECT_EQ(at(queues, "queues[2].id"), R"("zebra")");
+  EXPECT_EQ(at(queues, "queues[2].depth"), "1");
+  EXPECT_EQ(at(queues, "queues[2].events[0].eventId"), "");
+}
+
+TEST_F(QueuesApiTest, APutCreatesAQueueWith201AndChangesItWith200) {
+  const HttpResponse created = put("/queues/mail", R"({"maxQueueDepth":50})");
+  EXPECT_EQ(created.status, 201);
+  EXPECT_EQ(at(created, "id"), R"("mail")");
+  EXPECT_EQ(at(created, "config.maxQueueDepth"), "50");
+  EXPECT_EQ(at(created, "config.highWatermark"), "40") << "80 % of it";
+  EXPECT_EQ(at(created, "events"), "");
+
+  EXPECT_EQ(put("/queues/mail", R"({"leaseMs":1000})").status, 200);
+}
+
+TEST_F(QueuesApiTest, APutReplacesAllSettings) {
+  put("/queues/mail", R"({"maxQueueDepth":50,"onFailure":"block"})");
+
+  const HttpResponse changed = put("/queues/mail", R"({"leaseMs":1000,"maxRetries":null})");
+
+  EXPECT_EQ(at(changed, "config.leaseMs"), "1000");
+  EXPECT_EQ(at(changed, "config.maxQueueDepth"), "10000");
+  EXPECT_EQ(at(changed, "config.onFailure"), R"("skip")");
+  EXPECT_EQ(at(changed, "config.maxRetries"), "3");
+}
+
+TEST_F(QueuesApiTest, APutTakesWhatAGetShows) {
+  put("/queues/mail",
+      R"({"maxQueueDepth":50,"highWatermark":30,"batchSize":5,"processingInterval":20,"persistenceThreshold":9,)"
+      R"("leaseMs":5000,"maxAttempts":4,"maxRetries":7,"retry":{"kind":"exponential","baseMs":10,"capMs":100,)"
+      R"("jitter":0.25},"durability":"buffered","onFailure":"block",)"
+      R"("retention":{"completedSeconds":60,"failedSeconds":120}})");
+  const std::string config = config_of("mail");
+
+  const HttpResponse copied = put("/queues/copy", R"({"config":)" + config + "}");
+  EXPECT_EQ(copied.status, 201) << copied.body;
+  EXPECT_EQ(config_of("copy"), config);
+  EXPECT_EQ(put("/queues/other", config).status, 201);
+  EXPECT_EQ(config_of("other"), config);
+}
+
+TEST_F(QueuesApiTest, SettingsOutliveARestart) {
+  put("/queues/mail", R"({"maxQueueDepth":50})");
+
+  server_.restart();
+
+  EXPECT_EQ(at(get("/queues/mail"), "config.maxQueueDepth"), "50");
+}
+
+TEST_F(QueuesApiTest, ASettingThatCannotBeIsRefusedByName) {
+  const auto refused = [this](std::string_view config) {
+    const HttpResponse response = put("/queues/mail", config);
+    EXPECT_EQ(response.status, 400) << config;
+    return at(response, "field");
+  };
+
+  EXPECT_EQ(refused(R"({"maxQueueDepth":0})"), R"("maxQueueDepth")");
+  EXPECT_EQ(refused(R"({"batchSize":1001})"), R"("batchSize")");
+  EXPECT_EQ(refused(R"({"processingInterval":0})"), R"("processingInterval")");
+  EXPECT_EQ(refused(R"({"persistenceThreshold":-1})"), R"("persistenceThreshold")");
+  EXPECT_EQ(refused(R"({"maxQueueDepth":10,"highWatermark":11})"), R"("highWatermark")");
+  EXPECT_EQ(refused(R"({"leaseMs":99})"), R"("leaseMs")");
+  EXPECT_EQ(refused(R"({"retry":{"jitter":1.5}})"), R"("retry.jitter")");
+  EXPECT_EQ(refused(R"({"retry":{"kind":"linear"}})"), R"("retry.kind")");
+  EXPECT_EQ(refused(R"({"durability":"sometimes"})"), R"("durability")");
+  EXPECT_EQ(refused(R"({"color":"red"})"), R"("color")");
+  EXPECT_EQ(get("/queues/mail").status, 404) << "none of them created it";
+}
+
+TEST_F(QueuesApiTest, ANameIsOneSegmentOfThePathPercentDecoded) {
+  publish("billing/eu");
+
+  EXPECT_EQ(at(get("/queues/billing%2Feu"), "id"), R"("billing/eu")");
+  EXPECT_EQ(get("/queues/billing/eu").status, 404);
+  EXPECT_EQ(get("/queues/no%20blanks").status, 400);
+  EXPECT_EQ(put("/queues/" + std::string(129, 'q'), "{}").status, 400);
+}
+
+TEST_F(QueuesApiTest, EventsSaysHowManyAreShown) {
+  for (int i = 0; i < 12; ++i) publish("mail");
+
+  EXPECT_NE(at(get("/queues/mail"), "events[9].eventId"), "");
+  EXPECT_EQ(at(get("/queues/mail"), "events[10].eventId"), "");
+  EXPECT_NE(at(get("/queues/mail?events=1000"), "events[11].eventId"), "");
+  EXPECT_THAT(get("/queues/mail?events=0").body, testing::Not(HasSubstr("\"events\"")));
+  EXPECT_EQ(get("/queues/mail?events=1001").status, 400);
+}
+
+TEST_F(QueuesApiTest, CountsHaveEveryStatus) {
+  put("/queues/mail", R"({"maxRetries":1})");
+  for (int i = 0; i < 6; ++i) publish("mail", i == 5 ? R"(,"supersede_key":"k")" : "");
+  complete(claim("mail"));
+  fail(claim("mail"));
+  post("/events/" + claim("mail") + "/complete", R"({"worker_id":"w:1","errors":["half"]})");
+  claim("mail");
+  post("/events/5/cancel");
+  publish("mail", R"(,"supersede_key":"k")");
+
+  EXPECT_THAT(get("/queues/mail").body,
+              HasSubstr(R"("depth":2,"counts":{"PENDING":1,"PROCESSING":1,"COMPLETED":1,)"
+                        R"("COMPLETED_WITH_ERRORS":1,"FAILED":1,"SUPERSEDED":1,"CANCELLED":1})"));
+}
+
+// Whatever is asked of a queue that is not there.
+
+TEST_F(QueuesApiTest, AnUnknownQueueIs404AndStaysUnknown) {
+  for (const std::string_view target :
+       {"/queues/none", "/queues/none/checkpoints", "/queues/none/recovery"}) {
+    EXPECT_EQ(get(target).status, 404) << target;
+  }
+  for (const std::string_view action : {"pause", "resume", "drain", "drain?timeout=1", "checkpoint"}) {
+    EXPECT_EQ(post("/queues/none/" + std::string(action)).status, 404) << action;
+  }
+  EXPECT_EQ(post("/queues/none/replay", R"({"from":"2024-01-01T00:00:00Z"})").status, 404);
+  EXPECT_EQ(post("/queues/none/supersede", R"({"supersede_key":"k"})").status, 404);
+  EXPECT_EQ(claim("none"), "");
+  EXPECT_EQ(get("/queues/none").status, 404) << "asking does not create it";
+}
+
+TEST_F(QueuesApiTest, AnUnknownParameterMemberOrMethodIsRefused) {
+  publish("mail");
+  for (const std::string_view target : {"/queues", "/queues/mail", "/queues/mail/checkpoints",
+                                        "/queues/mail/recovery", "/workers", "/failures", "/metrics"}) {
+    EXPECT_EQ(get(std::string(target) + "?color=red").status, 400) << target;
+    EXPECT_EQ(request("DELETE", target).status, 405) << target;
+  }
+  for (const std::string_view action : {"pause", "resume", "drain", "checkpoint", "replay", "supersede"}) {
+    const std::string target = "/queues/mail/" + std::string(action);
+    EXPECT_EQ(post(target + "?color=red").status, 400) << target;
+    EXPECT_EQ(post(target, R"({"color":"red"})").status, 400) << target;
+    EXPECT_EQ(get(target).header("Allow"), "POST") << target;
+  }
+  EXPECT_EQ(post("/events/1/wait?color=red").status, 400);
+  EXPECT_EQ(post("/failures/redrive", R"({"color":"red"})").status, 400);
+  EXPECT_EQ(at(get("/queues/mail"), "status"), R"("active")");
+}
+
+// Status
+
+TEST_F(QueuesApiTest, APauseSaysWhoAndWhyAndWhen) {
+  publish("mail");
+  advance(5s);
+
+  const HttpResponse paused = post("/queues/mail/pause", R"({"reason":"mail server moves","by":"alice"})");
+
+  EXPECT_EQ(paused.status, 200);
+  EXPECT_EQ(at(paused, "status"), R"("paused")");
+  EXPECT_EQ(at(paused, "statusReason"), R"("mail server moves")");
+  EXPECT_EQ(at(paused, "statusBy"), R"("alice")");
+  EXPECT_EQ(at(paused, "statusAt"), R"("2024-03-15T00:00:05.000Z")");
+  EXPECT_EQ(at(get("/events/1/why"), "reason"), R"("queue_paused")");
+
+  const HttpResponse resumed = post("/queues/mail/resume");
+  EXPECT_EQ(at(resumed, "status"), R"("active")");
+  EXPECT_EQ(at(resumed, "statusReason"), "");
+}
+
+TEST_F(QueuesApiTest, AResumeServesWhoWaits) {
+  put("/queues/mail", "{}");
+  post("/queues/mail/pause");
+  HttpClient worker = waiting("GET", "/events/subscribe?tags=t&queue=mail&worker_id=w:1&wait=20");
+  const std::string id = publish("mail");
+  server_.settle();
+  EXPECT_FALSE(worker.readable_within(0ms));
+
+  post("/queues/mail/resume");
+
+  EXPECT_EQ(at(worker.receive().value(), "id"), id);
+}
+
+TEST_F(QueuesApiTest, WhatIsHeldMayBeReportedWhateverTheStatus) {
+  publish("mail");
+  claim("mail");
+  post("/queues/mail/pause");
+
+  EXPECT_EQ(complete("1"), 200);
+}
+
+TEST_F(QueuesApiTest, ADrainWithATimeoutIsAnsweredWhenTheQueueIsEmpty) {
+  publish("mail");
+  claim("mail");
+  HttpClient drain = waiting("POST", "/queues/mail/drain?timeout=20", "", {}, 2);
+
+  complete("1");
+
+  const HttpResponse drained = drain.receive().value();
+  EXPECT_EQ(drained.status, 200);
+  EXPECT_EQ(at(drained, "depth"), "0");
+  EXPECT_EQ(at(drained, "status"), R"("draining")");
+}
+
+TEST_F(QueuesApiTest, ADrainThatTakesTooLongIs408AndGoesOn) {
+  publish("mail");
+  HttpClient drain = waiting("POST", "/queues/mail/drain?timeout=20", "", {}, 2);
+
+  advance(20s);
+
+  const HttpResponse late = drain.receive().value();
+  EXPECT_EQ(late.status, 408);
+  EXPECT_EQ(at(late, "type"), R"("urn:eventq:problem:timeout")");
+  EXPECT_EQ(at(get("/queues/mail"), "status"), R"("draining")");
+}
+
+TEST_F(QueuesApiTest, ADrainOfAnEmptyQueueIsAnsweredAtOnce) {
+  put("/queues/mail", "{}");
+
+  EXPECT_EQ(post("/queues/mail/drain?timeout=60").status, 200);
+  EXPECT_EQ(post("/queues/mail/drain?timeout=0").status, 200);
+  EXPECT_EQ(post("/queues/mail/drain?timeout=61").status, 400);
+}
+
+TEST_F(QueuesApiTest, ADrainingQueueRefusesEverythingThatWouldMakeItLonger) {
+  put("/queues/mail", R"({"maxRetries":1})");
+  publish("mail");
+  fail(claim("mail"));
+  publish("mail");
+  complete(claim("mail"));
+  post("/queues/mail/drain");
+
+  EXPECT_EQ(post("/events", R"({"title":"x","tags":"t","queue":"mail"})").status, 409);
+  EXPECT_EQ(post("/events/batch", R"({"events":[{"title":"x","tags":"t","queue":"mail"}]})").status, 409);
+  EXPECT_EQ(post("/events/1/reset").status, 409);
+  EXPECT_EQ(post("/failures/redrive", R"({"queue":"mail"})").status, 409);
+  EXPECT_EQ(post("/queues/mail/replay", R"({"from":"2024-03-15T00:00:00Z"})").status, 409);
+  EXPECT_EQ(depth_of("mail"), "0");
+}
+
+// Checkpoints, recovery, replay
+
+TEST_F(QueuesApiTest, CheckpointsAreListedNewestFirst) {
+  publish("mail", R"(,"event_id":"a")");
+  publish("mail", R"(,"event_id":"b")");
+  post("/queues/mail/checkpoint");
+  complete(claim("mail"));
+  advance(1s);
+  post("/queues/mail/checkpoint");
+  complete(claim("mail"));
+  advance(1s);
+  const HttpResponse last = post("/queues/mail/checkpoint", "{}");
+
+  EXPECT_EQ(last.status, 201);
+  const HttpResponse listed = get("/queues/mail/checkpoints");
+  EXPECT_EQ(at(listed, "checkpoints[0].id"), at(last, "id"));
+  EXPECT_EQ(at(listed, "checkpoints[0].checkpointId"), R"("b")");
+  EXPECT_EQ(at(listed, "checkpoints[0].eventCount"), "2");
+  EXPECT_EQ(at(listed, "checkpoints[1].checkpointId"), R"("a")");
+  EXPECT_EQ(at(listed, "checkpoints[2].checkpointId"), "null");
+  EXPECT_EQ(at(get("/queues/mail/checkpoints?limit=1"), "checkpoints[1].id"), "");
+  EXPECT_EQ(get("/queues/mail/checkpoints?limit=0").status, 400);
+}
+
+TEST_F(QueuesApiTest, AQueueCreatedSinceTheStartHasNoRecovery) {
+  publish("mail");
+  EXPECT_EQ(get("/queues/mail/recovery").status, 404);
+
+  server_.restart();
+
+  const HttpResponse recovery = get("/queues/mail/recovery");
+  EXPECT_EQ(recovery.status, 200);
+  EXPECT_EQ(at(recovery, "checkpointId"), "null");
+  EXPECT_EQ(at(recovery, "eventsRecovered"), "1");
+  EXPECT_EQ(at(recovery, "status"), R"("completed")");
+}
+
+TEST_F(QueuesApiTest, AReplayPublishesWhatEndedSinceACheckpointOnceMore) {
+  publish("mail");
+  complete(claim("mail"));
+  advance(1s);
+  const std::string checkpoint = at(post("/queues/mail/checkpoint"), "id");
+  const std::string id = publish("mail", R"(,"pattern":"order.paid","payload":{"n":2},"correlation_id":"c")");
+  advance(1s);
+  complete(claim("mail"));
+
+  const HttpResponse replayed = post("/queues/mail/replay", R"({"checkpoint":)" + checkpoint + "}");
+
+  EXPECT_EQ(replayed.status, 200);
+  EXPECT_EQ(at(replayed, "dry_run"), "false");
+  EXPECT_EQ(at(replayed, "matched"), "1");
+  EXPECT_EQ(at(replayed, "events[0].id"), id);
+  EXPECT_EQ(at(replayed, "more"), "false");
+  const HttpResponse copy = get("/events/" + at(replayed, "events[0].replayed_as"));
+  EXPECT_EQ(at(copy, "status"), R"("PENDING")");
+  EXPECT_EQ(at(copy, "payload"), R"({"n":2})");
+  EXPECT_EQ(at(copy, "pattern"), R"("order.paid")");
+  EXPECT_EQ(at(copy, "causation_id"), at(get("/events/" + id), "event_id"));
+}
+
+TEST_F(QueuesApiTest, ADryRunOfAReplayChangesNothing) {
+  publish("mail");
+  complete(claim("mail"));
+
+  const HttpResponse looked =
+      post("/queues/mail/replay", R"({"from":"2024-03-15T00:00:00Z","dry_run":true})");
+
+  EXPECT_EQ(looked.body, R"({"dry_run":true,"matched":1,"events":[{"id":1}],"more":false})");
+  EXPECT_EQ(depth_of("mail"), "0");
+}
+
+TEST_F(QueuesApiTest, AReplayChoosesByTimeStatusTagsAndPattern) {
+  put("/queues/mail", R"({"maxRetries":1})");
+  publish("mail", R"(,"pattern":"a")");
+  complete(claim("mail"));
+  advance(10s);
+  publish("mail", R"(,"pattern":"b")");
+  fail(claim("mail"));
+  const auto matched = [this](std::string_view members) {
+    return at(post("/queues/mail/replay", R"({"dry_run":true,)" + std::string(members) + "}"), "matched");
+  };
+
+  EXPECT_EQ(matched(R"("from":"2024-03-15T00:00:00Z")"), "1");
+  EXPECT_EQ(matched(R"("from":"2024-03-15T00:00:00Z","statuses":["FAILED","COMPLETED"])"), "2");
+  EXPECT_EQ(matched(R"("to":"2024-03-15T00:00:10Z","statuses":["FAILED","COMPLETED"])"), "1");
+  EXPECT_EQ(matched(R"("from":"2024-03-15T00:00:10Z","statuses":["FAILED"],"pattern":"b")"), "1");
+  EXPECT_EQ(matched(R"("from":"2024-03-15T00:00:00Z","pattern":"b")"), "0");
+  EXPECT_EQ(matched(R"("from":"2024-03-15T00:00:00Z","tags":"other")"), "0");
+  EXPECT_EQ(matched(R"("from":"2024-03-15T00:00:00Z","tags":["other","t"])"), "1");
+}
+
+TEST_F(QueuesApiTest, AReplayNeedsToKnowSinceWhen) {
+  publish("mail");
+  const std::string checkpoint = at(post("/queues/mail/checkpoint"), "id");
+  const auto status = [this](std::string_view body) { return post("/queues/mail/replay", body).status; };
+
+  EXPECT_EQ(status("{}"), 400);
+  EXPECT_EQ(status(R"({"from":"2024-03-15T00:00:00Z","checkpoint":)" + checkpoint + "}"), 400);
+  EXPECT_EQ(status(R"({"from":"yesterday"})"), 400);
+  EXPECT_EQ(status(R"({"from":"2024-03-15T00:00:00Z","limit":10001})"), 400);
+  EXPECT_EQ(status(R"({"from":"2024-03-15T00:00:00Z","statuses":["PENDING"]})"), 400);
+  EXPECT_EQ(status(R"({"checkpoint":"01a1e1f7-e503-760e-a3fa-90758826ecc1"})"), 404);
+}
+
+TEST_F(QueuesApiTest, AReplayThatLeftSomeOutSaysSo) {
+  for (int i = 0; i < 3; ++i) {
+    publish("mail");
+    complete(claim("mail"));
+  }
+
+  const HttpResponse replayed = post("/queues/mail/replay", R"({"from":"2024-03-15T00:00:00Z","limit":2})");
+
+  EXPECT_EQ(at(replayed, "matched"), "2");
+  EXPECT_EQ(at(replayed, "more"), "true");
+}
+
+// Superseding
+
+TEST_F(QueuesApiTest, ASupersedeEndsThePendingEventsOfAKey) {
+  publish("mail", R"(,"supersede_key":"k")");
+  claim("mail");
+  publish("mail", R"(,"supersede_key":"k")");
+  publish("mail", R"(,"supersede_key":"other")");
+
+  const HttpResponse superseded =
+      post("/queues/mail/supersede", R"({"supersede_key":"k","reason":"withdrawn"})");
+
+  EXPECT_EQ(superseded.body, R"({"superseded":1,"events":[2]})");
+  EXPECT_EQ(status_of("1"), R"("PROCESSING")");
+  EXPECT_EQ(status_of("2"), R"("SUPERSEDED")");
+  EXPECT_EQ(status_of("3"), R"("PENDING")");
+  const HttpResponse event = get("/events/2?include_logs=true");
+  EXPECT_EQ(at(event, "logs[0].action"), R"("SUPERSEDED")");
+  EXPECT_EQ(at(event, "logs[0].reason"), R"("withdrawn")");
+  EXPECT_EQ(post("/queues/mail/supersede", "{}").status, 400);
+}
+
+TEST_F(QueuesApiTest, ASupersededEventNamesTheNewOne) {
+  publish("mail", R"(,"supersede_key":"k")");
+  const std::string newer = publish("mail", R"(,"supersede_key":"k")");
+
+  EXPECT_EQ(at(get("/events/1"), "superseded_by"), newer);
+  EXPECT_EQ(at(get("/events/1/why"), "reason"), R"("superseded")");
+}
+
+// Waiting
+
+TEST_F(QueuesApiTest, AWaitIsAnsweredWithTheEndedEvent) {
+  publish("mail");
+  HttpClient waiter = waiting("POST", "/events/1/wait?timeout=20");
+
+  complete(claim("mail"));
+
+  const HttpResponse ended = waiter.receive().value();
+  EXPECT_EQ(ended.status, 200);
+  EXPECT_EQ(ended.body, get("/events/1").body);
+  EXPECT_EQ(at(ended, "status"), R"("COMPLETED")");
+}
+
+TEST_F(QueuesApiTest, AWaitIsAnsweredHoweverTheEventEnds) {
+  put("/queues/mail", R"({"maxRetries":1})");
+  for (int i = 0; i < 3; ++i) publish("mail", R"(,"supersede_key":"k)" + std::to_string(i) + '"');
+  HttpClient first = waiting("POST", "/events/1/wait");
+  HttpClient second = waiting("POST", "/events/2/wait");
+  HttpClient third = waiting("POST", "/events/3/wait", "{}");
+
+  fail(claim("mail"));
+  post("/events/2/cancel");
+  post("/queues/mail/supersede", R"({"supersede_key":"k2"})");
+
+  EXPECT_EQ(at(first.receive().value(), "status"), R"("FAILED")");
+  EXPECT_EQ(at(second.receive().value(), "status"), R"("CANCELLED")");
+  EXPECT_EQ(at(third.receive().value(), "status"), R"("SUPERSEDED")");
+}
+
+TEST_F(QueuesApiTest, ARetryIsNoEndToWaitFor) {
+  publish("mail");
+  HttpClient waiter = waiting("POST", "/events/1/wait?timeout=20");
+
+  fail(claim("mail"));
+  server_.settle();
+
+  EXPECT_FALSE(waiter.readable_within(0ms));
+}
+
+TEST_F(QueuesApiTest, AWaitThatTakesTooLongIs408) {
+  publish("mail");
+  HttpClient waiter = waiting("POST", "/events/1/wait");
+  advance(29s);
+  EXPECT_FALSE(waiter.readable_within(0ms)) << "30 s unless it says otherwise";
+
+  advance(1s);
+
+  const HttpResponse late = waiter.receive().value();
+  EXPECT_EQ(late.status, 408);
+  EXPECT_EQ(at(late, "type"), R"("urn:eventq:problem:timeout")");
+}
+
+TEST_F(QueuesApiTest, AWaitForWhatIsOverOrUnknownIsAnsweredAtOnce) {
+  publish("mail");
+  complete(claim("mail"));
+
+  EXPECT_EQ(post("/events/1/wait?timeout=60").status, 200);
+  EXPECT_EQ(post("/events/99/wait?timeout=60").status, 404);
+  EXPECT_EQ(post("/events/correlation/none/wait?timeout=60").status, 404);
+  EXPECT_EQ(post("/events/1/wait?timeout=61").status, 400);
+  publish("mail");
+  EXPECT_EQ(post("/events/2/wait?timeout=0").status, 408);
+}
+
+TEST_F(QueuesApiTest, APublisherThatPrefersToWaitGetsTheEndedEvent) {
+  HttpClient publisher =
+      waiting("POST", "/events", R"({"title":"event","tags":"t"})", {{"Prefer", "wait=10"}});
+
+  fail(claim("main"), "not yet");
+  advance(5min);
+  EXPECT_EQ(publisher.receive().value().status, 202);
+
+  HttpClient next = waiting("POST", "/events", R"({"title":"event","tags":"t","priority":1})",
+                            {{"Prefer", "respond-async, wait=10"}});
+  complete(claim("main"));
+  const HttpResponse ended = next.receive().value();
+  EXPECT_EQ(ended.status, 201);
+  EXPECT_EQ(ended.header("Preference-Applied"), "wait=10");
+  EXPECT_EQ(ended.header("Location"), "/events/2");
+  EXPECT_EQ(at(ended, "status"), R"("COMPLETED")");
+}
+
+TEST_F(QueuesApiTest, APublicationThatWasWaitedForInVainIs202AndOnDisk) {
+  HttpClient publisher =
+      waiting("POST", "/events", R"({"title":"event","tags":"t"})", {{"Prefer", "wait=10"}});
+
+  advance(10s);
+
+  const HttpResponse late = publisher.receive().value();
+  EXPECT_EQ(late.status, 202);
+  EXPECT_EQ(late.header("Preference-Applied"), "wait=10");
+  EXPECT_EQ(at(late, "status"), R"("PENDING")");
+  EXPECT_EQ(status_of("1"), R"("PENDING")");
+}
+
+TEST_F(QueuesApiTest, AnExistingEventThatHasEndedIs200WithoutWaiting) {
+  const std::string event = R"({"title":"event","tags":"t","event_id":"e"})";
+  post("/events", event);
+  complete(claim("main"));
+
+  const HttpResponse again = post("/events", event, {{"Prefer", "wait=10"}});
+
+  EXPECT_EQ(again.status, 200);
+  EXPECT_EQ(at(again, "status"), R"("COMPLETED")");
+}
+
+TEST_F(QueuesApiTest, APreferenceThatIsNotAWaitIsIgnored) {
+  const std::string event = R"({"title":"event","tags":"t"})";
+  for (const std::string_view prefer : {"wait=61", "wait=-1", "wait=soon", "wait", "return=minimal", ";;"}) {
+    const HttpResponse published = post("/events", event, {{"Prefer", std::string(prefer)}});
+    EXPECT_EQ(published.status, 201) << prefer;
+    EXPECT_EQ(published.header("Preference-Applied"), "") << prefer;
+  }
+  EXPECT_EQ(post("/events/batch", R"({"events":[)" + event + "]}", {{"Prefer", "wait=10"}}).status, 201);
+}
+
+// Correlations
+
+TEST_F(QueuesApiTest, ACorrelationTellsWhatBecameOfItsEvents) {
+  put("/queues/main", R"({"maxRetries":1})");
+  const std::string event = R"({"title":"event","tags":"t"})";
+  const HttpResponse published = post("/events/batch", R"({"correlation_id":"order-1/7","events":[)" + event +
+                                                           "," + event + "," + event + "," + event + "]}");
+  ASSERT_EQ(published.status, 201) << published.body;
+  complete(claim("main"));
+  fail(claim("main"));
+  post("/events/3/cancel");
+
+  const HttpResponse correlation = get("/events/correlation/order-1%2F7?limit=2&after_id=1");
+
+  EXPECT_EQ(correlation.status, 200);
+  EXPECT_EQ(at(correlation, "correlation_id"), R"("order-1/7")");
+  EXPECT_EQ(at(correlation, "total"), "4");
+  EXPECT_EQ(at(correlation, "completed"), "1");
+  EXPECT_EQ(at(correlation, "failed"), "1");
+  EXPECT_EQ(at(correlation, "pending"), "1");
+  EXPECT_EQ(at(correlation, "events[0].id"), "2");
+  EXPECT_EQ(at(correlation, "events[0].sequence"), "1");
+  EXPECT_EQ(at(correlation, "events[1].id"), "3");
+  EXPECT_EQ(at(correlation, "events[2].id"), "");
+  EXPECT_EQ(get("/events/correlation/none").status, 404);
+  EXPECT_EQ(get("/events/correlation/order-1%2F7?limit=1001").status, 400);
+}
+
+TEST_F(QueuesApiTest, AWaitForACorrelationIsAnsweredWhenItsLastEventEnds) {
+  publish("main", R"(,"correlation_id":"c")");
+  publish("mail", R"(,"correlation_id":"c")");
+  HttpClient waiter = waiting("POST", "/events/correlation/c/wait?timeout=20");
+  complete(claim("main"));
+  server_.settle();
+  EXPECT_FALSE(waiter.readable_within(0ms));
+
+  complete(claim("mail"));
+
+  const HttpResponse done = waiter.receive().value();
+  EXPECT_EQ(done.status, 200);
+  EXPECT_EQ(done.body, get("/events/correlation/c").body);
+  EXPECT_EQ(at(done, "completed"), "2");
+}
+
+TEST_F(QueuesApiTest, AWaitForACorrelationThatTakesTooLongIs408) {
+  publish("main", R"(,"correlation_id":"c")");
+  HttpClient waiter = waiting("POST", "/events/correlation/c/wait?timeout=5");
+
+  advance(5s);
+
+  EXPECT_EQ(waiter.receive().value().status, 408);
+}
+
+TEST_F(QueuesApiTest, OnCompleteIsPublishedOnceWhenTheLastEventEnds) {
+  const std::string event = R"({"title":"part","tags":"t"})";
+  const std::string batch = R"({"correlation_id":"c","events":[)" + event + "," + event +
+                            R"(],"on_complete":{"title":"whole","tags":"sum","payload":{"of":2}}})";
+  ASSERT_EQ(post("/events/batch", batch).status, 201);
+  EXPECT_EQ(post("/events/batch", batch).status, 409) << "one is still to come";
+  complete(claim("main"));
+  EXPECT_EQ(get("/events/subscribe?tags=sum&worker_id=w:2").status, 204);
+
+  complete(claim("main"));
+
+  const HttpResponse whole = get("/events/subscribe?tags=sum&worker_id=w:2");
+  EXPECT_EQ(at(whole, "title"), R"("whole")");
+  EXPECT_EQ(at(whole, "payload"), R"({"of":2})");
+  EXPECT_EQ(at(whole, "causation_id"), at(get("/events/2"), "event_id"));
+}
+
+}  // namespace
+}  // namespace eventq

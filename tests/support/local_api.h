@@ -1,0 +1,110 @@
+// local_api.h: tests that talk HTTP with a server inside the test, on a clock that stands still.
+//
+// Threads: belongs to one thread; others bring an HttpClient of their own.
+#pragma once
+
+#include <gtest/gtest.h>
+
+#include <chrono>
+#include <string>
+#include <string_view>
+#include <utility>
+
+#include "base/manual_clock.h"
+#include "base/time_text.h"
+#include "support/http_client.h"
+#include "support/json_lines.h"
+#include "support/local_server.h"
+#include "support/temporary_directory.h"
+
+namespace eventq {
+
+// What stands at a place of a JSON text, as json_lines.h has it; empty when nothing does.
+inline std::string at(std::string_view json, const std::string& where) {
+  const JsonLines lines = json_lines(json);
+  const auto found = lines.find(where);
+  return found == lines.end() ? std::string() : found->second;
+}
+inline std::string at(const HttpResponse& response, const std::string& where) {
+  return at(response.body, where);
+}
+
+inline TimePoint time_at(std::string_view iso) { return parse_iso_time(iso).value(); }
+
+class LocalApiTest : public testing::Test {
+ protected:
+  explicit LocalApiTest(Options options = {})
+      : server_("sqlite:" + directory_.file("events.db"), with_clock(std::move(options), clock_)) {}
+
+  HttpResponse request(std::string_view method, std::string_view target, std::string_view body = {},
+                       const HttpHeaders& headers = {}) {
+    HttpClient client(server_.port());
+    auto response = client.request(method, target, body, headers);
+    EXPECT_TRUE(response.has_value()) << target << ": " << (response ? "" : response.error().message);
+    return response ? std::move(*response) : HttpResponse();
+  }
+  HttpResponse get(std::string_view target) { return request("GET", target); }
+  HttpResponse put(std::string_view target, std::string_view body) { return request("PUT", target, body); }
+  HttpResponse post(std::string_view target, std::string_view body = {}, const HttpHeaders& headers = {}) {
+    return request("POST", target, body, headers);
+  }
+
+  // Publishes an event with the tag t into a queue, with `more` members (",\"priority\":1"); its id.
+  std::string publish(std::string_view queue, std::string_view more = {}) {
+    const HttpResponse response = post("/events", R"({"title":"event","tags":"t","queue":")" +
+                                                      std::string(queue) + '"' + std::string(more) + "}");
+    EXPECT_EQ(response.status, 201) << response.body;
+    return at(response, "id");
+  }
+
+  // Claims what is next of a queue for a worker; its id, empty when there is nothing.
+  std::string claim(std::string_view queue, std::string_view worker = "w:1") {
+    const HttpResponse response =
+        get("/events/subscribe?tags=t&queue=" + std::string(queue) + "&worker_id=" + std::string(worker));
+    EXPECT_TRUE(response.status == 200 || response.status == 204) << response.body;
+    return at(response, "id");
+  }
+  int complete(std::string_view id, std::string_view worker = "w:1") {
+    return post("/events/" + std::string(id) + "/complete", worker_body(worker)).status;
+  }
+  int fail(std::string_view id, std::string_view message = "broken", std::string_view worker = "w:1") {
+    return post("/events/" + std::string(id) + "/fail",
+                worker_body(worker, R"(,"error_message":")" + std::string(message) + '"'))
+        .status;
+  }
+  std::string status_of(std::string_view id) { return at(get("/events/" + std::string(id)), "status"); }
+  std::string depth_of(std::string_view queue) {
+    return at(get("/queues/" + std::string(queue) + "?events=0"), "depth");
+  }
+
+  // A request that is known to wait; it does with the last of so many commands.
+  HttpClient waiting(std::string_view method, std::string_view target, std::string_view body = {},
+                     const HttpHeaders& headers = {}, std::size_t commands = 1) {
+    HttpClient client(server_.port());
+    const std::size_t before = server_.commands();
+    EXPECT_TRUE(client.send(method, target, body, headers).has_value());
+    server_.await_commands(before + commands);
+    server_.settle();
+    EXPECT_FALSE(client.readable_within(std::chrono::milliseconds(0))) << target << " did not wait";
+    return client;
+  }
+
+  void advance(Millis by) {
+    clock_.advance(by);
+    server_.settle();
+  }
+
+  static Options with_clock(Options options, const Clock& clock) {
+    options.clock = &clock;
+    return options;
+  }
+  static std::string worker_body(std::string_view worker, std::string_view more = {}) {
+    return R"({"worker_id":")" + std::string(worker) + '"' + std::string(more) + "}";
+  }
+
+  TemporaryDirectory directory_;
+  ManualClock clock_{time_at("2024-03-15T00:00:00Z")};
+  LocalServer server_;
+};
+
+}  // namespace eventq

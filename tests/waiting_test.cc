@@ -1,0 +1,205 @@
+// waiting_test.cc: ten thousand callers wait for one event of a real server: what they cost it, and that each
+// is answered.
+#include <arpa/inet.h>
+#include <gtest/gtest.h>
+#include <netinet/in.h>
+#include <sys/epoll.h>
+#include <sys/resource.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include <array>
+#include <chrono>
+#include <csignal>
+#include <cstdint>
+#include <fstream>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/steady.h"
+#include "support/http_client.h"
+#include "support/server_process.h"
+
+namespace eventq {
+namespace {
+
+using namespace std::chrono_literals;
+
+constexpr std::size_t kWaiters = 10'000;
+// Descriptors beside those of the waiters, of the test and of the server.
+constexpr rlim_t kOthers = 200;
+// What the server's resident memory may grow by for each waiter. docs/queues.md states it.
+constexpr std::size_t kBytesPerWaiter = 16'384;
+
+// A line of /proc/<pid>/status as a number: "VmRSS" is in KiB.
+std::size_t status_line(pid_t pid, std::string_view name) {
+  std::ifstream file("/proc/" + std::to_string(pid) + "/status");
+  for (std::string line; std::getline(file, line);) {
+    if (line.starts_with(std::string(name) + ":")) return std::stoul(line.substr(name.size() + 1));
+  }
+  return 0;
+}
+
+// Allows as many descriptors as the system does; how many these are.
+rlim_t raise_descriptors() {
+  rlimit limit{};
+  getrlimit(RLIMIT_NOFILE, &limit);
+  limit.rlim_cur = limit.rlim_max;
+  setrlimit(RLIMIT_NOFILE, &limit);
+  return limit.rlim_max;
+}
+
+// Connections that have sent the same request and wait for its answer.
+class Crowd {
+ public:
+  Crowd() : epoll_(::epoll_create1(EPOLL_CLOEXEC)) {}
+  ~Crowd() {
+    for (const int socket : sockets_) ::close(socket);
+    ::close(epoll_);
+  }
+  Crowd(const Crowd&) = delete;
+  Crowd& operator=(const Crowd&) = delete;
+
+  // One more, which sends the request.
+  bool join(std::uint16_t port, std::string_view request) {
+    const int socket = ::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+    if (socket < 0) return false;
+    sockets_.push_back(socket);
+    sockaddr_in address{};
+    address.sin_family = AF_INET;
+    address.sin_port = htons(port);
+    address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+    if (::connect(socket, reinterpret_cast<sockaddr*>(&address), sizeof address) != 0) return false;
+    if (::send(socket, request.data(), request.size(), MSG_NOSIGNAL) != std::ssize(request)) return false;
+    epoll_event event{.events = EPOLLIN | EPOLLONESHOT, .data = {.fd = socket}};
+    return ::epoll_ctl(epoll_, EPOLL_CTL_ADD, socket, &event) == 0;
+  }
+
+  // Ends the connections with a reset, as the death of their process would. One that is closed in good
+  // order looks to the server like one that only sends nothing more.
+  void break_off() {
+    const linger at_once{.l_onoff = 1, .l_linger = 0};
+    for (const int socket : sockets_) {
+      ::setsockopt(socket, SOL_SOCKET, SO_LINGER, &at_once, sizeof at_once);
+      ::close(socket);
+    }
+    sockets_.clear();
+  }
+  // Each says that it will send nothing more.
+  void fall_silent() {
+    for (const int socket : sockets_) ::shutdown(socket, SHUT_WR);
+  }
+
+  // How many answers begin with `start`, when all have come or `limit` is over.
+  std::size_t count_answers(std::string_view start, std::chrono::milliseconds limit) {
+    const SteadyTime deadline = steady_now() + limit;
+    std::size_t answered = 0;
+    std::size_t as_wanted = 0;
+    std::array<epoll_event, 1000> events{};
+    while (answered < sockets_.size() && steady_now() < deadline) {
+      const int ready = ::epoll_wait(epoll_, events.data(), static_cast<int>(events.size()), 100);
+      for (int i = 0; i < ready; ++i) {
+        std::array<char, 64> bytes{};
+        const ssize_t got =
+            ::recv(events.at(static_cast<std::size_t>(i)).data.fd, bytes.data(), bytes.size(), MSG_DONTWAIT);
+        ++answered;
+        const std::string_view answer(bytes.data(), got > 0 ? static_cast<std::size_t>(got) : 0);
+        if (answer.starts_with(start)) ++as_wanted;
+      }
+    }
+    return as_wanted;
+  }
+
+ private:
+  const int epoll_;
+  std::vector<int> sockets_;
+};
+
+class WaitingTest : public testing::Test {
+ protected:
+  void SetUp() override {
+    if (const rlim_t allowed = raise_descriptors(); allowed < kWaiters + kOthers) {
+      GTEST_SKIP() << "needs " << kWaiters + kOthers << " descriptors; the system allows " << allowed << ".";
+    }
+    ASSERT_TRUE(server_.start()) << server_.log();
+    client_ = std::make_unique<HttpClient>(server_.port());
+    ASSERT_EQ(client_->post("/events", R"({"title":"awaited","tags":"t"})").value().status, 201);
+  }
+
+  void gather(std::string_view request) {
+    for (std::size_t i = 0; i < kWaiters; ++i) {
+      ASSERT_TRUE(crowd_.join(server_.port(), request)) << "waiter " << i;
+    }
+    ASSERT_TRUE(await_waiting(kWaiters));
+  }
+
+  // Whether the server comes to say that so many wait for an end.
+  bool await_waiting(std::size_t count) {
+    const std::string wanted = R"("waiting_ends":)" + std::to_string(count) + ",";
+    for (const SteadyTime deadline = steady_now() + 10s; steady_now() < deadline;) {
+      const auto metrics = client_->request("GET", "/metrics", "", {{"Accept", "application/json"}});
+      if (metrics && metrics->body.find(wanted) != std::string::npos) return true;
+    }
+    return false;
+  }
+
+  void end_event() {
+    ASSERT_EQ(client_->get("/events/subscribe?tags=t&worker_id=w:1").value().status, 200);
+    ASSERT_EQ(client_->post("/events/1/complete", R"({"worker_id":"w:1"})").value().status, 200);
+  }
+
+  ServerProcess server_;
+  std::unique_ptr<HttpClient> client_;
+  Crowd crowd_;
+};
+
+constexpr std::string_view kWait =
+    "POST /events/1/wait?timeout=60 HTTP/1.1\r\nHost: localhost\r\nContent-Length: 0\r\n\r\n";
+
+TEST_F(WaitingTest, TenThousandWaitersTakeNoThreadsAndLittleMemoryAndAreAllAnswered) {
+  const std::size_t threads = status_line(server_.pid(), "Threads");
+  const std::size_t before = status_line(server_.pid(), "VmRSS") * 1024;
+  ASSERT_NO_FATAL_FAILURE(gather(kWait));
+
+  const std::size_t with = status_line(server_.pid(), "VmRSS") * 1024;
+  const std::size_t each = (with - before) / kWaiters;
+  RecordProperty("bytes_per_waiter", std::to_string(each));
+  EXPECT_LT(each, kBytesPerWaiter) << before << " bytes before, " << with << " with " << kWaiters
+                                   << " waiters";
+  EXPECT_EQ(status_line(server_.pid(), "Threads"), threads);
+
+  ASSERT_NO_FATAL_FAILURE(end_event());
+  EXPECT_EQ(crowd_.count_answers("HTTP/1.1 200 ", 15s), kWaiters);
+  EXPECT_TRUE(await_waiting(0));
+}
+
+TEST_F(WaitingTest, WaitersThatCloseTheirConnectionAreForgotten) {
+  ASSERT_NO_FATAL_FAILURE(gather(kWait));
+
+  crowd_.fall_silent();
+
+  EXPECT_TRUE(await_waiting(0));
+}
+
+TEST_F(WaitingTest, WaitersWhoseConnectionBreaksAreForgotten) {
+  ASSERT_NO_FATAL_FAILURE(gather(kWait));
+
+  crowd_.break_off();
+
+  EXPECT_TRUE(await_waiting(0));
+}
+
+TEST_F(WaitingTest, TenThousandWaitersAreAnsweredWhenTheServerStops) {
+  ASSERT_NO_FATAL_FAILURE(gather(kWait));
+
+  server_.signal(SIGTERM);
+
+  EXPECT_EQ(crowd_.count_answers("HTTP/1.1 503 ", 15s), kWaiters);
+  EXPECT_EQ(server_.wait(15s), 0);
+}
+
+}  // namespace
+}  // namespace eventq
