@@ -7,6 +7,7 @@
 #include "http/handlers.h"
 #include "http/media_type.h"
 #include "http/problem.h"
+#include "http/told.h"
 #include "wire/observe_json.h"
 #include "wire/prometheus.h"
 #include "wire/queue_json.h"
@@ -43,14 +44,7 @@ Handled list_failures(Call& call) {
   if (!request) return refuse(call, request.error());
   Work work;
   work.command.ask = AskFailures{std::move(request->queue), request->limit};
-  work.render = [request_id = call.request_id](Answer& answer) {
-    const auto& failures = std::get<Result<std::vector<FailureGroup>>>(answer.told);
-    if (!failures) return respond_with(problem_of(failures.error()), request_id);
-    Response response;
-    JsonWriter json(response.body);
-    wire::write_failures(json, *failures);
-    return response;
-  };
+  work.render = render_told<std::vector<FailureGroup>>(call.request_id, wire::write_failures);
   return work;
 }
 
@@ -62,14 +56,10 @@ Handled redrive_failures(Call& call) {
   auto request = wire::parse_redrive(std::get<JsonValue>(body));
   if (!request) return refuse(call, request.error());
   Work work;
-  work.render = [dry_run = request->dry_run, request_id = call.request_id](Answer& answer) {
-    const auto& revived = std::get<Result<Revived>>(answer.told);
-    if (!revived) return respond_with(problem_of(revived.error()), request_id);
-    Response response;
-    JsonWriter json(response.body);
-    wire::write_redrive(json, {revived->matched, revived->events, dry_run, revived->more, revived->next});
-    return response;
-  };
+  work.render = render_told<Revived>(
+      call.request_id, [dry_run = request->dry_run](JsonWriter& json, const Revived& it) {
+        wire::write_redrive(json, {it.matched, it.events, dry_run, it.more, it.next});
+      });
   work.command.ask = Revival{Revival::Kind::redrive, std::move(request->filter), std::nullopt,
                              std::move(request->reason), request->dry_run};
   return work;

@@ -9,6 +9,7 @@
 #include "base/json_writer.h"
 #include "http/handlers.h"
 #include "http/problem.h"
+#include "http/told.h"
 #include "model/validate.h"
 #include "wire/config_json.h"
 #include "wire/queue_json.h"
@@ -191,15 +192,10 @@ Handled make_checkpoint(Call& call) {
   if (auto problem = refuse_body(call)) return std::move(*problem);
   Work work;
   work.command.ask = QueueChange{call.name, QueueChange::MakeCheckpoint{}};
-  work.render = [request_id = call.request_id](Answer& answer) {
-    const auto& changed = std::get<Result<QueueChanged>>(answer.told);
-    if (!changed) return respond_with(problem_of(changed.error()), request_id);
-    Response response;
-    response.status = 201;
-    JsonWriter json(response.body);
-    wire::write_checkpoint(json, changed->checkpoint.value());
-    return response;
+  const auto write = [](JsonWriter& json, const QueueChanged& it) {
+    wire::write_checkpoint(json, it.checkpoint.value());
   };
+  work.render = render_told<QueueChanged>(call.request_id, write, 201);
   return work;
 }
 
@@ -210,14 +206,7 @@ Handled list_checkpoints(Call& call) {
   if (!limit) return refuse(call, limit.error());
   Work work;
   work.command.ask = AskCheckpoints{call.name, *limit};
-  work.render = [request_id = call.request_id](Answer& answer) {
-    const auto& checkpoints = std::get<Result<std::vector<Checkpoint>>>(answer.told);
-    if (!checkpoints) return respond_with(problem_of(checkpoints.error()), request_id);
-    Response response;
-    JsonWriter json(response.body);
-    wire::write_checkpoints(json, *checkpoints);
-    return response;
-  };
+  work.render = render_told<std::vector<Checkpoint>>(call.request_id, wire::write_checkpoints);
   return work;
 }
 
@@ -227,14 +216,7 @@ Handled get_recovery(Call& call) {
   if (auto problem = refuse_name(call)) return std::move(*problem);
   Work work;
   work.command.ask = AskRecovery{call.name};
-  work.render = [request_id = call.request_id](Answer& answer) {
-    const auto& recovery = std::get<Result<Recovery>>(answer.told);
-    if (!recovery) return respond_with(problem_of(recovery.error()), request_id);
-    Response response;
-    JsonWriter json(response.body);
-    wire::write_recovery(json, *recovery);
-    return response;
-  };
+  work.render = render_told<Recovery>(call.request_id, wire::write_recovery);
   return work;
 }
 
@@ -247,14 +229,10 @@ Handled replay_queue(Call& call) {
   auto request = wire::parse_replay(std::get<JsonValue>(body), call.name);
   if (!request) return refuse(call, request.error());
   Work work;
-  work.render = [dry_run = request->dry_run, request_id = call.request_id](Answer& answer) {
-    const auto& revived = std::get<Result<Revived>>(answer.told);
-    if (!revived) return respond_with(problem_of(revived.error()), request_id);
-    Response response;
-    JsonWriter json(response.body);
-    wire::write_replay(json, {revived->matched, revived->events, dry_run, revived->more, revived->next});
-    return response;
-  };
+  work.render = render_told<Revived>(
+      call.request_id, [dry_run = request->dry_run](JsonWriter& json, const Revived& it) {
+        wire::write_replay(json, {it.matched, it.events, dry_run, it.more, it.next});
+      });
   work.command.ask = Revival{Revival::Kind::replay, std::move(request->filter),
                              std::move(request->checkpoint), std::move(request->reason), request->dry_run};
   return work;
@@ -271,14 +249,9 @@ Handled supersede_events(Call& call) {
   Work work;
   work.command.ask =
       QueueChange{call.name, QueueChange::SupersedeKey{std::move(request->key), std::move(request->reason)}};
-  work.render = [request_id = call.request_id](Answer& answer) {
-    const auto& changed = std::get<Result<QueueChanged>>(answer.told);
-    if (!changed) return respond_with(problem_of(changed.error()), request_id);
-    Response response;
-    JsonWriter json(response.body);
-    wire::write_superseded(json, changed->superseded);
-    return response;
-  };
+  work.render = render_told<QueueChanged>(call.request_id, [](JsonWriter& json, const QueueChanged& it) {
+    wire::write_superseded(json, it.superseded);
+  });
   return work;
 }
 

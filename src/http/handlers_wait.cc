@@ -6,6 +6,7 @@
 #include "base/json_writer.h"
 #include "http/handlers.h"
 #include "http/problem.h"
+#include "http/told.h"
 #include "model/validate.h"
 #include "wire/answer_json.h"
 #include "wire/queue_requests.h"
@@ -34,14 +35,7 @@ Work read_correlation(const std::string& id, const wire::CorrelationRequest& req
                       const std::string& request_id) {
   Work work;
   work.command.ask = AskCorrelation{id, request.after, request.limit};
-  work.render = [request_id](Answer& answer) {
-    const auto& correlation = std::get<Result<Correlation>>(answer.told);
-    if (!correlation) return respond_with(problem_of(correlation.error()), request_id);
-    Response response;
-    JsonWriter json(response.body);
-    wire::write_correlation(json, *correlation);
-    return response;
-  };
+  work.render = render_told<Correlation>(request_id, wire::write_correlation);
   return work;
 }
 

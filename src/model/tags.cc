@@ -41,6 +41,13 @@ std::string fault_of(std::string_view tag) {
 
 }  // namespace
 
+bool has_any(const std::vector<std::string>& tags, const std::vector<std::string>& wanted) {
+  if (wanted.empty()) return true;
+  return std::any_of(tags.begin(), tags.end(), [&](const std::string& tag) {
+    return std::find(wanted.begin(), wanted.end(), tag) != wanted.end();
+  });
+}
+
 bool is_name(std::string_view text) { return std::all_of(text.begin(), text.end(), is_name_char); }
 
 Result<std::vector<std::string>> clean_tags(const std::vector<std::string>& tags) {

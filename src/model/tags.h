@@ -22,6 +22,9 @@ std::string join_tags(const std::vector<std::string>& tags);
 // Back from join_tags(); trusts its input.
 std::vector<std::string> split_tags(std::string_view joined);
 
+// One of `tags` is among the wanted; true, too, when none is wanted.
+bool has_any(const std::vector<std::string>& tags, const std::vector<std::string>& wanted);
+
 // Letters, digits and . _ : / @ - : the characters of tags and queue names.
 bool is_name(std::string_view text);
 

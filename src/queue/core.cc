@@ -26,11 +26,6 @@ constexpr std::size_t kDemandMax = 10'000;
 constexpr double kCommitSeconds[] = {0.0001, 0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.5, 1, 5};
 constexpr double kBatchSizes[] = {1, 2, 5, 10, 20, 50, 100, 200, 500, 1000, 2000, 5000, 10'000};
 
-Error not_found(EventId id) {
-  return {ErrorCode::not_found, "There is no event " + std::to_string(static_cast<std::int64_t>(id)) + ".",
-          "id"};
-}
-
 double seconds(Millis time) { return std::chrono::duration<double>(std::max(time, Millis(0))).count(); }
 
 std::optional<TimePoint> earlier(std::optional<TimePoint> a, std::optional<TimePoint> b) {
@@ -39,6 +34,11 @@ std::optional<TimePoint> earlier(std::optional<TimePoint> a, std::optional<TimeP
 }
 
 }  // namespace
+
+Error no_event(EventId id) {
+  return {ErrorCode::not_found, "There is no event " + std::to_string(static_cast<std::int64_t>(id)) + ".",
+          "id"};
+}
 
 Core::Core(Store& store, CoreOptions options, Uuid7Source ids)
     : store_(store),
@@ -298,7 +298,7 @@ Result<void> Core::explain(Batch& batch, EventId id, Answer& answer) {
   auto loaded = batch.transaction->load({{id}}, Transaction::Part::head);
   if (!loaded) return loaded.error();
   if (!loaded->front()) {
-    answer.explanation = not_found(id);
+    answer.explanation = no_event(id);
     return {};
   }
   const Stored& stored = *loaded->front();

@@ -52,7 +52,8 @@ inline std::int64_t hour_of(TimePoint time) {
   return std::chrono::floor<std::chrono::hours>(time.time_since_epoch()).count();
 }
 
-// Why a draining queue takes nothing.
+// Why there is nothing to see or do.
+Error no_event(EventId id);
 Error draining_error(const std::string& queue);
 
 class Core {

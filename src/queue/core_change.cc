@@ -12,11 +12,6 @@
 namespace eventq {
 namespace {
 
-Error not_found(EventId id) {
-  return {ErrorCode::not_found, "There is no event " + std::to_string(static_cast<std::int64_t>(id)) + ".",
-          "id"};
-}
-
 // Where an event stands after a change, before others of its line are looked at.
 Line place_in_line(const Stored& stored, const Policy& policy) {
   const Event& event = stored.event;
@@ -56,7 +51,7 @@ Result<void> Core::change_all(Batch& batch, std::vector<Request>& requests) {
     for (const Change& change_ : requests[i].command.changes) {
       std::optional<Stored>& stored = (*loaded)[index.at(change_.lease.event_id)];
       if (!stored) {
-        batch.answers[i].changed.emplace_back(not_found(change_.lease.event_id));
+        batch.answers[i].changed.emplace_back(no_event(change_.lease.event_id));
       } else if (auto done = change(batch, *stored, change_, batch.answers[i]); !done) {
         return done;
       }

@@ -391,9 +391,7 @@ Result<void> Core::start_wait(Batch& batch, const WaitRequest& wait, std::size_t
     auto loaded = batch.transaction->load({{*event}}, Transaction::Part::head);
     if (!loaded) return loaded.error();
     if (!loaded->front()) {
-      answer.error =
-          Error{ErrorCode::not_found,
-                "There is no event " + std::to_string(static_cast<std::int64_t>(*event)) + ".", "id"};
+      answer.error = no_event(*event);
       return {};
     }
     answer.waited = has_ended(loaded->front()->event.status);

@@ -97,8 +97,10 @@ Result<std::vector<Checkpoint>> ReadLane::checkpoints(const AskCheckpoints& ask)
 }
 
 Result<Details> ReadLane::details(const Command::Get& get) {
-  return found(reader_->details(get.id),
-               "There is no event " + std::to_string(static_cast<std::int64_t>(get.id)) + ".", "id");
+  auto details = reader_->details(get.id);
+  if (!details) return details.error();
+  if (!*details) return no_event(get.id);
+  return std::move(**details);
 }
 
 }  // namespace eventq

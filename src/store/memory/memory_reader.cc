@@ -6,6 +6,8 @@
 #include <map>
 #include <utility>
 
+#include "model/tags.h"
+
 namespace eventq::memory {
 namespace {
 

@@ -7,13 +7,6 @@
 
 namespace eventq::memory {
 
-bool has_any(const std::vector<std::string>& tags, const std::vector<std::string>& wanted) {
-  if (wanted.empty()) return true;
-  return std::any_of(tags.begin(), tags.end(), [&](const std::string& tag) {
-    return std::find(wanted.begin(), wanted.end(), tag) != wanted.end();
-  });
-}
-
 std::vector<LogEntry> log_of(const State& state, EventId id) {
   std::vector<LogEntry> entries;
   for (const auto& [log_id, entry] : state.log) {

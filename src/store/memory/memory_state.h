@@ -41,9 +41,6 @@ struct State {
   std::int64_t last_log_id = 0;
 };
 
-// True, too, when no tags are wanted.
-bool has_any(const std::vector<std::string>& tags, const std::vector<std::string>& wanted);
-
 std::vector<LogEntry> log_of(const State& state, EventId id);
 
 Counts counts_of(const State& state, std::string_view queue);

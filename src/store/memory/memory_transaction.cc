@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "model/names.h"
+#include "model/tags.h"
 
 namespace eventq::memory {
 namespace {

@@ -5,6 +5,7 @@
 #include "base/assert.h"
 #include "generated/sqlite_sql.h"
 #include "model/names.h"
+#include "model/tags.h"
 #include "store/sqlite/rows.h"
 #include "store/sqlite/sqlite_transaction.h"
 
@@ -43,10 +44,7 @@ bool fits(const Stored& stored, const EndedFilter& filter) {
   const Event& event = stored.event;
   if (!filter.pattern.empty() && event.pattern != filter.pattern) return false;
   if (filter.cause && stored.cause != *filter.cause) return false;
-  return filter.tags.empty() ||
-         std::any_of(event.tags.begin(), event.tags.end(), [&](const std::string& tag) {
-           return std::find(filter.tags.begin(), filter.tags.end(), tag) != filter.tags.end();
-         });
+  return has_any(event.tags, filter.tags);
 }
 
 }  // namespace

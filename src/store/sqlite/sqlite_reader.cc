@@ -6,6 +6,7 @@
 
 #include "generated/sqlite_sql.h"
 #include "model/names.h"
+#include "model/tags.h"
 #include "store/sqlite/rows.h"
 
 namespace eventq::sqlite {
@@ -14,18 +15,12 @@ namespace {
 // Rows read under one snapshot before it is let go, so that the writer can reuse its log.
 constexpr int kRowsPerSnapshot = 5000;
 
-bool shares_tag(const std::vector<std::string>& tags, const std::vector<std::string>& wanted) {
-  return std::any_of(wanted.begin(), wanted.end(), [&](const std::string& tag) {
-    return std::find(tags.begin(), tags.end(), tag) != tags.end();
-  });
-}
-
 bool matches(const Event& event, const ListFilter& filter) {
   return (!filter.status || event.status == *filter.status) &&
          (!filter.queue || event.queue == *filter.queue) &&
          (!filter.worker_id || event.worker_id == *filter.worker_id) &&
          (!filter.correlation_id || event.correlation_id == *filter.correlation_id) &&
-         (filter.tags.empty() || shares_tag(event.tags, filter.tags));
+         has_any(event.tags, filter.tags);
 }
 
 // The counters know queues and statuses, nothing else.
