@@ -28,6 +28,7 @@
 #include "state.h"
 #include "support/server_process.h"
 #include "support/temporary_directory.h"
+#include "worker_latency.h"
 
 namespace eventq::bench {
 namespace {
@@ -231,6 +232,24 @@ void bench_latency(const Settings& settings) {
               percentile(hand.delivery_us, 0.5), percentile(hand.delivery_us, 0.99));
 }
 
+// The same with eventq::Worker, beside round trips and syncs taken between its events.
+void bench_worker_latency(const Settings& settings) {
+  const TemporaryDirectory folder;
+  const FreshServer server;
+  const WorkerLatency latency = worker_latency(server.port(), folder.file(""), settings.seconds);
+  const auto line = [](const char* what, const std::vector<std::uint32_t>& times) {
+    std::printf("latency  p50 %.3f ms, p99 %.3f ms  %s\n", percentile(times, 0.5), percentile(times, 0.99),
+                what);
+  };
+  line("one sync", latency.sync_us);
+  line("GET /healthz by the client", latency.round_trip_us);
+  line("publish by the client", latency.publish_us);
+  line("publish to handler, eventq::Worker waiting", latency.begin_us);
+  const double unit = 3 * percentile(latency.round_trip_us, 0.5) + percentile(latency.sync_us, 0.5);
+  std::printf("latency  %.2f  p50 of publish to handler over 3 round trips and a sync; at most 1\n",
+              percentile(latency.begin_us, 0.5) / unit);
+}
+
 int run(const std::vector<std::string>& arguments) {
   Settings settings;
   std::set<std::string> wanted;
@@ -255,6 +274,7 @@ int run(const std::vector<std::string>& arguments) {
   if (asked("poll")) bench_poll(settings);
   if (asked("http")) bench_http(settings);
   if (asked("latency")) bench_latency(settings);
+  if (asked("latency")) bench_worker_latency(settings);
   if (asked("recovery")) bench_recovery(settings.backlog);
   if (asked("soak")) bench_soak(settings.soak);
   return 0;

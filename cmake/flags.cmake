@@ -25,7 +25,9 @@ if(EVENTQ_SANITIZE)
   add_compile_options(-O1 -g1 -fno-omit-frame-pointer
     -fsanitize=${EVENTQ_SANITIZE} -fno-sanitize-recover=all)
   add_link_options(-fsanitize=${EVENTQ_SANITIZE})
-else()
+  # Several files at a time, in a third of the time. The release build compiles each alone.
+  set(CMAKE_UNITY_BUILD ON)
+elseif(PROJECT_IS_TOP_LEVEL)
   add_compile_options(-Werror)
 endif()
 

@@ -1,5 +1,12 @@
-# tests.cmake: one GoogleTest program per layer.
+# tests.cmake: one GoogleTest program per layer. None in another project.
 
+if(NOT PROJECT_IS_TOP_LEVEL)
+  function(eventq_tests)
+  endfunction()
+  return()
+endif()
+
+enable_testing()
 include(GoogleTest)
 find_package(GTest REQUIRED)
 
@@ -36,6 +43,9 @@ function(eventq_tests layer)
     target_link_libraries(${name} PRIVATE ${layer})
   endif()
   target_link_libraries(${name} PRIVATE ${arg_LIBRARIES} GTest::gmock GTest::gtest_main)
+  if(NOT CMAKE_BUILD_TYPE STREQUAL Debug)
+    set_target_properties(${name} PROPERTIES UNITY_BUILD ON)
+  endif()
   # What is tested is optimized and instrumented; the tests' own code need not be, and compiles in half the time.
   if(EVENTQ_SANITIZE MATCHES undefined)
     target_compile_options(${name} PRIVATE -O0 -g0 -fno-sanitize=undefined)

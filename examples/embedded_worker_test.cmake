@@ -12,22 +12,22 @@ function(expect_output expected)
 endfunction()
 
 expect_output("\
-published event 1 (Send welcome mail)
-published event 2 (Charge card)
-published event 3 (Send receipt)
-completed event 1 (Send welcome mail) at attempt 1
-failed event 2 (Charge card): the bank does not answer; it will be tried again
-completed event 2 (Charge card) at attempt 2
-completed event 3 (Send receipt) at attempt 1
-nothing left to do
+published event 1 (Welcome)
+published event 2 (Order)
+published event 3 (Receipt)
+mailed for event 1 (Welcome)
+could not charge for event 2 (Order)
+charged for event 2 (Order) at attempt 2
+mailed for event 3 (Receipt)
+3 completed, 1 failed and tried again
 ")
 expect_output("\
-published event 4 (Send welcome mail)
-published event 5 (Charge card)
-published event 6 (Send receipt)
-completed event 4 (Send welcome mail) at attempt 1
-failed event 5 (Charge card): the bank does not answer; it will be tried again
-completed event 5 (Charge card) at attempt 2
-completed event 6 (Send receipt) at attempt 1
-nothing left to do
+published event 4 (Welcome)
+published event 5 (Order)
+published event 6 (Receipt)
+mailed for event 4 (Welcome)
+could not charge for event 5 (Order)
+charged for event 5 (Order) at attempt 2
+mailed for event 6 (Receipt)
+3 completed, 1 failed and tried again
 ")

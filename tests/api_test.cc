@@ -323,6 +323,63 @@ TEST_F(ApiTest, ATurnReportsAndTakesInOneCall) {
   EXPECT_EQ(member(post("/events/next", R"({"worker_id":"w:1","tags":"none"})").body, "events"), "[]");
 }
 
+TEST_F(ApiTest, ATurnWithLimitNothingOnlyReports) {
+  post("/events", kEvent);
+  post("/events", kEvent);
+  post("/events/next", R"({"worker_id":"w:1"})");
+
+  const std::string turn = R"({"worker_id":"w:1","limit":0,"wait":60,"released":[{"id":1,"attempt":1}]})";
+  const HttpResponse response = post("/events/next", turn);
+
+  EXPECT_EQ(response.status, 200);
+  EXPECT_EQ(member(response.body, "events"), "[]");
+  EXPECT_NE(response.body.find(R"("action":"RELEASED")"), std::string::npos) << response.body;
+  EXPECT_EQ(status_of(1), R"("PENDING")");
+  EXPECT_EQ(status_of(2), R"("PENDING")");
+}
+
+TEST_F(ApiTest, ATurnWithoutTagsTakesWhateverTheTags) {
+  post("/events", kEvent);
+  post("/events", R"({"title":"report","tags":"reporting"})");
+
+  post("/events/next", R"({"worker_id":"w:1","limit":10})");
+
+  EXPECT_EQ(status_of(1), R"("PROCESSING")");
+  EXPECT_EQ(status_of(2), R"("PROCESSING")");
+}
+
+TEST_F(ApiTest, AReleasedEventIsPendingAgainAfterItsDelayAndCountsNoFailure) {
+  post("/events", kEvent);
+  get("/events/subscribe?tags=email&worker_id=w:1");
+  const std::string back = R"({"worker_id":"w:1","attempt":1,"delay":60,"reason":"stopping"})";
+
+  const HttpResponse released = post("/events/1/release", back);
+
+  EXPECT_EQ(released.status, 200);
+  EXPECT_EQ(member(released.body, "action"), R"("RELEASED")");
+  EXPECT_EQ(member(released.body, "reason"), R"("stopping")");
+  EXPECT_EQ(post("/events/1/release", back).body, released.body);
+  EXPECT_EQ(post("/events/1/release", R"({"worker_id":"w:2"})").status, 409);
+  EXPECT_EQ(post("/events/9/release", back).status, 404);
+  EXPECT_EQ(member(get("/events/1").body, "retry_count"), "0");
+  clock_.advance(59s);
+  EXPECT_EQ(get("/events/subscribe?tags=email&worker_id=w:2").status, 204);
+  clock_.advance(1s);
+  EXPECT_EQ(get("/events/subscribe?tags=email&worker_id=w:2").status, 200);
+}
+
+TEST_F(ApiTest, APermanentFailureIsTheLast) {
+  post("/events", kEvent);
+  get("/events/subscribe?tags=email&worker_id=w:1");
+
+  const HttpResponse failed = post("/events/1/fail", R"({"worker_id":"w:1","attempt":1,"permanent":true})");
+
+  EXPECT_EQ(failed.status, 400);
+  EXPECT_EQ(member(failed.body, "retry_count"), "1");
+  EXPECT_EQ(member(failed.body, "max_retries"), "3");
+  EXPECT_EQ(status_of(1), R"("FAILED")");
+}
+
 TEST_F(ApiTest, AHeartbeatMovesTheEndOfTheLease) {
   post("/events", kEvent);
   post("/events/subscribe", R"({"tags":"email","worker_id":"w:1"})");

@@ -44,7 +44,7 @@ TEST_F(ObserveApiTest, AWorkerIsKnownByItsCalls) {
   EXPECT_EQ(
       get("/workers").body,
       R"({"workers":[{"worker_id":"w:1","first_seen":"2024-03-15T00:00:00.000Z",)"
-      R"("last_seen":"2024-03-15T00:00:03.000Z","completed":1,"failed":1,"holding":[2],"stale":false}]})");
+      R"("last_seen":"2024-03-15T00:00:03.000Z","completed":1,"failed":1,"holding":[2],"queue":"mail","tags":"t","stale":false}]})");
 }
 
 TEST_F(ObserveApiTest, AWorkerWithoutASignOfLifeIsStale) {

@@ -27,7 +27,7 @@ except ImportError:
 JSON = "application/json"
 METHODS = ("get", "put", "post", "delete", "options", "head", "patch", "trace")
 # Headers of HTTP itself, of which no document speaks.
-UNSPOKEN = {"date", "content-type", "content-length", "connection"}
+UNSPOKEN = {"date", "content-type", "content-length", "transfer-encoding", "connection"}
 
 
 class Document:
@@ -161,6 +161,23 @@ class Server:
         self.faults += [f"{where}: {fault}" for fault in self.judge(operation, response, text, method)]
         return json.loads(text) if response.headers.get("Content-Type") == JSON and text else None
 
+    def stream(self, target):
+        """Begins a stream, judges its head, and leaves when an event has come."""
+        client = http.client.HTTPConnection(self.client.host, self.client.port, timeout=20)
+        client.request("GET", target)
+        response = client.getresponse()
+        line = b"-"
+        while line and not line.startswith(b"data: "):
+            line = response.readline()
+        client.close()
+        path = target.split("?")[0]
+        self.succeeded.add(("GET", path))
+        self.answers += 1
+        faults = self.judge(self.document.root["paths"][path]["get"], response, line, "GET")
+        claim = {"$ref": "#/components/schemas/Claim"}
+        faults += self.document.faults(claim, json.loads(line[len("data: "):]), strict=True)
+        self.faults += [f"GET {target}: {fault}" for fault in faults]
+
     def judge(self, operation, response, text, method):
         described = operation["responses"].get(str(response.status))
         if described is None:
@@ -241,6 +258,16 @@ def check_answers(server, document):
     reports = [{"id": event["id"], "attempt": event["attempt"], "execution_time_ms": 5} for event in taken]
     turn = {**worker, "tags": "reporting", "completed": reports[:1], "failed": [{"id": last}, {"id": 999}]}
     server.call(200, "POST", "/events/next", turn)
+    server.call(201, "POST", "/events", {"title": "Pushed", "tags": "pushed", "queue": "pushed"})
+    server.stream("/events/stream?queue=pushed&tags=pushed&prefetch=2&worker_id=" + worker["worker_id"])
+    server.call(400, "GET", "/events/stream?prefetch=2")
+    server.call(403, "GET", "/events/stream?worker_id=w", headers={"Sec-Fetch-Site": "cross-site"})
+    back = server.call(201, "POST", "/events", {"title": "Back", "tags": "back"})["id"]
+    server.call(200, "POST", "/events/next", {**worker, "queue": "main", "tags": "back"})
+    server.call(400, "POST", f"/events/{back}/release", {**worker, "delay": -1})
+    server.call(200, "POST", f"/events/{back}/release", {**worker, "attempt": 1, "delay": 60, "reason": "stopping"})
+    server.call(409, "POST", f"/events/{back}/complete", {**worker, "attempt": 1})
+    server.call(200, "POST", "/events/next", {**worker, "limit": 0, "released": [{"id": back, "attempt": 1}, {"id": 999}]})
     server.call(200, "POST", "/events/complete", {**worker, "events": [*reports, {"id": 999}]})
     server.call(200, "POST", "/events/fail", {**worker, "events": [{"id": last}, {"id": batch["events"][0]["id"]}]})
     server.call(400, "POST", "/events/complete", {**worker, "events": [{"id": 0}]})
@@ -252,7 +279,7 @@ def check_answers(server, document):
     server.call(413, "POST", f"/events/{waiting}/reset?reason=" + "x" * 1001)
     server.call(200, "GET", f"/events/{first}?include_logs=true")
     server.call(200, "GET", f"/events/{last}")
-    for action in ("start", "heartbeat", "complete", "fail"):
+    for action in ("start", "heartbeat", "complete", "fail", "release"):
         server.call(404, "POST", f"/events/999/{action}", worker)
     for action in ("reset", "cancel"):
         server.call(404, "POST", f"/events/999/{action}")

@@ -26,8 +26,10 @@ const std::vector<Layer> kLayers = {
     {"src/store", {"store/store.h", "store/memory/", "store/conformance/", "model/", "base/", "eventq/"}},
     {"src/store/sqlite", {"store/store.h", "store/sqlite/", "generated/", "model/", "base/", "eventq/"}},
     {"src/wire", {"wire/", "generated/", "model/", "base/", "eventq/"}},
+    {"src/client", {"client/", "wire/", "model/", "base/", "eventq/"}},
     {"src/queue", {"queue/", "store/store.h", "wire/", "model/", "base/", "eventq/"}},
-    {"src/queue/open.cc", {"queue/", "store/", "wire/", "model/", "base/", "eventq/"}},
+    {"src/queue/open.cc", {"queue/", "store/", "client/", "wire/", "model/", "base/", "eventq/"}},
+    {"src/worker", {"worker/", "model/", "base/", "eventq/"}},
     {"src/http", {"http/", "generated/", "queue/", "wire/", "model/", "base/", "eventq/"}},
     {"src/cli", {""}},
     {"examples", {"eventq/"}},
@@ -42,7 +44,7 @@ struct ThirdParty {
 };
 
 const std::vector<ThirdParty> kThirdParty = {
-    {"boost/", {"src/http"}},
+    {"boost/", {"src/http", "src/client"}},
     {"CLI/", {"src/cli"}},
     {"fmt/", {"src/base", "src/cli"}},
     {"libdeflate", {"src/queue"}},

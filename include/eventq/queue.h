@@ -9,12 +9,14 @@
 // Limits:  see limits.h.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <memory>
 #include <optional>
 #include <span>
 #include <string>
 #include <string_view>
+#include <variant>
 #include <vector>
 
 #include "eventq/error.h"
@@ -42,9 +44,38 @@ struct Failure {
   bool permanent = false;  // no retry, however many are left
 };
 
+// Gives an event back: pending again after `delay`, and no failure is counted.
+struct Return {
+  Millis delay{0};
+  std::string reason;
+};
+
+// What a worker has to say about one event that it holds.
+struct Report {
+  EventId id{};
+  int attempt = 0;
+  std::variant<Outcome, Failure, Return> what;
+};
+
+// A worker's turn: reports on what it finished, and takes new events.
+struct Turn {
+  std::string worker_id;  // who reports and takes; the queue object's own when empty
+  std::vector<Report> reports;
+  std::size_t limit = 0;          // events to take at most; 0: only report
+  std::vector<std::string> tags;  // any of these; empty: whatever the tags
+  std::string queue = "main";
+  Millis wait{0};  // how long to wait for the first event
+};
+
+struct TurnResult {
+  std::vector<Result<LogEntry>> results;  // one per report, in order
+  std::vector<Claim> claims;              // may be empty
+};
+
 class Queue {
  public:
-  // Opens `sqlite:PATH` (created when absent, one process at a time) or `memory:`.
+  // Opens `sqlite:PATH` (created when absent, one process at a time), `memory:`, or `http://HOST:PORT`, a
+  // running server (client.h; of the options it takes worker_id and logger).
   // Errors: invalid_argument for another URL; unavailable when the file is in
   // use or cannot be opened; corrupt when a newer eventq wrote it.
   static Result<std::unique_ptr<Queue>> open(std::string_view url, const Options& options = {});
@@ -71,6 +102,13 @@ class Queue {
   virtual Result<LogEntry> complete(const Lease& lease, const Outcome& outcome = {}) = 0;
   virtual Result<LogEntry> fail(const Lease& lease, const Failure& failure) = 0;
 
+  // Gives back the event held by `lease`. Repeated and refused as the two above.
+  virtual Result<LogEntry> give_back(const Lease& lease, const Return& how = {}) = 0;
+
+  // A whole turn in one commit. A report that is refused does not keep the others from being made.
+  // What finalize() may end is only what poll() took.
+  virtual Result<TurnResult> next(const Turn& turn) = 0;
+
   // A sign of life: the lease now ends one full lease from now. Returns its end.
   virtual Result<TimePoint> heartbeat(const Lease& lease) = 0;
 
@@ -86,6 +124,9 @@ class Queue {
   // Waits until the event has ended, whoever ends it, and returns it then. Costs no polling.
   // Errors: not_found; timeout when it has not ended by then.
   virtual Result<Event> wait(EventId id, Millis timeout) = 0;
+
+  // The settings in force of the queue `name`: every member is there, also what nobody set.
+  virtual Result<QueueConfig> settings(const std::string& name) = 0;
 
   // The event as it is now, live or ended, and its log, oldest entry first.
   virtual Result<Event> get(EventId id) = 0;

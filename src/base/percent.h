@@ -1,4 +1,4 @@
-// percent.h: percent-encoded parts of a URL, decoded strictly.
+// percent.h: percent-encoded parts of a URL, written, and decoded strictly.
 #pragma once
 
 #include <cstdint>
@@ -18,6 +18,9 @@ enum class PlusIs : std::uint8_t {
 // Errors: invalid_argument for an escape sequence that is cut short or not
 // hexadecimal, and when the result holds NUL or is not valid UTF-8.
 Result<std::string> percent_decode(std::string_view text, PlusIs plus_is);
+
+// For a path or a query: everything but letters, digits and -._~ as %XX.
+std::string percent_encode(std::string_view text);
 
 struct QueryParameter {
   std::string name;

@@ -40,5 +40,24 @@ TEST(HasControl, FindsC0ControlsAndDelete) {
   }
 }
 
+TEST(ToValidUtf8, PutsAReplacementForEachByteOfNoCharacter) {
+  EXPECT_EQ(to_valid_utf8(""), "");
+  EXPECT_EQ(to_valid_utf8("\xC3\xA9t\xC3\xA9"), "\xC3\xA9t\xC3\xA9");
+  EXPECT_EQ(to_valid_utf8("a\xFFz"), "a\xEF\xBF\xBDz");
+  EXPECT_EQ(to_valid_utf8("\xE2\x82"), "\xEF\xBF\xBD\xEF\xBF\xBD");
+  EXPECT_EQ(to_valid_utf8("\xC3\xC3\xA9"), "\xEF\xBF\xBD\xC3\xA9");
+  EXPECT_EQ(to_valid_utf8("\xF0\x9F\x98\x80\x80"), "\xF0\x9F\x98\x80\xEF\xBF\xBD");
+}
+
+TEST(CutUtf8, KeepsWholeCharacters) {
+  EXPECT_EQ(cut_utf8("plain", 6), "plain");
+  EXPECT_EQ(cut_utf8("plain", 5), "plain");
+  EXPECT_EQ(cut_utf8("plain", 4), "plai");
+  EXPECT_EQ(cut_utf8("a\xE2\x82\xAC", 4), "a\xE2\x82\xAC");
+  EXPECT_EQ(cut_utf8("a\xE2\x82\xAC", 3), "a");
+  EXPECT_EQ(cut_utf8("a\xE2\x82\xAC", 2), "a");
+  EXPECT_EQ(cut_utf8("\xE2\x82\xAC", 1), "");
+}
+
 }  // namespace
 }  // namespace eventq

@@ -1,38 +1,28 @@
 // command_line.h: the arguments of `eventq` as a value. The wrapper round CLI11.
 #pragma once
 
-#include <cstdint>
+#include <span>
 #include <string>
 #include <variant>
 
-#include "cli/config.h"
+#include "cli/command.h"
 
 namespace eventq::cli {
 
-// What scripts rely on.
-enum class ExitCode : std::uint8_t {
-  done = 0,
-  failed = 1,
-  usage = 2,
-};
-
-struct ServeCommand {
-  enum class Mode : std::uint8_t { serve, print_config };
-
-  Flags flags;
-  Mode mode = Mode::serve;
+struct Chosen {
+  const CommandSpec* command = nullptr;
+  Arguments arguments;
 };
 
 // Nothing to run: print this, and exit. Help goes to stdout when it was asked for, to stderr when not.
-struct PrintCommand {
+struct Printout {
   std::string out;
   std::string err;
   ExitCode exit_code = ExitCode::done;
 };
 
-using Command = std::variant<ServeCommand, PrintCommand>;
-
-// `argv` as main() got it.
-Command parse_command_line(int argc, const char* const* argv);
+// `argv` as main() got it. The answer points into `commands`.
+std::variant<Chosen, Printout> parse_command_line(std::span<const CommandSpec> commands, int argc,
+                                                  const char* const* argv);
 
 }  // namespace eventq::cli

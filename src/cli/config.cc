@@ -19,6 +19,7 @@ namespace {
 
 constexpr std::string_view kPrefix = "EVENTQ_";
 constexpr std::string_view kConfigVariable = "EVENTQ_CONFIG";
+constexpr std::string_view kUrlVariable = "EVENTQ_URL";  // which server the other commands talk to
 
 struct Given {
   std::string origin;
@@ -88,7 +89,7 @@ Result<void> apply_file(Config& config, const std::string& path) {
 Result<void> apply_variables(Config& config, const Variables& variables) {
   const auto names = names_of(variable_name);
   for (const auto& [name, value] : variables) {
-    if (name == kConfigVariable) continue;
+    if (name == kConfigVariable || name == kUrlVariable) continue;
     const auto found = std::find(names.begin(), names.end(), name);
     if (found == names.end()) {
       config.unknown_variables.push_back(name);

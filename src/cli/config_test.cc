@@ -273,10 +273,11 @@ TEST_F(ConfigTest, LetsOthersInWhenToldSo) {
 }
 
 TEST_F(ConfigTest, ReportsVariablesItDoesNotKnow) {
-  const auto config = load_config({}, {{"EVENTQ_URL", "x"}, {"EVENTQ_LEASE", "1s"}, {"EVENTQ_LEESE", "1s"}});
+  const auto config = load_config(
+      {}, {{"EVENTQ_PORT", "1"}, {"EVENTQ_URL", "x"}, {"EVENTQ_LEASE", "1s"}, {"EVENTQ_LEESE", "1s"}});
 
   ASSERT_TRUE(config) << complaint(config);
-  EXPECT_THAT(config->unknown_variables, ElementsAre("EVENTQ_LEESE", "EVENTQ_URL"));
+  EXPECT_THAT(config->unknown_variables, ElementsAre("EVENTQ_LEESE", "EVENTQ_PORT"));
 }
 
 TEST_F(ConfigTest, PrintsDefaultsAsAFile) {

@@ -4,29 +4,54 @@
 #include <variant>
 
 #include "cli/command_line.h"
-#include "cli/serve.h"
+#include "cli/command_table.h"
+#include "cli/invocation.h"
 
 namespace eventq::cli {
 namespace {
 
-ExitCode run(const Command& command) {
-  if (const auto* serve_command = std::get_if<ServeCommand>(&command)) return serve(*serve_command);
-  const auto& print = std::get<PrintCommand>(command);
-  std::cout << print.out << std::flush;
-  std::cerr << print.err;
-  return std::cout ? print.exit_code : ExitCode::failed;
+ExitCode print(const Printout& printout) {
+  std::cout << printout.out;
+  std::cerr << printout.err;
+  return printout.exit_code;
+}
+
+ExitCode run(const Chosen& chosen) {
+  const Surroundings around = look_around();
+  const std::string url = server_url(chosen.arguments, around);
+  const bool talks = chosen.command->talks == CommandSpec::Talks::to_server;
+  const auto address = client::parse_url(url);
+  client::HttpClient server(address ? *address : client::HttpUrl{});
+  Invocation invocation{.command = *chosen.command,
+                        .arguments = chosen.arguments,
+                        .output = output_options(chosen.arguments, around),
+                        .url = url,
+                        .server = server,
+                        .out = std::cout,
+                        .err = std::cerr};
+  if (talks && !address) return wrong_usage(invocation, address.error().message);
+  return chosen.command->run(invocation);
+}
+
+ExitCode main(int argc, const char* const* argv) {
+  const auto parsed = parse_command_line(all_commands(), argc, argv);
+  const auto* const chosen = std::get_if<Chosen>(&parsed);
+  const ExitCode code = chosen != nullptr ? run(*chosen) : print(std::get<Printout>(parsed));
+  std::cout << std::flush;
+  if (std::cout) return code;
+  std::cerr << "eventq: cannot write to stdout\n";
+  return code == ExitCode::done ? ExitCode::failed : code;
 }
 
 }  // namespace
 }  // namespace eventq::cli
 
 int main(int argc, char** argv) {
-  using namespace eventq::cli;
   try {
-    return static_cast<int>(run(parse_command_line(argc, argv)));
+    return static_cast<int>(eventq::cli::main(argc, argv));
   } catch (const std::exception& error) {
     // Nothing of ours throws: this is memory that ran out, or a bug in a library.
     std::cerr << "eventq: " << error.what() << '\n';
-    return static_cast<int>(ExitCode::failed);
+    return static_cast<int>(eventq::cli::ExitCode::failed);
   }
 }

@@ -108,7 +108,7 @@ void stop(http::Server& server, Engine& engine, const Logger& log) {
   server.stop();
 }
 
-ExitCode run(const Config& config, const Logger& log) {
+ExitCode run(const ServeRequest& request, const Config& config, const Logger& log) {
   StopSignals stop_signals;
   const Settings& settings = config.settings;
   Options options = settings.queue;
@@ -143,8 +143,11 @@ ExitCode run(const Config& config, const Logger& log) {
                           .add("store", settings.store)
                           .str());
 
+  if (request.on_listening) request.on_listening("http://" + address);
+
   const int signal = stop_signals.wait();
   log(LogLevel::info, LogLine("stopping").add("signal", signal == SIGINT ? "SIGINT" : "SIGTERM").str());
+  if (request.on_stopping) request.on_stopping();
   stop(**server, **engine, log);
   log(LogLevel::info, LogLine("stopped").str());
   return ExitCode::done;
@@ -152,12 +155,12 @@ ExitCode run(const Config& config, const Logger& log) {
 
 }  // namespace
 
-ExitCode serve(const ServeCommand& command) {
-  const auto config = load_config(command.flags, read_environment());
+ExitCode serve(const ServeRequest& request) {
+  const auto config = load_config(request.flags, read_environment());
   if (!config) return fail(config.error().message);
-  const Logger log = stderr_logger(LogLevel::info);
+  const Logger log = stderr_logger(request.on_listening ? LogLevel::warning : LogLevel::info);
   warn_of_unknown_variables(log, *config);
-  if (command.mode == ServeCommand::Mode::print_config) {
+  if (request.mode == ServeRequest::Mode::print_config) {
     std::cout << print_config(*config) << std::flush;
     return std::cout ? ExitCode::done : fail("cannot write the settings to stdout");
   }
@@ -169,7 +172,7 @@ ExitCode serve(const ServeCommand& command) {
 
   log(LogLevel::info, LogLine("starting").add("version", EVENTQ_VERSION).str());
   log_settings(log, *config);
-  return run(*config, log);
+  return run(request, *config, log);
 }
 
 }  // namespace eventq::cli

@@ -36,4 +36,13 @@ int StopSignals::wait() {
   return signal;
 }
 
+std::optional<int> StopSignals::wait(Millis limit) {
+  const auto seconds = std::chrono::floor<std::chrono::seconds>(limit);
+  const timespec time{.tv_sec = seconds.count(),
+                      .tv_nsec = std::chrono::nanoseconds(limit - seconds).count()};
+  const int signal = sigtimedwait(&signals_, nullptr, &time);
+  if (signal < 0) return std::nullopt;
+  return signal;
+}
+
 }  // namespace eventq::cli

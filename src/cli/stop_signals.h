@@ -4,6 +4,9 @@
 #pragma once
 
 #include <csignal>
+#include <optional>
+
+#include "eventq/clock.h"
 
 namespace eventq::cli {
 
@@ -16,6 +19,9 @@ class StopSignals {
   // Returns the first one. From then on another one ends the process at once,
   // with 128 + its number, as a shell shows it.
   int wait();
+
+  // The next one, if one comes within that time. For callers that end the process themselves.
+  std::optional<int> wait(Millis limit);
 
  private:
   sigset_t signals_{};

@@ -31,9 +31,15 @@ struct Call {
   const Policy& defaults;  // what a queue's settings are unless it has its own
 };
 
-// A response, or a command whose answer will be made into one, perhaps by way of another command.
+// A claim to be made again and again, and what it takes to be sent as it comes.
+struct Stream {
+  ClaimRequest claim;
+};
+
+// A response, or a command whose answer will be made into one, perhaps by way of another command, or
+// a response without an end.
 struct Work;
-using Handled = std::variant<Response, Work>;
+using Handled = std::variant<Response, Work, Stream>;
 
 struct Work {
   Command command;

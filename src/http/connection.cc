@@ -48,7 +48,12 @@ void Connection::start() {
 }
 
 bool Connection::respond(Response response) {
-  close_after_ = response.close || !parser_.head().keep_alive || loop_.draining();
+  const bool ends_by_close = response.streams && parser_.head().http10;
+  close_after_ = response.close || !parser_.head().keep_alive || loop_.draining() || ends_by_close;
+  if (response.streams && loop_.draining()) {
+    send(loop_.service().error_response(503, "The server is shutting down."));
+    return false;
+  }
   return send(std::move(response));
 }
 
@@ -60,21 +65,26 @@ void Connection::refuse(int status, std::string_view message) {
 
 void Connection::sweep(SteadyTime now) {
   if (now < deadline_) return;
+  if (state_ == State::streaming) return writing_ ? abandon() : break_silence();
   if (state_ != State::reading || parser_.progress() == Progress::idle) return close();
   refuse(408, parser_.progress() == Progress::head ? "The head of the request took too long to arrive."
                                                    : "The body of the request arrives too slowly.");
 }
 
 void Connection::drain() {
+  if (state_ == State::streaming) {
+    loop_.service().on_gone(loop_, exchange_);
+    return finish_stream();
+  }
   if (state_ != State::reading) return;  // finish_response() sees to it
   if (parser_.progress() == Progress::idle && in_.empty()) return linger();
   refuse(503, "The server is shutting down.");
 }
 
 void Connection::abandon() {
-  const bool has_exchange = state_ == State::exchange;
+  const bool told = has_exchange();
   close();
-  if (has_exchange) loop_.service().on_gone(loop_, exchange_);
+  if (told) loop_.service().on_gone(loop_, exchange_);
 }
 
 void Connection::read_more() {
@@ -106,7 +116,7 @@ void Connection::watch_for_hangup() {
   if (std::exchange(watching_, true)) return;
   socket_.async_wait(asio::socket_base::wait_error, [self = Pointer(this)](const error_code&) {
     self->watching_ = false;
-    if (self->state_ == State::exchange) self->abandon();
+    if (self->has_exchange()) self->abandon();
   });
 }
 
@@ -116,7 +126,7 @@ void Connection::on_read(const error_code& error, std::size_t size) {
   if (state_ == State::lingering) return read_more();
   in_.commit(size);
   if (state_ == State::reading) return run();
-  if (state_ == State::exchange) read_more();
+  if (has_exchange()) read_more();
 }
 
 void Connection::on_read_end(const error_code& error) {
@@ -189,7 +199,7 @@ bool Connection::dispatch() {
   loop_.service().on_request(loop_, exchange_, parser_.take_request());
   dispatching_ = false;
 
-  if (state_ == State::exchange) read_more();
+  if (has_exchange()) read_more();
   return state_ == State::reading;
 }
 
@@ -201,11 +211,16 @@ bool Connection::send(Response response) {
                                                    : Persistence::keep;
   std::string& head = loop_.scratch();
   head.clear();
-  append_head(head, response, persistence, loop_.date());
+  chunked_ = response.streams && !request.http10;
+  const BodyEnd end = chunked_ ? BodyEnd::chunk : response.streams ? BodyEnd::close : BodyEnd::length;
+  append_head(head, response, persistence, loop_.date(), end);
   if (request.head_only || !may_have_body(response.status)) response.body.clear();
+  if (chunked_ && !response.body.empty()) response.body = chunk_of(response.body);
   if (response.body.size() <= kCopiedBody) head += std::exchange(response.body, {});
 
-  state_ = State::writing;
+  state_ = response.streams ? State::streaming : State::writing;
+  to_tell_ = response.streams;
+  when_silent_ = response.when_silent;
   error_code error;
   const std::array buffers = {asio::buffer(std::as_const(head)), asio::buffer(std::as_const(response.body))};
   const std::size_t written = socket_.write_some(buffers, error);
@@ -214,7 +229,7 @@ bool Connection::send(Response response) {
     return false;
   }
   if (written == head.size() + response.body.size()) {
-    finish_response();
+    on_all_written();
     return true;
   }
   out_head_ = head;
@@ -224,7 +239,53 @@ bool Connection::send(Response response) {
   return true;
 }
 
+bool Connection::send_piece(std::string_view piece) {
+  to_tell_ = true;
+  return write(chunked_ ? chunk_of(piece) : std::string(piece));
+}
+
+void Connection::finish_stream() {
+  state_ = State::writing;
+  if (chunked_) {
+    write(std::string(kLastChunk));
+  } else if (!writing_) {
+    on_all_written();
+  }
+}
+
+// Nobody reads for long what keeps a connection open: an error here shows that the client is gone.
+void Connection::break_silence() {
+  const std::string piece(when_silent_);
+  deadline_ = SteadyTime::max();
+  if (!piece.empty() && !write(chunked_ ? chunk_of(piece) : piece)) {
+    loop_.service().on_gone(loop_, exchange_);
+  }
+}
+
+// More of a stream, or its end. False when the client is known to be gone.
+bool Connection::write(std::string bytes) {
+  if (writing_) {
+    out_next_ += bytes;
+    return true;
+  }
+  error_code error;
+  const std::size_t written = socket_.write_some(asio::buffer(std::as_const(bytes)), error);
+  if (error && error != asio::error::would_block) {
+    close();
+    return false;
+  }
+  if (written == bytes.size()) {
+    on_all_written();
+    return true;
+  }
+  out_body_ = std::move(bytes);
+  out_written_ = written;
+  write_rest();
+  return true;
+}
+
 void Connection::write_rest() {
+  writing_ = true;
   deadline_ = steady_now() + loop_.options().write_time;
   const std::size_t head_written = std::min(out_written_, out_head_.size());
   const std::array buffers = {
@@ -237,13 +298,29 @@ void Connection::write_rest() {
 }
 
 void Connection::on_written(const error_code& error, std::size_t size) {
-  if (state_ != State::writing) return;
-  if (error) return close();
+  if (state_ == State::closed) return;
+  if (error) return abandon();
   out_written_ += size;
   if (out_written_ < out_head_.size() + out_body_.size()) return write_rest();
+  writing_ = false;
   out_head_ = {};
-  out_body_ = {};
-  finish_response();
+  out_body_ = std::exchange(out_next_, {});
+  out_written_ = 0;
+  if (!out_body_.empty()) return write_rest();
+  on_all_written();
+}
+
+void Connection::on_all_written() {
+  if (state_ == State::writing) return finish_response();
+  deadline_ = steady_now() + loop_.options().silence;
+  if (std::exchange(to_tell_, false)) tell_sent();
+}
+
+// The Service must not be called from inside its own respond() or send().
+void Connection::tell_sent() {
+  asio::post(socket_.get_executor(), [self = Pointer(this), exchange = exchange_] {
+    if (self->streams(exchange)) self->loop_.service().on_sent(self->loop_, exchange);
+  });
 }
 
 void Connection::finish_response() {

@@ -1,9 +1,9 @@
 // connection.h: one client's socket, from accept to close.
 //
 // One request at a time: read it, give it to the Service, write the response, look
-// for the next one. While the Service has a request the socket is still read from,
-// to notice that the client left; what arrives meanwhile waits in the buffer, and
-// once that is full the kernel holds the client back.
+// for the next one. While the Service has a request, or the response is a stream without
+// an end yet, the socket is still read from, to notice that the client left; what arrives meanwhile waits in
+// the buffer, and once that is full the kernel holds the client back.
 //
 // Threads: its IoLoop's thread only.
 #pragma once
@@ -48,6 +48,16 @@ class Connection final : public boost::intrusive_ref_counter<Connection, boost::
   // REQUIRES: waits_for(the exchange).
   bool respond(Response response);
 
+  // The response that the Service has begun and not ended, if there is one.
+  [[nodiscard]] bool streams(ExchangeId exchange) const {
+    return state_ == State::streaming && exchange_ == exchange;
+  }
+
+  // See IoThread::send() and finish(). Never call the Service.
+  // REQUIRES: streams(the exchange).
+  bool send_piece(std::string_view piece);
+  void finish_stream();
+
   // Closes what has run out of time.
   void sweep(SteadyTime now);
 
@@ -63,10 +73,14 @@ class Connection final : public boost::intrusive_ref_counter<Connection, boost::
   enum class State : std::uint8_t {
     reading,    // a request, or waiting for one
     exchange,   // the Service has the request
-    writing,    // the response
+    streaming,  // the response has begun, and more of it may come
+    writing,    // the response, or the end of a stream
     lingering,  // the response is out; what the client still sends is dropped until it closes
     closed,
   };
+
+  // The Service has yet to answer, or to end its answer.
+  [[nodiscard]] bool has_exchange() const { return state_ == State::exchange || state_ == State::streaming; }
 
   // Reading.
   void read_more();
@@ -85,8 +99,12 @@ class Connection final : public boost::intrusive_ref_counter<Connection, boost::
 
   // Responses.
   bool send(Response response);
+  bool write(std::string bytes);
+  void break_silence();
+  void tell_sent();
   void write_rest();
   void on_written(const boost::system::error_code& error, std::size_t size);
+  void on_all_written();
   void finish_response();
   void linger();
   void close();
@@ -107,8 +125,15 @@ class Connection final : public boost::intrusive_ref_counter<Connection, boost::
   std::string out_head_;
   std::string out_body_;
   std::size_t out_written_ = 0;  // of both together
+  std::string out_next_;         // of a stream: to be written behind them
+
+  // Of a stream.
+  std::string_view when_silent_;
+  bool chunked_ = false;
+  bool to_tell_ = false;  // the Service, when all is written
 
   bool reading_ = false;      // a read into in_ is under way
+  bool writing_ = false;      // a write of what the kernel did not take is under way
   bool watching_ = false;     // a wait for a hang-up is under way
   bool dispatching_ = false;  // the Service is being called
   bool run_posted_ = false;

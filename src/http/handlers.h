@@ -21,8 +21,12 @@ Handled start_event(Call& call);
 Handled beat_event(Call& call);
 Handled complete_event(Call& call);
 Handled fail_event(Call& call);
+Handled release_event(Call& call);
 Handled complete_events(Call& call);
 Handled fail_events(Call& call);
+
+// stream.cc
+Handled stream_events(Call& call);
 
 // handlers_admin.cc
 Handled list_events(Call& call);

@@ -42,8 +42,8 @@ Read read_ours(Call& call, bool batch) {
   if (!batch) return one_event(call, wire::parse_event(std::get<JsonValue>(body)));
   auto parsed = wire::parse_batch(std::get<JsonValue>(body));
   if (!parsed) return refuse(call, parsed.error());
-  auto& [events, ordered, on_complete] = *parsed;
-  return Content{Publication{std::move(events), {}, true, ordered, std::move(on_complete)}, true};
+  auto& [events, ordered, correlated, on_complete] = *parsed;
+  return Content{Publication{std::move(events), {}, correlated, ordered, std::move(on_complete)}, true};
 }
 
 // Each of them is an event of its own: a batch is no correlation.

@@ -187,7 +187,7 @@ Handled take_turn(Call& call) {
     return response;
   };
   work.command.changes = std::move(turn->changes);
-  work.command.claim = claim_request(std::move(turn->subscription));
+  if (turn->subscription.limit > 0) work.command.claim = claim_request(std::move(turn->subscription));
   return work;
 }
 
@@ -202,6 +202,9 @@ Handled complete_event(Call& call) { return report(call, wire::Report::complete)
 
 // POST /events/{id}/fail
 Handled fail_event(Call& call) { return report(call, wire::Report::fail); }
+
+// POST /events/{id}/release
+Handled release_event(Call& call) { return report(call, wire::Report::release); }
 
 // POST /events/complete
 Handled complete_events(Call& call) { return report_many(call, wire::Report::complete); }

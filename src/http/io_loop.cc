@@ -22,8 +22,8 @@ std::size_t slot_of(ExchangeId exchange) { return static_cast<std::uint64_t>(exc
 
 // A second, or less where a shorter time is to be kept: it is at most a quarter late.
 milliseconds sweep_interval(const ServerOptions& options) {
-  const milliseconds shortest =
-      std::min({options.head_time, options.body_grace, options.idle_time, options.write_time});
+  const milliseconds shortest = std::min(
+      {options.head_time, options.body_grace, options.idle_time, options.write_time, options.silence});
   return std::clamp(shortest / 4, milliseconds(5), milliseconds(1000));
 }
 
@@ -92,12 +92,26 @@ void IoLoop::forget(const Connection& connection) {
   share_.connections.fetch_sub(1);
 }
 
-bool IoLoop::respond(ExchangeId exchange, Response response) {
+IoLoop::Pointer IoLoop::connection_of(ExchangeId exchange) const {
   const std::size_t slot = slot_of(exchange);
-  if (slot >= slots_.size()) return false;
-  const Pointer connection = slots_[slot];
+  return slot < slots_.size() ? slots_[slot] : nullptr;
+}
+
+bool IoLoop::respond(ExchangeId exchange, Response response) {
+  const Pointer connection = connection_of(exchange);
   if (!connection || !connection->waits_for(exchange)) return false;
   return connection->respond(std::move(response));
+}
+
+bool IoLoop::send(ExchangeId exchange, std::string piece) {
+  const Pointer connection = connection_of(exchange);
+  if (!connection || !connection->streams(exchange)) return false;
+  return connection->send_piece(piece);
+}
+
+void IoLoop::finish(ExchangeId exchange) {
+  const Pointer connection = connection_of(exchange);
+  if (connection && connection->streams(exchange)) connection->finish_stream();
 }
 
 void IoLoop::drain() {

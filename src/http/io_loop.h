@@ -51,6 +51,8 @@ class IoLoop final : public IoThread {
   void adopt(boost::asio::ip::tcp::socket socket, Admission admission);
 
   bool respond(ExchangeId exchange, Response response) override;
+  bool send(ExchangeId exchange, std::string piece) override;
+  void finish(ExchangeId exchange) override;
 
   // No further requests. Exchanges under way are answered, then their connections close.
   void drain();
@@ -72,6 +74,7 @@ class IoLoop final : public IoThread {
  private:
   using Pointer = boost::intrusive_ptr<Connection>;
 
+  [[nodiscard]] Pointer connection_of(ExchangeId exchange) const;
   void admit(boost::asio::ip::tcp::socket socket, Admission admission);
   std::size_t free_slot();
   void close_all();

@@ -39,6 +39,9 @@ struct Response {
   std::string_view content_type = "application/json";             // a literal
   std::vector<std::pair<std::string_view, std::string>> headers;  // names are literals
   bool close = false;                                             // end the connection after this response
+  // `body` is only its beginning: see IoThread::send().
+  bool streams = false;
+  std::string_view when_silent;  // of a stream, a literal: sent when nothing has been for a while
 };
 
 }  // namespace eventq::http

@@ -65,6 +65,18 @@ std::optional<Reply> RawClient::get(std::string_view target) {
   return read_reply();
 }
 
+std::string RawClient::read_through(std::string_view text) {
+  for (;;) {
+    const std::size_t found = bytes_.find(text);
+    if (found != std::string::npos) {
+      std::string read = bytes_.substr(0, found + text.size());
+      bytes_.erase(0, read.size());
+      return read;
+    }
+    if (!fill()) return "";
+  }
+}
+
 bool RawClient::readable_within(std::chrono::milliseconds limit) {
   pollfd wanted{.fd = socket_, .events = POLLIN, .revents = 0};
   return !bytes_.empty() || ::poll(&wanted, 1, static_cast<int>(limit.count())) > 0;

@@ -39,6 +39,9 @@ class RawClient {
   std::optional<Reply> read_reply(ReplyBody body = ReplyBody::follows);
   std::optional<Reply> get(std::string_view target);
 
+  // What comes up to the end of `text`; empty when it does not come.
+  std::string read_through(std::string_view text);
+
   // True as soon as a byte or the end of the stream is there.
   bool readable_within(std::chrono::milliseconds limit);
 

@@ -78,19 +78,31 @@ void append_field(std::string& out, std::string_view name, std::string_view valu
 
 }  // namespace
 
-void append_head(std::string& out, const Response& response, Persistence persistence, std::string_view date) {
+void append_head(std::string& out, const Response& response, Persistence persistence, std::string_view date,
+                 BodyEnd end) {
   append_status_line(out, response.status);
   if (!date.empty()) out.append("Date: ").append(date).append("\r\n");
   for (const auto& [name, value] : response.headers) append_field(out, name, value);
   if (may_have_body(response.status)) {
     if (!response.body.empty()) append_field(out, "Content-Type", response.content_type);
-    out += "Content-Length: ";
-    append_number(out, response.body.size());
-    out += "\r\n";
+    if (end == BodyEnd::length) {
+      out += "Content-Length: ";
+      append_number(out, response.body.size());
+      out += "\r\n";
+    }
+    if (end == BodyEnd::chunk) out += "Transfer-Encoding: chunked\r\n";
   }
   if (persistence == Persistence::close) out += "Connection: close\r\n";
   if (persistence == Persistence::keep_named) out += "Connection: keep-alive\r\n";
   out += "\r\n";
+}
+
+std::string chunk_of(std::string_view piece) {
+  std::array<char, 16> digits;
+  const auto end = std::to_chars(digits.data(), digits.data() + digits.size(), piece.size(), 16).ptr;
+  std::string chunk(digits.data(), end);
+  chunk.append("\r\n").append(piece).append("\r\n");
+  return chunk;
 }
 
 bool may_have_body(int status) { return status >= 200 && status != 204 && status != 304; }

@@ -38,6 +38,13 @@ class IoThread {
   // gone and nothing could be sent: then the Service must undo what it gave away.
   virtual bool respond(ExchangeId exchange, Response response) = 0;
 
+  // Sends the next piece of a response that streams; Service::on_sent() tells when it is out. On this
+  // thread only. False when the client is gone, or the stream has ended.
+  virtual bool send(ExchangeId exchange, std::string piece) = 0;
+
+  // Ends a response that streams. Does nothing when it has ended.
+  virtual void finish(ExchangeId exchange) = 0;
+
   // 0, 1, ...: for arrays of per-thread state.
   [[nodiscard]] virtual std::size_t index() const = 0;
 };
@@ -53,8 +60,13 @@ class Service {
   // unless on_gone() came first. Never called from inside respond().
   virtual void on_request(IoThread& thread, ExchangeId exchange, Request request) = 0;
 
-  // The connection ended before the response: the client closed it, or stop() did.
-  // Never called from inside respond().
+  // The kernel has all that was given to respond() or send() of a response that streams. Whoever sends
+  // only then keeps no more in memory than one piece. Never called from inside either.
+  virtual void on_sent(IoThread&, ExchangeId) {}
+
+  // The connection ended before the response, or before the end of one that streams: the client closed
+  // it, or does not read it, or close_listener() or stop() ended it. Never called from inside respond()
+  // or send().
   virtual void on_gone(IoThread& thread, ExchangeId exchange) = 0;
 
   // The client sends no more, and may have left. True: it is to be answered all the same, if it is
@@ -79,6 +91,7 @@ struct ServerOptions {
   std::size_t bodies_bytes_max = 256 * 1024 * 1024;                 // of all requests under way; more is 503
   std::chrono::milliseconds idle_time = std::chrono::seconds(60);   // between two requests
   std::chrono::milliseconds write_time = std::chrono::seconds(30);  // without reading any of a response
+  std::chrono::milliseconds silence = std::chrono::seconds(10);     // of a stream; then Response::when_silent
   Logger logger;
 };
 
@@ -91,7 +104,7 @@ class Server {
   virtual ~Server() = default;  // stops
   [[nodiscard]] virtual std::uint16_t port() const = 0;
 
-  // Stops accepting and reading new requests. Exchanges under way may still be answered;
+  // Stops accepting and reading new requests, and ends streams. Exchanges under way may still be answered;
   // a request that is not wholly read is answered 503. The port is free when this returns.
   // Like stop(), not to be called on an IoThread.
   virtual void close_listener() = 0;

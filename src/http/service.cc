@@ -15,6 +15,7 @@
 #include "http/media_type.h"
 #include "http/problem.h"
 #include "http/routes.h"
+#include "http/stream.h"
 #include "wire/request_json.h"
 
 namespace eventq::http {
@@ -86,7 +87,14 @@ class Desk final : public Sink {
 
   void on_gone(ExchangeId exchange) {
     const auto token = static_cast<std::uint64_t>(exchange);
-    if (waiting_.erase(token) > 0) engine_.forget(*this, token);
+    if (waiting_.erase(token) + streams_.erase(token) > 0) engine_.forget(*this, token);
+  }
+
+  // A stream takes more only when its client has been sent what it took before.
+  void on_sent(ExchangeId exchange) {
+    const auto token = static_cast<std::uint64_t>(exchange);
+    const auto found = streams_.find(token);
+    if (found != streams_.end()) claim_more(token, found->second);
   }
 
   // What takes events must not be given to one who may have left, and nobody is to wait for nobody.
@@ -150,6 +158,7 @@ class Desk final : public Sink {
   }
 
   void answer(std::uint64_t token, Answer& answer) {
+    if (streams_.contains(token)) return answer_stream(token, answer);
     const auto found = waiting_.find(token);
     if (found == waiting_.end()) {
       give_back(answer.claims);
@@ -163,24 +172,44 @@ class Desk final : public Sink {
     proceed(static_cast<ExchangeId>(token), std::move(handled), std::move(waiting.request_id), answer.claims);
   }
 
-  // Sends the response, or submits the next command of the call.
+  // Sends the response, begins a stream, or submits the next command of the call.
   void proceed(ExchangeId exchange, Handled handled, std::string request_id,
                const std::vector<Claim>& claims) {
     if (auto* response = std::get_if<Response>(&handled)) {
-      send(exchange, std::move(*response), request_id, claims);
+      if (!send(exchange, std::move(*response), request_id)) give_back(claims);
+      return;
+    }
+    const auto token = static_cast<std::uint64_t>(exchange);
+    if (auto* stream = std::get_if<Stream>(&handled)) {
+      if (send(exchange, begin_stream(), request_id)) streams_.emplace(token, std::move(stream->claim));
       return;
     }
     auto& work = std::get<Work>(handled);
-    const auto token = static_cast<std::uint64_t>(exchange);
     waiting_.emplace(token, Waiting{std::move(work.render), std::move(request_id), work.sees_errors,
                                     work.command.claim.has_value() || work.command.wait.has_value()});
     engine_.submit(std::move(work.command), *this, token);
   }
 
-  void send(ExchangeId exchange, Response response, const std::string& request_id,
-            const std::vector<Claim>& claims) {
+  bool send(ExchangeId exchange, Response response, const std::string& request_id) {
     response.headers.emplace_back("X-Request-Id", request_id);
-    if (!thread_->respond(exchange, std::move(response))) give_back(claims);
+    return thread_->respond(exchange, std::move(response));
+  }
+
+  void claim_more(std::uint64_t token, const ClaimRequest& claim) {
+    Command command;
+    command.claim = claim;
+    engine_.submit(std::move(command), *this, token);
+  }
+
+  // An error ends the stream: the client will come again.
+  void answer_stream(std::uint64_t token, const Answer& answer) {
+    const auto exchange = static_cast<ExchangeId>(token);
+    const auto found = streams_.find(token);
+    if (!answer.error && answer.claims.empty()) return claim_more(token, found->second);
+    if (!answer.error && thread_->send(exchange, render_stream(answer.claims))) return;
+    streams_.erase(found);
+    thread_->finish(exchange);
+    give_back(answer.claims);
   }
 
   // The client left before it could be told what it got.
@@ -206,6 +235,7 @@ class Desk final : public Sink {
   Uuid7Source request_ids_;
   JsonParser parser_;
   std::unordered_map<std::uint64_t, Waiting> waiting_;
+  std::unordered_map<std::uint64_t, ClaimRequest> streams_;
 };
 
 class EventService final : public Service {
@@ -226,6 +256,8 @@ class EventService final : public Service {
   }
 
   void on_gone(IoThread& thread, ExchangeId exchange) override { desks_[thread.index()]->on_gone(exchange); }
+
+  void on_sent(IoThread& thread, ExchangeId exchange) override { desks_[thread.index()]->on_sent(exchange); }
 
   bool answers_half_closed(const IoThread& thread, ExchangeId exchange) const override {
     return desks_[thread.index()]->answers_half_closed(exchange);

@@ -37,6 +37,12 @@ void TestService::on_request(IoThread& thread, ExchangeId exchange, Request requ
       waiting_.push_back({&thread, exchange});
       ++waiting_seen_;
     }
+    if (target == "/stream") {
+      stream_ = {&thread, exchange};
+      response.body = "begin;";
+      response.streams = true;
+      response.when_silent = "silent;";
+    }
     changed_.notify_all();
   }
   if (target == "/later") return;
@@ -46,9 +52,13 @@ void TestService::on_request(IoThread& thread, ExchangeId exchange, Request requ
   respond(thread, exchange, std::move(response));
 }
 
-void TestService::on_gone(IoThread& /*thread*/, ExchangeId /*exchange*/) {
+void TestService::on_sent(IoThread& /*thread*/, ExchangeId /*exchange*/) { note(sent_); }
+
+void TestService::on_gone(IoThread& /*thread*/, ExchangeId /*exchange*/) { note(gone_); }
+
+void TestService::note(std::size_t& count) {
   const std::lock_guard lock(mutex_);
-  ++gone_;
+  ++count;
   if (responding) ++nested_;
   changed_.notify_all();
 }
@@ -66,6 +76,10 @@ bool TestService::wait_for_waiting(std::size_t count) {
 
 bool TestService::wait_for_gone(std::size_t count) {
   return wait_until([this, count] { return gone_ == count; });
+}
+
+bool TestService::wait_for_sent(std::size_t count) {
+  return wait_until([this, count] { return sent_ == count; });
 }
 
 bool TestService::wait_until(const std::function<bool()>& reached) {
@@ -97,6 +111,24 @@ bool TestService::answer_twice(const Response& response) {
     result->set_value(first && !second);
   });
   return result->get_future().get();
+}
+
+bool TestService::send(std::string piece) {
+  const auto result = std::make_shared<std::promise<bool>>();
+  stream_.thread->post([stream = stream_, result, piece = std::move(piece)] {
+    responding = true;
+    result->set_value(stream.thread->send(stream.exchange, piece));
+    responding = false;
+  });
+  return result->get_future().get();
+}
+
+void TestService::finish() {
+  stream_.thread->post([stream = stream_] {
+    responding = true;
+    stream.thread->finish(stream.exchange);
+    responding = false;
+  });
 }
 
 IoThread& TestService::oldest_thread() {

@@ -148,7 +148,7 @@ Decision release(Event& event, const Release& release, TimePoint now) {
   LogEntry entry = entry_for(event, Action::released, now);
   entry.reason = release.reason;
   event.unreported -= 1;
-  requeue(event, now, now);
+  requeue(event, now + release.delay, now);
   return recorded(event, std::move(entry));
 }
 

@@ -11,7 +11,7 @@
 //   processing   complete, with errors             completed_with_errors  -                 COMPLETED
 //   processing   fail, retries left                pending                now + retry delay FAILED
 //   processing   fail, none left or permanent      failed                 -                 FAILED
-//   processing   release                           pending                now               RELEASED
+//   processing   release                           pending                now + delay       RELEASED
 //   pending, processing, failed, cancelled: reset  pending                now               RESET
 //   pending, processing, failed: cancel            cancelled              -                 CANCELLED
 //   pending      supersede                         superseded             -                 SUPERSEDED
@@ -53,6 +53,7 @@ struct Fail {
 };
 struct Release {
   std::string reason;
+  Millis delay{0};  // pending again after that
 };
 struct Reset {
   std::string reason;

@@ -14,7 +14,7 @@ namespace {
 
 using namespace std::chrono_literals;
 
-const Policy kPolicy{
+const Policy kPatient{
     .retry = {RetryPolicy::Kind::fixed, 5min, 1h}, .lease = 60s, .max_retries = 3, .max_attempts = 9};
 
 // One event and its log, driven as the queue drives them: the log is shown only when
@@ -22,13 +22,13 @@ const Policy kPolicy{
 class FencingTest : public testing::Test {
  protected:
   void claim_by(const std::string& worker_id) {
-    for (LogEntry& entry : claim(event_, worker_id, now_, kPolicy)) append(entry);
+    for (LogEntry& entry : claim(event_, worker_id, now_, kPatient)) append(entry);
   }
 
   Result<Decision> apply(const Lease& lease, decltype(Change::what) what) {
     const Change change{lease, std::move(what)};
     const std::vector<LogEntry> shown = needs_log(event_, change) ? log_ : std::vector<LogEntry>();
-    auto decision = decide(event_, change, shown, now_, kPolicy);
+    auto decision = decide(event_, change, shown, now_, kPatient);
     if (decision && decision->effect == Decision::Effect::recorded) append(decision->entry);
     return decision;
   }
@@ -53,7 +53,7 @@ class FencingTest : public testing::Test {
   }
 
   static Event new_event() {
-    Event event = admit({.title = "mail", .tags = {"email"}}, "evt_1", TimePoint(1000s), kPolicy);
+    Event event = admit({.title = "mail", .tags = {"email"}}, "evt_1", TimePoint(1000s), kPatient);
     event.id = EventId{7};
     return event;
   }

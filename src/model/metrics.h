@@ -29,7 +29,8 @@ struct StoreSizes {
 // A worker as its actions show it.
 struct WorkerState {
   WorkerRow row;
-  std::vector<EventId> holding;  // ascending
+  std::vector<EventId> holding;   // ascending
+  std::optional<Selector> asked;  // what it asked for last, since the queue was opened
   bool stale = false;
   std::string stale_because;  // a sentence; empty when it is not
 };

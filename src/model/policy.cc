@@ -66,6 +66,24 @@ Policy resolve(std::string_view name, const QueueConfig& config, const Policy& d
   return policy;
 }
 
+QueueConfig in_force(const Policy& policy) {
+  return {
+      .max_queue_depth = policy.max_queue_depth,
+      .high_watermark = policy.high_watermark,
+      .batch_size = static_cast<int>(policy.batch_size),
+      .processing_interval = policy.processing_interval,
+      .persistence_threshold = policy.persistence_threshold,
+      .lease = policy.lease,
+      .max_attempts = policy.max_attempts,
+      .max_retries = policy.max_retries,
+      .retry = policy.retry,
+      .durability = policy.durability,
+      .on_failure = policy.on_failure,
+      .completed_retention = policy.completed_retention,
+      .failed_retention = policy.failed_retention,
+  };
+}
+
 std::chrono::seconds retention(const Policy& policy, Status ended) {
   return ended == Status::failed ? policy.failed_retention : policy.completed_retention;
 }

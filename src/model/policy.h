@@ -40,6 +40,9 @@ Policy default_policy(const Options& options);
 // is given one; other queues start with 10000 and 8000. A batch_size that is given limits claims, too.
 Policy resolve(std::string_view name, const QueueConfig& config, const Policy& defaults);
 
+// The same settings as a configuration that leaves nothing open, except where there is no limit.
+QueueConfig in_force(const Policy& policy);
+
 // How long an event that ended in this way stays.
 std::chrono::seconds retention(const Policy& policy, Status ended);
 

@@ -16,6 +16,7 @@ namespace eventq {
 struct Selector {
   std::string queue;
   std::vector<std::string> tags;  // any of these; empty: all
+  friend bool operator==(const Selector&, const Selector&) = default;
 };
 
 // What a person looks for.

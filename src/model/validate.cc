@@ -96,10 +96,13 @@ Fault bad_envelope(const NewEvent& event) {
   return std::nullopt;
 }
 
+Fault bad_delay(Millis delay) {
+  return out_of_range("delay", delay.count(), 0, Millis(limits::kDelay).count());
+}
+
 // When it runs, and when again.
 Fault bad_times(const NewEvent& event) {
-  const std::int64_t longest = Millis(limits::kDelay).count();
-  if (Fault fault = out_of_range("delay", event.delay.count(), 0, longest)) return fault;
+  if (Fault fault = bad_delay(event.delay)) return fault;
   if (event.delay.count() > 0 && event.run_at) {
     return invalid("delay", "delay and run_at both say when the event may run; send one of them.");
   }
@@ -224,7 +227,10 @@ std::optional<Error> validate(const Change& change) {
   }
   if (const auto* it = std::get_if<Complete>(&change.what)) return bad_outcome(it->outcome);
   if (const auto* it = std::get_if<Fail>(&change.what)) return bad_failure(it->failure);
-  if (const auto* it = std::get_if<Release>(&change.what)) return bad_reason(it->reason);
+  if (const auto* it = std::get_if<Release>(&change.what)) {
+    if (Fault fault = bad_delay(it->delay)) return fault;
+    return bad_reason(it->reason);
+  }
   return std::nullopt;
 }
 

@@ -8,11 +8,11 @@ namespace {
 
 using namespace std::chrono_literals;
 
-constexpr TimePoint kNow{1'000'000s};
+constexpr TimePoint kAsked{1'000'000s};
 const Demand kNobodyAsked{};
 const std::optional<LogEntry> kNoEntry;
 
-Event event_in(Status status) {
+Event event_that_is(Status status) {
   return {.id = EventId{7},
           .queue = "main",
           .tags = {"email", "priority-high"},
@@ -20,8 +20,8 @@ Event event_in(Status status) {
           .status = status,
           .attempts = 2,
           .worker_id = "host-a:1",
-          .due_at = kNow,
-          .updated_at = kNow};
+          .due_at = kAsked,
+          .updated_at = kAsked};
 }
 
 Why explain(const Event& event, const std::optional<LogEntry>& last_entry, const Demand& demand,
@@ -38,11 +38,11 @@ LogEntry entry_because(Action action, const std::string& reason) {
 }
 
 TEST(Why, APendingEventThatFailedWaitsForItsRetry) {
-  Event event = event_in(Status::pending);
+  Event event = event_that_is(Status::pending);
   event.retry_count = 1;
-  event.due_at = kNow + 3min + 20s;
+  event.due_at = kAsked + 3min + 20s;
 
-  const Why why = explain(event, failure_saying("mail server unreachable"), kNobodyAsked, kNow);
+  const Why why = explain(event, failure_saying("mail server unreachable"), kNobodyAsked, kAsked);
 
   EXPECT_EQ(why.reason, "waiting_for_retry");
   EXPECT_EQ(why.explanation,
@@ -50,7 +50,7 @@ TEST(Why, APendingEventThatFailedWaitsForItsRetry) {
 }
 
 TEST(Why, APendingEventThatNobodyAskedForSaysSo) {
-  const Why why = explain(event_in(Status::pending), kNoEntry, kNobodyAsked, kNow);
+  const Why why = explain(event_that_is(Status::pending), kNoEntry, kNobodyAsked, kAsked);
 
   EXPECT_EQ(why.reason, "nobody_subscribes");
   EXPECT_EQ(why.explanation,
@@ -59,7 +59,8 @@ TEST(Why, APendingEventThatNobodyAskedForSaysSo) {
 }
 
 TEST(Why, APendingEventSaysWhenAWorkerLastAsked) {
-  const Why why = explain(event_in(Status::pending), kNoEntry, {.waiting = 0, .last_poll = kNow - 90s}, kNow);
+  const Why why =
+      explain(event_that_is(Status::pending), kNoEntry, {.waiting = 0, .last_poll = kAsked - 90s}, kAsked);
 
   EXPECT_EQ(why.reason, "waiting_for_worker");
   EXPECT_EQ(
@@ -69,7 +70,8 @@ TEST(Why, APendingEventSaysWhenAWorkerLastAsked) {
 }
 
 TEST(Why, APendingEventThatWorkersWaitForIsNext) {
-  const Why why = explain(event_in(Status::pending), kNoEntry, {.waiting = 2, .last_poll = kNow}, kNow);
+  const Why why =
+      explain(event_that_is(Status::pending), kNoEntry, {.waiting = 2, .last_poll = kAsked}, kAsked);
 
   EXPECT_EQ(why.reason, "waiting_for_worker");
   EXPECT_EQ(why.explanation,
@@ -77,19 +79,19 @@ TEST(Why, APendingEventThatWorkersWaitForIsNext) {
 }
 
 TEST(Why, AnEventWhoseRetryHasComeDueWaitsForAWorkerNotForTheRetry) {
-  Event event = event_in(Status::pending);
+  Event event = event_that_is(Status::pending);
   event.retry_count = 1;
-  event.due_at = kNow;
+  event.due_at = kAsked;
 
-  EXPECT_EQ(explain(event, failure_saying("x"), kNobodyAsked, kNow).reason, "nobody_subscribes");
+  EXPECT_EQ(explain(event, failure_saying("x"), kNobodyAsked, kAsked).reason, "nobody_subscribes");
 }
 
 TEST(Why, AnEventBeingWorkedOnNamesItsWorkerAndTheEndOfItsLease) {
-  Event event = event_in(Status::processing);
-  event.updated_at = kNow - 15s;
-  event.due_at = kNow + 45s;
+  Event event = event_that_is(Status::processing);
+  event.updated_at = kAsked - 15s;
+  event.due_at = kAsked + 45s;
 
-  const Why why = explain(event, kNoEntry, kNobodyAsked, kNow);
+  const Why why = explain(event, kNoEntry, kNobodyAsked, kAsked);
 
   EXPECT_EQ(why.reason, "working");
   EXPECT_EQ(
@@ -99,27 +101,27 @@ TEST(Why, AnEventBeingWorkedOnNamesItsWorkerAndTheEndOfItsLease) {
 }
 
 TEST(Why, AWaitIsToldInWholeSecondsUnlessItIsShorterThanOne) {
-  Event event = event_in(Status::processing);
-  event.updated_at = kNow - 999ms;
-  event.due_at = kNow + 59s + 989ms;
+  Event event = event_that_is(Status::processing);
+  event.updated_at = kAsked - 999ms;
+  event.due_at = kAsked + 59s + 989ms;
 
   EXPECT_EQ(
-      explain(event, kNoEntry, kNobodyAsked, kNow).explanation,
+      explain(event, kNoEntry, kNobodyAsked, kAsked).explanation,
       "It is being worked on: attempt 2 by host-a:1, whose last sign of life was 999ms ago; the lease ends "
       "in 59s.");
 }
 
 TEST(Why, AnEventIsAbandonedFromTheMomentItsLeaseEnds) {
-  Event event = event_in(Status::processing);
-  event.due_at = kNow + 1ms;
-  EXPECT_EQ(explain(event, kNoEntry, kNobodyAsked, kNow).reason, "working");
+  Event event = event_that_is(Status::processing);
+  event.due_at = kAsked + 1ms;
+  EXPECT_EQ(explain(event, kNoEntry, kNobodyAsked, kAsked).reason, "working");
 
-  event.due_at = kNow;
-  EXPECT_EQ(explain(event, kNoEntry, kNobodyAsked, kNow).reason, "abandoned");
+  event.due_at = kAsked;
+  EXPECT_EQ(explain(event, kNoEntry, kNobodyAsked, kAsked).reason, "abandoned");
 
-  event.due_at = kNow - 10s;
+  event.due_at = kAsked - 10s;
   EXPECT_EQ(
-      explain(event, kNoEntry, kNobodyAsked, kNow).explanation,
+      explain(event, kNoEntry, kNobodyAsked, kAsked).explanation,
       "The lease of attempt 2 by host-a:1 ended 10s ago without a report; the next worker to ask for its "
       "tags gets it.");
 }
@@ -147,10 +149,10 @@ TEST(Why, AnEndedEventSaysHowItEnded) {
       {Status::cancelled, kNoEntry, "cancelled", "It was cancelled."},
   };
   for (const Row& row : rows) {
-    Event event = event_in(row.status);
+    Event event = event_that_is(row.status);
     event.retry_count = 3;
 
-    const Why why = explain(event, row.last, kNobodyAsked, kNow);
+    const Why why = explain(event, row.last, kNobodyAsked, kAsked);
 
     EXPECT_EQ(why.reason, row.reason);
     EXPECT_EQ(why.explanation, row.explanation);
@@ -159,7 +161,7 @@ TEST(Why, AnEndedEventSaysHowItEnded) {
 
 TEST(Why, AnEventOfAPausedQueueSaysWhoseReasonHoldsItUp) {
   const Surroundings paused{.demand = {}, .paused = true, .pause_reason = "disk is nearly full"};
-  const Why why = eventq::explain(event_in(Status::pending), paused, kNow);
+  const Why why = eventq::explain(event_that_is(Status::pending), paused, kAsked);
 
   EXPECT_EQ(why.reason, "queue_paused");
   EXPECT_EQ(
@@ -168,10 +170,10 @@ TEST(Why, AnEventOfAPausedQueueSaysWhoseReasonHoldsItUp) {
 }
 
 TEST(Why, AnEventBehindAnotherInLineNamesIt) {
-  Event event = event_in(Status::pending);
+  Event event = event_that_is(Status::pending);
   event.ordering_key = "invoice-1";
   const auto behind = [&](Status head) {
-    return eventq::explain(event, Surroundings{.behind = Surroundings::Behind{EventId{3}, head}}, kNow);
+    return eventq::explain(event, Surroundings{.behind = Surroundings::Behind{EventId{3}, head}}, kAsked);
   };
 
   EXPECT_EQ(behind(Status::processing).reason, "behind_in_line");
@@ -186,10 +188,10 @@ TEST(Why, AnEventBehindAnotherInLineNamesIt) {
 }
 
 TEST(Why, AnEventPublishedForLaterSaysWhen) {
-  Event event = event_in(Status::pending);
-  event.due_at = kNow + 90s;
+  Event event = event_that_is(Status::pending);
+  event.due_at = kAsked + 90s;
 
-  const Why why = explain(event, kNoEntry, kNobodyAsked, kNow);
+  const Why why = explain(event, kNoEntry, kNobodyAsked, kAsked);
   EXPECT_EQ(why.reason, "waiting_for_time");
   EXPECT_EQ(why.explanation, "It is to run at 1970-01-12T13:48:10.000Z, in 1m30s.");
 }

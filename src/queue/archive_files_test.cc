@@ -27,7 +27,7 @@ using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::IsEmpty;
 
-constexpr TimePoint kNow = std::chrono::sys_days(std::chrono::year(2026) / 1 / 31) + 23h + 59min + 59s;
+constexpr TimePoint kMidnight = std::chrono::sys_days(std::chrono::year(2026) / 1 / 31) + 23h + 59min + 59s;
 constexpr const char* kName = "events-2026-01-31.ndjson.gz";
 constexpr const char* kSecondName = "events-2026-01-31.2.ndjson.gz";
 
@@ -70,7 +70,7 @@ class ArchiveFilesTest : public testing::Test {
   std::string path(const std::string& name) const { return folder_ + "/" + name; }
 
   // Appends as the keeper does when all goes well.
-  ArchiveFile append(const std::vector<Details>& events, TimePoint now = kNow) {
+  ArchiveFile append(const std::vector<Details>& events, TimePoint now = kMidnight) {
     const auto file = files_.append(events, now);
     EXPECT_TRUE(file) << file.error().message;
     if (!file) return {};
@@ -166,9 +166,9 @@ TEST_F(ArchiveFilesTest, AppendsToTheFileOfTheDay) {
 }
 
 TEST_F(ArchiveFilesTest, BeginsAFileWithEachDay) {
-  append({ended(1)}, kNow);
-  append({ended(2)}, kNow + 1s);
-  append({ended(3)}, kNow);
+  append({ended(1)}, kMidnight);
+  append({ended(2)}, kMidnight + 1s);
+  append({ended(3)}, kMidnight);
 
   EXPECT_THAT(ids(kName), ElementsAre("1", "3"));
   EXPECT_THAT(ids("events-2026-02-01.ndjson.gz"), ElementsAre("2"));
@@ -183,7 +183,7 @@ TEST_F(ArchiveFilesTest, CompressesWhatItWrites) {
 
 TEST_F(ArchiveFilesTest, CutsOffWhatWasNotConfirmed) {
   append({ended(1)});
-  ASSERT_TRUE(files_.append(ended(2, 3), kNow));  // the transaction failed
+  ASSERT_TRUE(files_.append(ended(2, 3), kMidnight));  // the transaction failed
 
   append(ended(2, 4));
 
@@ -191,7 +191,7 @@ TEST_F(ArchiveFilesTest, CutsOffWhatWasNotConfirmed) {
 }
 
 TEST_F(ArchiveFilesTest, CutsOffAFirstAppendThatWasNotConfirmed) {
-  ASSERT_TRUE(files_.append({{ended(1)}}, kNow));
+  ASSERT_TRUE(files_.append({{ended(1)}}, kMidnight));
 
   append({ended(2)});
 
@@ -204,7 +204,7 @@ TEST_F(ArchiveFilesTest, CutsOffATornAppendAfterARestart) {
   std::ofstream(path(kName), std::ios::binary | std::ios::app) << "\x1f\x8b torn";
   ArchiveFiles restarted(folder_, {known});
 
-  const auto file = restarted.append({{ended(2)}}, kNow);
+  const auto file = restarted.append({{ended(2)}}, kMidnight);
 
   ASSERT_TRUE(file) << file.error().message;
   EXPECT_THAT(ids(kName), ElementsAre("1", "2"));
@@ -212,7 +212,7 @@ TEST_F(ArchiveFilesTest, CutsOffATornAppendAfterARestart) {
 
 TEST_F(ArchiveFilesTest, LearnsFromTheStoreWhatWasConfirmedAfterAll) {
   append({ended(1)});
-  const auto doubtful = files_.append({{ended(2)}}, kNow);
+  const auto doubtful = files_.append({{ended(2)}}, kMidnight);
   ASSERT_TRUE(doubtful);
 
   files_.confirm(std::vector{*doubtful});
@@ -225,7 +225,7 @@ TEST_F(ArchiveFilesTest, PassesOverAFileThatIsNotKnown) {
   append({ended(1)});
   ArchiveFiles others(folder_, {});
 
-  const auto file = others.append({{ended(2)}}, kNow);
+  const auto file = others.append({{ended(2)}}, kMidnight);
 
   ASSERT_TRUE(file) << file.error().message;
   EXPECT_EQ(file->name, kSecondName);
@@ -239,7 +239,7 @@ TEST_F(ArchiveFilesTest, GoesOnInTheFileItWentToBefore) {
   const ArchiveFile known = append({ended(1)});
   ArchiveFiles restarted(folder_, {known});
 
-  const auto file = restarted.append({{ended(2)}}, kNow);
+  const auto file = restarted.append({{ended(2)}}, kMidnight);
 
   ASSERT_TRUE(file) << file.error().message;
   EXPECT_EQ(known.name, kSecondName);
@@ -285,7 +285,7 @@ TEST_F(ArchiveFilesTest, MakesItsFolderAnew) {
 TEST_F(ArchiveFilesTest, SaysWhyItCannotMakeItsFolder) {
   std::ofstream(directory_.file("a")) << "a file";
 
-  const auto file = files_.append({{ended(1)}}, kNow);
+  const auto file = files_.append({{ended(1)}}, kMidnight);
 
   ASSERT_FALSE(file);
   EXPECT_EQ(file.error().code, ErrorCode::unavailable);
@@ -299,13 +299,13 @@ TEST_F(ArchiveFilesTest, RefusesAFileInPlaceOfItsFolder) {
   std::ofstream(directory_.file("b")) << "a file";
   ArchiveFiles files(directory_.file("b"), {});
 
-  EXPECT_THAT(files.append({{ended(1)}}, kNow).error().message, HasSubstr(": File exists."));
+  EXPECT_THAT(files.append({{ended(1)}}, kMidnight).error().message, HasSubstr(": File exists."));
 }
 
 TEST_F(ArchiveFilesTest, RefusesAFolderInWhichItMayNotWrite) {
   ArchiveFiles files("/proc", {});  // not even root may
 
-  const auto file = files.append({{ended(1)}}, kNow);
+  const auto file = files.append({{ended(1)}}, kMidnight);
 
   ASSERT_FALSE(file);
   EXPECT_EQ(file.error().code, ErrorCode::unavailable);
@@ -320,7 +320,7 @@ TEST_F(ArchiveFilesTest, RecoversFromAWriteThatFailedHalfWay) {
   const rlimit small{.rlim_cur = 4096, .rlim_max = before.rlim_max};
   ASSERT_EQ(::setrlimit(RLIMIT_FSIZE, &small), 0);
 
-  const auto torn = files_.append({{ended(2, noise(100'000))}}, kNow);
+  const auto torn = files_.append({{ended(2, noise(100'000))}}, kMidnight);
 
   ASSERT_EQ(::setrlimit(RLIMIT_FSIZE, &before), 0);
   ASSERT_FALSE(torn);

@@ -66,7 +66,8 @@ struct Core::Batch {
   std::vector<EventId> ended;
   std::set<std::string> ended_correlations;
   std::vector<WorkerAction> actions;
-  std::set<std::string> resumed;  // queues whose waiters are to be served by the next batch
+  std::map<Holder, std::int64_t> held;  // by how much Core::held_ changes
+  std::set<std::string> resumed;        // queues whose waiters are to be served by the next batch
   std::map<std::string, std::int64_t> checkpointed;  // queues, and how many events were completed by then
   bool strict = false;  // it changed what must be on disk when it is acknowledged
   Transaction::Sync sync = Transaction::Sync::now;

@@ -42,6 +42,9 @@ struct ClaimRequest {
   std::string worker_id;
   std::size_t limit = 1;
   Millis wait{0};  // how long to wait for the first event
+  // How many events of the queue the worker may hold, whoever claimed them for it; a claim takes no more
+  // than that leaves room for. 0: any number.
+  std::size_t window = 0;
 };
 
 // Waiting for an end: of an event, of all events with a correlation id, or of a queue's emptying.

@@ -119,6 +119,7 @@ Result<void> Core::serve_claims(Batch& batch, std::vector<Request>& requests) {
     const Command& command = requests[i].command;
     if (!command.claim) continue;
     note_demand(*command.claim, batch.now());
+    workers_.note_asked(command.claim->worker_id, command.claim->selector, batch.now());
     auto claims = claim(batch, *command.claim);
     if (!claims) return claims.error();
     if (claims->empty() && command.claim->wait > Millis(0)) batch.waiting.push_back(i);
@@ -178,6 +179,8 @@ Result<void> Core::promote(Batch& batch) {
   std::vector<LogEntry> entries;
   std::vector<Stored> given_up;
   for (Stored& stored : *promoted) {
+    const Event& event = stored.event;
+    if (event.status == Status::processing) batch.held[{event.worker_id, event.queue}] -= 1;
     if (!out_of_attempts(stored.event, state_of(batch, stored.event.queue).policy)) {
       batch.note_ready(stored);
       continue;
@@ -213,12 +216,17 @@ Result<void> Core::wake(Batch& batch) {
   for (const ReadyEvent& ready : batch.ready) {
     if (batch.gone.contains(ready.id)) continue;
     if (state_of(batch, ready.queue).row.status == QueueStatus::paused) continue;
-    auto first = waiters_.take_first(ready.queue, ready.tags);
-    if (!first) continue;
-    auto served = serve(batch, first->first, std::move(first->second));
-    if (!served) return served.error();
+    // One who has no room for it is held back, and the next has his turn.
+    for (bool offered = true; offered;) {
+      auto first = waiters_.take_first(ready.queue, ready.tags);
+      if (!first) break;
+      auto held_back = serve(batch, first->first, std::move(first->second));
+      if (!held_back) return held_back.error();
+      offered = *held_back;
+    }
   }
-  return wake_resumed(batch);
+  if (auto done = wake_resumed(batch); !done) return done;
+  return wake_held_back(batch);
 }
 
 // The waiters of queues that give events again: whoever came first takes first.
@@ -232,23 +240,25 @@ Result<void> Core::wake_resumed(Batch& batch) {
   return {};
 }
 
-// Serves a waiter that was taken out, or puts it back.
-Result<void> Core::serve(Batch& batch, std::uint64_t place, Waiter waiter) {
+// Serves a waiter that was taken out, or puts it back. True when it is held back.
+Result<bool> Core::serve(Batch& batch, std::uint64_t place, Waiter waiter) {
   auto claims = claim(batch, waiter.request);
   if (!claims || claims->empty()) {
+    waiter.held_back = room_for(batch, waiter.request) == 0;
+    const bool held_back = waiter.held_back;
     waiters_.put_back(place, std::move(waiter));
     if (!claims) return claims.error();
-    return {};
+    return held_back;
   }
   batch.served.push_back({place, std::move(waiter), std::move(*claims)});
-  return {};
+  return false;
 }
 
 Result<std::vector<Claim>> Core::claim(Batch& batch, const ClaimRequest& request) {
   std::vector<Claim> claims;
   const QueueState* state = find_state(batch, request.selector.queue);
   if (state == nullptr || state->row.status == QueueStatus::paused) return claims;
-  const std::size_t limit = std::min(request.limit, state->policy.claim_max);
+  const std::size_t limit = std::min({request.limit, state->policy.claim_max, room_for(batch, request)});
   std::size_t bytes = 0;
   while (claims.size() < limit && bytes < kClaimBytes) {
     auto found = batch.transaction->claim(request.selector, limit - claims.size());
@@ -331,6 +341,7 @@ std::vector<Addressed> Core::settle(Batch& batch, std::vector<Request>& requests
   next_purge_ = batch.next_purge.value_or(next_purge_);
   resumed_ = std::move(batch.resumed);
   settle_queues(batch);
+  settle_held(batch);
   for (const Batch::Publisher& publisher : batch.publishers) {
     publisher.answer->backpressure =
         std::any_of(publisher.queues.begin(), publisher.queues.end(), [this](const std::string& queue) {
@@ -344,7 +355,8 @@ std::vector<Addressed> Core::settle(Batch& batch, std::vector<Request>& requests
   for (const std::size_t i : batch.waiting) {
     ClaimRequest& request = *requests[i].command.claim;
     const TimePoint deadline = now + request.wait;
-    waiters_.add({requests[i].origin, std::move(request), deadline, std::move(batch.answers[i])});
+    const bool held_back = room_for(batch, request) == 0;
+    waiters_.add({requests[i].origin, std::move(request), deadline, std::move(batch.answers[i]), held_back});
   }
   for (auto& [i, key] : batch.waits) {
     const TimePoint deadline = now + requests[i].command.wait->timeout;
@@ -426,6 +438,7 @@ void Core::settle_queues(Batch& batch) {
 
 std::vector<Addressed> Core::refuse(Batch& batch, std::vector<Request>& requests, const Error& error) {
   for (Batch::Served& served : batch.served) waiters_.put_back(served.place, std::move(served.waiter));
+  release_held_back();
   last_error_ = error;
   last_changed_ = 0;
   std::vector<Addressed> answers;

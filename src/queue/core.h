@@ -102,7 +102,7 @@ class Core {
   Result<void> serve_claims(Batch& batch, std::vector<Request>& requests);
   Result<void> wake(Batch& batch);
   Result<void> wake_resumed(Batch& batch);
-  Result<void> serve(Batch& batch, std::uint64_t place, Waiter waiter);
+  Result<bool> serve(Batch& batch, std::uint64_t place, Waiter waiter);
   Result<std::vector<Claim>> claim(Batch& batch, const ClaimRequest& request);
   std::vector<LogEntry> take(Batch& batch, Stored& stored, const std::string& worker_id);
   std::vector<LogEntry> give_up(Batch& batch, Stored& stored);
@@ -115,6 +115,12 @@ class Core {
   void end_waits(TimePoint now, std::vector<Addressed>& answers);
   void note_demand(const ClaimRequest& request, TimePoint now);
   [[nodiscard]] Demand demand_for(const Event& event) const;
+
+  // core_window.cc
+  [[nodiscard]] std::size_t room_for(const Batch& batch, const ClaimRequest& request) const;
+  Result<void> wake_held_back(Batch& batch);
+  void settle_held(Batch& batch);
+  void release_held_back();
 
   // core_publish.cc
   Result<void> publish(Batch& batch, Publication& publication, Answer& answer);
@@ -183,6 +189,7 @@ class Core {
   Waiters waiters_;
   Waits waits_;
   Workers workers_;
+  std::map<Holder, std::int64_t> held_;  // events in work whose lease has not been seen to end
   std::map<std::int64_t, std::int64_t> failed_by_hour_;
   std::map<std::pair<std::string, std::string>, TimePoint> last_poll_;  // by queue and tag
   std::set<std::string> resumed_;                                       // queues whose waiters may be served

@@ -23,6 +23,9 @@ Line place_in_line(const Stored& stored, const Policy& policy) {
   return stored.line == Line::none ? Line::behind : stored.line;  // back from its end: see realign()
 }
 
+// In work, and nobody has seen its lease end.
+bool is_held(Status status, const Stored& stored) { return status == Status::processing && !stored.ready; }
+
 void add_runs(QueueDelta& delta, const Event& event, const LogEntry& entry) {
   const Millis run(entry.execution_time_ms.value_or(
       std::max<std::int64_t>(0, (entry.created_at - event.picked_at).count())));
@@ -151,12 +154,17 @@ Result<void> Core::save(Batch& batch, std::span<Stored> events) {
   before.reserve(events.size());
   for (Stored& stored : events) {
     before.push_back(stored.guard.status);
+    if (is_held(stored.guard.status, stored)) batch.held[{stored.guard.worker_id, stored.event.queue}] -= 1;
     if (!stored.event.ordering_key.empty()) {
       stored.line = place_in_line(stored, state_of(batch, stored.event.queue).policy);
     }
   }
   if (auto done = batch.transaction->save(events); !done) return done;
-  for (std::size_t i = 0; i < events.size(); ++i) note_change(batch, events[i], before[i]);
+  for (std::size_t i = 0; i < events.size(); ++i) {
+    const Event& event = events[i].event;
+    if (is_held(event.status, events[i])) batch.held[{event.worker_id, event.queue}] += 1;
+    note_change(batch, events[i], before[i]);
+  }
   return {};
 }
 

@@ -463,6 +463,9 @@ Result<std::int64_t> Core::recover() {
     if (QueueState* state = ledger_.find(checkpoint.queue)) state->at_checkpoint = checkpoint.event_count;
   }
   workers_.recall(recalled->workers, recalled->processing);
+  for (const Stored& stored : recalled->processing) {
+    if (!stored.ready) held_[{stored.event.worker_id, stored.event.queue}] += 1;
+  }
   failed_by_hour_ = std::move(recalled->failed_by_hour);
   if (auto done = configure_all(batch); !done) return done.error();
   if (auto done = batch.transaction->commit(Transaction::Sync::now); !done) return done.error();

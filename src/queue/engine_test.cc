@@ -18,6 +18,7 @@
 #include "support/commands.h"
 #include "support/mailbox.h"
 #include "support/temporary_directory.h"
+#include "support/times.h"
 
 namespace eventq {
 namespace {
@@ -25,8 +26,6 @@ namespace {
 using namespace std::chrono_literals;
 using testing::ElementsAre;
 using testing::IsEmpty;
-
-constexpr TimePoint kStart{std::chrono::sys_days{std::chrono::year{2026} / 1 / 1}};
 
 class EngineTest : public testing::Test {
  protected:

@@ -5,47 +5,48 @@
 
 #include <string>
 
+#include "support/times.h"
+
 namespace eventq {
 namespace {
 
 using namespace std::chrono_literals;
 
-constexpr TimePoint kNow{std::chrono::sys_days{std::chrono::year{2026} / 1 / 1}};
 const Policy kDefaults = default_policy(Options{});
 
 TEST(DrainRate, IsNothingWhenNothingEnded) {
   DrainRate rate;
-  EXPECT_EQ(rate.per_second(kNow), 0);
+  EXPECT_EQ(rate.per_second(kStart), 0);
 
-  rate.note(0, kNow);
-  EXPECT_EQ(rate.per_second(kNow), 0);
+  rate.note(0, kStart);
+  EXPECT_EQ(rate.per_second(kStart), 0);
 }
 
 TEST(DrainRate, WhatEndedJustNowCountsAsOfASecond) {
   DrainRate rate;
-  rate.note(3, kNow);
-  rate.note(2, kNow + 1ms);
+  rate.note(3, kStart);
+  rate.note(2, kStart + 1ms);
 
-  EXPECT_DOUBLE_EQ(rate.per_second(kNow + 1ms), 5);
+  EXPECT_DOUBLE_EQ(rate.per_second(kStart + 1ms), 5);
 }
 
 TEST(DrainRate, IsTheMeanSinceTheFirstEnd) {
   DrainRate rate;
-  rate.note(10, kNow);
-  rate.note(10, kNow + 2s);
+  rate.note(10, kStart);
+  rate.note(10, kStart + 2s);
 
-  EXPECT_DOUBLE_EQ(rate.per_second(kNow + 4s), 5);
+  EXPECT_DOUBLE_EQ(rate.per_second(kStart + 4s), 5);
 }
 
 TEST(DrainRate, ForgetsWhatEndedMoreThanTenSecondsAgo) {
   DrainRate rate;
-  rate.note(100, kNow);
+  rate.note(100, kStart);
 
-  EXPECT_DOUBLE_EQ(rate.per_second(kNow + 10s), 10);
-  EXPECT_DOUBLE_EQ(rate.per_second(kNow + 10s + 1ms), 0);
+  EXPECT_DOUBLE_EQ(rate.per_second(kStart + 10s), 10);
+  EXPECT_DOUBLE_EQ(rate.per_second(kStart + 10s + 1ms), 0);
 
-  rate.note(4, kNow + 20s);
-  EXPECT_DOUBLE_EQ(rate.per_second(kNow + 20s), 4);
+  rate.note(4, kStart + 20s);
+  EXPECT_DOUBLE_EQ(rate.per_second(kStart + 20s), 4);
 }
 
 class LedgerTest : public testing::Test {
@@ -71,7 +72,7 @@ TEST_F(LedgerTest, AQueueIsUnknownUntilItIsPut) {
 
 TEST_F(LedgerTest, TheDepthIsWhatIsPendingOrInWork) {
   QueueState& state = put("orders", {});
-  for (std::size_t i = 0; i < kStatuses; ++i) ledger_.add("orders", delta(static_cast<Status>(i), 1), kNow);
+  for (std::size_t i = 0; i < kStatuses; ++i) ledger_.add("orders", delta(static_cast<Status>(i), 1), kStart);
 
   EXPECT_EQ(state.depth(), 2);
   EXPECT_EQ(delta(Status::processing, 3).depth(), 3);
@@ -83,38 +84,38 @@ TEST_F(LedgerTest, TotalsAddUp) {
   QueueDelta delta;
   delta.totals = {1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12};
 
-  ledger_.add("orders", delta, kNow);
-  ledger_.add("orders", delta, kNow);
+  ledger_.add("orders", delta, kStart);
+  ledger_.add("orders", delta, kStart);
 
   EXPECT_EQ(state.totals, (Totals{2, 4, 6, 8, 10, 12, 14, 16, 18, 20, 22, 24}));
 }
 
 TEST_F(LedgerTest, OnlyEndsMakeTheDrainRate) {
   QueueState& state = put("orders", {});
-  ledger_.add("orders", delta(Status::pending, 5), kNow);
+  ledger_.add("orders", delta(Status::pending, 5), kStart);
   QueueDelta ended = delta(Status::completed, 2);
   ended.ended = 2;
-  ledger_.add("orders", ended, kNow);
-  ledger_.add("orders", delta(Status::completed, -2), kNow);  // they left for good
+  ledger_.add("orders", ended, kStart);
+  ledger_.add("orders", delta(Status::completed, -2), kStart);  // they left for good
 
-  EXPECT_DOUBLE_EQ(state.drain_rate.per_second(kNow), 2);
+  EXPECT_DOUBLE_EQ(state.drain_rate.per_second(kStart), 2);
 }
 
 TEST_F(LedgerTest, BackpressureFollowsTheDepth) {
   QueueState& state = put("orders", {.max_queue_depth = 20, .high_watermark = 10});
-  ledger_.add("orders", delta(Status::pending, 10), kNow);
+  ledger_.add("orders", delta(Status::pending, 10), kStart);
   EXPECT_FALSE(state.backpressure);
-  ledger_.add("orders", delta(Status::pending, 1), kNow);
+  ledger_.add("orders", delta(Status::pending, 1), kStart);
   EXPECT_TRUE(state.backpressure);
-  ledger_.add("orders", delta(Status::pending, -2), kNow);
+  ledger_.add("orders", delta(Status::pending, -2), kStart);
   EXPECT_TRUE(state.backpressure);
-  ledger_.add("orders", delta(Status::pending, -1), kNow);
+  ledger_.add("orders", delta(Status::pending, -1), kStart);
   EXPECT_FALSE(state.backpressure);
 }
 
 TEST_F(LedgerTest, NewSettingsKeepTheCountersAndLookAtTheWatermarkAnew) {
   put("orders", {});
-  ledger_.add("orders", delta(Status::pending, 11), kNow);
+  ledger_.add("orders", delta(Status::pending, 11), kStart);
 
   const QueueState& state = put("orders", {.max_queue_depth = 20, .high_watermark = 10});
 

@@ -1,8 +1,7 @@
-// open.cc: from a URL to a running engine, and from an engine to a Queue. The one file that
+// open.cc: from a URL to a running engine, and from an engine, or a server, to a Queue. The one file that
 // names the concrete stores.
 #include <unistd.h>
 
-#include <array>
 #include <filesystem>
 #include <future>
 #include <optional>
@@ -11,8 +10,10 @@
 #include <utility>
 
 #include "base/log.h"
+#include "base/process_name.h"
 #include "base/steady.h"
 #include "base/time_text.h"
+#include "eventq/client.h"
 #include "model/policy.h"
 #include "model/validate.h"
 #include "queue/archive_files.h"
@@ -126,12 +127,6 @@ Result<std::unique_ptr<Store>> open_store(std::string_view url, const Clock& clo
       "store"};
 }
 
-std::string default_worker_id() {
-  std::array<char, 256> host{};
-  if (gethostname(host.data(), host.size() - 1) != 0) return "localhost:" + std::to_string(getpid());
-  return std::string(host.data()) + ":" + std::to_string(getpid());
-}
-
 Result<std::unique_ptr<Core>> recovered_core(Store& store, const Options& options) {
   auto core = std::make_unique<Core>(store, core_options(options), Uuid7Source::from_entropy());
   const SteadyTime start = steady_now();
@@ -190,10 +185,16 @@ Result<std::unique_ptr<Engine>> Engine::open(std::string_view url, const Options
 }
 
 Result<std::unique_ptr<Queue>> Queue::open(std::string_view url, const Options& options) {
+  if (url.starts_with("http")) {
+    auto client = Client::connect(url, {.worker_id = options.worker_id, .logger = options.logger});
+    if (!client) return client.error();
+    return std::unique_ptr<Queue>(std::move(*client));
+  }
   auto engine = Engine::open(url, options);
   if (!engine) return engine.error();
-  std::string worker_id = options.worker_id.empty() ? default_worker_id() : options.worker_id;
-  return std::unique_ptr<Queue>(std::make_unique<QueueImpl>(std::move(*engine), std::move(worker_id)));
+  std::string worker_id = options.worker_id.empty() ? process_name() : options.worker_id;
+  return std::unique_ptr<Queue>(
+      std::make_unique<QueueImpl>(std::move(*engine), std::move(worker_id), default_policy(options)));
 }
 
 }  // namespace eventq

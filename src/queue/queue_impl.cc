@@ -5,11 +5,13 @@
 #include <utility>
 
 #include "base/json.h"
+#include "base/overloaded.h"
 #include "base/time_text.h"
 #include "eventq/limits.h"
 #include "model/names.h"
 #include "model/tags.h"
 #include "model/validate.h"
+#include "wire/config_json.h"
 
 namespace eventq {
 namespace {
@@ -22,10 +24,42 @@ std::optional<Error> validate_payload(const std::string& payload) {
   return Error{ErrorCode::invalid_argument, "payload: " + parsed.error().message, "payload"};
 }
 
+Change change_of(const Report& report, const std::string& worker_id) {
+  Change change{Lease{report.id, worker_id, report.attempt}, {}};
+  std::visit(Overloaded{
+                 [&](const Outcome& outcome) { change.what = Complete{outcome}; },
+                 [&](const Failure& failure) { change.what = Fail{failure}; },
+                 [&](const Return& how) {
+                   change.what = Release{how.reason, how.delay};
+                 },
+             },
+             report.what);
+  return change;
+}
+
+// Whom to take which events for.
+Result<ClaimRequest> claim_of(const Turn& turn, const std::string& worker_id) {
+  if (auto fault = validate_queue_name(turn.queue)) return *fault;
+  if (turn.limit > limits::kClaim) {
+    return Error{ErrorCode::invalid_argument,
+                 "limit is from 0 to 1000 events; " + std::to_string(turn.limit) + " is not.", "limit"};
+  }
+  if (turn.wait < Millis(0) || turn.wait > limits::kWait) {
+    return Error{ErrorCode::invalid_argument,
+                 "wait is from 0 to 60 seconds; " + format_duration(turn.wait) + " is not.", "wait"};
+  }
+  ClaimRequest claim{{turn.queue, {}}, worker_id, turn.limit, turn.wait};
+  if (turn.tags.empty()) return claim;
+  auto tags = clean_tags(turn.tags);
+  if (!tags) return tags.error();
+  claim.selector.tags = std::move(*tags);
+  return claim;
+}
+
 }  // namespace
 
-QueueImpl::QueueImpl(std::unique_ptr<Engine> engine, std::string worker_id)
-    : engine_(std::move(engine)), worker_id_(std::move(worker_id)) {}
+QueueImpl::QueueImpl(std::unique_ptr<Engine> engine, std::string worker_id, const Policy& defaults)
+    : engine_(std::move(engine)), worker_id_(std::move(worker_id)), defaults_(defaults) {}
 
 Result<Event> QueueImpl::publish(const NewEvent& event) {
   auto published = publish_batch({&event, 1});
@@ -89,6 +123,42 @@ Result<LogEntry> QueueImpl::complete(const Lease& lease, const Outcome& outcome)
 
 Result<LogEntry> QueueImpl::fail(const Lease& lease, const Failure& failure) {
   return report({lease, Fail{failure}});
+}
+
+Result<LogEntry> QueueImpl::give_back(const Lease& lease, const Return& how) {
+  return report({lease, Release{how.reason, how.delay}});
+}
+
+Result<TurnResult> QueueImpl::next(const Turn& turn) {
+  const std::string& worker_id = turn.worker_id.empty() ? worker_id_ : turn.worker_id;
+  if (auto fault = validate_worker_id(worker_id)) return *fault;
+  if (turn.reports.size() > limits::kBatchEvents) {
+    return Error{ErrorCode::too_large, "One turn may report on 10000 events, this one reports on more.",
+                 "reports"};
+  }
+  Command command;
+  for (const Report& report : turn.reports) {
+    command.changes.push_back(change_of(report, worker_id));
+    if (auto fault = validate(command.changes.back())) return *fault;
+  }
+  if (turn.limit > 0) {
+    auto claim = claim_of(turn, worker_id);
+    if (!claim) return claim.error();
+    command.claim = std::move(*claim);
+  }
+  if (command.changes.empty() && !command.claim) return TurnResult{};
+
+  Answer answer = engine_->call(std::move(command));
+  if (answer.error) return *answer.error;
+  TurnResult result{.results = {}, .claims = std::move(answer.claims)};
+  for (Result<Changed>& changed : answer.changed) {
+    if (changed) {
+      result.results.emplace_back(std::move(changed->entry));
+    } else {
+      result.results.emplace_back(changed.error());
+    }
+  }
+  return result;
 }
 
 Result<LogEntry> QueueImpl::report(Change change) {
@@ -167,6 +237,24 @@ Result<Event> QueueImpl::wait(EventId id, Millis timeout) {
                  ""};
   }
   return get(id);
+}
+
+Result<QueueConfig> QueueImpl::settings(const std::string& name) {
+  if (auto fault = validate_queue_name(name)) return *fault;
+  Command command;
+  command.ask = AskQueue{.id = name};
+  Answer answer = engine_->call(std::move(command));
+  if (answer.error) return *answer.error;
+  const auto& found = std::get<Result<QueueDocument>>(answer.told);
+  if (!found && found.error().code != ErrorCode::not_found) return found.error();
+  QueueConfig own;  // a queue that nobody made yet has none
+  if (found) {
+    JsonParser parser;
+    auto parsed = wire::parse_own_config(parser, found->row.config);
+    if (!parsed) return parsed.error();
+    own = std::move(*parsed);
+  }
+  return in_force(resolve(name, own, defaults_));
 }
 
 Result<Event> QueueImpl::get(EventId id) {

@@ -7,23 +7,28 @@
 #include <string>
 
 #include "eventq/queue.h"
+#include "model/policy.h"
 #include "queue/engine.h"
 
 namespace eventq {
 
 class QueueImpl final : public Queue {
  public:
-  QueueImpl(std::unique_ptr<Engine> engine, std::string worker_id);
+  // `defaults` as the engine's.
+  QueueImpl(std::unique_ptr<Engine> engine, std::string worker_id, const Policy& defaults);
 
   Result<Event> publish(const NewEvent& event) override;
   Result<std::vector<Event>> publish_batch(std::span<const NewEvent> events) override;
   Result<std::optional<Claim>> poll(const PollRequest& request) override;
   Result<LogEntry> complete(const Lease& lease, const Outcome& outcome) override;
   Result<LogEntry> fail(const Lease& lease, const Failure& failure) override;
+  Result<LogEntry> give_back(const Lease& lease, const Return& how) override;
+  Result<TurnResult> next(const Turn& turn) override;
   Result<TimePoint> heartbeat(const Lease& lease) override;
   Result<void> finalize(EventId id, const std::vector<std::string>& errors) override;
   Result<void> finalize(EventId id, Verdict verdict) override;
   Result<Event> wait(EventId id, Millis timeout) override;
+  Result<QueueConfig> settings(const std::string& name) override;
   Result<Event> get(EventId id) override;
   Result<std::vector<LogEntry>> log(EventId id) override;
 
@@ -38,6 +43,7 @@ class QueueImpl final : public Queue {
   // Set in the constructor, never changed.
   const std::unique_ptr<Engine> engine_;
   const std::string worker_id_;
+  const Policy defaults_;
 
   // Guarded by mutex_: the attempts this object polled and has not reported on.
   std::mutex mutex_;

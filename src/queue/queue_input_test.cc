@@ -13,14 +13,13 @@
 #include "eventq/limits.h"
 #include "eventq/queue.h"
 #include "support/temporary_directory.h"
+#include "support/times.h"
 
 namespace eventq {
 namespace {
 
 using namespace std::chrono_literals;
 using testing::HasSubstr;
-
-constexpr TimePoint kStart{std::chrono::sys_days{std::chrono::year{2026} / 1 / 1}};
 
 class QueueInput : public testing::Test {
  protected:

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "eventq/queue.h"
+#include "support/commands.h"
 #include "support/open_queue.h"
 
 namespace eventq {
@@ -16,12 +17,6 @@ using namespace std::chrono_literals;
 using testing::ElementsAre;
 using testing::SizeIs;
 using Verdict = Queue::Verdict;
-
-std::vector<Action> actions(const std::vector<LogEntry>& log) {
-  std::vector<Action> actions;
-  for (const LogEntry& entry : log) actions.push_back(entry.action);
-  return actions;
-}
 
 class EventQueue : public OpenQueueTest {
  protected:

@@ -13,14 +13,39 @@ std::vector<std::string> filed_under(const ClaimRequest& request) {
   return request.selector.tags.empty() ? std::vector<std::string>{""} : request.selector.tags;
 }
 
+Holder holder_of(const ClaimRequest& request) { return {request.worker_id, request.selector.queue}; }
+
+// Takes `place` out of the set filed under `key`.
+template <typename Key>
+void erase(std::map<Key, std::set<std::uint64_t>>& sets, const Key& key, std::uint64_t place) {
+  const auto found = sets.find(key);
+  found->second.erase(place);
+  if (found->second.empty()) sets.erase(found);
+}
+
 }  // namespace
 
 void Waiters::add(Waiter waiter) { put_back(next_place_++, std::move(waiter)); }
 
-void Waiters::put_back(std::uint64_t place, Waiter waiter) {
+void Waiters::file(const Waiter& waiter, Place place) {
+  if (waiter.held_back) {
+    by_holder_[holder_of(waiter.request)].insert(place);
+    return;
+  }
   for (const std::string& tag : filed_under(waiter.request)) {
     by_tag_[{waiter.request.selector.queue, tag}].insert(place);
   }
+}
+
+void Waiters::unfile(const Waiter& waiter, Place place) {
+  if (waiter.held_back) return erase(by_holder_, holder_of(waiter.request), place);
+  for (const std::string& tag : filed_under(waiter.request)) {
+    erase(by_tag_, {waiter.request.selector.queue, tag}, place);
+  }
+}
+
+void Waiters::put_back(std::uint64_t place, Waiter waiter) {
+  file(waiter, place);
   by_deadline_.emplace(waiter.deadline, place);
   by_origin_.emplace(waiter.origin, place);
   waiters_.emplace(place, std::move(waiter));
@@ -30,11 +55,7 @@ Waiter Waiters::take(Place place) {
   auto node = waiters_.extract(place);
   EVENTQ_ASSERT(!node.empty());
   Waiter waiter = std::move(node.mapped());
-  for (const std::string& tag : filed_under(waiter.request)) {
-    const auto found = by_tag_.find({waiter.request.selector.queue, tag});
-    found->second.erase(place);
-    if (found->second.empty()) by_tag_.erase(found);
-  }
+  unfile(waiter, place);
   by_deadline_.erase({waiter.deadline, place});
   by_origin_.erase(waiter.origin);
   return waiter;
@@ -62,6 +83,18 @@ std::vector<std::uint64_t> Waiters::places(const std::string& queue) const {
     places.insert(it->second.begin(), it->second.end());
   }
   return {places.begin(), places.end()};
+}
+
+std::vector<std::uint64_t> Waiters::held_back(const Holder& holder) const {
+  const auto found = by_holder_.find(holder);
+  if (found == by_holder_.end()) return {};
+  return {found->second.begin(), found->second.end()};
+}
+
+std::vector<std::uint64_t> Waiters::held_back() const {
+  std::vector<std::uint64_t> places;
+  for (const auto& [holder, found] : by_holder_) places.insert(places.end(), found.begin(), found.end());
+  return places;
 }
 
 std::vector<Waiter> Waiters::take_expired(TimePoint now) {

@@ -8,14 +8,14 @@
 #include <utility>
 #include <vector>
 
+#include "support/times.h"
+
 namespace eventq {
 namespace {
 
 using namespace std::chrono_literals;
 using testing::ElementsAre;
 using testing::IsEmpty;
-
-constexpr TimePoint kNow{std::chrono::sys_days{std::chrono::year{2026} / 1 / 1}};
 
 // A waiter known by its number.
 Waiter waiter(std::uint64_t number, std::vector<std::string> tags, Millis wait = 20s,
@@ -24,7 +24,7 @@ Waiter waiter(std::uint64_t number, std::vector<std::string> tags, Millis wait =
   waiter.origin = {nullptr, number};
   waiter.request.selector = {std::move(queue), std::move(tags)};
   waiter.request.wait = wait;
-  waiter.deadline = kNow + wait;
+  waiter.deadline = kStart + wait;
   return waiter;
 }
 
@@ -103,9 +103,9 @@ TEST(Waiters, OnePutBackIsFoundByItsOriginAndItsDeadline) {
 
   waiters.put_back(first->first, std::move(first->second));
 
-  EXPECT_EQ(waiters.next_deadline(), kNow + 5s);
+  EXPECT_EQ(waiters.next_deadline(), kStart + 5s);
   waiters.forget({nullptr, 1});
-  EXPECT_EQ(waiters.next_deadline(), kNow + 9s);
+  EXPECT_EQ(waiters.next_deadline(), kStart + 9s);
 }
 
 TEST(Waiters, AForgottenOneIsNotTaken) {
@@ -131,8 +131,8 @@ TEST(Waiters, TimeIsOverAtTheDeadlineAndNotBefore) {
   Waiters waiters;
   waiters.add(waiter(1, {"a"}, 5s));
 
-  EXPECT_THAT(waiters.take_expired(kNow + 5s - 1ms), IsEmpty());
-  EXPECT_THAT(numbers(waiters.take_expired(kNow + 5s)), ElementsAre(1));
+  EXPECT_THAT(waiters.take_expired(kStart + 5s - 1ms), IsEmpty());
+  EXPECT_THAT(numbers(waiters.take_expired(kStart + 5s)), ElementsAre(1));
 }
 
 TEST(Waiters, ThoseWhoseTimeIsOverAreTakenAndTheOthersStay) {
@@ -141,7 +141,7 @@ TEST(Waiters, ThoseWhoseTimeIsOverAreTakenAndTheOthersStay) {
   waiters.add(waiter(2, {"a"}, 5s));
   waiters.add(waiter(3, {"b"}, 5s));
 
-  EXPECT_THAT(numbers(waiters.take_expired(kNow + 7s)), ElementsAre(2, 3));
+  EXPECT_THAT(numbers(waiters.take_expired(kStart + 7s)), ElementsAre(2, 3));
   EXPECT_THAT(served(waiters, {"a", "b"}), ElementsAre(1));
 }
 
@@ -152,7 +152,7 @@ TEST(Waiters, TheNextDeadlineIsTheEarliestAndThereIsNoneWhenNobodyWaits) {
   waiters.add(waiter(1, {"a"}, 9s));
   waiters.add(waiter(2, {"a"}, 5s));
 
-  EXPECT_EQ(waiters.next_deadline(), kNow + 5s);
+  EXPECT_EQ(waiters.next_deadline(), kStart + 5s);
 }
 
 TEST(Waiters, TakingAllLeavesNobodyAndKeepsTheOrder) {

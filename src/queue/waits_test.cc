@@ -6,6 +6,8 @@
 
 #include <vector>
 
+#include "support/times.h"
+
 namespace eventq {
 namespace {
 
@@ -14,11 +16,9 @@ using testing::ElementsAre;
 using testing::IsEmpty;
 using testing::UnorderedElementsAre;
 
-constexpr TimePoint kNow{std::chrono::sys_days{std::chrono::year{2026} / 1 / 1}};
-
 // A wait known by its number.
 Waits::Wait wait(std::uint64_t number, Millis time = 20s) {
-  return {.origin = {nullptr, number}, .deadline = kNow + time, .answer = {}};
+  return {.origin = {nullptr, number}, .deadline = kStart + time, .answer = {}};
 }
 
 std::vector<std::uint64_t> numbers(const std::vector<Waits::Wait>& waits) {
@@ -50,7 +50,7 @@ TEST(Waits, AWaitTakenByItsKeyDoesNotExpire) {
   waits.add("a", wait(1));
   waits.take("a");
 
-  EXPECT_THAT(numbers(waits.take_expired(kNow + 1h)), IsEmpty());
+  EXPECT_THAT(numbers(waits.take_expired(kStart + 1h)), IsEmpty());
   EXPECT_EQ(waits.next_deadline(), std::nullopt);
 }
 
@@ -58,8 +58,8 @@ TEST(Waits, AWaitEndsWithItsDeadlineAndNotBefore) {
   Waits waits;
   waits.add("a", wait(1, 20s));
 
-  EXPECT_THAT(numbers(waits.take_expired(kNow + 20s - 1ms)), IsEmpty());
-  EXPECT_THAT(numbers(waits.take_expired(kNow + 20s)), ElementsAre(1));
+  EXPECT_THAT(numbers(waits.take_expired(kStart + 20s - 1ms)), IsEmpty());
+  EXPECT_THAT(numbers(waits.take_expired(kStart + 20s)), ElementsAre(1));
   EXPECT_THAT(numbers(waits.take("a")), IsEmpty());
 }
 
@@ -68,10 +68,10 @@ TEST(Waits, TheNextDeadlineIsTheEarliest) {
   waits.add("a", wait(1, 30s));
   waits.add("a", wait(2, 10s));
   waits.add("b", wait(3, 20s));
-  EXPECT_EQ(waits.next_deadline(), kNow + 10s);
+  EXPECT_EQ(waits.next_deadline(), kStart + 10s);
 
-  EXPECT_THAT(numbers(waits.take_expired(kNow + 20s)), ElementsAre(2, 3));
-  EXPECT_EQ(waits.next_deadline(), kNow + 30s);
+  EXPECT_THAT(numbers(waits.take_expired(kStart + 20s)), ElementsAre(2, 3));
+  EXPECT_EQ(waits.next_deadline(), kStart + 30s);
 }
 
 TEST(Waits, OneThatIsForgottenIsNeitherTakenNorExpires) {

@@ -16,9 +16,10 @@ std::string number(EventId id) { return std::to_string(static_cast<std::int64_t>
 
 }  // namespace
 
-void Workers::recall(const std::vector<WorkerRow>& rows, const std::vector<Event>& processing) {
+void Workers::recall(const std::vector<WorkerRow>& rows, const std::vector<Stored>& processing) {
   for (const WorkerRow& row : rows) workers_[row.id].row = row;
-  for (const Event& event : processing) {
+  for (const Stored& stored : processing) {
+    const Event& event = stored.event;
     Worker& worker = find(event.worker_id, event.picked_at);
     worker.row.last_seen = std::max(worker.row.last_seen, event.updated_at);
     worker.held[event.id] = {event.picked_at, event.updated_at, event.updated_at > event.picked_at};
@@ -68,6 +69,14 @@ void Workers::note(const WorkerAction& action, TimePoint now) {
   }
 }
 
+void Workers::note_asked(const std::string& worker_id, const Selector& selector, TimePoint now) {
+  if (workers_.size() > kWorkersMax && now >= next_forget_) forget_old(now);
+  if (workers_.size() > kWorkersMax && !workers_.contains(worker_id)) return;
+  Worker& worker = find(worker_id, now);
+  worker.row.last_seen = now;
+  if (worker.asked != selector) worker.asked = selector;
+}
+
 std::vector<WorkerRow> Workers::changed() const {
   std::vector<WorkerRow> rows;
   for (const auto& [id, worker] : workers_) {
@@ -84,7 +93,8 @@ void Workers::clear_changed() {
 std::vector<WorkerState> Workers::list(TimePoint now, Millis stale_after, Millis start_within) const {
   std::vector<WorkerState> states;
   for (const auto& [id, worker] : workers_) {
-    WorkerState state{.row = worker.row, .holding = {}, .stale = false, .stale_because = {}};
+    WorkerState state{
+        .row = worker.row, .holding = {}, .asked = worker.asked, .stale = false, .stale_because = {}};
     for (const auto& [event, held] : worker.held) {
       state.holding.push_back(event);
       if (state.stale) continue;

@@ -1,4 +1,4 @@
-// workers.h: who works, as the events they take and report show it.
+// workers.h: who works, as what they ask for, take and report shows it.
 //
 // Pure bookkeeping, as waiters.h: no threads, no clock.
 #pragma once
@@ -32,9 +32,12 @@ struct WorkerAction {
 class Workers {
  public:
   // What the store knows of them, and the events that they hold.
-  void recall(const std::vector<WorkerRow>& rows, const std::vector<Event>& processing);
+  void recall(const std::vector<WorkerRow>& rows, const std::vector<Stored>& processing);
 
   void note(const WorkerAction& action, TimePoint now);
+
+  // A worker asked for events: a sign of life, which is not worth storing.
+  void note_asked(const std::string& worker_id, const Selector& selector, TimePoint now);
 
   // Those that changed since clear_changed(), to be stored.
   [[nodiscard]] std::vector<WorkerRow> changed() const;
@@ -54,6 +57,7 @@ class Workers {
   struct Worker {
     WorkerRow row;
     std::map<EventId, Held> held;
+    std::optional<Selector> asked;
     bool changed = false;
   };
 

@@ -96,7 +96,7 @@ struct QueueRecord {
 struct Recalled {
   std::vector<QueueRecord> queues;
   std::vector<WorkerRow> workers;
-  std::vector<Event> processing;                        // heads
+  std::vector<Stored> processing;                       // heads
   std::vector<Checkpoint> checkpoints;                  // the last of each queue
   std::map<std::int64_t, std::int64_t> failed_by_hour;  // hours since 1970
 };

@@ -61,10 +61,6 @@ void write_members(JsonWriter& json, const Event& event) {
   write_more(json, event);
 }
 
-void write_set(JsonWriter& json, std::string_view name, std::string_view text) {
-  if (!text.empty()) json.key(name).string(text);
-}
-
 // Members that only some events have. They come last.
 void write_rest(JsonWriter& json, const Event& event) {
   write_set(json, "causation_id", event.causation_id);
@@ -122,6 +118,10 @@ void write_log_entry(JsonWriter& json, const LogEntry& entry) {
 }
 
 }  // namespace
+
+void write_set(JsonWriter& json, std::string_view name, std::string_view text) {
+  if (!text.empty()) json.key(name).string(text);
+}
 
 void write_event(JsonWriter& json, const Event& event) {
   json.begin_object();

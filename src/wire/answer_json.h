@@ -44,6 +44,9 @@ struct LastFailure {
 };
 std::optional<LastFailure> last_failure(const std::vector<LogEntry>& log);
 
+// `text` as the member `name`, unless it is empty.
+void write_set(JsonWriter& json, std::string_view name, std::string_view text);
+
 // {"type", "id", "name"} as the member `source`: those that are set, nothing if none is.
 void write_source(JsonWriter& json, const Source& source);
 

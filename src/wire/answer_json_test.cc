@@ -5,11 +5,10 @@
 
 #include <string>
 
+#include "wire/written.h"
+
 namespace eventq::wire {
 namespace {
-
-// 2025-12-24T10:30:00Z
-constexpr TimePoint kNoon{Millis{1766572200000}};
 
 Event event() {
   Event event;
@@ -25,14 +24,6 @@ Event event() {
   event.updated_at = kNoon;
   event.due_at = kNoon;
   return event;
-}
-
-template <typename Write>
-std::string written(Write write) {
-  std::string out;
-  JsonWriter json(out);
-  write(json);
-  return out;
 }
 
 TEST(AnswerJson, AnEventIsWrittenWithItsPayloadByteForByte) {

@@ -15,6 +15,7 @@
 #include "eventq/limits.h"
 #include "model/tags.h"
 #include "model/validate.h"
+#include "wire/answer_json.h"
 #include "wire/fields.h"
 #include "wire/queue_requests.h"
 
@@ -44,10 +45,6 @@ constexpr std::string_view kFromFields[] = {"specversion",  "source",        "ty
 
 bool is_one_of(std::span<const std::string_view> names, std::string_view name) {
   return std::find(names.begin(), names.end(), name) != names.end();
-}
-
-Error invalid(std::string_view field, std::string message) {
-  return {ErrorCode::invalid_argument, std::move(message), std::string(field)};
 }
 
 // ---- Attributes
@@ -420,10 +417,6 @@ Result<Data> read_body(std::string_view content_type, std::string_view body, Jso
 }
 
 // ---- Events to CloudEvents
-
-void write_set(JsonWriter& json, std::string_view name, std::string_view text) {
-  if (!text.empty()) json.key(name).string(text);
-}
 
 // Those of kFromFields that are extensions and on one line.
 void write_keys(JsonWriter& json, const Event& event) {

@@ -6,8 +6,6 @@
 #include <string_view>
 #include <utility>
 
-#include "wire/fields.h"
-
 namespace eventq::wire {
 namespace {
 
@@ -37,10 +35,10 @@ std::optional<Duration> duration(Fields& fields, std::string_view name) {
   return number ? std::optional<Duration>(Duration(*number)) : std::nullopt;
 }
 
-void read_retention(Fields& fields, QueueConfig& config) {
+void read_retention(Fields& fields, QueueConfig& config, Others others) {
   const auto value = fields.object("retention");
   if (!value) return;
-  Fields inner(*value, fields.path("retention."));
+  Fields inner(*value, fields.path("retention."), others);
   config.completed_retention = duration<std::chrono::seconds>(inner, "completedSeconds");
   config.failed_retention = duration<std::chrono::seconds>(inner, "failedSeconds");
   if (auto fault = inner.fault()) fields.refuse(*fault);
@@ -55,7 +53,7 @@ void write_optional(JsonWriter& json, std::string_view name, const std::optional
   }
 }
 
-void write_set(JsonWriter& json, std::string_view name, const std::optional<std::int64_t>& number) {
+void write_if_set(JsonWriter& json, std::string_view name, const std::optional<std::int64_t>& number) {
   if (number) json.key(name).integer(*number);
 }
 
@@ -66,8 +64,8 @@ std::optional<std::int64_t> count(const std::optional<Duration>& duration) {
 
 }  // namespace
 
-Result<RetryPolicy> parse_retry(const JsonValue& value, const std::string& where) {
-  Fields fields(value, where);
+Result<RetryPolicy> parse_retry(const JsonValue& value, const std::string& where, Others others) {
+  Fields fields(value, where, others);
   RetryPolicy retry;
   using enum RetryPolicy::Kind;
   retry.kind = either(fields, "kind", fixed, exponential).value_or(retry.kind);
@@ -84,8 +82,8 @@ void write_retry(JsonWriter& json, const RetryPolicy& retry) {
   json.key("jitter").number(retry.jitter).end_object();
 }
 
-Result<QueueConfig> parse_config(const JsonValue& value, const std::string& where) {
-  Fields fields(value, where);
+Result<QueueConfig> parse_config(const JsonValue& value, const std::string& where, Others others) {
+  Fields fields(value, where, others);
   QueueConfig config;
   config.max_queue_depth = fields.integer("maxQueueDepth");
   config.batch_size = fields.small_integer("batchSize");
@@ -96,7 +94,7 @@ Result<QueueConfig> parse_config(const JsonValue& value, const std::string& wher
   config.max_attempts = fields.small_integer("maxAttempts");
   config.max_retries = fields.small_integer("maxRetries");
   if (const auto retry = fields.object("retry")) {
-    auto parsed = parse_retry(*retry, fields.path("retry."));
+    auto parsed = parse_retry(*retry, fields.path("retry."), others);
     if (parsed) {
       config.retry = *parsed;
     } else {
@@ -105,7 +103,7 @@ Result<QueueConfig> parse_config(const JsonValue& value, const std::string& wher
   }
   config.durability = either(fields, "durability", Durability::strict, Durability::buffered);
   config.on_failure = either(fields, "onFailure", OnFailure::skip, OnFailure::block);
-  read_retention(fields, config);
+  read_retention(fields, config, others);
   if (auto fault = fields.fault()) return *fault;
   return config;
 }
@@ -144,14 +142,14 @@ void write_config(JsonWriter& json, const Policy& policy) {
 
 void write_own_config(JsonWriter& json, const QueueConfig& config) {
   json.begin_object();
-  write_set(json, "maxQueueDepth", config.max_queue_depth);
-  write_set(json, "batchSize", config.batch_size);
-  write_set(json, "processingInterval", count(config.processing_interval));
-  write_set(json, "persistenceThreshold", config.persistence_threshold);
-  write_set(json, "highWatermark", config.high_watermark);
-  write_set(json, "leaseMs", count(config.lease));
-  write_set(json, "maxAttempts", config.max_attempts);
-  write_set(json, "maxRetries", config.max_retries);
+  write_if_set(json, "maxQueueDepth", config.max_queue_depth);
+  write_if_set(json, "batchSize", config.batch_size);
+  write_if_set(json, "processingInterval", count(config.processing_interval));
+  write_if_set(json, "persistenceThreshold", config.persistence_threshold);
+  write_if_set(json, "highWatermark", config.high_watermark);
+  write_if_set(json, "leaseMs", count(config.lease));
+  write_if_set(json, "maxAttempts", config.max_attempts);
+  write_if_set(json, "maxRetries", config.max_retries);
   if (config.retry) {
     json.key("retry");
     write_retry(json, *config.retry);
@@ -160,8 +158,8 @@ void write_own_config(JsonWriter& json, const QueueConfig& config) {
   if (config.on_failure) json.key("onFailure").string(name_of(*config.on_failure));
   if (config.completed_retention || config.failed_retention) {
     json.key("retention").begin_object();
-    write_set(json, "completedSeconds", count(config.completed_retention));
-    write_set(json, "failedSeconds", count(config.failed_retention));
+    write_if_set(json, "completedSeconds", count(config.completed_retention));
+    write_if_set(json, "failedSeconds", count(config.failed_retention));
     json.end_object();
   }
   json.end_object();

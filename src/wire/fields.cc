@@ -8,8 +8,13 @@
 #include <utility>
 
 #include "base/time_text.h"
+#include "eventq/limits.h"
 
 namespace eventq::wire {
+
+Error invalid(std::string_view field, std::string message) {
+  return {ErrorCode::invalid_argument, std::move(message), std::string(field)};
+}
 
 Error at(std::string_view where, Error error) {
   if (where.empty()) return error;
@@ -19,7 +24,8 @@ Error at(std::string_view where, Error error) {
   return error;
 }
 
-Fields::Fields(const JsonValue& value, std::string where) : where_(std::move(where)) {
+Fields::Fields(const JsonValue& value, std::string where, Others others)
+    : where_(std::move(where)), others_(others) {
   if (value.type() != JsonType::object) {
     fault_ = at(where_, {ErrorCode::invalid_argument, "A JSON object is needed here.", ""});
     return;
@@ -109,6 +115,17 @@ std::optional<TimePoint> Fields::time(std::string_view name) {
   return std::nullopt;
 }
 
+// The longest is checked here, before it becomes milliseconds.
+std::optional<Millis> Fields::delay() {
+  constexpr std::int64_t kLongest = std::chrono::seconds(limits::kDelay).count();
+  const auto delay = integer("delay");
+  if (!delay) return std::nullopt;
+  if (*delay >= 0 && *delay <= kLongest) return std::chrono::seconds(*delay);
+  refuse("delay", "delay is in whole seconds, from 0 to " + std::to_string(kLongest) + "; " +
+                      std::to_string(*delay) + " is not.");
+  return std::nullopt;
+}
+
 std::optional<std::vector<std::string>> Fields::texts(std::string_view name) {
   const auto values = array(name);
   if (!values) return std::nullopt;
@@ -148,7 +165,7 @@ std::optional<JsonValue> Fields::any(std::string_view name) {
 
 std::optional<Error> Fields::fault() {
   const auto unknown = std::find(asked_.begin(), asked_.end(), false);
-  if (fault_ || unknown == asked_.end()) return fault_;
+  if (fault_ || others_ == Others::ignored || unknown == asked_.end()) return fault_;
   const std::string name(members_[static_cast<std::size_t>(unknown - asked_.begin())].name);
   std::string message = "There is no member \"" + name + "\" here";
   if (!known_.empty()) message += "; there are ";

@@ -1,6 +1,7 @@
 // new_event_json.cc: see new_event_json.h.
 #include "wire/new_event_json.h"
 
+#include <algorithm>
 #include <chrono>
 #include <cstdint>
 #include <utility>
@@ -12,6 +13,7 @@
 #include "wire/answer_json.h"
 #include "wire/config_json.h"
 #include "wire/fields.h"
+#include "wire/request_writer.h"
 #include "wire/tag_fields.h"
 
 namespace eventq::wire {
@@ -24,10 +26,6 @@ enum class Place : std::uint8_t {
   on_complete,  // so is the queue
   stored,       // everything, also what no request can say
 };
-
-Error invalid(std::string_view field, std::string message) {
-  return {ErrorCode::invalid_argument, std::move(message), std::string(field)};
-}
 
 // A text that means something by being there, so an empty one is a mistake.
 std::string read_name(Fields& fields, std::string_view name, std::string_view advice) {
@@ -46,20 +44,13 @@ void read_source(Fields& fields, Source& source) {
   if (auto fault = inner.fault()) fields.refuse(*fault);
 }
 
-// `delay` is in seconds; the longest is checked here, before it becomes milliseconds.
 void read_delay(Fields& fields, NewEvent& event) {
-  const auto delay = fields.integer("delay");
+  const auto delay = fields.delay();
   if (!delay) return;
-  constexpr std::int64_t kLongest = std::chrono::seconds(limits::kDelay).count();
-  if (*delay < 0 || *delay > kLongest) {
-    fields.refuse("delay", "delay is in whole seconds, from 0 to " + std::to_string(kLongest) + "; " +
-                               std::to_string(*delay) + " is not.");
-    return;
-  }
   if (event.run_at) {
     fields.refuse("delay", "delay and run_at both say when the event may run; send one of them.");
   }
-  event.delay = std::chrono::seconds(*delay);
+  event.delay = *delay;
 }
 
 void read_retry(Fields& fields, NewEvent& event) {
@@ -135,8 +126,45 @@ Result<NewEvent> parse_on_complete(const JsonValue& value, const std::vector<New
   return event;
 }
 
-void write_text(JsonWriter& json, std::string_view name, std::string_view text) {
-  if (!text.empty()) json.key(name).string(text);
+// What is stored has been checked; a request must not make two tags of one.
+void write_tags(JsonWriter& json, const std::vector<std::string>& tags, Place place) {
+  json.key("tags");
+  if (place == Place::stored) {
+    json.string(join_tags(tags));
+    return;
+  }
+  json.begin_array();
+  for (const std::string& tag : tags) json.string(tag);
+  json.end_array();
+}
+
+void write_members(JsonWriter& json, const NewEvent& event, Place place) {
+  json.begin_object().key("title").string(event.title);
+  if (event.description) json.key("description").string(*event.description);
+  write_tags(json, event.tags, place);
+  json.key("payload").raw(event.payload);
+  json.key("queue").string(event.queue).key("priority").integer(event.priority);
+  if (event.max_retries) json.key("max_retries").integer(*event.max_retries);
+  write_set(json, "event_id", event.event_id);
+  write_set(json, "correlation_id", event.correlation_id);
+  write_set(json, "causation_id", event.causation_id);
+  write_set(json, "trace_id", event.trace_id);
+  write_set(json, "pattern", event.pattern);
+  write_set(json, "version", event.version);
+  write_source(json, event.source);
+  if (event.timestamp) json.key("timestamp").time(*event.timestamp);
+  write_set(json, "ordering_key", event.ordering_key);
+  write_set(json, "supersede_key", event.supersede_key);
+  if (event.run_at) json.key("run_at").time(*event.run_at);
+  if (event.retry) {
+    json.key("retry");
+    write_retry(json, *event.retry);
+  }
+  const bool stored = place == Place::stored;
+  if (stored && event.delay.count() != 0) json.key("delay_ms").integer(event.delay.count());
+  if (!stored && event.delay.count() != 0) json.key("delay").integer(whole_seconds(event.delay));
+  if (stored && !event.attributes.empty()) json.key("attributes").raw(event.attributes);
+  json.end_object();
 }
 
 }  // namespace
@@ -149,6 +177,7 @@ Result<NewBatch> parse_batch(const JsonValue& body) {
   const auto correlation_id = fields.text("correlation_id");
   NewBatch batch;
   batch.ordered = fields.boolean("ordered").value_or(false);
+  batch.correlated = fields.boolean("correlated").value_or(true);
   const auto on_complete = fields.object("on_complete");
   if (auto fault = fields.fault()) return *fault;
   if (!values || values->empty())
@@ -158,14 +187,20 @@ Result<NewBatch> parse_batch(const JsonValue& body) {
                  "events has " + std::to_string(values->size()) + " entries; at most 10000 are allowed.",
                  "events"};
   }
+  if (!batch.correlated && (correlation_id || batch.ordered || on_complete)) {
+    return invalid("correlated",
+                   "correlated is false, and correlation_id, ordered or on_complete is there, which need a "
+                   "correlation; send one or the other.");
+  }
   if (correlation_id) {
     if (auto fault = validate_correlation_id(*correlation_id)) return *fault;
   }
   batch.events.reserve(values->size());
   for (std::size_t i = 0; i < values->size(); ++i) {
-    auto event = parse_event_at((*values)[i], "events[" + std::to_string(i) + "].", Place::in_batch);
+    auto event = parse_event_at((*values)[i], "events[" + std::to_string(i) + "].",
+                                batch.correlated ? Place::in_batch : Place::alone);
     if (!event) return event.error();
-    event->correlation_id = correlation_id.value_or("");
+    if (batch.correlated) event->correlation_id = correlation_id.value_or("");
     batch.events.push_back(std::move(*event));
   }
   if (on_complete) {
@@ -176,32 +211,30 @@ Result<NewBatch> parse_batch(const JsonValue& body) {
   return batch;
 }
 
+std::string write_event_request(const NewEvent& event) {
+  std::string text;
+  JsonWriter json(text);
+  write_members(json, event, Place::alone);
+  return text;
+}
+
+std::string write_batch_request(std::span<const NewEvent> events) {
+  const bool correlated = std::all_of(events.begin(), events.end(),
+                                      [](const NewEvent& event) { return event.correlation_id.empty(); });
+  std::string text;
+  JsonWriter json(text);
+  json.begin_object();
+  if (!correlated) json.key("correlated").boolean(false);
+  json.key("events").begin_array();
+  for (const NewEvent& event : events) write_members(json, event, Place::alone);
+  json.end_array().end_object();
+  return text;
+}
+
 std::string write_new_event(const NewEvent& event) {
   std::string text;
   JsonWriter json(text);
-  json.begin_object().key("title").string(event.title);
-  if (event.description) json.key("description").string(*event.description);
-  json.key("tags").string(join_tags(event.tags)).key("payload").raw(event.payload);
-  json.key("queue").string(event.queue).key("priority").integer(event.priority);
-  if (event.max_retries) json.key("max_retries").integer(*event.max_retries);
-  write_text(json, "event_id", event.event_id);
-  write_text(json, "correlation_id", event.correlation_id);
-  write_text(json, "causation_id", event.causation_id);
-  write_text(json, "trace_id", event.trace_id);
-  write_text(json, "pattern", event.pattern);
-  write_text(json, "version", event.version);
-  write_source(json, event.source);
-  if (event.timestamp) json.key("timestamp").time(*event.timestamp);
-  write_text(json, "ordering_key", event.ordering_key);
-  write_text(json, "supersede_key", event.supersede_key);
-  if (event.run_at) json.key("run_at").time(*event.run_at);
-  if (event.retry) {
-    json.key("retry");
-    write_retry(json, *event.retry);
-  }
-  if (event.delay.count() != 0) json.key("delay_ms").integer(event.delay.count());
-  if (!event.attributes.empty()) json.key("attributes").raw(event.attributes);
-  json.end_object();
+  write_members(json, event, Place::stored);
   return text;
 }
 

@@ -7,12 +7,10 @@
 #include <string>
 
 #include "base/json.h"
+#include "wire/written.h"
 
 namespace eventq::wire {
 namespace {
-
-// 2025-12-24T10:30:00Z
-constexpr TimePoint kNoon{Millis{1766572200000}};
 
 class NewEventJson : public testing::Test {
  protected:
@@ -213,6 +211,26 @@ TEST_F(NewEventJson, ABatchMayBeOrderedAndHaveAnEventForItsEnd) {
   ASSERT_TRUE(batch->on_complete.has_value());
   EXPECT_EQ(batch->on_complete->title, "All sent");
   EXPECT_EQ(batch->on_complete->queue, "mail");
+}
+
+TEST_F(NewEventJson, ABatchMayDeclineACorrelationAndItsEventsHaveTheirOwn) {
+  const auto batch = parse_batch(json(R"({"correlated":false,"events":[{"title":"t","tags":"a"},
+      {"title":"t","tags":"a","correlation_id":"own"}]})"));
+
+  ASSERT_TRUE(batch.has_value()) << batch.error().message;
+  EXPECT_FALSE(batch->correlated);
+  EXPECT_EQ(batch->events[0].correlation_id, "");
+  EXPECT_EQ(batch->events[1].correlation_id, "own");
+}
+
+TEST_F(NewEventJson, WhatNeedsACorrelationIsRefusedWithoutOne) {
+  for (const char* member :
+       {R"("correlation_id":"c")", R"("ordered":true)", R"("on_complete":{"title":"t","tags":"a"})"}) {
+    const auto batch = parse_batch(
+        json(R"({"correlated":false,"events":[{"title":"t","tags":"a"}],)" + std::string(member) + "}"));
+    ASSERT_FALSE(batch.has_value()) << member;
+    EXPECT_EQ(batch.error().field, "correlated");
+  }
 }
 
 TEST_F(NewEventJson, ABatchIsUnorderedAndEndsQuietlyUnlessItSaysSo) {

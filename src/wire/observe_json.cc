@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <string_view>
 
+#include "model/tags.h"
 #include "wire/queue_json.h"
 
 namespace eventq::wire {
@@ -60,7 +61,11 @@ void write_workers(JsonWriter& json, const std::vector<WorkerState>& workers) {
     json.key("completed").integer(worker.row.completed).key("failed").integer(worker.row.failed);
     json.key("holding").begin_array();
     for (const EventId id : worker.holding) json.integer(static_cast<std::int64_t>(id));
-    json.end_array().key("stale").boolean(worker.stale);
+    json.end_array();
+    if (worker.asked) {
+      json.key("queue").string(worker.asked->queue).key("tags").string(join_tags(worker.asked->tags));
+    }
+    json.key("stale").boolean(worker.stale);
     if (!worker.stale_because.empty()) json.key("stale_because").string(worker.stale_because);
     json.end_object();
   }

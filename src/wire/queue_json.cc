@@ -14,10 +14,6 @@ namespace {
 
 std::int64_t number(EventId id) { return static_cast<std::int64_t>(id); }
 
-void write_set(JsonWriter& json, std::string_view name, std::string_view text) {
-  if (!text.empty()) json.key(name).string(text);
-}
-
 void write_or_null(JsonWriter& json, std::string_view name, std::string_view text) {
   json.key(name);
   if (text.empty()) {

@@ -7,20 +7,10 @@
 #include <string>
 
 #include "model/policy.h"
+#include "wire/written.h"
 
 namespace eventq::wire {
 namespace {
-
-// 2025-12-24T10:30:00Z
-constexpr TimePoint kNoon{Millis{1766572200000}};
-
-template <typename Write>
-std::string written(Write write) {
-  std::string out;
-  JsonWriter json(out);
-  write(json);
-  return out;
-}
 
 LogEntry entry(Action action, TimePoint at) {
   LogEntry entry;

@@ -21,10 +21,6 @@ namespace {
 
 using Fault = std::optional<Error>;
 
-Error invalid(std::string_view field, std::string message) {
-  return {ErrorCode::invalid_argument, std::move(message), std::string(field)};
-}
-
 Fault out_of_range(std::string_view field, std::int64_t value, std::size_t least, std::size_t most) {
   if (value >= static_cast<std::int64_t>(least) && value <= static_cast<std::int64_t>(most))
     return std::nullopt;

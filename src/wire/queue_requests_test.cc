@@ -6,13 +6,13 @@
 #include <chrono>
 #include <string>
 
+#include "wire/written.h"
+
 namespace eventq::wire {
 namespace {
 
 using std::chrono::seconds;
 
-// 2025-12-24T10:30:00Z
-constexpr TimePoint kNoon{Millis{1766572200000}};
 constexpr std::string_view kCheckpoint = "0192f0c1-7c1e-7abc-8def-0123456789ab";
 
 class QueueRequests : public testing::Test {

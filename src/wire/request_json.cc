@@ -17,10 +17,6 @@
 namespace eventq::wire {
 namespace {
 
-Error invalid(std::string_view field, std::string message) {
-  return {ErrorCode::invalid_argument, std::move(message), std::string(field)};
-}
-
 // The members of a report beside its worker and its event.
 void read_report(Fields& fields, Report report, Change& change) {
   change.lease.attempt = fields.small_integer("attempt");
@@ -38,7 +34,12 @@ void read_report(Fields& fields, Report report, Change& change) {
     failure.status_code = fields.small_integer("status_code");
     failure.execution_time_ms = fields.integer("execution_time_ms");
     failure.message = fields.text("error_message").value_or("");
+    failure.permanent = fields.boolean("permanent").value_or(false);
     change.what = Fail{std::move(failure)};
+  }
+  if (report == Report::release) {
+    change.what =
+        Release{.reason = fields.text("reason").value_or(""), .delay = fields.delay().value_or(Millis(0))};
   }
 }
 
@@ -87,12 +88,24 @@ struct Wanted {
   std::optional<std::int64_t> limit;
 };
 
-Result<Subscription> check(Wanted wanted) {
+// Without tags, where they may be left out, an event with any tags will do.
+enum class Tags : std::uint8_t { needed, optional };
+
+// What the limit is called, and the lowest there may be: 0 where a worker may want no events.
+struct LimitRule {
+  std::string_view name;
+  std::int64_t least;
+};
+
+Result<Subscription> check(Wanted wanted, Tags tags_are, const LimitRule& rule) {
   if (auto fault = validate_worker_id(wanted.worker_id.value_or(""))) return *fault;
-  auto tags = clean_tags(wanted.tags.value_or(std::vector<std::string>()));
-  if (!tags) return tags.error();
   Subscription subscription;
-  subscription.selector = {wanted.queue.value_or("main"), std::move(*tags)};
+  subscription.selector.queue = wanted.queue.value_or("main");
+  if (wanted.tags || tags_are == Tags::needed) {
+    auto tags = clean_tags(wanted.tags.value_or(std::vector<std::string>()));
+    if (!tags) return tags.error();
+    subscription.selector.tags = std::move(*tags);
+  }
   subscription.worker_id = std::move(*wanted.worker_id);
   if (auto fault = validate_queue_name(subscription.selector.queue)) return *fault;
   const std::int64_t wait = wanted.wait.value_or(0);
@@ -102,8 +115,9 @@ Result<Subscription> check(Wanted wanted) {
   subscription.wait = std::chrono::seconds(wait);
   subscription.many = wanted.limit.has_value();
   const std::int64_t limit = wanted.limit.value_or(1);
-  if (limit < 1 || limit > static_cast<std::int64_t>(limits::kClaim)) {
-    return invalid("limit", "limit is from 1 to 1000 events; " + std::to_string(limit) + " is not.");
+  if (limit < rule.least || limit > static_cast<std::int64_t>(limits::kClaim)) {
+    return invalid(rule.name, std::string(rule.name) + " is from " + std::to_string(rule.least) +
+                                  " to 1000 events; " + std::to_string(limit) + " is not.");
   }
   subscription.limit = static_cast<std::size_t>(limit);
   return subscription;
@@ -150,16 +164,22 @@ Result<Turn> parse_turn(const JsonValue& body) {
   Wanted wanted = read_wanted(fields);
   const auto completed = fields.array("completed");
   const auto failed = fields.array("failed");
+  const auto released = fields.array("released");
   if (auto fault = fields.fault()) return *fault;
-  auto subscription = check(std::move(wanted));
+  auto subscription = check(std::move(wanted), Tags::optional, {"limit", 0});
   if (!subscription) return subscription.error();
   Turn turn{{}, std::move(*subscription)};
   const std::string& worker_id = turn.subscription.worker_id;
-  if (auto done = append_reports(turn.changes, completed, "completed", worker_id, Report::complete); !done) {
-    return done.error();
-  }
-  if (auto done = append_reports(turn.changes, failed, "failed", worker_id, Report::fail); !done) {
-    return done.error();
+  const struct {
+    const std::optional<std::vector<JsonValue>>& values;
+    std::string_view name;
+    Report report;
+  } lists[] = {{completed, "completed", Report::complete},
+               {failed, "failed", Report::fail},
+               {released, "released", Report::release}};
+  for (const auto& [values, name, report] : lists) {
+    auto done = append_reports(turn.changes, values, name, worker_id, report);
+    if (!done) return done.error();
   }
   return turn;
 }
@@ -168,7 +188,7 @@ Result<Subscription> parse_subscription(const JsonValue& body) {
   Fields fields(body, "");
   Wanted wanted = read_wanted(fields);
   if (auto fault = fields.fault()) return *fault;
-  return check(std::move(wanted));
+  return check(std::move(wanted), Tags::needed, {"limit", 1});
 }
 
 Result<Subscription> parse_subscription(const std::vector<QueryParameter>& query) {
@@ -180,7 +200,18 @@ Result<Subscription> parse_subscription(const std::vector<QueryParameter>& query
   wanted.wait = fields.whole("wait");
   wanted.limit = fields.whole("limit");
   if (auto fault = fields.fault()) return *fault;
-  return check(std::move(wanted));
+  return check(std::move(wanted), Tags::needed, {"limit", 1});
+}
+
+Result<Subscription> parse_stream(const std::vector<QueryParameter>& query) {
+  QueryFields fields(query);
+  Wanted wanted;
+  if (const auto tags = fields.text("tags")) wanted.tags = split_tags(*tags);
+  wanted.worker_id = fields.text("worker_id");
+  wanted.queue = fields.text("queue");
+  wanted.limit = fields.whole("prefetch");
+  if (auto fault = fields.fault()) return *fault;
+  return check(std::move(wanted), Tags::optional, {"prefetch", 1});
 }
 
 Result<ListFilter> parse_filter(const std::vector<QueryParameter>& query) {

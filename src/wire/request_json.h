@@ -17,20 +17,20 @@
 
 namespace eventq::wire {
 
-enum class Report : std::uint8_t { start, heartbeat, complete, fail };
+enum class Report : std::uint8_t { start, heartbeat, complete, fail, release };
 
 // What a worker asks for.
 struct Subscription {
   Selector selector;
   std::string worker_id;
-  std::size_t limit = 1;
-  bool many = false;  // a limit was given: the answer is a list
+  std::size_t limit = 1;  // 0, in a turn only: no events are wanted
+  bool many = false;      // a limit was given: the answer is a list
   Millis wait{0};
 };
 
 // A worker's whole turn.
 struct Turn {
-  std::vector<Change> changes;  // completed ones, then failed ones
+  std::vector<Change> changes;  // completed ones, then failed ones, then released ones
   Subscription subscription;
 };
 
@@ -44,6 +44,9 @@ Result<Turn> parse_turn(const JsonValue& body);
 
 Result<Subscription> parse_subscription(const JsonValue& body);
 Result<Subscription> parse_subscription(const std::vector<QueryParameter>& query);
+
+// Of the query of a stream, `limit` is what it calls prefetch.
+Result<Subscription> parse_stream(const std::vector<QueryParameter>& query);
 
 Result<ListFilter> parse_filter(const std::vector<QueryParameter>& query);
 Result<bool> parse_include_logs(const std::vector<QueryParameter>& query);

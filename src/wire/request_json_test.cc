@@ -52,6 +52,45 @@ TEST_F(RequestJson, AFailureCarriesItsMessage) {
   EXPECT_EQ(std::get<Fail>(change->what).failure.message, "no route");
 }
 
+TEST_F(RequestJson, AFailureIsPermanentWhenItSaysSo) {
+  const auto permanent = [this](std::string_view text) {
+    const auto change = parse_report(json(text), EventId{9}, Report::fail);
+    return change && std::get<Fail>(change->what).failure.permanent;
+  };
+  EXPECT_TRUE(permanent(R"({"worker_id":"w:1","permanent":true})"));
+  EXPECT_FALSE(permanent(R"({"worker_id":"w:1","permanent":false})"));
+  EXPECT_FALSE(permanent(R"({"worker_id":"w:1"})"));
+  EXPECT_FALSE(
+      parse_report(json(R"({"worker_id":"w:1","permanent":"yes"})"), EventId{9}, Report::fail).has_value());
+}
+
+TEST_F(RequestJson, AReleaseCarriesItsDelayAndReason) {
+  const auto change = parse_report(json(R"({"worker_id":"w:1","attempt":2,"delay":60,"reason":"later"})"),
+                                   EventId{9}, Report::release);
+
+  ASSERT_TRUE(change.has_value()) << change.error().message;
+  EXPECT_EQ(change->lease.attempt, 2);
+  EXPECT_EQ(std::get<Release>(change->what).delay, std::chrono::seconds(60));
+  EXPECT_EQ(std::get<Release>(change->what).reason, "later");
+}
+
+TEST_F(RequestJson, TheDelayOfAReleaseIsFromNothingToAYear) {
+  const struct {
+    std::string_view delay;
+    bool accepted;
+  } cases[] = {
+      {"-1", false},      {"0", true},        {"1", true},
+      {"31535999", true}, {"31536000", true}, {"31536001", false},
+      {"1.5", false},     {"\"1\"", false},   {"9223372036854775807", false},
+  };
+  for (const auto& row : cases) {
+    const std::string body = R"({"worker_id":"w:1","delay":)" + std::string(row.delay) + "}";
+    const auto change = parse_report(json(body), EventId{9}, Report::release);
+    EXPECT_EQ(change.has_value(), row.accepted) << body;
+    EXPECT_EQ(change ? "" : change.error().field, row.accepted ? "" : "delay") << body;
+  }
+}
+
 TEST_F(RequestJson, AReportTakesOnlyTheMembersOfItsKind) {
   EXPECT_TRUE(
       parse_report(json(R"({"worker_id":"w:1","attempt":1})"), EventId{1}, Report::start).has_value());
@@ -74,16 +113,36 @@ TEST_F(RequestJson, ReportsOnManyKeepTheirOrder) {
   EXPECT_EQ((*changes)[1].lease.worker_id, "w:1");
 }
 
-TEST_F(RequestJson, ATurnReportsCompletedThenFailedAndAsksForMore) {
+TEST_F(RequestJson, ATurnReportsCompletedFailedReleasedAndAsksForMore) {
   const auto turn = parse_turn(json(R"({"worker_id":"w:1","tags":"a","wait":5,"limit":10,
-      "failed":[{"id":2,"error_message":"x"}],"completed":[{"id":1,"attempt":1}]})"));
+      "released":[{"id":3,"delay":7}],"failed":[{"id":2,"error_message":"x"}],
+      "completed":[{"id":1,"attempt":1}]})"));
 
   ASSERT_TRUE(turn.has_value()) << turn.error().message;
-  ASSERT_EQ(turn->changes.size(), 2U);
+  ASSERT_EQ(turn->changes.size(), 3U);
   EXPECT_TRUE(std::holds_alternative<Complete>(turn->changes[0].what));
   EXPECT_TRUE(std::holds_alternative<Fail>(turn->changes[1].what));
+  EXPECT_EQ(std::get<Release>(turn->changes[2].what).delay, std::chrono::seconds(7));
   EXPECT_EQ(turn->subscription.limit, 10U);
   EXPECT_EQ(turn->subscription.wait, std::chrono::seconds(5));
+}
+
+TEST_F(RequestJson, ATurnMayWantNothingAndNameNoTags) {
+  const auto report = parse_turn(json(R"({"worker_id":"w:1","limit":0})"));
+  ASSERT_TRUE(report.has_value()) << report.error().message;
+  EXPECT_EQ(report->subscription.limit, 0U);
+
+  const auto any = parse_turn(json(R"({"worker_id":"w:1"})"));
+  ASSERT_TRUE(any.has_value()) << any.error().message;
+  EXPECT_EQ(any->subscription.limit, 1U);
+  EXPECT_TRUE(any->subscription.selector.tags.empty());
+
+  for (const std::string_view wrong :
+       {R"({"worker_id":"w:1","tags":""})", R"({"worker_id":"w:1","tags":[]})",
+        R"({"worker_id":"w:1","limit":-1})", R"({"worker_id":"w:1","limit":1001})",
+        R"({"worker_id":"w:1","limit":0,"wait":61})", R"({"limit":0})"}) {
+    EXPECT_FALSE(parse_turn(json(wrong)).has_value()) << wrong;
+  }
 }
 
 TEST_F(RequestJson, ASubscriptionReadsTheSameFromQueryAndBody) {
@@ -127,6 +186,44 @@ TEST_F(RequestJson, TheLimitsOfASubscriptionAreExact) {
   };
   for (const auto& row : cases) {
     EXPECT_EQ(parse_subscription(query(row.query)).has_value(), row.accepted) << row.query;
+  }
+}
+
+TEST_F(RequestJson, AStreamNamesItsWorkerAndPerhapsMore) {
+  const auto least = parse_stream(query("worker_id=w:1"));
+  ASSERT_TRUE(least.has_value()) << least.error().message;
+  EXPECT_EQ(least->selector.queue, "main");
+  EXPECT_TRUE(least->selector.tags.empty());
+  EXPECT_EQ(least->limit, 1U);
+
+  const auto most = parse_stream(query("worker_id=w:1&tags=a,b&queue=q&prefetch=7"));
+  ASSERT_TRUE(most.has_value()) << most.error().message;
+  EXPECT_EQ(most->selector.queue, "q");
+  EXPECT_EQ(most->selector.tags, (std::vector<std::string>{"a", "b"}));
+  EXPECT_EQ(most->limit, 7U);
+}
+
+TEST_F(RequestJson, TheLimitsOfAStreamAreExact) {
+  const struct {
+    std::string_view query;
+    bool accepted;
+  } cases[] = {
+      {"worker_id=w&prefetch=0", false},
+      {"worker_id=w&prefetch=1", true},
+      {"worker_id=w&prefetch=2", true},
+      {"worker_id=w&prefetch=999", true},
+      {"worker_id=w&prefetch=1000", true},
+      {"worker_id=w&prefetch=1001", false},
+      {"worker_id=w&prefetch=-1", false},
+      {"worker_id=w&tags=", false},
+      {"worker_id=", false},
+      {"tags=a", false},
+      {"worker_id=w&wait=1", false},
+      {"worker_id=w&limit=1", false},
+      {"worker_id=w&queue=no%20no", false},
+  };
+  for (const auto& row : cases) {
+    EXPECT_EQ(parse_stream(query(row.query)).has_value(), row.accepted) << row.query;
   }
 }
 

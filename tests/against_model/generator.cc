@@ -65,6 +65,12 @@ void write_report(JsonWriter& json, const Change& change) {
     if (it->failure.status_code) json.key("status_code").integer(*it->failure.status_code);
     if (it->failure.execution_time_ms) json.key("execution_time_ms").integer(*it->failure.execution_time_ms);
     if (!it->failure.message.empty()) json.key("error_message").string(it->failure.message);
+    if (it->failure.permanent) json.key("permanent").boolean(true);
+  }
+  if (const auto* it = std::get_if<Release>(&change.what)) {
+    const auto delay = std::chrono::floor<std::chrono::seconds>(it->delay).count();
+    if (delay > 0) json.key("delay").integer(delay);
+    if (!it->reason.empty()) json.key("reason").string(it->reason);
   }
 }
 
@@ -81,6 +87,7 @@ void write_reports(JsonWriter& json, std::string_view name, const std::vector<Ch
 std::string_view path_of(const Change& change) {
   if (std::holds_alternative<Start>(change.what)) return "/start";
   if (std::holds_alternative<Heartbeat>(change.what)) return "/heartbeat";
+  if (std::holds_alternative<Release>(change.what)) return "/release";
   return std::holds_alternative<Complete>(change.what) ? "/complete" : "/fail";
 }
 
@@ -405,7 +412,12 @@ Failure Generator::failure() {
   if (percent(60)) failure.status_code = number(0, 999);
   if (percent(60)) failure.execution_time_ms = number(0, 100'000);
   failure.message = any_of(kMessages);
+  failure.permanent = percent(10);
   return failure;
+}
+
+Release Generator::release(bool delayed) {
+  return {.reason = percent(50) ? "later" : "", .delay = std::chrono::seconds(delayed ? number(1, 90) : 0)};
 }
 
 EventId Generator::some_id() {
@@ -426,16 +438,16 @@ Lease Generator::lease() {
 }
 
 // Reports by one worker: it is the leases that are made to fit.
-std::vector<Change> Generator::changes(const std::string& worker_id, bool failures) {
+std::vector<Change> Generator::changes(const std::string& worker_id, Made made) {
   std::vector<Change> changes;
   for (int i = number(0, 3); i > 0; --i) {
     Lease one = lease();
     one.worker_id = worker_id;
-    if (failures) {
-      changes.push_back({std::move(one), Fail{failure()}});
-    } else {
-      changes.push_back({std::move(one), Complete{outcome()}});
-    }
+    Change& change = changes.emplace_back(Change{std::move(one), {}});
+    if (made == Made::completions) change.what = Complete{outcome()};
+    if (made == Made::failures) change.what = Fail{failure()};
+    // The turn itself must not take it again: the oracle looks when it is over.
+    if (made == Made::releases) change.what = release(true);
   }
   return changes;
 }
@@ -444,34 +456,39 @@ Operation Generator::turn() {
   Operation operation{.kind = Kind::turn, .method = "POST", .target = "/events/next"};
   ClaimRequest request = claim_request();
   if (!leases_.empty()) request.worker_id = any_of(leases_).worker_id;
-  request.limit = static_cast<std::size_t>(number(1, 4));
-  const std::vector<Change> completed = changes(request.worker_id, false);
-  const std::vector<Change> failed = changes(request.worker_id, true);
+  request.limit = static_cast<std::size_t>(number(0, 4));
+  if (percent(20)) request.selector.tags.clear();
+  const std::vector<Change> completed = changes(request.worker_id, Made::completions);
+  const std::vector<Change> failed = changes(request.worker_id, Made::failures);
+  const std::vector<Change> released = changes(request.worker_id, Made::releases);
 
   JsonWriter json(operation.body);
   json.begin_object().key("worker_id").string(request.worker_id);
-  write_tags(json, request.selector.tags);
+  if (!request.selector.tags.empty()) write_tags(json, request.selector.tags);
   if (request.selector.queue != "main") json.key("queue").string(request.selector.queue);
   if (request.wait > 0ms)
     json.key("wait").integer(std::chrono::floor<std::chrono::seconds>(request.wait).count());
   if (request.limit != 1 || percent(50)) json.key("limit").integer(static_cast<std::int64_t>(request.limit));
   if (!completed.empty() || percent(20)) write_reports(json, "completed", completed);
   if (!failed.empty() || percent(20)) write_reports(json, "failed", failed);
+  if (!released.empty() || percent(20)) write_reports(json, "released", released);
   json.end_object();
 
-  operation.command.changes = completed;
-  operation.command.changes.insert(operation.command.changes.end(), failed.begin(), failed.end());
-  operation.command.claim = std::move(request);
+  for (const std::vector<Change>* made : {&completed, &failed, &released}) {
+    operation.command.changes.insert(operation.command.changes.end(), made->begin(), made->end());
+  }
+  if (request.limit > 0) operation.command.claim = std::move(request);
   return operation;
 }
 
 Operation Generator::report() {
   Change change{lease(), {}};
-  const int dice = number(1, 26);
+  const int dice = number(1, 29);
   if (dice <= 5) change.what = Start{};
   if (dice > 5 && dice <= 9) change.what = Heartbeat{};
   if (dice > 9 && dice <= 17) change.what = Complete{outcome()};
-  if (dice > 17) change.what = Fail{failure()};
+  if (dice > 17 && dice <= 26) change.what = Fail{failure()};
+  if (dice > 26) change.what = release(percent(50));
   Operation operation{.kind = Kind::report,
                       .method = "POST",
                       .target = "/events/" + text_of(change.lease.event_id) + std::string(path_of(change))};
@@ -486,8 +503,8 @@ Operation Generator::report() {
 Operation Generator::report_many() {
   const bool failures = percent(40);
   const std::string worker_id(leases_.empty() ? kWorkers[0] : any_of(leases_).worker_id);
-  std::vector<Change> reports = changes(worker_id, failures);
-  while (reports.empty()) reports = changes(worker_id, failures);
+  std::vector<Change> reports;
+  while (reports.empty()) reports = changes(worker_id, failures ? Made::failures : Made::completions);
   Operation operation{
       .kind = Kind::report_many, .method = "POST", .target = failures ? "/events/fail" : "/events/complete"};
   JsonWriter json(operation.body);

@@ -93,9 +93,11 @@ class Generator {
   std::vector<std::string> some_tags(int least, int most);
   ClaimRequest claim_request();
   Lease lease();
-  std::vector<Change> changes(const std::string& worker_id, bool failures);
+  enum class Made : std::uint8_t { completions, failures, releases };
+  std::vector<Change> changes(const std::string& worker_id, Made made);
   Outcome outcome();
   Failure failure();
+  Release release(bool delayed);
   EventId some_id();
   std::string tags_in_query(const std::vector<std::string>& tags);
   void write_tags(JsonWriter& json, const std::vector<std::string>& tags);

@@ -3,20 +3,15 @@
 
 #include <algorithm>
 
+#include "model/log_walk.h"
 #include "model/names.h"
 #include "support/describe.h"
-#include "support/log_walk.h"
 
 namespace eventq {
 namespace {
 
 bool is_live(const Event& event) {
   return event.status == Status::pending || event.status == Status::processing;
-}
-
-bool shares_tag(const std::vector<std::string>& a, const std::vector<std::string>& b) {
-  return std::any_of(a.begin(), a.end(),
-                     [&](const std::string& tag) { return std::find(b.begin(), b.end(), tag) != b.end(); });
 }
 
 std::vector<LogStep> steps_of(const std::vector<LogEntry>& log) {
@@ -75,6 +70,7 @@ void Oracle::observe(const Operation& operation, const Answer& answer, const Ids
   if (const auto* revived = std::get_if<Result<Revived>>(&answer.told); revived && *revived) {
     told.insert((*revived)->events.begin(), (*revived)->events.end());
   }
+  note_permanent(operation);
   observe_changes(operation, answer, now);
   observe_told(operation, answer, now);
   observe_fresh(fresh, told, now);
@@ -110,6 +106,7 @@ void Oracle::observe_claims(const Operation& operation, const Answer& answer, bo
 
 void Oracle::observe_parked(const Operation& operation, const Ids& fresh, bool others_wait, TimePoint now) {
   ++operation_;
+  note_permanent(operation);
   for (const Change& change : operation.command.changes) {
     if (book_.contains(change.lease.event_id)) look_again(change.lease.event_id, now);
   }
@@ -290,7 +287,7 @@ void Oracle::observe_page(const ListFilter& filter, const Page& page) {
            (!filter.queue || event.queue == *filter.queue) &&
            (!filter.worker_id || event.worker_id == *filter.worker_id) &&
            (!filter.correlation_id || event.correlation_id == *filter.correlation_id) &&
-           (filter.tags.empty() || shares_tag(event.tags, filter.tags));
+           shares_tag(event.tags, filter.tags);
   };
   const auto total = std::count_if(book_.begin(), book_.end(), matches);
   if (page.total != total) {
@@ -304,7 +301,15 @@ TimePoint Oracle::due_at(const Known& known) const {
   const std::vector<LogEntry>& log = known.seen.log;
   if (known.seen.event.status == Status::processing) return known.lease_until;
   if (log.empty()) return known.due;
+  if (log.back().action == Action::released) return known.seen.event.due_at;  // the log has no delay
   return log.back().next_retry_at.value_or(log.back().created_at);
+}
+
+void Oracle::note_permanent(const Operation& operation) {
+  for (const Change& change : operation.command.changes) {
+    const auto* fail = std::get_if<Fail>(&change.what);
+    if (fail && fail->failure.permanent) permanent_.insert(change.lease.event_id);
+  }
 }
 
 void Oracle::look_again(EventId id, TimePoint now) {
@@ -377,7 +382,8 @@ void Oracle::compare(const Details& before, const Details& after) {
 // The log alone must lead to what the event is.
 void Oracle::check_walk(const Details& details) {
   const Event& event = details.event;
-  const Walk walk = walk_log(steps_of(details.log), {event.max_retries, policy_.max_attempts});
+  const WalkRules rules{event.max_retries, policy_.max_attempts, permanent_.contains(event.id)};
+  const Walk walk = walk_log(steps_of(details.log), rules);
   if (walk.fault) return fault(event.id, *walk.fault);
   const WalkEnd actual{std::string(name_of(event.status)), event.attempts, event.retry_count,
                        event.unreported, event.worker_id};
@@ -387,9 +393,10 @@ void Oracle::check_walk(const Details& details) {
 // Nobody is given an event that another one holds, or that waits for its retry.
 void Oracle::check_pick(const Known& known, const LogEntry& picked, const Details& after) {
   const bool next = picked.attempt == known.seen.event.attempts + 1;
-  const bool freed =
-      std::any_of(after.log.begin() + static_cast<std::ptrdiff_t>(known.seen.log.size()), after.log.end(),
-                  [](const LogEntry& entry) { return entry.action == Action::reset; });
+  const bool freed = std::any_of(after.log.begin() + static_cast<std::ptrdiff_t>(known.seen.log.size()),
+                                 after.log.end(), [](const LogEntry& entry) {
+                                   return entry.action == Action::reset || entry.action == Action::released;
+                                 });
   if (next && !freed && picked.created_at < due_at(known)) {
     fault(after.event.id, "was claimed before its time: " + describe(picked));
   }

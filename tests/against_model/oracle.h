@@ -6,6 +6,7 @@
 // each kind; and when an event is seen again, what may have changed.
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <functional>
@@ -20,6 +21,12 @@
 #include "model/lifecycle.h"
 
 namespace eventq {
+
+// Without wanted ones, whatever the tags.
+inline bool shares_tag(const std::vector<std::string>& tags, const std::vector<std::string>& wanted) {
+  return wanted.empty() ||
+         std::find_first_of(tags.begin(), tags.end(), wanted.begin(), wanted.end()) != tags.end();
+}
 
 class Oracle {
  public:
@@ -126,6 +133,7 @@ class Oracle {
   void observe_told(const Operation& operation, const Answer& answer, TimePoint now);
   void observe_change(const QueueChange& change, const QueueChanged& changed, TimePoint now);
   void release_lines(const std::string& queue);
+  void note_permanent(const Operation& operation);
   void observe_revival(const Revival& revival, const Revived& revived, TimePoint now);
   void check_revived(const Revival& revival, const Revived& revived);
   void check_read(const Operation& operation, const Answer& answer);
@@ -138,6 +146,7 @@ class Oracle {
   const Policy policy_;
   const std::function<Details(EventId)> look_;
   std::map<EventId, Known> book_;
+  std::set<EventId> permanent_;  // a worker wanted to fail them for good
   std::map<std::string, EventId> by_event_id_;
   std::map<std::string, Used> keys_;
   std::vector<std::string> faults_;

@@ -11,17 +11,11 @@ namespace {
 
 std::string text_of(EventId id) { return std::to_string(static_cast<std::int64_t>(id)); }
 
-bool shares_tag(const std::vector<std::string>& a, const std::vector<std::string>& b) {
-  return std::any_of(a.begin(), a.end(),
-                     [&](const std::string& tag) { return std::find(b.begin(), b.end(), tag) != b.end(); });
-}
-
 bool fits(const Event& event, const EndedFilter& filter) {
   const auto& statuses = filter.statuses;
   return has_ended(event.status) && (filter.queue.empty() || event.queue == filter.queue) &&
          std::find(statuses.begin(), statuses.end(), event.status) != statuses.end() &&
-         (filter.tags.empty() || shares_tag(event.tags, filter.tags)) &&
-         (filter.pattern.empty() || event.pattern == filter.pattern) &&
+         shares_tag(event.tags, filter.tags) && (filter.pattern.empty() || event.pattern == filter.pattern) &&
          (!filter.from || event.updated_at >= *filter.from) && (!filter.to || event.updated_at < *filter.to);
 }
 

@@ -9,16 +9,6 @@
 #include "support/temporary_directory.h"
 
 namespace eventq {
-namespace {
-
-// The log and the state were written together.
-constexpr const char* kAttemptsWithoutEntry =
-    R"(SELECT 'event ' || s.id || ' has ' || s.attempts || ' attempts, and another number in its log'
-         FROM (SELECT id, attempts FROM event_queue UNION ALL SELECT id, attempts FROM event_archive) AS s
-        WHERE s.attempts <>
-              (SELECT count(*) FROM event_log AS l WHERE l.event_id = s.id AND l.action = 'PICKED'))";
-
-}  // namespace
 
 StoredFile look_into(const std::string& path) {
   StoredFile found;
@@ -32,7 +22,6 @@ StoredFile look_into(const std::string& path) {
   if (error) return {"cannot copy the log of " + path + ": " + error.message(), {}};
 
   found.damage = audit_queues(copy);
-  for (const std::string& line : query(copy, kAttemptsWithoutEntry)) found.damage += line + "\n";
   for (const std::string& queue : query(copy, "SELECT id FROM event_queue_state")) {
     const auto live = query(copy, "SELECT count(*) FROM event_queue WHERE queue = '" + queue + "'");
     found.live[queue] = parse_whole<std::int64_t>(live.at(0)).value();

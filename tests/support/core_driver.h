@@ -17,6 +17,7 @@
 #include "store/sqlite/sqlite_store.h"
 #include "support/commands.h"
 #include "support/temporary_directory.h"
+#include "support/times.h"
 #include "support/wrapped_store.h"
 
 namespace eventq {
@@ -28,7 +29,6 @@ inline std::string name_of_store(const testing::TestParamInfo<StoreKind>& kind) 
 }
 
 // 2026-01-01T00:00:00Z
-inline constexpr TimePoint kStart{std::chrono::sys_days{std::chrono::year{2026} / 1 / 1}};
 
 // What Options has by default.
 inline const Policy kPolicy{

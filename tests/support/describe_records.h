@@ -138,6 +138,10 @@ inline std::string describe(const ArchiveFile& file) {
   return file.name + " bytes=" + std::to_string(file.bytes);
 }
 
+inline std::string describe(const Stored& stored) {
+  return describe(stored.event) + (stored.ready ? " ready" : "");
+}
+
 inline std::string describe(const Recalled& recalled) {
   std::string text = "queues=[" + describe(recalled.queues) + "] workers=[" + describe(recalled.workers) +
                      "] processing=[" + describe(recalled.processing) + "] checkpoints=[" +

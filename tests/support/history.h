@@ -12,7 +12,7 @@
 #include <vector>
 
 #include "base/steady.h"
-#include "support/log_walk.h"
+#include "model/log_walk.h"
 
 namespace eventq {
 

@@ -6,6 +6,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
 #include <csignal>
 #include <string_view>
@@ -33,7 +34,11 @@ Pipe make_pipe() {
 std::vector<std::string> environment_of(const ProcessSetup& setup) {
   std::vector<std::string> environment;
   for (char** variable = environ; *variable != nullptr; ++variable) {
-    if (!std::string_view(*variable).starts_with("EVENTQ_")) environment.emplace_back(*variable);
+    const std::string_view text(*variable);
+    const std::string_view name = text.substr(0, text.find('=') + 1);
+    const bool is_set_anew = std::any_of(setup.environment.begin(), setup.environment.end(),
+                                         [&](const std::string& other) { return other.starts_with(name); });
+    if (!is_set_anew && !text.starts_with("EVENTQ_")) environment.emplace_back(text);
   }
   environment.insert(environment.end(), setup.environment.begin(), setup.environment.end());
   return environment;

@@ -15,8 +15,7 @@ std::vector<std::string> query(const std::string& path, const std::string& sql);
 // check, and that bodies, states, the ready index, lines, keys, the counters and the ids agree.
 std::string audit(const std::string& path);
 
-// The same of a file that a queue wrote, and not a test of the store alone: also that each line has
-// one head and everybody in it, and that correlations and totals are those of the events.
+// The same of a file that a queue wrote, and not a test of the store alone: all that `eventq verify` proves.
 std::string audit_queues(const std::string& path);
 
 }  // namespace eventq

@@ -296,12 +296,13 @@ TEST_P(StoreConformance, AStoreRecallsTheHeadsOfWhatIsProcessing) {
   end_as(add("ended"), Status::completed);
   std::vector<std::string> mended;
 
-  const std::vector<Event> processing = must(begin()->recall(mended)).processing;
+  const std::vector<Stored> processing = must(begin()->recall(mended)).processing;
 
   ASSERT_EQ(processing.size(), 1U);
-  EXPECT_EQ(processing[0].id, held);
-  EXPECT_EQ(processing[0].worker_id, "w:1");
-  EXPECT_EQ(processing[0].payload, "");
+  EXPECT_EQ(processing[0].event.id, held);
+  EXPECT_EQ(processing[0].event.worker_id, "w:1");
+  EXPECT_EQ(processing[0].event.payload, "");
+  EXPECT_FALSE(processing[0].ready);
 }
 
 TEST_P(StoreConformance, AStoreRecallsTheLastCheckpointOfEachQueue) {

@@ -356,7 +356,7 @@ Result<Recalled> MemoryTransaction::recall(std::vector<std::string>& /*mended*/)
   }
   for (const auto& [id, row] : records.workers) recalled.workers.push_back(row);
   for (const auto& [id, stored] : state_.events) {
-    if (stored.event.status == Status::processing) recalled.processing.push_back(head_of(stored).event);
+    if (stored.event.status == Status::processing) recalled.processing.push_back(head_of(stored));
   }
   recalled.failed_by_hour = records.failed_by_hour;
   return recalled;

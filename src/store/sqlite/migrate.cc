@@ -52,6 +52,24 @@ Result<void> check_owner(Connection& connection) {
   return {};
 }
 
+Result<void> check_current(Connection& connection) {
+  const auto application = read_number(connection, sql::read_application);
+  if (!application) return application.error();
+  if (*application != kApplication) {
+    return Error{ErrorCode::corrupt, "It is a SQLite database, but not one of eventq.", "store"};
+  }
+  const auto version = read_number(connection, sql::read_version);
+  if (!version) return version.error();
+  const auto newest = static_cast<std::int64_t>(std::size(migrations::kAll));
+  if (*version == newest) return {};
+  const std::string advice = *version < newest ? "Start `eventq serve` on it once: that brings it up to date."
+                                               : "Use the newer eventq that wrote it.";
+  return Error{ErrorCode::corrupt,
+               "It has schema " + std::to_string(*version) + ", this eventq needs " + std::to_string(newest) +
+                   ". " + advice,
+               "store"};
+}
+
 Result<void> migrate(Connection& connection) {
   const auto version = read_number(connection, sql::read_version);
   if (!version) return version.error();

@@ -10,6 +10,10 @@ namespace eventq::sqlite {
 // Errors: corrupt for a file that is somebody else's.
 Result<void> check_owner(Connection& connection);
 
+// Reads whether it is ours and has the newest schema, and writes nothing.
+// Errors: corrupt, saying what it is instead.
+Result<void> check_current(Connection& connection);
+
 // REQUIRES: check_owner() found nothing wrong.
 // Errors: corrupt for a file that a newer eventq wrote.
 Result<void> migrate(Connection& connection);

@@ -28,11 +28,15 @@ INSERT INTO event_body VALUES
 INSERT INTO event_queue VALUES (1, 'PENDING', 0, 0, 0, '', 1000, 1, 1000), (2, 'PROCESSING', 1, 0, 1, 'w:1', 9000, 0, 2000);
 INSERT INTO event_ready VALUES ('main', 'x', 5, 1), ('main', 'y', 5, 1);
 INSERT INTO event_archive VALUES (3, 'COMPLETED', 1, 0, 0, 'w:1', 3000), (4, 'FAILED', 3, 3, 0, 'w:2', 4000);
-INSERT INTO event_log (id, event_id, attempt, worker_id, action, retry_count, created_at)
-VALUES (1, 2, 1, 'w:1', 'PICKED', 0, 2000);
+INSERT INTO event_log (id, event_id, attempt, worker_id, action, retry_count, next_retry_at, created_at)
+VALUES (1, 2, 1, 'w:1', 'PICKED', 0, NULL, 2000),
+       (2, 3, 1, 'w:1', 'PICKED', 0, NULL, 2001), (3, 3, 1, 'w:1', 'COMPLETED', 0, NULL, 3000),
+       (4, 4, 1, 'w:2', 'PICKED', 0, NULL, 2002), (5, 4, 1, 'w:2', 'FAILED', 1, 2500, 2400),
+       (6, 4, 2, 'w:2', 'PICKED', 1, NULL, 2600), (7, 4, 2, 'w:2', 'FAILED', 2, 2800, 2700),
+       (8, 4, 3, 'w:2', 'PICKED', 2, NULL, 2900), (9, 4, 3, 'w:2', 'FAILED', 3, NULL, 4000);
 INSERT INTO event_count VALUES ('main', 'PENDING', 1), ('main', 'PROCESSING', 1), ('main', 'COMPLETED', 1), ('other', 'FAILED', 1);
 UPDATE id_sequence SET last = 4 WHERE name = 'event';
-UPDATE id_sequence SET last = 1 WHERE name = 'log';
+UPDATE id_sequence SET last = 9 WHERE name = 'log';
 )";
 
 class MigrateTest : public testing::Test {

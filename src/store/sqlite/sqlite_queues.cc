@@ -396,7 +396,7 @@ Result<Recalled> SqliteTransaction::recall(std::vector<std::string>& mended) {
   for (const EventId id : held) {
     auto stored = load_one(id, Part::head);
     if (!stored) return stored.error();
-    if (*stored) recalled.processing.push_back(std::move((*stored)->event));
+    if (*stored) recalled.processing.push_back(std::move(**stored));
   }
   return recalled;
 }

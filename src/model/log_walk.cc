@@ -1,5 +1,5 @@
 // log_walk.cc: see log_walk.h.
-#include "support/log_walk.h"
+#include "model/log_walk.h"
 
 #include <utility>
 
@@ -37,7 +37,7 @@ class Walker {
   bool pick(const LogStep& step, bool abandoned) {
     if (now_.status != (abandoned ? "PROCESSING" : "PENDING")) return false;
     if (step.worker_id.empty() || step.attempt != now_.attempts + 1) return false;
-    if (now_.unreported >= rules_.max_attempts) return false;
+    if (rules_.max_attempts && now_.unreported >= *rules_.max_attempts) return false;
     now_.status = "PROCESSING";
     now_.attempts += 1;
     now_.unreported += 1;
@@ -55,7 +55,8 @@ class Walker {
   bool fail(const LogStep& step) {
     now_.retry_count += 1;
     now_.unreported = 0;
-    if (step.retries != (now_.retry_count < rules_.max_retries)) return false;
+    const bool retries_left = now_.retry_count < rules_.max_retries;
+    if (step.retries != retries_left && !(rules_.permanent && retries_left)) return false;
     if (step.retries) {
       wait();
     } else {
@@ -65,7 +66,7 @@ class Walker {
   }
 
   bool give_up(bool abandoned) {
-    if (!abandoned || now_.unreported < rules_.max_attempts) return false;
+    if (!abandoned || (rules_.max_attempts && now_.unreported < *rules_.max_attempts)) return false;
     now_.status = "FAILED";
     return true;
   }
@@ -115,20 +116,31 @@ std::string describe(const LogStep& step) {
          (step.retries ? " retries" : "") + (step.errors ? " errors" : "");
 }
 
+std::string path_to(const std::vector<LogStep>& log, const LogStep& last) {
+  std::string path;
+  for (const LogStep& step : log) {
+    path += (path.empty() ? "" : ", ") + describe(step);
+    if (&step == &last) break;
+  }
+  return " [" + path + "]";
+}
+
+bool has_ended(const WalkEnd& end) { return end.status != "PENDING" && end.status != "PROCESSING"; }
+
 }  // namespace
 
 Walk walk_log(const std::vector<LogStep>& log, const WalkRules& rules) {
   Walker walker(rules);
-  std::string path;
   for (const LogStep& step : log) {
-    const std::string before = describe(walker.end());
-    path += (path.empty() ? "" : ", ") + describe(step);
-    if (!walker.take(step)) {
-      return {walker.end(), "after " + before + " there cannot be " + describe(step) + " [" + path + "]"};
-    }
+    const WalkEnd before = walker.end();
+    if (walker.take(step)) continue;
+    return {walker.end(),
+            "after " + describe(before) + " there cannot be " + describe(step) + path_to(log, step),
+            has_ended(before) ? Broken::one_end : Broken::one_holder, step.id};
   }
   if (!log.empty() && log.back().action == "ABANDONED") {
-    return {walker.end(), "the log ends with ABANDONED [" + path + "]"};
+    return {walker.end(), "the log ends with ABANDONED" + path_to(log, log.back()), Broken::one_holder,
+            log.back().id};
   }
   return {walker.end(), std::nullopt};
 }

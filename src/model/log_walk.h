@@ -1,5 +1,6 @@
 // log_walk.h: an event's log, walked from its first entry by the rules of the life cycle, and where
-// it leads. Written apart from src/model/lifecycle.cc, so that a mistake there is no rule here.
+// it leads. Written apart from lifecycle.cc, so that a mistake there is no rule here: this is what
+// judges a store (store/sqlite/audit.h) and the histories of the tests.
 #pragma once
 
 #include <cstdint>
@@ -19,8 +20,15 @@ struct LogStep {
 };
 
 struct WalkRules {
-  int max_retries = 0;   // of the event
-  int max_attempts = 0;  // claims in a row without a report
+  int max_retries = 0;              // of the event
+  std::optional<int> max_attempts;  // claims in a row without a report; nothing: not known
+  bool permanent = false;           // a worker may have failed it for good with retries left
+};
+
+// Which promise a step breaks.
+enum class Broken : std::uint8_t {
+  one_end,    // it had ended, and was not reset
+  one_holder  // it was not held, by another, or not in this attempt
 };
 
 // What the event must be after its last entry.
@@ -38,6 +46,8 @@ struct Walk {
   WalkEnd end;
   // The first step that cannot be, in words; nothing when all are right.
   std::optional<std::string> fault;
+  Broken broken{};         // by that step
+  std::int64_t entry = 0;  // its id
 };
 
 Walk walk_log(const std::vector<LogStep>& log, const WalkRules& rules);

@@ -1,0 +1,798 @@
+"""eventq.py: publish events to an eventq server, and work on them.
+
+One file, standard library only, Python 3.9 or newer: copy it to where it is needed.
+
+    client = eventq.Client("http://127.0.0.1:8080")
+    event = client.publish("email", {"to": "a@example.com"}, title="Welcome mail")
+    eventq.Worker(client, "email", lambda event: print(event.payload)).run()
+
+Delivery is at least once: make handlers idempotent. Every method may be called from any thread.
+"""
+from __future__ import annotations
+
+import collections
+import contextlib
+import datetime
+import functools
+import http.client
+import json
+import logging
+import math
+import os
+import queue as queues
+import random
+import signal
+import socket
+import threading
+import time
+import urllib.parse
+import uuid
+from typing import (Any, Callable, Deque, Dict, Iterable, Iterator, List, Mapping, NamedTuple, Optional, Sequence, Tuple, Type,
+                    Union)
+
+log = logging.getLogger("eventq")
+
+Tags = Union[str, Sequence[str]]
+Time = Union[str, datetime.datetime]
+Entry = Dict[str, Any]  # of an event's log, as the server shows it
+
+WAIT_MAX = 60  # seconds the server waits in one call
+SILENCE_MAX = 45.0  # seconds without a byte after which a stream is taken for dead; the server sends one every 15
+POLL_SECONDS = 1  # a worker's wait for events in one call; short, so that it can stop soon
+TEXT_BYTES_MAX = 16384
+REASON_CHARACTERS_MAX = 1000
+DELAY_SECONDS_MAX = 31_536_000
+
+
+class EventqError(Exception):
+    """What the server refused, or why there was no answer."""
+
+    def __init__(self, message: str, status: int = 0, kind: str = "", problem: Optional[Mapping[str, Any]] = None,
+                 retry_after: Optional[int] = None) -> None:
+        super().__init__(message)
+        self.message = message
+        self.status = status  # 0: there was no answer
+        self.kind = kind  # "lease-lost"; docs/api.md lists them
+        self.problem = dict(problem or {})  # the whole body
+        self.field: Optional[str] = self.problem.get("field")  # the member to blame
+        self.retry_after = retry_after  # seconds
+
+
+class InvalidRequest(EventqError):
+    """The call can never succeed as it was made."""
+
+class TooLarge(EventqError):
+    """Over a limit of docs/api.md."""
+
+class NotFound(EventqError):
+    """No such event, correlation or queue."""
+
+class Conflict(EventqError):
+    """The status of the event or queue, or an earlier call, forbids this now."""
+
+class LeaseLost(Conflict):
+    """The worker does not hold the event, or not as this attempt."""
+
+class QueueFull(EventqError):
+    """The queue is at its maxQueueDepth."""
+
+class TimedOut(EventqError):
+    """What was waited for did not happen in time."""
+
+class Unavailable(EventqError):
+    """The server cannot be reached, or cannot answer. Nothing was changed."""
+
+class UnknownOutcome(EventqError):
+    """Nobody can say whether the change was made. With an event_id or an attempt it is safe to repeat."""
+
+_KINDS: Dict[str, Type[EventqError]] = {
+    "invalid-request": InvalidRequest, "too-large": TooLarge, "not-found": NotFound, "conflict": Conflict,
+    "lease-lost": LeaseLost, "queue-full": QueueFull, "timeout": TimedOut, "store-unavailable": Unavailable,
+    "overloaded": Unavailable, "disk-full": Unavailable, "outcome-unknown": UnknownOutcome}
+
+
+class Event(Dict[str, Any]):
+    """An event as the server shows it, its tags as a list. The usual members are attributes, too."""
+
+    def __init__(self, members: Mapping[str, Any]) -> None:
+        super().__init__(members)
+        if isinstance(self.get("tags"), str):
+            self["tags"] = self["tags"].split(",")
+        self.lost = threading.Event()  # for handlers: set when the lease is lost, or the worker must stop now
+
+    id: int = property(lambda self: self["id"])  # type: ignore[assignment]
+    event_id: str = property(lambda self: self["event_id"])  # type: ignore[assignment]
+    title: str = property(lambda self: self["title"])  # type: ignore[assignment]
+    tags: List[str] = property(lambda self: self["tags"])  # type: ignore[assignment]
+    payload: Any = property(lambda self: self.get("payload"))
+    status: str = property(lambda self: self["status"])  # type: ignore[assignment]
+    attempt: Optional[int] = property(lambda self: self.get("attempt"))  # type: ignore[assignment]
+
+
+class Turn(NamedTuple):
+    results: List[Union[Entry, EventqError]]  # one for each report: completed, failed, released
+    events: List[Event]  # claimed; may be empty
+
+
+class Client:
+    """Calls of one server. Keeps a connection for each thread."""
+
+    def __init__(self, url: str = "http://127.0.0.1:8080", worker_id: Optional[str] = None, timeout: float = 30,
+                 tries: int = 5) -> None:
+        """`timeout` is in seconds, for one answer, beside what the call itself waits; `tries` counts the first."""
+        parts = urllib.parse.urlsplit(url)
+        if parts.scheme not in ("http", "https") or not parts.hostname or parts.path not in ("", "/") or parts.query:
+            raise ValueError(f"The URL {url!r} is not http://HOST:PORT.")
+        if tries < 1:
+            raise ValueError(f"tries is {tries}; it must be 1 or more.")
+        self.url = url.rstrip("/")
+        self.worker_id = worker_id or f"{socket.gethostname()}:{os.getpid()}"
+        self.timeout, self.tries = timeout, tries
+        made = http.client.HTTPConnection if parts.scheme == "http" else http.client.HTTPSConnection
+        self._new_connection = functools.partial(made, parts.hostname, parts.port)
+        self._local = threading.local()
+
+    # Publish.
+
+    def publish(self, tags: Tags, payload: Any = None, *, title: Optional[str] = None, description: Optional[str] = None,
+                queue: Optional[str] = None, priority: Optional[int] = None, max_retries: Optional[int] = None,
+                event_id: Optional[str] = None, correlation_id: Optional[str] = None, causation_id: Optional[str] = None,
+                trace_id: Optional[str] = None, pattern: Optional[str] = None, version: Optional[str] = None,
+                source: Optional[Mapping[str, str]] = None, timestamp: Optional[Time] = None,
+                ordering_key: Optional[str] = None, supersede_key: Optional[str] = None, run_at: Optional[Time] = None,
+                delay: Optional[int] = None, retry: Optional[Mapping[str, Any]] = None) -> Event:
+        """Stores one event; without a title it is called after its tags. docs/api.md says what the members mean."""
+        members = {name: value for name, value in locals().items() if name != "self"}
+        return Event(self._publish("/events", _new_event(members)))
+
+    def publish_batch(self, events: Iterable[Mapping[str, Any]], *, correlation_id: Optional[str] = None,
+                      ordered: bool = False, on_complete: Optional[Mapping[str, Any]] = None) -> Dict[str, Any]:
+        """Stores all events or none: {"correlation_id", "events"}. The keys of an event are the arguments of publish()."""
+        answer = self._publish("/events/batch", _given({
+            "events": [_new_event(event) for event in events], "correlation_id": correlation_id, "ordered": ordered or None,
+            "on_complete": None if on_complete is None else _new_event(on_complete)}))
+        return _with_events(answer)
+
+    # Work.
+
+    def next(self, tags: Optional[Tags] = None, *, limit: int = 1, wait: int = 0, queue: Optional[str] = None,
+             worker_id: Optional[str] = None, completed: Sequence[Mapping[str, Any]] = (),
+             failed: Sequence[Mapping[str, Any]] = (), released: Sequence[Mapping[str, Any]] = ()) -> Turn:
+        """A worker's turn: reports ({"id", "attempt", ...}), then claims up to `limit` events, waiting `wait` seconds."""
+        return self._next(_given({
+            "worker_id": worker_id or self.worker_id, "tags": tags, "limit": limit, "wait": wait or None, "queue": queue,
+            "completed": list(completed) or None, "failed": list(failed) or None, "released": list(released) or None}))
+
+    def complete(self, event: Union[Event, int], *, errors: Optional[Sequence[str]] = None,
+                 status_code: Optional[int] = None, execution_time_ms: Optional[int] = None,
+                 attempt: Optional[int] = None, worker_id: Optional[str] = None) -> Entry:
+        return self._report("complete", event, attempt, worker_id, errors=errors, status_code=status_code,
+                            execution_time_ms=execution_time_ms)
+
+    def fail(self, event: Union[Event, int], error_message: Optional[str] = None, *, permanent: bool = False,
+             status_code: Optional[int] = None, execution_time_ms: Optional[int] = None, attempt: Optional[int] = None,
+             worker_id: Optional[str] = None) -> Entry:
+        """The entry says with `retry_scheduled` whether this was the last failure."""
+        return self._report("fail", event, attempt, worker_id, error_message=error_message, permanent=permanent or None,
+                            status_code=status_code, execution_time_ms=execution_time_ms)
+
+    def release(self, event: Union[Event, int], *, delay: Optional[int] = None, reason: Optional[str] = None,
+                attempt: Optional[int] = None, worker_id: Optional[str] = None) -> Entry:
+        """Gives the event back, to be claimed after `delay` seconds. No failure is counted."""
+        return self._report("release", event, attempt, worker_id, delay=delay, reason=reason)
+
+    def heartbeat(self, event: Union[Event, int], *, attempt: Optional[int] = None,
+                  worker_id: Optional[str] = None) -> Dict[str, Any]:
+        """The lease now ends one full lease from now."""
+        return self._report("heartbeat", event, attempt, worker_id)
+
+    def stream(self, tags: Optional[Tags] = None, prefetch: int = 1, *, queue: Optional[str] = None,
+               worker_id: Optional[str] = None) -> "Stream":
+        """Events as they are claimed for this worker, at most `prefetch` of them unreported."""
+        return Stream(self, {"worker_id": worker_id or self.worker_id, "tags": tags, "queue": queue, "prefetch": prefetch})
+
+    # Look, wait, intervene.
+
+    def get(self, id: int) -> Event:
+        return Event(self._request("GET", f"/events/{id}"))
+
+    def log(self, id: int) -> List[Entry]:
+        """What happened to the event, oldest first."""
+        return self._request("GET", f"/events/{id}", query={"include_logs": "true"})["logs"]
+
+    def why(self, id: int) -> Dict[str, Any]:
+        """Why the event is where it is: {"status", "reason", "explanation"}."""
+        return self._request("GET", f"/events/{id}/why")
+
+    def wait(self, id: int, timeout: float = 30) -> Event:
+        """The event once it has ended. Raises TimedOut when it has not after `timeout` seconds."""
+        return Event(self._wait(f"/events/{id}/wait", timeout))
+
+    def list(self, *, status: Optional[str] = None, tags: Optional[Tags] = None, queue: Optional[str] = None,
+             worker_id: Optional[str] = None, correlation_id: Optional[str] = None, limit: Optional[int] = None,
+             offset: Optional[int] = None, after_id: Optional[int] = None) -> Dict[str, Any]:
+        """One page of events, without their payloads: {"events", "total", "total_exact", "limit", "offset"}."""
+        query = {name: value for name, value in locals().items() if name != "self"}
+        return _with_events(self._request("GET", "/events", query=query))
+
+    def iterate(self, *, limit: int = 1000, after_id: int = 0, **filters: Any) -> Iterator[Event]:
+        """All events that list() would show, `limit` to a call."""
+        while True:
+            page = self.list(limit=limit, after_id=after_id or None, **filters)["events"]
+            yield from page
+            if len(page) < limit:
+                return
+            after_id = page[-1].id
+
+    def correlation(self, name: str, *, limit: Optional[int] = None, after_id: Optional[int] = None) -> Dict[str, Any]:
+        """What became of the events with this correlation id: {"total", "completed", "failed", "pending", "events"}."""
+        path = f"/events/correlation/{_quoted(name)}"
+        return _with_events(self._request("GET", path, query={"limit": limit, "after_id": after_id}))
+
+    def wait_correlation(self, name: str, timeout: float = 30) -> Dict[str, Any]:
+        """The same, once none of them is live. Raises TimedOut."""
+        return _with_events(self._wait(f"/events/correlation/{_quoted(name)}/wait", timeout))
+
+    def reset(self, id: int, reason: Optional[str] = None) -> Entry:
+        """Makes the event pending; a worker that holds it loses it."""
+        return self._request("POST", f"/events/{id}/reset", query={"reason": reason})
+
+    def cancel(self, id: int, reason: Optional[str] = None) -> Entry:
+        return self._request("POST", f"/events/{id}/cancel", query={"reason": reason})
+
+    def queue(self, name: str) -> Dict[str, Any]:
+        """The queue without its events; `config` has the settings in force."""
+        return self._request("GET", f"/queues/{_quoted(name)}", query={"events": 0})
+
+    def queues(self) -> List[Dict[str, Any]]:
+        return self._request("GET", "/queues")["queues"]
+
+    def configure(self, name: str, settings: Mapping[str, Any]) -> Dict[str, Any]:
+        """Replaces all settings of the queue, which is created if need be."""
+        return self._request("PUT", f"/queues/{_quoted(name)}", settings)
+
+    def close(self) -> None:
+        """Closes this thread's connection. The next call makes another."""
+        connection, self._local.connection = getattr(self._local, "connection", None), None
+        if connection is not None:
+            connection.close()
+
+    # How calls are made.
+
+    def _publish(self, path: str, body: Any) -> Any:
+        # One key for all tries: what arrives twice is stored once.
+        return self._request("POST", path, body, headers={"Idempotency-Key": str(uuid.uuid4())})
+
+    def _next(self, body: Mapping[str, Any], tries: Optional[int] = None) -> Turn:
+        answer = self._request("POST", "/events/next", body, wait=body.get("wait", 0), tries=tries)
+        reports = [report for kind in ("completed", "failed", "released") for report in body.get(kind, ())]
+        results = [_result(result, body["worker_id"], report) for result, report in zip(answer["results"], reports)]
+        return Turn(results, [Event(event) for event in answer["events"]])
+
+    def _report(self, action: str, event: Union[Event, int], attempt: Optional[int], worker_id: Optional[str],
+                **members: Any) -> Entry:
+        held: Mapping[str, Any] = event if isinstance(event, dict) else {"id": event}
+        who = worker_id or held.get("worker_id") or self.worker_id
+        body = _given({"worker_id": who, "attempt": held.get("attempt") if attempt is None else attempt, **members})
+        try:
+            return self._request("POST", f"/events/{held['id']}/{action}", body)
+        except EventqError as error:
+            if error.kind != "max-retries-exceeded":
+                raise
+            return _last_failure(error.problem, who, {**body, "id": held["id"]})
+
+    def _wait(self, path: str, timeout: float) -> Any:
+        end = time.monotonic() + timeout
+        while True:
+            seconds = min(WAIT_MAX, max(0, math.ceil(end - time.monotonic())))
+            try:
+                return self._request("POST", path, query={"timeout": seconds}, wait=seconds)
+            except TimedOut:
+                if time.monotonic() >= end:
+                    raise
+
+    def _request(self, method: str, path: str, body: Any = None, *, query: Optional[Mapping[str, Any]] = None,
+                 headers: Optional[Mapping[str, str]] = None, wait: float = 0, tries: Optional[int] = None,
+                 timeout: Optional[float] = None) -> Any:
+        """Makes a call until it is answered, by a value or a refusal that another try would not change."""
+        target, data, headers = _encoded(path, body, query, headers)
+        tried = 0
+        while True:
+            tried += 1
+            try:
+                return self._try(method, target, data, headers, (timeout or self.timeout) + wait)
+            except EventqError as error:
+                # A broken connection (0) may have carried the call out: repeating it changes nothing.
+                transient = error.status in (0, 429, 503) and error.problem.get("outcome") != "unknown"
+                if not transient or tried == (tries or self.tries):
+                    raise
+                pause = _pause(tried) + min(error.retry_after or 0, 10)
+            time.sleep(pause)
+
+    def _try(self, method: str, target: str, data: Optional[bytes], headers: Mapping[str, str], timeout: float) -> Any:
+        connection, fresh = self._connection(timeout)
+        try:
+            # The server may have answered before it had read everything.
+            with contextlib.suppress(BrokenPipeError, ConnectionResetError):
+                connection.request(method, target, data, dict(headers))
+            response = connection.getresponse()
+            text = response.read()
+        except (OSError, http.client.HTTPException) as error:
+            self.close()
+            if not fresh and not isinstance(error, socket.timeout):
+                # The server closes connections that are idle. That is no failure.
+                return self._try(method, target, data, headers, timeout)
+            # Reading changes nothing, so its outcome is known.
+            lost = Unavailable if method == "GET" else UnknownOutcome
+            raise lost(f"There was no answer from {self.url}: {error!r}", kind="no-answer") from error
+        if response.will_close:
+            self.close()
+        return _checked(response, text)
+
+    def _connection(self, timeout: float) -> Tuple[http.client.HTTPConnection, bool]:
+        """This thread's connection, and whether it is new."""
+        connection = getattr(self._local, "connection", None)
+        if connection is not None and self._local.pid == os.getpid():  # a forked process must not share it
+            connection.sock.settimeout(timeout)
+            return connection, False
+        connection = self._connect(timeout)
+        self._local.connection, self._local.pid = connection, os.getpid()
+        return connection, True
+
+    def _connect(self, timeout: float) -> http.client.HTTPConnection:
+        connection = self._new_connection(timeout=timeout)
+        try:
+            connection.connect()
+        except OSError as error:
+            raise Unavailable(f"Cannot connect to {self.url}: {error}", kind="no-connection") from error
+        return connection
+
+
+class Stream:
+    """Events as the server pushes them: iterate over it. A broken connection is made anew. Close it from any thread."""
+
+    def __init__(self, client: Client, query: Mapping[str, Any]) -> None:
+        self._client = client
+        self._target, _, self._headers = _encoded("/events/stream", None, query, {"Accept": "text/event-stream"})
+        self._lock = threading.Lock()
+        self._closed = threading.Event()
+        self._connection: Optional[http.client.HTTPConnection] = None
+
+    def __enter__(self) -> "Stream":
+        return self
+
+    def __exit__(self, *_: Any) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """Ends the iteration. Events not reported stay this worker's until their leases end."""
+        self._closed.set()
+        with self._lock:
+            if self._connection is not None and self._connection.sock is not None:
+                with contextlib.suppress(OSError):  # it may be closed already
+                    self._connection.sock.shutdown(socket.SHUT_RDWR)  # wakes the thread that reads
+
+    def __iter__(self) -> Iterator[Event]:
+        failures = 0
+        while not self._closed.is_set():
+            try:
+                for event in self._events():
+                    failures = 0
+                    yield event
+            except EventqError as error:
+                if error.status not in (0, 429, 503):
+                    raise
+            except (OSError, http.client.HTTPException):
+                pass  # the connection broke
+            failures += 1
+            self._closed.wait(_pause(failures))
+
+    def _events(self) -> Iterator[Event]:
+        connection = self._client._connect(SILENCE_MAX)
+        with self._lock:
+            self._connection = connection
+        try:
+            if self._closed.is_set():
+                return
+            connection.request("GET", self._target, headers=dict(self._headers))
+            response = connection.getresponse()
+            if response.status != 200:
+                _checked(response, response.read())
+            data: List[str] = []
+            for raw in response:
+                line = raw.decode("utf-8").rstrip("\r\n")
+                if line.startswith("data:"):
+                    data.append(line[5:].lstrip(" "))
+                elif not line and data:
+                    yield Event(json.loads("\n".join(data)))
+                    data = []
+        finally:
+            with self._lock:
+                connection.close()
+
+
+class Permanent(Exception):
+    """Raised by a handler: the event failed, and no retry would mend it."""
+
+
+class Later(Exception):
+    """Raised by a handler: the event is given back for `seconds`, and no failure is counted."""
+
+    def __init__(self, seconds: float, reason: str = "") -> None:
+        super().__init__(reason)
+        self.seconds, self.reason = seconds, reason
+
+
+# Returns nothing, or a list of what went wrong on the way. What it raises is a failure.
+Handler = Callable[[Event], Optional[Sequence[str]]]
+
+
+class _Held:
+    """An event that the worker has: waiting, running, or finished and not yet reported."""
+
+    def __init__(self, event: Event, asked_at: float) -> None:
+        self.event = event
+        self.lease_seconds = _seconds(event["lease_until"]) - _seconds(event["updated_at"])
+        self.lease_end = asked_at + self.lease_seconds  # by the steady clock, from before the claim
+        self.beat_at = asked_at + self.lease_seconds / 3
+        self.running = False
+        self.gone = False  # the server said so: there is nothing to report
+        self.kind = ""  # of the report: completed, failed, released; none yet when empty
+        self.report: Dict[str, Any] = {}
+
+
+class Worker:
+    """Takes events, runs handlers in threads, keeps their leases, and reports."""
+
+    def __init__(self, client: Client, tags: Union[None, Tags, Mapping[str, Handler]], handler: Optional[Handler] = None, *,
+                 threads: int = 4, prefetch: Optional[int] = None, queue: str = "main", stop_within: float = 30) -> None:
+        """`tags` with one handler, or {tag: handler}: all handlers that fit an event run, and the gravest result counts.
+        Besides those that run, `prefetch` events are held ready, as many as `threads` unless given."""
+        if isinstance(tags, Mapping) == (handler is not None):
+            raise ValueError("A worker needs tags and a handler, or a mapping of tags to handlers.")
+        if not 1 <= threads <= 1000 or (prefetch or 0) < 0:
+            raise ValueError(f"threads is {threads}, prefetch {prefetch}; they must be from 1 to 1000, and not negative.")
+        self._client = client
+        self._handlers: List[Tuple[str, Any]] = list(tags.items()) if isinstance(tags, Mapping) else [("", handler)]
+        self._claim = _given({"tags": list(tags) if isinstance(tags, Mapping) else tags, "queue": queue})
+        self._threads = threads
+        self._capacity = min(1000, threads + (threads if prefetch is None else prefetch))
+        self._stop_within = stop_within
+
+        self._changed = threading.Condition()  # guards what follows, and tells of its changes
+        self._held: Dict[Tuple[int, int], _Held] = {}  # by id and attempt
+        self._ready: Deque[_Held] = collections.deque()
+        self._finished: List[_Held] = []  # to be reported
+        self._asked = 0  # events that calls under way may bring
+        self._reporting = False
+        self._stopping = self._over = False
+        self._all_returned = True
+        self._started: List[threading.Thread] = []
+        self._wake: "queues.SimpleQueue[Optional[EventqError]]" = queues.SimpleQueue()  # ends run()
+
+    def run(self) -> bool:
+        """Works until SIGTERM, SIGINT or stop(); a second signal is not caught. For the main thread.
+        Returns as stop() does. Raises what the server refuses the worker with."""
+        before = {}
+        for number in (signal.SIGTERM, signal.SIGINT):
+            before[number] = signal.signal(number, lambda *_: self._wake.put(None))
+        try:
+            self.start()
+            error = self._wake.get()
+        finally:
+            for number, old in before.items():
+                signal.signal(number, signal.SIG_DFL if old is None else old)
+        self.stop()
+        if error is not None:
+            raise error
+        return self._all_returned
+
+    def start(self) -> None:
+        loops = [self._take_loop, self._report_loop, self._keep_loop] + [self._handle_loop] * self._threads
+        self._started = [threading.Thread(target=self._run, args=(loop,), daemon=True) for loop in loops]
+        for thread in self._started:
+            thread.start()
+
+    def stop(self) -> bool:
+        """Takes no more, gives back what no handler has begun, and waits `stop_within` seconds for the handlers. Those that
+        still run then are told by event.lost, their events are given back, their threads left behind. True when none was."""
+        end = time.monotonic() + self._stop_within
+        with self._changed:
+            self._stopping = True
+            while self._ready:
+                self._finish(self._ready.popleft(), "released", {"reason": "the worker stops"})
+            self._changed.notify_all()
+            self._changed.wait_for(lambda: not self._running(), max(0.0, end - time.monotonic()))
+            for held in self._running():
+                self._all_returned = False
+                held.event.lost.set()
+                self._finish(held, "released", {"reason": "the worker stops; its handler had not returned"})
+            # Reports get as long as one call may take, whatever the handlers took.
+            self._changed.wait_for(lambda: not (self._finished or self._reporting or self._asked), self._client.timeout)
+            self._over = True
+            self._changed.notify_all()
+        for thread in self._started[:3]:
+            thread.join(self._client.timeout)
+        self._wake.put(None)
+        return self._all_returned
+
+    def _run(self, loop: Callable[[], None]) -> None:
+        try:
+            loop()
+        finally:
+            self._client.close()
+
+    def _running(self) -> List[_Held]:
+        return [held for held in self._held.values() if held.running and not held.kind]
+
+    def _room(self) -> int:
+        if self._stopping:
+            return 0
+        working = sum(1 for held in self._held.values() if not held.kind)
+        return max(0, self._capacity - working - self._asked)
+
+    def _finish(self, held: _Held, kind: str, report: Dict[str, Any]) -> None:
+        """Notes the result, unless there is one. REQUIRES: the lock."""
+        if held.kind:
+            return
+        held.kind, held.report = kind, {"id": held.event.id, "attempt": held.event.attempt, **report}
+        if held.gone:
+            del self._held[held.event.id, held.event.attempt]
+        else:
+            self._finished.append(held)
+        self._changed.notify_all()
+
+    def _take_loop(self) -> None:
+        """Waits for events when there is room, and no report whose call would bring them."""
+        failures = 0
+        while True:
+            with self._changed:
+                self._changed.wait_for(lambda: self._stopping or (self._room() and not self._finished and not self._reporting))
+                if self._stopping:
+                    return
+                room = self._room()
+                self._asked += room
+            failures = self._after(failures, self._turn(room, POLL_SECONDS, []))
+
+    def _report_loop(self) -> None:
+        """Sends all reports that have gathered, and takes as many events as there is room for then."""
+        failures = 0
+        while True:
+            with self._changed:
+                # What is given back when the worker stops must not come to a call of its own that still waits.
+                self._changed.wait_for(lambda: self._over or (self._finished and not (self._stopping and self._asked)))
+                if not self._finished:
+                    return
+                if self._over and failures:
+                    log.error("%d events were not reported; their leases will end.", len(self._finished))
+                    return
+                reports, self._finished = self._finished, []
+                room = self._room()
+                self._asked += room
+                self._reporting = True
+            failures = self._after(failures, self._turn(room, 0, reports))
+
+    def _after(self, failures: int, error: Optional[EventqError]) -> int:
+        """Waits before the next try, longer with each failure in a row. Returns how many there are."""
+        if error is None:
+            return 0
+        if not failures:
+            log.warning("The server did not take the call; trying again: %s", error)
+        pause = _pause(failures + 1) + min(error.retry_after or 0, 10)
+        with self._changed:
+            self._changed.wait_for(lambda: self._over, pause)
+        return failures + 1
+
+    def _turn(self, room: int, wait: int, reports: List[_Held]) -> Optional[EventqError]:
+        """One call. Returns the error after which it is to be made again."""
+        reports.sort(key=lambda held: held.kind)  # the order of the results
+        body: Dict[str, Any] = {"worker_id": self._client.worker_id, "limit": room}
+        if room:
+            body.update(self._claim, wait=wait)
+        for held in reports:
+            body.setdefault(held.kind, []).append(held.report)
+        asked_at = time.monotonic()
+        turn, failure = Turn([], []), None
+        try:
+            turn = self._client._next(body, tries=1)
+        except EventqError as error:
+            failure = error
+        again = failure is not None and failure.status in (0, 429, 500, 503, 507)
+        with self._changed:
+            self._asked -= room
+            if reports:
+                self._reporting = False
+            if again:
+                self._finished = reports + self._finished
+            else:
+                self._settle(reports, turn.results or [None] * len(reports))
+            for event in turn.events:
+                held = self._held[event.id, event.attempt] = _Held(event, asked_at)
+                if self._stopping:
+                    self._finish(held, "released", {"reason": "the worker stops"})
+                else:
+                    self._ready.append(held)
+            self._changed.notify_all()
+        if failure is not None and not again:
+            self._wake.put(failure)
+        return failure
+
+    def _settle(self, reports: List[_Held], results: Sequence[Union[Entry, EventqError, None]]) -> None:
+        for held, result in zip(reports, results):
+            del self._held[held.event.id, held.event.attempt]
+            if isinstance(result, EventqError):
+                held.event.lost.set()
+                log.warning("The report on event %d was refused: %s", held.event.id, result)
+
+    def _keep_loop(self) -> None:
+        """Renews the lease of every event held, each third of it."""
+        while True:
+            with self._changed:
+                if self._over:
+                    return
+                kept = sorted((held for held in self._held.values() if not held.gone), key=lambda held: held.beat_at)
+                pause = kept[0].beat_at - time.monotonic() if kept else None
+                if pause is None or pause > 0:
+                    self._changed.wait(pause if pause != math.inf else None)
+                    continue
+            self._keep(kept[0])
+
+    def _keep(self, held: _Held) -> None:
+        asked_at = time.monotonic()
+        third = held.lease_seconds / 3
+        body = {"worker_id": self._client.worker_id, "attempt": held.event.attempt}
+        try:
+            self._client._request("POST", f"/events/{held.event.id}/heartbeat", body, tries=1,
+                                  timeout=min(third, self._client.timeout))
+            held.lease_end, held.beat_at = asked_at + held.lease_seconds, asked_at + third
+        except (Conflict, NotFound) as error:
+            with self._changed:
+                if not held.kind:  # else the report has just been made
+                    log.warning("The lease is lost: %s", error)
+                    held.gone = True
+                    held.event.lost.set()
+                held.beat_at = math.inf
+        except EventqError:
+            # Another try soon. A lease that cannot be renewed counts as lost, but the server may take the report.
+            held.beat_at = time.monotonic() + third / 4
+            if time.monotonic() >= held.lease_end:
+                held.event.lost.set()
+
+    def _handle_loop(self) -> None:
+        while True:
+            with self._changed:
+                self._changed.wait_for(lambda: self._stopping or self._ready)
+                if self._stopping:
+                    return
+                held = self._ready.popleft()
+                if held.gone:
+                    del self._held[held.event.id, held.event.attempt]
+                    continue
+                held.running = True
+            started = time.monotonic()
+            kind, report = self._handle(held.event)
+            if kind != "released":
+                report["execution_time_ms"] = int((time.monotonic() - started) * 1000)
+            with self._changed:
+                self._finish(held, kind, report)
+
+    def _handle(self, event: Event) -> Tuple[str, Dict[str, Any]]:
+        """Runs every handler that fits. The gravest result decides: for good, retry, later, done."""
+        errors: List[str] = []
+        raised: List[BaseException] = []
+        for tag, handler in self._handlers:
+            if tag and tag not in event.tags:
+                continue
+            try:
+                returned = handler(event)
+                errors += map(str, returned if isinstance(returned, (list, tuple)) else ())
+            except BaseException as error:  # whatever it is, the thread goes on
+                if not isinstance(error, (Permanent, Later)):
+                    log.info("The handler of event %d failed.", event.id, exc_info=True)
+                raised.append(error)
+        failures = [error for error in raised if not isinstance(error, Later)]
+        if failures:
+            message = "\n".join([_said(error) for error in failures] + errors)
+            permanent = any(isinstance(error, Permanent) for error in failures)
+            return "failed", {"error_message": _text(message), **({"permanent": True} if permanent else {})}
+        laters = [error for error in raised if isinstance(error, Later)]
+        if laters:
+            seconds = min(DELAY_SECONDS_MAX, max(0, *(later.seconds for later in laters)))
+            reason = _line("; ".join(later.reason for later in laters if later.reason))
+            return "released", {"delay": math.ceil(seconds), **({"reason": reason} if reason else {})}
+        return "completed", {"errors": [_text(error) for error in errors[:100]]} if errors else {}
+
+
+# How members, answers and times are written.
+
+_quoted = functools.partial(urllib.parse.quote, safe="")
+
+def _given(members: Mapping[str, Any]) -> Dict[str, Any]:
+    return {name: value for name, value in members.items() if value is not None}
+
+
+def _new_event(members: Mapping[str, Any]) -> Dict[str, Any]:
+    event = _given(members)
+    if isinstance(event.get("tags"), tuple):
+        event["tags"] = list(event["tags"])
+    if "title" not in event and event.get("tags"):
+        event["title"] = (event["tags"] if isinstance(event["tags"], str) else ",".join(event["tags"]))[:200]
+    for name in ("timestamp", "run_at"):
+        if isinstance(event.get(name), datetime.datetime):
+            event[name] = event[name].astimezone(datetime.timezone.utc).strftime("%Y-%m-%dT%H:%M:%S.%f")[:-3] + "Z"
+    return event
+
+
+def _with_events(answer: Dict[str, Any]) -> Dict[str, Any]:
+    answer["events"] = [Event(event) for event in answer["events"]]
+    return answer
+
+
+def _encoded(path: str, body: Any, query: Optional[Mapping[str, Any]],
+             headers: Optional[Mapping[str, str]]) -> Tuple[str, Optional[bytes], Dict[str, str]]:
+    members = {name: value if isinstance(value, (str, int)) else ",".join(value) for name, value in _given(query or {}).items()}
+    target = f"{path}?{urllib.parse.urlencode(members)}" if members else path
+    if body is None:
+        return target, None, dict(headers or {})
+    text = json.dumps(body, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
+    return target, text.encode("utf-8"), {"Content-Type": "application/json", **(headers or {})}
+
+
+def _checked(response: http.client.HTTPResponse, text: bytes) -> Any:
+    """What the answer says. Raises what a refusal means."""
+    well = 200 <= response.status < 300
+    try:
+        body = json.loads(text)
+    except ValueError as error:
+        if well:
+            raise UnknownOutcome("The answer is not JSON; is this an eventq server?", kind="no-answer") from error
+        body = {}
+    if well:
+        return body
+    raise _error(response.status, body, response.headers.get("Retry-After"))
+
+
+def _error(status: int, problem: Mapping[str, Any], retry_after: Optional[str] = None) -> EventqError:
+    kind = str(problem.get("type", "")).rpartition(":")[2]
+    message = problem.get("error") or f"The server answered {status}."
+    seconds = int(retry_after) if retry_after and retry_after.isdigit() else None
+    return _KINDS.get(kind, Unavailable if status == 503 else EventqError)(message, status, kind, problem, seconds)
+
+
+def _result(result: Dict[str, Any], worker_id: str, report: Mapping[str, Any]) -> Union[Entry, EventqError]:
+    """One of the results of a turn, as the single call would give it."""
+    status = result.pop("status", 200)
+    if status == 200:
+        return result
+    error = _error(status, {**result, "status": status})
+    return _last_failure(error.problem, worker_id, report) if error.kind == "max-retries-exceeded" else error
+
+
+def _last_failure(problem: Mapping[str, Any], worker_id: str, report: Mapping[str, Any]) -> Entry:
+    """The entry of a failure that is final: it was recorded, so it is no error."""
+    members = ("attempt", "status_code", "error_message", "execution_time_ms")
+    return {"event_id": report["id"], "worker_id": worker_id, "action": "FAILED", "retry_scheduled": False, "next_retry_at": None,
+            "retry_count": problem.get("retry_count"), "max_retries": problem.get("max_retries"),
+            **{name: report[name] for name in members if name in report}}
+
+
+def _pause(failures: int) -> float:
+    """Full jitter: seconds before the next try."""
+    return random.uniform(0, min(10.0, 0.1 * 2**failures))
+
+
+def _seconds(text: str) -> float:
+    return datetime.datetime.strptime(text, "%Y-%m-%dT%H:%M:%S.%fZ").replace(tzinfo=datetime.timezone.utc).timestamp()
+
+
+def _said(error: BaseException) -> str:
+    return str(error) if isinstance(error, Permanent) else f"{type(error).__name__}: {error}"
+
+
+def _text(text: str) -> str:
+    """As much of it as the server takes."""
+    return text.replace("\0", "\ufffd").encode("utf-8", "replace")[:TEXT_BYTES_MAX].decode("utf-8", "ignore")
+
+
+def _line(text: str) -> str:
+    return _text("".join(c if c.isprintable() else " " for c in text))[:REASON_CHARACTERS_MAX]

@@ -1,0 +1,409 @@
+"""test_worker.py: the worker loop of eventq.py, and calls over a bad line. EVENTQ_URL names a server with a lease of one second."""
+import http.server
+import json
+import os
+import socket
+import threading
+import unittest
+import urllib.parse
+import uuid
+
+import eventq
+
+URL = os.environ["EVENTQ_URL"]
+CLIENT = eventq.Client(URL)
+AT_ONCE = {"kind": "fixed", "baseMs": 0, "capMs": 0, "jitter": 0}
+ENOUGH = 20.0  # seconds, for what happens at once on an idle machine
+
+
+class Line:
+    """Carries bytes to the server, unless it is told to break."""
+
+    def __init__(self):
+        self.lock = threading.Lock()
+        self.down = False
+        self.answers_to_lose = 0
+        self.sockets = set()
+        self.listener = socket.create_server(("127.0.0.1", 0))
+        self.url = f"http://127.0.0.1:{self.listener.getsockname()[1]}"
+        threading.Thread(target=self.accept, daemon=True).start()
+
+    def accept(self):
+        while True:
+            try:
+                near, _ = self.listener.accept()
+            except OSError:
+                return
+            if self.down:
+                near.close()
+                continue
+            parts = urllib.parse.urlsplit(URL)
+            far = socket.create_connection((parts.hostname, parts.port))
+            with self.lock:
+                self.sockets |= {near, far}
+            threading.Thread(target=self.carry, args=(near, far, False), daemon=True).start()
+            threading.Thread(target=self.carry, args=(far, near, True), daemon=True).start()
+
+    def carry(self, source, target, is_answer):
+        try:
+            while data := source.recv(65536):
+                with self.lock:
+                    lose = is_answer and self.answers_to_lose > 0
+                    self.answers_to_lose -= lose
+                if lose:
+                    break
+                target.sendall(data)
+        except OSError:
+            pass
+        self.end({source, target})
+
+    def end(self, sockets):
+        for each in sockets:
+            try:
+                each.shutdown(socket.SHUT_RDWR)
+            except OSError:
+                pass
+            each.close()
+        with self.lock:
+            self.sockets -= sockets
+
+    def cut(self):
+        self.down = True
+        self.end(set(self.sockets))
+
+    def mend(self):
+        self.down = False
+
+    def close(self):
+        self.cut()
+        self.listener.close()
+
+
+def tearDownModule():
+    CLIENT.close()
+
+
+class WithWorker(unittest.TestCase):
+    def setUp(self):
+        self.tag = uuid.uuid4().hex
+
+    def work(self, handler, client=CLIENT, **options):
+        worker = eventq.Worker(client, handler if isinstance(handler, dict) else self.tag,
+                               None if isinstance(handler, dict) else handler, **{"stop_within": ENOUGH, **options})
+        worker.start()
+        self.addCleanup(worker.stop)
+        return worker
+
+    def publish(self, payload=None, **members):
+        return CLIENT.publish(self.tag, payload, **{"retry": AT_ONCE, **members})
+
+    def line(self):
+        line = Line()
+        self.addCleanup(line.close)
+        return line
+
+    def over(self, line, **options):
+        client = eventq.Client(line.url, **options)
+        self.addCleanup(client.close)
+        return client
+
+    def actions(self, event):
+        return [entry["action"] for entry in CLIENT.log(event.id) if entry["action"] != "PICKED"]
+
+
+class Handlers(WithWorker):
+    def test_an_event_is_handled_once_and_completed(self):
+        seen = []
+        self.work(seen.append)
+        event = self.publish({"n": 2**70, "text": "grün 🌱"})
+        self.assertEqual(CLIENT.wait(event.id, ENOUGH).status, "COMPLETED")
+        self.assertEqual([(each.id, each.attempt, each.tags) for each in seen], [(event.id, 1, [self.tag])])
+        self.assertEqual(seen[0].payload, {"n": 2**70, "text": "grün 🌱"})
+        self.assertIn("execution_time_ms", CLIENT.log(event.id)[-1])
+
+    def test_five_hundred_events_are_each_handled_once(self):
+        seen = []
+        self.work(lambda event: seen.append(event.payload), threads=8)
+        batch = CLIENT.publish_batch([{"tags": [self.tag], "payload": n} for n in range(500)])
+        done = CLIENT.wait_correlation(batch["correlation_id"], ENOUGH)
+        self.assertEqual((done["completed"], sorted(seen)), (500, list(range(500))))
+
+    def test_what_a_handler_returns_are_errors_of_a_completion(self):
+        self.work(lambda event: ["3 rows skipped"])
+        event = self.publish()
+        self.assertEqual(CLIENT.wait(event.id, ENOUGH).status, "COMPLETED_WITH_ERRORS")
+        self.assertEqual(CLIENT.log(event.id)[-1]["errors"], ["3 rows skipped"])
+
+    def test_an_exception_is_a_failure_that_is_retried(self):
+        def handler(event):
+            if event.attempt == 1:
+                raise ValueError("no such \0 luck " + "ü" * 20000)
+        self.work(handler)
+        event = self.publish()
+        self.assertEqual(CLIENT.wait(event.id, ENOUGH).status, "COMPLETED")
+        self.assertEqual(self.actions(event), ["FAILED", "COMPLETED"])
+        self.assertTrue(CLIENT.log(event.id)[1]["error_message"].startswith("ValueError: no such \ufffd luck üü"))
+
+    def test_a_permanent_failure_is_not_retried(self):
+        def handler(event):
+            raise eventq.Permanent("card stolen")
+        self.work(handler)
+        ended = CLIENT.wait(self.publish().id, ENOUGH)
+        self.assertEqual((ended.status, ended["attempts"], ended["error_message"]), ("FAILED", 1, "card stolen"))
+
+    def test_later_gives_the_event_back_without_a_failure(self):
+        def handler(event):
+            if event.attempt == 1:
+                raise eventq.Later(0.5, "mail server\nis busy")
+        self.work(handler)
+        event = self.publish()
+        ended = CLIENT.wait(event.id, ENOUGH)
+        self.assertEqual((ended.status, ended["retry_count"]), ("COMPLETED", 0))
+        self.assertEqual(self.actions(event), ["RELEASED", "COMPLETED"])
+        self.assertEqual(CLIENT.log(event.id)[1]["reason"], "mail server is busy")
+
+    def test_all_handlers_that_fit_run_and_the_gravest_result_counts(self):
+        ran = []
+
+        def later(event):
+            ran.append("later")
+            raise eventq.Later(0)
+
+        def permanent(event):
+            ran.append("permanent")
+            raise eventq.Permanent("broken for good")
+
+        def other(event):
+            ran.append("other")
+        self.work({self.tag: later, self.tag + "-b": permanent, self.tag + "-c": other})
+        event = CLIENT.publish([self.tag + "-b", self.tag], title="Two")
+        self.assertEqual(CLIENT.wait(event.id, ENOUGH).status, "FAILED")
+        self.assertEqual(ran, ["later", "permanent"])
+
+    def test_a_worker_that_is_refused_says_so(self):
+        worker = eventq.Worker(CLIENT, "no blank", print)
+        with self.assertRaises(eventq.InvalidRequest) as caught:
+            worker.run()
+        self.assertEqual(caught.exception.field, "tags")
+
+
+class Leases(WithWorker):
+    def test_a_handler_that_runs_for_three_leases_is_not_run_twice(self):
+        lost = []
+        self.work(lambda event: lost.append(event.lost.wait(3.5)), threads=2)
+        event = self.publish()
+        ended = CLIENT.wait(event.id, ENOUGH)
+        self.assertEqual((ended.status, ended["attempts"], lost), ("COMPLETED", 1, [False]))
+
+    def test_events_that_wait_in_the_worker_keep_their_leases(self):
+        self.work(lambda event: event.lost.wait(1.3), threads=1, prefetch=2)
+        events = [self.publish() for _ in range(3)]
+        self.assertEqual([CLIENT.wait(event.id, ENOUGH)["attempts"] for event in events], [1, 1, 1])
+
+    def test_a_lost_lease_is_told_and_the_other_attempt_counts(self):
+        begun, lost = threading.Event(), threading.Event()
+
+        def handler(event):
+            if event.attempt == 1:
+                begun.set()
+                if event.lost.wait(ENOUGH):
+                    lost.set()
+        self.work(handler)
+        event = self.publish()
+        self.assertTrue(begun.wait(ENOUGH))
+        CLIENT.reset(event.id)
+        self.assertTrue(lost.wait(ENOUGH))
+        ended = CLIENT.wait(event.id, ENOUGH)
+        self.assertEqual((ended.status, self.actions(event)), ("COMPLETED", ["RESET", "COMPLETED"]))
+        self.assertEqual(CLIENT.log(event.id)[-1]["attempt"], 2)
+
+
+class Stopping(WithWorker):
+    def test_stop_waits_for_a_handler_and_gives_the_rest_back(self):
+        begun, go_on = threading.Event(), threading.Event()
+
+        def handler(event):
+            begun.set()
+            go_on.wait(ENOUGH)
+        worker = self.work(handler, threads=1, prefetch=3)
+        running, *others = CLIENT.publish_batch([{"tags": self.tag} for _ in range(3)])["events"]
+        self.assertTrue(begun.wait(ENOUGH))
+        stopped = []
+        stopper = threading.Thread(target=lambda: stopped.append(worker.stop()))
+        stopper.start()
+        given = {}
+        while len(given) < 2:  # another worker gets them while the handler still runs
+            for event in CLIENT.next(self.tag, worker_id="other", limit=2, wait=20).events:
+                given[event.id] = event["retry_count"]
+        self.assertEqual(given, {event.id: 0 for event in others})
+        self.assertEqual(CLIENT.get(running.id).status, "PROCESSING")
+        go_on.set()
+        stopper.join()
+        self.assertEqual(stopped, [True])
+        self.assertEqual(CLIENT.get(running.id).status, "COMPLETED")
+
+    def test_a_handler_that_does_not_return_is_left_and_its_event_given_back(self):
+        begun, told, never = threading.Event(), threading.Event(), threading.Event()
+        self.addCleanup(never.set)
+
+        def handler(event):
+            begun.set()
+            if event.lost.wait(ENOUGH):
+                told.set()
+            never.wait(ENOUGH)
+        worker = self.work(handler, stop_within=0.2)
+        event = self.publish()
+        self.assertTrue(begun.wait(ENOUGH))
+        self.assertFalse(worker.stop())
+        self.assertTrue(told.is_set() or told.wait(ENOUGH))
+        self.assertEqual((CLIENT.get(event.id).status, self.actions(event)), ("PENDING", ["RELEASED"]))
+
+
+class BadLine(WithWorker):
+    def test_a_publish_whose_answer_is_lost_is_stored_once(self):
+        line = self.line()
+        client = self.over(line)
+        line.answers_to_lose = 2
+        event = client.publish(self.tag, 1)
+        batch = client.publish_batch([{"tags": self.tag}, {"tags": self.tag}])
+        self.assertEqual(CLIENT.list(tags=self.tag)["total"], 3)
+        self.assertEqual([each.id for each in CLIENT.iterate(tags=self.tag)], [event.id] + [each.id for each in batch["events"]])
+        self.assertEqual(line.answers_to_lose, 0)
+
+    def test_a_completion_whose_answer_is_lost_is_recorded_once(self):
+        line = self.line()
+        client = self.over(line)
+        event = self.publish()
+        claim = client.next(self.tag).events[0]
+        line.answers_to_lose = 1
+        self.assertEqual(client.complete(claim)["event_id"], event.id)
+        self.assertEqual(self.actions(event), ["COMPLETED"])
+
+    def test_what_was_sent_without_an_answer_has_an_unknown_outcome(self):
+        line = self.line()
+        line.answers_to_lose = 1
+        with self.assertRaises(eventq.UnknownOutcome):
+            self.over(line, tries=1).publish(self.tag)
+
+    def test_a_server_that_is_not_there_is_unavailable(self):
+        line = self.line()
+        line.close()
+        with self.assertRaises(eventq.Unavailable) as caught:
+            self.over(line, tries=2).publish(self.tag)
+        self.assertEqual(caught.exception.status, 0)
+
+    def test_a_connection_that_the_server_closed_meanwhile_is_made_anew(self):
+        line = self.line()
+        client = self.over(line, tries=1)
+        client.publish(self.tag)
+        line.cut()
+        line.mend()
+        client.publish(self.tag)
+        self.assertEqual(CLIENT.list(tags=self.tag)["total"], 2)
+
+    def test_a_worker_loses_nothing_when_the_line_is_down_for_a_while(self):
+        line = self.line()
+        seen, cut = [], threading.Event()
+
+        def handler(event):
+            if event.payload == 5:
+                line.cut()
+                cut.set()
+            seen.append(event.payload)
+        self.work(handler, client=self.over(line, timeout=5))
+        events = [self.publish(n) for n in range(20)]
+        self.assertTrue(cut.wait(ENOUGH))
+        line.mend()
+        for event in events:
+            self.assertEqual(CLIENT.wait(event.id, ENOUGH).status, "COMPLETED")
+            self.assertEqual(self.actions(event).count("COMPLETED"), 1)
+        self.assertEqual(sorted(set(seen)), list(range(20)))
+
+    def test_a_stream_goes_on_over_a_new_connection(self):
+        line = self.line()
+        client = self.over(line)
+        first, second = self.publish("first"), None
+        with client.stream(self.tag, worker_id=self.tag) as stream:
+            for event in stream:
+                if event.id == first.id:
+                    line.cut()
+                    second = self.publish("second")
+                    line.mend()
+                    client.complete(event)
+                else:
+                    self.assertEqual((event.id, event.payload), (second.id, "second"))
+                    break
+
+
+class Told(http.server.ThreadingHTTPServer):
+    """Answers as it is told, one answer to a call, and remembers the calls' keys."""
+
+    def __init__(self, *answers):
+        super().__init__(("127.0.0.1", 0), Teller)
+        self.answers, self.keys = list(answers), []
+        self.url = f"http://127.0.0.1:{self.server_port}"
+        threading.Thread(target=self.serve_forever, daemon=True).start()
+
+
+class Teller(http.server.BaseHTTPRequestHandler):
+    def do_POST(self):
+        self.rfile.read(int(self.headers["Content-Length"]))
+        self.server.keys.append(self.headers["Idempotency-Key"])
+        status, body = self.server.answers.pop(0)
+        text = body if isinstance(body, bytes) else json.dumps(body).encode()
+        self.send_response(status)
+        self.send_header("Content-Length", str(len(text)))
+        self.end_headers()
+        self.wfile.write(text)
+
+    def log_message(self, *_):
+        pass
+
+
+EVENT = (201, {"id": 1, "tags": "a"})
+BUSY = (503, {"error": "Busy.", "type": "urn:eventq:problem:overloaded", "outcome": "unchanged"})
+FULL = (429, {"error": "Full.", "type": "urn:eventq:problem:queue-full"})
+UNKNOWN = (503, {"error": "Who knows?", "type": "urn:eventq:problem:outcome-unknown", "outcome": "unknown"})
+DISK_FULL = (507, {"error": "No space.", "type": "urn:eventq:problem:disk-full", "outcome": "unchanged"})
+
+
+class Retries(unittest.TestCase):
+    def publish(self, *answers, tries=5):
+        """Publishes where these answers come; how many were asked for is in self.keys."""
+        server = Told(*answers)
+        self.addCleanup(server.server_close)
+        self.addCleanup(server.shutdown)
+        client = eventq.Client(server.url, tries=tries)
+        self.addCleanup(client.close)
+        self.keys = server.keys
+        return client.publish("a")
+
+    def test_a_busy_server_is_asked_again_with_the_same_key(self):
+        self.assertEqual(self.publish(BUSY, FULL, EVENT).id, 1)
+        self.assertEqual((len(self.keys), len(set(self.keys))), (3, 1))
+
+    def test_tries_are_counted_with_the_first(self):
+        with self.assertRaises(eventq.QueueFull):
+            self.publish(BUSY, BUSY, FULL, EVENT, tries=3)
+        self.assertEqual(len(self.keys), 3)
+
+    def test_what_another_try_would_not_change_is_not_tried_again(self):
+        for answer, error in ((UNKNOWN, eventq.UnknownOutcome), (DISK_FULL, eventq.Unavailable)):
+            with self.assertRaises(error) as caught:
+                self.publish(answer, EVENT)
+            self.assertEqual((len(self.keys), caught.exception.problem), (1, answer[1]))
+
+    def test_an_answer_that_is_not_ours_is_an_error_that_says_so(self):
+        with self.assertRaisesRegex(eventq.EventqError, "not JSON"):
+            self.publish((200, b"<html>"), tries=1)
+
+
+class Values(unittest.TestCase):
+    def test_a_url_that_is_none_is_refused(self):
+        for url in ("127.0.0.1:8080", "ftp://127.0.0.1", "http://", "http://127.0.0.1/path"):
+            with self.assertRaises(ValueError):
+                eventq.Client(url)
+
+
+if __name__ == "__main__":
+    unittest.main()

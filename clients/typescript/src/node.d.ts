@@ -1,0 +1,19 @@
+// node.d.ts: the few things of Node that the client uses, so that it compiles without other packages.
+
+declare module "node:crypto" {
+  export function randomUUID(): string;
+}
+
+declare module "node:os" {
+  export function hostname(): string;
+}
+
+declare module "node:process" {
+  const process: {
+    readonly pid: number;
+    readonly env: Record<string, string | undefined>;
+    on(event: "SIGTERM" | "SIGINT", listener: () => void): void;
+    off(event: "SIGTERM" | "SIGINT", listener: () => void): void;
+  };
+  export default process;
+}

@@ -1,0 +1,175 @@
+// types.ts: the shapes of the API, as docs/api.md describes them.
+
+export type Tags = string | readonly string[];
+
+export interface Problem {
+  error?: string;
+  field?: string;
+  type?: string;
+  outcome?: "unchanged" | "unknown";
+  [member: string]: unknown;
+}
+
+export interface RetryPolicy {
+  kind?: "fixed" | "exponential";
+  baseMs?: number;
+  capMs?: number;
+  jitter?: number;
+}
+
+/** What a publisher may say beside tags and payload. */
+export interface NewEventMembers {
+  title?: string;
+  description?: string;
+  queue?: string;
+  priority?: number;
+  max_retries?: number;
+  event_id?: string;
+  correlation_id?: string;
+  causation_id?: string;
+  trace_id?: string;
+  pattern?: string;
+  version?: string;
+  source?: { type?: string; id?: string; name?: string };
+  timestamp?: string | Date;
+  ordering_key?: string;
+  supersede_key?: string;
+  run_at?: string | Date;
+  /** Seconds. */
+  delay?: number;
+  retry?: RetryPolicy;
+}
+
+export interface NewEvent extends NewEventMembers {
+  tags: Tags;
+  payload?: unknown;
+}
+
+export type Status =
+  | "PENDING"
+  | "PROCESSING"
+  | "COMPLETED"
+  | "COMPLETED_WITH_ERRORS"
+  | "FAILED"
+  | "SUPERSEDED"
+  | "CANCELLED";
+
+/** An event as the server shows it, its tags as a list. In lists it has no payload and description. */
+export interface QueueEvent {
+  id: number;
+  event_id: string;
+  title: string;
+  tags: string[];
+  status: Status;
+  queue: string;
+  priority: number;
+  payload?: unknown;
+  attempts: number;
+  retry_count: number;
+  worker_id: string | null;
+  correlation_id: string | null;
+  created_at: string;
+  updated_at: string;
+  [member: string]: unknown;
+}
+
+/** An event that a worker holds. */
+export interface ClaimedEvent extends QueueEvent {
+  attempt: number;
+  lease_until: string;
+}
+
+/** Of an event's log. */
+export interface Entry {
+  event_id: number;
+  worker_id: string | null;
+  action: string;
+  attempt?: number;
+  [member: string]: unknown;
+}
+
+export interface Page {
+  events: QueueEvent[];
+  total: number;
+  total_exact: boolean;
+  limit: number;
+  offset: number;
+}
+
+export interface Correlation {
+  correlation_id: string;
+  total: number;
+  completed: number;
+  failed: number;
+  pending: number;
+  events: QueueEvent[];
+}
+
+export interface QueueState {
+  id: string;
+  status: string;
+  depth: number;
+  config: Record<string, unknown>;
+  counts: Record<Status, number>;
+  [member: string]: unknown;
+}
+
+/** Who reports, when `event` is only an id; taken from the event otherwise. */
+export interface Holder {
+  attempt?: number;
+  worker_id?: string;
+}
+
+export interface Completion {
+  status_code?: number;
+  execution_time_ms?: number;
+  errors?: readonly string[];
+}
+
+export interface Failure {
+  status_code?: number;
+  execution_time_ms?: number;
+  error_message?: string;
+  permanent?: boolean;
+}
+
+export interface Release {
+  /** Seconds. */
+  delay?: number;
+  reason?: string;
+}
+
+export type Reported<What> = What & { id: number; attempt?: number };
+
+export interface TurnRequest {
+  worker_id?: string;
+  tags?: Tags;
+  queue?: string;
+  limit?: number;
+  /** Seconds. */
+  wait?: number;
+  completed?: readonly Reported<Completion>[];
+  failed?: readonly Reported<Failure>[];
+  released?: readonly Reported<Release>[];
+}
+
+export interface StreamRequest {
+  worker_id?: string;
+  tags?: Tags;
+  queue?: string;
+  /** Events pushed and not yet reported, at most; 1 unless given. */
+  prefetch?: number;
+  /** Ends the stream. */
+  signal?: AbortSignal;
+}
+
+export interface ListRequest {
+  status?: Status;
+  tags?: Tags;
+  queue?: string;
+  worker_id?: string;
+  correlation_id?: string;
+  limit?: number;
+  offset?: number;
+  after_id?: number;
+}

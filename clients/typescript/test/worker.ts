@@ -1,0 +1,380 @@
+// worker.ts: the worker loop, and calls over a bad line. EVENTQ_URL names a server with a lease of one second.
+import assert from "node:assert/strict";
+import { randomUUID } from "node:crypto";
+import { createServer as createHttpServer } from "node:http";
+import { Server, Socket, connect, createServer } from "node:net";
+import process from "node:process";
+import test from "node:test";
+
+import { Client, EventqError, InvalidRequest, Later, Permanent, QueueFull, Unavailable, UnknownOutcome, Worker } from "../src/index.js";
+import type { ClaimedEvent, Handler, QueueEvent, WorkerOptions } from "../src/index.js";
+
+const url = new URL(process.env["EVENTQ_URL"]!);
+const client = new Client(url.href);
+const atOnce = { kind: "fixed", baseMs: 0, capMs: 0, jitter: 0 } as const;
+const enough = 20; // seconds, for what happens at once on an idle machine
+
+/** Carries bytes to the server, unless it is told to break. */
+class Line {
+  down = false;
+  answersToLose = 0;
+  readonly #sockets = new Set<Socket>();
+  readonly #server: Server;
+
+  private constructor() {
+    this.#server = createServer((near) => {
+      if (this.down) return near.destroy();
+      const far = connect(Number(url.port), url.hostname);
+      for (const [from, to] of [[near, far], [far, near]] as const) {
+        this.#sockets.add(from);
+        from.on("error", () => {});
+        from.on("close", () => (this.#sockets.delete(from), to.destroy()));
+      }
+      near.on("data", (bytes) => void far.write(bytes));
+      far.on("data", (bytes) => {
+        if (this.answersToLose > 0) {
+          --this.answersToLose;
+          near.destroy();
+        } else near.write(bytes);
+      });
+    });
+  }
+
+  static async open(): Promise<Line> {
+    const line = new Line();
+    await new Promise<void>((ready) => line.#server.listen(0, "127.0.0.1", ready));
+    return line;
+  }
+
+  get url(): string {
+    return `http://127.0.0.1:${this.#server.address().port}`;
+  }
+
+  cut(): void {
+    this.down = true;
+    for (const socket of this.#sockets) socket.destroy();
+  }
+
+  close(): void {
+    this.cut();
+    this.#server.close();
+  }
+}
+
+/** Something that will be so, and can be waited for. */
+function signal(): { set: () => void; wait: Promise<void> } {
+  let set = () => {};
+  const wait = new Promise<void>((resolve) => (set = resolve));
+  return { set, wait };
+}
+
+/** Resolves to whether the signal was aborted within so many seconds. */
+function aborted(lost: AbortSignal, seconds: number): Promise<boolean> {
+  return new Promise((resolve) => {
+    const timer = setTimeout(() => resolve(lost.aborted), seconds * 1000);
+    lost.addEventListener("abort", () => (clearTimeout(timer), resolve(true)));
+  });
+}
+
+const newTag = () => randomUUID().replaceAll("-", "");
+const actions = async (id: number) => (await client.log(id)).map((entry) => entry.action).filter((action) => action !== "PICKED");
+
+/** Runs `check` while a worker handles events with a new tag. */
+async function withWorker(
+  handler: Handler,
+  check: (publish: (payload?: unknown) => Promise<QueueEvent>, worker: Worker, tag: string) => Promise<void>,
+  options: WorkerOptions = {},
+  by = client,
+): Promise<void> {
+  const tag = newTag();
+  const worker = new Worker(by, { [tag]: handler }, { stopWithin: enough, logger: () => {}, ...options });
+  worker.start();
+  try {
+    await check((payload) => client.publish(tag, payload, { retry: atOnce }), worker, tag);
+  } finally {
+    await worker.stop();
+  }
+}
+
+async function withLine(check: (line: Line) => Promise<void>): Promise<void> {
+  const line = await Line.open();
+  await check(line).finally(() => line.close());
+}
+
+void test("an event is handled once and completed", async () => {
+  const seen: ClaimedEvent[] = [];
+  await withWorker((event) => void seen.push(event), async (publish, _, tag) => {
+    const { id } = await publish({ text: "grün 🌱" });
+    assert.equal((await client.wait(id, enough)).status, "COMPLETED");
+    assert.deepEqual(seen.map((event) => [event.id, event.attempt, event.tags, event.payload]), [[id, 1, [tag], { text: "grün 🌱" }]]);
+  });
+});
+
+void test("five hundred events are each handled once", async () => {
+  const seen: number[] = [];
+  const handler: Handler = (event) => void seen.push(event.payload as number);
+  await withWorker(handler, async (_, __, tag) => {
+    const numbers = Array.from({ length: 500 }, (_, n) => n);
+    const { correlation_id } = await client.publishBatch(numbers.map((payload) => ({ tags: tag, payload })));
+    assert.equal((await client.waitCorrelation(correlation_id, enough)).completed, 500);
+    assert.deepEqual(seen.sort((a, b) => a - b), numbers);
+  }, { concurrency: 8 });
+});
+
+void test("what a handler returns are errors of a completion", () =>
+  withWorker(() => ["3 rows skipped"], async (publish) => {
+    const { id } = await publish();
+    assert.equal((await client.wait(id, enough)).status, "COMPLETED_WITH_ERRORS");
+    assert.deepEqual((await client.log(id)).at(-1)?.["errors"], ["3 rows skipped"]);
+  }));
+
+void test("an exception is a failure that is retried", async () => {
+  const handler: Handler = ({ attempt }) => {
+    if (attempt === 1) throw new RangeError("no such \0 luck " + "ü".repeat(20000));
+  };
+  await withWorker(handler, async (publish) => {
+    const { id } = await publish();
+    assert.equal((await client.wait(id, enough)).status, "COMPLETED");
+    assert.deepEqual(await actions(id), ["FAILED", "COMPLETED"]);
+    assert(String((await client.log(id))[1]?.["error_message"]).startsWith("RangeError: no such \ufffd luck üü"));
+  });
+});
+
+void test("a permanent failure is not retried", async () => {
+  const handler: Handler = async () => {
+    throw new Permanent("card stolen");
+  };
+  await withWorker(handler, async (publish) => {
+    const { status, attempts, error_message } = await client.wait((await publish()).id, enough);
+    assert.deepEqual([status, attempts, error_message], ["FAILED", 1, "card stolen"]);
+  });
+});
+
+void test("later gives the event back without a failure", async () => {
+  const handler: Handler = ({ attempt }) => {
+    if (attempt === 1) throw new Later(0.5, "mail server\nis busy");
+  };
+  await withWorker(handler, async (publish) => {
+    const { id } = await publish();
+    const { status, retry_count } = await client.wait(id, enough);
+    assert.deepEqual([status, retry_count, await actions(id)], ["COMPLETED", 0, ["RELEASED", "COMPLETED"]]);
+    assert.equal((await client.log(id))[1]?.["reason"], "mail server is busy");
+  });
+});
+
+void test("all handlers that fit run and the gravest result counts", async () => {
+  const tag = newTag();
+  const ran: string[] = [];
+  const throwing = (name: string, error?: Error): Handler => () => {
+    ran.push(name);
+    if (error) throw error;
+  };
+  const handlers = { [tag]: throwing("later", new Later(0)), [`${tag}-b`]: throwing("permanent", new Permanent("x")), [`${tag}-c`]: throwing("other") };
+  const worker = new Worker(client, handlers);
+  worker.start();
+  const { id } = await client.publish([`${tag}-b`, tag]);
+  assert.equal((await client.wait(id, enough)).status, "FAILED");
+  assert.deepEqual(ran, ["later", "permanent"]);
+  await worker.stop();
+});
+
+void test("a worker that is refused says so", () =>
+  assert.rejects(
+    new Worker(client, () => {}, { tags: "no blank", logger: () => {} }).run(),
+    (error) => error instanceof InvalidRequest && error.field === "tags",
+  ));
+
+void test("a handler that runs for three leases is not run twice", async () => {
+  const lost: boolean[] = [];
+  await withWorker(async (_, signal) => void lost.push(await aborted(signal, 3.5)), async (publish) => {
+    const { status, attempts } = await client.wait((await publish()).id, enough);
+    assert.deepEqual([status, attempts, lost], ["COMPLETED", 1, [false]]);
+  });
+});
+
+void test("events that wait in the worker keep their leases", () =>
+  withWorker(async (_, signal) => void (await aborted(signal, 1.3)), async (publish) => {
+    const events = [await publish(), await publish(), await publish()];
+    for (const { id } of events) assert.equal((await client.wait(id, enough)).attempts, 1);
+  }, { concurrency: 1, prefetch: 2 }));
+
+void test("a lost lease is told and the other attempt counts", async () => {
+  const begun = signal();
+  const lost: boolean[] = [];
+  const handler: Handler = async ({ attempt }, signal) => {
+    if (attempt > 1) return;
+    begun.set();
+    lost.push(await aborted(signal, enough));
+  };
+  await withWorker(handler, async (publish) => {
+    const { id } = await publish();
+    await begun.wait;
+    await client.reset(id);
+    assert.equal((await client.wait(id, enough)).status, "COMPLETED");
+    assert.deepEqual([await actions(id), (await client.log(id)).at(-1)?.attempt], [["RESET", "COMPLETED"], 2]);
+  });
+  assert.deepEqual(lost, [true]);
+});
+
+void test("stop waits for a handler and gives the rest back", async () => {
+  const begun = signal();
+  const goOn = signal();
+  const handler: Handler = () => (begun.set(), goOn.wait);
+  await withWorker(handler, async (_, worker, tag) => {
+    const { events } = await client.publishBatch([{ tags: tag }, { tags: tag }, { tags: tag }]);
+    await begun.wait;
+    const stopped = worker.stop();
+    const given = new Map<number, number>();
+    while (given.size < 2) { // another worker gets them while the handler still runs
+      const turn = await client.next({ worker_id: "other", tags: tag, limit: 2, wait: 20 });
+      for (const { id, retry_count } of turn.events) given.set(id, retry_count);
+    }
+    assert.deepEqual([...given].sort(), events.slice(1).map(({ id }) => [id, 0]));
+    goOn.set();
+    assert.equal(await stopped, true);
+    assert.equal((await client.get(events[0]!.id)).status, "COMPLETED");
+  }, { concurrency: 1, prefetch: 3 });
+});
+
+void test("a handler that does not return is left and its event given back", async () => {
+  const begun = signal();
+  let told: Promise<boolean> | undefined;
+  const handler: Handler = (_, signal) => {
+    told = aborted(signal, enough);
+    begun.set();
+    return new Promise(() => {});
+  };
+  await withWorker(handler, async (publish, worker) => {
+    const { id } = await publish();
+    await begun.wait;
+    assert.equal(await worker.stop(), false);
+    assert.equal(await told, true);
+    assert.deepEqual([(await client.get(id)).status, await actions(id)], ["PENDING", ["RELEASED"]]);
+  }, { stopWithin: 0.2 });
+});
+
+void test("a publish whose answer is lost is stored once", () =>
+  withLine(async (line) => {
+    const tag = newTag();
+    const over = new Client(line.url);
+    line.answersToLose = 2;
+    const { id } = await over.publish(tag, 1);
+    const { events } = await over.publishBatch([{ tags: tag }, { tags: tag }]);
+    const stored = (await client.list({ tags: tag })).events.map((event) => event.id);
+    assert.deepEqual([stored, line.answersToLose], [[id, ...events.map((event) => event.id)], 0]);
+  }));
+
+void test("a completion whose answer is lost is recorded once", () =>
+  withLine(async (line) => {
+    const over = new Client(line.url);
+    const { id, tags } = await client.publish(newTag());
+    const [claim] = (await over.next({ tags })).events;
+    line.answersToLose = 1;
+    assert.equal((await over.complete(claim!)).event_id, id);
+    assert.deepEqual(await actions(id), ["COMPLETED"]);
+  }));
+
+void test("what was sent without an answer has an unknown outcome", () =>
+  withLine(async (line) => {
+    line.answersToLose = 1;
+    await assert.rejects(new Client(line.url, { tries: 1 }).publish(newTag()), (error) => error instanceof UnknownOutcome);
+  }));
+
+void test("a server that is not there is unavailable", () =>
+  withLine(async (line) => {
+    const { url } = line;
+    line.close();
+    await assert.rejects(new Client(url, { tries: 2 }).publish(newTag()), (error) => error instanceof Unavailable && error.status === 0);
+  }));
+
+void test("a worker loses nothing when the line is down for a while", () =>
+  withLine(async (line) => {
+    const seen = new Set<unknown>();
+    const cut = signal();
+    const handler: Handler = ({ payload }) => {
+      seen.add(payload);
+      if (payload !== 5) return;
+      line.cut();
+      cut.set();
+    };
+    await withWorker(handler, async (publish) => {
+      const ids: number[] = [];
+      for (let n = 0; n < 20; ++n) ids.push((await publish(n)).id);
+      await cut.wait;
+      line.down = false;
+      for (const id of ids) {
+        assert.equal((await client.wait(id, enough)).status, "COMPLETED");
+        assert.equal((await actions(id)).filter((action) => action === "COMPLETED").length, 1);
+      }
+      assert.equal(seen.size, 20);
+    }, {}, new Client(line.url, { timeout: 5 }));
+  }));
+
+void test("a stream goes on over a new connection", () =>
+  withLine(async (line) => {
+    const over = new Client(line.url);
+    const tag = newTag();
+    const first = await client.publish(tag, "first");
+    let second: QueueEvent | undefined;
+    for await (const event of over.stream({ tags: tag, worker_id: tag })) {
+      if (event.id !== first.id) {
+        assert.deepEqual([event.id, event.payload], [second?.id, "second"]);
+        break;
+      }
+      line.cut();
+      second = await client.publish(tag, "second");
+      line.down = false;
+      await over.complete(event);
+    }
+  }));
+
+/** Publishes where these answers come. Returns the keys of the calls, and what came of it. */
+async function publishTo(answers: [number, object | string][], tries = 5): Promise<[string[], unknown]> {
+  const keys: string[] = [];
+  const server = createHttpServer((request, response) => {
+    const [status, body] = answers[keys.length]!;
+    keys.push(request.headers["idempotency-key"]!);
+    request.resume();
+    response.writeHead(status).end(typeof body === "string" ? body : JSON.stringify(body));
+  });
+  await new Promise<void>((ready) => server.listen(0, "127.0.0.1", ready));
+  const told = new Client(`http://127.0.0.1:${server.address().port}`, { tries });
+  const result = await told.publish("a").catch((error: unknown) => error);
+  server.close();
+  return [keys, result];
+}
+
+const event: [number, object] = [201, { id: 1, tags: "a" }];
+const busy: [number, object] = [503, { type: "urn:eventq:problem:overloaded", outcome: "unchanged" }];
+const full: [number, object] = [429, { type: "urn:eventq:problem:queue-full" }];
+const unknown: [number, object] = [503, { type: "urn:eventq:problem:outcome-unknown", outcome: "unknown" }];
+const diskFull: [number, object] = [507, { type: "urn:eventq:problem:disk-full", outcome: "unchanged" }];
+
+void test("a busy server is asked again with the same key", async () => {
+  const [keys, result] = await publishTo([busy, full, event]);
+  assert.deepEqual([keys.length, new Set(keys).size, (result as QueueEvent).id], [3, 1, 1]);
+});
+
+void test("tries are counted with the first", async () => {
+  const [keys, result] = await publishTo([busy, busy, full, event], 3);
+  assert(result instanceof QueueFull);
+  assert.equal(keys.length, 3);
+});
+
+void test("what another try would not change is not tried again", async () => {
+  for (const [answer, made] of [[unknown, UnknownOutcome], [diskFull, Unavailable]] as const) {
+    const [keys, result] = await publishTo([answer, event]);
+    assert(result instanceof made);
+    assert.deepEqual([keys.length, result.problem], [1, answer[1]]);
+  }
+});
+
+void test("an answer that is not ours is an error that says so", async () => {
+  const [, result] = await publishTo([[200, "<html>"]], 1);
+  assert(result instanceof EventqError && result.message.includes("not JSON"));
+});
+
+void test("a URL that is none is refused", async () => {
+  for (const url of ["127.0.0.1:8080", "ftp://127.0.0.1", "http://", "http://127.0.0.1/path"])
+    await assert.rejects((async () => new Client(url))(), (error) => error instanceof TypeError);
+});

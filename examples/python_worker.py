@@ -1,0 +1,17 @@
+"""python_worker.py: a worker in Python. Handles events with the tag "email" until SIGTERM or Ctrl-C.
+
+    PYTHONPATH=clients/python python3 examples/python_worker.py
+"""
+import os
+
+import eventq
+
+
+def send_mail(event: eventq.Event) -> None:
+    if "to" not in (event.payload or {}):
+        raise eventq.Permanent("The payload does not say whom to write to.")
+    print(f"mail to {event.payload['to']}: event {event.id}, attempt {event.attempt}", flush=True)
+
+
+client = eventq.Client(os.environ.get("EVENTQ_URL", "http://127.0.0.1:8080"))
+eventq.Worker(client, {"email": send_mail}, threads=4).run()

@@ -1,0 +1,138 @@
+// child_test.cc: commands that end in every way there is.
+#include "cli/child.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <csignal>
+#include <filesystem>
+#include <fstream>
+#include <thread>
+
+#include "base/steady.h"
+#include "eventq/limits.h"
+#include "support/temporary_directory.h"
+
+namespace eventq::cli {
+namespace {
+
+using std::chrono_literals::operator""ms;
+using std::chrono_literals::operator""s;
+using testing::HasSubstr;
+
+class ChildTest : public testing::Test {
+ protected:
+  void SetUp() override { std::signal(SIGPIPE, SIG_IGN); }
+
+  ChildEnd run(const ChildSetup& setup, const std::stop_token& stop = {}) {
+    const auto end = children_.run(setup, stop);
+    EXPECT_TRUE(end) << end.error().message;
+    return end ? *end : ChildEnd{};
+  }
+
+  std::string read(const std::string& name) const {
+    std::ifstream file(directory_.file(name));
+    return {std::istreambuf_iterator<char>(file), {}};
+  }
+
+  Children children_;
+  TemporaryDirectory directory_;
+};
+
+TEST_F(ChildTest, GetsItsInputAndItsEnvironment) {
+  const ChildEnd end = run({.command = "cat > \"$OUT\"; echo \"$EVENTQ_ID\" >> \"$OUT\"",
+                            .environment = {"OUT=" + directory_.file("out"), "EVENTQ_ID=12"},
+                            .input = "payload\n"});
+
+  EXPECT_EQ(end.exit_code, 0);
+  EXPECT_EQ(read("out"), "payload\n12\n");
+}
+
+TEST_F(ChildTest, NeedNotReadItsInput) {
+  const ChildEnd end = run({.command = "exit 0", .environment = {}, .input = std::string(1 << 20, 'x')});
+  EXPECT_EQ(end.exit_code, 0);
+  EXPECT_EQ(end.signal, 0);
+}
+
+TEST_F(ChildTest, MayWriteMuchMoreThanAPipeHoldsWhileItReadsNothing) {
+  const ChildEnd end =
+      run({.command = "head -c 1000000 /dev/zero | tr '\\0' e >&2; echo last >&2; cat > /dev/null; exit 3",
+           .environment = {},
+           .input = std::string(1 << 20, 'x')});
+  EXPECT_EQ(end.exit_code, 3);
+  EXPECT_LE(end.complaint.size(), limits::kErrorMessage);
+  EXPECT_TRUE(end.complaint.ends_with("elast") || end.complaint.ends_with("last")) << end.complaint.size();
+}
+
+TEST_F(ChildTest, SaysHowItEnded) {
+  EXPECT_EQ(describe(run({.command = "exit 3"})), "exit 3");
+  EXPECT_EQ(describe(run({.command = "kill -SEGV $$"})), "killed by SIGSEGV");
+}
+
+TEST_F(ChildTest, OneThatTakesTooLongIsEnded) {
+  const SteadyTime start = steady_now();
+  const ChildEnd end = run({.command = "sleep 60", .environment = {}, .input = {}, .timeout = 50ms});
+  EXPECT_EQ(end.cause, ChildEnd::Cause::timed_out);
+  EXPECT_EQ(end.signal, SIGTERM);
+  EXPECT_LT(steady_now() - start, 10s);
+}
+
+TEST_F(ChildTest, OneThatIgnoresTheRequestIsKilledWithAllItStarted) {
+  const ChildEnd end = run({.command = "trap '' TERM; sleep 60 & echo $! > \"$OUT\"; wait; sleep 60",
+                            .environment = {"OUT=" + directory_.file("pid")},
+                            .input = {},
+                            .timeout = 200ms,
+                            .grace = 100ms});
+  EXPECT_EQ(end.signal, SIGKILL);
+  const pid_t grandchild = std::stoi(read("pid"));
+  // It is dead, or a zombie that waits for init.
+  std::ifstream stat("/proc/" + std::to_string(grandchild) + "/stat");
+  std::string state((std::istreambuf_iterator<char>(stat)), {});
+  EXPECT_TRUE(state.empty() || state.find(") Z") != std::string::npos) << state;
+}
+
+TEST_F(ChildTest, IsEndedWhenItsTokenFires) {
+  std::stop_source source;
+  std::thread stopper;
+  {
+    // It says that it runs; only then is it stopped.
+    const std::string fifo = directory_.file("fifo");
+    ASSERT_EQ(std::system(("mkfifo " + fifo).c_str()), 0);
+    stopper = std::thread([&source, fifo] {
+      std::ifstream started(fifo);
+      std::string line;
+      std::getline(started, line);
+      source.request_stop();
+    });
+    const ChildEnd end =
+        run({.command = "echo up > \"$FIFO\"; exec sleep 60", .environment = {"FIFO=" + fifo}},
+            source.get_token());
+    EXPECT_EQ(end.cause, ChildEnd::Cause::stopped);
+    EXPECT_EQ(end.signal, SIGTERM);
+  }
+  stopper.join();
+}
+
+TEST_F(ChildTest, HasNoDescriptorsOfOursAndLeavesNone) {
+  const auto descriptors = [] {
+    return std::distance(std::filesystem::directory_iterator("/proc/self/fd"), {});
+  };
+  const std::ifstream ours("/proc/self/status");  // not marked to be closed on exec by everybody
+  const auto before = descriptors();
+  const ChildEnd end = run({.command = "ls /proc/$$/fd | tr '\\n' ' ' >&2; exit 1"});
+  EXPECT_EQ(end.complaint, "0 1 2");
+  EXPECT_EQ(descriptors(), before);
+}
+
+TEST(TailText, IsTheEndInWholeCharacters) {
+  EXPECT_EQ(tail_text("one\ntwo \n", 100), "one\ntwo");
+  EXPECT_EQ(tail_text("abc", 3), "abc");
+  EXPECT_EQ(tail_text("abcd", 3), "bcd");
+  EXPECT_EQ(tail_text("ä€", 4), "€");  // the first would be cut in two
+  EXPECT_EQ(tail_text("a\xFFz", 100), "a\xEF\xBF\xBDz");
+  EXPECT_EQ(tail_text(std::string("a\0b", 3), 100), "ab");
+  EXPECT_LE(tail_text(std::string(100, '\xFF'), 100).size(), 100U);
+}
+
+}  // namespace
+}  // namespace eventq::cli

@@ -1,0 +1,83 @@
+// command.h: what a command of `eventq` is: its words, its parameters, and what it does.
+//
+// The table of them (command_table.h) is the only list: the parser, --help, the man page, the
+// completions and docs/cli.md are all made from it.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace eventq::cli {
+
+// What scripts rely on.
+enum class ExitCode : std::uint8_t {
+  done = 0,          // also an empty list
+  failed = 1,        // the server said no, or some of several failed
+  usage = 2,         // the command line is wrong
+  timed_out = 3,     // a wait ran out, or a prompt was answered with no
+  event_failed = 5,  // the awaited event ended without success
+  moved = 6,         // --expect: the count is another
+  unreachable = 7,   // no server there
+  pending = 8,       // wait --no-block: it has not ended
+  interrupted = 130,
+};
+
+// What a shell may offer for a value.
+enum class Completes : std::uint8_t { nothing, file, queue, status, choice };
+
+struct Parameter {
+  std::string name;           // "--queue", "-j,--parallel", or of a positional "TAGS"
+  std::string value = {};     // "NAME": what the value is called; empty: a flag (or a positional)
+  std::string help = {};      // no full stop
+  std::string fallback = {};  // shown as [main]; applied by Arguments::text_or
+  std::string choices = {};   // "table,json,jsonl": nothing else is accepted
+  Completes completes = Completes::nothing;
+  bool required = false;  // positionals only
+  bool many = false;      // may be given several times
+  bool bare = false;      // --wait and --wait=30s: the value may be left out (Arguments::text gives "")
+};
+
+struct Example {
+  std::string_view line;  // "eventq publish email '{\"to\":\"a@b\"}' --wait"
+  std::string_view what;  // "Publish, and wait until a worker is done with it"
+};
+
+// The values given. Names as in the table, without the short form: "--parallel", "TAGS".
+class Arguments {
+ public:
+  [[nodiscard]] bool has(std::string_view name) const;
+  [[nodiscard]] std::optional<std::string> text(std::string_view name) const;  // the last one given
+  [[nodiscard]] std::string text_or(std::string_view name, std::string_view fallback) const;
+  [[nodiscard]] std::vector<std::string> texts(std::string_view name) const;
+  void add(std::string_view name, std::string value);
+
+ private:
+  std::map<std::string, std::vector<std::string>, std::less<>> values_;
+};
+
+struct Invocation;  // invocation.h
+
+struct CommandSpec {
+  std::string_view name;     // "publish", "queue pause"
+  std::string_view summary;  // one line, no full stop
+  std::string_view details;  // paragraphs for --help and the man page
+  std::vector<Parameter> positionals;
+  std::vector<Parameter> options;  // beside those every command has (common_options())
+  std::vector<Example> examples;
+  ExitCode (*run)(Invocation& invocation) = nullptr;
+  enum class Talks : std::uint8_t { to_server, to_nobody };
+  Talks talks = Talks::to_server;  // to_nobody: it has no --url and no -o
+};
+
+// --url, -o/--output, --fields, --color, --time: of every command that talks to a server.
+std::span<const Parameter> common_options();
+
+// The name without its short form: "--parallel" of "-j,--parallel".
+std::string_view long_name(const Parameter& parameter);
+
+}  // namespace eventq::cli

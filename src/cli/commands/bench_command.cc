@@ -1,0 +1,222 @@
+// bench_command.cc: `eventq bench`: a short load on a running server.
+#include <algorithm>
+#include <array>
+#include <atomic>
+#include <chrono>
+#include <functional>
+#include <ostream>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "base/json.h"
+#include "base/json_writer.h"
+#include "base/numbers.h"
+#include "base/steady.h"
+#include "cli/command_table.h"
+#include "cli/interrupt.h"
+#include "cli/invocation.h"
+#include "cli/record.h"
+#include "wire/event_reader.h"
+
+namespace eventq::cli {
+namespace {
+
+struct Load {
+  std::size_t connections = 16;
+  std::chrono::seconds time{5};
+  std::size_t size = 256;  // of a payload
+};
+
+// What one workload came to.
+struct Measured {
+  std::string workload;
+  double seconds = 0;
+  std::vector<std::int64_t> micros;  // of each step
+  std::string error;                 // the first; empty: none
+};
+
+// One connection, one request after the other.
+class Walker {
+ public:
+  Walker(client::HttpClient& server, const Load& load, std::size_t number)
+      : server_(server), worker_("bench:" + std::to_string(number)) {
+    event_ = R"({"title":"bench","tags":"bench","queue":"bench","payload":")" + std::string(load.size, 'x') +
+             "\"}";
+  }
+
+  // False: it failed, see error.
+  bool publish() { return post("/events", event_); }
+
+  // Reports on the last event and takes the next. False with an empty error: there is none.
+  bool turn() {
+    std::string body = R"({"worker_id":")" + worker_ + R"(","queue":"bench","tags":"bench","limit":1)";
+    if (held_ != 0) body += R"(,"completed":[{"id":)" + std::to_string(held_) + "}]";
+    held_ = 0;
+    if (!post("/events/next", body + "}")) return false;
+    JsonParser parser;
+    const auto answer = parser.parse(answer_);
+    const auto events = answer ? elements_at(*answer, "events") : std::vector<JsonValue>();
+    if (events.empty()) return false;
+    held_ = integer_at(events.front(), "id").value_or(0);
+    return held_ != 0;
+  }
+
+  // Reports on the last event.
+  void finish() {
+    if (held_ == 0) return;
+    post("/events/next", R"({"worker_id":")" + worker_ + R"(","limit":0,"completed":[{"id":)" +
+                             std::to_string(held_) + "}]}");
+    held_ = 0;
+  }
+
+  std::string error;
+
+ private:
+  bool post(const std::string& target, const std::string& body) {
+    auto answer = server_.call({.method = "POST", .target = target, .body = body});
+    if (!answer) error = answer.error().message;
+    if (answer && answer->status / 100 != 2) {
+      error = wire::read_problem(answer->status, answer->body, answer->header("retry-after")).message;
+    }
+    if (!error.empty()) return false;
+    answer_ = std::move(answer->body);
+    return true;
+  }
+
+  client::HttpClient& server_;
+  const std::string worker_;
+  std::string event_;
+  std::string answer_;
+  std::int64_t held_ = 0;
+};
+
+// Each connection makes a step as soon as the one before is done, until its time is over or a step fails.
+Measured measure(Invocation& run, const Load& load, const Interrupt& interrupt, std::string workload,
+                 bool timed, const std::function<bool(Walker&)>& step) {
+  Measured measured{.workload = std::move(workload)};
+  std::vector<Measured> parts(load.connections);
+  std::vector<std::thread> threads;
+  const SteadyTime start = steady_now();
+  for (std::size_t i = 0; i < load.connections; ++i) {
+    threads.emplace_back([&, i] {
+      Walker walker(run.server, load, i);
+      while (!interrupt.asked() && (!timed || steady_now() - start < load.time)) {
+        const SteadyTime before = steady_now();
+        if (!step(walker)) break;
+        parts[i].micros.push_back(micros_since(before).count());
+      }
+      if (walker.error.empty()) walker.finish();
+      parts[i].error = walker.error;
+    });
+  }
+  for (std::thread& thread : threads) thread.join();
+  measured.seconds = std::chrono::duration<double>(steady_now() - start).count();
+  for (Measured& part : parts) {
+    measured.micros.insert(measured.micros.end(), part.micros.begin(), part.micros.end());
+    if (measured.error.empty()) measured.error = part.error;
+  }
+  std::sort(measured.micros.begin(), measured.micros.end());
+  return measured;
+}
+
+std::string record_of(const Measured& measured) {
+  const auto& times = measured.micros;
+  const auto percentile = [&](std::size_t percent) {
+    return times.empty() ? 0 : static_cast<double>(times[(times.size() - 1) * percent / 100]) / 1000;
+  };
+  std::string line;
+  JsonWriter json(line);
+  json.begin_object().key("workload").string(measured.workload);
+  json.key("steps").integer(std::ssize(times));
+  json.key("per_second")
+      .integer(static_cast<std::int64_t>(static_cast<double>(times.size()) / measured.seconds));
+  json.key("p50_ms").number(percentile(50)).key("p95_ms").number(percentile(95));
+  json.key("p99_ms").number(percentile(99)).end_object();
+  return line;
+}
+
+// Makes the queue, with room for what one run publishes. Refuses when somebody's events are there.
+ExitCode check_queue(Invocation& run) {
+  const auto answer = run.server.call({.target = "/queues/bench?events=0"});
+  if (answer && answer->status == 404) {
+    return call(run, "PUT", "/queues/bench", R"({"maxQueueDepth":1000000000,"highWatermark":1000000000})")
+        .code;
+  }
+  const Called queue = told(run, answer);
+  if (!queue) return queue.code;
+  JsonParser parser;
+  const auto body = parser.parse(queue.body);
+  if (body && integer_at(*body, "depth").value_or(0) == 0) return ExitCode::done;
+  return fail(run,
+              "queue bench has live events, and this would take them. Work them off first: eventq work bench "
+              "--queue bench --exec true --until-empty");
+}
+
+ExitCode run(Invocation& invocation) {
+  const Arguments& arguments = invocation.arguments;
+  const auto connections = parse_whole<std::size_t>(arguments.text_or("--connections", "16"));
+  if (!connections || *connections < 1 || *connections > 1000) {
+    return wrong_usage(invocation, "--connections is a number from 1 to 1000.");
+  }
+  const auto seconds = parse_whole<int>(arguments.text_or("--seconds", "5"));
+  if (!seconds || *seconds < 1 || *seconds > 3600)
+    return wrong_usage(invocation, "--seconds is a number from 1 to 3600.");
+  const auto size = parse_whole<std::size_t>(arguments.text_or("--size", "256"));
+  if (!size || *size > 1'000'000)
+    return wrong_usage(invocation, "--size is a number of bytes, from 0 to 1000000.");
+  const Load load{*connections, std::chrono::seconds(*seconds), *size};
+  if (const ExitCode code = check_queue(invocation); code != ExitCode::done) return code;
+
+  const Interrupt interrupt;
+  invocation.err
+      << "Writes to queue bench of " << invocation.url << ", which keeps what ended as its retention says.\n"
+      << "Closed loop: " << load.connections
+      << " connections, each sends when its last answer has come; a server that is slow is asked less.\n";
+  RecordPrinter printer(invocation.out, invocation.output,
+                        {{"WORKLOAD", "workload"},
+                         {"STEPS", "steps", Column::Kind::number},
+                         {"PER SECOND", "per_second", Column::Kind::number},
+                         {"P50 MS", "p50_ms", Column::Kind::number},
+                         {"P95 MS", "p95_ms", Column::Kind::number},
+                         {"P99 MS", "p99_ms", Column::Kind::number}});
+  const auto publish = [](Walker& walker) { return walker.publish(); };
+  const auto work = [](Walker& walker) { return walker.turn(); };
+  const auto both = [](Walker& walker) { return walker.publish() && walker.turn(); };
+  std::string error;
+  for (const Measured& measured : {measure(invocation, load, interrupt, "publish", true, publish),
+                                   measure(invocation, load, interrupt, "work", false, work),
+                                   measure(invocation, load, interrupt, "publish and work", true, both)}) {
+    printer.add(record_of(measured));
+    if (error.empty()) error = measured.error;
+  }
+  printer.finish();
+  measure(invocation, load, interrupt, "the rest", false, work);
+  if (!error.empty()) return fail(invocation, error);
+  return interrupt.asked() ? ExitCode::interrupted : ExitCode::done;
+}
+
+}  // namespace
+
+CommandSpec bench_command() {
+  return {
+      .name = "bench",
+      .summary = "Put a short load on a server and print rates and latencies",
+      .details =
+          "Publishes into queue bench, works that off, then does both at once. It refuses when that queue "
+          "has live "
+          "events, and removes nothing: ended events stay as long as the queue's retention says.\n\n"
+          "This is a closed loop: each connection waits for its answer before it sends the next request, so "
+          "the "
+          "latencies are those of a server that is never asked more than it can do.",
+      .positionals = {},
+      .options =
+          {{.name = "--connections", .value = "N", .help = "Connections at once", .fallback = "16"},
+           {.name = "--seconds", .value = "N", .help = "How long each timed part lasts", .fallback = "5"},
+           {.name = "--size", .value = "BYTES", .help = "Of a payload", .fallback = "256"}},
+      .examples = {{"eventq bench --seconds 2 -o json", "For a program to read"}},
+      .run = run,
+  };
+}
+
+}  // namespace eventq::cli

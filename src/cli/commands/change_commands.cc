@@ -1,0 +1,319 @@
+// change_commands.cc: `eventq retry`, `cancel` and `reset`: of events by id, or of all that match a filter.
+#include <unistd.h>
+
+#include <algorithm>
+#include <iostream>
+#include <set>
+
+#include "base/numbers.h"
+#include "base/time_text.h"
+#include "cli/command_table.h"
+#include "cli/commands/event_filter.h"
+#include "cli/commands/events.h"
+#include "cli/record.h"
+#include "cli/settings.h"
+
+namespace eventq::cli {
+namespace {
+
+struct Change {
+  std::string_view verb;              // "retry"
+  std::string_view done;              // "Retried"
+  std::string_view call;              // "reset"
+  std::vector<std::string> statuses;  // of the events a filter without status: finds
+};
+
+const Change& change_of(const Invocation& run) {
+  static const Change retry{"retry", "Retried", "reset", {"FAILED", "PENDING"}};
+  static const Change cancel{"cancel", "Cancelled", "cancel", {"PENDING", "PROCESSING", "FAILED"}};
+  static const Change reset{"reset", "Reset", "reset", {"PENDING", "PROCESSING", "FAILED", "CANCELLED"}};
+  if (run.command.name == "retry") return retry;
+  return run.command.name == "cancel" ? cancel : reset;
+}
+
+struct Match {
+  std::int64_t id = 0;
+  TimePoint created;
+  std::string queue;
+  std::string json;
+};
+
+struct Matches {
+  ExitCode code = ExitCode::done;
+  std::vector<Match> events;
+};
+
+// What `retry` is for: ended without success, or between two tries.
+bool waits_for_retry(const JsonValue& event) {
+  const std::string status = text_at(event, "status").value_or("");
+  return status == "FAILED" || status == "CANCELLED" ||
+         (status == "PENDING" && text_at(event, "next_retry_at"));
+}
+
+// error: is judged by the whole event, which lists do not have.
+std::optional<bool> says(Invocation& run, std::int64_t id, const std::string& error, ExitCode& code) {
+  const Called called = call(run, "GET", "/events/" + std::to_string(id));
+  code = called.code;
+  if (!called) return std::nullopt;
+  JsonParser parser;
+  const auto event = parser.parse(called.body);
+  return event && contains_ignoring_case(text_at(*event, "error_message").value_or(""), error);
+}
+
+void find_with_status(Invocation& run, const EventFilter& filter, const std::string& status, Matches& found) {
+  const TimePoint now = run.output.clock->now();
+  const bool retry = run.command.name == "retry";
+  ExitCode code = ExitCode::done;
+  const Paged paged = each_event(run, query_of(filter, status), 0, 1000, [&](const JsonValue& event) {
+    const std::int64_t id = integer_at(event, "id").value_or(0);
+    const auto created = parse_iso_time(text_at(event, "created_at").value_or(""));
+    if (retry && !waits_for_retry(event)) return true;
+    if (filter.older && created && now - *created < *filter.older) return true;
+    if (filter.error) {
+      const auto match = says(run, id, *filter.error, code);
+      if (!match) return false;
+      if (!*match) return true;
+    }
+    found.events.push_back({.id = id,
+                            .created = created.value_or(now),
+                            .queue = text_at(event, "queue").value_or(""),
+                            .json = std::string(event.raw())});
+    return true;
+  });
+  found.code = paged.code == ExitCode::done ? code : paged.code;
+}
+
+Matches find_matches(Invocation& run, const EventFilter& filter) {
+  Matches found;
+  auto statuses = change_of(run).statuses;
+  if (filter.status) statuses = {*filter.status};
+  for (const std::string& status : statuses) {
+    find_with_status(run, filter, status, found);
+    if (found.code != ExitCode::done) return found;
+  }
+  std::sort(found.events.begin(), found.events.end(),
+            [](const Match& a, const Match& b) { return a.id < b.id; });
+  return found;
+}
+
+std::string age(TimePoint time, TimePoint now) {
+  std::string text = relative_time(time, now);
+  if (text.ends_with(" ago")) text.resize(text.size() - 4);
+  return text;
+}
+
+std::string events_text(std::size_t count) {
+  return std::to_string(count) + (count == 1 ? " event" : " events");
+}
+
+// "912 events (oldest 3 h, newest 2 min) in queue main"
+std::string described(const Invocation& run, const std::vector<Match>& events) {
+  const TimePoint now = run.output.clock->now();
+  const auto [oldest, newest] = std::minmax_element(
+      events.begin(), events.end(), [](const Match& a, const Match& b) { return a.created < b.created; });
+  std::set<std::string> queues;
+  for (const Match& event : events) queues.insert(event.queue);
+  std::string text = events_text(events.size()) + " (oldest " + age(oldest->created, now) + ", newest " +
+                     age(newest->created, now) + ") in ";
+  return text + (queues.size() == 1 ? "queue " + *queues.begin() : std::to_string(queues.size()) + " queues");
+}
+
+RecordPrinter answers(Invocation& run) {
+  using Kind = Column::Kind;
+  return {run.out,
+          run.output,
+          {{"EVENT", "event_id", Kind::number},
+           {"ACTION", "action"},
+           {"REASON", "reason"},
+           {"TIME", "created_at", Kind::time}}};
+}
+
+ExitCode change_one(Invocation& run, std::int64_t id, RecordPrinter& printer) {
+  Query query;
+  query.add("reason", run.arguments.text("--reason"));
+  const Called called = call(run, "POST",
+                             "/events/" + std::to_string(id) + "/" + std::string(change_of(run).call) +
+                                 (query.text().empty() ? "" : "?" + query.text()));
+  if (called) printer.add(called.body);
+  return called.code;
+}
+
+// Retrying takes nothing from a worker: that is what reset is for.
+ExitCode check_retry(Invocation& run, std::int64_t id) {
+  const Called called = call(run, "GET", "/events/" + std::to_string(id));
+  if (!called) return called.code;
+  JsonParser parser;
+  const auto event = parser.parse(called.body);
+  if (!event || waits_for_retry(*event)) return ExitCode::done;
+  const std::string name = "event " + std::to_string(id);
+  const std::string status = text_at(*event, "status").value_or("");
+  if (status == "PROCESSING") {
+    return fail(run, name + " is PROCESSING: a worker holds it. `eventq reset " + std::to_string(id) +
+                         "` takes it from the worker.");
+  }
+  if (status == "PENDING")
+    return fail(run, name + " is PENDING and does not wait for a retry: there is nothing to do.");
+  return fail(run,
+              name + " is " + status +
+                  ": only FAILED and CANCELLED events, and those that wait for a retry, can be retried.");
+}
+
+ExitCode change_ids(Invocation& run) {
+  const bool retry = run.command.name == "retry";
+  const bool dry_run = run.arguments.has("--dry-run");
+  RecordPrinter printer = answers(run);
+  const ExitCode code = for_each_id(run, [&](std::int64_t id) {
+    if (retry) {
+      if (const ExitCode checked = check_retry(run, id); checked != ExitCode::done) return checked;
+    }
+    return dry_run ? ExitCode::done : change_one(run, id, printer);
+  });
+  if (dry_run) {
+    run.err << "Would " << change_of(run).verb << " " << events_text(run.arguments.texts("ID").size())
+            << ". Nothing changed.\n";
+    return code;
+  }
+  printer.finish();
+  return code;
+}
+
+ExitCode change_matches(Invocation& run, const std::vector<Match>& events) {
+  RecordPrinter printer = answers(run);
+  std::size_t done = 0;
+  ExitCode worst = ExitCode::done;
+  for (const Match& event : events) {
+    const ExitCode code = change_one(run, event.id, printer);
+    if (code == ExitCode::done) ++done;
+    if (code != ExitCode::done) worst = code;
+    if (code == ExitCode::unreachable) break;
+  }
+  printer.finish();
+  run.err << change_of(run).done << " " << done << " of " << events_text(events.size()) << ".\n";
+  return worst;
+}
+
+ExitCode show_dry_run(Invocation& run, const std::vector<Match>& events) {
+  if (run.output.format != Format::table) {
+    RecordPrinter printer(run.out, run.output, event_columns());
+    for (const Match& event : events) printer.add(event.json);
+    printer.finish();
+  }
+  run.err << "Would " << change_of(run).verb << " " << described(run, events)
+          << ". Nothing changed.\nRun again with --yes --expect " << events.size() << ".\n";
+  return ExitCode::done;
+}
+
+// Whether to go on; anything but done is the code to exit with.
+ExitCode ask(Invocation& run, const std::vector<Match>& events) {
+  if (run.arguments.has("--yes")) return ExitCode::done;
+  std::string what = std::string(change_of(run).verb) + " " + described(run, events);
+  if (isatty(STDIN_FILENO) != 1) {
+    return wrong_usage(run, "this would " + what +
+                                ", and there is no terminal to ask on. Give --yes, best with --expect " +
+                                std::to_string(events.size()) + "; nothing changed.");
+  }
+  what.front() = static_cast<char>(what.front() - 'a' + 'A');
+  run.err << what << "? [y/N] " << std::flush;
+  std::string answer;
+  std::getline(std::cin, answer);
+  if (answer == "y" || answer == "Y" || answer == "yes") return ExitCode::done;
+  run.err << "Nothing changed.\n";
+  return ExitCode::timed_out;
+}
+
+ExitCode change_filtered(Invocation& run, const std::string& text) {
+  const auto filter = parse_event_filter(text);
+  if (!filter) return wrong_usage(run, filter.error().message);
+  std::optional<std::size_t> expected;
+  if (const auto given = run.arguments.text("--expect")) {
+    expected = parse_whole<std::size_t>(*given);
+    if (!expected) return wrong_usage(run, "--expect must be a whole number, not " + toml_string(*given));
+  }
+  const Matches found = find_matches(run, *filter);
+  if (found.code != ExitCode::done) return found.code;
+  if (expected && *expected != found.events.size()) {
+    return fail(run,
+                "expected " + events_text(*expected) + ", and there are " +
+                    std::to_string(found.events.size()) + " now. Nothing changed.",
+                ExitCode::moved);
+  }
+  if (found.events.empty()) {
+    run.err << "No event matches. Nothing changed.\n";
+    return ExitCode::done;
+  }
+  if (run.arguments.has("--dry-run")) return show_dry_run(run, found.events);
+  const ExitCode go_on = ask(run, found.events);
+  return go_on == ExitCode::done ? change_matches(run, found.events) : go_on;
+}
+
+ExitCode change(Invocation& run) {
+  const auto filter = run.arguments.text("--filter");
+  if (filter.has_value() == run.arguments.has("ID")) {
+    return wrong_usage(
+        run, filter ? "give IDs or --filter, not both" : "say which events: their IDs, or --filter");
+  }
+  return filter ? change_filtered(run, *filter) : change_ids(run);
+}
+
+std::vector<Parameter> change_options() {
+  return {
+      {.name = "--filter",
+       .value = "CONDITIONS",
+       .help = "All events that match, such as 'status:FAILED tag:email queue:main worker:w1 correlation:c1 "
+               "error:timeout older:1h'"},
+      {.name = "--dry-run", .help = "Only say what would be done"},
+      {.name = "--yes", .help = "Do not ask"},
+      {.name = "--expect",
+       .value = "N",
+       .help = "Do nothing, and exit with 6, unless the filter matches exactly so many"},
+      {.name = "--reason", .value = "TEXT", .help = "Goes into the log of each event"}};
+}
+
+CommandSpec change_command(std::string_view name, std::string_view summary, std::string_view details,
+                           std::vector<Example> examples) {
+  Parameter ids = event_ids();
+  ids.required = false;
+  return {.name = name,
+          .summary = summary,
+          .details = details,
+          .positionals = {ids},
+          .options = change_options(),
+          .examples = std::move(examples),
+          .run = change};
+}
+
+}  // namespace
+
+CommandSpec retry_command() {
+  return change_command(
+      "retry", "Run failed events again",
+      "For FAILED and CANCELLED events, and for PENDING ones that wait for a retry: they may run at once, "
+      "with all their retries. It takes nothing from a worker; `eventq reset` does.\n\n"
+      "A filter without status: finds FAILED events and those that wait for a retry; cancelled ones "
+      "only when it says status:CANCELLED.",
+      {{"eventq retry 17", "Run event 17 again"},
+       {"eventq retry --filter 'status:FAILED tag:email error:timeout' --dry-run",
+        "See what a filter would retry"}});
+}
+
+CommandSpec cancel_command() {
+  return change_command(
+      "cancel", "End events without running them",
+      "For PENDING, PROCESSING and FAILED events. A worker that holds one loses it. `eventq retry` "
+      "brings a cancelled event back.",
+      {{"eventq cancel 17 18 --reason 'sent by hand'", "Cancel two events"},
+       {"eventq cancel --filter 'queue:mail older:2d' --yes --expect 40",
+        "Cancel exactly the 40 events that were found before"}});
+}
+
+CommandSpec reset_command() {
+  return change_command(
+      "reset", "Make events pending again, whoever holds them",
+      "For PENDING, PROCESSING, FAILED and CANCELLED events: they may run at once, with all their "
+      "retries. Unlike `eventq retry` it takes PROCESSING ones from their worker, whose report "
+      "will be refused: the work may be done twice.",
+      {{"eventq reset --filter 'status:PROCESSING worker:host-1:8742' --dry-run",
+        "See what a lost worker still holds"}});
+}
+
+}  // namespace eventq::cli

@@ -1,0 +1,41 @@
+// completion_command.cc: `eventq completion`.
+#include "cli/completion.h"
+
+#include <ostream>
+
+#include "cli/command_table.h"
+#include "cli/invocation.h"
+
+namespace eventq::cli {
+namespace {
+
+ExitCode completion(Invocation& run) {
+  const std::string shell = run.arguments.text_or("SHELL", "");
+  const auto make = shell == "bash" ? bash_completion : shell == "zsh" ? zsh_completion : fish_completion;
+  run.out << make(all_commands());
+  return ExitCode::done;
+}
+
+}  // namespace
+
+CommandSpec completion_command() {
+  return {.name = "completion",
+          .summary = "Print a script that completes commands in a shell",
+          .details =
+              "An installed eventq has the three scripts where the shells look for them. Without:\n"
+              "\n"
+              "  bash   source <(eventq completion bash)      in ~/.bashrc\n"
+              "  zsh    source <(eventq completion zsh)       in ~/.zshrc, after compinit\n"
+              "  fish   eventq completion fish | source       in ~/.config/fish/config.fish",
+          .positionals = {{.name = "SHELL",
+                           .help = "The shell",
+                           .choices = "bash,zsh,fish",
+                           .completes = Completes::choice,
+                           .required = true}},
+          .options = {},
+          .examples = {{"eventq completion bash", "Print the script for bash"}},
+          .run = completion,
+          .talks = CommandSpec::Talks::to_nobody};
+}
+
+}  // namespace eventq::cli

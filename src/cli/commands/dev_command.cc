@@ -1,0 +1,134 @@
+// dev_command.cc: `eventq dev`: a server with a store in this folder and a worker for the first minutes.
+#include <algorithm>
+#include <condition_variable>
+#include <iostream>
+#include <memory>
+#include <mutex>
+#include <ostream>
+#include <stop_token>
+#include <string>
+#include <thread>
+#include <utility>
+#include <vector>
+
+#include "base/json.h"
+#include "base/time_text.h"
+#include "cli/command_table.h"
+#include "cli/invocation.h"
+#include "cli/record.h"
+#include "cli/serve.h"
+#include "eventq/client.h"
+
+namespace eventq::cli {
+namespace {
+
+constexpr std::string_view kDemo = "eventq-dev";  // its worker_id
+constexpr Millis kLook{100};                      // how often it looks for events and others
+constexpr std::chrono::seconds kGone{30};         // without a sign of life
+constexpr std::size_t kAtOnce = 100;
+
+// Completes every event of queue main for as long as no other worker is there.
+class Demo {
+ public:
+  explicit Demo(const std::string& url) {
+    const auto address = client::parse_url(url);
+    auto queue = Client::connect(url, {.worker_id = std::string(kDemo), .tries = 1});
+    if (!address || !queue) return;
+    server_ = std::make_unique<client::HttpClient>(*address);
+    queue_ = std::move(*queue);
+    thread_ = std::jthread([this](const std::stop_token& stop) { work(stop); });
+  }
+
+ private:
+  // Never waits for events: one that is published while another worker waits is then that worker's.
+  void work(const std::stop_token& stop) {
+    std::vector<Report> reports;
+    while (!stop.stop_requested()) {
+      const std::size_t limit = others_are_there() ? 0 : kAtOnce;
+      const auto turn = queue_->next(
+          {.worker_id = std::string(kDemo), .reports = std::exchange(reports, {}), .limit = limit});
+      const auto claims = turn ? turn->claims : std::vector<Claim>();
+      for (const Claim& claim : claims) {
+        reports.push_back({claim.event.id, claim.event.attempts, Outcome{}});
+      }
+      if (reports.empty()) rest(stop);
+    }
+  }
+
+  // Workers that gave a sign of life lately, other than this one.
+  bool others_are_there() {
+    const auto answer = server_->call({.target = "/workers"});
+    if (!answer || answer->status != 200) return true;
+    JsonParser parser;
+    const auto body = parser.parse(answer->body);
+    if (!body) return true;
+    const auto workers = elements_at(*body, "workers");
+    return std::any_of(workers.begin(), workers.end(), [](const JsonValue& worker) {
+      const auto seen = parse_iso_time(text_at(worker, "last_seen").value_or(""));
+      return text_at(worker, "worker_id") != kDemo && seen && system_clock().now() - *seen < kGone;
+    });
+  }
+
+  void rest(const std::stop_token& stop) {
+    std::unique_lock lock(mutex_);
+    stopped_.wait_for(lock, stop, kLook, [] { return false; });
+  }
+
+  std::unique_ptr<client::HttpClient> server_;
+  std::unique_ptr<Client> queue_;
+  std::mutex mutex_;
+  std::condition_variable_any stopped_;
+  std::jthread thread_;  // last: it uses the others
+};
+
+void welcome(std::ostream& out, const std::string& url) {
+  const bool usual = url == "http://127.0.0.1:8080";
+  const std::string where = usual ? "" : " --url " + url;
+  out << "eventq " << EVENTQ_VERSION << " is ready. Data in ./eventq.db (SQLite, kept). Stop with Ctrl-C.\n"
+      << "  Dashboard  " << url << "/     API  " << url << "/events     Docs  " << url << "/openapi.json\n"
+      << "  Try:  eventq publish email '{\"to\":\"a@b\"}' --wait" << where << "\n"
+      << "        eventq work email --exec cat" << where << "\n"
+      << "Until a worker of yours is there, a demo worker completes every event of queue main.\n"
+      << std::flush;
+}
+
+ExitCode run(Invocation& invocation) {
+  std::unique_ptr<Demo> demo;
+  ServeRequest request;
+  request.flags.values["store"] = "sqlite:eventq.db";
+  if (const auto listen = invocation.arguments.text("--listen")) request.flags.values["listen"] = *listen;
+  request.on_listening = [&](const std::string& url) {
+    demo = std::make_unique<Demo>(url);
+    welcome(invocation.out, url);
+  };
+  request.on_stopping = [&] { demo.reset(); };
+  return serve(request);
+}
+
+}  // namespace
+
+CommandSpec dev_command() {
+  return {
+      .name = "dev",
+      .summary = "Run a server for trying things out, with a demo worker",
+      .details =
+          "Serves with the store eventq.db in this folder, which is kept. A demo worker completes every "
+          "event of queue "
+          "main, whatever its tags, without doing anything with it. It looks ten times a second whether "
+          "another worker is "
+          "there (GET /workers): as long as one has given a sign of life in the last 30 s, it takes "
+          "nothing.\n\n"
+          "Everything else is as with eventq serve, whose configuration file and variables it reads.",
+      .positionals = {},
+      .options = {{.name = "--listen",
+                   .value = "HOST:PORT",
+                   .help = "Where to listen",
+                   .fallback = "127.0.0.1:8080"}},
+      .examples = {{"eventq dev",
+                    "Then, in another terminal: eventq publish email '{\"to\":\"a@b\"}' --wait"}},
+      .run = run,
+      .talks = CommandSpec::Talks::to_nobody,
+  };
+}
+
+}  // namespace eventq::cli

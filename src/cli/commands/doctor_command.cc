@@ -1,0 +1,218 @@
+// doctor_command.cc: `eventq doctor`: measures, compares, and says what would mend it.
+#include <algorithm>
+#include <chrono>
+#include <ctime>
+#include <filesystem>
+#include <ostream>
+#include <string>
+#include <system_error>
+#include <vector>
+
+#include "base/json.h"
+#include "base/json_writer.h"
+#include "base/utf8.h"
+#include "cli/command_table.h"
+#include "cli/invocation.h"
+#include "cli/probes.h"
+#include "cli/progress.h"
+#include "cli/record.h"
+#include "cli/store_path.h"
+#include "cli/terminal_text.h"
+#include "store/sqlite/backup.h"
+
+namespace eventq::cli {
+namespace {
+
+using State = Diagnosis::State;
+
+constexpr std::int64_t kLongLog = 256LL * 1024 * 1024;  // the server keeps it below a quarter of this
+
+std::vector<Diagnosis> look_at_machine(const std::string& folder) {
+  return {probe_fsync(folder), probe_file_system(folder), probe_disk(folder), probe_open_files(),
+          judge_sqlite(sqlite::library_version())};
+}
+
+std::vector<Diagnosis> look_at_file(const std::string& path) {
+  const auto facts = sqlite::inspect(path);
+  if (!facts)
+    return {{State::fail, "store", facts.error().message, "name the right file with --store sqlite:FILE"}};
+  std::vector<Diagnosis> found;
+  Diagnosis store{State::ok, "store",
+                  "schema " + std::to_string(facts->schema) + ", journal mode " + facts->journal_mode + ", " +
+                      grouped(facts->bytes) + " bytes"};
+  if (facts->schema < facts->newest_schema) {
+    store.state = State::warn;
+    store.fix =
+        "start `eventq serve` on it once: that brings it to schema " + std::to_string(facts->newest_schema);
+  }
+  if (facts->schema > facts->newest_schema) {
+    store.state = State::fail;
+    store.fix = "use the newer eventq that wrote it";
+  }
+  found.push_back(std::move(store));
+  Diagnosis log{State::ok, "journal", grouped(facts->log_bytes) + " bytes in the write-ahead log"};
+  if (facts->log_bytes > kLongLog) {
+    log.state = State::warn;
+    log.fix = "end whatever reads the file for a long time, or restart the server";
+  }
+  found.push_back(std::move(log));
+  return found;
+}
+
+// "Sun, 06 Nov 1994 08:49:37 GMT"
+std::optional<std::chrono::seconds> parse_date(const std::string& date) {
+  std::tm time{};
+  const char* const end = strptime(date.c_str(), "%a, %d %b %Y %H:%M:%S", &time);
+  if (end == nullptr) return std::nullopt;
+  return std::chrono::seconds(timegm(&time));
+}
+
+Diagnosis look_at_clock(const client::HttpResponse& response) {
+  const auto theirs = parse_date(std::string(response.header("date")));
+  if (!theirs) return {State::warn, "clock", "the server sends no Date", "see whether a proxy takes it away"};
+  const auto ours = std::chrono::floor<std::chrono::seconds>(system_clock().now()).time_since_epoch();
+  return judge_clock(ours - *theirs);
+}
+
+void look_at_queue(const JsonValue& queue, bool workers, std::vector<Diagnosis>& found) {
+  const std::string name = text_at(queue, "id").value_or("?");
+  const auto number = [&](std::string_view path) { return integer_at(queue, path).value_or(0); };
+  if (text_at(queue, "status") != "active") {
+    found.push_back({State::warn, "queue " + name, "is " + text_at(queue, "status").value_or("?"),
+                     "eventq queue resume " + name});
+  }
+  if (const auto most = integer_at(queue, "config.maxQueueDepth"); most && number("depth") >= *most) {
+    found.push_back({State::warn, "queue " + name, "is full: " + grouped(number("depth")) + " live events",
+                     "start more workers, or eventq queue set " + name + " --max-depth N"});
+  }
+  if (!workers && number("counts.PENDING") > 0) {
+    found.push_back({State::warn, "queue " + name,
+                     grouped(number("counts.PENDING")) + " events wait, and no worker is there",
+                     "eventq work TAGS --exec CMD --queue " + name});
+  }
+  const std::int64_t average = number("queueMetrics.avgProcessingTimeMs");
+  if (const auto lease = integer_at(queue, "config.leaseMs"); lease && average > *lease) {
+    found.push_back(
+        {State::warn, "queue " + name,
+         "runs take " + grouped(average) + " ms on average, a lease lasts " + grouped(*lease) + " ms",
+         "send heartbeats, or give the queue a longer lease"});
+  }
+}
+
+void look_at_queues(Invocation& invocation, std::vector<Diagnosis>& found) {
+  const auto workers = invocation.server.call({.target = "/workers"});
+  const auto queues = invocation.server.call({.target = "/queues"});
+  if (!workers || !queues || workers->status != 200 || queues->status != 200) {
+    found.push_back({State::warn, "queues", "the server does not tell of them", "see its log"});
+    return;
+  }
+  JsonParser workers_parser;
+  const auto workers_body = workers_parser.parse(workers->body);
+  const auto is_there = [](const JsonValue& worker) { return text_at(worker, "stale") == "false"; };
+  const auto all = workers_body ? elements_at(*workers_body, "workers") : std::vector<JsonValue>();
+  const bool any = std::any_of(all.begin(), all.end(), is_there);
+  JsonParser parser;
+  const auto body = parser.parse(queues->body);
+  const std::size_t before = found.size();
+  const auto list = body ? elements_at(*body, "queues") : std::vector<JsonValue>();
+  for (const JsonValue& queue : list) look_at_queue(queue, any, found);
+  if (found.size() == before) {
+    found.push_back({State::ok, "queues", std::to_string(list.size()) + ", nothing to mend"});
+  }
+}
+
+std::vector<Diagnosis> look_at_server(Invocation& invocation) {
+  const auto ready = invocation.server.call({.target = "/readyz"});
+  if (!ready) {
+    return {{State::warn, "server", "none at " + invocation.url,
+             "eventq serve, or name another with --url or EVENTQ_URL"}};
+  }
+  std::vector<Diagnosis> found;
+  if (ready->status != 200) {
+    found.push_back({State::fail, "server", "its store takes no writes: " + ready->body, "see its log"});
+  } else {
+    std::string version = "?";
+    JsonParser parser;
+    if (const auto document = invocation.server.call({.target = "/openapi.json"});
+        document && document->status == 200) {
+      if (const auto body = parser.parse(document->body))
+        version = text_at(*body, "info.version").value_or("?");
+    }
+    found.push_back({State::ok, "server", invocation.url + ", version " + version + ", ready"});
+  }
+  found.push_back(look_at_clock(*ready));
+  look_at_queues(invocation, found);
+  return found;
+}
+
+std::string_view name_of(State state) {
+  switch (state) {
+    case State::ok: return "ok";
+    case State::warn: return "warn";
+    case State::fail: return "FAIL";
+  }
+  return "";
+}
+
+void print(Invocation& invocation, const Diagnosis& one) {
+  if (invocation.output.format == Format::table) {
+    const Color color = one.state == State::ok     ? Color::green
+                        : one.state == State::warn ? Color::yellow
+                                                   : Color::red;
+    invocation.out << ' ' << paint(invocation.output, color, padded(name_of(one.state), 5)) << ' '
+                   << padded(printable(one.what), 12) << ' ' << printable(one.text);
+    if (!one.fix.empty()) invocation.out << "\n                    fix: " << printable(one.fix);
+    invocation.out << '\n';
+    return;
+  }
+  std::string line;
+  JsonWriter json(line);
+  json.begin_object().key("state").string(name_of(one.state)).key("check").string(to_valid_utf8(one.what));
+  json.key("text").string(to_valid_utf8(one.text));
+  if (!one.fix.empty()) json.key("fix").string(to_valid_utf8(one.fix));
+  json.end_object();
+  invocation.out << line << '\n';
+}
+
+ExitCode run(Invocation& invocation) {
+  std::error_code none;
+  const auto given = invocation.arguments.text("--store");
+  const auto path = store_path(given.value_or("sqlite:eventq.db"));
+  if (!path) return wrong_usage(invocation, path.error().message);
+  const std::string parent = std::filesystem::path(*path).parent_path().string();
+
+  std::vector<Diagnosis> found = look_at_machine(parent.empty() ? "." : parent);
+  const auto add = [&](std::vector<Diagnosis> more) { found.insert(found.end(), more.begin(), more.end()); };
+  if (given || std::filesystem::exists(*path, none)) add(look_at_file(*path));
+  add(look_at_server(invocation));
+  for (const Diagnosis& one : found) print(invocation, one);
+  const auto count = [&](State state) {
+    return std::count_if(found.begin(), found.end(), [&](const auto& one) { return one.state == state; });
+  };
+  invocation.err << count(State::fail) << " failures, " << count(State::warn) << " warnings.\n";
+  return count(State::fail) == 0 ? ExitCode::done : ExitCode::failed;
+}
+
+}  // namespace
+
+CommandSpec doctor_command() {
+  return {
+      .name = "doctor",
+      .summary = "Measure this machine, its store and its server, and say what to mend",
+      .details =
+          "Measures 200 syncs of a file beside the store, and looks at the file system, free disk, the limit "
+          "on open files, the store's schema and journal, the server and its clock, and its queues. "
+          "Exit code 1 when something fails.",
+      .positionals = {},
+      .options = {{.name = "--store",
+                   .value = "URL",
+                   .help = "The store, if it is on this machine [sqlite:eventq.db, if there is one]",
+                   .completes = Completes::file}},
+      .examples = {{"eventq doctor", "Look at everything"},
+                   {"eventq doctor --store sqlite:/var/lib/eventq/eventq.db",
+                    "Where the service has its store"}},
+      .run = run,
+  };
+}
+
+}  // namespace eventq::cli

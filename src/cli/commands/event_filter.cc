@@ -1,0 +1,101 @@
+// event_filter.cc: see event_filter.h.
+#include "cli/commands/event_filter.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "base/time_text.h"
+#include "cli/nearest.h"
+#include "cli/record.h"
+#include "cli/settings.h"
+
+namespace eventq::cli {
+namespace {
+
+struct Condition {
+  std::string_view name;
+  std::optional<std::string> EventFilter::*member;
+};
+
+constexpr Condition kTexts[] = {
+    {"status", &EventFilter::status},
+    {"tag", &EventFilter::tag},
+    {"queue", &EventFilter::queue},
+    {"worker", &EventFilter::worker},
+    {"correlation", &EventFilter::correlation},
+    {"error", &EventFilter::error},
+};
+
+Error wrong(std::string message) {
+  return {.code = ErrorCode::invalid_argument, .message = std::move(message), .field = "--filter"};
+}
+
+std::vector<std::string> known_names() {
+  std::vector<std::string> names;
+  for (const Condition& condition : kTexts) names.emplace_back(condition.name);
+  names.emplace_back("older");
+  return names;
+}
+
+Result<void> apply_older(EventFilter& filter, const std::string& value) {
+  const auto age = parse_duration(value);
+  if (!age)
+    return wrong("older: takes a number and its unit (ms, s, m, h or d), such as older:1h, not " +
+                 toml_string(value));
+  filter.older = *age;
+  return {};
+}
+
+Result<void> apply_condition(EventFilter& filter, std::string_view word) {
+  const std::size_t colon = word.find(':');
+  const std::string name(word.substr(0, colon));
+  const std::string value(colon == std::string_view::npos ? "" : word.substr(colon + 1));
+  const auto names = known_names();
+  if (std::find(names.begin(), names.end(), name) == names.end()) {
+    const std::string guess = did_you_mean(name, names);
+    return wrong("a filter has no condition " + toml_string(name) +
+                 (guess.empty()
+                      ? "; there are status:, tag:, queue:, worker:, correlation:, error: and older:"
+                      : guess));
+  }
+  if (value.empty()) return wrong(name + ": needs a value right behind it, as in status:FAILED");
+  if (name == "older") return filter.older ? wrong("older: is there twice") : apply_older(filter, value);
+  const auto* const found = std::find_if(std::begin(kTexts), std::end(kTexts),
+                                         [&](const Condition& it) { return it.name == name; });
+  auto& member = filter.*found->member;
+  if (member) return wrong(name + ": is there twice");
+  member = value;
+  return {};
+}
+
+char lower(char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c; }
+
+}  // namespace
+
+Result<EventFilter> parse_event_filter(std::string_view text) {
+  EventFilter filter;
+  const auto words = split_list(text, ' ');
+  if (words.empty()) return wrong("--filter needs a condition, such as 'status:FAILED tag:email'");
+  for (const std::string& word : words) {
+    if (auto applied = apply_condition(filter, word); !applied) return applied.error();
+  }
+  const auto statuses = split_list(kEventStatuses);
+  if (filter.status && std::find(statuses.begin(), statuses.end(), *filter.status) == statuses.end()) {
+    return wrong("there is no status " + toml_string(*filter.status) +
+                 did_you_mean(*filter.status, statuses));
+  }
+  return filter;
+}
+
+Query query_of(const EventFilter& filter, std::string_view status) {
+  Query query;
+  query.add("status", std::string(status)).add("tags", filter.tag).add("queue", filter.queue);
+  return query.add("worker_id", filter.worker).add("correlation_id", filter.correlation);
+}
+
+bool contains_ignoring_case(std::string_view text, std::string_view part) {
+  const auto same = [](char a, char b) { return lower(a) == lower(b); };
+  return std::search(text.begin(), text.end(), part.begin(), part.end(), same) != text.end();
+}
+
+}  // namespace eventq::cli

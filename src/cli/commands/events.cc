@@ -1,0 +1,150 @@
+// events.cc: see events.h.
+#include "cli/commands/events.h"
+
+#include <algorithm>
+#include <chrono>
+#include <ostream>
+
+#include "base/numbers.h"
+#include "base/time_text.h"
+#include "cli/record.h"
+#include "cli/settings.h"
+
+namespace eventq::cli {
+namespace {
+
+constexpr std::int64_t kWaitMax = 60;  // seconds that one call may wait
+constexpr Millis kAnswerTime{10'000};  // beyond that
+
+}  // namespace
+
+Parameter event_ids() {
+  return {.name = "ID", .help = "The number of an event, or several", .required = true, .many = true};
+}
+
+std::vector<Column> event_columns() {
+  using Kind = Column::Kind;
+  return {{"ID", "id", Kind::number},
+          {"STATUS", "status", Kind::status},
+          {"QUEUE", "queue"},
+          {"TAGS", "tags"},
+          {"TITLE", "title"},
+          {"TRIES", "attempts", Kind::number},
+          {"UPDATED", "updated_at", Kind::time}};
+}
+
+bool has_ended(std::string_view status) { return status != "PENDING" && status != "PROCESSING"; }
+
+std::optional<std::int64_t> event_number(Invocation& run, const std::string& text) {
+  const auto number = parse_whole<std::int64_t>(text);
+  if (!number) {
+    fail(run, toml_string(text) + " is no event: an event is named by its number, the `id` of `eventq ls`");
+  }
+  return number;
+}
+
+Result<std::optional<Millis>> duration_option(const Invocation& run, std::string_view option) {
+  const auto text = run.arguments.text(option);
+  if (!text) return std::optional<Millis>();
+  const auto duration = parse_duration(*text);
+  if (duration) return std::optional<Millis>(*duration);
+  return Error{.code = ErrorCode::invalid_argument,
+               .message = std::string(option) +
+                          " must be a number and its unit (ms, s, m, h or d), such as 30s, not " +
+                          toml_string(*text)};
+}
+
+NamedEvents::NamedEvents(Invocation& run)
+    : run_(run),
+      list_(run.out, run.output, event_columns()),
+      as_list_(run.output.format != Format::table && run.arguments.texts("ID").size() > 1) {}
+
+void NamedEvents::add(std::string_view event) {
+  if (as_list_) {
+    list_.add(event);
+    list_.flush();
+    return;
+  }
+  if (!first_) run_.out << '\n';
+  first_ = false;
+  print_record(run_.out, run_.output, event);
+  run_.out << std::flush;
+}
+
+void NamedEvents::finish() {
+  if (as_list_) list_.finish();
+}
+
+ExitCode for_each_id(Invocation& run, const std::function<ExitCode(std::int64_t)>& act) {
+  ExitCode worst = ExitCode::done;
+  for (const std::string& text : run.arguments.texts("ID")) {
+    const auto id = event_number(run, text);
+    const ExitCode code = id ? act(*id) : ExitCode::failed;
+    if (code == ExitCode::unreachable) return code;
+    if (code != ExitCode::done) worst = ExitCode::failed;
+  }
+  return worst;
+}
+
+Query& Query::add(std::string_view name, const std::optional<std::string>& value) {
+  if (value) text_ += (text_.empty() ? "" : "&") + std::string(name) + "=" + percent_encode(*value);
+  return *this;
+}
+
+Paged each_event(Invocation& run, const Query& query, std::int64_t after_id, std::size_t page,
+                 const VisitEvent& visit) {
+  Paged paged;
+  while (true) {
+    Query next = query;
+    next.add("limit", std::to_string(page));
+    if (after_id > 0) next.add("after_id", std::to_string(after_id));
+    const Called called = call(run, "GET", "/events?" + next.text());
+    paged.code = called.code;
+    if (!called) return paged;
+    JsonParser parser;
+    const auto body = parser.parse(called.body);
+    if (!body) {
+      paged.code = fail(run, "the server's list of events cannot be read: " + body.error().message);
+      return paged;
+    }
+    paged.total = integer_at(*body, "total").value_or(0);
+    const auto events = elements_at(*body, "events");
+    for (const JsonValue& event : events) {
+      after_id = std::max(after_id, integer_at(event, "id").value_or(0));
+      if (!visit(event)) return paged;
+    }
+    if (events.size() < page) return paged;
+  }
+}
+
+std::int64_t wait_slice(std::optional<SteadyTime> deadline) {
+  if (!deadline) return kWaitMax;
+  const auto left = std::chrono::ceil<std::chrono::seconds>(*deadline - steady_now()).count();
+  return std::clamp<std::int64_t>(left, 0, kWaitMax);
+}
+
+Waited wait_for_end(Invocation& run, std::int64_t id, std::optional<SteadyTime> deadline) {
+  const std::string event = "/events/" + std::to_string(id);
+  while (true) {
+    const std::int64_t seconds = wait_slice(deadline);
+    const auto answer = run.server.call({.method = "POST",
+                                         .target = event + "/wait?timeout=" + std::to_string(seconds),
+                                         .timeout = kAnswerTime + std::chrono::seconds(seconds)});
+    if (!answer || answer->status != 408) return {.called = told(run, answer), .ended = true};
+    if (deadline && steady_now() >= *deadline) return {.called = call(run, "GET", event), .ended = false};
+  }
+}
+
+ExitCode tell_end(Invocation& run, std::string_view event) {
+  JsonParser parser;
+  const auto record = parser.parse(event);
+  const std::string status = record ? text_at(*record, "status").value_or("") : "";
+  if (status == "COMPLETED" || status == "COMPLETED_WITH_ERRORS") return ExitCode::done;
+  const auto why = record ? text_at(*record, "error_message") : std::nullopt;
+  return fail(run,
+              "event " + (record ? text_at(*record, "id").value_or("") : "") + " ended " + status +
+                  (why ? ": " + *why : ""),
+              ExitCode::event_failed);
+}
+
+}  // namespace eventq::cli

@@ -1,0 +1,85 @@
+// events.h: what several commands do with events: name them, page through them, wait for their end.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/json.h"
+#include "base/steady.h"
+#include "cli/invocation.h"
+
+namespace eventq::cli {
+
+inline constexpr std::string_view kEventStatuses =
+    "PENDING,PROCESSING,COMPLETED,COMPLETED_WITH_ERRORS,FAILED,SUPERSEDED,CANCELLED";
+
+// ID...
+[[nodiscard]] Parameter event_ids();
+
+// The columns of a list of events.
+[[nodiscard]] std::vector<Column> event_columns();
+
+[[nodiscard]] bool has_ended(std::string_view status);
+
+// The number of an event as it was typed. Empty: it is none, which has been told.
+[[nodiscard]] std::optional<std::int64_t> event_number(Invocation& run, const std::string& text);
+
+// The duration given as `option`. Empty when it was not given; an error has a message for wrong_usage().
+[[nodiscard]] Result<std::optional<Millis>> duration_option(const Invocation& run, std::string_view option);
+
+// The events that were named by ID: one as a record, several as a list; on a terminal records under each
+// other.
+class NamedEvents {
+ public:
+  explicit NamedEvents(Invocation& run);
+  void add(std::string_view event);
+  void finish();
+
+ private:
+  Invocation& run_;
+  RecordPrinter list_;
+  bool as_list_;
+  bool first_ = true;
+};
+
+// Does `act` for each of the IDs, also after one that failed; stops when there is no server.
+// ExitCode::failed when some failed, whatever `act` returned for them.
+ExitCode for_each_id(Invocation& run, const std::function<ExitCode(std::int64_t)>& act);
+
+// "status=FAILED&tags=email": a query from parts, encoded. Parts without a value are left out.
+class Query {
+ public:
+  Query& add(std::string_view name, const std::optional<std::string>& value);
+  [[nodiscard]] const std::string& text() const { return text_; }
+
+ private:
+  std::string text_;
+};
+
+// GET /events, page by page, until `visit` returns false or there are no more.
+using VisitEvent = std::function<bool(const JsonValue& event)>;
+struct Paged {
+  ExitCode code = ExitCode::done;
+  std::int64_t total = 0;  // all that match, whatever was visited
+};
+Paged each_event(Invocation& run, const Query& query, std::int64_t after_id, std::size_t page,
+                 const VisitEvent& visit);
+
+// Waits until the event has ended, at most until `deadline` (none: as long as it takes).
+struct Waited {
+  Called called;       // what went wrong, or the event as it is
+  bool ended = false;  // false: the deadline came first
+};
+Waited wait_for_end(Invocation& run, std::int64_t id, std::optional<SteadyTime> deadline);
+
+// The exit code that says how the event ended; without success it is told, too.
+ExitCode tell_end(Invocation& run, std::string_view event);
+
+// Whole seconds from now to `deadline`, rounded up, 0 to 60: what one call may wait.
+[[nodiscard]] std::int64_t wait_slice(std::optional<SteadyTime> deadline);
+
+}  // namespace eventq::cli

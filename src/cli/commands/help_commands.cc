@@ -1,0 +1,54 @@
+// help_commands.cc: `eventq help` and `eventq version`.
+#include <ostream>
+
+#include "cli/command_table.h"
+#include "cli/help.h"
+#include "cli/invocation.h"
+#include "cli/nearest.h"
+#include "cli/record.h"
+#include "cli/settings.h"
+
+namespace eventq::cli {
+namespace {
+
+ExitCode help(Invocation& run) {
+  const std::string words = join_list(run.arguments.texts("COMMAND"), ' ');
+  if (const auto text = help_about(all_commands(), words)) {
+    run.out << *text;
+    return ExitCode::done;
+  }
+  std::vector<std::string> known;
+  for (const CommandSpec& command : all_commands()) known.emplace_back(command.name);
+  return fail(run, "there is no command " + toml_string(words) + did_you_mean(words, known), ExitCode::usage);
+}
+
+ExitCode version(Invocation& run) {
+  run.out << "eventq " EVENTQ_VERSION "\n";
+  return ExitCode::done;
+}
+
+}  // namespace
+
+CommandSpec help_command() {
+  return {.name = "help",
+          .summary = "Explain a command",
+          .details = "",
+          .positionals = {{.name = "COMMAND", .help = "Such as publish, or queue pause", .many = true}},
+          .options = {},
+          .examples = {{"eventq help queue", "List what can be done with queues"}},
+          .run = help,
+          .talks = CommandSpec::Talks::to_nobody};
+}
+
+CommandSpec version_command() {
+  return {.name = "version",
+          .summary = "Print the version",
+          .details = "",
+          .positionals = {},
+          .options = {},
+          .examples = {},
+          .run = version,
+          .talks = CommandSpec::Talks::to_nobody};
+}
+
+}  // namespace eventq::cli

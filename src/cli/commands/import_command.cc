@@ -1,0 +1,275 @@
+// import_command.cc: `eventq import`: a file of events into the server, in batches.
+#include <fcntl.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+#include <filesystem>
+#include <fstream>
+#include <ostream>
+#include <string>
+#include <system_error>
+#include <vector>
+
+#include "base/hash.h"
+#include "base/json.h"
+#include "base/json_writer.h"
+#include "base/numbers.h"
+#include "base/utf8.h"
+#include "cli/command_table.h"
+#include "cli/interrupt.h"
+#include "cli/invocation.h"
+#include "cli/lines.h"
+#include "cli/progress.h"
+#include "cli/record.h"
+#include "cli/terminal_text.h"
+#include "eventq/limits.h"
+#include "wire/new_event_json.h"
+
+namespace eventq::cli {
+namespace {
+
+constexpr std::size_t kBody = limits::kBatchBody - 1024;  // without the brackets round it
+constexpr std::int64_t kRejectsShown = 20;
+constexpr int kTries = 5;  // of a server that does not answer
+
+struct Order {
+  std::string file;   // "-": stdin
+  std::string queue;  // for lines that name none; empty: main
+  std::string tags;   // for lines that have none
+  std::size_t batch = 1000;
+  std::int64_t from = 1;  // the first line to import
+};
+
+// One run over one file.
+class Import {
+ public:
+  Import(Invocation& invocation, Order order, std::optional<std::int64_t> lines)
+      : run_(invocation),
+        order_(std::move(order)),
+        name_(std::filesystem::path(order_.file).filename().string()),
+        progress_(invocation.err, isatty(STDERR_FILENO) == 1, "Importing", lines) {
+    std::error_code none;
+    if (order_.from == 1) std::filesystem::remove(rejects_file(), none);
+  }
+
+  ExitCode from(int descriptor) {
+    LineReader reader(descriptor, limits::kOneEventBody);
+    std::string line;
+    for (;;) {
+      const auto got = reader.next(line);
+      if (!got) return stop(got.error().message);
+      if (*got == LineReader::Got::end) break;
+      if (interrupt_.asked()) return interrupted();
+      if (*got == LineReader::Got::interrupted) continue;
+      if (++line_ < order_.from) continue;
+      if (*got == LineReader::Got::too_long) {
+        reject(line, "The line is longer than an event may be: " + std::to_string(limits::kOneEventBody) +
+                         " bytes.");
+      } else if (line.find_first_not_of(" \t") != std::string::npos) {
+        take(line);
+      }
+      if (const ExitCode code = send_when_full(); code != ExitCode::done) return code;
+      progress_.show(line_, std::to_string(rejected_) + " rejected");
+    }
+    if (const ExitCode code = send(); code != ExitCode::done) return code;
+    return conclude();
+  }
+
+ private:
+  [[nodiscard]] std::string rejects_file() const { return order_.file + ".rejects"; }
+
+  // What the options say of lines that say nothing themselves, written in front.
+  [[nodiscard]] std::string with_defaults(const std::string& line) {
+    if (order_.queue.empty() && order_.tags.empty()) return line;
+    const auto value = parser_.parse(line);
+    if (!value || value->type() != JsonType::object) return line;
+    std::string added;
+    const auto members = value->members();
+    const auto has = [&](std::string_view name) {
+      return std::any_of(members.begin(), members.end(), [&](const auto& one) { return one.name == name; });
+    };
+    const auto add = [&](std::string_view name, const std::string& text) {
+      if (text.empty() || has(name)) return;
+      added += added.empty() ? "\"" : ",\"";
+      added += std::string(name) + "\":";
+      append_json_string(added, text);
+    };
+    add("queue", order_.queue);
+    add("tags", order_.tags);
+    if (added.empty()) return line;
+    const std::size_t brace = line.find('{');
+    return line.substr(0, brace + 1) + added + (members.empty() ? "" : ",") + line.substr(brace + 1);
+  }
+
+  // Reads the line as the server would, so that one bad line does not refuse a batch.
+  void take(const std::string& line) {
+    const std::string whole = with_defaults(line);
+    const auto value = parser_.parse(whole);
+    if (!value) return reject(line, value.error().message);
+    auto event = wire::parse_event(*value);
+    if (!event) return reject(line, event.error().message);
+    // The same line of the same file is the same event, however often it is imported.
+    if (event->event_id.empty()) {
+      event->event_id = "import:" + fingerprint({name_, line}) + ":" + std::to_string(line_);
+    }
+    events_.push_back(wire::write_event_request(*event));
+    bytes_ += events_.back().size() + 1;
+  }
+
+  void reject(const std::string& line, const std::string& why) {
+    rejected_ += 1;
+    if (rejected_ <= kRejectsShown) {
+      progress_.finish();
+      run_.err << order_.file << ':' << line_ << ": " << printable(why) << '\n';
+    }
+    if (order_.file == "-") return;
+    if (!rejects_.is_open())
+      rejects_.open(rejects_file(), order_.from == 1 ? std::ios::trunc : std::ios::app);
+    std::string record;
+    JsonWriter json(record);
+    json.begin_object().key("line").integer(line_).key("error").string(to_valid_utf8(why));
+    json.key("text").string(to_valid_utf8(line)).end_object();
+    rejects_ << record << std::endl;
+  }
+
+  ExitCode send_when_full() {
+    return events_.size() >= order_.batch || bytes_ + limits::kOneEventBody > kBody ? send() : ExitCode::done;
+  }
+
+  ExitCode send() {
+    if (events_.empty()) return ExitCode::done;
+    std::string body = R"({"correlated":false,"events":[)";
+    for (std::size_t i = 0; i < events_.size(); ++i) body += (i == 0 ? "" : ",") + events_[i];
+    body += "]}";
+    for (int tries = 1;; ++tries) {
+      const auto answer = run_.server.call({.method = "POST", .target = "/events/batch", .body = body});
+      if (interrupt_.asked()) return interrupted();
+      if (answer && answer->status / 100 == 2) break;
+      // The ids make it safe to send again.
+      const bool full = answer && answer->status == 429;
+      const bool away = !answer || answer->status == 503;
+      if (!full && (!away || tries == kTries)) return refused(answer);
+      if (full) tries = 0;
+      const auto pause = answer ? parse_whole<int>(answer->header("retry-after")).value_or(1) : 1;
+      interrupt_.wait(std::chrono::seconds(pause));
+      if (interrupt_.asked()) return interrupted();
+    }
+    sent_ += static_cast<std::int64_t>(events_.size());
+    events_.clear();
+    bytes_ = 0;
+    sent_to_ = line_;
+    return ExitCode::done;
+  }
+
+  ExitCode refused(const Result<client::HttpResponse>& answer) {
+    progress_.finish();
+    const ExitCode code = told(run_, answer).code;
+    say_how_to_resume();
+    return code;
+  }
+
+  ExitCode stop(const std::string& message) {
+    progress_.finish();
+    fail(run_, message);
+    say_how_to_resume();
+    return ExitCode::failed;
+  }
+
+  ExitCode interrupted() {
+    progress_.finish();
+    run_.err << "Interrupted after " << grouped(sent_) << " events.\n";
+    say_how_to_resume();
+    return ExitCode::interrupted;
+  }
+
+  void say_how_to_resume() {
+    const std::int64_t next = std::max(sent_to_ + 1, order_.from);
+    run_.err << "To go on: eventq import " << order_.file << " --from " << next
+             << (order_.queue.empty() ? "" : " --queue " + order_.queue)
+             << (order_.tags.empty() ? "" : " --tags " + order_.tags) << '\n';
+  }
+
+  ExitCode conclude() {
+    progress_.finish();
+    run_.err << "Imported " << grouped(sent_)
+             << " events; those that were there already were left as they are.\n";
+    if (rejected_ == 0) return ExitCode::done;
+    run_.err << grouped(rejected_) << " lines were rejected";
+    if (order_.file != "-") run_.err << "; they are in " << rejects_file();
+    run_.err << ".\n";
+    return ExitCode::failed;
+  }
+
+  Invocation& run_;
+  const Order order_;
+  const std::string name_;
+  const Interrupt interrupt_;
+  Progress progress_;
+  JsonParser parser_;
+  std::ofstream rejects_;
+  std::vector<std::string> events_;  // of the next batch
+  std::size_t bytes_ = 0;            // of those
+  std::int64_t line_ = 0;            // read so far
+  std::int64_t sent_to_ = 0;         // the last line of the last batch
+  std::int64_t sent_ = 0;
+  std::int64_t rejected_ = 0;
+};
+
+ExitCode run(Invocation& invocation) {
+  const Arguments& arguments = invocation.arguments;
+  Order order{.file = arguments.text_or("FILE", "-"),
+              .queue = arguments.text_or("--queue", ""),
+              .tags = arguments.text_or("--tags", "")};
+  const auto batch = parse_whole<std::size_t>(arguments.text_or("--batch", "1000"));
+  if (!batch || *batch < 1 || *batch > limits::kBatchEvents) {
+    return wrong_usage(invocation, "--batch is a number of events, from 1 to 10000.");
+  }
+  order.batch = *batch;
+  const auto from = parse_whole<std::int64_t>(arguments.text_or("--from", "1"));
+  if (!from || *from < 1) return wrong_usage(invocation, "--from is the number of a line, from 1.");
+  order.from = *from;
+  if (order.file == "-") return Import(invocation, order, std::nullopt).from(STDIN_FILENO);
+
+  const auto lines = count_lines(order.file);
+  if (!lines) return fail(invocation, lines.error().message);
+  const int file = open(order.file.c_str(), O_RDONLY | O_CLOEXEC);
+  if (file < 0) return fail(invocation, "Cannot open " + order.file + ": " + std::strerror(errno) + ".");
+  const ExitCode code = Import(invocation, order, *lines).from(file);
+  close(file);
+  return code;
+}
+
+}  // namespace
+
+CommandSpec import_command() {
+  return {
+      .name = "import",
+      .summary = "Publish a file of events, one JSON object a line",
+      .details =
+          "A line is an event as POST /events takes it, and as eventq export writes it. Lines that are none "
+          "are "
+          "listed on stderr and in FILE.rejects; the others are imported.\n\n"
+          "It can be run again: a line without an event_id gets one made of the file's name, the line and "
+          "its number, "
+          "and what is in the store already is not published a second time.",
+      .positionals = {{.name = "FILE",
+                       .help = "The file, or - for stdin",
+                       .completes = Completes::file,
+                       .required = true}},
+      .options =
+          {{.name = "--queue",
+            .value = "NAME",
+            .help = "The queue of lines that name none",
+            .completes = Completes::queue},
+           {.name = "--tags", .value = "TAGS", .help = "The tags of lines that have none"},
+           {.name = "--batch", .value = "N", .help = "Events per request, 1 to 10000", .fallback = "1000"},
+           {.name = "--from", .value = "LINE", .help = "Begin with this line", .fallback = "1"}},
+      .examples = {{"eventq import orders.ndjson", "Publish them all"},
+                   {"eventq export | eventq import - --url http://other:8080", "From one server to another"}},
+      .run = run,
+  };
+}
+
+}  // namespace eventq::cli

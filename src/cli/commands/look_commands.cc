@@ -1,0 +1,201 @@
+// look_commands.cc: `eventq ls`, `get`, `logs` and `why`: events as they are.
+#include <algorithm>
+#include <array>
+#include <limits>
+#include <ostream>
+
+#include "base/numbers.h"
+#include "cli/command_table.h"
+#include "cli/commands/events.h"
+#include "cli/record.h"
+#include "cli/settings.h"
+#include "cli/terminal_text.h"
+
+namespace eventq::cli {
+namespace {
+
+constexpr std::size_t kPageMax = 1000;
+
+// What GET /events leaves out: for these each event is fetched by itself.
+bool needs_whole_event(const OutputOptions& output) {
+  constexpr std::array<std::string_view, 5> kLeftOut = {"payload", "description", "max_retries",
+                                                        "error_message", "source"};
+  return std::any_of(output.fields.begin(), output.fields.end(), [&](const std::string& field) {
+    const std::string first = field.substr(0, field.find('.'));
+    return std::find(kLeftOut.begin(), kLeftOut.end(), first) != kLeftOut.end();
+  });
+}
+
+Query list_query(const Arguments& arguments) {
+  Query query;
+  query.add("status", arguments.text("--status")).add("queue", arguments.text("--queue"));
+  query.add("worker_id", arguments.text("--worker")).add("correlation_id", arguments.text("--correlation"));
+  if (arguments.has("--tag")) query.add("tags", join_list(arguments.texts("--tag")));
+  return query;
+}
+
+std::optional<std::int64_t> whole_option(Invocation& run, std::string_view option,
+                                         std::string_view fallback) {
+  const std::string text = run.arguments.text_or(option, fallback);
+  const auto number = parse_whole<std::int64_t>(text);
+  if (!number) wrong_usage(run, std::string(option) + " must be a whole number, not " + toml_string(text));
+  return number;
+}
+
+ExitCode ls(Invocation& run) {
+  const auto limit = whole_option(run, "--limit", "20");
+  const auto after = whole_option(run, "--after", "0");
+  if (!limit || !after) return ExitCode::usage;
+  const bool all = run.arguments.has("--all");
+  const auto most = all ? std::numeric_limits<std::size_t>::max() : static_cast<std::size_t>(*limit);
+  if (most == 0) return wrong_usage(run, "--limit must be at least 1");
+  const bool whole = needs_whole_event(run.output);
+  RecordPrinter printer(run.out, run.output, event_columns());
+  ExitCode code = ExitCode::done;
+  std::size_t shown = 0;
+  std::int64_t last = 0;
+  const Paged paged = each_event(run, list_query(run.arguments), *after, std::min(most, kPageMax),
+                                 [&](const JsonValue& event) {
+                                   last = integer_at(event, "id").value_or(0);
+                                   if (whole) {
+                                     const Called one = call(run, "GET", "/events/" + std::to_string(last));
+                                     code = one.code;
+                                     if (!one) return false;
+                                     printer.add(one.body);
+                                   } else {
+                                     printer.add(event.raw());
+                                   }
+                                   return ++shown < most;
+                                 });
+  printer.finish();
+  const auto total = static_cast<std::size_t>(paged.total);
+  if (run.output.terminal && !all && shown == most && total > shown) {
+    run.err << "There may be more: --after " << last << ", or --all.\n";
+  }
+  return paged.code == ExitCode::done ? code : paged.code;
+}
+
+ExitCode get(Invocation& run) {
+  NamedEvents events(run);
+  const ExitCode code = for_each_id(run, [&](std::int64_t id) {
+    const Called called = call(run, "GET", "/events/" + std::to_string(id));
+    if (called) events.add(called.body);
+    return called.code;
+  });
+  events.finish();
+  return code;
+}
+
+ExitCode logs(Invocation& run) {
+  using Kind = Column::Kind;
+  const auto id = event_number(run, run.arguments.text_or("ID", ""));
+  if (!id) return ExitCode::failed;
+  const Called called = call(run, "GET", "/events/" + std::to_string(*id) + "?include_logs=true");
+  if (!called) return called.code;
+  JsonParser parser;
+  const auto event = parser.parse(called.body);
+  if (!event) return fail(run, "the server's answer cannot be read: " + event.error().message);
+  RecordPrinter printer(run.out, run.output,
+                        {{"TIME", "created_at", Kind::time},
+                         {"ACTION", "action"},
+                         {"ATTEMPT", "attempt", Kind::number},
+                         {"WORKER", "worker_id"},
+                         {"CODE", "status_code", Kind::number},
+                         {"TOOK", "execution_time_ms", Kind::duration},
+                         {"ERROR", "error_message"},
+                         {"REASON", "reason"}});
+  for (const JsonValue& entry : elements_at(*event, "logs")) printer.add(entry.raw());
+  printer.finish();
+  return ExitCode::done;
+}
+
+ExitCode why(Invocation& run) {
+  const bool sentences = run.output.format == Format::table && run.output.fields.empty();
+  RecordPrinter list(run.out, run.output,
+                     {{"ID", "id", Column::Kind::number},
+                      {"STATUS", "status", Column::Kind::status},
+                      {"REASON", "reason"},
+                      {"EXPLANATION", "explanation"}});
+  const ExitCode code = for_each_id(run, [&](std::int64_t id) {
+    const Called called = call(run, "GET", "/events/" + std::to_string(id) + "/why");
+    if (!called) return called.code;
+    JsonParser parser;
+    const auto answer = parser.parse(called.body);
+    if (!sentences || !answer) {
+      list.add(called.body);
+      return ExitCode::done;
+    }
+    const std::string status = printable(text_at(*answer, "status").value_or(""));
+    run.out << id << "  " << paint(run.output, status_color(status), status) << "  "
+            << printable(text_at(*answer, "explanation").value_or("")) << '\n';
+    return ExitCode::done;
+  });
+  if (!sentences) list.finish();
+  return code;
+}
+
+Parameter one_id() { return {.name = "ID", .help = "The number of an event", .required = true}; }
+
+}  // namespace
+
+CommandSpec ls_command() {
+  return {
+      .name = "ls",
+      .summary = "List events",
+      .details =
+          "In the order of their ids, the oldest first. With --fields that a list does not have (payload, "
+          "description, max_retries, error_message, source) each event is asked for by itself.",
+      .positionals = {},
+      .options =
+          {{.name = "--status",
+            .value = "STATUS",
+            .help = "Only these",
+            .choices = std::string(kEventStatuses),
+            .completes = Completes::status},
+           {.name = "--tag",
+            .value = "TAG",
+            .help = "Only events with it; with any of several",
+            .many = true},
+           {.name = "--queue", .value = "NAME", .help = "Only of this queue", .completes = Completes::queue},
+           {.name = "--worker", .value = "ID", .help = "Only those that this worker holds, or ended"},
+           {.name = "--correlation", .value = "ID", .help = "Only those with this mark"},
+           {.name = "--limit", .value = "N", .help = "How many", .fallback = "20"},
+           {.name = "--after", .value = "ID", .help = "Only those behind this one"},
+           {.name = "--all", .help = "All of them, whatever --limit"}},
+      .examples = {{"eventq ls --status FAILED", "See what failed"},
+                   {"eventq ls --tag email --fields id,status,payload.to", "Look into the payloads"},
+                   {"eventq ls --all -o csv > events.csv", "Make a file for a spreadsheet"}},
+      .run = ls};
+}
+
+CommandSpec get_command() {
+  return {.name = "get",
+          .summary = "Show events with all they have",
+          .details = "",
+          .positionals = {event_ids()},
+          .options = {},
+          .examples = {{"eventq get 1 --fields payload", "Print the payload of event 1"}},
+          .run = get};
+}
+
+CommandSpec logs_command() {
+  return {.name = "logs",
+          .summary = "Show what happened to an event",
+          .details = "The oldest entry first: who took it, what was reported, who intervened.",
+          .positionals = {one_id()},
+          .options = {},
+          .examples = {{"eventq logs 1", "See the history of event 1"}},
+          .run = logs};
+}
+
+CommandSpec why_command() {
+  return {.name = "why",
+          .summary = "Explain why an event is where it is",
+          .details = "",
+          .positionals = {event_ids()},
+          .options = {},
+          .examples = {{"eventq why 1", "Find out why event 1 does not run"}},
+          .run = why};
+}
+
+}  // namespace eventq::cli

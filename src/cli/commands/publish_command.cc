@@ -1,0 +1,205 @@
+// publish_command.cc: `eventq publish`: one event, and what became of it when asked to wait.
+#include <chrono>
+#include <fstream>
+#include <iostream>
+#include <iterator>
+
+#include "base/json_writer.h"
+#include "base/numbers.h"
+#include "base/utf8.h"
+#include "cli/command_table.h"
+#include "cli/commands/events.h"
+#include "cli/record.h"
+#include "cli/settings.h"
+
+namespace eventq::cli {
+namespace {
+
+constexpr Millis kWaitUnlessSaid{30'000};
+
+Error wrong(std::string message) {
+  return {.code = ErrorCode::invalid_argument, .message = std::move(message)};
+}
+
+// JSON, @file or -. Empty: none was given.
+Result<std::string> read_payload(const Arguments& arguments) {
+  const auto given = arguments.text("PAYLOAD");
+  if (!given) return std::string();
+  std::string json = *given;
+  if (*given == "-") {
+    json.assign(std::istreambuf_iterator<char>(std::cin), {});
+  } else if (given->starts_with('@')) {
+    std::ifstream file(given->substr(1), std::ios::binary);
+    if (!file) return wrong("cannot read the file " + toml_string(given->substr(1)));
+    json.assign(std::istreambuf_iterator<char>(file), {});
+    if (file.bad()) return wrong("cannot read the file " + toml_string(given->substr(1)));
+  }
+  JsonParser parser;
+  const auto value = parser.parse(json);
+  if (value) return std::string(value->raw());
+  // The parser speaks of the body of a request.
+  const std::string& fault = value.error().message;
+  const std::size_t colon = fault.find(": ");
+  return wrong("the payload is not JSON: " + (colon == std::string::npos ? fault : fault.substr(colon + 2)) +
+               " A text has quotes of its own: '\"hello\"'.");
+}
+
+Result<void> add_texts(JsonWriter& body, const Arguments& arguments) {
+  struct Text {
+    std::string_view option;
+    std::string_view member;
+  };
+  for (const Text& text :
+       {Text{"--queue", "queue"}, Text{"--key", "ordering_key"}, Text{"--event-id", "event_id"},
+        Text{"--correlation", "correlation_id"}, Text{"--pattern", "pattern"}, Text{"--at", "run_at"}}) {
+    const auto value = arguments.text(text.option);
+    if (!value) continue;
+    if (!valid_utf8(*value)) return wrong(std::string(text.option) + " is not UTF-8");
+    body.key(text.member).string(*value);
+  }
+  return {};
+}
+
+Result<void> add_numbers(JsonWriter& body, const Arguments& arguments) {
+  struct Number {
+    std::string_view option;
+    std::string_view member;
+  };
+  for (const Number& number : {Number{"--priority", "priority"}, Number{"--retries", "max_retries"}}) {
+    const auto text = arguments.text(number.option);
+    if (!text) continue;
+    const auto value = parse_whole_signed<std::int64_t>(*text);
+    if (!value)
+      return wrong(std::string(number.option) + " must be a whole number, not " + toml_string(*text));
+    body.key(number.member).integer(*value);
+  }
+  return {};
+}
+
+Result<void> add_delay(JsonWriter& body, const Invocation& run) {
+  const auto delay = duration_option(run, "--delay");
+  if (!delay) return delay.error();
+  if (!*delay) return {};
+  const auto seconds = std::chrono::floor<std::chrono::seconds>(**delay);
+  if (seconds != **delay) return wrong("--delay must be whole seconds, such as 90s or 2m");
+  body.key("delay").integer(seconds.count());
+  return {};
+}
+
+Result<std::string> make_body(const Invocation& run) {
+  const Arguments& arguments = run.arguments;
+  const std::string tags = arguments.text_or("TAGS", "");
+  const std::string title = arguments.text_or("--title", tags.substr(0, tags.find(',')));
+  if (!valid_utf8(tags) || !valid_utf8(title)) return wrong("TAGS or --title is not UTF-8");
+  const auto payload = read_payload(arguments);
+  if (!payload) return payload.error();
+
+  std::string text;
+  JsonWriter body(text);
+  body.begin_object().key("title").string(title).key("tags").string(tags);
+  if (!payload->empty()) body.key("payload").raw(*payload);
+  for (const auto& added : {add_texts(body, arguments), add_numbers(body, arguments), add_delay(body, run)}) {
+    if (!added) return added.error();
+  }
+  body.end_object();
+  return text;
+}
+
+// The first part of the wait is in the call that publishes, so that a quick end costs one call.
+ExitCode publish_and_wait(Invocation& run, const std::string& body, Millis wait) {
+  const SteadyTime deadline = steady_now() + wait;
+  const std::int64_t seconds = wait_slice(deadline);
+  const Called published =
+      told(run, run.server.call({.method = "POST",
+                                 .target = "/events",
+                                 .body = body,
+                                 .headers = {{"Prefer", "wait=" + std::to_string(seconds)}},
+                                 .timeout = Millis{30'000} + std::chrono::seconds(seconds)}));
+  if (!published) return published.code;
+  JsonParser parser;
+  const auto event = parser.parse(published.body);
+  if (!event) return fail(run, "the server's answer cannot be read: " + event.error().message);
+  if (has_ended(text_at(*event, "status").value_or(""))) {
+    print_record(run.out, run.output, published.body);
+    return tell_end(run, published.body);
+  }
+
+  const std::int64_t id = integer_at(*event, "id").value_or(0);
+  const Waited waited = wait_for_end(run, id, deadline);
+  if (!waited.called) return waited.called.code;
+  print_record(run.out, run.output, waited.called.body);
+  if (waited.ended) return tell_end(run, waited.called.body);
+  return fail(run,
+              "event " + std::to_string(id) + " has not ended yet. Go on waiting with: eventq wait " +
+                  std::to_string(id),
+              ExitCode::timed_out);
+}
+
+ExitCode publish(Invocation& run) {
+  if (run.arguments.has("--at") && run.arguments.has("--delay")) {
+    return wrong_usage(run, "--at and --delay say the same in two ways; give one of them");
+  }
+  const auto body = make_body(run);
+  if (!body) return wrong_usage(run, body.error().message);
+  if (run.arguments.has("--wait")) {
+    if (run.arguments.text("--wait") == "") return publish_and_wait(run, *body, kWaitUnlessSaid);
+    const auto wait = duration_option(run, "--wait");
+    if (!wait) return wrong_usage(run, wait.error().message);
+    return publish_and_wait(run, *body, **wait);
+  }
+  const Called called = call(run, "POST", "/events", *body);
+  if (called) print_record(run.out, run.output, called.body);
+  return called.code;
+}
+
+std::vector<Parameter> publish_options() {
+  return {
+      {.name = "--title", .value = "TEXT", .help = "What people see in lists; the first tag unless given"},
+      {.name = "--queue",
+       .value = "NAME",
+       .help = "Into this queue",
+       .fallback = "main",
+       .completes = Completes::queue},
+      {.name = "--delay", .value = "DURATION", .help = "Not before so long from now, such as 90s or 2h"},
+      {.name = "--at", .value = "TIME", .help = "Not before this time, such as 2027-01-31T08:00:00Z"},
+      {.name = "--priority", .value = "N", .help = "Higher ones are delivered first", .fallback = "0"},
+      {.name = "--key",
+       .value = "TEXT",
+       .help = "Events of a queue with the same key run one at a time, in order"},
+      {.name = "--event-id", .value = "ID", .help = "Your own id; publishing it again publishes nothing"},
+      {.name = "--correlation", .value = "ID", .help = "Your own mark for events that belong together"},
+      {.name = "--retries",
+       .value = "N",
+       .help = "The failure that reaches it is final; the queue's setting unless given"},
+      {.name = "--pattern", .value = "TEXT", .help = "What happened, such as invoice.created"},
+      {.name = "--wait",
+       .value = "DURATION",
+       .help = "Wait for its end, 30s unless said, in whole seconds, and print the event as it ended",
+       .bare = true}};
+}
+
+}  // namespace
+
+CommandSpec publish_command() {
+  return {
+      .name = "publish",
+      .summary = "Publish an event",
+      .details =
+          "Prints the event as it was stored. It is on disk when the command ends.\n\n"
+          "With --wait the exit code tells how it ended: 0 done, 5 failed, cancelled or superseded, "
+          "3 when it has not ended in time: then it goes on, and `eventq wait` does, too.",
+      .positionals = {{.name = "TAGS",
+                       .help = "Who gets it: one or more, separated by commas",
+                       .required = true},
+                      {.name = "PAYLOAD",
+                       .help = "JSON, or @FILE, or - for standard input; null unless given",
+                       .completes = Completes::file}},
+      .options = publish_options(),
+      .examples = {{"eventq publish email '{\"to\":\"a@example.com\"}'", "Publish an event with a payload"},
+                   {"eventq publish email,urgent @mail.json --delay 10m",
+                    "Take the payload from a file, run it later"},
+                   {"eventq publish report --wait=2m", "Publish, and wait until a worker is done with it"}},
+      .run = publish};
+}
+
+}  // namespace eventq::cli

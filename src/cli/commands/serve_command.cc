@@ -1,0 +1,63 @@
+// serve_command.cc: `eventq serve` on the command line. Its options are the settings.
+#include "cli/command_table.h"
+#include "cli/invocation.h"
+#include "cli/serve.h"
+
+namespace eventq::cli {
+namespace {
+
+Parameter option_of(const Setting& setting) {
+  Parameter option{.name = flag_name(setting),
+                   .value = std::string(setting.placeholder),
+                   .help = std::string(setting.help) + " (" + variable_name(setting) + ")",
+                   .fallback = setting.text(Settings{})};
+  if (setting.kind == Setting::Kind::truth) {
+    option.value = "BOOL";  // --flag=false takes back what a file says
+    option.bare = true;
+  }
+  if (setting.placeholder == "PATH") option.completes = Completes::file;
+  return option;
+}
+
+ExitCode run(Invocation& invocation) { return serve(serve_request(invocation.arguments)); }
+
+}  // namespace
+
+ServeRequest serve_request(const Arguments& arguments) {
+  ServeRequest request;
+  for (const Setting& setting : all_settings()) {
+    auto value = arguments.text(flag_name(setting));
+    if (!value) continue;
+    if (setting.kind == Setting::Kind::truth && value->empty()) value = "true";
+    request.flags.values[std::string(setting.name)] = *value;
+  }
+  request.flags.config = arguments.text("--config");
+  if (arguments.has("--print-config")) request.mode = ServeRequest::Mode::print_config;
+  return request;
+}
+
+CommandSpec serve_command() {
+  CommandSpec command{
+      .name = "serve",
+      .summary = "Run the server",
+      .details = "A flag wins over the environment, that over the configuration file, that over the default.",
+      .positionals = {},
+      .options = {},
+      .examples = {{"eventq serve", "Keep events in eventq.db, listen on 127.0.0.1:8080"},
+                   {"eventq serve --print-config",
+                    "See which settings are in force, and where they are from"}},
+      .run = run,
+      .talks = CommandSpec::Talks::to_nobody,
+  };
+  for (const Setting& setting : all_settings()) command.options.push_back(option_of(setting));
+  command.options.push_back({.name = "--config",
+                             .value = "FILE",
+                             .help = "Read settings from this TOML file (EVENTQ_CONFIG)",
+                             .completes = Completes::file});
+  command.options.push_back(
+      {.name = "--print-config",
+       .help = "Print the settings in force as TOML, with where each came from, and exit"});
+  return command;
+}
+
+}  // namespace eventq::cli

@@ -1,0 +1,193 @@
+// tail_command.cc: `eventq tail`: events as they come, move and end.
+//
+// The server has no list of changes, so this asks once a second: for ids beyond the last one seen, and for
+// those of the events followed that are still live. One that is no longer is asked for by itself. So each
+// second costs three calls and one for each end.
+#include <poll.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <map>
+#include <optional>
+#include <ostream>
+
+#include "cli/command_table.h"
+#include "cli/commands/events.h"
+#include "cli/record.h"
+
+namespace eventq::cli {
+namespace {
+
+constexpr int kPauseMs = 1000;
+constexpr std::size_t kPage = 1000;
+constexpr std::size_t kFollowedMax = 1000;  // the newest live ones; others come and go unseen
+
+// Whether the reader of our output is still there, after a pause.
+bool pause() {
+  pollfd out{.fd = STDOUT_FILENO, .events = 0, .revents = 0};
+  return poll(&out, 1, kPauseMs) == 0;
+}
+
+class Tail {
+ public:
+  explicit Tail(Invocation& run) : run_(run), printer_(run.out, run.output, event_columns()) {
+    query_.add("queue", run.arguments.text("--queue"));
+    if (run.arguments.has("--tag")) query_.add("tags", join_list(run.arguments.texts("--tag")));
+    status_ = run.arguments.text("--status");
+  }
+
+  ExitCode follow() {
+    ExitCode code = find_newest();
+    if (code == ExitCode::done) code = look_at_live([](std::int64_t, const JsonValue&) {});
+    if (code != ExitCode::done) return code;
+    run_.err << "Following events at " << run_.url << "; Ctrl-C ends it.\n";
+    while (code == ExitCode::done && pause()) {
+      code = look_at_new();
+      if (code == ExitCode::done) code = look_at_changes();
+      printer_.flush();
+    }
+    return code;
+  }
+
+ private:
+  // There is no list from the end: doubles its step, then halves it.
+  ExitCode find_newest() {
+    std::int64_t step = 1;
+    bool growing = true;
+    while (step > 0) {
+      std::optional<std::int64_t> beyond;
+      const Paged paged = each_event(run_, Query(), last_ + step - 1, 1, [&](const JsonValue& event) {
+        beyond = integer_at(event, "id");
+        note_time(event);
+        return false;
+      });
+      if (paged.code != ExitCode::done) return paged.code;
+      if (beyond) last_ = *beyond;
+      if (!beyond) growing = false;
+      step = growing ? step * 2 : step / 2;
+    }
+    return ExitCode::done;
+  }
+
+  // Calls `visit` for each live event, and follows it from then on.
+  template <typename Visit>
+  ExitCode look_at_live(const Visit& visit) {
+    const std::int64_t first = states_.size() < kFollowedMax ? 0 : states_.begin()->first - 1;
+    horizon_ = last_;
+    for (const std::string_view status : {"PENDING", "PROCESSING"}) {
+      Query query = query_;
+      query.add("status", std::string(status));
+      std::size_t seen = 0;
+      std::int64_t last = 0;
+      const Paged paged = each_event(run_, query, first, kPage, [&](const JsonValue& event) {
+        last = integer_at(event, "id").value_or(0);
+        if (last > last_) return false;  // new: its turn comes
+        visit(last, event);
+        remember(event);
+        return ++seen < kPage;
+      });
+      if (paged.code != ExitCode::done) return paged.code;
+      if (seen == kPage) horizon_ = std::min(horizon_, last);
+    }
+    return ExitCode::done;
+  }
+
+  ExitCode look_at_new() {
+    const Paged paged = each_event(run_, query_, last_, kPage, [&](const JsonValue& event) {
+      last_ = integer_at(event, "id").value_or(last_);
+      show(event);
+      remember(event);
+      return true;
+    });
+    return paged.code;
+  }
+
+  ExitCode look_at_changes() {
+    std::map<std::int64_t, std::string> missing = states_;
+    const std::string before = newest_;
+    const ExitCode code = look_at_live([&](std::int64_t id, const JsonValue& event) {
+      // One that is not known was among too many to follow, or has come back to life since the last look.
+      const auto known = states_.find(id);
+      const bool changed = known == states_.end() ? text_at(event, "updated_at").value_or("") > before
+                                                  : known->second != state_of(event);
+      if (changed) show(event);
+      missing.erase(id);
+    });
+    if (code != ExitCode::done) return code;
+    for (const auto& [id, state] : missing) {
+      if (id > horizon_) break;
+      const Called called = call(run_, "GET", "/events/" + std::to_string(id));
+      if (called.code == ExitCode::unreachable) return called.code;
+      JsonParser parser;
+      const auto event = parser.parse(called.body);
+      if (called && event && state_of(*event) != state) show(*event);
+      if (called && event) remember(*event);
+      if (!called) states_.erase(id);
+    }
+    return ExitCode::done;
+  }
+
+  static std::string state_of(const JsonValue& event) {
+    return text_at(event, "status").value_or("") + text_at(event, "updated_at").value_or("");
+  }
+
+  void show(const JsonValue& event) {
+    if (!status_ || text_at(event, "status") == status_) printer_.add(event.raw());
+  }
+
+  void note_time(const JsonValue& event) {
+    newest_ = std::max(newest_, text_at(event, "updated_at").value_or(""));
+  }
+
+  void remember(const JsonValue& event) {
+    note_time(event);
+    const std::int64_t id = integer_at(event, "id").value_or(0);
+    if (has_ended(text_at(event, "status").value_or(""))) {
+      states_.erase(id);
+      return;
+    }
+    states_[id] = state_of(event);
+    if (states_.size() > kFollowedMax) states_.erase(states_.begin());
+  }
+
+  Invocation& run_;
+  RecordPrinter printer_;
+  Query query_;
+  std::optional<std::string> status_;
+  std::map<std::int64_t, std::string> states_;  // of the live events followed
+  std::int64_t last_ = 0;                       // the greatest id seen
+  std::string newest_;                          // the latest change seen; as text it has the order of time
+  std::int64_t horizon_ = 0;                    // up to which the last look at live events went
+};
+
+ExitCode tail(Invocation& run) {
+  if (run.output.format == Format::json) run.output.format = Format::jsonl;  // an array would never end
+  return Tail(run).follow();
+}
+
+}  // namespace
+
+CommandSpec tail_command() {
+  return {
+      .name = "tail",
+      .summary = "Follow events as they come, run and end",
+      .details =
+          "Prints a line for each new event and each change of one, seen once a second, so of several "
+          "changes within a second the last. Of live events the newest 1000 are followed. Ctrl-C ends it.",
+      .positionals = {},
+      .options =
+          {{.name = "--queue", .value = "NAME", .help = "Only of this queue", .completes = Completes::queue},
+           {.name = "--tag",
+            .value = "TAG",
+            .help = "Only events with it; with any of several",
+            .many = true},
+           {.name = "--status",
+            .value = "STATUS",
+            .help = "Only changes to it",
+            .choices = std::string(kEventStatuses),
+            .completes = Completes::status}},
+      .examples = {{"eventq tail --status FAILED", "See failures as they happen"}},
+      .run = tail};
+}
+
+}  // namespace eventq::cli

@@ -1,0 +1,176 @@
+// top_command.cc: `eventq top`: asks once a second, draws, and listens to the keys.
+#include <algorithm>
+#include <ostream>
+#include <string>
+#include <utility>
+
+#include "base/json.h"
+#include "base/steady.h"
+#include "cli/command_table.h"
+#include "cli/full_screen.h"
+#include "cli/invocation.h"
+#include "cli/record.h"
+#include "cli/top_screen.h"
+
+namespace eventq::cli {
+namespace {
+
+constexpr Millis kInterval{1'000};
+constexpr Millis kPatience{2'000};  // for one answer
+
+client::HttpRequest request(std::string method, std::string target, std::string body = {}) {
+  return {.method = std::move(method),
+          .target = std::move(target),
+          .body = std::move(body),
+          .headers = {},
+          .timeout = kPatience};
+}
+
+// What the server says of its own API; nothing when it cannot be had now.
+std::string server_version(client::HttpClient& server) {
+  const auto answer = server.call(request("GET", "/openapi.json"));
+  if (!answer) return "";
+  JsonParser parser;
+  const auto document = parser.parse(answer->body);
+  return document ? text_at(*document, "info.version").value_or("") : "";
+}
+
+class Top {
+ public:
+  explicit Top(Invocation& run) : run_(run), view_{.history = history_, .version = {}, .url = run.url} {}
+
+  ExitCode run() {
+    FullScreen screen;
+    SteadyTime next = steady_now();
+    for (;;) {
+      if (steady_now() >= next) {
+        refresh();
+        next = steady_now() + kInterval;
+      }
+      const FullScreen::Size size = FullScreen::size();
+      OutputOptions options = run_.output;
+      options.width = size.width;
+      FullScreen::draw(draw_top(view_, options, size.height));
+      const auto left = std::chrono::ceil<Millis>(next - steady_now());
+      const FullScreen::Read read = screen.wait(std::max(left, Millis{0}));
+      if (read.input == FullScreen::Input::stop) return ExitCode::interrupted;
+      if (read.letter == 'q') return ExitCode::done;
+      act_on(read);
+    }
+  }
+
+  // One print-out.
+  ExitCode print() {
+    const Called metrics = call(run_, "GET", "/metrics");
+    if (!metrics) return metrics.code;
+    if (run_.output.format != Format::table) return print_records(metrics.body);
+    const Called queues = call(run_, "GET", "/queues");
+    if (!queues) return queues.code;
+    const Called workers = call(run_, "GET", "/workers");
+    if (!workers) return workers.code;
+    auto sample = read_top_sample(metrics.body, queues.body, workers.body);
+    if (!sample) return fail(run_, sample.error().message);
+    history_.add(std::move(*sample), steady_now());
+    view_.version = server_version(run_.server);
+    run_.out << draw_top(view_, run_.output, 0);
+    return ExitCode::done;
+  }
+
+ private:
+  ExitCode print_records(const std::string& metrics) {
+    JsonParser parser;
+    const auto json = parser.parse(metrics);
+    if (!json) return fail(run_, json.error().message);
+    RecordPrinter printer(run_.out, run_.output,
+                          {{"QUEUE", "queue"}, {"DEPTH", "depth", Column::Kind::number}});
+    for (const JsonValue& queue : elements_at(*json, "queues")) printer.add(queue.raw());
+    printer.finish();
+    return ExitCode::done;
+  }
+
+  void refresh() {
+    const auto metrics = run_.server.call(request("GET", "/metrics"));
+    const auto queues = metrics ? run_.server.call(request("GET", "/queues")) : metrics;
+    const auto workers = queues ? run_.server.call(request("GET", "/workers")) : queues;
+    if (!workers) {
+      view_.notice = "No eventq server at " + run_.url + "; trying again. q quits.";
+      away_ = true;
+      return;
+    }
+    if (std::exchange(away_, false)) view_.notice.clear();
+    auto sample = read_top_sample(metrics->body, queues->body, workers->body);
+    if (!sample) {
+      view_.notice = "The server's figures cannot be read: " + sample.error().message;
+      return;
+    }
+    history_.add(std::move(*sample), steady_now());
+    if (view_.version.empty()) view_.version = server_version(run_.server);
+    select(0);
+  }
+
+  // So many lines down; what is not there any more gives way to the first.
+  void select(int down) {
+    const auto order = top_order(view_);
+    if (order.empty()) return;
+    const auto found = std::find(order.begin(), order.end(), view_.selected);
+    const auto at = found == order.end() ? 0 : found - order.begin() + down;
+    view_.selected =
+        order[static_cast<std::size_t>(std::clamp<std::ptrdiff_t>(at, 0, std::ssize(order) - 1))];
+  }
+
+  void act_on(const FullScreen::Read& read) {
+    if (read.input == FullScreen::Input::nothing || read.input == FullScreen::Input::redraw) return;
+    if (!away_) view_.notice.clear();
+    if (read.input == FullScreen::Input::up) select(-1);
+    if (read.input == FullScreen::Input::down) select(1);
+    if (read.letter == 's') {
+      view_.sort = static_cast<TopSort>((static_cast<std::size_t>(view_.sort) + 1) % kTopSorts);
+    }
+    if (read.letter == 'p') pause_or_resume();
+  }
+
+  void pause_or_resume() {
+    const auto& queues = history_.last().queues;
+    const auto queue = std::find_if(queues.begin(), queues.end(),
+                                    [&](const TopQueue& each) { return each.name == view_.selected; });
+    if (queue == queues.end()) return;
+    const std::string change = queue->state == "active" ? "pause" : "resume";
+    const auto answer =
+        run_.server.call(request("POST", "/queues/" + percent_encode(queue->name) + "/" + change,
+                                 change == "pause" ? R"({"by":"eventq top"})" : "{}"));
+    const bool done = answer && answer->status == 200;
+    view_.notice = (done ? "" : "Not done: ") + change + " " + queue->name;
+    refresh();
+  }
+
+  Invocation& run_;
+  TopHistory history_;
+  TopView view_;
+  bool away_ = false;
+};
+
+ExitCode top(Invocation& run) {
+  Top top(run);
+  const bool live = run.output.terminal && FullScreen::possible() && !run.arguments.has("--once");
+  return live && run.output.format == Format::table ? top.run() : top.print();
+}
+
+}  // namespace
+
+CommandSpec top_command() {
+  return {.name = "top",
+          .summary = "Watch queues and workers, live",
+          .details =
+              "Fills the terminal and looks again every second. Rates are events per second since the look "
+              "before; 5 MIN is what was done per second, a bar for every 15 seconds.\n"
+              "\n"
+              "Keys: `q` quits, the arrows select a queue, `p` pauses or resumes it, `s` sorts by the next "
+              "column. Without a terminal there is one print-out.",
+          .positionals = {},
+          .options = {{.name = "--once", .help = "Print once and exit"}},
+          .examples = {{"eventq top", "Watch until q is pressed"},
+                       {"eventq top --once -o table", "Print queues and workers as they are now"}},
+          .run = top};
+}
+
+}  // namespace eventq::cli

@@ -1,0 +1,81 @@
+// wait_command.cc: `eventq wait`: until events have ended.
+#include "base/steady.h"
+#include "cli/command_table.h"
+#include "cli/commands/events.h"
+#include "cli/record.h"
+
+namespace eventq::cli {
+namespace {
+
+// How much an outcome says about the whole: a call that failed most, then one that has not ended.
+int weight(ExitCode code) {
+  switch (code) {
+    case ExitCode::done: return 0;
+    case ExitCode::event_failed: return 1;
+    case ExitCode::pending:
+    case ExitCode::timed_out: return 2;
+    default: return 3;
+  }
+}
+
+ExitCode not_ended(Invocation& run, std::int64_t id, ExitCode code) {
+  return fail(run, "event " + std::to_string(id) + " has not ended", code);
+}
+
+ExitCode look_once(Invocation& run, std::int64_t id, NamedEvents& events) {
+  const Called called = call(run, "GET", "/events/" + std::to_string(id));
+  if (!called) return called.code;
+  events.add(called.body);
+  JsonParser parser;
+  const auto event = parser.parse(called.body);
+  const std::string status = event ? text_at(*event, "status").value_or("") : "";
+  return has_ended(status) ? tell_end(run, called.body) : not_ended(run, id, ExitCode::pending);
+}
+
+ExitCode wait_once(Invocation& run, std::int64_t id, std::optional<SteadyTime> deadline,
+                   NamedEvents& events) {
+  const Waited waited = wait_for_end(run, id, deadline);
+  if (!waited.called) return waited.called.code;
+  events.add(waited.called.body);
+  return waited.ended ? tell_end(run, waited.called.body) : not_ended(run, id, ExitCode::timed_out);
+}
+
+ExitCode wait(Invocation& run) {
+  const auto timeout = duration_option(run, "--timeout");
+  if (!timeout) return wrong_usage(run, timeout.error().message);
+  const bool look = run.arguments.has("--no-block");
+  if (look && *timeout) return wrong_usage(run, "--no-block does not wait, so it has no --timeout");
+  std::optional<SteadyTime> deadline;
+  if (*timeout) deadline = steady_now() + **timeout;
+  NamedEvents events(run);
+  ExitCode worst = ExitCode::done;
+  const ExitCode reached = for_each_id(run, [&](std::int64_t id) {
+    const ExitCode code = look ? look_once(run, id, events) : wait_once(run, id, deadline, events);
+    if (weight(code) > weight(worst)) worst = code;
+    return weight(code) == 3 ? code : ExitCode::done;
+  });
+  events.finish();
+  return reached == ExitCode::done ? worst : reached;
+}
+
+}  // namespace
+
+CommandSpec wait_command() {
+  return {
+      .name = "wait",
+      .summary = "Wait until events have ended",
+      .details =
+          "Prints each event as it ended. The exit code is 0 when all are done, 5 when one failed, was "
+          "cancelled or superseded, 3 when one has not ended in time, 8 when one has not ended with "
+          "--no-block, 1 when one could not be asked for.",
+      .positionals = {event_ids()},
+      .options = {{.name = "--timeout",
+                   .value = "DURATION",
+                   .help =
+                       "At most so long for all of them, in whole seconds; as long as it takes unless given"},
+                  {.name = "--no-block", .help = "Do not wait: only look"}},
+      .examples = {{"eventq wait 1 2 3 --timeout 5m", "Wait at most five minutes for three events"}},
+      .run = wait};
+}
+
+}  // namespace eventq::cli

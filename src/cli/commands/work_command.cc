@@ -1,0 +1,287 @@
+// work_command.cc: `eventq work`: runs a command for each event.
+#include <unistd.h>
+
+#include <csignal>
+#include <future>
+#include <mutex>
+#include <optional>
+#include <ostream>
+#include <string>
+#include <vector>
+
+#include "base/json_writer.h"
+#include "base/log.h"
+#include "base/numbers.h"
+#include "base/percent.h"
+#include "base/steady.h"
+#include "base/time_text.h"
+#include "cli/child.h"
+#include "cli/command_table.h"
+#include "cli/invocation.h"
+#include "cli/record.h"
+#include "cli/stop_signals.h"
+#include "cli/terminal_text.h"
+#include "eventq/client.h"
+#include "eventq/worker.h"
+#include "model/tags.h"
+
+namespace eventq::cli {
+namespace {
+
+using std::chrono_literals::operator""ms;
+
+constexpr int kLaterExit = 75;  // EX_TEMPFAIL of sysexits.h
+constexpr std::size_t kParallelMax = 1000;
+
+struct Order {
+  std::string command;
+  std::vector<std::string> tags;
+  std::string queue;
+  std::size_t parallel = 1;
+  std::optional<std::size_t> prefetch;
+  Millis timeout{0};
+  Millis later{0};
+  bool until_empty = false;
+};
+
+std::string_view mark_of(Handled::Kind kind) {
+  switch (kind) {
+    case Handled::Kind::done: return "done";
+    case Handled::Kind::later: return "later";
+    default: return "failed";
+  }
+}
+
+// Runs the command, and says what came of it.
+class Runner {
+ public:
+  Runner(Invocation& invocation, const Order& order)
+      : run_(invocation),
+        order_(order),
+        json_(invocation.arguments.text_or("--output", "") == "jsonl"),
+        terminal_(isatty(STDERR_FILENO) == 1) {}
+
+  Handled handle(const Event& event, const std::stop_token& stop) {
+    const SteadyTime start = steady_now();
+    const auto end = children.run({.command = order_.command,
+                                   .environment = environment_of(event),
+                                   .input = event.payload,
+                                   .timeout = order_.timeout},
+                                  stop);
+    // Another worker has it, or we are leaving: whatever is returned counts for nothing.
+    const bool lost = end && end->cause == ChildEnd::Cause::stopped;
+    const Handled handled = lost ? Handled::later(Millis{0}, "stopped") : judge(end);
+    say(event, handled, lost ? "stopped" : mark_of(handled.kind()), millis_since(start));
+    return handled;
+  }
+
+  // Says that events are taken from now on.
+  void begin() {
+    if (json_) return;
+    run_.err << "Working on " + join_tags(order_.tags) + " of queue " + order_.queue + " at " + run_.url +
+                    ", " + std::to_string(order_.parallel) + " at a time. Stop with Ctrl-C.\n"
+             << std::flush;
+  }
+
+  Children children;
+
+ private:
+  [[nodiscard]] std::vector<std::string> environment_of(const Event& event) const {
+    return {"EVENTQ_ID=" + std::to_string(static_cast<std::int64_t>(event.id)),
+            "EVENTQ_EVENT_ID=" + event.event_id,
+            "EVENTQ_QUEUE=" + event.queue,
+            "EVENTQ_TITLE=" + event.title,
+            "EVENTQ_TAGS=" + join_tags(event.tags),
+            "EVENTQ_ATTEMPT=" + std::to_string(event.attempts),
+            "EVENTQ_PATTERN=" + event.pattern,
+            "EVENTQ_CORRELATION_ID=" + event.correlation_id,
+            "EVENTQ_PRIORITY=" + std::to_string(event.priority),
+            "EVENTQ_URL=" + run_.url};
+  }
+
+  [[nodiscard]] Handled judge(const Result<ChildEnd>& end) const {
+    if (!end) return Handled::later(order_.later, end.error().message);
+    if (end->cause == ChildEnd::Cause::timed_out) {
+      return Handled::retry("took longer than " + format_duration(order_.timeout) +
+                            (end->complaint.empty() ? "" : "\n" + end->complaint));
+    }
+    if (end->signal == 0 && end->exit_code == 0) return Handled::done();
+    if (end->signal == 0 && end->exit_code == kLaterExit) {
+      return Handled::later(order_.later, "exit 75");
+    }
+    return Handled::retry(end->complaint.empty() ? describe(*end) : end->complaint);
+  }
+
+  void say(const Event& event, const Handled& handled, std::string_view what, Millis took) {
+    const auto id = static_cast<std::int64_t>(event.id);
+    std::string line;
+    if (json_) {
+      JsonWriter json(line);
+      json.begin_object().key("id").integer(id).key("result").string(what);
+      json.key("attempt").integer(event.attempts).key("ms").integer(took.count());
+      if (!handled.message().empty()) json.key("message").string(handled.message());
+      json.end_object();
+    } else if (terminal_ || what == "failed") {
+      const std::string_view mark = what == "done" ? "✓" : what == "failed" ? "✗" : "↻";
+      line = std::string(mark) + " " + std::to_string(id) + " " + printable(event.title) + " " +
+             std::to_string(took.count()) + " ms";
+      if (!handled.message().empty()) line += ": " + printable(handled.message().substr(0, 200));
+    }
+    if (line.empty()) return;
+    const std::lock_guard lock(mutex_);
+    run_.err << line + "\n" << std::flush;
+  }
+
+  Invocation& run_;
+  const Order& order_;
+  const bool json_;
+  const bool terminal_;
+  std::mutex mutex_;  // of run_.err
+};
+
+// An event with several of the tags is still run once: for the first of them that it has.
+Handler handler_of(Runner& runner, const Order& order, const std::string& tag) {
+  return [&runner, &order, tag](const Event& event, const std::stop_token& stop) {
+    for (const std::string& wanted : order.tags) {
+      if (std::find(event.tags.begin(), event.tags.end(), wanted) == event.tags.end()) continue;
+      return wanted == tag ? runner.handle(event, stop) : Handled::done();
+    }
+    return Handled::done();
+  };
+}
+
+// No live event with these tags, in whosever hands.
+bool is_empty(Invocation& run, const Order& order) {
+  // An event may move from one to the other between two questions, but not twice and back.
+  for (const std::string_view status : {"PENDING", "PROCESSING", "PENDING"}) {
+    const auto answer = run.server.call({.target = "/events?limit=1&status=" + std::string(status) +
+                                                   "&queue=" + percent_encode(order.queue) +
+                                                   "&tags=" + percent_encode(join_tags(order.tags))});
+    if (!answer || answer->status != 200) return false;
+    JsonParser parser;
+    const auto body = parser.parse(answer->body);
+    if (!body || !elements_at(*body, "events").empty()) return false;
+  }
+  return true;
+}
+
+// Children have the stop time to finish; another signal ends them and us at once.
+ExitCode stop(Invocation& run, Worker& worker, Runner& runner, StopSignals& signals) {
+  auto stopping = std::async(std::launch::async, [&] { return worker.stop(); });
+  while (stopping.wait_for(0ms) != std::future_status::ready) {
+    const auto signal = signals.wait(20ms);
+    if (!signal) continue;
+    runner.children.kill_all();
+    _exit(128 + *signal);
+  }
+  if (stopping.get()) return ExitCode::done;
+  // Threads are left behind that still use what is here.
+  runner.children.kill_all();
+  run.out << std::flush;
+  _exit(0);
+}
+
+ExitCode work(Invocation& run, const Order& order) {
+  StopSignals signals;
+  std::signal(SIGPIPE, SIG_IGN);
+  if (const auto there = call(run, "GET", "/healthz"); !there) return there.code;
+  const Logger log = stderr_logger(LogLevel::warning);
+  auto client = Client::connect(run.url, {.logger = log});
+  if (!client) return wrong_usage(run, client.error().message);
+  Runner runner(run, order);
+  Worker worker(**client,
+                {.queue = order.queue, .threads = order.parallel, .prefetch = order.prefetch, .logger = log});
+  for (const std::string& tag : order.tags) worker.on_tag(tag, handler_of(runner, order, tag));
+  if (const auto started = worker.start(); !started) return fail(run, started.error().message);
+
+  runner.begin();
+  for (;;) {
+    if (signals.wait(200ms)) break;
+    if (order.until_empty && worker.stats().held == 0 && is_empty(run, order)) break;
+  }
+  return stop(run, worker, runner, signals);
+}
+
+ExitCode run(Invocation& invocation) {
+  const Arguments& arguments = invocation.arguments;
+  Order order{.command = arguments.text_or("--exec", ""),
+              .tags = split_list(arguments.text_or("TAGS", "")),
+              .queue = arguments.text_or("--queue", "main"),
+              .until_empty = arguments.has("--until-empty")};
+  if (order.command.empty())
+    return wrong_usage(invocation, "--exec CMD is missing: the command to run for each event.");
+  const auto parallel = parse_whole<std::size_t>(arguments.text_or("--parallel", "1"));
+  if (!parallel || *parallel < 1 || *parallel > kParallelMax) {
+    return wrong_usage(invocation, "--parallel is a number of commands, from 1 to 1000.");
+  }
+  order.parallel = *parallel;
+  if (const auto text = arguments.text("--prefetch")) {
+    order.prefetch = parse_whole<std::size_t>(*text);
+    if (!order.prefetch || *order.prefetch > kParallelMax) {
+      return wrong_usage(invocation, "--prefetch is a number of events, from 0 to 1000.");
+    }
+  }
+  const auto later = parse_duration(arguments.text_or("--later", "10s"));
+  if (!later) return wrong_usage(invocation, "--later: " + later.error().message);
+  order.later = *later;
+  if (const auto text = arguments.text("--timeout")) {
+    const auto timeout = parse_duration(*text);
+    if (!timeout || timeout->count() == 0) {
+      return wrong_usage(invocation, "--timeout: " + (timeout ? "it must be longer than nothing."
+                                                              : timeout.error().message));
+    }
+    order.timeout = *timeout;
+  }
+  return work(invocation, order);
+}
+
+}  // namespace
+
+CommandSpec work_command() {
+  return {
+      .name = "work",
+      .summary = "Run a command for each event",
+      .details =
+          "The command is run by /bin/sh with the payload on its stdin, and EVENTQ_ID, EVENTQ_EVENT_ID, "
+          "EVENTQ_QUEUE, "
+          "EVENTQ_TITLE, EVENTQ_TAGS, EVENTQ_ATTEMPT, EVENTQ_PATTERN, EVENTQ_CORRELATION_ID, EVENTQ_PRIORITY "
+          "and "
+          "EVENTQ_URL in its environment. Its exit code decides: 0, the event is done; 75, it is given back "
+          "for a "
+          "while (--later) and no failure is counted; anything else is a failure, with the end of what it "
+          "wrote to "
+          "stderr as the message.\n\n"
+          "While it runs its lease is kept. When the lease is lost all the same, or its time is over "
+          "(--timeout), the "
+          "command and all that it started get SIGTERM, and SIGKILL five seconds later.\n\n"
+          "SIGINT or SIGTERM: takes no more events and waits up to 30 s for the commands that run; what is "
+          "not done "
+          "by then is given back. A second one ends all at once. What is done is said on stderr: on a "
+          "terminal a line "
+          "per event, elsewhere one per failure, with -o jsonl a JSON object per event.",
+      .positionals = {{.name = "TAGS", .help = "Events with any of these tags: email,sms", .required = true}},
+      .options =
+          {{.name = "--exec", .value = "CMD", .help = "The command"},
+           {.name = "-j,--parallel", .value = "N", .help = "Commands that run at once", .fallback = "1"},
+           {.name = "--queue",
+            .value = "NAME",
+            .help = "The queue",
+            .fallback = "main",
+            .completes = Completes::queue},
+           {.name = "--timeout", .value = "TIME", .help = "The longest that a command may run, such as 10m"},
+           {.name = "--later",
+            .value = "TIME",
+            .help = "How long exit code 75 gives back for",
+            .fallback = "10s"},
+           {.name = "--prefetch",
+            .value = "N",
+            .help = "Events held ready beside those that run [as many as run]"},
+           {.name = "--until-empty",
+            .help = "Exit when no event with these tags is pending or in work, also with other workers"}},
+      .examples = {{"eventq work email --exec ./send.sh -j 4", "Four at a time"},
+                   {"eventq work report --exec 'jq .month' --until-empty", "What there is, then exit"}},
+      .run = run,
+  };
+}
+
+}  // namespace eventq::cli

@@ -1,0 +1,72 @@
+// output.h: records as people and programs want them: a table on a terminal, JSON lines in a pipe.
+#pragma once
+
+#include <cstdint>
+#include <iosfwd>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/json.h"
+#include "eventq/clock.h"
+
+namespace eventq::cli {
+
+enum class Format : std::uint8_t { table, json, jsonl, csv, id };
+enum class TimeFormat : std::uint8_t { relative, iso };
+
+struct OutputOptions {
+  Format format = Format::jsonl;
+  std::vector<std::string> fields;  // "id", "payload.to"; empty: the command's own columns
+  bool color = false;
+  bool terminal = false;  // stdout is one
+  TimeFormat time = TimeFormat::iso;
+  std::size_t width = 80;                // of the terminal
+  const Clock* clock = &system_clock();  // what relative times are relative to
+};
+
+// A column of a table: its heading, and the member of the record it shows ("payload.to" reaches inside).
+struct Column {
+  std::string_view heading;
+  std::string_view field;
+  enum class Kind : std::uint8_t { text, number, time, status, duration } kind = Kind::text;
+};
+
+// Prints records, each a JSON object as text, in the format asked for. Tables are aligned (wide characters
+// counted), cut to the terminal's width, statuses coloured; JSON and JSON lines are the records as they came,
+// each on one line. Control characters in them never reach a terminal.
+class RecordPrinter {
+ public:
+  RecordPrinter(std::ostream& out, const OutputOptions& options, std::vector<Column> columns);
+  void add(std::string_view json_object);
+  // Prints the rows so far; later ones are aligned with them. For lists without end.
+  void flush();
+  void finish();  // the rest of the table, or the end of the array
+
+ private:
+  void add_row(const JsonValue& record);
+  [[nodiscard]] std::string cell(const JsonValue& record, const Column& column) const;
+  [[nodiscard]] std::vector<std::size_t> fitted() const;
+  void print_row(const std::vector<std::string>& row, const std::vector<std::size_t>& widths, bool heading);
+
+  std::ostream& out_;
+  OutputOptions options_;
+  std::vector<Column> columns_;  // whose views may point into options_.fields
+  std::vector<std::vector<std::string>> rows_;
+  std::vector<std::size_t> widths_;
+  std::size_t count_ = 0;
+  bool headed_ = false;
+};
+
+// One record: members under each other on a terminal, else as above.
+void print_record(std::ostream& out, const OutputOptions& options, std::string_view json_object);
+
+// "3 min ago", "in 4 min", "now".
+[[nodiscard]] std::string relative_time(TimePoint time, TimePoint now);
+
+enum class Color : std::uint8_t { none, red, green, yellow, blue, cyan, dim, bold };
+[[nodiscard]] Color status_color(std::string_view status);  // of an event or a queue
+std::string paint(const OutputOptions& options, Color color, std::string_view text);
+
+}  // namespace eventq::cli

@@ -1,0 +1,35 @@
+// probes.h: what `eventq doctor` measures of this machine, each with its judgment and what would mend it.
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace eventq::cli {
+
+struct Diagnosis {
+  enum class State : std::uint8_t { ok, warn, fail };
+  State state = State::ok;
+  std::string what;  // "fsync"
+  std::string text;
+  std::string fix = {};  // empty when all is well
+};
+
+// Of the folder with the store.
+Diagnosis probe_fsync(const std::string& folder, int samples = 200);
+Diagnosis probe_file_system(const std::string& folder);
+Diagnosis probe_disk(const std::string& folder);
+
+Diagnosis probe_open_files();
+
+// The judgments alone.
+Diagnosis judge_fsync(std::vector<std::chrono::microseconds> samples);
+Diagnosis judge_file_system(std::uint64_t type);  // statfs(2)'s f_type
+Diagnosis judge_disk(std::uint64_t free_bytes, std::uint64_t all_bytes);
+Diagnosis judge_open_files(std::uint64_t limit);
+Diagnosis judge_sqlite(std::string_view version);
+Diagnosis judge_clock(std::chrono::seconds behind);  // of the server's clock behind ours
+
+}  // namespace eventq::cli

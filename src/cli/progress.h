@@ -1,0 +1,49 @@
+// progress.h: how far a long command is, on stderr.
+//
+// On a terminal a bar, from half a second on, and its last state stays. Elsewhere a line every ten seconds.
+#pragma once
+
+#include <cstdint>
+#include <iosfwd>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "base/steady.h"
+
+namespace eventq::cli {
+
+// Digits in groups of three: "1 000 000".
+[[nodiscard]] std::string grouped(std::int64_t number);
+
+class Progress {
+ public:
+  // `doing` is "Importing". Without `all` nobody knows how much there is.
+  Progress(std::ostream& err, bool terminal, std::string doing, std::optional<std::int64_t> all,
+           SteadyTime now = steady_now());
+  ~Progress() { finish(); }
+  Progress(const Progress&) = delete;
+  Progress& operator=(const Progress&) = delete;
+
+  // `note` stands at the end: "0 rejected".
+  void show(std::int64_t done, std::string_view note = {}, SteadyTime now = steady_now());
+  // Ends the line, if there is one. Before anything else is printed.
+  void finish();
+
+ private:
+  void measure(std::int64_t done, SteadyTime now);
+  [[nodiscard]] std::string line(std::int64_t done, std::string_view note, SteadyTime now) const;
+
+  std::ostream& err_;
+  const bool terminal_;
+  const std::string doing_;
+  const std::optional<std::int64_t> all_;
+  const SteadyTime start_;
+  SteadyTime shown_;
+  SteadyTime measured_;
+  std::int64_t measured_done_ = 0;
+  std::optional<double> rate_;  // a second, a moving average
+  std::string last_;            // on the terminal now
+};
+
+}  // namespace eventq::cli

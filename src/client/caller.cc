@@ -1,0 +1,120 @@
+// caller.cc: see caller.h.
+#include "client/caller.h"
+
+#include <algorithm>
+#include <condition_variable>
+#include <mutex>
+#include <optional>
+#include <utility>
+
+#include "base/backoff.h"
+#include "base/log.h"
+#include "base/time_text.h"
+#include "wire/event_reader.h"
+
+namespace eventq::client {
+namespace {
+
+void pause_for(Millis pause, const std::stop_token& stop = {}) {
+  std::mutex mutex;
+  std::unique_lock lock(mutex);
+  std::condition_variable_any nothing;
+  nothing.wait_for(lock, stop, pause, [] { return false; });
+}
+
+// Why a try failed.
+struct Failed {
+  Error error;
+  bool again = false;       // another try may succeed soon
+  bool is_refusal = false;  // no other try would
+};
+
+// Nothing: it did not fail.
+std::optional<Failed> look_at(const Result<HttpResponse>& response) {
+  if (!response) {
+    const ErrorCode code = response.error().code;
+    return Failed{response.error(), code == ErrorCode::unavailable || code == ErrorCode::unknown_outcome};
+  }
+  const int status = response->status;
+  if (status >= 200 && status < 300) return std::nullopt;
+  Error error = wire::read_problem(status, response->body, response->header("retry-after"));
+  const bool is_refusal = status < 500 && status != 429;
+  const bool is_known = status != 503 || error.code != ErrorCode::unknown_outcome;
+  const bool is_busy = status == 429 || (status >= 502 && status <= 504 && is_known);
+  const bool again = is_busy && error.retry_after <= Backoff::kLongest;
+  return Failed{std::move(error), again, is_refusal};
+}
+
+// No answer came, or a gateway's: what that means depends on what was asked.
+Result<HttpResponse> last_word(Result<HttpResponse> response, Error error, Caller::Effect effect) {
+  const bool is_answer = response && response->status != 502 && response->status != 504;
+  if (is_answer) return response;
+  if (error.code == ErrorCode::timeout) error.code = ErrorCode::unknown_outcome;
+  if (error.code == ErrorCode::unknown_outcome && effect == Caller::Effect::reads) {
+    error.code = ErrorCode::unavailable;
+  }
+  return error;
+}
+
+Millis pause_after(const Error& error, Backoff& backoff) {
+  return std::max<Millis>(random_part(backoff.failed()), error.retry_after);
+}
+
+}  // namespace
+
+Caller::Caller(HttpUrl url, const ClientOptions& options)
+    : tries_(options.tries), timeout_(options.timeout), logger_(options.logger), http_(std::move(url)) {}
+
+Result<HttpResponse> Caller::call(HttpRequest request, Effect effect) {
+  request.timeout += timeout_;
+  Backoff backoff;
+  for (int left = tries_ - 1;; --left) {
+    auto response = http_.call(request);
+    const auto failed = look_at(response);
+    if (!failed) return response;
+    if (left == 0 || !failed->again) {
+      return last_word(std::move(response), failed->error, effect);
+    }
+    const Millis pause = pause_after(failed->error, backoff);
+    log_again(request, failed->error, pause);
+    pause_for(pause);
+  }
+}
+
+Result<void> Caller::stream(const HttpRequest& request, const EventStream::OnEvent& on_event,
+                            const std::stop_token& stop) {
+  Backoff backoff;
+  while (!stop.stop_requested()) {
+    EventStream events(on_event);
+    Result<void> fed;
+    const auto response = http_.stream(
+        request,
+        [&](std::string_view piece) {
+          backoff.succeeded();
+          fed = events.feed(piece);
+          return fed.has_value();
+        },
+        stop);
+    if (!fed) return fed;
+    if (stop.stop_requested()) break;
+    const auto failed = look_at(response);
+    if (failed && failed->is_refusal) return failed->error;
+    const Error error = failed ? failed->error : Error{ErrorCode::unavailable, "The stream ended.", ""};
+    const Millis pause = pause_after(error, backoff);
+    log_again(request, error, pause);
+    pause_for(pause, stop);
+  }
+  return {};
+}
+
+void Caller::log_again(const HttpRequest& request, const Error& error, Millis pause) const {
+  if (!logger_) return;
+  logger_(LogLevel::warning, LogLine("the server is called again")
+                                 .add("method", request.method)
+                                 .add("path", request.target.substr(0, request.target.find('?')))
+                                 .add("in", format_duration(pause))
+                                 .add("error", error.message)
+                                 .str());
+}
+
+}  // namespace eventq::client

@@ -1,0 +1,348 @@
+// client.cc: the public Queue on the HTTP API: one call of the server for each of ours.
+#include "eventq/client.h"
+
+#include <algorithm>
+#include <chrono>
+#include <map>
+#include <mutex>
+#include <utility>
+
+#include "base/json.h"
+#include "base/overloaded.h"
+#include "base/percent.h"
+#include "base/process_name.h"
+#include "base/time_text.h"
+#include "base/uuid.h"
+#include "client/caller.h"
+#include "eventq/limits.h"
+#include "model/names.h"
+#include "model/policy.h"
+#include "model/tags.h"
+#include "model/validate.h"
+#include "wire/event_reader.h"
+#include "wire/new_event_json.h"
+#include "wire/request_writer.h"
+
+namespace eventq {
+namespace {
+
+using client::Caller;
+using client::HttpRequest;
+using client::HttpResponse;
+using Effect = client::Caller::Effect;
+
+// A server says something at least every 15 s, and may be late.
+constexpr Millis kStreamSilence{45'000};
+
+Error invalid(std::string_view field, std::string message) {
+  return {ErrorCode::invalid_argument, std::move(message), std::string(field)};
+}
+
+std::string text_of(EventId id) { return std::to_string(static_cast<std::int64_t>(id)); }
+
+HttpRequest get_request(std::string target) {
+  return {.method = "GET", .target = std::move(target), .body = {}, .headers = {}, .timeout = Millis(0)};
+}
+
+HttpRequest post_request(std::string target, std::string body) {
+  return {.method = "POST",
+          .target = std::move(target),
+          .body = std::move(body),
+          .headers = {},
+          .timeout = Millis(0)};
+}
+
+// A payload becomes a part of the body: what is no JSON would say something else there.
+std::optional<Error> unsendable(const NewEvent& event) {
+  if (!event.attributes.empty()) {
+    return invalid("attributes", "attributes cannot be sent to a server; leave them out.");
+  }
+  JsonParser parser;
+  const auto parsed = parser.parse(event.payload);
+  if (parsed) return std::nullopt;
+  return invalid("payload", "payload: " + parsed.error().message);
+}
+
+// The answer to the last failure says only how many there were; the rest is what was reported.
+void add_report(LogEntry& entry, const Lease& lease, const Failure& failure) {
+  const bool is_told = entry.event_id != EventId{};
+  if (is_told) return;
+  entry.event_id = lease.event_id;
+  entry.worker_id = lease.worker_id;
+  entry.attempt = lease.attempt.value_or(0);
+  entry.status_code = failure.status_code;
+  if (!failure.message.empty()) entry.error_message = failure.message;
+  entry.execution_time_ms = failure.execution_time_ms;
+  entry.created_at = system_clock().now();
+}
+
+void add_report(Result<LogEntry>& entry, const Lease& lease, const wire::Said& what) {
+  const auto* const failure = std::get_if<Failure>(&what);
+  if (entry && failure != nullptr) add_report(*entry, lease, *failure);
+}
+
+bool is_success(const HttpResponse& response) { return response.status >= 200 && response.status < 300; }
+
+Error problem_of(const HttpResponse& response) {
+  return wire::read_problem(response.status, response.body, response.header("retry-after"));
+}
+
+template <typename T>
+Result<T> read_body(const HttpResponse& response, Result<T> (*read)(const JsonValue&)) {
+  JsonParser parser;
+  const auto body = parser.parse(response.body);
+  if (body) return read(*body);
+  return Error{ErrorCode::internal, "The server's answer is no JSON: " + body.error().message, ""};
+}
+
+class ClientImpl final : public Client {
+ public:
+  ClientImpl(client::HttpUrl url, const ClientOptions& options)
+      : worker_id_(options.worker_id), caller_(std::move(url), options) {}
+
+  Result<Event> publish(const NewEvent& event) override {
+    if (auto fault = unsendable(event)) return *fault;
+    return ask(publication("/events", wire::write_event_request(event)), Effect::changes, wire::read_event);
+  }
+
+  Result<std::vector<Event>> publish_batch(std::span<const NewEvent> events) override;
+  Result<std::optional<Claim>> poll(const PollRequest& request) override;
+
+  Result<LogEntry> complete(const Lease& lease, const Outcome& outcome) override {
+    return report(lease, outcome);
+  }
+  Result<LogEntry> fail(const Lease& lease, const Failure& failure) override {
+    return report(lease, failure);
+  }
+  Result<LogEntry> give_back(const Lease& lease, const Return& how) override { return report(lease, how); }
+
+  Result<TurnResult> next(const Turn& turn) override;
+
+  Result<TimePoint> heartbeat(const Lease& lease) override {
+    return ask(post_request(path(lease.event_id, "/heartbeat"), wire::write_heartbeat(lease)),
+               Effect::changes, wire::read_lease_end);
+  }
+
+  Result<void> finalize(EventId id, const std::vector<std::string>& errors) override {
+    return finish(id, Outcome{.status_code = {}, .execution_time_ms = {}, .errors = errors});
+  }
+  Result<void> finalize(EventId id, Verdict verdict) override {
+    if (verdict == Verdict::success) return finish(id, Outcome{});
+    Failure failure;
+    failure.permanent = true;
+    return finish(id, failure);
+  }
+
+  Result<Event> wait(EventId id, Millis timeout) override;
+  Result<QueueConfig> settings(const std::string& name) override;
+
+  Result<Event> get(EventId id) override {
+    return ask(get_request(path(id)), Effect::reads, wire::read_event);
+  }
+  Result<std::vector<LogEntry>> log(EventId id) override {
+    return ask(get_request(path(id, "?include_logs=true")), Effect::reads, wire::read_log);
+  }
+
+  Result<void> stream(const StreamRequest& request, const std::function<void(Claim)>& on_claim,
+                      const std::stop_token& stop) override;
+
+ private:
+  static std::string path(EventId id, std::string_view rest = {}) {
+    return "/events/" + text_of(id) + std::string(rest);
+  }
+
+  // Calls the server and has `read` read its answer.
+  template <typename T>
+  Result<T> ask(HttpRequest request, Effect effect, Result<T> (*read)(const JsonValue&)) {
+    const auto response = caller_.call(std::move(request), effect);
+    if (!response) return response.error();
+    if (!is_success(*response)) return problem_of(*response);
+    return read_body(*response, read);
+  }
+
+  HttpRequest publication(std::string target, std::string body);
+  Result<LogEntry> report(const Lease& lease, const wire::Said& what);
+  Result<void> finish(EventId id, const wire::Said& what);
+  std::optional<int> held_attempt(EventId id);
+  void let_go(const Lease& lease);
+
+  // Set in the constructor, never changed.
+  const std::string worker_id_;
+
+  Caller caller_;
+
+  // Guarded by mutex_.
+  std::mutex mutex_;
+  Uuid7Source keys_ = Uuid7Source::from_entropy();
+  std::map<EventId, int> held_;  // the attempts this object polled and has not reported on
+};
+
+// Made once for all tries, so that the server knows a repetition.
+HttpRequest ClientImpl::publication(std::string target, std::string body) {
+  HttpRequest request = post_request(std::move(target), std::move(body));
+  const std::scoped_lock lock(mutex_);
+  request.headers.emplace_back("Idempotency-Key", keys_.next(system_clock().now()));
+  return request;
+}
+
+Result<std::vector<Event>> ClientImpl::publish_batch(std::span<const NewEvent> events) {
+  if (events.empty()) return std::vector<Event>();
+  if (events.size() == 1) {
+    auto published = publish(events.front());
+    if (!published) return published.error();
+    return std::vector<Event>{std::move(*published)};
+  }
+  for (const NewEvent& event : events) {
+    if (auto fault = unsendable(event)) return *fault;
+  }
+  return ask(publication("/events/batch", wire::write_batch_request(events)), Effect::changes,
+             wire::read_batch);
+}
+
+Result<std::optional<Claim>> ClientImpl::poll(const PollRequest& request) {
+  if (request.clock != nullptr) {
+    return invalid("clock", "A server judges by its own clock what is due; leave clock out.");
+  }
+  Turn turn;
+  turn.limit = 1;
+  turn.tags = request.tags;
+  turn.queue = request.queue;
+  auto taken = next(turn);
+  if (!taken) return taken.error();
+  if (taken->claims.empty()) return std::optional<Claim>();
+  Claim& claim = taken->claims.front();
+  const std::scoped_lock lock(mutex_);
+  held_[claim.event.id] = claim.event.attempts;
+  return std::optional(std::move(claim));
+}
+
+Result<LogEntry> ClientImpl::report(const Lease& lease, const wire::Said& what) {
+  const std::string target = path(lease.event_id, "/") + std::string(wire::path_of(what));
+  const auto response = caller_.call(post_request(target, wire::write_report(lease, what)), Effect::changes);
+  if (!response) return response.error();
+  // The last failure that an event may have is answered as a problem, though it was recorded.
+  auto entry = read_body(*response, wire::read_report);
+  if (!entry && !is_success(*response)) entry = problem_of(*response);
+  add_report(entry, lease, what);
+  if (entry || entry.error().code == ErrorCode::lease_lost) let_go(lease);
+  return entry;
+}
+
+std::optional<int> ClientImpl::held_attempt(EventId id) {
+  const std::scoped_lock lock(mutex_);
+  const auto held = held_.find(id);
+  return held == held_.end() ? std::nullopt : std::optional(held->second);
+}
+
+void ClientImpl::let_go(const Lease& lease) {
+  if (lease.worker_id != worker_id_) return;
+  const std::scoped_lock lock(mutex_);
+  const auto held = held_.find(lease.event_id);
+  if (held != held_.end() && lease.attempt.value_or(held->second) == held->second) held_.erase(held);
+}
+
+Result<TurnResult> ClientImpl::next(const Turn& turn) {
+  if (turn.limit == 0 && turn.reports.empty()) return TurnResult{};
+  const std::string& worker_id = turn.worker_id.empty() ? worker_id_ : turn.worker_id;
+  HttpRequest request = post_request("/events/next", wire::write_turn(turn, worker_id));
+  if (turn.limit > 0) request.timeout = turn.wait;
+  auto answer = ask(std::move(request), Effect::changes, wire::read_turn);
+  if (!answer) return answer;
+  if (answer->results.size() != turn.reports.size()) {
+    return Error{ErrorCode::internal, "The server's answer has not one result for each report.", ""};
+  }
+  // Results come sorted by what was reported.
+  std::vector<std::size_t> order(turn.reports.size());
+  for (std::size_t i = 0; i < order.size(); ++i) order[i] = i;
+  std::stable_sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) {
+    return turn.reports[a].what.index() < turn.reports[b].what.index();
+  });
+  std::vector<Result<LogEntry>> results(order.size(), Result<LogEntry>(LogEntry()));
+  for (std::size_t i = 0; i < order.size(); ++i) {
+    const Report& report = turn.reports[order[i]];
+    Result<LogEntry>& result = results[order[i]];
+    result = std::move(answer->results[i]);
+    add_report(result, Lease{report.id, worker_id, report.attempt}, report.what);
+  }
+  answer->results = std::move(results);
+  return answer;
+}
+
+Result<void> ClientImpl::finish(EventId id, const wire::Said& what) {
+  Error lost{ErrorCode::lease_lost, "Event " + text_of(id) + " was not polled by this queue object.", "id"};
+  if (const auto attempt = held_attempt(id)) {
+    const auto entry = report(Lease{id, worker_id_, attempt}, what);
+    if (entry) return {};
+    if (entry.error().code != ErrorCode::lease_lost) return entry.error();
+    lost = entry.error();
+  }
+  // It may have ended by an earlier call, or by somebody else: then there is nothing left to do.
+  const auto event = get(id);
+  if (!event) return event.error();
+  if (has_ended(event->status)) return {};
+  return lost;
+}
+
+// In slices of what a server waits at most.
+Result<Event> ClientImpl::wait(EventId id, Millis timeout) {
+  Millis left = std::clamp(timeout, Millis(0), Millis(limits::kDelay));  // a year is for ever
+  while (true) {
+    const Millis slice = std::min<Millis>(left, limits::kWait);
+    HttpRequest request =
+        post_request(path(id, "/wait?timeout=" + std::to_string(wire::whole_seconds(slice))), "");
+    request.timeout = slice;
+    auto event = ask(std::move(request), Effect::reads, wire::read_event);
+    left -= slice;
+    const bool is_too_early = !event && event.error().code == ErrorCode::timeout;
+    if (!is_too_early) return event;
+    if (left <= Millis(0)) {
+      return Error{ErrorCode::timeout,
+                   "Event " + text_of(id) + " has not ended within " + format_duration(timeout) + ".", ""};
+    }
+  }
+}
+
+Result<QueueConfig> ClientImpl::settings(const std::string& name) {
+  if (auto fault = validate_queue_name(name)) return *fault;
+  auto found =
+      ask(get_request("/queues/" + percent_encode(name) + "?events=0"), Effect::reads, wire::read_settings);
+  if (found || found.error().code != ErrorCode::not_found) return found;
+  return in_force(resolve(name, {}, default_policy({})));
+}
+
+Result<void> ClientImpl::stream(const StreamRequest& request, const std::function<void(Claim)>& on_claim,
+                                const std::stop_token& stop) {
+  const std::string& worker_id = request.worker_id.empty() ? worker_id_ : request.worker_id;
+  std::string target = "/events/stream?worker_id=" + percent_encode(worker_id) +
+                       "&queue=" + percent_encode(request.queue) +
+                       "&prefetch=" + std::to_string(request.prefetch);
+  if (!request.tags.empty()) target += "&tags=" + percent_encode(join_tags(request.tags));
+  HttpRequest call = get_request(std::move(target));
+  call.timeout = kStreamSilence;
+  JsonParser parser;
+  const auto on_event = [&](std::string_view data) -> Result<void> {
+    const auto value = parser.parse(data);
+    if (!value)
+      return Error{ErrorCode::internal, "The server's event is no JSON: " + value.error().message, ""};
+    auto claim = wire::read_claim(*value);
+    if (!claim) return claim.error();
+    on_claim(std::move(*claim));
+    return {};
+  };
+  return caller_.stream(call, on_event, stop);
+}
+
+}  // namespace
+
+Result<std::unique_ptr<Client>> Client::connect(std::string_view url, const ClientOptions& options) {
+  auto parsed = client::parse_url(url);
+  if (!parsed) return parsed.error();
+  if (options.tries < 1) return invalid("tries", "tries is at least 1: the first one counts.");
+  if (options.timeout <= Millis(0)) return invalid("timeout", "timeout is longer than nothing.");
+  ClientOptions used = options;
+  if (used.worker_id.empty()) used.worker_id = process_name();
+  if (auto fault = validate_worker_id(used.worker_id)) return *fault;
+  return std::unique_ptr<Client>(std::make_unique<ClientImpl>(std::move(*parsed), used));
+}
+
+}  // namespace eventq

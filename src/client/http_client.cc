@@ -1,0 +1,270 @@
+// http_client.cc: see http_client.h.
+#include "client/http_client.h"
+
+#include <algorithm>
+#include <array>
+#include <boost/asio/buffer.hpp>
+#include <boost/beast/http/parser.hpp>
+#include <boost/beast/http/string_body.hpp>
+#include <cctype>
+#include <mutex>
+#include <optional>
+
+#include "base/numbers.h"
+#include "client/socket.h"
+
+namespace eventq::client {
+namespace {
+
+namespace http = boost::beast::http;
+
+constexpr std::uint64_t kAnswerBytes = std::uint64_t{256} * 1024 * 1024;
+constexpr std::uint32_t kHeadBytes = 64 * 1024;
+constexpr std::size_t kKept = 64;
+constexpr Millis kConnect{10'000};
+
+Error unknown(std::string message) { return {ErrorCode::unknown_outcome, std::move(message), ""}; }
+
+bool is_name_character(char c) {
+  return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '.' || c == '-' || c == '_';
+}
+
+bool is_address_character(char c) {
+  return std::isxdigit(static_cast<unsigned char>(c)) != 0 || c == ':' || c == '.';
+}
+
+bool ends_a_line(char c) { return c == '\r' || c == '\n' || c == '\0'; }
+
+std::string host_field(const HttpUrl& url) {
+  const bool is_ipv6 = url.host.find(':') != std::string::npos;
+  const std::string host = is_ipv6 ? "[" + url.host + "]" : url.host;
+  return url.port == 80 ? host : host + ":" + std::to_string(url.port);
+}
+
+// Errors: invalid_argument for what would end a line too early.
+Result<std::string> render(const HttpRequest& request, const std::string& host) {
+  std::string head = request.method + " " + request.target + " HTTP/1.1";
+  bool is_broken = std::any_of(request.target.begin(), request.target.end(),
+                               [](char c) { return c == ' ' || ends_a_line(c); });
+  const auto add = [&](std::string_view name, std::string_view value) {
+    is_broken = is_broken || std::any_of(value.begin(), value.end(), ends_a_line);
+    head.append("\r\n").append(name).append(": ").append(value);
+  };
+  add("Host", host);
+  add("Accept", "application/json");
+  for (const auto& [name, value] : request.headers) add(name, value);
+  if (!request.body.empty() || request.method == "POST" || request.method == "PUT") {
+    add("Content-Type", "application/json");
+    add("Content-Length", std::to_string(request.body.size()));
+  }
+  if (is_broken) {
+    return Error{ErrorCode::invalid_argument, "A header or the target of the request holds a line's end.",
+                 ""};
+  }
+  return head + "\r\n\r\n" + request.body;
+}
+
+// Reads one answer from a socket.
+class Answer {
+ public:
+  Answer(Socket& socket, bool has_body) : socket_(socket), has_body_(has_body) { begin(); }
+
+  // To the end of the head. Skips interim answers.
+  Result<void> read_head(const Patience& patience) {
+    while (true) {
+      while (!parser_->is_header_done()) {
+        if (auto more = read_some(patience); !more) return more.error();
+      }
+      if (parser_->get().result_int() >= 200) return {};
+      begin();
+      if (auto failed = parse()) return *failed;
+    }
+  }
+
+  // Behind the head: more of the body, if there is more.
+  Result<void> read_some(const Patience& patience) {
+    std::array<char, 16 * 1024> block;
+    const auto size = socket_.receive(block, patience);
+    if (!size) return size.error();
+    if (*size == 0) return end();
+    bytes_.append(block.data(), *size);
+    if (auto failed = parse()) return *failed;
+    return {};
+  }
+
+  Result<void> read_body(const Patience& patience) {
+    while (!parser_->is_done()) {
+      if (auto more = read_some(patience); !more) return more.error();
+    }
+    return {};
+  }
+
+  [[nodiscard]] int status() const { return static_cast<int>(parser_->get().result_int()); }
+  [[nodiscard]] bool is_whole() const { return parser_->is_done(); }
+  // Another request may follow on the connection.
+  [[nodiscard]] bool keeps_alive() const { return parser_->keep_alive() && bytes_.empty(); }
+  void set_unlimited() { parser_->body_limit(boost::none); }
+  // What came of the body since the last time.
+  std::string take_body() { return std::exchange(parser_->get().body(), {}); }
+
+  HttpResponse take() {
+    HttpResponse response{.status = status(), .headers = {}, .body = take_body()};
+    for (const auto& field : parser_->get()) {
+      std::string name(field.name_string());
+      std::transform(name.begin(), name.end(), name.begin(),
+                     [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
+      response.headers.emplace_back(std::move(name), std::string(field.value()));
+    }
+    return response;
+  }
+
+ private:
+  void begin() {
+    parser_.emplace();
+    parser_->header_limit(kHeadBytes);
+    parser_->body_limit(kAnswerBytes);
+    parser_->eager(true);
+    parser_->skip(!has_body_);
+  }
+
+  std::optional<Error> parse() {
+    while (!bytes_.empty() && !parser_->is_done()) {
+      boost::system::error_code failed;
+      const std::size_t used = parser_->put(boost::asio::buffer(bytes_), failed);
+      bytes_.erase(0, used);
+      if (failed == http::error::need_more) return std::nullopt;
+      if (failed) return unknown("The server's answer cannot be read: " + failed.message() + ".");
+    }
+    return std::nullopt;
+  }
+
+  Result<void> end() {
+    boost::system::error_code failed;
+    if (parser_->got_some()) parser_->put_eof(failed);
+    if (parser_->is_done() && !failed) return {};
+    return unknown("The server closed the connection before its answer was whole.");
+  }
+
+  Socket& socket_;
+  const bool has_body_;
+  std::string bytes_;  // received, not yet parsed
+  std::optional<http::response_parser<http::string_body>> parser_;
+};
+
+}  // namespace
+
+Result<HttpUrl> parse_url(std::string_view url) {
+  const Error fault{ErrorCode::invalid_argument,
+                    "\"" + std::string(url) +
+                        "\" is no URL of a server. Write http://HOST:PORT, such as http://127.0.0.1:8080.",
+                    "url"};
+  constexpr std::string_view kScheme = "http://";
+  if (!url.starts_with(kScheme)) return fault;
+  url.remove_prefix(kScheme.size());
+  if (url.ends_with('/')) url.remove_suffix(1);
+
+  HttpUrl parsed;
+  const bool is_ipv6 = url.starts_with('[');
+  if (is_ipv6) url.remove_prefix(1);
+  const std::size_t host_end = std::min(url.find(is_ipv6 ? ']' : ':'), url.size());
+  parsed.host = url.substr(0, host_end);
+  url.remove_prefix(host_end);
+  if (is_ipv6 && !url.starts_with(']')) return fault;
+  if (is_ipv6) url.remove_prefix(1);
+  const auto belongs = is_ipv6 ? is_address_character : is_name_character;
+  if (parsed.host.empty() || !std::all_of(parsed.host.begin(), parsed.host.end(), belongs)) return fault;
+
+  if (url.empty()) return parsed;
+  const auto port = url.starts_with(':') ? parse_whole<std::uint16_t>(url.substr(1)) : std::nullopt;
+  if (!port || *port == 0) return fault;
+  parsed.port = *port;
+  return parsed;
+}
+
+std::string_view HttpResponse::header(std::string_view lower_case_name) const {
+  for (const auto& [name, value] : headers) {
+    if (name == lower_case_name) return value;
+  }
+  return {};
+}
+
+struct HttpClient::Impl {
+  explicit Impl(HttpUrl to) : url(std::move(to)) {}
+
+  // A kept connection on which nothing has happened, or a new one.
+  Result<Socket> take(const Patience& patience) {
+    while (auto socket = take_kept()) {
+      if (socket->is_quiet()) return std::move(*socket);
+    }
+    return Socket::connect(url.host, url.port,
+                           {std::min(patience.deadline, steady_now() + kConnect), patience.stop});
+  }
+
+  std::optional<Socket> take_kept() {
+    const std::scoped_lock lock(mutex);
+    if (kept.empty()) return std::nullopt;
+    Socket socket = std::move(kept.back());
+    kept.pop_back();
+    return socket;
+  }
+
+  void keep(Socket socket) {
+    const std::scoped_lock lock(mutex);
+    if (kept.size() < kKept) kept.push_back(std::move(socket));
+  }
+
+  // Set in the constructor, never changed.
+  const HttpUrl url;
+
+  // Guarded by mutex.
+  std::mutex mutex;
+  std::vector<Socket> kept;  // connections between two calls, the last used last
+};
+
+HttpClient::HttpClient(HttpUrl url) : impl_(std::make_unique<Impl>(std::move(url))) {}
+HttpClient::~HttpClient() = default;
+
+Result<HttpResponse> HttpClient::call(const HttpRequest& request) {
+  const auto bytes = render(request, host_field(impl_->url));
+  if (!bytes) return bytes.error();
+  const Patience patience{steady_now() + request.timeout, {}};
+  auto socket = impl_->take(patience);
+  if (!socket) return socket.error();
+  const auto sent_all = socket->send(*bytes, patience);
+  if (!sent_all) return sent_all.error();
+
+  Answer answer(*socket, request.method != "HEAD");
+  if (auto head = answer.read_head(patience); !head) return head.error();
+  if (auto body = answer.read_body(patience); !body) return body.error();
+  if (*sent_all && answer.keeps_alive()) impl_->keep(std::move(*socket));
+  return answer.take();
+}
+
+Result<HttpResponse> HttpClient::stream(const HttpRequest& request,
+                                        const std::function<bool(std::string_view)>& on_data,
+                                        const std::stop_token& stop) {
+  const auto bytes = render(request, host_field(impl_->url));
+  if (!bytes) return bytes.error();
+  const auto patience = [&] { return Patience{steady_now() + request.timeout, stop}; };
+  auto socket = impl_->take(patience());
+  if (!socket) return socket.error();
+  const auto sent_all = socket->send(*bytes, patience());
+  if (!sent_all) return sent_all.error();
+
+  Answer answer(*socket, true);
+  if (auto head = answer.read_head(patience()); !head) return head.error();
+  if (answer.status() != 200) {
+    if (auto body = answer.read_body(patience()); !body) return body.error();
+    return answer.take();
+  }
+  answer.set_unlimited();
+  while (!stop.stop_requested()) {
+    const std::string piece = answer.take_body();
+    if (!piece.empty() && !on_data(piece)) break;
+    if (answer.is_whole()) break;
+    if (auto more = answer.read_some(patience()); !more && !stop.stop_requested()) return more.error();
+  }
+  return answer.take();
+}
+
+}  // namespace eventq::client

@@ -1,0 +1,81 @@
+// scripted_server.h: a server that does what a test tells it, byte by byte. For tests.
+//
+// Threads: belongs to one thread; the script runs on a thread of its own.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <string_view>
+#include <thread>
+#include <vector>
+
+namespace eventq::client {
+
+// What came, for any thread to look at.
+class Requests {
+ public:
+  void add(const std::string& request) {
+    const std::scoped_lock lock(mutex_);
+    all_.push_back(request);
+  }
+  std::vector<std::string> all() {
+    const std::scoped_lock lock(mutex_);
+    return all_;
+  }
+
+ private:
+  // Guarded by mutex_.
+  std::mutex mutex_;
+  std::vector<std::string> all_;
+};
+
+// One accepted connection.
+class Peer {
+ public:
+  Peer(int descriptor, Requests& requests) : descriptor_(descriptor), requests_(requests) {}
+  ~Peer();
+  Peer(const Peer&) = delete;
+  Peer& operator=(const Peer&) = delete;
+
+  // One request, head and body as they came.
+  void read_request();
+  void send(std::string_view bytes);
+  // A whole answer of HTTP/1.1.
+  void answer(std::string_view status, std::string_view body, std::string_view more_fields = {});
+  // Waits until the client has closed.
+  void await_close();
+  // Ends at once, as a crash does; without it the connection is closed in order.
+  void reset();
+
+ private:
+  int descriptor_;
+  Requests& requests_;
+  std::string bytes_;  // received, not yet used
+};
+
+class ScriptedServer {
+ public:
+  using Script = std::function<void(Peer&)>;
+
+  // The n-th connection gets the n-th script and is closed behind it; then no more are accepted.
+  explicit ScriptedServer(std::vector<Script> scripts);
+  ~ScriptedServer();
+  ScriptedServer(const ScriptedServer&) = delete;
+  ScriptedServer& operator=(const ScriptedServer&) = delete;
+
+  [[nodiscard]] std::uint16_t port() const { return port_; }
+  [[nodiscard]] std::string url() const { return "http://127.0.0.1:" + std::to_string(port_); }
+  // Those that were read, in order.
+  [[nodiscard]] std::vector<std::string> requests() const { return requests_->all(); }
+
+ private:
+  int listener_;
+  std::uint16_t port_ = 0;
+  std::unique_ptr<Requests> requests_ = std::make_unique<Requests>();
+  std::jthread thread_;
+};
+
+}  // namespace eventq::client

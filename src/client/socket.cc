@@ -1,0 +1,118 @@
+// socket.cc: see socket.h.
+#include "client/socket.h"
+
+#include <netdb.h>
+#include <netinet/in.h>
+#include <netinet/tcp.h>
+#include <poll.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <chrono>
+#include <memory>
+#include <system_error>
+
+#include "eventq/clock.h"
+
+namespace eventq::client {
+namespace {
+
+constexpr Millis kStopCheck{50};
+
+std::string reason(int code) { return std::generic_category().message(code); }
+
+// The events that are there, or 0 when patience ended.
+short wait_for(int descriptor, short events, const Patience& patience) {
+  while (!patience.stop.stop_requested()) {
+    const auto left = std::chrono::ceil<Millis>(patience.deadline - steady_now());
+    if (left <= Millis(0)) return 0;
+    Millis slice = std::min(left, Millis(60'000));
+    if (patience.stop.stop_possible()) slice = std::min(slice, kStopCheck);
+    pollfd wanted{.fd = descriptor, .events = events, .revents = 0};
+    if (::poll(&wanted, 1, static_cast<int>(slice.count())) > 0) return wanted.revents;
+  }
+  return 0;
+}
+
+// 0, or the errno of what went wrong.
+int connect_to(int descriptor, const addrinfo& address, const Patience& patience) {
+  if (::connect(descriptor, address.ai_addr, address.ai_addrlen) == 0) return 0;
+  if (errno != EINPROGRESS) return errno;
+  if (wait_for(descriptor, POLLOUT, patience) == 0) return ETIMEDOUT;
+  int failed = 0;
+  socklen_t size = sizeof(failed);
+  ::getsockopt(descriptor, SOL_SOCKET, SO_ERROR, &failed, &size);
+  return failed;
+}
+
+}  // namespace
+
+Result<Socket> Socket::connect(const std::string& host, std::uint16_t port, const Patience& patience) {
+  const auto fault = [&](const std::string& why) {
+    return Error{ErrorCode::unavailable,
+                 "Cannot connect to " + host + " at port " + std::to_string(port) + ": " + why +
+                     ". Is an eventq server running there?",
+                 ""};
+  };
+  addrinfo hints{};
+  hints.ai_socktype = SOCK_STREAM;
+  addrinfo* found = nullptr;
+  const int failed = ::getaddrinfo(host.c_str(), std::to_string(port).c_str(), &hints, &found);
+  if (failed != 0) return fault(failed == EAI_SYSTEM ? reason(errno) : ::gai_strerror(failed));
+  const std::unique_ptr<addrinfo, decltype(&::freeaddrinfo)> addresses(found, &::freeaddrinfo);
+
+  int last = 0;
+  for (const addrinfo* at = found; at != nullptr; at = at->ai_next) {
+    Socket socket(::socket(at->ai_family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
+    last = socket.descriptor_ < 0 ? errno : connect_to(socket.descriptor_, *at, patience);
+    if (last != 0) continue;
+    const int on = 1;
+    ::setsockopt(socket.descriptor_, IPPROTO_TCP, TCP_NODELAY, &on, sizeof(on));
+    return socket;
+  }
+  return fault(reason(last));
+}
+
+Socket::~Socket() {
+  if (descriptor_ >= 0) ::close(descriptor_);
+}
+
+bool Socket::is_quiet() const {
+  pollfd wanted{.fd = descriptor_, .events = POLLIN, .revents = 0};
+  return ::poll(&wanted, 1, 0) == 0;
+}
+
+Result<bool> Socket::send(std::string_view bytes, const Patience& patience) {
+  while (!bytes.empty()) {
+    const ssize_t sent = ::send(descriptor_, bytes.data(), bytes.size(), MSG_NOSIGNAL);
+    if (sent >= 0) {
+      bytes.remove_prefix(static_cast<std::size_t>(sent));
+      continue;
+    }
+    if (errno == EINTR) continue;
+    if (errno != EAGAIN) return false;
+    const short ready = wait_for(descriptor_, POLLIN | POLLOUT, patience);
+    if (ready == 0) return Error{ErrorCode::timeout, "The server took no more of the request.", ""};
+    if ((ready & POLLIN) != 0) return false;
+  }
+  return true;
+}
+
+Result<std::size_t> Socket::receive(std::span<char> into, const Patience& patience) {
+  while (true) {
+    const ssize_t size = ::recv(descriptor_, into.data(), into.size(), 0);
+    if (size >= 0) return static_cast<std::size_t>(size);
+    if (errno == EINTR) continue;
+    if (errno != EAGAIN) {
+      return Error{ErrorCode::unknown_outcome, "The connection to the server broke: " + reason(errno) + ".",
+                   ""};
+    }
+    if (wait_for(descriptor_, POLLIN, patience) == 0) {
+      return Error{ErrorCode::timeout, "The server did not answer in time.", ""};
+    }
+  }
+}
+
+}  // namespace eventq::client

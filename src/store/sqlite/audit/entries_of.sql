@@ -1,0 +1,5 @@
+-- entries_of.sql: one event's log.
+SELECT event_id, id, attempt, worker_id, action, next_retry_at IS NOT NULL, errors IS NOT NULL
+  FROM event_log
+ WHERE event_id = ?
+ ORDER BY id;

@@ -1,0 +1,7 @@
+-- head_is_first.sql: events that wait at the head of their line before an older one; one in work may.
+SELECT 'waits at the head of its line before an older one: ' || q.id
+  FROM event_queue AS q
+  JOIN event_line AS l ON l.id = q.id
+ WHERE q.status = 'PENDING' AND l.head = 1
+   AND EXISTS (SELECT 1 FROM event_line AS o
+                WHERE o.queue = l.queue AND o.ordering_key = l.ordering_key AND o.id < l.id);

@@ -1,0 +1,8 @@
+-- in_line.sql: places in a line of nobody who may stand there.
+SELECT 'in line: ' || l.id || ' ' || l.ordering_key
+  FROM event_line AS l
+  LEFT JOIN event_body AS b
+         ON b.id = l.id AND b.queue = l.queue AND b.ordering_key = l.ordering_key
+ WHERE b.id IS NULL
+    OR (l.id NOT IN (SELECT id FROM event_queue)
+        AND l.id NOT IN (SELECT id FROM event_archive WHERE holds_line = 1));

@@ -1,0 +1,5 @@
+-- not_in_line.sql: live events with an ordering_key that stand in no line.
+SELECT 'not in line: ' || q.id || ' ' || b.ordering_key
+  FROM event_queue AS q
+  JOIN event_body AS b ON b.id = q.id
+ WHERE b.ordering_key <> '' AND q.id NOT IN (SELECT id FROM event_line);

@@ -1,0 +1,17 @@
+-- ready_index.sql: what may run now, against the index that polls read.
+WITH wanted AS (
+  SELECT b.queue, t.value AS tag, b.priority, q.turn, b.id
+    FROM event_queue AS q
+    JOIN event_body AS b ON b.id = q.id
+    JOIN json_each('["' || replace(b.tags, ',', '","') || '"]') AS t
+   WHERE q.ready = 1
+  UNION ALL
+  SELECT b.queue, '', b.priority, q.turn, b.id
+    FROM event_queue AS q
+    JOIN event_body AS b ON b.id = q.id
+   WHERE q.ready = 1 AND b.queue IN (SELECT queue FROM any_tag_queue))
+SELECT 'not in the ready index: ' || id || ' ' || tag
+  FROM (SELECT * FROM wanted EXCEPT SELECT queue, tag, priority, turn, id FROM event_ready)
+ UNION ALL
+SELECT 'in the ready index: ' || id || ' ' || tag
+  FROM (SELECT queue, tag, priority, turn, id FROM event_ready EXCEPT SELECT * FROM wanted);

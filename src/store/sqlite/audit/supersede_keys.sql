@@ -1,0 +1,11 @@
+-- supersede_keys.sql: pending events with a supersede_key, against the table that finds them.
+WITH wanted AS (
+  SELECT b.queue, b.supersede_key, b.id
+    FROM event_queue AS q
+    JOIN event_body AS b ON b.id = q.id
+   WHERE b.supersede_key <> '' AND q.status = 'PENDING')
+SELECT 'not to be superseded: ' || id || ' ' || supersede_key
+  FROM (SELECT * FROM wanted EXCEPT SELECT queue, supersede_key, id FROM event_supersede)
+ UNION ALL
+SELECT 'to be superseded: ' || id || ' ' || supersede_key
+  FROM (SELECT queue, supersede_key, id FROM event_supersede EXCEPT SELECT * FROM wanted);

@@ -1,0 +1,105 @@
+// backup.cc: see backup.h.
+#include "store/sqlite/backup.h"
+
+#include <filesystem>
+#include <memory>
+#include <system_error>
+
+#include "generated/sqlite_audit.h"
+#include "generated/sqlite_migrations.h"
+#include "generated/sqlite_sql.h"
+#include "store/sqlite/connection.h"
+#include "store/sqlite/migrate.h"
+
+namespace eventq::sqlite {
+namespace {
+
+constexpr int kPagesAtOnce = 4096;  // 16 MiB
+
+struct Finish {
+  void operator()(sqlite3_backup* copy) const { sqlite3_backup_finish(copy); }
+};
+
+Result<Connection> open_source(const std::string& path) {
+  std::error_code none;
+  if (!std::filesystem::is_regular_file(path, none)) {
+    return Error{ErrorCode::not_found, "There is no file " + path + ".", "store"};
+  }
+  auto connection = Connection::open(path, Connection::Mode::read);
+  if (!connection) return connection;
+  if (auto done = connection->run(audit_sql::open_audit); !done) return done.error();
+  if (auto ours = check_owner(*connection); !ours) return ours.error();
+  return connection;
+}
+
+Result<std::string> read_text(Connection& connection, std::string_view sql) {
+  auto statement = Statement::prepare(connection, sql);
+  if (!statement) return statement.error();
+  const auto row = statement->step();
+  if (!row) return row.error();
+  return std::string(statement->text(0));
+}
+
+// In one transaction of the source: between two steps a writer would make it begin again.
+Result<void> copy_pages(Connection& source, Connection& target,
+                        const std::function<bool(std::int64_t, std::int64_t)>& on_progress) {
+  if (auto done = source.run(sql::begin_read); !done) return done;
+  if (auto read = read_text(source, sql::read_version); !read) return read.error();
+  const std::unique_ptr<sqlite3_backup, Finish> copy(
+      sqlite3_backup_init(target.handle(), "main", source.handle(), "main"));
+  if (copy == nullptr) return target.error("begin the copy");
+  for (;;) {
+    const int rc = sqlite3_backup_step(copy.get(), kPagesAtOnce);
+    const int all = sqlite3_backup_pagecount(copy.get());
+    if (rc != SQLITE_OK && rc != SQLITE_DONE) break;
+    const bool go_on = on_progress(all - sqlite3_backup_remaining(copy.get()), all);
+    if (rc == SQLITE_DONE) return {};
+    if (!go_on) return Error{ErrorCode::unavailable, "The copy was stopped.", ""};
+  }
+  return target.error("write the copy");
+}
+
+}  // namespace
+
+Result<void> back_up(const std::string& from, const std::string& to,
+                     const std::function<bool(std::int64_t, std::int64_t)>& on_progress) {
+  std::error_code error;
+  if (std::filesystem::exists(to, error)) {
+    return Error{ErrorCode::conflict, to + " exists already. Name another file, or remove it first.", ""};
+  }
+  auto source = open_source(from);
+  if (!source) return source.error();
+  Result<void> copied;
+  {
+    auto target = Connection::open(to, Connection::Mode::write);
+    copied = target ? copy_pages(*source, *target, on_progress) : Result<void>(target.error());
+  }
+  if (copied) return {};
+  std::filesystem::remove(to, error);
+  std::filesystem::remove(to + "-journal", error);
+  return copied;
+}
+
+Result<FileFacts> inspect(const std::string& path) {
+  auto connection = open_source(path);
+  if (!connection) return connection.error();
+  auto version = Statement::prepare(*connection, sql::read_version);
+  if (!version) return version.error();
+  if (const auto row = version->step(); !row) return row.error();
+  const auto journal = read_text(*connection, sql::read_journal_mode);
+  if (!journal) return journal.error();
+  const auto size_of = [](const std::string& file) -> std::int64_t {
+    std::error_code none;
+    const auto bytes = std::filesystem::file_size(file, none);
+    return none ? 0 : static_cast<std::int64_t>(bytes);
+  };
+  return FileFacts{.schema = version->integer(0),
+                   .newest_schema = static_cast<std::int64_t>(std::size(migrations::kAll)),
+                   .journal_mode = *journal,
+                   .bytes = size_of(path),
+                   .log_bytes = size_of(path + "-wal")};
+}
+
+std::string library_version() { return sqlite3_libversion(); }
+
+}  // namespace eventq::sqlite

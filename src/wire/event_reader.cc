@@ -1,0 +1,284 @@
+// event_reader.cc: see event_reader.h.
+#include "wire/event_reader.h"
+
+#include <array>
+#include <chrono>
+#include <optional>
+#include <string>
+#include <utility>
+
+#include "base/numbers.h"
+#include "model/names.h"
+#include "model/tags.h"
+#include "wire/config_json.h"
+#include "wire/fields.h"
+
+namespace eventq::wire {
+namespace {
+
+Error unreadable(const Error& fault) {
+  return {ErrorCode::internal, "The server's answer cannot be read: " + fault.message, fault.field};
+}
+
+// `value` of the member `name`, which must be there.
+template <typename T>
+T need(Fields& fields, std::string_view name, std::optional<T> value) {
+  if (!value) fields.refuse(name, std::string(name) + " is missing.");
+  return value ? std::move(*value) : T();
+}
+
+// A word that has a meaning: a status, an action.
+template <typename T>
+T need_named(Fields& fields, std::string_view name, std::optional<T> (*named)(std::string_view)) {
+  const std::string word = need(fields, name, fields.text(name));
+  const auto meaning = named(word);
+  if (!meaning) fields.refuse(name, "\"" + word + "\" is no " + std::string(name) + " that is known here.");
+  return meaning.value_or(T());
+}
+
+std::string text(Fields& fields, std::string_view name) { return fields.text(name).value_or(""); }
+
+Source read_source(Fields& fields) {
+  const auto value = fields.object("source");
+  if (!value) return {};
+  Fields inner(*value, "source.", Others::ignored);
+  Source source{text(inner, "type"), text(inner, "id"), text(inner, "name")};
+  if (auto fault = inner.fault()) fields.refuse(*fault);
+  return source;
+}
+
+std::optional<RetryPolicy> read_retry(Fields& fields) {
+  const auto value = fields.object("retry");
+  if (!value) return std::nullopt;
+  auto retry = parse_retry(*value, "retry.", Others::ignored);
+  if (retry) return *retry;
+  fields.refuse(retry.error());
+  return std::nullopt;
+}
+
+// Members that every event has.
+void read_members(Fields& fields, Event& event) {
+  event.id = EventId{need(fields, "id", fields.integer("id"))};
+  event.event_id = need(fields, "event_id", fields.text("event_id"));
+  event.queue = need(fields, "queue", fields.text("queue"));
+  event.title = need(fields, "title", fields.text("title"));
+  event.description = fields.text("description");
+  const std::string tags = need(fields, "tags", fields.text("tags"));
+  if (!tags.empty()) event.tags = split_tags(tags);
+  event.payload = need(fields, "payload", fields.any("payload")).raw();
+  event.status = need_named(fields, "status", status_named);
+  event.priority = need(fields, "priority", fields.small_integer("priority"));
+  event.attempts = need(fields, "attempts", fields.small_integer("attempts"));
+  event.retry_count = need(fields, "retry_count", fields.small_integer("retry_count"));
+  event.max_retries = need(fields, "max_retries", fields.small_integer("max_retries"));
+  event.worker_id = text(fields, "worker_id");
+  event.correlation_id = text(fields, "correlation_id");
+  event.created_at = need(fields, "created_at", fields.time("created_at"));
+  event.updated_at = need(fields, "updated_at", fields.time("updated_at"));
+}
+
+// Members that only some have.
+void read_rest(Fields& fields, Event& event) {
+  event.causation_id = text(fields, "causation_id");
+  event.trace_id = text(fields, "trace_id");
+  event.pattern = text(fields, "pattern");
+  event.version = text(fields, "version");
+  event.source = read_source(fields);
+  event.timestamp = fields.time("timestamp").value_or(event.created_at);
+  event.ordering_key = text(fields, "ordering_key");
+  event.supersede_key = text(fields, "supersede_key");
+  if (const auto id = fields.integer("superseded_by")) event.superseded_by = EventId{*id};
+  event.sequence = fields.small_integer("sequence");
+  event.retry = read_retry(fields);
+  const auto next_retry_at = fields.time("next_retry_at");
+  const auto run_at = fields.time("run_at");
+  event.due_at = next_retry_at.value_or(run_at.value_or(event.updated_at));
+}
+
+Result<Claim> read_claim_at(const JsonValue& value, const std::string& where) {
+  Fields fields(value, where, Others::ignored);
+  Claim claim;
+  read_members(fields, claim.event);
+  read_rest(fields, claim.event);
+  claim.lease_until = need(fields, "lease_until", fields.time("lease_until"));
+  claim.event.due_at = claim.lease_until;
+  claim.event.picked_at = claim.event.updated_at;
+  if (auto fault = fields.fault()) return unreadable(*fault);
+  return claim;
+}
+
+Result<Event> read_event_at(const JsonValue& value, const std::string& where) {
+  Fields fields(value, where, Others::ignored);
+  Event event;
+  read_members(fields, event);
+  read_rest(fields, event);
+  if (auto fault = fields.fault()) return unreadable(*fault);
+  return event;
+}
+
+Result<LogEntry> read_entry(const JsonValue& value, const std::string& where) {
+  Fields fields(value, where, Others::ignored);
+  LogEntry entry;
+  entry.id = LogId{fields.integer("id").value_or(0)};
+  entry.event_id = EventId{need(fields, "event_id", fields.integer("event_id"))};
+  entry.worker_id = text(fields, "worker_id");
+  entry.action = need_named(fields, "action", action_named);
+  entry.attempt = need(fields, "attempt", fields.small_integer("attempt"));
+  entry.status_code = fields.small_integer("status_code");
+  entry.error_message = fields.text("error_message");
+  entry.execution_time_ms = fields.integer("execution_time_ms");
+  entry.errors = fields.texts("errors").value_or(std::vector<std::string>());
+  entry.reason = text(fields, "reason");
+  entry.retry_count = fields.small_integer("retry_count").value_or(0);
+  entry.next_retry_at = fields.time("next_retry_at");
+  entry.created_at = need(fields, "created_at", fields.time("created_at"));
+  if (auto fault = fields.fault()) return unreadable(*fault);
+  return entry;
+}
+
+// The member `name` of `body`, a list, each element read by `read`.
+template <typename T>
+Result<std::vector<T>> read_list(const JsonValue& body, const std::string& name,
+                                 Result<T> (*read)(const JsonValue&, const std::string&)) {
+  Fields fields(body, "", Others::ignored);
+  const auto values = need(fields, name, fields.array(name));
+  if (auto fault = fields.fault()) return unreadable(*fault);
+  std::vector<T> list;
+  list.reserve(values.size());
+  for (std::size_t i = 0; i < values.size(); ++i) {
+    auto value = read(values[i], name + "[" + std::to_string(i) + "].");
+    if (!value) return value.error();
+    list.push_back(std::move(*value));
+  }
+  return list;
+}
+
+constexpr std::string_view kLastFailure = "max-retries-exceeded";
+
+// The last part of a problem's type; empty: it is no problem of ours.
+std::string kind_of(Fields& problem) {
+  constexpr std::string_view kType = "urn:eventq:problem:";
+  const std::string type = text(problem, "type");
+  return type.starts_with(kType) ? type.substr(kType.size()) : "";
+}
+
+std::optional<ErrorCode> code_of(std::string_view kind) {
+  constexpr std::pair<std::string_view, ErrorCode> kCodes[] = {
+      {"invalid-request", ErrorCode::invalid_argument},
+      {"too-large", ErrorCode::too_large},
+      {"head-too-large", ErrorCode::too_large},
+      {"not-found", ErrorCode::not_found},
+      {"conflict", ErrorCode::conflict},
+      {"lease-lost", ErrorCode::lease_lost},
+      {"queue-full", ErrorCode::queue_full},
+      {"timeout", ErrorCode::timeout},
+      {"store-unavailable", ErrorCode::unavailable},
+      {"overloaded", ErrorCode::unavailable},
+      {"outcome-unknown", ErrorCode::unknown_outcome},
+      {"disk-full", ErrorCode::no_space},
+      {"store-corrupt", ErrorCode::corrupt},
+      {"internal-error", ErrorCode::internal},
+  };
+  for (const auto& [name, code] : kCodes) {
+    if (name == kind) return code;
+  }
+  return std::nullopt;
+}
+
+// Of an answer that is not ours, or of a kind that is not known here.
+ErrorCode code_of(int status) {
+  switch (status) {
+    case 404: return ErrorCode::not_found;
+    case 408: return ErrorCode::timeout;
+    case 409: return ErrorCode::conflict;
+    case 413: return ErrorCode::too_large;
+    case 429: return ErrorCode::queue_full;
+    case 502:
+    case 504: return ErrorCode::unknown_outcome;
+    case 503: return ErrorCode::unavailable;
+    case 507: return ErrorCode::no_space;
+    default: return status >= 400 && status < 500 ? ErrorCode::invalid_argument : ErrorCode::internal;
+  }
+}
+
+Error problem_of(int status, Fields& fields) {
+  Error error;
+  error.code = code_of(kind_of(fields)).value_or(code_of(status));
+  error.message = fields.text("detail").value_or(text(fields, "error"));
+  error.field = text(fields, "field");
+  return error;
+}
+
+// A status in a list is a number with the result, and beside a problem.
+Result<LogEntry> read_result(const JsonValue& value, const std::string& where) {
+  Fields fields(value, where, Others::ignored);
+  const std::string kind = kind_of(fields);
+  if (kind.empty()) return read_entry(value, where);
+  if (kind != kLastFailure) return problem_of(fields.small_integer("status").value_or(500), fields);
+  LogEntry entry;
+  entry.action = Action::failed;
+  entry.retry_count = need(fields, "retry_count", fields.small_integer("retry_count"));
+  if (auto fault = fields.fault()) return unreadable(*fault);
+  return entry;
+}
+
+}  // namespace
+
+Result<Event> read_event(const JsonValue& body) { return read_event_at(body, ""); }
+
+Result<std::vector<Event>> read_batch(const JsonValue& body) {
+  return read_list(body, "events", read_event_at);
+}
+
+Result<Claim> read_claim(const JsonValue& body) { return read_claim_at(body, ""); }
+
+Result<std::vector<LogEntry>> read_log(const JsonValue& details) {
+  return read_list(details, "logs", read_entry);
+}
+
+Result<TimePoint> read_lease_end(const JsonValue& heartbeat) {
+  Fields fields(heartbeat, "", Others::ignored);
+  const TimePoint lease_until = need(fields, "lease_until", fields.time("lease_until"));
+  if (auto fault = fields.fault()) return unreadable(*fault);
+  return lease_until;
+}
+
+Result<QueueConfig> read_settings(const JsonValue& queue) {
+  Fields fields(queue, "", Others::ignored);
+  const auto value = need(fields, "config", fields.object("config"));
+  if (auto fault = fields.fault()) return unreadable(*fault);
+  auto config = parse_config(value, "config.", Others::ignored);
+  if (!config) return unreadable(config.error());
+  return config;
+}
+
+Result<LogEntry> read_report(const JsonValue& body) { return read_result(body, ""); }
+
+Result<TurnResult> read_turn(const JsonValue& body) {
+  Fields fields(body, "", Others::ignored);
+  const auto values = need(fields, "results", fields.array("results"));
+  if (auto fault = fields.fault()) return unreadable(*fault);
+  TurnResult turn;
+  for (std::size_t i = 0; i < values.size(); ++i) {
+    turn.results.push_back(read_result(values[i], "results[" + std::to_string(i) + "]."));
+  }
+  auto claims = read_list(body, "events", read_claim_at);
+  if (!claims) return claims.error();
+  turn.claims = std::move(*claims);
+  return turn;
+}
+
+Error read_problem(int status, std::string_view body, std::string_view retry_after) {
+  JsonParser parser;
+  const auto value = parser.parse(body);
+  Error error{code_of(status), "", ""};
+  if (value && value->type() == JsonType::object) {
+    Fields fields(*value, "", Others::ignored);
+    error = problem_of(status, fields);
+  }
+  if (error.message.empty()) error.message = "The server answered " + std::to_string(status) + ".";
+  error.retry_after = std::chrono::seconds(parse_whole<std::uint32_t>(retry_after).value_or(0));
+  return error;
+}
+
+}  // namespace eventq::wire

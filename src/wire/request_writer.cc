@@ -1,0 +1,115 @@
+// request_writer.cc: see request_writer.h.
+#include "wire/request_writer.h"
+
+#include <chrono>
+
+#include "base/json_writer.h"
+#include "base/overloaded.h"
+#include "wire/answer_json.h"
+
+namespace eventq::wire {
+namespace {
+
+// What `Outcome` and `Failure` have in common.
+template <typename Result>
+void write_numbers(JsonWriter& json, const Result& result) {
+  if (result.status_code) json.key("status_code").integer(*result.status_code);
+  if (result.execution_time_ms) json.key("execution_time_ms").integer(*result.execution_time_ms);
+}
+
+void write_strings(JsonWriter& json, std::string_view name, const std::vector<std::string>& texts) {
+  if (texts.empty()) return;
+  json.key(name).begin_array();
+  for (const std::string& text : texts) json.string(text);
+  json.end_array();
+}
+
+void write_said(JsonWriter& json, const Said& what) {
+  std::visit(Overloaded{
+                 [&](const Outcome& outcome) {
+                   write_numbers(json, outcome);
+                   write_strings(json, "errors", outcome.errors);
+                 },
+                 [&](const Failure& failure) {
+                   write_numbers(json, failure);
+                   write_set(json, "error_message", failure.message);
+                   if (failure.permanent) json.key("permanent").boolean(true);
+                 },
+                 [&](const Return& how) {
+                   if (how.delay.count() != 0) json.key("delay").integer(whole_seconds(how.delay));
+                   write_set(json, "reason", how.reason);
+                 },
+             },
+             what);
+}
+
+void write_lease(JsonWriter& json, const Lease& lease) {
+  json.key("worker_id").string(lease.worker_id);
+  if (lease.attempt) json.key("attempt").integer(*lease.attempt);
+}
+
+template <typename Kind>
+void write_reports(JsonWriter& json, std::string_view name, const std::vector<eventq::Report>& reports) {
+  json.key(name).begin_array();
+  for (const eventq::Report& report : reports) {
+    if (!std::holds_alternative<Kind>(report.what)) continue;
+    json.begin_object().key("id").integer(static_cast<std::int64_t>(report.id));
+    json.key("attempt").integer(report.attempt);
+    write_said(json, report.what);
+    json.end_object();
+  }
+  json.end_array();
+}
+
+}  // namespace
+
+std::string_view path_of(const Said& what) {
+  if (std::holds_alternative<Outcome>(what)) return "complete";
+  return std::holds_alternative<Failure>(what) ? "fail" : "release";
+}
+
+std::string write_report(const Lease& lease, const Said& what) {
+  std::string body;
+  JsonWriter json(body);
+  json.begin_object();
+  write_lease(json, lease);
+  write_said(json, what);
+  json.end_object();
+  return body;
+}
+
+std::string write_heartbeat(const Lease& lease) {
+  std::string body;
+  JsonWriter json(body);
+  json.begin_object();
+  write_lease(json, lease);
+  json.end_object();
+  return body;
+}
+
+std::string write_turn(const eventq::Turn& turn, std::string_view worker_id) {
+  std::string body;
+  JsonWriter json(body);
+  json.begin_object().key("worker_id").string(worker_id);
+  json.key("limit").integer(static_cast<std::int64_t>(turn.limit));
+  if (turn.limit > 0) {
+    write_strings(json, "tags", turn.tags);
+    json.key("queue").string(turn.queue).key("wait").integer(whole_seconds(turn.wait));
+  }
+  if (!turn.reports.empty()) {
+    write_reports<Outcome>(json, "completed", turn.reports);
+    write_reports<Failure>(json, "failed", turn.reports);
+    write_reports<Return>(json, "released", turn.reports);
+  }
+  json.end_object();
+  return body;
+}
+
+std::int64_t whole_seconds(Millis duration) {
+  using std::chrono::seconds;
+  const seconds rounded =
+      duration.count() < 0 ? std::chrono::floor<seconds>(duration) : std::chrono::ceil<seconds>(duration);
+  return rounded.count();
+}
+
+}  // namespace eventq::wire

@@ -1,0 +1,159 @@
+// request_writer_test.cc: what is written is what the server reads.
+#include "wire/request_writer.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <chrono>
+#include <string>
+
+#include "wire/new_event_json.h"
+#include "wire/request_json.h"
+#include "wire/written.h"
+
+namespace eventq::wire {
+namespace {
+
+using namespace std::chrono_literals;
+using testing::ElementsAre;
+using testing::IsEmpty;
+using testing::SizeIs;
+
+class RequestWriter : public testing::Test {
+ protected:
+  JsonValue parse(const std::string& text) { return parser_.parse(text).value(); }
+
+  JsonParser parser_;
+};
+
+TEST_F(RequestWriter, ReportsSayWhatTheirKindSays) {
+  const Lease lease{EventId{7}, "w:1", 2};
+  EXPECT_EQ(write_report(lease, Outcome{}), R"({"worker_id":"w:1","attempt":2})");
+  EXPECT_EQ(write_report(lease, Outcome{200, 12, {"a", "b"}}),
+            R"({"worker_id":"w:1","attempt":2,"status_code":200,"execution_time_ms":12,"errors":["a","b"]})");
+  EXPECT_EQ(write_report(lease, Failure{500, 12, "no", true}),
+            R"({"worker_id":"w:1","attempt":2,"status_code":500,"execution_time_ms":12,)"
+            R"("error_message":"no","permanent":true})");
+  EXPECT_EQ(write_report(lease, Return{1500ms, "busy"}),
+            R"({"worker_id":"w:1","attempt":2,"delay":2,"reason":"busy"})");
+  EXPECT_EQ(write_heartbeat(Lease{EventId{7}, "w:1", std::nullopt}), R"({"worker_id":"w:1"})");
+}
+
+TEST_F(RequestWriter, EachReportHasItsPath) {
+  EXPECT_EQ(path_of(Outcome{}), "complete");
+  EXPECT_EQ(path_of(Failure{}), "fail");
+  EXPECT_EQ(path_of(Return{}), "release");
+}
+
+TEST_F(RequestWriter, ReportsAreWhatTheServerReads) {
+  const Lease lease{EventId{7}, "w:1", 2};
+  const auto complete =
+      parse_report(parse(write_report(lease, Outcome{200, 12, {"a"}})), EventId{7}, Report::complete).value();
+  EXPECT_THAT(std::get<Complete>(complete.what).outcome.errors, ElementsAre("a"));
+  const auto fail =
+      parse_report(parse(write_report(lease, Failure{1, 2, "m", true})), EventId{7}, Report::fail).value();
+  EXPECT_TRUE(std::get<Fail>(fail.what).failure.permanent);
+  const auto release =
+      parse_report(parse(write_report(lease, Return{3s, "r"})), EventId{7}, Report::release).value();
+  EXPECT_EQ(std::get<Release>(release.what).delay, 3s);
+  EXPECT_EQ(release.lease.attempt, 2);
+}
+
+TEST_F(RequestWriter, ATurnIsWhatTheServerReads) {
+  eventq::Turn turn;
+  turn.reports = {{EventId{1}, 1, Return{1s, "r"}}, {EventId{2}, 2, Failure{}}, {EventId{3}, 3, Outcome{}}};
+  turn.limit = 5;
+  turn.tags = {"a", "b"};
+  turn.queue = "mail";
+  turn.wait = 1001ms;
+  const auto read = parse_turn(parse(write_turn(turn, "w:1"))).value();
+
+  ASSERT_THAT(read.changes, SizeIs(3));
+  EXPECT_EQ(read.changes[0].lease.event_id, EventId{3});
+  EXPECT_EQ(read.changes[1].lease.event_id, EventId{2});
+  EXPECT_EQ(read.changes[2].lease.event_id, EventId{1});
+  EXPECT_EQ(read.changes[0].lease.worker_id, "w:1");
+  EXPECT_EQ(read.subscription.limit, 5U);
+  EXPECT_THAT(read.subscription.selector.tags, ElementsAre("a", "b"));
+  EXPECT_EQ(read.subscription.selector.queue, "mail");
+  EXPECT_EQ(read.subscription.wait, 2s);
+}
+
+TEST_F(RequestWriter, ATurnThatOnlyReportsSaysNothingOfEvents) {
+  eventq::Turn turn;
+  turn.reports = {{EventId{1}, 1, Outcome{}}};
+  turn.wait = 5s;
+  EXPECT_EQ(write_turn(turn, "w"),
+            R"({"worker_id":"w","limit":0,"completed":[{"id":1,"attempt":1}],"failed":[],"released":[]})");
+}
+
+TEST_F(RequestWriter, SecondsAreRoundedUpAndStayNegative) {
+  EXPECT_EQ(whole_seconds(0ms), 0);
+  EXPECT_EQ(whole_seconds(1ms), 1);
+  EXPECT_EQ(whole_seconds(1000ms), 1);
+  EXPECT_EQ(whole_seconds(1001ms), 2);
+  EXPECT_EQ(whole_seconds(-1ms), -1);
+}
+
+NewEvent full_event() {
+  NewEvent event;
+  event.title = "t";
+  event.description = "d";
+  event.tags = {"a", "b"};
+  event.payload = R"({"n": 1.0})";
+  event.queue = "mail";
+  event.priority = 3;
+  event.max_retries = 0;
+  event.event_id = "e";
+  event.correlation_id = "c";
+  event.causation_id = "x";
+  event.trace_id = "t1";
+  event.pattern = "p";
+  event.version = "v";
+  event.source = {"a", "b", "c"};
+  event.timestamp = kNoon;
+  event.ordering_key = "o";
+  event.supersede_key = "s";
+  event.run_at = kNoon + Millis(1);
+  event.retry = RetryPolicy{RetryPolicy::Kind::exponential, Millis(1), Millis(2), 0.5};
+  return event;
+}
+
+TEST_F(RequestWriter, AnEventIsWhatTheServerReads) {
+  const NewEvent event = full_event();
+  const NewEvent read = parse_event(parse(write_event_request(event))).value();
+  EXPECT_EQ(write_new_event(read), write_new_event(event));
+}
+
+TEST_F(RequestWriter, ADelayIsSentInWholeSeconds) {
+  NewEvent event;
+  event.title = "t";
+  event.tags = {"a"};
+  event.delay = 1500ms;
+  EXPECT_EQ(write_event_request(event),
+            R"({"title":"t","tags":["a"],"payload":null,"queue":"main","priority":0,"delay":2})");
+}
+
+TEST_F(RequestWriter, ATagWithACommaDoesNotBecomeTwo) {
+  NewEvent event;
+  event.title = "t";
+  event.tags = {"a,b"};
+  EXPECT_EQ(parse_event(parse(write_event_request(event))).error().field, "tags");
+}
+
+TEST_F(RequestWriter, ABatchIsOneCorrelationUnlessItsEventsBringTheirOwn) {
+  std::vector<NewEvent> events{full_event(), full_event()};
+  events[1].correlation_id = "";
+  const NewBatch own = parse_batch(parse(write_batch_request(events))).value();
+  EXPECT_FALSE(own.correlated);
+  EXPECT_EQ(own.events[0].correlation_id, "c");
+  EXPECT_EQ(own.events[1].correlation_id, "");
+
+  events[0].correlation_id = "";
+  const NewBatch one = parse_batch(parse(write_batch_request(events))).value();
+  EXPECT_TRUE(one.correlated);
+  EXPECT_THAT(one.events, SizeIs(2));
+}
+
+}  // namespace
+}  // namespace eventq::wire

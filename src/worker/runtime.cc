@@ -1,0 +1,215 @@
+// runtime.cc: starting and stopping, and the pool. See runtime.h.
+#include "worker/runtime.h"
+
+#include <algorithm>
+#include <chrono>
+#include <system_error>
+#include <utility>
+
+#include "eventq/limits.h"
+#include "model/validate.h"
+#include "worker/verdict.h"
+
+namespace eventq {
+namespace {
+
+using namespace std::chrono_literals;
+
+constexpr std::size_t kThreads = 1000;
+constexpr std::size_t kPrefetch = 1000;
+
+// A long poll holds up stop(), and one that is over at once holds up nothing else: bounds for what a queue's
+// processingInterval may ask for.
+constexpr Millis kShortestWait = 100ms;
+constexpr Millis kLongestWait = 5s;
+
+std::optional<Error> bad_count(const char* field, std::size_t count, std::size_t least, std::size_t most) {
+  if (count >= least && count <= most) return std::nullopt;
+  return Error{ErrorCode::invalid_argument,
+               std::string(field) + " is " + std::to_string(count) + "; it must be from " +
+                   std::to_string(least) + " to " + std::to_string(most) + ".",
+               field};
+}
+
+void join(std::thread& thread) {
+  if (thread.joinable()) thread.join();
+}
+
+std::optional<Error> validate(const WorkerOptions& options) {
+  if (auto fault = bad_count("threads", options.threads, 1, kThreads)) return fault;
+  if (auto fault = bad_count("prefetch", options.prefetch.value_or(0), 0, kPrefetch)) return fault;
+  if (options.stop_within < Millis(0)) {
+    return Error{ErrorCode::invalid_argument, "stop_within is negative; it must be 0 or more.",
+                 "stop_within"};
+  }
+  if (!options.worker_id.empty()) {
+    if (auto fault = validate_worker_id(options.worker_id)) return fault;
+  }
+  return validate_queue_name(options.queue);
+}
+
+}  // namespace
+
+Result<void> Worker::Runtime::prepare() {
+  if (auto fault = validate(options_)) return *fault;
+  auto tags = handlers.subscription(options_.tags);
+  if (!tags) return tags.error();
+  tags_ = std::move(*tags);
+  const auto settings = queue_.settings(options_.queue);
+  if (!settings) return settings.error();
+  capacity_ = options_.threads + options_.prefetch.value_or(options_.threads);
+  batch_size_ = static_cast<std::size_t>(settings->batch_size.value_or(100));
+  const Millis longest = std::clamp(options_.stop_within, kShortestWait, kLongestWait);
+  wait_ = std::clamp(settings->processing_interval.value_or(1s), kShortestWait, longest);
+  return {};
+}
+
+Result<void> Worker::Runtime::start(const std::shared_ptr<Runtime>& self) {
+  if (self->started()) return Error{ErrorCode::conflict, "A worker is started once; make another one.", ""};
+  if (auto prepared = self->prepare(); !prepared) return prepared;
+  return self->start_threads(self);
+}
+
+Result<void> Worker::Runtime::start_threads(const std::shared_ptr<Runtime>& self) {
+  {
+    const std::scoped_lock lock(mutex_);
+    started_ = true;
+  }
+  try {
+    watch_ = std::thread([this] { watch_leases(); });
+    heart_ = std::thread([this] { keep_leases(); });
+    for (std::size_t i = 0; i < options_.threads; ++i) {
+      PoolThread& made = *pool_.emplace_back(std::make_unique<PoolThread>());
+      made.thread = std::thread([self, &made] { self->work(made); });
+    }
+    reporter_ = std::thread([this] { report(); });
+    fetcher_ = std::thread([this] { fetch(); });
+  } catch (const std::system_error& refused) {
+    stop();
+    return Error{ErrorCode::unavailable,
+                 std::string("The system gives no more threads: ") + refused.what() + ".", "threads"};
+  }
+  return {};
+}
+
+bool Worker::Runtime::stop() {
+  Lock lock(mutex_);
+  if (stopped_ || !started_) return stopped_.value_or(true);
+  deadline_ = steady_now() + std::min(options_.stop_within, Millis(limits::kDelay));
+  stopping_ = true;
+  has_ready_.notify_all();
+  has_room_.notify_all();
+  lock.unlock();
+  log(LogLevel::info, LogLine("worker stops"));
+
+  lock.lock();
+  is_idle_.wait_until(lock, deadline_, [this] { return busy() == 0; });
+  fire_tokens(lock);
+  // Before the fetcher has ended it could take again what is given back.
+  lock.unlock();
+  join(fetcher_);
+  lock.lock();
+  leave_behind();
+  closing_ = true;
+  has_reports_.notify_all();
+  lock.unlock();
+  join(reporter_);
+
+  lock.lock();
+  finished_ = true;
+  has_leases_.notify_all();
+  lock.unlock();
+  join(heart_);
+  join(watch_);
+  for (const auto& one : pool_) join(one->thread);
+  return *stopped_;
+}
+
+std::int64_t Worker::Runtime::busy() const {
+  return std::count_if(pool_.begin(), pool_.end(), [](const auto& one) { return one->busy; });
+}
+
+void Worker::Runtime::fire_tokens(Lock& lock) {
+  std::vector<std::stop_source> running;
+  for (const auto& [attempt, held] : held_) {
+    if (held->stage == Stage::running || held->stage == Stage::lost) running.push_back(held->stop);
+  }
+  if (running.empty()) return;
+  lock.unlock();
+  for (std::stop_source& stop : running) stop.request_stop();
+  log(LogLevel::warning,
+      LogLine("handlers did not return in time").add("handlers", static_cast<std::int64_t>(running.size())));
+  lock.lock();
+}
+
+// Gives back what still runs. Its thread ends with its handler, whenever that is.
+void Worker::Runtime::leave_behind() {
+  stopped_ = busy() == 0;
+  for (const auto& [attempt, held] : held_) {
+    if (held->stage == Stage::running) give_back(attempt, *held);
+  }
+  for (const auto& one : pool_) {
+    if (one->busy) one->thread.detach();
+  }
+}
+
+bool Worker::Runtime::started() const {
+  const std::scoped_lock lock(mutex_);
+  return started_;
+}
+
+Worker::Stats Worker::Runtime::stats() const {
+  const std::scoped_lock lock(mutex_);
+  Stats stats = stats_;
+  stats.held = held_.size();
+  return stats;
+}
+
+void Worker::Runtime::work(PoolThread& self) {
+  Lock lock(mutex_);
+  for (;;) {
+    has_ready_.wait(lock, [this] { return stopping_ || !ready_.empty(); });
+    if (stopping_) return;
+    self.busy = true;
+    run_one(lock);
+    self.busy = false;
+    if (stopping_) is_idle_.notify_all();
+  }
+}
+
+// The handlers of the first event that is ready.
+void Worker::Runtime::run_one(Lock& lock) {
+  const Attempt attempt = ready_.front();
+  ready_.pop_front();
+  const std::shared_ptr<Held> held = held_.at(attempt);
+  held->stage = Stage::running;
+  lock.unlock();
+
+  const SteadyTime began = steady_now();
+  const auto handled = handlers.run(held->event, held->stop.get_token());
+  const Millis took = millis_since(began);
+
+  lock.lock();
+  if (held->stage == Stage::running && handled) {
+    say(attempt, *held, verdict(*handled, took));
+  } else if (held->stage != Stage::reported) {
+    if (held->stage == Stage::running) ++stats_.lost;
+    forget(attempt);
+  }
+}
+
+void Worker::Runtime::log(LogLevel level, const LogLine& line) const {
+  if (options_.logger) options_.logger(level, line.str());
+}
+
+void Worker::Runtime::log_answer(const Backoff& before, const char* call, const Error* error) const {
+  if (before.has_failed() == (error != nullptr)) return;
+  if (error == nullptr) {
+    log(LogLevel::info, LogLine("the queue answers again").add("call", call));
+  } else {
+    log(LogLevel::warning,
+        LogLine("the queue does not answer, trying again").add("call", call).add("error", error->message));
+  }
+}
+
+}  // namespace eventq

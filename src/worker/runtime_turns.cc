@@ -1,0 +1,217 @@
+// runtime_turns.cc: taking events and reporting on them. See runtime.h.
+#include <algorithm>
+#include <iterator>
+#include <utility>
+
+#include "eventq/limits.h"
+#include "worker/runtime.h"
+
+namespace eventq {
+namespace {
+
+// The limits of leaseMs, whatever a server says.
+constexpr Millis kShortestLease{100};
+
+// Saying the same again would not help.
+bool is_final(ErrorCode code) { return code == ErrorCode::invalid_argument || code == ErrorCode::too_large; }
+
+LogLine about(const char* message, const Report& report) {
+  LogLine line(message);
+  line.add("event", static_cast<std::int64_t>(report.id)).add("attempt", report.attempt);
+  return line;
+}
+
+}  // namespace
+
+// Events that may be asked for once `freed` of those held are gone.
+std::size_t Worker::Runtime::room(std::size_t freed) const {
+  if (stopping_) return 0;
+  const std::size_t taken = held_.size() - freed + asked_;
+  return taken >= capacity_ ? 0 : std::min(capacity_ - taken, batch_size_);
+}
+
+Turn Worker::Runtime::turn(std::vector<Report> reports, std::size_t limit) const {
+  return {.worker_id = options_.worker_id,
+          .reports = std::move(reports),
+          .limit = limit,
+          .tags = tags_,
+          .queue = options_.queue};
+}
+
+void Worker::Runtime::fetch() {
+  Lock lock(mutex_);
+  for (;;) {
+    has_room_.wait(lock, [this] { return stopping_ || room(0) > 0; });
+    if (stopping_) break;
+    Turn wanted = turn({}, room(0));
+    wanted.wait = wait_;
+    asked_ += wanted.limit;
+    lock.unlock();
+
+    const SteadyTime asked = steady_now();
+    auto result = queue_.next(wanted);
+    log_answer(fetching_, "next", result ? nullptr : &result.error());
+    Millis pause{0};
+    if (!result) {
+      pause = fetching_.failed();
+    } else {
+      fetching_.succeeded();
+      // A queue that does not wait, since it is being closed, must not be asked without end.
+      if (result->claims.empty() && millis_since(asked) < wait_ / 2) pause = Backoff::kShortest;
+    }
+
+    lock.lock();
+    if (result) accept(std::move(result->claims), asked);
+    asked_ -= wanted.limit;
+    if (pause > Millis(0)) has_room_.wait_for(lock, pause, [this] { return stopping_; });
+  }
+  // Not earlier: this thread would have taken it again.
+  for (const Attempt attempt : std::exchange(ready_, {})) give_back(attempt, *held_.at(attempt));
+}
+
+void Worker::Runtime::accept(std::vector<Claim> claims, SteadyTime asked) {
+  const SteadyTime due = leases_.next_due();
+  const SteadyTime end = leases_.next_end();
+  for (Claim& claim : claims) {
+    const Attempt attempt{claim.event.id, claim.event.attempts};
+    const Millis lease =
+        std::clamp(claim.lease_until - claim.event.updated_at, kShortestLease, Millis(limits::kDelay));
+    auto held = std::make_shared<Held>();
+    held->event = std::move(claim.event);
+    ++stats_.taken;
+    leases_.add(attempt, asked, lease);
+    held_[attempt] = held;
+    if (stopping_) {
+      give_back(attempt, *held);
+    } else {
+      ready_.push_back(attempt);
+      has_ready_.notify_one();
+    }
+  }
+  if (leases_.next_due() < due || leases_.next_end() < end) has_leases_.notify_all();
+}
+
+// The last word on an event, to be sent.
+void Worker::Runtime::say(Attempt attempt, Held& held, decltype(Report::what) what) {
+  held.stage = Stage::reported;
+  reports_.push_back({attempt.id, attempt.number, std::move(what)});
+  has_reports_.notify_one();
+}
+
+void Worker::Runtime::give_back(Attempt attempt, Held& held) {
+  say(attempt, held, Return{.delay = Millis(0), .reason = "The worker stops."});
+}
+
+void Worker::Runtime::report() {
+  Lock lock(mutex_);
+  for (;;) {
+    has_reports_.wait(lock, [this] { return closing_ || !reports_.empty(); });
+    if (reports_.empty()) return;
+    std::vector<Report> sent = take_reports();
+    // After a refusal of the whole turn each report is on its own, so that the bad one is found.
+    const Turn told = turn(sent, reports_at_once_ > 1 ? room(sent.size()) : 0);
+    asked_ += told.limit;
+    lock.unlock();
+
+    const SteadyTime asked = steady_now();
+    auto result = queue_.next(told);
+    log_answer(reporting_, "report", result ? nullptr : &result.error());
+
+    lock.lock();
+    std::vector<Report> again;
+    if (result) {
+      reporting_.succeeded();
+      reports_at_once_ = kReportsAtOnce;
+      again = settle(lock, std::move(sent), result->results);
+      accept(std::move(result->claims), asked);
+    } else if (is_final(result.error().code)) {
+      refused(lock, std::move(sent), result.error());
+    } else {
+      again = std::move(sent);
+    }
+    // Last: until what was taken is held, its room is asked for.
+    asked_ -= told.limit;
+    has_room_.notify_one();
+    if (!again.empty() && !say_again(lock, std::move(again))) return;
+  }
+}
+
+std::vector<Report> Worker::Runtime::take_reports() {
+  const auto count = static_cast<std::ptrdiff_t>(std::min(reports_.size(), reports_at_once_));
+  std::vector<Report> taken(std::move_iterator(reports_.begin()),
+                            std::move_iterator(reports_.begin() + count));
+  reports_.erase(reports_.begin(), reports_.begin() + count);
+  return taken;
+}
+
+// Takes the answers to `sent`, and returns what was not answered for good.
+std::vector<Report> Worker::Runtime::settle(Lock& lock, std::vector<Report> sent,
+                                            const std::vector<Result<LogEntry>>& results) {
+  static const Result<LogEntry> unanswered = Error{ErrorCode::unavailable, "There was no answer.", ""};
+  std::vector<Report> again;
+  std::vector<LogLine> lines;
+  for (std::size_t i = 0; i < sent.size(); ++i) {
+    const Result<LogEntry>& result = i < results.size() ? results[i] : unanswered;
+    if (result) {
+      count(result->action);
+    } else if (is_refusal(result.error().code) || is_final(result.error().code)) {
+      ++stats_.lost;
+      lines.push_back(about("report refused", sent[i]).add("error", result.error().message));
+    } else {
+      again.push_back(std::move(sent[i]));
+      continue;
+    }
+    forget({sent[i].id, sent[i].attempt});
+  }
+  if (lines.empty()) return again;
+  lock.unlock();
+  for (const LogLine& line : lines) log(LogLevel::warning, line);
+  lock.lock();
+  return again;
+}
+
+void Worker::Runtime::count(Action action) {
+  if (action == Action::completed) ++stats_.completed;
+  if (action == Action::failed) ++stats_.failed;
+  if (action == Action::released) ++stats_.given_back;
+}
+
+// The turn as a whole was refused. The bad report, once it is found, is dropped: its lease will end.
+void Worker::Runtime::refused(Lock& lock, std::vector<Report> sent, const Error& error) {
+  if (reports_at_once_ > 1) {
+    reports_at_once_ = 1;
+    put_back(std::move(sent));
+    return;
+  }
+  reports_at_once_ = kReportsAtOnce;
+  const Result<LogEntry> answer = error;
+  (void)settle(lock, std::move(sent), {answer});  // a final answer leaves nothing to be sent again
+}
+
+// Reports keep their order: those that were sent are the oldest.
+void Worker::Runtime::put_back(std::vector<Report> sent) {
+  reports_.insert(reports_.begin(), std::move_iterator(sent.begin()), std::move_iterator(sent.end()));
+}
+
+// Keeps the reports for another try after a pause. False when the time of stop() is over.
+bool Worker::Runtime::say_again(Lock& lock, std::vector<Report> sent) {
+  put_back(std::move(sent));
+  Millis pause = reporting_.failed();
+  const bool was_closing = closing_;
+  if (was_closing) {
+    const Millis left = std::chrono::ceil<Millis>(deadline_ - steady_now());
+    if (left <= Millis(0)) {
+      const auto unsent = static_cast<std::int64_t>(reports_.size());
+      lock.unlock();
+      log(LogLevel::warning,
+          LogLine("stopped with reports that the queue did not take").add("reports", unsent));
+      lock.lock();
+      return false;
+    }
+    pause = std::min(pause, left);
+  }
+  has_reports_.wait_for(lock, pause, [&] { return closing_ && !was_closing; });
+  return true;
+}
+
+}  // namespace eventq

@@ -1,0 +1,99 @@
+// verdict.cc: see verdict.h.
+#include "worker/verdict.h"
+
+#include <algorithm>
+#include <string>
+#include <string_view>
+#include <utility>
+
+#include "base/utf8.h"
+#include "eventq/limits.h"
+
+namespace eventq {
+namespace {
+
+using Kind = Handled::Kind;
+
+// Every message there is, the gravest first: what a failure is grouped by is its first line.
+std::vector<std::string> messages(const std::vector<Handled>& handled) {
+  std::vector<const Handled*> ordered;
+  for (const Handled& one : handled) ordered.push_back(&one);
+  std::stable_sort(ordered.begin(), ordered.end(),
+                   [](const Handled* a, const Handled* b) { return a->kind() > b->kind(); });
+  std::vector<std::string> found;
+  for (const Handled* one : ordered) {
+    if (!one->message().empty()) found.push_back(one->message());
+  }
+  return found;
+}
+
+std::string joined(const std::vector<std::string>& parts, std::string_view between) {
+  std::string text;
+  for (const std::string& part : parts) {
+    if (!text.empty()) text += between;
+    text += part;
+  }
+  return text;
+}
+
+// A text that the queue takes: no U+0000, and at most `limit` bytes.
+std::string clean(std::string text, std::size_t limit) {
+  std::replace(text.begin(), text.end(), '\0', ' ');
+  return cut_utf8(to_valid_utf8(text), limit);
+}
+
+std::vector<std::string> errors(const std::vector<Handled>& handled) {
+  std::vector<std::string> found;
+  for (const Handled& one : handled) {
+    if (one.kind() != Kind::error) continue;
+    const bool says_nothing = one.message().empty();
+    found.push_back(says_nothing ? "An error without a message."
+                                 : clean(one.message(), limits::kErrorMessage));
+  }
+  if (found.size() > limits::kErrors) {
+    const std::size_t more = found.size() - limits::kErrors + 1;
+    found.resize(limits::kErrors - 1);
+    found.push_back("And " + std::to_string(more) + " more errors.");
+  }
+  return found;
+}
+
+// One line, of as many bytes as it may have characters.
+std::string reason(const std::vector<Handled>& handled) {
+  std::string text = joined(messages(handled), "; ");
+  const auto is_control = [](char c) { return static_cast<unsigned char>(c) < 0x20 || c == 0x7F; };
+  std::replace_if(text.begin(), text.end(), is_control, ' ');
+  return clean(std::move(text), limits::kReasonChars);
+}
+
+// Nobody is called again before the time it asked for.
+Millis delay(const std::vector<Handled>& handled) {
+  Millis longest{0};
+  for (const Handled& one : handled) longest = std::max(longest, one.delay());
+  return std::min(longest, Millis(limits::kDelay));
+}
+
+}  // namespace
+
+decltype(Report::what) verdict(const std::vector<Handled>& handled, Millis took) {
+  const std::int64_t ms = std::clamp<std::int64_t>(took.count(), 0, limits::kExecutionTimeMs);
+  const auto failure = [&](const std::string& message, bool permanent) {
+    return Failure{.status_code = {},
+                   .execution_time_ms = ms,
+                   .message = clean(message, limits::kErrorMessage),
+                   .permanent = permanent};
+  };
+  if (handled.empty()) return failure("No handler of this worker matches the event.", false);
+
+  const auto graver = [](const Handled& a, const Handled& b) { return a.kind() < b.kind(); };
+  switch (std::max_element(handled.begin(), handled.end(), graver)->kind()) {
+    case Kind::fail: return failure(joined(messages(handled), "\n"), true);
+    case Kind::retry: return failure(joined(messages(handled), "\n"), false);
+    case Kind::later: return Return{delay(handled), reason(handled)};
+    case Kind::error:
+    case Kind::done: break;
+  }
+  return Outcome{.status_code = {}, .execution_time_ms = ms, .errors = errors(handled)};
+}
+
+}  // namespace eventq

@@ -1,0 +1,124 @@
+// verdict_test.cc: which result decides, and what becomes of the messages.
+#include "worker/verdict.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <string>
+#include <variant>
+
+#include "base/utf8.h"
+#include "eventq/limits.h"
+
+namespace eventq {
+namespace {
+
+using namespace std::chrono_literals;
+using namespace std::string_literals;
+using testing::AllOf;
+using testing::Each;
+using testing::ElementsAre;
+using testing::IsEmpty;
+using testing::SizeIs;
+
+Outcome outcome(const std::vector<Handled>& handled) { return std::get<Outcome>(verdict(handled, 7ms)); }
+Failure failure(const std::vector<Handled>& handled) { return std::get<Failure>(verdict(handled, 7ms)); }
+Return given_back(const std::vector<Handled>& handled) { return std::get<Return>(verdict(handled, 7ms)); }
+
+TEST(Verdict, DoneIsAnOutcomeWithoutErrors) {
+  EXPECT_THAT(outcome({Handled::done()}).errors, IsEmpty());
+  EXPECT_EQ(outcome({Handled::done(), Handled::done()}).execution_time_ms, 7);
+}
+
+TEST(Verdict, EveryErrorIsKeptInTheOrderOfTheHandlers) {
+  EXPECT_THAT(outcome({Handled::error("no printer"), Handled::done(), Handled::error("no ink")}).errors,
+              ElementsAre("no printer", "no ink"));
+}
+
+TEST(Verdict, RetryIsAFailureThatMayBeRetried) {
+  const Failure retry = failure({Handled::done(), Handled::retry("timeout")});
+
+  EXPECT_EQ(retry.message, "timeout");
+  EXPECT_FALSE(retry.permanent);
+  EXPECT_EQ(retry.execution_time_ms, 7);
+}
+
+TEST(Verdict, FailIsForGood) {
+  EXPECT_TRUE(failure({Handled::fail("no such customer")}).permanent);
+  EXPECT_EQ(failure({Handled::fail("no such customer")}).message, "no such customer");
+}
+
+TEST(Verdict, LaterGivesBackForTheLongestTimeAnybodyAskedFor) {
+  const Return later =
+      given_back({Handled::later(10s, "busy"), Handled::later(60s, "closed"), Handled::done()});
+
+  EXPECT_EQ(later.delay, 60s);
+  EXPECT_EQ(later.reason, "busy; closed");
+}
+
+TEST(Verdict, TheGravestDecidesAndItsMessageComesFirst) {
+  const Handled error = Handled::error("error");
+  const Handled later = Handled::later(1s, "later");
+  const Handled retry = Handled::retry("retry");
+  const Handled fail = Handled::fail("fail");
+
+  EXPECT_EQ(given_back({error, later}).reason, "later; error");
+  EXPECT_EQ(failure({error, later, retry}).message, "retry\nlater\nerror");
+  EXPECT_FALSE(failure({error, later, retry}).permanent);
+  EXPECT_EQ(failure({error, later, retry, fail}).message, "fail\nretry\nlater\nerror");
+  EXPECT_TRUE(failure({fail, retry, later, error, Handled::done()}).permanent);
+}
+
+TEST(Verdict, NoResultAtAllIsAFailureThatMayBeRetried) {
+  EXPECT_EQ(failure({}).message, "No handler of this worker matches the event.");
+  EXPECT_FALSE(failure({}).permanent);
+}
+
+TEST(Verdict, MessagesAreCutAtACharacter) {
+  const std::string fits(limits::kErrorMessage, 'x');
+
+  EXPECT_EQ(failure({Handled::retry(fits)}).message, fits);
+  EXPECT_EQ(failure({Handled::retry(fits + "x")}).message, fits);
+  EXPECT_EQ(failure({Handled::retry(fits.substr(1) + "\xC3\xA9")}).message, fits.substr(1));
+  EXPECT_THAT(outcome({Handled::error(fits + "x")}).errors, ElementsAre(fits));
+}
+
+TEST(Verdict, MessagesBecomeTextThatTheQueueTakes) {
+  EXPECT_EQ(failure({Handled::retry("a\xFF"s)}).message, "a\xEF\xBF\xBD");
+  EXPECT_EQ(failure({Handled::retry("a\0b"s)}).message, "a b");
+  EXPECT_THAT(outcome({Handled::error("")}).errors, ElementsAre("An error without a message."));
+  EXPECT_EQ(given_back({Handled::later(1s, "a\nb\x7F")}).reason, "a b ");
+}
+
+TEST(Verdict, MessagesOfInvalidBytesAreCutAfterTheyGrew) {
+  const std::string message = failure({Handled::retry(std::string(limits::kErrorMessage, '\xFF'))}).message;
+
+  EXPECT_LE(message.size(), limits::kErrorMessage);
+  EXPECT_GT(message.size(), limits::kErrorMessage - 3);
+  EXPECT_TRUE(valid_utf8(message));
+}
+
+TEST(Verdict, AReasonHasAtMost1000Characters) {
+  EXPECT_THAT(given_back({Handled::later(1s, std::string(1000, 'x'))}).reason, SizeIs(1000));
+  EXPECT_THAT(given_back({Handled::later(1s, std::string(1001, 'x'))}).reason, SizeIs(1000));
+}
+
+TEST(Verdict, TheHundredthErrorTellsOfThoseBehindIt) {
+  const std::vector<Handled> handled(limits::kErrors, Handled::error("e"));
+  EXPECT_THAT(outcome(handled).errors, AllOf(SizeIs(100), Each("e")));
+
+  std::vector<Handled> more = handled;
+  more.push_back(Handled::error("e"));
+  EXPECT_THAT(outcome(more).errors, SizeIs(100));
+  EXPECT_EQ(outcome(more).errors.back(), "And 2 more errors.");
+}
+
+TEST(Verdict, TimesAreKeptWithinTheirLimits) {
+  EXPECT_EQ(given_back({Handled::later(-1s)}).delay, 0s);
+  EXPECT_EQ(given_back({Handled::later(limits::kDelay + 1ms)}).delay, limits::kDelay);
+  EXPECT_EQ(std::get<Outcome>(verdict({Handled::done()}, Millis::max())).execution_time_ms,
+            limits::kExecutionTimeMs);
+}
+
+}  // namespace
+}  // namespace eventq

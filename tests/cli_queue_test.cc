@@ -1,0 +1,138 @@
+// cli_queue_test.cc: the commands for queues and workers, as scripts meet them.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <string>
+#include <vector>
+
+#include "cli_support.h"
+
+namespace eventq {
+namespace {
+
+using std::chrono_literals::operator""s;
+using testing::HasSubstr;
+using testing::IsEmpty;
+using testing::Optional;
+using testing::StartsWith;
+
+using CliQueueTest = CliTest;
+
+TEST_F(CliQueueTest, ListsQueuesWithTheirCounts) {
+  publish("a", {"--queue", "mail"});
+  publish("a", {"--queue", "mail"});
+
+  EXPECT_THAT(eventq({"queue", "ls", "-o", "csv", "--fields", "id,status,counts.PENDING"}).out,
+              HasSubstr("\nmail,active,2\n"));
+  EXPECT_THAT(eventq({"queue", "ls", "-o", "table"}).out,
+              StartsWith("QUEUE  STATE   PENDING  RUNNING  FAILED  DONE  REASON\n"));
+}
+
+TEST_F(CliQueueTest, ShowsAQueueWithASlashInItsName) {
+  publish("a", {"--queue", "billing/eu"});
+
+  EXPECT_EQ(member(eventq({"queue", "show", "billing/eu"}).out, "id"), "billing/eu");
+  EXPECT_THAT(eventq({"queue", "show", "main", "-o", "table"}).out, HasSubstr("\nconfig.retry.kind "));
+  EXPECT_EQ(eventq({"queue", "show", "none"}).exit_code, 1);
+}
+
+TEST_F(CliQueueTest, PausesDrainsAndResumes) {
+  publish("a", {"--queue", "mail"});
+  const auto status = [&](std::vector<std::string> arguments) {
+    arguments.insert(arguments.begin(), "queue");
+    const Finished done = eventq(arguments);
+    EXPECT_EQ(done.exit_code, 0) << done.err;
+    return member(done.out, "status");
+  };
+
+  EXPECT_EQ(status({"pause", "mail", "--reason", "move", "--by", "alice"}), "paused");
+  const std::string paused = eventq({"queue", "show", "mail"}).out;
+  EXPECT_EQ(member(paused, "statusReason"), "move");
+  EXPECT_EQ(member(paused, "statusBy"), "alice");
+  EXPECT_EQ(status({"resume", "mail"}), "active");
+  EXPECT_EQ(status({"drain", "mail"}), "draining");
+  EXPECT_EQ(eventq({"publish", "a", "--queue", "mail"}).exit_code, 1);
+}
+
+TEST_F(CliQueueTest, WaitsUntilADrainedQueueIsEmpty) {
+  const std::string id = publish("a", {"--queue", "mail"});
+
+  const Finished full = eventq({"queue", "drain", "mail", "--wait=1s"});
+  EXPECT_EQ(full.exit_code, 3);
+  EXPECT_THAT(full.err, HasSubstr("is draining, but not empty"));
+  EXPECT_EQ(eventq({"queue", "drain", "mail", "--wait=long"}).exit_code, 2);
+
+  Process waiting(setup({"queue", "drain", "mail", "--wait"}));
+  EXPECT_EQ(eventq({"cancel", id}).exit_code, 0);
+  EXPECT_THAT(waiting.wait(20s), Optional(0));
+  EXPECT_EQ(member(waiting.out(), "depth"), "0");
+}
+
+TEST_F(CliQueueTest, ChangesOnlyTheSettingsNamed) {
+  EXPECT_EQ(eventq({"queue", "set", "mail", "batchSize=7", "retry.kind=exponential"}).exit_code, 0);
+  const Finished done = eventq({"queue", "set", "mail", "maxQueueDepth=5000", "retry.jitter=0.5"});
+
+  EXPECT_EQ(done.exit_code, 0) << done.err;
+  EXPECT_EQ(member(done.out, "config.batchSize"), "7");
+  EXPECT_EQ(member(done.out, "config.retry.kind"), "exponential");
+  EXPECT_EQ(member(done.out, "config.retry.jitter"), "0.5");
+  EXPECT_EQ(member(done.out, "config.maxQueueDepth"), "5000");
+  EXPECT_EQ(member(done.out, "config.highWatermark"), "4000");
+  EXPECT_EQ(member(eventq({"queue", "set", "mail", "batchSize="}).out, "config.batchSize"), "100");
+  EXPECT_EQ(member(eventq({"queue", "set", "mail", "retry="}).out, "config.retry.kind"), "fixed");
+}
+
+TEST_F(CliQueueTest, SaysWhichSettingIsWrong) {
+  EXPECT_EQ(eventq({"queue", "set", "mail", "batchSize"}).exit_code, 2);
+  EXPECT_EQ(eventq({"queue", "set", "mail", "=1"}).exit_code, 2);
+  const Finished unknown = eventq({"queue", "set", "mail", "batchsize=1"});
+  EXPECT_EQ(unknown.exit_code, 1);
+  EXPECT_THAT(unknown.err, HasSubstr("batchsize"));
+}
+
+TEST_F(CliQueueTest, ReplaysWhatEndedSinceACheckpointOrATime) {
+  publish("a", {"--queue", "mail"});
+  const Finished checkpoint = eventq({"queue", "checkpoint", "mail", "-o", "id"});
+  ASSERT_EQ(checkpoint.exit_code, 0) << checkpoint.err;
+  EXPECT_EQ(eventq({"cancel", "1"}).exit_code, 0);
+  const std::string id = checkpoint.out.substr(0, checkpoint.out.size() - 1);
+
+  const Finished dry =
+      eventq({"queue", "replay", "mail", "--from", "1h", "--status", "CANCELLED", "--dry-run", "-o", "id"});
+  EXPECT_EQ(dry.out, "1\n");
+  EXPECT_EQ(dry.err, "Would replay 1 event.\n");
+  const Finished none = eventq({"queue", "replay", "mail", "--from", "1h"});
+  EXPECT_EQ(none.exit_code, 0);
+  EXPECT_THAT(none.out, IsEmpty());
+  EXPECT_EQ(none.err, "Replayed 0 events.\n");
+  const Finished done =
+      eventq({"queue", "replay", "mail", "--checkpoint", id, "--status", "CANCELLED", "--status", "FAILED"});
+  EXPECT_EQ(done.out, "{\"id\":1,\"replayed_as\":2}\n");
+  EXPECT_EQ(eventq({"queue", "replay", "mail"}).exit_code, 1);
+  EXPECT_EQ(eventq({"queue", "replay", "mail", "--from", "1h", "--limit", "x"}).exit_code, 2);
+}
+
+TEST_F(CliQueueTest, ReplaysPageByPage) {
+  std::string batch = R"({"events":[)";
+  for (int i = 0; i < 1001; ++i) batch += std::string(i == 0 ? "" : ",") + R"({"title":"t","tags":"a"})";
+  HttpClient client(server_.port());
+  ASSERT_EQ(client.post("/events/batch", batch + "]}")->status, 201);
+  ASSERT_EQ(eventq({"cancel", "--filter", "tag:a", "--yes", "--expect", "1001"}).exit_code, 0);
+
+  EXPECT_EQ(eventq({"queue", "replay", "main", "--from", "1h", "--status", "CANCELLED", "--dry-run"}).err,
+            "Would replay 1001 events.\n");
+  EXPECT_EQ(eventq({"queue", "replay", "main", "--from", "1h", "--status", "CANCELLED", "--limit", "10"}).err,
+            "Replayed 10 events.\n");
+}
+
+TEST_F(CliQueueTest, ListsWorkersWithWhatTheyHold) {
+  publish("a");
+  EXPECT_EQ(claim("a"), "1");
+
+  EXPECT_EQ(eventq({"worker", "ls", "-o", "csv", "--fields", "worker_id,completed,stale"}).out,
+            "worker_id,completed,stale\nw1,0,false\n");
+  EXPECT_EQ(eventq({"worker", "ls", "-o", "id"}).out, "w1\n");
+}
+
+}  // namespace
+}  // namespace eventq

@@ -1,0 +1,460 @@
+// cli_test.cc: the commands for events, as scripts meet them: what they print where, and how they exit.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <csignal>
+#include <fstream>
+#include <string>
+#include <vector>
+
+#include "cli_support.h"
+
+namespace eventq {
+namespace {
+
+using std::chrono_literals::operator""s;
+using testing::EndsWith;
+using testing::HasSubstr;
+using testing::IsEmpty;
+using testing::Not;
+using testing::Optional;
+using testing::StartsWith;
+
+TEST_F(CliTest, PublishPrintsTheStoredEvent) {
+  const Finished done = eventq({"publish",
+                                "email,urgent",
+                                R"({"to":"a@b"})",
+                                "--title",
+                                "Mail",
+                                "--queue",
+                                "q1",
+                                "--priority",
+                                "-5",
+                                "--key",
+                                "k",
+                                "--event-id",
+                                "mine",
+                                "--correlation",
+                                "c1",
+                                "--retries",
+                                "7",
+                                "--pattern",
+                                "mail.sent",
+                                "--at",
+                                "2099-01-31T08:00:00Z"});
+
+  EXPECT_EQ(done.exit_code, 0) << done.err;
+  EXPECT_THAT(done.err, IsEmpty());
+  struct Case {
+    const char* path;
+    const char* value;
+  };
+  for (const Case& row :
+       {Case{"id", "1"}, Case{"title", "Mail"}, Case{"tags", "email,urgent"}, Case{"payload.to", "a@b"},
+        Case{"queue", "q1"}, Case{"priority", "-5"}, Case{"ordering_key", "k"}, Case{"event_id", "mine"},
+        Case{"correlation_id", "c1"}, Case{"max_retries", "7"}, Case{"pattern", "mail.sent"},
+        Case{"run_at", "2099-01-31T08:00:00.000Z"}, Case{"status", "PENDING"}}) {
+    EXPECT_EQ(member(done.out, row.path), row.value) << row.path;
+  }
+}
+
+TEST_F(CliTest, PublishTakesThePayloadFromAnArgumentAFileOrStandardInput) {
+  std::ofstream(server_.file("payload.json")) << "[1,\n 2]\n";
+
+  EXPECT_EQ(member(eventq({"publish", "a", "[[1],{}]"}).out, "payload"), "[[1],{}]");
+  EXPECT_EQ(member(eventq({"publish", "a", "@payload.json"}).out, "payload"), "[1,  2]");
+  EXPECT_EQ(member(eventq({"publish", "a", "-"}, "<payload.json").out, "payload"), "[1,  2]");
+  EXPECT_EQ(member(eventq({"publish", "a"}).out, "title"), "a");
+  EXPECT_EQ(member(eventq({"publish", "a"}).out, "payload"), "");
+}
+
+TEST_F(CliTest, PublishRefusesWhatIsNoEvent) {
+  struct Case {
+    std::vector<std::string> arguments;
+    const char* message;
+  };
+  for (const Case& row : {
+           Case{{"a", "{"}, "eventq: the payload is not JSON: a member name"},
+           Case{{"a", "hello"}, "A text has quotes of its own: '\"hello\"'.\nSee eventq publish --help.\n"},
+           Case{{"a", "@nowhere.json"}, "eventq: cannot read the file \"nowhere.json\"\n"},
+           Case{{"a", "--delay", "soon"}, "eventq: --delay must be a number and its unit"},
+           Case{{"a", "--delay", "1500ms"}, "eventq: --delay must be whole seconds"},
+           Case{{"a", "--delay", "1s", "--at", "2099-01-01T00:00:00Z"}, "give one of them"},
+           Case{{"a", "--priority", "high"}, "eventq: --priority must be a whole number, not \"high\"\n"},
+           Case{{"a", "--wait=long"}, "eventq: --wait must be a number and its unit"},
+           Case{{"a", "--title", "\xff"}, "is not UTF-8"},
+           Case{{"a", "--key", "\xff"}, "--key is not UTF-8"},
+       }) {
+    std::vector<std::string> arguments = row.arguments;
+    arguments.insert(arguments.begin(), "publish");
+    const Finished done = eventq(arguments);
+
+    EXPECT_EQ(done.exit_code, 2) << row.message;
+    EXPECT_THAT(done.err, HasSubstr(row.message));
+    EXPECT_THAT(done.out, IsEmpty());
+  }
+}
+
+TEST_F(CliTest, TellsWhatTheServerRefuses) {
+  const Finished title = eventq({"publish", "a", "--title", ""});
+  const Finished tag = eventq({"publish", "not a tag"});
+
+  EXPECT_EQ(title.exit_code, 1);
+  EXPECT_THAT(title.err, StartsWith("eventq: "));
+  EXPECT_THAT(title.err, HasSubstr("title"));
+  EXPECT_EQ(tag.exit_code, 1);
+  EXPECT_THAT(tag.err, HasSubstr("tag"));
+}
+
+TEST_F(CliTest, PublishAndWaitTellsHowItEnded) {
+  struct Case {
+    const char* how;
+    const char* more;
+    int exit_code;
+    const char* status;
+    const char* err;
+  };
+  for (const Case& row :
+       {Case{"complete", "", 0, "COMPLETED", ""},
+        Case{"complete", R"(,"errors":["x"])", 0, "COMPLETED_WITH_ERRORS", ""},
+        Case{"fail", R"(,"error_message":"no such user")", 5, "FAILED", " ended FAILED: no such user\n"},
+        Case{"cancel", "", 5, "CANCELLED", " ended CANCELLED\n"}}) {
+    Process waiting(setup({"publish", "a", "--retries", "0", "--wait"}));
+    const std::string id = claim("a");
+    if (std::string(row.how) == "cancel") {
+      EXPECT_EQ(eventq({"cancel", id}).exit_code, 0);
+    } else {
+      report(id, row.how, row.more);
+    }
+
+    EXPECT_THAT(waiting.wait(20s), Optional(row.exit_code));
+    EXPECT_EQ(member(waiting.out(), "id"), id);
+    EXPECT_EQ(member(waiting.out(), "status"), row.status);
+    EXPECT_THAT(waiting.err(), EndsWith(row.err));
+  }
+}
+
+TEST_F(CliTest, PublishAndWaitGivesUpInTime) {
+  const Finished done = eventq({"publish", "a", "--wait=1s"});
+
+  EXPECT_EQ(done.exit_code, 3);
+  EXPECT_EQ(member(done.out, "status"), "PENDING");
+  EXPECT_EQ(done.err, "eventq: event 1 has not ended yet. Go on waiting with: eventq wait 1\n");
+}
+
+TEST_F(CliTest, WaitTellsHowAllOfThemEnded) {
+  const std::string done = publish("done");
+  const std::string open = publish("open");
+  const std::string failed = failed_event("bad", "no");
+  EXPECT_EQ(claim("done"), done);
+  report(done, "complete");
+
+  EXPECT_EQ(eventq({"wait", done}).exit_code, 0);
+  EXPECT_EQ(eventq({"wait", done, failed}).exit_code, 5);
+  EXPECT_EQ(eventq({"wait", failed, open, done, "--timeout", "1s"}).exit_code, 3);
+  EXPECT_EQ(eventq({"wait", failed, open, "--no-block"}).exit_code, 8);
+  EXPECT_EQ(eventq({"wait", done, "--no-block"}).exit_code, 0);
+  EXPECT_EQ(eventq({"wait", "999", done}).exit_code, 1);
+  EXPECT_EQ(eventq({"wait", done, "--no-block", "--timeout", "1s"}).exit_code, 2);
+}
+
+TEST_F(CliTest, WaitLastsUntilTheEnd) {
+  const std::string id = publish("a");
+  Process waiting(setup({"wait", id}));
+  EXPECT_EQ(claim("a"), id);
+  report(id, "complete");
+
+  EXPECT_THAT(waiting.wait(20s), Optional(0));
+  EXPECT_EQ(member(waiting.out(), "status"), "COMPLETED");
+}
+
+TEST_F(CliTest, ListsInEveryFormat) {
+  publish("email", {R"({"to":"a,b"})"});
+  publish("sms", {"{}"});
+
+  EXPECT_EQ(eventq({"ls", "-o", "id"}).out, "1\n2\n");
+  EXPECT_EQ(eventq({"ls", "--fields", "id,tags"}).out,
+            "{\"id\":1,\"tags\":\"email\"}\n{\"id\":2,\"tags\":\"sms\"}\n");
+  EXPECT_EQ(eventq({"ls", "-o", "json", "--fields", "id"}).out, "[\n{\"id\":1},\n{\"id\":2}\n]\n");
+  EXPECT_EQ(eventq({"ls", "-o", "csv", "--fields", "id,payload.to"}).out, "id,payload.to\n1,\"a,b\"\n2,\n");
+  EXPECT_EQ(eventq({"ls", "-o", "table", "--fields", "id,status,tags"}).out,
+            "ID  STATUS   TAGS\n 1  PENDING  email\n 2  PENDING  sms\n");
+  EXPECT_EQ(eventq({"ls", "--queue", "none"}).out, "");
+  EXPECT_EQ(eventq({"ls", "--queue", "none"}).exit_code, 0);
+  EXPECT_EQ(eventq({"ls", "--queue", "none", "-o", "json"}).out, "[]\n");
+}
+
+TEST_F(CliTest, ListsOnlyWhatWasAskedFor) {
+  publish("email", {"--queue", "q1", "--correlation", "c1"});
+  publish("sms");
+  publish("push");
+  EXPECT_EQ(claim("sms"), "2");
+  const auto ids = [&](std::vector<std::string> arguments) {
+    arguments.insert(arguments.begin(), {"ls", "-o", "id"});
+    return eventq(arguments).out;
+  };
+
+  EXPECT_EQ(ids({"--status", "PROCESSING"}), "2\n");
+  EXPECT_EQ(ids({"--tag", "email", "--tag", "push"}), "1\n3\n");
+  EXPECT_EQ(ids({"--queue", "q1"}), "1\n");
+  EXPECT_EQ(ids({"--worker", "w1"}), "2\n");
+  EXPECT_EQ(ids({"--correlation", "c1"}), "1\n");
+  EXPECT_EQ(ids({"--limit", "2"}), "1\n2\n");
+  EXPECT_EQ(ids({"--after", "2"}), "3\n");
+  EXPECT_EQ(ids({"--limit", "1", "--all"}), "1\n2\n3\n");
+  EXPECT_EQ(eventq({"ls", "--limit", "0"}).exit_code, 2);
+  EXPECT_EQ(eventq({"ls", "--limit", "many"}).exit_code, 2);
+}
+
+TEST_F(CliTest, PagesThroughLongLists) {
+  std::string batch = R"({"events":[)";
+  for (int i = 0; i < 2001; ++i) batch += std::string(i == 0 ? "" : ",") + R"({"title":"t","tags":"a"})";
+  HttpClient client(server_.port());
+  ASSERT_EQ(client.post("/events/batch", batch + "]}")->status, 201);
+  const auto count = [&](const std::vector<std::string>& arguments) {
+    const std::string out = eventq(arguments).out;
+    return std::count(out.begin(), out.end(), '\n');
+  };
+
+  EXPECT_EQ(count({"ls", "-o", "id"}), 20);
+  EXPECT_EQ(count({"ls", "-o", "id", "--limit", "1000"}), 1000);
+  EXPECT_EQ(count({"ls", "-o", "id", "--limit", "1001"}), 1001);
+  EXPECT_EQ(count({"ls", "-o", "id", "--all"}), 2001);
+}
+
+TEST_F(CliTest, GoesOnAfterAnIdThatFails) {
+  publish("a");
+  publish("b");
+
+  const Finished done = eventq({"get", "1", "99", "evt_1", "2", "-o", "id"});
+
+  EXPECT_EQ(done.exit_code, 1);
+  EXPECT_EQ(done.out, "1\n2\n");
+  EXPECT_EQ(done.err,
+            "eventq: There is no event 99.\n"
+            "eventq: \"evt_1\" is no event: an event is named by its number, the `id` of `eventq ls`\n");
+}
+
+TEST_F(CliTest, PrintsSeveralEventsAsOneList) {
+  publish("a");
+  publish("b");
+
+  EXPECT_EQ(eventq({"get", "1", "2", "-o", "json", "--fields", "id"}).out, "[\n{\"id\":1},\n{\"id\":2}\n]\n");
+  EXPECT_EQ(eventq({"get", "1", "-o", "json", "--fields", "id"}).out, "{\"id\":1}\n");
+  EXPECT_EQ(eventq({"get", "1", "2", "-o", "csv", "--fields", "id,tags"}).out, "id,tags\n1,a\n2,b\n");
+}
+
+TEST_F(CliTest, ShowsTheHistoryOfAnEvent) {
+  const std::string id = failed_event("a", "mail server gone");
+
+  const Finished logs = eventq({"logs", id, "-o", "csv", "--fields", "action,worker_id,error_message"});
+
+  EXPECT_EQ(logs.exit_code, 0);
+  EXPECT_EQ(logs.out, "action,worker_id,error_message\nPICKED,w1,\nFAILED,w1,mail server gone\n");
+  EXPECT_EQ(eventq({"logs", "99"}).exit_code, 1);
+}
+
+TEST_F(CliTest, ExplainsWhereAnEventIs) {
+  publish("a");
+
+  EXPECT_EQ(member(eventq({"why", "1"}).out, "reason"), "nobody_subscribes");
+  EXPECT_THAT(eventq({"why", "1", "-o", "table"}).out, StartsWith("1  PENDING  It is ready, but no worker"));
+  EXPECT_EQ(eventq({"why", "99"}).exit_code, 1);
+}
+
+TEST_F(CliTest, RetriesWhatFailedAndNothingThatAWorkerHolds) {
+  const std::string failed = failed_event("a", "no");
+  const std::string held = publish("b");
+  EXPECT_EQ(claim("b"), held);
+  const std::string fresh = publish("c");
+  const std::string later = publish("d");
+  EXPECT_EQ(claim("d"), later);
+  report(later, "fail");  // waits five minutes for its retry
+
+  const Finished done = eventq({"retry", failed, held, fresh, later, "--reason", "fixed", "-o", "id"});
+
+  EXPECT_EQ(done.exit_code, 1);
+  EXPECT_EQ(done.out, failed + "\n" + later + "\n");
+  EXPECT_THAT(done.err, HasSubstr("event 2 is PROCESSING: a worker holds it. `eventq reset 2` takes it"));
+  EXPECT_THAT(done.err, HasSubstr("event 3 is PENDING and does not wait for a retry"));
+  EXPECT_EQ(status_of(failed), "PENDING");
+  EXPECT_EQ(claim("d"), later);
+  EXPECT_THAT(eventq({"logs", failed}).out, HasSubstr("\"reason\":\"fixed\""));
+}
+
+TEST_F(CliTest, ResetTakesAnEventFromItsWorker) {
+  const std::string held = publish("b");
+  EXPECT_EQ(claim("b"), held);
+
+  EXPECT_EQ(eventq({"reset", held}).exit_code, 0);
+  EXPECT_EQ(status_of(held), "PENDING");
+}
+
+TEST_F(CliTest, CancelEndsEventsAndRetryBringsThemBack) {
+  const std::string id = publish("a");
+
+  EXPECT_EQ(eventq({"cancel", id, "--dry-run"}).err, "Would cancel 1 event. Nothing changed.\n");
+  EXPECT_EQ(status_of(id), "PENDING");
+  EXPECT_EQ(member(eventq({"cancel", id}).out, "action"), "CANCELLED");
+  EXPECT_EQ(status_of(id), "CANCELLED");
+  EXPECT_EQ(eventq({"retry", id}).exit_code, 0);
+  EXPECT_EQ(status_of(id), "PENDING");
+}
+
+TEST_F(CliTest, AFilterIsTriedFirstAndThenHeldToItsCount) {
+  const std::string timeout = failed_event("email", "Timeout after 5 s");
+  const std::string refused = failed_event("email", "refused");
+  const std::string sms = failed_event("sms", "timeout");
+  const std::string filter = "status:FAILED tag:email error:timeout";
+
+  const Finished dry = eventq({"retry", "--filter", filter, "--dry-run", "-o", "id"});
+  EXPECT_EQ(dry.exit_code, 0);
+  EXPECT_EQ(dry.out, timeout + "\n");
+  EXPECT_THAT(dry.err, StartsWith("Would retry 1 event (oldest "));
+  EXPECT_THAT(dry.err, EndsWith(" in queue main. Nothing changed.\nRun again with --yes --expect 1.\n"));
+  EXPECT_EQ(status_of(timeout), "FAILED");
+
+  const Finished moved = eventq({"retry", "--filter", filter, "--yes", "--expect", "2"});
+  EXPECT_EQ(moved.exit_code, 6);
+  EXPECT_EQ(moved.err, "eventq: expected 2 events, and there are 1 now. Nothing changed.\n");
+  EXPECT_EQ(status_of(timeout), "FAILED");
+
+  const Finished unasked = eventq({"retry", "--filter", filter});
+  EXPECT_EQ(unasked.exit_code, 2);
+  EXPECT_THAT(unasked.err, HasSubstr("Give --yes, best with --expect 1"));
+  EXPECT_EQ(status_of(timeout), "FAILED");
+
+  const Finished done = eventq({"retry", "--filter", filter, "--yes", "--expect", "1", "-o", "id"});
+  EXPECT_EQ(done.exit_code, 0);
+  EXPECT_EQ(done.out, timeout + "\n");
+  EXPECT_EQ(done.err, "Retried 1 of 1 event.\n");
+  EXPECT_EQ(status_of(timeout), "PENDING");
+  EXPECT_EQ(status_of(refused), "FAILED");
+  EXPECT_EQ(status_of(sms), "FAILED");
+}
+
+TEST_F(CliTest, AFilterWithoutStatusFindsWhatTheCommandIsFor) {
+  const std::string failed = failed_event("a", "no");
+  const std::string cancelled = publish("a");
+  EXPECT_EQ(eventq({"cancel", cancelled}).exit_code, 0);
+  const std::string held = publish("a");
+  EXPECT_EQ(claim("a"), held);
+  const std::string fresh = publish("a");
+  const auto would = [&](const std::string& command) {
+    return eventq({command, "--filter", "tag:a", "--dry-run", "-o", "id"}).out;
+  };
+
+  EXPECT_EQ(would("retry"), failed + "\n");
+  EXPECT_EQ(would("cancel"), failed + "\n" + held + "\n" + fresh + "\n");
+  EXPECT_EQ(would("reset"), failed + "\n" + cancelled + "\n" + held + "\n" + fresh + "\n");
+  EXPECT_EQ(eventq({"cancel", "--filter", "older:1h", "--yes"}).err, "No event matches. Nothing changed.\n");
+}
+
+TEST_F(CliTest, AChangeNeedsIdsOrAFilter) {
+  EXPECT_EQ(eventq({"retry"}).exit_code, 2);
+  EXPECT_EQ(eventq({"retry", "1", "--filter", "tag:a"}).exit_code, 2);
+  EXPECT_EQ(eventq({"retry", "--filter", "staus:FAILED"}).exit_code, 2);
+  EXPECT_EQ(eventq({"retry", "--filter", "tag:a", "--expect", "x"}).exit_code, 2);
+}
+
+TEST_F(CliTest, TailShowsWhatComesAndWhatEnds) {
+  const std::string old = publish("old");
+  const std::string done = publish("done");
+  EXPECT_EQ(claim("done"), done);
+  report(done, "complete");
+  Process tail(setup({"tail", "--fields", "id,status", "-o", "csv"}, "</dev/null 1>&2"));
+  ASSERT_TRUE(tail.wait_for_line("Following events at", 20s)) << tail.err();
+
+  const std::string fresh = publish("new");
+  EXPECT_TRUE(tail.wait_for_line(fresh + ",PENDING", 20s)) << tail.err();
+  EXPECT_EQ(claim("new"), fresh);
+  EXPECT_TRUE(tail.wait_for_line(fresh + ",PROCESSING", 20s)) << tail.err();
+  report(fresh, "complete");
+  EXPECT_TRUE(tail.wait_for_line(fresh + ",COMPLETED", 20s)) << tail.err();
+  EXPECT_EQ(eventq({"cancel", old}).exit_code, 0);
+  EXPECT_TRUE(tail.wait_for_line(old + ",CANCELLED", 20s)) << tail.err();
+
+  EXPECT_THAT(tail.err(), Not(HasSubstr("\n" + done + ",")));
+  tail.signal(SIGINT);
+  EXPECT_THAT(tail.wait(20s), Optional(-SIGINT));  // which a shell calls 130
+}
+
+TEST_F(CliTest, TailShowsOnlyChangesAmongManyEvents) {
+  std::string batch = R"({"events":[)";
+  for (int i = 0; i < 1500; ++i) batch += std::string(i == 0 ? "" : ",") + R"({"title":"t","tags":"a"})";
+  HttpClient client(server_.port());
+  ASSERT_EQ(client.post("/events/batch", batch + "]}")->status, 201);
+  Process tail(setup({"tail", "--fields", "id,status", "-o", "csv"}, "</dev/null 1>&2"));
+  ASSERT_TRUE(tail.wait_for_line("Following events at", 20s)) << tail.err();
+
+  EXPECT_EQ(eventq({"cancel", "7"}).exit_code, 0);
+  EXPECT_TRUE(tail.wait_for_line("7,CANCELLED", 20s)) << tail.err();
+  EXPECT_EQ(eventq({"retry", "7"}).exit_code, 0);
+  EXPECT_TRUE(tail.wait_for_line("7,PENDING", 20s)) << tail.err();
+  EXPECT_EQ(publish("b"), "1501");
+  EXPECT_TRUE(tail.wait_for_line("1501,PENDING", 20s)) << tail.err();
+
+  EXPECT_THAT(tail.err(), EndsWith("\nid,status\n7,CANCELLED\n7,PENDING\n1501,PENDING\n"));
+}
+
+TEST_F(CliTest, SaysThatThereIsNoServer) {
+  const Finished done = eventq({"ls", "--url", "http://127.0.0.1:1"});
+
+  EXPECT_EQ(done.exit_code, 7);
+  EXPECT_EQ(done.err,
+            "eventq: No eventq server at http://127.0.0.1:1. Start one with `eventq serve` or `eventq dev`, "
+            "or name "
+            "another with --url or EVENTQ_URL.\n");
+  EXPECT_EQ(eventq({"cancel", "1", "2", "--url", "http://127.0.0.1:1"}).exit_code, 7);
+  EXPECT_EQ(eventq({"wait", "1", "--url", "http://127.0.0.1:1"}).exit_code, 7);
+  EXPECT_EQ(eventq({"publish", "a", "--wait", "--url", "http://127.0.0.1:1"}).exit_code, 7);
+  EXPECT_EQ(eventq({"tail", "--url", "http://127.0.0.1:1"}).exit_code, 7);
+}
+
+TEST_F(CliTest, RefusesAUrlThatIsNone) {
+  const Finished done = eventq({"ls", "--url", "ftp://x"});
+
+  EXPECT_EQ(done.exit_code, 2);
+  EXPECT_THAT(done.err, HasSubstr("\nSee eventq ls --help.\n"));
+}
+
+TEST_F(CliTest, ExitsWithTwoOnWrongUsage) {
+  for (const std::vector<std::string>& arguments : std::vector<std::vector<std::string>>{
+           {}, {"publsh"}, {"queue"}, {"get"}, {"ls", "-o", "xml"}, {"help", "nix"}}) {
+    const Finished done = eventq(arguments);
+
+    EXPECT_EQ(done.exit_code, 2);
+    EXPECT_THAT(done.out, IsEmpty());
+    EXPECT_THAT(done.err, Not(IsEmpty()));
+  }
+}
+
+TEST_F(CliTest, SaysWhenItCannotPrint) {
+  const Finished done = eventq({"version"}, ">/dev/full");
+
+  EXPECT_EQ(done.exit_code, 1);
+  EXPECT_EQ(done.err, "eventq: cannot write to stdout\n");
+}
+
+TEST_F(CliTest, ShowsControlCharactersOfOthersInsteadOfObeyingThem) {
+  const std::string id = failed_event("a", R"(\u001b[2J\u009b31m\u0007gone)");
+
+  const Finished table = eventq({"get", id, "-o", "table"});
+  const Finished end = eventq({"wait", id});
+
+  EXPECT_THAT(table.out, HasSubstr("\\u001b[2J\\u009b31m\\u0007gone"));
+  EXPECT_THAT(table.out, Not(HasSubstr("\x1b")));
+  EXPECT_THAT(end.err, HasSubstr("ended FAILED: \\u001b[2J\\u009b31m\\u0007gone\n"));
+  EXPECT_THAT(eventq({"get", "\x1b[2J"}).err, Not(HasSubstr("\x1b")));
+  EXPECT_THAT(eventq({"\x1b[2J"}).err, Not(HasSubstr("\x1b")));
+}
+
+TEST_F(CliTest, ColoursOnlyWhenToldOrOnATerminal) {
+  publish("a");
+
+  EXPECT_THAT(eventq({"queue", "ls", "-o", "table"}).out, Not(HasSubstr("\x1b")));
+  EXPECT_THAT(eventq({"queue", "ls", "-o", "table", "--color", "always"}).out, HasSubstr("\x1b[32mactive"));
+}
+
+}  // namespace
+}  // namespace eventq

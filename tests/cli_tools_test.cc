@@ -1,0 +1,322 @@
+// cli_tools_test.cc: import, export, doctor, backup, bench and dev as their users meet them.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <csignal>
+#include <filesystem>
+#include <fstream>
+#include <string>
+#include <vector>
+
+#include "support/http_client.h"
+#include "support/server_process.h"
+#include "support/store_audit.h"
+
+namespace eventq {
+namespace {
+
+using std::chrono_literals::operator""ms;
+using std::chrono_literals::operator""s;
+using testing::AllOf;
+using testing::HasSubstr;
+using testing::IsEmpty;
+using testing::Not;
+using testing::Optional;
+
+class ToolsTest : public testing::Test {
+ protected:
+  void start() { ASSERT_TRUE(server_.start()) << server_.log(); }
+
+  ProcessSetup program(const std::vector<std::string>& arguments) const {
+    return eventq_program(server_.file(""), arguments,
+                          {"EVENTQ_URL=http://127.0.0.1:" + std::to_string(server_.port())});
+  }
+  Finished eventq(const std::vector<std::string>& arguments) const { return run(program(arguments)); }
+
+  void write(const std::string& name, std::string_view text) const {
+    std::ofstream(server_.file(name)) << text;
+  }
+  std::string read(const std::string& name) const {
+    std::ifstream file(server_.file(name));
+    return {std::istreambuf_iterator<char>(file), {}};
+  }
+  std::string get(const std::string& target) const {
+    HttpClient client(server_.port());
+    const auto answer = client.get(target);
+    return answer ? answer->body : answer.error().message;
+  }
+  std::string post(const std::string& target, const std::string& body = {}) const {
+    HttpClient client(server_.port());
+    const auto answer = client.post(target, body);
+    return answer ? answer->body : answer.error().message;
+  }
+  std::string ask(const std::string& sql) const { return query(server_.file("eventq.db"), sql).at(0); }
+
+  ServerProcess server_;
+};
+
+TEST_F(ToolsTest, ImportPublishesEveryLineOnceHoweverOftenItRuns) {
+  start();
+  std::string lines;
+  for (int i = 0; i < 2500; ++i) {
+    lines += R"({"title":"Event )" + std::to_string(i) + R"(","tags":"a","payload":{"n": )" +
+             std::to_string(i) + "}}\n";
+  }
+  write("events.ndjson", lines);
+
+  Finished finished = eventq({"import", "events.ndjson"});
+  EXPECT_EQ(finished.exit_code, 0) << finished.err;
+  EXPECT_THAT(finished.err, HasSubstr("Imported 2 500 events"));
+  EXPECT_EQ(finished.out, "");
+  EXPECT_EQ(ask("SELECT count(*) FROM event_body"), "2500");
+  EXPECT_EQ(ask("SELECT payload FROM event_body WHERE id = 8"), R"({"n": 7})");
+  EXPECT_EQ(ask("SELECT count(*) FROM correlation"), "0");
+
+  finished = eventq({"import", "events.ndjson", "--batch", "100"});
+  EXPECT_EQ(finished.exit_code, 0) << finished.err;
+  EXPECT_EQ(ask("SELECT count(*) FROM event_body"), "2500");
+}
+
+TEST_F(ToolsTest, ImportListsWhatItRejectsAndTakesTheRest) {
+  start();
+  write("events.ndjson",
+        "{\"title\":\"good\",\"tags\":\"a\"}\n{\"title\":\"no tags\"}\n\nnot JSON\n"
+        "{\"title\":\"good, too\",\"tags\":\"a\",\"queue\":\"other\"}");
+
+  const Finished finished = eventq({"import", "events.ndjson"});
+
+  EXPECT_EQ(finished.exit_code, 1);
+  EXPECT_THAT(finished.err,
+              AllOf(HasSubstr("events.ndjson:2: There are no tags"), HasSubstr("events.ndjson:4: "),
+                    HasSubstr("2 lines were rejected; they are in events.ndjson.rejects")));
+  EXPECT_THAT(read("events.ndjson.rejects"), AllOf(HasSubstr(R"({"line":2,"error":"There are no tags)"),
+                                                   HasSubstr(R"("text":"not JSON"})")));
+  EXPECT_EQ(ask("SELECT group_concat(queue || ':' || title) FROM event_body"), "main:good,other:good, too");
+}
+
+TEST_F(ToolsTest, ImportFillsInQueueAndTagsWhereALineHasNone) {
+  start();
+  write("events.ndjson", "{\"title\":\"1\"}\n{\"title\":\"2\",\"tags\":\"own\",\"queue\":\"own\"}\n");
+  const Finished finished = eventq({"import", "events.ndjson", "--queue", "q", "--tags", "x,y"});
+  EXPECT_EQ(ask("SELECT group_concat(queue || ':' || tags) FROM event_body"), "q:x,y,own:own");
+  EXPECT_EQ(finished.exit_code, 0) << finished.err;
+}
+
+TEST_F(ToolsTest, ImportBeginsWhereItIsTold) {
+  start();
+  write("events.ndjson",
+        "{\"title\":\"1\",\"tags\":\"a\"}\n{\"title\":\"2\",\"tags\":\"a\"}\n{\"title\":\"3\",\"tags\":\"a\"}"
+        "\n");
+  EXPECT_EQ(eventq({"import", "events.ndjson", "--from", "2"}).exit_code, 0);
+  EXPECT_EQ(ask("SELECT group_concat(title) FROM event_body"), "2,3");
+}
+
+TEST_F(ToolsTest, ImportWaitsForAFullQueueAndSaysHowToGoOnWhenInterrupted) {
+  start();
+  HttpClient client(server_.port());
+  ASSERT_EQ(
+      client.request("PUT", "/queues/main", R"({"config":{"maxQueueDepth":2,"highWatermark":2}})")->status,
+      200);
+  write("events.ndjson",
+        "{\"title\":\"1\",\"tags\":\"a\"}\n{\"title\":\"2\",\"tags\":\"a\"}\n{\"title\":\"3\",\"tags\":\"a\"}"
+        "\n");
+  Process import(program({"import", "events.ndjson", "--batch", "2"}));
+  const SteadyTime limit = steady_now() + 20s;
+  while (ask("SELECT count(*) FROM event_body") != "2" && steady_now() < limit) import.wait(20ms);
+  EXPECT_EQ(import.wait(500ms), std::nullopt) << import.err();
+
+  import.signal(SIGINT);
+
+  EXPECT_THAT(import.wait(10s), Optional(130));
+  EXPECT_THAT(import.err(), HasSubstr("To go on: eventq import events.ndjson --from 3"));
+  post("/events/1/cancel", "{}");
+  EXPECT_EQ(eventq({"import", "events.ndjson", "--from", "3"}).exit_code, 0);
+  EXPECT_EQ(ask("SELECT count(*) FROM event_body"), "3");
+}
+
+TEST_F(ToolsTest, ImportSaysWhatIsWrongWithItsOptionsAndItsFile) {
+  start();
+  EXPECT_EQ(eventq({"import", "none.ndjson"}).exit_code, 1);
+  write("e", "{}");
+  EXPECT_EQ(eventq({"import", "e", "--batch", "0"}).exit_code, 2);
+  EXPECT_EQ(eventq({"import", "e", "--batch", "10001"}).exit_code, 2);
+  EXPECT_EQ(eventq({"import", "e", "--from", "0"}).exit_code, 2);
+  server_.kill();
+  write("good", "{\"title\":\"1\",\"tags\":\"a\"}\n");
+  const Finished finished = eventq({"import", "good"});
+  EXPECT_EQ(finished.exit_code, 7);
+  EXPECT_THAT(finished.err, AllOf(HasSubstr("No eventq server"), HasSubstr("To go on: ")));
+}
+
+TEST_F(ToolsTest, WhatExportWritesImportTakes) {
+  start();
+  const std::string whole =
+      R"({"title":"Everything ä","description":"Two\nlines","tags":"a,b","payload":{"n": 1.50e+400,"s":"\u00e4 ä"},)"
+      R"("queue":"q","priority":-5,"max_retries":7,"event_id":"mine","correlation_id":"c","causation_id":"d",)"
+      R"("trace_id":"t","pattern":"x.y","version":"2","source":{"type":"i","id":"1"},)"
+      R"("timestamp":"2026-01-02T03:04:05.000Z","ordering_key":"o","supersede_key":"s",)"
+      R"("retry":{"kind":"exponential","baseMs":1000,"capMs":5000,"jitter":0.5}})";
+  ASSERT_THAT(post("/events", whole), HasSubstr(R"("id":1)"));
+  post("/events", R"({"title":"plain","tags":"a","payload":null})");
+  const Finished first = eventq({"export"});
+  ASSERT_EQ(first.exit_code, 0) << first.err;
+  EXPECT_EQ(first.out.substr(0, first.out.find('\n')), whole);
+  EXPECT_EQ(std::count(first.out.begin(), first.out.end(), '\n'), 2);
+
+  ServerProcess other;
+  ASSERT_TRUE(other.start());
+  const std::string url = "http://127.0.0.1:" + std::to_string(other.port());
+  write("all.ndjson", first.out);
+  EXPECT_EQ(eventq({"import", "all.ndjson", "--url", url}).exit_code, 0);
+  EXPECT_EQ(eventq({"export", "--url", url}).out, first.out);
+}
+
+TEST_F(ToolsTest, ExportFilters) {
+  start();
+  post("/events", R"({"title":"1","tags":"a","queue":"q"})");
+  post("/events", R"({"title":"2","tags":"b","queue":"q"})");
+  post("/events", R"({"title":"3","tags":"a"})");
+  post("/events/2/cancel", "{}");
+  EXPECT_THAT(eventq({"export", "--queue", "q", "--tag", "a"}).out, HasSubstr(R"({"title":"1")"));
+  const std::string cancelled = eventq({"export", "--status", "CANCELLED"}).out;
+  EXPECT_EQ(cancelled.find(R"({"title":"2")"), 0U) << cancelled;
+  EXPECT_EQ(std::count(cancelled.begin(), cancelled.end(), '\n'), 1);
+  EXPECT_EQ(eventq({"export", "--status", "LOST"}).exit_code, 1);
+}
+
+TEST_F(ToolsTest, ABackupOfARunningStoreIsAStore) {
+  start();
+  for (int i = 0; i < 20; ++i) post("/events", R"({"title":"t","tags":"a"})");
+
+  Finished finished = eventq({"backup", "copy.db"});
+  EXPECT_EQ(finished.exit_code, 0) << finished.err;
+  EXPECT_THAT(finished.err, AllOf(HasSubstr("Copied eventq.db to copy.db"), HasSubstr("To restore it: ")));
+  EXPECT_EQ(eventq({"verify", "sqlite:copy.db"}).exit_code, 0);
+  EXPECT_EQ(query(server_.file("copy.db"), "SELECT count(*) FROM event_body").at(0), "20");
+  EXPECT_FALSE(std::filesystem::exists(server_.file("copy.db.partial")));
+  EXPECT_EQ(std::filesystem::status(server_.file("copy.db")).permissions(),
+            std::filesystem::perms::owner_read | std::filesystem::perms::owner_write);
+
+  finished = eventq({"backup", "copy.db"});
+  EXPECT_EQ(finished.exit_code, 1);
+  EXPECT_THAT(finished.err, HasSubstr("exists already"));
+  EXPECT_THAT(post("/events", R"({"title":"t","tags":"a"})"), HasSubstr(R"("id":21)"));
+}
+
+TEST_F(ToolsTest, ABackupOfWhatDoesNotHoldTogetherIsNotMade) {
+  start();
+  post("/events", R"({"title":"t","tags":"a"})");
+  ASSERT_EQ(server_.terminate(), 0);
+  query(server_.file("eventq.db"), "UPDATE event_count SET n = 5");
+  Finished finished = eventq({"backup", "copy.db"});
+  EXPECT_EQ(finished.exit_code, 1);
+  EXPECT_THAT(finished.err, HasSubstr("counters equal rows"));
+  EXPECT_FALSE(std::filesystem::exists(server_.file("copy.db")));
+  EXPECT_FALSE(std::filesystem::exists(server_.file("copy.db.partial")));
+
+  finished = eventq({"backup", "copy.db", "--store", "sqlite:none.db"});
+  EXPECT_EQ(finished.exit_code, 1);
+  EXPECT_THAT(finished.err, HasSubstr("There is no file none.db"));
+}
+
+TEST_F(ToolsTest, TheDoctorMeasuresAndSaysWhatToMend) {
+  start();
+  post("/events", R"({"title":"t","tags":"a"})");
+  post("/queues/main/pause", R"({"reason":"test"})");
+
+  const Finished finished = eventq({"doctor", "-o", "table"});
+
+  EXPECT_EQ(finished.exit_code, 0) << finished.out << finished.err;
+  for (const char* text : {"(200 samples)", "schema 2, journal mode wal", "ready", "clock", "is paused",
+                           "fix: eventq queue resume main", "no worker is there", "write-ahead log"}) {
+    EXPECT_THAT(finished.out, HasSubstr(text));
+  }
+  EXPECT_THAT(eventq({"doctor"}).out,
+              HasSubstr(R"({"state":"warn","check":"queue main","text":"is paused")"));
+}
+
+TEST_F(ToolsTest, TheDoctorFailsOnWhatIsNoStore) {
+  start();
+  write("letter", "Dear aunt, this is not a database, it is a letter. Yours.");
+  const Finished finished = eventq({"doctor", "--store", "sqlite:letter", "-o", "table"});
+  EXPECT_EQ(finished.exit_code, 1);
+  EXPECT_THAT(finished.out, HasSubstr("FAIL"));
+  EXPECT_EQ(eventq({"doctor", "--store", "letter"}).exit_code, 2);
+}
+
+TEST_F(ToolsTest, BenchPrintsPercentilesAndLeavesNothingLive) {
+  start();
+  const Finished finished = eventq({"bench", "--seconds", "1", "--connections", "4", "-o", "jsonl"});
+  EXPECT_EQ(finished.exit_code, 0) << finished.err;
+  for (const char* workload : {"publish", "work", "publish and work"}) {
+    EXPECT_THAT(finished.out, HasSubstr(R"({"workload":")" + std::string(workload) + R"(","steps":)"));
+  }
+  EXPECT_THAT(finished.out, AllOf(HasSubstr("p50_ms"), HasSubstr("p95_ms"), HasSubstr("p99_ms")));
+  EXPECT_THAT(finished.err, AllOf(HasSubstr("queue bench"), HasSubstr("Closed loop")));
+  EXPECT_THAT(get("/queues/bench?events=0"), HasSubstr(R"("depth":0)"));
+}
+
+TEST_F(ToolsTest, BenchTakesNobodysEvents) {
+  start();
+  post("/events", R"({"title":"mine","tags":"bench","queue":"bench"})");
+  const Finished finished = eventq({"bench", "--seconds", "1"});
+  EXPECT_EQ(finished.exit_code, 1);
+  EXPECT_THAT(finished.err, HasSubstr("live events"));
+  EXPECT_EQ(eventq({"bench", "--connections", "0"}).exit_code, 2);
+}
+
+// The server of `eventq dev`, in a folder of its own.
+class DevTest : public testing::Test {
+ protected:
+  DevTest() : dev_(eventq_program(directory_.file(""), {"dev", "--listen", "127.0.0.1:0"})) {
+    const SteadyTime limit = steady_now() + 20s;
+    while (dev_.out().find("Until a worker") == std::string::npos && steady_now() < limit) dev_.wait(10ms);
+    const std::string out = dev_.out();
+    const std::size_t start = out.find("http://");
+    if (start != std::string::npos) url_ = out.substr(start, out.find('/', start + 7) - start);
+  }
+
+  Finished eventq(const std::vector<std::string>& arguments) const {
+    return run(eventq_program(directory_.file(""), arguments, {"EVENTQ_URL=" + url_}));
+  }
+
+  TemporaryDirectory directory_;
+  Process dev_;
+  std::string url_;
+};
+
+TEST_F(DevTest, WelcomesAndCompletesWhatIsPublished) {
+  EXPECT_THAT(dev_.out(),
+              AllOf(HasSubstr("is ready. Data in ./eventq.db"), HasSubstr("Dashboard  http://127.0.0.1:"),
+                    HasSubstr("eventq publish email"), HasSubstr("eventq work email --exec cat")));
+  const Finished finished = eventq({"publish", "email", R"({"to":"a@b"})", "--wait"});
+  EXPECT_EQ(finished.exit_code, 0) << finished.out << finished.err;
+  EXPECT_THAT(finished.out, HasSubstr("COMPLETED"));
+  EXPECT_TRUE(std::filesystem::exists(directory_.file("eventq.db")));
+  dev_.signal(SIGINT);
+  EXPECT_THAT(dev_.wait(20s), Optional(0)) << dev_.err();
+  EXPECT_THAT(dev_.err(), IsEmpty());
+}
+
+TEST_F(DevTest, StandsBackWhenARealWorkerIsThere) {
+  Process worker(eventq_program(directory_.file(""), {"work", "email", "--exec", "cat", "-o", "jsonl"},
+                                {"EVENTQ_URL=" + url_}));
+  // Once the worker had an event the demo has seen it, too: it looks before each turn, and a turn takes a
+  // second.
+  const SteadyTime limit = steady_now() + 30s;
+  while (worker.err().find("done") == std::string::npos && steady_now() < limit) {
+    ASSERT_EQ(eventq({"publish", "email", "1"}).exit_code, 0);
+    worker.wait(300ms);
+  }
+  worker.wait(1500ms);
+  const std::size_t before = worker.out().size();
+  for (int i = 0; i < 5; ++i) {
+    ASSERT_EQ(eventq({"publish", "email", "2", "--wait"}).exit_code, 0);
+  }
+  worker.wait(100ms);
+  EXPECT_EQ(worker.out().size(), before + 5) << worker.out();
+}
+
+}  // namespace
+}  // namespace eventq

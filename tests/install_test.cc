@@ -1,0 +1,143 @@
+// install_test.cc: what `cmake --install` puts down, used by projects outside the tree.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "support/process.h"
+#include "support/server_process.h"
+#include "support/temporary_directory.h"
+
+namespace eventq {
+namespace {
+
+namespace fs = std::filesystem;
+using testing::HasSubstr;
+using testing::Not;
+
+// The output of a command that must succeed.
+std::string must(std::vector<std::string> command, const std::string& directory,
+                 const std::vector<std::string>& environment = {}) {
+  command.insert(command.begin(), "/usr/bin/env");  // finds it
+  const Finished finished = run({.command = command, .environment = environment, .directory = directory});
+  EXPECT_EQ(finished.exit_code, 0) << command[1] << ": " << finished.out << finished.err;
+  return finished.out;
+}
+
+std::string bytes_of(const fs::path& path) {
+  std::ifstream file(path, std::ios::binary);
+  return {std::istreambuf_iterator<char>(file), {}};
+}
+
+class InstallTest : public testing::Test {
+ protected:
+  void SetUp() override {
+    must({EVENTQ_CMAKE, "--install", EVENTQ_BUILD_DIR, "--prefix", prefix_}, outside_);
+    fs::copy(EVENTQ_SOURCE_DIR "/tests/install", outside_, fs::copy_options::recursive);
+  }
+
+  std::string built_by_cmake(const std::string& project, const std::vector<std::string>& options) {
+    const std::string build = outside_ + "/" + project + "_build";
+    std::vector<std::string> configure{EVENTQ_CMAKE, "-S", outside_ + "/" + project, "-B", build, "-GNinja"};
+    configure.insert(configure.end(), options.begin(), options.end());
+    must(configure, outside_);
+    must({EVENTQ_CMAKE, "--build", build}, outside_);
+    return build;
+  }
+
+  // With g++ and what pkg-config says of `package`.
+  std::string built_by_pkg_config(const std::string& source, const std::string& package) {
+    std::string program = outside_ + "/" + source + "_program";
+    must({"sh", "-c",
+          "g++ -std=c++20 consumer/" + source + ".cc -o " + program + " $(pkg-config --cflags --libs " +
+              package + ")"},
+         outside_, {"PKG_CONFIG_PATH=" + prefix_ + "/lib/pkgconfig"});
+    return program;
+  }
+
+  void expect_works_with_a_server(const std::string& program) {
+    ServerProcess server({"--store", "memory:"});
+    ASSERT_TRUE(server.start()) << server.log();
+    EXPECT_THAT(must({program, "http://127.0.0.1:" + std::to_string(server.port())}, outside_),
+                HasSubstr("completed {\"to\":\"a@b\"}"));
+  }
+
+  const TemporaryDirectory directory_;
+  const std::string outside_ = directory_.file("");
+  const std::string prefix_ = directory_.file("prefix");
+};
+
+TEST_F(InstallTest, EveryFileIsWhereOthersLookForIt) {
+  for (const char* name :
+       {"bin/eventq", "include/eventq/queue.h", "include/eventq/worker.h", "include/eventq/client.h",
+        "lib/libeventq.a", "lib/libeventq-client.a", "lib/libeventq-worker.a",
+        "lib/cmake/eventq/eventqConfig.cmake", "lib/cmake/eventq/eventqConfigVersion.cmake",
+        "lib/cmake/eventq/eventqTargets.cmake", "lib/pkgconfig/eventq.pc", "lib/pkgconfig/eventq-client.pc",
+        "lib/pkgconfig/eventq-worker.pc", "share/man/man1/eventq.1",
+        "share/bash-completion/completions/eventq", "share/zsh/site-functions/_eventq",
+        "share/fish/vendor_completions.d/eventq.fish", "share/doc/eventq/LICENSE",
+        "share/doc/eventq/README.md"}) {
+    EXPECT_GT(fs::exists(prefix_ + "/" + name) ? fs::file_size(prefix_ + "/" + name) : 0, 0U) << name;
+  }
+}
+
+TEST_F(InstallTest, NoFileNamesTheMachineItWasBuiltOn) {
+  for (const auto& entry : fs::recursive_directory_iterator(prefix_)) {
+    if (!entry.is_regular_file()) continue;
+    const std::string bytes = bytes_of(entry.path());
+    for (const std::string folder : {EVENTQ_SOURCE_DIR, EVENTQ_BUILD_DIR}) {
+      EXPECT_EQ(bytes.find(folder), bytes.npos) << entry.path() << " contains " << folder;
+    }
+  }
+}
+
+TEST_F(InstallTest, FindPackageGivesTheEmbeddedQueueAndTheWorker) {
+  // Moved: nothing knows the prefix it was installed to.
+  const std::string moved = directory_.file("moved");
+  fs::rename(prefix_, moved);
+  const std::string build = built_by_cmake("consumer", {"-DCMAKE_PREFIX_PATH=" + moved});
+  EXPECT_EQ(must({build + "/embedded"}, outside_), "handled {\"to\":\"a@b\"}\ncompleted\n");
+}
+
+TEST_F(InstallTest, FindPackageGivesTheClientWhereThereIsNoSqlite) {
+  const std::string build =
+      built_by_cmake("consumer", {"-DCMAKE_PREFIX_PATH=" + prefix_, "-DCLIENT_ONLY=ON"});
+  EXPECT_THAT(must({"ldd", build + "/remote"}, outside_), Not(HasSubstr("sqlite")));
+  expect_works_with_a_server(build + "/remote");
+}
+
+TEST_F(InstallTest, PkgConfigGivesTheEmbeddedQueueAndTheWorker) {
+  const std::string program = built_by_pkg_config("embedded", "eventq eventq-worker");
+  EXPECT_EQ(must({program}, outside_), "handled {\"to\":\"a@b\"}\ncompleted\n");
+}
+
+TEST_F(InstallTest, PkgConfigGivesTheClient) {
+  expect_works_with_a_server(built_by_pkg_config("remote", "eventq-client"));
+}
+
+// Building all of eventq again would take minutes: that the parent's targets are there is enough.
+TEST_F(InstallTest, AsAFolderOfAnotherProjectThereAreTheLibrariesAndNothingElse) {
+  must({EVENTQ_CMAKE, "-S", outside_ + "/parent", "-B", outside_ + "/build", "-GNinja",
+        "-DEVENTQ=" EVENTQ_SOURCE_DIR},
+       outside_);
+  const std::string targets =
+      must({EVENTQ_CMAKE, "--build", outside_ + "/build", "--target", "help"}, outside_);
+  EXPECT_THAT(targets, HasSubstr("libeventq.a"));
+  EXPECT_THAT(targets, HasSubstr("libeventq-worker.a"));
+  EXPECT_THAT(targets, Not(HasSubstr("eventq_base_test")));
+  EXPECT_THAT(targets, Not(HasSubstr("eventq_bench")));
+  const std::string commands = must(
+      {"ninja", "-C", outside_ + "/build", "-t", "commands", "CMakeFiles/parent.dir/main.cc.o"}, outside_);
+  EXPECT_THAT(commands, HasSubstr("-std=")) << "how the parent compiles";
+  EXPECT_THAT(commands, Not(HasSubstr("-Werror")));
+  EXPECT_THAT(commands, Not(HasSubstr("-fPIE")));
+}
+
+}  // namespace
+}  // namespace eventq

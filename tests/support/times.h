@@ -1,0 +1,12 @@
+// times.h: when tests begin, unless they say otherwise.
+#pragma once
+
+#include <chrono>
+
+#include "eventq/clock.h"
+
+namespace eventq {
+
+inline constexpr TimePoint kStart{std::chrono::sys_days{std::chrono::year{2026} / 1 / 1}};
+
+}  // namespace eventq

@@ -1,0 +1,67 @@
+// worker_queue.h: a queue for tests with workers: time goes on, and can be moved forward.
+#pragma once
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <atomic>
+#include <chrono>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "eventq/queue.h"
+#include "eventq/worker.h"
+#include "support/temporary_directory.h"
+
+namespace eventq {
+
+// The system's time and what it was moved by. Long polls need one that goes on.
+class MovedClock final : public Clock {
+ public:
+  [[nodiscard]] TimePoint now() const override { return system_clock().now() + Millis(moved_.load()); }
+  void advance(Millis by) { moved_.fetch_add(by.count()); }
+
+ private:
+  std::atomic<Millis::rep> moved_ = 0;
+};
+
+// The parameter is what stands before the colon of the queue's URL.
+class WorkerQueueTest : public testing::TestWithParam<std::string> {
+ protected:
+  void SetUp() override { open({}); }
+
+  void open(Options options) {
+    options.clock = &clock;
+    options.retry.base = Millis(0);
+    options.queues["main"].processing_interval = Millis(100);  // of long polls, so that stop() is quick
+    options.worker_id = "host:0";
+    queue.reset();
+    queue = Queue::open(GetParam() == "sqlite" ? "sqlite:" + directory.file("events.db") : "memory:", options)
+                .value();
+  }
+
+  EventId publish(const std::string& tag, int max_retries = 3) {
+    return queue->publish({.title = tag, .tags = {tag}, .max_retries = max_retries}).value().id;
+  }
+
+  // The event when it has ended.
+  Event ended(EventId id) { return queue->wait(id, std::chrono::seconds(60)).value(); }
+
+  // Entries of its log with this action.
+  std::vector<LogEntry> entries(EventId id, Action action) {
+    std::vector<LogEntry> log = queue->log(id).value();
+    std::erase_if(log, [&](const LogEntry& entry) { return entry.action != action; });
+    return log;
+  }
+
+  const TemporaryDirectory directory;
+  MovedClock clock;
+  std::unique_ptr<Queue> queue;
+};
+
+inline std::string name_of_worker_queue(const testing::TestParamInfo<std::string>& kind) {
+  return kind.param == "sqlite" ? "Sqlite" : "Memory";
+}
+
+}  // namespace eventq

@@ -1,0 +1,291 @@
+// verify_test.cc: `eventq verify` on stores that are right, and on stores broken by hand in every way.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <filesystem>
+#include <fstream>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "base/steady.h"
+#include "support/http_client.h"
+#include "support/server_process.h"
+#include "support/store_audit.h"
+#include "support/temporary_directory.h"
+
+namespace eventq {
+namespace {
+
+using testing::AllOf;
+using testing::HasSubstr;
+using testing::Not;
+
+// Talks to a server as a worker and as a person would.
+class Talk {
+ public:
+  explicit Talk(std::uint16_t port) : client_(port) {}
+
+  void post(const std::string& target, const std::string& body) {
+    const auto answer = client_.post(target, body);
+    ASSERT_TRUE(answer) << answer.error().message;
+    // The last failure of an event is a 400 that is recorded all the same.
+    ASSERT_TRUE(answer->status / 100 == 2 || answer->status == 400) << target << " " << answer->body;
+  }
+  void take(const std::string& worker, const std::string& tag, int limit) {
+    post("/events/subscribe", R"({"worker_id":")" + worker + R"(","tags":")" + tag + R"(","limit":)" +
+                                  std::to_string(limit) + "}");
+  }
+  void end(const std::string& how, int id, const std::string& worker) {
+    post("/events/" + std::to_string(id) + "/" + how, R"({"worker_id":")" + worker + R"("})");
+  }
+
+ private:
+  HttpClient client_;
+};
+
+// A store in which something of everything has happened. Events 1 to 12.
+void fill(const ServerProcess& server) {
+  Talk talk(server.port());
+  talk.post("/events", R"({"title":"done","tags":"a"})");                            // 1
+  talk.post("/events", R"({"title":"fails once, then done","tags":"a"})");           // 2
+  talk.post("/events", R"({"title":"fails for good","tags":"a","max_retries":1})");  // 3
+  talk.take("w:1", "a", 3);
+  talk.end("start", 1, "w:1");
+  talk.end("complete", 1, "w:1");
+  talk.end("fail", 2, "w:1");
+  talk.end("fail", 3, "w:1");
+  talk.post("/events/2/reset", "{}");
+  talk.take("w:2", "a", 1);
+  talk.end("complete", 2, "w:2");
+  talk.post(
+      "/events/batch",
+      R"({"ordered":true,"correlation_id":"c","events":[{"title":"1st","tags":"b"},{"title":"2nd","tags":"b"}]})");
+  talk.take("w:1", "b", 1);  // 4
+  talk.end("complete", 4, "w:1");
+  talk.take("w:2", "b", 1);  // 5
+  talk.end("complete", 5, "w:2");
+  talk.post("/events", R"({"title":"waits","tags":"c,d","supersede_key":"k"})");
+  talk.post("/events", R"({"title":"takes its place","tags":"c,d","supersede_key":"k"})");
+  talk.post("/events", R"({"title":"in work","tags":"e","ordering_key":"o"})");
+  talk.post("/events", R"({"title":"behind","tags":"e","ordering_key":"o"})");
+  talk.take("w:1", "e", 2);
+  talk.post("/events", R"({"title":"called off","tags":"f"})");
+}
+
+class VerifyTest : public testing::Test {
+ protected:
+  static void SetUpTestSuite() {
+    ServerProcess server;
+    ASSERT_TRUE(server.start()) << server.log();
+    fill(server);
+    const auto ids = query(server.file("eventq.db"), "SELECT max(id) FROM event_body");
+    Talk(server.port()).post("/events/" + ids.at(0) + "/cancel", "{}");
+    ASSERT_EQ(server.terminate(), 0);
+    original_ = std::make_unique<TemporaryDirectory>();
+    std::filesystem::copy_file(server.file("eventq.db"), original_->file("eventq.db"));
+  }
+  static void TearDownTestSuite() { original_.reset(); }
+
+  void SetUp() override { std::filesystem::copy_file(original_->file("eventq.db"), path()); }
+
+  std::string path() const { return directory_.file("eventq.db"); }
+  Finished verify(const std::vector<std::string>& more = {}) const {
+    std::vector<std::string> arguments{"verify", "sqlite:" + path()};
+    arguments.insert(arguments.end(), more.begin(), more.end());
+    return run(eventq_program(directory_.file(""), arguments));
+  }
+  void change(const std::string& sql) const {
+    for (const std::string& line : query(path(), sql)) ASSERT_THAT(line, Not(HasSubstr("error"))) << sql;
+  }
+
+  static std::unique_ptr<TemporaryDirectory> original_;
+  TemporaryDirectory directory_;
+};
+
+std::unique_ptr<TemporaryDirectory> VerifyTest::original_;
+
+TEST_F(VerifyTest, AStoreThatServedIsProven) {
+  const Finished finished = verify();
+  EXPECT_EQ(finished.exit_code, 0) << finished.out << finished.err;
+  for (const char* proof : {"file sound", "none lost", "none finished twice", "no overlapping leases",
+                            "order kept", "counters equal rows"}) {
+    EXPECT_THAT(finished.out, HasSubstr(std::string(" ok   ") + proof));
+  }
+}
+
+TEST_F(VerifyTest, WritesNothing) {
+  const auto before = std::filesystem::last_write_time(path());
+  ASSERT_EQ(verify().exit_code, 0);
+  EXPECT_EQ(std::filesystem::last_write_time(path()), before);
+}
+
+struct Breakage {
+  const char* what;
+  const char* sql;
+  const char* proof;
+};
+
+class BrokenStoreTest : public VerifyTest, public testing::WithParamInterface<Breakage> {};
+
+TEST_P(BrokenStoreTest, IsFound) {
+  change(GetParam().sql);
+  const Finished finished = verify();
+  EXPECT_EQ(finished.exit_code, 1) << finished.out;
+  EXPECT_THAT(finished.out, HasSubstr(std::string(" FAIL ") + GetParam().proof)) << finished.out;
+}
+
+constexpr Breakage kBreakages[] = {
+    {"AnEventWithoutAState", "DELETE FROM event_archive WHERE id = 1", "none lost"},
+    {"AnEventThatIsLiveAndEnded",
+     "INSERT INTO event_queue SELECT id, queue, 'PENDING', attempts, retry_count, unreported, '', 0, 0, id, "
+     "0, 0 "
+     "FROM event_archive WHERE id = 1",
+     "none lost"},
+    {"AnEventThatVanishedWithItsLog",
+     "DELETE FROM event_log WHERE event_id = 1; DELETE FROM event_archive WHERE id = 1; "
+     "DELETE FROM event_body WHERE id = 1; "
+     "UPDATE queue_total SET completed = completed - 1 WHERE queue = 'main'; "
+     "UPDATE event_count SET n = n - 1 WHERE queue = 'main' AND status = 'COMPLETED'",
+     "none lost"},
+    {"AnEventThatVanishedAndLeftItsLog",
+     "DELETE FROM event_archive WHERE id = 1; DELETE FROM event_body WHERE id = 1", "none lost"},
+    {"AnEndWithoutAnEntry", "DELETE FROM event_log WHERE event_id = 1 AND action = 'COMPLETED'", "none lost"},
+    {"TwoCompletions",
+     "INSERT INTO event_log SELECT id + 100000, event_id, attempt, worker_id, action, status_code, "
+     "error_message, "
+     "execution_time_ms, errors, reason, retry_count, next_retry_at, created_at FROM event_log "
+     "WHERE event_id = 1 AND action = 'COMPLETED'",
+     "none finished twice"},
+    {"AClaimAfterTheEnd",
+     "INSERT INTO event_log SELECT id + 100000, event_id, attempt + 1, worker_id, action, status_code, "
+     "error_message, "
+     "execution_time_ms, errors, reason, retry_count, next_retry_at, created_at FROM event_log "
+     "WHERE event_id = 1 AND action = 'PICKED'",
+     "none finished twice"},
+    {"AnAttemptLeftOut", "UPDATE event_log SET attempt = attempt + 1 WHERE event_id = 1",
+     "no overlapping leases"},
+    {"AReportByAnother", "UPDATE event_log SET worker_id = 'w:9' WHERE event_id = 1 AND action = 'COMPLETED'",
+     "no overlapping leases"},
+    {"AReportOfAnotherAttempt",
+     "UPDATE event_log SET attempt = 2 WHERE event_id = 1 AND action = 'COMPLETED'", "no overlapping leases"},
+    {"TwoClaimsAtOnce",
+     "INSERT INTO event_log SELECT id + 100000, event_id, attempt + 1, 'w:9', action, status_code, "
+     "error_message, "
+     "execution_time_ms, errors, reason, retry_count, next_retry_at, created_at FROM event_log "
+     "WHERE event_id = (SELECT id FROM event_queue WHERE status = 'PROCESSING') AND action = 'PICKED'",
+     "no overlapping leases"},
+    {"AClaimOutOfTurn", "UPDATE event_log SET id = id - 1000 WHERE event_id = 5", "order kept"},
+    {"ALineWithoutAHead", "UPDATE event_line SET head = 0", "order kept"},
+    {"SomebodyInNoLine", "DELETE FROM event_line WHERE head = 0", "order kept"},
+    {"AWrongCount", "UPDATE event_count SET n = n + 1 WHERE status = 'COMPLETED'", "counters equal rows"},
+    {"ACountThatIsGone", "DELETE FROM event_count WHERE status = 'FAILED'", "counters equal rows"},
+    {"FewerPublishedThanThere", "UPDATE queue_total SET published = 1", "counters equal rows"},
+    {"FewerEndsThanThere", "UPDATE queue_total SET completed = 0", "counters equal rows"},
+    {"AWrongCorrelation", "UPDATE correlation SET pending = pending + 1", "counters equal rows"},
+    {"ReadyAndNotInTheIndex", "DELETE FROM event_ready WHERE tag = 'd'", "counters equal rows"},
+    {"InTheIndexAndNotReady", "INSERT INTO event_ready VALUES ('main', 'z', 0, 77777, 1)",
+     "counters equal rows"},
+    {"IdsThatWouldBeGivenAgain", "UPDATE id_sequence SET last = 1 WHERE name = 'event'",
+     "counters equal rows"},
+    {"AWrongCause", "UPDATE failure_cause SET n = n + 1", "counters equal rows"},
+    {"AWrongNumberOfFailures", "UPDATE event_archive SET retry_count = 7 WHERE id = 3",
+     "counters equal rows"},
+    {"AKeyNobodyHas", "DELETE FROM event_supersede", "counters equal rows"},
+    {"AQueueThatIsGone", "DELETE FROM event_queue_state", "counters equal rows"},
+};
+
+INSTANTIATE_TEST_SUITE_P(Each, BrokenStoreTest, testing::ValuesIn(kBreakages),
+                         [](const auto& breakage) { return std::string(breakage.param.what); });
+
+TEST_F(VerifyTest, NamesTheEventAndTheEntry) {
+  change("UPDATE event_log SET worker_id = 'w:9' WHERE event_id = 1 AND action = 'COMPLETED'");
+  const auto entry = query(path(), "SELECT id FROM event_log WHERE event_id = 1 AND action = 'COMPLETED'");
+
+  EXPECT_THAT(verify().out,
+              HasSubstr("no overlapping leases: event 1, log entry " + entry.at(0) + ": after PROCESSING"));
+  EXPECT_THAT(verify({"-o", "jsonl"}).out,
+              HasSubstr(R"({"violated":"no overlapping leases","event_id":1,"log_id":)" + entry.at(0)));
+}
+
+TEST_F(VerifyTest, WhatIsNoStoreIsSaidToBeNone) {
+  std::ofstream(path(), std::ios::trunc)
+      << "This is a letter to my aunt, and by no means a database of any kind.";
+  Finished finished = verify();
+  EXPECT_EQ(finished.exit_code, 1);
+  EXPECT_THAT(finished.err, HasSubstr("is no store of this eventq"));
+
+  std::filesystem::remove(path());
+  finished = verify();
+  EXPECT_EQ(finished.exit_code, 1);
+  EXPECT_THAT(finished.err, HasSubstr("There is no file"));
+}
+
+TEST_F(VerifyTest, AnotherProgramsDatabaseAndAnotherSchemaAreRefused) {
+  change("PRAGMA user_version = 1");
+  EXPECT_THAT(verify().err, HasSubstr("It has schema 1"));
+  change("PRAGMA application_id = 7");
+  const Finished finished = verify();
+  EXPECT_EQ(finished.exit_code, 1);
+  EXPECT_THAT(finished.err, HasSubstr("not one of eventq"));
+}
+
+TEST_F(VerifyTest, AWordThatIsNoStoreIsWrongUsage) {
+  const Finished finished = run(eventq_program(directory_.file(""), {"verify", "eventq.db"}));
+  EXPECT_EQ(finished.exit_code, 2);
+  EXPECT_THAT(finished.err, HasSubstr("sqlite:FILE"));
+}
+
+TEST(VerifyServerTest, ProvesWhileTheServerRunsAndAfterItWasKilled) {
+  ServerProcess server;
+  ASSERT_TRUE(server.start()) << server.log();
+  fill(server);
+  const auto verify = [&] { return run(eventq_program(server.file(""), {"verify", "sqlite:eventq.db"})); };
+
+  Finished finished = verify();
+  EXPECT_EQ(finished.exit_code, 0) << finished.out << finished.err;
+
+  server.kill();
+  const auto log_size = std::filesystem::file_size(server.file("eventq.db-wal"));
+  finished = verify();
+  EXPECT_EQ(finished.exit_code, 0) << finished.out << finished.err;
+  EXPECT_EQ(std::filesystem::file_size(server.file("eventq.db-wal")), log_size) << "it was checkpointed";
+
+  ASSERT_TRUE(server.start()) << server.log();
+  EXPECT_EQ(verify().exit_code, 0);
+}
+
+TEST(VerifyServerTest, WhatRetentionRemovedIsAccountedForAndWhatVanishedLiveIsNot) {
+  ServerProcess server;
+  ASSERT_TRUE(server.start()) << server.log();
+  Talk talk(server.port());
+  HttpClient client(server.port());
+  ASSERT_EQ(
+      client.request("PUT", "/queues/main", R"({"config":{"retention":{"completedSeconds":1}}})")->status,
+      200);
+  talk.post("/events", R"({"title":"done","tags":"a"})");
+  talk.post("/events", R"({"title":"waits","tags":"b"})");
+  talk.take("w:1", "a", 1);
+  talk.end("complete", 1, "w:1");
+  const std::string path = server.file("eventq.db");
+  const SteadyTime limit = steady_now() + std::chrono::seconds(30);
+  while (query(path, "SELECT count(*) FROM event_body").at(0) != "1" && steady_now() < limit) {
+    server.wait(std::chrono::milliseconds(50));
+  }
+  ASSERT_EQ(server.terminate(), 0);
+  const auto verify = [&] { return run(eventq_program(server.file(""), {"verify", "sqlite:eventq.db"})); };
+
+  Finished finished = verify();
+  EXPECT_EQ(finished.exit_code, 0) << finished.out;
+  EXPECT_THAT(finished.out, HasSubstr("2 events published: 1 live, 0 ended, 1 removed"));
+
+  query(path,
+        "DELETE FROM event_queue; DELETE FROM event_body; DELETE FROM event_ready; "
+        "DELETE FROM event_count WHERE status = 'PENDING'");
+  finished = verify();
+  EXPECT_EQ(finished.exit_code, 1);
+  EXPECT_THAT(finished.out, HasSubstr("2 are not there, and only 1 that are not there had ended"));
+}
+
+}  // namespace
+}  // namespace eventq
