@@ -25,8 +25,6 @@ if(EVENTQ_SANITIZE)
   add_compile_options(-O1 -g1 -fno-omit-frame-pointer
     -fsanitize=${EVENTQ_SANITIZE} -fno-sanitize-recover=all)
   add_link_options(-fsanitize=${EVENTQ_SANITIZE})
-  # Several files at a time, in a third of the time. The release build compiles each alone.
-  set(CMAKE_UNITY_BUILD ON)
 elseif(PROJECT_IS_TOP_LEVEL)
   add_compile_options(-Werror)
 endif()
@@ -41,6 +39,11 @@ if(CMAKE_BUILD_TYPE STREQUAL Release)
   if(CMAKE_SYSTEM_PROCESSOR STREQUAL x86_64)
     add_compile_options(-fcf-protection=full)
   endif()
+endif()
+
+# Several files at a time, in a third of the time. The preset `dev` and clang-tidy compile each alone.
+if(PROJECT_IS_TOP_LEVEL AND (EVENTQ_SANITIZE OR NOT CMAKE_BUILD_TYPE STREQUAL Debug))
+  set(CMAKE_UNITY_BUILD ON)
 endif()
 
 find_program(CCACHE ccache)

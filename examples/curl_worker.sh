@@ -4,25 +4,38 @@
 set -euo pipefail
 url=${EVENTQ_URL:-http://127.0.0.1:8080}
 worker=$(uname -n):$$
+heartbeat=
 exec 3>&1
 
 handle() { # payload on stdin, messages of a failure on stderr
   jq -r '"mail to \(.to // error("The payload does not say whom to write to."))"'
 }
 
-post() { curl -sS --retry 5 --retry-connrefused --json "$2" "$url/events/$1" 3>&-; }
+post() { curl -sS "${@:3}" --retry 5 --retry-connrefused --json "$2" "$url/events/$1" 3>&-; }
 
+keep_lease() { # id, report, seconds between heartbeats; ends with the worker, and when the lease is lost
+  trap 'kill "$pause"' EXIT
+  while sleep "$3" & pause=$!; wait "$pause" && kill -0 $$; do post "$1/heartbeat" "$2" -f || break; done
+}
+
+end_heartbeat() {
+  [[ ! $heartbeat ]] || kill "$heartbeat" 2>/dev/null || true # it has ended when the lease was lost
+  heartbeat=
+}
+
+trap end_heartbeat EXIT
 while true; do
   event=$(post next "{\"worker_id\": \"$worker\", \"tags\": \"email\", \"wait\": 5}" | jq -c '.events[]?')
   [[ $event ]] || continue
   id=$(jq .id <<<"$event")
   report=$(jq -c '{worker_id, attempt}' <<<"$event")
-  while sleep 20; do post "$id/heartbeat" "$report"; done >/dev/null 2>&1 3>&1 & # the lease is a minute
+  lease=$(jq '[.lease_until, .updated_at | sub("[.][0-9]+"; "") | fromdateiso8601] | .[0] - .[1]' <<<"$event")
+  keep_lease "$id" "$report" "$(jq -n "$lease / 3")" >/dev/null 2>&1 3>&1 &
   heartbeat=$!
   if message=$(jq -c .payload <<<"$event" | handle 2>&1 >&3); then
     post "$id/complete" "$report" >/dev/null
   else
     post "$id/fail" "$(jq -c --arg message "$message" '.error_message = $message' <<<"$report")" >/dev/null
   fi
-  kill "$heartbeat"
+  end_heartbeat
 done

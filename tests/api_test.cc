@@ -338,6 +338,26 @@ TEST_F(ApiTest, ATurnWithLimitNothingOnlyReports) {
   EXPECT_EQ(status_of(2), R"("PENDING")");
 }
 
+TEST_F(ApiTest, ATurnAnswersASignOfLifeAsTheHeartbeatAlone) {
+  post("/events", kEvent);
+  post("/events/next", R"({"worker_id":"w:1"})");
+
+  const std::string turn =
+      R"({"worker_id":"w:1","limit":0,"alive":[{"id":1,"attempt":1},{"id":1,"attempt":2},{"id":9}]})";
+  const HttpResponse response = post("/events/next", turn);
+
+  EXPECT_EQ(response.status, 200);
+  EXPECT_TRUE(response.body.starts_with(
+      R"({"results":[{"status":200,"event_id":1,"worker_id":"w:1","lease_until":"2)"))
+      << response.body;
+  EXPECT_NE(response.body.find(R"("event_id":1,"type":"urn:eventq:problem:lease-lost")"), std::string::npos)
+      << response.body;
+  EXPECT_NE(response.body.find(R"("event_id":9,"field":"id","type":"urn:eventq:problem:not-found")"),
+            std::string::npos)
+      << response.body;
+  EXPECT_EQ(member(response.body, "events"), "[]");
+}
+
 TEST_F(ApiTest, ATurnWithoutTagsTakesWhateverTheTags) {
   post("/events", kEvent);
   post("/events", R"({"title":"report","tags":"reporting"})");
@@ -399,6 +419,21 @@ TEST_F(ApiTest, ACancelledEventStaysCancelledUntilItIsReset) {
 
   EXPECT_EQ(post("/events/1/reset", "").status, 200);
   EXPECT_EQ(get("/events/subscribe?tags=email&worker_id=w:1").status, 200);
+}
+
+TEST_F(ApiTest, AResetCanSpareWhatAWorkerHolds) {
+  post("/events", kEvent);
+  EXPECT_EQ(post("/events/1/reset?spare_processing=true", "").status, 200);
+  get("/events/subscribe?tags=email&worker_id=w:1");
+
+  const HttpResponse refused = post("/events/1/reset?spare_processing=true&reason=r", "");
+
+  EXPECT_EQ(refused.status, 409);
+  EXPECT_EQ(member(refused.body, "type"), R"("urn:eventq:problem:conflict")");
+  EXPECT_EQ(status_of(1), R"("PROCESSING")");
+  EXPECT_EQ(post("/events/1/reset?spare_processing=perhaps", "").status, 400);
+  EXPECT_EQ(post("/events/1/cancel?spare_processing=true", "").status, 400);
+  EXPECT_EQ(post("/events/1/reset?spare_processing=false", "").status, 200);
 }
 
 TEST_F(ApiTest, ANameThatIsNotOfThisMachineIsRefusedByAServerOnLoopback) {

@@ -54,5 +54,24 @@ TEST_F(CliPromptTest, ChangesThemWhenTheAnswerIsYes) {
   EXPECT_EQ(status_of("2"), "CANCELLED");
 }
 
+TEST_F(CliPromptTest, RetryLeavesAloneWhatAWorkerTookWhileItAsked) {
+  EXPECT_EQ(eventq({"cancel", "1", "2"}).exit_code, 0);
+  const std::string program = eventq_program("", {}).command.front();
+  Terminal terminal({.environment = {"EVENTQ_URL=http://127.0.0.1:" + std::to_string(server_.port()),
+                                     "PATH=" + program.substr(0, program.rfind('/')) + ":/usr/bin:/bin"}});
+  terminal.enter("eventq retry --filter 'tag:a status:CANCELLED'; echo exit $?.");
+  EXPECT_THAT(terminal.screen_with("[y/N]"), HasSubstr("Retry 2 events"));
+  EXPECT_EQ(eventq({"retry", "1"}).exit_code, 0);
+  EXPECT_EQ(claim("a"), "1");
+
+  terminal.enter("y");
+
+  const std::string screen = terminal.screen_with("exit 1.");
+  EXPECT_THAT(screen, HasSubstr("event 1 is in work now, left alone."));
+  EXPECT_THAT(screen, HasSubstr("Retried 1 of 2 events."));
+  EXPECT_EQ(status_of("1"), "PROCESSING");
+  EXPECT_EQ(status_of("2"), "PENDING");
+}
+
 }  // namespace
 }  // namespace eventq

@@ -2,9 +2,14 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <regex>
+#include <set>
 #include <string>
+#include <variant>
 #include <vector>
 
+#include "cli/command_line.h"
+#include "cli/command_table.h"
 #include "cli_support.h"
 
 namespace eventq {
@@ -123,6 +128,30 @@ TEST_F(CliQueueTest, ReplaysPageByPage) {
             "Would replay 1001 events.\n");
   EXPECT_EQ(eventq({"queue", "replay", "main", "--from", "1h", "--status", "CANCELLED", "--limit", "10"}).err,
             "Replayed 10 events.\n");
+}
+
+TEST_F(CliQueueTest, EveryCommandThatTheDoctorNamesIsOne) {
+  publish("a");
+  EXPECT_EQ(eventq({"queue", "set", "main", "maxQueueDepth=1", "highWatermark=1"}).exit_code, 0);
+  EXPECT_EQ(eventq({"queue", "pause", "main"}).exit_code, 0);
+
+  const std::string told = eventq({"doctor", "-o", "table"}).out +
+                           eventq({"doctor", "-o", "table", "--url", "http://127.0.0.1:1"}).out;
+
+  EXPECT_THAT(told, HasSubstr("eventq queue set main maxQueueDepth=2"));
+  std::set<std::string> commands;
+  const std::regex named("fix: .*?(eventq [^,`\n]+)");
+  for (std::sregex_iterator it(told.begin(), told.end(), named), end; it != end; ++it) {
+    const std::string line = (*it)[1];
+    const auto words = cli::split_list(line, ' ');
+    std::vector<const char*> argv;
+    for (const std::string& word : words) argv.push_back(word.c_str());
+    const auto parsed =
+        cli::parse_command_line(cli::all_commands(), static_cast<int>(argv.size()), argv.data());
+    EXPECT_TRUE(std::holds_alternative<cli::Chosen>(parsed)) << line;
+    if (const auto* chosen = std::get_if<cli::Chosen>(&parsed)) commands.emplace(chosen->command->name);
+  }
+  EXPECT_THAT(commands, testing::ElementsAre("queue resume", "queue set", "serve", "work"));
 }
 
 TEST_F(CliQueueTest, ListsWorkersWithWhatTheyHold) {

@@ -226,13 +226,35 @@ TEST_F(CliTest, GoesOnAfterAnIdThatFails) {
   publish("a");
   publish("b");
 
-  const Finished done = eventq({"get", "1", "99", "evt_1", "2", "-o", "id"});
+  const Finished done = eventq({"get", "1", "99", "2", "-o", "id"});
 
   EXPECT_EQ(done.exit_code, 1);
   EXPECT_EQ(done.out, "1\n2\n");
-  EXPECT_EQ(done.err,
-            "eventq: There is no event 99.\n"
-            "eventq: \"evt_1\" is no event: an event is named by its number, the `id` of `eventq ls`\n");
+  EXPECT_EQ(done.err, "eventq: There is no event 99.\n");
+}
+
+TEST_F(CliTest, AnIdThatIsNoNumberIsWrongUsageAndNothingIsDone) {
+  const std::string id = publish("a");
+
+  const Finished done = eventq({"cancel", id, "evt_1"});
+
+  EXPECT_EQ(done.exit_code, 2);
+  EXPECT_THAT(done.out, IsEmpty());
+  EXPECT_THAT(done.err, HasSubstr("\"evt_1\" is no event: an event is named by its number"));
+  EXPECT_EQ(status_of(id), "PENDING");
+  for (const char* command : {"get", "logs", "why", "wait", "reset", "retry"}) {
+    EXPECT_EQ(eventq({command, "abc"}).exit_code, 2) << command;
+  }
+}
+
+TEST_F(CliTest, ExitsWithFourWhenTheServerDoesNotAllowIt) {
+  // It leads to this machine, but is not a name of it that the server takes.
+  const std::string url = "http://0.0.0.0:" + std::to_string(server_.port());
+
+  const Finished done = eventq({"get", "1", "2", "--url", url});
+
+  EXPECT_EQ(done.exit_code, 4) << done.err;
+  EXPECT_EQ(std::count(done.err.begin(), done.err.end(), '\n'), 1) << done.err;
 }
 
 TEST_F(CliTest, PrintsSeveralEventsAsOneList) {
@@ -275,7 +297,8 @@ TEST_F(CliTest, RetriesWhatFailedAndNothingThatAWorkerHolds) {
 
   EXPECT_EQ(done.exit_code, 1);
   EXPECT_EQ(done.out, failed + "\n" + later + "\n");
-  EXPECT_THAT(done.err, HasSubstr("event 2 is PROCESSING: a worker holds it. `eventq reset 2` takes it"));
+  EXPECT_THAT(done.err, HasSubstr("event 2 is in work now, left alone. `eventq reset 2` takes it"));
+  EXPECT_EQ(status_of(held), "PROCESSING");
   EXPECT_THAT(done.err, HasSubstr("event 3 is PENDING and does not wait for a retry"));
   EXPECT_EQ(status_of(failed), "PENDING");
   EXPECT_EQ(claim("d"), later);
@@ -299,6 +322,27 @@ TEST_F(CliTest, CancelEndsEventsAndRetryBringsThemBack) {
   EXPECT_EQ(status_of(id), "CANCELLED");
   EXPECT_EQ(eventq({"retry", id}).exit_code, 0);
   EXPECT_EQ(status_of(id), "PENDING");
+}
+
+TEST_F(CliTest, ADryRunByIdCountsOnlyWhatWouldBeDone) {
+  const std::string failed = failed_event("a", "no");
+  const std::string held = publish("b");
+  EXPECT_EQ(claim("b"), held);
+  const std::string done = publish("c");
+  EXPECT_EQ(claim("c"), done);
+  report(done, "complete");
+
+  const Finished cancel = eventq({"cancel", "99999", failed, done, "--dry-run"});
+  EXPECT_EQ(cancel.exit_code, 1);
+  EXPECT_THAT(cancel.err, HasSubstr("There is no event 99999."));
+  EXPECT_THAT(cancel.err,
+              HasSubstr("event 3 is COMPLETED: `eventq cancel` is for PENDING,PROCESSING,FAILED"));
+  EXPECT_THAT(cancel.err, EndsWith("Would cancel 1 event. Nothing changed.\n"));
+
+  const Finished retry = eventq({"retry", failed, held, "99999", "--dry-run"});
+  EXPECT_EQ(retry.exit_code, 1);
+  EXPECT_THAT(retry.err, EndsWith("Would retry 1 event. Nothing changed.\n"));
+  EXPECT_EQ(status_of(failed), "FAILED");
 }
 
 TEST_F(CliTest, AFilterIsTriedFirstAndThenHeldToItsCount) {
@@ -353,6 +397,7 @@ TEST_F(CliTest, AFilterWithoutStatusFindsWhatTheCommandIsFor) {
 TEST_F(CliTest, AChangeNeedsIdsOrAFilter) {
   EXPECT_EQ(eventq({"retry"}).exit_code, 2);
   EXPECT_EQ(eventq({"retry", "1", "--filter", "tag:a"}).exit_code, 2);
+  EXPECT_EQ(eventq({"retry", "1", "--expect", "1"}).exit_code, 2);
   EXPECT_EQ(eventq({"retry", "--filter", "staus:FAILED"}).exit_code, 2);
   EXPECT_EQ(eventq({"retry", "--filter", "tag:a", "--expect", "x"}).exit_code, 2);
 }
@@ -419,8 +464,18 @@ TEST_F(CliTest, RefusesAUrlThatIsNone) {
 }
 
 TEST_F(CliTest, ExitsWithTwoOnWrongUsage) {
-  for (const std::vector<std::string>& arguments : std::vector<std::vector<std::string>>{
-           {}, {"publsh"}, {"queue"}, {"get"}, {"ls", "-o", "xml"}, {"help", "nix"}}) {
+  for (const std::vector<std::string>& arguments :
+       std::vector<std::vector<std::string>>{{},
+                                             {"publsh"},
+                                             {"queue"},
+                                             {"get"},
+                                             {"ls", "-o", "xml"},
+                                             {"help", "nix"},
+                                             {"export", "--status", "LOST"},
+                                             {"export", "-o", "csv"},
+                                             {"import", "-", "--fields", "id"},
+                                             {"work", "a", "--exec", "true", "--color", "never"},
+                                             {"work", "a", "--exec", "true", "-o", "csv"}}) {
     const Finished done = eventq(arguments);
 
     EXPECT_EQ(done.exit_code, 2);

@@ -6,6 +6,7 @@
 #include <csignal>
 #include <filesystem>
 #include <fstream>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -19,6 +20,7 @@ namespace {
 using std::chrono_literals::operator""ms;
 using std::chrono_literals::operator""s;
 using testing::AllOf;
+using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::IsEmpty;
 using testing::Not;
@@ -51,6 +53,14 @@ class ToolsTest : public testing::Test {
     const auto answer = client.post(target, body);
     return answer ? answer->body : answer.error().message;
   }
+  // The file, and what is beside it.
+  std::set<std::string> files_of(const std::string& name) const {
+    std::set<std::string> files;
+    for (const auto& file : std::filesystem::directory_iterator(server_.file(""))) {
+      if (file.path().filename().string().starts_with(name)) files.insert(file.path().filename().string());
+    }
+    return files;
+  }
   std::string ask(const std::string& sql) const { return query(server_.file("eventq.db"), sql).at(0); }
 
   ServerProcess server_;
@@ -73,9 +83,29 @@ TEST_F(ToolsTest, ImportPublishesEveryLineOnceHoweverOftenItRuns) {
   EXPECT_EQ(ask("SELECT payload FROM event_body WHERE id = 8"), R"({"n": 7})");
   EXPECT_EQ(ask("SELECT count(*) FROM correlation"), "0");
 
+  write("events.ndjson", lines + R"({"title":"One more","tags":"a"})" + "\n");
   finished = eventq({"import", "events.ndjson", "--batch", "100"});
   EXPECT_EQ(finished.exit_code, 0) << finished.err;
-  EXPECT_EQ(ask("SELECT count(*) FROM event_body"), "2500");
+  EXPECT_EQ(finished.err, "Imported 1 events; 2 500 were there already and stay as they are.\n");
+  EXPECT_EQ(ask("SELECT count(*) FROM event_body"), "2501");
+}
+
+TEST_F(ToolsTest, ImportOfStdinPublishesWhatIsPipedEachTime) {
+  start();
+  write("line", "{\"title\":\"1\",\"tags\":\"a\"}\n");
+  write("named", "{\"title\":\"2\",\"tags\":\"a\",\"event_id\":\"mine\"}\n");
+  const auto pipe = [&](const std::string& name) {
+    ProcessSetup setup = program({"import", "-"});
+    const std::vector<std::string> shell = {"/bin/sh", "-c", R"("$0" "$@" <)" + name};
+    setup.command.insert(setup.command.begin(), shell.begin(), shell.end());
+    return run(setup).err;
+  };
+  EXPECT_EQ(pipe("line"), "Imported 1 events.\n");
+  EXPECT_EQ(pipe("line"), "Imported 1 events.\n");
+  EXPECT_EQ(ask("SELECT count(*) FROM event_body"), "2");
+  EXPECT_EQ(pipe("named"), "Imported 1 events.\n");
+  EXPECT_EQ(pipe("named"), "Imported 0 events; 1 were there already and stay as they are.\n");
+  EXPECT_EQ(ask("SELECT count(*) FROM event_body"), "3");
 }
 
 TEST_F(ToolsTest, ImportListsWhatItRejectsAndTakesTheRest) {
@@ -182,7 +212,9 @@ TEST_F(ToolsTest, ExportFilters) {
   const std::string cancelled = eventq({"export", "--status", "CANCELLED"}).out;
   EXPECT_EQ(cancelled.find(R"({"title":"2")"), 0U) << cancelled;
   EXPECT_EQ(std::count(cancelled.begin(), cancelled.end(), '\n'), 1);
-  EXPECT_EQ(eventq({"export", "--status", "LOST"}).exit_code, 1);
+  EXPECT_EQ(eventq({"export", "--status", "LOST"}).exit_code, 2);
+  const std::string both = eventq({"export", "--tag", "a", "--tag", "b"}).out;
+  EXPECT_EQ(std::count(both.begin(), both.end(), '\n'), 3);
 }
 
 TEST_F(ToolsTest, ABackupOfARunningStoreIsAStore) {
@@ -193,10 +225,10 @@ TEST_F(ToolsTest, ABackupOfARunningStoreIsAStore) {
   EXPECT_EQ(finished.exit_code, 0) << finished.err;
   EXPECT_THAT(finished.err, AllOf(HasSubstr("Copied eventq.db to copy.db"), HasSubstr("To restore it: ")));
   EXPECT_EQ(eventq({"verify", "sqlite:copy.db"}).exit_code, 0);
-  EXPECT_EQ(query(server_.file("copy.db"), "SELECT count(*) FROM event_body").at(0), "20");
-  EXPECT_FALSE(std::filesystem::exists(server_.file("copy.db.partial")));
+  EXPECT_THAT(files_of("copy.db"), ElementsAre("copy.db"));
   EXPECT_EQ(std::filesystem::status(server_.file("copy.db")).permissions(),
             std::filesystem::perms::owner_read | std::filesystem::perms::owner_write);
+  EXPECT_EQ(query(server_.file("copy.db"), "SELECT count(*) FROM event_body").at(0), "20");
 
   finished = eventq({"backup", "copy.db"});
   EXPECT_EQ(finished.exit_code, 1);
@@ -204,20 +236,61 @@ TEST_F(ToolsTest, ABackupOfARunningStoreIsAStore) {
   EXPECT_THAT(post("/events", R"({"title":"t","tags":"a"})"), HasSubstr(R"("id":21)"));
 }
 
-TEST_F(ToolsTest, ABackupOfWhatDoesNotHoldTogetherIsNotMade) {
+TEST_F(ToolsTest, ABackupOfAStoreThatBrokeAPromiseIsKeptWithAWarning) {
   start();
   post("/events", R"({"title":"t","tags":"a"})");
   ASSERT_EQ(server_.terminate(), 0);
-  query(server_.file("eventq.db"), "UPDATE event_count SET n = 5");
-  Finished finished = eventq({"backup", "copy.db"});
+  ask("UPDATE event_count SET n = 5 RETURNING n");
+  const Finished finished = eventq({"backup", "copy.db"});
   EXPECT_EQ(finished.exit_code, 1);
-  EXPECT_THAT(finished.err, HasSubstr("counters equal rows"));
-  EXPECT_FALSE(std::filesystem::exists(server_.file("copy.db")));
-  EXPECT_FALSE(std::filesystem::exists(server_.file("copy.db.partial")));
+  EXPECT_THAT(finished.err, AllOf(HasSubstr("Copied eventq.db"), HasSubstr("counters equal rows"),
+                                  HasSubstr("eventq verify sqlite:copy.db"), Not(HasSubstr(", verified"))));
+  EXPECT_THAT(files_of("copy.db"), ElementsAre("copy.db"));
+  EXPECT_EQ(query(server_.file("copy.db"), "SELECT n FROM event_count").at(0), "5");
+}
 
-  finished = eventq({"backup", "copy.db", "--store", "sqlite:none.db"});
+TEST_F(ToolsTest, ABackupOfAnOlderSchemaIsMadeAndSaysWhatWasNotChecked) {
+  start();
+  post("/events", R"({"title":"t","tags":"a"})");
+  ASSERT_EQ(server_.terminate(), 0);
+  query(server_.file("eventq.db"), "PRAGMA user_version = 2; UPDATE event_count SET n = 5");
+  const Finished finished = eventq({"backup", "copy.db"});
+  EXPECT_EQ(finished.exit_code, 0) << finished.err;
+  EXPECT_THAT(finished.err,
+              AllOf(HasSubstr("schema 2"), HasSubstr("integrity check"), Not(HasSubstr(", verified"))));
+  EXPECT_THAT(files_of("copy.db"), ElementsAre("copy.db"));
+}
+
+TEST_F(ToolsTest, ABackupOfADamagedFileIsNotMade) {
+  start();
+  post("/events", R"({"title":"t","tags":"a"})");
+  ASSERT_EQ(server_.terminate(), 0);
+  query(server_.file("eventq.db"),
+        "PRAGMA writable_schema = ON; DELETE FROM sqlite_schema WHERE name = "
+        "'queue_checkpoints_created_at_idx'");
+  for (const char* schema : {"3", "2"}) {
+    query(server_.file("eventq.db"), std::string("PRAGMA user_version = ") + schema);
+    const Finished finished = eventq({"backup", "copy.db"});
+    EXPECT_EQ(finished.exit_code, 1);
+    EXPECT_THAT(finished.err, HasSubstr("the copy is not sound"));
+    EXPECT_THAT(files_of("copy.db"), IsEmpty());
+  }
+}
+
+TEST_F(ToolsTest, ABackupOfNoFileIsRefused) {
+  const Finished finished = eventq({"backup", "copy.db", "--store", "sqlite:none.db"});
   EXPECT_EQ(finished.exit_code, 1);
   EXPECT_THAT(finished.err, HasSubstr("There is no file none.db"));
+}
+
+TEST_F(ToolsTest, ABackupAndTheDoctorLeaveNothingBesideAStoreThatNobodyServes) {
+  start();
+  post("/events", R"({"title":"t","tags":"a"})");
+  ASSERT_EQ(server_.terminate(), 0);
+  const auto before = files_of("eventq.db");
+  EXPECT_EQ(eventq({"backup", "copy.db"}).exit_code, 0);
+  eventq({"doctor"});
+  EXPECT_EQ(files_of("eventq.db"), before);
 }
 
 TEST_F(ToolsTest, TheDoctorMeasuresAndSaysWhatToMend) {
@@ -228,7 +301,7 @@ TEST_F(ToolsTest, TheDoctorMeasuresAndSaysWhatToMend) {
   const Finished finished = eventq({"doctor", "-o", "table"});
 
   EXPECT_EQ(finished.exit_code, 0) << finished.out << finished.err;
-  for (const char* text : {"(200 samples)", "schema 2, journal mode wal", "ready", "clock", "is paused",
+  for (const char* text : {"(200 samples)", "schema 3, journal mode wal", "ready", "clock", "is paused",
                            "fix: eventq queue resume main", "no worker is there", "write-ahead log"}) {
     EXPECT_THAT(finished.out, HasSubstr(text));
   }
@@ -254,6 +327,22 @@ TEST_F(ToolsTest, BenchPrintsPercentilesAndLeavesNothingLive) {
   }
   EXPECT_THAT(finished.out, AllOf(HasSubstr("p50_ms"), HasSubstr("p95_ms"), HasSubstr("p99_ms")));
   EXPECT_THAT(finished.err, AllOf(HasSubstr("queue bench"), HasSubstr("Closed loop")));
+  EXPECT_THAT(get("/queues/bench?events=0"), HasSubstr(R"("depth":0)"));
+}
+
+TEST_F(ToolsTest, AnInterruptedBenchLeavesNothingLive) {
+  start();
+  Process bench(program({"bench", "--seconds", "60", "--connections", "2", "-o", "jsonl"}));
+  const SteadyTime limit = steady_now() + 20s;
+  while (get("/events?limit=1&queue=bench").find(R"("id":)") == std::string::npos && steady_now() < limit) {
+    bench.wait(10ms);
+  }
+
+  bench.signal(SIGINT);
+
+  EXPECT_THAT(bench.wait(60s), Optional(130)) << bench.err();
+  EXPECT_THAT(bench.out(), HasSubstr(R"("workload":"publish")"));
+  EXPECT_THAT(bench.out(), Not(HasSubstr(R"("workload":"work")")));
   EXPECT_THAT(get("/queues/bench?events=0"), HasSubstr(R"("depth":0)"));
 }
 

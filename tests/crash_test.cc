@@ -51,7 +51,7 @@ void check_recovery(std::uint16_t port, const StoredFile& before) {
 }
 
 template <typename Calls>
-auto count_told(const Calls& calls, Told told) {
+auto count_told(const Calls& calls, Heard told) {
   return std::count_if(calls.begin(), calls.end(), [&](const auto& call) { return call.told == told; });
 }
 
@@ -61,13 +61,13 @@ auto count_flaws(const std::vector<Finding>& findings, Flaw flaw) {
 }
 
 void print_summary(std::uint32_t rounds, const History& history, const std::vector<Finding>& findings) {
-  const auto told = [&](Told what) {
+  const auto told = [&](Heard what) {
     return count_told(history.publishes, what) + count_told(history.reports, what);
   };
   std::cout << "rounds=" << rounds
             << " operations=" << history.publishes.size() + history.reports.size() + history.deliveries.size()
-            << " acknowledged=" << told(Told::ok) + static_cast<std::ptrdiff_t>(history.deliveries.size())
-            << " refused=" << told(Told::refused) << " unknown=" << told(Told::unknown)
+            << " acknowledged=" << told(Heard::ok) + static_cast<std::ptrdiff_t>(history.deliveries.size())
+            << " refused=" << told(Heard::refused) << " unknown=" << told(Heard::unknown)
             << " events=" << history.finals.size() << " lost=" << count_flaws(findings, Flaw::lost)
             << " doubled=" << count_flaws(findings, Flaw::doubled)
             << " resurrected=" << count_flaws(findings, Flaw::resurrected) << " flaws=" << findings.size()
@@ -116,13 +116,13 @@ TEST(CrashTest, NothingAcknowledgedIsLostDoneTwiceOrResurrectedInTwentyKillsUnde
   std::cout << "deepest=" << deepest << std::endl;
   EXPECT_EQ(describe(findings), "") << "EVENTQ_SEED=" << seed;
   // The kills hit calls that were under way, and there was work to lose.
-  EXPECT_GT(count_told(history.publishes, Told::unknown), 0);
-  EXPECT_GT(count_told(history.reports, Told::unknown), 0);
-  EXPECT_GT(count_told(history.publishes, Told::refused), 0);  // the queue with a limit was full
+  EXPECT_GT(count_told(history.publishes, Heard::unknown), 0);
+  EXPECT_GT(count_told(history.reports, Heard::unknown), 0);
+  EXPECT_GT(count_told(history.publishes, Heard::refused), 0);  // the queue with a limit was full
   EXPECT_TRUE(std::any_of(history.finals.begin(), history.finals.end(),
                           [](const FinalEvent& event) { return event.status == "SUPERSEDED"; }));
-  EXPECT_GT(count_told(history.publishes, Told::ok), static_cast<std::ptrdiff_t>(rounds) * 20);
-  EXPECT_GT(count_told(history.reports, Told::ok), static_cast<std::ptrdiff_t>(rounds) * 20);
+  EXPECT_GT(count_told(history.publishes, Heard::ok), static_cast<std::ptrdiff_t>(rounds) * 20);
+  EXPECT_GT(count_told(history.reports, Heard::ok), static_cast<std::ptrdiff_t>(rounds) * 20);
 }
 
 // Two processes that were given the same worker_id, or one that lost its memory.

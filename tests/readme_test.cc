@@ -7,6 +7,7 @@
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
+#include <regex>
 #include <string>
 #include <vector>
 
@@ -20,12 +21,15 @@ namespace {
 using namespace std::chrono_literals;
 using testing::HasSubstr;
 
-// What stands behind "    $ eventq", in order.
+// What stands behind "    $ ", in order; a backslash at the end takes the next line along.
 std::vector<std::string> commands_of_readme() {
   std::ifstream file(EVENTQ_SOURCE_DIR "/README.md");
   std::vector<std::string> commands;
+  bool goes_on = false;
   for (std::string line; std::getline(file, line);) {
-    if (line.starts_with("    $ eventq ")) commands.push_back(line.substr(6));
+    if (goes_on) commands.back() += "\n" + line;
+    if (line.starts_with("    $ ")) commands.push_back(line.substr(6));
+    goes_on = (goes_on || line.starts_with("    $ ")) && line.ends_with('\\');
   }
   return commands;
 }
@@ -52,7 +56,7 @@ class Shell {
 
 TEST(Readme, ItsCommandsDoWhatItSaysFromAnEmptyFolder) {
   const auto commands = commands_of_readme();
-  ASSERT_GE(commands.size(), 7U);
+  ASSERT_EQ(commands.size(), 10U);
   Shell shell;
 
   ASSERT_EQ(commands[0], "eventq dev");
@@ -74,15 +78,25 @@ TEST(Readme, ItsCommandsDoWhatItSaysFromAnEmptyFolder) {
   const Finished report = run(shell.setup(commands[3]));
   EXPECT_EQ(report.exit_code, 0) << report.err;
   EXPECT_THAT(report.out, HasSubstr(R"("status":"COMPLETED")"));
-  work.signal(SIGTERM);
-  EXPECT_EQ(work.wait(20s), 0) << work.err();
-  EXPECT_EQ(work.out(), "2026-10\n");
-
-  for (std::size_t i = 4; i < commands.size(); ++i) {
+  for (std::size_t i = 4; i < 7; ++i) {
     const Finished shown = run(shell.setup(commands[i]));
     EXPECT_EQ(shown.exit_code, 0) << commands[i] << "\n" << shown.err;
     EXPECT_NE(shown.out, "") << commands[i];
   }
+
+  const char* const answers[] = {R"("status":"PENDING")", R"("worker_id":"laptop:1")",
+                                 R"("action":"COMPLETED")"};
+  for (std::size_t i = 7; i < commands.size(); ++i) {
+    const std::string line = std::regex_replace(commands[i], std::regex("localhost:8080"),
+                                                "localhost:" + std::to_string(std::stoi(*address)));
+    ASSERT_THAT(line, testing::StartsWith("curl -s "));
+    const Finished answered = run(shell.setup(line));
+    EXPECT_EQ(answered.exit_code, 0) << line << "\n" << answered.err;
+    EXPECT_THAT(answered.out, HasSubstr(answers[i - 7])) << line;
+  }
+  work.signal(SIGTERM);
+  EXPECT_EQ(work.wait(20s), 0) << work.err();
+  EXPECT_EQ(work.out(), "2026-10\n");
   dev.signal(SIGTERM);
   EXPECT_EQ(dev.wait(20s), 0) << dev.err();
 }

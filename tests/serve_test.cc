@@ -7,6 +7,7 @@
 #include <chrono>
 #include <csignal>
 #include <fstream>
+#include <iterator>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -78,6 +79,26 @@ TEST_F(ServeTest, LogsItsVersionSettingsStoreAndAddresses) {
   EXPECT_THAT(log, HasSubstr(" path=" + server_.file("eventq.db") + "\n"));
   EXPECT_THAT(log, HasSubstr(" info msg=listening address=127.0.0.1:" + port +
                              " dashboard=http://127.0.0.1:" + port + "/ store=sqlite:eventq.db\n"));
+}
+
+TEST_F(ServeTest, WithClosedStreamsItPrintsIntoNoFileOfItsOwn) {
+  start();
+  ASSERT_EQ(server_.terminate(), 0);
+  const std::string program = eventq_program("", {}).command.front();
+
+  // It has the store open within a second; should it take longer, this test shows nothing, but does not fail.
+  run({.command = {"/bin/sh", "-c",
+                   "exec timeout -s TERM 1 '" + program +
+                       "' serve --listen 127.0.0.1:0 --store sqlite:eventq.db <&- >&- 2>&-"},
+       .environment = {},
+       .directory = server_.file("")});
+
+  std::string head(15, '\0');
+  std::ifstream(server_.file("eventq.db"), std::ios::binary).read(head.data(), 15);
+  EXPECT_EQ(head, "SQLite format 3");
+  std::ifstream lock(server_.file("eventq.db.lock"));
+  const std::string holder{std::istreambuf_iterator<char>(lock), {}};
+  EXPECT_THAT(holder, Not(HasSubstr("msg=")));
 }
 
 TEST_F(ServeTest, KeepsItsFilesFromOtherUsers) {

@@ -2,9 +2,11 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <filesystem>
 #include <fstream>
 #include <memory>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -18,7 +20,9 @@ namespace eventq {
 namespace {
 
 using testing::AllOf;
+using testing::ElementsAre;
 using testing::HasSubstr;
+using testing::IsEmpty;
 using testing::Not;
 
 // Talks to a server as a worker and as a person would.
@@ -44,7 +48,27 @@ class Talk {
   HttpClient client_;
 };
 
-// A store in which something of everything has happened. Events 1 to 12.
+Finished verify_in(const ServerProcess& server) {
+  return run(eventq_program(server.file(""), {"verify", "sqlite:eventq.db", "-o", "table"}));
+}
+
+// Until retention has left so many.
+void wait_until_kept(ServerProcess& server, const std::string& events) {
+  const SteadyTime limit = steady_now() + std::chrono::seconds(30);
+  while (query(server.file("eventq.db"), "SELECT count(*) FROM event_body").at(0) != events &&
+         steady_now() < limit) {
+    server.wait(std::chrono::milliseconds(50));
+  }
+}
+
+std::set<std::string> files_in(const std::string& folder) {
+  std::set<std::string> names;
+  for (const auto& file : std::filesystem::directory_iterator(folder))
+    names.insert(file.path().filename().string());
+  return names;
+}
+
+// A store in which something of everything has happened to ten events.
 void fill(const ServerProcess& server) {
   Talk talk(server.port());
   talk.post("/events", R"({"title":"done","tags":"a"})");                            // 1
@@ -90,10 +114,8 @@ class VerifyTest : public testing::Test {
   void SetUp() override { std::filesystem::copy_file(original_->file("eventq.db"), path()); }
 
   std::string path() const { return directory_.file("eventq.db"); }
-  Finished verify(const std::vector<std::string>& more = {}) const {
-    std::vector<std::string> arguments{"verify", "sqlite:" + path()};
-    arguments.insert(arguments.end(), more.begin(), more.end());
-    return run(eventq_program(directory_.file(""), arguments));
+  Finished verify(const std::string& format = "table") const {
+    return run(eventq_program(directory_.file(""), {"verify", "sqlite:" + path(), "-o", format}));
   }
   void change(const std::string& sql) const {
     for (const std::string& line : query(path(), sql)) ASSERT_THAT(line, Not(HasSubstr("error"))) << sql;
@@ -114,10 +136,34 @@ TEST_F(VerifyTest, AStoreThatServedIsProven) {
   }
 }
 
-TEST_F(VerifyTest, WritesNothing) {
+TEST_F(VerifyTest, WritesNothingAndLeavesNothingBesideTheFile) {
   const auto before = std::filesystem::last_write_time(path());
   ASSERT_EQ(verify().exit_code, 0);
   EXPECT_EQ(std::filesystem::last_write_time(path()), before);
+  EXPECT_THAT(files_in(directory_.file("")), ElementsAre("eventq.db"));
+}
+
+TEST_F(VerifyTest, InAPipeEachProofIsALineOfJson) {
+  change("UPDATE event_log SET worker_id = 'w:9' WHERE event_id = 1 AND action = 'COMPLETED'");
+  const Finished finished = run(eventq_program(directory_.file(""), {"verify", "sqlite:" + path()}));
+
+  EXPECT_EQ(finished.exit_code, 1);
+  EXPECT_EQ(std::count(finished.out.begin(), finished.out.end(), '\n'), 6) << finished.out;
+  EXPECT_THAT(
+      finished.out,
+      AllOf(HasSubstr(R"({"proof":"none lost","ok":true,"checked":10,"violated":0,"violations":[]})"),
+            HasSubstr(
+                R"({"proof":"no overlapping leases","ok":false,"checked":7,"violated":1,"violations":[{)")));
+}
+
+TEST_F(VerifyTest, OfManyViolationsAHundredAreShownAndAllAreCounted) {
+  change(
+      "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 101) "
+      "INSERT INTO event_count SELECT 'q' || i, 'FAILED', 1 FROM n");
+  const std::string out = verify("jsonl").out;
+  EXPECT_THAT(out,
+              AllOf(HasSubstr(R"("violated":101,)"), HasSubstr("q100 FAILED"), Not(HasSubstr("q99 FAILED"))));
+  EXPECT_THAT(verify().out, AllOf(HasSubstr("101 violated"), HasSubstr("(no more of these are shown)")));
 }
 
 struct Breakage {
@@ -145,7 +191,6 @@ constexpr Breakage kBreakages[] = {
     {"AnEventThatVanishedWithItsLog",
      "DELETE FROM event_log WHERE event_id = 1; DELETE FROM event_archive WHERE id = 1; "
      "DELETE FROM event_body WHERE id = 1; "
-     "UPDATE queue_total SET completed = completed - 1 WHERE queue = 'main'; "
      "UPDATE event_count SET n = n - 1 WHERE queue = 'main' AND status = 'COMPLETED'",
      "none lost"},
     {"AnEventThatVanishedAndLeftItsLog",
@@ -180,6 +225,7 @@ constexpr Breakage kBreakages[] = {
     {"SomebodyInNoLine", "DELETE FROM event_line WHERE head = 0", "order kept"},
     {"AWrongCount", "UPDATE event_count SET n = n + 1 WHERE status = 'COMPLETED'", "counters equal rows"},
     {"ACountThatIsGone", "DELETE FROM event_count WHERE status = 'FAILED'", "counters equal rows"},
+    {"MoreRemovedThanPublished", "UPDATE queue_total SET removed = removed + 1", "counters equal rows"},
     {"FewerPublishedThanThere", "UPDATE queue_total SET published = 1", "counters equal rows"},
     {"FewerEndsThanThere", "UPDATE queue_total SET completed = 0", "counters equal rows"},
     {"AWrongCorrelation", "UPDATE correlation SET pending = pending + 1", "counters equal rows"},
@@ -204,8 +250,8 @@ TEST_F(VerifyTest, NamesTheEventAndTheEntry) {
 
   EXPECT_THAT(verify().out,
               HasSubstr("no overlapping leases: event 1, log entry " + entry.at(0) + ": after PROCESSING"));
-  EXPECT_THAT(verify({"-o", "jsonl"}).out,
-              HasSubstr(R"({"violated":"no overlapping leases","event_id":1,"log_id":)" + entry.at(0)));
+  EXPECT_THAT(verify("jsonl").out,
+              HasSubstr(R"("violations":[{"event_id":1,"log_id":)" + entry.at(0) + R"(,"message":"after)"));
 }
 
 TEST_F(VerifyTest, WhatIsNoStoreIsSaidToBeNone) {
@@ -240,19 +286,36 @@ TEST(VerifyServerTest, ProvesWhileTheServerRunsAndAfterItWasKilled) {
   ServerProcess server;
   ASSERT_TRUE(server.start()) << server.log();
   fill(server);
-  const auto verify = [&] { return run(eventq_program(server.file(""), {"verify", "sqlite:eventq.db"})); };
 
-  Finished finished = verify();
+  Finished finished = verify_in(server);
   EXPECT_EQ(finished.exit_code, 0) << finished.out << finished.err;
 
   server.kill();
   const auto log_size = std::filesystem::file_size(server.file("eventq.db-wal"));
-  finished = verify();
+  finished = verify_in(server);
   EXPECT_EQ(finished.exit_code, 0) << finished.out << finished.err;
+  EXPECT_THAT(finished.out, HasSubstr("10 events published"));
   EXPECT_EQ(std::filesystem::file_size(server.file("eventq.db-wal")), log_size) << "it was checkpointed";
 
   ASSERT_TRUE(server.start()) << server.log();
-  EXPECT_EQ(verify().exit_code, 0);
+  EXPECT_EQ(verify_in(server).exit_code, 0);
+}
+
+TEST(VerifyServerTest, ARunningServerKeepsItsLogAlsoWhenThatIsEmpty) {
+  ServerProcess server;
+  ASSERT_TRUE(server.start()) << server.log();
+  fill(server);
+  query(server.file("eventq.db"), "PRAGMA wal_checkpoint(TRUNCATE)");
+  ASSERT_EQ(std::filesystem::file_size(server.file("eventq.db-wal")), 0U);
+  const auto files = files_in(server.file(""));
+
+  EXPECT_EQ(verify_in(server).exit_code, 0);
+
+  EXPECT_EQ(files_in(server.file("")), files);
+  Talk(server.port()).post("/events", R"({"title":"one more","tags":"a"})");
+  EXPECT_THAT(verify_in(server).out, HasSubstr("11 events published"));
+  server.kill();
+  EXPECT_THAT(verify_in(server).out, HasSubstr("11 events published"));
 }
 
 TEST(VerifyServerTest, WhatRetentionRemovedIsAccountedForAndWhatVanishedLiveIsNot) {
@@ -263,28 +326,67 @@ TEST(VerifyServerTest, WhatRetentionRemovedIsAccountedForAndWhatVanishedLiveIsNo
   ASSERT_EQ(
       client.request("PUT", "/queues/main", R"({"config":{"retention":{"completedSeconds":1}}})")->status,
       200);
-  talk.post("/events", R"({"title":"done","tags":"a"})");
+  // Two ends of one event: they may not hide that another is missing.
+  talk.post("/events", R"({"title":"done after all","tags":"a","max_retries":1})");
   talk.post("/events", R"({"title":"waits","tags":"b"})");
   talk.take("w:1", "a", 1);
+  talk.end("fail", 1, "w:1");
+  talk.post("/events/1/reset", "{}");
+  talk.take("w:1", "a", 1);
   talk.end("complete", 1, "w:1");
-  const std::string path = server.file("eventq.db");
-  const SteadyTime limit = steady_now() + std::chrono::seconds(30);
-  while (query(path, "SELECT count(*) FROM event_body").at(0) != "1" && steady_now() < limit) {
-    server.wait(std::chrono::milliseconds(50));
-  }
+  wait_until_kept(server, "1");
   ASSERT_EQ(server.terminate(), 0);
-  const auto verify = [&] { return run(eventq_program(server.file(""), {"verify", "sqlite:eventq.db"})); };
 
-  Finished finished = verify();
+  Finished finished = verify_in(server);
   EXPECT_EQ(finished.exit_code, 0) << finished.out;
   EXPECT_THAT(finished.out, HasSubstr("2 events published: 1 live, 0 ended, 1 removed"));
 
-  query(path,
+  query(server.file("eventq.db"),
         "DELETE FROM event_queue; DELETE FROM event_body; DELETE FROM event_ready; "
         "DELETE FROM event_count WHERE status = 'PENDING'");
-  finished = verify();
+  finished = verify_in(server);
   EXPECT_EQ(finished.exit_code, 1);
-  EXPECT_THAT(finished.out, HasSubstr("2 are not there, and only 1 that are not there had ended"));
+  EXPECT_THAT(finished.out,
+              AllOf(HasSubstr(" FAIL none lost"),
+                    HasSubstr("of 2 events published to queue main 0 are there and 1 were removed "
+                              "after their end; 1 are lost")));
+}
+
+// What the first schema held: an event that failed for good and was reset, and two that were completed.
+constexpr const char* kVersion1 = R"(
+PRAGMA application_id = 0x45765120;
+PRAGMA user_version = 1;
+INSERT INTO event_body VALUES
+  (1, 'a', 'main', 'reset', 'x', '', 0, 1, 1000, NULL, '1'),
+  (2, 'b', 'main', 'done', 'x', '', 0, 3, 1001, NULL, '2'),
+  (3, 'c', 'main', 'done', 'x', '', 0, 3, 1002, NULL, '3');
+INSERT INTO event_queue VALUES (1, 'PENDING', 1, 0, 0, '', 1000, 1, 2500);
+INSERT INTO event_ready VALUES ('main', 'x', 0, 1);
+INSERT INTO event_archive VALUES (2, 'COMPLETED', 1, 0, 0, 'w:1', 3000), (3, 'COMPLETED', 1, 0, 0, 'w:1', 4000);
+INSERT INTO event_log (id, event_id, attempt, worker_id, action, retry_count, created_at)
+VALUES (1, 1, 1, 'w:1', 'PICKED', 0, 2000), (2, 1, 1, 'w:1', 'FAILED', 1, 2400), (3, 1, 1, '', 'RESET', 0, 2500),
+       (4, 2, 1, 'w:1', 'PICKED', 0, 2600), (5, 2, 1, 'w:1', 'COMPLETED', 0, 3000),
+       (6, 3, 1, 'w:1', 'PICKED', 0, 3100), (7, 3, 1, 'w:1', 'COMPLETED', 0, 4000);
+INSERT INTO event_count VALUES ('main', 'PENDING', 1), ('main', 'COMPLETED', 2);
+UPDATE id_sequence SET last = 3 WHERE name = 'event';
+UPDATE id_sequence SET last = 7 WHERE name = 'log';
+)";
+
+TEST(VerifyServerTest, AStoreOfTheFirstSchemaIsProvenOnceItWasServed) {
+  ServerProcess server;
+  std::ifstream file(EVENTQ_SOURCE_DIR "/src/store/sqlite/migrations/0001_init.sql");
+  const std::string schema{std::istreambuf_iterator<char>(file), {}};
+  std::ofstream(server.file("eventq.db")).close();
+  ASSERT_THAT(query(server.file("eventq.db"), schema + kVersion1), IsEmpty());
+  EXPECT_THAT(verify_in(server).err, HasSubstr("It has schema 1"));
+
+  ASSERT_TRUE(server.start()) << server.log();
+  wait_until_kept(server, "1");
+  ASSERT_EQ(server.terminate(), 0);
+
+  const Finished finished = verify_in(server);
+  EXPECT_EQ(finished.exit_code, 0) << finished.out << finished.err;
+  EXPECT_THAT(finished.out, HasSubstr("3 events published: 1 live, 0 ended, 2 removed"));
 }
 
 }  // namespace

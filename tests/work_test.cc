@@ -183,6 +183,26 @@ TEST_F(WorkTest, WrongOptionsAreWrongUsage) {
   for (const auto& arguments : wrong) EXPECT_EQ(run(work(arguments)).exit_code, 2) << arguments.back();
 }
 
+TEST_F(WorkTest, ManyCommandsAtOnceGetTheLimitOnOpenFilesThatWasThere) {
+  start();
+  publish(R"({"title":"t","tags":"a"})");
+  const auto limited = [&](const std::string& limit, const std::string& parallel) {
+    ProcessSetup setup = work({"a", "--exec", "ulimit -n; ulimit -Hn", "-j", parallel, "--until-empty"});
+    const std::vector<std::string> shell = {"/bin/sh", "-c", limit + R"(; exec "$0" "$@")"};
+    setup.command.insert(setup.command.begin(), shell.begin(), shell.end());
+    return run(setup);
+  };
+
+  const Finished refused = limited("ulimit -n 159", "16");
+  EXPECT_EQ(refused.exit_code, 2) << refused.err;
+  EXPECT_THAT(refused.err, HasSubstr("--parallel 16 needs 160 open files, and the limit is 159 (ulimit -Hn), "
+                                     "enough for --parallel 15."));
+
+  const Finished raised = limited("ulimit -S -n 100; ulimit -H -n 160", "16");
+  EXPECT_EQ(raised.exit_code, 0) << raised.err;
+  EXPECT_EQ(raised.out, "100\n160\n");
+}
+
 // The worker's process sleeps, its command does not: another worker gets the event, and when the first one
 // wakes it must not be believed, and its command must end.
 TEST_F(WorkTest, AWorkerFrozenPastItsLeaseIsRefusedAndItsCommandEnds) {
@@ -214,9 +234,13 @@ TEST_F(WorkTest, AWorkerFrozenPastItsLeaseIsRefusedAndItsCommandEnds) {
 
 // Processes whose parent is `parent`.
 std::vector<pid_t> children_of(pid_t parent) {
-  std::vector<pid_t> found;
-  std::ifstream list("/proc/" + std::to_string(parent) + "/task/" + std::to_string(parent) + "/children");
-  for (pid_t pid = 0; list >> pid;) found.push_back(pid);
+  std::vector<pid_t> found;  // each thread has those that it started
+  std::error_code gone;
+  for (const auto& thread :
+       std::filesystem::directory_iterator("/proc/" + std::to_string(parent) + "/task", gone)) {
+    std::ifstream list(thread.path() / "children");
+    for (pid_t pid = 0; list >> pid;) found.push_back(pid);
+  }
   return found;
 }
 

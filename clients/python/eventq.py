@@ -15,6 +15,7 @@ import contextlib
 import datetime
 import functools
 import http.client
+import itertools
 import json
 import logging
 import math
@@ -39,6 +40,8 @@ Entry = Dict[str, Any]  # of an event's log, as the server shows it
 WAIT_MAX = 60  # seconds the server waits in one call
 SILENCE_MAX = 45.0  # seconds without a byte after which a stream is taken for dead; the server sends one every 15
 POLL_SECONDS = 1  # a worker's wait for events in one call; short, so that it can stop soon
+BEAT_SECONDS_MAX = 5.0  # a call that keeps leases may take so long, or a third of the lease
+REPORTS_MAX = 1000  # in one call
 TEXT_BYTES_MAX = 16384
 REASON_CHARACTERS_MAX = 1000
 DELAY_SECONDS_MAX = 31_536_000
@@ -110,7 +113,7 @@ class Event(Dict[str, Any]):
 
 
 class Turn(NamedTuple):
-    results: List[Union[Entry, EventqError]]  # one for each report: completed, failed, released
+    results: List[Union[Entry, EventqError]]  # one for each report: completed, failed, released, alive
     events: List[Event]  # claimed; may be empty
 
 
@@ -157,11 +160,14 @@ class Client:
 
     def next(self, tags: Optional[Tags] = None, *, limit: int = 1, wait: int = 0, queue: Optional[str] = None,
              worker_id: Optional[str] = None, completed: Sequence[Mapping[str, Any]] = (),
-             failed: Sequence[Mapping[str, Any]] = (), released: Sequence[Mapping[str, Any]] = ()) -> Turn:
-        """A worker's turn: reports ({"id", "attempt", ...}), then claims up to `limit` events, waiting `wait` seconds."""
+             failed: Sequence[Mapping[str, Any]] = (), released: Sequence[Mapping[str, Any]] = (),
+             alive: Sequence[Mapping[str, Any]] = ()) -> Turn:
+        """A worker's turn: reports ({"id", "attempt", ...}), then claims up to `limit` events, waiting `wait` seconds.
+        The leases of those `alive` now end one full lease from now."""
         return self._next(_given({
             "worker_id": worker_id or self.worker_id, "tags": tags, "limit": limit, "wait": wait or None, "queue": queue,
-            "completed": list(completed) or None, "failed": list(failed) or None, "released": list(released) or None}))
+            "completed": list(completed) or None, "failed": list(failed) or None, "released": list(released) or None,
+            "alive": list(alive) or None}))
 
     def complete(self, event: Union[Event, int], *, errors: Optional[Sequence[str]] = None,
                  status_code: Optional[int] = None, execution_time_ms: Optional[int] = None,
@@ -235,10 +241,10 @@ class Client:
 
     def reset(self, id: int, reason: Optional[str] = None) -> Entry:
         """Makes the event pending; a worker that holds it loses it."""
-        return self._request("POST", f"/events/{id}/reset", query={"reason": reason})
+        return self._once(f"/events/{id}/reset", reason)
 
     def cancel(self, id: int, reason: Optional[str] = None) -> Entry:
-        return self._request("POST", f"/events/{id}/cancel", query={"reason": reason})
+        return self._once(f"/events/{id}/cancel", reason)
 
     def queue(self, name: str) -> Dict[str, Any]:
         """The queue without its events; `config` has the settings in force."""
@@ -263,9 +269,14 @@ class Client:
         # One key for all tries: what arrives twice is stored once.
         return self._request("POST", path, body, headers={"Idempotency-Key": str(uuid.uuid4())})
 
-    def _next(self, body: Mapping[str, Any], tries: Optional[int] = None) -> Turn:
-        answer = self._request("POST", "/events/next", body, wait=body.get("wait", 0), tries=tries)
-        reports = [report for kind in ("completed", "failed", "released") for report in body.get(kind, ())]
+    def _once(self, path: str, reason: Optional[str]) -> Entry:
+        # A second one would take the event from the worker that has it by then. An old connection might need two tries.
+        self.close()
+        return self._request("POST", path, query={"reason": reason}, tries=1)
+
+    def _next(self, body: Mapping[str, Any], tries: Optional[int] = None, timeout: Optional[float] = None) -> Turn:
+        answer = self._request("POST", "/events/next", body, wait=body.get("wait", 0), tries=tries, timeout=timeout)
+        reports = [report for kind in ("completed", "failed", "released", "alive") for report in body.get(kind, ())]
         results = [_result(result, body["worker_id"], report) for result, report in zip(answer["results"], reports)]
         return Turn(results, [Event(event) for event in answer["events"]])
 
@@ -416,11 +427,14 @@ class Permanent(Exception):
 
 
 class Later(Exception):
-    """Raised by a handler: the event is given back for `seconds`, and no failure is counted."""
+    """Raised by a handler: the event is given back for so many seconds, and no failure is counted."""
 
-    def __init__(self, seconds: float, reason: str = "") -> None:
+    def __init__(self, seconds: Union[float, datetime.timedelta], reason: str = "") -> None:
         super().__init__(reason)
-        self.seconds, self.reason = seconds, reason
+        self.seconds = float(seconds.total_seconds() if isinstance(seconds, datetime.timedelta) else seconds)
+        if math.isnan(self.seconds):
+            raise ValueError("The seconds of Later are not a number.")
+        self.reason = str(reason)
 
 
 # Returns nothing, or a list of what went wrong on the way. What it raises is a failure.
@@ -433,8 +447,8 @@ class _Held:
     def __init__(self, event: Event, asked_at: float) -> None:
         self.event = event
         self.lease_seconds = _seconds(event["lease_until"]) - _seconds(event["updated_at"])
-        self.lease_end = asked_at + self.lease_seconds  # by the steady clock, from before the claim
-        self.beat_at = asked_at + self.lease_seconds / 3
+        self.lease_end = time.monotonic() + self.lease_seconds  # by our clock, from when the answer was there
+        self.beat_at = asked_at + self.lease_seconds / 3  # at once after a call that waited longer
         self.running = False
         self.gone = False  # the server said so: there is nothing to report
         self.kind = ""  # of the report: completed, failed, released; none yet when empty
@@ -453,8 +467,11 @@ class Worker:
         if not 1 <= threads <= 1000 or (prefetch or 0) < 0:
             raise ValueError(f"threads is {threads}, prefetch {prefetch}; they must be from 1 to 1000, and not negative.")
         self._client = client
-        self._handlers: List[Tuple[str, Any]] = list(tags.items()) if isinstance(tags, Mapping) else [("", handler)]
-        self._claim = _given({"tags": list(tags) if isinstance(tags, Mapping) else tags, "queue": queue})
+        self._handlers: List[Tuple[str, Any]] = [("", handler)]
+        if isinstance(tags, Mapping):
+            self._handlers = [(tag.strip(" \t"), each) for tag, each in tags.items()]  # as the server trims them
+            tags = [tag for tag, _ in self._handlers]
+        self._claim = _given({"tags": tags, "queue": queue})
         self._threads = threads
         self._capacity = min(1000, threads + (threads if prefetch is None else prefetch))
         self._stop_within = stop_within
@@ -465,14 +482,15 @@ class Worker:
         self._finished: List[_Held] = []  # to be reported
         self._asked = 0  # events that calls under way may bring
         self._reporting = False
+        self._alone = 0  # so many reports go one by one, since a call with all of them was refused
         self._stopping = self._over = False
         self._all_returned = True
         self._started: List[threading.Thread] = []
-        self._wake: "queues.SimpleQueue[Optional[EventqError]]" = queues.SimpleQueue()  # ends run()
+        self._wake: "queues.SimpleQueue[Optional[BaseException]]" = queues.SimpleQueue()  # ends run()
 
     def run(self) -> bool:
         """Works until SIGTERM, SIGINT or stop(); a second signal is not caught. For the main thread.
-        Returns as stop() does. Raises what the server refuses the worker with."""
+        Returns as stop() does. Raises what the server refuses the worker with, and what broke the worker itself."""
         before = {}
         for number in (signal.SIGTERM, signal.SIGINT):
             before[number] = signal.signal(number, lambda *_: self._wake.put(None))
@@ -488,7 +506,7 @@ class Worker:
         return self._all_returned
 
     def start(self) -> None:
-        loops = [self._take_loop, self._report_loop, self._keep_loop] + [self._handle_loop] * self._threads
+        loops = [self._take_loop, self._report_loop, self._keep_loop, self._watch_loop] + [self._handle_loop] * self._threads
         self._started = [threading.Thread(target=self._run, args=(loop,), daemon=True) for loop in loops]
         for thread in self._started:
             thread.start()
@@ -511,7 +529,7 @@ class Worker:
             self._changed.wait_for(lambda: not (self._finished or self._reporting or self._asked), self._client.timeout)
             self._over = True
             self._changed.notify_all()
-        for thread in self._started[:3]:
+        for thread in self._started[:4]:
             thread.join(self._client.timeout)
         self._wake.put(None)
         return self._all_returned
@@ -519,6 +537,9 @@ class Worker:
     def _run(self, loop: Callable[[], None]) -> None:
         try:
             loop()
+        except BaseException as error:  # a worker without this thread would hang
+            log.critical("The worker cannot go on.", exc_info=True)
+            self._wake.put(error)
         finally:
             self._client.close()
 
@@ -566,8 +587,9 @@ class Worker:
                 if self._over and failures:
                     log.error("%d events were not reported; their leases will end.", len(self._finished))
                     return
-                reports, self._finished = self._finished, []
-                room = self._room()
+                count = 1 if self._alone else REPORTS_MAX
+                reports, self._finished = self._finished[:count], self._finished[count:]
+                room = 0 if self._alone else self._room()
                 self._asked += room
                 self._reporting = True
             failures = self._after(failures, self._turn(room, 0, reports))
@@ -592,20 +614,27 @@ class Worker:
         for held in reports:
             body.setdefault(held.kind, []).append(held.report)
         asked_at = time.monotonic()
-        turn, failure = Turn([], []), None
+        turn, failure, again = Turn([], []), None, None
         try:
             turn = self._client._next(body, tries=1)
         except EventqError as error:
             failure = error
-        again = failure is not None and failure.status in (0, 429, 500, 503, 507)
+        except BaseException:  # stop() must not wait for what never comes
+            with self._changed:
+                self._asked, self._reporting = self._asked - room, self._reporting and not reports
+            raise
+        final = failure is not None and failure.status in (400, 413)
         with self._changed:
             self._asked -= room
             if reports:
                 self._reporting = False
-            if again:
-                self._finished = reports + self._finished
+            if final and (len(reports) > 1 or (reports and room)):
+                self._alone, self._finished = len(reports), reports + self._finished
+            elif final or failure is None:
+                self._alone = max(0, self._alone - len(reports))
+                again = self._settle(reports, [failure] * len(reports) if failure else turn.results)
             else:
-                self._settle(reports, turn.results or [None] * len(reports))
+                self._finished = reports + self._finished
             for event in turn.events:
                 held = self._held[event.id, event.attempt] = _Held(event, asked_at)
                 if self._stopping:
@@ -613,50 +642,78 @@ class Worker:
                 else:
                     self._ready.append(held)
             self._changed.notify_all()
-        if failure is not None and not again:
+        if final and not reports:
             self._wake.put(failure)
-        return failure
+        return None if final and reports else failure or again
 
-    def _settle(self, reports: List[_Held], results: Sequence[Union[Entry, EventqError, None]]) -> None:
-        for held, result in zip(reports, results):
+    def _settle(self, reports: List[_Held], results: Sequence[Union[Entry, EventqError]]) -> Optional[EventqError]:
+        """Returns why some are to be reported again: there was no answer, or one that may change. REQUIRES: the lock."""
+        again = None
+        for held, result in itertools.zip_longest(reports, results, fillvalue=Unavailable("There was no answer.")):
+            if isinstance(result, EventqError) and result.status not in (400, 404, 409, 413):
+                self._finished.append(held)
+                again = result
+                continue
             del self._held[held.event.id, held.event.attempt]
             if isinstance(result, EventqError):
                 held.event.lost.set()
                 log.warning("The report on event %d was refused: %s", held.event.id, result)
+        return again
 
     def _keep_loop(self) -> None:
-        """Renews the lease of every event held, each third of it."""
+        """Renews the lease of every event held, each third of it, in one call for all that are due."""
         while True:
             with self._changed:
                 if self._over:
                     return
-                kept = sorted((held for held in self._held.values() if not held.gone), key=lambda held: held.beat_at)
-                pause = kept[0].beat_at - time.monotonic() if kept else None
-                if pause is None or pause > 0:
-                    self._changed.wait(pause if pause != math.inf else None)
+                now = time.monotonic()
+                kept = [held for held in self._held.values() if not held.gone]
+                due = [held for held in kept if held.beat_at <= now][:REPORTS_MAX]
+                if not due:
+                    self._changed.wait(_until((held.beat_at for held in kept), now))
                     continue
-            self._keep(kept[0])
+            self._keep(due)
 
-    def _keep(self, held: _Held) -> None:
+    def _keep(self, due: List[_Held]) -> None:
         asked_at = time.monotonic()
-        third = held.lease_seconds / 3
-        body = {"worker_id": self._client.worker_id, "attempt": held.event.attempt}
+        body = {"worker_id": self._client.worker_id, "limit": 0,
+                "alive": [{"id": held.event.id, "attempt": held.event.attempt} for held in due]}
+        results: Sequence[Union[Entry, EventqError]] = ()
         try:
-            self._client._request("POST", f"/events/{held.event.id}/heartbeat", body, tries=1,
-                                  timeout=min(third, self._client.timeout))
-            held.lease_end, held.beat_at = asked_at + held.lease_seconds, asked_at + third
-        except (Conflict, NotFound) as error:
-            with self._changed:
-                if not held.kind:  # else the report has just been made
-                    log.warning("The lease is lost: %s", error)
-                    held.gone = True
+            shortest = min(held.lease_seconds for held in due)
+            results = self._client._next(body, tries=1, timeout=min(shortest / 3, BEAT_SECONDS_MAX)).results
+        except EventqError as error:
+            log.info("Leases were not renewed; trying again: %s", error)
+        with self._changed:
+            for held, result in itertools.zip_longest(due, results):
+                third = held.lease_seconds / 3
+                if isinstance(result, dict):
+                    held.lease_end, held.beat_at = asked_at + held.lease_seconds, asked_at + third
+                elif isinstance(result, (Conflict, NotFound)):
+                    held.beat_at = math.inf
+                    if not held.kind:  # else the report has just been made
+                        log.warning("The lease is lost: %s", result)
+                        held.gone = True
+                        held.event.lost.set()
+                else:
+                    held.beat_at = time.monotonic() + third / 4
+
+    def _watch_loop(self) -> None:
+        """Tells of leases that ended by our own clock. The server may take the report all the same."""
+        with self._changed:
+            while not self._over:
+                now = time.monotonic()
+                for held in [held for held in self._held.values() if held.lease_end <= now]:
                     held.event.lost.set()
-                held.beat_at = math.inf
-        except EventqError:
-            # Another try soon. A lease that cannot be renewed counts as lost, but the server may take the report.
-            held.beat_at = time.monotonic() + third / 4
-            if time.monotonic() >= held.lease_end:
-                held.event.lost.set()
+                    if held in self._ready:
+                        self._ready.remove(held)
+                        self._give_up(held)
+                told = (held.lease_end for held in self._held.values() if held.lease_end > now)
+                self._changed.wait(_until(told, now))
+
+    def _give_up(self, held: _Held) -> None:
+        """Of an event that no handler has begun, and whose lease is over. REQUIRES: the lock."""
+        self._finish(held, "released", {"reason": "the lease ended before a handler began"})
 
     def _handle_loop(self) -> None:
         while True:
@@ -665,12 +722,15 @@ class Worker:
                 if self._stopping:
                     return
                 held = self._ready.popleft()
-                if held.gone:
-                    del self._held[held.event.id, held.event.attempt]
+                if held.gone or held.lease_end <= time.monotonic():
+                    self._give_up(held)
                     continue
                 held.running = True
             started = time.monotonic()
-            kind, report = self._handle(held.event)
+            try:
+                kind, report = self._handle(held.event)
+            except BaseException as error:  # what was raised cannot even be told
+                kind, report = "failed", {"error_message": f"The handler's result raised {type(error).__name__}."}
             if kind != "released":
                 report["execution_time_ms"] = int((time.monotonic() - started) * 1000)
             with self._changed:
@@ -680,9 +740,10 @@ class Worker:
         """Runs every handler that fits. The gravest result decides: for good, retry, later, done."""
         errors: List[str] = []
         raised: List[BaseException] = []
-        for tag, handler in self._handlers:
-            if tag and tag not in event.tags:
-                continue
+        fitting = [handler for tag, handler in self._handlers if not tag or tag in event.tags]
+        if not fitting:
+            return "failed", {"error_message": f"No handler here matches the tags {', '.join(event.tags)}."}
+        for handler in fitting:
             try:
                 returned = handler(event)
                 errors += map(str, returned if isinstance(returned, (list, tuple)) else ())
@@ -779,6 +840,12 @@ def _last_failure(problem: Mapping[str, Any], worker_id: str, report: Mapping[st
 def _pause(failures: int) -> float:
     """Full jitter: seconds before the next try."""
     return random.uniform(0, min(10.0, 0.1 * 2**failures))
+
+
+def _until(times: Iterable[float], now: float) -> Optional[float]:
+    """Seconds to the first of these times; None when there is none."""
+    first = min(times, default=math.inf)
+    return None if first == math.inf else first - now
 
 
 def _seconds(text: str) -> float:

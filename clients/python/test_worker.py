@@ -1,9 +1,12 @@
 """test_worker.py: the worker loop of eventq.py, and calls over a bad line. EVENTQ_URL names a server with a lease of one second."""
+import datetime
+import http.client
 import http.server
 import json
 import os
 import socket
 import threading
+import time
 import unittest
 import urllib.parse
 import uuid
@@ -79,6 +82,51 @@ class Line:
         self.listener.close()
 
 
+class Told(http.server.ThreadingHTTPServer):
+    """Answers calls as `tell(path, body, key)` says, with a status and a body."""
+
+    def __init__(self, tell):
+        super().__init__(("127.0.0.1", 0), Teller)
+        self.tell = tell
+        self.url = f"http://127.0.0.1:{self.server_port}"
+        threading.Thread(target=self.serve_forever, daemon=True).start()
+
+    def handle_error(self, *_):
+        pass  # the client did not wait for the answer
+
+
+class Teller(http.server.BaseHTTPRequestHandler):
+    def do_POST(self):
+        sent = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
+        status, body = self.server.tell(self.path, sent, self.headers["Idempotency-Key"])
+        text = body if isinstance(body, bytes) else json.dumps(body).encode()
+        self.send_response(status)
+        self.send_header("Content-Length", str(len(text)))
+        self.end_headers()
+        self.wfile.write(text)
+
+    def log_message(self, *_):
+        pass
+
+
+def forwarded(path, body):
+    """What the server says."""
+    connection = http.client.HTTPConnection(urllib.parse.urlsplit(URL).netloc, timeout=60)
+    connection.request("POST", path, json.dumps(body), {"Content-Type": "application/json"})
+    response = connection.getresponse()
+    answer = response.status, json.loads(response.read())
+    connection.close()
+    return answer
+
+
+def beats(path, body):
+    return path.endswith("/heartbeat") or "alive" in body
+
+
+def reports(body):
+    return [report for kind in ("completed", "failed", "released") for report in body.get(kind, ())]
+
+
 def tearDownModule():
     CLIENT.close()
 
@@ -101,6 +149,13 @@ class WithWorker(unittest.TestCase):
         line = Line()
         self.addCleanup(line.close)
         return line
+
+    def told(self, tell):
+        """A client of a server that answers as tell(path, body) says."""
+        server = Told(lambda path, body, _: tell(path, body))
+        self.addCleanup(server.server_close)
+        self.addCleanup(server.shutdown)
+        return self.over(server)
 
     def over(self, line, **options):
         client = eventq.Client(line.url, **options)
@@ -180,6 +235,56 @@ class Handlers(WithWorker):
         self.assertEqual(CLIENT.wait(event.id, ENOUGH).status, "FAILED")
         self.assertEqual(ran, ["later", "permanent"])
 
+    def test_the_tags_of_handlers_are_trimmed_as_the_server_trims_them(self):
+        seen = []
+        self.work({f" {self.tag}\t": seen.append})
+        event = self.publish()
+        self.assertEqual(CLIENT.wait(event.id, ENOUGH).status, "COMPLETED")
+        self.assertEqual(len(seen), 1)
+
+    def test_an_event_that_no_handler_fits_is_a_failure_that_is_retried(self):
+        def tell(path, body):
+            status, answer = forwarded(path, body)
+            for event in answer.get("events", ()):
+                event["tags"] = "other" if event["attempt"] == 1 else event["tags"]
+            return status, answer
+        self.work({self.tag: lambda event: None}, client=self.told(tell))
+        event = self.publish()
+        self.assertEqual(CLIENT.wait(event.id, ENOUGH).status, "COMPLETED")
+        self.assertEqual(self.actions(event), ["FAILED", "COMPLETED"])
+        self.assertEqual(CLIENT.log(event.id)[1]["error_message"], "No handler here matches the tags other.")
+
+    def test_later_takes_a_timedelta(self):
+        def handler(event):
+            if event.attempt == 1:
+                raise eventq.Later(datetime.timedelta(milliseconds=1))
+        self.work(handler)
+        event = self.publish()
+        self.assertEqual(CLIENT.wait(event.id, ENOUGH).status, "COMPLETED")
+        self.assertEqual(self.actions(event), ["RELEASED", "COMPLETED"])
+
+    def test_an_exception_that_cannot_be_told_is_a_failure_that_is_retried(self):
+        class Unspeakable(Exception):
+            def __str__(self):
+                raise RuntimeError("no words")
+
+        def handler(event):
+            if event.attempt == 1:
+                raise eventq.Later(None)
+            if event.attempt == 2:
+                raise eventq.Later(float("nan"))
+            if event.attempt == 3:
+                raise Unspeakable
+        self.work(handler, threads=1)
+        event = self.publish(max_retries=5)
+        self.assertEqual(CLIENT.wait(event.id, ENOUGH).status, "COMPLETED")
+        self.assertEqual(self.actions(event), ["FAILED", "FAILED", "FAILED", "COMPLETED"])
+
+    def test_what_breaks_the_worker_itself_ends_run(self):
+        worker = eventq.Worker(self.told(lambda path, body: (200, {"no": "events"})), self.tag, print)
+        with self.assertLogs("eventq", "CRITICAL"), self.assertRaises(KeyError):
+            worker.run()
+
     def test_a_worker_that_is_refused_says_so(self):
         worker = eventq.Worker(CLIENT, "no blank", print)
         with self.assertRaises(eventq.InvalidRequest) as caught:
@@ -216,6 +321,75 @@ class Leases(WithWorker):
         ended = CLIENT.wait(event.id, ENOUGH)
         self.assertEqual((ended.status, self.actions(event)), ("COMPLETED", ["RESET", "COMPLETED"]))
         self.assertEqual(CLIENT.log(event.id)[-1]["attempt"], 2)
+
+
+    def test_lost_leases_are_told_in_time_while_the_call_that_keeps_them_hangs(self):
+        mended, lost_at = threading.Event(), []
+        self.addCleanup(mended.set)
+
+        def tell(path, body):
+            if beats(path, body):
+                mended.wait(ENOUGH)
+            return forwarded(path, body)
+
+        def handler(event):
+            if event.attempt == 1 and event.lost.wait(ENOUGH):
+                lost_at.append(time.monotonic())
+        batch = CLIENT.publish_batch([{"tags": self.tag} for _ in range(12)])
+        self.work(handler, client=self.told(tell), threads=12)
+        CLIENT.wait_correlation(batch["correlation_id"], ENOUGH)
+        self.assertEqual(len(lost_at), 12)
+        self.assertLess(max(lost_at) - min(lost_at), 1.5)
+
+    def test_an_event_whose_lease_ended_before_a_handler_began_is_not_begun(self):
+        begun = []
+
+        def tell(path, body):
+            return (503, {}) if beats(path, body) else forwarded(path, body)
+
+        def handler(event):
+            begun.append((event.id, event.attempt))
+            deadline = time.monotonic() + ENOUGH
+            while len(begun) == 1 and time.monotonic() < deadline:  # until the server has the other's attempt no more
+                if [entry for entry in CLIENT.log(other.id) if entry.get("attempt") == 1 and entry["action"] != "PICKED"]:
+                    break
+                event.lost.wait(0.05)
+            CLIENT.close()  # this thread's connection
+        _, other = CLIENT.publish_batch([{"tags": self.tag} for _ in range(2)])["events"]
+        self.work(handler, client=self.told(tell), threads=1, prefetch=1)
+        self.assertEqual(CLIENT.wait(other.id, ENOUGH).status, "COMPLETED")
+        self.assertNotIn((other.id, 1), begun)
+
+    def test_one_call_keeps_all_leases_that_are_due(self):
+        kept = threading.Event()
+
+        def tell(path, body):
+            if len(body.get("alive", ())) == 5:
+                kept.set()
+            return forwarded(path, body)
+        batch = CLIENT.publish_batch([{"tags": self.tag} for _ in range(5)])
+        self.work(lambda event: kept.wait(ENOUGH), client=self.told(tell), threads=5)
+        done = CLIENT.wait_correlation(batch["correlation_id"], ENOUGH)
+        self.assertTrue(kept.is_set())
+        self.assertEqual([event["attempts"] for event in done["events"]], [1] * 5)
+
+    def test_a_lease_counts_from_the_answer_and_is_kept_at_once_after_a_long_wait(self):
+        calls, done = [], threading.Event()
+        event = {"id": 7, "tags": self.tag, "attempt": 1, "updated_at": "2025-01-01T00:00:00.000Z",
+                 "lease_until": "2025-01-01T00:00:01.000Z"}
+
+        def tell(path, body):
+            said = reports(body)
+            if beats(path, body) or said:
+                calls.append("beat" if beats(path, body) else "done" if "completed" in body else "given back")
+                done.set()
+                return 200, {"results": [{"status": 200} for _ in body.get("alive", said)], "events": []}
+            time.sleep(1.1)  # longer than the lease
+            return 200, {"results": [], "events": [] if done.is_set() else [event]}
+        worker = self.work(lambda event: done.wait(ENOUGH), client=self.told(tell), threads=1, prefetch=0)
+        self.assertTrue(done.wait(ENOUGH))
+        worker.stop()
+        self.assertEqual(calls, ["beat", "done"])
 
 
 class Stopping(WithWorker):
@@ -279,6 +453,45 @@ class BadLine(WithWorker):
         self.assertEqual(client.complete(claim)["event_id"], event.id)
         self.assertEqual(self.actions(event), ["COMPLETED"])
 
+    def test_a_reset_and_a_cancellation_whose_answer_is_lost_are_not_made_again(self):
+        line = self.line()
+        client = self.over(line)
+        event = self.publish()
+        for call in (client.reset, client.cancel):
+            CLIENT.next(self.tag)
+            client.get(event.id)
+            line.answers_to_lose = 1
+            with self.assertRaises(eventq.UnknownOutcome):
+                call(event.id)
+        self.assertEqual(self.actions(event), ["RESET", "CANCELLED"])
+
+    def test_reports_wait_until_what_is_between_takes_them(self):
+        answers = [408, 429, 500, 502, 503, 504]
+
+        def tell(path, body):
+            return (answers.pop(), b"<html>") if reports(body) and answers else forwarded(path, body)
+        self.work(lambda event: None, client=self.told(tell))
+        event = self.publish()
+        ended = CLIENT.wait(event.id, ENOUGH)
+        self.assertEqual((ended.status, ended["attempts"], answers), ("COMPLETED", 1, []))
+
+    def test_of_reports_that_are_refused_together_only_the_bad_one_is_dropped(self):
+        bad = []
+
+        def tell(path, body):
+            said = [(report["id"], report["attempt"]) for report in reports(body)]
+            if said and not bad:
+                if len(said) < 4:
+                    return 503, {}  # until they have gathered
+                bad.append(said[1])
+            return (400, {"error": "Bad."}) if bad and bad[0] in said else forwarded(path, body)
+        batch = CLIENT.publish_batch([{"tags": self.tag} for _ in range(4)])
+        self.work(lambda event: None, client=self.told(tell), threads=4)
+        done = CLIENT.wait_correlation(batch["correlation_id"], ENOUGH)
+        self.assertEqual(done["completed"], 4)
+        self.assertEqual({event.id: event["attempts"] for event in done["events"]},
+                         {event.id: 2 if event.id == bad[0][0] else 1 for event in done["events"]})
+
     def test_what_was_sent_without_an_answer_has_an_unknown_outcome(self):
         line = self.line()
         line.answers_to_lose = 1
@@ -335,31 +548,6 @@ class BadLine(WithWorker):
                     break
 
 
-class Told(http.server.ThreadingHTTPServer):
-    """Answers as it is told, one answer to a call, and remembers the calls' keys."""
-
-    def __init__(self, *answers):
-        super().__init__(("127.0.0.1", 0), Teller)
-        self.answers, self.keys = list(answers), []
-        self.url = f"http://127.0.0.1:{self.server_port}"
-        threading.Thread(target=self.serve_forever, daemon=True).start()
-
-
-class Teller(http.server.BaseHTTPRequestHandler):
-    def do_POST(self):
-        self.rfile.read(int(self.headers["Content-Length"]))
-        self.server.keys.append(self.headers["Idempotency-Key"])
-        status, body = self.server.answers.pop(0)
-        text = body if isinstance(body, bytes) else json.dumps(body).encode()
-        self.send_response(status)
-        self.send_header("Content-Length", str(len(text)))
-        self.end_headers()
-        self.wfile.write(text)
-
-    def log_message(self, *_):
-        pass
-
-
 EVENT = (201, {"id": 1, "tags": "a"})
 BUSY = (503, {"error": "Busy.", "type": "urn:eventq:problem:overloaded", "outcome": "unchanged"})
 FULL = (429, {"error": "Full.", "type": "urn:eventq:problem:queue-full"})
@@ -370,12 +558,16 @@ DISK_FULL = (507, {"error": "No space.", "type": "urn:eventq:problem:disk-full",
 class Retries(unittest.TestCase):
     def publish(self, *answers, tries=5):
         """Publishes where these answers come; how many were asked for is in self.keys."""
-        server = Told(*answers)
+        left, self.keys = list(answers), []
+
+        def tell(path, body, key):
+            self.keys.append(key)
+            return left.pop(0)
+        server = Told(tell)
         self.addCleanup(server.server_close)
         self.addCleanup(server.shutdown)
         client = eventq.Client(server.url, tries=tries)
         self.addCleanup(client.close)
-        self.keys = server.keys
         return client.publish("a")
 
     def test_a_busy_server_is_asked_again_with_the_same_key(self):

@@ -3,6 +3,10 @@
 // Calls are made again when the connection breaks or the server is busy (429, 503), with growing,
 // jittered pauses: publishes carry an idempotency key and reports their attempt, so a repetition
 // changes nothing. An answer of `unknown_outcome` is handed on, not retried: only the caller knows.
+// A next() or poll() that is made again takes other events: those in the answer that was lost stay leased,
+// unknown to this process, until their leases end.
+// Signs of life, heartbeat() and a turn with nothing but `alive`, get one try of 5 s at most: send the next
+// one.
 //
 // Not as in a queue of this process: waits and delays are rounded up to whole seconds; poll() takes no
 // clock, publish() no attributes; events come without attributes, the entry of a report without its id, and

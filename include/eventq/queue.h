@@ -57,10 +57,17 @@ struct Report {
   std::variant<Outcome, Failure, Return> what;
 };
 
-// A worker's turn: reports on what it finished, and takes new events.
+// An event that a worker goes on with: a heartbeat.
+struct Alive {
+  EventId id{};
+  int attempt = 0;
+};
+
+// A worker's turn: reports on what it finished, keeps what it goes on with, and takes new events.
 struct Turn {
   std::string worker_id;  // who reports and takes; the queue object's own when empty
   std::vector<Report> reports;
+  std::vector<Alive> alive;
   std::size_t limit = 0;          // events to take at most; 0: only report
   std::vector<std::string> tags;  // any of these; empty: whatever the tags
   std::string queue = "main";
@@ -69,6 +76,7 @@ struct Turn {
 
 struct TurnResult {
   std::vector<Result<LogEntry>> results;  // one per report, in order
+  std::vector<Result<TimePoint>> leases;  // one per alive, in order: when its lease now ends
   std::vector<Claim> claims;              // may be empty
 };
 

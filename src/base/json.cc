@@ -123,6 +123,9 @@ std::vector<JsonValue> JsonValue::elements() const {
 }
 
 struct JsonParser::State {
+  explicit State(std::size_t most) : depth(most), checker(most) {}
+
+  const std::size_t depth;
   std::unique_ptr<simdjson::internal::dom_parser_implementation> indexer;
   JsonChecker checker;
   JsonDocument document;
@@ -136,15 +139,15 @@ bool JsonParser::State::reserve(std::size_t size) {
                        (indexer->capacity() <= kKeptCapacity || size > kKeptCapacity);
   if (is_kept) return true;
 
-  checker = {};
+  checker = JsonChecker(depth);
   document = {};
   const std::size_t capacity = std::max(size, kLeastCapacity);
-  const auto code = simdjson::get_active_implementation()->create_dom_parser_implementation(
-      capacity, limits::kJsonDepth, indexer);
+  const auto code =
+      simdjson::get_active_implementation()->create_dom_parser_implementation(capacity, depth, indexer);
   return code == simdjson::SUCCESS;
 }
 
-JsonParser::JsonParser() : state_(std::make_unique<State>()) {}
+JsonParser::JsonParser(std::size_t depth) : state_(std::make_unique<State>(depth)) {}
 JsonParser::~JsonParser() = default;
 
 Result<JsonValue> JsonParser::parse_padded(std::string_view text) {

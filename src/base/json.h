@@ -1,7 +1,7 @@
 // json.h: strict JSON in, values out.
 //
 // Strict: valid UTF-8, no duplicate member at any level, no lone surrogates,
-// no trailing bytes, depth at most limits::kJsonDepth. A document that parses
+// no trailing bytes, no deeper than the parser allows. A document that parses
 // is valid as a whole, also the parts nobody looks at. Numbers are tokens: one
 // too large for any machine type is valid, and raw() returns it as sent.
 //
@@ -23,11 +23,15 @@
 #include <vector>
 
 #include "eventq/error.h"
+#include "eventq/limits.h"
 
 namespace eventq {
 
 // Text handed to parse_padded() needs this many readable bytes behind it.
 inline constexpr std::size_t kJsonPadding = 64;
+
+// Of a server's answer: what a request held stands a few levels further in.
+inline constexpr std::size_t kAnswerDepth = limits::kJsonDepth + 8;
 
 enum class JsonType : std::uint8_t { null, boolean, integer, number, string, array, object };
 
@@ -70,7 +74,7 @@ struct JsonMember {
 
 class JsonParser {
  public:
-  JsonParser();
+  explicit JsonParser(std::size_t depth = limits::kJsonDepth);
   ~JsonParser();
   JsonParser(const JsonParser&) = delete;
   JsonParser& operator=(const JsonParser&) = delete;

@@ -1,7 +1,6 @@
 // json_check.h: is a text, cut into tokens, one JSON value and nothing else?
 #pragma once
 
-#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <optional>
@@ -11,13 +10,14 @@
 
 #include "base/json_document.h"
 #include "eventq/error.h"
-#include "eventq/limits.h"
 
 namespace eventq {
 
 // Keeps its memory from one check to the next.
 class JsonChecker {
  public:
+  explicit JsonChecker(std::size_t depth) : levels_(depth) {}
+
   // The error, or nothing for a valid document. REQUIRES: at least one token.
   std::optional<Error> check(JsonDocument& document);
 
@@ -44,7 +44,7 @@ class JsonChecker {
   std::size_t index_ = 0;      // the next token
   std::size_t backslash_ = 0;  // the first one at or behind the last string, npos when there is none
   std::size_t depth_ = 0;
-  std::array<Level, limits::kJsonDepth> levels_{};
+  std::vector<Level> levels_;            // as many as there may be
   std::vector<std::string_view> names_;  // of the open objects, outermost first
   std::vector<std::uint64_t> hashes_;
   std::string scratch_;

@@ -17,31 +17,13 @@
 #include <optional>
 #include <utility>
 
+#include "base/descriptor.h"
 #include "base/steady.h"
 #include "base/utf8.h"
 #include "eventq/limits.h"
 
 namespace eventq::cli {
 namespace {
-
-class Descriptor {
- public:
-  explicit Descriptor(int number = -1) : number_(number) {}
-  Descriptor(Descriptor&& other) noexcept : number_(std::exchange(other.number_, -1)) {}
-  Descriptor& operator=(Descriptor&& other) noexcept {
-    std::swap(number_, other.number_);
-    return *this;
-  }
-  ~Descriptor() { close(); }
-  void close() {
-    if (number_ >= 0) ::close(std::exchange(number_, -1));
-  }
-  [[nodiscard]] int number() const { return number_; }
-  [[nodiscard]] bool open() const { return number_ >= 0; }
-
- private:
-  int number_;
-};
 
 struct Pipe {
   Descriptor read;
@@ -96,6 +78,7 @@ Result<pid_t> spawn(const ChildSetup& setup, int input, int complaints) {
   std::string shell = "sh";
   std::string flag = "-c";
   std::string command = setup.command;
+  if (setup.open_files) command = "ulimit -S -n " + std::to_string(*setup.open_files) + "; " + command;
   char* const arguments[] = {shell.data(), flag.data(), command.data(), nullptr};
   std::vector<char*> environment = environment_with(setup.environment);
   pid_t pid = -1;
@@ -105,6 +88,13 @@ Result<pid_t> spawn(const ChildSetup& setup, int input, int complaints) {
   if (failed == 0) return pid;
   errno = failed;
   return system_error("start /bin/sh");
+}
+
+int wait_for(pid_t pid) {
+  int status = 0;
+  while (waitpid(pid, &status, 0) < 0 && errno == EINTR) {
+  }
+  return status;
 }
 
 // A command that runs: feeds it, listens to it, and ends it when its time has come.
@@ -118,21 +108,35 @@ class Running {
     if (setup.input.empty()) input_.close();
   }
 
-  ChildEnd run(int ended, int stop) {
+  // Until it has ended, or cannot be followed any more.
+  void follow(int ended, int stop) {
     for (;;) {
       std::array<pollfd, 4> polled = {{{ended, POLLIN, 0},
                                        {end_.cause == ChildEnd::Cause::itself ? stop : -1, POLLIN, 0},
                                        {input_.number(), POLLOUT, 0},
                                        {complaints_.number(), POLLIN, 0}}};
       const int ready = poll(polled.data(), polled.size(), wait_time());
-      if (ready < 0 && errno != EINTR) break;
+      if (ready < 0 && errno != EINTR) {
+        kill(-pid_, SIGKILL);
+        break;
+      }
       if (ready > 0 && polled[2].revents != 0) feed();
       if (ready > 0 && polled[3].revents != 0) listen();
       if (ready > 0 && polled[0].revents != 0) break;
       if (ready > 0 && polled[1].revents != 0) end_by(ChildEnd::Cause::stopped);
       if (deadline_ && steady_now() >= *deadline_) end_by(ChildEnd::Cause::timed_out);
     }
-    return reap();
+  }
+
+  // What it started may outlive it, unless it was told to end. The group is still ours: it is not yet reaped.
+  ChildEnd reap() {
+    if (end_.cause != ChildEnd::Cause::itself) kill(-pid_, SIGKILL);
+    if (complaints_.open()) listen();
+    const int status = wait_for(pid_);
+    if (WIFEXITED(status)) end_.exit_code = WEXITSTATUS(status);
+    if (WIFSIGNALED(status)) end_.signal = WTERMSIG(status);
+    end_.complaint = tail_text(said_, limits::kErrorMessage);
+    return std::move(end_);
   }
 
  private:
@@ -174,19 +178,6 @@ class Running {
     }
   }
 
-  // What it started may outlive it, unless it was told to end. The group is still ours: it is not yet reaped.
-  ChildEnd reap() {
-    if (end_.cause != ChildEnd::Cause::itself) kill(-pid_, SIGKILL);
-    if (complaints_.open()) listen();
-    int status = 0;
-    while (waitpid(pid_, &status, 0) < 0 && errno == EINTR) {
-    }
-    if (WIFEXITED(status)) end_.exit_code = WEXITSTATUS(status);
-    if (WIFSIGNALED(status)) end_.signal = WTERMSIG(status);
-    end_.complaint = tail_text(said_, limits::kErrorMessage);
-    return std::move(end_);
-  }
-
   const ChildSetup& setup_;
   const pid_t pid_;
   Descriptor input_;
@@ -210,19 +201,26 @@ Result<ChildEnd> Children::run(const ChildSetup& setup, const std::stop_token& s
   std::unique_lock lock(mutex_);  // kill_all() sees it, or comes before it
   const auto pid = spawn(setup, input->read.number(), complaints->write.number());
   if (!pid) return pid.error();
+  // Not pidfd_open(): glibc 2.36 declares it for C only.
+  const Descriptor ended(static_cast<int>(syscall(SYS_pidfd_open, *pid, 0)));
+  if (!ended.open()) {  // its end would never be seen
+    const Error error = system_error("follow the command");
+    kill(-*pid, SIGKILL);
+    wait_for(*pid);
+    return error;
+  }
   running_.insert(*pid);
   lock.unlock();
   input->read.close();
   complaints->write.close();
 
   const std::stop_callback on_stop(stop, [&] { eventfd_write(stopped.number(), 1); });
-  // Not pidfd_open(): glibc 2.36 declares it for C only.
-  const Descriptor ended(static_cast<int>(syscall(SYS_pidfd_open, *pid, 0)));
   Running running(setup, *pid, std::move(input->write), std::move(complaints->read));
-  ChildEnd end = running.run(ended.number(), stopped.number());
+  running.follow(ended.number(), stopped.number());
   lock.lock();
-  running_.erase(*pid);
-  return end;
+  running_.erase(*pid);  // once it is reaped another may have its number
+  lock.unlock();
+  return running.reap();
 }
 
 void Children::kill_all() {

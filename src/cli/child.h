@@ -9,6 +9,7 @@
 #include <sys/types.h>
 
 #include <mutex>
+#include <optional>
 #include <set>
 #include <stop_token>
 #include <string>
@@ -20,11 +21,12 @@
 namespace eventq::cli {
 
 struct ChildSetup {
-  std::string command;                     // for /bin/sh -c
-  std::vector<std::string> environment;    // "NAME=value", beside our own
-  std::string input;                       // its stdin; it need not read it
-  Millis timeout{0};                       // 0: none
-  Millis grace = std::chrono::seconds(5);  // from SIGTERM to SIGKILL
+  std::string command;                         // for /bin/sh -c
+  std::vector<std::string> environment;        // "NAME=value", beside our own
+  std::string input;                           // its stdin; it need not read it
+  Millis timeout{0};                           // 0: none
+  Millis grace = std::chrono::seconds(5);      // from SIGTERM to SIGKILL
+  std::optional<std::size_t> open_files = {};  // its soft limit; not set: ours
 };
 
 struct ChildEnd {
@@ -34,6 +36,8 @@ struct ChildEnd {
   int signal = 0;         // that ended it; 0: none
   std::string complaint;  // the end of what it wrote to stderr, valid UTF-8 within limits::kErrorMessage
 };
+
+inline constexpr std::size_t kDescriptorsPerChild = 6;  // that we need at most for each that runs
 
 class Children {
  public:

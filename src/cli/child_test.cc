@@ -3,6 +3,9 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #include <csignal>
 #include <filesystem>
@@ -111,6 +114,32 @@ TEST_F(ChildTest, IsEndedWhenItsTokenFires) {
     EXPECT_EQ(end.signal, SIGTERM);
   }
   stopper.join();
+}
+
+TEST_F(ChildTest, OneWhoseEndCouldNotBeSeenIsEndedAtOnce) {
+  rlimit before{};
+  ASSERT_EQ(getrlimit(RLIMIT_NOFILE, &before), 0);
+  const int free = dup(STDERR_FILENO);  // the lowest number that is free
+  ASSERT_GE(free, 0);
+  close(free);
+  // Room for two pipes and an event descriptor, and nothing more.
+  const rlimit tight{.rlim_cur = static_cast<rlim_t>(free) + 5, .rlim_max = before.rlim_max};
+  ASSERT_EQ(setrlimit(RLIMIT_NOFILE, &tight), 0);
+
+  const auto end = children_.run({.command = "sleep 60"}, {});
+
+  ASSERT_EQ(setrlimit(RLIMIT_NOFILE, &before), 0);
+  ASSERT_FALSE(end);
+  EXPECT_THAT(end.error().message, HasSubstr("Cannot follow the command"));
+  EXPECT_EQ(waitpid(-1, nullptr, WNOHANG), -1) << "it still runs, or nobody has reaped it";
+}
+
+TEST_F(ChildTest, GetsALimitOnOpenFilesOfItsOwn) {
+  const ChildEnd end = run({.command = "ulimit -n > \"$OUT\"",
+                            .environment = {"OUT=" + directory_.file("out")},
+                            .open_files = 77});
+  EXPECT_EQ(end.exit_code, 0);
+  EXPECT_EQ(read("out"), "77\n");
 }
 
 TEST_F(ChildTest, HasNoDescriptorsOfOursAndLeavesNone) {

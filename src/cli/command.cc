@@ -26,7 +26,7 @@ void Arguments::add(std::string_view name, std::string value) {
   values_[std::string(name)].push_back(std::move(value));
 }
 
-std::span<const Parameter> common_options() {
+std::span<const Parameter> common_options(CommandSpec::Talks talks) {
   static const std::vector<Parameter> options = {
       {.name = "--url",
        .value = "URL",
@@ -54,7 +54,9 @@ std::span<const Parameter> common_options() {
        .choices = "relative,iso",
        .completes = Completes::choice},
   };
-  return options;
+  using Talks = CommandSpec::Talks;
+  if (talks == Talks::to_nobody) return {};
+  return talks == Talks::to_server ? std::span(options) : std::span(options).first(1);
 }
 
 std::string_view long_name(const Parameter& parameter) {

@@ -20,6 +20,7 @@ enum class ExitCode : std::uint8_t {
   failed = 1,        // the server said no, or some of several failed
   usage = 2,         // the command line is wrong
   timed_out = 3,     // a wait ran out, or a prompt was answered with no
+  forbidden = 4,     // the server lets us not do it: 401, 403
   event_failed = 5,  // the awaited event ended without success
   moved = 6,         // --expect: the count is another
   unreachable = 7,   // no server there
@@ -28,7 +29,7 @@ enum class ExitCode : std::uint8_t {
 };
 
 // What a shell may offer for a value.
-enum class Completes : std::uint8_t { nothing, file, queue, status, choice };
+enum class Completes : std::uint8_t { nothing, file, queue, choice };
 
 struct Parameter {
   std::string name;           // "--queue", "-j,--parallel", or of a positional "TAGS"
@@ -70,12 +71,13 @@ struct CommandSpec {
   std::vector<Parameter> options;  // beside those every command has (common_options())
   std::vector<Example> examples;
   ExitCode (*run)(Invocation& invocation) = nullptr;
-  enum class Talks : std::uint8_t { to_server, to_nobody };
-  Talks talks = Talks::to_server;  // to_nobody: it has no --url and no -o
+  enum class Talks : std::uint8_t { to_server, in_its_own_format, to_nobody };
+  Talks talks = Talks::to_server;
 };
 
-// --url, -o/--output, --fields, --color, --time: of every command that talks to a server.
-std::span<const Parameter> common_options();
+// --url of every command that talks to a server, and unless it prints in its own format: -o/--output,
+// --fields, --color, --time.
+std::span<const Parameter> common_options(CommandSpec::Talks talks);
 
 // The name without its short form: "--parallel" of "-j,--parallel".
 std::string_view long_name(const Parameter& parameter);

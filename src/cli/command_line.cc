@@ -28,9 +28,7 @@ std::vector<const Parameter*> parameters_of(const CommandSpec& command) {
   std::vector<const Parameter*> all;
   for (const Parameter& positional : command.positionals) all.push_back(&positional);
   for (const Parameter& option : command.options) all.push_back(&option);
-  if (command.talks == CommandSpec::Talks::to_server) {
-    for (const Parameter& option : common_options()) all.push_back(&option);
-  }
+  for (const Parameter& option : common_options(command.talks)) all.push_back(&option);
   return all;
 }
 

@@ -7,8 +7,6 @@
 #include <vector>
 
 #include "cli/record.h"
-#include "eventq/event.h"
-#include "model/names.h"
 
 namespace eventq::cli {
 namespace {
@@ -18,9 +16,8 @@ using Words = std::vector<std::string>;
 // The options of a command as its parser knows them.
 std::vector<Parameter> options_of(const CommandSpec& command) {
   std::vector<Parameter> options = command.options;
-  if (command.talks == CommandSpec::Talks::to_server) {
-    options.insert(options.end(), common_options().begin(), common_options().end());
-  }
+  const auto common = common_options(command.talks);
+  options.insert(options.end(), common.begin(), common.end());
   options.push_back({.name = "-h,--help", .help = "Print help and exit"});
   return options;
 }
@@ -61,21 +58,11 @@ std::string joined(const Words& words, std::string_view separator = " ") {
 }
 
 // What a value may be, when the program itself knows; else none.
-Words values_of(const Parameter& parameter) {
-  if (parameter.completes == Completes::status) {
-    Words names;
-    for (auto status = Status::pending; status <= Status::cancelled;
-         status = static_cast<Status>(static_cast<int>(status) + 1)) {
-      names.emplace_back(name_of(status));
-    }
-    return names;
-  }
-  return split_list(parameter.choices);
-}
+Words values_of(const Parameter& parameter) { return split_list(parameter.choices); }
 
 bool takes_next_word(const Parameter& option) { return !option.value.empty() && !option.bare; }
 
-// `text` with `escape` before each of `special`; inside single quotes a quote has to leave them.
+// `text` with a backslash before each of `special`; inside single quotes a quote has to leave them.
 std::string escaped(std::string_view text, std::string_view special) {
   std::string out;
   for (const char c : text) {

@@ -108,9 +108,8 @@ std::string help_of(const CommandSpec& command) {
   std::vector<Line> options = lines_of(command.options);
   options.emplace_back("-h, --help", "Print this help and exit");
   out += section("Options", options);
-  if (command.talks == CommandSpec::Talks::to_server) {
-    out += section("Server and output", lines_of(common_options()));
-  }
+  const bool own_format = command.talks == CommandSpec::Talks::in_its_own_format;
+  out += section(own_format ? "Server" : "Server and output", lines_of(common_options(command.talks)));
   if (!command.examples.empty()) out += "\nExamples:\n";
   for (const Example& example : command.examples) {
     out += "  # " + std::string(example.what) + "\n  " + std::string(example.line) + "\n";

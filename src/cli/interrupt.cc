@@ -4,15 +4,17 @@
 #include <poll.h>
 
 #include <algorithm>
+#include <atomic>
 #include <csignal>
 #include <limits>
 
 namespace eventq::cli {
 namespace {
 
-volatile std::sig_atomic_t interrupted = 0;
+std::atomic<bool> interrupted{false};  // set by a signal, read by any thread
+static_assert(std::atomic<bool>::is_always_lock_free);
 
-extern "C" void note_interrupt(int) { interrupted = 1; }
+extern "C" void note_interrupt(int) { interrupted = true; }
 
 }  // namespace
 
@@ -24,7 +26,7 @@ Interrupt::Interrupt() {
   sigaction(SIGTERM, &note, nullptr);
 }
 
-bool Interrupt::asked() const { return interrupted != 0; }
+bool Interrupt::asked() const { return interrupted; }
 
 void Interrupt::wait(Millis duration) const {
   if (asked()) return;

@@ -29,7 +29,7 @@ std::size_t terminal_width() {
 
 // The server's own sentence, and what it blames when the sentence does not say.
 std::string problem_of(const client::HttpResponse& response) {
-  JsonParser parser;
+  JsonParser parser(kAnswerDepth);
   const auto body = parser.parse(response.body);
   const auto error = body ? text_at(*body, "error") : std::nullopt;
   if (!error) return "the server answered " + std::to_string(response.status) + ", and did not say why";
@@ -66,7 +66,10 @@ Called told(Invocation& run, const Result<client::HttpResponse>& answer) {
   }
   if (answer->status / 100 == 2)
     return {.code = ExitCode::done, .status = answer->status, .body = answer->body};
-  return {.code = fail(run, problem_of(*answer)), .status = answer->status, .body = {}};
+  const bool forbidden = answer->status == 401 || answer->status == 403;
+  return {.code = fail(run, problem_of(*answer), forbidden ? ExitCode::forbidden : ExitCode::failed),
+          .status = answer->status,
+          .body = {}};
 }
 
 Called call(Invocation& run, std::string_view method, std::string_view target, std::string_view body,

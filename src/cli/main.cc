@@ -1,4 +1,7 @@
 // main.cc: parse, dispatch, exit code.
+#include <fcntl.h>
+#include <unistd.h>
+
 #include <exception>
 #include <iostream>
 #include <variant>
@@ -19,7 +22,7 @@ ExitCode print(const Printout& printout) {
 ExitCode run(const Chosen& chosen) {
   const Surroundings around = look_around();
   const std::string url = server_url(chosen.arguments, around);
-  const bool talks = chosen.command->talks == CommandSpec::Talks::to_server;
+  const bool talks = chosen.command->talks != CommandSpec::Talks::to_nobody;
   const auto address = client::parse_url(url);
   client::HttpClient server(address ? *address : client::HttpUrl{});
   Invocation invocation{.command = *chosen.command,
@@ -31,6 +34,14 @@ ExitCode run(const Chosen& chosen) {
                         .err = std::cerr};
   if (talks && !address) return wrong_usage(invocation, address.error().message);
   return chosen.command->run(invocation);
+}
+
+// A stream that the caller closed must not be the next file or socket that is opened: what is printed
+// would go there.
+void open_standard_streams() {
+  int opened = 0;
+  while (opened >= 0 && opened <= STDERR_FILENO) opened = ::open("/dev/null", O_RDWR);
+  if (opened >= 0) ::close(opened);
 }
 
 ExitCode main(int argc, const char* const* argv) {
@@ -47,6 +58,7 @@ ExitCode main(int argc, const char* const* argv) {
 }  // namespace eventq::cli
 
 int main(int argc, char** argv) {
+  eventq::cli::open_standard_streams();
   try {
     return static_cast<int>(eventq::cli::main(argc, argv));
   } catch (const std::exception& error) {

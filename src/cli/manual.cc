@@ -17,11 +17,14 @@ constexpr std::string_view kAbout =
     "Data goes to standard output, everything else to standard error: a table on a terminal, JSON lines in a "
     "pipe, something else with `-o`.";
 
+using Talks = CommandSpec::Talks;
+
 constexpr Line kExitCodes[] = {
     {"0", "Done; also an empty list"},
     {"1", "Failed: the server said no, or some of several failed"},
     {"2", "The command line is wrong"},
     {"3", "A wait ran out, or a prompt was answered with no"},
+    {"4", "The server does not allow it (HTTP 401 or 403)"},
     {"5", "The awaited event ended without success"},
     {"6", "The count is another than `--expect` said"},
     {"7", "There is no server"},
@@ -141,6 +144,16 @@ std::string markdown_parameters(std::span<const Parameter> parameters) {
   return out;
 }
 
+// Those that print in a format of their own.
+std::string only_url(std::span<const CommandSpec> commands) {
+  std::string names;
+  for (const CommandSpec& command : commands) {
+    if (command.talks == Talks::in_its_own_format)
+      names += (names.empty() ? "`" : ", `") + std::string(command.name) + "`";
+  }
+  return names + " take only `--url` of them.";
+}
+
 std::string markdown_command(const CommandSpec& command) {
   std::string out = "\n### eventq " + std::string(command.name) + "\n\n" + std::string(command.summary) +
                     ".\n\n```\n" + usage_line(command) + "\n```\n";
@@ -172,9 +185,10 @@ std::string man_page(std::span<const CommandSpec> commands, std::string_view ver
                     ".SH SYNOPSIS\n\\fBeventq\\fR \\fICOMMAND\\fR [\\fIOPTIONS\\fR]\n" + ".SH DESCRIPTION\n" +
                     roff_paragraphs(kAbout) + ".SH COMMANDS\n";
   for (const CommandSpec& command : commands) out += roff_command(command);
-  return out + ".SH COMMON OPTIONS\nOf every command that talks to a server:\n" +
-         roff_parameters(common_options()) + ".SH EXIT STATUS\n" + roff_items(kExitCodes) +
-         ".SH ENVIRONMENT\n" + roff_items(kEnvironment) + ".SH FILES\n" + roff_items(kFiles);
+  return out + ".SH COMMON OPTIONS\nOf every command that talks to a server; " + roff(only_url(commands)) +
+         "\n" + roff_parameters(common_options(Talks::to_server)) + ".SH EXIT STATUS\n" +
+         roff_items(kExitCodes) + ".SH ENVIRONMENT\n" + roff_items(kEnvironment) + ".SH FILES\n" +
+         roff_items(kFiles);
 }
 
 std::string markdown_manual(std::span<const CommandSpec> commands) {
@@ -186,9 +200,10 @@ std::string markdown_manual(std::span<const CommandSpec> commands) {
     out += "| [`" + std::string(command.name) + "`](#" + anchor + ") | " + cell(command.summary) + " |\n";
   }
   for (const CommandSpec& command : commands) out += markdown_command(command);
-  return out + "\n## Options of every command that talks to a server\n\n| | |\n|---|---|\n" +
-         markdown_parameters(common_options()) + "\n## Exit codes\n" + markdown_table(kExitCodes) +
-         "\n## Environment\n" + markdown_table(kEnvironment) + "\n## Files\n" + markdown_table(kFiles);
+  return out + "\n## Options of every command that talks to a server\n\nBut " + only_url(commands) +
+         "\n\n| | |\n|---|---|\n" + markdown_parameters(common_options(Talks::to_server)) +
+         "\n## Exit codes\n" + markdown_table(kExitCodes) + "\n## Environment\n" +
+         markdown_table(kEnvironment) + "\n## Files\n" + markdown_table(kFiles);
 }
 
 }  // namespace eventq::cli

@@ -15,8 +15,6 @@
 namespace eventq::cli {
 namespace {
 
-using Kind = Column::Kind;
-
 constexpr std::size_t kGap = 2;        // between two columns
 constexpr std::size_t kNarrowest = 8;  // to which a column of text may shrink
 
@@ -126,7 +124,7 @@ RecordPrinter::RecordPrinter(std::ostream& out, const OutputOptions& options, st
 }
 
 void RecordPrinter::add(std::string_view json_object) {
-  JsonParser parser;
+  JsonParser parser(kAnswerDepth);
   const auto record = parser.parse(json_object);
   if (!record) return;
   switch (options_.format) {
@@ -155,8 +153,8 @@ std::string RecordPrinter::cell(const JsonValue& record, const Column& column) c
   const auto value = value_at(record, column.field);
   if (!value || value->type() == JsonType::null) return "-";
   const std::string text = printable(value->string().value_or(one_line(options_, value->raw())));
-  if (column.kind == Kind::time) return shown_time(options_, text);
-  return column.kind == Kind::duration ? shown_duration(text, *value) : text;
+  if (column.kind == Column::Kind::time) return shown_time(options_, text);
+  return column.kind == Column::Kind::duration ? shown_duration(text, *value) : text;
 }
 
 void RecordPrinter::add_row(const JsonValue& record) {
@@ -177,7 +175,7 @@ std::vector<std::size_t> RecordPrinter::fitted() const {
   while (total > options_.width) {
     std::size_t widest = widths.size();
     for (std::size_t i = 0; i < widths.size(); ++i) {
-      if (columns_[i].kind != Kind::text || widths[i] <= kNarrowest) continue;
+      if (columns_[i].kind != Column::Kind::text || widths[i] <= kNarrowest) continue;
       if (widest == widths.size() || widths[i] > widths[widest]) widest = i;
     }
     if (widest == widths.size()) break;
@@ -194,10 +192,10 @@ void RecordPrinter::print_row(const std::vector<std::string>& row, const std::ve
   for (std::size_t i = 0; i < row.size() && room > 0; ++i) {
     const std::string text = cut_to_width(row[i], std::min(widths[i], room));
     const std::size_t blanks = std::min(widths[i], room) - display_width(text);
-    const bool right = columns_[i].kind == Kind::number || columns_[i].kind == Kind::duration;
+    const bool right = columns_[i].kind == Column::Kind::number || columns_[i].kind == Column::Kind::duration;
     const bool last = i + 1 == row.size();
     Color color = heading ? Color::bold : Color::none;
-    if (!heading && columns_[i].kind == Kind::status) color = status_color(row[i]);
+    if (!heading && columns_[i].kind == Column::Kind::status) color = status_color(row[i]);
     if (right) line += std::string(blanks, ' ');
     line += paint(options_, color, text);
     if (!right && !last) line += std::string(blanks, ' ');
@@ -227,7 +225,7 @@ void RecordPrinter::finish() {
 }
 
 void print_record(std::ostream& out, const OutputOptions& options, std::string_view json_object) {
-  JsonParser parser;
+  JsonParser parser(kAnswerDepth);
   const auto record = parser.parse(json_object);
   if (!record) return;
   if (options.format == Format::json || options.format == Format::jsonl) {

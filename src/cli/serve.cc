@@ -1,7 +1,6 @@
 // serve.cc: see serve.h.
 #include "cli/serve.h"
 
-#include <sys/resource.h>
 #include <sys/stat.h>
 
 #include <algorithm>
@@ -18,6 +17,7 @@
 
 #include "base/log.h"
 #include "cli/config.h"
+#include "cli/descriptor_limit.h"
 #include "cli/nearest.h"
 #include "cli/stop_signals.h"
 #include "http/server.h"
@@ -44,15 +44,6 @@ ExitCode fail(const std::string& message) {
 std::size_t io_threads() {
   // One core is left to the thread that commits.
   return std::clamp<std::size_t>(std::thread::hardware_concurrency(), 2, 5) - 1;
-}
-
-// Each connection needs a descriptor, and the usual soft limit of 1024 is there for
-// programs that use select(). Returns what is allowed now.
-std::size_t raise_descriptor_limit() {
-  rlimit limit{};
-  if (getrlimit(RLIMIT_NOFILE, &limit) != 0) return 1024;
-  const rlimit raised{.rlim_cur = limit.rlim_max, .rlim_max = limit.rlim_max};
-  return setrlimit(RLIMIT_NOFILE, &raised) == 0 ? limit.rlim_max : limit.rlim_cur;
 }
 
 void warn_of_unknown_variables(const Logger& log, const Config& config) {

@@ -49,7 +49,7 @@ const TopQueue* find_queue(const TopSample& sample, const std::string& name) {
 Result<TopSample> read_top_sample(std::string_view metrics, std::string_view queues,
                                   std::string_view workers) {
   TopSample sample;
-  JsonParser parser;
+  JsonParser parser(kAnswerDepth);
   auto json = parser.parse(metrics);
   if (!json) return json.error();
   for (const JsonValue& queue : elements_at(*json, "queues")) sample.queues.push_back(read_queue(queue));

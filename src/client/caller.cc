@@ -66,9 +66,10 @@ Caller::Caller(HttpUrl url, const ClientOptions& options)
     : tries_(options.tries), timeout_(options.timeout), logger_(options.logger), http_(std::move(url)) {}
 
 Result<HttpResponse> Caller::call(HttpRequest request, Effect effect) {
-  request.timeout += timeout_;
+  const bool is_sign = effect == Effect::keeps;
+  request.timeout += is_sign ? std::min(timeout_, kSignWithin) : timeout_;
   Backoff backoff;
-  for (int left = tries_ - 1;; --left) {
+  for (int left = is_sign ? 0 : tries_ - 1;; --left) {
     auto response = http_.call(request);
     const auto failed = look_at(response);
     if (!failed) return response;

@@ -22,7 +22,9 @@ class Caller {
   Caller(HttpUrl url, const ClientOptions& options);
 
   // What a call does, and so what it means that no answer came.
-  enum class Effect : std::uint8_t { reads, changes };
+  // A sign of life would be too late after many tries: it gets one, and kSignWithin at most.
+  enum class Effect : std::uint8_t { reads, changes, keeps };
+  static constexpr Millis kSignWithin{5'000};
 
   // What the server answered last, success or not. Errors: unavailable when no answer came and nothing was
   // changed, unknown_outcome when something may have been.

@@ -5,6 +5,7 @@
 #include <chrono>
 #include <map>
 #include <mutex>
+#include <type_traits>
 #include <utility>
 
 #include "base/json.h"
@@ -87,9 +88,9 @@ Error problem_of(const HttpResponse& response) {
   return wire::read_problem(response.status, response.body, response.header("retry-after"));
 }
 
-template <typename T>
-Result<T> read_body(const HttpResponse& response, Result<T> (*read)(const JsonValue&)) {
-  JsonParser parser;
+template <typename Read>
+std::invoke_result_t<Read, const JsonValue&> read_body(const HttpResponse& response, Read read) {
+  JsonParser parser(kAnswerDepth);
   const auto body = parser.parse(response.body);
   if (body) return read(*body);
   return Error{ErrorCode::internal, "The server's answer is no JSON: " + body.error().message, ""};
@@ -119,8 +120,8 @@ class ClientImpl final : public Client {
   Result<TurnResult> next(const Turn& turn) override;
 
   Result<TimePoint> heartbeat(const Lease& lease) override {
-    return ask(post_request(path(lease.event_id, "/heartbeat"), wire::write_heartbeat(lease)),
-               Effect::changes, wire::read_lease_end);
+    return ask(post_request(path(lease.event_id, "/heartbeat"), wire::write_heartbeat(lease)), Effect::keeps,
+               wire::read_lease_end);
   }
 
   Result<void> finalize(EventId id, const std::vector<std::string>& errors) override {
@@ -152,8 +153,8 @@ class ClientImpl final : public Client {
   }
 
   // Calls the server and has `read` read its answer.
-  template <typename T>
-  Result<T> ask(HttpRequest request, Effect effect, Result<T> (*read)(const JsonValue&)) {
+  template <typename Read>
+  std::invoke_result_t<Read, const JsonValue&> ask(HttpRequest request, Effect effect, Read read) {
     const auto response = caller_.call(std::move(request), effect);
     if (!response) return response.error();
     if (!is_success(*response)) return problem_of(*response);
@@ -242,11 +243,13 @@ void ClientImpl::let_go(const Lease& lease) {
 }
 
 Result<TurnResult> ClientImpl::next(const Turn& turn) {
-  if (turn.limit == 0 && turn.reports.empty()) return TurnResult{};
+  if (turn.limit == 0 && turn.reports.empty() && turn.alive.empty()) return TurnResult{};
   const std::string& worker_id = turn.worker_id.empty() ? worker_id_ : turn.worker_id;
   HttpRequest request = post_request("/events/next", wire::write_turn(turn, worker_id));
   if (turn.limit > 0) request.timeout = turn.wait;
-  auto answer = ask(std::move(request), Effect::changes, wire::read_turn);
+  const bool is_sign = turn.limit == 0 && turn.reports.empty();
+  auto answer = ask(std::move(request), is_sign ? Effect::keeps : Effect::changes,
+                    [&](const JsonValue& body) { return wire::read_turn(body, turn.alive.size()); });
   if (!answer) return answer;
   if (answer->results.size() != turn.reports.size()) {
     return Error{ErrorCode::internal, "The server's answer has not one result for each report.", ""};
@@ -319,7 +322,7 @@ Result<void> ClientImpl::stream(const StreamRequest& request, const std::functio
   if (!request.tags.empty()) target += "&tags=" + percent_encode(join_tags(request.tags));
   HttpRequest call = get_request(std::move(target));
   call.timeout = kStreamSilence;
-  JsonParser parser;
+  JsonParser parser(kAnswerDepth);
   const auto on_event = [&](std::string_view data) -> Result<void> {
     const auto value = parser.parse(data);
     if (!value)

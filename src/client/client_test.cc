@@ -10,6 +10,7 @@
 #include <string>
 #include <vector>
 
+#include "base/steady.h"
 #include "client/scripted_server.h"
 
 namespace eventq::client {
@@ -108,6 +109,27 @@ TEST(Client, EachPublishHasAKeyOfItsOwn) {
   ASSERT_TRUE(client->publish(new_event()));
   const auto seen = server.requests();
   EXPECT_NE(key_of(seen[0]), key_of(seen[1]));
+}
+
+TEST(Client, ASignOfLifeIsTriedOnce) {
+  const ScriptedServer server({breaks, breaks, answers("200 OK", "{}")});
+  const auto client = connect(server);
+  EXPECT_FALSE(client->heartbeat({EventId{7}, "host:1", 1}));
+  EXPECT_FALSE(client->next({.alive = {{EventId{7}, 1}}}));
+  EXPECT_THAT(server.requests(), SizeIs(2));
+}
+
+TEST(Client, ASignOfLifeDoesNotWaitAsLongAsOtherCallsMay) {
+  const ScriptedServer server({[](Peer& peer) {
+    peer.read_request();
+    peer.await_close();
+  }});
+  ClientOptions with = options();
+  with.timeout = 60s;
+  const SteadyTime start = steady_now();
+  EXPECT_EQ(connect(server, with)->next({.alive = {{EventId{7}, 1}}}).error().code,
+            ErrorCode::unknown_outcome);
+  EXPECT_LT(millis_since(start), 30s);
 }
 
 TEST(Client, CallsAgainWhenTheServerIsBusy) {

@@ -306,6 +306,42 @@ TEST_P(SameQueue, AHeartbeatMovesTheEndOfTheLease) {
   EXPECT_EQ(queue->heartbeat(lease).value(), kStart + 90s);
 }
 
+TEST_P(SameQueue, ATurnKeepsManyLeasesAndReports) {
+  for (int i = 0; i < 3; ++i) publish();
+  Turn turn;
+  turn.limit = 3;
+  ASSERT_THAT(queue->next(turn).value().claims, SizeIs(3));
+  clock.advance(30s);
+  const std::vector<Alive> alive = {{EventId{2}, 1}, {EventId{3}, 9}, {EventId{99}, 1}, {EventId{3}, 1}};
+  const TurnResult kept = queue->next({.reports = {{EventId{1}, 1, Outcome{}}}, .alive = alive}).value();
+  ASSERT_THAT(kept.results, SizeIs(1));
+  EXPECT_EQ(kept.results[0].value().action, Action::completed);
+  ASSERT_THAT(kept.leases, SizeIs(4));
+  EXPECT_EQ(kept.leases[0].value(), kStart + 90s);
+  EXPECT_EQ(kept.leases[1].error().code, ErrorCode::lease_lost);
+  EXPECT_EQ(kept.leases[2].error().code, ErrorCode::not_found);
+  EXPECT_EQ(kept.leases[3].value(), kStart + 90s);
+  EXPECT_THAT(kept.claims, IsEmpty());
+
+  EXPECT_THAT(queue->next({.alive = {{EventId{2}, 1}}}).value().leases, SizeIs(1));
+  EXPECT_EQ(queue->next({.alive = std::vector<Alive>(10'001, {EventId{2}, 1})}).error().code,
+            ErrorCode::too_large);
+}
+
+TEST_P(SameQueue, ThePayloadThatIsNestedTheDeepestComesBack) {
+  NewEvent deepest = mail();
+  deepest.payload = std::string(63, '[') + std::string(63, ']');
+  const EventId id = publish(deepest);
+  publish();
+
+  const auto turn = queue->next({.limit = 2});
+  ASSERT_TRUE(turn) << turn.error().message;
+  ASSERT_THAT(turn->claims, SizeIs(2));
+  EXPECT_EQ(turn->claims[0].event.payload, deepest.payload);
+  EXPECT_EQ(queue->get(id).value().payload, deepest.payload);
+  EXPECT_THAT(queue->log(id).value(), SizeIs(1));
+}
+
 TEST_P(SameQueue, FinalizeEndsWhatThisObjectPolled) {
   publish();
   publish();

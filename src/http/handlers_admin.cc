@@ -20,15 +20,14 @@ Response json_response(std::string body) {
   return response;
 }
 
-// Reset and cancel: a change by a person, with an optional reason in the query.
+// Reset and cancel: a change by a person, as the query says it.
 template <typename What>
-Handled intervene(Call& call) {
+Handled intervene(Call& call, Result<What> what) {
   const auto id = wire::parse_id(call.id);
   if (!id) return refuse(call, id.error());
-  auto reason = wire::parse_reason(call.query);
-  if (!reason) return refuse(call, reason.error());
+  if (!what) return refuse(call, what.error());
   if (auto problem = refuse_body(call)) return std::move(*problem);
-  Change change{Lease{*id, "", std::nullopt}, What{std::move(*reason)}};
+  Change change{Lease{*id, "", std::nullopt}, std::move(*what)};
   if (auto fault = validate(change)) return refuse(call, *fault);
 
   Work work;
@@ -107,10 +106,10 @@ Handled explain_event(Call& call) {
 }
 
 // POST /events/{id}/reset
-Handled reset_event(Call& call) { return intervene<Reset>(call); }
+Handled reset_event(Call& call) { return intervene(call, wire::parse_reset(call.query)); }
 
 // POST /events/{id}/cancel
-Handled cancel_event(Call& call) { return intervene<Cancel>(call); }
+Handled cancel_event(Call& call) { return intervene(call, wire::parse_cancel(call.query)); }
 
 // GET /healthz: the process answers.
 Handled show_health(Call& call) {

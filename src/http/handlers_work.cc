@@ -85,7 +85,7 @@ Response render_heartbeat(const Result<Changed>& changed, const Lease& lease, co
   if (!changed) return respond_with(problem_of(changed.error()), request_id);
   Response response;
   JsonWriter json(response.body);
-  wire::write_heartbeat(json, lease.event_id, lease.worker_id, changed->lease_until);
+  wire::write_heartbeat(json, lease.event_id, lease.worker_id, changed->lease_until, std::nullopt);
   return response;
 }
 
@@ -112,28 +112,41 @@ Handled report(Call& call, wire::Report kind) {
   return work;
 }
 
+// What was reported on, to answer it: heartbeats come last, and leave no entry.
+struct Reported {
+  std::vector<EventId> ids;
+  std::size_t entries = 0;
+  std::string worker_id;
+};
+
+Reported reported_of(const std::vector<Change>& changes) {
+  Reported reported;
+  reported.ids.reserve(changes.size());
+  for (const Change& change : changes) {
+    reported.ids.push_back(change.lease.event_id);
+    if (!std::holds_alternative<Heartbeat>(change.what)) ++reported.entries;
+  }
+  if (!changes.empty()) reported.worker_id = changes.front().lease.worker_id;
+  return reported;
+}
+
 // "results": what each report alone would have been answered, its status as a member.
-void write_results(JsonWriter& json, const std::vector<Result<Changed>>& results,
-                   const std::vector<EventId>& ids) {
+void write_results(JsonWriter& json, const std::vector<Result<Changed>>& results, const Reported& reported) {
   json.key("results").begin_array();
   for (std::size_t i = 0; i < results.size(); ++i) {
     const Result<Changed>& result = results[i];
-    if (result && !is_last_failure(result->entry)) {
+    const EventId id = reported.ids[i];
+    if (result && i >= reported.entries) {
+      wire::write_heartbeat(json, id, reported.worker_id, result->lease_until, 200);
+    } else if (result && !is_last_failure(result->entry)) {
       wire::write_entry(json, result->entry, result->max_retries, 200);
-      continue;
+    } else {
+      wire::Problem problem = result ? last_failure(*result) : problem_of(result.error());
+      problem.event_id = static_cast<std::int64_t>(id);
+      wire::write_problem(json, problem);
     }
-    wire::Problem problem = result ? last_failure(*result) : problem_of(result.error());
-    problem.event_id = static_cast<std::int64_t>(ids[i]);
-    wire::write_problem(json, problem);
   }
   json.end_array();
-}
-
-std::vector<EventId> ids_of(const std::vector<Change>& changes) {
-  std::vector<EventId> ids;
-  ids.reserve(changes.size());
-  for (const Change& change : changes) ids.push_back(change.lease.event_id);
-  return ids;
 }
 
 Handled report_many(Call& call, wire::Report kind) {
@@ -143,11 +156,11 @@ Handled report_many(Call& call, wire::Report kind) {
   auto changes = wire::parse_reports(std::get<JsonValue>(body), kind);
   if (!changes) return refuse(call, changes.error());
   Work work;
-  work.render = [ids = ids_of(*changes)](Answer& answer) {
+  work.render = [reported = reported_of(*changes)](Answer& answer) {
     Response response;
     JsonWriter json(response.body);
     json.begin_object();
-    write_results(json, answer.changed, ids);
+    write_results(json, answer.changed, reported);
     json.end_object();
     return response;
   };
@@ -176,11 +189,11 @@ Handled take_turn(Call& call) {
   auto turn = wire::parse_turn(std::get<JsonValue>(body));
   if (!turn) return refuse(call, turn.error());
   Work work;
-  work.render = [ids = ids_of(turn->changes)](Answer& answer) {
+  work.render = [reported = reported_of(turn->changes)](Answer& answer) {
     Response response;
     JsonWriter json(response.body);
     json.begin_object();
-    write_results(json, answer.changed, ids);
+    write_results(json, answer.changed, reported);
     json.key("events");
     wire::write_claims(json, answer.claims);
     json.end_object();

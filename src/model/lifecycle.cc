@@ -159,6 +159,9 @@ Result<Decision> reset(Event& event, const Reset& reset, TimePoint now) {
                         "only PENDING, PROCESSING, FAILED and CANCELLED events can be reset. "
                         "Publish it again to have the work done once more.");
   }
+  if (reset.spare_processing && event.status == Status::processing) {
+    return wrong_status(event, "a worker holds it, and what is in work was to be spared.");
+  }
   event.retry_count = 0;
   event.unreported = 0;
   LogEntry entry = entry_for(event, Action::reset, now);

@@ -57,6 +57,7 @@ struct Release {
 };
 struct Reset {
   std::string reason;
+  bool spare_processing = false;  // what a worker holds stays with it
 };
 struct Cancel {
   std::string reason;

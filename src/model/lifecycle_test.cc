@@ -290,6 +290,9 @@ const std::vector<PairRow>& every_pair() {
        {kLost, "recorded FAILED", kLost, kLost, kLost, kLost, kLost}},
       {"release", by_holder(Release{}), {kLost, "recorded PENDING", kLost, kLost, kLost, kLost, kLost}},
       {"reset", by_person(Reset{}), {kReset, kReset, kConflict, kConflict, kReset, kConflict, kReset}},
+      {"reset that spares what is in work",
+       by_person(Reset{.reason = "", .spare_processing = true}),
+       {kReset, kConflict, kConflict, kConflict, kReset, kConflict, kReset}},
       {"cancel",
        by_person(Cancel{}),
        {kCancelled, kCancelled, kConflict, kConflict, kCancelled, kConflict, "repeated CANCELLED"}},
@@ -394,6 +397,21 @@ TEST(Lifecycle, ARefusedResetSaysWhichStatusesCanBeReset) {
       refused.error().message,
       "Event 7 is COMPLETED; only PENDING, PROCESSING, FAILED and CANCELLED events can be reset. Publish "
       "it again to have the work done once more.");
+}
+
+TEST(Lifecycle, AResetThatSparesWhatIsInWorkChangesNothingOfIt) {
+  Event event = processing_event();
+  const Event before = event;
+
+  const auto refused =
+      decide(event, by_person(Reset{.reason = "", .spare_processing = true}), {}, kNow, kPolicy);
+
+  ASSERT_FALSE(refused);
+  EXPECT_EQ(refused.error().message,
+            "Event 7 is PROCESSING; a worker holds it, and what is in work was to be spared.");
+  EXPECT_EQ(event.status, Status::processing);
+  EXPECT_EQ(event.worker_id, before.worker_id);
+  EXPECT_EQ(event.unreported, before.unreported);
 }
 
 TEST(Claim, TheEntriesNameTheOldWorkerAndTheNew) {

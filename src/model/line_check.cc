@@ -8,11 +8,6 @@ namespace {
 
 constexpr std::int64_t kNever = std::numeric_limits<std::int64_t>::max();
 
-bool ends_life(const LogStep& step) {
-  return step.action == "COMPLETED" || step.action == "CANCELLED" || step.action == "SUPERSEDED" ||
-         (step.action == "FAILED" && !step.retries);
-}
-
 bool ends_work(const LogStep& step) {
   return ends_life(step) || step.action == "FAILED" || step.action == "RELEASED" || step.action == "RESET";
 }

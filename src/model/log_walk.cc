@@ -129,6 +129,11 @@ bool has_ended(const WalkEnd& end) { return end.status != "PENDING" && end.statu
 
 }  // namespace
 
+bool ends_life(const LogStep& step) {
+  return step.action == "COMPLETED" || step.action == "CANCELLED" || step.action == "SUPERSEDED" ||
+         (step.action == "FAILED" && !step.retries);
+}
+
 Walk walk_log(const std::vector<LogStep>& log, const WalkRules& rules) {
   Walker walker(rules);
   for (const LogStep& step : log) {

@@ -19,6 +19,8 @@ struct LogStep {
   std::int64_t id = 0;    // of the entry: ascending in time
 };
 
+bool ends_life(const LogStep& step);
+
 struct WalkRules {
   int max_retries = 0;              // of the event
   std::optional<int> max_attempts;  // claims in a row without a report; nothing: not known

@@ -68,8 +68,9 @@ struct Totals {
   std::int64_t abandoned = 0;  // leases that ended without a report
   std::int64_t superseded = 0;
   std::int64_t cancelled = 0;
-  std::int64_t run_ms = 0;  // time from claim to report, of all reports
-  std::int64_t runs = 0;    // reports
+  std::int64_t run_ms = 0;   // time from claim to report, of all reports
+  std::int64_t runs = 0;     // reports
+  std::int64_t removed = 0;  // by retention, after their end
   friend bool operator==(const Totals&, const Totals&) = default;
 
   Totals& operator+=(const Totals& more) {
@@ -85,6 +86,7 @@ struct Totals {
     cancelled += more.cancelled;
     run_ms += more.run_ms;
     runs += more.runs;
+    removed += more.removed;
     return *this;
   }
 };

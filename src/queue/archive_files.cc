@@ -17,6 +17,7 @@
 #include <utility>
 
 #include "base/assert.h"
+#include "base/descriptor.h"
 #include "base/json_writer.h"
 #include "base/time_text.h"
 #include "wire/answer_json.h"
@@ -28,20 +29,6 @@ namespace {
 constexpr int kLevel = 6;
 // Names tried for one day.
 constexpr int kNamesMax = 1000;
-
-class Descriptor {
- public:
-  explicit Descriptor(int number) : number_(number) {}
-  Descriptor(Descriptor&& other) noexcept : number_(std::exchange(other.number_, -1)) {}
-  Descriptor& operator=(Descriptor&&) = delete;
-  ~Descriptor() {
-    if (number_ >= 0) ::close(number_);
-  }
-  [[nodiscard]] int number() const { return number_; }
-
- private:
-  int number_;
-};
 
 Error failed(std::string_view what, const std::string& path, int number) {
   const bool full = number == ENOSPC || number == EDQUOT;

@@ -88,6 +88,19 @@ TEST_P(CoreMetrics, TheCountersAreThoseOfTheStore) {
   EXPECT_EQ(of("main").counts, stored.counts);
 }
 
+TEST_P(CoreMetrics, WhatRetentionRemovesIsCountedAndWhatCameBackIsNot) {
+  const EventId done = add();
+  driver.run(complete(take()));
+  const EventId live = add();
+  driver.run(ask(Removal{{done, live}, std::nullopt}));
+  EXPECT_EQ(of("main").totals.removed, 0);
+
+  driver.run(ask(Removal{{done}, std::nullopt}));
+
+  EXPECT_EQ(of("main").totals.removed, 1);
+  EXPECT_EQ(driver.store().reader().value()->queue("main", 0).value().value().totals.removed, 1);
+}
+
 TEST_P(CoreMetrics, ACommitThatFailedIsNotCounted) {
   driver.store().refuse_commit(Error{ErrorCode::no_space, "The disk is full.", ""});
   driver.run(publish({.title = "one", .tags = {"t"}}));

@@ -333,7 +333,9 @@ Result<void> Core::remove(Batch& batch, const Removal& removal, Answer& answer) 
   if (leaving.size() != removal.events.size()) return {};
   if (auto done = batch.transaction->remove(leaving); !done) return done;
   for (const Stored& stored : leaving) {
-    batch.queues[stored.event.queue].counts.at(static_cast<std::size_t>(stored.event.status)) -= 1;
+    QueueDelta& delta = batch.queues[stored.event.queue];
+    delta.counts.at(static_cast<std::size_t>(stored.event.status)) -= 1;
+    delta.totals.removed += 1;
     if (!stored.event.correlation_id.empty()) {
       batch.correlations[stored.event.correlation_id].change.kept -= 1;
     }

@@ -82,12 +82,12 @@ TEST_F(LedgerTest, TheDepthIsWhatIsPendingOrInWork) {
 TEST_F(LedgerTest, TotalsAddUp) {
   QueueState& state = put("orders", {});
   QueueDelta delta;
-  delta.totals = {1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12};
+  delta.totals = {1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13};
 
   ledger_.add("orders", delta, kStart);
   ledger_.add("orders", delta, kStart);
 
-  EXPECT_EQ(state.totals, (Totals{2, 4, 6, 8, 10, 12, 14, 16, 18, 20, 22, 24}));
+  EXPECT_EQ(state.totals, (Totals{2, 4, 6, 8, 10, 12, 14, 16, 18, 20, 22, 24, 26}));
 }
 
 TEST_F(LedgerTest, OnlyEndsMakeTheDrainRate) {

@@ -132,13 +132,17 @@ Result<LogEntry> QueueImpl::give_back(const Lease& lease, const Return& how) {
 Result<TurnResult> QueueImpl::next(const Turn& turn) {
   const std::string& worker_id = turn.worker_id.empty() ? worker_id_ : turn.worker_id;
   if (auto fault = validate_worker_id(worker_id)) return *fault;
-  if (turn.reports.size() > limits::kBatchEvents) {
+  if (turn.reports.size() + turn.alive.size() > limits::kBatchEvents) {
     return Error{ErrorCode::too_large, "One turn may report on 10000 events, this one reports on more.",
                  "reports"};
   }
   Command command;
   for (const Report& report : turn.reports) {
     command.changes.push_back(change_of(report, worker_id));
+    if (auto fault = validate(command.changes.back())) return *fault;
+  }
+  for (const Alive& alive : turn.alive) {
+    command.changes.push_back({Lease{alive.id, worker_id, alive.attempt}, Heartbeat{}});
     if (auto fault = validate(command.changes.back())) return *fault;
   }
   if (turn.limit > 0) {
@@ -150,12 +154,13 @@ Result<TurnResult> QueueImpl::next(const Turn& turn) {
 
   Answer answer = engine_->call(std::move(command));
   if (answer.error) return *answer.error;
-  TurnResult result{.results = {}, .claims = std::move(answer.claims)};
-  for (Result<Changed>& changed : answer.changed) {
-    if (changed) {
-      result.results.emplace_back(std::move(changed->entry));
+  TurnResult result{.results = {}, .leases = {}, .claims = std::move(answer.claims)};
+  for (std::size_t i = 0; i < answer.changed.size(); ++i) {
+    Result<Changed>& changed = answer.changed[i];
+    if (i < turn.reports.size()) {
+      result.results.push_back(changed ? Result<LogEntry>(std::move(changed->entry)) : changed.error());
     } else {
-      result.results.emplace_back(changed.error());
+      result.leases.push_back(changed ? Result<TimePoint>(changed->lease_until) : changed.error());
     }
   }
   return result;

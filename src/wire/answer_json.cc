@@ -222,8 +222,11 @@ void write_entry(JsonWriter& json, const LogEntry& entry, int max_retries, std::
   json.key("attempt").integer(entry.attempt).key("created_at").time(entry.created_at).end_object();
 }
 
-void write_heartbeat(JsonWriter& json, EventId id, std::string_view worker_id, TimePoint lease_until) {
-  json.begin_object().key("event_id").integer(number(id)).key("worker_id").string(worker_id);
+void write_heartbeat(JsonWriter& json, EventId id, std::string_view worker_id, TimePoint lease_until,
+                     std::optional<int> result_status) {
+  json.begin_object();
+  if (result_status) json.key("status").integer(*result_status);
+  json.key("event_id").integer(number(id)).key("worker_id").string(worker_id);
   json.key("lease_until").time(lease_until).end_object();
 }
 

@@ -35,7 +35,8 @@ void write_why(JsonWriter& json, EventId id, Status status, const Why& why);
 // What a change came to. `result_status` is the HTTP status as a first member, for lists of results.
 // A heartbeat leaves no entry: its answer is the end of the lease.
 void write_entry(JsonWriter& json, const LogEntry& entry, int max_retries, std::optional<int> result_status);
-void write_heartbeat(JsonWriter& json, EventId id, std::string_view worker_id, TimePoint lease_until);
+void write_heartbeat(JsonWriter& json, EventId id, std::string_view worker_id, TimePoint lease_until,
+                     std::optional<int> result_status);
 
 // The newest failure in a log that says what went wrong, and its words.
 struct LastFailure {

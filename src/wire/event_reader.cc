@@ -222,6 +222,14 @@ Result<LogEntry> read_result(const JsonValue& value, const std::string& where) {
   return entry;
 }
 
+Result<TimePoint> read_kept(const JsonValue& value, const std::string& where) {
+  Fields fields(value, where, Others::ignored);
+  if (!kind_of(fields).empty()) return problem_of(fields.small_integer("status").value_or(500), fields);
+  const TimePoint lease_until = need(fields, "lease_until", fields.time("lease_until"));
+  if (auto fault = fields.fault()) return unreadable(*fault);
+  return lease_until;
+}
+
 }  // namespace
 
 Result<Event> read_event(const JsonValue& body) { return read_event_at(body, ""); }
@@ -236,12 +244,7 @@ Result<std::vector<LogEntry>> read_log(const JsonValue& details) {
   return read_list(details, "logs", read_entry);
 }
 
-Result<TimePoint> read_lease_end(const JsonValue& heartbeat) {
-  Fields fields(heartbeat, "", Others::ignored);
-  const TimePoint lease_until = need(fields, "lease_until", fields.time("lease_until"));
-  if (auto fault = fields.fault()) return unreadable(*fault);
-  return lease_until;
-}
+Result<TimePoint> read_lease_end(const JsonValue& heartbeat) { return read_kept(heartbeat, ""); }
 
 Result<QueueConfig> read_settings(const JsonValue& queue) {
   Fields fields(queue, "", Others::ignored);
@@ -254,17 +257,31 @@ Result<QueueConfig> read_settings(const JsonValue& queue) {
 
 Result<LogEntry> read_report(const JsonValue& body) { return read_result(body, ""); }
 
-Result<TurnResult> read_turn(const JsonValue& body) {
+Result<TurnResult> read_turn(const JsonValue& body, std::size_t alive) {
   Fields fields(body, "", Others::ignored);
-  const auto values = need(fields, "results", fields.array("results"));
+  const auto results = need(fields, "results", fields.array("results"));
+  const auto claims = need(fields, "events", fields.array("events"));
+  if (results.size() < alive) fields.refuse("results", "results has not one for each event that is alive.");
   if (auto fault = fields.fault()) return unreadable(*fault);
   TurnResult turn;
-  for (std::size_t i = 0; i < values.size(); ++i) {
-    turn.results.push_back(read_result(values[i], "results[" + std::to_string(i) + "]."));
+  for (std::size_t i = 0; i < results.size(); ++i) {
+    const std::string where = "results[" + std::to_string(i) + "].";
+    if (i < results.size() - alive) {
+      turn.results.push_back(read_result(results[i], where));
+    } else {
+      turn.leases.push_back(read_kept(results[i], where));
+    }
   }
-  auto claims = read_list(body, "events", read_claim_at);
-  if (!claims) return claims.error();
-  turn.claims = std::move(*claims);
+  std::optional<Error> unread;
+  for (std::size_t i = 0; i < claims.size(); ++i) {
+    auto claim = read_claim_at(claims[i], "events[" + std::to_string(i) + "].");
+    if (claim) {
+      turn.claims.push_back(std::move(*claim));
+    } else {
+      unread = claim.error();
+    }
+  }
+  if (unread && turn.claims.empty()) return *unread;
   return turn;
 }
 

@@ -5,6 +5,7 @@
 // the id of an entry that a report is answered with, and `retry_count` of an entry in a log.
 #pragma once
 
+#include <cstddef>
 #include <string_view>
 #include <vector>
 
@@ -27,8 +28,9 @@ Result<QueueConfig> read_settings(const JsonValue& queue);
 // What a report came to: its entry, or why it was refused (then the error is the server's, not ours).
 // Of the last failure that an event may have, an answer says no more than `retry_count`.
 Result<LogEntry> read_report(const JsonValue& body);
-// The same of a list, in its order, and what was taken.
-Result<TurnResult> read_turn(const JsonValue& body);
+// The same of a list, in its order, of which the last `alive` are heartbeats; and what was taken. A claim
+// that cannot be read does not keep the others from their worker; it is an error when there are no others.
+Result<TurnResult> read_turn(const JsonValue& body, std::size_t alive);
 
 // An answer that is no success. `body` need not be JSON; `retry_after` is the header's value.
 Error read_problem(int status, std::string_view body, std::string_view retry_after);

@@ -194,12 +194,40 @@ TEST_F(EventReader, ATurnIsReadWithItsResultsInOrder) {
     write_claims(json, {Claim{full_event(), kNoon}});
     json.end_object();
   });
-  const TurnResult turn = read_turn(parse(text)).value();
+  const TurnResult turn = read_turn(parse(text), 0).value();
   ASSERT_THAT(turn.results, SizeIs(2));
   EXPECT_EQ(turn.results[0].value().action, Action::completed);
   EXPECT_EQ(turn.results[1].error().code, ErrorCode::lease_lost);
   EXPECT_EQ(turn.results[1].error().message, "Gone.");
   EXPECT_THAT(turn.claims, SizeIs(1));
+}
+
+TEST_F(EventReader, TheLastResultsOfATurnAreThoseOfItsSignsOfLife) {
+  Problem problem;
+  problem.status = 404;
+  problem.kind = "not-found";
+  const std::string text = written([&](JsonWriter& json) {
+    json.begin_object().key("results").begin_array();
+    write_entry(json, full_entry(Action::completed), 3, 200);
+    write_heartbeat(json, EventId{7}, "w:1", kNoon, 200);
+    write_problem(json, problem);
+    json.end_array().key("events").begin_array().end_array().end_object();
+  });
+  const TurnResult turn = read_turn(parse(text), 2).value();
+  EXPECT_THAT(turn.results, SizeIs(1));
+  ASSERT_THAT(turn.leases, SizeIs(2));
+  EXPECT_EQ(turn.leases[0].value(), kNoon);
+  EXPECT_EQ(turn.leases[1].error().code, ErrorCode::not_found);
+  EXPECT_FALSE(read_turn(parse(text), 4).has_value());
+}
+
+TEST_F(EventReader, AClaimThatCannotBeReadKeepsNoOtherFromItsWorker) {
+  const std::string claim = written([&](JsonWriter& json) { write_claim(json, Claim{full_event(), kNoon}); });
+  const auto claims = [&](const std::string& list) {
+    return read_turn(parse(R"({"results":[],"events":[)" + list + "]}"), 0);
+  };
+  EXPECT_THAT(claims("{}," + claim).value().claims, SizeIs(1));
+  EXPECT_EQ(claims("{}").error().code, ErrorCode::internal);
 }
 
 TEST_F(EventReader, ABatchAHeartbeatAndSettingsAreReadBack) {
@@ -208,7 +236,8 @@ TEST_F(EventReader, ABatchAHeartbeatAndSettingsAreReadBack) {
   });
   EXPECT_THAT(read_batch(parse(batch)).value(), SizeIs(2));
 
-  const std::string beat = written([](JsonWriter& json) { write_heartbeat(json, EventId{1}, "w", kNoon); });
+  const std::string beat =
+      written([](JsonWriter& json) { write_heartbeat(json, EventId{1}, "w", kNoon, std::nullopt); });
   EXPECT_EQ(read_lease_end(parse(beat)).value(), kNoon);
   EXPECT_THAT(read_lease_end(parse("{}")).error().message, HasSubstr("lease_until is missing"));
 

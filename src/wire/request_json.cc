@@ -165,6 +165,7 @@ Result<Turn> parse_turn(const JsonValue& body) {
   const auto completed = fields.array("completed");
   const auto failed = fields.array("failed");
   const auto released = fields.array("released");
+  const auto alive = fields.array("alive");
   if (auto fault = fields.fault()) return *fault;
   auto subscription = check(std::move(wanted), Tags::optional, {"limit", 0});
   if (!subscription) return subscription.error();
@@ -176,7 +177,8 @@ Result<Turn> parse_turn(const JsonValue& body) {
     Report report;
   } lists[] = {{completed, "completed", Report::complete},
                {failed, "failed", Report::fail},
-               {released, "released", Report::release}};
+               {released, "released", Report::release},
+               {alive, "alive", Report::heartbeat}};
   for (const auto& [values, name, report] : lists) {
     auto done = append_reports(turn.changes, values, name, worker_id, report);
     if (!done) return done.error();
@@ -258,11 +260,19 @@ Result<bool> parse_include_logs(const std::vector<QueryParameter>& query) {
   return include;
 }
 
-Result<std::string> parse_reason(const std::vector<QueryParameter>& query) {
+Result<Cancel> parse_cancel(const std::vector<QueryParameter>& query) {
   QueryFields fields(query);
-  std::string reason = fields.text("reason").value_or("");
+  Cancel cancel{fields.text("reason").value_or("")};
   if (auto fault = fields.fault()) return *fault;
-  return reason;
+  return cancel;
+}
+
+Result<Reset> parse_reset(const std::vector<QueryParameter>& query) {
+  QueryFields fields(query);
+  Reset reset{.reason = fields.text("reason").value_or(""),
+              .spare_processing = fields.boolean("spare_processing").value_or(false)};
+  if (auto fault = fields.fault()) return *fault;
+  return reset;
 }
 
 Result<void> parse_empty(const JsonValue& body) {

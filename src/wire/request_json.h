@@ -30,7 +30,7 @@ struct Subscription {
 
 // A worker's whole turn.
 struct Turn {
-  std::vector<Change> changes;  // completed ones, then failed ones, then released ones
+  std::vector<Change> changes;  // completed ones, then failed, released, and live ones
   Subscription subscription;
 };
 
@@ -50,7 +50,8 @@ Result<Subscription> parse_stream(const std::vector<QueryParameter>& query);
 
 Result<ListFilter> parse_filter(const std::vector<QueryParameter>& query);
 Result<bool> parse_include_logs(const std::vector<QueryParameter>& query);
-Result<std::string> parse_reason(const std::vector<QueryParameter>& query);
+Result<Cancel> parse_cancel(const std::vector<QueryParameter>& query);
+Result<Reset> parse_reset(const std::vector<QueryParameter>& query);
 
 // A body where there is nothing to say: {}.
 Result<void> parse_empty(const JsonValue& body);

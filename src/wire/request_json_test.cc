@@ -127,6 +127,33 @@ TEST_F(RequestJson, ATurnReportsCompletedFailedReleasedAndAsksForMore) {
   EXPECT_EQ(turn->subscription.wait, std::chrono::seconds(5));
 }
 
+TEST_F(RequestJson, ATurnEndsWithTheSignsOfLife) {
+  const auto turn = parse_turn(json(R"({"worker_id":"w:1","limit":0,"alive":[{"id":4,"attempt":2},{"id":5}],
+      "released":[{"id":3}]})"));
+
+  ASSERT_TRUE(turn.has_value()) << turn.error().message;
+  ASSERT_EQ(turn->changes.size(), 3U);
+  EXPECT_TRUE(std::holds_alternative<Release>(turn->changes[0].what));
+  EXPECT_TRUE(std::holds_alternative<Heartbeat>(turn->changes[1].what));
+  EXPECT_EQ(turn->changes[1].lease.event_id, EventId{4});
+  EXPECT_EQ(turn->changes[1].lease.attempt, 2);
+  EXPECT_EQ(turn->changes[2].lease.attempt, std::nullopt);
+
+  const auto wrong = parse_turn(json(R"({"worker_id":"w:1","alive":[{"id":1},{"id":1,"reason":"x"}]})"));
+  EXPECT_EQ(wrong.error().field, "alive[1].reason");
+}
+
+TEST_F(RequestJson, SignsOfLifeCountAmongTheReportsOfATurn) {
+  const auto turn_with = [this](int alive) {
+    std::string body = R"({"worker_id":"w:1","completed":[{"id":1}],"alive":[{"id":2})";
+    for (int i = 1; i < alive; ++i) body += R"(,{"id":2})";
+    return parse_turn(json(body + "]}"));
+  };
+  EXPECT_TRUE(turn_with(9998).has_value());
+  EXPECT_TRUE(turn_with(9999).has_value());
+  EXPECT_EQ(turn_with(10'000).error().code, ErrorCode::too_large);
+}
+
 TEST_F(RequestJson, ATurnMayWantNothingAndNameNoTags) {
   const auto report = parse_turn(json(R"({"worker_id":"w:1","limit":0})"));
   ASSERT_TRUE(report.has_value()) << report.error().message;

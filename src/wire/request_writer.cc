@@ -61,6 +61,15 @@ void write_reports(JsonWriter& json, std::string_view name, const std::vector<ev
   json.end_array();
 }
 
+void write_alive(JsonWriter& json, const std::vector<Alive>& events) {
+  json.key("alive").begin_array();
+  for (const Alive& alive : events) {
+    json.begin_object().key("id").integer(static_cast<std::int64_t>(alive.id));
+    json.key("attempt").integer(alive.attempt).end_object();
+  }
+  json.end_array();
+}
+
 }  // namespace
 
 std::string_view path_of(const Said& what) {
@@ -101,6 +110,7 @@ std::string write_turn(const eventq::Turn& turn, std::string_view worker_id) {
     write_reports<Failure>(json, "failed", turn.reports);
     write_reports<Return>(json, "released", turn.reports);
   }
+  if (!turn.alive.empty()) write_alive(json, turn.alive);
   json.end_object();
   return body;
 }

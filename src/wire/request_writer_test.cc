@@ -87,6 +87,13 @@ TEST_F(RequestWriter, ATurnThatOnlyReportsSaysNothingOfEvents) {
             R"({"worker_id":"w","limit":0,"completed":[{"id":1,"attempt":1}],"failed":[],"released":[]})");
 }
 
+TEST_F(RequestWriter, ATurnWithNothingButSignsOfLifeSaysOnlyThose) {
+  eventq::Turn turn;
+  turn.alive = {{EventId{1}, 2}, {EventId{3}, 1}};
+  EXPECT_EQ(write_turn(turn, "w"),
+            R"({"worker_id":"w","limit":0,"alive":[{"id":1,"attempt":2},{"id":3,"attempt":1}]})");
+}
+
 TEST_F(RequestWriter, SecondsAreRoundedUpAndStayNegative) {
   EXPECT_EQ(whole_seconds(0ms), 0);
   EXPECT_EQ(whole_seconds(1ms), 1);

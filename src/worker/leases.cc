@@ -3,9 +3,9 @@
 
 namespace eventq {
 
-void Leases::add(Attempt attempt, SteadyTime asked, Millis length) {
+void Leases::add(Attempt attempt, SteadyTime asked, SteadyTime arrived, Millis length) {
   remove(attempt);
-  const Times times{length, asked + length / 3, asked + length};
+  const Times times{length, asked + length / 3, arrived + length};
   held_.emplace(attempt, times);
   due_.emplace(times.due, attempt);
   ends_.emplace(times.end, attempt);
@@ -13,7 +13,7 @@ void Leases::add(Attempt attempt, SteadyTime asked, Millis length) {
 
 void Leases::renew(Attempt attempt, SteadyTime asked) {
   const auto held = held_.find(attempt);
-  if (held != held_.end()) add(attempt, asked, held->second.length);
+  if (held != held_.end()) add(attempt, asked, asked, held->second.length);
 }
 
 void Leases::remove(Attempt attempt) {
@@ -26,7 +26,9 @@ void Leases::remove(Attempt attempt) {
 
 std::vector<Attempt> Leases::due(SteadyTime now) const {
   std::vector<Attempt> found;
-  for (auto it = due_.begin(); it != due_.end() && it->first <= now; ++it) found.push_back(it->second);
+  for (const auto& [attempt, times] : held_) {
+    if (times.due - times.length / 6 <= now) found.push_back(attempt);
+  }
   return found;
 }
 

@@ -1,7 +1,8 @@
 // leases.h: when the leases that a worker holds want a sign of life, and when they are over.
 //
-// A sign of life is due every third of a lease. Times are counted from before the call that gave or renewed
-// the lease, so that a lease is never believed to last longer than the queue says.
+// A sign of life is due every third of a lease, counted from before the call that gave or renewed it. The end
+// of a new lease is counted from the arrival of the answer, since the call may have waited for the event for
+// longer than the lease is; then a sign of life is due at once.
 //
 // Threads: none of its own; the owner locks.
 #pragma once
@@ -27,16 +28,16 @@ struct Attempt {
 
 class Leases {
  public:
-  // A lease that was asked for at `asked`.
-  void add(Attempt attempt, SteadyTime asked, Millis length);
+  // A lease that was asked for at `asked` and came at `arrived`.
+  void add(Attempt attempt, SteadyTime asked, SteadyTime arrived, Millis length);
 
   // The queue has renewed it; asked for at `asked`. Nothing when it is not held any more.
   void renew(Attempt attempt, SteadyTime asked);
 
   void remove(Attempt attempt);
 
-  // Those that want a sign of life by `now`, the most urgent first; they do until they are renewed or
-  // removed.
+  // Those that want a sign of life by `now` or soon after, so that one call serves many; they do until they
+  // are renewed or removed. Soon is half as long as from one sign of life to the next.
   [[nodiscard]] std::vector<Attempt> due(SteadyTime now) const;
 
   // Those that were over by `now`. Each is told once, and again only after it was renewed.

@@ -26,20 +26,29 @@ TEST(Leases, NothingHeldIsNeverDue) {
 
 TEST(Leases, ALeaseIsDueAfterAThirdAndOverAtItsEnd) {
   Leases leases;
-  leases.add(kFirst, kStart, 60s);
+  leases.add(kFirst, kStart, kStart, 60s);
 
   EXPECT_EQ(leases.length(kFirst), 60s);
   EXPECT_EQ(leases.next_due(), kStart + 20s);
   EXPECT_EQ(leases.next_end(), kStart + 60s);
-  EXPECT_THAT(leases.due(kStart + 20s - 1ns), IsEmpty());
-  EXPECT_THAT(leases.due(kStart + 20s), ElementsAre(kFirst));
+  EXPECT_THAT(leases.due(kStart + 10s - 1ns), IsEmpty());
+  EXPECT_THAT(leases.due(kStart + 10s), ElementsAre(kFirst));
   EXPECT_THAT(leases.take_ended(kStart + 60s - 1ns), IsEmpty());
   EXPECT_THAT(leases.take_ended(kStart + 60s), ElementsAre(kFirst));
 }
 
+TEST(Leases, ALeaseThatCameAfterALongWaitIsDueAtOnceAndLastsFromItsArrival) {
+  Leases leases;
+  leases.add(kFirst, kStart, kStart + 90s, 60s);
+
+  EXPECT_THAT(leases.due(kStart + 90s), ElementsAre(kFirst));
+  EXPECT_THAT(leases.take_ended(kStart + 150s - 1ns), IsEmpty());
+  EXPECT_THAT(leases.take_ended(kStart + 150s), ElementsAre(kFirst));
+}
+
 TEST(Leases, ALeaseStaysDueUntilItIsRenewed) {
   Leases leases;
-  leases.add(kFirst, kStart, 60s);
+  leases.add(kFirst, kStart, kStart, 60s);
 
   EXPECT_THAT(leases.due(kStart + 30s), ElementsAre(kFirst));
   EXPECT_THAT(leases.due(kStart + 31s), ElementsAre(kFirst));
@@ -52,7 +61,7 @@ TEST(Leases, ALeaseStaysDueUntilItIsRenewed) {
 
 TEST(Leases, AnEndIsToldOnceAndAgainOnlyAfterARenewal) {
   Leases leases;
-  leases.add(kFirst, kStart, 60s);
+  leases.add(kFirst, kStart, kStart, 60s);
 
   EXPECT_THAT(leases.take_ended(kStart + 60s), ElementsAre(kFirst));
   EXPECT_THAT(leases.take_ended(kStart + 61s), IsEmpty());
@@ -63,20 +72,21 @@ TEST(Leases, AnEndIsToldOnceAndAgainOnlyAfterARenewal) {
   EXPECT_THAT(leases.take_ended(kStart + 121s), ElementsAre(kFirst));
 }
 
-TEST(Leases, TheMostUrgentComesFirst) {
+TEST(Leases, TheOneThatEndsFirstIsToldFirst) {
   Leases leases;
-  leases.add(kFirst, kStart, 60s);
-  leases.add(kSecond, kStart, 30s);
+  leases.add(kFirst, kStart, kStart, 60s);
+  leases.add(kSecond, kStart, kStart, 30s);
 
   EXPECT_EQ(leases.next_due(), kStart + 10s);
-  EXPECT_THAT(leases.due(kStart + 20s), ElementsAre(kSecond, kFirst));
+  EXPECT_THAT(leases.due(kStart + 10s - 1ns), ElementsAre(kSecond));
+  EXPECT_THAT(leases.due(kStart + 10s), ElementsAre(kFirst, kSecond));
   EXPECT_THAT(leases.take_ended(kStart + 60s), ElementsAre(kSecond, kFirst));
 }
 
 TEST(Leases, WhatWasRemovedIsNotDueAndCannotBeRenewed) {
   Leases leases;
-  leases.add(kFirst, kStart, 60s);
-  leases.add(kSecond, kStart, 60s);
+  leases.add(kFirst, kStart, kStart, 60s);
+  leases.add(kSecond, kStart, kStart, 60s);
 
   leases.remove(kFirst);
   leases.remove(kFirst);
@@ -90,8 +100,8 @@ TEST(Leases, WhatWasRemovedIsNotDueAndCannotBeRenewed) {
 TEST(Leases, TwoAttemptsAtOneEventAreTwoLeases) {
   constexpr Attempt kAgain{EventId{1}, 2};
   Leases leases;
-  leases.add(kFirst, kStart, 30s);
-  leases.add(kAgain, kStart + 30s, 30s);
+  leases.add(kFirst, kStart, kStart, 30s);
+  leases.add(kAgain, kStart + 30s, kStart + 30s, 30s);
 
   leases.remove(kFirst);
 

@@ -190,11 +190,14 @@ void Worker::Runtime::run_one(Lock& lock) {
   const Millis took = millis_since(began);
 
   lock.lock();
-  if (held->stage == Stage::running && handled) {
-    say(attempt, *held, verdict(*handled, took));
-  } else if (held->stage != Stage::reported) {
-    if (held->stage == Stage::running) ++stats_.lost;
+  if (held->stage == Stage::lost) {
     forget(attempt);
+  } else if (held->stage == Stage::running) {
+    if (handled) {
+      say(attempt, *held, verdict(*handled, took));
+    } else if (!stopping_) {  // else leave_behind() gives it back, when the fetcher cannot take it again
+      give_back(attempt, *held, "Its lease was over before all handlers had run.");
+    }
   }
 }
 
@@ -203,13 +206,16 @@ void Worker::Runtime::log(LogLevel level, const LogLine& line) const {
 }
 
 void Worker::Runtime::log_answer(const Backoff& before, const char* call, const Error* error) const {
-  if (before.has_failed() == (error != nullptr)) return;
-  if (error == nullptr) {
-    log(LogLevel::info, LogLine("the queue answers again").add("call", call));
-  } else {
-    log(LogLevel::warning,
-        LogLine("the queue does not answer, trying again").add("call", call).add("error", error->message));
-  }
+  if (const auto notice = notice_of(before, call, error)) log(notice->level, notice->line);
+}
+
+std::optional<Worker::Runtime::Notice> Worker::Runtime::notice_of(const Backoff& before, const char* call,
+                                                                  const Error* error) {
+  if (before.has_failed() == (error != nullptr)) return std::nullopt;
+  LogLine line(error == nullptr ? "the queue answers again" : "the queue does not answer, trying again");
+  line.add("call", call);
+  if (error != nullptr) line.add("error", error->message);
+  return Notice{.level = error == nullptr ? LogLevel::info : LogLevel::warning, .line = std::move(line)};
 }
 
 }  // namespace eventq

@@ -4,9 +4,9 @@
 //   pool       runs the handlers of one event after the other                no call of the queue
 //   reporter   tells what became of events, all that gathered in one turn,   Queue::next, no wait
 //              and takes as many new ones as have thereby room
-//   heart      renews the leases of all that is held                         Queue::heartbeat
-//   watch      fires the tokens of handlers whose lease is over, also while  no call of the queue
-//              the heart waits for an answer
+//   heart      renews the leases of all that is held, many in one turn       Queue::next, no wait
+//   watch      fires the tokens of handlers whose lease is over or lost, and no call of the queue
+//              logs what the heart saw: neither may hold up the heart
 //
 // An event is held from its claim until the queue has answered its report, or refused it. What is held,
 // together with what is asked for, never exceeds threads + prefetch.
@@ -68,8 +68,9 @@ class Worker::Runtime {
     std::stop_source stop;
   };
   // To be told once the mutex is free.
-  struct Loss {
-    std::stop_source stop;
+  struct Notice {
+    std::stop_source stop{std::nostopstate};  // of the handler that it is about
+    LogLevel level{};
     LogLine line;
   };
   struct PoolThread {
@@ -91,7 +92,7 @@ class Worker::Runtime {
   void fetch();
   void accept(std::vector<Claim> claims, SteadyTime asked);
   void say(Attempt attempt, Held& held, decltype(Report::what) what);
-  void give_back(Attempt attempt, Held& held);
+  void give_back(Attempt attempt, Held& held, std::string reason = "The worker stops.");
   void report();
   std::vector<Report> take_reports();
   [[nodiscard]] std::vector<Report> settle(Lock& lock, std::vector<Report> sent,
@@ -105,12 +106,12 @@ class Worker::Runtime {
 
   // runtime_leases.cc: the heart and the watch.
   void keep_leases();
-  Millis renew(Lock& lock, Attempt attempt);
-  void lose(Attempt attempt, const char* why, std::vector<Loss>& losses);
-  void tell(Lock& lock, std::vector<Loss> losses);
+  [[nodiscard]] Millis renew(Lock& lock, const std::vector<Attempt>& attempts);
+  void lose(Attempt attempt);
   void forget(Attempt attempt);
   void watch_leases();
-  void end(Attempt attempt, std::vector<Loss>& losses);
+  void end(Attempt attempt);
+  void tell(Lock& lock);
 
   // Such an answer says that the event is another's, or has ended.
   static bool is_refusal(ErrorCode code) {
@@ -120,6 +121,7 @@ class Worker::Runtime {
   // Without the lock. Of a row of failures the first is told, and its end.
   void log(LogLevel level, const LogLine& line) const;
   void log_answer(const Backoff& before, const char* call, const Error* error) const;
+  static std::optional<Notice> notice_of(const Backoff& before, const char* call, const Error* error);
 
   // Few enough for one request, also when each has a long message.
   static constexpr std::size_t kReportsAtOnce = 100;
@@ -148,13 +150,14 @@ class Worker::Runtime {
   std::condition_variable has_ready_;    // the pool: something is ready, or stopping
   std::condition_variable has_room_;     // the fetcher: there is room, or stopping
   std::condition_variable has_reports_;  // the reporter: something to say, or closing
-  std::condition_variable has_leases_;   // the heart and the watch: an earlier time, or finished
+  std::condition_variable has_leases_;   // the heart and the watch: an earlier time, a notice, or finished
   std::condition_variable is_idle_;      // stop(): a handler has returned
   std::map<Attempt, std::shared_ptr<Held>> held_;
   std::deque<Attempt> ready_;
   std::deque<Report> reports_;  // not yet sent
   Leases leases_;
-  std::size_t asked_ = 0;  // events that a turn under way may bring
+  std::vector<Notice> notices_;  // for the watch to tell
+  std::size_t asked_ = 0;        // events that a turn under way may bring
   Stats stats_;
   bool started_ = false;
   bool stopping_ = false;  // nothing is taken or begun any more

@@ -70,6 +70,7 @@ void Worker::Runtime::fetch() {
 }
 
 void Worker::Runtime::accept(std::vector<Claim> claims, SteadyTime asked) {
+  const SteadyTime arrived = steady_now();
   const SteadyTime due = leases_.next_due();
   const SteadyTime end = leases_.next_end();
   for (Claim& claim : claims) {
@@ -79,7 +80,7 @@ void Worker::Runtime::accept(std::vector<Claim> claims, SteadyTime asked) {
     auto held = std::make_shared<Held>();
     held->event = std::move(claim.event);
     ++stats_.taken;
-    leases_.add(attempt, asked, lease);
+    leases_.add(attempt, asked, arrived, lease);
     held_[attempt] = held;
     if (stopping_) {
       give_back(attempt, *held);
@@ -98,8 +99,8 @@ void Worker::Runtime::say(Attempt attempt, Held& held, decltype(Report::what) wh
   has_reports_.notify_one();
 }
 
-void Worker::Runtime::give_back(Attempt attempt, Held& held) {
-  say(attempt, held, Return{.delay = Millis(0), .reason = "The worker stops."});
+void Worker::Runtime::give_back(Attempt attempt, Held& held, std::string reason) {
+  say(attempt, held, Return{.delay = Millis(0), .reason = std::move(reason)});
 }
 
 void Worker::Runtime::report() {

@@ -2,6 +2,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <atomic>
 #include <mutex>
 #include <optional>
@@ -31,10 +32,13 @@ class HeartbeatCount final : public WrappedQueue {
  public:
   HeartbeatCount(Queue& inner, int wanted) : WrappedQueue(inner), wanted_(wanted) {}
 
-  Result<TimePoint> heartbeat(const Lease& lease) override {
-    auto until = WrappedQueue::heartbeat(lease);
-    if (until && ++count_ == wanted_) reached.open();
-    return until;
+  Result<TurnResult> next(const Turn& turn) override {
+    auto result = WrappedQueue::next(turn);
+    if (!result) return result;
+    for (const auto& renewed : result->leases) {
+      if (renewed && ++count_ == wanted_) reached.open();
+    }
+    return result;
   }
 
   Gate reached;
@@ -91,13 +95,11 @@ class CutOff final : public WrappedQueue {
   enum class How : std::uint8_t { silent, failing };
   CutOff(Queue& inner, How how) : WrappedQueue(inner), how_(how) {}
 
-  Result<TimePoint> heartbeat(const Lease& lease) override {
-    if (how_ == How::silent) mended.wait();
-    if (!mended.is_open()) return Error{ErrorCode::unavailable, "No connection.", ""};
-    return WrappedQueue::heartbeat(lease);
-  }
-
   Result<TurnResult> next(const Turn& turn) override {
+    if (!turn.alive.empty()) {
+      if (how_ == How::silent) mended.wait();
+      if (!mended.is_open()) return Error{ErrorCode::unavailable, "No connection.", ""};
+    }
     auto result = WrappedQueue::next(turn);
     const std::scoped_lock lock(mutex_);
     for (const auto& answer : result.value().results) {
@@ -226,6 +228,107 @@ TEST_P(WorkerLeases, AnEventWhoseLeaseEndedWhileItWaitedIsNotBegun) {
   worker.stop();
 
   EXPECT_THAT(attempts, ElementsAre(2));
+  EXPECT_THAT(entries(second, Action::released), SizeIs(1));
+}
+
+// Says when one turn has kept so many leases.
+class TurnSize final : public WrappedQueue {
+ public:
+  TurnSize(Queue& inner, std::size_t wanted) : WrappedQueue(inner), wanted_(wanted) {}
+
+  Result<TurnResult> next(const Turn& turn) override {
+    auto result = WrappedQueue::next(turn);
+    if (turn.alive.size() >= wanted_) reached.open();
+    return result;
+  }
+
+  Gate reached;
+
+ private:
+  const std::size_t wanted_;
+};
+
+TEST_P(WorkerLeases, OneTurnKeepsTheLeasesOfAllThatIsHeld) {
+  TurnSize sized(*queue, 200);
+  std::vector<NewEvent> events(200, {.title = "email", .tags = {"email"}});
+  ASSERT_TRUE(queue->publish_batch(events));
+  Worker worker(sized, {.worker_id = "host:1", .threads = 1, .prefetch = 199});
+  worker.on_tag("email", [&](const Event&, const std::stop_token&) {
+    EXPECT_TRUE(sized.reached.wait());
+    return Handled::done();
+  });
+  ASSERT_TRUE(worker.start());
+  EXPECT_TRUE(sized.reached.wait());
+  worker.stop();
+  EXPECT_EQ(worker.stats().lost, 0U);
+}
+
+TEST_P(WorkerLeases, AnEventThatCameAfterALongerWaitThanItsLeaseIsKept) {
+  open({.lease = kLease, .queues = {{"slow", {.processing_interval = 1500ms}}}});
+  HeartbeatCount counted(*queue, 3);
+  std::atomic<int> lost = 0;
+  Worker worker(counted, {.queue = "slow", .worker_id = "host:1", .threads = 1, .prefetch = 0});
+  worker.on_tag("email", [&](const Event&, const std::stop_token& stop) {
+    EXPECT_TRUE(counted.reached.wait());
+    if (stop.stop_requested()) ++lost;
+    return Handled::done();
+  });
+  ASSERT_TRUE(worker.start());
+  // The worker's long poll has lasted longer than a lease when the event comes.
+  ASSERT_TRUE(queue->next({.worker_id = "host:2", .limit = 1, .wait = kLease + 300ms}));
+  const EventId id = queue->publish({.title = "email", .tags = {"email"}, .queue = "slow"}).value().id;
+
+  EXPECT_EQ(ended(id).attempts, 1);
+  EXPECT_EQ(lost, 0);
+}
+
+// Says when leases are kept without that of one event.
+class KeepsOthers final : public WrappedQueue {
+ public:
+  KeepsOthers(Queue& inner, EventId one) : WrappedQueue(inner), one_(one) {}
+
+  Result<TurnResult> next(const Turn& turn) override {
+    auto result = WrappedQueue::next(turn);
+    const auto is_one = [this](const Alive& alive) { return alive.id == one_; };
+    const bool others = !turn.alive.empty() && std::none_of(turn.alive.begin(), turn.alive.end(), is_one);
+    if (others && armed) reached.open();
+    return result;
+  }
+
+  std::atomic<bool> armed = false;
+  Gate reached;
+
+ private:
+  const EventId one_;
+};
+
+TEST_P(WorkerLeases, ACallbackThatBlocksHoldsUpNoSignsOfLife) {
+  const EventId first = queue->publish({.title = "email", .tags = {"email"}, .priority = 9}).value().id;
+  publish("email");
+  KeepsOthers kept(*queue, first);
+  Gate began;
+  Gate fired;
+  Worker worker(kept, {.worker_id = "host:1", .threads = 1, .prefetch = 1});
+  worker.on_tag("email", [&](const Event& event, const std::stop_token& stop) {
+    if (event.id != first) return Handled::done();
+    const std::stop_callback blocks(stop, [&] {
+      EXPECT_TRUE(kept.reached.wait());
+      fired.open();
+    });
+    began.open();
+    EXPECT_TRUE(fired.wait());
+    return Handled::done();
+  });
+  ASSERT_TRUE(worker.start());
+  ASSERT_TRUE(began.wait());
+
+  kept.armed = true;
+  clock.advance(kLease);
+  const Claim taken = queue->poll().value().value();
+  ASSERT_EQ(taken.event.id, first);
+  ASSERT_TRUE(queue->complete({first, taken.event.worker_id, taken.event.attempts}));
+
+  EXPECT_TRUE(fired.wait());
 }
 
 }  // namespace

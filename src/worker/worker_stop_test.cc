@@ -193,6 +193,28 @@ TEST_P(WorkerStop, AfterItsTimeFiresTheTokensGivesBackAndLeavesTheThreadsBehind)
   EXPECT_TRUE(shared->ended.wait());
 }
 
+TEST_P(WorkerStop, GivesBackAnEventOfWhichNotAllHandlersRan) {
+  Gate began;
+  Worker worker(*queue, {.threads = 1, .stop_within = 50ms});
+  worker.on_tag("email", [&](const Event&, const std::stop_token& stop) {
+    Gate fired;
+    const std::stop_callback opens(stop, [&] { fired.open(); });
+    began.open();
+    fired.wait();
+    return Handled::done();
+  });
+  worker.on_tag("email", [](const Event&, const std::stop_token&) { return Handled::done(); });
+  const EventId id = publish("email");
+  ASSERT_TRUE(worker.start());
+  ASSERT_TRUE(began.wait());
+
+  worker.stop();
+
+  EXPECT_EQ(queue->get(id).value().status, Status::pending);
+  EXPECT_EQ(worker.stats().given_back, 1U);
+  EXPECT_EQ(worker.stats().lost, 0U);
+}
+
 TEST_P(WorkerStop, LeasesAreKeptWhileItWaits) {
   open({.lease = 300ms});
   Gate began;

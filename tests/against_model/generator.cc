@@ -522,10 +522,12 @@ Operation Generator::intervene() {
   Operation operation{.kind = Kind::intervene,
                       .method = "POST",
                       .target = "/events/" + text_of(id) + (cancels ? "/cancel" : "/reset")};
-  if (!reason.empty()) operation.target += "?reason=" + percent_encoded(reason);
+  const bool spares = !cancels && percent(30);
+  if (spares) operation.target += "?spare_processing=true";
+  if (!reason.empty()) operation.target += (spares ? "&reason=" : "?reason=") + percent_encoded(reason);
   if (percent(30)) operation.body = "{}";
   Change change{Lease{id, "", {}}, Cancel{reason}};
-  if (!cancels) change.what = Reset{reason};
+  if (!cancels) change.what = Reset{.reason = reason, .spare_processing = spares};
   operation.command.changes.push_back(std::move(change));
   return operation;
 }

@@ -73,10 +73,10 @@ Operation Generator::about_queues() {
   if (dice <= 22) return set_status();
   if (dice <= 28) return checkpoint(any_queue());
   if (dice <= 36) return supersede();
-  if (dice <= 43) return replay();
-  if (dice <= 50) return redrive();
-  if (dice <= 57) return wait_event();
-  if (dice <= 64) return wait_correlation();
+  if (dice <= 47) return replay();
+  if (dice <= 54) return redrive();
+  if (dice <= 61) return wait_event();
+  if (dice <= 68) return wait_correlation();
   if (dice <= 75) return queue();
   if (dice <= 78) return queues();
   if (dice <= 83) return checkpoints();

@@ -107,19 +107,19 @@ std::optional<HttpResponse> CrashClient::call(std::string_view method, std::stri
   return *std::move(response);
 }
 
-Told CrashClient::publish(const Publishing& publishing) {
+Heard CrashClient::publish(const Publishing& publishing) {
   HttpHeaders headers;
   if (!publishing.key.empty()) headers.emplace_back("Idempotency-Key", publishing.key);
   const auto response = call("POST", publishing.target, publishing.body, headers);
   PublishCall made = publishing.call;
-  made.told = Told::unknown;
+  made.told = Heard::unknown;
   if (response) {
-    made.told = response->status == 201 || response->status == 200 ? Told::ok : Told::refused;
+    made.told = response->status == 201 || response->status == 200 ? Heard::ok : Heard::refused;
     const bool full = publishing.may_be_full && response->status == 429;
-    EXPECT_TRUE(made.told == Told::ok || full) << response->body;
+    EXPECT_TRUE(made.told == Heard::ok || full) << response->body;
     EXPECT_EQ(full, !response->header("Retry-After").empty()) << response->body;
   }
-  if (made.told == Told::ok) {
+  if (made.told == Heard::ok) {
     const JsonValue body = parser_.parse(response->body).value();
     if (const auto events = member(body, "events")) {
       for (const JsonValue& event : events->elements()) made.ids.push_back(number(event, "id"));
@@ -206,12 +206,12 @@ ReportCall CrashClient::report(Kind kind, const DeliveredEvent& event, bool with
   const auto response =
       call("POST", "/events/" + std::to_string(event.id) + std::string(path_of(kind)), request);
 
-  ReportCall made{kind, event.id, event.attempt, event.worker_id, Told::unknown, false, invoked_, returned_};
+  ReportCall made{kind, event.id, event.attempt, event.worker_id, Heard::unknown, false, invoked_, returned_};
   if (response) {
     const bool last = is_last_failure(response->status, parser_.parse(response->body).value());
-    made.told = response->status == 200 || last ? Told::ok : Told::refused;
-    made.ended = made.told == Told::ok && (kind == Kind::complete || last);
-    EXPECT_TRUE(made.told == Told::ok || response->status == 409) << response->body;
+    made.told = response->status == 200 || last ? Heard::ok : Heard::refused;
+    made.ended = made.told == Heard::ok && (kind == Kind::complete || last);
+    EXPECT_TRUE(made.told == Heard::ok || response->status == 409) << response->body;
     if (body != nullptr) *body = response->body;
   }
   history_.reports.push_back(made);
@@ -236,11 +236,11 @@ void CrashClient::read_results(const std::optional<JsonValue>& results,
   const auto answers = results ? results->elements() : std::vector<JsonValue>();
   for (std::size_t i = 0; i < reported.size(); ++i) {
     ReportCall made{
-        Kind::complete, reported[i].id, reported[i].attempt, reported[i].worker_id, Told::unknown, false,
+        Kind::complete, reported[i].id, reported[i].attempt, reported[i].worker_id, Heard::unknown, false,
         invoked,        returned_};
     if (results) {
-      made.told = number(answers.at(i), "status") == 200 ? Told::ok : Told::refused;
-      made.ended = made.told == Told::ok;
+      made.told = number(answers.at(i), "status") == 200 ? Heard::ok : Heard::refused;
+      made.ended = made.told == Heard::ok;
     }
     history_.reports.push_back(made);
   }

@@ -32,7 +32,7 @@ class CrashClient {
   // False when the connection broke: the server is gone.
   [[nodiscard]] bool alive() const { return alive_; }
 
-  Told publish(const Publishing& publishing);
+  Heard publish(const Publishing& publishing);
 
   struct Wanted {
     std::string worker_id;

@@ -66,11 +66,11 @@ class Publisher {
 
  private:
   void send(CrashClient& client, const Publishing& publishing) {
-    const Told told = client.publish(publishing);
+    const Heard told = client.publish(publishing);
     // The queue with a limit looks after itself.
-    const bool counts = told == Told::ok && !publishing.may_be_full;
+    const bool counts = told == Heard::ok && !publishing.may_be_full;
     if (counts) gate_.add_backlog(static_cast<int>(publishing.call.sent.size()));
-    if (told == Told::unknown && publishing.repeatable) unanswered_ = publishing;
+    if (told == Heard::unknown && publishing.repeatable) unanswered_ = publishing;
   }
 
   // White space and escapes that a copy must keep.
@@ -219,7 +219,7 @@ class Worker {
     if (report.ended) gate_.add_backlog(-counted({event}));
     if (!client.alive()) return;
     client.report(Kind::complete, event, false, &second);
-    const bool answered_twice = client.alive() && report.told == Told::ok;
+    const bool answered_twice = client.alive() && report.told == Heard::ok;
     EXPECT_TRUE(!answered_twice || first == second) << first << "\n" << second;
   }
 

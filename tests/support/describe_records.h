@@ -65,9 +65,10 @@ inline std::string describe(const Counts& counts) {
 // In the order of Totals.
 inline std::string describe(const Totals& totals) {
   std::string text;
-  for (const std::int64_t number : {totals.published, totals.deduplicated, totals.claimed, totals.completed,
-                                    totals.failed, totals.failed_for_good, totals.retried, totals.abandoned,
-                                    totals.superseded, totals.cancelled, totals.run_ms, totals.runs}) {
+  for (const std::int64_t number :
+       {totals.published, totals.deduplicated, totals.claimed, totals.completed, totals.failed,
+        totals.failed_for_good, totals.retried, totals.abandoned, totals.superseded, totals.cancelled,
+        totals.run_ms, totals.runs, totals.removed}) {
     text += (text.empty() ? "" : ",") + std::to_string(number);
   }
   return text;

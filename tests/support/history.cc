@@ -105,8 +105,8 @@ class Checker {
     for (const PublishCall& call : history_.publishes) {
       for (std::size_t i = 0; i < call.sent.size(); ++i) {
         const std::string& title = call.sent[i].title;
-        if (call.told != Told::refused) sent_[title].payload = &call.sent[i].payload;
-        if (call.told != Told::ok) continue;
+        if (call.told != Heard::refused) sent_[title].payload = &call.sent[i].payload;
+        if (call.told != Heard::ok) continue;
         const std::int64_t id = call.ids.at(i);
         Sent& sent = sent_[title];
         if (sent.told_id.value_or(id) != id) find(Flaw::doubled, id, "\"" + title + "\" was given two ids");
@@ -151,7 +151,7 @@ class Checker {
   void check_whole(const PublishCall& call) {
     const auto present = std::count_if(call.sent.begin(), call.sent.end(),
                                        [&](const auto& sent) { return by_title_.contains(sent.title); });
-    if (call.told == Told::ok || present == 0 || present == static_cast<std::ptrdiff_t>(call.sent.size()))
+    if (call.told == Heard::ok || present == 0 || present == static_cast<std::ptrdiff_t>(call.sent.size()))
       return;
     find(Flaw::torn_batch, 0,
          std::to_string(present) + " of " + std::to_string(call.sent.size()) +
@@ -204,15 +204,15 @@ class Checker {
     for (const ReportCall* report : life.reports) {
       if (report->attempt != delivery.attempt || report->worker_id != delivery.worker_id) continue;
       const bool ends = report->kind == Kind::complete || report->kind == Kind::fail;
-      if (ends && report->told != Told::refused) given_away = std::min(given_away, report->invoked);
-      if (report->kind == Kind::heartbeat && report->told == Told::ok) {
+      if (ends && report->told != Heard::refused) given_away = std::min(given_away, report->invoked);
+      if (report->kind == Kind::heartbeat && report->told == Heard::ok) {
         sure.end = std::max(sure.end, report->invoked + lease);
       }
       const bool earlier = first_start == nullptr || report->invoked < first_start->invoked;
       if (report->kind == Kind::start && earlier) first_start = report;
     }
     // A start made again changes nothing, so only the first one counts.
-    if (first_start != nullptr && first_start->told == Told::ok) {
+    if (first_start != nullptr && first_start->told == Heard::ok) {
       sure.end = std::max(sure.end, first_start->invoked + lease);
     }
     sure.end = std::min(sure.end, given_away);
@@ -239,7 +239,7 @@ class Checker {
   void check_ends(std::int64_t id, const Life& life) {
     const ReportCall* end = nullptr;
     for (const ReportCall* report : life.reports) {
-      if (report->told != Told::ok || !report->ended) continue;
+      if (report->told != Heard::ok || !report->ended) continue;
       if (end != nullptr && key_of(*end) != key_of(*report)) {
         find(Flaw::doubled, id, "ended by " + text_of(key_of(*end)) + " and by " + text_of(key_of(*report)));
       }
@@ -326,8 +326,8 @@ class Checker {
     std::set<ReportKey> asked;
     for (const ReportCall* report : life.reports) {
       if (report->kind == Kind::heartbeat) continue;
-      if (report->told != Told::refused) asked.insert(key_of(*report));
-      if (report->told == Told::ok) expect(key_of(*report));
+      if (report->told != Heard::refused) asked.insert(key_of(*report));
+      if (report->told == Heard::ok) expect(key_of(*report));
     }
     for (const DeliveredEvent* delivery : life.deliveries)
       expect({delivery->worker_id, delivery->attempt, "PICKED"});

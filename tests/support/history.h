@@ -16,7 +16,7 @@
 
 namespace eventq {
 
-enum class Told : std::uint8_t { ok, refused, unknown };
+enum class Heard : std::uint8_t { ok, refused, unknown };
 
 // One call that published one event, or a batch of them. The title names the event: a call made
 // again after it was told nothing has the titles of the first.
@@ -27,7 +27,7 @@ struct PublishCall {
   };
   std::vector<Sent> sent;
   std::optional<Sent> on_complete;  // to follow when all of these have ended
-  Told told = Told::unknown;
+  Heard told = Heard::unknown;
   std::vector<std::int64_t> ids;  // of what was sent, when told ok
 };
 
@@ -49,7 +49,7 @@ struct ReportCall {
   std::int64_t id = 0;
   int attempt = 0;
   std::string worker_id;
-  Told told = Told::unknown;
+  Heard told = Heard::unknown;
   bool ended = false;  // told that the event has ended with it
   SteadyTime invoked;
   SteadyTime returned;

@@ -20,15 +20,15 @@ constexpr Terms kTerms{.lease = 500ms, .max_retries = 3, .max_attempts = 5};
 SteadyTime at(int millis) { return SteadyTime(std::chrono::milliseconds(millis)); }
 
 PublishCall publish_ok(std::string title, std::int64_t id) {
-  return {.sent = {{std::move(title), R"({"n": 1})"}}, .told = Told::ok, .ids = {id}};
+  return {.sent = {{std::move(title), R"({"n": 1})"}}, .told = Heard::ok, .ids = {id}};
 }
 
 DeliveredEvent deliver(std::int64_t id, int attempt, std::string worker_id, int invoked, int returned) {
   return {id, attempt, std::move(worker_id), "a", R"({"n": 1})", at(invoked), at(returned)};
 }
 
-ReportCall report(Kind kind, int attempt, std::string worker_id, Told told, int invoked) {
-  const bool ended = kind == Kind::complete && told == Told::ok;
+ReportCall report(Kind kind, int attempt, std::string worker_id, Heard told, int invoked) {
+  const bool ended = kind == Kind::complete && told == Heard::ok;
   return {kind, 1, attempt, std::move(worker_id), told, ended, at(invoked), at(invoked + 5)};
 }
 
@@ -37,12 +37,12 @@ History good_history() {
   History history;
   history.publishes.push_back(publish_ok("a", 1));
   history.deliveries.push_back(deliver(1, 1, "w1:1", 100, 110));
-  history.reports.push_back(report(Kind::fail, 1, "w1:1", Told::ok, 120));
+  history.reports.push_back(report(Kind::fail, 1, "w1:1", Heard::ok, 120));
   history.deliveries.push_back(deliver(1, 2, "w2:1", 200, 230));
   history.deliveries.push_back(deliver(1, 3, "w3:1", 600, 730));
-  history.reports.push_back(report(Kind::start, 3, "w3:1", Told::ok, 740));
-  history.reports.push_back(report(Kind::heartbeat, 3, "w3:1", Told::ok, 745));
-  history.reports.push_back(report(Kind::complete, 3, "w3:1", Told::ok, 750));
+  history.reports.push_back(report(Kind::start, 3, "w3:1", Heard::ok, 740));
+  history.reports.push_back(report(Kind::heartbeat, 3, "w3:1", Heard::ok, 745));
+  history.reports.push_back(report(Kind::complete, 3, "w3:1", Heard::ok, 750));
   history.finals.push_back({.id = 1,
                             .title = "a",
                             .payload = R"({"n": 1})",
@@ -89,7 +89,7 @@ void add_line(History& history) {
                    {.action = "COMPLETED", .attempt = 1, .worker_id = "w:1", .id = 10 * id + 1}};
       history.deliveries.push_back(deliver(id, 1, "w:1", start, start + 10));
       history.deliveries.back().title = title;
-      ReportCall done = report(Kind::complete, 1, "w:1", Told::ok, start + 20);
+      ReportCall done = report(Kind::complete, 1, "w:1", Heard::ok, start + 20);
       done.id = id;
       history.reports.push_back(done);
     }
@@ -141,31 +141,31 @@ INSTANTIATE_TEST_SUITE_P(
     testing::Values(
         Case{"APublishToldNothingThatLeftNoEvent",
              [](History& h) {
-               h.publishes.push_back({.sent = {{"b", "1"}}, .told = Told::unknown, .ids = {}});
+               h.publishes.push_back({.sent = {{"b", "1"}}, .told = Heard::unknown, .ids = {}});
              }},
         Case{"APublishToldNothingThatLeftItsEvent",
              [](History& h) {
                add_second_event(h);
-               h.publishes.back().told = Told::unknown;
+               h.publishes.back().told = Heard::unknown;
                h.publishes.back().ids.clear();
              }},
         Case{"APublishMadeAgainAndToldTheSameId",
              [](History& h) {
                h.publishes.insert(h.publishes.begin(),
-                                  {.sent = h.publishes[0].sent, .told = Told::unknown, .ids = {}});
+                                  {.sent = h.publishes[0].sent, .told = Heard::unknown, .ids = {}});
                h.publishes.push_back(publish_ok("a", 1));
              }},
         Case{"ABatchToldNothingThatLeftNoEvent",
              [](History& h) {
-               h.publishes.push_back({.sent = {{"b", "1"}, {"c", "1"}}, .told = Told::unknown, .ids = {}});
+               h.publishes.push_back({.sent = {{"b", "1"}, {"c", "1"}}, .told = Heard::unknown, .ids = {}});
              }},
-        Case{"AReportToldNothingThatWasRecorded", [](History& h) { h.reports[3].told = Told::unknown; }},
+        Case{"AReportToldNothingThatWasRecorded", [](History& h) { h.reports[3].told = Heard::unknown; }},
         Case{"AReportToldNothingThatWasNotRecorded",
-             [](History& h) { h.reports.push_back(report(Kind::complete, 2, "w2:1", Told::unknown, 235)); }},
+             [](History& h) { h.reports.push_back(report(Kind::complete, 2, "w2:1", Heard::unknown, 235)); }},
         Case{"AReportMadeTwiceAndRecordedOnce",
-             [](History& h) { h.reports.push_back(report(Kind::complete, 3, "w3:1", Told::ok, 800)); }},
+             [](History& h) { h.reports.push_back(report(Kind::complete, 3, "w3:1", Heard::ok, 800)); }},
         Case{"ALateReportThatWasRefused",
-             [](History& h) { h.reports.push_back(report(Kind::complete, 2, "w2:1", Told::refused, 800)); }},
+             [](History& h) { h.reports.push_back(report(Kind::complete, 2, "w2:1", Heard::refused, 800)); }},
         Case{"AClaimWhoseAnswerNeverArrived",
              [](History& h) { h.deliveries.erase(h.deliveries.begin() + 1); }},
         Case{"AClaimThatIsAnsweredLateAfterItsLeaseWasOver",
@@ -258,7 +258,7 @@ INSTANTIATE_TEST_SUITE_P(
         BadCase{"WhatWasToFollowABatchIsThereWithoutIt", Flaw::unasked,
                 [](History& h) {
                   add_completion(h);
-                  h.publishes.back().told = Told::unknown;
+                  h.publishes.back().told = Heard::unknown;
                   h.publishes.back().ids.clear();
                   h.finals.erase(h.finals.end() - 2);
                 }},
@@ -306,14 +306,14 @@ INSTANTIATE_TEST_SUITE_P(
                 [](History& h) {
                   add_second_event(h);
                   h.publishes.pop_back();
-                  h.publishes.front().told = Told::unknown;
+                  h.publishes.front().told = Heard::unknown;
                   h.publishes.front().ids.clear();
                   h.finals.back().title = "a";
                 }},
         BadCase{"ACompletionIsInTheLogTwice", Flaw::doubled,
                 [](History& h) { h.finals[0].log.push_back(h.finals[0].log.back()); }},
         BadCase{"TwoWorkersCompletedIt", Flaw::doubled,
-                [](History& h) { h.reports.push_back(report(Kind::complete, 2, "w2:1", Told::ok, 760)); }},
+                [](History& h) { h.reports.push_back(report(Kind::complete, 2, "w2:1", Heard::ok, 760)); }},
         BadCase{"OneAttemptWasGivenOutTwice", Flaw::doubled,
                 [](History& h) { h.deliveries.push_back(deliver(1, 3, "w4:1", 2000, 2010)); }},
         BadCase{"ItWasDeliveredAfterItsCompletion", Flaw::resurrected,
@@ -328,10 +328,10 @@ INSTANTIATE_TEST_SUITE_P(
         BadCase{"AnAttemptBeganWithinTheLeaseBefore", Flaw::overlapping_leases,
                 [](History& h) { h.deliveries[2].returned = at(690); }},
         BadCase{"AnAttemptBeganWithinALeaseThatAHeartbeatStretched", Flaw::overlapping_leases,
-                [](History& h) { h.reports.push_back(report(Kind::heartbeat, 2, "w2:1", Told::ok, 400)); }},
+                [](History& h) { h.reports.push_back(report(Kind::heartbeat, 2, "w2:1", Heard::ok, 400)); }},
         BadCase{"AnAttemptBeganWithinALeaseThatAStartStretched", Flaw::overlapping_leases,
                 [](History& h) {
-                  h.reports.push_back(report(Kind::start, 2, "w2:1", Told::ok, 400));
+                  h.reports.push_back(report(Kind::start, 2, "w2:1", Heard::ok, 400));
                   h.finals[0].log.insert(h.finals[0].log.begin() + 3,
                                          {.action = "STARTED", .attempt = 2, .worker_id = "w2:1"});
                 }},
@@ -377,16 +377,16 @@ INSTANTIATE_TEST_SUITE_P(
                 [](History& h) {
                   add_second_event(h);
                   h.publishes.back() = {
-                      .sent = {{"b", R"({"n": 1})"}, {"c", "1"}}, .told = Told::unknown, .ids = {}};
+                      .sent = {{"b", R"({"n": 1})"}, {"c", "1"}}, .told = Heard::unknown, .ids = {}};
                 }},
         BadCase{"AnEventNobodyPublished", Flaw::unasked, [](History& h) { h.publishes.clear(); }},
         BadCase{"AnEventWhosePublicationWasRefused", Flaw::unasked,
-                [](History& h) { h.publishes[0].told = Told::refused; }},
+                [](History& h) { h.publishes[0].told = Heard::refused; }},
         BadCase{"ACompletionNobodyReported", Flaw::unasked, [](History& h) { h.reports.pop_back(); }},
         BadCase{"ACompletionThatWasRefusedIsRecorded", Flaw::unasked,
-                [](History& h) { h.reports[3].told = Told::refused; }},
+                [](History& h) { h.reports[3].told = Heard::refused; }},
         BadCase{"AnAcknowledgedFailureIsNotRecorded", Flaw::unrecorded,
-                [](History& h) { h.reports.push_back(report(Kind::fail, 2, "w2:1", Told::ok, 235)); }},
+                [](History& h) { h.reports.push_back(report(Kind::fail, 2, "w2:1", Heard::ok, 235)); }},
         BadCase{"ADeliveryIsNotRecorded", Flaw::unrecorded,
                 [](History& h) { h.deliveries[1].worker_id = "w9:1"; }},
         BadCase{"ACompletionByOneWhoDidNotHoldIt", Flaw::impossible_log,
@@ -428,8 +428,8 @@ class LifeStory {
   void tell_one(std::int64_t id) {
     const std::string title = "event " + std::to_string(id);
     const bool known = number(1, 10) > 1;
-    history_.publishes.push_back({.sent = {{title, "{}"}}, .told = Told::unknown, .ids = {}});
-    if (known) history_.publishes.push_back({.sent = {{title, "{}"}}, .told = Told::ok, .ids = {id}});
+    history_.publishes.push_back({.sent = {{title, "{}"}}, .told = Heard::unknown, .ids = {}});
+    if (known) history_.publishes.push_back({.sent = {{title, "{}"}}, .told = Heard::ok, .ids = {id}});
     if (!known && number(0, 1) == 0) return;  // it never arrived
 
     FinalEvent event{.id = id, .title = title, .payload = "{}", .status = "PENDING"};
@@ -477,7 +477,7 @@ class LifeStory {
   void tell_report(std::int64_t id, int attempt, const std::string& worker, Kind kind, bool ends) {
     const bool answered = number(1, 10) > 1;
     for (int times = number(1, 2); times > 0; --times) {
-      const Told told = answered ? Told::ok : Told::unknown;
+      const Heard told = answered ? Heard::ok : Heard::unknown;
       history_.reports.push_back({kind, id, attempt, worker, told, ends && answered, at(now_), at(now_ + 3)});
       now_ += 10;
     }

@@ -4,12 +4,33 @@
 #include <sqlite3.h>
 
 #include <memory>
+#include <string_view>
 
 #include "base/assert.h"
+#include "generated/sqlite_audit.h"
 #include "store/sqlite/audit.h"
 
 namespace eventq {
 namespace {
+
+namespace audit_sql = sqlite::audit_sql;
+
+// What holds whoever writes to the store, a queue or not.
+constexpr std::string_view kStoreRules[] = {
+    audit_sql::integrity,
+    audit_sql::one_state,
+    audit_sql::state_without_body,
+    audit_sql::ready_index,
+    audit_sql::queue_of_state,
+    audit_sql::ready_in_line,
+    audit_sql::in_line,
+    audit_sql::holds_line,
+    audit_sql::supersede_keys,
+    audit_sql::failure_causes,
+    audit_sql::counted,
+    audit_sql::not_counted,
+    audit_sql::ids,
+};
 
 struct Close {
   void operator()(sqlite3* handle) const { sqlite3_close_v2(handle); }
@@ -43,8 +64,12 @@ std::vector<std::string> query(const std::string& path, const std::string& sql) 
 }
 
 std::string audit(const std::string& path) {
-  const auto faults = sqlite::check_store(path);
-  return faults ? *faults : "error: " + faults.error().message;
+  const auto connection = open(path);
+  std::string faults;
+  for (const std::string_view rule : kStoreRules) {
+    for (const std::string& fault : run(connection.get(), std::string(rule))) faults += fault + "\n";
+  }
+  return faults;
 }
 
 std::string audit_queues(const std::string& path) {

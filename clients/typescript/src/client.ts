@@ -22,7 +22,7 @@ export interface ClientOptions {
 }
 
 export interface Turn {
-  /** One for each report: completed, failed, released. */
+  /** One for each report: completed, failed, released, alive. */
   results: (Entry | EventqError)[];
   events: ClaimedEvent[];
 }
@@ -75,14 +75,14 @@ export class Client {
   // Work.
 
   /** A worker's turn: reports, then claims up to `limit` events, 1 unless given. */
-  async next(turn: TurnRequest, tries?: number): Promise<Turn> {
+  async next(turn: TurnRequest, how: { tries?: number; timeout?: number } = {}): Promise<Turn> {
     const body = { limit: 1, ...turn, worker_id: turn.worker_id ?? this.workerId };
     const answer = await this.call<{ results: Problem[]; events: ClaimedEvent[] }>("POST", "/events/next", {
       body,
       wait: turn.wait ?? 0,
-      ...(tries && { tries }),
+      ...how,
     });
-    const reports = [...(turn.completed ?? []), ...(turn.failed ?? []), ...(turn.released ?? [])];
+    const reports = [...(turn.completed ?? []), ...(turn.failed ?? []), ...(turn.released ?? []), ...(turn.alive ?? [])];
     return {
       results: answer.results.map((result, index) => reportResult(result, body.worker_id, reports[index]!)),
       events: answer.events.map(shown),
@@ -175,11 +175,11 @@ export class Client {
 
   /** Makes the event pending; a worker that holds it loses it. */
   reset(id: number, reason?: string): Promise<Entry> {
-    return this.call("POST", `/events/${id}/reset`, { query: { reason } });
+    return this.#once(`/events/${id}/reset`, reason);
   }
 
   cancel(id: number, reason?: string): Promise<Entry> {
-    return this.call("POST", `/events/${id}/cancel`, { query: { reason } });
+    return this.#once(`/events/${id}/cancel`, reason);
   }
 
   /** The queue without its events; `config` has the settings in force. */
@@ -215,6 +215,11 @@ export class Client {
   #publish<T>(path: string, body: unknown): Promise<T> {
     // One key for all tries: what arrives twice is stored once.
     return this.call("POST", path, { body, headers: { "Idempotency-Key": randomUUID() } });
+  }
+
+  #once(path: string, reason: string | undefined): Promise<Entry> {
+    // A second one would take the event from the worker that has it by then.
+    return this.call("POST", path, { query: { reason }, tries: 1 });
   }
 
   async #report<T>(action: string, event: ClaimedEvent | number, how: Holder): Promise<T> {

@@ -151,6 +151,8 @@ export interface TurnRequest {
   completed?: readonly Reported<Completion>[];
   failed?: readonly Reported<Failure>[];
   released?: readonly Reported<Release>[];
+  /** Their leases now end one full lease from now. */
+  alive?: readonly Reported<object>[];
 }
 
 export interface StreamRequest {

@@ -2,10 +2,12 @@
 import process from "node:process";
 
 import { Client, pause, sleep } from "./client.js";
-import { Conflict, EventqError, NotFound } from "./errors.js";
+import { Conflict, EventqError, NotFound, Unavailable } from "./errors.js";
 import type { ClaimedEvent, Completion, Entry, Failure, Release, Reported, Tags, TurnRequest } from "./types.js";
 
 const pollSeconds = 1; // the wait for events in one call; short, so that the worker can stop soon
+const beatSecondsMax = 5; // a call that keeps leases may take so long, or a third of the lease
+const reportsMax = 1000; // in one call
 const textBytesMax = 16384;
 const reasonCharactersMax = 1000;
 const delaySecondsMax = 31_536_000;
@@ -17,6 +19,7 @@ export class Permanent extends Error {}
 export class Later extends Error {
   constructor(readonly seconds: number, reason = "") {
     super(reason);
+    if (typeof seconds !== "number" || Number.isNaN(seconds)) throw new TypeError("The seconds of Later are not a number.");
   }
 }
 
@@ -49,22 +52,22 @@ type Report =
 class Held {
   readonly lost = new AbortController();
   readonly leaseMs: number;
-  leaseEnd: number; // by the steady clock, from before the claim
-  beatAt: number;
+  leaseEnd: number; // by our clock, from when the answer was there
+  beatAt: number; // at once after a call that waited longer
   running = false;
   gone = false; // the server said so: there is nothing to report
   report: Report | undefined;
 
   constructor(readonly event: ClaimedEvent, askedAt: number) {
     this.leaseMs = Date.parse(event.lease_until) - Date.parse(event.updated_at);
-    this.leaseEnd = askedAt + this.leaseMs;
+    this.leaseEnd = performance.now() + this.leaseMs;
     this.beatAt = askedAt + this.leaseMs / 3;
   }
 }
 
 export class Worker {
   readonly #client: Client;
-  readonly #handlers: Handler | Map<string, Handler>;
+  readonly #handlers: Handler | [string, Handler][];
   readonly #claim: Pick<TurnRequest, "tags" | "queue">;
   readonly #concurrency: number;
   readonly #capacity: number;
@@ -76,18 +79,24 @@ export class Worker {
   #finished: Held[] = []; // to be reported
   #asked = 0; // events that calls under way may bring
   #reporting = false;
+  #alone = 0; // so many reports go one by one, since a call with all of them was refused
   #stopping = false;
   #over = false;
   #allReturned = true;
-  #failure: EventqError | undefined; // the server refuses this worker
+  #failure: { error: unknown } | undefined; // the server refuses this worker, or it is broken
   #waiters: (() => void)[] = [];
   #loops: Promise<void>[] = [];
 
   /** One handler, or one for each tag: all that fit an event run, in this order, and the gravest result counts. */
   constructor(client: Client, handlers: Handler | Record<string, Handler>, options: WorkerOptions = {}) {
-    const tags = typeof handlers === "function" ? options.tags : Object.keys(handlers);
     this.#client = client;
-    this.#handlers = typeof handlers === "function" ? handlers : new Map(Object.entries(handlers));
+    let tags = options.tags;
+    if (typeof handlers === "function") this.#handlers = handlers;
+    else {
+      // Trimmed as the server trims them.
+      this.#handlers = Object.entries(handlers).map(([tag, handler]) => [tag.replace(/^[ \t]+|[ \t]+$/g, ""), handler]);
+      tags = this.#handlers.map(([tag]) => tag);
+    }
     this.#claim = { ...(tags !== undefined && { tags }), queue: options.queue ?? "main" };
     this.#concurrency = options.concurrency ?? 4;
     const prefetch = options.prefetch ?? this.#concurrency;
@@ -100,7 +109,7 @@ export class Worker {
 
   /**
    * Works until SIGTERM, SIGINT or stop(); a second signal is not caught.
-   * Resolves as stop() does. Throws what the server refuses the worker with.
+   * Resolves as stop() does. Throws what the server refuses the worker with, and what broke the worker itself.
    */
   async run(): Promise<boolean> {
     let signalled = false;
@@ -115,12 +124,13 @@ export class Worker {
     process.off("SIGTERM", end);
     process.off("SIGINT", end);
     await this.stop();
-    if (this.#failure) throw this.#failure;
+    if (this.#failure) throw this.#failure.error;
     return this.#allReturned;
   }
 
   start(): void {
-    this.#loops = [this.#takeLoop(), this.#reportLoop(), this.#keepLoop()];
+    const loops = [this.#takeLoop(), this.#reportLoop(), this.#keepLoop(), this.#watchLoop()];
+    this.#loops = loops.map((loop) => loop.catch((error: unknown) => this.#fail(error)));
   }
 
   /**
@@ -144,6 +154,12 @@ export class Worker {
     this.#notify();
     await Promise.all(this.#loops);
     return this.#allReturned;
+  }
+
+  /** Ends run(). */
+  #fail(error: unknown): void {
+    this.#failure ??= { error };
+    this.#notify();
   }
 
   #notify(): void {
@@ -202,7 +218,7 @@ export class Worker {
         return;
       }
       this.#reporting = true;
-      failures = await this.#after(failures, await this.#turn(0, this.#finished.splice(0, 10_000)));
+      failures = await this.#after(failures, await this.#turn(0, this.#finished.splice(0, this.#alone ? 1 : reportsMax)));
     }
   }
 
@@ -216,7 +232,7 @@ export class Worker {
 
   /** One call. Returns the error after which it is to be made again. */
   async #turn(wait: number, reports: Held[]): Promise<EventqError | undefined> {
-    const room = this.#room();
+    const room = this.#alone && reports.length ? 0 : this.#room();
     this.#asked += room;
     const of = (kind: Report["kind"]) => reports.filter((held) => held.report?.kind === kind);
     const bodies = <T>(kind: Report["kind"]) => of(kind).map((held) => held.report!.body as Reported<T>);
@@ -229,19 +245,17 @@ export class Worker {
     };
     const askedAt = performance.now();
     try {
-      const turn = await this.#client.next(request, 1);
-      this.#settle([...of("completed"), ...of("failed"), ...of("released")], turn.results);
+      const turn = await this.#client.next(request, { tries: 1 });
       for (const event of turn.events) this.#take(new Held(event, askedAt));
-      return undefined;
+      return this.#settle([...of("completed"), ...of("failed"), ...of("released")], turn.results);
     } catch (error) {
       if (!(error instanceof EventqError)) throw error;
-      if ([0, 429, 500, 503, 507].includes(error.status)) {
-        this.#finished.unshift(...reports);
-      } else {
-        this.#failure = error;
-        this.#settle(reports, []);
-      }
-      return error;
+      const final = error.status === 400 || error.status === 413;
+      if (final && reports.length === 1 && !room) return this.#settle(reports, [error]);
+      if (final && !reports.length) this.#fail(error);
+      if (final) this.#alone = reports.length;
+      this.#finished.unshift(...reports);
+      return final && reports.length ? undefined : error;
     } finally {
       this.#asked -= room;
       if (reports.length) this.#reporting = false;
@@ -256,49 +270,82 @@ export class Worker {
     else this.#ready.push(held);
   }
 
-  #settle(reports: Held[], results: readonly (Entry | EventqError)[]): void {
+  /** Returns why some are to be reported again: there was no answer, or one that may change. */
+  #settle(reports: Held[], results: readonly (Entry | EventqError)[]): EventqError | undefined {
+    let again: EventqError | undefined;
+    this.#alone = Math.max(0, this.#alone - reports.length);
     reports.forEach((held, index) => {
+      const result = results[index] ?? new Unavailable("There was no answer.");
+      if (result instanceof EventqError && ![400, 404, 409, 413].includes(result.status)) {
+        this.#finished.push(held);
+        again = result;
+        return;
+      }
       this.#held.delete(held);
-      const result = results[index];
       if (!(result instanceof EventqError)) return;
       held.lost.abort();
       this.#logger(`The report on event ${held.event.id} was refused: ${result.message}`);
     });
+    return again;
   }
 
-  /** Renews the lease of every event held, each third of it. */
+  /** Renews the lease of every event held, each third of it, in one call for all that are due. */
   async #keepLoop(): Promise<void> {
     while (!this.#over) {
       const now = performance.now();
       const kept = [...this.#held].filter((held) => !held.gone);
-      const due = kept.filter((held) => held.beatAt <= now);
-      if (due.length) await Promise.all(due.map((held) => this.#keep(held)));
+      const due = kept.filter((held) => held.beatAt <= now).slice(0, reportsMax);
+      if (due.length) await this.#keep(due);
       else await this.#change((Math.min(...kept.map((held) => held.beatAt)) - now) / 1000);
     }
   }
 
-  async #keep(held: Held): Promise<void> {
+  async #keep(due: Held[]): Promise<void> {
     const askedAt = performance.now();
-    const third = held.leaseMs / 3;
-    const body = { worker_id: this.#client.workerId, attempt: held.event.attempt };
+    const alive = due.map(({ event: { id, attempt } }) => ({ id, attempt }));
+    const third = Math.min(...due.map((held) => held.leaseMs)) / 3000;
+    let results: readonly (Entry | EventqError)[] = [];
     try {
-      const timeout = Math.min(third / 1000, this.#client.timeout);
-      await this.#client.call("POST", `/events/${held.event.id}/heartbeat`, { body, tries: 1, timeout });
-      held.leaseEnd = askedAt + held.leaseMs;
-      held.beatAt = askedAt + third;
+      const how = { tries: 1, timeout: Math.min(third, beatSecondsMax) };
+      results = (await this.#client.next({ limit: 0, alive }, how)).results;
     } catch (error) {
-      if (error instanceof Conflict || error instanceof NotFound) {
+      if (!(error instanceof EventqError)) throw error;
+    }
+    due.forEach((held, index) => {
+      const result = results[index];
+      if (result === undefined || (result instanceof EventqError && !(result instanceof Conflict || result instanceof NotFound))) {
+        held.beatAt = performance.now() + held.leaseMs / 12; // another try soon
+      } else if (!(result instanceof EventqError)) {
+        held.leaseEnd = askedAt + held.leaseMs;
+        held.beatAt = askedAt + held.leaseMs / 3;
+      } else {
         held.beatAt = Infinity;
         if (held.report) return; // it has just been made
-        this.#logger(`The lease is lost: ${error.message}`);
+        this.#logger(`The lease is lost: ${result.message}`);
         held.gone = true;
         held.lost.abort();
-        return;
       }
-      // Another try soon. A lease that cannot be renewed counts as lost, but the server may take the report.
-      held.beatAt = performance.now() + third / 4;
-      if (performance.now() >= held.leaseEnd) held.lost.abort();
+    });
+  }
+
+  /** Tells of leases that ended by our own clock. The server may take the report all the same. */
+  async #watchLoop(): Promise<void> {
+    while (!this.#over) {
+      const now = performance.now();
+      for (const held of [...this.#held].filter((held) => held.leaseEnd <= now)) {
+        held.lost.abort();
+        if (!this.#ready.includes(held)) continue;
+        this.#ready.splice(this.#ready.indexOf(held), 1);
+        this.#giveUp(held);
+      }
+      const ends = [...this.#held].map((held) => held.leaseEnd).filter((end) => end > now);
+      await this.#change((Math.min(...ends) - now) / 1000);
     }
+  }
+
+  /** Of an event that no handler has begun, and whose lease is over. */
+  #giveUp(held: Held): void {
+    this.#release(held, { reason: "the lease ended before a handler began" });
   }
 
   #startHandlers(): void {
@@ -306,16 +353,22 @@ export class Worker {
     while (free > 0) {
       const held = this.#ready.shift();
       if (!held) return;
-      if (held.gone) {
-        this.#held.delete(held);
+      if (held.gone || held.leaseEnd <= performance.now()) {
+        this.#giveUp(held);
         continue;
       }
       held.running = true;
       --free;
-      void this.#handle(held).then((report) => {
-        this.#finish(held, report);
-        this.#startHandlers();
-      });
+      void this.#handle(held)
+        .catch((): Report => {
+          const { id, attempt } = held.event;
+          return { kind: "failed", body: { id, attempt, error_message: "What the handler threw cannot be told." } };
+        })
+        .then((report) => {
+          this.#finish(held, report);
+          this.#startHandlers();
+        })
+        .catch((error: unknown) => this.#fail(error));
     }
   }
 
@@ -325,7 +378,7 @@ export class Worker {
     const fitting =
       typeof this.#handlers === "function"
         ? [this.#handlers]
-        : [...this.#handlers].filter(([tag]) => event.tags.includes(tag)).map(([, handler]) => handler);
+        : this.#handlers.filter(([tag]) => event.tags.includes(tag)).map(([, handler]) => handler);
     const errors: string[] = [];
     const thrown: unknown[] = [];
     for (const handler of fitting) {
@@ -338,6 +391,8 @@ export class Worker {
     }
     const id = { id: event.id, attempt: event.attempt };
     const timed = { ...id, execution_time_ms: Math.floor(performance.now() - started) };
+    if (!fitting.length)
+      return { kind: "failed", body: { ...timed, error_message: `No handler here matches the tags ${event.tags.join(", ")}.` } };
     const laters = thrown.filter((error): error is Later => error instanceof Later);
     const failures = thrown.filter((error) => !(error instanceof Later));
     if (failures.length) {

@@ -36,7 +36,10 @@ declare module "node:net" {
 
 declare module "node:http" {
   interface Request {
+    url: string;
     headers: Record<string, string | undefined>;
+    on(event: "data", listener: (bytes: Uint8Array) => void): void;
+    on(event: "end", listener: () => void): void;
     resume(): void;
   }
   interface Response {

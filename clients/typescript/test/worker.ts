@@ -61,6 +61,37 @@ class Line {
   }
 }
 
+interface TurnBody {
+  alive?: object[];
+  [reports: string]: unknown;
+}
+type Answer = [status: number, body: object | string];
+
+/** Runs `check` with a client of a server that answers turns as `tell` says. */
+async function withTold(tell: (body: TurnBody, path: string) => Promise<Answer> | Answer, check: (told: Client) => Promise<void>): Promise<void> {
+  const server = createHttpServer((request, response) => {
+    let text = "";
+    request.on("data", (bytes) => (text += new TextDecoder().decode(bytes)));
+    request.on("end", async () => {
+      const [status, body] = await tell(JSON.parse(text) as TurnBody, request.url);
+      response.writeHead(status).end(typeof body === "string" ? body : JSON.stringify(body));
+    });
+  });
+  await new Promise<void>((ready) => server.listen(0, "127.0.0.1", ready));
+  await check(new Client(`http://127.0.0.1:${server.address().port}`)).finally(() => server.close());
+}
+
+/** What the server says. */
+async function forwarded(body: TurnBody, path: string): Promise<[number, { events: ClaimedEvent[] }]> {
+  const headers = { "Content-Type": "application/json" };
+  const response = await fetch(client.url + path, { method: "POST", headers, body: JSON.stringify(body) });
+  return [response.status, (await response.json()) as { events: ClaimedEvent[] }];
+}
+
+const beats = (body: TurnBody, path: string) => path.endsWith("/heartbeat") || body.alive !== undefined;
+const reports = (body: TurnBody) =>
+  ["completed", "failed", "released"].flatMap((kind) => (body[kind] ?? []) as { id: number; attempt: number }[]);
+
 /** Something that will be so, and can be waited for. */
 function signal(): { set: () => void; wait: Promise<void> } {
   let set = () => {};
@@ -178,6 +209,46 @@ void test("all handlers that fit run and the gravest result counts", async () =>
   await worker.stop();
 });
 
+void test("the tags of handlers are trimmed as the server trims them", async () => {
+  const tag = newTag();
+  const seen: number[] = [];
+  const worker = new Worker(client, { [` ${tag}\t`]: ({ id }) => void seen.push(id) });
+  worker.start();
+  const { id } = await client.publish(tag);
+  assert.equal((await client.wait(id, enough)).status, "COMPLETED");
+  assert.deepEqual(seen, [id]);
+  await worker.stop();
+});
+
+void test("an event that no handler fits is a failure that is retried", () =>
+  withTold(async (body, path) => {
+    const [status, answer] = await forwarded(body, path);
+    for (const event of answer.events ?? []) if (event.attempt === 1) event.tags = ["other"];
+    return [status, answer];
+  }, (told) =>
+    withWorker(() => {}, async (publish) => {
+      const { id } = await publish();
+      assert.equal((await client.wait(id, enough)).status, "COMPLETED");
+      assert.deepEqual(await actions(id), ["FAILED", "COMPLETED"]);
+      assert.equal((await client.log(id))[1]?.["error_message"], "No handler here matches the tags other.");
+    }, {}, told)));
+
+void test("what cannot be told is a failure that is retried", async () => {
+  const handler: Handler = ({ attempt }) => {
+    if (attempt === 1) throw Object.create(null);
+    if (attempt === 2) throw new Later(NaN);
+    if (attempt === 3) throw new Later(null as unknown as number);
+  };
+  await withWorker(handler, async (_, __, tag) => {
+    const { id } = await client.publish(tag, 1, { retry: atOnce, max_retries: 5 });
+    assert.equal((await client.wait(id, enough)).status, "COMPLETED");
+    assert.deepEqual(await actions(id), ["FAILED", "FAILED", "FAILED", "COMPLETED"]);
+  }, { concurrency: 1 });
+});
+
+void test("what breaks the worker itself ends run", () =>
+  withTold(() => [200, { no: "events" }], (told) => assert.rejects(new Worker(told, () => {}).run(), (error) => error instanceof TypeError)));
+
 void test("a worker that is refused says so", () =>
   assert.rejects(
     new Worker(client, () => {}, { tags: "no blank", logger: () => {} }).run(),
@@ -214,6 +285,79 @@ void test("a lost lease is told and the other attempt counts", async () => {
     assert.deepEqual([await actions(id), (await client.log(id)).at(-1)?.attempt], [["RESET", "COMPLETED"], 2]);
   });
   assert.deepEqual(lost, [true]);
+});
+
+void test("a lost lease is told in time while the call that keeps it hangs", async () => {
+  const mended = signal();
+  const lost: boolean[] = [];
+  const handler: Handler = async ({ attempt }, signal) => {
+    if (attempt === 1) lost.push(await aborted(signal, enough));
+    mended.set();
+  };
+  const tell = async (body: TurnBody, path: string): Promise<Answer> => {
+    if (beats(body, path)) await mended.wait;
+    return forwarded(body, path);
+  };
+  await withTold(tell, (told) =>
+    withWorker(handler, async (publish) => {
+      assert.equal((await client.wait((await publish()).id, enough)).status, "COMPLETED");
+      assert.deepEqual(lost, [true]);
+    }, {}, told));
+});
+
+void test("an event whose lease ended before a handler began is not begun", async () => {
+  const begun: [number, number][] = [];
+  let other = 0;
+  const over = async () => (await client.log(other)).some(({ attempt, action }) => attempt === 1 && action !== "PICKED");
+  const handler: Handler = async ({ id, attempt }) => {
+    begun.push([id, attempt]);
+    const end = performance.now() + enough * 1000;
+    if (begun.length === 1) while (!(await over()) && performance.now() < end); // until the server has the other's attempt no more
+  };
+  await withTold((body, path) => (beats(body, path) ? [503, {}] : forwarded(body, path)), (told) =>
+    withWorker(handler, async (_, worker, tag) => {
+      other = (await client.publishBatch([{ tags: tag }, { tags: tag }])).events[1]!.id;
+      assert.equal((await client.wait(other, enough)).status, "COMPLETED");
+      assert(!begun.some(([id, attempt]) => id === other && attempt === 1));
+      await worker.stop();
+    }, { concurrency: 1, prefetch: 1 }, told));
+});
+
+void test("one call keeps all leases that are due", async () => {
+  const kept = signal();
+  const tell = (body: TurnBody, path: string) => {
+    if (body.alive?.length === 5) kept.set();
+    return forwarded(body, path);
+  };
+  await withTold(tell, (told) =>
+    withWorker(() => kept.wait, async (_, __, tag) => {
+      const { correlation_id } = await client.publishBatch(Array.from({ length: 5 }, () => ({ tags: tag })));
+      const { events } = await client.waitCorrelation(correlation_id, enough);
+      assert.deepEqual(events.map(({ attempts }) => attempts), [1, 1, 1, 1, 1]);
+    }, { concurrency: 5 }, told));
+});
+
+void test("a lease counts from the answer and is kept at once after a long wait", async () => {
+  const calls: string[] = [];
+  const done = signal();
+  const event = { id: 7, tags: "a", attempt: 1, updated_at: "2025-01-01T00:00:00.000Z", lease_until: "2025-01-01T00:00:01.000Z" };
+  const tell = async (body: TurnBody, path: string): Promise<Answer> => {
+    const said = reports(body);
+    if (beats(body, path) || said.length) {
+      calls.push(beats(body, path) ? "beat" : (body["completed"] as object[]).length ? "done" : "given back");
+      done.set();
+      return [200, { results: (body.alive ?? said).map(() => ({ status: 200 })), events: [] }];
+    }
+    await aborted(new AbortController().signal, 1.1); // longer than the lease
+    return [200, { results: [], events: calls.length ? [] : [event] }];
+  };
+  await withTold(tell, async (told) => {
+    const worker = new Worker(told, () => done.wait, { concurrency: 1, prefetch: 0, logger: () => {} });
+    worker.start();
+    await done.wait;
+    await worker.stop();
+    assert.deepEqual(calls, ["beat", "done"]);
+  });
 });
 
 void test("stop waits for a handler and gives the rest back", async () => {
@@ -273,6 +417,49 @@ void test("a completion whose answer is lost is recorded once", () =>
     assert.equal((await over.complete(claim!)).event_id, id);
     assert.deepEqual(await actions(id), ["COMPLETED"]);
   }));
+
+void test("a reset and a cancellation whose answer is lost are not made again", () =>
+  withLine(async (line) => {
+    const over = new Client(line.url);
+    const { id, tags } = await client.publish(newTag());
+    for (const call of ["reset", "cancel"] as const) {
+      await client.next({ tags });
+      await over.get(id);
+      line.answersToLose = 1;
+      await assert.rejects(over[call](id), (error) => error instanceof UnknownOutcome);
+    }
+    assert.deepEqual(await actions(id), ["RESET", "CANCELLED"]);
+  }));
+
+void test("reports wait until what is between takes them", async () => {
+  const answers = [408, 429, 500, 502, 503, 504];
+  const tell = (body: TurnBody, path: string): Promise<Answer> | Answer =>
+    reports(body).length && answers.length ? [answers.pop()!, "<html>"] : forwarded(body, path);
+  await withTold(tell, (told) =>
+    withWorker(() => {}, async (publish) => {
+      const { status, attempts } = await client.wait((await publish()).id, enough);
+      assert.deepEqual([status, attempts, answers], ["COMPLETED", 1, []]);
+    }, {}, told));
+});
+
+void test("of reports that are refused together only the bad one is dropped", async () => {
+  let bad: { id: number; attempt: number } | undefined;
+  const tell = (body: TurnBody, path: string): Promise<Answer> | Answer => {
+    const said = reports(body);
+    if (said.length && !bad) {
+      if (said.length < 4) return [503, {}]; // until they have gathered
+      bad = said[1];
+    }
+    return bad && said.some(({ id, attempt }) => id === bad!.id && attempt === bad!.attempt) ? [400, { error: "Bad." }] : forwarded(body, path);
+  };
+  await withTold(tell, (told) =>
+    withWorker(() => {}, async (_, __, tag) => {
+      const { correlation_id } = await client.publishBatch(Array.from({ length: 4 }, () => ({ tags: tag })));
+      const { completed, events } = await client.waitCorrelation(correlation_id, enough);
+      assert.equal(completed, 4);
+      assert.deepEqual(events.map(({ attempts }) => attempts), events.map(({ id }) => (id === bad!.id ? 2 : 1)));
+    }, {}, told));
+});
 
 void test("what was sent without an answer has an unknown outcome", () =>
   withLine(async (line) => {

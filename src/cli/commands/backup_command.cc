@@ -10,6 +10,7 @@
 #include <ostream>
 #include <string>
 #include <system_error>
+#include <utility>
 
 #include "cli/command_table.h"
 #include "cli/interrupt.h"
@@ -22,18 +23,36 @@
 namespace eventq::cli {
 namespace {
 
-// The first thing wrong with the copy, empty when there is none.
-Result<std::string> check_copy(const std::string& path, const Interrupt& interrupt) {
-  std::string first;
+// What was found out about a copy.
+struct Checked {
+  std::string unsound;   // the first thing that SQLite finds wrong with it; empty: nothing
+  std::string violated;  // the first promise of a store that it breaks; empty: none
+  std::string note;      // what was not checked; empty: all was
+};
+
+Result<Checked> check_copy(const std::string& path, const Interrupt& interrupt) {
+  const auto facts = sqlite::inspect(path);
+  if (!facts) return facts.error();
+  Checked checked;
+  if (facts->schema != facts->newest_schema) {
+    auto unsound = sqlite::check_sound(path);
+    if (!unsound) return unsound.error();
+    checked.unsound = std::move(*unsound);
+    checked.note = "The store has schema " + std::to_string(facts->schema) + ", this eventq verifies " +
+                   std::to_string(facts->newest_schema) + ": only SQLite's integrity check was made.\n";
+    return checked;
+  }
   const auto counts =
       sqlite::audit(path, {.on_violation =
                                [&](const sqlite::Violation& violation) {
+                                 const bool sound = violation.proof != sqlite::Proof::sound;
+                                 std::string& first = sound ? checked.violated : checked.unsound;
                                  if (first.empty())
                                    first = std::string(name_of(violation.proof)) + ": " + violation.text;
                                },
                            .on_progress = [&](std::int64_t, std::int64_t) { return !interrupt.asked(); }});
   if (!counts) return counts.error();
-  return first;
+  return checked;
 }
 
 // The name, too, is to survive a power cut.
@@ -49,7 +68,7 @@ bool sync_folder(const std::string& file) {
 ExitCode give_up(Invocation& invocation, const std::string& partial, const Interrupt& interrupt,
                  const std::string& message) {
   std::error_code none;
-  std::filesystem::remove(partial, none);
+  for (const char* const beside : {"", "-wal", "-shm"}) std::filesystem::remove(partial + beside, none);
   if (interrupt.asked()) return fail(invocation, "interrupted; there is no copy", ExitCode::interrupted);
   return fail(invocation, message);
 }
@@ -68,11 +87,11 @@ ExitCode copy(Invocation& invocation, const std::string& from, const std::string
       return fail(invocation, copied.error().message);
     if (!copied) return give_up(invocation, partial, interrupt, copied.error().message);
   }
-  const auto fault = check_copy(partial, interrupt);
-  if (!fault) return give_up(invocation, partial, interrupt, fault.error().message);
-  if (!fault->empty()) {
+  const auto checked = check_copy(partial, interrupt);
+  if (!checked) return give_up(invocation, partial, interrupt, checked.error().message);
+  if (!checked->unsound.empty()) {
     return give_up(invocation, partial, interrupt,
-                   "the copy does not hold together (" + *fault +
+                   "the copy is not sound (" + checked->unsound +
                        "), and was removed. Look at the store with `eventq verify sqlite:" + from + "`.");
   }
   if (renameat2(AT_FDCWD, partial.c_str(), AT_FDCWD, to.c_str(), RENAME_NOREPLACE) != 0) {
@@ -81,12 +100,16 @@ ExitCode copy(Invocation& invocation, const std::string& from, const std::string
   }
   if (!sync_folder(to)) return fail(invocation, "cannot sync the folder of " + to + "; the copy is there.");
   std::error_code none;
+  const bool verified = checked->violated.empty() && checked->note.empty();
   invocation.err << "Copied " << from << " to " << to << " ("
-                 << grouped(static_cast<std::int64_t>(std::filesystem::file_size(to, none)))
-                 << " bytes, verified).\n"
-                 << "To restore it: stop the server, remove " << from << ", " << from << "-wal and " << from
-                 << "-shm, copy " << to << " to " << from << ", and start the server.\n";
-  return ExitCode::done;
+                 << grouped(static_cast<std::int64_t>(std::filesystem::file_size(to, none))) << " bytes"
+                 << (verified ? ", verified" : "") << ").\n"
+                 << checked->note << "To restore it: stop the server, remove " << from << ", " << from
+                 << "-wal and " << from << "-shm, copy " << to << " to " << from
+                 << ", and start the server.\n";
+  if (checked->violated.empty()) return ExitCode::done;
+  return fail(invocation, "the copy is there and is what the store is, but that breaks a promise (" +
+                              checked->violated + "). See all with `eventq verify sqlite:" + to + "`.");
 }
 
 ExitCode run(Invocation& invocation) {
@@ -107,9 +130,12 @@ CommandSpec backup_command() {
       .name = "backup",
       .summary = "Copy a store, also while a server runs on it",
       .details =
-          "The copy is of one moment, is synced to disk and verified (see eventq verify) before it gets its "
-          "name. "
-          "The store is only read. A file that exists is never overwritten.",
+          "The copy is of one moment, is synced to disk and checked before it gets its name. The store is "
+          "only read. A file that exists is never overwritten.\n\n"
+          "A copy that SQLite finds damaged is removed. One in which eventq verify finds a violation is "
+          "kept, "
+          "with a warning and exit code 1. A store of another schema, such as before an upgrade, is copied "
+          "after SQLite's integrity check alone.",
       .positionals =
           {{.name = "DEST", .help = "The new file", .completes = Completes::file, .required = true}},
       .options = {{.name = "--store",

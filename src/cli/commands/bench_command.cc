@@ -54,7 +54,7 @@ class Walker {
     if (held_ != 0) body += R"(,"completed":[{"id":)" + std::to_string(held_) + "}]";
     held_ = 0;
     if (!post("/events/next", body + "}")) return false;
-    JsonParser parser;
+    JsonParser parser(kAnswerDepth);
     const auto answer = parser.parse(answer_);
     const auto events = answer ? elements_at(*answer, "events") : std::vector<JsonValue>();
     if (events.empty()) return false;
@@ -92,7 +92,8 @@ class Walker {
 };
 
 // Each connection makes a step as soon as the one before is done, until its time is over or a step fails.
-Measured measure(Invocation& run, const Load& load, const Interrupt& interrupt, std::string workload,
+// Without `interrupt` Ctrl-C does not end it.
+Measured measure(Invocation& run, const Load& load, const Interrupt* interrupt, std::string workload,
                  bool timed, const std::function<bool(Walker&)>& step) {
   Measured measured{.workload = std::move(workload)};
   std::vector<Measured> parts(load.connections);
@@ -101,7 +102,7 @@ Measured measure(Invocation& run, const Load& load, const Interrupt& interrupt, 
   for (std::size_t i = 0; i < load.connections; ++i) {
     threads.emplace_back([&, i] {
       Walker walker(run.server, load, i);
-      while (!interrupt.asked() && (!timed || steady_now() - start < load.time)) {
+      while (!(interrupt != nullptr && interrupt->asked()) && (!timed || steady_now() - start < load.time)) {
         const SteadyTime before = steady_now();
         if (!step(walker)) break;
         parts[i].micros.push_back(micros_since(before).count());
@@ -145,7 +146,7 @@ ExitCode check_queue(Invocation& run) {
   }
   const Called queue = told(run, answer);
   if (!queue) return queue.code;
-  JsonParser parser;
+  JsonParser parser(kAnswerDepth);
   const auto body = parser.parse(queue.body);
   if (body && integer_at(*body, "depth").value_or(0) == 0) return ExitCode::done;
   return fail(run,
@@ -184,14 +185,18 @@ ExitCode run(Invocation& invocation) {
   const auto work = [](Walker& walker) { return walker.turn(); };
   const auto both = [](Walker& walker) { return walker.publish() && walker.turn(); };
   std::string error;
-  for (const Measured& measured : {measure(invocation, load, interrupt, "publish", true, publish),
-                                   measure(invocation, load, interrupt, "work", false, work),
-                                   measure(invocation, load, interrupt, "publish and work", true, both)}) {
-    printer.add(record_of(measured));
+  for (const Measured& measured : {measure(invocation, load, &interrupt, "publish", true, publish),
+                                   measure(invocation, load, &interrupt, "work", false, work),
+                                   measure(invocation, load, &interrupt, "publish and work", true, both)}) {
+    if (!measured.micros.empty()) printer.add(record_of(measured));
     if (error.empty()) error = measured.error;
   }
   printer.finish();
-  measure(invocation, load, interrupt, "the rest", false, work);
+  if (interrupt.asked()) {
+    invocation.err << "Interrupted: works off what was published. Ctrl-C again leaves it there.\n"
+                   << std::flush;
+  }
+  measure(invocation, load, nullptr, "the rest", false, work);
   if (!error.empty()) return fail(invocation, error);
   return interrupt.asked() ? ExitCode::interrupted : ExitCode::done;
 }

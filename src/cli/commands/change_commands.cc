@@ -55,7 +55,7 @@ std::optional<bool> says(Invocation& run, std::int64_t id, const std::string& er
   const Called called = call(run, "GET", "/events/" + std::to_string(id));
   code = called.code;
   if (!called) return std::nullopt;
-  JsonParser parser;
+  JsonParser parser(kAnswerDepth);
   const auto event = parser.parse(called.body);
   return event && contains_ignoring_case(text_at(*event, "error_message").value_or(""), error);
 }
@@ -128,29 +128,53 @@ RecordPrinter answers(Invocation& run) {
            {"TIME", "created_at", Kind::time}}};
 }
 
+// Retrying takes nothing from a worker: that is what reset is for.
+ExitCode left_alone(Invocation& run, std::int64_t id) {
+  const std::string number = std::to_string(id);
+  return fail(run, "event " + number + " is in work now, left alone. `eventq reset " + number +
+                       "` takes it from its worker.");
+}
+
+std::string status_now(Invocation& run, std::int64_t id) {
+  const auto answer = run.server.call({.target = "/events/" + std::to_string(id)});
+  JsonParser parser(kAnswerDepth);
+  const auto event = answer ? parser.parse(answer->body) : Error{};
+  return event ? text_at(*event, "status").value_or("") : "";
+}
+
 ExitCode change_one(Invocation& run, std::int64_t id, RecordPrinter& printer) {
+  const bool retry = run.command.name == "retry";
   Query query;
   query.add("reason", run.arguments.text("--reason"));
-  const Called called = call(run, "POST",
-                             "/events/" + std::to_string(id) + "/" + std::string(change_of(run).call) +
-                                 (query.text().empty() ? "" : "?" + query.text()));
+  if (retry) query.add("spare_processing", "true");  // a worker may have taken it since it was looked at
+  const auto answer =
+      run.server.call({.method = "POST",
+                       .target = "/events/" + std::to_string(id) + "/" + std::string(change_of(run).call) +
+                                 (query.text().empty() ? "" : "?" + query.text())});
+  if (retry && answer && answer->status == 409 && status_now(run, id) == "PROCESSING")
+    return left_alone(run, id);
+  const Called called = told(run, answer);
   if (called) printer.add(called.body);
   return called.code;
 }
 
-// Retrying takes nothing from a worker: that is what reset is for.
-ExitCode check_retry(Invocation& run, std::int64_t id) {
+// Whether it can be done to this event, as far as can be said before.
+ExitCode check_one(Invocation& run, std::int64_t id) {
   const Called called = call(run, "GET", "/events/" + std::to_string(id));
   if (!called) return called.code;
-  JsonParser parser;
+  JsonParser parser(kAnswerDepth);
   const auto event = parser.parse(called.body);
-  if (!event || waits_for_retry(*event)) return ExitCode::done;
+  if (!event) return fail(run, "the server's answer cannot be read: " + event.error().message);
   const std::string name = "event " + std::to_string(id);
   const std::string status = text_at(*event, "status").value_or("");
-  if (status == "PROCESSING") {
-    return fail(run, name + " is PROCESSING: a worker holds it. `eventq reset " + std::to_string(id) +
-                         "` takes it from the worker.");
+  if (run.command.name != "retry") {
+    const auto& fit = change_of(run).statuses;
+    if (std::find(fit.begin(), fit.end(), status) != fit.end()) return ExitCode::done;
+    return fail(run, name + " is " + status + ": `eventq " + std::string(run.command.name) + "` is for " +
+                         join_list(fit) + " events.");
   }
+  if (waits_for_retry(*event)) return ExitCode::done;
+  if (status == "PROCESSING") return left_alone(run, id);
   if (status == "PENDING")
     return fail(run, name + " is PENDING and does not wait for a retry: there is nothing to do.");
   return fail(run,
@@ -159,20 +183,19 @@ ExitCode check_retry(Invocation& run, std::int64_t id) {
 }
 
 ExitCode change_ids(Invocation& run) {
-  const bool retry = run.command.name == "retry";
   const bool dry_run = run.arguments.has("--dry-run");
+  const bool checks = dry_run || run.command.name == "retry";
   RecordPrinter printer = answers(run);
+  std::size_t fit = 0;
   const ExitCode code = for_each_id(run, [&](std::int64_t id) {
-    if (retry) {
-      if (const ExitCode checked = check_retry(run, id); checked != ExitCode::done) return checked;
-    }
-    return dry_run ? ExitCode::done : change_one(run, id, printer);
+    const ExitCode checked = checks ? check_one(run, id) : ExitCode::done;
+    if (checked == ExitCode::done) ++fit;
+    return checked == ExitCode::done && !dry_run ? change_one(run, id, printer) : checked;
   });
-  if (dry_run) {
-    run.err << "Would " << change_of(run).verb << " " << events_text(run.arguments.texts("ID").size())
-            << ". Nothing changed.\n";
-    return code;
+  if (dry_run && code != ExitCode::usage) {
+    run.err << "Would " << change_of(run).verb << " " << events_text(fit) << ". Nothing changed.\n";
   }
+  if (dry_run) return code;
   printer.finish();
   return code;
 }
@@ -185,7 +208,7 @@ ExitCode change_matches(Invocation& run, const std::vector<Match>& events) {
     const ExitCode code = change_one(run, event.id, printer);
     if (code == ExitCode::done) ++done;
     if (code != ExitCode::done) worst = code;
-    if (code == ExitCode::unreachable) break;
+    if (is_hopeless(code)) break;
   }
   printer.finish();
   run.err << change_of(run).done << " " << done << " of " << events_text(events.size()) << ".\n";
@@ -251,6 +274,9 @@ ExitCode change(Invocation& run) {
   if (filter.has_value() == run.arguments.has("ID")) {
     return wrong_usage(
         run, filter ? "give IDs or --filter, not both" : "say which events: their IDs, or --filter");
+  }
+  if (!filter && run.arguments.has("--expect")) {
+    return wrong_usage(run, "--expect goes with --filter: IDs say themselves how many they are");
   }
   return filter ? change_filtered(run, *filter) : change_ids(run);
 }

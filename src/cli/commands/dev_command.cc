@@ -59,7 +59,7 @@ class Demo {
   bool others_are_there() {
     const auto answer = server_->call({.target = "/workers"});
     if (!answer || answer->status != 200) return true;
-    JsonParser parser;
+    JsonParser parser(kAnswerDepth);
     const auto body = parser.parse(answer->body);
     if (!body) return true;
     const auto workers = elements_at(*body, "workers");

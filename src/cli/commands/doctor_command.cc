@@ -82,8 +82,9 @@ void look_at_queue(const JsonValue& queue, bool workers, std::vector<Diagnosis>&
                      "eventq queue resume " + name});
   }
   if (const auto most = integer_at(queue, "config.maxQueueDepth"); most && number("depth") >= *most) {
-    found.push_back({State::warn, "queue " + name, "is full: " + grouped(number("depth")) + " live events",
-                     "start more workers, or eventq queue set " + name + " --max-depth N"});
+    found.push_back(
+        {State::warn, "queue " + name, "is full: " + grouped(number("depth")) + " live events",
+         "start more workers, or eventq queue set " + name + " maxQueueDepth=" + std::to_string(2 * *most)});
   }
   if (!workers && number("counts.PENDING") > 0) {
     found.push_back({State::warn, "queue " + name,
@@ -106,12 +107,12 @@ void look_at_queues(Invocation& invocation, std::vector<Diagnosis>& found) {
     found.push_back({State::warn, "queues", "the server does not tell of them", "see its log"});
     return;
   }
-  JsonParser workers_parser;
+  JsonParser workers_parser(kAnswerDepth);
   const auto workers_body = workers_parser.parse(workers->body);
   const auto is_there = [](const JsonValue& worker) { return text_at(worker, "stale") == "false"; };
   const auto all = workers_body ? elements_at(*workers_body, "workers") : std::vector<JsonValue>();
   const bool any = std::any_of(all.begin(), all.end(), is_there);
-  JsonParser parser;
+  JsonParser parser(kAnswerDepth);
   const auto body = parser.parse(queues->body);
   const std::size_t before = found.size();
   const auto list = body ? elements_at(*body, "queues") : std::vector<JsonValue>();
@@ -132,7 +133,7 @@ std::vector<Diagnosis> look_at_server(Invocation& invocation) {
     found.push_back({State::fail, "server", "its store takes no writes: " + ready->body, "see its log"});
   } else {
     std::string version = "?";
-    JsonParser parser;
+    JsonParser parser(kAnswerDepth);
     if (const auto document = invocation.server.call({.target = "/openapi.json"});
         document && document->status == 200) {
       if (const auto body = parser.parse(document->body))

@@ -79,7 +79,7 @@ Result<EventFilter> parse_event_filter(std::string_view text) {
   for (const std::string& word : words) {
     if (auto applied = apply_condition(filter, word); !applied) return applied.error();
   }
-  const auto statuses = split_list(kEventStatuses);
+  const auto statuses = split_list(event_statuses());
   if (filter.status && std::find(statuses.begin(), statuses.end(), *filter.status) == statuses.end()) {
     return wrong("there is no status " + toml_string(*filter.status) +
                  did_you_mean(*filter.status, statuses));

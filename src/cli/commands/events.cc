@@ -9,6 +9,7 @@
 #include "base/time_text.h"
 #include "cli/record.h"
 #include "cli/settings.h"
+#include "model/names.h"
 
 namespace eventq::cli {
 namespace {
@@ -17,6 +18,15 @@ constexpr std::int64_t kWaitMax = 60;  // seconds that one call may wait
 constexpr Millis kAnswerTime{10'000};  // beyond that
 
 }  // namespace
+
+std::string event_statuses() {
+  std::vector<std::string> names;
+  for (auto status = Status::pending; status <= Status::cancelled;
+       status = static_cast<Status>(static_cast<int>(status) + 1)) {
+    names.emplace_back(name_of(status));
+  }
+  return join_list(names);
+}
 
 Parameter event_ids() {
   return {.name = "ID", .help = "The number of an event, or several", .required = true, .many = true};
@@ -38,7 +48,8 @@ bool has_ended(std::string_view status) { return status != "PENDING" && status !
 std::optional<std::int64_t> event_number(Invocation& run, const std::string& text) {
   const auto number = parse_whole<std::int64_t>(text);
   if (!number) {
-    fail(run, toml_string(text) + " is no event: an event is named by its number, the `id` of `eventq ls`");
+    wrong_usage(run,
+                toml_string(text) + " is no event: an event is named by its number, the `id` of `eventq ls`");
   }
   return number;
 }
@@ -75,12 +86,19 @@ void NamedEvents::finish() {
   if (as_list_) list_.finish();
 }
 
+bool is_hopeless(ExitCode code) { return code == ExitCode::unreachable || code == ExitCode::forbidden; }
+
 ExitCode for_each_id(Invocation& run, const std::function<ExitCode(std::int64_t)>& act) {
-  ExitCode worst = ExitCode::done;
+  std::vector<std::int64_t> ids;
   for (const std::string& text : run.arguments.texts("ID")) {
     const auto id = event_number(run, text);
-    const ExitCode code = id ? act(*id) : ExitCode::failed;
-    if (code == ExitCode::unreachable) return code;
+    if (!id) return ExitCode::usage;
+    ids.push_back(*id);
+  }
+  ExitCode worst = ExitCode::done;
+  for (const std::int64_t id : ids) {
+    const ExitCode code = act(id);
+    if (is_hopeless(code)) return code;
     if (code != ExitCode::done) worst = ExitCode::failed;
   }
   return worst;
@@ -101,7 +119,7 @@ Paged each_event(Invocation& run, const Query& query, std::int64_t after_id, std
     const Called called = call(run, "GET", "/events?" + next.text());
     paged.code = called.code;
     if (!called) return paged;
-    JsonParser parser;
+    JsonParser parser(kAnswerDepth);
     const auto body = parser.parse(called.body);
     if (!body) {
       paged.code = fail(run, "the server's list of events cannot be read: " + body.error().message);
@@ -115,6 +133,47 @@ Paged each_event(Invocation& run, const Query& query, std::int64_t after_id, std
     }
     if (events.size() < page) return paged;
   }
+}
+
+std::vector<Parameter> list_options() {
+  return {{.name = "--status",
+           .value = "STATUS",
+           .help = "Only these",
+           .choices = event_statuses(),
+           .completes = Completes::choice},
+          {.name = "--tag", .value = "TAG", .help = "Only events with it; with any of several", .many = true},
+          {.name = "--queue", .value = "NAME", .help = "Only of this queue", .completes = Completes::queue},
+          {.name = "--worker", .value = "ID", .help = "Only those that this worker holds, or ended"},
+          {.name = "--correlation", .value = "ID", .help = "Only those with this mark"}};
+}
+
+Query list_query(const Arguments& arguments) {
+  Query query;
+  query.add("status", arguments.text("--status")).add("queue", arguments.text("--queue"));
+  query.add("worker_id", arguments.text("--worker")).add("correlation_id", arguments.text("--correlation"));
+  if (arguments.has("--tag")) query.add("tags", join_list(arguments.texts("--tag")));
+  return query;
+}
+
+// There is no list from the end: doubles its step, then halves it.
+Newest newest_event(Invocation& run, const std::function<void(const JsonValue& event)>& visit) {
+  Newest newest;
+  std::int64_t step = 1;
+  bool growing = true;
+  while (step > 0) {
+    std::optional<std::int64_t> beyond;
+    const Paged paged = each_event(run, Query(), newest.id + step - 1, 1, [&](const JsonValue& event) {
+      beyond = integer_at(event, "id");
+      if (visit) visit(event);
+      return false;
+    });
+    newest.code = paged.code;
+    if (paged.code != ExitCode::done) return newest;
+    if (beyond) newest.id = *beyond;
+    if (!beyond) growing = false;
+    step = growing ? step * 2 : step / 2;
+  }
+  return newest;
 }
 
 std::int64_t wait_slice(std::optional<SteadyTime> deadline) {
@@ -136,7 +195,7 @@ Waited wait_for_end(Invocation& run, std::int64_t id, std::optional<SteadyTime> 
 }
 
 ExitCode tell_end(Invocation& run, std::string_view event) {
-  JsonParser parser;
+  JsonParser parser(kAnswerDepth);
   const auto record = parser.parse(event);
   const std::string status = record ? text_at(*record, "status").value_or("") : "";
   if (status == "COMPLETED" || status == "COMPLETED_WITH_ERRORS") return ExitCode::done;

@@ -14,8 +14,8 @@
 
 namespace eventq::cli {
 
-inline constexpr std::string_view kEventStatuses =
-    "PENDING,PROCESSING,COMPLETED,COMPLETED_WITH_ERRORS,FAILED,SUPERSEDED,CANCELLED";
+// Every status of an event: "PENDING,PROCESSING,..."
+[[nodiscard]] std::string event_statuses();
 
 // ID...
 [[nodiscard]] Parameter event_ids();
@@ -25,7 +25,7 @@ inline constexpr std::string_view kEventStatuses =
 
 [[nodiscard]] bool has_ended(std::string_view status);
 
-// The number of an event as it was typed. Empty: it is none, which has been told.
+// The number of an event as it was typed. Empty: it is none, which has been told as wrong usage.
 [[nodiscard]] std::optional<std::int64_t> event_number(Invocation& run, const std::string& text);
 
 // The duration given as `option`. Empty when it was not given; an error has a message for wrong_usage().
@@ -46,8 +46,12 @@ class NamedEvents {
   bool first_ = true;
 };
 
-// Does `act` for each of the IDs, also after one that failed; stops when there is no server.
-// ExitCode::failed when some failed, whatever `act` returned for them.
+// There is no server, or it does not let us: it will be the same for the next event.
+[[nodiscard]] bool is_hopeless(ExitCode code);
+
+// Does `act` for each of the IDs, also after one that failed; stops when there is no server, or it does not
+// let us. ExitCode::failed when some failed, whatever `act` returned for them. An ID that is no number is
+// wrong usage: then nothing is done.
 ExitCode for_each_id(Invocation& run, const std::function<ExitCode(std::int64_t)>& act);
 
 // "status=FAILED&tags=email": a query from parts, encoded. Parts without a value are left out.
@@ -68,6 +72,17 @@ struct Paged {
 };
 Paged each_event(Invocation& run, const Query& query, std::int64_t after_id, std::size_t page,
                  const VisitEvent& visit);
+
+// --status, --tag, --queue, --worker, --correlation: which events to list; and the query they make.
+[[nodiscard]] std::vector<Parameter> list_options();
+[[nodiscard]] Query list_query(const Arguments& arguments);
+
+// The greatest id of an event, 0 when there is none. `visit` sees some of the newest.
+struct Newest {
+  ExitCode code = ExitCode::done;
+  std::int64_t id = 0;
+};
+Newest newest_event(Invocation& run, const std::function<void(const JsonValue& event)>& visit = {});
 
 // Waits until the event has ended, at most until `deadline` (none: as long as it takes).
 struct Waited {

@@ -9,8 +9,8 @@
 
 #include "base/json.h"
 #include "base/json_writer.h"
-#include "base/percent.h"
 #include "cli/command_table.h"
+#include "cli/commands/events.h"
 #include "cli/interrupt.h"
 #include "cli/invocation.h"
 #include "cli/progress.h"
@@ -46,56 +46,42 @@ std::string line_of(const JsonValue& event) {
   return line;
 }
 
-std::string query_of(const Arguments& arguments) {
-  std::string query = "/events?limit=1000";
-  constexpr std::pair<std::string_view, std::string_view> kFilters[] = {
-      {"--queue", "queue"}, {"--status", "status"}, {"--tag", "tags"}};
-  for (const auto& [option, parameter] : kFilters) {
-    if (const auto value = arguments.text(option)) {
-      query += "&" + std::string(parameter) + "=" + percent_encode(*value);
-    }
+// How many there will be, if that is known.
+std::optional<std::int64_t> total_of(Invocation& invocation, Query query) {
+  const auto answer = invocation.server.call({.target = "/events?" + query.add("limit", "1").text()});
+  JsonParser parser(kAnswerDepth);
+  const auto body = answer ? parser.parse(answer->body) : Error{};
+  return body && text_at(*body, "total_exact") == "true" ? integer_at(*body, "total") : std::nullopt;
+}
+
+// Prints the event with this id. The list has no payloads.
+ExitCode print_event(Invocation& invocation, std::int64_t id) {
+  const auto answer = invocation.server.call({.target = "/events/" + std::to_string(id)});
+  if (answer && answer->status == 404) return ExitCode::done;  // removed meanwhile
+  const Called called = told(invocation, answer);
+  if (!called) return called.code;
+  JsonParser parser(kAnswerDepth);
+  const auto event = parser.parse(called.body);
+  if (!event) {
+    return fail(invocation, "event " + std::to_string(id) + " cannot be read: " + event.error().message);
   }
-  return query;
+  invocation.out << line_of(*event) << '\n';
+  return invocation.out ? ExitCode::done : ExitCode::failed;
 }
 
 ExitCode run(Invocation& invocation) {
   const Interrupt interrupt;
-  const std::string query = query_of(invocation.arguments);
-  std::optional<Progress> progress;
-  std::int64_t last = 0;
+  const Query query = list_query(invocation.arguments);
+  Progress progress(invocation.err, isatty(STDERR_FILENO) == 1, "Exporting", total_of(invocation, query));
   std::int64_t done = 0;
-  JsonParser pages;
-  JsonParser parser;
-  for (;;) {
-    const auto page = call(invocation, "GET", query + "&after_id=" + std::to_string(last));
-    if (!page) return page.code;
-    const auto body = pages.parse(page.body);
-    if (!body) return fail(invocation, "the server's list cannot be read: " + body.error().message);
-    if (!progress) {
-      const bool exact = text_at(*body, "total_exact") == "true";
-      progress.emplace(invocation.err, isatty(STDERR_FILENO) == 1, "Exporting",
-                       exact ? integer_at(*body, "total") : std::nullopt);
-    }
-    const auto events = elements_at(*body, "events");
-    if (events.empty()) break;
-    for (const JsonValue& summary : events) {
-      last = integer_at(summary, "id").value_or(last);
-      // The list has no payloads.
-      const auto answer = invocation.server.call({.target = "/events/" + std::to_string(last)});
-      if (answer && answer->status == 404) continue;  // removed meanwhile
-      const Called told_event = told(invocation, answer);
-      if (!told_event) return told_event.code;
-      const auto event = parser.parse(told_event.body);
-      if (!event)
-        return fail(invocation,
-                    "event " + std::to_string(last) + " cannot be read: " + event.error().message);
-      invocation.out << line_of(*event) << '\n';
-      if (!invocation.out) return ExitCode::failed;
-      progress->show(++done);
-      if (interrupt.asked()) return ExitCode::interrupted;
-    }
-  }
-  return ExitCode::done;
+  ExitCode code = ExitCode::done;
+  const Paged paged = each_event(invocation, query, 0, 1000, [&](const JsonValue& event) {
+    code = print_event(invocation, integer_at(event, "id").value_or(0));
+    progress.show(++done);
+    if (interrupt.asked()) code = ExitCode::interrupted;
+    return code == ExitCode::done;
+  });
+  return paged.code == ExitCode::done ? code : paged.code;
 }
 
 }  // namespace
@@ -109,15 +95,10 @@ CommandSpec export_command() {
           "happened to "
           "an event (attempts, log, status) is left behind: imported, it is a new one.",
       .positionals = {},
-      .options =
-          {{.name = "--queue", .value = "NAME", .help = "Only of this queue", .completes = Completes::queue},
-           {.name = "--status",
-            .value = "STATUS",
-            .help = "Only with this status",
-            .completes = Completes::status},
-           {.name = "--tag", .value = "TAGS", .help = "Only with any of these tags"}},
+      .options = list_options(),
       .examples = {{"eventq export --status FAILED > failed.ndjson", "Keep what failed"}},
       .run = run,
+      .talks = CommandSpec::Talks::in_its_own_format,
   };
 }
 

@@ -17,7 +17,9 @@
 #include "base/json_writer.h"
 #include "base/numbers.h"
 #include "base/utf8.h"
+#include "base/uuid.h"
 #include "cli/command_table.h"
+#include "cli/commands/events.h"
 #include "cli/interrupt.h"
 #include "cli/invocation.h"
 #include "cli/lines.h"
@@ -48,7 +50,8 @@ class Import {
   Import(Invocation& invocation, Order order, std::optional<std::int64_t> lines)
       : run_(invocation),
         order_(std::move(order)),
-        name_(std::filesystem::path(order_.file).filename().string()),
+        name_(order_.file == "-" ? Uuid7Source::from_entropy().next(system_clock().now())
+                                 : std::filesystem::path(order_.file).filename().string()),
         progress_(invocation.err, isatty(STDERR_FILENO) == 1, "Importing", lines) {
     std::error_code none;
     if (order_.from == 1) std::filesystem::remove(rejects_file(), none);
@@ -110,7 +113,8 @@ class Import {
     if (!value) return reject(line, value.error().message);
     auto event = wire::parse_event(*value);
     if (!event) return reject(line, event.error().message);
-    // The same line of the same file is the same event, however often it is imported.
+    // The same line of the same file is the same event, however often it is imported; of stdin nothing is
+    // known, so that each run is another file.
     if (event->event_id.empty()) {
       event->event_id = "import:" + fingerprint({name_, line}) + ":" + std::to_string(line_);
     }
@@ -140,13 +144,21 @@ class Import {
 
   ExitCode send() {
     if (events_.empty()) return ExitCode::done;
+    if (!newest_) {
+      const Newest newest = newest_event(run_);
+      if (newest.code != ExitCode::done) return say_how_to_resume(newest.code);
+      newest_ = newest.id;
+    }
     std::string body = R"({"correlated":false,"events":[)";
     for (std::size_t i = 0; i < events_.size(); ++i) body += (i == 0 ? "" : ",") + events_[i];
     body += "]}";
     for (int tries = 1;; ++tries) {
       const auto answer = run_.server.call({.method = "POST", .target = "/events/batch", .body = body});
       if (interrupt_.asked()) return interrupted();
-      if (answer && answer->status / 100 == 2) break;
+      if (answer && answer->status / 100 == 2) {
+        count(answer->body);
+        break;
+      }
       // The ids make it safe to send again.
       const bool full = answer && answer->status == 429;
       const bool away = !answer || answer->status == 503;
@@ -156,45 +168,62 @@ class Import {
       interrupt_.wait(std::chrono::seconds(pause));
       if (interrupt_.asked()) return interrupted();
     }
-    sent_ += static_cast<std::int64_t>(events_.size());
     events_.clear();
     bytes_ = 0;
     sent_to_ = line_;
     return ExitCode::done;
   }
 
+  // Ids rise: what is behind the newest one known is new.
+  void count(const std::string& answer) {
+    JsonParser parser(kAnswerDepth);
+    const auto body = parser.parse(answer);
+    if (!body) return;
+    for (const JsonValue& event : elements_at(*body, "events")) {
+      const std::int64_t id = integer_at(event, "id").value_or(0);
+      if (id > *newest_) {
+        newest_ = id;
+        added_ += 1;
+      } else {
+        existed_ += 1;
+      }
+    }
+  }
+
   ExitCode refused(const Result<client::HttpResponse>& answer) {
     progress_.finish();
-    const ExitCode code = told(run_, answer).code;
-    say_how_to_resume();
-    return code;
+    return say_how_to_resume(told(run_, answer).code);
   }
 
   ExitCode stop(const std::string& message) {
     progress_.finish();
-    fail(run_, message);
-    say_how_to_resume();
-    return ExitCode::failed;
+    return say_how_to_resume(fail(run_, message));
   }
 
   ExitCode interrupted() {
     progress_.finish();
-    run_.err << "Interrupted after " << grouped(sent_) << " events.\n";
-    say_how_to_resume();
-    return ExitCode::interrupted;
+    run_.err << "Interrupted. ";
+    say_counts();
+    return say_how_to_resume(ExitCode::interrupted);
   }
 
-  void say_how_to_resume() {
+  ExitCode say_how_to_resume(ExitCode code) {
     const std::int64_t next = std::max(sent_to_ + 1, order_.from);
     run_.err << "To go on: eventq import " << order_.file << " --from " << next
              << (order_.queue.empty() ? "" : " --queue " + order_.queue)
              << (order_.tags.empty() ? "" : " --tags " + order_.tags) << '\n';
+    return code;
+  }
+
+  void say_counts() {
+    run_.err << "Imported " << grouped(added_) << " events";
+    if (existed_ > 0) run_.err << "; " << grouped(existed_) << " were there already and stay as they are";
+    run_.err << ".\n";
   }
 
   ExitCode conclude() {
     progress_.finish();
-    run_.err << "Imported " << grouped(sent_)
-             << " events; those that were there already were left as they are.\n";
+    say_counts();
     if (rejected_ == 0) return ExitCode::done;
     run_.err << grouped(rejected_) << " lines were rejected";
     if (order_.file != "-") run_.err << "; they are in " << rejects_file();
@@ -209,11 +238,13 @@ class Import {
   Progress progress_;
   JsonParser parser_;
   std::ofstream rejects_;
-  std::vector<std::string> events_;  // of the next batch
-  std::size_t bytes_ = 0;            // of those
-  std::int64_t line_ = 0;            // read so far
-  std::int64_t sent_to_ = 0;         // the last line of the last batch
-  std::int64_t sent_ = 0;
+  std::vector<std::string> events_;     // of the next batch
+  std::size_t bytes_ = 0;               // of those
+  std::int64_t line_ = 0;               // read so far
+  std::int64_t sent_to_ = 0;            // the last line of the last batch
+  std::optional<std::int64_t> newest_;  // the greatest id known, from before the first batch on
+  std::int64_t added_ = 0;
+  std::int64_t existed_ = 0;
   std::int64_t rejected_ = 0;
 };
 
@@ -251,9 +282,9 @@ CommandSpec import_command() {
           "A line is an event as POST /events takes it, and as eventq export writes it. Lines that are none "
           "are "
           "listed on stderr and in FILE.rejects; the others are imported.\n\n"
-          "It can be run again: a line without an event_id gets one made of the file's name, the line and "
-          "its number, "
-          "and what is in the store already is not published a second time.",
+          "A file can be imported again: a line without an event_id gets one made of the file's name, the "
+          "line and its number, and what is in the store already is not published a second time. Lines of "
+          "stdin without an event_id are new events each time.",
       .positionals = {{.name = "FILE",
                        .help = "The file, or - for stdin",
                        .completes = Completes::file,
@@ -269,6 +300,7 @@ CommandSpec import_command() {
       .examples = {{"eventq import orders.ndjson", "Publish them all"},
                    {"eventq export | eventq import - --url http://other:8080", "From one server to another"}},
       .run = run,
+      .talks = CommandSpec::Talks::in_its_own_format,
   };
 }
 

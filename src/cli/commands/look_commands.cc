@@ -26,14 +26,6 @@ bool needs_whole_event(const OutputOptions& output) {
   });
 }
 
-Query list_query(const Arguments& arguments) {
-  Query query;
-  query.add("status", arguments.text("--status")).add("queue", arguments.text("--queue"));
-  query.add("worker_id", arguments.text("--worker")).add("correlation_id", arguments.text("--correlation"));
-  if (arguments.has("--tag")) query.add("tags", join_list(arguments.texts("--tag")));
-  return query;
-}
-
 std::optional<std::int64_t> whole_option(Invocation& run, std::string_view option,
                                          std::string_view fallback) {
   const std::string text = run.arguments.text_or(option, fallback);
@@ -89,10 +81,10 @@ ExitCode get(Invocation& run) {
 ExitCode logs(Invocation& run) {
   using Kind = Column::Kind;
   const auto id = event_number(run, run.arguments.text_or("ID", ""));
-  if (!id) return ExitCode::failed;
+  if (!id) return ExitCode::usage;
   const Called called = call(run, "GET", "/events/" + std::to_string(*id) + "?include_logs=true");
   if (!called) return called.code;
-  JsonParser parser;
+  JsonParser parser(kAnswerDepth);
   const auto event = parser.parse(called.body);
   if (!event) return fail(run, "the server's answer cannot be read: " + event.error().message);
   RecordPrinter printer(run.out, run.output,
@@ -119,7 +111,7 @@ ExitCode why(Invocation& run) {
   const ExitCode code = for_each_id(run, [&](std::int64_t id) {
     const Called called = call(run, "GET", "/events/" + std::to_string(id) + "/why");
     if (!called) return called.code;
-    JsonParser parser;
+    JsonParser parser(kAnswerDepth);
     const auto answer = parser.parse(called.body);
     if (!sentences || !answer) {
       list.add(called.body);
@@ -134,6 +126,14 @@ ExitCode why(Invocation& run) {
   return code;
 }
 
+std::vector<Parameter> ls_options() {
+  std::vector<Parameter> options = list_options();
+  options.push_back({.name = "--limit", .value = "N", .help = "How many", .fallback = "20"});
+  options.push_back({.name = "--after", .value = "ID", .help = "Only those behind this one"});
+  options.push_back({.name = "--all", .help = "All of them, whatever --limit"});
+  return options;
+}
+
 Parameter one_id() { return {.name = "ID", .help = "The number of an event", .required = true}; }
 
 }  // namespace
@@ -146,22 +146,7 @@ CommandSpec ls_command() {
           "In the order of their ids, the oldest first. With --fields that a list does not have (payload, "
           "description, max_retries, error_message, source) each event is asked for by itself.",
       .positionals = {},
-      .options =
-          {{.name = "--status",
-            .value = "STATUS",
-            .help = "Only these",
-            .choices = std::string(kEventStatuses),
-            .completes = Completes::status},
-           {.name = "--tag",
-            .value = "TAG",
-            .help = "Only events with it; with any of several",
-            .many = true},
-           {.name = "--queue", .value = "NAME", .help = "Only of this queue", .completes = Completes::queue},
-           {.name = "--worker", .value = "ID", .help = "Only those that this worker holds, or ended"},
-           {.name = "--correlation", .value = "ID", .help = "Only those with this mark"},
-           {.name = "--limit", .value = "N", .help = "How many", .fallback = "20"},
-           {.name = "--after", .value = "ID", .help = "Only those behind this one"},
-           {.name = "--all", .help = "All of them, whatever --limit"}},
+      .options = ls_options(),
       .examples = {{"eventq ls --status FAILED", "See what failed"},
                    {"eventq ls --tag email --fields id,status,payload.to", "Look into the payloads"},
                    {"eventq ls --all -o csv > events.csv", "Make a file for a spreadsheet"}},

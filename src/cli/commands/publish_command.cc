@@ -116,7 +116,7 @@ ExitCode publish_and_wait(Invocation& run, const std::string& body, Millis wait)
                                  .headers = {{"Prefer", "wait=" + std::to_string(seconds)}},
                                  .timeout = Millis{30'000} + std::chrono::seconds(seconds)}));
   if (!published) return published.code;
-  JsonParser parser;
+  JsonParser parser(kAnswerDepth);
   const auto event = parser.parse(published.body);
   if (!event) return fail(run, "the server's answer cannot be read: " + event.error().message);
   if (has_ended(text_at(*event, "status").value_or(""))) {

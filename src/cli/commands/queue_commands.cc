@@ -29,7 +29,7 @@ ExitCode ls(Invocation& run) {
   using Kind = Column::Kind;
   const Called called = call(run, "GET", "/queues");
   if (!called) return called.code;
-  JsonParser parser;
+  JsonParser parser(kAnswerDepth);
   const auto body = parser.parse(called.body);
   if (!body) return fail(run, "the server's answer cannot be read: " + body.error().message);
   RecordPrinter printer(run.out, run.output,
@@ -178,7 +178,7 @@ ExitCode set(Invocation& run) {
   if (!present || present->status != 404) {  // 404: it will be created
     const Called called = told(run, present);
     if (!called) return called.code;
-    JsonParser parser;
+    JsonParser parser(kAnswerDepth);
     const auto body = parser.parse(called.body);
     const auto config = body ? value_at(*body, "config") : std::nullopt;
     if (!config) return fail(run, "the server's answer has no settings of the queue");
@@ -248,7 +248,7 @@ ExitCode replay(Invocation& run) {
     const Called called = call(run, "POST", queue_path(run) + "/replay", nested(*body));
     code = called.code;
     if (!called) break;
-    JsonParser parser;
+    JsonParser parser(kAnswerDepth);
     const auto answer = parser.parse(called.body);
     if (!answer) return fail(run, "the server's answer cannot be read: " + answer.error().message);
     for (const JsonValue& event : elements_at(*answer, "events")) printer.add(event.raw());
@@ -357,7 +357,7 @@ CommandSpec queue_replay_command() {
         .value = "STATUS",
         .help = "Only what ended so; COMPLETED and COMPLETED_WITH_ERRORS unless given",
         .choices = "COMPLETED,COMPLETED_WITH_ERRORS,FAILED,SUPERSEDED,CANCELLED",
-        .completes = Completes::status,
+        .completes = Completes::choice,
         .many = true},
        {.name = "--tag", .value = "TAG", .help = "Only events with it; with any of several", .many = true},
        {.name = "--pattern", .value = "TEXT", .help = "Only events with exactly this pattern"},
@@ -377,7 +377,7 @@ CommandSpec worker_ls_command() {
             using Kind = Column::Kind;
             const Called called = call(run, "GET", "/workers");
             if (!called) return called.code;
-            JsonParser parser;
+            JsonParser parser(kAnswerDepth);
             const auto body = parser.parse(called.body);
             if (!body) return fail(run, "the server's answer cannot be read: " + body.error().message);
             RecordPrinter printer(run.out, run.output,

@@ -50,23 +50,10 @@ class Tail {
   }
 
  private:
-  // There is no list from the end: doubles its step, then halves it.
   ExitCode find_newest() {
-    std::int64_t step = 1;
-    bool growing = true;
-    while (step > 0) {
-      std::optional<std::int64_t> beyond;
-      const Paged paged = each_event(run_, Query(), last_ + step - 1, 1, [&](const JsonValue& event) {
-        beyond = integer_at(event, "id");
-        note_time(event);
-        return false;
-      });
-      if (paged.code != ExitCode::done) return paged.code;
-      if (beyond) last_ = *beyond;
-      if (!beyond) growing = false;
-      step = growing ? step * 2 : step / 2;
-    }
-    return ExitCode::done;
+    const Newest newest = newest_event(run_, [&](const JsonValue& event) { note_time(event); });
+    last_ = newest.id;
+    return newest.code;
   }
 
   // Calls `visit` for each live event, and follows it from then on.
@@ -118,7 +105,7 @@ class Tail {
       if (id > horizon_) break;
       const Called called = call(run_, "GET", "/events/" + std::to_string(id));
       if (called.code == ExitCode::unreachable) return called.code;
-      JsonParser parser;
+      JsonParser parser(kAnswerDepth);
       const auto event = parser.parse(called.body);
       if (called && event && state_of(*event) != state) show(*event);
       if (called && event) remember(*event);
@@ -184,8 +171,8 @@ CommandSpec tail_command() {
            {.name = "--status",
             .value = "STATUS",
             .help = "Only changes to it",
-            .choices = std::string(kEventStatuses),
-            .completes = Completes::status}},
+            .choices = event_statuses(),
+            .completes = Completes::choice}},
       .examples = {{"eventq tail --status FAILED", "See failures as they happen"}},
       .run = tail};
 }

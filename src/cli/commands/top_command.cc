@@ -30,7 +30,7 @@ client::HttpRequest request(std::string method, std::string target, std::string 
 std::string server_version(client::HttpClient& server) {
   const auto answer = server.call(request("GET", "/openapi.json"));
   if (!answer) return "";
-  JsonParser parser;
+  JsonParser parser(kAnswerDepth);
   const auto document = parser.parse(answer->body);
   return document ? text_at(*document, "info.version").value_or("") : "";
 }
@@ -78,7 +78,7 @@ class Top {
 
  private:
   ExitCode print_records(const std::string& metrics) {
-    JsonParser parser;
+    JsonParser parser(kAnswerDepth);
     const auto json = parser.parse(metrics);
     if (!json) return fail(run_, json.error().message);
     RecordPrinter printer(run_.out, run_.output,

@@ -26,7 +26,7 @@ ExitCode look_once(Invocation& run, std::int64_t id, NamedEvents& events) {
   const Called called = call(run, "GET", "/events/" + std::to_string(id));
   if (!called) return called.code;
   events.add(called.body);
-  JsonParser parser;
+  JsonParser parser(kAnswerDepth);
   const auto event = parser.parse(called.body);
   const std::string status = event ? text_at(*event, "status").value_or("") : "";
   return has_ended(status) ? tell_end(run, called.body) : not_ended(run, id, ExitCode::pending);

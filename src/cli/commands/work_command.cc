@@ -17,6 +17,7 @@
 #include "base/time_text.h"
 #include "cli/child.h"
 #include "cli/command_table.h"
+#include "cli/descriptor_limit.h"
 #include "cli/invocation.h"
 #include "cli/record.h"
 #include "cli/stop_signals.h"
@@ -29,9 +30,11 @@ namespace eventq::cli {
 namespace {
 
 using std::chrono_literals::operator""ms;
+using std::chrono_literals::operator""s;
 
 constexpr int kLaterExit = 75;  // EX_TEMPFAIL of sysexits.h
 constexpr std::size_t kParallelMax = 1000;
+constexpr std::size_t kOtherDescriptors = 64;  // connections, standard streams, signals
 
 struct Order {
   std::string command;
@@ -42,6 +45,7 @@ struct Order {
   Millis timeout{0};
   Millis later{0};
   bool until_empty = false;
+  std::optional<std::size_t> open_files;  // what commands get, when we need more ourselves
 };
 
 std::string_view mark_of(Handled::Kind kind) {
@@ -66,7 +70,8 @@ class Runner {
     const auto end = children.run({.command = order_.command,
                                    .environment = environment_of(event),
                                    .input = event.payload,
-                                   .timeout = order_.timeout},
+                                   .timeout = order_.timeout,
+                                   .open_files = order_.open_files},
                                   stop);
     // Another worker has it, or we are leaving: whatever is returned counts for nothing.
     const bool lost = end && end->cause == ChildEnd::Cause::stopped;
@@ -158,7 +163,7 @@ bool is_empty(Invocation& run, const Order& order) {
                                                    "&queue=" + percent_encode(order.queue) +
                                                    "&tags=" + percent_encode(join_tags(order.tags))});
     if (!answer || answer->status != 200) return false;
-    JsonParser parser;
+    JsonParser parser(kAnswerDepth);
     const auto body = parser.parse(answer->body);
     if (!body || !elements_at(*body, "events").empty()) return false;
   }
@@ -186,7 +191,8 @@ ExitCode work(Invocation& run, const Order& order) {
   std::signal(SIGPIPE, SIG_IGN);
   if (const auto there = call(run, "GET", "/healthz"); !there) return there.code;
   const Logger log = stderr_logger(LogLevel::warning);
-  auto client = Client::connect(run.url, {.logger = log});
+  // The worker tries again itself, and a stop does not wait longer than for one answer.
+  auto client = Client::connect(run.url, {.timeout = 10s, .tries = 1, .logger = log});
   if (!client) return wrong_usage(run, client.error().message);
   Runner runner(run, order);
   Worker worker(**client,
@@ -200,6 +206,24 @@ ExitCode work(Invocation& run, const Order& order) {
     if (order.until_empty && worker.stats().held == 0 && is_empty(run, order)) break;
   }
   return stop(run, worker, runner, signals);
+}
+
+// Room for what the commands need of us. They themselves keep the limit that we were started with.
+Result<void> make_room(Order& order) {
+  const std::size_t needed = order.parallel * kDescriptorsPerChild + kOtherDescriptors;
+  const std::size_t before = descriptor_limit();
+  if (before >= needed) return {};
+  const std::size_t raised = raise_descriptor_limit();
+  if (raised < needed) {
+    const std::size_t most =
+        raised > kOtherDescriptors ? (raised - kOtherDescriptors) / kDescriptorsPerChild : 0;
+    return Error{ErrorCode::invalid_argument,
+                 "--parallel " + std::to_string(order.parallel) + " needs " + std::to_string(needed) +
+                     " open files, and the limit is " + std::to_string(raised) +
+                     " (ulimit -Hn), enough for --parallel " + std::to_string(most) + "."};
+  }
+  order.open_files = before;
+  return {};
 }
 
 ExitCode run(Invocation& invocation) {
@@ -232,6 +256,7 @@ ExitCode run(Invocation& invocation) {
     }
     order.timeout = *timeout;
   }
+  if (const auto room = make_room(order); !room) return wrong_usage(invocation, room.error().message);
   return work(invocation, order);
 }
 
@@ -256,7 +281,8 @@ CommandSpec work_command() {
           "command and all that it started get SIGTERM, and SIGKILL five seconds later.\n\n"
           "SIGINT or SIGTERM: takes no more events and waits up to 30 s for the commands that run; what is "
           "not done "
-          "by then is given back. A second one ends all at once. What is done is said on stderr: on a "
+          "by then is given back. A server that does not answer is waited for a few seconds more. A second "
+          "signal ends all at once. What is done is said on stderr: on a "
           "terminal a line "
           "per event, elsewhere one per failure, with -o jsonl a JSON object per event.",
       .positionals = {{.name = "TAGS", .help = "Events with any of these tags: email,sms", .required = true}},
@@ -276,11 +302,17 @@ CommandSpec work_command() {
            {.name = "--prefetch",
             .value = "N",
             .help = "Events held ready beside those that run [as many as run]"},
+           {.name = "-o,--output",
+            .value = "FORMAT",
+            .help = "How to say what is done, on stderr",
+            .choices = "jsonl",
+            .completes = Completes::choice},
            {.name = "--until-empty",
             .help = "Exit when no event with these tags is pending or in work, also with other workers"}},
       .examples = {{"eventq work email --exec ./send.sh -j 4", "Four at a time"},
                    {"eventq work report --exec 'jq .month' --until-empty", "What there is, then exit"}},
       .run = run,
+      .talks = CommandSpec::Talks::in_its_own_format,
   };
 }
 

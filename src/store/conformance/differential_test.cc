@@ -257,7 +257,7 @@ Step put(Random& random, EventId id) {
     const std::string text = std::to_string(n);
     switch (what) {
       case 0: must(transaction.put_queue({queue, text, {}, text, name, now, now, now})); break;
-      case 1: must(transaction.add_totals(queue, {.published = n, .failed = 1}, id)); break;
+      case 1: must(transaction.add_totals(queue, {.published = n, .failed = 1, .removed = 2}, id)); break;
       case 2: must(transaction.add_failed_in_hour(472'222 + n % 3, n)); break;
       case 3: must(transaction.put_checkpoint({describe(now) + text, queue, name, n, now})); break;
       case 4: must(transaction.put_recovery({text, queue, name, n, now, now, "completed"})); break;

@@ -6,7 +6,6 @@
 
 #include <cstdint>
 #include <functional>
-#include <map>
 #include <string>
 #include <string_view>
 
@@ -55,7 +54,7 @@ struct AuditOptions {
 // Errors: not_found; corrupt when the file is no store of this version; unavailable, also when stopped.
 Result<AuditCounts> audit(const std::string& path, const AuditOptions& options);
 
-// Only what holds whoever writes to the store, a queue or not: one line per fault.
-Result<std::string> check_store(const std::string& path);
+// The first thing that SQLite finds wrong with the file, whatever its schema; empty when there is none.
+Result<std::string> check_sound(const std::string& path);
 
 }  // namespace eventq::sqlite

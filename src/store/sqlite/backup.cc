@@ -5,10 +5,10 @@
 #include <memory>
 #include <system_error>
 
-#include "generated/sqlite_audit.h"
 #include "generated/sqlite_migrations.h"
 #include "generated/sqlite_sql.h"
 #include "store/sqlite/connection.h"
+#include "store/sqlite/look.h"
 #include "store/sqlite/migrate.h"
 
 namespace eventq::sqlite {
@@ -21,13 +21,8 @@ struct Finish {
 };
 
 Result<Connection> open_source(const std::string& path) {
-  std::error_code none;
-  if (!std::filesystem::is_regular_file(path, none)) {
-    return Error{ErrorCode::not_found, "There is no file " + path + ".", "store"};
-  }
-  auto connection = Connection::open(path, Connection::Mode::read);
+  auto connection = open_to_look(path);
   if (!connection) return connection;
-  if (auto done = connection->run(audit_sql::open_audit); !done) return done.error();
   if (auto ours = check_owner(*connection); !ours) return ours.error();
   return connection;
 }
@@ -40,11 +35,18 @@ Result<std::string> read_text(Connection& connection, std::string_view sql) {
   return std::string(statement->text(0));
 }
 
-// In one transaction of the source: between two steps a writer would make it begin again.
-Result<void> copy_pages(Connection& source, Connection& target,
-                        const std::function<bool(std::int64_t, std::int64_t)>& on_progress) {
-  if (auto done = source.run(sql::begin_read); !done) return done;
-  if (auto read = read_text(source, sql::read_version); !read) return read.error();
+std::int64_t size_of(const std::string& file) {
+  std::error_code none;
+  const auto bytes = std::filesystem::file_size(file, none);
+  return none ? 0 : static_cast<std::int64_t>(bytes);
+}
+
+// In one transaction of the source: between two steps a writer would make it begin again. The bytes it has.
+Result<std::int64_t> copy_pages(Connection& source, Connection& target,
+                                const std::function<bool(std::int64_t, std::int64_t)>& on_progress) {
+  if (auto done = source.run(sql::begin_read); !done) return done.error();
+  const auto bytes = read_number(source, sql::read_size);
+  if (!bytes) return bytes;
   const std::unique_ptr<sqlite3_backup, Finish> copy(
       sqlite3_backup_init(target.handle(), "main", source.handle(), "main"));
   if (copy == nullptr) return target.error("begin the copy");
@@ -53,7 +55,7 @@ Result<void> copy_pages(Connection& source, Connection& target,
     const int all = sqlite3_backup_pagecount(copy.get());
     if (rc != SQLITE_OK && rc != SQLITE_DONE) break;
     const bool go_on = on_progress(all - sqlite3_backup_remaining(copy.get()), all);
-    if (rc == SQLITE_DONE) return {};
+    if (rc == SQLITE_DONE) return bytes;
     if (!go_on) return Error{ErrorCode::unavailable, "The copy was stopped.", ""};
   }
   return target.error("write the copy");
@@ -69,31 +71,28 @@ Result<void> back_up(const std::string& from, const std::string& to,
   }
   auto source = open_source(from);
   if (!source) return source.error();
-  Result<void> copied;
+  Result<std::int64_t> copied = 0;
   {
     auto target = Connection::open(to, Connection::Mode::write);
-    copied = target ? copy_pages(*source, *target, on_progress) : Result<void>(target.error());
+    copied = target ? copy_pages(*source, *target, on_progress) : Result<std::int64_t>(target.error());
   }
-  if (copied) return {};
+  if (copied && *copied == size_of(to)) return {};
   std::filesystem::remove(to, error);
   std::filesystem::remove(to + "-journal", error);
-  return copied;
+  if (!copied) return copied.error();
+  return Error{ErrorCode::unavailable,
+               "The copy is not as long as the store. Look at the disk it was written to, and try again.",
+               ""};
 }
 
 Result<FileFacts> inspect(const std::string& path) {
   auto connection = open_source(path);
   if (!connection) return connection.error();
-  auto version = Statement::prepare(*connection, sql::read_version);
+  const auto version = read_number(*connection, sql::read_version);
   if (!version) return version.error();
-  if (const auto row = version->step(); !row) return row.error();
   const auto journal = read_text(*connection, sql::read_journal_mode);
   if (!journal) return journal.error();
-  const auto size_of = [](const std::string& file) -> std::int64_t {
-    std::error_code none;
-    const auto bytes = std::filesystem::file_size(file, none);
-    return none ? 0 : static_cast<std::int64_t>(bytes);
-  };
-  return FileFacts{.schema = version->integer(0),
+  return FileFacts{.schema = *version,
                    .newest_schema = static_cast<std::int64_t>(std::size(migrations::kAll)),
                    .journal_mode = *journal,
                    .bytes = size_of(path),

@@ -37,7 +37,8 @@ ErrorCode code_of(int extended, int system_errno) {
 
 Result<Connection> Connection::open(const std::string& path, Mode mode) {
   const int flags = SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_EXRESCODE |
-                    (mode == Mode::write ? SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE : SQLITE_OPEN_READONLY);
+                    (mode == Mode::read ? SQLITE_OPEN_READONLY : SQLITE_OPEN_READWRITE) |
+                    (mode == Mode::write ? SQLITE_OPEN_CREATE : 0);
   sqlite3* handle = nullptr;
   const int rc = sqlite3_open_v2(path.c_str(), &handle, flags, nullptr);
   Connection connection(handle);
@@ -156,6 +157,14 @@ std::optional<std::string> Statement::optional_text(int column) const {
 std::optional<std::int64_t> Statement::optional_integer(int column) const {
   if (is_null(column)) return std::nullopt;
   return integer(column);
+}
+
+Result<std::int64_t> read_number(Connection& connection, std::string_view sql) {
+  auto statement = Statement::prepare(connection, sql);
+  if (!statement) return statement.error();
+  const auto row = statement->step();
+  if (!row) return row.error();
+  return statement->integer(0);
 }
 
 }  // namespace eventq::sqlite

@@ -17,7 +17,11 @@ namespace eventq::sqlite {
 
 class Connection {
  public:
-  enum class Mode : std::uint8_t { write, read };
+  enum class Mode : std::uint8_t {
+    write,
+    read,  // checkpoints nothing and leaves what is beside the file
+    look   // the file is there; the last to close it takes what is beside the file away, as a writer would
+  };
 
   static Result<Connection> open(const std::string& path, Mode mode);
 
@@ -85,5 +89,8 @@ class Statement {
   std::unique_ptr<sqlite3_stmt, Finalize> statement_;
   int next_ = 1;  // the parameter that the next bind() fills
 };
+
+// The first column of the first row.
+Result<std::int64_t> read_number(Connection& connection, std::string_view sql);
 
 }  // namespace eventq::sqlite

@@ -38,8 +38,10 @@ Error in_use(const std::string& store_path, const std::string& by) {
 
 }  // namespace
 
-Result<LockFile::Descriptor> LockFile::open(const std::string& path) {
-  Descriptor descriptor(::open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0600));
+Result<Descriptor> LockFile::open(const std::string& path) {
+  Descriptor opened(::open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0600));
+  // Never 0, 1 or 2, should they be closed: what a program prints would be written into the file.
+  Descriptor descriptor(opened.number() >= 0 ? ::fcntl(opened.number(), F_DUPFD_CLOEXEC, 3) : -1);
   if (descriptor.number() >= 0) return descriptor;
   return Error{ErrorCode::unavailable, "Cannot open " + path + ": " + std::strerror(errno) + ".", "store"};
 }
@@ -58,12 +60,6 @@ Result<LockFile> LockFile::take(const std::string& store_path) {
   }
   note_holder(lock->number());
   return LockFile(std::move(*lock), std::move(*store));
-}
-
-LockFile::Descriptor::Descriptor(Descriptor&& other) noexcept : number_(std::exchange(other.number_, -1)) {}
-
-LockFile::Descriptor::~Descriptor() {
-  if (number_ >= 0) ::close(number_);
 }
 
 }  // namespace eventq::sqlite

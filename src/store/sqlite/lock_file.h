@@ -8,6 +8,7 @@
 #include <string>
 #include <utility>
 
+#include "base/descriptor.h"
 #include "eventq/error.h"
 
 namespace eventq::sqlite {
@@ -20,18 +21,6 @@ class LockFile {
   LockFile(LockFile&&) = default;
 
  private:
-  // Closes on destruction.
-  class Descriptor {
-   public:
-    explicit Descriptor(int number) : number_(number) {}
-    Descriptor(Descriptor&& other) noexcept;
-    ~Descriptor();
-    [[nodiscard]] int number() const { return number_; }
-
-   private:
-    int number_;
-  };
-
   LockFile(Descriptor lock, Descriptor store) : lock_(std::move(lock)), store_(std::move(store)) {}
   static Result<Descriptor> open(const std::string& path);
 

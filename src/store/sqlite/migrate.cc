@@ -14,14 +14,6 @@ namespace {
 // "EvQ " in ASCII, as in mark_application.sql.
 constexpr std::int64_t kApplication = 0x45765120;
 
-Result<std::int64_t> read_number(Connection& connection, std::string_view sql) {
-  auto statement = Statement::prepare(connection, sql);
-  if (!statement) return statement.error();
-  const auto row = statement->step();
-  if (!row) return row.error();
-  return statement->integer(0);
-}
-
 Result<void> apply(Connection& connection, std::string_view step, std::size_t version) {
   // The version is part of the transaction: a crash leaves the step done or not begun.
   std::string script(sql::begin);

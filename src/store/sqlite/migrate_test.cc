@@ -98,7 +98,25 @@ TEST_F(MigrateTest, AFileOfTheFirstSchemaIsWholeAfterwards) {
   must(open_store(path_, clock_)).reset();
 
   EXPECT_EQ(audit_queues(path_), "");
-  EXPECT_THAT(query(path_, "PRAGMA user_version"), ElementsAre("2"));
+  EXPECT_THAT(query(path_, "PRAGMA user_version"), ElementsAre("3"));
+}
+
+TEST(MigrateSecondSchemaTest, WhatWasPublishedAndIsNotThereCountsAsRemoved) {
+  const TemporaryDirectory directory;
+  const std::string path = directory.file("store.db");
+  {
+    auto connection = must(Connection::open(path, Connection::Mode::write));
+    must(connection.run(migrations::kAll[0].second));
+    must(connection.run(kVersion1));
+    must(connection.run(migrations::kAll[1].second));
+    must(connection.run(
+        "PRAGMA user_version = 2; UPDATE queue_total SET published = 10 WHERE queue = 'main'"));
+  }
+  must(open_store(path, ManualClock(TimePoint(Millis(5000))))).reset();
+
+  EXPECT_THAT(query(path, "SELECT queue || ' ' || removed FROM queue_total"),
+              ElementsAre("main 7", "other 0"));
+  EXPECT_EQ(audit_queues(path), "");
 }
 
 }  // namespace

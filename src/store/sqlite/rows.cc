@@ -149,8 +149,9 @@ Result<QueueRow> read_queue_row(const Statement& row) {
 }
 
 Totals read_totals(const Statement& row) {
-  return {row.integer(0), row.integer(1), row.integer(2), row.integer(3), row.integer(4),  row.integer(5),
-          row.integer(6), row.integer(7), row.integer(8), row.integer(9), row.integer(10), row.integer(11)};
+  return {row.integer(0),  row.integer(1),  row.integer(2), row.integer(3), row.integer(4),
+          row.integer(5),  row.integer(6),  row.integer(7), row.integer(8), row.integer(9),
+          row.integer(10), row.integer(11), row.integer(12)};
 }
 
 Checkpoint read_checkpoint(const Statement& row) {
@@ -175,7 +176,7 @@ Result<std::pair<Totals, std::string>> totals_of(Statement& statement, std::stri
   std::pair<Totals, std::string> found;
   const auto row = statement.reset().bind(queue).step();
   if (!row) return row.error();
-  if (*row) found = {read_totals(statement), std::string(statement.text(12))};
+  if (*row) found = {read_totals(statement), std::string(statement.text(13))};
   statement.reset();
   return found;
 }

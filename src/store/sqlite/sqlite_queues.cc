@@ -261,6 +261,7 @@ Result<void> SqliteTransaction::add_totals(std::string_view queue, const Totals&
                  .bind(change.cancelled)
                  .bind(change.run_ms)
                  .bind(change.runs)
+                 .bind(change.removed)
                  .bind(last)
                  .run());
 }

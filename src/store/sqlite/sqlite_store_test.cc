@@ -23,6 +23,7 @@ namespace eventq::sqlite {
 namespace {
 
 using namespace std::chrono_literals;
+using testing::AnyOf;
 using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::IsEmpty;
@@ -200,6 +201,19 @@ TEST_F(SqliteStoreTest, ASecondOpenThroughAHardLinkIsRefused) {
   EXPECT_THAT(refusal(link), HasSubstr("is in use by another process, under another name"));
 }
 
+TEST_F(SqliteStoreTest, AStoreOpenedWithoutAStandardInputDoesNotTakeItsPlace) {
+  close();
+  const int kept = dup(STDIN_FILENO);
+  ::close(STDIN_FILENO);
+  open();
+  std::error_code closed;  // then nothing is there, which is as well
+  const std::string there = std::filesystem::read_symlink("/proc/self/fd/0", closed).string();
+  dup2(kept, STDIN_FILENO);
+  ::close(kept);
+  EXPECT_THAT(there, AnyOf("", "/dev/null"))
+      << "what is printed to a closed stream would be written into the store";
+}
+
 TEST_F(SqliteStoreTest, ASecondOpenIsRefusedAlsoWhenTheLockFileWasRemoved) {
   open();
   std::filesystem::remove(path_ + ".lock");
@@ -242,7 +256,7 @@ TEST_F(SqliteStoreTest, AFileOfANewerEventqIsRefused) {
 
   EXPECT_EQ(refusal(path_),
             "corrupt " + path_ +
-                ": The store has schema 99, this eventq knows up to 2. Use the newer eventq that wrote it.");
+                ": The store has schema 99, this eventq knows up to 3. Use the newer eventq that wrote it.");
 }
 
 TEST_F(SqliteStoreTest, ADatabaseOfAnotherProgramIsRefusedAndLeftAsItIs) {

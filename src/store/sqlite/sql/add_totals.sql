@@ -1,8 +1,8 @@
--- add_totals.sql: once per queue and transaction. ?14 is the last event completed, if there was one.
+-- add_totals.sql: once per queue and transaction. ?15 is the last event completed, if there was one.
 INSERT INTO queue_total (queue, published, deduplicated, claimed, completed, failed, failed_for_good,
-                         retried, abandoned, superseded, cancelled, run_ms, runs, checkpoint_id)
-VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13,
-        coalesce((SELECT event_id FROM event_body WHERE id = ?14), ''))
+                         retried, abandoned, superseded, cancelled, run_ms, runs, removed, checkpoint_id)
+VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14,
+        coalesce((SELECT event_id FROM event_body WHERE id = ?15), ''))
     ON CONFLICT (queue) DO UPDATE
    SET published = published + excluded.published,
        deduplicated = deduplicated + excluded.deduplicated,
@@ -16,4 +16,5 @@ VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13,
        cancelled = cancelled + excluded.cancelled,
        run_ms = run_ms + excluded.run_ms,
        runs = runs + excluded.runs,
+       removed = removed + excluded.removed,
        checkpoint_id = CASE excluded.checkpoint_id WHEN '' THEN checkpoint_id ELSE excluded.checkpoint_id END;

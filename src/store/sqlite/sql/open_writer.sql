@@ -2,6 +2,7 @@
 --
 -- Nothing is left to the library's defaults, which differ between builds. Checkpoints
 -- are made by tidy(), after the answers, never inside a commit.
+PRAGMA busy_timeout = 5000;
 PRAGMA page_size = 4096;
 PRAGMA journal_mode = WAL;
 PRAGMA synchronous = FULL;
@@ -11,4 +12,3 @@ PRAGMA secure_delete = OFF;
 PRAGMA foreign_keys = OFF;
 PRAGMA temp_store = MEMORY;
 PRAGMA cache_size = -65536;
-PRAGMA busy_timeout = 5000;

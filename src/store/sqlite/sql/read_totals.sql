@@ -1,5 +1,5 @@
 -- read_totals.sql: of one queue.
 SELECT published, deduplicated, claimed, completed, failed, failed_for_good,
-       retried, abandoned, superseded, cancelled, run_ms, runs, checkpoint_id
+       retried, abandoned, superseded, cancelled, run_ms, runs, removed, checkpoint_id
   FROM queue_total
  WHERE queue = ?1;
