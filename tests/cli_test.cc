@@ -84,6 +84,7 @@ TEST_F(CliTest, PublishRefusesWhatIsNoEvent) {
            Case{{"a", "--wait=long"}, "eventq: --wait must be a number and its unit"},
            Case{{"a", "--title", "\xff"}, "is not UTF-8"},
            Case{{"a", "--key", "\xff"}, "--key is not UTF-8"},
+           Case{{"a", "@/"}, "\"/\" is a folder; name a file that holds JSON"},
        }) {
     std::vector<std::string> arguments = row.arguments;
     arguments.insert(arguments.begin(), "publish");
@@ -231,6 +232,12 @@ TEST_F(CliTest, GoesOnAfterAnIdThatFails) {
   EXPECT_EQ(done.exit_code, 1);
   EXPECT_EQ(done.out, "1\n2\n");
   EXPECT_EQ(done.err, "eventq: There is no event 99.\n");
+}
+
+TEST_F(CliTest, WorkOnNoTagsIsWrongUsage) {
+  const Finished done = eventq({"work", "", "--exec", "true"});
+  EXPECT_EQ(done.exit_code, 2);
+  EXPECT_THAT(done.err, HasSubstr("TAGS is empty"));
 }
 
 TEST_F(CliTest, AnIdThatIsNoNumberIsWrongUsageAndNothingIsDone) {

@@ -54,8 +54,12 @@ ExitCode wrong_usage(Invocation& run, std::string_view message) {
 
 Called told(Invocation& run, const Result<client::HttpResponse>& answer) {
   if (!answer) {
+    const bool unknown =
+        answer.error().code == ErrorCode::unknown_outcome || answer.error().code == ErrorCode::timeout;
+    const std::string advice =
+        unknown ? " Whether it did what was asked is not known: look before you ask again." : "";
     if (answer.error().code != ErrorCode::unavailable)
-      return {.code = fail(run, answer.error().message), .status = 0, .body = {}};
+      return {.code = fail(run, answer.error().message + advice), .status = 0, .body = {}};
     return {.code = fail(run,
                          "No eventq server at " + run.url +
                              ". Start one with `eventq serve` or `eventq dev`, or name another with --url or "

@@ -109,7 +109,9 @@ TEST_F(ToldTest, TellsAServerThatIsNotThereFromOneThatDidNotAnswer) {
 
   err_.str("");
   EXPECT_EQ(tell(Error{.code = ErrorCode::timeout, .message = "No answer in time."}).code, ExitCode::failed);
-  EXPECT_EQ(err_.str(), "eventq: No answer in time.\n");
+  EXPECT_EQ(
+      err_.str(),
+      "eventq: No answer in time. Whether it did what was asked is not known: look before you ask again.\n");
 }
 
 }  // namespace

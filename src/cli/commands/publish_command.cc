@@ -1,8 +1,10 @@
 // publish_command.cc: `eventq publish`: one event, and what became of it when asked to wait.
 #include <chrono>
+#include <filesystem>
 #include <fstream>
 #include <iostream>
 #include <iterator>
+#include <system_error>
 
 #include "base/json_writer.h"
 #include "base/numbers.h"
@@ -29,6 +31,10 @@ Result<std::string> read_payload(const Arguments& arguments) {
   if (*given == "-") {
     json.assign(std::istreambuf_iterator<char>(std::cin), {});
   } else if (given->starts_with('@')) {
+    std::error_code ignored;  // then opening it says what is wrong
+    if (std::filesystem::is_directory(given->substr(1), ignored)) {
+      return wrong(toml_string(given->substr(1)) + " is a folder; name a file that holds JSON");
+    }
     std::ifstream file(given->substr(1), std::ios::binary);
     if (!file) return wrong("cannot read the file " + toml_string(given->substr(1)));
     json.assign(std::istreambuf_iterator<char>(file), {});

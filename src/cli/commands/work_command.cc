@@ -232,6 +232,9 @@ ExitCode run(Invocation& invocation) {
               .tags = split_list(arguments.text_or("TAGS", "")),
               .queue = arguments.text_or("--queue", "main"),
               .until_empty = arguments.has("--until-empty")};
+  if (order.tags.empty()) {
+    return wrong_usage(invocation, "TAGS is empty: name the tags to work on, such as email,sms.");
+  }
   if (order.command.empty())
     return wrong_usage(invocation, "--exec CMD is missing: the command to run for each event.");
   const auto parallel = parse_whole<std::size_t>(arguments.text_or("--parallel", "1"));

@@ -200,6 +200,15 @@ TEST_P(StoreConformance, CheckpointsOfAQueueComeNewestFirst) {
   EXPECT_EQ(ids_of(must(reader().checkpoints("nobody", 10))), "");
 }
 
+TEST_P(StoreConformance, OfCheckpointsMadeInOneMillisecondTheOneThatSawMoreIsNewer) {
+  commit_with([](Transaction& transaction) {
+    must(transaction.put_checkpoint({"id-9", "main", "evt_x", 119, TimePoint(1s)}));
+    must(transaction.put_checkpoint({"id-1", "main", "evt_y", 120, TimePoint(1s)}));
+  });
+
+  EXPECT_EQ(must(reader().checkpoints("main", 1)).front().id, "id-1");
+}
+
 TEST_P(StoreConformance, ACheckpointIsFoundByItsId) {
   commit_with([](Transaction& transaction) { must(transaction.put_checkpoint(checkpoint("other", 7))); });
 

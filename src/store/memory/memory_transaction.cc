@@ -302,7 +302,7 @@ Result<void> MemoryTransaction::put_checkpoint(const Checkpoint& checkpoint) {
   auto& all = change_records().checkpoints;
   all.push_back(checkpoint);
   std::sort(all.begin(), all.end(), [](const Checkpoint& a, const Checkpoint& b) {
-    return std::tie(a.created_at, a.id) < std::tie(b.created_at, b.id);
+    return std::tie(a.created_at, a.event_count, a.id) < std::tie(b.created_at, b.event_count, b.id);
   });
   const auto is_of_queue = [&](const Checkpoint& other) { return other.queue == checkpoint.queue; };
   const auto kept = static_cast<std::size_t>(std::count_if(all.begin(), all.end(), is_of_queue));

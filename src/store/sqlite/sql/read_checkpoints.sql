@@ -1,6 +1,7 @@
--- read_checkpoints.sql: the newest of a queue.
+-- read_checkpoints.sql: the newest of a queue. Of two in the same millisecond, before and after a restart,
+-- the one that saw more events.
 SELECT id, queue_id, checkpoint_id, event_count, created_at
   FROM queue_checkpoints
  WHERE queue_id = ?1
- ORDER BY created_at DESC, id DESC
+ ORDER BY created_at DESC, event_count DESC, id DESC
  LIMIT ?2;
