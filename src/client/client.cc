@@ -3,7 +3,6 @@
 
 #include <algorithm>
 #include <chrono>
-#include <map>
 #include <mutex>
 #include <type_traits>
 #include <utility>
@@ -18,6 +17,7 @@
 #include "eventq/limits.h"
 #include "model/names.h"
 #include "model/policy.h"
+#include "model/polled.h"
 #include "model/tags.h"
 #include "model/validate.h"
 #include "wire/event_reader.h"
@@ -99,7 +99,7 @@ std::invoke_result_t<Read, const JsonValue&> read_body(const HttpResponse& respo
 class ClientImpl final : public Client {
  public:
   ClientImpl(client::HttpUrl url, const ClientOptions& options)
-      : worker_id_(options.worker_id), caller_(std::move(url), options) {}
+      : polled_(options.worker_id), caller_(std::move(url), options) {}
 
   Result<Event> publish(const NewEvent& event) override {
     if (auto fault = unsendable(event)) return *fault;
@@ -164,18 +164,13 @@ class ClientImpl final : public Client {
   HttpRequest publication(std::string target, std::string body);
   Result<LogEntry> report(const Lease& lease, const wire::Said& what);
   Result<void> finish(EventId id, const wire::Said& what);
-  std::optional<int> held_attempt(EventId id);
-  void let_go(const Lease& lease);
 
-  // Set in the constructor, never changed.
-  const std::string worker_id_;
-
+  Polled polled_;
   Caller caller_;
 
   // Guarded by mutex_.
   std::mutex mutex_;
   Uuid7Source keys_ = Uuid7Source::from_entropy();
-  std::map<EventId, int> held_;  // the attempts this object polled and has not reported on
 };
 
 // Made once for all tries, so that the server knows a repetition.
@@ -212,8 +207,7 @@ Result<std::optional<Claim>> ClientImpl::poll(const PollRequest& request) {
   if (!taken) return taken.error();
   if (taken->claims.empty()) return std::optional<Claim>();
   Claim& claim = taken->claims.front();
-  const std::scoped_lock lock(mutex_);
-  held_[claim.event.id] = claim.event.attempts;
+  polled_.add(claim.event);
   return std::optional(std::move(claim));
 }
 
@@ -225,26 +219,13 @@ Result<LogEntry> ClientImpl::report(const Lease& lease, const wire::Said& what) 
   auto entry = read_body(*response, wire::read_report);
   if (!entry && !is_success(*response)) entry = problem_of(*response);
   add_report(entry, lease, what);
-  if (entry || entry.error().code == ErrorCode::lease_lost) let_go(lease);
+  if (entry || entry.error().code == ErrorCode::lease_lost) polled_.let_go(lease);
   return entry;
-}
-
-std::optional<int> ClientImpl::held_attempt(EventId id) {
-  const std::scoped_lock lock(mutex_);
-  const auto held = held_.find(id);
-  return held == held_.end() ? std::nullopt : std::optional(held->second);
-}
-
-void ClientImpl::let_go(const Lease& lease) {
-  if (lease.worker_id != worker_id_) return;
-  const std::scoped_lock lock(mutex_);
-  const auto held = held_.find(lease.event_id);
-  if (held != held_.end() && lease.attempt.value_or(held->second) == held->second) held_.erase(held);
 }
 
 Result<TurnResult> ClientImpl::next(const Turn& turn) {
   if (turn.limit == 0 && turn.reports.empty() && turn.alive.empty()) return TurnResult{};
-  const std::string& worker_id = turn.worker_id.empty() ? worker_id_ : turn.worker_id;
+  const std::string& worker_id = turn.worker_id.empty() ? polled_.worker_id() : turn.worker_id;
   HttpRequest request = post_request("/events/next", wire::write_turn(turn, worker_id));
   if (turn.limit > 0) request.timeout = turn.wait;
   const bool is_sign = turn.limit == 0 && turn.reports.empty();
@@ -272,18 +253,8 @@ Result<TurnResult> ClientImpl::next(const Turn& turn) {
 }
 
 Result<void> ClientImpl::finish(EventId id, const wire::Said& what) {
-  Error lost{ErrorCode::lease_lost, "Event " + text_of(id) + " was not polled by this queue object.", "id"};
-  if (const auto attempt = held_attempt(id)) {
-    const auto entry = report(Lease{id, worker_id_, attempt}, what);
-    if (entry) return {};
-    if (entry.error().code != ErrorCode::lease_lost) return entry.error();
-    lost = entry.error();
-  }
-  // It may have ended by an earlier call, or by somebody else: then there is nothing left to do.
-  const auto event = get(id);
-  if (!event) return event.error();
-  if (has_ended(event->status)) return {};
-  return lost;
+  return polled_.finish(
+      id, [&](const Lease& lease) { return report(lease, what); }, [&](EventId event) { return get(event); });
 }
 
 // In slices of what a server waits at most.
@@ -315,7 +286,7 @@ Result<QueueConfig> ClientImpl::settings(const std::string& name) {
 
 Result<void> ClientImpl::stream(const StreamRequest& request, const std::function<void(Claim)>& on_claim,
                                 const std::stop_token& stop) {
-  const std::string& worker_id = request.worker_id.empty() ? worker_id_ : request.worker_id;
+  const std::string& worker_id = request.worker_id.empty() ? polled_.worker_id() : request.worker_id;
   std::string target = "/events/stream?worker_id=" + percent_encode(worker_id) +
                        "&queue=" + percent_encode(request.queue) +
                        "&prefetch=" + std::to_string(request.prefetch);

@@ -59,7 +59,7 @@ Result<ClaimRequest> claim_of(const Turn& turn, const std::string& worker_id) {
 }  // namespace
 
 QueueImpl::QueueImpl(std::unique_ptr<Engine> engine, std::string worker_id, const Policy& defaults)
-    : engine_(std::move(engine)), worker_id_(std::move(worker_id)), defaults_(defaults) {}
+    : engine_(std::move(engine)), defaults_(defaults), polled_(std::move(worker_id)) {}
 
 Result<Event> QueueImpl::publish(const NewEvent& event) {
   auto published = publish_batch({&event, 1});
@@ -92,7 +92,7 @@ Result<std::vector<Event>> QueueImpl::publish_batch(std::span<const NewEvent> ev
 Result<std::optional<Claim>> QueueImpl::poll(const PollRequest& request) {
   if (auto fault = validate_queue_name(request.queue)) return *fault;
   Command command;
-  command.claim = ClaimRequest{.selector = {request.queue, {}}, .worker_id = worker_id_};
+  command.claim = ClaimRequest{.selector = {request.queue, {}}, .worker_id = polled_.worker_id()};
   if (!request.tags.empty()) {
     auto tags = clean_tags(request.tags);
     if (!tags) return tags.error();
@@ -103,8 +103,7 @@ Result<std::optional<Claim>> QueueImpl::poll(const PollRequest& request) {
   if (answer.error) return *answer.error;
   if (answer.claims.empty()) return std::optional<Claim>();
   Claim& claim = answer.claims.front();
-  const std::scoped_lock lock(mutex_);
-  held_[claim.event.id] = claim.event.attempts;
+  polled_.add(claim.event);
   return std::optional(std::move(claim));
 }
 
@@ -130,7 +129,7 @@ Result<LogEntry> QueueImpl::give_back(const Lease& lease, const Return& how) {
 }
 
 Result<TurnResult> QueueImpl::next(const Turn& turn) {
-  const std::string& worker_id = turn.worker_id.empty() ? worker_id_ : turn.worker_id;
+  const std::string& worker_id = turn.worker_id.empty() ? polled_.worker_id() : turn.worker_id;
   if (auto fault = validate_worker_id(worker_id)) return *fault;
   if (turn.reports.size() + turn.alive.size() > limits::kBatchEvents) {
     return Error{ErrorCode::too_large, "One turn may report on 10000 events, this one reports on more.",
@@ -169,22 +168,9 @@ Result<TurnResult> QueueImpl::next(const Turn& turn) {
 Result<LogEntry> QueueImpl::report(Change change) {
   const Lease lease = change.lease;
   auto changed = this->change(std::move(change));
-  if (changed || changed.error().code == ErrorCode::lease_lost) let_go(lease);
+  if (changed || changed.error().code == ErrorCode::lease_lost) polled_.let_go(lease);
   if (!changed) return changed.error();
   return std::move(changed->entry);
-}
-
-std::optional<int> QueueImpl::held_attempt(EventId id) {
-  const std::scoped_lock lock(mutex_);
-  const auto held = held_.find(id);
-  return held == held_.end() ? std::nullopt : std::optional(held->second);
-}
-
-void QueueImpl::let_go(const Lease& lease) {
-  if (lease.worker_id != worker_id_) return;
-  const std::scoped_lock lock(mutex_);
-  const auto held = held_.find(lease.event_id);
-  if (held != held_.end() && lease.attempt.value_or(held->second) == held->second) held_.erase(held);
 }
 
 Result<TimePoint> QueueImpl::heartbeat(const Lease& lease) {
@@ -205,21 +191,12 @@ Result<void> QueueImpl::finalize(EventId id, Verdict verdict) {
 }
 
 Result<void> QueueImpl::finish(EventId id, decltype(Change::what) what) {
-  Error lost{
-      ErrorCode::lease_lost,
-      "Event " + std::to_string(static_cast<std::int64_t>(id)) + " was not polled by this queue object.",
-      "id"};
-  if (const auto attempt = held_attempt(id)) {
-    const auto entry = report({Lease{id, worker_id_, attempt}, std::move(what)});
-    if (entry) return {};
-    if (entry.error().code != ErrorCode::lease_lost) return entry.error();
-    lost = entry.error();
-  }
-  // It may have ended by an earlier call, or by somebody else: then there is nothing left to do.
-  const auto found = details(id, false);
-  if (!found) return found.error();
-  if (has_ended(found->event.status)) return {};
-  return lost;
+  return polled_.finish(
+      id,
+      [&](const Lease& lease) {
+        return report({lease, std::move(what)});
+      },
+      [&](EventId event) { return get(event); });
 }
 
 Result<Details> QueueImpl::details(EventId id, bool with_log) {

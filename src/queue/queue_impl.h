@@ -1,13 +1,12 @@
 // queue_impl.h: the public Queue on an engine in this process: validate, submit, wait.
 #pragma once
 
-#include <map>
 #include <memory>
-#include <mutex>
 #include <string>
 
 #include "eventq/queue.h"
 #include "model/policy.h"
+#include "model/polled.h"
 #include "queue/engine.h"
 
 namespace eventq {
@@ -36,18 +35,13 @@ class QueueImpl final : public Queue {
   Result<Changed> change(Change change);
   Result<LogEntry> report(Change change);
   Result<void> finish(EventId id, decltype(Change::what) what);
-  std::optional<int> held_attempt(EventId id);
-  void let_go(const Lease& lease);
   Result<Details> details(EventId id, bool with_log);
 
   // Set in the constructor, never changed.
   const std::unique_ptr<Engine> engine_;
-  const std::string worker_id_;
   const Policy defaults_;
 
-  // Guarded by mutex_: the attempts this object polled and has not reported on.
-  std::mutex mutex_;
-  std::map<EventId, int> held_;
+  Polled polled_;
 };
 
 }  // namespace eventq

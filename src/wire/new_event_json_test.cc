@@ -7,21 +7,13 @@
 #include <string>
 
 #include "base/json.h"
+#include "wire/parsed.h"
 #include "wire/written.h"
 
 namespace eventq::wire {
 namespace {
 
-class NewEventJson : public testing::Test {
- protected:
-  JsonValue json(std::string_view text) {
-    auto value = parser_.parse(text);
-    EXPECT_TRUE(value.has_value()) << text;
-    return value ? *value : JsonValue();
-  }
-
-  JsonParser parser_;
-};
+class NewEventJson : public ParsedTest {};
 
 TEST_F(NewEventJson, AnEventKeepsEachMember) {
   const auto event = parse_event(json(R"({"title":"Mail","description":"d","tags":"a,b","payload":{"n": 1.0},

@@ -6,6 +6,7 @@
 #include <chrono>
 #include <string>
 
+#include "wire/parsed.h"
 #include "wire/written.h"
 
 namespace eventq::wire {
@@ -15,22 +16,7 @@ using std::chrono::seconds;
 
 constexpr std::string_view kCheckpoint = "0192f0c1-7c1e-7abc-8def-0123456789ab";
 
-class QueueRequests : public testing::Test {
- protected:
-  JsonValue json(std::string_view text) {
-    auto value = parser_.parse(text);
-    EXPECT_TRUE(value.has_value()) << text;
-    return value ? *value : JsonValue();
-  }
-
-  static std::vector<QueryParameter> query(std::string_view text) {
-    auto parsed = parse_query(text);
-    EXPECT_TRUE(parsed.has_value()) << text;
-    return parsed ? *parsed : std::vector<QueryParameter>();
-  }
-
-  JsonParser parser_;
-};
+class QueueRequests : public ParsedTest {};
 
 TEST_F(QueueRequests, ARemarkMaySayWhyAndWho) {
   const auto both = parse_remark(json(R"({"reason":"deploy","by":"alice"})"));

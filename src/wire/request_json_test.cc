@@ -7,26 +7,12 @@
 #include <variant>
 
 #include "base/json.h"
+#include "wire/parsed.h"
 
 namespace eventq::wire {
 namespace {
 
-class RequestJson : public testing::Test {
- protected:
-  JsonValue json(std::string_view text) {
-    auto value = parser_.parse(text);
-    EXPECT_TRUE(value.has_value()) << text;
-    return value ? *value : JsonValue();
-  }
-
-  static std::vector<QueryParameter> query(std::string_view text) {
-    auto parsed = parse_query(text);
-    EXPECT_TRUE(parsed.has_value()) << text;
-    return parsed ? *parsed : std::vector<QueryParameter>();
-  }
-
-  JsonParser parser_;
-};
+class RequestJson : public ParsedTest {};
 
 TEST_F(RequestJson, ACompletionCarriesItsLeaseAndOutcome) {
   const auto change = parse_report(

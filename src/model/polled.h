@@ -1,0 +1,76 @@
+// polled.h: the events that a queue object polled and has not reported on, for Queue::finalize().
+//
+// Threads: every method may be called from any thread.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <utility>
+
+#include "eventq/error.h"
+#include "eventq/event.h"
+#include "model/names.h"
+
+namespace eventq {
+
+class Polled {
+ public:
+  // `worker_id` is who polls.
+  explicit Polled(std::string worker_id) : worker_id_(std::move(worker_id)) {}
+
+  [[nodiscard]] const std::string& worker_id() const { return worker_id_; }
+
+  void add(const Event& event) {
+    const std::scoped_lock lock(mutex_);
+    attempts_[event.id] = event.attempts;
+  }
+
+  // After a report, or when one was refused because the lease is lost.
+  void let_go(const Lease& lease) {
+    if (lease.worker_id != worker_id_) return;
+    const std::scoped_lock lock(mutex_);
+    const auto found = attempts_.find(lease.event_id);
+    const bool is_that = found != attempts_.end() && lease.attempt.value_or(found->second) == found->second;
+    if (is_that) attempts_.erase(found);
+  }
+
+  // Ends an event by `report(lease)`, if it was polled here. One that has ended already, which `get(id)`
+  // tells, is well. Errors: lease_lost; those of the two.
+  template <typename Report, typename Get>
+  Result<void> finish(EventId id, Report report, Get get) {
+    Error lost{
+        ErrorCode::lease_lost,
+        "Event " + std::to_string(static_cast<std::int64_t>(id)) + " was not polled by this queue object.",
+        "id"};
+    if (const auto attempt = attempt_of(id)) {
+      const auto entry = report(Lease{id, worker_id_, attempt});
+      if (entry) return {};
+      if (entry.error().code != ErrorCode::lease_lost) return entry.error();
+      lost = entry.error();
+    }
+    // It may have ended by an earlier call, or by somebody else: then there is nothing left to do.
+    const auto event = get(id);
+    if (!event) return event.error();
+    if (has_ended(event->status)) return {};
+    return lost;
+  }
+
+ private:
+  std::optional<int> attempt_of(EventId id) {
+    const std::scoped_lock lock(mutex_);
+    const auto found = attempts_.find(id);
+    return found == attempts_.end() ? std::nullopt : std::optional(found->second);
+  }
+
+  // Set in the constructor, never changed.
+  const std::string worker_id_;
+
+  // Guarded by mutex_.
+  std::mutex mutex_;
+  std::map<EventId, int> attempts_;
+};
+
+}  // namespace eventq
