@@ -9,6 +9,7 @@
 //   latency  publish to delivery for a waiting worker, beside the bare round trip
 //   recovery time to serve again after kill -9 with 1,000,000 pending events
 //   soak     publish, work and retain for a minute (--soak=SECONDS: longer): is anything growing?
+//   postgres life cycles on PostgreSQL beside a plain queue table, polls, shards
 //
 // Absolute figures are of this machine and this minute; ratios are what to look at. The load
 // driver is one thread on the same machine, so the server never has all of it.
@@ -24,6 +25,7 @@
 
 #include "in_process.h"
 #include "load.h"
+#include "postgres.h"
 #include "scripts.h"
 #include "state.h"
 #include "support/server_process.h"
@@ -253,7 +255,8 @@ void bench_worker_latency(const Settings& settings) {
 int run(const std::vector<std::string>& arguments) {
   Settings settings;
   std::set<std::string> wanted;
-  const std::set<std::string> known = {"disk", "cycles", "poll", "http", "latency", "recovery", "soak"};
+  const std::set<std::string> known = {"disk",    "cycles",   "poll", "http",
+                                       "latency", "recovery", "soak", "postgres"};
   for (const std::string& argument : arguments) {
     if (argument == "--quick") {
       settings = {.seconds = 0.1, .warm_up = 0.05, .rounds = 1, .backlog = 5000, .soak = 2};
@@ -264,7 +267,7 @@ int run(const std::vector<std::string>& arguments) {
     } else {
       std::fprintf(stderr,
                    "usage: eventq_bench [--quick] [--soak=SECONDS] "
-                   "[disk|cycles|poll|http|latency|recovery|soak]...\n");
+                   "[disk|cycles|poll|http|latency|recovery|soak|postgres]...\n");
       return 2;
     }
   }
@@ -277,6 +280,9 @@ int run(const std::vector<std::string>& arguments) {
   if (asked("latency")) bench_worker_latency(settings);
   if (asked("recovery")) bench_recovery(settings.backlog);
   if (asked("soak")) bench_soak(settings.soak);
+  if (asked("postgres")) {
+    bench_postgres(settings.warm_up, settings.seconds, settings.rounds, settings.backlog);
+  }
   return 0;
 }
 

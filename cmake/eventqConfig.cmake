@@ -1,5 +1,5 @@
 # eventqConfig.cmake: find_package(eventq COMPONENTS core client worker). All three when none is named;
-# SQLite is needed for `core` only.
+# SQLite and libpq are needed for `core` only.
 include(CMakeFindDependencyMacro)
 if(NOT eventq_FIND_COMPONENTS)
   set(eventq_FIND_COMPONENTS core client worker)
@@ -11,6 +11,7 @@ find_dependency(simdjson)
 find_dependency(spdlog)
 if("core" IN_LIST eventq_FIND_COMPONENTS)
   find_dependency(SQLite3)
+  find_dependency(PostgreSQL)
 endif()
 
 include(${CMAKE_CURRENT_LIST_DIR}/eventqTargets.cmake)

@@ -7,7 +7,7 @@
 # The targets are there for add_subdirectory() as well; installed is what is built for itself.
 
 include(GNUInstallDirs)
-foreach(name IN ITEMS fmt simdjson spdlog SQLite3 Threads)
+foreach(name IN ITEMS fmt PostgreSQL simdjson spdlog SQLite3 Threads)
   find_package(${name} REQUIRED)
 endforeach()
 
@@ -31,7 +31,7 @@ eventq_package(client NAME eventq-client
   LIBRARIES fmt::fmt simdjson::simdjson spdlog::spdlog xxhash Threads::Threads)
 eventq_package(core NAME eventq
   LAYERS eventq_store eventq_queue
-  LIBRARIES eventq_package_client SQLite::SQLite3 deflate)
+  LIBRARIES eventq_package_client SQLite::SQLite3 PostgreSQL::PostgreSQL deflate)
 eventq_package(worker NAME eventq-worker
   LAYERS eventq_worker
   LIBRARIES eventq_package_client)

@@ -15,7 +15,7 @@
 #include "support/faulty_vfs.h"
 #include "support/http_client.h"
 #include "support/local_server.h"
-#include "support/temporary_directory.h"
+#include "support/test_store.h"
 
 namespace eventq {
 namespace {
@@ -38,7 +38,7 @@ std::string member(std::string_view json, std::string_view name) {
 
 class ApiTest : public Test {
  protected:
-  ApiTest() : server_("sqlite:" + directory_.file("events.db"), options()), client_(server_.port()) {}
+  ApiTest() : server_(store_.url(), options()), client_(server_.port()) {}
 
   Options options() {
     Options options;
@@ -68,7 +68,7 @@ class ApiTest : public Test {
 
   // Before the server: its files must be closed when this goes.
   FaultyVfs disk_;
-  TemporaryDirectory directory_;
+  TestStore store_;
   ManualClock clock_{TimePoint(Millis(1766572200000))};
   LocalServer server_;
   HttpClient client_;

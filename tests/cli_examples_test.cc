@@ -6,6 +6,7 @@
 #include <cctype>
 #include <filesystem>
 #include <fstream>
+#include <optional>
 #include <regex>
 #include <string>
 #include <string_view>
@@ -13,6 +14,7 @@
 
 #include "cli/command_table.h"
 #include "support/http_client.h"
+#include "support/postgres_cluster.h"
 #include "support/process.h"
 #include "support/server_process.h"
 #include "support/temporary_directory.h"
@@ -49,6 +51,27 @@ bool has_no_end(const Line& line) {
   const bool works = line.command == "work" && line.text.find("--until-empty") == std::string::npos;
   return is_a_server(line) || works || line.command == "tail";
 }
+
+// Whoever of the examples' people it is, and wherever: a database of this test.
+class ExampleDatabase {
+ public:
+  explicit ExampleDatabase(const Line& line) {
+    if (line.text.find("postgres://") == std::string::npos) return;
+    if (line.command == "migrate status") {
+      database_.emplace();
+    } else {
+      database_.emplace(TestDatabase::Empty());
+    }
+  }
+
+  [[nodiscard]] std::string put_into(const std::string& line) const {
+    if (!database_) return line;
+    return std::regex_replace(line, std::regex("postgres://[a-z]+@db/eventq"), "'" + database_->url() + "'");
+  }
+
+ private:
+  std::optional<TestDatabase> database_;
+};
 
 class CliExamplesTest : public testing::TestWithParam<Line> {
  protected:
@@ -100,9 +123,13 @@ TEST_P(CliExamplesTest, Works) {
                         .environment = environment,
                         .directory = folder});
 
+  // A store moves when nobody serves it.
+  if (GetParam().command == "move") server.terminate();
+  const ExampleDatabase database(GetParam());
   // Other machines' folders are this one here.
   const std::string line =
-      std::regex_replace(GetParam().text, std::regex("/(mnt|var)/[a-z/]+/"), "./") + " </dev/null";
+      std::regex_replace(database.put_into(GetParam().text), std::regex("/(mnt|var)/[a-z/]+/"), "./") +
+      " </dev/null";
   const std::vector<std::string> command = {"/usr/bin/timeout",
                                             "--signal=INT",
                                             "--preserve-status",

@@ -318,6 +318,21 @@ TEST_F(ToolsTest, TheDoctorFailsOnWhatIsNoStore) {
   EXPECT_EQ(eventq({"doctor", "--store", "letter"}).exit_code, 2);
 }
 
+TEST_F(ToolsTest, WhatWorksOnFilesSaysWhatToDoWithPostgres) {
+  start();
+  const std::string url = "postgres://me:secret@db/eventq";
+  const auto said = [&](const std::vector<std::string>& arguments) {
+    const Finished finished = eventq(arguments);
+    EXPECT_EQ(finished.exit_code, 2) << finished.err;
+    EXPECT_THAT(finished.err,
+                AllOf(HasSubstr("postgres://me@db/eventq is no file: "), Not(HasSubstr("secret"))));
+    return finished.err;
+  };
+  EXPECT_THAT(said({"backup", "copy", "--store", url}), HasSubstr("pg_dump --format=custom"));
+  EXPECT_THAT(said({"verify", url}), HasSubstr("eventq move URL sqlite:copy.db"));
+  EXPECT_THAT(said({"doctor", "--store", url}), HasSubstr("eventq migrate status --store URL"));
+}
+
 TEST_F(ToolsTest, BenchPrintsPercentilesAndLeavesNothingLive) {
   start();
   const Finished finished = eventq({"bench", "--seconds", "1", "--connections", "4", "-o", "jsonl"});

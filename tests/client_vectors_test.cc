@@ -31,6 +31,7 @@
 #include "eventq/client.h"
 #include "model/tags.h"
 #include "support/local_server.h"
+#include "support/test_store.h"
 #include "wire/answer_json.h"
 #include "wire/config_json.h"
 #include "wire/event_reader.h"
@@ -475,7 +476,7 @@ class ClientVectors : public testing::TestWithParam<Case> {
   void SetUp() override {
     Options options;
     options.clock = &system_clock();
-    server_ = std::make_unique<LocalServer>("memory:", options);
+    server_ = std::make_unique<LocalServer>(store_.url(), options);
     url_ = "http://127.0.0.1:" + std::to_string(server_->port());
     ClientOptions with;
     with.tries = 1;
@@ -485,6 +486,7 @@ class ClientVectors : public testing::TestWithParam<Case> {
     saved_["unique"] = {unique};
   }
 
+  const TestStore store_;
   std::unique_ptr<LocalServer> server_;
   std::string url_;
   std::unique_ptr<Client> client_;

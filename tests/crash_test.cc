@@ -50,30 +50,6 @@ void check_recovery(std::uint16_t port, const StoredFile& before) {
   }
 }
 
-template <typename Calls>
-auto count_told(const Calls& calls, Heard told) {
-  return std::count_if(calls.begin(), calls.end(), [&](const auto& call) { return call.told == told; });
-}
-
-auto count_flaws(const std::vector<Finding>& findings, Flaw flaw) {
-  return std::count_if(findings.begin(), findings.end(),
-                       [&](const Finding& found) { return found.flaw == flaw; });
-}
-
-void print_summary(std::uint32_t rounds, const History& history, const std::vector<Finding>& findings) {
-  const auto told = [&](Heard what) {
-    return count_told(history.publishes, what) + count_told(history.reports, what);
-  };
-  std::cout << "rounds=" << rounds
-            << " operations=" << history.publishes.size() + history.reports.size() + history.deliveries.size()
-            << " acknowledged=" << told(Heard::ok) + static_cast<std::ptrdiff_t>(history.deliveries.size())
-            << " refused=" << told(Heard::refused) << " unknown=" << told(Heard::unknown)
-            << " events=" << history.finals.size() << " lost=" << count_flaws(findings, Flaw::lost)
-            << " doubled=" << count_flaws(findings, Flaw::doubled)
-            << " resurrected=" << count_flaws(findings, Flaw::resurrected) << " flaws=" << findings.size()
-            << std::endl;
-}
-
 TEST(CrashTest, NothingAcknowledgedIsLostDoneTwiceOrResurrectedInTwentyKillsUnderLoad) {
   const std::uint32_t seed = number_from("EVENTQ_SEED", kSeed);
   const std::uint32_t rounds = number_from("EVENTQ_ROUNDS", kRounds);
@@ -112,8 +88,8 @@ TEST(CrashTest, NothingAcknowledgedIsLostDoneTwiceOrResurrectedInTwentyKillsUnde
   EXPECT_EQ(look_into(server.file("eventq.db")).damage, "");
   const std::vector<Finding> findings = check(history, kTerms);
 
-  print_summary(rounds, history, findings);
-  std::cout << "deepest=" << deepest << std::endl;
+  std::cout << "rounds=" << rounds << " " << summary_of(history, findings) << " deepest=" << deepest
+            << std::endl;
   EXPECT_EQ(describe(findings), "") << "EVENTQ_SEED=" << seed;
   // The kills hit calls that were under way, and there was work to lose.
   EXPECT_GT(count_told(history.publishes, Heard::unknown), 0);

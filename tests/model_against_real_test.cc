@@ -8,6 +8,7 @@
 
 #include "against_model/contest.h"
 #include "base/numbers.h"
+#include "support/test_store.h"
 
 namespace eventq {
 namespace {
@@ -19,15 +20,17 @@ constexpr std::uint32_t kOperations = 2'500;  // instrumented code is that much 
 #else
 constexpr std::uint32_t kOperations = 15'000;
 #endif
+constexpr std::uint32_t kOperationsPostgres = 2'500;  // each is several round trips
 
 std::uint32_t number_from(const char* variable, std::uint32_t otherwise) {
   const char* text = std::getenv(variable);
   return text ? parse_whole<std::uint32_t>(text).value_or(otherwise) : otherwise;
 }
 
-TEST(ModelAgainstReal, RandomOperationsGetTheSameAnswersFromTheModelFromSqliteAndOverHttp) {
+TEST(ModelAgainstReal, RandomOperationsGetTheSameAnswersFromTheModelFromARealStoreAndOverHttp) {
   const std::uint32_t seed = number_from("EVENTQ_SEED", kSeed);
-  const std::uint32_t operations = number_from("EVENTQ_OPERATIONS", kOperations);
+  const std::uint32_t operations =
+      number_from("EVENTQ_OPERATIONS", tests_postgres() ? kOperationsPostgres : kOperations);
   std::cout << "EVENTQ_SEED=" << seed << " EVENTQ_OPERATIONS=" << operations << std::endl;
   Contest contest(seed);
 
@@ -52,8 +55,11 @@ TEST(ModelAgainstReal, RandomOperationsGetTheSameAnswersFromTheModelFromSqliteAn
   EXPECT_GT(tally.events, operations / 10);
   EXPECT_GT(tally.claimed, static_cast<int>(operations / 10));
   EXPECT_GT(tally.restarts, 0);
-  EXPECT_GT(tally.served, 0);
-  EXPECT_GT(tally.parked, tally.served);
+  if (!tests_postgres()) {  // where nobody waits; see Contest::step()
+    EXPECT_GT(tally.served, 0);
+    EXPECT_GT(tally.parked, tally.served);
+    EXPECT_GT(tally.timeouts, 0);
+  }
   EXPECT_GT(tally.refused, 0);
   EXPECT_GT(tally.last_failures, 0);
   EXPECT_GT(tally.replayed, 0);
@@ -62,7 +68,6 @@ TEST(ModelAgainstReal, RandomOperationsGetTheSameAnswersFromTheModelFromSqliteAn
   EXPECT_GT(tally.pressed, tally.full);
   EXPECT_GT(tally.replays, 0);
   EXPECT_GT(tally.redriven, 0);
-  EXPECT_GT(tally.timeouts, 0);
   EXPECT_GT(tally.completions, 0);
   EXPECT_GT(tally.holdups, 0);
   EXPECT_GT(tally.entries.at("SUPERSEDED"), 0);

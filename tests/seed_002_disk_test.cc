@@ -207,7 +207,7 @@ TEST(Seed002Process, AKilledServerLosesNothingOfABufferedQueue) {
 // A store as the server leaves it, looked at with SQL.
 class Seed002Tables : public LocalApiTest {
  protected:
-  std::vector<std::string> look(const std::string& sql) { return query(directory_.file("events.db"), sql); }
+  std::vector<std::string> look(const std::string& sql) { return query(store_.path(), sql); }
 };
 
 TEST_F(Seed002Tables, QueueCheckpointsHasTheSeedsColumns) {

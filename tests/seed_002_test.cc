@@ -163,7 +163,7 @@ class Seed002 : public testing::Test {
   void SetUp() override { ASSERT_EQ(request("PUT", "/queues/main-queue", kConfig).status, 201); }
 
   std::unique_ptr<LocalServer> serve() {
-    return std::make_unique<LocalServer>("sqlite:" + directory_.file("eventq.db"), Options{.clock = &clock_});
+    return std::make_unique<LocalServer>(store_.url(), Options{.clock = &clock_});
   }
 
   HttpResponse request(std::string_view method, std::string_view target, std::string_view body = {}) {
@@ -238,7 +238,7 @@ class Seed002 : public testing::Test {
     fail(claim(1, "payment"));
   }
 
-  TemporaryDirectory directory_;
+  TestStore store_;
   SeedClock clock_;
   std::unique_ptr<LocalServer> server_ = serve();
 };

@@ -11,10 +11,11 @@
 
 #include "base/manual_clock.h"
 #include "base/time_text.h"
+#include "support/drawn_numbers.h"
 #include "support/http_client.h"
 #include "support/json_lines.h"
 #include "support/local_server.h"
-#include "support/temporary_directory.h"
+#include "support/test_store.h"
 
 namespace eventq {
 namespace {
@@ -90,8 +91,12 @@ class SeedConversation : public testing::Test {
     clock_.set(parse_iso_time("2025-12-24T" + std::string(time_of_day) + "Z").value());
   }
 
-  HttpResponse get(std::string_view target) { return client_.get(target).value(); }
+  HttpResponse get(std::string_view target) {
+    numbers_.take_back();
+    return client_.get(target).value();
+  }
   HttpResponse post(std::string_view target, std::string_view body = {}) {
+    numbers_.take_back();
     return client_.post(target, body).value();
   }
 
@@ -107,9 +112,10 @@ class SeedConversation : public testing::Test {
     return size;
   }
 
-  const TemporaryDirectory directory_;
+  const TestStore store_;
+  DrawnNumbers numbers_{store_};
   ManualClock clock_{parse_iso_time("2025-12-24T00:00:00Z").value()};
-  LocalServer server_{"sqlite:" + directory_.file("eventq.db"), {.clock = &clock_}};
+  LocalServer server_{store_.url(), {.clock = &clock_}};
   HttpClient client_{server_.port()};
 };
 

@@ -82,11 +82,17 @@ struct TurnResult {
 
 class Queue {
  public:
-  // Opens `sqlite:PATH` (created when absent, one process at a time), `memory:`, or `http://HOST:PORT`, a
-  // running server (client.h; of the options it takes worker_id and logger).
-  // Errors: invalid_argument for another URL; unavailable when the file is in
-  // use or cannot be opened; corrupt when a newer eventq wrote it.
+  // Opens `sqlite:PATH` (created when absent, one process at a time), `memory:`,
+  // `postgres://USER@HOST/DATABASE` (any number of processes; made by `eventq migrate up`), or
+  // `http://HOST:PORT`, a running server (client.h; of the options it takes worker_id and logger). Errors:
+  // invalid_argument for another URL; unavailable when the file or database is in use or cannot be opened;
+  // conflict when a database has another schema; corrupt when a newer eventq wrote it.
   static Result<std::unique_ptr<Queue>> open(std::string_view url, const Options& options = {});
+
+  // The same with several `postgres:` URLs: one queue over all of these databases, which must always be named
+  // in the same order. See docs/scaling.md for what then holds per database. Errors: also conflict for a
+  // database that has another place in the list.
+  static Result<std::unique_ptr<Queue>> open(std::span<const std::string> urls, const Options& options = {});
 
   virtual ~Queue() = default;
   Queue(const Queue&) = delete;

@@ -44,4 +44,6 @@ std::string fingerprint(std::initializer_list<std::string_view> parts) {
   return text;
 }
 
+std::uint64_t hash64(std::string_view text) { return XXH3_64bits(text.data(), text.size()); }
+
 }  // namespace eventq

@@ -12,6 +12,11 @@ TEST(Fingerprint, IsTheSameOnEveryMachine) {
   EXPECT_EQ(fingerprint({"a"}), "ea7daf8b8b8e0899adea399fbae36cb2");
 }
 
+TEST(Hash64, IsTheSameOnEveryMachine) {
+  EXPECT_EQ(hash64(""), 0x2d06800538d394c2U);
+  EXPECT_EQ(hash64("a"), 0xe6c632b61e964e1fU);
+}
+
 TEST(Fingerprint, TellsWherePartsEnd) {
   EXPECT_NE(fingerprint({"ab", "c"}), fingerprint({"a", "bc"}));
   EXPECT_NE(fingerprint({"abc"}), fingerprint({"abc", ""}));

@@ -32,6 +32,9 @@ Error fault(const std::string& origin, const std::string& message) {
   return {.code = ErrorCode::invalid_argument, .message = origin + ": " + message};
 }
 
+// A value that was given, for a message.
+std::string shown(const std::string& value) { return toml_string(without_passwords(value)); }
+
 Result<void> apply(Config& config, std::size_t index, const Given& given) {
   const Setting& setting = all_settings()[index];
   if (!given.right_kind || !setting.read(config.settings, given.text)) {
@@ -56,6 +59,7 @@ bool same_kind(Setting::Kind wanted, TomlEntry::Kind found) {
     case Setting::Kind::text: return found == TomlEntry::Kind::text;
     case Setting::Kind::number: return found == TomlEntry::Kind::number;
     case Setting::Kind::truth: return found == TomlEntry::Kind::truth;
+    case Setting::Kind::list: return found == TomlEntry::Kind::text || found == TomlEntry::Kind::list;
   }
   return false;
 }
@@ -75,8 +79,12 @@ Result<void> apply_file(Config& config, const std::string& path) {
       return fault(origin, "there is no setting " + toml_string(key) + did_you_mean(key, keys));
     }
     const auto index = static_cast<std::size_t>(found - keys.begin());
-    const bool right_kind = same_kind(all_settings()[index].kind, entry.kind);
-    auto applied = apply(config, index, {std::move(origin), entry.text, entry.shown, right_kind});
+    const bool is_text = entry.kind == TomlEntry::Kind::text;
+    const bool right_kind = same_kind(all_settings()[index].kind, entry.kind) &&
+                            !(is_text && entry.text.find(kListEnd) != std::string::npos);
+    auto applied =
+        apply(config, index,
+              {std::move(origin), entry.text, is_text ? shown(entry.text) : entry.shown, right_kind});
     if (!applied) return applied;
   }
   auto queues = read_queue_settings(*entries, path);
@@ -96,7 +104,7 @@ Result<void> apply_variables(Config& config, const Variables& variables) {
       continue;
     }
     const auto index = static_cast<std::size_t>(found - names.begin());
-    auto applied = apply(config, index, {name, value, toml_string(value)});
+    auto applied = apply(config, index, {name, value, shown(value)});
     if (!applied) return applied;
   }
   return {};
@@ -108,10 +116,19 @@ Result<void> apply_flags(Config& config, const Flags& flags) {
     const auto given = flags.values.find(setting.name);
     if (given == flags.values.end()) continue;
     const std::string& value = given->second;
-    auto applied = apply(config, index, {flag_name(setting), value, toml_string(value)});
+    auto applied = apply(config, index, {flag_name(setting), value, shown(value)});
     if (!applied) return applied;
   }
   return {};
+}
+
+Result<void> check_stores(const Config& config) {
+  const auto& stores = config.settings.stores;
+  const auto is_postgres = [](const std::string& url) { return url.starts_with("postgres"); };
+  if (stores.size() == 1 || std::all_of(stores.begin(), stores.end(), is_postgres)) return {};
+  return fault(origin_of(config, "store"),
+               "several stores are shards, which only PostgreSQL databases can be. Give one sqlite:PATH, or "
+               "only postgres:// URLs.");
 }
 
 Result<void> check_reach(const Config& config) {
@@ -154,6 +171,7 @@ Result<Config> load_config(const Flags& flags, const Variables& variables) {
   }
   if (auto applied = apply_variables(config, variables); !applied) return applied.error();
   if (auto applied = apply_flags(config, flags); !applied) return applied.error();
+  if (auto checked = check_stores(config); !checked) return checked.error();
   if (auto checked = check_reach(config); !checked) return checked.error();
   return config;
 }

@@ -51,7 +51,8 @@ TEST_F(ConfigTest, HasDefaults) {
   const Settings& settings = config->settings;
   EXPECT_EQ(format(settings.listen), "127.0.0.1:8080");
   EXPECT_FALSE(settings.allow_remote);
-  EXPECT_EQ(settings.store, "sqlite:eventq.db");
+  EXPECT_THAT(settings.stores, ElementsAre("sqlite:eventq.db"));
+  EXPECT_FALSE(settings.migrate);
   EXPECT_EQ(settings.queue.retry.base, 5min);
   EXPECT_EQ(settings.queue.lease, 60s);
   EXPECT_EQ(settings.queue.max_retries, 3);
@@ -68,6 +69,7 @@ TEST_F(ConfigTest, ReadsEverySettingFromAFile) {
       "listen = \"0.0.0.0:80\"\n"
       "allow_remote = true\n"
       "store = 'sqlite:C:\\a \"b\".db'\n"
+      "migrate = true\n"
       "retry_delay = \"1h\"\n"
       "lease = \"1m30s\"\n"
       "max_retries = 0\n"
@@ -82,7 +84,8 @@ TEST_F(ConfigTest, ReadsEverySettingFromAFile) {
   const Settings& settings = config->settings;
   EXPECT_EQ(format(settings.listen), "0.0.0.0:80");
   EXPECT_TRUE(settings.allow_remote);
-  EXPECT_EQ(settings.store, "sqlite:C:\\a \"b\".db");
+  EXPECT_THAT(settings.stores, ElementsAre("sqlite:C:\\a \"b\".db"));
+  EXPECT_TRUE(settings.migrate);
   EXPECT_EQ(settings.queue.retry.base, 1h);
   EXPECT_EQ(settings.queue.lease, 90s);
   EXPECT_EQ(settings.queue.max_retries, 0);
@@ -176,6 +179,15 @@ TEST_F(ConfigTest, NamesTheLineAndWhatWouldBeRightInAFile) {
                 "eventq.toml:1: allow_remote must be true or false, such as false, not \"true\"."},
            Case{"store = \"\"\n",
                 "eventq.toml:1: store must be a URL, such as \"sqlite:eventq.db\", not \"\"."},
+           Case{"store = \"a\\u0000b\"\n",
+                "eventq.toml:1: store must be a URL, such as \"sqlite:eventq.db\", not \"a\\u0000b\"."},
+           Case{"store = []\n",
+                "eventq.toml:1: store must be a URL, such as \"sqlite:eventq.db\", not an array."},
+           Case{"store = [\"postgres://a/b\", 3]\n",
+                "eventq.toml:1: store must be a URL, such as \"sqlite:eventq.db\", not an array."},
+           Case{"store = [\"sqlite:a\", \"postgres://a/b\"]\n",
+                "eventq.toml:1: several stores are shards, which only PostgreSQL databases can be. Give one "
+                "sqlite:PATH, or only postgres:// URLs."},
            Case{"store = \"a\\nb\"\n",
                 "eventq.toml:1: store must be a URL, such as \"sqlite:eventq.db\", not \"a\\u000Ab\"."},
            Case{"archive_dir = \"a\\nb\"\n",
@@ -259,6 +271,15 @@ TEST_F(ConfigTest, SaysWhatIsWrongWithAVariableOrAFlag) {
   }
 }
 
+TEST_F(ConfigTest, SeveralStoresStandInAnArrayAndKeepTheirOrder) {
+  const auto config = load_file("store = [\"postgres://b/1\", \"postgres://me:secret@a/2\"]\n");
+
+  ASSERT_TRUE(config) << complaint(config);
+  EXPECT_THAT(config->settings.stores, ElementsAre("postgres://b/1", "postgres://me:secret@a/2"));
+  EXPECT_THAT(print_config(*config),
+              testing::HasSubstr("\nstore = [\"postgres://b/1\", \"postgres://me@a/2\"]  # "));
+}
+
 TEST_F(ConfigTest, ChecksAlsoWhatAnotherWinsOver) {
   flags_.values["lease"] = "1m";
 
@@ -281,27 +302,31 @@ TEST_F(ConfigTest, ReportsVariablesItDoesNotKnow) {
 }
 
 TEST_F(ConfigTest, PrintsDefaultsAsAFile) {
-  EXPECT_EQ(print_config(*load_config({}, {})),
-            "# Where to listen; port 0 is any free one.\n"
-            "listen = \"127.0.0.1:8080\"  # default\n"
-            "# Let other machines in, although there is no authentication yet.\n"
-            "allow_remote = false  # default\n"
-            "# Where events are kept: sqlite:PATH, or memory: to keep nothing.\n"
-            "store = \"sqlite:eventq.db\"  # default\n"
-            "# How long a failed event waits before it may run again.\n"
-            "retry_delay = \"5m\"  # default\n"
-            "# How long a worker may be silent before its event goes to another.\n"
-            "lease = \"1m\"  # default\n"
-            "# The reported failure that reaches it is final.\n"
-            "max_retries = 3  # default\n"
-            "# Claims in a row without a report before an event is given up.\n"
-            "max_attempts = 20  # default\n"
-            "# Where events are written to when they leave; nowhere when empty.\n"
-            "archive_dir = \"\"  # default\n"
-            "# How long a worker may be silent before it is shown as stale.\n"
-            "stale_after = \"30s\"  # default\n"
-            "# How long a worker may hold events without starting one before it is shown as stale.\n"
-            "start_within = \"5m\"  # default\n");
+  EXPECT_EQ(
+      print_config(*load_config({}, {})),
+      "# Where to listen; port 0 is any free one.\n"
+      "listen = \"127.0.0.1:8080\"  # default\n"
+      "# Let other machines in, although there is no authentication yet.\n"
+      "allow_remote = false  # default\n"
+      "# Where events are kept: sqlite:PATH, memory: to keep nothing, or postgres://USER@HOST/DB; given "
+      "several times, each such database is a shard, in order.\n"
+      "store = \"sqlite:eventq.db\"  # default\n"
+      "# Bring PostgreSQL databases to this eventq's schema first; files of SQLite always are.\n"
+      "migrate = false  # default\n"
+      "# How long a failed event waits before it may run again.\n"
+      "retry_delay = \"5m\"  # default\n"
+      "# How long a worker may be silent before its event goes to another.\n"
+      "lease = \"1m\"  # default\n"
+      "# The reported failure that reaches it is final.\n"
+      "max_retries = 3  # default\n"
+      "# Claims in a row without a report before an event is given up.\n"
+      "max_attempts = 20  # default\n"
+      "# Where events are written to when they leave; nowhere when empty.\n"
+      "archive_dir = \"\"  # default\n"
+      "# How long a worker may be silent before it is shown as stale.\n"
+      "stale_after = \"30s\"  # default\n"
+      "# How long a worker may hold events without starting one before it is shown as stale.\n"
+      "start_within = \"5m\"  # default\n");
 }
 
 TEST_F(ConfigTest, PrintsTheSettingsOfQueuesBehindTheOthers) {
@@ -333,6 +358,7 @@ TEST_F(ConfigTest, ReadsBackWhatItPrints) {
   const Flags flags{.values = {{"listen", "[::]:0"},
                                {"allow_remote", "true"},
                                {"store", "sqlite:/a \"b\"\\c\u00e9#.db"},
+                               {"migrate", "true"},
                                {"retry_delay", "1h1ms"},
                                {"lease", "365d"},
                                {"max_retries", "1000"},

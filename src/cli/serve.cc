@@ -24,6 +24,8 @@
 #include "http/service.h"
 #include "model/policy.h"
 #include "queue/engine.h"
+#include "store/postgres/connection.h"
+#include "store/postgres/migrate.h"
 #include "store/sqlite/sqlite_store.h"
 
 namespace eventq::cli {
@@ -59,7 +61,7 @@ void warn_of_unknown_variables(const Logger& log, const Config& config) {
 
 void log_settings(const Logger& log, const Config& config) {
   LogLine line("settings");
-  for (const Setting& setting : all_settings()) line.add(setting.name, setting.text(config.settings));
+  for (const Setting& setting : all_settings()) line.add(setting.name, shown_value(setting, config.settings));
   log(LogLevel::info, line.str());
   for (const auto& [queue, origin] : config.queue_origins) {
     log(LogLevel::info, LogLine("queue settings").add("queue", queue).add("from", origin).str());
@@ -73,13 +75,33 @@ void log_settings(const Logger& log, const Config& config) {
 
 void log_store(const Logger& log, const std::string& store) {
   LogLine line("store opened");
-  line.add("store", store);
+  line.add("store", postgres::without_password(store));
   constexpr std::string_view kSqlite = "sqlite:";
   if (store.starts_with(kSqlite)) {
     std::error_code ignored;  // then the path is empty, and the URL above says as much
     line.add("path", std::filesystem::absolute(store.substr(kSqlite.size()), ignored).string());
   }
   log(LogLevel::info, line.str());
+}
+
+// As in the log's line of settings.
+std::string stores_text(const Settings& settings) {
+  const auto all = all_settings();
+  return shown_value(
+      *std::find_if(all.begin(), all.end(), [](const Setting& s) { return s.name == "store"; }), settings);
+}
+
+Result<void> migrate_all(const std::vector<std::string>& stores, const Logger& log) {
+  if (!stores.front().starts_with("postgres")) return {};
+  const auto done = postgres::migrate(stores);
+  if (!done) return done.error();
+  for (const postgres::Migrated& one : *done) {
+    log(LogLevel::info, LogLine("migrated")
+                            .add("store", postgres::without_password(one.url))
+                            .add("migration", one.migration.name)
+                            .str());
+  }
+  return {};
 }
 
 // A setting that only the engine or the server could judge.
@@ -108,9 +130,12 @@ ExitCode run(const ServeRequest& request, const Config& config, const Logger& lo
   sqlite::tune_process();
   // Destroyed in the reverse order: the server calls the service, the service the engine. The
   // engine answers into the service, which is why it must have stopped before.
-  auto engine = Engine::open(settings.store, options);
+  if (settings.migrate) {
+    if (auto done = migrate_all(settings.stores, log); !done) return fail(with_origin(config, done.error()));
+  }
+  auto engine = Engine::open(settings.stores, options);
   if (!engine) return fail(with_origin(config, engine.error()));
-  log_store(log, settings.store);
+  for (const std::string& store : settings.stores) log_store(log, store);
 
   http::ServerOptions server_options{
       .host = settings.listen.host, .port = settings.listen.port, .io_threads = io_threads(), .logger = log};
@@ -131,7 +156,7 @@ ExitCode run(const ServeRequest& request, const Config& config, const Logger& lo
   log(LogLevel::info, LogLine("listening")
                           .add("address", address)
                           .add("dashboard", "http://" + address + "/")
-                          .add("store", settings.store)
+                          .add("store", stores_text(settings))
                           .str());
 
   if (request.on_listening) request.on_listening("http://" + address);

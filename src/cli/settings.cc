@@ -5,10 +5,12 @@
 #include <cstdint>
 #include <limits>
 #include <optional>
+#include <utility>
 
 #include "base/numbers.h"
 #include "base/time_text.h"
 #include "base/utf8.h"
+#include "store/postgres/connection.h"
 
 namespace eventq::cli {
 namespace {
@@ -34,6 +36,16 @@ bool read_truth(bool& to, std::string_view text) {
   return true;
 }
 
+std::vector<std::string> split_texts(std::string_view list) {
+  std::vector<std::string> texts;
+  for (;;) {
+    const std::size_t end = std::min(list.find(kListEnd), list.size());
+    texts.emplace_back(list.substr(0, end));
+    if (end == list.size()) return texts;
+    list.remove_prefix(end + 1);
+  }
+}
+
 // Text that a file can hold and a line of the log can show.
 bool read_text(std::string& to, std::string_view text) {
   if (text.empty() || has_control(text) || !valid_utf8(text)) return false;
@@ -46,6 +58,24 @@ bool read_optional_text(std::string& to, std::string_view text) {
   if (!text.empty()) return read_text(to, text);
   to.clear();
   return true;
+}
+
+bool read_texts(std::vector<std::string>& to, std::string_view list) {
+  std::vector<std::string> texts;
+  for (const std::string& member : split_texts(list)) {
+    if (!read_text(texts.emplace_back(), member)) return false;
+  }
+  to = std::move(texts);
+  return true;
+}
+
+std::string join_urls(const std::vector<std::string>& urls) {
+  std::string list;
+  for (const std::string& url : urls) {
+    if (!list.empty()) list += kListEnd;
+    list += url;
+  }
+  return list;
 }
 
 bool read_listen(ListenAddress& to, std::string_view text) {
@@ -67,9 +97,15 @@ constexpr Setting kSettings[] = {
     {"allow_remote", Kind::truth, "", "Let other machines in, although there is no authentication yet",
      "true or false", [](Settings& s, Text text) { return read_truth(s.allow_remote, text); },
      [](const Settings& s) { return std::string(s.allow_remote ? "true" : "false"); }},
-    {"store", Kind::text, "URL", "Where events are kept: sqlite:PATH, or memory: to keep nothing", "a URL",
-     [](Settings& s, Text text) { return read_text(s.store, text); },
-     [](const Settings& s) { return s.store; }},
+    {"store", Kind::list, "URL",
+     "Where events are kept: sqlite:PATH, memory: to keep nothing, or postgres://USER@HOST/DB; given several "
+     "times, each such database is a shard, in order",
+     "a URL", [](Settings& s, Text text) { return read_texts(s.stores, text); },
+     [](const Settings& s) { return without_passwords(join_urls(s.stores)); }},
+    {"migrate", Kind::truth, "",
+     "Bring PostgreSQL databases to this eventq's schema first; files of SQLite always are", "true or false",
+     [](Settings& s, Text text) { return read_truth(s.migrate, text); },
+     [](const Settings& s) { return std::string(s.migrate ? "true" : "false"); }},
     {"retry_delay", Kind::text, "DURATION", "How long a failed event waits before it may run again",
      kDuration, [](Settings& s, Text text) { return read_duration(s.queue.retry.base, text); },
      [](const Settings& s) { return format_duration(s.queue.retry.base); }},
@@ -111,8 +147,27 @@ std::string variable_name(const Setting& setting) {
   return name;
 }
 
+std::string without_passwords(std::string_view list) {
+  std::vector<std::string> urls = split_texts(list);
+  for (std::string& url : urls) url = postgres::without_password(url);
+  return join_urls(urls);
+}
+
+std::string shown_value(const Setting& setting, const Settings& settings) {
+  std::string text = setting.text(settings);
+  std::replace(text.begin(), text.end(), kListEnd, ' ');
+  return text;
+}
+
 std::string toml_value(const Setting& setting, const Settings& settings) {
   std::string text = setting.text(settings);
+  if (setting.kind == Kind::list) {
+    const auto members = split_texts(text);
+    if (members.size() == 1) return toml_string(text);
+    std::string array;
+    for (const std::string& member : members) array += (array.empty() ? "[" : ", ") + toml_string(member);
+    return array + "]";
+  }
   return setting.kind == Kind::text ? toml_string(text) : text;
 }
 

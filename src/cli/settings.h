@@ -8,6 +8,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "cli/listen_address.h"
 #include "eventq/options.h"
@@ -17,13 +18,14 @@ namespace eventq::cli {
 struct Settings {
   ListenAddress listen;
   bool allow_remote = false;
-  std::string store = "sqlite:eventq.db";
+  std::vector<std::string> stores = {"sqlite:eventq.db"};  // several: shards, in order
+  bool migrate = false;
   Options queue;
 };
 
 struct Setting {
   // How the value is spelled in TOML.
-  enum class Kind : std::uint8_t { text, number, truth };
+  enum class Kind : std::uint8_t { text, number, truth, list };  // list: one text, or an array of them
 
   std::string_view name;  // the key in the file: retry_delay
   Kind kind;
@@ -31,16 +33,25 @@ struct Setting {
   std::string_view help;
   std::string_view what;  // "it must be ..."
 
-  // False when `text` is no such value. Ranges are left to validate().
+  // False when `text` is no such value. Ranges are left to validate(). The members of a list are separated
+  // by kListEnd.
   bool (*read)(Settings& settings, std::string_view text);
-  // What read() takes.
+  // What read() takes, without passwords.
   std::string (*text)(const Settings& settings);
 };
+
+inline constexpr char kListEnd = '\0';
 
 [[nodiscard]] std::span<const Setting> all_settings();
 
 [[nodiscard]] std::string flag_name(const Setting& setting);      // --retry-delay
 [[nodiscard]] std::string variable_name(const Setting& setting);  // EVENTQ_RETRY_DELAY
+
+// A list of URLs, for messages and files.
+[[nodiscard]] std::string without_passwords(std::string_view list);
+
+// The value on a line of the log.
+[[nodiscard]] std::string shown_value(const Setting& setting, const Settings& settings);
 
 // The value as TOML: "5m" with its quotes, 3, true.
 [[nodiscard]] std::string toml_value(const Setting& setting, const Settings& settings);

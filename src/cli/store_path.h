@@ -5,17 +5,25 @@
 #include <string_view>
 
 #include "eventq/error.h"
+#include "store/postgres/connection.h"
 
 namespace eventq::cli {
 
-// "sqlite:eventq.db" -> "eventq.db". Errors: invalid_argument.
-[[nodiscard]] inline Result<std::string> store_path(std::string_view url) {
+// "sqlite:eventq.db" -> "eventq.db". `instead`: what to do with a PostgreSQL database. Errors:
+// invalid_argument.
+[[nodiscard]] inline Result<std::string> store_path(std::string_view url,
+                                                    std::string_view instead = "name a file, sqlite:FILE.") {
   constexpr std::string_view kScheme = "sqlite:";
   if (url.starts_with(kScheme) && url.size() > kScheme.size()) return std::string(url.substr(kScheme.size()));
-  return Error{
-      ErrorCode::invalid_argument,
-      "\"" + std::string(url) + "\" names no file of a store; write sqlite:FILE, such as sqlite:eventq.db.",
-      "store"};
+  if (url.starts_with("postgres://") || url.starts_with("postgresql://")) {
+    return Error{ErrorCode::invalid_argument,
+                 postgres::without_password(std::string(url)) + " is no file: " + std::string(instead),
+                 "store"};
+  }
+  return Error{ErrorCode::invalid_argument,
+               "\"" + postgres::without_password(std::string(url)) +
+                   "\" names no file of a store; write sqlite:FILE, such as sqlite:eventq.db.",
+               "store"};
 }
 
 }  // namespace eventq::cli

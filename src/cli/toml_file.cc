@@ -47,8 +47,16 @@ TomlEntry to_entry(const toml::key& key, const toml::node& node) {
   } else if (node.is_table()) {
     entry.kind = TomlEntry::Kind::table;
     entry.shown = "a table";
+  } else if (const auto* array = node.as_array()) {
+    entry.shown = "an array";
+    if (!array->is_homogeneous(toml::node_type::string)) return entry;
+    entry.kind = TomlEntry::Kind::list;
+    for (const toml::node& member : *array) {
+      if (!entry.text.empty()) entry.text += kListEnd;
+      entry.text += member.as_string()->get();
+    }
   } else {
-    entry.shown = node.is_array() ? "an array" : "a date or time";
+    entry.shown = "a date or time";
   }
   return entry;
 }

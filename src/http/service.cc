@@ -16,6 +16,7 @@
 #include "http/problem.h"
 #include "http/routes.h"
 #include "http/stream.h"
+#include "wire/answer_json.h"
 #include "wire/request_json.h"
 
 namespace eventq::http {
@@ -64,6 +65,14 @@ bool is_cross_site(const Headers& headers) {
   }
   if (headers.origin.empty()) return false;
   return headers.origin != "http://" + headers.host && headers.origin != "https://" + headers.host;
+}
+
+// Lists and the like say so when they are not whole.
+void tell_missing(const Answer& answer, Response& response) {
+  const bool is_object = response.content_type == "application/json" && response.body.ends_with('}');
+  if (!answer.missing.empty() && response.status < 300 && is_object) {
+    wire::mark_partial(response.body, answer.missing);
+  }
 }
 
 // One IoThread's share: what it waits for, and where its answers arrive.
@@ -169,6 +178,7 @@ class Desk final : public Sink {
     Handled handled = answer.error && !waiting.sees_errors
                           ? respond_with(problem_of(*answer.error), waiting.request_id)
                           : waiting.render(answer);
+    if (auto* response = std::get_if<Response>(&handled)) tell_missing(answer, *response);
     proceed(static_cast<ExchangeId>(token), std::move(handled), std::move(waiting.request_id), answer.claims);
   }
 

@@ -22,6 +22,15 @@ class Histogram {
     total_ += 1;
   }
 
+  // REQUIRES: the same bounds, or none yet.
+  Histogram& operator+=(const Histogram& more) {
+    if (bounds_.empty()) return *this = more;
+    for (std::size_t i = 0; i < more.counts_.size(); ++i) counts_[i] += more.counts_[i];
+    sum_ += more.sum_;
+    total_ += more.total_;
+    return *this;
+  }
+
   // Upper bounds, ascending; counts() has one more, for what is above them all.
   [[nodiscard]] const std::vector<double>& bounds() const { return bounds_; }
   [[nodiscard]] const std::vector<std::int64_t>& counts() const { return counts_; }

@@ -21,9 +21,24 @@ struct WorkerRow {
   std::int64_t failed = 0;
 };
 
+// What keeps a database from tidying up after us.
+struct Upkeep {
+  Millis oldest_snapshot{
+      0};  // age of the oldest transaction that sees old rows, ours aside; 0: there is none
+  std::int64_t dead_rows = 0;  // of live events, as the database estimates
+};
+
 struct StoreSizes {
   std::int64_t file_bytes = 0;
-  std::int64_t log_bytes = 0;  // of the write-ahead log
+  std::int64_t log_bytes = 0;         // of the write-ahead log
+  std::optional<Upkeep> upkeep = {};  // of a database that others use, too
+};
+
+// One of several databases that make up a queue.
+struct ShardMetrics {
+  int shard = 0;
+  bool up = false;
+  std::optional<Upkeep> upkeep = {};
 };
 
 // A worker as its actions show it.
@@ -55,6 +70,7 @@ struct Metrics {
   Histogram commit_seconds;
   Histogram batch_events;
   StoreSizes sizes;
+  std::vector<ShardMetrics> shards = {};  // none: the store is a file
 };
 
 }  // namespace eventq

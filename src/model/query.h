@@ -110,6 +110,7 @@ struct QueueRow {
   std::optional<TimePoint> status_at;
   TimePoint created_at;
   TimePoint updated_at;
+  friend bool operator==(const QueueRow&, const QueueRow&) = default;
 };
 
 struct Checkpoint {

@@ -41,9 +41,11 @@ struct Core::Batch {
   };
 
   std::unique_ptr<Transaction> transaction;
-  bool own_time = false;                                   // by a clock that others need not share
-  std::vector<Answer> answers;                             // one per request
-  std::vector<std::size_t> waiting;                        // requests whose claim found nothing and waits
+  std::optional<Recalled> recalled;  // of a shared store, when all of it is asked for
+  std::set<std::string> refreshed;   // queues of a shared store whose counters are as others left them
+  bool own_time = false;             // by a clock that others need not share
+  std::vector<Answer> answers;       // one per request
+  std::vector<std::size_t> waiting;  // requests whose claim found nothing and waits
   std::vector<std::pair<std::size_t, std::string>> waits;  // requests that wait for an end, and for which
   std::vector<ReadyEvent> ready;
   std::unordered_set<EventId> gone;  // of `ready`: claimed since, or no longer ready by a change

@@ -35,6 +35,7 @@ struct Publication {
   bool ordered = false;     // and use it as their ordering_key, unless they have one
   // Published when the last event with that correlation id has ended, in the queue they are in.
   std::optional<NewEvent> on_complete;
+  std::string spare_correlation_id = {};  // the one to be made, if one is; empty: any
 };
 
 struct ClaimRequest {
@@ -120,8 +121,13 @@ struct AskFailures {
   std::optional<std::string> queue;
   std::size_t limit = 0;
 };
-using Ask = std::variant<std::monostate, QueueChange, Revival, Removal, AskMetrics, AskWorkers,  //
-                         AskQueue, AskQueues, AskCheckpoints, AskRecovery, AskCorrelation, AskFailures>;
+struct AskHolding {  // how many events of the queue the worker holds
+  std::string worker_id;
+  std::string queue;
+};
+using Ask =
+    std::variant<std::monostate, QueueChange, Revival, Removal, AskMetrics, AskWorkers,  //
+                 AskQueue, AskQueues, AskCheckpoints, AskRecovery, AskCorrelation, AskFailures, AskHolding>;
 
 // Everything in it has been validated.
 struct Command {
@@ -129,6 +135,12 @@ struct Command {
   std::vector<Change> changes;
   std::optional<ClaimRequest> claim;
   std::optional<EventId> why;
+  // Who asks for that event beside those whom the answering lane knows.
+  struct Asked {
+    std::size_t waiting = 0;
+    std::optional<Millis> last_ago;  // time since somebody asked last
+  };
+  Asked asked = {};
   std::optional<WaitRequest> wait;
   bool probe = false;            // find out whether the store can write
   std::optional<TimePoint> now;  // replaces the clock for this command
@@ -189,7 +201,7 @@ struct Removed {
 using Told = std::variant<std::monostate, Result<QueueChanged>, Result<Revived>, Removed, Metrics,
                           std::vector<WorkerState>, Result<QueueDocument>, Result<std::vector<QueueDocument>>,
                           Result<std::vector<Checkpoint>>, Result<Recovery>, Result<Correlation>,
-                          Result<std::vector<FailureGroup>>>;
+                          Result<std::vector<FailureGroup>>, Result<std::int64_t>>;
 
 // The parts a command asked for, or the one error that befell all of it.
 struct Answer {
@@ -201,6 +213,7 @@ struct Answer {
   std::optional<Result<Explanation>> explanation;
   bool waited = false;  // what the command waited for has come
   Told told;
+  std::vector<int> missing;  // shards that were away, so that what they have is not in it
 
   std::optional<Result<Details>> details;
   std::optional<Result<Page>> page;

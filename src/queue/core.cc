@@ -20,8 +20,9 @@ constexpr std::size_t kPurgeMax = 1000;
 constexpr std::chrono::minutes kPurgeInterval{1};
 constexpr std::chrono::minutes kCheckpointInterval{1};
 constexpr std::chrono::seconds kWorkerStoreInterval{5};
-// Tags whose last poll is remembered for why(); past this many they are all forgotten.
-constexpr std::size_t kDemandMax = 10'000;
+// For what other servers made due and did not live to see to. Every claim tells the same, so that nobody who
+// asks waits for it.
+constexpr std::chrono::seconds kSharedLook{5};
 
 constexpr double kCommitSeconds[] = {0.0001, 0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.5, 1, 5};
 constexpr double kBatchSizes[] = {1, 2, 5, 10, 20, 50, 100, 200, 500, 1000, 2000, 5000, 10'000};
@@ -43,8 +44,9 @@ Error no_event(EventId id) {
 Core::Core(Store& store, CoreOptions options, Uuid7Source ids)
     : store_(store),
       options_(std::move(options)),
+      shared_(store.shared()),
       ids_(ids),
-      ledger_(options_.policy),
+      ledger_(options_.policy, {options_.place, options_.of}),
       commit_seconds_(kCommitSeconds),
       batch_events_(kBatchSizes) {}
 
@@ -80,6 +82,7 @@ std::vector<Addressed> Core::run(std::vector<Request> requests) {
     return answers;
   }
   batch.transaction = std::move(*transaction);
+  if (auto done = prepare(batch, requests); !done) return refuse(batch, requests, done.error());
   if (auto done = apply(batch, requests); !done) return refuse(batch, requests, done.error());
   if (auto done = commit(batch); !done) return refuse(batch, requests, done.error());
   return settle(batch, requests);
@@ -118,7 +121,7 @@ Result<void> Core::serve_claims(Batch& batch, std::vector<Request>& requests) {
   for (std::size_t i = 0; i < requests.size(); ++i) {
     const Command& command = requests[i].command;
     if (!command.claim) continue;
-    note_demand(*command.claim, batch.now());
+    polls_.note(command.claim->selector, batch.now());
     workers_.note_asked(command.claim->worker_id, command.claim->selector, batch.now());
     auto claims = claim(batch, *command.claim);
     if (!claims) return claims.error();
@@ -135,7 +138,7 @@ Result<void> Core::apply_tail(Batch& batch, const Command& command, std::size_t 
     if (auto done = batch.transaction->probe(); !done) return done;
   }
   if (command.why) {
-    if (auto done = explain(batch, *command.why, batch.answers[index]); !done) return done;
+    if (auto done = explain(batch, command, batch.answers[index]); !done) return done;
   }
   if (!std::holds_alternative<std::monostate>(command.ask)) {
     if (auto done = ask(batch, command.ask, batch.answers[index]); !done) return done;
@@ -147,7 +150,7 @@ Result<void> Core::apply_tail(Batch& batch, const Command& command, std::size_t 
 // What is due by the clock and not by anybody's command.
 Result<void> Core::maintain(Batch& batch) {
   const TimePoint now = batch.now();
-  if (now >= next_purge_) {
+  if (options_.maintains && now >= next_purge_) {
     const auto purged = batch.transaction->purge_keys(now - limits::kIdempotencyKeyAge, kPurgeMax);
     if (!purged) return purged.error();
     // With more of them to go, the next transaction goes on.
@@ -157,15 +160,15 @@ Result<void> Core::maintain(Batch& batch) {
     batch.strict = true;
     if (auto done = batch.transaction->probe(); !done) return done;
   }
-  if (now >= next_checkpoint_) {
+  if (checkpoints_due(batch)) {
     batch.next_checkpoint = now + kCheckpointInterval;
-    if (auto done = checkpoint_all(batch); !done) return done;
+    // One that another server made lately will do.
+    const TimePoint made_by = shared_ ? now - kCheckpointInterval : TimePoint::max();
+    if (auto done = checkpoint_all(batch, made_by); !done) return done;
   }
   if (now >= next_worker_store_ && workers_.has_changed()) {
     batch.next_worker_store = now + kWorkerStoreInterval;
-    for (const WorkerRow& row : workers_.changed()) {
-      if (auto done = batch.transaction->put_worker(row); !done) return done;
-    }
+    if (auto done = store_workers(batch); !done) return done;
   }
   return {};
 }
@@ -180,7 +183,7 @@ Result<void> Core::promote(Batch& batch) {
   std::vector<Stored> given_up;
   for (Stored& stored : *promoted) {
     const Event& event = stored.event;
-    if (event.status == Status::processing) batch.held[{event.worker_id, event.queue}] -= 1;
+    if (!shared_ && event.status == Status::processing) batch.held[{event.worker_id, event.queue}] -= 1;
     if (!out_of_attempts(stored.event, state_of(batch, stored.event.queue).policy)) {
       batch.note_ready(stored);
       continue;
@@ -304,8 +307,9 @@ std::vector<LogEntry> Core::take(Batch& batch, Stored& stored, const std::string
   return eventq::claim(event, worker_id, batch.now(), policy);
 }
 
-Result<void> Core::explain(Batch& batch, EventId id, Answer& answer) {
-  auto loaded = batch.transaction->load({{id}}, Transaction::Part::head);
+Result<void> Core::explain(Batch& batch, const Command& command, Answer& answer) {
+  const EventId id = *command.why;
+  auto loaded = batch.transaction->load({{id}}, Transaction::Part::whole);
   if (!loaded) return loaded.error();
   if (!loaded->front()) {
     answer.explanation = no_event(id);
@@ -313,7 +317,7 @@ Result<void> Core::explain(Batch& batch, EventId id, Answer& answer) {
   }
   const Stored& stored = *loaded->front();
   const Event& event = stored.event;
-  Surroundings around{.demand = demand_for(event)};
+  Surroundings around{.demand = demand_for(event, command.asked, batch.now())};
   const QueueRow& row = state_of(batch, event.queue).row;
   around.paused = row.status == QueueStatus::paused;
   around.pause_reason = row.status_reason;
@@ -337,7 +341,11 @@ Result<void> Core::commit(Batch& batch) {
 std::vector<Addressed> Core::settle(Batch& batch, std::vector<Request>& requests) {
   const TimePoint now = batch.now();
   last_error_.reset();
-  next_due_ = batch.next_due;
+  if (!batch.own_time) time_ = now;
+  note_happened(batch);
+  // Others may make something due that nobody tells of.
+  const auto look = batch.own_time ? next_due_ : now + kSharedLook;
+  next_due_ = shared_ ? earlier(batch.next_due, look) : batch.next_due;
   next_purge_ = batch.next_purge.value_or(next_purge_);
   resumed_ = std::move(batch.resumed);
   settle_queues(batch);
@@ -415,13 +423,21 @@ void Core::settle_queues(Batch& batch) {
     if (delta.totals.completed > 0) checkpoint_due_ = true;
   }
   for (const auto& [name, completed] : batch.checkpointed) {
-    if (QueueState* state = ledger_.find(name)) state->at_checkpoint = completed;
+    QueueState* state = ledger_.find(name);
+    if (state == nullptr) continue;
+    state->at_checkpoint = completed;
+    state->checkpoint_at = now;
   }
   if (batch.next_worker_store) {
     next_worker_store_ = *batch.next_worker_store;
     workers_.clear_changed();
   }
-  for (const WorkerAction& action : batch.actions) workers_.note(action, now);
+  for (WorkerAction& action : batch.actions) {
+    // Who holds what is for the store to say: its end may be reported to others.
+    using Kind = WorkerAction::Kind;
+    if (shared_ && action.kind < Kind::completed) action.kind = Kind::released;
+    workers_.note(action, now);
+  }
 
   if (batch.sync == Transaction::Sync::now) {
     if (persist_by_) ledger_.note_persisted();
@@ -441,6 +457,7 @@ std::vector<Addressed> Core::refuse(Batch& batch, std::vector<Request>& requests
   release_held_back();
   last_error_ = error;
   last_changed_ = 0;
+  happened_ = {};
   std::vector<Addressed> answers;
   answers.reserve(requests.size());
   for (const Request& request : requests) answers.push_back({request.origin, Answer{.error = error}});
@@ -476,12 +493,17 @@ std::vector<Addressed> Core::dismiss_waiters() {
 }
 
 std::optional<TimePoint> Core::next_attention() const {
-  if (!resumed_.empty()) return TimePoint();
+  if (!resumed_.empty() && waiters_.size() > 0) return TimePoint();
   std::optional<TimePoint> next = earlier(waiters_.next_deadline(), waits_.next_deadline());
-  next = earlier(next, next_due_);
   next = earlier(next, persist_by_);
+  // Others want to know of them, too.
+  if (shared_ && workers_.has_changed()) next = earlier(next, next_worker_store_);
+  if (!options_.maintains) return next;
+  next = earlier(next, next_due_);
   return checkpoint_due_ ? earlier(next, next_checkpoint_) : next;
 }
+
+void Core::expect(TimePoint due) { next_due_ = earlier(next_due_, due); }
 
 void Core::note_commit(double seconds) {
   if (last_changed_ == 0) return;
@@ -489,22 +511,13 @@ void Core::note_commit(double seconds) {
   batch_events_.add(static_cast<double>(last_changed_));
 }
 
-void Core::note_demand(const ClaimRequest& request, TimePoint now) {
-  if (last_poll_.size() > kDemandMax) last_poll_.clear();
-  if (request.selector.tags.empty()) last_poll_[{request.selector.queue, ""}] = now;
-  for (const std::string& tag : request.selector.tags) last_poll_[{request.selector.queue, tag}] = now;
-}
-
-Demand Core::demand_for(const Event& event) const {
-  Demand demand;
-  const auto consider = [&](const std::string& tag) {
-    demand.waiting += waiters_.waiting(event.queue, tag);
-    const auto found = last_poll_.find({event.queue, tag});
-    if (found != last_poll_.end())
-      demand.last_poll = std::max(demand.last_poll.value_or(found->second), found->second);
-  };
-  consider("");
-  for (const std::string& tag : event.tags) consider(tag);
+Demand Core::demand_for(const Event& event, const Command::Asked& asked, TimePoint now) const {
+  Demand demand{asked.waiting + waiters_.waiting(event.queue, ""), polls_.last(event)};
+  for (const std::string& tag : event.tags) demand.waiting += waiters_.waiting(event.queue, tag);
+  if (asked.last_ago) {
+    const TimePoint last = now - *asked.last_ago;
+    demand.last_poll = std::max(demand.last_poll.value_or(last), last);
+  }
   return demand;
 }
 

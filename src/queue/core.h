@@ -23,6 +23,7 @@
 #include "base/uuid.h"
 #include "queue/command.h"
 #include "queue/ledger.h"
+#include "queue/polls.h"
 #include "queue/waiters.h"
 #include "queue/waits.h"
 #include "queue/workers.h"
@@ -45,6 +46,16 @@ struct CoreOptions {
   std::map<std::string, QueueConfig> queues = {};
   Millis stale_after = std::chrono::seconds(30);
   Millis start_within = std::chrono::minutes(5);
+  bool maintains = true;  // nobody else of this process does what is due by the clock in this database
+  int place = 0;          // of `of` databases that share the queue
+  int of = 1;
+};
+
+// What a transaction did that others may wait for.
+struct Happened {
+  std::set<std::string> ready;        // queues that have more for claims than before
+  std::vector<EventId> ended;         // events
+  std::optional<TimePoint> next_due;  // of an event, as far as this transaction knows
 };
 
 // Hours since 1970.
@@ -86,6 +97,15 @@ class Core {
   // What the last transaction failed of; nothing when it was committed.
   [[nodiscard]] const std::optional<Error>& last_error() const { return last_error_; }
 
+  // Of the last transaction; nothing when it failed.
+  [[nodiscard]] const Happened& happened() const { return happened_; }
+
+  // The store's time in the last transaction that had no time of its own.
+  [[nodiscard]] TimePoint time() const { return time_; }
+
+  // Something comes due then, says another Core.
+  void expect(TimePoint due);
+
   // When run_once() has something to do.
   [[nodiscard]] std::optional<TimePoint> next_attention() const;
 
@@ -106,15 +126,26 @@ class Core {
   Result<std::vector<Claim>> claim(Batch& batch, const ClaimRequest& request);
   std::vector<LogEntry> take(Batch& batch, Stored& stored, const std::string& worker_id);
   std::vector<LogEntry> give_up(Batch& batch, Stored& stored);
-  Result<void> explain(Batch& batch, EventId id, Answer& answer);
+  Result<void> explain(Batch& batch, const Command& command, Answer& answer);
   Result<void> commit(Batch& batch);
   std::vector<Addressed> settle(Batch& batch, std::vector<Request>& requests);
   void settle_queues(Batch& batch);
   void settle_waits(Batch& batch, std::vector<Addressed>& answers);
   std::vector<Addressed> refuse(Batch& batch, std::vector<Request>& requests, const Error& error);
   void end_waits(TimePoint now, std::vector<Addressed>& answers);
-  void note_demand(const ClaimRequest& request, TimePoint now);
-  [[nodiscard]] Demand demand_for(const Event& event) const;
+  [[nodiscard]] Demand demand_for(const Event& event, const Command::Asked& asked, TimePoint now) const;
+
+  // core_plan.cc
+  Result<void> prepare(Batch& batch, const std::vector<Request>& requests);
+  Result<void> learn_news(Batch& batch);
+  [[nodiscard]] Plan plan_for(const Batch& batch, const std::vector<Request>& requests) const;
+  void plan_publication(Plan& plan, const Publication& publication) const;
+  Result<void> refresh(Batch& batch, const std::string& queue);
+  Result<void> refresh_all(Batch& batch);
+  Result<void> learn(Recalled& recalled, TimePoint now);
+  Result<void> learn(QueueRecord& record, TimePoint now);
+  [[nodiscard]] bool checkpoints_due(const Batch& batch) const;
+  void note_happened(const Batch& batch);
 
   // core_window.cc
   [[nodiscard]] std::size_t room_for(const Batch& batch, const ClaimRequest& request) const;
@@ -140,7 +171,7 @@ class Core {
   Result<void> record(Batch& batch, Stored& stored, Decision& decision);
   static void note_worker(Batch& batch, const Event& event, const Change& change,
                           const std::string& worker_id);
-  std::optional<Error> refuse_revival(Batch& batch, const Event& event);
+  Result<std::optional<Error>> refuse_revival(Batch& batch, const Event& event);
   Result<void> insert(Batch& batch, Stored& stored);
   Result<void> save(Batch& batch, std::span<Stored> events);
   void note_change(Batch& batch, const Stored& stored, std::optional<Status> before);
@@ -153,8 +184,9 @@ class Core {
   // core_queues.cc
   const QueueState* find_state(Batch& batch, const std::string& queue);
   const QueueState& state_of(Batch& batch, const std::string& queue);
+  [[nodiscard]] bool is_limited(const std::string& queue, const QueueState* state) const;
   [[nodiscard]] std::int64_t depth_of(Batch& batch, const std::string& queue);
-  std::optional<Error> refuse_growth(Batch& batch, const std::string& queue, std::int64_t growth);
+  Result<std::optional<Error>> refuse_growth(Batch& batch, const std::string& queue, std::int64_t growth);
   Result<void> create_queue(Batch& batch, const std::string& queue);
   Result<void> ask(Batch& batch, const Ask& ask, Answer& answer);
   Result<void> change_queue(Batch& batch, const QueueChange& change, Answer& answer);
@@ -162,7 +194,8 @@ class Core {
   Result<void> set_status(Batch& batch, const QueueChange::SetStatus& wanted, QueueChanged& changed);
   Result<void> supersede_key(Batch& batch, const QueueChange& change, QueueChanged& changed);
   Result<Checkpoint> make_checkpoint(Batch& batch, const QueueState& state);
-  Result<void> checkpoint_all(Batch& batch);
+  // Of those that moved since their last, if that was made by `made_by`.
+  Result<void> checkpoint_all(Batch& batch, TimePoint made_by = TimePoint::max());
   Result<void> revive(Batch& batch, const Revival& revival, Answer& answer);
   Result<Ended> ended_events(Batch& batch, const EndedFilter& filter);
   Result<void> replay_events(Batch& batch, std::vector<Stored>& events, Revived& revived,
@@ -171,10 +204,12 @@ class Core {
                               Revived& revived, std::optional<Error>& refused);
   Result<void> remove(Batch& batch, const Removal& removal, Answer& answer);
   Result<Metrics> measure(Batch& batch);
+  [[nodiscard]] std::vector<WorkerState> list_workers(const Batch& batch) const;
   Result<void> start_wait(Batch& batch, const WaitRequest& wait, std::size_t index);
   Result<void> write_ledger(Batch& batch);
   Result<void> configure(Batch& batch, QueueRow row, const QueueConfig& config);
   Result<void> configure_all(Batch& batch);
+  Result<void> store_workers(Batch& batch);
   Result<std::int64_t> report_recovery(TimePoint started_at, const std::vector<Checkpoint>& checkpoints,
                                        const std::vector<std::string>& mended);
   [[nodiscard]] Transaction::Sync sync_for(const Batch& batch) const;
@@ -182,6 +217,7 @@ class Core {
   // Set in the constructor, never changed.
   Store& store_;
   const CoreOptions options_;
+  const bool shared_;  // others change the store, too
 
   Uuid7Source ids_;
   JsonParser parser_;
@@ -191,10 +227,10 @@ class Core {
   Workers workers_;
   std::map<Holder, std::int64_t> held_;  // events in work whose lease has not been seen to end
   std::map<std::int64_t, std::int64_t> failed_by_hour_;
-  std::map<std::pair<std::string, std::string>, TimePoint> last_poll_;  // by queue and tag
-  std::set<std::string> resumed_;                                       // queues whose waiters may be served
-  std::optional<TimePoint> next_due_ = TimePoint();                     // unknown: look at once
-  std::optional<TimePoint> persist_by_;                                 // buffered changes must be on disk
+  Polls polls_;
+  std::set<std::string> resumed_;                    // queues whose waiters may be served
+  std::optional<TimePoint> next_due_ = TimePoint();  // unknown: look at once
+  std::optional<TimePoint> persist_by_;              // buffered changes must be on disk
   TimePoint next_purge_;
   TimePoint next_checkpoint_;
   bool checkpoint_due_ = false;  // something was completed since the last
@@ -202,6 +238,8 @@ class Core {
   Histogram commit_seconds_;
   Histogram batch_events_;
   std::int64_t last_changed_ = 0;  // events, by the last transaction
+  Happened happened_;
+  TimePoint time_;
   std::optional<Error> last_error_;
 };
 

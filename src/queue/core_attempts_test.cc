@@ -19,7 +19,7 @@ Policy with_max_attempts(int max_attempts) {
 }
 
 using CoreClaim = CoreTest;
-INSTANTIATE_TEST_SUITE_P(AllStores, CoreClaim, testing::Values(StoreKind::memory, StoreKind::sqlite),
+INSTANTIATE_TEST_SUITE_P(AllStores, CoreClaim, testing::Values(StoreKind::memory, StoreKind::real),
                          name_of_store);
 
 TEST_P(CoreClaim, TakesHigherPriorityFirstAndOlderFirstAmongEquals) {

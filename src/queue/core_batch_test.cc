@@ -46,7 +46,7 @@ class CoreBatch : public CoreTest {
     return driver.store().reader().value()->list(filter)->events;
   }
 };
-INSTANTIATE_TEST_SUITE_P(AllStores, CoreBatch, testing::Values(StoreKind::memory, StoreKind::sqlite),
+INSTANTIATE_TEST_SUITE_P(AllStores, CoreBatch, testing::Values(StoreKind::memory, StoreKind::real),
                          name_of_store);
 
 TEST_P(CoreBatch, EachEventKnowsItsPlace) {

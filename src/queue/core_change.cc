@@ -74,8 +74,10 @@ Result<void> Core::change(Batch& batch, Stored& stored, const Change& change, An
   const std::string worker_id = stored.event.worker_id;
   const bool may_revive = stored.event.status == Status::failed || stored.event.status == Status::cancelled;
   if (std::holds_alternative<Reset>(change.what) && may_revive) {
-    if (auto refused = refuse_revival(batch, stored.event)) {
-      answer.changed.emplace_back(std::move(*refused));
+    auto refused = refuse_revival(batch, stored.event);
+    if (!refused) return refused.error();
+    if (*refused) {
+      answer.changed.emplace_back(std::move(**refused));
       return {};
     }
   }
@@ -137,8 +139,10 @@ Result<void> Core::record(Batch& batch, Stored& stored, Decision& decision) {
 }
 
 // An event that comes back from its end is one more in its queue.
-std::optional<Error> Core::refuse_revival(Batch& batch, const Event& event) {
-  if (state_of(batch, event.queue).row.status == QueueStatus::draining) return draining_error(event.queue);
+Result<std::optional<Error>> Core::refuse_revival(Batch& batch, const Event& event) {
+  if (state_of(batch, event.queue).row.status == QueueStatus::draining) {
+    return std::optional(draining_error(event.queue));
+  }
   return refuse_growth(batch, event.queue, 1);
 }
 
@@ -154,7 +158,8 @@ Result<void> Core::save(Batch& batch, std::span<Stored> events) {
   before.reserve(events.size());
   for (Stored& stored : events) {
     before.push_back(stored.guard.status);
-    if (is_held(stored.guard.status, stored)) batch.held[{stored.guard.worker_id, stored.event.queue}] -= 1;
+    if (!shared_ && is_held(stored.guard.status, stored))
+      batch.held[{stored.guard.worker_id, stored.event.queue}] -= 1;
     if (!stored.event.ordering_key.empty()) {
       stored.line = place_in_line(stored, state_of(batch, stored.event.queue).policy);
     }
@@ -162,7 +167,7 @@ Result<void> Core::save(Batch& batch, std::span<Stored> events) {
   if (auto done = batch.transaction->save(events); !done) return done;
   for (std::size_t i = 0; i < events.size(); ++i) {
     const Event& event = events[i].event;
-    if (is_held(event.status, events[i])) batch.held[{event.worker_id, event.queue}] += 1;
+    if (!shared_ && is_held(event.status, events[i])) batch.held[{event.worker_id, event.queue}] += 1;
     note_change(batch, events[i], before[i]);
   }
   return {};
@@ -189,6 +194,7 @@ void Core::note_change(Batch& batch, const Stored& stored, std::optional<Status>
 }
 
 void Core::note_correlation(Batch& batch, const Event& event, std::optional<Status> before) {
+  if (before && !has_ended(*before) && !has_ended(event.status)) return;  // it counts as before
   Batch::CorrelationDelta& delta = batch.correlations[event.correlation_id];
   const auto add = [&](Status status, int n) {
     if (!has_ended(status)) delta.change.pending += n;

@@ -21,7 +21,7 @@ class CoreChange : public CoreTest {
   }
   ErrorCode error_of(Token token) { return changed(token).error().code; }
 };
-INSTANTIATE_TEST_SUITE_P(AllStores, CoreChange, testing::Values(StoreKind::memory, StoreKind::sqlite),
+INSTANTIATE_TEST_SUITE_P(AllStores, CoreChange, testing::Values(StoreKind::memory, StoreKind::real),
                          name_of_store);
 
 // A worker's whole turn: finished work is reported, new work is taken.

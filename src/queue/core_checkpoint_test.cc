@@ -57,13 +57,13 @@ class CoreCheckpoint : public CoreTest {
     return told<Revived>(driver.answer(driver.run(std::move(command))));
   }
 };
-INSTANTIATE_TEST_SUITE_P(AllStores, CoreCheckpoint, testing::Values(StoreKind::memory, StoreKind::sqlite),
+INSTANTIATE_TEST_SUITE_P(AllStores, CoreCheckpoint, testing::Values(StoreKind::memory, StoreKind::real),
                          name_of_store);
 
 TEST_P(CoreCheckpoint, OneIsMadeAMinuteAfterSomethingWasCompleted) {
   driver.run_once();
   add_and_complete("one");
-  EXPECT_EQ(driver.core().next_attention(), kStart + 1min);
+  driver.expect_attention(kStart + 1min);
   clock().advance(1min - 1ms);
   driver.run_once();
   EXPECT_THAT(checkpoints(), IsEmpty());
@@ -71,7 +71,7 @@ TEST_P(CoreCheckpoint, OneIsMadeAMinuteAfterSomethingWasCompleted) {
   clock().advance(1ms);
   driver.run_once();
   EXPECT_THAT(checkpoints(), ElementsAre("one/1"));
-  EXPECT_EQ(driver.core().next_attention(), std::nullopt);
+  driver.expect_attention(std::nullopt);
 }
 
 TEST_P(CoreCheckpoint, NoneIsMadeWhenNothingWasCompletedSinceTheLast) {
@@ -93,7 +93,7 @@ TEST_P(CoreCheckpoint, WhatIsCompletedInTheRunOfACheckpointIsInTheNextOne) {
   driver.run(change({two, Heartbeat{}}));
   clock().advance(1s);
   driver.run(complete(two));
-  EXPECT_EQ(driver.core().next_attention(), kStart + 2min);
+  driver.expect_attention(kStart + 2min);
   clock().advance(1min);
   driver.run_once();
 
@@ -106,7 +106,7 @@ TEST_P(CoreCheckpoint, WhatTheFirstRunAfterARestartCompletesIsInACheckpointToo) 
   driver.restart(kPolicy);
   driver.run(complete(lease));
 
-  EXPECT_EQ(driver.core().next_attention(), kStart + 1min);
+  driver.expect_attention(kStart + 1min);
 }
 
 TEST_P(CoreCheckpoint, OneMadeOnRequestCountsWhatItsOwnRunCompleted) {

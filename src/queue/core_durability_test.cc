@@ -39,7 +39,7 @@ class CoreDurability : public CoreTest {
     return {claim.event.id, "w:1", claim.event.attempts};
   }
 };
-INSTANTIATE_TEST_SUITE_P(AllStores, CoreDurability, testing::Values(StoreKind::memory, StoreKind::sqlite),
+INSTANTIATE_TEST_SUITE_P(AllStores, CoreDurability, testing::Values(StoreKind::memory, StoreKind::real),
                          name_of_store);
 
 TEST_P(CoreDurability, EveryCommitWaitsWhenNoQueueIsBuffered) {
@@ -120,10 +120,10 @@ TEST_P(CoreDurability, TheThresholdIsEachQueuesOwn) {
 TEST_P(CoreDurability, BufferedChangesAreOnDiskAfterTheInterval) {
   open();
   driver.run(publish(event("fast")));
-  EXPECT_EQ(driver.core().next_attention(), kStart + 100ms);
+  driver.expect_attention(kStart + 100ms);
   clock().advance(60ms);
   driver.run(publish(event("fast")));
-  EXPECT_EQ(driver.core().next_attention(), kStart + 100ms);  // since the first of them
+  driver.expect_attention(kStart + 100ms);  // since the first of them
   clock().advance(39ms);
   driver.run_once();
   EXPECT_EQ(driver.store().last_sync(), Sync::later);
@@ -131,7 +131,7 @@ TEST_P(CoreDurability, BufferedChangesAreOnDiskAfterTheInterval) {
   clock().advance(1ms);
   driver.run_once();
   EXPECT_EQ(driver.store().last_sync(), Sync::now);
-  EXPECT_EQ(driver.core().next_attention(), std::nullopt);
+  driver.expect_attention(std::nullopt);
 }
 
 TEST_P(CoreDurability, ACommitThatFailedLeavesTheChangesToBeWritten) {
@@ -152,7 +152,7 @@ TEST_P(CoreDurability, ACheckpointPutsEverythingOnDisk) {
   driver.run(publish(event("fast")));
 
   EXPECT_TRUE(waited(make_checkpoint("fast")));
-  EXPECT_EQ(driver.core().next_attention(), std::nullopt);
+  driver.expect_attention(std::nullopt);
 }
 
 TEST_P(CoreDurability, ThePeriodicCheckpointPutsEverythingOnDisk) {
@@ -163,7 +163,7 @@ TEST_P(CoreDurability, ThePeriodicCheckpointPutsEverythingOnDisk) {
   driver.run(publish(event("fast")));
   driver.run(complete(take("fast")));
   EXPECT_EQ(driver.store().last_sync(), Sync::later);
-  EXPECT_EQ(driver.core().next_attention(), kStart + 1min);
+  driver.expect_attention(kStart + 1min);
   clock().advance(1min);
 
   driver.run_once();

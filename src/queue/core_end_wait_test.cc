@@ -25,7 +25,7 @@ class CoreEndWait : public CoreTest {
   Lease take() { return driver.claim("t", "w:1"); }
   bool waited(Token token) { return driver.answer(token).waited; }
 };
-INSTANTIATE_TEST_SUITE_P(AllStores, CoreEndWait, testing::Values(StoreKind::memory, StoreKind::sqlite),
+INSTANTIATE_TEST_SUITE_P(AllStores, CoreEndWait, testing::Values(StoreKind::memory, StoreKind::real),
                          name_of_store);
 
 TEST_P(CoreEndWait, AWaitForAnEventIsAnsweredInTheRunOfItsEnd) {
@@ -90,7 +90,7 @@ TEST_P(CoreEndWait, AnUnknownEventIsNotFound) {
 
 TEST_P(CoreEndWait, AWaitEndsAtItsTime) {
   const Token waiter = driver.run(wait_for(add()));
-  EXPECT_EQ(driver.core().next_attention(), kStart + 20s);
+  driver.expect_attention(kStart + 20s);
   clock().advance(20s - 1ms);
   driver.run_once();
   EXPECT_FALSE(driver.answered(waiter));

@@ -34,7 +34,7 @@ class CoreMetrics : public CoreTest {
   EventId add() { return driver.publish({.title = "one", .tags = {"t"}}); }
   Lease take(const std::string& worker = "w:1") { return driver.claim("t", worker); }
 };
-INSTANTIATE_TEST_SUITE_P(AllStores, CoreMetrics, testing::Values(StoreKind::memory, StoreKind::sqlite),
+INSTANTIATE_TEST_SUITE_P(AllStores, CoreMetrics, testing::Values(StoreKind::memory, StoreKind::real),
                          name_of_store);
 
 TEST_P(CoreMetrics, AnIdleQueueHasNothingToTell) {

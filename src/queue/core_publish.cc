@@ -69,6 +69,11 @@ Result<void> Core::publish(Batch& batch, Publication& publication, Answer& answe
       answer.published = std::move(published);
     }
   }
+  for (const std::string& queue : queues) {
+    const QueueState* state = shared_ ? find_state(batch, queue) : nullptr;
+    if (state == nullptr || !state->policy.high_watermark) continue;
+    if (auto done = refresh(batch, queue); !done) return done;
+  }
   // Known once all publications of the batch are in; see settle().
   batch.publishers.push_back({&answer, {queues.begin(), queues.end()}});
   return {};
@@ -121,9 +126,8 @@ Result<std::optional<Error>> Core::refuse_publication(Batch& batch, const Public
   }
   for (const std::string& queue : queues_of(publication.events)) {
     const QueueState* state = find_state(batch, queue);
-    const Policy policy = state != nullptr ? state->policy : resolve(queue, {}, ledger_.defaults());
     const bool draining = state != nullptr && state->row.status == QueueStatus::draining;
-    if (!draining && !policy.max_queue_depth) continue;
+    if (!draining && !is_limited(queue, state)) continue;
 
     std::vector<const NewEvent*> fresh;
     std::set<std::string_view> seen;
@@ -140,7 +144,8 @@ Result<std::optional<Error>> Core::refuse_publication(Batch& batch, const Public
     if (draining) return Refusal(draining_error(queue));
     auto growth = net_growth(batch, fresh);
     if (!growth) return growth.error();
-    if (auto refused = refuse_growth(batch, queue, *growth)) return refused;
+    auto refused = refuse_growth(batch, queue, *growth);
+    if (!refused || *refused) return refused;
   }
   return Refusal();
 }
@@ -194,7 +199,10 @@ Result<std::int64_t> Core::net_growth(Batch& batch, const std::vector<const NewE
 Result<void> Core::admit_all(Batch& batch, Publication& publication, Published& published) {
   const std::string own = publication.events.front().correlation_id;
   const std::string queue = publication.events.front().queue;
-  if (publication.correlated) published.correlation_id = own.empty() ? "corr_" + ids_.next(batch.now()) : own;
+  const std::string& spare = publication.spare_correlation_id;
+  if (publication.correlated && !own.empty()) published.correlation_id = own;
+  if (publication.correlated && own.empty())
+    published.correlation_id = spare.empty() ? "corr_" + ids_.next(batch.now()) : spare;
   bool any_new = false;
   int sequence = 0;
   for (NewEvent& event : publication.events) {

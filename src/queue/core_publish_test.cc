@@ -20,7 +20,7 @@ class CorePublish : public CoreTest {
   Published published(Token token) { return driver.answer(token).published->value(); }
   Event only_event(Token token) { return published(token).events.at(0); }
 };
-INSTANTIATE_TEST_SUITE_P(AllStores, CorePublish, testing::Values(StoreKind::memory, StoreKind::sqlite),
+INSTANTIATE_TEST_SUITE_P(AllStores, CorePublish, testing::Values(StoreKind::memory, StoreKind::real),
                          name_of_store);
 
 const IdempotencyKey kKey{"order-17", "fingerprint of the body"};

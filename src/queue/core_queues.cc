@@ -19,6 +19,10 @@ Error no_queue(const std::string& queue) {
           "There is no queue \"" + queue + "\". Publish an event to it, or create it with a PUT.", "queue"};
 }
 
+QueueRow new_queue(const std::string& queue, TimePoint now) {
+  return {.id = queue, .config = "{}", .created_at = now, .updated_at = now};
+}
+
 // An event published once more. Without its supersede_key: an old event is no newer one.
 NewEvent copy_of(const Event& event) {
   NewEvent copy;
@@ -55,10 +59,17 @@ const QueueState* Core::find_state(Batch& batch, const std::string& queue) {
 }
 
 const QueueState& Core::state_of(Batch& batch, const std::string& queue) {
-  const QueueState* state = find_state(batch, queue);
-  // Events are only ever stored after their queue.
-  EVENTQ_ASSERT(state != nullptr);
-  return *state;
+  if (const QueueState* state = find_state(batch, queue)) return *state;
+  // Events are only ever stored after their queue. Another server made this one since the batch began, and
+  // nobody has configured it: that would have waited for us.
+  EVENTQ_ASSERT(shared_);
+  return batch.changed_queues.emplace(queue, ledger_.make(new_queue(queue, batch.now()), {})).first->second;
+}
+
+// Whether it takes no more than so many events. One that is unknown has the settings of a new one.
+bool Core::is_limited(const std::string& queue, const QueueState* state) const {
+  if (state != nullptr) return state->policy.max_queue_depth.has_value();
+  return resolve(queue, {}, options_.policy).max_queue_depth.has_value();
 }
 
 std::int64_t Core::depth_of(Batch& batch, const std::string& queue) {
@@ -68,33 +79,40 @@ std::int64_t Core::depth_of(Batch& batch, const std::string& queue) {
 }
 
 // Why a queue cannot take `growth` more live events; nothing when it can.
-std::optional<Error> Core::refuse_growth(Batch& batch, const std::string& queue, std::int64_t growth) {
+Result<std::optional<Error>> Core::refuse_growth(Batch& batch, const std::string& queue,
+                                                 std::int64_t growth) {
+  using Refusal = std::optional<Error>;
+  if (growth <= 0 || !is_limited(queue, find_state(batch, queue))) return Refusal();
+  if (auto done = refresh(batch, queue); !done) return done.error();
+  std::optional<QueueState> fresh;
   const QueueState* state = find_state(batch, queue);
-  const Policy policy = state != nullptr ? state->policy : resolve(queue, {}, ledger_.defaults());
-  if (!policy.max_queue_depth || growth <= 0) return std::nullopt;
-  const std::int64_t most = *policy.max_queue_depth;
-  const std::string name = "Queue \"" + queue + "\"";
-  if (growth > most) {
-    return Error{ErrorCode::too_large,
-                 name + " holds at most " + std::to_string(most) + " live events (maxQueueDepth); " +
-                     std::to_string(growth) + " at once never fit. Publish smaller batches.",
-                 "events"};
+  if (state == nullptr) state = &fresh.emplace(ledger_.make(new_queue(queue, batch.now()), {}));
+  const std::int64_t most = *state->policy.max_queue_depth;
+  std::string name = "Queue \"" + queue + "\"";
+  if (options_.of > 1) name += " on shard " + std::to_string(options_.place);
+  if (growth > state->share_max) {
+    return Refusal(Error{ErrorCode::too_large,
+                         name + " holds at most " + std::to_string(state->share_max) +
+                             " live events (maxQueueDepth); " + std::to_string(growth) +
+                             " at once never fit. Publish smaller batches.",
+                         "events"});
   }
   const std::int64_t missing = depth_of(batch, queue) + growth - most;
-  if (missing <= 0) return std::nullopt;
+  if (missing <= 0) return Refusal();
   Error error{ErrorCode::queue_full,
               name + " is full: it holds " + std::to_string(depth_of(batch, queue)) +
                   " live events of at most " + std::to_string(most) +
                   " (maxQueueDepth). Nothing was changed; try again later.",
               "queue"};
-  const double rate = state == nullptr ? 0 : state->drain_rate.per_second(batch.now());
-  error.retry_after = retry_after(missing, rate);
-  return error;
+  error.retry_after = retry_after(missing, state->drain_rate.per_second(batch.now()));
+  return Refusal(std::move(error));
 }
 
 Result<void> Core::create_queue(Batch& batch, const std::string& queue) {
-  QueueRow row{.id = queue, .config = "{}", .created_at = batch.now(), .updated_at = batch.now()};
-  return configure(batch, std::move(row), {});
+  QueueRow row = new_queue(queue, batch.now());
+  if (auto done = batch.transaction->add_queue(row); !done) return done;
+  batch.changed_queues.insert_or_assign(queue, ledger_.make(std::move(row), {}));
+  return {};
 }
 
 Result<void> Core::configure(Batch& batch, QueueRow row, const QueueConfig& config) {
@@ -116,8 +134,7 @@ Result<void> Core::ask(Batch& batch, const Ask& ask, Answer& answer) {
                           return {};
                         },
                         [&](const AskWorkers&) -> Result<void> {
-                          answer.told =
-                              workers_.list(batch.now(), options_.stale_after, options_.start_within);
+                          answer.told = list_workers(batch);
                           return {};
                         },
                         [](const auto&) -> Result<void> { EVENTQ_ASSERT(false); },
@@ -126,6 +143,7 @@ Result<void> Core::ask(Batch& batch, const Ask& ask, Answer& answer) {
 }
 
 Result<void> Core::change_queue(Batch& batch, const QueueChange& change, Answer& answer) {
+  if (auto done = refresh(batch, change.queue); !done) return done;
   const QueueState* state = find_state(batch, change.queue);
   const bool creates = std::holds_alternative<QueueChange::Configure>(change.what) && state == nullptr;
   if (state == nullptr && !creates) {
@@ -212,9 +230,9 @@ Result<Checkpoint> Core::make_checkpoint(Batch& batch, const QueueState& state) 
   return checkpoint;
 }
 
-Result<void> Core::checkpoint_all(Batch& batch) {
+Result<void> Core::checkpoint_all(Batch& batch, TimePoint made_by) {
   for (const auto& [name, state] : ledger_.queues()) {
-    if (state.totals.completed == state.at_checkpoint) continue;
+    if (state.totals.completed == state.at_checkpoint || state.checkpoint_at > made_by) continue;
     auto made = make_checkpoint(batch, state);
     if (!made) return made.error();
   }
@@ -305,7 +323,9 @@ Result<void> Core::replay_events(Batch& batch, std::vector<Stored>& events, Revi
 Result<void> Core::redrive_events(Batch& batch, std::vector<Stored>& events, const Revival& revival,
                                   Revived& revived, std::optional<Error>& refused) {
   for (Stored& stored : events) {
-    if (auto refusal = refuse_revival(batch, stored.event)) {
+    auto refusal = refuse_revival(batch, stored.event);
+    if (!refusal) return refusal.error();
+    if (*refusal) {
       if (revived.events.empty()) refused = std::move(*refusal);
       revived.more = true;
       revived.next.reset();  // those that were refused match again
@@ -348,6 +368,15 @@ Result<void> Core::remove(Batch& batch, const Removal& removal, Answer& answer) 
   return {};
 }
 
+// Of a shared store: all that are stored, and what this Core has seen of them since.
+std::vector<WorkerState> Core::list_workers(const Batch& batch) const {
+  if (!batch.recalled) return workers_.list(batch.now(), options_.stale_after, options_.start_within);
+  Workers all;
+  all.recall(batch.recalled->workers, batch.recalled->processing);
+  all.add(workers_);
+  return all.list(batch.now(), options_.stale_after, options_.start_within);
+}
+
 Result<Metrics> Core::measure(Batch& batch) {
   Metrics metrics;
   for (const auto& [name, state] : ledger_.queues()) {
@@ -369,13 +398,17 @@ Result<Metrics> Core::measure(Batch& batch) {
   }
   metrics.waiting_claims = static_cast<std::int64_t>(waiters_.size());
   metrics.waiting_ends = static_cast<std::int64_t>(waits_.size());
-  for (const WorkerState& worker : workers_.list(batch.now(), options_.stale_after, options_.start_within)) {
+  for (const WorkerState& worker : list_workers(batch)) {
     metrics.workers += 1;
     metrics.stale_workers += worker.stale ? 1 : 0;
   }
   metrics.commit_seconds = commit_seconds_;
   metrics.batch_events = batch_events_;
-  metrics.sizes = store_.sizes();
+  // Once for all lanes.
+  if (!options_.maintains) return metrics;
+  auto sizes = store_.sizes();
+  if (!sizes) return sizes.error();
+  metrics.sizes = *sizes;
   return metrics;
 }
 
@@ -390,7 +423,7 @@ Result<void> Core::start_wait(Batch& batch, const WaitRequest& wait, std::size_t
   }
   std::string key;
   if (event) {
-    auto loaded = batch.transaction->load({{*event}}, Transaction::Part::head);
+    auto loaded = batch.transaction->load({{*event}}, Transaction::Part::whole);
     if (!loaded) return loaded.error();
     if (!loaded->front()) {
       answer.error = no_event(*event);
@@ -410,6 +443,7 @@ Result<void> Core::start_wait(Batch& batch, const WaitRequest& wait, std::size_t
     key = wait_key(*correlation);
   } else {
     const auto& drained = std::get<WaitRequest::Drained>(wait.what);
+    if (auto done = refresh(batch, drained.queue); !done) return done;
     if (find_state(batch, drained.queue) == nullptr) return {};  // the change before it said so
     answer.waited = depth_of(batch, drained.queue) == 0;
     key = wait_key(drained);
@@ -449,26 +483,18 @@ Result<std::int64_t> Core::recover() {
   Batch batch;
   batch.transaction = std::move(*transaction);
   const TimePoint started_at = batch.now();
+  if (auto done = batch.transaction->plan({.alone = options_.maintains}); !done) return done.error();
   std::vector<std::string> mended;
   auto recalled = batch.transaction->recall(mended);
   if (!recalled) return recalled.error();
-  for (QueueRecord& record : recalled->queues) {
-    auto config = wire::parse_own_config(parser_, record.row.config);
-    if (!config) return config.error();
-    QueueState state = ledger_.make(std::move(record.row), *config);
-    state.counts = record.counts;
-    state.totals = record.totals;
-    state.checkpoint_id = std::move(record.checkpoint_id);
-    ledger_.put(std::move(state));
+  if (auto done = learn(*recalled, started_at); !done) return done.error();
+  if (!options_.maintains) return ledger_.depth();
+  if (!shared_) {
+    workers_.recall(recalled->workers, recalled->processing);
+    for (const Stored& stored : recalled->processing) {
+      if (!stored.ready) held_[{stored.event.worker_id, stored.event.queue}] += 1;
+    }
   }
-  for (const Checkpoint& checkpoint : recalled->checkpoints) {
-    if (QueueState* state = ledger_.find(checkpoint.queue)) state->at_checkpoint = checkpoint.event_count;
-  }
-  workers_.recall(recalled->workers, recalled->processing);
-  for (const Stored& stored : recalled->processing) {
-    if (!stored.ready) held_[{stored.event.worker_id, stored.event.queue}] += 1;
-  }
-  failed_by_hour_ = std::move(recalled->failed_by_hour);
   if (auto done = configure_all(batch); !done) return done.error();
   if (auto done = batch.transaction->commit(Transaction::Sync::now); !done) return done.error();
   settle_queues(batch);
@@ -500,9 +526,9 @@ Result<std::int64_t> Core::report_recovery(TimePoint started_at, const std::vect
                                            const std::vector<std::string>& mended) {
   auto transaction = store_.begin();
   if (!transaction) return transaction.error();
+  if (auto done = (*transaction)->plan({.alone = true}); !done) return done.error();
   std::map<std::string_view, const Checkpoint*> last;
   for (const Checkpoint& checkpoint : checkpoints) last[checkpoint.queue] = &checkpoint;
-  std::int64_t live = 0;
   for (const auto& [name, state] : ledger_.queues()) {
     const auto found = last.find(name);
     const Checkpoint* checkpoint = found == last.end() ? nullptr : found->second;
@@ -520,10 +546,9 @@ Result<std::int64_t> Core::report_recovery(TimePoint started_at, const std::vect
                              : "completed",
     };
     if (auto done = (*transaction)->put_recovery(recovery); !done) return done.error();
-    live += state.depth();
   }
   if (auto done = (*transaction)->commit(Transaction::Sync::now); !done) return done.error();
-  return live;
+  return ledger_.depth();
 }
 
 Result<void> Core::close() {
@@ -531,12 +556,21 @@ Result<void> Core::close() {
   if (!transaction) return transaction.error();
   Batch batch;
   batch.transaction = std::move(*transaction);
-  if (auto done = checkpoint_all(batch); !done) return done;
-  for (const WorkerRow& row : workers_.changed()) {
-    if (auto done = batch.transaction->put_worker(row); !done) return done;
+  if (auto done = batch.transaction->plan({.alone = options_.maintains}); !done) return done;
+  if (options_.maintains) {
+    if (auto done = refresh_all(batch); !done) return done;
+    if (auto done = checkpoint_all(batch); !done) return done;
   }
+  if (auto done = store_workers(batch); !done) return done;
   if (auto done = batch.transaction->probe(); !done) return done;
   return batch.transaction->commit(Transaction::Sync::now);
+}
+
+Result<void> Core::store_workers(Batch& batch) {
+  for (const WorkerRow& change : workers_.changed()) {
+    if (auto done = batch.transaction->add_worker(change); !done) return done;
+  }
+  return {};
 }
 
 }  // namespace eventq

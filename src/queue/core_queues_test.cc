@@ -45,8 +45,29 @@ class CoreQueues : public CoreTest {
     return {claim.event.id, "w:1", claim.event.attempts};
   }
 };
-INSTANTIATE_TEST_SUITE_P(AllStores, CoreQueues, testing::Values(StoreKind::memory, StoreKind::sqlite),
+INSTANTIATE_TEST_SUITE_P(AllStores, CoreQueues, testing::Values(StoreKind::memory, StoreKind::real),
                          name_of_store);
+
+TEST(CoreShare, AnEventMoreThanItsShareIsRefusedUntilOthersCannotTakeItEither) {
+  const ManualClock clock(kStart);
+  const auto store = memory::open_store(clock);
+  Core core(*store, {.policy = kPolicy, .queues = {{"orders", {.max_queue_depth = 3}}}, .place = 1, .of = 2},
+            Uuid7Source(1));
+  ASSERT_TRUE(core.recover());
+  const auto refusal = [&](std::size_t events) -> std::optional<Error> {
+    const NewEvent event{.title = "many", .tags = {"t"}, .queue = "orders"};
+    std::vector<Request> requests;
+    requests.push_back({{}, publish_all(std::vector<NewEvent>(events, event))});
+    const auto answers = core.run(std::move(requests));
+    const Result<Published>& published = *answers.at(0).answer.published;
+    return published ? std::nullopt : std::optional(published.error());
+  };
+
+  EXPECT_EQ(refusal(3)->code, ErrorCode::too_large);
+  EXPECT_EQ(refusal(2)->code, ErrorCode::queue_full);
+  EXPECT_EQ(refusal(1), std::nullopt);
+  EXPECT_THAT(refusal(1)->message, HasSubstr("Queue \"orders\" on shard 1 is full: it holds 1 live events"));
+}
 
 TEST_P(CoreQueues, MainIsThereFromTheStart) { EXPECT_TRUE(document("main")); }
 

@@ -217,9 +217,9 @@ class Gambler {
 
 class CoreRandom : public testing::TestWithParam<Run> {};
 INSTANTIATE_TEST_SUITE_P(AllStores, CoreRandom,
-                         testing::Values(Run{StoreKind::memory, 60, 150}, Run{StoreKind::sqlite, 3, 150}),
+                         testing::Values(Run{StoreKind::memory, 60, 150}, Run{StoreKind::real, 3, 150}),
                          [](const testing::TestParamInfo<Run>& run) {
-                           return run.param.store == StoreKind::memory ? "Memory" : "Sqlite";
+                           return run.param.store == StoreKind::memory ? "Memory" : "Real";
                          });
 
 TEST_P(CoreRandom, AfterEveryBatchNobodyWaitsForAReadyEvent) {

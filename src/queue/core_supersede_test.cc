@@ -29,7 +29,7 @@ class CoreSupersede : public CoreTest {
     return titles(driver.claims(driver.run(claim_in(queue, "w:1", 10))));
   }
 };
-INSTANTIATE_TEST_SUITE_P(AllStores, CoreSupersede, testing::Values(StoreKind::memory, StoreKind::sqlite),
+INSTANTIATE_TEST_SUITE_P(AllStores, CoreSupersede, testing::Values(StoreKind::memory, StoreKind::real),
                          name_of_store);
 
 TEST_P(CoreSupersede, APendingEventMakesWayForANewerOne) {

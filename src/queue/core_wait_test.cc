@@ -14,7 +14,7 @@ using testing::IsEmpty;
 using testing::SizeIs;
 
 using CoreWait = CoreTest;
-INSTANTIATE_TEST_SUITE_P(AllStores, CoreWait, testing::Values(StoreKind::memory, StoreKind::sqlite),
+INSTANTIATE_TEST_SUITE_P(AllStores, CoreWait, testing::Values(StoreKind::memory, StoreKind::real),
                          name_of_store);
 
 TEST_P(CoreWait, APublicationServesAWaitingClaimInItsOwnRun) {
@@ -333,7 +333,7 @@ TEST_P(CoreWait, AttentionIsNeededWhenTheFirstWaitEnds) {
   clock().advance(3s);
   driver.run(claim_or_wait({"a"}, "host:2"));
 
-  EXPECT_EQ(driver.core().next_attention(), kStart + 20s);
+  driver.expect_attention(kStart + 20s);
 }
 
 TEST_P(CoreWait, AttentionIsNeededWhenALeaseEndsBeforeAWaitDoes) {
@@ -342,13 +342,13 @@ TEST_P(CoreWait, AttentionIsNeededWhenALeaseEndsBeforeAWaitDoes) {
   clock().advance(50s);
   driver.run(claim_or_wait({"email"}, "host:2"));
 
-  EXPECT_EQ(driver.core().next_attention(), kStart + 60s);
+  driver.expect_attention(kStart + 60s);
 }
 
 TEST_P(CoreWait, AReadyEventThatNobodyWantsNeedsNoAttention) {
   driver.publish({.title = "mail", .tags = {"email"}});
 
-  EXPECT_EQ(driver.core().next_attention(), std::nullopt);
+  driver.expect_attention(std::nullopt);
 }
 
 // One transaction makes 5000 ready, so that a great many do not hold up everybody else.
@@ -359,9 +359,9 @@ TEST_P(CoreWait, MoreThanOneTransactionsWorthComingDueTogetherIsMadeReadyInSever
   clock().advance(60s);
 
   driver.run_once();
-  EXPECT_EQ(driver.core().next_attention(), kStart + 60s);
+  driver.expect_attention(kStart + 60s);
   driver.run_once();
-  EXPECT_EQ(driver.core().next_attention(), std::nullopt);
+  driver.expect_attention(std::nullopt);
 
   std::size_t again = 0;
   for (int i = 0; i < 6; ++i) again += driver.claims(driver.run(claim({"email"}, "host:2", 1000))).size();

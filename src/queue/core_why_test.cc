@@ -18,7 +18,7 @@ class CoreWhy : public CoreTest {
   std::string_view reason(EventId id) { return explain(id).why.reason; }
   EventId publish_mail() { return driver.publish({.title = "mail", .tags = {"email", "urgent"}}); }
 };
-INSTANTIATE_TEST_SUITE_P(AllStores, CoreWhy, testing::Values(StoreKind::memory, StoreKind::sqlite),
+INSTANTIATE_TEST_SUITE_P(AllStores, CoreWhy, testing::Values(StoreKind::memory, StoreKind::real),
                          name_of_store);
 
 TEST_P(CoreWhy, AReadyEventNobodyAskedForHasNoSubscriber) {

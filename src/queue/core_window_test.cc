@@ -38,7 +38,7 @@ class CoreWindow : public CoreTest {
   static Lease lease(int id, int attempt = 1) { return {EventId{id}, "w:1", attempt}; }
 };
 
-INSTANTIATE_TEST_SUITE_P(AllStores, CoreWindow, testing::Values(StoreKind::memory, StoreKind::sqlite),
+INSTANTIATE_TEST_SUITE_P(AllStores, CoreWindow, testing::Values(StoreKind::memory, StoreKind::real),
                          name_of_store);
 
 TEST_P(CoreWindow, AClaimTakesWhatTheWindowHasRoomFor) {

@@ -5,6 +5,8 @@
 
 #include <cstdint>
 #include <memory>
+#include <span>
+#include <string>
 #include <string_view>
 
 #include "eventq/error.h"
@@ -15,8 +17,11 @@ namespace eventq {
 
 class Engine {
  public:
-  // Opens `sqlite:PATH` or `memory:`. Errors: as Queue::open().
+  // Opens `sqlite:PATH`, `memory:` or `postgres://…`. Errors: as Queue::open().
   static Result<std::unique_ptr<Engine>> open(std::string_view url, const Options& options);
+
+  // The same, or several `postgres:` URLs: the shards of one queue, always all of them and in the same order.
+  static Result<std::unique_ptr<Engine>> open(std::span<const std::string> urls, const Options& options);
 
   virtual ~Engine() = default;  // stops
 

@@ -19,6 +19,9 @@ constexpr std::size_t kBatchEvents = 10'000;
 // The longest time between two looks at the clock, and the time between two tries of
 // maintenance on a store that fails.
 constexpr std::chrono::seconds kLookInterval{1};
+// How long a batch is gathered, when the one before it held that many commands.
+constexpr std::chrono::microseconds kGather{300};
+constexpr std::size_t kGatherFrom = 8;
 
 void stop_waiting(Command& command) {
   if (command.claim) command.claim->wait = Millis(0);
@@ -45,8 +48,14 @@ void refuse_closed(const Origin& origin) {
   deliver({{origin, Answer{.error = closed}}});
 }
 
-Lane::Lane(Store& store, Core& core, const Clock& clock, const Logger& logger)
-    : store_(store), core_(core), clock_(clock), logger_(logger), thread_([this] { loop(); }) {}
+Lane::Lane(Store& store, Core& core, const Clock& clock, const Logger& logger,
+           std::function<void(const Happened&)> committed)
+    : store_(store),
+      core_(core),
+      clock_(clock),
+      logger_(logger),
+      committed_(std::move(committed)),
+      thread_([this] { loop(); }) {}
 
 Lane::~Lane() { stop(); }
 
@@ -81,6 +90,15 @@ void Lane::poke() {
   work_.notify_one();
 }
 
+void Lane::expect(TimePoint due) {
+  const std::scoped_lock lock(mutex_);
+  // One that was told stays known until it has come: not every commit before it wakes the thread.
+  if (expected_ && *expected_ <= due && *expected_ > clock_.now()) return;
+  expected_ = due;
+  expects_ = true;
+  work_.notify_one();
+}
+
 void Lane::dismiss_waiters() {
   const std::scoped_lock lock(mutex_);
   dismissing_ = true;
@@ -102,8 +120,11 @@ void Lane::loop() {
   std::unique_lock lock(mutex_);
   for (;;) {
     wait_for_work(lock);
+    gather(lock);
     const std::vector<Origin> forgotten = std::exchange(forgotten_, {});
     std::vector<Request> batch = take_batch();
+    last_batch_ = batch.size();
+    if (std::exchange(expects_, false)) core_.expect(*expected_);
     const bool dismiss = std::exchange(dismiss_now_, false);
     const bool last = stopping_ && requests_.empty();
     lock.unlock();
@@ -126,17 +147,26 @@ void Lane::close() {
 
 void Lane::wait_for_work(std::unique_lock<std::mutex>& lock) {
   const auto has_work = [this] {
-    return !requests_.empty() || !forgotten_.empty() || poked_ || dismiss_now_ || stopping_;
+    return !requests_.empty() || !forgotten_.empty() || poked_ || expects_ || dismiss_now_ || stopping_;
   };
   if (!has_work()) {
     const auto attention = core_.next_attention();
     std::chrono::milliseconds pause = kLookInterval;
-    if (attention && !failing_)
-      pause = std::clamp(*attention - clock_.now(), Millis(0), Millis(kLookInterval));
+    if (attention && !failing_) pause = std::clamp(*attention - now(), Millis(0), Millis(kLookInterval));
     work_.wait_for(lock, pause, has_work);
   }
   poked_ = false;
 }
+
+// Who was answered together comes back together, but not at once: on a store that is a network away, a batch
+// of all of them is worth more than the wait.
+void Lane::gather(std::unique_lock<std::mutex>& lock) {
+  if (!store_.shared() || last_batch_ < kGatherFrom || requests_.size() >= last_batch_) return;
+  work_.wait_for(lock, kGather, [this] { return stopping_ || requests_.size() >= last_batch_; });
+}
+
+// The store's time, nearly.
+TimePoint Lane::now() const { return clock_.now() + ahead_; }
 
 // A command with its own time is alone in its batch.
 std::vector<Request> Lane::take_batch() {
@@ -157,9 +187,10 @@ void Lane::run_batch(std::vector<Request> batch) {
   const bool maintenance = batch.empty();
   if (maintenance) {
     const auto attention = core_.next_attention();
-    if (!attention || *attention > clock_.now()) return;
+    if (!attention || *attention > now()) return;
   }
   const SteadyTime start = steady_now();
+  const TimePoint began = clock_.now();
   std::vector<Addressed> answers = maintenance ? core_.run_once() : core_.run(std::move(batch));
   core_.note_commit(std::chrono::duration<double>(steady_now() - start).count());
   failing_ = core_.last_error().has_value();
@@ -167,6 +198,10 @@ void Lane::run_batch(std::vector<Request> batch) {
     logger_(LogLevel::error, LogLine("commit failed").add("error", core_.last_error()->message).str());
   }
   deliver(std::move(answers));
+  // Too far ahead by the time that it took to begin: at most one transaction comes too early, and corrects
+  // it.
+  if (store_.shared() && !failing_) ahead_ = core_.time() - began;
+  if (committed_ && !failing_) committed_(core_.happened());
   if (auto tidied = store_.tidy(); !tidied && logger_) {
     logger_(LogLevel::warning,
             LogLine("checkpoint of the write-ahead log failed").add("error", tidied.error().message).str());

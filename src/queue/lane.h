@@ -7,7 +7,9 @@
 #include <condition_variable>
 #include <cstddef>
 #include <deque>
+#include <functional>
 #include <mutex>
+#include <optional>
 #include <thread>
 #include <vector>
 
@@ -19,7 +21,9 @@ namespace eventq {
 
 class Lane {
  public:
-  Lane(Store& store, Core& core, const Clock& clock, const Logger& logger);
+  // `committed` is told, on the lane's thread, what each commit did.
+  Lane(Store& store, Core& core, const Clock& clock, const Logger& logger,
+       std::function<void(const Happened&)> committed = nullptr);
   ~Lane();  // stops
   Lane(const Lane&) = delete;
   Lane& operator=(const Lane&) = delete;
@@ -34,6 +38,9 @@ class Lane {
   // Looks at the clock again; for tests that move it.
   void poke();
 
+  // Another lane knows of something that comes due then, by the store's time.
+  void expect(TimePoint due);
+
   // Answers every waiter with nothing, also those that come later: they no longer wait.
   void dismiss_waiters();
 
@@ -44,17 +51,22 @@ class Lane {
   void loop();
   void close();
   void wait_for_work(std::unique_lock<std::mutex>& lock);
+  void gather(std::unique_lock<std::mutex>& lock);
   std::vector<Request> take_batch();
   void run_batch(std::vector<Request> batch);
+  [[nodiscard]] TimePoint now() const;
 
   // Set in the constructor, never changed.
   Store& store_;
   Core& core_;  // touched by the thread only
   const Clock& clock_;
   const Logger& logger_;
+  const std::function<void(const Happened&)> committed_;
 
   // Touched by the thread only.
-  bool failing_ = false;  // the last batch failed; maintenance alone waits a little
+  bool failing_ = false;        // the last batch failed; maintenance alone waits a little
+  std::size_t last_batch_ = 0;  // commands
+  Millis ahead_{0};             // how far the store's clock was ahead of ours
 
   // Guarded by mutex_.
   std::mutex mutex_;
@@ -62,8 +74,10 @@ class Lane {
   std::deque<Request> requests_;
   std::vector<Origin> forgotten_;
   bool poked_ = false;
-  bool dismissing_ = false;   // nobody waits any more
-  bool dismiss_now_ = false;  // those who still do are to be answered
+  std::optional<TimePoint> expected_;  // the last that was told
+  bool expects_ = false;               // the core has not been told of it
+  bool dismissing_ = false;            // nobody waits any more
+  bool dismiss_now_ = false;           // those who still do are to be answered
   bool stopping_ = false;
   bool ended_ = false;  // the thread takes nothing any more
 

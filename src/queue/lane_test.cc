@@ -4,6 +4,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <future>
 #include <memory>
 #include <string>
 #include <vector>
@@ -244,10 +245,58 @@ TEST_F(LaneTest, AFailedCommitIsLogged) {
   EXPECT_THAT(lines, testing::Contains("msg=\"commit failed\" error=\"The disk is full.\""));
 }
 
+// Two lanes of one process on one database, of which the second leaves to the first what comes due.
+class SharedLaneTest : public testing::Test {
+ protected:
+  SharedLaneTest() {
+    EXPECT_TRUE(first_core.recover());
+    EXPECT_TRUE(second_core.recover());
+  }
+
+  const TestDatabase database;
+  ManualClock clock{kStart};
+  const std::unique_ptr<Store> first_store = postgres::make_store(database.url(), {}, &clock);
+  const std::unique_ptr<Store> second_store = postgres::make_store(database.url(), {}, &clock);
+  Core first_core{*first_store, {.policy = kPolicy}, Uuid7Source(1)};
+  Core second_core{*second_store, {.policy = kPolicy, .maintains = false}, Uuid7Source(2)};
+  const Logger silent;
+  Mailbox mailbox;
+};
+
+TEST_F(SharedLaneTest, EachCommitIsToldOf) {
+  std::vector<Happened> told;
+  Lane lane(*second_store, second_core, clock, silent, [&](const Happened& it) { told.push_back(it); });
+  lane.submit({{&mailbox, 1}, publish({.title = "mail", .tags = {"a"}})});
+  mailbox.wait(1);
+  lane.submit({{&mailbox, 2}, claim({"a"}, "host:1")});
+  mailbox.wait(2);
+  lane.stop();
+
+  ASSERT_GE(told.size(), 2U);  // and one for the worker that was seen
+  EXPECT_THAT(told[0].ready, ElementsAre("main"));
+  EXPECT_EQ(told[1].next_due, kStart + kPolicy.lease);
+}
+
+TEST_F(SharedLaneTest, WhatOneLaneDelaysAnotherMakesReady) {
+  std::promise<void> ready;
+  Lane first(*first_store, first_core, clock, silent, [&](const Happened& it) {
+    if (it.ready.contains("main")) ready.set_value();
+  });
+  Lane second(*second_store, second_core, clock, silent, [&](const Happened& it) {
+    if (it.next_due) first.expect(*it.next_due);
+  });
+  second.submit({{&mailbox, 1}, publish({.title = "later", .tags = {"a"}, .delay = 10s})});
+  mailbox.wait(1);
+
+  clock.advance(10s);
+  first.poke();
+  ready.get_future().wait();
+}
+
 // On SQLite, where reading and writing have connections of their own.
 class ReadLaneTest : public LaneTest {
  protected:
-  ReadLaneTest() : LaneTest(StoreKind::sqlite) {}
+  ReadLaneTest() : LaneTest(StoreKind::real) {}
 
   ReadLane read_lane{store.reader().value()};
 };

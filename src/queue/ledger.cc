@@ -15,6 +15,10 @@ std::int64_t live(const Counts& counts) {
          counts[static_cast<std::size_t>(Status::processing)];
 }
 
+std::int64_t ended(const Totals& totals) {
+  return totals.completed + totals.failed_for_good + totals.superseded + totals.cancelled;
+}
+
 }  // namespace
 
 void DrainRate::note(std::int64_t ended, TimePoint now) {
@@ -36,6 +40,10 @@ double DrainRate::per_second(TimePoint now) const {
   // At least a second: one event that ended just now says nothing of the next millisecond.
   const std::chrono::duration<double> time = std::max<Millis>(now - first, std::chrono::seconds(1));
   return static_cast<double>(ended) / time.count();
+}
+
+std::int64_t share_of(std::int64_t limit, const Share& share) {
+  return limit / share.of + (share.place < limit % share.of ? 1 : 0);
 }
 
 std::int64_t QueueState::depth() const { return live(counts); }
@@ -60,6 +68,12 @@ QueueState Ledger::make(QueueRow row, const QueueConfig& config) const {
     state.run = Histogram(kSeconds);
   }
   state.policy = resolve(row.id, config, defaults_);
+  if (auto& depth = state.policy.max_queue_depth) {
+    state.share_max = share_of(*depth, {0, share_.of});
+    depth = share_of(*depth, share_);
+  }
+  // A watermark of 0 would never be left again.
+  if (auto& mark = state.policy.high_watermark) mark = std::max<std::int64_t>(1, share_of(*mark, share_));
   state.row = std::move(row);
   return state;
 }
@@ -85,6 +99,22 @@ void Ledger::add(const std::string& queue, const QueueDelta& delta, TimePoint no
   if (delta.last_completed) state->checkpoint_id = delta.checkpoint_id;
   for (const double seconds : delta.waits) state->wait.add(seconds);
   for (const double seconds : delta.runs) state->run.add(seconds);
+}
+
+void Ledger::refresh(const QueueRecord& record, TimePoint now) {
+  QueueState* state = find(record.row.id);
+  if (state == nullptr) return;
+  state->drain_rate.note(ended(record.totals) - ended(state->totals), now);
+  state->counts = record.counts;
+  state->totals = record.totals;
+  state->checkpoint_id = record.checkpoint_id;
+  state->backpressure = backpressure(state->policy, state->depth(), state->backpressure);
+}
+
+std::int64_t Ledger::depth() const {
+  std::int64_t depth = 0;
+  for (const auto& [name, state] : queues_) depth += state.depth();
+  return depth;
 }
 
 void Ledger::note_persisted() {

@@ -18,6 +18,7 @@
 #include "model/histogram.h"
 #include "model/policy.h"
 #include "model/query.h"
+#include "store/store.h"
 
 namespace eventq {
 
@@ -34,6 +35,7 @@ class DrainRate {
 struct QueueState {
   QueueRow row;
   Policy policy;
+  std::int64_t share_max = 0;  // with a depth limit: the largest share of it that a database has
   Counts counts{};
   Totals totals;
   std::string checkpoint_id;  // event_id of the last event completed
@@ -42,6 +44,7 @@ struct QueueState {
   DrainRate drain_rate;
   std::int64_t unpersisted = 0;    // changed events that a power cut would lose
   std::int64_t at_checkpoint = 0;  // totals.completed when the last one was made
+  TimePoint checkpoint_at;         // when it was made
   Histogram wait;
   Histogram run;
 
@@ -62,11 +65,18 @@ struct QueueDelta {
   [[nodiscard]] std::int64_t depth() const;  // live events more, or fewer
 };
 
+// Which of the databases that share a queue this one is.
+struct Share {
+  int place = 0;
+  int of = 1;
+};
+
+// What this database may take of a limit, so that all of them together take that much.
+std::int64_t share_of(std::int64_t limit, const Share& share);
+
 class Ledger {
  public:
-  explicit Ledger(const Policy& defaults) : defaults_(defaults) {}
-
-  [[nodiscard]] const Policy& defaults() const { return defaults_; }
+  explicit Ledger(const Policy& defaults, const Share& share = {}) : defaults_(defaults), share_(share) {}
 
   // Null when there is no such queue.
   [[nodiscard]] const QueueState* find(const std::string& queue) const;
@@ -79,6 +89,12 @@ class Ledger {
 
   void add(const std::string& queue, const QueueDelta& delta, TimePoint now);
 
+  // The counters of a known queue as they are stored, which others change, too.
+  void refresh(const QueueRecord& record, TimePoint now);
+
+  // Live events of all queues.
+  [[nodiscard]] std::int64_t depth() const;
+
   // There is a queue whose commits may leave the disk out.
   [[nodiscard]] bool any_buffered() const { return buffered_ > 0; }
 
@@ -87,6 +103,7 @@ class Ledger {
 
  private:
   const Policy defaults_;
+  const Share share_;
   std::map<std::string, QueueState> queues_;
   std::size_t buffered_ = 0;
 };

@@ -132,6 +132,62 @@ TEST_F(LedgerTest, KnowsWhetherAnyQueueIsBuffered) {
   EXPECT_FALSE(ledger_.any_buffered());
 }
 
+TEST_F(LedgerTest, StoredCountersReplaceThoseThatAreKnown) {
+  QueueState& state = put("orders", {.max_queue_depth = 20, .high_watermark = 10});
+  ledger_.add("orders", delta(Status::pending, 3), kStart);
+  QueueRecord record{.row = state.row, .counts = delta(Status::pending, 11).counts, .totals = {}};
+  record.totals.completed = 5;
+  record.checkpoint_id = "evt_5";
+
+  ledger_.refresh(record, kStart);
+
+  EXPECT_EQ(state.depth(), 11);
+  EXPECT_EQ(state.totals.completed, 5);
+  EXPECT_EQ(state.checkpoint_id, "evt_5");
+  EXPECT_TRUE(state.backpressure);
+  EXPECT_DOUBLE_EQ(state.drain_rate.per_second(kStart), 5) << "what others ended counts, too";
+}
+
+TEST_F(LedgerTest, CountersOfAnUnknownQueueAreLeftAlone) {
+  ledger_.refresh({.row = {.id = "nowhere"}}, kStart);
+
+  EXPECT_EQ(ledger_.find("nowhere"), nullptr);
+}
+
+TEST_F(LedgerTest, LiveEventsOfAllQueuesAreCounted) {
+  put("a", {});
+  put("b", {});
+  ledger_.add("a", delta(Status::pending, 2), kStart);
+  ledger_.add("b", delta(Status::processing, 1), kStart);
+  ledger_.add("b", delta(Status::completed, 7), kStart);
+
+  EXPECT_EQ(ledger_.depth(), 3);
+}
+
+TEST(Share, OfALimitAddUpToIt) {
+  for (const std::int64_t limit : {1, 2, 3, 6, 7, 8}) {
+    EXPECT_EQ(share_of(limit, {0, 3}) + share_of(limit, {1, 3}) + share_of(limit, {2, 3}), limit) << limit;
+  }
+  EXPECT_EQ(share_of(7, {0, 3}), 3);
+  EXPECT_EQ(share_of(7, {1, 3}), 2);
+  EXPECT_EQ(share_of(10'000, {0, 1}), 10'000);
+}
+
+TEST(Share, OfAQueueIsWhatItsPolicySays) {
+  const Ledger ledger(kDefaults, {1, 2});
+  const QueueState state = ledger.make({.id = "orders"}, {.max_queue_depth = 7, .high_watermark = 5});
+
+  EXPECT_EQ(state.policy.max_queue_depth, 3);
+  EXPECT_EQ(state.share_max, 4);
+  EXPECT_EQ(state.policy.high_watermark, 2);
+}
+
+TEST(Share, OfAWatermarkIsOneAtLeast) {
+  const Ledger ledger(kDefaults, {1, 2});
+
+  EXPECT_EQ(ledger.make({.id = "orders"}, {.high_watermark = 1}).policy.high_watermark, 1);
+}
+
 TEST_F(LedgerTest, WhatIsOnDiskIsNoLongerToBeLost) {
   put("a", {}).unpersisted = 3;
   put("b", {}).unpersisted = 4;

@@ -1,18 +1,12 @@
-// open.cc: from a URL to a running engine, and from an engine, or a server, to a Queue. The one file that
-// names the concrete stores.
-#include <unistd.h>
-
-#include <filesystem>
-#include <future>
-#include <optional>
+// open.cc: from a URL to a running engine, and from an engine, or a server, to a Queue. With
+// postgres_shard.cc the one that names the concrete stores.
+#include <memory>
+#include <span>
 #include <string>
-#include <system_error>
 #include <utility>
+#include <vector>
 
-#include "base/log.h"
 #include "base/process_name.h"
-#include "base/steady.h"
-#include "base/time_text.h"
 #include "eventq/client.h"
 #include "model/policy.h"
 #include "model/validate.h"
@@ -21,29 +15,18 @@
 #include "queue/engine.h"
 #include "queue/keeper.h"
 #include "queue/lane.h"
+#include "queue/one_answer.h"
+#include "queue/opening.h"
+#include "queue/postgres_shard.h"
 #include "queue/queue_impl.h"
 #include "queue/read_lane.h"
+#include "queue/router.h"
 #include "store/memory/memory_store.h"
+#include "store/postgres/migrate.h"
 #include "store/sqlite/sqlite_store.h"
 
 namespace eventq {
 namespace {
-
-// A sink for one answer and one waiting thread.
-class OneAnswer final : public Sink {
- public:
-  void deliver(std::vector<Delivery> deliveries) override {
-    promise_.set_value(std::move(deliveries.front().answer));
-  }
-  Answer wait() { return promise_.get_future().get(); }
-
- private:
-  std::promise<Answer> promise_;
-};
-
-CoreOptions core_options(const Options& options) {
-  return {default_policy(options), options.queues, options.stale_after, options.start_within};
-}
 
 // What an engine is made of, opened and checked.
 struct Parts {
@@ -123,34 +106,9 @@ Result<std::unique_ptr<Store>> open_store(std::string_view url, const Clock& clo
   }
   return Error{
       ErrorCode::invalid_argument,
-      "Cannot open \"" + std::string(url) + "\": a store is named sqlite:PATH, such as sqlite:eventq.db.",
+      "Cannot open \"" + std::string(url) +
+          "\": a store is named sqlite:PATH, such as sqlite:eventq.db, or postgres://USER@HOST/DATABASE.",
       "store"};
-}
-
-Result<std::unique_ptr<Core>> recovered_core(Store& store, const Options& options) {
-  auto core = std::make_unique<Core>(store, core_options(options), Uuid7Source::from_entropy());
-  const SteadyTime start = steady_now();
-  const auto live = core->recover();
-  if (!live) return live.error();
-  if (options.logger) {
-    options.logger(LogLevel::info, LogLine("recovered")
-                                       .add("live_events", std::to_string(*live))
-                                       .add("took", format_duration(millis_since(start)))
-                                       .str());
-  }
-  return core;
-}
-
-// Better known at the start than when the first event leaves.
-std::optional<Error> check_folder(const std::string& folder) {
-  std::error_code failed;
-  std::filesystem::create_directories(folder, failed);
-  if (!failed && std::filesystem::is_directory(folder, failed) && access(folder.c_str(), W_OK | X_OK) == 0) {
-    return std::nullopt;
-  }
-  return Error{ErrorCode::invalid_argument,
-               "archive_dir is " + folder + ", which is no folder that can be written to. Name another one.",
-               "archive_dir"};
 }
 
 Result<Parts> open_parts(std::string_view url, const Options& options, const Clock& clock) {
@@ -158,7 +116,7 @@ Result<Parts> open_parts(std::string_view url, const Options& options, const Clo
   auto store = open_store(url, clock);
   if (!store) return store.error();
   parts.store = std::move(*store);
-  auto core = recovered_core(*parts.store, options);
+  auto core = recovered_core(*parts.store, core_options(options), options.logger);
   if (!core) return core.error();
   parts.core = std::move(*core);
   for (std::unique_ptr<Reader>* to : {&parts.reader, &parts.keeper_reader}) {
@@ -174,12 +132,46 @@ Result<Parts> open_parts(std::string_view url, const Options& options, const Clo
   return parts;
 }
 
+bool is_postgres(std::string_view url) {
+  return url.starts_with("postgres://") || url.starts_with("postgresql://");
+}
+
+Result<std::unique_ptr<Engine>> open_router(std::span<const std::string> urls, const Options& options) {
+  for (const std::string& url : urls) {
+    if (is_postgres(url)) continue;
+    return Error{
+        ErrorCode::invalid_argument,
+        "Several stores make one queue only if all of them are postgres: databases; \"" + url + "\" is not.",
+        "store"};
+  }
+  if (auto checked = postgres::check_schema(urls); !checked) return checked.error();
+  const Clock& clock = options.clock ? *options.clock : system_clock();
+  std::vector<std::unique_ptr<Shard>> shards;
+  const int of = static_cast<int>(urls.size());
+  for (int place = 0; place < of; ++place) {
+    auto shard = open_postgres_shard(urls[static_cast<std::size_t>(place)], place, of, options, clock);
+    if (!shard) return shard.error();
+    shards.push_back(std::move(*shard));
+  }
+  return std::unique_ptr<Engine>(std::make_unique<Router>(std::move(shards), clock));
+}
+
 }  // namespace
 
 Result<std::unique_ptr<Engine>> Engine::open(std::string_view url, const Options& options) {
+  const std::string urls[] = {std::string(url)};
+  return open(urls, options);
+}
+
+Result<std::unique_ptr<Engine>> Engine::open(std::span<const std::string> urls, const Options& options) {
   if (auto fault = validate(options)) return *fault;
+  if (urls.empty()) {
+    return Error{ErrorCode::invalid_argument, "No store is named. Name one, such as sqlite:eventq.db.",
+                 "store"};
+  }
+  if (urls.size() > 1 || is_postgres(urls.front())) return open_router(urls, options);
   const Clock& clock = options.clock ? *options.clock : system_clock();
-  auto parts = open_parts(url, options, clock);
+  auto parts = open_parts(urls.front(), options, clock);
   if (!parts) return parts.error();
   return std::unique_ptr<Engine>(std::make_unique<EngineImpl>(std::move(*parts), options, clock));
 }
@@ -190,7 +182,12 @@ Result<std::unique_ptr<Queue>> Queue::open(std::string_view url, const Options& 
     if (!client) return client.error();
     return std::unique_ptr<Queue>(std::move(*client));
   }
-  auto engine = Engine::open(url, options);
+  const std::string urls[] = {std::string(url)};
+  return open(urls, options);
+}
+
+Result<std::unique_ptr<Queue>> Queue::open(std::span<const std::string> urls, const Options& options) {
+  auto engine = Engine::open(urls, options);
   if (!engine) return engine.error();
   std::string worker_id = options.worker_id.empty() ? process_name() : options.worker_id;
   return std::unique_ptr<Queue>(

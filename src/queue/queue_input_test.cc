@@ -130,8 +130,8 @@ TEST(QueueOptions, OpenNamesTheOptionThatIsBad) {
 }
 
 TEST(QueueUrl, AUrlOfAnotherKindIsRefused) {
-  for (const std::string url : {"", "events.db", "sqlite:", "sqlite", "memory", "memory:x",
-                                "SQLITE:events.db", "postgres://host/db", "file:events.db"}) {
+  for (const std::string url :
+       {"", "events.db", "sqlite:", "sqlite", "memory", "memory:x", "SQLITE:events.db", "file:events.db"}) {
     SCOPED_TRACE(url);
     const auto opened = Queue::open(url);
     ASSERT_FALSE(opened);

@@ -22,7 +22,7 @@ class EventQueue : public OpenQueueTest {
  protected:
   EventId publish_mail() { return publish({.title = "mail", .tags = {"email"}}); }
 };
-INSTANTIATE_TEST_SUITE_P(AllStores, EventQueue, testing::Values("memory", "sqlite"), name_of_url);
+INSTANTIATE_TEST_SUITE_P(AllStores, EventQueue, testing::Values("memory", "real"), name_of_url);
 
 TEST_P(EventQueue, PublishInsertsThePendingEventWithNoAttempts) {
   const Event event = queue->publish({.title = "mail", .tags = {"email"}}).value();
@@ -155,7 +155,7 @@ class EventBus : public EventQueue {
     open(options);
   }
 };
-INSTANTIATE_TEST_SUITE_P(AllStores, EventBus, testing::Values("memory", "sqlite"), name_of_url);
+INSTANTIATE_TEST_SUITE_P(AllStores, EventBus, testing::Values("memory", "real"), name_of_url);
 
 TEST_P(EventBus, FinalizeWithSuccessCompletesTheEvent) {
   const EventId id = publish_mail();

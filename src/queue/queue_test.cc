@@ -24,7 +24,7 @@ using testing::SizeIs;
 using testing::StartsWith;
 
 using QueueTest = OpenQueueTest;
-INSTANTIATE_TEST_SUITE_P(AllStores, QueueTest, testing::Values("memory", "sqlite"), name_of_url);
+INSTANTIATE_TEST_SUITE_P(AllStores, QueueTest, testing::Values("memory", "real"), name_of_url);
 
 TEST_P(QueueTest, PublishStoresAPendingEvent) {
   const Event event = queue

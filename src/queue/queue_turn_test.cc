@@ -22,7 +22,7 @@ class QueueTurnTest : public OpenQueueTest {
     return queue->next({.limit = limit, .tags = {"a"}}).value().claims;
   }
 };
-INSTANTIATE_TEST_SUITE_P(AllStores, QueueTurnTest, testing::Values("memory", "sqlite"), name_of_url);
+INSTANTIATE_TEST_SUITE_P(AllStores, QueueTurnTest, testing::Values("memory", "real"), name_of_url);
 
 TEST_P(QueueTurnTest, NextReportsAndTakesInOneTurn) {
   for (int i = 0; i < 4; ++i) publish({.title = "mail", .tags = {"a"}});

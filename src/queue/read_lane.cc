@@ -84,6 +84,7 @@ Answer ReadLane::answer(const Command& command) {
                                 "No event has the correlation_id \"" + it.id + "\".", "correlation_id");
           },
           [&](const AskFailures& it) { answer.told = reader_->failures(it.queue, it.limit); },
+          [&](const AskHolding& it) { answer.told = reader_->holding(it.worker_id, it.queue); },
           [](const auto&) {},
       },
       command.ask);

@@ -42,6 +42,7 @@ class Waits {
 
   [[nodiscard]] std::optional<TimePoint> next_deadline() const;
   [[nodiscard]] std::size_t size() const { return waits_.size(); }
+  [[nodiscard]] bool contains(const std::string& key) const { return by_key_.contains(key); }
 
  private:
   using Place = std::uint64_t;

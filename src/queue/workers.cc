@@ -17,7 +17,12 @@ std::string number(EventId id) { return std::to_string(static_cast<std::int64_t>
 }  // namespace
 
 void Workers::recall(const std::vector<WorkerRow>& rows, const std::vector<Stored>& processing) {
-  for (const WorkerRow& row : rows) workers_[row.id].row = row;
+  for (const WorkerRow& row : rows) {
+    Worker& worker = workers_[row.id];
+    worker.row = row;
+    worker.stored_completed = row.completed;
+    worker.stored_failed = row.failed;
+  }
   for (const Stored& stored : processing) {
     const Event& event = stored.event;
     Worker& worker = find(event.worker_id, event.picked_at);
@@ -77,17 +82,39 @@ void Workers::note_asked(const std::string& worker_id, const Selector& selector,
   if (worker.asked != selector) worker.asked = selector;
 }
 
+void Workers::add(const Workers& seen) {
+  for (const auto& [id, theirs] : seen.workers_) {
+    const WorkerRow change = change_of(theirs);
+    Worker& worker = find(id, change.first_seen);
+    worker.row.last_seen = std::max(worker.row.last_seen, change.last_seen);
+    worker.row.completed += change.completed;
+    worker.row.failed += change.failed;
+    if (theirs.asked) worker.asked = theirs.asked;
+  }
+}
+
+WorkerRow Workers::change_of(const Worker& worker) {
+  WorkerRow change = worker.row;
+  change.completed -= worker.stored_completed;
+  change.failed -= worker.stored_failed;
+  return change;
+}
+
 std::vector<WorkerRow> Workers::changed() const {
   std::vector<WorkerRow> rows;
   for (const auto& [id, worker] : workers_) {
-    if (worker.changed) rows.push_back(worker.row);
+    if (worker.changed) rows.push_back(change_of(worker));
   }
   return rows;
 }
 
 void Workers::clear_changed() {
   any_changed_ = false;
-  for (auto& [id, worker] : workers_) worker.changed = false;
+  for (auto& [id, worker] : workers_) {
+    worker.changed = false;
+    worker.stored_completed = worker.row.completed;
+    worker.stored_failed = worker.row.failed;
+  }
 }
 
 std::vector<WorkerState> Workers::list(TimePoint now, Millis stale_after, Millis start_within) const {

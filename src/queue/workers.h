@@ -39,7 +39,10 @@ class Workers {
   // A worker asked for events: a sign of life, which is not worth storing.
   void note_asked(const std::string& worker_id, const Selector& selector, TimePoint now);
 
-  // Those that changed since clear_changed(), to be stored.
+  // What another has seen of them since its last clear_changed().
+  void add(const Workers& seen);
+
+  // What changed since clear_changed(), to be added to what is stored.
   [[nodiscard]] std::vector<WorkerRow> changed() const;
   [[nodiscard]] bool has_changed() const { return any_changed_; }
   void clear_changed();
@@ -59,8 +62,11 @@ class Workers {
     std::map<EventId, Held> held;
     std::optional<Selector> asked;
     bool changed = false;
+    std::int64_t stored_completed = 0;  // of row.completed, by the last clear_changed()
+    std::int64_t stored_failed = 0;
   };
 
+  [[nodiscard]] static WorkerRow change_of(const Worker& worker);
   Worker& find(const std::string& id, TimePoint now);
   void forget_old(TimePoint now);
 

@@ -165,6 +165,39 @@ TEST_F(WorkersTest, OnlyWhoChangedSinceTheLastTimeIsToBeStored) {
   EXPECT_EQ(workers_.changed()[0].id, "b");
 }
 
+TEST_F(WorkersTest, WhatIsToBeStoredIsWhatWasDoneSinceTheLastTime) {
+  workers_.recall({{"w:1", kStart - 1h, kStart - 1min, 4, 2}}, {});
+  note(Kind::completed, "w:1", 1);
+  note(Kind::failed, "w:1", 2);
+  ASSERT_THAT(workers_.changed(), SizeIs(1));
+  EXPECT_EQ(workers_.changed()[0].completed, 1);
+  EXPECT_EQ(workers_.changed()[0].failed, 1);
+
+  workers_.clear_changed();
+  note(Kind::completed, "w:1", 3, kStart + 1s);
+  ASSERT_THAT(workers_.changed(), SizeIs(1));
+  EXPECT_EQ(workers_.changed()[0].completed, 1);
+  EXPECT_EQ(workers_.changed()[0].failed, 0);
+  EXPECT_EQ(workers_.changed()[0].last_seen, kStart + 1s);
+  EXPECT_EQ(only().row.completed, 6) << "all of it is shown";
+}
+
+TEST_F(WorkersTest, WhatAnotherHasSeenSinceItStoredItIsAdded) {
+  workers_.recall({{"w:1", kStart - 1h, kStart - 1min, 4, 2}}, {});
+  Workers seen;
+  seen.recall({{"w:1", kStart - 1h, kStart - 1min, 3, 2}}, {});
+  seen.note({Kind::completed, "w:1", EventId{1}}, kStart);
+  seen.note_asked("new", {"mail", {"b"}}, kStart);
+
+  workers_.add(seen);
+
+  ASSERT_THAT(list(), SizeIs(2));
+  EXPECT_EQ(list()[0].row.id, "new");
+  EXPECT_EQ(list()[0].asked, (Selector{"mail", {"b"}}));
+  EXPECT_EQ(list()[1].row.completed, 5);
+  EXPECT_EQ(list()[1].row.last_seen, kStart);
+}
+
 TEST_F(WorkersTest, WhatTheStoreKnowsIsRecalled) {
   Stored held;
   held.event.id = EventId{7};

@@ -12,6 +12,9 @@
 // In line: of a queue's live events with the same ordering_key, one is at the head and may become
 // ready; the others wait behind it and never do. Who stands where is the queue's decision.
 //
+// Shared: other processes, or other Stores of this one, may change the same database. Then a Store's
+// transactions run beside those of others, and each sees what they committed.
+//
 // Threads: one thread at a time per Store; each Reader belongs to one thread.
 #pragma once
 
@@ -23,6 +26,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "eventq/error.h"
@@ -109,6 +113,30 @@ struct KeyRecord {
   TimePoint created_at;
 };
 
+// What a transaction will look at, as far as its caller knows beforehand. A shared store fetches it at once
+// and locks it in an order that knows no deadlock; what was left out is fetched and locked when it is asked
+// for.
+struct Plan {
+  using Keyed = std::pair<std::string, std::string>;  // queue, key
+
+  std::size_t inserts = 0;                               // new events
+  std::vector<std::string> event_ids;                    // to find()
+  std::vector<std::string> keys;                         // to find_key()
+  std::vector<EventId> changes;                          // to load() for a change
+  std::vector<Keyed> lines;                              // by ordering_key
+  std::vector<Keyed> superseded;                         // by supersede_key
+  std::vector<std::string> correlations;                 // by correlation_id
+  std::vector<std::string> limited;                      // queues that may grow and have a depth limit
+  std::vector<std::pair<Selector, std::size_t>> claims;  // how many events in all, by selector
+  bool alone = false;  // it changes queues, or more than it can name: no other transaction runs beside it
+};
+
+// Who works, as the store knows it.
+struct Working {
+  std::vector<WorkerRow> workers;
+  std::vector<Stored> processing;  // heads
+};
+
 // Payloads of one claim, so that a thousand large events do not fill the memory.
 inline constexpr std::size_t kClaimBytes = limits::kBatchBody;
 
@@ -118,6 +146,16 @@ class Transaction {
 
   // The store's time when the transaction began; the same throughout.
   [[nodiscard]] virtual TimePoint now() const = 0;
+
+  // Once, before anything but news() is asked of it.
+  virtual Result<void> plan([[maybe_unused]] const Plan& plan) { return {}; }
+
+  // Of a shared store: the queues that are new or were configured by others since the last transaction of
+  // this Store, and one queue as others left it; both without what this transaction changed.
+  virtual Result<std::vector<QueueRecord>> news() { return std::vector<QueueRecord>(); }
+  virtual Result<std::optional<QueueRecord>> current([[maybe_unused]] std::string_view queue) {
+    return std::optional<QueueRecord>();
+  }
 
   // Adds new events and gives them their ids, ascending.
   virtual Result<void> insert(std::span<Stored> events) = 0;
@@ -130,8 +168,9 @@ class Transaction {
   // Drops up to `limit` keys, the oldest first, and returns how many.
   virtual Result<std::size_t> purge_keys(TimePoint created_before, std::size_t limit) = 0;
 
-  // The events of these ids for a change, live or ended, in the order asked. The head is what
-  // rules look at: without title, description, payload and what else its publisher says of it.
+  // The events of these ids, live or ended, in the order asked. The head is what rules look at: without
+  // title, description, payload and what else its publisher says of it. Of a shared store, heads are for a
+  // change: nobody else changes or claims them until the end; whole events may be.
   enum class Part : std::uint8_t { head, whole };
   virtual Result<std::vector<std::optional<Stored>>> load(std::span<const EventId> ids, Part part) = 0;
 
@@ -180,6 +219,7 @@ class Transaction {
   virtual Result<void> put_correlation(const CorrelationRow& row) = 0;
 
   virtual Result<void> put_queue(const QueueRow& row) = 0;  // replaces one of the same id
+  virtual Result<void> add_queue(const QueueRow& row) = 0;  // unless there is one of the same id
   // Adds to what is kept of a queue. `last_completed` becomes its checkpoint_id.
   virtual Result<void> add_totals(std::string_view queue, const Totals& change,
                                   std::optional<EventId> last_completed) = 0;
@@ -187,7 +227,8 @@ class Transaction {
   virtual Result<void> put_checkpoint(const Checkpoint& checkpoint) = 0;  // the oldest of many make way
   virtual Result<std::optional<Checkpoint>> find_checkpoint(std::string_view id) = 0;
   virtual Result<void> put_recovery(const Recovery& recovery) = 0;  // replaces that of the queue
-  virtual Result<void> put_worker(const WorkerRow& row) = 0;        // replaces one of the same id
+  // Adds to what one of the same id has completed and failed, and brings its last_seen forward.
+  virtual Result<void> add_worker(const WorkerRow& change) = 0;
   virtual Result<void> put_archive_file(const ArchiveFile& file) = 0;
 
   // The oldest pending event's creation.
@@ -234,18 +275,26 @@ class Reader {
   virtual Result<std::vector<EventId>> expired(const std::string& queue, Status status, TimePoint before,
                                                std::size_t limit) = 0;
   virtual Result<std::vector<ArchiveFile>> archive_files() = 0;
+
+  virtual Result<Working> working() = 0;
+  // How many events of a queue a worker holds, whose lease has not been seen to end.
+  virtual Result<std::int64_t> holding(const std::string& worker_id, const std::string& queue) = 0;
 };
 
 class Store {
  public:
   virtual ~Store() = default;
 
+  // Whether others change the same database.
+  [[nodiscard]] virtual bool shared() const { return false; }
+
   // Starts the one transaction there may be. `now` replaces the store's clock.
   virtual Result<std::unique_ptr<Transaction>> begin(std::optional<TimePoint> now = std::nullopt) = 0;
 
   virtual Result<std::unique_ptr<Reader>> reader() = 0;
 
-  [[nodiscard]] virtual StoreSizes sizes() const = 0;
+  // Of this moment; also within a transaction, which fails with it.
+  virtual Result<StoreSizes> sizes() = 0;
 
   // Whether commits of later transactions may leave the disk out. Without it, Sync::later is Sync::now.
   virtual Result<void> allow_later([[maybe_unused]] bool allowed) { return {}; }

@@ -230,6 +230,15 @@ void write_heartbeat(JsonWriter& json, EventId id, std::string_view worker_id, T
   json.key("lease_until").time(lease_until).end_object();
 }
 
+void mark_partial(std::string& object, const std::vector<int>& missing) {
+  object.pop_back();
+  if (object.size() > 1) object += ',';
+  object += R"("partial":true,"missing_shards":[)";
+  for (const int shard : missing) object += std::to_string(shard) + ',';
+  object.back() = ']';
+  object += '}';
+}
+
 void write_problem(JsonWriter& json, const Problem& problem) {
   // Of the last failure, `error` is the title and the sentence stands in `detail` alone.
   json.begin_object().key("error").string(problem.retry_count ? problem.title : problem.message);

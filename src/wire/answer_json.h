@@ -51,6 +51,10 @@ void write_set(JsonWriter& json, std::string_view name, std::string_view text);
 // {"type", "id", "name"} as the member `source`: those that are set, nothing if none is.
 void write_source(JsonWriter& json, const Source& source);
 
+// Adds to a JSON object that what these shards have is not in it: "partial" and "missing_shards". REQUIRES:
+// there are some.
+void mark_partial(std::string& object, const std::vector<int>& missing);
+
 // A problem: the API's own shape and RFC 9457 in one body.
 struct Problem {
   int status = 500;

@@ -239,5 +239,14 @@ TEST(AnswerJson, ACorrelationShowsItsCountsAndTheOrderOfItsEvents) {
   EXPECT_TRUE(json.ends_with(R"("correlation_id":null,"sequence":3}]})")) << json;
 }
 
+TEST(MarkPartial, NamesTheShardsThatAreMissing) {
+  std::string object = R"({"events":[]})";
+  mark_partial(object, {1});
+  EXPECT_EQ(object, R"({"events":[],"partial":true,"missing_shards":[1]})");
+  std::string empty = "{}";
+  mark_partial(empty, {0, 2});
+  EXPECT_EQ(empty, R"({"partial":true,"missing_shards":[0,2]})");
+}
+
 }  // namespace
 }  // namespace eventq::wire

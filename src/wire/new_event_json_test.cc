@@ -7,7 +7,7 @@
 #include <string>
 
 #include "base/json.h"
-#include "wire/parsed.h"
+#include "support/parsed.h"
 #include "wire/written.h"
 
 namespace eventq::wire {

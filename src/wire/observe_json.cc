@@ -45,6 +45,20 @@ void write_queue_metrics(JsonWriter& json, const QueueMetrics& queue) {
   json.end_object();
 }
 
+void write_shards(JsonWriter& json, const std::vector<ShardMetrics>& shards) {
+  json.key("shards").begin_array();
+  for (const ShardMetrics& shard : shards) {
+    json.begin_object().key("shard").integer(shard.shard).key("up").boolean(shard.up);
+    if (shard.upkeep) {
+      json.key("oldest_snapshot_seconds")
+          .number(static_cast<double>(shard.upkeep->oldest_snapshot.count()) / 1000);
+      json.key("dead_rows").integer(shard.upkeep->dead_rows);
+    }
+    json.end_object();
+  }
+  json.end_array();
+}
+
 std::int64_t sum_of(const Metrics& metrics, Status status) {
   std::int64_t sum = 0;
   for (const QueueMetrics& queue : metrics.queues) sum += queue.counts.at(static_cast<std::size_t>(status));
@@ -86,7 +100,9 @@ void write_metrics(JsonWriter& json, const Metrics& metrics) {
   json.key("log_bytes").integer(metrics.sizes.log_bytes).key("commits").integer(commits);
   json.key("avg_commit_ms").number(ratio(metrics.commit_seconds.sum() * 1000, commits));
   json.key("avg_batch_events").number(ratio(metrics.batch_events.sum(), metrics.batch_events.total()));
-  json.end_object().end_object();
+  json.end_object();
+  if (!metrics.shards.empty()) write_shards(json, metrics.shards);
+  json.end_object();
 }
 
 }  // namespace eventq::wire

@@ -7,6 +7,8 @@
 #include <cstddef>
 #include <cstdint>
 #include <initializer_list>
+#include <optional>
+#include <string>
 #include <vector>
 
 #include "model/names.h"
@@ -176,6 +178,29 @@ void write_store(Page& page, const Metrics& metrics) {
   page.sample({}, metrics.sizes.file_bytes);
 }
 
+void write_shards(Page& page, const std::vector<ShardMetrics>& shards) {
+  if (shards.empty()) return;
+  const auto gauge = [&](std::string_view name, std::string_view help, const auto& value_of) {
+    page.family(name, "gauge", help);
+    for (const ShardMetrics& shard : shards) {
+      if (const auto value = value_of(shard)) page.sample({{"shard", std::to_string(shard.shard)}}, *value);
+    }
+  };
+  gauge("eventq_shard_up", "1 while the database answers.",
+        [](const ShardMetrics& shard) { return std::optional<std::int64_t>(shard.up ? 1 : 0); });
+  gauge("eventq_postgres_oldest_snapshot_seconds",
+        "Age of the oldest transaction that keeps dead rows from being removed; 0 if there is none.",
+        [](const ShardMetrics& shard) -> std::optional<double> {
+          if (!shard.upkeep) return std::nullopt;
+          return static_cast<double>(shard.upkeep->oldest_snapshot.count()) / 1000;
+        });
+  gauge("eventq_postgres_dead_rows", "Dead rows among the live events, as the database estimates.",
+        [](const ShardMetrics& shard) -> std::optional<std::int64_t> {
+          if (!shard.upkeep) return std::nullopt;
+          return shard.upkeep->dead_rows;
+        });
+}
+
 }  // namespace
 
 std::string write_prometheus(const Metrics& metrics, std::string_view version) {
@@ -188,6 +213,7 @@ std::string write_prometheus(const Metrics& metrics, std::string_view version) {
   write_durations(page, metrics.queues);
   write_callers(page, metrics);
   write_store(page, metrics);
+  write_shards(page, metrics.shards);
   return out;
 }
 

@@ -6,7 +6,7 @@
 #include <chrono>
 #include <string>
 
-#include "wire/parsed.h"
+#include "support/parsed.h"
 #include "wire/written.h"
 
 namespace eventq::wire {

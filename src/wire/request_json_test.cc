@@ -7,7 +7,7 @@
 #include <variant>
 
 #include "base/json.h"
-#include "wire/parsed.h"
+#include "support/parsed.h"
 
 namespace eventq::wire {
 namespace {

@@ -25,7 +25,7 @@ class WorkerLeases : public WorkerQueueTest {
 
   void SetUp() override { open({.lease = kLease}); }
 };
-INSTANTIATE_TEST_SUITE_P(AllStores, WorkerLeases, testing::Values("memory", "sqlite"), name_of_worker_queue);
+INSTANTIATE_TEST_SUITE_P(AllStores, WorkerLeases, testing::Values("memory", "real"), name_of_worker_queue);
 
 // Opens a gate after so many signs of life.
 class HeartbeatCount final : public WrappedQueue {

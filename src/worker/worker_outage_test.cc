@@ -20,7 +20,7 @@ using testing::HasSubstr;
 using testing::SizeIs;
 
 using WorkerOutage = WorkerQueueTest;
-INSTANTIATE_TEST_SUITE_P(AllStores, WorkerOutage, testing::Values("memory", "sqlite"), name_of_worker_queue);
+INSTANTIATE_TEST_SUITE_P(AllStores, WorkerOutage, testing::Values("memory", "real"), name_of_worker_queue);
 
 const Error kUnavailable{ErrorCode::unavailable, "No connection.", ""};
 

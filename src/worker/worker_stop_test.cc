@@ -21,7 +21,7 @@ using testing::IsEmpty;
 using testing::SizeIs;
 
 using WorkerStop = WorkerQueueTest;
-INSTANTIATE_TEST_SUITE_P(AllStores, WorkerStop, testing::Values("memory", "sqlite"), name_of_worker_queue);
+INSTANTIATE_TEST_SUITE_P(AllStores, WorkerStop, testing::Values("memory", "real"), name_of_worker_queue);
 
 // Says when so many events were taken, and when so many were given back.
 class TurnCount final : public WrappedQueue {

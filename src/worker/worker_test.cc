@@ -24,7 +24,7 @@ using testing::HasSubstr;
 using testing::SizeIs;
 
 using WorkerTest = WorkerQueueTest;
-INSTANTIATE_TEST_SUITE_P(AllStores, WorkerTest, testing::Values("memory", "sqlite"), name_of_worker_queue);
+INSTANTIATE_TEST_SUITE_P(AllStores, WorkerTest, testing::Values("memory", "real"), name_of_worker_queue);
 
 // A handler that always comes to the same.
 Handler always(const Handled& handled) {

@@ -1,5 +1,5 @@
 // contest.h: one random life led three times on one clock: by the engine on the model store, by the
-// engine on a SQLite file, and over HTTP by a server on another such file. Their answers must be the same.
+// engine on a real store, and over HTTP by a server on another such store. Their answers must be the same.
 //
 // Time stands still during an operation. After each move of the clock, what came due is applied
 // everywhere before the next operation; whether a lane noticed by itself or was told makes no difference.
@@ -20,10 +20,11 @@
 #include "against_model/views.h"
 #include "base/manual_clock.h"
 #include "queue/engine.h"
+#include "support/drawn_numbers.h"
 #include "support/http_client.h"
 #include "support/local_server.h"
 #include "support/mailbox.h"
-#include "support/temporary_directory.h"
+#include "support/test_store.h"
 
 namespace eventq {
 
@@ -77,7 +78,7 @@ class Contest {
     HttpClient client;
   };
 
-  void open_sqlite();
+  void open_real();
   bool may_restart();
   void restart();
   void check_recovery();
@@ -85,8 +86,9 @@ class Contest {
   void settle();
   void run(const Operation& operation);
   Oracle::Ids discover();
-  void learn(const Operation& operation, const Answer& model, const Answer& sqlite, const JsonLines& http);
+  void learn(const Operation& operation, const Answer& model, const Answer& real, const JsonLines& http);
   void serve_parked();
+  void take_back_numbers();
   void compare(const Operation& operation, std::uint64_t token, HttpClient& client, bool waited);
   void count(const Operation& operation, const Answer& answer);
   void lose(const Operation& operation, const std::string& who, const std::string& how);
@@ -96,11 +98,14 @@ class Contest {
   Options options() const;
   static std::string request_id(std::uint64_t token) { return "step-" + std::to_string(token); }
 
-  const TemporaryDirectory directory_;
+  const TestStore engine_store_;
+  const TestStore http_store_;
+  DrawnNumbers engine_numbers_{engine_store_};
+  DrawnNumbers http_numbers_{http_store_};
   ManualClock clock_;
   Generator generator_;
   Contender model_;
-  Contender sqlite_;
+  Contender real_;
   LocalServer server_;
   std::optional<HttpClient> client_;
   MadeIds http_made_ids_;

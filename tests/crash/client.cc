@@ -31,6 +31,12 @@ std::int64_t number(const JsonValue& object, std::string_view name) {
   return value ? value->integer().value_or(0) : 0;
 }
 
+// A report in a list. One whose shard is away may have arrived there or not.
+Heard heard_of(std::int64_t status) {
+  if (status == 200) return Heard::ok;
+  return status == 503 ? Heard::unknown : Heard::refused;
+}
+
 // "Max retries exceeded" says that the failure was recorded, and was the last.
 bool is_last_failure(int status, const JsonValue& body) {
   return status == 400 && text(body, "error") == "Max retries exceeded";
@@ -91,7 +97,8 @@ FinalEvent read_final(const JsonValue& body) {
 
 }  // namespace
 
-CrashClient::CrashClient(std::uint16_t port, History& history) : http_(port, kLimit), history_(history) {}
+CrashClient::CrashClient(std::uint16_t port, History& history, Outages outages)
+    : http_(port, kLimit), history_(history), outages_(outages) {}
 
 std::optional<HttpResponse> CrashClient::call(std::string_view method, std::string_view target,
                                               std::string_view body, const HttpHeaders& headers) {
@@ -99,8 +106,15 @@ std::optional<HttpResponse> CrashClient::call(std::string_view method, std::stri
   auto response = http_.request(method, target, body, headers);
   returned_ = steady_now();
   alive_ = response.has_value();
+  silence_ = Heard::unknown;
   if (!response) {
     EXPECT_LT(returned_ - invoked_, kLimit) << "the server hangs: " << method << " " << target;
+    return std::nullopt;
+  }
+  if (outages_ == Outages::expected && response->status == 503) {
+    alive_ = false;
+    const bool unknown = text(parser_.parse(response->body).value(), "outcome") == "unknown";
+    if (!unknown) silence_ = Heard::refused;
     return std::nullopt;
   }
   EXPECT_LT(response->status, 500) << method << " " << target << "\n" << response->body;
@@ -112,7 +126,7 @@ Heard CrashClient::publish(const Publishing& publishing) {
   if (!publishing.key.empty()) headers.emplace_back("Idempotency-Key", publishing.key);
   const auto response = call("POST", publishing.target, publishing.body, headers);
   PublishCall made = publishing.call;
-  made.told = Heard::unknown;
+  made.told = silence_;
   if (response) {
     made.told = response->status == 201 || response->status == 200 ? Heard::ok : Heard::refused;
     const bool full = publishing.may_be_full && response->status == 429;
@@ -206,7 +220,7 @@ ReportCall CrashClient::report(Kind kind, const DeliveredEvent& event, bool with
   const auto response =
       call("POST", "/events/" + std::to_string(event.id) + std::string(path_of(kind)), request);
 
-  ReportCall made{kind, event.id, event.attempt, event.worker_id, Heard::unknown, false, invoked_, returned_};
+  ReportCall made{kind, event.id, event.attempt, event.worker_id, silence_, false, invoked_, returned_};
   if (response) {
     const bool last = is_last_failure(response->status, parser_.parse(response->body).value());
     made.told = response->status == 200 || last ? Heard::ok : Heard::refused;
@@ -236,10 +250,10 @@ void CrashClient::read_results(const std::optional<JsonValue>& results,
   const auto answers = results ? results->elements() : std::vector<JsonValue>();
   for (std::size_t i = 0; i < reported.size(); ++i) {
     ReportCall made{
-        Kind::complete, reported[i].id, reported[i].attempt, reported[i].worker_id, Heard::unknown, false,
+        Kind::complete, reported[i].id, reported[i].attempt, reported[i].worker_id, silence_, false,
         invoked,        returned_};
     if (results) {
-      made.told = number(answers.at(i), "status") == 200 ? Heard::ok : Heard::refused;
+      made.told = heard_of(number(answers.at(i), "status"));
       made.ended = made.told == Heard::ok;
     }
     history_.reports.push_back(made);

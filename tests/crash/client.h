@@ -27,9 +27,11 @@ struct Publishing {
 
 class CrashClient {
  public:
-  CrashClient(std::uint16_t port, History& history);
+  // Whether the server may have lost its database, and say so (503).
+  enum class Outages : std::uint8_t { never, expected };
+  CrashClient(std::uint16_t port, History& history, Outages outages = Outages::never);
 
-  // False when the connection broke: the server is gone.
+  // False when the connection broke, or the server has no database: another one should be asked.
   [[nodiscard]] bool alive() const { return alive_; }
 
   Heard publish(const Publishing& publishing);
@@ -63,9 +65,11 @@ class CrashClient {
 
   HttpClient http_;
   History& history_;
+  const Outages outages_;
   JsonParser parser_;
   bool alive_ = true;
-  SteadyTime invoked_;  // of the last call
+  Heard silence_ = Heard::unknown;  // what it means that the last call got no answer of its own
+  SteadyTime invoked_;              // of the last call
   SteadyTime returned_;
 };
 

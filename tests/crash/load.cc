@@ -39,6 +39,10 @@ std::string some_tags(Dice& dice) {
   return tags;
 }
 
+CrashClient::Outages outages_of(Load::Databases databases) {
+  return databases == Load::Databases::none ? CrashClient::Outages::never : CrashClient::Outages::expected;
+}
+
 // How many of these the backlog counts.
 int counted(const std::vector<DeliveredEvent>& events) {
   return static_cast<int>(std::count_if(events.begin(), events.end(), [](const DeliveredEvent& event) {
@@ -49,14 +53,18 @@ int counted(const std::vector<DeliveredEvent>& events) {
 // Publishes again and again; what it was told nothing about it sends again, where that is safe.
 class Publisher {
  public:
-  Publisher(std::uint32_t seed, int number, Gate& gate, History& history)
-      : dice_(seed), name_("p" + std::to_string(number)), gate_(gate), history_(history) {}
+  Publisher(std::uint32_t seed, int number, Gate& gate, History& history, Load::Databases databases)
+      : dice_(seed),
+        name_("p" + std::to_string(number)),
+        gate_(gate),
+        history_(history),
+        databases_(databases) {}
 
   void run() {
     int generation = 0;
     while (const auto server = gate_.next(generation)) {
       generation = server->generation;
-      CrashClient client(server->port, history_);
+      CrashClient client(server->port, history_, outages_of(databases_));
       if (unanswered_) send(client, *std::exchange(unanswered_, std::nullopt));
       while (client.alive() && gate_.is_current(generation)) {
         if (gate_.wait_for_room(generation, kBacklogMax)) send(client, next());
@@ -82,15 +90,26 @@ class Publisher {
     return {title, payload + "\" }"};
   }
 
-  void write(JsonWriter& json, const PublishCall::Sent& sent, bool own_id, bool limited) {
+  struct Keys {
+    std::string ordering;   // empty: none
+    std::string supersede;  // empty: none
+  };
+  Keys some_keys() {
+    Keys keys;
+    if (dice_.percent(70)) keys.ordering = "key-" + std::to_string(dice_.number(1, 8));
+    if (dice_.percent(25)) keys.supersede = "price-" + std::to_string(dice_.number(1, 6));
+    return keys;
+  }
+
+  void write(JsonWriter& json, const PublishCall::Sent& sent, bool own_id, const Keys* keys) {
     json.begin_object().key("title").string(sent.title).key("tags").string(some_tags(dice_));
     json.key("payload").raw(sent.payload);
     if (dice_.percent(20)) json.key("priority").integer(dice_.number(-1, 1));
     if (own_id) json.key("event_id").string(sent.title);
-    if (limited) {
+    if (keys != nullptr) {
       json.key("queue").string(kLimitedQueue);
-      if (dice_.percent(70)) json.key("ordering_key").string("key-" + std::to_string(dice_.number(1, 8)));
-      if (dice_.percent(25)) json.key("supersede_key").string("price-" + std::to_string(dice_.number(1, 6)));
+      if (!keys->ordering.empty()) json.key("ordering_key").string(keys->ordering);
+      if (!keys->supersede.empty()) json.key("supersede_key").string(keys->supersede);
     }
     json.end_object();
   }
@@ -98,7 +117,8 @@ class Publisher {
   Publishing next() {
     Publishing publishing;
     JsonWriter json(publishing.body);
-    const int way = dice_.number(1, 10);  // 1-4 as it is, 5-7 with its own id, 8-10 under a key
+    const bool shards = databases_ == Load::Databases::shards;
+    const int way = shards ? 10 : dice_.number(1, 10);  // 1-4 as it is, 5-7 with its own id, 8-10 under a key
     const bool own_id = way >= 5 && way <= 7;
     const bool limited = dice_.percent(40);
     publishing.repeatable = way >= 5;
@@ -109,7 +129,8 @@ class Publisher {
     } else {
       publishing.target = "/events";
       publishing.call.sent.push_back(new_event());
-      write(json, publishing.call.sent.back(), own_id, limited);
+      const Keys keys = some_keys();
+      write(json, publishing.call.sent.back(), own_id, limited ? &keys : nullptr);
     }
     if (way >= 8) publishing.key = "key-" + publishing.call.sent.front().title;
     return publishing;
@@ -117,9 +138,11 @@ class Publisher {
 
   void write_batch(JsonWriter& json, Publishing& publishing, bool own_id, bool limited) {
     json.begin_object().key("events").begin_array();
+    Keys keys = some_keys();
     for (int i = dice_.number(2, 6); i > 0; --i) {
       publishing.call.sent.push_back(new_event());
-      write(json, publishing.call.sent.back(), own_id, limited);
+      if (databases_ != Load::Databases::shards) keys = some_keys();
+      write(json, publishing.call.sent.back(), own_id, limited ? &keys : nullptr);
     }
     json.end_array();
     if (limited && dice_.percent(50)) json.key("ordered").boolean(true);
@@ -136,6 +159,7 @@ class Publisher {
   const std::string name_;
   Gate& gate_;
   History& history_;
+  const Load::Databases databases_;
   int count_ = 0;
   std::optional<Publishing> unanswered_;
 };
@@ -143,14 +167,18 @@ class Publisher {
 // Takes events and does with each what the dice say: finish it, fail it, forget it, or come too late.
 class Worker {
  public:
-  Worker(std::uint32_t seed, int number, Gate& gate, History& history)
-      : dice_(seed), worker_id_("w" + std::to_string(number) + ":1"), gate_(gate), history_(history) {}
+  Worker(std::uint32_t seed, int number, Gate& gate, History& history, Load::Databases databases)
+      : dice_(seed),
+        worker_id_("w" + std::to_string(number) + ":1"),
+        gate_(gate),
+        history_(history),
+        databases_(databases) {}
 
   void run() {
     int generation = 0;
     while (const auto server = gate_.next(generation)) {
       generation = server->generation;
-      CrashClient client(server->port, history_);
+      CrashClient client(server->port, history_, outages_of(databases_));
       repeat_unanswered(client);
       while (client.alive() && gate_.is_current(generation)) take_turn(client);
       finished_.clear();  // it never gets to report these
@@ -243,6 +271,7 @@ class Worker {
   const std::string worker_id_;
   Gate& gate_;
   History& history_;
+  const Load::Databases databases_;
   std::vector<DeliveredEvent> finished_;    // to be reported with the next turn
   std::vector<DeliveredEvent> unanswered_;  // completed, and told nothing
   std::deque<DeliveredEvent> late_;
@@ -250,16 +279,16 @@ class Worker {
 
 }  // namespace
 
-Load::Load(std::uint32_t seed, int publishers, int workers) {
+Load::Load(std::uint32_t seed, int publishers, int workers, Databases databases) {
   for (int i = 0; i < publishers + workers; ++i) histories_.push_back(std::make_unique<History>());
   for (int i = 0; i < publishers + workers; ++i) {
     History& history = *histories_[static_cast<std::size_t>(i)];
     const std::uint32_t own_seed = seed * 1000 + static_cast<std::uint32_t>(i);
-    threads_.emplace_back([this, i, publishers, own_seed, &history] {
+    threads_.emplace_back([this, i, publishers, own_seed, databases, &history] {
       if (i < publishers) {
-        Publisher(own_seed, i + 1, gate_, history).run();
+        Publisher(own_seed, i + 1, gate_, history, databases).run();
       } else {
-        Worker(own_seed, i + 1 - publishers, gate_, history).run();
+        Worker(own_seed, i + 1 - publishers, gate_, history, databases).run();
       }
     });
   }
@@ -278,6 +307,25 @@ History Load::finish() {
   History all;
   for (const auto& history : histories_) all.append(std::move(*history));
   return all;
+}
+
+std::string summary_of(const History& history, const std::vector<Finding>& findings) {
+  const auto told = [&](Heard what) {
+    return count_told(history.publishes, what) + count_told(history.reports, what);
+  };
+  const auto flaws = [&](Flaw flaw) {
+    return std::to_string(std::count_if(findings.begin(), findings.end(),
+                                        [&](const Finding& found) { return found.flaw == flaw; }));
+  };
+  const std::size_t operations =
+      history.publishes.size() + history.reports.size() + history.deliveries.size();
+  return "operations=" + std::to_string(operations) + " acknowledged=" +
+         std::to_string(told(Heard::ok) + static_cast<std::ptrdiff_t>(history.deliveries.size())) +
+         " refused=" + std::to_string(told(Heard::refused)) +
+         " unknown=" + std::to_string(told(Heard::unknown)) +
+         " events=" + std::to_string(history.finals.size()) + " lost=" + flaws(Flaw::lost) +
+         " doubled=" + flaws(Flaw::doubled) + " out_of_order=" + flaws(Flaw::out_of_order) +
+         " resurrected=" + flaws(Flaw::resurrected) + " flaws=" + std::to_string(findings.size());
 }
 
 bool drain(std::uint16_t port, History& history) {

@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <array>
 #include <map>
 #include <memory>
@@ -14,21 +15,21 @@
 #include "base/manual_clock.h"
 #include "queue/core.h"
 #include "store/memory/memory_store.h"
+#include "store/postgres/postgres_store.h"
 #include "store/sqlite/sqlite_store.h"
 #include "support/commands.h"
-#include "support/temporary_directory.h"
+#include "support/test_store.h"
 #include "support/times.h"
 #include "support/wrapped_store.h"
 
 namespace eventq {
 
-enum class StoreKind : std::uint8_t { memory, sqlite };
+// `real` is the one of test_store.h, `shared` a database for several drivers.
+enum class StoreKind : std::uint8_t { memory, real, shared };
 
 inline std::string name_of_store(const testing::TestParamInfo<StoreKind>& kind) {
-  return kind.param == StoreKind::memory ? "Memory" : "Sqlite";
+  return kind.param == StoreKind::memory ? "Memory" : "Real";
 }
-
-// 2026-01-01T00:00:00Z
 
 // What Options has by default.
 inline const Policy kPolicy{
@@ -39,17 +40,26 @@ enum class Token : std::uint64_t {};
 
 class CoreDriver {
  public:
-  explicit CoreDriver(StoreKind kind, const Policy& policy = kPolicy) : kind_(kind) { open(policy); }
+  explicit CoreDriver(StoreKind kind, const Policy& policy = kPolicy) : ground_(std::make_shared<Ground>()) {
+    if (kind == StoreKind::real) ground_->store.emplace();
+    if (kind == StoreKind::shared) ground_->database.emplace();
+    open({.policy = policy});
+  }
+  // Another server on the database of the first.
+  explicit CoreDriver(const CoreDriver* first, CoreOptions options = {.policy = kPolicy})
+      : ground_(first->ground_) {
+    open(std::move(options));
+  }
 
-  ManualClock& clock() { return clock_; }
+  ManualClock& clock() { return ground_->clock; }
   WrappedStore& store() { return *store_; }
   Core& core() { return *core_; }
 
   // Another Core on what is stored, as after a restart. Nobody waits any more.
   void restart(const Policy& policy) {
     core_.reset();
-    if (kind_ == StoreKind::sqlite) store_.reset();
-    open(policy);
+    if (ground_->store || ground_->database) store_.reset();
+    open({.policy = policy});
   }
 
   // Runs commands as one batch; their tokens are in the same order.
@@ -69,9 +79,19 @@ class CoreDriver {
   Token run(Command command) { return run_together(std::move(command)).front(); }
 
   // Maintenance at the clock's time.
-  void run_once() { keep(core_->run_once(clock_.now())); }
+  void run_once() { keep(core_->run_once(clock().now())); }
   void dismiss_waiters() { keep(core_->dismiss_waiters()); }
   void forget(Token token) { core_->forget(origin(token)); }
+
+  // Attention is needed then; or at the next look at what others did, on a store that they share.
+  void expect_attention(std::optional<TimePoint> when) {
+    if (!store_->shared()) {
+      EXPECT_EQ(core_->next_attention(), when);
+      return;
+    }
+    const TimePoint look = core_->time() + std::chrono::seconds(1);
+    EXPECT_LE(core_->next_attention(), std::min(when.value_or(look), look));
+  }
 
   [[nodiscard]] bool answered(Token token) const { return answers_.contains(token); }
 
@@ -103,15 +123,26 @@ class CoreDriver {
     void deliver(std::vector<Delivery>) override {}
   };
 
-  void open(const Policy& policy) {
-    if (!store_) {
-      std::unique_ptr<Store> inner = kind_ == StoreKind::memory
-                                         ? memory::open_store(clock_)
-                                         : sqlite::open_store(directory_.file("events.db"), clock_).value();
-      store_ = std::make_unique<WrappedStore>(std::move(inner));
-    }
-    core_ = std::make_unique<Core>(*store_, CoreOptions{.policy = policy}, Uuid7Source(1));
-    EXPECT_TRUE(core_->recover());
+  // What is under all servers of a test.
+  struct Ground {
+    ManualClock clock{kStart};
+    std::optional<TestStore> store;
+    std::optional<TestDatabase> database;
+    unsigned cores = 0;  // opened so far
+  };
+
+  std::unique_ptr<Store> open_store() {
+    if (ground_->database) return postgres::make_store(ground_->database->url(), {}, &clock());
+    if (!ground_->store) return memory::open_store(clock());
+    if (tests_postgres()) return postgres::make_store(ground_->store->url(), {}, &clock());
+    return sqlite::open_store(ground_->store->path(), clock()).value();
+  }
+
+  void open(CoreOptions options) {
+    if (!store_) store_ = std::make_unique<WrappedStore>(open_store());
+    core_ = std::make_unique<Core>(*store_, std::move(options), Uuid7Source(++ground_->cores));
+    const auto recovered = core_->recover();
+    EXPECT_TRUE(recovered) << recovered.error().message;
   }
 
   Origin origin(Token token) { return {&sink_, static_cast<std::uint64_t>(token)}; }
@@ -123,9 +154,7 @@ class CoreDriver {
     }
   }
 
-  const StoreKind kind_;
-  const TemporaryDirectory directory_;
-  ManualClock clock_{kStart};
+  const std::shared_ptr<Ground> ground_;
   Nowhere sink_;
   std::unique_ptr<WrappedStore> store_;
   std::unique_ptr<Core> core_;

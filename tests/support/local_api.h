@@ -15,7 +15,7 @@
 #include "support/http_client.h"
 #include "support/json_lines.h"
 #include "support/local_server.h"
-#include "support/temporary_directory.h"
+#include "support/test_store.h"
 
 namespace eventq {
 
@@ -34,7 +34,7 @@ inline TimePoint time_at(std::string_view iso) { return parse_iso_time(iso).valu
 class LocalApiTest : public testing::Test {
  protected:
   explicit LocalApiTest(Options options = {})
-      : server_("sqlite:" + directory_.file("events.db"), with_clock(std::move(options), clock_)) {}
+      : server_(store_.url(), with_clock(std::move(options), clock_)) {}
 
   HttpResponse request(std::string_view method, std::string_view target, std::string_view body = {},
                        const HttpHeaders& headers = {}) {
@@ -102,7 +102,7 @@ class LocalApiTest : public testing::Test {
     return R"({"worker_id":")" + std::string(worker) + '"' + std::string(more) + "}";
   }
 
-  TemporaryDirectory directory_;
+  TestStore store_;
   ManualClock clock_{time_at("2024-03-15T00:00:00Z")};
   LocalServer server_;
 };

@@ -8,19 +8,17 @@
 
 #include "base/manual_clock.h"
 #include "eventq/queue.h"
-#include "support/temporary_directory.h"
+#include "support/test_store.h"
 
 namespace eventq {
 
-// A test that every store must pass; the parameter is what stands before the colon of its URL.
+// A test that every store must pass; the parameter is "memory" or "real", which is the one of test_store.h.
 class OpenQueueTest : public testing::TestWithParam<std::string> {
  protected:
   // 2026-01-01T00:00:00Z
   static constexpr TimePoint kStart{std::chrono::sys_days{std::chrono::year{2026} / 1 / 1}};
 
-  [[nodiscard]] std::string url() const {
-    return GetParam() == "sqlite" ? "sqlite:" + directory.file("events.db") : "memory:";
-  }
+  [[nodiscard]] std::string url() const { return GetParam() == "real" ? store.url() : "memory:"; }
 
   // Another queue: closes the one before, since a file takes one at a time.
   void open(Options options) {
@@ -39,7 +37,7 @@ class OpenQueueTest : public testing::TestWithParam<std::string> {
     return {claim.event.id, claim.event.worker_id, claim.event.attempts};
   }
 
-  const TemporaryDirectory directory;
+  const TestStore store;
   ManualClock clock{kStart};
   std::unique_ptr<Queue> queue;
 
@@ -47,7 +45,7 @@ class OpenQueueTest : public testing::TestWithParam<std::string> {
 };
 
 inline std::string name_of_url(const testing::TestParamInfo<std::string>& kind) {
-  return kind.param == "sqlite" ? "Sqlite" : "Memory";
+  return kind.param == "real" ? "Real" : "Memory";
 }
 
 }  // namespace eventq

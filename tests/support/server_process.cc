@@ -1,6 +1,7 @@
 // server_process.cc: see server_process.h.
 #include "support/server_process.h"
 
+#include <algorithm>
 #include <csignal>
 #include <utility>
 
@@ -30,7 +31,10 @@ ProcessSetup eventq_program(const std::string& directory, const std::vector<std:
 }
 
 ServerProcess::ServerProcess(std::vector<std::string> arguments, std::vector<std::string> environment)
-    : arguments_(std::move(arguments)), environment_(std::move(environment)) {}
+    : arguments_(std::move(arguments)), environment_(std::move(environment)) {
+  const bool named = std::find(arguments_.begin(), arguments_.end(), "--store") != arguments_.end();
+  if (tests_postgres() && !named) database_.emplace();
+}
 
 bool ServerProcess::start() {
   process_.reset();  // the one before must be gone from the store
@@ -38,6 +42,7 @@ bool ServerProcess::start() {
   command.insert(command.end(), arguments_.begin(), arguments_.end());
   // A flag, should there be one, wins over the variable.
   std::vector<std::string> environment{"EVENTQ_LISTEN=127.0.0.1:0"};
+  if (database_) environment.push_back("EVENTQ_STORE=" + database_->url());
   environment.insert(environment.end(), environment_.begin(), environment_.end());
 
   process_ = std::make_unique<Process>(eventq_program(directory_.file(""), command, environment));

@@ -20,6 +20,7 @@
 
 #include "support/process.h"
 #include "support/temporary_directory.h"
+#include "support/test_store.h"
 
 namespace eventq {
 
@@ -29,8 +30,8 @@ ProcessSetup eventq_program(const std::string& directory, const std::vector<std:
 
 class ServerProcess {
  public:
-  // `arguments` of `eventq serve`; without --listen and --store it takes any free port
-  // and eventq.db in its folder.
+  // `arguments` of `eventq serve`; without --listen and --store it takes any free port, and eventq.db in its
+  // folder, or a database of its own where PostgreSQL is tested.
   explicit ServerProcess(std::vector<std::string> arguments = {}, std::vector<std::string> environment = {});
 
   // Starts the program and waits until it listens. False when it ended instead: see log() and wait().
@@ -58,6 +59,7 @@ class ServerProcess {
   const std::vector<std::string> arguments_;
   const std::vector<std::string> environment_;
   const TemporaryDirectory directory_;
+  std::optional<TestDatabase> database_;
   std::unique_ptr<Process> process_;  // of the last start()
   std::uint16_t port_ = 0;
 };

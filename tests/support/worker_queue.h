@@ -12,7 +12,7 @@
 
 #include "eventq/queue.h"
 #include "eventq/worker.h"
-#include "support/temporary_directory.h"
+#include "support/test_store.h"
 
 namespace eventq {
 
@@ -26,7 +26,7 @@ class MovedClock final : public Clock {
   std::atomic<Millis::rep> moved_ = 0;
 };
 
-// The parameter is what stands before the colon of the queue's URL.
+// The parameter is "memory" or "real", which is the store of test_store.h.
 class WorkerQueueTest : public testing::TestWithParam<std::string> {
  protected:
   void SetUp() override { open({}); }
@@ -37,8 +37,7 @@ class WorkerQueueTest : public testing::TestWithParam<std::string> {
     options.queues["main"].processing_interval = Millis(100);  // of long polls, so that stop() is quick
     options.worker_id = "host:0";
     queue.reset();
-    queue = Queue::open(GetParam() == "sqlite" ? "sqlite:" + directory.file("events.db") : "memory:", options)
-                .value();
+    queue = Queue::open(GetParam() == "real" ? store.url() : "memory:", options).value();
   }
 
   EventId publish(const std::string& tag, int max_retries = 3) {
@@ -55,13 +54,13 @@ class WorkerQueueTest : public testing::TestWithParam<std::string> {
     return log;
   }
 
-  const TemporaryDirectory directory;
+  const TestStore store;
   MovedClock clock;
   std::unique_ptr<Queue> queue;
 };
 
 inline std::string name_of_worker_queue(const testing::TestParamInfo<std::string>& kind) {
-  return kind.param == "sqlite" ? "Sqlite" : "Memory";
+  return kind.param == "real" ? "Real" : "Memory";
 }
 
 }  // namespace eventq

@@ -65,6 +65,7 @@ class WrappedStore final : public Store {
     return last_sync_;
   }
 
+  [[nodiscard]] bool shared() const override { return inner_->shared(); }
   Result<std::unique_ptr<Transaction>> begin(std::optional<TimePoint> now) override {
     {
       const std::scoped_lock lock(mutex_);
@@ -76,7 +77,7 @@ class WrappedStore final : public Store {
   }
   Result<std::unique_ptr<Reader>> reader() override { return inner_->reader(); }
   Result<void> tidy() override { return inner_->tidy(); }
-  [[nodiscard]] StoreSizes sizes() const override { return inner_->sizes(); }
+  Result<StoreSizes> sizes() override { return inner_->sizes(); }
   Result<void> allow_later(bool allowed) override { return inner_->allow_later(allowed); }
 
  private:
@@ -86,6 +87,11 @@ class WrappedStore final : public Store {
         : store_(store), inner_(std::move(inner)) {}
 
     TimePoint now() const override { return inner_->now(); }
+    Result<void> plan(const Plan& plan) override { return inner_->plan(plan); }
+    Result<std::vector<QueueRecord>> news() override { return inner_->news(); }
+    Result<std::optional<QueueRecord>> current(std::string_view queue) override {
+      return inner_->current(queue);
+    }
     Result<void> insert(std::span<Stored> events) override { return inner_->insert(events); }
     Result<std::optional<EventId>> find(std::string_view event_id) override { return inner_->find(event_id); }
     Result<std::optional<KeyRecord>> find_key(std::string_view key) override { return inner_->find_key(key); }
@@ -126,6 +132,7 @@ class WrappedStore final : public Store {
     }
     Result<void> put_correlation(const CorrelationRow& row) override { return inner_->put_correlation(row); }
     Result<void> put_queue(const QueueRow& row) override { return inner_->put_queue(row); }
+    Result<void> add_queue(const QueueRow& row) override { return inner_->add_queue(row); }
     Result<void> add_totals(std::string_view queue, const Totals& change,
                             std::optional<EventId> last_completed) override {
       return inner_->add_totals(queue, change, last_completed);
@@ -140,7 +147,7 @@ class WrappedStore final : public Store {
       return inner_->find_checkpoint(id);
     }
     Result<void> put_recovery(const Recovery& recovery) override { return inner_->put_recovery(recovery); }
-    Result<void> put_worker(const WorkerRow& row) override { return inner_->put_worker(row); }
+    Result<void> add_worker(const WorkerRow& change) override { return inner_->add_worker(change); }
     Result<void> put_archive_file(const ArchiveFile& file) override { return inner_->put_archive_file(file); }
     Result<std::optional<TimePoint>> oldest_pending(std::string_view queue) override {
       return inner_->oldest_pending(queue);

@@ -114,7 +114,10 @@ ExitCode copy(Invocation& invocation, const std::string& from, const std::string
 
 ExitCode run(Invocation& invocation) {
   const std::string to = invocation.arguments.text_or("DEST", "");
-  const auto from = store_path(invocation.arguments.text_or("--store", "sqlite:eventq.db"));
+  const auto from =
+      store_path(invocation.arguments.text_or("--store", "sqlite:eventq.db"),
+                 "copy it with `pg_dump --format=custom --file=DEST URL`, also while it is served, "
+                 "and restore it with pg_restore.");
   if (!from) return wrong_usage(invocation, from.error().message);
   std::error_code none;
   if (std::filesystem::exists(to, none)) {

@@ -178,7 +178,10 @@ void print(Invocation& invocation, const Diagnosis& one) {
 ExitCode run(Invocation& invocation) {
   std::error_code none;
   const auto given = invocation.arguments.text("--store");
-  const auto path = store_path(given.value_or("sqlite:eventq.db"));
+  const auto path =
+      store_path(given.value_or("sqlite:eventq.db"),
+                 "see its schema with `eventq migrate status --store URL`, and the machine and the "
+                 "server with `eventq doctor` without --store.");
   if (!path) return wrong_usage(invocation, path.error().message);
   const std::string parent = std::filesystem::path(*path).parent_path().string();
 

@@ -15,8 +15,16 @@ Parameter option_of(const Setting& setting) {
     option.value = "BOOL";  // --flag=false takes back what a file says
     option.bare = true;
   }
+  option.many = setting.kind == Setting::Kind::list;
   if (setting.placeholder == "PATH") option.completes = Completes::file;
   return option;
+}
+
+std::string joined(const std::vector<std::string>& texts) {
+  std::string list;
+  for (const std::string& text : texts)
+    list += (&text == &texts.front() ? "" : std::string(1, kListEnd)) + text;
+  return list;
 }
 
 ExitCode run(Invocation& invocation) { return serve(serve_request(invocation.arguments)); }
@@ -28,6 +36,7 @@ ServeRequest serve_request(const Arguments& arguments) {
   for (const Setting& setting : all_settings()) {
     auto value = arguments.text(flag_name(setting));
     if (!value) continue;
+    if (setting.kind == Setting::Kind::list) value = joined(arguments.texts(flag_name(setting)));
     if (setting.kind == Setting::Kind::truth && value->empty()) value = "true";
     request.flags.values[std::string(setting.name)] = *value;
   }
@@ -40,10 +49,18 @@ CommandSpec serve_command() {
   CommandSpec command{
       .name = "serve",
       .summary = "Run the server",
-      .details = "A flag wins over the environment, that over the configuration file, that over the default.",
+      .details =
+          "A flag wins over the environment, that over the configuration file, that over the default.\n\n"
+          "A password of PostgreSQL in a flag can be read by everybody on this machine (ps). Put it into "
+          "EVENTQ_STORE, the configuration file, PGPASSWORD or ~/.pgpass; eventq itself never shows it.\n\n"
+          "A PostgreSQL database that has not this eventq's schema is refused, unless there is --migrate; "
+          "see "
+          "eventq migrate.",
       .positionals = {},
       .options = {},
       .examples = {{"eventq serve", "Keep events in eventq.db, listen on 127.0.0.1:8080"},
+                   {"eventq serve --store postgres://eventq@db/eventq --migrate",
+                    "Keep events in PostgreSQL, and make the schema if it is not there"},
                    {"eventq serve --print-config",
                     "See which settings are in force, and where they are from"}},
       .run = run,

@@ -123,7 +123,9 @@ class Report {
 };
 
 ExitCode run(Invocation& invocation) {
-  const auto path = store_path(invocation.arguments.text_or("STORE", ""));
+  const auto path =
+      store_path(invocation.arguments.text_or("STORE", ""),
+                 "stop its servers, copy it with `eventq move URL sqlite:copy.db`, and verify that.");
   if (!path) return wrong_usage(invocation, path.error().message);
   const Interrupt interrupt;
   Report report(invocation.out, invocation.output.format != Format::table);

@@ -65,6 +65,26 @@ TEST_P(StoreConformance, APutQueueReplacesTheOneOfTheSameId) {
             "totals=7,0,0,0,0,0,0,0,0,0,0,0,0 checkpoint_id= events=[]");
 }
 
+TEST_P(StoreConformance, AnAddedQueueIsKeptUnlessThereIsOneOfTheSameId) {
+  QueueRow row = new_queue("main");
+  row.status = QueueStatus::paused;
+  row.status_at = TimePoint(3s);
+  commit_with(put(row));
+  commit_with([](Transaction& transaction) {
+    for (const char* name : {"main", "other", "other"}) must(transaction.add_queue(new_queue(name)));
+  });
+  QueueRow later = new_queue("other");
+  later.config = "later";
+  commit_with([&](Transaction& transaction) { must(transaction.add_queue(later)); });
+
+  const std::vector<QueueDocument> queues = must(reader().queues());
+
+  ASSERT_EQ(queues.size(), 2U);
+  EXPECT_EQ(queues[0].row.status, QueueStatus::paused);
+  EXPECT_EQ(queues[1].row.id, "other");
+  EXPECT_EQ(queues[1].row.config, "{}");
+}
+
 TEST_P(StoreConformance, AQueueThatWasNotPutIsNotThereWhateverItHolds) {
   add("a");
   commit_with(add_totals("main", {.published = 1}));
@@ -270,6 +290,27 @@ TEST_P(StoreConformance, AnEmptyStoreRecallsNothing) {
   EXPECT_TRUE(mended.empty());
 }
 
+TEST_P(StoreConformance, TheOldestPendingEventsOfManyQueuesAreFoundInOneTransaction) {
+  for (const char* queue : {"a", "b", "c", "empty"}) {
+    commit_with(put(new_queue(queue)));
+    if (std::string_view(queue) != "empty") add(queue, [&](Event& event) { event.queue = queue; });
+    clock().advance(1s);
+  }
+  const auto transaction = begin();
+  const auto oldest = [&](const char* queue) { return must(transaction->oldest_pending(queue)); };
+  EXPECT_EQ(oldest("a"), kStart);
+  EXPECT_EQ(oldest("b"), kStart + 1s);
+  EXPECT_EQ(oldest("c"), kStart + 2s);
+  EXPECT_EQ(oldest("empty"), std::nullopt);
+  EXPECT_EQ(oldest("a"), kStart);
+
+  Stored late = new_event("late", now());
+  late.event.queue = "empty";
+  must(transaction->insert({&late, 1}));
+  EXPECT_EQ(oldest("empty"), now());
+  EXPECT_EQ(oldest("b"), kStart + 1s);
+}
+
 TEST_P(StoreConformance, AStoreRecallsItsQueues) {
   commit_with(put(new_queue("main")));
   commit_with(put(new_queue("empty")));
@@ -286,17 +327,63 @@ TEST_P(StoreConformance, AStoreRecallsItsQueues) {
   EXPECT_TRUE(mended.empty());
 }
 
-TEST_P(StoreConformance, AStoreRecallsItsWorkersAsTheyWerePutLast) {
+TEST_P(StoreConformance, WhatAWorkerDidAddsUpAndItIsLastSeenWhenItWasSeenLast) {
   commit_with([](Transaction& transaction) {
-    must(transaction.put_worker({"w:2", kStart, kStart + 2s, 3, 4}));
-    must(transaction.put_worker({"w:1", kStart, kStart + 2s, 0, 0}));
-    must(transaction.put_worker({"w:2", kStart, kStart + 5s, 6, 7}));
+    must(transaction.add_worker({"w:2", kStart, kStart + 5s, 3, 4}));
+    must(transaction.add_worker({"w:1", kStart, kStart + 2s, 0, 0}));
+    must(transaction.add_worker({"w:2", kStart + 1s, kStart + 2s, 6, 7}));
+  });
+  commit_with([](Transaction& transaction) {
+    must(transaction.add_worker({"w:1", kStart + 3s, kStart + 4s, 1, 0}));
   });
   std::vector<std::string> mended;
 
-  EXPECT_EQ(describe(must(begin()->recall(mended)).workers),
-            "w:1 first_seen=1700000000000 last_seen=1700000002000 completed=0 failed=0\n"
-            "w:2 first_seen=1700000000000 last_seen=1700000005000 completed=6 failed=7");
+  const std::string expected =
+      "w:1 first_seen=1700000000000 last_seen=1700000004000 completed=1 failed=0\n"
+      "w:2 first_seen=1700000000000 last_seen=1700000005000 completed=9 failed=11";
+  EXPECT_EQ(describe(must(begin()->recall(mended)).workers), expected);
+  EXPECT_EQ(describe(must(reader().working()).workers), expected);
+}
+
+TEST_P(StoreConformance, AReaderSeesTheHeadsOfWhatIsProcessing) {
+  const EventId held = add("held", [](Event& event) { event.payload = R"({"n":1})"; });
+  change(held, [&](Event& event) { hold(event, "w:1", now() + 60s); });
+  const EventId lost = add("lost");
+  change(lost, [&](Event& event) { hold(event, "w:2", now()); });
+  add("pending");
+  end_as(add("ended"), Status::completed);
+
+  const Working working = must(reader().working());
+
+  EXPECT_TRUE(working.workers.empty());
+  EXPECT_EQ(names(working.processing), "held lost");
+  EXPECT_EQ(place_of(working.processing.at(0)), "PROCESSING 1 w:1 live");
+  EXPECT_EQ(place_of(working.processing.at(1)), "PROCESSING 1 w:2 live ready");
+  EXPECT_EQ(working.processing.at(0).event.payload, "");
+}
+
+TEST_P(StoreConformance, AWorkerHoldsItsEventsOfAQueueUntilTheirLeaseIsSeenToEnd) {
+  const auto hold_one = [&](const std::string& name, const std::string& worker, const std::string& queue) {
+    const EventId id = add(name, [&](Event& event) { event.queue = queue; });
+    change(id, [&](Event& event) { hold(event, worker, now() + 60s); });
+    return id;
+  };
+  hold_one("a", "w:1", "main");
+  const EventId ended = hold_one("b", "w:1", "main");
+  hold_one("c", "w:1", "other");
+  hold_one("d", "w:2", "main");
+  add("pending");
+  EXPECT_EQ(must(reader().holding("w:1", "main")), 2);
+  EXPECT_EQ(must(reader().holding("w:1", "other")), 1);
+  EXPECT_EQ(must(reader().holding("w:3", "main")), 0);
+
+  end_as(ended, Status::completed);
+  EXPECT_EQ(must(reader().holding("w:1", "main")), 1);
+
+  clock().advance(61s);
+  EXPECT_EQ(must(reader().holding("w:1", "main")), 1);
+  commit_with([](Transaction& transaction) { must(transaction.promote(100)); });
+  EXPECT_EQ(must(reader().holding("w:1", "main")), 0);
 }
 
 TEST_P(StoreConformance, AStoreRecallsTheHeadsOfWhatIsProcessing) {
@@ -364,7 +451,7 @@ TEST_P(StoreConformance, NothingKeptBesideEventsSurvivesARollback) {
     must(transaction.add_failed_in_hour(472'222, n));
     must(transaction.put_checkpoint(checkpoint("main", n)));
     must(transaction.put_recovery({"id", "main", "", n, TimePoint(1s), TimePoint(2s), "completed"}));
-    must(transaction.put_worker({"w:1", kStart, kStart + 2s, n, n}));
+    must(transaction.add_worker({"w:1", kStart, kStart + 2s, n, n}));
     must(transaction.put_archive_file({"a.ndjson", n}));
     QueueRow row = new_queue("main");
     row.config = std::to_string(n);
@@ -403,7 +490,7 @@ TEST_P(StoreConformance, NothingKeptBesideEventsSurvivesARollback) {
        }},
       {"another worker",
        [](Transaction& transaction) {
-         must(transaction.put_worker({"w:2", kStart, kStart, 1, 1}));
+         must(transaction.add_worker({"w:2", kStart, kStart, 1, 1}));
        }},
       {"another file",
        [](Transaction& transaction) {

@@ -3,8 +3,10 @@
 #include "store/conformance/store_conformance.h"
 
 #include "store/memory/memory_store.h"
+#include "store/postgres/postgres_store.h"
 #include "store/sqlite/sqlite_store.h"
 #include "support/faulty_vfs.h"
+#include "support/postgres_cluster.h"
 #include "support/temporary_directory.h"
 
 namespace eventq {
@@ -29,6 +31,16 @@ class SqlitePlace final : public StorePlace {
   FaultyVfs disk_;
 };
 
+class PostgresPlace final : public StorePlace {
+ public:
+  std::unique_ptr<Store> open(const Clock& clock) override {
+    return postgres::make_store(database_.url(), {}, &clock);
+  }
+
+ private:
+  TestDatabase database_;
+};
+
 template <typename Place>
 std::unique_ptr<StorePlace> make() {
   return std::make_unique<Place>();
@@ -36,7 +48,8 @@ std::unique_ptr<StorePlace> make() {
 
 INSTANTIATE_TEST_SUITE_P(AllStores, StoreConformance,
                          testing::Values(StoreKind{"Memory", make<MemoryPlace>},
-                                         StoreKind{"Sqlite", make<SqlitePlace>}),
+                                         StoreKind{"Sqlite", make<SqlitePlace>},
+                                         StoreKind{"Postgres", make<PostgresPlace>}),
                          [](const auto& tested) { return tested.param.name; });
 
 }  // namespace

@@ -155,4 +155,19 @@ Result<std::vector<ArchiveFile>> MemoryReader::archive_files() {
   return files;
 }
 
+Result<Working> MemoryReader::working() {
+  const std::scoped_lock lock(mutex_);
+  return working_of(state_);
+}
+
+Result<std::int64_t> MemoryReader::holding(const std::string& worker_id, const std::string& queue) {
+  const std::scoped_lock lock(mutex_);
+  return std::count_if(state_.events.begin(), state_.events.end(), [&](const auto& entry) {
+    const auto& [id, stored] = entry;
+    const bool held = stored.event.status == Status::processing && stored.event.worker_id == worker_id;
+    // One that is behind in its line waits for no time, and no rule makes it processing.
+    return held && !stored.ready && stored.line != Line::behind && stored.event.queue == queue;
+  });
+}
+
 }  // namespace eventq::memory

@@ -30,6 +30,8 @@ class MemoryReader final : public Reader {
   Result<std::vector<EventId>> expired(const std::string& queue, Status status, TimePoint before,
                                        std::size_t limit) override;
   Result<std::vector<ArchiveFile>> archive_files() override;
+  Result<Working> working() override;
+  Result<std::int64_t> holding(const std::string& worker_id, const std::string& queue) override;
 
  private:
   const State& state_;  // guarded by mutex_

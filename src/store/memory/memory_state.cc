@@ -23,6 +23,15 @@ Counts counts_of(const State& state, std::string_view queue) {
   return counts;
 }
 
+Working working_of(const State& state) {
+  Working working;
+  for (const auto& [id, row] : state.records.workers) working.workers.push_back(row);
+  for (const auto& [id, stored] : state.events) {
+    if (stored.event.status == Status::processing) working.processing.push_back(head_of(stored));
+  }
+  return working;
+}
+
 QueueTotals totals_of(const State& state, std::string_view queue) {
   const auto found = state.records.totals.find(queue);
   return found == state.records.totals.end() ? QueueTotals() : found->second;

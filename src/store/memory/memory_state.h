@@ -39,11 +39,16 @@ struct State {
   // The last ids given. They never go back, not even when the transaction does.
   std::int64_t last_event_id = 0;
   std::int64_t last_log_id = 0;
+  // Of the events' ids: id % of == place.
+  int place = 0;
+  int of = 1;
 };
 
 std::vector<LogEntry> log_of(const State& state, EventId id);
 
 Counts counts_of(const State& state, std::string_view queue);
+
+Working working_of(const State& state);
 
 QueueTotals totals_of(const State& state, std::string_view queue);
 

@@ -12,7 +12,10 @@ namespace {
 
 class MemoryStore final : public Store {
  public:
-  explicit MemoryStore(const Clock& clock) : clock_(clock) {}
+  MemoryStore(const Clock& clock, int place, int of) : clock_(clock) {
+    state_.place = place;
+    state_.of = of;
+  }
 
   Result<std::unique_ptr<Transaction>> begin(std::optional<TimePoint> now) override {
     return std::unique_ptr<Transaction>(
@@ -21,7 +24,7 @@ class MemoryStore final : public Store {
   Result<std::unique_ptr<Reader>> reader() override {
     return std::unique_ptr<Reader>(std::make_unique<MemoryReader>(state_, mutex_));
   }
-  StoreSizes sizes() const override { return {}; }
+  Result<StoreSizes> sizes() override { return StoreSizes(); }
   Result<void> tidy() override { return {}; }
 
  private:
@@ -32,6 +35,8 @@ class MemoryStore final : public Store {
 
 }  // namespace
 
-std::unique_ptr<Store> open_store(const Clock& clock) { return std::make_unique<MemoryStore>(clock); }
+std::unique_ptr<Store> open_store(const Clock& clock, int place, int of) {
+  return std::make_unique<MemoryStore>(clock, place, of);
+}
 
 }  // namespace eventq::memory

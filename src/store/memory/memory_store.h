@@ -11,6 +11,7 @@
 
 namespace eventq::memory {
 
-std::unique_ptr<Store> open_store(const Clock& clock);
+// As one of several stores: its events have ids with id % of == place.
+std::unique_ptr<Store> open_store(const Clock& clock, int place = 0, int of = 1);
 
 }  // namespace eventq::memory

@@ -90,7 +90,7 @@ MemoryTransaction::~MemoryTransaction() {
 
 Result<void> MemoryTransaction::insert(std::span<Stored> events) {
   for (Stored& stored : events) {
-    stored.event.id = static_cast<EventId>(++state_.last_event_id);
+    stored.event.id = static_cast<EventId>(++state_.last_event_id * state_.of + state_.place);
     stored.turn = state_.last_event_id;
     put(stored);
   }
@@ -284,6 +284,11 @@ Result<void> MemoryTransaction::put_queue(const QueueRow& row) {
   return {};
 }
 
+Result<void> MemoryTransaction::add_queue(const QueueRow& row) {
+  change_records().queues.emplace(row.id, row);
+  return {};
+}
+
 Result<void> MemoryTransaction::add_totals(std::string_view queue, const Totals& change,
                                            std::optional<EventId> last_completed) {
   QueueTotals& kept = change_records().totals[std::string(queue)];
@@ -322,8 +327,13 @@ Result<void> MemoryTransaction::put_recovery(const Recovery& recovery) {
   return {};
 }
 
-Result<void> MemoryTransaction::put_worker(const WorkerRow& row) {
-  change_records().workers.insert_or_assign(row.id, row);
+Result<void> MemoryTransaction::add_worker(const WorkerRow& change) {
+  const auto [kept, is_new] = change_records().workers.emplace(change.id, change);
+  if (is_new) return {};
+  WorkerRow& row = kept->second;
+  row.last_seen = std::max(row.last_seen, change.last_seen);
+  row.completed += change.completed;
+  row.failed += change.failed;
   return {};
 }
 
@@ -354,10 +364,9 @@ Result<Recalled> MemoryTransaction::recall(std::vector<std::string>& /*mended*/)
                                    [&](const Checkpoint& checkpoint) { return checkpoint.queue == row.id; });
     if (last != all.rend()) recalled.checkpoints.push_back(*last);
   }
-  for (const auto& [id, row] : records.workers) recalled.workers.push_back(row);
-  for (const auto& [id, stored] : state_.events) {
-    if (stored.event.status == Status::processing) recalled.processing.push_back(head_of(stored));
-  }
+  Working working = working_of(state_);
+  recalled.workers = std::move(working.workers);
+  recalled.processing = std::move(working.processing);
   recalled.failed_by_hour = records.failed_by_hour;
   return recalled;
 }

@@ -44,13 +44,14 @@ class MemoryTransaction final : public Transaction {
   Result<std::optional<CorrelationRow>> find_correlation(std::string_view id) override;
   Result<void> put_correlation(const CorrelationRow& row) override;
   Result<void> put_queue(const QueueRow& row) override;
+  Result<void> add_queue(const QueueRow& row) override;
   Result<void> add_totals(std::string_view queue, const Totals& change,
                           std::optional<EventId> last_completed) override;
   Result<void> add_failed_in_hour(std::int64_t hour, std::int64_t events) override;
   Result<void> put_checkpoint(const Checkpoint& checkpoint) override;
   Result<std::optional<Checkpoint>> find_checkpoint(std::string_view id) override;
   Result<void> put_recovery(const Recovery& recovery) override;
-  Result<void> put_worker(const WorkerRow& row) override;
+  Result<void> add_worker(const WorkerRow& change) override;
   Result<void> put_archive_file(const ArchiveFile& file) override;
   Result<std::optional<TimePoint>> oldest_pending(std::string_view queue) override;
   Result<Recalled> recall(std::vector<std::string>& mended) override;

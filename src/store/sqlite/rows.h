@@ -6,32 +6,21 @@
 #include <utility>
 
 #include "eventq/event.h"
+#include "store/columns.h"
 #include "store/sqlite/connection.h"
 #include "store/store.h"
 
 namespace eventq::sqlite {
 
-inline std::int64_t millis(TimePoint time) { return time.time_since_epoch().count(); }
-inline TimePoint time_point(std::int64_t millis) { return TimePoint(Millis(millis)); }
-inline std::int64_t number(EventId id) { return static_cast<std::int64_t>(id); }
-
-// event_queue.ready: waits for a time, stands in event_ready, waits behind another of its line.
-inline constexpr std::int64_t kWaiting = 0;
-inline constexpr std::int64_t kReady = 1;
-inline constexpr std::int64_t kBehind = 2;
-
 // A row in the columns of load_live.sql, all of it or only the head (see Transaction::load).
 // Errors: corrupt when it holds what no version of eventq writes.
 Result<Stored> read_event(const Statement& row, Transaction::Part part);
 
-// A retry policy as text, and back; empty: none.
-std::string retry_to_text(const std::optional<RetryPolicy>& retry);
-Result<std::optional<RetryPolicy>> retry_from_text(std::string_view text);
-
-// Rows in the columns of read_queue.sql, read_totals.sql and find_checkpoint.sql.
+// Rows in the columns of read_queue.sql, read_totals.sql, find_checkpoint.sql and read_workers.sql.
 Result<QueueRow> read_queue_row(const Statement& row);
 Totals read_totals(const Statement& row);
 Checkpoint read_checkpoint(const Statement& row);
+WorkerRow read_worker(const Statement& row);
 
 // The counters of one queue, by read_counts.sql, and its totals and checkpoint_id, by read_totals.sql.
 Result<Counts> counts_of(Statement& read_counts, std::string_view queue);

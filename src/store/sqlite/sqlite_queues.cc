@@ -228,10 +228,14 @@ Result<void> SqliteTransaction::put_correlation(const CorrelationRow& row) {
                  .run());
 }
 
-Result<void> SqliteTransaction::put_queue(const QueueRow& row) {
+Result<void> SqliteTransaction::put_queue(const QueueRow& row) { return write_queue(writer_.put_queue, row); }
+
+Result<void> SqliteTransaction::add_queue(const QueueRow& row) { return write_queue(writer_.add_queue, row); }
+
+Result<void> SqliteTransaction::write_queue(Statement& statement, const QueueRow& row) {
   std::optional<std::int64_t> status_at;
   if (row.status_at) status_at = millis(*row.status_at);
-  return ran(writer_.put_queue.reset()
+  return ran(statement.reset()
                  .bind(std::string_view(row.id))
                  .bind(std::string_view(row.config))
                  .bind(name_of(row.status))
@@ -306,15 +310,14 @@ Result<void> SqliteTransaction::put_recovery(const Recovery& recovery) {
                  .run());
 }
 
-Result<void> SqliteTransaction::put_worker(const WorkerRow& row) {
-  auto done = ran(writer_.put_worker.reset()
-                      .bind(std::string_view(row.id))
-                      .bind(millis(row.first_seen))
-                      .bind(millis(row.last_seen))
-                      .bind(row.completed)
-                      .bind(row.failed)
-                      .run());
-  return done;
+Result<void> SqliteTransaction::add_worker(const WorkerRow& change) {
+  return ran(writer_.add_worker.reset()
+                 .bind(std::string_view(change.id))
+                 .bind(millis(change.first_seen))
+                 .bind(millis(change.last_seen))
+                 .bind(change.completed)
+                 .bind(change.failed)
+                 .run());
 }
 
 Result<void> SqliteTransaction::put_archive_file(const ArchiveFile& file) {
@@ -382,10 +385,8 @@ Result<Recalled> SqliteTransaction::recall(std::vector<std::string>& mended) {
     if (!done) return done.error();
     recalled.queues.push_back({std::move(*queue), *counts, totals->first, std::move(totals->second)});
   }
-  done = each_row(connection, sql::read_workers, [&](const Statement& row) {
-    recalled.workers.push_back({std::string(row.text(0)), time_point(row.integer(1)),
-                                time_point(row.integer(2)), row.integer(3), row.integer(4)});
-  });
+  done = each_row(connection, sql::read_workers,
+                  [&](const Statement& row) { recalled.workers.push_back(read_worker(row)); });
   if (!done) return done.error();
   done = each_row(connection, sql::read_failed_hours,
                   [&](const Statement& row) { recalled.failed_by_hour[row.integer(0)] = row.integer(1); });

@@ -57,6 +57,9 @@ Result<std::unique_ptr<Reader>> SqliteReader::open(const std::string& path) {
       {&reader->read_failures_, sql::read_failures},
       {&reader->expired_, sql::expired},
       {&reader->read_archive_files_, sql::read_archive_files},
+      {&reader->read_workers_, sql::read_workers},
+      {&reader->processing_, sql::processing},
+      {&reader->holding_, sql::holding},
   };
   for (const auto& [statement, text] : statements) {
     auto prepared = Statement::prepare(reader->connection_, text);
@@ -344,6 +347,37 @@ Result<std::vector<ArchiveFile>> SqliteReader::archive_files() {
     if (!*row) return found;
     found.push_back({std::string(read_archive_files_.text(0)), read_archive_files_.integer(1)});
   }
+}
+
+Result<Working> SqliteReader::working() {
+  return at_one_moment<Working>([&]() -> Result<Working> {
+    Working working;
+    for (read_workers_.reset();;) {
+      const auto row = read_workers_.step();
+      if (!row) return row.error();
+      if (!*row) break;
+      working.workers.push_back(read_worker(read_workers_));
+    }
+    for (processing_.reset();;) {
+      const auto row = processing_.step();
+      if (!row) return row.error();
+      if (!*row) return working;
+      const std::int64_t id = processing_.integer(0);
+      if (const auto loaded = load_live_.reset().bind(id).step(); !loaded) return loaded.error();
+      auto stored = read_event(load_live_, Transaction::Part::head);
+      load_live_.reset();
+      if (!stored) return stored.error();
+      working.processing.push_back(std::move(*stored));
+    }
+  });
+}
+
+Result<std::int64_t> SqliteReader::holding(const std::string& worker_id, const std::string& queue) {
+  const auto row = holding_.reset().bind(std::string_view(worker_id)).bind(std::string_view(queue)).step();
+  if (!row) return row.error();
+  const std::int64_t held = holding_.integer(0);
+  holding_.reset();
+  return held;
 }
 
 }  // namespace eventq::sqlite

@@ -30,6 +30,8 @@ class SqliteReader final : public Reader {
   Result<std::vector<EventId>> expired(const std::string& queue, Status status, TimePoint before,
                                        std::size_t limit) override;
   Result<std::vector<ArchiveFile>> archive_files() override;
+  Result<Working> working() override;
+  Result<std::int64_t> holding(const std::string& worker_id, const std::string& queue) override;
 
  private:
   // Runs `read` in a transaction of its own, so that all it sees is of one moment.
@@ -48,7 +50,7 @@ class SqliteReader final : public Reader {
   Statement load_live_, load_archived_, event_log_, list_all_, list_live_, list_archived_, list_rare_,
       list_queue_, list_correlation_, read_count_;
   Statement read_queue_, read_counts_, read_totals_, read_checkpoints_, read_recovery_, find_correlation_,
-      read_failures_, expired_, read_archive_files_;
+      read_failures_, expired_, read_archive_files_, read_workers_, processing_, holding_;
 };
 
 }  // namespace eventq::sqlite

@@ -39,13 +39,13 @@ class SqliteStore final : public Store {
     return done;
   }
 
-  [[nodiscard]] StoreSizes sizes() const override {
+  Result<StoreSizes> sizes() override {
     const auto size = [](const std::string& path) -> std::int64_t {
       std::error_code none;
       const auto bytes = std::filesystem::file_size(path, none);
       return none ? 0 : static_cast<std::int64_t>(bytes);
     };
-    return {size(path_), size(path_ + "-wal")};
+    return StoreSizes{size(path_), size(path_ + "-wal")};
   }
 
   Result<void> tidy() override {
@@ -83,6 +83,13 @@ Result<std::unique_ptr<Store>> open_store(const std::string& path, const Clock& 
     Error error = writer.error();
     error.message = path + ": " + error.message;
     return error;
+  }
+  const auto moving = read_number((*writer)->connection, sql::find_move);
+  if (!moving) return moving.error();
+  if (*moving > 0) {
+    return Error{ErrorCode::conflict,
+                 path + " holds part of a store that is being moved. Run the same `eventq move` again.",
+                 "store"};
   }
   return std::unique_ptr<Store>(
       std::make_unique<SqliteStore>(path, clock, std::move(*lock), std::move(*writer)));

@@ -5,7 +5,6 @@
 #include <tuple>
 
 #include "base/assert.h"
-#include "base/numbers.h"
 #include "model/names.h"
 #include "model/tags.h"
 #include "store/sqlite/rows.h"
@@ -30,29 +29,6 @@ Result<void> changed_one(Result<int> changed, const Event& event) {
   if (!changed) return changed.error();
   if (*changed != 1) return guard_failed(event);
   return {};
-}
-
-std::string ids_to_text(const std::vector<EventId>& ids) {
-  std::string text;
-  for (const EventId id : ids) {
-    if (!text.empty()) text += ',';
-    text += std::to_string(number(id));
-  }
-  return text;
-}
-
-Result<std::vector<EventId>> ids_from_text(std::string_view text) {
-  std::vector<EventId> ids;
-  if (text.empty()) return ids;
-  for (const std::string& part : split_tags(text)) {
-    const auto id = parse_whole<std::int64_t>(part);
-    if (!id) {
-      return Error{ErrorCode::corrupt,
-                   "The store holds a key whose events are no ids; restore it from a backup.", ""};
-    }
-    ids.push_back(static_cast<EventId>(*id));
-  }
-  return ids;
 }
 
 }  // namespace

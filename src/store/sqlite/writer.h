@@ -28,8 +28,9 @@ struct Writer {
   Statement insert_line, delete_line, first_in_line, insert_supersede, delete_supersede, with_supersede_key;
   Statement delete_body, delete_log, change_cause, drop_causes, ended, holding_line;
   Statement find_correlation, put_correlation, delete_correlation;
-  Statement put_queue, add_totals, add_failed_hour, drop_failed_hours, put_checkpoint, drop_checkpoints,
-      find_checkpoint, put_recovery, put_worker, drop_workers, put_archive_file, oldest_pending;
+  Statement put_queue, add_queue, add_totals, add_failed_hour, drop_failed_hours, put_checkpoint,
+      drop_checkpoints, find_checkpoint, put_recovery, add_worker, drop_workers, put_archive_file,
+      oldest_pending;
 
   // The last ids given. They never go back, not even when the transaction does.
   std::int64_t last_event_id = 0;

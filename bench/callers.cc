@@ -1,0 +1,180 @@
+// callers.cc: see callers.h.
+#include "callers.h"
+
+#include <algorithm>
+#include <chrono>
+#include <condition_variable>
+#include <cstdio>
+#include <cstdlib>
+#include <mutex>
+#include <optional>
+#include <utility>
+
+namespace eventq::bench {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+double seconds_since(Clock::time_point start) {
+  return std::chrono::duration<double>(Clock::now() - start).count();
+}
+
+[[noreturn]] void fail(const std::string& message) {
+  std::fprintf(stderr, "bench: %s\n", message.c_str());
+  std::exit(1);
+}
+
+// An event with a payload of 200 bytes.
+NewEvent event(const std::vector<std::string>& tags) {
+  NewEvent event;
+  event.title = "load";
+  event.tags = tags;
+  event.payload = R"({"text":")" + std::string(189, 'x') + R"("})";
+  return event;
+}
+
+Command publication(std::size_t count, const std::vector<std::string>& tags) {
+  Command command;
+  command.publication.emplace();
+  command.publication->events.resize(count, event(tags));
+  return command;
+}
+
+Command poll(const std::string& worker, const std::string& tag, std::size_t limit, Millis wait = Millis(0)) {
+  Command command;
+  command.claim = ClaimRequest{{"main", {tag}}, worker, limit, wait};
+  return command;
+}
+
+Lease lease_of(const Event& event) { return {event.id, event.worker_id, event.attempts}; }
+
+// Nothing in it may have been refused.
+void check(const Answer& answer) {
+  if (answer.error) fail(answer.error->message);
+  if (answer.published && !*answer.published) fail(answer.published->error().message);
+  for (const auto& changed : answer.changed) {
+    if (!changed) fail(changed.error().message);
+  }
+}
+
+Answer call(Engine& engine, Command command) {
+  Answer answer = engine.call(std::move(command));
+  check(answer);
+  return answer;
+}
+
+// What was answered and not looked at yet.
+class Inbox final : public Sink {
+ public:
+  void deliver(std::vector<Delivery> deliveries) override {
+    const std::scoped_lock lock(mutex_);
+    for (Delivery& delivery : deliveries) arrived_.push_back(std::move(delivery));
+    news_.notify_one();
+  }
+
+  std::vector<Delivery> take() {
+    std::unique_lock lock(mutex_);
+    news_.wait(lock, [&] { return !arrived_.empty(); });
+    return std::exchange(arrived_, {});
+  }
+
+ private:
+  std::mutex mutex_;
+  std::condition_variable news_;
+  std::vector<Delivery> arrived_;
+};
+
+class Caller {
+ public:
+  explicit Caller(int number) : worker_("bench:" + std::to_string(number)) {}
+
+  Command next(Answer answer) {
+    check(answer);
+    if (!answer.claims.empty()) held_ = lease_of(answer.claims.front().event);
+    publishes_ = !publishes_;
+    if (publishes_) return publication(1, {"load", "second"});
+    Command turn = poll(worker_, "load", 1, std::chrono::seconds(1));
+    if (held_) turn.changes.push_back({*held_, Complete{Outcome{200, 1, {}}}});
+    held_.reset();
+    return turn;
+  }
+
+ private:
+  const std::string worker_;
+  bool publishes_ = false;
+  std::optional<Lease> held_;
+};
+
+}  // namespace
+
+Cycles run_callers(Engine& engine, int callers, double warm_up, double seconds,
+                   const std::function<Used()>& used) {
+  Inbox inbox;
+  std::vector<Caller> all;
+  for (int i = 0; i < callers; ++i) all.emplace_back(i);
+  for (std::size_t i = 0; i < all.size(); ++i) engine.submit(all[i].next({}), inbox, i);
+
+  Cycles cycles;
+  Used before;
+  std::size_t under_way = all.size();
+  bool measured = false;
+  auto start = Clock::now();
+  while (under_way > 0) {
+    for (Delivery& delivery : inbox.take()) {
+      if (!measured && seconds_since(start) >= warm_up) {
+        measured = true;
+        before = used();
+        start = Clock::now();
+      }
+      if (measured && cycles.seconds == 0) {
+        cycles.completed += static_cast<std::int64_t>(delivery.answer.changed.size());
+        if (seconds_since(start) >= seconds) {
+          cycles.seconds = seconds_since(start);
+          const Used now = used();
+          cycles.used = {now.cpu - before.cpu, now.database_cpu - before.database_cpu,
+                         now.log_bytes - before.log_bytes};
+        }
+      }
+      Command next = all[delivery.token].next(std::move(delivery.answer));
+      if (cycles.seconds > 0) {
+        --under_way;
+      } else {
+        engine.submit(std::move(next), inbox, delivery.token);
+      }
+    }
+  }
+  return cycles;
+}
+
+void publish(Engine& engine, int count, const std::vector<std::string>& tags) {
+  for (int done = 0; done < count; done += 1000) {
+    call(engine, publication(static_cast<std::size_t>(std::min(1000, count - done)), tags));
+  }
+}
+
+void postpone(Engine& engine, int count, const std::string& tag) {
+  for (int done = 0; done < count;) {
+    const Answer taken = call(engine, poll("bench:1", tag, 1000));
+    if (taken.claims.empty()) fail("nothing to postpone");
+    Command reports;
+    for (const Claim& claim : taken.claims) {
+      reports.changes.push_back({lease_of(claim.event), Fail{Failure{500, 1, "later", false}}});
+    }
+    call(engine, std::move(reports));
+    done += static_cast<int>(taken.claims.size());
+  }
+}
+
+double poll_microseconds(Engine& engine, const std::string& tag, int polls) {
+  std::vector<double> times;
+  for (int i = 0; i < polls; ++i) {
+    const auto start = Clock::now();
+    const Answer answer = call(engine, poll("bench:1", tag, 1));
+    times.push_back(seconds_since(start) * 1e6);
+    if (answer.claims.size() != 1) fail("a poll found nothing");
+  }
+  std::sort(times.begin(), times.end());
+  return times[times.size() / 2];
+}
+
+}  // namespace eventq::bench

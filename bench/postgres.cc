@@ -1,0 +1,260 @@
+// postgres.cc: see postgres.h.
+#include "postgres.h"
+
+#include <sys/resource.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstdio>
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+#include <memory>
+#include <sstream>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "callers.h"
+#include "load.h"
+#include "scripts.h"
+#include "store/postgres/connection.h"
+#include "store/postgres/migrate.h"
+#include "support/postgres_cluster.h"
+#include "support/process.h"
+#include "support/server_process.h"
+
+namespace eventq::bench {
+namespace {
+
+constexpr int kCallers = 64;
+
+[[noreturn]] void fail(const std::string& message) {
+  std::fprintf(stderr, "bench: %s\n", message.c_str());
+  std::exit(1);
+}
+
+template <typename T>
+T must(Result<T> result) {
+  if (!result) fail(result.error().message);
+  if constexpr (!std::is_void_v<T>) return std::move(*result);
+}
+
+double median(std::vector<double> values) {
+  std::sort(values.begin(), values.end());
+  return values[values.size() / 2];
+}
+
+std::string contents(const std::string& path) {
+  std::ifstream file(path);
+  return {std::istreambuf_iterator<char>(file), {}};
+}
+
+// The fields of /proc/PID/stat behind the name, which may have spaces: state is the first.
+std::vector<std::string> process_fields(const std::string& pid) {
+  const std::string line = contents("/proc/" + pid + "/stat");
+  std::istringstream rest(line.substr(std::min(line.rfind(')') + 1, line.size())));
+  return {std::istream_iterator<std::string>(rest), {}};
+}
+
+// CPU seconds of the server and all its processes, ended ones included.
+double cpu_of(pid_t server) {
+  constexpr std::size_t kParent = 1;
+  constexpr std::size_t kTime = 11;  // user, system, and those of ended children
+  const std::string pid = std::to_string(server);
+  double ticks = 0;
+  for (const auto& entry : std::filesystem::directory_iterator("/proc")) {
+    const std::string name = entry.path().filename();
+    if (name.find_first_not_of("0123456789") != std::string::npos) continue;
+    const auto fields = process_fields(name);
+    if (fields.size() < kTime + 4 || (name != pid && fields[kParent] != pid)) continue;
+    for (std::size_t i = kTime; i < kTime + (name == pid ? 4 : 2); ++i) ticks += std::stod(fields[i]);
+  }
+  return ticks / static_cast<double>(sysconf(_SC_CLK_TCK));
+}
+
+double own_cpu() {
+  rusage used{};
+  getrusage(RUSAGE_SELF, &used);
+  const auto seconds = [](const timeval& time) {
+    return static_cast<double>(time.tv_sec) + static_cast<double>(time.tv_usec) / 1e6;
+  };
+  return seconds(used.ru_utime) + seconds(used.ru_stime);
+}
+
+// A cluster of this benchmark's own, as durable as PostgreSQL is by default. Lives for ten minutes at most.
+class Cluster {
+ public:
+  std::string empty_database() { return cluster_.add_database("bench_" + std::to_string(++databases_)); }
+  std::string database() {
+    const std::string url = empty_database();
+    must(postgres::migrate({&url, 1}));
+    return url;
+  }
+  [[nodiscard]] double cpu() const { return cpu_of(cluster_.pid()); }
+  [[nodiscard]] double log_bytes() const {
+    const auto connection = must(postgres::Connection::open(cluster_.url("postgres")));
+    const char* written = "SELECT pg_wal_lsn_diff(pg_current_wal_lsn(), '0/0')::bigint";
+    return static_cast<double>(must(connection->run_one(written)).number(0, 0));
+  }
+
+ private:
+  OwnCluster cluster_;
+  int databases_ = 0;
+};
+
+std::unique_ptr<Engine> open_engine(const std::vector<std::string>& urls) {
+  Options options;
+  options.retry.base = std::chrono::hours(1);
+  options.lease = std::chrono::hours(1);
+  return must(Engine::open(urls, options));
+}
+
+struct Time {
+  double warm_up = 0;
+  double seconds = 0;
+};
+
+double plain_rate(const std::string& url, Time time) {
+  must(must(postgres::Connection::open(url))->script(contents(EVENTQ_BENCH_DIR "/plain_table.sql")));
+  const std::string seconds = std::to_string(std::max(1, static_cast<int>(time.warm_up + time.seconds)));
+  const Finished done =
+      run({.command = {EVENTQ_PGBENCH, "--no-vacuum", "--protocol=prepared", "--client=64",
+                       "--time=" + seconds, "--file=" EVENTQ_BENCH_DIR "/plain_cycle.pgbench", url},
+           .environment = {},
+           .directory = "/"});
+  const std::string line = "tps = ";
+  const std::size_t at = done.out.find(line);
+  if (done.exit_code != 0 || at == std::string::npos) fail("pgbench: " + done.err);
+  return std::strtod(done.out.c_str() + at + line.size(), nullptr);
+}
+
+double our_rate(const std::string& url, Time time) {
+  const auto engine = open_engine({url});
+  return run_callers(*engine, kCallers, time.warm_up, time.seconds).rate();
+}
+
+double our_http_rate(const std::string& url, Time time) {
+  ServerProcess server({"--store", url});
+  if (!server.start()) fail("the server did not start:\n" + server.log());
+  Tally tally;
+  tally.unfinished_max = 4 * kCallers;
+  std::vector<std::unique_ptr<Script>> scripts;
+  for (int i = 0; i < kCallers; ++i) scripts.push_back(publisher(tally, 1));
+  for (int i = 0; i < kCallers; ++i) scripts.push_back(next_worker(tally, i, 1));
+  const LoadResult result =
+      run_load(server.port(), scripts, time.warm_up, time.seconds, [&] { tally.done_before = tally.done(); });
+  return static_cast<double>(tally.done() - tally.done_before) / result.seconds;
+}
+
+void bench_rates(Time time, int rounds) {
+  Cluster cluster;
+  std::vector<double> plain;
+  std::vector<double> ours;
+  std::vector<double> http;
+  std::vector<double> ratio;
+  std::vector<double> http_ratio;
+  for (int i = 0; i < rounds; ++i) {
+    plain.push_back(plain_rate(cluster.database(), time));
+    ours.push_back(our_rate(cluster.database(), time));
+    http.push_back(our_http_rate(cluster.database(), time));
+    ratio.push_back(ours.back() / plain.back());
+    http_ratio.push_back(http.back() / plain.back());
+  }
+  std::printf("postgres %10.0f  life cycles per second on a plain SKIP LOCKED table, pgbench, 64 clients\n",
+              median(plain));
+  std::printf("postgres %10.0f  ours in process, 64 callers, single calls: publish, next\n", median(ours));
+  std::printf("postgres %10.0f  ours over HTTP, 64+64 connections, two calls\n", median(http));
+  std::printf("ratio    %10.2f  ours in process over the plain table; at least 2\n", median(ratio));
+  std::printf("ratio    %10.2f  ours over HTTP over the plain table\n", median(http_ratio));
+}
+
+// One poll with `pending` events waiting: nine tenths of other tags, one tenth for a retry in an hour.
+double poll_among(int pending) {
+  Cluster cluster;
+  constexpr int kPolls = 300;
+  const auto engine = open_engine({cluster.database()});
+  publish(*engine, pending / 10, {"mine", "retry"});
+  postpone(*engine, pending / 10, "mine");
+  publish(*engine, pending - pending / 10, {"other", "second"});
+  publish(*engine, kPolls, {"mine", "second"});
+  return poll_microseconds(*engine, "mine", kPolls);
+}
+
+void bench_poll(int backlog) {
+  const double few = poll_among(1000);
+  const double many = poll_among(backlog);
+  std::printf("postgres %10.2f  one poll with %d waiting over with 1000 (%.0f and %.0f us); at most 1.5\n",
+              many / few, backlog, many, few);
+}
+
+// What somebody else's open transaction does to polls: it keeps every dead row in the way.
+void bench_snapshot(Time time) {
+  Cluster cluster;
+  constexpr int kPolls = 300;
+  const std::string url = cluster.database();
+  const auto engine = open_engine({url});
+  const auto polls = [&] {
+    const Cycles cycles = run_callers(*engine, kCallers, 0, time.seconds);
+    publish(*engine, kPolls, {"load", "second"});
+    return std::pair{poll_microseconds(*engine, "load", kPolls), cycles.completed};
+  };
+  const auto [without, cycles_without] = polls();
+  const auto foreign = must(postgres::Connection::open(url));
+  must(foreign->script("BEGIN ISOLATION LEVEL REPEATABLE READ"));
+  must(foreign->script("SELECT count(*) FROM eventq.event_queue"));
+  const auto [beside, cycles_beside] = polls();
+  std::printf(
+      "postgres %10.2f  one poll beside an old snapshot and %lld life cycles over without (%.0f and %.0f "
+      "us); "
+      "at most 5\n",
+      beside / without, static_cast<long long>(cycles_beside), beside, without);
+}
+
+// Each shard has its own 64 callers.
+void bench_shards(Time time, int rounds) {
+  Cluster first;
+  Cluster second;
+  const auto measure = [&](const std::vector<std::string>& urls) {
+    const auto engine = open_engine(urls);
+    return run_callers(*engine, kCallers * static_cast<int>(urls.size()), time.warm_up, time.seconds, [&] {
+      return Used{own_cpu(), first.cpu() + second.cpu(), first.log_bytes() + second.log_bytes()};
+    });
+  };
+  const auto cost = [](const Cycles& cycles) {
+    return (cycles.used.cpu + cycles.used.database_cpu) / static_cast<double>(cycles.completed);
+  };
+  const auto print = [](const char* where, const Cycles& cycles) {
+    const auto each = [&](double all) { return all / static_cast<double>(cycles.completed); };
+    std::printf(
+        "postgres %10.0f  life cycles per second on %s, each %.0f us of PostgreSQL's CPU, %.0f us of ours, "
+        "%.0f bytes of log\n",
+        cycles.rate(), where, each(cycles.used.database_cpu) * 1e6, each(cycles.used.cpu) * 1e6,
+        each(cycles.used.log_bytes));
+  };
+  std::vector<double> ratios;
+  for (int i = 0; i < rounds; ++i) {
+    const Cycles one = measure({first.database()});
+    const std::vector<std::string> shards = {first.empty_database(), second.empty_database()};
+    must(postgres::migrate(shards));
+    const Cycles two = measure(shards);
+    print("one shard", one);
+    print("two shards", two);
+    ratios.push_back(cost(two) / cost(one));
+  }
+  std::printf("ratio    %10.2f  CPU per life cycle on two shards (128 callers) over one (64); at most 1.15\n",
+              median(ratios));
+}
+
+}  // namespace
+
+void bench_postgres(double warm_up, double seconds, int rounds, int backlog) {
+  const Time time{warm_up, seconds};
+  bench_rates(time, rounds);
+  bench_poll(backlog);
+  bench_snapshot(time);
+  bench_shards(time, rounds);
+}
+
+}  // namespace eventq::bench

@@ -1,0 +1,208 @@
+// migrate_commands.cc: `eventq migrate status`, `up` and `sql`: the schema of stores.
+#include <sys/stat.h>
+
+#include <ostream>
+#include <string>
+#include <vector>
+
+#include "base/json_writer.h"
+#include "cli/command_table.h"
+#include "cli/config.h"
+#include "cli/invocation.h"
+#include "cli/serve.h"
+#include "cli/store_path.h"
+#include "store/postgres/connection.h"
+#include "store/postgres/migrate.h"
+#include "store/sqlite/backup.h"
+#include "store/sqlite/sqlite_store.h"
+
+namespace eventq::cli {
+namespace {
+
+bool is_postgres(const std::string& url) { return url.starts_with("postgres"); }
+
+// The stores that `eventq serve` would open with the same arguments.
+Result<std::vector<std::string>> stores_of(const Arguments& arguments) {
+  auto config = load_config(serve_request(arguments).flags, read_environment());
+  if (!config) return config.error();
+  return std::move(config->settings.stores);
+}
+
+struct State {
+  std::string store;
+  std::int64_t schema = 0;  // 0: none
+  std::int64_t newest = 0;
+  std::optional<postgres::Place> place;  // of PostgreSQL only
+  postgres::Place wanted;
+  [[nodiscard]] bool current() const { return schema == newest && (!place || *place == wanted); }
+};
+
+Result<State> state_of(const std::string& store, postgres::Place wanted) {
+  State state{.store = postgres::without_password(store), .wanted = wanted};
+  if (is_postgres(store)) {
+    const auto found = postgres::schema_state(store);
+    if (!found) return found.error();
+    state.schema = found->version;
+    state.newest = postgres::migrations().back().version;
+    state.place = found->place.value_or(postgres::Place{-1, 0});
+    return state;
+  }
+  const auto path = store_path(store);
+  if (!path) return path.error();
+  const auto facts = sqlite::inspect(*path);
+  if (!facts) return facts.error();
+  state.schema = facts->schema;
+  state.newest = facts->newest_schema;
+  return state;
+}
+
+std::string to_json(const State& state) {
+  std::string text;
+  JsonWriter json(text);
+  json.begin_object().key("store").string(state.store).key("schema").integer(state.schema);
+  json.key("newest").integer(state.newest).key("current").boolean(state.current());
+  if (state.place && state.place->of > 0) {
+    json.key("shard").integer(state.place->place).key("of").integer(state.place->of);
+  }
+  json.end_object();
+  return text;
+}
+
+ExitCode status(Invocation& run) {
+  const auto stores = stores_of(run.arguments);
+  if (!stores) return wrong_usage(run, stores.error().message);
+  RecordPrinter printer(run.out, run.output,
+                        {{"STORE", "store"},
+                         {"SCHEMA", "schema", Column::Kind::number},
+                         {"NEWEST", "newest", Column::Kind::number},
+                         {"CURRENT", "current"},
+                         {"SHARD", "shard", Column::Kind::number},
+                         {"OF", "of", Column::Kind::number}});
+  bool current = true;
+  for (std::size_t i = 0; i < stores->size(); ++i) {
+    const auto state = state_of((*stores)[i], {static_cast<int>(i), static_cast<int>(stores->size())});
+    if (!state) return fail(run, state.error().message);
+    printer.add(to_json(*state));
+    current = current && state->current();
+  }
+  printer.finish();
+  if (is_postgres(stores->front())) {
+    if (auto checked = postgres::check_schema(*stores); !checked) return fail(run, checked.error().message);
+  }
+  return current ? ExitCode::done : ExitCode::failed;
+}
+
+Result<void> bring_up(Invocation& run, const std::vector<std::string>& stores) {
+  if (is_postgres(stores.front())) {
+    const auto done = postgres::migrate(stores);
+    if (!done) return done.error();
+    for (const postgres::Migrated& one : *done) {
+      run.err << postgres::without_password(one.url) << ": " << one.migration.name << '\n';
+    }
+    return {};
+  }
+  const auto path = store_path(stores.front());
+  if (!path) return path.error();
+  const auto opened = sqlite::open_store(*path, system_clock());
+  return opened ? Result<void>() : opened.error();
+}
+
+ExitCode up(Invocation& run) {
+  const auto stores = stores_of(run.arguments);
+  if (!stores) return wrong_usage(run, stores.error().message);
+  umask(077);  // payloads are the owner's alone
+  if (auto done = bring_up(run, *stores); !done) {
+    return done.error().code == ErrorCode::invalid_argument ? wrong_usage(run, done.error().message)
+                                                            : fail(run, done.error().message);
+  }
+  const int of = static_cast<int>(stores->size());
+  for (int place = 0; place < of; ++place) {
+    const auto state = state_of((*stores)[static_cast<std::size_t>(place)], {place, of});
+    if (!state) return fail(run, state.error().message);
+    run.err << state->store << " has schema " << state->schema;
+    if (of > 1) run.err << ", shard " << place << " of " << of;
+    run.err << ".\n";
+  }
+  return ExitCode::done;
+}
+
+ExitCode print_sql(Invocation& run) {
+  const auto stores = stores_of(run.arguments);
+  if (!stores) return wrong_usage(run, stores.error().message);
+  if (!is_postgres(stores->front())) {
+    return fail(
+        run, "The schema of " + stores->front() +
+                 " is made by `eventq migrate up` and `eventq serve` alone; there is no SQL to run by hand.");
+  }
+  const auto script = postgres::migration_script(*stores);
+  if (!script) return fail(run, script.error().message);
+  run.out << *script;
+  return ExitCode::done;
+}
+
+// Of `eventq serve`: the same names, and the same ways to give them.
+std::vector<Parameter> store_options() {
+  return {{.name = "--store",
+           .value = "URL",
+           .help = "The store; of shards all, in order (EVENTQ_STORE)",
+           .fallback = "sqlite:eventq.db",
+           .completes = Completes::file,
+           .many = true},
+          {.name = "--config",
+           .value = "FILE",
+           .help = "Read settings from this TOML file (EVENTQ_CONFIG)",
+           .completes = Completes::file}};
+}
+
+CommandSpec spec(std::string_view name, std::string_view summary, std::string_view details,
+                 std::vector<Example> examples, ExitCode (*run)(Invocation&)) {
+  return {.name = name,
+          .summary = summary,
+          .details = details,
+          .positionals = {},
+          .options = store_options(),
+          .examples = std::move(examples),
+          .run = run,
+          .talks = CommandSpec::Talks::to_nobody};
+}
+
+}  // namespace
+
+CommandSpec migrate_status_command() {
+  CommandSpec command = spec(
+      "migrate status", "Show which schema a store has, and which this eventq needs",
+      "Exit code 0: all are current, and the shards they are given as. 1: one is not.",
+      {{"eventq migrate status --store postgres://eventq@db/eventq", "Whether a server could start there"}},
+      status);
+  command.options.push_back({.name = "-o,--output",
+                             .value = "FORMAT",
+                             .help = "How to print",
+                             .fallback = "table on a terminal, jsonl in a pipe",
+                             .choices = "table,json,jsonl,csv",
+                             .completes = Completes::choice});
+  return command;
+}
+
+CommandSpec migrate_up_command() {
+  return spec(
+      "migrate up", "Bring stores to this eventq's schema",
+      "Each migration is one transaction, run once: who comes at the same time waits and finds it done. In "
+      "PostgreSQL also writes which shard a database is, if that is not known yet. Servers of the old "
+      "version should be stopped before.\n\n"
+      "The database itself, and a user that may create a schema in it, must be there.",
+      {{"eventq migrate up --store postgres://eventq@db/eventq", "Make, or renew, the schema eventq"}}, up);
+}
+
+CommandSpec migrate_sql_command() {
+  return spec(
+      "migrate sql", "Print the SQL that migrate up would run",
+      "For those who let nobody but themselves change a schema: nothing is changed. Prints nothing "
+      "when there "
+      "is nothing to do. For shards it is one script, which connects psql to each in turn. PostgreSQL only.",
+      {{"eventq migrate sql --store postgres://eventq@db/eventq | psql -v ON_ERROR_STOP=1 "
+        "postgres://postgres@db/eventq",
+        "Run it as somebody else"}},
+      print_sql);
+}
+
+}  // namespace eventq::cli

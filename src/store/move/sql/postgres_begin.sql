@@ -1,0 +1,2 @@
+-- postgres_begin.sql: a chunk is all or nothing.
+BEGIN

@@ -1,0 +1,2 @@
+-- postgres_count.sql: how many rows a table has.
+SELECT count(*) FROM {source}

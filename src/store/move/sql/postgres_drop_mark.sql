@@ -1,0 +1,2 @@
+-- postgres_drop_mark.sql: the move is done.
+DROP TABLE eventq.move

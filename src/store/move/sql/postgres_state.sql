@@ -1,0 +1,5 @@
+-- postgres_state.sql: changes with everything that a server does.
+SELECT concat_ws(' ', (SELECT last_value FROM eventq.event_number), (SELECT last_value FROM eventq.log_number),
+                 (SELECT coalesce(sum(updated_at), 0) FROM eventq.event_queue),
+                 (SELECT coalesce(sum(updated_at), 0) FROM eventq.event_queue_state),
+                 (SELECT count(*) FROM eventq.event_body))

@@ -1,0 +1,2 @@
+-- sqlite_begin.sql: a chunk is all or nothing.
+BEGIN IMMEDIATE;

@@ -1,0 +1,2 @@
+-- sqlite_commit.sql: the end of a chunk.
+COMMIT;

@@ -1,0 +1,2 @@
+-- sqlite_drop_mark.sql: the move is done.
+DROP TABLE move;

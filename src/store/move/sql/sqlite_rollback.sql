@@ -1,0 +1,2 @@
+-- sqlite_rollback.sql: gives a chunk up.
+ROLLBACK;

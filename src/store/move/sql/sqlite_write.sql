@@ -1,0 +1,2 @@
+-- sqlite_write.sql: one row.
+INSERT INTO {table} ({columns}) VALUES ({values});

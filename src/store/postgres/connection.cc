@@ -1,0 +1,434 @@
+// connection.cc: see connection.h. libpq in pipeline mode and never blocking: each wait is a poll() on the
+// socket and on an eventfd, by which other threads end it.
+#include "store/postgres/connection.h"
+
+#include <libpq-fe.h>
+#include <poll.h>
+#include <sys/eventfd.h>
+
+#include <array>
+#include <functional>
+#include <unordered_map>
+#include <utility>
+
+#include "base/assert.h"
+#include "base/descriptor.h"
+#include "base/steady.h"
+#include "generated/postgres_sql.h"
+#include "store/postgres/failure.h"
+
+namespace eventq::postgres {
+
+struct ClearResult {
+  void operator()(PGresult* result) const { PQclear(result); }
+};
+using ResultPtr = std::unique_ptr<PGresult, ClearResult>;
+
+struct Finish {
+  void operator()(PGconn* connection) const { PQfinish(connection); }
+};
+using ConnectionPtr = std::unique_ptr<PGconn, Finish>;
+
+struct TextHash {
+  using is_transparent = void;
+  std::size_t operator()(std::string_view text) const { return std::hash<std::string_view>()(text); }
+};
+
+namespace {
+
+constexpr Millis kConnectPatience{2000};
+
+struct FreeOptions {
+  void operator()(PQconninfoOption* options) const { PQconninfoFree(options); }
+};
+using OptionsPtr = std::unique_ptr<PQconninfoOption, FreeOptions>;
+
+std::string field(const PGresult* result, int code) {
+  const char* text = PQresultErrorField(result, code);
+  return text == nullptr ? std::string() : std::string(text);
+}
+
+bool is_final(const std::string& severity) { return severity == "FATAL" || severity == "PANIC"; }
+
+// A dead peer is noticed within seconds, also when nobody sends.
+const std::vector<std::pair<std::string, std::string>> kDefaults = {
+    {"connect_timeout", std::to_string(kConnectPatience.count() / 1000)},
+    {"fallback_application_name", "eventq"},
+    {"client_encoding", "UTF8"},
+    {"keepalives_idle", "5"},
+    {"keepalives_interval", "2"},
+    {"keepalives_count", "3"},
+    {"tcp_user_timeout", "10000"},
+};
+
+// Where the user and the password begin and end; the same place when there are none.
+std::pair<std::size_t, std::size_t> find_user(const std::string& url) {
+  const std::size_t scheme = url.find("://");
+  const std::size_t at = url.rfind('@', url.find('?'));
+  if (scheme == url.npos || at == url.npos || at < scheme + 3) return {0, 0};
+  return {scheme + 3, at};
+}
+
+// libpq's words are not told: they quote what it did not understand, and that may be a part of the password.
+Error no_url(const std::string& url) {
+  return Error{
+      ErrorCode::invalid_argument,
+      "The store " + without_password(url) +
+          " is no URL of PostgreSQL; one looks like postgres://user@host:5432/database, with / and @ in a "
+          "name or password written as %2F and %40.",
+      "store"};
+}
+
+Result<ConnectionPtr> connect(const std::string& url) {
+  const auto [user, at] = find_user(url);
+  if (url.substr(user, at - user).find_first_of("/@") != url.npos) return no_url(url);
+  const OptionsPtr options(PQconninfoParse(url.c_str(), nullptr));
+  if (options == nullptr) return no_url(url);
+  std::vector<const char*> keys;
+  std::vector<const char*> values;
+  for (const auto& [key, value] : kDefaults) {
+    keys.push_back(key.c_str());
+    values.push_back(value.c_str());
+  }
+  // What comes later counts.
+  for (const PQconninfoOption* option = options.get(); option->keyword != nullptr; ++option) {
+    if (option->val == nullptr) continue;
+    keys.push_back(option->keyword);
+    values.push_back(option->val);
+  }
+  keys.push_back(nullptr);
+  values.push_back(nullptr);
+  ConnectionPtr connection(PQconnectdbParams(keys.data(), values.data(), 0));
+  if (PQstatus(connection.get()) != CONNECTION_OK) return away(PQerrorMessage(connection.get()));
+  return connection;
+}
+
+}  // namespace
+
+struct Connection::Impl {
+  explicit Impl(ConnectionPtr opened) : connection(std::move(opened)) {}
+
+  // How an exchange that failed did so.
+  struct Failed {
+    Error error;
+    std::size_t call = 0;  // which one
+    bool lost = false;     // the connection; the server said nothing of this call
+    bool final = false;    // the server's last words before it closed the connection
+  };
+  // A statement that was sent: either one is prepared, or a call is run.
+  struct Sent {
+    std::size_t call = 0;
+    bool prepares = false;
+  };
+  enum class Woken { socket, alarm, late };
+
+  const ConnectionPtr connection;
+  const Descriptor alarm{eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)};
+  std::atomic<bool> interrupted = false;
+  bool broken = false;
+  bool warned = false;  // since it was last set to false
+  std::optional<Millis> patience;
+  std::unordered_map<std::string, std::string, TextHash, std::equal_to<>>
+      names;  // of prepared statements, by text
+  std::uint64_t last_name = 0;
+  std::size_t round_trips = 0;
+
+  Error lost(std::string_view words) {
+    broken = true;
+    return away(words);
+  }
+  Error lost() { return lost(PQerrorMessage(connection.get())); }
+
+  [[nodiscard]] std::optional<SteadyTime> end_of_patience() const {
+    if (!patience) return std::nullopt;
+    return steady_now() + *patience;
+  }
+
+  Woken wait(bool writes, std::optional<SteadyTime> until) const;
+  Result<ResultPtr> next(std::optional<SteadyTime> until);
+  void look_for_end();
+  std::optional<Failed> send(const std::vector<Call>& calls, std::vector<Sent>& sent);
+  bool send_one(const Call& call, std::size_t index, std::vector<Sent>& sent);
+  std::optional<Failed> receive(const std::vector<Call>& calls, const std::vector<Sent>& sent,
+                                std::vector<Rows>& rows);
+  std::optional<Failed> check(const PGresult* result, std::size_t call);
+  std::optional<Failed> exchange(const std::vector<Call>& calls, std::vector<Rows>& rows);
+  Result<void> script(const std::string& sql);
+  static void notice(void* self, const PGresult* result);
+};
+
+Connection::Impl::Woken Connection::Impl::wait(bool writes, std::optional<SteadyTime> until) const {
+  std::array<pollfd, 2> looks{};
+  looks[0] = {PQsocket(connection.get()), static_cast<short>(writes ? POLLIN | POLLOUT : POLLIN), 0};
+  looks[1] = {alarm.number(), POLLIN, 0};
+  int millis = -1;
+  if (until) {
+    const auto left = std::chrono::ceil<Millis>(*until - steady_now());
+    if (left <= Millis(0)) return Woken::late;
+    millis = static_cast<int>(left.count());
+  }
+  poll(looks.data(), looks.size(), millis);
+  if (looks[1].revents != 0) {
+    eventfd_t ignored = 0;
+    eventfd_read(alarm.number(), &ignored);
+    return Woken::alarm;
+  }
+  return Woken::socket;
+}
+
+// The next result; null at the end of one statement's.
+Result<ResultPtr> Connection::Impl::next(std::optional<SteadyTime> until) {
+  while (true) {
+    if (interrupted) return lost("the call was given up");
+    const int unsent = PQflush(connection.get());
+    if (unsent < 0) return lost();
+    if (PQisBusy(connection.get()) == 0) return ResultPtr(PQgetResult(connection.get()));
+    // An end that came behind an answer has taken the socket away: nothing would wake us.
+    if (PQsocket(connection.get()) < 0) return lost();
+    if (wait(unsent > 0, until) == Woken::late) return lost("it did not answer in time");
+    // What came before the end may be a whole answer.
+    if (PQconsumeInput(connection.get()) == 0 && PQisBusy(connection.get()) != 0) return lost();
+  }
+}
+
+// Whether the server ended the connection while nothing was asked of it.
+void Connection::Impl::look_for_end() {
+  pollfd look{PQsocket(connection.get()), POLLIN, 0};
+  while (!broken && poll(&look, 1, 0) > 0) {
+    if (PQconsumeInput(connection.get()) == 0) broken = true;
+    // Lets libpq read what it got, and hand notices to notice().
+    static_cast<void>(PQisBusy(connection.get()));
+  }
+}
+
+bool Connection::Impl::send_one(const Call& call, std::size_t index, std::vector<Sent>& sent) {
+  const std::vector<Params::Value>& params = call.params.values_;
+  const int count = static_cast<int>(params.size());
+  std::vector<const char*> values;
+  std::vector<int> lengths;
+  for (const Params::Value& value : params) {
+    values.push_back(value.null ? nullptr : value.bytes.data());
+    lengths.push_back(static_cast<int>(value.bytes.size()));
+  }
+  const std::vector<int> formats(params.size(), 1);
+
+  auto name = names.find(call.sql);
+  if (name == names.end()) {
+    std::vector<Oid> types;
+    for (const Params::Value& value : params) types.push_back(value.type);
+    name = names.emplace(call.sql, "s" + std::to_string(++last_name)).first;
+    if (PQsendPrepare(connection.get(), name->second.c_str(), name->first.c_str(), count, types.data()) ==
+        0) {
+      return false;
+    }
+    sent.push_back({index, true});
+  }
+  sent.push_back({index, false});
+  return PQsendQueryPrepared(connection.get(), name->second.c_str(), count, values.data(), lengths.data(),
+                             formats.data(), 1) != 0;
+}
+
+std::optional<Connection::Impl::Failed> Connection::Impl::send(const std::vector<Call>& calls,
+                                                               std::vector<Sent>& sent) {
+  for (std::size_t index = 0; index < calls.size(); ++index) {
+    if (!send_one(calls[index], index, sent)) return Failed{lost(), index, true, false};
+  }
+  ++round_trips;
+  if (PQpipelineSync(connection.get()) == 0) return Failed{lost(), calls.size() - 1, true, false};
+  return std::nullopt;
+}
+
+std::optional<Connection::Impl::Failed> Connection::Impl::check(const PGresult* result, std::size_t call) {
+  const ExecStatusType status = PQresultStatus(result);
+  if (status == PGRES_COMMAND_OK || status == PGRES_TUPLES_OK || status == PGRES_EMPTY_QUERY)
+    return std::nullopt;
+  const std::string state = field(result, PG_DIAG_SQLSTATE);
+  // libpq's own words have no code.
+  if (state.empty()) return Failed{lost(PQresultErrorMessage(result)), call, true, false};
+  const bool final = is_final(field(result, PG_DIAG_SEVERITY_NONLOCALIZED));
+  if (final || spoils_connection(state)) broken = true;
+  return Failed{failure(state, field(result, PG_DIAG_MESSAGE_PRIMARY)), call, false, final};
+}
+
+std::optional<Connection::Impl::Failed> Connection::Impl::receive(const std::vector<Call>& calls,
+                                                                  const std::vector<Sent>& sent,
+                                                                  std::vector<Rows>& rows) {
+  const std::optional<SteadyTime> until = end_of_patience();
+  std::optional<Failed> failed;
+  for (const Sent& one : sent) {
+    // A warning from here on is about the last call.
+    if (one.call + 1 == calls.size()) warned = false;
+    Result<ResultPtr> result = next(until);
+    // The server's word counts more than the end of the connection behind it.
+    if (!result) return failed ? failed : Failed{result.error(), one.call, true, false};
+    EVENTQ_ASSERT(*result != nullptr);
+    if (!failed) failed = check(result->get(), one.call);
+    if (failed && one.prepares) names.erase(names.find(calls[one.call].sql));
+    if (broken) return failed;
+    if (!failed && !one.prepares) {
+      Rows got;
+      got.result_.reset(result->release());
+      rows.push_back(std::move(got));
+    }
+    const Result<ResultPtr> end = next(until);
+    if (!end) return failed ? failed : Failed{end.error(), one.call, true, false};
+    EVENTQ_ASSERT(*end == nullptr);
+  }
+  const Result<ResultPtr> sync = next(until);
+  if (!sync && !failed) return Failed{sync.error(), calls.size() - 1, true, false};
+  // The server may end the connection behind its answers; what it runs by itself is committed with the sync.
+  if (sync && PQresultStatus(sync->get()) != PGRES_PIPELINE_SYNC) {
+    auto ended = check(sync->get(), calls.size() - 1);
+    broken = true;
+    if (!failed) return ended;
+  }
+  return failed;
+}
+
+std::optional<Connection::Impl::Failed> Connection::Impl::exchange(const std::vector<Call>& calls,
+                                                                   std::vector<Rows>& rows) {
+  std::vector<Sent> sent;
+  if (auto failed = send(calls, sent)) return failed;
+  return receive(calls, sent, rows);
+}
+
+Result<void> Connection::Impl::script(const std::string& sql) {
+  if (PQexitPipelineMode(connection.get()) == 0 || PQsendQuery(connection.get(), sql.c_str()) == 0)
+    return lost();
+  const std::optional<SteadyTime> until = end_of_patience();
+  std::optional<Failed> failed;
+  while (true) {
+    Result<ResultPtr> result = next(until);
+    if (!result) return failed ? failed->error : result.error();
+    if (*result == nullptr) break;
+    if (!failed) failed = check(result->get(), 0);
+    if (broken) return failed->error;
+  }
+  if (PQenterPipelineMode(connection.get()) == 0) return lost();
+  if (failed) return failed->error;
+  return {};
+}
+
+void Connection::Impl::notice(void* self, const PGresult* result) {
+  auto& impl = *static_cast<Impl*>(self);
+  const std::string severity = field(result, PG_DIAG_SEVERITY_NONLOCALIZED);
+  if (severity == "WARNING") impl.warned = true;
+  if (is_final(severity)) impl.broken = true;
+}
+
+Connection::Connection(std::unique_ptr<Impl> impl) : impl_(std::move(impl)) {}
+
+Connection::~Connection() = default;
+
+Result<std::unique_ptr<Connection>> Connection::open(const std::string& url) {
+  auto opened = connect(url);
+  if (!opened) return opened.error();
+  auto impl = std::make_unique<Impl>(std::move(*opened));
+  PGconn* const pq = impl->connection.get();
+  EVENTQ_ASSERT(impl->alarm.open());
+  PQsetNoticeReceiver(pq, &Impl::notice, impl.get());
+  if (PQsetnonblocking(pq, 1) != 0 || PQenterPipelineMode(pq) == 0) return impl->lost();
+  impl->patience = kConnectPatience;
+  if (auto set = impl->script(std::string(sql::session)); !set) return set.error();
+  impl->patience.reset();
+  return std::unique_ptr<Connection>(new Connection(std::move(impl)));
+}
+
+Result<std::vector<Rows>> Connection::run(std::vector<Call> calls) {
+  std::vector<Rows> rows;
+  if (calls.empty()) return rows;
+  if (broken()) return away("the connection was lost before");
+  if (auto failed = impl_->exchange(calls, rows)) return std::move(failed->error);
+  return rows;
+}
+
+Result<Rows> Connection::run_one(std::string_view sql, Params params) {
+  std::vector<Call> calls;
+  calls.push_back({sql, std::move(params)});
+  auto rows = run(std::move(calls));
+  if (!rows) return rows.error();
+  return std::move(rows->front());
+}
+
+Result<void> Connection::script(const std::string& sql) {
+  if (broken()) return away("the connection was lost before");
+  return impl_->script(sql);
+}
+
+Result<void> Connection::commit(std::vector<Call> calls) {
+  // Nothing is sent to a server that is gone, so that nothing is unknown.
+  impl_->look_for_end();
+  if (broken()) return away("the connection was lost before the commit");
+
+  calls.push_back({sql::commit});
+  const std::size_t last = calls.size() - 1;
+  std::vector<Rows> rows;
+  const auto failed = impl_->exchange(calls, rows);
+  if (failed) {
+    // An error of the server's before COMMIT, or one of COMMIT itself: it rolled back. Without its word, or
+    // when it went down in COMMIT, nobody knows.
+    const bool rolled_back = !failed->lost && (failed->call < last || !failed->final);
+    if (rolled_back) return failed->error;
+    return Error{ErrorCode::unknown_outcome,
+                 "The connection to the database was lost in COMMIT, so the change may be there or not: " +
+                     failed->error.message};
+  }
+  if (impl_->warned) {
+    return Error{
+        ErrorCode::unknown_outcome,
+        "The wait for a synchronous standby was cancelled, so the change may be lost in a failover."};
+  }
+  if (std::string_view(PQcmdStatus(rows.back().result_.get())) != "COMMIT") {
+    return Error{ErrorCode::unavailable,
+                 "The transaction had failed before, so the database rolled it back."};
+  }
+  return {};
+}
+
+Result<std::vector<std::string>> Connection::notifications(Millis patience) {
+  if (broken()) return away("the connection was lost before");
+  const SteadyTime until = steady_now() + patience;
+  PGconn* const pq = impl_->connection.get();
+  std::vector<std::string> payloads;
+  while (true) {
+    while (PGnotify* notify = PQnotifies(pq)) {
+      const std::unique_ptr<PGnotify, void (*)(void*)> owned(notify, PQfreemem);
+      payloads.emplace_back(notify->extra);
+    }
+    if (!payloads.empty()) return payloads;
+    if (PQsocket(pq) < 0) return impl_->lost();
+    const Impl::Woken woken = impl_->wait(false, until);
+    if (impl_->interrupted) return impl_->lost("the call was given up");
+    if (woken != Impl::Woken::socket) return payloads;
+    if (PQconsumeInput(pq) == 0) return impl_->lost();
+  }
+}
+
+std::size_t Connection::round_trips() const { return impl_->round_trips; }
+
+bool Connection::broken() const { return impl_->broken || impl_->interrupted; }
+
+void Connection::wake() { eventfd_write(impl_->alarm.number(), 1); }
+
+void Connection::set_patience(Millis patience) { impl_->patience = patience; }
+
+void Connection::interrupt() {
+  impl_->interrupted = true;
+  wake();
+}
+
+std::string without_password(const std::string& url) {
+  std::string shown = url;
+  const auto [user, at] = find_user(url);
+  const std::size_t colon = shown.find(':', user);
+  if (colon < at) shown.erase(colon, at - colon);
+  for (const std::string_view key : {"?password=", "&password=", "?sslpassword=", "&sslpassword="}) {
+    for (std::size_t found = shown.find(key); found != shown.npos; found = shown.find(key, found + 1)) {
+      const std::size_t start = found + key.size();
+      shown.replace(start, std::min(shown.find('&', start), shown.size()) - start, "***");
+    }
+  }
+  return shown;
+}
+
+}  // namespace eventq::postgres

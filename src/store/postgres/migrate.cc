@@ -1,0 +1,246 @@
+// migrate.cc: see migrate.h. A new migration is a new numbered file, never a changed one.
+#include "store/postgres/migrate.h"
+
+#include "base/uuid.h"
+#include "generated/postgres_migrations.h"
+#include "generated/postgres_sql.h"
+#include "store/postgres/connection.h"
+
+namespace eventq::postgres {
+namespace {
+
+std::string name_of(Place place) {
+  return "shard " + std::to_string(place.place) + " of " + std::to_string(place.of);
+}
+
+Error refused(const std::string& url, const std::string& why) {
+  return Error{ErrorCode::conflict, "The database " + without_password(url) + " " + why, "store"};
+}
+
+Result<SchemaState> read_state(Connection& connection) {
+  SchemaState state;
+  auto found = connection.run_one(sql::find_schema);
+  if (!found) return found.error();
+  if (found->number(0, 0) == 0) return state;
+  auto rows = connection.run({{sql::read_version}, {sql::read_place}, {sql::find_move}});
+  if (!rows) return rows.error();
+  state.version = static_cast<int>(rows->at(0).number(0, 0));
+  state.moving = rows->at(2).number(0, 0) > 0;
+  const Rows& place = rows->at(1);
+  if (!place.empty()) {
+    state.place = Place{static_cast<int>(place.number(0, 0)), static_cast<int>(place.number(0, 1))};
+    state.set = place.text(0, 2);
+    state.whole = place.number(0, 3) != 0;
+  }
+  return state;
+}
+
+Place place_in(std::span<const std::string> urls, std::size_t index) {
+  return {static_cast<int>(index), static_cast<int>(urls.size())};
+}
+
+// Whether the database is the one of this number in the set of the first.
+Result<void> check_set(std::span<const std::string> urls, std::size_t index, const SchemaState& first,
+                       const SchemaState& state) {
+  if (index == 0) return {};
+  const std::string other = without_password(urls[0]);
+  const std::string advice = ". Name the databases that were first served together.";
+  if (state.place && !first.place) {
+    return refused(urls[index], "is " + name_of(*state.place) + " beside another shard 0 than " + other +
+                                    ", which is new" + advice);
+  }
+  if (state.place && state.set != first.set) {
+    return refused(urls[index],
+                   "is " + name_of(*state.place) + " beside another shard 0 than " + other + advice);
+  }
+  if (!state.place && first.whole) {
+    return refused(urls[index], "is new, but " + other + " has its " + name_of(place_in(urls, index)) +
+                                    " elsewhere" + advice);
+  }
+  return {};
+}
+
+// Whether this program may touch it at all.
+Result<void> check_ours(std::span<const std::string> urls, std::size_t index, const SchemaState& first,
+                        const SchemaState& state) {
+  const std::string& url = urls[index];
+  const Place place = place_in(urls, index);
+  const int newest = migrations().back().version;
+  if (state.version > newest) {
+    return refused(url, "has schema " + std::to_string(state.version) + ", this eventq knows up to " +
+                            std::to_string(newest) + ". Use the newer eventq that migrated it.");
+  }
+  if (state.place && *state.place != place) {
+    const std::string right =
+        state.place->of == 1 ? "It is a whole store: serve it alone."
+                             : "Start `eventq serve` with all " + std::to_string(state.place->of) +
+                                   " databases, each once and in their order: this one is --store number " +
+                                   std::to_string(state.place->place + 1) + ".";
+    return refused(url,
+                   "is " + name_of(*state.place) + ", but was given as " + name_of(place) + ". " + right);
+  }
+  return check_set(urls, index, first, state);
+}
+
+// Of all, when they are one set.
+Result<std::vector<SchemaState>> read_states(std::span<const std::string> urls) {
+  std::vector<SchemaState> states;
+  for (const std::string& url : urls) {
+    auto state = schema_state(url);
+    if (!state) return state.error();
+    states.push_back(std::move(*state));
+  }
+  for (std::size_t i = 0; i < urls.size(); ++i) {
+    if (auto ours = check_ours(urls, i, states[0], states[i]); !ours) return ours.error();
+  }
+  return states;
+}
+
+std::string new_set() { return Uuid7Source::from_entropy().next(system_clock().now()); }
+
+Result<void> apply(Connection& connection, const Migration& migration) {
+  if (auto begun = connection.run_one(sql::begin_migration); !begun) return begun.error();
+  // What fails is rolled back when the connection closes.
+  if (auto done = connection.script(migration.sql); !done) {
+    return Error{done.error().code, "Migration " + migration.name + " failed: " + done.error().message,
+                 "store"};
+  }
+  Params version;
+  version.add(std::int64_t{migration.version});
+  return connection.commit({{sql::put_version, version}});
+}
+
+// Brings one database to the newest version, and tells it its place. `first` becomes known with shard 0.
+Result<void> migrate_one(std::span<const std::string> urls, std::size_t index, SchemaState& first,
+                         std::vector<Migrated>& done) {
+  auto opened = Connection::open(urls[index]);
+  if (!opened) return opened.error();
+  Connection& connection = **opened;
+  if (auto locked = connection.script(std::string(sql::lock_schema)); !locked) return locked.error();
+  auto state = read_state(connection);
+  if (!state) return state.error();
+  // Again: somebody else may have been quicker.
+  if (auto ours = check_ours(urls, index, first, *state); !ours) return ours.error();
+
+  for (const Migration& migration : migrations()) {
+    if (migration.version <= state->version) continue;
+    if (auto applied = apply(connection, migration); !applied) return applied.error();
+    done.push_back({urls[index], migration});
+  }
+  if (!state->place) {
+    state->place = place_in(urls, index);
+    state->set = index == 0 ? new_set() : first.set;
+    Params params;
+    params.add(std::int64_t{state->place->place}).add(std::int64_t{state->place->of});
+    params.add(std::string_view(state->set));
+    if (auto put = connection.run_one(sql::put_place, params); !put) return put.error();
+  }
+  if (index == 0) first = std::move(*state);
+  return {};
+}
+
+// A statement with its parameters written out, and ended.
+std::string with_values(std::string_view sql, const std::vector<std::string>& values) {
+  while (sql.starts_with("--")) sql.remove_prefix(sql.find('\n') + 1);
+  std::string text(sql.substr(0, sql.find_last_not_of(" ;\n") + 1));
+  for (std::size_t i = 0; i < values.size(); ++i) {
+    const std::string parameter = "$" + std::to_string(i + 1);
+    text.replace(text.find(parameter), parameter.size(), values[i]);
+  }
+  return text + ";\n";
+}
+
+// What one database lacks.
+std::string script_of(const SchemaState& state, Place place, const std::string& set) {
+  std::string script;
+  for (const Migration& migration : migrations()) {
+    if (migration.version <= state.version) continue;
+    script += with_values(sql::begin_migration, {}) + migration.sql +
+              with_values(sql::put_version, {std::to_string(migration.version)}) +
+              with_values(sql::commit, {});
+  }
+  if (state.place) return script;
+  return script + with_values(sql::put_place,
+                              {std::to_string(place.place), std::to_string(place.of), "'" + set + "'"});
+}
+
+}  // namespace
+
+const std::vector<Migration>& migrations() {
+  static const std::vector<Migration> all = [] {
+    std::vector<Migration> list;
+    for (const auto& [name, text] : migration_files::kAll) {
+      // cmake/embed.cmake calls 0001_init.sql m0001_init.
+      list.push_back(
+          {static_cast<int>(list.size()) + 1, std::string(name.substr(1)) + ".sql", std::string(text)});
+    }
+    return list;
+  }();
+  return all;
+}
+
+Result<SchemaState> schema_state(const std::string& url) {
+  auto connection = Connection::open(url);
+  if (!connection) return connection.error();
+  return read_state(**connection);
+}
+
+Result<std::vector<Migrated>> migrate(std::span<const std::string> urls) {
+  if (auto states = read_states(urls); !states) return states.error();
+  std::vector<Migrated> done;
+  SchemaState first;
+  for (std::size_t i = 0; i < urls.size(); ++i) {
+    if (auto migrated = migrate_one(urls, i, first, done); !migrated) return migrated.error();
+  }
+  if (first.whole) return done;
+  auto connection = Connection::open(urls[0]);
+  if (!connection) return connection.error();
+  if (auto put = (*connection)->run_one(sql::put_whole); !put) return put.error();
+  return done;
+}
+
+Result<std::string> migration_script(std::span<const std::string> urls) {
+  const auto states = read_states(urls);
+  if (!states) return states.error();
+  const SchemaState& first = states->front();
+  const std::string set = first.place ? first.set : new_set();
+  const auto into = [&](std::size_t index, const std::string& script) {
+    if (script.empty() || urls.size() == 1) return script;
+    return "\\connect '" + without_password(urls[index]) + "'\n" + script;
+  };
+  std::string script;
+  for (std::size_t i = 0; i < urls.size(); ++i) {
+    script += into(i, script_of((*states)[i], place_in(urls, i), set));
+  }
+  if (!first.whole) script += into(0, with_values(sql::put_whole, {}));
+  return script;
+}
+
+Result<void> check_schema(std::span<const std::string> urls) {
+  const auto states = read_states(urls);
+  if (!states) return states.error();
+  const int newest = migrations().back().version;
+  for (std::size_t i = 0; i < urls.size(); ++i) {
+    const SchemaState& state = (*states)[i];
+    std::string lacks;
+    if (state.version == 0) {
+      lacks = "has no eventq schema yet";
+    } else if (state.version < newest) {
+      lacks = "has schema " + std::to_string(state.version) + ", this eventq needs " + std::to_string(newest);
+    } else if (!state.place) {
+      lacks = "was not told which shard it is";
+    } else if (i == 0 && !state.whole) {
+      lacks = "was not migrated to the end";
+    }
+    if (!lacks.empty()) {
+      return refused(urls[i],
+                     lacks + ". Run `eventq migrate up` with the same --store, or `eventq serve --migrate`.");
+    }
+    if (state.moving) {
+      return refused(urls[i], "holds part of a store that is being moved. Run the same `eventq move` again.");
+    }
+  }
+  return {};
+}
+
+}  // namespace eventq::postgres

@@ -1,0 +1,284 @@
+// notifier.cc: see notifier.h.
+//
+// A hint is a NOTIFY with lines for a payload: who sent it, "all" and "ended" where they hold, behind an
+// empty line the queues. Whatever reads otherwise (another program's, or a newer one's) means that anything
+// may have changed.
+#include "store/postgres/notifier.h"
+
+#include <algorithm>
+#include <atomic>
+#include <condition_variable>
+#include <future>
+#include <mutex>
+#include <optional>
+#include <thread>
+#include <utility>
+#include <vector>
+
+#include "base/backoff.h"
+#include "base/log.h"
+#include "base/steady.h"
+#include "base/uuid.h"
+#include "generated/postgres_sql.h"
+#include "store/postgres/connection.h"
+
+namespace eventq::postgres {
+namespace {
+
+constexpr Millis kAnswerWithin{1000};
+constexpr Millis kLookWhileCaring{500};
+constexpr Millis kLookOtherwise{10'000};
+constexpr Millis kPauseLongest{1000};
+constexpr Millis kBetweenHints{5};
+constexpr std::size_t kPayloadMax = 7999;  // of PostgreSQL
+
+std::vector<std::string_view> lines_of(std::string_view text) {
+  std::vector<std::string_view> lines;
+  while (true) {
+    const std::size_t end = text.find('\n');
+    lines.push_back(text.substr(0, end));
+    if (end == text.npos) return lines;
+    text.remove_prefix(end + 1);
+  }
+}
+
+void merge(Hint& into, const Hint& from) {
+  into.ready.insert(from.ready.begin(), from.ready.end());
+  into.all = into.all || from.all;
+  into.ended = into.ended || from.ended;
+}
+
+bool is_empty(const Hint& hint) { return hint.ready.empty() && !hint.all && !hint.ended; }
+
+std::string head_of(const std::string& sender, bool all, bool ended) {
+  return sender + (all ? "\nall" : "") + (ended ? "\nended" : "") + "\n";
+}
+
+std::string payload_of(const std::string& sender, const Hint& hint) {
+  std::string payload = head_of(sender, hint.all, hint.ended);
+  if (hint.all) return payload;
+  for (const std::string& queue : hint.ready) payload += "\n" + queue;
+  if (payload.size() <= kPayloadMax) return payload;
+  return head_of(sender, true, hint.ended);
+}
+
+// Nothing when we sent it.
+std::optional<Hint> hint_of(const std::string& us, std::string_view payload) {
+  const std::vector<std::string_view> lines = lines_of(payload);
+  if (lines.front() == us) return std::nullopt;
+  const Hint anything{.all = true, .ended = true};
+  Hint hint;
+  auto line = lines.begin() + 1;
+  for (; line != lines.end() && !line->empty(); ++line) {
+    if (*line != "all" && *line != "ended") return anything;
+    (*line == "all" ? hint.all : hint.ended) = true;
+  }
+  if (line == lines.end()) return anything;
+  for (++line; line != lines.end(); ++line) hint.ready.emplace(*line);
+  return hint;
+}
+
+}  // namespace
+
+struct Notifier::Impl {
+  Impl(std::string given_url, Callbacks given_callbacks, Logger given_logger)
+      : url(std::move(given_url)), callbacks(std::move(given_callbacks)), logger(std::move(given_logger)) {}
+
+  const std::string url;
+  const Callbacks callbacks;
+  const Logger logger;
+  const std::string us = Uuid7Source::from_entropy().next(system_clock().now());
+
+  std::atomic<bool> up = true;
+  std::atomic<bool> cares = false;
+  std::atomic<bool> watches = false;  // the thread looks whether anybody cares
+
+  // Guarded by mutex.
+  std::mutex mutex;
+  std::condition_variable stopped;
+  bool stopping = false;
+  Hint untold;
+  Connection* connection = nullptr;  // to be woken
+
+  // Of the thread.
+  SteadyTime last_answer{};
+  std::optional<SteadyTime> watch_at;  // when to see whether anybody cares still
+  SteadyTime last_told{};
+  Backoff backoff;
+  std::thread thread;
+
+  void run();
+  std::unique_ptr<Connection> connect();
+  Result<void> serve(Connection& connected);
+  Result<void> ask(Connection& connected, Call call);
+  Result<void> tell(Connection& connected);
+  Result<void> look(Connection& connected);
+  Result<void> listen(Connection& connected);
+  void set_up(bool now_up, std::string_view why);
+  bool is_stopping();
+  [[nodiscard]] SteadyTime next_look() const;
+  void wake();  // REQUIRES: mutex
+};
+
+bool Notifier::Impl::is_stopping() {
+  const std::lock_guard lock(mutex);
+  return stopping;
+}
+
+void Notifier::Impl::wake() {
+  if (connection != nullptr) connection->wake();
+}
+
+void Notifier::Impl::set_up(bool now_up, std::string_view why) {
+  if (up.exchange(now_up) == now_up) return;
+  if (logger) {
+    LogLine line(now_up ? "database is back" : "database is away");
+    line.add("store", without_password(url));
+    if (!now_up) line.add("error", why);
+    logger(now_up ? LogLevel::info : LogLevel::warning, line.str());
+  }
+  if (callbacks.on_health) callbacks.on_health(now_up);
+}
+
+void Notifier::Impl::run() {
+  while (!is_stopping()) {
+    const std::unique_ptr<Connection> connected = connect();
+    if (connected == nullptr) {
+      std::unique_lock lock(mutex);
+      stopped.wait_for(lock, std::min(backoff.failed(), kPauseLongest), [this] { return stopping; });
+      continue;
+    }
+    backoff.succeeded();
+    {
+      const std::lock_guard lock(mutex);
+      connection = connected.get();
+    }
+    set_up(true, "");
+    // What was told meanwhile was not heard.
+    if (callbacks.on_hint) callbacks.on_hint({.all = true, .ended = true});
+    const Result<void> served = serve(*connected);
+    const std::lock_guard lock(mutex);
+    connection = nullptr;
+  }
+}
+
+// Null when the database is down, which is told as soon as it is clear.
+std::unique_ptr<Connection> Notifier::Impl::connect() {
+  // libpq may take seconds to give up.
+  auto opening = std::async(std::launch::async, [this] { return Connection::open(url); });
+  if (opening.wait_for(kAnswerWithin) != std::future_status::ready) set_up(false, "It does not answer.");
+  Result<std::unique_ptr<Connection>> opened = opening.get();
+  if (!opened) {
+    set_up(false, opened.error().message);
+    return nullptr;
+  }
+  (*opened)->set_patience(kAnswerWithin);
+  if (const auto listening = (*opened)->run_one(sql::listen); !listening) {
+    set_up(false, listening.error().message);
+    return nullptr;
+  }
+  last_answer = steady_now();
+  return std::move(*opened);
+}
+
+// Until the end, or until the connection is lost.
+Result<void> Notifier::Impl::serve(Connection& connected) {
+  while (!is_stopping()) {
+    if (auto told = tell(connected); !told) return told;
+    if (auto looked = look(connected); !looked) return looked;
+    if (auto heard = listen(connected); !heard) return heard;
+  }
+  return {};
+}
+
+Result<void> Notifier::Impl::ask(Connection& connected, Call call) {
+  const SteadyTime asked = steady_now();
+  if (auto answered = connected.run_one(call.sql, std::move(call.params)); !answered) {
+    // One that is silent is down; one that closed the connection may take the next.
+    if (millis_since(asked) >= kAnswerWithin) set_up(false, answered.error().message);
+    return answered.error();
+  }
+  last_answer = steady_now();
+  return {};
+}
+
+Result<void> Notifier::Impl::tell(Connection& connected) {
+  if (steady_now() < last_told + kBetweenHints) return {};
+  Hint hint;
+  {
+    const std::lock_guard lock(mutex);
+    std::swap(hint, untold);
+  }
+  if (is_empty(hint)) return {};
+  last_told = steady_now();
+  return ask(connected, {sql::notify, Params().add(payload_of(us, hint))});
+}
+
+SteadyTime Notifier::Impl::next_look() const {
+  const SteadyTime next = last_answer + kLookOtherwise;
+  return watch_at ? std::min(next, *watch_at) : next;
+}
+
+// A command that was under way and is answered tells more than a ping could: only what takes long leads to
+// one.
+Result<void> Notifier::Impl::look(Connection& connected) {
+  const SteadyTime now = steady_now();
+  bool ask_now = now >= last_answer + kLookOtherwise;
+  if (watch_at && now >= *watch_at) {
+    watch_at.reset();
+    watches = false;  // before the look at `cares`: whoever begins to care from now on wakes us
+    if (cares) watches = ask_now = true;
+  }
+  if (watches && !watch_at) watch_at = now + kLookWhileCaring;
+  return ask_now ? ask(connected, {sql::ping}) : Result<void>();
+}
+
+Result<void> Notifier::Impl::listen(Connection& connected) {
+  SteadyTime until = next_look();
+  {
+    const std::lock_guard lock(mutex);
+    if (!is_empty(untold)) until = std::min(until, last_told + kBetweenHints);
+  }
+  const auto patience = std::max(Millis(0), std::chrono::ceil<Millis>(until - steady_now()));
+  const auto payloads = connected.notifications(patience);
+  if (!payloads) return payloads.error();
+  Hint heard;
+  for (const std::string& payload : *payloads) {
+    if (const auto hint = hint_of(us, payload)) merge(heard, *hint);
+  }
+  if (!is_empty(heard) && callbacks.on_hint) callbacks.on_hint(heard);
+  return {};
+}
+
+Notifier::Notifier(std::string url, Callbacks callbacks, const Logger& logger)
+    : impl_(std::make_unique<Impl>(std::move(url), std::move(callbacks), logger)) {
+  impl_->thread = std::thread([this] { impl_->run(); });
+}
+
+Notifier::~Notifier() {
+  {
+    const std::lock_guard lock(impl_->mutex);
+    impl_->stopping = true;
+    impl_->wake();
+  }
+  impl_->stopped.notify_all();
+  impl_->thread.join();
+}
+
+void Notifier::tell(const Hint& hint) {
+  const std::lock_guard lock(impl_->mutex);
+  const bool first = is_empty(impl_->untold);
+  merge(impl_->untold, hint);
+  if (first) impl_->wake();
+}
+
+void Notifier::care(bool anybody) {
+  impl_->cares = anybody;
+  if (!anybody || impl_->watches.exchange(true)) return;
+  const std::lock_guard lock(impl_->mutex);
+  impl_->wake();
+}
+
+bool Notifier::up() const { return impl_->up; }
+
+}  // namespace eventq::postgres

@@ -1,0 +1,227 @@
+// notifier_test.cc: hints between servers, and how an outage is noticed.
+#include "store/postgres/notifier.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <condition_variable>
+#include <mutex>
+#include <vector>
+
+#include "base/steady.h"
+#include "store/postgres/connection.h"
+#include "support/postgres_cluster.h"
+
+namespace eventq::postgres {
+namespace {
+
+using testing::ElementsAre;
+using testing::HasSubstr;
+using testing::Not;
+
+// A server's notifier and what it was told.
+class Server {
+ public:
+  explicit Server(const std::string& url)
+      : notifier_(url,
+                  {.on_hint = [this](const Hint& hint) { keep(hints_, hint); },
+                   .on_health = [this](bool up) { keep(healths_, up); }},
+                  [this](LogLevel, std::string_view line) { keep(log_, std::string(line)); }) {}
+
+  Notifier& notifier() { return notifier_; }
+
+  // The next hint; the first is the one of the connection itself.
+  Hint hint() { return next(hints_, hints_read_); }
+  bool health() { return next(healths_, healths_read_); }
+  std::string log() { return next(log_, log_read_); }
+
+ private:
+  template <typename T>
+  void keep(std::vector<T>& list, T value) {
+    const std::scoped_lock lock(mutex_);
+    list.push_back(std::move(value));
+    changed_.notify_all();
+  }
+
+  template <typename T>
+  T next(const std::vector<T>& list, std::size_t& read) {
+    std::unique_lock lock(mutex_);
+    const bool came = changed_.wait_for(lock, std::chrono::seconds(30), [&] { return list.size() > read; });
+    EXPECT_TRUE(came);
+    return came ? T(list[read++]) : T();
+  }
+
+  std::mutex mutex_;
+  std::condition_variable changed_;
+  std::vector<Hint> hints_;
+  std::vector<bool> healths_;
+  std::vector<std::string> log_;
+  std::size_t hints_read_ = 0;
+  std::size_t healths_read_ = 0;
+  std::size_t log_read_ = 0;
+  Notifier notifier_;
+};
+
+class PostgresNotifier : public testing::Test {
+ protected:
+  TestDatabase database_;
+};
+
+TEST_F(PostgresNotifier, WhoeverBeginsToListenIsToldThatAnythingMayHaveChanged) {
+  Server server(database_.url());
+  const Hint first = server.hint();
+  EXPECT_TRUE(first.all);
+  EXPECT_TRUE(first.ended);
+  EXPECT_TRUE(server.notifier().up());
+}
+
+TEST_F(PostgresNotifier, AHintReachesTheOthersAndNotTheSender) {
+  Server one(database_.url());
+  Server other(database_.url());
+  EXPECT_TRUE(one.hint().all);
+  EXPECT_TRUE(other.hint().all);
+
+  one.notifier().tell({.ready = {"mail", "a/b:c@d-e_f.g"}});
+  const Hint heard = other.hint();
+  EXPECT_THAT(heard.ready, ElementsAre("a/b:c@d-e_f.g", "mail"));
+  EXPECT_FALSE(heard.all);
+  EXPECT_FALSE(heard.ended);
+
+  // The next thing that the sender hears is the answer, not its own words.
+  other.notifier().tell({.ended = true});
+  const Hint answer = one.hint();
+  EXPECT_TRUE(answer.ended);
+  EXPECT_TRUE(answer.ready.empty());
+}
+
+TEST_F(PostgresNotifier, WhatGathersGoesOutTogether) {
+  Server one(database_.url());
+  Server other(database_.url());
+  one.hint();
+  other.hint();
+  std::set<std::string> told;
+  for (int n = 0; n < 500; ++n) {
+    const std::string queue = "q" + std::to_string(n);
+    told.insert(queue);
+    one.notifier().tell({.ready = {queue}});
+  }
+  std::set<std::string> heard;
+  int hints = 0;
+  while (heard.size() < told.size()) {
+    const Hint hint = other.hint();
+    ASSERT_FALSE(hint.all || hint.ready.empty());
+    heard.insert(hint.ready.begin(), hint.ready.end());
+    ++hints;
+  }
+  EXPECT_EQ(heard, told);
+  EXPECT_LT(hints, 100);
+}
+
+TEST_F(PostgresNotifier, TooManyQueuesToNameAreAll) {
+  Server one(database_.url());
+  Server other(database_.url());
+  one.hint();
+  other.hint();
+  // What PostgreSQL takes is 7999 bytes: 36 of the sender's id, two line feeds, and one before each other
+  // name.
+  const auto names = [](std::size_t last) {
+    Hint hint;
+    for (int n = 100; n < 179; ++n) hint.ready.insert(std::to_string(n) + std::string(96, 'x'));
+    hint.ready.insert(std::string(last, 'y'));
+    return hint;
+  };
+  const std::size_t fits = 7999 - 36 - 1 - std::size_t{79} * 100 - 1;
+  one.notifier().tell(names(fits));
+  EXPECT_EQ(other.hint().ready, names(fits).ready);
+  one.notifier().tell(names(fits + 1));
+  const Hint all = other.hint();
+  EXPECT_TRUE(all.all);
+  EXPECT_TRUE(all.ready.empty());
+}
+
+TEST_F(PostgresNotifier, WhatIsNoHintOfOursMeansAnything) {
+  Server server(database_.url());
+  server.hint();
+  const auto connection = Connection::open(database_.url()).value();
+  for (const std::string payload : {"", "hello", "x\nnews\n\nq"}) {
+    ASSERT_TRUE(connection->script("NOTIFY eventq, '" + payload + "'"));
+    const Hint hint = server.hint();
+    EXPECT_TRUE(hint.all && hint.ended) << payload;
+  }
+}
+
+TEST_F(PostgresNotifier, ALostConnectionIsNoOutage) {
+  Server server(database_.url());
+  server.hint();
+  const auto connection = Connection::open(database_.url()).value();
+  ASSERT_TRUE(
+      connection->script("SELECT pg_terminate_backend(pid) FROM pg_stat_activity"
+                         " WHERE datname = current_database() AND pid <> pg_backend_pid()"));
+  EXPECT_TRUE(server.hint().all);  // hints may have been lost
+  EXPECT_TRUE(server.notifier().up());
+}
+
+TEST_F(PostgresNotifier, ADatabaseThatCannotBeReachedIsDown) {
+  Server server("postgres://me:secret@127.0.0.1:1/db");
+  EXPECT_FALSE(server.health());
+  EXPECT_FALSE(server.notifier().up());
+  const std::string line = server.log();
+  EXPECT_THAT(line, HasSubstr("database is away"));
+  EXPECT_THAT(line, Not(HasSubstr("secret")));
+}
+
+TEST(PostgresHealth, AStoppedClusterIsDownAndComesBackByItself) {
+  OwnCluster cluster(quick_settings());
+  Server server(cluster.url("postgres"));
+  server.hint();
+  for (const auto mode : {OwnCluster::Stop::fast, OwnCluster::Stop::immediate}) {
+    cluster.stop(mode);
+    EXPECT_FALSE(server.health());
+    EXPECT_FALSE(server.notifier().up());
+    cluster.start();
+    EXPECT_TRUE(server.health());
+    EXPECT_TRUE(server.hint().all);
+  }
+}
+
+TEST(PostgresHealth, ASilentClusterIsDownWithinTwoSecondsForThoseWhoCareAndComesBack) {
+  OwnCluster cluster(quick_settings());
+  Server server(cluster.url("postgres"));
+  server.hint();
+  cluster.pause(true);
+  const SteadyTime start = steady_now();
+  server.notifier().care(true);
+  EXPECT_FALSE(server.health());
+  EXPECT_LT(millis_since(start), Millis(2000));
+  cluster.pause(false);
+  EXPECT_TRUE(server.health());
+  EXPECT_TRUE(server.hint().all);
+}
+
+// What an idle server costs a database: six queries a minute, and two a second while commands are under way.
+TEST(PostgresHealth, ADatabaseIsAskedTwiceASecondWhileAnybodyCares) {
+  OwnCluster cluster([] {
+    auto settings = quick_settings();
+    settings.emplace_back("log_statement=all");
+    return settings;
+  }());
+  Server server(cluster.url("postgres"));
+  server.hint();
+  const auto pings = [&] {
+    const std::string log = cluster.log();
+    int found = 0;
+    for (std::size_t at = log.find("ping.sql"); at != log.npos; at = log.find("ping.sql", at + 1)) ++found;
+    return found;
+  };
+  const SteadyTime start = steady_now();
+  EXPECT_EQ(pings(), 0);
+  server.notifier().care(true);
+  while (pings() < 4) {
+    ASSERT_LT(millis_since(start), Millis(30'000));
+    cluster.run("postgres", "SELECT pg_sleep(0.05)");
+  }
+  EXPECT_GE(millis_since(start), Millis(1900));
+}
+
+}  // namespace
+}  // namespace eventq::postgres

@@ -1,0 +1,364 @@
+// postgres_claim_test.cc: claims of several stores on one database, under plans good and bad, and what they
+// cost.
+#include <gtest/gtest.h>
+
+#include <functional>
+#include <memory>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "base/manual_clock.h"
+#include "store/conformance/store_conformance.h"
+#include "store/postgres/connection.h"
+#include "store/postgres/postgres_store.h"
+#include "store/postgres/postgres_transaction.h"
+#include "support/postgres_cluster.h"
+
+namespace eventq::postgres {
+namespace {
+
+using namespace std::chrono_literals;
+
+class PostgresClaimTest : public testing::Test {
+ protected:
+  static constexpr Transaction::Part kHead = Transaction::Part::head;
+
+  void run_sql(const std::string& sql) const { must(must(Connection::open(database_.url()))->script(sql)); }
+
+  // For every connection from now on.
+  void set_for_all(const std::string& setting, const std::string& value) const {
+    run_sql("DO $$ BEGIN EXECUTE format('ALTER DATABASE %I SET " + setting + " = " + value +
+            "', current_database()); END $$");
+  }
+
+  [[nodiscard]] std::unique_ptr<PostgresStore> open() const {
+    return make_store(database_.url(), {}, &clock_);
+  }
+
+  // Events 1 to n, each with the tags "odd" or "even", and "all".
+  std::vector<EventId> publish(
+      Store& store, int n, const std::function<void(Event&)>& edit = [](Event&) {}) {
+    std::vector<Stored> events;
+    for (int i = 0; i < n; ++i) {
+      events.push_back(new_event("e" + std::to_string(++published_), clock_.now()));
+      events.back().event.tags = {published_ % 2 == 0 ? "even" : "odd", "all"};
+      edit(events.back().event);
+      if (!events.back().event.ordering_key.empty()) events.back().line = Line::head;
+    }
+    const auto transaction = must(store.begin());
+    must(transaction->insert(events));
+    must(transaction->commit());
+    std::vector<EventId> ids;
+    for (const Stored& stored : events) ids.push_back(stored.event.id);
+    return ids;
+  }
+
+  static std::vector<EventId> claim(Transaction& transaction, const Selector& selector, std::size_t limit) {
+    std::vector<EventId> ids;
+    for (const Stored& stored : must(transaction.claim(selector, limit))) ids.push_back(stored.event.id);
+    return ids;
+  }
+
+  // Claims up to `limit` and ends them; returns how many.
+  std::size_t complete(Store& store, std::size_t limit) {
+    const auto transaction = must(store.begin());
+    std::vector<Stored> events = must(transaction->claim({"main", {}}, limit));
+    for (Stored& stored : events) end(stored.event, Status::completed, clock_.now());
+    must(transaction->save(events));
+    must(transaction->commit());
+    return events.size();
+  }
+
+  const TestDatabase database_;
+  ManualClock clock_{TimePoint(1'700'000'000s)};
+  int published_ = 0;
+};
+
+TEST_F(PostgresClaimTest, TwoClaimsAtOnceShareNothingAndKeepTheOrder) {
+  const auto one = open();
+  const auto other = open();
+  const std::vector<EventId> ids = publish(*one, 100);
+
+  const auto first = must(one->begin());
+  const auto second = must(other->begin());
+
+  EXPECT_EQ(claim(*first, {"main", {}}, 30), std::vector(ids.begin(), ids.begin() + 30));
+  EXPECT_EQ(claim(*second, {"main", {}}, 30), std::vector(ids.begin() + 30, ids.begin() + 60));
+}
+
+TEST_F(PostgresClaimTest, AClaimByTagsLooksPastAllThatAnotherHolds) {
+  const auto one = open();
+  const auto other = open();
+  const std::vector<EventId> ids = publish(*one, 2000);
+
+  const auto first = must(one->begin());
+  const auto second = must(other->begin());
+
+  EXPECT_EQ(claim(*first, {"main", {"odd", "even"}}, 1998).size(), 1998U);
+  EXPECT_EQ(claim(*second, {"main", {"odd", "even"}}, 5), std::vector(ids.end() - 2, ids.end()));
+}
+
+TEST_F(PostgresClaimTest, WhatARolledBackClaimHeldIsFreeAgain) {
+  const auto one = open();
+  const auto other = open();
+  const std::vector<EventId> ids = publish(*one, 3);
+
+  claim(*must(one->begin()), {"main", {}}, 3);
+
+  EXPECT_EQ(claim(*must(other->begin()), {"main", {}}, 3), ids);
+}
+
+TEST_F(PostgresClaimTest, AnEventThatAnotherClaimedAndCommittedMeanwhileIsNotClaimedAgain) {
+  const auto one = open();
+  const auto other = open();
+  publish(*one, 10);
+  const auto begun = must(one->begin());
+
+  EXPECT_EQ(complete(*other, 4), 4U);
+
+  EXPECT_EQ(claim(*begun, {"main", {}}, 10).size(), 6U);
+}
+
+TEST_F(PostgresClaimTest, RowsThatSomebodyChangedByHandFailTheTransactionAndAreNamed) {
+  const auto store = open();
+  publish(*store, 1);
+  run_sql("DELETE FROM eventq.event_ready WHERE tag = 'all'");
+  const auto transaction = must(store->begin());
+  std::vector<Stored> claimed = must(transaction->claim({"main", {}}, 1));
+  hold(claimed.at(0).event, "w:1", clock_.now() + 60s);
+  must(transaction->save(claimed));
+
+  const auto committed = transaction->commit();
+  ASSERT_FALSE(committed);
+  EXPECT_EQ(committed.error().code, ErrorCode::internal);
+  EXPECT_EQ(committed.error().message,
+            "The database says: only 1 of 2 rows were as this transaction knew them; nothing was changed "
+            "(EQ500).");
+}
+
+struct BadPlan {
+  std::string name;
+  std::vector<std::string> off;  // kinds of plans that the planner is told to avoid
+
+  friend void PrintTo(const BadPlan& plan, std::ostream* out) { *out << plan.name; }
+};
+
+class PostgresBadPlanTest : public PostgresClaimTest, public testing::WithParamInterface<BadPlan> {};
+
+TEST_P(PostgresBadPlanTest, AClaimLocksExactlyWhatItAskedForWithStaleStatistics) {
+  run_sql("ANALYZE");  // of tables that are empty
+  for (const std::string& kind : GetParam().off) set_for_all("enable_" + kind, "off");
+  const auto one = open();
+  const auto other = open();
+  constexpr std::size_t kEvents = 600;
+  publish(*one, kEvents);
+
+  for (const std::vector<std::string>& tags :
+       {std::vector<std::string>{}, {"all"}, {"odd", "even"}, {"odd", "even", "all"}}) {
+    const auto first = must(one->begin());
+    const auto second = must(other->begin());
+    EXPECT_EQ(claim(*first, {"main", tags}, 10).size(), 10U);
+    EXPECT_EQ(claim(*second, {"main", tags}, 2 * kEvents).size(), kEvents - 10);
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    Plans, PostgresBadPlanTest,
+    testing::Values(BadPlan{"AsUsual", {}}, BadPlan{"WithoutNestedLoops", {"nestloop"}},
+                    BadPlan{"WithoutIndexes", {"indexscan", "indexonlyscan"}},
+                    BadPlan{"WithoutSorts", {"sort", "incremental_sort", "hashagg"}},
+                    BadPlan{"WithoutAny", {"nestloop", "indexscan", "indexonlyscan", "material", "sort"}}),
+    [](const auto& tested) { return tested.param.name; });
+
+// What is claimed and ended stays in the indexes for as long as somebody's snapshot is older.
+TEST_F(PostgresClaimTest, BesideAnOldSnapshotEveryEventIsStillClaimedOnce) {
+  const auto store = open();
+  const auto watcher = must(Connection::open(database_.url()));
+  must(watcher->script("BEGIN ISOLATION LEVEL REPEATABLE READ; SELECT count(*) FROM eventq.event_queue"));
+
+  for (int round = 0; round < 20; ++round) {
+    publish(*store, 500);
+    EXPECT_EQ(complete(*store, 250), 250U);
+    EXPECT_EQ(complete(*store, 1000), 250U);
+    EXPECT_EQ(complete(*store, 1000), 0U);
+  }
+}
+
+TEST_F(PostgresClaimTest, AnEventOfHigherPriorityComesFirstWhoeverPublishedIt) {
+  const auto one = open();
+  const auto other = open();
+  publish(*one, 10);
+  complete(*one, 5);
+  const EventId urgent = publish(*other, 1, [](Event& event) { event.priority = 5; }).front();
+
+  EXPECT_EQ(claim(*must(one->begin()), {"main", {}}, 1), std::vector{urgent});
+}
+
+class PostgresRoundTripTest : public PostgresClaimTest {
+ protected:
+  PostgresRoundTripTest() {
+    session_.connection = must(Connection::open(database_.url()));
+    session_.clock = &clock_;
+  }
+  std::unique_ptr<Transaction> begin() { return must(PostgresTransaction::begin(session_, std::nullopt)); }
+  [[nodiscard]] std::size_t round_trips() const { return session_.connection->round_trips(); }
+
+  // Twice `n` events, each alone in its line, of which a worker holds the first half.
+  std::vector<EventId> publish_and_hold(int n) {
+    const auto store = open();
+    publish(*store, 2 * n,
+            [this](Event& event) { event.ordering_key = "line " + std::to_string(published_); });
+    const auto transaction = must(store->begin());
+    std::vector<Stored> events = must(transaction->claim({"main", {}}, static_cast<std::size_t>(n)));
+    std::vector<EventId> held;
+    for (Stored& stored : events) {
+      hold(stored.event, "w:1", clock_.now() + 60s);
+      held.push_back(stored.event.id);
+    }
+    must(transaction->save(events));
+    must(transaction->commit());
+    return held;
+  }
+
+  static Plan plan_for(int n) {
+    Plan plan;
+    plan.inserts = static_cast<std::size_t>(n);
+    plan.claims = {{Selector{"main", {}}, static_cast<std::size_t>(n)}};
+    for (int i = 0; i < n; ++i) {
+      const std::string key = std::to_string(i);
+      plan.event_ids.push_back("new " + key);
+      plan.keys.push_back(key);
+      plan.lines.emplace_back("main", key);
+      plan.superseded.emplace_back("main", key);
+      plan.correlations.push_back(key);
+    }
+    return plan;
+  }
+
+  Session session_;
+};
+
+// As the queue would: publications with keys of all kinds, then reports, then claims, then the time to wake
+// up.
+TEST_F(PostgresRoundTripTest, ABatchOfSixtyFourOfEachCostsFive) {
+  constexpr int kEach = 64;
+  const std::vector<EventId> held = publish_and_hold(kEach);
+  Plan plan = plan_for(kEach);
+  plan.changes = held;
+  const std::size_t before = round_trips();
+
+  const auto transaction = begin();
+  must(transaction->plan(plan));
+  for (int i = 0; i < kEach; ++i) {
+    const std::string key = std::to_string(i);
+    EXPECT_EQ(must(transaction->find_key(key)), std::nullopt);
+    EXPECT_EQ(must(transaction->find("new " + key)), std::nullopt);
+    EXPECT_FALSE(must(transaction->head_of_line("main", key)));
+    Stored stored = new_event("new " + key, clock_.now());
+    stored.event.ordering_key = stored.event.supersede_key = stored.event.correlation_id = key;
+    stored.line = Line::head;
+    must(transaction->insert({&stored, 1}));
+    EXPECT_EQ(must(transaction->with_supersede_key("main", key)).size(), 1U);
+    EXPECT_FALSE(must(transaction->find_correlation(key)));
+    must(transaction->put_correlation({.id = key, .total = 1, .pending = 1, .kept = 1}));
+    must(transaction->put_key({key, "print", {stored.event.id}, clock_.now()}));
+  }
+  for (std::optional<Stored>& loaded : must(transaction->load(held, kHead))) {
+    Stored stored = loaded.value();
+    end(stored.event, Status::completed, clock_.now());
+    stored.line = Line::none;
+    must(transaction->save({&stored, 1}));
+    EXPECT_FALSE(must(transaction->head_of_line("main", stored.event.ordering_key)));
+    EXPECT_FALSE(must(transaction->first_behind("main", stored.event.ordering_key)));
+    LogEntry entry = new_entry(stored.event.id, Action::completed);
+    must(transaction->append({&entry, 1}));
+  }
+  for (int i = 0; i < kEach; ++i) {
+    std::vector<Stored> claimed = must(transaction->claim({"main", {}}, 1));
+    ASSERT_EQ(claimed.size(), 1U);
+    hold(claimed.front().event, "w:2", clock_.now() + 60s);
+    must(transaction->save(claimed));
+    LogEntry entry = new_entry(claimed.front().event.id, Action::picked);
+    must(transaction->append({&entry, 1}));
+  }
+  EXPECT_EQ(must(transaction->next_due()), clock_.now() + 60s);
+  must(transaction->commit());
+
+  EXPECT_EQ(round_trips() - before, 5U);
+}
+
+// The database's table of locks has room for some thousands, of all connections together.
+TEST_F(PostgresRoundTripTest, NoMoreNamesAreLockedThanTheLimitHoweverManyTheEventsHave) {
+  const auto looker = must(Connection::open(database_.url()));
+  int keys = 0;
+  Plan plan;
+  plan.changes = publish(*open(), 333, [&](Event& event) {
+    event.ordering_key = event.supersede_key = event.correlation_id = "key " + std::to_string(++keys);
+  });
+  for (const std::int64_t locked : {1000, 0}) {
+    plan.changes.push_back(publish(*open(), 1, [&](Event& event) {
+                             event.correlation_id = "alone " + std::to_string(locked);
+                           }).front());
+    const auto transaction = begin();
+    must(transaction->plan(plan));
+    const auto names = must(
+        looker->run_one("SELECT count(*) FROM pg_locks WHERE locktype = 'advisory' AND classid = 25969 "
+                        "AND database = (SELECT oid FROM pg_database WHERE datname = current_database())"));
+    EXPECT_EQ(names.number(0, 0), locked);
+  }
+}
+
+TEST_F(PostgresRoundTripTest, NoMoreSelectorsAreRememberedThanTheLimit) {
+  publish(*open(), 1);
+  const auto transaction = begin();
+  std::size_t most = 0;
+  for (std::size_t i = 0; i <= Session::kClaimStartsMax; ++i) {
+    EXPECT_EQ(claim(*transaction, {"main", {"tag-" + std::to_string(i)}}, 1).size(), 0U);
+    most = std::max(most, session_.claim_starts.size());
+  }
+
+  EXPECT_EQ(most, Session::kClaimStartsMax);
+  EXPECT_EQ(session_.claim_starts.size(), 1U);
+  EXPECT_EQ(claim(*transaction, {"main", {}}, 1).size(), 1U);
+}
+
+TEST_F(PostgresRoundTripTest, WhatIsPublishedInATransactionIsClaimedThereWithoutAnother) {
+  const auto transaction = begin();
+  must(transaction->plan({.inserts = 2, .claims = {{Selector{"main", {}}, 2}}}));
+  EXPECT_EQ(claim(*transaction, {"main", {}}, 1).size(), 0U);
+  const std::size_t before = round_trips();
+
+  std::vector<Stored> events{new_event("a", clock_.now()), new_event("b", clock_.now())};
+  events[1].event.priority = 1;
+  must(transaction->insert(events));
+
+  EXPECT_EQ(claim(*transaction, {"main", {}}, 5), (std::vector{events[1].event.id, events[0].event.id}));
+  EXPECT_EQ(round_trips() - before, 0U);
+}
+
+// As when an old snapshot makes looks from the start slow.
+TEST_F(PostgresRoundTripTest, AClaimThatBeginsLaterStillFindsWhatItsTransactionMadeReadyBeforeThat) {
+  session_.claim_starts[{"main", {"email"}}] = {
+      .first = ReadyPlace{0, 1'000'000},
+      .pace = {.slow_looks = Pace::kSlowLooks, .next_look = steady_now() + std::chrono::hours(1)}};
+  const auto transaction = begin();
+  Stored stored = new_event("a", clock_.now());
+  must(transaction->insert({&stored, 1}));
+  must(transaction->next_due());  // writes it
+
+  EXPECT_EQ(claim(*transaction, {"main", {"email"}}, 2), std::vector{stored.event.id});
+}
+
+TEST_F(PostgresRoundTripTest, ATransactionThatDidNothingCostsTwo) {
+  const std::size_t before = round_trips();
+
+  const auto transaction = begin();
+  must(transaction->plan({}));
+  must(transaction->commit());
+
+  EXPECT_EQ(round_trips() - before, 2U);
+}
+
+}  // namespace
+}  // namespace eventq::postgres

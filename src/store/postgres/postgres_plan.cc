@@ -1,0 +1,355 @@
+// postgres_plan.cc: what a PostgresTransaction locks and knows of events, lines and superseding.
+#include <algorithm>
+#include <functional>
+#include <iterator>
+
+#include "generated/postgres_sql.h"
+#include "store/postgres/postgres_transaction.h"
+#include "store/postgres/rows.h"
+
+namespace eventq::postgres {
+namespace {
+
+// More names than this would crowd the database's table of locks: 64 for each of 100 connections by default.
+constexpr std::size_t kNamesMax = 1000;
+constexpr std::size_t kChangesMax = 5000;
+// Events that are there already and whose publishers are told so, read at once.
+constexpr std::size_t kExistingMax = 100;
+
+std::vector<std::int64_t> numbers_of(const std::vector<EventId>& ids) {
+  std::vector<std::int64_t> numbers;
+  numbers.reserve(ids.size());
+  for (const EventId id : ids) numbers.push_back(number(id));
+  return numbers;
+}
+
+std::pair<std::vector<std::string>, std::vector<std::string>> columns_of(
+    const std::vector<Plan::Keyed>& keyed) {
+  std::pair<std::vector<std::string>, std::vector<std::string>> columns;
+  for (const auto& [queue, key] : keyed) {
+    columns.first.push_back(queue);
+    columns.second.push_back(key);
+  }
+  return columns;
+}
+
+std::vector<std::string> names_in(const Plan& plan) {
+  std::vector<std::string> names;
+  for (const auto& [queue, key] : plan.lines) names.push_back(line_name(queue, key));
+  for (const auto& [queue, key] : plan.superseded) names.push_back(supersede_name(queue, key));
+  for (const std::string& id : plan.correlations) names.push_back(correlation_name(id));
+  for (const std::string& id : plan.event_ids) names.push_back(event_id_name(id));
+  for (const std::string& key : plan.keys) names.push_back(key_name(key));
+  for (const std::string& queue : plan.limited) names.push_back(limit_name(queue));
+  return names;
+}
+
+// Those that lock_names.sql finds in the body of an event.
+std::vector<std::string> names_in(const Event& event) {
+  std::vector<std::string> names;
+  if (!event.ordering_key.empty()) names.push_back(line_name(event.queue, event.ordering_key));
+  if (!event.supersede_key.empty()) names.push_back(supersede_name(event.queue, event.supersede_key));
+  if (!event.correlation_id.empty()) names.push_back(correlation_name(event.correlation_id));
+  return names;
+}
+
+Call lock_call(const std::vector<std::string>& names, const std::vector<EventId>& events,
+               const std::vector<Plan::Keyed>& superseded) {
+  const auto [queues, keys] = columns_of(superseded);
+  const auto ids = numbers_of(events);
+  return {sql::lock_names,
+          Params().add(std::span(names)).add(std::span(ids)).add(std::span(queues)).add(std::span(keys))};
+}
+
+Call load_live_call(const std::vector<EventId>& events, const std::vector<Plan::Keyed>& superseded) {
+  const auto [queues, keys] = columns_of(superseded);
+  const auto ids = numbers_of(events);
+  return {sql::load_live, Params().add(std::span(ids)).add(std::span(queues)).add(std::span(keys))};
+}
+
+Call lines_call(const std::vector<Plan::Keyed>& lines, const std::vector<EventId>& events) {
+  const auto [queues, keys] = columns_of(lines);
+  const auto ids = numbers_of(events);
+  return {sql::first_in_line, Params().add(std::span(queues)).add(std::span(keys)).add(std::span(ids))};
+}
+
+Call with_ids(std::string_view sql, const std::vector<EventId>& events) {
+  const auto ids = numbers_of(events);
+  return {sql, Params().add(std::span(ids))};
+}
+
+Call with_number(std::string_view sql, std::size_t number) {
+  return {sql, Params().add(static_cast<std::int64_t>(number))};
+}
+
+}  // namespace
+
+std::string line_name(std::string_view queue, std::string_view key) {
+  return "line:" + std::string(queue) + ":" + std::string(key);
+}
+std::string supersede_name(std::string_view queue, std::string_view key) {
+  return "supersede:" + std::string(queue) + ":" + std::string(key);
+}
+std::string correlation_name(std::string_view id) { return "correlation:" + std::string(id); }
+std::string event_id_name(std::string_view event_id) { return "event_id:" + std::string(event_id); }
+std::string key_name(std::string_view idempotency_key) { return "key:" + std::string(idempotency_key); }
+std::string limit_name(std::string_view queue) { return "limit:" + std::string(queue); }
+
+// Nobody else runs beside a transaction that is alone.
+void PostgresTransaction::lock(std::vector<Call>& calls, std::vector<std::string> names) {
+  if (alone_) return;
+  std::erase_if(names, [&](const std::string& name) { return !locked_.insert(name).second; });
+  if (names.empty()) return;
+  event_numbers_.clear();  // within a line, ids ascend in the order in which it was locked
+  calls.push_back(lock_call(names, {}, {}));
+}
+
+void PostgresTransaction::redraw_log_numbers(std::vector<Call>& calls, std::size_t more) {
+  calls.push_back(with_number(sql::draw_log_numbers, log_numbers_.size() + more));
+  log_numbers_.clear();
+}
+
+// Many events may name more than the database's table of locks holds, which is everybody's.
+Result<bool> PostgresTransaction::needs_to_be_alone(const Plan& plan, std::size_t names) {
+  constexpr std::size_t kNamesEach = 3;
+  if (plan.alone || names > kNamesMax || plan.changes.size() > kChangesMax) return true;
+  if (names + kNamesEach * plan.changes.size() <= kNamesMax) return false;
+  std::vector<Call> calls;
+  calls.push_back(with_ids(sql::count_names, plan.changes));
+  auto rows = run(std::move(calls));
+  if (!rows) return rows.error();
+  return names + static_cast<std::size_t>(rows->front().number(0, 0)) > kNamesMax;
+}
+
+// One round trip, whatever is planned; another one to be alone, and one when events are there already that
+// somebody publishes again.
+Result<void> PostgresTransaction::plan(const Plan& plan) {
+  std::vector<std::string> names = names_in(plan);
+  auto alone = needs_to_be_alone(plan, names.size());
+  if (!alone) return alone.error();
+  if (*alone) {
+    if (auto done = begin_alone(); !done) return done;
+  }
+  for (const auto& [selector, events] : plan.claims)
+    pools_[{selector.queue, selector.tags}].planned += events;
+
+  std::vector<Call> calls;
+  std::vector<std::function<Result<void>(const Rows&)>> takes;  // the rows of each call
+  const auto add = [&](Call call, auto take) {
+    calls.push_back(std::move(call));
+    takes.push_back(std::move(take));
+  };
+  const bool keyed = !plan.changes.empty() || !plan.superseded.empty();
+  if (!alone_ && (keyed || !names.empty())) {
+    add(lock_call(names, plan.changes, plan.superseded), [](const Rows&) { return Result<void>(); });
+  }
+  if (!plan.event_ids.empty()) {
+    add({sql::find_event, Params().add(std::span(plan.event_ids))},
+        [&](const Rows& rows) { return take_event_ids(plan, rows); });
+  }
+  if (keyed) {
+    add(load_live_call(plan.changes, plan.superseded), [&](const Rows& rows) {
+      for (const Keyed& key : plan.superseded) superseded_.try_emplace(key);
+      return take_rows(rows, Part::head, true);
+    });
+  }
+  if (!plan.changes.empty()) {
+    add(with_ids(sql::load_archived, plan.changes),
+        [&](const Rows& rows) { return take_rows(rows, Part::head, true); });
+    add(with_number(sql::draw_log_numbers, plan.changes.size()), [&](const Rows& rows) {
+      take_log_numbers(rows);
+      return Result<void>();
+    });
+  }
+  if (!plan.changes.empty() || !plan.lines.empty()) {
+    add(lines_call(plan.lines, plan.changes),
+        [&](const Rows& rows) { return take_planned_lines(plan, rows); });
+  }
+  if (plan.inserts > 0) {
+    add(with_number(sql::draw_event_numbers, plan.inserts), [&](const Rows& rows) {
+      take_event_numbers(rows);
+      return Result<void>();
+    });
+  }
+  plan_queues(plan, calls);
+  if (calls.empty()) return {};
+  auto rows = run(std::move(calls));
+  if (!rows) return rows.error();
+  for (std::string& name : names) locked_.insert(std::move(name));
+  for (std::size_t i = 0; i < takes.size(); ++i) {
+    if (auto done = takes[i]((*rows)[i]); !done) return done;
+  }
+  if (auto done = planned_queues(plan, std::span<const Rows>(*rows).subspan(takes.size())); !done)
+    return done;
+  return read_existing(plan);
+}
+
+Result<void> PostgresTransaction::take_event_ids(const Plan& plan, const Rows& rows) {
+  for (const std::string& event_id : plan.event_ids) event_ids_.try_emplace(event_id);
+  for (std::size_t row = 0; row < rows.size(); ++row) {
+    event_ids_[std::string(rows.text(row, 0))] = static_cast<EventId>(rows.number(row, 1));
+  }
+  return {};
+}
+
+Result<void> PostgresTransaction::take_planned_lines(const Plan& plan, const Rows& rows) {
+  for (const Keyed& line : plan.lines) lines_.try_emplace(line);
+  for (const EventId id : plan.changes) {
+    const auto found = known_.find(id);
+    if (found == known_.end()) continue;
+    const Event& event = found->second.stored.event;
+    for (std::string& name : names_in(event)) locked_.insert(std::move(name));
+    if (!event.ordering_key.empty()) lines_.try_emplace({event.queue, event.ordering_key});
+  }
+  return take_lines(rows);
+}
+
+// What publishers will be answered with.
+Result<void> PostgresTransaction::read_existing(const Plan& plan) {
+  std::vector<EventId> ids;
+  for (const std::string& event_id : plan.event_ids) {
+    if (const auto id = event_ids_.at(event_id)) ids.push_back(*id);
+  }
+  for (const std::string& key : plan.keys) {
+    const auto found = keys_.find(key);
+    if (found == keys_.end() || !found->second) continue;
+    const std::vector<EventId>& events = found->second->events;
+    ids.insert(ids.end(), events.begin(), events.end());
+  }
+  ids.resize(std::min(ids.size(), kExistingMax));
+  return ids.empty() ? Result<void>() : read_whole(ids);
+}
+
+// An event that moves between the two tables just then may be missed by one look, but not by two.
+Result<void> PostgresTransaction::lock_and_load(std::vector<EventId> ids) {
+  for (int looks = 0; looks < 2 && !ids.empty(); ++looks) {
+    std::vector<Call> calls;
+    if (!alone_) calls.push_back(lock_call({}, ids, {}));
+    calls.push_back(load_live_call(ids, {}));
+    calls.push_back(with_ids(sql::load_archived, ids));
+    redraw_log_numbers(calls, 0);
+    event_numbers_.clear();
+    auto rows = run(std::move(calls));
+    if (!rows) return rows.error();
+    const std::span<const Rows> last = std::span<const Rows>(*rows).last(3);
+    for (const Rows& loaded : last.first(2)) {
+      if (auto done = take_rows(loaded, Part::head, true); !done) return done;
+    }
+    take_log_numbers(last.back());
+    std::erase_if(ids, [&](EventId id) {
+      const auto found = known_.find(id);
+      if (found == known_.end()) return false;
+      for (std::string& name : names_in(found->second.stored.event)) locked_.insert(std::move(name));
+      return found->second.locked;
+    });
+  }
+  return {};
+}
+
+Result<void> PostgresTransaction::read_whole(const std::vector<EventId>& ids) {
+  std::vector<Call> calls;
+  calls.push_back(with_ids(sql::load_whole, ids));
+  const bool changed = std::any_of(ids.begin(), ids.end(), [&](EventId id) { return changed_.contains(id); });
+  auto rows = changed ? flush_and_run(std::move(calls)) : run(std::move(calls));
+  if (!rows) return rows.error();
+  return take_rows(rows->front(), Part::whole, alone_);
+}
+
+Result<void> PostgresTransaction::take_rows(const Rows& rows, Part part, bool locked) {
+  for (std::size_t row = 0; row < rows.size(); ++row) {
+    auto stored = read_event(rows, row, part);
+    if (!stored) return stored.error();
+    take_known(std::move(*stored), part, locked);
+  }
+  return {};
+}
+
+// What is locked already is known better than any row says it.
+Known& PostgresTransaction::take_known(Stored stored, Part part, bool locked) {
+  const bool whole = part == Part::whole;
+  const EventId id = stored.event.id;
+  Known& known = known_[id];
+  if (!known.locked) {
+    known.written = written(stored);
+    known.stored = std::move(stored);
+    known.whole = whole;
+    known.locked = locked || alone_;
+    if (locked) note_pending(known.stored.event, known.stored.event.status == Status::pending);
+    return known;
+  }
+  if (!whole || known.whole) return known;
+  copy_envelope(std::move(stored.event), known.stored.event);
+  known.whole = true;
+  return known;
+}
+
+Result<void> PostgresTransaction::take_lines(const Rows& rows) {
+  constexpr int kHeadColumn = 24;
+  for (std::size_t row = 0; row < rows.size(); ++row) {
+    auto stored = read_event(rows, row, Part::head);
+    if (!stored) return stored.error();
+    const Event& event = stored->event;
+    KnownLine& line = lines_[{event.queue, event.ordering_key}];
+    (rows.number(row, kHeadColumn) == 1 ? line.head : line.first_behind) = event.id;
+    take_known(std::move(*stored), Part::head, false);
+  }
+  return {};
+}
+
+Result<void> PostgresTransaction::know_line(const Keyed& key) {
+  const auto found = lines_.find(key);
+  if (found != lines_.end() && found->second.first_behind_known) return {};
+  std::vector<Call> calls;
+  lock(calls, {line_name(key.first, key.second)});
+  calls.push_back(lines_call({key}, {}));
+  auto rows = flush_and_run(std::move(calls));
+  if (!rows) return rows.error();
+  lines_.insert_or_assign(key, KnownLine());
+  return take_lines(rows->back());
+}
+
+Result<std::optional<Stored>> PostgresTransaction::head_known(std::optional<EventId> id) {
+  if (!id) return std::optional<Stored>();
+  return std::optional(head_of(known_.at(*id)));
+}
+
+Result<std::optional<Stored>> PostgresTransaction::head_of_line(std::string_view queue,
+                                                                std::string_view key) {
+  const Keyed line{queue, key};
+  if (!lines_.contains(line)) {
+    if (auto done = know_line(line); !done) return done.error();
+  }
+  return head_known(lines_.at(line).head);
+}
+
+Result<std::optional<Stored>> PostgresTransaction::first_behind(std::string_view queue,
+                                                                std::string_view key) {
+  const Keyed line{queue, key};
+  if (auto done = know_line(line); !done) return done.error();
+  return head_known(lines_.at(line).first_behind);
+}
+
+Result<std::vector<EventId>> PostgresTransaction::with_supersede_key(std::string_view queue,
+                                                                     std::string_view key) {
+  const Keyed keyed{queue, key};
+  auto found = superseded_.find(keyed);
+  if (found == superseded_.end()) {
+    std::vector<Call> calls;
+    lock(calls, {supersede_name(queue, key)});
+    calls.push_back(load_live_call({}, {keyed}));
+    redraw_log_numbers(calls, 0);
+    auto rows = flush_and_run(std::move(calls));
+    if (!rows) return rows.error();
+    found = superseded_.try_emplace(keyed).first;
+    const Rows& loaded = *(rows->end() - 2);
+    if (auto done = take_rows(loaded, Part::head, true); !done) return done.error();
+    for (std::size_t row = 0; row < loaded.size(); ++row) {
+      const Stored& stored = known_.at(static_cast<EventId>(loaded.number(row, 0))).stored;
+      note_pending(stored.event, stored.event.status == Status::pending);
+    }
+    take_log_numbers(rows->back());
+  }
+  return std::vector<EventId>(found->second.begin(), found->second.end());
+}
+
+}  // namespace eventq::postgres

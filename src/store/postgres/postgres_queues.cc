@@ -1,0 +1,448 @@
+// postgres_queues.cc: what a PostgresTransaction keeps of keys, correlations, queues and workers.
+#include <algorithm>
+#include <utility>
+
+#include "generated/postgres_sql.h"
+#include "model/names.h"
+#include "store/postgres/postgres_transaction.h"
+#include "store/postgres/queue_rows.h"
+#include "store/postgres/rows.h"
+#include "store/row_text.h"
+
+namespace eventq::postgres {
+namespace {
+
+constexpr std::int64_t kCheckpointsKept = 100;  // per queue
+constexpr std::int64_t kFailedHoursKept = 48;   // twice what anybody asks for
+constexpr std::chrono::hours kWorkersKept{24};  // since they were last seen
+
+// In the order of add_totals.sql.
+constexpr std::int64_t Totals::*kTotals[] = {
+    &Totals::published,  &Totals::deduplicated,    &Totals::claimed, &Totals::completed,
+    &Totals::failed,     &Totals::failed_for_good, &Totals::retried, &Totals::abandoned,
+    &Totals::superseded, &Totals::cancelled,       &Totals::run_ms,  &Totals::runs,
+    &Totals::removed};
+
+// One column of many rows.
+template <typename T, typename Rows, typename Get>
+std::vector<T> column(const Rows& rows, Get get) {
+  std::vector<T> values;
+  values.reserve(rows.size());
+  for (const auto& row : rows) values.push_back(static_cast<T>(get(row)));
+  return values;
+}
+
+template <typename Rows, typename Get>
+void add_numbers(Params& params, const Rows& rows, Get get) {
+  params.add(std::span<const std::int64_t>(column<std::int64_t>(rows, get)));
+}
+
+template <typename Rows, typename Get>
+void add_texts(Params& params, const Rows& rows, Get get) {
+  params.add(std::span<const std::string>(column<std::string>(rows, get)));
+}
+
+Result<KeyRecord> read_key(const Rows& rows, std::size_t row) {
+  auto events = ids_from_text(rows.text(row, 2));
+  if (!events) return events.error();
+  return KeyRecord{std::string(rows.text(row, 0)), std::string(rows.text(row, 1)), std::move(*events),
+                   time_point(rows.number(row, 3))};
+}
+
+CorrelationRow read_correlation(const Rows& rows, std::size_t row) {
+  return {std::string(rows.text(row, 0)),
+          rows.number(row, 1),
+          rows.number(row, 2),
+          rows.number(row, 3),
+          rows.number(row, 4),
+          rows.number(row, 5),
+          std::string(rows.text(row, 6)),
+          std::string(rows.text(row, 7))};
+}
+
+Params queue_params(const QueueRow& row) {
+  std::optional<std::int64_t> status_at;
+  if (row.status_at) status_at = millis(*row.status_at);
+  Params params;
+  params.add(std::string_view(row.id))
+      .add(std::string_view(row.config))
+      .add(name_of(row.status))
+      .add(std::string_view(row.status_by))
+      .add(std::string_view(row.status_reason))
+      .add(status_at)
+      .add(millis(row.created_at))
+      .add(millis(row.updated_at));
+  return params;
+}
+
+Params find_correlations(const std::vector<std::string>& ids, const std::vector<EventId>& of_events) {
+  Params params;
+  params.add(std::span<const std::string>(ids));
+  add_numbers(params, of_events, number);
+  return params;
+}
+
+}  // namespace
+
+// What a plan knows: keys, correlations, and the queues whose limits it will ask for.
+void PostgresTransaction::plan_queues(const Plan& plan, std::vector<Call>& calls) {
+  if (!plan.keys.empty()) {
+    calls.push_back({sql::find_keys, Params().add(std::span<const std::string>(plan.keys))});
+  }
+  if (!plan.correlations.empty() || !plan.changes.empty()) {
+    calls.push_back({sql::find_correlations, find_correlations(plan.correlations, plan.changes)});
+  }
+  if (!plan.limited.empty()) read_records(calls, plan.limited);
+}
+
+Result<void> PostgresTransaction::planned_queues(const Plan& plan, std::span<const Rows> rows) {
+  if (!plan.keys.empty()) {
+    if (auto done = take_keys(plan.keys, rows.front()); !done) return done;
+    rows = rows.subspan(1);
+  }
+  if (!plan.correlations.empty() || !plan.changes.empty()) {
+    take_correlations(plan.correlations, rows.front());
+    rows = rows.subspan(1);
+  }
+  if (plan.limited.empty()) return {};
+  return take_current(plan.limited, rows);
+}
+
+Result<void> PostgresTransaction::take_keys(const std::vector<std::string>& asked, const Rows& rows) {
+  for (const std::string& key : asked) keys_[key] = std::nullopt;
+  for (std::size_t row = 0; row < rows.size(); ++row) {
+    auto record = read_key(rows, row);
+    if (!record) return record.error();
+    keys_[record->key] = std::move(*record);
+  }
+  return {};
+}
+
+void PostgresTransaction::take_correlations(const std::vector<std::string>& asked, const Rows& rows) {
+  for (const std::string& id : asked) correlations_[id] = std::nullopt;
+  for (std::size_t row = 0; row < rows.size(); ++row) {
+    CorrelationRow found = read_correlation(rows, row);
+    std::string id = found.id;
+    correlations_[std::move(id)] = std::move(found);
+  }
+}
+
+Result<void> PostgresTransaction::take_current(const std::vector<std::string>& asked,
+                                               std::span<const Rows> rows) {
+  auto records = take_records(rows);
+  if (!records) return records.error();
+  for (const std::string& queue : asked) current_[queue] = std::nullopt;
+  for (QueueRecord& record : *records) {
+    std::string queue = record.row.id;
+    current_[std::move(queue)] = std::move(record);
+  }
+  return {};
+}
+
+Result<std::optional<KeyRecord>> PostgresTransaction::find_key(std::string_view key) {
+  if (const auto known = keys_.find(key); known != keys_.end()) return known->second;
+  const std::vector<std::string> asked = {std::string(key)};
+  std::vector<Call> calls;
+  lock(calls, {key_name(key)});
+  calls.push_back({sql::find_keys, Params().add(std::span<const std::string>(asked))});
+  auto rows = run(std::move(calls));
+  if (!rows) return rows.error();
+  if (auto done = take_keys(asked, rows->back()); !done) return done.error();
+  return keys_.find(key)->second;
+}
+
+Result<void> PostgresTransaction::put_key(const KeyRecord& record) {
+  keys_[record.key] = record;
+  changed_keys_.insert(record.key);
+  return {};
+}
+
+Result<std::size_t> PostgresTransaction::purge_keys(TimePoint created_before, std::size_t limit) {
+  Params params;
+  params.add(millis(created_before)).add(static_cast<std::int64_t>(limit));
+  auto dropped = read(sql::purge_keys, std::move(params));
+  if (!dropped) return dropped.error();
+  for (std::size_t row = 0; row < dropped->size(); ++row) {
+    const auto known = keys_.find(dropped->text(row, 0));
+    if (known != keys_.end()) known->second.reset();
+  }
+  return dropped->size();
+}
+
+Result<std::optional<CorrelationRow>> PostgresTransaction::find_correlation(std::string_view id) {
+  if (const auto known = correlations_.find(id); known != correlations_.end()) return known->second;
+  const std::vector<std::string> asked = {std::string(id)};
+  std::vector<Call> calls;
+  lock(calls, {correlation_name(id)});
+  calls.push_back({sql::find_correlations, find_correlations(asked, {})});
+  auto rows = run(std::move(calls));
+  if (!rows) return rows.error();
+  take_correlations(asked, rows->back());
+  return correlations_.find(id)->second;
+}
+
+Result<void> PostgresTransaction::put_correlation(const CorrelationRow& row) {
+  std::optional<CorrelationRow>& kept = correlations_[row.id];
+  kept.reset();
+  if (row.kept != 0) kept = row;
+  changed_correlations_.insert(row.id);
+  return {};
+}
+
+Result<void> PostgresTransaction::put_queue(const QueueRow& row) {
+  queue_changes_.insert_or_assign(row.id, QueueChange{row, true});
+  return {};
+}
+
+Result<void> PostgresTransaction::add_queue(const QueueRow& row) {
+  queue_changes_.emplace(row.id, QueueChange{row, false});
+  return {};
+}
+
+Result<void> PostgresTransaction::add_totals(std::string_view queue, const Totals& change,
+                                             std::optional<EventId> last_completed) {
+  TotalsChange& kept = totals_[std::string(queue)];
+  kept.change += change;
+  if (!last_completed) return {};
+  if (const auto known = known_.find(*last_completed); known != known_.end()) {
+    if (!known->second.removed) kept.checkpoint_id = known->second.stored.event.event_id;
+    return {};
+  }
+  const auto rows = read(sql::event_id_of, Params().add(number(*last_completed)));
+  if (!rows) return rows.error();
+  if (!rows->empty()) kept.checkpoint_id = rows->text(0, 0);
+  return {};
+}
+
+Result<void> PostgresTransaction::add_failed_in_hour(std::int64_t hour, std::int64_t events) {
+  failed_hours_[hour] += events;
+  return {};
+}
+
+Result<void> PostgresTransaction::put_checkpoint(const Checkpoint& checkpoint) {
+  Params params;
+  params.add(std::string_view(checkpoint.id))
+      .add(std::string_view(checkpoint.queue))
+      .add(std::string_view(checkpoint.checkpoint_id))
+      .add(checkpoint.event_count)
+      .add(millis(checkpoint.created_at));
+  other_writes_.push_back({sql::put_checkpoint, std::move(params)});
+  other_writes_.push_back(
+      {sql::drop_checkpoints, Params().add(std::string_view(checkpoint.queue)).add(kCheckpointsKept)});
+  return {};
+}
+
+Result<std::optional<Checkpoint>> PostgresTransaction::find_checkpoint(std::string_view id) {
+  const auto rows = read(sql::find_checkpoint, Params().add(id));
+  if (!rows) return rows.error();
+  if (rows->empty()) return std::optional<Checkpoint>();
+  return std::optional(read_checkpoint(*rows, 0));
+}
+
+Result<void> PostgresTransaction::put_recovery(const Recovery& recovery) {
+  Params params;
+  params.add(std::string_view(recovery.queue))
+      .add(std::string_view(recovery.id))
+      .add(std::string_view(recovery.checkpoint_id))
+      .add(recovery.events_recovered)
+      .add(millis(recovery.started_at))
+      .add(millis(recovery.completed_at))
+      .add(std::string_view(recovery.status));
+  other_writes_.push_back({sql::put_recovery, std::move(params)});
+  return {};
+}
+
+Result<void> PostgresTransaction::add_worker(const WorkerRow& change) {
+  const auto [kept, is_new] = workers_.emplace(change.id, change);
+  if (is_new) return {};
+  WorkerRow& row = kept->second;
+  row.last_seen = std::max(row.last_seen, change.last_seen);
+  row.completed += change.completed;
+  row.failed += change.failed;
+  return {};
+}
+
+Result<void> PostgresTransaction::put_archive_file(const ArchiveFile& file) {
+  other_writes_.push_back({sql::put_archive_file, Params().add(std::string_view(file.name)).add(file.bytes)});
+  return {};
+}
+
+// As current(): the second queue is read with all the others.
+Result<std::optional<TimePoint>> PostgresTransaction::oldest_pending(std::string_view queue) {
+  const bool asked_before = changed_.empty() && !oldest_.empty();
+  if (const auto known = oldest_.find(queue); asked_before && known != oldest_.end()) return known->second;
+  std::vector<Call> calls;
+  calls.push_back({sql::oldest_pending, Params().add(queue)});
+  if (asked_before) calls.push_back({sql::oldest_pendings});
+  const auto rows = flush_and_run(std::move(calls));
+  if (!rows) return rows.error();
+  std::optional<TimePoint> oldest;
+  if (!rows->front().empty()) oldest = time_point(rows->front().number(0, 0));
+  oldest_.emplace(queue, oldest);
+  if (!asked_before) return oldest;
+  const Rows& all = rows->back();
+  for (std::size_t row = 0; row < all.size(); ++row) {
+    std::optional<TimePoint> found;
+    if (!all.is_null(row, 1)) found = time_point(all.number(row, 1));
+    oldest_.emplace(all.text(row, 0), found);
+  }
+  return oldest;
+}
+
+Result<void> PostgresTransaction::probe() {
+  other_writes_.push_back({sql::probe});
+  return {};
+}
+
+Result<std::vector<QueueRecord>> PostgresTransaction::news() {
+  if (news_version_ == session_.news_version) return std::vector<QueueRecord>();
+  std::vector<Call> calls;
+  read_records(calls, {});
+  const auto rows = run(std::move(calls));
+  if (!rows) return rows.error();
+  auto records = take_records(*rows);
+  if (!records) return records.error();
+  std::vector<QueueRecord> changed;
+  for (QueueRecord& record : *records) {
+    const auto told = session_.queues_told.find(record.row.id);
+    if (told != session_.queues_told.end() && told->second == record.row) continue;
+    session_.queues_told.insert_or_assign(record.row.id, record.row);
+    changed.push_back(std::move(record));
+  }
+  session_.news_version = news_version_;
+  return changed;
+}
+
+// The first queue that was not planned is read alone; who asks for a second one will ask for all.
+Result<std::optional<QueueRecord>> PostgresTransaction::current(std::string_view queue) {
+  if (const auto known = current_.find(queue); known != current_.end()) return known->second;
+  const std::vector<std::string> asked = {std::string(queue)};
+  std::vector<Call> calls;
+  read_records(calls, asked_for_current_ ? std::vector<std::string>() : asked);
+  asked_for_current_ = true;
+  const auto rows = run(std::move(calls));
+  if (!rows) return rows.error();
+  if (auto done = take_current(asked, *rows); !done) return done.error();
+  return current_.find(queue)->second;
+}
+
+// The counters are right by construction: each is written with what it counts.
+Result<Recalled> PostgresTransaction::recall(std::vector<std::string>& /*mended*/) {
+  std::vector<Call> calls;
+  flush_counts(calls);
+  flush_counters(calls);
+  calls.push_back({sql::drop_workers, Params().add(millis(now_ - kWorkersKept))});
+  const std::size_t first = calls.size();
+  read_records(calls, {});
+  for (const std::string_view sql :
+       {sql::last_checkpoints, sql::read_failed_hours, sql::read_workers, sql::processing}) {
+    calls.push_back({sql});
+  }
+  const auto all = flush_and_run(std::move(calls));
+  if (!all) return all.error();
+  const auto rows = std::span(*all).subspan(first);
+  auto queues = take_records(rows.first(kRecordCalls));
+  if (!queues) return queues.error();
+  const auto rest = rows.subspan(kRecordCalls);
+  auto working = take_working(rest[2], rest[3]);
+  if (!working) return working.error();
+  Recalled recalled{.queues = std::move(*queues),
+                    .workers = std::move(working->workers),
+                    .processing = std::move(working->processing),
+                    .checkpoints = {},
+                    .failed_by_hour = {}};
+  for (std::size_t row = 0; row < rest[0].size(); ++row) {
+    recalled.checkpoints.push_back(read_checkpoint(rest[0], row));
+  }
+  for (std::size_t row = 0; row < rest[1].size(); ++row) {
+    recalled.failed_by_hour[rest[1].number(row, 0)] = rest[1].number(row, 1);
+  }
+  session_.queues_told.clear();
+  for (const QueueRecord& record : recalled.queues) session_.queues_told.emplace(record.row.id, record.row);
+  session_.news_version = news_version_;
+  return recalled;
+}
+
+void PostgresTransaction::flush_queues(std::vector<Call>& calls) {
+  oldest_.clear();
+  if (!changed_keys_.empty()) {
+    std::vector<const KeyRecord*> changed;
+    for (const std::string& key : changed_keys_) changed.push_back(&*keys_.find(key)->second);
+    Params params;
+    add_texts(params, changed, [](const KeyRecord* record) { return record->key; });
+    add_texts(params, changed, [](const KeyRecord* record) { return record->fingerprint; });
+    add_texts(params, changed, [](const KeyRecord* record) { return ids_to_text(record->events); });
+    add_numbers(params, changed, [](const KeyRecord* record) { return millis(record->created_at); });
+    calls.push_back({sql::put_keys, std::move(params)});
+    changed_keys_.clear();
+  }
+  flush_correlations(calls);
+  std::move(other_writes_.begin(), other_writes_.end(), std::back_inserter(calls));
+  other_writes_.clear();
+}
+
+void PostgresTransaction::flush_correlations(std::vector<Call>& calls) {
+  std::vector<const CorrelationRow*> changed;
+  std::vector<std::string> gone;
+  for (const std::string& id : changed_correlations_) {
+    const std::optional<CorrelationRow>& row = correlations_.find(id)->second;
+    if (row) changed.push_back(&*row);
+    if (!row) gone.push_back(id);
+  }
+  changed_correlations_.clear();
+  if (!gone.empty()) {
+    calls.push_back({sql::delete_correlations, Params().add(std::span<const std::string>(gone))});
+  }
+  if (changed.empty()) return;
+  Params params;
+  add_texts(params, changed, [](const CorrelationRow* row) { return row->id; });
+  for (const auto member : {&CorrelationRow::total, &CorrelationRow::pending, &CorrelationRow::completed,
+                            &CorrelationRow::failed, &CorrelationRow::kept}) {
+    add_numbers(params, changed, [member](const CorrelationRow* row) { return row->*member; });
+  }
+  add_texts(params, changed, [](const CorrelationRow* row) { return row->on_complete; });
+  add_texts(params, changed, [](const CorrelationRow* row) { return row->queue; });
+  calls.push_back({sql::put_correlations, std::move(params)});
+}
+
+// All of them sorted by their keys, so that two transactions that write the same wait in the same order.
+void PostgresTransaction::flush_counters(std::vector<Call>& calls) {
+  if (!totals_.empty()) {
+    Params params;
+    add_texts(params, totals_, [](const auto& entry) { return entry.first; });
+    for (const auto member : kTotals) {
+      add_numbers(params, totals_, [member](const auto& entry) { return entry.second.change.*member; });
+    }
+    add_texts(params, totals_, [](const auto& entry) { return entry.second.checkpoint_id; });
+    params.add(millis(now_));
+    calls.push_back({sql::add_totals, std::move(params)});
+    totals_.clear();
+  }
+  if (!failed_hours_.empty()) {
+    const std::int64_t newest = failed_hours_.rbegin()->first;
+    Params params;
+    add_numbers(params, failed_hours_, [](const auto& entry) { return entry.first; });
+    add_numbers(params, failed_hours_, [](const auto& entry) { return entry.second; });
+    calls.push_back({sql::add_failed_hours, std::move(params)});
+    calls.push_back({sql::drop_failed_hours, Params().add(newest - kFailedHoursKept)});
+    failed_hours_.clear();
+  }
+  if (!workers_.empty()) {
+    Params params;
+    add_texts(params, workers_, [](const auto& entry) { return entry.first; });
+    add_numbers(params, workers_, [](const auto& entry) { return millis(entry.second.first_seen); });
+    add_numbers(params, workers_, [](const auto& entry) { return millis(entry.second.last_seen); });
+    add_numbers(params, workers_, [](const auto& entry) { return entry.second.completed; });
+    add_numbers(params, workers_, [](const auto& entry) { return entry.second.failed; });
+    calls.push_back({sql::add_workers, std::move(params)});
+    workers_.clear();
+  }
+  if (queue_changes_.empty()) return;
+  for (const auto& [id, change] : queue_changes_) {
+    calls.push_back({change.replaces ? sql::put_queue : sql::add_queue, queue_params(change.row)});
+  }
+  queue_changes_.clear();
+  calls.push_back({sql::add_news});
+}
+
+}  // namespace eventq::postgres

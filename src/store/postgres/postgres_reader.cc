@@ -1,0 +1,208 @@
+// postgres_reader.cc: see postgres_reader.h. Lists are in postgres_list.cc.
+#include "store/postgres/postgres_reader.h"
+
+#include <map>
+#include <utility>
+
+#include "generated/postgres_sql.h"
+#include "model/names.h"
+#include "store/postgres/queue_rows.h"
+#include "store/postgres/rows.h"
+
+namespace eventq::postgres {
+namespace {
+
+Result<std::optional<Event>> take_event(const Rows& rows) {
+  if (rows.empty()) return std::optional<Event>();
+  auto stored = read_event(rows, 0, Transaction::Part::whole);
+  if (!stored) return stored.error();
+  return std::optional(std::move(stored->event));
+}
+
+QueueDocument document_of(QueueRecord&& record) {
+  return {std::move(record.row), record.counts, record.totals, std::move(record.checkpoint_id), {}};
+}
+
+// Events with their logs.
+Result<std::vector<Details>> take_details(const Rows& events, const Rows& logs) {
+  auto entries = read_log(logs);
+  if (!entries) return entries.error();
+  std::map<EventId, std::vector<LogEntry>> by_event;
+  for (LogEntry& entry : *entries) by_event[entry.event_id].push_back(std::move(entry));
+  std::vector<Details> found;
+  for (std::size_t row = 0; row < events.size(); ++row) {
+    auto stored = read_event(events, row, Transaction::Part::whole);
+    if (!stored) return stored.error();
+    const EventId id = stored->event.id;
+    found.push_back({std::move(stored->event), std::move(by_event[id])});
+  }
+  return found;
+}
+
+}  // namespace
+
+Result<std::vector<Rows>> PostgresReader::run(std::vector<Call> calls) {
+  const bool used = connection_ && !connection_->broken();
+  if (auto done = link_.connect(connection_); !done) return done.error();
+  if (!used) return connection_->run(std::move(calls));
+  auto rows = connection_->run(calls);
+  if (rows || !connection_->broken()) return rows;
+  if (auto done = link_.connect(connection_); !done) return done.error();
+  return connection_->run(std::move(calls));
+}
+
+Result<Rows> PostgresReader::run_one(std::string_view sql, Params params) {
+  std::vector<Call> calls;
+  calls.push_back({sql, std::move(params)});
+  auto rows = run(std::move(calls));
+  if (!rows) return rows.error();
+  return std::move(rows->front());
+}
+
+Result<std::vector<Rows>> PostgresReader::at_one_moment(std::vector<Call> calls) {
+  calls.insert(calls.begin(), Call{sql::begin_read});
+  calls.push_back({sql::commit});
+  auto rows = run(std::move(calls));
+  if (rows) {
+    rows->erase(rows->begin());
+    rows->pop_back();
+  } else if (connection_ && !connection_->broken()) {
+    // Without it, the next one would be refused. Should it fail, the connection is broken.
+    static_cast<void>(connection_->run_one(sql::rollback));
+  }
+  return rows;
+}
+
+Result<std::optional<Event>> PostgresReader::get(EventId id) {
+  const auto rows = run_one(sql::read_event, Params().add(number(id)));
+  if (!rows) return rows.error();
+  return take_event(*rows);
+}
+
+Result<std::vector<LogEntry>> PostgresReader::log(EventId id) {
+  const auto rows = run_one(sql::event_log, Params().add(number(id)));
+  if (!rows) return rows.error();
+  return read_log(*rows);
+}
+
+Result<std::optional<Details>> PostgresReader::details(EventId id) {
+  const auto rows = at_one_moment(
+      {{sql::read_event, Params().add(number(id))}, {sql::event_log, Params().add(number(id))}});
+  if (!rows) return rows.error();
+  auto found = take_details(rows->at(0), rows->at(1));
+  if (!found) return found.error();
+  if (found->empty()) return std::optional<Details>();
+  return std::optional(std::move(found->front()));
+}
+
+Result<std::optional<QueueDocument>> PostgresReader::queue(const std::string& id, std::size_t events) {
+  std::vector<Call> calls;
+  read_records(calls, {id});
+  for (const std::string_view sql : {sql::first_events, sql::first_logs}) {
+    Params params;
+    params.add(std::string_view(id));
+    params.add(static_cast<std::int64_t>(events)).add(static_cast<std::int64_t>(kClaimBytes));
+    calls.push_back({sql, std::move(params)});
+  }
+  const auto rows = at_one_moment(std::move(calls));
+  if (!rows) return rows.error();
+  auto records = take_records(std::span(*rows).first(kRecordCalls));
+  if (!records) return records.error();
+  if (records->empty()) return std::optional<QueueDocument>();
+  auto found = take_details(rows->at(kRecordCalls), rows->at(kRecordCalls + 1));
+  if (!found) return found.error();
+  QueueDocument document = document_of(std::move(records->front()));
+  document.events = std::move(*found);
+  return std::optional(std::move(document));
+}
+
+Result<std::vector<QueueDocument>> PostgresReader::queues() {
+  std::vector<Call> calls;
+  read_records(calls, {});
+  const auto rows = at_one_moment(std::move(calls));
+  if (!rows) return rows.error();
+  auto records = take_records(*rows);
+  if (!records) return records.error();
+  std::vector<QueueDocument> documents;
+  documents.reserve(records->size());
+  for (QueueRecord& record : *records) documents.push_back(document_of(std::move(record)));
+  return documents;
+}
+
+Result<std::vector<Checkpoint>> PostgresReader::checkpoints(const std::string& queue, std::size_t limit) {
+  const auto rows = run_one(sql::read_checkpoints,
+                            Params().add(std::string_view(queue)).add(static_cast<std::int64_t>(limit)));
+  if (!rows) return rows.error();
+  std::vector<Checkpoint> found;
+  for (std::size_t row = 0; row < rows->size(); ++row) found.push_back(read_checkpoint(*rows, row));
+  return found;
+}
+
+Result<std::optional<Recovery>> PostgresReader::recovery(const std::string& queue) {
+  const auto rows = run_one(sql::read_recovery, Params().add(std::string_view(queue)));
+  if (!rows) return rows.error();
+  if (rows->empty()) return std::optional<Recovery>();
+  return std::optional(Recovery{.id = std::string(rows->text(0, 1)),
+                                .queue = std::string(rows->text(0, 0)),
+                                .checkpoint_id = std::string(rows->text(0, 2)),
+                                .events_recovered = rows->number(0, 3),
+                                .started_at = time_point(rows->number(0, 4)),
+                                .completed_at = time_point(rows->number(0, 5)),
+                                .status = std::string(rows->text(0, 6))});
+}
+
+Result<std::vector<FailureGroup>> PostgresReader::failures(const std::optional<std::string>& queue,
+                                                           std::size_t limit) {
+  std::optional<std::string_view> name;
+  if (queue) name = *queue;
+  const auto rows = run_one(sql::read_failures, Params().add(name).add(static_cast<std::int64_t>(limit)));
+  if (!rows) return rows.error();
+  std::vector<FailureGroup> found;
+  for (std::size_t row = 0; row < rows->size(); ++row) {
+    found.push_back({std::string(rows->text(row, 0)), std::string(rows->text(row, 1)), rows->number(row, 2),
+                     time_point(rows->number(row, 3)), time_point(rows->number(row, 4)),
+                     static_cast<EventId>(rows->number(row, 5))});
+  }
+  return found;
+}
+
+Result<std::vector<EventId>> PostgresReader::expired(const std::string& queue, Status status,
+                                                     TimePoint before, std::size_t limit) {
+  Params params;
+  params.add(std::string_view(queue))
+      .add(name_of(status))
+      .add(millis(before))
+      .add(static_cast<std::int64_t>(limit));
+  const auto rows = run_one(sql::expired, std::move(params));
+  if (!rows) return rows.error();
+  std::vector<EventId> found;
+  for (std::size_t row = 0; row < rows->size(); ++row) {
+    found.push_back(static_cast<EventId>(rows->number(row, 0)));
+  }
+  return found;
+}
+
+Result<std::vector<ArchiveFile>> PostgresReader::archive_files() {
+  const auto rows = run_one(sql::read_archive_files);
+  if (!rows) return rows.error();
+  std::vector<ArchiveFile> found;
+  for (std::size_t row = 0; row < rows->size(); ++row) {
+    found.push_back({std::string(rows->text(row, 0)), rows->number(row, 1)});
+  }
+  return found;
+}
+
+Result<Working> PostgresReader::working() {
+  const auto rows = at_one_moment({{sql::read_workers}, {sql::processing}});
+  if (!rows) return rows.error();
+  return take_working(rows->at(0), rows->at(1));
+}
+
+Result<std::int64_t> PostgresReader::holding(const std::string& worker_id, const std::string& queue) {
+  const auto rows =
+      run_one(sql::holding, Params().add(std::string_view(worker_id)).add(std::string_view(queue)));
+  if (!rows) return rows.error();
+  return rows->number(0, 0);
+}
+
+}  // namespace eventq::postgres

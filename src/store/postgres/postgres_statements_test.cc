@@ -1,0 +1,111 @@
+// postgres_statements_test.cc: every statement can be prepared, and is answered by an index whatever the
+// planner knows of the tables: here it knows nothing, and believes that they are empty.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <regex>
+#include <set>
+#include <string>
+
+#include "generated/postgres_sql.h"
+#include "store/conformance/store_conformance.h"
+#include "store/postgres/connection.h"
+#include "support/postgres_cluster.h"
+
+namespace eventq::postgres {
+namespace {
+
+using testing::HasSubstr;
+using testing::Not;
+
+std::string without_comments(std::string_view sql) {
+  std::string text = std::regex_replace(std::string(sql), std::regex("--[^\n]*\n"), "");
+  while (!text.empty() && (text.back() == '\n' || text.back() == ';')) text.pop_back();
+  return text;
+}
+
+bool has_plan(const std::string& statement) {
+  return std::regex_search(statement, std::regex(R"(^\s*(SELECT|INSERT|UPDATE|DELETE|WITH)\b)"));
+}
+
+class PostgresStatementsTest : public testing::Test {
+ protected:
+  // The lines of the plan that is made without a look at the values.
+  std::string plan_of(std::string_view name, std::string_view sql) {
+    const std::string statement = without_comments(sql);
+    must(connection_->script("PREPARE plan_of_" + std::string(name) + " AS " + statement));
+    std::size_t params = 0;
+    const std::regex param(R"(\$(\d+))");
+    for (std::sregex_iterator found(statement.begin(), statement.end(), param), end; found != end; ++found) {
+      params = std::max<std::size_t>(params, std::stoul((*found)[1]));
+    }
+    std::string nulls;
+    for (std::size_t i = 0; i < params; ++i) nulls += i == 0 ? "(NULL" : ", NULL";
+    if (params > 0) nulls += ")";
+    const auto rows =
+        must(connection_->run_one("EXPLAIN (COSTS OFF) EXECUTE plan_of_" + std::string(name) + nulls));
+    std::string plan;
+    for (std::size_t row = 0; row < rows.size(); ++row) plan += std::string(rows.text(row, 0)) + "\n";
+    return plan;
+  }
+
+  const TestDatabase database_;
+  const std::unique_ptr<Connection> connection_ = must(Connection::open(database_.url()));
+};
+
+TEST_F(PostgresStatementsTest, EveryFileStartsWithItsNameAndWhatItIsFor) {
+  for (const auto& [name, text] : sql::kAll) {
+    EXPECT_TRUE(text.starts_with("-- " + std::string(name) + ".sql: ")) << name;
+  }
+}
+
+TEST_F(PostgresStatementsTest, EveryFileButTheScriptsIsOneStatement) {
+  for (const auto& [name, text] : sql::kAll) {
+    if (name == "session" || name == "lock_schema") continue;  // scripts
+    EXPECT_THAT(without_comments(text), Not(HasSubstr(";"))) << name;
+  }
+}
+
+TEST_F(PostgresStatementsTest, NoStatementReadsATableWithoutAnIndexOrMoreOfItThanItNeeds) {
+  // Excepted: whole tables of a few rows (workers, one-row tables), and the counters of all queues.
+  const std::set<std::string_view> excepted = {"drop_workers", "read_count_all", "read_place", "read_time",
+                                               "read_version"};
+  for (const auto& [name, text] : sql::kAll) {
+    if (!has_plan(without_comments(text)) || excepted.contains(name)) continue;
+    const std::string plan = plan_of(name, text);
+    EXPECT_THAT(plan, Not(HasSubstr("Seq Scan"))) << name;
+    EXPECT_THAT(plan, Not(HasSubstr("Bitmap"))) << name;
+    EXPECT_THAT(plan, Not(HasSubstr("Hash Join"))) << name;
+    EXPECT_THAT(plan, Not(HasSubstr("Merge Join"))) << name;
+  }
+}
+
+TEST_F(PostgresStatementsTest, AListLooksAtNoMoreThanItShowsByTheRightIndex) {
+  struct Row {
+    std::string_view name;
+    std::string_view sql;
+    std::string_view look;
+  };
+  const Row rows[] = {
+      {"list_all", sql::list_all, "event_body_pkey on event_body\n%Index Cond: (id > $1)"},
+      {"list_live", sql::list_live, "event_queue_pkey on event_queue\n%Index Cond: (id > $1)"},
+      {"list_queue", sql::list_queue,
+       "event_queue_live on event_queue\n%Index Cond: ((queue = $3) AND (id > $1))"},
+      {"list_archived", sql::list_archived, "event_archive_pkey on event_archive\n%Index Cond: (id > $1)"},
+      {"list_rare", sql::list_rare,
+       "event_archive_status on event_archive\n%Index Cond: ((status = $3) AND (id > $1))"},
+      {"list_correlation", sql::list_correlation,
+       "event_body_correlation on event_body\n%Index Cond: ((correlation_id = $3) AND (id > $1))"},
+      {"oldest_pending", sql::oldest_pending, "event_queue_live on event_queue\n%Index Cond: (queue = $1)"},
+  };
+  for (const Row& row : rows) {
+    std::string plan = plan_of(row.name, row.sql);
+    plan = std::regex_replace(plan, std::regex("\n *(-> *)?"), "\n%");
+    EXPECT_THAT(plan, HasSubstr("\n%Limit\n%Index Scan using " + std::string(row.look))) << row.name;
+    EXPECT_THAT(plan, Not(HasSubstr("Sort"))) << row.name;
+  }
+}
+
+}  // namespace
+}  // namespace eventq::postgres

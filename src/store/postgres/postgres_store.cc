@@ -1,0 +1,69 @@
+// postgres_store.cc: see postgres_store.h.
+#include "store/postgres/postgres_store.h"
+
+#include <utility>
+
+#include "generated/postgres_sql.h"
+#include "store/postgres/link.h"
+#include "store/postgres/postgres_reader.h"
+#include "store/postgres/postgres_transaction.h"
+#include "store/postgres/session.h"
+
+namespace eventq::postgres {
+namespace {
+
+class ThisStore final : public PostgresStore {
+ public:
+  ThisStore(std::string url, Place place, const Clock* clock) : url_(std::move(url)), link_(url_) {
+    session_.place = place;
+    session_.clock = clock;
+  }
+
+  [[nodiscard]] bool shared() const override { return true; }
+
+  Result<std::unique_ptr<Transaction>> begin(std::optional<TimePoint> now) override {
+    const bool used = session_.connection && !session_.connection->broken();
+    if (auto done = link_.connect(session_.connection); !done) return done.error();
+    auto begun = PostgresTransaction::begin(session_, now);
+    if (begun || !used || !session_.connection->broken()) return begun;
+    // It was lost since the last transaction, and nothing had been asked of it.
+    if (auto done = link_.connect(session_.connection); !done) return done.error();
+    return PostgresTransaction::begin(session_, now);
+  }
+
+  Result<std::unique_ptr<Reader>> reader() override {
+    return std::unique_ptr<Reader>(std::make_unique<PostgresReader>(url_));
+  }
+
+  Result<StoreSizes> sizes() override {
+    if (auto done = link_.connect(session_.connection); !done) return done.error();
+    const auto rows = session_.connection->run_one(sql::read_sizes);
+    if (!rows) return rows.error();
+    return StoreSizes{rows->number(0, 0), 0, Upkeep{Millis(rows->number(0, 1)), rows->number(0, 2)}};
+  }
+
+  Result<void> allow_later(bool allowed) override {
+    session_.later_allowed = allowed;
+    return {};
+  }
+
+  // The database tidies up by itself.
+  Result<void> tidy() override { return {}; }
+
+  void interrupt(bool interrupted) override { link_.interrupt(interrupted); }
+
+ private:
+  // Set in the constructor, never changed.
+  const std::string url_;
+
+  Link link_;
+  Session session_;
+};
+
+}  // namespace
+
+std::unique_ptr<PostgresStore> make_store(std::string url, Place place, const Clock* clock) {
+  return std::make_unique<ThisStore>(std::move(url), place, clock);
+}
+
+}  // namespace eventq::postgres

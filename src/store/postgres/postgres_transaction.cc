@@ -1,0 +1,481 @@
+// postgres_transaction.cc: see postgres_transaction.h.
+#include "store/postgres/postgres_transaction.h"
+
+#include <algorithm>
+#include <cstdint>
+#include <iterator>
+
+#include "base/assert.h"
+#include "generated/postgres_sql.h"
+#include "model/names.h"
+#include "model/tags.h"
+#include "store/postgres/rows.h"
+
+namespace eventq::postgres {
+namespace {
+
+constexpr TimePoint kEndOfTime{Millis(INT64_MAX)};
+
+// Its row was locked when it was loaded, so this is our bug.
+Error guard_failed(EventId id) {
+  return {ErrorCode::internal, "Event " + std::to_string(number(id)) + " changed under its own transaction.",
+          ""};
+}
+
+// It was read without a lock, as the head of a line is.
+Error overtaken(EventId id) {
+  return {ErrorCode::unavailable,
+          "Event " + std::to_string(number(id)) +
+              " was changed by another server meanwhile; nothing was changed. Try again.",
+          ""};
+}
+
+// The changing part of an event.
+void copy_state(const Event& from, Event& to) {
+  to.status = from.status;
+  to.attempts = from.attempts;
+  to.retry_count = from.retry_count;
+  to.unreported = from.unreported;
+  to.worker_id = from.worker_id;
+  to.due_at = from.due_at;
+  to.picked_at = from.picked_at;
+  to.updated_at = from.updated_at;
+  to.superseded_by = from.superseded_by;
+}
+
+bool fits(const Stored& stored, const EndedFilter& filter) {
+  const Event& event = stored.event;
+  if (!filter.pattern.empty() && event.pattern != filter.pattern) return false;
+  if (filter.cause && stored.cause != *filter.cause) return false;
+  return has_any(event.tags, filter.tags);
+}
+
+std::vector<std::string> names_of(std::vector<Status> statuses) {
+  if (statuses.empty()) {
+    statuses = {Status::completed, Status::completed_with_errors, Status::failed, Status::superseded,
+                Status::cancelled};
+  }
+  std::vector<std::string> names;
+  for (const Status status : statuses) names.emplace_back(name_of(status));
+  return names;
+}
+
+// Behind the gate, so that nobody changes queues any more once their version is read.
+void begin_with(std::vector<Call>& calls, std::string_view gate) {
+  calls.push_back({sql::begin});
+  calls.push_back({gate});
+  calls.push_back({sql::read_time});
+}
+
+}  // namespace
+
+Result<std::unique_ptr<Transaction>> PostgresTransaction::begin(Session& session,
+                                                                std::optional<TimePoint> now) {
+  std::vector<Call> calls;
+  begin_with(calls, sql::gate_shared);
+  auto rows = session.connection->run(std::move(calls));
+  if (!rows) {
+    // Without it, the next one could not begin.
+    if (!session.connection->broken()) (void)session.connection->run_one(sql::rollback);
+    return rows.error();
+  }
+  const Rows& time = rows->back();
+  if (time.empty()) return corrupt_row("no version of its queues");
+  if (!now) now = session.clock != nullptr ? session.clock->now() : time_point(time.number(0, 0));
+  return std::unique_ptr<Transaction>(new PostgresTransaction(session, *now, time.number(0, 1)));
+}
+
+PostgresTransaction::PostgresTransaction(Session& session, TimePoint now, std::int64_t news_version)
+    : session_(session), now_(now), news_version_(news_version) {}
+
+// A connection that cannot even roll back is broken, and with it the transaction is gone.
+PostgresTransaction::~PostgresTransaction() {
+  if (open_ && !session_.connection->broken()) (void)session_.connection->run_one(sql::rollback);
+}
+
+Result<std::vector<Rows>> PostgresTransaction::run(std::vector<Call> calls) {
+  return session_.connection->run(std::move(calls));
+}
+
+// Two that each wait for the other's end of sharing would wait for ever, so it begins anew.
+Result<void> PostgresTransaction::begin_alone() {
+  std::vector<Call> calls;
+  calls.push_back({sql::rollback});
+  begin_with(calls, sql::gate_alone);
+  auto rows = run(std::move(calls));
+  if (!rows) return rows.error();
+  if (rows->back().empty()) return corrupt_row("no version of its queues");
+  news_version_ = rows->back().number(0, 1);
+  alone_ = true;
+  return {};
+}
+
+Result<Rows> PostgresTransaction::run_one(std::string_view sql, Params params) {
+  std::vector<Call> calls;
+  calls.push_back({sql, std::move(params)});
+  auto rows = run(std::move(calls));
+  if (!rows) return rows.error();
+  return std::move(rows->front());
+}
+
+Result<std::vector<Rows>> PostgresTransaction::flush_and_run(std::vector<Call> calls) {
+  std::vector<Call> all;
+  flush(all);
+  const auto flushed = std::ssize(all);
+  std::move(calls.begin(), calls.end(), std::back_inserter(all));
+  auto rows = run(std::move(all));
+  if (rows) rows->erase(rows->begin(), rows->begin() + flushed);
+  return rows;
+}
+
+Result<Rows> PostgresTransaction::read(std::string_view sql, Params params) {
+  std::vector<Call> calls;
+  calls.push_back({sql, std::move(params)});
+  auto rows = flush_and_run(std::move(calls));
+  if (!rows) return rows.error();
+  return std::move(rows->front());
+}
+
+// What event_queue.ready says of a live event.
+std::int64_t PostgresTransaction::readiness(const Stored& stored) const {
+  if (stored.line == Line::behind) return kBehind;
+  return stored.event.due_at <= now_ ? kReady : kWaiting;
+}
+
+Result<std::int64_t> PostgresTransaction::next_event_number() {
+  if (event_numbers_.empty()) {
+    if (auto done = draw_event_numbers(1); !done) return done.error();
+  }
+  const std::int64_t number = event_numbers_.front();
+  event_numbers_.pop_front();
+  return number;
+}
+
+Result<void> PostgresTransaction::draw_event_numbers(std::size_t wanted) {
+  auto rows = run_one(sql::draw_event_numbers, std::move(Params().add(static_cast<std::int64_t>(wanted))));
+  if (!rows) return rows.error();
+  take_event_numbers(*rows);
+  return {};
+}
+
+void PostgresTransaction::take_event_numbers(const Rows& rows) {
+  for (std::size_t row = 0; row < rows.size(); ++row) {
+    event_numbers_.push_back(rows.number(row, 0) * session_.place.of + session_.place.place);
+  }
+}
+
+void PostgresTransaction::take_log_numbers(const Rows& rows) {
+  for (std::size_t row = 0; row < rows.size(); ++row) log_numbers_.push_back(rows.number(row, 0));
+}
+
+Result<void> PostgresTransaction::insert(std::span<Stored> events) {
+  if (event_numbers_.size() < events.size()) {
+    if (auto done = draw_event_numbers(events.size() - event_numbers_.size()); !done) return done;
+  }
+  for (Stored& stored : events) {
+    Event& event = stored.event;
+    auto id = next_event_number();
+    if (!id) return id.error();
+    event.id = static_cast<EventId>(*id);
+    stored.turn = *id;
+    stored.archived = false;
+    stored.ready = readiness(stored) == kReady;
+    stored.line_before = stored.line;
+    stored.guard = {event.status, event.attempts, event.worker_id};
+    known_.insert_or_assign(event.id, Known{stored, true, true, false, std::nullopt});
+    changed_.insert(event.id);
+    if (stored.ready) made_ready_.insert(event.id);
+    note_waiting(stored);
+    event_ids_.insert_or_assign(event.event_id, event.id);
+    move_in_line(event, Line::none, stored.line);
+    note_pending(event, event.status == Status::pending);
+    count(event.queue, event.status, 1);
+  }
+  return {};
+}
+
+Result<std::optional<EventId>> PostgresTransaction::find(std::string_view event_id) {
+  if (const auto found = event_ids_.find(event_id); found != event_ids_.end()) return found->second;
+  std::vector<Call> calls;
+  lock(calls, {event_id_name(event_id)});
+  const std::vector<std::string> wanted{std::string(event_id)};
+  calls.push_back({sql::find_event, std::move(Params().add(std::span(wanted)))});
+  auto rows = run(std::move(calls));
+  if (!rows) return rows.error();
+  std::optional<EventId>& found = event_ids_[std::string(event_id)];
+  if (!rows->back().empty()) found = static_cast<EventId>(rows->back().number(0, 1));
+  return found;
+}
+
+Result<std::vector<std::optional<Stored>>> PostgresTransaction::load(std::span<const EventId> ids,
+                                                                     Part part) {
+  std::vector<EventId> missing;
+  for (const EventId id : ids) {
+    const auto found = known_.find(id);
+    const bool enough =
+        found != known_.end() && (part == Part::head ? found->second.locked : found->second.whole);
+    if (!enough) missing.push_back(id);
+  }
+  if (!missing.empty()) {
+    auto done = part == Part::head ? lock_and_load(std::move(missing)) : read_whole(missing);
+    if (!done) return done.error();
+  }
+  std::vector<std::optional<Stored>> loaded;
+  loaded.reserve(ids.size());
+  for (const EventId id : ids) {
+    const auto found = known_.find(id);
+    const bool there = found != known_.end() && !found->second.removed;
+    loaded.push_back(there ? std::optional(part == Part::head ? head_of(found->second) : found->second.stored)
+                           : std::nullopt);
+  }
+  return loaded;
+}
+
+Result<std::vector<LogEntry>> PostgresTransaction::log(EventId id) {
+  auto rows = read(sql::event_log, std::move(Params().add(number(id))));
+  if (!rows) return rows.error();
+  return read_log(*rows);
+}
+
+Result<void> PostgresTransaction::save(std::span<Stored> events) {
+  std::vector<EventId> unknown;
+  for (const Stored& stored : events) {
+    const auto found = known_.find(stored.event.id);
+    if (found == known_.end() || !found->second.locked) unknown.push_back(stored.event.id);
+  }
+  if (!unknown.empty()) {
+    if (auto done = lock_and_load(unknown); !done) return done;
+  }
+  for (Stored& stored : events) {
+    const EventId id = stored.event.id;
+    const auto found = known_.find(id);
+    const bool was_free = std::find(unknown.begin(), unknown.end(), id) != unknown.end();
+    if (was_free && found != known_.end() &&
+        (!found->second.locked || found->second.stored.guard != stored.guard)) {
+      return overtaken(id);
+    }
+    if (auto done = save_one(stored); !done) return done;
+  }
+  return {};
+}
+
+Result<void> PostgresTransaction::save_one(Stored& saved) {
+  const EventId id = saved.event.id;
+  const auto found = known_.find(id);
+  if (found == known_.end() || found->second.removed) return guard_failed(id);
+  Stored& stored = found->second.stored;
+  Event& event = stored.event;
+  if (saved.guard != stored.guard) return guard_failed(id);
+
+  // In the archive nobody has a turn, so whoever comes back from there has the first one again.
+  std::int64_t turn = stored.archived ? number(id) : stored.turn;
+  if (stored.line == Line::behind && saved.line == Line::head) {
+    auto last = next_event_number();
+    if (!last) return last.error();
+    turn = *last;
+  }
+  const bool was_ready = stored.ready && turn == stored.turn;
+  const Status before = event.status;
+  const std::string cause = saved.event.status == Status::failed ? saved.cause : "";
+  if (before == Status::failed) causes_[{event.queue, stored.cause}] -= 1;
+  if (saved.event.status == Status::failed) causes_[{event.queue, cause}] += 1;
+  copy_state(saved.event, event);
+  move_in_line(event, stored.line, saved.line);
+  count(event.queue, before, -1);
+  count(event.queue, event.status, 1);
+  note_pending(event, event.status == Status::pending);
+
+  stored.cause = cause;
+  stored.line = saved.line;
+  stored.line_before = saved.line;
+  stored.turn = turn;
+  stored.archived = has_ended(event.status);
+  stored.ready = !stored.archived && readiness(stored) == kReady;
+  stored.guard = {event.status, event.attempts, event.worker_id};
+  changed_.insert(id);
+  if (stored.ready && !was_ready) made_ready_.insert(id);
+  note_waiting(stored);
+
+  saved.guard = stored.guard;
+  saved.archived = stored.archived;
+  saved.ready = stored.ready;
+  saved.line_before = stored.line;
+  saved.turn = stored.turn;
+  return {};
+}
+
+// Keeps lines_ in step.
+void PostgresTransaction::move_in_line(const Event& event, Line from, Line to) {
+  if (from == to) return;
+  const auto found = lines_.find({event.queue, event.ordering_key});
+  if (found == lines_.end()) return;
+  KnownLine& line = found->second;
+  if (from == Line::head) line.head.reset();
+  if (from == Line::behind && line.first_behind == event.id) {
+    line.first_behind.reset();
+    line.first_behind_known = false;
+  }
+  if (to == Line::head) line.head = event.id;
+  if (to == Line::behind && line.first_behind_known) {
+    line.first_behind = std::min(line.first_behind.value_or(event.id), event.id);
+  }
+}
+
+// Keeps superseded_ in step.
+void PostgresTransaction::note_pending(const Event& event, bool pending) {
+  if (event.supersede_key.empty()) return;
+  const auto found = superseded_.find({event.queue, event.supersede_key});
+  if (found == superseded_.end()) return;
+  if (pending) {
+    found->second.insert(event.id);
+  } else {
+    found->second.erase(event.id);
+  }
+}
+
+// What waits for a time is in the sight of next_due(), wherever that begins.
+void PostgresTransaction::note_waiting(const Stored& stored) {
+  if (stored.archived || ready_code(stored) != kWaiting) return;
+  session_.due_start.first = std::min(session_.due_start.first, millis(stored.event.due_at));
+}
+
+void PostgresTransaction::count(const std::string& queue, Status status, std::int64_t change) {
+  counts_[{queue, status}] += change;
+}
+
+Result<void> PostgresTransaction::remove(std::span<const Stored> events) {
+  std::vector<EventId> ids;
+  for (const Stored& stored : events) ids.push_back(stored.event.id);
+  if (auto done = load(ids, Part::head); !done) return done.error();
+  for (const Stored& stored : events) {
+    EVENTQ_ASSERT(stored.archived && stored.line == Line::none);
+    const EventId id = stored.event.id;
+    const auto found = known_.find(id);
+    if (found == known_.end() || found->second.removed || found->second.stored.guard != stored.guard) {
+      return guard_failed(id);
+    }
+    const Event& event = found->second.stored.event;
+    found->second.removed = true;
+    changed_.insert(id);
+    event_ids_.insert_or_assign(event.event_id, std::nullopt);
+    count(event.queue, event.status, -1);
+    if (event.status == Status::failed) causes_[{event.queue, found->second.stored.cause}] -= 1;
+  }
+  return {};
+}
+
+Result<void> PostgresTransaction::append(std::span<LogEntry> entries) {
+  if (log_numbers_.size() < entries.size()) {
+    const auto wanted = static_cast<std::int64_t>(entries.size() - log_numbers_.size());
+    auto rows = run_one(sql::draw_log_numbers, std::move(Params().add(wanted)));
+    if (!rows) return rows.error();
+    take_log_numbers(*rows);
+  }
+  for (LogEntry& entry : entries) {
+    entry.id = static_cast<LogId>(log_numbers_.front());
+    log_numbers_.pop_front();
+    entries_.push_back(entry);
+  }
+  return {};
+}
+
+Result<std::vector<Stored>> PostgresTransaction::promote(std::size_t limit) {
+  std::vector<Call> calls;
+  calls.push_back({sql::due, std::move(Params().add(millis(now_)).add(static_cast<std::int64_t>(limit)))});
+  redraw_log_numbers(calls, 0);
+  auto rows = flush_and_run(std::move(calls));
+  if (!rows) return rows.error();
+  take_log_numbers(rows->back());
+  std::vector<Stored> promoted;
+  promoted.reserve(rows->front().size());
+  for (std::size_t row = 0; row < rows->front().size(); ++row) {
+    auto stored = read_event(rows->front(), row, Part::head);
+    if (!stored) return stored.error();
+    Known& known = take_known(std::move(*stored), Part::head, true);
+    known.stored.ready = true;
+    changed_.insert(known.stored.event.id);
+    made_ready_.insert(known.stored.event.id);
+    promoted.push_back(known.stored);
+  }
+  return promoted;
+}
+
+Result<std::optional<TimePoint>> PostgresTransaction::next_due() {
+  DueStart& start = session_.due_start;
+  const bool from_start = start.pace.from_start(steady_now());
+  auto rows = read(sql::next_due, std::move(Params().add(from_start ? INT64_MIN : start.first)));
+  if (!rows) return rows.error();
+  if (from_start) start.pace.note_look(Millis(rows->number(0, 1)), steady_now());
+  if (rows->is_null(0, 0)) return std::optional<TimePoint>();
+  start.first = rows->number(0, 0);
+  return std::optional(time_point(start.first));
+}
+
+Result<Ended> PostgresTransaction::ended(const EndedFilter& filter) {
+  const std::vector<std::string> statuses = names_of(filter.statuses);
+  const TimePoint from = filter.after ? filter.after->ended_at : filter.from.value_or(TimePoint());
+  auto rows = read(sql::ended, std::move(Params()
+                                             .add(std::string_view(filter.queue))
+                                             .add(std::span(statuses))
+                                             .add(millis(from))
+                                             .add(millis(filter.to.value_or(kEndOfTime)))
+                                             .add(static_cast<std::int64_t>(limits::kReplay))
+                                             .add(filter.after ? number(filter.after->id) : 0)));
+  if (!rows) return rows.error();
+  Ended ended;
+  std::size_t bytes = 0;
+  std::optional<EndedPlace> last;
+  constexpr std::size_t kAtOnce = 100;  // whole events in memory
+  for (std::size_t row = 0; row < rows->size();) {
+    std::vector<EventId> ids;
+    for (std::size_t i = row; i < std::min(row + kAtOnce, rows->size()); ++i) {
+      ids.push_back(static_cast<EventId>(rows->number(i, 1)));
+    }
+    auto loaded = load(ids, Part::whole);
+    if (!loaded) return loaded.error();
+    for (std::optional<Stored>& stored : *loaded) {
+      if (ended.events.size() >= filter.limit || bytes >= kClaimBytes) {
+        ended.next = last;
+        return ended;
+      }
+      last = EndedPlace{time_point(rows->number(row, 0)), static_cast<EventId>(rows->number(row, 1))};
+      ++row;
+      if (!stored || !stored->archived || !fits(*stored, filter)) continue;
+      bytes += stored->event.payload.size();
+      ended.events.push_back(std::move(*stored));
+    }
+  }
+  if (rows->size() == limits::kReplay) ended.next = last;
+  return ended;
+}
+
+Result<std::vector<Stored>> PostgresTransaction::holding_line(std::string_view queue, std::size_t limit) {
+  auto rows = read(sql::holding_line, std::move(Params().add(queue).add(static_cast<std::int64_t>(limit))));
+  if (!rows) return rows.error();
+  std::vector<EventId> ids;
+  for (std::size_t row = 0; row < rows->size(); ++row)
+    ids.push_back(static_cast<EventId>(rows->number(row, 0)));
+  auto loaded = load(ids, Part::head);
+  if (!loaded) return loaded.error();
+  std::vector<Stored> events;
+  for (std::optional<Stored>& stored : *loaded) {
+    if (stored && stored->archived && stored->line == Line::head) events.push_back(std::move(*stored));
+  }
+  return events;
+}
+
+Result<void> PostgresTransaction::commit(Sync sync) {
+  EVENTQ_ASSERT(open_);
+  std::vector<Call> calls;
+  if (sync == Sync::later && session_.later_allowed) calls.push_back({sql::commit_later});
+  flush(calls);
+  flush_counts(calls);
+  flush_counters(calls);
+  auto done = session_.connection->commit(std::move(calls));
+  if (!done) return done;
+  open_ = false;
+  note_made_ready();
+  return {};
+}
+
+}  // namespace eventq::postgres

@@ -1,0 +1,228 @@
+// postgres_transaction.h: Transaction on a connection of its Store, with few round trips.
+//
+// Writes are buffered and go out as one statement per kind: with the next read that may depend on them, or
+// with COMMIT. plan() fetches and locks in one round trip what the caller will look at. What the transaction
+// knows of an event is kept here, so that loading it again costs nothing.
+//
+// Locks, in this order, so that planned transactions know no deadlock: the gate (25968), shared or alone;
+// names (25969), by hash; rows, by id; claims, which never wait.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <deque>
+#include <map>
+#include <memory>
+#include <optional>
+#include <set>
+#include <span>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+#include <utility>
+#include <vector>
+
+#include "store/postgres/connection.h"
+#include "store/postgres/known.h"
+#include "store/postgres/session.h"
+#include "store/store.h"
+
+namespace eventq::postgres {
+
+// Names to lock; see pg_advisory_xact_lock(25969, hashtext(name)).
+std::string line_name(std::string_view queue, std::string_view key);
+std::string supersede_name(std::string_view queue, std::string_view key);
+std::string correlation_name(std::string_view id);
+std::string event_id_name(std::string_view event_id);
+std::string key_name(std::string_view idempotency_key);
+std::string limit_name(std::string_view queue);
+
+class PostgresTransaction final : public Transaction {
+ public:
+  // `now` replaces the session's clock. REQUIRES: session.connection is there and not broken.
+  static Result<std::unique_ptr<Transaction>> begin(Session& session, std::optional<TimePoint> now);
+  ~PostgresTransaction() override;  // rolls back what was not committed
+  PostgresTransaction(const PostgresTransaction&) = delete;
+  PostgresTransaction& operator=(const PostgresTransaction&) = delete;
+
+  // postgres_transaction.cc
+  TimePoint now() const override { return now_; }
+  Result<void> insert(std::span<Stored> events) override;
+  Result<std::optional<EventId>> find(std::string_view event_id) override;
+  Result<std::vector<std::optional<Stored>>> load(std::span<const EventId> ids, Part part) override;
+  Result<std::vector<LogEntry>> log(EventId id) override;
+  Result<void> save(std::span<Stored> events) override;
+  Result<void> remove(std::span<const Stored> events) override;
+  Result<void> append(std::span<LogEntry> entries) override;
+  Result<std::vector<Stored>> promote(std::size_t limit) override;
+  Result<std::optional<TimePoint>> next_due() override;
+  Result<Ended> ended(const EndedFilter& filter) override;
+  Result<std::vector<Stored>> holding_line(std::string_view queue, std::size_t limit) override;
+  Result<void> commit(Sync sync) override;
+
+  // postgres_plan.cc
+  Result<void> plan(const Plan& plan) override;
+  Result<std::optional<Stored>> head_of_line(std::string_view queue, std::string_view key) override;
+  Result<std::optional<Stored>> first_behind(std::string_view queue, std::string_view key) override;
+  Result<std::vector<EventId>> with_supersede_key(std::string_view queue, std::string_view key) override;
+
+  // postgres_claim.cc
+  Result<std::vector<Stored>> claim(const Selector& selector, std::size_t limit) override;
+
+  // postgres_queues.cc
+  Result<std::vector<QueueRecord>> news() override;
+  Result<std::optional<QueueRecord>> current(std::string_view queue) override;
+  Result<std::optional<KeyRecord>> find_key(std::string_view key) override;
+  Result<void> put_key(const KeyRecord& record) override;
+  Result<std::size_t> purge_keys(TimePoint created_before, std::size_t limit) override;
+  Result<std::optional<CorrelationRow>> find_correlation(std::string_view id) override;
+  Result<void> put_correlation(const CorrelationRow& row) override;
+  Result<void> put_queue(const QueueRow& row) override;
+  Result<void> add_queue(const QueueRow& row) override;
+  Result<void> add_totals(std::string_view queue, const Totals& change,
+                          std::optional<EventId> last_completed) override;
+  Result<void> add_failed_in_hour(std::int64_t hour, std::int64_t events) override;
+  Result<void> put_checkpoint(const Checkpoint& checkpoint) override;
+  Result<std::optional<Checkpoint>> find_checkpoint(std::string_view id) override;
+  Result<void> put_recovery(const Recovery& recovery) override;
+  Result<void> add_worker(const WorkerRow& change) override;
+  Result<void> put_archive_file(const ArchiveFile& file) override;
+  Result<std::optional<TimePoint>> oldest_pending(std::string_view queue) override;
+  Result<Recalled> recall(std::vector<std::string>& mended) override;
+  Result<void> probe() override;
+
+ private:
+  using Keyed = Plan::Keyed;
+
+  // A line as this transaction left it.
+  struct KnownLine {
+    std::optional<EventId> head;
+    std::optional<EventId> first_behind;
+    bool first_behind_known = true;
+  };
+
+  // Events fetched for the claims of one selector, in order.
+  struct Pool {
+    std::size_t planned = 0;  // events that claims may still ask for
+    bool exhausted = false;   // there were no more
+    std::vector<EventId> events;
+    ReadyPlace last{INT64_MAX, INT64_MIN};  // of them, when they were fetched; nothing comes before this one
+  };
+
+  struct QueueChange {
+    QueueRow row;
+    bool replaces = false;  // put, not added
+  };
+
+  struct TotalsChange {
+    Totals change;
+    std::string checkpoint_id;  // event_id of the last event completed; empty: none was
+  };
+
+  PostgresTransaction(Session& session, TimePoint now, std::int64_t news_version);
+
+  Result<void> begin_alone();
+
+  // Round trips.
+  Result<std::vector<Rows>> run(std::vector<Call> calls);
+  Result<Rows> run_one(std::string_view sql, Params params = {});
+  // The same behind a flush of the buffers; returns the rows of `calls` only.
+  Result<std::vector<Rows>> flush_and_run(std::vector<Call> calls);
+  Result<Rows> read(std::string_view sql, Params params = {});  // flush_and_run() of one call
+
+  // Adds a call that locks these names, unless all of them are held already.
+  void lock(std::vector<Call>& calls, std::vector<std::string> names);
+
+  // postgres_flush.cc: adds the calls that write what is buffered, and empties the buffers.
+  void flush(std::vector<Call>& calls);
+  void flush_events(std::vector<Call>& calls);
+  void flush_log(std::vector<Call>& calls);
+  void flush_counts(std::vector<Call>& calls);  // with COMMIT only
+
+  // postgres_queues.cc, called by plan(), flush() and commit():
+  // adds the calls that fetch the planned keys and correlations (also those that the bodies of plan.changes
+  // name), and takes their rows, as many as there were calls;
+  void plan_queues(const Plan& plan, std::vector<Call>& calls);
+  Result<void> planned_queues(const Plan& plan, std::span<const Rows> rows);
+  // adds the calls that write what is buffered and may be read again in this transaction;
+  void flush_queues(std::vector<Call>& calls);
+  // and those that only COMMIT needs: counters that others write, in an order that everybody keeps.
+  void flush_counters(std::vector<Call>& calls);
+  void flush_correlations(std::vector<Call>& calls);
+  Result<void> take_keys(const std::vector<std::string>& asked, const Rows& rows);
+  void take_correlations(const std::vector<std::string>& asked, const Rows& rows);
+  Result<void> take_current(const std::vector<std::string>& asked, std::span<const Rows> rows);
+
+  // postgres_plan.cc
+  Result<bool> needs_to_be_alone(const Plan& plan, std::size_t names);
+  Result<void> lock_and_load(std::vector<EventId> ids);
+  Result<void> read_whole(const std::vector<EventId>& ids);
+  Result<void> take_event_ids(const Plan& plan, const Rows& rows);
+  Result<void> take_planned_lines(const Plan& plan, const Rows& rows);
+  Result<void> read_existing(const Plan& plan);
+  Result<void> take_rows(const Rows& rows, Part part, bool locked);
+  Known& take_known(Stored stored, Part part, bool locked);
+  Result<void> know_line(const Keyed& line);
+  Result<void> take_lines(const Rows& rows);
+  Result<std::optional<Stored>> head_known(std::optional<EventId> id);
+  // Numbers for entries must be younger than the locks on their events: draws those anew that are left.
+  void redraw_log_numbers(std::vector<Call>& calls, std::size_t more);
+
+  // postgres_transaction.cc
+  Result<void> save_one(Stored& saved);
+  [[nodiscard]] std::int64_t readiness(const Stored& stored) const;
+  void move_in_line(const Event& event, Line from, Line to);
+  void note_pending(const Event& event, bool pending);
+  void note_waiting(const Stored& stored);
+  void count(const std::string& queue, Status status, std::int64_t change);
+  Result<std::int64_t> next_event_number();
+  Result<void> draw_event_numbers(std::size_t wanted);
+  void take_event_numbers(const Rows& rows);
+  void take_log_numbers(const Rows& rows);
+
+  // postgres_claim.cc
+  Result<void> fetch(const Selector& selector, Pool& pool, std::size_t wanted);
+  Result<std::vector<Rows>> look(const Selector& selector, std::size_t wanted, const ReadyPlace& from);
+  [[nodiscard]] std::vector<EventId> candidates(const Selector& selector, const Pool& pool) const;
+  [[nodiscard]] ReadyPlace place_of(EventId id) const;
+  [[nodiscard]] bool hides_ready() const;
+  void note_made_ready();
+
+  Session& session_;
+  const TimePoint now_;
+  std::int64_t news_version_;  // of queue_news when it began
+  bool open_ = true;
+  bool alone_ = false;            // then no name needs a lock
+  std::set<std::string> locked_;  // names
+
+  std::unordered_map<EventId, Known> known_;
+  std::set<EventId> changed_;                                             // of known_, to be flushed
+  std::map<std::string, std::optional<EventId>, std::less<>> event_ids_;  // as find() answers
+  std::map<Keyed, KnownLine> lines_;
+  std::map<Keyed, std::set<EventId>> superseded_;  // as with_supersede_key() answers
+  std::map<Session::SelectorKey, Pool> pools_;
+  std::set<EventId> made_ready_;                                        // by this transaction
+  std::vector<LogEntry> entries_;                                       // to be flushed
+  std::map<std::pair<std::string, Status>, std::int64_t> counts_;       // changes, written with COMMIT
+  std::map<std::pair<std::string, std::string>, std::int64_t> causes_;  // likewise; queue, cause
+  std::deque<std::int64_t> event_numbers_;                              // drawn, not used yet
+  std::deque<std::int64_t> log_numbers_;
+
+  // Buffers of postgres_queues.cc. A key or correlation that is known needs no read.
+  std::map<std::string, std::optional<KeyRecord>, std::less<>> keys_;
+  std::set<std::string, std::less<>> changed_keys_;  // of keys_, to be flushed
+  std::map<std::string, std::optional<CorrelationRow>, std::less<>> correlations_;
+  std::set<std::string, std::less<>> changed_correlations_;
+  std::vector<Call> other_writes_;  // checkpoints, recoveries, archive files: few
+  // Written with COMMIT.
+  std::map<std::string, TotalsChange> totals_;                              // by queue
+  std::map<std::int64_t, std::int64_t> failed_hours_;                       // by hour
+  std::map<std::string, WorkerRow> workers_;                                // changes, by id
+  std::map<std::string, QueueChange> queue_changes_;                        // by id
+  std::map<std::string, std::optional<QueueRecord>, std::less<>> current_;  // as current() answers
+  bool asked_for_current_ = false;                                          // of a queue that was not planned
+  std::map<std::string, std::optional<TimePoint>, std::less<>>
+      oldest_;  // as oldest_pending() answers; none after a flush
+};
+
+}  // namespace eventq::postgres

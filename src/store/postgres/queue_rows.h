@@ -1,0 +1,24 @@
+// queue_rows.h: queues with their counters, read in three statements; and workers.
+#pragma once
+
+#include <cstddef>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "store/postgres/connection.h"
+#include "store/store.h"
+
+namespace eventq::postgres {
+
+// Adds the calls that read some queues, or all when none is named.
+void read_records(std::vector<Call>& calls, const std::vector<std::string>& queues);
+inline constexpr std::size_t kRecordCalls = 3;
+
+// Takes the rows of those calls. By name.
+Result<std::vector<QueueRecord>> take_records(std::span<const Rows> rows);
+
+// The rows of read_workers.sql and processing.sql.
+Result<Working> take_working(const Rows& workers, const Rows& processing);
+
+}  // namespace eventq::postgres

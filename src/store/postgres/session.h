@@ -1,0 +1,78 @@
+// session.h: what the transactions of one PostgresStore share: its connection, and what it remembers between
+// them.
+#pragma once
+
+#include <algorithm>
+#include <chrono>
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "base/steady.h"
+#include "eventq/clock.h"
+#include "store/postgres/connection.h"
+#include "store/postgres/postgres_store.h"
+
+namespace eventq::postgres {
+
+// An event's place among the ready ones: the highest priority first, then the lowest turn.
+struct ReadyPlace {
+  std::int64_t priority = 0;
+  std::int64_t turn = 0;
+  [[nodiscard]] bool before(const ReadyPlace& other) const {
+    return priority != other.priority ? priority > other.priority : turn < other.turn;
+  }
+  friend bool operator==(const ReadyPlace&, const ReadyPlace&) = default;
+};
+
+// How often a look begins at the start of an index. While somebody's old snapshot keeps there what is long
+// gone, such a look wades through all of it; then most begin where the last one found something.
+struct Pace {
+  int slow_looks = 0;      // from the start, in a row
+  SteadyTime next_look{};  // from the start, once they are slow
+
+  [[nodiscard]] bool from_start(SteadyTime now) const { return slow_looks < kSlowLooks || now >= next_look; }
+  void note_look(Millis took, SteadyTime now) {
+    slow_looks = took < kSlowLook ? 0 : std::min(slow_looks + 1, kSlowLooks);
+    next_look = now + std::min<Millis>(kRestMax, kRestFactor * took);
+  }
+
+  static constexpr int kSlowLooks = 3;
+  static constexpr Millis kSlowLook{5};
+  // One in ten is worth its time, and one a second is owed to what others put before the place.
+  static constexpr int kRestFactor = 10;
+  static constexpr std::chrono::seconds kRestMax{1};
+};
+
+// Where the claims of one selector begin.
+struct ClaimStart {
+  std::optional<ReadyPlace> first;  // what the last look found first
+  Pace pace;
+};
+
+// Where next_due() begins.
+struct DueStart {
+  std::int64_t first = INT64_MIN;  // what the last look found, or this Store has put before it
+  Pace pace;
+};
+
+struct Session {
+  using SelectorKey = std::pair<std::string, std::vector<std::string>>;  // queue, tags
+
+  std::unique_ptr<Connection> connection;  // null, or broken(): connect before the next transaction
+  Place place;
+  const Clock* clock = nullptr;    // the database's own when null
+  bool later_allowed = false;      // commits may leave the disk for later; see Store::allow_later
+  std::int64_t news_version = -1;  // of queue_news, as last told by news()
+  std::map<std::string, QueueRow> queues_told;  // by news(), or recalled
+  // Selectors are whatever callers ask for; past this many, all are forgotten.
+  static constexpr std::size_t kClaimStartsMax = 1000;
+  std::map<SelectorKey, ClaimStart> claim_starts;
+  DueStart due_start;
+};
+
+}  // namespace eventq::postgres

@@ -1,0 +1,2 @@
+-- begin_migration.sql: a migration is all or nothing.
+BEGIN

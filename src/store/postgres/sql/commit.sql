@@ -1,0 +1,2 @@
+-- commit.sql: all of the transaction, or nothing.
+COMMIT

@@ -1,0 +1,6 @@
+-- drop_checkpoints.sql: all but the newest $2 of a queue.
+DELETE FROM eventq.queue_checkpoints
+ WHERE id = ANY (ARRAY (SELECT id FROM eventq.queue_checkpoints
+                         WHERE queue_id = $1
+                         ORDER BY created_at DESC, event_count DESC, id DESC
+                        OFFSET $2));

@@ -1,0 +1,12 @@
+-- ended.sql: ended events of a queue by when they ended: from $3 on and before $4, of those that ended at $3 only
+-- the ones behind id $6; up to $5 of each status.
+SELECT e.updated_at, e.id
+  FROM unnest($2::text[]) AS s (status)
+ CROSS JOIN LATERAL (SELECT updated_at, id
+                       FROM eventq.event_archive
+                      WHERE queue = $1 AND status = s.status AND updated_at >= $3 AND updated_at < $4
+                        AND (updated_at > $3 OR id > $6)
+                      ORDER BY updated_at, id
+                      LIMIT $5) AS e
+ ORDER BY e.updated_at, e.id
+ LIMIT $5

@@ -1,0 +1,2 @@
+-- find_checkpoint.sql: by its id.
+SELECT id, queue_id, checkpoint_id, event_count, created_at FROM eventq.queue_checkpoints WHERE id = $1;

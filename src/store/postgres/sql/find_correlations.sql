@@ -1,0 +1,6 @@
+-- find_correlations.sql: the counters of correlation ids, and of those that the events $2 have.
+SELECT id, total, pending, completed, failed, kept, on_complete, queue
+  FROM eventq.correlation
+ WHERE id = ANY ($1::text[] || ARRAY (SELECT DISTINCT correlation_id
+                                        FROM eventq.event_body
+                                       WHERE id = ANY ($2::bigint[])));

@@ -1,0 +1,2 @@
+-- listen.sql: hints of all servers on this database.
+LISTEN eventq

@@ -1,0 +1,24 @@
+-- lock_names.sql: everything by name that a transaction will look at, in the order that all transactions keep.
+--
+-- The names $1; those that the bodies of the events $2 name; and those that the bodies of the pending events with
+-- the supersede keys $4 of the queues $3 name. Bodies never change, so reading them needs no lock.
+WITH body AS MATERIALIZED (
+  SELECT queue, ordering_key, supersede_key, correlation_id
+    FROM eventq.event_body
+   WHERE id = ANY (ARRAY (SELECT unnest($2::bigint[])
+                           UNION ALL
+                          SELECT s.id
+                            FROM unnest($3::text[], $4::text[]) AS k (queue, supersede_key)
+                            JOIN eventq.event_supersede AS s
+                              ON s.queue = k.queue AND s.supersede_key = k.supersede_key))
+), name AS (
+  SELECT unnest($1::text[]) AS name
+   UNION ALL
+  SELECT 'line:' || queue || ':' || ordering_key FROM body WHERE ordering_key <> ''
+   UNION ALL
+  SELECT 'supersede:' || queue || ':' || supersede_key FROM body WHERE supersede_key <> ''
+   UNION ALL
+  SELECT 'correlation:' || correlation_id FROM body WHERE correlation_id <> ''
+)
+SELECT pg_advisory_xact_lock(25969, hash)
+  FROM (SELECT DISTINCT hashtext(name COLLATE "C") AS hash FROM name ORDER BY hash OFFSET 0) AS ordered

@@ -1,0 +1,8 @@
+-- oldest_pendings.sql: when the first pending event of each queue was published; null: it has none.
+SELECT q.id, b.created_at
+  FROM eventq.event_queue_state AS q
+  LEFT JOIN LATERAL (SELECT id FROM eventq.event_queue
+                      WHERE queue = q.id AND status = 'PENDING'
+                      ORDER BY id
+                      LIMIT 1) AS s ON true
+  LEFT JOIN eventq.event_body AS b ON b.id = s.id;

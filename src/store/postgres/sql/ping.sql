@@ -1,0 +1,2 @@
+-- ping.sql: whether the database answers.
+SELECT 1::bigint

@@ -1,0 +1,8 @@
+-- purge_keys.sql: drop some of the keys that are too old to count; not those that somebody is about to replace.
+DELETE FROM eventq.idempotency_key
+ WHERE key = ANY (ARRAY (SELECT key FROM eventq.idempotency_key
+                          WHERE created_at < $1
+                          ORDER BY created_at
+                          LIMIT $2
+                            FOR UPDATE SKIP LOCKED))
+RETURNING key;

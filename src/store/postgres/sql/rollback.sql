@@ -1,0 +1,2 @@
+-- rollback.sql: nothing happened.
+ROLLBACK

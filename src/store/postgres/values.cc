@@ -1,0 +1,137 @@
+// values.cc: Params and Rows of connection.h: C++ values to and from PostgreSQL's binary format.
+#include <libpq-fe.h>
+
+#include <type_traits>
+#include <utility>
+
+#include "base/assert.h"
+#include "base/numbers.h"
+#include "store/postgres/connection.h"
+
+namespace eventq::postgres {
+namespace {
+
+// From PostgreSQL's catalog pg_type; they never change.
+constexpr std::uint32_t kBigint = 20;
+constexpr std::uint32_t kText = 25;
+constexpr std::uint32_t kBigintArray = 1016;
+constexpr std::uint32_t kTextArray = 1009;
+
+// Most significant byte first.
+template <typename Number>
+void append_number(std::string& out, Number number) {
+  const auto bits = static_cast<std::make_unsigned_t<Number>>(number);
+  for (int shift = static_cast<int>(sizeof(Number)) * 8 - 8; shift >= 0; shift -= 8) {
+    out += static_cast<char>(static_cast<unsigned char>(bits >> shift));
+  }
+}
+
+void append_element(std::string& out, std::int64_t value) {
+  append_number(out, std::int32_t{8});
+  append_number(out, value);
+}
+
+void append_element(std::string& out, const std::string& value) {
+  append_number(out, static_cast<std::int32_t>(value.size()));
+  out += value;
+}
+
+template <typename T>
+void append_element(std::string& out, const std::optional<T>& value) {
+  if (value) {
+    append_element(out, *value);
+  } else {
+    append_number(out, std::int32_t{-1});
+  }
+}
+
+template <typename T>
+std::string array_of(std::span<const T> values, std::uint32_t element, bool may_have_nulls) {
+  std::string out;
+  append_number(out, std::int32_t{values.empty() ? 0 : 1});  // dimensions
+  append_number(out, std::int32_t{may_have_nulls ? 1 : 0});
+  append_number(out, element);
+  if (values.empty()) return out;
+  append_number(out, static_cast<std::int32_t>(values.size()));
+  append_number(out, std::int32_t{1});  // the first index
+  for (const T& value : values) append_element(out, value);
+  return out;
+}
+
+std::string bigint_of(std::int64_t value) {
+  std::string out;
+  append_number(out, value);
+  return out;
+}
+
+}  // namespace
+
+Params& Params::add_value(std::uint32_t type, std::string bytes) {
+  values_.push_back({type, false, std::move(bytes)});
+  return *this;
+}
+
+Params& Params::add_null(std::uint32_t type) {
+  values_.push_back({type, true, {}});
+  return *this;
+}
+
+Params& Params::add(std::int64_t value) { return add_value(kBigint, bigint_of(value)); }
+
+Params& Params::add(std::string_view value) { return add_value(kText, std::string(value)); }
+
+Params& Params::add(std::optional<std::int64_t> value) { return value ? add(*value) : add_null(kBigint); }
+
+Params& Params::add(std::optional<std::string_view> value) { return value ? add(*value) : add_null(kText); }
+
+Params& Params::add(std::span<const std::int64_t> values) {
+  return add_value(kBigintArray, array_of(values, kBigint, false));
+}
+
+Params& Params::add(std::span<const std::optional<std::int64_t>> values) {
+  return add_value(kBigintArray, array_of(values, kBigint, true));
+}
+
+Params& Params::add(std::span<const std::string> values) {
+  return add_value(kTextArray, array_of(values, kText, false));
+}
+
+Params& Params::add(std::span<const std::optional<std::string>> values) {
+  return add_value(kTextArray, array_of(values, kText, true));
+}
+
+void Rows::Clear::operator()(pg_result* result) const { PQclear(result); }
+
+std::size_t Rows::size() const { return static_cast<std::size_t>(PQntuples(result_.get())); }
+
+std::size_t Rows::changed() const { return parse_whole<std::size_t>(PQcmdTuples(result_.get())).value_or(0); }
+
+bool Rows::is_null(std::size_t row, int column) const {
+  return PQgetisnull(result_.get(), static_cast<int>(row), column) != 0;
+}
+
+std::int64_t Rows::number(std::size_t row, int column) const {
+  const std::string_view bytes = text(row, column);
+  EVENTQ_ASSERT(!is_null(row, column) && bytes.size() == sizeof(std::int64_t));
+  std::uint64_t bits = 0;
+  for (const char byte : bytes) bits = bits << 8U | static_cast<unsigned char>(byte);
+  return static_cast<std::int64_t>(bits);
+}
+
+std::string_view Rows::text(std::size_t row, int column) const {
+  const int at = static_cast<int>(row);
+  return {PQgetvalue(result_.get(), at, column),
+          static_cast<std::size_t>(PQgetlength(result_.get(), at, column))};
+}
+
+std::optional<std::int64_t> Rows::maybe_number(std::size_t row, int column) const {
+  if (is_null(row, column)) return std::nullopt;
+  return number(row, column);
+}
+
+std::optional<std::string> Rows::maybe_text(std::size_t row, int column) const {
+  if (is_null(row, column)) return std::nullopt;
+  return std::string(text(row, column));
+}
+
+}  // namespace eventq::postgres

@@ -1,0 +1,29 @@
+// row_text.h: values that a column holds as text, and back. The same in every database.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "eventq/error.h"
+#include "eventq/event.h"
+
+namespace eventq {
+
+// What a store says of a row that no version of eventq writes: "The store holds <what>; …".
+Error corrupt_row(const std::string& what);
+
+// A retry policy: kind base cap jitter; empty: none.
+std::string retry_to_text(const std::optional<RetryPolicy>& retry);
+Result<std::optional<RetryPolicy>> retry_from_text(std::string_view text);
+
+// The errors of a completion: a JSON array of strings.
+std::string errors_to_text(const std::vector<std::string>& errors);
+Result<std::vector<std::string>> errors_from_text(std::string_view text);
+
+// The events of an idempotency key: ids, comma separated.
+std::string ids_to_text(const std::vector<EventId>& ids);
+Result<std::vector<EventId>> ids_from_text(std::string_view text);
+
+}  // namespace eventq

@@ -1,0 +1,130 @@
+// postgres_history_test.cc: three servers on two shards, 8 publishers, 16 workers, and faults at random:
+// nothing is lost, doubled or out of order.
+//
+// EVENTQ_SEED chooses other dice, EVENTQ_FAULT_SECONDS how long it goes on.
+#include <gtest/gtest.h>
+
+#include <array>
+#include <chrono>
+#include <csignal>
+#include <cstdlib>
+#include <functional>
+#include <iostream>
+#include <map>
+#include <random>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "base/numbers.h"
+#include "base/steady.h"
+#include "crash/client.h"
+#include "crash/load.h"
+#include "faults/deployment.h"
+
+namespace eventq {
+namespace {
+
+using std::chrono_literals::operator""ms;
+using std::chrono_literals::operator""s;
+
+constexpr std::uint32_t kSeed = 20'251'224;
+constexpr std::uint32_t kSeconds = 20;
+
+std::uint32_t number_from(const char* variable, std::uint32_t otherwise) {
+  const char* text = std::getenv(variable);
+  return text ? parse_whole<std::uint32_t>(text).value_or(otherwise) : otherwise;
+}
+
+// What breaks next.
+class Faults {
+ public:
+  Faults(std::uint32_t seed, std::array<RemoteDatabase, 2>& shards, Deployment& deployment, Load& load)
+      : dice_(seed), shards_(shards), deployment_(deployment), load_(load) {}
+
+  void inject() {
+    RemoteDatabase& shard = shards_.at(static_cast<std::size_t>(number(0, 1)));
+    using Kind = std::pair<const char*, std::function<void()>>;
+    const std::array<Kind, 7> kinds{
+        Kind{"server killed", [&] { kill_server(); }},
+        Kind{"connections ended", [&] { shard.end_connections(); }},
+        Kind{"backend killed", [&] { shard.kill_backend(); }},
+        Kind{"immediate stop",
+             [&] {
+               shard.cluster.stop(OwnCluster::Stop::immediate);
+               shard.cluster.start();
+             }},
+        Kind{"postmaster killed",
+             [&] {
+               shard.cluster.kill();
+               shard.cluster.start();
+             }},
+        Kind{"black hole",
+             [&] {
+               shard.proxy.black_hole();
+               deployment_.watch(std::chrono::milliseconds(number(100, 3000)));
+               if (number(0, 1) == 0) shard.proxy.cut();
+               shard.proxy.pass();
+             }},
+        Kind{"network cut", [&] { shard.proxy.cut(); }},
+    };
+    const Kind& kind = kinds.at(static_cast<std::size_t>(number(0, std::ssize(kinds) - 1)));
+    ++count_[kind.first];
+    kind.second();
+  }
+
+  int number(std::ptrdiff_t least, std::ptrdiff_t most) {
+    return std::uniform_int_distribution(static_cast<int>(least), static_cast<int>(most))(dice_);
+  }
+  void print() const {
+    for (const auto& [kind, count] : count_) std::cout << kind << ": " << count << "\n";
+  }
+
+ private:
+  void kill_server() {
+    ServerProcess& server =
+        deployment_.server(static_cast<std::size_t>(number(0, std::ssize(deployment_.ports()) - 1)));
+    server.kill();
+    // It does not start without its databases, one of which may be starting itself.
+    const SteadyTime limit = steady_now() + 20s;
+    while (!server.start() && steady_now() < limit) {
+    }
+    ASSERT_NE(server.port(), 0) << server.log();
+    load_.gate().open_all(deployment_.ports());
+  }
+  std::mt19937 dice_;
+  std::array<RemoteDatabase, 2>& shards_;
+  Deployment& deployment_;
+  Load& load_;
+  std::map<std::string, int> count_;
+};
+
+TEST(PostgresHistory, NothingIsLostDoubledOrOutOfOrderWithThreeServersOnTwoShardsThatFailAtRandom) {
+  const std::uint32_t seed = number_from("EVENTQ_SEED", kSeed);
+  const std::chrono::seconds length(number_from("EVENTQ_FAULT_SECONDS", kSeconds));
+  std::cout << "EVENTQ_SEED=" << seed << " EVENTQ_FAULT_SECONDS=" << length.count() << std::endl;
+  std::array<RemoteDatabase, 2> shards;
+  Deployment deployment({shards[0].url(), shards[1].url()}, 3);
+  ASSERT_TRUE(configure(deployment.server(0).port(), kLimitedQueue,
+                        R"({"maxQueueDepth": )" + std::to_string(kLimitedDepth) + "}"));
+  Load load(seed, 8, 16, Load::Databases::shards);
+  load.gate().open_all(deployment.ports());
+  Faults faults(seed, shards, deployment, load);
+
+  for (const SteadyTime end = steady_now() + length; steady_now() < end;) {
+    ASSERT_NO_FATAL_FAILURE(faults.inject());
+    deployment.watch(std::chrono::milliseconds(faults.number(100, 1500)));
+  }
+
+  faults.print();
+  History history;
+  EXPECT_EQ(deployment.verdict(load, history), "") << "EVENTQ_SEED=" << seed;
+  // There was work to lose, and calls that nobody could answer.
+  const auto least = static_cast<std::ptrdiff_t>(length.count()) * 20;
+  EXPECT_GT(count_told(history.publishes, Heard::ok), least);
+  EXPECT_GT(count_told(history.reports, Heard::ok), least);
+  EXPECT_GT(count_told(history.publishes, Heard::unknown), 0);
+}
+
+}  // namespace
+}  // namespace eventq

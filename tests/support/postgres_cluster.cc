@@ -1,0 +1,304 @@
+// postgres_cluster.cc: see postgres_cluster.h.
+#include "support/postgres_cluster.h"
+
+#include <arpa/inet.h>
+#include <pwd.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include <atomic>
+#include <csignal>
+#include <cstdio>
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <functional>
+#include <set>
+#include <sstream>
+#include <utility>
+
+#include "base/assert.h"
+#include "base/descriptor.h"
+#include "store/postgres/connection.h"
+#include "store/postgres/migrate.h"
+
+namespace eventq {
+namespace {
+
+namespace fs = std::filesystem;
+using postgres::Connection;
+
+constexpr std::chrono::seconds kStartLimit{60};
+
+[[noreturn]] void give_up(const std::string& why) {
+  std::fprintf(stderr, "PostgreSQL for tests: %s\n", why.c_str());
+  std::abort();
+}
+
+template <typename T>
+T need(Result<T> result, const std::string& what) {
+  if (!result) give_up(what + ": " + result.error().message);
+  if constexpr (!std::is_void_v<T>) return std::move(*result);
+}
+
+std::string program(const std::string& name) {
+  const fs::path postgres = EVENTQ_POSTGRES;
+  if (postgres.empty()) give_up("the program `postgres` was not found; install the package postgresql");
+  return postgres.parent_path() / name;
+}
+
+// `command` as a user who may run PostgreSQL, and which gets `at_death` when we die.
+std::vector<std::string> as_owner(std::vector<std::string> command, const std::string& at_death = "KILL") {
+  std::vector<std::string> full = {"/usr/bin/setpriv", "--pdeathsig=" + at_death};
+  if (geteuid() == 0) full.insert(full.end(), {"--reuid=postgres", "--regid=postgres", "--init-groups"});
+  full.insert(full.end(), command.begin(), command.end());
+  return full;
+}
+
+void must_run(const std::vector<std::string>& command) {
+  const Finished finished = run({command, {"LC_ALL=C"}, "/"});
+  if (finished.exit_code != 0) give_up(command.back() + ": " + finished.out + finished.err);
+}
+
+// Gives a folder to the user who runs PostgreSQL.
+void hand_over(const std::string& folder) {
+  if (geteuid() != 0) return;
+  const passwd* user = getpwnam("postgres");
+  if (user == nullptr || chown(folder.c_str(), user->pw_uid, user->pw_gid) != 0) {
+    give_up("the user `postgres` is missing; install the package postgresql");
+  }
+}
+
+std::string made_folder(std::string folder) {
+  fs::create_directory(folder);
+  fs::permissions(folder, fs::perms::owner_all);
+  hand_over(folder);
+  return folder;
+}
+
+void make_cluster(const std::string& folder) {
+  must_run(
+      as_owner({program("initdb"), "--username=postgres", "--auth=trust", "--encoding=UTF8", "--locale=C",
+                "--wal-segsize=1", "--no-sync", "--no-instructions", "--pgdata=" + folder}));
+}
+
+int free_port() {
+  const Descriptor socket(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0));
+  sockaddr_in address{};
+  address.sin_family = AF_INET;
+  address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+  socklen_t size = sizeof address;
+  auto* const plain = reinterpret_cast<sockaddr*>(&address);
+  const bool bound =
+      bind(socket.number(), plain, size) == 0 && getsockname(socket.number(), plain, &size) == 0;
+  EVENTQ_ASSERT(bound);
+  return ntohs(address.sin_port);
+}
+
+// The processes whose ancestor is `root`, and itself.
+std::vector<pid_t> family(pid_t root) {
+  std::set<pid_t> found = {root};
+  // Children are younger, but their numbers may be lower: until nobody new turns up.
+  for (std::size_t before = 0; before != found.size();) {
+    before = found.size();
+    std::error_code gone;
+    for (const auto& entry : fs::directory_iterator("/proc", gone)) {
+      std::ifstream file(entry.path() / "stat");
+      std::string line;
+      if (!std::getline(file, line)) continue;
+      std::istringstream rest(line.substr(line.rfind(')') + 1));
+      std::string state;
+      pid_t parent = 0;
+      rest >> state >> parent;
+      if (found.contains(parent)) found.insert(std::atoi(line.c_str()));
+    }
+  }
+  return {found.begin(), found.end()};
+}
+
+std::unique_ptr<Connection> connect(const std::string& url) { return need(Connection::open(url), url); }
+
+void run_script(const std::string& url, const std::string& sql) { need(connect(url)->script(sql), sql); }
+
+std::string fresh_name() {
+  static std::atomic<int> last = 0;
+  return "test_" + std::to_string(getpid()) + "_" + std::to_string(++last);
+}
+
+}  // namespace
+
+std::string pristine_cluster() {
+  const char* shared = std::getenv("EVENTQ_TEST_POSTGRES");
+  if (shared != nullptr && fs::exists(fs::path(shared) / "pristine")) return fs::path(shared) / "pristine";
+  static const TemporaryDirectory directory;
+  static const std::string folder = [] {
+    hand_over(directory.file(""));
+    make_cluster(directory.file("pristine"));
+    return directory.file("pristine");
+  }();
+  return folder;
+}
+
+OwnCluster::OwnCluster(std::vector<std::string> settings)
+    : settings_(std::move(settings)), port_(free_port()) {
+  hand_over(directory_.file(""));
+  made_folder(socket_folder());
+  must_run(as_owner({"/bin/cp", "-a", pristine_cluster() + "/.", data_folder()}));
+  start();
+}
+
+OwnCluster::OwnCluster(AsStandby, const OwnCluster& primary)
+    : settings_(primary.settings_), port_(free_port()) {
+  hand_over(directory_.file(""));
+  made_folder(socket_folder());
+  must_run(as_owner({program("pg_basebackup"), "--host=127.0.0.1", "--port=" + std::to_string(primary.port()),
+                     "--username=postgres", "--write-recovery-conf", "--checkpoint=fast", "--no-sync",
+                     "--pgdata=" + data_folder()}));
+  start();
+}
+
+OwnCluster::~OwnCluster() {
+  if (server_ != nullptr) kill();
+}
+
+void OwnCluster::start() {
+  EVENTQ_ASSERT(server_ == nullptr);
+  std::vector<std::string> command = {program("postgres"), "-D", data_folder(),        "-k",
+                                      socket_folder(),     "-p", std::to_string(port_)};
+  // Else a start after a kill opens and syncs each file.
+  std::vector<std::string> settings = {"recovery_init_sync_method=syncfs"};
+  settings.insert(settings.end(), settings_.begin(), settings_.end());
+  for (const std::string& setting : settings) {
+    command.emplace_back("-c");
+    command.push_back(setting);
+  }
+  // QUIT: an immediate shutdown.
+  server_ = std::make_unique<Process>(ProcessSetup{as_owner(command, "QUIT"), {"LC_ALL=C"}, "/"});
+  if (!server_->wait_for_line("database system is ready to accept", kStartLimit)) {
+    give_up("it did not start: " + server_->err());
+  }
+}
+
+void OwnCluster::stop(Stop mode) {
+  server_->signal(mode == Stop::fast ? SIGINT : SIGQUIT);
+  if (!server_->wait(kStartLimit)) give_up("it did not stop: " + server_->err());
+  server_.reset();
+}
+
+void OwnCluster::kill() {
+  signal_all(SIGKILL);
+  // All its processes hold the pipe that this waits for: the next start finds nobody.
+  if (!server_->wait(kStartLimit)) give_up("it did not die");
+  server_.reset();
+}
+
+void OwnCluster::pause(bool paused) { signal_all(paused ? SIGSTOP : SIGCONT); }
+
+void OwnCluster::signal_all(int number) const {
+  // The parent stands still, so that it starts no more children and those it has stay its own.
+  server_->signal(SIGSTOP);
+  for (const pid_t pid : family(server_->pid())) ::kill(pid, number);
+}
+
+std::unique_ptr<OwnCluster> OwnCluster::make_standby() {
+  std::unique_ptr<OwnCluster> standby(new OwnCluster(AsStandby(), *this));
+  const auto connection = connect(url("postgres"));
+  need(connection->script("ALTER SYSTEM SET synchronous_standby_names = '*'"), "ALTER SYSTEM");
+  need(connection->script("SELECT pg_reload_conf()"), "pg_reload_conf");
+  const std::string in_sync = "SELECT count(*)::bigint FROM pg_stat_replication WHERE sync_state = 'sync'";
+  while (need(connection->run_one(in_sync), in_sync).number(0, 0) == 0) {
+    need(connection->script("SELECT pg_sleep(0.01)"), "pg_sleep");
+  }
+  return standby;
+}
+
+void OwnCluster::promote() { run("postgres", "SELECT pg_promote()"); }
+
+std::string OwnCluster::add_database(const std::string& name) const {
+  run("postgres", "CREATE DATABASE " + name);
+  return url(name);
+}
+
+std::string OwnCluster::url(const std::string& database) const {
+  return "postgres://postgres@127.0.0.1:" + std::to_string(port_) + "/" + database;
+}
+
+std::string OwnCluster::url(const OwnCluster& one, const OwnCluster& other, const std::string& database) {
+  return "postgres://postgres@127.0.0.1:" + std::to_string(one.port_) +
+         ",127.0.0.1:" + std::to_string(other.port_) + "/" + database + "?target_session_attrs=read-write";
+}
+
+void OwnCluster::run(const std::string& database, const std::string& sql) const {
+  run_script(url(database), sql);
+}
+
+std::vector<std::string> quick_settings() {
+  return {"fsync=off",           "full_page_writes=off", "autovacuum=off",
+          "max_connections=200", "max_wal_size=1GB",     "checkpoint_timeout=1h"};
+}
+
+PostgresCluster& PostgresCluster::shared() {
+  static PostgresCluster cluster;
+  return cluster;
+}
+
+PostgresCluster::PostgresCluster() {
+  std::string folder;
+  if (const char* given = std::getenv("EVENTQ_TEST_POSTGRES")) {
+    folder = given;
+  } else {
+    own_ = std::make_unique<OwnCluster>(quick_settings());
+    folder = own_->socket_folder();
+  }
+  // The port is a part of the socket's name.
+  for (const auto& entry : fs::directory_iterator(folder)) {
+    const std::string name = entry.path().filename();
+    if (entry.is_socket()) query_ = "?host=" + folder + "&port=" + name.substr(name.rfind('.') + 1);
+  }
+  if (query_.empty()) give_up("there is no socket in " + folder);
+}
+
+std::string PostgresCluster::url(const std::string& database) const {
+  return "postgres://postgres@/" + database + query_;
+}
+
+const std::string& PostgresCluster::migrated() {
+  if (!migrated_.empty()) return migrated_;
+  // By its content: programs of several builds may share the cluster.
+  std::string all;
+  for (const postgres::Migration& migration : postgres::migrations()) all += migration.sql;
+  const std::string name = "template_" + std::to_string(std::hash<std::string>()(all));
+
+  const auto connection = connect(url("postgres"));
+  need(connection->script("SELECT pg_advisory_lock(1)"), "lock");
+  postgres::Params params;
+  const auto found =
+      need(connection->run_one("SELECT 1 FROM pg_database WHERE datname = $1", params.add(name)), "look");
+  if (found.empty()) {
+    // Under its name only once it is whole.
+    need(connection->script("DROP DATABASE IF EXISTS half_made"), "drop");
+    need(connection->script("CREATE DATABASE half_made"), "create");
+    const std::string half_made = url("half_made");
+    need(postgres::migrate({&half_made, 1}), "migrate");
+    need(connection->script("ALTER DATABASE half_made RENAME TO " + name), "rename");
+  }
+  migrated_ = name;
+  return migrated_;
+}
+
+TestDatabase::TestDatabase() : name_(fresh_name()) {
+  PostgresCluster& cluster = PostgresCluster::shared();
+  run_script(cluster.url("postgres"), "CREATE DATABASE " + name_ + " TEMPLATE " + cluster.migrated());
+}
+
+TestDatabase::TestDatabase(Empty) : name_(fresh_name()) {
+  run_script(PostgresCluster::shared().url("postgres"), "CREATE DATABASE " + name_);
+}
+
+TestDatabase::~TestDatabase() {
+  run_script(PostgresCluster::shared().url("postgres"), "DROP DATABASE " + name_ + " WITH (FORCE)");
+}
+
+std::string TestDatabase::url() const { return PostgresCluster::shared().url(name_); }
+
+}  // namespace eventq

@@ -1,0 +1,81 @@
+// switched_shard.h: a shard round another one that can be switched to silent: what is sent to it then gets no
+// answer, and arrives when it is switched back.
+//
+// Threads: every method may be called from any thread.
+#pragma once
+
+#include <cstddef>
+#include <functional>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "queue/shard.h"
+
+namespace eventq {
+
+class SwitchedShard final : public Shard {
+ public:
+  explicit SwitchedShard(std::unique_ptr<Shard> inner) : inner_(std::move(inner)) {}
+
+  void fall_silent() {
+    const std::scoped_lock lock(mutex_);
+    silent_ = true;
+  }
+  // Somebody noticed that it is silent.
+  void notice() { watcher_->on_health(place_, false); }
+  void come_back() {
+    std::vector<std::function<void()>> held;
+    {
+      const std::scoped_lock lock(mutex_);
+      silent_ = false;
+      held.swap(held_);
+    }
+    for (const auto& send : held) send();
+    watcher_->on_health(place_, true);
+  }
+  // How many commands wait for its return.
+  [[nodiscard]] std::size_t held() const {
+    const std::scoped_lock lock(mutex_);
+    return held_.size();
+  }
+
+  void start(Watcher& watcher, int place) override {
+    watcher_ = &watcher;
+    place_ = place;
+    inner_->start(watcher, place);
+  }
+  [[nodiscard]] std::string name() const override { return inner_->name(); }
+  [[nodiscard]] std::size_t lanes() const override { return inner_->lanes(); }
+  void submit(std::size_t lane, Request request) override {
+    pass([this, lane, request = std::move(request)] { inner_->submit(lane, request); });
+  }
+  void read(Request request) override {
+    pass([this, request = std::move(request)] { inner_->read(request); });
+  }
+  void care(bool anybody) override { inner_->care(anybody); }
+  void poke() override { inner_->poke(); }
+  void stop() override { inner_->stop(); }
+
+ private:
+  void pass(std::function<void()> send) {
+    {
+      const std::scoped_lock lock(mutex_);
+      if (silent_) return held_.push_back(std::move(send));
+    }
+    send();
+  }
+
+  const std::unique_ptr<Shard> inner_;
+  Watcher* watcher_ = nullptr;
+  int place_ = 0;
+
+  // Guarded by mutex_.
+  mutable std::mutex mutex_;
+  bool silent_ = false;
+  std::vector<std::function<void()>> held_;
+};
+
+}  // namespace eventq

@@ -1,0 +1,203 @@
+// tcp_proxy_test.cc: the network between eventq and PostgreSQL does what a test asks of it, seen from both
+// ends.
+#include "support/tcp_proxy.h"
+
+#include <arpa/inet.h>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <poll.h>
+#include <sys/socket.h>
+
+#include <array>
+#include <string>
+
+namespace eventq {
+namespace {
+
+using std::chrono_literals::operator""ms;
+using std::chrono_literals::operator""s;
+using testing::ElementsAre;
+using testing::IsEmpty;
+
+std::string number(std::size_t value) {
+  std::string bytes;
+  for (int shift = 24; shift >= 0; shift -= 8)
+    bytes += static_cast<char>(value >> static_cast<unsigned>(shift));
+  return bytes;
+}
+std::string message(char type, const std::string& body) { return type + number(body.size() + 4) + body; }
+std::string zero(const std::string& text) { return text + '\0'; }
+const std::string kStartUp = number(8) + number(196608);
+const std::string kAskForEncryption = number(8) + number(80877103);
+std::string query(const std::string& sql) { return message('Q', zero(sql)); }
+const std::string kCommitDone = message('C', zero("COMMIT"));
+
+TEST(ClientStream, ATransactionEndsWithItsCommitHoweverThatIsSent) {
+  ClientStream stream;
+  EXPECT_THAT(stream.feed(kAskForEncryption + kStartUp + query("BEGIN") + query("COMMIT")),
+              ElementsAre(zero("BEGIN")));
+  // Prepared, then bound: only the second commits.
+  const std::string prepare = message('P', zero("s1") + zero("-- commit.sql: ends it\nCOMMIT") + number(0));
+  const std::string bind = message('B', zero("") + zero("s1") + "rest");
+  EXPECT_THAT(stream.feed(prepare), IsEmpty());
+  EXPECT_EQ(stream.feed(bind).size(), 1U);
+  EXPECT_EQ(stream.feed(query("a") + bind), std::vector{zero("a")});
+}
+
+TEST(ClientStream, AWordOrAnotherStatementIsNoCommit) {
+  ClientStream stream;
+  EXPECT_THAT(stream.feed(kStartUp + query("SELECT 'COMMIT'") + message('P', zero("s2") + zero("SELECT 1")) +
+                          message('B', zero("") + zero("s2"))),
+              IsEmpty());
+}
+
+TEST(ClientStream, ACommitInPiecesIsFoundWithItsLastByte) {
+  ClientStream stream;
+  const std::string all = kStartUp + query("COMMIT");
+  for (std::size_t i = 0; i + 1 < all.size(); ++i) EXPECT_THAT(stream.feed(all.substr(i, 1)), IsEmpty());
+  EXPECT_EQ(stream.feed(all.substr(all.size() - 1)).size(), 1U);
+}
+
+// A socket that sends and receives with a limit.
+class Peer {
+ public:
+  explicit Peer(int number) : socket_(number) {}
+
+  void say(const std::string& bytes) const {
+    EXPECT_EQ(send(socket_.number(), bytes.data(), bytes.size(), MSG_NOSIGNAL),
+              static_cast<ssize_t>(bytes.size()));
+  }
+  // As many bytes; fewer when the limit passes, "end" when the connection is over before the first.
+  [[nodiscard]] std::string hear(std::size_t size, std::chrono::milliseconds limit = 10s) const {
+    std::string heard;
+    while (heard.size() < size) {
+      pollfd wanted{.fd = socket_.number(), .events = POLLIN, .revents = 0};
+      if (poll(&wanted, 1, static_cast<int>(limit.count())) <= 0) break;
+      std::array<char, 4096> block;
+      const ssize_t got =
+          recv(socket_.number(), block.data(), std::min(size - heard.size(), block.size()), 0);
+      if (got <= 0) return heard + "end";
+      heard.append(block.data(), static_cast<std::size_t>(got));
+    }
+    return heard;
+  }
+
+  Descriptor socket_;
+};
+
+class TcpProxyTest : public testing::Test {
+ protected:
+  TcpProxyTest() : listener_(socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0)) {
+    sockaddr_in address = local(0);
+    socklen_t size = sizeof address;
+    EXPECT_EQ(bind(listener_.number(), reinterpret_cast<sockaddr*>(&address), size), 0);
+    EXPECT_EQ(listen(listener_.number(), 10), 0);
+    EXPECT_EQ(getsockname(listener_.number(), reinterpret_cast<sockaddr*>(&address), &size), 0);
+    proxy_.emplace(ntohs(address.sin_port));
+  }
+
+  static sockaddr_in local(std::uint16_t port) {
+    sockaddr_in address{};
+    address.sin_family = AF_INET;
+    address.sin_port = htons(port);
+    address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+    return address;
+  }
+  [[nodiscard]] Peer connected() const {
+    Peer peer(socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0));
+    const sockaddr_in address = local(proxy_->port());
+    EXPECT_EQ(connect(peer.socket_.number(), reinterpret_cast<const sockaddr*>(&address), sizeof address), 0);
+    return peer;
+  }
+  [[nodiscard]] Peer accepted() const { return Peer(accept(listener_.number(), nullptr, nullptr)); }
+
+  Descriptor listener_;
+  std::optional<TcpProxy> proxy_;
+};
+
+TEST_F(TcpProxyTest, BytesPassBothWaysAndAnEndIsPassedOn) {
+  std::optional<Peer> client(connected());
+  const Peer server = accepted();
+  const std::string much(3'000'000, 'x');
+  client->say("to the server");
+  EXPECT_EQ(server.hear(13), "to the server");
+  std::thread sender([&] { server.say(much); });
+  EXPECT_EQ(client->hear(much.size()), much);
+  sender.join();
+  client.reset();
+  EXPECT_EQ(server.hear(1), "end");
+}
+
+TEST_F(TcpProxyTest, ABlackHoleAcceptsAndSaysNothingAndWhatWasSentArrivesLate) {
+  const Peer client = connected();
+  const Peer server = accepted();
+  proxy_->black_hole();
+  client.say("late");
+  server.say("later");
+  const Peer another = connected();
+  another.say("hello");
+  EXPECT_EQ(server.hear(1, 100ms), "");
+  EXPECT_EQ(client.hear(1, 0ms), "");
+  EXPECT_EQ(another.hear(1, 0ms), "");
+
+  proxy_->pass();
+
+  EXPECT_EQ(server.hear(4), "late");
+  EXPECT_EQ(client.hear(5), "later");
+  EXPECT_EQ(accepted().hear(5), "hello");
+}
+
+TEST_F(TcpProxyTest, ACutEndsWhatIsThereAndNothingElse) {
+  const Peer client = connected();
+  const Peer server = accepted();
+  client.say("x");
+  EXPECT_EQ(server.hear(1), "x");
+
+  proxy_->cut();
+
+  EXPECT_EQ(client.hear(1), "end");
+  EXPECT_EQ(server.hear(1), "end");
+  const Peer next = connected();
+  next.say("y");
+  EXPECT_EQ(accepted().hear(1), "y");
+}
+
+TEST_F(TcpProxyTest, TheAnswerToTheChosenCommitIsLostAndTheServerHasDoneIt) {
+  const Peer client = connected();
+  const Peer server = accepted();
+  proxy_->cut_at_commit("the one", TcpProxy::Commit::done);
+  const std::string other = kStartUp + query("another") + query("COMMIT");
+  client.say(other);
+  EXPECT_EQ(server.hear(other.size()), other);
+  server.say(kCommitDone);
+  EXPECT_EQ(client.hear(kCommitDone.size()), kCommitDone);
+
+  const std::string chosen = query("the one") + query("COMMIT");
+  client.say(chosen);
+  EXPECT_EQ(server.hear(chosen.size()), chosen);
+  EXPECT_FALSE(proxy_->was_cut_within(0ms));
+  server.say(kCommitDone);
+
+  EXPECT_TRUE(proxy_->was_cut_within(10s));
+  EXPECT_EQ(client.hear(1), "end");
+}
+
+TEST_F(TcpProxyTest, ACommitThatIsLostNeverArrives) {
+  const Peer client = connected();
+  const Peer server = accepted();
+  proxy_->cut_at_commit("the one", TcpProxy::Commit::lost);
+  client.say(kStartUp + query("the one"));
+  EXPECT_EQ(server.hear(kStartUp.size() + query("the one").size()), kStartUp + query("the one"));
+  client.say(query("COMMIT"));
+  EXPECT_TRUE(proxy_->was_cut_within(10s));
+  EXPECT_EQ(server.hear(1), "end");
+  EXPECT_EQ(client.hear(1), "end");
+}
+
+TEST_F(TcpProxyTest, WithoutAServerAConnectionIsCut) {
+  listener_.close();
+  EXPECT_EQ(connected().hear(1), "end");
+}
+
+}  // namespace
+}  // namespace eventq
