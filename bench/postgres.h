@@ -8,6 +8,7 @@ namespace eventq::bench {
 //   one poll among `backlog` waiting events over one among 1000
 //   polls beside a transaction of somebody else that stays open over polls without
 //   CPU time per life cycle on two shards (two clusters) over one
+//   calls for one shard while the other is silent over while it is not, and how soon those for that one fail
 void bench_postgres(double warm_up, double seconds, int rounds, int backlog);
 
 }  // namespace eventq::bench

@@ -13,16 +13,16 @@ find_package(GTest REQUIRED)
 # eventq_tests(<layer> <source>... [LIBRARIES <target>...] [DEFINITIONS <name=value>...]
 #              [LABELS <label>] [TIMEOUT <seconds>] [POSTGRES <filter>])
 #
-# Builds <layer>_test from the sources, linked to <layer>, and registers each TEST in it.
+# Builds <layer>_test from the sources, linked to <layer>, and registers the TESTs in it.
 # With a label the program is called <layer>_<label>_test, so that a layer may have several.
 #
 # The label decides in which presets the program exists at all:
-#   threads       only these are built and run under the thread sanitizer
+#   none          under the address sanitizer
+#   threads       there, and under the thread sanitizer: no other is
 #   release_only  too slow or without meaning under any sanitizer
-# A layer's own tests run under the sanitizers; the release builds them only when asked for by name, or for POSTGRES.
-# Those of the program as a whole run in all presets.
+# The release builds the first two only when asked for by name, or for POSTGRES.
 #
-# POSTGRES registers those that GoogleTest's filter lets pass once more, as postgres.<name>, with
+# POSTGRES registers those that GoogleTest's filter lets pass once more in the release, with
 # EVENTQ_TEST_STORE=postgres: support/test_store.h then gives them a database instead of a file. Not under a
 # sanitizer, where each takes as long as ten.
 function(eventq_tests layer)
@@ -34,20 +34,20 @@ function(eventq_tests layer)
     return()
   endif()
   if(NOT arg_TIMEOUT)
-    set(arg_TIMEOUT 120)
+    set(arg_TIMEOUT 600)
   endif()
 
   set(name ${layer}_test)
   if(arg_LABELS)
     set(name ${layer}_${arg_LABELS}_test)
   endif()
+  set(sanitized_only FALSE)
+  if(CMAKE_BUILD_TYPE STREQUAL Release AND NOT arg_LABELS STREQUAL release_only)
+    set(sanitized_only TRUE)
+  endif()
   set(built "")
-  set(layer_in_release FALSE)
-  if(CMAKE_BUILD_TYPE STREQUAL Release AND TARGET ${layer} AND NOT arg_LABELS STREQUAL release_only)
-    set(layer_in_release TRUE)
-    if(NOT arg_POSTGRES)
-      set(built EXCLUDE_FROM_ALL)
-    endif()
+  if(sanitized_only AND NOT arg_POSTGRES)
+    set(built EXCLUDE_FROM_ALL)
   endif()
   add_executable(${name} ${built} ${arg_UNPARSED_ARGUMENTS})
   # The binary folder, too: a layer's embedded files (embed.cmake) are there for its tests.
@@ -59,7 +59,7 @@ function(eventq_tests layer)
   target_link_libraries(${name} PRIVATE ${arg_LIBRARIES} GTest::gmock GTest::gtest_main)
   # What is tested is optimized and instrumented; the tests' own code need not be, and compiles in half the time.
   if(EVENTQ_SANITIZE MATCHES undefined)
-    # Nowhere else are a layer's tests compiled, so a warning is an error here.
+    # Nowhere else are all of them compiled, so a warning is an error here.
     target_compile_options(${name} PRIVATE -O0 -g0 -fno-sanitize=undefined -Werror)
   elseif(EVENTQ_SANITIZE)
     target_compile_options(${name} PRIVATE -O0 -g0)
@@ -69,19 +69,33 @@ function(eventq_tests layer)
   if(built)
     return()
   endif()
-  if(NOT layer_in_release)
-    gtest_discover_tests(${name}
-      DISCOVERY_MODE PRE_TEST
-      DISCOVERY_TIMEOUT 60
-      PROPERTIES TIMEOUT ${arg_TIMEOUT} COST ${arg_TIMEOUT} LABELS "${arg_LABELS}")
+  if(NOT sanitized_only)
+    eventq_register(${name} "" "*" "" ${arg_TIMEOUT} "${arg_LABELS}")
   endif()
   if(arg_POSTGRES AND NOT EVENTQ_SANITIZE)
-    gtest_discover_tests(${name}
-      TEST_PREFIX postgres.
-      TEST_FILTER "${arg_POSTGRES}"
-      DISCOVERY_MODE PRE_TEST
-      DISCOVERY_TIMEOUT 60
-      PROPERTIES TIMEOUT ${arg_TIMEOUT} COST ${arg_TIMEOUT} LABELS "${arg_LABELS}"
-        ENVIRONMENT EVENTQ_TEST_STORE=postgres)
+    eventq_register(${name} postgres. "${arg_POSTGRES}" EVENTQ_TEST_STORE=postgres ${arg_TIMEOUT} "${arg_LABELS}")
   endif()
+endfunction()
+
+# A process for each TEST costs most of them more than they take: several processes share them, each in turn.
+# Those that are slow or kill something have one of their own.
+function(eventq_register name prefix filter environment timeout label)
+  if(label STREQUAL release_only)
+    gtest_discover_tests(${name}
+      TEST_PREFIX "${prefix}"
+      TEST_FILTER "${filter}"
+      DISCOVERY_MODE PRE_TEST
+      DISCOVERY_TIMEOUT 300
+      PROPERTIES TIMEOUT ${timeout} COST ${timeout} LABELS "${label}" ENVIRONMENT "${environment}")
+    return()
+  endif()
+  set(shards 8)
+  foreach(shard RANGE 1 ${shards})
+    math(EXPR index "${shard} - 1")
+    set(test ${prefix}${name}.${shard})
+    add_test(NAME ${test} COMMAND ${name} --gtest_brief=1 "--gtest_filter=${filter}")
+    set_tests_properties(${test} PROPERTIES
+      TIMEOUT 1200 COST ${timeout} LABELS "${label}"
+      ENVIRONMENT "GTEST_TOTAL_SHARDS=${shards};GTEST_SHARD_INDEX=${index};${environment}")
+  endforeach()
 endfunction()

@@ -69,7 +69,7 @@ TEST_F(CliQueueTest, WaitsUntilADrainedQueueIsEmpty) {
 
   Process waiting(setup({"queue", "drain", "mail", "--wait"}));
   EXPECT_EQ(eventq({"cancel", id}).exit_code, 0);
-  EXPECT_THAT(waiting.wait(20s), Optional(0));
+  EXPECT_THAT(waiting.wait(60s), Optional(0));
   EXPECT_EQ(member(waiting.out(), "depth"), "0");
 }
 

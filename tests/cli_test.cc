@@ -128,7 +128,7 @@ TEST_F(CliTest, PublishAndWaitTellsHowItEnded) {
       report(id, row.how, row.more);
     }
 
-    EXPECT_THAT(waiting.wait(20s), Optional(row.exit_code));
+    EXPECT_THAT(waiting.wait(60s), Optional(row.exit_code));
     EXPECT_EQ(member(waiting.out(), "id"), id);
     EXPECT_EQ(member(waiting.out(), "status"), row.status);
     EXPECT_THAT(waiting.err(), EndsWith(row.err));
@@ -165,7 +165,7 @@ TEST_F(CliTest, WaitLastsUntilTheEnd) {
   EXPECT_EQ(claim("a"), id);
   report(id, "complete");
 
-  EXPECT_THAT(waiting.wait(20s), Optional(0));
+  EXPECT_THAT(waiting.wait(60s), Optional(0));
   EXPECT_EQ(member(waiting.out(), "status"), "COMPLETED");
 }
 
@@ -415,20 +415,20 @@ TEST_F(CliTest, TailShowsWhatComesAndWhatEnds) {
   EXPECT_EQ(claim("done"), done);
   report(done, "complete");
   Process tail(setup({"tail", "--fields", "id,status", "-o", "csv"}, "</dev/null 1>&2"));
-  ASSERT_TRUE(tail.wait_for_line("Following events at", 20s)) << tail.err();
+  ASSERT_TRUE(tail.wait_for_line("Following events at", 60s)) << tail.err();
 
   const std::string fresh = publish("new");
-  EXPECT_TRUE(tail.wait_for_line(fresh + ",PENDING", 20s)) << tail.err();
+  EXPECT_TRUE(tail.wait_for_line(fresh + ",PENDING", 60s)) << tail.err();
   EXPECT_EQ(claim("new"), fresh);
-  EXPECT_TRUE(tail.wait_for_line(fresh + ",PROCESSING", 20s)) << tail.err();
+  EXPECT_TRUE(tail.wait_for_line(fresh + ",PROCESSING", 60s)) << tail.err();
   report(fresh, "complete");
-  EXPECT_TRUE(tail.wait_for_line(fresh + ",COMPLETED", 20s)) << tail.err();
+  EXPECT_TRUE(tail.wait_for_line(fresh + ",COMPLETED", 60s)) << tail.err();
   EXPECT_EQ(eventq({"cancel", old}).exit_code, 0);
-  EXPECT_TRUE(tail.wait_for_line(old + ",CANCELLED", 20s)) << tail.err();
+  EXPECT_TRUE(tail.wait_for_line(old + ",CANCELLED", 60s)) << tail.err();
 
   EXPECT_THAT(tail.err(), Not(HasSubstr("\n" + done + ",")));
   tail.signal(SIGINT);
-  EXPECT_THAT(tail.wait(20s), Optional(-SIGINT));  // which a shell calls 130
+  EXPECT_THAT(tail.wait(60s), Optional(-SIGINT));  // which a shell calls 130
 }
 
 TEST_F(CliTest, TailShowsOnlyChangesAmongManyEvents) {
@@ -437,14 +437,14 @@ TEST_F(CliTest, TailShowsOnlyChangesAmongManyEvents) {
   HttpClient client(server_.port());
   ASSERT_EQ(client.post("/events/batch", batch + "]}")->status, 201);
   Process tail(setup({"tail", "--fields", "id,status", "-o", "csv"}, "</dev/null 1>&2"));
-  ASSERT_TRUE(tail.wait_for_line("Following events at", 20s)) << tail.err();
+  ASSERT_TRUE(tail.wait_for_line("Following events at", 60s)) << tail.err();
 
   EXPECT_EQ(eventq({"cancel", "7"}).exit_code, 0);
-  EXPECT_TRUE(tail.wait_for_line("7,CANCELLED", 20s)) << tail.err();
+  EXPECT_TRUE(tail.wait_for_line("7,CANCELLED", 60s)) << tail.err();
   EXPECT_EQ(eventq({"retry", "7"}).exit_code, 0);
-  EXPECT_TRUE(tail.wait_for_line("7,PENDING", 20s)) << tail.err();
+  EXPECT_TRUE(tail.wait_for_line("7,PENDING", 60s)) << tail.err();
   EXPECT_EQ(publish("b"), "1501");
-  EXPECT_TRUE(tail.wait_for_line("1501,PENDING", 20s)) << tail.err();
+  EXPECT_TRUE(tail.wait_for_line("1501,PENDING", 60s)) << tail.err();
 
   EXPECT_THAT(tail.err(), EndsWith("\nid,status\n7,CANCELLED\n7,PENDING\n1501,PENDING\n"));
 }

@@ -107,7 +107,7 @@ class DashboardTest : public testing::Test {
     command.push_back("http://127.0.0.1:" + std::to_string(port) + path);
     Process browser(
         {.command = command, .environment = {"HOME=" + profile.file("")}, .directory = profile.file("")});
-    EXPECT_EQ(browser.wait(std::chrono::seconds(60)), 0) << browser.err();
+    EXPECT_EQ(browser.wait(std::chrono::seconds(300)), 0) << browser.err();
     const std::string page = browser.out();
     return cut(page, page.find("<title>"), page.find("<style>")) +
            cut(page, page.find("<body>"), page.rfind("<script>"));

@@ -14,13 +14,14 @@ namespace eventq {
 namespace {
 
 constexpr std::uint32_t kSeed = 20'251'224;
+constexpr std::uint32_t kSeedPostgres = 1;  // there the dice fall on everything sooner
 
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
 constexpr std::uint32_t kOperations = 2'500;  // instrumented code is that much slower
 #else
 constexpr std::uint32_t kOperations = 15'000;
 #endif
-constexpr std::uint32_t kOperationsPostgres = 2'500;  // each is several round trips
+constexpr std::uint32_t kOperationsPostgres = 1'500;  // each is several round trips
 
 std::uint32_t number_from(const char* variable, std::uint32_t otherwise) {
   const char* text = std::getenv(variable);
@@ -28,7 +29,7 @@ std::uint32_t number_from(const char* variable, std::uint32_t otherwise) {
 }
 
 TEST(ModelAgainstReal, RandomOperationsGetTheSameAnswersFromTheModelFromARealStoreAndOverHttp) {
-  const std::uint32_t seed = number_from("EVENTQ_SEED", kSeed);
+  const std::uint32_t seed = number_from("EVENTQ_SEED", tests_postgres() ? kSeedPostgres : kSeed);
   const std::uint32_t operations =
       number_from("EVENTQ_OPERATIONS", tests_postgres() ? kOperationsPostgres : kOperations);
   std::cout << "EVENTQ_SEED=" << seed << " EVENTQ_OPERATIONS=" << operations << std::endl;
@@ -55,11 +56,9 @@ TEST(ModelAgainstReal, RandomOperationsGetTheSameAnswersFromTheModelFromARealSto
   EXPECT_GT(tally.events, operations / 10);
   EXPECT_GT(tally.claimed, static_cast<int>(operations / 10));
   EXPECT_GT(tally.restarts, 0);
-  if (!tests_postgres()) {  // where nobody waits; see Contest::step()
-    EXPECT_GT(tally.served, 0);
-    EXPECT_GT(tally.parked, tally.served);
-    EXPECT_GT(tally.timeouts, 0);
-  }
+  EXPECT_GT(tally.served, 0);
+  EXPECT_GT(tally.parked, tally.served);
+  EXPECT_GT(tally.timeouts, 0);
   EXPECT_GT(tally.refused, 0);
   EXPECT_GT(tally.last_failures, 0);
   EXPECT_GT(tally.replayed, 0);

@@ -147,12 +147,16 @@ TEST_F(MoveTest, RefusesToGoOnWhenTheOldStoreWasServedInBetween) {
   ASSERT_FALSE(move::move({.from = "sqlite:" + file("old.db"),
                            .to = database_.url(),
                            .on_progress = [&](std::int64_t, std::int64_t) { return ++chunks < 4; }}));
-  // Nor is what is there served.
+  // Nor is what is there served, or added to.
   EXPECT_THAT(eventq({"serve", "--listen", "127.0.0.1:0", "--store", database_.url()}).err,
               HasSubstr("holds part of a store that is being moved"));
-  // Nor is what is there served.
-  EXPECT_THAT(eventq({"serve", "--listen", "127.0.0.1:0", "--store", database_.url()}).err,
-              HasSubstr("holds part of a store that is being moved"));
+  {
+    const auto application = postgres::Connection::open(database_.url());
+    ASSERT_TRUE(application);
+    const auto published = (*application)->run_one("SELECT eventq.publish('more', ARRAY['x'])");
+    ASSERT_FALSE(published);
+    EXPECT_THAT(published.error().message, HasSubstr("holds part of a store that is being moved"));
+  }
   {
     ServerProcess server({"--store", "sqlite:" + file("old.db")});
     ASSERT_TRUE(server.start()) << server.log();
@@ -162,6 +166,28 @@ TEST_F(MoveTest, RefusesToGoOnWhenTheOldStoreWasServedInBetween) {
   const auto again = eventq({"move", "sqlite:old.db", database_.url()});
   EXPECT_EQ(again.exit_code, 1);
   EXPECT_THAT(again.err, HasSubstr("holds part of another move"));
+}
+
+TEST_F(MoveTest, AFileThatIsHalfFilledIsNotTakenForAStore) {
+  fill();
+  ASSERT_EQ(eventq({"move", "sqlite:old.db", database_.url()}).exit_code, 0);
+  int chunks = 0;
+  ASSERT_FALSE(move::move({.from = database_.url(),
+                           .to = "sqlite:" + file("half.db"),
+                           .on_progress = [&](std::int64_t, std::int64_t) { return ++chunks < 4; }}));
+  const std::vector<std::vector<std::string>> commands = {
+      {"verify", "sqlite:half.db"},
+      {"backup", "copy.db", "--store", "sqlite:half.db"},
+      {"doctor", "--store", "sqlite:half.db"},
+      {"migrate", "status", "--store", "sqlite:half.db"},
+      {"serve", "--listen", "127.0.0.1:0", "--store", "sqlite:half.db"},
+      {"move", "sqlite:half.db", database_.url()},
+  };
+  for (const auto& command : commands) {
+    const auto refused = eventq(command);
+    EXPECT_EQ(refused.exit_code, 1) << command.front();
+    EXPECT_THAT(refused.out + refused.err, HasSubstr("being moved")) << command.front();
+  }
 }
 
 TEST_F(MoveTest, RefusesATargetInWhichThereIsSomething) {

@@ -315,7 +315,7 @@ class RetentionApiTest : public ObserveApiTest {
 
   // Whether the event leaves: another thread removes it.
   bool leaves(std::string_view id) {
-    for (const SteadyTime deadline = steady_now() + 10s; steady_now() < deadline;) {
+    for (const SteadyTime deadline = steady_now() + 60s; steady_now() < deadline;) {
       server_.settle();
       if (get("/events/" + std::string(id)).status == 404) return true;
     }

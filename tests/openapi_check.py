@@ -125,13 +125,13 @@ class Server:
             [self.program, "serve", "--listen", "127.0.0.1:0"], cwd=self.folder.name, stderr=subprocess.PIPE, text=True)
         for line in self.process.stderr:
             if listening := re.search(r"msg=listening address=([0-9.]+):([0-9]+)", line):
-                self.client = http.client.HTTPConnection(listening[1], int(listening[2]), timeout=20)
+                self.client = http.client.HTTPConnection(listening[1], int(listening[2]), timeout=60)
                 return
         raise SystemExit("the server did not start")
 
     def stop(self):
         self.process.terminate()
-        self.process.communicate(timeout=20)
+        self.process.communicate(timeout=60)
 
     def __enter__(self):
         return self
@@ -163,7 +163,7 @@ class Server:
 
     def stream(self, target):
         """Begins a stream, judges its head, and leaves when an event has come."""
-        client = http.client.HTTPConnection(self.client.host, self.client.port, timeout=20)
+        client = http.client.HTTPConnection(self.client.host, self.client.port, timeout=60)
         client.request("GET", target)
         response = client.getresponse()
         line = b"-"

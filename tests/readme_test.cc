@@ -61,7 +61,7 @@ TEST(Readme, ItsCommandsDoWhatItSaysFromAnEmptyFolder) {
 
   ASSERT_EQ(commands[0], "eventq dev");
   Process dev(shell.setup("exec " + commands[0] + " 1>&2"));  // where the test can wait for a line
-  const auto address = dev.wait_for_line("http://127.0.0.1:", 20s);
+  const auto address = dev.wait_for_line("http://127.0.0.1:", 60s);
   ASSERT_TRUE(address) << dev.err();
   shell.use(static_cast<std::uint16_t>(std::stoi(*address)));
 
@@ -73,7 +73,7 @@ TEST(Readme, ItsCommandsDoWhatItSaysFromAnEmptyFolder) {
 
   ASSERT_EQ(commands[2], "eventq work report --exec 'jq -r .month'");
   Process work(shell.setup("exec " + commands[2]));
-  ASSERT_TRUE(work.wait_for_line("report", 20s)) << work.err();
+  ASSERT_TRUE(work.wait_for_line("report", 60s)) << work.err();
 
   const Finished report = run(shell.setup(commands[3]));
   EXPECT_EQ(report.exit_code, 0) << report.err;
@@ -95,10 +95,10 @@ TEST(Readme, ItsCommandsDoWhatItSaysFromAnEmptyFolder) {
     EXPECT_THAT(answered.out, HasSubstr(answers[i - 7])) << line;
   }
   work.signal(SIGTERM);
-  EXPECT_EQ(work.wait(20s), 0) << work.err();
+  EXPECT_EQ(work.wait(60s), 0) << work.err();
   EXPECT_EQ(work.out(), "2026-10\n");
   dev.signal(SIGTERM);
-  EXPECT_EQ(dev.wait(20s), 0) << dev.err();
+  EXPECT_EQ(dev.wait(60s), 0) << dev.err();
 }
 
 }  // namespace

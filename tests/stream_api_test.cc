@@ -243,8 +243,11 @@ TEST_F(StreamApi, TwoStreamsOfOneWorkerShareTheirRoom) {
 
   for (int i = 0; i < 3; ++i) publish("main");
 
+  const auto held = [&] { return at(get("/events?status=PROCESSING"), "total"); };
+  while (held() < "2") {  // on PostgreSQL a stream counts before it takes
+  }
   is_quiet(first);
-  EXPECT_EQ(at(get("/events?status=PROCESSING"), "total"), "2");
+  EXPECT_EQ(held(), "2");
 }
 
 TEST_F(StreamApi, WhatAWorkerHoldsStaysItsOwnWhenItLeavesAndCountsWhenItComesBack) {

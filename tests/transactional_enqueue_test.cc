@@ -213,6 +213,10 @@ TEST_F(TransactionalEnqueue, RefusesWhatTheApiRefuses) {
   run("SELECT eventq.publish('t', '{x}', ordering_key => repeat('k', 512))");
   EXPECT_THAT(publish(", delay => '366 days'"), HasSubstr("delay is 31622400000 ms"));
   EXPECT_THAT(publish(", delay => '1 s', run_at => now()"), HasSubstr("delay and run_at both"));
+  EXPECT_THAT(publish(", run_at => '10000-01-01 00:00Z'"),
+              HasSubstr("run_at is not a time up to the year 9999"));
+  EXPECT_THAT(publish(", run_at => 'infinity'"), HasSubstr("run_at is not a time"));
+  run("SELECT eventq.publish('t', '{x}', run_at => '9999-12-31 23:59:59.999Z')");
   EXPECT_THAT(publish(", payload => to_jsonb(repeat('x', 1048575))"), HasSubstr("payload has 1048577 bytes"));
   run("SELECT eventq.publish('t', '{x}', payload => to_jsonb(repeat('x', 1048574)))");
   EXPECT_THAT(publish(", payload => (repeat('[', 64) || repeat(']', 64))::jsonb"),
@@ -221,6 +225,7 @@ TEST_F(TransactionalEnqueue, RefusesWhatTheApiRefuses) {
   EXPECT_THAT(refused("BEGIN ISOLATION LEVEL REPEATABLE READ; SELECT eventq.publish('t', '{x}')"),
               HasSubstr("need READ COMMITTED"));
   EXPECT_THAT(refused("SELECT eventq.complete(999999, 'w:1', 1)"), HasSubstr("There is no event 999999"));
+  EXPECT_THAT(refused("SELECT eventq.complete(NULL, 'w:1', 1)"), HasSubstr("id is missing"));
 
   ASSERT_TRUE(client_->request("PUT", "/queues/small", R"({"maxQueueDepth":1})"));
   run("SELECT eventq.publish('t', '{x}', queue => 'small')");

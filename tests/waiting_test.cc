@@ -139,7 +139,7 @@ class WaitingTest : public testing::Test {
   // Whether the server comes to say that so many wait for an end.
   bool await_waiting(std::size_t count) {
     const std::string wanted = R"("waiting_ends":)" + std::to_string(count) + ",";
-    for (const SteadyTime deadline = steady_now() + 10s; steady_now() < deadline;) {
+    for (const SteadyTime deadline = steady_now() + 60s; steady_now() < deadline;) {
       const auto metrics = client_->request("GET", "/metrics", "", {{"Accept", "application/json"}});
       if (metrics && metrics->body.find(wanted) != std::string::npos) return true;
     }
@@ -169,10 +169,10 @@ TEST_F(WaitingTest, TenThousandWaitersTakeNoThreadsAndLittleMemoryAndAreAllAnswe
   RecordProperty("bytes_per_waiter", std::to_string(each));
   EXPECT_LT(each, kBytesPerWaiter) << before << " bytes before, " << with << " with " << kWaiters
                                    << " waiters";
-  EXPECT_EQ(status_line(server_.pid(), "Threads"), threads);
+  EXPECT_LE(status_line(server_.pid(), "Threads"), threads);  // those of the start may have ended
 
   ASSERT_NO_FATAL_FAILURE(end_event());
-  EXPECT_EQ(crowd_.count_answers("HTTP/1.1 200 ", 15s), kWaiters);
+  EXPECT_EQ(crowd_.count_answers("HTTP/1.1 200 ", 60s), kWaiters);
   EXPECT_TRUE(await_waiting(0));
 }
 
@@ -197,8 +197,8 @@ TEST_F(WaitingTest, TenThousandWaitersAreAnsweredWhenTheServerStops) {
 
   server_.signal(SIGTERM);
 
-  EXPECT_EQ(crowd_.count_answers("HTTP/1.1 503 ", 15s), kWaiters);
-  EXPECT_EQ(server_.wait(15s), 0);
+  EXPECT_EQ(crowd_.count_answers("HTTP/1.1 503 ", 60s), kWaiters);
+  EXPECT_EQ(server_.wait(60s), 0);
 }
 
 }  // namespace

@@ -50,7 +50,7 @@ class WorkTest : public testing::Test {
   }
   // Waits until it has ended.
   std::string ended(int id) {
-    const auto answer = client_->post("/events/" + std::to_string(id) + "/wait?timeout=8");
+    const auto answer = client_->post("/events/" + std::to_string(id) + "/wait?timeout=50");
     EXPECT_TRUE(answer && answer->status == 200) << (answer ? answer->body : answer.error().message);
     return event(id);
   }
@@ -133,30 +133,46 @@ TEST_F(WorkTest, AStopLetsTheCommandFinish) {
   publish(R"({"title":"not begun","tags":"a"})");
   ASSERT_EQ(std::system(("mkfifo " + server_->file("go")).c_str()), 0);
   Process worker(work({"a", "--exec", "echo begun > begun.$EVENTQ_ID; cat go > /dev/null"}));
-  const SteadyTime limit = steady_now() + 20s;
-  while (file("begun.1").empty() && steady_now() < limit) worker.wait(10ms);
+  const auto await = [&](const auto& holds) {
+    const SteadyTime limit = steady_now() + 60s;
+    while (!holds() && steady_now() < limit) worker.wait(10ms);
+  };
+  const auto second_is = [&](const char* status) { return event(2).find(status) != std::string::npos; };
+  await([&] { return !file("begun.1").empty() && second_is(R"("status":"PROCESSING")"); });
 
   worker.signal(SIGTERM);
+  // It gives back what it has not begun, and goes on with what it has.
+  await([&] { return second_is(R"("status":"PENDING")"); });
   EXPECT_EQ(worker.wait(300ms), std::nullopt) << worker.err();
   std::ofstream(server_->file("go")) << "on\n";
 
-  EXPECT_THAT(worker.wait(20s), Optional(0)) << worker.err();
+  EXPECT_THAT(worker.wait(60s), Optional(0)) << worker.err();
   EXPECT_THAT(event(1), HasSubstr(R"("status":"COMPLETED")"));
   EXPECT_THAT(event(2), HasSubstr(R"("status":"PENDING")"));
+}
+
+// Sent, and not yet taken note of: another one like it would not be seen.
+bool is_pending(int signal, pid_t process) {
+  std::ifstream status("/proc/" + std::to_string(process) + "/status");
+  for (std::string line; std::getline(status, line);) {
+    if (!line.starts_with("ShdPnd:")) continue;
+    return ((std::stoull(line.substr(7), nullptr, 16) >> (signal - 1)) & 1) != 0;
+  }
+  return false;
 }
 
 TEST_F(WorkTest, ASecondSignalEndsTheCommandAtOnce) {
   start();
   publish(R"({"title":"long","tags":"a"})");
-  Process worker(work({"a", "--exec", "echo $$ > pid; exec sleep 60"}));
-  const SteadyTime limit = steady_now() + 20s;
+  Process worker(work({"a", "--exec", "echo $$ > pid; exec sleep 500"}));
+  const SteadyTime limit = steady_now() + 60s;
   while (file("pid").empty() && steady_now() < limit) worker.wait(10ms);
 
   worker.signal(SIGINT);
-  worker.wait(100ms);
+  while (is_pending(SIGINT, worker.pid()) && steady_now() < limit) worker.wait(10ms);
   worker.signal(SIGINT);
 
-  EXPECT_THAT(worker.wait(10s), Optional(130)) << worker.err();
+  EXPECT_THAT(worker.wait(60s), Optional(130)) << worker.err();
   const pid_t child = std::stoi(file("pid"));
   while (::kill(child, 0) == 0 && steady_now() < limit) worker.wait(10ms);
   EXPECT_NE(::kill(child, 0), 0);
@@ -208,8 +224,8 @@ TEST_F(WorkTest, ManyCommandsAtOnceGetTheLimitOnOpenFilesThatWasThere) {
 TEST_F(WorkTest, AWorkerFrozenPastItsLeaseIsRefusedAndItsCommandEnds) {
   start({"--lease", "1s"});
   publish(R"({"title":"once","tags":"a"})");
-  Process frozen(work({"a", "--exec", "echo $$ > pid; exec sleep 60", "-o", "jsonl"}));
-  const SteadyTime limit = steady_now() + 30s;
+  Process frozen(work({"a", "--exec", "echo $$ > pid; exec sleep 500", "-o", "jsonl"}));
+  const SteadyTime limit = steady_now() + 60s;
   while (file("pid").empty() && steady_now() < limit) frozen.wait(10ms);
   frozen.signal(SIGSTOP);
 
@@ -220,11 +236,11 @@ TEST_F(WorkTest, AWorkerFrozenPastItsLeaseIsRefusedAndItsCommandEnds) {
   EXPECT_EQ(::kill(child, 0), 0) << "the command has ended by itself";
   frozen.signal(SIGCONT);
 
-  EXPECT_TRUE(frozen.wait_for_line(R"("result":"stopped")", 20s)) << frozen.err();
+  EXPECT_TRUE(frozen.wait_for_line(R"("result":"stopped")", 60s)) << frozen.err();
   while (::kill(child, 0) == 0 && steady_now() < limit) frozen.wait(10ms);
   EXPECT_NE(::kill(child, 0), 0) << "the command still runs";
   frozen.signal(SIGTERM);
-  EXPECT_THAT(frozen.wait(20s), Optional(0)) << frozen.err();
+  EXPECT_THAT(frozen.wait(60s), Optional(0)) << frozen.err();
   EXPECT_EQ(ask("SELECT count(*) FROM event_log WHERE action = 'COMPLETED'"), "1");
   EXPECT_EQ(
       ask("SELECT worker_id <> (SELECT worker_id FROM event_log WHERE action = 'PICKED' AND attempt = 1) "
@@ -263,7 +279,7 @@ TEST_F(WorkTest, EightProcessesFinishFiftyThousandEventsOnceWhileTheyAreKilled) 
   for (auto& worker : workers) worker = start_worker();
   std::mt19937 dice(4711);  // NOLINT: the same every time
   int kills = 0;
-  const SteadyTime limit = steady_now() + 150s;
+  const SteadyTime limit = steady_now() + 500s;
   std::vector<bool> done(workers.size());
   while (std::count(done.begin(), done.end(), true) < std::ssize(done)) {
     ASSERT_LT(steady_now(), limit) << ask("SELECT group_concat(status || ' ' || n) FROM event_count");

@@ -36,6 +36,28 @@ class ChildTest : public testing::Test {
     return end ? *end : ChildEnd{};
   }
 
+  struct Stopped {
+    ChildEnd end;
+    std::string said;
+  };
+  // Its token fires once it has written a line to $FIFO.
+  Stopped stopped_when_it_speaks(const std::string& command, Millis grace) {
+    const std::string fifo = directory_.file("fifo");
+    EXPECT_EQ(std::system(("mkfifo " + fifo).c_str()), 0);
+    std::stop_source source;
+    std::string said;
+    std::thread stopper([&] {
+      std::ifstream started(fifo);
+      std::getline(started, said);
+      source.request_stop();
+    });
+    const ChildEnd end =
+        run({.command = command, .environment = {"FIFO=" + fifo}, .input = {}, .grace = grace},
+            source.get_token());
+    stopper.join();
+    return {end, said};
+  }
+
   std::string read(const std::string& name) const {
     std::ifstream file(directory_.file(name));
     return {std::istreambuf_iterator<char>(file), {}};
@@ -80,43 +102,24 @@ TEST_F(ChildTest, OneThatTakesTooLongIsEnded) {
   const ChildEnd end = run({.command = "sleep 60", .environment = {}, .input = {}, .timeout = 50ms});
   EXPECT_EQ(end.cause, ChildEnd::Cause::timed_out);
   EXPECT_EQ(end.signal, SIGTERM);
-  EXPECT_LT(steady_now() - start, 10s);
+  EXPECT_LT(steady_now() - start, 60s);
 }
 
 TEST_F(ChildTest, OneThatIgnoresTheRequestIsKilledWithAllItStarted) {
-  const ChildEnd end = run({.command = "trap '' TERM; sleep 60 & echo $! > \"$OUT\"; wait; sleep 60",
-                            .environment = {"OUT=" + directory_.file("pid")},
-                            .input = {},
-                            .timeout = 200ms,
-                            .grace = 100ms});
+  const auto [end, said] =
+      stopped_when_it_speaks("trap '' TERM; sleep 60 & echo $! > \"$FIFO\"; wait; sleep 60", 100ms);
   EXPECT_EQ(end.signal, SIGKILL);
-  const pid_t grandchild = std::stoi(read("pid"));
+  const pid_t grandchild = std::stoi(said);
   // A descriptor of it becomes readable when it dies; there is none when it is gone.
   const Descriptor process(static_cast<int>(syscall(SYS_pidfd_open, grandchild, 0)));
   pollfd ended{process.number(), POLLIN, 0};
-  EXPECT_TRUE(!process.open() || ::poll(&ended, 1, 10'000) == 1);
+  EXPECT_TRUE(!process.open() || ::poll(&ended, 1, 60'000) == 1);
 }
 
 TEST_F(ChildTest, IsEndedWhenItsTokenFires) {
-  std::stop_source source;
-  std::thread stopper;
-  {
-    // It says that it runs; only then is it stopped.
-    const std::string fifo = directory_.file("fifo");
-    ASSERT_EQ(std::system(("mkfifo " + fifo).c_str()), 0);
-    stopper = std::thread([&source, fifo] {
-      std::ifstream started(fifo);
-      std::string line;
-      std::getline(started, line);
-      source.request_stop();
-    });
-    const ChildEnd end =
-        run({.command = "echo up > \"$FIFO\"; exec sleep 60", .environment = {"FIFO=" + fifo}},
-            source.get_token());
-    EXPECT_EQ(end.cause, ChildEnd::Cause::stopped);
-    EXPECT_EQ(end.signal, SIGTERM);
-  }
-  stopper.join();
+  const ChildEnd end = stopped_when_it_speaks("echo up > \"$FIFO\"; exec sleep 60", 60s).end;
+  EXPECT_EQ(end.cause, ChildEnd::Cause::stopped);
+  EXPECT_EQ(end.signal, SIGTERM);
 }
 
 TEST_F(ChildTest, OneWhoseEndCouldNotBeSeenIsEndedAtOnce) {

@@ -17,7 +17,7 @@ namespace eventq::cli {
 // What scripts rely on.
 enum class ExitCode : std::uint8_t {
   done = 0,          // also an empty list
-  failed = 1,        // the server said no, or some of several failed
+  failed = 1,        // the server said no, some of several failed, or a list is not whole
   usage = 2,         // the command line is wrong
   timed_out = 3,     // a wait ran out, or a prompt was answered with no
   forbidden = 4,     // the server lets us not do it: 401, 403

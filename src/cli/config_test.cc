@@ -178,18 +178,26 @@ TEST_F(ConfigTest, NamesTheLineAndWhatWouldBeRightInAFile) {
            Case{"allow_remote = \"true\"\n",
                 "eventq.toml:1: allow_remote must be true or false, such as false, not \"true\"."},
            Case{"store = \"\"\n",
-                "eventq.toml:1: store must be a URL, such as \"sqlite:eventq.db\", not \"\"."},
+                "eventq.toml:1: store must be sqlite:PATH, memory: or postgres://USER@HOST/DB, such as "
+                "\"sqlite:eventq.db\", not \"\"."},
            Case{"store = \"a\\u0000b\"\n",
-                "eventq.toml:1: store must be a URL, such as \"sqlite:eventq.db\", not \"a\\u0000b\"."},
+                "eventq.toml:1: store must be sqlite:PATH, memory: or postgres://USER@HOST/DB, such as "
+                "\"sqlite:eventq.db\", not \"a\\u0000b\"."},
+           Case{"store = \"postgrs://me:secret@host/db\"\n",
+                "eventq.toml:1: store must be sqlite:PATH, memory: or postgres://USER@HOST/DB, such as "
+                "\"sqlite:eventq.db\", not \"postgrs://me@host/db\"."},
            Case{"store = []\n",
-                "eventq.toml:1: store must be a URL, such as \"sqlite:eventq.db\", not an array."},
+                "eventq.toml:1: store must be sqlite:PATH, memory: or postgres://USER@HOST/DB, such as "
+                "\"sqlite:eventq.db\", not an array."},
            Case{"store = [\"postgres://a/b\", 3]\n",
-                "eventq.toml:1: store must be a URL, such as \"sqlite:eventq.db\", not an array."},
+                "eventq.toml:1: store must be sqlite:PATH, memory: or postgres://USER@HOST/DB, such as "
+                "\"sqlite:eventq.db\", not an array."},
            Case{"store = [\"sqlite:a\", \"postgres://a/b\"]\n",
                 "eventq.toml:1: several stores are shards, which only PostgreSQL databases can be. Give one "
                 "sqlite:PATH, or only postgres:// URLs."},
            Case{"store = \"a\\nb\"\n",
-                "eventq.toml:1: store must be a URL, such as \"sqlite:eventq.db\", not \"a\\u000Ab\"."},
+                "eventq.toml:1: store must be sqlite:PATH, memory: or postgres://USER@HOST/DB, such as "
+                "\"sqlite:eventq.db\", not \"a\\u000Ab\"."},
            Case{"archive_dir = \"a\\nb\"\n",
                 "eventq.toml:1: archive_dir must be a path on one line, or empty, such as \"\", not "
                 "\"a\\u000Ab\"."},
@@ -245,7 +253,8 @@ TEST_F(ConfigTest, SaysWhatIsWrongWithAVariableOrAFlag) {
            Case{"allow_remote", "EVENTQ_ALLOW_REMOTE", "--allow-remote", "yes",
                 ": allow_remote must be true or false, such as false, not \"yes\"."},
            Case{"store", "EVENTQ_STORE", "--store", "a\xff",
-                ": store must be a URL, such as \"sqlite:eventq.db\", not \"a\xff\"."},
+                ": store must be sqlite:PATH, memory: or postgres://USER@HOST/DB, such as "
+                "\"sqlite:eventq.db\", not \"a\xff\"."},
            Case{"retry_delay", "EVENTQ_RETRY_DELAY", "--retry-delay", "5",
                 ": retry_delay must be a number and its unit (ms, s, m, h or d), such as \"5m\", not \"5\"."},
            Case{"retry_delay", "EVENTQ_RETRY_DELAY", "--retry-delay", "366d",

@@ -11,7 +11,7 @@ namespace {
 constexpr std::size_t kWidth = 100;
 constexpr std::size_t kHelpColumn = 28;
 
-using Line = std::pair<std::string, std::string>;
+using HelpLine = std::pair<std::string, std::string>;
 
 // `text` in lines of at most kWidth, all but the first moved right by `indent`.
 std::string wrapped(std::string_view text, std::size_t indent) {
@@ -33,7 +33,7 @@ std::string wrapped(std::string_view text, std::size_t indent) {
   return out;
 }
 
-std::string section(std::string_view title, const std::vector<Line>& lines) {
+std::string section(std::string_view title, const std::vector<HelpLine>& lines) {
   if (lines.empty()) return "";
   std::string out = "\n" + std::string(title) + ":\n";
   for (const auto& [left, right] : lines) {
@@ -46,8 +46,8 @@ std::string section(std::string_view title, const std::vector<Line>& lines) {
   return out;
 }
 
-std::vector<Line> lines_of(std::span<const Parameter> parameters) {
-  std::vector<Line> lines;
+std::vector<HelpLine> lines_of(std::span<const Parameter> parameters) {
+  std::vector<HelpLine> lines;
   lines.reserve(parameters.size());
   for (const Parameter& parameter : parameters) lines.emplace_back(written(parameter), explained(parameter));
   return lines;
@@ -65,7 +65,7 @@ std::string paragraphs(std::string_view text) {
   return out;
 }
 
-std::string listing(std::string_view usage, const std::vector<Line>& commands) {
+std::string listing(std::string_view usage, const std::vector<HelpLine>& commands) {
   return "Usage: " + std::string(usage) + "\n" + section("Commands", commands);
 }
 
@@ -105,7 +105,7 @@ std::string help_of(const CommandSpec& command) {
   std::string out = std::string(command.summary) + ".\n\nUsage: " + usage_line(command) + "\n";
   if (!command.details.empty()) out += "\n" + paragraphs(command.details);
   out += section("Arguments", lines_of(command.positionals));
-  std::vector<Line> options = lines_of(command.options);
+  std::vector<HelpLine> options = lines_of(command.options);
   options.emplace_back("-h, --help", "Print this help and exit");
   out += section("Options", options);
   const bool own_format = command.talks == CommandSpec::Talks::in_its_own_format;
@@ -118,7 +118,7 @@ std::string help_of(const CommandSpec& command) {
 }
 
 std::optional<std::string> help_about(std::span<const CommandSpec> commands, std::string_view words) {
-  std::vector<Line> below;
+  std::vector<HelpLine> below;
   for (const CommandSpec& command : commands) {
     if (command.name == words) return help_of(command);
     if (words.empty() || command.name.starts_with(std::string(words) + " ")) {

@@ -85,6 +85,21 @@ Called call(Invocation& run, std::string_view method, std::string_view target, s
                                     .timeout = timeout}));
 }
 
+std::string missing_shards(const JsonValue& answer) {
+  std::string list;
+  for (const JsonValue& shard : elements_at(answer, "missing_shards")) {
+    list += (list.empty() ? "" : ", ") + std::string(shard.raw());
+  }
+  return list;
+}
+
+ExitCode tell_missing(Invocation& run, const std::string& missing) {
+  if (missing.empty()) return ExitCode::done;
+  const bool one = missing.find(',') == std::string::npos;
+  return fail(run, (one ? "shard " : "shards ") + missing + (one ? " is" : " are") +
+                       " away: what is there is missing here.");
+}
+
 Surroundings look_around() {
   Surroundings around{.url = variable("EVENTQ_URL"), .terminal = isatty(STDOUT_FILENO) == 1};
   around.color = around.terminal && variable("NO_COLOR").empty() && variable("TERM") != "dumb";

@@ -8,6 +8,7 @@
 #include <string>
 #include <string_view>
 
+#include "base/json.h"
 #include "base/percent.h"
 #include "cli/command.h"
 #include "cli/output.h"
@@ -44,6 +45,11 @@ Called call(Invocation& run, std::string_view method, std::string_view target, s
             Millis timeout = Millis{30'000});
 // The same of an answer that was got by run.server.call().
 Called told(Invocation& run, const Result<client::HttpResponse>& answer);
+
+// "1, 2": the shards that were away, so that what they have is not in this answer. Empty: none was.
+[[nodiscard]] std::string missing_shards(const JsonValue& answer);
+// Says on err which are `missing`, if any: then it is ExitCode::failed, and else done.
+ExitCode tell_missing(Invocation& run, const std::string& missing);
 
 // What the environment and the terminal say.
 struct Surroundings {

@@ -9,7 +9,7 @@
 namespace eventq::cli {
 namespace {
 
-using Line = std::pair<std::string_view, std::string_view>;
+using ManualLine = std::pair<std::string_view, std::string_view>;
 
 constexpr std::string_view kAbout =
     "eventq keeps events until a worker has done them, and remembers what became of each. One program is the "
@@ -19,9 +19,9 @@ constexpr std::string_view kAbout =
 
 using Talks = CommandSpec::Talks;
 
-constexpr Line kExitCodes[] = {
+constexpr ManualLine kExitCodes[] = {
     {"0", "Done; also an empty list"},
-    {"1", "Failed: the server said no, or some of several failed"},
+    {"1", "Failed: the server said no, some of several failed, or a list lacks a shard that is away"},
     {"2", "The command line is wrong"},
     {"3", "A wait ran out, or a prompt was answered with no"},
     {"4", "The server does not allow it (HTTP 401 or 403)"},
@@ -32,7 +32,7 @@ constexpr Line kExitCodes[] = {
     {"130", "Interrupted"},
 };
 
-constexpr Line kEnvironment[] = {
+constexpr ManualLine kEnvironment[] = {
     {"EVENTQ_URL", "The server to talk to, unless `--url` names one"},
     {"EVENTQ_CONFIG", "The configuration file of the server, unless `--config` names one"},
     {"EVENTQ_*", "The settings of the server: see the options of `eventq serve`"},
@@ -40,7 +40,7 @@ constexpr Line kEnvironment[] = {
     {"COLUMNS", "The width of tables, whatever the terminal says"},
 };
 
-constexpr Line kFiles[] = {
+constexpr ManualLine kFiles[] = {
     {"eventq.db", "The store of `eventq serve` and `eventq dev`, in the folder where they run"},
     {"eventq.db-wal, eventq.db-shm, eventq.db.lock", "Belong to it. Copy a store with `eventq backup`"},
 };
@@ -98,7 +98,7 @@ std::string roff_item(std::string_view term, std::string_view what) {
   return ".TP\n\\fB" + roff(term) + "\\fR\n" + roff(what) + "\n";
 }
 
-std::string roff_items(std::span<const Line> lines) {
+std::string roff_items(std::span<const ManualLine> lines) {
   std::string out;
   for (const auto& [term, what] : lines) out += roff_item(term, what);
   return out;
@@ -132,7 +132,7 @@ std::string table_row(std::string_view left, std::string_view right) {
   return "| `" + cell(left) + "` | " + cell(right) + " |\n";
 }
 
-std::string markdown_table(std::span<const Line> lines) {
+std::string markdown_table(std::span<const ManualLine> lines) {
   std::string out = "\n| | |\n|---|---|\n";
   for (const auto& [term, what] : lines) out += table_row(term, what);
   return out;

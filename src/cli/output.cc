@@ -78,11 +78,11 @@ std::string shown_duration(const std::string& text, const JsonValue& value) {
 using Members = std::vector<std::pair<std::string, JsonValue>>;
 
 // Members of members by their path. What people sent stays as it is.
-void flatten(Members& members, const std::string& above, const JsonValue& record) {
+void flatten_record(Members& members, const std::string& above, const JsonValue& record) {
   for (const JsonMember& member : record.members()) {
     const std::string path = above + std::string(member.name);
     if (member.value.type() == JsonType::object && path != "payload") {
-      flatten(members, path + ".", member.value);
+      flatten_record(members, path + ".", member.value);
     } else {
       members.emplace_back(path, member.value);
     }
@@ -95,7 +95,7 @@ Members shown_members(const OutputOptions& options, const JsonValue& record) {
   for (const std::string& field : options.fields) {
     members.emplace_back(field, value_at(record, field).value_or(JsonValue()));
   }
-  if (options.fields.empty()) flatten(members, "", record);
+  if (options.fields.empty()) flatten_record(members, "", record);
   return members;
 }
 

@@ -22,7 +22,7 @@ namespace {
 using State = Diagnosis::State;
 
 constexpr std::uint64_t kMiB = 1024 * 1024;
-constexpr std::size_t kPage = 4096;
+constexpr std::size_t kProbeBytes = 4096;
 
 Diagnosis cannot(std::string_view what, std::string_view doing) {
   return {State::fail, std::string(what), "cannot " + std::string(doing) + ": " + std::strerror(errno),
@@ -68,13 +68,14 @@ Diagnosis probe_fsync(const std::string& folder, int samples) {
   const int file = mkostemp(path.data(), O_CLOEXEC);
   if (file < 0) return cannot("fsync", "make a file in " + folder);
   unlink(path.c_str());
-  const std::string page(kPage, 'x');
+  const std::string page(kProbeBytes, 'x');
   std::vector<std::chrono::microseconds> times;
   bool written = true;
   for (int i = 0; i < samples && written; ++i) {
     const SteadyTime start = steady_now();
-    written = pwrite(file, page.data(), page.size(), static_cast<off_t>(kPage) * i) == std::ssize(page) &&
-              fdatasync(file) == 0;
+    written =
+        pwrite(file, page.data(), page.size(), static_cast<off_t>(kProbeBytes) * i) == std::ssize(page) &&
+        fdatasync(file) == 0;
     times.push_back(micros_since(start));
   }
   const int error = errno;

@@ -34,9 +34,10 @@ namespace {
 // Together with the rest of a stop this stays below the ten seconds that
 // service managers grant (docker stop; systemd grants more).
 constexpr std::chrono::seconds kDrainTime{8};
+static_assert(kDrainTime < std::chrono::seconds(10));
 
 // Descriptors that are not connections: the store's files, the listener, epoll, stderr.
-constexpr std::size_t kOtherDescriptors = 64;
+constexpr std::size_t kDescriptorsBesideConnections = 64;
 
 ExitCode fail(const std::string& message) {
   std::cerr << "eventq: " << message << '\n';
@@ -113,7 +114,7 @@ std::string with_origin(const Config& config, const Error& error) {
 
 // Order matters: no new requests; an answer for those who wait; time for the
 // answers to leave; then the engine, whose last answers still need the server's threads.
-void stop(http::Server& server, Engine& engine, const Logger& log) {
+void stop_serving(http::Server& server, Engine& engine, const Logger& log) {
   server.close_listener();
   engine.dismiss_waiters();
   if (!server.drain(kDrainTime)) log(LogLevel::warning, LogLine("some requests are left unanswered").str());
@@ -121,7 +122,7 @@ void stop(http::Server& server, Engine& engine, const Logger& log) {
   server.stop();
 }
 
-ExitCode run(const ServeRequest& request, const Config& config, const Logger& log) {
+ExitCode serve_until_signal(const ServeRequest& request, const Config& config, const Logger& log) {
   StopSignals stop_signals;
   const Settings& settings = config.settings;
   Options options = settings.queue;
@@ -140,11 +141,11 @@ ExitCode run(const ServeRequest& request, const Config& config, const Logger& lo
   http::ServerOptions server_options{
       .host = settings.listen.host, .port = settings.listen.port, .io_threads = io_threads(), .logger = log};
   const std::size_t descriptors = raise_descriptor_limit();
-  if (descriptors < 2 * kOtherDescriptors) {
+  if (descriptors < 2 * kDescriptorsBesideConnections) {
     return fail("the limit on open files is " + std::to_string(descriptors) + "; at least " +
-                std::to_string(2 * kOtherDescriptors) + " are needed (ulimit -n).");
+                std::to_string(2 * kDescriptorsBesideConnections) + " are needed (ulimit -n).");
   }
-  const std::size_t connections = descriptors - kOtherDescriptors;
+  const std::size_t connections = descriptors - kDescriptorsBesideConnections;
   server_options.connections_max = std::min(server_options.connections_max, connections);
   const auto service = http::make_service(**engine, server_options.io_threads, system_clock(),
                                           settings.allow_remote ? http::Hosts::any : http::Hosts::loopback,
@@ -164,7 +165,7 @@ ExitCode run(const ServeRequest& request, const Config& config, const Logger& lo
   const int signal = stop_signals.wait();
   log(LogLevel::info, LogLine("stopping").add("signal", signal == SIGINT ? "SIGINT" : "SIGTERM").str());
   if (request.on_stopping) request.on_stopping();
-  stop(**server, **engine, log);
+  stop_serving(**server, **engine, log);
   log(LogLevel::info, LogLine("stopped").str());
   return ExitCode::done;
 }
@@ -188,7 +189,7 @@ ExitCode serve(const ServeRequest& request) {
 
   log(LogLevel::info, LogLine("starting").add("version", EVENTQ_VERSION).str());
   log_settings(log, *config);
-  return run(request, *config, log);
+  return serve_until_signal(request, *config, log);
 }
 
 }  // namespace eventq::cli

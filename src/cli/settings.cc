@@ -22,7 +22,7 @@ bool read_duration(Millis& to, std::string_view text) {
 }
 
 // A number beyond int becomes the nearest int, which is out of every range of ours.
-bool read_number(int& to, std::string_view text) {
+bool read_int(int& to, std::string_view text) {
   const auto number = parse_whole_signed<std::int64_t>(text);
   if (!number) return false;
   using Int = std::numeric_limits<int>;
@@ -60,12 +60,18 @@ bool read_optional_text(std::string& to, std::string_view text) {
   return true;
 }
 
-bool read_texts(std::vector<std::string>& to, std::string_view list) {
-  std::vector<std::string> texts;
+bool names_a_store(std::string_view url) {
+  constexpr std::string_view kSqlite = "sqlite:";
+  return url == "memory:" || (url.starts_with(kSqlite) && url.size() > kSqlite.size()) ||
+         url.starts_with("postgres://") || url.starts_with("postgresql://");
+}
+
+bool read_stores(std::vector<std::string>& to, std::string_view list) {
+  std::vector<std::string> stores;
   for (const std::string& member : split_texts(list)) {
-    if (!read_text(texts.emplace_back(), member)) return false;
+    if (!read_text(stores.emplace_back(), member) || !names_a_store(member)) return false;
   }
-  to = std::move(texts);
+  to = std::move(stores);
   return true;
 }
 
@@ -100,7 +106,8 @@ constexpr Setting kSettings[] = {
     {"store", Kind::list, "URL",
      "Where events are kept: sqlite:PATH, memory: to keep nothing, or postgres://USER@HOST/DB; given several "
      "times, each such database is a shard, in order",
-     "a URL", [](Settings& s, Text text) { return read_texts(s.stores, text); },
+     "sqlite:PATH, memory: or postgres://USER@HOST/DB",
+     [](Settings& s, Text text) { return read_stores(s.stores, text); },
      [](const Settings& s) { return without_passwords(join_urls(s.stores)); }},
     {"migrate", Kind::truth, "",
      "Bring PostgreSQL databases to this eventq's schema first; files of SQLite always are", "true or false",
@@ -113,10 +120,10 @@ constexpr Setting kSettings[] = {
      kDuration, [](Settings& s, Text text) { return read_duration(s.queue.lease, text); },
      [](const Settings& s) { return format_duration(s.queue.lease); }},
     {"max_retries", Kind::number, "N", "The reported failure that reaches it is final", "a whole number",
-     [](Settings& s, Text text) { return read_number(s.queue.max_retries, text); },
+     [](Settings& s, Text text) { return read_int(s.queue.max_retries, text); },
      [](const Settings& s) { return std::to_string(s.queue.max_retries); }},
     {"max_attempts", Kind::number, "N", "Claims in a row without a report before an event is given up",
-     "a whole number", [](Settings& s, Text text) { return read_number(s.queue.max_attempts, text); },
+     "a whole number", [](Settings& s, Text text) { return read_int(s.queue.max_attempts, text); },
      [](const Settings& s) { return std::to_string(s.queue.max_attempts); }},
     {"archive_dir", Kind::text, "PATH", "Where events are written to when they leave; nowhere when empty",
      "a path on one line, or empty",

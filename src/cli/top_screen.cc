@@ -41,7 +41,7 @@ std::string age_text(double seconds) {
 }
 
 // "512B", "4.1M"
-std::string size_text(std::int64_t bytes) {
+std::string short_size(std::int64_t bytes) {
   if (bytes < 1024) return std::to_string(bytes) + "B";
   auto size = static_cast<double>(bytes);
   std::size_t unit = 0;
@@ -115,7 +115,7 @@ std::string head_line(const TopView& view, const OutputOptions& options) {
   line += "  " + view.url;
   const TopSample& sample = view.history.last();
   if (sample.file_bytes > 0) {
-    line += "  store " + size_text(sample.file_bytes) + "  wal " + size_text(sample.log_bytes);
+    line += "  store " + short_size(sample.file_bytes) + "  wal " + short_size(sample.log_bytes);
   }
   if (const auto rates = view.history.rates()) {
     line += " │ in " + rate_text(rates->in) + "/s  done " + rate_text(rates->done) + "/s  fail " +

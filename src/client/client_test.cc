@@ -12,6 +12,7 @@
 
 #include "base/steady.h"
 #include "client/scripted_server.h"
+#include "support/gate.h"
 
 namespace eventq::client {
 namespace {
@@ -190,21 +191,24 @@ TEST(Client, SaysWhetherSomethingMayHaveChangedWhenNoAnswerCame) {
 }
 
 TEST(Client, SaysThatNothingChangedWhenNobodyListens) {
-  std::string url;
-  { url = ScriptedServer({}).url(); }
+  const DeafPort port;
   ClientOptions with = options();
   with.tries = 2;
-  EXPECT_EQ(Client::connect(url, with).value()->publish(new_event()).error().code, ErrorCode::unavailable);
+  EXPECT_EQ(Client::connect(port.url(), with).value()->publish(new_event()).error().code,
+            ErrorCode::unavailable);
 }
 
 TEST(Client, DoesNotCallAgainWhenNoAnswerCameInTime) {
   ClientOptions with = options();
-  with.timeout = 50ms;
-  const ScriptedServer server({[](Peer& peer) {
+  with.timeout = 200ms;
+  Gate closed;
+  const ScriptedServer server({[&](Peer& peer) {
     peer.read_request();
     peer.await_close();
+    closed.open();
   }});
   EXPECT_EQ(connect(server, with)->publish(new_event()).error().code, ErrorCode::unknown_outcome);
+  ASSERT_TRUE(closed.wait());
   EXPECT_THAT(server.requests(), SizeIs(1));
 }
 

@@ -19,12 +19,12 @@ using testing::HasSubstr;
 
 HttpClient client_of(const ScriptedServer& server) { return HttpClient(HttpUrl{"127.0.0.1", server.port()}); }
 
-// Sends one GET to a server that follows `script`, with little patience.
-Result<HttpResponse> get_from(ScriptedServer::Script script) {
+// Sends one GET to a server that follows `script`.
+Result<HttpResponse> get_from(ScriptedServer::Script script, Millis patience = std::chrono::seconds(60)) {
   const ScriptedServer server({std::move(script)});
   HttpClient client = client_of(server);
   HttpRequest request;
-  request.timeout = Millis(200);
+  request.timeout = patience;
   return client.call(request);
 }
 
@@ -189,9 +189,8 @@ TEST(HttpClient, ReadsTheAnswerToARequestThatWasNotReadToItsEnd) {
 }
 
 TEST(HttpClient, SaysThatNobodyListens) {
-  std::uint16_t port = 0;
-  { port = ScriptedServer({}).port(); }
-  HttpClient client(HttpUrl{"127.0.0.1", port});
+  const DeafPort port;
+  HttpClient client(HttpUrl{"127.0.0.1", port.number()});
   expect_error(client.call({}), ErrorCode::unavailable, "Is an eventq server running there?");
 }
 
@@ -239,13 +238,15 @@ TEST(HttpClient, RefusesAnAnswerOverItsLimit) {
 }
 
 TEST(HttpClient, GivesUpOnAServerThatStalls) {
-  const auto silent = get_from([](Peer& peer) { peer.await_close(); });
+  const auto silent = get_from([](Peer& peer) { peer.await_close(); }, Millis(200));
   expect_error(silent, ErrorCode::timeout, "did not answer in time");
-  const auto stuck = get_from([](Peer& peer) {
-    peer.read_request();
-    peer.send("HTTP/1.1 200 OK\r\nContent-Length: 10\r\n\r\nhalf");
-    peer.await_close();
-  });
+  const auto stuck = get_from(
+      [](Peer& peer) {
+        peer.read_request();
+        peer.send("HTTP/1.1 200 OK\r\nContent-Length: 10\r\n\r\nhalf");
+        peer.await_close();
+      },
+      Millis(200));
   expect_error(stuck, ErrorCode::timeout, "did not answer in time");
 }
 

@@ -12,6 +12,21 @@
 #include "base/assert.h"
 
 namespace eventq::client {
+namespace {
+
+// To any port of 127.0.0.1 that is free; which one.
+std::uint16_t bind_to_free_port(int socket) {
+  sockaddr_in address{};
+  address.sin_family = AF_INET;
+  address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+  socklen_t size = sizeof(address);
+  auto* const generic = reinterpret_cast<sockaddr*>(&address);
+  const bool bound = ::bind(socket, generic, size) == 0 && ::getsockname(socket, generic, &size) == 0;
+  EVENTQ_ASSERT(bound);
+  return ntohs(address.sin_port);
+}
+
+}  // namespace
 
 Peer::~Peer() {
   if (descriptor_ >= 0) ::close(descriptor_);
@@ -68,15 +83,9 @@ void Peer::reset() {
 
 ScriptedServer::ScriptedServer(std::vector<Script> scripts)
     : listener_(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0)) {
-  sockaddr_in address{};
-  address.sin_family = AF_INET;
-  address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
-  socklen_t size = sizeof(address);
-  auto* const generic = reinterpret_cast<sockaddr*>(&address);
-  const bool listens = ::bind(listener_, generic, size) == 0 && ::listen(listener_, 16) == 0 &&
-                       ::getsockname(listener_, generic, &size) == 0;
+  port_ = bind_to_free_port(listener_);
+  const bool listens = ::listen(listener_, 16) == 0;
   EVENTQ_ASSERT(listens);
-  port_ = ntohs(address.sin_port);
   thread_ = std::jthread([listener = listener_, &requests = *requests_, scripts = std::move(scripts)] {
     for (const Script& script : scripts) {
       const int accepted = ::accept4(listener, nullptr, nullptr, SOCK_CLOEXEC);
@@ -93,5 +102,10 @@ ScriptedServer::~ScriptedServer() {
   thread_.join();
   ::close(listener_);
 }
+
+DeafPort::DeafPort()
+    : socket_(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0)), number_(bind_to_free_port(socket_)) {}
+
+DeafPort::~DeafPort() { ::close(socket_); }
 
 }  // namespace eventq::client

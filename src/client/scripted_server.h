@@ -78,4 +78,20 @@ class ScriptedServer {
   std::jthread thread_;
 };
 
+// A port that nobody listens on, nor can meanwhile.
+class DeafPort {
+ public:
+  DeafPort();
+  ~DeafPort();
+  DeafPort(const DeafPort&) = delete;
+  DeafPort& operator=(const DeafPort&) = delete;
+
+  [[nodiscard]] std::uint16_t number() const { return number_; }
+  [[nodiscard]] std::string url() const { return "http://127.0.0.1:" + std::to_string(number_); }
+
+ private:
+  int socket_;
+  std::uint16_t number_;
+};
+
 }  // namespace eventq::client

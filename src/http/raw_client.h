@@ -1,6 +1,6 @@
 // raw_client.h: a socket that sends any bytes and reads responses. For tests.
 //
-// Every call gives up after ten seconds.
+// Every call gives up after a minute.
 // Threads: belongs to one thread.
 #pragma once
 

@@ -159,7 +159,7 @@ TEST_F(ServerTest, IdleConnectionsEndWithTheListener) {
 
   EXPECT_TRUE(idle.at_end());
   EXPECT_FALSE(RawClient(server_->port()).connected());
-  EXPECT_TRUE(server_->drain(seconds(10)));
+  EXPECT_TRUE(server_->drain(seconds(60)));
 }
 
 TEST_F(ServerTest, AnExchangeUnderWayIsAnsweredAfterTheListenerClosed) {
@@ -172,7 +172,7 @@ TEST_F(ServerTest, AnExchangeUnderWayIsAnsweredAfterTheListenerClosed) {
   EXPECT_FALSE(server_->drain(milliseconds(1)));
   EXPECT_TRUE(service_.answer({.body = "late"}));
 
-  EXPECT_TRUE(server_->drain(seconds(10)));
+  EXPECT_TRUE(server_->drain(seconds(60)));
   const Reply reply = client.read_reply().value_or(Reply{});
   EXPECT_EQ(reply.body, "late");
   EXPECT_NE(reply.head.find("\r\nConnection: close\r\n"), std::string::npos);

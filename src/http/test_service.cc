@@ -84,7 +84,7 @@ bool TestService::wait_for_sent(std::size_t count) {
 
 bool TestService::wait_until(const std::function<bool()>& reached) {
   std::unique_lock lock(mutex_);
-  return changed_.wait_for(lock, std::chrono::seconds(10), reached);
+  return changed_.wait_for(lock, std::chrono::seconds(60), reached);
 }
 
 bool TestService::answer(Response response) {

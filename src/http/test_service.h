@@ -26,7 +26,7 @@ class TestService final : public Service {
   void on_gone(IoThread& thread, ExchangeId exchange) override;
   [[nodiscard]] Response error_response(int status, std::string_view message) const override;
 
-  // All but the answer wait, and fail by returning false, after ten seconds.
+  // All but the answer wait, and fail by returning false, after a minute.
   bool wait_for_waiting(std::size_t count);  // on /later
   bool wait_for_gone(std::size_t count);
   bool wait_for_sent(std::size_t count);

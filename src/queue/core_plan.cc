@@ -89,11 +89,11 @@ Plan Core::plan_for(const Batch& batch, const std::vector<Request>& requests) co
   return plan;
 }
 
-// An id that is made for it later is nobody else's.
 void Core::plan_publication(Plan& plan, const Publication& publication) const {
   plan.inserts += publication.events.size();
   if (publication.key) plan.keys.push_back(publication.key->key);
-  const std::string& own = publication.events.front().correlation_id;
+  const std::string& given = publication.events.front().correlation_id;
+  const std::string& own = given.empty() ? publication.spare_correlation_id : given;
   if (!own.empty()) plan.correlations.push_back(own);
   for (const NewEvent& event : publication.events) {
     if (!event.event_id.empty()) plan.event_ids.push_back(event.event_id);

@@ -100,6 +100,9 @@ class NothingErrand final : public Errand {
 std::unique_ptr<Errand> make_errand(Command command, int shards) {
   if (command.publication) return make_publish(std::move(command));
   if (!command.changes.empty() || command.claim) return make_turn(std::move(command));
+  if (auto* change = std::get_if<QueueChange>(&command.ask)) {
+    return make_queue_change(std::move(*change), std::move(command.wait));
+  }
   if (command.wait) return make_wait(std::move(*command.wait));
   if (command.probe) return std::make_unique<ProbeErrand>();
   if (command.why) {
@@ -110,7 +113,6 @@ std::unique_ptr<Errand> make_errand(Command command, int shards) {
     const int shard = shard_of(command.get->id, shards);
     return std::make_unique<OneShardErrand>(std::move(command), shard);
   }
-  if (auto* change = std::get_if<QueueChange>(&command.ask)) return make_queue_change(std::move(*change));
   if (auto* revival = std::get_if<Revival>(&command.ask)) return make_revival(std::move(*revival));
   if (auto* removal = std::get_if<Removal>(&command.ask)) {
     const int shard = removal->events.empty() ? 0 : shard_of(removal->events.front(), shards);

@@ -61,15 +61,18 @@ class Errand {
 // The errand that a command is.
 std::unique_ptr<Errand> make_errand(Command command, int shards);
 
-// A look of one who waits for events: on these shards, in this order.
-std::unique_ptr<Errand> make_look(ClaimRequest claim, std::vector<int> shards);
+// A look of one who waits for events: on these shards, in this order; in one lane of each, or in all of them
+// one after the other: then nothing is missed because another lane is just at it.
+enum class LookIn : std::uint8_t { one_lane, every_lane };
+std::unique_ptr<Errand> make_look(ClaimRequest claim, std::vector<int> shards,
+                                  LookIn lanes = LookIn::one_lane);
 
 // errand_publish.cc, errand_turn.cc, errand_admin.cc, errand_read.cc
 std::unique_ptr<Errand> make_publish(Command command);
 std::unique_ptr<Errand> make_turn(Command command);
-std::unique_ptr<Errand> make_queue_change(QueueChange change);
+std::unique_ptr<Errand> make_queue_change(QueueChange change, std::optional<WaitRequest> wait);
 std::unique_ptr<Errand> make_revival(Revival revival);
 std::unique_ptr<Errand> make_read(Command command);
-std::unique_ptr<Errand> make_wait(WaitRequest wait);
+std::unique_ptr<Errand> make_wait(WaitRequest wait, Answer so_far = {});
 
 }  // namespace eventq

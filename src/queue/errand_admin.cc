@@ -32,7 +32,8 @@ Error half_done(const Error& error, int done) {
 
 class ChangeErrand final : public Errand {
  public:
-  explicit ChangeErrand(QueueChange change) : change_(std::move(change)) {}
+  ChangeErrand(QueueChange change, std::optional<WaitRequest> wait)
+      : change_(std::move(change)), wait_(std::move(wait)) {}
 
   void start(Dispatch& dispatch) override {
     if (auto away = any_away(dispatch)) return dispatch.finish(Answer{.error = std::move(away)});
@@ -41,6 +42,7 @@ class ChangeErrand final : public Errand {
   }
 
   void take(Dispatch& dispatch, int shard, Answer answer) override {
+    if (waiting_) return waiting_->take(dispatch, shard, std::move(answer));
     if (answer.error)
       return dispatch.finish(Answer{.error = half_done(*answer.error, changes_.empty() ? 0 : 1)});
     auto& changed = std::get<Result<QueueChanged>>(answer.told);
@@ -60,7 +62,14 @@ class ChangeErrand final : public Errand {
       for (auto& [place, one] : changes_) all.push_back(std::move(one));
       answer.told = Result<QueueChanged>(merge(std::move(all)));
     }
-    dispatch.finish(std::move(answer));
+    if (!wait_ || changes_.empty()) return dispatch.finish(std::move(answer));
+    waiting_ = make_wait(std::move(*wait_), std::move(answer));
+    waiting_->start(dispatch);
+  }
+
+  void forget() override {
+    wait_.reset();
+    if (waiting_) waiting_->forget();
   }
 
  private:
@@ -98,6 +107,8 @@ class ChangeErrand final : public Errand {
   std::deque<Step> steps_;  // to be done
   std::map<int, QueueChanged> changes_;
   std::vector<int> absent_;
+  std::optional<WaitRequest> wait_;  // when it is done
+  std::unique_ptr<Errand> waiting_;  // it waits
 };
 
 // Each shard as far as the limit goes. Where to go on names the shard by its id.
@@ -204,8 +215,8 @@ class ReviveErrand final : public Errand {
 
 }  // namespace
 
-std::unique_ptr<Errand> make_queue_change(QueueChange change) {
-  return std::make_unique<ChangeErrand>(std::move(change));
+std::unique_ptr<Errand> make_queue_change(QueueChange change, std::optional<WaitRequest> wait) {
+  return std::make_unique<ChangeErrand>(std::move(change), std::move(wait));
 }
 std::unique_ptr<Errand> make_revival(Revival revival) {
   return std::make_unique<ReviveErrand>(std::move(revival));

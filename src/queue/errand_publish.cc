@@ -60,7 +60,7 @@ class PublishErrand final : public Errand {
     Command command;
     const bool last = tried_ == shards_.size();
     command.publication = last ? std::move(*command_.publication) : *command_.publication;
-    if (dispatch.shards() > 1 && makes_correlation(*command.publication)) {
+    if (makes_correlation(*command.publication)) {
       command.publication->spare_correlation_id =
           correlation_id_for(shard, dispatch.shards(), [&] { return dispatch.next_id(); });
     }

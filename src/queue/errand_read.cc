@@ -52,7 +52,7 @@ class ReadErrand final : public Errand {
 // An event's end is known to its shard; that of a correlation or a queue is the end on all of them.
 class WaitErrand final : public Errand {
  public:
-  explicit WaitErrand(WaitRequest wait) : wait_(std::move(wait)) {}
+  WaitErrand(WaitRequest wait, Answer so_far) : wait_(std::move(wait)), whole_(std::move(so_far)) {}
 
   void start(Dispatch& dispatch) override {
     std::vector<int> shards;
@@ -76,24 +76,24 @@ class WaitErrand final : public Errand {
       all_ended_ = all_ended_ && answer.waited;
     }
     if (--outstanding_ > 0) return;
-    Answer whole;
     if (error_) {
-      whole.error = std::move(error_);
+      whole_.error = std::move(error_);
     } else if (!found_) {
-      whole.error = std::move(not_found_);
+      whole_.error = std::move(not_found_);
     } else {
-      whole.waited = all_ended_;
+      whole_.waited = all_ended_;
     }
-    if (whole.error || whole.waited || forgotten_ || wait_.timeout == Millis(0)) {
-      return dispatch.finish(std::move(whole));
+    if (whole_.error || whole_.waited || forgotten_ || wait_.timeout == Millis(0)) {
+      return dispatch.finish(std::move(whole_));
     }
-    dispatch.keep_waiting(wait_, {});
+    dispatch.keep_waiting(wait_, std::move(whole_));
   }
 
   void forget() override { forgotten_ = true; }
 
  private:
   const WaitRequest wait_;
+  Answer whole_;
   std::size_t outstanding_ = 0;
   std::optional<Error> error_;
   std::optional<Error> not_found_;
@@ -107,6 +107,8 @@ class WaitErrand final : public Errand {
 std::unique_ptr<Errand> make_read(Command command) {
   return std::make_unique<ReadErrand>(std::move(command));
 }
-std::unique_ptr<Errand> make_wait(WaitRequest wait) { return std::make_unique<WaitErrand>(std::move(wait)); }
+std::unique_ptr<Errand> make_wait(WaitRequest wait, Answer so_far) {
+  return std::make_unique<WaitErrand>(std::move(wait), std::move(so_far));
+}
 
 }  // namespace eventq

@@ -16,8 +16,8 @@ class TurnErrand final : public Errand {
       : changes_(std::move(command.changes)), claim_(std::move(command.claim)), now_(command.now) {}
 
   // Only a claim, on these shards, which does not wait.
-  TurnErrand(ClaimRequest claim, std::vector<int> shards)
-      : claim_(std::move(claim)), order_(std::move(shards)) {
+  TurnErrand(ClaimRequest claim, std::vector<int> shards, LookIn lanes)
+      : claim_(std::move(claim)), lanes_(lanes), order_(std::move(shards)) {
     claim_->wait = Millis(0);
     order_known_ = true;
   }
@@ -134,7 +134,17 @@ class TurnErrand final : public Errand {
     Command command;
     command.claim = claim_now(limit_);
     command.now = now_;
-    dispatch.send(order_[next_++], std::move(command));
+    const int shard = order_[next_];
+    if (lanes_ == LookIn::one_lane) {
+      ++next_;
+      return dispatch.send(shard, std::move(command));
+    }
+    const std::size_t lane = lane_++;
+    if (lane_ == dispatch.lanes(shard)) {
+      ++next_;
+      lane_ = 0;
+    }
+    dispatch.send(shard, std::move(command), lane);
   }
 
   void take_claims(Dispatch& dispatch, int shard, Answer answer) {
@@ -161,6 +171,7 @@ class TurnErrand final : public Errand {
   std::vector<Change> changes_;
   std::optional<ClaimRequest> claim_;
   std::optional<TimePoint> now_;
+  LookIn lanes_ = LookIn::one_lane;
 
   Stage stage_ = Stage::claiming;
   std::map<int, std::vector<std::size_t>> reports_;  // by shard
@@ -172,7 +183,8 @@ class TurnErrand final : public Errand {
   std::size_t limit_ = 0;
   std::vector<int> order_;
   bool order_known_ = false;
-  std::size_t next_ = 0;
+  std::size_t next_ = 0;  // of order_, and the lane there
+  std::size_t lane_ = 0;
   std::optional<int> asked_;  // with the reports, and has nothing
   bool any_empty_ = false;
   bool forgotten_ = false;
@@ -186,8 +198,8 @@ std::unique_ptr<Errand> make_turn(Command command) {
   return std::make_unique<TurnErrand>(std::move(command));
 }
 
-std::unique_ptr<Errand> make_look(ClaimRequest claim, std::vector<int> shards) {
-  return std::make_unique<TurnErrand>(std::move(claim), std::move(shards));
+std::unique_ptr<Errand> make_look(ClaimRequest claim, std::vector<int> shards, LookIn lanes) {
+  return std::make_unique<TurnErrand>(std::move(claim), std::move(shards), lanes);
 }
 
 }  // namespace eventq

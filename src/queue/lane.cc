@@ -19,9 +19,11 @@ constexpr std::size_t kBatchEvents = 10'000;
 // The longest time between two looks at the clock, and the time between two tries of
 // maintenance on a store that fails.
 constexpr std::chrono::seconds kLookInterval{1};
-// How long a batch is gathered, when the one before it held that many commands.
-constexpr std::chrono::microseconds kGather{300};
+// When the batch before it held that many commands, one is gathered while more of them come in each pause,
+// for so long at most.
 constexpr std::size_t kGatherFrom = 8;
+constexpr std::chrono::microseconds kGatherPause{100};
+constexpr std::chrono::microseconds kGatherMax{600};
 
 void stop_waiting(Command& command) {
   if (command.claim) command.claim->wait = Millis(0);
@@ -161,8 +163,12 @@ void Lane::wait_for_work(std::unique_lock<std::mutex>& lock) {
 // Who was answered together comes back together, but not at once: on a store that is a network away, a batch
 // of all of them is worth more than the wait.
 void Lane::gather(std::unique_lock<std::mutex>& lock) {
-  if (!store_.shared() || last_batch_ < kGatherFrom || requests_.size() >= last_batch_) return;
-  work_.wait_for(lock, kGather, [this] { return stopping_ || requests_.size() >= last_batch_; });
+  if (!store_.shared() || last_batch_ < kGatherFrom) return;
+  const SteadyTime end = steady_now() + kGatherMax;
+  for (std::size_t before = 0; before != requests_.size() && !stopping_ && steady_now() < end;) {
+    before = requests_.size();
+    work_.wait_for(lock, kGatherPause, [this] { return stopping_; });
+  }
 }
 
 // The store's time, nearly.

@@ -4,13 +4,13 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include <future>
 #include <memory>
 #include <string>
 #include <vector>
 
 #include "queue/read_lane.h"
 #include "support/core_driver.h"
+#include "support/gate.h"
 #include "support/mailbox.h"
 
 namespace eventq {
@@ -19,6 +19,7 @@ namespace {
 using namespace std::chrono_literals;
 using testing::ElementsAre;
 using testing::IsEmpty;
+using testing::SizeIs;
 
 class LaneTest : public testing::Test {
  protected:
@@ -272,15 +273,15 @@ TEST_F(SharedLaneTest, EachCommitIsToldOf) {
   mailbox.wait(2);
   lane.stop();
 
-  ASSERT_GE(told.size(), 2U);  // and one for the worker that was seen
+  ASSERT_THAT(told, SizeIs(3));  // one for the worker that was seen
   EXPECT_THAT(told[0].ready, ElementsAre("main"));
   EXPECT_EQ(told[1].next_due, kStart + kPolicy.lease);
 }
 
 TEST_F(SharedLaneTest, WhatOneLaneDelaysAnotherMakesReady) {
-  std::promise<void> ready;
+  Gate ready;  // which may be told twice
   Lane first(*first_store, first_core, clock, silent, [&](const Happened& it) {
-    if (it.ready.contains("main")) ready.set_value();
+    if (it.ready.contains("main")) ready.open();
   });
   Lane second(*second_store, second_core, clock, silent, [&](const Happened& it) {
     if (it.next_due) first.expect(*it.next_due);
@@ -290,7 +291,7 @@ TEST_F(SharedLaneTest, WhatOneLaneDelaysAnotherMakesReady) {
 
   clock.advance(10s);
   first.poke();
-  ready.get_future().wait();
+  EXPECT_TRUE(ready.wait());
 }
 
 // On SQLite, where reading and writing have connections of their own.

@@ -22,6 +22,7 @@
 #include "queue/read_lane.h"
 #include "queue/router.h"
 #include "store/memory/memory_store.h"
+#include "store/postgres/connection.h"
 #include "store/postgres/migrate.h"
 #include "store/sqlite/sqlite_store.h"
 
@@ -106,7 +107,7 @@ Result<std::unique_ptr<Store>> open_store(std::string_view url, const Clock& clo
   }
   return Error{
       ErrorCode::invalid_argument,
-      "Cannot open \"" + std::string(url) +
+      "Cannot open \"" + postgres::without_password(std::string(url)) +
           "\": a store is named sqlite:PATH, such as sqlite:eventq.db, or postgres://USER@HOST/DATABASE.",
       "store"};
 }

@@ -20,6 +20,7 @@ namespace {
 
 using namespace std::chrono_literals;
 using testing::HasSubstr;
+using testing::Not;
 
 class QueueInput : public testing::Test {
  protected:
@@ -139,6 +140,13 @@ TEST(QueueUrl, AUrlOfAnotherKindIsRefused) {
     EXPECT_EQ(opened.error().field, "store");
     EXPECT_THAT(opened.error().message, HasSubstr("sqlite:PATH"));
   }
+}
+
+TEST(QueueUrl, TheErrorOfAMisspeltUrlDoesNotShowItsPassword) {
+  const auto opened = Queue::open("postgrs://me:secret@host/db");
+  ASSERT_FALSE(opened);
+  EXPECT_THAT(opened.error().message, HasSubstr("postgrs://me@host/db"));
+  EXPECT_THAT(opened.error().message, Not(HasSubstr("secret")));
 }
 
 TEST(QueueUrl, TwoQueuesInMemoryAreTwoQueues) {

@@ -16,7 +16,7 @@ constexpr std::size_t kLookingMax = 64;
 }  // namespace
 
 Room::Key Room::key_of(const ClaimRequest& request) {
-  return {request.selector.queue, request.selector.tags, request.window > 0 ? request.worker_id : ""};
+  return {request.selector.queue, request.window > 0 ? request.worker_id : "", request.selector.tags};
 }
 
 void Room::put(Place place, Waiter waiter) {
@@ -65,7 +65,7 @@ void Room::add(Waiter waiter, bool look) {
 }
 
 void Room::note_ready(int shard, const std::string& queue) {
-  for (auto it = groups_.lower_bound({queue, {}, ""}); it != groups_.end(); ++it) {
+  for (auto it = groups_.lower_bound({queue, "", {}}); it != groups_.end(); ++it) {
     if (std::get<0>(it->first) != queue) return;
     mark(it->first, it->second, shard);
   }
@@ -77,7 +77,7 @@ void Room::note_ready(int shard) {
 
 void Room::note_moved(const std::string& worker_id) {
   for (auto& [key, group] : groups_) {
-    if (std::get<2>(key) == worker_id) mark_all(key, group);
+    if (std::get<1>(key) == worker_id) mark_all(key, group);
   }
 }
 
@@ -85,12 +85,33 @@ void Room::note_all() {
   for (auto& [key, group] : groups_) mark_all(key, group);
 }
 
+bool Room::has_window(const Key& key) { return !std::get<1>(key).empty(); }
+
+// The groups of the worker that the key is of, in its queue.
+template <typename Visit>
+void Room::each_of_worker(const Key& key, const Visit& visit) {
+  const auto& [queue, worker, tags] = key;
+  for (auto it = groups_.lower_bound({queue, worker, {}}); it != groups_.end(); ++it) {
+    if (std::get<0>(it->first) != queue || std::get<1>(it->first) != worker) return;
+    visit(it->first, it->second);
+  }
+}
+
+bool Room::may_look(const Key& key, const Group& group) {
+  if (group.marked.empty() || group.waiting.empty()) return false;
+  std::size_t looking = group.looking;
+  if (has_window(key)) {
+    looking = 0;
+    each_of_worker(key, [&](const Key&, const Group& its) { looking += its.looking; });
+  }
+  return looking < group.looking_max;
+}
+
 std::optional<Room::Look> Room::next_look() {
   while (!to_look_.empty()) {
     const Key key = *to_look_.begin();
     Group& group = groups_.at(key);
-    const bool may = !group.marked.empty() && !group.waiting.empty() && group.looking < group.looking_max;
-    if (!may) {
+    if (!may_look(key, group)) {
       to_look_.erase(key);
       continue;
     }
@@ -109,13 +130,18 @@ Room::Group& Room::end_look(const Key& key) {
   Group& group = groups_.at(key);
   group.looking -= 1;
   if (!group.marked.empty()) to_look_.insert(key);
+  if (has_window(key)) {
+    each_of_worker(key, [&](const Key& other, const Group& its) {
+      if (!its.marked.empty()) to_look_.insert(other);
+    });
+  }
   return group;
 }
 
 void Room::found(const Look& look, int shard) {
   const Key key = key_of(look.waiter.request);
   Group& group = end_look(key);
-  group.looking_max = std::min(group.looking_max * 2, kLookingMax);
+  if (!has_window(key)) group.looking_max = std::min(group.looking_max * 2, kLookingMax);
   // What it did not get to is still to be looked at.
   const auto at = std::find(look.shards.begin(), look.shards.end(), shard);
   for (auto it = at; it != look.shards.end(); ++it) mark(key, group, *it);
@@ -151,8 +177,8 @@ bool Room::forget(const Origin& origin) {
 
 std::size_t Room::waiting(const Event& event) const {
   std::size_t waiting = 0;
-  for (auto it = groups_.lower_bound({event.queue, {}, ""}); it != groups_.end(); ++it) {
-    const auto& [queue, tags, worker] = it->first;
+  for (auto it = groups_.lower_bound({event.queue, "", {}}); it != groups_.end(); ++it) {
+    const auto& [queue, worker, tags] = it->first;
     if (queue != event.queue) break;
     if (tags.empty() || has_any(event.tags, tags)) waiting += it->second.waiting.size() + it->second.looking;
   }

@@ -3,7 +3,8 @@
 //
 // A hint says that a queue may have events on a shard. Of those who wait for the same, the first looks; when
 // it found something, the next ones look, too, ever more of them at once; when it found nothing, all go on
-// waiting.
+// waiting. Of those with a window only one of a worker looks at a time: each must count what the last one
+// took.
 //
 // Pure bookkeeping, as waiters.h: no threads, no clock.
 #pragma once
@@ -65,8 +66,8 @@ class Room {
 
  private:
   using Place = std::uint64_t;
-  // Queue, tags, and who: those with a window look for themselves.
-  using Key = std::tuple<std::string, std::vector<std::string>, std::string>;
+  // Queue, who, and tags: those with a window look for themselves. All of one worker stand together.
+  using Key = std::tuple<std::string, std::string, std::vector<std::string>>;
   struct Group {
     std::map<Place, Waiter> waiting;
     std::set<int> marked;         // shards to look at
@@ -75,10 +76,14 @@ class Room {
   };
 
   static Key key_of(const ClaimRequest& request);
+  static bool has_window(const Key& key);
   void put(Place place, Waiter waiter);
   Waiter take(Place place);
   void mark(const Key& key, Group& group, int shard);
   void mark_all(const Key& key, Group& group);
+  template <typename Visit>
+  void each_of_worker(const Key& key, const Visit& visit);
+  [[nodiscard]] bool may_look(const Key& key, const Group& group);
   Group& end_look(const Key& key);
   void settle(const Key& key);
 

@@ -122,6 +122,25 @@ TEST_F(RoomTest, ThoseWithAWindowLookForThemselvesWhenTheyMayHoldFewer) {
   EXPECT_EQ(next(), 0U);
 }
 
+TEST_F(RoomTest, OfTheStreamsOfOneWorkerOneLooksAtATime) {
+  const auto stream = [&](std::uint64_t token, std::vector<std::string> tags) {
+    Waiter one = waiter(token, std::move(tags), 5);
+    one.request.worker_id = "w";
+    return one;
+  };
+  room.add(stream(1, {}), true);
+  room.add(stream(2, {}), true);
+  room.add(stream(3, {"a"}), true);
+  EXPECT_EQ(next(), 1U);
+  EXPECT_EQ(next(), 0U);
+  room.found(looks.at(1), 0);
+  EXPECT_EQ(next(), 2U);
+  EXPECT_EQ(next(), 0U) << "nor more of them when one found something";
+  room.found_nothing(looks.at(2));
+  EXPECT_EQ(next(), 3U);
+  EXPECT_EQ(next(), 0U);
+}
+
 TEST_F(RoomTest, WhoseTimeIsOverLeavesUnlessItLooks) {
   room.add(waiter(1, {"a"}), false);
   room.add(waiter(2, {"b"}), true);

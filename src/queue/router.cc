@@ -195,6 +195,7 @@ void Router::finish(std::uint64_t id, Answer answer) {
   auto node = flights_.extract(id);
   Flight& flight = node.mapped();
   if (flight.look) return finish_look(std::move(*flight.look), flight.forgotten, std::move(answer));
+  if (flight.last) return finish_last(std::move(*flight.last), flight.forgotten, std::move(answer));
   if (flight.end) return finish_end(*flight.end, answer);
   by_origin_.erase(*flight.origin);
   for (const std::string& worker : flight.workers) room_.note_moved(worker);
@@ -221,11 +222,18 @@ void Router::finish_look(Room::Look look, bool forgotten, Answer answer) {
   Answer last = look.waiter.answer;
   room_.found_nothing(std::move(look));
   if (left < kRouterLook) stir();  // the thread did not know of it meanwhile
-  if (!forgotten && !dismissing_ && !none_up()) return;
+  if (!forgotten && !dismissing_ && !none_up()) return end_waits();
   room_.forget(origin);
   if (forgotten) return;
   if (!dismissing_ && last.changed.empty()) last.error = away(0);
   this->answer(origin, std::move(last));
+}
+
+void Router::finish_last(Waiter waiter, bool forgotten, Answer answer) {
+  by_origin_.erase(waiter.origin);
+  if (forgotten) return give_back(answer.claims);
+  waiter.answer.claims = std::move(answer.claims);
+  this->answer(waiter.origin, std::move(waiter.answer));
 }
 
 void Router::finish_end(const WaitRequest& request, const Answer& answer) {
@@ -314,10 +322,10 @@ void Router::dismiss() {
 }
 
 void Router::poke() {
-  {
-    const std::scoped_lock lock(mutex_);
-    stir();
-  }
+  std::unique_lock lock(mutex_);
+  stir();
+  end_waits();
+  perform(lock);
   for (const Place& place : places_) place.shard->poke();
 }
 
@@ -522,8 +530,22 @@ Millis Router::pause() const {
 
 void Router::end_waits() {
   const TimePoint now = clock_.now();
-  for (Waiter& waiter : room_.take_expired(now)) answer(waiter.origin, std::move(waiter.answer));
+  for (Waiter& waiter : room_.take_expired(now)) look_last(std::move(waiter));
   for (Waits::Wait& wait : ends_.take_expired(now)) answer(wait.origin, std::move(wait.answer));
+}
+
+// What came due together with the end of the wait may not have been told of yet. A stream asks again at once,
+// and only in the room one claim at a time.
+void Router::look_last(Waiter waiter) {
+  std::vector<int> shards = rotated(claim_turn_++);
+  if (waiter.request.window > 0 || shards.empty()) return answer(waiter.origin, std::move(waiter.answer));
+  Flight flight{.errand = make_look(waiter.request, std::move(shards), LookIn::every_lane),
+                .origin = {},
+                .look = {},
+                .end = {}};
+  by_origin_[waiter.origin] = next_flight_;
+  flight.last = std::move(waiter);
+  begin(std::move(flight));
 }
 
 // What no hint told of.

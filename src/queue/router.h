@@ -57,6 +57,7 @@ class Router final : public Engine, private Sink, private Shard::Watcher {
     std::optional<Origin> origin;
     std::optional<Room::Look> look;
     std::optional<WaitRequest> end;
+    std::optional<Waiter> last = {};        // one whose time is over, and who looks once more
     std::vector<std::string> workers = {};  // who report in it
     bool counts_waiting = false;            // it asks for metrics
     std::uint64_t started = 0;              // notes_ by then
@@ -104,6 +105,7 @@ class Router final : public Engine, private Sink, private Shard::Watcher {
   void send(std::uint64_t flight, int shard, Command command, std::optional<std::size_t> lane);
   void finish(std::uint64_t flight, Answer answer);
   void finish_look(Room::Look look, bool forgotten, Answer answer);
+  void finish_last(Waiter waiter, bool forgotten, Answer answer);
   void finish_end(const WaitRequest& request, const Answer& answer);
   void keep_waiting(std::uint64_t flight, ClaimRequest claim, Answer so_far);
   void keep_waiting(std::uint64_t flight, const WaitRequest& wait, Answer so_far);
@@ -113,6 +115,7 @@ class Router final : public Engine, private Sink, private Shard::Watcher {
   void fail_parts(int place);
   void give_up(SteadyTime now);
   void run_looks();
+  void look_last(Waiter waiter);
   void look_around(SteadyTime now);
   void end_waits();
   void stir();

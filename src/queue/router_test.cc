@@ -250,6 +250,35 @@ TEST_F(RouterTest, ALongPollWhoseTimeIsOverIsAnsweredWithNothing) {
   EXPECT_THAT(mailbox.wait(1).claims, IsEmpty());
 }
 
+TEST_F(RouterTest, ALongPollWhoseTimeIsOverLooksOnceMore) {
+  submit(claim_or_wait({}, "w"), 1);
+  await_waiting(1);
+  for (SwitchedShard* shard : shards) shard->fall_silent();
+  submit(publish(placed(0)), 2);
+  clock.advance(20s);
+  router->poke();
+  while (shards[0]->held() + shards[1]->held() < 2) {
+  }
+  for (SwitchedShard* shard : shards) shard->come_back();
+  const EventId id = (*mailbox.wait(2).published)->events.front().id;
+  EXPECT_THAT(ids(mailbox.wait(1).claims), ElementsAre(id));
+}
+
+TEST_F(RouterTest, WhoIsForgottenAtTheEndOfItsWaitTakesNoEvents) {
+  submit(claim_or_wait({}, "w"), 1);
+  await_waiting(1);
+  for (SwitchedShard* shard : shards) shard->fall_silent();
+  submit(publish(placed(0)), 2);
+  clock.advance(20s);
+  router->poke();
+  router->forget(mailbox, 1);
+  for (SwitchedShard* shard : shards) shard->come_back();
+  const EventId id = (*mailbox.wait(2).published)->events.front().id;
+  submit(claim_or_wait({}, "w"), 3);
+  EXPECT_THAT(ids(mailbox.wait(3).claims), ElementsAre(id)) << "at once, or when it was given back";
+  EXPECT_FALSE(mailbox.has(1));
+}
+
 TEST_F(RouterTest, WhoIsForgottenTakesNoEvents) {
   submit(claim_or_wait({}, "w"), 1);
   await_waiting(1);
@@ -394,6 +423,19 @@ TEST_F(RouterTest, WithAShardAwayTheOthersGoOnAndWhatNeedsItIsRefused) {
   EXPECT_FALSE(metrics.shards[1].up);
 }
 
+TEST_F(RouterTest, WhatDoesNotNeedAShardThatIsAwayIsNotSentThere) {
+  lose(1);
+  for (int i = 0; i < 100; ++i) {
+    const EventId id = published(i % 2 == 0 ? placed(0) : titled("without a key"));
+    submit(claim_or_wait({}, "w"), static_cast<std::uint64_t>(i));
+    const auto claims = mailbox.wait(static_cast<std::uint64_t>(i)).claims;
+    ASSERT_THAT(ids(claims), ElementsAre(id));
+    EXPECT_FALSE(router->call(complete(lease_of(claims.front()))).error);
+    EXPECT_FALSE(router->call(get(id)).error);
+  }
+  EXPECT_EQ(shards[1]->held(), 0U);
+}
+
 TEST_F(RouterTest, AShardThatComesBackIsUsedAgainAndWakesThoseWhoWait) {
   const EventId there = published(placed(1));
   lose(1);
@@ -421,7 +463,7 @@ TEST_F(RouterTest, EventsThatComeTooLateAreGivenBack) {
 
 class ImpatientRouterTest : public RouterTest {
  protected:
-  ImpatientRouterTest() : RouterTest(100ms) {}
+  ImpatientRouterTest() : RouterTest(1s) {}  // long enough for a shard that answers
 };
 
 TEST_F(ImpatientRouterTest, WhatAShardDoesNotAnswerInTimeIsAnsweredAndItsLaneTakesNothingUntilItDoes) {
@@ -486,6 +528,23 @@ TEST_F(RouterTest, APausedQueueGivesNothingOnAnyShardUntilItIsResumed) {
   router->call(resume("q"));
   EXPECT_THAT(mailbox.wait(1).claims, SizeIs(1));
   EXPECT_THAT(mailbox.wait(2).claims, SizeIs(1));
+}
+
+TEST_F(RouterTest, ADrainThatWaitsDrainsAndHearsThatTheQueueIsEmptyOnAllShards) {
+  for (const int shard : {0, 1}) published(placed(shard));
+  const std::vector<Claim> held = taken_all();
+  Command draining = drain("main");
+  draining.wait = WaitRequest{WaitRequest::Drained{"main"}, 0ms};
+  EXPECT_FALSE(router->call(draining).waited);
+  draining.wait->timeout = 20s;
+  submit(draining, 1);
+  for (const Claim& claim : held) {
+    EXPECT_FALSE(mailbox.has(1));
+    router->call(complete(lease_of(claim)));
+  }
+  const Answer answer = mailbox.wait(1);
+  EXPECT_TRUE(answer.waited);
+  EXPECT_EQ(std::get<Result<QueueChanged>>(answer.told)->row.status, QueueStatus::draining);
 }
 
 TEST_F(RouterTest, ADepthLimitHoldsForAllShardsTogether) {

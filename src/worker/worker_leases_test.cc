@@ -9,8 +9,8 @@
 
 #include "eventq/worker.h"
 #include "support/gate.h"
+#include "support/told_lease.h"
 #include "support/worker_queue.h"
-#include "support/wrapped_queue.h"
 
 namespace eventq {
 namespace {
@@ -21,35 +21,20 @@ using testing::SizeIs;
 
 class WorkerLeases : public WorkerQueueTest {
  protected:
-  static constexpr Millis kLease = 600ms;
+  void SetUp() override { open({.lease = kTrueLease}); }
 
-  void SetUp() override { open({.lease = kLease}); }
+  // The next event with this tag, once its lease is over: a sign of life may come between.
+  Claim take_over(const std::string& tag) {
+    for (;;) {
+      clock.advance(kTrueLease);
+      if (auto claim = queue->poll({.tags = {tag}}).value()) return *std::move(claim);
+    }
+  }
 };
 INSTANTIATE_TEST_SUITE_P(AllStores, WorkerLeases, testing::Values("memory", "real"), name_of_worker_queue);
 
-// Opens a gate after so many signs of life.
-class HeartbeatCount final : public WrappedQueue {
- public:
-  HeartbeatCount(Queue& inner, int wanted) : WrappedQueue(inner), wanted_(wanted) {}
-
-  Result<TurnResult> next(const Turn& turn) override {
-    auto result = WrappedQueue::next(turn);
-    if (!result) return result;
-    for (const auto& renewed : result->leases) {
-      if (renewed && ++count_ == wanted_) reached.open();
-    }
-    return result;
-  }
-
-  Gate reached;
-
- private:
-  const int wanted_;
-  std::atomic<int> count_ = 0;
-};
-
 TEST_P(WorkerLeases, AHandlerThatRunsForThreeLeasesIsNotRunTwice) {
-  HeartbeatCount counted(*queue, 9);  // three for each lease
+  HeartbeatCount counted(*queue, clock, 4, kTrueLease * 9 / 10);
   std::atomic<int> runs = 0;
   const Handler long_one = [&](const Event&, const std::stop_token& stop) {
     ++runs;
@@ -69,7 +54,7 @@ TEST_P(WorkerLeases, AHandlerThatRunsForThreeLeasesIsNotRunTwice) {
 }
 
 TEST_P(WorkerLeases, EventsThatWaitInTheWorkerKeepTheirLeases) {
-  HeartbeatCount counted(*queue, 12);  // two events, for two leases
+  HeartbeatCount counted(*queue, clock, 6, kTrueLease * 2 / 5);  // two events, for two leases
   Worker holder(counted, {.worker_id = "host:1", .threads = 1, .prefetch = 1});
   Gate running;
   holder.on_tag("email", [&](const Event&, const std::stop_token&) {
@@ -90,17 +75,17 @@ TEST_P(WorkerLeases, EventsThatWaitInTheWorkerKeepTheirLeases) {
 }
 
 // A network that lets no sign of life through until it is mended.
-class CutOff final : public WrappedQueue {
+class CutOff final : public ToldLease {
  public:
   enum class How : std::uint8_t { silent, failing };
-  CutOff(Queue& inner, How how) : WrappedQueue(inner), how_(how) {}
+  CutOff(Queue& inner, How how, Millis told = 1s) : ToldLease(inner, told), how_(how) {}
 
   Result<TurnResult> next(const Turn& turn) override {
     if (!turn.alive.empty()) {
       if (how_ == How::silent) mended.wait();
       if (!mended.is_open()) return Error{ErrorCode::unavailable, "No connection.", ""};
     }
-    auto result = WrappedQueue::next(turn);
+    auto result = ToldLease::next(turn);
     const std::scoped_lock lock(mutex_);
     for (const auto& answer : result.value().results) {
       if (!answer) refusals_.push_back(answer.error().code);
@@ -145,6 +130,7 @@ TEST_P(WorkerLeases, AnotherWorkerDoesWhatAFrozenOneHeldAndTheLateReportIsRefuse
   const EventId id = publish("email");
   ASSERT_TRUE(began.wait());
 
+  clock.advance(kTrueLease);
   Worker other(*queue, {.worker_id = "host:2"});
   other.on_tag("email", [](const Event&, const std::stop_token&) { return Handled::done(); });
   ASSERT_TRUE(other.start());
@@ -162,7 +148,7 @@ TEST_P(WorkerLeases, AnotherWorkerDoesWhatAFrozenOneHeldAndTheLateReportIsRefuse
 }
 
 TEST_P(WorkerLeases, ARefusedSignOfLifeFiresTheTokenAndNothingIsReported) {
-  CutOff watched(*queue, CutOff::How::failing);
+  CutOff watched(*queue, CutOff::How::failing, kToldLease);
   watched.mended.open();
   Worker worker(watched, {.worker_id = "host:1", .threads = 1, .prefetch = 0});
   Gate began;
@@ -177,8 +163,7 @@ TEST_P(WorkerLeases, ARefusedSignOfLifeFiresTheTokenAndNothingIsReported) {
   const EventId id = publish("email");
   ASSERT_TRUE(began.wait());
 
-  clock.advance(kLease);
-  const Claim taken = queue->poll().value().value();
+  const Claim taken = take_over("email");
   ASSERT_TRUE(queue->complete({id, taken.event.worker_id, taken.event.attempts}));
   ASSERT_TRUE(fired.wait());
   worker.stop();
@@ -193,6 +178,7 @@ TEST_P(WorkerLeases, WhoseLeaseEndedWithoutARivalMayStillReport) {
   Worker worker(network, {.worker_id = "host:1", .threads = 1, .prefetch = 0});
   worker.on_tag("email", [&](const Event&, const std::stop_token& stop) {
     wait_for(stop);
+    clock.advance(kTrueLease);
     return Handled::done();
   });
   ASSERT_TRUE(worker.start());
@@ -232,12 +218,12 @@ TEST_P(WorkerLeases, AnEventWhoseLeaseEndedWhileItWaitedIsNotBegun) {
 }
 
 // Says when one turn has kept so many leases.
-class TurnSize final : public WrappedQueue {
+class TurnSize final : public ToldLease {
  public:
-  TurnSize(Queue& inner, std::size_t wanted) : WrappedQueue(inner), wanted_(wanted) {}
+  TurnSize(Queue& inner, std::size_t wanted) : ToldLease(inner), wanted_(wanted) {}
 
   Result<TurnResult> next(const Turn& turn) override {
-    auto result = WrappedQueue::next(turn);
+    auto result = ToldLease::next(turn);
     if (turn.alive.size() >= wanted_) reached.open();
     return result;
   }
@@ -264,8 +250,9 @@ TEST_P(WorkerLeases, OneTurnKeepsTheLeasesOfAllThatIsHeld) {
 }
 
 TEST_P(WorkerLeases, AnEventThatCameAfterALongerWaitThanItsLeaseIsKept) {
-  open({.lease = kLease, .queues = {{"slow", {.processing_interval = 1500ms}}}});
-  HeartbeatCount counted(*queue, 3);
+  constexpr Millis kTold = 1500ms;
+  open({.lease = kTrueLease, .queues = {{"slow", {.processing_interval = 3 * kTold}}}});
+  HeartbeatCount counted(*queue, clock, 3, 0ms, kTold);
   std::atomic<int> lost = 0;
   Worker worker(counted, {.queue = "slow", .worker_id = "host:1", .threads = 1, .prefetch = 0});
   worker.on_tag("email", [&](const Event&, const std::stop_token& stop) {
@@ -275,7 +262,7 @@ TEST_P(WorkerLeases, AnEventThatCameAfterALongerWaitThanItsLeaseIsKept) {
   });
   ASSERT_TRUE(worker.start());
   // The worker's long poll has lasted longer than a lease when the event comes.
-  ASSERT_TRUE(queue->next({.worker_id = "host:2", .limit = 1, .wait = kLease + 300ms}));
+  ASSERT_TRUE(queue->next({.worker_id = "host:2", .limit = 1, .wait = kTold + 300ms}));
   const EventId id = queue->publish({.title = "email", .tags = {"email"}, .queue = "slow"}).value().id;
 
   EXPECT_EQ(ended(id).attempts, 1);
@@ -283,12 +270,12 @@ TEST_P(WorkerLeases, AnEventThatCameAfterALongerWaitThanItsLeaseIsKept) {
 }
 
 // Says when leases are kept without that of one event.
-class KeepsOthers final : public WrappedQueue {
+class KeepsOthers final : public ToldLease {
  public:
-  KeepsOthers(Queue& inner, EventId one) : WrappedQueue(inner), one_(one) {}
+  KeepsOthers(Queue& inner, EventId one) : ToldLease(inner), one_(one) {}
 
   Result<TurnResult> next(const Turn& turn) override {
-    auto result = WrappedQueue::next(turn);
+    auto result = ToldLease::next(turn);
     const auto is_one = [this](const Alive& alive) { return alive.id == one_; };
     const bool others = !turn.alive.empty() && std::none_of(turn.alive.begin(), turn.alive.end(), is_one);
     if (others && armed) reached.open();
@@ -303,7 +290,8 @@ class KeepsOthers final : public WrappedQueue {
 };
 
 TEST_P(WorkerLeases, ACallbackThatBlocksHoldsUpNoSignsOfLife) {
-  const EventId first = queue->publish({.title = "email", .tags = {"email"}, .priority = 9}).value().id;
+  const EventId first =
+      queue->publish({.title = "email", .tags = {"email", "first"}, .priority = 9}).value().id;
   publish("email");
   KeepsOthers kept(*queue, first);
   Gate began;
@@ -323,8 +311,7 @@ TEST_P(WorkerLeases, ACallbackThatBlocksHoldsUpNoSignsOfLife) {
   ASSERT_TRUE(began.wait());
 
   kept.armed = true;
-  clock.advance(kLease);
-  const Claim taken = queue->poll().value().value();
+  const Claim taken = take_over("first");
   ASSERT_EQ(taken.event.id, first);
   ASSERT_TRUE(queue->complete({first, taken.event.worker_id, taken.event.attempts}));
 

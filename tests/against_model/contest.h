@@ -79,7 +79,8 @@ class Contest {
   };
 
   void open_real();
-  bool may_restart();
+  [[nodiscard]] bool left_open(const Operation& operation) const;
+  bool depends_on_past();
   void restart();
   void check_recovery();
   void move_clock(Millis by);

@@ -13,7 +13,7 @@ namespace {
 using Kind = ReportCall::Kind;
 
 // A kill closes every connection, so only a hanging server lets this pass.
-constexpr std::chrono::seconds kLimit{30};
+constexpr std::chrono::seconds kLimit{60};
 constexpr std::size_t kPage = 1000;
 
 std::optional<JsonValue> member(const JsonValue& object, std::string_view name) {

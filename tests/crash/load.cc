@@ -21,7 +21,7 @@ using Kind = ReportCall::Kind;
 
 // Enough for every worker to find something, little enough for events to be worked on while servers die.
 constexpr int kBacklogMax = 400;
-constexpr std::chrono::seconds kDrainLimit{60};
+constexpr std::chrono::seconds kDrainLimit{300};
 
 class Dice {
  public:

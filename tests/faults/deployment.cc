@@ -21,7 +21,7 @@ using std::chrono_literals::operator""s;
 
 // A list that covers all shards. Failures of other kinds are seen elsewhere.
 bool lists_everything(std::uint16_t port) {
-  HttpClient client(port, 5s);
+  HttpClient client(port);
   const auto page = client.get("/events?limit=1");
   return page && page->status == 200 && page->body.find("\"partial\":true") == std::string::npos;
 }
@@ -98,7 +98,7 @@ bool Deployment::is_whole_within(std::chrono::milliseconds limit) {
 }
 
 std::string Deployment::verdict(Load& load, History& history) {
-  if (!is_whole_within(30s)) return "not every server reaches every shard\n" + logs();
+  if (!is_whole_within(60s)) return "not every server reaches every shard\n" + logs();
   history = load.finish();
   const std::uint16_t port = server(0).port();
   if (!drain(port, history)) return "work is left\n" + logs();

@@ -19,7 +19,7 @@ class Gate {
   // False when it does not happen at all: no test is meant to wait that long.
   bool wait() {
     std::unique_lock lock(mutex_);
-    return opened_.wait_for(lock, std::chrono::seconds(20), [this] { return open_; });
+    return opened_.wait_for(lock, std::chrono::seconds(60), [this] { return open_; });
   }
 
   [[nodiscard]] bool is_open() const {

@@ -32,7 +32,7 @@ struct HttpResponse {
 class HttpClient {
  public:
   // To 127.0.0.1. Connects with the first request; each wait is bounded by `limit`.
-  explicit HttpClient(std::uint16_t port, std::chrono::milliseconds limit = std::chrono::seconds(10));
+  explicit HttpClient(std::uint16_t port, std::chrono::milliseconds limit = std::chrono::seconds(60));
   ~HttpClient() { close(); }
   HttpClient(HttpClient&& other) noexcept;
   HttpClient& operator=(HttpClient&&) = delete;

@@ -14,6 +14,10 @@
 
 namespace eventq {
 
+// Returns when all that is due at the clock's time has been done, and every command that was submitted before
+// has been answered, or waits.
+void settle(Engine& engine);
+
 class LocalServer {
  public:
   // `options` must name a clock. Starts; a store that cannot be opened ends the process.
@@ -27,8 +31,7 @@ class LocalServer {
   // Stops as the program does on SIGTERM, and starts again on the same store.
   void restart();
 
-  // Returns when all that is due at the clock's time has been done, and every command that was
-  // submitted before has been answered, or waits.
+  // Of its engine.
   void settle();
 
   // How many commands requests have become since the start, and a wait for that many: a long poll

@@ -82,16 +82,25 @@ void make_cluster(const std::string& folder) {
                 "--wal-segsize=1", "--no-sync", "--no-instructions", "--pgdata=" + folder}));
 }
 
-int free_port() {
-  const Descriptor socket(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0));
+// A socket on a free port. While it is there no other program is given the port, not even for a connection
+// of its own, but PostgreSQL, which sets SO_REUSEADDR as well, may listen on it.
+Descriptor reserve_port() {
+  Descriptor socket(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0));
+  const int on = 1;
   sockaddr_in address{};
   address.sin_family = AF_INET;
   address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
-  socklen_t size = sizeof address;
-  auto* const plain = reinterpret_cast<sockaddr*>(&address);
-  const bool bound =
-      bind(socket.number(), plain, size) == 0 && getsockname(socket.number(), plain, &size) == 0;
+  const bool bound = setsockopt(socket.number(), SOL_SOCKET, SO_REUSEADDR, &on, sizeof on) == 0 &&
+                     bind(socket.number(), reinterpret_cast<const sockaddr*>(&address), sizeof address) == 0;
   EVENTQ_ASSERT(bound);
+  return socket;
+}
+
+int port_of(const Descriptor& socket) {
+  sockaddr_in address{};
+  socklen_t size = sizeof address;
+  const bool known = getsockname(socket.number(), reinterpret_cast<sockaddr*>(&address), &size) == 0;
+  EVENTQ_ASSERT(known);
   return ntohs(address.sin_port);
 }
 
@@ -140,7 +149,7 @@ std::string pristine_cluster() {
 }
 
 OwnCluster::OwnCluster(std::vector<std::string> settings)
-    : settings_(std::move(settings)), port_(free_port()) {
+    : settings_(std::move(settings)), reserved_(reserve_port()), port_(port_of(reserved_)) {
   hand_over(directory_.file(""));
   made_folder(socket_folder());
   must_run(as_owner({"/bin/cp", "-a", pristine_cluster() + "/.", data_folder()}));
@@ -148,7 +157,7 @@ OwnCluster::OwnCluster(std::vector<std::string> settings)
 }
 
 OwnCluster::OwnCluster(AsStandby, const OwnCluster& primary)
-    : settings_(primary.settings_), port_(free_port()) {
+    : settings_(primary.settings_), reserved_(reserve_port()), port_(port_of(reserved_)) {
   hand_over(directory_.file(""));
   made_folder(socket_folder());
   must_run(as_owner({program("pg_basebackup"), "--host=127.0.0.1", "--port=" + std::to_string(primary.port()),

@@ -11,6 +11,7 @@
 #include <string>
 #include <vector>
 
+#include "base/descriptor.h"
 #include "support/process.h"
 #include "support/temporary_directory.h"
 
@@ -58,6 +59,7 @@ class OwnCluster {
 
   const TemporaryDirectory directory_;
   const std::vector<std::string> settings_;
+  const Descriptor reserved_;  // its port
   const int port_;
   std::unique_ptr<Process> server_;
 };

@@ -17,7 +17,7 @@ namespace eventq {
 namespace {
 
 constexpr unsigned kLifetimeSeconds = 600;
-constexpr std::chrono::seconds kRunLimit{30};
+constexpr std::chrono::seconds kRunLimit{60};
 
 struct Pipe {
   int read = -1;

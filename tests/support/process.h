@@ -62,7 +62,7 @@ class Process {
 
 // Runs a program to its end.
 struct Finished {
-  std::optional<int> exit_code;  // as Process::wait(); nothing after 30 seconds
+  std::optional<int> exit_code;  // as Process::wait(); nothing after 60 seconds
   std::string out;
   std::string err;
 };

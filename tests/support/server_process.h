@@ -45,13 +45,13 @@ class ServerProcess {
   // As the kernel does when memory runs out: at once, with nothing flushed. Waits for the end.
   void kill();
   // Asks for an orderly stop, and waits for it. The exit code as Process::wait().
-  std::optional<int> terminate(std::chrono::milliseconds limit = std::chrono::seconds(20));
+  std::optional<int> terminate(std::chrono::milliseconds limit = std::chrono::seconds(60));
   void signal(int number) const { process_->signal(number); }
   std::optional<int> wait(std::chrono::milliseconds limit) { return process_->wait(limit); }
 
   // The rest of the first line of the log that contains `text`; waits for it.
   std::optional<std::string> wait_for_line(std::string_view text,
-                                           std::chrono::milliseconds limit = std::chrono::seconds(30)) {
+                                           std::chrono::milliseconds limit = std::chrono::seconds(60)) {
     return process_->wait_for_line(text, limit);
   }
 

@@ -32,7 +32,7 @@ Terminal::Terminal(const Setup& setup)
           setup.shell});
     return !tmux({"-N", "list-sessions"}).empty();
   };
-  while (!is_up() && millis_since(start) < std::chrono::seconds(20)) {
+  while (!is_up() && millis_since(start) < std::chrono::seconds(60)) {
   }
 }
 

@@ -39,7 +39,7 @@ class Terminal {
   [[nodiscard]] std::string screen() const;
   // The same as soon as it is as `is_shown` wants it, or after `limit`, as it is then.
   std::string screen_when(const std::function<bool(const std::string&)>& is_shown,
-                          std::chrono::milliseconds limit = std::chrono::seconds(20)) const;
+                          std::chrono::milliseconds limit = std::chrono::seconds(60)) const;
   std::string screen_with(std::string_view text) const;
 
  private:

@@ -33,6 +33,11 @@ struct Checked {
 Result<Checked> check_copy(const std::string& path, const Interrupt& interrupt) {
   const auto facts = sqlite::inspect(path);
   if (!facts) return facts.error();
+  if (facts->moving) {
+    return Error{ErrorCode::conflict,
+                 "the store holds part of one that is being moved; run the same `eventq move` again first.",
+                 "store"};
+  }
   Checked checked;
   if (facts->schema != facts->newest_schema) {
     auto unsound = sqlite::check_sound(path);
@@ -73,7 +78,7 @@ ExitCode give_up(Invocation& invocation, const std::string& partial, const Inter
   return fail(invocation, message);
 }
 
-ExitCode copy(Invocation& invocation, const std::string& from, const std::string& to) {
+ExitCode back_up(Invocation& invocation, const std::string& from, const std::string& to) {
   const Interrupt interrupt;
   const std::string partial = to + ".partial";
   umask(077);  // payloads are the owner's alone
@@ -112,7 +117,7 @@ ExitCode copy(Invocation& invocation, const std::string& from, const std::string
                               checked->violated + "). See all with `eventq verify sqlite:" + to + "`.");
 }
 
-ExitCode run(Invocation& invocation) {
+ExitCode run_backup(Invocation& invocation) {
   const std::string to = invocation.arguments.text_or("DEST", "");
   const auto from =
       store_path(invocation.arguments.text_or("--store", "sqlite:eventq.db"),
@@ -123,7 +128,7 @@ ExitCode run(Invocation& invocation) {
   if (std::filesystem::exists(to, none)) {
     return fail(invocation, to + " exists already. Name another file, or remove it first.");
   }
-  return copy(invocation, *from, to);
+  return back_up(invocation, *from, to);
 }
 
 }  // namespace
@@ -147,7 +152,7 @@ CommandSpec backup_command() {
                    .fallback = "sqlite:eventq.db",
                    .completes = Completes::file}},
       .examples = {{"eventq backup /mnt/backup/eventq-2026-11-16.db", "Copy the store in this folder"}},
-      .run = run,
+      .run = run_backup,
       .talks = CommandSpec::Talks::to_nobody,
   };
 }

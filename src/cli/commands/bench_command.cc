@@ -154,7 +154,7 @@ ExitCode check_queue(Invocation& run) {
               "--queue bench --exec true --until-empty");
 }
 
-ExitCode run(Invocation& invocation) {
+ExitCode run_bench(Invocation& invocation) {
   const Arguments& arguments = invocation.arguments;
   const auto connections = parse_whole<std::size_t>(arguments.text_or("--connections", "16"));
   if (!connections || *connections < 1 || *connections > 1000) {
@@ -220,7 +220,7 @@ CommandSpec bench_command() {
            {.name = "--seconds", .value = "N", .help = "How long each timed part lasts", .fallback = "5"},
            {.name = "--size", .value = "BYTES", .help = "Of a payload", .fallback = "256"}},
       .examples = {{"eventq bench --seconds 2 -o json", "For a program to read"}},
-      .run = run,
+      .run = run_bench,
   };
 }
 

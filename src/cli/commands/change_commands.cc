@@ -81,6 +81,11 @@ void find_with_status(Invocation& run, const EventFilter& filter, const std::str
     return true;
   });
   found.code = paged.code == ExitCode::done ? code : paged.code;
+  // One that looked like all of them would be half done.
+  if (found.code == ExitCode::done && tell_missing(run, paged.missing) != ExitCode::done) {
+    run.err << "Nothing changed. Name events by their IDs, or wait until it is back.\n";
+    found.code = ExitCode::failed;
+  }
 }
 
 Matches find_matches(Invocation& run, const EventFilter& filter) {

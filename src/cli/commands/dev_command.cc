@@ -92,7 +92,7 @@ void welcome(std::ostream& out, const std::string& url) {
       << std::flush;
 }
 
-ExitCode run(Invocation& invocation) {
+ExitCode run_dev(Invocation& invocation) {
   std::unique_ptr<Demo> demo;
   ServeRequest request;
   request.flags.values["store"] = "sqlite:eventq.db";
@@ -126,7 +126,7 @@ CommandSpec dev_command() {
                    .fallback = "127.0.0.1:8080"}},
       .examples = {{"eventq dev",
                     "Then, in another terminal: eventq publish email '{\"to\":\"a@b\"}' --wait"}},
-      .run = run,
+      .run = run_dev,
       .talks = CommandSpec::Talks::to_nobody,
   };
 }

@@ -49,6 +49,11 @@ std::vector<Diagnosis> look_at_file(const std::string& path) {
     store.state = State::fail;
     store.fix = "use the newer eventq that wrote it";
   }
+  if (facts->moving) {
+    store.state = State::fail;
+    store.text += ", part of a store that is being moved";
+    store.fix = "run the same `eventq move` again";
+  }
   found.push_back(std::move(store));
   Diagnosis log{State::ok, "journal", grouped(facts->log_bytes) + " bytes in the write-ahead log"};
   if (facts->log_bytes > kLongLog) {
@@ -130,7 +135,10 @@ std::vector<Diagnosis> look_at_server(Invocation& invocation) {
   }
   std::vector<Diagnosis> found;
   if (ready->status != 200) {
-    found.push_back({State::fail, "server", "its store takes no writes: " + ready->body, "see its log"});
+    JsonParser parser(kAnswerDepth);
+    const auto body = parser.parse(ready->body);
+    const std::string why = body ? text_at(*body, "detail").value_or(ready->body) : ready->body;
+    found.push_back({State::fail, "server", "its store takes no writes: " + why, "see its log"});
   } else {
     std::string version = "?";
     JsonParser parser(kAnswerDepth);
@@ -140,6 +148,10 @@ std::vector<Diagnosis> look_at_server(Invocation& invocation) {
         version = text_at(*body, "info.version").value_or("?");
     }
     found.push_back({State::ok, "server", invocation.url + ", version " + version + ", ready"});
+    const auto body = parser.parse(ready->body);
+    if (const std::string missing = body ? missing_shards(*body) : ""; !missing.empty()) {
+      found.push_back({State::fail, "shards", "away: " + missing, "see the server's log, and that database"});
+    }
   }
   found.push_back(look_at_clock(*ready));
   look_at_queues(invocation, found);
@@ -175,7 +187,7 @@ void print(Invocation& invocation, const Diagnosis& one) {
   invocation.out << line << '\n';
 }
 
-ExitCode run(Invocation& invocation) {
+ExitCode run_doctor(Invocation& invocation) {
   std::error_code none;
   const auto given = invocation.arguments.text("--store");
   const auto path =
@@ -215,7 +227,7 @@ CommandSpec doctor_command() {
       .examples = {{"eventq doctor", "Look at everything"},
                    {"eventq doctor --store sqlite:/var/lib/eventq/eventq.db",
                     "Where the service has its store"}},
-      .run = run,
+      .run = run_doctor,
   };
 }
 

@@ -26,7 +26,7 @@ constexpr Condition kTexts[] = {
     {"error", &EventFilter::error},
 };
 
-Error wrong(std::string message) {
+Error wrong_filter(std::string message) {
   return {.code = ErrorCode::invalid_argument, .message = std::move(message), .field = "--filter"};
 }
 
@@ -40,8 +40,8 @@ std::vector<std::string> known_names() {
 Result<void> apply_older(EventFilter& filter, const std::string& value) {
   const auto age = parse_duration(value);
   if (!age)
-    return wrong("older: takes a number and its unit (ms, s, m, h or d), such as older:1h, not " +
-                 toml_string(value));
+    return wrong_filter("older: takes a number and its unit (ms, s, m, h or d), such as older:1h, not " +
+                        toml_string(value));
   filter.older = *age;
   return {};
 }
@@ -53,17 +53,18 @@ Result<void> apply_condition(EventFilter& filter, std::string_view word) {
   const auto names = known_names();
   if (std::find(names.begin(), names.end(), name) == names.end()) {
     const std::string guess = did_you_mean(name, names);
-    return wrong("a filter has no condition " + toml_string(name) +
-                 (guess.empty()
-                      ? "; there are status:, tag:, queue:, worker:, correlation:, error: and older:"
-                      : guess));
+    return wrong_filter("a filter has no condition " + toml_string(name) +
+                        (guess.empty()
+                             ? "; there are status:, tag:, queue:, worker:, correlation:, error: and older:"
+                             : guess));
   }
-  if (value.empty()) return wrong(name + ": needs a value right behind it, as in status:FAILED");
-  if (name == "older") return filter.older ? wrong("older: is there twice") : apply_older(filter, value);
+  if (value.empty()) return wrong_filter(name + ": needs a value right behind it, as in status:FAILED");
+  if (name == "older")
+    return filter.older ? wrong_filter("older: is there twice") : apply_older(filter, value);
   const auto* const found = std::find_if(std::begin(kTexts), std::end(kTexts),
                                          [&](const Condition& it) { return it.name == name; });
   auto& member = filter.*found->member;
-  if (member) return wrong(name + ": is there twice");
+  if (member) return wrong_filter(name + ": is there twice");
   member = value;
   return {};
 }
@@ -75,14 +76,14 @@ char lower(char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + '
 Result<EventFilter> parse_event_filter(std::string_view text) {
   EventFilter filter;
   const auto words = split_list(text, ' ');
-  if (words.empty()) return wrong("--filter needs a condition, such as 'status:FAILED tag:email'");
+  if (words.empty()) return wrong_filter("--filter needs a condition, such as 'status:FAILED tag:email'");
   for (const std::string& word : words) {
     if (auto applied = apply_condition(filter, word); !applied) return applied.error();
   }
   const auto statuses = split_list(event_statuses());
   if (filter.status && std::find(statuses.begin(), statuses.end(), *filter.status) == statuses.end()) {
-    return wrong("there is no status " + toml_string(*filter.status) +
-                 did_you_mean(*filter.status, statuses));
+    return wrong_filter("there is no status " + toml_string(*filter.status) +
+                        did_you_mean(*filter.status, statuses));
   }
   return filter;
 }

@@ -126,6 +126,7 @@ Paged each_event(Invocation& run, const Query& query, std::int64_t after_id, std
       return paged;
     }
     paged.total = integer_at(*body, "total").value_or(0);
+    if (auto missing = missing_shards(*body); !missing.empty()) paged.missing = std::move(missing);
     const auto events = elements_at(*body, "events");
     for (const JsonValue& event : events) {
       after_id = std::max(after_id, integer_at(event, "id").value_or(0));

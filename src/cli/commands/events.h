@@ -69,6 +69,7 @@ using VisitEvent = std::function<bool(const JsonValue& event)>;
 struct Paged {
   ExitCode code = ExitCode::done;
   std::int64_t total = 0;  // all that match, whatever was visited
+  std::string missing;     // as missing_shards(): not all that match were there to visit
 };
 Paged each_event(Invocation& run, const Query& query, std::int64_t after_id, std::size_t page,
                  const VisitEvent& visit);

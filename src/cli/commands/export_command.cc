@@ -20,7 +20,7 @@ namespace eventq::cli {
 namespace {
 
 // What a publisher may say, in the order in which docs/api.md tells it.
-constexpr std::array<std::string_view, 19> kMembers = {
+constexpr std::array<std::string_view, 19> kPublished = {
     "title",     "description",    "tags",          "payload",  "queue",   "priority", "max_retries",
     "event_id",  "correlation_id", "causation_id",  "trace_id", "pattern", "version",  "source",
     "timestamp", "ordering_key",   "supersede_key", "run_at",   "retry"};
@@ -31,7 +31,7 @@ std::string line_of(const JsonValue& event) {
   JsonWriter json(line);
   json.begin_object();
   const auto members = event.members();
-  for (const std::string_view name : kMembers) {
+  for (const std::string_view name : kPublished) {
     for (const JsonMember& member : members) {
       if (member.name != name) continue;
       if (member.value.type() == JsonType::null && name != "payload") continue;
@@ -69,7 +69,7 @@ ExitCode print_event(Invocation& invocation, std::int64_t id) {
   return invocation.out ? ExitCode::done : ExitCode::failed;
 }
 
-ExitCode run(Invocation& invocation) {
+ExitCode run_export(Invocation& invocation) {
   const Interrupt interrupt;
   const Query query = list_query(invocation.arguments);
   Progress progress(invocation.err, isatty(STDERR_FILENO) == 1, "Exporting", total_of(invocation, query));
@@ -81,7 +81,8 @@ ExitCode run(Invocation& invocation) {
     if (interrupt.asked()) code = ExitCode::interrupted;
     return code == ExitCode::done;
   });
-  return paged.code == ExitCode::done ? code : paged.code;
+  if (paged.code != ExitCode::done) return paged.code;
+  return code == ExitCode::done ? tell_missing(invocation, paged.missing) : code;
 }
 
 }  // namespace
@@ -97,7 +98,7 @@ CommandSpec export_command() {
       .positionals = {},
       .options = list_options(),
       .examples = {{"eventq export --status FAILED > failed.ndjson", "Keep what failed"}},
-      .run = run,
+      .run = run_export,
       .talks = CommandSpec::Talks::in_its_own_format,
   };
 }

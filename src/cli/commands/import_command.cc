@@ -36,7 +36,7 @@ constexpr std::size_t kBody = limits::kBatchBody - 1024;  // without the bracket
 constexpr std::int64_t kRejectsShown = 20;
 constexpr int kTries = 5;  // of a server that does not answer
 
-struct Order {
+struct ImportOrder {
   std::string file;   // "-": stdin
   std::string queue;  // for lines that name none; empty: main
   std::string tags;   // for lines that have none
@@ -47,7 +47,7 @@ struct Order {
 // One run over one file.
 class Import {
  public:
-  Import(Invocation& invocation, Order order, std::optional<std::int64_t> lines)
+  Import(Invocation& invocation, ImportOrder order, std::optional<std::int64_t> lines)
       : run_(invocation),
         order_(std::move(order)),
         name_(order_.file == "-" ? Uuid7Source::from_entropy().next(system_clock().now())
@@ -232,7 +232,7 @@ class Import {
   }
 
   Invocation& run_;
-  const Order order_;
+  const ImportOrder order_;
   const std::string name_;
   const Interrupt interrupt_;
   Progress progress_;
@@ -248,11 +248,11 @@ class Import {
   std::int64_t rejected_ = 0;
 };
 
-ExitCode run(Invocation& invocation) {
+ExitCode run_import(Invocation& invocation) {
   const Arguments& arguments = invocation.arguments;
-  Order order{.file = arguments.text_or("FILE", "-"),
-              .queue = arguments.text_or("--queue", ""),
-              .tags = arguments.text_or("--tags", "")};
+  ImportOrder order{.file = arguments.text_or("FILE", "-"),
+                    .queue = arguments.text_or("--queue", ""),
+                    .tags = arguments.text_or("--tags", "")};
   const auto batch = parse_whole<std::size_t>(arguments.text_or("--batch", "1000"));
   if (!batch || *batch < 1 || *batch > limits::kBatchEvents) {
     return wrong_usage(invocation, "--batch is a number of events, from 1 to 10000.");
@@ -299,7 +299,7 @@ CommandSpec import_command() {
            {.name = "--from", .value = "LINE", .help = "Begin with this line", .fallback = "1"}},
       .examples = {{"eventq import orders.ndjson", "Publish them all"},
                    {"eventq export | eventq import - --url http://other:8080", "From one server to another"}},
-      .run = run,
+      .run = run_import,
       .talks = CommandSpec::Talks::in_its_own_format,
   };
 }

@@ -34,7 +34,7 @@ std::optional<std::int64_t> whole_option(Invocation& run, std::string_view optio
   return number;
 }
 
-ExitCode ls(Invocation& run) {
+ExitCode list_events(Invocation& run) {
   const auto limit = whole_option(run, "--limit", "20");
   const auto after = whole_option(run, "--after", "0");
   if (!limit || !after) return ExitCode::usage;
@@ -64,7 +64,8 @@ ExitCode ls(Invocation& run) {
   if (run.output.terminal && !all && shown == most && total > shown) {
     run.err << "There may be more: --after " << last << ", or --all.\n";
   }
-  return paged.code == ExitCode::done ? code : paged.code;
+  if (paged.code != ExitCode::done) return paged.code;
+  return code == ExitCode::done ? tell_missing(run, paged.missing) : code;
 }
 
 ExitCode get(Invocation& run) {
@@ -150,7 +151,7 @@ CommandSpec ls_command() {
       .examples = {{"eventq ls --status FAILED", "See what failed"},
                    {"eventq ls --tag email --fields id,status,payload.to", "Look into the payloads"},
                    {"eventq ls --all -o csv > events.csv", "Make a file for a spreadsheet"}},
-      .run = ls};
+      .run = list_events};
 }
 
 CommandSpec get_command() {

@@ -28,7 +28,7 @@ Result<std::vector<std::string>> stores_of(const Arguments& arguments) {
   return std::move(config->settings.stores);
 }
 
-struct State {
+struct SchemaState {
   std::string store;
   std::int64_t schema = 0;  // 0: none
   std::int64_t newest = 0;
@@ -37,8 +37,8 @@ struct State {
   [[nodiscard]] bool current() const { return schema == newest && (!place || *place == wanted); }
 };
 
-Result<State> state_of(const std::string& store, postgres::Place wanted) {
-  State state{.store = postgres::without_password(store), .wanted = wanted};
+Result<SchemaState> state_of(const std::string& store, postgres::Place wanted) {
+  SchemaState state{.store = postgres::without_password(store), .wanted = wanted};
   if (is_postgres(store)) {
     const auto found = postgres::schema_state(store);
     if (!found) return found.error();
@@ -51,12 +51,17 @@ Result<State> state_of(const std::string& store, postgres::Place wanted) {
   if (!path) return path.error();
   const auto facts = sqlite::inspect(*path);
   if (!facts) return facts.error();
+  if (facts->moving) {
+    return Error{ErrorCode::conflict,
+                 *path + " holds part of a store that is being moved. Run the same `eventq move` again.",
+                 "store"};
+  }
   state.schema = facts->schema;
   state.newest = facts->newest_schema;
   return state;
 }
 
-std::string to_json(const State& state) {
+std::string to_json(const SchemaState& state) {
   std::string text;
   JsonWriter json(text);
   json.begin_object().key("store").string(state.store).key("schema").integer(state.schema);

@@ -16,7 +16,7 @@
 namespace eventq::cli {
 namespace {
 
-ExitCode run(Invocation& invocation) {
+ExitCode run_move(Invocation& invocation) {
   const std::string from = invocation.arguments.text_or("FROM", "");
   const std::string to = invocation.arguments.text_or("TO", "");
   const Interrupt interrupt;
@@ -74,7 +74,7 @@ CommandSpec move_command() {
            {.name = "TO", .help = "The other kind", .completes = Completes::file, .required = true}},
       .options = {},
       .examples = {{"eventq move sqlite:eventq.db postgres://eventq@db/eventq", "Move into PostgreSQL"}},
-      .run = run,
+      .run = run_move,
       .talks = CommandSpec::Talks::to_nobody,
   };
 }

@@ -19,7 +19,7 @@ namespace {
 
 constexpr Millis kWaitUnlessSaid{30'000};
 
-Error wrong(std::string message) {
+Error wrong_argument(std::string message) {
   return {.code = ErrorCode::invalid_argument, .message = std::move(message)};
 }
 
@@ -33,12 +33,12 @@ Result<std::string> read_payload(const Arguments& arguments) {
   } else if (given->starts_with('@')) {
     std::error_code ignored;  // then opening it says what is wrong
     if (std::filesystem::is_directory(given->substr(1), ignored)) {
-      return wrong(toml_string(given->substr(1)) + " is a folder; name a file that holds JSON");
+      return wrong_argument(toml_string(given->substr(1)) + " is a folder; name a file that holds JSON");
     }
     std::ifstream file(given->substr(1), std::ios::binary);
-    if (!file) return wrong("cannot read the file " + toml_string(given->substr(1)));
+    if (!file) return wrong_argument("cannot read the file " + toml_string(given->substr(1)));
     json.assign(std::istreambuf_iterator<char>(file), {});
-    if (file.bad()) return wrong("cannot read the file " + toml_string(given->substr(1)));
+    if (file.bad()) return wrong_argument("cannot read the file " + toml_string(given->substr(1)));
   }
   JsonParser parser;
   const auto value = parser.parse(json);
@@ -46,8 +46,9 @@ Result<std::string> read_payload(const Arguments& arguments) {
   // The parser speaks of the body of a request.
   const std::string& fault = value.error().message;
   const std::size_t colon = fault.find(": ");
-  return wrong("the payload is not JSON: " + (colon == std::string::npos ? fault : fault.substr(colon + 2)) +
-               " A text has quotes of its own: '\"hello\"'.");
+  return wrong_argument(
+      "the payload is not JSON: " + (colon == std::string::npos ? fault : fault.substr(colon + 2)) +
+      " A text has quotes of its own: '\"hello\"'.");
 }
 
 Result<void> add_texts(JsonWriter& body, const Arguments& arguments) {
@@ -60,7 +61,7 @@ Result<void> add_texts(JsonWriter& body, const Arguments& arguments) {
         Text{"--correlation", "correlation_id"}, Text{"--pattern", "pattern"}, Text{"--at", "run_at"}}) {
     const auto value = arguments.text(text.option);
     if (!value) continue;
-    if (!valid_utf8(*value)) return wrong(std::string(text.option) + " is not UTF-8");
+    if (!valid_utf8(*value)) return wrong_argument(std::string(text.option) + " is not UTF-8");
     body.key(text.member).string(*value);
   }
   return {};
@@ -76,7 +77,8 @@ Result<void> add_numbers(JsonWriter& body, const Arguments& arguments) {
     if (!text) continue;
     const auto value = parse_whole_signed<std::int64_t>(*text);
     if (!value)
-      return wrong(std::string(number.option) + " must be a whole number, not " + toml_string(*text));
+      return wrong_argument(std::string(number.option) + " must be a whole number, not " +
+                            toml_string(*text));
     body.key(number.member).integer(*value);
   }
   return {};
@@ -87,7 +89,7 @@ Result<void> add_delay(JsonWriter& body, const Invocation& run) {
   if (!delay) return delay.error();
   if (!*delay) return {};
   const auto seconds = std::chrono::floor<std::chrono::seconds>(**delay);
-  if (seconds != **delay) return wrong("--delay must be whole seconds, such as 90s or 2m");
+  if (seconds != **delay) return wrong_argument("--delay must be whole seconds, such as 90s or 2m");
   body.key("delay").integer(seconds.count());
   return {};
 }
@@ -96,7 +98,7 @@ Result<std::string> make_body(const Invocation& run) {
   const Arguments& arguments = run.arguments;
   const std::string tags = arguments.text_or("TAGS", "");
   const std::string title = arguments.text_or("--title", tags.substr(0, tags.find(',')));
-  if (!valid_utf8(tags) || !valid_utf8(title)) return wrong("TAGS or --title is not UTF-8");
+  if (!valid_utf8(tags) || !valid_utf8(title)) return wrong_argument("TAGS or --title is not UTF-8");
   const auto payload = read_payload(arguments);
   if (!payload) return payload.error();
 

@@ -25,7 +25,7 @@ ExitCode print_answer(Invocation& run, const Called& called) {
   return called.code;
 }
 
-ExitCode ls(Invocation& run) {
+ExitCode list_queues(Invocation& run) {
   using Kind = Column::Kind;
   const Called called = call(run, "GET", "/queues");
   if (!called) return called.code;
@@ -42,10 +42,12 @@ ExitCode ls(Invocation& run) {
                          {"REASON", "statusReason"}});
   for (const JsonValue& queue : elements_at(*body, "queues")) printer.add(queue.raw());
   printer.finish();
-  return ExitCode::done;
+  return tell_missing(run, missing_shards(*body));
 }
 
-ExitCode show(Invocation& run) { return print_answer(run, call(run, "GET", queue_path(run) + "?events=0")); }
+ExitCode show_queue(Invocation& run) {
+  return print_answer(run, call(run, "GET", queue_path(run) + "?events=0"));
+}
 
 // {"reason", "by"}, of those given. Empty: a text was not UTF-8, which has been told.
 std::optional<std::string> status_body(Invocation& run) {
@@ -71,10 +73,10 @@ ExitCode set_state(Invocation& run, std::string_view verb) {
   return print_answer(run, call(run, "POST", queue_path(run) + "/" + std::string(verb), *body));
 }
 
-ExitCode pause(Invocation& run) { return set_state(run, "pause"); }
-ExitCode resume(Invocation& run) { return set_state(run, "resume"); }
+ExitCode pause_queue(Invocation& run) { return set_state(run, "pause"); }
+ExitCode resume_queue(Invocation& run) { return set_state(run, "resume"); }
 
-ExitCode drain(Invocation& run) {
+ExitCode drain_queue(Invocation& run) {
   const auto wait = duration_option(run, "--wait");
   const bool bare = run.arguments.text("--wait") == "";
   if (!bare && !wait) return wrong_usage(run, wait.error().message);
@@ -96,20 +98,20 @@ ExitCode drain(Invocation& run) {
   }
 }
 
-ExitCode checkpoint(Invocation& run) {
+ExitCode make_checkpoint(Invocation& run) {
   return print_answer(run, call(run, "POST", queue_path(run) + "/checkpoint"));
 }
 
 // Settings by path: "retry.kind" -> "\"fixed\"".
 using Flat = std::map<std::string, std::string>;
 
-void flatten(Flat& flat, const std::string& above, const JsonValue& value) {
+void flatten_settings(Flat& flat, const std::string& above, const JsonValue& value) {
   if (value.type() != JsonType::object) {
     flat[above] = std::string(value.raw());
     return;
   }
   for (const JsonMember& member : value.members()) {
-    flatten(flat, (above.empty() ? "" : above + ".") + std::string(member.name), member.value);
+    flatten_settings(flat, (above.empty() ? "" : above + ".") + std::string(member.name), member.value);
   }
 }
 
@@ -148,7 +150,7 @@ void erase_below(Flat& flat, const std::string& path) {
 }
 
 // What is wrong with an assignment, if anything.
-std::optional<std::string> apply(Flat& flat, const std::string& assignment) {
+std::optional<std::string> assign(Flat& flat, const std::string& assignment) {
   const std::size_t equals = assignment.find('=');
   if (equals == std::string::npos || equals == 0) {
     return toml_string(assignment) +
@@ -172,7 +174,7 @@ void free_watermark(Flat& flat) {
   if (depth_number && mark_number && *mark_number == *depth_number * 4 / 5) flat.erase(mark);
 }
 
-ExitCode set(Invocation& run) {
+ExitCode configure_queue(Invocation& run) {
   const auto present = run.server.call({.target = queue_path(run) + "?events=0"});
   Flat flat;
   if (!present || present->status != 404) {  // 404: it will be created
@@ -182,11 +184,11 @@ ExitCode set(Invocation& run) {
     const auto body = parser.parse(called.body);
     const auto config = body ? value_at(*body, "config") : std::nullopt;
     if (!config) return fail(run, "the server's answer has no settings of the queue");
-    flatten(flat, "", *config);
+    flatten_settings(flat, "", *config);
     free_watermark(flat);
   }
   for (const std::string& assignment : run.arguments.texts("SETTING")) {
-    if (const auto wrong = apply(flat, assignment)) return wrong_usage(run, *wrong);
+    if (const auto wrong = assign(flat, assignment)) return wrong_usage(run, *wrong);
   }
   return print_answer(run, call(run, "PUT", queue_path(run), nested(flat)));
 }
@@ -235,7 +237,7 @@ Result<Flat> replay_body(const Invocation& run) {
   return body;
 }
 
-ExitCode replay(Invocation& run) {
+ExitCode replay_queue(Invocation& run) {
   auto body = replay_body(run);
   if (!body) return wrong_usage(run, body.error().message);
   RecordPrinter printer(
@@ -290,24 +292,26 @@ CommandSpec queue_ls_command() {
           .positionals = {},
           .options = {},
           .examples = {{"eventq queue ls", "See which queues there are, and how full they are"}},
-          .run = ls};
+          .run = list_queues};
 }
 
 CommandSpec queue_show_command() {
   return queue_command("queue show", "Show a queue and its settings", "", {},
-                       {{"eventq queue show mail --fields config", "Print the settings in force"}}, show);
+                       {{"eventq queue show mail --fields config", "Print the settings in force"}},
+                       show_queue);
 }
 
 CommandSpec queue_pause_command() {
   return queue_command(
       "queue pause", "Let a queue take events and give none",
       "What workers hold they may finish. `eventq queue resume` ends it.", reasons(),
-      {{"eventq queue pause mail --reason 'mail server moves'", "Stop the work, keep the events"}}, pause);
+      {{"eventq queue pause mail --reason 'mail server moves'", "Stop the work, keep the events"}},
+      pause_queue);
 }
 
 CommandSpec queue_resume_command() {
   return queue_command("queue resume", "End a pause or a drain", "", reasons(),
-                       {{"eventq queue resume mail", "Go on"}}, resume);
+                       {{"eventq queue resume mail", "Go on"}}, resume_queue);
 }
 
 CommandSpec queue_drain_command() {
@@ -320,7 +324,7 @@ CommandSpec queue_drain_command() {
        .bare = true});
   return queue_command("queue drain", "Let a queue give events and take none",
                        "Publishing into it is refused. `eventq queue resume` ends it.", std::move(options),
-                       {{"eventq queue drain mail --wait=5m", "Empty a queue before a move"}}, drain);
+                       {{"eventq queue drain mail --wait=5m", "Empty a queue before a move"}}, drain_queue);
 }
 
 CommandSpec queue_set_command() {
@@ -332,7 +336,7 @@ CommandSpec queue_set_command() {
       {},
       {{"eventq queue set mail maxQueueDepth=5000 retry.kind=exponential", "Change two settings"},
        {"eventq queue set mail maxQueueDepth=", "Take one back"}},
-      set);
+      configure_queue);
   command.positionals.push_back(
       {.name = "SETTING", .help = "KEY=VALUE, or KEY= for its default", .required = true, .many = true});
   return command;
@@ -341,7 +345,7 @@ CommandSpec queue_set_command() {
 CommandSpec queue_checkpoint_command() {
   return queue_command("queue checkpoint", "Remember how far a queue has come", "", {},
                        {{"eventq queue checkpoint mail -o id", "Print an id to replay from later"}},
-                       checkpoint);
+                       make_checkpoint);
 }
 
 CommandSpec queue_replay_command() {
@@ -363,7 +367,8 @@ CommandSpec queue_replay_command() {
        {.name = "--pattern", .value = "TEXT", .help = "Only events with exactly this pattern"},
        {.name = "--limit", .value = "N", .help = "At most so many, 1 to 10000; all unless given"},
        {.name = "--dry-run", .help = "Only say what would be replayed"}},
-      {{"eventq queue replay mail --from 2h --dry-run", "See what ended in the last two hours"}}, replay);
+      {{"eventq queue replay mail --from 2h --dry-run", "See what ended in the last two hours"}},
+      replay_queue);
 }
 
 CommandSpec worker_ls_command() {
@@ -391,7 +396,7 @@ CommandSpec worker_ls_command() {
                                    {"HOLDS", "holding"}});
             for (const JsonValue& worker : elements_at(*body, "workers")) printer.add(worker.raw());
             printer.finish();
-            return ExitCode::done;
+            return tell_missing(run, missing_shards(*body));
           }};
 }
 

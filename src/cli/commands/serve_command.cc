@@ -1,6 +1,7 @@
 // serve_command.cc: `eventq serve` on the command line. Its options are the settings.
 #include "cli/command_table.h"
 #include "cli/invocation.h"
+#include "cli/record.h"
 #include "cli/serve.h"
 
 namespace eventq::cli {
@@ -20,14 +21,7 @@ Parameter option_of(const Setting& setting) {
   return option;
 }
 
-std::string joined(const std::vector<std::string>& texts) {
-  std::string list;
-  for (const std::string& text : texts)
-    list += (&text == &texts.front() ? "" : std::string(1, kListEnd)) + text;
-  return list;
-}
-
-ExitCode run(Invocation& invocation) { return serve(serve_request(invocation.arguments)); }
+ExitCode run_serve(Invocation& invocation) { return serve(serve_request(invocation.arguments)); }
 
 }  // namespace
 
@@ -36,7 +30,7 @@ ServeRequest serve_request(const Arguments& arguments) {
   for (const Setting& setting : all_settings()) {
     auto value = arguments.text(flag_name(setting));
     if (!value) continue;
-    if (setting.kind == Setting::Kind::list) value = joined(arguments.texts(flag_name(setting)));
+    if (setting.kind == Setting::Kind::list) value = join_list(arguments.texts(flag_name(setting)), kListEnd);
     if (setting.kind == Setting::Kind::truth && value->empty()) value = "true";
     request.flags.values[std::string(setting.name)] = *value;
   }
@@ -63,7 +57,7 @@ CommandSpec serve_command() {
                     "Keep events in PostgreSQL, and make the schema if it is not there"},
                    {"eventq serve --print-config",
                     "See which settings are in force, and where they are from"}},
-      .run = run,
+      .run = run_serve,
       .talks = CommandSpec::Talks::to_nobody,
   };
   for (const Setting& setting : all_settings()) command.options.push_back(option_of(setting));

@@ -19,11 +19,11 @@ namespace eventq::cli {
 namespace {
 
 constexpr int kPauseMs = 1000;
-constexpr std::size_t kPage = 1000;
+constexpr std::size_t kTailPage = 1000;
 constexpr std::size_t kFollowedMax = 1000;  // the newest live ones; others come and go unseen
 
 // Whether the reader of our output is still there, after a pause.
-bool pause() {
+bool is_read_after_pause() {
   pollfd out{.fd = STDOUT_FILENO, .events = 0, .revents = 0};
   return poll(&out, 1, kPauseMs) == 0;
 }
@@ -41,7 +41,7 @@ class Tail {
     if (code == ExitCode::done) code = look_at_live([](std::int64_t, const JsonValue&) {});
     if (code != ExitCode::done) return code;
     run_.err << "Following events at " << run_.url << "; Ctrl-C ends it.\n";
-    while (code == ExitCode::done && pause()) {
+    while (code == ExitCode::done && is_read_after_pause()) {
       code = look_at_new();
       if (code == ExitCode::done) code = look_at_changes();
       printer_.flush();
@@ -66,21 +66,21 @@ class Tail {
       query.add("status", std::string(status));
       std::size_t seen = 0;
       std::int64_t last = 0;
-      const Paged paged = each_event(run_, query, first, kPage, [&](const JsonValue& event) {
+      const Paged paged = each_event(run_, query, first, kTailPage, [&](const JsonValue& event) {
         last = integer_at(event, "id").value_or(0);
         if (last > last_) return false;  // new: its turn comes
         visit(last, event);
         remember(event);
-        return ++seen < kPage;
+        return ++seen < kTailPage;
       });
       if (paged.code != ExitCode::done) return paged.code;
-      if (seen == kPage) horizon_ = std::min(horizon_, last);
+      if (seen == kTailPage) horizon_ = std::min(horizon_, last);
     }
     return ExitCode::done;
   }
 
   ExitCode look_at_new() {
-    const Paged paged = each_event(run_, query_, last_, kPage, [&](const JsonValue& event) {
+    const Paged paged = each_event(run_, query_, last_, kTailPage, [&](const JsonValue& event) {
       last_ = integer_at(event, "id").value_or(last_);
       show(event);
       remember(event);

@@ -73,7 +73,9 @@ class Top {
     history_.add(std::move(*sample), steady_now());
     view_.version = server_version(run_.server);
     run_.out << draw_top(view_, run_.output, 0);
-    return ExitCode::done;
+    JsonParser parser(kAnswerDepth);
+    const auto json = parser.parse(queues.body);
+    return json ? tell_missing(run_, missing_shards(*json)) : ExitCode::done;
   }
 
  private:
@@ -85,7 +87,7 @@ class Top {
                           {{"QUEUE", "queue"}, {"DEPTH", "depth", Column::Kind::number}});
     for (const JsonValue& queue : elements_at(*json, "queues")) printer.add(queue.raw());
     printer.finish();
-    return ExitCode::done;
+    return tell_missing(run_, missing_shards(*json));
   }
 
   void refresh() {

@@ -122,7 +122,7 @@ class Report {
   std::array<Found, kProofs.size()> found_{};
 };
 
-ExitCode run(Invocation& invocation) {
+ExitCode run_verify(Invocation& invocation) {
   const auto path =
       store_path(invocation.arguments.text_or("STORE", ""),
                  "stop its servers, copy it with `eventq move URL sqlite:copy.db`, and verify that.");
@@ -177,7 +177,7 @@ CommandSpec verify_command() {
                    .choices = "table,jsonl",
                    .completes = Completes::choice}},
       .examples = {{"eventq verify sqlite:eventq.db", "Check the store in this folder"}},
-      .run = run,
+      .run = run_verify,
       .talks = CommandSpec::Talks::to_nobody,
   };
 }

@@ -34,9 +34,9 @@ using std::chrono_literals::operator""s;
 
 constexpr int kLaterExit = 75;  // EX_TEMPFAIL of sysexits.h
 constexpr std::size_t kParallelMax = 1000;
-constexpr std::size_t kOtherDescriptors = 64;  // connections, standard streams, signals
+constexpr std::size_t kDescriptorsBesideChildren = 64;  // connections, standard streams, signals
 
-struct Order {
+struct WorkOrder {
   std::string command;
   std::vector<std::string> tags;
   std::string queue;
@@ -59,7 +59,7 @@ std::string_view mark_of(Handled::Kind kind) {
 // Runs the command, and says what came of it.
 class Runner {
  public:
-  Runner(Invocation& invocation, const Order& order)
+  Runner(Invocation& invocation, const WorkOrder& order)
       : run_(invocation),
         order_(order),
         json_(invocation.arguments.text_or("--output", "") == "jsonl"),
@@ -138,14 +138,14 @@ class Runner {
   }
 
   Invocation& run_;
-  const Order& order_;
+  const WorkOrder& order_;
   const bool json_;
   const bool terminal_;
   std::mutex mutex_;  // of run_.err
 };
 
 // An event with several of the tags is still run once: for the first of them that it has.
-Handler handler_of(Runner& runner, const Order& order, const std::string& tag) {
+Handler handler_of(Runner& runner, const WorkOrder& order, const std::string& tag) {
   return [&runner, &order, tag](const Event& event, const std::stop_token& stop) {
     for (const std::string& wanted : order.tags) {
       if (std::find(event.tags.begin(), event.tags.end(), wanted) == event.tags.end()) continue;
@@ -156,7 +156,7 @@ Handler handler_of(Runner& runner, const Order& order, const std::string& tag) {
 }
 
 // No live event with these tags, in whosever hands.
-bool is_empty(Invocation& run, const Order& order) {
+bool is_empty(Invocation& run, const WorkOrder& order) {
   // An event may move from one to the other between two questions, but not twice and back.
   for (const std::string_view status : {"PENDING", "PROCESSING", "PENDING"}) {
     const auto answer = run.server.call({.target = "/events?limit=1&status=" + std::string(status) +
@@ -165,13 +165,13 @@ bool is_empty(Invocation& run, const Order& order) {
     if (!answer || answer->status != 200) return false;
     JsonParser parser(kAnswerDepth);
     const auto body = parser.parse(answer->body);
-    if (!body || !elements_at(*body, "events").empty()) return false;
+    if (!body || !elements_at(*body, "events").empty() || !missing_shards(*body).empty()) return false;
   }
   return true;
 }
 
 // Children have the stop time to finish; another signal ends them and us at once.
-ExitCode stop(Invocation& run, Worker& worker, Runner& runner, StopSignals& signals) {
+ExitCode stop_worker(Invocation& run, Worker& worker, Runner& runner, StopSignals& signals) {
   auto stopping = std::async(std::launch::async, [&] { return worker.stop(); });
   while (stopping.wait_for(0ms) != std::future_status::ready) {
     const auto signal = signals.wait(20ms);
@@ -186,7 +186,7 @@ ExitCode stop(Invocation& run, Worker& worker, Runner& runner, StopSignals& sign
   _exit(0);
 }
 
-ExitCode work(Invocation& run, const Order& order) {
+ExitCode work(Invocation& run, const WorkOrder& order) {
   StopSignals signals;
   std::signal(SIGPIPE, SIG_IGN);
   if (const auto there = call(run, "GET", "/healthz"); !there) return there.code;
@@ -205,18 +205,19 @@ ExitCode work(Invocation& run, const Order& order) {
     if (signals.wait(200ms)) break;
     if (order.until_empty && worker.stats().held == 0 && is_empty(run, order)) break;
   }
-  return stop(run, worker, runner, signals);
+  return stop_worker(run, worker, runner, signals);
 }
 
 // Room for what the commands need of us. They themselves keep the limit that we were started with.
-Result<void> make_room(Order& order) {
-  const std::size_t needed = order.parallel * kDescriptorsPerChild + kOtherDescriptors;
+Result<void> make_room(WorkOrder& order) {
+  const std::size_t needed = order.parallel * kDescriptorsPerChild + kDescriptorsBesideChildren;
   const std::size_t before = descriptor_limit();
   if (before >= needed) return {};
   const std::size_t raised = raise_descriptor_limit();
   if (raised < needed) {
-    const std::size_t most =
-        raised > kOtherDescriptors ? (raised - kOtherDescriptors) / kDescriptorsPerChild : 0;
+    const std::size_t most = raised > kDescriptorsBesideChildren
+                                 ? (raised - kDescriptorsBesideChildren) / kDescriptorsPerChild
+                                 : 0;
     return Error{ErrorCode::invalid_argument,
                  "--parallel " + std::to_string(order.parallel) + " needs " + std::to_string(needed) +
                      " open files, and the limit is " + std::to_string(raised) +
@@ -226,12 +227,12 @@ Result<void> make_room(Order& order) {
   return {};
 }
 
-ExitCode run(Invocation& invocation) {
+ExitCode run_work(Invocation& invocation) {
   const Arguments& arguments = invocation.arguments;
-  Order order{.command = arguments.text_or("--exec", ""),
-              .tags = split_list(arguments.text_or("TAGS", "")),
-              .queue = arguments.text_or("--queue", "main"),
-              .until_empty = arguments.has("--until-empty")};
+  WorkOrder order{.command = arguments.text_or("--exec", ""),
+                  .tags = split_list(arguments.text_or("TAGS", "")),
+                  .queue = arguments.text_or("--queue", "main"),
+                  .until_empty = arguments.has("--until-empty")};
   if (order.tags.empty()) {
     return wrong_usage(invocation, "TAGS is empty: name the tags to work on, such as email,sms.");
   }
@@ -314,7 +315,7 @@ CommandSpec work_command() {
             .help = "Exit when no event with these tags is pending or in work, also with other workers"}},
       .examples = {{"eventq work email --exec ./send.sh -j 4", "Four at a time"},
                    {"eventq work report --exec 'jq .month' --until-empty", "What there is, then exit"}},
-      .run = run,
+      .run = run_work,
       .talks = CommandSpec::Talks::in_its_own_format,
   };
 }

@@ -175,13 +175,7 @@ Result<std::unique_ptr<End>> open_sqlite(const std::string& path, bool source) {
     if (auto current = sqlite::check_current(*connection); !current) {
       return Error{current.error().code, "sqlite:" + path + ": " + current.error().message, "store"};
     }
-    auto end = std::make_unique<SqliteEnd>(path, std::move(*lock), std::move(*connection));
-    const auto begun = end->mark();
-    if (!begun) return begun.error();
-    if (*begun) {
-      return Error{ErrorCode::conflict, path + " is itself the target of a move that is not done.", "store"};
-    }
-    return std::unique_ptr<End>(std::move(end));
+    return std::unique_ptr<End>(std::make_unique<SqliteEnd>(path, std::move(*lock), std::move(*connection)));
   }
   // The store's own writer makes the file, sets its durability and its schema.
   auto writer = sqlite::Writer::open(path);

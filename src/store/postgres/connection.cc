@@ -61,12 +61,14 @@ const std::vector<std::pair<std::string, std::string>> kDefaults = {
     {"tcp_user_timeout", "10000"},
 };
 
-// Where the user and the password begin and end; the same place when there are none.
+// Where the user and the password begin and end; the same place when there are none. Of a URL whose scheme is
+// misspelt all before the @ is taken for them, of a file nothing.
 std::pair<std::size_t, std::size_t> find_user(const std::string& url) {
   const std::size_t scheme = url.find("://");
+  const std::size_t user = scheme == url.npos ? 0 : scheme + 3;
   const std::size_t at = url.rfind('@', url.find('?'));
-  if (scheme == url.npos || at == url.npos || at < scheme + 3) return {0, 0};
-  return {scheme + 3, at};
+  if (url.starts_with("sqlite:") || at == url.npos || at < user) return {0, 0};
+  return {user, at};
 }
 
 // libpq's words are not told: they quote what it did not understand, and that may be a part of the password.
@@ -100,6 +102,16 @@ Result<ConnectionPtr> connect(const std::string& url) {
   values.push_back(nullptr);
   ConnectionPtr connection(PQconnectdbParams(keys.data(), values.data(), 0));
   if (PQstatus(connection.get()) != CONNECTION_OK) return away(PQerrorMessage(connection.get()));
+  // Others lack characters: an event with one of those would fail, and all that share its batch. SQL_ASCII
+  // keeps bytes as they are.
+  const char* const encoding = PQparameterStatus(connection.get(), "server_encoding");
+  if (encoding != nullptr && encoding != std::string_view("UTF8") &&
+      encoding != std::string_view("SQL_ASCII")) {
+    return Error{ErrorCode::conflict,
+                 "The database " + without_password(url) + " keeps text as " + encoding +
+                     ", which has not every character. Create one with ENCODING 'UTF8'.",
+                 "store"};
+  }
   return connection;
 }
 
@@ -125,6 +137,7 @@ struct Connection::Impl {
   const ConnectionPtr connection;
   const Descriptor alarm{eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)};
   std::atomic<bool> interrupted = false;
+  std::unordered_map<std::string, Oid> record_types;  // of the schema, by name; empty until needed
   bool broken = false;
   bool warned = false;  // since it was last set to false
   std::optional<Millis> patience;
@@ -152,7 +165,8 @@ struct Connection::Impl {
   std::optional<Failed> receive(const std::vector<Call>& calls, const std::vector<Sent>& sent,
                                 std::vector<Rows>& rows);
   std::optional<Failed> check(const PGresult* result, std::size_t call);
-  std::optional<Failed> exchange(const std::vector<Call>& calls, std::vector<Rows>& rows);
+  std::optional<Failed> exchange(std::vector<Call>& calls, std::vector<Rows>& rows);
+  std::optional<Failed> set_record_types(std::vector<Call>& calls);
   Result<void> script(const std::string& sql);
   static void notice(void* self, const PGresult* result);
 };
@@ -285,8 +299,32 @@ std::optional<Connection::Impl::Failed> Connection::Impl::receive(const std::vec
   return failed;
 }
 
-std::optional<Connection::Impl::Failed> Connection::Impl::exchange(const std::vector<Call>& calls,
+// Other types than the built in ones have another number in each database.
+std::optional<Connection::Impl::Failed> Connection::Impl::set_record_types(std::vector<Call>& calls) {
+  for (Call& call : calls) {
+    for (Params::Value& value : call.params.values_) {
+      if (value.record.empty()) continue;
+      if (record_types.empty()) {
+        std::vector<Call> asked = {{sql::record_types}};
+        std::vector<Rows> rows;
+        if (auto failed = exchange(asked, rows)) return Failed{failed->error, 0, false, false};
+        const Rows& types = rows.front();
+        for (std::size_t row = 0; row < types.size(); ++row) {
+          record_types.emplace(types.text(row, 0), static_cast<std::uint32_t>(types.number(row, 1)));
+        }
+      }
+      // Without it the server says what is wrong.
+      if (const auto type = record_types.find(value.record); type != record_types.end()) {
+        value.set_record_type(type->second);
+      }
+    }
+  }
+  return std::nullopt;
+}
+
+std::optional<Connection::Impl::Failed> Connection::Impl::exchange(std::vector<Call>& calls,
                                                                    std::vector<Rows>& rows) {
+  if (auto failed = set_record_types(calls)) return failed;
   std::vector<Sent> sent;
   if (auto failed = send(calls, sent)) return failed;
   return receive(calls, sent, rows);

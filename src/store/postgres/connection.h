@@ -1,7 +1,7 @@
 // connection.h: one connection to PostgreSQL: prepared statements, several of them in one round trip.
 //
-// Everything is binary on the wire: bigint as 8 bytes, text as it is, arrays of both. No other type is
-// sent or asked for; a statement casts what it needs ($1::bigint[], sum(n)::bigint).
+// Everything is binary on the wire: bigint as 8 bytes, text as it is, arrays of both and of rows of both. No
+// other type is sent or asked for; a statement casts what it needs ($1::bigint[], sum(n)::bigint).
 //
 // Threads: one at a time; interrupt() and wake() from any.
 #pragma once
@@ -25,6 +25,38 @@ struct pg_result;
 
 namespace eventq::postgres {
 
+// Rows of one of the schema's types, a table's or another, for unnest($1::eventq.TYPE[]). To the database
+// this is a fraction of the work of one array per column.
+class Records {
+ public:
+  explicit Records(std::string_view type) : type_(type) {}
+
+  // One row: its columns in the order of the type's, each a number, a text or an optional of one.
+  template <typename... Columns>
+  void add(const Columns&... columns) {
+    begin_row(sizeof...(columns));
+    (add_column(columns), ...);
+    end_row();
+  }
+  [[nodiscard]] bool empty() const { return count_ == 0; }
+
+ private:
+  friend class Params;
+  void begin_row(std::size_t columns);
+  void end_row();
+  void add_column(std::int64_t value);
+  void add_column(std::string_view value);
+  void add_column(const std::string& value) { add_column(std::string_view(value)); }
+  void add_column(const std::optional<std::int64_t>& value);
+  void add_column(const std::optional<std::string>& value);
+  void add_null(std::uint32_t type);
+
+  std::string type_;
+  std::size_t count_ = 0;
+  std::string rows_;     // encoded
+  std::size_t row_ = 0;  // where the last one begins
+};
+
 // Values for $1, $2, … of one call, in order. Owns what it was given, encoded.
 class Params {
  public:
@@ -41,13 +73,16 @@ class Params {
   Params& add(std::span<const std::optional<std::int64_t>> values);  // bigint[] with nulls
   Params& add(std::span<const std::string> values);                  // text[]
   Params& add(std::span<const std::optional<std::string>> values);   // text[] with nulls
+  Params& add(const Records& records);                               // eventq.TYPE[]
 
  private:
   friend class Connection;
   struct Value {
-    std::uint32_t type = 0;  // oid
+    std::uint32_t type = 0;  // oid; 0: the statement's cast says it
     bool null = false;
     std::string bytes;
+    std::string record = {};  // the name of the elements' type, whose oid the connection knows
+    void set_record_type(std::uint32_t oid);
   };
   Params& add_value(std::uint32_t type, std::string bytes);
   Params& add_null(std::uint32_t type);
@@ -83,7 +118,8 @@ struct Call {
 class Connection {
  public:
   // `url` as libpq takes it: postgres://user@host1,host2/db?target_session_attrs=read-write.
-  // Errors: unavailable, with the database's own words and without a password.
+  // Errors: unavailable, with the database's own words and without a password;
+  // conflict when its encoding lacks characters.
   static Result<std::unique_ptr<Connection>> open(const std::string& url);
 
   ~Connection();

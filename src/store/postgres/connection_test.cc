@@ -197,8 +197,9 @@ TEST_F(PostgresConnection, InterruptEndsACallThatHangsAndAllLaterOnes) {
 }
 
 TEST_F(PostgresConnection, ACallLongerThanItsPatienceFails) {
-  connection_->set_patience(Millis(50));
+  connection_->set_patience(Millis(60'000));
   EXPECT_TRUE(connection_->run_one("SELECT 1"));
+  connection_->set_patience(Millis(50));
   EXPECT_EQ(code(connection_->run_one("SELECT pg_sleep(10)")), ErrorCode::unavailable);
   EXPECT_TRUE(connection_->broken());
 }
@@ -224,7 +225,7 @@ TEST_F(PostgresConnection, ADeadlockIsUnavailableForOneOfTheTwo) {
 TEST_F(PostgresConnection, ANotificationReachesWhoeverListens) {
   run("LISTEN eventq");
   ASSERT_TRUE(open(database_.url())->script("NOTIFY eventq, 'a'; NOTIFY eventq, 'b'"));
-  const auto payloads = connection_->notifications(Millis(10'000));
+  const auto payloads = connection_->notifications(Millis(60'000));
   ASSERT_TRUE(payloads) << payloads.error().message;
   EXPECT_EQ(*payloads, (std::vector<std::string>{"a", "b"}));
 }
@@ -264,6 +265,21 @@ TEST(PostgresUrl, WhatIsNoUrlIsInvalidAndShowsNoPassword) {
   }
 }
 
+TEST(PostgresUrl, ADatabaseThatLacksCharactersIsRefused) {
+  const OwnCluster cluster(quick_settings());
+  const auto open = [&](const std::string& name, const std::string& encoding) {
+    cluster.run("postgres", "CREATE DATABASE " + name + " TEMPLATE template0 ENCODING '" + encoding +
+                                "' LC_COLLATE 'C' LC_CTYPE 'C'");
+    return Connection::open(cluster.url(name));
+  };
+  EXPECT_TRUE(open("a", "UTF8"));
+  EXPECT_TRUE(open("b", "SQL_ASCII"));
+  const auto refused = open("c", "LATIN1");
+  ASSERT_FALSE(refused);
+  EXPECT_EQ(refused.error().code, ErrorCode::conflict);
+  EXPECT_THAT(refused.error().message, HasSubstr("Create one with ENCODING 'UTF8'."));
+}
+
 TEST(PostgresUrl, IsShownWithoutItsPassword) {
   EXPECT_EQ(without_password("postgres://me:secret@host:5432/db"), "postgres://me@host:5432/db");
   EXPECT_EQ(without_password("postgres://me:se@c/ret@host/db"), "postgres://me@host/db");
@@ -275,6 +291,10 @@ TEST(PostgresUrl, IsShownWithoutItsPassword) {
             "postgres:///db?host=a&password=***&password=***");
   EXPECT_EQ(without_password("postgres:///db?user=a@b&sslpassword=x"),
             "postgres:///db?user=a@b&sslpassword=***");
+  EXPECT_EQ(without_password("postgrs://me:secret@host/db"), "postgrs://me@host/db");
+  EXPECT_EQ(without_password("postgres:/me:secret@host/db"), "postgres@host/db");
+  EXPECT_EQ(without_password("me:secret@host/db"), "me@host/db");
+  EXPECT_EQ(without_password("sqlite:a:b@c.db"), "sqlite:a:b@c.db");
 }
 
 TEST(PostgresFailure, EachCodeHasItsMeaning) {
@@ -288,7 +308,14 @@ TEST(PostgresFailure, EachCodeHasItsMeaning) {
   EXPECT_EQ(code("XX001"), ErrorCode::corrupt);
   EXPECT_EQ(code("XX002"), ErrorCode::corrupt);
   EXPECT_EQ(code("23505"), ErrorCode::internal);
-  EXPECT_EQ(failure("57P01", "going  down\n\tnow.\n").message, "The database says: going down now (57P01).");
+  EXPECT_EQ(failure("57P01", "going down now.\n").message, "The database says: going down now (57P01).");
+  EXPECT_THAT(failure("55P03", "canceling").message, HasSubstr("one of an application that was left open"));
+  EXPECT_THAT(failure("42P05", "s1 exists").message, HasSubstr("pool_mode = session"));
+}
+
+TEST(PostgresFailure, EachHostThatWasTriedIsNamedWithoutLibpqsGuesses) {
+  EXPECT_EQ(away("a failed: refused\n\tIs the server running?\nb failed: no route.\n").message,
+            "The database is away: a failed: refused; b failed: no route.");
 }
 
 TEST(PostgresCommit, ACancelledWaitForTheStandbyIsUnknown) {

@@ -1,6 +1,8 @@
 // failure.cc: see failure.h.
 #include "store/postgres/failure.h"
 
+#include <algorithm>
+
 namespace eventq::postgres {
 namespace {
 
@@ -18,16 +20,33 @@ ErrorCode code_of(std::string_view state) {
   return ErrorCode::internal;
 }
 
-// One line, without the full stop or the line feed that PostgreSQL may have put.
+// Several lines (one for each host that was tried) as one, without full stops at their ends. Those that begin
+// with a tab are libpq's guesses.
 std::string one_line(std::string_view words) {
-  std::string line;
-  for (const char c : words) {
-    const bool blank = c == '\n' || c == '\t' || c == ' ';
-    if (!blank) line += c;
-    if (blank && !line.empty() && line.back() != ' ') line += ' ';
+  std::string all;
+  while (!words.empty()) {
+    std::string_view line = words.substr(0, words.find('\n'));
+    words.remove_prefix(std::min(line.size() + 1, words.size()));
+    if (line.starts_with('\t')) continue;
+    line = line.substr(0, line.find_last_not_of(" .") + 1);
+    if (!all.empty() && !line.empty()) all += "; ";
+    all += line;
   }
-  while (!line.empty() && (line.back() == ' ' || line.back() == '.')) line.pop_back();
-  return line;
+  return all;
+}
+
+// What a user can do about it; empty: nothing in particular.
+std::string_view advice(std::string_view state) {
+  if (state == "55P03") {
+    return " Another transaction held what this needs for too long: one of an application that was left "
+           "open, "
+           "or another server's. Try again.";
+  }
+  if (state == "42P05" || state == "26000") {
+    return " Between eventq and the database there may only be a pooler with a session for each connection "
+           "(PgBouncer: pool_mode = session).";
+  }
+  return "";
 }
 
 }  // namespace
@@ -40,7 +59,8 @@ Error failure(std::string_view state, std::string_view words) {
   if (code == ErrorCode::no_space) {
     return Error{code, "The database's disk is full: " + one_line(words) + "."};
   }
-  return Error{code, "The database says: " + one_line(words) + " (" + std::string(state) + ")."};
+  return Error{code, "The database says: " + one_line(words) + " (" + std::string(state) + ")." +
+                         std::string(advice(state))};
 }
 
 Error away(std::string_view words) {

@@ -1,6 +1,8 @@
 // migrate.cc: see migrate.h. A new migration is a new numbered file, never a changed one.
 #include "store/postgres/migrate.h"
 
+#include <algorithm>
+
 #include "base/uuid.h"
 #include "generated/postgres_migrations.h"
 #include "generated/postgres_sql.h"
@@ -85,7 +87,12 @@ Result<void> check_ours(std::span<const std::string> urls, std::size_t index, co
 // Of all, when they are one set.
 Result<std::vector<SchemaState>> read_states(std::span<const std::string> urls) {
   std::vector<SchemaState> states;
-  for (const std::string& url : urls) {
+  for (std::size_t i = 0; i < urls.size(); ++i) {
+    const std::string& url = urls[i];
+    // Before it is told that it is the first shard of a set that cannot be.
+    if (std::ranges::count(urls.first(i), url) > 0) {
+      return refused(url, "is given twice. Each shard is a database of its own.");
+    }
     auto state = schema_state(url);
     if (!state) return state.error();
     states.push_back(std::move(*state));

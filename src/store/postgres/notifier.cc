@@ -27,6 +27,8 @@ namespace {
 
 constexpr Millis kAnswerWithin{1000};
 constexpr Millis kLookWhileCaring{500};
+// Whoever needs a silent database is told within 2 s.
+static_assert(kLookWhileCaring + kAnswerWithin < Millis(2000));
 constexpr Millis kLookOtherwise{10'000};
 constexpr Millis kPauseLongest{1000};
 constexpr Millis kBetweenHints{5};

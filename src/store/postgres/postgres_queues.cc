@@ -16,32 +16,6 @@ constexpr std::int64_t kCheckpointsKept = 100;  // per queue
 constexpr std::int64_t kFailedHoursKept = 48;   // twice what anybody asks for
 constexpr std::chrono::hours kWorkersKept{24};  // since they were last seen
 
-// In the order of add_totals.sql.
-constexpr std::int64_t Totals::*kTotals[] = {
-    &Totals::published,  &Totals::deduplicated,    &Totals::claimed, &Totals::completed,
-    &Totals::failed,     &Totals::failed_for_good, &Totals::retried, &Totals::abandoned,
-    &Totals::superseded, &Totals::cancelled,       &Totals::run_ms,  &Totals::runs,
-    &Totals::removed};
-
-// One column of many rows.
-template <typename T, typename Rows, typename Get>
-std::vector<T> column(const Rows& rows, Get get) {
-  std::vector<T> values;
-  values.reserve(rows.size());
-  for (const auto& row : rows) values.push_back(static_cast<T>(get(row)));
-  return values;
-}
-
-template <typename Rows, typename Get>
-void add_numbers(Params& params, const Rows& rows, Get get) {
-  params.add(std::span<const std::int64_t>(column<std::int64_t>(rows, get)));
-}
-
-template <typename Rows, typename Get>
-void add_texts(Params& params, const Rows& rows, Get get) {
-  params.add(std::span<const std::string>(column<std::string>(rows, get)));
-}
-
 Result<KeyRecord> read_key(const Rows& rows, std::size_t row) {
   auto events = ids_from_text(rows.text(row, 2));
   if (!events) return events.error();
@@ -78,7 +52,9 @@ Params queue_params(const QueueRow& row) {
 Params find_correlations(const std::vector<std::string>& ids, const std::vector<EventId>& of_events) {
   Params params;
   params.add(std::span<const std::string>(ids));
-  add_numbers(params, of_events, number);
+  std::vector<std::int64_t> numbers;
+  for (const EventId id : of_events) numbers.push_back(number(id));
+  params.add(std::span(numbers));
   return params;
 }
 
@@ -366,14 +342,12 @@ Result<Recalled> PostgresTransaction::recall(std::vector<std::string>& /*mended*
 void PostgresTransaction::flush_queues(std::vector<Call>& calls) {
   oldest_.clear();
   if (!changed_keys_.empty()) {
-    std::vector<const KeyRecord*> changed;
-    for (const std::string& key : changed_keys_) changed.push_back(&*keys_.find(key)->second);
-    Params params;
-    add_texts(params, changed, [](const KeyRecord* record) { return record->key; });
-    add_texts(params, changed, [](const KeyRecord* record) { return record->fingerprint; });
-    add_texts(params, changed, [](const KeyRecord* record) { return ids_to_text(record->events); });
-    add_numbers(params, changed, [](const KeyRecord* record) { return millis(record->created_at); });
-    calls.push_back({sql::put_keys, std::move(params)});
+    Records changed("idempotency_key");
+    for (const std::string& key : changed_keys_) {
+      const KeyRecord& record = *keys_.find(key)->second;
+      changed.add(record.key, record.fingerprint, ids_to_text(record.events), millis(record.created_at));
+    }
+    calls.push_back({sql::put_keys, Params().add(changed)});
     changed_keys_.clear();
   }
   flush_correlations(calls);
@@ -382,59 +356,54 @@ void PostgresTransaction::flush_queues(std::vector<Call>& calls) {
 }
 
 void PostgresTransaction::flush_correlations(std::vector<Call>& calls) {
-  std::vector<const CorrelationRow*> changed;
+  Records changed("correlation");
   std::vector<std::string> gone;
   for (const std::string& id : changed_correlations_) {
     const std::optional<CorrelationRow>& row = correlations_.find(id)->second;
-    if (row) changed.push_back(&*row);
-    if (!row) gone.push_back(id);
+    if (row) {
+      changed.add(row->id, row->total, row->pending, row->completed, row->failed, row->kept, row->on_complete,
+                  row->queue);
+    } else {
+      gone.push_back(id);
+    }
   }
   changed_correlations_.clear();
   if (!gone.empty()) {
     calls.push_back({sql::delete_correlations, Params().add(std::span<const std::string>(gone))});
   }
-  if (changed.empty()) return;
-  Params params;
-  add_texts(params, changed, [](const CorrelationRow* row) { return row->id; });
-  for (const auto member : {&CorrelationRow::total, &CorrelationRow::pending, &CorrelationRow::completed,
-                            &CorrelationRow::failed, &CorrelationRow::kept}) {
-    add_numbers(params, changed, [member](const CorrelationRow* row) { return row->*member; });
-  }
-  add_texts(params, changed, [](const CorrelationRow* row) { return row->on_complete; });
-  add_texts(params, changed, [](const CorrelationRow* row) { return row->queue; });
-  calls.push_back({sql::put_correlations, std::move(params)});
+  if (!changed.empty()) calls.push_back({sql::put_correlations, Params().add(changed)});
 }
 
 // All of them sorted by their keys, so that two transactions that write the same wait in the same order.
+// The database fills in the slot.
 void PostgresTransaction::flush_counters(std::vector<Call>& calls) {
+  constexpr std::int64_t kSlot = 0;
   if (!totals_.empty()) {
-    Params params;
-    add_texts(params, totals_, [](const auto& entry) { return entry.first; });
-    for (const auto member : kTotals) {
-      add_numbers(params, totals_, [member](const auto& entry) { return entry.second.change.*member; });
+    Records totals("queue_total");
+    for (const auto& [queue, kept] : totals_) {
+      const Totals& change = kept.change;
+      totals.add(queue, change.published, change.deduplicated, change.claimed, change.completed,
+                 change.failed, change.failed_for_good, change.retried, change.abandoned, change.superseded,
+                 change.cancelled, change.run_ms, change.runs, kept.checkpoint_id, change.removed, kSlot,
+                 kept.checkpoint_id.empty() ? 0 : millis(now_));
     }
-    add_texts(params, totals_, [](const auto& entry) { return entry.second.checkpoint_id; });
-    params.add(millis(now_));
-    calls.push_back({sql::add_totals, std::move(params)});
+    calls.push_back({sql::add_totals, Params().add(totals)});
     totals_.clear();
   }
   if (!failed_hours_.empty()) {
     const std::int64_t newest = failed_hours_.rbegin()->first;
-    Params params;
-    add_numbers(params, failed_hours_, [](const auto& entry) { return entry.first; });
-    add_numbers(params, failed_hours_, [](const auto& entry) { return entry.second; });
-    calls.push_back({sql::add_failed_hours, std::move(params)});
+    Records hours("failed_hour");
+    for (const auto& [hour, events] : failed_hours_) hours.add(hour, kSlot, events);
+    calls.push_back({sql::add_failed_hours, Params().add(hours)});
     calls.push_back({sql::drop_failed_hours, Params().add(newest - kFailedHoursKept)});
     failed_hours_.clear();
   }
   if (!workers_.empty()) {
-    Params params;
-    add_texts(params, workers_, [](const auto& entry) { return entry.first; });
-    add_numbers(params, workers_, [](const auto& entry) { return millis(entry.second.first_seen); });
-    add_numbers(params, workers_, [](const auto& entry) { return millis(entry.second.last_seen); });
-    add_numbers(params, workers_, [](const auto& entry) { return entry.second.completed; });
-    add_numbers(params, workers_, [](const auto& entry) { return entry.second.failed; });
-    calls.push_back({sql::add_workers, std::move(params)});
+    Records workers("worker");
+    for (const auto& [id, worker] : workers_) {
+      workers.add(id, millis(worker.first_seen), millis(worker.last_seen), worker.completed, worker.failed);
+    }
+    calls.push_back({sql::add_workers, Params().add(workers)});
     workers_.clear();
   }
   if (queue_changes_.empty()) return;

@@ -45,15 +45,21 @@ void append_element(std::string& out, const std::optional<T>& value) {
   }
 }
 
-template <typename T>
-std::string array_of(std::span<const T> values, std::uint32_t element, bool may_have_nulls) {
+// What comes before the elements.
+std::string array_head(std::size_t size, std::uint32_t element, bool may_have_nulls) {
   std::string out;
-  append_number(out, std::int32_t{values.empty() ? 0 : 1});  // dimensions
+  append_number(out, std::int32_t{size == 0 ? 0 : 1});  // dimensions
   append_number(out, std::int32_t{may_have_nulls ? 1 : 0});
   append_number(out, element);
-  if (values.empty()) return out;
-  append_number(out, static_cast<std::int32_t>(values.size()));
+  if (size == 0) return out;
+  append_number(out, static_cast<std::int32_t>(size));
   append_number(out, std::int32_t{1});  // the first index
+  return out;
+}
+
+template <typename T>
+std::string array_of(std::span<const T> values, std::uint32_t element, bool may_have_nulls) {
+  std::string out = array_head(values.size(), element, may_have_nulls);
   for (const T& value : values) append_element(out, value);
   return out;
 }
@@ -65,6 +71,43 @@ std::string bigint_of(std::int64_t value) {
 }
 
 }  // namespace
+
+void Records::begin_row(std::size_t columns) {
+  ++count_;
+  row_ = rows_.size();
+  append_number(rows_, std::int32_t{0});  // its size, once that is known
+  append_number(rows_, static_cast<std::int32_t>(columns));
+}
+
+void Records::end_row() {
+  std::string size;
+  append_number(size, static_cast<std::int32_t>(rows_.size() - row_ - sizeof(std::int32_t)));
+  rows_.replace(row_, size.size(), size);
+}
+
+void Records::add_column(std::int64_t value) {
+  append_number(rows_, kBigint);
+  append_element(rows_, value);
+}
+
+void Records::add_column(std::string_view value) {
+  append_number(rows_, kText);
+  append_number(rows_, static_cast<std::int32_t>(value.size()));
+  rows_ += value;
+}
+
+void Records::add_null(std::uint32_t type) {
+  append_number(rows_, type);
+  append_number(rows_, std::int32_t{-1});
+}
+
+void Records::add_column(const std::optional<std::int64_t>& value) {
+  value ? add_column(*value) : add_null(kBigint);
+}
+
+void Records::add_column(const std::optional<std::string>& value) {
+  value ? add_column(std::string_view(*value)) : add_null(kText);
+}
 
 Params& Params::add_value(std::uint32_t type, std::string bytes) {
   values_.push_back({type, false, std::move(bytes)});
@@ -98,6 +141,18 @@ Params& Params::add(std::span<const std::string> values) {
 
 Params& Params::add(std::span<const std::optional<std::string>> values) {
   return add_value(kTextArray, array_of(values, kText, true));
+}
+
+void Params::Value::set_record_type(std::uint32_t oid) {
+  constexpr std::size_t kElementType = 2 * sizeof(std::int32_t);  // in an array's head
+  std::string number;
+  append_number(number, oid);
+  bytes.replace(kElementType, number.size(), number);
+}
+
+Params& Params::add(const Records& records) {
+  values_.push_back({0, false, array_head(records.count_, 0, false) + records.rows_, records.type_});
+  return *this;
 }
 
 void Rows::Clear::operator()(pg_result* result) const { PQclear(result); }

@@ -69,6 +69,7 @@ Result<Connection> open_file(const std::string& path) {
   Error error = ours.error();
   if (error.code == ErrorCode::corrupt)
     error.message = path + " is no store of this eventq. " + error.message;
+  if (error.code == ErrorCode::conflict) error.message = path + ": " + error.message;
   return error;
 }
 

@@ -92,11 +92,14 @@ Result<FileFacts> inspect(const std::string& path) {
   if (!version) return version.error();
   const auto journal = read_text(*connection, sql::read_journal_mode);
   if (!journal) return journal.error();
+  const auto moving = read_number(*connection, sql::find_move);
+  if (!moving) return moving.error();
   return FileFacts{.schema = *version,
                    .newest_schema = static_cast<std::int64_t>(std::size(migrations::kAll)),
                    .journal_mode = *journal,
                    .bytes = size_of(path),
-                   .log_bytes = size_of(path + "-wal")};
+                   .log_bytes = size_of(path + "-wal"),
+                   .moving = *moving > 0};
 }
 
 std::string library_version() { return sqlite3_libversion(); }

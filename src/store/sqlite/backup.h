@@ -22,6 +22,7 @@ struct FileFacts {
   std::string journal_mode;        // "wal" once a server has opened it
   std::int64_t bytes = 0;
   std::int64_t log_bytes = 0;  // of the write-ahead log
+  bool moving = false;         // a move into it was begun and not finished; see store/move/
 };
 
 // Errors: not_found; corrupt when it is somebody else's; unavailable.

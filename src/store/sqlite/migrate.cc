@@ -44,6 +44,14 @@ Result<void> check_owner(Connection& connection) {
   return {};
 }
 
+Result<void> check_not_moving(Connection& connection) {
+  const auto moving = read_number(connection, sql::find_move);
+  if (!moving) return moving.error();
+  if (*moving == 0) return {};
+  return Error{ErrorCode::conflict,
+               "It holds part of a store that is being moved. Run the same `eventq move` again.", "store"};
+}
+
 Result<void> check_current(Connection& connection) {
   const auto application = read_number(connection, sql::read_application);
   if (!application) return application.error();
@@ -53,7 +61,7 @@ Result<void> check_current(Connection& connection) {
   const auto version = read_number(connection, sql::read_version);
   if (!version) return version.error();
   const auto newest = static_cast<std::int64_t>(std::size(migrations::kAll));
-  if (*version == newest) return {};
+  if (*version == newest) return check_not_moving(connection);
   const std::string advice = *version < newest ? "Start `eventq serve` on it once: that brings it up to date."
                                                : "Use the newer eventq that wrote it.";
   return Error{ErrorCode::corrupt,

@@ -10,8 +10,11 @@ namespace eventq::sqlite {
 // Errors: corrupt for a file that is somebody else's.
 Result<void> check_owner(Connection& connection);
 
-// Reads whether it is ours and has the newest schema, and writes nothing.
-// Errors: corrupt, saying what it is instead.
+// Reads whether a move into it was begun and not finished; see store/move/. Errors: conflict when so.
+Result<void> check_not_moving(Connection& connection);
+
+// Reads whether it is ours, whole, and has the newest schema, and writes nothing.
+// Errors: corrupt, saying what it is instead; conflict as check_not_moving().
 Result<void> check_current(Connection& connection);
 
 // REQUIRES: check_owner() found nothing wrong.

@@ -7,6 +7,7 @@
 
 #include "generated/sqlite_sql.h"
 #include "store/sqlite/lock_file.h"
+#include "store/sqlite/migrate.h"
 #include "store/sqlite/sqlite_reader.h"
 #include "store/sqlite/sqlite_transaction.h"
 #include "store/sqlite/writer.h"
@@ -84,12 +85,10 @@ Result<std::unique_ptr<Store>> open_store(const std::string& path, const Clock& 
     error.message = path + ": " + error.message;
     return error;
   }
-  const auto moving = read_number((*writer)->connection, sql::find_move);
-  if (!moving) return moving.error();
-  if (*moving > 0) {
-    return Error{ErrorCode::conflict,
-                 path + " holds part of a store that is being moved. Run the same `eventq move` again.",
-                 "store"};
+  if (auto whole = check_not_moving((*writer)->connection); !whole) {
+    Error error = whole.error();
+    error.message = path + ": " + error.message;
+    return error;
   }
   return std::unique_ptr<Store>(
       std::make_unique<SqliteStore>(path, clock, std::move(*lock), std::move(*writer)));

@@ -43,6 +43,15 @@ BEGIN
   END IF;
 END $$;
 
+-- What a row must still say for a statement to touch it. Rows come and go as arrays of this and of the tables' own
+-- types: who adds a column to a table gives the statements that are out there a type of their own first.
+CREATE TYPE eventq.guard AS (
+  id        bigint,
+  status    text COLLATE "C",
+  attempts  bigint,
+  worker_id text COLLATE "C"
+);
+
 -- An event's id is nextval * "of" + place of eventq.shard.
 CREATE SEQUENCE eventq.event_number AS bigint;
 CREATE SEQUENCE eventq.log_number AS bigint;

@@ -6,8 +6,8 @@
 -- so that no server waits for the end of an application's transaction there. The search_path is set by those
 -- two for all.
 --
--- Exceptions: EQ400 a value is not allowed; EQ404 no such event; EQ409 not now: the queue is draining, or the
--- worker does not hold the event; EQ429 the queue is full.
+-- Exceptions: EQ400 a value is not allowed; EQ404 no such event; EQ409 not now: the queue is draining, the
+-- worker does not hold the event, or a store is being moved into the database; EQ429 the queue is full.
 
 CREATE FUNCTION eventq.clock_ms() RETURNS bigint
 LANGUAGE sql VOLATILE AS $$ SELECT floor(extract(epoch FROM clock_timestamp()) * 1000)::bigint $$;
@@ -59,6 +59,10 @@ BEGIN
                           '; eventq.publish and eventq.complete need READ COMMITTED.');
   END IF;
   PERFORM pg_advisory_xact_lock_shared(25968, 0);
+  IF to_regclass('eventq.move') IS NOT NULL THEN
+    PERFORM eventq.refuse('EQ409', 'The database holds part of a store that is being moved into it. Run the same ' ||
+                          '`eventq move` again, then this.');
+  END IF;
 END $$;
 
 CREATE FUNCTION eventq.count_events(of_queue text, of_status text, change bigint, of_slot bigint) RETURNS void
@@ -429,7 +433,8 @@ BEGIN
                  'delay is ' || delay_ms || ' ms; it must be from 0 to 31536000000.'),
           demand(publish.delay IS NULL OR publish.run_at IS NULL,
                  'delay and run_at both say when the event may run; give one of them.'),
-          demand(publish.run_at IS NULL OR isfinite(publish.run_at), 'run_at is not a time.'),
+          demand(coalesce(isfinite(publish.run_at) AND publish.run_at < '10000-01-01 00:00Z', true),
+                 'run_at is not a time up to the year 9999.'),
           demand(NOT coalesce(publish.payload, 'null') @? 'strict $.**{63} ? (@.type() == "object" || @.type() == "array")',
                  'payload is nested more than 63 deep.');
   b.tags := clean_tags(publish.tags);
@@ -489,7 +494,8 @@ DECLARE
   now_ms bigint;
   name constant text := 'Event ' || complete.id;
 BEGIN
-  PERFORM demand(complete.worker_id <> '', 'worker_id is missing or empty; give the one that claimed the event.'),
+  PERFORM demand(complete.id IS NOT NULL, 'id is missing; give that of the claimed event.'),
+          demand(complete.worker_id <> '', 'worker_id is missing or empty; give the one that claimed the event.'),
           demand(char_length(complete.worker_id) <= 255,
                  'worker_id has ' || char_length(complete.worker_id) || ' characters; at most 255 are allowed.'),
           demand(complete.attempt >= 1, 'attempt is missing; give the attempts of the claimed event.'),

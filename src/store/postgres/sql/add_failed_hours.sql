@@ -1,4 +1,4 @@
 -- add_failed_hours.sql: events that failed for good, by the hour.
 INSERT INTO eventq.failed_hour AS f (hour, n, slot)
-SELECT c.hour, c.n, pg_backend_pid() % 16 FROM unnest($1::bigint[], $2::bigint[]) AS c (hour, n)
+SELECT hour, n, pg_backend_pid() % 16 FROM unnest($1::eventq.failed_hour[])
     ON CONFLICT (hour, slot) DO UPDATE SET n = f.n + excluded.n;

@@ -1,14 +1,10 @@
--- add_totals.sql: once per queue and transaction. $15 is the event_id of the last event completed, or empty; $16 is
--- the time.
+-- add_totals.sql: once per queue and transaction. checkpoint_id is the event_id of the last event completed, or empty.
 INSERT INTO eventq.queue_total AS t (queue, published, deduplicated, claimed, completed, failed, failed_for_good,
-                                     retried, abandoned, superseded, cancelled, run_ms, runs, removed,
-                                     checkpoint_id, checkpoint_at, slot)
-SELECT c.*, CASE c.checkpoint_id WHEN '' THEN 0 ELSE $16::bigint END, pg_backend_pid() % 16
-  FROM unnest($1::text[], $2::bigint[], $3::bigint[], $4::bigint[], $5::bigint[], $6::bigint[], $7::bigint[],
-              $8::bigint[], $9::bigint[], $10::bigint[], $11::bigint[], $12::bigint[], $13::bigint[], $14::bigint[],
-              $15::text[])
-       AS c (queue, published, deduplicated, claimed, completed, failed, failed_for_good, retried, abandoned,
-             superseded, cancelled, run_ms, runs, removed, checkpoint_id)
+                                     retried, abandoned, superseded, cancelled, run_ms, runs, checkpoint_id, removed,
+                                     slot, checkpoint_at)
+SELECT queue, published, deduplicated, claimed, completed, failed, failed_for_good, retried, abandoned, superseded,
+       cancelled, run_ms, runs, checkpoint_id, removed, pg_backend_pid() % 16, checkpoint_at
+  FROM unnest($1::eventq.queue_total[])
     ON CONFLICT (queue, slot) DO UPDATE
    SET published = t.published + excluded.published,
        deduplicated = t.deduplicated + excluded.deduplicated,

@@ -1,8 +1,8 @@
 -- delete_archive.sql: events that leave the archive, each under its guard; fails as update_live.sql does.
 WITH done AS (
   DELETE FROM eventq.event_archive AS q
-   USING unnest($1::bigint[], $2::text[], $3::bigint[], $4::text[]) AS c (id, status, attempts, worker_id)
+   USING unnest($1::eventq.guard[]) AS c
    WHERE q.id = c.id AND q.status = c.status AND q.attempts = c.attempts AND q.worker_id = c.worker_id
   RETURNING 1
 )
-SELECT eventq.demand_rows(count(*), cardinality($1::bigint[])) FROM done
+SELECT eventq.demand_rows(count(*), cardinality($1::eventq.guard[])) FROM done

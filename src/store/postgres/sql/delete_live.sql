@@ -1,11 +1,11 @@
 -- delete_live.sql: events that leave for the archive, each under its guard; fails as update_live.sql does.
 WITH done AS (
   DELETE FROM eventq.event_queue AS q
-   USING unnest($1::bigint[], $2::text[], $3::bigint[], $4::text[]) AS c (id, status, attempts, worker_id)
+   USING unnest($1::eventq.guard[]) AS c
          CROSS JOIN LATERAL (SELECT ctid AS row FROM eventq.event_queue
                               WHERE id = c.id AND status = c.status AND attempts = c.attempts AND worker_id = c.worker_id
                              OFFSET 0) AS found
    WHERE q.ctid = found.row
   RETURNING 1
 )
-SELECT eventq.demand_rows(count(*), cardinality($1::bigint[])) FROM done
+SELECT eventq.demand_rows(count(*), cardinality($1::eventq.guard[])) FROM done

@@ -1,5 +1,4 @@
 -- put_keys.sql: replaces keys that are too old to count.
-INSERT INTO eventq.idempotency_key (key, fingerprint, events, created_at)
-SELECT * FROM unnest($1::text[], $2::text[], $3::text[], $4::bigint[])
+INSERT INTO eventq.idempotency_key SELECT * FROM unnest($1::eventq.idempotency_key[])
     ON CONFLICT (key) DO UPDATE
    SET fingerprint = excluded.fingerprint, events = excluded.events, created_at = excluded.created_at;

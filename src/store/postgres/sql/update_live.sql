@@ -5,15 +5,14 @@ WITH done AS (
      SET status = c.status, attempts = c.attempts, retry_count = c.retry_count, unreported = c.unreported,
          worker_id = c.worker_id, due_at = c.due_at, ready = c.ready, updated_at = c.updated_at, turn = c.turn,
          picked_at = c.picked_at
-    FROM unnest($1::bigint[], $2::text[], $3::bigint[], $4::bigint[], $5::bigint[], $6::text[], $7::bigint[],
-                $8::bigint[], $9::bigint[], $10::bigint[], $11::bigint[], $12::text[], $13::bigint[], $14::text[])
-         AS c (id, status, attempts, retry_count, unreported, worker_id, due_at, ready, updated_at, turn, picked_at,
-               guard_status, guard_attempts, guard_worker_id)
+    FROM unnest($1::eventq.event_queue[], $2::eventq.guard[])
+         AS c (id, queue, status, attempts, retry_count, unreported, worker_id, due_at, ready, turn, picked_at,
+               updated_at, priority, guard_id, guard_status, guard_attempts, guard_worker_id)
          CROSS JOIN LATERAL (SELECT ctid AS row FROM eventq.event_queue
-                              WHERE id = c.id AND status = c.guard_status AND attempts = c.guard_attempts
+                              WHERE id = c.guard_id AND status = c.guard_status AND attempts = c.guard_attempts
                                 AND worker_id = c.guard_worker_id
                              OFFSET 0) AS found
    WHERE q.ctid = found.row
   RETURNING 1
 )
-SELECT eventq.demand_rows(count(*), cardinality($1::bigint[])) FROM done
+SELECT eventq.demand_rows(count(*), cardinality($1::eventq.event_queue[])) FROM done
