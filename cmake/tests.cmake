@@ -18,7 +18,9 @@ find_package(GTest REQUIRED)
 #
 # The label decides in which presets the program exists at all:
 #   none          under the address sanitizer
-#   threads       there, and under the thread sanitizer: no other is
+#   threads       there, and under the thread sanitizer
+#   random        there, and in the release: with more rounds (support/rounds.h)
+#   random_threads  in all three
 #   release_only  too slow or without meaning under any sanitizer
 # The release builds the first two only when asked for by name, or for POSTGRES.
 #
@@ -30,7 +32,7 @@ function(eventq_tests layer)
   if(EVENTQ_SANITIZE AND arg_LABELS STREQUAL release_only)
     return()
   endif()
-  if(EVENTQ_SANITIZE STREQUAL thread AND NOT arg_LABELS STREQUAL threads)
+  if(EVENTQ_SANITIZE STREQUAL thread AND NOT arg_LABELS MATCHES threads)
     return()
   endif()
   if(NOT arg_TIMEOUT)
@@ -42,7 +44,7 @@ function(eventq_tests layer)
     set(name ${layer}_${arg_LABELS}_test)
   endif()
   set(sanitized_only FALSE)
-  if(CMAKE_BUILD_TYPE STREQUAL Release AND NOT arg_LABELS STREQUAL release_only)
+  if(CMAKE_BUILD_TYPE STREQUAL Release AND NOT arg_LABELS MATCHES "release_only|random")
     set(sanitized_only TRUE)
   endif()
   set(built "")
@@ -78,9 +80,9 @@ function(eventq_tests layer)
 endfunction()
 
 # A process for each TEST costs most of them more than they take: several processes share them, each in turn.
-# Those that are slow or kill something have one of their own.
+# Those that take long or kill something have one of their own.
 function(eventq_register name prefix filter environment timeout label)
-  if(label STREQUAL release_only)
+  if(label MATCHES "release_only|random")
     gtest_discover_tests(${name}
       TEST_PREFIX "${prefix}"
       TEST_FILTER "${filter}"

@@ -8,6 +8,7 @@
 
 #include "against_model/contest.h"
 #include "base/numbers.h"
+#include "support/rounds.h"
 #include "support/test_store.h"
 
 namespace eventq {
@@ -16,11 +17,7 @@ namespace {
 constexpr std::uint32_t kSeed = 20'251'224;
 constexpr std::uint32_t kSeedPostgres = 1;  // there the dice fall on everything sooner
 
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-constexpr std::uint32_t kOperations = 2'500;  // instrumented code is that much slower
-#else
-constexpr std::uint32_t kOperations = 15'000;
-#endif
+constexpr std::uint32_t kOperations = rounds(15'000, 2'500);
 constexpr std::uint32_t kOperationsPostgres = 1'500;  // each is several round trips
 
 std::uint32_t number_from(const char* variable, std::uint32_t otherwise) {

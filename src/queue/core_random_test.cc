@@ -10,6 +10,7 @@
 
 #include "queue/core.h"
 #include "support/core_driver.h"
+#include "support/rounds.h"
 
 namespace eventq {
 namespace {
@@ -18,7 +19,7 @@ using namespace std::chrono_literals;
 
 struct Run {
   StoreKind store;
-  std::uint32_t seeds;  // each seed is a queue of its own
+  int seeds;  // each seed is a queue of its own
   int batches_per_seed;
 };
 
@@ -217,13 +218,14 @@ class Gambler {
 
 class CoreRandom : public testing::TestWithParam<Run> {};
 INSTANTIATE_TEST_SUITE_P(AllStores, CoreRandom,
-                         testing::Values(Run{StoreKind::memory, 60, 150}, Run{StoreKind::real, 3, 150}),
+                         testing::Values(Run{StoreKind::memory, rounds(60, 15), 150},
+                                         Run{StoreKind::real, 3, 150}),
                          [](const testing::TestParamInfo<Run>& run) {
                            return run.param.store == StoreKind::memory ? "Memory" : "Real";
                          });
 
 TEST_P(CoreRandom, AfterEveryBatchNobodyWaitsForAReadyEvent) {
-  for (std::uint32_t seed = 1; seed <= GetParam().seeds; ++seed) {
+  for (int seed = 1; seed <= GetParam().seeds; ++seed) {
     SCOPED_TRACE("seed " + std::to_string(seed));
     Gambler gambler(GetParam().store, seed);
     for (int batch = 0; batch < GetParam().batches_per_seed && !HasFailure(); ++batch) {

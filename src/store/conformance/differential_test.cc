@@ -13,6 +13,7 @@
 #include "support/describe_records.h"
 #include "support/faulty_vfs.h"
 #include "support/postgres_cluster.h"
+#include "support/rounds.h"
 #include "support/store_audit.h"
 #include "support/temporary_directory.h"
 
@@ -456,7 +457,7 @@ TEST_F(StoreDifferential, SqliteAnswersAsTheModelDoesWhateverTheSequence) {
   FaultyVfs disk;
   disk.skip_syncs();  // they would cost most of the time
 
-  compare_with(must(sqlite::open_store(directory.file("store.db"), clock())), 10'000);
+  compare_with(must(sqlite::open_store(directory.file("store.db"), clock())), rounds(10'000, 2'000));
 
   EXPECT_EQ(audit(directory.file("store.db")), "");
 }
@@ -464,7 +465,7 @@ TEST_F(StoreDifferential, SqliteAnswersAsTheModelDoesWhateverTheSequence) {
 TEST_F(StoreDifferential, PostgresAnswersAsTheModelDoesWhateverTheSequence) {
   const TestDatabase database;
 
-  compare_with(postgres::make_store(database.url(), {}, &clock()), 3'000);  // each takes several round trips
+  compare_with(postgres::make_store(database.url(), {}, &clock()), rounds(3'000, 1'000));  // slower
 }
 
 }  // namespace
