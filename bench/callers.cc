@@ -7,7 +7,6 @@
 #include <cstdio>
 #include <cstdlib>
 #include <mutex>
-#include <optional>
 #include <utility>
 
 namespace eventq::bench {
@@ -86,32 +85,33 @@ class Inbox final : public Sink {
 
 class Caller {
  public:
-  explicit Caller(int number) : worker_("bench:" + std::to_string(number)) {}
+  Caller(int number, int take) : worker_("bench:" + std::to_string(number)), take_(take) {}
 
   Command next(Answer answer) {
     check(answer);
-    if (!answer.claims.empty()) held_ = lease_of(answer.claims.front().event);
-    publishes_ = !publishes_;
-    if (publishes_) return publication(1, {"load", "second"});
-    Command turn = poll(worker_, "load", 1, std::chrono::seconds(1));
-    if (held_) turn.changes.push_back({*held_, Complete{Outcome{200, 1, {}}}});
-    held_.reset();
+    for (const Claim& claim : answer.claims) held_.push_back(lease_of(claim.event));
+    if (published_++ < take_) return publication(1, {"load", "second"});
+    published_ = 0;
+    Command turn = poll(worker_, "load", static_cast<std::size_t>(take_), std::chrono::seconds(1));
+    for (const Lease& lease : held_) turn.changes.push_back({lease, Complete{Outcome{200, 1, {}}}});
+    held_.clear();
     return turn;
   }
 
  private:
   const std::string worker_;
-  bool publishes_ = false;
-  std::optional<Lease> held_;
+  const int take_;
+  int published_ = 0;  // since the last turn
+  std::vector<Lease> held_;
 };
 
 }  // namespace
 
-Cycles run_callers(Engine& engine, int callers, double warm_up, double seconds,
+Cycles run_callers(Engine& engine, Crowd crowd, double warm_up, double seconds,
                    const std::function<Used()>& used) {
   Inbox inbox;
   std::vector<Caller> all;
-  for (int i = 0; i < callers; ++i) all.emplace_back(i);
+  for (int i = 0; i < crowd.callers; ++i) all.emplace_back(i, crowd.take);
   for (std::size_t i = 0; i < all.size(); ++i) engine.submit(all[i].next({}), inbox, i);
 
   Cycles cycles;

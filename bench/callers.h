@@ -24,10 +24,16 @@ struct Cycles {
   [[nodiscard]] double rate() const { return static_cast<double>(completed) / seconds; }
 };
 
-// `callers` callers for `warm_up` and then `seconds` seconds. Each publishes one event, then completes the
-// last one it held and takes the next in one command, and so on. `used` is asked before and after.
+// Callers who each publish `take` events, one in each command, then complete those they held and take the
+// next `take` in one command, and so on.
+struct Crowd {
+  int callers = 64;
+  int take = 1;
+};
+
+// The crowd for `warm_up` and then `seconds` seconds. `used` is asked before and after.
 Cycles run_callers(
-    Engine& engine, int callers, double warm_up, double seconds,
+    Engine& engine, Crowd crowd, double warm_up, double seconds,
     const std::function<Used()>& used = [] { return Used{}; });
 
 // Publishes `count` events with these tags, 1000 to a call.

@@ -34,6 +34,7 @@ namespace eventq::bench {
 namespace {
 
 constexpr int kCallers = 64;
+constexpr int kTaken = 10;  // at a time, by workers who do not take one by one
 
 [[noreturn]] void fail(const std::string& message) {
   std::fprintf(stderr, "bench: %s\n", message.c_str());
@@ -140,9 +141,9 @@ double plain_rate(const std::string& url, Time time) {
   }
 }
 
-double our_rate(const std::string& url, Time time) {
+double our_rate(const std::string& url, Time time, int take) {
   const auto engine = open_engine({url});
-  return run_callers(*engine, kCallers, time.warm_up, time.seconds).rate();
+  return run_callers(*engine, {kCallers, take}, time.warm_up, time.seconds).rate();
 }
 
 double our_http_rate(const std::string& url, Time time) {
@@ -162,21 +163,28 @@ void bench_rates(Time time, int rounds) {
   Cluster cluster;
   std::vector<double> plain;
   std::vector<double> ours;
+  std::vector<double> tens;
   std::vector<double> http;
   std::vector<double> ratio;
+  std::vector<double> tens_ratio;
   std::vector<double> http_ratio;
   for (int i = 0; i < rounds; ++i) {
     plain.push_back(plain_rate(cluster.database(), time));
-    ours.push_back(our_rate(cluster.database(), time));
+    ours.push_back(our_rate(cluster.database(), time, 1));
+    tens.push_back(our_rate(cluster.database(), time, kTaken));
     http.push_back(our_http_rate(cluster.database(), time));
     ratio.push_back(ours.back() / plain.back());
+    tens_ratio.push_back(tens.back() / plain.back());
     http_ratio.push_back(http.back() / plain.back());
   }
   std::printf("postgres %10.0f  life cycles per second on a plain SKIP LOCKED table, pgbench, 64 clients\n",
               median(plain));
   std::printf("postgres %10.0f  ours in process, 64 callers, single calls: publish, next\n", median(ours));
+  std::printf("postgres %10.0f  ours in process, 64 callers, who publish one by one and take ten\n",
+              median(tens));
   std::printf("postgres %10.0f  ours over HTTP, 64+64 connections, two calls\n", median(http));
   std::printf("ratio    %10.2f  ours in process over the plain table; at least 2\n", median(ratio));
+  std::printf("ratio    %10.2f  the same with workers who take ten; at least 2\n", median(tens_ratio));
   std::printf("ratio    %10.2f  ours over HTTP over the plain table\n", median(http_ratio));
 }
 
@@ -206,7 +214,7 @@ void bench_snapshot(Time time) {
   const std::string url = cluster.database();
   const auto engine = open_engine({url});
   const auto polls = [&] {
-    const Cycles cycles = run_callers(*engine, kCallers, 0, time.seconds);
+    const Cycles cycles = run_callers(*engine, {kCallers}, 0, time.seconds);
     publish(*engine, kPolls, {"load", "second"});
     return std::pair{poll_microseconds(*engine, "load", kPolls), cycles.completed};
   };
@@ -228,7 +236,7 @@ void bench_shards(Time time, int rounds) {
   Cluster second;
   const auto measure = [&](const std::vector<std::string>& urls) {
     const auto engine = open_engine(urls);
-    return run_callers(*engine, kCallers * static_cast<int>(urls.size()), time.warm_up, time.seconds, [&] {
+    return run_callers(*engine, {kCallers * static_cast<int>(urls.size())}, time.warm_up, time.seconds, [&] {
       return Used{own_cpu(), first.cpu() + second.cpu(), first.log_bytes() + second.log_bytes()};
     });
   };

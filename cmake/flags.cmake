@@ -24,6 +24,9 @@ if(EVENTQ_SANITIZE)
   # Warnings are no errors here: the instrumented code has false ones, the release build all true ones.
   add_compile_options(-O1 -g1 -fno-omit-frame-pointer
     -fsanitize=${EVENTQ_SANITIZE} -fno-sanitize-recover=all)
+  if(EVENTQ_SANITIZE MATCHES undefined)
+    add_compile_options(-fno-sanitize=null,object-size)  # the address sanitizer sees these, too
+  endif()
   add_link_options(-fsanitize=${EVENTQ_SANITIZE})
 elseif(PROJECT_IS_TOP_LEVEL)
   add_compile_options(-Werror)

@@ -65,6 +65,8 @@ function(eventq_tests layer)
     target_compile_options(${name} PRIVATE -O0 -g0 -fno-sanitize=undefined -Werror)
   elseif(EVENTQ_SANITIZE)
     target_compile_options(${name} PRIVATE -O0 -g0)
+  elseif(arg_LABELS MATCHES random)
+    target_compile_options(${name} PRIVATE -O1)  # runs for longer than that takes
   else()
     target_compile_options(${name} PRIVATE -O0 -U_FORTIFY_SOURCE)
   endif()

@@ -349,7 +349,8 @@ Answer merge(const Command& question, std::vector<ShardAnswer> answers) {
   Answer all;
   const std::size_t shards = answers.size();
   const std::optional<Error> away = set_missing(answers, all.missing);
-  if (answers.empty()) {
+  // That all are away is what metrics have to say then.
+  if (answers.empty() && !std::holds_alternative<AskMetrics>(question.ask)) {
     all.error = away;
     return all;
   }

@@ -120,6 +120,17 @@ TEST(Merge, WhenAllAreAwayThatIsTheAnswer) {
   EXPECT_EQ(merge_all(list(0, 9), {away(), away()}).error->code, ErrorCode::unavailable);
 }
 
+TEST(Merge, MetricsSayThatAllShardsAreAway) {
+  const Answer all = merge_all(asking(AskMetrics{}), {away(), away()});
+
+  EXPECT_FALSE(all.error);
+  EXPECT_THAT(all.missing, ElementsAre(0, 1));
+  const auto& shards = std::get<Metrics>(all.told).shards;
+  ASSERT_EQ(shards.size(), 2U);
+  EXPECT_FALSE(shards[0].up);
+  EXPECT_FALSE(shards[1].up);
+}
+
 QueueDocument queue(std::string name, std::int64_t pending, std::int64_t completed) {
   QueueDocument queue;
   queue.row.id = std::move(name);

@@ -89,7 +89,7 @@ class CoreDriver {
       EXPECT_EQ(core_->next_attention(), when);
       return;
     }
-    const TimePoint look = core_->time() + std::chrono::seconds(1);
+    const TimePoint look = core_->time() + std::chrono::seconds(5);
     EXPECT_LE(core_->next_attention(), std::min(when.value_or(look), look));
   }
 

@@ -17,19 +17,15 @@ FILENAME == ARGV[1] {
 /^[0-9]+\/[0-9]+ Test: / {
   test = $0
   sub(/^[0-9]+\/[0-9]+ Test: /, "", test)
-  passed = failures = listing = 0
-  counts = 0
+  passed = failures = counts = 0
 }
 /^\[  PASSED  \] [0-9]+ tests?\.$/ { passed = $4; counts = 1 }
-/^\[  FAILED  \] [0-9]+ tests?, listed below:$/ { listing = 1; next }
-listing && /^\[  FAILED  \] / {
+/^\[  FAILED  \] .* \([0-9]+ ms\)$/ {
   sub(/^\[  FAILED  \] /, "")
-  sub(/, where .*/, "")
+  sub(/(, where .*)? \([0-9]+ ms\)$/, "")
   print "failed", $0
   ++failures
-  next
 }
-{ listing = 0 }
 /^Test (Passed|Failed)\.$/ {
   if (reason[test] == "failed" && !failures) print "failed", test
   if (reason[test] == "") print "passed", counts ? passed : 1
