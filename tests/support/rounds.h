@@ -1,4 +1,5 @@
-// rounds.h: how often a test throws its dice: fewer times in instrumented code, which is several times slower.
+// rounds.h: how often a test throws its dice: fewer times in instrumented code, which is several times
+// slower.
 #pragma once
 
 namespace eventq {
