@@ -32,8 +32,6 @@ milliseconds sweep_interval(const ServerOptions& options) {
 IoLoop::IoLoop(std::size_t index, ServerShare& share)
     : index_(index), share_(share), sweep_interval_(sweep_interval(share.options)) {}
 
-IoLoop::~IoLoop() { stop(); }
-
 void IoLoop::start() {
   date_ = http_date(system_clock().now());
   sweep_later();

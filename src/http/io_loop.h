@@ -37,7 +37,7 @@ class IoLoop final : public IoThread {
  public:
   // `share` must outlive the loop.
   IoLoop(std::size_t index, ServerShare& share);
-  ~IoLoop() override;
+  ~IoLoop() override { stop(); }  // NOLINT(bugprone-exception-escape): only bad_alloc, as Boost wraps it
 
   // Called by the thread that owns the server.
   void start();

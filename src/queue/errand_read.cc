@@ -56,6 +56,7 @@ class WaitErrand final : public Errand {
 
   void start(Dispatch& dispatch) override {
     std::vector<int> shards;
+    shards.reserve(static_cast<std::size_t>(dispatch.shards()));
     for (int shard = 0; shard < dispatch.shards(); ++shard) shards.push_back(shard);
     if (const auto* id = std::get_if<EventId>(&wait_.what)) shards = {shard_of(*id, dispatch.shards())};
     outstanding_ = shards.size();

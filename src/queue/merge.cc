@@ -75,6 +75,7 @@ std::vector<QueueDocument> merged(const AskQueues&, std::vector<std::vector<Queu
     }
   }
   std::vector<QueueDocument> all;
+  all.reserve(by_name.size());
   for (auto& [name, queue] : by_name) all.push_back(std::move(queue));
   return all;
 }
@@ -121,7 +122,8 @@ Correlation merged(const AskCorrelation& ask, std::vector<Correlation> correlati
   return all;
 }
 
-std::vector<FailureGroup> merged(const AskFailures& ask, std::vector<std::vector<FailureGroup>> lists) {
+std::vector<FailureGroup> merged(const AskFailures& ask,
+                                 const std::vector<std::vector<FailureGroup>>& lists) {
   std::map<std::pair<std::string, std::string>, FailureGroup> groups;
   for (const std::vector<FailureGroup>& list : lists) {
     for (const FailureGroup& group : list) {
@@ -137,6 +139,7 @@ std::vector<FailureGroup> merged(const AskFailures& ask, std::vector<std::vector
     }
   }
   std::vector<FailureGroup> all;
+  all.reserve(groups.size());
   for (auto& [key, group] : groups) all.push_back(std::move(group));
   std::stable_sort(all.begin(), all.end(),
                    [](const FailureGroup& a, const FailureGroup& b) { return a.events > b.events; });
@@ -297,6 +300,7 @@ std::optional<Error> read_error(const Answer& answer) {
 template <typename T, typename Question>
 void merge_told(const Question& question, std::vector<ShardAnswer>& answers, Answer& into) {
   std::vector<Result<T>> results;
+  results.reserve(answers.size());
   for (ShardAnswer& answer : answers) {
     results.push_back(std::move(std::get<Result<T>>(answer.lanes.front().told)));
   }
@@ -357,6 +361,7 @@ Answer merge(const Command& question, std::vector<ShardAnswer> answers) {
   if (question.get) all.details = std::move(answers.front().lanes.front().details);
   if (question.list) {
     std::vector<Result<Page>> pages;
+    pages.reserve(answers.size());
     for (ShardAnswer& answer : answers) pages.push_back(std::move(*answer.lanes.front().page));
     ListFilter filter = *question.list;
     if (shards == 1) filter.offset = 0;  // it was skipped there

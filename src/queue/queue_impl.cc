@@ -234,7 +234,7 @@ Result<QueueConfig> QueueImpl::settings(const std::string& name) {
     JsonParser parser;
     auto parsed = wire::parse_own_config(parser, found->row.config);
     if (!parsed) return parsed.error();
-    own = std::move(*parsed);
+    own = *parsed;
   }
   return in_force(resolve(name, own, defaults_));
 }

@@ -12,7 +12,7 @@
 namespace eventq::wire {
 namespace {
 
-std::int64_t number(EventId id) { return static_cast<std::int64_t>(id); }
+std::int64_t number_of(EventId id) { return static_cast<std::int64_t>(id); }
 
 void write_or_null(JsonWriter& json, std::string_view name, std::string_view text) {
   json.key(name);
@@ -62,7 +62,7 @@ void write_queue_metrics(JsonWriter& json, const Totals& totals) {
 
 void write_ids(JsonWriter& json, const std::vector<EventId>& ids) {
   json.key("events").begin_array();
-  for (const EventId id : ids) json.integer(number(id));
+  for (const EventId id : ids) json.integer(number_of(id));
   json.end_array();
 }
 
@@ -74,9 +74,9 @@ void write_head(JsonWriter& json, const Brought& brought) {
 // Whether there is more, and the place that `after` of the next request goes on from.
 void write_more(JsonWriter& json, const Brought& brought) {
   json.key("more").boolean(brought.more);
-  if (brought.next && number(brought.next->id) > 0) {
+  if (brought.next && number_of(brought.next->id) > 0) {
     const std::int64_t ended_at = brought.next->ended_at.time_since_epoch().count();
-    json.key("next").string(std::to_string(ended_at) + "-" + std::to_string(number(brought.next->id)));
+    json.key("next").string(std::to_string(ended_at) + "-" + std::to_string(number_of(brought.next->id)));
   }
   json.end_object();
 }
@@ -150,8 +150,8 @@ void write_replay(JsonWriter& json, const Brought& brought) {
   write_head(json, brought);
   json.key("events").begin_array();
   for (std::size_t i = 0; i < brought.matched.size(); ++i) {
-    json.begin_object().key("id").integer(number(brought.matched[i]));
-    if (i < brought.events.size()) json.key("replayed_as").integer(number(brought.events[i]));
+    json.begin_object().key("id").integer(number_of(brought.matched[i]));
+    if (i < brought.events.size()) json.key("replayed_as").integer(number_of(brought.events[i]));
     json.end_object();
   }
   json.end_array();
@@ -170,7 +170,7 @@ void write_failures(JsonWriter& json, const std::vector<FailureGroup>& failures)
   for (const FailureGroup& group : failures) {
     json.begin_object().key("queue").string(group.queue).key("cause").string(group.cause);
     json.key("events").integer(group.events).key("first_at").time(group.first_at);
-    json.key("last_at").time(group.last_at).key("last_event_id").integer(number(group.last_event));
+    json.key("last_at").time(group.last_at).key("last_event_id").integer(number_of(group.last_event));
     json.end_object();
   }
   json.end_array().end_object();

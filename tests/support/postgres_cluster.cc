@@ -6,8 +6,10 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <atomic>
 #include <csignal>
+#include <cstdint>
 #include <cstdio>
 #include <cstdlib>
 #include <filesystem>
@@ -67,6 +69,17 @@ void hand_over(const std::string& folder) {
   if (user == nullptr || chown(folder.c_str(), user->pw_uid, user->pw_gid) != 0) {
     give_up("the user `postgres` is missing; install the package postgresql");
   }
+}
+
+// Whoever need not survive a power cut is in memory when there is room: a database is some hundred files, and
+// on a disk most of what a test's costs is to make them and to remove them.
+fs::path parent_folder(const std::vector<std::string>& settings) {
+  if (std::ranges::count(settings, "fsync=off") == 0) return fs::temp_directory_path();
+  const fs::path memory = "/dev/shm";
+  constexpr std::uintmax_t kRoom = std::uintmax_t{4} << 30;
+  std::error_code missing;
+  const fs::space_info space = fs::space(memory, missing);
+  return !missing && space.available >= kRoom ? memory : fs::temp_directory_path();
 }
 
 std::string made_folder(std::string folder) {
@@ -149,7 +162,10 @@ std::string pristine_cluster() {
 }
 
 OwnCluster::OwnCluster(std::vector<std::string> settings)
-    : settings_(std::move(settings)), reserved_(reserve_port()), port_(port_of(reserved_)) {
+    : directory_(parent_folder(settings)),
+      settings_(std::move(settings)),
+      reserved_(reserve_port()),
+      port_(port_of(reserved_)) {
   hand_over(directory_.file(""));
   made_folder(socket_folder());
   must_run(as_owner({"/bin/cp", "-a", pristine_cluster() + "/.", data_folder()}));
@@ -157,7 +173,10 @@ OwnCluster::OwnCluster(std::vector<std::string> settings)
 }
 
 OwnCluster::OwnCluster(AsStandby, const OwnCluster& primary)
-    : settings_(primary.settings_), reserved_(reserve_port()), port_(port_of(reserved_)) {
+    : directory_(parent_folder(primary.settings_)),
+      settings_(primary.settings_),
+      reserved_(reserve_port()),
+      port_(port_of(reserved_)) {
   hand_over(directory_.file(""));
   made_folder(socket_folder());
   must_run(as_owner({program("pg_basebackup"), "--host=127.0.0.1", "--port=" + std::to_string(primary.port()),
@@ -242,8 +261,13 @@ void OwnCluster::run(const std::string& database, const std::string& sql) const 
 }
 
 std::vector<std::string> quick_settings() {
-  return {"fsync=off",           "full_page_writes=off", "autovacuum=off",
-          "max_connections=200", "max_wal_size=1GB",     "checkpoint_timeout=1h"};
+  return {"fsync=off",
+          "full_page_writes=off",
+          "autovacuum=off",
+          "max_connections=200",
+          "max_wal_size=1GB",
+          "checkpoint_timeout=1h",
+          "dynamic_shared_memory_type=mmap"};  // gone with the folder when it is killed
 }
 
 PostgresCluster& PostgresCluster::shared() {
@@ -297,7 +321,8 @@ const std::string& PostgresCluster::migrated() {
 
 TestDatabase::TestDatabase() : name_(fresh_name()) {
   PostgresCluster& cluster = PostgresCluster::shared();
-  run_script(cluster.url("postgres"), "CREATE DATABASE " + name_ + " TEMPLATE " + cluster.migrated());
+  run_script(cluster.url("postgres"),
+             "CREATE DATABASE " + name_ + " TEMPLATE " + cluster.migrated() + " STRATEGY file_copy");
 }
 
 TestDatabase::TestDatabase(Empty) : name_(fresh_name()) {

@@ -13,7 +13,8 @@ namespace eventq {
 
 class TemporaryDirectory {
  public:
-  TemporaryDirectory() : path_(std::filesystem::temp_directory_path() / "eventq_test_XXXXXX") {
+  explicit TemporaryDirectory(const std::filesystem::path& parent = std::filesystem::temp_directory_path())
+      : path_(parent / "eventq_test_XXXXXX") {
     EVENTQ_ASSERT(::mkdtemp(path_.data()) != nullptr);
   }
   ~TemporaryDirectory() {

@@ -9,8 +9,8 @@ namespace eventq::memory {
 
 std::vector<LogEntry> log_of(const State& state, EventId id) {
   std::vector<LogEntry> entries;
-  for (const auto& [log_id, entry] : state.log) {
-    if (entry.event_id == id) entries.push_back(entry);
+  for (auto at = state.log.lower_bound({id, LogId{}}); at != state.log.end() && at->first.first == id; ++at) {
+    entries.push_back(at->second);
   }
   return entries;
 }

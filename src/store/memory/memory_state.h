@@ -7,6 +7,7 @@
 #include <map>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "store/store.h"
@@ -33,7 +34,7 @@ struct Records {
 
 struct State {
   std::map<EventId, Stored> events;
-  std::map<LogId, LogEntry> log;
+  std::map<std::pair<EventId, LogId>, LogEntry> log;
   std::map<std::string, KeyRecord, std::less<>> keys;
   Records records;
   // The last ids given. They never go back, not even when the transaction does.

@@ -166,8 +166,8 @@ Result<void> MemoryTransaction::remove(std::span<const Stored> events) {
     remember(events_before_, state_.events, id);
     state_.events.erase(found);
     for (const LogEntry& entry : log_of(state_, id)) {
-      remember(log_before_, state_.log, entry.id);
-      state_.log.erase(entry.id);
+      remember(log_before_, state_.log, std::pair(id, entry.id));
+      state_.log.erase({id, entry.id});
     }
   }
   return {};
@@ -176,8 +176,9 @@ Result<void> MemoryTransaction::remove(std::span<const Stored> events) {
 Result<void> MemoryTransaction::append(std::span<LogEntry> entries) {
   for (LogEntry& entry : entries) {
     entry.id = static_cast<LogId>(++state_.last_log_id);
-    remember(log_before_, state_.log, entry.id);
-    state_.log.emplace(entry.id, entry);
+    const std::pair key(entry.event_id, entry.id);
+    remember(log_before_, state_.log, key);
+    state_.log.emplace(key, entry);
   }
   return {};
 }

@@ -68,7 +68,7 @@ class MemoryTransaction final : public Transaction {
   const TimePoint now_;
   bool committed_ = false;
   std::map<EventId, std::optional<Stored>> events_before_;
-  std::map<LogId, std::optional<LogEntry>> log_before_;
+  std::map<std::pair<EventId, LogId>, std::optional<LogEntry>> log_before_;
   std::map<std::string, std::optional<KeyRecord>> keys_before_;
   std::optional<Records> records_before_;
 };

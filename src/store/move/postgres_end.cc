@@ -34,10 +34,10 @@ std::string source_of(const Table& table) {
     if (column.key) continue;
     const std::string name(column.name);
     // The one text is the checkpoint, and the last one counts.
-    sums += (sums.empty() ? "" : ", ") +
-            (is_number(column) ? "sum(" + name + ")::bigint"
-                               : "(array_agg(" + name + " ORDER BY checkpoint_at DESC))[1]") +
-            " AS " + name;
+    if (!sums.empty()) sums += ", ";
+    sums += is_number(column) ? "sum(" + name + ")::bigint"
+                              : "(array_agg(" + name + " ORDER BY checkpoint_at DESC))[1]";
+    sums += " AS " + name;
   }
   return fill(sql::postgres_summed, {{"key", key_list(table)},
                                      {"sums", sums},

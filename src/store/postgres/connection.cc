@@ -229,6 +229,7 @@ bool Connection::Impl::send_one(const Call& call, std::size_t index, std::vector
   auto name = names.find(call.sql);
   if (name == names.end()) {
     std::vector<Oid> types;
+    types.reserve(params.size());
     for (const Params::Value& value : params) types.push_back(value.type);
     name = names.emplace(call.sql, "s" + std::to_string(++last_name)).first;
     if (PQsendPrepare(connection.get(), name->second.c_str(), name->first.c_str(), count, types.data()) ==
