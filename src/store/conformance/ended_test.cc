@@ -217,6 +217,8 @@ TEST_P(StoreConformance, ARemovedEventIsGoneWithItsLog) {
 
   commit_with([&](Transaction& transaction) {
     const Stored stored = load(transaction, gone);
+    LogEntry last = new_entry(gone, Action::cancelled);
+    must(transaction.append({&last, 1}));
     must(transaction.remove({&stored, 1}));
     EXPECT_FALSE(must(transaction.find("gone")));
     EXPECT_TRUE(must(transaction.log(gone)).empty());

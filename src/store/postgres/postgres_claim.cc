@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <utility>
 
+#include "eventq/limits.h"
 #include "generated/postgres_sql.h"
 #include "model/tags.h"
 #include "store/postgres/postgres_transaction.h"
@@ -11,23 +12,47 @@
 namespace eventq::postgres {
 namespace {
 
-// In the columns of claim.sql, behind those of load_live.sql.
+// In the columns of claim.sql; the first are those of load_whole.sql.
+constexpr int kPayloadColumn = 36;
 constexpr int kLockedColumn = 37;
-constexpr int kCandidatesColumn = 38;
-constexpr int kNumberColumn = 39;
-constexpr int kTookColumn = 40;
+constexpr int kTookColumn = 38;
+constexpr int kCandidatesColumn = 39;  // of claim_tags.sql only
 
-constexpr ReadyPlace kStart{INT64_MIN,
-                            INT64_MIN};  // behind everything by priority, so that nothing is left out
+// Of events with any of several tags a look sees some more than are wanted, since others may be at them.
+constexpr std::size_t kMore = 16;
 
 bool matches(const Event& event, const std::string& queue, const std::vector<std::string>& tags) {
   return event.queue == queue && has_any(event.tags, tags);
 }
 
-std::string_view statement_for(const Selector& selector, const ReadyPlace& from) {
-  if (selector.tags.size() > 1) return sql::claim_tags;
-  if (from == kStart) return selector.tags.empty() ? sql::claim : sql::claim_tag;
-  return selector.tags.empty() ? sql::claim_from : sql::claim_tag_from;
+// Ranges of the index from a place on. A higher priority than the place's comes whole: whoever put something
+// there since is served first.
+void add_ranges(Params& params, const std::optional<ReadyPlace>& from) {
+  std::vector<std::int64_t> ranks{INT64_MIN};
+  std::vector<std::int64_t> turns{INT64_MIN};
+  std::vector<std::int64_t> last{INT64_MAX};
+  if (from) {
+    last.front() = -from->priority - 1;
+    ranks.push_back(-from->priority);
+    turns.push_back(from->turn);
+    last.push_back(INT64_MAX);
+  }
+  params.add(std::span(ranks)).add(std::span(turns)).add(std::span(last));
+}
+
+Call claim_call(const Selector& selector, std::size_t wanted, std::size_t width,
+                const std::optional<ReadyPlace>& from) {
+  Params params;
+  params.add(std::string_view(selector.queue))
+      .add(static_cast<std::int64_t>(wanted))
+      .add(static_cast<std::int64_t>(kClaimBytes / wanted));
+  add_ranges(params, from);
+  if (selector.tags.empty()) return {sql::claim, std::move(params)};
+  if (selector.tags.size() == 1) {
+    return {sql::claim_tag, std::move(params.add(std::string_view(selector.tags.front())))};
+  }
+  params.add(std::span(selector.tags)).add(static_cast<std::int64_t>(width));
+  return {sql::claim_tags, std::move(params)};
 }
 
 }  // namespace
@@ -57,58 +82,93 @@ std::vector<EventId> PostgresTransaction::candidates(const Selector& selector, c
 }
 
 Result<std::vector<Stored>> PostgresTransaction::claim(const Selector& selector, std::size_t limit) {
-  std::vector<Stored> claimed;
-  if (limit == 0) return claimed;
+  if (limit == 0) return std::vector<Stored>();
   Pool& pool = pools_[{selector.queue, selector.tags}];
-  for (bool fetched = false;; fetched = true) {
-    std::vector<EventId> found = candidates(selector, pool);
-    const bool all = found.size() >= limit || pool.exhausted;
-    found.resize(std::min(found.size(), limit));
-    const bool whole =
-        std::all_of(found.begin(), found.end(), [&](EventId id) { return known_.at(id).whole; });
-    if (!fetched && (!all || !whole)) {
-      if (auto done = fetch(selector, pool, std::max(limit, pool.planned)); !done) return done.error();
-      continue;
+  std::vector<EventId> found = candidates(selector, pool);
+  if (found.size() < limit && !pool.exhausted) {
+    const std::size_t wanted = std::max(limit, std::min(pool.planned, limits::kClaim));
+    if (auto done = fetch(selector, pool, wanted); !done) return done.error();
+    found = candidates(selector, pool);
+  }
+  found.resize(std::min(found.size(), limit));
+  if (auto done = complete(found); !done) return done.error();
+  std::vector<Stored> claimed;
+  claimed.reserve(found.size());
+  for (const EventId id : found) claimed.push_back(known_.at(id).stored);
+  pool.planned -= std::min(pool.planned, claimed.size());
+  return claimed;
+}
+
+// Reads what is missing of them, a few at once, and forgets those behind too many bytes.
+Result<void> PostgresTransaction::complete(std::vector<EventId>& found) {
+  constexpr std::ptrdiff_t kAtOnce = 16;
+  std::size_t bytes = 0;
+  for (auto it = found.begin(); it != found.end(); ++it) {
+    if (bytes >= kClaimBytes) {
+      found.erase(it, found.end());
+      return {};
     }
-    std::size_t bytes = 0;
-    for (const EventId id : found) {
-      Known& known = known_.at(id);
-      // Behind a fetch, only what it left out for its size has no body.
-      if (bytes >= kClaimBytes || !known.whole) break;
-      bytes += known.stored.event.payload.size();
-      claimed.push_back(known.stored);
+    if (!known_.at(*it).whole) {
+      if (auto done = read_whole({it, it + std::min(kAtOnce, found.end() - it)}); !done) return done;
     }
-    pool.planned -= std::min(pool.planned, claimed.size());
-    return claimed;
+    bytes += known_.at(*it).stored.event.payload.size();
+  }
+  return {};
+}
+
+ClaimStart& PostgresTransaction::start_of(const Selector& selector) {
+  auto& starts = session_.claim_starts;
+  const Session::SelectorKey key{selector.queue, selector.tags};
+  if (starts.size() >= Session::kClaimStartsMax && !starts.contains(key)) starts.clear();
+  return starts[key];
+}
+
+Call PostgresTransaction::look(const Selector& selector, Pool& pool, std::size_t wanted) {
+  pool.wanted = wanted;
+  pool.width = std::max(pool.width, 2 * wanted + kMore);
+  pool.from = start_of(selector).look_from(steady_now());
+  return claim_call(selector, wanted, pool.width, pool.from);
+}
+
+// Wider, as long as others are at all that was seen.
+Result<void> PostgresTransaction::fetch(const Selector& selector, Pool& pool, std::size_t wanted) {
+  constexpr std::size_t kWider = 8;
+  note_made_ready();
+  while (true) {
+    std::vector<Call> calls;
+    calls.push_back(look(selector, pool, wanted));
+    redraw_log_numbers(calls, wanted);
+    auto rows = hides_ready() ? flush_and_run(std::move(calls)) : run(std::move(calls));
+    if (!rows) return rows.error();
+    take_numbers(rows->back(), 0);
+    if (auto done = take_claim(selector, pool, rows->front()); !done) return done.error();
+    if (pool.exhausted || pool.events.size() >= wanted) return {};
+    pool.width *= kWider;
   }
 }
 
-Result<void> PostgresTransaction::fetch(const Selector& selector, Pool& pool, std::size_t wanted) {
-  if (session_.claim_starts.size() >= Session::kClaimStartsMax) session_.claim_starts.clear();
-  ClaimStart& start = session_.claim_starts[{selector.queue, selector.tags}];
-  const bool from_start = !start.first || start.pace.from_start(steady_now());
-  if (!from_start) note_made_ready();
-  auto rows = look(selector, wanted, from_start ? kStart : *start.first);
-  if (!rows) return rows.error();
-  const Rows& events = rows->front();
-  if (from_start) start.pace.note_look(Millis(events.number(0, kTookColumn)), steady_now());
+Result<void> PostgresTransaction::take_claim(const Selector& selector, Pool& pool, const Rows& rows) {
+  ClaimStart& start = start_of(selector);
+  if (!pool.from) start.pace.note_look(Millis(rows.number(0, kTookColumn)), steady_now());
+  const auto locked = static_cast<std::size_t>(rows.number(0, kLockedColumn));
   pool.events.clear();
-  std::vector<std::int64_t> numbers;
-  for (std::size_t row = 0; row < events.size(); ++row) {
-    if (events.is_null(row, 0)) continue;
-    auto stored = read_event(events, row, Part::whole);
+  for (std::size_t row = 0; row < rows.size(); ++row) {
+    if (rows.is_null(row, 0)) continue;
+    const Part part = rows.is_null(row, kPayloadColumn) ? Part::head : Part::whole;
+    auto stored = read_event(rows, row, part);
     if (!stored) return stored.error();
     pool.events.push_back(stored->event.id);
-    pool.last = {stored->event.priority, stored->turn};
-    if (pool.events.size() == 1) start.first = pool.last;
-    numbers.push_back(events.number(row, kNumberColumn));
-    take_known(std::move(*stored), Part::whole, true);
+    take_known(std::move(*stored), part, true);
   }
-  pool.exhausted = static_cast<std::size_t>(events.number(0, kLockedColumn)) < wanted &&
-                   pool.events.size() == static_cast<std::size_t>(events.number(0, kLockedColumn));
-  std::sort(numbers.begin(), numbers.end());
-  log_numbers_.insert(log_numbers_.end(), numbers.begin(), numbers.end());
-  take_log_numbers(rows->back());
+  if (!pool.events.empty()) {
+    const auto before = [&](EventId a, EventId b) { return place_of(a).before(place_of(b)); };
+    const auto [first, last] = std::minmax_element(pool.events.begin(), pool.events.end(), before);
+    start.first = place_of(*first);
+    pool.last = place_of(*last);
+  }
+  const bool saw_all =
+      selector.tags.size() < 2 || static_cast<std::size_t>(rows.number(0, kCandidatesColumn)) < pool.width;
+  pool.exhausted = locked < pool.wanted && saw_all;
   return {};
 }
 
@@ -122,34 +182,6 @@ bool PostgresTransaction::hides_ready() const {
     const bool is_ready = known.stored.ready && !known.removed;
     return was_ready != is_ready || (is_ready && known.stored.turn != known.written->turn);
   });
-}
-
-// Locks up to `wanted`. Of events with any of several tags it looks at some more than that, since others may
-// be at them, and at more again when that was not enough.
-Result<std::vector<Rows>> PostgresTransaction::look(const Selector& selector, std::size_t wanted,
-                                                    const ReadyPlace& from) {
-  constexpr std::size_t kMore = 16;
-  constexpr std::size_t kWider = 8;
-  for (std::size_t width = 2 * wanted + kMore;; width *= kWider) {
-    Params params;
-    params.add(std::string_view(selector.queue))
-        .add(static_cast<std::int64_t>(wanted))
-        .add(static_cast<std::int64_t>(kClaimBytes));
-    const bool tags = selector.tags.size() > 1;
-    if (tags) params.add(std::span(selector.tags));
-    if (selector.tags.size() == 1) params.add(std::string_view(selector.tags.front()));
-    if (tags || !(from == kStart)) params.add(from.priority).add(from.turn);
-    if (tags) params.add(static_cast<std::int64_t>(width));
-    std::vector<Call> calls;
-    calls.push_back({statement_for(selector, from), std::move(params)});
-    redraw_log_numbers(calls, 0);
-    auto rows = hides_ready() ? flush_and_run(std::move(calls)) : run(std::move(calls));
-    if (!rows) return rows;
-    const auto locked = static_cast<std::size_t>(rows->front().number(0, kLockedColumn));
-    const auto candidates = static_cast<std::size_t>(rows->front().number(0, kCandidatesColumn));
-    if (locked >= wanted || candidates < width) return rows;
-    take_log_numbers(rows->back());
-  }
 }
 
 // What this Store made ready comes to the sight of its claims from now on, wherever they begin.

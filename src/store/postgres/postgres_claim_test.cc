@@ -133,7 +133,7 @@ TEST_F(PostgresClaimTest, RowsThatSomebodyChangedByHandFailTheTransactionAndAreN
   ASSERT_FALSE(committed);
   EXPECT_EQ(committed.error().code, ErrorCode::internal);
   EXPECT_EQ(committed.error().message,
-            "The database says: only 1 of 2 rows were as this transaction knew them; nothing was changed "
+            "The database says: only 2 of 3 rows were as this transaction knew them; nothing was changed "
             "(EQ500).");
 }
 

@@ -1,4 +1,5 @@
-// postgres_flush.cc: the writes that a PostgresTransaction has buffered, as one statement per kind.
+// postgres_flush.cc: the writes that a PostgresTransaction has buffered. Tables that every batch writes share
+// three statements (leave.sql, enter.sql, count.sql); others have one per kind.
 #include <algorithm>
 
 #include "generated/postgres_sql.h"
@@ -55,7 +56,7 @@ void add_guard(Records& guards, EventId id, const Guard& guard) {
 
 void add_ready(Records& ready, const Event& event, std::int64_t turn) {
   for (const std::string& tag : event.tags) {
-    ready.add(event.queue, tag, event.priority, turn, number(event.id));
+    ready.add(event.queue, tag, -std::int64_t{event.priority}, turn, number(event.id));
   }
 }
 
@@ -72,6 +73,7 @@ struct Writes {
   Records new_ready{"event_ready"}, gone_ready{"event_ready"};
   Records new_lines{"event_line"}, gone_lines{"event_line"};
   Records new_superseded{"event_supersede"}, gone_superseded{"event_supersede"};
+  Records log{"event_log"};
   std::vector<std::int64_t> removed;
 
   // What leads from the rows as they are to the event as the transaction left it.
@@ -108,6 +110,15 @@ struct Writes {
     }
   }
 
+  void add(const LogEntry& entry) {
+    log.add(static_cast<std::int64_t>(entry.id), number(entry.event_id), entry.attempt, entry.worker_id,
+            name_of(entry.action), entry.status_code, entry.error_message, entry.execution_time_ms,
+            entry.errors.empty() ? std::nullopt : std::optional(errors_to_text(entry.errors)),
+            unless_empty(entry.reason), entry.retry_count,
+            entry.next_retry_at ? std::optional(millis(*entry.next_retry_at)) : std::nullopt,
+            millis(entry.created_at));
+  }
+
   void add_removed(const Known& known) {
     const EventId id = known.stored.event.id;
     if (known.written) add_guard(gone_archived, id, known.written->guard);
@@ -116,20 +127,19 @@ struct Writes {
 
   // What goes makes room for what comes.
   void write(std::vector<Call>& calls) const {
-    add_call(calls, sql::delete_ready, gone_ready);
+    if (!gone_ready.empty() || !gone_live.empty() || !changed_live.empty()) {
+      calls.push_back(
+          {sql::leave, Params().add(gone_ready).add(gone_live).add(changed_live).add(changed_guards)});
+    }
     add_call(calls, sql::delete_line, gone_lines);
     add_call(calls, sql::delete_supersede, gone_superseded);
-    add_call(calls, sql::delete_live, gone_live);
     add_call(calls, sql::delete_archive, gone_archived);
     add_call(calls, sql::delete_log, removed);
     add_call(calls, sql::delete_body, removed);
-    add_call(calls, sql::insert_body, bodies);
-    add_call(calls, sql::insert_live, new_live);
-    if (!changed_live.empty()) {
-      calls.push_back({sql::update_live, Params().add(changed_live).add(changed_guards)});
+    if (!bodies.empty() || !new_live.empty() || !new_ready.empty() || !log.empty() || !new_archived.empty()) {
+      calls.push_back(
+          {sql::enter, Params().add(bodies).add(new_live).add(new_ready).add(log).add(new_archived)});
     }
-    add_call(calls, sql::insert_archive, new_archived);
-    add_call(calls, sql::insert_ready, new_ready);
     add_call(calls, sql::insert_line, new_lines);
     add_call(calls, sql::insert_supersede, new_superseded);
   }
@@ -138,13 +148,17 @@ struct Writes {
 }  // namespace
 
 void PostgresTransaction::flush(std::vector<Call>& calls) {
-  flush_log(calls);
   flush_events(calls);
   flush_queues(calls);
 }
 
 void PostgresTransaction::flush_events(std::vector<Call>& calls) {
   Writes writes;
+  for (const LogEntry& entry : entries_) {
+    const auto known = known_.find(entry.event_id);
+    if (known == known_.end() || !known->second.removed) writes.add(entry);
+  }
+  entries_.clear();
   for (const EventId id : changed_) {
     Known& known = known_.at(id);
     if (known.removed) {
@@ -163,20 +177,6 @@ void PostgresTransaction::flush_events(std::vector<Call>& calls) {
   writes.write(calls);
 }
 
-void PostgresTransaction::flush_log(std::vector<Call>& calls) {
-  Records log("event_log");
-  for (const LogEntry& entry : entries_) {
-    log.add(static_cast<std::int64_t>(entry.id), number(entry.event_id), entry.attempt, entry.worker_id,
-            name_of(entry.action), entry.status_code, entry.error_message, entry.execution_time_ms,
-            entry.errors.empty() ? std::nullopt : std::optional(errors_to_text(entry.errors)),
-            unless_empty(entry.reason), entry.retry_count,
-            entry.next_retry_at ? std::optional(millis(*entry.next_retry_at)) : std::nullopt,
-            millis(entry.created_at));
-  }
-  entries_.clear();
-  add_call(calls, sql::append_entry, log);
-}
-
 // In the order of the maps, which is the same in every process. The database fills in the slot.
 void PostgresTransaction::flush_counts(std::vector<Call>& calls) {
   constexpr std::int64_t kSlot = 0;
@@ -184,7 +184,16 @@ void PostgresTransaction::flush_counts(std::vector<Call>& calls) {
   for (const auto& [key, n] : counts_) {
     if (n != 0) counts.add(key.first, name_of(key.second), kSlot, n);
   }
-  add_call(calls, sql::change_count, counts);
+  Records totals("queue_total");
+  for (const auto& [queue, kept] : totals_) {
+    const Totals& change = kept.change;
+    totals.add(queue, change.published, change.deduplicated, change.claimed, change.completed, change.failed,
+               change.failed_for_good, change.retried, change.abandoned, change.superseded, change.cancelled,
+               change.run_ms, change.runs, kept.checkpoint_id, change.removed, kSlot,
+               kept.checkpoint_id.empty() ? 0 : millis(now_));
+  }
+  if (!counts.empty() || !totals.empty()) calls.push_back({sql::count, Params().add(counts).add(totals)});
+  totals_.clear();
 
   Records causes("failure_cause");
   Records fewer("failure_cause");

@@ -15,6 +15,8 @@ constexpr std::size_t kNamesMax = 1000;
 constexpr std::size_t kChangesMax = 5000;
 // Events that are there already and whose publishers are told so, read at once.
 constexpr std::size_t kExistingMax = 100;
+// Numbers for the entries of claims that may find less than they want; who finds more draws again.
+constexpr std::size_t kEntriesDrawn = 64;
 
 std::vector<std::int64_t> numbers_of(const std::vector<EventId>& ids) {
   std::vector<std::int64_t> numbers;
@@ -78,10 +80,6 @@ Call with_ids(std::string_view sql, const std::vector<EventId>& events) {
   return {sql, Params().add(std::span(ids))};
 }
 
-Call with_number(std::string_view sql, std::size_t number) {
-  return {sql, Params().add(static_cast<std::int64_t>(number))};
-}
-
 }  // namespace
 
 std::string line_name(std::string_view queue, std::string_view key) {
@@ -104,8 +102,13 @@ void PostgresTransaction::lock(std::vector<Call>& calls, std::vector<std::string
   calls.push_back(lock_call(names, {}, {}));
 }
 
+Call PostgresTransaction::draw_call(std::size_t events, std::size_t entries) {
+  return {sql::draw_numbers,
+          Params().add(static_cast<std::int64_t>(events)).add(static_cast<std::int64_t>(entries))};
+}
+
 void PostgresTransaction::redraw_log_numbers(std::vector<Call>& calls, std::size_t more) {
-  calls.push_back(with_number(sql::draw_log_numbers, log_numbers_.size() + more));
+  calls.push_back(draw_call(0, log_numbers_.size() + std::min(more, kEntriesDrawn)));
   log_numbers_.clear();
 }
 
@@ -156,18 +159,14 @@ Result<void> PostgresTransaction::plan(const Plan& plan) {
   if (!plan.changes.empty()) {
     add(with_ids(sql::load_archived, plan.changes),
         [&](const Rows& rows) { return take_rows(rows, Part::head, true); });
-    add(with_number(sql::draw_log_numbers, plan.changes.size()), [&](const Rows& rows) {
-      take_log_numbers(rows);
-      return Result<void>();
-    });
   }
   if (!plan.changes.empty() || !plan.lines.empty()) {
     add(lines_call(plan.lines, plan.changes),
         [&](const Rows& rows) { return take_planned_lines(plan, rows); });
   }
-  if (plan.inserts > 0) {
-    add(with_number(sql::draw_event_numbers, plan.inserts), [&](const Rows& rows) {
-      take_event_numbers(rows);
+  if (plan.inserts > 0 || !plan.changes.empty()) {
+    add(draw_call(plan.inserts, plan.changes.size()), [&](const Rows& rows) {
+      take_numbers(rows, plan.inserts);
       return Result<void>();
     });
   }
@@ -227,7 +226,7 @@ Result<void> PostgresTransaction::lock_and_load(std::vector<EventId> ids) {
     if (!alone_) calls.push_back(lock_call({}, ids, {}));
     calls.push_back(load_live_call(ids, {}));
     calls.push_back(with_ids(sql::load_archived, ids));
-    redraw_log_numbers(calls, 0);
+    redraw_log_numbers(calls);
     event_numbers_.clear();
     auto rows = run(std::move(calls));
     if (!rows) return rows.error();
@@ -235,7 +234,7 @@ Result<void> PostgresTransaction::lock_and_load(std::vector<EventId> ids) {
     for (const Rows& loaded : last.first(2)) {
       if (auto done = take_rows(loaded, Part::head, true); !done) return done;
     }
-    take_log_numbers(last.back());
+    take_numbers(last.back(), 0);
     std::erase_if(ids, [&](EventId id) {
       const auto found = known_.find(id);
       if (found == known_.end()) return false;
@@ -337,7 +336,7 @@ Result<std::vector<EventId>> PostgresTransaction::with_supersede_key(std::string
     std::vector<Call> calls;
     lock(calls, {supersede_name(queue, key)});
     calls.push_back(load_live_call({}, {keyed}));
-    redraw_log_numbers(calls, 0);
+    redraw_log_numbers(calls);
     auto rows = flush_and_run(std::move(calls));
     if (!rows) return rows.error();
     found = superseded_.try_emplace(keyed).first;
@@ -347,7 +346,7 @@ Result<std::vector<EventId>> PostgresTransaction::with_supersede_key(std::string
       const Stored& stored = known_.at(static_cast<EventId>(loaded.number(row, 0))).stored;
       note_pending(stored.event, stored.event.status == Status::pending);
     }
-    take_log_numbers(rows->back());
+    take_numbers(rows->back(), 0);
   }
   return std::vector<EventId>(found->second.begin(), found->second.end());
 }

@@ -378,18 +378,6 @@ void PostgresTransaction::flush_correlations(std::vector<Call>& calls) {
 // The database fills in the slot.
 void PostgresTransaction::flush_counters(std::vector<Call>& calls) {
   constexpr std::int64_t kSlot = 0;
-  if (!totals_.empty()) {
-    Records totals("queue_total");
-    for (const auto& [queue, kept] : totals_) {
-      const Totals& change = kept.change;
-      totals.add(queue, change.published, change.deduplicated, change.claimed, change.completed,
-                 change.failed, change.failed_for_good, change.retried, change.abandoned, change.superseded,
-                 change.cancelled, change.run_ms, change.runs, kept.checkpoint_id, change.removed, kSlot,
-                 kept.checkpoint_id.empty() ? 0 : millis(now_));
-    }
-    calls.push_back({sql::add_totals, Params().add(totals)});
-    totals_.clear();
-  }
   if (!failed_hours_.empty()) {
     const std::int64_t newest = failed_hours_.rbegin()->first;
     Records hours("failed_hour");

@@ -144,33 +144,33 @@ std::int64_t PostgresTransaction::readiness(const Stored& stored) const {
 
 Result<std::int64_t> PostgresTransaction::next_event_number() {
   if (event_numbers_.empty()) {
-    if (auto done = draw_event_numbers(1); !done) return done.error();
+    if (auto done = draw_numbers(1, 0); !done) return done.error();
   }
   const std::int64_t number = event_numbers_.front();
   event_numbers_.pop_front();
   return number;
 }
 
-Result<void> PostgresTransaction::draw_event_numbers(std::size_t wanted) {
-  auto rows = run_one(sql::draw_event_numbers, std::move(Params().add(static_cast<std::int64_t>(wanted))));
+Result<void> PostgresTransaction::draw_numbers(std::size_t events, std::size_t entries) {
+  std::vector<Call> calls;
+  calls.push_back(draw_call(events, entries));
+  auto rows = run(std::move(calls));
   if (!rows) return rows.error();
-  take_event_numbers(*rows);
+  take_numbers(rows->front(), events);
   return {};
 }
 
-void PostgresTransaction::take_event_numbers(const Rows& rows) {
-  for (std::size_t row = 0; row < rows.size(); ++row) {
+// Of draw_numbers.sql.
+void PostgresTransaction::take_numbers(const Rows& rows, std::size_t events) {
+  for (std::size_t row = 0; row < std::min(events, rows.size()); ++row) {
     event_numbers_.push_back(rows.number(row, 0) * session_.place.of + session_.place.place);
   }
-}
-
-void PostgresTransaction::take_log_numbers(const Rows& rows) {
-  for (std::size_t row = 0; row < rows.size(); ++row) log_numbers_.push_back(rows.number(row, 0));
+  for (std::size_t row = events; row < rows.size(); ++row) log_numbers_.push_back(rows.number(row, 0));
 }
 
 Result<void> PostgresTransaction::insert(std::span<Stored> events) {
   if (event_numbers_.size() < events.size()) {
-    if (auto done = draw_event_numbers(events.size() - event_numbers_.size()); !done) return done;
+    if (auto done = draw_numbers(events.size() - event_numbers_.size(), 0); !done) return done;
   }
   for (Stored& stored : events) {
     Event& event = stored.event;
@@ -366,10 +366,7 @@ Result<void> PostgresTransaction::remove(std::span<const Stored> events) {
 
 Result<void> PostgresTransaction::append(std::span<LogEntry> entries) {
   if (log_numbers_.size() < entries.size()) {
-    const auto wanted = static_cast<std::int64_t>(entries.size() - log_numbers_.size());
-    auto rows = run_one(sql::draw_log_numbers, std::move(Params().add(wanted)));
-    if (!rows) return rows.error();
-    take_log_numbers(*rows);
+    if (auto done = draw_numbers(0, entries.size() - log_numbers_.size()); !done) return done;
   }
   for (LogEntry& entry : entries) {
     entry.id = static_cast<LogId>(log_numbers_.front());
@@ -382,10 +379,10 @@ Result<void> PostgresTransaction::append(std::span<LogEntry> entries) {
 Result<std::vector<Stored>> PostgresTransaction::promote(std::size_t limit) {
   std::vector<Call> calls;
   calls.push_back({sql::due, std::move(Params().add(millis(now_)).add(static_cast<std::int64_t>(limit)))});
-  redraw_log_numbers(calls, 0);
+  redraw_log_numbers(calls);
   auto rows = flush_and_run(std::move(calls));
   if (!rows) return rows.error();
-  take_log_numbers(rows->back());
+  take_numbers(rows->back(), 0);
   std::vector<Stored> promoted;
   promoted.reserve(rows->front().size());
   for (std::size_t row = 0; row < rows->front().size(); ++row) {

@@ -1,7 +1,7 @@
 // postgres_transaction.h: Transaction on a connection of its Store, with few round trips.
 //
-// Writes are buffered and go out as one statement per kind: with the next read that may depend on them, or
-// with COMMIT. plan() fetches and locks in one round trip what the caller will look at. What the transaction
+// Writes are buffered and go out in a few statements: with the next read that may depend on them, or with
+// COMMIT. plan() fetches and locks in one round trip what the caller will look at. What the transaction
 // knows of an event is kept here, so that loading it again costs nothing.
 //
 // Locks, in this order, so that planned transactions know no deadlock: the gate (25968), shared or alone;
@@ -106,6 +106,10 @@ class PostgresTransaction final : public Transaction {
     std::size_t planned = 0;  // events that claims may still ask for
     bool exhausted = false;   // there were no more
     std::vector<EventId> events;
+    // Of the look that found them: how many it was for, how many of each tag it saw, and where it began.
+    std::size_t wanted = 0;
+    std::size_t width = 0;
+    std::optional<ReadyPlace> from;
     ReadyPlace last{INT64_MAX, INT64_MIN};  // of them, when they were fetched; nothing comes before this one
   };
 
@@ -136,7 +140,6 @@ class PostgresTransaction final : public Transaction {
   // postgres_flush.cc: adds the calls that write what is buffered, and empties the buffers.
   void flush(std::vector<Call>& calls);
   void flush_events(std::vector<Call>& calls);
-  void flush_log(std::vector<Call>& calls);
   void flush_counts(std::vector<Call>& calls);  // with COMMIT only
 
   // postgres_queues.cc, called by plan(), flush() and commit():
@@ -166,7 +169,8 @@ class PostgresTransaction final : public Transaction {
   Result<void> take_lines(const Rows& rows);
   Result<std::optional<Stored>> head_known(std::optional<EventId> id);
   // Numbers for entries must be younger than the locks on their events: draws those anew that are left.
-  void redraw_log_numbers(std::vector<Call>& calls, std::size_t more);
+  void redraw_log_numbers(std::vector<Call>& calls, std::size_t more = 0);
+  static Call draw_call(std::size_t events, std::size_t entries);
 
   // postgres_transaction.cc
   Result<void> save_one(Stored& saved);
@@ -176,13 +180,15 @@ class PostgresTransaction final : public Transaction {
   void note_waiting(const Stored& stored);
   void count(const std::string& queue, Status status, std::int64_t change);
   Result<std::int64_t> next_event_number();
-  Result<void> draw_event_numbers(std::size_t wanted);
-  void take_event_numbers(const Rows& rows);
-  void take_log_numbers(const Rows& rows);
+  Result<void> draw_numbers(std::size_t events, std::size_t entries);
+  void take_numbers(const Rows& rows, std::size_t events);
 
   // postgres_claim.cc
+  ClaimStart& start_of(const Selector& selector);
+  Call look(const Selector& selector, Pool& pool, std::size_t wanted);
   Result<void> fetch(const Selector& selector, Pool& pool, std::size_t wanted);
-  Result<std::vector<Rows>> look(const Selector& selector, std::size_t wanted, const ReadyPlace& from);
+  Result<void> take_claim(const Selector& selector, Pool& pool, const Rows& rows);
+  Result<void> complete(std::vector<EventId>& found);
   [[nodiscard]] std::vector<EventId> candidates(const Selector& selector, const Pool& pool) const;
   [[nodiscard]] ReadyPlace place_of(EventId id) const;
   [[nodiscard]] bool hides_ready() const;

@@ -52,6 +52,11 @@ struct Pace {
 struct ClaimStart {
   std::optional<ReadyPlace> first;  // what the last look found first
   Pace pace;
+
+  // Nothing: from the start of the index.
+  [[nodiscard]] std::optional<ReadyPlace> look_from(SteadyTime now) const {
+    return pace.from_start(now) ? std::nullopt : first;
+  }
 };
 
 // Where next_due() begins.

@@ -1,6 +1,7 @@
 // values.cc: Params and Rows of connection.h: C++ values to and from PostgreSQL's binary format.
 #include <libpq-fe.h>
 
+#include <array>
 #include <type_traits>
 #include <utility>
 
@@ -20,10 +21,12 @@ constexpr std::uint32_t kTextArray = 1009;
 // Most significant byte first.
 template <typename Number>
 void append_number(std::string& out, Number number) {
-  const auto bits = static_cast<std::make_unsigned_t<Number>>(number);
-  for (int shift = static_cast<int>(sizeof(Number)) * 8 - 8; shift >= 0; shift -= 8) {
-    out += static_cast<char>(static_cast<unsigned char>(bits >> shift));
+  auto bits = static_cast<std::make_unsigned_t<Number>>(number);
+  std::array<char, sizeof(Number)> bytes;
+  for (std::size_t i = bytes.size(); i-- > 0; bits = static_cast<decltype(bits)>(bits >> 8)) {
+    bytes[i] = static_cast<char>(static_cast<unsigned char>(bits));
   }
+  out.append(bytes.data(), bytes.size());
 }
 
 void append_element(std::string& out, std::int64_t value) {

@@ -91,7 +91,7 @@ CREATE INDEX event_body_correlation ON eventq.event_body (correlation_id, id) WH
 CREATE TABLE eventq.event_queue (
   id          bigint PRIMARY KEY,
   queue       text COLLATE "C" NOT NULL,
-  status      text COLLATE "C" NOT NULL CHECK (status IN ('PENDING', 'PROCESSING')),
+  status      text COLLATE "C" NOT NULL,               -- PENDING or PROCESSING; a CHECK is parsed in every statement
   attempts    bigint NOT NULL,
   retry_count bigint NOT NULL,
   unreported  bigint NOT NULL,                         -- claims since the last report
@@ -101,13 +101,12 @@ CREATE TABLE eventq.event_queue (
   turn        bigint NOT NULL,                         -- its place among the ready ones
   picked_at   bigint NOT NULL,                         -- when the current attempt was claimed
   updated_at  bigint NOT NULL,
-  priority    bigint NOT NULL,                         -- that of event_body
-  CHECK ((status = 'PROCESSING') = (worker_id <> ''))
+  priority    bigint NOT NULL                          -- that of event_body
 ) WITH (fillfactor = 60, autovacuum_vacuum_threshold = 1000, autovacuum_vacuum_scale_factor = 0.05,
         autovacuum_analyze_threshold = 1000, autovacuum_analyze_scale_factor = 0.2, autovacuum_vacuum_cost_delay = 0);
 
 -- For claims that name no tag. Those that do look into event_ready.
-CREATE INDEX event_queue_ready ON eventq.event_queue (queue, priority DESC, turn) WHERE ready = 1;
+CREATE INDEX event_queue_ready ON eventq.event_queue (queue, (-priority), turn) WHERE ready = 1;
 -- What waits for a time: retries, delays and leases. The ready ones are not in the way.
 CREATE INDEX event_queue_due ON eventq.event_queue (due_at, id) WHERE ready = 0;
 -- A queue's live events, oldest first.
@@ -118,7 +117,7 @@ CREATE INDEX event_queue_holder ON eventq.event_queue (worker_id, queue) WHERE s
 CREATE TABLE eventq.event_archive (
   id            bigint PRIMARY KEY,
   queue         text COLLATE "C" NOT NULL,
-  status        text COLLATE "C" NOT NULL CHECK (status NOT IN ('PENDING', 'PROCESSING')),
+  status        text COLLATE "C" NOT NULL,             -- neither PENDING nor PROCESSING
   attempts      bigint NOT NULL,
   retry_count   bigint NOT NULL,
   unreported    bigint NOT NULL,
@@ -137,17 +136,18 @@ CREATE INDEX event_archive_end ON eventq.event_archive (queue, status, updated_a
 CREATE INDEX event_archive_cause ON eventq.event_archive (queue, cause, updated_at, id) WHERE status = 'FAILED';
 CREATE INDEX event_archive_holds ON eventq.event_archive (queue) WHERE holds_line = 1;
 
--- One row per tag of a ready event. Unlike in SQLite there is none for polls without tags.
+-- One row per tag of a ready event. Unlike in SQLite there is none for polls without tags, and the index runs one way:
+-- (rank, turn) >= (…) is one range of it.
 CREATE TABLE eventq.event_ready (
   queue    text COLLATE "C" NOT NULL,
   tag      text COLLATE "C" NOT NULL,
-  priority bigint NOT NULL,
+  rank     bigint NOT NULL,                            -- -priority
   turn     bigint NOT NULL,
   id       bigint NOT NULL
 ) WITH (autovacuum_vacuum_threshold = 1000, autovacuum_vacuum_scale_factor = 0.05,
         autovacuum_analyze_threshold = 1000, autovacuum_analyze_scale_factor = 0.2, autovacuum_vacuum_cost_delay = 0);
 -- With the id, so that the index alone answers.
-CREATE UNIQUE INDEX event_ready_turn ON eventq.event_ready (queue, tag, priority DESC, turn) INCLUDE (id);
+CREATE UNIQUE INDEX event_ready_turn ON eventq.event_ready (queue, tag, rank, turn) INCLUDE (id);
 
 -- Events with an ordering_key that are live, or have failed and hold up the others.
 CREATE TABLE eventq.event_line (

@@ -98,14 +98,14 @@ CREATE FUNCTION eventq.set_ready(live eventq.event_queue, stands boolean) RETURN
 LANGUAGE plpgsql VOLATILE AS $$
 BEGIN
   IF stands THEN
-    INSERT INTO event_ready (queue, tag, priority, turn, id)
-    SELECT live.queue, tag, live.priority, live.turn, live.id
+    INSERT INTO event_ready (queue, tag, rank, turn, id)
+    SELECT live.queue, tag, -live.priority, live.turn, live.id
       FROM event_body AS b, unnest(string_to_array(b.tags, ',')) AS tag
      WHERE b.id = live.id;
   ELSE
     DELETE FROM event_ready AS r
      USING event_body AS b, unnest(string_to_array(b.tags, ',')) AS t (tag)
-     WHERE b.id = live.id AND r.queue = live.queue AND r.tag = t.tag AND r.priority = live.priority
+     WHERE b.id = live.id AND r.queue = live.queue AND r.tag = t.tag AND r.rank = -live.priority
        AND r.turn = live.turn;
   END IF;
 END $$;

@@ -1,34 +1,29 @@
--- claim_tag.sql: as claim.sql, of the ready events with the tag $4. Each is locked before the next is looked at, so
+-- claim_tag.sql: as claim.sql, of the ready events with the tag $7. Each is locked before the next is looked at, so
 -- that one that others are at costs no more than a step.
 WITH locked AS MATERIALIZED (
   SELECT q.*
-    FROM (SELECT id FROM eventq.event_ready
-           WHERE queue = $1 AND tag = $4
-           ORDER BY priority DESC, turn) AS r
+    FROM unnest($4::bigint[], $5::bigint[], $6::bigint[]) AS range (rank, turn, last)
+   CROSS JOIN LATERAL (SELECT id
+                         FROM eventq.event_ready
+                        WHERE queue = $1 AND tag = $7
+                          AND (rank, turn) >= (range.rank, range.turn) AND rank <= range.last
+                        ORDER BY rank, turn) AS r
    CROSS JOIN LATERAL (SELECT id, status, attempts, retry_count, unreported, worker_id, due_at, updated_at, ready,
-                              turn, picked_at, priority
+                              turn, picked_at
                          FROM eventq.event_queue
                         WHERE id = r.id AND ready = 1
                           FOR UPDATE SKIP LOCKED) AS q
    LIMIT $2
-), event AS MATERIALIZED (
-  SELECT b.id, b.queue, b.tags, b.priority, b.max_retries, b.created_at,
-         s.status, s.attempts, s.retry_count, s.unreported, s.worker_id, s.due_at, s.updated_at, s.ready,
-         b.correlation_id, b.ordering_key, b.supersede_key, b.retry, s.turn, s.picked_at,
-         b.event_id, b.title, b.sequence, b.timestamp, b.causation_id, b.trace_id, b.pattern, b.version,
-         b.source_type, b.source_id, b.source_name, b.attributes, b.description, b.payload,
-         sum(octet_length(b.payload)) OVER (ORDER BY s.priority DESC, s.turn) - octet_length(b.payload) AS before
-    FROM locked AS s
-   CROSS JOIN LATERAL (SELECT * FROM eventq.event_body WHERE id = s.id OFFSET 0) AS b
 )
-SELECT e.id, e.queue, e.tags, e.priority, e.max_retries, e.created_at,
-       e.status, e.attempts, e.retry_count, e.unreported, e.worker_id, e.due_at, e.updated_at, e.ready,
-       e.correlation_id, e.ordering_key, e.supersede_key, e.retry, e.turn, e.picked_at, NULL::bigint, NULL::text,
+SELECT b.id, b.queue, b.tags, b.priority, b.max_retries, b.created_at,
+       s.status, s.attempts, s.retry_count, s.unreported, s.worker_id, s.due_at, s.updated_at, s.ready,
+       b.correlation_id, b.ordering_key, b.supersede_key, b.retry, s.turn, s.picked_at, NULL::bigint, NULL::text,
        0::bigint,
-       e.event_id, e.title, e.sequence, e.timestamp, e.causation_id, e.trace_id, e.pattern, e.version,
-       e.source_type, e.source_id, e.source_name, e.attributes, e.description, e.payload,
-       n.locked, n.candidates, CASE WHEN n.locked > 0 THEN nextval('eventq.log_number') END,
-       (extract(epoch FROM clock_timestamp() - statement_timestamp()) * 1000)::bigint
-  FROM (SELECT (SELECT count(*) FROM locked) AS locked, 0::bigint AS candidates) AS n
-  LEFT JOIN event AS e ON e.before < $3
- ORDER BY e.priority DESC, e.turn
+       b.event_id, b.title, b.sequence, b.timestamp, b.causation_id, b.trace_id, b.pattern, b.version,
+       b.source_type, b.source_id, b.source_name, b.attributes, b.description,
+       CASE WHEN octet_length(b.payload) <= $3 THEN b.payload END,
+       n.locked, n.took
+  FROM (SELECT count(*) AS locked,
+               (extract(epoch FROM clock_timestamp() - statement_timestamp()) * 1000)::bigint AS took
+          FROM locked) AS n
+  LEFT JOIN (locked AS s CROSS JOIN LATERAL (SELECT * FROM eventq.event_body WHERE id = s.id OFFSET 0) AS b) ON true

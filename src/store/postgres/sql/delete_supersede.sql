@@ -1,4 +1,7 @@
--- delete_supersede.sql: events that are pending no more.
+-- delete_supersede.sql: events that are pending no more; looks as leave.sql does.
 DELETE FROM eventq.event_supersede AS s
  USING unnest($1::eventq.event_supersede[]) AS c
- WHERE s.queue = c.queue AND s.supersede_key = c.supersede_key AND s.id = c.id
+       CROSS JOIN LATERAL (SELECT ctid AS row FROM eventq.event_supersede
+                            WHERE queue = c.queue AND supersede_key = c.supersede_key AND id = c.id
+                           OFFSET 0) AS found
+ WHERE s.ctid = found.row

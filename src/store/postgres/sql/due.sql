@@ -14,5 +14,5 @@ SELECT b.id, b.queue, b.tags, b.priority, b.max_retries, b.created_at,
        b.correlation_id, b.ordering_key, b.supersede_key, b.retry, s.turn, s.picked_at, NULL::bigint, NULL::text,
        0::bigint, b.event_id
   FROM locked AS s
-  JOIN eventq.event_body AS b ON b.id = s.id
+ CROSS JOIN LATERAL (SELECT * FROM eventq.event_body WHERE id = s.id OFFSET 0) AS b
  ORDER BY s.due_at, s.id

@@ -25,6 +25,6 @@ SELECT b.id, b.queue, b.tags, b.priority, b.max_retries, b.created_at,
        b.correlation_id, b.ordering_key, b.supersede_key, b.retry, coalesce(q.turn, b.id),
        coalesce(q.picked_at, a.picked_at), a.superseded_by, a.cause, coalesce(a.holds_line, 0), b.event_id, f.head
   FROM first AS f
-  JOIN eventq.event_body AS b ON b.id = f.id
+ CROSS JOIN LATERAL (SELECT * FROM eventq.event_body WHERE id = f.id OFFSET 0) AS b
   LEFT JOIN eventq.event_queue AS q ON q.id = f.id
   LEFT JOIN eventq.event_archive AS a ON a.id = f.id

@@ -8,8 +8,9 @@ WITH locked AS MATERIALIZED (
                              UNION
                             SELECT s.id
                               FROM unnest($2::text[], $3::text[]) AS k (queue, supersede_key)
-                              JOIN eventq.event_supersede AS s
-                                ON s.queue = k.queue AND s.supersede_key = k.supersede_key))
+                             CROSS JOIN LATERAL (SELECT id FROM eventq.event_supersede
+                                                  WHERE queue = k.queue AND supersede_key = k.supersede_key
+                                                 OFFSET 0) AS s))
    ORDER BY q.id
      FOR UPDATE OF q
 )

@@ -9,8 +9,9 @@ WITH body AS MATERIALIZED (
                            UNION ALL
                           SELECT s.id
                             FROM unnest($3::text[], $4::text[]) AS k (queue, supersede_key)
-                            JOIN eventq.event_supersede AS s
-                              ON s.queue = k.queue AND s.supersede_key = k.supersede_key))
+                           CROSS JOIN LATERAL (SELECT id FROM eventq.event_supersede
+                                                WHERE queue = k.queue AND supersede_key = k.supersede_key
+                                               OFFSET 0) AS s))
 ), name AS (
   SELECT unnest($1::text[]) AS name
    UNION ALL

@@ -12,6 +12,7 @@ SET enable_bitmapscan = off;
 SET enable_hashjoin = off;
 SET enable_mergejoin = off;
 SET enable_material = off;
+SET enable_memoize = off;
 SET enable_sort = off;
 SET plan_cache_mode = force_generic_plan;
 SELECT set_config('synchronous_commit', 'on', false) WHERE current_setting('synchronous_commit') IN ('off', 'local');
