@@ -41,6 +41,7 @@ struct Core::Batch {
   };
 
   std::unique_ptr<Transaction> transaction;
+  Plan plan;                         // of a shared store
   std::optional<Recalled> recalled;  // of a shared store, when all of it is asked for
   std::set<std::string> refreshed;   // queues of a shared store whose counters are as others left them
   bool own_time = false;             // by a clock that others need not share

@@ -67,21 +67,20 @@ std::vector<Addressed> Core::run(std::vector<Request> requests) {
   batch.own_time = own_time && requests.front().origin.sink != nullptr;  // run_once() has no sink
 
   auto ready = store_.allow_later(ledger_.any_buffered());
-  auto transaction = ready ? store_.begin(own_time) : ready.error();
-  if (!transaction) {
-    std::vector<Addressed> answers = refuse(batch, requests, transaction.error());
+  if (ready) ready = begin(batch, requests, own_time);
+  if (!ready) {
+    std::vector<Addressed> answers = refuse(batch, requests, ready.error());
     for (Waiter& waiter : waiters_.take_all()) {
       // What a turn reported was committed before it began to wait.
-      if (waiter.answer.changed.empty()) waiter.answer.error = transaction.error();
+      if (waiter.answer.changed.empty()) waiter.answer.error = ready.error();
       answers.push_back({waiter.origin, std::move(waiter.answer)});
     }
     for (Waits::Wait& wait : waits_.take_all()) {
-      if (!wait.answer.published) wait.answer.error = transaction.error();
+      if (!wait.answer.published) wait.answer.error = ready.error();
       answers.push_back({wait.origin, std::move(wait.answer)});
     }
     return answers;
   }
-  batch.transaction = std::move(*transaction);
   if (auto done = prepare(batch, requests); !done) return refuse(batch, requests, done.error());
   if (auto done = apply(batch, requests); !done) return refuse(batch, requests, done.error());
   if (auto done = commit(batch); !done) return refuse(batch, requests, done.error());
@@ -160,7 +159,7 @@ Result<void> Core::maintain(Batch& batch) {
     batch.strict = true;
     if (auto done = batch.transaction->probe(); !done) return done;
   }
-  if (checkpoints_due(batch)) {
+  if (checkpoints_due(batch, now)) {
     batch.next_checkpoint = now + kCheckpointInterval;
     // One that another server made lately will do.
     const TimePoint made_by = shared_ ? now - kCheckpointInterval : TimePoint::max();

@@ -136,15 +136,16 @@ class Core {
   [[nodiscard]] Demand demand_for(const Event& event, const Command::Asked& asked, TimePoint now) const;
 
   // core_plan.cc
+  Result<void> begin(Batch& batch, const std::vector<Request>& requests, std::optional<TimePoint> own_time);
   Result<void> prepare(Batch& batch, const std::vector<Request>& requests);
-  Result<void> learn_news(Batch& batch);
-  [[nodiscard]] Plan plan_for(const Batch& batch, const std::vector<Request>& requests) const;
+  Result<bool> learn_news(Batch& batch);
+  [[nodiscard]] Plan plan_for(const Batch& batch, const std::vector<Request>& requests, TimePoint now) const;
   void plan_publication(Plan& plan, const Publication& publication) const;
   Result<void> refresh(Batch& batch, const std::string& queue);
   Result<void> refresh_all(Batch& batch);
   Result<void> learn(Recalled& recalled, TimePoint now);
   Result<void> learn(QueueRecord& record, TimePoint now);
-  [[nodiscard]] bool checkpoints_due(const Batch& batch) const;
+  [[nodiscard]] bool checkpoints_due(const Batch& batch, TimePoint now) const;
   void note_happened(const Batch& batch);
 
   // core_window.cc

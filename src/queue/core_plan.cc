@@ -23,32 +23,49 @@ void tidy(std::vector<T>& values) {
 
 }  // namespace
 
-// Settings stay as they are from here on: whoever changes them waits for this transaction's end, or this one,
-// which then begins anew to be alone, for his.
+// Planned by what the last transaction knew: the settings and, nearly, the time.
+Result<void> Core::begin(Batch& batch, const std::vector<Request>& requests,
+                         std::optional<TimePoint> own_time) {
+  if (shared_) batch.plan = plan_for(batch, requests, own_time.value_or(time_));
+  auto transaction = shared_ ? store_.begin_planned(own_time, batch.plan) : store_.begin(own_time);
+  if (!transaction) return transaction.error();
+  batch.transaction = std::move(*transaction);
+  return {};
+}
+
+// Settings stay as they are from here on: whoever changes them waits for this transaction's end. With those
+// that others changed before, and at this time, another plan may be right.
 Result<void> Core::prepare(Batch& batch, const std::vector<Request>& requests) {
   if (!shared_) return {};
-  if (auto done = learn_news(batch); !done) return done;
-  if (auto done = batch.transaction->plan(plan_for(batch, requests)); !done) return done;
-  if (auto done = learn_news(batch); !done) return done;  // no round trip, unless it began anew
+  for (;;) {
+    auto news = learn_news(batch);
+    if (!news) return news.error();
+    if (!*news && (batch.plan.alone || !checkpoints_due(batch, batch.now()))) break;
+    Plan plan = plan_for(batch, requests, batch.now());
+    if (plan == batch.plan) break;
+    batch.plan = std::move(plan);
+    if (auto done = batch.transaction->plan(batch.plan); !done) return done;
+  }
   const bool asks = std::any_of(requests.begin(), requests.end(), [](const Request& request) {
     const Ask& ask = request.command.ask;
     return std::holds_alternative<AskMetrics>(ask) || std::holds_alternative<AskWorkers>(ask);
   });
-  return asks || checkpoints_due(batch) ? refresh_all(batch) : Result<void>();
+  return asks || checkpoints_due(batch, batch.now()) ? refresh_all(batch) : Result<void>();
 }
 
-Result<void> Core::learn_news(Batch& batch) {
+// Whether there were any.
+Result<bool> Core::learn_news(Batch& batch) {
   auto news = batch.transaction->news();
   if (!news) return news.error();
   for (QueueRecord& record : *news) {
-    if (auto done = learn(record, batch.now()); !done) return done;
+    if (auto done = learn(record, batch.now()); !done) return done.error();
   }
-  return {};
+  return !news->empty();
 }
 
-Plan Core::plan_for(const Batch& batch, const std::vector<Request>& requests) const {
+Plan Core::plan_for(const Batch& batch, const std::vector<Request>& requests, TimePoint now) const {
   Plan plan;
-  plan.alone = checkpoints_due(batch);
+  plan.alone = checkpoints_due(batch, now);
   std::map<std::pair<std::string, std::vector<std::string>>, std::size_t> claims;
   for (const Request& request : requests) {
     const Command& command = request.command;
@@ -105,8 +122,8 @@ void Core::plan_publication(Plan& plan, const Publication& publication) const {
   }
 }
 
-bool Core::checkpoints_due(const Batch& batch) const {
-  return options_.maintains && !batch.own_time && batch.now() >= next_checkpoint_;
+bool Core::checkpoints_due(const Batch& batch, TimePoint now) const {
+  return options_.maintains && !batch.own_time && now >= next_checkpoint_;
 }
 
 // Makes the counters of one queue those that are stored, once in a batch.

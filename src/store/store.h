@@ -129,6 +129,8 @@ struct Plan {
   std::vector<std::string> limited;                      // queues that may grow and have a depth limit
   std::vector<std::pair<Selector, std::size_t>> claims;  // how many events in all, by selector
   bool alone = false;  // it changes queues, or more than it can name: no other transaction runs beside it
+
+  friend bool operator==(const Plan&, const Plan&) = default;
 };
 
 // Who works, as the store knows it.
@@ -147,7 +149,8 @@ class Transaction {
   // The store's time when the transaction began; the same throughout.
   [[nodiscard]] virtual TimePoint now() const = 0;
 
-  // Once, before anything but news() is asked of it.
+  // Before anything but news() is asked of it. Again, when the news tell that another plan is right: then all
+  // begins anew, but for the time.
   virtual Result<void> plan([[maybe_unused]] const Plan& plan) { return {}; }
 
   // Of a shared store: the queues that are new or were configured by others since the last transaction of
@@ -290,6 +293,13 @@ class Store {
 
   // Starts the one transaction there may be. `now` replaces the store's clock.
   virtual Result<std::unique_ptr<Transaction>> begin(std::optional<TimePoint> now = std::nullopt) = 0;
+  // And plans it, which may save a round trip.
+  virtual Result<std::unique_ptr<Transaction>> begin_planned(std::optional<TimePoint> now, const Plan& plan) {
+    auto transaction = begin(now);
+    if (!transaction) return transaction;
+    if (auto done = (*transaction)->plan(plan); !done) return done.error();
+    return transaction;
+  }
 
   virtual Result<std::unique_ptr<Reader>> reader() = 0;
 

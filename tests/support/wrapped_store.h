@@ -67,13 +67,11 @@ class WrappedStore final : public Store {
 
   [[nodiscard]] bool shared() const override { return inner_->shared(); }
   Result<std::unique_ptr<Transaction>> begin(std::optional<TimePoint> now) override {
-    {
-      const std::scoped_lock lock(mutex_);
-      if (begin_error_) return *begin_error_;
-    }
-    auto transaction = inner_->begin(now);
-    if (!transaction) return transaction.error();
-    return std::unique_ptr<Transaction>(std::make_unique<Wrapped>(*this, std::move(*transaction)));
+    return wrap([&] { return inner_->begin(now); });
+  }
+  Result<std::unique_ptr<Transaction>> begin_planned(std::optional<TimePoint> now,
+                                                     const Plan& plan) override {
+    return wrap([&] { return inner_->begin_planned(now, plan); });
   }
   Result<std::unique_ptr<Reader>> reader() override { return inner_->reader(); }
   Result<void> tidy() override { return inner_->tidy(); }
@@ -158,6 +156,17 @@ class WrappedStore final : public Store {
     WrappedStore& store_;
     const std::unique_ptr<Transaction> inner_;
   };
+
+  template <typename Begin>
+  Result<std::unique_ptr<Transaction>> wrap(const Begin& begin) {
+    {
+      const std::scoped_lock lock(mutex_);
+      if (begin_error_) return *begin_error_;
+    }
+    auto transaction = begin();
+    if (!transaction) return transaction.error();
+    return std::unique_ptr<Transaction>(std::make_unique<Wrapped>(*this, std::move(*transaction)));
+  }
 
   Result<void> commit(Transaction& transaction, Transaction::Sync sync) {
     std::unique_lock lock(mutex_);

@@ -202,6 +202,9 @@ class PostgresRoundTripTest : public PostgresClaimTest {
     session_.clock = &clock_;
   }
   std::unique_ptr<Transaction> begin() { return must(PostgresTransaction::begin(session_, std::nullopt)); }
+  std::unique_ptr<Transaction> begin(const Plan& plan) {
+    return must(PostgresTransaction::begin(session_, std::nullopt, &plan));
+  }
   [[nodiscard]] std::size_t round_trips() const { return session_.connection->round_trips(); }
 
   // Twice `n` events, each alone in its line, of which a worker holds the first half.
@@ -241,7 +244,7 @@ class PostgresRoundTripTest : public PostgresClaimTest {
 
 // As the queue would: publications with keys of all kinds, then reports, then claims, then the time to wake
 // up.
-TEST_F(PostgresRoundTripTest, ABatchOfSixtyFourOfEachCostsFive) {
+TEST_F(PostgresRoundTripTest, ABatchOfSixtyFourOfEachCostsFour) {
   constexpr int kEach = 64;
   const std::vector<EventId> held = publish_and_hold(kEach);
   {
@@ -254,8 +257,7 @@ TEST_F(PostgresRoundTripTest, ABatchOfSixtyFourOfEachCostsFive) {
   plan.changes = held;
   const std::size_t before = round_trips();
 
-  const auto transaction = begin();
-  must(transaction->plan(plan));
+  const auto transaction = begin(plan);
   for (int i = 0; i < kEach; ++i) {
     const std::string key = std::to_string(i);
     EXPECT_EQ(must(transaction->find_key(key)), std::nullopt);
@@ -291,7 +293,47 @@ TEST_F(PostgresRoundTripTest, ABatchOfSixtyFourOfEachCostsFive) {
   EXPECT_EQ(must(transaction->next_due()), clock_.now() + 60s);
   must(transaction->commit());
 
-  EXPECT_EQ(round_trips() - before, 5U);
+  EXPECT_EQ(round_trips() - before, 4U);
+}
+
+TEST_F(PostgresRoundTripTest, ASecondPlanBeginsAnewAtTheSameTimeAndWithTheSameIds) {
+  const std::vector<EventId> held = publish_and_hold(2);
+  Plan plan;
+  plan.inserts = 1;
+  plan.changes = {held[0]};
+  const auto transaction = begin(plan);
+  const TimePoint began = transaction->now();
+  clock_.advance(1min);
+
+  plan.changes = {held[1]};
+  plan.alone = true;
+  const std::size_t before = round_trips();
+  must(transaction->plan(plan));
+  EXPECT_EQ(round_trips() - before, 1U);
+
+  EXPECT_EQ(transaction->now(), began);
+  Stored stored = new_event("new", began);
+  must(transaction->insert({&stored, 1}));
+  // No gap behind the two that nobody holds.
+  EXPECT_EQ(static_cast<std::int64_t>(stored.event.id), static_cast<std::int64_t>(held[1]) + 3);
+  EXPECT_EQ(must(transaction->load({&held[1], 1}, kHead)).at(0)->event.status, Status::processing);
+  EXPECT_EQ(round_trips() - before, 1U);
+  must(transaction->commit());
+}
+
+// Within a line ids ascend in the order in which it was locked, and the first plan locked none.
+TEST_F(PostgresRoundTripTest, ASecondPlanThatNamesALineDrawsItsIdsAnew) {
+  Plan plan;
+  plan.inserts = 1;
+  const auto transaction = begin(plan);
+  const auto store = open();
+  const EventId other = publish(*store, 1, [](Event& event) { event.ordering_key = "line"; }).front();
+
+  plan.lines = {{"main", "line"}};
+  must(transaction->plan(plan));
+  Stored stored = new_event("new", clock_.now());
+  must(transaction->insert({&stored, 1}));
+  EXPECT_GT(stored.event.id, other);
 }
 
 // The database's table of locks has room for some thousands, of all connections together.

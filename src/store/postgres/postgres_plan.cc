@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <functional>
 #include <iterator>
+#include <utility>
 
 #include "generated/postgres_sql.h"
 #include "store/postgres/postgres_transaction.h"
@@ -124,15 +125,22 @@ Result<bool> PostgresTransaction::needs_to_be_alone(const Plan& plan, std::size_
   return names + static_cast<std::size_t>(rows->front().number(0, 0)) > kNamesMax;
 }
 
-// One round trip, whatever is planned; another one to be alone, and one when events are there already that
+// One round trip, whatever is planned; another one for a second plan, and when events are there already that
 // somebody publishes again.
 Result<void> PostgresTransaction::plan(const Plan& plan) {
+  if (std::exchange(planned_, true)) begin_anew(gate_);
   std::vector<std::string> names = names_in(plan);
   auto alone = needs_to_be_alone(plan, names.size());
   if (!alone) return alone.error();
   if (*alone) {
-    if (auto done = begin_alone(); !done) return done;
+    // Two that each wait for the other's end of sharing would wait for ever.
+    begin_anew(sql::gate_alone);
+    alone_ = true;
   }
+  // Ids that were drawn for a plan before this one will do, but where they must ascend in the order in which
+  // names were locked.
+  if (!plan.lines.empty() || !plan.superseded.empty()) event_numbers_.clear();
+  const std::size_t inserts = plan.inserts - std::min(plan.inserts, event_numbers_.size());
   for (const auto& [selector, events] : plan.claims)
     pools_[{selector.queue, selector.tags}].planned += events;
 
@@ -164,14 +172,14 @@ Result<void> PostgresTransaction::plan(const Plan& plan) {
     add(lines_call(plan.lines, plan.changes),
         [&](const Rows& rows) { return take_planned_lines(plan, rows); });
   }
-  if (plan.inserts > 0 || !plan.changes.empty()) {
-    add(draw_call(plan.inserts, plan.changes.size()), [&](const Rows& rows) {
-      take_numbers(rows, plan.inserts);
+  if (inserts > 0 || !plan.changes.empty()) {
+    add(draw_call(inserts, plan.changes.size()), [&, inserts](const Rows& rows) {
+      take_numbers(rows, inserts);
       return Result<void>();
     });
   }
   plan_queues(plan, calls);
-  if (calls.empty()) return {};
+  if (calls.empty() && begun_) return {};
   auto rows = run(std::move(calls));
   if (!rows) return rows.error();
   for (std::string& name : names) locked_.insert(std::move(name));

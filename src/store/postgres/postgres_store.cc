@@ -22,13 +22,11 @@ class ThisStore final : public PostgresStore {
   [[nodiscard]] bool shared() const override { return true; }
 
   Result<std::unique_ptr<Transaction>> begin(std::optional<TimePoint> now) override {
-    const bool used = session_.connection && !session_.connection->broken();
-    if (auto done = link_.connect(session_.connection); !done) return done.error();
-    auto begun = PostgresTransaction::begin(session_, now);
-    if (begun || !used || !session_.connection->broken()) return begun;
-    // It was lost since the last transaction, and nothing had been asked of it.
-    if (auto done = link_.connect(session_.connection); !done) return done.error();
-    return PostgresTransaction::begin(session_, now);
+    return begin_with(now, nullptr);
+  }
+  Result<std::unique_ptr<Transaction>> begin_planned(std::optional<TimePoint> now,
+                                                     const Plan& plan) override {
+    return begin_with(now, &plan);
   }
 
   Result<std::unique_ptr<Reader>> reader() override {
@@ -53,6 +51,16 @@ class ThisStore final : public PostgresStore {
   void interrupt(bool interrupted) override { link_.interrupt(interrupted); }
 
  private:
+  Result<std::unique_ptr<Transaction>> begin_with(std::optional<TimePoint> now, const Plan* plan) {
+    const bool used = session_.connection && !session_.connection->broken();
+    if (auto done = link_.connect(session_.connection); !done) return done.error();
+    auto begun = PostgresTransaction::begin(session_, now, plan);
+    if (begun || !used || !session_.connection->broken()) return begun;
+    // It was lost since the last transaction, and nothing was changed.
+    if (auto done = link_.connect(session_.connection); !done) return done.error();
+    return PostgresTransaction::begin(session_, now, plan);
+  }
+
   // Set in the constructor, never changed.
   const std::string url_;
 

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cstdint>
 #include <iterator>
+#include <utility>
 
 #include "base/assert.h"
 #include "generated/postgres_sql.h"
@@ -70,44 +71,60 @@ void begin_with(std::vector<Call>& calls, std::string_view gate) {
 }  // namespace
 
 Result<std::unique_ptr<Transaction>> PostgresTransaction::begin(Session& session,
-                                                                std::optional<TimePoint> now) {
-  std::vector<Call> calls;
-  begin_with(calls, sql::gate_shared);
-  auto rows = session.connection->run(std::move(calls));
-  if (!rows) {
-    // Without it, the next one could not begin.
-    if (!session.connection->broken()) (void)session.connection->run_one(sql::rollback);
-    return rows.error();
+                                                                std::optional<TimePoint> now,
+                                                                const Plan* plan) {
+  std::unique_ptr<PostgresTransaction> transaction(new PostgresTransaction(session, now));
+  if (plan != nullptr) {
+    if (auto done = transaction->plan(*plan); !done) return done.error();
   }
-  const Rows& time = rows->back();
-  if (time.empty()) return corrupt_row("no version of its queues");
-  if (!now) now = session.clock != nullptr ? session.clock->now() : time_point(time.number(0, 0));
-  return std::unique_ptr<Transaction>(new PostgresTransaction(session, *now, time.number(0, 1)));
+  if (!transaction->begun_) {
+    if (auto done = transaction->run({}); !done) return done.error();
+  }
+  return std::unique_ptr<Transaction>(std::move(transaction));
 }
 
-PostgresTransaction::PostgresTransaction(Session& session, TimePoint now, std::int64_t news_version)
-    : session_(session), now_(now), news_version_(news_version) {}
+PostgresTransaction::PostgresTransaction(Session& session, std::optional<TimePoint> now)
+    : session_(session), now_(now.value_or(TimePoint())), timed_(now.has_value()), gate_(sql::gate_shared) {}
 
-// A connection that cannot even roll back is broken, and with it the transaction is gone.
+// Without the end of this one, the next could not begin. A connection that cannot even roll back is broken,
+// and with it the transaction is gone.
 PostgresTransaction::~PostgresTransaction() {
-  if (open_ && !session_.connection->broken()) (void)session_.connection->run_one(sql::rollback);
+  if (open_ && sent_ && !session_.connection->broken()) (void)session_.connection->run_one(sql::rollback);
 }
 
 Result<std::vector<Rows>> PostgresTransaction::run(std::vector<Call> calls) {
-  return session_.connection->run(std::move(calls));
+  if (begun_) return session_.connection->run(std::move(calls));
+  std::vector<Call> all;
+  if (std::exchange(sent_, true)) all.push_back({sql::rollback});
+  begin_with(all, gate_);
+  const auto first = std::ssize(all);
+  std::move(calls.begin(), calls.end(), std::back_inserter(all));
+  auto rows = session_.connection->run(std::move(all));
+  if (!rows) return rows;
+  const Rows& time = (*rows)[static_cast<std::size_t>(first - 1)];
+  if (time.empty()) return corrupt_row("no version of its queues");
+  if (!std::exchange(timed_, true)) {
+    now_ = session_.clock != nullptr ? session_.clock->now() : time_point(time.number(0, 0));
+  }
+  news_version_ = time.number(0, 1);
+  begun_ = true;
+  rows->erase(rows->begin(), rows->begin() + first);
+  return rows;
 }
 
-// Two that each wait for the other's end of sharing would wait for ever, so it begins anew.
-Result<void> PostgresTransaction::begin_alone() {
-  std::vector<Call> calls;
-  calls.push_back({sql::rollback});
-  begin_with(calls, sql::gate_alone);
-  auto rows = run(std::move(calls));
-  if (!rows) return rows.error();
-  if (rows->back().empty()) return corrupt_row("no version of its queues");
-  news_version_ = rows->back().number(0, 1);
-  alone_ = true;
-  return {};
+void PostgresTransaction::begin_anew(std::string_view gate) {
+  gate_ = gate;
+  begun_ = false;
+  locked_.clear();
+  known_.clear();
+  event_ids_.clear();
+  lines_.clear();
+  superseded_.clear();
+  pools_.clear();
+  log_numbers_.clear();
+  keys_.clear();
+  correlations_.clear();
+  current_.clear();
 }
 
 Result<Rows> PostgresTransaction::run_one(std::string_view sql, Params params) {

@@ -1,8 +1,8 @@
 // postgres_transaction.h: Transaction on a connection of its Store, with few round trips.
 //
 // Writes are buffered and go out in a few statements: with the next read that may depend on them, or with
-// COMMIT. plan() fetches and locks in one round trip what the caller will look at. What the transaction
-// knows of an event is kept here, so that loading it again costs nothing.
+// COMMIT. The first round trip begins it and fetches and locks what is planned. What the transaction knows of
+// an event is kept here, so that loading it again costs nothing.
 //
 // Locks, in this order, so that planned transactions know no deadlock: the gate (25968), shared or alone;
 // names (25969), by hash; rows, by id; claims, which never wait.
@@ -39,8 +39,10 @@ std::string limit_name(std::string_view queue);
 
 class PostgresTransaction final : public Transaction {
  public:
-  // `now` replaces the session's clock. REQUIRES: session.connection is there and not broken.
-  static Result<std::unique_ptr<Transaction>> begin(Session& session, std::optional<TimePoint> now);
+  // `now` replaces the session's clock. Begins and plans in one round trip. REQUIRES: session.connection is
+  // there and not broken.
+  static Result<std::unique_ptr<Transaction>> begin(Session& session, std::optional<TimePoint> now,
+                                                    const Plan* plan = nullptr);
   ~PostgresTransaction() override;  // rolls back what was not committed
   PostgresTransaction(const PostgresTransaction&) = delete;
   PostgresTransaction& operator=(const PostgresTransaction&) = delete;
@@ -123,11 +125,12 @@ class PostgresTransaction final : public Transaction {
     std::string checkpoint_id;  // event_id of the last event completed; empty: none was
   };
 
-  PostgresTransaction(Session& session, TimePoint now, std::int64_t news_version);
+  PostgresTransaction(Session& session, std::optional<TimePoint> now);
 
-  Result<void> begin_alone();
+  // Nothing was changed: forgets what it knows, and begins anew with the next round trip.
+  void begin_anew(std::string_view gate);
 
-  // Round trips.
+  // Round trips; the first one begins it.
   Result<std::vector<Rows>> run(std::vector<Call> calls);
   Result<Rows> run_one(std::string_view sql, Params params = {});
   // The same behind a flush of the buffers; returns the rows of `calls` only.
@@ -195,8 +198,13 @@ class PostgresTransaction final : public Transaction {
   void note_made_ready();
 
   Session& session_;
-  const TimePoint now_;
-  std::int64_t news_version_;  // of queue_news when it began
+  TimePoint now_;                  // of its first beginning
+  bool timed_;                     // now_ is known
+  std::int64_t news_version_ = 0;  // of queue_news when it began
+  std::string_view gate_;          // the statement that locks it
+  bool planned_ = false;
+  bool sent_ = false;   // there is something to roll back
+  bool begun_ = false;  // and all that was read since counts
   bool open_ = true;
   bool alone_ = false;            // then no name needs a lock
   std::set<std::string> locked_;  // names
