@@ -52,6 +52,8 @@ struct Core::Batch {
   std::unordered_set<EventId> gone;  // of `ready`: claimed since, or no longer ready by a change
   std::vector<Served> served;
   std::optional<TimePoint> next_due;
+  bool looked = false;   // for it in the store
+  bool in_vain = false;  // a claim found nothing
   std::optional<TimePoint> next_purge;
   std::optional<TimePoint> next_checkpoint;
   std::optional<TimePoint> next_worker_store;

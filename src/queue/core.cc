@@ -20,9 +20,10 @@ constexpr std::size_t kPurgeMax = 1000;
 constexpr std::chrono::minutes kPurgeInterval{1};
 constexpr std::chrono::minutes kCheckpointInterval{1};
 constexpr std::chrono::seconds kWorkerStoreInterval{5};
-// For what other servers made due and did not live to see to. Every claim tells the same, so that nobody who
-// asks waits for it.
+// For what other servers made due and did not live to see to. When a claim found nothing one looks sooner, so
+// that nobody waits for it.
 constexpr std::chrono::seconds kSharedLook{5};
+constexpr Millis kVainLook{100};
 
 constexpr double kCommitSeconds[] = {0.0001, 0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.5, 1, 5};
 constexpr double kBatchSizes[] = {1, 2, 5, 10, 20, 50, 100, 200, 500, 1000, 2000, 5000, 10'000};
@@ -110,10 +111,24 @@ Result<void> Core::apply(Batch& batch, std::vector<Request>& requests) {
   // What became ready behind the waiters' turn is theirs in the next batch.
   for (std::size_t i = woken; i < batch.ready.size(); ++i) batch.resumed.insert(batch.ready[i].queue);
   if (auto done = write_ledger(batch); !done) return done;
-  auto next_due = batch.transaction->next_due();
-  if (!next_due) return next_due.error();
-  batch.next_due = *next_due;
+  return look_ahead(batch);
+}
+
+// In a shared store a look is a round trip: what the last one found will do for a while.
+Result<void> Core::look_ahead(Batch& batch) {
+  const TimePoint now = batch.now();
+  batch.looked =
+      !shared_ || batch.own_time || has_due(now) || (batch.in_vain && now >= looked_at_ + kVainLook);
+  auto due = batch.looked ? batch.transaction->next_due() : batch.transaction->next_due_by(next_due_);
+  if (!due) return due.error();
+  batch.next_due = *due;
   return {};
+}
+
+// When to see to what came due.
+std::optional<TimePoint> Core::next_look() const {
+  if (!shared_) return next_due_;
+  return earlier(earlier(next_due_, told_due_), looked_at_ + kSharedLook);
 }
 
 Result<void> Core::serve_claims(Batch& batch, std::vector<Request>& requests) {
@@ -175,7 +190,7 @@ Result<void> Core::maintain(Batch& batch) {
 // Moves what came due into the ready index, and gives up on what was claimed too often.
 Result<void> Core::promote(Batch& batch) {
   const TimePoint now = batch.now();
-  if (!next_due_ || *next_due_ > now) return {};
+  if (!has_due(now)) return {};
   auto promoted = batch.transaction->promote(kPromoteMax);
   if (!promoted) return promoted.error();
   std::vector<LogEntry> entries;
@@ -265,7 +280,10 @@ Result<std::vector<Claim>> Core::claim(Batch& batch, const ClaimRequest& request
   while (claims.size() < limit && bytes < kClaimBytes) {
     auto found = batch.transaction->claim(request.selector, limit - claims.size());
     if (!found) return found.error();
-    if (found->empty()) break;
+    if (found->empty()) {
+      batch.in_vain = true;
+      break;
+    }
     // Made ready by a later clock than this one: save() lets those wait again.
     const auto early = std::stable_partition(found->begin(), found->end(), [&](const Stored& stored) {
       return is_due(stored.event, batch.now());
@@ -342,9 +360,7 @@ std::vector<Addressed> Core::settle(Batch& batch, std::vector<Request>& requests
   last_error_.reset();
   if (!batch.own_time) time_ = now;
   note_happened(batch);
-  // Others may make something due that nobody tells of.
-  const auto look = batch.own_time ? next_due_ : now + kSharedLook;
-  next_due_ = shared_ ? earlier(batch.next_due, look) : batch.next_due;
+  settle_due(batch);
   next_purge_ = batch.next_purge.value_or(next_purge_);
   resumed_ = std::move(batch.resumed);
   settle_queues(batch);
@@ -386,6 +402,17 @@ std::vector<Addressed> Core::settle(Batch& batch, std::vector<Request>& requests
   settle_waits(batch, answers);
   if (!batch.own_time) end_waits(now, answers);
   return answers;
+}
+
+void Core::settle_due(const Batch& batch) {
+  if (shared_ && batch.own_time) {
+    next_due_ = earlier(batch.next_due, next_due_);
+    return;
+  }
+  next_due_ = batch.next_due;
+  if (!batch.looked) return;
+  looked_at_ = batch.now();
+  if (told_due_ && *told_due_ <= batch.now()) told_due_.reset();
 }
 
 // Answers those who waited for what this batch brought.
@@ -498,11 +525,11 @@ std::optional<TimePoint> Core::next_attention() const {
   // Others want to know of them, too.
   if (shared_ && workers_.has_changed()) next = earlier(next, next_worker_store_);
   if (!options_.maintains) return next;
-  next = earlier(next, next_due_);
+  next = earlier(next, next_look());
   return checkpoint_due_ ? earlier(next, next_checkpoint_) : next;
 }
 
-void Core::expect(TimePoint due) { next_due_ = earlier(next_due_, due); }
+void Core::expect(TimePoint due) { told_due_ = earlier(told_due_, due); }
 
 void Core::note_commit(double seconds) {
   if (last_changed_ == 0) return;

@@ -118,6 +118,9 @@ class Core {
   Result<void> apply(Batch& batch, std::vector<Request>& requests);
   Result<void> apply_tail(Batch& batch, const Command& command, std::size_t index);
   Result<void> maintain(Batch& batch);
+  Result<void> look_ahead(Batch& batch);
+  void settle_due(const Batch& batch);
+  [[nodiscard]] std::optional<TimePoint> next_look() const;
   Result<void> promote(Batch& batch);
   Result<void> serve_claims(Batch& batch, std::vector<Request>& requests);
   Result<void> wake(Batch& batch);
@@ -146,6 +149,7 @@ class Core {
   Result<void> learn(Recalled& recalled, TimePoint now);
   Result<void> learn(QueueRecord& record, TimePoint now);
   [[nodiscard]] bool checkpoints_due(const Batch& batch, TimePoint now) const;
+  [[nodiscard]] bool has_due(TimePoint now) const;
   void note_happened(const Batch& batch);
 
   // core_window.cc
@@ -231,6 +235,8 @@ class Core {
   Polls polls_;
   std::set<std::string> resumed_;                    // queues whose waiters may be served
   std::optional<TimePoint> next_due_ = TimePoint();  // unknown: look at once
+  std::optional<TimePoint> told_due_;                // by another Core, and not seen to by this one
+  TimePoint looked_at_;                              // for what comes due in a shared store
   std::optional<TimePoint> persist_by_;              // buffered changes must be on disk
   TimePoint next_purge_;
   TimePoint next_checkpoint_;

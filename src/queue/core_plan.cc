@@ -12,6 +12,9 @@
 namespace eventq {
 namespace {
 
+// A plan is made before its time is known: what comes due that soon may be due then.
+constexpr Millis kSoon{100};
+
 bool is_reset(const Change& change) { return std::holds_alternative<Reset>(change.what); }
 
 // Each once.
@@ -40,7 +43,9 @@ Result<void> Core::prepare(Batch& batch, const std::vector<Request>& requests) {
   for (;;) {
     auto news = learn_news(batch);
     if (!news) return news.error();
-    if (!*news && (batch.plan.alone || !checkpoints_due(batch, batch.now()))) break;
+    const bool checkpoints = checkpoints_due(batch, batch.now()) && !batch.plan.alone;
+    const bool due = has_due(batch.now()) && !batch.plan.due;
+    if (!*news && !checkpoints && !due) break;
     Plan plan = plan_for(batch, requests, batch.now());
     if (plan == batch.plan) break;
     batch.plan = std::move(plan);
@@ -66,6 +71,7 @@ Result<bool> Core::learn_news(Batch& batch) {
 Plan Core::plan_for(const Batch& batch, const std::vector<Request>& requests, TimePoint now) const {
   Plan plan;
   plan.alone = checkpoints_due(batch, now);
+  plan.due = has_due(now + kSoon);
   std::map<std::pair<std::string, std::vector<std::string>>, std::size_t> claims;
   for (const Request& request : requests) {
     const Command& command = request.command;
@@ -80,13 +86,15 @@ Plan Core::plan_for(const Batch& batch, const std::vector<Request>& requests, Ti
     if (command.claim) {
       const Selector& selector = command.claim->selector;
       const QueueState* state = ledger_.find(selector.queue);
-      const std::size_t most = state != nullptr ? state->policy.claim_max : limits::kClaim;
-      claims[{selector.queue, selector.tags}] += std::min(command.claim->limit, most);
+      if (state != nullptr && state->row.status != QueueStatus::paused) {
+        claims[{selector.queue, selector.tags}] += std::min(command.claim->limit, state->policy.claim_max);
+      }
     }
     std::visit(Overloaded{
                    [&](const QueueChange&) { plan.alone = true; },
                    [&](const Revival&) { plan.alone = true; },
                    [&](const Removal& it) {
+                     plan.ended = plan.ended || !it.events.empty();
                      plan.changes.insert(plan.changes.end(), it.events.begin(), it.events.end());
                    },
                    [](const auto&) {},
@@ -124,6 +132,12 @@ void Core::plan_publication(Plan& plan, const Publication& publication) const {
 
 bool Core::checkpoints_due(const Batch& batch, TimePoint now) const {
   return options_.maintains && !batch.own_time && now >= next_checkpoint_;
+}
+
+// Whether there may be something to promote().
+bool Core::has_due(TimePoint now) const {
+  const auto look = next_look();
+  return look && *look <= now;
 }
 
 // Makes the counters of one queue those that are stored, once in a batch.

@@ -332,6 +332,28 @@ TEST_F(CoreShared, WhatTheOtherDelayedIsSeenWithinFiveSeconds) {
   EXPECT_THAT(claimed(one), ElementsAre("a"));
 }
 
+TEST_F(CoreShared, WhatTheOtherDelayedIsKnownToOneWhoseClaimFindsNothing) {
+  one.run_once();
+  NewEvent delayed = event("a");
+  delayed.delay = 200ms;
+  other.publish(delayed);
+
+  one.clock().advance(100ms);
+  EXPECT_THAT(claimed(one), IsEmpty());
+  EXPECT_EQ(one.core().next_attention(), kStart + 200ms);
+}
+
+TEST_F(CoreShared, WhatAnotherCoreTellsIsKnownUntilItHasCome) {
+  one.run_once();
+  one.core().expect(kStart + 2s);
+  one.publish(event("a"));
+  EXPECT_EQ(one.core().next_attention(), kStart + 2s);
+
+  one.clock().advance(2s);
+  one.run_once();
+  EXPECT_GT(one.core().next_attention(), kStart + 2s);
+}
+
 TEST_F(CoreShared, OneThatDoesNotMaintainTakesWhatIsDueWhenAskedAndIsNotWokenByIt) {
   CoreDriver third(&one, {.policy = kPolicy, .maintains = false});
   NewEvent delayed = event("a");

@@ -94,11 +94,8 @@ void Lane::poke() {
 
 void Lane::expect(TimePoint due) {
   const std::scoped_lock lock(mutex_);
-  // One that was told stays known until it has come: not every commit before it wakes the thread.
-  if (expected_ && *expected_ <= due && *expected_ > clock_.now()) return;
-  expected_ = due;
-  expects_ = true;
-  work_.notify_one();
+  expected_ = std::min(expected_.value_or(due), due);
+  if (wakes_at_ && *wakes_at_ > due) work_.notify_one();
 }
 
 void Lane::dismiss_waiters() {
@@ -126,7 +123,7 @@ void Lane::loop() {
     const std::vector<Origin> forgotten = std::exchange(forgotten_, {});
     std::vector<Request> batch = take_batch();
     last_batch_ = batch.size();
-    if (std::exchange(expects_, false)) core_.expect(*expected_);
+    if (const auto expected = std::exchange(expected_, {})) core_.expect(*expected);
     const bool dismiss = std::exchange(dismiss_now_, false);
     const bool last = stopping_ && requests_.empty();
     lock.unlock();
@@ -149,13 +146,18 @@ void Lane::close() {
 
 void Lane::wait_for_work(std::unique_lock<std::mutex>& lock) {
   const auto has_work = [this] {
-    return !requests_.empty() || !forgotten_.empty() || poked_ || expects_ || dismiss_now_ || stopping_;
+    // What comes due later than it would wake anyway need not wake it.
+    const bool sooner = wakes_at_ && expected_ && *expected_ < *wakes_at_;
+    return !requests_.empty() || !forgotten_.empty() || poked_ || sooner || dismiss_now_ || stopping_;
   };
   if (!has_work()) {
+    if (const auto expected = std::exchange(expected_, {})) core_.expect(*expected);
     const auto attention = core_.next_attention();
     std::chrono::milliseconds pause = kLookInterval;
     if (attention && !failing_) pause = std::clamp(*attention - now(), Millis(0), Millis(kLookInterval));
+    wakes_at_ = now() + pause;
     work_.wait_for(lock, pause, has_work);
+    wakes_at_.reset();
   }
   poked_ = false;
 }

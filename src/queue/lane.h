@@ -74,8 +74,8 @@ class Lane {
   std::deque<Request> requests_;
   std::vector<Origin> forgotten_;
   bool poked_ = false;
-  std::optional<TimePoint> expected_;  // the last that was told
-  bool expects_ = false;               // the core has not been told of it
+  std::optional<TimePoint> expected_;  // the first that the core has not been told of
+  std::optional<TimePoint> wakes_at_;  // by itself, while it waits
   bool dismissing_ = false;            // nobody waits any more
   bool dismiss_now_ = false;           // those who still do are to be answered
   bool stopping_ = false;

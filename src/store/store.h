@@ -128,6 +128,8 @@ struct Plan {
   std::vector<std::string> correlations;                 // by correlation_id
   std::vector<std::string> limited;                      // queues that may grow and have a depth limit
   std::vector<std::pair<Selector, std::size_t>> claims;  // how many events in all, by selector
+  bool ended = false;  // some of the changes are of events that have ended
+  bool due = false;    // what came due is seen to before claims are
   bool alone = false;  // it changes queues, or more than it can name: no other transaction runs beside it
 
   friend bool operator==(const Plan&, const Plan&) = default;
@@ -202,6 +204,13 @@ class Transaction {
 
   // When the next event outside the ready index comes due.
   virtual Result<std::optional<TimePoint>> next_due() = 0;
+
+  // The same for a caller who knows of nothing else that comes due before `known` than what this transaction
+  // changed: may save a look, and then tells a time that is not later.
+  virtual Result<std::optional<TimePoint>> next_due_by(
+      [[maybe_unused]] const std::optional<TimePoint>& known) {
+    return next_due();
+  }
 
   // The head of a line, live or failed, and the first of those behind it.
   virtual Result<std::optional<Stored>> head_of_line(std::string_view queue, std::string_view key) = 0;

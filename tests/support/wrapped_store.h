@@ -108,6 +108,9 @@ class WrappedStore final : public Store {
       return inner_->claim(selector, limit);
     }
     Result<std::optional<TimePoint>> next_due() override { return inner_->next_due(); }
+    Result<std::optional<TimePoint>> next_due_by(const std::optional<TimePoint>& known) override {
+      return inner_->next_due_by(known);
+    }
     Result<void> probe() override { return inner_->probe(); }
     Result<void> commit(Sync sync) override { return store_.commit(*inner_, sync); }
 

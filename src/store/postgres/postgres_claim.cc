@@ -40,12 +40,12 @@ void add_ranges(Params& params, const std::optional<ReadyPlace>& from) {
   params.add(std::span(ranks)).add(std::span(turns)).add(std::span(last));
 }
 
-Call claim_call(const Selector& selector, std::size_t wanted, std::size_t width,
+Call claim_call(const Selector& selector, std::size_t wanted, std::size_t payload_max, std::size_t width,
                 const std::optional<ReadyPlace>& from) {
   Params params;
   params.add(std::string_view(selector.queue))
       .add(static_cast<std::int64_t>(wanted))
-      .add(static_cast<std::int64_t>(kClaimBytes / wanted));
+      .add(static_cast<std::int64_t>(payload_max));
   add_ranges(params, from);
   if (selector.tags.empty()) return {sql::claim, std::move(params)};
   if (selector.tags.size() == 1) {
@@ -123,11 +123,27 @@ ClaimStart& PostgresTransaction::start_of(const Selector& selector) {
   return starts[key];
 }
 
-Call PostgresTransaction::look(const Selector& selector, Pool& pool, std::size_t wanted) {
+// Before anything is changed, with the rest of a plan. Returns how many events may be found.
+std::size_t PostgresTransaction::plan_claims(const Plan& plan, Reads& reads) {
+  const auto wanted = [](const auto& claim) { return std::min(claim.second, limits::kClaim); };
+  std::size_t all = 0;
+  for (const auto& claim : plan.claims) all += wanted(claim);
+  for (const auto& claim : plan.claims) {
+    const Selector& selector = claim.first;
+    if (claim.second == 0) continue;
+    Pool& pool = pools_[{selector.queue, selector.tags}];
+    reads.add(look(selector, pool, wanted(claim), all),
+              [this, &selector, &pool](const Rows& rows) { return take_claim(selector, pool, rows); });
+  }
+  return all;
+}
+
+Call PostgresTransaction::look(const Selector& selector, Pool& pool, std::size_t wanted,
+                               std::size_t fetched) {
   pool.wanted = wanted;
   pool.width = std::max(pool.width, 2 * wanted + kMore);
   pool.from = start_of(selector).look_from(steady_now());
-  return claim_call(selector, wanted, pool.width, pool.from);
+  return claim_call(selector, wanted, kClaimBytes / fetched, pool.width, pool.from);
 }
 
 // Wider, as long as others are at all that was seen.
@@ -136,7 +152,7 @@ Result<void> PostgresTransaction::fetch(const Selector& selector, Pool& pool, st
   note_made_ready();
   while (true) {
     std::vector<Call> calls;
-    calls.push_back(look(selector, pool, wanted));
+    calls.push_back(look(selector, pool, wanted, wanted));
     redraw_log_numbers(calls, wanted);
     auto rows = hides_ready() ? flush_and_run(std::move(calls)) : run(std::move(calls));
     if (!rows) return rows.error();

@@ -207,11 +207,11 @@ class PostgresRoundTripTest : public PostgresClaimTest {
   }
   [[nodiscard]] std::size_t round_trips() const { return session_.connection->round_trips(); }
 
-  // Twice `n` events, each alone in its line, of which a worker holds the first half.
-  std::vector<EventId> publish_and_hold(int n) {
+  // Twice `n` events, of which a worker holds the first half.
+  std::vector<EventId> publish_and_hold(
+      int n, const std::function<void(Event&)>& edit = [](Event&) {}) {
     const auto store = open();
-    publish(*store, 2 * n,
-            [this](Event& event) { event.ordering_key = "line " + std::to_string(published_); });
+    publish(*store, 2 * n, edit);
     const auto transaction = must(store->begin());
     std::vector<Stored> events = must(transaction->claim({"main", {}}, static_cast<std::size_t>(n)));
     std::vector<EventId> held;
@@ -222,6 +222,38 @@ class PostgresRoundTripTest : public PostgresClaimTest {
     must(transaction->save(events));
     must(transaction->commit());
     return held;
+  }
+
+  // The same, the second in a line.
+  std::vector<EventId> publish_and_hold_one_in_line(int n) {
+    return publish_and_hold(n, [this](Event& event) {
+      if (published_ == 2) event.ordering_key = "line";
+    });
+  }
+
+  // The first write of a connection asks which types of rows there are.
+  void write_first(EventId id) {
+    const auto first = begin();
+    must(first->put_key({"first", "print", {id}, clock_.now()}));
+    must(first->commit());
+  }
+
+  // A claim as a worker's, by itself.
+  void take(Transaction& transaction) {
+    std::vector<Stored> claimed = must(transaction.claim({"main", {}}, 1));
+    ASSERT_EQ(claimed.size(), 1U);
+    hold(claimed.front().event, "w:2", clock_.now() + 60s);
+    must(transaction.save(claimed));
+    LogEntry entry = new_entry(claimed.front().event.id, Action::picked);
+    must(transaction.append({&entry, 1}));
+  }
+
+  void complete(Transaction& transaction, Stored stored) {
+    end(stored.event, Status::completed, clock_.now());
+    stored.line = Line::none;
+    must(transaction.save({&stored, 1}));
+    LogEntry entry = new_entry(stored.event.id, Action::completed);
+    must(transaction.append({&entry, 1}));
   }
 
   static Plan plan_for(int n) {
@@ -244,15 +276,11 @@ class PostgresRoundTripTest : public PostgresClaimTest {
 
 // As the queue would: publications with keys of all kinds, then reports, then claims, then the time to wake
 // up.
-TEST_F(PostgresRoundTripTest, ABatchOfSixtyFourOfEachCostsFour) {
+TEST_F(PostgresRoundTripTest, ABatchOfSixtyFourOfEachCostsThree) {
   constexpr int kEach = 64;
-  const std::vector<EventId> held = publish_and_hold(kEach);
-  {
-    // The first write of a connection asks which types of rows there are.
-    const auto first = begin();
-    must(first->put_key({"first", "print", {held.front()}, clock_.now()}));
-    must(first->commit());
-  }
+  const std::vector<EventId> held = publish_and_hold(
+      kEach, [this](Event& event) { event.ordering_key = "line " + std::to_string(published_); });
+  write_first(held.front());
   Plan plan = plan_for(kEach);
   plan.changes = held;
   const std::size_t before = round_trips();
@@ -272,28 +300,101 @@ TEST_F(PostgresRoundTripTest, ABatchOfSixtyFourOfEachCostsFour) {
     must(transaction->put_correlation({.id = key, .total = 1, .pending = 1, .kept = 1}));
     must(transaction->put_key({key, "print", {stored.event.id}, clock_.now()}));
   }
-  for (std::optional<Stored>& loaded : must(transaction->load(held, kHead))) {
-    Stored stored = loaded.value();
-    end(stored.event, Status::completed, clock_.now());
-    stored.line = Line::none;
-    must(transaction->save({&stored, 1}));
-    EXPECT_FALSE(must(transaction->head_of_line("main", stored.event.ordering_key)));
-    EXPECT_FALSE(must(transaction->first_behind("main", stored.event.ordering_key)));
-    LogEntry entry = new_entry(stored.event.id, Action::completed);
-    must(transaction->append({&entry, 1}));
+  for (const std::optional<Stored>& loaded : must(transaction->load(held, kHead))) {
+    complete(*transaction, loaded.value());
+    EXPECT_FALSE(must(transaction->head_of_line("main", loaded->event.ordering_key)));
+    EXPECT_FALSE(must(transaction->first_behind("main", loaded->event.ordering_key)));
   }
-  for (int i = 0; i < kEach; ++i) {
-    std::vector<Stored> claimed = must(transaction->claim({"main", {}}, 1));
-    ASSERT_EQ(claimed.size(), 1U);
-    hold(claimed.front().event, "w:2", clock_.now() + 60s);
-    must(transaction->save(claimed));
-    LogEntry entry = new_entry(claimed.front().event.id, Action::picked);
-    must(transaction->append({&entry, 1}));
-  }
-  EXPECT_EQ(must(transaction->next_due()), clock_.now() + 60s);
+  for (int i = 0; i < kEach; ++i) take(*transaction);
+  EXPECT_EQ(must(transaction->next_due_by(clock_.now() + 90s)), clock_.now() + 60s);
   must(transaction->commit());
 
-  EXPECT_EQ(round_trips() - before, 4U);
+  EXPECT_EQ(round_trips() - before, 3U);
+}
+
+TEST_F(PostgresRoundTripTest, ABatchThatNamesNothingCostsTwo) {
+  constexpr int kEach = 64;
+  const std::vector<EventId> held = publish_and_hold(kEach);
+  write_first(held.front());
+  Plan plan;
+  plan.inserts = kEach;
+  plan.claims = {{Selector{"main", {}}, kEach}};
+  plan.changes = held;
+  const std::size_t before = round_trips();
+
+  const auto transaction = begin(plan);
+  for (int i = 0; i < kEach; ++i) {
+    Stored stored = new_event("new " + std::to_string(i), clock_.now());
+    must(transaction->insert({&stored, 1}));
+  }
+  for (const std::optional<Stored>& loaded : must(transaction->load(held, kHead))) {
+    complete(*transaction, loaded.value());
+  }
+  for (int i = 0; i < kEach; ++i) take(*transaction);
+  EXPECT_EQ(must(transaction->next_due_by(std::nullopt)), clock_.now() + 60s);
+  must(transaction->commit());
+
+  EXPECT_EQ(round_trips() - before, 2U);
+}
+
+// Who waits for a lock while claims are held may wait for somebody who waits for those.
+TEST_F(PostgresRoundTripTest, ClaimsComeWithThePlanOnlyWhenNothingIsWaitedForBehindThem) {
+  constexpr std::size_t kReady = 2;
+  const std::vector<EventId> held = publish_and_hold_one_in_line(kReady);
+  const auto others_find = [this] { return claim(*must(open()->begin()), {"main", {}}, 100).size(); };
+  Plan claims;
+  claims.claims = {{Selector{"main", {}}, 100}};
+  struct Row {
+    const char* what;
+    std::function<void(Plan&)> edit;
+    bool at_once;
+  };
+  const Row rows[] = {
+      {"nothing else", [](Plan&) {}, true},
+      {"a change of an event that names nothing", [&](Plan& plan) { plan.changes = {held[0]}; }, true},
+      {"a change of one that does", [&](Plan& plan) { plan.changes = held; }, false},
+      {"something is due", [](Plan& plan) { plan.due = true; }, false},
+  };
+  for (const Row& row : rows) {
+    session_.plain_from = {};
+    Plan plan = claims;
+    row.edit(plan);
+    const auto transaction = begin(plan);
+    EXPECT_EQ(others_find(), row.at_once ? 0 : kReady) << row.what;
+    EXPECT_EQ(claim(*transaction, {"main", {}}, 100).size(), kReady) << row.what;
+  }
+}
+
+TEST_F(PostgresRoundTripTest, AChangeOfAnEventThatNamesSomethingOrHasEndedBeginsAnewOnce) {
+  const std::vector<EventId> held = publish_and_hold_one_in_line(3);
+  const EventId named = held[1];
+  const EventId ended = held[2];
+  {
+    const auto transaction = begin();
+    complete(*transaction, must(transaction->load({&ended, 1}, kHead)).front().value());
+    must(transaction->commit());
+  }
+  for (const EventId id : {named, ended}) {
+    session_.plain_from = {};
+    Plan plan;
+    plan.changes = {held[0], id};
+    for (const std::size_t trips : {2U, 1U}) {
+      const std::size_t before = round_trips();
+      const auto transaction = begin(plan);
+      const auto loaded = must(transaction->load(plan.changes, kHead));
+      EXPECT_EQ(loaded[0]->event.status, Status::processing);
+      EXPECT_EQ(loaded[1]->archived, id == ended);
+      EXPECT_EQ(round_trips() - before, trips);
+    }
+  }
+  session_.plain_from = {};
+  Plan removal;
+  removal.changes = {ended};
+  removal.ended = true;
+  const std::size_t before = round_trips();
+  const auto transaction = begin(removal);
+  EXPECT_TRUE(must(transaction->load({&ended, 1}, kHead)).front()->archived);
+  EXPECT_EQ(round_trips() - before, 1U);
 }
 
 TEST_F(PostgresRoundTripTest, ASecondPlanBeginsAnewAtTheSameTimeAndWithTheSameIds) {

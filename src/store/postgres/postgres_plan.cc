@@ -127,6 +127,10 @@ Result<bool> PostgresTransaction::needs_to_be_alone(const Plan& plan, std::size_
 
 // One round trip, whatever is planned; another one for a second plan, and when events are there already that
 // somebody publishes again.
+//
+// Most batches name nothing and change live events that name nothing. That is what is tried first: it saves
+// the looks for names and among the ended. Claims come along, since nothing will be waited for behind them.
+// When it was wrong, the transaction begins anew.
 Result<void> PostgresTransaction::plan(const Plan& plan) {
   if (std::exchange(planned_, true)) begin_anew(gate_);
   std::vector<std::string> names = names_in(plan);
@@ -140,55 +144,83 @@ Result<void> PostgresTransaction::plan(const Plan& plan) {
   // Ids that were drawn for a plan before this one will do, but where they must ascend in the order in which
   // names were locked.
   if (!plan.lines.empty() || !plan.superseded.empty()) event_numbers_.clear();
-  const std::size_t inserts = plan.inserts - std::min(plan.inserts, event_numbers_.size());
-  for (const auto& [selector, events] : plan.claims)
-    pools_[{selector.queue, selector.tags}].planned += events;
+  const bool plain =
+      !alone_ && names.empty() && !plan.changes.empty() && !plan.ended && steady_now() >= session_.plain_from;
+  auto fetched = fetch_planned(plan, names, plain);
+  if (fetched && !*fetched) {
+    session_.plain_from = steady_now() + Session::kPlainPause;
+    begin_anew(gate_);
+    fetched = fetch_planned(plan, names, false);
+  }
+  if (!fetched) return fetched.error();
+  for (std::string& name : names) locked_.insert(std::move(name));
+  return read_existing(plan);
+}
 
-  std::vector<Call> calls;
-  std::vector<std::function<Result<void>(const Rows&)>> takes;  // the rows of each call
-  const auto add = [&](Call call, auto take) {
-    calls.push_back(std::move(call));
-    takes.push_back(std::move(take));
-  };
+// False: not all changes are of live events that name nothing, as `plain` expects.
+Result<bool> PostgresTransaction::fetch_planned(const Plan& plan, const std::vector<std::string>& names,
+                                                bool plain) {
+  Reads reads;
+  if (plain) {
+    reads.add(with_ids(sql::load_plain, plan.changes),
+              [&](const Rows& rows) { return take_rows(rows, Part::head, true); });
+  } else {
+    plan_loads(plan, names, reads);
+  }
+  for (const auto& [selector, events] : plan.claims) {
+    pools_[{selector.queue, selector.tags}].planned = events;
+  }
+  std::size_t entries = plan.changes.size();
+  // Who waits for a lock while claims are held may wait for somebody who waits for those.
+  if ((plain || plan.changes.empty()) && !plan.due)
+    entries += std::min(plan_claims(plan, reads), kEntriesDrawn);
+  const std::size_t inserts = plan.inserts - std::min(plan.inserts, event_numbers_.size());
+  if (inserts + entries > 0) {
+    reads.add(draw_call(inserts, entries), [this, inserts](const Rows& rows) {
+      take_numbers(rows, inserts);
+      return Result<void>();
+    });
+  }
+  plan_queues(plan, plain, reads.calls);
+  if (reads.calls.empty() && begun_) return true;
+  auto rows = run(std::move(reads.calls));
+  if (!rows) return rows.error();
+  if (plain && rows->front().size() < plan.changes.size()) {
+    take_numbers((*rows)[reads.takes.size() - 1], inserts);
+    return false;
+  }
+  for (std::size_t i = 0; i < reads.takes.size(); ++i) {
+    if (auto done = reads.takes[i]((*rows)[i]); !done) return done.error();
+  }
+  auto done = planned_queues(plan, plain, std::span<const Rows>(*rows).subspan(reads.takes.size()));
+  if (!done) return done.error();
+  return true;
+}
+
+// Behind the locks on all that is named, whoever names it.
+void PostgresTransaction::plan_loads(const Plan& plan, const std::vector<std::string>& names, Reads& reads) {
   const bool keyed = !plan.changes.empty() || !plan.superseded.empty();
   if (!alone_ && (keyed || !names.empty())) {
-    add(lock_call(names, plan.changes, plan.superseded), [](const Rows&) { return Result<void>(); });
+    reads.add(lock_call(names, plan.changes, plan.superseded), [](const Rows&) { return Result<void>(); });
   }
   if (!plan.event_ids.empty()) {
-    add({sql::find_event, Params().add(std::span(plan.event_ids))},
-        [&](const Rows& rows) { return take_event_ids(plan, rows); });
+    reads.add({sql::find_event, Params().add(std::span(plan.event_ids))},
+              [&](const Rows& rows) { return take_event_ids(plan, rows); });
   }
   if (keyed) {
-    add(load_live_call(plan.changes, plan.superseded), [&](const Rows& rows) {
+    reads.add(load_live_call(plan.changes, plan.superseded), [&](const Rows& rows) {
       for (const Keyed& key : plan.superseded) superseded_.try_emplace(key);
       return take_rows(rows, Part::head, true);
     });
   }
   if (!plan.changes.empty()) {
-    add(with_ids(sql::load_archived, plan.changes),
-        [&](const Rows& rows) { return take_rows(rows, Part::head, true); });
+    reads.add(with_ids(sql::load_archived, plan.changes),
+              [&](const Rows& rows) { return take_rows(rows, Part::head, true); });
   }
   if (!plan.changes.empty() || !plan.lines.empty()) {
-    add(lines_call(plan.lines, plan.changes),
-        [&](const Rows& rows) { return take_planned_lines(plan, rows); });
+    reads.add(lines_call(plan.lines, plan.changes),
+              [&](const Rows& rows) { return take_planned_lines(plan, rows); });
   }
-  if (inserts > 0 || !plan.changes.empty()) {
-    add(draw_call(inserts, plan.changes.size()), [&, inserts](const Rows& rows) {
-      take_numbers(rows, inserts);
-      return Result<void>();
-    });
-  }
-  plan_queues(plan, calls);
-  if (calls.empty() && begun_) return {};
-  auto rows = run(std::move(calls));
-  if (!rows) return rows.error();
-  for (std::string& name : names) locked_.insert(std::move(name));
-  for (std::size_t i = 0; i < takes.size(); ++i) {
-    if (auto done = takes[i]((*rows)[i]); !done) return done;
-  }
-  if (auto done = planned_queues(plan, std::span<const Rows>(*rows).subspan(takes.size())); !done)
-    return done;
-  return read_existing(plan);
 }
 
 Result<void> PostgresTransaction::take_event_ids(const Plan& plan, const Rows& rows) {

@@ -60,23 +60,24 @@ Params find_correlations(const std::vector<std::string>& ids, const std::vector<
 
 }  // namespace
 
-// What a plan knows: keys, correlations, and the queues whose limits it will ask for.
-void PostgresTransaction::plan_queues(const Plan& plan, std::vector<Call>& calls) {
+// What a plan knows: keys, correlations, and the queues whose limits it will ask for. The events of a plain
+// one have no correlations.
+void PostgresTransaction::plan_queues(const Plan& plan, bool plain, std::vector<Call>& calls) {
   if (!plan.keys.empty()) {
     calls.push_back({sql::find_keys, Params().add(std::span<const std::string>(plan.keys))});
   }
-  if (!plan.correlations.empty() || !plan.changes.empty()) {
+  if (!plan.correlations.empty() || (!plan.changes.empty() && !plain)) {
     calls.push_back({sql::find_correlations, find_correlations(plan.correlations, plan.changes)});
   }
   if (!plan.limited.empty()) read_records(calls, plan.limited);
 }
 
-Result<void> PostgresTransaction::planned_queues(const Plan& plan, std::span<const Rows> rows) {
+Result<void> PostgresTransaction::planned_queues(const Plan& plan, bool plain, std::span<const Rows> rows) {
   if (!plan.keys.empty()) {
     if (auto done = take_keys(plan.keys, rows.front()); !done) return done;
     rows = rows.subspan(1);
   }
-  if (!plan.correlations.empty() || !plan.changes.empty()) {
+  if (!plan.correlations.empty() || (!plan.changes.empty() && !plain)) {
     take_correlations(plan.correlations, rows.front());
     rows = rows.subspan(1);
   }

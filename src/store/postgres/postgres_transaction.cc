@@ -354,6 +354,7 @@ void PostgresTransaction::note_pending(const Event& event, bool pending) {
 void PostgresTransaction::note_waiting(const Stored& stored) {
   if (stored.archived || ready_code(stored) != kWaiting) return;
   session_.due_start.first = std::min(session_.due_start.first, millis(stored.event.due_at));
+  first_due_ = std::min(first_due_.value_or(stored.event.due_at), stored.event.due_at);
 }
 
 void PostgresTransaction::count(const std::string& queue, Status status, std::int64_t change) {
@@ -423,6 +424,11 @@ Result<std::optional<TimePoint>> PostgresTransaction::next_due() {
   if (rows->is_null(0, 0)) return std::optional<TimePoint>();
   start.first = rows->number(0, 0);
   return std::optional(time_point(start.first));
+}
+
+Result<std::optional<TimePoint>> PostgresTransaction::next_due_by(const std::optional<TimePoint>& known) {
+  if (!known || !first_due_) return known ? known : first_due_;
+  return std::min(known, first_due_);
 }
 
 Result<Ended> PostgresTransaction::ended(const EndedFilter& filter) {

@@ -11,6 +11,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <deque>
+#include <functional>
 #include <map>
 #include <memory>
 #include <optional>
@@ -58,6 +59,7 @@ class PostgresTransaction final : public Transaction {
   Result<void> append(std::span<LogEntry> entries) override;
   Result<std::vector<Stored>> promote(std::size_t limit) override;
   Result<std::optional<TimePoint>> next_due() override;
+  Result<std::optional<TimePoint>> next_due_by(const std::optional<TimePoint>& known) override;
   Result<Ended> ended(const EndedFilter& filter) override;
   Result<std::vector<Stored>> holding_line(std::string_view queue, std::size_t limit) override;
   Result<void> commit(Sync sync) override;
@@ -95,6 +97,16 @@ class PostgresTransaction final : public Transaction {
 
  private:
   using Keyed = Plan::Keyed;
+
+  // Calls, and what takes the rows of each.
+  struct Reads {
+    std::vector<Call> calls;
+    std::vector<std::function<Result<void>(const Rows&)>> takes;
+    void add(Call call, std::function<Result<void>(const Rows&)> take) {
+      calls.push_back(std::move(call));
+      takes.push_back(std::move(take));
+    }
+  };
 
   // A line as this transaction left it.
   struct KnownLine {
@@ -148,8 +160,8 @@ class PostgresTransaction final : public Transaction {
   // postgres_queues.cc, called by plan(), flush() and commit():
   // adds the calls that fetch the planned keys and correlations (also those that the bodies of plan.changes
   // name), and takes their rows, as many as there were calls;
-  void plan_queues(const Plan& plan, std::vector<Call>& calls);
-  Result<void> planned_queues(const Plan& plan, std::span<const Rows> rows);
+  void plan_queues(const Plan& plan, bool plain, std::vector<Call>& calls);
+  Result<void> planned_queues(const Plan& plan, bool plain, std::span<const Rows> rows);
   // adds the calls that write what is buffered and may be read again in this transaction;
   void flush_queues(std::vector<Call>& calls);
   // and those that only COMMIT needs: counters that others write, in an order that everybody keeps.
@@ -161,6 +173,9 @@ class PostgresTransaction final : public Transaction {
 
   // postgres_plan.cc
   Result<bool> needs_to_be_alone(const Plan& plan, std::size_t names);
+  Result<bool> fetch_planned(const Plan& plan, const std::vector<std::string>& names, bool plain);
+  void plan_loads(const Plan& plan, const std::vector<std::string>& names, Reads& reads);
+  std::size_t plan_claims(const Plan& plan, Reads& reads);
   Result<void> lock_and_load(std::vector<EventId> ids);
   Result<void> read_whole(const std::vector<EventId>& ids);
   Result<void> take_event_ids(const Plan& plan, const Rows& rows);
@@ -188,7 +203,8 @@ class PostgresTransaction final : public Transaction {
 
   // postgres_claim.cc
   ClaimStart& start_of(const Selector& selector);
-  Call look(const Selector& selector, Pool& pool, std::size_t wanted);
+  // Payloads come along when they fit in with as many others as are `fetched`.
+  Call look(const Selector& selector, Pool& pool, std::size_t wanted, std::size_t fetched);
   Result<void> fetch(const Selector& selector, Pool& pool, std::size_t wanted);
   Result<void> take_claim(const Selector& selector, Pool& pool, const Rows& rows);
   Result<void> complete(std::vector<EventId>& found);
@@ -216,6 +232,7 @@ class PostgresTransaction final : public Transaction {
   std::map<Keyed, std::set<EventId>> superseded_;  // as with_supersede_key() answers
   std::map<Session::SelectorKey, Pool> pools_;
   std::set<EventId> made_ready_;                                        // by this transaction
+  std::optional<TimePoint> first_due_;                                  // of what it left to wait
   std::vector<LogEntry> entries_;                                       // to be flushed
   std::map<std::pair<std::string, Status>, std::int64_t> counts_;       // changes, written with COMMIT
   std::map<std::pair<std::string, std::string>, std::int64_t> causes_;  // likewise; queue, cause

@@ -78,6 +78,9 @@ struct Session {
   static constexpr std::size_t kClaimStartsMax = 1000;
   std::map<SelectorKey, ClaimStart> claim_starts;
   DueStart due_start;
+  // Until when plans expect that events name something; see PostgresTransaction::plan().
+  static constexpr std::chrono::seconds kPlainPause{1};
+  SteadyTime plain_from{};
 };
 
 }  // namespace eventq::postgres
