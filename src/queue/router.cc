@@ -15,8 +15,9 @@ namespace {
 constexpr std::chrono::seconds kRouterLook{1};
 // Hints that something ended come with every commit of every server; waits are looked for this often at most.
 constexpr Millis kEndInterval{50};
-// So many turns claim where they report before one claims elsewhere.
-constexpr std::size_t kStay = 4;
+// So many turns claim where they report before one claims elsewhere, or for so long when they are few.
+constexpr std::size_t kStay = 16;
+constexpr std::chrono::seconds kStayFor{1};
 // Queues whose last hint is remembered; past this many they all count as hinted.
 constexpr std::size_t kNotesMax = 10'000;
 
@@ -52,7 +53,14 @@ class Router::Desk final : public Dispatch {
   std::size_t lanes(int shard) const override { return place(shard).lanes.size(); }
   Error away(int shard) const override { return router_.away(shard); }
 
-  std::vector<int> rotation() override { return router_.rotated(router_.publish_turn_++); }
+  // Who was answered together comes back together. Where a lane has just answered, the least is under way:
+  // there they are the next batch, and elsewhere they would wait behind one that has begun.
+  std::vector<int> rotation() override {
+    std::vector<int> order = router_.rotated(router_.publish_turn_++);
+    const auto least = [&](int shard) { return *std::ranges::min_element(place(shard).lanes); };
+    std::ranges::stable_sort(order, {}, least);
+    return order;
+  }
   std::vector<int> claim_rotation(const std::string& queue) override {
     std::vector<int> order = router_.rotated(router_.claim_turn_++);
     std::stable_partition(order.begin(), order.end(),
@@ -67,7 +75,7 @@ class Router::Desk final : public Dispatch {
     if (const auto last = router_.polls_.last(event)) asked.last_ago = router_.clock_.now() - *last;
     return asked;
   }
-  bool may_stay() override { return ++router_.stay_turn_ % kStay != 0; }
+  bool may_stay() override { return router_.may_stay(steady_now()); }
   std::string next_id() override { return router_.ids_.next(router_.clock_.now()); }
 
   void send(int shard, Command command, std::optional<std::size_t> lane) override {
@@ -180,6 +188,13 @@ void Router::send(std::uint64_t flight, int shard, Command command, std::optiona
     return;
   }
   out_.sendings.push_back({place.shard.get(), part.lane, Request{{this, id}, std::move(command)}});
+}
+
+bool Router::may_stay(SteadyTime now) {
+  if (++stayed_ < kStay && now < stay_until_) return true;
+  stayed_ = 0;
+  stay_until_ = now + kStayFor;
+  return false;
 }
 
 void Router::note_part(Place& place, const Part& part, int change) {

@@ -126,6 +126,7 @@ class Router final : public Engine, private Sink, private Shard::Watcher {
   [[nodiscard]] std::vector<int> rotated(std::size_t turn) const;
   [[nodiscard]] Millis pause() const;
   void note_part(Place& place, const Part& part, int change);
+  bool may_stay(SteadyTime now);
 
   // Lets go of the mutex, then does what was gathered under it.
   void perform(std::unique_lock<std::mutex>& lock);
@@ -157,7 +158,8 @@ class Router final : public Engine, private Sink, private Shard::Watcher {
   Outbox out_;
   std::size_t publish_turn_ = 0;
   std::size_t claim_turn_ = 0;
-  std::size_t stay_turn_ = 0;
+  std::size_t stayed_ = 0;  // turns in a row that claimed where they reported
+  SteadyTime stay_until_;
   SteadyTime next_look_;
   SteadyTime next_end_look_;
   bool ends_noted_ = false;  // by another process
