@@ -25,6 +25,7 @@
 
 #include "in_process.h"
 #include "load.h"
+#include "notebook.h"
 #include "postgres.h"
 #include "scripts.h"
 #include "state.h"
@@ -41,6 +42,7 @@ struct Settings {
   int rounds = 3;
   int backlog = 1'000'000;
   double soak = 60;
+  int files = 1000;  // of a notebook
 };
 
 double median(std::vector<double> values) {
@@ -255,11 +257,11 @@ void bench_worker_latency(const Settings& settings) {
 int run(const std::vector<std::string>& arguments) {
   Settings settings;
   std::set<std::string> wanted;
-  const std::set<std::string> known = {"disk",    "cycles",   "poll", "http",
-                                       "latency", "recovery", "soak", "postgres"};
+  const std::set<std::string> known = {"disk",     "cycles", "poll",     "http",    "latency",
+                                       "recovery", "soak",   "notebook", "postgres"};
   for (const std::string& argument : arguments) {
     if (argument == "--quick") {
-      settings = {.seconds = 0.1, .warm_up = 0.05, .rounds = 1, .backlog = 5000, .soak = 2};
+      settings = {.seconds = 0.1, .warm_up = 0.05, .rounds = 1, .backlog = 5000, .soak = 2, .files = 20};
     } else if (argument.starts_with("--soak=")) {
       settings.soak = std::strtod(argument.c_str() + 7, nullptr);
     } else if (known.contains(argument)) {
@@ -267,7 +269,7 @@ int run(const std::vector<std::string>& arguments) {
     } else {
       std::fprintf(stderr,
                    "usage: eventq_bench [--quick] [--soak=SECONDS] "
-                   "[disk|cycles|poll|http|latency|recovery|soak|postgres]...\n");
+                   "[disk|cycles|poll|http|latency|recovery|soak|notebook|postgres]...\n");
       return 2;
     }
   }
@@ -280,6 +282,7 @@ int run(const std::vector<std::string>& arguments) {
   if (asked("latency")) bench_worker_latency(settings);
   if (asked("recovery")) bench_recovery(settings.backlog);
   if (asked("soak")) bench_soak(settings.soak);
+  if (asked("notebook")) bench_notebook(settings.files);
   if (asked("postgres")) {
     bench_postgres(settings.warm_up, settings.seconds, settings.rounds, settings.backlog);
   }

@@ -95,7 +95,14 @@ class CliExamplesTest : public testing::TestWithParam<Line> {
     ASSERT_EQ(client.request("PUT", "/queues/old", R"({"config":{}})")->status / 100, 2);
   }
 
+  static void add_notebook(HttpClient& client, const std::string& folder) {
+    std::filesystem::create_directory(folder);
+    const auto added = client.post("/notebooks", R"({"name":"notes","path":")" + folder + R"("})");
+    ASSERT_EQ(added->status, 201) << added->body;
+  }
+
   static void write_files(const std::string& folder) {
+    std::filesystem::create_directory(folder + "journal");
     std::ofstream(folder + "orders.ndjson") << R"({"title":"Order","tags":["order"],"payload":{"n":1}})"
                                                "\n";
     std::ofstream(folder + "mail.json") << R"({"to":"a@example.com"})"
@@ -106,10 +113,11 @@ class CliExamplesTest : public testing::TestWithParam<Line> {
 };
 
 TEST_P(CliExamplesTest, Works) {
-  ServerProcess server;
+  ServerProcess server({"--notebooks-allow", "."});
   ASSERT_TRUE(server.start()) << server.log();
   HttpClient client(server.port());
   prepare(client);
+  if (GetParam().command.starts_with("notebook")) add_notebook(client, server.file("notes"));
   const TemporaryDirectory other;
   const std::string folder = is_a_server(GetParam()) ? other.file("") : server.file("");
   write_files(folder);

@@ -5,6 +5,7 @@
 
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "base/json.h"
@@ -16,6 +17,8 @@ namespace eventq {
 
 class CliTest : public testing::Test {
  protected:
+  explicit CliTest(std::vector<std::string> serve = {}) : server_(std::move(serve)) {}
+
   void SetUp() override { ASSERT_TRUE(server_.start()) << server_.log(); }
 
   // `redirects` as in a shell: nobody is asked, because standard input is no terminal.

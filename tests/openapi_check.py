@@ -122,7 +122,8 @@ class Server:
 
     def start(self):
         self.process = subprocess.Popen(
-            [self.program, "serve", "--listen", "127.0.0.1:0"], cwd=self.folder.name, stderr=subprocess.PIPE, text=True)
+            [self.program, "serve", "--listen", "127.0.0.1:0", "--notebooks-allow", "."], cwd=self.folder.name,
+            stderr=subprocess.PIPE, text=True)
         for line in self.process.stderr:
             if listening := re.search(r"msg=listening address=([0-9.]+):([0-9]+)", line):
                 self.client = http.client.HTTPConnection(listening[1], int(listening[2]), timeout=60)
@@ -150,7 +151,8 @@ class Server:
         response = self.client.getresponse()
         text = response.read()
         path = path or re.sub(r"^/events/[0-9]+", "/events/{id}", target.split("?")[0])
-        path = re.sub(r"^/(queues|events/correlation)/[^/]+", r"/\1/{name}", path)
+        path = re.sub(r"^/(queues|events/correlation|notebooks)/[^/]+", r"/\1/{name}", path)
+        path = re.sub(r"/files/[0-9]+", "/files/{id}", path)
         where = f"{method} {target} {response.status}"
         if response.status != status:
             self.faults.append(f"{where}: {status} was expected: {text!r}")
@@ -296,6 +298,7 @@ def check_answers(server, document):
     check_queues(server, email, worker)
     check_waits(server, email, worker)
     check_mending(server, email, worker)
+    check_notebooks(server)
     server.stop()
     server.start()
     server.call(200, "GET", "/queues/main/recovery")
@@ -376,6 +379,51 @@ def check_mending(server, email, worker):
     server.call(200, "GET", "/metrics")
     server.call(200, "GET", "/metrics", headers={"Accept": "application/json"})
     server.call(400, "GET", "/metrics?queue=f")
+
+
+def check_notebooks(server):
+    folder = pathlib.Path(server.folder.name, "notes")
+    folder.mkdir()
+    settings = {"git_commit_interval": 0.5, "worker_batch_size": 10}
+    server.call(201, "POST", "/notebooks", {"name": "notes", "path": str(folder), "settings": settings})
+    server.call(409, "POST", "/notebooks", {"name": "notes", "path": str(folder)})
+    server.call(403, "POST", "/notebooks", {"name": "other", "path": "/"})
+    server.call(400, "POST", "/notebooks", {"name": "other"})
+    server.call(200, "GET", "/notebooks")
+    server.call(200, "GET", "/notebooks/notes")
+    server.call(404, "GET", "/notebooks/none")
+
+    files = "/notebooks/notes/files"
+    metadata = {"title": "Today", "description": "D", "mood": ["good"]}
+    made = server.call(201, "POST", files + "?sync=true", {"path": "a/b.md", "content": "x", "metadata": metadata})
+    server.call(202, "POST", files, {"path": "a/c.md"})
+    server.call(201, "POST", files + "?sync=true", {"path": "d", "is_directory": True})
+    server.call(409, "POST", files + "?sync=true", {"path": "a/b.md"})
+    server.call(400, "POST", files, {"path": "../b.md"})
+    server.call(413, "POST", files, {"path": "large", "content": "x" * 1048576})
+    file = f"{files}/{made['id']}"
+    server.call(200, "GET", file)
+    server.call(404, "GET", files + "/999")
+    server.call(200, "GET", file + "/content")
+    server.call(200, "PUT", file + "?sync=true", {"content": "y"})
+    server.call(202, "PUT", file, {"content": "z"})
+    server.call(200, "PATCH", file + "/move?sync=true", {"dest_path": "e.md"})
+    server.call(200, "GET", files + "?kind=all&limit=2")
+    folders = server.call(200, "GET", files + "?kind=folder")["files"]
+    inside = next(it["id"] for it in folders if it["path"] == "a")
+    server.call(409, "GET", f"{files}/{inside}/content")
+    server.call(202, "PATCH", f"{files}/{inside}/move", {"dest_path": "f"})
+    server.call(200, "DELETE", f"{files}/{inside}?sync=true", {})
+    server.call(202, "DELETE", file)
+    server.call(404, "DELETE", files + "/999")
+    server.call(400, "DELETE", file + "?timeout=1")
+    server.call(200, "POST", "/notebooks/notes/rescan")
+    server.call(200, "POST", "/events/commit?notebook=notes&sync=true")
+    server.call(202, "POST", "/events/commit?notebook=notes", {})
+    server.call(404, "POST", "/events/commit?notebook=none")
+    server.call(200, "GET", "/notebooks/notes/commits?limit=5")
+    server.call(200, "GET", "/notebooks/notes")
+    server.call(200, "GET", "/metrics")
 
 
 def main():

@@ -75,9 +75,10 @@ TEST_F(ServeTest, LogsItsVersionSettingsStoreAndAddresses) {
   EXPECT_THAT(log, HasSubstr(" info msg=starting version="));
   EXPECT_THAT(
       log,
-      HasSubstr(" info msg=settings listen=127.0.0.1:0 allow_remote=false "
-                "store=sqlite:eventq.db migrate=false retry_delay=5m lease=1m max_retries=3 max_attempts=20 "
-                "archive_dir=\"\" stale_after=30s start_within=5m\n"));
+      HasSubstr(
+          " info msg=settings listen=127.0.0.1:0 allow_remote=false "
+          "store=sqlite:eventq.db migrate=false retry_delay=5m lease=1m max_retries=3 max_attempts=20 "
+          "archive_dir=\"\" stale_after=30s start_within=5m notebooks.allow=\"\" notebooks.state=\"\"\n"));
   EXPECT_THAT(log, HasSubstr(" path=" + server_.file("eventq.db") + "\n"));
   EXPECT_THAT(log, HasSubstr(" info msg=listening address=127.0.0.1:" + port +
                              " dashboard=http://127.0.0.1:" + port + "/ store=sqlite:eventq.db\n"));

@@ -74,12 +74,18 @@ TEST(CommandLine, HasAFlagForEachSetting) {
                                             "3s",
                                             "--start-within",
                                             "4s",
+                                            "--notebooks-allow",
+                                            "a",
+                                            "--notebooks-allow=b",
+                                            "--notebooks-state",
+                                            "known",
                                             "--config",
                                             "a.toml"});
 
   EXPECT_THAT(command.flags.values,
               ElementsAre(Pair("allow_remote", "true"), Pair("archive_dir", "old"), Pair("lease", "2s"),
                           Pair("listen", "[::1]:80"), Pair("max_attempts", "x"), Pair("max_retries", "-1"),
+                          Pair("notebooks.allow", std::string("a\0b", 3)), Pair("notebooks.state", "known"),
                           Pair("retry_delay", "1s"), Pair("stale_after", "3s"), Pair("start_within", "4s"),
                           Pair("store", "sqlite:a b.db")));
   EXPECT_THAT(command.flags.config, Optional(std::string("a.toml")));

@@ -64,15 +64,30 @@ bool same_kind(Setting::Kind wanted, TomlEntry::Kind found) {
   return false;
 }
 
+// As Setting::name has it.
+std::string key_of(const TomlEntry& entry) {
+  std::string key = entry.path.front();
+  for (std::size_t i = 1; i < entry.path.size(); ++i) key += "." + entry.path[i];
+  return key;
+}
+
+bool is_table_of_settings(const TomlEntry& entry) {
+  const std::string beginning = key_of(entry) + ".";
+  const auto settings = all_settings();
+  return entry.kind == TomlEntry::Kind::table &&
+         std::any_of(settings.begin(), settings.end(),
+                     [&](const Setting& setting) { return setting.name.starts_with(beginning); });
+}
+
 Result<void> apply_file(Config& config, const std::string& path) {
   const auto entries = read_toml_file(path);
   if (!entries) return entries.error();
   auto keys = names_of([](const Setting& setting) { return std::string(setting.name); });
   keys.emplace_back(kQueuesTable);
   for (const TomlEntry& entry : *entries) {
-    // A table comes before its members: the only one there may be is that of the queues.
-    const std::string& key = entry.path.front();
-    if (key == kQueuesTable) continue;
+    // A table comes before its members.
+    if (entry.path.front() == kQueuesTable || is_table_of_settings(entry)) continue;
+    const std::string key = key_of(entry);
     std::string origin = path + ":" + std::to_string(entry.line);
     const auto found = std::find(keys.begin(), keys.end(), key);
     if (found == keys.end()) {
@@ -131,6 +146,14 @@ Result<void> check_stores(const Config& config) {
                "only postgres:// URLs.");
 }
 
+Result<void> check_notebooks(const Config& config) {
+  if (config.settings.notebooks_allow.empty() || config.settings.stores.size() == 1) return {};
+  return fault(
+      origin_of(config, "notebooks.allow"),
+      "notebooks need one store: the order of their changes holds within one database only. Give one "
+      "--store, or leave notebooks to another server.");
+}
+
 Result<void> check_reach(const Config& config) {
   const Settings& settings = config.settings;
   if (settings.allow_remote || is_loopback(settings.listen)) return {};
@@ -172,6 +195,7 @@ Result<Config> load_config(const Flags& flags, const Variables& variables) {
   if (auto applied = apply_variables(config, variables); !applied) return applied.error();
   if (auto applied = apply_flags(config, flags); !applied) return applied.error();
   if (auto checked = check_stores(config); !checked) return checked.error();
+  if (auto checked = check_notebooks(config); !checked) return checked.error();
   if (auto checked = check_reach(config); !checked) return checked.error();
   return config;
 }

@@ -60,6 +60,8 @@ TEST_F(ConfigTest, HasDefaults) {
   EXPECT_EQ(settings.queue.archive_dir, "");
   EXPECT_EQ(settings.queue.stale_after, 30s);
   EXPECT_EQ(settings.queue.start_within, 5min);
+  EXPECT_THAT(settings.notebooks_allow, testing::IsEmpty());
+  EXPECT_EQ(settings.notebooks_state, "");
   EXPECT_THAT(settings.queue.queues, testing::IsEmpty());
 }
 
@@ -78,7 +80,10 @@ TEST_F(ConfigTest, ReadsEverySettingFromAFile) {
       "stale_after = \"10s\"\n"
       "start_within = \"1m\"\n"
       "[queues.mail]\n"
-      "maxRetries = 7\n");
+      "maxRetries = 7\n"
+      "[notebooks]\n"
+      "allow = [\"notes\", \"/srv/b c\"]\n"
+      "state = \"known\"\n");
 
   ASSERT_TRUE(config) << complaint(config);
   const Settings& settings = config->settings;
@@ -94,6 +99,8 @@ TEST_F(ConfigTest, ReadsEverySettingFromAFile) {
   EXPECT_EQ(settings.queue.stale_after, 10s);
   EXPECT_EQ(settings.queue.start_within, 1min);
   EXPECT_THAT(settings.queue.queues, ElementsAre(testing::Pair("mail", QueueConfig{.max_retries = 7})));
+  EXPECT_THAT(settings.notebooks_allow, ElementsAre("notes", "/srv/b c"));
+  EXPECT_EQ(settings.notebooks_state, "known");
 }
 
 TEST_F(ConfigTest, PrefersFlagsToVariablesToTheFileToDefaults) {
@@ -204,6 +211,20 @@ TEST_F(ConfigTest, NamesTheLineAndWhatWouldBeRightInAFile) {
            Case{"stale_after = \"0s\"\n", "eventq.toml:1: stale_after must be from 1ms to 365d."},
            Case{"start_within = \"366d\"\n", "eventq.toml:1: start_within must be from 1ms to 365d."},
            Case{"[queus.mail]\n", "eventq.toml:1: there is no setting \"queus\"; did you mean queues?"},
+           Case{"[notebooks]\nallowed = [\"a\"]\n",
+                "eventq.toml:2: there is no setting \"notebooks.allowed\"; did you mean notebooks.allow?"},
+           Case{"[notebooks]\nallow = 3\n",
+                "eventq.toml:2: notebooks.allow must be the path of a folder, or an array of them, such as "
+                "[], not 3."},
+           Case{"notebooks.allow = [\"\", \"a\"]\n",
+                "eventq.toml:1: notebooks.allow must be the path of a folder, or an array of them, such as "
+                "[], not an array."},
+           Case{"notebooks.state = \"a\\nb\"\n",
+                "eventq.toml:1: notebooks.state must be a path on one line, or empty, such as \"\", not "
+                "\"a\\u000Ab\"."},
+           Case{"store = [\"postgres://a/1\", \"postgres://a/2\"]\n[notebooks]\nallow = \"notes\"\n",
+                "eventq.toml:3: notebooks need one store: the order of their changes holds within one "
+                "database only. Give one --store, or leave notebooks to another server."},
            Case{"queues.mail.maxRetries = -1\nlease = \"1m\"\n",
                 "eventq.toml:1: queue \"mail\": maxRetries is -1; it must be from 0 to 1000."},
            Case{"listen = \"0.0.0.0:1\"\n",
@@ -335,7 +356,33 @@ TEST_F(ConfigTest, PrintsDefaultsAsAFile) {
       "# How long a worker may be silent before it is shown as stale.\n"
       "stale_after = \"30s\"  # default\n"
       "# How long a worker may hold events without starting one before it is shown as stale.\n"
-      "start_within = \"5m\"  # default\n");
+      "start_within = \"5m\"  # default\n"
+      "# Folders in which notebooks may lie, given several times; there are no notebooks when there is "
+      "none.\n"
+      "notebooks.allow = []  # default\n"
+      "# The file of what is known of notebooks; FILE.notebooks beside sqlite:FILE, else eventq.notebooks, "
+      "when empty.\n"
+      "notebooks.state = \"\"  # default\n");
+}
+
+TEST_F(ConfigTest, KeepsWhatIsKnownOfNotebooksBesideTheStore) {
+  Settings settings;
+  EXPECT_EQ(notebooks_state_file(settings), "eventq.db.notebooks");
+  settings.stores = {"sqlite:/var/lib/eventq/a.db"};
+  EXPECT_EQ(notebooks_state_file(settings), "/var/lib/eventq/a.db.notebooks");
+  settings.stores = {"postgres://db/eventq"};
+  EXPECT_EQ(notebooks_state_file(settings), "eventq.notebooks");
+  settings.notebooks_state = "known";
+  EXPECT_EQ(notebooks_state_file(settings), "known");
+}
+
+TEST_F(ConfigTest, SwitchesNotebooksOffWithAnEmptyValue) {
+  variables_["EVENTQ_NOTEBOOKS_ALLOW"] = "";
+
+  const auto config = load_file("[notebooks]\nallow = [\"notes\"]\n");
+
+  ASSERT_TRUE(config) << complaint(config);
+  EXPECT_THAT(config->settings.notebooks_allow, testing::IsEmpty());
 }
 
 TEST_F(ConfigTest, PrintsTheSettingsOfQueuesBehindTheOthers) {
@@ -374,7 +421,9 @@ TEST_F(ConfigTest, ReadsBackWhatItPrints) {
                                {"max_attempts", "1000000"},
                                {"archive_dir", "/a \"b\""},
                                {"stale_after", "1ms"},
-                               {"start_within", "365d"}}};
+                               {"start_within", "365d"},
+                               {"notebooks.allow", std::string("a\0b \"c\"", 7)},
+                               {"notebooks.state", "known"}}};
   flags_ = flags;
   const auto printed = load_file("[queues.\"a/b\"]\nmaxRetries = 7\nretry.jitter = 0.2\n[queues.c]\n");
   ASSERT_TRUE(printed) << complaint(printed);

@@ -9,6 +9,7 @@
 #include <cstddef>
 #include <filesystem>
 #include <iostream>
+#include <memory>
 #include <string>
 #include <string_view>
 #include <system_error>
@@ -23,6 +24,8 @@
 #include "http/server.h"
 #include "http/service.h"
 #include "model/policy.h"
+#include "notebook/api.h"
+#include "notebook/notebooks.h"
 #include "queue/engine.h"
 #include "store/postgres/connection.h"
 #include "store/postgres/migrate.h"
@@ -36,8 +39,10 @@ namespace {
 constexpr std::chrono::seconds kDrainTime{8};
 static_assert(kDrainTime < std::chrono::seconds(10));
 
-// Descriptors that are not connections: the store's files, the listener, epoll, stderr.
+// Descriptors that are not connections: the store's files, the listener, epoll, stderr; and those of
+// notebooks, some ten each.
 constexpr std::size_t kDescriptorsBesideConnections = 64;
+constexpr std::size_t kDescriptorsOfNotebooks = 512;
 
 ExitCode fail(const std::string& message) {
   std::cerr << "eventq: " << message << '\n';
@@ -112,44 +117,72 @@ std::string with_origin(const Config& config, const Error& error) {
   return is_setting ? origin + ": " + error.message : error.message;
 }
 
-// Order matters: no new requests; an answer for those who wait; time for the
-// answers to leave; then the engine, whose last answers still need the server's threads.
-void stop_serving(http::Server& server, Engine& engine, const Logger& log) {
+using NotebooksPtr = std::unique_ptr<notebook::Notebooks>;
+
+// Null when they are not switched on.
+Result<NotebooksPtr> open_notebooks(Engine& engine, const Settings& settings, mode_t mask,
+                                    const Logger& log) {
+  if (settings.notebooks_allow.empty()) return NotebooksPtr();
+  return notebook::Notebooks::open(engine, {.state = notebooks_state_file(settings),
+                                            .allow = settings.notebooks_allow,
+                                            .mask = mask,
+                                            .logger = log,
+                                            .clock = nullptr});
+}
+
+// What is left for connections, of all the descriptors there may be.
+Result<std::size_t> room_for_connections(const Settings& settings) {
+  const std::size_t descriptors = raise_descriptor_limit();
+  const std::size_t others =
+      kDescriptorsBesideConnections + (settings.notebooks_allow.empty() ? 0 : kDescriptorsOfNotebooks);
+  const std::size_t needed = others + kDescriptorsBesideConnections;
+  if (descriptors >= needed) return descriptors - others;
+  return Error{ErrorCode::unavailable,
+               "the limit on open files is " + std::to_string(descriptors) + "; at least " +
+                   std::to_string(needed) + " are needed (ulimit -n).",
+               ""};
+}
+
+// Order matters: no new requests; the last changes and commits of notebooks; an answer for those who wait;
+// time for the answers to leave; then the engine, whose last answers still need the server's threads.
+void stop_serving(http::Server& server, notebook::Notebooks* notebooks, Engine& engine, const Logger& log) {
   server.close_listener();
+  if (notebooks) notebooks->stop();
   engine.dismiss_waiters();
   if (!server.drain(kDrainTime)) log(LogLevel::warning, LogLine("some requests are left unanswered").str());
   engine.stop();
   server.stop();
 }
 
-ExitCode serve_until_signal(const ServeRequest& request, const Config& config, const Logger& log) {
+// `mask` is the umask of what is written for others than the server.
+ExitCode serve_until_signal(const ServeRequest& request, const Config& config, mode_t mask,
+                            const Logger& log) {
   StopSignals stop_signals;
   const Settings& settings = config.settings;
   Options options = settings.queue;
   options.logger = log;
 
   sqlite::tune_process();
-  // Destroyed in the reverse order: the server calls the service, the service the engine. The
-  // engine answers into the service, which is why it must have stopped before.
+  // Destroyed in the reverse order: the server calls the service, the service the notebooks and the engine.
+  // Both answer into the service, which is why they must have stopped before.
   if (settings.migrate) {
     if (auto done = migrate_all(settings.stores, log); !done) return fail(with_origin(config, done.error()));
   }
   auto engine = Engine::open(settings.stores, options);
   if (!engine) return fail(with_origin(config, engine.error()));
   for (const std::string& store : settings.stores) log_store(log, store);
+  auto notebooks = open_notebooks(**engine, settings, mask, log);
+  if (!notebooks) return fail(with_origin(config, notebooks.error()));
+  const auto api = *notebooks ? notebook::make_api(**notebooks) : nullptr;
 
   http::ServerOptions server_options{
       .host = settings.listen.host, .port = settings.listen.port, .io_threads = io_threads(), .logger = log};
-  const std::size_t descriptors = raise_descriptor_limit();
-  if (descriptors < 2 * kDescriptorsBesideConnections) {
-    return fail("the limit on open files is " + std::to_string(descriptors) + "; at least " +
-                std::to_string(2 * kDescriptorsBesideConnections) + " are needed (ulimit -n).");
-  }
-  const std::size_t connections = descriptors - kDescriptorsBesideConnections;
-  server_options.connections_max = std::min(server_options.connections_max, connections);
+  const auto connections = room_for_connections(settings);
+  if (!connections) return fail(connections.error().message);
+  server_options.connections_max = std::min(server_options.connections_max, *connections);
   const auto service = http::make_service(**engine, server_options.io_threads, system_clock(),
                                           settings.allow_remote ? http::Hosts::any : http::Hosts::loopback,
-                                          default_policy(options));
+                                          default_policy(options), api.get());
   auto server = http::Server::start(server_options, *service);
   if (!server) return fail(server.error().message);
 
@@ -165,7 +198,7 @@ ExitCode serve_until_signal(const ServeRequest& request, const Config& config, c
   const int signal = stop_signals.wait();
   log(LogLevel::info, LogLine("stopping").add("signal", signal == SIGINT ? "SIGINT" : "SIGTERM").str());
   if (request.on_stopping) request.on_stopping();
-  stop_serving(**server, **engine, log);
+  stop_serving(**server, notebooks->get(), **engine, log);
   log(LogLevel::info, LogLine("stopped").str());
   return ExitCode::done;
 }
@@ -183,13 +216,13 @@ ExitCode serve(const ServeRequest& request) {
   }
 
   // The store's files hold payloads: they are the owner's alone.
-  umask(077);
+  const mode_t mask = umask(077);
   // A client that went away is told by the return of write().
   std::signal(SIGPIPE, SIG_IGN);
 
   log(LogLevel::info, LogLine("starting").add("version", EVENTQ_VERSION).str());
   log_settings(log, *config);
-  return serve_until_signal(request, *config, log);
+  return serve_until_signal(request, *config, mask, log);
 }
 
 }  // namespace eventq::cli

@@ -75,11 +75,21 @@ bool read_stores(std::vector<std::string>& to, std::string_view list) {
   return true;
 }
 
-std::string join_urls(const std::vector<std::string>& urls) {
+// Any number of them, also none.
+bool read_folders(std::vector<std::string>& to, std::string_view list) {
+  std::vector<std::string> folders;
+  for (const std::string& member : list.empty() ? std::vector<std::string>() : split_texts(list)) {
+    if (!read_text(folders.emplace_back(), member)) return false;
+  }
+  to = std::move(folders);
+  return true;
+}
+
+std::string join_texts(const std::vector<std::string>& texts) {
   std::string list;
-  for (const std::string& url : urls) {
+  for (const std::string& text : texts) {
     if (!list.empty()) list += kListEnd;
-    list += url;
+    list += text;
   }
   return list;
 }
@@ -108,7 +118,7 @@ constexpr Setting kSettings[] = {
      "times, each such database is a shard, in order",
      "sqlite:PATH, memory: or postgres://USER@HOST/DB",
      [](Settings& s, Text text) { return read_stores(s.stores, text); },
-     [](const Settings& s) { return without_passwords(join_urls(s.stores)); }},
+     [](const Settings& s) { return without_passwords(join_texts(s.stores)); }},
     {"migrate", Kind::truth, "",
      "Bring PostgreSQL databases to this eventq's schema first; files of SQLite always are", "true or false",
      [](Settings& s, Text text) { return read_truth(s.migrate, text); },
@@ -136,6 +146,17 @@ constexpr Setting kSettings[] = {
      "How long a worker may hold events without starting one before it is shown as stale", kDuration,
      [](Settings& s, Text text) { return read_duration(s.queue.start_within, text); },
      [](const Settings& s) { return format_duration(s.queue.start_within); }},
+    {"notebooks.allow", Kind::list, "PATH",
+     "Folders in which notebooks may lie, given several times; there are no notebooks when there is none",
+     "the path of a folder, or an array of them",
+     [](Settings& s, Text text) { return read_folders(s.notebooks_allow, text); },
+     [](const Settings& s) { return join_texts(s.notebooks_allow); }},
+    {"notebooks.state", Kind::text, "PATH",
+     "The file of what is known of notebooks; FILE.notebooks beside sqlite:FILE, else eventq.notebooks, when "
+     "empty",
+     "a path on one line, or empty",
+     [](Settings& s, Text text) { return read_optional_text(s.notebooks_state, text); },
+     [](const Settings& s) { return s.notebooks_state; }},
 };
 
 }  // namespace
@@ -144,20 +165,34 @@ std::span<const Setting> all_settings() { return kSettings; }
 
 std::string flag_name(const Setting& setting) {
   std::string name = "--" + std::string(setting.name);
-  std::replace(name.begin(), name.end(), '_', '-');
+  std::replace_if(
+      name.begin(), name.end(), [](char c) { return c == '_' || c == '.'; }, '-');
   return name;
 }
 
 std::string variable_name(const Setting& setting) {
   std::string name = "EVENTQ_";
-  for (const char c : setting.name) name += c >= 'a' && c <= 'z' ? static_cast<char>(c - 'a' + 'A') : c;
+  for (const char c : setting.name) {
+    if (c == '.') {
+      name += '_';
+    } else {
+      name += c >= 'a' && c <= 'z' ? static_cast<char>(c - 'a' + 'A') : c;
+    }
+  }
   return name;
+}
+
+std::string notebooks_state_file(const Settings& settings) {
+  constexpr std::string_view kSqlite = "sqlite:";
+  if (!settings.notebooks_state.empty()) return settings.notebooks_state;
+  const std::string& store = settings.stores.front();
+  return (store.starts_with(kSqlite) ? store.substr(kSqlite.size()) : std::string("eventq")) + ".notebooks";
 }
 
 std::string without_passwords(std::string_view list) {
   std::vector<std::string> urls = split_texts(list);
   for (std::string& url : urls) url = postgres::without_password(url);
-  return join_urls(urls);
+  return join_texts(urls);
 }
 
 std::string shown_value(const Setting& setting, const Settings& settings) {
@@ -169,6 +204,7 @@ std::string shown_value(const Setting& setting, const Settings& settings) {
 std::string toml_value(const Setting& setting, const Settings& settings) {
   std::string text = setting.text(settings);
   if (setting.kind == Kind::list) {
+    if (text.empty()) return "[]";
     const auto members = split_texts(text);
     if (members.size() == 1) return toml_string(text);
     std::string array;

@@ -20,6 +20,8 @@ struct Settings {
   bool allow_remote = false;
   std::vector<std::string> stores = {"sqlite:eventq.db"};  // several: shards, in order
   bool migrate = false;
+  std::vector<std::string> notebooks_allow;  // folders; none: there are no notebooks
+  std::string notebooks_state;               // empty: see notebooks_state_file()
   Options queue;
 };
 
@@ -27,7 +29,7 @@ struct Setting {
   // How the value is spelled in TOML.
   enum class Kind : std::uint8_t { text, number, truth, list };  // list: one text, or an array of them
 
-  std::string_view name;  // the key in the file: retry_delay
+  std::string_view name;  // the key in the file: retry_delay; of one in a table: notebooks.allow
   Kind kind;
   std::string_view placeholder;  // its value in --help
   std::string_view help;
@@ -44,8 +46,11 @@ inline constexpr char kListEnd = '\0';
 
 [[nodiscard]] std::span<const Setting> all_settings();
 
-[[nodiscard]] std::string flag_name(const Setting& setting);      // --retry-delay
+[[nodiscard]] std::string flag_name(const Setting& setting);      // --retry-delay, --notebooks-allow
 [[nodiscard]] std::string variable_name(const Setting& setting);  // EVENTQ_RETRY_DELAY
+
+// Where what is known of notebooks is kept: the setting, or beside the store.
+[[nodiscard]] std::string notebooks_state_file(const Settings& settings);
 
 // A list of URLs, for messages and files.
 [[nodiscard]] std::string without_passwords(std::string_view list);

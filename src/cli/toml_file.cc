@@ -49,10 +49,10 @@ TomlEntry to_entry(const toml::key& key, const toml::node& node) {
     entry.shown = "a table";
   } else if (const auto* array = node.as_array()) {
     entry.shown = "an array";
-    if (!array->is_homogeneous(toml::node_type::string)) return entry;
+    if (!array->empty() && !array->is_homogeneous(toml::node_type::string)) return entry;
     entry.kind = TomlEntry::Kind::list;
     for (const toml::node& member : *array) {
-      if (!entry.text.empty()) entry.text += kListEnd;
+      if (&member != &array->front()) entry.text += kListEnd;
       entry.text += member.as_string()->get();
     }
   } else {

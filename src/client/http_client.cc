@@ -53,7 +53,8 @@ Result<std::string> render(const HttpRequest& request, const std::string& host) 
   add("Host", host);
   add("Accept", "application/json");
   for (const auto& [name, value] : request.headers) add(name, value);
-  if (!request.body.empty() || request.method == "POST" || request.method == "PUT") {
+  const bool has_body = request.method == "POST" || request.method == "PUT" || request.method == "PATCH";
+  if (has_body || !request.body.empty()) {
     add("Content-Type", "application/json");
     add("Content-Length", std::to_string(request.body.size()));
   }

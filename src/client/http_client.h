@@ -28,7 +28,7 @@ Result<HttpUrl> parse_url(std::string_view url);
 struct HttpRequest {
   std::string method = "GET";
   std::string target = "/";  // path and query, encoded
-  std::string body;          // sent as JSON when not empty, or when the method is POST or PUT
+  std::string body;          // sent as JSON when not empty, or when the method is POST, PUT or PATCH
   std::vector<std::pair<std::string, std::string>> headers;  // others than the usual
   Millis timeout{30'000};                                    // from the first byte sent to the whole answer
 };

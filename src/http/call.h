@@ -19,6 +19,8 @@
 
 namespace eventq::http {
 
+class Notebooks;
+
 struct Call {
   const Request& request;
   std::string_view path;
@@ -27,8 +29,9 @@ struct Call {
   std::vector<QueryParameter> query;
   std::string request_id;
   // Of the thread, which outlives every call.
-  JsonParser& parser;      // a parsed body ends with the next call
-  const Policy& defaults;  // what a queue's settings are unless it has its own
+  JsonParser& parser;              // a parsed body ends with the next call
+  const Policy& defaults;          // what a queue's settings are unless it has its own
+  Notebooks* notebooks = nullptr;  // null: not switched on
 };
 
 // A claim to be made again and again, and what it takes to be sent as it comes.
@@ -37,9 +40,10 @@ struct Stream {
 };
 
 // A response, or a command whose answer will be made into one, perhaps by way of another command, or
-// a response without an end.
+// a response without an end, or something that others do.
 struct Work;
-using Handled = std::variant<Response, Work, Stream>;
+struct Elsewhere;
+using Handled = std::variant<Response, Work, Stream, Elsewhere>;
 
 struct Work {
   Command command;
@@ -47,6 +51,15 @@ struct Work {
   // `sees_errors`.
   std::function<Handled(Answer&)> render;
   bool sees_errors = false;
+};
+
+// Something that neither the call's thread nor the engine does.
+struct Elsewhere {
+  // To be called once, from any thread, as long as the server is there. Does nothing when the caller has
+  // gone.
+  using Reply = std::function<void(Handled)>;
+  // Called once, on the call's thread; does not wait.
+  std::function<void(Reply)> begin;
 };
 
 using Handler = Handled (*)(Call&);

@@ -6,6 +6,7 @@
 #include <variant>
 
 #include "http/call.h"
+#include "http/notebooks.h"
 
 namespace eventq::http {
 
@@ -62,6 +63,9 @@ Handled list_workers(Call& call);
 Handled list_failures(Call& call);
 Handled redrive_failures(Call& call);
 Handled show_metrics(Call& call);
+
+// handlers_notebooks.cc
+Handled ask_notebooks(Call& call, Notebooks::Action action);
 
 // Shared: the asker wants CloudEvents, one or a batch of them; their content type.
 inline constexpr std::string_view kCloudEvent = "application/cloudevents+json";

@@ -70,7 +70,8 @@ Handled show_metrics(Call& call) {
   if (auto problem = refuse_query(call)) return std::move(*problem);
   Work work;
   work.command.ask = AskMetrics{};
-  work.render = [json = wants_json(call.request.headers.accept)](Answer& answer) {
+  work.render = [json = wants_json(call.request.headers.accept),
+                 notebooks = call.notebooks](Answer& answer) -> Handled {
     const auto& metrics = std::get<Metrics>(answer.told);
     Response response;
     response.headers.emplace_back("Vary", "Accept");
@@ -80,6 +81,7 @@ Handled show_metrics(Call& call) {
     } else {
       response.content_type = wire::kPrometheusType;
       response.body = wire::write_prometheus(metrics, EVENTQ_VERSION);
+      if (notebooks) return notebooks->add_metrics(std::move(response));
     }
     return response;
   };

@@ -15,6 +15,12 @@ using enum Route::Effect;
 using limits::kBatchBody;
 using limits::kOneEventBody;
 
+template <Notebooks::Action action>
+Handled ask(Call& call) {
+  return ask_notebooks(call, action);
+}
+using Of = Notebooks::Action;
+
 constexpr Route kRoutes[] = {
     {"POST", "/events", publish_event, changes, kOneEventBody},
     {"POST", "/events/batch", publish_batch, changes, kBatchBody},
@@ -53,6 +59,19 @@ constexpr Route kRoutes[] = {
     {"GET", "/failures", list_failures, reads, 0},
     {"POST", "/failures/redrive", redrive_failures, changes, kOneEventBody},
     {"GET", "/metrics", show_metrics, reads, 0},
+    {"POST", "/notebooks", ask<Of::add>, changes, kOneEventBody},
+    {"GET", "/notebooks", ask<Of::list>, reads, 0},
+    {"GET", "/notebooks/{name}", ask<Of::show>, reads, 0},
+    {"POST", "/notebooks/{name}/files", ask<Of::create_file>, changes, kOneEventBody},
+    {"GET", "/notebooks/{name}/files", ask<Of::list_files>, reads, 0},
+    {"GET", "/notebooks/{name}/files/{id}", ask<Of::show_file>, reads, 0},
+    {"GET", "/notebooks/{name}/files/{id}/content", ask<Of::read_file>, reads, 0},
+    {"PUT", "/notebooks/{name}/files/{id}", ask<Of::update_file>, changes, kOneEventBody},
+    {"PATCH", "/notebooks/{name}/files/{id}/move", ask<Of::move_file>, changes, kOneEventBody},
+    {"DELETE", "/notebooks/{name}/files/{id}", ask<Of::delete_file>, changes, kOneEventBody},
+    {"GET", "/notebooks/{name}/commits", ask<Of::list_commits>, reads, 0},
+    {"POST", "/notebooks/{name}/rescan", ask<Of::rescan>, changes, kOneEventBody},
+    {"POST", "/events/commit", ask<Of::commit>, changes, kOneEventBody},
     {"GET", "/healthz", show_health, reads, 0},
     {"GET", "/readyz", show_readiness, reads, 0},
     {"GET", "/openapi.json", show_openapi, reads, 0},
@@ -63,38 +82,43 @@ bool is_id(std::string_view text) {
   return !text.empty() && std::all_of(text.begin(), text.end(), [](char c) { return c >= '0' && c <= '9'; });
 }
 
-bool is_segment(std::string_view text) { return !text.empty() && text.find('/') == std::string_view::npos; }
-
 struct Found {
   std::string_view id;
   std::string_view name;
 };
 
-// What stands in `path` for the {id} or {name} of `pattern`, when it fits.
+// What stands in `path` for the {id} and the {name} of `pattern`, when it fits.
 std::optional<Found> fit(std::string_view pattern, std::string_view path) {
-  const std::size_t open = pattern.find('{');
-  if (open == std::string_view::npos) return pattern == path ? std::optional(Found{}) : std::nullopt;
-  const std::size_t close = pattern.find('}');
-  const std::string_view tail = pattern.substr(close + 1);
-  if (!path.starts_with(pattern.substr(0, open))) return std::nullopt;
-  const std::string_view rest = path.substr(open);
-  if (rest.size() <= tail.size() || !rest.ends_with(tail)) return std::nullopt;
-  const std::string_view part = rest.substr(0, rest.size() - tail.size());
-  if (pattern.substr(open, close + 1 - open) == "{id}") {
-    return is_id(part) ? std::optional(Found{.id = part}) : std::nullopt;
+  Found found;
+  while (true) {
+    const std::size_t open = std::min(pattern.find('{'), pattern.size());
+    if (!path.starts_with(pattern.substr(0, open))) return std::nullopt;
+    path.remove_prefix(open);
+    pattern.remove_prefix(open);
+    if (pattern.empty()) return path.empty() ? std::optional(found) : std::nullopt;
+    const bool wants_id = pattern.starts_with("{id}");
+    const std::string_view part = path.substr(0, path.find('/'));
+    if (part.empty() || (wants_id && !is_id(part))) return std::nullopt;
+    (wants_id ? found.id : found.name) = part;
+    path.remove_prefix(part.size());
+    pattern.remove_prefix(pattern.find('}') + 1);
   }
-  return is_segment(part) ? std::optional(Found{.name = part}) : std::nullopt;
 }
 
 // A bit for each method that routes have.
-constexpr std::string_view kMethods[] = {"GET", "POST", "PUT"};
-constexpr std::string_view kAllowed[] = {
-    "", "GET", "POST", "GET, POST", "PUT", "GET, PUT", "POST, PUT", "GET, POST, PUT",
-};
+constexpr std::string_view kMethods[] = {"GET", "POST", "PUT", "PATCH", "DELETE"};
 
 unsigned bit_of(std::string_view method) {
   const auto* found = std::find(std::begin(kMethods), std::end(kMethods), method);
   return 1U << static_cast<unsigned>(found - std::begin(kMethods));
+}
+
+std::string names_of(unsigned methods) {
+  std::string names;
+  for (const std::string_view method : kMethods) {
+    if ((methods & bit_of(method)) != 0) names.append(names.empty() ? "" : ", ").append(method);
+  }
+  return names;
 }
 
 }  // namespace
@@ -108,10 +132,10 @@ Match match(std::string_view method, std::string_view path) {
     if (!found) continue;
     // A HEAD is a GET that sends no body, so it must not take an event.
     const bool head = method == "HEAD" && route.method == "GET" && route.effect == reads;
-    if (route.method == method || head) return {&route, found->id, found->name, route.method};
+    if (route.method == method || head) return {&route, found->id, found->name, {}};
     methods |= bit_of(route.method);
   }
-  return {nullptr, {}, {}, kAllowed[methods]};
+  return {nullptr, {}, {}, names_of(methods)};
 }
 
 }  // namespace eventq::http

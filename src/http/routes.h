@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <span>
+#include <string>
 #include <string_view>
 
 #include "http/call.h"
@@ -13,7 +14,7 @@ namespace eventq::http {
 
 struct Route {
   std::string_view method;
-  // May hold one {id}, which only decimal digits match, or one {name}, which any one segment matches.
+  // May hold one {id}, which only decimal digits match, and one {name}, which any one segment matches.
   std::string_view path;
   Handler handler;
   enum class Effect : std::uint8_t { reads, changes } effect;
@@ -25,8 +26,8 @@ std::span<const Route> routes();
 struct Match {
   const Route* route = nullptr;  // null: no such path, or not with this method
   std::string_view id;
-  std::string_view name;     // as sent
-  std::string_view allowed;  // of a path that is there: its methods, "GET, POST"
+  std::string_view name;  // as sent
+  std::string allowed;    // of a path that is there, but not with this method: its methods, "GET, POST"
 };
 
 Match match(std::string_view method, std::string_view path);

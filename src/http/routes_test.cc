@@ -34,7 +34,22 @@ TEST(Routes, ANameIsOneSegmentAsSent) {
   }
 }
 
+TEST(Routes, APathMayHaveANameAndAnId) {
+  const Match found = match("PATCH", "/notebooks/my%20notes/files/17/move");
+  EXPECT_EQ(path_of(found), "/notebooks/{name}/files/{id}/move");
+  EXPECT_EQ(found.name, "my%20notes");
+  EXPECT_EQ(found.id, "17");
+  EXPECT_EQ(path_of(match("GET", "/notebooks/files/files/1")), "/notebooks/{name}/files/{id}");
+  for (const std::string_view path :
+       {"/notebooks//files/17/move", "/notebooks/a/files//move", "/notebooks/a/files/x/move",
+        "/notebooks/a/files/17/move/", "/notebooks/a/b/files/17/move", "/notebooks/a/files/17"}) {
+    EXPECT_EQ(path_of(match("PATCH", path)), "") << path;
+  }
+}
+
 TEST(Routes, APathThatIsThereNamesItsMethods) {
+  EXPECT_EQ(match("POST", "/notebooks/a/files/17").allowed, "GET, PUT, DELETE");
+  EXPECT_EQ(match("GET", "/notebooks/a/files/17/move").allowed, "PATCH");
   EXPECT_EQ(match("DELETE", "/events").allowed, "GET, POST");
   EXPECT_EQ(match("POST", "/queues/mail").allowed, "GET, PUT");
   EXPECT_EQ(match("GET", "/queues/mail/pause").allowed, "POST");

@@ -78,12 +78,14 @@ void tell_missing(const Answer& answer, Response& response) {
 // One IoThread's share: what it waits for, and where its answers arrive.
 class Desk final : public Sink {
  public:
-  Desk(Engine& engine, const Clock& clock, Hosts hosts, NobodySink& nobody, const Policy& defaults)
+  Desk(Engine& engine, const Clock& clock, Hosts hosts, NobodySink& nobody, const Policy& defaults,
+       Notebooks* notebooks)
       : engine_(engine),
         clock_(clock),
         hosts_(hosts),
         nobody_(nobody),
         defaults_(defaults),
+        notebooks_(notebooks),
         request_ids_(Uuid7Source::from_entropy()) {}
 
   void on_request(IoThread& thread, ExchangeId exchange, const Request& request) {
@@ -97,6 +99,7 @@ class Desk final : public Sink {
   void on_gone(ExchangeId exchange) {
     const auto token = static_cast<std::uint64_t>(exchange);
     if (waiting_.erase(token) + streams_.erase(token) > 0) engine_.forget(*this, token);
+    elsewhere_.erase(token);
   }
 
   // A stream takes more only when its client has been sent what it took before.
@@ -108,8 +111,9 @@ class Desk final : public Sink {
 
   // What takes events must not be given to one who may have left, and nobody is to wait for nobody.
   [[nodiscard]] bool answers_half_closed(ExchangeId exchange) const {
-    const auto found = waiting_.find(static_cast<std::uint64_t>(exchange));
-    return found != waiting_.end() && !found->second.may_wait;
+    const auto token = static_cast<std::uint64_t>(exchange);
+    const auto found = waiting_.find(token);
+    return elsewhere_.contains(token) || (found != waiting_.end() && !found->second.may_wait);
   }
 
   // On an engine's thread.
@@ -130,7 +134,7 @@ class Desk final : public Sink {
   Handled handle(const Request& request, const std::string& request_id) {
     const std::string_view target = request.target;
     const std::size_t question = target.find('?');
-    Call call{request, target.substr(0, question), {}, {}, {}, request_id, parser_, defaults_};
+    Call call{request, target.substr(0, question), {}, {}, {}, request_id, parser_, defaults_, notebooks_};
     if (hosts_ == Hosts::loopback && !is_loopback_name(request.headers.host)) {
       return respond_with(
           problem_of(403, "This server is called localhost, 127.0.0.1 or [::1] in the Host field."),
@@ -160,9 +164,8 @@ class Desk final : public Sink {
                           call.request_id);
     }
     Response response = respond_with(
-        problem_of(405, std::string(call.path) + " takes " + std::string(found.allowed) + " only."),
-        call.request_id);
-    response.headers.emplace_back("Allow", std::string(found.allowed));
+        problem_of(405, std::string(call.path) + " takes " + found.allowed + " only."), call.request_id);
+    response.headers.emplace_back("Allow", found.allowed);
     return response;
   }
 
@@ -182,7 +185,7 @@ class Desk final : public Sink {
     proceed(static_cast<ExchangeId>(token), std::move(handled), std::move(waiting.request_id), answer.claims);
   }
 
-  // Sends the response, begins a stream, or submits the next command of the call.
+  // Sends the response, begins a stream, or takes the next step of the call.
   void proceed(ExchangeId exchange, Handled handled, std::string request_id,
                const std::vector<Claim>& claims) {
     if (auto* response = std::get_if<Response>(&handled)) {
@@ -194,10 +197,27 @@ class Desk final : public Sink {
       if (send(exchange, begin_stream(), request_id)) streams_.emplace(token, std::move(stream->claim));
       return;
     }
+    if (auto* elsewhere = std::get_if<Elsewhere>(&handled)) {
+      elsewhere_.emplace(token, std::move(request_id));
+      elsewhere->begin([this, token](Handled next) {
+        thread_->post([this, token, next = std::make_shared<Handled>(std::move(next))] {
+          come_back(token, std::move(*next));
+        });
+      });
+      return;
+    }
     auto& work = std::get<Work>(handled);
     waiting_.emplace(token, Waiting{std::move(work.render), std::move(request_id), work.sees_errors,
                                     work.command.claim.has_value() || work.command.wait.has_value()});
     engine_.submit(std::move(work.command), *this, token);
+  }
+
+  void come_back(std::uint64_t token, Handled handled) {
+    const auto found = elsewhere_.find(token);
+    if (found == elsewhere_.end()) return;
+    std::string request_id = std::move(found->second);
+    elsewhere_.erase(found);
+    proceed(static_cast<ExchangeId>(token), std::move(handled), std::move(request_id), {});
   }
 
   bool send(ExchangeId exchange, Response response, const std::string& request_id) {
@@ -239,6 +259,7 @@ class Desk final : public Sink {
   const Hosts hosts_;
   NobodySink& nobody_;
   const Policy defaults_;
+  Notebooks* const notebooks_;
   IoThread* thread_ = nullptr;  // set by the first request, before anything can be delivered
 
   // Touched by the IoThread only.
@@ -246,14 +267,15 @@ class Desk final : public Sink {
   JsonParser parser_;
   std::unordered_map<std::uint64_t, Waiting> waiting_;
   std::unordered_map<std::uint64_t, ClaimRequest> streams_;
+  std::unordered_map<std::uint64_t, std::string> elsewhere_;  // their request ids
 };
 
 class EventService final : public Service {
  public:
   EventService(Engine& engine, std::size_t io_threads, const Clock& clock, Hosts hosts,
-               const Policy& defaults) {
+               const Policy& defaults, Notebooks* notebooks) {
     for (std::size_t i = 0; i < io_threads; ++i)
-      desks_.push_back(std::make_unique<Desk>(engine, clock, hosts, nobody_, defaults));
+      desks_.push_back(std::make_unique<Desk>(engine, clock, hosts, nobody_, defaults, notebooks));
   }
 
   std::size_t body_limit(std::string_view method, std::string_view path) const override {
@@ -333,8 +355,8 @@ Response respond_too_late(const std::string& what, Millis timeout, const std::st
 }
 
 std::unique_ptr<Service> make_service(Engine& engine, std::size_t io_threads, const Clock& clock, Hosts hosts,
-                                      const Policy& defaults) {
-  return std::make_unique<EventService>(engine, io_threads, clock, hosts, defaults);
+                                      const Policy& defaults, Notebooks* notebooks) {
+  return std::make_unique<EventService>(engine, io_threads, clock, hosts, defaults, notebooks);
 }
 
 }  // namespace eventq::http

@@ -9,6 +9,7 @@
 #include <memory>
 
 #include "eventq/options.h"
+#include "http/notebooks.h"
 #include "http/server.h"
 #include "model/policy.h"
 #include "queue/engine.h"
@@ -21,8 +22,9 @@ namespace eventq::http {
 enum class Hosts : std::uint8_t { loopback, any };
 
 // `engine` must outlive the service, and be stopped before it ends. `io_threads` as the server's;
-// `defaults` as the engine's: default_policy() of its options.
+// `defaults` as the engine's: default_policy() of its options. `notebooks` (null: there are none) must
+// outlive the service, and reply to nothing any more when the server ends.
 std::unique_ptr<Service> make_service(Engine& engine, std::size_t io_threads, const Clock& clock, Hosts hosts,
-                                      const Policy& defaults);
+                                      const Policy& defaults, Notebooks* notebooks = nullptr);
 
 }  // namespace eventq::http

@@ -2,99 +2,19 @@
 #include "wire/prometheus.h"
 
 #include <algorithm>
-#include <array>
-#include <charconv>
 #include <cstddef>
 #include <cstdint>
-#include <initializer_list>
 #include <optional>
 #include <string>
 #include <vector>
 
 #include "model/names.h"
+#include "wire/prometheus_page.h"
 
 namespace eventq::wire {
 namespace {
 
-struct Label {
-  std::string_view name;
-  std::string_view value;
-};
-
-// Writes families one after the other: what the format asks for is that the samples of one stand together.
-class Page {
- public:
-  explicit Page(std::string& out) : out_(out) {}
-
-  void family(std::string_view name, std::string_view type, std::string_view help) {
-    name_ = name;
-    out_.append("# HELP ").append(name).append(" ").append(help).append("\n");
-    out_.append("# TYPE ").append(name).append(" ").append(type).append("\n");
-  }
-
-  void sample(std::initializer_list<Label> labels, std::int64_t value) {
-    head("", labels, {});
-    out_.append(std::to_string(value)).append("\n");
-  }
-
-  void sample(std::initializer_list<Label> labels, double value) {
-    head("", labels, {});
-    out_.append(text(value)).append("\n");
-  }
-
-  void histogram(std::initializer_list<Label> labels, const Histogram& histogram) {
-    std::int64_t total = 0;
-    for (std::size_t i = 0; i < histogram.counts().size(); ++i) {
-      total += histogram.counts()[i];
-      if (i < histogram.bounds().size()) bucket(labels, text(histogram.bounds()[i]), total);
-    }
-    bucket(labels, "+Inf", total);
-    head("_sum", labels, {});
-    out_.append(text(histogram.sum())).append("\n");
-    head("_count", labels, {});
-    out_.append(std::to_string(total)).append("\n");
-  }
-
- private:
-  void bucket(std::initializer_list<Label> labels, std::string_view bound, std::int64_t count) {
-    head("_bucket", labels, {"le", bound});
-    out_.append(std::to_string(count)).append("\n");
-  }
-
-  // Everything before the value.
-  void head(std::string_view suffix, std::initializer_list<Label> labels, Label last) {
-    out_.append(name_).append(suffix);
-    char separator = '{';
-    for (const Label& label : labels) append(separator, label);
-    if (!last.name.empty()) append(separator, last);
-    if (separator == ',') out_ += '}';
-    out_ += ' ';
-  }
-
-  void append(char& separator, const Label& label) {
-    out_ += separator;
-    separator = ',';
-    out_.append(label.name).append("=\"");
-    for (const char c : label.value) {
-      if (c == '\\' || c == '"') out_ += '\\';
-      if (c == '\n') {
-        out_ += "\\n";
-      } else {
-        out_ += c;
-      }
-    }
-    out_ += '"';
-  }
-
-  static std::string text(double value) {
-    std::array<char, 32> digits{};
-    const auto end = std::to_chars(digits.data(), digits.data() + digits.size(), value).ptr;
-    return {digits.data(), end};
-  }
-
-  std::string& out_;
-  std::string_view name_;
-};
+using Page = PrometheusPage;
 
 struct Counter {
   std::string_view name;

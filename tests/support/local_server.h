@@ -9,6 +9,7 @@
 #include <string>
 
 #include "eventq/options.h"
+#include "http/notebooks.h"
 #include "http/server.h"
 #include "queue/engine.h"
 
@@ -21,7 +22,7 @@ void settle(Engine& engine);
 class LocalServer {
  public:
   // `options` must name a clock. Starts; a store that cannot be opened ends the process.
-  LocalServer(std::string store, Options options);
+  LocalServer(std::string store, Options options, http::Notebooks* notebooks = nullptr);
   ~LocalServer();  // stops
   LocalServer(const LocalServer&) = delete;
   LocalServer& operator=(const LocalServer&) = delete;
@@ -48,6 +49,7 @@ class LocalServer {
   // Set in the constructor, never changed.
   const std::string store_;
   const Options options_;
+  http::Notebooks* const notebooks_;
 
   std::unique_ptr<CountingEngine> engine_;
   std::unique_ptr<http::Service> service_;

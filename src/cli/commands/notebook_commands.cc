@@ -1,0 +1,191 @@
+// notebook_commands.cc: `eventq notebook ...`: add notebooks, look at them, commit, rescan.
+#include <filesystem>
+#include <ostream>
+#include <system_error>
+
+#include "base/json_writer.h"
+#include "base/numbers.h"
+#include "base/utf8.h"
+#include "cli/command_table.h"
+#include "cli/invocation.h"
+#include "cli/record.h"
+#include "cli/settings.h"
+
+namespace eventq::cli {
+namespace {
+
+std::string encoded_notebook(const Invocation& run) {
+  return percent_encode(run.arguments.text_or("NAME", ""));
+}
+
+// Prints what is in the array `name` of the answer to a GET.
+ExitCode list_from(Invocation& run, const std::string& target, std::string_view name,
+                   std::vector<Column> columns) {
+  const Called called = call(run, "GET", target);
+  if (!called) return called.code;
+  JsonParser parser(kAnswerDepth);
+  const auto body = parser.parse(called.body);
+  if (!body) return fail(run, "the server's answer cannot be read: " + body.error().message);
+  RecordPrinter printer(run.out, run.output, std::move(columns));
+  for (const JsonValue& record : elements_at(*body, name)) printer.add(record.raw());
+  printer.finish();
+  return ExitCode::done;
+}
+
+ExitCode print_called(Invocation& run, const Called& called) {
+  if (called) print_record(run.out, run.output, called.body);
+  return called.code;
+}
+
+// {"name", "path", "settings"}; or what is wrong with an argument.
+Result<std::string> notebook_body(const Invocation& run) {
+  const auto wrong = [](std::string message) {
+    return Error{.code = ErrorCode::invalid_argument, .message = std::move(message)};
+  };
+  // The server's folder is another one.
+  std::error_code failed;
+  const auto path = std::filesystem::absolute(run.arguments.text_or("PATH", ""), failed);
+  if (failed) return wrong("PATH: " + failed.message());
+  const std::string name = run.arguments.text_or("NAME", "");
+  if (!valid_utf8(name) || !valid_utf8(path.native())) return wrong("NAME or PATH is not UTF-8");
+  std::string text;
+  JsonWriter json(text);
+  json.begin_object().key("name").string(name);
+  json.key("path").string(path.lexically_normal().native());
+  json.key("settings").begin_object();
+  for (const std::string& setting : run.arguments.texts("SETTING")) {
+    const std::size_t equals = setting.find('=');
+    JsonParser parser;
+    if (equals == std::string::npos || !valid_utf8(setting) || !parser.parse(setting.substr(equals + 1))) {
+      return wrong(toml_string(setting) +
+                   " must be a setting and its number, such as git_commit_interval=10");
+    }
+    std::string member;
+    append_json_string(member, setting.substr(0, equals));
+    json.raw(member + ":" + setting.substr(equals + 1));
+  }
+  json.end_object().end_object();
+  return text;
+}
+
+ExitCode add_notebook(Invocation& run) {
+  const auto body = notebook_body(run);
+  if (!body) return wrong_usage(run, body.error().message);
+  return print_called(run, call(run, "POST", "/notebooks", *body));
+}
+
+ExitCode list_notebooks(Invocation& run) {
+  using Kind = Column::Kind;
+  return list_from(run, "/notebooks", "notebooks",
+                   {{"NOTEBOOK", "name"},
+                    {"FILES", "files", Kind::number},
+                    {"UNCOMMITTED", "uncommitted", Kind::number},
+                    {"LAST COMMIT", "last_commit.at", Kind::time},
+                    {"PATH", "path"},
+                    {"TROUBLE", "trouble"}});
+}
+
+ExitCode show_notebook(Invocation& run) {
+  return print_called(run, call(run, "GET", "/notebooks/" + encoded_notebook(run)));
+}
+
+ExitCode commit_notebook(Invocation& run) {
+  const Called called =
+      call(run, "POST", "/events/commit?sync=true&notebook=" + encoded_notebook(run), {}, Millis{60'000});
+  if (!called) return called.code;
+  print_record(run.out, run.output, called.body);
+  if (called.status != 202) return ExitCode::done;
+  return fail(run, "the commit waits for changes before it; eventq wait ID waits on", ExitCode::timed_out);
+}
+
+ExitCode rescan_notebook(Invocation& run) {
+  return print_called(
+      run, call(run, "POST", "/notebooks/" + encoded_notebook(run) + "/rescan", {}, Millis{600'000}));
+}
+
+ExitCode log_notebook(Invocation& run) {
+  using Kind = Column::Kind;
+  const std::string limit = run.arguments.text_or("--limit", "20");
+  if (!parse_whole<std::int64_t>(limit)) {
+    return wrong_usage(run, "--limit must be a whole number, not " + toml_string(limit));
+  }
+  return list_from(run, "/notebooks/" + encoded_notebook(run) + "/commits?limit=" + limit, "commits",
+                   {{"WHEN", "at", Kind::time},
+                    {"FILES", "files", Kind::number},
+                    {"MESSAGE", "message"},
+                    {"COMMIT", "hash"},
+                    {"EVENTS", "event_ids"}});
+}
+
+Parameter notebook_name() { return {.name = "NAME", .help = "The notebook", .required = true}; }
+
+CommandSpec notebook_command(std::string_view name, std::string_view summary, std::string_view details,
+                             Example example, ExitCode (*run)(Invocation&)) {
+  return {.name = name,
+          .summary = summary,
+          .details = details,
+          .positionals = {notebook_name()},
+          .options = {},
+          .examples = {example},
+          .run = run};
+}
+
+}  // namespace
+
+CommandSpec notebook_add_command() {
+  CommandSpec command = notebook_command(
+      "notebook add", "Make a folder a notebook",
+      "The folder must be there, and lie in one that the server's --notebooks-allow names. It becomes a git "
+      "repository if it is none.",
+      {"eventq notebook add journal ./journal git_commit_interval=10",
+       "Commit what changes every ten seconds"},
+      add_notebook);
+  command.positionals.push_back(
+      {.name = "PATH", .help = "The folder", .completes = Completes::file, .required = true});
+  command.positionals.push_back(
+      {.name = "SETTING", .help = "KEY=VALUE of its settings, see docs/notebooks.md", .many = true});
+  return command;
+}
+
+CommandSpec notebook_ls_command() {
+  return {.name = "notebook ls",
+          .summary = "List the notebooks",
+          .details = "",
+          .positionals = {},
+          .options = {},
+          .examples = {{"eventq notebook ls", "See which there are, and what waits for a commit"}},
+          .run = list_notebooks};
+}
+
+CommandSpec notebook_status_command() {
+  return notebook_command(
+      "notebook status", "Show a notebook and how it goes", "",
+      {"eventq notebook status notes --fields uncommitted,trouble", "See whether all is well"},
+      show_notebook);
+}
+
+CommandSpec notebook_commit_command() {
+  return notebook_command(
+      "notebook commit", "Commit what has changed now",
+      "Waits up to 30 seconds for the changes that were asked for before, and the commit; "
+      "exits with 3 when it is not made by then.",
+      {"eventq notebook commit notes", "Commit before a backup"}, commit_notebook);
+}
+
+CommandSpec notebook_rescan_command() {
+  return notebook_command("notebook rescan", "Look for changes that nobody told of",
+                          "Compares every file with what is known and publishes the differences.",
+                          {"eventq notebook rescan notes", "After a change on a network file system"},
+                          rescan_notebook);
+}
+
+CommandSpec notebook_log_command() {
+  CommandSpec command = notebook_command(
+      "notebook log", "List a notebook's commits with their events", "",
+      {"eventq notebook log notes --limit 3", "See the last three, newest first"}, log_notebook);
+  command.options = {
+      {.name = "--limit", .value = "N", .help = "At most so many, 1 to 1000", .fallback = "20"}};
+  return command;
+}
+
+}  // namespace eventq::cli

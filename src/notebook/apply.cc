@@ -1,0 +1,246 @@
+// apply.cc: plans put down, done, and put down as done. See apply.h.
+#include "notebook/apply.h"
+
+#include <algorithm>
+#include <iterator>
+#include <utility>
+
+#include "notebook/note_path.h"
+
+namespace eventq::notebook {
+namespace {
+
+// From so many on, one sync of everything is cheaper than one each.
+constexpr std::size_t kSyncEach = 3;
+
+Verdict verdict_of(const Error& error, const Part& part) {
+  const bool never = error.code == ErrorCode::not_found || error.code == ErrorCode::conflict ||
+                     error.code == ErrorCode::invalid_argument || error.code == ErrorCode::too_large;
+  const auto& group = part.front().operation.group;
+  std::string message = error.message;
+  if (group)
+    message =
+        "Nothing in " + group->source + " was " + (group->dest.empty() ? "deleted: " : "moved: ") + message;
+  return {never ? Verdict::Kind::never : Verdict::Kind::later, std::move(message)};
+}
+
+}  // namespace
+
+Result<void> Applier::sync_written(const std::vector<Plan>& plans) {
+  std::vector<std::string> written;
+  for (const Plan& plan : plans) {
+    if (!plan.fault) written.insert(written.end(), plan.written.begin(), plan.written.end());
+  }
+  if (written.size() > kSyncEach) return folder_.sync_all();
+  for (const std::string& path : written) {
+    if (auto synced = folder_.sync_file(path); !synced) return synced;
+  }
+  return {};
+}
+
+Result<void> Applier::put_down_steps(const std::vector<Plan>& plans) {
+  std::vector<Step> steps;
+  for (const Plan& plan : plans) {
+    if (!plan.fault) steps.insert(steps.end(), plan.steps.begin(), plan.steps.end());
+  }
+  if (steps.empty()) return {};
+  if (auto synced = sync_written(plans); !synced) return synced;
+  return state_.add_steps(notebook_, steps);
+}
+
+Result<void> Applier::execute(const std::vector<Step>& steps) {
+  for (auto step = steps.begin(); step != steps.end(); ++step) {
+    Result<void> done;
+    switch (step->kind) {
+      case Step::Kind::make_folder:
+        if (const auto made = folder_.make_folder(step->to); !made) done = made.error();
+        break;
+      case Step::Kind::rename: done = folder_.rename(step->from, step->to, Folder::Rename::no_replace); break;
+      case Step::Kind::exchange: done = folder_.rename(step->from, step->to, Folder::Rename::exchange); break;
+      case Step::Kind::remove_folder:
+        if (const auto removed = folder_.remove_empty_folder(step->to); !removed) done = removed.error();
+        break;
+    }
+    if (done) continue;
+    if (auto undone = undo({steps.begin(), step}); !undone) must_recover_ = true;
+    return done;
+  }
+  return {};
+}
+
+// In reverse, as far as it goes. Errors: the first one.
+Result<void> Applier::undo(std::span<const Step> steps) {
+  Result<void> result;
+  for (auto step = steps.rbegin(); step != steps.rend(); ++step) {
+    if (auto undone = undo(*step); !undone && result) result = undone;
+  }
+  return result;
+}
+
+// Only what is still as the step left it: whatever somebody else put there stays. A file that was moved goes
+// back even if somebody has written to it meanwhile.
+Result<void> Applier::undo(const Step& step) {
+  if (step.kind == Step::Kind::make_folder) {
+    const auto removed = folder_.remove_empty_folder(step.to);
+    return removed ? Result<void>() : removed.error();
+  }
+  if (step.kind == Step::Kind::remove_folder) {
+    const auto made = folder_.make_folder(step.to);
+    return made ? Result<void>() : made.error();
+  }
+  const auto there = folder_.look(step.to);
+  if (!there) {
+    const bool is_gone =
+        there.error().code == ErrorCode::not_found || there.error().code == ErrorCode::invalid_argument;
+    return is_gone ? Result<void>() : there.error();
+  }
+  const bool is_moved = step.kind == Step::Kind::rename && !is_within(step.from, kOwnFolder);
+  if (is_moved ? there->inode != step.what.inode : *there != step.what) return {};
+  if (step.kind == Step::Kind::exchange) return folder_.rename(step.to, step.from, Folder::Rename::exchange);
+  auto renamed = folder_.rename(step.to, step.from, Folder::Rename::no_replace);
+  // Somebody has put another file where it was: then it stays where it is.
+  if (!renamed && renamed.error().code == ErrorCode::conflict) return {};
+  return renamed;
+}
+
+Result<void> Applier::sync_folders(const std::vector<Plan>& plans) {
+  std::set<std::string> folders;
+  for (const Plan& plan : plans) {
+    if (plan.fault) continue;
+    for (const Step& step : plan.steps) {
+      for (const std::string* path : {&step.from, &step.to}) {
+        if (!path->empty() && !is_within(*path, kOwnFolder)) folders.emplace(parent_of(*path));
+      }
+    }
+  }
+  if (folders.size() > kSyncEach) return folder_.sync_all();
+  for (const std::string& folder : folders) {
+    auto synced = folder_.sync_folder(folder);
+    // One that was removed: the one it was in is synced.
+    if (!synced && synced.error().code != ErrorCode::not_found) return synced;
+  }
+  return {};
+}
+
+// All that goes first: a row that comes may need the place of one that goes.
+Result<void> Applier::put_down_rows(const std::vector<Plan>& plans) {
+  for (const Plan& plan : plans) {
+    if (plan.fault) continue;
+    for (const FileRow& row : plan.removed) {
+      if (auto removed = state_.remove_file(notebook_, row.id); !removed) return removed;
+    }
+  }
+  for (const Plan& plan : plans) {
+    if (plan.fault) continue;
+    for (const FileRow& row : plan.put) {
+      if (auto put = state_.put_file(notebook_, row); !put) return put.error();
+    }
+  }
+  return {};
+}
+
+Result<void> Applier::put_down_result(const Part& part, const Plan& plan) {
+  for (const PendingChange& change : plan.pending) {
+    if (auto added = state_.add_pending(notebook_, change); !added) return added;
+  }
+  for (const FileEvent& event : part) {
+    if (auto added = state_.add_applied(notebook_, event.id); !added) return added;
+  }
+  return {};
+}
+
+// What is known and what is still to come change together for those who look at both.
+Result<void> Applier::put_down_results(std::span<const Part> parts, const std::vector<Plan>& plans) {
+  const std::scoped_lock lock(live_.mutex);
+  if (auto begun = state_.begin(); !begun) return begun;
+  if (auto put = put_down_rows(plans); !put) return put;
+  for (std::size_t i = 0; i < parts.size(); ++i) {
+    if (plans[i].fault) continue;
+    if (auto put = put_down_result(parts[i], plans[i]); !put) return put;
+  }
+  if (auto cleared = state_.clear_steps(notebook_); !cleared) return cleared;
+  if (auto committed = state_.commit(); !committed) return committed;
+  for (std::size_t i = 0; i < parts.size(); ++i) {
+    if (plans[i].fault) continue;
+    for (const FileEvent& event : parts[i]) live_.events.end(event.id);
+  }
+  return {};
+}
+
+void Applier::clean_up(const std::vector<Plan>& plans) {
+  expected_.clear();
+  if (must_recover_) return;  // what is in our folder is needed for that
+  for (const Plan& plan : plans) {
+    for (const std::string& own : plan.own) (void)folder_.remove_file(own);
+  }
+}
+
+Result<void> Applier::execute_plans(std::vector<Plan>& plans) {
+  for (Plan& plan : plans) {
+    if (plan.fault) continue;
+    for (auto& [path, content] : plan.announced) expected_.announce(path, content);
+    if (auto executed = execute(plan.steps); !executed) plan.fault = executed.error();
+    if (must_recover_) return *plan.fault;
+  }
+  return sync_folders(plans);
+}
+
+Result<std::vector<Verdict>> Applier::apply(std::span<const Part> parts) {
+  if (must_recover_) {
+    if (auto recovered = recover(); !recovered) return recovered.error();
+  }
+  (void)folder_.make_folder(std::string(kOwnFolder));  // whoever cleans up the folder may have removed it
+  std::vector<Plan> plans;
+  for (const Part& part : parts) plans.push_back(plan(part));
+  auto done = put_down_steps(plans);
+  if (done) {
+    done = execute_plans(plans);
+    if (done) done = put_down_results(parts, plans);
+    if (!done) {
+      state_.rollback();
+      must_recover_ = true;
+    }
+  }
+  clean_up(plans);
+  if (!done) {
+    // At once if possible, else before anything else is done.
+    if (must_recover_) (void)recover();
+    return done.error();
+  }
+  std::vector<Verdict> verdicts;
+  for (std::size_t i = 0; i < parts.size(); ++i) {
+    verdicts.push_back(plans[i].fault ? verdict_of(*plans[i].fault, parts[i]) : Verdict{});
+  }
+  return verdicts;
+}
+
+// New content that was put in place and edited since: were its event done again, the edit would be lost.
+Result<void> Applier::keep_edited(const std::vector<Step>& steps) {
+  for (const Step& step : steps) {
+    const auto event = event_of_own(step.from);
+    if (!event) continue;
+    const auto own = folder_.look(step.from);
+    const auto there = folder_.look(step.to);
+    const bool was_done = !own || own->inode != step.what.inode;
+    if (!was_done || (there && *there == step.what)) continue;
+    if (auto added = state_.add_applied(notebook_, *event); !added) return added;
+  }
+  return {};
+}
+
+Result<std::size_t> Applier::recover() {
+  must_recover_ = true;
+  const auto steps = state_.steps(notebook_);
+  if (!steps) return steps.error();
+  if (auto kept = keep_edited(*steps); !kept) return kept.error();
+  if (auto undone = undo(*steps); !undone) return undone.error();
+  if (!steps->empty()) {
+    if (auto synced = folder_.sync_all(); !synced) return synced.error();
+    if (auto cleared = state_.clear_steps(notebook_); !cleared) return cleared.error();
+  }
+  if (auto cleared = folder_.clear_own(); !cleared) return cleared.error();
+  must_recover_ = false;
+  return steps->size();
+}
+
+}  // namespace eventq::notebook

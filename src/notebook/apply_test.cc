@@ -1,0 +1,349 @@
+// apply_test.cc: events as changes of files and of what is known of them: done whole, refused, or undone
+// after a crash.
+#include "notebook/apply.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+#include <map>
+
+#include "base/manual_clock.h"
+#include "notebook/note_path.h"
+#include "support/temporary_directory.h"
+
+namespace eventq::notebook {
+namespace {
+
+using testing::ElementsAre;
+using testing::HasSubstr;
+using testing::IsEmpty;
+using enum Operation::Kind;
+namespace fs = std::filesystem;
+
+constexpr std::string_view kHelloHash = "2cf24dba5fb0a30e26e83b2ac5b9e29e1b161e5c1fa7425e73043362938b9824";
+
+class ApplyTest : public testing::Test {
+ protected:
+  ApplyTest() {
+    fs::create_directory(root_);
+    fs::create_directory(root_ + "/" + std::string(kOwnFolder));
+    NotebookRow row;
+    row.name = "n";
+    row.path = root_;
+    notebook_ = state_.add_notebook(row)->id;
+  }
+
+  static Result<State> opened(const std::string& path) { return State::open(path); }
+
+  void put(const std::string& path, const std::string& content) const {
+    fs::create_directories(fs::path(root_ + "/" + path).parent_path());
+    std::ofstream(root_ + "/" + path) << content;
+  }
+  [[nodiscard]] std::string get(const std::string& path) const {
+    std::ifstream file(root_ + "/" + path);
+    return file ? std::string(std::istreambuf_iterator<char>(file), {}) : "(absent)";
+  }
+  // Everything in the folder, our own files too.
+  [[nodiscard]] std::map<std::string, std::string> all() const {
+    std::map<std::string, std::string> found;
+    for (const auto& entry : fs::recursive_directory_iterator(root_)) {
+      if (entry.is_regular_file()) {
+        const std::string path = fs::relative(entry.path(), root_).string();
+        found[path] = get(path);
+      }
+    }
+    return found;
+  }
+  [[nodiscard]] std::vector<std::string> known() {
+    std::vector<std::string> paths;
+    const auto rows = state_.files(notebook_, State::Which::all, "", 1000);
+    for (const FileRow& row : *rows) paths.push_back(row.path);
+    return paths;
+  }
+  [[nodiscard]] std::vector<std::string> waiting() {
+    std::vector<std::string> paths;
+    const auto changes = state_.pending(notebook_);
+    for (const PendingChange& change : *changes) paths.push_back(change.path);
+    return paths;
+  }
+
+  FileEvent event(Operation operation) {
+    ++last_;
+    return {EventId{last_}, 1, "evt_" + std::to_string(last_), "", std::move(operation)};
+  }
+  Part group(const std::vector<Operation>& operations, const Group& of) {
+    Part part;
+    for (Operation operation : operations) {
+      operation.group = of;
+      part.push_back(event(std::move(operation)));
+      part.back().correlation_id = "c";
+    }
+    return part;
+  }
+  Verdict apply(Part part) {
+    const std::vector<Part> parts = {std::move(part)};
+    auto verdicts = applier_.apply(parts);
+    EXPECT_TRUE(verdicts) << (verdicts ? "" : verdicts.error().message);
+    return verdicts ? verdicts->front() : Verdict{Verdict::Kind::later, verdicts.error().message};
+  }
+  Verdict apply(Operation operation) { return apply(Part{event(std::move(operation))}); }
+
+  const TemporaryDirectory directory_;
+  const std::string root_ = directory_.file("notebook");
+  State state_ = std::move(*State::open(directory_.file("state")));
+  std::int64_t notebook_ = 0;
+  Folder folder_ = std::move(*[this] {
+    fs::create_directory(root_);
+    return Folder::open(root_, 022);
+  }());
+  Expected expected_;
+  ManualClock clock_{TimePoint(std::chrono::seconds(1'700'000'000))};
+  SharedLive live_;
+  Applier applier_{folder_, state_, expected_, live_, 1, clock_};
+  std::int64_t last_ = 0;
+};
+
+TEST_F(ApplyTest, ACreationMakesTheFileItsFoldersAndItsMetadata) {
+  Operation operation{.kind = create, .path = "a/b/note.md", .content = "hello"};
+  operation.metadata.title = "Hello";
+  EXPECT_EQ(apply(operation).kind, Verdict::Kind::done);
+  EXPECT_EQ(all(), (std::map<std::string, std::string>{{"a/b/note.md", "hello"}}));
+  EXPECT_THAT(known(), ElementsAre("a", "a/b", "a/b/note.md"));
+  const auto row = state_.file_at(notebook_, "a/b/note.md");
+  EXPECT_EQ((*row)->hash, kHelloHash);
+  EXPECT_EQ((*row)->state.size, 5);
+  EXPECT_EQ((*row)->content_type, "text/markdown");
+  EXPECT_EQ((*row)->metadata.title, "Hello");
+  EXPECT_THAT(waiting(), ElementsAre("a/b/note.md"));
+  EXPECT_THAT(*state_.applied(notebook_), ElementsAre(EventId{1}));
+}
+
+TEST_F(ApplyTest, ACreationOfWhatIsThereFailsForGoodAndChangesNothing) {
+  put("a", "theirs");
+  const Verdict verdict = apply({.kind = create, .path = "a", .content = "ours"});
+  EXPECT_EQ(verdict.kind, Verdict::Kind::never);
+  EXPECT_THAT(verdict.message, HasSubstr("something at a already"));
+  EXPECT_EQ(all(), (std::map<std::string, std::string>{{"a", "theirs"}}));
+  EXPECT_THAT(known(), IsEmpty());
+  EXPECT_THAT(waiting(), IsEmpty());
+}
+
+TEST_F(ApplyTest, ACreationInAFileFailsForGood) {
+  put("a", "theirs");
+  const Verdict verdict = apply({.kind = create, .path = "a/b", .content = "ours"});
+  EXPECT_EQ(verdict.kind, Verdict::Kind::never);
+  EXPECT_THAT(verdict.message, HasSubstr("a is no folder"));
+}
+
+TEST_F(ApplyTest, AnUpdateKeepsTheIdAndTheModeAndLeavesNothingBehind) {
+  apply({.kind = create, .path = "a", .content = "one"});
+  const auto id = (*state_.file_at(notebook_, "a"))->id;
+  fs::permissions(root_ + "/a", fs::perms::owner_all);
+  EXPECT_EQ(apply({.kind = update, .path = "a", .content = "two"}).kind, Verdict::Kind::done);
+  EXPECT_EQ(all(), (std::map<std::string, std::string>{{"a", "two"}}));
+  EXPECT_EQ((*state_.file_at(notebook_, "a"))->id, id);
+  EXPECT_EQ(fs::status(root_ + "/a").permissions(), fs::perms::owner_all);
+}
+
+TEST_F(ApplyTest, AnUpdateOfMetadataAloneLeavesTheFileAndWaitsForNoCommit) {
+  apply({.kind = create, .path = "a", .content = "one"});
+  Operation operation{.kind = update, .path = "a"};
+  operation.metadata.description = "about";
+  EXPECT_EQ(apply(operation).kind, Verdict::Kind::done);
+  EXPECT_EQ(get("a"), "one");
+  EXPECT_EQ((*state_.file_at(notebook_, "a"))->metadata.description, "about");
+  EXPECT_THAT(waiting(), ElementsAre("a"));  // of the creation
+}
+
+TEST_F(ApplyTest, AnUpdateOfWhatIsNotThereFailsForGood) {
+  EXPECT_EQ(apply({.kind = update, .path = "a", .content = "x"}).kind, Verdict::Kind::never);
+  EXPECT_THAT(all(), IsEmpty());
+}
+
+TEST_F(ApplyTest, AMoveKeepsTheId) {
+  apply({.kind = create, .path = "a", .content = "one"});
+  const auto id = (*state_.file_at(notebook_, "a"))->id;
+  EXPECT_EQ(apply({.kind = move, .path = "b/c", .source = "a"}).kind, Verdict::Kind::done);
+  EXPECT_EQ(all(), (std::map<std::string, std::string>{{"b/c", "one"}}));
+  EXPECT_EQ((*state_.file_at(notebook_, "b/c"))->id, id);
+  EXPECT_THAT(waiting(), ElementsAre("a", "a", "b/c"));
+}
+
+TEST_F(ApplyTest, AMoveOverAFileFailsForGoodAndBothStay) {
+  apply({.kind = create, .path = "a", .content = "one"});
+  put("b", "theirs");
+  EXPECT_EQ(apply({.kind = move, .path = "b", .source = "a"}).kind, Verdict::Kind::never);
+  EXPECT_EQ(all(), (std::map<std::string, std::string>{{"a", "one"}, {"b", "theirs"}}));
+}
+
+TEST_F(ApplyTest, ADeletionTakesFileAndMetadata) {
+  apply({.kind = create, .path = "a", .content = "one"});
+  EXPECT_EQ(apply({.kind = remove, .path = "a"}).kind, Verdict::Kind::done);
+  EXPECT_THAT(all(), IsEmpty());
+  EXPECT_THAT(known(), IsEmpty());
+  EXPECT_EQ(apply({.kind = remove, .path = "a"}).kind, Verdict::Kind::never);
+}
+
+TEST_F(ApplyTest, ADeletionOfWhatSomebodyDeletedAlreadyForgetsIt) {
+  apply({.kind = create, .path = "a", .content = "one"});
+  fs::remove(root_ + "/a");
+  EXPECT_EQ(apply({.kind = remove, .path = "a"}).kind, Verdict::Kind::done);
+  EXPECT_THAT(known(), IsEmpty());
+}
+
+TEST_F(ApplyTest, NothingLeftToDoIsDone) {
+  EXPECT_EQ(apply({.kind = remove, .path = "a", .nothing = true}).kind, Verdict::Kind::done);
+}
+
+TEST_F(ApplyTest, ASyncTakesOverWhatSomebodyElseDid) {
+  put("a", "hello");
+  EXPECT_EQ(apply({.kind = sync, .path = "a", .event = "created"}).kind, Verdict::Kind::done);
+  EXPECT_EQ((*state_.file_at(notebook_, "a"))->hash, kHelloHash);
+  put("a", "hello again");
+  apply({.kind = sync, .path = "a", .event = "modified"});
+  EXPECT_EQ((*state_.file_at(notebook_, "a"))->state.size, 11);
+  fs::remove(root_ + "/a");
+  apply({.kind = sync, .path = "a", .event = "deleted"});
+  EXPECT_THAT(known(), IsEmpty());
+  EXPECT_THAT(waiting(), ElementsAre("a", "a", "a"));
+}
+
+TEST_F(ApplyTest, ASyncOfAFileAsItIsKnownWaitsForNoCommit) {
+  apply({.kind = create, .path = "a", .content = "one"});
+  EXPECT_EQ(apply({.kind = sync, .path = "a", .event = "modified"}).kind, Verdict::Kind::done);
+  EXPECT_THAT(waiting(), ElementsAre("a"));
+}
+
+TEST_F(ApplyTest, ASyncOfARenameKeepsTheIdAndForgetsFoldersThatAreGone) {
+  apply({.kind = create, .path = "a/x", .content = "one"});
+  const auto id = (*state_.file_at(notebook_, "a/x"))->id;
+  fs::rename(root_ + "/a/x", root_ + "/y");
+  fs::remove(root_ + "/a");
+  apply({.kind = sync, .path = "y", .source = "a/x", .event = "moved"});
+  EXPECT_EQ((*state_.file_at(notebook_, "y"))->id, id);
+  EXPECT_THAT(known(), ElementsAre("y"));
+}
+
+TEST_F(ApplyTest, AFolderMovesAsAWholeWithItsIdAndThatOfEmptyOnesInIt) {
+  apply({.kind = create, .path = "a/x", .content = "1"});
+  apply({.kind = create, .path = "a/b/y", .content = "2"});
+  apply({.kind = create, .path = "a/empty", .folder = true});
+  const auto id = (*state_.file_at(notebook_, "a"))->id;
+  const Group of{"a", "c", 2};
+  EXPECT_EQ(apply(group({{.kind = move, .path = "c/b/y", .source = "a/b/y"},
+                         {.kind = move, .path = "c/x", .source = "a/x"}},
+                        of))
+                .kind,
+            Verdict::Kind::done);
+  EXPECT_EQ(all(), (std::map<std::string, std::string>{{"c/b/y", "2"}, {"c/x", "1"}}));
+  EXPECT_THAT(known(), ElementsAre("c", "c/b", "c/b/y", "c/empty", "c/x"));
+  EXPECT_EQ((*state_.file_at(notebook_, "c"))->id, id);
+  EXPECT_FALSE(fs::exists(root_ + "/a"));
+  EXPECT_TRUE(fs::is_directory(root_ + "/c/empty"));
+}
+
+TEST_F(ApplyTest, AFolderMoveThatFailsInTheMiddleLeavesEverythingAsItWas) {
+  apply({.kind = create, .path = "a/1", .content = "1"});
+  apply({.kind = create, .path = "a/2", .content = "2"});
+  const auto rows = known();
+  const auto waited = waiting();
+  // The second name is taken only when the first file is there: it is a folder of that name that is in the
+  // way.
+  const Verdict verdict = apply(group(
+      {{.kind = move, .path = "b/x", .source = "a/1"}, {.kind = move, .path = "b/x/y", .source = "a/2"}},
+      {"a", "b", 2}));
+  EXPECT_NE(verdict.kind, Verdict::Kind::done);
+  EXPECT_EQ(all(), (std::map<std::string, std::string>{{"a/1", "1"}, {"a/2", "2"}}));
+  EXPECT_FALSE(fs::exists(root_ + "/b"));
+  EXPECT_EQ(known(), rows);
+  EXPECT_EQ(waiting(), waited);
+  EXPECT_THAT(*state_.steps(notebook_), IsEmpty());
+}
+
+TEST_F(ApplyTest, OnePartThatFailsDoesNotKeepTheOthersFromBeingDone) {
+  const std::vector<Part> parts = {{event({.kind = create, .path = "a", .content = "1"})},
+                                   {event({.kind = update, .path = "gone", .content = "2"})},
+                                   {event({.kind = create, .path = "b", .content = "3"})}};
+  const auto verdicts = applier_.apply(parts);
+  ASSERT_TRUE(verdicts);
+  EXPECT_EQ((*verdicts)[0].kind, Verdict::Kind::done);
+  EXPECT_EQ((*verdicts)[1].kind, Verdict::Kind::never);
+  EXPECT_EQ((*verdicts)[2].kind, Verdict::Kind::done);
+  EXPECT_EQ(all(), (std::map<std::string, std::string>{{"a", "1"}, {"b", "3"}}));
+}
+
+TEST_F(ApplyTest, StepsThatAreStillPutDownAreUndoneInReverse) {
+  put("a", "old");
+  put("b", "moved");
+  put("deleted", "kept");
+  put(".eventq/new", "new");
+  const FileState fresh = *folder_.look(".eventq/new");
+  const std::vector<Step> steps = {
+      {Step::Kind::exchange, ".eventq/new", "a", fresh},
+      {Step::Kind::make_folder, "", "c", {}},
+      {Step::Kind::rename, "b", "c/b", *folder_.look("b")},
+      {Step::Kind::rename, "deleted", ".eventq/trash", *folder_.look("deleted")},
+      {Step::Kind::rename, "never", "done", fresh},  // the crash came before this one
+  };
+  ASSERT_TRUE(state_.add_steps(notebook_, steps));
+  ASSERT_TRUE(folder_.rename(".eventq/new", "a", Folder::Rename::exchange));
+  ASSERT_TRUE(folder_.make_folder("c"));
+  ASSERT_TRUE(folder_.rename("b", "c/b", Folder::Rename::no_replace));
+  ASSERT_TRUE(folder_.rename("deleted", ".eventq/trash", Folder::Rename::no_replace));
+
+  ASSERT_TRUE(applier_.recover());
+  EXPECT_EQ(all(), (std::map<std::string, std::string>{{"a", "old"}, {"b", "moved"}, {"deleted", "kept"}}));
+  EXPECT_FALSE(fs::exists(root_ + "/c"));
+  EXPECT_THAT(*state_.steps(notebook_), IsEmpty());
+  ASSERT_TRUE(applier_.recover());  // a second crash in the first recovery
+  EXPECT_EQ(get("a"), "old");
+}
+
+TEST_F(ApplyTest, WhatSomebodyElsePutInTheWayOfAnUndoStays) {
+  put("a", "moved");
+  ASSERT_TRUE(state_.add_steps(notebook_, {{Step::Kind::rename, "a", "b", *folder_.look("a")}}));
+  ASSERT_TRUE(folder_.rename("a", "b", Folder::Rename::no_replace));
+  put("new", "put there by somebody else");
+  fs::rename(root_ + "/new", root_ + "/b");
+  ASSERT_TRUE(applier_.recover());
+  EXPECT_EQ(all(), (std::map<std::string, std::string>{{"b", "put there by somebody else"}}));
+}
+
+TEST_F(ApplyTest, AFileThatSomebodyWroteToGoesBackWithItsFolder) {
+  put("a", "moved");
+  ASSERT_TRUE(state_.add_steps(notebook_, {{Step::Kind::rename, "a", "b", *folder_.look("a")}}));
+  ASSERT_TRUE(folder_.rename("a", "b", Folder::Rename::no_replace));
+  put("b", "edited by somebody else");
+  ASSERT_TRUE(applier_.recover());
+  EXPECT_EQ(all(), (std::map<std::string, std::string>{{"a", "edited by somebody else"}}));
+}
+
+TEST_F(ApplyTest, ContentThatSomebodyEditedSinceItWasPutInPlaceCountsAsApplied) {
+  put("a", "old");
+  put(".eventq/event-7", "new");
+  ASSERT_TRUE(state_.add_steps(
+      notebook_, {{Step::Kind::exchange, ".eventq/event-7", "a", *folder_.look(".eventq/event-7")}}));
+  ASSERT_TRUE(folder_.rename(".eventq/event-7", "a", Folder::Rename::exchange));
+  put("a", "edited by somebody else");
+  ASSERT_TRUE(applier_.recover());
+  EXPECT_EQ(all(), (std::map<std::string, std::string>{{"a", "edited by somebody else"}}));
+  EXPECT_THAT(*state_.applied(notebook_), ElementsAre(EventId{7}));
+}
+
+TEST_F(ApplyTest, AFileInALinkedFolderIsRefusedForGood) {
+  fs::create_directory(directory_.file("elsewhere"));
+  fs::create_directory_symlink(directory_.file("elsewhere"), root_ + "/link");
+  EXPECT_EQ(apply({.kind = create, .path = "link/a", .content = "x"}).kind, Verdict::Kind::never);
+  EXPECT_TRUE(fs::is_empty(directory_.file("elsewhere")));
+}
+
+TEST_F(ApplyTest, AfterARunNothingIsExpectedAnyMore) {
+  apply({.kind = create, .path = "a", .content = "hello"});
+  EXPECT_FALSE(expected_.is_announced("a", Expected::Content{5, std::string(kHelloHash)}));
+}
+
+}  // namespace
+}  // namespace eventq::notebook

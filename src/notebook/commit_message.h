@@ -1,0 +1,24 @@
+// commit_message.h: what a batch's commit says, and when it is time for one. Pure.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "notebook/settings.h"
+#include "notebook/state.h"
+
+namespace eventq::notebook {
+
+inline constexpr std::string_view kEventTrailer = "Eventq-Event";
+inline constexpr std::string_view kCorrelationTrailer = "Eventq-Correlation";
+
+// "Update PATH" or "Batch update: N files", an empty line, and a trailer for each event and each correlation
+// id, each once, in the order of the changes. REQUIRES: there are changes.
+std::string commit_message(const std::vector<PendingChange>& changes);
+
+// The paths, each once, sorted.
+std::vector<std::string> paths_of(const std::vector<PendingChange>& changes);
+
+bool is_time_to_commit(const State::Waiting& waiting, const Settings& settings, TimePoint now);
+
+}  // namespace eventq::notebook

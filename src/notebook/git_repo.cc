@@ -1,0 +1,519 @@
+// git_repo.cc: see git_repo.h.
+#include "notebook/git_repo.h"
+
+#include <fcntl.h>
+#include <sys/stat.h>
+
+#include <array>
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+#include <string_view>
+#include <system_error>
+#include <utility>
+
+#include "notebook/git_index.h"
+#include "notebook/git_support.h"
+#include "notebook/note_path.h"
+
+namespace eventq::notebook {
+
+struct GitRepo::Parts {
+  git::Repository repo;
+  Descriptor disk;  // the folder of its objects, to sync what it lies on
+  Unstaged behind;  // paths that changed while the index could not follow
+  Stamp stale_lock;
+
+  Result<void> sync() const;
+  // Nothing: HEAD moved meanwhile, or somebody else is just moving it.
+  Result<std::optional<GitCommit>> try_commit(const Folder& folder, const std::vector<std::string>& paths,
+                                              const std::string& message, TimePoint now,
+                                              const KnownFiles& known);
+};
+
+namespace {
+
+constexpr int kAttempts = 10;
+constexpr int kTrailerCommits = 50;
+constexpr std::size_t kCacheBytes = 16U << 20U;  // of trees and commits, for all repositories together
+constexpr std::size_t kPiece = 64U << 10U;
+
+// Once, and never undone: whoever else uses libgit2 in this process does not notice.
+void start_git() {
+  [[maybe_unused]] static const int started = [] {
+    const int users = git_libgit2_init();
+    git_libgit2_opts(GIT_OPT_SET_CACHE_MAX_SIZE, static_cast<ssize_t>(kCacheBytes));
+    git_libgit2_opts(GIT_OPT_SET_OWNER_VALIDATION, 1);
+    // What a tree names was in HEAD's or has just been written: no need to look for each file of a notebook.
+    git_libgit2_opts(GIT_OPT_ENABLE_STRICT_OBJECT_CREATION, 0);
+    return users;
+  }();
+}
+
+int init(git::Repository& repo, const std::string& path) {
+  git_repository_init_options options = GIT_REPOSITORY_INIT_OPTIONS_INIT;
+  options.initial_head = "main";
+  return git_repository_init_ext(repo.out(), path.c_str(), &options);
+}
+
+// Nothing that a new repository would take the place of: no .git, or one whose making was cut short.
+bool has_none(const std::string& path) {
+  struct stat found {};
+  if (::lstat((path + "/.git").c_str(), &found) != 0) return errno == ENOENT;
+  return S_ISDIR(found.st_mode) && ::lstat((path + "/.git/HEAD").c_str(), &found) != 0 && errno == ENOENT;
+}
+
+// Git's own code for it; or, in libgit2 1.5, that the setting which would allow it is not found.
+bool is_anothers(int code) {
+  if (code == GIT_EOWNER) return true;
+  const git_error* last = git_error_last();
+  return code == GIT_ENOTFOUND && last != nullptr && std::strstr(last->message, "safe.directory") != nullptr;
+}
+
+Result<git::Repository> open_or_init(const std::string& path) {
+  git::Repository repo;
+  int done = git_repository_open_ext(repo.out(), path.c_str(), GIT_REPOSITORY_OPEN_NO_SEARCH, nullptr);
+  if (done == GIT_ENOTFOUND && has_none(path)) done = init(repo, path);
+  if (done == 0) return repo;
+  if (is_anothers(done)) {
+    return Error{
+        ErrorCode::unavailable,
+        path + " belongs to another user, and git trusts only its owner. Run as that user, or trust it: " +
+            "git config --global --add safe.directory " + path,
+        "path"};
+  }
+  return git::failure("open a repository in " + path);
+}
+
+// The files of its commits are those of this folder, not of another.
+Result<void> check_worktree(git_repository* repo, const std::string& path) {
+  if (git_repository_is_bare(repo) != 0) {
+    return Error{ErrorCode::conflict,
+                 path + " is a bare repository, which has no files. Name another folder.", "path"};
+  }
+  const std::string files = git_repository_workdir(repo);
+  std::error_code failed;
+  if (std::filesystem::equivalent(files, path, failed)) return {};
+  return Error{ErrorCode::conflict,
+               "The repository in " + path + " keeps the files of " + files +
+                   " (core.worktree in its configuration). Name that folder.",
+               "path"};
+}
+
+// What is on its way in or out of the notebook is nothing for `git add`.
+Result<void> exclude_own_folder(git_repository* repo) {
+  const std::string folder = std::string(git_repository_commondir(repo)) + "info";
+  const std::string line = "/" + std::string(kOwnFolder) + "/";
+  std::error_code failed;
+  std::filesystem::create_directories(folder, failed);
+  std::string text = "\n";
+  {
+    std::ifstream file(folder + "/exclude", std::ios::binary);
+    text.append(std::istreambuf_iterator<char>(file), {});
+  }
+  if (text.find("\n" + line + "\n") != text.npos || text.ends_with("\n" + line)) return {};
+  std::ofstream file(folder + "/exclude", std::ios::binary | std::ios::app);
+  file << (text.ends_with('\n') ? "" : "\n") << line << "\n" << std::flush;
+  if (!file) return git::system_failure("write to " + folder + "/exclude");
+  return {};
+}
+
+// What the user is in the middle of; empty: nothing.
+std::string_view under_way(git_repository* repo) {
+  switch (git_repository_state(repo)) {
+    case GIT_REPOSITORY_STATE_NONE: return "";
+    case GIT_REPOSITORY_STATE_MERGE: return "merge";
+    case GIT_REPOSITORY_STATE_REVERT:
+    case GIT_REPOSITORY_STATE_REVERT_SEQUENCE: return "revert";
+    case GIT_REPOSITORY_STATE_CHERRYPICK:
+    case GIT_REPOSITORY_STATE_CHERRYPICK_SEQUENCE: return "cherry-pick";
+    case GIT_REPOSITORY_STATE_BISECT: return "bisect";
+    case GIT_REPOSITORY_STATE_APPLY_MAILBOX: return "am";
+    default: return "rebase";
+  }
+}
+
+struct Head {
+  std::string name;               // of the reference that a commit moves: a branch, or HEAD itself
+  std::optional<git_oid> commit;  // none: nothing was committed there yet
+};
+
+Result<Head> read_head(git_repository* repo) {
+  Head head{.name = "HEAD"};
+  for (int depth = 0; depth < 5; ++depth) {
+    git::Reference reference;
+    const int found = git_reference_lookup(reference.out(), repo, head.name.c_str());
+    if (found == GIT_ENOTFOUND && depth > 0) return head;
+    if (found != 0) return git::failure("read " + head.name);
+    if (git_reference_type(reference) == GIT_REFERENCE_DIRECT) {
+      head.commit = *git_reference_target(reference);
+      return head;
+    }
+    head.name = git_reference_symbolic_target(reference);
+  }
+  return Error{ErrorCode::unavailable, "Git's HEAD leads through too many references.", ""};
+}
+
+// The commit and, in memory, what is in it; both empty where there is none.
+struct Base {
+  git::Commit commit;
+  git::Index files;
+};
+
+Result<Base> read_base(git_repository* repo, const Head& head) {
+  Base base;
+  if (git_index_new(base.files.out()) != 0) return git::failure("make an index");
+  if (!head.commit) return base;
+  git::Tree tree;
+  if (git_commit_lookup(base.commit.out(), repo, &*head.commit) != 0 ||
+      git_commit_tree(tree.out(), base.commit) != 0 || git_index_read_tree(base.files, tree) != 0) {
+    return git::failure("read the commit of " + head.name);
+  }
+  return base;
+}
+
+Result<std::size_t> read_piece(int file, std::vector<char>& piece, const std::string& path) {
+  ssize_t size = 0;
+  do {
+    size = ::read(file, piece.data(), piece.size());
+  } while (size < 0 && errno == EINTR);
+  if (size < 0) return git::system_failure("read " + path);
+  return static_cast<std::size_t>(size);
+}
+
+// The content as it is, through no filter.
+Result<git_oid> write_blob(git_repository* repo, int file, const std::string& path) {
+  git_oid id;
+  std::vector<char> piece(kPiece);
+  auto size = read_piece(file, piece, path);
+  if (!size) return size.error();
+  // Most notes are one piece, which needs no file on its way.
+  if (*size < kPiece) {
+    if (git_blob_create_from_buffer(&id, repo, piece.data(), *size) != 0)
+      return git::failure("store " + path);
+    return id;
+  }
+  git_writestream* stream = nullptr;
+  if (git_blob_create_from_stream(&stream, repo, nullptr) != 0) return git::failure("store " + path);
+  while (size && *size > 0) {
+    if (stream->write(stream, piece.data(), *size) != 0) {
+      size = git::failure("store " + path);
+    } else {
+      size = read_piece(file, piece, path);
+    }
+  }
+  if (!size) {
+    stream->free(stream);
+    return size.error();
+  }
+  if (git_blob_create_from_stream_commit(&id, stream) != 0) return git::failure("store " + path);
+  return id;
+}
+
+// As `git add` would fill it, so that `git status` need not read the file.
+git_index_entry entry_of(const struct stat& found, const git_oid& id, std::uint32_t mode) {
+  const auto time = [](const timespec& at) {
+    return git_index_time{static_cast<std::int32_t>(at.tv_sec), static_cast<std::uint32_t>(at.tv_nsec)};
+  };
+  git_index_entry entry{};
+  entry.ctime = time(found.st_ctim);
+  entry.mtime = time(found.st_mtim);
+  entry.dev = static_cast<std::uint32_t>(found.st_dev);
+  entry.ino = static_cast<std::uint32_t>(found.st_ino);
+  entry.uid = found.st_uid;
+  entry.gid = found.st_gid;
+  entry.file_size = static_cast<std::uint32_t>(found.st_size);
+  entry.mode = mode;
+  entry.id = id;
+  return entry;
+}
+
+bool trusts_modes(git_config* config) {
+  int trusts = 1;
+  git_config_get_bool(&trusts, config, "core.filemode");  // unset: it does
+  return trusts != 0;
+}
+
+// Where the file system knows no executables, it is what it was.
+std::uint32_t mode_of(const struct stat& found, git_config* config,
+                      const std::optional<git::Recorded>& before) {
+  bool executable = (found.st_mode & S_IXUSR) != 0;
+  if (!trusts_modes(config)) executable = before && before->mode == GIT_FILEMODE_BLOB_EXECUTABLE;
+  return executable ? GIT_FILEMODE_BLOB_EXECUTABLE : GIT_FILEMODE_BLOB;
+}
+
+// In a folder that is a repository of its own, known to this one as a submodule.
+bool is_submodules(git_index* files, const std::string& path) {
+  const auto is_link = [&](const std::string& name) {
+    const auto found = git::recorded(files, name);
+    return found && found->mode == GIT_FILEMODE_COMMIT;
+  };
+  for (const std::string& folder : folders_of(path)) {
+    if (is_link(folder)) return true;
+  }
+  return is_link(path);
+}
+
+// A file as it is to be recorded; none: it is not there.
+Result<std::optional<git_index_entry>> take_file(git_repository* repo, git_config* config, int file,
+                                                 const std::string& path,
+                                                 const std::optional<git::Recorded>& before) {
+  struct stat found {};
+  if (::fstat(file, &found) != 0) return git::system_failure("look at " + path);
+  const auto id = write_blob(repo, file, path);
+  if (!id) return id.error();
+  return std::optional(entry_of(found, *id, mode_of(found, config, before)));
+}
+
+// The user does not want it in the repository; what is there already stays.
+bool is_ignored(git_repository* repo, const std::string& path) {
+  int ignored = 0;
+  return git_ignore_path_is_ignored(&ignored, repo, path.c_str()) == 0 && ignored == 1;
+}
+
+// Makes `files` what is in the folder at these paths; what it said before of those that differ. A link or
+// another thing that is no note's file stays as it is recorded.
+Result<Unstaged> take_paths(git_repository* repo, git_config* config, git_index* files, const Folder& folder,
+                            const std::vector<std::string>& paths, const KnownFiles& known,
+                            std::vector<std::string>& left_out) {
+  Unstaged changed;
+  std::vector<std::pair<std::string, git_index_entry>> present;
+  for (const std::string& path : paths) {
+    auto kind = folder.kind(path);
+    if (!kind) return kind.error();
+    if (*kind == Entry::other || is_submodules(files, path)) continue;
+    const auto expected = known.find(path);
+    const bool is_known = expected != known.end();
+    // Whoever made it a moment ago will be seen to have done so.
+    if (is_known && !expected->second) kind = Entry::absent;
+    const auto is_as_known = [&] {
+      const auto there = folder.look(path);
+      return !is_known || !expected->second || (there && *there == *expected->second);
+    };
+    if (!is_as_known()) {
+      left_out.push_back(path);
+      continue;
+    }
+    const auto before = git::recorded(files, path);
+    std::optional<git_index_entry> entry;
+    if (*kind == Entry::file) {
+      if (!before && is_ignored(repo, path)) continue;
+      const auto file = folder.open_file(path);
+      if (!file && file.error().code == ErrorCode::unavailable) {
+        left_out.push_back(path);
+        continue;
+      }
+      // It may have gone, or have become something else, just now: then that is told, too, and comes again.
+      if (!file && file.error().code != ErrorCode::not_found &&
+          file.error().code != ErrorCode::invalid_argument) {
+        return file.error();
+      }
+      if (file) {
+        auto taken = take_file(repo, config, file->number(), path, before);
+        if (!taken) return taken.error();
+        if (!is_as_known()) {
+          left_out.push_back(path);
+          continue;
+        }
+        entry = *taken;
+      }
+    }
+    if (entry && before == git::Recorded{entry->id, entry->mode}) continue;
+    if (!entry && !before) continue;
+    changed.emplace(path, before);
+    if (entry) {
+      present.emplace_back(path, *entry);
+    } else if (git_index_remove(files, path.c_str(), 0) != 0) {
+      return git::failure("remove " + path);
+    }
+  }
+  // All that goes has gone: a folder that has become a file is no more in its way.
+  for (auto& [path, entry] : present) {
+    entry.path = path.c_str();
+    if (git_index_add(files, &entry) != 0) return git::failure("record " + path);
+  }
+  return changed;
+}
+
+Result<git::Signature> sign(git_config* config, TimePoint now) {
+  const auto text = [&](const char* key, const char* otherwise) {
+    const char* value = nullptr;
+    return git_config_get_string(&value, config, key) == 0 && *value != '\0' ? value : otherwise;
+  };
+  constexpr const char* kName = "eventq";
+  constexpr const char* kMail = "eventq@localhost";
+  const auto seconds = std::chrono::floor<std::chrono::seconds>(now).time_since_epoch().count();
+  git::Signature signature;
+  if (git_signature_new(signature.out(), text("user.name", kName), text("user.email", kMail), seconds, 0) ==
+          0 ||
+      git_signature_new(signature.out(), kName, kMail, seconds, 0) == 0) {  // theirs can be nothing but dots
+    return signature;
+  }
+  return git::failure("sign a commit");
+}
+
+// Locks it, and HEAD, so that no other branch is checked out meanwhile. False: somebody else has one of them.
+Result<bool> lock_head(git_transaction* transaction, const Head& head) {
+  std::vector<std::string> names = {"HEAD"};
+  if (head.name != "HEAD") names.push_back(head.name);
+  for (const std::string& name : names) {
+    const int locked = git_transaction_lock_ref(transaction, name.c_str());
+    if (locked == GIT_ELOCKED) return false;
+    if (locked != 0) return git::failure("lock " + name);
+  }
+  return true;
+}
+
+Result<bool> is_still(git_repository* repo, const Head& head) {
+  const auto now = read_head(repo);
+  if (!now) return now.error();
+  if (now->name != head.name || now->commit.has_value() != head.commit.has_value()) return false;
+  return !head.commit || git_oid_equal(&*now->commit, &*head.commit) != 0;
+}
+
+std::string log_line(const Head& head, const std::string& message) {
+  return (head.commit ? "commit: " : "commit (initial): ") + message.substr(0, message.find('\n'));
+}
+
+// Moves the reference from `head` to `commit`, and the index, if there is one, in the same moment.
+// False: it is not at `head` any more, or locked.
+Result<bool> move_head(git_repository* repo, const Head& head, const git_oid& commit,
+                       const git_signature* signature, const std::string& log,
+                       std::optional<UserIndex>& index) {
+  git::Transaction transaction;
+  if (git_transaction_new(transaction.out(), repo) != 0) return git::failure("begin a transaction");
+  const auto locked = lock_head(transaction, head);
+  if (!locked || !*locked) return locked;
+  const auto still = is_still(repo, head);
+  if (!still || !*still) return still;
+  if (git_transaction_set_target(transaction, head.name.c_str(), &commit, signature, log.c_str()) != 0) {
+    return git::failure("move " + head.name);
+  }
+  // The index first: whoever reads the new HEAD must not find the old index.
+  if (index && !index->exchange()) index.reset();
+  if (git_transaction_commit(transaction) == 0) return true;
+  Error error = git::failure("move " + head.name);
+  if (index) index->exchange();
+  return error;
+}
+
+bool has_trailer(const char* message, const std::string& key, const std::string& value) {
+  git_message_trailer_array found{};
+  if (git_message_trailers(&found, message) != 0) return false;
+  bool has = false;
+  for (std::size_t at = 0; at < found.count; ++at) {
+    has = has || (found.trailers[at].key == key && found.trailers[at].value == value);
+  }
+  git_message_trailer_array_free(&found);
+  return has;
+}
+
+}  // namespace
+
+GitRepo::GitRepo(std::unique_ptr<Parts> parts) : parts_(std::move(parts)) {}
+GitRepo::GitRepo(GitRepo&&) noexcept = default;
+GitRepo::~GitRepo() = default;
+
+Result<GitRepo> GitRepo::open(const std::string& path) {
+  start_git();
+  auto repo = open_or_init(path);
+  if (!repo) return repo.error();
+  if (auto fits = check_worktree(*repo, path); !fits) return fits.error();
+  if (auto excluded = exclude_own_folder(*repo); !excluded) return excluded.error();
+  Descriptor disk(::open(git_repository_commondir(*repo), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+  if (!disk.open()) return git::system_failure("open the repository in " + path);
+  return GitRepo(std::make_unique<Parts>(Parts{std::move(*repo), std::move(disk), {}, {}}));
+}
+
+Result<GitCommit> GitRepo::commit(const Folder& folder, const std::vector<std::string>& paths,
+                                  const std::string& message, TimePoint now, const KnownFiles& known) {
+  for (int attempt = 0; attempt < kAttempts; ++attempt) {
+    auto done = parts_->try_commit(folder, paths, message, now, known);
+    if (!done) return done.error();
+    if (*done) return **done;
+  }
+  return Error{
+      ErrorCode::conflict,
+      "Git's HEAD was moved or locked by somebody else again and again. If nobody is at it, there is " +
+          std::string("a stale .lock file in ") + git_repository_commondir(parts_->repo) + "; remove it.",
+      ""};
+}
+
+Result<void> GitRepo::Parts::sync() const {
+  if (::syncfs(disk.number()) != 0) return git::system_failure("sync its files");
+  return {};
+}
+
+Result<std::optional<GitCommit>> GitRepo::Parts::try_commit(const Folder& folder,
+                                                            const std::vector<std::string>& paths,
+                                                            const std::string& message, TimePoint now,
+                                                            const KnownFiles& known) {
+  if (const auto what = under_way(repo); !what.empty()) {
+    return Error{ErrorCode::conflict,
+                 "A git " + std::string(what) + " is under way here; finish it, or abort it. Changes wait.",
+                 ""};
+  }
+  const auto head = read_head(repo);
+  if (!head) return head.error();
+  auto base = read_base(repo, *head);
+  if (!base) return base.error();
+  git::Config config;
+  if (git_repository_config_snapshot(config.out(), repo) != 0) return git::failure("read its configuration");
+  GitCommit result;
+  const auto changed = take_paths(repo, config, base->files, folder, paths, known, result.left_out);
+  if (!changed) return changed.error();
+  if (changed->empty()) return std::optional(std::move(result));
+
+  const auto signature = sign(config, now);
+  if (!signature) return signature.error();
+  git_oid tree_id;
+  git::Tree tree;
+  if (git_index_write_tree_to(&tree_id, base->files, repo) != 0 ||
+      git_tree_lookup(tree.out(), repo, &tree_id) != 0) {
+    return git::failure("write a tree");
+  }
+  git_oid id;
+  const git_commit* parents[] = {base->commit};
+  if (git_commit_create(&id, repo, nullptr, *signature, *signature, nullptr, message.c_str(), tree,
+                        head->commit ? 1 : 0, parents) != 0) {
+    return git::failure("write a commit");
+  }
+  if (auto synced = sync(); !synced) return synced.error();
+
+  Unstaged unstaged = behind;
+  unstaged.insert(changed->begin(), changed->end());
+  auto index = UserIndex::prepare(git_repository_path(repo), base->files, unstaged, stale_lock);
+  const auto moved = move_head(repo, *head, id, *signature, log_line(*head, message), index);
+  if (!moved) return moved.error();
+  if (!*moved) return std::optional<GitCommit>();
+  behind = index ? Unstaged() : std::move(unstaged);
+  index.reset();
+  if (auto synced = sync(); !synced) return synced.error();
+  result.hash = git_oid_tostr_s(&id);
+  result.files = changed->size();
+  return std::optional(std::move(result));
+}
+
+Result<std::string> GitRepo::find_trailer(const std::string& key, const std::string& value) {
+  const auto head = read_head(parts_->repo);
+  if (!head) return head.error();
+  if (!head->commit) return std::string();
+  git::Walk walk;
+  if (git_revwalk_new(walk.out(), parts_->repo) != 0 || git_revwalk_sorting(walk, GIT_SORT_TIME) != 0 ||
+      git_revwalk_push(walk, &*head->commit) != 0) {
+    return git::failure("read its history");
+  }
+  git_oid id;
+  for (int seen = 0; seen < kTrailerCommits; ++seen) {
+    const int next = git_revwalk_next(&id, walk);
+    if (next == GIT_ITEROVER) break;
+    git::Commit commit;
+    if (next != 0 || git_commit_lookup(commit.out(), parts_->repo, &id) != 0) {
+      return git::failure("read its history");
+    }
+    if (has_trailer(git_commit_message(commit), key, value)) return std::string(git_oid_tostr_s(&id));
+  }
+  return std::string();
+}
+
+}  // namespace eventq::notebook

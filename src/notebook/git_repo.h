@@ -1,0 +1,57 @@
+// git_repo.h: commits of single paths, beside whatever the user does in the same repository.
+//
+// libgit2 in this process: no hook, filter or configured program is run. The tree of a commit is made in
+// memory from that of HEAD and the given paths; HEAD is moved only if it is still where it was, else it is
+// all done again. The entries of those paths in the user's index move with it (git_index.h), where the user
+// has staged nothing else for them; if the index stays locked they follow with a later commit.
+//
+// Threads: a GitRepo belongs to one thread at a time.
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+#include "eventq/clock.h"
+#include "eventq/error.h"
+#include "notebook/folder.h"
+
+namespace eventq::notebook {
+
+struct GitCommit {
+  std::string hash;                   // empty: the files are as HEAD has them, nothing to commit
+  std::size_t files = 0;              // paths that differ from the commit before
+  std::vector<std::string> left_out;  // could not be read, or were not as known
+};
+
+// What files are taken for; without an entry: as they are.
+using KnownFiles = std::unordered_map<std::string, std::optional<FileState>>;
+
+class GitRepo {
+ public:
+  // Makes the folder a repository (branch main) if it is none itself; its parents do not count. kOwnFolder
+  // goes to .git/info/exclude. Errors: unavailable, saying what git makes of it; conflict for a bare one.
+  static Result<GitRepo> open(const std::string& path);
+  GitRepo(GitRepo&&) noexcept;
+  ~GitRepo();
+
+  // Commits these paths as they are in `folder` now: there or not. One that is not as `known` is left out;
+  // one that is known not to be there goes, also if somebody has made it a moment ago. `message` is whole,
+  // with trailers. The author is the user's user.name and user.email, or eventq. On disk when it returns.
+  // Errors: conflict while the user merges, rebases or the like, or when HEAD moves again and again;
+  // unavailable, no_space.
+  Result<GitCommit> commit(const Folder& folder, const std::vector<std::string>& paths,
+                           const std::string& message, TimePoint now, const KnownFiles& known = {});
+
+  // The hash of the commit among HEAD and its last few ancestors that has this trailer; empty when none.
+  Result<std::string> find_trailer(const std::string& key, const std::string& value);
+
+ private:
+  struct Parts;
+  explicit GitRepo(std::unique_ptr<Parts> parts);
+  std::unique_ptr<Parts> parts_;
+};
+
+}  // namespace eventq::notebook

@@ -1,0 +1,732 @@
+// git_repo_test.cc: commits of single paths, looked at with the real git, beside what a user does with it.
+#include "notebook/git_repo.h"
+
+#include <fcntl.h>
+#include <git2.h>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <fstream>
+#include <optional>
+
+#include "support/process.h"
+#include "support/temporary_directory.h"
+
+namespace eventq::notebook {
+namespace {
+
+namespace fs = std::filesystem;
+using testing::ElementsAre;
+using testing::HasSubstr;
+using testing::IsEmpty;
+using testing::Not;
+using testing::StartsWith;
+
+class GitRepoTest : public testing::Test {
+ protected:
+  GitRepoTest() {
+    fs::create_directories(home_);
+    fs::create_directories(path_);
+    git_libgit2_init();
+    for (const int level : {GIT_CONFIG_LEVEL_GLOBAL, GIT_CONFIG_LEVEL_XDG, GIT_CONFIG_LEVEL_SYSTEM}) {
+      git_libgit2_opts(GIT_OPT_SET_SEARCH_PATH, level, home_.c_str());
+    }
+    set_user();
+  }
+  ~GitRepoTest() override { git_libgit2_shutdown(); }
+
+  void set_user() {
+    std::ofstream(home_ + "/.gitconfig") << "[user]\n\tname = Ann\n\temail = ann@example.org\n"
+                                         << "[init]\n\tdefaultBranch = main\n[gc]\n\tauto = 0\n";
+  }
+
+  // What it prints; it must succeed.
+  std::string git(const std::vector<std::string>& arguments) { return git_in(path_, arguments); }
+  std::string git_in(const std::string& folder, const std::vector<std::string>& arguments) {
+    std::vector<std::string> command = {"git"};
+    command.insert(command.end(), arguments.begin(), arguments.end());
+    const Finished done = run(setup(command, folder));
+    EXPECT_EQ(done.exit_code, 0) << testing::PrintToString(arguments) << done.err << done.out;
+    return done.out;
+  }
+  ProcessSetup setup(const std::vector<std::string>& command, const std::string& folder) {
+    // Nor does a git that runs the tests have a say.
+    std::vector<std::string> whole = {"/usr/bin/env",  "-u", "GIT_DIR",       "-u",
+                                      "GIT_WORK_TREE", "-u", "GIT_INDEX_FILE"};
+    whole.insert(whole.end(), command.begin(), command.end());
+    return {.command = whole,
+            .environment = {"HOME=" + home_, "GIT_CONFIG_NOSYSTEM=1", "XDG_CONFIG_HOME=" + home_,
+                            "GIT_EDITOR=true", "GIT_OPTIONAL_LOCKS=0", "LC_ALL=C"},
+            .directory = folder};
+  }
+  std::vector<std::string> lines(const std::string& text) {
+    std::vector<std::string> found;
+    std::istringstream in(text);
+    for (std::string line; std::getline(in, line);) found.push_back(line);
+    return found;
+  }
+  std::vector<std::string> tree(const std::string& commit = "HEAD") {
+    return lines(git({"ls-tree", "-r", "--name-only", commit}));
+  }
+  std::vector<std::string> subjects() { return lines(git({"log", "--format=%s"})); }
+  std::string status() { return git({"status", "--porcelain"}); }
+
+  void write(const std::string& name, const std::string& content) {
+    fs::create_directories(fs::path(path_ + "/" + name).parent_path());
+    std::ofstream(path_ + "/" + name, std::ios::binary | std::ios::trunc) << content;
+  }
+  void remove(const std::string& name) { fs::remove_all(path_ + "/" + name); }
+
+  GitRepo& repo() {
+    if (!repo_) repo_.emplace(must(GitRepo::open(path_)));
+    return *repo_;
+  }
+  Folder& folder() {
+    if (!folder_) folder_.emplace(must(Folder::open(path_, 022)));
+    return *folder_;
+  }
+  Result<GitCommit> try_commit(const std::vector<std::string>& paths, const std::string& message = "ours\n") {
+    return repo().commit(folder(), paths, message, TimePoint(std::chrono::seconds(1'700'000'000)));
+  }
+  GitCommit commit(const std::vector<std::string>& paths, const std::string& message = "ours\n") {
+    return must(try_commit(paths, message));
+  }
+  template <typename T>
+  static T must(Result<T> result) {
+    EXPECT_TRUE(result) << (result ? "" : result.error().message);
+    return std::move(*result);
+  }
+
+  // One after the other, each of a file of its own. Whoever finds a lock, or HEAD moved, tries again.
+  static constexpr int kRaceCommits = 50;
+  void commit_ours() {
+    for (int i = 1; i <= kRaceCommits; ++i) {
+      const std::string name = "ours" + std::to_string(i);
+      write(name, "1");
+      Result<GitCommit> made = try_commit({name}, "ours " + std::to_string(i) + "\n");
+      while (!made && made.error().code == ErrorCode::conflict) {
+        made = try_commit({name}, "ours " + std::to_string(i) + "\n");
+      }
+      ASSERT_TRUE(made) << made.error().message;
+      EXPECT_EQ(made->files, 1U);
+    }
+  }
+  static std::vector<std::string> race_subjects() {
+    std::vector<std::string> subjects = {"first"};
+    for (int i = 1; i <= kRaceCommits; ++i) {
+      subjects.push_back("ours " + std::to_string(i));
+      subjects.push_back("theirs " + std::to_string(i));
+    }
+    return subjects;
+  }
+
+  TemporaryDirectory directory_;
+  const std::string home_ = directory_.file("home");
+  const std::string path_ = directory_.file("notes");
+  std::optional<GitRepo> repo_;
+  std::optional<Folder> folder_;
+};
+
+TEST_F(GitRepoTest, TheFirstCommitIsTheUsersOnMainAndCleanToGit) {
+  write("a.md", "one\n");
+  write("b/c.md", "two\n");
+  write("empty", "");
+  const GitCommit made = commit({"a.md", "b/c.md", "empty"}, "Update\n\nEventq-Event: e1\n");
+  EXPECT_EQ(made.files, 3U);
+  EXPECT_EQ(git({"rev-parse", "refs/heads/main"}), made.hash + "\n");
+  EXPECT_EQ(git({"log", "--format=%an <%ae> %cn %at %s|%(trailers:key=Eventq-Event,valueonly)"}),
+            "Ann <ann@example.org> Ann 1700000000 Update|e1\n\n");
+  EXPECT_THAT(tree(), ElementsAre("a.md", "b/c.md", "empty"));
+  EXPECT_EQ(git({"show", "HEAD:b/c.md"}), "two\n");
+  EXPECT_EQ(status(), "");
+  EXPECT_EQ(git({"diff", "HEAD", "--stat"}), "");
+  git({"fsck", "--strict"});
+  EXPECT_THAT(git({"reflog"}), HasSubstr("commit (initial): Update"));
+}
+
+TEST_F(GitRepoTest, OnlyTheGivenPathsAreCommitted) {
+  write("a", "1");
+  write("b", "1");
+  commit({"a", "b"});
+  write("a", "2");
+  write("b", "2");
+  write("c", "2");
+  EXPECT_EQ(commit({"a"}).files, 1U);
+  EXPECT_EQ(git({"show", "HEAD:b"}), "1");
+  EXPECT_EQ(status(), " M b\n?? c\n");
+}
+
+TEST_F(GitRepoTest, WhatIsAsHeadHasItMakesNoCommit) {
+  EXPECT_EQ(commit({"absent"}).hash, "");
+  write("a", "1");
+  commit({"a"});
+  write("a", "1");
+  const GitCommit none = commit({"a", "never"});
+  EXPECT_EQ(none.hash, "");
+  EXPECT_EQ(none.files, 0U);
+  EXPECT_EQ(subjects().size(), 1U);
+  EXPECT_EQ(commit({}).hash, "");
+}
+
+TEST_F(GitRepoTest, DeletedPathsGoAndFoldersAndFilesTakeEachOthersPlace) {
+  write("gone/x", "1");
+  write("file", "1");
+  write("folder/y", "1");
+  write("folder/z", "1");
+  commit({"gone/x", "file", "folder/y", "folder/z"});
+  remove("gone");
+  remove("file");
+  remove("folder");
+  write("file/in", "2");
+  write("folder", "2");
+  EXPECT_EQ(commit({"file", "file/in", "folder", "folder/y", "folder/z", "gone/x"}).files, 6U);
+  EXPECT_THAT(tree(), ElementsAre("file/in", "folder"));
+  EXPECT_EQ(status(), "");
+  git({"fsck", "--strict"});
+}
+
+TEST_F(GitRepoTest, TheExecutableBitIsCommittedAlone) {
+  write("run.sh", "#!/bin/sh\n");
+  commit({"run.sh"});
+  EXPECT_THAT(git({"ls-tree", "HEAD"}), StartsWith("100644"));
+  fs::permissions(path_ + "/run.sh", fs::perms::owner_exec, fs::perm_options::add);
+  EXPECT_EQ(commit({"run.sh"}).files, 1U);
+  EXPECT_THAT(git({"ls-tree", "HEAD"}), StartsWith("100755"));
+  EXPECT_EQ(status(), "");
+}
+
+TEST_F(GitRepoTest, WhereModesMeanNothingTheyStayAsTheyWere) {
+  write("a", "1");
+  commit({"a"});
+  git({"config", "core.filemode", "false"});
+  write("a", "2");
+  fs::permissions(path_ + "/a", fs::perms::owner_exec, fs::perm_options::add);
+  commit({"a"});
+  EXPECT_THAT(git({"ls-tree", "HEAD"}), StartsWith("100644"));
+}
+
+TEST_F(GitRepoTest, ALinkStaysAsItIsRecorded) {
+  write("a", "1");
+  write("b", "1");
+  commit({"a", "b"});
+  remove("a");
+  fs::create_symlink("b", path_ + "/a");
+  write("b", "2");
+  EXPECT_EQ(commit({"a", "b"}).files, 1U);
+  EXPECT_EQ(git({"show", "HEAD:a"}), "1");
+}
+
+TEST_F(GitRepoTest, ALargeFileComesBackByteForByte) {
+  std::string content;
+  while (content.size() < (3U << 20U))
+    content += std::string("line\r\n\0\xff", 8) + std::to_string(content.size());
+  write("big", content);
+  commit({"big"});
+  git({"reset", "-q", "--hard"});
+  EXPECT_TRUE(git({"cat-file", "blob", "HEAD:big"}) == content);
+}
+
+TEST_F(GitRepoTest, AStagedChangeOfAnotherPathIsLeftAloneAndNotCommitted) {
+  write("a", "1");
+  write("b", "1");
+  commit({"a", "b"});
+  write("b", "staged");
+  write("new", "staged");
+  git({"add", "b", "new"});
+  const std::string staged = git({"ls-files", "--stage", "b", "new"});
+  write("a", "2");
+  commit({"a"});
+  EXPECT_EQ(git({"ls-files", "--stage", "b", "new"}), staged);
+  EXPECT_EQ(status(), "M  b\nA  new\n");
+  EXPECT_EQ(git({"show", "HEAD:b"}), "1");
+  git({"commit", "-q", "-m", "theirs"});
+  EXPECT_EQ(git({"show", "HEAD:a"}), "2");
+  EXPECT_EQ(status(), "");
+}
+
+TEST_F(GitRepoTest, AStagedChangeOfTheSamePathStaysStaged) {
+  write("a", "1");
+  write("gone", "1");
+  commit({"a", "gone"});
+  write("a", "staged");
+  write("new", "staged");
+  git({"add", "a", "new"});
+  git({"rm", "-q", "--cached", "gone"});
+  const std::string staged = git({"ls-files", "--stage"});
+  write("a", "ours");
+  write("new", "ours");
+  write("gone", "ours");
+  EXPECT_EQ(commit({"a", "new", "gone"}).files, 3U);
+  EXPECT_EQ(git({"ls-files", "--stage"}), staged);
+  EXPECT_EQ(git({"show", ":a"}), "staged");
+  EXPECT_EQ(git({"show", "HEAD:a"}), "ours");
+}
+
+TEST_F(GitRepoTest, AStagedFolderIsNotReplacedByAFile) {
+  write("a", "1");
+  commit({"a"});
+  write("x/staged", "1");
+  git({"add", "x/staged"});
+  remove("x");
+  write("x", "ours");
+  commit({"x"});
+  EXPECT_EQ(git({"show", ":x/staged"}), "1");
+  EXPECT_THAT(tree(), ElementsAre("a", "x"));
+}
+
+TEST_F(GitRepoTest, APathInConflictIsLeftInConflict) {
+  write("a", "1\n");
+  commit({"a"});
+  write("a", "stashed\n");
+  git({"stash", "-q"});
+  write("a", "2\n");
+  commit({"a"});
+  const Finished popped = run(setup({"git", "stash", "pop"}, path_));
+  EXPECT_NE(popped.exit_code, 0);
+  const std::string conflict = git({"ls-files", "--unmerged"});
+  EXPECT_THAT(conflict, Not(IsEmpty()));
+  commit({"a"});
+  EXPECT_EQ(git({"ls-files", "--unmerged"}), conflict);
+}
+
+TEST_F(GitRepoTest, AChangeThatGitCouldOverlookIsStillSeen) {
+  write("theirs", "1");
+  write("ours", "1");
+  commit({"theirs", "ours"});
+  // Staged and changed again within one second, with the same size: only the index's own time tells.
+  write("theirs", "2");
+  git({"add", "theirs"});
+  struct stat before {};
+  ASSERT_EQ(::stat((path_ + "/theirs").c_str(), &before), 0);
+  write("theirs", "3");
+  const timespec times[] = {before.st_atim, before.st_mtim};
+  ASSERT_EQ(::utimensat(AT_FDCWD, (path_ + "/theirs").c_str(), times, 0), 0);
+  git({"config", "core.trustctime", "false"});
+  ASSERT_EQ(::utimensat(AT_FDCWD, (path_ + "/.git/index").c_str(), times, 0), 0);
+  ASSERT_EQ(status(), "MM theirs\n");
+  ASSERT_EQ(::utimensat(AT_FDCWD, (path_ + "/.git/index").c_str(), times, 0), 0);
+  write("ours", "2");
+  commit({"ours"});
+  // As if the index had been written a while later.
+  const timespec later[] = {{before.st_mtim.tv_sec + 10, 0}, {before.st_mtim.tv_sec + 10, 0}};
+  ASSERT_EQ(::utimensat(AT_FDCWD, (path_ + "/.git/index").c_str(), later, 0), 0);
+  EXPECT_EQ(status(), "MM theirs\n");
+}
+
+TEST_F(GitRepoTest, AStaleIndexLockStaysAndDoesNotHinder) {
+  write("a", "1");
+  commit({"a"});
+  const std::string lock = path_ + "/.git/index.lock";
+  for (const std::string content : {"", "DIRC half written"}) {
+    std::ofstream(lock) << content;
+    write("a", "2" + content);
+    write("b", "2" + content);
+    EXPECT_EQ(commit({"a", "b"}).files, 2U);
+    EXPECT_TRUE(fs::exists(lock));
+    EXPECT_EQ(fs::file_size(lock), content.size());
+    EXPECT_EQ(git({"show", "HEAD:b"}), "2" + content);
+  }
+  // When it has gone, the index catches up with what it missed.
+  fs::remove(lock);
+  write("c", "3");
+  commit({"c"});
+  EXPECT_EQ(status(), "");
+}
+
+TEST_F(GitRepoTest, ALockOfOurOwnThatWasLeftIsTakenAway) {
+  write("a", "1");
+  commit({"a"});
+  const std::string lock = path_ + "/.git/index.lock";
+  std::ofstream(lock) << "locked by eventq\n";
+  std::ofstream(path_ + "/.git/index.eventq") << "half";
+  std::ofstream(path_ + "/.git/index.eventq.lock") << "half";
+  std::ofstream(path_ + "/.git/index.eventq-lock") << "half";
+  write("a", "2");
+  commit({"a"});
+  EXPECT_FALSE(fs::exists(lock));
+  EXPECT_EQ(status(), "");
+  for (const auto& file : fs::directory_iterator(path_ + "/.git")) {
+    EXPECT_THAT(file.path().filename().string(), Not(StartsWith("index.")));
+  }
+}
+
+TEST_F(GitRepoTest, ABrokenIndexIsLeftAsItIs) {
+  write("a", "1");
+  commit({"a"});
+  std::ofstream(path_ + "/.git/index", std::ios::trunc) << "no index";
+  write("a", "2");
+  EXPECT_EQ(commit({"a"}).files, 1U);
+  EXPECT_EQ(fs::file_size(path_ + "/.git/index"), 8U);
+  EXPECT_FALSE(fs::exists(path_ + "/.git/index.lock"));
+}
+
+TEST_F(GitRepoTest, AHookedUserCommitDoesNotUndoOurs) {
+  write("a", "1");
+  write("b", "1");
+  commit({"a", "b"});
+  // While the user's commit is under way, ours comes first: theirs is refused and keeps what it staged.
+  const std::string go = directory_.file("go");
+  ASSERT_EQ(::mkfifo(go.c_str(), 0600), 0);
+  fs::create_directories(path_ + "/.git/hooks");
+  std::ofstream(path_ + "/.git/hooks/pre-commit")
+      << "#!/bin/sh\necho waiting >&2\nread line < " << go << "\n";
+  fs::permissions(path_ + "/.git/hooks/pre-commit", fs::perms::all);
+  write("b", "2");
+  git({"add", "b"});
+  Process theirs(setup({"git", "commit", "-m", "theirs"}, path_));
+  ASSERT_TRUE(theirs.wait_for_line("waiting", std::chrono::minutes(1)));
+  write("a", "2");
+  commit({"a"});
+  std::ofstream(go) << "go" << std::endl;
+  EXPECT_NE(theirs.wait(std::chrono::minutes(1)), 0);
+  EXPECT_EQ(status(), "M  b\n");
+  git({"commit", "-q", "--no-verify", "-m", "theirs"});
+  EXPECT_EQ(git({"show", "HEAD:a"}), "2");
+  EXPECT_EQ(git({"show", "HEAD:b"}), "2");
+}
+
+TEST_F(GitRepoTest, TheIndexKeepsItsMode) {
+  write("a", "1");
+  commit({"a"});
+  fs::permissions(path_ + "/.git/index", fs::perms(0640));
+  write("a", "2");
+  commit({"a"});
+  EXPECT_EQ(fs::status(path_ + "/.git/index").permissions(), fs::perms(0640));
+}
+
+TEST_F(GitRepoTest, NoHookFilterOrConfiguredProgramIsRun) {
+  git({"init", "-q"});
+  const std::string mark = directory_.file("mark");
+  const std::string program = directory_.file("evil.sh");
+  std::ofstream(program) << "#!/bin/sh\necho \"$0 $*\" >> " << mark << "\ncat\n";
+  fs::permissions(program, fs::perms::all);
+  for (const std::string hook : {"pre-commit", "commit-msg", "prepare-commit-msg", "post-commit",
+                                 "reference-transaction", "post-index-change", "post-checkout"}) {
+    fs::create_directories(path_ + "/.git/hooks");
+    fs::copy_file(program, path_ + "/.git/hooks/" + hook, fs::copy_options::overwrite_existing);
+  }
+  for (const std::string key : {"filter.evil.clean", "filter.evil.smudge", "filter.evil.process",
+                                "core.fsmonitor", "gpg.program", "core.editor", "core.pager"}) {
+    git({"config", key, program});
+    git({"config", "--global", key, program});
+  }
+  git({"config", "commit.gpgSign", "true"});
+  git({"config", "filter.evil.required", "true"});
+  write(".gitattributes", "* filter=evil text eol=crlf ident\n");
+  write("a", "raw $Id$\r\n");
+  fs::remove(mark);
+  commit({".gitattributes", "a"});
+  write("a", "raw again\r\n");
+  commit({"a"});
+  EXPECT_FALSE(fs::exists(mark));
+  EXPECT_EQ(git({"cat-file", "blob", "HEAD:a"}), "raw again\r\n");
+}
+
+TEST_F(GitRepoTest, ADetachedHeadIsMovedItself) {
+  write("a", "1");
+  const GitCommit first = commit({"a"});
+  git({"checkout", "-q", "--detach"});
+  write("a", "2");
+  const GitCommit second = commit({"a"});
+  EXPECT_EQ(git({"rev-parse", "HEAD"}), second.hash + "\n");
+  EXPECT_EQ(git({"rev-parse", "main"}), first.hash + "\n");
+  EXPECT_THAT(git({"status"}), HasSubstr("detached"));
+  EXPECT_EQ(status(), "");
+}
+
+TEST_F(GitRepoTest, AnUnbornBranchIsBornBesideOthers) {
+  write("a", "1");
+  const GitCommit first = commit({"a"});
+  git({"checkout", "-q", "--orphan", "other/branch"});
+  write("b", "1");
+  const GitCommit second = commit({"b"});
+  EXPECT_EQ(git({"rev-parse", "refs/heads/other/branch"}), second.hash + "\n");
+  EXPECT_EQ(git({"rev-list", "--parents", "HEAD"}), second.hash + "\n");
+  EXPECT_EQ(git({"rev-parse", "main"}), first.hash + "\n");
+  EXPECT_THAT(tree(), ElementsAre("b"));
+}
+
+TEST_F(GitRepoTest, OutsideCommitsBranchesAndPackingGoOnBetweenOurs) {
+  write("a", "1");
+  commit({"a"}, "ours 1\n");
+  write("b", "1");
+  git({"add", "b"});
+  git({"commit", "-q", "-m", "theirs 1"});
+  write("a", "2");
+  commit({"a"}, "ours 2\n");
+  git({"gc", "-q", "--prune=now"});
+  git({"pack-refs", "--all"});
+  write("a", "3");
+  commit({"a"}, "ours 3\n");
+  git({"checkout", "-q", "-b", "side"});
+  write("c", "1");
+  commit({"c"}, "ours 4\n");
+  git({"commit", "-q", "--amend", "-m", "theirs 2"});
+  write("c", "2");
+  commit({"c"}, "ours 5\n");
+  EXPECT_THAT(subjects(), ElementsAre("ours 5", "theirs 2", "ours 3", "ours 2", "theirs 1", "ours 1"));
+  EXPECT_EQ(git({"log", "--format=%s", "-1", "main"}), "ours 3\n");
+  EXPECT_EQ(status(), "");
+  git({"fsck", "--strict"});
+}
+
+TEST_F(GitRepoTest, CommitsBesideThoseOfAnotherAreAllInTheHistory) {
+  write("first", "1");
+  commit({"first"}, "first\n");
+  // With an index of its own, from just the commit that it follows.
+  Process other(
+      setup({"/bin/sh", "-c",
+             "export GIT_INDEX_FILE=.git/others; i=0; while [ $i -lt 50 ]; do i=$((i+1));"
+             " until h=$(git rev-parse HEAD) && git read-tree $h &&"
+             " git update-index --add --cacheinfo 100644,$(echo $i | git hash-object -w --stdin),theirs$i &&"
+             " c=$(git commit-tree -p $h -m \"theirs $i\" $(git write-tree)) &&"
+             " git update-ref HEAD $c $h; do :; done; done"},
+            path_));
+  commit_ours();
+  EXPECT_EQ(other.wait(std::chrono::minutes(5)), 0) << other.err();
+  std::vector<std::string> files = {"first"};
+  for (int i = 1; i <= kRaceCommits; ++i) {
+    files.push_back("ours" + std::to_string(i));
+    files.push_back("theirs" + std::to_string(i));
+  }
+  EXPECT_THAT(tree(), testing::UnorderedElementsAreArray(files));
+  EXPECT_THAT(subjects(), testing::UnorderedElementsAreArray(race_subjects()));
+  git({"fsck", "--strict"});
+}
+
+TEST_F(GitRepoTest, CommitsBesideThoseFromTheSameIndexAreAllInTheHistory) {
+  write("first", "1");
+  commit({"first"}, "first\n");
+  Process other(setup({"/bin/sh", "-c",
+                       "i=0; while [ $i -lt 50 ]; do i=$((i+1)); echo $i > theirs$i;"
+                       " until git add theirs$i && git commit -q -m \"theirs $i\"; do :; done; done"},
+                      path_));
+  commit_ours();
+  EXPECT_EQ(other.wait(std::chrono::minutes(5)), 0) << other.err();
+  // What is in them is not looked at: git can put back an index that it read before (git_index.h).
+  EXPECT_THAT(subjects(), testing::UnorderedElementsAreArray(race_subjects()));
+  EXPECT_FALSE(fs::exists(path_ + "/.git/index.lock"));
+  status();
+  git({"fsck", "--strict"});
+}
+
+TEST_F(GitRepoTest, AReferenceThatStaysLockedIsAConflict) {
+  write("a", "1");
+  commit({"a"});
+  write("a", "2");
+  for (const std::string lock : {"HEAD.lock", "refs/heads/main.lock"}) {
+    std::ofstream(path_ + "/.git/" + lock) << "";
+    const auto refused = try_commit({"a"});
+    ASSERT_FALSE(refused);
+    EXPECT_EQ(refused.error().code, ErrorCode::conflict) << refused.error().message;
+    EXPECT_THAT(refused.error().message, HasSubstr(".lock"));
+    EXPECT_FALSE(fs::exists(path_ + "/.git/index.lock"));
+    EXPECT_EQ(status(), " M a\n");
+    EXPECT_TRUE(fs::exists(path_ + "/.git/" + lock));
+    fs::remove(path_ + "/.git/" + lock);
+  }
+  EXPECT_EQ(commit({"a"}).files, 1U);
+}
+
+TEST_F(GitRepoTest, WhileTheUserMergesNothingIsCommitted) {
+  write("a", "1\n");
+  commit({"a"});
+  git({"checkout", "-q", "-b", "side"});
+  write("a", "side\n");
+  git({"commit", "-q", "-a", "-m", "side"});
+  git({"checkout", "-q", "main"});
+  write("a", "main\n");
+  git({"commit", "-q", "-a", "-m", "main"});
+  EXPECT_EQ(run(setup({"git", "merge", "side"}, path_)).exit_code, 1);
+  write("b", "1\n");
+  const auto refused = try_commit({"b"});
+  ASSERT_FALSE(refused);
+  EXPECT_EQ(refused.error().code, ErrorCode::conflict);
+  EXPECT_THAT(refused.error().message, HasSubstr("merge"));
+  write("a", "both\n");
+  git({"commit", "-q", "-a", "-m", "merged"});
+  EXPECT_EQ(commit({"b"}).files, 1U);
+  EXPECT_THAT(subjects(), testing::Contains("merged"));
+  EXPECT_EQ(status(), "");
+}
+
+TEST_F(GitRepoTest, WhileTheUserRebasesNothingIsCommitted) {
+  write("a", "1\n");
+  commit({"a"});
+  git({"checkout", "-q", "-b", "side"});
+  write("a", "side\n");
+  git({"commit", "-q", "-a", "-m", "side"});
+  git({"checkout", "-q", "main"});
+  write("a", "main\n");
+  git({"commit", "-q", "-a", "-m", "main"});
+  EXPECT_NE(run(setup({"git", "rebase", "side"}, path_)).exit_code, 0);
+  write("b", "1\n");
+  const auto refused = try_commit({"b"});
+  ASSERT_FALSE(refused);
+  EXPECT_THAT(refused.error().message, HasSubstr("rebase"));
+  git({"rebase", "--abort"});
+  EXPECT_EQ(commit({"b"}).files, 1U);
+}
+
+TEST_F(GitRepoTest, WithoutAUserTheAuthorIsEventq) {
+  fs::remove(home_ + "/.gitconfig");
+  std::ofstream(home_ + "/.gitconfig") << "[user]\n\tuseConfigOnly = true\n";
+  write("a", "1");
+  commit({"a"});
+  EXPECT_EQ(git({"log", "-1", "--format=%an <%ae> %cn <%ce>"}),
+            "eventq <eventq@localhost> eventq <eventq@localhost>\n");
+  // Found when it is set later; what is no name at all is none.
+  git({"config", "user.name", "Bo"});
+  git({"config", "user.email", "bo@example.org"});
+  write("a", "2");
+  commit({"a"});
+  EXPECT_EQ(git({"log", "-1", "--format=%an <%ae>"}), "Bo <bo@example.org>\n");
+  git({"config", "user.name", "..."});
+  write("a", "3");
+  commit({"a"});
+  EXPECT_EQ(git({"log", "-1", "--format=%an"}), "eventq\n");
+}
+
+TEST_F(GitRepoTest, AFolderInAnotherRepositoryGetsOneOfItsOwn) {
+  git({"init", "-q"});
+  const std::string inner = path_ + "/in/ner";
+  fs::create_directories(inner);
+  std::ofstream(inner + "/a") << "1";
+  GitRepo repo = must(GitRepo::open(inner));
+  Folder folder = must(Folder::open(inner, 022));
+  const GitCommit made = must(repo.commit(folder, {"a"}, "inner\n", TimePoint()));
+  EXPECT_EQ(git_in(inner, {"rev-parse", "HEAD"}), made.hash + "\n");
+  EXPECT_TRUE(fs::exists(inner + "/.git/HEAD"));
+  EXPECT_NE(run(setup({"git", "rev-parse", "--verify", "HEAD"}, path_)).exit_code, 0);
+}
+
+TEST_F(GitRepoTest, AWorktreeHasItsOwnBranchAndIndex) {
+  write("a", "1");
+  const GitCommit first = commit({"a"});
+  const std::string tree = directory_.file("tree");
+  git({"worktree", "add", "-q", "-b", "side", tree});
+  std::ofstream(tree + "/b") << "1";
+  GitRepo repo = must(GitRepo::open(tree));
+  Folder folder = must(Folder::open(tree, 022));
+  const GitCommit made = must(repo.commit(folder, {"b"}, "side\n", TimePoint()));
+  EXPECT_EQ(git({"rev-parse", "side"}), made.hash + "\n");
+  EXPECT_EQ(git({"rev-parse", "main"}), first.hash + "\n");
+  EXPECT_EQ(git_in(tree, {"status", "--porcelain"}), "");
+  EXPECT_EQ(status(), "");
+  fs::create_directories(tree + "/.eventq");
+  std::ofstream(tree + "/.eventq/x") << "1";
+  EXPECT_EQ(git_in(tree, {"status", "--porcelain"}), "");
+}
+
+TEST_F(GitRepoTest, WhatIsASubmodulesIsLeftToIt) {
+  const std::string other = directory_.file("other");
+  fs::create_directories(other);
+  git_in(other, {"init", "-q"});
+  git_in(other, {"commit", "-q", "--allow-empty", "-m", "theirs"});
+  write("a", "1");
+  commit({"a"});
+  git({"-c", "protocol.file.allow=always", "submodule", "--quiet", "add", other, "sub"});
+  git({"commit", "-q", "-m", "submodule"});
+  write("sub/x", "1");
+  write("a", "2");
+  EXPECT_EQ(commit({"a", "sub/x", "sub"}).files, 1U);
+  EXPECT_THAT(git({"ls-tree", "HEAD", "sub"}), StartsWith("160000 commit"));
+}
+
+TEST_F(GitRepoTest, OurOwnFolderIsExcludedOnceAndTheRestOfTheFileStays) {
+  git({"init", "-q"});
+  fs::create_directories(path_ + "/.git/info");
+  std::ofstream(path_ + "/.git/info/exclude", std::ios::trunc) << "/.eventq/x\n*.tmp";
+  must(GitRepo::open(path_));
+  must(GitRepo::open(path_));
+  std::ifstream file(path_ + "/.git/info/exclude");
+  const std::string text((std::istreambuf_iterator<char>(file)), {});
+  EXPECT_EQ(text, "/.eventq/x\n*.tmp\n/.eventq/\n");
+  write(".eventq/y", "1");
+  write("a.tmp", "1");
+  EXPECT_EQ(status(), "");
+  remove(".git/info");
+  must(GitRepo::open(path_));
+  EXPECT_TRUE(fs::exists(path_ + "/.git/info/exclude"));
+}
+
+TEST_F(GitRepoTest, ANewRepositoryHasNothingFromATemplate) {
+  const std::string templates = directory_.file("templates");
+  fs::create_directories(templates + "/hooks");
+  std::ofstream(templates + "/hooks/pre-commit") << "evil";
+  git({"config", "--global", "init.templateDir", templates});
+  git({"config", "--global", "init.defaultBranch", "trunk"});
+  must(GitRepo::open(path_));
+  EXPECT_FALSE(fs::exists(path_ + "/.git/hooks/pre-commit"));
+  EXPECT_EQ(git({"symbolic-ref", "HEAD"}), "refs/heads/main\n");
+}
+
+TEST_F(GitRepoTest, AnInitThatWasCutShortIsFinished) {
+  fs::create_directories(path_ + "/.git/objects");
+  write("a", "1");
+  EXPECT_EQ(commit({"a"}).files, 1U);
+  git({"fsck", "--strict"});
+}
+
+TEST_F(GitRepoTest, WhatCannotHoldTheseFilesIsRefused) {
+  const std::string bare = directory_.file("bare");
+  git({"init", "-q", "--bare", bare});
+  const auto no_files = GitRepo::open(bare);
+  ASSERT_FALSE(no_files);
+  EXPECT_EQ(no_files.error().code, ErrorCode::conflict);
+  EXPECT_THAT(no_files.error().message, HasSubstr("bare"));
+
+  git({"init", "-q"});
+  git({"config", "core.worktree", home_});
+  const auto elsewhere = GitRepo::open(path_);
+  ASSERT_FALSE(elsewhere);
+  EXPECT_EQ(elsewhere.error().code, ErrorCode::conflict);
+  EXPECT_THAT(elsewhere.error().message, HasSubstr("core.worktree"));
+
+  remove(".git");
+  write(".git", "gitdir: /nowhere\n");
+  const auto nowhere = GitRepo::open(path_);
+  ASSERT_FALSE(nowhere);
+  EXPECT_EQ(nowhere.error().code, ErrorCode::unavailable);
+  EXPECT_THAT(nowhere.error().message, HasSubstr(path_));
+
+  EXPECT_FALSE(GitRepo::open(directory_.file("absent/folder")));
+}
+
+TEST_F(GitRepoTest, AnotherUsersRepositoryIsRefusedWithWhatToDo) {
+  if (::geteuid() != 0) GTEST_SKIP() << "only root can give a folder away";
+  git({"init", "-q"});
+  for (const std::string name : {"", "/.git", "/.git/HEAD", "/.git/config"}) {
+    ASSERT_EQ(::chown((path_ + name).c_str(), 12345, 12345), 0);
+  }
+  const auto refused = GitRepo::open(path_);
+  ASSERT_FALSE(refused);
+  EXPECT_EQ(refused.error().code, ErrorCode::unavailable);
+  EXPECT_THAT(refused.error().message, HasSubstr("safe.directory " + path_));
+  git({"config", "--global", "--add", "safe.directory", path_});
+  EXPECT_TRUE(GitRepo::open(path_));
+}
+
+TEST_F(GitRepoTest, ATrailerIsFoundAmongTheLastFiftyCommits) {
+  EXPECT_EQ(must(repo().find_trailer("Eventq-Event", "e1")), "");
+  write("a", "1");
+  const GitCommit made = commit({"a"}, "Update a\n\nEventq-Event: e0\nEventq-Event: e1\n");
+  EXPECT_EQ(must(repo().find_trailer("Eventq-Event", "e1")), made.hash);
+  EXPECT_EQ(must(repo().find_trailer("Eventq-Event", "e")), "");
+  EXPECT_EQ(must(repo().find_trailer("Eventq-Correlation", "e1")), "");
+  const auto add = [&](int count) {
+    for (int i = 0; i < count; ++i)
+      git({"commit", "-q", "--allow-empty", "-m", "theirs\n\nEventq-Event: e9"});
+  };
+  add(49);
+  EXPECT_EQ(must(repo().find_trailer("Eventq-Event", "e1")), made.hash);
+  add(1);
+  EXPECT_EQ(must(repo().find_trailer("Eventq-Event", "e1")), "");
+}
+
+}  // namespace
+}  // namespace eventq::notebook

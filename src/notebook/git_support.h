@@ -1,0 +1,73 @@
+// git_support.h: libgit2's C API with owners, and what its failures mean. For git_repo.cc and git_index.cc.
+#pragma once
+
+#include <git2.h>
+
+#include <cerrno>
+#include <cstring>
+#include <optional>
+#include <string>
+#include <utility>
+
+#include "eventq/error.h"
+
+namespace eventq::notebook::git {
+
+template <typename T, void (*Free)(T*)>
+class Handle {
+ public:
+  Handle() = default;
+  Handle(Handle&& other) noexcept : pointer_(std::exchange(other.pointer_, nullptr)) {}
+  Handle& operator=(Handle&& other) noexcept {
+    std::swap(pointer_, other.pointer_);
+    return *this;
+  }
+  ~Handle() { Free(pointer_); }  // NULL is fine everywhere
+
+  T** out() { return &pointer_; }  // REQUIRES: it is empty
+  operator T*() const { return pointer_; }
+
+ private:
+  T* pointer_ = nullptr;
+};
+
+using Repository = Handle<git_repository, git_repository_free>;
+using Reference = Handle<git_reference, git_reference_free>;
+using Transaction = Handle<git_transaction, git_transaction_free>;
+using Commit = Handle<git_commit, git_commit_free>;
+using Tree = Handle<git_tree, git_tree_free>;
+using Index = Handle<git_index, git_index_free>;
+using Config = Handle<git_config, git_config_free>;
+using Signature = Handle<git_signature, git_signature_free>;
+using Walk = Handle<git_revwalk, git_revwalk_free>;
+
+// What a tree or an index says of a path.
+struct Recorded {
+  git_oid id;
+  std::uint32_t mode;
+  friend bool operator==(const Recorded& a, const Recorded& b) {
+    return a.mode == b.mode && git_oid_equal(&a.id, &b.id) != 0;
+  }
+};
+
+inline std::optional<Recorded> recorded(git_index* index, const std::string& path) {
+  const git_index_entry* entry = git_index_get_bypath(index, path.c_str(), 0);
+  if (entry == nullptr) return std::nullopt;
+  return Recorded{entry->id, entry->mode};
+}
+
+// After a call of libgit2 that failed in this thread.
+inline Error failure(const std::string& doing) {
+  const git_error* last = git_error_last();
+  const std::string why = last == nullptr ? "no reason given" : last->message;
+  if (why.find(std::strerror(ENOSPC)) != why.npos || why.find(std::strerror(EDQUOT)) != why.npos) {
+    return {ErrorCode::no_space, "The disk is full; nothing was changed. Free some space and try again.", ""};
+  }
+  return {ErrorCode::unavailable, "Git cannot " + doing + ": " + why + ".", ""};
+}
+
+inline Error system_failure(const std::string& doing) {
+  return {ErrorCode::unavailable, "Git cannot " + doing + ": " + std::strerror(errno) + ".", ""};
+}
+
+}  // namespace eventq::notebook::git

@@ -1,0 +1,123 @@
+// notebook_impl.h: a notebook at work: its publisher, worker and watcher, and when they run.
+//
+// All notebooks share a pool of threads: what was asked for while the last changes were being stored is
+// published by one of them, the worker's turns are taken by one at a time. The watcher has a thread of its
+// own.
+#pragma once
+
+#include <sys/types.h>
+
+#include <atomic>
+#include <boost/asio/steady_timer.hpp>
+#include <boost/asio/strand.hpp>
+#include <boost/asio/thread_pool.hpp>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/descriptor.h"
+#include "base/steady.h"
+#include "notebook/expected.h"
+#include "notebook/folder.h"
+#include "notebook/git_repo.h"
+#include "notebook/notebook.h"
+#include "notebook/publisher.h"
+#include "notebook/state.h"
+#include "notebook/watcher.h"
+#include "notebook/worker.h"
+#include "queue/engine.h"
+
+namespace eventq::notebook {
+
+class NotebookImpl final : public Notebook, public std::enable_shared_from_this<NotebookImpl> {
+ public:
+  struct Surroundings {
+    boost::asio::thread_pool& pool;
+    Engine& engine;
+    std::string state;  // the file
+    mode_t mask = 0;
+    const Clock& clock;
+    Logger logger;
+  };
+
+  // Makes the queue and the repository if they are not there, and goes on where the last process ended.
+  static Result<std::shared_ptr<NotebookImpl>> open(const Surroundings& around, const NotebookRow& row);
+
+  void submit(ChangeRequest request, Reply reply) override;
+  Result<NotebookStatus> status() override;
+  Result<std::vector<FileRow>> files(State::Which which, const std::string& after,
+                                     std::size_t limit) override;
+  Result<FileRow> file(std::int64_t id) override;
+  Result<FileRow> file_at(const std::string& path) override;
+  Result<Content> content(std::int64_t id) override;
+  Result<std::vector<CommitRow>> commits(std::size_t limit, const std::string& event_id) override;
+  Result<std::size_t> rescan() override;
+  [[nodiscard]] const std::string& name() const override { return row_.name; }
+
+  // Begins to watch and to work.
+  Result<void> start();
+  // Takes no more, finishes what is under way, commits what waits. Returns when nothing runs any more.
+  void stop();
+
+ private:
+  struct States {
+    State publisher;
+    State worker;
+    State outside;
+    State reader;
+  };
+  NotebookImpl(const Surroundings& around, NotebookRow row, Folder folder, Descriptor lock, GitRepo repo,
+               States states);
+  static Result<States> open_states(const std::string& path);
+
+  void publish_gathered();
+  void work();
+  void hint();
+  [[nodiscard]] bool is_time_to_rescan();
+  void on_touched(const std::vector<Touched>& touched);
+  void on_rescan(const std::string& reason);
+  Result<std::size_t> publish_outside(Result<std::vector<Operation>> changes);
+
+  using Strand = boost::asio::strand<boost::asio::thread_pool::executor_type>;
+
+  // Set when it was opened, never changed.
+  Surroundings around_;
+  const NotebookRow row_;
+  const std::string queue_;
+  Folder folder_;
+  const Descriptor lock_;
+  GitRepo repo_;
+  Expected expected_;
+  SharedLive live_;
+  State worker_state_;
+  Worker worker_;
+  Strand working_;
+  boost::asio::steady_timer timer_;  // on working_
+
+  std::mutex publisher_mutex_;
+  Publisher publisher_;
+
+  std::mutex asked_mutex_;
+  std::vector<Publisher::Asked> asked_;
+  bool is_publishing_ = false;
+  bool closed_ = false;
+
+  std::mutex outside_mutex_;  // held while differences are looked for and published
+  State outside_state_;
+
+  std::atomic<bool> hinted_ = false;  // a turn of the worker is on its way
+
+  std::mutex outlook_mutex_;
+  std::unique_ptr<Watcher> watcher_;
+  std::string outside_trouble_;          // why the last look at what others did came to nothing
+  std::optional<SteadyTime> rescan_at_;  // when to look again because of that
+
+  std::mutex reader_mutex_;
+  State reader_state_;
+
+  bool stopping_ = false;  // on working_
+};
+
+}  // namespace eventq::notebook

@@ -1,0 +1,209 @@
+// notebooks.cc: see notebooks.h.
+#include "notebook/notebooks.h"
+
+#include <algorithm>
+#include <boost/asio/post.hpp>
+#include <boost/asio/thread_pool.hpp>
+#include <filesystem>
+#include <map>
+#include <mutex>
+#include <optional>
+#include <system_error>
+#include <utility>
+
+#include "base/log.h"
+#include "notebook/notebook_impl.h"
+#include "store/sqlite/lock_file.h"
+
+namespace eventq::notebook {
+namespace {
+
+constexpr std::size_t kThreads = 4;
+constexpr std::size_t kNameChars = 100;
+
+std::optional<Error> validate_name(const std::string& name) {
+  const bool fits =
+      !name.empty() && name.size() <= kNameChars && std::all_of(name.begin(), name.end(), [](char c) {
+        return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '.' ||
+               c == '_' || c == '-';
+      });
+  if (fits && name != "." && name != "..") return std::nullopt;
+  return Error{ErrorCode::invalid_argument,
+               "name has from 1 to 100 characters of A-Z, a-z, 0-9, '.', '_' and '-'.", "name"};
+}
+
+bool lies_in(const std::filesystem::path& path, const std::filesystem::path& folder) {
+  const auto [end, rest] = std::mismatch(folder.begin(), folder.end(), path.begin(), path.end());
+  return end == folder.end() || (std::next(end) == folder.end() && end->empty());
+}
+
+// With links followed and without dots; empty when it is not there.
+std::filesystem::path real_path(const std::string& path) {
+  std::error_code error;
+  auto real = std::filesystem::canonical(path, error);
+  return error ? std::filesystem::path() : real;
+}
+
+class AllNotebooks final : public Notebooks {
+ public:
+  AllNotebooks(Engine& engine, NotebooksOptions options, sqlite::LockFile lock, State state)
+      : options_(std::move(options)),
+        clock_(options_.clock != nullptr ? *options_.clock : system_clock()),
+        engine_(engine),
+        lock_(std::move(lock)),
+        pool_(kThreads),
+        state_(std::move(state)) {}
+
+  ~AllNotebooks() override { stop(); }
+
+  Result<void> open_known() {
+    const auto rows = state_.notebooks();
+    if (!rows) return rows.error();
+    for (const NotebookRow& row : *rows) {
+      if (!is_allowed(row.path)) {
+        warn(row, "it lies in no folder that [notebooks] allow names");
+        continue;
+      }
+      if (auto opened = open_one(row); !opened) warn(row, opened.error().message);
+    }
+    return {};
+  }
+
+  Result<NotebookStatus> add(const std::string& name, const std::string& path,
+                             const Settings& settings) override {
+    if (auto fault = validate_name(name)) return *fault;
+    const auto real = real_path(path);
+    std::error_code error;
+    if (real.empty() || !std::filesystem::is_directory(real, error)) {
+      return Error{ErrorCode::not_found, path + " is no folder; make it first.", "path"};
+    }
+    if (!is_allowed(path)) {
+      return Error{ErrorCode::conflict, path + " lies in no folder that [notebooks] allow names.", "path"};
+    }
+    const std::scoped_lock lock(adding_);
+    if (is_closed()) return Error{ErrorCode::unavailable, "The server is stopping.", ""};
+    const auto rows = state_.notebooks();
+    if (!rows) return rows.error();
+    for (const NotebookRow& row : *rows) {
+      if (lies_in(real, row.path) || lies_in(row.path, real)) {
+        return Error{ErrorCode::conflict, "Notebook " + row.name + " has " + row.path + ".", "path"};
+      }
+    }
+    if (auto repo = GitRepo::open(real.string()); !repo) return repo.error();
+    NotebookRow row;
+    row.name = name;
+    row.path = real.string();
+    row.settings = settings;
+    row.created_at = clock_.now();
+    auto added = state_.add_notebook(row);
+    if (!added) return added.error();
+    auto opened = open_one(*added);
+    if (!opened) {
+      (void)state_.remove_notebook(added->id);
+      return opened.error();
+    }
+    return (*opened)->status();
+  }
+
+  [[nodiscard]] bool is_allowed(const std::string& path) const override {
+    const auto real = real_path(path);
+    if (real.empty()) return false;
+    return std::any_of(options_.allow.begin(), options_.allow.end(), [&](const std::string& folder) {
+      const auto allowed = real_path(folder);
+      return !allowed.empty() && lies_in(real, allowed);
+    });
+  }
+
+  [[nodiscard]] std::shared_ptr<Notebook> find(const std::string& name) const override {
+    const std::scoped_lock lock(mutex_);
+    const auto found = open_.find(name);
+    return found == open_.end() ? nullptr : found->second;
+  }
+
+  [[nodiscard]] std::vector<std::shared_ptr<Notebook>> all() const override {
+    const std::scoped_lock lock(mutex_);
+    std::vector<std::shared_ptr<Notebook>> all;
+    for (const auto& [name, notebook] : open_) all.push_back(notebook);
+    return all;
+  }
+
+  void run(std::function<void()> what) override {
+    {
+      const std::scoped_lock lock(mutex_);
+      if (!closed_) return boost::asio::post(pool_, std::move(what));
+    }
+    what();  // the pool is about to end, or has
+  }
+
+  void stop() override {
+    const std::scoped_lock adding(adding_);
+    std::map<std::string, std::shared_ptr<NotebookImpl>> open;
+    {
+      const std::scoped_lock lock(mutex_);
+      if (std::exchange(closed_, true)) return;
+      open = open_;
+    }
+    for (const auto& [name, notebook] : open) notebook->stop();
+    pool_.join();
+  }
+
+ private:
+  Result<std::shared_ptr<NotebookImpl>> open_one(const NotebookRow& row) {
+    auto opened =
+        NotebookImpl::open({pool_, engine_, options_.state, options_.mask, clock_, options_.logger}, row);
+    if (!opened) return opened;
+    if (auto started = (*opened)->start(); !started) return started.error();
+    {
+      const std::scoped_lock lock(mutex_);
+      open_[row.name] = *opened;
+    }
+    if (options_.logger) {
+      options_.logger(LogLevel::info,
+                      LogLine("notebook opened").add("notebook", row.name).add("path", row.path).str());
+    }
+    return opened;
+  }
+
+  [[nodiscard]] bool is_closed() const {
+    const std::scoped_lock lock(mutex_);
+    return closed_;
+  }
+
+  void warn(const NotebookRow& row, const std::string& why) {
+    if (!options_.logger) return;
+    options_.logger(LogLevel::warning, LogLine("notebook is left out")
+                                           .add("notebook", row.name)
+                                           .add("path", row.path)
+                                           .add("why", why)
+                                           .str());
+  }
+
+  const NotebooksOptions options_;
+  const Clock& clock_;
+  Engine& engine_;
+  const sqlite::LockFile lock_;
+
+  boost::asio::thread_pool pool_;  // outlives the notebooks, which have strands of it
+
+  std::mutex adding_;  // held while one is added, which may take long
+  State state_;        // under it
+
+  mutable std::mutex mutex_;
+  std::map<std::string, std::shared_ptr<NotebookImpl>> open_;
+  bool closed_ = false;
+};
+
+}  // namespace
+
+Result<std::unique_ptr<Notebooks>> Notebooks::open(Engine& engine, NotebooksOptions options) {
+  auto lock = sqlite::LockFile::take(options.state);
+  if (!lock) return lock.error();
+  auto state = State::open(options.state);
+  if (!state) return state.error();
+  auto notebooks =
+      std::make_unique<AllNotebooks>(engine, std::move(options), std::move(*lock), std::move(*state));
+  if (auto opened = notebooks->open_known(); !opened) return opened.error();
+  return std::unique_ptr<Notebooks>(std::move(notebooks));
+}
+
+}  // namespace eventq::notebook

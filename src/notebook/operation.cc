@@ -1,0 +1,256 @@
+// operation.cc: see operation.h.
+#include "notebook/operation.h"
+
+#include <algorithm>
+#include <array>
+#include <cstddef>
+#include <utility>
+
+#include "base/json.h"
+#include "base/json_writer.h"
+#include "base/utf8.h"
+#include "eventq/limits.h"
+#include "notebook/note_path.h"
+#include "wire/fields.h"
+
+namespace eventq::notebook {
+namespace {
+
+using wire::Fields;
+using Kind = Operation::Kind;
+
+// Indexed by Kind.
+constexpr std::array<std::string_view, 6> kPatterns = {
+    "file.create", "file.update", "file.move", "file.delete", "file.sync", "file.batch_commit",
+};
+constexpr std::array<std::string_view, 4> kSyncEvents = {"created", "modified", "deleted", "moved"};
+
+bool has_content(Kind kind) { return kind == Kind::create || kind == Kind::update; }
+bool can_be_grouped(Kind kind) { return kind == Kind::move || kind == Kind::remove; }
+
+// What stands between the braces of an object, without blanks; empty when there is nothing.
+std::string_view inside(std::string_view object) {
+  constexpr std::string_view kBlanks = " \t\r\n";
+  const std::size_t first = object.find_first_not_of(kBlanks, object.find('{') + 1);
+  const std::size_t last = object.find_last_not_of(kBlanks, object.rfind('}') - 1);
+  return object[first] == '}' ? std::string_view() : object.substr(first, last + 1 - first);
+}
+
+void write_metadata(JsonWriter& json, const Metadata& metadata) {
+  if (metadata == Metadata()) return;
+  json.key("metadata").begin_object();
+  if (metadata.title) json.key("title").string(*metadata.title);
+  if (metadata.description) json.key("description").string(*metadata.description);
+  if (!metadata.extra.empty()) {
+    const std::string_view members = inside(metadata.extra);
+    if (!members.empty()) json.raw(members);
+  }
+  json.end_object();
+}
+
+void write_group(JsonWriter& json, const Group& group) {
+  json.key("group").begin_object().key("source_path").string(group.source);
+  if (!group.dest.empty()) json.key("dest_path").string(group.dest);
+  json.key("count").integer(group.count).end_object();
+}
+
+std::string read_path(Fields& fields, std::string_view name) {
+  const auto text = fields.text(name);
+  if (!text) {
+    fields.refuse(name, std::string(name) + " is missing; it must be a path like \"notes/today.md\".");
+    return "";
+  }
+  auto path = note_path(*text);
+  if (path) return std::move(*path);
+  fields.refuse(wire::at(fields.path(name) + ".", {path.error().code, path.error().message, ""}));
+  return "";
+}
+
+// From one place to another; not to the same, nor below itself.
+struct Way {
+  std::string source;
+  std::string dest;
+};
+
+Way read_way(Fields& fields) {
+  Way way;
+  way.source = read_path(fields, "source_path");
+  way.dest = read_path(fields, "dest_path");
+  if (is_within(way.dest, way.source)) {
+    fields.refuse("dest_path", "dest_path is source_path or lies in it; it must be somewhere else.");
+  }
+  return way;
+}
+
+std::optional<Group> read_group(Fields& fields, Kind kind) {
+  const auto value = fields.object("group");
+  if (!value) return std::nullopt;
+  Group group;
+  Fields inner(*value, fields.path("group."));
+  if (kind == Kind::move) {
+    Way way = read_way(inner);
+    group.source = std::move(way.source);
+    group.dest = std::move(way.dest);
+  } else {
+    group.source = read_path(inner, "source_path");
+  }
+  group.count = inner.small_integer("count").value_or(0);
+  if (group.count < 1)
+    inner.refuse("count", "count is how many events are in the group; it must be 1 or more.");
+  if (auto fault = inner.fault()) fields.refuse(*fault);
+  return group;
+}
+
+// The place of the file in its folder is the same before and afterwards.
+bool is_in_group(const Operation& operation, const Group& group) {
+  const bool moves = operation.kind == Kind::move;
+  const std::string& before = moves ? operation.source : operation.path;
+  if (!is_within(before, group.source)) return false;
+  return !moves || operation.path == group.dest + before.substr(group.source.size());
+}
+
+void read_sync(Fields& fields, Operation& operation) {
+  operation.path = read_path(fields, "path");
+  operation.event = fields.text("event").value_or("");
+  if (std::find(kSyncEvents.begin(), kSyncEvents.end(), operation.event) == kSyncEvents.end()) {
+    fields.refuse("event", "event must be created, modified, deleted or moved.");
+  }
+  if (operation.event == "moved") operation.source = read_path(fields, "source_path");
+}
+
+Operation read_members(Fields& fields, Kind kind) {
+  Operation operation{.kind = kind};
+  if (kind == Kind::batch_commit) return operation;
+  if (kind == Kind::move) {
+    Way way = read_way(fields);
+    operation.source = std::move(way.source);
+    operation.path = std::move(way.dest);
+  } else if (kind == Kind::sync) {
+    read_sync(fields, operation);
+  } else {
+    operation.path = read_path(fields, "path");
+  }
+  if (has_content(kind)) {
+    operation.content = fields.text("content");
+    operation.metadata = read_metadata(fields);
+  }
+  if (kind != Kind::update) operation.folder = fields.boolean("is_directory").value_or(false);
+  if (operation.folder && (operation.content || operation.metadata != Metadata())) {
+    fields.refuse("is_directory", "A folder has neither content nor metadata; leave them out.");
+  }
+  if (can_be_grouped(kind)) operation.group = read_group(fields, kind);
+  if (operation.group && !is_in_group(operation, *operation.group)) {
+    fields.refuse("group",
+                  "The file does not go the way of its group; its paths must lie in the group's, at the "
+                  "same place in both.");
+  }
+  operation.nothing = fields.boolean("nothing").value_or(false);
+  return operation;
+}
+
+std::string verb_of(const Operation& operation) {
+  switch (operation.kind) {
+    case Kind::create: return "Create";
+    case Kind::update: return "Update";
+    case Kind::move: return "Move";
+    case Kind::remove: return "Delete";
+    case Kind::sync: return "Sync";
+    case Kind::batch_commit: break;
+  }
+  return "Commit";
+}
+
+}  // namespace
+
+Metadata read_metadata(wire::Fields& fields) {
+  Metadata metadata;
+  const auto value = fields.object("metadata");
+  if (!value) return metadata;
+  Fields known(*value, fields.path("metadata."), wire::Others::ignored);
+  metadata.title = known.text("title");
+  metadata.description = known.text("description");
+  if (auto fault = known.fault()) fields.refuse(*fault);
+  for (const JsonMember& member : value->members()) {
+    if (member.name == "title" || member.name == "description") continue;
+    metadata.extra += metadata.extra.empty() ? '{' : ',';
+    append_json_string(metadata.extra, member.name);
+    metadata.extra += ':';
+    metadata.extra += member.value.raw();
+  }
+  if (!metadata.extra.empty()) metadata.extra += '}';
+  return metadata;
+}
+
+std::string_view pattern_of(Kind kind) { return kPatterns.at(static_cast<std::size_t>(kind)); }
+
+std::optional<Kind> kind_of(std::string_view pattern) {
+  const auto* const found = std::find(kPatterns.begin(), kPatterns.end(), pattern);
+  if (found == kPatterns.end()) return std::nullopt;
+  return static_cast<Kind>(found - kPatterns.begin());
+}
+
+std::string write_operation(const Operation& operation) {
+  std::string payload;
+  JsonWriter json(payload);
+  json.begin_object();
+  if (operation.kind == Kind::move) {
+    json.key("source_path").string(operation.source).key("dest_path").string(operation.path);
+  } else if (operation.kind != Kind::batch_commit) {
+    json.key("path").string(operation.path);
+  }
+  if (operation.kind == Kind::sync) {
+    json.key("event").string(operation.event);
+    if (!operation.source.empty()) json.key("source_path").string(operation.source);
+  }
+  if (has_content(operation.kind)) {
+    if (operation.content) json.key("content").string(*operation.content);
+    write_metadata(json, operation.metadata);
+  }
+  if (operation.folder) json.key("is_directory").boolean(true);
+  if (operation.group) write_group(json, *operation.group);
+  if (operation.nothing) json.key("nothing").boolean(true);
+  json.end_object();
+  return payload;
+}
+
+Result<Operation> read_operation(std::string_view pattern, std::string_view payload) {
+  const auto kind = kind_of(pattern);
+  if (!kind) {
+    std::string message = "There is no operation \"" + std::string(pattern) + "\"; there are ";
+    for (const std::string_view known : kPatterns) {
+      if (known == kPatterns.back())
+        message += " and ";
+      else if (known != kPatterns.front())
+        message += ", ";
+      message += known;
+    }
+    return wire::invalid("pattern", message + ".");
+  }
+  JsonParser parser;
+  const auto value = parser.parse(payload);
+  if (!value) return value.error();
+  Fields fields(*value, "");
+  Operation operation = read_members(fields, *kind);
+  if (auto fault = fields.fault()) return *fault;
+  return operation;
+}
+
+std::vector<std::string> paths_of(const Operation& operation) {
+  if (operation.kind == Kind::batch_commit) return {};
+  if (operation.source.empty()) return {operation.path};
+  return {operation.source, operation.path};
+}
+
+std::string title_of(const Operation& operation) {
+  std::string title = verb_of(operation);
+  if (operation.kind == Kind::batch_commit) return title;
+  if (operation.folder) title += " folder";
+  if (!operation.source.empty()) title += " " + operation.source + " to";
+  title += " " + operation.path;
+  // An event's title is short; bytes are never fewer than characters.
+  if (utf8_chars(title) <= limits::kTitleChars) return title;
+  constexpr std::string_view kMore = "…";
+  return cut_utf8(std::move(title), limits::kTitleChars - kMore.size()).append(kMore);
+}
+
+}  // namespace eventq::notebook

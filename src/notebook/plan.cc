@@ -1,0 +1,336 @@
+// plan.cc: what an event comes to: the steps to be done and what is known afterwards. See apply.h.
+#include <algorithm>
+#include <utility>
+
+#include "base/numbers.h"
+#include "notebook/apply.h"
+#include "notebook/note_path.h"
+
+namespace eventq::notebook {
+namespace {
+
+Error nothing_at(const std::string& path) {
+  return {ErrorCode::not_found, "There is no file at " + path + ".", ""};
+}
+
+Error something_at(const std::string& path) {
+  return {ErrorCode::conflict, "There is something at " + path + " already.", ""};
+}
+
+Error no_file(const std::string& path) { return {ErrorCode::conflict, path + " is no regular file.", ""}; }
+
+// What goes wrong beside the files is nobody's mistake: it may work another time.
+Error of_ours(const Error& error) {
+  return {error.code == ErrorCode::no_space ? ErrorCode::no_space : ErrorCode::unavailable, error.message,
+          ""};
+}
+
+void merge(Metadata& known, const Metadata& given) {
+  if (given.title) known.title = given.title;
+  if (given.description) known.description = given.description;
+  if (!given.extra.empty()) known.extra = given.extra;
+}
+
+Expected::Content content_of(const FileRow& row) { return {row.state.size, row.hash}; }
+
+constexpr std::string_view kOwnName = "/event-";
+
+}  // namespace
+
+std::string own_path(EventId event) {
+  return std::string(kOwnFolder).append(kOwnName) + std::to_string(static_cast<std::int64_t>(event));
+}
+
+std::optional<EventId> event_of_own(std::string_view path) {
+  const std::string start = std::string(kOwnFolder).append(kOwnName);
+  if (!path.starts_with(start)) return std::nullopt;
+  const auto number = parse_whole<std::int64_t>(path.substr(start.size()));
+  return number ? std::optional(EventId{*number}) : std::nullopt;
+}
+
+Applier::Plan Applier::plan(const Part& part) {
+  Plan plan;
+  for (const FileEvent& event : part) {
+    if (auto planned = plan_one(event, plan); !planned) {
+      plan.fault = planned.error();
+      return plan;
+    }
+  }
+  if (part.front().operation.group) {
+    if (auto planned = plan_folder(part, plan); !planned) plan.fault = planned.error();
+  }
+  return plan;
+}
+
+Result<void> Applier::plan_one(const FileEvent& event, Plan& plan) {
+  const Operation& operation = event.operation;
+  if (operation.nothing || operation.kind == Operation::Kind::batch_commit) return {};
+  if (operation.folder && operation.kind != Operation::Kind::create) {
+    if (operation.group) return {};
+    return Error{ErrorCode::invalid_argument, "A folder is moved or deleted as a group.", ""};
+  }
+  switch (operation.kind) {
+    case Operation::Kind::create: return plan_create(event, plan);
+    case Operation::Kind::update: return plan_update(event, plan);
+    case Operation::Kind::move: return plan_move(event, plan);
+    case Operation::Kind::remove: return plan_remove(event, plan);
+    case Operation::Kind::sync: return plan_sync(event, plan);
+    case Operation::Kind::batch_commit: break;
+  }
+  return {};
+}
+
+Result<void> Applier::plan_parents(const std::string& path, Plan& plan) {
+  for (const std::string& folder : folders_of(path)) {
+    if (plan.parents.contains(folder)) continue;
+    const auto kind = folder_.kind(folder);
+    if (!kind) return kind.error();
+    if (*kind == Entry::absent) plan.steps.push_back({Step::Kind::make_folder, "", folder, {}});
+    if (*kind == Entry::file || *kind == Entry::other) {
+      return Error{ErrorCode::conflict, path + " cannot be: " + folder + " is no folder.", ""};
+    }
+    plan.parents.insert(folder);
+  }
+  return {};
+}
+
+void Applier::will_change(const std::string& path, const FileEvent& event, Plan& plan) {
+  plan.pending.push_back({0, path, event.event_id, event.correlation_id, clock_.now()});
+}
+
+// The row of the file at `path`; one made of the file itself if it is not known yet.
+Result<FileRow> Applier::known(const std::string& path, const FileEvent& event) {
+  auto row = state_.file_at(notebook_, path);
+  if (!row) return row.error();
+  if (*row && !(*row)->folder) return std::move(**row);
+  auto digest = folder_.digest(path);
+  if (!digest) return digest.error();
+  FileRow made;
+  if (*row) made.id = (*row)->id;
+  made.path = path;
+  made.state = digest->state;
+  made.hash = std::move(digest->hash);
+  made.content_type = std::move(digest->content_type);
+  made.updated_at = clock_.now();
+  made.event_id = event.event_id;
+  return made;
+}
+
+// The event's content, in a file of ours, and what is known of the file that it will be.
+Result<FileRow> Applier::write(const FileEvent& event, const std::string& like, FileRow row, Plan& plan) {
+  const std::string own = own_path(event.id);
+  const std::string content = event.operation.content.value_or("");
+  if (auto removed = folder_.remove_file(own); !removed) return of_ours(removed.error());
+  const auto state = folder_.write_own(own, content, like);
+  if (!state) return of_ours(state.error());
+  plan.own.push_back(own);
+  plan.written.push_back(own);
+  row.folder = false;
+  row.path = event.operation.path;
+  row.state = *state;
+  row.hash = hash_of(content);
+  row.content_type = content_type_of(row.path, std::string_view(content).substr(0, 4096));
+  row.updated_at = clock_.now();
+  row.event_id = event.event_id;
+  merge(row.metadata, event.operation.metadata);
+  plan.announced.emplace_back(row.path, content_of(row));
+  will_change(row.path, event, plan);
+  return row;
+}
+
+Result<void> Applier::plan_create(const FileEvent& event, Plan& plan) {
+  const std::string& path = event.operation.path;
+  const auto kind = folder_.kind(path);
+  if (!kind) return kind.error();
+  if (*kind != Entry::absent) return something_at(path);
+  if (auto planned = plan_parents(path, plan); !planned) return planned;
+  auto stale = state_.file_at(notebook_, path);  // of a file that somebody else has deleted
+  if (!stale) return stale.error();
+  FileRow row;
+  if (*stale) row.id = (*stale)->id;
+  if (event.operation.folder) {
+    row.folder = true;
+    row.path = path;
+    row.updated_at = clock_.now();
+    row.event_id = event.event_id;
+    plan.steps.push_back({Step::Kind::make_folder, "", path, {}});
+    plan.put.push_back(std::move(row));
+    return {};
+  }
+  auto written = write(event, "", std::move(row), plan);
+  if (!written) return written.error();
+  plan.steps.push_back({Step::Kind::rename, own_path(event.id), path, written->state});
+  plan.put.push_back(std::move(*written));
+  return {};
+}
+
+Result<void> Applier::plan_update(const FileEvent& event, Plan& plan) {
+  const std::string& path = event.operation.path;
+  const auto kind = folder_.kind(path);
+  if (!kind) return kind.error();
+  if (*kind == Entry::absent) return nothing_at(path);
+  if (*kind != Entry::file) return no_file(path);
+  auto row = known(path, event);
+  if (!row) return row.error();
+  if (!event.operation.content) {
+    merge(row->metadata, event.operation.metadata);
+    row->updated_at = clock_.now();
+    row->event_id = event.event_id;
+    plan.put.push_back(std::move(*row));
+    return {};
+  }
+  auto written = write(event, path, std::move(*row), plan);
+  if (!written) return written.error();
+  plan.steps.push_back({Step::Kind::exchange, own_path(event.id), path, written->state});
+  plan.put.push_back(std::move(*written));
+  return {};
+}
+
+Result<void> Applier::plan_move(const FileEvent& event, Plan& plan) {
+  const std::string& source = event.operation.source;
+  const std::string& dest = event.operation.path;
+  const auto what = folder_.look(source);
+  if (!what) return what.error().code == ErrorCode::not_found ? nothing_at(source) : what.error();
+  const auto kind = folder_.kind(dest);
+  if (!kind) return kind.error();
+  if (*kind != Entry::absent) return something_at(dest);
+  if (auto planned = plan_parents(dest, plan); !planned) return planned;
+  auto row = known(source, event);
+  if (!row) return row.error();
+  auto stale = state_.file_at(notebook_, dest);
+  if (!stale) return stale.error();
+  if (*stale) plan.removed.push_back(std::move(**stale));
+  plan.steps.push_back({Step::Kind::rename, source, dest, *what});
+  row->path = dest;
+  row->content_type =
+      content_type_of(dest, row->content_type.starts_with("text/") ? " " : std::string_view("\0", 1));
+  row->updated_at = clock_.now();
+  row->event_id = event.event_id;
+  plan.announced.emplace_back(source, std::nullopt);
+  plan.announced.emplace_back(dest, content_of(*row));
+  plan.put.push_back(std::move(*row));
+  will_change(source, event, plan);
+  will_change(dest, event, plan);
+  return {};
+}
+
+Result<void> Applier::plan_remove(const FileEvent& event, Plan& plan) {
+  const std::string& path = event.operation.path;
+  const auto kind = folder_.kind(path);
+  if (!kind) return kind.error();
+  if (*kind == Entry::folder || *kind == Entry::other) return no_file(path);
+  auto row = state_.file_at(notebook_, path);
+  if (!row) return row.error();
+  if (*kind == Entry::absent && !*row) return nothing_at(path);
+  if (*kind == Entry::file) {
+    const auto what = folder_.look(path);
+    if (!what) return what.error();
+    const std::string own = own_path(event.id);
+    if (auto removed = folder_.remove_file(own); !removed) return of_ours(removed.error());
+    plan.steps.push_back({Step::Kind::rename, path, own, *what});
+    plan.own.push_back(own);
+    plan.announced.emplace_back(path, std::nullopt);
+  }
+  if (*row) plan.removed.push_back(std::move(**row));
+  will_change(path, event, plan);
+  return {};
+}
+
+// Folders above a file that somebody deleted with them.
+Result<void> Applier::plan_vanished_folders(const std::string& path, Plan& plan) {
+  for (const std::string& folder : folders_of(path)) {
+    const auto kind = folder_.kind(folder);
+    if (!kind) return kind.error();
+    if (*kind == Entry::folder) continue;
+    auto row = state_.file_at(notebook_, folder);
+    if (!row) return row.error();
+    if (*row && (*row)->folder) plan.removed.push_back(std::move(**row));
+  }
+  return {};
+}
+
+// The file is as it is: only what is known of it changes.
+Result<void> Applier::plan_sync(const FileEvent& event, Plan& plan) {
+  const std::string& path = event.operation.path;
+  const std::string& source = event.operation.source;
+  auto row = state_.file_at(notebook_, path);
+  if (!row) return row.error();
+  auto digest = folder_.digest(path);
+  const bool is_file = digest.has_value();
+  // Whoever writes it at this moment will be seen to have done so.
+  if (!is_file && digest.error().code == ErrorCode::conflict) return {};
+  if (!is_file && digest.error().code != ErrorCode::not_found &&
+      digest.error().code != ErrorCode::invalid_argument) {
+    return digest.error();
+  }
+  std::optional<FileRow> moved;
+  if (!source.empty()) {
+    auto was = state_.file_at(notebook_, source);
+    if (!was) return was.error();
+    const auto kind = folder_.kind(source);
+    if (!kind) return kind.error();
+    if (*was && !(*was)->folder && *kind != Entry::file) moved = std::move(*was);
+    if (moved) will_change(source, event, plan);
+    if (moved && (!is_file || moved->hash != digest->hash || *row)) {
+      plan.removed.push_back(std::move(*moved));
+      moved.reset();
+    }
+    if (auto planned = plan_vanished_folders(source, plan); !planned) return planned;
+  }
+  if (!is_file) {
+    if (!*row || (*row)->folder) return {};
+    plan.removed.push_back(std::move(**row));
+    will_change(path, event, plan);
+    return plan_vanished_folders(path, plan);
+  }
+  FileRow now = moved ? std::move(*moved) : (*row ? std::move(**row) : FileRow{});
+  const bool is_as_known = *row && !now.folder && now.hash == digest->hash &&
+                           now.state.size == digest->state.size &&
+                           now.state.executable == digest->state.executable;
+  const bool is_same_look = is_as_known && now.state == digest->state;
+  if (is_same_look) return {};
+  now.folder = false;
+  now.path = path;
+  now.state = digest->state;
+  now.hash = std::move(digest->hash);
+  now.content_type = std::move(digest->content_type);
+  if (!is_as_known) {
+    now.updated_at = clock_.now();
+    now.event_id = event.event_id;
+    will_change(path, event, plan);
+  }
+  plan.put.push_back(std::move(now));
+  return {};
+}
+
+// The folder itself, and those in it.
+Result<void> Applier::plan_folder(const Part& part, Plan& plan) {
+  const Group& group = *part.front().operation.group;
+  auto folders = state_.files_within(notebook_, group.source, State::Which::folders);
+  if (!folders) return folders.error();
+  auto itself = state_.file_at(notebook_, group.source);
+  if (!itself) return itself.error();
+  if (*itself && (*itself)->folder) folders->insert(folders->begin(), std::move(**itself));
+  std::vector<FileRow> moved;
+  std::vector<std::string> emptied;
+  for (FileRow& row : *folders) {
+    emptied.push_back(row.path);
+    if (group.dest.empty()) {
+      plan.removed.push_back(std::move(row));
+      continue;
+    }
+    row.path = group.dest + row.path.substr(group.source.size());
+    if (auto planned = plan_parents(row.path + "/.", plan); !planned) return planned;
+    moved.push_back(std::move(row));
+  }
+  // Before the files, whose rows would make those of their folders.
+  plan.put.insert(plan.put.begin(), std::make_move_iterator(moved.begin()),
+                  std::make_move_iterator(moved.end()));
+  // Innermost first. What somebody else has in them keeps them.
+  for (auto folder = emptied.rbegin(); folder != emptied.rend(); ++folder) {
+    plan.steps.push_back({Step::Kind::remove_folder, "", std::move(*folder), {}});
+  }
+  return {};
+}
+
+}  // namespace eventq::notebook

@@ -1,0 +1,351 @@
+// publisher.cc: see publisher.h.
+#include "notebook/publisher.h"
+
+#include <algorithm>
+#include <condition_variable>
+#include <iterator>
+#include <set>
+#include <span>
+#include <utility>
+
+#include "eventq/limits.h"
+#include "model/validate.h"
+#include "notebook/conflict.h"
+#include "notebook/note_path.h"
+
+namespace eventq::notebook {
+namespace {
+
+constexpr std::size_t kSyncsAtOnce = 500;
+
+// Waits for the answers to several commands, which then share a commit.
+class Gathered final : public Sink {
+ public:
+  explicit Gathered(std::size_t count) : answers_(count), left_(count) {}
+
+  void deliver(std::vector<Delivery> deliveries) override {
+    const std::scoped_lock lock(mutex_);
+    for (Delivery& delivery : deliveries) answers_[delivery.token] = std::move(delivery.answer);
+    left_ -= deliveries.size();
+    if (left_ == 0) all_there_.notify_one();  // under the lock: the waiter ends this object
+  }
+
+  std::vector<Answer> wait() {
+    std::unique_lock lock(mutex_);
+    all_there_.wait(lock, [this] { return left_ == 0; });
+    return std::move(answers_);
+  }
+
+ private:
+  std::mutex mutex_;
+  std::condition_variable all_there_;
+  std::vector<Answer> answers_;
+  std::size_t left_;
+};
+
+Error not_found(std::int64_t id) {
+  return {ErrorCode::not_found,
+          "There is no file " + std::to_string(id) + " here; GET /notebooks/{name}/files lists them.", ""};
+}
+
+Error taken(const std::string& path) {
+  return {ErrorCode::conflict, "There is something at " + path + " already.", "path"};
+}
+
+NewEvent event_of(const Operation& operation, const std::string& queue, std::string key) {
+  NewEvent event;
+  event.title = title_of(operation);
+  event.tags = {"file", std::string(pattern_of(operation.kind))};
+  event.payload = write_operation(operation);
+  event.queue = queue;
+  event.pattern = pattern_of(operation.kind);
+  event.supersede_key = std::move(key);
+  return event;
+}
+
+bool is_live(Status status) { return status == Status::pending || status == Status::processing; }
+
+Result<Published> published_of(Answer answer) {
+  if (answer.error) return *answer.error;
+  return std::move(*answer.published);
+}
+
+}  // namespace
+
+Result<bool> Publisher::is_taken(const std::string& path) {
+  if (const auto exists = live_.events.exists(path)) return *exists;
+  auto row = state_.file_at(notebook_, path);
+  if (!row) return row.error();
+  return row->has_value();
+}
+
+// As the request says, at the place where the file will be when its turn comes.
+Result<Operation> Publisher::operation_of(const ChangeRequest& request) {
+  Operation operation;
+  operation.kind = request.kind;
+  operation.content = request.content;
+  operation.metadata = request.metadata;
+  operation.folder = request.folder;
+  if (request.kind == Operation::Kind::batch_commit) return operation;
+  if (request.kind == Operation::Kind::create) {
+    auto path = note_path(request.path);
+    if (!path) return path.error();
+    operation.path = std::move(*path);
+    drop_ended(operation.path);
+    const auto is_there = is_taken(operation.path);
+    if (!is_there) return is_there.error();
+    if (*is_there) return taken(operation.path);
+    return operation;
+  }
+  const auto row = state_.file(notebook_, request.file);
+  if (!row) return row.error();
+  if (!*row) return not_found(request.file);
+  drop_ended((*row)->path);
+  operation.path = live_.events.place_of((*row)->path);
+  if (operation.path.empty()) return not_found(request.file);
+  operation.folder = (*row)->folder;
+  if (request.kind == Operation::Kind::update && operation.folder) {
+    return Error{ErrorCode::conflict, operation.path + " is a folder, which has no content.", ""};
+  }
+  if (request.kind != Operation::Kind::move) return operation;
+
+  auto dest = note_path(request.dest_path);
+  if (!dest) return Error{dest.error().code, dest.error().message, "dest_path"};
+  operation.source = std::exchange(operation.path, std::move(*dest));
+  if (operation.folder && is_within(operation.path, operation.source)) {
+    return Error{ErrorCode::invalid_argument, "A folder cannot be moved into itself.", "dest_path"};
+  }
+  drop_ended(operation.path);
+  const auto is_there = is_taken(operation.path);
+  if (!is_there) return is_there.error();
+  if (*is_there) return Error{ErrorCode::conflict, taken(operation.path).message, "dest_path"};
+  return operation;
+}
+
+// Those that will be there when the folder's turn comes.
+Result<std::vector<std::string>> Publisher::files_within(const std::string& folder) {
+  const auto rows = state_.files_within(notebook_, folder, State::Which::files);
+  if (!rows) return rows.error();
+  std::set<std::string> paths;
+  for (const FileRow& row : *rows) paths.insert(row.path);
+  live_.events.each_within(folder, [&](const std::string& path, bool exists) {
+    if (exists) {
+      paths.insert(path);
+    } else {
+      paths.erase(path);
+    }
+  });
+  return std::vector<std::string>(paths.begin(), paths.end());
+}
+
+void Publisher::add(Operation operation, Draft& draft) {
+  const bool may_combine =
+      !operation.group && !operation.folder && operation.kind != Operation::Kind::batch_commit;
+  const std::string begins_at = operation.kind == Operation::Kind::move ? operation.source : operation.path;
+  const Live::Entry* earlier = may_combine ? live_.events.last_at(begins_at) : nullptr;
+  if (earlier != nullptr &&
+      (earlier->begun || earlier->key.empty() || earlier->operation.path != begins_at)) {
+    earlier = nullptr;
+  }
+  const Operation alone = earlier != nullptr ? operation : Operation{};
+  if (earlier != nullptr) {
+    auto combined = combine(earlier->operation, operation);
+    if (combined && live_.events.is_last(*earlier, *combined)) {
+      operation = std::move(*combined);
+    } else {
+      earlier = nullptr;
+    }
+  }
+  std::string key;
+  if (may_combine) key = earlier != nullptr ? earlier->key : live_.events.free_key(begins_at);
+  NewEvent event = event_of(operation, queue_, key);
+  auto fault = validate(event);
+  if (fault && earlier != nullptr) {
+    // Together they are too large: so they stay two.
+    earlier = nullptr;
+    operation = alone;
+    key = live_.events.free_key(begins_at);
+    event = event_of(operation, queue_, key);
+    fault = validate(event);
+  }
+  if (fault) {
+    draft.refused = std::move(*fault);
+    return;
+  }
+  if (earlier != nullptr) {
+    draft.replaced.push_back(*earlier);
+    live_.events.drop(earlier->ticket);
+  }
+  draft.events.push_back(std::move(event));
+  draft.tickets.push_back(live_.events.add(std::move(operation), std::move(key)));
+}
+
+// One event per file in it; one for the folder itself if there is none.
+Result<void> Publisher::draft_group(Operation operation, Draft& draft) {
+  const bool is_move = operation.kind == Operation::Kind::move;
+  const std::string folder = is_move ? operation.source : operation.path;
+  auto files = files_within(folder);
+  if (!files) return files.error();
+  if (files->size() > limits::kBatchEvents) {
+    return Error{ErrorCode::too_large,
+                 folder + " has " + std::to_string(files->size()) + " files; at most " +
+                     std::to_string(limits::kBatchEvents) + " can be moved or deleted at once.",
+                 ""};
+  }
+  draft.group = true;
+  draft.file_count = static_cast<int>(files->size());
+  Group group{folder, is_move ? operation.path : "", std::max(draft.file_count, 1)};
+  const Operation::Kind kind = operation.kind;
+  operation.group = group;
+  if (files->empty()) add(std::move(operation), draft);
+  for (const std::string& path : *files) {
+    Operation one{.kind = kind, .path = path, .group = group};
+    if (is_move) one.source = std::exchange(one.path, group.dest + path.substr(folder.size()));
+    add(std::move(one), draft);
+  }
+  return {};
+}
+
+Publisher::Draft Publisher::draft(const ChangeRequest& request) {
+  Draft draft;
+  auto operation = operation_of(request);
+  if (!operation) {
+    draft.refused = operation.error();
+    return draft;
+  }
+  draft.path = operation->path;
+  if (operation->folder && operation->kind != Operation::Kind::create) {
+    const auto drafted = draft_group(std::move(*operation), draft);
+    if (!drafted) draft.refused = drafted.error();
+  } else {
+    add(std::move(*operation), draft);
+  }
+  if (draft.refused) take_back(draft);
+  return draft;
+}
+
+// It was not stored: what it would have taken the place of is still there.
+void Publisher::take_back(const Draft& draft) {
+  for (const Live::Ticket ticket : draft.tickets) live_.events.drop(ticket);
+  for (const Live::Entry& entry : draft.replaced) live_.events.restore(entry);
+}
+
+// Somebody may have ended events that wait, by hand.
+void Publisher::drop_ended(const std::string& path) {
+  for (const Live::Entry* last = live_.events.last_at(path); last != nullptr && last->id && !last->begun;
+       last = live_.events.last_at(path)) {
+    Command command;
+    command.get = Command::Get{*last->id, false};
+    const Answer answer = engine_.call(std::move(command));
+    if (answer.error) return;
+    if (*answer.details && is_live((*answer.details)->event.status)) return;
+    live_.events.drop(last->ticket);
+  }
+}
+
+Result<Accepted> Publisher::settle(const Draft& draft, Answer answer) {
+  auto published = published_of(std::move(answer));
+  if (!published) {
+    take_back(draft);
+    return published.error();
+  }
+  for (std::size_t i = 0; i < draft.tickets.size(); ++i) {
+    live_.events.name(draft.tickets[i], published->events[i].id);
+  }
+  Accepted accepted;
+  accepted.event = std::move(published->events.front());
+  accepted.path = draft.path;
+  accepted.group = draft.group;
+  accepted.correlation_id = draft.group ? accepted.event.correlation_id : "";
+  accepted.file_count = draft.file_count;
+  return accepted;
+}
+
+void Publisher::publish(std::vector<Asked> asked) {
+  std::vector<Result<Accepted>> results;
+  {
+    const std::scoped_lock lock(live_.mutex);
+    std::vector<Draft> drafts;
+    drafts.reserve(asked.size());
+    for (const Asked& one : asked) drafts.push_back(draft(one.request));
+    const auto sent = std::count_if(drafts.begin(), drafts.end(), [](const Draft& d) { return !d.refused; });
+    Gathered gathered(static_cast<std::size_t>(sent));
+    std::uint64_t token = 0;
+    for (Draft& draft : drafts) {
+      if (draft.refused) continue;
+      Command command;
+      command.publication =
+          Publication{.events = std::move(draft.events), .key = {}, .correlated = draft.group};
+      engine_.submit(std::move(command), gathered, token++);
+    }
+    std::vector<Answer> answers = sent > 0 ? gathered.wait() : std::vector<Answer>();
+    token = 0;
+    for (const Draft& draft : drafts) {
+      results.push_back(draft.refused ? Result<Accepted>(*draft.refused)
+                                      : settle(draft, std::move(answers[token++])));
+    }
+  }
+  for (std::size_t i = 0; i < asked.size(); ++i) asked[i].reply(std::move(results[i]));
+}
+
+Result<void> Publisher::publish(const std::vector<Operation>& syncs) {
+  for (std::size_t from = 0; from < syncs.size(); from += kSyncsAtOnce) {
+    const std::scoped_lock lock(live_.mutex);
+    Draft draft;
+    const std::size_t to = std::min(from + kSyncsAtOnce, syncs.size());
+    for (std::size_t i = from; i < to; ++i) add(syncs[i], draft);
+    if (draft.refused) {
+      take_back(draft);
+      return *draft.refused;
+    }
+    Command command;
+    command.publication = Publication{.events = std::move(draft.events), .key = {}};
+    if (auto settled = settle(draft, engine_.call(std::move(command))); !settled) return settled.error();
+  }
+  return {};
+}
+
+Result<void> Publisher::load_one(EventId id, Status status) {
+  Command command;
+  command.get = Command::Get{id, false};
+  const Answer answer = engine_.call(std::move(command));
+  if (answer.error) return *answer.error;
+  if (!*answer.details) return {};  // it has ended and gone meanwhile
+  const Event& event = (*answer.details)->event;
+  auto operation = read_operation(event.pattern, event.payload);
+  if (!operation) return {};  // the worker will say so
+  const Live::Ticket ticket = live_.events.add(std::move(*operation), event.supersede_key);
+  live_.events.name(ticket, id);
+  if (status == Status::processing) live_.events.begin(id);
+  return {};
+}
+
+Result<void> Publisher::load() {
+  const std::scoped_lock lock(live_.mutex);
+  live_.events.clear();
+  std::vector<std::pair<EventId, Status>> found;
+  for (const Status status : {Status::pending, Status::processing}) {
+    ListFilter filter;
+    filter.status = status;
+    filter.queue = queue_;
+    filter.limit = limits::kPage;
+    for (bool more = true; more;) {
+      Command command;
+      command.list = filter;
+      const Answer answer = engine_.call(std::move(command));
+      if (answer.error) return *answer.error;
+      if (!*answer.page) return answer.page->error();
+      const std::vector<Event>& events = (*answer.page)->events;
+      for (const Event& event : events) found.emplace_back(event.id, status);
+      more = events.size() == filter.limit;
+      if (more) filter.after = events.back().id;
+    }
+  }
+  std::sort(found.begin(), found.end());
+  for (const auto& [id, status] : found) {
+    if (auto loaded = load_one(id, status); !loaded) return loaded;
+  }
+  return {};
+}
+
+}  // namespace eventq::notebook

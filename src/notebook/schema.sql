@@ -1,0 +1,95 @@
+-- schema.sql: what is known of notebooks; version 1.
+--
+-- Times are milliseconds since 1970, UTC. Paths are compared byte by byte.
+
+CREATE TABLE notebook (
+  id                   INTEGER PRIMARY KEY AUTOINCREMENT,
+  name                 TEXT NOT NULL UNIQUE,
+  path                 TEXT NOT NULL UNIQUE,
+  poll_interval        INTEGER NOT NULL,              -- milliseconds, as the other intervals
+  batch_size           INTEGER NOT NULL,
+  git_commit_interval  INTEGER NOT NULL,
+  git_commit_max_files INTEGER NOT NULL,
+  max_retries          INTEGER NOT NULL,
+  retry_backoff        INTEGER NOT NULL,
+  completed_retention  INTEGER NOT NULL,              -- seconds
+  failed_retention     INTEGER NOT NULL,              -- seconds
+  created_at           INTEGER NOT NULL
+) STRICT;
+
+-- Files and folders. An id once given is never given again.
+CREATE TABLE file (
+  id           INTEGER PRIMARY KEY AUTOINCREMENT,
+  notebook     INTEGER NOT NULL REFERENCES notebook (id),
+  folder       INTEGER NOT NULL CHECK (folder IN (0, 1)),
+  path         TEXT NOT NULL,
+  inode        INTEGER NOT NULL,                      -- its 64 bits
+  size         INTEGER NOT NULL,
+  modified_ns  INTEGER NOT NULL,
+  executable   INTEGER NOT NULL CHECK (executable IN (0, 1)),
+  hash         TEXT NOT NULL,
+  content_type TEXT NOT NULL,
+  title        TEXT,
+  description  TEXT,
+  extra        TEXT NOT NULL,                         -- JSON object; empty: none
+  updated_at   INTEGER NOT NULL,
+  event_id     TEXT NOT NULL
+) STRICT;
+CREATE UNIQUE INDEX file_path ON file (notebook, path);
+CREATE INDEX file_size ON file (notebook, folder, size);  -- counts read nothing else
+
+-- What is under way, to be undone in reverse.
+CREATE TABLE step (
+  notebook    INTEGER NOT NULL REFERENCES notebook (id),
+  number      INTEGER NOT NULL,
+  kind        INTEGER NOT NULL CHECK (kind BETWEEN 0 AND 3),  -- make_folder, rename, exchange, remove_folder
+  from_path   TEXT NOT NULL,
+  to_path     TEXT NOT NULL,
+  inode       INTEGER NOT NULL,
+  size        INTEGER NOT NULL,
+  modified_ns INTEGER NOT NULL,
+  executable  INTEGER NOT NULL,
+  PRIMARY KEY (notebook, number)
+) STRICT, WITHOUT ROWID;
+
+-- Events that have been applied, but whose report the queue has perhaps not got.
+CREATE TABLE applied (
+  notebook INTEGER NOT NULL REFERENCES notebook (id),
+  event    INTEGER NOT NULL,
+  PRIMARY KEY (notebook, event)
+) STRICT, WITHOUT ROWID;
+
+-- Changes that wait for a commit, in the order they were made.
+CREATE TABLE pending (
+  number         INTEGER PRIMARY KEY AUTOINCREMENT,
+  notebook       INTEGER NOT NULL REFERENCES notebook (id),
+  path           TEXT NOT NULL,
+  event_id       TEXT NOT NULL,
+  correlation_id TEXT NOT NULL,
+  since          INTEGER NOT NULL
+) STRICT;
+CREATE INDEX pending_number ON pending (notebook, number);
+CREATE INDEX pending_path ON pending (notebook, path, since);
+
+CREATE TABLE git_commit (
+  number   INTEGER PRIMARY KEY AUTOINCREMENT,
+  notebook INTEGER NOT NULL REFERENCES notebook (id),
+  hash     TEXT NOT NULL,
+  message  TEXT NOT NULL,                             -- its first line
+  made_at  INTEGER NOT NULL,
+  files    INTEGER NOT NULL
+) STRICT;
+CREATE INDEX git_commit_number ON git_commit (notebook, number);
+
+CREATE TABLE git_commit_event (
+  git_commit INTEGER NOT NULL REFERENCES git_commit (number),
+  position   INTEGER NOT NULL,
+  notebook   INTEGER NOT NULL,
+  event_id   TEXT NOT NULL,
+  PRIMARY KEY (git_commit, position)
+) STRICT, WITHOUT ROWID;
+CREATE INDEX git_commit_event_id ON git_commit_event (notebook, event_id, git_commit);
+
+-- 0x4576516e is "EvQn".
+PRAGMA application_id = 1165381998;
+PRAGMA user_version = 1;

@@ -1,0 +1,5 @@
+-- add_step.sql: behind those that are there.
+INSERT INTO step (notebook, kind, from_path, to_path, inode, size, modified_ns, executable, number)
+SELECT ?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, coalesce(max(number), 0) + 1
+FROM step
+WHERE notebook = ?1;

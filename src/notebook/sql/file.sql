@@ -1,0 +1,5 @@
+-- file.sql: by its id.
+SELECT id, folder, path, inode, size, modified_ns, executable, hash, content_type, title, description, extra, updated_at,
+       event_id
+FROM file
+WHERE id = ?2 AND notebook = ?1;

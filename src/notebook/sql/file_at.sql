@@ -1,0 +1,5 @@
+-- file_at.sql: by its path.
+SELECT id, folder, path, inode, size, modified_ns, executable, hash, content_type, title, description, extra, updated_at,
+       event_id
+FROM file
+WHERE notebook = ?1 AND path = ?2;

@@ -1,0 +1,2 @@
+-- rollback.sql: forget what the transaction wrote.
+ROLLBACK;

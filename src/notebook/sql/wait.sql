@@ -1,0 +1,2 @@
+-- wait.sql: ten seconds for another connection that writes.
+PRAGMA busy_timeout = 10000;

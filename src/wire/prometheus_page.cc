@@ -1,0 +1,77 @@
+// prometheus_page.cc: see prometheus_page.h.
+#include "wire/prometheus_page.h"
+
+#include <array>
+#include <charconv>
+#include <cstddef>
+
+namespace eventq::wire {
+namespace {
+
+std::string text_of(double value) {
+  std::array<char, 32> digits{};
+  const auto end = std::to_chars(digits.data(), digits.data() + digits.size(), value).ptr;
+  return {digits.data(), end};
+}
+
+}  // namespace
+
+void PrometheusPage::family(std::string_view name, std::string_view type, std::string_view help) {
+  name_ = name;
+  out_.append("# HELP ").append(name).append(" ").append(help).append("\n");
+  out_.append("# TYPE ").append(name).append(" ").append(type).append("\n");
+}
+
+void PrometheusPage::sample(Labels labels, std::int64_t value, std::string_view suffix) {
+  head(suffix, labels, {});
+  out_.append(std::to_string(value)).append("\n");
+}
+
+void PrometheusPage::sample(Labels labels, double value) {
+  head("", labels, {});
+  out_.append(text_of(value)).append("\n");
+}
+
+void PrometheusPage::histogram(Labels labels, const Histogram& histogram) {
+  std::int64_t total = 0;
+  for (std::size_t i = 0; i < histogram.counts().size(); ++i) {
+    total += histogram.counts()[i];
+    if (i < histogram.bounds().size()) bucket(labels, text_of(histogram.bounds()[i]), total);
+  }
+  bucket(labels, "+Inf", total);
+  head("_sum", labels, {});
+  out_.append(text_of(histogram.sum())).append("\n");
+  sample(labels, total, "_count");
+}
+
+void PrometheusPage::bucket(Labels labels, std::string_view bound, std::int64_t count) {
+  head("_bucket", labels, {"le", bound});
+  out_.append(std::to_string(count)).append("\n");
+}
+
+// Everything before the value.
+void PrometheusPage::head(std::string_view suffix, Labels labels, Label last) {
+  out_.append(name_).append(suffix);
+  char separator = '{';
+  for (const Label& label : labels) append(separator, label);
+  if (!last.name.empty()) append(separator, last);
+  if (separator == ',') out_ += '}';
+  out_ += ' ';
+}
+
+void PrometheusPage::append(char& separator, const Label& label) {
+  out_ += separator;
+  separator = ',';
+  out_.append(label.name).append("=\"");
+  for (const char c : label.value) {
+    if (c == '\\' || c == '"') out_ += '\\';
+    if (c == '\n') {
+      out_ += "\\n";
+    } else {
+      out_ += c;
+    }
+  }
+  out_ += '"';
+}
+
+}  // namespace eventq::wire

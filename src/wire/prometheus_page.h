@@ -1,0 +1,40 @@
+// prometheus_page.h: families of metrics in Prometheus' text format, one after the other.
+#pragma once
+
+#include <cstdint>
+#include <initializer_list>
+#include <string>
+#include <string_view>
+
+#include "model/histogram.h"
+
+namespace eventq::wire {
+
+// What the format asks for is that the samples of one family stand together.
+class PrometheusPage {
+ public:
+  struct Label {
+    std::string_view name;
+    std::string_view value;
+  };
+  using Labels = std::initializer_list<Label>;
+
+  // Appends to `out`.
+  explicit PrometheusPage(std::string& out) : out_(out) {}
+
+  void family(std::string_view name, std::string_view type, std::string_view help);
+  // Of the family before. `suffix` belongs to its name: "_sum".
+  void sample(Labels labels, std::int64_t value, std::string_view suffix = {});
+  void sample(Labels labels, double value);
+  void histogram(Labels labels, const Histogram& histogram);
+
+ private:
+  void bucket(Labels labels, std::string_view bound, std::int64_t count);
+  void head(std::string_view suffix, Labels labels, Label last);
+  void append(char& separator, const Label& label);
+
+  std::string& out_;
+  std::string name_;
+};
+
+}  // namespace eventq::wire
