@@ -91,13 +91,13 @@ class NotebookServer {
     return found;
   }
 
-  // Until it is so.
+  // Until it is so, with looks that far apart.
   template <typename Condition>
   void wait_until(const Condition& holds, const char* what,
-                  std::chrono::milliseconds limit = std::chrono::minutes(5)) {
+                  std::chrono::milliseconds pause = std::chrono::milliseconds(20)) {
     const SteadyTime start = steady_now();
-    while (!holds() && millis_since(start) < limit) {
-      ASSERT_EQ(server_.wait(std::chrono::milliseconds(20)), std::nullopt) << server_.log();
+    while (!holds() && millis_since(start) < std::chrono::minutes(5)) {
+      ASSERT_EQ(server_.wait(pause), std::nullopt) << server_.log();
     }
     EXPECT_TRUE(holds()) << what << server_.log();
   }
