@@ -2,8 +2,9 @@
 
 usage: with_server.py EVENTQ [OPTION OF `eventq serve`]... -- COMMAND [ARGUMENT]...
 
-The server keeps its events in a new folder, which is the command's working directory, too. The command
-finds the server by EVENTQ_URL, and the program by EVENTQ. Ends with the command's exit code.
+The server keeps its events in a new folder, which is the command's working directory, too; in memory where there is
+some, since clients are tested here, and a lease is not to end while others keep the disk busy. The command finds the
+server by EVENTQ_URL, and the program by EVENTQ. Ends with the command's exit code.
 """
 import os
 import pathlib
@@ -25,10 +26,13 @@ def listening_at(server: subprocess.Popen) -> str:
     sys.exit("The server did not start:\n" + "".join(said))
 
 
+MEMORY = "/dev/shm"
+
+
 def main() -> int:
     split = sys.argv.index("--")
     program, options, command = str(pathlib.Path(sys.argv[1]).resolve()), sys.argv[2:split], sys.argv[split + 1:]
-    with tempfile.TemporaryDirectory() as folder:
+    with tempfile.TemporaryDirectory(dir=MEMORY if os.access(MEMORY, os.W_OK) else None) as folder:
         server = subprocess.Popen([program, "serve", "--listen", "127.0.0.1:0", "--store", "sqlite:eventq.db", *options],
                                   cwd=folder, stderr=subprocess.PIPE, text=True)
         try:

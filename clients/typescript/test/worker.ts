@@ -1,4 +1,4 @@
-// worker.ts: the worker loop, and calls over a bad line. EVENTQ_URL names a server with a lease of three seconds.
+// worker.ts: the worker loop, and calls over a bad line. EVENTQ_URL names a server with a lease of six seconds.
 import assert from "node:assert/strict";
 import { randomUUID } from "node:crypto";
 import { createServer as createHttpServer } from "node:http";
@@ -13,7 +13,7 @@ const url = new URL(process.env["EVENTQ_URL"]!);
 const client = new Client(url.href);
 const atOnce = { kind: "fixed", baseMs: 0, capMs: 0, jitter: 0 } as const;
 const enough = 60; // seconds, for what happens at once on an idle machine
-const lease = 3; // seconds, of which a slow machine may take two to keep it
+const lease = 6; // seconds, of which a slow machine may take four to keep it
 
 /** Carries bytes to the server, unless it is told to break. */
 class Line {
