@@ -92,6 +92,7 @@ TEST(NotebookCrashTest, AfterFiftyKillsInFolderMovesEveryFileExistsOnceWhereItSh
         << round;
     ASSERT_EQ(known_in(server, from), ids) << round;
     if (failed) {
+      server.wait_until([&] { return !known_in(server, other).empty(); }, "the obstacle is known");
       fs::remove_all(server.root() + "/" + other);
       server.wait_until([&] { return known_in(server, other).empty(); }, "the obstacle is forgotten");
     }

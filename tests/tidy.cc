@@ -65,7 +65,7 @@ const std::vector<ThirdParty> kThirdParty = {
     {"boost/", {"src/http", "src/client", "src/notebook"}},
     {"CLI/", {"src/cli"}},
     {"fmt/", {"src/base", "src/cli"}},
-    {"git2", {"src/notebook"}},
+    {"git2", {"src/notebook/git_support.h"}},
     {"libdeflate", {"src/queue"}},
     {"libpq", {"src/store/postgres"}},
     {"openssl/", {"src/notebook"}},

@@ -20,6 +20,7 @@ class Descriptor {
   void close() {
     if (number_ >= 0) ::close(std::exchange(number_, -1));
   }
+  [[nodiscard]] int release() { return std::exchange(number_, -1); }  // for another to close
   [[nodiscard]] int number() const { return number_; }
   [[nodiscard]] bool open() const { return number_ >= 0; }
 

@@ -61,23 +61,6 @@ Error not_regular(const std::string& path) {
   return {ErrorCode::invalid_argument, path + " is no regular file; a notebook holds nothing else.", ""};
 }
 
-// Closed, with errno set, when it cannot be opened. A link, also as the last name, is ELOOP; with O_PATH and
-// O_NOFOLLOW it is opened itself.
-Descriptor open_beneath(int root, const std::string& path, int flags, mode_t mode = 0) {
-  open_how how{};
-  how.flags = static_cast<std::uint64_t>(flags | O_CLOEXEC);
-  how.mode = mode;
-  how.resolve = RESOLVE_BENEATH | RESOLVE_NO_SYMLINKS | RESOLVE_NO_MAGICLINKS;
-  const char* const name = path.empty() ? "." : path.c_str();
-  long number = -1;
-  // EAGAIN: somebody renamed something just when the kernel had to be sure that nobody does.
-  for (int tries = 0; tries < kOpenTries; ++tries) {
-    number = ::syscall(SYS_openat2, root, name, &how, sizeof how);
-    if (number >= 0 || (errno != EAGAIN && errno != EINTR)) break;
-  }
-  return Descriptor(static_cast<int>(number));
-}
-
 Descriptor open_folder(int root, const std::string& path) {
   return open_beneath(root, path, O_RDONLY | O_DIRECTORY);
 }
@@ -202,6 +185,21 @@ Result<std::vector<std::string>> names_in(const Descriptor& folder, const std::s
 bool has_vanished(int number) { return number == ENOENT || number == ENOTDIR || number == ELOOP; }
 
 }  // namespace
+
+Descriptor open_beneath(int root, const std::string& path, int flags, mode_t mode) {
+  open_how how{};
+  how.flags = static_cast<std::uint64_t>(flags | O_CLOEXEC);
+  how.mode = mode;
+  how.resolve = RESOLVE_BENEATH | RESOLVE_NO_SYMLINKS | RESOLVE_NO_MAGICLINKS;
+  const char* const name = path.empty() ? "." : path.c_str();
+  long number = -1;
+  // EAGAIN: somebody renamed something just when the kernel had to be sure that nobody does.
+  for (int tries = 0; tries < kOpenTries; ++tries) {
+    number = ::syscall(SYS_openat2, root, name, &how, sizeof how);
+    if (number >= 0 || (errno != EAGAIN && errno != EINTR)) break;
+  }
+  return Descriptor(static_cast<int>(number));
+}
 
 std::string hash_of(std::string_view content) {
   Sha256 hash;
@@ -395,7 +393,8 @@ Result<void> Folder::clear_own() {
   const auto names = names_in(opened, own);
   if (!names) return names.error();
   for (const std::string& name : *names) {
-    const std::string path = own + "/" + name;
+    std::string path = own;
+    path.append("/").append(name);
     const auto there = kind(path);
     if (!there) return there.error();
     if (*there == Entry::folder) continue;

@@ -92,6 +92,10 @@ class Folder {
   mode_t mask_;
 };
 
+// What Folder opens by. Closed, with errno set, when it cannot be opened. A link, also as the last name, is
+// ELOOP; with O_PATH and O_NOFOLLOW it is opened itself. No `path`: `root` itself.
+Descriptor open_beneath(int root, const std::string& path, int flags, mode_t mode = 0);
+
 // SHA-256 of `content`, in hexadecimal digits, and what kind of content it is.
 std::string hash_of(std::string_view content);
 std::string content_type_of(std::string_view path, std::string_view beginning);

@@ -3,11 +3,8 @@
 
 #include <dirent.h>
 #include <fcntl.h>
-#include <linux/openat2.h>
 #include <sys/inotify.h>
 #include <sys/stat.h>
-#include <sys/syscall.h>
-#include <unistd.h>
 
 #include <cerrno>
 #include <cstdint>
@@ -16,6 +13,7 @@
 #include <string_view>
 #include <utility>
 
+#include "notebook/folder.h"
 #include "notebook/note_path.h"
 
 namespace eventq::notebook {
@@ -32,12 +30,8 @@ using OpenFolder = std::unique_ptr<DIR, CloseFolder>;
 
 // Null, with errno, when it cannot be opened.
 OpenFolder open_inner(int root, const std::string& path) {
-  open_how how{};
-  how.flags = O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NOFOLLOW;
-  how.resolve = RESOLVE_BENEATH | RESOLVE_NO_SYMLINKS | RESOLVE_NO_MAGICLINKS;
-  const char* const name = path.empty() ? "." : path.c_str();
-  const auto number = static_cast<int>(::syscall(SYS_openat2, root, name, &how, sizeof how));
-  return OpenFolder(number < 0 ? nullptr : ::fdopendir(number));
+  Descriptor opened = open_beneath(root, path, O_RDONLY | O_DIRECTORY);
+  return OpenFolder(opened.open() ? ::fdopendir(opened.release()) : nullptr);
 }
 
 enum class Found : std::uint8_t { file, folder, other };
@@ -132,8 +126,8 @@ std::vector<FolderWatches::Place> FolderWatches::add_one(const Place& place, con
     std::string path = place.path.empty() ? name : place.path + "/" + name;
     if (!note_path(path)) continue;
     const Found kind = found_kind(folder.get(), *entry);
-    if (kind == Found::folder) folders.push_back({watch, name, std::move(path)});
     if (kind == Found::file && on_file) on_file(path);
+    if (kind == Found::folder) folders.push_back({watch, name, std::move(path)});
     errno = 0;
   }
   failed(errno, place.path);

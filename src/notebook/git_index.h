@@ -8,7 +8,7 @@
 //
 // What this cannot help: git reads the index before it locks it. A `git commit` that began just before ours
 // is refused, because HEAD has moved, but has put back the index it read; its user sees our change undone
-// among the staged ones.
+// among the staged ones. If that is committed, GitRepo::moved() tells.
 #pragma once
 
 #include <cstdint>

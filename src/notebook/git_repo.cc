@@ -2,6 +2,7 @@
 #include "notebook/git_repo.h"
 
 #include <fcntl.h>
+#include <sys/file.h>
 #include <sys/stat.h>
 
 #include <array>
@@ -19,12 +20,15 @@
 namespace eventq::notebook {
 
 struct GitRepo::Parts {
+  std::string path;
   git::Repository repo;
   Descriptor disk;  // the folder of its objects, to sync what it lies on
-  Unstaged behind;  // paths that changed while the index could not follow
+  GitMarks marks;
   Stamp stale_lock;
 
   Result<void> sync() const;
+  // The paths that are not the same in both, and what the first says of them. Error: one of them is gone.
+  Result<Unstaged> changed_between(const std::string& from, const std::string& to) const;
   // Nothing: HEAD moved meanwhile, or somebody else is just moving it.
   Result<std::optional<GitCommit>> try_commit(const Folder& folder, const std::vector<std::string>& paths,
                                               const std::string& message, TimePoint now,
@@ -36,7 +40,7 @@ namespace {
 constexpr int kAttempts = 10;
 constexpr int kTrailerCommits = 50;
 constexpr std::size_t kCacheBytes = 16U << 20U;  // of trees and commits, for all repositories together
-constexpr std::size_t kPiece = 64U << 10U;
+constexpr std::size_t kBlobPiece = 64U << 10U;
 
 // Once, and never undone: whoever else uses libgit2 in this process does not notice.
 void start_git() {
@@ -70,10 +74,10 @@ bool is_anothers(int code) {
   return code == GIT_ENOTFOUND && last != nullptr && std::strstr(last->message, "safe.directory") != nullptr;
 }
 
-Result<git::Repository> open_or_init(const std::string& path) {
+Result<git::Repository> open_or_init(const std::string& path, bool may_init) {
   git::Repository repo;
   int done = git_repository_open_ext(repo.out(), path.c_str(), GIT_REPOSITORY_OPEN_NO_SEARCH, nullptr);
-  if (done == GIT_ENOTFOUND && has_none(path)) done = init(repo, path);
+  if (done == GIT_ENOTFOUND && may_init && has_none(path)) done = init(repo, path);
   if (done == 0) return repo;
   if (is_anothers(done)) {
     return Error{
@@ -154,6 +158,37 @@ Result<Head> read_head(git_repository* repo) {
   return Error{ErrorCode::unavailable, "Git's HEAD leads through too many references.", ""};
 }
 
+std::string hash_of(const Head& head) { return head.commit ? git_oid_tostr_s(&*head.commit) : ""; }
+
+// What is in a commit; of none, null, which is an empty tree to libgit2.
+Result<git::Tree> tree_of(git_repository* repo, const std::string& hash) {
+  git::Tree tree;
+  if (hash.empty()) return tree;
+  git_oid id;
+  git::Commit commit;
+  if (git_oid_fromstr(&id, hash.c_str()) != 0 || git_commit_lookup(commit.out(), repo, &id) != 0 ||
+      git_commit_tree(tree.out(), commit) != 0) {
+    return git::failure("read commit " + hash);
+  }
+  return tree;
+}
+
+Result<Unstaged> differences(git_repository* repo, git_tree* from, git_tree* to) {
+  git_diff_options options = GIT_DIFF_OPTIONS_INIT;
+  git::Diff diff;
+  if (git_diff_tree_to_tree(diff.out(), repo, from, to, &options) != 0) {
+    return git::failure("compare two commits");
+  }
+  Unstaged found;
+  for (std::size_t at = 0; at < git_diff_num_deltas(diff); ++at) {
+    const git_diff_delta* delta = git_diff_get_delta(diff, at);
+    auto& before = found[delta->old_file.path];
+    if (delta->status == GIT_DELTA_ADDED) continue;
+    before = git::Recorded{delta->old_file.id, delta->old_file.mode};
+  }
+  return found;
+}
+
 // The commit and, in memory, what is in it; both empty where there is none.
 struct Base {
   git::Commit commit;
@@ -184,11 +219,11 @@ Result<std::size_t> read_piece(int file, std::vector<char>& piece, const std::st
 // The content as it is, through no filter.
 Result<git_oid> write_blob(git_repository* repo, int file, const std::string& path) {
   git_oid id;
-  std::vector<char> piece(kPiece);
+  std::vector<char> piece(kBlobPiece);
   auto size = read_piece(file, piece, path);
   if (!size) return size.error();
   // Most notes are one piece, which needs no file on its way.
-  if (*size < kPiece) {
+  if (*size < kBlobPiece) {
     if (git_blob_create_from_buffer(&id, repo, piece.data(), *size) != 0)
       return git::failure("store " + path);
     return id;
@@ -352,18 +387,6 @@ Result<git::Signature> sign(git_config* config, TimePoint now) {
   return git::failure("sign a commit");
 }
 
-// Locks it, and HEAD, so that no other branch is checked out meanwhile. False: somebody else has one of them.
-Result<bool> lock_head(git_transaction* transaction, const Head& head) {
-  std::vector<std::string> names = {"HEAD"};
-  if (head.name != "HEAD") names.push_back(head.name);
-  for (const std::string& name : names) {
-    const int locked = git_transaction_lock_ref(transaction, name.c_str());
-    if (locked == GIT_ELOCKED) return false;
-    if (locked != 0) return git::failure("lock " + name);
-  }
-  return true;
-}
-
 Result<bool> is_still(git_repository* repo, const Head& head) {
   const auto now = read_head(repo);
   if (!now) return now.error();
@@ -375,16 +398,83 @@ std::string log_line(const Head& head, const std::string& message) {
   return (head.commit ? "commit: " : "commit (initial): ") + message.substr(0, message.find('\n'));
 }
 
+// The locks of HEAD and its branch while they are ours, by inode and time of birth. Libgit2's say nothing of
+// whose they are, and a process that is killed leaves them: the next one takes those away that are noted
+// here.
+class OurLocks {
+ public:
+  OurLocks(git_repository* repo, const Head& head)
+      : name_(std::string(git_repository_path(repo)) + "eventq.locks"),
+        locks_{std::string(git_repository_path(repo)) + "HEAD.lock",
+               head.name == "HEAD" ? "" : git_repository_commondir(repo) + head.name + ".lock"},
+        file_(::open(name_.c_str(), O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0600)) {
+    // Held by whoever is alive.
+    if (file_.open() && ::flock(file_.number(), LOCK_EX | LOCK_NB) != 0) file_.close();
+    if (file_.open()) remove_left();
+  }
+  OurLocks(const OurLocks&) = delete;
+  OurLocks& operator=(const OurLocks&) = delete;
+  ~OurLocks() {
+    if (file_.open()) ::unlink(name_.c_str());
+  }
+
+  // HEAD is locked; called again: its branch, too.
+  void note_next() {
+    const std::string line = identity(locks_.at(noted_++));
+    if (file_.open()) (void)!::write(file_.number(), line.data(), line.size());
+  }
+
+ private:
+  // A line; empty: it is not there.
+  static std::string identity(const std::string& path) {
+    struct statx found {};
+    const unsigned what = STATX_INO | STATX_BTIME;
+    if (::statx(AT_FDCWD, path.c_str(), AT_SYMLINK_NOFOLLOW, what, &found) != 0) return "";
+    return std::to_string(found.stx_ino) + " " + std::to_string(found.stx_btime.tv_sec) + " " +
+           std::to_string(found.stx_btime.tv_nsec) + "\n";
+  }
+  void remove_left() const {
+    std::array<char, 512> noted{};
+    const ssize_t size = ::pread(file_.number(), noted.data(), noted.size(), 0);
+    if (size <= 0) return;
+    const std::string lines = "\n" + std::string(noted.data(), static_cast<std::size_t>(size));
+    for (const std::string& lock : locks_) {
+      const std::string line = identity(lock);
+      if (!line.empty() && lines.find("\n" + line) != lines.npos) ::unlink(lock.c_str());
+    }
+    (void)!::ftruncate(file_.number(), 0);
+  }
+
+  const std::string name_;
+  const std::array<std::string, 2> locks_;
+  Descriptor file_;
+  std::size_t noted_ = 0;
+};
+
+// Locks it, and HEAD, so that no other branch is checked out meanwhile. False: somebody else has one of them.
+Result<bool> lock_head(git_transaction* transaction, const Head& head, OurLocks& ours) {
+  std::vector<std::string> names = {"HEAD"};
+  if (head.name != "HEAD") names.push_back(head.name);
+  for (const std::string& name : names) {
+    const int locked = git_transaction_lock_ref(transaction, name.c_str());
+    if (locked == GIT_ELOCKED) return false;
+    if (locked != 0) return git::failure("lock " + name);
+    ours.note_next();
+  }
+  return true;
+}
+
 // Moves the reference from `head` to `commit`, and the index, if there is one, in the same moment.
 // False: it is not at `head` any more, or locked.
 Result<bool> move_head(git_repository* repo, const Head& head, const git_oid& commit,
                        const git_signature* signature, const std::string& log,
                        std::optional<UserIndex>& index) {
+  OurLocks ours(repo, head);
   git::Transaction transaction;
   if (git_transaction_new(transaction.out(), repo) != 0) return git::failure("begin a transaction");
-  const auto locked = lock_head(transaction, head);
+  auto locked = lock_head(transaction, head, ours);
   if (!locked || !*locked) return locked;
-  const auto still = is_still(repo, head);
+  auto still = is_still(repo, head);
   if (!still || !*still) return still;
   if (git_transaction_set_target(transaction, head.name.c_str(), &commit, signature, log.c_str()) != 0) {
     return git::failure("move " + head.name);
@@ -414,19 +504,59 @@ GitRepo::GitRepo(std::unique_ptr<Parts> parts) : parts_(std::move(parts)) {}
 GitRepo::GitRepo(GitRepo&&) noexcept = default;
 GitRepo::~GitRepo() = default;
 
-Result<GitRepo> GitRepo::open(const std::string& path) {
+Result<GitRepo> GitRepo::open(const std::string& path) { return open(path, Absent::init); }
+
+Result<GitRepo> GitRepo::open(const std::string& path, Absent absent) {
   start_git();
-  auto repo = open_or_init(path);
+  auto repo = open_or_init(path, absent == Absent::init);
   if (!repo) return repo.error();
   if (auto fits = check_worktree(*repo, path); !fits) return fits.error();
   if (auto excluded = exclude_own_folder(*repo); !excluded) return excluded.error();
   Descriptor disk(::open(git_repository_commondir(*repo), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
   if (!disk.open()) return git::system_failure("open the repository in " + path);
-  return GitRepo(std::make_unique<Parts>(Parts{std::move(*repo), std::move(disk), {}, {}}));
+  return GitRepo(std::make_unique<Parts>(Parts{path, std::move(*repo), std::move(disk), {}, {}}));
+}
+
+// Somebody may have put another repository in its place. None is made instead of theirs.
+Result<void> GitRepo::keep_up() {
+  struct stat held {};
+  struct stat there {};
+  if (::fstat(parts_->disk.number(), &held) != 0 ||
+      ::stat(git_repository_commondir(parts_->repo), &there) != 0) {
+    return git::system_failure("find its repository in " + parts_->path);
+  }
+  if (held.st_dev == there.st_dev && held.st_ino == there.st_ino) return {};
+  auto opened = open(parts_->path, Absent::refuse);
+  if (!opened) return opened.error();
+  opened->remember(marks());
+  parts_ = std::move(opened->parts_);
+  return {};
+}
+
+const GitMarks& GitRepo::marks() const { return parts_->marks; }
+
+void GitRepo::remember(GitMarks marks) { parts_->marks = std::move(marks); }
+
+Result<std::optional<MovedHead>> GitRepo::moved() {
+  if (auto kept = keep_up(); !kept) return kept.error();
+  if (!under_way(parts_->repo).empty()) return std::optional<MovedHead>();
+  const auto head = read_head(parts_->repo);
+  if (!head) return head.error();
+  MovedHead moved{.to = hash_of(*head)};
+  const auto& seen = parts_->marks.head;
+  if (seen == moved.to) return std::optional<MovedHead>();
+  if (!seen) return std::optional(std::move(moved));
+  const auto changed = parts_->changed_between(*seen, moved.to);
+  moved.any = !changed;
+  if (changed) {
+    for (const auto& [path, recorded] : *changed) moved.paths.push_back(path);
+  }
+  return std::optional(std::move(moved));
 }
 
 Result<GitCommit> GitRepo::commit(const Folder& folder, const std::vector<std::string>& paths,
                                   const std::string& message, TimePoint now, const KnownFiles& known) {
+  if (auto kept = keep_up(); !kept) return kept.error();
   for (int attempt = 0; attempt < kAttempts; ++attempt) {
     auto done = parts_->try_commit(folder, paths, message, now, known);
     if (!done) return done.error();
@@ -442,6 +572,14 @@ Result<GitCommit> GitRepo::commit(const Folder& folder, const std::vector<std::s
 Result<void> GitRepo::Parts::sync() const {
   if (::syncfs(disk.number()) != 0) return git::system_failure("sync its files");
   return {};
+}
+
+Result<Unstaged> GitRepo::Parts::changed_between(const std::string& from, const std::string& to) const {
+  const auto before = tree_of(repo, from);
+  if (!before) return before.error();
+  const auto after = tree_of(repo, to);
+  if (!after) return after.error();
+  return differences(repo, *before, *after);
 }
 
 Result<std::optional<GitCommit>> GitRepo::Parts::try_commit(const Folder& folder,
@@ -480,16 +618,26 @@ Result<std::optional<GitCommit>> GitRepo::Parts::try_commit(const Folder& folder
   }
   if (auto synced = sync(); !synced) return synced.error();
 
-  Unstaged unstaged = behind;
+  const std::string parent = hash_of(*head);
+  Unstaged unstaged;
+  if (marks.index) {
+    // What changed while the index could not follow; if that is not known any more, it stays as it is.
+    if (auto behind = changed_between(*marks.index, parent)) unstaged = std::move(*behind);
+  }
   unstaged.insert(changed->begin(), changed->end());
   auto index = UserIndex::prepare(git_repository_path(repo), base->files, unstaged, stale_lock);
   const auto moved = move_head(repo, *head, id, *signature, log_line(*head, message), index);
   if (!moved) return moved.error();
   if (!*moved) return std::optional<GitCommit>();
-  behind = index ? Unstaged() : std::move(unstaged);
+  result.hash = git_oid_tostr_s(&id);
+  if (index) {
+    marks.index.reset();
+  } else if (!marks.index) {
+    marks.index = parent;
+  }
+  if (marks.head == parent) marks.head = result.hash;  // else moved() has yet to tell what is below it
   index.reset();
   if (auto synced = sync(); !synced) return synced.error();
-  result.hash = git_oid_tostr_s(&id);
   result.files = changed->size();
   return std::optional(std::move(result));
 }

@@ -5,6 +5,9 @@
 // all done again. The entries of those paths in the user's index move with it (git_index.h), where the user
 // has staged nothing else for them; if the index stays locked they follow with a later commit.
 //
+// Somebody else may move HEAD so that it no longer has what was committed here: by a commit from an index
+// that is older, or by a new repository in the place of this one. moved() tells which paths to commit again.
+//
 // Threads: a GitRepo belongs to one thread at a time.
 #pragma once
 
@@ -26,6 +29,19 @@ struct GitCommit {
   std::vector<std::string> left_out;  // could not be read, or were not as known
 };
 
+// Commits by their hashes, empty where there was none yet; to be remembered while nobody serves it.
+struct GitMarks {
+  std::optional<std::string> head;   // where HEAD was seen last; nothing: never
+  std::optional<std::string> index;  // what the user's index last followed; nothing: it is not behind
+  friend bool operator==(const GitMarks&, const GitMarks&) = default;
+};
+
+struct MovedHead {
+  std::string to;                  // the commit; empty: none yet
+  std::vector<std::string> paths;  // that are not there as they were where HEAD was seen last
+  bool any = false;                // that commit is gone: every path may be another
+};
+
 // What files are taken for; without an entry: as they are.
 using KnownFiles = std::unordered_map<std::string, std::optional<FileState>>;
 
@@ -45,12 +61,23 @@ class GitRepo {
   Result<GitCommit> commit(const Folder& folder, const std::vector<std::string>& paths,
                            const std::string& message, TimePoint now, const KnownFiles& known = {});
 
+  // Where somebody else has moved HEAD to since it was seen; then remember() that it was. Nothing: it is
+  // where it was, or the user is about to merge, rebase or the like.
+  Result<std::optional<MovedHead>> moved();
+
+  // Our own commits change them.
+  [[nodiscard]] const GitMarks& marks() const;
+  void remember(GitMarks marks);
+
   // The hash of the commit among HEAD and its last few ancestors that has this trailer; empty when none.
   Result<std::string> find_trailer(const std::string& key, const std::string& value);
 
  private:
   struct Parts;
   explicit GitRepo(std::unique_ptr<Parts> parts);
+  enum class Absent : bool { refuse, init };
+  static Result<GitRepo> open(const std::string& path, Absent absent);
+  Result<void> keep_up();
   std::unique_ptr<Parts> parts_;
 };
 

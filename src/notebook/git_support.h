@@ -40,6 +40,7 @@ using Index = Handle<git_index, git_index_free>;
 using Config = Handle<git_config, git_config_free>;
 using Signature = Handle<git_signature, git_signature_free>;
 using Walk = Handle<git_revwalk, git_revwalk_free>;
+using Diff = Handle<git_diff, git_diff_free>;
 
 // What a tree or an index says of a path.
 struct Recorded {

@@ -77,7 +77,7 @@ class AllNotebooks final : public Notebooks {
     if (real.empty() || !std::filesystem::is_directory(real, error)) {
       return Error{ErrorCode::not_found, path + " is no folder; make it first.", "path"};
     }
-    if (!is_allowed(path)) {
+    if (!is_allowed(real.string())) {  // not `path`, whose links may lead elsewhere by now
       return Error{ErrorCode::conflict, path + " lies in no folder that [notebooks] allow names.", "path"};
     }
     const std::scoped_lock lock(adding_);

@@ -14,7 +14,9 @@ CREATE TABLE notebook (
   retry_backoff        INTEGER NOT NULL,
   completed_retention  INTEGER NOT NULL,              -- seconds
   failed_retention     INTEGER NOT NULL,              -- seconds
-  created_at           INTEGER NOT NULL
+  created_at           INTEGER NOT NULL,
+  git_head             TEXT,                          -- commit that HEAD was seen at; empty: no commit; null: never
+  git_index            TEXT                           -- commit that the index last followed; null: it is not behind
 ) STRICT;
 
 -- Files and folders. An id once given is never given again.

@@ -28,6 +28,7 @@ struct State::Parts {
   Statement add_step, steps, clear_steps;
   Statement add_applied, applied, forget_applied;
   Statement add_pending, pending, waiting, drop_pending;
+  Statement git_marks, set_git_marks;
   Statement add_commit, add_commit_event, commits, commit_of;
 
   [[nodiscard]] bool in_transaction() const { return sqlite3_get_autocommit(connection.handle()) == 0; }
@@ -104,7 +105,7 @@ void bind_file_state(Statement& statement, const FileState& state) {
       .bind(std::int64_t{state.executable});
 }
 
-NotebookRow read_notebook(const Statement& row) {
+NotebookRow notebook_row(const Statement& row) {
   return {.id = row.integer(0),
           .name = std::string(row.text(1)),
           .path = std::string(row.text(2)),
@@ -284,6 +285,8 @@ Result<State> State::open(const std::string& path) {
       {&parts->pending, sql::pending},
       {&parts->waiting, sql::waiting},
       {&parts->drop_pending, sql::drop_pending},
+      {&parts->git_marks, sql::git_marks},
+      {&parts->set_git_marks, sql::set_git_marks},
       {&parts->add_commit, sql::add_commit},
       {&parts->add_commit_event, sql::add_commit_event},
       {&parts->commits, sql::commits},
@@ -341,7 +344,7 @@ Result<NotebookRow> State::add_notebook(const NotebookRow& row) {
 }
 
 Result<std::vector<NotebookRow>> State::notebooks() {
-  return all_rows(parts_->notebooks.reset(), read_notebook);
+  return all_rows(parts_->notebooks.reset(), notebook_row);
 }
 
 Result<void> State::remove_notebook(std::int64_t id) {
@@ -481,6 +484,15 @@ Result<void> State::add_pending(std::int64_t notebook, const PendingChange& chan
   });
 }
 
+Result<void> State::add_all_pending(std::int64_t notebook, const std::vector<PendingChange>& changes) {
+  return parts_->atomically([&]() -> Result<void> {
+    for (const PendingChange& change : changes) {
+      if (auto done = add_pending(notebook, change); !done) return done;
+    }
+    return {};
+  });
+}
+
 Result<std::vector<PendingChange>> State::pending(std::int64_t notebook) {
   return all_rows(parts_->pending.reset().bind(notebook), [](const Statement& row) {
     return PendingChange{.number = row.integer(0),
@@ -499,6 +511,22 @@ Result<State::Waiting> State::waiting(std::int64_t notebook) {
   });
   if (!found) return found.error();
   return found->value_or(Waiting{});
+}
+
+Result<void> State::set_git_marks(std::int64_t notebook, const GitMarks& marks,
+                                  const std::vector<PendingChange>& changes) {
+  return parts_->atomically([&]() -> Result<void> {
+    if (auto done = add_all_pending(notebook, changes); !done) return done;
+    return finish(parts_->set_git_marks.reset().bind(notebook).bind(marks.head).bind(marks.index));
+  });
+}
+
+Result<GitMarks> State::git_marks(std::int64_t notebook) {
+  const auto found = one_row(parts_->git_marks.reset().bind(notebook), [](const Statement& row) {
+    return GitMarks{.head = row.optional_text(0), .index = row.optional_text(1)};
+  });
+  if (!found) return found.error();
+  return found->value_or(GitMarks{});
 }
 
 Result<void> State::add_commit(std::int64_t notebook, const CommitRow& row, std::int64_t last) {

@@ -17,6 +17,7 @@
 #include "eventq/error.h"
 #include "eventq/event.h"
 #include "notebook/folder.h"
+#include "notebook/git_repo.h"
 #include "notebook/operation.h"
 #include "notebook/settings.h"
 
@@ -59,7 +60,7 @@ struct Step {
 struct PendingChange {
   std::int64_t number = 0;  // in the order they were made
   std::string path;
-  std::string event_id;
+  std::string event_id;  // empty: of no event, a commit of somebody else's is to be compared with the file
   std::string correlation_id;
   TimePoint since;
 };
@@ -123,12 +124,17 @@ class State {
 
   // What waits for a commit; a path that waits for several events is there several times.
   Result<void> add_pending(std::int64_t notebook, const PendingChange& change);
+  Result<void> add_all_pending(std::int64_t notebook, const std::vector<PendingChange>& changes);
   Result<std::vector<PendingChange>> pending(std::int64_t notebook);
   struct Waiting {
     std::int64_t paths = 0;
     std::optional<TimePoint> since;  // of the oldest
   };
   Result<Waiting> waiting(std::int64_t notebook);
+  // HEAD was seen there, because of which these wait.
+  Result<void> set_git_marks(std::int64_t notebook, const GitMarks& marks,
+                             const std::vector<PendingChange>& changes = {});
+  Result<GitMarks> git_marks(std::int64_t notebook);
   // What waited up to `last` is in this commit; without a hash: it came to nothing, and is only forgotten.
   Result<void> add_commit(std::int64_t notebook, const CommitRow& row, std::int64_t last);
   // Newest first.

@@ -387,6 +387,19 @@ TEST_F(StateTest, ACommitTakesWhatWaitedUpToItAndNoMore) {
   EXPECT_GT(must(state.pending(notebook))[0].number, left[0].number);
 }
 
+TEST_F(StateTest, WhereHeadWasSeenIsKeptWithWhatWaitsBecauseOfIt) {
+  State state = open();
+  const auto notebook = add(state, "n");
+  const auto other = add(state, "other");
+  EXPECT_EQ(must(state.git_marks(notebook)), GitMarks());
+  must(state.set_git_marks(notebook, {.head = "", .index = "i"}));
+  EXPECT_EQ(must(state.git_marks(notebook)), (GitMarks{.head = "", .index = "i"}));
+  must(state.set_git_marks(notebook, {.head = "h"}, {{.path = "a", .since = at(20)}, {.path = "b"}}));
+  EXPECT_EQ(must(open().git_marks(notebook)), GitMarks{.head = "h"});
+  EXPECT_EQ(must(open().waiting(notebook)).paths, 2);
+  EXPECT_EQ(must(state.git_marks(other)), GitMarks());
+}
+
 TEST_F(StateTest, WhatCameToNothingWaitsNoMoreAndIsNoCommit) {
   State state = open();
   const auto notebook = add(state, "n");

@@ -15,7 +15,9 @@ namespace {
 
 constexpr Millis kSoon{20};
 constexpr Millis kAfterTrouble{1000};
+constexpr Millis kAfterLeftOut{5000};
 constexpr std::size_t kToldMax = 1000;
+constexpr std::size_t kAllFiles = 1'000'000'000;
 
 bool are_apart(const std::vector<std::string>& paths, const std::vector<std::string>& others) {
   return std::none_of(paths.begin(), paths.end(), [&](const std::string& path) {
@@ -59,6 +61,9 @@ Result<void> Worker::recover() {
                                       .add("steps", std::to_string(*undone))
                                       .str());
   }
+  auto marks = tools_.state.git_marks(notebook_);
+  if (!marks) return marks.error();
+  tools_.repo.remember(std::move(*marks));
   if (auto put = put_down_last_commit(); !put) return put;
   if (auto given = give_back_held(); !given) return given;
   return find_retried();
@@ -107,23 +112,34 @@ Result<void> Worker::find_retried() {
 Result<void> Worker::put_down_last_commit() {
   const auto changes = tools_.state.pending(notebook_);
   if (!changes) return changes.error();
-  if (changes->empty()) return {};
-  const auto commit_of = [&](const PendingChange& change) {
-    return tools_.repo.find_trailer(std::string(kEventTrailer), change.event_id);
-  };
-  const auto hash = commit_of(changes->front());
+  const auto hash = find_commit(*changes);
   if (!hash) return hash.error();
   if (hash->empty()) return {};
+  std::vector<PendingChange> named = *changes;
+  std::erase_if(named, [](const PendingChange& change) { return change.event_id.empty(); });
   // Others may have come behind those that are in it.
   std::size_t in = 1;
-  for (std::size_t out = changes->size() + 1; out - in > 1;) {
+  for (std::size_t out = named.size() + 1; out - in > 1;) {
     const std::size_t middle = in + (out - in) / 2;
-    const auto found = commit_of((*changes)[middle - 1]);
+    const auto found = tools_.repo.find_trailer(std::string(kEventTrailer), named[middle - 1].event_id);
     if (!found) return found.error();
     (*found == *hash ? in : out) = middle;
   }
-  const std::vector<PendingChange> made(changes->begin(), changes->begin() + static_cast<std::ptrdiff_t>(in));
+  std::vector<PendingChange> made = *changes;
+  std::erase_if(made, [&](const PendingChange& change) { return change.number > named[in - 1].number; });
   return put_down_commit(*hash, notebook::paths_of(made).size(), made);
+}
+
+// The commit that has the first of their events, unless it is put down; empty: none.
+Result<std::string> Worker::find_commit(const std::vector<PendingChange>& changes) {
+  const auto first = std::find_if(changes.begin(), changes.end(),
+                                  [](const PendingChange& change) { return !change.event_id.empty(); });
+  if (first == changes.end()) return std::string();
+  auto hash = tools_.repo.find_trailer(std::string(kEventTrailer), first->event_id);
+  if (!hash) return hash.error();
+  const auto put_down = tools_.state.commit_of(notebook_, first->event_id);
+  if (!put_down) return put_down.error();
+  return *put_down == *hash ? std::string() : *hash;
 }
 
 // Makes the reports and takes what comes next, in one commit.
@@ -158,12 +174,12 @@ Result<void> Worker::exchange(Take take) {
   reports_.clear();
   if (told_.size() >= kToldMax) forget_told();
   came_up_empty_ = answer.claims.empty();
-  for (Claim& claim : answer.claims) {
+  for (const Claim& claim : answer.claims) {
     const Event& event = claim.event;
     tools_.live.events.begin(event.id);
     auto operation = read_operation(event.pattern, event.payload);
     if (!operation) {
-      refuse_unreadable(std::move(claim), operation.error());
+      refuse_unreadable(claim, operation.error());
       continue;
     }
     held_.push_back({event.id, event.attempts, event.event_id, event.correlation_id, std::move(*operation)});
@@ -171,7 +187,7 @@ Result<void> Worker::exchange(Take take) {
   return {};
 }
 
-void Worker::refuse_unreadable(Claim claim, const Error& why) {
+void Worker::refuse_unreadable(const Claim& claim, const Error& why) {
   const FileEvent event{claim.event.id, claim.event.attempts, claim.event.event_id, "", {}};
   reports_.push_back(report_of(event, worker_id_, {Verdict::Kind::never, why.message}));
 }
@@ -319,17 +335,12 @@ Result<void> Worker::save_others_work(const std::vector<Part>& parts) {
     }
   }
   if (theirs.empty()) return {};
-  const auto put_down = [&]() -> Result<void> {
-    for (const PendingChange& change : theirs) {
-      if (auto added = tools_.state.add_pending(notebook_, change); !added) return added;
-    }
-    return {};
-  };
-  if (auto put = put_down(); !put) return put;
+  if (auto put = tools_.state.add_all_pending(notebook_, theirs); !put) return put;
   std::set<std::string> paths;
   for (const PendingChange& change : theirs) paths.insert(change.path);
   if (auto made = commit(paths); !made) return made;
-  return put_down();  // whatever becomes of the change, the next commit has the file as it is then
+  // Whatever becomes of the change, the next commit has the file as it is then.
+  return tools_.state.add_all_pending(notebook_, theirs);
 }
 
 Result<bool> Worker::is_others_work(const std::string& path) {
@@ -413,12 +424,63 @@ void Worker::forget_told() {
 void Worker::commit_if_time() {
   const TimePoint now = tools_.clock.now();
   if (now < commit_again_at_) return;
+  const bool must_look =
+      !looked_at_head_ || now < *looked_at_head_ || now - *looked_at_head_ >= settings_.git_commit_interval;
+  if (must_look) {
+    if (auto looked = look_at_head(); !looked) return (void)commit_failed(looked.error());
+  }
   const auto waiting = tools_.state.waiting(notebook_);
-  if (waiting && is_time_to_commit(*waiting, settings_, now)) (void)commit();
+  if (!waiting) return;
+  if (waiting->paths == 0) note_trouble(news_.commit_trouble, "");
+  if (is_time_to_commit(*waiting, settings_, now)) (void)commit();
+}
+
+Error Worker::commit_failed(const Error& why) {
+  commit_again_at_ = tools_.clock.now() + settings_.git_commit_interval;
+  note_trouble(news_.commit_trouble, why.message);
+  return why;
+}
+
+// What somebody else's commit has changed waits for one of ours: their index may have been older than our
+// last, and a new repository has nothing. Where HEAD has what the files are, that comes to nothing.
+Result<void> Worker::look_at_head() {
+  const TimePoint now = tools_.clock.now();
+  looked_at_head_ = now;
+  auto moved = tools_.repo.moved();
+  if (!moved) return moved.error();
+  if (!*moved) return {};
+  std::vector<PendingChange> changes;
+  for (const std::string& path : (*moved)->paths) {
+    const auto may = may_differ(path);
+    if (!may) return may.error();
+    if (*may) changes.push_back({0, path, "", "", now});
+  }
+  if ((*moved)->any) {
+    auto known = tools_.state.files(notebook_, State::Which::files, "", kAllFiles);
+    if (!known) return known.error();
+    for (FileRow& row : *known) changes.push_back({0, std::move(row.path), "", "", now});
+  }
+  GitMarks marks = tools_.repo.marks();
+  marks.head = (*moved)->to;
+  if (auto put = tools_.state.set_git_marks(notebook_, marks, changes); !put) return put;
+  tools_.repo.remember(std::move(marks));
+  return {};
+}
+
+// One that is there and not known yet will be told of.
+Result<bool> Worker::may_differ(const std::string& path) {
+  const auto row = tools_.state.file_at(notebook_, path);
+  if (!row) return row.error();
+  if (*row) return true;
+  if (!note_path(path)) return false;
+  const auto kind = tools_.folder.kind(path);
+  if (!kind) return kind.error();
+  return *kind == Entry::absent;
 }
 
 // `as_they_are`: paths whose files go into it whatever is known of them.
 Result<void> Worker::commit(const std::set<std::string>& as_they_are) {
+  if (auto looked = look_at_head(); !looked) return commit_failed(looked.error());
   const auto changes = tools_.state.pending(notebook_);
   if (!changes) return changes.error();
   if (changes->empty()) return {};
@@ -429,24 +491,24 @@ Result<void> Worker::commit(const std::set<std::string>& as_they_are) {
   const auto known = known_files(paths, as_they_are, left_out);
   if (!known) return known.error();
   auto made = tools_.repo.commit(tools_.folder, paths, message, now, *known);
-  if (!made) {
-    commit_again_at_ = now + settings_.git_commit_interval;
-    note_trouble(news_.commit_trouble, made.error().message);
-    return made.error();
-  }
+  if (!made) return commit_failed(made.error());
   std::string hash = made->hash;
   if (hash.empty()) {
     // The files are as HEAD has them: somebody else committed them, or the changes undid each other.
-    auto found = tools_.repo.find_trailer(std::string(kEventTrailer), changes->front().event_id);
+    auto found = find_commit(*changes);
     if (!found) return found.error();
     hash = std::move(*found);
   }
   if (auto put = put_down_commit(hash, made->files, *changes); !put) return put;
   others_.clear();
   left_out.insert(left_out.end(), made->left_out.begin(), made->left_out.end());
+  std::vector<PendingChange> again;
   for (const std::string& path : left_out) {
-    PendingChange again{0, path, changes->back().event_id, changes->back().correlation_id, now};
-    if (auto added = tools_.state.add_pending(notebook_, again); !added) return added;
+    again.push_back({0, path, changes->back().event_id, changes->back().correlation_id, now});
+  }
+  if (!again.empty()) {
+    if (auto added = tools_.state.add_all_pending(notebook_, again); !added) return added;
+    commit_again_at_ = now + kAfterLeftOut;  // however many they are
   }
   note_trouble(
       news_.commit_trouble,
@@ -501,9 +563,11 @@ Result<void> Worker::put_down_commit(const std::string& hash, std::size_t files,
                 .files = static_cast<std::int64_t>(files)};
   std::set<std::string_view> seen;
   for (const PendingChange& change : changes) {
-    if (seen.insert(change.event_id).second) row.event_ids.push_back(change.event_id);
+    if (!change.event_id.empty() && seen.insert(change.event_id).second)
+      row.event_ids.push_back(change.event_id);
   }
-  return tools_.state.add_commit(notebook_, row, changes.back().number);
+  if (auto added = tools_.state.add_commit(notebook_, row, changes.back().number); !added) return added;
+  return tools_.state.set_git_marks(notebook_, tools_.repo.marks());
 }
 
 Millis Worker::hold(const std::string& why) {

@@ -77,7 +77,7 @@ class Worker {
   [[nodiscard]] bool is_paused();
   std::size_t work_on_run(std::size_t from);
   [[nodiscard]] std::optional<Part> part_at(std::size_t from) const;
-  void refuse_unreadable(Claim claim, const Error& why);
+  void refuse_unreadable(const Claim& claim, const Error& why);
   void settle(const Part& part, const Verdict& verdict);
   void hold_back(std::size_t from, EventId by, TimePoint now);
   [[nodiscard]] Verdict apply_commit();
@@ -87,6 +87,10 @@ class Worker {
   Result<void> commit(const std::set<std::string>& as_they_are = {});
   Result<KnownFiles> known_files(std::vector<std::string>& paths, const std::set<std::string>& as_they_are,
                                  std::vector<std::string>& unlike);
+  Error commit_failed(const Error& why);
+  Result<std::string> find_commit(const std::vector<PendingChange>& changes);
+  Result<void> look_at_head();
+  Result<bool> may_differ(const std::string& path);
   void commit_if_time();
   void rest();
   void forget_told();
@@ -107,7 +111,8 @@ class Worker {
   std::optional<EventId> blocked_by_;    // failed, to be retried before anything else is done
   TimePoint blocked_until_;
   std::set<std::string> others_;  // paths whose uncommitted content is somebody else's
-  TimePoint commit_again_at_;     // after a commit that failed
+  TimePoint commit_again_at_;     // after a commit that failed, or left something out
+  std::optional<TimePoint> looked_at_head_;
 
   mutable std::mutex news_mutex_;
   WorkerNews news_;
