@@ -1,5 +1,6 @@
 // callers.cc: see callers.h.
 #include "callers.h"
+#include "measure.h"
 
 #include <algorithm>
 #include <chrono>
@@ -11,17 +12,6 @@
 
 namespace eventq::bench {
 namespace {
-
-using Clock = std::chrono::steady_clock;
-
-double seconds_since(Clock::time_point start) {
-  return std::chrono::duration<double>(Clock::now() - start).count();
-}
-
-[[noreturn]] void fail(const std::string& message) {
-  std::fprintf(stderr, "bench: %s\n", message.c_str());
-  std::exit(1);
-}
 
 // An event with a payload of 200 bytes.
 NewEvent event(const std::vector<std::string>& tags) {
@@ -118,13 +108,13 @@ Cycles run_callers(Engine& engine, Crowd crowd, double warm_up, double seconds,
   Used before;
   std::size_t under_way = all.size();
   bool measured = false;
-  auto start = Clock::now();
+  auto start = Watch::now();
   while (under_way > 0) {
     for (Delivery& delivery : inbox.take()) {
       if (!measured && seconds_since(start) >= warm_up) {
         measured = true;
         before = used();
-        start = Clock::now();
+        start = Watch::now();
       }
       if (measured && cycles.seconds == 0) {
         cycles.completed += static_cast<std::int64_t>(delivery.answer.changed.size());
@@ -168,7 +158,7 @@ void postpone(Engine& engine, int count, const std::string& tag) {
 double poll_microseconds(Engine& engine, const std::string& tag, int polls) {
   std::vector<double> times;
   for (int i = 0; i < polls; ++i) {
-    const auto start = Clock::now();
+    const auto start = Watch::now();
     const Answer answer = call(engine, poll("bench:1", tag, 1));
     times.push_back(seconds_since(start) * 1e6);
     if (answer.claims.size() != 1) fail("a poll found nothing");

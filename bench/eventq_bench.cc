@@ -25,6 +25,7 @@
 
 #include "in_process.h"
 #include "load.h"
+#include "measure.h"
 #include "notebook.h"
 #include "postgres.h"
 #include "scripts.h"
@@ -44,11 +45,6 @@ struct Settings {
   double soak = 60;
   int files = 1000;  // of a notebook
 };
-
-double median(std::vector<double> values) {
-  std::sort(values.begin(), values.end());
-  return values[values.size() / 2];
-}
 
 double percentile(std::vector<std::uint32_t> values, double share) {
   if (values.empty()) return 0;

@@ -11,22 +11,12 @@
 #include <vector>
 
 #include "base/uuid.h"
+#include "measure.h"
 #include "queue/core.h"
 #include "store/sqlite/sqlite_store.h"
 
 namespace eventq::bench {
 namespace {
-
-using Clock = std::chrono::steady_clock;
-
-double seconds_since(Clock::time_point start) {
-  return std::chrono::duration<double>(Clock::now() - start).count();
-}
-
-[[noreturn]] void fail(const std::string& message) {
-  std::fprintf(stderr, "bench: %s\n", message.c_str());
-  std::exit(1);
-}
 
 // A core on a fresh file, driven without threads.
 class Bench {
@@ -102,7 +92,7 @@ double syncs_per_second(const std::string& folder, double seconds) {
   if (file < 0) fail("cannot write to " + folder);
   const std::vector<char> block(4096, 'x');
   int syncs = 0;
-  const auto start = Clock::now();
+  const auto start = Watch::now();
   while (seconds_since(start) < seconds) {
     if (write(file, block.data(), block.size()) < 0 || fdatasync(file) != 0) fail("cannot sync " + path);
     ++syncs;
@@ -116,7 +106,7 @@ double syncs_per_second(const std::string& folder, double seconds) {
 double cycles_per_second(const std::string& folder, int batch, double seconds) {
   Bench bench(folder + "/cycles" + std::to_string(batch) + ".db");
   std::int64_t cycles = 0;
-  const auto start = Clock::now();
+  const auto start = Watch::now();
   while (seconds_since(start) < seconds) {
     bench.publish(batch, {"load", "second"});
     auto taken = bench.run(Bench::one(Bench::poll(static_cast<std::size_t>(batch), "load")));
@@ -149,7 +139,7 @@ double poll_microseconds(const std::string& folder, int pending) {
     bench.publish(kPolls, {"mine", "second"});
     std::vector<Command> polls;
     for (int i = 0; i < kPolls; ++i) polls.push_back(Bench::poll(1, "mine"));
-    const auto start = Clock::now();
+    const auto start = Watch::now();
     const auto answers = bench.run(std::move(polls));
     rounds.push_back(seconds_since(start) * 1e6 / kPolls);
     for (const Answer& answer : answers) {

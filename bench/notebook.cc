@@ -12,6 +12,7 @@
 #include <utility>
 #include <vector>
 
+#include "measure.h"
 #include "notebook/notebooks.h"
 #include "queue/engine.h"
 #include "support/temporary_directory.h"
@@ -23,17 +24,6 @@ using notebook::Accepted;
 using notebook::ChangeRequest;
 using notebook::Notebook;
 using notebook::Operation;
-
-double seconds_since(std::chrono::steady_clock::time_point start) {
-  return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
-}
-
-template <typename T>
-T must(Result<T> result) {
-  if (result) return std::move(*result);
-  std::fprintf(stderr, "%s\n", result.error().message.c_str());
-  std::exit(1);
-}
 
 void run(const std::string& command) {
   if (std::system(command.c_str()) == 0) return;  // NOLINT: nobody else's words are in it

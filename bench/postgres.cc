@@ -20,6 +20,7 @@
 #include "base/steady.h"
 #include "callers.h"
 #include "load.h"
+#include "measure.h"
 #include "queue/placement.h"
 #include "scripts.h"
 #include "store/postgres/connection.h"
@@ -35,22 +36,6 @@ namespace {
 
 constexpr int kCallers = 64;
 constexpr int kTaken = 10;  // at a time, by workers who do not take one by one
-
-[[noreturn]] void fail(const std::string& message) {
-  std::fprintf(stderr, "bench: %s\n", message.c_str());
-  std::exit(1);
-}
-
-template <typename T>
-T must(Result<T> result) {
-  if (!result) fail(result.error().message);
-  if constexpr (!std::is_void_v<T>) return std::move(*result);
-}
-
-double median(std::vector<double> values) {
-  std::sort(values.begin(), values.end());
-  return values[values.size() / 2];
-}
 
 std::string contents(const std::string& path) {
   std::ifstream file(path);
@@ -188,8 +173,8 @@ void bench_rates(Time time, int rounds) {
   std::printf("ratio    %10.2f  ours over HTTP over the plain table\n", median(http_ratio));
 }
 
-// One poll with `pending` events waiting: nine tenths of other tags, one tenth for a retry in an hour. What publishing
-// them left to do is done before.
+// One poll with `pending` events waiting: nine tenths of other tags, one tenth for a retry in an hour. What
+// publishing them left to do is done before.
 double poll_among(int pending) {
   Cluster cluster;
   constexpr int kPolls = 300;

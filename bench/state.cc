@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "load.h"
+#include "measure.h"
 #include "scripts.h"
 #include "support/server_process.h"
 
@@ -54,10 +55,6 @@ struct Sample {
 Sample sample(const ServerProcess& server) {
   return {megabytes(server.file("eventq.db")), megabytes(server.file("eventq.db-wal")),
           resident_megabytes(server.pid()), descriptors(server.pid())};
-}
-
-double seconds_since(std::chrono::steady_clock::time_point begun) {
-  return std::chrono::duration<double>(std::chrono::steady_clock::now() - begun).count();
 }
 
 // GETs `target` for a second and returns the median time of one.

@@ -16,23 +16,17 @@
 #include "client/http_client.h"
 #include "eventq/queue.h"
 #include "eventq/worker.h"
+#include "measure.h"
 
 namespace eventq::bench {
 namespace {
 
-using Time = std::chrono::steady_clock::time_point;
+using Moment = std::chrono::steady_clock::time_point;
 
-Time now() { return std::chrono::steady_clock::now(); }
+Moment now() { return std::chrono::steady_clock::now(); }
 
-std::uint32_t micros(Time from, Time to) {
+std::uint32_t micros(Moment from, Moment to) {
   return static_cast<std::uint32_t>(std::chrono::duration_cast<std::chrono::microseconds>(to - from).count());
-}
-
-template <typename T>
-T must(Result<T> result) {
-  if (result) return std::move(*result);
-  std::fprintf(stderr, "%s\n", result.error().message.c_str());
-  std::exit(1);
 }
 
 // A file that grows by 4 KiB and is synced each time.
@@ -46,7 +40,7 @@ class SyncedFile {
 
   std::uint32_t append() {
     const std::array<char, 4096> block{};
-    const Time start = now();
+    const Moment start = now();
     if (write(file_, block.data(), block.size()) < 0 || fdatasync(file_) != 0) {
       std::fprintf(stderr, "cannot sync\n");
       std::exit(1);
@@ -69,7 +63,7 @@ WorkerLatency worker_latency(std::uint16_t port, const std::string& folder, doub
   const auto publisher = must(Queue::open(url));
   const auto queue = must(Queue::open(url));
   std::binary_semaphore begun(0);
-  Time begun_at;
+  Moment begun_at;
   Worker worker(*queue, {.threads = 1});
   worker.on_tag("a", [&](const Event&, const std::stop_token&) {
     begun_at = now();
@@ -84,11 +78,11 @@ WorkerLatency worker_latency(std::uint16_t port, const std::string& folder, doub
   event.title = "t";
   event.tags = {"a"};
   WorkerLatency result;
-  for (const Time end = now() + std::chrono::microseconds(static_cast<int>(seconds * 1e6)); now() < end;) {
+  for (const Moment end = now() + std::chrono::microseconds(static_cast<int>(seconds * 1e6)); now() < end;) {
     result.sync_us.push_back(file.append());
-    const Time asked = now();
+    const Moment asked = now();
     must(http.call(health));
-    const Time start = now();
+    const Moment start = now();
     result.round_trip_us.push_back(micros(asked, start));
     must(publisher->publish(event));
     result.publish_us.push_back(micros(start, now()));

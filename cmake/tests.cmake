@@ -22,11 +22,11 @@ find_package(GTest REQUIRED)
 #   random        there, and in the release: with more rounds (support/rounds.h)
 #   random_threads  in all three
 #   release_only  too slow or without meaning under any sanitizer
-# The release builds the first two only when asked for by name, or for POSTGRES.
+# The release builds the first two only when asked for by name.
 #
-# POSTGRES registers those that GoogleTest's filter lets pass once more in the release, with
-# EVENTQ_TEST_STORE=postgres: support/test_store.h then gives them a database instead of a file. Not under a
-# sanitizer, where each takes as long as ten.
+# POSTGRES registers those that GoogleTest's filter lets pass once more, with EVENTQ_TEST_STORE=postgres:
+# support/test_store.h then gives them a database instead of a file. In one preset: the release if it has the
+# program, otherwise under the address sanitizer.
 function(eventq_tests layer)
   cmake_parse_arguments(arg "" "LABELS;TIMEOUT;POSTGRES" "LIBRARIES;DEFINITIONS" ${ARGN})
   if(EVENTQ_SANITIZE AND arg_LABELS STREQUAL release_only)
@@ -43,12 +43,12 @@ function(eventq_tests layer)
   if(arg_LABELS)
     set(name ${layer}_${arg_LABELS}_test)
   endif()
-  set(sanitized_only FALSE)
-  if(CMAKE_BUILD_TYPE STREQUAL Release AND NOT arg_LABELS MATCHES "release_only|random")
-    set(sanitized_only TRUE)
+  set(of_release FALSE)
+  if(arg_LABELS MATCHES "release_only|random")
+    set(of_release TRUE)
   endif()
   set(built "")
-  if(sanitized_only AND NOT arg_POSTGRES)
+  if(CMAKE_BUILD_TYPE STREQUAL Release AND NOT of_release)
     set(built EXCLUDE_FROM_ALL)
   endif()
   add_executable(${name} ${built} ${arg_UNPARSED_ARGUMENTS})
@@ -73,10 +73,8 @@ function(eventq_tests layer)
   if(built)
     return()
   endif()
-  if(NOT sanitized_only)
-    eventq_register(${name} "" "*" "" ${arg_TIMEOUT} "${arg_LABELS}")
-  endif()
-  if(arg_POSTGRES AND NOT EVENTQ_SANITIZE)
+  eventq_register(${name} "" "*" "" ${arg_TIMEOUT} "${arg_LABELS}")
+  if(arg_POSTGRES AND (of_release AND NOT EVENTQ_SANITIZE OR NOT of_release AND EVENTQ_SANITIZE MATCHES address))
     eventq_register(${name} postgres. "${arg_POSTGRES}" EVENTQ_TEST_STORE=postgres ${arg_TIMEOUT} "${arg_LABELS}")
   endif()
 endfunction()

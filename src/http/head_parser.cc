@@ -13,7 +13,7 @@ namespace {
 namespace beast = boost::beast;
 
 // Where CloudEvents keep their attributes; see wire/cloud_events.h.
-constexpr beast::string_view kCloudEvent = "ce-";
+constexpr beast::string_view kCloudEventPrefix = "ce-";
 using beast::http::field;
 
 // Fields that may be sent once only.
@@ -120,8 +120,8 @@ class Parser final : public beast::http::basic_parser<true> {
       keep_list(headers.prefer, value);
     } else if (beast::iequals(name, "traceparent")) {
       keep_list(headers.traceparent, value);
-    } else if (beast::iequals(name.substr(0, kCloudEvent.size()), kCloudEvent)) {
-      const std::string_view attribute = view(name).substr(kCloudEvent.size());
+    } else if (beast::iequals(name.substr(0, kCloudEventPrefix.size()), kCloudEventPrefix)) {
+      const std::string_view attribute = view(name).substr(kCloudEventPrefix.size());
       headers.cloud_event.emplace_back(std::string(attribute), std::string(value));
     }
   }

@@ -17,7 +17,7 @@ using namespace std::chrono_literals;
 using Correlated = WaitRequest::Correlated;
 using Drained = WaitRequest::Drained;
 
-const Error kAway{ErrorCode::unavailable, "The store is away.", ""};
+const Error kStoreAway{ErrorCode::unavailable, "The store is away.", ""};
 
 class CoreEndWait : public CoreTest {
  protected:
@@ -216,7 +216,7 @@ TEST_P(CoreEndWait, ACommitThatFailedEndsNoWaitAndBeginsNone) {
   const EventId id = add();
   const Lease lease = take();
   const Token waiter = driver.run(wait_for(id));
-  driver.store().refuse_commit(kAway);
+  driver.store().refuse_commit(kStoreAway);
   driver.run(complete(lease));
   const Token second = driver.run(wait_for(id));
   driver.store().refuse_commit(std::nullopt);
@@ -230,7 +230,7 @@ TEST_P(CoreEndWait, ACommitThatFailedEndsNoWaitAndBeginsNone) {
 TEST_P(CoreEndWait, ARefusedBeginEndsEveryWaitWithItsErrorUnlessItPublished) {
   const Token waiter = driver.run(wait_for(add()));
   const Token publisher = driver.run(publish_and_wait({.title = "two", .tags = {"t"}}));
-  driver.store().refuse_begin(kAway);
+  driver.store().refuse_begin(kStoreAway);
   driver.run_once();
 
   ASSERT_TRUE(driver.answered(waiter));

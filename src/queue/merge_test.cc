@@ -14,7 +14,7 @@ namespace {
 using namespace std::chrono_literals;
 using testing::ElementsAre;
 
-const Error kAway{ErrorCode::unavailable, "Shard 1 is away.", ""};
+const Error kShardAway{ErrorCode::unavailable, "Shard 1 is away.", ""};
 
 Event event(int id) {
   Event event;
@@ -53,7 +53,7 @@ Answer refused(Error error) {
 
 Answer away() {
   Answer answer;
-  answer.error = kAway;
+  answer.error = kShardAway;
   return answer;
 }
 
@@ -112,7 +112,7 @@ TEST(Merge, AShardThatIsAwayIsNamedAndTheOthersAnswer) {
 
 TEST(Merge, AReadThatFailsForWantOfItsDatabaseCountsAsAway) {
   Answer failed;
-  failed.page = kAway;
+  failed.page = kShardAway;
   EXPECT_THAT(merge_all(list(0, 9), {page({2}, 1), failed}).missing, ElementsAre(1));
 }
 

@@ -27,7 +27,7 @@ using testing::IsEmpty;
 using testing::SizeIs;
 
 constexpr TimePoint kNow = std::chrono::sys_days(std::chrono::year(2026) / 1 / 31) + 12h;
-constexpr const char* kName = "events-2026-01-31.ndjson.gz";
+constexpr const char* kArchive = "events-2026-01-31.ndjson.gz";
 // A minute, and two for what failed.
 constexpr const char* kShort = R"({"retention":{"completedSeconds":60,"failedSeconds":120}})";
 
@@ -94,7 +94,7 @@ class RetirementTest : public testing::Test {
     return ids;
   }
 
-  std::uintmax_t archived_bytes() const { return std::filesystem::file_size(directory.file(kName)); }
+  std::uintmax_t archived_bytes() const { return std::filesystem::file_size(directory.file(kArchive)); }
 
   const TemporaryDirectory directory;
   ManualClock clock{kNow};
@@ -223,7 +223,7 @@ TEST_F(RetirementTest, ArchivesWhatItRemoves) {
   EXPECT_THAT(removals(), ElementsAre(ElementsAre(first, second)));
   const auto known = reader->archive_files().value();
   ASSERT_THAT(known, SizeIs(1));
-  EXPECT_EQ(known[0].name, kName);
+  EXPECT_EQ(known[0].name, kArchive);
   EXPECT_EQ(static_cast<std::uintmax_t>(known[0].bytes), archived_bytes());
 }
 
@@ -232,7 +232,7 @@ TEST_F(RetirementTest, ArchivesNothingWhenThereIsNothingToDo) {
 
   EXPECT_EQ(retirement(&archive).step(kNow).value(), 0U);
 
-  EXPECT_FALSE(std::filesystem::exists(directory.file(kName)));
+  EXPECT_FALSE(std::filesystem::exists(directory.file(kArchive)));
 }
 
 TEST_F(RetirementTest, RemovesNothingThatItCannotArchive) {

@@ -27,14 +27,6 @@ Result<Connection> open_source(const std::string& path) {
   return connection;
 }
 
-Result<std::string> read_text(Connection& connection, std::string_view sql) {
-  auto statement = Statement::prepare(connection, sql);
-  if (!statement) return statement.error();
-  const auto row = statement->step();
-  if (!row) return row.error();
-  return std::string(statement->text(0));
-}
-
 std::int64_t size_of(const std::string& file) {
   std::error_code none;
   const auto bytes = std::filesystem::file_size(file, none);

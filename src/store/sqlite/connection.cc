@@ -167,4 +167,12 @@ Result<std::int64_t> read_number(Connection& connection, std::string_view sql) {
   return statement->integer(0);
 }
 
+Result<std::string> read_text(Connection& connection, std::string_view sql) {
+  auto statement = Statement::prepare(connection, sql);
+  if (!statement) return statement.error();
+  const auto row = statement->step();
+  if (!row) return row.error();
+  return std::string(statement->text(0));
+}
+
 }  // namespace eventq::sqlite

@@ -92,5 +92,6 @@ class Statement {
 
 // The first column of the first row.
 Result<std::int64_t> read_number(Connection& connection, std::string_view sql);
+Result<std::string> read_text(Connection& connection, std::string_view sql);
 
 }  // namespace eventq::sqlite

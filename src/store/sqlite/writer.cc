@@ -9,14 +9,6 @@
 namespace eventq::sqlite {
 namespace {
 
-Result<std::string> read_text(Connection& connection, std::string_view sql) {
-  auto statement = Statement::prepare(connection, sql);
-  if (!statement) return statement.error();
-  const auto row = statement->step();
-  if (!row) return row.error();
-  return std::string(statement->text(0));
-}
-
 // Durability is set and read back: a file system or build that says no is not started on.
 Result<void> configure(Connection& connection) {
   if (auto done = connection.run(sql::open_writer); !done) return done;
