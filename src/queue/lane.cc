@@ -19,8 +19,8 @@ constexpr std::size_t kBatchEvents = 10'000;
 // The longest time between two looks at the clock, and the time between two tries of
 // maintenance on a store that fails.
 constexpr std::chrono::seconds kLookInterval{1};
-// When the batch before it held that many commands, one is gathered while more of them come in each pause,
-// for so long at most.
+// When the batch before it held that many commands, as many are waited for, and then more while they come in
+// each pause, for so long at most.
 constexpr std::size_t kGatherFrom = 8;
 constexpr std::chrono::microseconds kGatherPause{100};
 constexpr std::chrono::microseconds kGatherMax{600};
@@ -69,10 +69,10 @@ void Lane::submit(Request request) {
     return;
   }
   if (dismissing_) stop_waiting(request.command);
-  const bool idle = requests_.empty();
   requests_.push_back(std::move(request));
+  const bool reached = requests_.size() == goal_;
   lock.unlock();
-  if (idle) work_.notify_one();
+  if (reached) work_.notify_one();
 }
 
 void Lane::forget(const Origin& origin) {
@@ -167,6 +167,9 @@ void Lane::wait_for_work(std::unique_lock<std::mutex>& lock) {
 void Lane::gather(std::unique_lock<std::mutex>& lock) {
   if (!store_.shared() || last_batch_ < kGatherFrom) return;
   const SteadyTime end = steady_now() + kGatherMax;
+  goal_ = last_batch_;
+  work_.wait_until(lock, end, [this] { return stopping_ || requests_.size() >= goal_; });
+  goal_ = 1;
   for (std::size_t before = 0; before != requests_.size() && !stopping_ && steady_now() < end;) {
     before = requests_.size();
     work_.wait_for(lock, kGatherPause, [this] { return stopping_; });

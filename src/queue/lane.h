@@ -71,6 +71,7 @@ class Lane {
   // Guarded by mutex_.
   std::mutex mutex_;
   std::condition_variable work_;
+  std::size_t goal_ = 1;  // so many of requests_ wake the thread
   std::deque<Request> requests_;
   std::vector<Origin> forgotten_;
   bool poked_ = false;

@@ -165,8 +165,10 @@ Result<void> PostgresTransaction::fetch(const Selector& selector, Pool& pool, st
 
 Result<void> PostgresTransaction::take_claim(const Selector& selector, Pool& pool, const Rows& rows) {
   ClaimStart& start = start_of(selector);
-  if (!pool.from) start.pace.note_look(Millis(rows.number(0, kTookColumn)), steady_now());
-  const auto locked = static_cast<std::size_t>(rows.number(0, kLockedColumn));
+  const std::int64_t locked = rows.number(0, kLockedColumn);
+  if (!pool.from) {
+    start.pace.note_look(std::chrono::microseconds(rows.number(0, kTookColumn)), locked, steady_now());
+  }
   pool.events.clear();
   for (std::size_t row = 0; row < rows.size(); ++row) {
     if (rows.is_null(row, 0)) continue;
@@ -184,7 +186,7 @@ Result<void> PostgresTransaction::take_claim(const Selector& selector, Pool& poo
   }
   const bool saw_all =
       selector.tags.size() < 2 || static_cast<std::size_t>(rows.number(0, kCandidatesColumn)) < pool.width;
-  pool.exhausted = locked < pool.wanted && saw_all;
+  pool.exhausted = static_cast<std::size_t>(locked) < pool.wanted && saw_all;
   return {};
 }
 

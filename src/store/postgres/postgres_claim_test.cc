@@ -499,6 +499,38 @@ TEST_F(PostgresRoundTripTest, AClaimThatBeginsLaterStillFindsWhatItsTransactionM
   EXPECT_EQ(claim(*transaction, {"main", {"email"}}, 2), std::vector{stored.event.id});
 }
 
+TEST(Pace, LooksBeginLaterAfterThreeInARowThatWereSlow) {
+  const SteadyTime now{};
+  Pace pace;
+  for (const int micros : {1000, 1000, 999, 1000, 1000})
+    pace.note_look(std::chrono::microseconds(micros), 0, now);
+  EXPECT_TRUE(pace.from_start(now));
+
+  pace.note_look(std::chrono::microseconds(1000), 0, now);
+
+  EXPECT_FALSE(pace.from_start(now + std::chrono::microseconds(9999)));
+  EXPECT_TRUE(pace.from_start(now + std::chrono::microseconds(10'000)));
+}
+
+TEST(Pace, ALookIsOwedToOthersAfterASecondHoweverSlowItIs) {
+  const SteadyTime now{};
+  Pace pace;
+  for (int i = 0; i < 3; ++i) pace.note_look(std::chrono::minutes(1), 0, now);
+
+  EXPECT_FALSE(pace.from_start(now + Millis(999)));
+  EXPECT_TRUE(pace.from_start(now + Millis(1000)));
+}
+
+TEST(Pace, ALookThatFoundManyMayTakeLonger) {
+  const SteadyTime now{};
+  Pace pace;
+  for (int i = 0; i < 3; ++i) pace.note_look(std::chrono::microseconds(5999), 100, now);
+  EXPECT_TRUE(pace.from_start(now));
+
+  for (int i = 0; i < 3; ++i) pace.note_look(std::chrono::microseconds(6000), 100, now);
+  EXPECT_FALSE(pace.from_start(now));
+}
+
 TEST_F(PostgresRoundTripTest, ATransactionThatDidNothingCostsTwo) {
   const std::size_t before = round_trips();
 

@@ -36,13 +36,15 @@ struct Pace {
   SteadyTime next_look{};  // from the start, once they are slow
 
   [[nodiscard]] bool from_start(SteadyTime now) const { return slow_looks < kSlowLooks || now >= next_look; }
-  void note_look(Millis took, SteadyTime now) {
-    slow_looks = took < kSlowLook ? 0 : std::min(slow_looks + 1, kSlowLooks);
-    next_look = now + std::min<Millis>(kRestMax, kRestFactor * took);
+  void note_look(std::chrono::microseconds took, std::int64_t found, SteadyTime now) {
+    slow_looks = took < kSlowLook + found * kSlowEach ? 0 : std::min(slow_looks + 1, kSlowLooks);
+    next_look = now + std::min<std::chrono::microseconds>(kRestMax, kRestFactor * took);
   }
 
   static constexpr int kSlowLooks = 3;
-  static constexpr Millis kSlowLook{5};
+  // Several times what a look costs that finds one event at once, and each further one.
+  static constexpr std::chrono::microseconds kSlowLook{1000};
+  static constexpr std::chrono::microseconds kSlowEach{50};
   // One in ten is worth its time, and one a second is owed to what others put before the place.
   static constexpr int kRestFactor = 10;
   static constexpr std::chrono::seconds kRestMax{1};

@@ -3,7 +3,7 @@
 -- Payloads of more than $3 bytes are left out.
 --
 -- MATERIALIZED and LIMIT together lock no more than $2, whatever the planner thinks. The last columns are how many
--- that were, and the milliseconds that it took.
+-- that were, and the microseconds that it took.
 WITH locked AS MATERIALIZED (
   SELECT q.*
     FROM unnest($4::bigint[], $5::bigint[], $6::bigint[]) AS range (rank, turn, last)
@@ -25,6 +25,6 @@ SELECT b.id, b.queue, b.tags, b.priority, b.max_retries, b.created_at,
        CASE WHEN octet_length(b.payload) <= $3 THEN b.payload END,
        n.locked, n.took
   FROM (SELECT count(*) AS locked,
-               (extract(epoch FROM clock_timestamp() - statement_timestamp()) * 1000)::bigint AS took
+               (extract(epoch FROM clock_timestamp() - statement_timestamp()) * 1000000)::bigint AS took
           FROM locked) AS n
   LEFT JOIN (locked AS s CROSS JOIN LATERAL (SELECT * FROM eventq.event_body WHERE id = s.id OFFSET 0) AS b) ON true

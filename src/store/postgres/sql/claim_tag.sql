@@ -24,6 +24,6 @@ SELECT b.id, b.queue, b.tags, b.priority, b.max_retries, b.created_at,
        CASE WHEN octet_length(b.payload) <= $3 THEN b.payload END,
        n.locked, n.took
   FROM (SELECT count(*) AS locked,
-               (extract(epoch FROM clock_timestamp() - statement_timestamp()) * 1000)::bigint AS took
+               (extract(epoch FROM clock_timestamp() - statement_timestamp()) * 1000000)::bigint AS took
           FROM locked) AS n
   LEFT JOIN (locked AS s CROSS JOIN LATERAL (SELECT * FROM eventq.event_body WHERE id = s.id OFFSET 0) AS b) ON true

@@ -30,6 +30,6 @@ SELECT b.id, b.queue, b.tags, b.priority, b.max_retries, b.created_at,
        n.locked, n.took,
        (SELECT count(*) FROM candidate)
   FROM (SELECT count(*) AS locked,
-               (extract(epoch FROM clock_timestamp() - statement_timestamp()) * 1000)::bigint AS took
+               (extract(epoch FROM clock_timestamp() - statement_timestamp()) * 1000000)::bigint AS took
           FROM locked) AS n
   LEFT JOIN (locked AS s CROSS JOIN LATERAL (SELECT * FROM eventq.event_body WHERE id = s.id OFFSET 0) AS b) ON true
