@@ -128,8 +128,8 @@ struct Plan {
   std::vector<std::string> correlations;                 // by correlation_id
   std::vector<std::string> limited;                      // queues that may grow and have a depth limit
   std::vector<std::pair<Selector, std::size_t>> claims;  // how many events in all, by selector
-  bool ended = false;  // some of the changes are of events that have ended
-  bool due = false;    // what came due is seen to before claims are
+  bool ended = false;                                    // some of the changes are of events that have ended
+  bool due = false;                                      // what came due is seen to before claims are
   bool alone = false;  // it changes queues, or more than it can name: no other transaction runs beside it
 
   friend bool operator==(const Plan&, const Plan&) = default;
