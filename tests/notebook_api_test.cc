@@ -232,6 +232,10 @@ TEST_F(NotebookApiTest, ARequestThatCanNeverWorkIsRefusedAtOnce) {
     EXPECT_EQ(post(files, body).status, 400) << body;
   }
   EXPECT_EQ(request("PUT", files + "/" + id, "{}").status, 400);
+  EXPECT_EQ(at(request("PUT", files + "/" + id, R"({"path":"b"})"), "field"), R"("path")");
+  const HttpResponse beyond = request("DELETE", files + "/99999999999999999999");
+  EXPECT_EQ(beyond.status, 404);
+  EXPECT_EQ(at(beyond, "error"), R"("There is no file 99999999999999999999.")");
   EXPECT_EQ(request("PATCH", files + "/" + id + "/move", R"({"dest_path":"../x"})").status, 400);
   EXPECT_EQ(at(request("PATCH", files + "/" + id + "/move", "{}"), "field"), R"("dest_path")");
   EXPECT_EQ(request("DELETE", files + "/" + id, R"({"x":1})").status, 400);

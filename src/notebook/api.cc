@@ -196,7 +196,12 @@ class Api final : public http::Notebooks {
 
   Handled of_notebook(Call& call, Handled (Api::*handle)(Call&, const Shared&)) {
     const auto notebook = notebooks_.find(call.name);
-    return notebook ? (this->*handle)(call, notebook) : no_notebook(call, call.name);
+    if (!notebook) return no_notebook(call, call.name);
+    if (!call.id.empty() && !parse_whole<std::int64_t>(call.id)) {
+      const std::string message = "There is no file " + std::string(call.id) + ".";
+      return http::refuse(call, {ErrorCode::not_found, message, ""});
+    }
+    return (this->*handle)(call, notebook);
   }
 
   Handled add(Call& call) {
@@ -263,7 +268,6 @@ class Api final : public http::Notebooks {
         });
   }
 
-  // Ids beyond all that there can be are ids of nothing.
   static std::int64_t file_id(const Call& call) { return parse_whole<std::int64_t>(call.id).value_or(0); }
 
   Handled show_file(Call& call, const Shared& notebook) {

@@ -163,6 +163,7 @@ Result<ChangeRequest> read_update(const JsonValue& body) {
   request.content = fields.text("content");
   request.metadata = read_metadata(fields);
   if (!request.content && request.metadata == Metadata()) {
+    if (auto fault = fields.fault()) return *fault;
     fields.refuse("content", "There is nothing to change: give content, metadata or both.");
   }
   return checked(fields, std::move(request));

@@ -50,22 +50,48 @@ Result<void> Applier::put_down_steps(const std::vector<Plan>& plans) {
 
 Result<void> Applier::execute(const std::vector<Step>& steps) {
   for (auto step = steps.begin(); step != steps.end(); ++step) {
-    Result<void> done;
-    switch (step->kind) {
-      case Step::Kind::make_folder:
-        if (const auto made = folder_.make_folder(step->to); !made) done = made.error();
-        break;
-      case Step::Kind::rename: done = folder_.rename(step->from, step->to, Folder::Rename::no_replace); break;
-      case Step::Kind::exchange: done = folder_.rename(step->from, step->to, Folder::Rename::exchange); break;
-      case Step::Kind::remove_folder:
-        if (const auto removed = folder_.remove_empty_folder(step->to); !removed) done = removed.error();
-        break;
-    }
+    auto done = execute(*step);
     if (done) continue;
     if (auto undone = undo({steps.begin(), step}); !undone) must_recover_ = true;
     return done;
   }
   return {};
+}
+
+Result<void> Applier::execute(const Step& step) {
+  switch (step.kind) {
+    case Step::Kind::make_folder: {
+      const auto made = folder_.make_folder(step.to);
+      return made ? Result<void>() : made.error();
+    }
+    case Step::Kind::remove_folder: {
+      const auto removed = folder_.remove_empty_folder(step.to);
+      return removed ? Result<void>() : removed.error();
+    }
+    case Step::Kind::exchange: return take_away(step, step.from, Folder::Rename::exchange);
+    case Step::Kind::rename: break;
+  }
+  if (is_within(step.to, kOwnFolder)) return take_away(step, step.to, Folder::Rename::no_replace);
+  return folder_.rename(step.from, step.to, Folder::Rename::no_replace);
+}
+
+// What comes to lie at `taken` will be deleted. If somebody wrote to it since it was looked at it goes back.
+Result<void> Applier::take_away(const Step& step, const std::string& taken, Folder::Rename how) {
+  if (auto renamed = folder_.rename(step.from, step.to, how); !renamed) return renamed;
+  const auto there = folder_.look(taken);
+  const auto wanted = how == Folder::Rename::exchange ? step.replaced : std::optional(step.what);
+  if (!wanted || (there && *there == *wanted)) return {};
+  if (auto back = folder_.rename(step.to, step.from, how); !back) {
+    must_recover_ = true;
+    return back;
+  }
+  // Who saved it again meanwhile has the last word.
+  const auto ours = folder_.look(step.from);
+  if (how == Folder::Rename::exchange && (!ours || *ours != step.what)) {
+    (void)folder_.rename(step.from, step.to, how);
+  }
+  const std::string& path = how == Folder::Rename::exchange ? step.to : step.from;
+  return Error{ErrorCode::unavailable, path + " was written to just now; it is tried again.", ""};
 }
 
 // In reverse, as far as it goes. Errors: the first one.
@@ -78,7 +104,7 @@ Result<void> Applier::undo(std::span<const Step> steps) {
 }
 
 // Only what is still as the step left it: whatever somebody else put there stays. A file that was moved goes
-// back even if somebody has written to it meanwhile.
+// back even if somebody has written to it meanwhile, and so does whatever was taken away to be deleted.
 Result<void> Applier::undo(const Step& step) {
   if (step.kind == Step::Kind::make_folder) {
     const auto removed = folder_.remove_empty_folder(step.to);
@@ -94,8 +120,10 @@ Result<void> Applier::undo(const Step& step) {
         there.error().code == ErrorCode::not_found || there.error().code == ErrorCode::invalid_argument;
     return is_gone ? Result<void>() : there.error();
   }
+  const bool is_taken_away = is_within(step.to, kOwnFolder);
   const bool is_moved = step.kind == Step::Kind::rename && !is_within(step.from, kOwnFolder);
-  if (is_moved ? there->inode != step.what.inode : *there != step.what) return {};
+  const bool is_other = is_moved ? there->inode != step.what.inode : *there != step.what;
+  if (is_other && !is_taken_away) return {};
   if (step.kind == Step::Kind::exchange) return folder_.rename(step.to, step.from, Folder::Rename::exchange);
   auto renamed = folder_.rename(step.to, step.from, Folder::Rename::no_replace);
   // Somebody has put another file where it was: then it stays where it is.
@@ -185,7 +213,8 @@ Result<void> Applier::execute_plans(std::vector<Plan>& plans) {
   return sync_folders(plans);
 }
 
-Result<std::vector<Verdict>> Applier::apply(std::span<const Part> parts) {
+Result<std::vector<Verdict>> Applier::apply(std::span<const Part> parts, const SafeToReplace& safe) {
+  safe_ = safe;
   if (must_recover_) {
     if (auto recovered = recover(); !recovered) return recovered.error();
   }

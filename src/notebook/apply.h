@@ -8,6 +8,7 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <optional>
 #include <set>
 #include <span>
@@ -47,6 +48,9 @@ struct Verdict {
   std::string message;
 };
 
+// Files whose content, as it is then, is known to be ours or is in a commit.
+using SafeToReplace = std::map<std::string, FileState>;
+
 // Where the new content of an event waits, and whose a file there is.
 std::string own_path(EventId event);
 std::optional<EventId> event_of_own(std::string_view path);
@@ -67,9 +71,11 @@ class Applier {
   // still put down.
   Result<std::size_t> recover();
 
-  // Does each part whole or not at all; a verdict each. Errors: the State cannot be written, and nothing was
-  // done. REQUIRES: no two parts change the same path, or one that lies in the other.
-  Result<std::vector<Verdict>> apply(std::span<const Part> parts);
+  // Does each part whole or not at all; a verdict each. A file that is to be replaced or deleted and is not
+  // as in `safe` any more stays; what is not there is taken as it is found. Errors: the State cannot be
+  // written, and nothing was done. REQUIRES: no two parts change the same path, or one that lies in the
+  // other.
+  Result<std::vector<Verdict>> apply(std::span<const Part> parts, const SafeToReplace& safe = {});
 
  private:
   // What one part comes to.
@@ -101,6 +107,8 @@ class Applier {
   Result<void> put_down_steps(const std::vector<Plan>& plans);
   Result<void> sync_written(const std::vector<Plan>& plans);
   Result<void> execute(const std::vector<Step>& steps);
+  Result<void> execute(const Step& step);
+  Result<void> take_away(const Step& step, const std::string& taken, Folder::Rename how);
   Result<void> undo(std::span<const Step> steps);
   Result<void> undo(const Step& step);
   Result<void> keep_edited(const std::vector<Step>& steps);
@@ -118,6 +126,7 @@ class Applier {
   std::int64_t notebook_;
   const Clock& clock_;
   bool must_recover_ = false;  // a step could not be undone
+  SafeToReplace safe_;         // of the parts that are applied
 };
 
 }  // namespace eventq::notebook

@@ -83,9 +83,9 @@ class ApplyTest : public testing::Test {
     }
     return part;
   }
-  Verdict apply(Part part) {
+  Verdict apply(Part part, const SafeToReplace& safe = {}) {
     const std::vector<Part> parts = {std::move(part)};
-    auto verdicts = applier_.apply(parts);
+    auto verdicts = applier_.apply(parts, safe);
     EXPECT_TRUE(verdicts) << (verdicts ? "" : verdicts.error().message);
     return verdicts ? verdicts->front() : Verdict{Verdict::Kind::later, verdicts.error().message};
   }
@@ -331,6 +331,43 @@ TEST_F(ApplyTest, ContentThatSomebodyEditedSinceItWasPutInPlaceCountsAsApplied) 
   ASSERT_TRUE(applier_.recover());
   EXPECT_EQ(all(), (std::map<std::string, std::string>{{"a", "edited by somebody else"}}));
   EXPECT_THAT(*state_.applied(notebook_), ElementsAre(EventId{7}));
+}
+
+TEST_F(ApplyTest, WhatSomebodyWroteSinceTheFileWasLookedAtIsNotReplacedOrDeleted) {
+  apply({.kind = create, .path = "a", .content = "ours"});
+  const SafeToReplace safe = {{"a", *folder_.look("a")}};
+  put("new", "theirs");
+  fs::rename(root_ + "/new", root_ + "/a");
+  for (const Operation& operation :
+       {Operation{.kind = update, .path = "a", .content = "two"}, Operation{.kind = remove, .path = "a"}}) {
+    const Verdict verdict = apply(Part{event(operation)}, safe);
+    EXPECT_EQ(verdict.kind, Verdict::Kind::later);
+    EXPECT_THAT(verdict.message, HasSubstr("a was written to just now"));
+    EXPECT_EQ(all(), (std::map<std::string, std::string>{{"a", "theirs"}}));
+    EXPECT_THAT(*state_.steps(notebook_), IsEmpty());
+  }
+  EXPECT_EQ(apply(Part{event({.kind = remove, .path = "a"})}, {{"a", *folder_.look("a")}}).kind,
+            Verdict::Kind::done);
+  EXPECT_THAT(all(), IsEmpty());
+}
+
+TEST_F(ApplyTest, WhateverWasTakenAwayToBeDeletedComesBackAfterACrash) {
+  put("a", "known");
+  ASSERT_TRUE(
+      state_.add_steps(notebook_, {{Step::Kind::rename, "a", ".eventq/event-7", *folder_.look("a")}}));
+  put("new", "saved by somebody else just then");
+  fs::rename(root_ + "/new", root_ + "/a");
+  ASSERT_TRUE(folder_.rename("a", ".eventq/event-7", Folder::Rename::no_replace));
+  ASSERT_TRUE(applier_.recover());
+  EXPECT_EQ(all(), (std::map<std::string, std::string>{{"a", "saved by somebody else just then"}}));
+}
+
+TEST_F(ApplyTest, FoldersInAFolderThatIsGoneAreForgottenWithIt) {
+  apply({.kind = create, .path = "d/f", .content = "1"});
+  apply({.kind = create, .path = "d/empty/inner", .folder = true});
+  fs::remove_all(root_ + "/d");
+  EXPECT_EQ(apply({.kind = sync, .path = "d/f", .event = "deleted"}).kind, Verdict::Kind::done);
+  EXPECT_THAT(known(), IsEmpty());
 }
 
 TEST_F(ApplyTest, AFileInALinkedFolderIsRefusedForGood) {

@@ -20,8 +20,7 @@ void append_trailers(std::string& message, std::string_view key, const std::vect
 
 }  // namespace
 
-std::string commit_message(const std::vector<PendingChange>& changes) {
-  const std::vector<std::string> paths = paths_of(changes);
+std::string commit_message(const std::vector<std::string>& paths, const std::vector<PendingChange>& changes) {
   std::string message = paths.size() == 1 ? "Update " + paths.front()
                                           : "Batch update: " + std::to_string(paths.size()) + " files";
   message += "\n";

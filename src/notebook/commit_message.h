@@ -12,9 +12,9 @@ namespace eventq::notebook {
 inline constexpr std::string_view kEventTrailer = "Eventq-Event";
 inline constexpr std::string_view kCorrelationTrailer = "Eventq-Correlation";
 
-// "Update PATH" or "Batch update: N files", an empty line, and a trailer for each event and each correlation
-// id, each once, in the order of the changes. REQUIRES: there are changes.
-std::string commit_message(const std::vector<PendingChange>& changes);
+// "Update PATH" or "Batch update: N files" for these paths, an empty line, and a trailer for each event and
+// each correlation id, each once, in the order of the changes.
+std::string commit_message(const std::vector<std::string>& paths, const std::vector<PendingChange>& changes);
 
 // The paths, each once, sorted.
 std::vector<std::string> paths_of(const std::vector<PendingChange>& changes);

@@ -11,25 +11,29 @@ PendingChange change_of(std::string path, std::string event, std::string correla
   return {.path = std::move(path), .event_id = std::move(event), .correlation_id = std::move(correlation)};
 }
 
+std::string message_of(const std::vector<PendingChange>& changes) {
+  return commit_message(paths_of(changes), changes);
+}
+
 TEST(CommitMessageTest, OnePathIsNamedHoweverOftenItChanged) {
-  EXPECT_EQ(commit_message({change_of("a/ä.md", "e2"), change_of("a/ä.md", "e1")}),
+  EXPECT_EQ(message_of({change_of("a/ä.md", "e2"), change_of("a/ä.md", "e1")}),
             "Update a/ä.md\n\nEventq-Event: e2\nEventq-Event: e1\n");
 }
 
 TEST(CommitMessageTest, SeveralPathsAreCounted) {
-  EXPECT_EQ(commit_message({change_of("b", "e1"), change_of("a", "e2"), change_of("b", "e3")}),
+  EXPECT_EQ(message_of({change_of("b", "e1"), change_of("a", "e2"), change_of("b", "e3")}),
             "Batch update: 2 files\n\nEventq-Event: e1\nEventq-Event: e2\nEventq-Event: e3\n");
 }
 
 TEST(CommitMessageTest, AnIdIsNamedOnceInTheOrderOfTheChanges) {
-  EXPECT_EQ(commit_message({change_of("a", "e2", "c2"), change_of("b", "e2", "c2"),
-                            change_of("c", "e1", "c1"), change_of("d", "e3", "c2")}),
+  EXPECT_EQ(message_of({change_of("a", "e2", "c2"), change_of("b", "e2", "c2"), change_of("c", "e1", "c1"),
+                        change_of("d", "e3", "c2")}),
             "Batch update: 4 files\n\nEventq-Event: e2\nEventq-Event: e1\nEventq-Event: e3\n"
             "Eventq-Correlation: c2\nEventq-Correlation: c1\n");
 }
 
 TEST(CommitMessageTest, ChangesWithoutIdsGiveNoTrailers) {
-  EXPECT_EQ(commit_message({change_of("a", "")}), "Update a\n");
+  EXPECT_EQ(message_of({change_of("a", "")}), "Update a\n");
 }
 
 TEST(CommitMessageTest, PathsAreSortedByBytesAndThereOnce) {

@@ -170,11 +170,11 @@ Result<Digest> digest_of(const Descriptor& file, const std::string& path) {
 }
 
 Result<std::vector<std::string>> names_in(const Descriptor& folder, const std::string& path) {
-  // closedir() closes this one.
-  const int number = ::fcntl(folder.number(), F_DUPFD_CLOEXEC, 0);
-  if (number < 0) return failed("read", path, errno);
-  const std::unique_ptr<DIR, int (*)(DIR*)> stream(::fdopendir(number), ::closedir);
+  Descriptor copy(::fcntl(folder.number(), F_DUPFD_CLOEXEC, 0));
+  if (!copy.open()) return failed("read", path, errno);
+  const std::unique_ptr<DIR, int (*)(DIR*)> stream(::fdopendir(copy.number()), ::closedir);
   if (!stream) return failed("read", path, errno);
+  (void)copy.release();  // closedir() closes it
   std::vector<std::string> names;
   errno = 0;
   while (const dirent* const entry = ::readdir(stream.get())) names.emplace_back(entry->d_name);

@@ -31,7 +31,9 @@ using OpenFolder = std::unique_ptr<DIR, CloseFolder>;
 // Null, with errno, when it cannot be opened.
 OpenFolder open_inner(int root, const std::string& path) {
   Descriptor opened = open_beneath(root, path, O_RDONLY | O_DIRECTORY);
-  return OpenFolder(opened.open() ? ::fdopendir(opened.release()) : nullptr);
+  OpenFolder folder(opened.open() ? ::fdopendir(opened.number()) : nullptr);
+  if (folder) (void)opened.release();  // closedir() closes it
+  return folder;
 }
 
 enum class Found : std::uint8_t { file, folder, other };

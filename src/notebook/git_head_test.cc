@@ -58,7 +58,7 @@ class GitHeadTest : public GitRepoTest {
     git({"checkout", "-q", "main"});
     write("a", "main\n");
     git({"commit", "-q", "-a", "-m", "main"});
-    EXPECT_THAT(moved_paths(), IsEmpty());
+    EXPECT_THAT(moved_paths(), ElementsAre("a"));
   }
 };
 
@@ -254,6 +254,31 @@ TEST_F(GitHeadTest, ACommitOnOneThatWasNotSeenDoesNotHideIt) {
   EXPECT_THAT(moved_paths(), ElementsAre("a", "b"));
 }
 
+TEST_F(GitHeadTest, WhenTheCommitThatWasSeenIsGoneAllThatIsThereIsTold) {
+  write("a", "1");
+  write("b", "1");
+  commit({"a", "b"});
+  GitMarks marks = repo().marks();
+  marks.head = std::string(40, '1');
+  repo().remember(marks);
+  const auto found = moved();
+  ASSERT_TRUE(found);
+  EXPECT_EQ(found->from, MovedHead::From::gone);
+  EXPECT_THAT(found->paths, ElementsAre("a", "b"));
+}
+
+TEST_F(GitHeadTest, WhatTheUserCommitsThroughAProgramIsLeftToHim) {
+  write(".gitattributes", "*.secret filter=crypt\n");
+  write("a.secret", "1");
+  write("a", "1");
+  commit({".gitattributes", "a", "a.secret"});
+  moved();
+  write("a.secret", "2");
+  write("a", "2");
+  git({"commit", "-q", "-a", "-m", "theirs"});
+  EXPECT_THAT(moved_paths(), ElementsAre("a"));
+}
+
 TEST_F(GitHeadTest, ANewRepositoryInItsPlaceIsNoticedAndNoneIsMade) {
   write("a", "1");
   commit({"a"});
@@ -265,7 +290,7 @@ TEST_F(GitHeadTest, ANewRepositoryInItsPlaceIsNoticedAndNoneIsMade) {
   git({"init", "-q"});
   const auto found = moved();
   ASSERT_TRUE(found);
-  EXPECT_TRUE(found->any);
+  EXPECT_EQ(found->from, MovedHead::From::gone);
   EXPECT_EQ(found->to, "");
   write(".eventq/x", "1");
   EXPECT_EQ(commit({"a"}).files, 1U);

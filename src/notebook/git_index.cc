@@ -75,10 +75,27 @@ bool has_room(git_index* index, const std::string& path) {
   return true;
 }
 
+// What the user has not staged, but perhaps means to (`git add -N`).
+bool is_unstaged(git_index* index, const std::string& path, const std::optional<git::Recorded>& before) {
+  const git_index_entry* there = git_index_get_bypath(index, path.c_str(), 0);
+  const bool is_meant = there != nullptr && (there->flags_extended & GIT_INDEX_ENTRY_INTENT_TO_ADD) != 0;
+  return is_meant ? !before : git::recorded(index, path) == before;
+}
+
+// As it is wanted, with the marks that the user has set on it (`git update-index`).
+bool put_entry(git_index* index, const git_index_entry& wanted) {
+  git_index_entry entry = wanted;
+  if (const git_index_entry* there = git_index_get_bypath(index, wanted.path, 0)) {
+    entry.flags |= there->flags & GIT_INDEX_ENTRY_VALID;
+    entry.flags_extended |= there->flags_extended & GIT_INDEX_ENTRY_SKIP_WORKTREE;
+  }
+  return git_index_add(index, &entry) == 0;
+}
+
 bool follow(git_index* index, git_index* wanted, const Unstaged& unstaged) {
   std::vector<const git_index_entry*> to_add;
   for (const auto& [path, before] : unstaged) {
-    if (has_conflict(index, path) || git::recorded(index, path) != before) continue;
+    if (has_conflict(index, path) || !is_unstaged(index, path, before)) continue;
     const git_index_entry* entry = git_index_get_bypath(wanted, path.c_str(), 0);
     if (entry != nullptr) {
       to_add.push_back(entry);
@@ -88,7 +105,7 @@ bool follow(git_index* index, git_index* wanted, const Unstaged& unstaged) {
   }
   // All that goes has gone: a folder that has become a file is no more in its way.
   for (const git_index_entry* entry : to_add) {
-    if (has_room(index, entry->path) && git_index_add(index, entry) != 0) return false;
+    if (has_room(index, entry->path) && !put_entry(index, *entry)) return false;
   }
   return true;
 }
@@ -100,6 +117,10 @@ std::optional<UserIndex> UserIndex::prepare(const std::string& folder, git_index
   UserIndex index(folder);
   if (!index.lock(stale) || !index.write(wanted, unstaged)) return std::nullopt;
   return index;
+}
+
+void UserIndex::remove_left_lock(const std::string& folder) {
+  if (is_our_stale_lock(folder + kLock)) ::unlink((folder + kLock).c_str());
 }
 
 UserIndex::UserIndex(UserIndex&&) noexcept = default;

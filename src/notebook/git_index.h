@@ -21,8 +21,9 @@
 
 namespace eventq::notebook {
 
-// Paths, and what the index says of them if the user has staged nothing.
-using Unstaged = std::map<std::string, std::optional<git::Recorded>>;
+// Paths, and what the index says of them if the user has staged nothing: one of several, where it may not
+// have followed for a while.
+using Unstaged = std::multimap<std::string, std::optional<git::Recorded>>;
 
 // One file, as it was when somebody wrote it.
 struct Stamp {
@@ -42,6 +43,9 @@ class UserIndex {
   UserIndex(UserIndex&&) noexcept;
   UserIndex& operator=(UserIndex&&) = delete;
   ~UserIndex();  // unlocks
+
+  // A lock that an eventq left when it died goes.
+  static void remove_left_lock(const std::string& folder);
 
   // Puts what was prepared in its place; called again, takes it back. False: neither.
   bool exchange();

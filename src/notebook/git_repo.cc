@@ -31,7 +31,7 @@ struct GitRepo::Parts {
   Result<Unstaged> changed_between(const std::string& from, const std::string& to) const;
   // Nothing: HEAD moved meanwhile, or somebody else is just moving it.
   Result<std::optional<GitCommit>> try_commit(const Folder& folder, const std::vector<std::string>& paths,
-                                              const std::string& message, TimePoint now,
+                                              const MessageFor& message, TimePoint now,
                                               const KnownFiles& known);
 };
 
@@ -85,6 +85,13 @@ Result<git::Repository> open_or_init(const std::string& path, bool may_init) {
         path + " belongs to another user, and git trusts only its owner. Run as that user, or trust it: " +
             "git config --global --add safe.directory " + path,
         "path"};
+  }
+  const git_error* last = git_error_last();
+  if (last != nullptr && std::strstr(last->message, "unsupported extension") != nullptr) {
+    return Error{ErrorCode::conflict,
+                 "The repository in " + path + " is of a kind that is not known here (" + last->message +
+                     "), such as one with SHA-256.",
+                 "path"};
   }
   return git::failure("open a repository in " + path);
 }
@@ -182,11 +189,18 @@ Result<Unstaged> differences(git_repository* repo, git_tree* from, git_tree* to)
   Unstaged found;
   for (std::size_t at = 0; at < git_diff_num_deltas(diff); ++at) {
     const git_diff_delta* delta = git_diff_get_delta(diff, at);
-    auto& before = found[delta->old_file.path];
-    if (delta->status == GIT_DELTA_ADDED) continue;
-    before = git::Recorded{delta->old_file.id, delta->old_file.mode};
+    std::optional<git::Recorded> before;
+    if (delta->status != GIT_DELTA_ADDED) before = git::Recorded{delta->old_file.id, delta->old_file.mode};
+    found.emplace(delta->old_file.path, before);
   }
   return found;
+}
+
+// What the user commits of it is made by a program (LFS, git-crypt), which is not run here.
+bool is_filtered(git_repository* repo, const std::string& path) {
+  const char* value = nullptr;
+  return git_attr_get(&value, repo, GIT_ATTR_CHECK_FILE_THEN_INDEX, path.c_str(), "filter") == 0 &&
+         git_attr_value(value) == GIT_ATTR_VALUE_STRING;
 }
 
 // The commit and, in memory, what is in it; both empty where there is none.
@@ -306,16 +320,28 @@ bool is_ignored(git_repository* repo, const std::string& path) {
   return git_ignore_path_is_ignored(&ignored, repo, path.c_str()) == 0 && ignored == 1;
 }
 
+// The user's sparse checkout leaves it out: it is not there, and not deleted.
+bool is_left_out(git_repository* repo, git::Index& users, const std::string& path) {
+  const std::string name = std::string(git_repository_path(repo)) + "index";
+  if (users == nullptr && git_index_open(users.out(), name.c_str()) != 0) return false;
+  const git_index_entry* entry = git_index_get_bypath(users, path.c_str(), 0);
+  return entry != nullptr && (entry->flags_extended & GIT_INDEX_ENTRY_SKIP_WORKTREE) != 0;
+}
+
 // Makes `files` what is in the folder at these paths; what it said before of those that differ. A link or
 // another thing that is no note's file stays as it is recorded.
 Result<Unstaged> take_paths(git_repository* repo, git_config* config, git_index* files, const Folder& folder,
                             const std::vector<std::string>& paths, const KnownFiles& known,
                             std::vector<std::string>& left_out) {
   Unstaged changed;
+  git::Index users;
   std::vector<std::pair<std::string, git_index_entry>> present;
   for (const std::string& path : paths) {
     auto kind = folder.kind(path);
-    if (!kind) return kind.error();
+    if (!kind) {
+      left_out.push_back(path);
+      continue;
+    }
     if (*kind == Entry::other || is_submodules(files, path)) continue;
     const auto expected = known.find(path);
     const bool is_known = expected != known.end();
@@ -354,7 +380,7 @@ Result<Unstaged> take_paths(git_repository* repo, git_config* config, git_index*
       }
     }
     if (entry && before == git::Recorded{entry->id, entry->mode}) continue;
-    if (!entry && !before) continue;
+    if (!entry && (!before || is_left_out(repo, users, path))) continue;
     changed.emplace(path, before);
     if (entry) {
       present.emplace_back(path, *entry);
@@ -425,11 +451,12 @@ class OurLocks {
   }
 
  private:
-  // A line; empty: it is not there.
+  // A line; empty: it is not there, or cannot be told from another.
   static std::string identity(const std::string& path) {
     struct statx found {};
     const unsigned what = STATX_INO | STATX_BTIME;
     if (::statx(AT_FDCWD, path.c_str(), AT_SYMLINK_NOFOLLOW, what, &found) != 0) return "";
+    if ((found.stx_mask & STATX_BTIME) == 0) return "";  // the next file may have the same inode
     return std::to_string(found.stx_ino) + " " + std::to_string(found.stx_btime.tv_sec) + " " +
            std::to_string(found.stx_btime.tv_nsec) + "\n";
   }
@@ -487,15 +514,15 @@ Result<bool> move_head(git_repository* repo, const Head& head, const git_oid& co
   return error;
 }
 
-bool has_trailer(const char* message, const std::string& key, const std::string& value) {
+std::vector<std::string> trailers_in(const char* message, const std::string& key) {
   git_message_trailer_array found{};
-  if (git_message_trailers(&found, message) != 0) return false;
-  bool has = false;
+  std::vector<std::string> values;
+  if (git_message_trailers(&found, message) != 0) return values;
   for (std::size_t at = 0; at < found.count; ++at) {
-    has = has || (found.trailers[at].key == key && found.trailers[at].value == value);
+    if (found.trailers[at].key == key) values.emplace_back(found.trailers[at].value);
   }
   git_message_trailer_array_free(&found);
-  return has;
+  return values;
 }
 
 }  // namespace
@@ -514,6 +541,8 @@ Result<GitRepo> GitRepo::open(const std::string& path, Absent absent) {
   if (auto excluded = exclude_own_folder(*repo); !excluded) return excluded.error();
   Descriptor disk(::open(git_repository_commondir(*repo), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
   if (!disk.open()) return git::system_failure("open the repository in " + path);
+  if (const auto head = read_head(*repo)) const OurLocks left(*repo, *head);
+  UserIndex::remove_left_lock(git_repository_path(*repo));
   return GitRepo(std::make_unique<Parts>(Parts{path, std::move(*repo), std::move(disk), {}, {}}));
 }
 
@@ -545,17 +574,22 @@ Result<std::optional<MovedHead>> GitRepo::moved() {
   MovedHead moved{.to = hash_of(*head)};
   const auto& seen = parts_->marks.head;
   if (seen == moved.to) return std::optional<MovedHead>();
-  if (!seen) return std::optional(std::move(moved));
-  const auto changed = parts_->changed_between(*seen, moved.to);
-  moved.any = !changed;
-  if (changed) {
-    for (const auto& [path, recorded] : *changed) moved.paths.push_back(path);
+  using From = MovedHead::From;
+  moved.from = seen ? From::seen : From::unseen;
+  auto changed = parts_->changed_between(seen.value_or(""), moved.to);
+  if (!changed && seen) {
+    moved.from = From::gone;
+    changed = parts_->changed_between("", moved.to);
+  }
+  if (!changed) return changed.error();
+  for (const auto& [path, recorded] : *changed) {
+    if (!is_filtered(parts_->repo, path)) moved.paths.push_back(path);
   }
   return std::optional(std::move(moved));
 }
 
 Result<GitCommit> GitRepo::commit(const Folder& folder, const std::vector<std::string>& paths,
-                                  const std::string& message, TimePoint now, const KnownFiles& known) {
+                                  const MessageFor& message, TimePoint now, const KnownFiles& known) {
   if (auto kept = keep_up(); !kept) return kept.error();
   for (int attempt = 0; attempt < kAttempts; ++attempt) {
     auto done = parts_->try_commit(folder, paths, message, now, known);
@@ -584,7 +618,7 @@ Result<Unstaged> GitRepo::Parts::changed_between(const std::string& from, const 
 
 Result<std::optional<GitCommit>> GitRepo::Parts::try_commit(const Folder& folder,
                                                             const std::vector<std::string>& paths,
-                                                            const std::string& message, TimePoint now,
+                                                            const MessageFor& message_for, TimePoint now,
                                                             const KnownFiles& known) {
   if (const auto what = under_way(repo); !what.empty()) {
     return Error{ErrorCode::conflict,
@@ -602,6 +636,9 @@ Result<std::optional<GitCommit>> GitRepo::Parts::try_commit(const Folder& folder
   if (!changed) return changed.error();
   if (changed->empty()) return std::optional(std::move(result));
 
+  std::vector<std::string> changed_paths;
+  for (const auto& entry : *changed) changed_paths.push_back(entry.first);
+  const std::string message = message_for(changed_paths, result.left_out);
   const auto signature = sign(config, now);
   if (!signature) return signature.error();
   git_oid tree_id;
@@ -642,26 +679,23 @@ Result<std::optional<GitCommit>> GitRepo::Parts::try_commit(const Folder& folder
   return std::optional(std::move(result));
 }
 
-Result<std::string> GitRepo::find_trailer(const std::string& key, const std::string& value) {
+Result<std::vector<TrailedCommit>> GitRepo::with_trailer(const std::string& key) {
   const auto head = read_head(parts_->repo);
   if (!head) return head.error();
-  if (!head->commit) return std::string();
-  git::Walk walk;
-  if (git_revwalk_new(walk.out(), parts_->repo) != 0 || git_revwalk_sorting(walk, GIT_SORT_TIME) != 0 ||
-      git_revwalk_push(walk, &*head->commit) != 0) {
+  std::vector<TrailedCommit> found;
+  if (!head->commit) return found;
+  git::Commit commit;
+  if (git_commit_lookup(commit.out(), parts_->repo, &*head->commit) != 0) {
     return git::failure("read its history");
   }
-  git_oid id;
   for (int seen = 0; seen < kTrailerCommits; ++seen) {
-    const int next = git_revwalk_next(&id, walk);
-    if (next == GIT_ITEROVER) break;
-    git::Commit commit;
-    if (next != 0 || git_commit_lookup(commit.out(), parts_->repo, &id) != 0) {
-      return git::failure("read its history");
-    }
-    if (has_trailer(git_commit_message(commit), key, value)) return std::string(git_oid_tostr_s(&id));
+    auto values = trailers_in(git_commit_message(commit), key);
+    if (!values.empty()) found.push_back({git_oid_tostr_s(git_commit_id(commit)), std::move(values)});
+    git::Commit parent;
+    if (git_commit_parent(parent.out(), commit, 0) != 0) break;  // the first, or the end of a shallow clone
+    commit = std::move(parent);
   }
-  return std::string();
+  return found;
 }
 
 }  // namespace eventq::notebook

@@ -11,6 +11,8 @@
 // Threads: a GitRepo belongs to one thread at a time.
 #pragma once
 
+#include <cstdint>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -39,11 +41,23 @@ struct GitMarks {
 struct MovedHead {
   std::string to;                  // the commit; empty: none yet
   std::vector<std::string> paths;  // that are not there as they were where HEAD was seen last
-  bool any = false;                // that commit is gone: every path may be another
+  // It was not seen before, or what was seen then is gone. The paths are all that are there now; others may
+  // have been there.
+  enum class From : std::uint8_t { seen, unseen, gone } from{};
+};
+
+// A commit, and the values of one trailer of its message.
+struct TrailedCommit {
+  std::string hash;
+  std::vector<std::string> values;
 };
 
 // What files are taken for; without an entry: as they are.
 using KnownFiles = std::unordered_map<std::string, std::optional<FileState>>;
+
+// The message of a commit that changes these paths. Those that are left out are not among them.
+using MessageFor = std::function<std::string(const std::vector<std::string>& changed,
+                                             const std::vector<std::string>& left_out)>;
 
 class GitRepo {
  public:
@@ -59,7 +73,7 @@ class GitRepo {
   // Errors: conflict while the user merges, rebases or the like, or when HEAD moves again and again;
   // unavailable, no_space.
   Result<GitCommit> commit(const Folder& folder, const std::vector<std::string>& paths,
-                           const std::string& message, TimePoint now, const KnownFiles& known = {});
+                           const MessageFor& message, TimePoint now, const KnownFiles& known = {});
 
   // Where somebody else has moved HEAD to since it was seen; then remember() that it was. Nothing: it is
   // where it was, or the user is about to merge, rebase or the like.
@@ -69,8 +83,8 @@ class GitRepo {
   [[nodiscard]] const GitMarks& marks() const;
   void remember(GitMarks marks);
 
-  // The hash of the commit among HEAD and its last few ancestors that has this trailer; empty when none.
-  Result<std::string> find_trailer(const std::string& key, const std::string& value);
+  // HEAD and its last few ancestors, each the first parent of the one before, that have this trailer.
+  Result<std::vector<TrailedCommit>> with_trailer(const std::string& key);
 
  private:
   struct Parts;

@@ -245,6 +245,65 @@ TEST_F(GitRepoTest, ALockOfOurOwnThatWasLeftIsTakenAway) {
   }
 }
 
+TEST_F(GitRepoTest, ALockOfOurOwnThatWasLeftIsTakenAwayWhenTheRepositoryIsOpened) {
+  write("a", "1");
+  commit({"a"});
+  std::ofstream(path_ + "/.git/index.lock") << "locked by eventq\n";
+  repo_.reset();
+  repo();
+  EXPECT_FALSE(fs::exists(path_ + "/.git/index.lock"));
+  std::ofstream(path_ + "/.git/index.lock") << "somebody else's";
+  repo_.reset();
+  repo();
+  EXPECT_TRUE(fs::exists(path_ + "/.git/index.lock"));
+}
+
+TEST_F(GitRepoTest, AnIndexThatTheUserBroughtUpToDateAfterALockFollowsTheNextCommit) {
+  write("a", "1");
+  commit({"a"});
+  const std::string lock = path_ + "/.git/index.lock";
+  std::ofstream(lock) << "";
+  write("a", "2");
+  commit({"a"});
+  fs::remove(lock);
+  git({"reset", "-q"});
+  write("a", "3");
+  commit({"a"});
+  EXPECT_EQ(status(), "");
+}
+
+TEST_F(GitRepoTest, WhatTheUserMeansToAddLaterFollowsTheCommitThatAddsIt) {
+  write("a", "1");
+  commit({"a"});
+  write("new", "1");
+  git({"add", "-N", "new"});
+  EXPECT_EQ(commit({"new"}).files, 1U);
+  EXPECT_EQ(status(), "");
+}
+
+TEST_F(GitRepoTest, MarksThatTheUserHasSetInTheIndexStay) {
+  write("a", "1");
+  commit({"a"});
+  git({"update-index", "--assume-unchanged", "a"});
+  write("a", "2");
+  commit({"a"});
+  EXPECT_EQ(git({"ls-files", "-v"}), "h a\n");
+  EXPECT_EQ(git({"diff", "--cached", "--stat"}), "");
+}
+
+TEST_F(GitRepoTest, AFileThatASparseCheckoutLeavesOutIsNotDeletedInHead) {
+  write("in/a", "1");
+  write("out/b", "1");
+  commit({"in/a", "out/b"});
+  git({"sparse-checkout", "set", "in"});
+  ASSERT_FALSE(fs::exists(path_ + "/out/b"));
+  EXPECT_EQ(commit({"out/b"}).files, 0U);
+  write("in/a", "2");
+  EXPECT_EQ(commit({"in/a", "out/b"}).files, 1U);
+  EXPECT_THAT(tree(), ElementsAre("in/a", "out/b"));
+  EXPECT_EQ(status(), "");
+}
+
 TEST_F(GitRepoTest, ABrokenIndexIsLeftAsItIs) {
   write("a", "1");
   commit({"a"});
@@ -344,7 +403,7 @@ TEST_F(GitRepoTest, AFolderInAnotherRepositoryGetsOneOfItsOwn) {
   std::ofstream(inner + "/a") << "1";
   GitRepo repo = must(GitRepo::open(inner));
   Folder folder = must(Folder::open(inner, 022));
-  const GitCommit made = must(repo.commit(folder, {"a"}, "inner\n", TimePoint()));
+  const GitCommit made = must(repo.commit(folder, {"a"}, says("inner\n"), TimePoint()));
   EXPECT_EQ(git_in(inner, {"rev-parse", "HEAD"}), made.hash + "\n");
   EXPECT_TRUE(fs::exists(inner + "/.git/HEAD"));
   EXPECT_NE(run(setup({"git", "rev-parse", "--verify", "HEAD"}, path_)).exit_code, 0);
@@ -358,7 +417,7 @@ TEST_F(GitRepoTest, AWorktreeHasItsOwnBranchAndIndex) {
   std::ofstream(tree + "/b") << "1";
   GitRepo repo = must(GitRepo::open(tree));
   Folder folder = must(Folder::open(tree, 022));
-  const GitCommit made = must(repo.commit(folder, {"b"}, "side\n", TimePoint()));
+  const GitCommit made = must(repo.commit(folder, {"b"}, says("side\n"), TimePoint()));
   EXPECT_EQ(git({"rev-parse", "side"}), made.hash + "\n");
   EXPECT_EQ(git({"rev-parse", "main"}), first.hash + "\n");
   EXPECT_EQ(git_in(tree, {"status", "--porcelain"}), "");
@@ -456,21 +515,43 @@ TEST_F(GitRepoTest, AnotherUsersRepositoryIsRefusedWithWhatToDo) {
   EXPECT_TRUE(GitRepo::open(path_));
 }
 
-TEST_F(GitRepoTest, ATrailerIsFoundAmongTheLastFiftyCommits) {
-  EXPECT_EQ(must(repo().find_trailer("Eventq-Event", "e1")), "");
+TEST_F(GitRepoTest, ARepositoryOfAnotherKindIsRefusedForGood) {
+  git({"init", "-q", "--object-format=sha256"});
+  const auto opened = GitRepo::open(path_);
+  EXPECT_EQ(opened.error().code, ErrorCode::conflict);
+  EXPECT_THAT(opened.error().message, HasSubstr("SHA-256"));
+}
+
+TEST_F(GitRepoTest, TrailersAreFoundInTheLastFiftyCommits) {
+  const auto events = [&] { return must(repo().with_trailer("Eventq-Event")); };
+  EXPECT_THAT(events(), IsEmpty());
   write("a", "1");
   const GitCommit made = commit({"a"}, "Update a\n\nEventq-Event: e0\nEventq-Event: e1\n");
-  EXPECT_EQ(must(repo().find_trailer("Eventq-Event", "e1")), made.hash);
-  EXPECT_EQ(must(repo().find_trailer("Eventq-Event", "e")), "");
-  EXPECT_EQ(must(repo().find_trailer("Eventq-Correlation", "e1")), "");
+  ASSERT_EQ(events().size(), 1U);
+  EXPECT_EQ(events()[0].hash, made.hash);
+  EXPECT_THAT(events()[0].values, ElementsAre("e0", "e1"));
+  EXPECT_THAT(must(repo().with_trailer("Eventq-Correlation")), IsEmpty());
   const auto add = [&](int count) {
-    for (int i = 0; i < count; ++i)
-      git({"commit", "-q", "--allow-empty", "-m", "theirs\n\nEventq-Event: e9"});
+    for (int i = 0; i < count; ++i) git({"commit", "-q", "--allow-empty", "-m", "theirs\n\nOther: e9"});
   };
   add(49);
-  EXPECT_EQ(must(repo().find_trailer("Eventq-Event", "e1")), made.hash);
+  EXPECT_EQ(events().size(), 1U);
   add(1);
-  EXPECT_EQ(must(repo().find_trailer("Eventq-Event", "e1")), "");
+  EXPECT_THAT(events(), IsEmpty());
+}
+
+TEST_F(GitRepoTest, TheHistoryOfAShallowCloneIsReadAsFarAsItGoes) {
+  write("a", "1");
+  commit({"a"}, "first\n\nEventq-Event: e0\n");
+  write("a", "2");
+  const GitCommit second = commit({"a"}, "second\n\nEventq-Event: e1\n");
+  const std::string shallow = directory_.file("shallow");
+  git_in(home_, {"clone", "-q", "--depth=1", "file://" + path_, shallow});
+
+  const auto found = must(must(GitRepo::open(shallow)).with_trailer("Eventq-Event"));
+
+  ASSERT_EQ(found.size(), 1U);
+  EXPECT_EQ(found[0].hash, second.hash);
 }
 
 }  // namespace

@@ -39,7 +39,6 @@ using Tree = Handle<git_tree, git_tree_free>;
 using Index = Handle<git_index, git_index_free>;
 using Config = Handle<git_config, git_config_free>;
 using Signature = Handle<git_signature, git_signature_free>;
-using Walk = Handle<git_revwalk, git_revwalk_free>;
 using Diff = Handle<git_diff, git_diff_free>;
 
 // What a tree or an index says of a path.
@@ -53,14 +52,15 @@ struct Recorded {
 
 inline std::optional<Recorded> recorded(git_index* index, const std::string& path) {
   const git_index_entry* entry = git_index_get_bypath(index, path.c_str(), 0);
+  if (entry == nullptr) git_error_clear();  // that is no failure
   if (entry == nullptr) return std::nullopt;
   return Recorded{entry->id, entry->mode};
 }
 
-// After a call of libgit2 that failed in this thread.
+// After a call of libgit2 that failed in this thread. Not all of them say why: then the system's word counts.
 inline Error failure(const std::string& doing) {
   const git_error* last = git_error_last();
-  const std::string why = last == nullptr ? "no reason given" : last->message;
+  const std::string why = last == nullptr ? std::strerror(errno) : last->message;
   if (why.find(std::strerror(ENOSPC)) != why.npos || why.find(std::strerror(EDQUOT)) != why.npos) {
     return {ErrorCode::no_space, "The disk is full; nothing was changed. Free some space and try again.", ""};
   }

@@ -709,20 +709,124 @@ TEST_F(NotebookBesideGitTest, ACommitIsPutDownOnceWhateverWaitsWhenTheProcessEnd
   stop();
   // Left out of the commit, so that it waits for another one.
   auto state = State::open(directory_.file("state"));
-  ASSERT_TRUE(state->add_pending(1, {.path = "b", .event_id = second}));
+  const auto since = std::chrono::floor<Millis>(std::chrono::system_clock::now());
+  ASSERT_TRUE(state->add_pending(1, {.path = "b", .event_id = second, .since = since}));
   start();
   EXPECT_EQ(notebook_->status()->waiting.paths, 1);
   stop();
-  // In a commit that was not put down.
-  ASSERT_TRUE(state->add_pending(1, {.path = "b"}));
-  ASSERT_TRUE(state->add_pending(1, {.path = "a", .event_id = "evt_3"}));
+  // In a commit that was not put down. Whether that has all of them is not known.
+  ASSERT_TRUE(state->add_pending(1, {.path = "b", .since = since}));
+  ASSERT_TRUE(state->add_pending(1, {.path = "a", .event_id = "evt_3", .since = since}));
   git(kUser + "commit -q --allow-empty -m ours -m 'Eventq-Event: evt_3'");
   start();
+  EXPECT_EQ(notebook_->status()->waiting.paths, 2);
+  commit();
   EXPECT_EQ(notebook_->status()->waiting.paths, 0);
   const auto commits = notebook_->commits(10, "");
   ASSERT_EQ(commits->size(), 2U);
   EXPECT_THAT(commits->front().event_ids, ElementsAre("evt_3"));
   EXPECT_THAT(commits->back().event_ids, ElementsAre(first, second));
+}
+
+TEST_F(NotebookBesideGitTest, WhatWasDeletedBeforeTheFolderBecameANotebookIsDeletedInHeadToo) {
+  const std::string path = directory_.file("other");
+  fs::create_directory(path);
+  const auto git_there = [&](const std::string& arguments) { return git("-C " + path + " " + arguments); };
+  git_there("init -q");
+  for (const std::string name : {"kept", "gone"}) std::ofstream(path + "/" + name) << "1";
+  git_there("add .");
+  git_there(kUser + "commit -q -m theirs");
+  fs::remove(path + "/gone");
+  Settings settings;
+  settings.git_commit_interval = Millis(10);
+  ASSERT_TRUE(notebooks_->add("other", path, settings));
+  const auto other = notebooks_->find("other");
+  wait_until([&] { return git_there("ls-tree --name-only HEAD") == "kept\n"; }, "it is deleted");
+  EXPECT_EQ(git_there("log --format=%s"), "Update gone\ntheirs\n");
+}
+
+TEST_F(NotebookBesideGitTest, ACommitSaysHowManyFilesAreInIt) {
+  make("a", "1");
+  make("b", "1");
+  commit();
+  put("a", "theirs");
+  git(kUser + "commit -q -a -m theirs");
+  wait_until([&] { return notebook_->status()->waiting.paths == 1; }, "it is known");
+  done({.kind = update, .file = id_of("b"), .content = "2"});
+  commit();
+  EXPECT_EQ(git("log -1 --format=%s"), "Update b\n");
+  EXPECT_EQ(notebook_->commits(1, "")->front().message, "Update b");
+}
+
+TEST_F(NotebookBesideGitTest, WhatSomebodyElseWroteBeforeARestartIsInTheHistoryBeforeItIsReplaced) {
+  make("a", "1");
+  commit();
+  put("a", "theirs");
+  wait_until([&] { return notebook_->status()->waiting.paths == 1; }, "it is known");
+  std::ofstream(root_ + "/.git/MERGE_HEAD") << git("rev-parse HEAD");  // so that the stop cannot commit it
+  stop();
+  fs::remove(root_ + "/.git/MERGE_HEAD");
+  start();
+  done({.kind = update, .file = id_of("a"), .content = "3"});
+  commit();
+  EXPECT_THAT(git("log -p --format="), HasSubstr("+theirs"));
+}
+
+TEST_F(NotebookBesideGitTest, WhatSomebodyElseWroteIsInTheHistoryAlsoWhenItWasMovedBeforeItIsReplaced) {
+  make("a", "1");
+  commit();
+  put("a", "theirs");
+  wait_until([&] { return notebook_->status()->waiting.paths == 1; }, "it is known");
+  done({.kind = move, .file = id_of("a"), .dest_path = "b"});
+  done({.kind = update, .file = id_of("b"), .content = "3"});
+  commit();
+  EXPECT_THAT(git("log -p --format="), HasSubstr("+theirs"));
+  EXPECT_EQ(git("show HEAD:b"), "3");
+}
+
+// An editor that saves at some moment of an update, and we replace that once more: all it saved is in the
+// history.
+TEST_F(NotebookBesideGitTest, NoSaveOfAnEditorIsLostWhileWeReplaceTheFile) {
+  make("a", "0");
+  const std::int64_t id = id_of("a");
+  const ChangeRequest ours{.kind = update, .file = id, .content = "ours"};
+  constexpr int kSaves = 40;
+  for (int i = 1; i <= kSaves; ++i) {
+    put(".x", "save-" + std::to_string(i) + "\n");
+    auto racing = ask(ours).get();
+    ASSERT_TRUE(racing);
+    const SteadyTime asked = steady_now();
+    while (steady_now() - asked < i * std::chrono::microseconds(500)) std::this_thread::yield();
+    fs::rename(root_ + "/.x", root_ + "/a");
+    EXPECT_EQ(end_of(racing->event.id).status, Status::completed);
+    EXPECT_EQ(done(ours).status, Status::completed);
+    EXPECT_EQ(get("a"), "ours");
+  }
+  commit();
+  const std::string history = git("log -p --format= -- a");
+  for (int i = 1; i <= kSaves; ++i) {
+    EXPECT_THAT(history, HasSubstr("+save-" + std::to_string(i) + "\n"));
+  }
+}
+
+TEST_F(NotebookTest, ANotebookWhoseFolderComesBackAfterTheStartIsOpened) {
+  make("a", "1");
+  const std::int64_t id = id_of("a");
+  stop();
+  fs::rename(root_, root_ + ".away");
+  start();
+  EXPECT_EQ(notebook_, nullptr);
+  EXPECT_THAT(notebooks_->add("n", directory_.file(""), {}).error().message, HasSubstr("not there"));
+  fs::rename(root_ + ".away", root_);
+  wait_until([&] { return notebooks_->find("n") != nullptr; }, "it is opened");
+  notebook_ = notebooks_->find("n");
+  EXPECT_EQ(id_of("a"), id);
+}
+
+TEST_F(NotebookTest, ANameThatIsTakenIsRefusedBeforeARepositoryIsMade) {
+  fs::create_directory(directory_.file("other"));
+  EXPECT_EQ(notebooks_->add("n", directory_.file("other"), {}).error().field, "name");
+  EXPECT_TRUE(fs::is_empty(directory_.file("other")));
 }
 
 TEST_F(NotebookTest, AFolderThatIsNotAllowedIsRefused) {

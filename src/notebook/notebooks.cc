@@ -4,11 +4,15 @@
 #include <algorithm>
 #include <boost/asio/post.hpp>
 #include <boost/asio/thread_pool.hpp>
+#include <chrono>
+#include <condition_variable>
 #include <filesystem>
 #include <map>
 #include <mutex>
 #include <optional>
+#include <stop_token>
 #include <system_error>
+#include <thread>
 #include <utility>
 
 #include "base/log.h"
@@ -19,6 +23,7 @@ namespace eventq::notebook {
 namespace {
 
 constexpr std::size_t kThreads = 4;
+constexpr std::chrono::seconds kTryAgain{5};
 constexpr std::size_t kNameChars = 100;
 
 std::optional<Error> validate_name(const std::string& name) {
@@ -56,16 +61,17 @@ class AllNotebooks final : public Notebooks {
 
   ~AllNotebooks() override { stop(); }
 
+  // Those that cannot be opened are tried again from time to time: their disk may not be there yet.
   Result<void> open_known() {
-    const auto rows = state_.notebooks();
-    if (!rows) return rows.error();
-    for (const NotebookRow& row : *rows) {
-      if (!is_allowed(row.path)) {
-        warn(row, "it lies in no folder that [notebooks] allow names");
-        continue;
+    if (auto opened = open_closed(); !opened) return opened;
+    if (left_out_.empty()) return {};
+    opener_ = std::jthread([this](const std::stop_token& stop) {
+      std::unique_lock lock(adding_);
+      while (!left_out_.empty() && !stop.stop_requested()) {
+        if (stopping_.wait_for(lock, stop, kTryAgain, [&] { return stop.stop_requested(); })) return;
+        (void)open_closed();  // if the State cannot be read, next time
       }
-      if (auto opened = open_one(row); !opened) warn(row, opened.error().message);
-    }
+    });
     return {};
   }
 
@@ -85,8 +91,14 @@ class AllNotebooks final : public Notebooks {
     const auto rows = state_.notebooks();
     if (!rows) return rows.error();
     for (const NotebookRow& row : *rows) {
+      const auto left_out = left_out_.find(row.name);
+      const std::string but = left_out == left_out_.end() ? "" : " It is left out: " + left_out->second + ".";
+      if (row.name == name) {
+        const std::string message = "There is a notebook " + name + " already, in " + row.path + "." + but;
+        return Error{ErrorCode::conflict, message, "name"};
+      }
       if (lies_in(real, row.path) || lies_in(row.path, real)) {
-        return Error{ErrorCode::conflict, "Notebook " + row.name + " has " + row.path + ".", "path"};
+        return Error{ErrorCode::conflict, "Notebook " + row.name + " has " + row.path + "." + but, "path"};
       }
     }
     if (auto repo = GitRepo::open(real.string()); !repo) return repo.error();
@@ -136,6 +148,7 @@ class AllNotebooks final : public Notebooks {
   }
 
   void stop() override {
+    opener_ = std::jthread();  // waits for it
     const std::scoped_lock adding(adding_);
     std::map<std::string, std::shared_ptr<NotebookImpl>> open;
     {
@@ -164,6 +177,30 @@ class AllNotebooks final : public Notebooks {
     return opened;
   }
 
+  // All that are known and not open.
+  Result<void> open_closed() {
+    const auto rows = state_.notebooks();
+    if (!rows) return rows.error();
+    for (const NotebookRow& row : *rows) {
+      if (find(row.name)) continue;
+      const std::string why = why_not_opened(row);
+      if (why.empty()) {
+        left_out_.erase(row.name);
+      } else if (auto& noted = left_out_[row.name]; noted != why) {
+        noted = why;
+        warn(row, why);
+      }
+    }
+    return {};
+  }
+
+  std::string why_not_opened(const NotebookRow& row) {
+    if (real_path(row.path).empty()) return "its folder is not there";
+    if (!is_allowed(row.path)) return "it lies in no folder that [notebooks] allow names";
+    const auto opened = open_one(row);
+    return opened ? "" : opened.error().message;
+  }
+
   [[nodiscard]] bool is_closed() const {
     const std::scoped_lock lock(mutex_);
     return closed_;
@@ -186,11 +223,16 @@ class AllNotebooks final : public Notebooks {
   boost::asio::thread_pool pool_;  // outlives the notebooks, which have strands of it
 
   std::mutex adding_;  // held while one is added, which may take long
-  State state_;        // under it
+  // Under it:
+  State state_;
+  std::map<std::string, std::string> left_out_;  // notebooks that could not be opened, and why
+  std::condition_variable_any stopping_;
 
   mutable std::mutex mutex_;
   std::map<std::string, std::shared_ptr<NotebookImpl>> open_;
   bool closed_ = false;
+
+  std::jthread opener_;  // while some are left out
 };
 
 }  // namespace

@@ -157,7 +157,7 @@ Result<std::set<std::string>> touched_files(const Folder& folder, State& state, 
       continue;
     files.insert(path);
     const auto kind = folder.kind(path);
-    if (!kind) return kind.error();
+    if (!kind) continue;  // cannot be looked at now, as in compare()
     const auto rows = state.files_within(notebook, path, State::Which::files);
     if (!rows) return rows.error();
     for (const FileRow& row : *rows) files.insert(row.path);

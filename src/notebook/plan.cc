@@ -1,5 +1,6 @@
 // plan.cc: what an event comes to: the steps to be done and what is known afterwards. See apply.h.
 #include <algorithm>
+#include <iterator>
 #include <utility>
 
 #include "base/numbers.h"
@@ -181,7 +182,9 @@ Result<void> Applier::plan_update(const FileEvent& event, Plan& plan) {
   }
   auto written = write(event, path, std::move(*row), plan);
   if (!written) return written.error();
-  plan.steps.push_back({Step::Kind::exchange, own_path(event.id), path, written->state});
+  Step step{Step::Kind::exchange, own_path(event.id), path, written->state};
+  if (const auto safe = safe_.find(path); safe != safe_.end()) step.replaced = safe->second;
+  plan.steps.push_back(std::move(step));
   plan.put.push_back(std::move(*written));
   return {};
 }
@@ -227,7 +230,8 @@ Result<void> Applier::plan_remove(const FileEvent& event, Plan& plan) {
     if (!what) return what.error();
     const std::string own = own_path(event.id);
     if (auto removed = folder_.remove_file(own); !removed) return of_ours(removed.error());
-    plan.steps.push_back({Step::Kind::rename, path, own, *what});
+    const auto safe = safe_.find(path);
+    plan.steps.push_back({Step::Kind::rename, path, own, safe != safe_.end() ? safe->second : *what});
     plan.own.push_back(own);
     plan.announced.emplace_back(path, std::nullopt);
   }
@@ -236,7 +240,7 @@ Result<void> Applier::plan_remove(const FileEvent& event, Plan& plan) {
   return {};
 }
 
-// Folders above a file that somebody deleted with them.
+// Folders above a file that somebody deleted with them, and those in them.
 Result<void> Applier::plan_vanished_folders(const std::string& path, Plan& plan) {
   for (const std::string& folder : folders_of(path)) {
     const auto kind = folder_.kind(folder);
@@ -244,7 +248,12 @@ Result<void> Applier::plan_vanished_folders(const std::string& path, Plan& plan)
     if (*kind == Entry::folder) continue;
     auto row = state_.file_at(notebook_, folder);
     if (!row) return row.error();
-    if (*row && (*row)->folder) plan.removed.push_back(std::move(**row));
+    if (!*row || !(*row)->folder) continue;
+    auto inner = state_.files_within(notebook_, folder, State::Which::folders);
+    if (!inner) return inner.error();
+    std::move(inner->begin(), inner->end(), std::back_inserter(plan.removed));
+    plan.removed.push_back(std::move(**row));
+    return {};
   }
   return {};
 }

@@ -529,9 +529,11 @@ Result<GitMarks> State::git_marks(std::int64_t notebook) {
   return found->value_or(GitMarks{});
 }
 
-Result<void> State::add_commit(std::int64_t notebook, const CommitRow& row, std::int64_t last) {
+Result<void> State::add_commit(std::int64_t notebook, const CommitRow& row, std::int64_t last,
+                               const GitMarks& marks, const std::vector<PendingChange>& again) {
   return parts_->atomically([&]() -> Result<void> {
     auto done = finish(parts_->drop_pending.reset().bind(notebook).bind(last));
+    if (done) done = set_git_marks(notebook, marks, again);
     if (!done || row.hash.empty()) return done;
     done = finish(parts_->add_commit.reset()
                       .bind(notebook)

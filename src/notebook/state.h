@@ -55,6 +55,8 @@ struct Step {
   std::string from;
   std::string to;
   FileState what;  // of rename and exchange: the file that comes from `from`
+  // Of exchange: what comes away from `to`, if it may only be this. Not stored.
+  std::optional<FileState> replaced = {};
 };
 
 struct PendingChange {
@@ -135,8 +137,10 @@ class State {
   Result<void> set_git_marks(std::int64_t notebook, const GitMarks& marks,
                              const std::vector<PendingChange>& changes = {});
   Result<GitMarks> git_marks(std::int64_t notebook);
-  // What waited up to `last` is in this commit; without a hash: it came to nothing, and is only forgotten.
-  Result<void> add_commit(std::int64_t notebook, const CommitRow& row, std::int64_t last);
+  // What waited up to `last` is in this commit, where HEAD is seen now; without a hash: it came to nothing,
+  // and is only forgotten. What it left out waits `again`.
+  Result<void> add_commit(std::int64_t notebook, const CommitRow& row, std::int64_t last,
+                          const GitMarks& marks = {}, const std::vector<PendingChange>& again = {});
   // Newest first.
   Result<std::vector<CommitRow>> commits(std::int64_t notebook, std::size_t limit);
   Result<std::optional<std::string>> commit_of(std::int64_t notebook, std::string_view event_id);

@@ -192,8 +192,14 @@ void InotifyWatcher::handle_folder(const inotify_event& event, const std::string
     const bool within = touched_.move_to(event.cookie, path, now);
     watches_.add(event.wd, name, within ? FolderWatches::OnFile() : touch);
   }
-  // It may have become readable.
-  if ((event.mask & IN_ATTRIB) != 0 && !watches_.has(event.wd, name)) watches_.add(event.wd, name, touch);
+  // It may have become readable, and what was done in it meanwhile was not seen.
+  if ((event.mask & IN_ATTRIB) != 0) {
+    if (watches_.has(event.wd, name)) {
+      touched_.touch(path, now);
+    } else {
+      watches_.add(event.wd, name, touch);
+    }
+  }
 }
 
 void InotifyWatcher::drop_left(SteadyTime now) {

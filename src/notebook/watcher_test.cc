@@ -341,6 +341,15 @@ TEST_F(WatcherTest, ADeletedFolderIsToldAndMayComeBack) {
   EXPECT_TRUE(told.await_path("x/in/a"));
 }
 
+TEST_F(WatcherTest, AFolderWhoseModeChangedIsTold) {
+  fs::create_directory(root + "/folder");
+  start({});
+  fs::permissions(root + "/folder", fs::perms::none);
+  fs::permissions(root + "/folder", fs::perms::owner_all);
+
+  EXPECT_TRUE(told.await_path("folder"));
+}
+
 TEST_F(WatcherTest, AFileInThePlaceOfAFolderIsTold) {
   make_folder("x");
   start();

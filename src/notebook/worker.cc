@@ -31,6 +31,16 @@ std::string cut(std::string message) {
   return message;
 }
 
+// Those that are in a commit which leaves these paths out.
+std::vector<PendingChange> taken_of(std::vector<PendingChange> changes,
+                                    const std::vector<std::string>& unlike,
+                                    const std::vector<std::string>& left_out) {
+  std::set<std::string_view> out(unlike.begin(), unlike.end());
+  out.insert(left_out.begin(), left_out.end());
+  std::erase_if(changes, [&](const PendingChange& change) { return out.contains(change.path); });
+  return changes;
+}
+
 eventq::Change report_of(const FileEvent& event, const std::string& worker_id, const Verdict& verdict) {
   eventq::Change change{Lease{event.id, worker_id, event.attempt}, Complete{}};
   if (verdict.kind != Verdict::Kind::done) {
@@ -65,6 +75,10 @@ Result<void> Worker::recover() {
   if (!marks) return marks.error();
   tools_.repo.remember(std::move(*marks));
   if (auto put = put_down_last_commit(); !put) return put;
+  // Whose content that is, the last process knew.
+  const auto pending = tools_.state.pending(notebook_);
+  if (!pending) return pending.error();
+  for (const PendingChange& change : *pending) others_.insert(change.path);
   if (auto given = give_back_held(); !given) return given;
   return find_retried();
 }
@@ -108,38 +122,44 @@ Result<void> Worker::find_retried() {
   return {};
 }
 
-// A commit that the last process made, but could not put down any more.
+// A commit that the last process made, but could not put down any more. What it left out is not known: its
+// paths wait to be compared with it, and what it does not name waits as before.
 Result<void> Worker::put_down_last_commit() {
   const auto changes = tools_.state.pending(notebook_);
   if (!changes) return changes.error();
-  const auto hash = find_commit(*changes);
-  if (!hash) return hash.error();
-  if (hash->empty()) return {};
-  std::vector<PendingChange> named = *changes;
-  std::erase_if(named, [](const PendingChange& change) { return change.event_id.empty(); });
-  // Others may have come behind those that are in it.
-  std::size_t in = 1;
-  for (std::size_t out = named.size() + 1; out - in > 1;) {
-    const std::size_t middle = in + (out - in) / 2;
-    const auto found = tools_.repo.find_trailer(std::string(kEventTrailer), named[middle - 1].event_id);
-    if (!found) return found.error();
-    (*found == *hash ? in : out) = middle;
+  const auto found = find_commit(*changes);
+  if (!found) return found.error();
+  if (!*found) return {};
+  const std::set<std::string> named((*found)->values.begin(), (*found)->values.end());
+  std::vector<PendingChange> made;
+  std::vector<PendingChange> again;
+  for (const PendingChange& change : *changes) {
+    const bool is_named = named.contains(change.event_id);
+    if (is_named) made.push_back(change);
+    again.push_back(is_named ? PendingChange{.path = change.path, .since = change.since} : change);
   }
-  std::vector<PendingChange> made = *changes;
-  std::erase_if(made, [&](const PendingChange& change) { return change.number > named[in - 1].number; });
-  return put_down_commit(*hash, notebook::paths_of(made).size(), made);
+  const auto paths = notebook::paths_of(made);
+  return put_down_commit({.hash = (*found)->hash,
+                          .message = commit_message(paths, made),
+                          .files = static_cast<std::int64_t>(paths.size())},
+                         made, again);
 }
 
-// The commit that has the first of their events, unless it is put down; empty: none.
-Result<std::string> Worker::find_commit(const std::vector<PendingChange>& changes) {
-  const auto first = std::find_if(changes.begin(), changes.end(),
-                                  [](const PendingChange& change) { return !change.event_id.empty(); });
-  if (first == changes.end()) return std::string();
-  auto hash = tools_.repo.find_trailer(std::string(kEventTrailer), first->event_id);
-  if (!hash) return hash.error();
-  const auto put_down = tools_.state.commit_of(notebook_, first->event_id);
-  if (!put_down) return put_down.error();
-  return *put_down == *hash ? std::string() : *hash;
+// The last commit that names one of their events and is not put down.
+Result<std::optional<TrailedCommit>> Worker::find_commit(const std::vector<PendingChange>& changes) {
+  std::set<std::string> events;
+  for (const PendingChange& change : changes) events.insert(change.event_id);
+  auto commits = tools_.repo.with_trailer(std::string(kEventTrailer));
+  if (!commits) return commits.error();
+  for (TrailedCommit& commit : *commits) {
+    const auto first = std::find_if(commit.values.begin(), commit.values.end(),
+                                    [&](const std::string& value) { return events.contains(value); });
+    if (first == commit.values.end()) continue;
+    const auto put_down = tools_.state.commit_of(notebook_, *first);
+    if (!put_down) return put_down.error();
+    return *put_down == commit.hash ? std::nullopt : std::optional(std::move(commit));
+  }
+  return std::optional<TrailedCommit>();
 }
 
 // Makes the reports and takes what comes next, in one commit.
@@ -298,10 +318,10 @@ std::size_t Worker::work_on_run(std::size_t from) {
 
 void Worker::apply_parts(std::vector<Part> parts) {
   auto verdicts = Result<std::vector<Verdict>>(std::vector<Verdict>());
-  if (auto saved = save_others_work(parts); !saved) {
-    verdicts = saved.error();
+  if (auto safe = save_others_work(parts); !safe) {
+    verdicts = safe.error();
   } else {
-    verdicts = applier_.apply(parts);
+    verdicts = applier_.apply(parts, *safe);
   }
   if (!verdicts && parts.size() > 1) {
     // One may keep the others from being put down: each by itself.
@@ -309,47 +329,58 @@ void Worker::apply_parts(std::vector<Part> parts) {
     return;
   }
   for (std::size_t i = 0; i < parts.size(); ++i) {
-    const Operation& operation = parts[i].front().operation;
     if (!verdicts) {
       const bool never = verdicts.error().code == ErrorCode::conflict;
       settle(parts[i], {never ? Verdict::Kind::never : Verdict::Kind::later, verdicts.error().message});
       continue;
     }
     settle(parts[i], (*verdicts)[i]);
-    if (operation.kind == Operation::Kind::sync) others_.insert(operation.path);
+    note_others_work(parts[i]);
   }
 }
 
-// What somebody else wrote and no commit has yet is committed before it is replaced or deleted.
-Result<void> Worker::save_others_work(const std::vector<Part>& parts) {
-  std::vector<PendingChange> theirs;
+void Worker::note_others_work(const Part& part) {
+  for (const FileEvent& event : part) {
+    const Operation& operation = event.operation;
+    const bool moved = operation.kind == Operation::Kind::move && others_.contains(operation.source);
+    if (operation.kind == Operation::Kind::sync || moved) others_.insert(operation.path);
+  }
+}
+
+// What somebody else wrote and no commit has yet is committed before it is replaced or deleted. Returns what
+// the files were then.
+Result<SafeToReplace> Worker::save_others_work(const std::vector<Part>& parts) {
+  SafeToReplace safe;
+  SafeToReplace theirs;
+  std::vector<PendingChange> changes;
   for (const Part& part : parts) {
     for (const FileEvent& event : part) {
       const Operation& operation = event.operation;
       const bool replaces = operation.kind == Operation::Kind::update && operation.content;
       if (!replaces && operation.kind != Operation::Kind::remove) continue;
-      const auto is_theirs = is_others_work(operation.path);
+      const auto there = tools_.folder.look(operation.path);
+      if (!there) continue;  // that it cannot be done will be told
+      const auto is_theirs = is_others_work(operation.path, *there);
       if (!is_theirs) return is_theirs.error();
+      safe.emplace(operation.path, *there);
       if (!*is_theirs) continue;
-      theirs.push_back({0, operation.path, event.event_id, event.correlation_id, tools_.clock.now()});
+      theirs.emplace(operation.path, *there);
+      changes.push_back({0, operation.path, event.event_id, event.correlation_id, tools_.clock.now()});
     }
   }
-  if (theirs.empty()) return {};
-  if (auto put = tools_.state.add_all_pending(notebook_, theirs); !put) return put;
-  std::set<std::string> paths;
-  for (const PendingChange& change : theirs) paths.insert(change.path);
-  if (auto made = commit(paths); !made) return made;
+  if (theirs.empty()) return safe;
+  if (auto put = tools_.state.add_all_pending(notebook_, changes); !put) return put.error();
+  if (auto made = commit(theirs); !made) return made.error();
   // Whatever becomes of the change, the next commit has the file as it is then.
-  return tools_.state.add_all_pending(notebook_, theirs);
+  if (auto put = tools_.state.add_all_pending(notebook_, changes); !put) return put.error();
+  return safe;
 }
 
-Result<bool> Worker::is_others_work(const std::string& path) {
+Result<bool> Worker::is_others_work(const std::string& path, const FileState& there) {
   if (others_.contains(path)) return true;
-  const auto there = tools_.folder.look(path);
-  if (!there) return false;
   const auto row = tools_.state.file_at(notebook_, path);
   if (!row) return row.error();
-  return !*row || (*row)->state != *there;
+  return !*row || (*row)->state != there;
 }
 
 // The group at `from` will not be complete: something else is behind what has come of it, or nothing more
@@ -423,7 +454,9 @@ void Worker::forget_told() {
 
 void Worker::commit_if_time() {
   const TimePoint now = tools_.clock.now();
-  if (now < commit_again_at_) return;
+  // Nor does a machine whose time was set back wait until it is that late again.
+  const Millis pause_max = std::max<Millis>(settings_.git_commit_interval, kAfterLeftOut);
+  if (now < commit_again_at_ && commit_again_at_ - now <= pause_max) return;
   const bool must_look =
       !looked_at_head_ || now < *looked_at_head_ || now - *looked_at_head_ >= settings_.git_commit_interval;
   if (must_look) {
@@ -449,13 +482,15 @@ Result<void> Worker::look_at_head() {
   auto moved = tools_.repo.moved();
   if (!moved) return moved.error();
   if (!*moved) return {};
+  using From = MovedHead::From;
   std::vector<PendingChange> changes;
   for (const std::string& path : (*moved)->paths) {
-    const auto may = may_differ(path);
+    // At the first look only what was deleted before: all that is there becomes known by itself.
+    const auto may = (*moved)->from == From::unseen ? is_absent(path) : may_differ(path);
     if (!may) return may.error();
     if (*may) changes.push_back({0, path, "", "", now});
   }
-  if ((*moved)->any) {
+  if ((*moved)->from == From::gone) {
     auto known = tools_.state.files(notebook_, State::Which::files, "", kAllFiles);
     if (!known) return known.error();
     for (FileRow& row : *known) changes.push_back({0, std::move(row.path), "", "", now});
@@ -467,68 +502,93 @@ Result<void> Worker::look_at_head() {
   return {};
 }
 
-// One that is there and not known yet will be told of.
+// One that is there and not known yet waits until it is. What cannot be looked at stays as it is recorded.
 Result<bool> Worker::may_differ(const std::string& path) {
   const auto row = tools_.state.file_at(notebook_, path);
   if (!row) return row.error();
-  if (*row) return true;
-  if (!note_path(path)) return false;
-  const auto kind = tools_.folder.kind(path);
-  if (!kind) return kind.error();
-  return *kind == Entry::absent;
+  if (*row || is_absent(path)) return true;
+  return note_path(path) && tools_.folder.look(path);
 }
 
-// `as_they_are`: paths whose files go into it whatever is known of them.
-Result<void> Worker::commit(const std::set<std::string>& as_they_are) {
-  if (auto looked = look_at_head(); !looked) return commit_failed(looked.error());
+bool Worker::is_absent(const std::string& path) const {
+  if (!note_path(path)) return false;
+  const auto kind = tools_.folder.kind(path);
+  return kind && *kind == Entry::absent;
+}
+
+// `as_they_are`: files that go into it as they are here, whatever is known of them. Errors: also when one of
+// those does not.
+Result<void> Worker::commit(const SafeToReplace& as_they_are) {
+  auto made = look_at_head();
+  if (made) made = make_commit(as_they_are);
+  if (!made) return commit_failed(made.error());
+  return {};
+}
+
+Result<void> Worker::make_commit(const SafeToReplace& as_they_are) {
   const auto changes = tools_.state.pending(notebook_);
   if (!changes) return changes.error();
   if (changes->empty()) return {};
   const TimePoint now = tools_.clock.now();
-  const std::string message = commit_message(*changes);
   auto paths = notebook::paths_of(*changes);
-  std::vector<std::string> left_out;
-  const auto known = known_files(paths, as_they_are, left_out);
+  std::vector<std::string> unlike;
+  const auto known = known_files(paths, as_they_are, unlike);
   if (!known) return known.error();
-  auto made = tools_.repo.commit(tools_.folder, paths, message, now, *known);
-  if (!made) return commit_failed(made.error());
+  std::string message;
+  const auto message_for = [&](const std::vector<std::string>& changed,
+                               const std::vector<std::string>& left_out) {
+    message = commit_message(changed, taken_of(*changes, unlike, left_out));
+    return message;
+  };
+  auto made = tools_.repo.commit(tools_.folder, paths, message_for, now, *known);
+  if (!made) return made.error();
+  const std::vector<PendingChange> in = taken_of(*changes, unlike, made->left_out);
+  std::set<std::string> waits(unlike.begin(), unlike.end());
+  waits.insert(made->left_out.begin(), made->left_out.end());
   std::string hash = made->hash;
   if (hash.empty()) {
     // The files are as HEAD has them: somebody else committed them, or the changes undid each other.
-    auto found = find_commit(*changes);
+    auto found = find_commit(in);
     if (!found) return found.error();
-    hash = std::move(*found);
+    if (*found) hash = std::move((*found)->hash);
+    message = commit_message(notebook::paths_of(in), in);
   }
-  if (auto put = put_down_commit(hash, made->files, *changes); !put) return put;
-  others_.clear();
-  left_out.insert(left_out.end(), made->left_out.begin(), made->left_out.end());
-  std::vector<PendingChange> again;
-  for (const std::string& path : left_out) {
-    again.push_back({0, path, changes->back().event_id, changes->back().correlation_id, now});
+  if (!in.empty()) {
+    std::vector<PendingChange> again = *changes;
+    std::erase_if(again, [&](const PendingChange& change) { return !waits.contains(change.path); });
+    if (auto put = put_down_commit(
+            {.hash = hash, .message = message, .files = static_cast<std::int64_t>(made->files)}, in, again);
+        !put)
+      return put;
   }
-  if (!again.empty()) {
-    if (auto added = tools_.state.add_all_pending(notebook_, again); !added) return added;
-    commit_again_at_ = now + kAfterLeftOut;  // however many they are
+  std::erase_if(others_, [&](const std::string& path) { return !waits.contains(path); });
+  if (!waits.empty()) commit_again_at_ = now + kAfterLeftOut;  // however many they are
+  note_trouble(news_.commit_trouble,
+               waits.empty() ? "" : *waits.begin() + " cannot be read, or changes at this moment: it waits.");
+  {
+    const std::scoped_lock lock(news_mutex_);
+    if (!made->hash.empty()) ++news_.commits;
+    news_.committed_files += made->files;
   }
-  note_trouble(
-      news_.commit_trouble,
-      left_out.empty() ? "" : left_out.front() + " cannot be read, or changes at this moment: it waits.");
-  const std::scoped_lock lock(news_mutex_);
-  if (!made->hash.empty()) ++news_.commits;
-  news_.committed_files += made->files;
+  for (const auto& [path, state] : as_they_are) {
+    if (!waits.contains(path)) continue;
+    return Error{
+        ErrorCode::unavailable,
+        path + " cannot be read, or changes at this moment, so what others wrote cannot be saved first.", ""};
+  }
   return {};
 }
 
 // What the files at these paths are known to be. A commit of anything else might never be put right: a change
 // that is undone before it is looked at is never told. Those that are something else wait until that is
 // known, and leave `paths`.
-Result<KnownFiles> Worker::known_files(std::vector<std::string>& paths,
-                                       const std::set<std::string>& as_they_are,
+Result<KnownFiles> Worker::known_files(std::vector<std::string>& paths, const SafeToReplace& as_they_are,
                                        std::vector<std::string>& unlike) {
   KnownFiles known;
   std::vector<std::string> alike;
   for (std::string& path : paths) {
-    if (as_they_are.contains(path)) {
+    if (const auto given = as_they_are.find(path); given != as_they_are.end()) {
+      known.emplace(path, given->second);
       alike.push_back(std::move(path));
       continue;
     }
@@ -546,6 +606,9 @@ Result<KnownFiles> Worker::known_files(std::vector<std::string>& paths,
         }
         state = digest->state;
       }
+    } else if (tools_.folder.look(path)) {
+      unlike.push_back(std::move(path));
+      continue;
     }
     known.emplace(path, state);
     alike.push_back(std::move(path));
@@ -554,20 +617,19 @@ Result<KnownFiles> Worker::known_files(std::vector<std::string>& paths,
   return known;
 }
 
-Result<void> Worker::put_down_commit(const std::string& hash, std::size_t files,
-                                     const std::vector<PendingChange>& changes) {
-  const std::string message = commit_message(changes);
-  CommitRow row{.hash = hash,
-                .message = message.substr(0, message.find('\n')),
-                .at = tools_.clock.now(),
-                .files = static_cast<std::int64_t>(files)};
+// `row` without its events and its time.
+Result<void> Worker::put_down_commit(CommitRow row, const std::vector<PendingChange>& changes,
+                                     const std::vector<PendingChange>& again) {
+  row.message.resize(std::min(row.message.find('\n'), row.message.size()));
+  row.at = tools_.clock.now();
   std::set<std::string_view> seen;
   for (const PendingChange& change : changes) {
     if (!change.event_id.empty() && seen.insert(change.event_id).second)
       row.event_ids.push_back(change.event_id);
   }
-  if (auto added = tools_.state.add_commit(notebook_, row, changes.back().number); !added) return added;
-  return tools_.state.set_git_marks(notebook_, tools_.repo.marks());
+  std::int64_t last = changes.back().number;
+  for (const PendingChange& change : again) last = std::max(last, change.number);
+  return tools_.state.add_commit(notebook_, row, last, tools_.repo.marks(), again);
 }
 
 Millis Worker::hold(const std::string& why) {

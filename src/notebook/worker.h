@@ -70,8 +70,8 @@ class Worker {
   Result<void> give_back_held();
   Result<void> find_retried();
   Result<void> put_down_last_commit();
-  Result<void> put_down_commit(const std::string& hash, std::size_t files,
-                               const std::vector<PendingChange>& changes);
+  Result<void> put_down_commit(CommitRow row, const std::vector<PendingChange>& changes,
+                               const std::vector<PendingChange>& again);
   void work();
   [[nodiscard]] bool is_torn(std::size_t from);
   [[nodiscard]] bool is_paused();
@@ -79,18 +79,21 @@ class Worker {
   [[nodiscard]] std::optional<Part> part_at(std::size_t from) const;
   void refuse_unreadable(const Claim& claim, const Error& why);
   void settle(const Part& part, const Verdict& verdict);
-  void hold_back(std::size_t from, EventId by, TimePoint now);
+  void hold_back(std::size_t from, EventId by, TimePoint until);
   [[nodiscard]] Verdict apply_commit();
   void apply_parts(std::vector<Part> parts);
-  Result<void> save_others_work(const std::vector<Part>& parts);
-  Result<bool> is_others_work(const std::string& path);
-  Result<void> commit(const std::set<std::string>& as_they_are = {});
-  Result<KnownFiles> known_files(std::vector<std::string>& paths, const std::set<std::string>& as_they_are,
+  Result<SafeToReplace> save_others_work(const std::vector<Part>& parts);
+  Result<bool> is_others_work(const std::string& path, const FileState& there);
+  void note_others_work(const Part& part);
+  Result<void> commit(const SafeToReplace& as_they_are = {});
+  Result<void> make_commit(const SafeToReplace& as_they_are);
+  Result<KnownFiles> known_files(std::vector<std::string>& paths, const SafeToReplace& as_they_are,
                                  std::vector<std::string>& unlike);
   Error commit_failed(const Error& why);
-  Result<std::string> find_commit(const std::vector<PendingChange>& changes);
+  Result<std::optional<TrailedCommit>> find_commit(const std::vector<PendingChange>& changes);
   Result<void> look_at_head();
   Result<bool> may_differ(const std::string& path);
+  [[nodiscard]] bool is_absent(const std::string& path) const;
   void commit_if_time();
   void rest();
   void forget_told();

@@ -87,8 +87,11 @@ class GitRepoTest : public testing::Test {
     if (!folder_) folder_.emplace(must(Folder::open(path_, 022)));
     return *folder_;
   }
+  static MessageFor says(const std::string& message) {
+    return [message](const auto&, const auto&) { return message; };
+  }
   Result<GitCommit> try_commit(const std::vector<std::string>& paths, const std::string& message = "ours\n") {
-    return repo().commit(folder(), paths, message, TimePoint(std::chrono::seconds(1'700'000'000)));
+    return repo().commit(folder(), paths, says(message), TimePoint(std::chrono::seconds(1'700'000'000)));
   }
   GitCommit commit(const std::vector<std::string>& paths, const std::string& message = "ours\n") {
     return must(try_commit(paths, message));
