@@ -16,6 +16,7 @@ namespace {
 constexpr Millis kSoon{20};
 constexpr Millis kAfterTrouble{1000};
 constexpr Millis kAfterLeftOut{5000};
+constexpr int kTriesAtOnce = 3;  // after the first: somebody may just have saved the file
 constexpr std::size_t kToldMax = 1000;
 constexpr std::size_t kAllFiles = 1'000'000'000;
 
@@ -316,7 +317,7 @@ std::size_t Worker::work_on_run(std::size_t from) {
   return to;
 }
 
-void Worker::apply_parts(std::vector<Part> parts) {
+void Worker::apply_parts(std::vector<Part> parts, int tries) {
   auto verdicts = Result<std::vector<Verdict>>(std::vector<Verdict>());
   if (auto safe = save_others_work(parts); !safe) {
     verdicts = safe.error();
@@ -325,13 +326,17 @@ void Worker::apply_parts(std::vector<Part> parts) {
   }
   if (!verdicts && parts.size() > 1) {
     // One may keep the others from being put down: each by itself.
-    for (Part& part : parts) apply_parts({std::move(part)});
+    for (Part& part : parts) apply_parts({std::move(part)}, tries);
     return;
   }
+  if (!verdicts) {
+    const bool never = verdicts.error().code == ErrorCode::conflict;
+    verdicts =
+        std::vector<Verdict>{{never ? Verdict::Kind::never : Verdict::Kind::later, verdicts.error().message}};
+  }
   for (std::size_t i = 0; i < parts.size(); ++i) {
-    if (!verdicts) {
-      const bool never = verdicts.error().code == ErrorCode::conflict;
-      settle(parts[i], {never ? Verdict::Kind::never : Verdict::Kind::later, verdicts.error().message});
+    if ((*verdicts)[i].kind == Verdict::Kind::later && tries < kTriesAtOnce) {
+      apply_parts({std::move(parts[i])}, tries + 1);
       continue;
     }
     settle(parts[i], (*verdicts)[i]);

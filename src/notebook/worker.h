@@ -81,7 +81,7 @@ class Worker {
   void settle(const Part& part, const Verdict& verdict);
   void hold_back(std::size_t from, EventId by, TimePoint until);
   [[nodiscard]] Verdict apply_commit();
-  void apply_parts(std::vector<Part> parts);
+  void apply_parts(std::vector<Part> parts, int tries = 0);
   Result<SafeToReplace> save_others_work(const std::vector<Part>& parts);
   Result<bool> is_others_work(const std::string& path, const FileState& there);
   void note_others_work(const Part& part);
