@@ -2,10 +2,8 @@
 #include "notebook/git_repo.h"
 
 #include <fcntl.h>
-#include <sys/file.h>
 #include <sys/stat.h>
 
-#include <array>
 #include <filesystem>
 #include <fstream>
 #include <iterator>
@@ -13,9 +11,10 @@
 #include <system_error>
 #include <utility>
 
+#include "notebook/git_files.h"
+#include "notebook/git_head.h"
 #include "notebook/git_index.h"
 #include "notebook/git_support.h"
-#include "notebook/note_path.h"
 
 namespace eventq::notebook {
 
@@ -40,7 +39,6 @@ namespace {
 constexpr int kAttempts = 10;
 constexpr int kTrailerCommits = 50;
 constexpr std::size_t kCacheBytes = 16U << 20U;  // of trees and commits, for all repositories together
-constexpr std::size_t kBlobPiece = 64U << 10U;
 
 // Once, and never undone: whoever else uses libgit2 in this process does not notice.
 void start_git() {
@@ -144,29 +142,6 @@ std::string_view under_way(git_repository* repo) {
   }
 }
 
-struct Head {
-  std::string name;               // of the reference that a commit moves: a branch, or HEAD itself
-  std::optional<git_oid> commit;  // none: nothing was committed there yet
-};
-
-Result<Head> read_head(git_repository* repo) {
-  Head head{.name = "HEAD"};
-  for (int depth = 0; depth < 5; ++depth) {
-    git::Reference reference;
-    const int found = git_reference_lookup(reference.out(), repo, head.name.c_str());
-    if (found == GIT_ENOTFOUND && depth > 0) return head;
-    if (found != 0) return git::failure("read " + head.name);
-    if (git_reference_type(reference) == GIT_REFERENCE_DIRECT) {
-      head.commit = *git_reference_target(reference);
-      return head;
-    }
-    head.name = git_reference_symbolic_target(reference);
-  }
-  return Error{ErrorCode::unavailable, "Git's HEAD leads through too many references.", ""};
-}
-
-std::string hash_of(const Head& head) { return head.commit ? git_oid_tostr_s(&*head.commit) : ""; }
-
 // What is in a commit; of none, null, which is an empty tree to libgit2.
 Result<git::Tree> tree_of(git_repository* repo, const std::string& hash) {
   git::Tree tree;
@@ -221,181 +196,6 @@ Result<Base> read_base(git_repository* repo, const Head& head) {
   return base;
 }
 
-Result<std::size_t> read_piece(int file, std::vector<char>& piece, const std::string& path) {
-  ssize_t size = 0;
-  do {
-    size = ::read(file, piece.data(), piece.size());
-  } while (size < 0 && errno == EINTR);
-  if (size < 0) return git::system_failure("read " + path);
-  return static_cast<std::size_t>(size);
-}
-
-// The content as it is, through no filter.
-Result<git_oid> write_blob(git_repository* repo, int file, const std::string& path) {
-  git_oid id;
-  std::vector<char> piece(kBlobPiece);
-  auto size = read_piece(file, piece, path);
-  if (!size) return size.error();
-  // Most notes are one piece, which needs no file on its way.
-  if (*size < kBlobPiece) {
-    if (git_blob_create_from_buffer(&id, repo, piece.data(), *size) != 0)
-      return git::failure("store " + path);
-    return id;
-  }
-  git_writestream* stream = nullptr;
-  if (git_blob_create_from_stream(&stream, repo, nullptr) != 0) return git::failure("store " + path);
-  while (size && *size > 0) {
-    if (stream->write(stream, piece.data(), *size) != 0) {
-      size = git::failure("store " + path);
-    } else {
-      size = read_piece(file, piece, path);
-    }
-  }
-  if (!size) {
-    stream->free(stream);
-    return size.error();
-  }
-  if (git_blob_create_from_stream_commit(&id, stream) != 0) return git::failure("store " + path);
-  return id;
-}
-
-// As `git add` would fill it, so that `git status` need not read the file.
-git_index_entry entry_of(const struct stat& found, const git_oid& id, std::uint32_t mode) {
-  const auto time = [](const timespec& at) {
-    return git_index_time{static_cast<std::int32_t>(at.tv_sec), static_cast<std::uint32_t>(at.tv_nsec)};
-  };
-  git_index_entry entry{};
-  entry.ctime = time(found.st_ctim);
-  entry.mtime = time(found.st_mtim);
-  entry.dev = static_cast<std::uint32_t>(found.st_dev);
-  entry.ino = static_cast<std::uint32_t>(found.st_ino);
-  entry.uid = found.st_uid;
-  entry.gid = found.st_gid;
-  entry.file_size = static_cast<std::uint32_t>(found.st_size);
-  entry.mode = mode;
-  entry.id = id;
-  return entry;
-}
-
-bool trusts_modes(git_config* config) {
-  int trusts = 1;
-  git_config_get_bool(&trusts, config, "core.filemode");  // unset: it does
-  return trusts != 0;
-}
-
-// Where the file system knows no executables, it is what it was.
-std::uint32_t mode_of(const struct stat& found, git_config* config,
-                      const std::optional<git::Recorded>& before) {
-  bool executable = (found.st_mode & S_IXUSR) != 0;
-  if (!trusts_modes(config)) executable = before && before->mode == GIT_FILEMODE_BLOB_EXECUTABLE;
-  return executable ? GIT_FILEMODE_BLOB_EXECUTABLE : GIT_FILEMODE_BLOB;
-}
-
-// In a folder that is a repository of its own, known to this one as a submodule.
-bool is_submodules(git_index* files, const std::string& path) {
-  const auto is_link = [&](const std::string& name) {
-    const auto found = git::recorded(files, name);
-    return found && found->mode == GIT_FILEMODE_COMMIT;
-  };
-  for (const std::string& folder : folders_of(path)) {
-    if (is_link(folder)) return true;
-  }
-  return is_link(path);
-}
-
-// A file as it is to be recorded; none: it is not there.
-Result<std::optional<git_index_entry>> take_file(git_repository* repo, git_config* config, int file,
-                                                 const std::string& path,
-                                                 const std::optional<git::Recorded>& before) {
-  struct stat found {};
-  if (::fstat(file, &found) != 0) return git::system_failure("look at " + path);
-  const auto id = write_blob(repo, file, path);
-  if (!id) return id.error();
-  return std::optional(entry_of(found, *id, mode_of(found, config, before)));
-}
-
-// The user does not want it in the repository; what is there already stays.
-bool is_ignored(git_repository* repo, const std::string& path) {
-  int ignored = 0;
-  return git_ignore_path_is_ignored(&ignored, repo, path.c_str()) == 0 && ignored == 1;
-}
-
-// The user's sparse checkout leaves it out: it is not there, and not deleted.
-bool is_left_out(git_repository* repo, git::Index& users, const std::string& path) {
-  const std::string name = std::string(git_repository_path(repo)) + "index";
-  if (users == nullptr && git_index_open(users.out(), name.c_str()) != 0) return false;
-  const git_index_entry* entry = git_index_get_bypath(users, path.c_str(), 0);
-  return entry != nullptr && (entry->flags_extended & GIT_INDEX_ENTRY_SKIP_WORKTREE) != 0;
-}
-
-// Makes `files` what is in the folder at these paths; what it said before of those that differ. A link or
-// another thing that is no note's file stays as it is recorded.
-Result<Unstaged> take_paths(git_repository* repo, git_config* config, git_index* files, const Folder& folder,
-                            const std::vector<std::string>& paths, const KnownFiles& known,
-                            std::vector<std::string>& left_out) {
-  Unstaged changed;
-  git::Index users;
-  std::vector<std::pair<std::string, git_index_entry>> present;
-  for (const std::string& path : paths) {
-    auto kind = folder.kind(path);
-    if (!kind) {
-      left_out.push_back(path);
-      continue;
-    }
-    if (*kind == Entry::other || is_submodules(files, path)) continue;
-    const auto expected = known.find(path);
-    const bool is_known = expected != known.end();
-    // Whoever made it a moment ago will be seen to have done so.
-    if (is_known && !expected->second) kind = Entry::absent;
-    const auto is_as_known = [&] {
-      const auto there = folder.look(path);
-      return !is_known || !expected->second || (there && *there == *expected->second);
-    };
-    if (!is_as_known()) {
-      left_out.push_back(path);
-      continue;
-    }
-    const auto before = git::recorded(files, path);
-    std::optional<git_index_entry> entry;
-    if (*kind == Entry::file) {
-      if (!before && is_ignored(repo, path)) continue;
-      const auto file = folder.open_file(path);
-      if (!file && file.error().code == ErrorCode::unavailable) {
-        left_out.push_back(path);
-        continue;
-      }
-      // It may have gone, or have become something else, just now: then that is told, too, and comes again.
-      if (!file && file.error().code != ErrorCode::not_found &&
-          file.error().code != ErrorCode::invalid_argument) {
-        return file.error();
-      }
-      if (file) {
-        auto taken = take_file(repo, config, file->number(), path, before);
-        if (!taken) return taken.error();
-        if (!is_as_known()) {
-          left_out.push_back(path);
-          continue;
-        }
-        entry = *taken;
-      }
-    }
-    if (entry && before == git::Recorded{entry->id, entry->mode}) continue;
-    if (!entry && (!before || is_left_out(repo, users, path))) continue;
-    changed.emplace(path, before);
-    if (entry) {
-      present.emplace_back(path, *entry);
-    } else if (git_index_remove(files, path.c_str(), 0) != 0) {
-      return git::failure("remove " + path);
-    }
-  }
-  // All that goes has gone: a folder that has become a file is no more in its way.
-  for (auto& [path, entry] : present) {
-    entry.path = path.c_str();
-    if (git_index_add(files, &entry) != 0) return git::failure("record " + path);
-  }
-  return changed;
-}
-
 Result<git::Signature> sign(git_config* config, TimePoint now) {
   const auto text = [&](const char* key, const char* otherwise) {
     const char* value = nullptr;
@@ -413,105 +213,8 @@ Result<git::Signature> sign(git_config* config, TimePoint now) {
   return git::failure("sign a commit");
 }
 
-Result<bool> is_still(git_repository* repo, const Head& head) {
-  const auto now = read_head(repo);
-  if (!now) return now.error();
-  if (now->name != head.name || now->commit.has_value() != head.commit.has_value()) return false;
-  return !head.commit || git_oid_equal(&*now->commit, &*head.commit) != 0;
-}
-
 std::string log_line(const Head& head, const std::string& message) {
   return (head.commit ? "commit: " : "commit (initial): ") + message.substr(0, message.find('\n'));
-}
-
-// The locks of HEAD and its branch while they are ours, by inode and time of birth. Libgit2's say nothing of
-// whose they are, and a process that is killed leaves them: the next one takes those away that are noted
-// here.
-class OurLocks {
- public:
-  OurLocks(git_repository* repo, const Head& head)
-      : name_(std::string(git_repository_path(repo)) + "eventq.locks"),
-        locks_{std::string(git_repository_path(repo)) + "HEAD.lock",
-               head.name == "HEAD" ? "" : git_repository_commondir(repo) + head.name + ".lock"},
-        file_(::open(name_.c_str(), O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0600)) {
-    // Held by whoever is alive.
-    if (file_.open() && ::flock(file_.number(), LOCK_EX | LOCK_NB) != 0) file_.close();
-    if (file_.open()) remove_left();
-  }
-  OurLocks(const OurLocks&) = delete;
-  OurLocks& operator=(const OurLocks&) = delete;
-  ~OurLocks() {
-    if (file_.open()) ::unlink(name_.c_str());
-  }
-
-  // HEAD is locked; called again: its branch, too.
-  void note_next() {
-    const std::string line = identity(locks_.at(noted_++));
-    if (file_.open()) (void)!::write(file_.number(), line.data(), line.size());
-  }
-
- private:
-  // A line; empty: it is not there, or cannot be told from another.
-  static std::string identity(const std::string& path) {
-    struct statx found {};
-    const unsigned what = STATX_INO | STATX_BTIME;
-    if (::statx(AT_FDCWD, path.c_str(), AT_SYMLINK_NOFOLLOW, what, &found) != 0) return "";
-    if ((found.stx_mask & STATX_BTIME) == 0) return "";  // the next file may have the same inode
-    return std::to_string(found.stx_ino) + " " + std::to_string(found.stx_btime.tv_sec) + " " +
-           std::to_string(found.stx_btime.tv_nsec) + "\n";
-  }
-  void remove_left() const {
-    std::array<char, 512> noted{};
-    const ssize_t size = ::pread(file_.number(), noted.data(), noted.size(), 0);
-    if (size <= 0) return;
-    const std::string lines = "\n" + std::string(noted.data(), static_cast<std::size_t>(size));
-    for (const std::string& lock : locks_) {
-      const std::string line = identity(lock);
-      if (!line.empty() && lines.find("\n" + line) != lines.npos) ::unlink(lock.c_str());
-    }
-    (void)!::ftruncate(file_.number(), 0);
-  }
-
-  const std::string name_;
-  const std::array<std::string, 2> locks_;
-  Descriptor file_;
-  std::size_t noted_ = 0;
-};
-
-// Locks it, and HEAD, so that no other branch is checked out meanwhile. False: somebody else has one of them.
-Result<bool> lock_head(git_transaction* transaction, const Head& head, OurLocks& ours) {
-  std::vector<std::string> names = {"HEAD"};
-  if (head.name != "HEAD") names.push_back(head.name);
-  for (const std::string& name : names) {
-    const int locked = git_transaction_lock_ref(transaction, name.c_str());
-    if (locked == GIT_ELOCKED) return false;
-    if (locked != 0) return git::failure("lock " + name);
-    ours.note_next();
-  }
-  return true;
-}
-
-// Moves the reference from `head` to `commit`, and the index, if there is one, in the same moment.
-// False: it is not at `head` any more, or locked.
-Result<bool> move_head(git_repository* repo, const Head& head, const git_oid& commit,
-                       const git_signature* signature, const std::string& log,
-                       std::optional<UserIndex>& index) {
-  OurLocks ours(repo, head);
-  git::Transaction transaction;
-  if (git_transaction_new(transaction.out(), repo) != 0) return git::failure("begin a transaction");
-  auto locked = lock_head(transaction, head, ours);
-  if (!locked || !*locked) return locked;
-  auto still = is_still(repo, head);
-  if (!still || !*still) return still;
-  if (git_transaction_set_target(transaction, head.name.c_str(), &commit, signature, log.c_str()) != 0) {
-    return git::failure("move " + head.name);
-  }
-  // The index first: whoever reads the new HEAD must not find the old index.
-  if (index && !index->exchange()) index.reset();
-  if (git_transaction_commit(transaction) == 0) return true;
-  Error error = git::failure("move " + head.name);
-  if (index) index->exchange();
-  return error;
 }
 
 std::vector<std::string> trailers_in(const char* message, const std::string& key) {
@@ -541,7 +244,7 @@ Result<GitRepo> GitRepo::open(const std::string& path, Absent absent) {
   if (auto excluded = exclude_own_folder(*repo); !excluded) return excluded.error();
   Descriptor disk(::open(git_repository_commondir(*repo), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
   if (!disk.open()) return git::system_failure("open the repository in " + path);
-  if (const auto head = read_head(*repo)) const OurLocks left(*repo, *head);
+  if (const auto head = read_head(*repo)) remove_left_locks(*repo, *head);
   UserIndex::remove_left_lock(git_repository_path(*repo));
   return GitRepo(std::make_unique<Parts>(Parts{path, std::move(*repo), std::move(disk), {}, {}}));
 }
