@@ -8,6 +8,7 @@
 # gives <target> the header "generated/sqlite_sql.h", in which the namespace holds
 # a std::string_view `due` and one `m0001_init`, and the array `kAll` of all pairs
 # (name, text) in the order given. The header is written anew when a file changes.
+# The target `eventq_embedded` writes all of them and compiles nothing.
 #
 # This file is also the script that the build runs to write the header.
 
@@ -22,6 +23,13 @@ function(eventq_embed)
     DEPENDS ${arg_FILES} ${CMAKE_CURRENT_FUNCTION_LIST_FILE}
     COMMENT "Embedding ${arg_HEADER}"
     VERBATIM)
+  get_filename_component(name ${arg_HEADER} NAME_WE)
+  add_custom_target(eventq_embedded_${name} DEPENDS ${header})
+  if(NOT TARGET eventq_embedded)
+    add_custom_target(eventq_embedded)
+  endif()
+  add_dependencies(eventq_embedded eventq_embedded_${name})
+  add_dependencies(${arg_TARGET} eventq_embedded_${name})
   target_sources(${arg_TARGET} PRIVATE ${header})
   target_include_directories(${arg_TARGET} PRIVATE ${CMAKE_CURRENT_BINARY_DIR})
 endfunction()
