@@ -261,11 +261,10 @@ std::string fish_command(const CommandSpec& command) {
 }
 
 std::string fish_words(std::span<const CommandSpec> commands, const std::string& group) {
+  const std::string start =
+      "complete -c eventq -n '__eventq_is" + (group.empty() ? "" : " " + group) + "' -a ";
   std::string out;
-  for (const auto& [name, what] : words_behind(commands, group)) {
-    out += "complete -c eventq -n '__eventq_is" + (group.empty() ? "" : " " + group) + "' -a " + name +
-           fish_what(what);
-  }
+  for (const auto& [name, what] : words_behind(commands, group)) out += start + name + fish_what(what);
   return out;
 }
 

@@ -10,8 +10,7 @@
 namespace eventq::cli {
 namespace {
 
-using std::chrono_literals::operator""ms;
-using std::chrono_literals::operator""s;
+using namespace std::chrono_literals;
 
 constexpr auto kFirst = 500ms;  // shorter work needs no bar
 constexpr auto kRedraw = 100ms;

@@ -197,6 +197,7 @@ std::vector<std::string> top_order(const TopView& view) {
   }
   std::sort(keyed.begin(), keyed.end());
   std::vector<std::string> names;
+  names.reserve(keyed.size());
   for (auto& [key, name] : keyed) names.push_back(std::move(name));
   return names;
 }

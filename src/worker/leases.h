@@ -23,6 +23,7 @@ namespace eventq {
 struct Attempt {
   EventId id{};
   int number = 0;
+  // NOLINTNEXTLINE(modernize-use-nullptr): clang-tidy 14 sees a 0
   friend auto operator<=>(const Attempt&, const Attempt&) = default;
 };
 

@@ -17,6 +17,7 @@ using Kind = Handled::Kind;
 // Every message there is, the gravest first: what a failure is grouped by is its first line.
 std::vector<std::string> messages(const std::vector<Handled>& handled) {
   std::vector<const Handled*> ordered;
+  ordered.reserve(handled.size());
   for (const Handled& one : handled) ordered.push_back(&one);
   std::stable_sort(ordered.begin(), ordered.end(),
                    [](const Handled* a, const Handled* b) { return a->kind() > b->kind(); });

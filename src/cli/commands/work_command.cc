@@ -29,8 +29,7 @@
 namespace eventq::cli {
 namespace {
 
-using std::chrono_literals::operator""ms;
-using std::chrono_literals::operator""s;
+using namespace std::chrono_literals;
 
 constexpr int kLaterExit = 75;  // EX_TEMPFAIL of sysexits.h
 constexpr std::size_t kParallelMax = 1000;
@@ -75,7 +74,7 @@ class Runner {
                                   stop);
     // Another worker has it, or we are leaving: whatever is returned counts for nothing.
     const bool lost = end && end->cause == ChildEnd::Cause::stopped;
-    const Handled handled = lost ? Handled::later(Millis{0}, "stopped") : judge(end);
+    Handled handled = lost ? Handled::later(Millis{0}, "stopped") : judge(end);
     say(event, handled, lost ? "stopped" : mark_of(handled.kind()), millis_since(start));
     return handled;
   }

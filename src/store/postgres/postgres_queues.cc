@@ -53,6 +53,7 @@ Params find_correlations(const std::vector<std::string>& ids, const std::vector<
   Params params;
   params.add(std::span<const std::string>(ids));
   std::vector<std::int64_t> numbers;
+  numbers.reserve(of_events.size());
   for (const EventId id : of_events) numbers.push_back(number(id));
   params.add(std::span(numbers));
   return params;

@@ -57,6 +57,7 @@ std::vector<std::string> names_of(std::vector<Status> statuses) {
                 Status::cancelled};
   }
   std::vector<std::string> names;
+  names.reserve(statuses.size());
   for (const Status status : statuses) names.emplace_back(name_of(status));
   return names;
 }

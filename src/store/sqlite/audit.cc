@@ -108,7 +108,7 @@ class Auditor {
   }
 
  private:
-  void find(Violation violation) { options_.on_violation(violation); }
+  void find(const Violation& violation) { options_.on_violation(violation); }
 
   Result<void> go_on(std::int64_t done) {
     if (!options_.on_progress || options_.on_progress(done, all_)) return {};

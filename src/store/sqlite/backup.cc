@@ -37,7 +37,7 @@ std::int64_t size_of(const std::string& file) {
 Result<std::int64_t> copy_pages(Connection& source, Connection& target,
                                 const std::function<bool(std::int64_t, std::int64_t)>& on_progress) {
   if (auto done = source.run(sql::begin_read); !done) return done.error();
-  const auto bytes = read_number(source, sql::read_size);
+  auto bytes = read_number(source, sql::read_size);
   if (!bytes) return bytes;
   const std::unique_ptr<sqlite3_backup, Finish> copy(
       sqlite3_backup_init(target.handle(), "main", source.handle(), "main"));
