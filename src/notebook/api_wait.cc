@@ -58,8 +58,8 @@ Response respond_file(const Awaited& about, const Result<FileRow>& file) {
 
 // A change that was combined with a later one may have ended somewhere else.
 std::string path_of(const Event& event, const Awaited& about) {
-  auto operation = read_operation(event.pattern, event.payload);
-  return operation ? std::move(operation->path) : about.accepted.path;
+  const auto operation = read_operation(event.pattern, event.payload);
+  return operation ? operation->path : about.accepted.path;
 }
 
 Handled show_result(const Wait& wait, const Event& event) {

@@ -15,6 +15,7 @@
 #include "notebook/git_head.h"
 #include "notebook/git_index.h"
 #include "notebook/git_support.h"
+#include "notebook/note_path.h"
 
 namespace eventq::notebook {
 

@@ -133,7 +133,7 @@ bool Live::is_last(const Entry& entry, const Operation& instead) const {
 std::string Live::free_key(const std::string& path) const {
   std::size_t size = std::min(path.size(), kKeyPath);
   while (size < path.size() && (static_cast<unsigned char>(path[size]) & 0xC0U) == 0x80U) --size;
-  const std::string key = path.substr(0, size);
+  std::string key = path.substr(0, size);
   if (path.size() <= kKeyPath && !keys_.contains(key)) return key;
   for (std::size_t n = 2;; ++n) {
     std::string numbered = key + " (" + std::to_string(n) + ")";

@@ -91,15 +91,13 @@ class AllNotebooks final : public Notebooks {
     const auto rows = state_.notebooks();
     if (!rows) return rows.error();
     for (const NotebookRow& row : *rows) {
-      const auto left_out = left_out_.find(row.name);
-      const std::string but = left_out == left_out_.end() ? "" : " It is left out: " + left_out->second + ".";
-      if (row.name == name) {
-        const std::string message = "There is a notebook " + name + " already, in " + row.path + "." + but;
-        return Error{ErrorCode::conflict, message, "name"};
+      if (row.name != name && !lies_in(real, row.path) && !lies_in(row.path, real)) continue;
+      std::string message = "Notebook " + row.name;
+      message.append(" has ").append(row.path) += ".";
+      if (const auto left_out = left_out_.find(row.name); left_out != left_out_.end()) {
+        message.append(" It is left out: ").append(left_out->second) += ".";
       }
-      if (lies_in(real, row.path) || lies_in(row.path, real)) {
-        return Error{ErrorCode::conflict, "Notebook " + row.name + " has " + row.path + "." + but, "path"};
-      }
+      return Error{ErrorCode::conflict, message, row.name == name ? "name" : "path"};
     }
     if (auto repo = GitRepo::open(real.string()); !repo) return repo.error();
     NotebookRow row;

@@ -88,7 +88,9 @@ Result<void> Applier::plan_parents(const std::string& path, Plan& plan) {
     if (!kind) return kind.error();
     if (*kind == Entry::absent) plan.steps.push_back({Step::Kind::make_folder, "", folder, {}});
     if (*kind == Entry::file || *kind == Entry::other) {
-      return Error{ErrorCode::conflict, path + " cannot be: " + folder + " is no folder.", ""};
+      std::string message = path;
+      message.append(" cannot be: ").append(folder).append(" is no folder.");
+      return Error{ErrorCode::conflict, std::move(message), ""};
     }
     plan.parents.insert(folder);
   }
