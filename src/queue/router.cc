@@ -16,7 +16,7 @@ constexpr std::chrono::seconds kRouterLook{1};
 // Hints that something ended come with every commit of every server; waits are looked for this often at most.
 constexpr Millis kEndInterval{50};
 // So many turns claim where they report before one claims elsewhere, or for so long when they are few.
-constexpr std::size_t kStay = 16;
+constexpr std::size_t kStay = 64;
 constexpr std::chrono::seconds kStayFor{1};
 // Queues whose last hint is remembered; past this many they all count as hinted.
 constexpr std::size_t kNotesMax = 10'000;
