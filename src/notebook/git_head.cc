@@ -6,7 +6,9 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
+#include <chrono>
 #include <cstddef>
 #include <vector>
 
@@ -24,7 +26,8 @@ Result<bool> is_still(git_repository* repo, const Head& head) {
 
 // The locks of HEAD and its branch while they are ours, by inode and time of birth. Libgit2's say nothing of
 // whose they are, and a process that is killed leaves them: the next one takes those away that are noted
-// here.
+// here. A process can die between a lock and its note: a line before it says that it comes, and what is born
+// in the second behind that line, the last one, is ours, too.
 class OurLocks {
  public:
   OurLocks(git_repository* repo, const Head& head)
@@ -42,13 +45,17 @@ class OurLocks {
     if (file_.open()) ::unlink(name_.c_str());
   }
 
-  // HEAD is locked; called again: its branch, too.
-  void note_next() {
-    const std::string line = identity(locks_.at(noted_++));
+  // HEAD will be locked, and is; called again: its branch.
+  void expect_next() { note(kExpected); }
+  void note_next() { note(identity(locks_.at(noted_++))); }
+
+ private:
+  static constexpr const char* kExpected = "+\n";
+
+  void note(const std::string& line) {
     if (file_.open()) (void)!::write(file_.number(), line.data(), line.size());
   }
 
- private:
   // A line; empty: it is not there, or cannot be told from another.
   static std::string identity(const std::string& path) {
     struct statx found {};
@@ -67,7 +74,21 @@ class OurLocks {
       const std::string line = identity(lock);
       if (!line.empty() && lines.find("\n" + line) != lines.npos) ::unlink(lock.c_str());
     }
+    const auto expected = static_cast<std::size_t>(std::count(lines.begin(), lines.end(), '+'));
+    if (lines.ends_with(kExpected) && expected <= locks_.size()) remove_expected(locks_[expected - 1]);
     (void)!::ftruncate(file_.number(), 0);
+  }
+  void remove_expected(const std::string& lock) const {
+    struct statx line {};
+    struct statx born {};
+    if (::statx(file_.number(), "", AT_EMPTY_PATH, STATX_MTIME, &line) != 0) return;
+    if (::statx(AT_FDCWD, lock.c_str(), AT_SYMLINK_NOFOLLOW, STATX_BTIME, &born) != 0) return;
+    if ((born.stx_mask & STATX_BTIME) == 0) return;
+    const auto time = [](const statx_timestamp& at) {
+      return std::chrono::seconds(at.tv_sec) + std::chrono::nanoseconds(at.tv_nsec);
+    };
+    const auto behind = time(born.stx_btime) - time(line.stx_mtime);
+    if (behind >= behind.zero() && behind <= std::chrono::seconds(1)) ::unlink(lock.c_str());
   }
 
   const std::string name_;
@@ -81,6 +102,7 @@ Result<bool> lock_head(git_transaction* transaction, const Head& head, OurLocks&
   std::vector<std::string> names = {"HEAD"};
   if (head.name != "HEAD") names.push_back(head.name);
   for (const std::string& name : names) {
+    ours.expect_next();
     const int locked = git_transaction_lock_ref(transaction, name.c_str());
     if (locked == GIT_ELOCKED) return false;
     if (locked != 0) return git::failure("lock " + name);

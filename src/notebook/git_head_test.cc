@@ -186,6 +186,27 @@ TEST_F(GitHeadTest, ALockThatAKilledProcessHasNotedIsTakenAwayAndNoOther) {
   EXPECT_FALSE(fs::exists(branch));
 }
 
+TEST_F(GitHeadTest, ALockThatAKilledProcessWasAboutToNoteIsTakenAwayAndNoOlderOne) {
+  write("a", "1");
+  commit({"a"});
+  const std::string head = path_ + "/.git/HEAD.lock";
+  const std::string branch = path_ + "/.git/refs/heads/main.lock";
+  const std::string notes = path_ + "/.git/eventq.locks";
+  std::ofstream(notes) << "+\n";
+  std::ofstream(head) << "";
+  write("a", "2");
+  EXPECT_EQ(commit({"a"}).files, 1U);
+  EXPECT_FALSE(fs::exists(head));
+
+  std::ofstream(branch) << "";
+  std::ofstream(notes) << "+\n1 2 3\n+\n";
+  fs::last_write_time(notes, fs::last_write_time(notes) + std::chrono::seconds(2));  // long after the lock
+  write("a", "3");
+  EXPECT_FALSE(try_commit({"a"}));
+  EXPECT_TRUE(fs::exists(branch));
+  fs::remove(branch);
+}
+
 TEST_F(GitHeadTest, WhileTheUserMergesNothingIsCommitted) {
   make_conflict();
   EXPECT_EQ(run(setup({"git", "merge", "side"}, path_)).exit_code, 1);

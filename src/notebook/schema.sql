@@ -94,4 +94,4 @@ CREATE INDEX git_commit_event_id ON git_commit_event (notebook, event_id, git_co
 
 -- 0x4576516e is "EvQn".
 PRAGMA application_id = 1165381998;
-PRAGMA user_version = 1;
+PRAGMA user_version = 2;

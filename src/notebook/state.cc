@@ -55,7 +55,7 @@ namespace {
 
 // "EvQn" in ASCII, and the version, as in schema.sql.
 constexpr std::int64_t kApplication = 0x4576516e;
-constexpr std::int64_t kVersion = 1;
+constexpr std::int64_t kVersion = 2;
 
 std::int64_t millis_of(TimePoint time) { return time.time_since_epoch().count(); }
 TimePoint time_point(std::int64_t milliseconds) { return TimePoint(Millis(milliseconds)); }
@@ -194,15 +194,16 @@ Result<void> configure(Connection& connection) {
                ""};
 }
 
-// In one transaction; whoever is second finds it made. One that is there is not waited for.
+// In one transaction; whoever is second finds it made. One that is there and up to date is not waited for.
 Result<void> make_schema(Connection& connection) {
   const auto before = read_number(connection, sql::read_version);
   if (!before) return before.error();
-  if (*before != 0) return {};
+  if (*before == kVersion) return {};
   if (auto begun = connection.run(sql::begin); !begun) return begun;
   const auto version = read_number(connection, sql::read_version);
   auto done = version ? Result<void>() : Result<void>(version.error());
   if (done && *version == 0) done = connection.run(sql::schema);
+  if (done && *version == 1) done = connection.run(sql::from_version_1);
   if (done) done = connection.run(sql::commit);
   // Whatever the rollback says, the first error is the one to report.
   if (!done) static_cast<void>(connection.run(sql::rollback));

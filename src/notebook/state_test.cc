@@ -529,17 +529,32 @@ TEST_F(StateTest, ANewerVersionIsRefusedAndTheOwnOneIsNot) {
   add(*std::make_unique<State>(open()), "n");
   {
     Connection newer = must(Connection::open(path_, Connection::Mode::write));
-    must(newer.run("PRAGMA user_version = 2;"));
+    must(newer.run("PRAGMA user_version = 3;"));
   }
   const auto refused = State::open(path_);
   EXPECT_EQ(code(refused), ErrorCode::corrupt);
   EXPECT_THAT(refused.error().message, HasSubstr("newer"));
   {
     Connection same = must(Connection::open(path_, Connection::Mode::write));
-    must(same.run("PRAGMA user_version = 1;"));
+    must(same.run("PRAGMA user_version = 2;"));
   }
   State state = open();
   EXPECT_EQ(must(state.notebooks()).size(), 1U);
+}
+
+TEST_F(StateTest, AFileOfTheFirstVersionIsBroughtUpToDate) {
+  const std::int64_t notebook = add(*std::make_unique<State>(open()), "n");
+  {
+    Connection first = must(Connection::open(path_, Connection::Mode::write));
+    must(
+        first.run("ALTER TABLE notebook DROP COLUMN git_head; ALTER TABLE notebook DROP COLUMN git_index;"
+                  "PRAGMA user_version = 1;"));
+  }
+  State state = open();
+  EXPECT_EQ(must(state.notebooks()).size(), 1U);
+  EXPECT_EQ(must(state.git_marks(notebook)), GitMarks());
+  must(state.set_git_marks(notebook, {.head = "h"}));
+  EXPECT_EQ(must(state.git_marks(notebook)).head, "h");
 }
 
 TEST_F(StateTest, WhatIsNoDatabaseIsCorruptAndWhatCannotBeMadeIsUnavailable) {

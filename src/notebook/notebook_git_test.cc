@@ -1,0 +1,265 @@
+// notebook_git_test.cc: a notebook beside a user who works with git, and others who save at any moment.
+#include "support/notebook_fixture.h"
+
+namespace eventq::notebook {
+namespace {
+
+using testing::ElementsAre;
+using testing::HasSubstr;
+using enum Operation::Kind;
+
+// A user's `git commit` from the index as it was at keep_index(): one that began before our last commit.
+class NotebookBesideGitTest : public NotebookTest {
+ protected:
+  void keep_index() { fs::copy_file(root_ + "/.git/index", directory_.file("index")); }
+  void commit_kept_index() {
+    fs::copy_file(directory_.file("index"), root_ + "/.git/index", fs::copy_options::overwrite_existing);
+    git(kUser + "commit -q --allow-empty -m theirs");
+  }
+  // Commits of theirs that undo an update, a deletion and a creation of ours.
+  void undo_ours() {
+    make("a", "1");
+    make("gone", "1");
+    commit();
+    keep_index();
+    done({.kind = update, .file = id_of("a"), .content = "2"});
+    done({.kind = remove, .file = id_of("gone")});
+    make("new", "2");
+    commit();
+    commit_kept_index();
+    EXPECT_EQ(git("show HEAD:a"), "1");
+    EXPECT_EQ(git("ls-tree --name-only HEAD"), "a\ngone\n");
+  }
+  void expect_redone() {
+    EXPECT_EQ(git("show HEAD:a"), "2");
+    EXPECT_EQ(git("ls-tree --name-only HEAD"), "a\nnew\n");
+    EXPECT_EQ(git("log --format=%s"),
+              "Batch update: 3 files\ntheirs\nBatch update: 3 files\nBatch update: 2 files\n");
+    EXPECT_EQ(git("status --porcelain"), "");
+    EXPECT_EQ(notebook_->commits(10, "")->size(), 3U);
+  }
+
+  const std::string kUser = "-c user.name=Ann -c user.email=ann@example.org ";
+};
+
+TEST_F(NotebookBesideGitTest, WhatACommitFromAnOlderIndexUndidIsCommittedAgain) {
+  undo_ours();
+  commit();
+  expect_redone();
+  commit();
+  EXPECT_EQ(notebook_->status()->waiting.paths, 0);
+  EXPECT_EQ(git("rev-list --count HEAD"), "4\n");
+}
+
+TEST_F(NotebookBesideGitTest, WhatIsUndoneWhileNobodyServesItIsCommittedAfterTheStart) {
+  undo_ours();
+  const std::string theirs = git("rev-parse HEAD");
+  const std::string before = git("rev-parse HEAD~1");
+  git("update-ref HEAD " + before);
+  commit();  // where it was: nothing to do
+  stop();
+  git("update-ref HEAD " + theirs);
+  start();
+  wait_until([&] { return notebook_->status()->waiting.paths == 3; }, "it is noticed");
+  commit();
+  expect_redone();
+}
+
+TEST_F(NotebookBesideGitTest, WithoutAnyChangeItIsNoticedAfterTheCommitInterval) {
+  const std::string path = directory_.file("other");
+  fs::create_directory(path);
+  Settings settings;
+  settings.git_commit_interval = Millis(10);
+  ASSERT_TRUE(notebooks_->add("other", path, settings));
+  const auto other = notebooks_->find("other");
+  const auto git_there = [&](const std::string& arguments) { return git("-C " + path + " " + arguments); };
+  std::ofstream(path + "/a") << "1";
+  wait_until([&] { return other->status()->commits == 1; }, "the file is committed");
+  git_there(kUser + "rm -q --cached a");
+  git_there(kUser + "commit -q -m theirs");
+  wait_until([&] { return other->status()->commits == 2; }, "it is committed again");
+  EXPECT_EQ(git_there("log --format=%s"), "Update a\ntheirs\nUpdate a\n");
+  EXPECT_EQ(git_there("status --porcelain"), "");
+  git_there("fsck --strict");
+}
+
+TEST_F(NotebookBesideGitTest, WhatTheUserHasStagedStaysStagedWhenHisCommitIsMended) {
+  undo_ours();
+  const std::string blob = git("hash-object -w .git/HEAD").substr(0, 40);
+  for (const std::string path : {"a", "mine"}) {
+    git("update-index --add --cacheinfo 100644," + blob + "," + path);
+  }
+  commit();
+  EXPECT_EQ(git("ls-files --stage a mine"), "100644 " + blob + " 0\ta\n100644 " + blob + " 0\tmine\n");
+  EXPECT_EQ(git("show HEAD:a"), "2");
+  EXPECT_EQ(git("ls-tree --name-only HEAD"), "a\nnew\n");
+}
+
+TEST_F(NotebookBesideGitTest, ANewRepositoryGetsAllFiles) {
+  make("a", "1");
+  make("b/c", "2");
+  commit();
+  fs::remove_all(root_ + "/.git");
+  git("init -q -b other");
+  commit();
+  EXPECT_EQ(git("ls-tree -r --name-only other"), "a\nb/c\n");
+  EXPECT_EQ(git("log --format=%s"), "Batch update: 2 files\n");
+  EXPECT_EQ(git("status --porcelain"), "");
+}
+
+TEST_F(NotebookBesideGitTest, ABranchWithoutCommitsGetsAllFiles) {
+  make("a", "1");
+  commit();
+  git("checkout -q --orphan side");
+  make("b", "2");
+  commit();
+  EXPECT_EQ(git("ls-tree --name-only side"), "a\nb\n");
+  EXPECT_EQ(git("rev-list --count --all"), "2\n");
+}
+
+TEST_F(NotebookBesideGitTest, AnotherBranchIsTakenAsItIs) {
+  make("a", "1");
+  make("only main's", "1");
+  commit();
+  git("checkout -q -b side");
+  done({.kind = update, .file = id_of("a"), .content = "22"});
+  done({.kind = remove, .file = id_of("only main's")});
+  make("b", "22");
+  commit();
+  const auto become = [&](const std::vector<std::string>& files, std::int64_t size) {
+    commit();  // also before it is known what has become of the files
+    wait_until([&] { return known() == files && notebook_->file_at("a")->state.size == size; },
+               "the files are known");
+    commit();
+    EXPECT_EQ(notebook_->status()->waiting.paths, 0);
+    EXPECT_EQ(git("status --porcelain"), "");
+  };
+  git("checkout -q main");
+  become({"a", "only main's"}, 1);
+  git("checkout -q --detach side");
+  become({"a", "b"}, 2);
+  EXPECT_EQ(git("rev-list --count main"), "1\n");
+  EXPECT_EQ(git("rev-list --count HEAD"), "2\n");
+}
+
+TEST_F(NotebookBesideGitTest, WhatTheUserUntracksAndIgnoresStaysOutOfTheRepository) {
+  make("x.tmp", "1");
+  commit();
+  make(".gitignore", "*.tmp\n");
+  git(kUser + "rm -q --cached x.tmp");
+  git(kUser + "commit -q -m theirs");
+  commit();
+  EXPECT_EQ(git("ls-tree --name-only HEAD"), ".gitignore\n");
+  EXPECT_EQ(get("x.tmp"), "1");
+  EXPECT_EQ(notebook_->status()->waiting.paths, 0);
+}
+
+TEST_F(NotebookBesideGitTest, ACommitIsPutDownOnceWhateverWaitsWhenTheProcessEnds) {
+  const std::string first = make("a", "1").event_id;
+  const std::string second = make("b", "1").event_id;
+  commit();
+  stop();
+  // Left out of the commit, so that it waits for another one.
+  auto state = State::open(directory_.file("state"));
+  const auto since = std::chrono::floor<Millis>(std::chrono::system_clock::now());
+  ASSERT_TRUE(state->add_pending(1, {.path = "b", .event_id = second, .since = since}));
+  start();
+  EXPECT_EQ(notebook_->status()->waiting.paths, 1);
+  stop();
+  // In a commit that was not put down. Whether that has all of them is not known.
+  ASSERT_TRUE(state->add_pending(1, {.path = "b", .since = since}));
+  ASSERT_TRUE(state->add_pending(1, {.path = "a", .event_id = "evt_3", .since = since}));
+  git(kUser + "commit -q --allow-empty -m ours -m 'Eventq-Event: evt_3'");
+  start();
+  EXPECT_EQ(notebook_->status()->waiting.paths, 2);
+  commit();
+  EXPECT_EQ(notebook_->status()->waiting.paths, 0);
+  const auto commits = notebook_->commits(10, "");
+  ASSERT_EQ(commits->size(), 2U);
+  EXPECT_THAT(commits->front().event_ids, ElementsAre("evt_3"));
+  EXPECT_THAT(commits->back().event_ids, ElementsAre(first, second));
+}
+
+TEST_F(NotebookBesideGitTest, WhatWasDeletedBeforeTheFolderBecameANotebookIsDeletedInHeadToo) {
+  const std::string path = directory_.file("other");
+  fs::create_directory(path);
+  const auto git_there = [&](const std::string& arguments) { return git("-C " + path + " " + arguments); };
+  git_there("init -q");
+  for (const std::string name : {"kept", "gone"}) std::ofstream(path + "/" + name) << "1";
+  git_there("add .");
+  git_there(kUser + "commit -q -m theirs");
+  fs::remove(path + "/gone");
+  Settings settings;
+  settings.git_commit_interval = Millis(10);
+  ASSERT_TRUE(notebooks_->add("other", path, settings));
+  const auto other = notebooks_->find("other");
+  wait_until([&] { return git_there("ls-tree --name-only HEAD") == "kept\n"; }, "it is deleted");
+  EXPECT_EQ(git_there("log --format=%s"), "Update gone\ntheirs\n");
+}
+
+TEST_F(NotebookBesideGitTest, ACommitSaysHowManyFilesAreInIt) {
+  make("a", "1");
+  make("b", "1");
+  commit();
+  put("a", "theirs");
+  git(kUser + "commit -q -a -m theirs");
+  wait_until([&] { return notebook_->status()->waiting.paths == 1; }, "it is known");
+  done({.kind = update, .file = id_of("b"), .content = "2"});
+  commit();
+  EXPECT_EQ(git("log -1 --format=%s"), "Update b\n");
+  EXPECT_EQ(notebook_->commits(1, "")->front().message, "Update b");
+}
+
+TEST_F(NotebookBesideGitTest, WhatSomebodyElseWroteBeforeARestartIsInTheHistoryBeforeItIsReplaced) {
+  make("a", "1");
+  commit();
+  put("a", "theirs");
+  wait_until([&] { return notebook_->status()->waiting.paths == 1; }, "it is known");
+  std::ofstream(root_ + "/.git/MERGE_HEAD") << git("rev-parse HEAD");  // so that the stop cannot commit it
+  stop();
+  fs::remove(root_ + "/.git/MERGE_HEAD");
+  start();
+  done({.kind = update, .file = id_of("a"), .content = "3"});
+  commit();
+  EXPECT_THAT(git("log -p --format="), HasSubstr("+theirs"));
+}
+
+TEST_F(NotebookBesideGitTest, WhatSomebodyElseWroteIsInTheHistoryAlsoWhenItWasMovedBeforeItIsReplaced) {
+  make("a", "1");
+  commit();
+  put("a", "theirs");
+  wait_until([&] { return notebook_->status()->waiting.paths == 1; }, "it is known");
+  done({.kind = move, .file = id_of("a"), .dest_path = "b"});
+  done({.kind = update, .file = id_of("b"), .content = "3"});
+  commit();
+  EXPECT_THAT(git("log -p --format="), HasSubstr("+theirs"));
+  EXPECT_EQ(git("show HEAD:b"), "3");
+}
+
+// An editor that saves at some moment of an update, and we replace that once more: all it saved is in the
+// history.
+TEST_F(NotebookBesideGitTest, NoSaveOfAnEditorIsLostWhileWeReplaceTheFile) {
+  make("a", "0");
+  const std::int64_t id = id_of("a");
+  const ChangeRequest ours{.kind = update, .file = id, .content = "ours"};
+  constexpr int kSaves = 40;
+  for (int i = 1; i <= kSaves; ++i) {
+    put(".x", "save-" + std::to_string(i) + "\n");
+    auto racing = ask(ours).get();
+    ASSERT_TRUE(racing);
+    const SteadyTime asked = steady_now();
+    while (steady_now() - asked < i * std::chrono::microseconds(500)) std::this_thread::yield();
+    fs::rename(root_ + "/.x", root_ + "/a");
+    EXPECT_EQ(end_of(racing->event.id).status, Status::completed);
+    EXPECT_EQ(done(ours).status, Status::completed);
+    EXPECT_EQ(get("a"), "ours");
+  }
+  commit();
+  const std::string history = git("log -p --format= -- a");
+  for (int i = 1; i <= kSaves; ++i) {
+    EXPECT_THAT(history, HasSubstr("+save-" + std::to_string(i) + "\n"));
+  }
+}
+
+}  // namespace
+}  // namespace eventq::notebook
