@@ -15,7 +15,7 @@ namespace {
 // In the columns of claim.sql; the first are those of load_whole.sql.
 constexpr int kPayloadColumn = 36;
 constexpr int kLockedColumn = 37;
-constexpr int kTookColumn = 38;
+constexpr int kWadedColumn = 38;
 constexpr int kCandidatesColumn = 39;  // of claim_tags.sql only
 
 // Of events with any of several tags a look sees some more than are wanted, since others may be at them.
@@ -166,9 +166,7 @@ Result<void> PostgresTransaction::fetch(const Selector& selector, Pool& pool, st
 Result<void> PostgresTransaction::take_claim(const Selector& selector, Pool& pool, const Rows& rows) {
   ClaimStart& start = start_of(selector);
   const std::int64_t locked = rows.number(0, kLockedColumn);
-  if (!pool.from) {
-    start.pace.note_look(std::chrono::microseconds(rows.number(0, kTookColumn)), locked, steady_now());
-  }
+  if (!pool.from) start.pace.note_look(rows.number(0, kWadedColumn), steady_now());
   pool.events.clear();
   for (std::size_t row = 0; row < rows.size(); ++row) {
     if (rows.is_null(row, 0)) continue;

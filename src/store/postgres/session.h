@@ -30,23 +30,24 @@ struct ReadyPlace {
 };
 
 // How often a look begins at the start of an index. While somebody's old snapshot keeps there what is long
-// gone, such a look wades through all of it; then most begin where the last one found something.
+// gone, such a look wades through all of it; then most begin where the last one found something. What is
+// counted is entries, not time: a busy machine is no reason to look past what comes first.
 struct Pace {
   int slow_looks = 0;      // from the start, in a row
   SteadyTime next_look{};  // from the start, once they are slow
 
   [[nodiscard]] bool from_start(SteadyTime now) const { return slow_looks < kSlowLooks || now >= next_look; }
-  void note_look(std::chrono::microseconds took, std::int64_t found, SteadyTime now) {
-    slow_looks = took < kSlowLook + found * kSlowEach ? 0 : std::min(slow_looks + 1, kSlowLooks);
-    next_look = now + std::min<std::chrono::microseconds>(kRestMax, kRestFactor * took);
+  // `waded`: entries that the look read in vain.
+  void note_look(std::int64_t waded, SteadyTime now) {
+    slow_looks = waded < kWadedMuch ? 0 : std::min(slow_looks + 1, kSlowLooks);
+    next_look = now + std::min<std::chrono::microseconds>(kRestMax, waded * kRestEach);
   }
 
   static constexpr int kSlowLooks = 3;
-  // Several times what a look costs that finds one event at once, and each further one.
-  static constexpr std::chrono::microseconds kSlowLook{1000};
-  static constexpr std::chrono::microseconds kSlowEach{50};
-  // One in ten is worth its time, and one a second is owed to what others put before the place.
-  static constexpr int kRestFactor = 10;
+  static constexpr std::int64_t kWadedMuch = 1000;
+  // About ten times what an entry costs: one look in ten is worth its time. And one a second is owed to what
+  // others put before the place.
+  static constexpr std::chrono::microseconds kRestEach{5};
   static constexpr std::chrono::seconds kRestMax{1};
 };
 

@@ -3,8 +3,10 @@
 -- Payloads of more than $3 bytes are left out.
 --
 -- MATERIALIZED and LIMIT together lock no more than $2, whatever the planner thinks. The last columns are how many
--- that were, and the microseconds that it took.
-WITH locked AS MATERIALIZED (
+-- that were, and how many entries of the index were read in vain: of events that are gone, or that others are at.
+WITH before AS MATERIALIZED (
+  SELECT pg_stat_get_xact_tuples_returned('eventq.event_queue_ready'::regclass) AS entries
+), locked AS MATERIALIZED (
   SELECT q.*
     FROM unnest($4::bigint[], $5::bigint[], $6::bigint[]) AS range (rank, turn, last)
    CROSS JOIN LATERAL (SELECT id, status, attempts, retry_count, unreported, worker_id, due_at, updated_at, ready,
@@ -23,8 +25,10 @@ SELECT b.id, b.queue, b.tags, b.priority, b.max_retries, b.created_at,
        b.event_id, b.title, b.sequence, b.timestamp, b.causation_id, b.trace_id, b.pattern, b.version,
        b.source_type, b.source_id, b.source_name, b.attributes, b.description,
        CASE WHEN octet_length(b.payload) <= $3 THEN b.payload END,
-       n.locked, n.took
-  FROM (SELECT count(*) AS locked,
-               (extract(epoch FROM clock_timestamp() - statement_timestamp()) * 1000000)::bigint AS took
-          FROM locked) AS n
+       n.locked, n.waded
+  FROM before
+ CROSS JOIN LATERAL (SELECT count(*) AS locked,
+                            pg_stat_get_xact_tuples_returned('eventq.event_queue_ready'::regclass) - before.entries
+                              - count(*) AS waded
+                       FROM locked) AS n
   LEFT JOIN (locked AS s CROSS JOIN LATERAL (SELECT * FROM eventq.event_body WHERE id = s.id OFFSET 0) AS b) ON true

@@ -1,6 +1,8 @@
 -- claim_tag.sql: as claim.sql, of the ready events with the tag $7. Each is locked before the next is looked at, so
 -- that one that others are at costs no more than a step.
-WITH locked AS MATERIALIZED (
+WITH before AS MATERIALIZED (
+  SELECT pg_stat_get_xact_tuples_returned('eventq.event_ready_turn'::regclass) AS entries
+), locked AS MATERIALIZED (
   SELECT q.*
     FROM unnest($4::bigint[], $5::bigint[], $6::bigint[]) AS range (rank, turn, last)
    CROSS JOIN LATERAL (SELECT id
@@ -22,8 +24,10 @@ SELECT b.id, b.queue, b.tags, b.priority, b.max_retries, b.created_at,
        b.event_id, b.title, b.sequence, b.timestamp, b.causation_id, b.trace_id, b.pattern, b.version,
        b.source_type, b.source_id, b.source_name, b.attributes, b.description,
        CASE WHEN octet_length(b.payload) <= $3 THEN b.payload END,
-       n.locked, n.took
-  FROM (SELECT count(*) AS locked,
-               (extract(epoch FROM clock_timestamp() - statement_timestamp()) * 1000000)::bigint AS took
-          FROM locked) AS n
+       n.locked, n.waded
+  FROM before
+ CROSS JOIN LATERAL (SELECT count(*) AS locked,
+                            pg_stat_get_xact_tuples_returned('eventq.event_ready_turn'::regclass) - before.entries
+                              - count(*) AS waded
+                       FROM locked) AS n
   LEFT JOIN (locked AS s CROSS JOIN LATERAL (SELECT * FROM eventq.event_body WHERE id = s.id OFFSET 0) AS b) ON true

@@ -1,7 +1,9 @@
 -- claim_tags.sql: as claim.sql, of the ready events with any of the tags $7. Looks at the first $8 of each tag, and
 -- says in the last column how many those are, so that the caller can look further when others are at them.
-WITH candidate AS MATERIALIZED (
-  SELECT DISTINCT r.rank, r.turn, r.id
+WITH before AS MATERIALIZED (
+  SELECT pg_stat_get_xact_tuples_returned('eventq.event_ready_turn'::regclass) AS entries
+), candidate AS MATERIALIZED (
+  SELECT r.rank, r.turn, r.id, count(*) AS times
     FROM unnest($7::text[]) AS t (tag)
    CROSS JOIN unnest($4::bigint[], $5::bigint[], $6::bigint[]) AS range (rank, turn, last)
    CROSS JOIN LATERAL (SELECT rank, turn, id
@@ -10,6 +12,7 @@ WITH candidate AS MATERIALIZED (
                           AND (rank, turn) >= (range.rank, range.turn) AND rank <= range.last
                         ORDER BY rank, turn
                         LIMIT $8) AS r
+   GROUP BY r.rank, r.turn, r.id
 ), locked AS MATERIALIZED (
   SELECT q.*
     FROM (SELECT id FROM candidate ORDER BY rank, turn) AS r
@@ -27,9 +30,11 @@ SELECT b.id, b.queue, b.tags, b.priority, b.max_retries, b.created_at,
        b.event_id, b.title, b.sequence, b.timestamp, b.causation_id, b.trace_id, b.pattern, b.version,
        b.source_type, b.source_id, b.source_name, b.attributes, b.description,
        CASE WHEN octet_length(b.payload) <= $3 THEN b.payload END,
-       n.locked, n.took,
+       n.locked, n.waded,
        (SELECT count(*) FROM candidate)
-  FROM (SELECT count(*) AS locked,
-               (extract(epoch FROM clock_timestamp() - statement_timestamp()) * 1000000)::bigint AS took
-          FROM locked) AS n
+  FROM before
+ CROSS JOIN LATERAL (SELECT count(*) AS locked,
+                            pg_stat_get_xact_tuples_returned('eventq.event_ready_turn'::regclass) - before.entries
+                              - (SELECT coalesce(sum(times), 0) FROM candidate)::bigint AS waded
+                       FROM locked) AS n
   LEFT JOIN (locked AS s CROSS JOIN LATERAL (SELECT * FROM eventq.event_body WHERE id = s.id OFFSET 0) AS b) ON true

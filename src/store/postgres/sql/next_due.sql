@@ -1,8 +1,17 @@
--- next_due.sql: the moment when the next event outside the ready index comes due, or null; looks from $1 on. And the
--- microseconds that it took.
-SELECT (SELECT due_at
-          FROM eventq.event_queue
-         WHERE ready = 0 AND due_at >= $1
-         ORDER BY due_at
-         LIMIT 1),
-       (extract(epoch FROM clock_timestamp() - statement_timestamp()) * 1000000)::bigint
+-- next_due.sql: the moment when the next event outside the ready index comes due, or null; looks from $1 on. And how
+-- many entries of the index were read in vain.
+WITH before AS MATERIALIZED (
+  SELECT pg_stat_get_xact_tuples_returned('eventq.event_queue_due'::regclass) AS entries
+), due AS MATERIALIZED (
+  SELECT due_at
+    FROM eventq.event_queue
+   WHERE ready = 0 AND due_at >= $1
+   ORDER BY due_at
+   LIMIT 1
+)
+SELECT n.*
+  FROM before
+ CROSS JOIN LATERAL (SELECT min(due_at),
+                            pg_stat_get_xact_tuples_returned('eventq.event_queue_due'::regclass) - before.entries
+                              - count(*)
+                       FROM due) AS n
