@@ -537,13 +537,11 @@ void Core::note_commit(double seconds) {
   batch_events_.add(static_cast<double>(last_changed_));
 }
 
+// Who asked is known best where each question comes in once: here, those who wait ask again with every look.
 Demand Core::demand_for(const Event& event, const Command::Asked& asked, TimePoint now) const {
   Demand demand{asked.waiting + waiters_.waiting(event.queue, ""), polls_.last(event)};
   for (const std::string& tag : event.tags) demand.waiting += waiters_.waiting(event.queue, tag);
-  if (asked.last_ago) {
-    const TimePoint last = now - *asked.last_ago;
-    demand.last_poll = std::max(demand.last_poll.value_or(last), last);
-  }
+  if (asked.last_ago) demand.last_poll = now - *asked.last_ago;
   return demand;
 }
 

@@ -80,6 +80,7 @@ class Contest {
 
   void open_real();
   [[nodiscard]] bool left_open(const Operation& operation) const;
+  [[nodiscard]] std::vector<std::string> settled_by_chance(const Operation& operation) const;
   bool depends_on_past();
   void restart();
   void check_recovery();
