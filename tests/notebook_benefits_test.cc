@@ -25,38 +25,49 @@ std::int64_t published(NotebookServer& server) {
 }
 
 TEST(NotebookBenefits, TheApiAndTheWatcherNeverMakeTwoRecordsOfOneFile) {
+  constexpr int kTurns = 400;
+  const auto path_of = [](int turn) { return "f" + std::to_string(turn % 20); };
   NotebookServer server;
   server.start();
-  std::atomic<bool> stop = false;
+  // Somebody changes each file at the moment when it is asked for.
+  std::atomic<int> asked = -1;
   std::thread editor([&] {
-    for (int i = 0; !stop; ++i) {
-      const std::string path = "f" + std::to_string(i % 41);
-      if (i % 3 == 0) server.put(path, "outside " + std::to_string(i));
-      if (i % 3 == 1) fs::remove(server.root() + "/" + path);
+    for (int turn = 0; turn < kTurns; ++turn) {
+      while (asked < turn) asked.wait(turn - 1);
+      if (turn % 7 == 0) {
+        fs::remove(server.root() + "/" + path_of(turn));
+      } else {
+        server.put(path_of(turn), "outside " + std::to_string(turn));
+      }
     }
   });
-  int made = 0;
-  for (int i = 0; i < 200; ++i) {
-    const std::string path = "f" + std::to_string(i % 40);
+  std::map<std::string, int> answers;
+  for (int turn = 0; turn < kTurns; ++turn) {
+    const std::string id = server.id_of(path_of(turn));
+    asked = turn;
+    asked.notify_one();
     const auto answer =
-        server.call("POST", "/notebooks/n/files?sync=true", R"({"path":")" + path + R"(","content":"api"})");
-    made += answer.at("http status") == "201" ? 1 : 0;
-    // Refused because the file was there, or done: nothing else.
-    EXPECT_THAT(answer.at("http status"), testing::AnyOf("201", "409"));
-    const std::string id = server.id_of(path);
-    if (!id.empty()) server.call("DELETE", "/notebooks/n/files/" + id + "?sync=true");
+        id.empty() ? server.call("POST", "/notebooks/n/files?sync=true",
+                                 R"({"path":")" + path_of(turn) + R"(","content":"api"})")
+                   : server.call("PUT", "/notebooks/n/files/" + id + "?sync=true", R"({"content":"api"})");
+    ++answers[answer.at("http status")];
   }
-  stop = true;
   editor.join();
+  for (int turn = 0; turn < 20; ++turn) server.put(path_of(turn), "the last word");
   server.expect("200", "POST", "/notebooks/n/rescan");
   server.commit();
-  const auto files = server.files();
+
+  // Done, or refused because a file had come or gone meanwhile: nothing else.
+  const int refused = answers["404"] + answers["409"];
+  EXPECT_EQ(answers["200"] + answers["201"] + refused, kTurns) << testing::PrintToString(answers);
+  EXPECT_GT(answers["200"], 0);
+  const auto queue = server.expect("200", "GET", "/queues/notebook:n");
+  EXPECT_LE(std::stoi(queue.at("counts.FAILED")), refused);
   std::size_t on_disk = 0;
   for (const auto& entry : fs::directory_iterator(server.root()))
     on_disk += entry.is_regular_file() ? 1U : 0U;
-  EXPECT_EQ(files.size(), on_disk);
+  EXPECT_EQ(server.files().size(), on_disk);
   EXPECT_EQ(server.git("status --porcelain"), "");
-  EXPECT_GT(made, 0);
 }
 
 TEST(NotebookBenefits, AMoveOfAHundredFilesIsOneCommit) {

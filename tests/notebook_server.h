@@ -72,7 +72,7 @@ class NotebookServer {
     }
     return "";
   }
-  // Paths and ids.
+  // Paths and ids; no path twice.
   std::map<std::string, std::string> files(const std::string& kind = "file") {
     std::map<std::string, std::string> found;
     std::string after;
@@ -84,7 +84,7 @@ class NotebookServer {
         if (!page.contains(place + "path")) break;
         const std::string quoted = page[place + "path"];
         after = quoted.substr(1, quoted.size() - 2);
-        found[after] = page[place + "id"];
+        EXPECT_TRUE(found.emplace(after, page[place + "id"]).second) << "two records of " << after;
       }
       more = count == 1000;
     }
