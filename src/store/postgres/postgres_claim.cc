@@ -166,7 +166,7 @@ Result<void> PostgresTransaction::fetch(const Selector& selector, Pool& pool, st
 Result<void> PostgresTransaction::take_claim(const Selector& selector, Pool& pool, const Rows& rows) {
   ClaimStart& start = start_of(selector);
   const std::int64_t locked = rows.number(0, kLockedColumn);
-  if (!pool.from) start.pace.note_look(rows.number(0, kWadedColumn), steady_now());
+  if (!pool.from) start.pace.note_look(rows.number(0, kWadedColumn), locked, steady_now());
   pool.events.clear();
   for (std::size_t row = 0; row < rows.size(); ++row) {
     if (rows.is_null(row, 0)) continue;

@@ -528,10 +528,10 @@ TEST_F(PostgresRoundTripTest, LooksAreSlowByWhatAnOldSnapshotKeepsInTheIndexesAn
 TEST(Pace, LooksBeginLaterAfterThreeInARowThatReadAThousandEntriesInVain) {
   const SteadyTime now{};
   Pace pace;
-  for (const int waded : {1000, 1000, 999, 1000, 1000}) pace.note_look(waded, now);
+  for (const int waded : {1000, 1000, 999, 1000, 1000}) pace.note_look(waded, 0, now);
   EXPECT_TRUE(pace.from_start(now));
 
-  pace.note_look(1000, now);
+  pace.note_look(1000, 0, now);
 
   EXPECT_FALSE(pace.from_start(now + std::chrono::microseconds(4999)));
   EXPECT_TRUE(pace.from_start(now + std::chrono::microseconds(5000)));
@@ -540,10 +540,20 @@ TEST(Pace, LooksBeginLaterAfterThreeInARowThatReadAThousandEntriesInVain) {
 TEST(Pace, ALookIsOwedToOthersAfterASecondHoweverMuchItReadsInVain) {
   const SteadyTime now{};
   Pace pace;
-  for (int i = 0; i < 3; ++i) pace.note_look(1'000'000'000, now);
+  for (int i = 0; i < 3; ++i) pace.note_look(1'000'000'000, 0, now);
 
   EXPECT_FALSE(pace.from_start(now + Millis(999)));
   EXPECT_TRUE(pace.from_start(now + Millis(1000)));
+}
+
+TEST(Pace, ALookThatFoundManyMayReadMoreInVain) {
+  const SteadyTime now{};
+  Pace pace;
+  for (int i = 0; i < 3; ++i) pace.note_look(2999, 100, now);
+  EXPECT_TRUE(pace.from_start(now));
+
+  for (int i = 0; i < 3; ++i) pace.note_look(3000, 100, now);
+  EXPECT_FALSE(pace.from_start(now));
 }
 
 TEST_F(PostgresRoundTripTest, ATransactionThatDidNothingCostsTwo) {

@@ -421,7 +421,7 @@ Result<std::optional<TimePoint>> PostgresTransaction::next_due() {
   const bool from_start = start.pace.from_start(steady_now());
   auto rows = read(sql::next_due, std::move(Params().add(from_start ? INT64_MIN : start.first)));
   if (!rows) return rows.error();
-  if (from_start) start.pace.note_look(rows->number(0, 1), steady_now());
+  if (from_start) start.pace.note_look(rows->number(0, 1), 0, steady_now());
   if (rows->is_null(0, 0)) return std::optional<TimePoint>();
   start.first = rows->number(0, 0);
   return std::optional(time_point(start.first));

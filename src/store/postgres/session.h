@@ -37,16 +37,18 @@ struct Pace {
   SteadyTime next_look{};  // from the start, once they are slow
 
   [[nodiscard]] bool from_start(SteadyTime now) const { return slow_looks < kSlowLooks || now >= next_look; }
-  // `waded`: entries that the look read in vain.
-  void note_look(std::int64_t waded, SteadyTime now) {
-    slow_looks = waded < kWadedMuch ? 0 : std::min(slow_looks + 1, kSlowLooks);
+  // `waded`: entries that the look read in vain before it found so many events.
+  void note_look(std::int64_t waded, std::int64_t found, SteadyTime now) {
+    const bool slow = waded >= kWadedMuch + found * kWadedEach;
+    slow_looks = slow ? std::min(slow_looks + 1, kSlowLooks) : 0;
     next_look = now + std::min<std::chrono::microseconds>(kRestMax, waded * kRestEach);
   }
 
   static constexpr int kSlowLooks = 3;
   static constexpr std::int64_t kWadedMuch = 1000;
-  // About ten times what an entry costs: one look in ten is worth its time. And one a second is owed to what
-  // others put before the place.
+  static constexpr std::int64_t kWadedEach = 20;  // an event that is found costs as much as that many entries
+  // More than ten times what an entry costs: one look in ten is worth its time. And one a second is owed to
+  // what others put before the place.
   static constexpr std::chrono::microseconds kRestEach{5};
   static constexpr std::chrono::seconds kRestMax{1};
 };

@@ -1,5 +1,6 @@
 -- claim_tags.sql: as claim.sql, of the ready events with any of the tags $7. Looks at the first $8 of each tag, and
--- says in the last column how many those are, so that the caller can look further when others are at them.
+-- says in the last column how many those are, so that the caller can look further when others are at them; so, those
+-- are not among the entries read in vain.
 WITH before AS MATERIALIZED (
   SELECT pg_stat_get_xact_tuples_returned('eventq.event_ready_turn'::regclass) AS entries
 ), candidate AS MATERIALIZED (
