@@ -40,14 +40,14 @@ std::string RemoteDatabase::ask(const std::string& sql) const {
 void RemoteDatabase::end_connections() const {
   static const std::string sql =
       "SELECT count(pg_terminate_backend(pid))::text FROM pg_stat_activity "
-      "WHERE application_name = 'eventq' AND pid <> pg_backend_pid()";
+      "WHERE application_name LIKE 'eventq%' AND pid <> pg_backend_pid()";
   EXPECT_NE(ask(sql), "0");
 }
 
 void RemoteDatabase::kill_backend() const {
   static const std::string sql =
       "SELECT pid::text FROM pg_stat_activity "
-      "WHERE application_name = 'eventq' AND pid <> pg_backend_pid() LIMIT 1";
+      "WHERE application_name LIKE 'eventq%' AND pid <> pg_backend_pid() LIMIT 1";
   const auto pid = parse_whole<pid_t>(ask(sql));
   if (pid) ::kill(*pid, SIGKILL);
 }

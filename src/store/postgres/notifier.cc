@@ -94,6 +94,7 @@ struct Notifier::Impl {
   std::atomic<bool> up = true;
   std::atomic<bool> cares = false;
   std::atomic<bool> watches = false;  // the thread looks whether anybody cares
+  std::atomic<bool> alone = false;    // no other server would hear
 
   // Guarded by mutex.
   std::mutex mutex;
@@ -103,7 +104,7 @@ struct Notifier::Impl {
   Connection* connection = nullptr;  // to be woken
 
   // Of the thread.
-  SteadyTime last_answer{};
+  SteadyTime last_look{};
   std::optional<SteadyTime> watch_at;  // when to see whether anybody cares still
   SteadyTime last_told{};
   Backoff backoff;
@@ -112,10 +113,14 @@ struct Notifier::Impl {
   void run();
   std::unique_ptr<Connection> connect();
   Result<void> serve(Connection& connected);
-  Result<void> ask(Connection& connected, Call call);
+  Result<void> introduce(Connection& connected);
+  Result<void> count_others(Connection& connected);
+  Result<void> send(Connection& connected, const Hint& hint);
+  Result<Rows> ask(Connection& connected, Call call);
   Result<void> tell(Connection& connected);
   Result<void> look(Connection& connected);
   Result<void> listen(Connection& connected);
+  void greet();
   void set_up(bool now_up, std::string_view why);
   bool is_stopping();
   [[nodiscard]] SteadyTime next_look() const;
@@ -175,12 +180,32 @@ std::unique_ptr<Connection> Notifier::Impl::connect() {
     return nullptr;
   }
   (*opened)->set_patience(kAnswerWithin);
-  if (const auto listening = (*opened)->run_one(sql::listen); !listening) {
-    set_up(false, listening.error().message);
+  if (const auto introduced = introduce(**opened); !introduced) {
+    set_up(false, introduced.error().message);
     return nullptr;
   }
-  last_answer = steady_now();
   return std::move(*opened);
+}
+
+// From now on the others are heard, and know of us. Of two who come at once at least one sees the other.
+Result<void> Notifier::Impl::introduce(Connection& connected) {
+  if (auto listening = connected.script(std::string(sql::listen)); !listening) return listening;
+  if (auto counted = count_others(connected); !counted || alone) return counted;
+  return send(connected, {});
+}
+
+Result<void> Notifier::Impl::count_others(Connection& connected) {
+  const auto others = ask(connected, {sql::ping});
+  if (!others) return others.error();
+  alone = others->number(0, 0) == 0;
+  last_look = steady_now();
+  return {};
+}
+
+Result<void> Notifier::Impl::send(Connection& connected, const Hint& hint) {
+  last_told = steady_now();
+  const auto sent = ask(connected, {sql::notify, Params().add(payload_of(us, hint))});
+  return sent ? Result<void>() : sent.error();
 }
 
 // Until the end, or until the connection is lost.
@@ -193,15 +218,12 @@ Result<void> Notifier::Impl::serve(Connection& connected) {
   return {};
 }
 
-Result<void> Notifier::Impl::ask(Connection& connected, Call call) {
+Result<Rows> Notifier::Impl::ask(Connection& connected, Call call) {
   const SteadyTime asked = steady_now();
-  if (auto answered = connected.run_one(call.sql, std::move(call.params)); !answered) {
-    // One that is silent is down; one that closed the connection may take the next.
-    if (millis_since(asked) >= kAnswerWithin) set_up(false, answered.error().message);
-    return answered.error();
-  }
-  last_answer = steady_now();
-  return {};
+  auto answered = connected.run_one(call.sql, std::move(call.params));
+  // One that is silent is down; one that closed the connection may take the next.
+  if (!answered && millis_since(asked) >= kAnswerWithin) set_up(false, answered.error().message);
+  return answered;
 }
 
 Result<void> Notifier::Impl::tell(Connection& connected) {
@@ -211,13 +233,11 @@ Result<void> Notifier::Impl::tell(Connection& connected) {
     const std::lock_guard lock(mutex);
     std::swap(hint, untold);
   }
-  if (is_empty(hint)) return {};
-  last_told = steady_now();
-  return ask(connected, {sql::notify, Params().add(payload_of(us, hint))});
+  return is_empty(hint) || alone ? Result<void>() : send(connected, hint);
 }
 
 SteadyTime Notifier::Impl::next_look() const {
-  const SteadyTime next = last_answer + kLookOtherwise;
+  const SteadyTime next = last_look + kLookOtherwise;
   return watch_at ? std::min(next, *watch_at) : next;
 }
 
@@ -225,14 +245,14 @@ SteadyTime Notifier::Impl::next_look() const {
 // one.
 Result<void> Notifier::Impl::look(Connection& connected) {
   const SteadyTime now = steady_now();
-  bool ask_now = now >= last_answer + kLookOtherwise;
+  bool ask_now = now >= last_look + kLookOtherwise;
   if (watch_at && now >= *watch_at) {
     watch_at.reset();
     watches = false;  // before the look at `cares`: whoever begins to care from now on wakes us
     if (cares) watches = ask_now = true;
   }
   if (watches && !watch_at) watch_at = now + kLookWhileCaring;
-  return ask_now ? ask(connected, {sql::ping}) : Result<void>();
+  return ask_now ? count_others(connected) : Result<void>();
 }
 
 Result<void> Notifier::Impl::listen(Connection& connected) {
@@ -246,10 +266,20 @@ Result<void> Notifier::Impl::listen(Connection& connected) {
   if (!payloads) return payloads.error();
   Hint heard;
   for (const std::string& payload : *payloads) {
-    if (const auto hint = hint_of(us, payload)) merge(heard, *hint);
+    const auto hint = hint_of(us, payload);
+    if (!hint) continue;
+    if (is_empty(*hint)) greet();
+    merge(heard, *hint);
   }
   if (!is_empty(heard) && callbacks.on_hint) callbacks.on_hint(heard);
   return {};
+}
+
+// Somebody has come, and has not heard what was not told while we were alone.
+void Notifier::Impl::greet() {
+  if (!alone.exchange(false)) return;
+  const std::lock_guard lock(mutex);
+  merge(untold, {.all = true, .ended = true});
 }
 
 Notifier::Notifier(std::string url, Callbacks callbacks, const Logger& logger)
@@ -268,6 +298,7 @@ Notifier::~Notifier() {
 }
 
 void Notifier::tell(const Hint& hint) {
+  if (impl_->alone) return;
   const std::lock_guard lock(impl_->mutex);
   const bool first = is_empty(impl_->untold);
   merge(impl_->untold, hint);

@@ -1,6 +1,7 @@
 // notifier.h: hints between servers by LISTEN and NOTIFY, and whether the database answers at all.
 //
-// A hint may be lost or come twice; whoever waits looks for himself once a second.
+// A hint may be lost or come twice; whoever waits looks for himself once a second. Servers know of each
+// other: one that begins to listen counts the others and greets them, and one that is alone tells nobody.
 //
 // Threads: one of its own, on a connection of its own. All methods from any thread.
 #pragma once

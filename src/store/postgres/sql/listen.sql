@@ -1,2 +1,3 @@
--- listen.sql: hints of all servers on this database.
-LISTEN eventq
+-- listen.sql: hints of all servers on this database; to them we are known by the name from now on.
+SET application_name = 'eventq hints';
+LISTEN eventq;
