@@ -120,7 +120,7 @@ struct Notifier::Impl {
   Result<void> tell(Connection& connected);
   Result<void> look(Connection& connected);
   Result<void> listen(Connection& connected);
-  void greet();
+  void end_silence();
   void set_up(bool now_up, std::string_view why);
   bool is_stopping();
   [[nodiscard]] SteadyTime next_look() const;
@@ -164,6 +164,7 @@ void Notifier::Impl::run() {
     // What was told meanwhile was not heard.
     if (callbacks.on_hint) callbacks.on_hint({.all = true, .ended = true});
     const Result<void> served = serve(*connected);
+    end_silence();  // others may come before we are back
     const std::lock_guard lock(mutex);
     connection = nullptr;
   }
@@ -268,15 +269,15 @@ Result<void> Notifier::Impl::listen(Connection& connected) {
   for (const std::string& payload : *payloads) {
     const auto hint = hint_of(us, payload);
     if (!hint) continue;
-    if (is_empty(*hint)) greet();
+    if (is_empty(*hint)) end_silence();  // somebody has come
     merge(heard, *hint);
   }
   if (!is_empty(heard) && callbacks.on_hint) callbacks.on_hint(heard);
   return {};
 }
 
-// Somebody has come, and has not heard what was not told while we were alone.
-void Notifier::Impl::greet() {
+// Whoever comes has not heard what was not told while we were alone.
+void Notifier::Impl::end_silence() {
   if (!alone.exchange(false)) return;
   const std::lock_guard lock(mutex);
   merge(untold, {.all = true, .ended = true});

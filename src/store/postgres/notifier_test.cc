@@ -130,6 +130,21 @@ TEST_F(PostgresNotifier, WhoeverIsAloneTellsNobodyUntilAnotherComes) {
   EXPECT_THAT(told, Not(HasSubstr("unheard")));
 }
 
+TEST_F(PostgresNotifier, WhoeverComesWhileOneWhoWasAloneIsCutOffIsToldAsWell) {
+  Server one(database_.url());
+  EXPECT_TRUE(one.hint().all);
+  one.notifier().tell({.ready = {"unheard"}});
+  const auto connection = Connection::open(database_.url()).value();
+  ASSERT_TRUE(
+      connection->script("SELECT pg_terminate_backend(pid) FROM pg_stat_activity"
+                         " WHERE datname = current_database() AND pid <> pg_backend_pid()"));
+
+  Server other(database_.url());
+
+  EXPECT_TRUE(other.hint().all);  // its own
+  EXPECT_TRUE(other.hint().all);
+}
+
 TEST_F(PostgresNotifier, WhatGathersGoesOutTogether) {
   Two two(database_.url());
   Server& one = two.one;
