@@ -195,18 +195,24 @@ Result<void> Notifier::Impl::introduce(Connection& connected) {
   return send(connected, {});
 }
 
+// Who may not be told how many there are is not alone.
 Result<void> Notifier::Impl::count_others(Connection& connected) {
   const auto others = ask(connected, {sql::ping});
-  if (!others) return others.error();
-  alone = others->number(0, 0) == 0;
+  if (!others && connected.broken()) return others.error();
   last_look = steady_now();
+  if (others && others->number(0, 0) == 0) {
+    alone = true;
+  } else {
+    end_silence();
+  }
   return {};
 }
 
+// A hint that is refused is lost, which a hint may be.
 Result<void> Notifier::Impl::send(Connection& connected, const Hint& hint) {
   last_told = steady_now();
   const auto sent = ask(connected, {sql::notify, Params().add(payload_of(us, hint))});
-  return sent ? Result<void>() : sent.error();
+  return !sent && connected.broken() ? sent.error() : Result<void>();
 }
 
 // Until the end, or until the connection is lost.
@@ -222,8 +228,9 @@ Result<void> Notifier::Impl::serve(Connection& connected) {
 Result<Rows> Notifier::Impl::ask(Connection& connected, Call call) {
   const SteadyTime asked = steady_now();
   auto answered = connected.run_one(call.sql, std::move(call.params));
-  // One that is silent is down; one that closed the connection may take the next.
-  if (!answered && millis_since(asked) >= kAnswerWithin) set_up(false, answered.error().message);
+  // One that is silent is down; one that closed the connection may take the next; one that refuses answers.
+  const bool silent = !answered && connected.broken() && millis_since(asked) >= kAnswerWithin;
+  if (silent) set_up(false, answered.error().message);
   return answered;
 }
 
@@ -260,6 +267,7 @@ Result<void> Notifier::Impl::listen(Connection& connected) {
   SteadyTime until = next_look();
   {
     const std::lock_guard lock(mutex);
+    if (stopping || (watches && !watch_at)) return {};  // whose wake came while a ping was under way
     if (!is_empty(untold)) until = std::min(until, last_told + kBetweenHints);
   }
   const auto patience = std::max(Millis(0), std::chrono::ceil<Millis>(until - steady_now()));
@@ -269,7 +277,7 @@ Result<void> Notifier::Impl::listen(Connection& connected) {
   for (const std::string& payload : *payloads) {
     const auto hint = hint_of(us, payload);
     if (!hint) continue;
-    if (is_empty(*hint)) end_silence();  // somebody has come
+    end_silence();  // somebody is there
     merge(heard, *hint);
   }
   if (!is_empty(heard) && callbacks.on_hint) callbacks.on_hint(heard);

@@ -145,6 +145,49 @@ TEST_F(PostgresNotifier, WhoeverComesWhileOneWhoWasAloneIsCutOffIsToldAsWell) {
   EXPECT_TRUE(other.hint().all);
 }
 
+// Servers that may do less than most, as on installations where some things are for administrators only.
+class PostgresNotifierRefused : public PostgresNotifier {
+ protected:
+  // What everybody may do otherwise.
+  void revoke(const std::string& what) {
+    ASSERT_TRUE(admin_->script("REVOKE " + what + " FROM PUBLIC"));
+    ASSERT_TRUE(
+        admin_->script("DO $$ BEGIN CREATE ROLE eventq_hermit LOGIN;"
+                       " EXCEPTION WHEN duplicate_object OR unique_violation THEN NULL; END $$"));
+    url_.replace(url_.find("postgres@"), std::string("postgres").size(), "eventq_hermit");
+  }
+
+  const std::unique_ptr<Connection> admin_ = Connection::open(database_.url()).value();
+  std::string url_ = database_.url();
+};
+
+TEST_F(PostgresNotifierRefused, WhoMayNotSeeTheOthersTellsThemAll) {
+  revoke("SELECT ON pg_stat_activity");
+  Server one(url_);
+  EXPECT_TRUE(one.hint().all);
+  Server other(url_);
+  EXPECT_TRUE(other.hint().all);
+  one.notifier().tell({.ready = {"mail"}});
+  EXPECT_THAT(other.hint().ready, ElementsAre("mail"));
+  EXPECT_TRUE(one.notifier().up());
+}
+
+TEST_F(PostgresNotifierRefused, WhoMayNotTellTheOthersStillHearsThem) {
+  revoke("EXECUTE ON FUNCTION pg_notify(text, text)");
+  Server one(url_);
+  EXPECT_TRUE(one.hint().all);
+  Server other(url_);
+  EXPECT_TRUE(other.hint().all);
+  for (int i = 0; i < 5; ++i) {
+    one.notifier().tell({.ready = {"mail"}});
+    ASSERT_TRUE(admin_->script("SELECT pg_sleep(0.02)"));  // so that the next one is a hint of its own
+    ASSERT_TRUE(admin_->script("NOTIFY eventq, E'sender\\n\\nnews'"));
+    const Hint heard = one.hint();
+    EXPECT_THAT(heard.ready, ElementsAre("news"));
+    EXPECT_FALSE(heard.all) << "it has lost its connection";
+  }
+}
+
 TEST_F(PostgresNotifier, WhatGathersGoesOutTogether) {
   Two two(database_.url());
   Server& one = two.one;
@@ -243,6 +286,32 @@ TEST(PostgresHealth, ASilentClusterIsDownForThoseWhoCareAndComesBack) {
   cluster.pause(false);
   EXPECT_TRUE(server.health());
   EXPECT_TRUE(server.hint().all);
+}
+
+// The look of an idle server is held up by a lock until somebody has begun to care.
+TEST(PostgresHealth, WhoBeginsToCareDuringALookIsHeeded) {
+  OwnCluster cluster(quick_settings());
+  Server server(cluster.url("postgres"));
+  server.hint();
+  const auto locker = Connection::open(cluster.url("postgres")).value();
+  const auto witness = Connection::open(cluster.url("postgres")).value();
+  ASSERT_TRUE(locker->script("BEGIN; LOCK TABLE pg_stat_activity"));
+  const SteadyTime start = steady_now();
+  while (witness->run_one("SELECT count(*), pg_sleep(0.005) FROM pg_locks WHERE NOT granted")->number(0, 0) ==
+         0) {
+    ASSERT_LT(millis_since(start), Millis(30'000));
+  }
+  server.notifier().care(true);
+  ASSERT_TRUE(locker->script("ROLLBACK"));
+  const std::string looking =
+      "SELECT count(*) FROM pg_stat_activity WHERE application_name = 'eventq hints' AND state = 'active'";
+  while (witness->run_one(looking)->number(0, 0) > 0) ASSERT_LT(millis_since(start), Millis(30'000));
+  ASSERT_TRUE(server.notifier().up());
+  cluster.pause(true);
+  const SteadyTime paused = steady_now();
+  EXPECT_FALSE(server.health());
+  EXPECT_LT(millis_since(paused), Millis(5000));  // 1.5 s, and not at the next look of an idle server
+  cluster.pause(false);
 }
 
 // What an idle server costs a database: six queries a minute, and two a second while commands are under way.
