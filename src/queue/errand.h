@@ -23,6 +23,8 @@ class Dispatch {
   [[nodiscard]] virtual int shards() const = 0;
   [[nodiscard]] virtual bool is_up(int shard) const = 0;
   [[nodiscard]] virtual std::size_t lanes(int shard) const = 0;
+  // How many of them, from the first on, are used while none of these is held up.
+  [[nodiscard]] virtual std::size_t usual_lanes(int shard) const = 0;
   // What to say of a shard that is away: nothing was changed.
   [[nodiscard]] virtual Error away(int shard) const = 0;
 
@@ -39,7 +41,8 @@ class Dispatch {
   // A new part of an id.
   virtual std::string next_id() = 0;
 
-  // A shard that is away answers with away(). Without a lane, the one with the fewest commands under way.
+  // A shard that is away answers with away(). Without a lane, one that answers, and has the fewest commands
+  // under way.
   virtual void send(int shard, Command command, std::optional<std::size_t> lane) = 0;
   void send(int shard, Command command) { send(shard, std::move(command), std::nullopt); }
 

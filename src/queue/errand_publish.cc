@@ -67,8 +67,9 @@ class PublishErrand final : public Errand {
     command.now = command_.now;
     if (wait_) command.wait = WaitRequest{WaitRequest::ThisPublication{}, Millis(0)};
     std::optional<std::size_t> lane;
-    // Another part of the hash than the one that chose the shard.
-    if (hash_) lane = (*hash_ >> 32U) % dispatch.lanes(shard);
+    // What waits for the lock on a key holds up one lane. Another part of the hash than the one that chose
+    // the shard.
+    if (hash_) lane = (*hash_ >> 32U) % dispatch.usual_lanes(shard);
     dispatch.send(shard, std::move(command), lane);
   }
 

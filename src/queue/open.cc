@@ -1,8 +1,10 @@
 // open.cc: from a URL to a running engine, and from an engine, or a server, to a Queue. With
 // postgres_shard.cc the one that names the concrete stores.
+#include <algorithm>
 #include <memory>
 #include <span>
 #include <string>
+#include <thread>
 #include <utility>
 #include <vector>
 
@@ -145,7 +147,8 @@ Result<std::unique_ptr<Engine>> open_router(std::span<const std::string> urls, c
         "Several stores make one queue only if all of them are postgres: databases; \"" + url + "\" is not.",
         "store"};
   }
-  if (auto checked = postgres::check_schema(urls); !checked) return checked.error();
+  const auto databases = postgres::check_schema(urls);
+  if (!databases) return databases.error();
   const Clock& clock = options.clock ? *options.clock : system_clock();
   std::vector<std::unique_ptr<Shard>> shards;
   const int of = static_cast<int>(urls.size());
@@ -154,7 +157,13 @@ Result<std::unique_ptr<Engine>> open_router(std::span<const std::string> urls, c
     if (!shard) return shard.error();
     shards.push_back(std::move(*shard));
   }
-  return std::unique_ptr<Engine>(std::make_unique<Router>(std::move(shards), clock));
+  Router::Habits habits;
+  // Where databases share the cores with us, more lanes would not work at the same time, but make smaller
+  // batches.
+  if (std::ranges::all_of(*databases, &postgres::SchemaState::here)) {
+    habits.lanes = std::thread::hardware_concurrency();
+  }
+  return std::unique_ptr<Engine>(std::make_unique<Router>(std::move(shards), clock, habits));
 }
 
 }  // namespace

@@ -2,6 +2,7 @@
 #include "queue/router.h"
 
 #include <algorithm>
+#include <functional>
 #include <utility>
 #include <variant>
 
@@ -51,14 +52,15 @@ class Router::Desk final : public Dispatch {
   int shards() const override { return static_cast<int>(router_.places_.size()); }
   bool is_up(int shard) const override { return place(shard).up; }
   std::size_t lanes(int shard) const override { return place(shard).lanes.size(); }
+  std::size_t usual_lanes(int shard) const override { return router_.usual_lanes(place(shard)); }
   Error away(int shard) const override { return router_.away(shard); }
 
   // Who was answered together comes back together. Where a lane has just answered, the least is under way:
   // there they are the next batch, and elsewhere they would wait behind one that has begun.
   std::vector<int> rotation() override {
     std::vector<int> order = router_.rotated(router_.publish_turn_++);
-    const auto least = [&](int shard) { return *std::ranges::min_element(place(shard).lanes); };
-    std::ranges::stable_sort(order, {}, least);
+    std::ranges::stable_sort(order, std::less<>(),
+                             [&](int shard) { return router_.best_offer(place(shard)); });
     return order;
   }
   std::vector<int> claim_rotation(const std::string& queue) override {
@@ -97,9 +99,9 @@ class Router::Desk final : public Dispatch {
   const std::uint64_t flight_;
 };
 
-Router::Router(std::vector<std::unique_ptr<Shard>> shards, const Clock& clock, Millis patience)
+Router::Router(std::vector<std::unique_ptr<Shard>> shards, const Clock& clock, const Habits& habits)
     : clock_(clock),
-      patience_(patience),
+      habits_(habits),
       ids_(Uuid7Source::from_entropy()),
       room_(static_cast<int>(shards.size())) {
   for (std::unique_ptr<Shard>& shard : shards) {
@@ -171,10 +173,7 @@ void Router::step(std::uint64_t part_id, Answer answer) {
 void Router::send(std::uint64_t flight, int shard, Command command, std::optional<std::size_t> lane) {
   Place& place = places_[static_cast<std::size_t>(shard)];
   Part part{flight, shard, std::nullopt, changes_something(command), steady_now()};
-  if (!command.is_read()) {
-    const auto least = std::min_element(place.lanes.begin(), place.lanes.end());
-    part.lane = lane.value_or(static_cast<std::size_t>(least - place.lanes.begin()));
-  }
+  if (!command.is_read()) part.lane = lane ? *lane : best_offer(place).lane;
   const std::uint64_t id = next_part_++;
   parts_.emplace(id, part);
   note_part(place, part, 1);
@@ -190,6 +189,24 @@ void Router::send(std::uint64_t flight, int shard, Command command, std::optiona
   out_.sendings.push_back({place.shard.get(), part.lane, Request{{this, id}, std::move(command)}});
 }
 
+std::size_t Router::usual_lanes(const Place& place) const {
+  return std::clamp(habits_.lanes / places_.size(), std::size_t{1}, place.lanes.size());
+}
+
+Router::Offer Router::best_offer(const Place& place) const {
+  const SteadyTime now = steady_now();
+  const std::size_t usual = usual_lanes(place);
+  const bool any_spare = usual < place.lanes.size();
+  std::optional<Offer> best;
+  for (std::size_t lane = 0; lane < place.lanes.size(); ++lane) {
+    const Burden& burden = place.lanes[lane];
+    const bool late = any_spare && burden.under_way > 0 && now - burden.moved >= habits_.late;
+    const Offer offer{burden.given_up, late, lane >= usual, burden.under_way, lane};
+    if (!best || offer < *best) best = offer;
+  }
+  return *best;
+}
+
 bool Router::may_stay(SteadyTime now) {
   if (++stayed_ < kStay && now < stay_until_) return true;
   stayed_ = 0;
@@ -202,6 +219,7 @@ void Router::note_part(Place& place, const Part& part, int change) {
   place.shard->care(place.parts > 0);
   if (!part.lane) return;
   Burden& lane = place.lanes[*part.lane];
+  if (change < 0 || lane.under_way == 0) lane.moved = steady_now();
   lane.under_way += static_cast<std::size_t>(change);
   if (part.flight == 0) lane.given_up += static_cast<std::size_t>(change);
 }
@@ -423,7 +441,7 @@ void Router::fail_parts(int at) {
 void Router::give_up(SteadyTime now) {
   std::vector<Part> late;
   for (auto& [id, part] : parts_) {
-    if (now - part.sent < patience_) break;  // as are all behind it
+    if (now - part.sent < habits_.patience) break;  // as are all behind it
     if (part.flight == 0) continue;
     late.push_back(part);
     Place& place = places_[static_cast<std::size_t>(part.shard)];
@@ -447,7 +465,7 @@ void Router::give_up(SteadyTime now) {
 
 Error Router::stuck(int at) const {
   const Place& place = places_[static_cast<std::size_t>(at)];
-  const auto seconds = std::chrono::ceil<std::chrono::seconds>(patience_).count();
+  const auto seconds = std::chrono::ceil<std::chrono::seconds>(habits_.patience).count();
   return {ErrorCode::unavailable,
           "Shard " + std::to_string(at) + " (" + place.shard->name() + ") has not answered for " +
               std::to_string(seconds) + " s; try again later.",

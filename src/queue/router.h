@@ -17,6 +17,7 @@
 #include <set>
 #include <string>
 #include <thread>
+#include <tuple>
 #include <vector>
 
 #include "base/steady.h"
@@ -33,11 +34,15 @@ namespace eventq {
 
 class Router final : public Engine, private Sink, private Shard::Watcher {
  public:
-  // In which a shard must have answered a command.
-  static constexpr Millis kPatience = std::chrono::seconds(30);
+  struct Habits {
+    Millis patience = std::chrono::seconds(30);  // in which a shard must have answered a command
+    // So many are used at the same time, but at least one of each shard; the others while one is held up.
+    std::size_t lanes = SIZE_MAX;
+    Millis late{25};  // a lane is held up that has had something to do for so long, and answered nothing
+  };
 
   // Shards are up until they say otherwise. `clock` says when waiting is over.
-  Router(std::vector<std::unique_ptr<Shard>> shards, const Clock& clock, Millis patience = kPatience);
+  Router(std::vector<std::unique_ptr<Shard>> shards, const Clock& clock, const Habits& habits);
   ~Router() override;
   Router(const Router&) = delete;
   Router& operator=(const Router&) = delete;
@@ -71,12 +76,23 @@ class Router final : public Engine, private Sink, private Shard::Watcher {
     bool changes = false;             // something, if it is done
     SteadyTime sent;
   };
-  // What a lane has not answered yet. The least of several takes the next command.
+  // What a lane has not answered yet.
   struct Burden {
     std::size_t given_up = 0;
     std::size_t under_way = 0;  // all of it
-    // NOLINTNEXTLINE(modernize-use-nullptr): clang-tidy 14 sees a 0
-    auto operator<=>(const Burden&) const = default;
+    SteadyTime moved;           // when it answered last, or began to have something to do; none given up
+  };
+  // A lane as one that might take the next command. The least of several does, whichever lane that is.
+  struct Offer {
+    std::size_t given_up = 0;
+    bool late = false;
+    bool spare = false;  // none of the usual ones
+    std::size_t under_way = 0;
+    std::size_t lane = 0;
+    friend bool operator<(const Offer& a, const Offer& b) {
+      return std::tie(a.given_up, a.late, a.spare, a.under_way) <
+             std::tie(b.given_up, b.late, b.spare, b.under_way);
+    }
   };
   struct Place {
     std::unique_ptr<Shard> shard;
@@ -127,6 +143,8 @@ class Router final : public Engine, private Sink, private Shard::Watcher {
   [[nodiscard]] std::vector<int> rotated(std::size_t turn) const;
   [[nodiscard]] Millis pause() const;
   void note_part(Place& place, const Part& part, int change);
+  [[nodiscard]] std::size_t usual_lanes(const Place& place) const;
+  [[nodiscard]] Offer best_offer(const Place& place) const;
   bool may_stay(SteadyTime now);
 
   // Lets go of the mutex, then does what was gathered under it.
@@ -135,7 +153,7 @@ class Router final : public Engine, private Sink, private Shard::Watcher {
 
   // Set in the constructor, never changed.
   const Clock& clock_;
-  const Millis patience_;
+  const Habits habits_;
 
   // Guarded by mutex_.
   std::mutex mutex_;

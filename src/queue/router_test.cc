@@ -54,10 +54,10 @@ NewEvent placed(int shard, std::string title = "event") {
 
 class RouterTest : public testing::Test {
  protected:
-  explicit RouterTest(Millis patience = Router::kPatience) {
+  explicit RouterTest(const Router::Habits& habits = {}) {
     std::vector<std::unique_ptr<Shard>> made;
     for (int place = 0; place < 2; ++place) made.push_back(make_shard(place));
-    router = std::make_unique<Router>(std::move(made), clock, patience);
+    router = std::make_unique<Router>(std::move(made), clock, habits);
   }
 
   std::unique_ptr<Shard> make_shard(int place) {
@@ -471,7 +471,7 @@ TEST_F(RouterTest, EventsThatComeTooLateAreGivenBack) {
 
 class ImpatientRouterTest : public RouterTest {
  protected:
-  ImpatientRouterTest() : RouterTest(1s) {}  // long enough for a shard that answers
+  ImpatientRouterTest() : RouterTest({.patience = 1s}) {}  // long enough for a shard that answers
 };
 
 TEST_F(ImpatientRouterTest, WhatAShardDoesNotAnswerInTimeIsAnsweredAndItsLaneTakesNothingUntilItDoes) {

@@ -23,6 +23,7 @@ Result<SchemaState> read_state(Connection& connection) {
   SchemaState state;
   auto found = connection.run_one(sql::find_schema);
   if (!found) return found.error();
+  state.here = found->number(0, 1) != 0;
   if (found->number(0, 0) == 0) return state;
   auto rows = connection.run({{sql::read_version}, {sql::read_place}, {sql::find_move}});
   if (!rows) return rows.error();
@@ -223,9 +224,9 @@ Result<std::string> migration_script(std::span<const std::string> urls) {
   return script;
 }
 
-Result<void> check_schema(std::span<const std::string> urls) {
-  const auto states = read_states(urls);
-  if (!states) return states.error();
+Result<std::vector<SchemaState>> check_schema(std::span<const std::string> urls) {
+  auto states = read_states(urls);
+  if (!states) return states;
   const int newest = migrations().back().version;
   for (std::size_t i = 0; i < urls.size(); ++i) {
     const SchemaState& state = (*states)[i];
@@ -247,7 +248,7 @@ Result<void> check_schema(std::span<const std::string> urls) {
       return refused(urls[i], "holds part of a store that is being moved. Run the same `eventq move` again.");
     }
   }
-  return {};
+  return states;
 }
 
 }  // namespace eventq::postgres

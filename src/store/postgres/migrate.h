@@ -27,6 +27,7 @@ struct SchemaState {
   std::string set;             // the same in all shards that belong together
   bool whole = false;          // of shard 0: the others know their places, too
   bool moving = false;         // a move into it was begun and not finished; see store/move/
+  bool here = false;           // both ends of the connection have the same address
 };
 Result<SchemaState> schema_state(const std::string& url);
 
@@ -43,7 +44,7 @@ Result<std::vector<Migrated>> migrate(std::span<const std::string> urls);
 Result<std::string> migration_script(std::span<const std::string> urls);
 
 // Whether a server may start on them: newest version, one set, in its order. Errors: unavailable, or a
-// conflict that says which command mends it.
-Result<void> check_schema(std::span<const std::string> urls);
+// conflict that says which command mends it. Returns what each of them is.
+Result<std::vector<SchemaState>> check_schema(std::span<const std::string> urls);
 
 }  // namespace eventq::postgres

@@ -25,7 +25,10 @@ class PostgresMigrate : public testing::Test {
   static std::unique_ptr<Connection> connect(const std::string& url) { return Connection::open(url).value(); }
 
   // Empty when nothing is wrong.
-  static std::string complaint(const Result<void>& checked) { return checked ? "" : checked.error().message; }
+  template <typename T>
+  static std::string complaint(const Result<T>& checked) {
+    return checked ? "" : checked.error().message;
+  }
 
   TestDatabase database_{TestDatabase::Empty()};
   const std::string url_ = database_.url();
@@ -211,6 +214,17 @@ TEST_F(PostgresMigrate, PeopleSeeEventsWithTimesTheyCanRead) {
       "= 'event'"
       " AND data_type = 'timestamp with time zone'");
   EXPECT_EQ(rows.value().number(0, 0), 2);
+}
+
+// A second address of the same machine stands for that of another one.
+TEST(PostgresMigrateElsewhere, ADatabaseIsHereWhenBothEndsHaveTheSameAddress) {
+  auto settings = quick_settings();
+  settings.emplace_back("listen_addresses=127.0.0.1,127.0.0.2");
+  const OwnCluster cluster(settings);
+  std::string url = cluster.url("postgres");
+  EXPECT_TRUE(schema_state(url).value().here);
+  url.replace(url.find("127.0.0.1"), std::string("127.0.0.1").size(), "127.0.0.2");
+  EXPECT_FALSE(schema_state(url).value().here);
 }
 
 }  // namespace
