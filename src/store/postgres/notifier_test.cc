@@ -330,12 +330,17 @@ TEST(PostgresHealth, ADatabaseIsAskedTwiceASecondWhileAnybodyCares) {
     return found;
   };
   const SteadyTime start = steady_now();
+  // The cluster's words come through a pipe.
+  const auto await_pings = [&](int wanted) {
+    while (pings() < wanted && millis_since(start) < Millis(30'000)) {
+      cluster.run("postgres", "SELECT pg_sleep(0.05)");
+    }
+  };
+  await_pings(1);
   EXPECT_EQ(pings(), 1);
   server.notifier().care(true);
-  while (pings() < 5) {
-    ASSERT_LT(millis_since(start), Millis(30'000));
-    cluster.run("postgres", "SELECT pg_sleep(0.05)");
-  }
+  await_pings(5);
+  EXPECT_GE(pings(), 5);
   EXPECT_GE(millis_since(start), Millis(1900));
 }
 
