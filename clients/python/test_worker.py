@@ -376,7 +376,7 @@ class Leases(WithWorker):
         self.assertEqual([event["attempts"] for event in done["events"]], [1] * 5)
 
     def test_a_lease_counts_from_the_answer_and_is_kept_at_once_after_a_long_wait(self):
-        calls, done = [], threading.Event()
+        calls, kept, reported = [], threading.Event(), threading.Event()
         event = {"id": 7, "tags": self.tag, "attempt": 1, "updated_at": "2025-01-01T00:00:00.000Z",
                  "lease_until": "2025-01-01T00:00:01.000Z"}
 
@@ -384,12 +384,12 @@ class Leases(WithWorker):
             said = reports(body)
             if beats(path, body) or said:
                 calls.append("beat" if beats(path, body) else "done" if "completed" in body else "given back")
-                done.set()
+                (reported if said else kept).set()
                 return 200, {"results": [{"status": 200} for _ in body.get("alive", said)], "events": []}
             time.sleep(1.1)  # longer than the lease
-            return 200, {"results": [], "events": [] if done.is_set() else [event]}
-        worker = self.work(lambda event: done.wait(ENOUGH), client=self.told(tell), threads=1, prefetch=0)
-        self.assertTrue(done.wait(ENOUGH))
+            return 200, {"results": [], "events": [] if kept.is_set() else [event]}
+        worker = self.work(lambda event: kept.wait(ENOUGH), client=self.told(tell), threads=1, prefetch=0)
+        self.assertTrue(reported.wait(ENOUGH))  # not stopped before the handler's thread has begun
         worker.stop()
         self.assertEqual(calls, ["beat", "done"])
 
