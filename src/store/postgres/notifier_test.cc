@@ -6,6 +6,7 @@
 
 #include <condition_variable>
 #include <mutex>
+#include <optional>
 #include <vector>
 
 #include "base/steady.h"
@@ -145,44 +146,42 @@ TEST_F(PostgresNotifier, WhoeverComesWhileOneWhoWasAloneIsCutOffIsToldAsWell) {
   EXPECT_TRUE(other.hint().all);
 }
 
-// Servers that may do less than most, as on installations where some things are for administrators only.
+// Two servers that may not do what most may, as on installations where some things are for administrators
+// only.
 class PostgresNotifierRefused : public PostgresNotifier {
  protected:
-  // What everybody may do otherwise.
-  void revoke(const std::string& what) {
-    ASSERT_TRUE(admin_->script("REVOKE " + what + " FROM PUBLIC"));
+  void start_without(const std::string& right) {
+    ASSERT_TRUE(admin_->script("REVOKE " + right + " FROM PUBLIC"));
     ASSERT_TRUE(
         admin_->script("DO $$ BEGIN CREATE ROLE eventq_hermit LOGIN;"
                        " EXCEPTION WHEN duplicate_object OR unique_violation THEN NULL; END $$"));
-    url_.replace(url_.find("postgres@"), std::string("postgres").size(), "eventq_hermit");
+    std::string url = database_.url();
+    url.replace(url.find("postgres@"), std::string("postgres").size(), "eventq_hermit");
+    for (std::optional<Server>* server : {&one_, &other_}) {
+      server->emplace(url);
+      EXPECT_TRUE((*server)->hint().all);
+    }
   }
 
   const std::unique_ptr<Connection> admin_ = Connection::open(database_.url()).value();
-  std::string url_ = database_.url();
+  std::optional<Server> one_;
+  std::optional<Server> other_;
 };
 
 TEST_F(PostgresNotifierRefused, WhoMayNotSeeTheOthersTellsThemAll) {
-  revoke("SELECT ON pg_stat_activity");
-  Server one(url_);
-  EXPECT_TRUE(one.hint().all);
-  Server other(url_);
-  EXPECT_TRUE(other.hint().all);
-  one.notifier().tell({.ready = {"mail"}});
-  EXPECT_THAT(other.hint().ready, ElementsAre("mail"));
-  EXPECT_TRUE(one.notifier().up());
+  start_without("SELECT ON pg_stat_activity");
+  one_->notifier().tell({.ready = {"mail"}});
+  EXPECT_THAT(other_->hint().ready, ElementsAre("mail"));
+  EXPECT_TRUE(one_->notifier().up());
 }
 
 TEST_F(PostgresNotifierRefused, WhoMayNotTellTheOthersStillHearsThem) {
-  revoke("EXECUTE ON FUNCTION pg_notify(text, text)");
-  Server one(url_);
-  EXPECT_TRUE(one.hint().all);
-  Server other(url_);
-  EXPECT_TRUE(other.hint().all);
+  start_without("EXECUTE ON FUNCTION pg_notify(text, text)");
   for (int i = 0; i < 5; ++i) {
-    one.notifier().tell({.ready = {"mail"}});
+    one_->notifier().tell({.ready = {"mail"}});
     ASSERT_TRUE(admin_->script("SELECT pg_sleep(0.02)"));  // so that the next one is a hint of its own
     ASSERT_TRUE(admin_->script("NOTIFY eventq, E'sender\\n\\nnews'"));
-    const Hint heard = one.hint();
+    const Hint heard = one_->hint();
     EXPECT_THAT(heard.ready, ElementsAre("news"));
     EXPECT_FALSE(heard.all) << "it has lost its connection";
   }
