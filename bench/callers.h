@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "queue/engine.h"
+#include "engine/engine.h"
 
 namespace eventq::bench {
 

@@ -11,8 +11,8 @@
 #include <vector>
 
 #include "base/uuid.h"
+#include "core/core.h"
 #include "measure.h"
-#include "queue/core.h"
 #include "store/sqlite/sqlite_store.h"
 
 namespace eventq::bench {

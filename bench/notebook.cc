@@ -14,9 +14,10 @@
 #include <utility>
 #include <vector>
 
+#include "engine/engine.h"
 #include "measure.h"
 #include "notebook/notebooks.h"
-#include "queue/engine.h"
+#include "queue/open.h"
 #include "support/temporary_directory.h"
 
 namespace eventq::bench {
@@ -75,7 +76,7 @@ void commit(Engine& engine, Notebook& notebook) {
 double through_the_queue(const TemporaryDirectory& directory, int files) {
   const std::string folder = directory.file("notebook");
   write_files(folder, files);
-  const auto engine = must(Engine::open("sqlite:" + directory.file("queue.db"), {}));
+  const auto engine = must(open_engine("sqlite:" + directory.file("queue.db"), {}));
   const auto notebooks = must(
       notebook::Notebooks::open(*engine, {.state = directory.file("state"), .allow = {directory.file("")}}));
   must(notebooks->add("n", folder, {}));

@@ -21,8 +21,9 @@
 #include "callers.h"
 #include "load.h"
 #include "measure.h"
-#include "queue/placement.h"
+#include "queue/open.h"
 #include "scripts.h"
+#include "shards/placement.h"
 #include "store/postgres/connection.h"
 #include "store/postgres/migrate.h"
 #include "support/http_client.h"
@@ -99,7 +100,7 @@ std::unique_ptr<Engine> open_engine(const std::vector<std::string>& urls) {
   Options options;
   options.retry.base = std::chrono::hours(1);
   options.lease = std::chrono::hours(1);
-  return must(Engine::open(urls, options));
+  return must(open_engine(urls, options));
 }
 
 struct Time {

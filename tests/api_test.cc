@@ -11,10 +11,10 @@
 #include <string>
 
 #include "base/json.h"
-#include "base/manual_clock.h"
 #include "support/faulty_vfs.h"
 #include "support/http_client.h"
 #include "support/local_server.h"
+#include "support/manual_clock.h"
 #include "support/test_store.h"
 
 namespace eventq {

@@ -12,7 +12,7 @@
 #include <string_view>
 #include <vector>
 
-#include "cli/command_table.h"
+#include "cli/framework/command_table.h"
 #include "support/http_client.h"
 #include "support/postgres_cluster.h"
 #include "support/process.h"

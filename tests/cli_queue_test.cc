@@ -8,8 +8,8 @@
 #include <variant>
 #include <vector>
 
-#include "cli/command_line.h"
-#include "cli/command_table.h"
+#include "cli/framework/command_line.h"
+#include "cli/framework/command_table.h"
 #include "cli_support.h"
 
 namespace eventq {

@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "base/json.h"
-#include "cli/record.h"
+#include "cli/framework/record.h"
 #include "support/http_client.h"
 #include "support/server_process.h"
 

@@ -8,7 +8,6 @@
 #include <string>
 #include <vector>
 
-#include "store/move/move.h"
 #include "store/postgres/connection.h"
 #include "store/postgres/migrate.h"
 #include "support/http_client.h"
@@ -16,6 +15,7 @@
 #include "support/server_process.h"
 #include "support/store_audit.h"
 #include "support/temporary_directory.h"
+#include "tools/move/move.h"
 
 namespace eventq {
 namespace {

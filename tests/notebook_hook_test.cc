@@ -10,7 +10,7 @@
 #include <thread>
 #include <utility>
 
-#include "http/notebooks.h"
+#include "http/api/notebooks.h"
 #include "support/local_api.h"
 
 namespace eventq {

@@ -17,8 +17,8 @@
 
 #include "base/json.h"
 #include "eventq/limits.h"
-#include "http/problem.h"
-#include "http/routes.h"
+#include "http/api/problem.h"
+#include "http/api/routes.h"
 #include "model/names.h"
 
 namespace eventq {

@@ -10,11 +10,11 @@
 #include <string_view>
 #include <vector>
 
-#include "base/manual_clock.h"
 #include "support/faulty_vfs.h"
 #include "support/http_client.h"
 #include "support/local_api.h"
 #include "support/local_server.h"
+#include "support/manual_clock.h"
 #include "support/power_loss.h"
 #include "support/server_process.h"
 #include "support/store_audit.h"

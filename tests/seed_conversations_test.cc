@@ -9,12 +9,12 @@
 #include <string>
 #include <string_view>
 
-#include "base/manual_clock.h"
 #include "base/time_text.h"
 #include "support/drawn_numbers.h"
 #include "support/http_client.h"
 #include "support/json_lines.h"
 #include "support/local_server.h"
+#include "support/manual_clock.h"
 #include "support/test_store.h"
 
 namespace eventq {

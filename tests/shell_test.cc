@@ -11,7 +11,7 @@
 #include <string_view>
 #include <vector>
 
-#include "cli/command_table.h"
+#include "cli/framework/command_table.h"
 #include "support/http_client.h"
 #include "support/process.h"
 #include "support/server_process.h"

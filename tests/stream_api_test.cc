@@ -9,8 +9,8 @@
 #include <thread>
 #include <vector>
 
-#include "http/raw_client.h"
 #include "support/local_api.h"
+#include "support/raw_client.h"
 
 namespace eventq {
 namespace {

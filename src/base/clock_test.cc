@@ -3,8 +3,8 @@
 
 #include <gtest/gtest.h>
 
-#include "base/manual_clock.h"
 #include "base/steady.h"
+#include "support/manual_clock.h"
 
 namespace eventq {
 namespace {

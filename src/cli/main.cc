@@ -6,9 +6,9 @@
 #include <iostream>
 #include <variant>
 
-#include "cli/command_line.h"
-#include "cli/command_table.h"
-#include "cli/invocation.h"
+#include "cli/framework/command_line.h"
+#include "cli/framework/command_table.h"
+#include "cli/framework/invocation.h"
 
 namespace eventq::cli {
 namespace {

@@ -11,8 +11,8 @@
 #include <vector>
 
 #include "base/steady.h"
-#include "client/scripted_server.h"
 #include "support/gate.h"
+#include "support/scripted_server.h"
 
 namespace eventq::client {
 namespace {

@@ -9,7 +9,7 @@
 #include <string>
 #include <utility>
 
-#include "client/scripted_server.h"
+#include "support/scripted_server.h"
 
 namespace eventq::client {
 namespace {

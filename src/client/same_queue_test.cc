@@ -8,10 +8,10 @@
 #include <string>
 #include <vector>
 
-#include "base/manual_clock.h"
 #include "eventq/queue.h"
 #include "support/describe.h"
 #include "support/local_server.h"
+#include "support/manual_clock.h"
 
 namespace eventq {
 namespace {

@@ -5,7 +5,7 @@
 #include <iterator>
 #include <utility>
 
-#include "notebook/note_path.h"
+#include "notebook/files/note_path.h"
 
 namespace eventq::notebook {
 namespace {

@@ -19,10 +19,10 @@
 #include "eventq/clock.h"
 #include "eventq/error.h"
 #include "eventq/event.h"
-#include "notebook/expected.h"
-#include "notebook/folder.h"
-#include "notebook/live.h"
+#include "notebook/files/folder.h"
+#include "notebook/files/own_writes.h"
 #include "notebook/operation.h"
+#include "notebook/pending_operations.h"
 #include "notebook/state.h"
 
 namespace eventq::notebook {

@@ -10,8 +10,8 @@
 #include <iterator>
 #include <map>
 
-#include "base/manual_clock.h"
-#include "notebook/note_path.h"
+#include "notebook/files/note_path.h"
+#include "support/manual_clock.h"
 #include "support/temporary_directory.h"
 
 namespace eventq::notebook {

@@ -19,7 +19,7 @@
 #include "notebook/operation.h"
 #include "notebook/settings.h"
 #include "notebook/state.h"
-#include "notebook/watcher.h"
+#include "notebook/watch/watcher.h"
 
 namespace eventq::notebook {
 

@@ -8,8 +8,8 @@
 
 #include "base/log.h"
 #include "base/steady.h"
-#include "notebook/note_path.h"
-#include "notebook/outside.h"
+#include "notebook/files/note_path.h"
+#include "notebook/watch/change_detection.h"
 
 namespace eventq::notebook {
 namespace {

@@ -19,15 +19,15 @@
 
 #include "base/descriptor.h"
 #include "base/steady.h"
-#include "notebook/expected.h"
-#include "notebook/folder.h"
-#include "notebook/git_repo.h"
+#include "engine/engine.h"
+#include "notebook/files/folder.h"
+#include "notebook/files/own_writes.h"
+#include "notebook/git/git_repo.h"
 #include "notebook/notebook.h"
 #include "notebook/publisher.h"
 #include "notebook/state.h"
-#include "notebook/watcher.h"
+#include "notebook/watch/watcher.h"
 #include "notebook/worker.h"
-#include "queue/engine.h"
 
 namespace eventq::notebook {
 

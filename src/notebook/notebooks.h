@@ -10,11 +10,11 @@
 #include <string>
 #include <vector>
 
+#include "engine/engine.h"
 #include "eventq/clock.h"
 #include "eventq/error.h"
 #include "eventq/options.h"
 #include "notebook/notebook.h"
-#include "queue/engine.h"
 
 namespace eventq::notebook {
 

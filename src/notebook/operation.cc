@@ -10,7 +10,7 @@
 #include "base/json_writer.h"
 #include "base/utf8.h"
 #include "eventq/limits.h"
-#include "notebook/note_path.h"
+#include "notebook/files/note_path.h"
 #include "wire/fields.h"
 
 namespace eventq::notebook {

@@ -5,7 +5,7 @@
 
 #include "base/numbers.h"
 #include "notebook/apply.h"
-#include "notebook/note_path.h"
+#include "notebook/files/note_path.h"
 
 namespace eventq::notebook {
 namespace {

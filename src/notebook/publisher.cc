@@ -10,8 +10,8 @@
 
 #include "eventq/limits.h"
 #include "model/validate.h"
-#include "notebook/conflict.h"
-#include "notebook/note_path.h"
+#include "notebook/combining.h"
+#include "notebook/files/note_path.h"
 
 namespace eventq::notebook {
 namespace {

@@ -11,12 +11,12 @@
 #include <string>
 #include <vector>
 
+#include "engine/engine.h"
 #include "eventq/error.h"
-#include "notebook/live.h"
 #include "notebook/notebook.h"
 #include "notebook/operation.h"
+#include "notebook/pending_operations.h"
 #include "notebook/state.h"
-#include "queue/engine.h"
 
 namespace eventq::notebook {
 

@@ -9,7 +9,7 @@
 #include <utility>
 
 #include "generated/notebook_sql.h"
-#include "notebook/note_path.h"
+#include "notebook/files/note_path.h"
 #include "store/sqlite/connection.h"
 
 namespace eventq::notebook {

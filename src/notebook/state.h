@@ -16,8 +16,8 @@
 #include "eventq/clock.h"
 #include "eventq/error.h"
 #include "eventq/event.h"
-#include "notebook/folder.h"
-#include "notebook/git_repo.h"
+#include "notebook/files/folder.h"
+#include "notebook/git/git_repo.h"
 #include "notebook/operation.h"
 #include "notebook/settings.h"
 

@@ -7,7 +7,7 @@
 
 #include "base/log.h"
 #include "eventq/limits.h"
-#include "notebook/note_path.h"
+#include "notebook/files/note_path.h"
 
 namespace eventq::notebook {
 namespace {

@@ -14,16 +14,16 @@
 #include <string>
 #include <vector>
 
+#include "engine/engine.h"
 #include "eventq/clock.h"
 #include "eventq/error.h"
 #include "eventq/event.h"
 #include "eventq/options.h"
 #include "notebook/apply.h"
-#include "notebook/git_repo.h"
+#include "notebook/git/git_repo.h"
 #include "notebook/publisher.h"
 #include "notebook/settings.h"
 #include "notebook/state.h"
-#include "queue/engine.h"
 
 namespace eventq::notebook {
 

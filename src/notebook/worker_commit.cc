@@ -2,8 +2,8 @@
 #include <algorithm>
 #include <utility>
 
-#include "notebook/commit_message.h"
-#include "notebook/note_path.h"
+#include "notebook/files/note_path.h"
+#include "notebook/git/commit_message.h"
 #include "notebook/worker.h"
 
 namespace eventq::notebook {

@@ -1,6 +1,7 @@
 // engine_test.cc: a running queue under many threads: nothing is lost, nothing is handed out twice,
 // and whoever waits is let go.
-#include "queue/engine.h"
+#include "engine/engine.h"
+#include "queue/open.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -14,9 +15,9 @@
 #include <thread>
 #include <vector>
 
-#include "base/manual_clock.h"
 #include "support/commands.h"
 #include "support/mailbox.h"
+#include "support/manual_clock.h"
 #include "support/temporary_directory.h"
 #include "support/times.h"
 
@@ -32,7 +33,7 @@ class EngineTest : public testing::Test {
   std::unique_ptr<Engine> open() {
     Options options;
     options.clock = &clock;
-    return Engine::open("sqlite:" + directory.file("events.db"), options).value();
+    return open_engine("sqlite:" + directory.file("events.db"), options).value();
   }
 
   Event event(EventId id) { return (*engine->call(get(id)).details)->event; }

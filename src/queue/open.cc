@@ -1,5 +1,7 @@
 // open.cc: from a URL to a running engine, and from an engine, or a server, to a Queue. With
 // postgres_shard.cc the one that names the concrete stores.
+#include "queue/open.h"
+
 #include <algorithm>
 #include <memory>
 #include <span>
@@ -9,20 +11,20 @@
 #include <vector>
 
 #include "base/process_name.h"
+#include "command/one_answer.h"
+#include "core/core.h"
+#include "engine/commit_thread.h"
+#include "engine/engine.h"
+#include "engine/opening.h"
+#include "engine/read_thread.h"
 #include "eventq/client.h"
 #include "model/policy.h"
 #include "model/validate.h"
-#include "queue/archive_files.h"
-#include "queue/core.h"
-#include "queue/engine.h"
-#include "queue/keeper.h"
-#include "queue/lane.h"
-#include "queue/one_answer.h"
-#include "queue/opening.h"
-#include "queue/postgres_shard.h"
 #include "queue/queue_impl.h"
-#include "queue/read_lane.h"
-#include "queue/router.h"
+#include "retention/archive_files.h"
+#include "retention/retention.h"
+#include "shards/postgres_shard.h"
+#include "shards/router.h"
 #include "store/memory/memory_store.h"
 #include "store/postgres/connection.h"
 #include "store/postgres/migrate.h"
@@ -168,12 +170,12 @@ Result<std::unique_ptr<Engine>> open_router(std::span<const std::string> urls, c
 
 }  // namespace
 
-Result<std::unique_ptr<Engine>> Engine::open(std::string_view url, const Options& options) {
+Result<std::unique_ptr<Engine>> open_engine(std::string_view url, const Options& options) {
   const std::string urls[] = {std::string(url)};
-  return open(urls, options);
+  return open_engine(urls, options);
 }
 
-Result<std::unique_ptr<Engine>> Engine::open(std::span<const std::string> urls, const Options& options) {
+Result<std::unique_ptr<Engine>> open_engine(std::span<const std::string> urls, const Options& options) {
   if (auto fault = validate(options)) return *fault;
   if (urls.empty()) {
     return Error{ErrorCode::invalid_argument, "No store is named. Name one, such as sqlite:eventq.db.",
@@ -197,7 +199,7 @@ Result<std::unique_ptr<Queue>> Queue::open(std::string_view url, const Options& 
 }
 
 Result<std::unique_ptr<Queue>> Queue::open(std::span<const std::string> urls, const Options& options) {
-  auto engine = Engine::open(urls, options);
+  auto engine = open_engine(urls, options);
   if (!engine) return engine.error();
   std::string worker_id = options.worker_id.empty() ? process_name() : options.worker_id;
   return std::unique_ptr<Queue>(

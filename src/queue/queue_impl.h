@@ -4,10 +4,10 @@
 #include <memory>
 #include <string>
 
+#include "engine/engine.h"
 #include "eventq/queue.h"
 #include "model/policy.h"
 #include "model/polled.h"
-#include "queue/engine.h"
 
 namespace eventq {
 

@@ -9,9 +9,9 @@
 #include <string>
 #include <vector>
 
-#include "base/manual_clock.h"
 #include "eventq/limits.h"
 #include "eventq/queue.h"
+#include "support/manual_clock.h"
 #include "support/temporary_directory.h"
 #include "support/times.h"
 

@@ -5,7 +5,7 @@
 
 #include <string>
 
-#include "wire/written.h"
+#include "support/written.h"
 
 namespace eventq::wire {
 namespace {

@@ -6,10 +6,10 @@
 
 #include <string>
 
+#include "support/written.h"
 #include "wire/answer_json.h"
 #include "wire/config_json.h"
 #include "wire/queue_json.h"
-#include "wire/written.h"
 
 namespace eventq::wire {
 namespace {

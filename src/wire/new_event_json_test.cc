@@ -8,7 +8,7 @@
 
 #include "base/json.h"
 #include "support/parsed.h"
-#include "wire/written.h"
+#include "support/written.h"
 
 namespace eventq::wire {
 namespace {

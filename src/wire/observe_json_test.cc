@@ -6,7 +6,7 @@
 #include <array>
 #include <string>
 
-#include "wire/written.h"
+#include "support/written.h"
 
 namespace eventq::wire {
 namespace {

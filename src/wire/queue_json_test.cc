@@ -7,7 +7,7 @@
 #include <string>
 
 #include "model/policy.h"
-#include "wire/written.h"
+#include "support/written.h"
 
 namespace eventq::wire {
 namespace {

@@ -7,7 +7,7 @@
 #include <string>
 
 #include "support/parsed.h"
-#include "wire/written.h"
+#include "support/written.h"
 
 namespace eventq::wire {
 namespace {

@@ -7,9 +7,9 @@
 #include <chrono>
 #include <string>
 
+#include "support/written.h"
 #include "wire/new_event_json.h"
 #include "wire/request_json.h"
-#include "wire/written.h"
 
 namespace eventq::wire {
 namespace {

@@ -10,6 +10,7 @@
 #include "eventq/limits.h"
 #include "model/names.h"
 #include "model/policy.h"
+#include "queue/open.h"
 #include "wire/config_json.h"
 
 namespace eventq {
@@ -65,7 +66,7 @@ Contest::Contest(std::uint32_t seed)
       generator_(seed),
       server_(http_store_.url(), options()),
       oracle_(policy_of(options()), [this](EventId id) { return look(id); }) {
-  model_.engine = Engine::open("memory:", options()).value();
+  model_.engine = open_engine("memory:", options()).value();
   open_real();
   client_.emplace(server_.port(), kHttpLimit);
 }
@@ -81,7 +82,7 @@ Options Contest::options() const {
 
 void Contest::open_real() {
   real_.engine.reset();
-  real_.engine = Engine::open(engine_store_.url(), options()).value();
+  real_.engine = open_engine(engine_store_.url(), options()).value();
 }
 
 void Contest::step() {

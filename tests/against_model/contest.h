@@ -18,12 +18,12 @@
 #include "against_model/operation.h"
 #include "against_model/oracle.h"
 #include "against_model/views.h"
-#include "base/manual_clock.h"
-#include "queue/engine.h"
+#include "engine/engine.h"
 #include "support/drawn_numbers.h"
 #include "support/http_client.h"
 #include "support/local_server.h"
 #include "support/mailbox.h"
+#include "support/manual_clock.h"
 #include "support/test_store.h"
 
 namespace eventq {

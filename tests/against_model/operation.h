@@ -6,7 +6,7 @@
 #include <optional>
 #include <string>
 
-#include "queue/command.h"
+#include "command/command.h"
 #include "support/http_client.h"
 
 namespace eventq {

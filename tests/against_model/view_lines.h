@@ -10,8 +10,8 @@
 #include <vector>
 
 #include "base/time_text.h"
+#include "command/command.h"
 #include "model/names.h"
-#include "queue/command.h"
 #include "support/json_lines.h"
 
 namespace eventq::view {

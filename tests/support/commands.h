@@ -6,7 +6,7 @@
 #include <utility>
 #include <vector>
 
-#include "queue/command.h"
+#include "command/command.h"
 
 namespace eventq {
 

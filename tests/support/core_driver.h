@@ -12,12 +12,12 @@
 #include <utility>
 #include <vector>
 
-#include "base/manual_clock.h"
-#include "queue/core.h"
+#include "core/core.h"
 #include "store/memory/memory_store.h"
 #include "store/postgres/postgres_store.h"
 #include "store/sqlite/sqlite_store.h"
 #include "support/commands.h"
+#include "support/manual_clock.h"
 #include "support/test_store.h"
 #include "support/times.h"
 #include "support/wrapped_store.h"

@@ -12,7 +12,7 @@
 #include <string>
 #include <vector>
 
-#include "notebook/git_repo.h"
+#include "notebook/git/git_repo.h"
 #include "support/process.h"
 #include "support/temporary_directory.h"
 

@@ -10,11 +10,11 @@
 #include <string_view>
 #include <utility>
 
-#include "base/manual_clock.h"
 #include "base/time_text.h"
 #include "support/http_client.h"
 #include "support/json_lines.h"
 #include "support/local_server.h"
+#include "support/manual_clock.h"
 #include "support/test_store.h"
 
 namespace eventq {

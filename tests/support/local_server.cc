@@ -1,5 +1,6 @@
 // local_server.cc: see local_server.h.
 #include "support/local_server.h"
+#include "queue/open.h"
 
 #include <chrono>
 #include <condition_variable>
@@ -7,7 +8,7 @@
 #include <utility>
 
 #include "base/assert.h"
-#include "http/service.h"
+#include "http/api/service.h"
 #include "model/policy.h"
 #include "support/test_store.h"
 
@@ -91,7 +92,7 @@ void LocalServer::await_commands(std::size_t count) {
 }
 
 void LocalServer::start() {
-  engine_ = std::make_unique<CountingEngine>(Engine::open(store_, options_).value());
+  engine_ = std::make_unique<CountingEngine>(open_engine(store_, options_).value());
   service_ = http::make_service(*engine_, 1, *options_.clock, http::Hosts::loopback, default_policy(options_),
                                 notebooks_);
   server_ = http::Server::start({.port = 0}, *service_).value();

@@ -8,10 +8,10 @@
 #include <memory>
 #include <string>
 
+#include "engine/engine.h"
 #include "eventq/options.h"
-#include "http/notebooks.h"
-#include "http/server.h"
-#include "queue/engine.h"
+#include "http/api/notebooks.h"
+#include "http/transport/server.h"
 
 namespace eventq {
 

@@ -12,7 +12,7 @@
 #include <vector>
 
 #include "base/assert.h"
-#include "queue/command.h"
+#include "command/command.h"
 
 namespace eventq {
 

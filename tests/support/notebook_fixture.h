@@ -16,10 +16,11 @@
 #include <vector>
 
 #include "base/steady.h"
+#include "engine/engine.h"
 #include "notebook/notebook.h"
 #include "notebook/notebooks.h"
 #include "notebook/operation.h"
-#include "queue/engine.h"
+#include "queue/open.h"
 #include "support/process.h"
 #include "support/temporary_directory.h"
 
@@ -51,7 +52,7 @@ class NotebookTest : public testing::Test {
   }
 
   void start() {
-    auto engine = Engine::open("sqlite:" + directory_.file("queue.db"), {});
+    auto engine = open_engine("sqlite:" + directory_.file("queue.db"), {});
     engine_ = std::move(*engine);
     NotebooksOptions options;
     options.state = directory_.file("state");

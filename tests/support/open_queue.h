@@ -6,8 +6,8 @@
 #include <memory>
 #include <string>
 
-#include "base/manual_clock.h"
 #include "eventq/queue.h"
+#include "support/manual_clock.h"
 #include "support/test_store.h"
 
 namespace eventq {

@@ -8,7 +8,7 @@
 
 #include "base/assert.h"
 #include "generated/sqlite_audit.h"
-#include "store/sqlite/audit.h"
+#include "tools/verify/audit.h"
 
 namespace eventq {
 namespace {

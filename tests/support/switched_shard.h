@@ -12,7 +12,7 @@
 #include <utility>
 #include <vector>
 
-#include "queue/shard.h"
+#include "shards/shard.h"
 
 namespace eventq {
 

@@ -12,13 +12,13 @@
 #include <system_error>
 #include <utility>
 
-#include "cli/command_table.h"
-#include "cli/interrupt.h"
-#include "cli/invocation.h"
-#include "cli/progress.h"
-#include "cli/store_path.h"
-#include "store/sqlite/audit.h"
-#include "store/sqlite/backup.h"
+#include "cli/framework/command_table.h"
+#include "cli/framework/interrupt.h"
+#include "cli/framework/invocation.h"
+#include "cli/framework/store_path.h"
+#include "cli/terminal/progress.h"
+#include "tools/backup/backup.h"
+#include "tools/verify/audit.h"
 
 namespace eventq::cli {
 namespace {

@@ -13,10 +13,10 @@
 #include "base/json_writer.h"
 #include "base/numbers.h"
 #include "base/steady.h"
-#include "cli/command_table.h"
-#include "cli/interrupt.h"
-#include "cli/invocation.h"
-#include "cli/record.h"
+#include "cli/framework/command_table.h"
+#include "cli/framework/interrupt.h"
+#include "cli/framework/invocation.h"
+#include "cli/framework/record.h"
 #include "wire/event_reader.h"
 
 namespace eventq::cli {

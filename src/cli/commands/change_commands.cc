@@ -7,11 +7,11 @@
 
 #include "base/numbers.h"
 #include "base/time_text.h"
-#include "cli/command_table.h"
 #include "cli/commands/event_filter.h"
 #include "cli/commands/events.h"
-#include "cli/record.h"
-#include "cli/settings.h"
+#include "cli/framework/command_table.h"
+#include "cli/framework/record.h"
+#include "server/settings.h"
 
 namespace eventq::cli {
 namespace {

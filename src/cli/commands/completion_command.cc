@@ -1,10 +1,10 @@
 // completion_command.cc: `eventq completion`.
-#include "cli/completion.h"
+#include "cli/framework/completion.h"
 
 #include <ostream>
 
-#include "cli/command_table.h"
-#include "cli/invocation.h"
+#include "cli/framework/command_table.h"
+#include "cli/framework/invocation.h"
 
 namespace eventq::cli {
 namespace {

@@ -13,11 +13,11 @@
 
 #include "base/json.h"
 #include "base/time_text.h"
-#include "cli/command_table.h"
-#include "cli/invocation.h"
-#include "cli/record.h"
-#include "cli/serve.h"
+#include "cli/framework/command_table.h"
+#include "cli/framework/invocation.h"
+#include "cli/framework/record.h"
 #include "eventq/client.h"
+#include "server/serve.h"
 
 namespace eventq::cli {
 namespace {

@@ -11,14 +11,14 @@
 #include "base/json.h"
 #include "base/json_writer.h"
 #include "base/utf8.h"
-#include "cli/command_table.h"
-#include "cli/invocation.h"
-#include "cli/probes.h"
-#include "cli/progress.h"
-#include "cli/record.h"
-#include "cli/store_path.h"
-#include "cli/terminal_text.h"
-#include "store/sqlite/backup.h"
+#include "cli/commands/probes.h"
+#include "cli/framework/command_table.h"
+#include "cli/framework/invocation.h"
+#include "cli/framework/record.h"
+#include "cli/framework/store_path.h"
+#include "cli/terminal/progress.h"
+#include "cli/terminal/terminal_text.h"
+#include "tools/backup/backup.h"
 
 namespace eventq::cli {
 namespace {

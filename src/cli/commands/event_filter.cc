@@ -4,10 +4,10 @@
 #include <algorithm>
 #include <utility>
 
+#include "base/nearest.h"
 #include "base/time_text.h"
-#include "cli/nearest.h"
-#include "cli/record.h"
-#include "cli/settings.h"
+#include "cli/framework/record.h"
+#include "server/settings.h"
 
 namespace eventq::cli {
 namespace {

@@ -7,9 +7,9 @@
 
 #include "base/numbers.h"
 #include "base/time_text.h"
-#include "cli/record.h"
-#include "cli/settings.h"
+#include "cli/framework/record.h"
 #include "model/names.h"
+#include "server/settings.h"
 
 namespace eventq::cli {
 namespace {

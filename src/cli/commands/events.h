@@ -10,7 +10,7 @@
 
 #include "base/json.h"
 #include "base/steady.h"
-#include "cli/invocation.h"
+#include "cli/framework/invocation.h"
 
 namespace eventq::cli {
 

@@ -9,12 +9,12 @@
 
 #include "base/json.h"
 #include "base/json_writer.h"
-#include "cli/command_table.h"
 #include "cli/commands/events.h"
-#include "cli/interrupt.h"
-#include "cli/invocation.h"
-#include "cli/progress.h"
-#include "cli/record.h"
+#include "cli/framework/command_table.h"
+#include "cli/framework/interrupt.h"
+#include "cli/framework/invocation.h"
+#include "cli/framework/record.h"
+#include "cli/terminal/progress.h"
 
 namespace eventq::cli {
 namespace {

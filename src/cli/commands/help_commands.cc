@@ -1,12 +1,12 @@
 // help_commands.cc: `eventq help` and `eventq version`.
 #include <ostream>
 
-#include "cli/command_table.h"
-#include "cli/help.h"
-#include "cli/invocation.h"
-#include "cli/nearest.h"
-#include "cli/record.h"
-#include "cli/settings.h"
+#include "base/nearest.h"
+#include "cli/framework/command_table.h"
+#include "cli/framework/help.h"
+#include "cli/framework/invocation.h"
+#include "cli/framework/record.h"
+#include "server/settings.h"
 
 namespace eventq::cli {
 namespace {

@@ -5,11 +5,11 @@
 #include <ostream>
 
 #include "base/numbers.h"
-#include "cli/command_table.h"
 #include "cli/commands/events.h"
-#include "cli/record.h"
-#include "cli/settings.h"
-#include "cli/terminal_text.h"
+#include "cli/framework/command_table.h"
+#include "cli/framework/record.h"
+#include "cli/terminal/terminal_text.h"
+#include "server/settings.h"
 
 namespace eventq::cli {
 namespace {

@@ -1,9 +1,9 @@
 // man_command.cc: `eventq man`.
 #include <ostream>
 
-#include "cli/command_table.h"
-#include "cli/invocation.h"
-#include "cli/manual.h"
+#include "cli/framework/command_table.h"
+#include "cli/framework/invocation.h"
+#include "cli/framework/manual.h"
 
 namespace eventq::cli {
 namespace {

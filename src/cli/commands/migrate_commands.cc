@@ -6,15 +6,16 @@
 #include <vector>
 
 #include "base/json_writer.h"
-#include "cli/command_table.h"
-#include "cli/config.h"
-#include "cli/invocation.h"
-#include "cli/serve.h"
-#include "cli/store_path.h"
+#include "cli/commands/serve_request.h"
+#include "cli/framework/command_table.h"
+#include "cli/framework/invocation.h"
+#include "cli/framework/store_path.h"
+#include "server/config.h"
+#include "server/serve.h"
 #include "store/postgres/connection.h"
 #include "store/postgres/migrate.h"
-#include "store/sqlite/backup.h"
 #include "store/sqlite/sqlite_store.h"
+#include "tools/backup/backup.h"
 
 namespace eventq::cli {
 namespace {

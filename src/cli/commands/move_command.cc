@@ -6,12 +6,12 @@
 #include <ostream>
 #include <string>
 
-#include "cli/command_table.h"
-#include "cli/interrupt.h"
-#include "cli/invocation.h"
-#include "cli/progress.h"
-#include "store/move/move.h"
+#include "cli/framework/command_table.h"
+#include "cli/framework/interrupt.h"
+#include "cli/framework/invocation.h"
+#include "cli/terminal/progress.h"
 #include "store/postgres/connection.h"
+#include "tools/move/move.h"
 
 namespace eventq::cli {
 namespace {

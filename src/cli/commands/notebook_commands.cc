@@ -6,10 +6,10 @@
 #include "base/json_writer.h"
 #include "base/numbers.h"
 #include "base/utf8.h"
-#include "cli/command_table.h"
-#include "cli/invocation.h"
-#include "cli/record.h"
-#include "cli/settings.h"
+#include "cli/framework/command_table.h"
+#include "cli/framework/invocation.h"
+#include "cli/framework/record.h"
+#include "server/settings.h"
 
 namespace eventq::cli {
 namespace {

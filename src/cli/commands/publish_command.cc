@@ -9,10 +9,10 @@
 #include "base/json_writer.h"
 #include "base/numbers.h"
 #include "base/utf8.h"
-#include "cli/command_table.h"
 #include "cli/commands/events.h"
-#include "cli/record.h"
-#include "cli/settings.h"
+#include "cli/framework/command_table.h"
+#include "cli/framework/record.h"
+#include "server/settings.h"
 
 namespace eventq::cli {
 namespace {

@@ -1,8 +1,9 @@
 // serve_command.cc: `eventq serve` on the command line. Its options are the settings.
-#include "cli/command_table.h"
-#include "cli/invocation.h"
-#include "cli/record.h"
-#include "cli/serve.h"
+#include "cli/commands/serve_request.h"
+#include "cli/framework/command_table.h"
+#include "cli/framework/invocation.h"
+#include "cli/framework/record.h"
+#include "server/serve.h"
 
 namespace eventq::cli {
 namespace {

@@ -11,9 +11,9 @@
 #include <optional>
 #include <ostream>
 
-#include "cli/command_table.h"
 #include "cli/commands/events.h"
-#include "cli/record.h"
+#include "cli/framework/command_table.h"
+#include "cli/framework/record.h"
 
 namespace eventq::cli {
 namespace {

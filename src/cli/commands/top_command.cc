@@ -6,11 +6,11 @@
 
 #include "base/json.h"
 #include "base/steady.h"
-#include "cli/command_table.h"
-#include "cli/full_screen.h"
-#include "cli/invocation.h"
-#include "cli/record.h"
-#include "cli/top_screen.h"
+#include "cli/framework/command_table.h"
+#include "cli/framework/invocation.h"
+#include "cli/framework/record.h"
+#include "cli/terminal/full_screen.h"
+#include "cli/terminal/top_screen.h"
 
 namespace eventq::cli {
 namespace {

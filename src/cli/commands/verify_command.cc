@@ -8,13 +8,13 @@
 
 #include "base/json_writer.h"
 #include "base/utf8.h"
-#include "cli/command_table.h"
-#include "cli/interrupt.h"
-#include "cli/invocation.h"
-#include "cli/progress.h"
-#include "cli/store_path.h"
-#include "cli/terminal_text.h"
-#include "store/sqlite/audit.h"
+#include "cli/framework/command_table.h"
+#include "cli/framework/interrupt.h"
+#include "cli/framework/invocation.h"
+#include "cli/framework/store_path.h"
+#include "cli/terminal/progress.h"
+#include "cli/terminal/terminal_text.h"
+#include "tools/verify/audit.h"
 
 namespace eventq::cli {
 namespace {

@@ -1,8 +1,8 @@
 // wait_command.cc: `eventq wait`: until events have ended.
 #include "base/steady.h"
-#include "cli/command_table.h"
 #include "cli/commands/events.h"
-#include "cli/record.h"
+#include "cli/framework/command_table.h"
+#include "cli/framework/record.h"
 
 namespace eventq::cli {
 namespace {

@@ -15,16 +15,16 @@
 #include "base/percent.h"
 #include "base/steady.h"
 #include "base/time_text.h"
-#include "cli/child.h"
-#include "cli/command_table.h"
-#include "cli/descriptor_limit.h"
-#include "cli/invocation.h"
-#include "cli/record.h"
-#include "cli/stop_signals.h"
-#include "cli/terminal_text.h"
+#include "cli/commands/child.h"
+#include "cli/framework/command_table.h"
+#include "cli/framework/invocation.h"
+#include "cli/framework/record.h"
+#include "cli/terminal/terminal_text.h"
 #include "eventq/client.h"
 #include "eventq/worker.h"
 #include "model/tags.h"
+#include "server/descriptor_limit.h"
+#include "server/stop_signals.h"
 
 namespace eventq::cli {
 namespace {

@@ -14,9 +14,9 @@
 #include <utility>
 #include <vector>
 
-#include "base/manual_clock.h"
 #include "model/names.h"
 #include "store/store.h"
+#include "support/manual_clock.h"
 
 namespace eventq {
 

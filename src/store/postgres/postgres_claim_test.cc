@@ -8,11 +8,11 @@
 #include <string>
 #include <vector>
 
-#include "base/manual_clock.h"
 #include "store/conformance/store_conformance.h"
 #include "store/postgres/connection.h"
 #include "store/postgres/postgres_store.h"
 #include "store/postgres/postgres_transaction.h"
+#include "support/manual_clock.h"
 #include "support/postgres_cluster.h"
 
 namespace eventq::postgres {

@@ -12,9 +12,9 @@
 #include <thread>
 #include <vector>
 
-#include "base/manual_clock.h"
 #include "store/conformance/store_conformance.h"
 #include "store/postgres/postgres_store.h"
+#include "support/manual_clock.h"
 #include "support/postgres_cluster.h"
 
 namespace eventq::postgres {

@@ -24,7 +24,7 @@
 #include <vector>
 
 #include "store/postgres/connection.h"
-#include "store/postgres/known.h"
+#include "store/postgres/event_cache.h"
 #include "store/postgres/session.h"
 #include "store/store.h"
 

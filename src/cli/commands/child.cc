@@ -1,0 +1,253 @@
+// child.cc: see child.h.
+#include "cli/commands/child.h"
+
+#include <fcntl.h>
+#include <poll.h>
+#include <spawn.h>
+#include <sys/eventfd.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <csignal>
+#include <cstring>
+#include <optional>
+#include <utility>
+
+#include "base/descriptor.h"
+#include "base/steady.h"
+#include "base/utf8.h"
+#include "eventq/limits.h"
+
+namespace eventq::cli {
+namespace {
+
+struct Pipe {
+  Descriptor read;
+  Descriptor write;
+};
+
+Error system_error(std::string_view doing) {
+  return {ErrorCode::unavailable, "Cannot " + std::string(doing) + ": " + std::strerror(errno) + ".", ""};
+}
+
+Result<Pipe> make_pipe() {
+  int ends[2] = {-1, -1};
+  if (pipe2(ends, O_CLOEXEC) != 0) return system_error("make a pipe");
+  return Pipe{Descriptor(ends[0]), Descriptor(ends[1])};
+}
+
+// Our environment without what `ours` says anew.
+std::vector<char*> environment_with(const std::vector<std::string>& ours) {
+  std::vector<char*> all;
+  const auto is_ours = [&](std::string_view variable) {
+    const std::string_view name = variable.substr(0, variable.find('=') + 1);
+    return std::any_of(ours.begin(), ours.end(), [&](const auto& one) { return one.starts_with(name); });
+  };
+  for (char** variable = environ; *variable != nullptr; ++variable) {
+    if (!is_ours(*variable)) all.push_back(*variable);
+  }
+  for (const std::string& variable : ours) all.push_back(const_cast<char*>(variable.c_str()));
+  all.push_back(nullptr);
+  return all;
+}
+
+Result<pid_t> spawn(const ChildSetup& setup, int input, int complaints) {
+  posix_spawn_file_actions_t actions;
+  posix_spawn_file_actions_init(&actions);
+  posix_spawn_file_actions_adddup2(&actions, input, STDIN_FILENO);
+  posix_spawn_file_actions_adddup2(&actions, complaints, STDERR_FILENO);
+  posix_spawn_file_actions_addclosefrom_np(&actions, STDERR_FILENO + 1);
+
+  posix_spawnattr_t attributes;
+  posix_spawnattr_init(&attributes);
+  posix_spawnattr_setflags(&attributes,
+                           POSIX_SPAWN_SETPGROUP | POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF);
+  posix_spawnattr_setpgroup(&attributes, 0);
+  sigset_t none;
+  sigemptyset(&none);
+  posix_spawnattr_setsigmask(&attributes, &none);
+  sigset_t changed;
+  sigemptyset(&changed);
+  for (const int signal : {SIGPIPE, SIGINT, SIGTERM}) sigaddset(&changed, signal);
+  posix_spawnattr_setsigdefault(&attributes, &changed);
+
+  std::string shell = "sh";
+  std::string flag = "-c";
+  std::string command = setup.command;
+  if (setup.open_files) command = "ulimit -S -n " + std::to_string(*setup.open_files) + "; " + command;
+  char* const arguments[] = {shell.data(), flag.data(), command.data(), nullptr};
+  std::vector<char*> environment = environment_with(setup.environment);
+  pid_t pid = -1;
+  const int failed = posix_spawn(&pid, "/bin/sh", &actions, &attributes, arguments, environment.data());
+  posix_spawn_file_actions_destroy(&actions);
+  posix_spawnattr_destroy(&attributes);
+  if (failed == 0) return pid;
+  errno = failed;
+  return system_error("start /bin/sh");
+}
+
+int wait_for(pid_t pid) {
+  int status = 0;
+  while (waitpid(pid, &status, 0) < 0 && errno == EINTR) {
+  }
+  return status;
+}
+
+// A command that runs: feeds it, listens to it, and ends it when its time has come.
+class Running {
+ public:
+  Running(const ChildSetup& setup, pid_t pid, Descriptor input, Descriptor complaints)
+      : setup_(setup), pid_(pid), input_(std::move(input)), complaints_(std::move(complaints)) {
+    fcntl(input_.number(), F_SETFL, O_NONBLOCK);
+    fcntl(complaints_.number(), F_SETFL, O_NONBLOCK);
+    if (setup.timeout.count() > 0) deadline_ = steady_now() + setup.timeout;
+    if (setup.input.empty()) input_.close();
+  }
+
+  // Until it has ended, or cannot be followed any more.
+  void follow(int ended, int stop) {
+    for (;;) {
+      std::array<pollfd, 4> polled = {{{ended, POLLIN, 0},
+                                       {end_.cause == ChildEnd::Cause::itself ? stop : -1, POLLIN, 0},
+                                       {input_.number(), POLLOUT, 0},
+                                       {complaints_.number(), POLLIN, 0}}};
+      const int ready = poll(polled.data(), polled.size(), wait_time());
+      if (ready < 0 && errno != EINTR) {
+        kill(-pid_, SIGKILL);
+        break;
+      }
+      if (ready > 0 && polled[2].revents != 0) feed();
+      if (ready > 0 && polled[3].revents != 0) listen();
+      if (ready > 0 && polled[0].revents != 0) break;
+      if (ready > 0 && polled[1].revents != 0) end_by(ChildEnd::Cause::stopped);
+      if (deadline_ && steady_now() >= *deadline_) end_by(ChildEnd::Cause::timed_out);
+    }
+  }
+
+  // What it started may outlive it, unless it was told to end. The group is still ours: it is not yet reaped.
+  ChildEnd reap() {
+    if (end_.cause != ChildEnd::Cause::itself) kill(-pid_, SIGKILL);
+    if (complaints_.open()) listen();
+    const int status = wait_for(pid_);
+    if (WIFEXITED(status)) end_.exit_code = WEXITSTATUS(status);
+    if (WIFSIGNALED(status)) end_.signal = WTERMSIG(status);
+    end_.complaint = tail_text(said_, limits::kErrorMessage);
+    return std::move(end_);
+  }
+
+ private:
+  [[nodiscard]] int wait_time() const {
+    if (!deadline_) return -1;
+    const auto left = std::chrono::ceil<Millis>(*deadline_ - steady_now());
+    return static_cast<int>(std::clamp<std::int64_t>(left.count(), 0, 1'000'000));
+  }
+
+  // First a request, then an order.
+  void end_by(ChildEnd::Cause cause) {
+    const bool asked = end_.cause != ChildEnd::Cause::itself;
+    kill(-pid_, asked ? SIGKILL : SIGTERM);
+    if (asked) {
+      deadline_.reset();
+    } else {
+      end_.cause = cause;
+      deadline_ = steady_now() + setup_.grace;
+    }
+  }
+
+  void feed() {
+    const ssize_t written = write(input_.number(), setup_.input.data() + fed_, setup_.input.size() - fed_);
+    if (written < 0 && (errno == EAGAIN || errno == EINTR)) return;
+    if (written > 0) fed_ += static_cast<std::size_t>(written);
+    // It need not read to the end.
+    if (written < 0 || fed_ == setup_.input.size()) input_.close();
+  }
+
+  void listen() {
+    std::array<char, 16 * 1024> bytes;
+    for (;;) {
+      const ssize_t count = read(complaints_.number(), bytes.data(), bytes.size());
+      if (count < 0 && errno == EINTR) continue;
+      if (count < 0 && errno == EAGAIN) return;
+      if (count <= 0) return complaints_.close();
+      said_.append(bytes.data(), static_cast<std::size_t>(count));
+      if (said_.size() > 4 * limits::kErrorMessage) said_.erase(0, said_.size() - 2 * limits::kErrorMessage);
+    }
+  }
+
+  const ChildSetup& setup_;
+  const pid_t pid_;
+  Descriptor input_;
+  Descriptor complaints_;
+  std::optional<SteadyTime> deadline_;
+  std::size_t fed_ = 0;
+  std::string said_;
+  ChildEnd end_;
+};
+
+}  // namespace
+
+Result<ChildEnd> Children::run(const ChildSetup& setup, const std::stop_token& stop) {
+  auto input = make_pipe();
+  if (!input) return input.error();
+  auto complaints = make_pipe();
+  if (!complaints) return complaints.error();
+  const Descriptor stopped(eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK));
+  if (!stopped.open()) return system_error("make an event descriptor");
+
+  std::unique_lock lock(mutex_);  // kill_all() sees it, or comes before it
+  const auto pid = spawn(setup, input->read.number(), complaints->write.number());
+  if (!pid) return pid.error();
+  // Not pidfd_open(): glibc 2.36 declares it for C only.
+  const Descriptor ended(static_cast<int>(syscall(SYS_pidfd_open, *pid, 0)));
+  if (!ended.open()) {  // its end would never be seen
+    const Error error = system_error("follow the command");
+    kill(-*pid, SIGKILL);
+    wait_for(*pid);
+    return error;
+  }
+  running_.insert(*pid);
+  lock.unlock();
+  input->read.close();
+  complaints->write.close();
+
+  const std::stop_callback on_stop(stop, [&] { eventfd_write(stopped.number(), 1); });
+  Running running(setup, *pid, std::move(input->write), std::move(complaints->read));
+  running.follow(ended.number(), stopped.number());
+  lock.lock();
+  running_.erase(*pid);  // once it is reaped another may have its number
+  lock.unlock();
+  return running.reap();
+}
+
+void Children::kill_all() {
+  const std::lock_guard lock(mutex_);
+  for (const pid_t pid : running_) kill(-pid, SIGKILL);
+}
+
+std::string describe(const ChildEnd& end) {
+  if (end.signal == 0) return "exit " + std::to_string(end.exit_code);
+  const char* const name = sigabbrev_np(end.signal);
+  return "killed by " +
+         (name != nullptr ? "SIG" + std::string(name) : "signal " + std::to_string(end.signal));
+}
+
+std::string tail_text(std::string_view bytes, std::size_t limit) {
+  const auto is_continuation = [](char c) { return (static_cast<unsigned char>(c) & 0xC0) == 0x80; };
+  const auto cut = [&](std::string_view text) {
+    if (text.size() <= limit) return text;
+    text.remove_prefix(text.size() - limit);
+    while (!text.empty() && is_continuation(text.front())) text.remove_prefix(1);
+    return text;
+  };
+  std::string text = to_valid_utf8(cut(bytes));
+  std::erase(text, '\0');
+  text = std::string(cut(text));
+  text.erase(text.find_last_not_of(" \t\r\n") + 1);
+  return text;
+}
+
+}  // namespace eventq::cli

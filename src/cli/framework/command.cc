@@ -1,0 +1,67 @@
+// command.cc: see command.h.
+#include "cli/framework/command.h"
+
+#include <utility>
+
+namespace eventq::cli {
+
+bool Arguments::has(std::string_view name) const { return values_.contains(name); }
+
+std::optional<std::string> Arguments::text(std::string_view name) const {
+  const auto found = values_.find(name);
+  if (found == values_.end()) return std::nullopt;
+  return found->second.back();
+}
+
+std::string Arguments::text_or(std::string_view name, std::string_view fallback) const {
+  return text(name).value_or(std::string(fallback));
+}
+
+std::vector<std::string> Arguments::texts(std::string_view name) const {
+  const auto found = values_.find(name);
+  return found == values_.end() ? std::vector<std::string>{} : found->second;
+}
+
+void Arguments::add(std::string_view name, std::string value) {
+  values_[std::string(name)].push_back(std::move(value));
+}
+
+std::span<const Parameter> common_options(CommandSpec::Talks talks) {
+  static const std::vector<Parameter> options = {
+      {.name = "--url",
+       .value = "URL",
+       .help = "The server to talk to (EVENTQ_URL)",
+       .fallback = "http://127.0.0.1:8080"},
+      {.name = "-o,--output",
+       .value = "FORMAT",
+       .help = "How to print",
+       .fallback = "table on a terminal, jsonl in a pipe",
+       .choices = "table,json,jsonl,csv,id",
+       .completes = Completes::choice},
+      {.name = "--fields",
+       .value = "LIST",
+       .help = "Only these, separated by commas; payload.to reaches into the payload"},
+      {.name = "--color",
+       .value = "WHEN",
+       .help = "Colours; NO_COLOR and FORCE_COLOR are heeded",
+       .fallback = "auto",
+       .choices = "auto,always,never",
+       .completes = Completes::choice},
+      {.name = "--time",
+       .value = "HOW",
+       .help = "Times in tables",
+       .fallback = "relative on a terminal, iso in a pipe",
+       .choices = "relative,iso",
+       .completes = Completes::choice},
+  };
+  using Talks = CommandSpec::Talks;
+  if (talks == Talks::to_nobody) return {};
+  return talks == Talks::to_server ? std::span(options) : std::span(options).first(1);
+}
+
+std::string_view long_name(const Parameter& parameter) {
+  const std::string_view name = parameter.name;
+  return name.substr(name.find(',') + 1);  // npos + 1 is 0
+}
+
+}  // namespace eventq::cli

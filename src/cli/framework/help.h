@@ -1,0 +1,29 @@
+// help.h: --help, made from the table of commands.
+#pragma once
+
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+
+#include "cli/framework/command.h"
+
+namespace eventq::cli {
+
+// "eventq publish TAGS [PAYLOAD] [OPTIONS]"
+[[nodiscard]] std::string usage_line(const CommandSpec& command);
+
+// "-o, --output FORMAT", "--wait[=DURATION]", "[PAYLOAD]", "ID..."
+[[nodiscard]] std::string written(const Parameter& parameter);
+
+// "How to print: table, json [table]"
+[[nodiscard]] std::string explained(const Parameter& parameter);
+
+[[nodiscard]] std::string help_of(const CommandSpec& command);
+
+// `words` is what stands behind `eventq help`: nothing for all commands, "queue" for those that start with
+// it, or the name of one. Empty when there is no such command.
+[[nodiscard]] std::optional<std::string> help_about(std::span<const CommandSpec> commands,
+                                                    std::string_view words);
+
+}  // namespace eventq::cli

@@ -1,0 +1,37 @@
+// interrupt.cc: see interrupt.h.
+#include "cli/framework/interrupt.h"
+
+#include <poll.h>
+
+#include <algorithm>
+#include <atomic>
+#include <csignal>
+#include <limits>
+
+namespace eventq::cli {
+namespace {
+
+std::atomic<bool> interrupted{false};  // set by a signal, read by any thread
+static_assert(std::atomic<bool>::is_always_lock_free);
+
+extern "C" void note_interrupt(int) { interrupted = true; }
+
+}  // namespace
+
+Interrupt::Interrupt() {
+  struct sigaction note {};
+  note.sa_handler = note_interrupt;
+  note.sa_flags = static_cast<int>(SA_RESETHAND);  // what is being read from returns; the next one ends us
+  sigaction(SIGINT, &note, nullptr);
+  sigaction(SIGTERM, &note, nullptr);
+}
+
+bool Interrupt::asked() const { return interrupted; }
+
+void Interrupt::wait(Millis duration) const {
+  if (asked()) return;
+  const Millis most = std::min<Millis>(duration, Millis(std::numeric_limits<int>::max()));
+  poll(nullptr, 0, static_cast<int>(most.count()));
+}
+
+}  // namespace eventq::cli

@@ -1,0 +1,137 @@
+// invocation.cc: see invocation.h.
+#include "cli/framework/invocation.h"
+
+#include <sys/ioctl.h>
+#include <unistd.h>
+
+#include <cstdlib>
+#include <ostream>
+
+#include "base/json.h"
+#include "base/numbers.h"
+#include "cli/framework/record.h"
+#include "cli/terminal/terminal_text.h"
+
+namespace eventq::cli {
+namespace {
+
+std::string variable(const char* name) {
+  const char* const value = std::getenv(name);
+  return value == nullptr ? "" : value;
+}
+
+std::size_t terminal_width() {
+  if (const auto columns = parse_whole<std::size_t>(variable("COLUMNS")); columns && *columns > 0)
+    return *columns;
+  winsize size{};
+  return ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 0 ? size.ws_col : 80;
+}
+
+// The server's own sentence, and what it blames when the sentence does not say.
+std::string problem_of(const client::HttpResponse& response) {
+  JsonParser parser(kAnswerDepth);
+  const auto body = parser.parse(response.body);
+  const auto error = body ? text_at(*body, "error") : std::nullopt;
+  if (!error) return "the server answered " + std::to_string(response.status) + ", and did not say why";
+  const std::string field = text_at(*body, "field").value_or("");
+  const bool adds = response.status == 400 && !field.empty() && error->find(field) == std::string::npos;
+  return *error + (adds ? " (" + field + ")" : "");
+}
+
+}  // namespace
+
+ExitCode fail(Invocation& run, std::string_view message, ExitCode code) {
+  run.out << std::flush;  // in the order in which it happened
+  run.err << "eventq: " << printable(message) << '\n';
+  return code;
+}
+
+ExitCode wrong_usage(Invocation& run, std::string_view message) {
+  fail(run, message);
+  run.err << "See eventq " << run.command.name << " --help.\n";
+  return ExitCode::usage;
+}
+
+Called told(Invocation& run, const Result<client::HttpResponse>& answer) {
+  if (!answer) {
+    const bool unknown =
+        answer.error().code == ErrorCode::unknown_outcome || answer.error().code == ErrorCode::timeout;
+    const std::string advice =
+        unknown ? " Whether it did what was asked is not known: look before you ask again." : "";
+    if (answer.error().code != ErrorCode::unavailable)
+      return {.code = fail(run, answer.error().message + advice), .status = 0, .body = {}};
+    return {.code = fail(run,
+                         "No eventq server at " + run.url +
+                             ". Start one with `eventq serve` or `eventq dev`, or name another with --url or "
+                             "EVENTQ_URL.",
+                         ExitCode::unreachable),
+            .status = 0,
+            .body = {}};
+  }
+  if (answer->status / 100 == 2)
+    return {.code = ExitCode::done, .status = answer->status, .body = answer->body};
+  const bool forbidden = answer->status == 401 || answer->status == 403;
+  return {.code = fail(run, problem_of(*answer), forbidden ? ExitCode::forbidden : ExitCode::failed),
+          .status = answer->status,
+          .body = {}};
+}
+
+Called call(Invocation& run, std::string_view method, std::string_view target, std::string_view body,
+            Millis timeout) {
+  return told(run, run.server.call({.method = std::string(method),
+                                    .target = std::string(target),
+                                    .body = std::string(body),
+                                    .headers = {},
+                                    .timeout = timeout}));
+}
+
+std::string missing_shards(const JsonValue& answer) {
+  std::string list;
+  for (const JsonValue& shard : elements_at(answer, "missing_shards")) {
+    list += (list.empty() ? "" : ", ") + std::string(shard.raw());
+  }
+  return list;
+}
+
+ExitCode tell_missing(Invocation& run, const std::string& missing) {
+  if (missing.empty()) return ExitCode::done;
+  const bool one = missing.find(',') == std::string::npos;
+  return fail(run, (one ? "shard " : "shards ") + missing + (one ? " is" : " are") +
+                       " away: what is there is missing here.");
+}
+
+Surroundings look_around() {
+  Surroundings around{.url = variable("EVENTQ_URL"), .terminal = isatty(STDOUT_FILENO) == 1};
+  around.color = around.terminal && variable("NO_COLOR").empty() && variable("TERM") != "dumb";
+  if (!variable("FORCE_COLOR").empty()) around.color = true;
+  around.width = terminal_width();
+  return around;
+}
+
+OutputOptions output_options(const Arguments& arguments, const Surroundings& surroundings) {
+  OutputOptions options{.format = surroundings.terminal ? Format::table : Format::jsonl,
+                        .color = surroundings.color,
+                        .terminal = surroundings.terminal,
+                        .time = surroundings.terminal ? TimeFormat::relative : TimeFormat::iso,
+                        .width = surroundings.width};
+  const std::string format = arguments.text_or("--output", "");
+  if (format == "table") options.format = Format::table;
+  if (format == "json") options.format = Format::json;
+  if (format == "jsonl") options.format = Format::jsonl;
+  if (format == "csv") options.format = Format::csv;
+  if (format == "id") options.format = Format::id;
+  options.fields = split_list(arguments.text_or("--fields", ""));
+  const std::string color = arguments.text_or("--color", "auto");
+  if (color != "auto") options.color = color == "always";
+  if (const auto time = arguments.text("--time")) {
+    options.time = *time == "iso" ? TimeFormat::iso : TimeFormat::relative;
+  }
+  return options;
+}
+
+std::string server_url(const Arguments& arguments, const Surroundings& surroundings) {
+  if (const auto url = arguments.text("--url")) return *url;
+  return surroundings.url.empty() ? "http://127.0.0.1:8080" : surroundings.url;
+}
+
+}  // namespace eventq::cli

@@ -1,0 +1,118 @@
+// invocation_test.cc: tests of invocation.h.
+#include "cli/framework/invocation.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <sstream>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace eventq::cli {
+namespace {
+
+using testing::ElementsAre;
+using testing::HasSubstr;
+
+Arguments given(const std::vector<std::pair<std::string, std::string>>& values) {
+  Arguments arguments;
+  for (const auto& [name, value] : values) arguments.add(name, value);
+  return arguments;
+}
+
+TEST(OutputOptions, AreForPeopleOnATerminalAndForProgramsInAPipe) {
+  const OutputOptions people = output_options({}, {.terminal = true, .color = true, .width = 120});
+  const OutputOptions programs = output_options({}, {});
+
+  EXPECT_EQ(people.format, Format::table);
+  EXPECT_EQ(people.time, TimeFormat::relative);
+  EXPECT_TRUE(people.color);
+  EXPECT_EQ(people.width, 120U);
+  EXPECT_EQ(programs.format, Format::jsonl);
+  EXPECT_EQ(programs.time, TimeFormat::iso);
+  EXPECT_FALSE(programs.color);
+}
+
+TEST(OutputOptions, AreWhatTheArgumentsSay) {
+  const Arguments arguments = given(
+      {{"--output", "csv"}, {"--fields", "id,payload.to"}, {"--color", "always"}, {"--time", "relative"}});
+  const OutputOptions options = output_options(arguments, {});
+
+  EXPECT_EQ(options.format, Format::csv);
+  EXPECT_THAT(options.fields, ElementsAre("id", "payload.to"));
+  EXPECT_TRUE(options.color);
+  EXPECT_EQ(options.time, TimeFormat::relative);
+  EXPECT_FALSE(output_options(given({{"--color", "never"}}), {.terminal = true, .color = true}).color);
+  EXPECT_EQ(output_options(given({{"--time", "iso"}}), {.terminal = true}).time, TimeFormat::iso);
+}
+
+TEST(ServerUrl, IsTheFlagOrTheVariableOrTheDefault) {
+  EXPECT_EQ(server_url(given({{"--url", "http://a"}}), {.url = "http://b"}), "http://a");
+  EXPECT_EQ(server_url({}, {.url = "http://b"}), "http://b");
+  EXPECT_EQ(server_url({}, {}), "http://127.0.0.1:8080");
+}
+
+TEST(PercentEncode, LeavesOnlyWhatIsSafeEverywhere) {
+  EXPECT_EQ(percent_encode("aZ09-._~"), "aZ09-._~");
+  EXPECT_EQ(percent_encode("a/b c&d=e+f%"), "a%2Fb%20c%26d%3De%2Bf%25");
+  EXPECT_EQ(percent_encode("ü"), "%C3%BC");
+}
+
+class ToldTest : public testing::Test {
+ protected:
+  Called tell(const Result<client::HttpResponse>& answer) { return told(run_, answer); }
+
+  CommandSpec command_{.name = "ls"};
+  Arguments arguments_;
+  client::HttpClient server_{client::HttpUrl{}};
+  std::ostringstream out_;
+  std::ostringstream err_;
+  Invocation run_{command_, arguments_, {}, "http://here", server_, out_, err_};
+};
+
+TEST_F(ToldTest, HandsOnWhatWentWell) {
+  const Called called = tell(client::HttpResponse{.status = 201, .headers = {}, .body = "{}"});
+
+  EXPECT_TRUE(called);
+  EXPECT_EQ(called.status, 201);
+  EXPECT_EQ(called.body, "{}");
+  EXPECT_EQ(err_.str(), "");
+}
+
+TEST_F(ToldTest, TellsTheSentenceOfTheServer) {
+  struct Case {
+    int status;
+    const char* body;
+    const char* told;
+  };
+  for (const Case& row : {
+           Case{400, R"({"error":"Must be 1 to 200 characters.","field":"title"})",
+                "eventq: Must be 1 to 200 characters. (title)\n"},
+           Case{400, R"({"error":"title is empty.","field":"title"})", "eventq: title is empty.\n"},
+           Case{404, R"({"error":"There is no event 9.","field":"id"})", "eventq: There is no event 9.\n"},
+           Case{409, R"({"error":"a\u001b[2Jb"})", "eventq: a\\u001b[2Jb\n"},
+           Case{502, "<html>", "eventq: the server answered 502, and did not say why\n"},
+       }) {
+    err_.str("");
+    const Called called = tell(client::HttpResponse{.status = row.status, .headers = {}, .body = row.body});
+
+    EXPECT_EQ(called.code, ExitCode::failed);
+    EXPECT_EQ(called.body, "");
+    EXPECT_EQ(err_.str(), row.told);
+  }
+}
+
+TEST_F(ToldTest, TellsAServerThatIsNotThereFromOneThatDidNotAnswer) {
+  EXPECT_EQ(tell(Error{.code = ErrorCode::unavailable, .message = "refused"}).code, ExitCode::unreachable);
+  EXPECT_THAT(err_.str(), HasSubstr("No eventq server at http://here. Start one with"));
+
+  err_.str("");
+  EXPECT_EQ(tell(Error{.code = ErrorCode::timeout, .message = "No answer in time."}).code, ExitCode::failed);
+  EXPECT_EQ(
+      err_.str(),
+      "eventq: No answer in time. Whether it did what was asked is not known: look before you ask again.\n");
+}
+
+}  // namespace
+}  // namespace eventq::cli

@@ -1,0 +1,288 @@
+// change.cc: the Core's changes to events, and what follows from each: counters, the line of
+// its ordering_key, its correlation. Every write of an event goes through insert() and save().
+#include <algorithm>
+#include <unordered_map>
+#include <utility>
+
+#include "base/assert.h"
+#include "core/batch.h"
+#include "model/names.h"
+#include "wire/new_event_json.h"
+
+namespace eventq {
+namespace {
+
+// Where an event stands after a change, before others of its line are looked at.
+Line place_in_line(const Stored& stored, const Policy& policy) {
+  const Event& event = stored.event;
+  if (event.ordering_key.empty()) return Line::none;
+  if (event.status == Status::failed && stored.line == Line::head) {
+    return policy.on_failure == OnFailure::block ? Line::head : Line::none;
+  }
+  if (has_ended(event.status)) return Line::none;
+  return stored.line == Line::none ? Line::behind : stored.line;  // back from its end: see realign()
+}
+
+// In work, and nobody has seen its lease end.
+bool is_held(Status status, const Stored& stored) { return status == Status::processing && !stored.ready; }
+
+void add_runs(QueueDelta& delta, const Event& event, const LogEntry& entry) {
+  const Millis run(entry.execution_time_ms.value_or(
+      std::max<std::int64_t>(0, (entry.created_at - event.picked_at).count())));
+  delta.totals.run_ms += run.count();
+  delta.totals.runs += 1;
+  delta.runs.push_back(std::chrono::duration<double>(run).count());
+}
+
+}  // namespace
+
+// Decides every change of the batch in order, on events loaded once.
+Result<void> Core::change_all(Batch& batch, std::vector<Request>& requests) {
+  std::vector<EventId> ids;
+  std::unordered_map<EventId, std::size_t> index;
+  for (const Request& request : requests) {
+    for (const Change& change : request.command.changes) {
+      const EventId id = change.lease.event_id;
+      if (index.emplace(id, ids.size()).second) ids.push_back(id);
+    }
+  }
+  if (ids.empty()) return {};
+  auto loaded = batch.transaction->load(ids, Transaction::Part::head);
+  if (!loaded) return loaded.error();
+
+  for (std::size_t i = 0; i < requests.size(); ++i) {
+    for (const Change& change_ : requests[i].command.changes) {
+      std::optional<Stored>& stored = (*loaded)[index.at(change_.lease.event_id)];
+      if (!stored) {
+        batch.answers[i].changed.emplace_back(no_event(change_.lease.event_id));
+      } else if (auto done = change(batch, *stored, change_, batch.answers[i]); !done) {
+        return done;
+      }
+    }
+  }
+  return {};
+}
+
+Result<void> Core::change(Batch& batch, Stored& stored, const Change& change, Answer& answer) {
+  std::vector<LogEntry> log;
+  if (needs_log(stored.event, change)) {
+    auto found = batch.transaction->log(stored.event.id);
+    if (!found) return found.error();
+    log = std::move(*found);
+  }
+  const bool was_held = stored.event.status == Status::processing;
+  const std::string worker_id = stored.event.worker_id;
+  const bool may_revive = stored.event.status == Status::failed || stored.event.status == Status::cancelled;
+  if (std::holds_alternative<Reset>(change.what) && may_revive) {
+    auto refused = refuse_revival(batch, stored.event);
+    if (!refused) return refused.error();
+    if (*refused) {
+      answer.changed.emplace_back(std::move(**refused));
+      return {};
+    }
+  }
+  auto decision = decide(stored.event, change, log, batch.now(), state_of(batch, stored.event.queue).policy);
+  if (!decision) {
+    answer.changed.emplace_back(decision.error());
+    return {};
+  }
+  if (decision->effect != Decision::Effect::repeated) {
+    if (was_held) note_worker(batch, stored.event, change, worker_id);
+    if (auto done = record(batch, stored, *decision); !done) return done;
+  }
+  answer.changed.emplace_back(
+      Changed{std::move(decision->entry), decision->status, stored.event.max_retries, stored.event.due_at});
+  return {};
+}
+
+void Core::note_worker(Batch& batch, const Event& event, const Change& change, const std::string& worker_id) {
+  using Kind = WorkerAction::Kind;
+  Kind kind = Kind::lost;
+  if (std::holds_alternative<Start>(change.what)) kind = Kind::started;
+  if (std::holds_alternative<Heartbeat>(change.what)) kind = Kind::alive;
+  if (std::holds_alternative<Complete>(change.what)) kind = Kind::completed;
+  if (std::holds_alternative<Fail>(change.what)) kind = Kind::failed;
+  if (std::holds_alternative<Release>(change.what)) kind = Kind::released;
+  batch.actions.push_back({kind, worker_id, event.id});
+}
+
+// Writes a change that was decided, with its entry, and counts it.
+Result<void> Core::record(Batch& batch, Stored& stored, Decision& decision) {
+  const Event& event = stored.event;
+  QueueDelta& delta = batch.queues[event.queue];
+  Totals& totals = delta.totals;
+  const LogEntry& entry = decision.entry;
+  if (decision.effect == Decision::Effect::recorded) {
+    if (entry.action == Action::completed) {
+      totals.completed += 1;
+      delta.last_completed = event.id;
+      delta.checkpoint_id = event.event_id;
+      add_runs(delta, event, entry);
+    }
+    if (entry.action == Action::failed) {
+      const bool for_good = event.status == Status::failed;
+      totals.failed += 1;
+      totals.failed_for_good += for_good ? 1 : 0;
+      totals.retried += for_good ? 0 : 1;
+      add_runs(delta, event, entry);
+      stored.cause = for_good ? cause_of(entry) : "";
+    }
+    if (entry.action == Action::superseded) totals.superseded += 1;
+    if (entry.action == Action::cancelled) totals.cancelled += 1;
+  }
+  const bool was_ready = stored.ready;
+  if (auto done = save(batch, {&stored, 1}); !done) return done;
+  if (stored.ready && !was_ready) batch.note_ready(stored);
+  if (!stored.ready && was_ready) batch.gone.insert(event.id);
+  if (decision.effect != Decision::Effect::recorded) return {};
+  return batch.transaction->append({&decision.entry, 1});
+}
+
+// An event that comes back from its end is one more in its queue.
+Result<std::optional<Error>> Core::refuse_revival(Batch& batch, const Event& event) {
+  if (state_of(batch, event.queue).row.status == QueueStatus::draining) {
+    return std::optional(draining_error(event.queue));
+  }
+  return refuse_growth(batch, event.queue, 1);
+}
+
+Result<void> Core::insert(Batch& batch, Stored& stored) {
+  if (auto done = batch.transaction->insert({&stored, 1}); !done) return done;
+  note_change(batch, stored, std::nullopt);
+  if (stored.ready) batch.note_ready(stored);
+  return {};
+}
+
+Result<void> Core::save(Batch& batch, std::span<Stored> events) {
+  std::vector<Status> before;
+  before.reserve(events.size());
+  for (Stored& stored : events) {
+    before.push_back(stored.guard.status);
+    if (!shared_ && is_held(stored.guard.status, stored))
+      batch.held[{stored.guard.worker_id, stored.event.queue}] -= 1;
+    if (!stored.event.ordering_key.empty()) {
+      stored.line = place_in_line(stored, state_of(batch, stored.event.queue).policy);
+    }
+  }
+  if (auto done = batch.transaction->save(events); !done) return done;
+  for (std::size_t i = 0; i < events.size(); ++i) {
+    const Event& event = events[i].event;
+    if (!shared_ && is_held(event.status, events[i])) batch.held[{event.worker_id, event.queue}] += 1;
+    note_change(batch, events[i], before[i]);
+  }
+  return {};
+}
+
+// `before` is nothing for a new event.
+void Core::note_change(Batch& batch, const Stored& stored, std::optional<Status> before) {
+  const Event& event = stored.event;
+  QueueDelta& delta = batch.queues[event.queue];
+  delta.changed += 1;
+  if (!batch.strict) batch.strict = state_of(batch, event.queue).policy.durability == Durability::strict;
+  if (!event.ordering_key.empty() && event.status != Status::processing) {
+    batch.lines.emplace(event.queue, event.ordering_key);
+  }
+  if (before == event.status) return;
+  if (before) delta.counts.at(static_cast<std::size_t>(*before)) -= 1;
+  delta.counts.at(static_cast<std::size_t>(event.status)) += 1;
+  if (before && has_ended(event.status) && !has_ended(*before)) {
+    batch.ended.push_back(event.id);
+    delta.ended += 1;
+  }
+  if (before && !has_ended(event.status) && has_ended(*before)) std::erase(batch.ended, event.id);
+  if (!event.correlation_id.empty()) note_correlation(batch, event, before);
+}
+
+void Core::note_correlation(Batch& batch, const Event& event, std::optional<Status> before) {
+  if (before && !has_ended(*before) && !has_ended(event.status)) return;  // it counts as before
+  Batch::CorrelationDelta& delta = batch.correlations[event.correlation_id];
+  const auto add = [&](Status status, int n) {
+    if (!has_ended(status)) delta.change.pending += n;
+    if (status == Status::completed || status == Status::completed_with_errors) delta.change.completed += n;
+    if (status == Status::failed) delta.change.failed += n;
+  };
+  if (before) {
+    add(*before, -1);
+  } else {
+    delta.change.total += 1;
+    delta.change.kept += 1;
+  }
+  add(event.status, 1);
+  if (has_ended(event.status)) delta.last_event_id = event.event_id;
+}
+
+Result<void> Core::realign(Batch& batch) {
+  while (!batch.lines.empty()) {
+    const auto line = batch.lines.extract(batch.lines.begin()).value();
+    if (auto done = realign(batch, line.first, line.second); !done) return done;
+  }
+  return {};
+}
+
+// Sees to it that the right event is at the head of a line: the one in work, the failed one that
+// holds the others up, or else the one that was published first.
+Result<void> Core::realign(Batch& batch, const std::string& queue, const std::string& key) {
+  auto head = batch.transaction->head_of_line(queue, key);
+  if (!head) return head.error();
+  if (*head && (*head)->event.status != Status::pending) return {};
+  auto first = batch.transaction->first_behind(queue, key);
+  if (!first) return first.error();
+  if (!*first || (*head && (*head)->event.id < (*first)->event.id)) return {};
+
+  if (*head) {  // an older one came back
+    (*head)->line = Line::behind;
+    const bool was_ready = (*head)->ready;
+    if (auto done = batch.transaction->save({&**head, 1}); !done) return done;
+    if (was_ready) batch.gone.insert((*head)->event.id);
+  }
+  (*first)->line = Line::head;
+  if (auto done = batch.transaction->save({&**first, 1}); !done) return done;
+  if ((*first)->ready) batch.note_ready(**first);
+  return {};
+}
+
+// Adds up what the batch changed of each correlation, and publishes what was promised for its end.
+Result<void> Core::settle_correlations(Batch& batch) {
+  while (!batch.correlations.empty()) {
+    auto node = batch.correlations.extract(batch.correlations.begin());
+    const std::string& id = node.key();
+    const Batch::CorrelationDelta& delta = node.mapped();
+    auto found = batch.transaction->find_correlation(id);
+    if (!found) return found.error();
+    CorrelationRow row = found->value_or(CorrelationRow{.id = id});
+    row.total += delta.change.total;
+    row.pending += delta.change.pending;
+    row.completed += delta.change.completed;
+    row.failed += delta.change.failed;
+    row.kept += delta.change.kept;
+    if (!delta.change.on_complete.empty()) {
+      row.on_complete = delta.change.on_complete;
+      row.queue = delta.change.queue;
+    }
+    EVENTQ_ASSERT(row.pending >= 0 && row.kept >= 0);
+    const bool ended = row.pending == 0 && !delta.last_event_id.empty();
+    if (ended) batch.ended_correlations.insert(id);
+    if (row.pending > 0) batch.ended_correlations.erase(id);
+    const CorrelationRow promised = row;
+    if (ended) row.on_complete.clear();
+    if (auto done = batch.transaction->put_correlation(row); !done) return done;
+    if (ended && !promised.on_complete.empty()) {
+      if (auto done = publish_on_complete(batch, promised, delta.last_event_id); !done) return done;
+    }
+  }
+  return {};
+}
+
+// Not refused by a full or draining queue: it was promised, and the event that ended made room.
+Result<void> Core::publish_on_complete(Batch& batch, const CorrelationRow& row,
+                                       const std::string& last_event_id) {
+  auto event = wire::parse_new_event(parser_, row.on_complete);
+  if (!event) return event.error();
+  event->queue = row.queue;
+  event->causation_id = last_event_id;
+  auto admitted = admit_one(batch, std::move(*event), std::nullopt);
+  if (!admitted) return admitted.error();
+  return {};
+}
+
+}  // namespace eventq

@@ -1,0 +1,548 @@
+// core.cc: see core.h. One batch from begin to commit, and who is answered when.
+#include "core/core.h"
+
+#include <algorithm>
+#include <iterator>
+#include <tuple>
+
+#include "base/assert.h"
+#include "core/batch.h"
+#include "eventq/limits.h"
+#include "model/names.h"
+
+namespace eventq {
+namespace {
+
+// Events made ready by one transaction, so that a million that come due at once do not
+// hold up everybody else; the rest follow in the next ones.
+constexpr std::size_t kPromoteMax = 5000;
+constexpr std::size_t kPurgeMax = 1000;
+constexpr std::chrono::minutes kPurgeInterval{1};
+constexpr std::chrono::minutes kCheckpointInterval{1};
+constexpr std::chrono::seconds kWorkerStoreInterval{5};
+// For what other servers made due and did not live to see to. When a claim found nothing one looks sooner, so
+// that nobody waits for it.
+constexpr std::chrono::seconds kSharedLook{5};
+constexpr Millis kVainLook{100};
+
+constexpr double kCommitSeconds[] = {0.0001, 0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.5, 1, 5};
+constexpr double kBatchSizes[] = {1, 2, 5, 10, 20, 50, 100, 200, 500, 1000, 2000, 5000, 10'000};
+
+double seconds(Millis time) { return std::chrono::duration<double>(std::max(time, Millis(0))).count(); }
+
+std::optional<TimePoint> earlier(std::optional<TimePoint> a, std::optional<TimePoint> b) {
+  if (!a || !b) return a ? a : b;
+  return std::min(*a, *b);
+}
+
+}  // namespace
+
+Error no_event(EventId id) {
+  return {ErrorCode::not_found, "There is no event " + std::to_string(static_cast<std::int64_t>(id)) + ".",
+          "id"};
+}
+
+Core::Core(Store& store, CoreOptions options, Uuid7Source ids)
+    : store_(store),
+      options_(std::move(options)),
+      shared_(store.shared()),
+      ids_(ids),
+      ledger_(options_.policy, {options_.place, options_.of}),
+      commit_seconds_(kCommitSeconds),
+      batch_events_(kBatchSizes) {}
+
+std::vector<Addressed> Core::run_once(std::optional<TimePoint> now) {
+  std::vector<Request> maintenance(now ? 1 : 0);
+  if (now) maintenance[0].command.now = now;
+  std::vector<Addressed> answers = run(std::move(maintenance));
+  std::erase_if(answers, [](const Addressed& answer) { return answer.origin.sink == nullptr; });
+  return answers;
+}
+
+std::vector<Addressed> Core::run(std::vector<Request> requests) {
+  Batch batch;
+  batch.answers.resize(requests.size());
+  // A command with its own time is alone in its batch.
+  const auto own_time = requests.empty() ? std::nullopt : requests.front().command.now;
+  EVENTQ_ASSERT(!own_time || requests.size() == 1);
+  batch.own_time = own_time && requests.front().origin.sink != nullptr;  // run_once() has no sink
+
+  auto ready = store_.allow_later(ledger_.any_buffered());
+  if (ready) ready = begin(batch, requests, own_time);
+  if (!ready) {
+    std::vector<Addressed> answers = refuse(batch, requests, ready.error());
+    for (Waiter& waiter : waiters_.take_all()) {
+      // What a turn reported was committed before it began to wait.
+      if (waiter.answer.changed.empty()) waiter.answer.error = ready.error();
+      answers.push_back({waiter.origin, std::move(waiter.answer)});
+    }
+    for (Waits::Wait& wait : waits_.take_all()) {
+      if (!wait.answer.published) wait.answer.error = ready.error();
+      answers.push_back({wait.origin, std::move(wait.answer)});
+    }
+    return answers;
+  }
+  if (auto done = prepare(batch, requests); !done) return refuse(batch, requests, done.error());
+  if (auto done = apply(batch, requests); !done) return refuse(batch, requests, done.error());
+  if (auto done = commit(batch); !done) return refuse(batch, requests, done.error());
+  return settle(batch, requests);
+}
+
+Result<void> Core::apply(Batch& batch, std::vector<Request>& requests) {
+  if (!batch.own_time) {
+    if (auto done = maintain(batch); !done) return done;
+  }
+  if (auto done = promote(batch); !done) return done;
+  for (std::size_t i = 0; i < requests.size(); ++i) {
+    if (!requests[i].command.publication) continue;
+    if (auto done = publish(batch, *requests[i].command.publication, batch.answers[i]); !done) return done;
+  }
+  if (auto done = change_all(batch, requests); !done) return done;
+  if (auto done = settle_correlations(batch); !done) return done;
+  if (auto done = realign(batch); !done) return done;
+  if (auto done = wake(batch); !done) return done;
+  const std::size_t woken = batch.ready.size();
+  if (auto done = serve_claims(batch, requests); !done) return done;
+  for (std::size_t i = 0; i < requests.size(); ++i) {
+    if (auto done = apply_tail(batch, requests[i].command, i); !done) return done;
+  }
+  if (auto done = settle_correlations(batch); !done) return done;
+  if (auto done = realign(batch); !done) return done;
+  // What became ready behind the waiters' turn is theirs in the next batch.
+  for (std::size_t i = woken; i < batch.ready.size(); ++i) batch.resumed.insert(batch.ready[i].queue);
+  if (auto done = write_ledger(batch); !done) return done;
+  return look_ahead(batch);
+}
+
+// In a shared store a look is a round trip: what the last one found will do for a while.
+Result<void> Core::look_ahead(Batch& batch) {
+  const TimePoint now = batch.now();
+  batch.looked =
+      !shared_ || batch.own_time || has_due(now) || (batch.in_vain && now >= looked_at_ + kVainLook);
+  auto due = batch.looked ? batch.transaction->next_due() : batch.transaction->next_due_by(next_due_);
+  if (!due) return due.error();
+  batch.next_due = *due;
+  return {};
+}
+
+// When to see to what came due.
+std::optional<TimePoint> Core::next_look() const {
+  if (!shared_) return next_due_;
+  return earlier(earlier(next_due_, told_due_), looked_at_ + kSharedLook);
+}
+
+Result<void> Core::serve_claims(Batch& batch, std::vector<Request>& requests) {
+  for (std::size_t i = 0; i < requests.size(); ++i) {
+    const Command& command = requests[i].command;
+    if (!command.claim) continue;
+    polls_.note(command.claim->selector, batch.now());
+    workers_.note_asked(command.claim->worker_id, command.claim->selector, batch.now());
+    auto claims = claim(batch, *command.claim);
+    if (!claims) return claims.error();
+    if (claims->empty() && command.claim->wait > Millis(0)) batch.waiting.push_back(i);
+    batch.answers[i].claims = std::move(*claims);
+  }
+  return {};
+}
+
+// The parts of a command that look at what the others came to.
+Result<void> Core::apply_tail(Batch& batch, const Command& command, std::size_t index) {
+  if (command.probe) {
+    batch.strict = true;
+    if (auto done = batch.transaction->probe(); !done) return done;
+  }
+  if (command.why) {
+    if (auto done = explain(batch, command, batch.answers[index]); !done) return done;
+  }
+  if (!std::holds_alternative<std::monostate>(command.ask)) {
+    if (auto done = ask(batch, command.ask, batch.answers[index]); !done) return done;
+  }
+  if (command.wait) return start_wait(batch, *command.wait, index);
+  return {};
+}
+
+// What is due by the clock and not by anybody's command.
+Result<void> Core::maintain(Batch& batch) {
+  const TimePoint now = batch.now();
+  if (options_.maintains && now >= next_purge_) {
+    const auto purged = batch.transaction->purge_keys(now - limits::kIdempotencyKeyAge, kPurgeMax);
+    if (!purged) return purged.error();
+    // With more of them to go, the next transaction goes on.
+    batch.next_purge = *purged < kPurgeMax ? now + kPurgeInterval : now;
+  }
+  if (persist_by_ && now >= *persist_by_) {
+    batch.strict = true;
+    if (auto done = batch.transaction->probe(); !done) return done;
+  }
+  if (checkpoints_due(batch, now)) {
+    batch.next_checkpoint = now + kCheckpointInterval;
+    // One that another server made lately will do.
+    const TimePoint made_by = shared_ ? now - kCheckpointInterval : TimePoint::max();
+    if (auto done = checkpoint_all(batch, made_by); !done) return done;
+  }
+  if (now >= next_worker_store_ && workers_.has_changed()) {
+    batch.next_worker_store = now + kWorkerStoreInterval;
+    if (auto done = store_workers(batch); !done) return done;
+  }
+  return {};
+}
+
+// Moves what came due into the ready index, and gives up on what was claimed too often.
+Result<void> Core::promote(Batch& batch) {
+  const TimePoint now = batch.now();
+  if (!has_due(now)) return {};
+  auto promoted = batch.transaction->promote(kPromoteMax);
+  if (!promoted) return promoted.error();
+  std::vector<LogEntry> entries;
+  std::vector<Stored> given_up;
+  for (Stored& stored : *promoted) {
+    const Event& event = stored.event;
+    if (!shared_ && event.status == Status::processing) batch.held[{event.worker_id, event.queue}] -= 1;
+    if (!out_of_attempts(stored.event, state_of(batch, stored.event.queue).policy)) {
+      batch.note_ready(stored);
+      continue;
+    }
+    for (LogEntry& entry : give_up(batch, stored)) entries.push_back(std::move(entry));
+    given_up.push_back(std::move(stored));
+  }
+  if (given_up.empty()) return {};
+  if (auto done = save(batch, given_up); !done) return done;
+  if (auto done = batch.transaction->append(entries); !done) return done;
+  return realign(batch);
+}
+
+// Fails an event that is out of attempts, and counts it.
+std::vector<LogEntry> Core::give_up(Batch& batch, Stored& stored) {
+  const std::string worker_id = stored.event.worker_id;
+  std::vector<LogEntry> entries = eventq::give_up(stored.event, batch.now());
+  stored.cause = cause_of(entries.back());
+  QueueDelta& delta = batch.queues[stored.event.queue];
+  delta.totals.abandoned += 1;
+  delta.totals.failed += 1;
+  delta.totals.failed_for_good += 1;
+  batch.actions.push_back({WorkerAction::Kind::lost, worker_id, stored.event.id});
+  return entries;
+}
+
+// Gives what became ready to those who wait for it. In claim order, an event is the best there is
+// for whoever came first for it: a better one would have been his already.
+Result<void> Core::wake(Batch& batch) {
+  std::sort(batch.ready.begin(), batch.ready.end(), [](const ReadyEvent& a, const ReadyEvent& b) {
+    return std::tuple(-a.priority, a.turn) < std::tuple(-b.priority, b.turn);
+  });
+  for (const ReadyEvent& ready : batch.ready) {
+    if (batch.gone.contains(ready.id)) continue;
+    if (state_of(batch, ready.queue).row.status == QueueStatus::paused) continue;
+    // One who has no room for it is held back, and the next has his turn.
+    for (bool offered = true; offered;) {
+      auto first = waiters_.take_first(ready.queue, ready.tags);
+      if (!first) break;
+      auto held_back = serve(batch, first->first, std::move(first->second));
+      if (!held_back) return held_back.error();
+      offered = *held_back;
+    }
+  }
+  if (auto done = wake_resumed(batch); !done) return done;
+  return wake_held_back(batch);
+}
+
+// The waiters of queues that give events again: whoever came first takes first.
+Result<void> Core::wake_resumed(Batch& batch) {
+  for (const std::string& queue : resumed_) {
+    for (const std::uint64_t place : waiters_.places(queue)) {
+      auto served = serve(batch, place, waiters_.take(place));
+      if (!served) return served.error();
+    }
+  }
+  return {};
+}
+
+// Serves a waiter that was taken out, or puts it back. True when it is held back.
+Result<bool> Core::serve(Batch& batch, std::uint64_t place, Waiter waiter) {
+  auto claims = claim(batch, waiter.request);
+  if (!claims || claims->empty()) {
+    waiter.held_back = room_for(batch, waiter.request) == 0;
+    const bool held_back = waiter.held_back;
+    waiters_.put_back(place, std::move(waiter));
+    if (!claims) return claims.error();
+    return held_back;
+  }
+  batch.served.push_back({place, std::move(waiter), std::move(*claims)});
+  return false;
+}
+
+Result<std::vector<Claim>> Core::claim(Batch& batch, const ClaimRequest& request) {
+  std::vector<Claim> claims;
+  const QueueState* state = find_state(batch, request.selector.queue);
+  if (state == nullptr || state->row.status == QueueStatus::paused) return claims;
+  const std::size_t limit = std::min({request.limit, state->policy.claim_max, room_for(batch, request)});
+  std::size_t bytes = 0;
+  while (claims.size() < limit && bytes < kClaimBytes) {
+    auto found = batch.transaction->claim(request.selector, limit - claims.size());
+    if (!found) return found.error();
+    if (found->empty()) {
+      batch.in_vain = true;
+      break;
+    }
+    // Made ready by a later clock than this one: save() lets those wait again.
+    const auto early = std::stable_partition(found->begin(), found->end(), [&](const Stored& stored) {
+      return is_due(stored.event, batch.now());
+    });
+    const std::span<Stored> due(found->begin(), early);
+    std::vector<LogEntry> entries;
+    for (Stored& stored : due) {
+      std::vector<LogEntry> written = take(batch, stored, request.worker_id);
+      std::move(written.begin(), written.end(), std::back_inserter(entries));
+    }
+    if (auto done = save(batch, *found); !done) return done.error();
+    if (auto done = batch.transaction->append(entries); !done) return done.error();
+    for (Stored& stored : due) {
+      batch.gone.insert(stored.event.id);
+      if (stored.archived) continue;
+      bytes += stored.event.payload.size();
+      const TimePoint lease_until = stored.event.due_at;
+      claims.push_back({std::move(stored.event), lease_until});
+    }
+  }
+  return claims;
+}
+
+// Leases one due event, and counts it. Given up here only after a restart with a lower
+// max_attempts; promote() does the others.
+std::vector<LogEntry> Core::take(Batch& batch, Stored& stored, const std::string& worker_id) {
+  Event& event = stored.event;
+  const Policy& policy = state_of(batch, event.queue).policy;
+  if (out_of_attempts(event, policy)) return give_up(batch, stored);
+  QueueDelta& delta = batch.queues[event.queue];
+  delta.totals.claimed += 1;
+  delta.waits.push_back(seconds(batch.now() - event.due_at));
+  if (event.status == Status::processing) {
+    delta.totals.abandoned += 1;
+    batch.actions.push_back({WorkerAction::Kind::lost, event.worker_id, event.id});
+  }
+  batch.actions.push_back({WorkerAction::Kind::claimed, worker_id, event.id});
+  return eventq::claim(event, worker_id, batch.now(), policy);
+}
+
+Result<void> Core::explain(Batch& batch, const Command& command, Answer& answer) {
+  const EventId id = *command.why;
+  auto loaded = batch.transaction->load({{id}}, Transaction::Part::whole);
+  if (!loaded) return loaded.error();
+  if (!loaded->front()) {
+    answer.explanation = no_event(id);
+    return {};
+  }
+  const Stored& stored = *loaded->front();
+  const Event& event = stored.event;
+  Surroundings around{.demand = demand_for(event, command.asked, batch.now())};
+  const QueueRow& row = state_of(batch, event.queue).row;
+  around.paused = row.status == QueueStatus::paused;
+  around.pause_reason = row.status_reason;
+  if (stored.line == Line::behind) {
+    auto head = batch.transaction->head_of_line(event.queue, event.ordering_key);
+    if (!head) return head.error();
+    if (*head) around.behind = Surroundings::Behind{(*head)->event.id, (*head)->event.status};
+  }
+  auto log = batch.transaction->log(id);
+  if (!log) return log.error();
+  if (!log->empty()) around.last_entry = std::move(log->back());
+  answer.explanation = Explanation{id, event.status, eventq::explain(event, around, batch.now())};
+  return {};
+}
+
+Result<void> Core::commit(Batch& batch) {
+  batch.sync = sync_for(batch);
+  return batch.transaction->commit(batch.sync);
+}
+
+std::vector<Addressed> Core::settle(Batch& batch, std::vector<Request>& requests) {
+  const TimePoint now = batch.now();
+  last_error_.reset();
+  if (!batch.own_time) time_ = now;
+  note_happened(batch);
+  settle_due(batch);
+  next_purge_ = batch.next_purge.value_or(next_purge_);
+  resumed_ = std::move(batch.resumed);
+  settle_queues(batch);
+  settle_held(batch);
+  for (const Batch::Publisher& publisher : batch.publishers) {
+    publisher.answer->backpressure =
+        std::any_of(publisher.queues.begin(), publisher.queues.end(), [this](const std::string& queue) {
+          const QueueState* state = std::as_const(ledger_).find(queue);
+          return state != nullptr && state->backpressure;
+        });
+  }
+
+  std::vector<Addressed> answers;
+  answers.reserve(requests.size() + batch.served.size());
+  for (const std::size_t i : batch.waiting) {
+    ClaimRequest& request = *requests[i].command.claim;
+    const TimePoint deadline = now + request.wait;
+    const bool held_back = room_for(batch, request) == 0;
+    waiters_.add({requests[i].origin, std::move(request), deadline, std::move(batch.answers[i]), held_back});
+  }
+  for (auto& [i, key] : batch.waits) {
+    const TimePoint deadline = now + requests[i].command.wait->timeout;
+    waits_.add(std::move(key), {requests[i].origin, deadline, std::move(batch.answers[i])});
+    batch.waiting.push_back(i);
+  }
+  std::sort(batch.waiting.begin(), batch.waiting.end());
+  auto waits = batch.waiting.begin();
+  for (std::size_t i = 0; i < requests.size(); ++i) {
+    if (waits != batch.waiting.end() && *waits == i) {
+      ++waits;
+      continue;
+    }
+    answers.push_back({requests[i].origin, std::move(batch.answers[i])});
+  }
+  for (Batch::Served& served : batch.served) {
+    served.waiter.answer.claims = std::move(served.claims);
+    answers.push_back({served.waiter.origin, std::move(served.waiter.answer)});
+  }
+  settle_waits(batch, answers);
+  if (!batch.own_time) end_waits(now, answers);
+  return answers;
+}
+
+void Core::settle_due(const Batch& batch) {
+  if (shared_ && batch.own_time) {
+    next_due_ = earlier(batch.next_due, next_due_);
+    return;
+  }
+  next_due_ = batch.next_due;
+  if (!batch.looked) return;
+  looked_at_ = batch.now();
+  if (told_due_ && *told_due_ <= batch.now()) told_due_.reset();
+}
+
+// Answers those who waited for what this batch brought.
+void Core::settle_waits(Batch& batch, std::vector<Addressed>& answers) {
+  if (waits_.size() == 0) return;
+  const auto answer = [&](const std::string& key) {
+    for (Waits::Wait& wait : waits_.take(key)) {
+      wait.answer.waited = true;
+      answers.push_back({wait.origin, std::move(wait.answer)});
+    }
+  };
+  for (const EventId id : batch.ended) answer(wait_key(id));
+  for (const std::string& id : batch.ended_correlations) answer(wait_key(WaitRequest::Correlated{id}));
+  for (const auto& [queue, delta] : batch.queues) {
+    const QueueState* state = ledger_.find(queue);
+    if (state != nullptr && state->depth() == 0) answer(wait_key(WaitRequest::Drained{queue}));
+  }
+}
+
+// Brings what is kept in memory in line with what was committed.
+void Core::settle_queues(Batch& batch) {
+  const TimePoint now = batch.now();
+  last_changed_ = 0;
+  for (const auto& [name, delta] : batch.queues) last_changed_ += delta.changed;
+  for (auto& [name, state] : batch.changed_queues) ledger_.put(std::move(state));
+  // First, because what this batch completed came behind its checkpoint.
+  if (batch.next_checkpoint) {
+    next_checkpoint_ = *batch.next_checkpoint;
+    checkpoint_due_ = false;
+  }
+  for (const auto& [name, delta] : batch.queues) {
+    ledger_.add(name, delta, now);
+    if (delta.totals.failed_for_good > 0) failed_by_hour_[hour_of(now)] += delta.totals.failed_for_good;
+    if (delta.totals.completed > 0) checkpoint_due_ = true;
+  }
+  for (const auto& [name, completed] : batch.checkpointed) {
+    QueueState* state = ledger_.find(name);
+    if (state == nullptr) continue;
+    state->at_checkpoint = completed;
+    state->checkpoint_at = now;
+  }
+  if (batch.next_worker_store) {
+    next_worker_store_ = *batch.next_worker_store;
+    workers_.clear_changed();
+  }
+  for (WorkerAction& action : batch.actions) {
+    // Who holds what is for the store to say: its end may be reported to others.
+    using Kind = WorkerAction::Kind;
+    if (shared_ && action.kind < Kind::completed) action.kind = Kind::released;
+    workers_.note(action, now);
+  }
+
+  if (batch.sync == Transaction::Sync::now) {
+    if (persist_by_) ledger_.note_persisted();
+    persist_by_.reset();
+    return;
+  }
+  for (const auto& [name, delta] : batch.queues) {
+    QueueState* state = ledger_.find(name);
+    if (state == nullptr || delta.changed == 0) continue;
+    state->unpersisted += delta.changed;
+    persist_by_ = earlier(persist_by_, now + state->policy.processing_interval);
+  }
+}
+
+std::vector<Addressed> Core::refuse(Batch& batch, std::vector<Request>& requests, const Error& error) {
+  for (Batch::Served& served : batch.served) waiters_.put_back(served.place, std::move(served.waiter));
+  release_held_back();
+  last_error_ = error;
+  last_changed_ = 0;
+  happened_ = {};
+  std::vector<Addressed> answers;
+  answers.reserve(requests.size());
+  for (const Request& request : requests) answers.push_back({request.origin, Answer{.error = error}});
+  if (batch.transaction && !batch.own_time) end_waits(batch.now(), answers);
+  batch.transaction.reset();  // rolls back
+  return answers;
+}
+
+// Answers those who have waited long enough with nothing, whatever the store does.
+void Core::end_waits(TimePoint now, std::vector<Addressed>& answers) {
+  for (Waiter& waiter : waiters_.take_expired(now))
+    answers.push_back({waiter.origin, std::move(waiter.answer)});
+  for (Waits::Wait& wait : waits_.take_expired(now)) answers.push_back({wait.origin, std::move(wait.answer)});
+}
+
+void Core::forget(const Origin& origin) {
+  waiters_.forget(origin);
+  waits_.forget(origin);
+}
+
+std::vector<Addressed> Core::dismiss_waiters() {
+  std::vector<Addressed> answers;
+  for (Waiter& waiter : waiters_.take_all()) answers.push_back({waiter.origin, std::move(waiter.answer)});
+  for (Waits::Wait& wait : waits_.take_all()) {
+    // What it published is on disk; only the wait is over.
+    if (!wait.answer.published) {
+      wait.answer.error =
+          Error{ErrorCode::unavailable, "The queue is closing; ask again after its restart.", ""};
+    }
+    answers.push_back({wait.origin, std::move(wait.answer)});
+  }
+  return answers;
+}
+
+std::optional<TimePoint> Core::next_attention() const {
+  if (!resumed_.empty() && waiters_.size() > 0) return TimePoint();
+  std::optional<TimePoint> next = earlier(waiters_.next_deadline(), waits_.next_deadline());
+  next = earlier(next, persist_by_);
+  // Others want to know of them, too.
+  if (shared_ && workers_.has_changed()) next = earlier(next, next_worker_store_);
+  if (!options_.maintains) return next;
+  next = earlier(next, next_look());
+  return checkpoint_due_ ? earlier(next, next_checkpoint_) : next;
+}
+
+void Core::expect(TimePoint due) { told_due_ = earlier(told_due_, due); }
+
+void Core::note_commit(double seconds) {
+  if (last_changed_ == 0) return;
+  commit_seconds_.add(seconds);
+  batch_events_.add(static_cast<double>(last_changed_));
+}
+
+// Who asked is known best where each question comes in once: here, those who wait ask again with every look.
+Demand Core::demand_for(const Event& event, const Command::Asked& asked, TimePoint now) const {
+  Demand demand{asked.waiting + waiters_.waiting(event.queue, ""), polls_.last(event)};
+  for (const std::string& tag : event.tags) demand.waiting += waiters_.waiting(event.queue, tag);
+  if (asked.last_ago) demand.last_poll = now - *asked.last_ago;
+  return demand;
+}
+
+}  // namespace eventq

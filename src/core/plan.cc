@@ -1,0 +1,195 @@
+// plan.cc: the Core beside others on a shared store: what it tells the store of a batch before it
+// begins, what it learns of what others did, and what it tells others of what it did itself.
+#include <algorithm>
+#include <map>
+#include <set>
+#include <utility>
+
+#include "base/overloaded.h"
+#include "core/batch.h"
+#include "wire/config_json.h"
+
+namespace eventq {
+namespace {
+
+// A plan is made before its time is known: what comes due that soon may be due then.
+constexpr Millis kSoon{100};
+
+bool is_reset(const Change& change) { return std::holds_alternative<Reset>(change.what); }
+
+// Each once.
+template <typename T>
+void tidy(std::vector<T>& values) {
+  std::sort(values.begin(), values.end());
+  values.erase(std::unique(values.begin(), values.end()), values.end());
+}
+
+}  // namespace
+
+// Planned by what the last transaction knew: the settings and, nearly, the time.
+Result<void> Core::begin(Batch& batch, const std::vector<Request>& requests,
+                         std::optional<TimePoint> own_time) {
+  if (shared_) batch.plan = plan_for(batch, requests, own_time.value_or(time_));
+  auto transaction = shared_ ? store_.begin_planned(own_time, batch.plan) : store_.begin(own_time);
+  if (!transaction) return transaction.error();
+  batch.transaction = std::move(*transaction);
+  return {};
+}
+
+// Settings stay as they are from here on: whoever changes them waits for this transaction's end. With those
+// that others changed before, and at this time, another plan may be right.
+Result<void> Core::prepare(Batch& batch, const std::vector<Request>& requests) {
+  if (!shared_) return {};
+  for (;;) {
+    auto news = learn_news(batch);
+    if (!news) return news.error();
+    const bool checkpoints = checkpoints_due(batch, batch.now()) && !batch.plan.alone;
+    const bool due = has_due(batch.now()) && !batch.plan.due;
+    if (!*news && !checkpoints && !due) break;
+    Plan plan = plan_for(batch, requests, batch.now());
+    if (plan == batch.plan) break;
+    batch.plan = std::move(plan);
+    if (auto done = batch.transaction->plan(batch.plan); !done) return done;
+  }
+  const bool asks = std::any_of(requests.begin(), requests.end(), [](const Request& request) {
+    const Ask& ask = request.command.ask;
+    return std::holds_alternative<AskMetrics>(ask) || std::holds_alternative<AskWorkers>(ask);
+  });
+  return asks || checkpoints_due(batch, batch.now()) ? refresh_all(batch) : Result<void>();
+}
+
+// Whether there were any.
+Result<bool> Core::learn_news(Batch& batch) {
+  auto news = batch.transaction->news();
+  if (!news) return news.error();
+  for (QueueRecord& record : *news) {
+    if (auto done = learn(record, batch.now()); !done) return done.error();
+  }
+  return !news->empty();
+}
+
+Plan Core::plan_for(const Batch& batch, const std::vector<Request>& requests, TimePoint now) const {
+  Plan plan;
+  plan.alone = checkpoints_due(batch, now);
+  plan.due = has_due(now + kSoon);
+  std::map<std::pair<std::string, std::vector<std::string>>, std::size_t> claims;
+  for (const Request& request : requests) {
+    const Command& command = request.command;
+    if (command.publication) plan_publication(plan, *command.publication);
+    for (const Change& change : command.changes) plan.changes.push_back(change.lease.event_id);
+    // The queue that it makes longer is not known yet.
+    plan.alone = plan.alone || std::any_of(command.changes.begin(), command.changes.end(), is_reset);
+    if (const auto* wait =
+            command.wait ? std::get_if<WaitRequest::Correlated>(&command.wait->what) : nullptr) {
+      plan.correlations.push_back(wait->id);
+    }
+    if (command.claim) {
+      const Selector& selector = command.claim->selector;
+      const QueueState* state = ledger_.find(selector.queue);
+      if (state != nullptr && state->row.status != QueueStatus::paused) {
+        claims[{selector.queue, selector.tags}] += std::min(command.claim->limit, state->policy.claim_max);
+      }
+    }
+    std::visit(Overloaded{
+                   [&](const QueueChange&) { plan.alone = true; },
+                   [&](const Revival&) { plan.alone = true; },
+                   [&](const Removal& it) {
+                     plan.ended = plan.ended || !it.events.empty();
+                     plan.changes.insert(plan.changes.end(), it.events.begin(), it.events.end());
+                   },
+                   [](const auto&) {},
+               },
+               command.ask);
+  }
+  for (const auto& [selector, events] : claims) {
+    plan.claims.emplace_back(Selector{selector.first, selector.second}, events);
+  }
+  tidy(plan.event_ids);
+  tidy(plan.keys);
+  tidy(plan.changes);
+  tidy(plan.lines);
+  tidy(plan.superseded);
+  tidy(plan.correlations);
+  tidy(plan.limited);
+  return plan;
+}
+
+void Core::plan_publication(Plan& plan, const Publication& publication) const {
+  plan.inserts += publication.events.size();
+  if (publication.key) plan.keys.push_back(publication.key->key);
+  const std::string& given = publication.events.front().correlation_id;
+  const std::string& own = given.empty() ? publication.spare_correlation_id : given;
+  if (!own.empty()) plan.correlations.push_back(own);
+  for (const NewEvent& event : publication.events) {
+    if (!event.event_id.empty()) plan.event_ids.push_back(event.event_id);
+    if (!event.supersede_key.empty()) plan.superseded.emplace_back(event.queue, event.supersede_key);
+    if (!event.correlation_id.empty()) plan.correlations.push_back(event.correlation_id);
+    const std::string& line = event.ordering_key.empty() && publication.ordered ? own : event.ordering_key;
+    if (!line.empty()) plan.lines.emplace_back(event.queue, line);
+    if (is_limited(event.queue, ledger_.find(event.queue))) plan.limited.push_back(event.queue);
+  }
+}
+
+bool Core::checkpoints_due(const Batch& batch, TimePoint now) const {
+  return options_.maintains && !batch.own_time && now >= next_checkpoint_;
+}
+
+// Whether there may be something to promote().
+bool Core::has_due(TimePoint now) const {
+  const auto look = next_look();
+  return look && *look <= now;
+}
+
+// Makes the counters of one queue those that are stored, once in a batch.
+Result<void> Core::refresh(Batch& batch, const std::string& queue) {
+  if (!shared_ || !batch.refreshed.insert(queue).second) return {};
+  auto record = batch.transaction->current(queue);
+  if (!record) return record.error();
+  return *record ? learn(**record, batch.now()) : Result<void>();
+}
+
+Result<void> Core::refresh_all(Batch& batch) {
+  if (!shared_) return {};
+  std::vector<std::string> mended;
+  auto recalled = batch.transaction->recall(mended);
+  if (!recalled) return recalled.error();
+  if (auto done = learn(*recalled, batch.now()); !done) return done;
+  batch.recalled = std::move(*recalled);
+  return {};
+}
+
+Result<void> Core::learn(Recalled& recalled, TimePoint now) {
+  for (QueueRecord& record : recalled.queues) {
+    if (auto done = learn(record, now); !done) return done;
+  }
+  for (const Checkpoint& checkpoint : recalled.checkpoints) {
+    QueueState* state = ledger_.find(checkpoint.queue);
+    if (state == nullptr) continue;
+    state->at_checkpoint = checkpoint.event_count;
+    state->checkpoint_at = checkpoint.created_at;
+  }
+  failed_by_hour_ = std::move(recalled.failed_by_hour);
+  return {};
+}
+
+Result<void> Core::learn(QueueRecord& record, TimePoint now) {
+  const QueueState* known = ledger_.find(record.row.id);
+  if (known == nullptr || known->row != record.row) {
+    auto config = wire::parse_own_config(parser_, record.row.config);
+    if (!config) return config.error();
+    QueueState state = ledger_.make(record.row, *config);
+    if (known == nullptr) state.totals = record.totals;
+    ledger_.put(std::move(state));
+  }
+  ledger_.refresh(record, now);
+  return {};
+}
+
+void Core::note_happened(const Batch& batch) {
+  happened_ = {.ready = batch.resumed, .ended = batch.ended, .next_due = batch.next_due};
+  for (const ReadyEvent& ready : batch.ready) {
+    if (!batch.gone.contains(ready.id)) happened_.ready.insert(ready.queue);
+  }
+}
+
+}  // namespace eventq

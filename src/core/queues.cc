@@ -1,0 +1,576 @@
+// queues.cc: the Core's queues: settings, status, limits, checkpoints, recovery, and what is
+// asked of them as a whole.
+#include <algorithm>
+#include <map>
+#include <string_view>
+#include <utility>
+
+#include "base/assert.h"
+#include "base/overloaded.h"
+#include "core/batch.h"
+#include "model/names.h"
+#include "wire/config_json.h"
+
+namespace eventq {
+namespace {
+
+Error no_queue(const std::string& queue) {
+  return {ErrorCode::not_found,
+          "There is no queue \"" + queue + "\". Publish an event to it, or create it with a PUT.", "queue"};
+}
+
+QueueRow new_queue(const std::string& queue, TimePoint now) {
+  return {.id = queue, .config = "{}", .created_at = now, .updated_at = now};
+}
+
+// An event published once more. Without its supersede_key: an old event is no newer one.
+NewEvent copy_of(const Event& event) {
+  NewEvent copy;
+  copy.title = event.title;
+  copy.description = event.description;
+  copy.tags = event.tags;
+  copy.payload = event.payload;
+  copy.queue = event.queue;
+  copy.priority = event.priority;
+  copy.max_retries = event.max_retries;
+  copy.correlation_id = event.correlation_id;
+  copy.causation_id = event.event_id;
+  copy.trace_id = event.trace_id;
+  copy.pattern = event.pattern;
+  copy.version = event.version;
+  copy.source = event.source;
+  copy.timestamp = event.timestamp;
+  copy.ordering_key = event.ordering_key;
+  copy.retry = event.retry;
+  copy.attributes = event.attributes;
+  return copy;
+}
+
+}  // namespace
+
+Error draining_error(const std::string& queue) {
+  return {ErrorCode::conflict,
+          "Queue \"" + queue + "\" is draining and takes no events. Resume it to publish again.", "queue"};
+}
+
+const QueueState* Core::find_state(Batch& batch, const std::string& queue) {
+  const auto changed = batch.changed_queues.find(queue);
+  return changed != batch.changed_queues.end() ? &changed->second : std::as_const(ledger_).find(queue);
+}
+
+const QueueState& Core::state_of(Batch& batch, const std::string& queue) {
+  if (const QueueState* state = find_state(batch, queue)) return *state;
+  // Events are only ever stored after their queue. Another server made this one since the batch began, and
+  // nobody has configured it: that would have waited for us.
+  EVENTQ_ASSERT(shared_);
+  return batch.changed_queues.emplace(queue, ledger_.make(new_queue(queue, batch.now()), {})).first->second;
+}
+
+// Whether it takes no more than so many events. One that is unknown has the settings of a new one.
+bool Core::is_limited(const std::string& queue, const QueueState* state) const {
+  if (state != nullptr) return state->policy.max_queue_depth.has_value();
+  return resolve(queue, {}, options_.policy).max_queue_depth.has_value();
+}
+
+std::int64_t Core::depth_of(Batch& batch, const std::string& queue) {
+  const QueueState* state = find_state(batch, queue);
+  const auto delta = batch.queues.find(queue);
+  return (state == nullptr ? 0 : state->depth()) + (delta == batch.queues.end() ? 0 : delta->second.depth());
+}
+
+// Why a queue cannot take `growth` more live events; nothing when it can.
+Result<std::optional<Error>> Core::refuse_growth(Batch& batch, const std::string& queue,
+                                                 std::int64_t growth) {
+  using Refusal = std::optional<Error>;
+  if (growth <= 0 || !is_limited(queue, find_state(batch, queue))) return Refusal();
+  if (auto done = refresh(batch, queue); !done) return done.error();
+  std::optional<QueueState> fresh;
+  const QueueState* state = find_state(batch, queue);
+  if (state == nullptr) state = &fresh.emplace(ledger_.make(new_queue(queue, batch.now()), {}));
+  const std::int64_t most = *state->policy.max_queue_depth;
+  std::string name = "Queue \"" + queue + "\"";
+  if (options_.of > 1) name += " on shard " + std::to_string(options_.place);
+  if (growth > state->share_max) {
+    return Refusal(Error{ErrorCode::too_large,
+                         name + " holds at most " + std::to_string(state->share_max) +
+                             " live events (maxQueueDepth); " + std::to_string(growth) +
+                             " at once never fit. Publish smaller batches.",
+                         "events"});
+  }
+  const std::int64_t missing = depth_of(batch, queue) + growth - most;
+  if (missing <= 0) return Refusal();
+  Error error{ErrorCode::queue_full,
+              name + " is full: it holds " + std::to_string(depth_of(batch, queue)) +
+                  " live events of at most " + std::to_string(most) +
+                  " (maxQueueDepth). Nothing was changed; try again later.",
+              "queue"};
+  error.retry_after = retry_after(missing, state->drain_rate.per_second(batch.now()));
+  return Refusal(std::move(error));
+}
+
+Result<void> Core::create_queue(Batch& batch, const std::string& queue) {
+  QueueRow row = new_queue(queue, batch.now());
+  if (auto done = batch.transaction->add_queue(row); !done) return done;
+  batch.changed_queues.insert_or_assign(queue, ledger_.make(std::move(row), {}));
+  return {};
+}
+
+Result<void> Core::configure(Batch& batch, QueueRow row, const QueueConfig& config) {
+  if (auto done = batch.transaction->put_queue(row); !done) return done;
+  const std::string name = row.id;
+  batch.changed_queues.insert_or_assign(name, ledger_.make(std::move(row), config));
+  return {};
+}
+
+Result<void> Core::ask(Batch& batch, const Ask& ask, Answer& answer) {
+  return std::visit(Overloaded{
+                        [&](const QueueChange& it) { return change_queue(batch, it, answer); },
+                        [&](const Revival& it) { return revive(batch, it, answer); },
+                        [&](const Removal& it) { return remove(batch, it, answer); },
+                        [&](const AskMetrics&) -> Result<void> {
+                          auto metrics = measure(batch);
+                          if (!metrics) return metrics.error();
+                          answer.told = std::move(*metrics);
+                          return {};
+                        },
+                        [&](const AskWorkers&) -> Result<void> {
+                          answer.told = list_workers(batch);
+                          return {};
+                        },
+                        [](const auto&) -> Result<void> { EVENTQ_ASSERT(false); },
+                    },
+                    ask);
+}
+
+Result<void> Core::change_queue(Batch& batch, const QueueChange& change, Answer& answer) {
+  if (auto done = refresh(batch, change.queue); !done) return done;
+  const QueueState* state = find_state(batch, change.queue);
+  const bool creates = std::holds_alternative<QueueChange::Configure>(change.what) && state == nullptr;
+  if (state == nullptr && !creates) {
+    answer.told = Result<QueueChanged>(no_queue(change.queue));
+    return {};
+  }
+  batch.strict = true;
+  QueueChanged changed;
+  changed.created = creates;
+  changed.row = creates ? QueueRow{.id = change.queue, .created_at = batch.now()} : state->row;
+  Result<void> done;
+  if (const auto* configured = std::get_if<QueueChange::Configure>(&change.what)) {
+    changed.row.config = wire::own_config_text(configured->config);
+    changed.row.updated_at = batch.now();
+    done = configure(batch, changed.row, configured->config);
+    if (done) done = release_lines(batch, change.queue);
+  } else if (const auto* status = std::get_if<QueueChange::SetStatus>(&change.what)) {
+    done = set_status(batch, *status, changed);
+  } else if (std::holds_alternative<QueueChange::MakeCheckpoint>(change.what)) {
+    auto checkpoint = make_checkpoint(batch, *state);
+    if (!checkpoint) return checkpoint.error();
+    changed.checkpoint = std::move(*checkpoint);
+  } else {
+    done = supersede_key(batch, change, changed);
+  }
+  if (!done) return done;
+  changed.depth = depth_of(batch, change.queue);
+  answer.told = Result<QueueChanged>(std::move(changed));
+  return {};
+}
+
+// Failed events that hold up their line let go of it, if that is the queue's policy now.
+Result<void> Core::release_lines(Batch& batch, const std::string& queue) {
+  if (state_of(batch, queue).policy.on_failure == OnFailure::block) return {};
+  for (;;) {
+    auto holding = batch.transaction->holding_line(queue, limits::kPage);
+    if (!holding) return holding.error();
+    if (holding->empty()) return {};
+    if (auto done = save(batch, *holding); !done) return done;
+  }
+}
+
+Result<void> Core::set_status(Batch& batch, const QueueChange::SetStatus& wanted, QueueChanged& changed) {
+  QueueRow& row = changed.row;
+  const bool was_paused = row.status == QueueStatus::paused;
+  row.status = wanted.status;
+  row.status_by = wanted.by;
+  row.status_reason = wanted.reason;
+  row.status_at = batch.now();
+  row.updated_at = batch.now();
+  if (was_paused && row.status != QueueStatus::paused) batch.resumed.insert(row.id);
+  auto config = wire::parse_own_config(parser_, row.config);
+  if (!config) return config.error();
+  return configure(batch, row, *config);
+}
+
+Result<void> Core::supersede_key(Batch& batch, const QueueChange& change, QueueChanged& changed) {
+  const auto& wanted = std::get<QueueChange::SupersedeKey>(change.what);
+  auto ids = batch.transaction->with_supersede_key(change.queue, wanted.key);
+  if (!ids) return ids.error();
+  for (const EventId id : *ids) {
+    auto ended = supersede(batch, id, Supersede{std::nullopt, wanted.reason});
+    if (!ended) return ended.error();
+    if (*ended) changed.superseded.push_back(id);
+  }
+  return {};
+}
+
+// Where the queue stands with what this batch completed of it.
+Result<Checkpoint> Core::make_checkpoint(Batch& batch, const QueueState& state) {
+  const auto delta = batch.queues.find(state.row.id);
+  Checkpoint checkpoint{.id = ids_.next(batch.now()),
+                        .queue = state.row.id,
+                        .checkpoint_id = state.checkpoint_id,
+                        .event_count = state.totals.completed,
+                        .created_at = batch.now()};
+  if (delta != batch.queues.end()) {
+    checkpoint.event_count += delta->second.totals.completed;
+    if (delta->second.last_completed) checkpoint.checkpoint_id = delta->second.checkpoint_id;
+  }
+  batch.strict = true;
+  if (auto done = batch.transaction->put_checkpoint(checkpoint); !done) return done.error();
+  batch.checkpointed[state.row.id] = checkpoint.event_count;
+  return checkpoint;
+}
+
+Result<void> Core::checkpoint_all(Batch& batch, TimePoint made_by) {
+  for (const auto& [name, state] : ledger_.queues()) {
+    if (state.totals.completed == state.at_checkpoint || state.checkpoint_at > made_by) continue;
+    auto made = make_checkpoint(batch, state);
+    if (!made) return made.error();
+  }
+  return {};
+}
+
+Result<void> Core::revive(Batch& batch, const Revival& revival, Answer& answer) {
+  EndedFilter filter = revival.filter;
+  if (!filter.queue.empty() && find_state(batch, filter.queue) == nullptr) {
+    answer.told = Result<Revived>(no_queue(filter.queue));
+    return {};
+  }
+  if (revival.checkpoint) {
+    auto checkpoint = batch.transaction->find_checkpoint(*revival.checkpoint);
+    if (!checkpoint) return checkpoint.error();
+    if (!*checkpoint || (*checkpoint)->queue != filter.queue) {
+      answer.told =
+          Result<Revived>(Error{ErrorCode::not_found,
+                                "Queue \"" + filter.queue + "\" has no checkpoint " + *revival.checkpoint +
+                                    ". The list of its checkpoints has those that are kept.",
+                                "checkpoint"});
+      return {};
+    }
+    filter.from = (*checkpoint)->created_at;
+  }
+  auto ended = ended_events(batch, filter);
+  if (!ended) return ended.error();
+
+  Revived revived;
+  revived.next = ended->next;
+  revived.more = revived.next.has_value();
+  for (const Stored& stored : ended->events) revived.matched.push_back(stored.event.id);
+  std::optional<Error> refused;
+  if (!revival.dry_run) {
+    auto done = revival.kind == Revival::Kind::replay
+                    ? replay_events(batch, ended->events, revived, refused)
+                    : redrive_events(batch, ended->events, revival, revived, refused);
+    if (!done) return done;
+  }
+  answer.told = refused ? Result<Revived>(std::move(*refused)) : Result<Revived>(std::move(revived));
+  return {};
+}
+
+// Of one queue, or of all of them as far as the limits go.
+Result<Ended> Core::ended_events(Batch& batch, const EndedFilter& filter) {
+  if (!filter.queue.empty()) return batch.transaction->ended(filter);
+  Ended all;
+  std::size_t bytes = 0;
+  for (const auto& [name, state] : ledger_.queues()) {
+    EndedFilter one = filter;
+    one.queue = name;
+    one.limit = filter.limit - all.events.size();
+    if (one.limit == 0 || bytes >= kClaimBytes) {
+      all.next = EndedPlace{};
+      break;
+    }
+    auto ended = batch.transaction->ended(one);
+    if (!ended) return ended.error();
+    if (ended->next) all.next = EndedPlace{};  // there is more, but no one place to go on from
+    for (Stored& stored : ended->events) {
+      bytes += stored.event.payload.size();
+      all.events.push_back(std::move(stored));
+    }
+  }
+  return all;
+}
+
+Result<void> Core::replay_events(Batch& batch, std::vector<Stored>& events, Revived& revived,
+                                 std::optional<Error>& refused) {
+  Publication publication;
+  for (const Stored& stored : events) publication.events.push_back(copy_of(stored.event));
+  if (publication.events.empty()) return {};
+  auto refusal = refuse_publication(batch, publication);
+  if (!refusal) return refusal.error();
+  if (*refusal) {
+    refused = std::move(*refusal);
+    return {};
+  }
+  for (NewEvent& event : publication.events) {
+    auto admitted = admit_one(batch, std::move(event), std::nullopt);
+    if (!admitted) return admitted.error();
+    revived.events.push_back(admitted->id);
+  }
+  return {};
+}
+
+// As many as their queues take; the first that is refused ends it.
+Result<void> Core::redrive_events(Batch& batch, std::vector<Stored>& events, const Revival& revival,
+                                  Revived& revived, std::optional<Error>& refused) {
+  for (Stored& stored : events) {
+    auto refusal = refuse_revival(batch, stored.event);
+    if (!refusal) return refusal.error();
+    if (*refusal) {
+      if (revived.events.empty()) refused = std::move(*refusal);
+      revived.more = true;
+      revived.next.reset();  // those that were refused match again
+      return {};
+    }
+    auto decision = decide(stored.event, {Lease{stored.event.id, "", std::nullopt}, Reset{revival.reason}},
+                           {}, batch.now(), state_of(batch, stored.event.queue).policy);
+    if (!decision) return decision.error();
+    if (auto done = record(batch, stored, *decision); !done) return done;
+    revived.events.push_back(stored.event.id);
+  }
+  return {};
+}
+
+// All of them or, when one has come back since it was looked at, none.
+Result<void> Core::remove(Batch& batch, const Removal& removal, Answer& answer) {
+  auto loaded = batch.transaction->load(removal.events, Transaction::Part::head);
+  if (!loaded) return loaded.error();
+  std::vector<Stored> leaving;
+  for (std::optional<Stored>& stored : *loaded) {
+    const bool may_leave = stored && stored->archived && stored->line == Line::none;
+    if (may_leave) leaving.push_back(std::move(*stored));
+  }
+  answer.told = Removed{0};
+  if (leaving.size() != removal.events.size()) return {};
+  if (auto done = batch.transaction->remove(leaving); !done) return done;
+  for (const Stored& stored : leaving) {
+    QueueDelta& delta = batch.queues[stored.event.queue];
+    delta.counts.at(static_cast<std::size_t>(stored.event.status)) -= 1;
+    delta.totals.removed += 1;
+    if (!stored.event.correlation_id.empty()) {
+      batch.correlations[stored.event.correlation_id].change.kept -= 1;
+    }
+  }
+  if (removal.file) {
+    if (auto done = batch.transaction->put_archive_file(*removal.file); !done) return done;
+  }
+  batch.strict = true;
+  answer.told = Removed{leaving.size()};
+  return {};
+}
+
+// Of a shared store: all that are stored, and what this Core has seen of them since.
+std::vector<WorkerState> Core::list_workers(const Batch& batch) const {
+  if (!batch.recalled) return workers_.list(batch.now(), options_.stale_after, options_.start_within);
+  Workers all;
+  all.recall(batch.recalled->workers, batch.recalled->processing);
+  all.add(workers_);
+  return all.list(batch.now(), options_.stale_after, options_.start_within);
+}
+
+Result<Metrics> Core::measure(Batch& batch) {
+  Metrics metrics;
+  for (const auto& [name, state] : ledger_.queues()) {
+    QueueMetrics queue{.queue = name,
+                       .counts = state.counts,
+                       .totals = state.totals,
+                       .oldest_pending = {},
+                       .backpressure = state.backpressure,
+                       .wait = state.wait,
+                       .run = state.run};
+    auto oldest = batch.transaction->oldest_pending(name);
+    if (!oldest) return oldest.error();
+    if (*oldest) queue.oldest_pending = std::max(Millis(0), batch.now() - **oldest);
+    metrics.queues.push_back(std::move(queue));
+  }
+  const std::int64_t hour = hour_of(batch.now());
+  for (const auto& [failed_in, events] : failed_by_hour_) {
+    if (failed_in > hour - 24) metrics.failed_24h += events;
+  }
+  metrics.waiting_claims = static_cast<std::int64_t>(waiters_.size());
+  metrics.waiting_ends = static_cast<std::int64_t>(waits_.size());
+  for (const WorkerState& worker : list_workers(batch)) {
+    metrics.workers += 1;
+    metrics.stale_workers += worker.stale ? 1 : 0;
+  }
+  metrics.commit_seconds = commit_seconds_;
+  metrics.batch_events = batch_events_;
+  // Once for all lanes.
+  if (!options_.maintains) return metrics;
+  auto sizes = store_.sizes();
+  if (!sizes) return sizes.error();
+  metrics.sizes = *sizes;
+  return metrics;
+}
+
+// Answers at once when what is waited for has happened, or cannot.
+Result<void> Core::start_wait(Batch& batch, const WaitRequest& wait, std::size_t index) {
+  Answer& answer = batch.answers[index];
+  std::optional<EventId> event;
+  if (const auto* id = std::get_if<EventId>(&wait.what)) event = *id;
+  if (std::holds_alternative<WaitRequest::ThisPublication>(wait.what)) {
+    if (!answer.published || !*answer.published) return {};
+    event = (*answer.published)->events.front().id;
+  }
+  std::string key;
+  if (event) {
+    auto loaded = batch.transaction->load({{*event}}, Transaction::Part::whole);
+    if (!loaded) return loaded.error();
+    if (!loaded->front()) {
+      answer.error = no_event(*event);
+      return {};
+    }
+    answer.waited = has_ended(loaded->front()->event.status);
+    key = wait_key(*event);
+  } else if (const auto* correlation = std::get_if<WaitRequest::Correlated>(&wait.what)) {
+    auto row = batch.transaction->find_correlation(correlation->id);
+    if (!row) return row.error();
+    if (!*row) {
+      answer.error = Error{ErrorCode::not_found,
+                           "No event has the correlation_id \"" + correlation->id + "\".", "correlation_id"};
+      return {};
+    }
+    answer.waited = (*row)->pending == 0;
+    key = wait_key(*correlation);
+  } else {
+    const auto& drained = std::get<WaitRequest::Drained>(wait.what);
+    if (auto done = refresh(batch, drained.queue); !done) return done;
+    if (find_state(batch, drained.queue) == nullptr) return {};  // the change before it said so
+    answer.waited = depth_of(batch, drained.queue) == 0;
+    key = wait_key(drained);
+  }
+  if (!answer.waited && wait.timeout > Millis(0)) batch.waits.emplace_back(index, std::move(key));
+  return {};
+}
+
+Result<void> Core::write_ledger(Batch& batch) {
+  std::int64_t failed = 0;
+  for (const auto& [name, delta] : batch.queues) {
+    failed += delta.totals.failed_for_good;
+    if (delta.totals == Totals{}) continue;
+    if (auto done = batch.transaction->add_totals(name, delta.totals, delta.last_completed); !done)
+      return done;
+  }
+  if (failed == 0) return {};
+  return batch.transaction->add_failed_in_hour(hour_of(batch.now()), failed);
+}
+
+// Whether this batch must be on disk before anybody hears of it.
+Transaction::Sync Core::sync_for(const Batch& batch) const {
+  using Sync = Transaction::Sync;
+  if (batch.strict || !ledger_.any_buffered()) return Sync::now;
+  for (const auto& [name, delta] : batch.queues) {
+    const QueueState* state = ledger_.find(name);
+    if (state != nullptr && state->unpersisted + delta.changed >= state->policy.persistence_threshold) {
+      return Sync::now;
+    }
+  }
+  return Sync::later;
+}
+
+Result<std::int64_t> Core::recover() {
+  auto transaction = store_.begin();
+  if (!transaction) return transaction.error();
+  Batch batch;
+  batch.transaction = std::move(*transaction);
+  const TimePoint started_at = batch.now();
+  if (auto done = batch.transaction->plan({.alone = options_.maintains}); !done) return done.error();
+  std::vector<std::string> mended;
+  auto recalled = batch.transaction->recall(mended);
+  if (!recalled) return recalled.error();
+  if (auto done = learn(*recalled, started_at); !done) return done.error();
+  if (!options_.maintains) return ledger_.depth();
+  if (!shared_) {
+    workers_.recall(recalled->workers, recalled->processing);
+    for (const Stored& stored : recalled->processing) {
+      if (!stored.ready) held_[{stored.event.worker_id, stored.event.queue}] += 1;
+    }
+  }
+  if (auto done = configure_all(batch); !done) return done.error();
+  if (auto done = batch.transaction->commit(Transaction::Sync::now); !done) return done.error();
+  settle_queues(batch);
+  batch.transaction.reset();
+  return report_recovery(started_at, recalled->checkpoints, mended);
+}
+
+// The settings that were given at the start replace those that were set before; main is always there.
+Result<void> Core::configure_all(Batch& batch) {
+  if (find_state(batch, "main") == nullptr) {
+    if (auto done = create_queue(batch, "main"); !done) return done;
+  }
+  for (const auto& [name, config] : options_.queues) {
+    const QueueState* state = find_state(batch, name);
+    QueueRow row = state != nullptr ? state->row : QueueRow{.id = name, .created_at = batch.now()};
+    std::string text = wire::own_config_text(config);
+    if (state == nullptr || row.config != text) {
+      row.config = std::move(text);
+      row.updated_at = batch.now();
+      if (auto done = configure(batch, std::move(row), config); !done) return done;
+    }
+    if (auto done = release_lines(batch, name); !done) return done;
+  }
+  return realign(batch);
+}
+
+// In a transaction of its own, so that it knows when the rest was done.
+Result<std::int64_t> Core::report_recovery(TimePoint started_at, const std::vector<Checkpoint>& checkpoints,
+                                           const std::vector<std::string>& mended) {
+  auto transaction = store_.begin();
+  if (!transaction) return transaction.error();
+  if (auto done = (*transaction)->plan({.alone = true}); !done) return done.error();
+  std::map<std::string_view, const Checkpoint*> last;
+  for (const Checkpoint& checkpoint : checkpoints) last[checkpoint.queue] = &checkpoint;
+  for (const auto& [name, state] : ledger_.queues()) {
+    const auto found = last.find(name);
+    const Checkpoint* checkpoint = found == last.end() ? nullptr : found->second;
+    const bool behind = checkpoint != nullptr && checkpoint->event_count > state.totals.completed;
+    const bool repaired = std::find(mended.begin(), mended.end(), name) != mended.end();
+    const Recovery recovery{
+        .id = ids_.next((*transaction)->now()),
+        .queue = name,
+        .checkpoint_id = checkpoint == nullptr ? "" : checkpoint->checkpoint_id,
+        .events_recovered = state.depth(),
+        .started_at = started_at,
+        .completed_at = (*transaction)->now(),
+        .status = behind     ? "behind_checkpoint"
+                  : repaired ? "repaired"
+                             : "completed",
+    };
+    if (auto done = (*transaction)->put_recovery(recovery); !done) return done.error();
+  }
+  if (auto done = (*transaction)->commit(Transaction::Sync::now); !done) return done.error();
+  return ledger_.depth();
+}
+
+Result<void> Core::close() {
+  auto transaction = store_.begin();
+  if (!transaction) return transaction.error();
+  Batch batch;
+  batch.transaction = std::move(*transaction);
+  if (auto done = batch.transaction->plan({.alone = options_.maintains}); !done) return done;
+  if (options_.maintains) {
+    if (auto done = refresh_all(batch); !done) return done;
+    if (auto done = checkpoint_all(batch); !done) return done;
+  }
+  if (auto done = store_workers(batch); !done) return done;
+  if (auto done = batch.transaction->probe(); !done) return done;
+  return batch.transaction->commit(Transaction::Sync::now);
+}
+
+Result<void> Core::store_workers(Batch& batch) {
+  for (const WorkerRow& change : workers_.changed()) {
+    if (auto done = batch.transaction->add_worker(change); !done) return done;
+  }
+  return {};
+}
+
+}  // namespace eventq

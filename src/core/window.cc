@@ -1,0 +1,53 @@
+// window.cc: the Core's count of what workers hold, and the waiting claims that their windows hold
+// back.
+#include <utility>
+
+#include "base/assert.h"
+#include "core/batch.h"
+#include "eventq/limits.h"
+
+namespace eventq {
+
+// How many more events the worker may hold.
+std::size_t Core::room_for(const Batch& batch, const ClaimRequest& request) const {
+  if (request.window == 0) return limits::kClaim;
+  const Holder holder(request.worker_id, request.selector.queue);
+  const auto count_in = [&](const std::map<Holder, std::int64_t>& counts) {
+    const auto found = counts.find(holder);
+    return found == counts.end() ? 0 : found->second;
+  };
+  const auto held = static_cast<std::size_t>(count_in(held_) + count_in(batch.held));
+  return request.window > held ? request.window - held : 0;
+}
+
+// The waiters whose worker holds fewer events by now.
+Result<void> Core::wake_held_back(Batch& batch) {
+  for (const auto& [holder, change] : batch.held) {
+    for (const std::uint64_t place : waiters_.held_back(holder)) {
+      auto served = serve(batch, place, waiters_.take(place));
+      if (!served) return served.error();
+    }
+  }
+  return {};
+}
+
+void Core::settle_held(Batch& batch) {
+  for (const auto& [holder, change] : std::exchange(batch.held, {})) {
+    const auto found = held_.try_emplace(holder, 0).first;
+    found->second += change;
+    EVENTQ_ASSERT(found->second >= 0);
+    if (found->second == 0) held_.erase(found);
+  }
+}
+
+// Whoever was held back may have been so by what was undone: all of them try again.
+void Core::release_held_back() {
+  for (const std::uint64_t place : waiters_.held_back()) {
+    Waiter waiter = waiters_.take(place);
+    waiter.held_back = false;
+    resumed_.insert(waiter.request.selector.queue);
+    waiters_.put_back(place, std::move(waiter));
+  }
+}
+
+}  // namespace eventq

@@ -1,0 +1,107 @@
+// read_thread.cc: see read_thread.h.
+#include "engine/read_thread.h"
+
+#include <string>
+#include <utility>
+#include <variant>
+#include <vector>
+
+#include "base/overloaded.h"
+#include "engine/commit_thread.h"
+
+namespace eventq {
+namespace {
+
+// What was found, or why there is nothing.
+template <typename T>
+Result<T> found(Result<std::optional<T>> result, std::string missing, std::string_view field) {
+  if (!result) return result.error();
+  if (!*result) return Error{ErrorCode::not_found, std::move(missing), std::string(field)};
+  return std::move(**result);
+}
+
+}  // namespace
+
+ReadLane::ReadLane(std::unique_ptr<Reader> reader)
+    : reader_(std::move(reader)), thread_([this] { loop(); }) {}
+
+ReadLane::~ReadLane() { stop(); }
+
+void ReadLane::submit(Request request) {
+  std::unique_lock lock(mutex_);
+  if (ended_) {
+    lock.unlock();
+    refuse_closed(request.origin);
+    return;
+  }
+  requests_.push_back(std::move(request));
+  work_.notify_one();
+}
+
+void ReadLane::stop() {
+  {
+    const std::scoped_lock lock(mutex_);
+    stopping_ = true;
+    work_.notify_one();
+  }
+  if (thread_.joinable()) thread_.join();
+}
+
+void ReadLane::loop() {
+  std::unique_lock lock(mutex_);
+  for (;;) {
+    work_.wait(lock, [this] { return !requests_.empty() || stopping_; });
+    ended_ = requests_.empty();
+    if (ended_) return;
+    const Request request = std::move(requests_.front());
+    requests_.pop_front();
+    lock.unlock();
+    std::vector<Addressed> answers;
+    answers.push_back({request.origin, answer(request.command)});
+    deliver(std::move(answers));
+    lock.lock();
+  }
+}
+
+Answer ReadLane::answer(const Command& command) {
+  Answer answer;
+  if (command.get) answer.details = details(*command.get);
+  if (command.list) answer.page = reader_->list(*command.list);
+  std::visit(
+      Overloaded{
+          [&](const AskQueue& it) {
+            answer.told =
+                found(reader_->queue(it.id, it.events), "There is no queue \"" + it.id + "\".", "queue");
+          },
+          [&](const AskQueues&) { answer.told = reader_->queues(); },
+          [&](const AskCheckpoints& it) { answer.told = checkpoints(it); },
+          [&](const AskRecovery& it) {
+            answer.told = found(reader_->recovery(it.queue),
+                                "Queue \"" + it.queue + "\" was not there when the server started.", "queue");
+          },
+          [&](const AskCorrelation& it) {
+            answer.told = found(reader_->correlation(it.id, it.after, it.limit),
+                                "No event has the correlation_id \"" + it.id + "\".", "correlation_id");
+          },
+          [&](const AskFailures& it) { answer.told = reader_->failures(it.queue, it.limit); },
+          [&](const AskHolding& it) { answer.told = reader_->holding(it.worker_id, it.queue); },
+          [](const auto&) {},
+      },
+      command.ask);
+  return answer;
+}
+
+Result<std::vector<Checkpoint>> ReadLane::checkpoints(const AskCheckpoints& ask) {
+  const auto queue = found(reader_->queue(ask.queue, 0), "There is no queue \"" + ask.queue + "\".", "queue");
+  if (!queue) return queue.error();
+  return reader_->checkpoints(ask.queue, ask.limit);
+}
+
+Result<Details> ReadLane::details(const Command::Get& get) {
+  auto details = reader_->details(get.id);
+  if (!details) return details.error();
+  if (!*details) return no_event(get.id);
+  return std::move(**details);
+}
+
+}  // namespace eventq

@@ -1,0 +1,49 @@
+// read_thread.h: the thread that answers reads, beside the commits and not behind them.
+//
+// Threads: submit() from any thread; answers are delivered on the lane's own.
+#pragma once
+
+#include <condition_variable>
+#include <deque>
+#include <memory>
+#include <mutex>
+#include <thread>
+
+#include "core/core.h"
+#include "store/store.h"
+
+namespace eventq {
+
+class ReadLane {
+ public:
+  explicit ReadLane(std::unique_ptr<Reader> reader);
+  ~ReadLane();  // stops
+  ReadLane(const ReadLane&) = delete;
+  ReadLane& operator=(const ReadLane&) = delete;
+
+  // A command that is_read(). After the stop it is refused as `unavailable`.
+  void submit(Request request);
+
+  // Answers what was submitted, then ends the thread. Safe twice.
+  void stop();
+
+ private:
+  void loop();
+  Answer answer(const Command& command);
+  Result<Details> details(const Command::Get& get);
+  Result<std::vector<Checkpoint>> checkpoints(const AskCheckpoints& ask);
+
+  // Touched by the thread only.
+  const std::unique_ptr<Reader> reader_;
+
+  // Guarded by mutex_.
+  std::mutex mutex_;
+  std::condition_variable work_;
+  std::deque<Request> requests_;
+  bool stopping_ = false;
+  bool ended_ = false;  // the thread takes nothing any more
+
+  std::thread thread_;
+};
+
+}  // namespace eventq

@@ -1,0 +1,29 @@
+// admin_answer.h: the answer to an Ask as a response: what was told, or why not.
+#pragma once
+
+#include <functional>
+#include <string>
+#include <utility>
+#include <variant>
+
+#include "base/json_writer.h"
+#include "http/api/call.h"
+#include "http/api/problem.h"
+
+namespace eventq::http {
+
+// Calls `write` with a JsonWriter and the T that was told.
+template <typename T, typename Write>
+std::function<Handled(Answer&)> render_told(std::string request_id, Write write, int status = 200) {
+  return [write = std::move(write), status, request_id = std::move(request_id)](Answer& answer) -> Handled {
+    const auto& told = std::get<Result<T>>(answer.told);
+    if (!told) return respond_with(problem_of(told.error()), request_id);
+    Response response;
+    response.status = status;
+    JsonWriter json(response.body);
+    write(json, *told);
+    return response;
+  };
+}
+
+}  // namespace eventq::http

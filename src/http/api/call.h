@@ -1,0 +1,67 @@
+// call.h: one API call on its way from request to response.
+//
+// A handler turns a Call into a response, or into a command for the engine and what to
+// make of its answer. It decides nothing about events.
+#pragma once
+
+#include <functional>
+#include <string>
+#include <string_view>
+#include <variant>
+#include <vector>
+
+#include "base/json.h"
+#include "base/percent.h"
+#include "command/command.h"
+#include "eventq/error.h"
+#include "http/transport/message.h"
+#include "model/policy.h"
+
+namespace eventq::http {
+
+class Notebooks;
+
+struct Call {
+  const Request& request;
+  std::string_view path;
+  std::string_view id;  // the {id} of the path, as sent
+  std::string name;     // the {name} of the path, decoded
+  std::vector<QueryParameter> query;
+  std::string request_id;
+  // Of the thread, which outlives every call.
+  JsonParser& parser;              // a parsed body ends with the next call
+  const Policy& defaults;          // what a queue's settings are unless it has its own
+  Notebooks* notebooks = nullptr;  // null: not switched on
+};
+
+// A claim to be made again and again, and what it takes to be sent as it comes.
+struct Stream {
+  ClaimRequest claim;
+};
+
+// A response, or a command whose answer will be made into one, perhaps by way of another command, or
+// a response without an end, or something that others do.
+struct Work;
+struct Elsewhere;
+using Handled = std::variant<Response, Work, Stream, Elsewhere>;
+
+struct Work {
+  Command command;
+  // Called once, on the call's thread. Not called when the answer is an error as a whole, unless
+  // `sees_errors`.
+  std::function<Handled(Answer&)> render;
+  bool sees_errors = false;
+};
+
+// Something that neither the call's thread nor the engine does.
+struct Elsewhere {
+  // To be called once, from any thread, as long as the server is there. Does nothing when the caller has
+  // gone.
+  using Reply = std::function<void(Handled)>;
+  // Called once, on the call's thread; does not wait.
+  std::function<void(Reply)> begin;
+};
+
+using Handler = Handled (*)(Call&);
+
+}  // namespace eventq::http

@@ -1,0 +1,149 @@
+// handlers_admin.cc: what people and their tools call: look, and intervene.
+#include <string>
+#include <utility>
+
+#include "base/json_writer.h"
+#include "generated/http_assets.h"
+#include "http/api/handlers.h"
+#include "http/api/problem.h"
+#include "model/validate.h"
+#include "wire/answer_json.h"
+#include "wire/cloud_events.h"
+#include "wire/request_json.h"
+
+namespace eventq::http {
+namespace {
+
+Response json_response(std::string body) {
+  Response response;
+  response.body = std::move(body);
+  return response;
+}
+
+// Reset and cancel: a change by a person, as the query says it.
+template <typename What>
+Handled intervene(Call& call, Result<What> what) {
+  const auto id = wire::parse_id(call.id);
+  if (!id) return refuse(call, id.error());
+  if (!what) return refuse(call, what.error());
+  if (auto problem = refuse_body(call)) return std::move(*problem);
+  Change change{Lease{*id, "", std::nullopt}, std::move(*what)};
+  if (auto fault = validate(change)) return refuse(call, *fault);
+
+  Work work;
+  work.command.changes.push_back(std::move(change));
+  work.render = [request_id = call.request_id](Answer& answer) {
+    const Result<Changed>& changed = answer.changed.front();
+    if (!changed) return respond_with(problem_of(changed.error()), request_id);
+    Response response;
+    JsonWriter json(response.body);
+    wire::write_entry(json, changed->entry, changed->max_retries, std::nullopt);
+    return response;
+  };
+  return work;
+}
+
+}  // namespace
+
+// GET /events
+Handled list_events(Call& call) {
+  auto filter = wire::parse_filter(call.query);
+  if (!filter) return refuse(call, filter.error());
+  Work work;
+  work.command.list = *filter;
+  work.render = [filter = *filter, request_id = call.request_id](Answer& answer) {
+    if (!*answer.page) return respond_with(problem_of(answer.page->error()), request_id);
+    Response response;
+    JsonWriter json(response.body);
+    wire::write_page(json, **answer.page, filter);
+    return response;
+  };
+  return work;
+}
+
+// GET /events/{id}
+Handled get_event(Call& call) {
+  const auto id = wire::parse_id(call.id);
+  if (!id) return refuse(call, id.error());
+  const auto with_log = wire::parse_include_logs(call.query);
+  if (!with_log) return refuse(call, with_log.error());
+  Work work;
+  // The log is read in any case: it says what went wrong last.
+  work.command.get = Command::Get{*id, true};
+  const auto logs = *with_log ? wire::Logs::shown : wire::Logs::left_out;
+  work.render = [logs, cloud_event = wants_cloud_event(call), request_id = call.request_id](Answer& answer) {
+    const Result<Details>& details = *answer.details;
+    if (!details) return respond_with(problem_of(details.error()), request_id);
+    Response response;
+    JsonWriter json(response.body);
+    if (cloud_event) {
+      response.content_type = kCloudEvent;
+      wire::write_cloud_event(json, details->event);
+      return response;
+    }
+    wire::write_details(json, details->event, details->log, logs);
+    return response;
+  };
+  return work;
+}
+
+// GET /events/{id}/why
+Handled explain_event(Call& call) {
+  if (auto problem = refuse_query(call)) return std::move(*problem);
+  const auto id = wire::parse_id(call.id);
+  if (!id) return refuse(call, id.error());
+  Work work;
+  work.command.why = *id;
+  work.render = [request_id = call.request_id](Answer& answer) {
+    const Result<Explanation>& explanation = *answer.explanation;
+    if (!explanation) return respond_with(problem_of(explanation.error()), request_id);
+    Response response;
+    JsonWriter json(response.body);
+    wire::write_why(json, explanation->id, explanation->status, explanation->why);
+    return response;
+  };
+  return work;
+}
+
+// POST /events/{id}/reset
+Handled reset_event(Call& call) { return intervene(call, wire::parse_reset(call.query)); }
+
+// POST /events/{id}/cancel
+Handled cancel_event(Call& call) { return intervene(call, wire::parse_cancel(call.query)); }
+
+// GET /healthz: the process answers.
+Handled show_health(Call& call) {
+  if (auto problem = refuse_query(call)) return std::move(*problem);
+  return json_response(R"({"status":"ok"})");
+}
+
+// GET /readyz: the store takes a write, now.
+Handled show_readiness(Call& call) {
+  if (auto problem = refuse_query(call)) return std::move(*problem);
+  Work work;
+  work.command.probe = true;
+  work.render = [](Answer&) { return json_response(R"({"status":"ready"})"); };
+  return work;
+}
+
+// GET /openapi.json
+Handled show_openapi(Call& call) {
+  if (auto problem = refuse_query(call)) return std::move(*problem);
+  return json_response(std::string(assets::openapi));
+}
+
+// GET /
+Handled show_dashboard(Call& call) {
+  if (auto problem = refuse_query(call)) return std::move(*problem);
+  Response response;
+  response.content_type = "text/html; charset=utf-8";
+  response.headers.emplace_back(
+      "Content-Security-Policy",
+      "default-src 'none'; script-src 'unsafe-inline'; style-src 'unsafe-inline'; "
+      "connect-src 'self'; frame-ancestors 'none'; base-uri 'none'; form-action 'none'");
+  response.headers.emplace_back("X-Content-Type-Options", "nosniff");
+  response.body = assets::index;
+  return response;
+}
+
+}  // namespace eventq::http

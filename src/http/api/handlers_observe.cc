@@ -1,0 +1,91 @@
+// handlers_observe.cc: how it goes, for people, scrapers and whoever mends what failed.
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "base/json_writer.h"
+#include "http/api/admin_answer.h"
+#include "http/api/handlers.h"
+#include "http/api/media_type.h"
+#include "http/api/problem.h"
+#include "wire/observe_json.h"
+#include "wire/prometheus.h"
+#include "wire/queue_json.h"
+#include "wire/queue_requests.h"
+
+namespace eventq::http {
+namespace {
+
+// Scrapers name a type of text; only who asks for JSON, and not for text rather, gets it.
+bool wants_json(std::string_view accept) {
+  const double json = wanted(accept, "application/json");
+  return json > 0 && json >= wanted(accept, "text/plain");
+}
+
+}  // namespace
+
+// GET /workers
+Handled list_workers(Call& call) {
+  if (auto problem = refuse_query(call)) return std::move(*problem);
+  Work work;
+  work.command.ask = AskWorkers{};
+  work.render = [](Answer& answer) {
+    Response response;
+    JsonWriter json(response.body);
+    wire::write_workers(json, std::get<std::vector<WorkerState>>(answer.told));
+    return response;
+  };
+  return work;
+}
+
+// GET /failures
+Handled list_failures(Call& call) {
+  auto request = wire::parse_failures_query(call.query);
+  if (!request) return refuse(call, request.error());
+  Work work;
+  work.command.ask = AskFailures{std::move(request->queue), request->limit};
+  work.render = render_told<std::vector<FailureGroup>>(call.request_id, wire::write_failures);
+  return work;
+}
+
+// POST /failures/redrive
+Handled redrive_failures(Call& call) {
+  if (auto problem = refuse_query(call)) return std::move(*problem);
+  auto body = read_json(call);
+  if (auto* problem = std::get_if<Response>(&body)) return std::move(*problem);
+  auto request = wire::parse_redrive(std::get<JsonValue>(body));
+  if (!request) return refuse(call, request.error());
+  Work work;
+  work.render = render_told<Revived>(
+      call.request_id, [dry_run = request->dry_run](JsonWriter& json, const Revived& it) {
+        wire::write_redrive(json, {it.matched, it.events, dry_run, it.more, it.next});
+      });
+  work.command.ask = Revival{Revival::Kind::redrive, std::move(request->filter), std::nullopt,
+                             std::move(request->reason), request->dry_run};
+  return work;
+}
+
+// GET /metrics
+Handled show_metrics(Call& call) {
+  if (auto problem = refuse_query(call)) return std::move(*problem);
+  Work work;
+  work.command.ask = AskMetrics{};
+  work.render = [json = wants_json(call.request.headers.accept),
+                 notebooks = call.notebooks](Answer& answer) -> Handled {
+    const auto& metrics = std::get<Metrics>(answer.told);
+    Response response;
+    response.headers.emplace_back("Vary", "Accept");
+    if (json) {
+      JsonWriter writer(response.body);
+      wire::write_metrics(writer, metrics);
+    } else {
+      response.content_type = wire::kPrometheusType;
+      response.body = wire::write_prometheus(metrics, EVENTQ_VERSION);
+      if (notebooks) return notebooks->add_metrics(std::move(response));
+    }
+    return response;
+  };
+  return work;
+}
+
+}  // namespace eventq::http

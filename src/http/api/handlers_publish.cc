@@ -1,0 +1,226 @@
+// handlers_publish.cc: what publishers call.
+#include <algorithm>
+#include <chrono>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "base/hash.h"
+#include "base/json_writer.h"
+#include "http/api/handlers.h"
+#include "http/api/problem.h"
+#include "model/names.h"
+#include "model/validate.h"
+#include "wire/answer_json.h"
+#include "wire/cloud_events.h"
+#include "wire/new_event_json.h"
+#include "wire/queue_requests.h"
+
+namespace eventq::http {
+namespace {
+
+constexpr std::string_view kSpecversion = "specversion";
+
+// What a request publishes, whatever its format.
+struct Content {
+  Publication publication;
+  bool many = false;  // the answer is a list
+};
+using Read = std::variant<Content, Response>;
+
+Read one_event(const Call& call, Result<NewEvent> event) {
+  if (!event) return refuse(call, event.error());
+  Content content;
+  content.publication.events.push_back(std::move(*event));
+  return content;
+}
+
+Read read_ours(Call& call, bool batch) {
+  auto body = read_json(call);
+  if (auto* problem = std::get_if<Response>(&body)) return std::move(*problem);
+  if (!batch) return one_event(call, wire::parse_event(std::get<JsonValue>(body)));
+  auto parsed = wire::parse_batch(std::get<JsonValue>(body));
+  if (!parsed) return refuse(call, parsed.error());
+  auto& [events, ordered, correlated, on_complete] = *parsed;
+  return Content{Publication{std::move(events), {}, correlated, ordered, std::move(on_complete)}, true};
+}
+
+// Each of them is an event of its own: a batch is no correlation.
+Read read_cloud_events(Call& call, wire::BodyFormat format) {
+  const Request& request = call.request;
+  if (format == wire::BodyFormat::cloud_event_binary) {
+    return one_event(call,
+                     wire::parse_binary_cloud_event(request.headers.cloud_event, request.headers.content_type,
+                                                    request.body, call.parser));
+  }
+  const auto body = call.parser.parse_padded(request.body);
+  if (!body) return refuse(call, body.error());
+  if (format == wire::BodyFormat::cloud_event) return one_event(call, wire::parse_cloud_event(*body));
+  auto events = wire::parse_cloud_events(*body);
+  if (!events) return refuse(call, events.error());
+  return Content{Publication{std::move(*events), {}, false, false, {}}, true};
+}
+
+Read read_content(Call& call, bool batch) {
+  const Headers& headers = call.request.headers;
+  const bool binary =
+      std::any_of(headers.cloud_event.begin(), headers.cloud_event.end(), [](const auto& attribute) {
+        return attribute.first.size() == kSpecversion.size() &&
+               std::equal(attribute.first.begin(), attribute.first.end(), kSpecversion.begin(),
+                          [](char a, char b) { return (a >= 'A' && a <= 'Z' ? a - 'A' + 'a' : a) == b; });
+      });
+  const auto format = wire::body_format(headers.content_type, binary);
+  if (!format) {
+    return respond_with(
+        problem_of(415,
+                   "CloudEvents are read in their JSON format: send application/cloudevents+json "
+                   "or application/cloudevents-batch+json."),
+        call.request_id);
+  }
+  return *format == wire::BodyFormat::json ? read_ours(call, batch) : read_cloud_events(call, *format);
+}
+
+// The key of this request, if its sender gave one.
+Result<std::optional<IdempotencyKey>> read_key(const Call& call) {
+  const std::string& key = call.request.headers.idempotency_key;
+  if (key.empty()) return std::optional<IdempotencyKey>();
+  if (auto fault = validate_idempotency_key(key)) return *fault;
+  std::string attributes;
+  for (const auto& [name, value] : call.request.headers.cloud_event) {
+    attributes.append(name).append("=").append(value).append("\n");
+  }
+  return std::optional(IdempotencyKey{key, fingerprint({call.path, attributes, call.request.body})});
+}
+
+// Events that bring no trace belong to that of the request.
+void add_trace(const Call& call, Publication& publication) {
+  const std::string_view trace = wire::parse_traceparent(call.request.headers.traceparent);
+  for (NewEvent& event : publication.events) {
+    if (event.trace_id.empty()) event.trace_id = trace;
+  }
+  if (publication.on_complete && publication.on_complete->trace_id.empty()) {
+    publication.on_complete->trace_id = trace;
+  }
+}
+
+// Publishers are asked to slow down, whether this time they were served or not.
+void add_backpressure(Response& response, const Answer& answer) {
+  if (answer.backpressure) response.headers.emplace_back("Eventq-Backpressure", "on");
+}
+
+Response refuse_publication(const Answer& answer, const std::string& request_id) {
+  const Error& error = answer.published->error();
+  Response response = respond_with(problem_of(error), request_id);
+  if (error.code == ErrorCode::queue_full) add_backpressure(response, answer);
+  return response;
+}
+
+// Status and headers of what was published.
+Response head_of(const Answer& answer) {
+  const Published& published = **answer.published;
+  Response response;
+  response.status = published.existed ? 200 : 201;
+  if (published.replayed) response.headers.emplace_back("Idempotency-Replayed", "true");
+  add_backpressure(response, answer);
+  return response;
+}
+
+// The same for one event.
+Response head_of_one(const Answer& answer) {
+  Response response = head_of(answer);
+  const Event& event = (*answer.published)->events.front();
+  response.body.reserve(event.payload.size() + 1024);
+  response.headers.emplace_back("Location", "/events/" + std::to_string(static_cast<std::int64_t>(event.id)));
+  return response;
+}
+
+Response render_event(Answer& answer, const std::string& request_id, bool cloud_event) {
+  if (!*answer.published) return refuse_publication(answer, request_id);
+  Response response = head_of_one(answer);
+  JsonWriter json(response.body);
+  const Event& event = (*answer.published)->events.front();
+  if (cloud_event) {
+    response.content_type = kCloudEvent;
+    wire::write_cloud_event(json, event);
+  } else {
+    wire::write_event(json, event);
+  }
+  return response;
+}
+
+Response render_batch(Answer& answer, const std::string& request_id) {
+  if (!*answer.published) return refuse_publication(answer, request_id);
+  const Published& published = **answer.published;
+  Response response = head_of(answer);
+  JsonWriter json(response.body);
+  wire::write_batch(json, published.correlation_id, published.events);
+  return response;
+}
+
+// After the wait the event is read again; it may have ended. It is on disk, so that whatever else happens
+// the answer is one of success.
+Handled render_waited(Answer& answer, const std::string& request_id, std::chrono::seconds wait) {
+  if (!answer.published) return respond_with(problem_of(*answer.error), request_id);
+  if (!*answer.published) return refuse_publication(answer, request_id);
+  Published& published = **answer.published;
+  Response head = head_of_one(answer);
+  head.headers.emplace_back("Preference-Applied", "wait=" + std::to_string(wait.count()));
+  Work work;
+  work.command.get = Command::Get{published.events.front().id, true};
+  work.sees_errors = true;
+  work.render = [head = std::move(head), event = std::move(published.events.front())](Answer& read) {
+    Response response = head;
+    const bool is_read = !read.error && read.details && read.details->has_value();
+    const Event& shown = is_read ? (*read.details)->event : event;
+    if (!has_ended(shown.status)) response.status = 202;
+    JsonWriter json(response.body);
+    if (is_read) {
+      wire::write_details(json, shown, (*read.details)->log, wire::Logs::left_out);
+    } else {
+      wire::write_event(json, shown);
+    }
+    return response;
+  };
+  return work;
+}
+
+Handled publish(Call& call, bool batch) {
+  if (auto problem = refuse_query(call)) return std::move(*problem);
+  auto read = read_content(call, batch);
+  if (auto* problem = std::get_if<Response>(&read)) return std::move(*problem);
+  auto& content = std::get<Content>(read);
+  auto key = read_key(call);
+  if (!key) return refuse(call, key.error());
+  content.publication.key = std::move(*key);
+  add_trace(call, content.publication);
+  Work work;
+  work.command.publication = std::move(content.publication);
+  if (content.many) {
+    work.render = [id = call.request_id](Answer& answer) { return render_batch(answer, id); };
+    return work;
+  }
+  const auto wait = wire::parse_prefer_wait(call.request.headers.prefer);
+  if (!wait) {
+    work.render = [id = call.request_id, cloud_event = wants_cloud_event(call)](Answer& answer) {
+      return render_event(answer, id, cloud_event);
+    };
+    return work;
+  }
+  work.command.wait = WaitRequest{WaitRequest::ThisPublication{}, *wait};
+  work.sees_errors = true;
+  work.render = [id = call.request_id, wait = *wait](Answer& answer) {
+    return render_waited(answer, id, wait);
+  };
+  return work;
+}
+
+}  // namespace
+
+// POST /events
+Handled publish_event(Call& call) { return publish(call, false); }
+
+// POST /events/batch
+Handled publish_batch(Call& call) { return publish(call, true); }
+
+}  // namespace eventq::http

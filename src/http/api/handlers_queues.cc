@@ -1,0 +1,258 @@
+// handlers_queues.cc: queues: look at them, configure, pause, drain, checkpoint, replay.
+//
+// A change is answered with the queue as it is then, so it is followed by a read.
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "base/json_writer.h"
+#include "http/api/admin_answer.h"
+#include "http/api/handlers.h"
+#include "http/api/problem.h"
+#include "model/validate.h"
+#include "wire/config_json.h"
+#include "wire/queue_json.h"
+#include "wire/queue_requests.h"
+
+namespace eventq::http {
+namespace {
+
+std::optional<Response> refuse_name(const Call& call) {
+  const auto fault = validate_queue_name(call.name);
+  return fault ? std::optional(refuse(call, *fault)) : std::nullopt;
+}
+
+// What it takes to show a queue.
+struct View {
+  JsonParser* parser = nullptr;
+  const Policy* defaults = nullptr;
+  std::string request_id;
+
+  explicit View(Call& call) : parser(&call.parser), defaults(&call.defaults), request_id(call.request_id) {}
+
+  // Nothing, or why the queue cannot be shown.
+  std::optional<Error> write(JsonWriter& json, const QueueDocument& queue, wire::QueueEvents events) const {
+    const auto policy = wire::policy_of(*parser, queue.row, *defaults);
+    if (!policy) return policy.error();
+    wire::write_queue(json, queue, *policy, events);
+    return std::nullopt;
+  }
+
+  Response render(const Result<QueueDocument>& queue, wire::QueueEvents events, int status) const {
+    if (!queue) return respond_with(problem_of(queue.error()), request_id);
+    Response response;
+    response.status = status;
+    JsonWriter json(response.body);
+    if (auto fault = write(json, *queue, events)) return respond_with(problem_of(*fault), request_id);
+    return response;
+  }
+};
+
+// Of a read behind a change that is on disk: nobody must take it for unchanged.
+Response respond_unseen(const Error& error, const std::string& request_id) {
+  wire::Problem problem = problem_of(error);
+  problem.message = "The change was made, but the queue cannot be shown: " + problem.message;
+  problem.outcome = {};
+  return respond_with(std::move(problem), request_id);
+}
+
+// The queue as it is after a change.
+Work show_changed(const std::string& name, const View& view, int status) {
+  Work work;
+  work.command.ask = AskQueue{name, 0};
+  work.sees_errors = true;
+  work.render = [view, status](Answer& answer) {
+    if (answer.error) return respond_unseen(*answer.error, view.request_id);
+    const auto& queue = std::get<Result<QueueDocument>>(answer.told);
+    if (!queue) return respond_unseen(queue.error(), view.request_id);
+    return view.render(queue, wire::QueueEvents::left_out, status);
+  };
+  return work;
+}
+
+// Who and why, of a body that may be left out.
+std::variant<wire::Remark, Response> read_remark(Call& call) {
+  if (call.request.body.empty()) return wire::Remark();
+  auto body = read_json(call);
+  if (auto* problem = std::get_if<Response>(&body)) return std::move(*problem);
+  auto remark = wire::parse_remark(std::get<JsonValue>(body));
+  if (!remark) return refuse(call, remark.error());
+  return std::move(*remark);
+}
+
+// Waits, once the queue is told to drain, until it is empty.
+Work wait_until_empty(const std::string& name, const View& view, Millis timeout) {
+  Work work;
+  work.command.wait = WaitRequest{WaitRequest::Drained{name}, timeout};
+  work.sees_errors = true;
+  work.render = [name, view, timeout](Answer& answer) -> Handled {
+    if (answer.error) return respond_unseen(*answer.error, view.request_id);
+    if (answer.waited) return show_changed(name, view, 200);
+    return respond_too_late("Queue " + name + " is draining, but not empty", timeout, view.request_id);
+  };
+  return work;
+}
+
+Handled set_status(Call& call, QueueStatus status, std::optional<Millis> wait) {
+  if (auto problem = refuse_name(call)) return std::move(*problem);
+  auto remark = read_remark(call);
+  if (auto* problem = std::get_if<Response>(&remark)) return std::move(*problem);
+  auto& [reason, by] = std::get<wire::Remark>(remark);
+  Work work;
+  work.command.ask = QueueChange{call.name, QueueChange::SetStatus{status, std::move(by), std::move(reason)}};
+  work.render = [name = call.name, view = View(call), wait](Answer& answer) -> Handled {
+    const auto& changed = std::get<Result<QueueChanged>>(answer.told);
+    if (!changed) return respond_with(problem_of(changed.error()), view.request_id);
+    if (wait) return wait_until_empty(name, view, *wait);
+    return show_changed(name, view, 200);
+  };
+  return work;
+}
+
+}  // namespace
+
+// GET /queues
+Handled list_queues(Call& call) {
+  if (auto problem = refuse_query(call)) return std::move(*problem);
+  Work work;
+  work.command.ask = AskQueues{};
+  work.render = [view = View(call)](Answer& answer) {
+    const auto& queues = std::get<Result<std::vector<QueueDocument>>>(answer.told);
+    if (!queues) return respond_with(problem_of(queues.error()), view.request_id);
+    Response response;
+    JsonWriter json(response.body);
+    json.begin_object().key("queues").begin_array();
+    for (const QueueDocument& queue : *queues) {
+      if (auto fault = view.write(json, queue, wire::QueueEvents::left_out)) {
+        return respond_with(problem_of(*fault), view.request_id);
+      }
+    }
+    json.end_array().end_object();
+    return response;
+  };
+  return work;
+}
+
+// GET /queues/{name}
+Handled get_queue(Call& call) {
+  if (auto problem = refuse_name(call)) return std::move(*problem);
+  const auto events = wire::parse_event_count(call.query);
+  if (!events) return refuse(call, events.error());
+  Work work;
+  work.command.ask = AskQueue{call.name, *events};
+  const auto shown = *events > 0 ? wire::QueueEvents::shown : wire::QueueEvents::left_out;
+  work.render = [view = View(call), shown](Answer& answer) {
+    return view.render(std::get<Result<QueueDocument>>(answer.told), shown, 200);
+  };
+  return work;
+}
+
+// PUT /queues/{name}
+Handled put_queue(Call& call) {
+  if (auto problem = refuse_query(call)) return std::move(*problem);
+  auto body = read_json(call);
+  if (auto* problem = std::get_if<Response>(&body)) return std::move(*problem);
+  auto config = wire::parse_config_body(std::get<JsonValue>(body));
+  if (!config) return refuse(call, config.error());
+  if (auto fault = validate(call.name, *config, call.defaults)) return refuse(call, *fault);
+  Work work;
+  work.command.ask = QueueChange{call.name, QueueChange::Configure{*config}};
+  work.render = [name = call.name, view = View(call)](Answer& answer) -> Handled {
+    const auto& changed = std::get<Result<QueueChanged>>(answer.told);
+    if (!changed) return respond_with(problem_of(changed.error()), view.request_id);
+    return show_changed(name, view, changed->created ? 201 : 200);
+  };
+  return work;
+}
+
+// POST /queues/{name}/pause
+Handled pause_queue(Call& call) {
+  if (auto problem = refuse_query(call)) return std::move(*problem);
+  return set_status(call, QueueStatus::paused, std::nullopt);
+}
+
+// POST /queues/{name}/drain
+Handled drain_queue(Call& call) {
+  const auto timeout = wire::parse_timeout(call.query, Millis(0));
+  if (!timeout) return refuse(call, timeout.error());
+  return set_status(call, QueueStatus::draining, call.query.empty() ? std::nullopt : std::optional(*timeout));
+}
+
+// POST /queues/{name}/resume
+Handled resume_queue(Call& call) {
+  if (auto problem = refuse_query(call)) return std::move(*problem);
+  return set_status(call, QueueStatus::active, std::nullopt);
+}
+
+// POST /queues/{name}/checkpoint
+Handled make_checkpoint(Call& call) {
+  if (auto problem = refuse_query(call)) return std::move(*problem);
+  if (auto problem = refuse_name(call)) return std::move(*problem);
+  if (auto problem = refuse_body(call)) return std::move(*problem);
+  Work work;
+  work.command.ask = QueueChange{call.name, QueueChange::MakeCheckpoint{}};
+  const auto write = [](JsonWriter& json, const QueueChanged& it) {
+    wire::write_checkpoint(json, it.checkpoint.value());
+  };
+  work.render = render_told<QueueChanged>(call.request_id, write, 201);
+  return work;
+}
+
+// GET /queues/{name}/checkpoints
+Handled list_checkpoints(Call& call) {
+  if (auto problem = refuse_name(call)) return std::move(*problem);
+  const auto limit = wire::parse_limit(call.query, 20);
+  if (!limit) return refuse(call, limit.error());
+  Work work;
+  work.command.ask = AskCheckpoints{call.name, *limit};
+  work.render = render_told<std::vector<Checkpoint>>(call.request_id, wire::write_checkpoints);
+  return work;
+}
+
+// GET /queues/{name}/recovery
+Handled get_recovery(Call& call) {
+  if (auto problem = refuse_query(call)) return std::move(*problem);
+  if (auto problem = refuse_name(call)) return std::move(*problem);
+  Work work;
+  work.command.ask = AskRecovery{call.name};
+  work.render = render_told<Recovery>(call.request_id, wire::write_recovery);
+  return work;
+}
+
+// POST /queues/{name}/replay
+Handled replay_queue(Call& call) {
+  if (auto problem = refuse_query(call)) return std::move(*problem);
+  if (auto problem = refuse_name(call)) return std::move(*problem);
+  auto body = read_json(call);
+  if (auto* problem = std::get_if<Response>(&body)) return std::move(*problem);
+  auto request = wire::parse_replay(std::get<JsonValue>(body), call.name);
+  if (!request) return refuse(call, request.error());
+  Work work;
+  work.render = render_told<Revived>(
+      call.request_id, [dry_run = request->dry_run](JsonWriter& json, const Revived& it) {
+        wire::write_replay(json, {it.matched, it.events, dry_run, it.more, it.next});
+      });
+  work.command.ask = Revival{Revival::Kind::replay, std::move(request->filter),
+                             std::move(request->checkpoint), std::move(request->reason), request->dry_run};
+  return work;
+}
+
+// POST /queues/{name}/supersede
+Handled supersede_events(Call& call) {
+  if (auto problem = refuse_query(call)) return std::move(*problem);
+  if (auto problem = refuse_name(call)) return std::move(*problem);
+  auto body = read_json(call);
+  if (auto* problem = std::get_if<Response>(&body)) return std::move(*problem);
+  auto request = wire::parse_supersede(std::get<JsonValue>(body));
+  if (!request) return refuse(call, request.error());
+  Work work;
+  work.command.ask =
+      QueueChange{call.name, QueueChange::SupersedeKey{std::move(request->key), std::move(request->reason)}};
+  work.render = render_told<QueueChanged>(call.request_id, [](JsonWriter& json, const QueueChanged& it) {
+    wire::write_superseded(json, it.superseded);
+  });
+  return work;
+}
+
+}  // namespace eventq::http

@@ -1,0 +1,228 @@
+// handlers_work.cc: what workers call: take events, and report on them.
+#include <cstdint>
+#include <string>
+#include <utility>
+
+#include "base/json_writer.h"
+#include "http/api/handlers.h"
+#include "http/api/problem.h"
+#include "wire/answer_json.h"
+#include "wire/cloud_events.h"
+#include "wire/request_json.h"
+
+namespace eventq::http {
+namespace {
+
+ClaimRequest claim_request(wire::Subscription&& subscription) {
+  return {std::move(subscription.selector), std::move(subscription.worker_id), subscription.limit,
+          subscription.wait};
+}
+
+// How a worker wants its events.
+enum class Form : std::uint8_t { one, many, cloud_event, cloud_events };
+
+Form form_of(const Call& call, bool many) {
+  if (wants_cloud_events(call)) return Form::cloud_events;
+  if (wants_cloud_event(call) && !many) return Form::cloud_event;
+  return many ? Form::many : Form::one;
+}
+
+Response render_claims(Answer& answer, Form form) {
+  Response response;
+  response.headers.emplace_back("Cache-Control", "no-store");
+  if (answer.claims.empty()) {
+    response.status = 204;
+    return response;
+  }
+  JsonWriter json(response.body);
+  switch (form) {
+    case Form::one: wire::write_claim(json, answer.claims.front()); break;
+    case Form::many:
+      json.begin_object().key("events");
+      wire::write_claims(json, answer.claims);
+      json.end_object();
+      break;
+    case Form::cloud_event:
+      response.content_type = kCloudEvent;
+      wire::write_cloud_event(json, answer.claims.front());
+      break;
+    case Form::cloud_events:
+      response.content_type = kCloudEvents;
+      wire::write_cloud_events(json, answer.claims);
+      break;
+  }
+  return response;
+}
+
+Handled subscribe(Call& call, Result<wire::Subscription> subscription) {
+  if (!subscription) return refuse(call, subscription.error());
+  Work work;
+  work.render = [form = form_of(call, subscription->many)](Answer& answer) {
+    return render_claims(answer, form);
+  };
+  work.command.claim = claim_request(std::move(*subscription));
+  return work;
+}
+
+// A failure without a next try is the seed's 400, though it was recorded.
+bool is_last_failure(const LogEntry& entry) { return entry.action == Action::failed && !entry.next_retry_at; }
+
+// No request id in this one: the same report made again gets the same bytes.
+wire::Problem last_failure(const Changed& changed) {
+  return wire::max_retries_exceeded(changed.entry.event_id, changed.entry.retry_count, changed.max_retries);
+}
+
+Response render_report(const Result<Changed>& changed, const std::string& request_id) {
+  if (!changed) return respond_with(problem_of(changed.error()), request_id);
+  if (is_last_failure(changed->entry)) return respond_with(last_failure(*changed), "");
+  Response response;
+  JsonWriter json(response.body);
+  wire::write_entry(json, changed->entry, changed->max_retries, std::nullopt);
+  return response;
+}
+
+Response render_heartbeat(const Result<Changed>& changed, const Lease& lease, const std::string& request_id) {
+  if (!changed) return respond_with(problem_of(changed.error()), request_id);
+  Response response;
+  JsonWriter json(response.body);
+  wire::write_heartbeat(json, lease.event_id, lease.worker_id, changed->lease_until, std::nullopt);
+  return response;
+}
+
+Handled report(Call& call, wire::Report kind) {
+  if (auto problem = refuse_query(call)) return std::move(*problem);
+  const auto id = wire::parse_id(call.id);
+  if (!id) return refuse(call, id.error());
+  auto body = read_json(call);
+  if (auto* problem = std::get_if<Response>(&body)) return std::move(*problem);
+  auto change = wire::parse_report(std::get<JsonValue>(body), *id, kind);
+  if (!change) return refuse(call, change.error());
+
+  Work work;
+  if (kind == wire::Report::heartbeat) {
+    work.render = [lease = change->lease, request_id = call.request_id](Answer& answer) {
+      return render_heartbeat(answer.changed.front(), lease, request_id);
+    };
+  } else {
+    work.render = [request_id = call.request_id](Answer& answer) {
+      return render_report(answer.changed.front(), request_id);
+    };
+  }
+  work.command.changes.push_back(std::move(*change));
+  return work;
+}
+
+// What was reported on, to answer it: heartbeats come last, and leave no entry.
+struct Reported {
+  std::vector<EventId> ids;
+  std::size_t entries = 0;
+  std::string worker_id;
+};
+
+Reported reported_of(const std::vector<Change>& changes) {
+  Reported reported;
+  reported.ids.reserve(changes.size());
+  for (const Change& change : changes) {
+    reported.ids.push_back(change.lease.event_id);
+    if (!std::holds_alternative<Heartbeat>(change.what)) ++reported.entries;
+  }
+  if (!changes.empty()) reported.worker_id = changes.front().lease.worker_id;
+  return reported;
+}
+
+// "results": what each report alone would have been answered, its status as a member.
+void write_results(JsonWriter& json, const std::vector<Result<Changed>>& results, const Reported& reported) {
+  json.key("results").begin_array();
+  for (std::size_t i = 0; i < results.size(); ++i) {
+    const Result<Changed>& result = results[i];
+    const EventId id = reported.ids[i];
+    if (result && i >= reported.entries) {
+      wire::write_heartbeat(json, id, reported.worker_id, result->lease_until, 200);
+    } else if (result && !is_last_failure(result->entry)) {
+      wire::write_entry(json, result->entry, result->max_retries, 200);
+    } else {
+      wire::Problem problem = result ? last_failure(*result) : problem_of(result.error());
+      problem.event_id = static_cast<std::int64_t>(id);
+      wire::write_problem(json, problem);
+    }
+  }
+  json.end_array();
+}
+
+Handled report_many(Call& call, wire::Report kind) {
+  if (auto problem = refuse_query(call)) return std::move(*problem);
+  auto body = read_json(call);
+  if (auto* problem = std::get_if<Response>(&body)) return std::move(*problem);
+  auto changes = wire::parse_reports(std::get<JsonValue>(body), kind);
+  if (!changes) return refuse(call, changes.error());
+  Work work;
+  work.render = [reported = reported_of(*changes)](Answer& answer) {
+    Response response;
+    JsonWriter json(response.body);
+    json.begin_object();
+    write_results(json, answer.changed, reported);
+    json.end_object();
+    return response;
+  };
+  work.command.changes = std::move(*changes);
+  return work;
+}
+
+}  // namespace
+
+// GET /events/subscribe
+Handled subscribe_by_query(Call& call) { return subscribe(call, wire::parse_subscription(call.query)); }
+
+// POST /events/subscribe
+Handled subscribe_by_body(Call& call) {
+  if (auto problem = refuse_query(call)) return std::move(*problem);
+  auto body = read_json(call);
+  if (auto* problem = std::get_if<Response>(&body)) return std::move(*problem);
+  return subscribe(call, wire::parse_subscription(std::get<JsonValue>(body)));
+}
+
+// POST /events/next
+Handled take_turn(Call& call) {
+  if (auto problem = refuse_query(call)) return std::move(*problem);
+  auto body = read_json(call);
+  if (auto* problem = std::get_if<Response>(&body)) return std::move(*problem);
+  auto turn = wire::parse_turn(std::get<JsonValue>(body));
+  if (!turn) return refuse(call, turn.error());
+  Work work;
+  work.render = [reported = reported_of(turn->changes)](Answer& answer) {
+    Response response;
+    JsonWriter json(response.body);
+    json.begin_object();
+    write_results(json, answer.changed, reported);
+    json.key("events");
+    wire::write_claims(json, answer.claims);
+    json.end_object();
+    return response;
+  };
+  work.command.changes = std::move(turn->changes);
+  if (turn->subscription.limit > 0) work.command.claim = claim_request(std::move(turn->subscription));
+  return work;
+}
+
+// POST /events/{id}/start
+Handled start_event(Call& call) { return report(call, wire::Report::start); }
+
+// POST /events/{id}/heartbeat
+Handled beat_event(Call& call) { return report(call, wire::Report::heartbeat); }
+
+// POST /events/{id}/complete
+Handled complete_event(Call& call) { return report(call, wire::Report::complete); }
+
+// POST /events/{id}/fail
+Handled fail_event(Call& call) { return report(call, wire::Report::fail); }
+
+// POST /events/{id}/release
+Handled release_event(Call& call) { return report(call, wire::Report::release); }
+
+// POST /events/complete
+Handled complete_events(Call& call) { return report_many(call, wire::Report::complete); }
+
+// POST /events/fail
+Handled fail_events(Call& call) { return report_many(call, wire::Report::fail); }
+
+}  // namespace eventq::http

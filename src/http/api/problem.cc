@@ -1,0 +1,89 @@
+// problem.cc: see problem.h.
+#include "http/api/problem.h"
+
+#include <string>
+#include <utility>
+
+#include "base/json_writer.h"
+
+namespace eventq::http {
+namespace {
+
+struct Kind {
+  int status;
+  std::string_view kind;
+  std::string_view title;
+  std::string_view outcome;
+};
+
+Kind kind_of(ErrorCode code) {
+  switch (code) {
+    case ErrorCode::invalid_argument: return {400, "invalid-request", "Invalid request", ""};
+    case ErrorCode::too_large: return {413, "too-large", "Too large", ""};
+    case ErrorCode::not_found: return {404, "not-found", "Not found", ""};
+    case ErrorCode::conflict: return {409, "conflict", "Conflict", ""};
+    case ErrorCode::lease_lost: return {409, "lease-lost", "Lease lost", ""};
+    case ErrorCode::queue_full: return {429, "queue-full", "Queue full", "unchanged"};
+    case ErrorCode::timeout: return {408, "timeout", "Timeout", ""};
+    case ErrorCode::unavailable: return {503, "store-unavailable", "Store unavailable", "unchanged"};
+    case ErrorCode::unknown_outcome: return {503, "outcome-unknown", "Outcome unknown", "unknown"};
+    case ErrorCode::no_space: return {507, "disk-full", "Disk full", "unchanged"};
+    case ErrorCode::corrupt: return {500, "store-corrupt", "Store corrupt", ""};
+    case ErrorCode::internal: return {500, "internal-error", "Internal error", ""};
+  }
+  return {500, "internal-error", "Internal error", ""};
+}
+
+// Errors that are HTTP's own.
+Kind kind_of(int status) {
+  switch (status) {
+    case 400: return {status, "invalid-request", "Invalid request", ""};
+    case 403: return {status, "forbidden", "Forbidden", ""};
+    case 404: return {status, "not-found", "Not found", ""};
+    case 405: return {status, "method-not-allowed", "Method not allowed", ""};
+    case 408: return {status, "timeout", "Timeout", ""};
+    case 413: return {status, "too-large", "Too large", ""};
+    case 414:
+    case 431: return {status, "head-too-large", "Head too large", ""};
+    case 415: return {status, "unsupported-media-type", "Unsupported media type", ""};
+    case 503: return {status, "overloaded", "Overloaded", "unchanged"};
+    default: return {status, "invalid-request", "Invalid request", ""};
+  }
+}
+
+wire::Problem make(const Kind& kind, std::string message) {
+  wire::Problem problem;
+  problem.status = kind.status;
+  problem.kind = kind.kind;
+  problem.title = kind.title;
+  problem.outcome = kind.outcome;
+  problem.message = std::move(message);
+  return problem;
+}
+
+}  // namespace
+
+wire::Problem problem_of(const Error& error) {
+  wire::Problem problem = make(kind_of(error.code), error.message);
+  problem.field = error.field;
+  problem.retry_after = error.retry_after;
+  return problem;
+}
+
+wire::Problem problem_of(int status, std::string_view message) {
+  return make(kind_of(status), std::string(message));
+}
+
+Response respond_with(wire::Problem problem, std::string_view request_id) {
+  problem.request_id = request_id;
+  Response response;
+  response.status = problem.status;
+  JsonWriter json(response.body);
+  wire::write_problem(json, problem);
+  if (problem.retry_after.count() > 0) {
+    response.headers.emplace_back("Retry-After", std::to_string(problem.retry_after.count()));
+  }
+  return response;
+}
+
+}  // namespace eventq::http

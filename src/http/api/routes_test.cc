@@ -1,0 +1,66 @@
+// routes_test.cc: which path leads where, and what is said of methods that do not fit.
+#include "http/api/routes.h"
+
+#include <gtest/gtest.h>
+
+#include <string_view>
+
+namespace eventq::http {
+namespace {
+
+std::string_view path_of(const Match& found) { return found.route ? found.route->path : ""; }
+
+TEST(Routes, AnIdIsDigitsOnly) {
+  const Match found = match("POST", "/events/17/wait");
+  EXPECT_EQ(path_of(found), "/events/{id}/wait");
+  EXPECT_EQ(found.id, "17");
+  EXPECT_EQ(found.name, "");
+  EXPECT_EQ(path_of(match("POST", "/events/x17/wait")), "");
+  EXPECT_EQ(path_of(match("POST", "/events//wait")), "");
+}
+
+TEST(Routes, ANameIsOneSegmentAsSent) {
+  const Match found = match("GET", "/queues/a%2Fb");
+  EXPECT_EQ(path_of(found), "/queues/{name}");
+  EXPECT_EQ(found.name, "a%2Fb");
+  EXPECT_EQ(found.id, "");
+  EXPECT_EQ(path_of(match("POST", "/queues/7/pause")), "/queues/{name}/pause");
+  EXPECT_EQ(path_of(match("GET", "/events/correlation/wait")), "/events/correlation/{name}");
+  EXPECT_EQ(path_of(match("POST", "/events/correlation/wait/wait")), "/events/correlation/{name}/wait");
+  for (const std::string_view path :
+       {"/queues/", "/queues/a/b", "/queues//pause", "/queues/a/pause/", "/queue"}) {
+    EXPECT_EQ(path_of(match("GET", path)), "") << path;
+    EXPECT_EQ(match("GET", path).allowed, "") << path;
+  }
+}
+
+TEST(Routes, APathMayHaveANameAndAnId) {
+  const Match found = match("PATCH", "/notebooks/my%20notes/files/17/move");
+  EXPECT_EQ(path_of(found), "/notebooks/{name}/files/{id}/move");
+  EXPECT_EQ(found.name, "my%20notes");
+  EXPECT_EQ(found.id, "17");
+  EXPECT_EQ(path_of(match("GET", "/notebooks/files/files/1")), "/notebooks/{name}/files/{id}");
+  for (const std::string_view path :
+       {"/notebooks//files/17/move", "/notebooks/a/files//move", "/notebooks/a/files/x/move",
+        "/notebooks/a/files/17/move/", "/notebooks/a/b/files/17/move", "/notebooks/a/files/17"}) {
+    EXPECT_EQ(path_of(match("PATCH", path)), "") << path;
+  }
+}
+
+TEST(Routes, APathThatIsThereNamesItsMethods) {
+  EXPECT_EQ(match("POST", "/notebooks/a/files/17").allowed, "GET, PUT, DELETE");
+  EXPECT_EQ(match("GET", "/notebooks/a/files/17/move").allowed, "PATCH");
+  EXPECT_EQ(match("DELETE", "/events").allowed, "GET, POST");
+  EXPECT_EQ(match("POST", "/queues/mail").allowed, "GET, PUT");
+  EXPECT_EQ(match("GET", "/queues/mail/pause").allowed, "POST");
+  EXPECT_EQ(match("PUT", "/metrics").allowed, "GET");
+}
+
+TEST(Routes, AHeadGoesWhereAGetOnlyReads) {
+  EXPECT_EQ(path_of(match("HEAD", "/metrics")), "/metrics");
+  EXPECT_EQ(path_of(match("HEAD", "/queues/mail")), "/queues/{name}");
+  EXPECT_EQ(path_of(match("HEAD", "/events/subscribe")), "");
+}
+
+}  // namespace
+}  // namespace eventq::http

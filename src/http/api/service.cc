@@ -1,0 +1,362 @@
+// service.cc: see service.h.
+#include "http/api/service.h"
+
+#include <algorithm>
+#include <string>
+#include <unordered_map>
+#include <utility>
+#include <vector>
+
+#include "base/percent.h"
+#include "base/time_text.h"
+#include "base/uuid.h"
+#include "http/api/call.h"
+#include "http/api/handlers.h"
+#include "http/api/media_type.h"
+#include "http/api/problem.h"
+#include "http/api/routes.h"
+#include "http/api/stream.h"
+#include "wire/answer_json.h"
+#include "wire/request_json.h"
+
+namespace eventq::http {
+namespace {
+
+// The body of a request that no route takes is read, so that its sender sees 404 or 405 and not 413.
+constexpr std::size_t kStrayBody = 64 * 1024;
+
+// Takes the answers to what nobody waits for.
+class NobodySink final : public Sink {
+ public:
+  void deliver(std::vector<Delivery>) override {}
+};
+
+// Keeps a caller's id where it can do no harm in headers and logs.
+bool is_request_id(std::string_view text) {
+  return !text.empty() && text.size() <= 64 && std::all_of(text.begin(), text.end(), [](char c) {
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '-' ||
+           c == '_' || c == '.';
+  });
+}
+
+// application/json, in UTF-8 if it says in what. Neither case nor white space matters.
+bool is_json(std::string_view content_type) {
+  std::string type;
+  for (const char c : content_type) {
+    if (c != ' ' && c != '\t' && c != '"')
+      type += c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
+  }
+  return type == "application/json" || type == "application/json;" ||
+         type == "application/json;charset=utf-8";
+}
+
+bool is_loopback_name(std::string_view host) {
+  const std::size_t colon = host.rfind(':');
+  const bool has_port = colon != std::string_view::npos && host.find(']', colon) == std::string_view::npos;
+  const std::string_view name = has_port ? host.substr(0, colon) : host;
+  const bool is_address = name.find_first_not_of("0123456789.") == std::string_view::npos;
+  return name == "localhost" || name == "[::1]" || (name.starts_with("127.") && is_address);
+}
+
+// A browser sent it for a page of another site.
+bool is_cross_site(const Headers& headers) {
+  if (!headers.sec_fetch_site.empty()) {
+    return headers.sec_fetch_site != "same-origin" && headers.sec_fetch_site != "none";
+  }
+  if (headers.origin.empty()) return false;
+  return headers.origin != "http://" + headers.host && headers.origin != "https://" + headers.host;
+}
+
+// Lists and the like say so when they are not whole.
+void tell_missing(const Answer& answer, Response& response) {
+  const bool is_object = response.content_type == "application/json" && response.body.ends_with('}');
+  if (!answer.missing.empty() && response.status < 300 && is_object) {
+    wire::mark_partial(response.body, answer.missing);
+  }
+}
+
+// One IoThread's share: what it waits for, and where its answers arrive.
+class Desk final : public Sink {
+ public:
+  Desk(Engine& engine, const Clock& clock, Hosts hosts, NobodySink& nobody, const Policy& defaults,
+       Notebooks* notebooks)
+      : engine_(engine),
+        clock_(clock),
+        hosts_(hosts),
+        nobody_(nobody),
+        defaults_(defaults),
+        notebooks_(notebooks),
+        request_ids_(Uuid7Source::from_entropy()) {}
+
+  void on_request(IoThread& thread, ExchangeId exchange, const Request& request) {
+    if (!thread_) thread_ = &thread;
+    const std::string& sent = request.headers.request_id;
+    std::string request_id = is_request_id(sent) ? sent : request_ids_.next(clock_.now());
+    Handled handled = handle(request, request_id);
+    proceed(exchange, std::move(handled), std::move(request_id), {});
+  }
+
+  void on_gone(ExchangeId exchange) {
+    const auto token = static_cast<std::uint64_t>(exchange);
+    if (waiting_.erase(token) + streams_.erase(token) > 0) engine_.forget(*this, token);
+    elsewhere_.erase(token);
+  }
+
+  // A stream takes more only when its client has been sent what it took before.
+  void on_sent(ExchangeId exchange) {
+    const auto token = static_cast<std::uint64_t>(exchange);
+    const auto found = streams_.find(token);
+    if (found != streams_.end()) claim_more(token, found->second);
+  }
+
+  // What takes events must not be given to one who may have left, and nobody is to wait for nobody.
+  [[nodiscard]] bool answers_half_closed(ExchangeId exchange) const {
+    const auto token = static_cast<std::uint64_t>(exchange);
+    const auto found = waiting_.find(token);
+    return elsewhere_.contains(token) || (found != waiting_.end() && !found->second.may_wait);
+  }
+
+  // On an engine's thread.
+  void deliver(std::vector<Delivery> deliveries) override {
+    thread_->post([this, deliveries = std::make_shared<std::vector<Delivery>>(std::move(deliveries))] {
+      for (Delivery& delivery : *deliveries) answer(delivery.token, delivery.answer);
+    });
+  }
+
+ private:
+  struct Waiting {
+    std::function<Handled(Answer&)> render;
+    std::string request_id;
+    bool sees_errors = false;
+    bool may_wait = false;  // for events, or for an end
+  };
+
+  Handled handle(const Request& request, const std::string& request_id) {
+    const std::string_view target = request.target;
+    const std::size_t question = target.find('?');
+    Call call{request, target.substr(0, question), {}, {}, {}, request_id, parser_, defaults_, notebooks_};
+    if (hosts_ == Hosts::loopback && !is_loopback_name(request.headers.host)) {
+      return respond_with(
+          problem_of(403, "This server is called localhost, 127.0.0.1 or [::1] in the Host field."),
+          request_id);
+    }
+    const Match found = match(request.method, call.path);
+    if (!found.route) return no_route(call, found);
+    if (found.route->effect == Route::Effect::changes && is_cross_site(request.headers)) {
+      return respond_with(problem_of(403, "A page of another site may not do this."), request_id);
+    }
+    if (question != std::string_view::npos) {
+      auto query = parse_query(target.substr(question + 1));
+      if (!query) return refuse(call, query.error());
+      call.query = std::move(*query);
+    }
+    call.id = found.id;
+    auto name = percent_decode(found.name, PlusIs::literal);
+    if (!name) return refuse(call, name.error());
+    call.name = std::move(*name);
+    return found.route->handler(call);
+  }
+
+  static Response no_route(const Call& call, const Match& found) {
+    if (found.allowed.empty()) {
+      return respond_with(problem_of(404, "There is nothing at " + std::string(call.path) +
+                                              "; GET /openapi.json lists what is."),
+                          call.request_id);
+    }
+    Response response = respond_with(
+        problem_of(405, std::string(call.path) + " takes " + found.allowed + " only."), call.request_id);
+    response.headers.emplace_back("Allow", found.allowed);
+    return response;
+  }
+
+  void answer(std::uint64_t token, Answer& answer) {
+    if (streams_.contains(token)) return answer_stream(token, answer);
+    const auto found = waiting_.find(token);
+    if (found == waiting_.end()) {
+      give_back(answer.claims);
+      return;
+    }
+    Waiting waiting = std::move(found->second);
+    waiting_.erase(found);
+    Handled handled = answer.error && !waiting.sees_errors
+                          ? respond_with(problem_of(*answer.error), waiting.request_id)
+                          : waiting.render(answer);
+    if (auto* response = std::get_if<Response>(&handled)) tell_missing(answer, *response);
+    proceed(static_cast<ExchangeId>(token), std::move(handled), std::move(waiting.request_id), answer.claims);
+  }
+
+  // Sends the response, begins a stream, or takes the next step of the call.
+  void proceed(ExchangeId exchange, Handled handled, std::string request_id,
+               const std::vector<Claim>& claims) {
+    if (auto* response = std::get_if<Response>(&handled)) {
+      if (!send(exchange, std::move(*response), request_id)) give_back(claims);
+      return;
+    }
+    const auto token = static_cast<std::uint64_t>(exchange);
+    if (auto* stream = std::get_if<Stream>(&handled)) {
+      if (send(exchange, begin_stream(), request_id)) streams_.emplace(token, std::move(stream->claim));
+      return;
+    }
+    if (auto* elsewhere = std::get_if<Elsewhere>(&handled)) {
+      elsewhere_.emplace(token, std::move(request_id));
+      elsewhere->begin([this, token](Handled next) {
+        thread_->post([this, token, next = std::make_shared<Handled>(std::move(next))] {
+          come_back(token, std::move(*next));
+        });
+      });
+      return;
+    }
+    auto& work = std::get<Work>(handled);
+    waiting_.emplace(token, Waiting{std::move(work.render), std::move(request_id), work.sees_errors,
+                                    work.command.claim.has_value() || work.command.wait.has_value()});
+    engine_.submit(std::move(work.command), *this, token);
+  }
+
+  void come_back(std::uint64_t token, Handled handled) {
+    const auto found = elsewhere_.find(token);
+    if (found == elsewhere_.end()) return;
+    std::string request_id = std::move(found->second);
+    elsewhere_.erase(found);
+    proceed(static_cast<ExchangeId>(token), std::move(handled), std::move(request_id), {});
+  }
+
+  bool send(ExchangeId exchange, Response response, const std::string& request_id) {
+    response.headers.emplace_back("X-Request-Id", request_id);
+    return thread_->respond(exchange, std::move(response));
+  }
+
+  void claim_more(std::uint64_t token, const ClaimRequest& claim) {
+    Command command;
+    command.claim = claim;
+    engine_.submit(std::move(command), *this, token);
+  }
+
+  // An error ends the stream: the client will come again.
+  void answer_stream(std::uint64_t token, const Answer& answer) {
+    const auto exchange = static_cast<ExchangeId>(token);
+    const auto found = streams_.find(token);
+    if (!answer.error && answer.claims.empty()) return claim_more(token, found->second);
+    if (!answer.error && thread_->send(exchange, render_stream(answer.claims))) return;
+    streams_.erase(found);
+    thread_->finish(exchange);
+    give_back(answer.claims);
+  }
+
+  // The client left before it could be told what it got.
+  void give_back(const std::vector<Claim>& claims) {
+    if (claims.empty()) return;
+    Command command;
+    for (const Claim& claim : claims) {
+      const Event& event = claim.event;
+      command.changes.push_back({Lease{event.id, event.worker_id, event.attempts},
+                                 Release{"The worker was gone before it got the event."}});
+    }
+    engine_.submit(std::move(command), nobody_, 0);
+  }
+
+  Engine& engine_;
+  const Clock& clock_;
+  const Hosts hosts_;
+  NobodySink& nobody_;
+  const Policy defaults_;
+  Notebooks* const notebooks_;
+  IoThread* thread_ = nullptr;  // set by the first request, before anything can be delivered
+
+  // Touched by the IoThread only.
+  Uuid7Source request_ids_;
+  JsonParser parser_;
+  std::unordered_map<std::uint64_t, Waiting> waiting_;
+  std::unordered_map<std::uint64_t, ClaimRequest> streams_;
+  std::unordered_map<std::uint64_t, std::string> elsewhere_;  // their request ids
+};
+
+class EventService final : public Service {
+ public:
+  EventService(Engine& engine, std::size_t io_threads, const Clock& clock, Hosts hosts,
+               const Policy& defaults, Notebooks* notebooks) {
+    for (std::size_t i = 0; i < io_threads; ++i)
+      desks_.push_back(std::make_unique<Desk>(engine, clock, hosts, nobody_, defaults, notebooks));
+  }
+
+  std::size_t body_limit(std::string_view method, std::string_view path) const override {
+    const Match found = match(method, path);
+    return found.route ? found.route->body_max : kStrayBody;
+  }
+
+  void on_request(IoThread& thread, ExchangeId exchange, Request request) override {
+    desks_[thread.index()]->on_request(thread, exchange, request);
+  }
+
+  void on_gone(IoThread& thread, ExchangeId exchange) override { desks_[thread.index()]->on_gone(exchange); }
+
+  void on_sent(IoThread& thread, ExchangeId exchange) override { desks_[thread.index()]->on_sent(exchange); }
+
+  bool answers_half_closed(const IoThread& thread, ExchangeId exchange) const override {
+    return desks_[thread.index()]->answers_half_closed(exchange);
+  }
+
+  Response error_response(int status, std::string_view message) const override {
+    return respond_with(problem_of(status, message), "");
+  }
+
+ private:
+  NobodySink nobody_;
+  std::vector<std::unique_ptr<Desk>> desks_;
+};
+
+}  // namespace
+
+Response refuse(const Call& call, const Error& error) {
+  return respond_with(problem_of(error), call.request_id);
+}
+
+std::variant<JsonValue, Response> read_json(Call& call) {
+  if (!is_json(call.request.headers.content_type)) {
+    return respond_with(
+        problem_of(415, "The body must be JSON in UTF-8: send Content-Type: application/json."),
+        call.request_id);
+  }
+  auto parsed = call.parser.parse_padded(call.request.body);
+  if (!parsed) return refuse(call, parsed.error());
+  return *parsed;
+}
+
+bool wants_cloud_event(const Call& call) {
+  const std::string& accept = call.request.headers.accept;
+  const double much = wanted(accept, kCloudEvent);
+  return much > 0 && much >= wanted(accept, "application/json");
+}
+
+bool wants_cloud_events(const Call& call) {
+  const std::string& accept = call.request.headers.accept;
+  const double much = wanted(accept, kCloudEvents);
+  return much > 0 && much >= wanted(accept, "application/json") && much >= wanted(accept, kCloudEvent);
+}
+
+std::optional<Response> refuse_query(const Call& call) {
+  if (call.query.empty()) return std::nullopt;
+  const std::string& name = call.query.front().name;
+  return refuse(call, {ErrorCode::invalid_argument, "There is no parameter \"" + name + "\" here.", name});
+}
+
+std::optional<Response> refuse_body(Call& call) {
+  if (call.request.body.empty()) return std::nullopt;
+  auto body = read_json(call);
+  if (auto* problem = std::get_if<Response>(&body)) return std::move(*problem);
+  if (auto empty = wire::parse_empty(std::get<JsonValue>(body)); !empty) return refuse(call, empty.error());
+  return std::nullopt;
+}
+
+Response respond_too_late(const std::string& what, Millis timeout, const std::string& request_id) {
+  return respond_with(
+      problem_of(Error{ErrorCode::timeout,
+                       what + " within " + format_duration(timeout) + ". Ask again to wait on.", ""}),
+      request_id);
+}
+
+std::unique_ptr<Service> make_service(Engine& engine, std::size_t io_threads, const Clock& clock, Hosts hosts,
+                                      const Policy& defaults, Notebooks* notebooks) {
+  return std::make_unique<EventService>(engine, io_threads, clock, hosts, defaults, notebooks);
+}
+
+}  // namespace eventq::http

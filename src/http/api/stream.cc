@@ -1,0 +1,55 @@
+// stream.cc: see stream.h. Also the handler of the route.
+#include "http/api/stream.h"
+
+#include <algorithm>
+#include <chrono>
+#include <utility>
+
+#include "base/json_writer.h"
+#include "http/api/handlers.h"
+#include "wire/answer_json.h"
+#include "wire/request_json.h"
+
+namespace eventq::http {
+namespace {
+
+// A stream asks again when a claim has waited in vain for so long.
+constexpr std::chrono::minutes kClaimWait{10};
+
+}  // namespace
+
+Response begin_stream() {
+  Response response;
+  response.content_type = "text/event-stream";
+  response.headers.emplace_back("Cache-Control", "no-store");
+  response.body = "retry: 1000\n\n";
+  response.streams = true;
+  response.when_silent = ": keep-alive\n\n";
+  return response;
+}
+
+std::string render_stream(const std::vector<Claim>& claims) {
+  std::string text;
+  for (const Claim& claim : claims) {
+    text += "id: " + std::to_string(static_cast<std::int64_t>(claim.event.id)) + "\nevent: event\ndata: ";
+    std::string line;
+    JsonWriter json(line);
+    wire::write_claim(json, claim);
+    // A payload is kept as it was sent. Inside its strings there is no bare line end.
+    std::replace_if(
+        line.begin(), line.end(), [](char c) { return c == '\n' || c == '\r'; }, ' ');
+    text += line + "\n\n";
+  }
+  return text;
+}
+
+// GET /events/stream
+Handled stream_events(Call& call) {
+  auto subscription = wire::parse_stream(call.query);
+  if (!subscription) return refuse(call, subscription.error());
+  const std::size_t prefetch = subscription->limit;
+  return Stream{ClaimRequest{std::move(subscription->selector), std::move(subscription->worker_id), prefetch,
+                             kClaimWait, prefetch}};
+}
+
+}  // namespace eventq::http

@@ -1,0 +1,103 @@
+// head_scanner.cc: see head_scanner.h.
+#include "http/transport/head_scanner.h"
+
+#include <array>
+
+namespace eventq::http {
+namespace {
+
+// Tab, the visible characters, the space, and bytes above ASCII: what a line may hold.
+constexpr std::array<bool, 256> kPlain = [] {
+  std::array<bool, 256> plain{};
+  for (std::size_t c = 0x20; c < 256; ++c) plain[c] = c != 0x7f;
+  plain['\t'] = true;
+  return plain;
+}();
+
+std::size_t skip_plain(std::string_view bytes, std::size_t position) {
+  while (position < bytes.size() && kPlain[static_cast<unsigned char>(bytes[position])]) ++position;
+  return position;
+}
+
+bool is_digit(char c) { return c >= '0' && c <= '9'; }
+
+// "HTTP/d.d", any digits.
+bool is_version(std::string_view text) {
+  return text.size() == 8 && text.starts_with("HTTP/") && is_digit(text[5]) && text[6] == '.' &&
+         is_digit(text[7]);
+}
+
+}  // namespace
+
+HeadScanner::State HeadScanner::scan(std::string_view bytes) {
+  for (;;) {
+    position_ = skip_plain(bytes, position_);
+    if (over_limit()) return State::refused;
+    if (position_ == bytes.size()) return State::incomplete;
+    if (bytes[position_] == '\n')
+      return refuse(400, "A line of the head ends in LF alone; it must end in CR LF.");
+    if (bytes[position_] != '\r') return refuse(400, "The head contains a control character.");
+    if (position_ + 1 == bytes.size()) return State::incomplete;
+    if (bytes[position_ + 1] != '\n') return refuse(400, "The head contains a CR without LF behind it.");
+
+    const std::string_view line = bytes.substr(line_start_, position_ - line_start_);
+    position_ += 2;
+    line_start_ = position_;
+    if (line.empty() && lines_ > 0) return State::complete;
+    if (!check_line(line)) return State::refused;
+    ++lines_;
+  }
+}
+
+void HeadScanner::reset() {
+  position_ = line_start_ = fields_start_ = lines_ = 0;
+  refusal_ = {};
+}
+
+bool HeadScanner::over_limit() {
+  if (lines_ == 0 && position_ > limits_.request_line) {
+    refuse(414, "The request line is too long.");
+    return true;
+  }
+  if (lines_ > 0 && position_ - fields_start_ > limits_.header_bytes) {
+    refuse(431, "The header fields are too large.");
+    return true;
+  }
+  return false;
+}
+
+bool HeadScanner::check_line(std::string_view line) {
+  if (lines_ == 0) {
+    fields_start_ = line_start_;
+    return check_request_line(line);
+  }
+  if (line.front() == ' ' || line.front() == '\t') {
+    refuse(400, "A header line starts with white space; folded lines are not read.");
+    return false;
+  }
+  if (lines_ > limits_.header_fields) {
+    refuse(431, "The request has too many header fields.");
+    return false;
+  }
+  return !over_limit();
+}
+
+// Only what tells HTTP/1.x from something else. Without this check a client that
+// speaks HTTP/0.9 would wait for its answer until head_time is over.
+bool HeadScanner::check_request_line(std::string_view line) {
+  const std::string_view version = line.substr(line.rfind(' ') + 1);
+  if (version == "HTTP/1.1" || version == "HTTP/1.0") return true;
+  if (is_version(version)) {
+    refuse(505, "Only HTTP/1.1 and HTTP/1.0 are spoken here.");
+  } else {
+    refuse(400, "The request line must be: method, space, target, space, HTTP/1.1.");
+  }
+  return false;
+}
+
+HeadScanner::State HeadScanner::refuse(int status, std::string_view message) {
+  refusal_ = {status, message};
+  return State::refused;
+}
+
+}  // namespace eventq::http

@@ -1,0 +1,155 @@
+// io_loop.cc: see io_loop.h.
+#include "http/transport/io_loop.h"
+
+#include <algorithm>
+#include <boost/asio/post.hpp>
+#include <utility>
+
+#include "base/assert.h"
+#include "eventq/clock.h"
+#include "http/transport/response_writer.h"
+
+namespace eventq::http {
+namespace {
+
+namespace asio = boost::asio;
+using std::chrono::milliseconds;
+
+// An ExchangeId is its connection's slot above this many bits of a running number.
+constexpr unsigned kCountBits = 44;
+
+std::size_t slot_of(ExchangeId exchange) { return static_cast<std::uint64_t>(exchange) >> kCountBits; }
+
+// A second, or less where a shorter time is to be kept: it is at most a quarter late.
+milliseconds sweep_interval(const ServerOptions& options) {
+  const milliseconds shortest = std::min(
+      {options.head_time, options.body_grace, options.idle_time, options.write_time, options.silence});
+  return std::clamp(shortest / 4, milliseconds(5), milliseconds(1000));
+}
+
+}  // namespace
+
+IoLoop::IoLoop(std::size_t index, ServerShare& share)
+    : index_(index), share_(share), sweep_interval_(sweep_interval(share.options)) {}
+
+void IoLoop::start() {
+  date_ = http_date(system_clock().now());
+  sweep_later();
+  thread_ = std::thread([this] { context_.run(); });
+}
+
+void IoLoop::stop() {
+  if (!thread_.joinable()) return;
+  post([this] {
+    close_all();
+    context_.stop();
+  });
+  thread_.join();
+}
+
+void IoLoop::post(std::function<void()> work) { asio::post(context_, std::move(work)); }
+
+void IoLoop::adopt(asio::ip::tcp::socket socket, Admission admission) {
+  asio::post(context_, [this, socket = std::move(socket), admission]() mutable {
+    admit(std::move(socket), admission);
+  });
+}
+
+void IoLoop::admit(asio::ip::tcp::socket socket, Admission admission) {
+  if (draining_) {
+    share_.connections.fetch_sub(1);
+    return;
+  }
+  const std::size_t slot = free_slot();
+  const Pointer connection(new Connection(*this, std::move(socket), ExchangeId{last_exchange_[slot]}));
+  slots_[slot] = connection;
+  if (admission == Admission::refuse) {
+    connection->refuse(503, "The server has as many connections as it may; try again later.");
+  } else {
+    connection->start();
+  }
+}
+
+std::size_t IoLoop::free_slot() {
+  if (free_slots_.empty()) {
+    free_slots_.push_back(slots_.size());
+    last_exchange_.push_back(static_cast<std::uint64_t>(slots_.size()) << kCountBits);
+    slots_.emplace_back();
+  }
+  const std::size_t slot = free_slots_.back();
+  free_slots_.pop_back();
+  return slot;
+}
+
+void IoLoop::forget(const Connection& connection) {
+  const std::size_t slot = slot_of(connection.exchange());
+  EVENTQ_ASSERT(slots_[slot].get() == &connection);
+  last_exchange_[slot] = static_cast<std::uint64_t>(connection.exchange());
+  slots_[slot].reset();
+  free_slots_.push_back(slot);
+  share_.connections.fetch_sub(1);
+}
+
+IoLoop::Pointer IoLoop::connection_of(ExchangeId exchange) const {
+  const std::size_t slot = slot_of(exchange);
+  return slot < slots_.size() ? slots_[slot] : nullptr;
+}
+
+bool IoLoop::respond(ExchangeId exchange, Response response) {
+  const Pointer connection = connection_of(exchange);
+  if (!connection || !connection->waits_for(exchange)) return false;
+  return connection->respond(std::move(response));
+}
+
+bool IoLoop::send(ExchangeId exchange, std::string piece) {
+  const Pointer connection = connection_of(exchange);
+  if (!connection || !connection->streams(exchange)) return false;
+  return connection->send_piece(piece);
+}
+
+void IoLoop::finish(ExchangeId exchange) {
+  const Pointer connection = connection_of(exchange);
+  if (connection && connection->streams(exchange)) connection->finish_stream();
+}
+
+void IoLoop::drain() {
+  draining_ = true;
+  for (std::size_t slot = 0; slot < slots_.size(); ++slot) {
+    if (const Pointer connection = slots_[slot]) connection->drain();
+  }
+}
+
+void IoLoop::close_all() {
+  draining_ = true;
+  for (std::size_t slot = 0; slot < slots_.size(); ++slot) {
+    if (const Pointer connection = slots_[slot]) connection->abandon();
+  }
+}
+
+void IoLoop::when_quiet(std::function<void()> done) {
+  if (under_way_ == 0) return done();
+  quiet_waiters_.push_back(std::move(done));
+}
+
+void IoLoop::exchange_ended() {
+  if (--under_way_ > 0) return;
+  for (const auto& done : std::exchange(quiet_waiters_, {})) done();
+}
+
+void IoLoop::sweep_later() {
+  sweep_timer_.expires_after(sweep_interval_);
+  sweep_timer_.async_wait([this](const boost::system::error_code& error) {
+    if (!error) sweep();
+  });
+}
+
+void IoLoop::sweep() {
+  date_ = http_date(system_clock().now());
+  const SteadyTime now = steady_now();
+  for (std::size_t slot = 0; slot < slots_.size(); ++slot) {
+    if (const Pointer connection = slots_[slot]) connection->sweep(now);
+  }
+  sweep_later();
+}
+
+}  // namespace eventq::http

@@ -1,0 +1,109 @@
+// listener.cc: see listener.h.
+#include "http/transport/listener.h"
+
+#include <boost/asio/ip/address.hpp>
+#include <string>
+#include <utility>
+
+#include "base/log.h"
+
+namespace eventq::http {
+namespace {
+
+namespace asio = boost::asio;
+using asio::ip::tcp;
+using boost::system::error_code;
+
+constexpr int kBacklog = 4096;
+
+// Connections above connections_max that may be told so at one time. Beyond them
+// the socket is closed without a word.
+constexpr std::size_t kRefusedMax = 64;
+
+// Without a pause, a process out of descriptors would spin: the connection it cannot take stays ready.
+constexpr std::chrono::milliseconds kRetryPause{100};
+constexpr std::chrono::seconds kLogPause{10};
+
+}  // namespace
+
+Listener::Listener(ServerShare& share, std::span<const std::unique_ptr<IoLoop>> loops)
+    : share_(share),
+      loops_(loops),
+      acceptor_(loops.front()->context()),
+      retry_timer_(loops.front()->context()) {}
+
+Result<tcp::endpoint> Listener::endpoint() const {
+  const std::string& host = share_.options.host;
+  error_code error;
+  const auto address = asio::ip::make_address(host == "localhost" ? "127.0.0.1" : host, error);
+  if (error) {
+    return Error{ErrorCode::invalid_argument,
+                 "The host \"" + host + "\" is not an IPv4 or IPv6 address, nor localhost.", "host"};
+  }
+  return tcp::endpoint(address, share_.options.port);
+}
+
+Result<void> Listener::open() {
+  const auto address = endpoint();
+  if (!address) return address.error();
+
+  error_code error;
+  acceptor_.open(address->protocol(), error);
+  // A port in use is still refused; one whose last connections are only winding down is not.
+  if (!error) acceptor_.set_option(tcp::acceptor::reuse_address(true), error);
+  if (!error) acceptor_.bind(*address, error);
+  if (!error) acceptor_.listen(kBacklog, error);
+  if (!error) port_ = acceptor_.local_endpoint(error).port();
+  if (!error) return {};
+  return Error{.code = ErrorCode::unavailable,
+               .message = "Cannot listen on " + share_.options.host + " port " +
+                          std::to_string(share_.options.port) + ": " + error.message() + "."};
+}
+
+void Listener::accept_next() {
+  if (!acceptor_.is_open()) return;
+  acceptor_.async_accept(loops_[next_loop_]->context(), [this](const error_code& error, tcp::socket socket) {
+    on_accept(error, std::move(socket));
+  });
+}
+
+void Listener::close() {
+  error_code ignored;  // a socket is closed whatever close() says
+  acceptor_.close(ignored);
+  retry_timer_.cancel();
+}
+
+void Listener::on_accept(const error_code& error, tcp::socket socket) {
+  if (error == asio::error::operation_aborted) return;
+  // The client left again before its turn came.
+  if (error == asio::error::connection_aborted) return accept_next();
+  if (error) return back_off(error);
+  admit(std::move(socket));
+  accept_next();
+}
+
+void Listener::admit(tcp::socket socket) {
+  IoLoop& loop = *loops_[next_loop_];
+  next_loop_ = (next_loop_ + 1) % loops_.size();
+  const std::size_t connections = share_.connections.fetch_add(1) + 1;
+  if (connections > share_.options.connections_max + kRefusedMax) {
+    share_.connections.fetch_sub(1);
+    return;  // the socket closes itself
+  }
+  loop.adopt(std::move(socket),
+             connections > share_.options.connections_max ? Admission::refuse : Admission::serve);
+}
+
+void Listener::back_off(const error_code& error) {
+  if (steady_now() >= log_again_at_ && share_.options.logger) {
+    log_again_at_ = steady_now() + kLogPause;
+    share_.options.logger(LogLevel::warning,
+                          LogLine("cannot accept a connection").add("error", error.message()).str());
+  }
+  retry_timer_.expires_after(kRetryPause);
+  retry_timer_.async_wait([this](const error_code& cancelled) {
+    if (!cancelled) accept_next();
+  });
+}
+
+}  // namespace eventq::http

@@ -1,0 +1,274 @@
+// api_json.cc: see api_json.h.
+#include "notebook/api/api_json.h"
+
+#include <chrono>
+#include <cmath>
+#include <cstdint>
+#include <string_view>
+
+#include "eventq/limits.h"
+#include "model/names.h"
+#include "wire/fields.h"
+#include "wire/prometheus_page.h"
+
+namespace eventq::notebook {
+namespace {
+
+constexpr Millis kDay = std::chrono::hours(24);
+constexpr Millis kCentury = 36'500 * kDay;  // as long as a queue may keep events
+
+std::string number_text(double number) {
+  std::string text;
+  JsonWriter(text).number(number);
+  return text;
+}
+
+double seconds_of(Millis time) { return static_cast<double>(time.count()) / 1000; }
+
+// A time in seconds, with or without a fraction.
+void read_seconds(wire::Fields& fields, std::string_view name, Millis least, Millis most, Millis& to) {
+  const auto seconds = fields.number(name);
+  if (!seconds) return;
+  if (*seconds >= seconds_of(least) && *seconds <= seconds_of(most)) {
+    to = Millis(std::llround(*seconds * 1000));
+    return;
+  }
+  fields.refuse(name, std::string(name) + " is in seconds, from " + number_text(seconds_of(least)) + " to " +
+                          number_text(seconds_of(most)) + "; " + number_text(*seconds) + " is not.");
+}
+
+void read_whole_seconds(wire::Fields& fields, std::string_view name, std::chrono::seconds& to) {
+  Millis time = to;
+  read_seconds(fields, name, Millis(0), kCentury, time);
+  to = std::chrono::duration_cast<std::chrono::seconds>(time);
+}
+
+template <typename Number>
+void read_amount(wire::Fields& fields, std::string_view name, std::int64_t least, std::int64_t most,
+                 Number& to) {
+  const auto amount = fields.integer(name);
+  if (!amount) return;
+  if (*amount >= least && *amount <= most) {
+    to = static_cast<Number>(*amount);
+    return;
+  }
+  fields.refuse(name, std::string(name) + " is from " + std::to_string(least) + " to " +
+                          std::to_string(most) + "; " + std::to_string(*amount) + " is not.");
+}
+
+Settings read_settings(wire::Fields& fields) {
+  Settings settings;
+  const auto value = fields.object("settings");
+  if (!value) return settings;
+  wire::Fields members(*value, fields.path("settings."));
+  read_seconds(members, "worker_poll_interval", Millis(10), std::chrono::minutes(1), settings.poll_interval);
+  read_amount(members, "worker_batch_size", 1, limits::kClaim, settings.batch_size);
+  read_seconds(members, "git_commit_interval", Millis(0), kDay, settings.git_commit_interval);
+  read_amount(members, "git_commit_max_files", 1, 1'000'000, settings.git_commit_max_files);
+  read_amount(members, "max_retries", 0, limits::kMaxRetries, settings.max_retries);
+  read_seconds(members, "retry_backoff", Millis(0), kDay, settings.retry_backoff);
+  read_whole_seconds(members, "completed_event_retention", settings.completed_retention);
+  read_whole_seconds(members, "failed_event_retention", settings.failed_retention);
+  if (auto fault = members.fault()) fields.refuse(*fault);
+  return settings;
+}
+
+std::string read_required(wire::Fields& fields, std::string_view name) {
+  auto text = fields.text(name);
+  if (text && !text->empty()) return std::move(*text);
+  fields.refuse(name, std::string(name) + " is missing or empty.");
+  return "";
+}
+
+// Said in the request's own words. What an update's path adds is judged by the queue.
+std::optional<Error> too_much_content(const ChangeRequest& request) {
+  Operation operation{.kind = request.kind};
+  operation.path = request.path;
+  operation.content = request.content;
+  operation.metadata = request.metadata;
+  const std::size_t size = write_operation(operation).size();
+  if (size <= limits::kPayload) return std::nullopt;
+  return Error{ErrorCode::too_large,
+               "content and metadata have " + std::to_string(size) + " bytes as JSON; at most " +
+                   std::to_string(limits::kPayload) + " fit into an event.",
+               "content"};
+}
+
+Result<ChangeRequest> checked(wire::Fields& fields, ChangeRequest request) {
+  if (auto fault = fields.fault()) return *fault;
+  if (auto fault = too_much_content(request)) return *fault;
+  return request;
+}
+
+void write_settings(JsonWriter& json, const Settings& settings) {
+  json.begin_object();
+  json.key("worker_poll_interval").number(seconds_of(settings.poll_interval));
+  json.key("worker_batch_size").integer(static_cast<std::int64_t>(settings.batch_size));
+  json.key("git_commit_interval").number(seconds_of(settings.git_commit_interval));
+  json.key("git_commit_max_files").integer(static_cast<std::int64_t>(settings.git_commit_max_files));
+  json.key("max_retries").integer(settings.max_retries);
+  json.key("retry_backoff").number(seconds_of(settings.retry_backoff));
+  json.key("completed_event_retention").integer(settings.completed_retention.count());
+  json.key("failed_event_retention").integer(settings.failed_retention.count());
+  json.end_object();
+}
+
+void write_watcher(JsonWriter& json, const WatcherStats& watcher) {
+  json.begin_object();
+  json.key("events").integer(static_cast<std::int64_t>(watcher.events));
+  json.key("overflows").integer(static_cast<std::int64_t>(watcher.overflows));
+  json.key("watches").integer(static_cast<std::int64_t>(watcher.watches));
+  json.key("polls").boolean(watcher.polls);
+  json.end_object();
+}
+
+// What does not work at the moment, by whom.
+void write_trouble(JsonWriter& json, const NotebookStatus& status) {
+  json.begin_object();
+  if (!status.worker_trouble.empty()) json.key("worker").string(status.worker_trouble);
+  if (!status.commit_trouble.empty()) json.key("commit").string(status.commit_trouble);
+  if (!status.watcher_trouble.empty()) json.key("watcher").string(status.watcher_trouble);
+  json.end_object();
+}
+
+}  // namespace
+
+Result<NotebookRequest> read_notebook(const JsonValue& body) {
+  wire::Fields fields(body, "");
+  NotebookRequest request;
+  request.name = read_required(fields, "name");
+  request.path = read_required(fields, "path");
+  request.settings = read_settings(fields);
+  if (auto fault = fields.fault()) return *fault;
+  return request;
+}
+
+Result<ChangeRequest> read_create(const JsonValue& body) {
+  wire::Fields fields(body, "");
+  ChangeRequest request{.kind = Operation::Kind::create};
+  request.path = read_required(fields, "path");
+  request.content = fields.text("content");
+  request.metadata = read_metadata(fields);
+  request.folder = fields.boolean("is_directory").value_or(false);
+  if (request.folder && (request.content || request.metadata != Metadata())) {
+    fields.refuse("is_directory", "A folder has neither content nor metadata; leave them out.");
+  }
+  if (!request.folder && !request.content) request.content = "";
+  return checked(fields, std::move(request));
+}
+
+Result<ChangeRequest> read_update(const JsonValue& body) {
+  wire::Fields fields(body, "");
+  ChangeRequest request{.kind = Operation::Kind::update};
+  request.content = fields.text("content");
+  request.metadata = read_metadata(fields);
+  if (!request.content && request.metadata == Metadata()) {
+    if (auto fault = fields.fault()) return *fault;
+    fields.refuse("content", "There is nothing to change: give content, metadata or both.");
+  }
+  return checked(fields, std::move(request));
+}
+
+Result<ChangeRequest> read_move(const JsonValue& body) {
+  wire::Fields fields(body, "");
+  ChangeRequest request{.kind = Operation::Kind::move};
+  request.dest_path = read_required(fields, "dest_path");
+  if (auto fault = fields.fault()) return *fault;
+  return request;
+}
+
+void write_notebook(JsonWriter& json, const NotebookStatus& status) {
+  json.begin_object();
+  json.key("name").string(status.row.name);
+  json.key("path").string(status.row.path);
+  json.key("queue").string("notebook:" + status.row.name);
+  json.key("created_at").time(status.row.created_at);
+  json.key("files").integer(status.counts.files);
+  json.key("folders").integer(status.counts.folders);
+  json.key("bytes").integer(status.counts.bytes);
+  json.key("uncommitted").integer(status.waiting.paths);
+  if (status.waiting.since) json.key("uncommitted_since").time(*status.waiting.since);
+  if (status.last_commit) {
+    json.key("last_commit");
+    write_commit(json, *status.last_commit);
+  }
+  json.key("watcher");
+  write_watcher(json, status.watcher);
+  json.key("trouble");
+  write_trouble(json, status);
+  json.key("settings");
+  write_settings(json, status.row.settings);
+  json.end_object();
+}
+
+void write_file(JsonWriter& json, const FileRow& file) {
+  json.begin_object();
+  json.key("id").integer(file.id);
+  json.key("path").string(file.path);
+  json.key("kind").string(file.folder ? "folder" : "file");
+  if (!file.folder) {
+    json.key("size").integer(file.state.size);
+    json.key("hash").string(file.hash);
+    json.key("content_type").string(file.content_type);
+    if (file.metadata.title) json.key("title").string(*file.metadata.title);
+    if (file.metadata.description) json.key("description").string(*file.metadata.description);
+    if (!file.metadata.extra.empty()) json.key("extra").raw(file.metadata.extra);
+    json.key("updated_at").time(file.updated_at);
+    if (!file.event_id.empty()) json.key("event_id").string(file.event_id);
+  }
+  json.end_object();
+}
+
+void write_commit(JsonWriter& json, const CommitRow& commit) {
+  json.begin_object();
+  json.key("hash").string(commit.hash);
+  json.key("message").string(commit.message);
+  json.key("at").time(commit.at);
+  json.key("files").integer(commit.files);
+  json.key("event_ids").begin_array();
+  for (const std::string& id : commit.event_ids) json.string(id);
+  json.end_array().end_object();
+}
+
+void write_accepted(JsonWriter& json, const Accepted& accepted, Status status) {
+  json.begin_object();
+  json.key("id").integer(static_cast<std::int64_t>(accepted.event.id));
+  json.key("event_id").string(accepted.event.event_id);
+  json.key("status").string(name_of(status));
+  if (!accepted.path.empty()) json.key("path").string(accepted.path);
+  if (accepted.group) {
+    json.key("correlation_id").string(accepted.correlation_id);
+    json.key("file_count").integer(accepted.file_count);
+  }
+  json.end_object();
+}
+
+void append_metrics(std::string& out, const std::vector<NotebookStatus>& notebooks) {
+  wire::PrometheusPage page(out);
+  const auto family = [&](std::string_view name, std::string_view type, std::string_view help,
+                          const auto& value_of) {
+    page.family(name, type, help);
+    for (const NotebookStatus& one : notebooks) {
+      page.sample({{"notebook", one.row.name}}, static_cast<std::int64_t>(value_of(one)));
+    }
+  };
+  using Of = const NotebookStatus&;
+  family("eventq_git_commits_total", "counter", "Commits made since the start.",
+         [](Of one) { return one.commits; });
+  page.family("eventq_git_batch_files", "summary", "Files of one commit.");
+  for (const NotebookStatus& one : notebooks) {
+    const auto files = static_cast<std::int64_t>(one.committed_files);
+    page.sample({{"notebook", one.row.name}}, files, "_sum");
+    page.sample({{"notebook", one.row.name}}, static_cast<std::int64_t>(one.commits), "_count");
+  }
+  family("eventq_git_pending_files", "gauge", "Changed files that wait for a commit.",
+         [](Of one) { return one.waiting.paths; });
+  family("eventq_watcher_events_total", "counter", "Changes told by inotify since the start.",
+         [](Of one) { return one.watcher.events; });
+  family("eventq_watcher_overflows_total", "counter", "Times that inotify dropped events since the start.",
+         [](Of one) { return one.watcher.overflows; });
+  family("eventq_watches", "gauge", "Folders that inotify watches.",
+         [](Of one) { return one.watcher.watches; });
+}
+
+}  // namespace eventq::notebook

@@ -1,0 +1,142 @@
+// api_wait.cc: see api_wait.h.
+#include "notebook/api/api_wait.h"
+
+#include <algorithm>
+#include <chrono>
+#include <utility>
+
+#include "base/percent.h"
+#include "base/steady.h"
+#include "http/api/problem.h"
+#include "model/names.h"
+#include "notebook/api/api_json.h"
+#include "wire/answer_json.h"
+
+namespace eventq::notebook {
+namespace {
+
+using http::Handled;
+using http::Response;
+using http::Work;
+
+// An Awaited on its way through several commands.
+struct Waiting {
+  Awaited about;
+  SteadyTime deadline;
+  EventId event;  // the one that was published, or what took its place
+};
+using Wait = std::shared_ptr<Waiting>;
+
+Response respond_event(const Awaited& about, int status, Status became) {
+  Response response;
+  response.status = status;
+  JsonWriter json(response.body);
+  write_accepted(json, about.accepted, became);
+  const auto id = static_cast<std::int64_t>(about.accepted.event.id);
+  response.headers.emplace_back("Location", "/events/" + std::to_string(id));
+  return response;
+}
+
+Response respond_conflict(const Awaited& about, const std::string& message) {
+  return http::respond_with(http::problem_of(Error{ErrorCode::conflict, message, ""}), about.request_id);
+}
+
+Response respond_file(const Awaited& about, const Result<FileRow>& file) {
+  if (!file && file.error().code == ErrorCode::not_found) {
+    return respond_conflict(about, "It was done, but a later change has moved or deleted the file since.");
+  }
+  if (!file) return http::respond_with(http::problem_of(file.error()), about.request_id);
+  Response response;
+  JsonWriter json(response.body);
+  write_file(json, *file);
+  if (about.kind != Operation::Kind::create) return response;
+  response.status = 201;
+  response.headers.emplace_back("Location", "/notebooks/" + percent_encode(about.notebook->name()) +
+                                                "/files/" + std::to_string(file->id));
+  return response;
+}
+
+// A change that was combined with a later one may have ended somewhere else.
+std::string path_of(const Event& event, const Awaited& about) {
+  const auto operation = read_operation(event.pattern, event.payload);
+  return operation ? operation->path : about.accepted.path;
+}
+
+Handled show_result(const Wait& wait, const Event& event) {
+  const Awaited& about = wait->about;
+  using Kind = Operation::Kind;
+  if (about.kind == Kind::remove || about.kind == Kind::batch_commit) {
+    return respond_event(about, 200, event.status);
+  }
+  return http::Elsewhere{[wait, path = path_of(event, about)](const http::Elsewhere::Reply& reply) {
+    wait->about.notebooks.run([wait, path, reply] {
+      const Awaited& made = wait->about;
+      reply(respond_file(
+          made, made.kind == Kind::create ? made.notebook->file_at(path) : made.notebook->file(made.file)));
+    });
+  }};
+}
+
+Work await_end(const Wait& wait);
+
+Handled judge(const Wait& wait, const Details& details) {
+  const Event& event = details.event;
+  switch (event.status) {
+    case Status::completed:
+    case Status::completed_with_errors: return show_result(wait, event);
+    case Status::failed: {
+      const auto failure = wire::last_failure(details.log);
+      return respond_conflict(wait->about, failure ? std::string(failure->message) : "The change failed.");
+    }
+    case Status::cancelled: return respond_conflict(wait->about, "The change was cancelled.");
+    case Status::superseded:
+      if (event.superseded_by) {
+        wait->event = *event.superseded_by;
+        return await_end(wait);
+      }
+      return respond_conflict(wait->about, "The change made way for another.");
+    case Status::pending:
+    case Status::processing: break;
+  }
+  return respond_event(wait->about, 202, event.status);
+}
+
+Work read_end(const Wait& wait) {
+  Work work;
+  work.command.get = Command::Get{wait->event, true};
+  work.sees_errors = true;
+  work.render = [wait](Answer& answer) -> Handled {
+    const bool is_read = !answer.error && answer.details && answer.details->has_value();
+    return is_read ? judge(wait, **answer.details) : respond_accepted(wait->about);
+  };
+  return work;
+}
+
+// The change is stored: whatever happens to the wait, the answer is one of success.
+Work await_end(const Wait& wait) {
+  const auto left = std::chrono::ceil<Millis>(wait->deadline - steady_now());
+  const Accepted& accepted = wait->about.accepted;
+  Work work;
+  work.command.wait = WaitRequest{wait->event, std::max(left, Millis(0))};
+  if (accepted.group) work.command.wait->what = WaitRequest::Correlated{accepted.correlation_id};
+  work.sees_errors = true;
+  work.render = [wait](Answer& answer) -> Handled {
+    if (answer.error) return respond_accepted(wait->about);
+    return read_end(wait);
+  };
+  return work;
+}
+
+}  // namespace
+
+Response respond_accepted(const Awaited& awaited) {
+  return respond_event(awaited, 202, awaited.accepted.event.status);
+}
+
+Work wait_for(Awaited awaited) {
+  const SteadyTime deadline = steady_now() + awaited.timeout;
+  const EventId event = awaited.accepted.event.id;
+  return await_end(std::make_shared<Waiting>(Waiting{std::move(awaited), deadline, event}));
+}
+
+}  // namespace eventq::notebook

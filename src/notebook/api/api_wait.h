@@ -1,0 +1,31 @@
+// api_wait.h: the answer to a change: that it is taken, or after a wait for its event, what came of it.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+
+#include "http/api/call.h"
+#include "notebook/notebook.h"
+#include "notebook/notebooks.h"
+
+namespace eventq::notebook {
+
+struct Awaited {
+  Notebooks& notebooks;
+  std::shared_ptr<Notebook> notebook;
+  Operation::Kind kind{};
+  std::int64_t file = 0;  // of update, move and remove
+  Millis timeout{0};
+  std::string request_id;
+  Accepted accepted = {};
+};
+
+// 202, with the event as it was published.
+http::Response respond_accepted(const Awaited& awaited);
+
+// Waits for the event's end. 201 or 200 with the file, or with the event where there is none; 409 if it
+// failed; 202 when the time is over.
+http::Work wait_for(Awaited awaited);
+
+}  // namespace eventq::notebook

@@ -1,0 +1,436 @@
+// folder.cc: see folder.h.
+#include "notebook/files/folder.h"
+
+#include <dirent.h>
+#include <fcntl.h>
+#include <linux/openat2.h>
+#include <openssl/evp.h>
+#include <stdio.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <cstring>
+#include <memory>
+#include <span>
+#include <utility>
+#include <vector>
+
+#include "base/assert.h"
+#include "notebook/files/note_path.h"
+
+namespace eventq::notebook {
+namespace {
+
+constexpr std::size_t kPiece = 128UL * 1024;
+constexpr std::size_t kBeginning = 4096;  // bytes that tell text from other content
+constexpr int kOpenTries = 16;
+constexpr int kDigestTries = 3;
+constexpr mode_t kPermissions = 0777;
+
+ErrorCode code_of(int number) {
+  switch (number) {
+    case ENOENT:
+    case ENOTDIR: return ErrorCode::not_found;
+    case EEXIST:
+    case ENOTEMPTY: return ErrorCode::conflict;
+    case ENOSPC:
+    case EDQUOT: return ErrorCode::no_space;
+    case ELOOP:
+    case EXDEV:
+    case EISDIR:
+    case ENXIO:  // a socket
+    case ENODEV:
+    case ENAMETOOLONG: return ErrorCode::invalid_argument;
+    default: return ErrorCode::unavailable;
+  }
+}
+
+Error failed(std::string_view doing, const std::string& path, int number) {
+  std::string message = "Cannot " + std::string(doing) + " " +
+                        (path.empty() ? "the notebook's folder" : path) + ": " + std::strerror(number);
+  message += number == ELOOP ? "; a notebook follows no symbolic link." : ".";
+  return {code_of(number), std::move(message), ""};
+}
+
+Error not_regular(const std::string& path) {
+  return {ErrorCode::invalid_argument, path + " is no regular file; a notebook holds nothing else.", ""};
+}
+
+Descriptor open_folder(int root, const std::string& path) {
+  return open_beneath(root, path, O_RDONLY | O_DIRECTORY);
+}
+
+// The folder that a path ends in, and the name there: what is done to a name cannot be led elsewhere.
+struct Place {
+  Descriptor folder;
+  std::string name;
+};
+
+Place open_place(int root, const std::string& path) {
+  const std::string_view parent = parent_of(path);
+  Descriptor folder = open_beneath(root, std::string(parent), O_PATH | O_DIRECTORY);
+  return {std::move(folder), path.substr(parent.empty() ? 0 : parent.size() + 1)};
+}
+
+FileState state_of(const struct stat& status) {
+  return {.inode = status.st_ino,
+          .size = status.st_size,
+          .modified_ns = std::int64_t{status.st_mtim.tv_sec} * 1'000'000'000 + status.st_mtim.tv_nsec,
+          .executable = (status.st_mode & S_IXUSR) != 0};
+}
+
+Entry entry_of(const struct stat& status) {
+  if (S_ISREG(status.st_mode)) return Entry::file;
+  return S_ISDIR(status.st_mode) ? Entry::folder : Entry::other;
+}
+
+Result<struct stat> status_of(const Descriptor& opened, const std::string& path) {
+  struct stat status {};
+  if (::fstat(opened.number(), &status) != 0) return failed("look at", path, errno);
+  return status;
+}
+
+// Of the thing itself, without opening it: no device wakes up, no fifo waits.
+Result<struct stat> status_at(int root, const std::string& path) {
+  const Descriptor found = open_beneath(root, path, O_PATH | O_NOFOLLOW);
+  if (!found.open()) return failed("look at", path, errno);
+  return status_of(found, path);
+}
+
+// As many bytes as there are up to the size of `into`; negative with errno set.
+ssize_t read_some(int descriptor, std::span<char> into) {
+  std::size_t count = 0;
+  while (count < into.size()) {
+    const ssize_t got = ::read(descriptor, into.data() + count, into.size() - count);
+    if (got < 0 && errno == EINTR) continue;
+    if (got < 0) return got;
+    if (got == 0) break;
+    count += static_cast<std::size_t>(got);
+  }
+  return static_cast<ssize_t>(count);
+}
+
+// False with errno set.
+bool write_all(int descriptor, std::string_view bytes) {
+  while (!bytes.empty()) {
+    const ssize_t written = ::write(descriptor, bytes.data(), bytes.size());
+    if (written < 0 && errno == EINTR) continue;
+    if (written < 0) return false;
+    bytes.remove_prefix(static_cast<std::size_t>(written));
+  }
+  return true;
+}
+
+class Sha256 {
+ public:
+  Sha256() : context_(EVP_MD_CTX_new(), EVP_MD_CTX_free) {
+    EVENTQ_ASSERT(context_ != nullptr);
+    EVENTQ_ASSERT(EVP_DigestInit_ex(context_.get(), EVP_sha256(), nullptr) == 1);
+  }
+
+  void add(std::string_view bytes) {
+    EVENTQ_ASSERT(EVP_DigestUpdate(context_.get(), bytes.data(), bytes.size()) == 1);
+  }
+
+  std::string hexadecimal() {
+    constexpr std::string_view kDigits = "0123456789abcdef";
+    std::array<unsigned char, 32> bytes{};
+    EVENTQ_ASSERT(EVP_DigestFinal_ex(context_.get(), bytes.data(), nullptr) == 1);
+    std::string text;
+    for (const unsigned char byte : bytes) {
+      text += kDigits[byte >> 4];
+      text += kDigits[byte & 0xF];
+    }
+    return text;
+  }
+
+ private:
+  std::unique_ptr<EVP_MD_CTX, decltype(&EVP_MD_CTX_free)> context_;
+};
+
+Result<Digest> digest_of(const Descriptor& file, const std::string& path) {
+  std::vector<char> piece(kPiece);
+  Sha256 hash;
+  std::string beginning;
+  for (ssize_t got = 1; got > 0;) {
+    got = read_some(file.number(), piece);
+    if (got < 0) return failed("read", path, errno);
+    const std::string_view bytes(piece.data(), static_cast<std::size_t>(got));
+    if (beginning.empty()) beginning = bytes.substr(0, kBeginning);
+    hash.add(bytes);
+  }
+  const auto after = status_of(file, path);
+  if (!after) return after.error();
+  return Digest{state_of(*after), hash.hexadecimal(), content_type_of(path, beginning)};
+}
+
+Result<std::vector<std::string>> names_in(const Descriptor& folder, const std::string& path) {
+  Descriptor copy(::fcntl(folder.number(), F_DUPFD_CLOEXEC, 0));
+  if (!copy.open()) return failed("read", path, errno);
+  const std::unique_ptr<DIR, int (*)(DIR*)> stream(::fdopendir(copy.number()), ::closedir);
+  if (!stream) return failed("read", path, errno);
+  (void)copy.release();  // closedir() closes it
+  std::vector<std::string> names;
+  errno = 0;
+  while (const dirent* const entry = ::readdir(stream.get())) names.emplace_back(entry->d_name);
+  if (errno != 0 && errno != ENOENT) return failed("read", path, errno);  // ENOENT: removed meanwhile
+  return names;
+}
+
+bool has_vanished(int number) { return number == ENOENT || number == ENOTDIR || number == ELOOP; }
+
+}  // namespace
+
+Descriptor open_beneath(int root, const std::string& path, int flags, mode_t mode) {
+  open_how how{};
+  how.flags = static_cast<std::uint64_t>(flags | O_CLOEXEC);
+  how.mode = mode;
+  how.resolve = RESOLVE_BENEATH | RESOLVE_NO_SYMLINKS | RESOLVE_NO_MAGICLINKS;
+  const char* const name = path.empty() ? "." : path.c_str();
+  long number = -1;
+  // EAGAIN: somebody renamed something just when the kernel had to be sure that nobody does.
+  for (int tries = 0; tries < kOpenTries; ++tries) {
+    number = ::syscall(SYS_openat2, root, name, &how, sizeof how);
+    if (number >= 0 || (errno != EAGAIN && errno != EINTR)) break;
+  }
+  return Descriptor(static_cast<int>(number));
+}
+
+std::string hash_of(std::string_view content) {
+  Sha256 hash;
+  hash.add(content);
+  return hash.hexadecimal();
+}
+
+Result<Folder> Folder::open(const std::string& path, mode_t mask) {
+  Descriptor root(::open(path.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+  if (root.open()) return Folder(std::move(root), mask & kPermissions);
+  const int number = errno;
+  Error error = failed("open the folder", path, number);
+  if (number == ENOTDIR) error.code = ErrorCode::invalid_argument;
+  return error;
+}
+
+Result<Entry> Folder::kind(const std::string& path) const {
+  const Descriptor found = open_beneath(root_.number(), path, O_PATH | O_NOFOLLOW);
+  if (!found.open() && has_vanished(errno)) return Entry::absent;
+  if (!found.open()) return failed("look at", path, errno);
+  const auto status = status_of(found, path);
+  if (!status) return status.error();
+  return entry_of(*status);
+}
+
+Result<FileState> Folder::look(const std::string& path) const {
+  const auto status = status_at(root_.number(), path);
+  if (!status) return status.error();
+  if (entry_of(*status) != Entry::file) return not_regular(path);
+  return state_of(*status);
+}
+
+Result<Descriptor> Folder::open_file(const std::string& path) const {
+  // O_NONBLOCK: a fifo that somebody put there must not keep us.
+  Descriptor file = open_beneath(root_.number(), path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY);
+  if (!file.open()) return failed("open", path, errno);
+  const auto status = status_of(file, path);
+  if (!status) return status.error();
+  if (entry_of(*status) != Entry::file) return not_regular(path);
+  return file;
+}
+
+Result<std::string> Folder::read(const std::string& path, std::size_t max) const {
+  const auto file = open_file(path);
+  if (!file) return file.error();
+  const auto status = status_of(*file, path);
+  if (!status) return status.error();
+  const Error too_large{
+      ErrorCode::too_large,
+      path + " has more than the " + std::to_string(max) + " bytes that can be read at once.", ""};
+  if (static_cast<std::uint64_t>(status->st_size) > max) return too_large;
+
+  // One more than there should be: it may grow meanwhile.
+  std::string content(static_cast<std::size_t>(status->st_size) + 1, '\0');
+  std::size_t size = 0;
+  for (;;) {
+    const ssize_t got = read_some(file->number(), std::span(content).subspan(size));
+    if (got < 0) return failed("read", path, errno);
+    size += static_cast<std::size_t>(got);
+    if (size > max) return too_large;
+    if (size < content.size()) break;
+    content.resize(std::min(2 * content.size(), max + 1));
+  }
+  content.resize(size);
+  return content;
+}
+
+Result<Digest> Folder::digest(const std::string& path) const {
+  for (int tries = 0; tries < kDigestTries; ++tries) {
+    const auto file = open_file(path);
+    if (!file) return file.error();
+    const auto before = status_of(*file, path);
+    if (!before) return before.error();
+    auto digest = digest_of(*file, path);
+    if (!digest || digest->state == state_of(*before)) return digest;
+  }
+  return Error{ErrorCode::conflict, path + " changes while it is read; try again when it is left alone.", ""};
+}
+
+Result<FileState> Folder::write_own(const std::string& path, std::string_view content,
+                                    const std::string& like) {
+  EVENTQ_ASSERT(is_within(path, kOwnFolder));
+  mode_t mode = 0666 & ~mask_;
+  if (!like.empty()) {
+    const auto old = status_at(root_.number(), like);
+    if (!old && old.error().code == ErrorCode::unavailable) return old.error();
+    if (old && entry_of(*old) == Entry::file) mode = old->st_mode & kPermissions;
+  }
+  const Place place = open_place(root_.number(), path);
+  if (!place.folder.open()) return failed("write", path, errno);
+  const Descriptor file = open_beneath(place.folder.number(), place.name, O_WRONLY | O_CREAT | O_EXCL, 0600);
+  if (!file.open()) return failed("write", path, errno);
+  struct stat status {};
+  // fchmod(): the process's own umask may be narrower than the notebook's.
+  const bool written = write_all(file.number(), content) && ::fchmod(file.number(), mode) == 0 &&
+                       ::fstat(file.number(), &status) == 0;
+  if (written) return state_of(status);
+  const int number = errno;
+  ::unlinkat(place.folder.number(), place.name.c_str(), 0);
+  return failed("write", path, number);
+}
+
+Result<void> Folder::sync_file(const std::string& path) const {
+  const auto file = open_file(path);
+  if (!file) return file.error();
+  if (::fsync(file->number()) != 0) return failed("sync", path, errno);
+  return {};
+}
+
+Result<void> Folder::sync_folder(const std::string& path) const {
+  const Descriptor folder = open_folder(root_.number(), path);
+  if (!folder.open() || ::fsync(folder.number()) != 0) return failed("sync", path, errno);
+  return {};
+}
+
+Result<void> Folder::sync_all() const {
+  if (::syncfs(root_.number()) != 0) return failed("sync", "", errno);
+  return {};
+}
+
+Result<void> Folder::rename(const std::string& from, const std::string& to, Rename how) {
+  const std::string what = from + " to " + to;
+  const Place source = open_place(root_.number(), from);
+  if (!source.folder.open()) return failed("rename", what, errno);
+  const Place dest = open_place(root_.number(), to);
+  if (!dest.folder.open()) return failed("rename", what, errno);
+  const unsigned flags = how == Rename::exchange ? RENAME_EXCHANGE : RENAME_NOREPLACE;
+  if (::renameat2(source.folder.number(), source.name.c_str(), dest.folder.number(), dest.name.c_str(),
+                  flags) != 0) {
+    return failed("rename", what, errno);
+  }
+  return {};
+}
+
+Result<bool> Folder::make_folder(const std::string& path) {
+  const Place place = open_place(root_.number(), path);
+  if (!place.folder.open()) return failed("make the folder", path, errno);
+  if (::mkdirat(place.folder.number(), place.name.c_str(), kPermissions & ~mask_) != 0) {
+    const int number = errno;
+    const auto there = kind(path);
+    if (number == EEXIST && there && *there == Entry::folder) return false;
+    return failed("make the folder", path, number);
+  }
+  const Descriptor folder = open_folder(place.folder.number(), place.name);
+  if (!folder.open()) return failed("open the folder", path, errno);
+  const auto made = status_of(folder, path);
+  if (!made) return made.error();
+  // What it has got from the folder it lies in stays: the group of that one for all in it.
+  const mode_t mode = (made->st_mode & ~S_IFMT & ~kPermissions) | (kPermissions & ~mask_);
+  if (::fchmod(folder.number(), mode) != 0) return failed("make the folder", path, errno);
+  return true;
+}
+
+Result<void> Folder::remove_file(const std::string& path) {
+  const Place place = open_place(root_.number(), path);
+  const bool removed = place.folder.open() && ::unlinkat(place.folder.number(), place.name.c_str(), 0) == 0;
+  if (!removed && code_of(errno) != ErrorCode::not_found) return failed("remove", path, errno);
+  return {};
+}
+
+Result<bool> Folder::remove_empty_folder(const std::string& path) {
+  const Place place = open_place(root_.number(), path);
+  if (place.folder.open() && ::unlinkat(place.folder.number(), place.name.c_str(), AT_REMOVEDIR) == 0)
+    return true;
+  const int number = errno;
+  const ErrorCode code = code_of(number);
+  if (code == ErrorCode::not_found || code == ErrorCode::conflict) return false;
+  return failed("remove the folder", path, number);
+}
+
+bool Folder::is_at(const std::string& path) const {
+  struct stat ours {};
+  struct stat there {};
+  return ::fstat(root_.number(), &ours) == 0 && ::stat(path.c_str(), &there) == 0 &&
+         ours.st_dev == there.st_dev && ours.st_ino == there.st_ino;
+}
+
+Result<Descriptor> Folder::lock() const {
+  Descriptor folder = open_folder(root_.number(), "");
+  if (!folder.open()) return failed("open", "the notebook's folder", errno);
+  if (::flock(folder.number(), LOCK_EX | LOCK_NB) == 0) return folder;
+  return Error{ErrorCode::unavailable, "Another server has this folder as a notebook; stop that one first.",
+               ""};
+}
+
+Result<void> Folder::clear_own() {
+  const std::string own(kOwnFolder);
+  const Descriptor opened = open_folder(root_.number(), own);
+  if (!opened.open() && has_vanished(errno)) return {};
+  if (!opened.open()) return failed("read", own, errno);
+  const auto names = names_in(opened, own);
+  if (!names) return names.error();
+  for (const std::string& name : *names) {
+    std::string path = own;
+    path.append("/").append(name);
+    const auto there = kind(path);
+    if (!there) return there.error();
+    if (*there == Entry::folder) continue;
+    if (auto removed = remove_file(path); !removed) return removed;
+  }
+  return {};
+}
+
+Result<void> Folder::walk(const std::string& path, const std::function<void(const Seen&)>& visit) const {
+  std::vector<std::string> folders = {path};
+  while (!folders.empty()) {
+    const std::string folder = std::move(folders.back());
+    folders.pop_back();
+    const Descriptor opened = open_folder(root_.number(), folder);
+    const bool is_closed_to_us = !folder.empty() && errno == EACCES;  // as the watcher leaves it out, too
+    if (!opened.open() && (has_vanished(errno) || is_closed_to_us)) continue;
+    if (!opened.open()) return failed("read", folder, errno);
+    const auto names = names_in(opened, folder);
+    if (!names) return names.error();
+    for (const std::string& name : *names) {
+      std::string full = folder;
+      if (!full.empty()) full += '/';
+      full += name;
+      struct stat status {};
+      if (!note_path(full)) continue;
+      if (::fstatat(opened.number(), name.c_str(), &status, AT_SYMLINK_NOFOLLOW) != 0) {
+        if (errno == ENOENT) continue;
+        return failed("look at", full, errno);
+      }
+      const Entry kind = entry_of(status);
+      if (kind == Entry::other) continue;
+      if (kind == Entry::folder) folders.push_back(full);
+      visit({std::move(full), kind, kind == Entry::file ? state_of(status) : FileState()});
+    }
+  }
+  return {};
+}
+
+}  // namespace eventq::notebook

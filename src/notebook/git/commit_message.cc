@@ -1,0 +1,50 @@
+// commit_message.cc: see commit_message.h.
+#include "notebook/git/commit_message.h"
+
+#include <algorithm>
+#include <unordered_set>
+
+namespace eventq::notebook {
+namespace {
+
+// A line for each value that is not empty, once. Ids are visible ASCII: none can hold a line of its own.
+void append_trailers(std::string& message, std::string_view key, const std::vector<PendingChange>& changes,
+                     std::string PendingChange::*id) {
+  std::unordered_set<std::string_view> written;
+  for (const PendingChange& change : changes) {
+    const std::string& value = change.*id;
+    if (value.empty() || !written.insert(value).second) continue;
+    message.append(key).append(": ").append(value) += '\n';
+  }
+}
+
+}  // namespace
+
+std::string commit_message(const std::vector<std::string>& paths, const std::vector<PendingChange>& changes) {
+  std::string message = paths.size() == 1 ? "Update " + paths.front()
+                                          : "Batch update: " + std::to_string(paths.size()) + " files";
+  message += "\n";
+  std::string trailers;
+  append_trailers(trailers, kEventTrailer, changes, &PendingChange::event_id);
+  append_trailers(trailers, kCorrelationTrailer, changes, &PendingChange::correlation_id);
+  if (!trailers.empty()) message += "\n" + trailers;
+  return message;
+}
+
+std::vector<std::string> paths_of(const std::vector<PendingChange>& changes) {
+  std::vector<std::string> paths;
+  paths.reserve(changes.size());
+  for (const PendingChange& change : changes) paths.push_back(change.path);
+  std::sort(paths.begin(), paths.end());
+  paths.erase(std::unique(paths.begin(), paths.end()), paths.end());
+  return paths;
+}
+
+bool is_time_to_commit(const State::Waiting& waiting, const Settings& settings, TimePoint now) {
+  if (waiting.paths == 0 || !waiting.since) return false;
+  if (waiting.paths >= static_cast<std::int64_t>(settings.git_commit_max_files)) return true;
+  // A machine whose time was set back does not wait until it is that late again.
+  return now < *waiting.since || now - *waiting.since >= settings.git_commit_interval;
+}
+
+}  // namespace eventq::notebook

@@ -1,0 +1,76 @@
+// commit_message_test.cc: what a commit says, and when it is made.
+#include "notebook/git/commit_message.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+namespace eventq::notebook {
+namespace {
+
+PendingChange change_of(std::string path, std::string event, std::string correlation = "") {
+  return {.path = std::move(path), .event_id = std::move(event), .correlation_id = std::move(correlation)};
+}
+
+std::string message_of(const std::vector<PendingChange>& changes) {
+  return commit_message(paths_of(changes), changes);
+}
+
+TEST(CommitMessageTest, OnePathIsNamedHoweverOftenItChanged) {
+  EXPECT_EQ(message_of({change_of("a/ä.md", "e2"), change_of("a/ä.md", "e1")}),
+            "Update a/ä.md\n\nEventq-Event: e2\nEventq-Event: e1\n");
+}
+
+TEST(CommitMessageTest, SeveralPathsAreCounted) {
+  EXPECT_EQ(message_of({change_of("b", "e1"), change_of("a", "e2"), change_of("b", "e3")}),
+            "Batch update: 2 files\n\nEventq-Event: e1\nEventq-Event: e2\nEventq-Event: e3\n");
+}
+
+TEST(CommitMessageTest, AnIdIsNamedOnceInTheOrderOfTheChanges) {
+  EXPECT_EQ(message_of({change_of("a", "e2", "c2"), change_of("b", "e2", "c2"), change_of("c", "e1", "c1"),
+                        change_of("d", "e3", "c2")}),
+            "Batch update: 4 files\n\nEventq-Event: e2\nEventq-Event: e1\nEventq-Event: e3\n"
+            "Eventq-Correlation: c2\nEventq-Correlation: c1\n");
+}
+
+TEST(CommitMessageTest, ChangesWithoutIdsGiveNoTrailers) {
+  EXPECT_EQ(message_of({change_of("a", "")}), "Update a\n");
+}
+
+TEST(CommitMessageTest, PathsAreSortedByBytesAndThereOnce) {
+  EXPECT_THAT(paths_of({change_of("b", "1"), change_of("a/x", "2"), change_of("b", "3"), change_of("B", "4"),
+                        change_of("a.md", "5")}),
+              testing::ElementsAre("B", "a.md", "a/x", "b"));
+  EXPECT_THAT(paths_of(std::vector<PendingChange>{}), testing::IsEmpty());
+}
+
+TEST(CommitMessageTest, ItIsTimeAtTheIntervalAndNotBefore) {
+  const Settings settings{.git_commit_interval = Millis(100), .git_commit_max_files = 10};
+  const TimePoint since{Millis(5000)};
+  const State::Waiting waiting{.paths = 1, .since = since};
+  EXPECT_FALSE(is_time_to_commit(waiting, settings, since));
+  EXPECT_FALSE(is_time_to_commit(waiting, settings, since + Millis(99)));
+  EXPECT_TRUE(is_time_to_commit(waiting, settings, since + Millis(100)));
+  EXPECT_TRUE(is_time_to_commit(waiting, settings, since + Millis(101)));
+}
+
+TEST(CommitMessageTest, ItIsTimeAtSoManyFilesAndNotBefore) {
+  const Settings settings{.git_commit_interval = Millis(100), .git_commit_max_files = 10};
+  const TimePoint now{Millis(5000)};
+  EXPECT_FALSE(is_time_to_commit({.paths = 9, .since = now}, settings, now));
+  EXPECT_TRUE(is_time_to_commit({.paths = 10, .since = now}, settings, now));
+  EXPECT_TRUE(is_time_to_commit({.paths = 11, .since = now}, settings, now));
+}
+
+TEST(CommitMessageTest, ItIsNeverTimeForNothing) {
+  const Settings settings{.git_commit_interval = Millis(0), .git_commit_max_files = 0};
+  EXPECT_FALSE(is_time_to_commit({}, settings, TimePoint(Millis(5000))));
+}
+
+TEST(CommitMessageTest, AChangeFromTheFutureDoesNotWait) {
+  const Settings settings{.git_commit_interval = Millis(100), .git_commit_max_files = 10};
+  EXPECT_TRUE(
+      is_time_to_commit({.paths = 1, .since = TimePoint(Millis(5000))}, settings, TimePoint(Millis(4999))));
+}
+
+}  // namespace
+}  // namespace eventq::notebook

@@ -1,0 +1,195 @@
+// git_files.cc: see git_files.h.
+#include "notebook/git/git_files.h"
+
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstdint>
+#include <optional>
+#include <utility>
+
+#include "base/descriptor.h"
+#include "notebook/files/note_path.h"
+
+namespace eventq::notebook {
+namespace {
+
+constexpr std::size_t kBlobPiece = 64U << 10U;
+
+Result<std::size_t> read_piece(int file, std::vector<char>& piece, const std::string& path) {
+  ssize_t size = 0;
+  do {
+    size = ::read(file, piece.data(), piece.size());
+  } while (size < 0 && errno == EINTR);
+  if (size < 0) return git::system_failure("read " + path);
+  return static_cast<std::size_t>(size);
+}
+
+// The content as it is, through no filter.
+Result<git_oid> write_blob(git_repository* repo, int file, const std::string& path) {
+  git_oid id;
+  std::vector<char> piece(kBlobPiece);
+  auto size = read_piece(file, piece, path);
+  if (!size) return size.error();
+  // Most notes are one piece, which needs no file on its way.
+  if (*size < kBlobPiece) {
+    if (git_blob_create_from_buffer(&id, repo, piece.data(), *size) != 0)
+      return git::failure("store " + path);
+    return id;
+  }
+  git_writestream* stream = nullptr;
+  if (git_blob_create_from_stream(&stream, repo, nullptr) != 0) return git::failure("store " + path);
+  while (size && *size > 0) {
+    if (stream->write(stream, piece.data(), *size) != 0) {
+      size = git::failure("store " + path);
+    } else {
+      size = read_piece(file, piece, path);
+    }
+  }
+  if (!size) {
+    stream->free(stream);
+    return size.error();
+  }
+  if (git_blob_create_from_stream_commit(&id, stream) != 0) return git::failure("store " + path);
+  return id;
+}
+
+// As `git add` would fill it, so that `git status` need not read the file.
+git_index_entry entry_of(const struct stat& found, const git_oid& id, std::uint32_t mode) {
+  const auto time = [](const timespec& at) {
+    return git_index_time{static_cast<std::int32_t>(at.tv_sec), static_cast<std::uint32_t>(at.tv_nsec)};
+  };
+  git_index_entry entry{};
+  entry.ctime = time(found.st_ctim);
+  entry.mtime = time(found.st_mtim);
+  entry.dev = static_cast<std::uint32_t>(found.st_dev);
+  entry.ino = static_cast<std::uint32_t>(found.st_ino);
+  entry.uid = found.st_uid;
+  entry.gid = found.st_gid;
+  entry.file_size = static_cast<std::uint32_t>(found.st_size);
+  entry.mode = mode;
+  entry.id = id;
+  return entry;
+}
+
+bool trusts_modes(git_config* config) {
+  int trusts = 1;
+  git_config_get_bool(&trusts, config, "core.filemode");  // unset: it does
+  return trusts != 0;
+}
+
+// Where the file system knows no executables, it is what it was.
+std::uint32_t mode_of(const struct stat& found, git_config* config,
+                      const std::optional<git::Recorded>& before) {
+  bool executable = (found.st_mode & S_IXUSR) != 0;
+  if (!trusts_modes(config)) executable = before && before->mode == GIT_FILEMODE_BLOB_EXECUTABLE;
+  return executable ? GIT_FILEMODE_BLOB_EXECUTABLE : GIT_FILEMODE_BLOB;
+}
+
+// In a folder that is a repository of its own, known to this one as a submodule.
+bool is_submodules(git_index* files, const std::string& path) {
+  const auto is_link = [&](const std::string& name) {
+    const auto found = git::recorded(files, name);
+    return found && found->mode == GIT_FILEMODE_COMMIT;
+  };
+  for (const std::string& folder : folders_of(path)) {
+    if (is_link(folder)) return true;
+  }
+  return is_link(path);
+}
+
+// A file as it is to be recorded; none: it is not there.
+Result<std::optional<git_index_entry>> take_file(git_repository* repo, git_config* config, int file,
+                                                 const std::string& path,
+                                                 const std::optional<git::Recorded>& before) {
+  struct stat found {};
+  if (::fstat(file, &found) != 0) return git::system_failure("look at " + path);
+  const auto id = write_blob(repo, file, path);
+  if (!id) return id.error();
+  return std::optional(entry_of(found, *id, mode_of(found, config, before)));
+}
+
+// The user does not want it in the repository; what is there already stays.
+bool is_ignored(git_repository* repo, const std::string& path) {
+  int ignored = 0;
+  return git_ignore_path_is_ignored(&ignored, repo, path.c_str()) == 0 && ignored == 1;
+}
+
+// The user's sparse checkout leaves it out: it is not there, and not deleted.
+bool is_left_out(git_repository* repo, git::Index& users, const std::string& path) {
+  const std::string name = std::string(git_repository_path(repo)) + "index";
+  if (users == nullptr && git_index_open(users.out(), name.c_str()) != 0) return false;
+  const git_index_entry* entry = git_index_get_bypath(users, path.c_str(), 0);
+  return entry != nullptr && (entry->flags_extended & GIT_INDEX_ENTRY_SKIP_WORKTREE) != 0;
+}
+
+}  // namespace
+
+Result<Unstaged> take_paths(git_repository* repo, git_config* config, git_index* files, const Folder& folder,
+                            const std::vector<std::string>& paths, const KnownFiles& known,
+                            std::vector<std::string>& left_out) {
+  Unstaged changed;
+  git::Index users;
+  std::vector<std::pair<std::string, git_index_entry>> present;
+  for (const std::string& path : paths) {
+    auto kind = folder.kind(path);
+    if (!kind) {
+      left_out.push_back(path);
+      continue;
+    }
+    if (*kind == Entry::other || is_submodules(files, path)) continue;
+    const auto expected = known.find(path);
+    const bool is_known = expected != known.end();
+    // Whoever made it a moment ago will be seen to have done so.
+    if (is_known && !expected->second) kind = Entry::absent;
+    const auto is_as_known = [&] {
+      const auto there = folder.look(path);
+      return !is_known || !expected->second || (there && *there == *expected->second);
+    };
+    if (!is_as_known()) {
+      left_out.push_back(path);
+      continue;
+    }
+    const auto before = git::recorded(files, path);
+    std::optional<git_index_entry> entry;
+    if (*kind == Entry::file) {
+      if (!before && is_ignored(repo, path)) continue;
+      const auto file = folder.open_file(path);
+      if (!file && file.error().code == ErrorCode::unavailable) {
+        left_out.push_back(path);
+        continue;
+      }
+      // It may have gone, or have become something else, just now: then that is told, too, and comes again.
+      if (!file && file.error().code != ErrorCode::not_found &&
+          file.error().code != ErrorCode::invalid_argument) {
+        return file.error();
+      }
+      if (file) {
+        auto taken = take_file(repo, config, file->number(), path, before);
+        if (!taken) return taken.error();
+        if (!is_as_known()) {
+          left_out.push_back(path);
+          continue;
+        }
+        entry = *taken;
+      }
+    }
+    if (entry && before == git::Recorded{entry->id, entry->mode}) continue;
+    if (!entry && (!before || is_left_out(repo, users, path))) continue;
+    changed.emplace(path, before);
+    if (entry) {
+      present.emplace_back(path, *entry);
+    } else if (git_index_remove(files, path.c_str(), 0) != 0) {
+      return git::failure("remove " + path);
+    }
+  }
+  // All that goes has gone: a folder that has become a file is no more in its way.
+  for (auto& [path, entry] : present) {
+    entry.path = path.c_str();
+    if (git_index_add(files, &entry) != 0) return git::failure("record " + path);
+  }
+  return changed;
+}
+
+}  // namespace eventq::notebook

@@ -1,0 +1,157 @@
+// git_head.cc: see git_head.h.
+#include "notebook/git/git_head.h"
+
+#include <fcntl.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <chrono>
+#include <cstddef>
+#include <vector>
+
+#include "base/descriptor.h"
+
+namespace eventq::notebook {
+namespace {
+
+Result<bool> is_still(git_repository* repo, const Head& head) {
+  const auto now = read_head(repo);
+  if (!now) return now.error();
+  if (now->name != head.name || now->commit.has_value() != head.commit.has_value()) return false;
+  return !head.commit || git_oid_equal(&*now->commit, &*head.commit) != 0;
+}
+
+// The locks of HEAD and its branch while they are ours, by inode and time of birth. Libgit2's say nothing of
+// whose they are, and a process that is killed leaves them: the next one takes those away that are noted
+// here. A process can die between a lock and its note: a line before it says that it comes, and what is born
+// in the second behind that line, the last one, is ours, too.
+class OurLocks {
+ public:
+  OurLocks(git_repository* repo, const Head& head)
+      : name_(std::string(git_repository_path(repo)) + "eventq.locks"),
+        locks_{std::string(git_repository_path(repo)) + "HEAD.lock",
+               head.name == "HEAD" ? "" : git_repository_commondir(repo) + head.name + ".lock"},
+        file_(::open(name_.c_str(), O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0600)) {
+    // Held by whoever is alive.
+    if (file_.open() && ::flock(file_.number(), LOCK_EX | LOCK_NB) != 0) file_.close();
+    if (file_.open()) remove_left();
+  }
+  OurLocks(const OurLocks&) = delete;
+  OurLocks& operator=(const OurLocks&) = delete;
+  ~OurLocks() {
+    if (file_.open()) ::unlink(name_.c_str());
+  }
+
+  // HEAD will be locked, and is; called again: its branch.
+  void expect_next() { note(kExpected); }
+  void note_next() { note(identity(locks_.at(noted_++))); }
+
+ private:
+  static constexpr const char* kExpected = "+\n";
+
+  void note(const std::string& line) {
+    if (file_.open()) (void)!::write(file_.number(), line.data(), line.size());
+  }
+
+  // A line; empty: it is not there, or cannot be told from another.
+  static std::string identity(const std::string& path) {
+    struct statx found {};
+    const unsigned what = STATX_INO | STATX_BTIME;
+    if (::statx(AT_FDCWD, path.c_str(), AT_SYMLINK_NOFOLLOW, what, &found) != 0) return "";
+    if ((found.stx_mask & STATX_BTIME) == 0) return "";  // the next file may have the same inode
+    return std::to_string(found.stx_ino) + " " + std::to_string(found.stx_btime.tv_sec) + " " +
+           std::to_string(found.stx_btime.tv_nsec) + "\n";
+  }
+  void remove_left() const {
+    std::array<char, 512> noted{};
+    const ssize_t size = ::pread(file_.number(), noted.data(), noted.size(), 0);
+    if (size <= 0) return;
+    const std::string lines = "\n" + std::string(noted.data(), static_cast<std::size_t>(size));
+    for (const std::string& lock : locks_) {
+      const std::string line = identity(lock);
+      if (!line.empty() && lines.find("\n" + line) != lines.npos) ::unlink(lock.c_str());
+    }
+    const auto expected = static_cast<std::size_t>(std::count(lines.begin(), lines.end(), '+'));
+    if (lines.ends_with(kExpected) && expected <= locks_.size()) remove_expected(locks_[expected - 1]);
+    (void)!::ftruncate(file_.number(), 0);
+  }
+  void remove_expected(const std::string& lock) const {
+    struct statx line {};
+    struct statx born {};
+    if (::statx(file_.number(), "", AT_EMPTY_PATH, STATX_MTIME, &line) != 0) return;
+    if (::statx(AT_FDCWD, lock.c_str(), AT_SYMLINK_NOFOLLOW, STATX_BTIME, &born) != 0) return;
+    if ((born.stx_mask & STATX_BTIME) == 0) return;
+    const auto time = [](const statx_timestamp& at) {
+      return std::chrono::seconds(at.tv_sec) + std::chrono::nanoseconds(at.tv_nsec);
+    };
+    const auto behind = time(born.stx_btime) - time(line.stx_mtime);
+    if (behind >= behind.zero() && behind <= std::chrono::seconds(1)) ::unlink(lock.c_str());
+  }
+
+  const std::string name_;
+  const std::array<std::string, 2> locks_;
+  Descriptor file_;
+  std::size_t noted_ = 0;
+};
+
+// Locks it, and HEAD, so that no other branch is checked out meanwhile. False: somebody else has one of them.
+Result<bool> lock_head(git_transaction* transaction, const Head& head, OurLocks& ours) {
+  std::vector<std::string> names = {"HEAD"};
+  if (head.name != "HEAD") names.push_back(head.name);
+  for (const std::string& name : names) {
+    ours.expect_next();
+    const int locked = git_transaction_lock_ref(transaction, name.c_str());
+    if (locked == GIT_ELOCKED) return false;
+    if (locked != 0) return git::failure("lock " + name);
+    ours.note_next();
+  }
+  return true;
+}
+
+}  // namespace
+
+Result<Head> read_head(git_repository* repo) {
+  Head head{.name = "HEAD"};
+  for (int depth = 0; depth < 5; ++depth) {
+    git::Reference reference;
+    const int found = git_reference_lookup(reference.out(), repo, head.name.c_str());
+    if (found == GIT_ENOTFOUND && depth > 0) return head;
+    if (found != 0) return git::failure("read " + head.name);
+    if (git_reference_type(reference) == GIT_REFERENCE_DIRECT) {
+      head.commit = *git_reference_target(reference);
+      return head;
+    }
+    head.name = git_reference_symbolic_target(reference);
+  }
+  return Error{ErrorCode::unavailable, "Git's HEAD leads through too many references.", ""};
+}
+
+std::string hash_of(const Head& head) { return head.commit ? git_oid_tostr_s(&*head.commit) : ""; }
+
+Result<bool> move_head(git_repository* repo, const Head& head, const git_oid& commit,
+                       const git_signature* signature, const std::string& log,
+                       std::optional<UserIndex>& index) {
+  OurLocks ours(repo, head);
+  git::Transaction transaction;
+  if (git_transaction_new(transaction.out(), repo) != 0) return git::failure("begin a transaction");
+  auto locked = lock_head(transaction, head, ours);
+  if (!locked || !*locked) return locked;
+  auto still = is_still(repo, head);
+  if (!still || !*still) return still;
+  if (git_transaction_set_target(transaction, head.name.c_str(), &commit, signature, log.c_str()) != 0) {
+    return git::failure("move " + head.name);
+  }
+  // The index first: whoever reads the new HEAD must not find the old index.
+  if (index && !index->exchange()) index.reset();
+  if (git_transaction_commit(transaction) == 0) return true;
+  Error error = git::failure("move " + head.name);
+  if (index) index->exchange();
+  return error;
+}
+
+void remove_left_locks(git_repository* repo, const Head& head) { const OurLocks left(repo, head); }
+
+}  // namespace eventq::notebook

@@ -1,0 +1,213 @@
+// git_index.cc: see git_index.h.
+#include "notebook/git/git_index.h"
+
+#include <fcntl.h>
+#include <poll.h>
+#include <stdio.h>
+#include <sys/file.h>
+#include <sys/inotify.h>
+#include <sys/stat.h>
+
+#include <array>
+#include <filesystem>
+#include <string_view>
+#include <system_error>
+#include <vector>
+
+#include "base/steady.h"
+#include "notebook/files/note_path.h"
+
+namespace eventq::notebook {
+namespace {
+
+constexpr const char* kIndex = "index";
+constexpr const char* kLock = "index.lock";
+constexpr const char* kBefore = "index.eventq-lock";      // the lock before it has its name
+constexpr const char* kNew = "index.eventq";              // what the index is to become, or was
+constexpr const char* kNewLock = "index.eventq.lock";     // libgit2's while it writes that
+constexpr std::string_view kMark = "locked by eventq\n";  // in a lock of ours
+
+constexpr int kPatienceMs = 2000;  // a lock is not waited for longer, nor locks that come and go
+
+// It was left by an eventq that died: ours by its mark, and nobody holds it.
+bool is_our_stale_lock(const std::string& path) {
+  const Descriptor file(::open(path.c_str(), O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC));
+  if (!file.open()) return false;
+  std::array<char, kMark.size() + 1> text{};
+  const ssize_t size = ::read(file.number(), text.data(), text.size());
+  if (size < 0 || std::string_view(text.data(), static_cast<std::size_t>(size)) != kMark) return false;
+  return ::flock(file.number(), LOCK_EX | LOCK_NB) == 0;
+}
+
+std::optional<Stamp> stamp_of(const std::string& path) {
+  struct stat found {};
+  if (::lstat(path.c_str(), &found) != 0) return std::nullopt;
+  return Stamp{found.st_ino, found.st_mtim.tv_sec, found.st_mtim.tv_nsec};
+}
+
+// Git believes an entry whose file is older than the index. Writing the index makes it newer, so those that
+// were not believed before must not seem to be: without a size they are compared again.
+void keep_doubts(git_index* index, std::int64_t index_seconds) {
+  std::vector<git_index_entry> doubtful;
+  for (std::size_t at = 0; at < git_index_entrycount(index); ++at) {
+    const git_index_entry* entry = git_index_get_byindex(index, at);
+    if (entry->mtime.seconds >= index_seconds && entry->file_size != 0) doubtful.push_back(*entry);
+  }
+  for (git_index_entry& entry : doubtful) {
+    const std::string path = entry.path;  // that of the entry is freed when it is replaced
+    entry.path = path.c_str();
+    entry.file_size = 0;
+    git_index_add(index, &entry);
+  }
+}
+
+bool has_conflict(git_index* index, const std::string& path) {
+  const git_index_entry* sides[3];
+  return git_index_conflict_get(&sides[0], &sides[1], &sides[2], index, path.c_str()) == 0;
+}
+
+// A file cannot be put where the user has staged a folder, nor into a file.
+bool has_room(git_index* index, const std::string& path) {
+  if (git_index_find_prefix(nullptr, index, (path + "/").c_str()) == 0) return false;
+  for (const std::string& folder : folders_of(path)) {
+    if (git_index_get_bypath(index, folder.c_str(), 0) != nullptr) return false;
+  }
+  return true;
+}
+
+// What the user has not staged, but perhaps means to (`git add -N`).
+bool is_unstaged(git_index* index, const std::string& path, const std::optional<git::Recorded>& before) {
+  const git_index_entry* there = git_index_get_bypath(index, path.c_str(), 0);
+  const bool is_meant = there != nullptr && (there->flags_extended & GIT_INDEX_ENTRY_INTENT_TO_ADD) != 0;
+  return is_meant ? !before : git::recorded(index, path) == before;
+}
+
+// As it is wanted, with the marks that the user has set on it (`git update-index`).
+bool put_entry(git_index* index, const git_index_entry& wanted) {
+  git_index_entry entry = wanted;
+  if (const git_index_entry* there = git_index_get_bypath(index, wanted.path, 0)) {
+    entry.flags |= there->flags & GIT_INDEX_ENTRY_VALID;
+    entry.flags_extended |= there->flags_extended & GIT_INDEX_ENTRY_SKIP_WORKTREE;
+  }
+  return git_index_add(index, &entry) == 0;
+}
+
+bool follow(git_index* index, git_index* wanted, const Unstaged& unstaged) {
+  std::vector<const git_index_entry*> to_add;
+  for (const auto& [path, before] : unstaged) {
+    if (has_conflict(index, path) || !is_unstaged(index, path, before)) continue;
+    const git_index_entry* entry = git_index_get_bypath(wanted, path.c_str(), 0);
+    if (entry != nullptr) {
+      to_add.push_back(entry);
+    } else if (before && git_index_remove(index, path.c_str(), 0) != 0) {
+      return false;
+    }
+  }
+  // All that goes has gone: a folder that has become a file is no more in its way.
+  for (const git_index_entry* entry : to_add) {
+    if (has_room(index, entry->path) && !put_entry(index, *entry)) return false;
+  }
+  return true;
+}
+
+}  // namespace
+
+std::optional<UserIndex> UserIndex::prepare(const std::string& folder, git_index* wanted,
+                                            const Unstaged& unstaged, Stamp& stale) {
+  UserIndex index(folder);
+  if (!index.lock(stale) || !index.write(wanted, unstaged)) return std::nullopt;
+  return index;
+}
+
+void UserIndex::remove_left_lock(const std::string& folder) {
+  if (is_our_stale_lock(folder + kLock)) ::unlink((folder + kLock).c_str());
+}
+
+UserIndex::UserIndex(UserIndex&&) noexcept = default;
+
+UserIndex::~UserIndex() {
+  if (!lock_.open()) return;
+  ::unlink(file(kNew).c_str());
+  ::unlink(file(kLock).c_str());
+}
+
+bool UserIndex::lock(Stamp& stale) {
+  // It gets its name when it says whose it is, so that it does so whenever this process may die.
+  ::unlink(file(kBefore).c_str());
+  Descriptor lock(::open(file(kBefore).c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600));
+  if (!lock.open() || ::write(lock.number(), kMark.data(), kMark.size()) != ssize_t{kMark.size()} ||
+      ::flock(lock.number(), LOCK_EX | LOCK_NB) != 0) {
+    return false;
+  }
+  if (!name_lock() && !wait_for_lock(stale)) {
+    ::unlink(file(kBefore).c_str());
+    return false;
+  }
+  lock_ = std::move(lock);
+  return true;
+}
+
+bool UserIndex::name_lock() {
+  const auto name = [&] {
+    return ::renameat2(AT_FDCWD, file(kBefore).c_str(), AT_FDCWD, file(kLock).c_str(), RENAME_NOREPLACE) == 0;
+  };
+  if (name()) return true;
+  if (!is_our_stale_lock(file(kLock))) return false;
+  ::unlink(file(kLock).c_str());
+  return name();
+}
+
+// Git has it for a moment. Left behind now, the index would undo the commit with the user's next one.
+bool UserIndex::wait_for_lock(Stamp& stale) {
+  const Descriptor changes(::inotify_init1(IN_NONBLOCK | IN_CLOEXEC));
+  if (!changes.open() ||
+      ::inotify_add_watch(changes.number(), folder_.c_str(), IN_DELETE | IN_MOVED_FROM) < 0) {
+    return false;
+  }
+  const SteadyTime start = steady_now();
+  while (millis_since(start).count() < kPatienceMs) {
+    if (name_lock()) return true;
+    const auto there = stamp_of(file(kLock));
+    if (!there) continue;  // just gone
+    if (*there == stale) return false;
+    pollfd ready{.fd = changes.number(), .events = POLLIN, .revents = 0};
+    if (::poll(&ready, 1, kPatienceMs) != 1) {
+      stale = *there;
+      return false;
+    }
+    std::array<char, 4096> dropped{};
+    while (::read(changes.number(), dropped.data(), dropped.size()) > 0) {
+    }
+  }
+  return false;
+}
+
+bool UserIndex::write(git_index* wanted, const Unstaged& unstaged) {
+  ::unlink(file(kNew).c_str());
+  ::unlink(file(kNewLock).c_str());
+  struct stat before {};
+  absent_ = ::stat(file(kIndex).c_str(), &before) != 0;
+  std::error_code failed;
+  if (!absent_ && !std::filesystem::copy_file(file(kIndex), file(kNew), failed)) return false;
+
+  git::Index index;
+  if (git_index_open(index.out(), file(kNew).c_str()) != 0) return false;
+  if (!absent_) keep_doubts(index, before.st_mtim.tv_sec);
+  if (!follow(index, wanted, unstaged) || git_index_write(index) != 0) return false;
+
+  const Descriptor written(::open(file(kNew).c_str(), O_RDONLY | O_CLOEXEC));
+  if (!written.open()) return false;
+  if (!absent_ && ::fchmod(written.number(), before.st_mode & 07777) != 0) return false;
+  return ::fsync(written.number()) == 0;
+}
+
+bool UserIndex::exchange() {
+  const std::string from = file(absent_ && exchanged_ ? kIndex : kNew);
+  const std::string to = file(absent_ && exchanged_ ? kNew : kIndex);
+  const unsigned how = absent_ ? RENAME_NOREPLACE : RENAME_EXCHANGE;
+  if (::renameat2(AT_FDCWD, from.c_str(), AT_FDCWD, to.c_str(), how) != 0) return false;
+  exchanged_ = !exchanged_;
+  return true;
+}
+
+}  // namespace eventq::notebook

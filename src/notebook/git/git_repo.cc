@@ -1,0 +1,405 @@
+// git_repo.cc: see git_repo.h.
+#include "notebook/git/git_repo.h"
+
+#include <fcntl.h>
+#include <sys/stat.h>
+
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+#include <string_view>
+#include <system_error>
+#include <utility>
+
+#include "notebook/files/note_path.h"
+#include "notebook/git/git_files.h"
+#include "notebook/git/git_head.h"
+#include "notebook/git/git_index.h"
+#include "notebook/git/git_support.h"
+
+namespace eventq::notebook {
+
+struct GitRepo::Parts {
+  std::string path;
+  git::Repository repo;
+  Descriptor disk;  // the folder of its objects, to sync what it lies on
+  GitMarks marks;
+  Stamp stale_lock;
+
+  Result<void> sync() const;
+  // The paths that are not the same in both, and what the first says of them. Error: one of them is gone.
+  Result<Unstaged> changed_between(const std::string& from, const std::string& to) const;
+  // Nothing: HEAD moved meanwhile, or somebody else is just moving it.
+  Result<std::optional<GitCommit>> try_commit(const Folder& folder, const std::vector<std::string>& paths,
+                                              const MessageFor& message, TimePoint now,
+                                              const KnownFiles& known);
+};
+
+namespace {
+
+constexpr int kAttempts = 10;
+constexpr int kTrailerCommits = 50;
+constexpr std::size_t kCacheBytes = 16U << 20U;  // of trees and commits, for all repositories together
+
+// Once, and never undone: whoever else uses libgit2 in this process does not notice.
+void start_git() {
+  [[maybe_unused]] static const int started = [] {
+    const int users = git_libgit2_init();
+    git_libgit2_opts(GIT_OPT_SET_CACHE_MAX_SIZE, static_cast<ssize_t>(kCacheBytes));
+    git_libgit2_opts(GIT_OPT_SET_OWNER_VALIDATION, 1);
+    // What a tree names was in HEAD's or has just been written: no need to look for each file of a notebook.
+    git_libgit2_opts(GIT_OPT_ENABLE_STRICT_OBJECT_CREATION, 0);
+    return users;
+  }();
+}
+
+int init(git::Repository& repo, const std::string& path) {
+  git_repository_init_options options = GIT_REPOSITORY_INIT_OPTIONS_INIT;
+  options.initial_head = "main";
+  return git_repository_init_ext(repo.out(), path.c_str(), &options);
+}
+
+// Nothing that a new repository would take the place of: no .git, or one whose making was cut short.
+bool has_none(const std::string& path) {
+  struct stat found {};
+  if (::lstat((path + "/.git").c_str(), &found) != 0) return errno == ENOENT;
+  return S_ISDIR(found.st_mode) && ::lstat((path + "/.git/HEAD").c_str(), &found) != 0 && errno == ENOENT;
+}
+
+// Git's own code for it; or, in libgit2 1.5, that the setting which would allow it is not found.
+bool is_anothers(int code) {
+  if (code == GIT_EOWNER) return true;
+  const git_error* last = git_error_last();
+  return code == GIT_ENOTFOUND && last != nullptr && std::strstr(last->message, "safe.directory") != nullptr;
+}
+
+Result<git::Repository> open_or_init(const std::string& path, bool may_init) {
+  git::Repository repo;
+  int done = git_repository_open_ext(repo.out(), path.c_str(), GIT_REPOSITORY_OPEN_NO_SEARCH, nullptr);
+  if (done == GIT_ENOTFOUND && may_init && has_none(path)) done = init(repo, path);
+  if (done == 0) return repo;
+  if (is_anothers(done)) {
+    return Error{
+        ErrorCode::unavailable,
+        path + " belongs to another user, and git trusts only its owner. Run as that user, or trust it: " +
+            "git config --global --add safe.directory " + path,
+        "path"};
+  }
+  const git_error* last = git_error_last();
+  if (last != nullptr && std::strstr(last->message, "unsupported extension") != nullptr) {
+    return Error{ErrorCode::conflict,
+                 "The repository in " + path + " is of a kind that is not known here (" + last->message +
+                     "), such as one with SHA-256.",
+                 "path"};
+  }
+  return git::failure("open a repository in " + path);
+}
+
+// The files of its commits are those of this folder, not of another.
+Result<void> check_worktree(git_repository* repo, const std::string& path) {
+  if (git_repository_is_bare(repo) != 0) {
+    return Error{ErrorCode::conflict,
+                 path + " is a bare repository, which has no files. Name another folder.", "path"};
+  }
+  const std::string files = git_repository_workdir(repo);
+  std::error_code failed;
+  if (std::filesystem::equivalent(files, path, failed)) return {};
+  return Error{ErrorCode::conflict,
+               "The repository in " + path + " keeps the files of " + files +
+                   " (core.worktree in its configuration). Name that folder.",
+               "path"};
+}
+
+// What is on its way in or out of the notebook is nothing for `git add`.
+Result<void> exclude_own_folder(git_repository* repo) {
+  const std::string folder = std::string(git_repository_commondir(repo)) + "info";
+  const std::string line = "/" + std::string(kOwnFolder) + "/";
+  std::error_code failed;
+  std::filesystem::create_directories(folder, failed);
+  std::string text = "\n";
+  {
+    std::ifstream file(folder + "/exclude", std::ios::binary);
+    text.append(std::istreambuf_iterator<char>(file), {});
+  }
+  if (text.find("\n" + line + "\n") != text.npos || text.ends_with("\n" + line)) return {};
+  std::ofstream file(folder + "/exclude", std::ios::binary | std::ios::app);
+  file << (text.ends_with('\n') ? "" : "\n") << line << "\n" << std::flush;
+  if (!file) return git::system_failure("write to " + folder + "/exclude");
+  return {};
+}
+
+// What the user is in the middle of; empty: nothing.
+std::string_view under_way(git_repository* repo) {
+  switch (git_repository_state(repo)) {
+    case GIT_REPOSITORY_STATE_NONE: return "";
+    case GIT_REPOSITORY_STATE_MERGE: return "merge";
+    case GIT_REPOSITORY_STATE_REVERT:
+    case GIT_REPOSITORY_STATE_REVERT_SEQUENCE: return "revert";
+    case GIT_REPOSITORY_STATE_CHERRYPICK:
+    case GIT_REPOSITORY_STATE_CHERRYPICK_SEQUENCE: return "cherry-pick";
+    case GIT_REPOSITORY_STATE_BISECT: return "bisect";
+    case GIT_REPOSITORY_STATE_APPLY_MAILBOX: return "am";
+    default: return "rebase";
+  }
+}
+
+// What is in a commit; of none, null, which is an empty tree to libgit2.
+Result<git::Tree> tree_of(git_repository* repo, const std::string& hash) {
+  git::Tree tree;
+  if (hash.empty()) return tree;
+  git_oid id;
+  git::Commit commit;
+  if (git_oid_fromstr(&id, hash.c_str()) != 0 || git_commit_lookup(commit.out(), repo, &id) != 0 ||
+      git_commit_tree(tree.out(), commit) != 0) {
+    return git::failure("read commit " + hash);
+  }
+  return tree;
+}
+
+Result<Unstaged> differences(git_repository* repo, git_tree* from, git_tree* to) {
+  git_diff_options options = GIT_DIFF_OPTIONS_INIT;
+  git::Diff diff;
+  if (git_diff_tree_to_tree(diff.out(), repo, from, to, &options) != 0) {
+    return git::failure("compare two commits");
+  }
+  Unstaged found;
+  for (std::size_t at = 0; at < git_diff_num_deltas(diff); ++at) {
+    const git_diff_delta* delta = git_diff_get_delta(diff, at);
+    std::optional<git::Recorded> before;
+    if (delta->status != GIT_DELTA_ADDED) before = git::Recorded{delta->old_file.id, delta->old_file.mode};
+    found.emplace(delta->old_file.path, before);
+  }
+  return found;
+}
+
+// What the user commits of it is made by a program (LFS, git-crypt), which is not run here.
+bool is_filtered(git_repository* repo, const std::string& path) {
+  const char* value = nullptr;
+  return git_attr_get(&value, repo, GIT_ATTR_CHECK_FILE_THEN_INDEX, path.c_str(), "filter") == 0 &&
+         git_attr_value(value) == GIT_ATTR_VALUE_STRING;
+}
+
+// The commit and, in memory, what is in it; both empty where there is none.
+struct Base {
+  git::Commit commit;
+  git::Index files;
+};
+
+Result<Base> read_base(git_repository* repo, const Head& head) {
+  Base base;
+  if (git_index_new(base.files.out()) != 0) return git::failure("make an index");
+  if (!head.commit) return base;
+  git::Tree tree;
+  if (git_commit_lookup(base.commit.out(), repo, &*head.commit) != 0 ||
+      git_commit_tree(tree.out(), base.commit) != 0 || git_index_read_tree(base.files, tree) != 0) {
+    return git::failure("read the commit of " + head.name);
+  }
+  return base;
+}
+
+Result<git::Signature> sign(git_config* config, TimePoint now) {
+  const auto text = [&](const char* key, const char* otherwise) {
+    const char* value = nullptr;
+    return git_config_get_string(&value, config, key) == 0 && *value != '\0' ? value : otherwise;
+  };
+  constexpr const char* kName = "eventq";
+  constexpr const char* kMail = "eventq@localhost";
+  const auto seconds = std::chrono::floor<std::chrono::seconds>(now).time_since_epoch().count();
+  git::Signature signature;
+  if (git_signature_new(signature.out(), text("user.name", kName), text("user.email", kMail), seconds, 0) ==
+          0 ||
+      git_signature_new(signature.out(), kName, kMail, seconds, 0) == 0) {  // theirs can be nothing but dots
+    return signature;
+  }
+  return git::failure("sign a commit");
+}
+
+std::string log_line(const Head& head, const std::string& message) {
+  return (head.commit ? "commit: " : "commit (initial): ") + message.substr(0, message.find('\n'));
+}
+
+std::vector<std::string> trailers_in(const char* message, const std::string& key) {
+  git_message_trailer_array found{};
+  std::vector<std::string> values;
+  if (git_message_trailers(&found, message) != 0) return values;
+  for (std::size_t at = 0; at < found.count; ++at) {
+    if (found.trailers[at].key == key) values.emplace_back(found.trailers[at].value);
+  }
+  git_message_trailer_array_free(&found);
+  return values;
+}
+
+}  // namespace
+
+GitRepo::GitRepo(std::unique_ptr<Parts> parts) : parts_(std::move(parts)) {}
+GitRepo::GitRepo(GitRepo&&) noexcept = default;
+GitRepo::~GitRepo() = default;
+
+Result<GitRepo> GitRepo::open(const std::string& path) { return open(path, Absent::init); }
+
+Result<GitRepo> GitRepo::open(const std::string& path, Absent absent) {
+  start_git();
+  auto repo = open_or_init(path, absent == Absent::init);
+  if (!repo) return repo.error();
+  if (auto fits = check_worktree(*repo, path); !fits) return fits.error();
+  if (auto excluded = exclude_own_folder(*repo); !excluded) return excluded.error();
+  Descriptor disk(::open(git_repository_commondir(*repo), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+  if (!disk.open()) return git::system_failure("open the repository in " + path);
+  if (const auto head = read_head(*repo)) remove_left_locks(*repo, *head);
+  UserIndex::remove_left_lock(git_repository_path(*repo));
+  return GitRepo(std::make_unique<Parts>(Parts{path, std::move(*repo), std::move(disk), {}, {}}));
+}
+
+// Somebody may have put another repository in its place. None is made instead of theirs.
+Result<void> GitRepo::keep_up() {
+  struct stat held {};
+  struct stat there {};
+  if (::fstat(parts_->disk.number(), &held) != 0 ||
+      ::stat(git_repository_commondir(parts_->repo), &there) != 0) {
+    return git::system_failure("find its repository in " + parts_->path);
+  }
+  if (held.st_dev == there.st_dev && held.st_ino == there.st_ino) return {};
+  auto opened = open(parts_->path, Absent::refuse);
+  if (!opened) return opened.error();
+  opened->remember(marks());
+  parts_ = std::move(opened->parts_);
+  return {};
+}
+
+const GitMarks& GitRepo::marks() const { return parts_->marks; }
+
+void GitRepo::remember(GitMarks marks) { parts_->marks = std::move(marks); }
+
+Result<std::optional<MovedHead>> GitRepo::moved() {
+  if (auto kept = keep_up(); !kept) return kept.error();
+  if (!under_way(parts_->repo).empty()) return std::optional<MovedHead>();
+  const auto head = read_head(parts_->repo);
+  if (!head) return head.error();
+  MovedHead moved{.to = hash_of(*head)};
+  const auto& seen = parts_->marks.head;
+  if (seen == moved.to) return std::optional<MovedHead>();
+  using From = MovedHead::From;
+  moved.from = seen ? From::seen : From::unseen;
+  auto changed = parts_->changed_between(seen.value_or(""), moved.to);
+  if (!changed && seen) {
+    moved.from = From::gone;
+    changed = parts_->changed_between("", moved.to);
+  }
+  if (!changed) return changed.error();
+  for (const auto& [path, recorded] : *changed) {
+    if (!is_filtered(parts_->repo, path)) moved.paths.push_back(path);
+  }
+  return std::optional(std::move(moved));
+}
+
+Result<GitCommit> GitRepo::commit(const Folder& folder, const std::vector<std::string>& paths,
+                                  const MessageFor& message, TimePoint now, const KnownFiles& known) {
+  if (auto kept = keep_up(); !kept) return kept.error();
+  for (int attempt = 0; attempt < kAttempts; ++attempt) {
+    auto done = parts_->try_commit(folder, paths, message, now, known);
+    if (!done) return done.error();
+    if (*done) return **done;
+  }
+  return Error{
+      ErrorCode::conflict,
+      "Git's HEAD was moved or locked by somebody else again and again. If nobody is at it, there is " +
+          std::string("a stale .lock file in ") + git_repository_commondir(parts_->repo) + "; remove it.",
+      ""};
+}
+
+Result<void> GitRepo::Parts::sync() const {
+  if (::syncfs(disk.number()) != 0) return git::system_failure("sync its files");
+  return {};
+}
+
+Result<Unstaged> GitRepo::Parts::changed_between(const std::string& from, const std::string& to) const {
+  const auto before = tree_of(repo, from);
+  if (!before) return before.error();
+  const auto after = tree_of(repo, to);
+  if (!after) return after.error();
+  return differences(repo, *before, *after);
+}
+
+Result<std::optional<GitCommit>> GitRepo::Parts::try_commit(const Folder& folder,
+                                                            const std::vector<std::string>& paths,
+                                                            const MessageFor& message_for, TimePoint now,
+                                                            const KnownFiles& known) {
+  if (const auto what = under_way(repo); !what.empty()) {
+    return Error{ErrorCode::conflict,
+                 "A git " + std::string(what) + " is under way here; finish it, or abort it. Changes wait.",
+                 ""};
+  }
+  const auto head = read_head(repo);
+  if (!head) return head.error();
+  auto base = read_base(repo, *head);
+  if (!base) return base.error();
+  git::Config config;
+  if (git_repository_config_snapshot(config.out(), repo) != 0) return git::failure("read its configuration");
+  GitCommit result;
+  const auto changed = take_paths(repo, config, base->files, folder, paths, known, result.left_out);
+  if (!changed) return changed.error();
+  if (changed->empty()) return std::optional(std::move(result));
+
+  std::vector<std::string> changed_paths;
+  for (const auto& entry : *changed) changed_paths.push_back(entry.first);
+  const std::string message = message_for(changed_paths, result.left_out);
+  const auto signature = sign(config, now);
+  if (!signature) return signature.error();
+  git_oid tree_id;
+  git::Tree tree;
+  if (git_index_write_tree_to(&tree_id, base->files, repo) != 0 ||
+      git_tree_lookup(tree.out(), repo, &tree_id) != 0) {
+    return git::failure("write a tree");
+  }
+  git_oid id;
+  const git_commit* parents[] = {base->commit};
+  if (git_commit_create(&id, repo, nullptr, *signature, *signature, nullptr, message.c_str(), tree,
+                        head->commit ? 1 : 0, parents) != 0) {
+    return git::failure("write a commit");
+  }
+  if (auto synced = sync(); !synced) return synced.error();
+
+  const std::string parent = hash_of(*head);
+  Unstaged unstaged;
+  if (marks.index) {
+    // What changed while the index could not follow; if that is not known any more, it stays as it is.
+    if (auto behind = changed_between(*marks.index, parent)) unstaged = std::move(*behind);
+  }
+  unstaged.insert(changed->begin(), changed->end());
+  auto index = UserIndex::prepare(git_repository_path(repo), base->files, unstaged, stale_lock);
+  const auto moved = move_head(repo, *head, id, *signature, log_line(*head, message), index);
+  if (!moved) return moved.error();
+  if (!*moved) return std::optional<GitCommit>();
+  result.hash = git_oid_tostr_s(&id);
+  if (index) {
+    marks.index.reset();
+  } else if (!marks.index) {
+    marks.index = parent;
+  }
+  if (marks.head == parent) marks.head = result.hash;  // else moved() has yet to tell what is below it
+  index.reset();
+  if (auto synced = sync(); !synced) return synced.error();
+  result.files = changed->size();
+  return std::optional(std::move(result));
+}
+
+Result<std::vector<TrailedCommit>> GitRepo::with_trailer(const std::string& key) {
+  const auto head = read_head(parts_->repo);
+  if (!head) return head.error();
+  std::vector<TrailedCommit> found;
+  if (!head->commit) return found;
+  git::Commit commit;
+  if (git_commit_lookup(commit.out(), parts_->repo, &*head->commit) != 0) {
+    return git::failure("read its history");
+  }
+  for (int seen = 0; seen < kTrailerCommits; ++seen) {
+    auto values = trailers_in(git_commit_message(commit), key);
+    if (!values.empty()) found.push_back({git_oid_tostr_s(git_commit_id(commit)), std::move(values)});
+    git::Commit parent;
+    if (git_commit_parent(parent.out(), commit, 0) != 0) break;  // the first, or the end of a shallow clone
+    commit = std::move(parent);
+  }
+  return found;
+}
+
+}  // namespace eventq::notebook

@@ -1,0 +1,178 @@
+// pending_operations.cc: see pending_operations.h.
+#include "notebook/pending_operations.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "notebook/files/note_path.h"
+
+namespace eventq::notebook {
+namespace {
+
+constexpr std::size_t kKeyPath = 400;  // a longer path is no part of a key
+
+// What the operation leaves at `path`, one of its own.
+std::optional<bool> leaves(const Operation& operation, std::string_view path) {
+  using enum Operation::Kind;
+  if (operation.nothing) return false;
+  switch (operation.kind) {
+    case create:
+    case update: return true;
+    case move: return operation.path == path;
+    case remove: return false;
+    case sync: return operation.path == path && operation.event != "deleted";
+    case batch_commit: return std::nullopt;
+  }
+  return std::nullopt;
+}
+
+}  // namespace
+
+Live::Ticket Live::add(Operation operation, std::string key) {
+  const auto ticket = static_cast<Ticket>(++last_);
+  insert({ticket, std::move(operation), std::move(key), false, std::nullopt});
+  return ticket;
+}
+
+void Live::restore(Entry entry) { insert(std::move(entry)); }
+
+void Live::insert(Entry entry) {
+  for (const std::string& path : paths_of(entry.operation)) by_path_[path].insert(entry.ticket);
+  if (!entry.key.empty()) keys_.insert(entry.key);
+  if (entry.operation.group) ++groups_;
+  if (entry.operation.kind == Operation::Kind::batch_commit) commits_.insert(entry.ticket);
+  if (entry.id) by_id_[*entry.id] = entry.ticket;
+  entries_.emplace(entry.ticket, std::move(entry));
+}
+
+void Live::name(Ticket ticket, EventId id) {
+  const auto found = entries_.find(ticket);
+  if (found == entries_.end()) return;
+  found->second.id = id;
+  by_id_[id] = ticket;
+}
+
+void Live::drop(Ticket ticket) {
+  const auto found = entries_.find(ticket);
+  if (found == entries_.end()) return;
+  const Entry& entry = found->second;
+  for (const std::string& path : paths_of(entry.operation)) {
+    const auto at = by_path_.find(path);
+    if (at == by_path_.end()) continue;
+    at->second.erase(ticket);
+    if (at->second.empty()) by_path_.erase(at);
+  }
+  if (const auto key = keys_.find(entry.key); key != keys_.end()) keys_.erase(key);
+  if (entry.id) by_id_.erase(*entry.id);
+  if (entry.operation.group) --groups_;
+  commits_.erase(ticket);
+  entries_.erase(found);
+}
+
+void Live::begin(EventId id) {
+  const auto found = by_id_.find(id);
+  if (found != by_id_.end()) entries_.at(found->second).begun = true;
+}
+
+void Live::give_back(EventId id) {
+  const auto found = by_id_.find(id);
+  if (found != by_id_.end()) entries_.at(found->second).begun = false;
+}
+
+void Live::end(EventId id) {
+  const auto found = by_id_.find(id);
+  if (found != by_id_.end()) drop(found->second);
+}
+
+void Live::end_group(const Group& group) {
+  std::vector<Ticket> tickets;
+  for (const auto& [ticket, entry] : entries_) {
+    if (entry.operation.group == group) tickets.push_back(ticket);
+  }
+  for (const Ticket ticket : tickets) drop(ticket);
+}
+
+void Live::clear() {
+  entries_.clear();
+  by_path_.clear();
+  by_id_.clear();
+  keys_.clear();
+  commits_.clear();
+  groups_ = 0;
+}
+
+const Live::Entry* Live::last_at(std::string_view path) const {
+  const auto found = by_path_.find(path);
+  return found == by_path_.end() ? nullptr : &entries_.at(*found->second.rbegin());
+}
+
+bool Live::is_touched_since(const std::string& path, Ticket ticket) const {
+  const auto is_later = [&](std::string_view other) {
+    const Entry* last = last_at(other);
+    return last != nullptr && last->ticket > ticket;
+  };
+  if (is_later(path)) return true;
+  const auto folders = folders_of(path);
+  if (std::any_of(folders.begin(), folders.end(), is_later)) return true;
+  const std::string first = path + "/";
+  for (auto at = by_path_.lower_bound(first); at != by_path_.end() && at->first.starts_with(first); ++at) {
+    if (*at->second.rbegin() > ticket) return true;
+  }
+  return false;
+}
+
+bool Live::is_last(const Entry& entry, const Operation& instead) const {
+  if (commits_.upper_bound(entry.ticket) != commits_.end()) return false;
+  const auto is_free = [&](const std::string& path) { return !is_touched_since(path, entry.ticket); };
+  const auto paths = paths_of(entry.operation);
+  const auto others = paths_of(instead);
+  return std::all_of(paths.begin(), paths.end(), is_free) &&
+         std::all_of(others.begin(), others.end(), is_free);
+}
+
+std::string Live::free_key(const std::string& path) const {
+  std::size_t size = std::min(path.size(), kKeyPath);
+  while (size < path.size() && (static_cast<unsigned char>(path[size]) & 0xC0U) == 0x80U) --size;
+  std::string key = path.substr(0, size);
+  if (path.size() <= kKeyPath && !keys_.contains(key)) return key;
+  for (std::size_t n = 2;; ++n) {
+    std::string numbered = key + " (" + std::to_string(n) + ")";
+    if (!keys_.contains(numbered)) return numbered;
+  }
+}
+
+std::optional<bool> Live::exists(std::string_view path) const {
+  const Entry* last = last_at(path);
+  return last == nullptr ? std::nullopt : leaves(last->operation, path);
+}
+
+void Live::each_within(const std::string& folder,
+                       const std::function<void(const std::string&, bool)>& visit) const {
+  const std::string first = folder + "/";
+  for (auto at = by_path_.lower_bound(first); at != by_path_.end() && at->first.starts_with(first); ++at) {
+    const Entry& last = entries_.at(*at->second.rbegin());
+    if (last.operation.folder) continue;
+    if (const auto left = leaves(last.operation, at->first)) visit(at->first, *left);
+  }
+}
+
+std::string Live::place_of(std::string path) const {
+  // Only a folder's operation moves what it does not name.
+  if (groups_ == 0 && !by_path_.contains(path)) return path;
+  for (const auto& [ticket, entry] : entries_) {
+    const Operation& operation = entry.operation;
+    const bool of_group = operation.group && is_within(path, operation.group->source);
+    if (operation.nothing || (!of_group && operation.source != path && operation.path != path)) continue;
+    if (operation.kind == Operation::Kind::remove) return "";
+    // What somebody else has moved is told as a sync.
+    if (operation.kind != Operation::Kind::move && operation.kind != Operation::Kind::sync) continue;
+    if (of_group) {
+      path = operation.group->dest + path.substr(operation.group->source.size());
+    } else if (operation.source == path) {
+      path = operation.path;
+    }
+  }
+  return path;
+}
+
+}  // namespace eventq::notebook

@@ -1,0 +1,247 @@
+// change_detection.cc: see change_detection.h.
+#include "notebook/watch/change_detection.h"
+
+#include <sys/stat.h>
+
+#include <algorithm>
+#include <chrono>
+#include <map>
+#include <optional>
+#include <set>
+#include <unordered_map>
+#include <unordered_set>
+#include <utility>
+
+#include "notebook/files/note_path.h"
+
+namespace eventq::notebook {
+namespace {
+
+constexpr std::size_t kRowsAtOnce = 1000;
+// The coarsest clock of a file system that is in use.
+constexpr std::chrono::seconds kTick{2};
+
+struct Change {
+  enum class Kind : std::uint8_t { deleted, created, modified, moved };
+  Kind kind{};
+  std::string source;       // of a move
+  std::uint64_t inode = 0;  // of what is there, or was
+  std::string hash;
+};
+
+// By path: of no path is there more than one.
+class Changes {
+ public:
+  Changes(const Folder& folder, State& state, const Expected& expected, std::int64_t notebook)
+      : folder_(folder), state_(state), expected_(expected), notebook_(notebook) {}
+
+  Result<void> compare(const std::string& path);
+  // What was deleted at `source`, or in it, and made at `path`, is a move.
+  Result<void> pair_renamed(const std::string& source, const std::string& path);
+  // So are two of one inode and content.
+  Result<void> pair_same();
+  [[nodiscard]] std::vector<Operation> operations() const;
+
+ private:
+  Result<void> pair(const std::string& source, const std::string& path);
+
+  const Folder& folder_;
+  State& state_;
+  const Expected& expected_;
+  const std::int64_t notebook_;
+  std::map<std::string, Change> changes_;
+};
+
+Result<void> Changes::compare(const std::string& path) {
+  const auto digest = folder_.digest(path);
+  if (!digest && digest.error().code != ErrorCode::not_found &&
+      digest.error().code != ErrorCode::invalid_argument) {
+    return {};  // cannot be read now; what mends that, or the next change, touches it again
+  }
+  std::optional<Expected::Content> found;
+  if (digest) found = Expected::Content{digest->state.size, digest->hash};
+  // In this order: what is no longer announced is in the State.
+  if (expected_.is_announced(path, found)) return {};
+  auto row = state_.file_at(notebook_, path);
+  if (!row) return row.error();
+  const FileRow* const known = *row && !(*row)->folder ? &**row : nullptr;
+  if (known == nullptr) {
+    if (digest) changes_[path] = {Change::Kind::created, "", digest->state.inode, digest->hash};
+  } else if (!digest) {
+    changes_[path] = {Change::Kind::deleted, "", known->state.inode, known->hash};
+  } else if (known->hash != digest->hash || known->state.size != digest->state.size ||
+             known->state.executable != digest->state.executable) {
+    changes_[path] = {Change::Kind::modified, "", digest->state.inode, digest->hash};
+  }
+  return {};
+}
+
+Result<void> Changes::pair(const std::string& source, const std::string& path) {
+  const auto from = changes_.find(source);
+  const auto to = changes_.find(path);
+  if (from == changes_.end() || from->second.kind != Change::Kind::deleted) return {};
+  if (to == changes_.end() || to->second.kind != Change::Kind::created) return {};
+  if (from->second.hash != to->second.hash) return {};
+  // Where there is a folder now, the file's row has to go before those in the folder come.
+  const auto left = folder_.kind(source);
+  if (!left) return left.error();
+  if (*left == Entry::folder) return {};
+  to->second.kind = Change::Kind::moved;
+  to->second.source = source;
+  changes_.erase(from);
+  return {};
+}
+
+Result<void> Changes::pair_renamed(const std::string& source, const std::string& path) {
+  std::vector<std::string> inner;
+  const std::string start = source + "/";
+  for (auto at = changes_.lower_bound(start); at != changes_.end() && at->first.starts_with(start); ++at) {
+    inner.push_back(at->first);
+  }
+  for (const std::string& file : inner) {
+    if (auto paired = pair(file, path + file.substr(source.size())); !paired) return paired;
+  }
+  return pair(source, path);
+}
+
+Result<void> Changes::pair_same() {
+  std::unordered_map<std::string, std::string> deleted;
+  const auto key = [](const Change& change) { return change.hash + " " + std::to_string(change.inode); };
+  for (const auto& [path, change] : changes_) {
+    if (change.kind == Change::Kind::deleted) deleted.emplace(key(change), path);
+  }
+  std::vector<std::pair<std::string, std::string>> pairs;
+  for (const auto& [path, change] : changes_) {
+    if (change.kind != Change::Kind::created) continue;
+    const auto same = deleted.extract(key(change));
+    if (!same.empty()) pairs.emplace_back(same.mapped(), path);
+  }
+  for (const auto& [source, path] : pairs) {
+    if (auto paired = pair(source, path); !paired) return paired;
+  }
+  return {};
+}
+
+std::vector<Operation> Changes::operations() const {
+  std::vector<Operation> operations;
+  const auto add = [&](Change::Kind kind, const char* event) {
+    for (const auto& [path, change] : changes_) {
+      if (change.kind != kind) continue;
+      Operation& operation = operations.emplace_back();
+      operation.kind = Operation::Kind::sync;
+      operation.path = path;
+      operation.source = change.source;
+      operation.event = event;
+    }
+  };
+  add(Change::Kind::deleted, "deleted");
+  add(Change::Kind::moved, "moved");
+  add(Change::Kind::created, "created");
+  add(Change::Kind::modified, "modified");
+  return operations;
+}
+
+// The files that touched paths stand for: on disk and in the State.
+Result<std::set<std::string>> touched_files(const Folder& folder, State& state, std::int64_t notebook,
+                                            const std::vector<Touched>& touched) {
+  std::set<std::string> told;  // sorted: a folder comes before what is in it
+  for (const Touched& one : touched) {
+    told.insert(one.path);
+    if (!one.source.empty()) told.insert(one.source);
+  }
+  std::set<std::string> files;
+  std::unordered_set<std::string> folders;  // that have been read
+  for (const std::string& path : told) {
+    const auto above = folders_of(path);
+    if (std::any_of(above.begin(), above.end(), [&](const auto& name) { return folders.contains(name); }))
+      continue;
+    files.insert(path);
+    const auto kind = folder.kind(path);
+    if (!kind) continue;  // cannot be looked at now, as in compare()
+    const auto rows = state.files_within(notebook, path, State::Which::files);
+    if (!rows) return rows.error();
+    for (const FileRow& row : *rows) files.insert(row.path);
+    if (*kind != Entry::folder) continue;
+    folders.insert(path);
+    const auto walked = folder.walk(path, [&](const Folder::Seen& seen) {
+      if (seen.kind == Entry::file) files.insert(seen.path);
+    });
+    if (!walked) return walked.error();
+  }
+  return files;
+}
+
+bool is_near(std::int64_t time_ns, TimePoint other) {
+  const std::chrono::nanoseconds distance =
+      std::chrono::nanoseconds(time_ns) - std::chrono::nanoseconds(other.time_since_epoch());
+  return std::chrono::abs(distance) <= kTick;
+}
+
+// What a look at a file may say when all is as it was.
+struct Look {
+  FileState state;
+  TimePoint updated_at;
+};
+
+Result<std::unordered_map<std::string, Look>> known_looks(State& state, std::int64_t notebook) {
+  std::unordered_map<std::string, Look> looks;
+  std::string after;
+  for (;;) {
+    auto rows = state.files(notebook, State::Which::files, after, kRowsAtOnce);
+    if (!rows) return rows.error();
+    for (FileRow& row : *rows) looks.emplace(row.path, Look{row.state, row.updated_at});
+    if (rows->size() < kRowsAtOnce) return looks;
+    after = std::move(rows->back().path);
+  }
+}
+
+// Nothing would be found in it, and everything taken for deleted.
+Result<void> check_there(const Folder& folder) {
+  struct stat status {};
+  if (::fstat(folder.descriptor(), &status) == 0 && status.st_nlink > 0) return {};
+  return Error{ErrorCode::unavailable, "The notebook's folder has been deleted; put it back.", ""};
+}
+
+}  // namespace
+
+Result<std::vector<Operation>> find_changes(const Folder& folder, State& state, const Expected& expected,
+                                            std::int64_t notebook, const std::vector<Touched>& touched) {
+  const auto files = touched_files(folder, state, notebook, touched);
+  if (!files) return files.error();
+  if (auto there = check_there(folder); !there) return there.error();
+  Changes changes(folder, state, expected, notebook);
+  for (const std::string& path : *files) {
+    if (auto compared = changes.compare(path); !compared) return compared.error();
+  }
+  for (const Touched& one : touched) {
+    if (one.source.empty()) continue;
+    if (auto paired = changes.pair_renamed(one.source, one.path); !paired) return paired.error();
+  }
+  return changes.operations();
+}
+
+Result<std::vector<Operation>> find_all_changes(const Folder& folder, State& state, const Expected& expected,
+                                                std::int64_t notebook, TimePoint now) {
+  auto known = known_looks(state, notebook);
+  if (!known) return known.error();
+  std::vector<std::string> doubtful;
+  const auto walked = folder.walk("", [&](const Folder::Seen& seen) {
+    if (seen.kind != Entry::file) return;
+    const auto look = known->extract(seen.path);
+    if (look.empty() || look.mapped().state != seen.state || is_near(seen.state.modified_ns, now) ||
+        is_near(seen.state.modified_ns, look.mapped().updated_at)) {
+      doubtful.push_back(seen.path);
+    }
+  });
+  if (!walked) return walked.error();
+  if (auto there = check_there(folder); !there) return there.error();
+  for (const auto& [path, look] : *known) doubtful.push_back(path);
+  Changes changes(folder, state, expected, notebook);
+  for (const std::string& path : doubtful) {
+    if (auto compared = changes.compare(path); !compared) return compared.error();
+  }
+  if (auto paired = changes.pair_same(); !paired) return paired.error();
+  return changes.operations();
+}
+
+}  // namespace eventq::notebook

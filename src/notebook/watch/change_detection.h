@@ -1,0 +1,28 @@
+// change_detection.h: what others did to the files, found by comparing them with what is known.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "eventq/error.h"
+#include "notebook/files/folder.h"
+#include "notebook/files/own_writes.h"
+#include "notebook/operation.h"
+#include "notebook/state.h"
+#include "notebook/watch/watcher.h"
+
+namespace eventq::notebook {
+
+// A sync for each of these paths that is not as State and Expected say: created, modified, deleted, or moved
+// from Touched::source with the content it had there. A path that is, or in State was, a folder stands for
+// all in it. Deletions come first, so that a file can take the place of a folder and the other way round.
+Result<std::vector<Operation>> find_changes(const Folder& folder, State& state, const Expected& expected,
+                                            std::int64_t notebook, const std::vector<Touched>& touched);
+
+// The same for the whole notebook. Files whose inode, size and time are as State has them are not read,
+// unless that time is so near to now that a later change could have the same.
+Result<std::vector<Operation>> find_all_changes(const Folder& folder, State& state, const Expected& expected,
+                                                std::int64_t notebook, TimePoint now);
+
+}  // namespace eventq::notebook

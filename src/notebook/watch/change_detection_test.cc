@@ -1,0 +1,423 @@
+// change_detection_test.cc: which differences between files and what is known of them become syncs.
+#include <fcntl.h>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <sys/stat.h>
+
+#include <chrono>
+#include <filesystem>
+#include <fstream>
+#include <string>
+#include <vector>
+
+#include "notebook/watch/change_detection.h"
+#include "support/temporary_directory.h"
+
+namespace eventq::notebook {
+namespace {
+
+namespace fs = std::filesystem;
+using namespace std::chrono_literals;
+using testing::ElementsAre;
+using testing::IsEmpty;
+using testing::UnorderedElementsAre;
+
+// Far from when files are written here.
+const TimePoint kLongAgo{1000h};
+const TimePoint kLater{24h * 365 * 200};
+
+template <typename T>
+T must(Result<T> result) {
+  EXPECT_TRUE(result) << result.error().message;
+  return std::move(*result);
+}
+
+class OutsideTest : public testing::Test {
+ protected:
+  static std::string made(const std::string& path) {
+    fs::create_directory(path);
+    return path;
+  }
+
+  [[nodiscard]] std::string path(const std::string& name) const { return root + "/" + name; }
+  void write(const std::string& name, const std::string& content) const {
+    fs::create_directories(fs::path(path(name)).parent_path());
+    std::ofstream(path(name)) << content;
+  }
+  void rename(const std::string& from, const std::string& to) const {
+    fs::create_directories(fs::path(path(to)).parent_path());
+    fs::rename(path(from), path(to));
+  }
+  // Written, and known as it is.
+  void know(const std::string& name, const std::string& content) {
+    write(name, content);
+    learn(name);
+  }
+  void learn(const std::string& name) {
+    const Digest digest = must(folder.digest(name));
+    FileRow row;
+    if (const auto known = must(state.file_at(notebook, name))) row = *known;
+    row.path = name;
+    row.state = digest.state;
+    row.hash = digest.hash;
+    row.content_type = digest.content_type;
+    row.updated_at = kLongAgo;
+    must(state.put_file(notebook, row));
+  }
+  void announce(const std::string& name, const std::string& content) {
+    expected.announce(name, Expected::Content{static_cast<std::int64_t>(content.size()), hash_of(content)});
+  }
+  void set_modified(const std::string& name, TimePoint time) const {
+    const auto seconds = std::chrono::floor<std::chrono::seconds>(time.time_since_epoch());
+    const std::chrono::nanoseconds rest = time.time_since_epoch() - seconds;
+    const timespec to{seconds.count(), rest.count()};
+    const timespec times[2] = {to, to};
+    ASSERT_EQ(::utimensat(AT_FDCWD, path(name).c_str(), times, 0), 0);
+  }
+
+  // "modified a", "moved a>b".
+  static std::vector<std::string> texts(const Result<std::vector<Operation>>& operations) {
+    EXPECT_TRUE(operations) << operations.error().message;
+    std::vector<std::string> texts;
+    for (const Operation& operation : *operations) {
+      EXPECT_EQ(operation.kind, Operation::Kind::sync);
+      const std::string source = operation.source.empty() ? "" : operation.source + ">";
+      texts.push_back(operation.event + " " + source + operation.path);
+    }
+    return texts;
+  }
+  std::vector<std::string> changes(const std::vector<Touched>& touched) {
+    return texts(find_changes(folder, state, expected, notebook, touched));
+  }
+  std::vector<std::string> all_changes(TimePoint now = kLater) {
+    return texts(find_all_changes(folder, state, expected, notebook, now));
+  }
+
+  const TemporaryDirectory directory;
+  const std::string root = made(directory.file("notebook"));
+  Folder folder = must(Folder::open(root, 022));
+  State state = must(State::open(directory.file("state.db")));
+  const std::int64_t notebook = must(state.add_notebook({.name = "n", .path = root})).id;
+  Expected expected;
+};
+
+TEST_F(OutsideTest, AFileAsItIsKnownGivesNothing) {
+  know("a", "text");
+
+  EXPECT_THAT(changes({{"a"}, {"never-was"}}), IsEmpty());
+  EXPECT_THAT(all_changes(), IsEmpty());
+}
+
+TEST_F(OutsideTest, WrittenAgainWithTheSameContentGivesNothing) {
+  know("a", "text");
+  fs::remove(path("a"));
+  write("other", "");  // so that the inode is another one
+  write("a", "text");
+  fs::remove(path("other"));
+
+  EXPECT_THAT(changes({{"a"}}), IsEmpty());
+  EXPECT_THAT(all_changes(), IsEmpty());
+}
+
+TEST_F(OutsideTest, FindsWhatIsNewOtherAndGoneTheGoneFirst) {
+  know("a", "1");
+  know("z", "1");
+  write("a", "2");
+  write("b", "1 too");
+  fs::remove(path("z"));
+
+  EXPECT_THAT(changes({{"a"}, {"b"}, {"z"}}), ElementsAre("deleted z", "created b", "modified a"));
+  EXPECT_THAT(all_changes(), ElementsAre("deleted z", "created b", "modified a"));
+}
+
+TEST_F(OutsideTest, OnlyWhatWasTouchedIsLookedAt) {
+  know("a", "1");
+  write("a", "2");
+
+  EXPECT_THAT(changes({{"b"}}), IsEmpty());
+}
+
+TEST_F(OutsideTest, TheRightToExecuteIsAChangeOtherRightsAreNot) {
+  know("a", "1");
+  ASSERT_EQ(::chmod(path("a").c_str(), 0600), 0);
+  EXPECT_THAT(changes({{"a"}}), IsEmpty());
+
+  ASSERT_EQ(::chmod(path("a").c_str(), 0755), 0);
+  EXPECT_THAT(changes({{"a"}}), ElementsAre("modified a"));
+  EXPECT_THAT(all_changes(), ElementsAre("modified a"));
+}
+
+TEST_F(OutsideTest, WhatIsAnnouncedIsNobodyElsesButWhatComesAMomentLaterIs) {
+  know("a", "before");
+  announce("a", "ours");
+  announce("new", "ours");
+
+  write("a", "ours");
+  write("new", "ours");
+  EXPECT_THAT(changes({{"a"}, {"new"}}), IsEmpty());
+  EXPECT_THAT(all_changes(), IsEmpty());
+
+  write("a", "ouRs");
+  EXPECT_THAT(changes({{"a"}, {"new"}}), ElementsAre("modified a"));
+  fs::remove(path("new"));
+  EXPECT_THAT(changes({{"a"}, {"new"}}), ElementsAre("modified a"));
+  EXPECT_THAT(all_changes(), ElementsAre("modified a"));
+}
+
+TEST_F(OutsideTest, AnAnnouncedDeletionIsNobodyElses) {
+  know("a", "1");
+  expected.announce("a", std::nullopt);
+
+  fs::remove(path("a"));
+  EXPECT_THAT(changes({{"a"}}), IsEmpty());
+  EXPECT_THAT(all_changes(), IsEmpty());
+
+  write("a", "2");
+  EXPECT_THAT(changes({{"a"}}), ElementsAre("modified a"));
+}
+
+TEST_F(OutsideTest, AFolderStandsForAllInIt) {
+  know("f/a", "1");
+  know("f/in/b", "1");
+  know("f-not", "1");
+  write("f/a", "2");
+  write("f/in/deep/c", "1");
+  fs::remove(path("f/in/b"));
+  write("f-not", "2");
+
+  EXPECT_THAT(changes({{"f"}}), ElementsAre("deleted f/in/b", "created f/in/deep/c", "modified f/a"));
+  // However often it is told.
+  EXPECT_THAT(changes({{"f/in/b"}, {"f"}, {"f/in"}, {"f/a", "f"}}),
+              ElementsAre("deleted f/in/b", "created f/in/deep/c", "modified f/a"));
+}
+
+TEST_F(OutsideTest, AFolderThatIsGoneStandsForAllThatWasInIt) {
+  know("f/a", "1");
+  know("f/in/b", "1");
+  fs::remove_all(path("f"));
+
+  EXPECT_THAT(changes({{"f"}}), ElementsAre("deleted f/a", "deleted f/in/b"));
+}
+
+TEST_F(OutsideTest, AnEmptyFolderIsNoFile) {
+  fs::create_directory(path("f"));
+
+  EXPECT_THAT(changes({{"f"}}), IsEmpty());
+  EXPECT_THAT(all_changes(), IsEmpty());
+}
+
+TEST_F(OutsideTest, AFileInThePlaceOfAFolderAndAFolderInThatOfAFile) {
+  know("f/a", "1");
+  know("g", "2");
+  fs::remove_all(path("f"));
+  fs::remove(path("g"));
+  write("f", "3");
+  write("g/a", "4");
+
+  EXPECT_THAT(changes({{"f"}, {"g"}}), ElementsAre("deleted f/a", "deleted g", "created f", "created g/a"));
+  EXPECT_THAT(all_changes(), ElementsAre("deleted f/a", "deleted g", "created f", "created g/a"));
+}
+
+TEST_F(OutsideTest, LinksAndFifosAreNoFiles) {
+  know("a", "1");
+  know("b", "1");
+  fs::remove(path("a"));
+  fs::create_symlink("b", path("a"));
+  fs::create_symlink("b", path("link"));
+  fs::create_directory_symlink(directory.file(""), path("folder-link"));
+  ASSERT_EQ(::mkfifo(path("fifo").c_str(), 0600), 0);
+
+  EXPECT_THAT(changes({{"a"}, {"link"}, {"fifo"}, {"folder-link"}}), ElementsAre("deleted a"));
+  EXPECT_THAT(all_changes(), ElementsAre("deleted a"));
+}
+
+TEST_F(OutsideTest, ARenamedFileIsMoved) {
+  know("a", "1");
+  rename("a", "f/b");
+
+  EXPECT_THAT(changes({{"f/b", "a"}}), ElementsAre("moved a>f/b"));
+}
+
+TEST_F(OutsideTest, ARenamedFileWithAnotherContentIsANewOne) {
+  know("a", "1");
+  rename("a", "b");
+  write("b", "2");
+
+  EXPECT_THAT(changes({{"b", "a"}}), ElementsAre("deleted a", "created b"));
+}
+
+TEST_F(OutsideTest, ARenameOverAKnownFileChangesThatOne) {
+  know("a", "1");
+  know("b", "2");
+  rename("a", "b");
+
+  EXPECT_THAT(changes({{"b", "a"}}), ElementsAre("deleted a", "modified b"));
+}
+
+TEST_F(OutsideTest, ARenameOfAFileThatIsNotKnownIsASaving) {
+  know("a", "1");
+  write("a~", "2");
+  rename("a~", "a");
+
+  EXPECT_THAT(changes({{"a", "a~"}}), ElementsAre("modified a"));
+}
+
+TEST_F(OutsideTest, WhereSomethingIsAgainNothingWasMovedFrom) {
+  know("a", "1");
+  rename("a", "b");
+  write("a", "2");
+
+  EXPECT_THAT(changes({{"b", "a"}, {"a"}}), ElementsAre("created b", "modified a"));
+}
+
+TEST_F(OutsideTest, AFileMovedIntoAFolderOfItsOwnNameIsDeletedBeforeItIsMade) {
+  know("a", "1");
+  rename("a", "x");
+  rename("x", "a/a");
+
+  EXPECT_THAT(changes({{"a/a", "a"}}), ElementsAre("deleted a", "created a/a"));
+  EXPECT_THAT(all_changes(), ElementsAre("deleted a", "created a/a"));
+}
+
+TEST_F(OutsideTest, AnAnnouncedRenameIsNobodyElses) {
+  know("a", "1");
+  expected.announce("a", std::nullopt);
+  announce("b", "1");
+  rename("a", "b");
+
+  EXPECT_THAT(changes({{"b", "a"}}), IsEmpty());
+  EXPECT_THAT(all_changes(), IsEmpty());
+}
+
+TEST_F(OutsideTest, ARenamedFolderMovesEachFileInIt) {
+  know("f/a", "1");
+  know("f/in/b", "1");
+  know("f/in/c", "1");
+  rename("f", "g/h");
+  write("g/h/in/c", "2");
+  write("g/h/d", "1");
+
+  EXPECT_THAT(changes({{"g/h", "f"}}),
+              ElementsAre("deleted f/in/c", "moved f/a>g/h/a", "moved f/in/b>g/h/in/b", "created g/h/d",
+                          "created g/h/in/c"));
+}
+
+TEST_F(OutsideTest, AFileRenamedInARenamedFolderIsMoved) {
+  know("f/a", "1");
+  know("f/b", "2");
+  rename("f/a", "f/c");
+  rename("f", "g");
+
+  EXPECT_THAT(changes({{"g", "f"}, {"g/c", "f/a"}}), ElementsAre("moved f/b>g/b", "moved f/a>g/c"));
+}
+
+TEST_F(OutsideTest, InARescanTheSameInodeAndContentIsAMove) {
+  know("a", "1");
+  know("f/b", "1");
+  rename("a", "c");
+  rename("f", "g");
+
+  EXPECT_THAT(all_changes(), ElementsAre("moved a>c", "moved f/b>g/b"));
+}
+
+TEST_F(OutsideTest, InARescanTheSameContentAloneIsNoMove) {
+  know("a", "1");
+  write("b", "1");
+  fs::remove(path("a"));
+
+  EXPECT_THAT(all_changes(), ElementsAre("deleted a", "created b"));
+}
+
+TEST_F(OutsideTest, InARescanTheSameInodeAloneIsNoMove) {
+  know("a", "1");
+  rename("a", "b");
+  write("b", "2");
+
+  EXPECT_THAT(all_changes(), ElementsAre("deleted a", "created b"));
+}
+
+// The same inode, size and time with another content: seen only by who reads the file.
+class RacyTest : public OutsideTest {
+ protected:
+  const TimePoint modified{500'000h};
+
+  void change_unseen(TimePoint updated_at) {
+    write("a", "before");
+    set_modified("a", modified);
+    learn("a");
+    FileRow row = must(state.file_at(notebook, "a")).value();
+    row.updated_at = updated_at;
+    must(state.put_file(notebook, row));
+    write("a", "behind");
+    set_modified("a", modified);
+    ASSERT_EQ(must(folder.look("a")), row.state);
+  }
+};
+
+TEST_F(RacyTest, AFileChangedLongBeforeIsNotRead) {
+  change_unseen(kLongAgo);
+
+  EXPECT_THAT(all_changes(modified + 2001ms), IsEmpty());
+  EXPECT_THAT(all_changes(modified - 2001ms), IsEmpty());
+}
+
+TEST_F(RacyTest, AFileChangedJustNowIsRead) {
+  change_unseen(kLongAgo);
+
+  EXPECT_THAT(all_changes(modified + 1999ms), ElementsAre("modified a"));
+  EXPECT_THAT(all_changes(modified + 2000ms), ElementsAre("modified a"));
+  EXPECT_THAT(all_changes(modified - 2000ms), ElementsAre("modified a"));
+}
+
+TEST_F(RacyTest, AFileThatHadJustChangedWhenItBecameKnownIsRead) {
+  change_unseen(modified + 2000ms);
+  EXPECT_THAT(all_changes(), ElementsAre("modified a"));
+
+  change_unseen(modified + 2001ms);
+  EXPECT_THAT(all_changes(), IsEmpty());
+}
+
+TEST_F(RacyTest, ATouchedFileIsAlwaysRead) {
+  change_unseen(kLongAgo);
+
+  EXPECT_THAT(changes({{"a"}}), ElementsAre("modified a"));
+}
+
+TEST_F(OutsideTest, ARescanComparesAllHoweverMany) {
+  ASSERT_TRUE(state.begin());
+  for (int i = 0; i < 999; ++i) {
+    FileRow row;
+    row.path = "f/" + std::to_string(i);
+    must(state.put_file(notebook, row));
+  }
+  ASSERT_TRUE(state.commit());
+  for (const std::size_t count : {999U, 1000U, 1001U, 1002U}) {
+    EXPECT_EQ(all_changes().size(), count);
+    FileRow row;
+    row.path = "g/" + std::to_string(count);
+    must(state.put_file(notebook, row));
+  }
+}
+
+TEST_F(OutsideTest, OfAnotherNotebookNothingIsSeen) {
+  const std::int64_t other = must(state.add_notebook({.name = "o", .path = root + "/other"})).id;
+  FileRow row;
+  row.path = "a";
+  must(state.put_file(other, row));
+
+  EXPECT_THAT(changes({{"a"}}), IsEmpty());
+  EXPECT_THAT(all_changes(), IsEmpty());
+}
+
+TEST_F(OutsideTest, WhenTheNotebooksFolderIsGoneNothingInItCountsAsDeleted) {
+  know("a", "1");
+  fs::remove_all(root);
+
+  const auto found = find_all_changes(folder, state, expected, notebook, kLater);
+  ASSERT_FALSE(found);
+  EXPECT_EQ(found.error().code, ErrorCode::unavailable);
+  EXPECT_FALSE(find_changes(folder, state, expected, notebook, {{"a"}}));
+}
+
+}  // namespace
+}  // namespace eventq::notebook

@@ -1,0 +1,176 @@
+// folder_watches.cc: see folder_watches.h.
+#include "notebook/watch/folder_watches.h"
+
+#include <dirent.h>
+#include <fcntl.h>
+#include <sys/inotify.h>
+#include <sys/stat.h>
+
+#include <cerrno>
+#include <cstdint>
+#include <cstring>
+#include <memory>
+#include <string_view>
+#include <utility>
+
+#include "notebook/files/folder.h"
+#include "notebook/files/note_path.h"
+
+namespace eventq::notebook {
+namespace {
+
+constexpr std::uint32_t kMask = IN_CREATE | IN_CLOSE_WRITE | IN_MODIFY | IN_ATTRIB | IN_DELETE |
+                                IN_MOVED_FROM | IN_MOVED_TO | IN_DELETE_SELF | IN_MOVE_SELF | IN_ONLYDIR |
+                                IN_EXCL_UNLINK;
+
+struct CloseFolder {
+  void operator()(DIR* folder) const { ::closedir(folder); }
+};
+using OpenFolder = std::unique_ptr<DIR, CloseFolder>;
+
+// Null, with errno, when it cannot be opened.
+OpenFolder open_inner(int root, const std::string& path) {
+  Descriptor opened = open_beneath(root, path, O_RDONLY | O_DIRECTORY);
+  OpenFolder folder(opened.open() ? ::fdopendir(opened.number()) : nullptr);
+  if (folder) (void)opened.release();  // closedir() closes it
+  return folder;
+}
+
+enum class Found : std::uint8_t { file, folder, other };
+
+Found found_kind(DIR* folder, const dirent& entry) {
+  if (entry.d_type == DT_DIR) return Found::folder;
+  if (entry.d_type == DT_REG) return Found::file;
+  if (entry.d_type != DT_UNKNOWN) return Found::other;
+  struct stat found {};
+  if (::fstatat(::dirfd(folder), entry.d_name, &found, AT_SYMLINK_NOFOLLOW) != 0) return Found::other;
+  if (S_ISDIR(found.st_mode)) return Found::folder;
+  return S_ISREG(found.st_mode) ? Found::file : Found::other;
+}
+
+Error cannot_watch(const std::string& path, int error) {
+  const std::string why = std::strerror(error);
+  if (error == ENOENT) return {ErrorCode::not_found, "There is no folder " + path + ".", "path"};
+  if (error == ENOTDIR) return {ErrorCode::invalid_argument, path + " is no folder.", "path"};
+  const std::string advice =
+      error == EMFILE ? "; raise fs.inotify.max_user_instances, or the limit on open files" : "";
+  return {ErrorCode::unavailable, "The folder " + path + " cannot be watched: " + why + advice + ".", ""};
+}
+
+}  // namespace
+
+Result<void> FolderWatches::open() {
+  tree_.clear();
+  shortage_.clear();
+  root_watch_ = WatchTree::kNone;
+  inotify_.close();  // first: its watches count
+  root_ = Descriptor(::open(path_.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+  if (!root_.open()) return cannot_watch(path_, errno);
+  inotify_ = Descriptor(::inotify_init1(IN_NONBLOCK | IN_CLOEXEC));
+  if (!inotify_.open()) return cannot_watch(path_, errno);
+  add_all({WatchTree::kNone, "", ""}, nullptr);
+  return {};
+}
+
+bool FolderWatches::is_there() const {
+  struct stat ours {};
+  struct stat there {};
+  return ::fstat(root_.number(), &ours) == 0 && ::stat(path_.c_str(), &there) == 0 &&
+         ours.st_dev == there.st_dev && ours.st_ino == there.st_ino;
+}
+
+void FolderWatches::try_again() {
+  shortage_.clear();
+  add_all({WatchTree::kNone, "", ""}, nullptr);
+}
+
+void FolderWatches::add(int parent, const std::string& name, const OnFile& on_file) {
+  const auto folder = tree_.path(parent);
+  if (folder) add_all({parent, name, folder->empty() ? name : *folder + "/" + name}, on_file);
+}
+
+void FolderWatches::left(int parent, const std::string& name) {
+  if (const int watch = tree_.child(parent, name); watch != WatchTree::kNone) tree_.detach(watch);
+}
+
+void FolderWatches::drop(int watch) {
+  if (!tree_.is_detached(watch)) return;
+  for (const int removed : tree_.remove(watch)) ::inotify_rm_watch(inotify_.number(), removed);
+}
+
+bool FolderWatches::has(int parent, const std::string& name) const {
+  return tree_.child(parent, name) != WatchTree::kNone;
+}
+
+void FolderWatches::add_all(Place start, const OnFile& on_file) {
+  std::vector<Place> places{std::move(start)};
+  while (!places.empty()) {
+    const Place place = std::move(places.back());
+    places.pop_back();
+    for (Place& inner : add_one(place, on_file)) places.push_back(std::move(inner));
+  }
+}
+
+// Returns the folders in it.
+std::vector<FolderWatches::Place> FolderWatches::add_one(const Place& place, const OnFile& on_file) {
+  const OpenFolder folder = open_inner(root_.number(), place.path);
+  if (!folder) {
+    failed(errno, place.path);
+    return {};
+  }
+  const int watch = watch_folder(::dirfd(folder.get()), place);
+  if (watch == WatchTree::kNone && !on_file) return {};
+  std::vector<Place> folders;
+  errno = 0;
+  while (const dirent* const entry = ::readdir(folder.get())) {
+    const std::string name = entry->d_name;
+    if (name == "." || name == "..") continue;
+    std::string path = place.path.empty() ? name : place.path + "/" + name;
+    if (!note_path(path)) continue;
+    const Found kind = found_kind(folder.get(), *entry);
+    if (kind == Found::file && on_file) on_file(path);
+    if (kind == Found::folder) folders.push_back({watch, name, std::move(path)});
+    errno = 0;
+  }
+  failed(errno, place.path);
+  return folders;
+}
+
+// The watch, attached; kNone if there is none.
+int FolderWatches::watch_folder(int folder, const Place& place) {
+  const bool is_root = place.path.empty();
+  if (!is_root && !tree_.knows(place.parent)) return WatchTree::kNone;
+  // Through the descriptor, so that it is on the folder that will be read.
+  const std::string opened = "/proc/self/fd/" + std::to_string(folder);
+  const int watch = ::inotify_add_watch(inotify_.number(), opened.c_str(), kMask);
+  if (watch < 0) {
+    failed(errno, place.path);
+    return WatchTree::kNone;
+  }
+  if (most_ != 0 && !tree_.knows(watch) && tree_.size() >= most_) {
+    ::inotify_rm_watch(inotify_.number(), watch);
+    failed(ENOSPC, place.path);
+    return WatchTree::kNone;
+  }
+  if (is_root) {
+    root_watch_ = watch;
+    tree_.attach_root(watch);
+  } else {
+    tree_.attach(watch, place.parent, place.name);
+  }
+  return watch;
+}
+
+// Only what is short keeps others from being watched; what has vanished, or is not to be read, is nobody's
+// loss.
+void FolderWatches::failed(int error, const std::string& path) {
+  if (error == 0 || error == ENOENT || error == ENOTDIR || error == ELOOP || error == EXDEV ||
+      error == EACCES)
+    return;
+  if (!shortage_.empty()) return;
+  shortage_ = error == ENOSPC
+                  ? "the limit on watches is reached; raise fs.inotify.max_user_watches with sysctl"
+                  : path + ": " + std::strerror(error);
+}
+
+}  // namespace eventq::notebook

@@ -1,0 +1,101 @@
+// touched_paths.cc: see touched_paths.h.
+#include "notebook/watch/touched_paths.h"
+
+#include <algorithm>
+
+namespace eventq::notebook {
+
+SteadyTime TouchedPaths::due_of(const Entry& entry) const {
+  return std::min(entry.last + quiet_, entry.first + restless_);
+}
+
+// REQUIRES: there is an entry.
+TouchedPaths::Entry TouchedPaths::take(const std::string& path) {
+  Entry entry = std::move(entries_.extract(path).mapped());
+  due_.erase({due_of(entry), path});
+  return entry;
+}
+
+std::map<std::string, TouchedPaths::Entry> TouchedPaths::take_within(const std::string& folder) {
+  std::map<std::string, Entry> taken;
+  const std::string start = folder + "/";
+  for (auto at = entries_.lower_bound(start); at != entries_.end() && at->first.starts_with(start);) {
+    const std::string path = (at++)->first;
+    taken.emplace(path, take(path));
+  }
+  return taken;
+}
+
+// Joins it with what is there already.
+void TouchedPaths::put(const std::string& path, Entry entry) {
+  std::string replaced;
+  if (entries_.contains(path)) {
+    Entry earlier = take(path);
+    entry.first = std::min(entry.first, earlier.first);
+    entry.last = std::max(entry.last, earlier.last);
+    (entry.source.empty() ? entry.source : replaced) = std::move(earlier.source);
+  }
+  const SteadyTime last = entry.last;
+  due_.emplace(due_of(entry), path);
+  entries_.emplace(path, std::move(entry));
+  // What was renamed to here is gone now, and so it is where it came from.
+  if (!replaced.empty()) touch(replaced, last);
+}
+
+void TouchedPaths::touch(const std::string& path, SteadyTime now) { put(path, {now, now, ""}); }
+
+void TouchedPaths::move_from(std::uint32_t cookie, const std::string& path, SteadyTime now) {
+  touch(path, now);
+  leaving_[cookie] = path;
+  waits_.emplace(now + quiet_, cookie);
+}
+
+bool TouchedPaths::move_to(std::uint32_t cookie, const std::string& path, SteadyTime now) {
+  const auto half = leaving_.extract(cookie);
+  if (half.empty()) {
+    touch(path, now);
+    return false;
+  }
+  const std::string& from = half.mapped();
+  Entry moved{now, now, from};
+  if (entries_.contains(from)) {
+    const Entry earlier = take(from);
+    moved.first = earlier.first;
+    if (!earlier.source.empty()) {
+      moved.source = earlier.source == path ? "" : earlier.source;  // back again
+      touch(from, now);                                             // a file may have been replaced there
+    }
+  }
+  // All of a folder together: one that is told alone would not be seen to have been renamed.
+  auto within = take_within(from);
+  for (const auto& [name, entry] : within) moved.first = std::min(moved.first, entry.first);
+  for (auto& [name, entry] : within) {
+    if (!entry.source.empty()) put(path + name.substr(from.size()), {moved.first, now, entry.source});
+  }
+  put(path, std::move(moved));
+  return true;
+}
+
+std::optional<SteadyTime> TouchedPaths::next_due() const {
+  if (due_.empty()) return std::nullopt;
+  return due_.begin()->first;
+}
+
+std::vector<Touched> TouchedPaths::take_due(SteadyTime now) {
+  std::vector<Touched> touched;
+  while (!due_.empty() && due_.begin()->first <= now) {
+    const std::string path = due_.begin()->second;
+    touched.push_back({path, take(path).source});
+  }
+  for (; !waits_.empty() && waits_.front().first <= now; waits_.pop()) leaving_.erase(waits_.front().second);
+  return touched;
+}
+
+void TouchedPaths::clear() {
+  entries_.clear();
+  due_.clear();
+  leaving_.clear();
+  waits_ = {};
+}
+
+}  // namespace eventq::notebook

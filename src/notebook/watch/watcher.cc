@@ -1,0 +1,268 @@
+// watcher.cc: see watcher.h.
+#include "notebook/watch/watcher.h"
+
+#include <poll.h>
+#include <sys/eventfd.h>
+#include <sys/inotify.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <atomic>
+#include <cerrno>
+#include <cstring>
+#include <optional>
+#include <queue>
+#include <thread>
+#include <utility>
+
+#include "base/descriptor.h"
+#include "base/log.h"
+#include "base/steady.h"
+#include "notebook/files/note_path.h"
+#include "notebook/watch/folder_watches.h"
+#include "notebook/watch/touched_paths.h"
+
+namespace eventq::notebook {
+namespace {
+
+constexpr char kOverflow[] = "inotify dropped events: its queue had an overflow";
+constexpr char kGone[] = "the folder was deleted, moved or replaced";
+constexpr char kBack[] = "the folder is there again";
+constexpr char kShort[] = "not all folders are watched";
+
+class InotifyWatcher final : public Watcher {
+ public:
+  InotifyWatcher(const std::string& path, Options options, OnTouched on_touched, OnRescan on_rescan)
+      : path_(path),
+        options_(std::move(options)),
+        on_touched_(std::move(on_touched)),
+        on_rescan_(std::move(on_rescan)),
+        stop_(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)),
+        watches_(path, options_.watches_max),
+        touched_(options_.quiet, options_.restless) {}
+  ~InotifyWatcher() override;
+
+  Result<void> start();
+  [[nodiscard]] WatcherStats stats() const override;
+
+ private:
+  void loop();
+  bool wait();
+  void read_events(SteadyTime now);
+  bool handle(const inotify_event& event, const std::string& name, SteadyTime now);
+  void handle_file(const inotify_event& event, const std::string& path, SteadyTime now);
+  void handle_folder(const inotify_event& event, const std::string& name, const std::string& path,
+                     SteadyTime now);
+  void drop_left(SteadyTime now);
+  void tell_due(SteadyTime now);
+  void look();
+  void start_anew(const char* reason);
+  void note_watches();
+  void log(LogLevel level, const char* message, const std::string& reason) const;
+
+  // Set in the constructor, never changed.
+  const std::string path_;
+  const Options options_;
+  const OnTouched on_touched_;
+  const OnRescan on_rescan_;
+  const Descriptor stop_;  // an eventfd
+
+  // The thread's.
+  FolderWatches watches_;
+  TouchedPaths touched_;
+  std::queue<std::pair<SteadyTime, int>>
+      left_;  // watches on moved folders, and when they count as moved away
+  SteadyTime next_look_;
+
+  // Written by the thread.
+  std::atomic<std::uint64_t> events_ = 0;
+  std::atomic<std::uint64_t> overflows_ = 0;
+  std::atomic<std::uint64_t> watch_count_ = 0;
+  std::atomic<bool> polls_ = false;
+
+  std::thread thread_;
+};
+
+InotifyWatcher::~InotifyWatcher() {
+  if (!thread_.joinable()) return;
+  const std::uint64_t one = 1;
+  (void)!::write(stop_.number(), &one, sizeof one);  // cannot fail: nobody else has written
+  thread_.join();
+}
+
+Result<void> InotifyWatcher::start() {
+  if (!stop_.open()) {
+    return Error{ErrorCode::unavailable, std::string("No eventfd can be had: ") + std::strerror(errno) + ".",
+                 ""};
+  }
+  if (auto opened = watches_.open(); !opened) return opened;
+  note_watches();
+  next_look_ = steady_now() + options_.poll_every;
+  thread_ = std::thread([this] { loop(); });
+  return {};
+}
+
+WatcherStats InotifyWatcher::stats() const { return {events_, overflows_, watch_count_, polls_}; }
+
+void InotifyWatcher::loop() {
+  while (wait()) {
+    const SteadyTime now = steady_now();
+    read_events(now);
+    drop_left(now);
+    note_watches();
+    tell_due(now);
+    if (steady_now() >= next_look_) look();
+  }
+}
+
+// Until there is something to do; false: to stop.
+bool InotifyWatcher::wait() {
+  SteadyTime until = next_look_;
+  if (const auto due = touched_.next_due()) until = std::min(until, *due);
+  if (!left_.empty()) until = std::min(until, left_.front().first);
+  const auto left = std::chrono::ceil<Millis>(until - steady_now());
+  const auto timeout = static_cast<int>(std::clamp<Millis::rep>(left.count(), 0, 60'000));
+  std::array<pollfd, 2> polled{{{stop_.number(), POLLIN, 0}, {watches_.descriptor(), POLLIN, 0}}};
+  ::poll(polled.data(), polled.size(), timeout);
+  return polled[0].revents == 0;
+}
+
+void InotifyWatcher::read_events(SteadyTime now) {
+  if (!watches_.is_open()) return;
+  alignas(inotify_event) std::array<char, std::size_t{64} * 1024> buffer;
+  const ssize_t size = ::read(watches_.descriptor(), buffer.data(), buffer.size());
+  for (std::size_t at = 0; size > 0 && at < static_cast<std::size_t>(size);) {
+    inotify_event event;
+    std::memcpy(&event, &buffer[at], sizeof event);
+    const char* const name = event.len == 0 ? "" : &buffer[at] + sizeof event;
+    at += sizeof event + event.len;
+    ++events_;
+    if (!handle(event, name, now)) return;
+  }
+}
+
+// False: what was read behind it is of watches that are no more.
+bool InotifyWatcher::handle(const inotify_event& event, const std::string& name, SteadyTime now) {
+  if ((event.mask & IN_Q_OVERFLOW) != 0) {
+    ++overflows_;
+    start_anew(kOverflow);
+    return false;
+  }
+  if (watches_.is_root(event.wd) &&
+      (event.mask & (IN_DELETE_SELF | IN_MOVE_SELF | IN_UNMOUNT | IN_IGNORED)) != 0) {
+    start_anew(kGone);
+    return false;
+  }
+  if ((event.mask & IN_IGNORED) != 0) watches_.gone(event.wd);
+  if (name.empty()) return true;
+  const auto folder = watches_.path(event.wd);
+  if (!folder) return true;
+  const std::string path = folder->empty() ? name : *folder + "/" + name;
+  if (!note_path(path)) return true;
+  if ((event.mask & IN_ISDIR) != 0) {
+    handle_folder(event, name, path, now);
+  } else {
+    handle_file(event, path, now);
+  }
+  return true;
+}
+
+void InotifyWatcher::handle_file(const inotify_event& event, const std::string& path, SteadyTime now) {
+  if ((event.mask & IN_MOVED_FROM) != 0) {
+    touched_.move_from(event.cookie, path, now);
+  } else if ((event.mask & IN_MOVED_TO) != 0) {
+    touched_.move_to(event.cookie, path, now);
+  } else {
+    touched_.touch(path, now);
+  }
+}
+
+// A new folder is told by the files in it: told itself, they would be looked at while they are being written.
+void InotifyWatcher::handle_folder(const inotify_event& event, const std::string& name,
+                                   const std::string& path, SteadyTime now) {
+  const auto touch = [&](const std::string& file) { touched_.touch(file, now); };
+  if ((event.mask & IN_CREATE) != 0) watches_.add(event.wd, name, touch);
+  if ((event.mask & IN_DELETE) != 0) touched_.touch(path, now);
+  if ((event.mask & IN_MOVED_FROM) != 0) {
+    watches_.left(event.wd, name);
+    touched_.move_from(event.cookie, path, now);
+  }
+  if ((event.mask & IN_MOVED_TO) != 0) {
+    const bool within = touched_.move_to(event.cookie, path, now);
+    watches_.add(event.wd, name, within ? FolderWatches::OnFile() : touch);
+  }
+  // It may have become readable, and what was done in it meanwhile was not seen.
+  if ((event.mask & IN_ATTRIB) != 0) {
+    if (watches_.has(event.wd, name)) {
+      touched_.touch(path, now);
+    } else {
+      watches_.add(event.wd, name, touch);
+    }
+  }
+}
+
+void InotifyWatcher::drop_left(SteadyTime now) {
+  for (const int watch : watches_.take_left()) left_.emplace(now + options_.quiet, watch);
+  for (; !left_.empty() && left_.front().first <= now; left_.pop()) watches_.drop(left_.front().second);
+}
+
+void InotifyWatcher::tell_due(SteadyTime now) {
+  auto due = touched_.take_due(now);
+  if (!due.empty()) on_touched_(std::move(due));
+}
+
+// What nobody tells has to be looked for from time to time.
+void InotifyWatcher::look() {
+  if (!watches_.is_open()) {
+    if (watches_.open()) {
+      log(LogLevel::info, "notebook is watched again", kBack);
+      note_watches();
+      on_rescan_(kBack);
+    }
+  } else if (!watches_.is_there()) {
+    start_anew(kGone);
+  } else if (polls_) {
+    watches_.try_again();
+    note_watches();
+    on_rescan_(kShort);
+  }
+  next_look_ = steady_now() + options_.poll_every;
+}
+
+void InotifyWatcher::start_anew(const char* reason) {
+  touched_.clear();
+  left_ = {};
+  log(LogLevel::warning, "notebook is rescanned", reason);
+  if (const auto opened = watches_.open(); !opened) {
+    log(LogLevel::warning, "notebook is not watched", opened.error().message);
+  }
+  note_watches();
+  on_rescan_(reason);
+}
+
+void InotifyWatcher::note_watches() {
+  watch_count_ = watches_.size();
+  const bool polls = !watches_.shortage().empty();
+  if (polls && !polls_)
+    log(LogLevel::warning, "notebook is rescanned from time to time", watches_.shortage());
+  if (!polls && polls_) log(LogLevel::info, "notebook is no longer rescanned", "all folders are watched");
+  polls_ = polls;
+}
+
+void InotifyWatcher::log(LogLevel level, const char* message, const std::string& reason) const {
+  if (options_.logger)
+    options_.logger(level, LogLine(message).add("path", path_).add("reason", reason).str());
+}
+
+}  // namespace
+
+Result<std::unique_ptr<Watcher>> Watcher::start(const std::string& path, Options options,
+                                                OnTouched on_touched, OnRescan on_rescan) {
+  auto watcher =
+      std::make_unique<InotifyWatcher>(path, std::move(options), std::move(on_touched), std::move(on_rescan));
+  if (auto started = watcher->start(); !started) return started.error();
+  return std::unique_ptr<Watcher>(std::move(watcher));
+}
+
+}  // namespace eventq::notebook

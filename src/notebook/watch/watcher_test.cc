@@ -1,0 +1,625 @@
+// watcher_test.cc: what is told of real files, whatever is done to them.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <sys/stat.h>
+
+#include <algorithm>
+#include <chrono>
+#include <condition_variable>
+#include <filesystem>
+#include <fstream>
+#include <functional>
+#include <memory>
+#include <mutex>
+#include <random>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "notebook/files/note_path.h"
+#include "notebook/watch/watcher.h"
+#include "support/temporary_directory.h"
+
+namespace eventq::notebook {
+namespace {
+
+namespace fs = std::filesystem;
+using namespace std::chrono_literals;
+using testing::AllOf;
+using testing::Contains;
+using testing::HasSubstr;
+using testing::Not;
+
+// Never within a test.
+constexpr Millis kNever = 1h;
+
+// Keeps what is told.
+class Told {
+ public:
+  Watcher::OnTouched on_touched() {
+    return [this](std::vector<Touched> touched) {
+      std::unique_lock lock(mutex_);
+      bool held = false;
+      for (Touched& one : touched) {
+        held = held || one.path == held_;
+        paths_.insert(one.path);
+        if (!one.source.empty()) renames_.insert(one.source + ">" + one.path);
+      }
+      ++calls_;
+      changed_.notify_all();
+      changed_.wait(lock, [&] { return !held || held_.empty(); });
+    };
+  }
+  Watcher::OnRescan on_rescan() {
+    return [this](const std::string& reason) {
+      const std::scoped_lock lock(mutex_);
+      rescans_.push_back(reason);
+      changed_.notify_all();
+    };
+  }
+  Logger logger() {
+    return [this](LogLevel level, std::string_view line) {
+      const std::scoped_lock lock(mutex_);
+      if (level == LogLevel::warning) warnings_.emplace_back(line);
+    };
+  }
+
+  // The callback that tells of this path does not return before release().
+  void hold(const std::string& path) {
+    const std::scoped_lock lock(mutex_);
+    held_ = path;
+  }
+  void release() {
+    const std::scoped_lock lock(mutex_);
+    held_.clear();
+    changed_.notify_all();
+  }
+  void forget() {
+    const std::scoped_lock lock(mutex_);
+    paths_.clear();
+    renames_.clear();
+  }
+
+  // False when it does not happen at all: no test is meant to wait that long.
+  bool await(const std::function<bool()>& happened) {
+    std::unique_lock lock(mutex_);
+    return changed_.wait_for(lock, 60s, happened);
+  }
+  bool await_path(const std::string& path) {
+    return await([&] { return paths_.contains(path); });
+  }
+  // By its own path, or by a folder that was renamed to or from where it lies.
+  bool await_covered(const std::string& path) {
+    return await([&] {
+      const auto holds = [&](const std::string& folder) { return is_within(path, folder); };
+      return std::any_of(renames_.begin(), renames_.end(),
+                         [&](const std::string& rename) {
+                           const std::size_t arrow = rename.find('>');
+                           return holds(rename.substr(0, arrow)) || holds(rename.substr(arrow + 1));
+                         }) ||
+             paths_.contains(path);
+    });
+  }
+  bool await_rename(const std::string& rename) {
+    return await([&] { return renames_.contains(rename); });
+  }
+  bool await_rescans(std::size_t count) {
+    return await([&] { return rescans_.size() >= count; });
+  }
+
+  std::set<std::string> paths() { return get(paths_); }
+  std::set<std::string> renames() { return get(renames_); }
+  std::vector<std::string> rescans() { return get(rescans_); }
+  std::vector<std::string> warnings() { return get(warnings_); }
+  int calls() { return get(calls_); }
+
+ private:
+  template <typename T>
+  T get(const T& value) {
+    const std::scoped_lock lock(mutex_);
+    return value;
+  }
+
+  std::mutex mutex_;
+  std::condition_variable changed_;
+  std::set<std::string> paths_;
+  std::set<std::string> renames_;  // "source>path"
+  std::vector<std::string> rescans_;
+  std::vector<std::string> warnings_;
+  int calls_ = 0;
+  std::string held_;
+};
+
+class WatcherTest : public testing::Test {
+ protected:
+  WatcherTest() { fs::create_directory(root); }
+  ~WatcherTest() override { told.release(); }
+
+  void start(Watcher::Options options) {
+    options.logger = told.logger();
+    auto started = Watcher::start(root, options, told.on_touched(), told.on_rescan());
+    ASSERT_TRUE(started) << started.error().message;
+    watcher = std::move(*started);
+  }
+  void start() { start({.quiet = 5ms, .restless = 100ms, .poll_every = kNever}); }
+
+  [[nodiscard]] std::string path(const std::string& name) const { return root + "/" + name; }
+  void write(const std::string& name, const std::string& content = "text") const {
+    std::ofstream(path(name)) << content;
+  }
+  void make_folder(const std::string& name) const { fs::create_directories(path(name)); }
+  void rename(const std::string& from, const std::string& to) const { fs::rename(path(from), path(to)); }
+
+  // Returns when all that was done before has been told.
+  void settle() {
+    const std::string name = "settle-" + std::to_string(++settled);
+    write(name);
+    ASSERT_TRUE(told.await_path(name));
+  }
+  // The watcher waits in a callback until release(); meanwhile events gather.
+  void hold() {
+    told.hold("settle-" + std::to_string(settled + 1));
+    settle();
+  }
+
+  const TemporaryDirectory directory;
+  const std::string root = directory.file("notebook");
+  Told told;
+  int settled = 0;
+  std::unique_ptr<Watcher> watcher;  // stops first
+};
+
+TEST_F(WatcherTest, RefusesWhatIsNoFolder) {
+  const auto absent = Watcher::start(path("absent"), {}, told.on_touched(), told.on_rescan());
+  ASSERT_FALSE(absent);
+  EXPECT_EQ(absent.error().code, ErrorCode::not_found);
+
+  write("file");
+  const auto file = Watcher::start(path("file"), {}, told.on_touched(), told.on_rescan());
+  ASSERT_FALSE(file);
+  EXPECT_EQ(file.error().code, ErrorCode::invalid_argument);
+}
+
+TEST_F(WatcherTest, TellsNothingOfWhatWasThereBefore) {
+  make_folder("old");
+  write("old/a");
+  start();
+
+  settle();
+
+  EXPECT_THAT(told.paths(), testing::ElementsAre("settle-1"));
+  EXPECT_THAT(told.rescans(), testing::IsEmpty());
+  EXPECT_EQ(watcher->stats().watches, 2U);
+  EXPECT_FALSE(watcher->stats().polls);
+}
+
+struct Saving {
+  const char* name;
+  std::function<void(const std::string& path)> save;
+};
+
+TEST_F(WatcherTest, EveryWayOfSavingIsTold) {
+  make_folder("deep/er");
+  write("deep/er/note.md", "before");
+  start();
+  const std::vector<Saving> ways = {
+      {"in place", [](const std::string& file) { std::fstream(file, std::ios::in | std::ios::out) << "b"; }},
+      {"truncated", [](const std::string& file) { std::ofstream(file) << "new"; }},
+      {"appended", [](const std::string& file) { std::ofstream(file, std::ios::app) << "more"; }},
+      {"cut", [](const std::string& file) { fs::resize_file(file, 1); }},
+      {"deleted and made again",
+       [](const std::string& file) {
+         fs::remove(file);
+         std::ofstream(file) << "again";
+       }},
+      {"renamed over",
+       [](const std::string& file) {
+         std::ofstream(file + "~") << "by rename";
+         fs::rename(file + "~", file);
+       }},
+      {"backed up by rename",
+       [](const std::string& file) {
+         fs::rename(file, file + ".bak");
+         std::ofstream(file) << "fresh";
+         fs::remove(file + ".bak");
+       }},
+      {"linked",
+       [](const std::string& file) {
+         std::ofstream(file + ".other") << "linked";
+         fs::remove(file);
+         fs::create_hard_link(file + ".other", file);
+       }},
+      {"made executable", [](const std::string& file) { ASSERT_EQ(::chmod(file.c_str(), 0755), 0); }},
+      {"deleted", [](const std::string& file) { fs::remove(file); }},
+  };
+  for (const Saving& way : ways) {
+    SCOPED_TRACE(way.name);
+    settle();
+    told.forget();
+
+    way.save(path("deep/er/note.md"));
+
+    EXPECT_TRUE(told.await_path("deep/er/note.md"));
+  }
+}
+
+TEST_F(WatcherTest, ARenameTellsWhereItCameFrom) {
+  write("a");
+  make_folder("sub");
+  start();
+  hold();
+
+  rename("a", "sub/b");
+
+  told.release();
+  EXPECT_TRUE(told.await_rename("a>sub/b"));
+  EXPECT_FALSE(told.paths().contains("a"));
+}
+
+TEST_F(WatcherTest, RenamesInARowAreOne) {
+  write("a");
+  start();
+  hold();
+
+  rename("a", "b");
+  rename("b", "c");
+  rename("c", "d");
+
+  told.release();
+  EXPECT_TRUE(told.await_rename("a>d"));
+  EXPECT_EQ(told.renames().size(), 1U);
+}
+
+TEST_F(WatcherTest, NothingMadeInNewFoldersIsMissed) {
+  start();
+  std::set<std::string> made;
+  for (int i = 0; i < 200; ++i) {
+    const std::string folder = "n" + std::to_string(i) + "/b/c";
+    make_folder(folder);
+    write(folder + "/file");
+    made.insert(folder + "/file");
+  }
+
+  for (const std::string& file : made) EXPECT_TRUE(told.await_path(file)) << file;
+  EXPECT_EQ(watcher->stats().watches, 601U);
+}
+
+TEST_F(WatcherTest, AFolderMovedWithinIsOneTouchedAndWatchedWhereItIs) {
+  make_folder("x/in/deep");
+  write("x/in/deep/a");
+  make_folder("other");
+  start();
+  hold();
+
+  rename("x", "other/y");
+
+  told.release();
+  EXPECT_TRUE(told.await_rename("x>other/y"));
+  settle();
+  EXPECT_FALSE(told.paths().contains("other/y/in/deep/a"));
+  EXPECT_EQ(watcher->stats().watches, 5U);
+  write("other/y/in/deep/a", "changed");
+  EXPECT_TRUE(told.await_path("other/y/in/deep/a"));
+  EXPECT_FALSE(told.paths().contains("x/in/deep/a"));
+}
+
+TEST_F(WatcherTest, AFolderMovedAwayIsToldAndNoLongerWatched) {
+  make_folder("x/in");
+  write("x/in/a");
+  start();
+
+  fs::rename(path("x"), directory.file("away"));
+  ASSERT_TRUE(told.await_path("x"));
+  while (watcher->stats().watches > 1) settle();
+
+  told.forget();
+  std::ofstream(directory.file("away/in/a")) << "unseen";
+  settle();
+  EXPECT_EQ(told.paths().size(), 1U);
+
+  fs::rename(directory.file("away"), path("back"));
+  EXPECT_TRUE(told.await_path("back/in/a"));
+  EXPECT_EQ(watcher->stats().watches, 3U);
+  told.forget();
+  write("back/in/a", "seen");
+  EXPECT_TRUE(told.await_path("back/in/a"));
+}
+
+TEST_F(WatcherTest, ADeletedFolderIsToldAndMayComeBack) {
+  make_folder("x/in");
+  write("x/in/a");
+  start();
+
+  fs::remove_all(path("x"));
+  EXPECT_TRUE(told.await_path("x/in/a"));
+  EXPECT_TRUE(told.await_path("x/in"));
+  EXPECT_TRUE(told.await_path("x"));
+
+  told.forget();
+  make_folder("x/in");
+  write("x/in/a");
+  EXPECT_TRUE(told.await_path("x/in/a"));
+}
+
+TEST_F(WatcherTest, AFolderWhoseModeChangedIsTold) {
+  fs::create_directory(root + "/folder");
+  start({});
+  fs::permissions(root + "/folder", fs::perms::none);
+  fs::permissions(root + "/folder", fs::perms::owner_all);
+
+  EXPECT_TRUE(told.await_path("folder"));
+}
+
+TEST_F(WatcherTest, AFileInThePlaceOfAFolderIsTold) {
+  make_folder("x");
+  start();
+  hold();
+
+  fs::remove(path("x"));
+  write("x");
+  fs::remove(path("x"));
+  make_folder("x");
+  write("x/a");
+
+  told.release();
+  EXPECT_TRUE(told.await_path("x"));
+  EXPECT_TRUE(told.await_path("x/a"));
+}
+
+TEST_F(WatcherTest, GitsOwnOursAndRefusedNamesAreNotTold) {
+  make_folder(".git");
+  make_folder("sub/.git/deep");
+  start();
+  make_folder(".eventq");
+  make_folder("sub/.eventq");
+  write(".git/index");
+  write("sub/.git/deep/index");
+  write(".eventq/event-1");
+  write("sub/.eventq/event-1");
+  write("back\\slash");
+  write("line\nbreak");
+  write("bad\xFF");
+  make_folder("line\nbreak-folder/in");
+  write("line\nbreak-folder/in/a");
+
+  // What comes from there is like new, what goes there is gone.
+  rename(".eventq/event-1", "new.md");
+  ASSERT_TRUE(told.await_path("new.md"));
+  rename("new.md", ".eventq/event-2");
+  settle();
+
+  EXPECT_THAT(told.paths(), testing::ElementsAre("new.md", "settle-1"));
+  EXPECT_THAT(told.renames(), testing::IsEmpty());
+  EXPECT_EQ(watcher->stats().watches, 2U);
+}
+
+TEST_F(WatcherTest, NoLinkIsFollowed) {
+  fs::create_directory(directory.file("outside"));
+  fs::create_directory_symlink(directory.file("outside"), path("before"));
+  start();
+  fs::create_directory_symlink(directory.file("outside"), path("after"));
+  ASSERT_EQ(::mkfifo(path("fifo").c_str(), 0600), 0);
+  make_folder("new");
+  fs::create_directory_symlink(directory.file("outside"), path("new/link"));
+
+  std::ofstream(directory.file("outside/a")) << "unseen";
+  settle();
+
+  EXPECT_THAT(told.paths(),
+              AllOf(Not(Contains("before/a")), Not(Contains("after/a")), Not(Contains("new/link/a"))));
+  EXPECT_EQ(watcher->stats().watches, 2U);
+}
+
+TEST_F(WatcherTest, ABurstIsToldWhole) {
+  make_folder("many");
+  start();
+
+  for (int i = 0; i < 5000; ++i) write("many/" + std::to_string(i));
+
+  EXPECT_TRUE(told.await_path("many/4999"));
+  settle();
+  EXPECT_EQ(told.paths().size(), 5001U);
+}
+
+TEST_F(WatcherTest, AFileThatIsNeverLeftAloneIsToldAllTheSame) {
+  start({.quiet = kNever, .restless = 5ms, .poll_every = kNever});
+
+  write("log");
+
+  EXPECT_TRUE(told.await_path("log"));
+}
+
+TEST_F(WatcherTest, AfterAnOverflowItAsksForARescanAndMissesNothingMore) {
+  std::size_t most = 0;
+  std::ifstream("/proc/sys/fs/inotify/max_queued_events") >> most;
+  ASSERT_GT(most, 0U);
+  write("a");
+  start();
+  hold();
+
+  for (std::size_t i = 0; i <= most / 4; ++i) {
+    rename("a", "b");
+    rename("b", "a");
+  }
+  make_folder("new/in");  // nobody tells of it
+
+  told.release();
+  ASSERT_TRUE(told.await_rescans(1));
+  EXPECT_THAT(told.rescans().front(), HasSubstr("overflow"));
+  EXPECT_EQ(watcher->stats().overflows, 1U);
+  EXPECT_EQ(watcher->stats().watches, 3U);
+  EXPECT_GE(watcher->stats().events, most);
+  write("new/in/a");
+  EXPECT_TRUE(told.await_path("new/in/a"));
+}
+
+TEST_F(WatcherTest, AsManyFoldersAsWatchesAreWatchedWithoutRescans) {
+  make_folder("a");
+  start({.quiet = 5ms, .restless = 100ms, .poll_every = 1ms, .watches_max = 3});
+  make_folder("b");
+  write("b/file");
+  ASSERT_TRUE(told.await_path("b/file"));
+  settle();
+
+  EXPECT_FALSE(watcher->stats().polls);
+  EXPECT_EQ(watcher->stats().watches, 3U);
+  EXPECT_THAT(told.rescans(), testing::IsEmpty());
+}
+
+TEST_F(WatcherTest, WithMoreFoldersThanWatchesItRescansAgainAndAgainAndSaysWhyOnce) {
+  make_folder("a");
+  make_folder("b");
+  start({.quiet = 5ms, .restless = 100ms, .poll_every = 1ms, .watches_max = 3});
+  EXPECT_FALSE(watcher->stats().polls);
+
+  make_folder("c/in");
+  write("c/in/file");
+
+  EXPECT_TRUE(told.await_rescans(3));
+  EXPECT_TRUE(watcher->stats().polls);
+  EXPECT_EQ(watcher->stats().watches, 3U);
+  EXPECT_THAT(told.warnings(), testing::ElementsAre(HasSubstr("fs.inotify.max_user_watches")));
+  write("a/file");  // these are still watched
+  EXPECT_TRUE(told.await_path("a/file"));
+  write("b/file");
+  EXPECT_TRUE(told.await_path("b/file"));
+}
+
+TEST_F(WatcherTest, RescansEndWhenThereAreWatchesForAllFoldersAgain) {
+  make_folder("a");
+  make_folder("b");
+  start({.quiet = 5ms, .restless = 100ms, .poll_every = 1ms, .watches_max = 2});
+  ASSERT_TRUE(told.await_rescans(1));
+  EXPECT_TRUE(watcher->stats().polls);
+
+  // Whichever of the two is watched.
+  fs::remove(path("b"));
+  while (watcher->stats().polls) settle();
+
+  EXPECT_EQ(watcher->stats().watches, 2U);
+  write("a/file");
+  EXPECT_TRUE(told.await_path("a/file"));
+}
+
+TEST_F(WatcherTest, WhenTheFolderIsGoneItAsksForARescanAndAnotherWhenItIsBack) {
+  make_folder("a");
+  start({.quiet = 5ms, .restless = 100ms, .poll_every = 5ms});
+
+  fs::rename(root, directory.file("elsewhere"));
+  ASSERT_TRUE(told.await_rescans(1));
+  EXPECT_EQ(watcher->stats().watches, 0U);
+  EXPECT_FALSE(told.warnings().empty());
+
+  fs::rename(directory.file("elsewhere"), root);
+  ASSERT_TRUE(told.await_rescans(2));
+  write("a/file");
+  EXPECT_TRUE(told.await_path("a/file"));
+}
+
+TEST_F(WatcherTest, AFolderDeletedWhileItIsHeldOpenIsNoticed) {
+  start({.quiet = 5ms, .restless = 100ms, .poll_every = 5ms});
+
+  fs::remove(root);
+  ASSERT_TRUE(told.await_rescans(1));
+
+  fs::create_directory(root);
+  ASSERT_TRUE(told.await_rescans(2));
+  write("file");
+  EXPECT_TRUE(told.await_path("file"));
+}
+
+TEST_F(WatcherTest, NothingIsToldAfterItStopped) {
+  start({.quiet = kNever, .restless = kNever, .poll_every = kNever});
+  write("a");
+
+  watcher.reset();
+
+  EXPECT_EQ(told.calls(), 0);
+}
+
+// Makes, renames, replaces and removes folders at random, as fast as it can.
+class Turmoil {
+ public:
+  Turmoil(std::string root, unsigned seed) : root_(std::move(root)), numbers_(seed) {}
+
+  void stir(int rounds) {
+    for (int i = 0; i < rounds; ++i) {
+      std::error_code ignored;
+      switch (numbers_() % 8) {
+        case 0:
+        case 1:
+        case 2: fs::create_directories(any(), ignored); break;
+        case 3: fs::remove_all(any(), ignored); break;
+        case 4: std::ofstream(any() + "/file") << i; break;
+        default: fs::rename(any(), any(), ignored); break;
+      }
+    }
+  }
+
+ private:
+  // Few names, so that they meet often.
+  std::string any() {
+    std::string path = root_;
+    for (auto depth = 1 + numbers_() % 3; depth > 0; --depth)
+      path += std::string("/") + "abc"[numbers_() % 3];
+    return path;
+  }
+
+  const std::string root_;
+  std::mt19937 numbers_;
+};
+
+class TurmoilTest : public WatcherTest {
+ protected:
+  // Every other time the watcher sees nothing of it before it is over.
+  void stir(unsigned seed) {
+    if (seed % 2 == 0) hold();
+    Turmoil(root, seed).stir(300);
+    told.release();
+  }
+  // A new file in each folder.
+  std::set<std::string> write_probes(const std::string& name) {
+    std::set<std::string> probes;
+    for (const auto& entry : fs::recursive_directory_iterator(root)) {
+      if (entry.is_directory()) probes.insert(fs::relative(entry.path(), root).string() + "/" + name);
+    }
+    for (const std::string& probe : probes) write(probe);
+    return probes;
+  }
+};
+
+TEST_F(TurmoilTest, WhateverIsMadeInItIsToldByItselfOrByAFolderThatWasRenamed) {
+  start();
+  for (unsigned seed = 1; seed <= 16; ++seed) {
+    SCOPED_TRACE(seed);
+    settle();
+    told.forget();
+    stir(seed);
+
+    for (const std::string& probe : write_probes("probe-" + std::to_string(seed))) {
+      ASSERT_TRUE(told.await_covered(probe)) << probe;
+    }
+  }
+  EXPECT_EQ(watcher->stats().overflows, 0U);
+}
+
+TEST_F(TurmoilTest, AfterwardsEveryFolderIsWatchedByTheNameItHas) {
+  start();
+  for (unsigned seed = 1; seed <= 16; ++seed) {
+    SCOPED_TRACE(seed);
+    stir(seed);
+    settle();
+
+    for (const std::string& probe : write_probes("probe-" + std::to_string(seed))) {
+      ASSERT_TRUE(told.await_path(probe)) << probe;
+    }
+  }
+  EXPECT_EQ(watcher->stats().overflows, 0U);
+  std::size_t folders = 1;
+  for (const auto& entry : fs::recursive_directory_iterator(root)) folders += entry.is_directory() ? 1 : 0;
+  while (watcher->stats().watches > folders) settle();
+  EXPECT_EQ(watcher->stats().watches, folders);
+}
+
+}  // namespace
+}  // namespace eventq::notebook

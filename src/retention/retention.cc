@@ -1,0 +1,188 @@
+// retention.cc: see retention.h.
+#include "retention/retention.h"
+
+#include <algorithm>
+#include <iterator>
+#include <memory>
+#include <utility>
+#include <variant>
+
+#include "base/json.h"
+#include "base/log.h"
+#include "wire/config_json.h"
+
+namespace eventq {
+namespace {
+
+constexpr Status kEnded[] = {Status::completed, Status::completed_with_errors, Status::failed,
+                             Status::superseded, Status::cancelled};
+
+// About what an event takes in memory.
+std::size_t weight(const Details& details) {
+  std::size_t bytes = details.event.payload.size();
+  for (const LogEntry& entry : details.log) {
+    if (entry.error_message) bytes += entry.error_message->size();
+    for (const std::string& error : entry.errors) bytes += error.size();
+  }
+  return bytes;
+}
+
+}  // namespace
+
+Retirement::Retirement(Reader& reader, CallEngine call, ArchiveFiles* files, PolicyOf policy_of)
+    : reader_(reader), call_(std::move(call)), files_(files), policy_of_(std::move(policy_of)) {}
+
+Result<std::size_t> Retirement::step(TimePoint now) {
+  if (auto settled = settle(); !settled) return settled.error();
+  auto found = find(now);
+  if (!found) return found.error();
+  Removal removal{std::move(found->events), std::nullopt};
+  if (files_ != nullptr) {
+    if (auto archived = archive(removal, now); !archived) return archived.error();
+  }
+  if (!removal.events.empty()) return remove(std::move(removal));
+  if (found->fault) return *found->fault;
+  return std::size_t{0};
+}
+
+// After a commit of which nobody knows, what the reader sees may be lost or come back. A commit that
+// succeeds behind it settles that; before, no file may be cut.
+Result<void> Retirement::settle() {
+  if (!in_doubt_) return {};
+  Command probe;
+  probe.probe = true;
+  if (Answer answer = call_(std::move(probe)); answer.error) return std::move(*answer.error);
+  const auto known = reader_.archive_files();
+  if (!known) return known.error();
+  files_->confirm(*known);
+  in_doubt_ = false;
+  return {};
+}
+
+Result<Retirement::Found> Retirement::find(TimePoint now) {
+  auto queues = reader_.queues();
+  if (!queues) return queues.error();
+  const auto next = std::find_if(queues->begin(), queues->end(),
+                                 [&](const QueueDocument& queue) { return queue.row.id > last_queue_; });
+  std::rotate(queues->begin(), next, queues->end());
+
+  Found found;
+  last_queue_.clear();
+  for (const QueueDocument& queue : *queues) {
+    if (auto looked = find_in(queue, now, found); !looked) return looked.error();
+    if (found.events.size() < kStep) continue;
+    last_queue_ = queue.row.id;
+    break;
+  }
+  return found;
+}
+
+Result<void> Retirement::find_in(const QueueDocument& queue, TimePoint now, Found& found) {
+  const auto ended = [&](Status status) { return queue.counts.at(static_cast<std::size_t>(status)) > 0; };
+  if (std::none_of(std::begin(kEnded), std::end(kEnded), ended)) return {};
+  const QueueRow& row = queue.row;
+  const auto policy = policy_of_(row);
+  if (!policy) {
+    found.fault = policy.error();
+    found.fault->message = "Queue " + row.id + ": " + found.fault->message;
+    return {};
+  }
+  for (const Status status : kEnded) {
+    const std::size_t room = kStep - found.events.size();
+    if (room == 0) return {};
+    if (!ended(status)) continue;
+    const auto expired = reader_.expired(row.id, status, now - retention(*policy, status), room);
+    if (!expired) return expired.error();
+    found.events.insert(found.events.end(), expired->begin(), expired->end());
+  }
+  return {};
+}
+
+// Leaves in `removal` what was written.
+Result<void> Retirement::archive(Removal& removal, TimePoint now) {
+  std::vector<Details> events;
+  std::size_t bytes = 0;
+  for (const EventId id : removal.events) {
+    auto details = reader_.details(id);
+    if (!details) return details.error();
+    if (!*details) continue;
+    bytes += weight(**details);
+    events.push_back(std::move(**details));
+    if (bytes >= kClaimBytes) break;
+  }
+  removal.events.clear();
+  if (events.empty()) return {};
+  auto file = files_->append(events, now);
+  if (!file) return file.error();
+  for (const Details& details : events) removal.events.push_back(details.event.id);
+  removal.file = std::move(*file);
+  return {};
+}
+
+Result<std::size_t> Retirement::remove(Removal removal) {
+  const std::optional<ArchiveFile> file = removal.file;
+  Command command;
+  command.ask = std::move(removal);
+  Answer answer = call_(std::move(command));
+  if (answer.error) {
+    in_doubt_ = file && answer.error->code == ErrorCode::unknown_outcome;
+    return std::move(*answer.error);
+  }
+  const auto* const removed = std::get_if<Removed>(&answer.told);
+  if (removed == nullptr) {
+    return Error{ErrorCode::internal, "A removal was answered without saying how many events it removed."};
+  }
+  // What was written of events that all stayed may be cut off again.
+  if (file && removed->events > 0) files_->confirm(*file);
+  return removed->events;
+}
+
+Retirement::PolicyOf stored_policies(const Policy& defaults) {
+  return [defaults, parser = std::make_shared<JsonParser>()](const QueueRow& row) {
+    return wire::policy_of(*parser, row, defaults);
+  };
+}
+
+Keeper::Keeper(Step step, const Clock& clock, const Logger& logger, Pauses pauses)
+    : step_(std::move(step)), clock_(clock), logger_(logger), pauses_(pauses), thread_([this] { loop(); }) {}
+
+Keeper::~Keeper() { stop(); }
+
+void Keeper::poke() {
+  const std::scoped_lock lock(mutex_);
+  poked_ = true;
+  wake_.notify_one();
+}
+
+void Keeper::stop() {
+  {
+    const std::scoped_lock lock(mutex_);
+    stopping_ = true;
+    wake_.notify_one();
+  }
+  if (thread_.joinable()) thread_.join();
+}
+
+void Keeper::loop() {
+  std::unique_lock lock(mutex_);
+  while (!stopping_) {
+    poked_ = false;
+    lock.unlock();
+    const Last last = take_step();
+    lock.lock();
+    const Millis pause = last == Last::removed ? pauses_.breath : pauses_.look;
+    wake_.wait_for(lock, pause, [&] { return stopping_ || (poked_ && last == Last::idle); });
+  }
+}
+
+Keeper::Last Keeper::take_step() {
+  const auto removed = step_(clock_.now());
+  if (removed) return *removed > 0 ? Last::removed : Last::idle;
+  if (logger_) {
+    logger_(LogLevel::error,
+            LogLine("ended events could not be removed").add("error", removed.error().message).str());
+  }
+  return Last::failed;
+}
+
+}  // namespace eventq

@@ -1,0 +1,225 @@
+// config.cc: see config.h.
+#include "server/config.h"
+
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstddef>
+#include <string_view>
+#include <utility>
+
+#include "base/nearest.h"
+#include "base/utf8.h"
+#include "model/validate.h"
+#include "server/queue_settings.h"
+#include "server/toml_file.h"
+
+namespace eventq::cli {
+namespace {
+
+constexpr std::string_view kPrefix = "EVENTQ_";
+constexpr std::string_view kConfigVariable = "EVENTQ_CONFIG";
+constexpr std::string_view kUrlVariable = "EVENTQ_URL";  // which server the other commands talk to
+
+struct Given {
+  std::string origin;
+  std::string_view text;
+  std::string shown;  // for a message
+  bool right_kind = true;
+};
+
+Error fault(const std::string& origin, const std::string& message) {
+  return {.code = ErrorCode::invalid_argument, .message = origin + ": " + message};
+}
+
+// A value that was given, for a message.
+std::string shown(const std::string& value) { return toml_string(without_passwords(value)); }
+
+Result<void> apply(Config& config, std::size_t index, const Given& given) {
+  const Setting& setting = all_settings()[index];
+  if (!given.right_kind || !setting.read(config.settings, given.text)) {
+    return fault(given.origin, std::string(setting.name) + " must be " + std::string(setting.what) +
+                                   ", such as " + toml_value(setting, Settings{}) + ", not " + given.shown +
+                                   ".");
+  }
+  // All that was applied before is in range, so a complaint is about this one.
+  if (const auto bad = validate(config.settings.queue)) return fault(given.origin, bad->message);
+  config.origins[index] = given.origin;
+  return {};
+}
+
+std::vector<std::string> names_of(std::string (*name)(const Setting&)) {
+  std::vector<std::string> names;
+  for (const Setting& setting : all_settings()) names.push_back(name(setting));
+  return names;
+}
+
+bool same_kind(Setting::Kind wanted, TomlEntry::Kind found) {
+  switch (wanted) {
+    case Setting::Kind::text: return found == TomlEntry::Kind::text;
+    case Setting::Kind::number: return found == TomlEntry::Kind::number;
+    case Setting::Kind::truth: return found == TomlEntry::Kind::truth;
+    case Setting::Kind::list: return found == TomlEntry::Kind::text || found == TomlEntry::Kind::list;
+  }
+  return false;
+}
+
+// As Setting::name has it.
+std::string key_of(const TomlEntry& entry) {
+  std::string key = entry.path.front();
+  for (std::size_t i = 1; i < entry.path.size(); ++i) key += "." + entry.path[i];
+  return key;
+}
+
+bool is_table_of_settings(const TomlEntry& entry) {
+  const std::string beginning = key_of(entry) + ".";
+  const auto settings = all_settings();
+  return entry.kind == TomlEntry::Kind::table &&
+         std::any_of(settings.begin(), settings.end(),
+                     [&](const Setting& setting) { return setting.name.starts_with(beginning); });
+}
+
+Result<void> apply_file(Config& config, const std::string& path) {
+  const auto entries = read_toml_file(path);
+  if (!entries) return entries.error();
+  auto keys = names_of([](const Setting& setting) { return std::string(setting.name); });
+  keys.emplace_back(kQueuesTable);
+  for (const TomlEntry& entry : *entries) {
+    // A table comes before its members.
+    if (entry.path.front() == kQueuesTable || is_table_of_settings(entry)) continue;
+    const std::string key = key_of(entry);
+    std::string origin = path + ":" + std::to_string(entry.line);
+    const auto found = std::find(keys.begin(), keys.end(), key);
+    if (found == keys.end()) {
+      return fault(origin, "there is no setting " + toml_string(key) + did_you_mean(key, keys));
+    }
+    const auto index = static_cast<std::size_t>(found - keys.begin());
+    const bool is_text = entry.kind == TomlEntry::Kind::text;
+    const bool right_kind = same_kind(all_settings()[index].kind, entry.kind) &&
+                            !(is_text && entry.text.find(kListEnd) != std::string::npos);
+    auto applied =
+        apply(config, index,
+              {std::move(origin), entry.text, is_text ? shown(entry.text) : entry.shown, right_kind});
+    if (!applied) return applied;
+  }
+  auto queues = read_queue_settings(*entries, path);
+  if (!queues) return queues.error();
+  config.settings.queue.queues = std::move(queues->queues);
+  config.queue_origins = std::move(queues->origins);
+  return {};
+}
+
+Result<void> apply_variables(Config& config, const Variables& variables) {
+  const auto names = names_of(variable_name);
+  for (const auto& [name, value] : variables) {
+    if (name == kConfigVariable || name == kUrlVariable) continue;
+    const auto found = std::find(names.begin(), names.end(), name);
+    if (found == names.end()) {
+      config.unknown_variables.push_back(name);
+      continue;
+    }
+    const auto index = static_cast<std::size_t>(found - names.begin());
+    auto applied = apply(config, index, {name, value, shown(value)});
+    if (!applied) return applied;
+  }
+  return {};
+}
+
+Result<void> apply_flags(Config& config, const Flags& flags) {
+  for (std::size_t index = 0; index < all_settings().size(); ++index) {
+    const Setting& setting = all_settings()[index];
+    const auto given = flags.values.find(setting.name);
+    if (given == flags.values.end()) continue;
+    const std::string& value = given->second;
+    auto applied = apply(config, index, {flag_name(setting), value, shown(value)});
+    if (!applied) return applied;
+  }
+  return {};
+}
+
+Result<void> check_stores(const Config& config) {
+  const auto& stores = config.settings.stores;
+  const auto is_postgres = [](const std::string& url) { return url.starts_with("postgres"); };
+  if (stores.size() == 1 || std::all_of(stores.begin(), stores.end(), is_postgres)) return {};
+  return fault(origin_of(config, "store"),
+               "several stores are shards, which only PostgreSQL databases can be. Give one sqlite:PATH, or "
+               "only postgres:// URLs.");
+}
+
+Result<void> check_notebooks(const Config& config) {
+  if (config.settings.notebooks_allow.empty() || config.settings.stores.size() == 1) return {};
+  return fault(
+      origin_of(config, "notebooks.allow"),
+      "notebooks need one store: the order of their changes holds within one database only. Give one "
+      "--store, or leave notebooks to another server.");
+}
+
+Result<void> check_reach(const Config& config) {
+  const Settings& settings = config.settings;
+  if (settings.allow_remote || is_loopback(settings.listen)) return {};
+  return fault(origin_of(config, "listen"),
+               format(settings.listen) +
+                   " can be reached from other machines, and eventq has no authentication "
+                   "yet. Listen on 127.0.0.1 or [::1], or give --allow-remote if everybody "
+                   "who can reach it may publish, read and cancel.");
+}
+
+// A comment ends with its line and must be UTF-8, as the rest of the file.
+std::string comment(const std::string& text) {
+  return has_control(text) || !valid_utf8(text) ? "(a file whose name cannot be shown)" : text;
+}
+
+}  // namespace
+
+Variables read_environment() {
+  Variables variables;
+  for (char** variable = environ; variable != nullptr && *variable != nullptr; ++variable) {
+    const std::string_view text = *variable;
+    const std::size_t equals = text.find('=');
+    if (!text.starts_with(kPrefix) || equals == std::string_view::npos) continue;
+    variables.emplace(text.substr(0, equals), text.substr(equals + 1));
+  }
+  return variables;
+}
+
+Result<Config> load_config(const Flags& flags, const Variables& variables) {
+  Config config;
+  config.origins.assign(all_settings().size(), "default");
+
+  std::optional<std::string> path = flags.config;
+  const auto named = variables.find(kConfigVariable);
+  if (!path && named != variables.end()) path = named->second;
+  if (path) {
+    if (auto applied = apply_file(config, *path); !applied) return applied.error();
+  }
+  if (auto applied = apply_variables(config, variables); !applied) return applied.error();
+  if (auto applied = apply_flags(config, flags); !applied) return applied.error();
+  if (auto checked = check_stores(config); !checked) return checked.error();
+  if (auto checked = check_notebooks(config); !checked) return checked.error();
+  if (auto checked = check_reach(config); !checked) return checked.error();
+  return config;
+}
+
+std::string origin_of(const Config& config, std::string_view name) {
+  const auto settings = all_settings();
+  const auto found = std::find_if(settings.begin(), settings.end(),
+                                  [&](const Setting& setting) { return setting.name == name; });
+  return found == settings.end() ? "" : config.origins[static_cast<std::size_t>(found - settings.begin())];
+}
+
+std::string print_config(const Config& config) {
+  std::string text;
+  for (std::size_t index = 0; index < all_settings().size(); ++index) {
+    const Setting& setting = all_settings()[index];
+    text += "# " + std::string(setting.help) + ".\n";
+    text += std::string(setting.name) + " = " + toml_value(setting, config.settings) + "  # " +
+            comment(config.origins[index]) + "\n";
+  }
+  for (const auto& [name, queue] : config.settings.queue.queues) {
+    text += "\n" + queue_table_head(name) + "  # " + comment(config.queue_origins.at(name)) + "\n" +
+            queue_table_members(queue);
+  }
+  return text;
+}
+
+}  // namespace eventq::cli

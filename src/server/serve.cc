@@ -1,0 +1,229 @@
+// serve.cc: see serve.h.
+#include "server/serve.h"
+
+#include <sys/stat.h>
+
+#include <algorithm>
+#include <chrono>
+#include <csignal>
+#include <cstddef>
+#include <filesystem>
+#include <iostream>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <system_error>
+#include <thread>
+#include <vector>
+
+#include "base/log.h"
+#include "base/nearest.h"
+#include "engine/engine.h"
+#include "http/api/service.h"
+#include "http/transport/server.h"
+#include "model/policy.h"
+#include "notebook/api/api.h"
+#include "notebook/notebooks.h"
+#include "queue/open.h"
+#include "server/config.h"
+#include "server/descriptor_limit.h"
+#include "server/stop_signals.h"
+#include "store/postgres/connection.h"
+#include "store/postgres/migrate.h"
+#include "store/sqlite/sqlite_store.h"
+
+namespace eventq::cli {
+namespace {
+
+// Together with the rest of a stop this stays below the ten seconds that
+// service managers grant (docker stop; systemd grants more).
+constexpr std::chrono::seconds kDrainTime{8};
+static_assert(kDrainTime < std::chrono::seconds(10));
+
+// Descriptors that are not connections: the store's files, the listener, epoll, stderr; and those of
+// notebooks, some ten each.
+constexpr std::size_t kDescriptorsBesideConnections = 64;
+constexpr std::size_t kDescriptorsOfNotebooks = 512;
+
+ExitCode fail(const std::string& message) {
+  std::cerr << "eventq: " << message << '\n';
+  return ExitCode::failed;
+}
+
+std::size_t io_threads() {
+  // One core is left to the thread that commits.
+  return std::clamp<std::size_t>(std::thread::hardware_concurrency(), 2, 5) - 1;
+}
+
+void warn_of_unknown_variables(const Logger& log, const Config& config) {
+  std::vector<std::string> known;
+  for (const Setting& setting : all_settings()) known.push_back(variable_name(setting));
+  for (const std::string& name : config.unknown_variables) {
+    LogLine warning("unknown variable in the environment");
+    warning.add("variable", name);
+    if (const auto meant = nearest(name, known)) warning.add("nearest", *meant);
+    log(LogLevel::warning, warning.str());
+  }
+}
+
+void log_settings(const Logger& log, const Config& config) {
+  LogLine line("settings");
+  for (const Setting& setting : all_settings()) line.add(setting.name, shown_value(setting, config.settings));
+  log(LogLevel::info, line.str());
+  for (const auto& [queue, origin] : config.queue_origins) {
+    log(LogLevel::info, LogLine("queue settings").add("queue", queue).add("from", origin).str());
+  }
+  if (!is_loopback(config.settings.listen)) {
+    log(LogLevel::warning, LogLine("other machines are let in without authentication")
+                               .add("listen", format(config.settings.listen))
+                               .str());
+  }
+}
+
+void log_store(const Logger& log, const std::string& store) {
+  LogLine line("store opened");
+  line.add("store", postgres::without_password(store));
+  constexpr std::string_view kSqlite = "sqlite:";
+  if (store.starts_with(kSqlite)) {
+    std::error_code ignored;  // then the path is empty, and the URL above says as much
+    line.add("path", std::filesystem::absolute(store.substr(kSqlite.size()), ignored).string());
+  }
+  log(LogLevel::info, line.str());
+}
+
+// As in the log's line of settings.
+std::string stores_text(const Settings& settings) {
+  const auto all = all_settings();
+  return shown_value(
+      *std::find_if(all.begin(), all.end(), [](const Setting& s) { return s.name == "store"; }), settings);
+}
+
+Result<void> migrate_all(const std::vector<std::string>& stores, const Logger& log) {
+  if (!stores.front().starts_with("postgres")) return {};
+  const auto done = postgres::migrate(stores);
+  if (!done) return done.error();
+  for (const postgres::Migrated& one : *done) {
+    log(LogLevel::info, LogLine("migrated")
+                            .add("store", postgres::without_password(one.url))
+                            .add("migration", one.migration.name)
+                            .str());
+  }
+  return {};
+}
+
+// A setting that only the engine or the server could judge.
+std::string with_origin(const Config& config, const Error& error) {
+  const std::string origin = origin_of(config, error.field);
+  const bool is_setting = error.code == ErrorCode::invalid_argument && !origin.empty();
+  return is_setting ? origin + ": " + error.message : error.message;
+}
+
+using NotebooksPtr = std::unique_ptr<notebook::Notebooks>;
+
+// Null when they are not switched on.
+Result<NotebooksPtr> open_notebooks(Engine& engine, const Settings& settings, mode_t mask,
+                                    const Logger& log) {
+  if (settings.notebooks_allow.empty()) return NotebooksPtr();
+  return notebook::Notebooks::open(engine, {.state = notebooks_state_file(settings),
+                                            .allow = settings.notebooks_allow,
+                                            .mask = mask,
+                                            .logger = log,
+                                            .clock = nullptr});
+}
+
+// What is left for connections, of all the descriptors there may be.
+Result<std::size_t> room_for_connections(const Settings& settings) {
+  const std::size_t descriptors = raise_descriptor_limit();
+  const std::size_t others =
+      kDescriptorsBesideConnections + (settings.notebooks_allow.empty() ? 0 : kDescriptorsOfNotebooks);
+  const std::size_t needed = others + kDescriptorsBesideConnections;
+  if (descriptors >= needed) return descriptors - others;
+  return Error{ErrorCode::unavailable,
+               "the limit on open files is " + std::to_string(descriptors) + "; at least " +
+                   std::to_string(needed) + " are needed (ulimit -n).",
+               ""};
+}
+
+// Order matters: no new requests; the last changes and commits of notebooks; an answer for those who wait;
+// time for the answers to leave; then the engine, whose last answers still need the server's threads.
+void stop_serving(http::Server& server, notebook::Notebooks* notebooks, Engine& engine, const Logger& log) {
+  server.close_listener();
+  if (notebooks) notebooks->stop();
+  engine.dismiss_waiters();
+  if (!server.drain(kDrainTime)) log(LogLevel::warning, LogLine("some requests are left unanswered").str());
+  engine.stop();
+  server.stop();
+}
+
+// `mask` is the umask of what is written for others than the server.
+ExitCode serve_until_signal(const ServeRequest& request, const Config& config, mode_t mask,
+                            const Logger& log) {
+  StopSignals stop_signals;
+  const Settings& settings = config.settings;
+  Options options = settings.queue;
+  options.logger = log;
+
+  sqlite::tune_process();
+  // Destroyed in the reverse order: the server calls the service, the service the notebooks and the engine.
+  // Both answer into the service, which is why they must have stopped before.
+  if (settings.migrate) {
+    if (auto done = migrate_all(settings.stores, log); !done) return fail(with_origin(config, done.error()));
+  }
+  auto engine = open_engine(settings.stores, options);
+  if (!engine) return fail(with_origin(config, engine.error()));
+  for (const std::string& store : settings.stores) log_store(log, store);
+  auto notebooks = open_notebooks(**engine, settings, mask, log);
+  if (!notebooks) return fail(with_origin(config, notebooks.error()));
+  const auto api = *notebooks ? notebook::make_api(**notebooks) : nullptr;
+
+  http::ServerOptions server_options{
+      .host = settings.listen.host, .port = settings.listen.port, .io_threads = io_threads(), .logger = log};
+  const auto connections = room_for_connections(settings);
+  if (!connections) return fail(connections.error().message);
+  server_options.connections_max = std::min(server_options.connections_max, *connections);
+  const auto service = http::make_service(**engine, server_options.io_threads, system_clock(),
+                                          settings.allow_remote ? http::Hosts::any : http::Hosts::loopback,
+                                          default_policy(options), api.get());
+  auto server = http::Server::start(server_options, *service);
+  if (!server) return fail(server.error().message);
+
+  const std::string address = format({settings.listen.host, (*server)->port()});
+  log(LogLevel::info, LogLine("listening")
+                          .add("address", address)
+                          .add("dashboard", "http://" + address + "/")
+                          .add("store", stores_text(settings))
+                          .str());
+
+  if (request.on_listening) request.on_listening("http://" + address);
+
+  const int signal = stop_signals.wait();
+  log(LogLevel::info, LogLine("stopping").add("signal", signal == SIGINT ? "SIGINT" : "SIGTERM").str());
+  if (request.on_stopping) request.on_stopping();
+  stop_serving(**server, notebooks->get(), **engine, log);
+  log(LogLevel::info, LogLine("stopped").str());
+  return ExitCode::done;
+}
+
+}  // namespace
+
+ExitCode serve(const ServeRequest& request) {
+  const auto config = load_config(request.flags, read_environment());
+  if (!config) return fail(config.error().message);
+  const Logger log = stderr_logger(request.on_listening ? LogLevel::warning : LogLevel::info);
+  warn_of_unknown_variables(log, *config);
+  if (request.mode == ServeRequest::Mode::print_config) {
+    std::cout << print_config(*config) << std::flush;
+    return std::cout ? ExitCode::done : fail("cannot write the settings to stdout");
+  }
+
+  // The store's files hold payloads: they are the owner's alone.
+  const mode_t mask = umask(077);
+  // A client that went away is told by the return of write().
+  std::signal(SIGPIPE, SIG_IGN);
+
+  log(LogLevel::info, LogLine("starting").add("version", EVENTQ_VERSION).str());
+  log_settings(log, *config);
+  return serve_until_signal(request, *config, mask, log);
+}
+
+}  // namespace eventq::cli

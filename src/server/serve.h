@@ -1,0 +1,28 @@
+// serve.h: `eventq serve`: a store, its engine and the HTTP server, from start to orderly stop.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <string>
+
+#include "server/config.h"
+#include "server/exit_code.h"
+
+namespace eventq::cli {
+
+struct ServeRequest {
+  enum class Mode : std::uint8_t { serve, print_config };
+
+  Flags flags;
+  Mode mode = Mode::serve;
+  // Called with the server's URL when it listens, instead of logging what is in order; and, if that is set,
+  // when it is about to stop.
+  std::function<void(const std::string& url)> on_listening = {};
+  std::function<void()> on_stopping = {};
+};
+
+// Returns when the server was told to stop (SIGTERM, SIGINT) or could not start.
+// REQUIRES: no thread was started yet.
+ExitCode serve(const ServeRequest& request);
+
+}  // namespace eventq::cli

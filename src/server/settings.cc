@@ -1,0 +1,234 @@
+// settings.cc: the table, and the spellings made from it.
+#include "server/settings.h"
+
+#include <algorithm>
+#include <cstdint>
+#include <limits>
+#include <optional>
+#include <utility>
+
+#include "base/numbers.h"
+#include "base/time_text.h"
+#include "base/utf8.h"
+#include "store/postgres/connection.h"
+
+namespace eventq::cli {
+namespace {
+
+bool read_duration(Millis& to, std::string_view text) {
+  const auto duration = parse_duration(text);
+  if (duration) to = *duration;
+  return duration.has_value();
+}
+
+// A number beyond int becomes the nearest int, which is out of every range of ours.
+bool read_int(int& to, std::string_view text) {
+  const auto number = parse_whole_signed<std::int64_t>(text);
+  if (!number) return false;
+  using Int = std::numeric_limits<int>;
+  to = static_cast<int>(std::clamp<std::int64_t>(*number, Int::min(), Int::max()));
+  return true;
+}
+
+bool read_truth(bool& to, std::string_view text) {
+  if (text != "true" && text != "false") return false;
+  to = text == "true";
+  return true;
+}
+
+std::vector<std::string> split_texts(std::string_view list) {
+  std::vector<std::string> texts;
+  for (;;) {
+    const std::size_t end = std::min(list.find(kListEnd), list.size());
+    texts.emplace_back(list.substr(0, end));
+    if (end == list.size()) return texts;
+    list.remove_prefix(end + 1);
+  }
+}
+
+// Text that a file can hold and a line of the log can show.
+bool read_text(std::string& to, std::string_view text) {
+  if (text.empty() || has_control(text) || !valid_utf8(text)) return false;
+  to = text;
+  return true;
+}
+
+// The same, or nothing.
+bool read_optional_text(std::string& to, std::string_view text) {
+  if (!text.empty()) return read_text(to, text);
+  to.clear();
+  return true;
+}
+
+bool names_a_store(std::string_view url) {
+  constexpr std::string_view kSqlite = "sqlite:";
+  return url == "memory:" || (url.starts_with(kSqlite) && url.size() > kSqlite.size()) ||
+         url.starts_with("postgres://") || url.starts_with("postgresql://");
+}
+
+bool read_stores(std::vector<std::string>& to, std::string_view list) {
+  std::vector<std::string> stores;
+  for (const std::string& member : split_texts(list)) {
+    if (!read_text(stores.emplace_back(), member) || !names_a_store(member)) return false;
+  }
+  to = std::move(stores);
+  return true;
+}
+
+// Any number of them, also none.
+bool read_folders(std::vector<std::string>& to, std::string_view list) {
+  std::vector<std::string> folders;
+  for (const std::string& member : list.empty() ? std::vector<std::string>() : split_texts(list)) {
+    if (!read_text(folders.emplace_back(), member)) return false;
+  }
+  to = std::move(folders);
+  return true;
+}
+
+std::string join_texts(const std::vector<std::string>& texts) {
+  std::string list;
+  for (const std::string& text : texts) {
+    if (!list.empty()) list += kListEnd;
+    list += text;
+  }
+  return list;
+}
+
+bool read_listen(ListenAddress& to, std::string_view text) {
+  const auto address = parse_listen_address(text);
+  if (address) to = *address;
+  return address.has_value();
+}
+
+using Kind = Setting::Kind;
+using Text = std::string_view;
+
+constexpr Text kDuration = "a number and its unit (ms, s, m, h or d)";
+
+constexpr Setting kSettings[] = {
+    {"listen", Kind::text, "ADDRESS", "Where to listen; port 0 is any free one",
+     "ADDRESS:PORT with an IPv4 address, an IPv6 address in brackets, or localhost",
+     [](Settings& s, Text text) { return read_listen(s.listen, text); },
+     [](const Settings& s) { return format(s.listen); }},
+    {"allow_remote", Kind::truth, "", "Let other machines in, although there is no authentication yet",
+     "true or false", [](Settings& s, Text text) { return read_truth(s.allow_remote, text); },
+     [](const Settings& s) { return std::string(s.allow_remote ? "true" : "false"); }},
+    {"store", Kind::list, "URL",
+     "Where events are kept: sqlite:PATH, memory: to keep nothing, or postgres://USER@HOST/DB; given several "
+     "times, each such database is a shard, in order",
+     "sqlite:PATH, memory: or postgres://USER@HOST/DB",
+     [](Settings& s, Text text) { return read_stores(s.stores, text); },
+     [](const Settings& s) { return without_passwords(join_texts(s.stores)); }},
+    {"migrate", Kind::truth, "",
+     "Bring PostgreSQL databases to this eventq's schema first; files of SQLite always are", "true or false",
+     [](Settings& s, Text text) { return read_truth(s.migrate, text); },
+     [](const Settings& s) { return std::string(s.migrate ? "true" : "false"); }},
+    {"retry_delay", Kind::text, "DURATION", "How long a failed event waits before it may run again",
+     kDuration, [](Settings& s, Text text) { return read_duration(s.queue.retry.base, text); },
+     [](const Settings& s) { return format_duration(s.queue.retry.base); }},
+    {"lease", Kind::text, "DURATION", "How long a worker may be silent before its event goes to another",
+     kDuration, [](Settings& s, Text text) { return read_duration(s.queue.lease, text); },
+     [](const Settings& s) { return format_duration(s.queue.lease); }},
+    {"max_retries", Kind::number, "N", "The reported failure that reaches it is final", "a whole number",
+     [](Settings& s, Text text) { return read_int(s.queue.max_retries, text); },
+     [](const Settings& s) { return std::to_string(s.queue.max_retries); }},
+    {"max_attempts", Kind::number, "N", "Claims in a row without a report before an event is given up",
+     "a whole number", [](Settings& s, Text text) { return read_int(s.queue.max_attempts, text); },
+     [](const Settings& s) { return std::to_string(s.queue.max_attempts); }},
+    {"archive_dir", Kind::text, "PATH", "Where events are written to when they leave; nowhere when empty",
+     "a path on one line, or empty",
+     [](Settings& s, Text text) { return read_optional_text(s.queue.archive_dir, text); },
+     [](const Settings& s) { return s.queue.archive_dir; }},
+    {"stale_after", Kind::text, "DURATION", "How long a worker may be silent before it is shown as stale",
+     kDuration, [](Settings& s, Text text) { return read_duration(s.queue.stale_after, text); },
+     [](const Settings& s) { return format_duration(s.queue.stale_after); }},
+    {"start_within", Kind::text, "DURATION",
+     "How long a worker may hold events without starting one before it is shown as stale", kDuration,
+     [](Settings& s, Text text) { return read_duration(s.queue.start_within, text); },
+     [](const Settings& s) { return format_duration(s.queue.start_within); }},
+    {"notebooks.allow", Kind::list, "PATH",
+     "Folders in which notebooks may lie, given several times; there are no notebooks when there is none",
+     "the path of a folder, or an array of them",
+     [](Settings& s, Text text) { return read_folders(s.notebooks_allow, text); },
+     [](const Settings& s) { return join_texts(s.notebooks_allow); }},
+    {"notebooks.state", Kind::text, "PATH",
+     "The file of what is known of notebooks; FILE.notebooks beside sqlite:FILE, else eventq.notebooks, when "
+     "empty",
+     "a path on one line, or empty",
+     [](Settings& s, Text text) { return read_optional_text(s.notebooks_state, text); },
+     [](const Settings& s) { return s.notebooks_state; }},
+};
+
+}  // namespace
+
+std::span<const Setting> all_settings() { return kSettings; }
+
+std::string flag_name(const Setting& setting) {
+  std::string name = "--" + std::string(setting.name);
+  std::replace_if(
+      name.begin(), name.end(), [](char c) { return c == '_' || c == '.'; }, '-');
+  return name;
+}
+
+std::string variable_name(const Setting& setting) {
+  std::string name = "EVENTQ_";
+  for (const char c : setting.name) {
+    if (c == '.') {
+      name += '_';
+    } else {
+      name += c >= 'a' && c <= 'z' ? static_cast<char>(c - 'a' + 'A') : c;
+    }
+  }
+  return name;
+}
+
+std::string notebooks_state_file(const Settings& settings) {
+  constexpr std::string_view kSqlite = "sqlite:";
+  if (!settings.notebooks_state.empty()) return settings.notebooks_state;
+  const std::string& store = settings.stores.front();
+  return (store.starts_with(kSqlite) ? store.substr(kSqlite.size()) : std::string("eventq")) + ".notebooks";
+}
+
+std::string without_passwords(std::string_view list) {
+  std::vector<std::string> urls = split_texts(list);
+  for (std::string& url : urls) url = postgres::without_password(url);
+  return join_texts(urls);
+}
+
+std::string shown_value(const Setting& setting, const Settings& settings) {
+  std::string text = setting.text(settings);
+  std::replace(text.begin(), text.end(), kListEnd, ' ');
+  return text;
+}
+
+std::string toml_value(const Setting& setting, const Settings& settings) {
+  std::string text = setting.text(settings);
+  if (setting.kind == Kind::list) {
+    if (text.empty()) return "[]";
+    const auto members = split_texts(text);
+    if (members.size() == 1) return toml_string(text);
+    std::string array;
+    for (const std::string& member : members) array += (array.empty() ? "[" : ", ") + toml_string(member);
+    return array + "]";
+  }
+  return setting.kind == Kind::text ? toml_string(text) : text;
+}
+
+std::string toml_string(std::string_view text) {
+  constexpr std::string_view kHex = "0123456789ABCDEF";
+  std::string quoted = "\"";
+  for (const char c : text) {
+    const auto byte = static_cast<unsigned char>(c);
+    if (byte < 0x20 || byte == 0x7F) {
+      quoted += "\\u00";
+      quoted += kHex[byte >> 4];
+      quoted += kHex[byte & 0xF];
+      continue;
+    }
+    if (c == '"' || c == '\\') quoted += '\\';
+    quoted += c;
+  }
+  return quoted + '"';
+}
+
+}  // namespace eventq::cli

@@ -1,0 +1,392 @@
+// merge.cc: see merge.h.
+#include "shards/merge.h"
+
+#include <algorithm>
+#include <iterator>
+#include <map>
+#include <tuple>
+#include <utility>
+
+#include "base/overloaded.h"
+
+namespace eventq {
+namespace {
+
+template <typename T>
+void append_all(std::vector<T>& to, std::vector<T>&& from) {
+  to.insert(to.end(), std::make_move_iterator(from.begin()), std::make_move_iterator(from.end()));
+}
+
+template <typename T>
+void cut(std::vector<T>& list, std::size_t limit) {
+  if (list.size() > limit) list.resize(limit);
+}
+
+template <typename T>
+void keep_later(std::optional<T>& ours, const std::optional<T>& theirs) {
+  if (theirs && (!ours || *theirs > *ours)) ours = theirs;
+}
+
+void add(Counts& counts, const Counts& more) {
+  for (std::size_t i = 0; i < counts.size(); ++i) counts.at(i) += more.at(i);
+}
+
+bool by_id(const Event& a, const Event& b) { return a.id < b.id; }
+
+Page merged(const ListFilter& filter, std::vector<Page> pages) {
+  Page all;
+  for (Page& page : pages) {
+    append_all(all.events, std::move(page.events));
+    all.total += page.total;
+    all.total_exact = all.total_exact && page.total_exact;
+  }
+  std::sort(all.events.begin(), all.events.end(), by_id);
+  const auto skipped = std::min(static_cast<std::size_t>(filter.offset), all.events.size());
+  all.events.erase(all.events.begin(), all.events.begin() + static_cast<std::ptrdiff_t>(skipped));
+  cut(all.events, filter.limit);
+  return all;
+}
+
+// Settings and status are the same everywhere, but for a change under way; they are told as the first has
+// them.
+void add(QueueDocument& ours, QueueDocument&& theirs) {
+  add(ours.counts, theirs.counts);
+  ours.totals += theirs.totals;
+  ours.row.created_at = std::min(ours.row.created_at, theirs.row.created_at);
+  if (ours.checkpoint_id.empty()) ours.checkpoint_id = std::move(theirs.checkpoint_id);
+  append_all(ours.events, std::move(theirs.events));
+}
+
+QueueDocument merged(const AskQueue& ask, std::vector<QueueDocument> queues) {
+  QueueDocument all = std::move(queues.front());
+  for (std::size_t i = 1; i < queues.size(); ++i) add(all, std::move(queues[i]));
+  std::sort(all.events.begin(), all.events.end(),
+            [](const Details& a, const Details& b) { return by_id(a.event, b.event); });
+  cut(all.events, ask.events);
+  return all;
+}
+
+std::vector<QueueDocument> merged(const AskQueues&, std::vector<std::vector<QueueDocument>> lists) {
+  std::map<std::string, QueueDocument> by_name;
+  for (std::vector<QueueDocument>& list : lists) {
+    for (QueueDocument& queue : list) {
+      const auto [found, is_new] = by_name.try_emplace(queue.row.id, queue);
+      if (!is_new) add(found->second, std::move(queue));
+    }
+  }
+  std::vector<QueueDocument> all;
+  all.reserve(by_name.size());
+  for (auto& [name, queue] : by_name) all.push_back(std::move(queue));
+  return all;
+}
+
+// Each shard makes its own.
+std::vector<Checkpoint> merged(const AskCheckpoints& ask, std::vector<std::vector<Checkpoint>> lists) {
+  std::vector<Checkpoint> all;
+  for (std::vector<Checkpoint>& list : lists) append_all(all, std::move(list));
+  std::stable_sort(all.begin(), all.end(),
+                   [](const Checkpoint& a, const Checkpoint& b) { return a.created_at > b.created_at; });
+  cut(all, ask.limit);
+  return all;
+}
+
+Recovery merged(const AskRecovery&, std::vector<Recovery> reports) {
+  // The worst of them is that of the whole.
+  const auto rank = [](const Recovery& report) {
+    if (report.status == "behind_checkpoint") return 2;
+    return report.status == "repaired" ? 1 : 0;
+  };
+  Recovery all = reports.front();
+  for (std::size_t i = 1; i < reports.size(); ++i) {
+    const Recovery& report = reports[i];
+    all.events_recovered += report.events_recovered;
+    all.started_at = std::min(all.started_at, report.started_at);
+    all.completed_at = std::max(all.completed_at, report.completed_at);
+    if (rank(report) > rank(all)) all.status = report.status;
+    if (all.checkpoint_id.empty()) all.checkpoint_id = report.checkpoint_id;
+  }
+  return all;
+}
+
+Correlation merged(const AskCorrelation& ask, std::vector<Correlation> correlations) {
+  Correlation all{.id = ask.id, .events = {}};
+  for (Correlation& one : correlations) {
+    all.total += one.total;
+    all.pending += one.pending;
+    all.completed += one.completed;
+    all.failed += one.failed;
+    append_all(all.events, std::move(one.events));
+  }
+  std::sort(all.events.begin(), all.events.end(), by_id);
+  cut(all.events, ask.limit);
+  return all;
+}
+
+std::vector<FailureGroup> merged(const AskFailures& ask,
+                                 const std::vector<std::vector<FailureGroup>>& lists) {
+  std::map<std::pair<std::string, std::string>, FailureGroup> groups;
+  for (const std::vector<FailureGroup>& list : lists) {
+    for (const FailureGroup& group : list) {
+      const auto [found, is_new] = groups.try_emplace({group.queue, group.cause}, group);
+      if (is_new) continue;
+      FailureGroup& ours = found->second;
+      ours.events += group.events;
+      ours.first_at = std::min(ours.first_at, group.first_at);
+      if (group.last_at > ours.last_at) {
+        ours.last_at = group.last_at;
+        ours.last_event = group.last_event;
+      }
+    }
+  }
+  std::vector<FailureGroup> all;
+  all.reserve(groups.size());
+  for (auto& [key, group] : groups) all.push_back(std::move(group));
+  std::stable_sort(all.begin(), all.end(),
+                   [](const FailureGroup& a, const FailureGroup& b) { return a.events > b.events; });
+  cut(all, ask.limit);
+  return all;
+}
+
+std::int64_t merged(const AskHolding&, const std::vector<std::int64_t>& counts) {
+  std::int64_t all = 0;
+  for (const std::int64_t count : counts) all += count;
+  return all;
+}
+
+// Answers that hold a Result<T> each. Nothing was found where it is not; that is the answer when it is
+// nowhere.
+template <typename T, typename Question>
+Result<T> merged_results(const Question& question, std::vector<Result<T>> results) {
+  std::vector<T> found;
+  std::optional<Error> not_found;
+  for (Result<T>& result : results) {
+    if (result) {
+      found.push_back(std::move(*result));
+    } else if (result.error().code == ErrorCode::not_found) {
+      not_found = result.error();
+    } else {
+      return result.error();
+    }
+  }
+  if (found.empty()) return *not_found;
+  return merged(question, std::move(found));
+}
+
+// Of one shard: what its lanes saw differs in who asked.
+using WorkersByName = std::map<std::string, WorkerState>;
+
+void add_lane(WorkersByName& ours, std::vector<WorkerState>&& lane) {
+  for (WorkerState& worker : lane) {
+    const auto [found, is_new] = ours.try_emplace(worker.row.id, worker);
+    if (is_new) continue;
+    WorkerState& known = found->second;
+    if (!known.asked || worker.row.last_seen > known.row.last_seen) known.asked = worker.asked;
+    known.row.first_seen = std::min(known.row.first_seen, worker.row.first_seen);
+    known.row.last_seen = std::max(known.row.last_seen, worker.row.last_seen);
+    // Each adds what it has not stored yet to what is stored.
+    known.row.completed = std::max(known.row.completed, worker.row.completed);
+    known.row.failed = std::max(known.row.failed, worker.row.failed);
+  }
+}
+
+void add_shard(WorkersByName& ours, WorkersByName&& shard) {
+  for (auto& [name, worker] : shard) {
+    const auto [found, is_new] = ours.try_emplace(name, worker);
+    if (is_new) continue;
+    WorkerState& known = found->second;
+    if (!known.asked || worker.row.last_seen > known.row.last_seen) known.asked = worker.asked;
+    known.row.first_seen = std::min(known.row.first_seen, worker.row.first_seen);
+    known.row.last_seen = std::max(known.row.last_seen, worker.row.last_seen);
+    known.row.completed += worker.row.completed;
+    known.row.failed += worker.row.failed;
+    append_all(known.holding, std::move(worker.holding));
+    std::sort(known.holding.begin(), known.holding.end());
+    known.stale = known.stale || worker.stale;
+    if (known.stale_because.empty()) known.stale_because = std::move(worker.stale_because);
+  }
+}
+
+std::vector<WorkerState> merged_workers(std::vector<ShardAnswer>& answers) {
+  WorkersByName all;
+  for (ShardAnswer& answer : answers) {
+    WorkersByName shard;
+    for (Answer& lane : answer.lanes) {
+      add_lane(shard, std::move(std::get<std::vector<WorkerState>>(lane.told)));
+    }
+    add_shard(all, std::move(shard));
+  }
+  std::vector<WorkerState> list;
+  for (auto& [name, worker] : all) list.push_back(std::move(worker));
+  return list;
+}
+
+void add(QueueMetrics& ours, const QueueMetrics& theirs) {
+  add(ours.counts, theirs.counts);
+  ours.totals += theirs.totals;
+  ours.backpressure = ours.backpressure || theirs.backpressure;
+  keep_later(ours.oldest_pending, theirs.oldest_pending);
+}
+
+// Counters are the shard's, and every lane has them; what a lane measured is its own, and sizes are known to
+// one of them.
+Metrics merged_metrics(const std::vector<ShardAnswer>& answers, const std::vector<int>& missing) {
+  Metrics all;
+  std::map<std::string, QueueMetrics> queues;
+  for (const ShardAnswer& answer : answers) {
+    ShardMetrics& shard = all.shards.emplace_back(ShardMetrics{answer.shard, true});
+    for (std::size_t lane = 0; lane < answer.lanes.size(); ++lane) {
+      const auto& metrics = std::get<Metrics>(answer.lanes[lane].told);
+      if (metrics.sizes.upkeep) shard.upkeep = metrics.sizes.upkeep;
+      all.sizes.file_bytes += metrics.sizes.file_bytes;
+      all.sizes.log_bytes += metrics.sizes.log_bytes;
+      for (const QueueMetrics& queue : metrics.queues) {
+        QueueMetrics& ours = queues[queue.queue];
+        ours.queue = queue.queue;
+        if (lane == 0) add(ours, queue);
+        ours.wait += queue.wait;
+        ours.run += queue.run;
+      }
+      all.commit_seconds += metrics.commit_seconds;
+      all.batch_events += metrics.batch_events;
+      all.waiting_claims += metrics.waiting_claims;
+      all.waiting_ends += metrics.waiting_ends;
+      if (lane > 0) continue;
+      all.failed_24h += metrics.failed_24h;
+      // The same worker may work on several shards.
+      all.workers = std::max(all.workers, metrics.workers);
+      all.stale_workers = std::max(all.stale_workers, metrics.stale_workers);
+    }
+  }
+  for (const int shard : missing) all.shards.push_back({shard, false});
+  std::sort(all.shards.begin(), all.shards.end(),
+            [](const ShardMetrics& a, const ShardMetrics& b) { return a.shard < b.shard; });
+  for (auto& [name, queue] : queues) all.queues.push_back(std::move(queue));
+  return all;
+}
+
+// Takes out the shards that could not be asked. Returns the error of the last of them.
+std::optional<Error> set_missing(std::vector<ShardAnswer>& answers, std::vector<int>& missing) {
+  std::optional<Error> last;
+  const auto away = [&](const ShardAnswer& answer) {
+    for (const Answer& lane : answer.lanes) {
+      if (!lane.error) continue;
+      last = lane.error;
+      missing.push_back(answer.shard);
+      return true;
+    }
+    return false;
+  };
+  std::erase_if(answers, away);
+  return last;
+}
+
+// A read that fails as such says so in its part of the answer; that shard is missing, too.
+std::optional<Error> read_error(const Answer& answer) {
+  const auto gone = [](const Error& error) {
+    return error.code == ErrorCode::unavailable ? std::optional(error) : std::nullopt;
+  };
+  if (answer.page && !*answer.page) return gone(answer.page->error());
+  if (answer.details && !*answer.details) return gone(answer.details->error());
+  return std::visit(
+      [&](const auto& told) -> std::optional<Error> {
+        if constexpr (requires { told.error(); }) {
+          if (!told) return gone(told.error());
+        }
+        return std::nullopt;
+      },
+      answer.told);
+}
+
+template <typename T, typename Question>
+void merge_told(const Question& question, std::vector<ShardAnswer>& answers, Answer& into) {
+  std::vector<Result<T>> results;
+  results.reserve(answers.size());
+  for (ShardAnswer& answer : answers) {
+    results.push_back(std::move(std::get<Result<T>>(answer.lanes.front().told)));
+  }
+  Result<T> all = merged_results<T>(question, std::move(results));
+  into.told = std::move(all);
+}
+
+void merge_asked(const Ask& ask, std::vector<ShardAnswer>& answers, Answer& into) {
+  std::visit(Overloaded{
+                 [&](const AskMetrics&) { into.told = merged_metrics(answers, into.missing); },
+                 [&](const AskWorkers&) { into.told = merged_workers(answers); },
+                 [&](const AskQueue& it) { merge_told<QueueDocument>(it, answers, into); },
+                 [&](const AskQueues& it) { merge_told<std::vector<QueueDocument>>(it, answers, into); },
+                 [&](const AskCheckpoints& it) { merge_told<std::vector<Checkpoint>>(it, answers, into); },
+                 [&](const AskRecovery& it) { merge_told<Recovery>(it, answers, into); },
+                 [&](const AskCorrelation& it) { merge_told<Correlation>(it, answers, into); },
+                 [&](const AskFailures& it) { merge_told<std::vector<FailureGroup>>(it, answers, into); },
+                 [&](const AskHolding& it) { merge_told<std::int64_t>(it, answers, into); },
+                 [](const auto&) {},
+             },
+             ask);
+}
+
+bool found_nothing(const Told& told) {
+  return std::visit(
+      [](const auto& it) {
+        if constexpr (requires { it.error(); }) return !it && it.error().code == ErrorCode::not_found;
+        return false;
+      },
+      told);
+}
+
+}  // namespace
+
+Command for_each_shard(const Command& read, int shards) {
+  Command command = read;
+  if (command.list && shards > 1) {
+    command.list->limit += static_cast<std::size_t>(command.list->offset);
+    command.list->offset = 0;
+  }
+  return command;
+}
+
+Answer merge(const Command& question, std::vector<ShardAnswer> answers) {
+  for (ShardAnswer& answer : answers) {
+    for (Answer& lane : answer.lanes) {
+      if (!lane.error) lane.error = read_error(lane);
+    }
+  }
+  Answer all;
+  const std::size_t shards = answers.size();
+  const std::optional<Error> away = set_missing(answers, all.missing);
+  // That all are away is what metrics have to say then.
+  if (answers.empty() && !std::holds_alternative<AskMetrics>(question.ask)) {
+    all.error = away;
+    return all;
+  }
+  if (question.get) all.details = std::move(answers.front().lanes.front().details);
+  if (question.list) {
+    std::vector<Result<Page>> pages;
+    pages.reserve(answers.size());
+    for (ShardAnswer& answer : answers) pages.push_back(std::move(*answer.lanes.front().page));
+    ListFilter filter = *question.list;
+    if (shards == 1) filter.offset = 0;  // it was skipped there
+    all.page = merged_results<Page>(filter, std::move(pages));
+  }
+  merge_asked(question.ask, answers, all);
+  if (away && found_nothing(all.told)) all.error = away;
+  return all;
+}
+
+QueueChanged merge(std::vector<QueueChanged> changes) {
+  QueueChanged all = std::move(changes.front());
+  for (std::size_t i = 1; i < changes.size(); ++i) {
+    QueueChanged& change = changes[i];
+    all.depth += change.depth;
+    append_all(all.superseded, std::move(change.superseded));
+    if (all.checkpoint && change.checkpoint) {
+      all.checkpoint->event_count += change.checkpoint->event_count;
+      if (all.checkpoint->checkpoint_id.empty()) {
+        all.checkpoint->checkpoint_id = change.checkpoint->checkpoint_id;
+      }
+    }
+  }
+  std::sort(all.superseded.begin(), all.superseded.end());
+  return all;
+}
+
+}  // namespace eventq

@@ -1,0 +1,310 @@
+// merge_test.cc: several shards answer as one would: in order, with the sums, and saying who is missing.
+#include "shards/merge.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <string>
+
+#include "support/times.h"
+
+namespace eventq {
+namespace {
+
+using namespace std::chrono_literals;
+using testing::ElementsAre;
+
+const Error kShardAway{ErrorCode::unavailable, "Shard 1 is away.", ""};
+
+Event event(int id) {
+  Event event;
+  event.id = EventId(id);
+  return event;
+}
+
+std::vector<int> ids(const std::vector<Event>& events) {
+  std::vector<int> ids;
+  for (const Event& event : events) ids.push_back(static_cast<int>(event.id));
+  return ids;
+}
+
+Answer page(std::vector<int> ids, std::int64_t total, bool exact = true) {
+  Page page;
+  for (const int id : ids) page.events.push_back(event(id));
+  page.total = total;
+  page.total_exact = exact;
+  Answer answer;
+  answer.page = std::move(page);
+  return answer;
+}
+
+template <typename T>
+Answer told(T value) {
+  Answer answer;
+  answer.told = Result<T>(std::move(value));
+  return answer;
+}
+template <typename T>
+Answer refused(Error error) {
+  Answer answer;
+  answer.told = Result<T>(std::move(error));
+  return answer;
+}
+
+Answer away() {
+  Answer answer;
+  answer.error = kShardAway;
+  return answer;
+}
+
+// Answers of the shards 0, 1, …, one lane each.
+Answer merge_all(const Command& question, std::vector<Answer> answers) {
+  std::vector<ShardAnswer> all;
+  for (std::size_t i = 0; i < answers.size(); ++i) all.push_back({static_cast<int>(i), {answers[i]}});
+  return merge(question, std::move(all));
+}
+
+Command list(std::int64_t offset, std::size_t limit) {
+  Command command;
+  command.list.emplace();
+  command.list->offset = offset;
+  command.list->limit = limit;
+  return command;
+}
+
+Command asking(Ask ask) {
+  Command command;
+  command.ask = std::move(ask);
+  return command;
+}
+
+TEST(Merge, ListsAreOneListByIdWithTheSumOfTheTotals) {
+  const Answer all = merge_all(list(0, 3), {page({2, 4, 6}, 10), page({1, 3, 7}, 20)});
+  EXPECT_THAT(ids((*all.page)->events), ElementsAre(1, 2, 3));
+  EXPECT_EQ((*all.page)->total, 30);
+  EXPECT_TRUE((*all.page)->total_exact);
+  EXPECT_TRUE(all.missing.empty());
+}
+
+TEST(Merge, AnInexactTotalMakesTheSumInexact) {
+  EXPECT_FALSE((*merge_all(list(0, 3), {page({}, 0), page({}, 10'000, false)}).page)->total_exact);
+}
+
+TEST(Merge, AnOffsetCountsFromTheBeginningOfTheMergedList) {
+  const Command question = list(2, 2);
+  const Command each = for_each_shard(question, 2);
+  EXPECT_EQ(each.list->offset, 0);
+  EXPECT_EQ(each.list->limit, 4U);
+  EXPECT_THAT(ids((*merge_all(question, {page({2, 4, 6, 8}, 4), page({1, 3}, 2)}).page)->events),
+              ElementsAre(3, 4));
+  EXPECT_EQ(for_each_shard(question, 1).list->offset, 2) << "one shard can count by itself";
+  EXPECT_THAT(ids((*merge_all(question, {page({6, 8}, 4)}).page)->events), ElementsAre(6, 8));
+  EXPECT_THAT(ids((*merge_all(question, {page({2, 4, 6, 8}, 4), away()}).page)->events), ElementsAre(6, 8));
+  EXPECT_TRUE((*merge_all(list(9, 2), {page({2}, 1), page({1}, 1)}).page)->events.empty());
+}
+
+TEST(Merge, AShardThatIsAwayIsNamedAndTheOthersAnswer) {
+  const Answer all = merge_all(list(0, 9), {page({2}, 1), away(), page({5}, 1)});
+  ASSERT_FALSE(all.error);
+  EXPECT_THAT(ids((*all.page)->events), ElementsAre(2, 5));
+  EXPECT_THAT(all.missing, ElementsAre(1));
+}
+
+TEST(Merge, AReadThatFailsForWantOfItsDatabaseCountsAsAway) {
+  Answer failed;
+  failed.page = kShardAway;
+  EXPECT_THAT(merge_all(list(0, 9), {page({2}, 1), failed}).missing, ElementsAre(1));
+}
+
+TEST(Merge, WhenAllAreAwayThatIsTheAnswer) {
+  EXPECT_EQ(merge_all(list(0, 9), {away(), away()}).error->code, ErrorCode::unavailable);
+}
+
+TEST(Merge, MetricsSayThatAllShardsAreAway) {
+  const Answer all = merge_all(asking(AskMetrics{}), {away(), away()});
+
+  EXPECT_FALSE(all.error);
+  EXPECT_THAT(all.missing, ElementsAre(0, 1));
+  const auto& shards = std::get<Metrics>(all.told).shards;
+  ASSERT_EQ(shards.size(), 2U);
+  EXPECT_FALSE(shards[0].up);
+  EXPECT_FALSE(shards[1].up);
+}
+
+QueueDocument queue(std::string name, std::int64_t pending, std::int64_t completed) {
+  QueueDocument queue;
+  queue.row.id = std::move(name);
+  queue.counts[0] = pending;
+  queue.totals.completed = completed;
+  return queue;
+}
+
+TEST(Merge, QueuesAreListedByNameWithTheSumOfTheirCounters) {
+  const Answer all = merge_all(asking(AskQueues{}), {told(std::vector{queue("a", 1, 10), queue("c", 5, 0)}),
+                                                     told(std::vector{queue("a", 2, 20), queue("b", 4, 0)})});
+  const auto& queues = *std::get<Result<std::vector<QueueDocument>>>(all.told);
+  ASSERT_EQ(queues.size(), 3U);
+  EXPECT_EQ(queues[0].row.id, "a");
+  EXPECT_EQ(queues[0].counts[0], 3);
+  EXPECT_EQ(queues[0].totals.completed, 30);
+  EXPECT_EQ(queues[1].row.id, "b");
+  EXPECT_EQ(queues[2].row.id, "c");
+}
+
+TEST(Merge, AQueueThatOneShardDoesNotHaveIsThatOfTheOthers) {
+  const Error none{ErrorCode::not_found, "There is no queue \"a\".", "queue"};
+  QueueDocument one = queue("a", 2, 0);
+  one.events = {{event(5), {}}, {event(9), {}}};
+  QueueDocument other = queue("a", 1, 0);
+  other.events = {{event(2), {}}};
+  const Answer all =
+      merge_all(asking(AskQueue{"a", 2}), {refused<QueueDocument>(none), told(one), told(other)});
+  const auto& merged = *std::get<Result<QueueDocument>>(all.told);
+  EXPECT_EQ(merged.counts[0], 3);
+  ASSERT_EQ(merged.events.size(), 2U);
+  EXPECT_EQ(merged.events[0].event.id, EventId(2));
+  EXPECT_EQ(merged.events[1].event.id, EventId(5));
+
+  const Answer nowhere =
+      merge_all(asking(AskQueue{"a", 2}), {refused<QueueDocument>(none), refused<QueueDocument>(none)});
+  EXPECT_FALSE(nowhere.error);
+  EXPECT_EQ(std::get<Result<QueueDocument>>(nowhere.told).error().code, ErrorCode::not_found);
+}
+
+TEST(Merge, WhatIsNotFoundMayBeOnTheShardThatIsAway) {
+  const Error none{ErrorCode::not_found, "There is no queue \"a\".", "queue"};
+  const Answer all = merge_all(asking(AskQueue{"a", 2}), {refused<QueueDocument>(none), away()});
+  ASSERT_TRUE(all.error);
+  EXPECT_EQ(all.error->code, ErrorCode::unavailable);
+}
+
+TEST(Merge, ACorrelationIsCountedOverAllShards) {
+  Correlation one{.id = "c", .total = 3, .pending = 1, .completed = 2, .failed = 0, .events = {event(4)}};
+  Correlation other{.id = "c", .total = 2, .pending = 0, .completed = 1, .failed = 1, .events = {event(3)}};
+  const Answer all = merge_all(asking(AskCorrelation{"c", {}, 1}), {told(one), told(other)});
+  const auto& merged = *std::get<Result<Correlation>>(all.told);
+  EXPECT_EQ(merged.total, 5);
+  EXPECT_EQ(merged.pending, 1);
+  EXPECT_EQ(merged.completed, 3);
+  EXPECT_EQ(merged.failed, 1);
+  EXPECT_THAT(ids(merged.events), ElementsAre(3));
+}
+
+TEST(Merge, FailuresOfOneCauseAreOneGroupAndTheMostComeFirst) {
+  const auto group = [](std::string cause, std::int64_t events, Millis at) {
+    return FailureGroup{"q", std::move(cause), events, kStart + at, kStart + at, EventId(events)};
+  };
+  const Answer all =
+      merge_all(asking(AskFailures{{}, 2}), {told(std::vector{group("x", 3, 0ms), group("y", 1, 0ms)}),
+                                             told(std::vector{group("z", 4, 0ms), group("x", 2, 5ms)})});
+  const auto& groups = *std::get<Result<std::vector<FailureGroup>>>(all.told);
+  ASSERT_EQ(groups.size(), 2U);
+  EXPECT_EQ(groups[0].cause, "x");
+  EXPECT_EQ(groups[0].events, 5);
+  EXPECT_EQ(groups[0].first_at, kStart);
+  EXPECT_EQ(groups[0].last_at, kStart + 5ms);
+  EXPECT_EQ(groups[0].last_event, EventId(2));
+  EXPECT_EQ(groups[1].cause, "z");
+}
+
+TEST(Merge, CheckpointsComeNewestFirst) {
+  const auto made = [](std::string id, Millis at) {
+    return Checkpoint{
+        .id = std::move(id), .queue = "q", .checkpoint_id = "", .event_count = 1, .created_at = kStart + at};
+  };
+  const Answer all =
+      merge_all(asking(AskCheckpoints{"q", 2}),
+                {told(std::vector{made("b", 2ms), made("a", 1ms)}), told(std::vector{made("c", 3ms)})});
+  const auto& list = *std::get<Result<std::vector<Checkpoint>>>(all.told);
+  ASSERT_EQ(list.size(), 2U);
+  EXPECT_EQ(list[0].id, "c");
+  EXPECT_EQ(list[1].id, "b");
+}
+
+TEST(Merge, TheWorstRecoveryIsThatOfTheWhole) {
+  const auto report = [](std::string status, std::int64_t events) {
+    Recovery recovery;
+    recovery.events_recovered = events;
+    recovery.status = std::move(status);
+    return recovery;
+  };
+  const Answer all =
+      merge_all(asking(AskRecovery{"q"}), {told(report("completed", 2)), told(report("repaired", 3))});
+  const auto& merged = *std::get<Result<Recovery>>(all.told);
+  EXPECT_EQ(merged.events_recovered, 5);
+  EXPECT_EQ(merged.status, "repaired");
+}
+
+TEST(Merge, CountersCountOncePerShardAndHistogramsOncePerLane) {
+  const double bounds[] = {1.0};
+  const auto measured = [&](std::int64_t completed, double wait) {
+    Metrics metrics;
+    QueueMetrics queue;
+    queue.queue = "q";
+    queue.totals.completed = completed;
+    queue.wait = Histogram(bounds);
+    queue.wait.add(wait);
+    queue.oldest_pending = Millis(completed);
+    metrics.queues.push_back(std::move(queue));
+    metrics.workers = 2;
+    Answer answer;
+    answer.told = std::move(metrics);
+    return answer;
+  };
+  std::vector<ShardAnswer> answers = {{0, {measured(5, 0.5), measured(5, 2)}}, {1, {measured(7, 0.5)}}};
+  const Answer all = merge(asking(AskMetrics{}), std::move(answers));
+  const auto& metrics = std::get<Metrics>(all.told);
+  ASSERT_EQ(metrics.queues.size(), 1U);
+  EXPECT_EQ(metrics.queues[0].totals.completed, 12);
+  EXPECT_EQ(metrics.queues[0].wait.total(), 3);
+  EXPECT_THAT(metrics.queues[0].wait.counts(), ElementsAre(2, 1));
+  EXPECT_EQ(metrics.queues[0].oldest_pending, Millis(7));
+  EXPECT_EQ(metrics.workers, 2);
+}
+
+TEST(Merge, AWorkerHoldsWhatItHoldsOnAnyShard) {
+  const auto seen = [](std::int64_t completed, std::vector<EventId> holding, std::optional<Selector> asked) {
+    WorkerState worker;
+    worker.row.id = "w";
+    worker.row.completed = completed;
+    worker.holding = std::move(holding);
+    worker.asked = std::move(asked);
+    Answer answer;
+    answer.told = std::vector{worker};
+    return answer;
+  };
+  std::vector<ShardAnswer> answers = {
+      {0, {seen(3, {EventId(4)}, {}), seen(3, {EventId(4)}, Selector{"q", {}})}},
+      {1, {seen(2, {EventId(1)}, {})}}};
+  const Answer all = merge(asking(AskWorkers{}), std::move(answers));
+  const auto& workers = std::get<std::vector<WorkerState>>(all.told);
+  ASSERT_EQ(workers.size(), 1U);
+  EXPECT_EQ(workers[0].row.completed, 5);
+  EXPECT_THAT(workers[0].holding, ElementsAre(EventId(1), EventId(4)));
+  ASSERT_TRUE(workers[0].asked);
+  EXPECT_EQ(workers[0].asked->queue, "q");
+}
+
+TEST(Merge, AChangeOfAQueueAddsUpWhatItDidOnEachShard) {
+  QueueChanged one;
+  one.row.id = "q";
+  one.depth = 2;
+  one.superseded = {EventId(8)};
+  one.checkpoint =
+      Checkpoint{.id = "a", .queue = "q", .checkpoint_id = "", .event_count = 3, .created_at = {}};
+  QueueChanged other;
+  other.depth = 5;
+  other.superseded = {EventId(3)};
+  other.checkpoint =
+      Checkpoint{.id = "b", .queue = "q", .checkpoint_id = "e", .event_count = 4, .created_at = {}};
+  const QueueChanged all = merge({one, other});
+  EXPECT_EQ(all.row.id, "q");
+  EXPECT_EQ(all.depth, 7);
+  EXPECT_THAT(all.superseded, ElementsAre(EventId(3), EventId(8)));
+  EXPECT_EQ(all.checkpoint->id, "a");
+  EXPECT_EQ(all.checkpoint->event_count, 7);
+  EXPECT_EQ(all.checkpoint->checkpoint_id, "e");
+}
+
+}  // namespace
+}  // namespace eventq

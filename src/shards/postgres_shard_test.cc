@@ -1,0 +1,328 @@
+// postgres_shard_test.cc: several servers on one database: they wake each other, one of them retires events,
+// an idle one costs little, a clock that is wrong does no harm, and a silent database does not keep it.
+#include "shards/postgres_shard.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <condition_variable>
+#include <filesystem>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <set>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "base/steady.h"
+#include "engine/engine.h"
+#include "queue/open.h"
+#include "shards/router.h"
+#include "store/postgres/connection.h"
+#include "store/postgres/migrate.h"
+#include "support/mailbox.h"
+#include "support/manual_clock.h"
+#include "support/postgres_cluster.h"
+#include "support/queue_commands.h"
+#include "support/temporary_directory.h"
+#include "support/times.h"
+
+namespace eventq {
+namespace {
+
+using namespace std::chrono_literals;
+using testing::SizeIs;
+
+Metrics metrics_of(Engine& engine) { return std::get<Metrics>(engine.call(ask(AskMetrics{})).told); }
+
+void await_waiting_claims(Engine& engine, std::int64_t claims) {
+  while (metrics_of(engine).waiting_claims != claims) {
+  }
+}
+
+Lease lease_of(const Claim& claim) { return {claim.event.id, claim.event.worker_id, claim.event.attempts}; }
+
+NewEvent small_event() { return {.title = "x", .tags = {"t"}}; }
+
+EventId publish_on(Engine& engine, NewEvent event = small_event()) {
+  const Answer answer = engine.call(publish(std::move(event)));
+  EXPECT_FALSE(answer.error);
+  return (*answer.published)->events.front().id;
+}
+
+bool is_gone(Engine& engine, EventId id) { return !*engine.call(get(id)).details; }
+
+class PostgresShardTest : public testing::Test {
+ protected:
+  std::unique_ptr<Engine> open(const Options& options = {}) {
+    return open_engine(database.url(), options).value();
+  }
+  std::int64_t count(const std::string& sql) {
+    auto connection = postgres::Connection::open(database.url()).value();
+    return connection->run_one(sql).value().number(0, 0);
+  }
+
+  const TestDatabase database;
+  Mailbox mailbox;
+};
+
+// Hints as they come.
+class Hints final : public Shard::Watcher {
+ public:
+  void on_hint(int /*place*/, const Hint& hint) override {
+    const std::scoped_lock lock(mutex_);
+    ready_.insert(hint.ready.begin(), hint.ready.end());
+    all_ = all_ || hint.all;
+    ended_ = ended_ || hint.any_ended || !hint.ended.empty();
+    changed_.notify_all();
+  }
+  void on_health(int /*place*/, bool /*up*/) override {}
+
+  bool await_all() {
+    return await([this] { return all_; });
+  }
+  bool await_ready(const std::string& queue) {
+    return await([&] { return ready_.contains(queue); });
+  }
+  bool await_end() {
+    return await([this] { return ended_; });
+  }
+
+ private:
+  template <typename Holds>
+  bool await(const Holds& holds) {
+    std::unique_lock lock(mutex_);
+    return changed_.wait_for(lock, 60s, holds);
+  }
+
+  std::mutex mutex_;
+  std::condition_variable changed_;
+  std::set<std::string> ready_;
+  bool all_ = false;
+  bool ended_ = false;
+};
+
+// A shard without a router does not look by itself.
+TEST_F(PostgresShardTest, WhatAnotherServerDoesIsHintedAt) {
+  Hints hints;
+  const auto shard = open_postgres_shard(database.url(), 0, 1, {}, system_clock()).value();
+  shard->start(hints, 0);
+  ASSERT_TRUE(hints.await_all()) << "it listens";
+  const auto other = open();
+
+  publish_on(*other);
+  EXPECT_TRUE(hints.await_ready("main"));
+  other->call(complete(lease_of(other->call(claim({}, "w")).claims.at(0))));
+  EXPECT_TRUE(hints.await_end());
+  shard->stop();
+}
+
+TEST_F(PostgresShardTest, AWaitingWorkerIsWokenByWhatAnotherServerPublished) {
+  const std::unique_ptr<Engine> servers[] = {open(), open(), open()};
+  for (std::uint64_t round = 0; round < 10; ++round) {
+    Engine& waits = *servers[round % 3];
+    waits.submit(claim_or_wait({"t"}, "w"), mailbox, round);
+    await_waiting_claims(waits, 1);
+    publish_on(*servers[(round + 1) % 3]);
+    EXPECT_THAT(mailbox.wait(round).claims, SizeIs(1));
+  }
+}
+
+TEST_F(PostgresShardTest, AnEndOnAnotherServerEndsTheWaitForIt) {
+  const auto waits = open();
+  const auto works = open();
+  for (std::uint64_t round = 0; round < 10; ++round) {
+    const EventId id = publish_on(*works);
+    waits->submit(wait_for(id), mailbox, round);
+    while (metrics_of(*waits).waiting_ends != 1) {
+    }
+    const auto claims = works->call(claim({}, "w")).claims;
+    ASSERT_THAT(claims, SizeIs(1));
+    works->call(complete(lease_of(claims.front())));
+    EXPECT_TRUE(mailbox.wait(round).waited);
+  }
+}
+
+TEST_F(PostgresShardTest, OneServerRetiresEventsAndAnotherDoesWhenItIsGone) {
+  const TemporaryDirectory folders;
+  ManualClock clock{kStart};
+  const auto open_with = [&](const std::string& folder) {
+    Options options;
+    options.clock = &clock;
+    options.archive_dir = folders.file(folder);
+    options.queues["main"].completed_retention = 1h;
+    return open(options);
+  };
+  const auto files_in = [&](const std::string& folder) {
+    const std::filesystem::recursive_directory_iterator files(folders.file(folder));
+    return std::count_if(begin(files), end(files), [](const auto& file) { return file.is_regular_file(); });
+  };
+  const auto retire_one = [&](std::vector<Engine*> servers) {
+    Engine& server = *servers.back();
+    const EventId id = publish_on(server);
+    server.call(complete(lease_of(server.call(claim({}, "w")).claims.at(0))));
+    clock.advance(48h);
+    while (!is_gone(server, id)) {
+      for (Engine* each : servers) each->poke();
+    }
+  };
+  const std::string holders =
+      "SELECT count(*) FROM pg_locks JOIN pg_database ON pg_database.oid = database "
+      "WHERE datname = current_database() AND locktype = 'advisory' AND classid = 25970 AND granted";
+
+  const auto first = open_with("first");
+  while (count(holders) == 0) {
+  }
+  const auto second = open_with("second");
+  retire_one({first.get(), second.get()});
+  EXPECT_EQ(count(holders), 1);
+  EXPECT_EQ(files_in("first"), 1);
+  EXPECT_EQ(files_in("second"), 0);
+
+  first->stop();
+  retire_one({second.get()});
+  EXPECT_EQ(files_in("first"), 1);
+  EXPECT_EQ(files_in("second"), 1);
+}
+
+TEST_F(PostgresShardTest, AnOldSnapshotShowsInTheMetrics) {
+  const auto server = open();
+  EXPECT_LT(metrics_of(*server).shards.at(0).upkeep.value().oldest_snapshot, 60s);
+
+  auto other = postgres::Connection::open(database.url()).value();
+  ASSERT_TRUE(other->script("BEGIN ISOLATION LEVEL REPEATABLE READ; SELECT 1; SELECT pg_sleep(0.3)"));
+  const ShardMetrics held = metrics_of(*server).shards.at(0);
+  EXPECT_TRUE(held.up);
+  EXPECT_EQ(held.shard, 0);
+  EXPECT_GE(held.upkeep->oldest_snapshot, 300ms);
+  EXPECT_LT(held.upkeep->oldest_snapshot, 60s);
+
+  ASSERT_TRUE(other->script("COMMIT"));
+  // Transactions of this server come and go.
+  while (metrics_of(*server).shards.at(0).upkeep->oldest_snapshot >= 300ms) {
+  }
+}
+
+// Neither side of the hour may let it be late by the difference, or look all the time.
+TEST_F(PostgresShardTest, AServerWhoseClockIsWrongIsNeitherLateNorBusy) {
+  class Wrong final : public Clock {
+   public:
+    explicit Wrong(Millis by) : by_(by) {}
+    [[nodiscard]] TimePoint now() const override { return system_clock().now() + by_; }
+
+   private:
+    const Millis by_;
+  };
+  for (const Millis by : {Millis(1h), Millis(-1h)}) {
+    SCOPED_TRACE(by.count());
+    const Wrong clock(by);
+    std::vector<std::unique_ptr<Shard>> shards;
+    shards.push_back(open_postgres_shard(database.url(), 0, 1, {}, clock).value());
+    Router router(std::move(shards), clock, Router::Habits());
+    const auto token = static_cast<std::uint64_t>(by.count());
+    router.submit(claim_or_wait({"t"}, "w"), mailbox, token);
+    await_waiting_claims(router, 1);
+    const std::string transactions =
+        "SELECT xact_commit FROM pg_stat_database WHERE datname = current_database()";
+    const std::int64_t before = count(transactions);
+
+    const SteadyTime start = steady_now();
+    NewEvent delayed = small_event();
+    delayed.delay = 1500ms;
+    publish_on(router, delayed);
+    EXPECT_THAT(mailbox.wait(token).claims, SizeIs(1));
+    const Millis waited = millis_since(start);
+
+    EXPECT_GE(waited, 1400ms);
+    EXPECT_LT(count(transactions) - before, 50 + 20 * waited / 1s);
+  }
+}
+
+std::unique_ptr<Engine> open_on(const OwnCluster& cluster) {
+  const std::vector<std::string> urls = {cluster.add_database("eventq")};
+  EXPECT_TRUE(postgres::migrate(urls));
+  return open_engine(urls, Options{}).value();
+}
+
+// Statements that a cluster was asked to run, by the name of their file.
+class Asked {
+ public:
+  explicit Asked(const OwnCluster& cluster) : cluster_(cluster) {}
+
+  // Since the last call.
+  int operator()(const std::string& name) {
+    const std::string log = cluster_.log();
+    int found = 0;
+    for (std::size_t at = log.find("-- " + name); at != log.npos; at = log.find("-- " + name, at + 1))
+      ++found;
+    return found - std::exchange(before_[name], found);
+  }
+
+ private:
+  const OwnCluster& cluster_;
+  std::map<std::string, int> before_;
+};
+
+// See docs/scaling.md, "What an idle server costs".
+TEST(PostgresIdle, AnIdleServerCosts30TransactionsAMinuteAnd60MoreForEachSelectorWaitedFor) {
+  std::vector<std::string> settings = quick_settings();
+  settings.emplace_back("log_statement=all");
+  OwnCluster cluster(settings);
+  const auto server = open_on(cluster);
+  publish_on(*server, {.title = "x", .tags = {"other"}});
+  Asked asked(cluster);
+  const auto look = [&](int selectors) {
+    // It settles first.
+    cluster.run("postgres", "SELECT pg_sleep(2)");
+    const std::string names[] = {"begin.sql", "begin_read.sql", "ping.sql", "try_keeper_lock.sql"};
+    for (const std::string& name : names) asked(name);
+    const SteadyTime start = steady_now();
+    cluster.run("postgres", "SELECT pg_sleep(6)");
+    int found[4] = {};
+    std::transform(std::begin(names), std::end(names), found,
+                   [&](const std::string& name) { return asked(name); });
+    const auto seconds = static_cast<int>(millis_since(start) / 1s) + 1;
+    EXPECT_GE(found[0], 1 + selectors);
+    EXPECT_LE(found[0], seconds / 5 + 1 + selectors * (seconds + 1));  // lanes
+    EXPECT_LE(found[1], seconds / 10 + 1);                             // the keeper, which has the lock
+    EXPECT_LE(found[2],
+              seconds / 10 + 1 + selectors * (seconds + 1));  // a ping for each look that takes long
+    EXPECT_EQ(found[3], 0);
+  };
+  look(0);
+
+  Mailbox mailbox;
+  for (std::uint64_t token = 0; token < 20; ++token) {
+    Command waits = claim_or_wait({token % 2 == 0 ? "a" : "b"}, "w" + std::to_string(token));
+    waits.claim->wait = 60s;
+    server->submit(std::move(waits), mailbox, token);
+  }
+  await_waiting_claims(*server, 20);
+  look(2);
+  server->stop();
+}
+
+TEST(PostgresIdle, AServerStopsSoonWhileItsDatabaseIsSilent) {
+  OwnCluster cluster(quick_settings());
+  const auto server = open_on(cluster);
+  publish_on(*server);
+  Mailbox mailbox;
+  server->submit(claim_or_wait({"other"}, "w"), mailbox, 1);
+  await_waiting_claims(*server, 1);
+
+  cluster.pause(true);
+  server->submit(publish(small_event()), mailbox, 2);
+  const SteadyTime start = steady_now();
+  server->stop();
+  const Millis waited = millis_since(start);
+  cluster.pause(false);
+
+  EXPECT_TRUE(mailbox.has(1));
+  EXPECT_EQ(mailbox.wait(2).error->code, ErrorCode::unknown_outcome);
+  EXPECT_LT(waited, Router::Habits().patience);
+}
+
+}  // namespace
+}  // namespace eventq

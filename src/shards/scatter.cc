@@ -1,0 +1,127 @@
+// scatter.cc: see scatter.h. Which errand a command is, and the simple ones.
+#include "shards/scatter.h"
+
+#include <utility>
+#include <variant>
+
+#include "shards/placement.h"
+
+namespace eventq {
+namespace {
+
+// One shard does all of it.
+class OneShardErrand final : public Errand {
+ public:
+  OneShardErrand(Command command, int shard) : command_(std::move(command)), shard_(shard) {}
+
+  void start(Dispatch& dispatch) override { dispatch.send(shard_, std::move(command_)); }
+  void take(Dispatch& dispatch, int, Answer answer) override { dispatch.finish(std::move(answer)); }
+
+ private:
+  Command command_;
+  const int shard_;
+};
+
+// The shard knows the event and its surroundings, whoever sends the errand knows those who ask for it.
+class WhyErrand final : public Errand {
+ public:
+  WhyErrand(Command command, int shard) : command_(std::move(command)), shard_(shard) {}
+
+  void start(Dispatch& dispatch) override {
+    Command command;
+    command.get = Command::Get{*command_.why, false};
+    dispatch.send(shard_, std::move(command));
+  }
+  void take(Dispatch& dispatch, int, Answer answer) override {
+    if (answer.error || answer.explanation) return dispatch.finish(std::move(answer));
+    if (*answer.details) command_.asked = dispatch.asked((**answer.details).event);
+    dispatch.send(shard_, std::move(command_));
+  }
+
+ private:
+  Command command_;
+  const int shard_;
+};
+
+// Whether there is a shard that can write.
+class ProbeErrand final : public Errand {
+ public:
+  void start(Dispatch& dispatch) override {
+    outstanding_ = dispatch.shards();
+    for (int shard = 0; shard < dispatch.shards(); ++shard) {
+      Command command;
+      command.probe = true;
+      dispatch.send(shard, std::move(command));
+    }
+  }
+
+  void take(Dispatch& dispatch, int shard, Answer answer) override {
+    outstanding_ -= 1;
+    if (answer.error) {
+      error_ = std::move(answer.error);
+      missing_.push_back(shard);
+    }
+    if (outstanding_ > 0) return;
+    Answer whole;
+    if (static_cast<int>(missing_.size()) == dispatch.shards()) whole.error = std::move(error_);
+    whole.missing = std::move(missing_);
+    dispatch.finish(std::move(whole));
+  }
+
+ private:
+  int outstanding_ = 0;
+  std::optional<Error> error_;
+  std::vector<int> missing_;
+};
+
+// Asks for nothing: its answer says that every lane has done what was there before.
+class NothingErrand final : public Errand {
+ public:
+  void start(Dispatch& dispatch) override {
+    for (int shard = 0; shard < dispatch.shards(); ++shard) outstanding_ += dispatch.lanes(shard);
+    for (int shard = 0; shard < dispatch.shards(); ++shard) {
+      for (std::size_t lane = 0; lane < dispatch.lanes(shard); ++lane) dispatch.send(shard, {}, lane);
+    }
+  }
+
+  void take(Dispatch& dispatch, int, Answer answer) override {
+    if (answer.error) whole_.error = std::move(answer.error);
+    outstanding_ -= 1;
+    if (outstanding_ == 0) dispatch.finish(std::move(whole_));
+  }
+
+ private:
+  std::size_t outstanding_ = 0;
+  Answer whole_;
+};
+
+}  // namespace
+
+std::unique_ptr<Errand> make_errand(Command command, int shards) {
+  if (command.publication) return make_publish(std::move(command));
+  if (!command.changes.empty() || command.claim) return make_turn(std::move(command));
+  if (auto* change = std::get_if<QueueChange>(&command.ask)) {
+    return make_queue_change(std::move(*change), std::move(command.wait));
+  }
+  if (command.wait) return make_wait(std::move(*command.wait));
+  if (command.probe) return std::make_unique<ProbeErrand>();
+  if (command.why) {
+    const int shard = shard_of(*command.why, shards);
+    return std::make_unique<WhyErrand>(std::move(command), shard);
+  }
+  if (command.get) {
+    const int shard = shard_of(command.get->id, shards);
+    return std::make_unique<OneShardErrand>(std::move(command), shard);
+  }
+  if (auto* revival = std::get_if<Revival>(&command.ask)) return make_revival(std::move(*revival));
+  if (auto* removal = std::get_if<Removal>(&command.ask)) {
+    const int shard = removal->events.empty() ? 0 : shard_of(removal->events.front(), shards);
+    return std::make_unique<OneShardErrand>(std::move(command), shard);
+  }
+  if (std::holds_alternative<std::monostate>(command.ask) && !command.list) {
+    return std::make_unique<NothingErrand>();
+  }
+  return make_read(std::move(command));
+}
+
+}  // namespace eventq

@@ -1,0 +1,225 @@
+// scatter_admin.cc: what is done to whole queues: on every shard, one after the other.
+#include <algorithm>
+#include <deque>
+#include <map>
+#include <utility>
+#include <variant>
+
+#include "base/json.h"
+#include "shards/merge.h"
+#include "shards/placement.h"
+#include "shards/scatter.h"
+#include "wire/config_json.h"
+
+namespace eventq {
+namespace {
+
+std::optional<Error> any_away(const Dispatch& dispatch) {
+  for (int shard = 0; shard < dispatch.shards(); ++shard) {
+    if (!dispatch.is_up(shard)) return dispatch.away(shard);
+  }
+  return std::nullopt;
+}
+
+// After the first shard nobody may say that nothing was changed.
+Error half_done(const Error& error, int done) {
+  if (done == 0 || (error.code != ErrorCode::unavailable && error.code != ErrorCode::no_space)) return error;
+  return {ErrorCode::unknown_outcome,
+          "It was done on some databases and not on all. Do it again. The first that failed said: " +
+              error.message,
+          ""};
+}
+
+class ChangeErrand final : public Errand {
+ public:
+  ChangeErrand(QueueChange change, std::optional<WaitRequest> wait)
+      : change_(std::move(change)), wait_(std::move(wait)) {}
+
+  void start(Dispatch& dispatch) override {
+    if (auto away = any_away(dispatch)) return dispatch.finish(Answer{.error = std::move(away)});
+    for (int shard = 0; shard < dispatch.shards(); ++shard) steps_.push_back({shard, change_});
+    send_next(dispatch);
+  }
+
+  void take(Dispatch& dispatch, int shard, Answer answer) override {
+    if (waiting_) return waiting_->take(dispatch, shard, std::move(answer));
+    if (answer.error)
+      return dispatch.finish(Answer{.error = half_done(*answer.error, changes_.empty() ? 0 : 1)});
+    auto& changed = std::get<Result<QueueChanged>>(answer.told);
+    if (changed) {
+      changes_.insert_or_assign(shard, std::move(*changed));
+    } else if (changed.error().code == ErrorCode::not_found) {
+      absent_.push_back(shard);  // a queue is on a shard from the first event there on
+    } else {
+      return dispatch.finish(std::move(answer));
+    }
+    if (steps_.empty() && !absent_.empty() && !changes_.empty() && is_status()) {
+      if (auto fault = make_where_absent()) return dispatch.finish(Answer{.error = std::move(fault)});
+    }
+    if (!steps_.empty()) return send_next(dispatch);
+    if (!changes_.empty()) {
+      std::vector<QueueChanged> all;
+      for (auto& [place, one] : changes_) all.push_back(std::move(one));
+      answer.told = Result<QueueChanged>(merge(std::move(all)));
+    }
+    if (!wait_ || changes_.empty()) return dispatch.finish(std::move(answer));
+    waiting_ = make_wait(std::move(*wait_), std::move(answer));
+    waiting_->start(dispatch);
+  }
+
+  void forget() override {
+    wait_.reset();
+    if (waiting_) waiting_->forget();
+  }
+
+ private:
+  struct Step {
+    int shard = 0;
+    QueueChange change;
+  };
+
+  void send_next(Dispatch& dispatch) {
+    Step step = std::move(steps_.front());
+    steps_.pop_front();
+    Command command;
+    command.ask = std::move(step.change);
+    dispatch.send(step.shard, std::move(command));
+  }
+
+  [[nodiscard]] bool is_status() const {
+    return std::holds_alternative<QueueChange::SetStatus>(change_.what);
+  }
+
+  // A status holds for the whole queue, also on shards that get their first event of it later.
+  std::optional<Error> make_where_absent() {
+    JsonParser parser;
+    auto config = wire::parse_own_config(parser, changes_.begin()->second.row.config);
+    if (!config) return config.error();
+    for (const int shard : absent_) {
+      steps_.push_back({shard, {change_.queue, QueueChange::Configure{*config}}});
+      steps_.push_back({shard, change_});
+    }
+    absent_.clear();
+    return std::nullopt;
+  }
+
+  const QueueChange change_;
+  std::deque<Step> steps_;  // to be done
+  std::map<int, QueueChanged> changes_;
+  std::vector<int> absent_;
+  std::optional<WaitRequest> wait_;  // when it is done
+  std::unique_ptr<Errand> waiting_;  // it waits
+};
+
+// Each shard as far as the limit goes. Where to go on names the shard by its id.
+class ReviveErrand final : public Errand {
+ public:
+  explicit ReviveErrand(Revival revival) : revival_(std::move(revival)) {}
+
+  void start(Dispatch& dispatch) override {
+    if (auto away = any_away(dispatch)) return dispatch.finish(Answer{.error = std::move(away)});
+    if (dispatch.shards() == 1 || !revival_.checkpoint) return begin(dispatch);
+    // A checkpoint is one shard's; its time is everybody's.
+    finding_ = dispatch.shards();
+    for (int shard = 0; shard < dispatch.shards(); ++shard) {
+      Command command;
+      command.ask = AskCheckpoints{revival_.filter.queue, limits::kPage};
+      dispatch.send(shard, std::move(command));
+    }
+  }
+
+  void take(Dispatch& dispatch, int, Answer answer) override {
+    if (finding_ > 0) return take_checkpoints(dispatch, answer);
+    if (answer.error) {
+      return dispatch.finish(Answer{.error = half_done(*answer.error, all_.events.empty() ? 0 : shard_)});
+    }
+    auto& revived = std::get<Result<Revived>>(answer.told);
+    const bool not_there = !revived && revived.error().code == ErrorCode::not_found;
+    if (not_there) not_found_ = revived.error();
+    if (!revived && !not_there) {
+      // What was brought back before stays, and is told.
+      if (all_.events.empty()) return dispatch.finish(std::move(answer));
+      all_.more = true;
+      return end(dispatch);
+    }
+    if (revived) {
+      found_ = true;
+      add(*revived);
+      if (revived->more) return end(dispatch);
+    }
+    go_on(dispatch);
+  }
+
+ private:
+  void begin(Dispatch& dispatch) {
+    if (revival_.filter.after) shard_ = shard_of(revival_.filter.after->id, dispatch.shards());
+    send(dispatch);
+  }
+
+  void send(Dispatch& dispatch) {
+    Command command;
+    Revival one = revival_;
+    one.filter.limit = revival_.filter.limit - all_.matched.size();
+    command.ask = std::move(one);
+    dispatch.send(shard_, std::move(command));
+  }
+
+  void add(const Revived& one) {
+    all_.matched.insert(all_.matched.end(), one.matched.begin(), one.matched.end());
+    all_.events.insert(all_.events.end(), one.events.begin(), one.events.end());
+    all_.more = one.more;
+    all_.next = one.next;
+  }
+
+  void go_on(Dispatch& dispatch) {
+    shard_ += 1;
+    revival_.filter.after.reset();
+    if (shard_ == dispatch.shards()) return end(dispatch);
+    if (all_.matched.size() < revival_.filter.limit) return send(dispatch);
+    all_.more = true;
+    // The beginning of this shard: before everything that ended.
+    all_.next = EndedPlace{TimePoint(), static_cast<EventId>(shard_)};
+    end(dispatch);
+  }
+
+  void end(Dispatch& dispatch) {
+    Answer answer;
+    answer.told = found_ ? Result<Revived>(std::move(all_)) : Result<Revived>(*not_found_);
+    dispatch.finish(std::move(answer));
+  }
+
+  void take_checkpoints(Dispatch& dispatch, const Answer& answer) {
+    finding_ -= 1;
+    const auto* list = std::get_if<Result<std::vector<Checkpoint>>>(&answer.told);
+    if (answer.error) error_ = answer.error;
+    if (list != nullptr && *list) {
+      const auto is_it = [&](const Checkpoint& it) { return it.id == *revival_.checkpoint; };
+      const auto found = std::find_if((*list)->begin(), (*list)->end(), is_it);
+      if (found != (*list)->end()) revival_.filter.from = from_ = found->created_at;
+    }
+    if (finding_ > 0) return;
+    if (error_ && !from_) return dispatch.finish(Answer{.error = std::move(error_)});
+    if (from_) revival_.checkpoint.reset();  // otherwise the shards say that there is none
+    begin(dispatch);
+  }
+
+  Revival revival_;
+  int finding_ = 0;
+  std::optional<TimePoint> from_;
+  std::optional<Error> error_;
+  int shard_ = 0;
+  bool found_ = false;
+  std::optional<Error> not_found_;
+  Revived all_;
+};
+
+}  // namespace
+
+std::unique_ptr<Errand> make_queue_change(QueueChange change, std::optional<WaitRequest> wait) {
+  return std::make_unique<ChangeErrand>(std::move(change), std::move(wait));
+}
+std::unique_ptr<Errand> make_revival(Revival revival) {
+  return std::make_unique<ReviveErrand>(std::move(revival));
+}
+
+}  // namespace eventq

@@ -1,0 +1,91 @@
+// scatter_publish.cc: new events: to the shard they belong to, or to any that takes them.
+#include <algorithm>
+#include <utility>
+
+#include "shards/placement.h"
+#include "shards/scatter.h"
+
+namespace eventq {
+namespace {
+
+class PublishErrand final : public Errand {
+ public:
+  explicit PublishErrand(Command command) : command_(std::move(command)) {
+    if (command_.wait) wait_ = std::move(command_.wait);
+    command_.wait.reset();
+  }
+
+  void start(Dispatch& dispatch) override {
+    auto hash = placement_of(*command_.publication, dispatch.shards());
+    if (!hash) return dispatch.finish(Answer{.published = hash.error()});
+    hash_ = *hash;
+    // Keyed events have one place, also while it is away.
+    shards_ = hash_ ? std::vector<int>{shard_of(*hash_, dispatch.shards())} : dispatch.rotation();
+    if (shards_.empty()) shards_ = {0};
+    send_next(dispatch);
+  }
+
+  void take(Dispatch& dispatch, int, Answer answer) override {
+    if (goes_elsewhere(answer) && tried_ < shards_.size()) {
+      if (!refusal_ || !is_full(*refusal_)) refusal_ = std::move(answer);
+      return send_next(dispatch);
+    }
+    // One that may have room later says more than one that never will.
+    if (refusal_ && goes_elsewhere(answer) && is_full(*refusal_)) answer = std::move(*refusal_);
+    if (!wait_ || forgotten_ || answer.error || !*answer.published || answer.waited) {
+      return dispatch.finish(std::move(answer));
+    }
+    const EventId id = (*answer.published)->events.front().id;
+    dispatch.keep_waiting(WaitRequest{id, wait_->timeout}, std::move(answer));
+  }
+
+  void forget() override { forgotten_ = true; }
+
+ private:
+  static bool is_full(const Answer& answer) {
+    return answer.published && !*answer.published && answer.published->error().code == ErrorCode::queue_full;
+  }
+
+  // Nothing was stored, and another shard may take it: this one is away, or has no room for it in its share
+  // of the limit.
+  static bool goes_elsewhere(const Answer& answer) {
+    if (answer.error) return answer.error->code == ErrorCode::unavailable;
+    if (!answer.published || *answer.published) return false;
+    const ErrorCode code = answer.published->error().code;
+    return code == ErrorCode::queue_full || code == ErrorCode::too_large;
+  }
+
+  void send_next(Dispatch& dispatch) {
+    const int shard = shards_[tried_++];
+    Command command;
+    const bool last = tried_ == shards_.size();
+    command.publication = last ? std::move(*command_.publication) : *command_.publication;
+    if (makes_correlation(*command.publication)) {
+      command.publication->spare_correlation_id =
+          correlation_id_for(shard, dispatch.shards(), [&] { return dispatch.next_id(); });
+    }
+    command.now = command_.now;
+    if (wait_) command.wait = WaitRequest{WaitRequest::ThisPublication{}, Millis(0)};
+    std::optional<std::size_t> lane;
+    // What waits for the lock on a key holds up one lane. Another part of the hash than the one that chose
+    // the shard.
+    if (hash_) lane = (*hash_ >> 32U) % dispatch.usual_lanes(shard);
+    dispatch.send(shard, std::move(command), lane);
+  }
+
+  Command command_;
+  std::optional<WaitRequest> wait_;
+  std::optional<std::uint64_t> hash_;
+  std::vector<int> shards_;
+  std::size_t tried_ = 0;
+  std::optional<Answer> refusal_;
+  bool forgotten_ = false;
+};
+
+}  // namespace
+
+std::unique_ptr<Errand> make_publish(Command command) {
+  return std::make_unique<PublishErrand>(std::move(command));
+}
+
+}  // namespace eventq

@@ -1,0 +1,115 @@
+// scatter_read.cc: what is asked of all shards at once: lists, queues, metrics, and whether something has
+// ended.
+#include <utility>
+#include <variant>
+
+#include "shards/merge.h"
+#include "shards/placement.h"
+#include "shards/scatter.h"
+
+namespace eventq {
+namespace {
+
+// Each shard gives all that comes before the page, as any of it may be in the page.
+constexpr std::int64_t kOffsetMax = 100'000;
+
+class ReadErrand final : public Errand {
+ public:
+  explicit ReadErrand(Command command) : command_(std::move(command)) {}
+
+  void start(Dispatch& dispatch) override {
+    if (dispatch.shards() > 1 && command_.list && command_.list->offset > kOffsetMax) {
+      Answer refused;
+      refused.page = Error{ErrorCode::invalid_argument,
+                           "With several databases offset is from 0 to 100000. Go on with `after_id`, the id "
+                           "of the last event seen.",
+                           "offset"};
+      return dispatch.finish(std::move(refused));
+    }
+    const bool every_lane = !command_.is_read();
+    for (int shard = 0; shard < dispatch.shards(); ++shard) {
+      answers_.push_back({shard, {}});
+      outstanding_ += every_lane ? dispatch.lanes(shard) : 1;
+    }
+    for (int shard = 0; shard < dispatch.shards(); ++shard) {
+      for (std::size_t lane = 0; lane < (every_lane ? dispatch.lanes(shard) : 1); ++lane) {
+        dispatch.send(shard, for_each_shard(command_, dispatch.shards()), lane);
+      }
+    }
+  }
+
+  void take(Dispatch& dispatch, int shard, Answer answer) override {
+    answers_[static_cast<std::size_t>(shard)].lanes.push_back(std::move(answer));
+    if (--outstanding_ == 0) dispatch.finish(merge(command_, std::move(answers_)));
+  }
+
+ private:
+  const Command command_;
+  std::vector<ShardAnswer> answers_;
+  std::size_t outstanding_ = 0;
+};
+
+// An event's end is known to its shard; that of a correlation or a queue is the end on all of them.
+class WaitErrand final : public Errand {
+ public:
+  WaitErrand(WaitRequest wait, Answer so_far) : wait_(std::move(wait)), whole_(std::move(so_far)) {}
+
+  void start(Dispatch& dispatch) override {
+    std::vector<int> shards;
+    shards.reserve(static_cast<std::size_t>(dispatch.shards()));
+    for (int shard = 0; shard < dispatch.shards(); ++shard) shards.push_back(shard);
+    if (const auto* id = std::get_if<EventId>(&wait_.what)) shards = {shard_of(*id, dispatch.shards())};
+    outstanding_ = shards.size();
+    for (const int shard : shards) {
+      Command command;
+      command.wait = WaitRequest{wait_.what, Millis(0)};
+      dispatch.send(shard, std::move(command));
+    }
+  }
+
+  void take(Dispatch& dispatch, int, Answer answer) override {
+    if (answer.error && answer.error->code == ErrorCode::not_found) {
+      not_found_ = std::move(answer.error);
+    } else if (answer.error) {
+      error_ = std::move(answer.error);
+    } else {
+      found_ = true;
+      all_ended_ = all_ended_ && answer.waited;
+    }
+    if (--outstanding_ > 0) return;
+    if (error_) {
+      whole_.error = std::move(error_);
+    } else if (!found_) {
+      whole_.error = std::move(not_found_);
+    } else {
+      whole_.waited = all_ended_;
+    }
+    if (whole_.error || whole_.waited || forgotten_ || wait_.timeout == Millis(0)) {
+      return dispatch.finish(std::move(whole_));
+    }
+    dispatch.keep_waiting(wait_, std::move(whole_));
+  }
+
+  void forget() override { forgotten_ = true; }
+
+ private:
+  const WaitRequest wait_;
+  Answer whole_;
+  std::size_t outstanding_ = 0;
+  std::optional<Error> error_;
+  std::optional<Error> not_found_;
+  bool found_ = false;
+  bool all_ended_ = true;
+  bool forgotten_ = false;
+};
+
+}  // namespace
+
+std::unique_ptr<Errand> make_read(Command command) {
+  return std::make_unique<ReadErrand>(std::move(command));
+}
+std::unique_ptr<Errand> make_wait(WaitRequest wait, Answer so_far) {
+  return std::make_unique<WaitErrand>(std::move(wait), std::move(so_far));
+}
+
+}  // namespace eventq

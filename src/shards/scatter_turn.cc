@@ -1,0 +1,205 @@
+// scatter_turn.cc: a worker's turn: its reports to the shards of their events, then a claim on one shard
+// after the other until one has something.
+#include <algorithm>
+#include <map>
+#include <utility>
+
+#include "shards/placement.h"
+#include "shards/scatter.h"
+
+namespace eventq {
+namespace {
+
+class TurnErrand final : public Errand {
+ public:
+  explicit TurnErrand(Command command)
+      : changes_(std::move(command.changes)), claim_(std::move(command.claim)), now_(command.now) {}
+
+  // Only a claim, on these shards, which does not wait.
+  TurnErrand(ClaimRequest claim, std::vector<int> shards, LookIn lanes)
+      : claim_(std::move(claim)), lanes_(lanes), order_(std::move(shards)) {
+    claim_->wait = Millis(0);
+    order_known_ = true;
+  }
+
+  void start(Dispatch& dispatch) override {
+    if (changes_.empty()) return begin_claim(dispatch);
+    stage_ = Stage::reporting;
+    for (std::size_t i = 0; i < changes_.size(); ++i) {
+      reports_[shard_of(changes_[i].lease.event_id, dispatch.shards())].push_back(i);
+    }
+    outstanding_ = reports_.size();
+    results_.resize(changes_.size());
+    claims_along_ = claim_ && reports_.size() == 1 && (dispatch.shards() == 1 || dispatch.may_stay()) &&
+                    claim_->window == 0;
+    for (const auto& [shard, indices] : reports_) {
+      Command command;
+      for (const std::size_t i : indices) command.changes.push_back(std::move(changes_[i]));
+      if (claims_along_) command.claim = claim_now(claim_->limit);
+      command.now = now_;
+      dispatch.send(shard, std::move(command));
+    }
+  }
+
+  void take(Dispatch& dispatch, int shard, Answer answer) override {
+    switch (stage_) {
+      case Stage::reporting: return take_report(dispatch, shard, std::move(answer));
+      case Stage::counting: return take_count(dispatch, answer);
+      case Stage::claiming: return take_claims(dispatch, shard, std::move(answer));
+    }
+  }
+
+  void forget() override { forgotten_ = true; }
+
+ private:
+  enum class Stage : std::uint8_t { reporting, counting, claiming };
+
+  [[nodiscard]] ClaimRequest claim_now(std::size_t limit) const {
+    ClaimRequest request = *claim_;
+    request.limit = limit;
+    request.wait = Millis(0);
+    request.window = 0;
+    return request;
+  }
+
+  void take_report(Dispatch& dispatch, int shard, Answer answer) {
+    const std::vector<std::size_t>& indices = reports_.at(shard);
+    for (std::size_t i = 0; i < indices.size(); ++i) {
+      results_[indices[i]] = answer.error ? Result<Changed>(*answer.error) : std::move(answer.changed[i]);
+    }
+    if (answer.error) failed_ += 1;
+    if (answer.error) error_ = std::move(answer.error);
+    answer_.claims = std::move(answer.claims);
+    if (--outstanding_ > 0) return;
+    // Nobody could be told anything: the call failed as a whole.
+    if (failed_ == reports_.size()) return dispatch.finish(Answer{.error = std::move(error_)});
+    error_.reset();
+    for (std::optional<Result<Changed>>& result : results_) answer_.changed.push_back(std::move(*result));
+    if (!claim_ || !answer_.claims.empty()) return dispatch.finish(std::move(answer_));
+    if (claims_along_) {
+      dispatch.note_empty(shard, claim_->selector.queue);
+      asked_ = shard;
+    }
+    begin_claim(dispatch);
+  }
+
+  void begin_claim(Dispatch& dispatch) {
+    if (forgotten_) return dispatch.finish(std::move(answer_));
+    // In the room its worker's claims come one after the other, as each must know what the last one took.
+    if (claim_->window > 0 && claim_->wait > Millis(0)) {
+      return dispatch.keep_waiting(std::move(*claim_), std::move(answer_));
+    }
+    if (!order_known_) order_ = dispatch.claim_rotation(claim_->selector.queue);
+    std::erase_if(order_, [&](int shard) { return shard == asked_ || !dispatch.is_up(shard); });
+    if (order_.empty() && !asked_) {
+      error_ = dispatch.away(0);
+      return end_claim(dispatch);
+    }
+    if (claim_->window > 0) return count_held(dispatch);
+    limit_ = claim_->limit;
+    claim_next(dispatch);
+  }
+
+  // How many events the worker holds. What a shard that is away has of them counts for nothing: it cannot be
+  // finished now.
+  void count_held(Dispatch& dispatch) {
+    stage_ = Stage::counting;
+    held_ = 0;
+    std::vector<int> asked;
+    for (int shard = 0; shard < dispatch.shards(); ++shard) {
+      if (dispatch.is_up(shard)) asked.push_back(shard);
+    }
+    outstanding_ = asked.size();
+    for (const int shard : asked) {
+      Command command;
+      command.ask = AskHolding{claim_->worker_id, claim_->selector.queue};
+      dispatch.send(shard, std::move(command));
+    }
+  }
+
+  void take_count(Dispatch& dispatch, const Answer& answer) {
+    const auto* count = std::get_if<Result<std::int64_t>>(&answer.told);
+    // Not known how many: none until the next look.
+    held_ += !answer.error && count != nullptr && *count ? static_cast<std::size_t>(**count) : claim_->window;
+    if (--outstanding_ > 0) return;
+    const std::size_t room = claim_->window > held_ ? claim_->window - held_ : 0;
+    if (room == 0) return dispatch.finish(std::move(answer_));
+    limit_ = std::min(claim_->limit, room);
+    claim_next(dispatch);
+  }
+
+  void claim_next(Dispatch& dispatch) {
+    stage_ = Stage::claiming;
+    if (next_ == order_.size() || forgotten_) return end_claim(dispatch);
+    Command command;
+    command.claim = claim_now(limit_);
+    command.now = now_;
+    const int shard = order_[next_];
+    if (lanes_ == LookIn::one_lane) {
+      ++next_;
+      return dispatch.send(shard, std::move(command));
+    }
+    const std::size_t lane = lane_++;
+    if (lane_ == dispatch.lanes(shard)) {
+      ++next_;
+      lane_ = 0;
+    }
+    dispatch.send(shard, std::move(command), lane);
+  }
+
+  void take_claims(Dispatch& dispatch, int shard, Answer answer) {
+    if (answer.error) {
+      error_ = std::move(answer.error);
+    } else if (answer.claims.empty()) {
+      any_empty_ = true;
+      dispatch.note_empty(shard, claim_->selector.queue);
+    } else {
+      answer_.claims = std::move(answer.claims);
+      return dispatch.finish(std::move(answer_));
+    }
+    claim_next(dispatch);
+  }
+
+  // Nothing anywhere. An error counts when no shard could be asked.
+  void end_claim(Dispatch& dispatch) {
+    const bool failed = error_ && !any_empty_ && !asked_;
+    if (failed && answer_.changed.empty()) answer_.error = std::move(error_);
+    if (failed || forgotten_ || claim_->wait == Millis(0)) return dispatch.finish(std::move(answer_));
+    dispatch.keep_waiting(std::move(*claim_), std::move(answer_));
+  }
+
+  std::vector<Change> changes_;
+  std::optional<ClaimRequest> claim_;
+  std::optional<TimePoint> now_;
+  LookIn lanes_ = LookIn::one_lane;
+
+  Stage stage_ = Stage::claiming;
+  std::map<int, std::vector<std::size_t>> reports_;  // by shard
+  std::vector<std::optional<Result<Changed>>> results_;
+  bool claims_along_ = false;  // with the reports
+  std::size_t outstanding_ = 0;
+  std::size_t failed_ = 0;
+  std::size_t held_ = 0;
+  std::size_t limit_ = 0;
+  std::vector<int> order_;
+  bool order_known_ = false;
+  std::size_t next_ = 0;  // of order_, and the lane there
+  std::size_t lane_ = 0;
+  std::optional<int> asked_;  // with the reports, and has nothing
+  bool any_empty_ = false;
+  bool forgotten_ = false;
+  std::optional<Error> error_;
+  Answer answer_;
+};
+
+}  // namespace
+
+std::unique_ptr<Errand> make_turn(Command command) {
+  return std::make_unique<TurnErrand>(std::move(command));
+}
+
+std::unique_ptr<Errand> make_look(ClaimRequest claim, std::vector<int> shards, LookIn lanes) {
+  return std::make_unique<TurnErrand>(std::move(claim), std::move(shards), lanes);
+}
+
+}  // namespace eventq

@@ -1,0 +1,61 @@
+// thread_shard.h: a shard made of lanes: some that commit, some that read, each on a thread of its own.
+//
+// Threads: as Shard.
+#pragma once
+
+#include <atomic>
+#include <cstddef>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "core/core.h"
+#include "engine/commit_thread.h"
+#include "engine/read_thread.h"
+#include "shards/shard.h"
+
+namespace eventq {
+
+class LaneShard final : public Shard {
+ public:
+  struct Writer {
+    std::unique_ptr<Store> store;
+    std::unique_ptr<Core> core;  // recovered
+  };
+
+  // The first of the writers maintains the store. REQUIRES: one of each at least.
+  LaneShard(std::string name, std::vector<Writer> writers, std::vector<std::unique_ptr<Reader>> readers,
+            const Clock& clock, const Logger& logger);
+  ~LaneShard() override;
+  LaneShard(const LaneShard&) = delete;
+  LaneShard& operator=(const LaneShard&) = delete;
+
+  void start(Watcher& watcher, int place) override;
+  [[nodiscard]] std::string name() const override { return name_; }
+  [[nodiscard]] std::size_t lanes() const override { return writers_.size(); }
+  void submit(std::size_t lane, Request request) override;
+  void read(Request request) override;
+  void care(bool) override {}
+  void poke() override;
+  void stop() override;
+
+ private:
+  void committed(std::size_t lane, const Happened& happened);
+
+  // Set in the constructor, never changed.
+  const std::string name_;
+  const Clock& clock_;
+  const Logger& logger_;
+  const std::vector<Writer> writers_;
+
+  // Set by start(), before the lanes are there.
+  std::vector<std::unique_ptr<Reader>> readers_;
+  Watcher* watcher_ = nullptr;
+  int place_ = 0;
+
+  std::vector<std::unique_ptr<Lane>> lanes_;
+  std::vector<std::unique_ptr<ReadLane>> read_lanes_;
+  std::atomic<std::size_t> next_read_ = 0;
+};
+
+}  // namespace eventq

@@ -1,0 +1,25 @@
+// read_only_open.cc: see read_only_open.h.
+#include "store/sqlite/read_only_open.h"
+
+#include <filesystem>
+#include <system_error>
+
+#include "generated/sqlite_sql.h"
+
+namespace eventq::sqlite {
+
+Result<Connection> open_to_look(const std::string& path) {
+  std::error_code none;
+  if (!std::filesystem::is_regular_file(path, none)) {
+    return Error{ErrorCode::not_found, "There is no file " + path + ".", "store"};
+  }
+  // SQLite follows symbolic links, too, and puts them beside the file itself.
+  const std::string log = std::filesystem::canonical(path, none).string() + "-wal";
+  const bool logged = std::filesystem::exists(log, none) && std::filesystem::file_size(log, none) > 0;
+  auto connection = Connection::open(path, logged ? Connection::Mode::read : Connection::Mode::look);
+  if (!connection) return connection;
+  if (auto done = connection->run(sql::open_audit); !done) return done.error();
+  return connection;
+}
+
+}  // namespace eventq::sqlite

@@ -1,0 +1,99 @@
+// backup.cc: see backup.h.
+#include "tools/backup/backup.h"
+
+#include <filesystem>
+#include <memory>
+#include <system_error>
+
+#include "generated/sqlite_migrations.h"
+#include "generated/sqlite_sql.h"
+#include "store/sqlite/connection.h"
+#include "store/sqlite/migrate.h"
+#include "store/sqlite/read_only_open.h"
+
+namespace eventq::sqlite {
+namespace {
+
+constexpr int kPagesAtOnce = 4096;  // 16 MiB
+
+struct Finish {
+  void operator()(sqlite3_backup* copy) const { sqlite3_backup_finish(copy); }
+};
+
+Result<Connection> open_source(const std::string& path) {
+  auto connection = open_to_look(path);
+  if (!connection) return connection;
+  if (auto ours = check_owner(*connection); !ours) return ours.error();
+  return connection;
+}
+
+std::int64_t size_of(const std::string& file) {
+  std::error_code none;
+  const auto bytes = std::filesystem::file_size(file, none);
+  return none ? 0 : static_cast<std::int64_t>(bytes);
+}
+
+// In one transaction of the source: between two steps a writer would make it begin again. The bytes it has.
+Result<std::int64_t> copy_pages(Connection& source, Connection& target,
+                                const std::function<bool(std::int64_t, std::int64_t)>& on_progress) {
+  if (auto done = source.run(sql::begin_read); !done) return done.error();
+  auto bytes = read_number(source, sql::read_size);
+  if (!bytes) return bytes;
+  const std::unique_ptr<sqlite3_backup, Finish> copy(
+      sqlite3_backup_init(target.handle(), "main", source.handle(), "main"));
+  if (copy == nullptr) return target.error("begin the copy");
+  for (;;) {
+    const int rc = sqlite3_backup_step(copy.get(), kPagesAtOnce);
+    const int all = sqlite3_backup_pagecount(copy.get());
+    if (rc != SQLITE_OK && rc != SQLITE_DONE) break;
+    const bool go_on = on_progress(all - sqlite3_backup_remaining(copy.get()), all);
+    if (rc == SQLITE_DONE) return bytes;
+    if (!go_on) return Error{ErrorCode::unavailable, "The copy was stopped.", ""};
+  }
+  return target.error("write the copy");
+}
+
+}  // namespace
+
+Result<void> back_up(const std::string& from, const std::string& to,
+                     const std::function<bool(std::int64_t, std::int64_t)>& on_progress) {
+  std::error_code error;
+  if (std::filesystem::exists(to, error)) {
+    return Error{ErrorCode::conflict, to + " exists already. Name another file, or remove it first.", ""};
+  }
+  auto source = open_source(from);
+  if (!source) return source.error();
+  Result<std::int64_t> copied = 0;
+  {
+    auto target = Connection::open(to, Connection::Mode::write);
+    copied = target ? copy_pages(*source, *target, on_progress) : Result<std::int64_t>(target.error());
+  }
+  if (copied && *copied == size_of(to)) return {};
+  std::filesystem::remove(to, error);
+  std::filesystem::remove(to + "-journal", error);
+  if (!copied) return copied.error();
+  return Error{ErrorCode::unavailable,
+               "The copy is not as long as the store. Look at the disk it was written to, and try again.",
+               ""};
+}
+
+Result<FileFacts> inspect(const std::string& path) {
+  auto connection = open_source(path);
+  if (!connection) return connection.error();
+  const auto version = read_number(*connection, sql::read_version);
+  if (!version) return version.error();
+  const auto journal = read_text(*connection, sql::read_journal_mode);
+  if (!journal) return journal.error();
+  const auto moving = read_number(*connection, sql::find_move);
+  if (!moving) return moving.error();
+  return FileFacts{.schema = *version,
+                   .newest_schema = static_cast<std::int64_t>(std::size(migrations::kAll)),
+                   .journal_mode = *journal,
+                   .bytes = size_of(path),
+                   .log_bytes = size_of(path + "-wal"),
+                   .moving = *moving > 0};
+}
+
+std::string library_version() { return sqlite3_libversion(); }
+
+}  // namespace eventq::sqlite

@@ -1,0 +1,175 @@
+// move.cc: see move.h.
+#include "tools/move/move.h"
+
+#include <memory>
+#include <string_view>
+#include <utility>
+
+#include "base/numbers.h"
+#include "tools/move/end.h"
+
+namespace eventq::move {
+namespace {
+
+constexpr std::string_view kSqlite = "sqlite:";
+
+bool is_sqlite(std::string_view url) { return url.starts_with(kSqlite) && url.size() > kSqlite.size(); }
+bool is_postgres(std::string_view url) {
+  return url.starts_with("postgres://") || url.starts_with("postgresql://");
+}
+
+Result<std::unique_ptr<End>> open_end(const std::string& url, bool source) {
+  if (is_sqlite(url)) return open_sqlite(url.substr(kSqlite.size()), source);
+  return open_postgres(url, source);
+}
+
+Result<std::int64_t> count_all(End& end) {
+  std::int64_t all = 0;
+  for (const Table& table : all_tables()) {
+    const auto rows = end.count(table);
+    if (!rows) return rows.error();
+    all += *rows;
+  }
+  return all;
+}
+
+// Where to begin, or to go on.
+Result<Mark> place_to_start(End& from, End& to, bool& resumed) {
+  const auto state = from.state();
+  if (!state) return state.error();
+  const std::string source = from.name() + " " + *state;
+  auto mark = to.mark();
+  if (!mark) return mark.error();
+  resumed = mark->has_value();
+  if (resumed && (*mark)->source == source) return std::move(**mark);
+  if (resumed) {
+    return Error{
+        ErrorCode::conflict,
+        to.name() + " holds part of another move, or of this one before " + from.name() +
+            " was served again. Empty it (DROP SCHEMA eventq CASCADE, or remove the file), and move anew.",
+        "store"};
+  }
+  const auto rows = count_all(to);
+  if (!rows) return rows.error();
+  if (*rows > 0) {
+    return Error{ErrorCode::conflict, to.name() + " is not empty. Name one where nothing was ever published.",
+                 "store"};
+  }
+  if (auto begun = to.begin(source); !begun) return begun.error();
+  return Mark{source, 0, {}};
+}
+
+Row key_of(const Table& table, const Row& row) {
+  Row key;
+  for (std::size_t i = 0; i < table.columns.size(); ++i) {
+    if (table.columns[i].key) key.push_back(row[i]);
+  }
+  return key;
+}
+
+Error differs(std::string_view what, std::int64_t from, std::int64_t to) {
+  return {ErrorCode::corrupt,
+          "Of " + std::string(what) + " " + std::to_string(from) + " rows were to be moved, and " +
+              std::to_string(to) + " are there. The move is not done; empty the target and move anew.",
+          "store"};
+}
+
+Result<void> compare(End& from, End& to) {
+  for (const Table& table : all_tables()) {
+    const auto before = from.count(table);
+    const auto after = to.count(table);
+    if (!before) return before.error();
+    if (!after) return after.error();
+    if (*before != *after) return differs(table.name, *before, *after);
+  }
+  const auto before = from.count_ready();
+  const auto after = to.count_ready();
+  if (!before) return before.error();
+  if (!after) return after.error();
+  if (*before != *after) return differs("event_ready", *before, *after);
+  return {};
+}
+
+}  // namespace
+
+std::vector<std::string> place_to_texts(const Row& place) {
+  std::vector<std::string> texts(3);
+  for (std::size_t i = 0; i < place.size(); ++i) {
+    const auto* number = std::get_if<std::int64_t>(&place[i]);
+    texts[i] = number != nullptr ? std::to_string(*number) : std::get<std::string>(place[i]);
+  }
+  return texts;
+}
+
+Result<std::optional<Mark>> make_mark(std::string_view source, std::int64_t step,
+                                      const std::vector<std::string>& place) {
+  const Error damaged{ErrorCode::corrupt, "The mark of the move is damaged; empty the target and move anew.",
+                      "store"};
+  if (step < 0 || step >= std::ssize(all_tables())) return damaged;
+  Mark mark{std::string(source), static_cast<std::size_t>(step), {}};
+  const auto keys = key_columns(all_tables()[mark.step]);
+  // No text at all: before the first row. Of a row at least one part of the key is not empty.
+  if (place[0].empty() && place[1].empty()) return std::optional(std::move(mark));
+  for (std::size_t i = 0; i < keys.size(); ++i) {
+    if (keys[i].kind == Column::Kind::text) {
+      mark.place.emplace_back(place[i]);
+      continue;
+    }
+    const auto number = parse_whole_signed<std::int64_t>(place[i]);
+    if (!number) return damaged;
+    mark.place.emplace_back(*number);
+  }
+  return std::optional(std::move(mark));
+}
+
+Result<Moved> move(const Options& options) {
+  if (!(is_sqlite(options.from) && is_postgres(options.to)) &&
+      !(is_postgres(options.from) && is_sqlite(options.to))) {
+    return Error{ErrorCode::invalid_argument,
+                 "A store moves from sqlite:FILE to postgres://USER@HOST/DB, or back.", "store"};
+  }
+  auto from = open_end(options.from, true);
+  if (!from) return from.error();
+  auto to = open_end(options.to, false);
+  if (!to) return to.error();
+
+  Moved moved;
+  const auto all = count_all(**from);
+  if (!all) return all.error();
+  auto mark = place_to_start(**from, **to, moved.resumed);
+  if (!mark) return mark.error();
+  if (moved.resumed) {
+    const auto there = count_all(**to);
+    if (!there) return there.error();
+    moved.rows = *there;
+  }
+
+  while (mark->step < all_tables().size()) {
+    const Table& table = all_tables()[mark->step];
+    if (options.on_progress && !options.on_progress(moved.rows, *all)) {
+      return Error{ErrorCode::unavailable, "Stopped. Run the same command again to go on.", ""};
+    }
+    auto rows = (*from)->read(table, mark->place.empty() ? first_place(table) : mark->place);
+    if (!rows) return rows.error();
+    if (rows->empty()) {
+      if (mark->step + 1 == all_tables().size()) break;
+      mark->step += 1;
+      mark->place.clear();
+      continue;
+    }
+    mark->place = key_of(table, rows->back());
+    if (auto written = (*to)->write(table, *rows, *mark); !written) return written.error();
+    moved.rows += static_cast<std::int64_t>(rows->size());
+  }
+
+  if (auto same = compare(**from, **to); !same) return same.error();
+  const auto ids = (*from)->last_ids();
+  if (!ids) return ids.error();
+  if (auto finished = (*to)->finish(*ids); !finished) return finished.error();
+  const auto events = (*to)->count(all_tables()[1]);
+  if (!events) return events.error();
+  moved.events = *events;
+  return moved;
+}
+
+}  // namespace eventq::move

@@ -1,0 +1,255 @@
+// postgres_end.cc: an End in a PostgreSQL database.
+#include <algorithm>
+#include <map>
+#include <span>
+#include <utility>
+
+#include "generated/move_sql.h"
+#include "store/postgres/connection.h"
+#include "store/postgres/migrate.h"
+#include "tools/move/end.h"
+
+namespace eventq::move {
+namespace {
+
+constexpr int kWaits = 40;  // two seconds in all
+
+bool is_number(const Column& column) { return column.kind == Column::Kind::number; }
+
+// "$1::bigint, $2::text", or as arrays.
+std::string dollars(const std::vector<Column>& columns, std::string_view array) {
+  std::string list;
+  for (std::size_t i = 0; i < columns.size(); ++i) {
+    list += (i == 0 ? "$" : ", $") + std::to_string(i + 1) + (is_number(columns[i]) ? "::bigint" : "::text") +
+            std::string(array);
+  }
+  return list;
+}
+
+// Where a table is read from.
+std::string source_of(const Table& table) {
+  if (!table.has_slots) return "eventq." + std::string(table.name);
+  std::string sums;
+  for (const Column& column : table.columns) {
+    if (column.key) continue;
+    const std::string name(column.name);
+    // The one text is the checkpoint, and the last one counts.
+    if (!sums.empty()) sums += ", ";
+    sums += is_number(column) ? "sum(" + name + ")::bigint"
+                              : "(array_agg(" + name + " ORDER BY checkpoint_at DESC))[1]";
+    sums += " AS " + name;
+  }
+  return fill(sql::postgres_summed, {{"key", key_list(table)},
+                                     {"sums", sums},
+                                     {"table", std::string(table.name)},
+                                     {"having", std::string(table.having)}});
+}
+
+void add(postgres::Params& params, const Value& value) {
+  if (const auto* number = std::get_if<std::int64_t>(&value)) params.add(*number);
+  if (const auto* text = std::get_if<std::string>(&value)) params.add(std::string_view(*text));
+}
+
+// The values of one column.
+void add_column(postgres::Params& params, const std::vector<Row>& rows, std::size_t index,
+                Column::Kind kind) {
+  if (kind == Column::Kind::number) {
+    std::vector<std::optional<std::int64_t>> numbers;
+    for (const Row& row : rows) {
+      const auto* number = std::get_if<std::int64_t>(&row[index]);
+      numbers.push_back(number != nullptr ? std::optional(*number) : std::nullopt);
+    }
+    params.add(std::span<const std::optional<std::int64_t>>(numbers));
+    return;
+  }
+  std::vector<std::optional<std::string>> texts;
+  for (const Row& row : rows) {
+    const auto* text = std::get_if<std::string>(&row[index]);
+    texts.push_back(text != nullptr ? std::optional(*text) : std::nullopt);
+  }
+  params.add(std::span<const std::optional<std::string>>(texts));
+}
+
+class PostgresEnd final : public End {
+ public:
+  PostgresEnd(std::string name, std::unique_ptr<postgres::Connection> connection)
+      : name_(std::move(name)), connection_(std::move(connection)) {}
+
+  [[nodiscard]] std::string name() const override { return name_; }
+
+  Result<std::string> state() override {
+    auto rows = connection_->run_one(sql::postgres_state);
+    if (!rows) return rows.error();
+    return std::string(rows->text(0, 0));
+  }
+
+  Result<std::int64_t> count(const Table& table) override {
+    return number(kept(fill(sql::postgres_count, {{"source", source_of(table)}})));
+  }
+
+  Result<std::int64_t> count_ready() override {
+    return number(kept(fill(sql::postgres_count, {{"source", "eventq.event_ready"}})));
+  }
+
+  Result<std::vector<Row>> read(const Table& table, const Row& after) override {
+    postgres::Params params;
+    for (const Value& value : after) add(params, value);
+    auto rows =
+        connection_->run_one(kept(fill(sql::postgres_read, {{"columns", column_list(table)},
+                                                            {"source", source_of(table)},
+                                                            {"key", key_list(table)},
+                                                            {"after", dollars(key_columns(table), "")},
+                                                            {"limit", std::to_string(limit_)}})),
+                             params);
+    if (!rows) return rows.error();
+    std::vector<Row> read;
+    std::size_t bytes = 0;
+    for (std::size_t i = 0; i < rows->size() && bytes < kChunkBytes; ++i) {
+      read.push_back(to_row(*rows, i, table));
+      for (const Value& value : read.back()) {
+        if (const auto* text = std::get_if<std::string>(&value)) bytes += text->size();
+      }
+    }
+    // All of an answer is in memory, so that the next asks for less when this was too much.
+    limit_ = bytes < kChunkBytes ? kChunkRows : std::max<std::size_t>(1, read.size());
+    return read;
+  }
+
+  Result<LastIds> last_ids() override {
+    auto rows = connection_->run_one(sql::postgres_read_ids);
+    if (!rows) return rows.error();
+    return LastIds{rows->number(0, 0), rows->number(0, 1)};
+  }
+
+  Result<std::optional<Mark>> mark() override {
+    const auto found = number(sql::postgres_find_mark);
+    if (!found) return found.error();
+    if (*found == 0) return std::optional<Mark>();
+    auto rows = connection_->run_one(sql::postgres_read_mark);
+    if (!rows) return rows.error();
+    return make_mark(
+        rows->text(0, 0), rows->number(0, 1),
+        {std::string(rows->text(0, 2)), std::string(rows->text(0, 3)), std::string(rows->text(0, 4))});
+  }
+
+  Result<void> begin(const std::string& source) override {
+    postgres::Params params;
+    params.add(std::string_view(source));
+    // One after the other: the second cannot be prepared before there is a table.
+    if (auto made = connection_->run({{sql::postgres_begin}, {sql::postgres_make_mark}}); !made)
+      return made.error();
+    return connection_->commit({{sql::postgres_begin_mark, params}});
+  }
+
+  Result<void> write(const Table& table, const std::vector<Row>& rows, const Mark& mark) override {
+    std::vector<postgres::Call> calls = {{sql::postgres_begin}};
+    if (!rows.empty()) {
+      postgres::Params columns;
+      for (std::size_t i = 0; i < table.columns.size(); ++i)
+        add_column(columns, rows, i, table.columns[i].kind);
+      calls.push_back({kept(fill(sql::postgres_write, {{"table", std::string(table.name)},
+                                                       {"columns", column_list(table)},
+                                                       {"more", std::string(table.more)},
+                                                       {"more_values", std::string(table.more_values)},
+                                                       {"values", dollars(table.columns, "[]")}})),
+                       std::move(columns)});
+    }
+    if (table.name == kLive && !rows.empty()) {
+      postgres::Params ids;
+      add(ids, rows.front().front());
+      add(ids, rows.back().front());
+      calls.push_back({sql::postgres_fill_ready, std::move(ids)});
+    }
+    postgres::Params place;
+    place.add(static_cast<std::int64_t>(mark.step));
+    for (const std::string& text : place_to_texts(mark.place)) place.add(std::string_view(text));
+    calls.push_back({sql::postgres_set_mark, std::move(place)});
+    return connection_->commit(std::move(calls));
+  }
+
+  Result<void> finish(const LastIds& ids) override {
+    postgres::Params params;
+    params.add(ids.event).add(ids.log);
+    return connection_->commit(
+        {{sql::postgres_begin}, {sql::postgres_write_ids, std::move(params)}, {sql::postgres_drop_mark}});
+  }
+
+  // Keeps everybody else out until this is closed.
+  Result<void> take() {
+    auto others = number(sql::postgres_others);
+    // One that was closed, or whose program was killed, is there a moment longer.
+    for (int i = 0; i < kWaits && others && *others > 0; ++i) {
+      if (auto waited = connection_->run_one(sql::postgres_wait); !waited) return waited.error();
+      others = number(sql::postgres_others);
+    }
+    if (!others) return others.error();
+    if (*others > 0) {
+      return in_use(std::to_string(*others) + (*others == 1 ? " connection" : " connections") +
+                    " of eventq to it " + (*others == 1 ? "is" : "are") + " open");
+    }
+    const auto taken = number(sql::postgres_take);
+    if (!taken) return taken.error();
+    return *taken == 1 ? Result<void>() : in_use("a transaction that uses eventq is open in it");
+  }
+
+ private:
+  Result<void> in_use(const std::string& why) const {
+    return Error{ErrorCode::unavailable,
+                 name_ + " is in use: " + why + ". Stop its servers and applications first.", "store"};
+  }
+
+  Result<std::int64_t> number(std::string_view sql) {
+    auto rows = connection_->run_one(sql);
+    if (!rows) return rows.error();
+    return rows->number(0, 0);
+  }
+
+  // A Connection knows a statement by its address.
+  std::string_view kept(const std::string& sql) { return statements_.try_emplace(sql, sql).first->second; }
+
+  static Row to_row(const postgres::Rows& rows, std::size_t row, const Table& table) {
+    Row read;
+    for (std::size_t i = 0; i < table.columns.size(); ++i) {
+      const int column = static_cast<int>(i);
+      if (rows.is_null(row, column)) {
+        read.emplace_back();
+      } else if (is_number(table.columns[i])) {
+        read.emplace_back(rows.number(row, column));
+      } else {
+        read.emplace_back(std::string(rows.text(row, column)));
+      }
+    }
+    return read;
+  }
+
+  const std::string name_;
+  std::map<std::string, std::string> statements_;
+  const std::unique_ptr<postgres::Connection> connection_;
+  std::size_t limit_ = kChunkRows;
+};
+
+}  // namespace
+
+Result<std::unique_ptr<End>> open_postgres(const std::string& url, bool source) {
+  const std::string name = postgres::without_password(url);
+  const auto state = postgres::schema_state(url);
+  if (!state) return state.error();
+  if (state->place && state->place->of != 1) {
+    return Error{ErrorCode::conflict,
+                 name + " is one of " + std::to_string(state->place->of) +
+                     " shards. A store is moved to and from a single database.",
+                 "store"};
+  }
+  if (source) {
+    if (auto current = postgres::check_schema({&url, 1}); !current) return current.error();
+  } else if (auto migrated = postgres::migrate({&url, 1}); !migrated) {
+    return migrated.error();
+  }
+  auto connection = postgres::Connection::open(url);
+  if (!connection) return connection.error();
+  auto end = std::make_unique<PostgresEnd>(name, std::move(*connection));
+  if (auto taken = end->take(); !taken) return taken.error();
+  return std::unique_ptr<End>(std::move(end));
+}
+
+}  // namespace eventq::move

@@ -1,0 +1,189 @@
+// sqlite_end.cc: an End in a file of SQLite.
+#include <filesystem>
+#include <system_error>
+#include <utility>
+
+#include "generated/move_sql.h"
+#include "store/sqlite/connection.h"
+#include "store/sqlite/lock_file.h"
+#include "store/sqlite/migrate.h"
+#include "store/sqlite/read_only_open.h"
+#include "store/sqlite/writer.h"
+#include "tools/move/end.h"
+
+namespace eventq::move {
+namespace {
+
+std::string question_marks(std::size_t count) {
+  std::string marks;
+  for (std::size_t i = 0; i < count; ++i) marks += i == 0 ? "?" : ", ?";
+  return marks;
+}
+
+void bind(sqlite::Statement& statement, const Value& value) {
+  if (const auto* number = std::get_if<std::int64_t>(&value)) {
+    statement.bind(*number);
+  } else if (const auto* text = std::get_if<std::string>(&value)) {
+    statement.bind(std::string_view(*text));
+  } else {
+    statement.bind(nullptr);
+  }
+}
+
+Value read_value(const sqlite::Statement& row, int index, Column::Kind kind) {
+  if (row.is_null(index)) return {};
+  if (kind == Column::Kind::number) return row.integer(index);
+  return std::string(row.text(index));
+}
+
+class SqliteEnd final : public End {
+ public:
+  SqliteEnd(std::string path, sqlite::LockFile lock, sqlite::Connection connection)
+      : path_(std::move(path)), lock_(std::move(lock)), connection_(std::move(connection)) {}
+
+  [[nodiscard]] std::string name() const override { return "sqlite:" + path_; }
+
+  Result<std::string> state() override {
+    auto statement = sqlite::Statement::prepare(connection_, sql::sqlite_state);
+    if (!statement) return statement.error();
+    if (const auto row = statement->step(); !row) return row.error();
+    return std::string(statement->text(0));
+  }
+
+  Result<std::int64_t> count(const Table& table) override {
+    return sqlite::read_number(connection_, fill(sql::sqlite_count, {{"table", std::string(table.name)}}));
+  }
+
+  Result<std::int64_t> count_ready() override {
+    return sqlite::read_number(connection_, sql::sqlite_count_ready);
+  }
+
+  Result<std::vector<Row>> read(const Table& table, const Row& after) override {
+    auto statement = sqlite::Statement::prepare(
+        connection_, fill(sql::sqlite_read, {{"columns", column_list(table)},
+                                             {"table", std::string(table.name)},
+                                             {"key", key_list(table)},
+                                             {"after", question_marks(after.size())},
+                                             {"limit", std::to_string(kChunkRows)}}));
+    if (!statement) return statement.error();
+    for (const Value& value : after) bind(*statement, value);
+    std::vector<Row> rows;
+    std::size_t bytes = 0;
+    while (bytes < kChunkBytes) {
+      const auto more = statement->step();
+      if (!more) return more.error();
+      if (!*more) break;
+      Row& row = rows.emplace_back();
+      for (std::size_t i = 0; i < table.columns.size(); ++i) {
+        row.push_back(read_value(*statement, static_cast<int>(i), table.columns[i].kind));
+        if (const auto* text = std::get_if<std::string>(&row.back())) bytes += text->size();
+      }
+    }
+    return rows;
+  }
+
+  Result<LastIds> last_ids() override {
+    auto statement = sqlite::Statement::prepare(connection_, sql::sqlite_read_ids);
+    if (!statement) return statement.error();
+    if (const auto row = statement->step(); !row) return row.error();
+    return LastIds{statement->integer(0), statement->integer(1)};
+  }
+
+  Result<std::optional<Mark>> mark() override {
+    const auto found = sqlite::read_number(connection_, sql::sqlite_find_mark);
+    if (!found) return found.error();
+    if (*found == 0) return std::optional<Mark>();
+    auto statement = sqlite::Statement::prepare(connection_, sql::sqlite_read_mark);
+    if (!statement) return statement.error();
+    if (const auto row = statement->step(); !row) return row.error();
+    return make_mark(
+        statement->text(0), statement->integer(1),
+        {std::string(statement->text(2)), std::string(statement->text(3)), std::string(statement->text(4))});
+  }
+
+  Result<void> begin(const std::string& source) override {
+    return in_transaction([&]() -> Result<void> {
+      if (auto made = connection_.run(sql::sqlite_make_mark); !made) return made;
+      return run(sql::sqlite_begin_mark, {source});
+    });
+  }
+
+  Result<void> write(const Table& table, const std::vector<Row>& rows, const Mark& mark) override {
+    return in_transaction([&]() -> Result<void> {
+      auto statement = sqlite::Statement::prepare(
+          connection_, fill(sql::sqlite_write, {{"table", std::string(table.name)},
+                                                {"columns", column_list(table)},
+                                                {"values", question_marks(table.columns.size())}}));
+      if (!statement) return statement.error();
+      for (const Row& row : rows) {
+        statement->reset();
+        for (const Value& value : row) bind(*statement, value);
+        if (const auto done = statement->run(); !done) return done.error();
+      }
+      if (table.name == kLive && !rows.empty()) {
+        if (auto done = run(sql::sqlite_fill_ready, {rows.front().front(), rows.back().front()}); !done)
+          return done;
+      }
+      const auto place = place_to_texts(mark.place);
+      return run(sql::sqlite_set_mark, {static_cast<std::int64_t>(mark.step), place[0], place[1], place[2]});
+    });
+  }
+
+  Result<void> finish(const LastIds& ids) override {
+    return in_transaction([&]() -> Result<void> {
+      if (auto done = run(sql::sqlite_write_ids, {ids.event, ids.log}); !done) return done;
+      return connection_.run(sql::sqlite_drop_mark);
+    });
+  }
+
+ private:
+  Result<void> run(std::string_view sql, const Row& values) {
+    auto statement = sqlite::Statement::prepare(connection_, sql);
+    if (!statement) return statement.error();
+    for (const Value& value : values) bind(*statement, value);
+    if (const auto done = statement->run(); !done) return done.error();
+    return {};
+  }
+
+  template <typename Body>
+  Result<void> in_transaction(const Body& body) {
+    if (auto begun = connection_.run(sql::sqlite_begin); !begun) return begun;
+    auto done = body();
+    if (done) done = connection_.run(sql::sqlite_commit);
+    // Whatever the rollback says, the first error is the one to report.
+    if (!done) static_cast<void>(connection_.run(sql::sqlite_rollback));
+    return done;
+  }
+
+  const std::string path_;
+  const sqlite::LockFile lock_;  // outlives the connection
+  sqlite::Connection connection_;
+};
+
+}  // namespace
+
+Result<std::unique_ptr<End>> open_sqlite(const std::string& path, bool source) {
+  std::error_code none;
+  if (source && !std::filesystem::is_regular_file(path, none)) {
+    return Error{ErrorCode::not_found, "There is no file " + path + ".", "store"};
+  }
+  auto lock = sqlite::LockFile::take(path);
+  if (!lock) return lock.error();
+  if (source) {
+    auto connection = sqlite::open_to_look(path);
+    if (!connection) return connection.error();
+    if (auto current = sqlite::check_current(*connection); !current) {
+      return Error{current.error().code, "sqlite:" + path + ": " + current.error().message, "store"};
+    }
+    return std::unique_ptr<End>(std::make_unique<SqliteEnd>(path, std::move(*lock), std::move(*connection)));
+  }
+  // The store's own writer makes the file, sets its durability and its schema.
+  auto writer = sqlite::Writer::open(path);
+  if (!writer) return writer.error();
+  sqlite::Connection connection = std::move((*writer)->connection);
+  writer->reset();
+  if (auto done = connection.run(sql::sqlite_open); !done) return done.error();
+  return std::unique_ptr<End>(std::make_unique<SqliteEnd>(path, std::move(*lock), std::move(connection)));
+}
+
+}  // namespace eventq::move

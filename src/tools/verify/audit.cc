@@ -1,0 +1,259 @@
+// audit.cc: see audit.h.
+#include "tools/verify/audit.h"
+
+#include <array>
+#include <optional>
+#include <utility>
+#include <vector>
+
+#include "generated/sqlite_audit.h"
+#include "generated/sqlite_sql.h"
+#include "model/line_check.h"
+#include "model/log_walk.h"
+#include "store/sqlite/connection.h"
+#include "store/sqlite/migrate.h"
+#include "store/sqlite/read_only_open.h"
+
+namespace eventq::sqlite {
+namespace {
+
+constexpr std::int64_t kProgressEvery = 4096;
+
+// A statement that gives a line for each fault, and none when all is well.
+struct Rule {
+  std::string_view sql;
+  Proof proof;
+};
+
+constexpr std::array kRules = {
+    Rule{audit_sql::integrity, Proof::sound},
+    Rule{audit_sql::one_state, Proof::none_lost},
+    Rule{audit_sql::state_without_body, Proof::none_lost},
+    Rule{audit_sql::ready_index, Proof::counters_right},
+    Rule{audit_sql::queue_of_state, Proof::counters_right},
+    Rule{audit_sql::ready_in_line, Proof::order_kept},
+    Rule{audit_sql::in_line, Proof::order_kept},
+    Rule{audit_sql::holds_line, Proof::order_kept},
+    Rule{audit_sql::supersede_keys, Proof::counters_right},
+    Rule{audit_sql::failure_causes, Proof::counters_right},
+    Rule{audit_sql::counted, Proof::counters_right},
+    Rule{audit_sql::not_counted, Proof::counters_right},
+    Rule{audit_sql::ids, Proof::counters_right},
+    Rule{audit_sql::log_without_event, Proof::none_lost},
+    Rule{audit_sql::superseded_by, Proof::none_lost},
+    Rule{audit_sql::one_head, Proof::order_kept},
+    Rule{audit_sql::not_in_line, Proof::order_kept},
+    Rule{audit_sql::in_work_is_head, Proof::order_kept},
+    Rule{audit_sql::head_is_first, Proof::order_kept},
+    Rule{audit_sql::correlations, Proof::counters_right},
+    Rule{audit_sql::promised, Proof::none_lost},
+    Rule{audit_sql::lost, Proof::none_lost},
+    Rule{audit_sql::published, Proof::counters_right},
+    Rule{audit_sql::ends, Proof::counters_right},
+    Rule{audit_sql::queue_missing, Proof::counters_right},
+};
+
+LogStep read_step(const Statement& row) {
+  return {.action = std::string(row.text(4)),
+          .attempt = static_cast<int>(row.integer(2)),
+          .worker_id = std::string(row.text(3)),
+          .retries = row.integer(5) != 0,
+          .errors = row.integer(6) != 0,
+          .id = row.integer(1)};
+}
+
+Result<Connection> open_file(const std::string& path) {
+  auto connection = open_to_look(path);
+  auto ours = connection ? check_current(*connection) : Result<void>(connection.error());
+  if (ours) return connection;
+  Error error = ours.error();
+  if (error.code == ErrorCode::corrupt)
+    error.message = path + " is no store of this eventq. " + error.message;
+  if (error.code == ErrorCode::conflict) error.message = path + ": " + error.message;
+  return error;
+}
+
+Result<void> each_fault(Connection& connection, const Rule& rule,
+                        const std::function<void(std::string_view)>& on_fault) {
+  auto statement = Statement::prepare(connection, rule.sql);
+  if (!statement) return statement.error();
+  for (;;) {
+    const auto row = statement->step();
+    if (!row) return row.error();
+    if (!*row) return {};
+    on_fault(statement->text(0));
+  }
+}
+
+// One run over one file.
+class Auditor {
+ public:
+  Auditor(Connection& connection, const AuditOptions& options) : connection_(connection), options_(options) {}
+
+  Result<AuditCounts> run() {
+    if (auto done = connection_.run(sql::begin_read); !done) return done.error();
+    const auto all = read_number(connection_, audit_sql::how_many);
+    if (!all) return all.error();
+    all_ = *all;
+    const auto removed = read_number(connection_, audit_sql::how_many_removed);
+    if (!removed) return removed.error();
+    counts_.removed = *removed;
+    for (const auto step : {&Auditor::replay, &Auditor::check_lines}) {
+      if (auto done = (this->*step)(); !done) return done.error();
+    }
+    for (const Rule& rule : kRules) {
+      if (auto done = check(rule); !done) return done.error();
+    }
+    return counts_;
+  }
+
+ private:
+  void find(const Violation& violation) { options_.on_violation(violation); }
+
+  Result<void> go_on(std::int64_t done) {
+    if (!options_.on_progress || options_.on_progress(done, all_)) return {};
+    return Error{ErrorCode::unavailable, "It was stopped before all of the store was read.", ""};
+  }
+
+  // Both cursors go through the events in the order of their ids.
+  Result<void> replay() {
+    auto events = Statement::prepare(connection_, audit_sql::all_events);
+    if (!events) return events.error();
+    auto entries = Statement::prepare(connection_, audit_sql::all_entries);
+    if (!entries) return entries.error();
+    auto entry = entries->step();
+    std::vector<LogStep> log;
+    for (;;) {
+      const auto event = events->step();
+      if (!event) return event.error();
+      if (!*event) return {};
+      const std::int64_t id = events->integer(0);
+      log.clear();
+      while (entry && *entry && entries->integer(0) <= id) {
+        // Those of events that are not there are log_without_event.sql's.
+        if (entries->integer(0) == id) log.push_back(read_step(*entries));
+        entry = entries->step();
+      }
+      if (!entry) return entry.error();
+      judge(*events, log);
+      if (++counts_.events % kProgressEvery != 0) continue;
+      if (auto more = go_on(counts_.events); !more) return more;
+    }
+  }
+
+  void judge(const Statement& row, const std::vector<LogStep>& log) {
+    const std::int64_t id = row.integer(0);
+    for (const LogStep& step : log) {
+      counts_.claims += step.action == "PICKED" ? 1 : 0;
+      counts_.resets += step.action == "RESET" ? 1 : 0;
+      counts_.ends += ends_life(step) ? 1 : 0;  // also those that a reset undid
+    }
+    counts_.entries += static_cast<std::int64_t>(log.size());
+    if (row.is_null(2)) return;  // one_state.sql says so
+    const WalkEnd is{std::string(row.text(2)), static_cast<int>(row.integer(3)),
+                     static_cast<int>(row.integer(4)), static_cast<int>(row.integer(5)),
+                     std::string(row.text(6))};
+    const bool live = is.status == "PENDING" || is.status == "PROCESSING";
+    (live ? counts_.live : counts_.ended) += 1;
+
+    const Walk walk = walk_log(
+        log,
+        {.max_retries = static_cast<int>(row.integer(1)), .max_attempts = std::nullopt, .permanent = true});
+    if (walk.fault) {
+      const Proof broken = walk.broken == Broken::one_end ? Proof::finished_once : Proof::leases_apart;
+      return find({broken, id, walk.entry, *walk.fault});
+    }
+    if (is == walk.end) return;
+    find({is.status == walk.end.status ? Proof::counters_right : Proof::none_lost, id,
+          log.empty() ? 0 : log.back().id,
+          "is " + describe(is) + ", and its log leads to " + describe(walk.end)});
+  }
+
+  Result<void> check_lines() {
+    auto places = Statement::prepare(connection_, audit_sql::all_lines);
+    if (!places) return places.error();
+    auto entries = Statement::prepare(connection_, audit_sql::entries_of);
+    if (!entries) return entries.error();
+    std::optional<LineCheck> line;
+    std::pair<std::string, std::string> key;
+    for (;;) {
+      const auto place = places->step();
+      if (!place) return place.error();
+      if (!*place) return {};
+      std::pair<std::string, std::string> next(places->text(1), places->text(2));
+      if (!line || key != next) {
+        key = std::move(next);
+        line.emplace();
+        counts_.lines += 1;
+      }
+      counts_.in_lines += 1;
+      const std::int64_t id = places->integer(0);
+      auto log = read_log(*entries, id);
+      if (!log) return log.error();
+      for (LineFault& fault : line->add(id, *log)) {
+        find({Proof::order_kept, id, fault.entry,
+              "of queue " + key.first + ", ordering_key " + key.second + ", " + fault.text});
+      }
+      if (counts_.in_lines % kProgressEvery != 0) continue;
+      if (auto more = go_on(counts_.events); !more) return more;
+    }
+  }
+
+  static Result<std::vector<LogStep>> read_log(Statement& entries, std::int64_t id) {
+    std::vector<LogStep> log;
+    entries.reset().bind(id);
+    for (;;) {
+      const auto row = entries.step();
+      if (!row) return row.error();
+      if (!*row) return log;
+      log.push_back(read_step(entries));
+    }
+  }
+
+  Result<void> check(const Rule& rule) {
+    counts_.rules += 1;
+    const auto checked = each_fault(connection_, rule, [&](std::string_view fault) {
+      find({rule.proof, 0, 0, std::string(fault)});
+    });
+    return checked ? go_on(counts_.events) : checked;
+  }
+
+  Connection& connection_;
+  const AuditOptions& options_;
+  AuditCounts counts_;
+  std::int64_t all_ = 0;
+};
+
+}  // namespace
+
+std::string_view name_of(Proof proof) {
+  switch (proof) {
+    case Proof::sound: return "file sound";
+    case Proof::none_lost: return "none lost";
+    case Proof::finished_once: return "none finished twice";
+    case Proof::leases_apart: return "no overlapping leases";
+    case Proof::order_kept: return "order kept";
+    case Proof::counters_right: return "counters equal rows";
+  }
+  return "";
+}
+
+Result<AuditCounts> audit(const std::string& path, const AuditOptions& options) {
+  auto connection = open_file(path);
+  if (!connection) return connection.error();
+  return Auditor(*connection, options).run();
+}
+
+Result<std::string> check_sound(const std::string& path) {
+  auto connection = open_to_look(path);
+  if (!connection) return connection.error();
+  std::string first;
+  const auto checked =
+      each_fault(*connection, {audit_sql::integrity, Proof::sound}, [&](std::string_view fault) {
+        if (first.empty()) first = fault;
+      });
+  if (!checked) return checked.error();
+  return first;
+}
+
+}  // namespace eventq::sqlite

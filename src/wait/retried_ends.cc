@@ -1,0 +1,86 @@
+// retried_ends.cc: see retried_ends.h.
+#include "wait/retried_ends.h"
+
+#include <utility>
+#include <variant>
+
+#include "base/overloaded.h"
+#include "model/shard_of.h"
+
+namespace eventq {
+namespace {
+
+std::string key_of(const WaitRequest& request) {
+  return std::visit(Overloaded{
+                        [](const WaitRequest::ThisPublication&) { return std::string(); },
+                        [](const auto& what) { return wait_key(what); },
+                    },
+                    request.what);
+}
+
+}  // namespace
+
+void Ends::add(const WaitRequest& request, Waits::Wait wait, bool look) {
+  const std::string key = key_of(request);
+  sought_.try_emplace(key, Sought{{request.what, Millis(0)}});
+  if (look) marked_.insert(key);
+  waits_.add(key, std::move(wait));
+}
+
+void Ends::note(const std::vector<EventId>& events) {
+  if (sought_.empty()) return;
+  for (const EventId id : events) {
+    std::string key = wait_key(id);
+    if (sought_.contains(key)) marked_.insert(std::move(key));
+  }
+  for (const auto& [key, sought] : sought_) {
+    if (!std::holds_alternative<EventId>(sought.request.what)) marked_.insert(key);
+  }
+}
+
+void Ends::note_all() {
+  for (const auto& [key, sought] : sought_) marked_.insert(key);
+}
+
+std::optional<WaitRequest> Ends::next_look() {
+  for (auto it = marked_.begin(); it != marked_.end();) {
+    const auto found = sought_.find(*it);
+    if (found == sought_.end() || !waits_.contains(*it)) {
+      if (found != sought_.end() && !found->second.looking) sought_.erase(found);
+      it = marked_.erase(it);
+    } else if (found->second.looking) {
+      ++it;  // once more when this look is over
+    } else {
+      marked_.erase(it);
+      found->second.looking = true;
+      return found->second.request;
+    }
+  }
+  return std::nullopt;
+}
+
+std::vector<Waits::Wait> Ends::ended(const WaitRequest& request) {
+  const std::string key = key_of(request);
+  sought_.erase(key);
+  return waits_.take(key);
+}
+
+void Ends::not_ended(const WaitRequest& request) {
+  const auto found = sought_.find(key_of(request));
+  if (found != sought_.end()) found->second.looking = false;
+}
+
+std::vector<Waits::Wait> Ends::take_of(int shard, int shards) {
+  std::vector<Waits::Wait> taken;
+  for (const auto& [key, sought] : sought_) {
+    const auto* id = std::get_if<EventId>(&sought.request.what);
+    if (id != nullptr && shard_of(*id, shards) != shard) continue;
+    for (Waits::Wait& wait : waits_.take(key)) taken.push_back(std::move(wait));
+  }
+  return taken;
+}
+
+std::vector<Waits::Wait> Ends::take_expired(TimePoint now) { return waits_.take_expired(now); }
+std::vector<Waits::Wait> Ends::take_all() { return waits_.take_all(); }
+
+}  // namespace eventq

@@ -1,0 +1,82 @@
+// waiters.h: long polls that found nothing yet, served first come, first served per tag.
+//
+// Pure bookkeeping: no threads, no clock. Between batches no waiter matches a ready event, except those
+// that are held back.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <set>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "command/command.h"
+
+namespace eventq {
+
+struct Waiter {
+  Origin origin;
+  ClaimRequest request;
+  TimePoint deadline;
+  Answer answer;           // what the rest of the command came to, to be sent with the claim
+  bool held_back = false;  // its worker holds as many events as its window has room for
+};
+
+// Whose events of which queue are counted: worker_id, queue.
+using Holder = std::pair<std::string, std::string>;
+
+class Waiters {
+ public:
+  // Behind all others.
+  void add(Waiter waiter);
+
+  // Takes out the waiter that came first among those an event of this queue and these tags
+  // would serve, and that are not held back.
+  std::optional<std::pair<std::uint64_t, Waiter>> take_first(const std::string& queue,
+                                                             const std::vector<std::string>& tags);
+
+  // The places of those who wait for events of a queue and are not held back, first come first; and one of
+  // them taken out.
+  [[nodiscard]] std::vector<std::uint64_t> places(const std::string& queue) const;
+  // The places of those who are held back: of one holder, or all.
+  [[nodiscard]] std::vector<std::uint64_t> held_back(const Holder& holder) const;
+  [[nodiscard]] std::vector<std::uint64_t> held_back() const;
+  Waiter take(std::uint64_t place);
+
+  // Puts a taken waiter back in its old place.
+  void put_back(std::uint64_t place, Waiter waiter);
+
+  // Takes out those whose time is over, or all of them.
+  std::vector<Waiter> take_expired(TimePoint now);
+  std::vector<Waiter> take_all();
+
+  // Does nothing when there is none of that origin.
+  void forget(const Origin& origin);
+
+  [[nodiscard]] std::optional<TimePoint> next_deadline() const;
+
+  [[nodiscard]] std::size_t size() const { return waiters_.size(); }
+
+  // How many wait for this tag and are not held back; the empty tag counts those that name none.
+  [[nodiscard]] std::size_t waiting(const std::string& queue, std::string_view tag) const;
+
+ private:
+  using Place = std::uint64_t;
+  using Key = std::pair<std::string, std::string>;  // queue, tag; the empty tag stands for any
+
+  void file(const Waiter& waiter, Place place);
+  void unfile(const Waiter& waiter, Place place);
+
+  Place next_place_ = 1;
+  std::map<Place, Waiter> waiters_;
+  std::map<Key, std::set<Place>> by_tag_;        // not of those held back
+  std::map<Holder, std::set<Place>> by_holder_;  // only of those
+  std::map<Origin, Place> by_origin_;
+  std::set<std::pair<TimePoint, Place>> by_deadline_;
+};
+
+}  // namespace eventq

@@ -1,0 +1,65 @@
+// waits.cc: see waits.h.
+#include "wait/waits.h"
+
+#include "base/assert.h"
+
+namespace eventq {
+
+std::string wait_key(EventId id) { return "e" + std::to_string(static_cast<std::int64_t>(id)); }
+std::string wait_key(const WaitRequest::Correlated& correlation) { return "c" + correlation.id; }
+std::string wait_key(const WaitRequest::Drained& queue) { return "q" + queue.queue; }
+
+void Waits::add(std::string key, Wait wait) {
+  const Place place = next_place_++;
+  by_key_[key].insert(place);
+  by_origin_.emplace(wait.origin, place);
+  by_deadline_.emplace(wait.deadline, place);
+  waits_.emplace(place, Entry{std::move(key), std::move(wait)});
+}
+
+Waits::Wait Waits::take(Place place) {
+  auto node = waits_.extract(place);
+  EVENTQ_ASSERT(!node.empty());
+  Entry& entry = node.mapped();
+  const auto found = by_key_.find(entry.key);
+  found->second.erase(place);
+  if (found->second.empty()) by_key_.erase(found);
+  by_origin_.erase(entry.wait.origin);
+  by_deadline_.erase({entry.wait.deadline, place});
+  return std::move(entry.wait);
+}
+
+std::vector<Waits::Wait> Waits::take(const std::string& key) {
+  std::vector<Wait> taken;
+  const auto found = by_key_.find(key);
+  if (found == by_key_.end()) return taken;
+  const std::set<Place> places = found->second;
+  for (const Place place : places) taken.push_back(take(place));
+  return taken;
+}
+
+std::vector<Waits::Wait> Waits::take_expired(TimePoint now) {
+  std::vector<Wait> taken;
+  while (!by_deadline_.empty() && by_deadline_.begin()->first <= now) {
+    taken.push_back(take(by_deadline_.begin()->second));
+  }
+  return taken;
+}
+
+std::vector<Waits::Wait> Waits::take_all() {
+  std::vector<Wait> taken;
+  while (!by_deadline_.empty()) taken.push_back(take(by_deadline_.begin()->second));
+  return taken;
+}
+
+void Waits::forget(const Origin& origin) {
+  const auto found = by_origin_.find(origin);
+  if (found != by_origin_.end()) take(found->second);
+}
+
+std::optional<TimePoint> Waits::next_deadline() const {
+  if (by_deadline_.empty()) return std::nullopt;
+  return by_deadline_.begin()->first;
+}
+
+}  // namespace eventq

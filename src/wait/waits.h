@@ -1,0 +1,62 @@
+// waits.h: those who wait for an end: of an event, of a correlation, of a queue's emptying.
+//
+// Pure bookkeeping, as waiters.h: no threads, no clock.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <set>
+#include <string>
+#include <unordered_map>
+#include <utility>
+#include <vector>
+
+#include "command/command.h"
+
+namespace eventq {
+
+// What somebody waits for, as a key: one per event, correlation and queue.
+std::string wait_key(EventId id);
+std::string wait_key(const WaitRequest::Correlated& correlation);
+std::string wait_key(const WaitRequest::Drained& queue);
+
+class Waits {
+ public:
+  struct Wait {
+    Origin origin;
+    TimePoint deadline;
+    Answer answer;  // what the rest of the command came to
+  };
+
+  void add(std::string key, Wait wait);
+
+  // Takes out those who wait for `key`, those whose time is over, or all.
+  std::vector<Wait> take(const std::string& key);
+  std::vector<Wait> take_expired(TimePoint now);
+  std::vector<Wait> take_all();
+
+  // Does nothing when there is none of that origin.
+  void forget(const Origin& origin);
+
+  [[nodiscard]] std::optional<TimePoint> next_deadline() const;
+  [[nodiscard]] std::size_t size() const { return waits_.size(); }
+  [[nodiscard]] bool contains(const std::string& key) const { return by_key_.contains(key); }
+
+ private:
+  using Place = std::uint64_t;
+  struct Entry {
+    std::string key;
+    Wait wait;
+  };
+  Wait take(Place place);
+
+  Place next_place_ = 1;
+  std::unordered_map<Place, Entry> waits_;
+  std::unordered_map<std::string, std::set<Place>> by_key_;
+  std::map<Origin, Place> by_origin_;
+  std::set<std::pair<TimePoint, Place>> by_deadline_;
+};
+
+}  // namespace eventq

@@ -1,0 +1,114 @@
+// raw_client.cc: see raw_client.h.
+#include "support/raw_client.h"
+
+#include <arpa/inet.h>
+#include <netinet/in.h>
+#include <netinet/tcp.h>
+#include <poll.h>
+#include <sys/socket.h>
+#include <sys/time.h>
+#include <unistd.h>
+
+#include <array>
+#include <utility>
+
+namespace eventq::http {
+
+RawClient::RawClient(std::uint16_t port) : socket_(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0)) {
+  const timeval limit{.tv_sec = 60, .tv_usec = 0};
+  ::setsockopt(socket_, SOL_SOCKET, SO_RCVTIMEO, &limit, sizeof(limit));
+  ::setsockopt(socket_, SOL_SOCKET, SO_SNDTIMEO, &limit, sizeof(limit));
+  const int on = 1;
+  ::setsockopt(socket_, IPPROTO_TCP, TCP_NODELAY, &on, sizeof(on));
+  sockaddr_in address{};
+  address.sin_family = AF_INET;
+  address.sin_port = htons(port);
+  address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+  if (::connect(socket_, reinterpret_cast<const sockaddr*>(&address), sizeof(address)) != 0) close();
+}
+
+bool RawClient::send(std::string_view bytes) {
+  while (!bytes.empty()) {
+    const ssize_t sent = ::send(socket_, bytes.data(), bytes.size(), MSG_NOSIGNAL);
+    if (sent <= 0) return false;
+    bytes.remove_prefix(static_cast<std::size_t>(sent));
+  }
+  return true;
+}
+
+void RawClient::finish_sending() { ::shutdown(socket_, SHUT_WR); }
+
+std::optional<Reply> RawClient::read_reply(ReplyBody body) {
+  while (bytes_.find("\r\n\r\n") == std::string::npos) {
+    if (!fill()) return std::nullopt;
+  }
+  Reply reply;
+  const std::size_t head_size = bytes_.find("\r\n\r\n") + 4;
+  reply.head = bytes_.substr(0, head_size);
+  bytes_.erase(0, head_size);
+  reply.status = std::stoi(reply.head.substr(reply.head.find(' ')));
+
+  const std::string field = "\r\nContent-Length: ";
+  const std::size_t found = reply.head.find(field);
+  if (found == std::string::npos || body == ReplyBody::left_out) return reply;
+  const std::size_t size = std::stoul(reply.head.substr(found + field.size()));
+  while (bytes_.size() < size) {
+    if (!fill()) return std::nullopt;
+  }
+  reply.body = bytes_.substr(0, size);
+  bytes_.erase(0, size);
+  return reply;
+}
+
+std::optional<Reply> RawClient::get(std::string_view target) {
+  if (!send("GET " + std::string(target) + " HTTP/1.1\r\nHost: a\r\n\r\n")) return std::nullopt;
+  return read_reply();
+}
+
+std::string RawClient::read_through(std::string_view text) {
+  for (;;) {
+    const std::size_t found = bytes_.find(text);
+    if (found != std::string::npos) {
+      std::string read = bytes_.substr(0, found + text.size());
+      bytes_.erase(0, read.size());
+      return read;
+    }
+    if (!fill()) return "";
+  }
+}
+
+bool RawClient::readable_within(std::chrono::milliseconds limit) {
+  pollfd wanted{.fd = socket_, .events = POLLIN, .revents = 0};
+  return !bytes_.empty() || ::poll(&wanted, 1, static_cast<int>(limit.count())) > 0;
+}
+
+bool RawClient::at_end() {
+  char byte = 0;
+  return bytes_.empty() && ::recv(socket_, &byte, 1, 0) == 0;
+}
+
+std::size_t RawClient::read_to_end() {
+  std::size_t size = std::exchange(bytes_, {}).size();
+  while (fill()) size += std::exchange(bytes_, {}).size();
+  return size;
+}
+
+void RawClient::close() {
+  if (socket_ >= 0) ::close(std::exchange(socket_, -1));
+}
+
+void RawClient::reset() {
+  const linger now{.l_onoff = 1, .l_linger = 0};
+  ::setsockopt(socket_, SOL_SOCKET, SO_LINGER, &now, sizeof(now));
+  close();
+}
+
+bool RawClient::fill() {
+  std::array<char, 64 * 1024> block;
+  const ssize_t size = ::recv(socket_, block.data(), block.size(), 0);
+  if (size <= 0) return false;
+  bytes_.append(block.data(), static_cast<std::size_t>(size));
+  return true;
+}
+
+}  // namespace eventq::http
