@@ -36,7 +36,7 @@ struct LoadResult {
 };
 
 // Runs the scripts, a connection each, for `warm_up` and then `measured` seconds; calls
-// `at_start` when the measured time begins. Ends the process when a connection fails.
+// `at_start` when the measured time begins. RetriedEnds the process when a connection fails.
 LoadResult run_load(std::uint16_t port, std::vector<std::unique_ptr<Script>>& scripts, double warm_up,
                     double measured, const std::function<void()>& at_start);
 

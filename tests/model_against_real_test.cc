@@ -72,7 +72,8 @@ TEST(ModelAgainstReal, RandomOperationsGetTheSameAnswersFromTheModelFromARealSto
   EXPECT_GT(tally.entries.at("SUPERSEDED"), 0);
 }
 
-// On PostgreSQL a worker who waited seemed to have asked for the last time when a lane looked again for him.
+// On PostgreSQL a worker who waited seemed to have asked for the last time when a commit thread looked again
+// for him.
 TEST(ModelAgainstReal, LivesThatOnceEndedInADifferenceNoLongerDo) {
   for (const std::uint32_t seed : {12U, 21U, 29U}) {
     Contest contest(seed);

@@ -109,7 +109,7 @@ struct Event {
 
 // The right to finish an event: only the worker that holds this attempt has it.
 struct Lease {
-  EventId event_id{};
+  EventId id{};
   std::string worker_id;
   std::optional<int> attempt;  // absent: whichever attempt the worker holds
 };
@@ -121,8 +121,8 @@ struct Claim {
 };
 
 struct LogEntry {
-  LogId id{};
-  EventId event_id{};
+  LogId log_id{};
+  EventId id{};  // of its event
   int attempt = 0;
   std::string worker_id;  // empty for what a person did
   Action action{};

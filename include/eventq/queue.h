@@ -126,7 +126,7 @@ class Queue {
   // A sign of life: the lease now ends one full lease from now. Returns its end.
   virtual Result<TimePoint> heartbeat(const Lease& lease) = 0;
 
-  // Ends an event that this object polled: COMPLETED, or COMPLETED_WITH_ERRORS
+  // RetriedEnds an event that this object polled: COMPLETED, or COMPLETED_WITH_ERRORS
   // when there are errors. Does nothing for an event that has ended already.
   // Errors: not_found; lease_lost when this object does not hold it.
   virtual Result<void> finalize(EventId id, const std::vector<std::string>& errors = {}) = 0;

@@ -66,9 +66,9 @@ std::optional<Error> unsendable(const NewEvent& event) {
 
 // The answer to the last failure says only how many there were; the rest is what was reported.
 void add_report(LogEntry& entry, const Lease& lease, const Failure& failure) {
-  const bool is_told = entry.event_id != EventId{};
+  const bool is_told = entry.id != EventId{};
   if (is_told) return;
-  entry.event_id = lease.event_id;
+  entry.id = lease.id;
   entry.worker_id = lease.worker_id;
   entry.attempt = lease.attempt.value_or(0);
   entry.status_code = failure.status_code;
@@ -120,7 +120,7 @@ class ClientImpl final : public Client {
   Result<TurnResult> next(const Turn& turn) override;
 
   Result<TimePoint> heartbeat(const Lease& lease) override {
-    return ask(post_request(path(lease.event_id, "/heartbeat"), wire::write_heartbeat(lease)), Effect::keeps,
+    return ask(post_request(path(lease.id, "/heartbeat"), wire::write_heartbeat(lease)), Effect::keeps,
                wire::read_lease_end);
   }
 
@@ -212,7 +212,7 @@ Result<std::optional<Claim>> ClientImpl::poll(const PollRequest& request) {
 }
 
 Result<LogEntry> ClientImpl::report(const Lease& lease, const wire::Said& what) {
-  const std::string target = path(lease.event_id, "/") + std::string(wire::path_of(what));
+  const std::string target = path(lease.id, "/") + std::string(wire::path_of(what));
   const auto response = caller_.call(post_request(target, wire::write_report(lease, what)), Effect::changes);
   if (!response) return response.error();
   // The last failure that an event may have is answered as a problem, though it was recorded.

@@ -198,7 +198,7 @@ TEST_P(SameQueue, CompleteTwiceGivesTheFirstEntryAgain) {
   EXPECT_EQ(first.execution_time_ms, 12);
   EXPECT_THAT(first.errors, ElementsAre("one", "two"));
   EXPECT_EQ(describe(second), describe(first));
-  EXPECT_EQ(queue->get(lease.event_id).value().status, Status::completed_with_errors);
+  EXPECT_EQ(queue->get(lease.id).value().status, Status::completed_with_errors);
 }
 
 TEST_P(SameQueue, AReportAfterTheLeaseWentToAnotherWorkerIsRefused) {
@@ -209,7 +209,7 @@ TEST_P(SameQueue, AReportAfterTheLeaseWentToAnotherWorkerIsRefused) {
   EXPECT_EQ(queue->fail(lost, {}).error().code, ErrorCode::lease_lost);
   EXPECT_EQ(queue->give_back(lost, {}).error().code, ErrorCode::lease_lost);
   EXPECT_EQ(queue->heartbeat(lost).error().code, ErrorCode::lease_lost);
-  EXPECT_EQ(queue->finalize(lost.event_id).error().code, ErrorCode::lease_lost);
+  EXPECT_EQ(queue->finalize(lost.id).error().code, ErrorCode::lease_lost);
   EXPECT_TRUE(queue->complete(held, {}));
 }
 
@@ -228,7 +228,7 @@ TEST_P(SameQueue, FailReturnsTheEventUntilItsRetriesAreUsedUp) {
   clock.advance(5min);
   const Lease lease = lease_of(poll());
   const LogEntry last = queue->fail(lease, {500, 7, "still no", false}).value();
-  EXPECT_EQ(last.event_id, EventId{1});
+  EXPECT_EQ(last.id, EventId{1});
   EXPECT_EQ(last.action, Action::failed);
   EXPECT_EQ(last.attempt, 2);
   EXPECT_EQ(last.worker_id, "host:1");
@@ -273,7 +273,7 @@ TEST_P(SameQueue, ATurnReportsInItsOrderAndTakes) {
   ASSERT_THAT(result.results, SizeIs(6));
   EXPECT_EQ(result.results[0].value().action, Action::released);
   EXPECT_EQ(result.results[1].value().error_message, "never");
-  EXPECT_EQ(result.results[1].value().event_id, EventId{2});
+  EXPECT_EQ(result.results[1].value().id, EventId{2});
   EXPECT_EQ(result.results[2].value().action, Action::completed);
   EXPECT_EQ(result.results[3].error().code, ErrorCode::lease_lost);
   EXPECT_EQ(result.results[4].error().code, ErrorCode::not_found);
@@ -392,7 +392,7 @@ TEST_P(SameQueue, TheLogTellsWhatHappened) {
   EXPECT_EQ(actions_of(log), "PICKED,FAILED,PICKED,COMPLETED");
   EXPECT_EQ(log[1].error_message, "no");
   EXPECT_EQ(log[2].attempt, 2);
-  EXPECT_NE(log[0].id, LogId{0});
+  EXPECT_NE(log[0].log_id, LogId{0});
 }
 
 TEST_P(SameQueue, WhatIsNotThereIsNotFound) {

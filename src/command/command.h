@@ -98,36 +98,37 @@ struct Removal {
 
 // What is neither published, reported nor claimed. The first group changes something or asks what
 // only the queue itself knows; the rest reads what is committed.
-struct AskMetrics {};
-struct AskWorkers {};
-struct AskQueue {
+struct MetricsRequest {};
+struct WorkersRequest {};
+struct QueueRequest {
   std::string id;
   std::size_t events = 0;  // how many to show
 };
-struct AskQueues {};
-struct AskCheckpoints {
+struct QueuesRequest {};
+struct CheckpointsRequest {
   std::string queue;
   std::size_t limit = limits::kPage;
 };
-struct AskRecovery {
+struct RecoveryRequest {
   std::string queue;
 };
-struct AskCorrelation {
+struct CorrelationRequest {
   std::string id;
   EventId after{};
   std::size_t limit = 0;
 };
-struct AskFailures {
+struct FailuresRequest {
   std::optional<std::string> queue;
   std::size_t limit = 0;
 };
-struct AskHolding {  // how many events of the queue the worker holds
+struct HoldingRequest {  // how many events of the queue the worker holds
   std::string worker_id;
   std::string queue;
 };
-using Ask =
-    std::variant<std::monostate, QueueChange, Revival, Removal, AskMetrics, AskWorkers,  //
-                 AskQueue, AskQueues, AskCheckpoints, AskRecovery, AskCorrelation, AskFailures, AskHolding>;
+using AdminRequest =
+    std::variant<std::monostate, QueueChange, Revival, Removal, MetricsRequest, WorkersRequest,  //
+                 QueueRequest, QueuesRequest, CheckpointsRequest, RecoveryRequest, CorrelationRequest,
+                 FailuresRequest, HoldingRequest>;
 
 // Everything in it has been validated.
 struct Command {
@@ -135,7 +136,7 @@ struct Command {
   std::vector<Change> changes;
   std::optional<ClaimRequest> claim;
   std::optional<EventId> why;
-  // Who asks for that event beside those whom the answering lane knows.
+  // Who asks for that event beside those whom the answering commit thread knows.
   struct Asked {
     std::size_t waiting = 0;
     std::optional<Millis> last_ago;  // time since somebody asked last
@@ -144,7 +145,7 @@ struct Command {
   std::optional<WaitRequest> wait;
   bool probe = false;            // find out whether the store can write
   std::optional<TimePoint> now;  // replaces the clock for this command
-  Ask ask;
+  AdminRequest admin;
 
   // Reads of what is committed; a command has these or the parts above.
   struct Get {
@@ -154,9 +155,9 @@ struct Command {
   std::optional<Get> get;
   std::optional<ListFilter> list;
 
-  [[nodiscard]] bool is_read() const { return get || list || ask.index() >= 6; }
+  [[nodiscard]] bool is_read() const { return get || list || admin.index() >= 6; }
 };
-static_assert(std::is_same_v<std::variant_alternative_t<6, Ask>, AskQueue>);
+static_assert(std::is_same_v<std::variant_alternative_t<6, AdminRequest>, QueueRequest>);
 
 struct Published {
   std::vector<Event> events;
@@ -197,11 +198,12 @@ struct Removed {
   std::size_t events = 0;
 };
 
-// The answer to an Ask.
-using Told = std::variant<std::monostate, Result<QueueChanged>, Result<Revived>, Removed, Metrics,
-                          std::vector<WorkerState>, Result<QueueDocument>, Result<std::vector<QueueDocument>>,
-                          Result<std::vector<Checkpoint>>, Result<Recovery>, Result<Correlation>,
-                          Result<std::vector<FailureGroup>>, Result<std::int64_t>>;
+// The answer to an AdminRequest.
+using AdminAnswer =
+    std::variant<std::monostate, Result<QueueChanged>, Result<Revived>, Removed, Metrics,
+                 std::vector<WorkerState>, Result<QueueDocument>, Result<std::vector<QueueDocument>>,
+                 Result<std::vector<Checkpoint>>, Result<Recovery>, Result<Correlation>,
+                 Result<std::vector<FailureGroup>>, Result<std::int64_t>>;
 
 // The parts a command asked for, or the one error that befell all of it.
 struct Answer {
@@ -212,7 +214,7 @@ struct Answer {
   std::vector<Claim> claims;             // may be empty
   std::optional<Result<Explanation>> explanation;
   bool waited = false;  // what the command waited for has come
-  Told told;
+  AdminAnswer admin;
   std::vector<int> missing;  // shards that were away, so that what they have is not in it
 
   std::optional<Result<Details>> details;

@@ -72,11 +72,11 @@ TEST_P(CoreBatch, TheTotalsFollowEveryEvent) {
   const Lease third = take();
   driver.run(fail_for_good(third));
   EXPECT_EQ(totals("c"), "5 2 2 1");
-  driver.run(cancel(take().event_id));
+  driver.run(cancel(take().id));
   EXPECT_EQ(totals("c"), "5 1 2 1");
   driver.run(fail(take()));
   EXPECT_EQ(totals("c"), "5 1 2 1");
-  driver.run(reset(third.event_id));
+  driver.run(reset(third.id));
   EXPECT_EQ(totals("c"), "5 2 2 0");
 }
 
@@ -84,7 +84,7 @@ TEST_P(CoreBatch, ACancelledFailureIsNoFailureOfTheBatchAnyMore) {
   driver.run(batch(events(1), "c"));
   const Lease lease = take();
   driver.run(fail_for_good(lease));
-  driver.run(cancel(lease.event_id));
+  driver.run(cancel(lease.id));
 
   EXPECT_EQ(totals("c"), "1 0 0 0");
 }
@@ -134,7 +134,7 @@ TEST_P(CoreBatch, WhatWasPromisedIsPublishedWithTheEndOfTheLast) {
   ASSERT_THAT(reports(), SizeIs(1));
   const Event done = driver.event(reports()[0].id);
   EXPECT_EQ(done.title, "done");
-  EXPECT_EQ(done.causation_id, driver.event(last.event_id).event_id);
+  EXPECT_EQ(done.causation_id, driver.event(last.id).event_id);
   EXPECT_EQ(done.correlation_id, "");
   EXPECT_EQ(done.status, Status::pending);
 }
@@ -168,7 +168,7 @@ TEST_P(CoreBatch, WhatWasPromisedIsPublishedOnceEvenIfAnEventComesBack) {
   driver.run(batch(events(1), "c", kDone));
   const Lease lease = take();
   driver.run(fail_for_good(lease));
-  driver.run(reset(lease.event_id));
+  driver.run(reset(lease.id));
   driver.run(complete(take()));
 
   EXPECT_THAT(reports(), SizeIs(1));
@@ -181,7 +181,7 @@ TEST_P(CoreBatch, AllMayEndInOneRun) {
   driver.run_together(complete(first), fail_for_good(second));
 
   ASSERT_THAT(reports(), SizeIs(1));
-  EXPECT_EQ(driver.event(reports()[0].id).causation_id, driver.event(second.event_id).event_id);
+  EXPECT_EQ(driver.event(reports()[0].id).causation_id, driver.event(second.id).event_id);
 }
 
 TEST_P(CoreBatch, AnEventThatJoinsInTheRunOfTheLastEndPutsItOff) {

@@ -42,7 +42,7 @@ Result<void> Core::change_all(Batch& batch, std::vector<Request>& requests) {
   std::unordered_map<EventId, std::size_t> index;
   for (const Request& request : requests) {
     for (const Change& change : request.command.changes) {
-      const EventId id = change.lease.event_id;
+      const EventId id = change.lease.id;
       if (index.emplace(id, ids.size()).second) ids.push_back(id);
     }
   }
@@ -52,9 +52,9 @@ Result<void> Core::change_all(Batch& batch, std::vector<Request>& requests) {
 
   for (std::size_t i = 0; i < requests.size(); ++i) {
     for (const Change& change_ : requests[i].command.changes) {
-      std::optional<Stored>& stored = (*loaded)[index.at(change_.lease.event_id)];
+      std::optional<Stored>& stored = (*loaded)[index.at(change_.lease.id)];
       if (!stored) {
-        batch.answers[i].changed.emplace_back(no_event(change_.lease.event_id));
+        batch.answers[i].changed.emplace_back(no_event(change_.lease.id));
       } else if (auto done = change(batch, *stored, change_, batch.answers[i]); !done) {
         return done;
       }

@@ -99,10 +99,10 @@ TEST_P(CoreChange, TheChangesOfACommandAreAnsweredInTheirOrder) {
   const Token token = driver.run(command);
 
   ASSERT_THAT(driver.answer(token).changed, SizeIs(3));
-  EXPECT_EQ(changed(token, 0)->entry.event_id, two.event_id);
+  EXPECT_EQ(changed(token, 0)->entry.id, two.id);
   EXPECT_EQ(changed(token, 0)->status, Status::completed);
   EXPECT_EQ(changed(token, 1).error().code, ErrorCode::not_found);
-  EXPECT_EQ(changed(token, 2)->entry.event_id, one.event_id);
+  EXPECT_EQ(changed(token, 2)->entry.id, one.id);
   EXPECT_EQ(changed(token, 2)->status, Status::pending);
 }
 
@@ -112,7 +112,7 @@ TEST_P(CoreChange, TheSameReportTwiceInOneRunIsRecordedOnce) {
 
   const auto [first, second] = driver.run_together(complete(lease), complete(lease));
 
-  EXPECT_EQ(changed(second)->entry.id, changed(first)->entry.id);
+  EXPECT_EQ(changed(second)->entry.log_id, changed(first)->entry.log_id);
   EXPECT_EQ(changed(second)->status, Status::completed);
   EXPECT_THAT(actions(driver.log(id)), ElementsAre(Action::picked, Action::completed));
 }
@@ -125,7 +125,7 @@ TEST_P(CoreChange, TheSameReportTwiceInOneCommandIsRecordedOnce) {
   command.changes = {{lease, Fail{}}, {lease, Fail{}}};
   const Token token = driver.run(command);
 
-  EXPECT_EQ(changed(token, 1)->entry.id, changed(token, 0)->entry.id);
+  EXPECT_EQ(changed(token, 1)->entry.log_id, changed(token, 0)->entry.log_id);
   EXPECT_EQ(driver.event(id).retry_count, 1);
 }
 
@@ -137,7 +137,7 @@ TEST_P(CoreChange, AReportRepeatedLaterGetsTheFirstAnswer) {
 
   const Token second = driver.run(fail(lease, "another message"));
 
-  EXPECT_EQ(changed(second)->entry.id, changed(first)->entry.id);
+  EXPECT_EQ(changed(second)->entry.log_id, changed(first)->entry.log_id);
   EXPECT_EQ(changed(second)->entry.error_message, "no network");
   EXPECT_EQ(changed(second)->entry.created_at, kStart);
   EXPECT_EQ(changed(second)->entry.next_retry_at, kStart + 5min);
@@ -150,7 +150,7 @@ TEST_P(CoreChange, TheFinalFailureRepeatedGetsTheFirstAnswer) {
 
   const Token second = driver.run(fail(lease));
 
-  EXPECT_EQ(changed(second)->entry.id, changed(first)->entry.id);
+  EXPECT_EQ(changed(second)->entry.log_id, changed(first)->entry.log_id);
   EXPECT_EQ(changed(second)->status, Status::failed);
   EXPECT_EQ(changed(second)->entry.retry_count, 1);
   EXPECT_EQ(changed(second)->max_retries, 1);

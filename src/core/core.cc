@@ -47,7 +47,7 @@ Core::Core(Store& store, CoreOptions options, Uuid7Source ids)
       options_(std::move(options)),
       shared_(store.shared()),
       ids_(ids),
-      ledger_(options_.policy, {options_.place, options_.of}),
+      queue_states_(options_.policy, {options_.place, options_.of}),
       commit_seconds_(kCommitSeconds),
       batch_events_(kBatchSizes) {}
 
@@ -67,7 +67,7 @@ std::vector<Addressed> Core::run(std::vector<Request> requests) {
   EVENTQ_ASSERT(!own_time || requests.size() == 1);
   batch.own_time = own_time && requests.front().origin.sink != nullptr;  // run_once() has no sink
 
-  auto ready = store_.allow_later(ledger_.any_buffered());
+  auto ready = store_.allow_later(queue_states_.any_buffered());
   if (ready) ready = begin(batch, requests, own_time);
   if (!ready) {
     std::vector<Addressed> answers = refuse(batch, requests, ready.error());
@@ -110,7 +110,7 @@ Result<void> Core::apply(Batch& batch, std::vector<Request>& requests) {
   if (auto done = realign(batch); !done) return done;
   // What became ready behind the waiters' turn is theirs in the next batch.
   for (std::size_t i = woken; i < batch.ready.size(); ++i) batch.resumed.insert(batch.ready[i].queue);
-  if (auto done = write_ledger(batch); !done) return done;
+  if (auto done = write_queue_states(batch); !done) return done;
   return look_ahead(batch);
 }
 
@@ -154,8 +154,8 @@ Result<void> Core::apply_tail(Batch& batch, const Command& command, std::size_t 
   if (command.why) {
     if (auto done = explain(batch, command, batch.answers[index]); !done) return done;
   }
-  if (!std::holds_alternative<std::monostate>(command.ask)) {
-    if (auto done = ask(batch, command.ask, batch.answers[index]); !done) return done;
+  if (!std::holds_alternative<std::monostate>(command.admin)) {
+    if (auto done = ask(batch, command.admin, batch.answers[index]); !done) return done;
   }
   if (command.wait) return start_wait(batch, *command.wait, index);
   return {};
@@ -368,7 +368,7 @@ std::vector<Addressed> Core::settle(Batch& batch, std::vector<Request>& requests
   for (const Batch::Publisher& publisher : batch.publishers) {
     publisher.answer->backpressure =
         std::any_of(publisher.queues.begin(), publisher.queues.end(), [this](const std::string& queue) {
-          const QueueState* state = std::as_const(ledger_).find(queue);
+          const QueueState* state = std::as_const(queue_states_).find(queue);
           return state != nullptr && state->backpressure;
         });
   }
@@ -427,7 +427,7 @@ void Core::settle_waits(Batch& batch, std::vector<Addressed>& answers) {
   for (const EventId id : batch.ended) answer(wait_key(id));
   for (const std::string& id : batch.ended_correlations) answer(wait_key(WaitRequest::Correlated{id}));
   for (const auto& [queue, delta] : batch.queues) {
-    const QueueState* state = ledger_.find(queue);
+    const QueueState* state = queue_states_.find(queue);
     if (state != nullptr && state->depth() == 0) answer(wait_key(WaitRequest::Drained{queue}));
   }
 }
@@ -437,19 +437,19 @@ void Core::settle_queues(Batch& batch) {
   const TimePoint now = batch.now();
   last_changed_ = 0;
   for (const auto& [name, delta] : batch.queues) last_changed_ += delta.changed;
-  for (auto& [name, state] : batch.changed_queues) ledger_.put(std::move(state));
+  for (auto& [name, state] : batch.changed_queues) queue_states_.put(std::move(state));
   // First, because what this batch completed came behind its checkpoint.
   if (batch.next_checkpoint) {
     next_checkpoint_ = *batch.next_checkpoint;
     checkpoint_due_ = false;
   }
   for (const auto& [name, delta] : batch.queues) {
-    ledger_.add(name, delta, now);
+    queue_states_.add(name, delta, now);
     if (delta.totals.failed_for_good > 0) failed_by_hour_[hour_of(now)] += delta.totals.failed_for_good;
     if (delta.totals.completed > 0) checkpoint_due_ = true;
   }
   for (const auto& [name, completed] : batch.checkpointed) {
-    QueueState* state = ledger_.find(name);
+    QueueState* state = queue_states_.find(name);
     if (state == nullptr) continue;
     state->at_checkpoint = completed;
     state->checkpoint_at = now;
@@ -466,12 +466,12 @@ void Core::settle_queues(Batch& batch) {
   }
 
   if (batch.sync == Transaction::Sync::now) {
-    if (persist_by_) ledger_.note_persisted();
+    if (persist_by_) queue_states_.note_persisted();
     persist_by_.reset();
     return;
   }
   for (const auto& [name, delta] : batch.queues) {
-    QueueState* state = ledger_.find(name);
+    QueueState* state = queue_states_.find(name);
     if (state == nullptr || delta.changed == 0) continue;
     state->unpersisted += delta.changed;
     persist_by_ = earlier(persist_by_, now + state->policy.processing_interval);

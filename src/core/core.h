@@ -193,7 +193,7 @@ class Core {
   [[nodiscard]] std::int64_t depth_of(Batch& batch, const std::string& queue);
   Result<std::optional<Error>> refuse_growth(Batch& batch, const std::string& queue, std::int64_t growth);
   Result<void> create_queue(Batch& batch, const std::string& queue);
-  Result<void> ask(Batch& batch, const Ask& ask, Answer& answer);
+  Result<void> ask(Batch& batch, const AdminRequest& ask, Answer& answer);
   Result<void> change_queue(Batch& batch, const QueueChange& change, Answer& answer);
   Result<void> release_lines(Batch& batch, const std::string& queue);
   Result<void> set_status(Batch& batch, const QueueChange::SetStatus& wanted, QueueChanged& changed);
@@ -211,7 +211,7 @@ class Core {
   Result<Metrics> measure(Batch& batch);
   [[nodiscard]] std::vector<WorkerState> list_workers(const Batch& batch) const;
   Result<void> start_wait(Batch& batch, const WaitRequest& wait, std::size_t index);
-  Result<void> write_ledger(Batch& batch);
+  Result<void> write_queue_states(Batch& batch);
   Result<void> configure(Batch& batch, QueueRow row, const QueueConfig& config);
   Result<void> configure_all(Batch& batch);
   Result<void> store_workers(Batch& batch);
@@ -226,7 +226,7 @@ class Core {
 
   Uuid7Source ids_;
   JsonParser parser_;
-  Ledger ledger_;
+  QueueStates queue_states_;
   Waiters waiters_;
   Waits waits_;
   Workers workers_;

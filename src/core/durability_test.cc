@@ -65,8 +65,8 @@ TEST_P(CoreDurability, EveryChangeOfAStrictQueueWaits) {
   EXPECT_EQ(driver.store().last_sync(), Sync::now);
   EXPECT_TRUE(waited(change({lease, Heartbeat{}})));
   EXPECT_TRUE(waited(fail(lease)));
-  EXPECT_TRUE(waited(cancel(lease.event_id)));
-  EXPECT_TRUE(waited(reset(lease.event_id)));
+  EXPECT_TRUE(waited(cancel(lease.id)));
+  EXPECT_TRUE(waited(reset(lease.id)));
 }
 
 TEST_P(CoreDurability, OneStrictQueueMakesTheWholeRunWait) {

@@ -20,7 +20,7 @@ using testing::SizeIs;
 
 class CoreMetrics : public CoreTest {
  protected:
-  Metrics metrics() { return std::get<Metrics>(driver.answer(driver.run(ask(AskMetrics{}))).told); }
+  Metrics metrics() { return std::get<Metrics>(driver.answer(driver.run(ask(MetricsRequest{}))).admin); }
   QueueMetrics of(const std::string& queue) {
     for (QueueMetrics& one : metrics().queues) {
       if (one.queue == queue) return one;
@@ -29,7 +29,7 @@ class CoreMetrics : public CoreTest {
     return {};
   }
   std::vector<WorkerState> workers() {
-    return std::get<std::vector<WorkerState>>(driver.answer(driver.run(ask(AskWorkers{}))).told);
+    return std::get<std::vector<WorkerState>>(driver.answer(driver.run(ask(WorkersRequest{}))).admin);
   }
   EventId add() { return driver.publish({.title = "one", .tags = {"t"}}); }
   Lease take(const std::string& worker = "w:1") { return driver.claim("t", worker); }
@@ -216,7 +216,7 @@ TEST_P(CoreMetrics, WorkersAreKnownByWhatTheyHoldAndDid) {
   ASSERT_THAT(workers(), SizeIs(1));
   EXPECT_EQ(workers()[0].row.id, "w:1");
   EXPECT_EQ(workers()[0].row.completed, 1);
-  EXPECT_THAT(workers()[0].holding, ElementsAre(held.event_id));
+  EXPECT_THAT(workers()[0].holding, ElementsAre(held.id));
   EXPECT_EQ(metrics().workers, 1);
   EXPECT_EQ(metrics().stale_workers, 0);
 
@@ -259,7 +259,7 @@ TEST_P(CoreMetrics, WorkersOutliveARestart) {
 
   ASSERT_THAT(workers(), SizeIs(1));
   EXPECT_EQ(workers()[0].row.completed, 1);
-  EXPECT_THAT(workers()[0].holding, ElementsAre(held.event_id));
+  EXPECT_THAT(workers()[0].holding, ElementsAre(held.id));
 }
 
 }  // namespace

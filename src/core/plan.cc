@@ -52,8 +52,8 @@ Result<void> Core::prepare(Batch& batch, const std::vector<Request>& requests) {
     if (auto done = batch.transaction->plan(batch.plan); !done) return done;
   }
   const bool asks = std::any_of(requests.begin(), requests.end(), [](const Request& request) {
-    const Ask& ask = request.command.ask;
-    return std::holds_alternative<AskMetrics>(ask) || std::holds_alternative<AskWorkers>(ask);
+    const AdminRequest& ask = request.command.admin;
+    return std::holds_alternative<MetricsRequest>(ask) || std::holds_alternative<WorkersRequest>(ask);
   });
   return asks || checkpoints_due(batch, batch.now()) ? refresh_all(batch) : Result<void>();
 }
@@ -76,7 +76,7 @@ Plan Core::plan_for(const Batch& batch, const std::vector<Request>& requests, Ti
   for (const Request& request : requests) {
     const Command& command = request.command;
     if (command.publication) plan_publication(plan, *command.publication);
-    for (const Change& change : command.changes) plan.changes.push_back(change.lease.event_id);
+    for (const Change& change : command.changes) plan.changes.push_back(change.lease.id);
     // The queue that it makes longer is not known yet.
     plan.alone = plan.alone || std::any_of(command.changes.begin(), command.changes.end(), is_reset);
     if (const auto* wait =
@@ -85,7 +85,7 @@ Plan Core::plan_for(const Batch& batch, const std::vector<Request>& requests, Ti
     }
     if (command.claim) {
       const Selector& selector = command.claim->selector;
-      const QueueState* state = ledger_.find(selector.queue);
+      const QueueState* state = queue_states_.find(selector.queue);
       if (state != nullptr && state->row.status != QueueStatus::paused) {
         claims[{selector.queue, selector.tags}] += std::min(command.claim->limit, state->policy.claim_max);
       }
@@ -99,7 +99,7 @@ Plan Core::plan_for(const Batch& batch, const std::vector<Request>& requests, Ti
                    },
                    [](const auto&) {},
                },
-               command.ask);
+               command.admin);
   }
   for (const auto& [selector, events] : claims) {
     plan.claims.emplace_back(Selector{selector.first, selector.second}, events);
@@ -126,7 +126,7 @@ void Core::plan_publication(Plan& plan, const Publication& publication) const {
     if (!event.correlation_id.empty()) plan.correlations.push_back(event.correlation_id);
     const std::string& line = event.ordering_key.empty() && publication.ordered ? own : event.ordering_key;
     if (!line.empty()) plan.lines.emplace_back(event.queue, line);
-    if (is_limited(event.queue, ledger_.find(event.queue))) plan.limited.push_back(event.queue);
+    if (is_limited(event.queue, queue_states_.find(event.queue))) plan.limited.push_back(event.queue);
   }
 }
 
@@ -163,7 +163,7 @@ Result<void> Core::learn(Recalled& recalled, TimePoint now) {
     if (auto done = learn(record, now); !done) return done;
   }
   for (const Checkpoint& checkpoint : recalled.checkpoints) {
-    QueueState* state = ledger_.find(checkpoint.queue);
+    QueueState* state = queue_states_.find(checkpoint.queue);
     if (state == nullptr) continue;
     state->at_checkpoint = checkpoint.event_count;
     state->checkpoint_at = checkpoint.created_at;
@@ -173,15 +173,15 @@ Result<void> Core::learn(Recalled& recalled, TimePoint now) {
 }
 
 Result<void> Core::learn(QueueRecord& record, TimePoint now) {
-  const QueueState* known = ledger_.find(record.row.id);
+  const QueueState* known = queue_states_.find(record.row.id);
   if (known == nullptr || known->row != record.row) {
     auto config = wire::parse_own_config(parser_, record.row.config);
     if (!config) return config.error();
-    QueueState state = ledger_.make(record.row, *config);
+    QueueState state = queue_states_.make(record.row, *config);
     if (known == nullptr) state.totals = record.totals;
-    ledger_.put(std::move(state));
+    queue_states_.put(std::move(state));
   }
-  ledger_.refresh(record, now);
+  queue_states_.refresh(record, now);
   return {};
 }
 

@@ -49,17 +49,17 @@ std::int64_t share_of(std::int64_t limit, const Share& share) {
 std::int64_t QueueState::depth() const { return live(counts); }
 std::int64_t QueueDelta::depth() const { return live(counts); }
 
-const QueueState* Ledger::find(const std::string& queue) const {
+const QueueState* QueueStates::find(const std::string& queue) const {
   const auto found = queues_.find(queue);
   return found == queues_.end() ? nullptr : &found->second;
 }
 
-QueueState* Ledger::find(const std::string& queue) {
+QueueState* QueueStates::find(const std::string& queue) {
   const auto found = queues_.find(queue);
   return found == queues_.end() ? nullptr : &found->second;
 }
 
-QueueState Ledger::make(QueueRow row, const QueueConfig& config) const {
+QueueState QueueStates::make(QueueRow row, const QueueConfig& config) const {
   QueueState state;
   if (const QueueState* known = find(row.id)) {
     state = *known;
@@ -78,7 +78,7 @@ QueueState Ledger::make(QueueRow row, const QueueConfig& config) const {
   return state;
 }
 
-void Ledger::put(QueueState state) {
+void QueueStates::put(QueueState state) {
   state.backpressure = backpressure(state.policy, state.depth(), state.backpressure);
   const auto is_buffered = [](const QueueState& queue) {
     return queue.policy.durability == Durability::buffered;
@@ -89,7 +89,7 @@ void Ledger::put(QueueState state) {
   queues_.insert_or_assign(std::move(name), std::move(state));
 }
 
-void Ledger::add(const std::string& queue, const QueueDelta& delta, TimePoint now) {
+void QueueStates::add(const std::string& queue, const QueueDelta& delta, TimePoint now) {
   QueueState* state = find(queue);
   if (state == nullptr) return;
   for (std::size_t i = 0; i < kStatuses; ++i) state->counts[i] += delta.counts[i];
@@ -101,7 +101,7 @@ void Ledger::add(const std::string& queue, const QueueDelta& delta, TimePoint no
   for (const double seconds : delta.runs) state->run.add(seconds);
 }
 
-void Ledger::refresh(const QueueRecord& record, TimePoint now) {
+void QueueStates::refresh(const QueueRecord& record, TimePoint now) {
   QueueState* state = find(record.row.id);
   if (state == nullptr) return;
   state->drain_rate.note(ended(record.totals) - ended(state->totals), now);
@@ -111,13 +111,13 @@ void Ledger::refresh(const QueueRecord& record, TimePoint now) {
   state->backpressure = backpressure(state->policy, state->depth(), state->backpressure);
 }
 
-std::int64_t Ledger::depth() const {
+std::int64_t QueueStates::depth() const {
   std::int64_t depth = 0;
   for (const auto& [name, state] : queues_) depth += state.depth();
   return depth;
 }
 
-void Ledger::note_persisted() {
+void QueueStates::note_persisted() {
   for (auto& [name, state] : queues_) state.unpersisted = 0;
 }
 

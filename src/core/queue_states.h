@@ -74,9 +74,10 @@ struct Share {
 // What this database may take of a limit, so that all of them together take that much.
 std::int64_t share_of(std::int64_t limit, const Share& share);
 
-class Ledger {
+class QueueStates {
  public:
-  explicit Ledger(const Policy& defaults, const Share& share = {}) : defaults_(defaults), share_(share) {}
+  explicit QueueStates(const Policy& defaults, const Share& share = {})
+      : defaults_(defaults), share_(share) {}
 
   // Null when there is no such queue.
   [[nodiscard]] const QueueState* find(const std::string& queue) const;

@@ -49,11 +49,11 @@ TEST(DrainRate, ForgetsWhatEndedMoreThanTenSecondsAgo) {
   EXPECT_DOUBLE_EQ(rate.per_second(kStart + 20s), 4);
 }
 
-class LedgerTest : public testing::Test {
+class QueueStatesTest : public testing::Test {
  protected:
   QueueState& put(const std::string& queue, const QueueConfig& config) {
-    ledger_.put(ledger_.make({.id = queue}, config));
-    return *ledger_.find(queue);
+    queue_states_.put(queue_states_.make({.id = queue}, config));
+    return *queue_states_.find(queue);
   }
   static QueueDelta delta(Status status, std::int64_t n) {
     QueueDelta delta;
@@ -61,61 +61,62 @@ class LedgerTest : public testing::Test {
     return delta;
   }
 
-  Ledger ledger_{kDefaults};
+  QueueStates queue_states_{kDefaults};
 };
 
-TEST_F(LedgerTest, AQueueIsUnknownUntilItIsPut) {
-  EXPECT_EQ(ledger_.find("orders"), nullptr);
+TEST_F(QueueStatesTest, AQueueIsUnknownUntilItIsPut) {
+  EXPECT_EQ(queue_states_.find("orders"), nullptr);
   put("orders", {});
-  EXPECT_NE(ledger_.find("orders"), nullptr);
+  EXPECT_NE(queue_states_.find("orders"), nullptr);
 }
 
-TEST_F(LedgerTest, TheDepthIsWhatIsPendingOrInWork) {
+TEST_F(QueueStatesTest, TheDepthIsWhatIsPendingOrInWork) {
   QueueState& state = put("orders", {});
-  for (std::size_t i = 0; i < kStatuses; ++i) ledger_.add("orders", delta(static_cast<Status>(i), 1), kStart);
+  for (std::size_t i = 0; i < kStatuses; ++i)
+    queue_states_.add("orders", delta(static_cast<Status>(i), 1), kStart);
 
   EXPECT_EQ(state.depth(), 2);
   EXPECT_EQ(delta(Status::processing, 3).depth(), 3);
   EXPECT_EQ(delta(Status::failed, 3).depth(), 0);
 }
 
-TEST_F(LedgerTest, TotalsAddUp) {
+TEST_F(QueueStatesTest, TotalsAddUp) {
   QueueState& state = put("orders", {});
   QueueDelta delta;
   delta.totals = {1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13};
 
-  ledger_.add("orders", delta, kStart);
-  ledger_.add("orders", delta, kStart);
+  queue_states_.add("orders", delta, kStart);
+  queue_states_.add("orders", delta, kStart);
 
   EXPECT_EQ(state.totals, (Totals{2, 4, 6, 8, 10, 12, 14, 16, 18, 20, 22, 24, 26}));
 }
 
-TEST_F(LedgerTest, OnlyEndsMakeTheDrainRate) {
+TEST_F(QueueStatesTest, OnlyEndsMakeTheDrainRate) {
   QueueState& state = put("orders", {});
-  ledger_.add("orders", delta(Status::pending, 5), kStart);
+  queue_states_.add("orders", delta(Status::pending, 5), kStart);
   QueueDelta ended = delta(Status::completed, 2);
   ended.ended = 2;
-  ledger_.add("orders", ended, kStart);
-  ledger_.add("orders", delta(Status::completed, -2), kStart);  // they left for good
+  queue_states_.add("orders", ended, kStart);
+  queue_states_.add("orders", delta(Status::completed, -2), kStart);  // they left for good
 
   EXPECT_DOUBLE_EQ(state.drain_rate.per_second(kStart), 2);
 }
 
-TEST_F(LedgerTest, BackpressureFollowsTheDepth) {
+TEST_F(QueueStatesTest, BackpressureFollowsTheDepth) {
   QueueState& state = put("orders", {.max_queue_depth = 20, .high_watermark = 10});
-  ledger_.add("orders", delta(Status::pending, 10), kStart);
+  queue_states_.add("orders", delta(Status::pending, 10), kStart);
   EXPECT_FALSE(state.backpressure);
-  ledger_.add("orders", delta(Status::pending, 1), kStart);
+  queue_states_.add("orders", delta(Status::pending, 1), kStart);
   EXPECT_TRUE(state.backpressure);
-  ledger_.add("orders", delta(Status::pending, -2), kStart);
+  queue_states_.add("orders", delta(Status::pending, -2), kStart);
   EXPECT_TRUE(state.backpressure);
-  ledger_.add("orders", delta(Status::pending, -1), kStart);
+  queue_states_.add("orders", delta(Status::pending, -1), kStart);
   EXPECT_FALSE(state.backpressure);
 }
 
-TEST_F(LedgerTest, NewSettingsKeepTheCountersAndLookAtTheWatermarkAnew) {
+TEST_F(QueueStatesTest, NewSettingsKeepTheCountersAndLookAtTheWatermarkAnew) {
   put("orders", {});
-  ledger_.add("orders", delta(Status::pending, 11), kStart);
+  queue_states_.add("orders", delta(Status::pending, 11), kStart);
 
   const QueueState& state = put("orders", {.max_queue_depth = 20, .high_watermark = 10});
 
@@ -123,23 +124,23 @@ TEST_F(LedgerTest, NewSettingsKeepTheCountersAndLookAtTheWatermarkAnew) {
   EXPECT_TRUE(state.backpressure);
 }
 
-TEST_F(LedgerTest, KnowsWhetherAnyQueueIsBuffered) {
+TEST_F(QueueStatesTest, KnowsWhetherAnyQueueIsBuffered) {
   put("strict", {});
-  EXPECT_FALSE(ledger_.any_buffered());
+  EXPECT_FALSE(queue_states_.any_buffered());
   put("buffered", {.durability = Durability::buffered});
-  EXPECT_TRUE(ledger_.any_buffered());
+  EXPECT_TRUE(queue_states_.any_buffered());
   put("buffered", {});
-  EXPECT_FALSE(ledger_.any_buffered());
+  EXPECT_FALSE(queue_states_.any_buffered());
 }
 
-TEST_F(LedgerTest, StoredCountersReplaceThoseThatAreKnown) {
+TEST_F(QueueStatesTest, StoredCountersReplaceThoseThatAreKnown) {
   QueueState& state = put("orders", {.max_queue_depth = 20, .high_watermark = 10});
-  ledger_.add("orders", delta(Status::pending, 3), kStart);
+  queue_states_.add("orders", delta(Status::pending, 3), kStart);
   QueueRecord record{.row = state.row, .counts = delta(Status::pending, 11).counts, .totals = {}};
   record.totals.completed = 5;
   record.checkpoint_id = "evt_5";
 
-  ledger_.refresh(record, kStart);
+  queue_states_.refresh(record, kStart);
 
   EXPECT_EQ(state.depth(), 11);
   EXPECT_EQ(state.totals.completed, 5);
@@ -148,20 +149,20 @@ TEST_F(LedgerTest, StoredCountersReplaceThoseThatAreKnown) {
   EXPECT_DOUBLE_EQ(state.drain_rate.per_second(kStart), 5) << "what others ended counts, too";
 }
 
-TEST_F(LedgerTest, CountersOfAnUnknownQueueAreLeftAlone) {
-  ledger_.refresh({.row = {.id = "nowhere"}}, kStart);
+TEST_F(QueueStatesTest, CountersOfAnUnknownQueueAreLeftAlone) {
+  queue_states_.refresh({.row = {.id = "nowhere"}}, kStart);
 
-  EXPECT_EQ(ledger_.find("nowhere"), nullptr);
+  EXPECT_EQ(queue_states_.find("nowhere"), nullptr);
 }
 
-TEST_F(LedgerTest, LiveEventsOfAllQueuesAreCounted) {
+TEST_F(QueueStatesTest, LiveEventsOfAllQueuesAreCounted) {
   put("a", {});
   put("b", {});
-  ledger_.add("a", delta(Status::pending, 2), kStart);
-  ledger_.add("b", delta(Status::processing, 1), kStart);
-  ledger_.add("b", delta(Status::completed, 7), kStart);
+  queue_states_.add("a", delta(Status::pending, 2), kStart);
+  queue_states_.add("b", delta(Status::processing, 1), kStart);
+  queue_states_.add("b", delta(Status::completed, 7), kStart);
 
-  EXPECT_EQ(ledger_.depth(), 3);
+  EXPECT_EQ(queue_states_.depth(), 3);
 }
 
 TEST(Share, OfALimitAddUpToIt) {
@@ -174,8 +175,8 @@ TEST(Share, OfALimitAddUpToIt) {
 }
 
 TEST(Share, OfAQueueIsWhatItsPolicySays) {
-  const Ledger ledger(kDefaults, {1, 2});
-  const QueueState state = ledger.make({.id = "orders"}, {.max_queue_depth = 7, .high_watermark = 5});
+  const QueueStates queue_states(kDefaults, {1, 2});
+  const QueueState state = queue_states.make({.id = "orders"}, {.max_queue_depth = 7, .high_watermark = 5});
 
   EXPECT_EQ(state.policy.max_queue_depth, 3);
   EXPECT_EQ(state.share_max, 4);
@@ -183,19 +184,19 @@ TEST(Share, OfAQueueIsWhatItsPolicySays) {
 }
 
 TEST(Share, OfAWatermarkIsOneAtLeast) {
-  const Ledger ledger(kDefaults, {1, 2});
+  const QueueStates queue_states(kDefaults, {1, 2});
 
-  EXPECT_EQ(ledger.make({.id = "orders"}, {.high_watermark = 1}).policy.high_watermark, 1);
+  EXPECT_EQ(queue_states.make({.id = "orders"}, {.high_watermark = 1}).policy.high_watermark, 1);
 }
 
-TEST_F(LedgerTest, WhatIsOnDiskIsNoLongerToBeLost) {
+TEST_F(QueueStatesTest, WhatIsOnDiskIsNoLongerToBeLost) {
   put("a", {}).unpersisted = 3;
   put("b", {}).unpersisted = 4;
 
-  ledger_.note_persisted();
+  queue_states_.note_persisted();
 
-  EXPECT_EQ(ledger_.find("a")->unpersisted, 0);
-  EXPECT_EQ(ledger_.find("b")->unpersisted, 0);
+  EXPECT_EQ(queue_states_.find("a")->unpersisted, 0);
+  EXPECT_EQ(queue_states_.find("b")->unpersisted, 0);
 }
 
 }  // namespace

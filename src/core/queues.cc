@@ -55,7 +55,7 @@ Error draining_error(const std::string& queue) {
 
 const QueueState* Core::find_state(Batch& batch, const std::string& queue) {
   const auto changed = batch.changed_queues.find(queue);
-  return changed != batch.changed_queues.end() ? &changed->second : std::as_const(ledger_).find(queue);
+  return changed != batch.changed_queues.end() ? &changed->second : std::as_const(queue_states_).find(queue);
 }
 
 const QueueState& Core::state_of(Batch& batch, const std::string& queue) {
@@ -63,7 +63,8 @@ const QueueState& Core::state_of(Batch& batch, const std::string& queue) {
   // Events are only ever stored after their queue. Another server made this one since the batch began, and
   // nobody has configured it: that would have waited for us.
   EVENTQ_ASSERT(shared_);
-  return batch.changed_queues.emplace(queue, ledger_.make(new_queue(queue, batch.now()), {})).first->second;
+  return batch.changed_queues.emplace(queue, queue_states_.make(new_queue(queue, batch.now()), {}))
+      .first->second;
 }
 
 // Whether it takes no more than so many events. One that is unknown has the settings of a new one.
@@ -86,7 +87,7 @@ Result<std::optional<Error>> Core::refuse_growth(Batch& batch, const std::string
   if (auto done = refresh(batch, queue); !done) return done.error();
   std::optional<QueueState> fresh;
   const QueueState* state = find_state(batch, queue);
-  if (state == nullptr) state = &fresh.emplace(ledger_.make(new_queue(queue, batch.now()), {}));
+  if (state == nullptr) state = &fresh.emplace(queue_states_.make(new_queue(queue, batch.now()), {}));
   const std::int64_t most = *state->policy.max_queue_depth;
   std::string name = "Queue \"" + queue + "\"";
   if (options_.of > 1) name += " on shard " + std::to_string(options_.place);
@@ -111,30 +112,30 @@ Result<std::optional<Error>> Core::refuse_growth(Batch& batch, const std::string
 Result<void> Core::create_queue(Batch& batch, const std::string& queue) {
   QueueRow row = new_queue(queue, batch.now());
   if (auto done = batch.transaction->add_queue(row); !done) return done;
-  batch.changed_queues.insert_or_assign(queue, ledger_.make(std::move(row), {}));
+  batch.changed_queues.insert_or_assign(queue, queue_states_.make(std::move(row), {}));
   return {};
 }
 
 Result<void> Core::configure(Batch& batch, QueueRow row, const QueueConfig& config) {
   if (auto done = batch.transaction->put_queue(row); !done) return done;
   const std::string name = row.id;
-  batch.changed_queues.insert_or_assign(name, ledger_.make(std::move(row), config));
+  batch.changed_queues.insert_or_assign(name, queue_states_.make(std::move(row), config));
   return {};
 }
 
-Result<void> Core::ask(Batch& batch, const Ask& ask, Answer& answer) {
+Result<void> Core::ask(Batch& batch, const AdminRequest& ask, Answer& answer) {
   return std::visit(Overloaded{
                         [&](const QueueChange& it) { return change_queue(batch, it, answer); },
                         [&](const Revival& it) { return revive(batch, it, answer); },
                         [&](const Removal& it) { return remove(batch, it, answer); },
-                        [&](const AskMetrics&) -> Result<void> {
+                        [&](const MetricsRequest&) -> Result<void> {
                           auto metrics = measure(batch);
                           if (!metrics) return metrics.error();
-                          answer.told = std::move(*metrics);
+                          answer.admin = std::move(*metrics);
                           return {};
                         },
-                        [&](const AskWorkers&) -> Result<void> {
-                          answer.told = list_workers(batch);
+                        [&](const WorkersRequest&) -> Result<void> {
+                          answer.admin = list_workers(batch);
                           return {};
                         },
                         [](const auto&) -> Result<void> { EVENTQ_ASSERT(false); },
@@ -147,7 +148,7 @@ Result<void> Core::change_queue(Batch& batch, const QueueChange& change, Answer&
   const QueueState* state = find_state(batch, change.queue);
   const bool creates = std::holds_alternative<QueueChange::Configure>(change.what) && state == nullptr;
   if (state == nullptr && !creates) {
-    answer.told = Result<QueueChanged>(no_queue(change.queue));
+    answer.admin = Result<QueueChanged>(no_queue(change.queue));
     return {};
   }
   batch.strict = true;
@@ -171,7 +172,7 @@ Result<void> Core::change_queue(Batch& batch, const QueueChange& change, Answer&
   }
   if (!done) return done;
   changed.depth = depth_of(batch, change.queue);
-  answer.told = Result<QueueChanged>(std::move(changed));
+  answer.admin = Result<QueueChanged>(std::move(changed));
   return {};
 }
 
@@ -231,7 +232,7 @@ Result<Checkpoint> Core::make_checkpoint(Batch& batch, const QueueState& state) 
 }
 
 Result<void> Core::checkpoint_all(Batch& batch, TimePoint made_by) {
-  for (const auto& [name, state] : ledger_.queues()) {
+  for (const auto& [name, state] : queue_states_.queues()) {
     if (state.totals.completed == state.at_checkpoint || state.checkpoint_at > made_by) continue;
     auto made = make_checkpoint(batch, state);
     if (!made) return made.error();
@@ -242,14 +243,14 @@ Result<void> Core::checkpoint_all(Batch& batch, TimePoint made_by) {
 Result<void> Core::revive(Batch& batch, const Revival& revival, Answer& answer) {
   EndedFilter filter = revival.filter;
   if (!filter.queue.empty() && find_state(batch, filter.queue) == nullptr) {
-    answer.told = Result<Revived>(no_queue(filter.queue));
+    answer.admin = Result<Revived>(no_queue(filter.queue));
     return {};
   }
   if (revival.checkpoint) {
     auto checkpoint = batch.transaction->find_checkpoint(*revival.checkpoint);
     if (!checkpoint) return checkpoint.error();
     if (!*checkpoint || (*checkpoint)->queue != filter.queue) {
-      answer.told =
+      answer.admin =
           Result<Revived>(Error{ErrorCode::not_found,
                                 "Queue \"" + filter.queue + "\" has no checkpoint " + *revival.checkpoint +
                                     ". The list of its checkpoints has those that are kept.",
@@ -272,7 +273,7 @@ Result<void> Core::revive(Batch& batch, const Revival& revival, Answer& answer) 
                     : redrive_events(batch, ended->events, revival, revived, refused);
     if (!done) return done;
   }
-  answer.told = refused ? Result<Revived>(std::move(*refused)) : Result<Revived>(std::move(revived));
+  answer.admin = refused ? Result<Revived>(std::move(*refused)) : Result<Revived>(std::move(revived));
   return {};
 }
 
@@ -281,7 +282,7 @@ Result<Ended> Core::ended_events(Batch& batch, const EndedFilter& filter) {
   if (!filter.queue.empty()) return batch.transaction->ended(filter);
   Ended all;
   std::size_t bytes = 0;
-  for (const auto& [name, state] : ledger_.queues()) {
+  for (const auto& [name, state] : queue_states_.queues()) {
     EndedFilter one = filter;
     one.queue = name;
     one.limit = filter.limit - all.events.size();
@@ -349,7 +350,7 @@ Result<void> Core::remove(Batch& batch, const Removal& removal, Answer& answer) 
     const bool may_leave = stored && stored->archived && stored->line == Line::none;
     if (may_leave) leaving.push_back(std::move(*stored));
   }
-  answer.told = Removed{0};
+  answer.admin = Removed{0};
   if (leaving.size() != removal.events.size()) return {};
   if (auto done = batch.transaction->remove(leaving); !done) return done;
   for (const Stored& stored : leaving) {
@@ -364,7 +365,7 @@ Result<void> Core::remove(Batch& batch, const Removal& removal, Answer& answer) 
     if (auto done = batch.transaction->put_archive_file(*removal.file); !done) return done;
   }
   batch.strict = true;
-  answer.told = Removed{leaving.size()};
+  answer.admin = Removed{leaving.size()};
   return {};
 }
 
@@ -379,7 +380,7 @@ std::vector<WorkerState> Core::list_workers(const Batch& batch) const {
 
 Result<Metrics> Core::measure(Batch& batch) {
   Metrics metrics;
-  for (const auto& [name, state] : ledger_.queues()) {
+  for (const auto& [name, state] : queue_states_.queues()) {
     QueueMetrics queue{.queue = name,
                        .counts = state.counts,
                        .totals = state.totals,
@@ -404,7 +405,7 @@ Result<Metrics> Core::measure(Batch& batch) {
   }
   metrics.commit_seconds = commit_seconds_;
   metrics.batch_events = batch_events_;
-  // Once for all lanes.
+  // Once for all commit threads.
   if (!options_.maintains) return metrics;
   auto sizes = store_.sizes();
   if (!sizes) return sizes.error();
@@ -452,7 +453,7 @@ Result<void> Core::start_wait(Batch& batch, const WaitRequest& wait, std::size_t
   return {};
 }
 
-Result<void> Core::write_ledger(Batch& batch) {
+Result<void> Core::write_queue_states(Batch& batch) {
   std::int64_t failed = 0;
   for (const auto& [name, delta] : batch.queues) {
     failed += delta.totals.failed_for_good;
@@ -467,9 +468,9 @@ Result<void> Core::write_ledger(Batch& batch) {
 // Whether this batch must be on disk before anybody hears of it.
 Transaction::Sync Core::sync_for(const Batch& batch) const {
   using Sync = Transaction::Sync;
-  if (batch.strict || !ledger_.any_buffered()) return Sync::now;
+  if (batch.strict || !queue_states_.any_buffered()) return Sync::now;
   for (const auto& [name, delta] : batch.queues) {
-    const QueueState* state = ledger_.find(name);
+    const QueueState* state = queue_states_.find(name);
     if (state != nullptr && state->unpersisted + delta.changed >= state->policy.persistence_threshold) {
       return Sync::now;
     }
@@ -488,7 +489,7 @@ Result<std::int64_t> Core::recover() {
   auto recalled = batch.transaction->recall(mended);
   if (!recalled) return recalled.error();
   if (auto done = learn(*recalled, started_at); !done) return done.error();
-  if (!options_.maintains) return ledger_.depth();
+  if (!options_.maintains) return queue_states_.depth();
   if (!shared_) {
     workers_.recall(recalled->workers, recalled->processing);
     for (const Stored& stored : recalled->processing) {
@@ -529,7 +530,7 @@ Result<std::int64_t> Core::report_recovery(TimePoint started_at, const std::vect
   if (auto done = (*transaction)->plan({.alone = true}); !done) return done.error();
   std::map<std::string_view, const Checkpoint*> last;
   for (const Checkpoint& checkpoint : checkpoints) last[checkpoint.queue] = &checkpoint;
-  for (const auto& [name, state] : ledger_.queues()) {
+  for (const auto& [name, state] : queue_states_.queues()) {
     const auto found = last.find(name);
     const Checkpoint* checkpoint = found == last.end() ? nullptr : found->second;
     const bool behind = checkpoint != nullptr && checkpoint->event_count > state.totals.completed;
@@ -548,7 +549,7 @@ Result<std::int64_t> Core::report_recovery(TimePoint started_at, const std::vect
     if (auto done = (*transaction)->put_recovery(recovery); !done) return done.error();
   }
   if (auto done = (*transaction)->commit(Transaction::Sync::now); !done) return done.error();
-  return ledger_.depth();
+  return queue_states_.depth();
 }
 
 Result<void> Core::close() {

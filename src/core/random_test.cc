@@ -143,8 +143,8 @@ class Gambler {
       case 1: return request(change({lease, Release{}}));
       case 2: return request(change({lease, Heartbeat{}}));
       case 3: return request(fail(lease));
-      case 4: return request(cancel(lease.event_id));
-      case 5: return request(reset(lease.event_id));
+      case 4: return request(cancel(lease.id));
+      case 5: return request(reset(lease.id));
       default: return request(complete(lease));
     }
   }
@@ -193,8 +193,8 @@ class Gambler {
   // Each claim is a new attempt: one handed out twice would come with the same number.
   void book(const Claim& claim) {
     const Lease lease{claim.event.id, claim.event.worker_id, claim.event.attempts};
-    const bool first = attempts_.insert({lease.event_id, *lease.attempt}).second;
-    EXPECT_TRUE(first) << "event " << static_cast<std::int64_t>(lease.event_id) << " was handed out twice";
+    const bool first = attempts_.insert({lease.id, *lease.attempt}).second;
+    EXPECT_TRUE(first) << "event " << static_cast<std::int64_t>(lease.id) << " was handed out twice";
     leases_.push_back(lease);
   }
 

@@ -47,7 +47,7 @@ class CoreShared : public testing::Test {
     return {claim.event.id, "w:1", claim.event.attempts};
   }
   static QueueMetrics metrics(CoreDriver& server, const std::string& queue = "main") {
-    const Metrics all = std::get<Metrics>(server.answer(server.run(ask(AskMetrics{}))).told);
+    const Metrics all = std::get<Metrics>(server.answer(server.run(ask(MetricsRequest{}))).admin);
     for (const QueueMetrics& one : all.queues) {
       if (one.queue == queue) return one;
     }
@@ -168,7 +168,7 @@ TEST_F(CoreShared, ChangesOfAQueueByBothAddUp) {
 TEST_F(CoreShared, EventsOfAQueueThatTheOtherMadeAreClaimedAndReported) {
   const EventId id = one.publish(event("a", "new"));
 
-  EXPECT_EQ(take(other, "new").event_id, id);
+  EXPECT_EQ(take(other, "new").id, id);
   EXPECT_TRUE(one.answer(one.run(complete({id, "w:1", 1}))).changed.at(0));
 }
 
@@ -261,7 +261,7 @@ TEST_F(CoreShared, WhatFailedInTheLastDayIsWhatFailedOnBoth) {
     server->run(fail_for_good(take(*server)));
   }
 
-  EXPECT_EQ(std::get<Metrics>(one.answer(one.run(ask(AskMetrics{}))).told).failed_24h, 2);
+  EXPECT_EQ(std::get<Metrics>(one.answer(one.run(ask(MetricsRequest{}))).admin).failed_24h, 2);
 }
 
 TEST_F(CoreShared, AWorkerIsKnownByWhatItDidOnBoth) {
@@ -273,10 +273,11 @@ TEST_F(CoreShared, AWorkerIsKnownByWhatItDidOnBoth) {
   one.run_once();
   other.run_once();
 
-  const auto workers = std::get<std::vector<WorkerState>>(other.answer(other.run(ask(AskWorkers{}))).told);
+  const auto workers =
+      std::get<std::vector<WorkerState>>(other.answer(other.run(ask(WorkersRequest{}))).admin);
   ASSERT_THAT(workers, SizeIs(1));
   EXPECT_EQ(workers[0].row.completed, 2);
-  EXPECT_THAT(workers[0].holding, ElementsAre(held.event_id));
+  EXPECT_THAT(workers[0].holding, ElementsAre(held.id));
 }
 
 TEST_F(CoreShared, ACheckpointCountsWhatBothCompletedAndIsMadeByOneOfThem) {
@@ -316,7 +317,7 @@ TEST_F(CoreShared, AnEventThatOneServersWorkerAbandonedIsGivenByTheOther) {
 
   one.clock().advance(kPolicy.lease);
   other.run_once();
-  EXPECT_EQ(take(other).event_id, id);
+  EXPECT_EQ(take(other).id, id);
   EXPECT_EQ(one.event(id).attempts, 2);
 }
 
@@ -380,7 +381,7 @@ TEST_F(CoreShared, ACommitTellsThatSomethingEnded) {
   one.publish(event("a"));
   const Lease lease = take(one);
   one.run(complete(lease));
-  EXPECT_THAT(one.core().happened().ended, ElementsAre(lease.event_id));
+  EXPECT_THAT(one.core().happened().ended, ElementsAre(lease.id));
 
   one.store().refuse_commit(Error{ErrorCode::unavailable, "It is away.", ""});
   one.run(publish(event("b")));

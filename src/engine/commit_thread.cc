@@ -50,8 +50,8 @@ void refuse_closed(const Origin& origin) {
   deliver({{origin, Answer{.error = closed}}});
 }
 
-Lane::Lane(Store& store, Core& core, const Clock& clock, const Logger& logger,
-           std::function<void(const Happened&)> committed)
+CommitThread::CommitThread(Store& store, Core& core, const Clock& clock, const Logger& logger,
+                           std::function<void(const Happened&)> committed)
     : store_(store),
       core_(core),
       clock_(clock),
@@ -59,9 +59,9 @@ Lane::Lane(Store& store, Core& core, const Clock& clock, const Logger& logger,
       committed_(std::move(committed)),
       thread_([this] { loop(); }) {}
 
-Lane::~Lane() { stop(); }
+CommitThread::~CommitThread() { stop(); }
 
-void Lane::submit(Request request) {
+void CommitThread::submit(Request request) {
   std::unique_lock lock(mutex_);
   if (ended_) {
     lock.unlock();
@@ -75,7 +75,7 @@ void Lane::submit(Request request) {
   if (reached) work_.notify_one();
 }
 
-void Lane::forget(const Origin& origin) {
+void CommitThread::forget(const Origin& origin) {
   const std::scoped_lock lock(mutex_);
   for (Request& request : requests_) {
     if (request.origin != origin) continue;
@@ -86,19 +86,19 @@ void Lane::forget(const Origin& origin) {
   work_.notify_one();
 }
 
-void Lane::poke() {
+void CommitThread::poke() {
   const std::scoped_lock lock(mutex_);
   poked_ = true;
   work_.notify_one();
 }
 
-void Lane::expect(TimePoint due) {
+void CommitThread::expect(TimePoint due) {
   const std::scoped_lock lock(mutex_);
   expected_ = std::min(expected_.value_or(due), due);
   if (wakes_at_ && *wakes_at_ > due) work_.notify_one();
 }
 
-void Lane::dismiss_waiters() {
+void CommitThread::dismiss_waiters() {
   const std::scoped_lock lock(mutex_);
   dismissing_ = true;
   dismiss_now_ = true;
@@ -106,7 +106,7 @@ void Lane::dismiss_waiters() {
   work_.notify_one();
 }
 
-void Lane::stop() {
+void CommitThread::stop() {
   {
     const std::scoped_lock lock(mutex_);
     stopping_ = true;
@@ -115,7 +115,7 @@ void Lane::stop() {
   if (thread_.joinable()) thread_.join();
 }
 
-void Lane::loop() {
+void CommitThread::loop() {
   std::unique_lock lock(mutex_);
   for (;;) {
     wait_for_work(lock);
@@ -138,13 +138,13 @@ void Lane::loop() {
   close();
 }
 
-void Lane::close() {
+void CommitThread::close() {
   if (auto closed = core_.close(); !closed && logger_) {
     logger_(LogLevel::warning, LogLine("last checkpoint failed").add("error", closed.error().message).str());
   }
 }
 
-void Lane::wait_for_work(std::unique_lock<std::mutex>& lock) {
+void CommitThread::wait_for_work(std::unique_lock<std::mutex>& lock) {
   const auto has_work = [this] {
     // What comes due later than it would wake anyway need not wake it.
     const bool sooner = wakes_at_ && expected_ && *expected_ < *wakes_at_;
@@ -164,7 +164,7 @@ void Lane::wait_for_work(std::unique_lock<std::mutex>& lock) {
 
 // Who was answered together comes back together, but not at once: on a store that is a network away, a batch
 // of all of them is worth more than the wait.
-void Lane::gather(std::unique_lock<std::mutex>& lock) {
+void CommitThread::gather(std::unique_lock<std::mutex>& lock) {
   if (!store_.shared() || last_batch_ < kGatherFrom) return;
   const SteadyTime end = steady_now() + kGatherMax;
   goal_ = last_batch_;
@@ -177,10 +177,10 @@ void Lane::gather(std::unique_lock<std::mutex>& lock) {
 }
 
 // The store's time, nearly.
-TimePoint Lane::now() const { return clock_.now() + ahead_; }
+TimePoint CommitThread::now() const { return clock_.now() + ahead_; }
 
 // A command with its own time is alone in its batch.
-std::vector<Request> Lane::take_batch() {
+std::vector<Request> CommitThread::take_batch() {
   std::vector<Request> batch;
   std::size_t events = 0;
   while (!requests_.empty() && batch.size() < kBatchMax) {
@@ -194,7 +194,7 @@ std::vector<Request> Lane::take_batch() {
   return batch;
 }
 
-void Lane::run_batch(std::vector<Request> batch) {
+void CommitThread::run_batch(std::vector<Request> batch) {
   const bool maintenance = batch.empty();
   if (maintenance) {
     const auto attention = core_.next_attention();

@@ -1,7 +1,7 @@
 // commit_thread.h: the thread round the Core. Commands that arrive while one commit is under way
 // form the next batch; when idle, a command is committed at once.
 //
-// Threads: submit() and forget() from any thread; deliver() is called on the lane's own.
+// Threads: submit() and forget() from any thread; deliver() is called on the commit thread's own.
 #pragma once
 
 #include <condition_variable>
@@ -19,14 +19,14 @@
 
 namespace eventq {
 
-class Lane {
+class CommitThread {
  public:
-  // `committed` is told, on the lane's thread, what each commit did.
-  Lane(Store& store, Core& core, const Clock& clock, const Logger& logger,
-       std::function<void(const Happened&)> committed = nullptr);
-  ~Lane();  // stops
-  Lane(const Lane&) = delete;
-  Lane& operator=(const Lane&) = delete;
+  // `committed` is told, on the commit thread's thread, what each commit did.
+  CommitThread(Store& store, Core& core, const Clock& clock, const Logger& logger,
+               std::function<void(const Happened&)> committed = nullptr);
+  ~CommitThread();  // stops
+  CommitThread(const CommitThread&) = delete;
+  CommitThread& operator=(const CommitThread&) = delete;
 
   // The answer goes to the origin's sink; after the stop it is `unavailable`, given at once.
   void submit(Request request);
@@ -38,7 +38,7 @@ class Lane {
   // Looks at the clock again; for tests that move it.
   void poke();
 
-  // Another lane knows of something that comes due then, by the store's time.
+  // Another commit thread knows of something that comes due then, by the store's time.
   void expect(TimePoint due);
 
   // Answers every waiter with nothing, also those that come later: they no longer wait.

@@ -22,21 +22,23 @@ using testing::ElementsAre;
 using testing::IsEmpty;
 using testing::SizeIs;
 
-class LaneTest : public testing::Test {
+class CommitThreadTest : public testing::Test {
  protected:
-  explicit LaneTest(StoreKind kind = StoreKind::memory)
+  explicit CommitThreadTest(StoreKind kind = StoreKind::memory)
       : store(kind == StoreKind::memory ? memory::open_store(clock)
                                         : sqlite::open_store(directory.file("events.db"), clock).value()) {
-    // When this is answered, the lane has had its first look at the store and is idle.
+    // When this is answered, the commit thread has had its first look at the store and is idle.
     submit(0, claim({"nothing"}, "host:0"));
     mailbox.wait(0);
   }
-  ~LaneTest() override { store.let_commits_go(); }
+  ~CommitThreadTest() override { store.let_commits_go(); }
 
-  void submit(std::uint64_t token, Command command) { lane.submit({{&mailbox, token}, std::move(command)}); }
+  void submit(std::uint64_t token, Command command) {
+    commit_thread.submit({{&mailbox, token}, std::move(command)});
+  }
 
   // Until let_commits_go(), whatever is submitted from now on waits behind a publication under way.
-  void occupy_lane() {
+  void occupy_commit_thread() {
     store.hold_commits();
     submit(kOccupant, publish({.title = "occupant", .tags = {"occupant"}}));
     store.await_held_commit();
@@ -45,17 +47,17 @@ class LaneTest : public testing::Test {
   static constexpr std::uint64_t kOccupant = 1000;
 
   const TemporaryDirectory directory;
-  std::vector<std::string> lines;  // of the lane's log; read it when the lane has stopped
+  std::vector<std::string> lines;  // of the commit thread's log; read it when the commit thread has stopped
   const Logger logger = [this](LogLevel, std::string_view line) { lines.emplace_back(line); };
   ManualClock clock{kStart};
   WrappedStore store;
   Core core{store, CoreOptions{.policy = kPolicy}, Uuid7Source(1)};
   Mailbox mailbox;
-  Lane lane{store, core, clock, logger};
+  CommitThread commit_thread{store, core, clock, logger};
 };
 
-TEST_F(LaneTest, CommandsThatArriveDuringACommitShareTheNextOne) {
-  occupy_lane();
+TEST_F(CommitThreadTest, CommandsThatArriveDuringACommitShareTheNextOne) {
+  occupy_commit_thread();
   const int commits = store.commits();
   for (std::uint64_t token = 1; token <= 100; ++token)
     submit(token, publish({.title = "mail", .tags = {"a"}}));
@@ -66,8 +68,8 @@ TEST_F(LaneTest, CommandsThatArriveDuringACommitShareTheNextOne) {
   EXPECT_EQ(store.commits(), commits + 2);
 }
 
-TEST_F(LaneTest, OneCommitHoldsAThousandCommandsAtMost) {
-  occupy_lane();
+TEST_F(CommitThreadTest, OneCommitHoldsAThousandCommandsAtMost) {
+  occupy_commit_thread();
   const int commits = store.commits();
   for (std::uint64_t token = 1; token <= 999; ++token) submit(token, claim({"a"}, "host:1"));
   for (std::uint64_t token = 2001; token <= 2002; ++token) submit(token, claim({"a"}, "host:1"));
@@ -78,8 +80,8 @@ TEST_F(LaneTest, OneCommitHoldsAThousandCommandsAtMost) {
   EXPECT_EQ(store.commits(), commits + 3);
 }
 
-TEST_F(LaneTest, ThereIsNoAnswerBeforeTheCommit) {
-  occupy_lane();
+TEST_F(CommitThreadTest, ThereIsNoAnswerBeforeTheCommit) {
+  occupy_commit_thread();
 
   EXPECT_FALSE(mailbox.has(kOccupant));
   store.let_commits_go();
@@ -87,8 +89,8 @@ TEST_F(LaneTest, ThereIsNoAnswerBeforeTheCommit) {
   EXPECT_EQ((*mailbox.wait(kOccupant).published)->events.at(0).title, "occupant");
 }
 
-TEST_F(LaneTest, ACommandWithItsOwnTimeHasACommitOfItsOwn) {
-  occupy_lane();
+TEST_F(CommitThreadTest, ACommandWithItsOwnTimeHasACommitOfItsOwn) {
+  occupy_commit_thread();
   const int commits = store.commits();
   Command later = claim({"a"}, "host:1");
   later.now = kStart + 1h;
@@ -104,8 +106,8 @@ TEST_F(LaneTest, ACommandWithItsOwnTimeHasACommitOfItsOwn) {
   EXPECT_EQ(store.commits(), commits + 4);
 }
 
-TEST_F(LaneTest, TheAnswersOfOneCommitReachASinkInOneCall) {
-  occupy_lane();
+TEST_F(CommitThreadTest, TheAnswersOfOneCommitReachASinkInOneCall) {
+  occupy_commit_thread();
   for (std::uint64_t token = 1; token <= 10; ++token) submit(token, claim({"a"}, "host:1"));
 
   const int calls = mailbox.calls();
@@ -116,11 +118,11 @@ TEST_F(LaneTest, TheAnswersOfOneCommitReachASinkInOneCall) {
   EXPECT_EQ(mailbox.calls(), calls + 2);  // the occupant's, and that of the ten
 }
 
-TEST_F(LaneTest, EachSinkGetsItsOwnAnswers) {
+TEST_F(CommitThreadTest, EachSinkGetsItsOwnAnswers) {
   Mailbox other;
-  occupy_lane();
+  occupy_commit_thread();
   submit(1, claim({"a"}, "host:1"));
-  lane.submit({{&other, 1}, publish({.title = "mail", .tags = {"email"}})});
+  commit_thread.submit({{&other, 1}, publish({.title = "mail", .tags = {"email"}})});
 
   store.let_commits_go();
 
@@ -129,11 +131,11 @@ TEST_F(LaneTest, EachSinkGetsItsOwnAnswers) {
   EXPECT_EQ(other.size(), 1U);
 }
 
-TEST_F(LaneTest, AClaimForgottenBeforeItsTurnTakesNothing) {
-  occupy_lane();
+TEST_F(CommitThreadTest, AClaimForgottenBeforeItsTurnTakesNothing) {
+  occupy_commit_thread();
   submit(1, publish({.title = "mail", .tags = {"email"}}));
   submit(2, claim({"email"}, "host:1"));
-  lane.forget({&mailbox, 2});
+  commit_thread.forget({&mailbox, 2});
 
   store.let_commits_go();
 
@@ -142,10 +144,10 @@ TEST_F(LaneTest, AClaimForgottenBeforeItsTurnTakesNothing) {
   EXPECT_THAT(titles(mailbox.wait(3).claims), ElementsAre("mail"));
 }
 
-TEST_F(LaneTest, AClaimForgottenBeforeItsTurnDoesNotWait) {
-  occupy_lane();
+TEST_F(CommitThreadTest, AClaimForgottenBeforeItsTurnDoesNotWait) {
+  occupy_commit_thread();
   submit(1, claim_or_wait({"email"}, "host:1"));
-  lane.forget({&mailbox, 1});
+  commit_thread.forget({&mailbox, 1});
   store.let_commits_go();
   mailbox.wait(1);
 
@@ -156,26 +158,26 @@ TEST_F(LaneTest, AClaimForgottenBeforeItsTurnDoesNotWait) {
   EXPECT_THAT(titles(mailbox.wait(3).claims), ElementsAre("mail"));
 }
 
-TEST_F(LaneTest, AClaimForgottenBeforeItsTurnStillMakesItsReports) {
+TEST_F(CommitThreadTest, AClaimForgottenBeforeItsTurnStillMakesItsReports) {
   submit(1, publish({.title = "mail", .tags = {"email"}}));
   submit(2, claim({"email"}, "host:1"));
   const EventId id = mailbox.wait(2).claims.at(0).event.id;
-  occupy_lane();
+  occupy_commit_thread();
   Command turn = claim_or_wait({"email"}, "host:1");
   turn.changes.push_back({Lease{id, "host:1", 1}, Complete{}});
   submit(3, turn);
-  lane.forget({&mailbox, 3});
+  commit_thread.forget({&mailbox, 3});
 
   store.let_commits_go();
 
   EXPECT_EQ(mailbox.wait(3).changed.at(0)->status, Status::completed);
 }
 
-TEST_F(LaneTest, AClaimForgottenDuringItsCommitIsGivenNothingLater) {
+TEST_F(CommitThreadTest, AClaimForgottenDuringItsCommitIsGivenNothingLater) {
   store.hold_commits();
   submit(1, claim_or_wait({"email"}, "host:1"));
   store.await_held_commit();
-  lane.forget({&mailbox, 1});
+  commit_thread.forget({&mailbox, 1});
   store.let_commits_go();
 
   submit(2, publish({.title = "mail", .tags = {"email"}}));
@@ -186,23 +188,23 @@ TEST_F(LaneTest, AClaimForgottenDuringItsCommitIsGivenNothingLater) {
   EXPECT_FALSE(mailbox.has(1));
 }
 
-TEST_F(LaneTest, DismissedWaitersAreAnsweredAndThoseInTheQueueDoNotWaitEither) {
+TEST_F(CommitThreadTest, DismissedWaitersAreAnsweredAndThoseInTheQueueDoNotWaitEither) {
   submit(1, claim_or_wait({"a"}, "host:1"));
-  occupy_lane();
+  occupy_commit_thread();
   submit(2, claim_or_wait({"a"}, "host:2"));
 
-  lane.dismiss_waiters();
+  commit_thread.dismiss_waiters();
   store.let_commits_go();
 
   EXPECT_THAT(mailbox.wait(1).claims, IsEmpty());
   EXPECT_THAT(mailbox.wait(2).claims, IsEmpty());
 }
 
-TEST_F(LaneTest, StoppingFinishesWhatWasSubmittedBehindACommitUnderWay) {
-  occupy_lane();
+TEST_F(CommitThreadTest, StoppingFinishesWhatWasSubmittedBehindACommitUnderWay) {
+  occupy_commit_thread();
   submit(1, publish({.title = "mail", .tags = {"email"}}));
   submit(2, claim_or_wait({"nothing"}, "host:1"));
-  std::thread stopper([this] { lane.stop(); });
+  std::thread stopper([this] { commit_thread.stop(); });
 
   store.let_commits_go();
   stopper.join();
@@ -212,8 +214,8 @@ TEST_F(LaneTest, StoppingFinishesWhatWasSubmittedBehindACommitUnderWay) {
   EXPECT_FALSE(mailbox.wait(2).error);
 }
 
-TEST_F(LaneTest, ACommandAfterTheStopIsAnsweredThatTheQueueIsClosed) {
-  lane.stop();
+TEST_F(CommitThreadTest, ACommandAfterTheStopIsAnsweredThatTheQueueIsClosed) {
+  commit_thread.stop();
 
   submit(1, publish({.title = "mail", .tags = {"email"}}));
 
@@ -221,36 +223,36 @@ TEST_F(LaneTest, ACommandAfterTheStopIsAnsweredThatTheQueueIsClosed) {
   EXPECT_EQ(mailbox.wait(1).error->code, ErrorCode::unavailable);
 }
 
-TEST(LaneStart, ANewLaneLooksAtTheStoreWithoutBeingAsked) {
+TEST(CommitThreadStart, ANewLaneLooksAtTheStoreWithoutBeingAsked) {
   const ManualClock clock(kStart);
   WrappedStore store(memory::open_store(clock));
   Core core(store, CoreOptions{.policy = kPolicy}, Uuid7Source(1));
   const Logger silent;
   store.hold_commits();
 
-  Lane lane(store, core, clock, silent);
+  CommitThread commit_thread(store, core, clock, silent);
   store.await_held_commit();
   store.let_commits_go();
-  lane.stop();
+  commit_thread.stop();
 
   EXPECT_EQ(store.commits(), 2);  // the look, and the last checkpoint
 }
 
-TEST_F(LaneTest, AFailedCommitIsLogged) {
+TEST_F(CommitThreadTest, AFailedCommitIsLogged) {
   store.refuse_commit(Error{ErrorCode::no_space, "The disk is full.", ""});
   submit(1, publish({.title = "mail", .tags = {"email"}}));
   EXPECT_EQ(mailbox.wait(1).error->code, ErrorCode::no_space);
   store.refuse_commit(std::nullopt);
 
-  lane.stop();
+  commit_thread.stop();
 
   EXPECT_THAT(lines, testing::Contains("msg=\"commit failed\" error=\"The disk is full.\""));
 }
 
-// Two lanes of one process on one database, of which the second leaves to the first what comes due.
-class SharedLaneTest : public testing::Test {
+// Two commit threads of one process on one database, of which the second leaves to the first what comes due.
+class SharedCommitThreadTest : public testing::Test {
  protected:
-  SharedLaneTest() {
+  SharedCommitThreadTest() {
     EXPECT_TRUE(first_core.recover());
     EXPECT_TRUE(second_core.recover());
   }
@@ -265,26 +267,27 @@ class SharedLaneTest : public testing::Test {
   Mailbox mailbox;
 };
 
-TEST_F(SharedLaneTest, EachCommitIsToldOf) {
+TEST_F(SharedCommitThreadTest, EachCommitIsToldOf) {
   std::vector<Happened> told;
-  Lane lane(*second_store, second_core, clock, silent, [&](const Happened& it) { told.push_back(it); });
-  lane.submit({{&mailbox, 1}, publish({.title = "mail", .tags = {"a"}})});
+  CommitThread commit_thread(*second_store, second_core, clock, silent,
+                             [&](const Happened& it) { told.push_back(it); });
+  commit_thread.submit({{&mailbox, 1}, publish({.title = "mail", .tags = {"a"}})});
   mailbox.wait(1);
-  lane.submit({{&mailbox, 2}, claim({"a"}, "host:1")});
+  commit_thread.submit({{&mailbox, 2}, claim({"a"}, "host:1")});
   mailbox.wait(2);
-  lane.stop();
+  commit_thread.stop();
 
   ASSERT_THAT(told, SizeIs(3));  // one for the worker that was seen
   EXPECT_THAT(told[0].ready, ElementsAre("main"));
   EXPECT_EQ(told[1].next_due, kStart + kPolicy.lease);
 }
 
-TEST_F(SharedLaneTest, WhatOneLaneDelaysAnotherMakesReady) {
+TEST_F(SharedCommitThreadTest, WhatOneLaneDelaysAnotherMakesReady) {
   Gate ready;  // which may be told twice
-  Lane first(*first_store, first_core, clock, silent, [&](const Happened& it) {
+  CommitThread first(*first_store, first_core, clock, silent, [&](const Happened& it) {
     if (it.ready.contains("main")) ready.open();
   });
-  Lane second(*second_store, second_core, clock, silent, [&](const Happened& it) {
+  CommitThread second(*second_store, second_core, clock, silent, [&](const Happened& it) {
     if (it.next_due) first.expect(*it.next_due);
   });
   second.submit({{&mailbox, 1}, publish({.title = "later", .tags = {"a"}, .delay = 10s})});
@@ -296,51 +299,51 @@ TEST_F(SharedLaneTest, WhatOneLaneDelaysAnotherMakesReady) {
 }
 
 // On SQLite, where reading and writing have connections of their own.
-class ReadLaneTest : public LaneTest {
+class ReadThreadTest : public CommitThreadTest {
  protected:
-  ReadLaneTest() : LaneTest(StoreKind::real) {}
+  ReadThreadTest() : CommitThreadTest(StoreKind::real) {}
 
-  ReadLane read_lane{store.reader().value()};
+  ReadThread read_thread{store.reader().value()};
 };
 
-TEST_F(ReadLaneTest, AReadDoesNotWaitBehindACommit) {
+TEST_F(ReadThreadTest, AReadDoesNotWaitBehindACommit) {
   submit(1, publish({.title = "mail", .tags = {"email"}}));
   const EventId id = (*mailbox.wait(1).published)->events.at(0).id;
-  occupy_lane();
+  occupy_commit_thread();
 
-  read_lane.submit({{&mailbox, 2}, get(id)});
+  read_thread.submit({{&mailbox, 2}, get(id)});
 
   EXPECT_EQ((*mailbox.wait(2).details)->event.title, "mail");
   EXPECT_FALSE(mailbox.has(kOccupant));
 }
 
-TEST_F(ReadLaneTest, AReadSeesNothingOfACommitUnderWay) {
-  occupy_lane();
+TEST_F(ReadThreadTest, AReadSeesNothingOfACommitUnderWay) {
+  occupy_commit_thread();
 
-  read_lane.submit({{&mailbox, 1}, get(EventId{1})});
+  read_thread.submit({{&mailbox, 1}, get(EventId{1})});
   EXPECT_EQ(mailbox.wait(1).details->error().code, ErrorCode::not_found);
   store.let_commits_go();
   mailbox.wait(kOccupant);
-  read_lane.submit({{&mailbox, 2}, get(EventId{1})});
+  read_thread.submit({{&mailbox, 2}, get(EventId{1})});
 
   EXPECT_EQ((*mailbox.wait(2).details)->event.title, "occupant");
 }
 
-TEST_F(ReadLaneTest, AReadAfterTheStopIsAnsweredThatTheQueueIsClosed) {
-  read_lane.stop();
+TEST_F(ReadThreadTest, AReadAfterTheStopIsAnsweredThatTheQueueIsClosed) {
+  read_thread.stop();
 
-  read_lane.submit({{&mailbox, 1}, get(EventId{1})});
+  read_thread.submit({{&mailbox, 1}, get(EventId{1})});
 
   ASSERT_TRUE(mailbox.has(1));
   EXPECT_EQ(mailbox.wait(1).error->code, ErrorCode::unavailable);
 }
 
-TEST_F(ReadLaneTest, ReadsSubmittedBeforeTheStopAreAnswered) {
+TEST_F(ReadThreadTest, ReadsSubmittedBeforeTheStopAreAnswered) {
   const std::size_t before = mailbox.size();
   for (std::uint64_t token = 1; token <= 100; ++token)
-    read_lane.submit({{&mailbox, token}, get(EventId{99})});
+    read_thread.submit({{&mailbox, token}, get(EventId{99})});
 
-  read_lane.stop();
+  read_thread.stop();
 
   EXPECT_EQ(mailbox.size(), before + 100);
 }

@@ -22,12 +22,12 @@ Result<T> found(Result<std::optional<T>> result, std::string missing, std::strin
 
 }  // namespace
 
-ReadLane::ReadLane(std::unique_ptr<Reader> reader)
+ReadThread::ReadThread(std::unique_ptr<Reader> reader)
     : reader_(std::move(reader)), thread_([this] { loop(); }) {}
 
-ReadLane::~ReadLane() { stop(); }
+ReadThread::~ReadThread() { stop(); }
 
-void ReadLane::submit(Request request) {
+void ReadThread::submit(Request request) {
   std::unique_lock lock(mutex_);
   if (ended_) {
     lock.unlock();
@@ -38,7 +38,7 @@ void ReadLane::submit(Request request) {
   work_.notify_one();
 }
 
-void ReadLane::stop() {
+void ReadThread::stop() {
   {
     const std::scoped_lock lock(mutex_);
     stopping_ = true;
@@ -47,7 +47,7 @@ void ReadLane::stop() {
   if (thread_.joinable()) thread_.join();
 }
 
-void ReadLane::loop() {
+void ReadThread::loop() {
   std::unique_lock lock(mutex_);
   for (;;) {
     work_.wait(lock, [this] { return !requests_.empty() || stopping_; });
@@ -63,41 +63,42 @@ void ReadLane::loop() {
   }
 }
 
-Answer ReadLane::answer(const Command& command) {
+Answer ReadThread::answer(const Command& command) {
   Answer answer;
   if (command.get) answer.details = details(*command.get);
   if (command.list) answer.page = reader_->list(*command.list);
-  std::visit(
-      Overloaded{
-          [&](const AskQueue& it) {
-            answer.told =
-                found(reader_->queue(it.id, it.events), "There is no queue \"" + it.id + "\".", "queue");
-          },
-          [&](const AskQueues&) { answer.told = reader_->queues(); },
-          [&](const AskCheckpoints& it) { answer.told = checkpoints(it); },
-          [&](const AskRecovery& it) {
-            answer.told = found(reader_->recovery(it.queue),
-                                "Queue \"" + it.queue + "\" was not there when the server started.", "queue");
-          },
-          [&](const AskCorrelation& it) {
-            answer.told = found(reader_->correlation(it.id, it.after, it.limit),
-                                "No event has the correlation_id \"" + it.id + "\".", "correlation_id");
-          },
-          [&](const AskFailures& it) { answer.told = reader_->failures(it.queue, it.limit); },
-          [&](const AskHolding& it) { answer.told = reader_->holding(it.worker_id, it.queue); },
-          [](const auto&) {},
-      },
-      command.ask);
+  std::visit(Overloaded{
+                 [&](const QueueRequest& it) {
+                   answer.admin = found(reader_->queue(it.id, it.events),
+                                        "There is no queue \"" + it.id + "\".", "queue");
+                 },
+                 [&](const QueuesRequest&) { answer.admin = reader_->queues(); },
+                 [&](const CheckpointsRequest& it) { answer.admin = checkpoints(it); },
+                 [&](const RecoveryRequest& it) {
+                   answer.admin =
+                       found(reader_->recovery(it.queue),
+                             "Queue \"" + it.queue + "\" was not there when the server started.", "queue");
+                 },
+                 [&](const CorrelationRequest& it) {
+                   answer.admin =
+                       found(reader_->correlation(it.id, it.after, it.limit),
+                             "No event has the correlation_id \"" + it.id + "\".", "correlation_id");
+                 },
+                 [&](const FailuresRequest& it) { answer.admin = reader_->failures(it.queue, it.limit); },
+                 [&](const HoldingRequest& it) { answer.admin = reader_->holding(it.worker_id, it.queue); },
+                 [](const auto&) {},
+             },
+             command.admin);
   return answer;
 }
 
-Result<std::vector<Checkpoint>> ReadLane::checkpoints(const AskCheckpoints& ask) {
+Result<std::vector<Checkpoint>> ReadThread::checkpoints(const CheckpointsRequest& ask) {
   const auto queue = found(reader_->queue(ask.queue, 0), "There is no queue \"" + ask.queue + "\".", "queue");
   if (!queue) return queue.error();
   return reader_->checkpoints(ask.queue, ask.limit);
 }
 
-Result<Details> ReadLane::details(const Command::Get& get) {
+Result<Details> ReadThread::details(const Command::Get& get) {
   auto details = reader_->details(get.id);
   if (!details) return details.error();
   if (!*details) return no_event(get.id);

@@ -1,6 +1,6 @@
 // read_thread.h: the thread that answers reads, beside the commits and not behind them.
 //
-// Threads: submit() from any thread; answers are delivered on the lane's own.
+// Threads: submit() from any thread; answers are delivered on the commit thread's own.
 #pragma once
 
 #include <condition_variable>
@@ -14,12 +14,12 @@
 
 namespace eventq {
 
-class ReadLane {
+class ReadThread {
  public:
-  explicit ReadLane(std::unique_ptr<Reader> reader);
-  ~ReadLane();  // stops
-  ReadLane(const ReadLane&) = delete;
-  ReadLane& operator=(const ReadLane&) = delete;
+  explicit ReadThread(std::unique_ptr<Reader> reader);
+  ~ReadThread();  // stops
+  ReadThread(const ReadThread&) = delete;
+  ReadThread& operator=(const ReadThread&) = delete;
 
   // A command that is_read(). After the stop it is refused as `unavailable`.
   void submit(Request request);
@@ -31,7 +31,7 @@ class ReadLane {
   void loop();
   Answer answer(const Command& command);
   Result<Details> details(const Command::Get& get);
-  Result<std::vector<Checkpoint>> checkpoints(const AskCheckpoints& ask);
+  Result<std::vector<Checkpoint>> checkpoints(const CheckpointsRequest& ask);
 
   // Touched by the thread only.
   const std::unique_ptr<Reader> reader_;

@@ -14,7 +14,7 @@ namespace {
 
 LogEntry entry_for(const Event& event, Action action, TimePoint now) {
   return {
-      .event_id = event.id,
+      .id = event.id,
       .attempt = event.attempts,
       .worker_id = event.worker_id,
       .action = action,

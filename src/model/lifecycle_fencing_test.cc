@@ -39,12 +39,12 @@ class FencingTest : public testing::Test {
     if (!decision) return describe(decision.error().code);
     if (decision->effect == Decision::Effect::touched) return "touched";
     const std::string effect = decision->effect == Decision::Effect::recorded ? "recorded " : "repeated ";
-    return effect + std::to_string(static_cast<std::int64_t>(decision->entry.id)) + " " +
+    return effect + std::to_string(static_cast<std::int64_t>(decision->entry.log_id)) + " " +
            std::string(name_of(decision->entry.action));
   }
 
   void append(LogEntry& entry) {
-    entry.id = LogId{static_cast<std::int64_t>(log_.size() + 1)};
+    entry.log_id = LogId{static_cast<std::int64_t>(log_.size() + 1)};
     log_.push_back(entry);
   }
 

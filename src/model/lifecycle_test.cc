@@ -306,12 +306,12 @@ const std::vector<PairRow>& every_pair() {
 // Its claims, and for a cancelled event the entry of that.
 std::vector<LogEntry> log_of(Status status) {
   std::vector<LogEntry> log = {
-      {.id = LogId{1}, .event_id = EventId{7}, .attempt = 1, .worker_id = "x:9", .action = Action::picked},
-      {.id = LogId{2}, .event_id = EventId{7}, .attempt = 1, .worker_id = "x:9", .action = Action::abandoned},
-      {.id = LogId{3}, .event_id = EventId{7}, .attempt = 2, .worker_id = "w:1", .action = Action::picked},
+      {.log_id = LogId{1}, .id = EventId{7}, .attempt = 1, .worker_id = "x:9", .action = Action::picked},
+      {.log_id = LogId{2}, .id = EventId{7}, .attempt = 1, .worker_id = "x:9", .action = Action::abandoned},
+      {.log_id = LogId{3}, .id = EventId{7}, .attempt = 2, .worker_id = "w:1", .action = Action::picked},
   };
   if (status == Status::cancelled) {
-    log.push_back({.id = LogId{4}, .event_id = EventId{7}, .attempt = 2, .action = Action::cancelled});
+    log.push_back({.log_id = LogId{4}, .id = EventId{7}, .attempt = 2, .action = Action::cancelled});
   }
   return log;
 }

@@ -32,13 +32,13 @@ class Polled {
   void let_go(const Lease& lease) {
     if (lease.worker_id != worker_id_) return;
     const std::scoped_lock lock(mutex_);
-    const auto found = attempts_.find(lease.event_id);
+    const auto found = attempts_.find(lease.id);
     const bool is_that = found != attempts_.end() && lease.attempt.value_or(found->second) == found->second;
     if (is_that) attempts_.erase(found);
   }
 
-  // Ends an event by `report(lease)`, if it was polled here. One that has ended already, which `get(id)`
-  // tells, is well. Errors: lease_lost; those of the two.
+  // RetriedEnds an event by `report(lease)`, if it was polled here. One that has ended already, which
+  // `get(id)` tells, is well. Errors: lease_lost; those of the two.
   template <typename Report, typename Get>
   Result<void> finish(EventId id, Report report, Get get) {
     Error lost{

@@ -179,7 +179,7 @@ Result<void> Applier::put_down_result(const Part& part, const Plan& plan) {
 
 // What is known and what is still to come change together for those who look at both.
 Result<void> Applier::put_down_results(std::span<const Part> parts, const std::vector<Plan>& plans) {
-  const std::scoped_lock lock(live_.mutex);
+  const std::scoped_lock lock(pending_operations_.mutex);
   if (auto begun = state_.begin(); !begun) return begun;
   if (auto put = put_down_rows(plans); !put) return put;
   for (std::size_t i = 0; i < parts.size(); ++i) {
@@ -190,7 +190,7 @@ Result<void> Applier::put_down_results(std::span<const Part> parts, const std::v
   if (auto committed = state_.commit(); !committed) return committed;
   for (std::size_t i = 0; i < parts.size(); ++i) {
     if (plans[i].fault) continue;
-    for (const FileEvent& event : parts[i]) live_.events.end(event.id);
+    for (const FileEvent& event : parts[i]) pending_operations_.events.end(event.id);
   }
   return {};
 }

@@ -57,12 +57,12 @@ std::optional<EventId> event_of_own(std::string_view path);
 
 class Applier {
  public:
-  Applier(Folder& folder, State& state, Expected& expected, SharedLive& live, std::int64_t notebook,
-          const Clock& clock)
+  Applier(Folder& folder, State& state, OwnWrites& expected, SharedPendingOperations& live,
+          std::int64_t notebook, const Clock& clock)
       : folder_(folder),
         state_(state),
         expected_(expected),
-        live_(live),
+        pending_operations_(live),
         notebook_(notebook),
         clock_(clock) {}
 
@@ -85,7 +85,7 @@ class Applier {
     std::vector<FileRow> put;
     std::vector<FileRow> removed;
     std::vector<PendingChange> pending;
-    std::vector<std::pair<std::string, std::optional<Expected::Content>>> announced;
+    std::vector<std::pair<std::string, std::optional<OwnWrites::Content>>> announced;
     std::optional<Error> fault;
     std::vector<std::string> written;  // files of ours with new content
     std::set<std::string> parents;     // folders that are there, or will be
@@ -121,8 +121,8 @@ class Applier {
 
   Folder& folder_;
   State& state_;
-  Expected& expected_;
-  SharedLive& live_;
+  OwnWrites& expected_;
+  SharedPendingOperations& pending_operations_;
   std::int64_t notebook_;
   const Clock& clock_;
   bool must_recover_ = false;  // a step could not be undone

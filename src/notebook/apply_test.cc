@@ -99,10 +99,10 @@ class ApplyTest : public testing::Test {
     fs::create_directory(root_);
     return Folder::open(root_, 022);
   }());
-  Expected expected_;
+  OwnWrites expected_;
   ManualClock clock_{TimePoint(std::chrono::seconds(1'700'000'000))};
-  SharedLive live_;
-  Applier applier_{folder_, state_, expected_, live_, 1, clock_};
+  SharedPendingOperations pending_operations_;
+  Applier applier_{folder_, state_, expected_, pending_operations_, 1, clock_};
   std::int64_t last_ = 0;
 };
 
@@ -379,7 +379,7 @@ TEST_F(ApplyTest, AFileInALinkedFolderIsRefusedForGood) {
 
 TEST_F(ApplyTest, AfterARunNothingIsExpectedAnyMore) {
   apply({.kind = create, .path = "a", .content = "hello"});
-  EXPECT_FALSE(expected_.is_announced("a", Expected::Content{5, std::string(kHelloHash)}));
+  EXPECT_FALSE(expected_.is_announced("a", OwnWrites::Content{5, std::string(kHelloHash)}));
 }
 
 }  // namespace

@@ -39,10 +39,10 @@ QueueConfig config_of(const Settings& settings) {
 
 Result<void> configure(Engine& engine, const std::string& queue, const Settings& settings) {
   Command command;
-  command.ask = QueueChange{queue, QueueChange::Configure{config_of(settings)}};
+  command.admin = QueueChange{queue, QueueChange::Configure{config_of(settings)}};
   const Answer answer = engine.call(std::move(command));
   if (answer.error) return *answer.error;
-  const auto& changed = std::get<Result<QueueChanged>>(answer.told);
+  const auto& changed = std::get<Result<QueueChanged>>(answer.admin);
   if (!changed) return changed.error();
   return {};
 }
@@ -95,12 +95,12 @@ NotebookImpl::NotebookImpl(const Surroundings& around, NotebookRow row, Folder f
       lock_(std::move(lock)),
       repo_(std::move(repo)),
       worker_state_(std::move(states.worker)),
-      worker_(
-          {around_.engine, live_, folder_, worker_state_, expected_, repo_, around_.clock, around_.logger},
-          row_, queue_),
+      worker_({around_.engine, pending_operations_, folder_, worker_state_, expected_, repo_, around_.clock,
+               around_.logger},
+              row_, queue_),
       working_(boost::asio::make_strand(around_.pool.get_executor())),
       timer_(working_),
-      publisher_(around_.engine, queue_, std::move(states.publisher), row_.id, live_),
+      publisher_(around_.engine, queue_, std::move(states.publisher), row_.id, pending_operations_),
       outside_state_(std::move(states.outside)),
       reader_state_(std::move(states.reader)) {}
 

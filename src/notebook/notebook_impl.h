@@ -89,8 +89,8 @@ class NotebookImpl final : public Notebook, public std::enable_shared_from_this<
   Folder folder_;
   const Descriptor lock_;
   GitRepo repo_;
-  Expected expected_;
-  SharedLive live_;
+  OwnWrites expected_;
+  SharedPendingOperations pending_operations_;
   State worker_state_;
   Worker worker_;
   Strand working_;

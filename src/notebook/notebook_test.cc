@@ -126,12 +126,12 @@ TEST_F(NotebookTest, AFolderMoveThatCannotBeDoneFailsWholeWithTheReasonInEveryEv
   put("b/7", "in the way");
   pause(QueueStatus::active);
   Command command;
-  command.ask = AskCorrelation{moved->correlation_id, EventId{}, 100};
+  command.admin = CorrelationRequest{moved->correlation_id, EventId{}, 100};
   Command wait;
   wait.wait = WaitRequest{WaitRequest::Correlated{moved->correlation_id}, kLongTime};
   ASSERT_TRUE(engine_->call(std::move(wait)).waited);
   const Answer answer = engine_->call(std::move(command));
-  const auto& correlation = *std::get<Result<Correlation>>(answer.told);
+  const auto& correlation = *std::get<Result<Correlation>>(answer.admin);
   EXPECT_EQ(correlation.total, 10);
   EXPECT_EQ(correlation.failed, 10);
   for (int i = 0; i < 10; ++i) EXPECT_EQ(get("a/" + std::to_string(i)), "x");
@@ -212,9 +212,9 @@ TEST_F(NotebookTest, OurOwnWritesBecomeNoFurtherEvents) {
   put("last", "outside");  // when this one is known, the watcher has seen the others
   wait_until([&] { return notebook_->file_at("last").has_value(); }, "the outside file is known");
   Command command;
-  command.ask = AskQueue{"notebook:n", 0};
+  command.admin = QueueRequest{"notebook:n", 0};
   const Answer answer = engine_->call(std::move(command));
-  EXPECT_EQ((*std::get<Result<QueueDocument>>(answer.told)).totals.published, 51);
+  EXPECT_EQ((*std::get<Result<QueueDocument>>(answer.admin)).totals.published, 51);
 }
 
 TEST_F(NotebookTest, AnEditRightAfterOurWriteIsSeen) {

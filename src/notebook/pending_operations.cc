@@ -28,15 +28,15 @@ std::optional<bool> leaves(const Operation& operation, std::string_view path) {
 
 }  // namespace
 
-Live::Ticket Live::add(Operation operation, std::string key) {
+PendingOperations::Ticket PendingOperations::add(Operation operation, std::string key) {
   const auto ticket = static_cast<Ticket>(++last_);
   insert({ticket, std::move(operation), std::move(key), false, std::nullopt});
   return ticket;
 }
 
-void Live::restore(Entry entry) { insert(std::move(entry)); }
+void PendingOperations::restore(Entry entry) { insert(std::move(entry)); }
 
-void Live::insert(Entry entry) {
+void PendingOperations::insert(Entry entry) {
   for (const std::string& path : paths_of(entry.operation)) by_path_[path].insert(entry.ticket);
   if (!entry.key.empty()) keys_.insert(entry.key);
   if (entry.operation.group) ++groups_;
@@ -45,14 +45,14 @@ void Live::insert(Entry entry) {
   entries_.emplace(entry.ticket, std::move(entry));
 }
 
-void Live::name(Ticket ticket, EventId id) {
+void PendingOperations::name(Ticket ticket, EventId id) {
   const auto found = entries_.find(ticket);
   if (found == entries_.end()) return;
   found->second.id = id;
   by_id_[id] = ticket;
 }
 
-void Live::drop(Ticket ticket) {
+void PendingOperations::drop(Ticket ticket) {
   const auto found = entries_.find(ticket);
   if (found == entries_.end()) return;
   const Entry& entry = found->second;
@@ -69,22 +69,22 @@ void Live::drop(Ticket ticket) {
   entries_.erase(found);
 }
 
-void Live::begin(EventId id) {
+void PendingOperations::begin(EventId id) {
   const auto found = by_id_.find(id);
   if (found != by_id_.end()) entries_.at(found->second).begun = true;
 }
 
-void Live::give_back(EventId id) {
+void PendingOperations::give_back(EventId id) {
   const auto found = by_id_.find(id);
   if (found != by_id_.end()) entries_.at(found->second).begun = false;
 }
 
-void Live::end(EventId id) {
+void PendingOperations::end(EventId id) {
   const auto found = by_id_.find(id);
   if (found != by_id_.end()) drop(found->second);
 }
 
-void Live::end_group(const Group& group) {
+void PendingOperations::end_group(const Group& group) {
   std::vector<Ticket> tickets;
   for (const auto& [ticket, entry] : entries_) {
     if (entry.operation.group == group) tickets.push_back(ticket);
@@ -92,7 +92,7 @@ void Live::end_group(const Group& group) {
   for (const Ticket ticket : tickets) drop(ticket);
 }
 
-void Live::clear() {
+void PendingOperations::clear() {
   entries_.clear();
   by_path_.clear();
   by_id_.clear();
@@ -101,12 +101,12 @@ void Live::clear() {
   groups_ = 0;
 }
 
-const Live::Entry* Live::last_at(std::string_view path) const {
+const PendingOperations::Entry* PendingOperations::last_at(std::string_view path) const {
   const auto found = by_path_.find(path);
   return found == by_path_.end() ? nullptr : &entries_.at(*found->second.rbegin());
 }
 
-bool Live::is_touched_since(const std::string& path, Ticket ticket) const {
+bool PendingOperations::is_touched_since(const std::string& path, Ticket ticket) const {
   const auto is_later = [&](std::string_view other) {
     const Entry* last = last_at(other);
     return last != nullptr && last->ticket > ticket;
@@ -121,7 +121,7 @@ bool Live::is_touched_since(const std::string& path, Ticket ticket) const {
   return false;
 }
 
-bool Live::is_last(const Entry& entry, const Operation& instead) const {
+bool PendingOperations::is_last(const Entry& entry, const Operation& instead) const {
   if (commits_.upper_bound(entry.ticket) != commits_.end()) return false;
   const auto is_free = [&](const std::string& path) { return !is_touched_since(path, entry.ticket); };
   const auto paths = paths_of(entry.operation);
@@ -130,7 +130,7 @@ bool Live::is_last(const Entry& entry, const Operation& instead) const {
          std::all_of(others.begin(), others.end(), is_free);
 }
 
-std::string Live::free_key(const std::string& path) const {
+std::string PendingOperations::free_key(const std::string& path) const {
   std::size_t size = std::min(path.size(), kKeyPath);
   while (size < path.size() && (static_cast<unsigned char>(path[size]) & 0xC0U) == 0x80U) --size;
   std::string key = path.substr(0, size);
@@ -141,13 +141,13 @@ std::string Live::free_key(const std::string& path) const {
   }
 }
 
-std::optional<bool> Live::exists(std::string_view path) const {
+std::optional<bool> PendingOperations::exists(std::string_view path) const {
   const Entry* last = last_at(path);
   return last == nullptr ? std::nullopt : leaves(last->operation, path);
 }
 
-void Live::each_within(const std::string& folder,
-                       const std::function<void(const std::string&, bool)>& visit) const {
+void PendingOperations::each_within(const std::string& folder,
+                                    const std::function<void(const std::string&, bool)>& visit) const {
   const std::string first = folder + "/";
   for (auto at = by_path_.lower_bound(first); at != by_path_.end() && at->first.starts_with(first); ++at) {
     const Entry& last = entries_.at(*at->second.rbegin());
@@ -156,7 +156,7 @@ void Live::each_within(const std::string& folder,
   }
 }
 
-std::string Live::place_of(std::string path) const {
+std::string PendingOperations::place_of(std::string path) const {
   // Only a folder's operation moves what it does not name.
   if (groups_ == 0 && !by_path_.contains(path)) return path;
   for (const auto& [ticket, entry] : entries_) {

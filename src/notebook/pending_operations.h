@@ -18,7 +18,7 @@
 
 namespace eventq::notebook {
 
-class Live {
+class PendingOperations {
  public:
   // Numbers entries in the order in which their events run. An event gets its own id only when it is stored.
   enum class Ticket : std::uint64_t {};
@@ -72,9 +72,9 @@ class Live {
 };
 
 // Shared by the publisher and the worker of a notebook.
-struct SharedLive {
+struct SharedPendingOperations {
   std::mutex mutex;
-  Live events;
+  PendingOperations events;
 };
 
 }  // namespace eventq::notebook

@@ -16,15 +16,15 @@ Operation move_of(const std::string& from, const std::string& to) {
   return {.kind = move, .path = to, .source = from};
 }
 
-TEST(Live, APathThatNoEventTouchesIsNotSpokenOf) {
-  Live live;
+TEST(PendingOperations, APathThatNoEventTouchesIsNotSpokenOf) {
+  PendingOperations live;
   live.add(create_of("a"), "a");
   EXPECT_FALSE(live.exists("b").has_value());
   EXPECT_EQ(live.last_at("b"), nullptr);
 }
 
-TEST(Live, TheLastEventOfAPathSaysWhetherItWillBeThere) {
-  Live live;
+TEST(PendingOperations, TheLastEventOfAPathSaysWhetherItWillBeThere) {
+  PendingOperations live;
   live.add(create_of("a"), "a");
   EXPECT_EQ(live.exists("a"), true);
   live.add(move_of("a", "b"), "a (2)");
@@ -34,8 +34,8 @@ TEST(Live, TheLastEventOfAPathSaysWhetherItWillBeThere) {
   EXPECT_EQ(live.exists("b"), false);
 }
 
-TEST(Live, AnEventThatEndedIsForgotten) {
-  Live live;
+TEST(PendingOperations, AnEventThatEndedIsForgotten) {
+  PendingOperations live;
   const auto ticket = live.add(create_of("a"), "a");
   live.name(ticket, EventId{7});
   live.begin(EventId{7});
@@ -45,8 +45,8 @@ TEST(Live, AnEventThatEndedIsForgotten) {
   EXPECT_EQ(live.free_key("a"), "a");
 }
 
-TEST(Live, AKeyInUseIsNotGivenTwice) {
-  Live live;
+TEST(PendingOperations, AKeyInUseIsNotGivenTwice) {
+  PendingOperations live;
   live.add(create_of("a"), live.free_key("a"));
   EXPECT_EQ(live.free_key("a"), "a (2)");
   live.add(move_of("a", "b"), live.free_key("a"));
@@ -54,16 +54,16 @@ TEST(Live, AKeyInUseIsNotGivenTwice) {
   EXPECT_EQ(live.free_key("b"), "b");
 }
 
-TEST(Live, TheKeyOfALongPathFitsAndIsWholeUtf8) {
-  Live live;
+TEST(PendingOperations, TheKeyOfALongPathFitsAndIsWholeUtf8) {
+  PendingOperations live;
   std::string path(399, 'a');
   for (int i = 0; i < 100; ++i) path += "ü";
   const std::string key = live.free_key(path);
   EXPECT_EQ(key, std::string(399, 'a') + " (2)");
 }
 
-TEST(Live, AFileIsFollowedThroughItsMoves) {
-  Live live;
+TEST(PendingOperations, AFileIsFollowedThroughItsMoves) {
+  PendingOperations live;
   live.add(move_of("a", "b"), "1");
   live.add(create_of("a"), "2");
   live.add(move_of("b", "c"), "3");
@@ -73,8 +73,8 @@ TEST(Live, AFileIsFollowedThroughItsMoves) {
   EXPECT_EQ(live.place_of("d"), "d");
 }
 
-TEST(Live, AFolderAndWhatLiesInItFollowTheGroup) {
-  Live live;
+TEST(PendingOperations, AFolderAndWhatLiesInItFollowTheGroup) {
+  PendingOperations live;
   Operation one = move_of("a/x", "b/x");
   one.group = Group{"a", "b", 1};
   live.add(one, "");
@@ -84,8 +84,8 @@ TEST(Live, AFolderAndWhatLiesInItFollowTheGroup) {
   EXPECT_EQ(live.place_of("ab"), "ab");
 }
 
-TEST(Live, WhatLiesInAFolderIsToldWithWhatWillBecomeOfIt) {
-  Live live;
+TEST(PendingOperations, WhatLiesInAFolderIsToldWithWhatWillBecomeOfIt) {
+  PendingOperations live;
   live.add(create_of("a/new"), "1");
   live.add(remove_of("a/old"), "2");
   live.add(move_of("a/gone", "b/came"), "3");
@@ -95,50 +95,50 @@ TEST(Live, WhatLiesInAFolderIsToldWithWhatWillBecomeOfIt) {
   EXPECT_EQ(seen, (std::map<std::string, bool>{{"a/gone", false}, {"a/new", true}, {"a/old", false}}));
 }
 
-TEST(Live, AnEventIsNotTheLastOnceAnotherTouchesOneOfItsPaths) {
-  Live live;
+TEST(PendingOperations, AnEventIsNotTheLastOnceAnotherTouchesOneOfItsPaths) {
+  PendingOperations live;
   live.add(move_of("a", "b"), "1");
-  const Live::Entry first = *live.last_at("b");
+  const PendingOperations::Entry first = *live.last_at("b");
   EXPECT_TRUE(live.is_last(first, move_of("a", "c")));
   live.add(create_of("a"), "2");  // a move from a to c would now take the new file
   EXPECT_FALSE(live.is_last(first, move_of("a", "c")));
 }
 
-TEST(Live, AnEventIsNotTheLastWhenAnotherTouchesWhatItWouldBecome) {
-  Live live;
+TEST(PendingOperations, AnEventIsNotTheLastWhenAnotherTouchesWhatItWouldBecome) {
+  PendingOperations live;
   live.add(move_of("a", "b"), "1");
-  const Live::Entry first = *live.last_at("b");
+  const PendingOperations::Entry first = *live.last_at("b");
   live.add(remove_of("c"), "2");
   EXPECT_FALSE(live.is_last(first, move_of("a", "c")));
 }
 
-TEST(Live, AnEventIsNotTheLastWhenAnotherTouchesWhatLiesInItsPath) {
-  Live live;
+TEST(PendingOperations, AnEventIsNotTheLastWhenAnotherTouchesWhatLiesInItsPath) {
+  PendingOperations live;
   live.add(move_of("a", "b"), "1");
-  const Live::Entry first = *live.last_at("b");
+  const PendingOperations::Entry first = *live.last_at("b");
   live.add(create_of("a/x"), "2");  // needs a to be gone: a move of a behind it would be in its way
   EXPECT_FALSE(live.is_last(first, move_of("a", "c")));
 }
 
-TEST(Live, AnEventIsNotTheLastOnceACommitWasAskedFor) {
-  Live live;
+TEST(PendingOperations, AnEventIsNotTheLastOnceACommitWasAskedFor) {
+  PendingOperations live;
   live.add(create_of("a"), "1");
-  const Live::Entry first = *live.last_at("a");
+  const PendingOperations::Entry first = *live.last_at("a");
   EXPECT_TRUE(live.is_last(first, create_of("a")));
   live.add({.kind = batch_commit}, "");
   EXPECT_FALSE(live.is_last(first, create_of("a")));
 }
 
-TEST(Live, AFileIsFollowedWhereSomebodyElseMovedIt) {
-  Live live;
+TEST(PendingOperations, AFileIsFollowedWhereSomebodyElseMovedIt) {
+  PendingOperations live;
   live.add({.kind = sync, .path = "b", .source = "a", .event = "moved"}, "1");
   EXPECT_EQ(live.place_of("a"), "b");
 }
 
-TEST(Live, WhatIsRestoredIsInItsOldPlace) {
-  Live live;
+TEST(PendingOperations, WhatIsRestoredIsInItsOldPlace) {
+  PendingOperations live;
   live.name(live.add(create_of("a"), "a"), EventId{1});
-  const Live::Entry earlier = *live.last_at("a");
+  const PendingOperations::Entry earlier = *live.last_at("a");
   live.drop(earlier.ticket);
   EXPECT_EQ(live.last_at("a"), nullptr);
   live.restore(earlier);

@@ -32,7 +32,7 @@ void merge(Metadata& known, const Metadata& given) {
   if (!given.extra.empty()) known.extra = given.extra;
 }
 
-Expected::Content content_of(const FileRow& row) { return {row.state.size, row.hash}; }
+OwnWrites::Content content_of(const FileRow& row) { return {row.state.size, row.hash}; }
 
 constexpr std::string_view kOwnName = "/event-";
 

@@ -73,7 +73,7 @@ Result<Published> published_of(Answer answer) {
 }  // namespace
 
 Result<bool> Publisher::is_taken(const std::string& path) {
-  if (const auto exists = live_.events.exists(path)) return *exists;
+  if (const auto exists = pending_operations_.events.exists(path)) return *exists;
   auto row = state_.file_at(notebook_, path);
   if (!row) return row.error();
   return row->has_value();
@@ -101,7 +101,7 @@ Result<Operation> Publisher::operation_of(const ChangeRequest& request) {
   if (!row) return row.error();
   if (!*row) return not_found(request.file);
   drop_ended((*row)->path);
-  operation.path = live_.events.place_of((*row)->path);
+  operation.path = pending_operations_.events.place_of((*row)->path);
   if (operation.path.empty()) return not_found(request.file);
   operation.folder = (*row)->folder;
   if (request.kind == Operation::Kind::update && operation.folder) {
@@ -128,7 +128,7 @@ Result<std::vector<std::string>> Publisher::files_within(const std::string& fold
   if (!rows) return rows.error();
   std::set<std::string> paths;
   for (const FileRow& row : *rows) paths.insert(row.path);
-  live_.events.each_within(folder, [&](const std::string& path, bool exists) {
+  pending_operations_.events.each_within(folder, [&](const std::string& path, bool exists) {
     if (exists) {
       paths.insert(path);
     } else {
@@ -142,7 +142,8 @@ void Publisher::add(Operation operation, Draft& draft) {
   const bool may_combine =
       !operation.group && !operation.folder && operation.kind != Operation::Kind::batch_commit;
   const std::string begins_at = operation.kind == Operation::Kind::move ? operation.source : operation.path;
-  const Live::Entry* earlier = may_combine ? live_.events.last_at(begins_at) : nullptr;
+  const PendingOperations::Entry* earlier =
+      may_combine ? pending_operations_.events.last_at(begins_at) : nullptr;
   if (earlier != nullptr &&
       (earlier->begun || earlier->key.empty() || earlier->operation.path != begins_at)) {
     earlier = nullptr;
@@ -150,21 +151,21 @@ void Publisher::add(Operation operation, Draft& draft) {
   const Operation alone = earlier != nullptr ? operation : Operation{};
   if (earlier != nullptr) {
     auto combined = combine(earlier->operation, operation);
-    if (combined && live_.events.is_last(*earlier, *combined)) {
+    if (combined && pending_operations_.events.is_last(*earlier, *combined)) {
       operation = std::move(*combined);
     } else {
       earlier = nullptr;
     }
   }
   std::string key;
-  if (may_combine) key = earlier != nullptr ? earlier->key : live_.events.free_key(begins_at);
+  if (may_combine) key = earlier != nullptr ? earlier->key : pending_operations_.events.free_key(begins_at);
   NewEvent event = event_of(operation, queue_, key);
   auto fault = validate(event);
   if (fault && earlier != nullptr) {
     // Together they are too large: so they stay two.
     earlier = nullptr;
     operation = alone;
-    key = live_.events.free_key(begins_at);
+    key = pending_operations_.events.free_key(begins_at);
     event = event_of(operation, queue_, key);
     fault = validate(event);
   }
@@ -174,10 +175,10 @@ void Publisher::add(Operation operation, Draft& draft) {
   }
   if (earlier != nullptr) {
     draft.replaced.push_back(*earlier);
-    live_.events.drop(earlier->ticket);
+    pending_operations_.events.drop(earlier->ticket);
   }
   draft.events.push_back(std::move(event));
-  draft.tickets.push_back(live_.events.add(std::move(operation), std::move(key)));
+  draft.tickets.push_back(pending_operations_.events.add(std::move(operation), std::move(key)));
 }
 
 // One event per file in it; one for the folder itself if there is none.
@@ -226,20 +227,20 @@ Publisher::Draft Publisher::draft(const ChangeRequest& request) {
 
 // It was not stored: what it would have taken the place of is still there.
 void Publisher::take_back(const Draft& draft) {
-  for (const Live::Ticket ticket : draft.tickets) live_.events.drop(ticket);
-  for (const Live::Entry& entry : draft.replaced) live_.events.restore(entry);
+  for (const PendingOperations::Ticket ticket : draft.tickets) pending_operations_.events.drop(ticket);
+  for (const PendingOperations::Entry& entry : draft.replaced) pending_operations_.events.restore(entry);
 }
 
 // Somebody may have ended events that wait, by hand.
 void Publisher::drop_ended(const std::string& path) {
-  for (const Live::Entry* last = live_.events.last_at(path); last != nullptr && last->id && !last->begun;
-       last = live_.events.last_at(path)) {
+  for (const PendingOperations::Entry* last = pending_operations_.events.last_at(path);
+       last != nullptr && last->id && !last->begun; last = pending_operations_.events.last_at(path)) {
     Command command;
     command.get = Command::Get{*last->id, false};
     const Answer answer = engine_.call(std::move(command));
     if (answer.error) return;
     if (*answer.details && is_live((*answer.details)->event.status)) return;
-    live_.events.drop(last->ticket);
+    pending_operations_.events.drop(last->ticket);
   }
 }
 
@@ -250,7 +251,7 @@ Result<Accepted> Publisher::settle(const Draft& draft, Answer answer) {
     return published.error();
   }
   for (std::size_t i = 0; i < draft.tickets.size(); ++i) {
-    live_.events.name(draft.tickets[i], published->events[i].id);
+    pending_operations_.events.name(draft.tickets[i], published->events[i].id);
   }
   Accepted accepted;
   accepted.event = std::move(published->events.front());
@@ -264,7 +265,7 @@ Result<Accepted> Publisher::settle(const Draft& draft, Answer answer) {
 void Publisher::publish(std::vector<Asked> asked) {
   std::vector<Result<Accepted>> results;
   {
-    const std::scoped_lock lock(live_.mutex);
+    const std::scoped_lock lock(pending_operations_.mutex);
     std::vector<Draft> drafts;
     drafts.reserve(asked.size());
     for (const Asked& one : asked) drafts.push_back(draft(one.request));
@@ -290,7 +291,7 @@ void Publisher::publish(std::vector<Asked> asked) {
 
 Result<void> Publisher::publish(const std::vector<Operation>& syncs) {
   for (std::size_t from = 0; from < syncs.size(); from += kSyncsAtOnce) {
-    const std::scoped_lock lock(live_.mutex);
+    const std::scoped_lock lock(pending_operations_.mutex);
     Draft draft;
     const std::size_t to = std::min(from + kSyncsAtOnce, syncs.size());
     for (std::size_t i = from; i < to; ++i) add(syncs[i], draft);
@@ -314,15 +315,16 @@ Result<void> Publisher::load_one(EventId id, Status status) {
   const Event& event = (*answer.details)->event;
   auto operation = read_operation(event.pattern, event.payload);
   if (!operation) return {};  // the worker will say so
-  const Live::Ticket ticket = live_.events.add(std::move(*operation), event.supersede_key);
-  live_.events.name(ticket, id);
-  if (status == Status::processing) live_.events.begin(id);
+  const PendingOperations::Ticket ticket =
+      pending_operations_.events.add(std::move(*operation), event.supersede_key);
+  pending_operations_.events.name(ticket, id);
+  if (status == Status::processing) pending_operations_.events.begin(id);
   return {};
 }
 
 Result<void> Publisher::load() {
-  const std::scoped_lock lock(live_.mutex);
-  live_.events.clear();
+  const std::scoped_lock lock(pending_operations_.mutex);
+  pending_operations_.events.clear();
   std::vector<std::pair<EventId, Status>> found;
   for (const Status status : {Status::pending, Status::processing}) {
     ListFilter filter;

@@ -1,8 +1,8 @@
 // publisher.h: changes that somebody asks for, as events: checked, combined with what has not begun, stored.
 //
-// Threads: a Publisher belongs to one thread at a time, but for the Live it shares with the worker under its
-// mutex. The worker holds the mutex while it takes events, the publisher while it stores them: so what is
-// combined has not begun.
+// Threads: a Publisher belongs to one thread at a time, but for the PendingOperations it shares with the
+// worker under its mutex. The worker holds the mutex while it takes events, the publisher while it stores
+// them: so what is combined has not begun.
 #pragma once
 
 #include <cstddef>
@@ -22,12 +22,13 @@ namespace eventq::notebook {
 
 class Publisher {
  public:
-  Publisher(Engine& engine, std::string queue, State state, std::int64_t notebook, SharedLive& live)
+  Publisher(Engine& engine, std::string queue, State state, std::int64_t notebook,
+            SharedPendingOperations& live)
       : engine_(engine),
         queue_(std::move(queue)),
         state_(std::move(state)),
         notebook_(notebook),
-        live_(live) {}
+        pending_operations_(live) {}
 
   // Stores them all in one go; a reply each, in order, after the commit.
   struct Asked {
@@ -39,15 +40,15 @@ class Publisher {
   // What others did; in pieces, each all or nothing. Errors: what the queue answers.
   Result<void> publish(const std::vector<Operation>& syncs);
 
-  // Fills Live from what the queue has. Errors: what the queue answers.
+  // Fills PendingOperations from what the queue has. Errors: what the queue answers.
   Result<void> load();
 
  private:
   // One publication on its way.
   struct Draft {
     std::vector<NewEvent> events;
-    std::vector<Live::Ticket> tickets;
-    std::vector<Live::Entry> replaced;  // what it takes the place of, if it is stored
+    std::vector<PendingOperations::Ticket> tickets;
+    std::vector<PendingOperations::Entry> replaced;  // what it takes the place of, if it is stored
     std::string path;
     bool group = false;
     int file_count = 0;
@@ -68,7 +69,7 @@ class Publisher {
   std::string queue_;
   State state_;
   std::int64_t notebook_;
-  SharedLive& live_;
+  SharedPendingOperations& pending_operations_;
 };
 
 }  // namespace eventq::notebook

@@ -123,7 +123,7 @@ Result<void> Worker::exchange(Take take) {
   Answer answer = tools_.engine.call(std::move(command));
   if (answer.error) return *answer.error;
   for (std::size_t i = 0; i < reports_.size(); ++i) {
-    const EventId id = reports_[i].lease.event_id;
+    const EventId id = reports_[i].lease.id;
     const Result<Changed>& changed = answer.changed[i];
     if (changed && changed->status == Status::pending) {
       tools_.live.events.give_back(id);
@@ -348,9 +348,9 @@ bool Worker::is_torn(std::size_t from) {
 
 bool Worker::is_paused() {
   Command command;
-  command.ask = AskQueue{queue_, 0};
+  command.admin = QueueRequest{queue_, 0};
   const Answer answer = tools_.engine.call(std::move(command));
-  const auto* document = std::get_if<Result<QueueDocument>>(&answer.told);
+  const auto* document = std::get_if<Result<QueueDocument>>(&answer.admin);
   return document == nullptr || !*document || (*document)->row.status == QueueStatus::paused;
 }
 

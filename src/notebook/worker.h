@@ -39,10 +39,10 @@ class Worker {
  public:
   struct Tools {
     Engine& engine;
-    SharedLive& live;
+    SharedPendingOperations& live;
     Folder& folder;
     State& state;
-    Expected& expected;
+    OwnWrites& expected;
     GitRepo& repo;
     const Clock& clock;
     Logger logger;

@@ -37,9 +37,9 @@ namespace {
 struct Parts {
   std::unique_ptr<Store> store;
   std::unique_ptr<Core> core;
-  std::unique_ptr<Reader> reader;         // of the read lane
-  std::unique_ptr<Reader> keeper_reader;  // of the keeper
-  std::unique_ptr<ArchiveFiles> files;    // nothing: events leave for nowhere
+  std::unique_ptr<Reader> reader;            // of the read thread
+  std::unique_ptr<Reader> retention_reader;  // of the retention thread
+  std::unique_ptr<ArchiveFiles> files;       // nothing: events leave for nowhere
 };
 
 class EngineImpl final : public Engine {
@@ -48,14 +48,14 @@ class EngineImpl final : public Engine {
       : logger_(options.logger),
         store_(std::move(parts.store)),
         core_(std::move(parts.core)),
-        keeper_reader_(std::move(parts.keeper_reader)),
+        retention_reader_(std::move(parts.retention_reader)),
         files_(std::move(parts.files)),
-        retirement_(
-            *keeper_reader_, [this](Command command) { return call(std::move(command)); }, files_.get(),
+        retention_(
+            *retention_reader_, [this](Command command) { return call(std::move(command)); }, files_.get(),
             stored_policies(default_policy(options))),
-        lane_(*store_, *core_, clock, logger_),
-        read_lane_(std::move(parts.reader)),
-        keeper_([this](TimePoint now) { return retirement_.step(now); }, clock, logger_) {}
+        commit_thread_(*store_, *core_, clock, logger_),
+        read_thread_(std::move(parts.reader)),
+        retention_thread_([this](TimePoint now) { return retention_.step(now); }, clock, logger_) {}
 
   ~EngineImpl() override { stop(); }
   EngineImpl(const EngineImpl&) = delete;
@@ -64,9 +64,9 @@ class EngineImpl final : public Engine {
   void submit(Command command, Sink& sink, std::uint64_t token) override {
     Request request{{&sink, token}, std::move(command)};
     if (request.command.is_read()) {
-      read_lane_.submit(std::move(request));
+      read_thread_.submit(std::move(request));
     } else {
-      lane_.submit(std::move(request));
+      commit_thread_.submit(std::move(request));
     }
   }
 
@@ -76,31 +76,31 @@ class EngineImpl final : public Engine {
     return sink.wait();
   }
 
-  void forget(Sink& sink, std::uint64_t token) override { lane_.forget({&sink, token}); }
-  void dismiss_waiters() override { lane_.dismiss_waiters(); }
+  void forget(Sink& sink, std::uint64_t token) override { commit_thread_.forget({&sink, token}); }
+  void dismiss_waiters() override { commit_thread_.dismiss_waiters(); }
 
   void poke() override {
-    lane_.poke();
-    keeper_.poke();
+    commit_thread_.poke();
+    retention_thread_.poke();
   }
 
-  // The keeper first: it waits for answers of the lane.
+  // The retention thread first: it waits for answers of the commit thread.
   void stop() override {
-    keeper_.stop();
-    lane_.stop();
-    read_lane_.stop();
+    retention_thread_.stop();
+    commit_thread_.stop();
+    read_thread_.stop();
   }
 
  private:
   const Logger logger_;
   const std::unique_ptr<Store> store_;
   const std::unique_ptr<Core> core_;
-  const std::unique_ptr<Reader> keeper_reader_;
+  const std::unique_ptr<Reader> retention_reader_;
   const std::unique_ptr<ArchiveFiles> files_;
-  Retirement retirement_;
-  Lane lane_;
-  ReadLane read_lane_;
-  Keeper keeper_;
+  Retention retention_;
+  CommitThread commit_thread_;
+  ReadThread read_thread_;
+  RetentionThread retention_thread_;
 };
 
 Result<std::unique_ptr<Store>> open_store(std::string_view url, const Clock& clock) {
@@ -124,14 +124,14 @@ Result<Parts> open_parts(std::string_view url, const Options& options, const Clo
   auto core = recovered_core(*parts.store, core_options(options), options.logger);
   if (!core) return core.error();
   parts.core = std::move(*core);
-  for (std::unique_ptr<Reader>* to : {&parts.reader, &parts.keeper_reader}) {
+  for (std::unique_ptr<Reader>* to : {&parts.reader, &parts.retention_reader}) {
     auto reader = parts.store->reader();
     if (!reader) return reader.error();
     *to = std::move(*reader);
   }
   if (options.archive_dir.empty()) return parts;
   if (auto fault = check_folder(options.archive_dir)) return *fault;
-  auto files = parts.keeper_reader->archive_files();
+  auto files = parts.retention_reader->archive_files();
   if (!files) return files.error();
   parts.files = std::make_unique<ArchiveFiles>(options.archive_dir, *files);
   return parts;
@@ -160,10 +160,10 @@ Result<std::unique_ptr<Engine>> open_router(std::span<const std::string> urls, c
     shards.push_back(std::move(*shard));
   }
   Router::Habits habits;
-  // Where databases share the cores with us, more lanes would not work at the same time, but make smaller
-  // batches.
+  // Where databases share the cores with us, more commit threads would not work at the same time, but make
+  // smaller batches.
   if (std::ranges::all_of(*databases, &postgres::SchemaState::here)) {
-    habits.lanes = std::thread::hardware_concurrency();
+    habits.commit_threads = std::thread::hardware_concurrency();
   }
   return std::unique_ptr<Engine>(std::make_unique<Router>(std::move(shards), clock, habits));
 }

@@ -224,10 +224,10 @@ Result<Event> QueueImpl::wait(EventId id, Millis timeout) {
 Result<QueueConfig> QueueImpl::settings(const std::string& name) {
   if (auto fault = validate_queue_name(name)) return *fault;
   Command command;
-  command.ask = AskQueue{.id = name};
+  command.admin = QueueRequest{.id = name};
   Answer answer = engine_->call(std::move(command));
   if (answer.error) return *answer.error;
-  const auto& found = std::get<Result<QueueDocument>>(answer.told);
+  const auto& found = std::get<Result<QueueDocument>>(answer.admin);
   if (!found && found.error().code != ErrorCode::not_found) return found.error();
   QueueConfig own;  // a queue that nobody made yet has none
   if (found) {

@@ -191,7 +191,7 @@ TEST_P(QueueTest, CompleteEndsTheEventAndRecordsTheOutcome) {
 
   const LogEntry entry = queue->complete(held, {.status_code = 200, .execution_time_ms = 1250}).value();
 
-  EXPECT_EQ(entry.event_id, id);
+  EXPECT_EQ(entry.id, id);
   EXPECT_EQ(entry.worker_id, "host:1");
   EXPECT_EQ(entry.attempt, 1);
   EXPECT_EQ(entry.action, Action::completed);

@@ -113,8 +113,9 @@ TEST_P(QueueTurnTest, AnEventGivenBackRunsAgainAfterItsDelayAndCountsNoFailure) 
   const Claim again = poll();
   EXPECT_EQ(again.event.attempts, 2);
   EXPECT_EQ(again.event.retry_count, 0);
-  EXPECT_EQ(queue->give_back(held).value().id, entry.id) << "a repetition is answered with the first entry";
-  EXPECT_EQ(queue->give_back({held.event_id, "other:2", 2}).error().code, ErrorCode::lease_lost);
+  EXPECT_EQ(queue->give_back(held).value().log_id, entry.log_id)
+      << "a repetition is answered with the first entry";
+  EXPECT_EQ(queue->give_back({held.id, "other:2", 2}).error().code, ErrorCode::lease_lost);
 }
 
 TEST_P(QueueTurnTest, AnEventIsGivenBackForAYearAtMost) {

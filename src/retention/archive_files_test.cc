@@ -39,7 +39,7 @@ Details ended(std::int64_t id, const std::string& payload = "null") {
   details.event.title = "mail";
   details.event.payload = payload;
   details.event.status = Status::completed;
-  details.log = {{.id = LogId{id * 10}, .event_id = EventId{id}, .action = Action::completed}};
+  details.log = {{.log_id = LogId{id * 10}, .id = EventId{id}, .action = Action::completed}};
   return details;
 }
 
@@ -69,7 +69,7 @@ class ArchiveFilesTest : public testing::Test {
  protected:
   std::string path(const std::string& name) const { return folder_ + "/" + name; }
 
-  // Appends as the keeper does when all goes well.
+  // Appends as the retention thread does when all goes well.
   ArchiveFile append(const std::vector<Details>& events, TimePoint now = kMidnight) {
     const auto file = files_.append(events, now);
     EXPECT_TRUE(file) << file.error().message;

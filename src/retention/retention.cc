@@ -29,10 +29,10 @@ std::size_t weight(const Details& details) {
 
 }  // namespace
 
-Retirement::Retirement(Reader& reader, CallEngine call, ArchiveFiles* files, PolicyOf policy_of)
+Retention::Retention(Reader& reader, CallEngine call, ArchiveFiles* files, PolicyOf policy_of)
     : reader_(reader), call_(std::move(call)), files_(files), policy_of_(std::move(policy_of)) {}
 
-Result<std::size_t> Retirement::step(TimePoint now) {
+Result<std::size_t> Retention::step(TimePoint now) {
   if (auto settled = settle(); !settled) return settled.error();
   auto found = find(now);
   if (!found) return found.error();
@@ -47,7 +47,7 @@ Result<std::size_t> Retirement::step(TimePoint now) {
 
 // After a commit of which nobody knows, what the reader sees may be lost or come back. A commit that
 // succeeds behind it settles that; before, no file may be cut.
-Result<void> Retirement::settle() {
+Result<void> Retention::settle() {
   if (!in_doubt_) return {};
   Command probe;
   probe.probe = true;
@@ -59,7 +59,7 @@ Result<void> Retirement::settle() {
   return {};
 }
 
-Result<Retirement::Found> Retirement::find(TimePoint now) {
+Result<Retention::Found> Retention::find(TimePoint now) {
   auto queues = reader_.queues();
   if (!queues) return queues.error();
   const auto next = std::find_if(queues->begin(), queues->end(),
@@ -77,7 +77,7 @@ Result<Retirement::Found> Retirement::find(TimePoint now) {
   return found;
 }
 
-Result<void> Retirement::find_in(const QueueDocument& queue, TimePoint now, Found& found) {
+Result<void> Retention::find_in(const QueueDocument& queue, TimePoint now, Found& found) {
   const auto ended = [&](Status status) { return queue.counts.at(static_cast<std::size_t>(status)) > 0; };
   if (std::none_of(std::begin(kEnded), std::end(kEnded), ended)) return {};
   const QueueRow& row = queue.row;
@@ -99,7 +99,7 @@ Result<void> Retirement::find_in(const QueueDocument& queue, TimePoint now, Foun
 }
 
 // Leaves in `removal` what was written.
-Result<void> Retirement::archive(Removal& removal, TimePoint now) {
+Result<void> Retention::archive(Removal& removal, TimePoint now) {
   std::vector<Details> events;
   std::size_t bytes = 0;
   for (const EventId id : removal.events) {
@@ -119,16 +119,16 @@ Result<void> Retirement::archive(Removal& removal, TimePoint now) {
   return {};
 }
 
-Result<std::size_t> Retirement::remove(Removal removal) {
+Result<std::size_t> Retention::remove(Removal removal) {
   const std::optional<ArchiveFile> file = removal.file;
   Command command;
-  command.ask = std::move(removal);
+  command.admin = std::move(removal);
   Answer answer = call_(std::move(command));
   if (answer.error) {
     in_doubt_ = file && answer.error->code == ErrorCode::unknown_outcome;
     return std::move(*answer.error);
   }
-  const auto* const removed = std::get_if<Removed>(&answer.told);
+  const auto* const removed = std::get_if<Removed>(&answer.admin);
   if (removed == nullptr) {
     return Error{ErrorCode::internal, "A removal was answered without saying how many events it removed."};
   }
@@ -137,24 +137,24 @@ Result<std::size_t> Retirement::remove(Removal removal) {
   return removed->events;
 }
 
-Retirement::PolicyOf stored_policies(const Policy& defaults) {
+Retention::PolicyOf stored_policies(const Policy& defaults) {
   return [defaults, parser = std::make_shared<JsonParser>()](const QueueRow& row) {
     return wire::policy_of(*parser, row, defaults);
   };
 }
 
-Keeper::Keeper(Step step, const Clock& clock, const Logger& logger, Pauses pauses)
+RetentionThread::RetentionThread(Step step, const Clock& clock, const Logger& logger, Pauses pauses)
     : step_(std::move(step)), clock_(clock), logger_(logger), pauses_(pauses), thread_([this] { loop(); }) {}
 
-Keeper::~Keeper() { stop(); }
+RetentionThread::~RetentionThread() { stop(); }
 
-void Keeper::poke() {
+void RetentionThread::poke() {
   const std::scoped_lock lock(mutex_);
   poked_ = true;
   wake_.notify_one();
 }
 
-void Keeper::stop() {
+void RetentionThread::stop() {
   {
     const std::scoped_lock lock(mutex_);
     stopping_ = true;
@@ -163,7 +163,7 @@ void Keeper::stop() {
   if (thread_.joinable()) thread_.join();
 }
 
-void Keeper::loop() {
+void RetentionThread::loop() {
   std::unique_lock lock(mutex_);
   while (!stopping_) {
     poked_ = false;
@@ -175,7 +175,7 @@ void Keeper::loop() {
   }
 }
 
-Keeper::Last Keeper::take_step() {
+RetentionThread::Last RetentionThread::take_step() {
   const auto removed = step_(clock_.now());
   if (removed) return *removed > 0 ? Last::removed : Last::idle;
   if (logger_) {

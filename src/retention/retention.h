@@ -30,7 +30,7 @@ namespace eventq {
 // between its reading and its removal, and ended once more.
 //
 // Threads: one at a time, which is also the reader's.
-class Retirement {
+class Retention {
  public:
   // Events in one step: few enough for the commands behind it to be answered soon.
   static constexpr std::size_t kStep = 200;
@@ -39,7 +39,7 @@ class Retirement {
   using PolicyOf = std::function<Result<Policy>(const QueueRow&)>;
 
   // Without `files` events leave for nowhere. What is referred to must outlive this.
-  Retirement(Reader& reader, CallEngine call, ArchiveFiles* files, PolicyOf policy_of);
+  Retention(Reader& reader, CallEngine call, ArchiveFiles* files, PolicyOf policy_of);
 
   // Removes up to kStep events whose time is over, and returns how many. Each queue has its turn. A
   // queue with a policy that cannot be read is left out; its error is returned when there was nothing else to
@@ -66,12 +66,12 @@ class Retirement {
 };
 
 // Policies as queues have them in the store. Belongs to one thread.
-Retirement::PolicyOf stored_policies(const Policy& defaults);
+Retention::PolicyOf stored_policies(const Policy& defaults);
 
 // The thread that takes the steps.
 //
 // Threads: every method may be called from any thread, stop() not from two at once.
-class Keeper {
+class RetentionThread {
  public:
   using Step = std::function<Result<std::size_t>(TimePoint now)>;  // as Retirement::step()
 
@@ -80,11 +80,12 @@ class Keeper {
     Millis look{1000};  // after a step with nothing to do, or one that failed
   };
 
-  Keeper(Step step, const Clock& clock, const Logger& logger) : Keeper(std::move(step), clock, logger, {}) {}
-  Keeper(Step step, const Clock& clock, const Logger& logger, Pauses pauses);
-  ~Keeper();  // stops
-  Keeper(const Keeper&) = delete;
-  Keeper& operator=(const Keeper&) = delete;
+  RetentionThread(Step step, const Clock& clock, const Logger& logger)
+      : RetentionThread(std::move(step), clock, logger, {}) {}
+  RetentionThread(Step step, const Clock& clock, const Logger& logger, Pauses pauses);
+  ~RetentionThread();  // stops
+  RetentionThread(const RetentionThread&) = delete;
+  RetentionThread& operator=(const RetentionThread&) = delete;
 
   // Looks at the clock again, unless the last step failed.
   void poke();

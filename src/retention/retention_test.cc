@@ -28,7 +28,7 @@ class Steps {
   // Step number `n`, from 1, comes to this.
   explicit Steps(std::function<Result<std::size_t>(int n)> result) : result_(std::move(result)) {}
 
-  Keeper::Step taken() {
+  RetentionThread::Step taken() {
     return [this](TimePoint now) {
       const std::scoped_lock lock(mutex_);
       times_.push_back(now);
@@ -55,82 +55,82 @@ class Steps {
   std::vector<TimePoint> times_;
 };
 
-class KeeperTest : public testing::Test {
+class RetentionThreadTest : public testing::Test {
  protected:
   ManualClock clock{TimePoint(1h)};
-  std::vector<std::string> lines;  // read them when the keeper has stopped
+  std::vector<std::string> lines;  // read them when the retention thread has stopped
   const Logger logger = [this](LogLevel, std::string_view line) { lines.emplace_back(line); };
 };
 
-TEST_F(KeeperTest, GoesOnWhileThereIsSomethingToRemove) {
+TEST_F(RetentionThreadTest, GoesOnWhileThereIsSomethingToRemove) {
   Steps steps([](int n) { return n <= 3 ? std::size_t{200} : std::size_t{0}; });
-  Keeper keeper(steps.taken(), clock, logger, {.breath = 1ms, .look = kNever});
+  RetentionThread retention_thread(steps.taken(), clock, logger, {.breath = 1ms, .look = kNever});
 
   steps.await(4);
-  keeper.stop();
+  retention_thread.stop();
 
   EXPECT_EQ(steps.times().size(), 4U);
 }
 
-TEST_F(KeeperTest, LooksAgainAfterAWhile) {
+TEST_F(RetentionThreadTest, LooksAgainAfterAWhile) {
   Steps steps([](int) { return std::size_t{0}; });
-  Keeper keeper(steps.taken(), clock, logger, {.breath = kNever, .look = 1ms});
+  RetentionThread retention_thread(steps.taken(), clock, logger, {.breath = kNever, .look = 1ms});
 
   steps.await(3);
 }
 
-TEST_F(KeeperTest, LooksAgainWhenPoked) {
+TEST_F(RetentionThreadTest, LooksAgainWhenPoked) {
   Steps steps([](int) { return std::size_t{0}; });
-  Keeper keeper(steps.taken(), clock, logger, {.breath = kNever, .look = kNever});
+  RetentionThread retention_thread(steps.taken(), clock, logger, {.breath = kNever, .look = kNever});
   steps.await(1);
   clock.advance(1min);
 
-  keeper.poke();
+  retention_thread.poke();
   steps.await(2);
 
   EXPECT_THAT(steps.times(), ElementsAre(TimePoint(1h), TimePoint(1h + 1min)));
 }
 
-TEST_F(KeeperTest, LogsAnErrorAndTriesAgainAfterAWhile) {
+TEST_F(RetentionThreadTest, LogsAnErrorAndTriesAgainAfterAWhile) {
   Steps steps([](int n) -> Result<std::size_t> {
     if (n == 1) return Error{ErrorCode::no_space, "The disk is full.", ""};
     return std::size_t{0};
   });
-  Keeper keeper(steps.taken(), clock, logger, {.breath = kNever, .look = 1ms});
+  RetentionThread retention_thread(steps.taken(), clock, logger, {.breath = kNever, .look = 1ms});
 
   steps.await(2);
-  keeper.stop();
+  retention_thread.stop();
 
   EXPECT_THAT(lines, ElementsAre("msg=\"ended events could not be removed\" error=\"The disk is full.\""));
 }
 
-TEST_F(KeeperTest, IsNotPokedIntoRepeatingAnError) {
+TEST_F(RetentionThreadTest, IsNotPokedIntoRepeatingAnError) {
   Steps steps([](int) -> Result<std::size_t> { return Error{ErrorCode::no_space, "The disk is full.", ""}; });
-  Keeper keeper(steps.taken(), clock, logger, {.breath = kNever, .look = kNever});
+  RetentionThread retention_thread(steps.taken(), clock, logger, {.breath = kNever, .look = kNever});
   steps.await(1);
 
-  keeper.poke();
-  keeper.stop();
+  retention_thread.poke();
+  retention_thread.stop();
 
   EXPECT_EQ(steps.times().size(), 1U);
 }
 
-TEST_F(KeeperTest, NeedsNoLogger) {
+TEST_F(RetentionThreadTest, NeedsNoLogger) {
   const Logger silent;
   Steps steps([](int) -> Result<std::size_t> { return Error{ErrorCode::no_space, "The disk is full.", ""}; });
-  Keeper keeper(steps.taken(), clock, silent, {.breath = kNever, .look = 1ms});
+  RetentionThread retention_thread(steps.taken(), clock, silent, {.breath = kNever, .look = 1ms});
 
   steps.await(2);
 }
 
-TEST_F(KeeperTest, StopsAtOnceAndTwice) {
+TEST_F(RetentionThreadTest, StopsAtOnceAndTwice) {
   Steps steps([](int n) { return n == 1 ? std::size_t{1} : std::size_t{0}; });
-  Keeper keeper(steps.taken(), clock, logger, {.breath = kNever, .look = kNever});
+  RetentionThread retention_thread(steps.taken(), clock, logger, {.breath = kNever, .look = kNever});
   steps.await(1);
 
-  keeper.stop();
-  keeper.stop();
-  keeper.poke();
+  retention_thread.stop();
+  retention_thread.stop();
+  retention_thread.poke();
 
   EXPECT_EQ(steps.times().size(), 1U);
 }

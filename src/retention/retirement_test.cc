@@ -31,7 +31,7 @@ constexpr const char* kArchive = "events-2026-01-31.ndjson.gz";
 // A minute, and two for what failed.
 constexpr const char* kShort = R"({"retention":{"completedSeconds":60,"failedSeconds":120}})";
 
-class RetirementTest : public testing::Test {
+class RetentionTest : public testing::Test {
  protected:
   void put_queue(const std::string& name, const std::string& config = kShort) {
     auto transaction = store->begin().value();
@@ -60,7 +60,7 @@ class RetirementTest : public testing::Test {
     commands.push_back(command);
     auto transaction = store->begin().value();
     Answer answer;
-    if (const auto* const removal = std::get_if<Removal>(&command.ask)) {
+    if (const auto* const removal = std::get_if<Removal>(&command.admin)) {
       const auto loaded = transaction->load(removal->events, Transaction::Part::head);
       std::vector<Stored> leaving;
       for (const auto& stored : *loaded) {
@@ -68,14 +68,14 @@ class RetirementTest : public testing::Test {
       }
       EXPECT_TRUE(transaction->remove(leaving));
       EXPECT_TRUE(!removal->file || transaction->put_archive_file(*removal->file));
-      answer.told = Removed{leaving.size()};
+      answer.admin = Removed{leaving.size()};
     }
     EXPECT_TRUE(transaction->commit());
     if (lost) answer = {.error = lost};
     return answer;
   }
 
-  Retirement retirement(ArchiveFiles* files = nullptr) {
+  Retention retention(ArchiveFiles* files = nullptr) {
     return {*reader, [this](Command command) { return call(std::move(command)); }, files,
             stored_policies({})};
   }
@@ -90,7 +90,7 @@ class RetirementTest : public testing::Test {
   // The ids in each command that removes.
   std::vector<std::vector<EventId>> removals() const {
     std::vector<std::vector<EventId>> ids;
-    for (const Command& command : commands) ids.push_back(std::get<Removal>(command.ask).events);
+    for (const Command& command : commands) ids.push_back(std::get<Removal>(command.admin).events);
     return ids;
   }
 
@@ -108,7 +108,7 @@ class RetirementTest : public testing::Test {
   bool stubborn = false;         // the engine removes nothing
 };
 
-TEST_F(RetirementTest, RemovesEachEventWhenItsTimeIsOver) {
+TEST_F(RetentionTest, RemovesEachEventWhenItsTimeIsOver) {
   struct Case {
     Status status;
     Millis stays;
@@ -122,7 +122,7 @@ TEST_F(RetirementTest, RemovesEachEventWhenItsTimeIsOver) {
            Case{Status::cancelled, 1min},
        }) {
     const EventId id = ended("mail", row.status, kNow);
-    Retirement steps = retirement();
+    Retention steps = retention();
 
     EXPECT_EQ(steps.step(kNow + row.stays).value(), 0U) << name_of(row.status);
     EXPECT_THAT(kept(), ElementsAre(id)) << name_of(row.status);
@@ -131,40 +131,40 @@ TEST_F(RetirementTest, RemovesEachEventWhenItsTimeIsOver) {
   }
 }
 
-TEST_F(RetirementTest, AsksNothingOfTheEngineWhenThereIsNothingToDo) {
+TEST_F(RetentionTest, AsksNothingOfTheEngineWhenThereIsNothingToDo) {
   put_queue("mail");
   ended("mail", Status::completed, kNow);
 
-  EXPECT_EQ(retirement().step(kNow).value(), 0U);
+  EXPECT_EQ(retention().step(kNow).value(), 0U);
 
   EXPECT_THAT(commands, IsEmpty());
 }
 
-TEST_F(RetirementTest, LeavesLiveEventsAlone) {
+TEST_F(RetentionTest, LeavesLiveEventsAlone) {
   put_queue("mail");
   ended("mail", Status::pending, kNow - 24h);
   ended("mail", Status::processing, kNow - 24h);
 
-  EXPECT_EQ(retirement().step(kNow).value(), 0U);
+  EXPECT_EQ(retention().step(kNow).value(), 0U);
 
   EXPECT_THAT(kept(), SizeIs(2));
 }
 
-TEST_F(RetirementTest, KeepsToTheDefaultsOfAQueueWithoutSettings) {
+TEST_F(RetentionTest, KeepsToTheDefaultsOfAQueueWithoutSettings) {
   put_queue("mail", "");
   const EventId failed = ended("mail", Status::failed, kNow - 25h);
   ended("mail", Status::completed, kNow - 25h);
 
-  EXPECT_EQ(retirement().step(kNow).value(), 1U);
+  EXPECT_EQ(retention().step(kNow).value(), 1U);
 
   EXPECT_THAT(kept(), ElementsAre(failed));
 }
 
-TEST_F(RetirementTest, TakesNoMoreThanAStepAtATime) {
+TEST_F(RetentionTest, TakesNoMoreThanAStepAtATime) {
   put_queue("mail");
   for (int i = 0; i < 150; ++i) ended("mail", Status::completed, kNow);
   for (int i = 0; i < 150; ++i) ended("mail", Status::failed, kNow);
-  Retirement steps = retirement();
+  Retention steps = retention();
 
   EXPECT_EQ(steps.step(kNow + 1h).value(), 200U);
   EXPECT_EQ(steps.step(kNow + 1h).value(), 100U);
@@ -173,12 +173,12 @@ TEST_F(RetirementTest, TakesNoMoreThanAStepAtATime) {
   EXPECT_THAT(kept(), IsEmpty());
 }
 
-TEST_F(RetirementTest, GivesEachQueueItsTurn) {
+TEST_F(RetentionTest, GivesEachQueueItsTurn) {
   put_queue("a");
   put_queue("b");
   const EventId waiting = ended("b", Status::completed, kNow);
   for (int i = 0; i < 400; ++i) ended("a", Status::completed, kNow);
-  Retirement steps = retirement();
+  Retention steps = retention();
 
   EXPECT_EQ(steps.step(kNow + 1h).value(), 200U);
   EXPECT_EQ(steps.step(kNow + 1h).value(), 200U);
@@ -187,12 +187,12 @@ TEST_F(RetirementTest, GivesEachQueueItsTurn) {
   EXPECT_EQ(removals()[1].front(), waiting);
 }
 
-TEST_F(RetirementTest, LeavesOutAQueueWhoseSettingsCannotBeReadAndSaysSoInTheEnd) {
+TEST_F(RetentionTest, LeavesOutAQueueWhoseSettingsCannotBeReadAndSaysSoInTheEnd) {
   put_queue("broken", "{");
   put_queue("mail");
   ended("broken", Status::completed, kNow);
   ended("mail", Status::completed, kNow);
-  Retirement steps = retirement();
+  Retention steps = retention();
 
   EXPECT_EQ(steps.step(kNow + 1h).value(), 1U);
   const auto last = steps.step(kNow + 1h);
@@ -201,10 +201,10 @@ TEST_F(RetirementTest, LeavesOutAQueueWhoseSettingsCannotBeReadAndSaysSoInTheEnd
   EXPECT_THAT(last.error().message, HasSubstr("Queue broken: "));
 }
 
-TEST_F(RetirementTest, ReportsARefusalAndTriesAgain) {
+TEST_F(RetentionTest, ReportsARefusalAndTriesAgain) {
   put_queue("mail");
   ended("mail", Status::completed, kNow);
-  Retirement steps = retirement();
+  Retention steps = retention();
   refusal = Error{ErrorCode::unavailable, "Not now.", ""};
 
   EXPECT_EQ(steps.step(kNow + 1h).error().message, "Not now.");
@@ -213,12 +213,12 @@ TEST_F(RetirementTest, ReportsARefusalAndTriesAgain) {
   EXPECT_EQ(steps.step(kNow + 1h).value(), 1U);
 }
 
-TEST_F(RetirementTest, ArchivesWhatItRemoves) {
+TEST_F(RetentionTest, ArchivesWhatItRemoves) {
   put_queue("mail");
   const EventId first = ended("mail", Status::completed, kNow);
   const EventId second = ended("mail", Status::failed, kNow);
 
-  EXPECT_EQ(retirement(&archive).step(kNow + 1h).value(), 2U);
+  EXPECT_EQ(retention(&archive).step(kNow + 1h).value(), 2U);
 
   EXPECT_THAT(removals(), ElementsAre(ElementsAre(first, second)));
   const auto known = reader->archive_files().value();
@@ -227,38 +227,38 @@ TEST_F(RetirementTest, ArchivesWhatItRemoves) {
   EXPECT_EQ(static_cast<std::uintmax_t>(known[0].bytes), archived_bytes());
 }
 
-TEST_F(RetirementTest, ArchivesNothingWhenThereIsNothingToDo) {
+TEST_F(RetentionTest, ArchivesNothingWhenThereIsNothingToDo) {
   put_queue("mail");
 
-  EXPECT_EQ(retirement(&archive).step(kNow).value(), 0U);
+  EXPECT_EQ(retention(&archive).step(kNow).value(), 0U);
 
   EXPECT_FALSE(std::filesystem::exists(directory.file(kArchive)));
 }
 
-TEST_F(RetirementTest, RemovesNothingThatItCannotArchive) {
+TEST_F(RetentionTest, RemovesNothingThatItCannotArchive) {
   ArchiveFiles none("/proc", {});
   put_queue("mail");
   ended("mail", Status::completed, kNow);
 
-  EXPECT_FALSE(retirement(&none).step(kNow + 1h));
+  EXPECT_FALSE(retention(&none).step(kNow + 1h));
 
   EXPECT_THAT(commands, IsEmpty());
 }
 
-TEST_F(RetirementTest, ReadsNoMoreIntoMemoryThanAClaimDoes) {
+TEST_F(RetentionTest, ReadsNoMoreIntoMemoryThanAClaimDoes) {
   put_queue("mail");
   const std::string payload = "\"" + std::string(limits::kPayload - 2, 'x') + "\"";
   for (int i = 0; i < 40; ++i) ended("mail", Status::completed, kNow, payload);
-  Retirement steps = retirement(&archive);
+  Retention steps = retention(&archive);
 
   EXPECT_EQ(steps.step(kNow + 1h).value(), 32U);
   EXPECT_EQ(steps.step(kNow + 1h).value(), 8U);
 }
 
-TEST_F(RetirementTest, ArchivesOnceWhatWasRefusedAtFirst) {
+TEST_F(RetentionTest, ArchivesOnceWhatWasRefusedAtFirst) {
   put_queue("mail");
   ended("mail", Status::completed, kNow);
-  Retirement steps = retirement(&archive);
+  Retention steps = retention(&archive);
   refusal = Error{ErrorCode::unavailable, "Not now.", ""};
   EXPECT_FALSE(steps.step(kNow + 1h));
   const std::uintmax_t once = archived_bytes();
@@ -269,10 +269,10 @@ TEST_F(RetirementTest, ArchivesOnceWhatWasRefusedAtFirst) {
   EXPECT_EQ(archived_bytes(), once);
 }
 
-TEST_F(RetirementTest, ArchivesOnceWhatTheEngineDoesNotRemove) {
+TEST_F(RetentionTest, ArchivesOnceWhatTheEngineDoesNotRemove) {
   put_queue("mail");
   ended("mail", Status::completed, kNow);
-  Retirement steps = retirement(&archive);
+  Retention steps = retention(&archive);
   stubborn = true;
   EXPECT_EQ(steps.step(kNow + 1h).value(), 0U);
   const std::uintmax_t once = archived_bytes();
@@ -282,10 +282,10 @@ TEST_F(RetirementTest, ArchivesOnceWhatTheEngineDoesNotRemove) {
   EXPECT_EQ(archived_bytes(), once);
 }
 
-TEST_F(RetirementTest, CutsNoFileBeforeItKnowsWhatBecameOfARemoval) {
+TEST_F(RetentionTest, CutsNoFileBeforeItKnowsWhatBecameOfARemoval) {
   put_queue("mail");
   ended("mail", Status::completed, kNow);
-  Retirement steps = retirement(&archive);
+  Retention steps = retention(&archive);
   lost = Error{ErrorCode::unknown_outcome, "Nobody knows.", ""};
   EXPECT_FALSE(steps.step(kNow + 1h));
   const std::uintmax_t first = archived_bytes();

@@ -57,7 +57,7 @@ void add(QueueDocument& ours, QueueDocument&& theirs) {
   append_all(ours.events, std::move(theirs.events));
 }
 
-QueueDocument merged(const AskQueue& ask, std::vector<QueueDocument> queues) {
+QueueDocument merged(const QueueRequest& ask, std::vector<QueueDocument> queues) {
   QueueDocument all = std::move(queues.front());
   for (std::size_t i = 1; i < queues.size(); ++i) add(all, std::move(queues[i]));
   std::sort(all.events.begin(), all.events.end(),
@@ -66,7 +66,7 @@ QueueDocument merged(const AskQueue& ask, std::vector<QueueDocument> queues) {
   return all;
 }
 
-std::vector<QueueDocument> merged(const AskQueues&, std::vector<std::vector<QueueDocument>> lists) {
+std::vector<QueueDocument> merged(const QueuesRequest&, std::vector<std::vector<QueueDocument>> lists) {
   std::map<std::string, QueueDocument> by_name;
   for (std::vector<QueueDocument>& list : lists) {
     for (QueueDocument& queue : list) {
@@ -81,7 +81,7 @@ std::vector<QueueDocument> merged(const AskQueues&, std::vector<std::vector<Queu
 }
 
 // Each shard makes its own.
-std::vector<Checkpoint> merged(const AskCheckpoints& ask, std::vector<std::vector<Checkpoint>> lists) {
+std::vector<Checkpoint> merged(const CheckpointsRequest& ask, std::vector<std::vector<Checkpoint>> lists) {
   std::vector<Checkpoint> all;
   for (std::vector<Checkpoint>& list : lists) append_all(all, std::move(list));
   std::stable_sort(all.begin(), all.end(),
@@ -90,7 +90,7 @@ std::vector<Checkpoint> merged(const AskCheckpoints& ask, std::vector<std::vecto
   return all;
 }
 
-Recovery merged(const AskRecovery&, std::vector<Recovery> reports) {
+Recovery merged(const RecoveryRequest&, std::vector<Recovery> reports) {
   // The worst of them is that of the whole.
   const auto rank = [](const Recovery& report) {
     if (report.status == "behind_checkpoint") return 2;
@@ -108,7 +108,7 @@ Recovery merged(const AskRecovery&, std::vector<Recovery> reports) {
   return all;
 }
 
-Correlation merged(const AskCorrelation& ask, std::vector<Correlation> correlations) {
+Correlation merged(const CorrelationRequest& ask, std::vector<Correlation> correlations) {
   Correlation all{.id = ask.id, .events = {}};
   for (Correlation& one : correlations) {
     all.total += one.total;
@@ -122,7 +122,7 @@ Correlation merged(const AskCorrelation& ask, std::vector<Correlation> correlati
   return all;
 }
 
-std::vector<FailureGroup> merged(const AskFailures& ask,
+std::vector<FailureGroup> merged(const FailuresRequest& ask,
                                  const std::vector<std::vector<FailureGroup>>& lists) {
   std::map<std::pair<std::string, std::string>, FailureGroup> groups;
   for (const std::vector<FailureGroup>& list : lists) {
@@ -147,7 +147,7 @@ std::vector<FailureGroup> merged(const AskFailures& ask,
   return all;
 }
 
-std::int64_t merged(const AskHolding&, const std::vector<std::int64_t>& counts) {
+std::int64_t merged(const HoldingRequest&, const std::vector<std::int64_t>& counts) {
   std::int64_t all = 0;
   for (const std::int64_t count : counts) all += count;
   return all;
@@ -172,11 +172,11 @@ Result<T> merged_results(const Question& question, std::vector<Result<T>> result
   return merged(question, std::move(found));
 }
 
-// Of one shard: what its lanes saw differs in who asked.
+// Of one shard: what its commit threads saw differs in who asked.
 using WorkersByName = std::map<std::string, WorkerState>;
 
-void add_lane(WorkersByName& ours, std::vector<WorkerState>&& lane) {
-  for (WorkerState& worker : lane) {
+void add_commit_thread(WorkersByName& ours, std::vector<WorkerState>&& commit_thread) {
+  for (WorkerState& worker : commit_thread) {
     const auto [found, is_new] = ours.try_emplace(worker.row.id, worker);
     if (is_new) continue;
     WorkerState& known = found->second;
@@ -210,8 +210,8 @@ std::vector<WorkerState> merged_workers(std::vector<ShardAnswer>& answers) {
   WorkersByName all;
   for (ShardAnswer& answer : answers) {
     WorkersByName shard;
-    for (Answer& lane : answer.lanes) {
-      add_lane(shard, std::move(std::get<std::vector<WorkerState>>(lane.told)));
+    for (Answer& commit_thread : answer.commit_threads) {
+      add_commit_thread(shard, std::move(std::get<std::vector<WorkerState>>(commit_thread.admin)));
     }
     add_shard(all, std::move(shard));
   }
@@ -227,22 +227,22 @@ void add(QueueMetrics& ours, const QueueMetrics& theirs) {
   keep_later(ours.oldest_pending, theirs.oldest_pending);
 }
 
-// Counters are the shard's, and every lane has them; what a lane measured is its own, and sizes are known to
-// one of them.
+// Counters are the shard's, and every commit thread has them; what a commit thread measured is its own, and
+// sizes are known to one of them.
 Metrics merged_metrics(const std::vector<ShardAnswer>& answers, const std::vector<int>& missing) {
   Metrics all;
   std::map<std::string, QueueMetrics> queues;
   for (const ShardAnswer& answer : answers) {
     ShardMetrics& shard = all.shards.emplace_back(ShardMetrics{answer.shard, true});
-    for (std::size_t lane = 0; lane < answer.lanes.size(); ++lane) {
-      const auto& metrics = std::get<Metrics>(answer.lanes[lane].told);
+    for (std::size_t commit_thread = 0; commit_thread < answer.commit_threads.size(); ++commit_thread) {
+      const auto& metrics = std::get<Metrics>(answer.commit_threads[commit_thread].admin);
       if (metrics.sizes.upkeep) shard.upkeep = metrics.sizes.upkeep;
       all.sizes.file_bytes += metrics.sizes.file_bytes;
       all.sizes.log_bytes += metrics.sizes.log_bytes;
       for (const QueueMetrics& queue : metrics.queues) {
         QueueMetrics& ours = queues[queue.queue];
         ours.queue = queue.queue;
-        if (lane == 0) add(ours, queue);
+        if (commit_thread == 0) add(ours, queue);
         ours.wait += queue.wait;
         ours.run += queue.run;
       }
@@ -250,7 +250,7 @@ Metrics merged_metrics(const std::vector<ShardAnswer>& answers, const std::vecto
       all.batch_events += metrics.batch_events;
       all.waiting_claims += metrics.waiting_claims;
       all.waiting_ends += metrics.waiting_ends;
-      if (lane > 0) continue;
+      if (commit_thread > 0) continue;
       all.failed_24h += metrics.failed_24h;
       // The same worker may work on several shards.
       all.workers = std::max(all.workers, metrics.workers);
@@ -268,9 +268,9 @@ Metrics merged_metrics(const std::vector<ShardAnswer>& answers, const std::vecto
 std::optional<Error> set_missing(std::vector<ShardAnswer>& answers, std::vector<int>& missing) {
   std::optional<Error> last;
   const auto away = [&](const ShardAnswer& answer) {
-    for (const Answer& lane : answer.lanes) {
-      if (!lane.error) continue;
-      last = lane.error;
+    for (const Answer& commit_thread : answer.commit_threads) {
+      if (!commit_thread.error) continue;
+      last = commit_thread.error;
       missing.push_back(answer.shard);
       return true;
     }
@@ -294,37 +294,38 @@ std::optional<Error> read_error(const Answer& answer) {
         }
         return std::nullopt;
       },
-      answer.told);
+      answer.admin);
 }
 
 template <typename T, typename Question>
-void merge_told(const Question& question, std::vector<ShardAnswer>& answers, Answer& into) {
+void merge_admin(const Question& question, std::vector<ShardAnswer>& answers, Answer& into) {
   std::vector<Result<T>> results;
   results.reserve(answers.size());
   for (ShardAnswer& answer : answers) {
-    results.push_back(std::move(std::get<Result<T>>(answer.lanes.front().told)));
+    results.push_back(std::move(std::get<Result<T>>(answer.commit_threads.front().admin)));
   }
   Result<T> all = merged_results<T>(question, std::move(results));
-  into.told = std::move(all);
+  into.admin = std::move(all);
 }
 
-void merge_asked(const Ask& ask, std::vector<ShardAnswer>& answers, Answer& into) {
-  std::visit(Overloaded{
-                 [&](const AskMetrics&) { into.told = merged_metrics(answers, into.missing); },
-                 [&](const AskWorkers&) { into.told = merged_workers(answers); },
-                 [&](const AskQueue& it) { merge_told<QueueDocument>(it, answers, into); },
-                 [&](const AskQueues& it) { merge_told<std::vector<QueueDocument>>(it, answers, into); },
-                 [&](const AskCheckpoints& it) { merge_told<std::vector<Checkpoint>>(it, answers, into); },
-                 [&](const AskRecovery& it) { merge_told<Recovery>(it, answers, into); },
-                 [&](const AskCorrelation& it) { merge_told<Correlation>(it, answers, into); },
-                 [&](const AskFailures& it) { merge_told<std::vector<FailureGroup>>(it, answers, into); },
-                 [&](const AskHolding& it) { merge_told<std::int64_t>(it, answers, into); },
-                 [](const auto&) {},
-             },
-             ask);
+void merge_asked(const AdminRequest& ask, std::vector<ShardAnswer>& answers, Answer& into) {
+  std::visit(
+      Overloaded{
+          [&](const MetricsRequest&) { into.admin = merged_metrics(answers, into.missing); },
+          [&](const WorkersRequest&) { into.admin = merged_workers(answers); },
+          [&](const QueueRequest& it) { merge_admin<QueueDocument>(it, answers, into); },
+          [&](const QueuesRequest& it) { merge_admin<std::vector<QueueDocument>>(it, answers, into); },
+          [&](const CheckpointsRequest& it) { merge_admin<std::vector<Checkpoint>>(it, answers, into); },
+          [&](const RecoveryRequest& it) { merge_admin<Recovery>(it, answers, into); },
+          [&](const CorrelationRequest& it) { merge_admin<Correlation>(it, answers, into); },
+          [&](const FailuresRequest& it) { merge_admin<std::vector<FailureGroup>>(it, answers, into); },
+          [&](const HoldingRequest& it) { merge_admin<std::int64_t>(it, answers, into); },
+          [](const auto&) {},
+      },
+      ask);
 }
 
-bool found_nothing(const Told& told) {
+bool found_nothing(const AdminAnswer& told) {
   return std::visit(
       [](const auto& it) {
         if constexpr (requires { it.error(); }) return !it && it.error().code == ErrorCode::not_found;
@@ -346,29 +347,29 @@ Command for_each_shard(const Command& read, int shards) {
 
 Answer merge(const Command& question, std::vector<ShardAnswer> answers) {
   for (ShardAnswer& answer : answers) {
-    for (Answer& lane : answer.lanes) {
-      if (!lane.error) lane.error = read_error(lane);
+    for (Answer& commit_thread : answer.commit_threads) {
+      if (!commit_thread.error) commit_thread.error = read_error(commit_thread);
     }
   }
   Answer all;
   const std::size_t shards = answers.size();
   const std::optional<Error> away = set_missing(answers, all.missing);
   // That all are away is what metrics have to say then.
-  if (answers.empty() && !std::holds_alternative<AskMetrics>(question.ask)) {
+  if (answers.empty() && !std::holds_alternative<MetricsRequest>(question.admin)) {
     all.error = away;
     return all;
   }
-  if (question.get) all.details = std::move(answers.front().lanes.front().details);
+  if (question.get) all.details = std::move(answers.front().commit_threads.front().details);
   if (question.list) {
     std::vector<Result<Page>> pages;
     pages.reserve(answers.size());
-    for (ShardAnswer& answer : answers) pages.push_back(std::move(*answer.lanes.front().page));
+    for (ShardAnswer& answer : answers) pages.push_back(std::move(*answer.commit_threads.front().page));
     ListFilter filter = *question.list;
     if (shards == 1) filter.offset = 0;  // it was skipped there
     all.page = merged_results<Page>(filter, std::move(pages));
   }
-  merge_asked(question.ask, answers, all);
-  if (away && found_nothing(all.told)) all.error = away;
+  merge_asked(question.admin, answers, all);
+  if (away && found_nothing(all.admin)) all.error = away;
   return all;
 }
 

@@ -41,13 +41,13 @@ Answer page(std::vector<int> ids, std::int64_t total, bool exact = true) {
 template <typename T>
 Answer told(T value) {
   Answer answer;
-  answer.told = Result<T>(std::move(value));
+  answer.admin = Result<T>(std::move(value));
   return answer;
 }
 template <typename T>
 Answer refused(Error error) {
   Answer answer;
-  answer.told = Result<T>(std::move(error));
+  answer.admin = Result<T>(std::move(error));
   return answer;
 }
 
@@ -57,7 +57,7 @@ Answer away() {
   return answer;
 }
 
-// Answers of the shards 0, 1, …, one lane each.
+// Answers of the shards 0, 1, …, one commit thread each.
 Answer merge_all(const Command& question, std::vector<Answer> answers) {
   std::vector<ShardAnswer> all;
   for (std::size_t i = 0; i < answers.size(); ++i) all.push_back({static_cast<int>(i), {answers[i]}});
@@ -72,9 +72,9 @@ Command list(std::int64_t offset, std::size_t limit) {
   return command;
 }
 
-Command asking(Ask ask) {
+Command asking(AdminRequest ask) {
   Command command;
-  command.ask = std::move(ask);
+  command.admin = std::move(ask);
   return command;
 }
 
@@ -121,11 +121,11 @@ TEST(Merge, WhenAllAreAwayThatIsTheAnswer) {
 }
 
 TEST(Merge, MetricsSayThatAllShardsAreAway) {
-  const Answer all = merge_all(asking(AskMetrics{}), {away(), away()});
+  const Answer all = merge_all(asking(MetricsRequest{}), {away(), away()});
 
   EXPECT_FALSE(all.error);
   EXPECT_THAT(all.missing, ElementsAre(0, 1));
-  const auto& shards = std::get<Metrics>(all.told).shards;
+  const auto& shards = std::get<Metrics>(all.admin).shards;
   ASSERT_EQ(shards.size(), 2U);
   EXPECT_FALSE(shards[0].up);
   EXPECT_FALSE(shards[1].up);
@@ -140,9 +140,10 @@ QueueDocument queue(std::string name, std::int64_t pending, std::int64_t complet
 }
 
 TEST(Merge, QueuesAreListedByNameWithTheSumOfTheirCounters) {
-  const Answer all = merge_all(asking(AskQueues{}), {told(std::vector{queue("a", 1, 10), queue("c", 5, 0)}),
-                                                     told(std::vector{queue("a", 2, 20), queue("b", 4, 0)})});
-  const auto& queues = *std::get<Result<std::vector<QueueDocument>>>(all.told);
+  const Answer all =
+      merge_all(asking(QueuesRequest{}), {told(std::vector{queue("a", 1, 10), queue("c", 5, 0)}),
+                                          told(std::vector{queue("a", 2, 20), queue("b", 4, 0)})});
+  const auto& queues = *std::get<Result<std::vector<QueueDocument>>>(all.admin);
   ASSERT_EQ(queues.size(), 3U);
   EXPECT_EQ(queues[0].row.id, "a");
   EXPECT_EQ(queues[0].counts[0], 3);
@@ -158,22 +159,22 @@ TEST(Merge, AQueueThatOneShardDoesNotHaveIsThatOfTheOthers) {
   QueueDocument other = queue("a", 1, 0);
   other.events = {{event(2), {}}};
   const Answer all =
-      merge_all(asking(AskQueue{"a", 2}), {refused<QueueDocument>(none), told(one), told(other)});
-  const auto& merged = *std::get<Result<QueueDocument>>(all.told);
+      merge_all(asking(QueueRequest{"a", 2}), {refused<QueueDocument>(none), told(one), told(other)});
+  const auto& merged = *std::get<Result<QueueDocument>>(all.admin);
   EXPECT_EQ(merged.counts[0], 3);
   ASSERT_EQ(merged.events.size(), 2U);
   EXPECT_EQ(merged.events[0].event.id, EventId(2));
   EXPECT_EQ(merged.events[1].event.id, EventId(5));
 
   const Answer nowhere =
-      merge_all(asking(AskQueue{"a", 2}), {refused<QueueDocument>(none), refused<QueueDocument>(none)});
+      merge_all(asking(QueueRequest{"a", 2}), {refused<QueueDocument>(none), refused<QueueDocument>(none)});
   EXPECT_FALSE(nowhere.error);
-  EXPECT_EQ(std::get<Result<QueueDocument>>(nowhere.told).error().code, ErrorCode::not_found);
+  EXPECT_EQ(std::get<Result<QueueDocument>>(nowhere.admin).error().code, ErrorCode::not_found);
 }
 
 TEST(Merge, WhatIsNotFoundMayBeOnTheShardThatIsAway) {
   const Error none{ErrorCode::not_found, "There is no queue \"a\".", "queue"};
-  const Answer all = merge_all(asking(AskQueue{"a", 2}), {refused<QueueDocument>(none), away()});
+  const Answer all = merge_all(asking(QueueRequest{"a", 2}), {refused<QueueDocument>(none), away()});
   ASSERT_TRUE(all.error);
   EXPECT_EQ(all.error->code, ErrorCode::unavailable);
 }
@@ -181,8 +182,8 @@ TEST(Merge, WhatIsNotFoundMayBeOnTheShardThatIsAway) {
 TEST(Merge, ACorrelationIsCountedOverAllShards) {
   Correlation one{.id = "c", .total = 3, .pending = 1, .completed = 2, .failed = 0, .events = {event(4)}};
   Correlation other{.id = "c", .total = 2, .pending = 0, .completed = 1, .failed = 1, .events = {event(3)}};
-  const Answer all = merge_all(asking(AskCorrelation{"c", {}, 1}), {told(one), told(other)});
-  const auto& merged = *std::get<Result<Correlation>>(all.told);
+  const Answer all = merge_all(asking(CorrelationRequest{"c", {}, 1}), {told(one), told(other)});
+  const auto& merged = *std::get<Result<Correlation>>(all.admin);
   EXPECT_EQ(merged.total, 5);
   EXPECT_EQ(merged.pending, 1);
   EXPECT_EQ(merged.completed, 3);
@@ -195,9 +196,9 @@ TEST(Merge, FailuresOfOneCauseAreOneGroupAndTheMostComeFirst) {
     return FailureGroup{"q", std::move(cause), events, kStart + at, kStart + at, EventId(events)};
   };
   const Answer all =
-      merge_all(asking(AskFailures{{}, 2}), {told(std::vector{group("x", 3, 0ms), group("y", 1, 0ms)}),
-                                             told(std::vector{group("z", 4, 0ms), group("x", 2, 5ms)})});
-  const auto& groups = *std::get<Result<std::vector<FailureGroup>>>(all.told);
+      merge_all(asking(FailuresRequest{{}, 2}), {told(std::vector{group("x", 3, 0ms), group("y", 1, 0ms)}),
+                                                 told(std::vector{group("z", 4, 0ms), group("x", 2, 5ms)})});
+  const auto& groups = *std::get<Result<std::vector<FailureGroup>>>(all.admin);
   ASSERT_EQ(groups.size(), 2U);
   EXPECT_EQ(groups[0].cause, "x");
   EXPECT_EQ(groups[0].events, 5);
@@ -213,9 +214,9 @@ TEST(Merge, CheckpointsComeNewestFirst) {
         .id = std::move(id), .queue = "q", .checkpoint_id = "", .event_count = 1, .created_at = kStart + at};
   };
   const Answer all =
-      merge_all(asking(AskCheckpoints{"q", 2}),
+      merge_all(asking(CheckpointsRequest{"q", 2}),
                 {told(std::vector{made("b", 2ms), made("a", 1ms)}), told(std::vector{made("c", 3ms)})});
-  const auto& list = *std::get<Result<std::vector<Checkpoint>>>(all.told);
+  const auto& list = *std::get<Result<std::vector<Checkpoint>>>(all.admin);
   ASSERT_EQ(list.size(), 2U);
   EXPECT_EQ(list[0].id, "c");
   EXPECT_EQ(list[1].id, "b");
@@ -229,8 +230,8 @@ TEST(Merge, TheWorstRecoveryIsThatOfTheWhole) {
     return recovery;
   };
   const Answer all =
-      merge_all(asking(AskRecovery{"q"}), {told(report("completed", 2)), told(report("repaired", 3))});
-  const auto& merged = *std::get<Result<Recovery>>(all.told);
+      merge_all(asking(RecoveryRequest{"q"}), {told(report("completed", 2)), told(report("repaired", 3))});
+  const auto& merged = *std::get<Result<Recovery>>(all.admin);
   EXPECT_EQ(merged.events_recovered, 5);
   EXPECT_EQ(merged.status, "repaired");
 }
@@ -248,12 +249,12 @@ TEST(Merge, CountersCountOncePerShardAndHistogramsOncePerLane) {
     metrics.queues.push_back(std::move(queue));
     metrics.workers = 2;
     Answer answer;
-    answer.told = std::move(metrics);
+    answer.admin = std::move(metrics);
     return answer;
   };
   std::vector<ShardAnswer> answers = {{0, {measured(5, 0.5), measured(5, 2)}}, {1, {measured(7, 0.5)}}};
-  const Answer all = merge(asking(AskMetrics{}), std::move(answers));
-  const auto& metrics = std::get<Metrics>(all.told);
+  const Answer all = merge(asking(MetricsRequest{}), std::move(answers));
+  const auto& metrics = std::get<Metrics>(all.admin);
   ASSERT_EQ(metrics.queues.size(), 1U);
   EXPECT_EQ(metrics.queues[0].totals.completed, 12);
   EXPECT_EQ(metrics.queues[0].wait.total(), 3);
@@ -270,14 +271,14 @@ TEST(Merge, AWorkerHoldsWhatItHoldsOnAnyShard) {
     worker.holding = std::move(holding);
     worker.asked = std::move(asked);
     Answer answer;
-    answer.told = std::vector{worker};
+    answer.admin = std::vector{worker};
     return answer;
   };
   std::vector<ShardAnswer> answers = {
       {0, {seen(3, {EventId(4)}, {}), seen(3, {EventId(4)}, Selector{"q", {}})}},
       {1, {seen(2, {EventId(1)}, {})}}};
-  const Answer all = merge(asking(AskWorkers{}), std::move(answers));
-  const auto& workers = std::get<std::vector<WorkerState>>(all.told);
+  const Answer all = merge(asking(WorkersRequest{}), std::move(answers));
+  const auto& workers = std::get<std::vector<WorkerState>>(all.admin);
   ASSERT_EQ(workers.size(), 1U);
   EXPECT_EQ(workers[0].row.completed, 5);
   EXPECT_THAT(workers[0].holding, ElementsAre(EventId(1), EventId(4)));

@@ -22,14 +22,14 @@ namespace eventq {
 namespace {
 
 // While one commits, another gathers the next batch; more of them make smaller batches.
-constexpr int kLanes = 2;
-constexpr int kReadLanes = 2;
+constexpr int kCommitThreads = 2;
+constexpr int kReadThreads = 2;
 // Old events may stay a little longer; an idle server shall cost little.
-constexpr Keeper::Pauses kPauses{.breath = Millis(5), .look = std::chrono::seconds(10)};
+constexpr RetentionThread::Pauses kPauses{.breath = Millis(5), .look = std::chrono::seconds(10)};
 // What hangs at the end, such as a commit that waits for a standby, is let go of then.
 constexpr std::chrono::seconds kStopPatience{5};
 
-// What can hang on a database that does not answer. Owned by the lanes.
+// What can hang on a database that does not answer. Owned by the commit threads.
 struct Connected {
   std::vector<postgres::PostgresStore*> stores;
   std::vector<postgres::PostgresReader*> readers;
@@ -37,10 +37,10 @@ struct Connected {
 
 struct ShardParts {
   std::string url;
-  std::vector<LaneShard::Writer> writers;
+  std::vector<ThreadShard::Writer> writers;
   std::vector<std::unique_ptr<Reader>> readers;
   Connected connected;
-  std::unique_ptr<postgres::PostgresReader> keeper_reader;
+  std::unique_ptr<postgres::PostgresReader> retention_reader;
   std::unique_ptr<ArchiveFiles> files;  // nothing: events leave for nowhere
 };
 
@@ -52,14 +52,14 @@ class PostgresShard final : public Shard, private Shard::Watcher {
         clock_(clock),
         own_clock_(options.clock != nullptr),
         connected_(std::move(parts.connected)),
-        keeper_reader_(std::move(parts.keeper_reader)),
+        retention_reader_(std::move(parts.retention_reader)),
         files_(std::move(parts.files)),
         lock_(url_),
-        retirement_(
-            *keeper_reader_, [this](Command command) { return call(std::move(command)); }, files_.get(),
+        retention_(
+            *retention_reader_, [this](Command command) { return call(std::move(command)); }, files_.get(),
             stored_policies(default_policy(options))),
-        lanes_(postgres::without_password(url_), std::move(parts.writers), std::move(parts.readers), clock,
-               logger_) {}
+        commit_threads_(postgres::without_password(url_), std::move(parts.writers), std::move(parts.readers),
+                        clock, logger_) {}
 
   ~PostgresShard() override { stop(); }
   PostgresShard(const PostgresShard&) = delete;
@@ -68,7 +68,7 @@ class PostgresShard final : public Shard, private Shard::Watcher {
   void start(Shard::Watcher& watcher, int place) override {
     watcher_ = &watcher;
     place_ = place;
-    lanes_.start(*this, place);
+    commit_threads_.start(*this, place);
     notifier_ = std::make_unique<postgres::Notifier>(
         url_,
         postgres::Notifier::Callbacks{
@@ -79,20 +79,22 @@ class PostgresShard final : public Shard, private Shard::Watcher {
             .on_health = [this](bool up) { on_health(place_, up); }},
         logger_);
     teller_ = notifier_.get();
-    keeper_ =
-        std::make_unique<Keeper>([this](TimePoint now) { return retire(now); }, clock_, logger_, kPauses);
+    retention_thread_ = std::make_unique<RetentionThread>([this](TimePoint now) { return retire(now); },
+                                                          clock_, logger_, kPauses);
   }
 
-  [[nodiscard]] std::string name() const override { return lanes_.name(); }
-  [[nodiscard]] std::size_t lanes() const override { return lanes_.lanes(); }
-  void submit(std::size_t lane, Request request) override { lanes_.submit(lane, std::move(request)); }
-  void read(Request request) override { lanes_.read(std::move(request)); }
+  [[nodiscard]] std::string name() const override { return commit_threads_.name(); }
+  [[nodiscard]] std::size_t commit_threads() const override { return commit_threads_.commit_threads(); }
+  void submit(std::size_t commit_thread, Request request) override {
+    commit_threads_.submit(commit_thread, std::move(request));
+  }
+  void read(Request request) override { commit_threads_.read(std::move(request)); }
   void care(bool anybody) override {
     if (!stopping_) notifier_->care(anybody);
   }
   void poke() override {
-    lanes_.poke();
-    keeper_->poke();
+    commit_threads_.poke();
+    retention_thread_->poke();
   }
 
   // The notifier last: it interrupts whatever hangs.
@@ -104,9 +106,9 @@ class PostgresShard final : public Shard, private Shard::Watcher {
     const auto impatience = std::async(std::launch::async, [this, end = ended.get_future()] {
       if (end.wait_for(kStopPatience) != std::future_status::ready) interrupt(true);
     });
-    keeper_->stop();
+    retention_thread_->stop();
     lock_.release();
-    lanes_.stop();
+    commit_threads_.stop();
     ended.set_value();
     impatience.wait();
     teller_ = nullptr;
@@ -114,7 +116,7 @@ class PostgresShard final : public Shard, private Shard::Watcher {
   }
 
  private:
-  // From the lanes: for those who wait here, and those who wait elsewhere.
+  // From the commit threads: for those who wait here, and those who wait elsewhere.
   void on_hint(int place, const Hint& hint) override {
     watcher_->on_hint(place, hint);
     if (postgres::Notifier* teller = teller_) teller->tell({hint.ready, hint.all, !hint.ended.empty()});
@@ -130,7 +132,7 @@ class PostgresShard final : public Shard, private Shard::Watcher {
   void interrupt(bool interrupted) {
     for (postgres::PostgresStore* store : connected_.stores) store->interrupt(interrupted);
     for (postgres::PostgresReader* reader : connected_.readers) reader->interrupt(interrupted);
-    keeper_reader_->interrupt(interrupted);
+    retention_reader_->interrupt(interrupted);
     lock_.interrupt(interrupted);
   }
 
@@ -140,16 +142,16 @@ class PostgresShard final : public Shard, private Shard::Watcher {
     if (!*held) return std::size_t{0};
     if ((*held)->since && files_) {
       // Whoever had it before may have written to them.
-      auto known = keeper_reader_->archive_files();
+      auto known = retention_reader_->archive_files();
       if (!known) return known.error();
       files_->confirm(*known);
     }
-    return retirement_.step(own_clock_ ? now : (*held)->now);
+    return retention_.step(own_clock_ ? now : (*held)->now);
   }
 
   Answer call(Command command) {
     OneAnswer sink;
-    lanes_.submit(0, Request{{&sink, 0}, std::move(command)});
+    commit_threads_.submit(0, Request{{&sink, 0}, std::move(command)});
     return sink.wait();
   }
 
@@ -159,40 +161,40 @@ class PostgresShard final : public Shard, private Shard::Watcher {
   const Clock& clock_;
   const bool own_clock_;  // the clock is the database's, too
   const Connected connected_;
-  const std::unique_ptr<postgres::PostgresReader> keeper_reader_;
+  const std::unique_ptr<postgres::PostgresReader> retention_reader_;
   const std::unique_ptr<ArchiveFiles> files_;
 
   // Set by start().
   Shard::Watcher* watcher_ = nullptr;
   int place_ = 0;
 
-  postgres::KeeperLock lock_;  // touched by the keeper's thread only, as is retirement_
-  Retirement retirement_;
-  LaneShard lanes_;
+  postgres::RetentionLock lock_;  // touched by the retention thread's thread only, as is retention_
+  Retention retention_;
+  ThreadShard commit_threads_;
   std::unique_ptr<postgres::Notifier> notifier_;
-  std::atomic<postgres::Notifier*> teller_ = nullptr;  // the notifier, for the lanes' threads
+  std::atomic<postgres::Notifier*> teller_ = nullptr;  // the notifier, for the commit threads' threads
   std::atomic<bool> stopping_ = false;
-  std::unique_ptr<Keeper> keeper_;
+  std::unique_ptr<RetentionThread> retention_thread_;
 };
 
-Result<void> open_lanes(ShardParts& parts, const postgres::Place& place, const Options& options) {
-  for (int lane = 0; lane < kLanes; ++lane) {
+Result<void> open_commit_threads(ShardParts& parts, const postgres::Place& place, const Options& options) {
+  for (int commit_thread = 0; commit_thread < kCommitThreads; ++commit_thread) {
     auto store = postgres::make_store(parts.url, place, options.clock);
     CoreOptions core = core_options(options);
-    core.maintains = lane == 0;
+    core.maintains = commit_thread == 0;
     core.place = place.place;
     core.of = place.of;
-    auto recovered = recovered_core(*store, std::move(core), lane == 0 ? options.logger : Logger());
+    auto recovered = recovered_core(*store, std::move(core), commit_thread == 0 ? options.logger : Logger());
     if (!recovered) return recovered.error();
     parts.connected.stores.push_back(store.get());
     parts.writers.push_back({std::move(store), std::move(*recovered)});
   }
-  for (int lane = 0; lane < kReadLanes; ++lane) {
+  for (int commit_thread = 0; commit_thread < kReadThreads; ++commit_thread) {
     auto reader = std::make_unique<postgres::PostgresReader>(parts.url);
     parts.connected.readers.push_back(reader.get());
     parts.readers.push_back(std::move(reader));
   }
-  parts.keeper_reader = std::make_unique<postgres::PostgresReader>(parts.url);
+  parts.retention_reader = std::make_unique<postgres::PostgresReader>(parts.url);
   return {};
 }
 
@@ -203,13 +205,13 @@ Result<std::unique_ptr<Shard>> open_postgres_shard(const std::string& url, int p
   const postgres::Place where{place, of};
   ShardParts parts;
   parts.url = url;
-  if (auto opened = open_lanes(parts, where, options); !opened) return opened.error();
+  if (auto opened = open_commit_threads(parts, where, options); !opened) return opened.error();
   if (!options.archive_dir.empty()) {
     // Each database knows its own files.
     const std::string folder =
         of == 1 ? options.archive_dir : options.archive_dir + "/shard-" + std::to_string(place);
     if (auto fault = check_folder(folder)) return *fault;
-    auto known = parts.keeper_reader->archive_files();
+    auto known = parts.retention_reader->archive_files();
     if (!known) return known.error();
     parts.files = std::make_unique<ArchiveFiles>(folder, *known);
   }

@@ -1,5 +1,5 @@
-// postgres_shard.h: a PostgreSQL database as a shard: lanes on connections of their own, hints to and from
-// other servers, and the removal of old events while no other server sees to it.
+// postgres_shard.h: a PostgreSQL database as a shard: commit threads on connections of their own, hints to
+// and from other servers, and the removal of old events while no other server sees to it.
 #pragma once
 
 #include <memory>

@@ -35,7 +35,7 @@ namespace {
 using namespace std::chrono_literals;
 using testing::SizeIs;
 
-Metrics metrics_of(Engine& engine) { return std::get<Metrics>(engine.call(ask(AskMetrics{})).told); }
+Metrics metrics_of(Engine& engine) { return std::get<Metrics>(engine.call(ask(MetricsRequest{})).admin); }
 
 void await_waiting_claims(Engine& engine, std::int64_t claims) {
   while (metrics_of(engine).waiting_claims != claims) {
@@ -285,8 +285,8 @@ TEST(PostgresIdle, AnIdleServerCosts30TransactionsAMinuteAnd60MoreForEachSelecto
                    [&](const std::string& name) { return asked(name); });
     const auto seconds = static_cast<int>(millis_since(start) / 1s) + 1;
     EXPECT_GE(found[0], 1 + selectors);
-    EXPECT_LE(found[0], seconds / 5 + 1 + selectors * (seconds + 1));  // lanes
-    EXPECT_LE(found[1], seconds / 10 + 1);                             // the keeper, which has the lock
+    EXPECT_LE(found[0], seconds / 5 + 1 + selectors * (seconds + 1));  // commit threads
+    EXPECT_LE(found[1], seconds / 10 + 1);  // the retention thread, which has the lock
     EXPECT_LE(found[2],
               seconds / 10 + 1 + selectors * (seconds + 1));  // a ping for each look that takes long
     EXPECT_EQ(found[3], 0);

@@ -24,8 +24,8 @@ constexpr std::size_t kNotesMax = 10'000;
 
 bool changes_something(const Command& command) {
   return command.publication || !command.changes.empty() ||
-         std::holds_alternative<QueueChange>(command.ask) || std::holds_alternative<Revival>(command.ask) ||
-         std::holds_alternative<Removal>(command.ask);
+         std::holds_alternative<QueueChange>(command.admin) ||
+         std::holds_alternative<Revival>(command.admin) || std::holds_alternative<Removal>(command.admin);
 }
 
 void let_not_wait(Command& command) {
@@ -44,19 +44,21 @@ std::vector<std::string> workers_of(const std::vector<Change>& changes) {
 
 }  // namespace
 
-// The router as one errand sees it. Used with the mutex held.
+// The router as one scatter sees it. Used with the mutex held.
 class Router::Desk final : public Dispatch {
  public:
   Desk(Router& router, std::uint64_t flight) : router_(router), flight_(flight) {}
 
   int shards() const override { return static_cast<int>(router_.places_.size()); }
   bool is_up(int shard) const override { return place(shard).up; }
-  std::size_t lanes(int shard) const override { return place(shard).lanes.size(); }
-  std::size_t usual_lanes(int shard) const override { return router_.usual_lanes(place(shard)); }
+  std::size_t commit_threads(int shard) const override { return place(shard).commit_threads.size(); }
+  std::size_t usual_commit_threads(int shard) const override {
+    return router_.usual_commit_threads(place(shard));
+  }
   Error away(int shard) const override { return router_.away(shard); }
 
-  // Who was answered together comes back together. Where a lane has just answered, the least is under way:
-  // there they are the next batch, and elsewhere they would wait behind one that has begun.
+  // Who was answered together comes back together. Where a commit thread has just answered, the least is
+  // under way: there they are the next batch, and elsewhere they would wait behind one that has begun.
   std::vector<int> rotation() override {
     std::vector<int> order = router_.rotated(router_.publish_turn_++);
     std::ranges::stable_sort(order, std::less<>(),
@@ -73,15 +75,15 @@ class Router::Desk final : public Dispatch {
     router_.places_[static_cast<std::size_t>(shard)].hinted.erase(queue);
   }
   Command::Asked asked(const Event& event) const override {
-    Command::Asked asked{router_.room_.waiting(event), std::nullopt};
+    Command::Asked asked{router_.retried_claims_.waiting(event), std::nullopt};
     if (const auto last = router_.polls_.last(event)) asked.last_ago = router_.clock_.now() - *last;
     return asked;
   }
   bool may_stay() override { return router_.may_stay(steady_now()); }
   std::string next_id() override { return router_.ids_.next(router_.clock_.now()); }
 
-  void send(int shard, Command command, std::optional<std::size_t> lane) override {
-    router_.send(flight_, shard, std::move(command), lane);
+  void send(int shard, Command command, std::optional<std::size_t> commit_thread) override {
+    router_.send(flight_, shard, std::move(command), commit_thread);
   }
   void finish(Answer answer) override { router_.finish(flight_, std::move(answer)); }
   void keep_waiting(ClaimRequest claim, Answer so_far) override {
@@ -103,10 +105,10 @@ Router::Router(std::vector<std::unique_ptr<Shard>> shards, const Clock& clock, c
     : clock_(clock),
       habits_(habits),
       ids_(Uuid7Source::from_entropy()),
-      room_(static_cast<int>(shards.size())) {
+      retried_claims_(static_cast<int>(shards.size())) {
   for (std::unique_ptr<Shard>& shard : shards) {
     Place place;
-    place.lanes.resize(shard->lanes());
+    place.commit_threads.resize(shard->commit_threads());
     place.shard = std::move(shard);
     places_.push_back(std::move(place));
   }
@@ -124,12 +126,12 @@ void Router::submit(Command command, Sink& sink, std::uint64_t token) {
     return refuse_closed(origin);
   }
   if (dismissing_) let_not_wait(command);
-  Flight flight{.errand = nullptr, .origin = origin, .look = {}, .end = {}};
+  Flight flight{.scatter = nullptr, .origin = origin, .look = {}, .end = {}};
   flight.workers = workers_of(command.changes);
-  flight.counts_waiting = std::holds_alternative<AskMetrics>(command.ask);
+  flight.counts_waiting = std::holds_alternative<MetricsRequest>(command.admin);
   if (command.claim) polls_.note(command.claim->selector, clock_.now());
   if (command.claim || command.wait) by_origin_[origin] = next_flight_;
-  flight.errand = make_errand(std::move(command), static_cast<int>(places_.size()));
+  flight.scatter = make_scatter(std::move(command), static_cast<int>(places_.size()));
   begin(std::move(flight));
   perform(lock);
 }
@@ -143,10 +145,10 @@ Answer Router::call(Command command) {
 void Router::begin(Flight flight) {
   const std::uint64_t id = next_flight_++;
   flight.started = notes_;
-  const std::shared_ptr<Errand> errand = flight.errand;  // as in step()
+  const std::shared_ptr<Scatter> scatter = flight.scatter;  // as in step()
   flights_.emplace(id, std::move(flight));
   Desk desk(*this, id);
-  errand->start(desk);
+  scatter->start(desk);
 }
 
 void Router::deliver(std::vector<Delivery> deliveries) {
@@ -155,7 +157,7 @@ void Router::deliver(std::vector<Delivery> deliveries) {
   perform(lock);
 }
 
-// One answer, and the errand goes on. An answer that nobody waits for any more came too late.
+// One answer, and the scatter goes on. An answer that nobody waits for any more came too late.
 void Router::step(std::uint64_t part_id, Answer answer) {
   const auto found = parts_.find(part_id);
   if (found == parts_.end()) return give_back(answer.claims);
@@ -165,15 +167,17 @@ void Router::step(std::uint64_t part_id, Answer answer) {
   const auto flight = flights_.find(part.flight);
   if (flight == flights_.end()) return give_back(answer.claims);
   Desk desk(*this, part.flight);
-  // finish() forgets the flight, but the errand is still at work then.
-  const std::shared_ptr<Errand> errand = flight->second.errand;
-  errand->take(desk, part.shard, std::move(answer));
+  // finish() forgets the flight, but the scatter is still at work then.
+  const std::shared_ptr<Scatter> scatter = flight->second.scatter;
+  scatter->take(desk, part.shard, std::move(answer));
 }
 
-void Router::send(std::uint64_t flight, int shard, Command command, std::optional<std::size_t> lane) {
+void Router::send(std::uint64_t flight, int shard, Command command,
+                  std::optional<std::size_t> commit_thread) {
   Place& place = places_[static_cast<std::size_t>(shard)];
   Part part{flight, shard, std::nullopt, changes_something(command), steady_now()};
-  if (!command.is_read()) part.lane = lane ? *lane : best_offer(place).lane;
+  if (!command.is_read())
+    part.commit_thread = commit_thread ? *commit_thread : best_offer(place).commit_thread;
   const std::uint64_t id = next_part_++;
   parts_.emplace(id, part);
   note_part(place, part, 1);
@@ -182,26 +186,26 @@ void Router::send(std::uint64_t flight, int shard, Command command, std::optiona
     return;
   }
   // What it has not answered may take for ever, and this would come behind it.
-  if (part.lane && place.lanes[*part.lane].given_up > 0) {
+  if (part.commit_thread && place.commit_threads[*part.commit_thread].given_up > 0) {
     arrived_.emplace_back(id, Answer{.error = stuck(shard)});
     return;
   }
-  out_.sendings.push_back({place.shard.get(), part.lane, Request{{this, id}, std::move(command)}});
+  out_.sendings.push_back({place.shard.get(), part.commit_thread, Request{{this, id}, std::move(command)}});
 }
 
-std::size_t Router::usual_lanes(const Place& place) const {
-  return std::clamp(habits_.lanes / places_.size(), std::size_t{1}, place.lanes.size());
+std::size_t Router::usual_commit_threads(const Place& place) const {
+  return std::clamp(habits_.commit_threads / places_.size(), std::size_t{1}, place.commit_threads.size());
 }
 
 Router::Offer Router::best_offer(const Place& place) const {
   const SteadyTime now = steady_now();
-  const std::size_t usual = usual_lanes(place);
-  const bool any_spare = usual < place.lanes.size();
+  const std::size_t usual = usual_commit_threads(place);
+  const bool any_spare = usual < place.commit_threads.size();
   std::optional<Offer> best;
-  for (std::size_t lane = 0; lane < place.lanes.size(); ++lane) {
-    const Burden& burden = place.lanes[lane];
+  for (std::size_t commit_thread = 0; commit_thread < place.commit_threads.size(); ++commit_thread) {
+    const Burden& burden = place.commit_threads[commit_thread];
     const bool late = any_spare && burden.under_way > 0 && now - burden.moved >= habits_.late;
-    const Offer offer{burden.given_up, late, lane >= usual, burden.under_way, lane};
+    const Offer offer{burden.given_up, late, commit_thread >= usual, burden.under_way, commit_thread};
     if (!best || offer < *best) best = offer;
   }
   return *best;
@@ -217,11 +221,11 @@ bool Router::may_stay(SteadyTime now) {
 void Router::note_part(Place& place, const Part& part, int change) {
   place.parts += static_cast<std::size_t>(change);
   place.shard->care(place.parts > 0);
-  if (!part.lane) return;
-  Burden& lane = place.lanes[*part.lane];
-  if (change < 0 || lane.under_way == 0) lane.moved = steady_now();
-  lane.under_way += static_cast<std::size_t>(change);
-  if (part.flight == 0) lane.given_up += static_cast<std::size_t>(change);
+  if (!part.commit_thread) return;
+  Burden& commit_thread = place.commit_threads[*part.commit_thread];
+  if (change < 0 || commit_thread.under_way == 0) commit_thread.moved = steady_now();
+  commit_thread.under_way += static_cast<std::size_t>(change);
+  if (part.flight == 0) commit_thread.given_up += static_cast<std::size_t>(change);
 }
 
 void Router::finish(std::uint64_t id, Answer answer) {
@@ -231,21 +235,21 @@ void Router::finish(std::uint64_t id, Answer answer) {
   if (flight.last) return finish_last(std::move(*flight.last), flight.forgotten, std::move(answer));
   if (flight.end) return finish_end(*flight.end, answer);
   by_origin_.erase(*flight.origin);
-  for (const std::string& worker : flight.workers) room_.note_moved(worker);
+  for (const std::string& worker : flight.workers) retried_claims_.note_moved(worker);
   if (flight.counts_waiting && !answer.error) {
-    auto& metrics = std::get<Metrics>(answer.told);
-    metrics.waiting_claims += static_cast<std::int64_t>(room_.size());
-    metrics.waiting_ends += static_cast<std::int64_t>(ends_.size());
+    auto& metrics = std::get<Metrics>(answer.admin);
+    metrics.waiting_claims += static_cast<std::int64_t>(retried_claims_.size());
+    metrics.waiting_ends += static_cast<std::int64_t>(retried_ends_.size());
   }
   this->answer(*flight.origin, std::move(answer));
 }
 
-void Router::finish_look(Room::Look look, bool forgotten, Answer answer) {
+void Router::finish_look(RetriedClaims::Look look, bool forgotten, Answer answer) {
   by_origin_.erase(look.waiter.origin);
   if (!answer.claims.empty()) {
     const int shard =
         static_cast<int>(static_cast<std::uint64_t>(answer.claims.front().event.id) % places_.size());
-    room_.found(look, shard);
+    retried_claims_.found(look, shard);
     if (forgotten) return give_back(answer.claims);
     look.waiter.answer.claims = std::move(answer.claims);
     return this->answer(look.waiter.origin, std::move(look.waiter.answer));
@@ -253,10 +257,10 @@ void Router::finish_look(Room::Look look, bool forgotten, Answer answer) {
   const Origin origin = look.waiter.origin;
   const Millis left = look.waiter.deadline - clock_.now();
   Answer last = look.waiter.answer;
-  room_.found_nothing(std::move(look));
+  retried_claims_.found_nothing(std::move(look));
   if (left < kRouterLook) stir();  // the thread did not know of it meanwhile
   if (!forgotten && !dismissing_ && !none_up()) return end_waits();
-  room_.forget(origin);
+  retried_claims_.forget(origin);
   if (forgotten) return;
   if (!dismissing_ && last.changed.empty()) last.error = away(0);
   this->answer(origin, std::move(last));
@@ -272,15 +276,15 @@ void Router::finish_last(Waiter waiter, bool forgotten, Answer answer) {
 void Router::finish_end(const WaitRequest& request, const Answer& answer) {
   // An event that is gone has ended long ago.
   const bool gone = answer.error && answer.error->code == ErrorCode::not_found;
-  if (!answer.waited && !gone) return ends_.not_ended(request);
-  answer_waits(ends_.ended(request), std::nullopt);
+  if (!answer.waited && !gone) return retried_ends_.not_ended(request);
+  answer_waits(retried_ends_.ended(request), std::nullopt);
 }
 
 void Router::keep_waiting(std::uint64_t id, ClaimRequest claim, Answer so_far) {
   auto node = flights_.extract(id);
   const Flight& flight = node.mapped();
   by_origin_.erase(*flight.origin);
-  for (const std::string& worker : flight.workers) room_.note_moved(worker);
+  for (const std::string& worker : flight.workers) retried_claims_.note_moved(worker);
   if (dismissing_ || flight.forgotten) return answer(*flight.origin, std::move(so_far));
   // What was told while it looked may have come behind its back.
   const auto noted = ready_notes_.find(claim.selector.queue);
@@ -288,7 +292,7 @@ void Router::keep_waiting(std::uint64_t id, ClaimRequest claim, Answer so_far) {
   const bool look = claim.window > 0 || last > flight.started;
   const TimePoint deadline = clock_.now() + claim.wait;
   if (claim.wait < kRouterLook) stir();
-  room_.add({*flight.origin, std::move(claim), deadline, std::move(so_far)}, look);
+  retried_claims_.add({*flight.origin, std::move(claim), deadline, std::move(so_far)}, look);
 }
 
 void Router::keep_waiting(std::uint64_t id, const WaitRequest& wait, Answer so_far) {
@@ -297,7 +301,7 @@ void Router::keep_waiting(std::uint64_t id, const WaitRequest& wait, Answer so_f
   by_origin_.erase(*flight.origin);
   if (dismissing_ || flight.forgotten) return answer(*flight.origin, std::move(so_far));
   const TimePoint deadline = clock_.now() + wait.timeout;
-  ends_.add(wait, {*flight.origin, deadline, std::move(so_far)}, end_note_ > flight.started);
+  retried_ends_.add(wait, {*flight.origin, deadline, std::move(so_far)}, end_note_ > flight.started);
   if (wait.timeout < kRouterLook) stir();
 }
 
@@ -330,13 +334,13 @@ void Router::give_back(const std::vector<Claim>& claims) {
 void Router::forget(Sink& sink, std::uint64_t token) {
   const Origin origin{&sink, token};
   std::unique_lock lock(mutex_);
-  room_.forget(origin);
-  ends_.forget(origin);
+  retried_claims_.forget(origin);
+  retried_ends_.forget(origin);
   const auto found = by_origin_.find(origin);
   if (found != by_origin_.end()) {
     Flight& flight = flights_.at(found->second);
     flight.forgotten = true;
-    flight.errand->forget();
+    flight.scatter->forget();
   }
   perform(lock);
 }
@@ -349,8 +353,8 @@ void Router::dismiss_waiters() {
 
 void Router::dismiss() {
   dismissing_ = true;
-  for (Waiter& waiter : room_.take_all()) answer(waiter.origin, std::move(waiter.answer));
-  answer_waits(ends_.take_all(),
+  for (Waiter& waiter : retried_claims_.take_all()) answer(waiter.origin, std::move(waiter.answer));
+  answer_waits(retried_ends_.take_all(),
                Error{ErrorCode::unavailable, "The queue is closing; ask again after its restart.", ""});
 }
 
@@ -391,15 +395,15 @@ void Router::on_hint(int at, const Hint& hint) {
   for (const std::string& queue : hint.ready) {
     ready_notes_[queue] = notes_;
     if (place.hinted.size() < kNotesMax) place.hinted.insert(queue);
-    room_.note_ready(at, queue);
+    retried_claims_.note_ready(at, queue);
   }
   if (hint.all) {
     all_note_ = notes_;
-    room_.note_ready(at);
+    retried_claims_.note_ready(at);
   }
   if (!hint.ended.empty() || hint.any_ended) end_note_ = notes_;
-  ends_.note(hint.ended);
-  if (hint.any_ended && ends_.size() > 0 && !std::exchange(ends_noted_, true)) stir();
+  retried_ends_.note(hint.ended);
+  if (hint.any_ended && retried_ends_.size() > 0 && !std::exchange(ends_noted_, true)) stir();
   perform(lock);
 }
 
@@ -411,13 +415,13 @@ void Router::on_health(int at, bool up) {
   if (up) {
     notes_ += 1;
     all_note_ = end_note_ = notes_;
-    room_.note_ready(at);
-    ends_.note_all();
+    retried_claims_.note_ready(at);
+    retried_ends_.note_all();
   } else {
     fail_parts(at);
-    answer_waits(ends_.take_of(at, static_cast<int>(places_.size())), away(at));
+    answer_waits(retried_ends_.take_of(at, static_cast<int>(places_.size())), away(at));
     if (none_up()) {
-      for (Waiter& waiter : room_.take_all()) {
+      for (Waiter& waiter : retried_claims_.take_all()) {
         if (waiter.answer.changed.empty()) waiter.answer.error = away(at);
         answer(waiter.origin, std::move(waiter.answer));
       }
@@ -493,15 +497,15 @@ std::vector<int> Router::rotated(std::size_t turn) const {
 
 // Begins what those who wait are to look for.
 void Router::run_looks() {
-  while (auto look = room_.next_look()) {
+  while (auto look = retried_claims_.next_look()) {
     Flight flight{
-        .errand = make_look(look->waiter.request, look->shards), .origin = {}, .look = {}, .end = {}};
+        .scatter = make_look(look->waiter.request, look->shards), .origin = {}, .look = {}, .end = {}};
     by_origin_[look->waiter.origin] = next_flight_;
     flight.look = std::move(*look);
     begin(std::move(flight));
   }
-  while (auto end = ends_.next_look()) {
-    Flight flight{.errand = make_errand({.wait = *end}, static_cast<int>(places_.size())),
+  while (auto end = retried_ends_.next_look()) {
+    Flight flight{.scatter = make_scatter({.wait = *end}, static_cast<int>(places_.size())),
                   .origin = {},
                   .look = {},
                   .end = *end};
@@ -523,8 +527,8 @@ void Router::perform(std::unique_lock<std::mutex>& lock) {
   Outbox out = std::exchange(out_, {});
   lock.unlock();
   for (Outbox::Sending& sending : out.sendings) {
-    if (sending.lane) {
-      sending.shard->submit(*sending.lane, std::move(sending.request));
+    if (sending.commit_thread) {
+      sending.shard->submit(*sending.commit_thread, std::move(sending.request));
     } else {
       sending.shard->read(std::move(sending.request));
     }
@@ -555,7 +559,7 @@ Millis Router::pause() const {
     const auto left = std::chrono::ceil<Millis>(next_end_look_ - steady_now());
     pause = std::clamp(left, Millis(0), kEndInterval);
   }
-  for (const auto& deadline : {room_.next_deadline(), ends_.next_deadline()}) {
+  for (const auto& deadline : {retried_claims_.next_deadline(), retried_ends_.next_deadline()}) {
     if (deadline) pause = std::clamp(*deadline - clock_.now(), Millis(0), pause);
   }
   return pause;
@@ -563,8 +567,8 @@ Millis Router::pause() const {
 
 void Router::end_waits() {
   const TimePoint now = clock_.now();
-  for (Waiter& waiter : room_.take_expired(now)) look_last(std::move(waiter));
-  for (Waits::Wait& wait : ends_.take_expired(now)) answer(wait.origin, std::move(wait.answer));
+  for (Waiter& waiter : retried_claims_.take_expired(now)) look_last(std::move(waiter));
+  for (Waits::Wait& wait : retried_ends_.take_expired(now)) answer(wait.origin, std::move(wait.answer));
 }
 
 // What came due together with the end of the wait may not have been told of yet. A stream asks again at once,
@@ -572,7 +576,7 @@ void Router::end_waits() {
 void Router::look_last(Waiter waiter) {
   std::vector<int> shards = rotated(claim_turn_++);
   if (waiter.request.window > 0 || shards.empty()) return answer(waiter.origin, std::move(waiter.answer));
-  Flight flight{.errand = make_look(waiter.request, std::move(shards), LookIn::every_lane),
+  Flight flight{.scatter = make_look(waiter.request, std::move(shards), LookIn::every_commit_thread),
                 .origin = {},
                 .look = {},
                 .end = {}};
@@ -586,13 +590,13 @@ void Router::look_around(SteadyTime now) {
   if (ends_noted_ && now >= next_end_look_) {
     ends_noted_ = false;
     next_end_look_ = now + kEndInterval;
-    ends_.note_all();
+    retried_ends_.note_all();
   }
   if (now < next_look_) return;
   next_look_ = now + kRouterLook;
   give_up(now);
-  room_.note_all();
-  ends_.note_all();
+  retried_claims_.note_all();
+  retried_ends_.note_all();
 }
 
 }  // namespace eventq

@@ -1,9 +1,9 @@
 // router.h: an engine over several shards. It keeps everybody who waits; the shards only ever do what can be
 // done at once.
 //
-// A command becomes an errand (scatter.h), whose parts go to lanes of shards. Their answers come back here,
-// under one mutex, and take the errand a step further. What a step wants to have sent or delivered is
-// gathered and done after the mutex was let go.
+// A command becomes an scatter (scatter.h), whose parts go to commit threads of shards. Their answers come
+// back here, under one mutex, and take the scatter a step further. What a step wants to have sent or
+// delivered is gathered and done after the mutex was let go.
 //
 // Threads: as Engine. One of its own looks at the clock.
 #pragma once
@@ -37,8 +37,9 @@ class Router final : public Engine, private Sink, private Shard::Watcher {
   struct Habits {
     Millis patience = std::chrono::seconds(30);  // in which a shard must have answered a command
     // So many are used at the same time, but at least one of each shard; the others while one is held up.
-    std::size_t lanes = SIZE_MAX;
-    Millis late{25};  // a lane is held up that has had something to do for so long, and answered nothing
+    std::size_t commit_threads = SIZE_MAX;
+    Millis late{
+        25};  // a commit thread is held up that has had something to do for so long, and answered nothing
   };
 
   // Shards are up until they say otherwise. `clock` says when waiting is over.
@@ -56,11 +57,11 @@ class Router final : public Engine, private Sink, private Shard::Watcher {
 
  private:
   class Desk;
-  // Whose errand it is: a caller's, or that of somebody who waits and looks again.
+  // Whose scatter it is: a caller's, or that of somebody who waits and looks again.
   struct Flight {
-    std::shared_ptr<Errand> errand;
+    std::shared_ptr<Scatter> scatter;
     std::optional<Origin> origin;
-    std::optional<Room::Look> look;
+    std::optional<RetriedClaims::Look> look;
     std::optional<WaitRequest> end;
     std::optional<Waiter> last = {};        // one whose time is over, and who looks once more
     std::vector<std::string> workers = {};  // who report in it
@@ -72,23 +73,24 @@ class Router final : public Engine, private Sink, private Shard::Watcher {
   struct Part {
     std::uint64_t flight = 0;  // 0: given up, see give_up()
     int shard = 0;
-    std::optional<std::size_t> lane;  // nothing: a read
-    bool changes = false;             // something, if it is done
+    std::optional<std::size_t> commit_thread;  // nothing: a read
+    bool changes = false;                      // something, if it is done
     SteadyTime sent;
   };
-  // What a lane has not answered yet.
+  // What a commit thread has not answered yet.
   struct Burden {
     std::size_t given_up = 0;
     std::size_t under_way = 0;  // all of it
     SteadyTime moved;           // when it answered last, or began to have something to do
   };
-  // A lane as one that might take the next command. The least of several does, whichever lane that is.
+  // A commit thread as one that might take the next command. The least of several does, whichever commit
+  // thread that is.
   struct Offer {
     std::size_t given_up = 0;
     bool late = false;
     bool spare = false;  // none of the usual ones
     std::size_t under_way = 0;
-    std::size_t lane = 0;
+    std::size_t commit_thread = 0;
     friend bool operator<(const Offer& a, const Offer& b) {
       return std::tie(a.given_up, a.late, a.spare, a.under_way) <
              std::tie(b.given_up, b.late, b.spare, b.under_way);
@@ -97,7 +99,7 @@ class Router final : public Engine, private Sink, private Shard::Watcher {
   struct Place {
     std::unique_ptr<Shard> shard;
     bool up = true;
-    std::vector<Burden> lanes;
+    std::vector<Burden> commit_threads;
     std::size_t parts = 0;
     std::set<std::string> hinted;  // queues that are said to have events
   };
@@ -105,7 +107,7 @@ class Router final : public Engine, private Sink, private Shard::Watcher {
   struct Outbox {
     struct Sending {
       Shard* shard;
-      std::optional<std::size_t> lane;
+      std::optional<std::size_t> commit_thread;
       Request request;
     };
     std::vector<Sending> sendings;
@@ -119,9 +121,9 @@ class Router final : public Engine, private Sink, private Shard::Watcher {
   // With mutex_ held.
   void begin(Flight flight);
   void step(std::uint64_t part, Answer answer);
-  void send(std::uint64_t flight, int shard, Command command, std::optional<std::size_t> lane);
+  void send(std::uint64_t flight, int shard, Command command, std::optional<std::size_t> commit_thread);
   void finish(std::uint64_t flight, Answer answer);
-  void finish_look(Room::Look look, bool forgotten, Answer answer);
+  void finish_look(RetriedClaims::Look look, bool forgotten, Answer answer);
   void finish_last(Waiter waiter, bool forgotten, Answer answer);
   void finish_end(const WaitRequest& request, const Answer& answer);
   void keep_waiting(std::uint64_t flight, ClaimRequest claim, Answer so_far);
@@ -143,7 +145,7 @@ class Router final : public Engine, private Sink, private Shard::Watcher {
   [[nodiscard]] std::vector<int> rotated(std::size_t turn) const;
   [[nodiscard]] Millis pause() const;
   void note_part(Place& place, const Part& part, int change);
-  [[nodiscard]] std::size_t usual_lanes(const Place& place) const;
+  [[nodiscard]] std::size_t usual_commit_threads(const Place& place) const;
   [[nodiscard]] Offer best_offer(const Place& place) const;
   bool may_stay(SteadyTime now);
 
@@ -166,8 +168,8 @@ class Router final : public Engine, private Sink, private Shard::Watcher {
   std::map<Origin, std::uint64_t> by_origin_;  // of flights that may be forgotten
   std::uint64_t next_flight_ = 1;
   std::uint64_t next_part_ = 1;
-  Room room_;
-  Ends ends_;
+  RetriedClaims retried_claims_;
+  RetriedEnds retried_ends_;
   Polls polls_;
   std::map<std::string, std::uint64_t> ready_notes_;  // queues, and the last of notes_ that named them
   std::uint64_t all_note_ = 0;                        // the last that named all of them

@@ -69,9 +69,9 @@ class RouterTest : public testing::Test {
     options.of = 2;
     auto core = std::make_unique<Core>(*store, options, Uuid7Source(static_cast<std::uint64_t>(place)));
     EXPECT_TRUE(core->recover());
-    std::vector<LaneShard::Writer> writers;
+    std::vector<ThreadShard::Writer> writers;
     writers.push_back({std::move(store), std::move(core)});
-    auto shard = std::make_unique<SwitchedShard>(std::make_unique<LaneShard>(
+    auto shard = std::make_unique<SwitchedShard>(std::make_unique<ThreadShard>(
         "memory-" + std::to_string(place), std::move(writers), std::move(readers), clock, logger));
     shards.push_back(shard.get());
     return shard;
@@ -107,7 +107,7 @@ class RouterTest : public testing::Test {
   }
   // Until so many wait for events; every command before has had its first look then.
   void await_waiting(std::int64_t claims) {
-    while (std::get<Metrics>(router->call(ask(AskMetrics{})).told).waiting_claims != claims) {
+    while (std::get<Metrics>(router->call(ask(MetricsRequest{})).admin).waiting_claims != claims) {
     }
   }
 
@@ -205,7 +205,7 @@ TEST_F(RouterTest, ReportsOnSeveralShardsAreAnsweredInTheirOrder) {
     if (i == 2) {
       EXPECT_EQ(answer.changed[i].error().code, ErrorCode::not_found);
     } else {
-      EXPECT_EQ(answer.changed[i]->entry.event_id, sent[i].lease.event_id);
+      EXPECT_EQ(answer.changed[i]->entry.id, sent[i].lease.id);
       EXPECT_EQ(answer.changed[i]->status, Status::completed);
     }
   }
@@ -251,7 +251,7 @@ TEST_F(RouterTest, ALongPollWhoseTimeIsOverIsAnsweredWithNothing) {
   await_waiting(1);
   clock.advance(20s - 1ms);
   router->poke();
-  router->call(ask(AskMetrics{}));
+  router->call(ask(MetricsRequest{}));
   EXPECT_FALSE(mailbox.has(1));
   clock.advance(1ms);
   router->poke();
@@ -342,12 +342,12 @@ TEST_F(RouterTest, ACorrelationHasEndedWhenItsEventsHaveOnAllShards) {
   const std::vector<Claim> held = taken_all();
   ASSERT_THAT(held, SizeIs(2));
   router->call(complete(lease_of(held[0])));
-  router->call(ask(AskMetrics{}));
+  router->call(ask(MetricsRequest{}));
   EXPECT_FALSE(mailbox.has(1));
   router->call(complete(lease_of(held[1])));
   EXPECT_TRUE(mailbox.wait(1).waited);
-  const Answer seen = router->call(ask(AskCorrelation{"together", {}, 10}));
-  EXPECT_EQ((*std::get_if<Result<Correlation>>(&seen.told))->completed, 2);
+  const Answer seen = router->call(ask(CorrelationRequest{"together", {}, 10}));
+  EXPECT_EQ((*std::get_if<Result<Correlation>>(&seen.admin))->completed, 2);
 }
 
 TEST_F(RouterTest, AWindowCountsWhatIsHeldOnAllShards) {
@@ -422,10 +422,10 @@ TEST_F(RouterTest, WithAShardAwayTheOthersGoOnAndWhatNeedsItIsRefused) {
   ASSERT_FALSE(all.error);
   EXPECT_EQ((*all.page)->total, 4);
   EXPECT_THAT(all.missing, ElementsAre(1));
-  EXPECT_THAT(router->call(ask(AskQueues{})).missing, ElementsAre(1));
-  const Answer measured = router->call(ask(AskMetrics{}));
+  EXPECT_THAT(router->call(ask(QueuesRequest{})).missing, ElementsAre(1));
+  const Answer measured = router->call(ask(MetricsRequest{}));
   EXPECT_THAT(measured.missing, ElementsAre(1));
-  const auto& metrics = std::get<Metrics>(measured.told);
+  const auto& metrics = std::get<Metrics>(measured.admin);
   ASSERT_THAT(metrics.shards, SizeIs(2));
   EXPECT_TRUE(metrics.shards[0].up);
   EXPECT_FALSE(metrics.shards[1].up);
@@ -525,7 +525,7 @@ TEST_F(RouterTest, APausedQueueGivesNothingOnAnyShardUntilItIsResumed) {
   NewEvent event = placed(1);
   event.queue = "q";
   published(event);
-  ASSERT_TRUE(std::get<Result<QueueChanged>>(router->call(pause("q")).told));
+  ASSERT_TRUE(std::get<Result<QueueChanged>>(router->call(pause("q")).admin));
   NewEvent first_there = placed(0);
   first_there.queue = "q";
   published(first_there);  // on a shard that knew nothing of the queue
@@ -552,13 +552,13 @@ TEST_F(RouterTest, ADrainThatWaitsDrainsAndHearsThatTheQueueIsEmptyOnAllShards) 
   }
   const Answer answer = mailbox.wait(1);
   EXPECT_TRUE(answer.waited);
-  EXPECT_EQ(std::get<Result<QueueChanged>>(answer.told)->row.status, QueueStatus::draining);
+  EXPECT_EQ(std::get<Result<QueueChanged>>(answer.admin)->row.status, QueueStatus::draining);
 }
 
 TEST_F(RouterTest, ADepthLimitHoldsForAllShardsTogether) {
   QueueConfig config;
   config.max_queue_depth = 5;
-  ASSERT_TRUE(std::get<Result<QueueChanged>>(router->call(configure("main", config)).told));
+  ASSERT_TRUE(std::get<Result<QueueChanged>>(router->call(configure("main", config)).admin));
   for (int i = 0; i < 5; ++i) EXPECT_TRUE(*router->call(publish(titled("x"))).published) << i;
   const Answer refused = router->call(publish(titled("x")));
   ASSERT_FALSE(*refused.published);
@@ -575,7 +575,7 @@ TEST_F(RouterTest, AReplayGoesOverAllShardsAndOnFromWhereItStopped) {
   filter.limit = 2;
   for (int pages = 0; pages < 9; ++pages) {
     const Answer answer = router->call(replay(filter, {}, true));
-    const Revived& page = *std::get<Result<Revived>>(answer.told);
+    const Revived& page = *std::get<Result<Revived>>(answer.admin);
     EXPECT_LE(page.matched.size(), 2U);
     for (const EventId id : page.matched) EXPECT_TRUE(matched.insert(id).second) << "twice";
     if (!page.more) break;
@@ -590,13 +590,13 @@ TEST_F(RouterTest, AReplaySinceACheckpointOfOneShardIsOneOnAll) {
   for (const Claim& claim : taken_all()) router->call(complete(lease_of(claim)));
   clock.advance(1s);
   const Answer made = router->call(make_checkpoint("main"));
-  const std::string id = std::get<Result<QueueChanged>>(made.told)->checkpoint->id;
+  const std::string id = std::get<Result<QueueChanged>>(made.admin)->checkpoint->id;
   for (int i = 0; i < 2; ++i) published(placed(i));
   for (const Claim& claim : taken_all()) router->call(complete(lease_of(claim)));
   EndedFilter filter;
   filter.queue = "main";
   const Answer answer = router->call(replay(filter, id));
-  EXPECT_THAT(std::get<Result<Revived>>(answer.told)->matched, SizeIs(2));
+  EXPECT_THAT(std::get<Result<Revived>>(answer.admin)->matched, SizeIs(2));
 }
 
 TEST_F(RouterTest, WhoeverWaitsIsDismissedAndLaterOnesDoNotWait) {

@@ -1,4 +1,4 @@
-// router_threads_test.cc: which of a shard's lanes a command goes to.
+// router_threads_test.cc: which of a shard's commit threads a command goes to.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -25,34 +25,35 @@ using testing::ElementsAre;
 
 constexpr int kShards = 2;
 
-// Two lanes that lead to the one of another shard. What is sent to them waits there until it is let go.
-class TwoLanes final : public Shard {
+// Two commit threads that lead to the one of another shard. What is sent to them waits there until it is let
+// go.
+class TwoCommitThreads final : public Shard {
  public:
-  explicit TwoLanes(std::unique_ptr<Shard> inner) : inner_(std::move(inner)) {}
+  explicit TwoCommitThreads(std::unique_ptr<Shard> inner) : inner_(std::move(inner)) {}
 
   // How many commands each of them was sent.
   std::array<int, 2> sent() const {
     const std::scoped_lock lock(mutex_);
     return sent_;
   }
-  void let_go(std::size_t lane) {
+  void let_go(std::size_t commit_thread) {
     std::vector<Request> held;
     {
       const std::scoped_lock lock(mutex_);
-      open_.at(lane) = true;
-      held.swap(held_.at(lane));
+      open_.at(commit_thread) = true;
+      held.swap(held_.at(commit_thread));
     }
     for (Request& request : held) inner_->submit(0, std::move(request));
   }
 
   void start(Watcher& watcher, int place) override { inner_->start(watcher, place); }
   std::string name() const override { return inner_->name(); }
-  std::size_t lanes() const override { return 2; }
-  void submit(std::size_t lane, Request request) override {
+  std::size_t commit_threads() const override { return 2; }
+  void submit(std::size_t commit_thread, Request request) override {
     {
       const std::scoped_lock lock(mutex_);
-      sent_.at(lane) += 1;
-      if (!open_.at(lane)) return held_.at(lane).push_back(std::move(request));
+      sent_.at(commit_thread) += 1;
+      if (!open_.at(commit_thread)) return held_.at(commit_thread).push_back(std::move(request));
     }
     inner_->submit(0, std::move(request));
   }
@@ -60,7 +61,7 @@ class TwoLanes final : public Shard {
   void care(bool anybody) override { inner_->care(anybody); }
   void poke() override { inner_->poke(); }
   void stop() override {
-    for (const std::size_t lane : {0U, 1U}) let_go(lane);
+    for (const std::size_t commit_thread : {0U, 1U}) let_go(commit_thread);
     inner_->stop();
   }
 
@@ -74,15 +75,15 @@ class TwoLanes final : public Shard {
   std::array<std::vector<Request>, 2> held_;
 };
 
-class RouterLanesTest : public testing::Test {
+class RouterThreadsTest : public testing::Test {
  protected:
   void open(const Router::Habits& habits) {
     std::vector<std::unique_ptr<Shard>> made;
     for (int place = 0; place < kShards; ++place) made.push_back(make_shard(place));
     router = std::make_unique<Router>(std::move(made), clock, habits);
   }
-  ~RouterLanesTest() override {
-    for (const std::size_t lane : {0U, 1U}) let_go(lane);
+  ~RouterThreadsTest() override {
+    for (const std::size_t commit_thread : {0U, 1U}) let_go(commit_thread);
   }
 
   std::unique_ptr<Shard> make_shard(int place) {
@@ -94,10 +95,10 @@ class RouterLanesTest : public testing::Test {
     options.of = kShards;
     auto core = std::make_unique<Core>(*store, options, Uuid7Source(static_cast<std::uint64_t>(place)));
     EXPECT_TRUE(core->recover());
-    std::vector<LaneShard::Writer> writers;
+    std::vector<ThreadShard::Writer> writers;
     writers.push_back({std::move(store), std::move(core)});
-    auto shard = std::make_unique<TwoLanes>(
-        std::make_unique<LaneShard>("memory", std::move(writers), std::move(readers), clock, logger));
+    auto shard = std::make_unique<TwoCommitThreads>(
+        std::make_unique<ThreadShard>("memory", std::move(writers), std::move(readers), clock, logger));
     shards.push_back(shard.get());
     return shard;
   }
@@ -118,44 +119,44 @@ class RouterLanesTest : public testing::Test {
   void expect_answers(std::uint64_t first, std::uint64_t last) {
     for (std::uint64_t token = first; token <= last; ++token) EXPECT_FALSE(mailbox.wait(token).error);
   }
-  void let_go(std::size_t lane) {
-    for (TwoLanes* shard : shards) shard->let_go(lane);
+  void let_go(std::size_t commit_thread) {
+    for (TwoCommitThreads* shard : shards) shard->let_go(commit_thread);
   }
   std::vector<std::array<int, 2>> sent() const {
     std::vector<std::array<int, 2>> all;
-    for (const TwoLanes* shard : shards) all.push_back(shard->sent());
+    for (const TwoCommitThreads* shard : shards) all.push_back(shard->sent());
     return all;
   }
 
   ManualClock clock{kStart};
   const Logger logger;
   Mailbox mailbox;
-  std::vector<TwoLanes*> shards;
+  std::vector<TwoCommitThreads*> shards;
   std::unique_ptr<Router> router;
 };
 
-TEST_F(RouterLanesTest, AsManyAreUsedAtTheSameTimeAsMayBe) {
-  open({.lanes = 4, .late = 1h});
+TEST_F(RouterThreadsTest, AsManyAreUsedAtTheSameTimeAsMayBe) {
+  open({.commit_threads = 4, .late = 1h});
   submit(1, 4);
   EXPECT_THAT(sent(), Each(ElementsAre(1, 1)));
 }
 
-TEST_F(RouterLanesTest, EachShardUsesOneHoweverFewMayBeUsed) {
-  for (const std::size_t lanes : {0U, 1U, 2U, 3U}) {
-    open({.lanes = lanes, .late = 1h});
-    submit(10 * lanes + 1, 10 * lanes + 4);
-    EXPECT_THAT(sent(), Each(ElementsAre(2, 0))) << lanes;
+TEST_F(RouterThreadsTest, EachShardUsesOneHoweverFewMayBeUsed) {
+  for (const std::size_t commit_threads : {0U, 1U, 2U, 3U}) {
+    open({.commit_threads = commit_threads, .late = 1h});
+    submit(10 * commit_threads + 1, 10 * commit_threads + 4);
+    EXPECT_THAT(sent(), Each(ElementsAre(2, 0))) << commit_threads;
     let_go(0);
-    expect_answers(10 * lanes + 1, 10 * lanes + 4);
+    expect_answers(10 * commit_threads + 1, 10 * commit_threads + 4);
     router.reset();
     shards.clear();
   }
 }
 
-TEST_F(RouterLanesTest, KeysAreSpreadOverTheLanesThatAreUsed) {
-  for (const std::size_t lanes : {2U, 4U}) {
-    open({.lanes = lanes, .late = 1h});
-    for (const std::size_t lane : {0U, 1U}) let_go(lane);
+TEST_F(RouterThreadsTest, KeysAreSpreadOverTheLanesThatAreUsed) {
+  for (const std::size_t commit_threads : {2U, 4U}) {
+    open({.commit_threads = commit_threads, .late = 1h});
+    for (const std::size_t commit_thread : {0U, 1U}) let_go(commit_thread);
     for (int i = 0; i < 40; ++i) {
       NewEvent event = some_event();
       event.ordering_key = "key-" + std::to_string(i);
@@ -163,14 +164,14 @@ TEST_F(RouterLanesTest, KeysAreSpreadOverTheLanesThatAreUsed) {
     }
     int second = 0;
     for (const auto& [to_first, to_second] : sent()) second += to_second;
-    EXPECT_EQ(second > 0, lanes == 4);
+    EXPECT_EQ(second > 0, commit_threads == 4);
     router.reset();
     shards.clear();
   }
 }
 
-TEST_F(RouterLanesTest, WhatIsHeldUpInOneLaneDoesNotHoldUpWhatComesLater) {
-  open({.lanes = 1, .late = 0ms});
+TEST_F(RouterThreadsTest, WhatIsHeldUpInOneLaneDoesNotHoldUpWhatComesLater) {
+  open({.commit_threads = 1, .late = 0ms});
   let_go(1);
   submit(1, 4);
   expect_answers(3, 4);
@@ -182,9 +183,9 @@ TEST_F(RouterLanesTest, WhatIsHeldUpInOneLaneDoesNotHoldUpWhatComesLater) {
   EXPECT_THAT(sent(), Contains(ElementsAre(2, 1))) << "back in the first, as it answers again";
 }
 
-TEST_F(RouterLanesTest, OfOneThatHangsAndOneThatHasMuchToDoTheBusyOneIsTaken) {
+TEST_F(RouterThreadsTest, OfOneThatHangsAndOneThatHasMuchToDoTheBusyOneIsTaken) {
   constexpr Millis kLate{1000};  // far longer than it takes to submit a few
-  open({.lanes = 1, .late = kLate});
+  open({.commit_threads = 1, .late = kLate});
   submit(1, 2);
   const SteadyTime sent_by = steady_now();
   while (steady_now() - sent_by <= kLate) std::this_thread::yield();

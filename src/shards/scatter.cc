@@ -1,4 +1,4 @@
-// scatter.cc: see scatter.h. Which errand a command is, and the simple ones.
+// scatter.cc: see scatter.h. Which scatter a command is, and the simple ones.
 #include "shards/scatter.h"
 
 #include <utility>
@@ -10,9 +10,9 @@ namespace eventq {
 namespace {
 
 // One shard does all of it.
-class OneShardErrand final : public Errand {
+class OneShardScatter final : public Scatter {
  public:
-  OneShardErrand(Command command, int shard) : command_(std::move(command)), shard_(shard) {}
+  OneShardScatter(Command command, int shard) : command_(std::move(command)), shard_(shard) {}
 
   void start(Dispatch& dispatch) override { dispatch.send(shard_, std::move(command_)); }
   void take(Dispatch& dispatch, int, Answer answer) override { dispatch.finish(std::move(answer)); }
@@ -22,10 +22,10 @@ class OneShardErrand final : public Errand {
   const int shard_;
 };
 
-// The shard knows the event and its surroundings, whoever sends the errand knows those who ask for it.
-class WhyErrand final : public Errand {
+// The shard knows the event and its surroundings, whoever sends the scatter knows those who ask for it.
+class WhyScatter final : public Scatter {
  public:
-  WhyErrand(Command command, int shard) : command_(std::move(command)), shard_(shard) {}
+  WhyScatter(Command command, int shard) : command_(std::move(command)), shard_(shard) {}
 
   void start(Dispatch& dispatch) override {
     Command command;
@@ -44,7 +44,7 @@ class WhyErrand final : public Errand {
 };
 
 // Whether there is a shard that can write.
-class ProbeErrand final : public Errand {
+class ProbeScatter final : public Scatter {
  public:
   void start(Dispatch& dispatch) override {
     outstanding_ = dispatch.shards();
@@ -74,13 +74,14 @@ class ProbeErrand final : public Errand {
   std::vector<int> missing_;
 };
 
-// Asks for nothing: its answer says that every lane has done what was there before.
-class NothingErrand final : public Errand {
+// Asks for nothing: its answer says that every commit thread has done what was there before.
+class NothingScatter final : public Scatter {
  public:
   void start(Dispatch& dispatch) override {
-    for (int shard = 0; shard < dispatch.shards(); ++shard) outstanding_ += dispatch.lanes(shard);
+    for (int shard = 0; shard < dispatch.shards(); ++shard) outstanding_ += dispatch.commit_threads(shard);
     for (int shard = 0; shard < dispatch.shards(); ++shard) {
-      for (std::size_t lane = 0; lane < dispatch.lanes(shard); ++lane) dispatch.send(shard, {}, lane);
+      for (std::size_t commit_thread = 0; commit_thread < dispatch.commit_threads(shard); ++commit_thread)
+        dispatch.send(shard, {}, commit_thread);
     }
   }
 
@@ -97,29 +98,29 @@ class NothingErrand final : public Errand {
 
 }  // namespace
 
-std::unique_ptr<Errand> make_errand(Command command, int shards) {
+std::unique_ptr<Scatter> make_scatter(Command command, int shards) {
   if (command.publication) return make_publish(std::move(command));
   if (!command.changes.empty() || command.claim) return make_turn(std::move(command));
-  if (auto* change = std::get_if<QueueChange>(&command.ask)) {
+  if (auto* change = std::get_if<QueueChange>(&command.admin)) {
     return make_queue_change(std::move(*change), std::move(command.wait));
   }
   if (command.wait) return make_wait(std::move(*command.wait));
-  if (command.probe) return std::make_unique<ProbeErrand>();
+  if (command.probe) return std::make_unique<ProbeScatter>();
   if (command.why) {
     const int shard = shard_of(*command.why, shards);
-    return std::make_unique<WhyErrand>(std::move(command), shard);
+    return std::make_unique<WhyScatter>(std::move(command), shard);
   }
   if (command.get) {
     const int shard = shard_of(command.get->id, shards);
-    return std::make_unique<OneShardErrand>(std::move(command), shard);
+    return std::make_unique<OneShardScatter>(std::move(command), shard);
   }
-  if (auto* revival = std::get_if<Revival>(&command.ask)) return make_revival(std::move(*revival));
-  if (auto* removal = std::get_if<Removal>(&command.ask)) {
+  if (auto* revival = std::get_if<Revival>(&command.admin)) return make_revival(std::move(*revival));
+  if (auto* removal = std::get_if<Removal>(&command.admin)) {
     const int shard = removal->events.empty() ? 0 : shard_of(removal->events.front(), shards);
-    return std::make_unique<OneShardErrand>(std::move(command), shard);
+    return std::make_unique<OneShardScatter>(std::move(command), shard);
   }
-  if (std::holds_alternative<std::monostate>(command.ask) && !command.list) {
-    return std::make_unique<NothingErrand>();
+  if (std::holds_alternative<std::monostate>(command.admin) && !command.list) {
+    return std::make_unique<NothingScatter>();
   }
   return make_read(std::move(command));
 }

@@ -1,8 +1,8 @@
 // scatter.h: one command on its way over the shards: which of them are asked what, one after the other or at
 // the same time, and what their answers come to.
 //
-// Pure: no threads, no clock. An errand sends commands by a Dispatch, is given each answer once, and finishes
-// by the Dispatch, exactly once.
+// Pure: no threads, no clock. An scatter sends commands by a Dispatch, is given each answer once, and
+// finishes by the Dispatch, exactly once.
 #pragma once
 
 #include <cstddef>
@@ -22,9 +22,9 @@ class Dispatch {
 
   [[nodiscard]] virtual int shards() const = 0;
   [[nodiscard]] virtual bool is_up(int shard) const = 0;
-  [[nodiscard]] virtual std::size_t lanes(int shard) const = 0;
+  [[nodiscard]] virtual std::size_t commit_threads(int shard) const = 0;
   // How many of them, from the first on, are used while none of these is held up.
-  [[nodiscard]] virtual std::size_t usual_lanes(int shard) const = 0;
+  [[nodiscard]] virtual std::size_t usual_commit_threads(int shard) const = 0;
   // What to say of a shard that is away: nothing was changed.
   [[nodiscard]] virtual Error away(int shard) const = 0;
 
@@ -41,9 +41,9 @@ class Dispatch {
   // A new part of an id.
   virtual std::string next_id() = 0;
 
-  // A shard that is away answers with away(). Without a lane, one that answers, and has the fewest commands
-  // under way.
-  virtual void send(int shard, Command command, std::optional<std::size_t> lane) = 0;
+  // A shard that is away answers with away(). Without a commit thread, one that answers, and has the fewest
+  // commands under way.
+  virtual void send(int shard, Command command, std::optional<std::size_t> commit_thread) = 0;
   void send(int shard, Command command) { send(shard, std::move(command), std::nullopt); }
 
   // The end: the answer; or what was done, and that it waits for events or for an end.
@@ -52,30 +52,30 @@ class Dispatch {
   virtual void keep_waiting(const WaitRequest& wait, Answer so_far) = 0;
 };
 
-class Errand {
+class Scatter {
  public:
-  virtual ~Errand() = default;
+  virtual ~Scatter() = default;
   virtual void start(Dispatch& dispatch) = 0;
   virtual void take(Dispatch& dispatch, int shard, Answer answer) = 0;
   // Whoever asked takes no events any more, and waits for nothing.
   virtual void forget() {}
 };
 
-// The errand that a command is.
-std::unique_ptr<Errand> make_errand(Command command, int shards);
+// The scatter that a command is.
+std::unique_ptr<Scatter> make_scatter(Command command, int shards);
 
-// A look of one who waits for events: on these shards, in this order; in one lane of each, or in all of them
-// one after the other: then nothing is missed because another lane is just at it.
-enum class LookIn : std::uint8_t { one_lane, every_lane };
-std::unique_ptr<Errand> make_look(ClaimRequest claim, std::vector<int> shards,
-                                  LookIn lanes = LookIn::one_lane);
+// A look of one who waits for events: on these shards, in this order; in one commit thread of each, or in all
+// of them one after the other: then nothing is missed because another commit thread is just at it.
+enum class LookIn : std::uint8_t { one_commit_thread, every_commit_thread };
+std::unique_ptr<Scatter> make_look(ClaimRequest claim, std::vector<int> shards,
+                                   LookIn commit_threads = LookIn::one_commit_thread);
 
 // scatter_publish.cc, scatter_turn.cc, scatter_admin.cc, scatter_read.cc
-std::unique_ptr<Errand> make_publish(Command command);
-std::unique_ptr<Errand> make_turn(Command command);
-std::unique_ptr<Errand> make_queue_change(QueueChange change, std::optional<WaitRequest> wait);
-std::unique_ptr<Errand> make_revival(Revival revival);
-std::unique_ptr<Errand> make_read(Command command);
-std::unique_ptr<Errand> make_wait(WaitRequest wait, Answer so_far = {});
+std::unique_ptr<Scatter> make_publish(Command command);
+std::unique_ptr<Scatter> make_turn(Command command);
+std::unique_ptr<Scatter> make_queue_change(QueueChange change, std::optional<WaitRequest> wait);
+std::unique_ptr<Scatter> make_revival(Revival revival);
+std::unique_ptr<Scatter> make_read(Command command);
+std::unique_ptr<Scatter> make_wait(WaitRequest wait, Answer so_far = {});
 
 }  // namespace eventq

@@ -30,9 +30,9 @@ Error half_done(const Error& error, int done) {
           ""};
 }
 
-class ChangeErrand final : public Errand {
+class AdminScatter final : public Scatter {
  public:
-  ChangeErrand(QueueChange change, std::optional<WaitRequest> wait)
+  AdminScatter(QueueChange change, std::optional<WaitRequest> wait)
       : change_(std::move(change)), wait_(std::move(wait)) {}
 
   void start(Dispatch& dispatch) override {
@@ -45,7 +45,7 @@ class ChangeErrand final : public Errand {
     if (waiting_) return waiting_->take(dispatch, shard, std::move(answer));
     if (answer.error)
       return dispatch.finish(Answer{.error = half_done(*answer.error, changes_.empty() ? 0 : 1)});
-    auto& changed = std::get<Result<QueueChanged>>(answer.told);
+    auto& changed = std::get<Result<QueueChanged>>(answer.admin);
     if (changed) {
       changes_.insert_or_assign(shard, std::move(*changed));
     } else if (changed.error().code == ErrorCode::not_found) {
@@ -60,7 +60,7 @@ class ChangeErrand final : public Errand {
     if (!changes_.empty()) {
       std::vector<QueueChanged> all;
       for (auto& [place, one] : changes_) all.push_back(std::move(one));
-      answer.told = Result<QueueChanged>(merge(std::move(all)));
+      answer.admin = Result<QueueChanged>(merge(std::move(all)));
     }
     if (!wait_ || changes_.empty()) return dispatch.finish(std::move(answer));
     waiting_ = make_wait(std::move(*wait_), std::move(answer));
@@ -82,7 +82,7 @@ class ChangeErrand final : public Errand {
     Step step = std::move(steps_.front());
     steps_.pop_front();
     Command command;
-    command.ask = std::move(step.change);
+    command.admin = std::move(step.change);
     dispatch.send(step.shard, std::move(command));
   }
 
@@ -107,14 +107,14 @@ class ChangeErrand final : public Errand {
   std::deque<Step> steps_;  // to be done
   std::map<int, QueueChanged> changes_;
   std::vector<int> absent_;
-  std::optional<WaitRequest> wait_;  // when it is done
-  std::unique_ptr<Errand> waiting_;  // it waits
+  std::optional<WaitRequest> wait_;   // when it is done
+  std::unique_ptr<Scatter> waiting_;  // it waits
 };
 
 // Each shard as far as the limit goes. Where to go on names the shard by its id.
-class ReviveErrand final : public Errand {
+class ReviveScatter final : public Scatter {
  public:
-  explicit ReviveErrand(Revival revival) : revival_(std::move(revival)) {}
+  explicit ReviveScatter(Revival revival) : revival_(std::move(revival)) {}
 
   void start(Dispatch& dispatch) override {
     if (auto away = any_away(dispatch)) return dispatch.finish(Answer{.error = std::move(away)});
@@ -123,7 +123,7 @@ class ReviveErrand final : public Errand {
     finding_ = dispatch.shards();
     for (int shard = 0; shard < dispatch.shards(); ++shard) {
       Command command;
-      command.ask = AskCheckpoints{revival_.filter.queue, limits::kPage};
+      command.admin = CheckpointsRequest{revival_.filter.queue, limits::kPage};
       dispatch.send(shard, std::move(command));
     }
   }
@@ -133,7 +133,7 @@ class ReviveErrand final : public Errand {
     if (answer.error) {
       return dispatch.finish(Answer{.error = half_done(*answer.error, all_.events.empty() ? 0 : shard_)});
     }
-    auto& revived = std::get<Result<Revived>>(answer.told);
+    auto& revived = std::get<Result<Revived>>(answer.admin);
     const bool not_there = !revived && revived.error().code == ErrorCode::not_found;
     if (not_there) not_found_ = revived.error();
     if (!revived && !not_there) {
@@ -160,7 +160,7 @@ class ReviveErrand final : public Errand {
     Command command;
     Revival one = revival_;
     one.filter.limit = revival_.filter.limit - all_.matched.size();
-    command.ask = std::move(one);
+    command.admin = std::move(one);
     dispatch.send(shard_, std::move(command));
   }
 
@@ -184,13 +184,13 @@ class ReviveErrand final : public Errand {
 
   void end(Dispatch& dispatch) {
     Answer answer;
-    answer.told = found_ ? Result<Revived>(std::move(all_)) : Result<Revived>(*not_found_);
+    answer.admin = found_ ? Result<Revived>(std::move(all_)) : Result<Revived>(*not_found_);
     dispatch.finish(std::move(answer));
   }
 
   void take_checkpoints(Dispatch& dispatch, const Answer& answer) {
     finding_ -= 1;
-    const auto* list = std::get_if<Result<std::vector<Checkpoint>>>(&answer.told);
+    const auto* list = std::get_if<Result<std::vector<Checkpoint>>>(&answer.admin);
     if (answer.error) error_ = answer.error;
     if (list != nullptr && *list) {
       const auto is_it = [&](const Checkpoint& it) { return it.id == *revival_.checkpoint; };
@@ -215,11 +215,11 @@ class ReviveErrand final : public Errand {
 
 }  // namespace
 
-std::unique_ptr<Errand> make_queue_change(QueueChange change, std::optional<WaitRequest> wait) {
-  return std::make_unique<ChangeErrand>(std::move(change), std::move(wait));
+std::unique_ptr<Scatter> make_queue_change(QueueChange change, std::optional<WaitRequest> wait) {
+  return std::make_unique<AdminScatter>(std::move(change), std::move(wait));
 }
-std::unique_ptr<Errand> make_revival(Revival revival) {
-  return std::make_unique<ReviveErrand>(std::move(revival));
+std::unique_ptr<Scatter> make_revival(Revival revival) {
+  return std::make_unique<ReviveScatter>(std::move(revival));
 }
 
 }  // namespace eventq

@@ -8,9 +8,9 @@
 namespace eventq {
 namespace {
 
-class PublishErrand final : public Errand {
+class PublishScatter final : public Scatter {
  public:
-  explicit PublishErrand(Command command) : command_(std::move(command)) {
+  explicit PublishScatter(Command command) : command_(std::move(command)) {
     if (command_.wait) wait_ = std::move(command_.wait);
     command_.wait.reset();
   }
@@ -66,11 +66,11 @@ class PublishErrand final : public Errand {
     }
     command.now = command_.now;
     if (wait_) command.wait = WaitRequest{WaitRequest::ThisPublication{}, Millis(0)};
-    std::optional<std::size_t> lane;
-    // What waits for the lock on a key holds up one lane. Another part of the hash than the one that chose
-    // the shard.
-    if (hash_) lane = (*hash_ >> 32U) % dispatch.usual_lanes(shard);
-    dispatch.send(shard, std::move(command), lane);
+    std::optional<std::size_t> commit_thread;
+    // What waits for the lock on a key holds up one commit thread. Another part of the hash than the one that
+    // chose the shard.
+    if (hash_) commit_thread = (*hash_ >> 32U) % dispatch.usual_commit_threads(shard);
+    dispatch.send(shard, std::move(command), commit_thread);
   }
 
   Command command_;
@@ -84,8 +84,8 @@ class PublishErrand final : public Errand {
 
 }  // namespace
 
-std::unique_ptr<Errand> make_publish(Command command) {
-  return std::make_unique<PublishErrand>(std::move(command));
+std::unique_ptr<Scatter> make_publish(Command command) {
+  return std::make_unique<PublishScatter>(std::move(command));
 }
 
 }  // namespace eventq

@@ -13,9 +13,9 @@ namespace {
 // Each shard gives all that comes before the page, as any of it may be in the page.
 constexpr std::int64_t kOffsetMax = 100'000;
 
-class ReadErrand final : public Errand {
+class ReadScatter final : public Scatter {
  public:
-  explicit ReadErrand(Command command) : command_(std::move(command)) {}
+  explicit ReadScatter(Command command) : command_(std::move(command)) {}
 
   void start(Dispatch& dispatch) override {
     if (dispatch.shards() > 1 && command_.list && command_.list->offset > kOffsetMax) {
@@ -26,20 +26,21 @@ class ReadErrand final : public Errand {
                            "offset"};
       return dispatch.finish(std::move(refused));
     }
-    const bool every_lane = !command_.is_read();
+    const bool every_commit_thread = !command_.is_read();
     for (int shard = 0; shard < dispatch.shards(); ++shard) {
       answers_.push_back({shard, {}});
-      outstanding_ += every_lane ? dispatch.lanes(shard) : 1;
+      outstanding_ += every_commit_thread ? dispatch.commit_threads(shard) : 1;
     }
     for (int shard = 0; shard < dispatch.shards(); ++shard) {
-      for (std::size_t lane = 0; lane < (every_lane ? dispatch.lanes(shard) : 1); ++lane) {
-        dispatch.send(shard, for_each_shard(command_, dispatch.shards()), lane);
+      for (std::size_t commit_thread = 0;
+           commit_thread < (every_commit_thread ? dispatch.commit_threads(shard) : 1); ++commit_thread) {
+        dispatch.send(shard, for_each_shard(command_, dispatch.shards()), commit_thread);
       }
     }
   }
 
   void take(Dispatch& dispatch, int shard, Answer answer) override {
-    answers_[static_cast<std::size_t>(shard)].lanes.push_back(std::move(answer));
+    answers_[static_cast<std::size_t>(shard)].commit_threads.push_back(std::move(answer));
     if (--outstanding_ == 0) dispatch.finish(merge(command_, std::move(answers_)));
   }
 
@@ -50,9 +51,9 @@ class ReadErrand final : public Errand {
 };
 
 // An event's end is known to its shard; that of a correlation or a queue is the end on all of them.
-class WaitErrand final : public Errand {
+class WaitScatter final : public Scatter {
  public:
-  WaitErrand(WaitRequest wait, Answer so_far) : wait_(std::move(wait)), whole_(std::move(so_far)) {}
+  WaitScatter(WaitRequest wait, Answer so_far) : wait_(std::move(wait)), whole_(std::move(so_far)) {}
 
   void start(Dispatch& dispatch) override {
     std::vector<int> shards;
@@ -105,11 +106,11 @@ class WaitErrand final : public Errand {
 
 }  // namespace
 
-std::unique_ptr<Errand> make_read(Command command) {
-  return std::make_unique<ReadErrand>(std::move(command));
+std::unique_ptr<Scatter> make_read(Command command) {
+  return std::make_unique<ReadScatter>(std::move(command));
 }
-std::unique_ptr<Errand> make_wait(WaitRequest wait, Answer so_far) {
-  return std::make_unique<WaitErrand>(std::move(wait), std::move(so_far));
+std::unique_ptr<Scatter> make_wait(WaitRequest wait, Answer so_far) {
+  return std::make_unique<WaitScatter>(std::move(wait), std::move(so_far));
 }
 
 }  // namespace eventq

@@ -10,14 +10,14 @@
 namespace eventq {
 namespace {
 
-class TurnErrand final : public Errand {
+class TurnScatter final : public Scatter {
  public:
-  explicit TurnErrand(Command command)
+  explicit TurnScatter(Command command)
       : changes_(std::move(command.changes)), claim_(std::move(command.claim)), now_(command.now) {}
 
   // Only a claim, on these shards, which does not wait.
-  TurnErrand(ClaimRequest claim, std::vector<int> shards, LookIn lanes)
-      : claim_(std::move(claim)), lanes_(lanes), order_(std::move(shards)) {
+  TurnScatter(ClaimRequest claim, std::vector<int> shards, LookIn commit_threads)
+      : claim_(std::move(claim)), commit_threads_(commit_threads), order_(std::move(shards)) {
     claim_->wait = Millis(0);
     order_known_ = true;
   }
@@ -26,7 +26,7 @@ class TurnErrand final : public Errand {
     if (changes_.empty()) return begin_claim(dispatch);
     stage_ = Stage::reporting;
     for (std::size_t i = 0; i < changes_.size(); ++i) {
-      reports_[shard_of(changes_[i].lease.event_id, dispatch.shards())].push_back(i);
+      reports_[shard_of(changes_[i].lease.id, dispatch.shards())].push_back(i);
     }
     outstanding_ = reports_.size();
     results_.resize(changes_.size());
@@ -112,13 +112,13 @@ class TurnErrand final : public Errand {
     outstanding_ = asked.size();
     for (const int shard : asked) {
       Command command;
-      command.ask = AskHolding{claim_->worker_id, claim_->selector.queue};
+      command.admin = HoldingRequest{claim_->worker_id, claim_->selector.queue};
       dispatch.send(shard, std::move(command));
     }
   }
 
   void take_count(Dispatch& dispatch, const Answer& answer) {
-    const auto* count = std::get_if<Result<std::int64_t>>(&answer.told);
+    const auto* count = std::get_if<Result<std::int64_t>>(&answer.admin);
     // Not known how many: none until the next look.
     held_ += !answer.error && count != nullptr && *count ? static_cast<std::size_t>(**count) : claim_->window;
     if (--outstanding_ > 0) return;
@@ -135,16 +135,16 @@ class TurnErrand final : public Errand {
     command.claim = claim_now(limit_);
     command.now = now_;
     const int shard = order_[next_];
-    if (lanes_ == LookIn::one_lane) {
+    if (commit_threads_ == LookIn::one_commit_thread) {
       ++next_;
       return dispatch.send(shard, std::move(command));
     }
-    const std::size_t lane = lane_++;
-    if (lane_ == dispatch.lanes(shard)) {
+    const std::size_t commit_thread = commit_thread_++;
+    if (commit_thread_ == dispatch.commit_threads(shard)) {
       ++next_;
-      lane_ = 0;
+      commit_thread_ = 0;
     }
-    dispatch.send(shard, std::move(command), lane);
+    dispatch.send(shard, std::move(command), commit_thread);
   }
 
   void take_claims(Dispatch& dispatch, int shard, Answer answer) {
@@ -171,7 +171,7 @@ class TurnErrand final : public Errand {
   std::vector<Change> changes_;
   std::optional<ClaimRequest> claim_;
   std::optional<TimePoint> now_;
-  LookIn lanes_ = LookIn::one_lane;
+  LookIn commit_threads_ = LookIn::one_commit_thread;
 
   Stage stage_ = Stage::claiming;
   std::map<int, std::vector<std::size_t>> reports_;  // by shard
@@ -183,8 +183,8 @@ class TurnErrand final : public Errand {
   std::size_t limit_ = 0;
   std::vector<int> order_;
   bool order_known_ = false;
-  std::size_t next_ = 0;  // of order_, and the lane there
-  std::size_t lane_ = 0;
+  std::size_t next_ = 0;  // of order_, and the commit thread there
+  std::size_t commit_thread_ = 0;
   std::optional<int> asked_;  // with the reports, and has nothing
   bool any_empty_ = false;
   bool forgotten_ = false;
@@ -194,12 +194,12 @@ class TurnErrand final : public Errand {
 
 }  // namespace
 
-std::unique_ptr<Errand> make_turn(Command command) {
-  return std::make_unique<TurnErrand>(std::move(command));
+std::unique_ptr<Scatter> make_turn(Command command) {
+  return std::make_unique<TurnScatter>(std::move(command));
 }
 
-std::unique_ptr<Errand> make_look(ClaimRequest claim, std::vector<int> shards, LookIn lanes) {
-  return std::make_unique<TurnErrand>(std::move(claim), std::move(shards), lanes);
+std::unique_ptr<Scatter> make_look(ClaimRequest claim, std::vector<int> shards, LookIn commit_threads) {
+  return std::make_unique<TurnScatter>(std::move(claim), std::move(shards), commit_threads);
 }
 
 }  // namespace eventq

@@ -40,9 +40,10 @@ class Shard {
   // Which database it is, for people.
   [[nodiscard]] virtual std::string name() const = 0;
 
-  // A command goes to one of its lanes and neither waits nor has a window; a read to any of the read lanes.
-  [[nodiscard]] virtual std::size_t lanes() const = 0;
-  virtual void submit(std::size_t lane, Request request) = 0;
+  // A command goes to one of its commit threads and neither waits nor has a window; a read to any of the read
+  // threads.
+  [[nodiscard]] virtual std::size_t commit_threads() const = 0;
+  virtual void submit(std::size_t commit_thread, Request request) = 0;
   virtual void read(Request request) = 0;
 
   // Commands are under way, or not any more: an outage must be noticed soon. Called for each of them.

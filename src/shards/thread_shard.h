@@ -1,4 +1,5 @@
-// thread_shard.h: a shard made of lanes: some that commit, some that read, each on a thread of its own.
+// thread_shard.h: a shard made of commit threads: some that commit, some that read, each on a thread of its
+// own.
 //
 // Threads: as Shard.
 #pragma once
@@ -16,7 +17,7 @@
 
 namespace eventq {
 
-class LaneShard final : public Shard {
+class ThreadShard final : public Shard {
  public:
   struct Writer {
     std::unique_ptr<Store> store;
@@ -24,23 +25,23 @@ class LaneShard final : public Shard {
   };
 
   // The first of the writers maintains the store. REQUIRES: one of each at least.
-  LaneShard(std::string name, std::vector<Writer> writers, std::vector<std::unique_ptr<Reader>> readers,
-            const Clock& clock, const Logger& logger);
-  ~LaneShard() override;
-  LaneShard(const LaneShard&) = delete;
-  LaneShard& operator=(const LaneShard&) = delete;
+  ThreadShard(std::string name, std::vector<Writer> writers, std::vector<std::unique_ptr<Reader>> readers,
+              const Clock& clock, const Logger& logger);
+  ~ThreadShard() override;
+  ThreadShard(const ThreadShard&) = delete;
+  ThreadShard& operator=(const ThreadShard&) = delete;
 
   void start(Watcher& watcher, int place) override;
   [[nodiscard]] std::string name() const override { return name_; }
-  [[nodiscard]] std::size_t lanes() const override { return writers_.size(); }
-  void submit(std::size_t lane, Request request) override;
+  [[nodiscard]] std::size_t commit_threads() const override { return writers_.size(); }
+  void submit(std::size_t commit_thread, Request request) override;
   void read(Request request) override;
   void care(bool) override {}
   void poke() override;
   void stop() override;
 
  private:
-  void committed(std::size_t lane, const Happened& happened);
+  void committed(std::size_t commit_thread, const Happened& happened);
 
   // Set in the constructor, never changed.
   const std::string name_;
@@ -48,13 +49,13 @@ class LaneShard final : public Shard {
   const Logger& logger_;
   const std::vector<Writer> writers_;
 
-  // Set by start(), before the lanes are there.
+  // Set by start(), before the commit threads are there.
   std::vector<std::unique_ptr<Reader>> readers_;
   Watcher* watcher_ = nullptr;
   int place_ = 0;
 
-  std::vector<std::unique_ptr<Lane>> lanes_;
-  std::vector<std::unique_ptr<ReadLane>> read_lanes_;
+  std::vector<std::unique_ptr<CommitThread>> commit_threads_;
+  std::vector<std::unique_ptr<ReadThread>> read_threads_;
   std::atomic<std::size_t> next_read_ = 0;
 };
 

@@ -115,8 +115,8 @@ Result<LogEntry> read_entry_row(const Row& row) {
   const auto action = action_named(row.text(4));
   if (!action) return corrupt_row("a log entry with the unknown action " + std::string(row.text(4)));
   LogEntry entry;
-  entry.id = static_cast<LogId>(row.integer(0));
-  entry.event_id = static_cast<EventId>(row.integer(1));
+  entry.log_id = static_cast<LogId>(row.integer(0));
+  entry.id = static_cast<EventId>(row.integer(1));
   entry.attempt = static_cast<int>(row.integer(2));
   entry.worker_id = row.text(3);
   entry.action = *action;

@@ -15,11 +15,11 @@ constexpr std::size_t kLookingMax = 64;
 
 }  // namespace
 
-Room::Key Room::key_of(const ClaimRequest& request) {
+RetriedClaims::Key RetriedClaims::key_of(const ClaimRequest& request) {
   return {request.selector.queue, request.window > 0 ? request.worker_id : "", request.selector.tags};
 }
 
-void Room::put(Place place, Waiter waiter) {
+void RetriedClaims::put(Place place, Waiter waiter) {
   const Key key = key_of(waiter.request);
   by_place_.emplace(place, key);
   by_origin_.emplace(waiter.origin, place);
@@ -29,7 +29,7 @@ void Room::put(Place place, Waiter waiter) {
   if (!group.marked.empty()) to_look_.insert(key);
 }
 
-Waiter Room::take(Place place) {
+Waiter RetriedClaims::take(Place place) {
   const auto found = by_place_.find(place);
   EVENTQ_ASSERT(found != by_place_.end());
   const Key key = found->second;
@@ -42,54 +42,54 @@ Waiter Room::take(Place place) {
 }
 
 // A group without anybody is forgotten, and its marks with it.
-void Room::settle(const Key& key) {
+void RetriedClaims::settle(const Key& key) {
   const auto found = groups_.find(key);
   if (!found->second.waiting.empty() || found->second.looking > 0) return;
   groups_.erase(found);
   to_look_.erase(key);
 }
 
-void Room::mark(const Key& key, Group& group, int shard) {
+void RetriedClaims::mark(const Key& key, Group& group, int shard) {
   group.marked.insert(shard);
   to_look_.insert(key);
 }
 
-void Room::mark_all(const Key& key, Group& group) {
+void RetriedClaims::mark_all(const Key& key, Group& group) {
   for (int shard = 0; shard < shards_; ++shard) mark(key, group, shard);
 }
 
-void Room::add(Waiter waiter, bool look) {
+void RetriedClaims::add(Waiter waiter, bool look) {
   const Key key = key_of(waiter.request);
   put(next_place_++, std::move(waiter));
   if (look) mark_all(key, groups_.at(key));
 }
 
-void Room::note_ready(int shard, const std::string& queue) {
+void RetriedClaims::note_ready(int shard, const std::string& queue) {
   for (auto it = groups_.lower_bound({queue, "", {}}); it != groups_.end(); ++it) {
     if (std::get<0>(it->first) != queue) return;
     mark(it->first, it->second, shard);
   }
 }
 
-void Room::note_ready(int shard) {
+void RetriedClaims::note_ready(int shard) {
   for (auto& [key, group] : groups_) mark(key, group, shard);
 }
 
-void Room::note_moved(const std::string& worker_id) {
+void RetriedClaims::note_moved(const std::string& worker_id) {
   for (auto& [key, group] : groups_) {
     if (std::get<1>(key) == worker_id) mark_all(key, group);
   }
 }
 
-void Room::note_all() {
+void RetriedClaims::note_all() {
   for (auto& [key, group] : groups_) mark_all(key, group);
 }
 
-bool Room::has_window(const Key& key) { return !std::get<1>(key).empty(); }
+bool RetriedClaims::has_window(const Key& key) { return !std::get<1>(key).empty(); }
 
 // The groups of the worker that the key is of, in its queue.
 template <typename Visit>
-void Room::each_of_worker(const Key& key, const Visit& visit) {
+void RetriedClaims::each_of_worker(const Key& key, const Visit& visit) {
   const auto& [queue, worker, tags] = key;
   for (auto it = groups_.lower_bound({queue, worker, {}}); it != groups_.end(); ++it) {
     if (std::get<0>(it->first) != queue || std::get<1>(it->first) != worker) return;
@@ -97,7 +97,7 @@ void Room::each_of_worker(const Key& key, const Visit& visit) {
   }
 }
 
-bool Room::may_look(const Key& key, const Group& group) {
+bool RetriedClaims::may_look(const Key& key, const Group& group) {
   if (group.marked.empty() || group.waiting.empty()) return false;
   std::size_t looking = group.looking;
   if (has_window(key)) {
@@ -107,7 +107,7 @@ bool Room::may_look(const Key& key, const Group& group) {
   return looking < group.looking_max;
 }
 
-std::optional<Room::Look> Room::next_look() {
+std::optional<RetriedClaims::Look> RetriedClaims::next_look() {
   while (!to_look_.empty()) {
     const Key key = *to_look_.begin();
     Group& group = groups_.at(key);
@@ -126,7 +126,7 @@ std::optional<Room::Look> Room::next_look() {
   return std::nullopt;
 }
 
-Room::Group& Room::end_look(const Key& key) {
+RetriedClaims::Group& RetriedClaims::end_look(const Key& key) {
   Group& group = groups_.at(key);
   group.looking -= 1;
   if (!group.marked.empty()) to_look_.insert(key);
@@ -138,7 +138,7 @@ Room::Group& Room::end_look(const Key& key) {
   return group;
 }
 
-void Room::found(const Look& look, int shard) {
+void RetriedClaims::found(const Look& look, int shard) {
   const Key key = key_of(look.waiter.request);
   Group& group = end_look(key);
   if (!has_window(key)) group.looking_max = std::min(group.looking_max * 2, kLookingMax);
@@ -148,13 +148,13 @@ void Room::found(const Look& look, int shard) {
   settle(key);
 }
 
-void Room::found_nothing(Look look) {
+void RetriedClaims::found_nothing(Look look) {
   const Key key = key_of(look.waiter.request);
   end_look(key).looking_max = 1;
   put(look.place, std::move(look.waiter));
 }
 
-std::vector<Waiter> Room::take_expired(TimePoint now) {
+std::vector<Waiter> RetriedClaims::take_expired(TimePoint now) {
   std::vector<Waiter> expired;
   while (!by_deadline_.empty() && by_deadline_.begin()->first <= now) {
     expired.push_back(take(by_deadline_.begin()->second));
@@ -162,20 +162,20 @@ std::vector<Waiter> Room::take_expired(TimePoint now) {
   return expired;
 }
 
-std::vector<Waiter> Room::take_all() {
+std::vector<Waiter> RetriedClaims::take_all() {
   std::vector<Waiter> all;
   while (!by_place_.empty()) all.push_back(take(by_place_.begin()->first));
   return all;
 }
 
-bool Room::forget(const Origin& origin) {
+bool RetriedClaims::forget(const Origin& origin) {
   const auto found = by_origin_.find(origin);
   if (found == by_origin_.end()) return false;
   take(found->second);
   return true;
 }
 
-std::size_t Room::waiting(const Event& event) const {
+std::size_t RetriedClaims::waiting(const Event& event) const {
   std::size_t waiting = 0;
   for (auto it = groups_.lower_bound({event.queue, "", {}}); it != groups_.end(); ++it) {
     const auto& [queue, worker, tags] = it->first;
@@ -185,7 +185,7 @@ std::size_t Room::waiting(const Event& event) const {
   return waiting;
 }
 
-std::optional<TimePoint> Room::next_deadline() const {
+std::optional<TimePoint> RetriedClaims::next_deadline() const {
   if (by_deadline_.empty()) return std::nullopt;
   return by_deadline_.begin()->first;
 }

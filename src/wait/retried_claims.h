@@ -23,9 +23,9 @@
 
 namespace eventq {
 
-class Room {
+class RetriedClaims {
  public:
-  explicit Room(int shards) : shards_(shards) {}
+  explicit RetriedClaims(int shards) : shards_(shards) {}
 
   // Behind all others who wait for the same. With `look` it begins with a look at every shard.
   void add(Waiter waiter, bool look);

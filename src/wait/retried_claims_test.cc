@@ -14,7 +14,7 @@ namespace {
 using namespace std::chrono_literals;
 using testing::ElementsAre;
 
-class RoomTest : public testing::Test {
+class RetriedClaimsTest : public testing::Test {
  protected:
   Waiter waiter(std::uint64_t token, std::vector<std::string> tags = {}, std::size_t window = 0) {
     ClaimRequest request{{"q", std::move(tags)}, "w" + std::to_string(token), 1, 20s, window};
@@ -29,16 +29,16 @@ class RoomTest : public testing::Test {
   }
 
   Mailbox mailbox;
-  Room room{2};
-  std::map<std::uint64_t, Room::Look> looks;
+  RetriedClaims room{2};
+  std::map<std::uint64_t, RetriedClaims::Look> looks;
 };
 
-TEST_F(RoomTest, NobodyLooksWithoutAHint) {
+TEST_F(RetriedClaimsTest, NobodyLooksWithoutAHint) {
   room.add(waiter(1), false);
   EXPECT_EQ(next(), 0U);
 }
 
-TEST_F(RoomTest, AHintSendsTheFirstOfThoseWhoWaitForTheSameToItsShard) {
+TEST_F(RetriedClaimsTest, AHintSendsTheFirstOfThoseWhoWaitForTheSameToItsShard) {
   room.add(waiter(1), false);
   room.add(waiter(2), false);
   room.note_ready(1, "q");
@@ -47,13 +47,13 @@ TEST_F(RoomTest, AHintSendsTheFirstOfThoseWhoWaitForTheSameToItsShard) {
   EXPECT_EQ(next(), 0U);
 }
 
-TEST_F(RoomTest, AHintForAnotherQueueSendsNobody) {
+TEST_F(RetriedClaimsTest, AHintForAnotherQueueSendsNobody) {
   room.add(waiter(1), false);
   room.note_ready(1, "other");
   EXPECT_EQ(next(), 0U);
 }
 
-TEST_F(RoomTest, EachSelectorHasALookOfItsOwn) {
+TEST_F(RetriedClaimsTest, EachSelectorHasALookOfItsOwn) {
   room.add(waiter(1, {"a"}), false);
   room.add(waiter(2, {"b"}), false);
   room.note_ready(0, "q");
@@ -62,7 +62,7 @@ TEST_F(RoomTest, EachSelectorHasALookOfItsOwn) {
   EXPECT_EQ(next(), 0U);
 }
 
-TEST_F(RoomTest, WhoFoundNothingWaitsOnInItsOldPlace) {
+TEST_F(RetriedClaimsTest, WhoFoundNothingWaitsOnInItsOldPlace) {
   room.add(waiter(1), false);
   room.add(waiter(2), false);
   room.note_ready(0, "q");
@@ -73,7 +73,7 @@ TEST_F(RoomTest, WhoFoundNothingWaitsOnInItsOldPlace) {
   EXPECT_EQ(next(), 1U);
 }
 
-TEST_F(RoomTest, WhoFoundSomethingMakesEverMoreLook) {
+TEST_F(RetriedClaimsTest, WhoFoundSomethingMakesEverMoreLook) {
   for (std::uint64_t token = 1; token <= 9; ++token) room.add(waiter(token), false);
   room.note_ready(0, "q");
   EXPECT_EQ(next(), 1U);
@@ -88,7 +88,7 @@ TEST_F(RoomTest, WhoFoundSomethingMakesEverMoreLook) {
   EXPECT_EQ(next(), 0U) << "four at once";
 }
 
-TEST_F(RoomTest, WhatALookDidNotGetToIsLookedAtByTheNext) {
+TEST_F(RetriedClaimsTest, WhatALookDidNotGetToIsLookedAtByTheNext) {
   room.add(waiter(1), false);
   room.add(waiter(2), false);
   room.note_all();
@@ -99,7 +99,7 @@ TEST_F(RoomTest, WhatALookDidNotGetToIsLookedAtByTheNext) {
   EXPECT_THAT(looks.at(2).shards, ElementsAre(1));
 }
 
-TEST_F(RoomTest, AHintThatComesDuringALookIsNotLost) {
+TEST_F(RetriedClaimsTest, AHintThatComesDuringALookIsNotLost) {
   room.add(waiter(1), false);
   room.note_ready(0, "q");
   next();
@@ -109,7 +109,7 @@ TEST_F(RoomTest, AHintThatComesDuringALookIsNotLost) {
   EXPECT_EQ(next(), 1U);
 }
 
-TEST_F(RoomTest, ThoseWithAWindowLookForThemselvesWhenTheyMayHoldFewer) {
+TEST_F(RetriedClaimsTest, ThoseWithAWindowLookForThemselvesWhenTheyMayHoldFewer) {
   room.add(waiter(1, {}, 5), true);
   room.add(waiter(2, {}, 5), true);
   EXPECT_EQ(next(), 1U);
@@ -122,7 +122,7 @@ TEST_F(RoomTest, ThoseWithAWindowLookForThemselvesWhenTheyMayHoldFewer) {
   EXPECT_EQ(next(), 0U);
 }
 
-TEST_F(RoomTest, OfTheStreamsOfOneWorkerOneLooksAtATime) {
+TEST_F(RetriedClaimsTest, OfTheStreamsOfOneWorkerOneLooksAtATime) {
   const auto stream = [&](std::uint64_t token, std::vector<std::string> tags) {
     Waiter one = waiter(token, std::move(tags), 5);
     one.request.worker_id = "w";
@@ -141,7 +141,7 @@ TEST_F(RoomTest, OfTheStreamsOfOneWorkerOneLooksAtATime) {
   EXPECT_EQ(next(), 0U);
 }
 
-TEST_F(RoomTest, WhoseTimeIsOverLeavesUnlessItLooks) {
+TEST_F(RetriedClaimsTest, WhoseTimeIsOverLeavesUnlessItLooks) {
   room.add(waiter(1, {"a"}), false);
   room.add(waiter(2, {"b"}), true);
   room.add(waiter(3, {"c"}), false);
@@ -153,7 +153,7 @@ TEST_F(RoomTest, WhoseTimeIsOverLeavesUnlessItLooks) {
   EXPECT_EQ(room.next_deadline(), kStart + 2ms);
 }
 
-TEST_F(RoomTest, WhoIsForgottenDoesNotLook) {
+TEST_F(RetriedClaimsTest, WhoIsForgottenDoesNotLook) {
   room.add(waiter(1), false);
   EXPECT_TRUE(room.forget({&mailbox, 1}));
   EXPECT_FALSE(room.forget({&mailbox, 1}));

@@ -20,14 +20,14 @@ std::string key_of(const WaitRequest& request) {
 
 }  // namespace
 
-void Ends::add(const WaitRequest& request, Waits::Wait wait, bool look) {
+void RetriedEnds::add(const WaitRequest& request, Waits::Wait wait, bool look) {
   const std::string key = key_of(request);
   sought_.try_emplace(key, Sought{{request.what, Millis(0)}});
   if (look) marked_.insert(key);
   waits_.add(key, std::move(wait));
 }
 
-void Ends::note(const std::vector<EventId>& events) {
+void RetriedEnds::note(const std::vector<EventId>& events) {
   if (sought_.empty()) return;
   for (const EventId id : events) {
     std::string key = wait_key(id);
@@ -38,11 +38,11 @@ void Ends::note(const std::vector<EventId>& events) {
   }
 }
 
-void Ends::note_all() {
+void RetriedEnds::note_all() {
   for (const auto& [key, sought] : sought_) marked_.insert(key);
 }
 
-std::optional<WaitRequest> Ends::next_look() {
+std::optional<WaitRequest> RetriedEnds::next_look() {
   for (auto it = marked_.begin(); it != marked_.end();) {
     const auto found = sought_.find(*it);
     if (found == sought_.end() || !waits_.contains(*it)) {
@@ -59,18 +59,18 @@ std::optional<WaitRequest> Ends::next_look() {
   return std::nullopt;
 }
 
-std::vector<Waits::Wait> Ends::ended(const WaitRequest& request) {
+std::vector<Waits::Wait> RetriedEnds::ended(const WaitRequest& request) {
   const std::string key = key_of(request);
   sought_.erase(key);
   return waits_.take(key);
 }
 
-void Ends::not_ended(const WaitRequest& request) {
+void RetriedEnds::not_ended(const WaitRequest& request) {
   const auto found = sought_.find(key_of(request));
   if (found != sought_.end()) found->second.looking = false;
 }
 
-std::vector<Waits::Wait> Ends::take_of(int shard, int shards) {
+std::vector<Waits::Wait> RetriedEnds::take_of(int shard, int shards) {
   std::vector<Waits::Wait> taken;
   for (const auto& [key, sought] : sought_) {
     const auto* id = std::get_if<EventId>(&sought.request.what);
@@ -80,7 +80,7 @@ std::vector<Waits::Wait> Ends::take_of(int shard, int shards) {
   return taken;
 }
 
-std::vector<Waits::Wait> Ends::take_expired(TimePoint now) { return waits_.take_expired(now); }
-std::vector<Waits::Wait> Ends::take_all() { return waits_.take_all(); }
+std::vector<Waits::Wait> RetriedEnds::take_expired(TimePoint now) { return waits_.take_expired(now); }
+std::vector<Waits::Wait> RetriedEnds::take_all() { return waits_.take_all(); }
 
 }  // namespace eventq

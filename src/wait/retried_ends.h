@@ -15,7 +15,7 @@
 
 namespace eventq {
 
-class Ends {
+class RetriedEnds {
  public:
   // REQUIRES: it waits for something that has a key: not for ThisPublication.
   void add(const WaitRequest& request, Waits::Wait wait, bool look);

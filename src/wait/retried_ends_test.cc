@@ -17,7 +17,7 @@ using testing::ElementsAre;
 using testing::IsEmpty;
 using testing::UnorderedElementsAre;
 
-class EndsTest : public testing::Test {
+class RetriedEndsTest : public testing::Test {
  protected:
   void add(std::uint64_t token, decltype(WaitRequest::what) what, bool look = false) {
     ends.add({std::move(what), 20s}, {{nullptr, token}, kStart + Millis(token), {}}, look);
@@ -48,22 +48,22 @@ class EndsTest : public testing::Test {
   const std::string second = wait_key(EventId{2});
   const std::string batch = wait_key(WaitRequest::Correlated{"batch"});
   const std::string queue = wait_key(WaitRequest::Drained{"main"});
-  Ends ends;
+  RetriedEnds ends;
   std::map<std::string, WaitRequest> looking;
 };
 
-TEST_F(EndsTest, NothingIsLookedForWithoutAHint) {
+TEST_F(RetriedEndsTest, NothingIsLookedForWithoutAHint) {
   add(1, EventId{1});
   EXPECT_THAT(looks(), IsEmpty());
   EXPECT_EQ(ends.size(), 1U);
 }
 
-TEST_F(EndsTest, OneWhoMissedAHintIsLookedForAtOnce) {
+TEST_F(RetriedEndsTest, OneWhoMissedAHintIsLookedForAtOnce) {
   add(1, EventId{1}, true);
   EXPECT_THAT(looks(), ElementsAre(first));
 }
 
-TEST_F(EndsTest, OneLookIsForAllWhoWaitForTheSame) {
+TEST_F(RetriedEndsTest, OneLookIsForAllWhoWaitForTheSame) {
   add(1, EventId{1});
   add(2, EventId{1});
   ends.note_all();
@@ -72,7 +72,7 @@ TEST_F(EndsTest, OneLookIsForAllWhoWaitForTheSame) {
   EXPECT_EQ(ends.size(), 0U);
 }
 
-TEST_F(EndsTest, AnEventThatEndedMayEndWhatHoldsIt) {
+TEST_F(RetriedEndsTest, AnEventThatEndedMayEndWhatHoldsIt) {
   add(1, EventId{1});
   add(2, EventId{2});
   add(3, WaitRequest::Correlated{"batch"});
@@ -81,14 +81,14 @@ TEST_F(EndsTest, AnEventThatEndedMayEndWhatHoldsIt) {
   EXPECT_THAT(looks(), UnorderedElementsAre(second, batch, queue));
 }
 
-TEST_F(EndsTest, AnythingMayHaveEnded) {
+TEST_F(RetriedEndsTest, AnythingMayHaveEnded) {
   add(1, EventId{1});
   add(2, WaitRequest::Correlated{"batch"});
   ends.note_all();
   EXPECT_THAT(looks(), UnorderedElementsAre(first, batch));
 }
 
-TEST_F(EndsTest, AHintDuringALookLeadsToOneMoreBehindIt) {
+TEST_F(RetriedEndsTest, AHintDuringALookLeadsToOneMoreBehindIt) {
   add(1, EventId{1});
   ends.note({EventId{1}});
   EXPECT_THAT(looks(), ElementsAre(first));
@@ -103,14 +103,14 @@ TEST_F(EndsTest, AHintDuringALookLeadsToOneMoreBehindIt) {
   EXPECT_EQ(ends.size(), 1U);
 }
 
-TEST_F(EndsTest, OneWhoComesDuringALookGetsItsResult) {
+TEST_F(RetriedEndsTest, OneWhoComesDuringALookGetsItsResult) {
   add(1, EventId{1}, true);
   EXPECT_THAT(looks(), ElementsAre(first));
   add(2, EventId{1});
   EXPECT_THAT(tokens(ends.ended(looking.at(first))), ElementsAre(1, 2));
 }
 
-TEST_F(EndsTest, OneWhoComesAfterTheEndIsLookedForAnew) {
+TEST_F(RetriedEndsTest, OneWhoComesAfterTheEndIsLookedForAnew) {
   add(1, EventId{1}, true);
   EXPECT_THAT(looks(), ElementsAre(first));
   ends.ended(looking.at(first));
@@ -120,7 +120,7 @@ TEST_F(EndsTest, OneWhoComesAfterTheEndIsLookedForAnew) {
   EXPECT_THAT(looks(), ElementsAre(first));
 }
 
-TEST_F(EndsTest, WhatNobodyWaitsForAnyMoreIsNotLookedFor) {
+TEST_F(RetriedEndsTest, WhatNobodyWaitsForAnyMoreIsNotLookedFor) {
   add(1, EventId{1});
   ends.forget({nullptr, 1});
   EXPECT_EQ(ends.size(), 0U);
@@ -128,7 +128,7 @@ TEST_F(EndsTest, WhatNobodyWaitsForAnyMoreIsNotLookedFor) {
   EXPECT_THAT(looks(), IsEmpty());
 }
 
-TEST_F(EndsTest, AWaitThatIsForgottenDuringItsLookIsNobodysWhenItEnds) {
+TEST_F(RetriedEndsTest, AWaitThatIsForgottenDuringItsLookIsNobodysWhenItEnds) {
   add(1, EventId{1}, true);
   EXPECT_THAT(looks(), ElementsAre(first));
   ends.forget({nullptr, 1});
@@ -138,7 +138,7 @@ TEST_F(EndsTest, AWaitThatIsForgottenDuringItsLookIsNobodysWhenItEnds) {
   EXPECT_THAT(looks(), ElementsAre(first));
 }
 
-TEST_F(EndsTest, TimeEndsAWaitAtItsDeadlineAndNotBefore) {
+TEST_F(RetriedEndsTest, TimeEndsAWaitAtItsDeadlineAndNotBefore) {
   add(10, EventId{1});
   add(20, WaitRequest::Drained{"main"});
   EXPECT_EQ(ends.next_deadline(), kStart + 10ms);
@@ -148,7 +148,7 @@ TEST_F(EndsTest, TimeEndsAWaitAtItsDeadlineAndNotBefore) {
   EXPECT_EQ(ends.next_deadline(), std::nullopt);
 }
 
-TEST_F(EndsTest, AShardThatIsAwayEndsTheWaitsForItsEventsAndForWhatIsOnAllShards) {
+TEST_F(RetriedEndsTest, AShardThatIsAwayEndsTheWaitsForItsEventsAndForWhatIsOnAllShards) {
   add(1, EventId{1});
   add(2, EventId{2});
   add(3, WaitRequest::Correlated{"batch"});

@@ -108,8 +108,8 @@ void write_result(JsonWriter& json, const LogEntry& entry) {
 }
 
 void write_log_entry(JsonWriter& json, const LogEntry& entry) {
-  json.begin_object().key("id").integer(static_cast<std::int64_t>(entry.id));
-  json.key("event_id").integer(number(entry.event_id));
+  json.begin_object().key("id").integer(static_cast<std::int64_t>(entry.log_id));
+  json.key("event_id").integer(number(entry.id));
   write_optional(json, "worker_id", entry.worker_id);
   json.key("action").string(name_of(entry.action)).key("attempt").integer(entry.attempt);
   write_result(json, entry);
@@ -210,7 +210,7 @@ void write_why(JsonWriter& json, EventId id, Status status, const Why& why) {
 void write_entry(JsonWriter& json, const LogEntry& entry, int max_retries, std::optional<int> result_status) {
   json.begin_object();
   if (result_status) json.key("status").integer(*result_status);
-  json.key("event_id").integer(number(entry.event_id));
+  json.key("event_id").integer(number(entry.id));
   write_optional(json, "worker_id", entry.worker_id);
   json.key("action").string(name_of(entry.action));
   write_result(json, entry);

@@ -50,8 +50,8 @@ TEST(AnswerJson, AClaimCarriesItsAttemptAndTheEndOfItsLease) {
 
 TEST(AnswerJson, ALogEntryShowsOnlyWhatWasSaid) {
   LogEntry picked;
-  picked.id = LogId{5001};
-  picked.event_id = EventId{1001};
+  picked.log_id = LogId{5001};
+  picked.id = EventId{1001};
   picked.worker_id = "w:1";
   picked.action = Action::picked;
   picked.attempt = 1;
@@ -67,7 +67,7 @@ TEST(AnswerJson, ALogEntryShowsOnlyWhatWasSaid) {
 
 TEST(AnswerJson, AFailureThatIsRetriedSaysWhen) {
   LogEntry failed;
-  failed.event_id = EventId{1001};
+  failed.id = EventId{1001};
   failed.worker_id = "w:1";
   failed.action = Action::failed;
   failed.attempt = 1;
@@ -87,7 +87,7 @@ TEST(AnswerJson, AFailureThatIsRetriedSaysWhen) {
 
 TEST(AnswerJson, AResultInAListCarriesItsStatusFirst) {
   LogEntry done;
-  done.event_id = EventId{7};
+  done.id = EventId{7};
   done.worker_id = "w:1";
   done.action = Action::completed;
   done.attempt = 1;

@@ -119,8 +119,8 @@ Result<Event> read_event_at(const JsonValue& value, const std::string& where) {
 Result<LogEntry> read_entry(const JsonValue& value, const std::string& where) {
   Fields fields(value, where, Others::ignored);
   LogEntry entry;
-  entry.id = LogId{fields.integer("id").value_or(0)};
-  entry.event_id = EventId{need(fields, "event_id", fields.integer("event_id"))};
+  entry.log_id = LogId{fields.integer("id").value_or(0)};
+  entry.id = EventId{need(fields, "event_id", fields.integer("event_id"))};
   entry.worker_id = text(fields, "worker_id");
   entry.action = need_named(fields, "action", action_named);
   entry.attempt = need(fields, "attempt", fields.small_integer("attempt"));

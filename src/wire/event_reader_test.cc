@@ -135,8 +135,8 @@ TEST_F(EventReader, AClaimIsReadBackWithItsLease) {
 
 LogEntry full_entry(Action action) {
   LogEntry entry;
-  entry.id = LogId{9};
-  entry.event_id = EventId{1001};
+  entry.log_id = LogId{9};
+  entry.id = EventId{1001};
   entry.attempt = 2;
   entry.worker_id = "w:1";
   entry.action = action;
@@ -168,7 +168,7 @@ TEST_F(EventReader, AReportIsReadBackAsItsEntry) {
   };
   const LogEntry read = read_report(parse(text(entry))).value();
   EXPECT_EQ(text(read), text(entry));
-  EXPECT_EQ(read.id, LogId{0});
+  EXPECT_EQ(read.log_id, LogId{0});
 }
 
 TEST_F(EventReader, TheLastFailureIsAnEntry) {

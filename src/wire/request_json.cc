@@ -58,7 +58,7 @@ Result<Change> parse_report_at(const JsonValue& value, const std::string& where,
   if (auto fault = fields.fault()) return *fault;
   const auto checked = checked_id(id.value_or(0));
   if (!checked) return at(where, checked.error());
-  change.lease.event_id = *checked;
+  change.lease.id = *checked;
   if (auto fault = validate(change)) return at(where, *fault);
   return change;
 }
@@ -138,7 +138,7 @@ Wanted read_wanted(Fields& fields) {
 Result<Change> parse_report(const JsonValue& body, EventId id, Report report) {
   Fields fields(body, "");
   Change change;
-  change.lease.event_id = id;
+  change.lease.id = id;
   change.lease.worker_id = fields.text("worker_id").value_or("");
   read_report(fields, report, change);
   if (auto fault = fields.fault()) return *fault;

@@ -20,7 +20,7 @@ TEST_F(RequestJson, ACompletionCarriesItsLeaseAndOutcome) {
       EventId{9}, Report::complete);
 
   ASSERT_TRUE(change.has_value()) << change.error().message;
-  EXPECT_EQ(change->lease.event_id, EventId{9});
+  EXPECT_EQ(change->lease.id, EventId{9});
   EXPECT_EQ(change->lease.worker_id, "w:1");
   EXPECT_EQ(change->lease.attempt, 2);
   const auto& outcome = std::get<Complete>(change->what).outcome;
@@ -94,8 +94,8 @@ TEST_F(RequestJson, ReportsOnManyKeepTheirOrder) {
 
   ASSERT_TRUE(changes.has_value()) << changes.error().message;
   ASSERT_EQ(changes->size(), 2U);
-  EXPECT_EQ((*changes)[0].lease.event_id, EventId{5});
-  EXPECT_EQ((*changes)[1].lease.event_id, EventId{3});
+  EXPECT_EQ((*changes)[0].lease.id, EventId{5});
+  EXPECT_EQ((*changes)[1].lease.id, EventId{3});
   EXPECT_EQ((*changes)[1].lease.worker_id, "w:1");
 }
 
@@ -121,7 +121,7 @@ TEST_F(RequestJson, ATurnEndsWithTheSignsOfLife) {
   ASSERT_EQ(turn->changes.size(), 3U);
   EXPECT_TRUE(std::holds_alternative<Release>(turn->changes[0].what));
   EXPECT_TRUE(std::holds_alternative<Heartbeat>(turn->changes[1].what));
-  EXPECT_EQ(turn->changes[1].lease.event_id, EventId{4});
+  EXPECT_EQ(turn->changes[1].lease.id, EventId{4});
   EXPECT_EQ(turn->changes[1].lease.attempt, 2);
   EXPECT_EQ(turn->changes[2].lease.attempt, std::nullopt);
 

@@ -69,9 +69,9 @@ TEST_F(RequestWriter, ATurnIsWhatTheServerReads) {
   const auto read = parse_turn(parse(write_turn(turn, "w:1"))).value();
 
   ASSERT_THAT(read.changes, SizeIs(3));
-  EXPECT_EQ(read.changes[0].lease.event_id, EventId{3});
-  EXPECT_EQ(read.changes[1].lease.event_id, EventId{2});
-  EXPECT_EQ(read.changes[2].lease.event_id, EventId{1});
+  EXPECT_EQ(read.changes[0].lease.id, EventId{3});
+  EXPECT_EQ(read.changes[1].lease.id, EventId{2});
+  EXPECT_EQ(read.changes[2].lease.id, EventId{1});
   EXPECT_EQ(read.changes[0].lease.worker_id, "w:1");
   EXPECT_EQ(read.subscription.limit, 5U);
   EXPECT_THAT(read.subscription.selector.tags, ElementsAre("a", "b"));

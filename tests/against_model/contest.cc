@@ -16,8 +16,8 @@
 namespace eventq {
 namespace {
 
-// PostgreSQL's log numbers have gaps, and how soon a full queue will have room is guessed from what one lane
-// has seen end: there they are no part of what must be the same.
+// PostgreSQL's log numbers have gaps, and how soon a full queue will have room is guessed from what one
+// commit thread has seen end: there they are no part of what must be the same.
 JsonLines without_numbers(JsonLines lines) {
   if (!tests_postgres()) return lines;
   static const std::regex entry(R"(\d+ ([A-Z]+ event_id=))");
@@ -49,7 +49,8 @@ Policy policy_of(const Options& options) {
 // The operation as it is for a system that has these checkpoints.
 Command command_with(const Operation& operation, const std::vector<std::string>& checkpoints) {
   Command command = operation.command;
-  if (operation.checkpoint) std::get<Revival>(command.ask).checkpoint = checkpoints.at(*operation.checkpoint);
+  if (operation.checkpoint)
+    std::get<Revival>(command.admin).checkpoint = checkpoints.at(*operation.checkpoint);
   return command;
 }
 std::string body_with(const Operation& operation, const std::vector<std::string>& checkpoints) {
@@ -102,8 +103,8 @@ std::vector<std::string> Contest::settled_by_chance(const Operation& operation) 
   if (operation.kind == Operation::Kind::set_status || operation.kind == Operation::Kind::configure) {
     return {"counts.PENDING", "counts.PROCESSING"};
   }
-  // Published, and shown after a wait for its end. On PostgreSQL they may be in another lane than the
-  // publisher.
+  // Published, and shown after a wait for its end. On PostgreSQL they may be in another commit thread than
+  // the publisher.
   if (tests_postgres() && operation.command.publication && operation.command.wait) {
     return {"status", "attempts", "worker_id"};
   }
@@ -147,22 +148,23 @@ void Contest::finish() {
 
 void Contest::finish_correlations() {
   for (int i = 1; i <= kCorrelations && verdict_.empty(); ++i) {
-    AskCorrelation ask{"order-" + std::to_string(i), {}, 1000};
+    CorrelationRequest ask{"order-" + std::to_string(i), {}, 1000};
     Operation operation{.kind = Operation::Kind::correlation,
                         .method = "GET",
                         .target = "/events/correlation/" + ask.id + "?limit=1000"};
-    operation.command.ask = std::move(ask);
+    operation.command.admin = std::move(ask);
     run(operation);
   }
 }
 
 // Between 90 % of the watermark and the watermark itself, whether publishers are asked to slow down depends
-// on what was before. A restart forgets that, and on PostgreSQL each lane knows what it has seen itself.
+// on what was before. A restart forgets that, and on PostgreSQL each commit thread knows what it has seen
+// itself.
 bool Contest::depends_on_past() {
   Command command;
-  command.ask = AskQueues{};
+  command.admin = QueuesRequest{};
   const Answer answer = model_.engine->call(std::move(command));
-  for (const QueueDocument& queue : std::get<Result<std::vector<QueueDocument>>>(answer.told).value()) {
+  for (const QueueDocument& queue : std::get<Result<std::vector<QueueDocument>>>(answer.admin).value()) {
     JsonParser parser;
     const Policy policy = wire::policy_of(parser, queue.row, policy_of(options())).value();
     const std::int64_t depth = queue.counts[static_cast<std::size_t>(Status::pending)] +
@@ -210,9 +212,9 @@ void Contest::restart() {
 void Contest::check_recovery() {
   for (const std::string_view queue : kQueues) {
     Operation operation{.method = "GET", .target = "/queues/" + percent_encoded(queue) + "/recovery"};
-    operation.command.ask = AskRecovery{std::string(queue)};
+    operation.command.admin = RecoveryRequest{std::string(queue)};
     const Answer answer = real_.engine->call(operation.command);
-    const auto& recovery = std::get<Result<Recovery>>(answer.told);
+    const auto& recovery = std::get<Result<Recovery>>(answer.admin);
     const std::int64_t depth = oracle_.depth(std::string(queue));
     if (!recovery || recovery->events_recovered != depth || recovery->status != "completed") {
       return lose(operation, "the real store",
@@ -363,7 +365,7 @@ void Contest::learn(const Operation& operation, const Answer& model, const Answe
   }
   if (operation.kind != Operation::Kind::checkpoint) return;
   for (const auto& [contender, answer] : {std::pair(&model_, &model), std::pair(&real_, &real)}) {
-    const auto& changed = std::get<Result<QueueChanged>>(answer->told);
+    const auto& changed = std::get<Result<QueueChanged>>(answer->admin);
     if (changed) contender->checkpoints.push_back(changed->checkpoint.value().id);
   }
   const auto id = http.find("id");
@@ -371,7 +373,7 @@ void Contest::learn(const Operation& operation, const Answer& model, const Answe
 }
 
 void Contest::count(const Operation& operation, const Answer& answer) {
-  if (const auto* revived = std::get_if<Result<Revived>>(&answer.told); revived && *revived) {
+  if (const auto* revived = std::get_if<Result<Revived>>(&answer.admin); revived && *revived) {
     const bool replays = operation.kind == Operation::Kind::replay;
     (replays ? tally_.replays : tally_.redriven) += static_cast<int>((*revived)->events.size());
   }

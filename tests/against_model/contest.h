@@ -2,7 +2,8 @@
 // engine on a real store, and over HTTP by a server on another such store. Their answers must be the same.
 //
 // Time stands still during an operation. After each move of the clock, what came due is applied
-// everywhere before the next operation; whether a lane noticed by itself or was told makes no difference.
+// everywhere before the next operation; whether a commit thread noticed by itself or was told makes no
+// difference.
 #pragma once
 
 #include <cstdint>

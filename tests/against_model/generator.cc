@@ -77,7 +77,7 @@ void write_report(JsonWriter& json, const Change& change) {
 void write_reports(JsonWriter& json, std::string_view name, const std::vector<Change>& changes) {
   json.key(name).begin_array();
   for (const Change& change : changes) {
-    json.begin_object().key("id").integer(static_cast<std::int64_t>(change.lease.event_id));
+    json.begin_object().key("id").integer(static_cast<std::int64_t>(change.lease.id));
     write_report(json, change);
     json.end_object();
   }
@@ -491,7 +491,7 @@ Operation Generator::report() {
   if (dice > 26) change.what = release(percent(50));
   Operation operation{.kind = Kind::report,
                       .method = "POST",
-                      .target = "/events/" + text_of(change.lease.event_id) + std::string(path_of(change))};
+                      .target = "/events/" + text_of(change.lease.id) + std::string(path_of(change))};
   JsonWriter json(operation.body);
   json.begin_object().key("worker_id").string(change.lease.worker_id);
   write_report(json, change);

@@ -120,7 +120,7 @@ Operation Generator::configure(const std::string& queue, bool plain) {
   if (wrapped) json.begin_object().key("config");
   write_config(json, own, [&] { write_retry(json, *own.retry); });
   if (wrapped) json.end_object();
-  operation.command.ask = QueueChange{name, QueueChange::Configure{own}};
+  operation.command.admin = QueueChange{name, QueueChange::Configure{own}};
   return operation;
 }
 
@@ -148,13 +148,13 @@ Operation Generator::set_status(const std::string& queue, QueueStatus status) {
     operation.target += "?timeout=0";
     operation.command.wait = WaitRequest{WaitRequest::Drained{queue}, 0ms};
   }
-  operation.command.ask = QueueChange{queue, std::move(wanted)};
+  operation.command.admin = QueueChange{queue, std::move(wanted)};
   return operation;
 }
 
 Operation Generator::checkpoint(const std::string& queue) {
   Operation operation{.kind = Kind::checkpoint, .method = "POST", .target = path_of(queue) + "/checkpoint"};
-  operation.command.ask = QueueChange{queue, QueueChange::MakeCheckpoint{}};
+  operation.command.admin = QueueChange{queue, QueueChange::MakeCheckpoint{}};
   return operation;
 }
 
@@ -166,7 +166,7 @@ Operation Generator::supersede() {
   json.begin_object().key("supersede_key").string(wanted.key);
   if (!wanted.reason.empty()) json.key("reason").string(wanted.reason);
   json.end_object();
-  operation.command.ask = QueueChange{queue, std::move(wanted)};
+  operation.command.admin = QueueChange{queue, std::move(wanted)};
   return operation;
 }
 
@@ -208,7 +208,7 @@ Operation Generator::replay() {
   revival.dry_run = percent(30);
   if (revival.dry_run || percent(20)) json.key("dry_run").boolean(revival.dry_run);
   json.end_object();
-  operation.command.ask = std::move(revival);
+  operation.command.admin = std::move(revival);
   return operation;
 }
 
@@ -235,7 +235,7 @@ Operation Generator::redrive() {
   revival.dry_run = percent(30);
   if (revival.dry_run || percent(20)) json.key("dry_run").boolean(revival.dry_run);
   json.end_object();
-  operation.command.ask = std::move(revival);
+  operation.command.admin = std::move(revival);
   return operation;
 }
 
@@ -258,36 +258,36 @@ Operation Generator::wait_correlation() {
 }
 
 Operation Generator::queue() {
-  AskQueue ask{any_queue(), 10};
+  QueueRequest ask{any_queue(), 10};
   Operation operation{.kind = Kind::queue, .method = "GET", .target = path_of(ask.id)};
   if (percent(60)) {
     ask.events = static_cast<std::size_t>(number(0, 20));
     operation.target += "?events=" + std::to_string(ask.events);
   }
-  operation.command.ask = std::move(ask);
+  operation.command.admin = std::move(ask);
   return operation;
 }
 
 Operation Generator::queues() {
   Operation operation{.kind = Kind::queues, .method = "GET", .target = "/queues"};
-  operation.command.ask = AskQueues{};
+  operation.command.admin = QueuesRequest{};
   return operation;
 }
 
 Operation Generator::checkpoints() {
-  AskCheckpoints ask{any_queue(), 20};
+  CheckpointsRequest ask{any_queue(), 20};
   Operation operation{
       .kind = Kind::checkpoints, .method = "GET", .target = path_of(ask.queue) + "/checkpoints"};
   if (percent(50)) {
     ask.limit = static_cast<std::size_t>(number(1, 100));
     operation.target += "?limit=" + std::to_string(ask.limit);
   }
-  operation.command.ask = std::move(ask);
+  operation.command.admin = std::move(ask);
   return operation;
 }
 
 Operation Generator::correlation() {
-  AskCorrelation ask{some_correlation(), {}, 100};
+  CorrelationRequest ask{some_correlation(), {}, 100};
   Operation operation{.kind = Kind::correlation, .method = "GET", .target = "/events/correlation/" + ask.id};
   if (percent(50)) {
     ask.limit = static_cast<std::size_t>(number(1, 20));
@@ -297,28 +297,28 @@ Operation Generator::correlation() {
       operation.target += "&after_id=" + text_of(ask.after);
     }
   }
-  operation.command.ask = std::move(ask);
+  operation.command.admin = std::move(ask);
   return operation;
 }
 
 Operation Generator::failures() {
-  AskFailures ask{std::nullopt, 100};
+  FailuresRequest ask{std::nullopt, 100};
   Operation operation{.kind = Kind::failures, .method = "GET", .target = "/failures"};
   if (percent(60)) operation.target += "?queue=" + percent_encoded(*(ask.queue = any_queue()));
   if (percent(40)) {
     ask.limit = static_cast<std::size_t>(number(1, 4));
     operation.target += (ask.queue ? "&limit=" : "?limit=") + std::to_string(ask.limit);
   }
-  operation.command.ask = std::move(ask);
+  operation.command.admin = std::move(ask);
   return operation;
 }
 
 void Generator::learn_queues(const Operation& operation, const Answer& answer) {
-  if (const auto* changed = std::get_if<Result<QueueChanged>>(&answer.told); changed && *changed) {
+  if (const auto* changed = std::get_if<Result<QueueChanged>>(&answer.admin); changed && *changed) {
     statuses_[(*changed)->row.id] = (*changed)->row.status;
     if (operation.kind == Kind::checkpoint) checkpoints_.push_back((*changed)->row.id);
   }
-  if (const auto* groups = std::get_if<Result<std::vector<FailureGroup>>>(&answer.told); groups && *groups) {
+  if (const auto* groups = std::get_if<Result<std::vector<FailureGroup>>>(&answer.admin); groups && *groups) {
     for (const FailureGroup& group : **groups) {
       if (std::find(causes_.begin(), causes_.end(), group.cause) == causes_.end()) {
         causes_.push_back(group.cause);

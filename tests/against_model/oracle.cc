@@ -67,16 +67,16 @@ void Oracle::observe(const Operation& operation, const Answer& answer, const Ids
       check_growth(queue, before.contains(queue) ? before.at(queue) : 0);
     }
   }
-  if (const auto* revived = std::get_if<Result<Revived>>(&answer.told); revived && *revived) {
+  if (const auto* revived = std::get_if<Result<Revived>>(&answer.admin); revived && *revived) {
     told.insert((*revived)->events.begin(), (*revived)->events.end());
   }
   note_permanent(operation);
   observe_changes(operation, answer, now);
-  observe_told(operation, answer, now);
+  observe_admin(operation, answer, now);
   observe_fresh(fresh, told, now);
   if (operation.command.claim) observe_claims(operation, answer, others_wait, now);
   for (const Change& change : operation.command.changes) {
-    if (book_.contains(change.lease.event_id)) look_again(change.lease.event_id, now);
+    if (book_.contains(change.lease.id)) look_again(change.lease.id, now);
   }
   check_read(operation, answer);
   if (operation.command.list && answer.page) observe_page(*operation.command.list, **answer.page);
@@ -108,7 +108,7 @@ void Oracle::observe_parked(const Operation& operation, const Ids& fresh, bool o
   ++operation_;
   note_permanent(operation);
   for (const Change& change : operation.command.changes) {
-    if (book_.contains(change.lease.event_id)) look_again(change.lease.event_id, now);
+    if (book_.contains(change.lease.id)) look_again(change.lease.id, now);
   }
   observe_fresh(fresh, {}, now);
   std::set<EventId> ready = claimable(*operation.command.claim, now);
@@ -235,7 +235,7 @@ void Oracle::observe_publication(const Operation& operation, const Published& pu
 void Oracle::observe_changes(const Operation& operation, const Answer& answer, TimePoint now) {
   const std::vector<Change>& changes = operation.command.changes;
   for (std::size_t i = 0; i < changes.size(); ++i) {
-    const EventId id = changes[i].lease.event_id;
+    const EventId id = changes[i].lease.id;
     const auto known = book_.find(id);
     if (known == book_.end()) {
       if (answer.changed.at(i)) fault(id, "was changed and has never been published");
@@ -260,7 +260,7 @@ void Oracle::observe_changes(const Operation& operation, const Answer& answer, T
 bool Oracle::is_news(EventId id, const Changed& changed) const {
   const std::vector<LogEntry>& log = book_.at(id).seen.log;
   return std::none_of(log.begin(), log.end(),
-                      [&](const LogEntry& entry) { return entry.id == changed.entry.id; });
+                      [&](const LogEntry& entry) { return entry.log_id == changed.entry.log_id; });
 }
 
 // A report that was taken is about the attempt it names, by the worker that had it.
@@ -308,7 +308,7 @@ TimePoint Oracle::due_at(const Known& known) const {
 void Oracle::note_permanent(const Operation& operation) {
   for (const Change& change : operation.command.changes) {
     const auto* fail = std::get_if<Fail>(&change.what);
-    if (fail && fail->failure.permanent) permanent_.insert(change.lease.event_id);
+    if (fail && fail->failure.permanent) permanent_.insert(change.lease.id);
   }
 }
 

@@ -130,7 +130,7 @@ class Oracle {
   void observe_promise(const Event& event, TimePoint now);
   void check_promises();
   void check_growth(const std::string& queue, std::int64_t depth_before);
-  void observe_told(const Operation& operation, const Answer& answer, TimePoint now);
+  void observe_admin(const Operation& operation, const Answer& answer, TimePoint now);
   void observe_change(const QueueChange& change, const QueueChanged& changed, TimePoint now);
   void release_lines(const std::string& queue);
   void note_permanent(const Operation& operation);
@@ -139,7 +139,7 @@ class Oracle {
   void check_read(const Operation& operation, const Answer& answer);
   void check_queue(const QueueDocument& queue, std::size_t shown);
   void check_correlation(const std::string& id, const Result<Correlation>& correlation);
-  void check_failures(const AskFailures& ask, const std::vector<FailureGroup>& groups);
+  void check_failures(const FailuresRequest& ask, const std::vector<FailureGroup>& groups);
   void check_wait(const WaitRequest& wait, const Answer& answer);
   [[nodiscard]] Ids with_supersede_key(const std::string& queue, const std::string& key) const;
 

@@ -279,12 +279,12 @@ void Oracle::check_growth(const std::string& queue, std::int64_t depth_before) {
   }
 }
 
-void Oracle::observe_told(const Operation& operation, const Answer& answer, TimePoint now) {
-  if (const auto* changed = std::get_if<Result<QueueChanged>>(&answer.told); changed && *changed) {
-    observe_change(std::get<QueueChange>(operation.command.ask), **changed, now);
+void Oracle::observe_admin(const Operation& operation, const Answer& answer, TimePoint now) {
+  if (const auto* changed = std::get_if<Result<QueueChanged>>(&answer.admin); changed && *changed) {
+    observe_change(std::get<QueueChange>(operation.command.admin), **changed, now);
   }
-  if (const auto* revived = std::get_if<Result<Revived>>(&answer.told); revived && *revived) {
-    observe_revival(std::get<Revival>(operation.command.ask), **revived, now);
+  if (const auto* revived = std::get_if<Result<Revived>>(&answer.admin); revived && *revived) {
+    observe_revival(std::get<Revival>(operation.command.admin), **revived, now);
   }
 }
 
@@ -369,17 +369,18 @@ void Oracle::check_revived(const Revival& revival, const Revived& revived) {
 }
 
 void Oracle::check_read(const Operation& operation, const Answer& answer) {
-  if (const auto* queue = std::get_if<Result<QueueDocument>>(&answer.told); queue && *queue) {
-    check_queue(**queue, std::get<AskQueue>(operation.command.ask).events);
+  if (const auto* queue = std::get_if<Result<QueueDocument>>(&answer.admin); queue && *queue) {
+    check_queue(**queue, std::get<QueueRequest>(operation.command.admin).events);
   }
-  if (const auto* queues = std::get_if<Result<std::vector<QueueDocument>>>(&answer.told); queues && *queues) {
+  if (const auto* queues = std::get_if<Result<std::vector<QueueDocument>>>(&answer.admin);
+      queues && *queues) {
     for (const QueueDocument& queue : **queues) check_queue(queue, 0);
   }
-  if (const auto* correlation = std::get_if<Result<Correlation>>(&answer.told)) {
-    check_correlation(std::get<AskCorrelation>(operation.command.ask).id, *correlation);
+  if (const auto* correlation = std::get_if<Result<Correlation>>(&answer.admin)) {
+    check_correlation(std::get<CorrelationRequest>(operation.command.admin).id, *correlation);
   }
-  if (const auto* groups = std::get_if<Result<std::vector<FailureGroup>>>(&answer.told); groups && *groups) {
-    check_failures(std::get<AskFailures>(operation.command.ask), **groups);
+  if (const auto* groups = std::get_if<Result<std::vector<FailureGroup>>>(&answer.admin); groups && *groups) {
+    check_failures(std::get<FailuresRequest>(operation.command.admin), **groups);
   }
   if (operation.command.wait) check_wait(*operation.command.wait, answer);
 }
@@ -413,7 +414,7 @@ void Oracle::check_correlation(const std::string& id, const Result<Correlation>&
   if (told != found->second) fault(EventId{}, "correlation " + id + " counts its events wrong");
 }
 
-void Oracle::check_failures(const AskFailures& ask, const std::vector<FailureGroup>& groups) {
+void Oracle::check_failures(const FailuresRequest& ask, const std::vector<FailureGroup>& groups) {
   std::int64_t told = 0;
   for (const FailureGroup& group : groups) told += group.events;
   const auto there = std::count_if(book_.begin(), book_.end(), [&](const auto& item) {
@@ -434,7 +435,7 @@ void Oracle::check_wait(const WaitRequest& wait, const Answer& answer) {
     const auto found = correlations_.find(correlation->id);
     ended = found != correlations_.end() && found->second.total > 0 && found->second.pending == 0;
   } else if (const auto* drained = std::get_if<WaitRequest::Drained>(&wait.what)) {
-    const auto* changed = std::get_if<Result<QueueChanged>>(&answer.told);
+    const auto* changed = std::get_if<Result<QueueChanged>>(&answer.admin);
     ended = changed != nullptr && *changed && depth(drained->queue) == 0;
   }
   if (answer.waited != ended) fault(EventId{}, ended ? "a wait did not end" : "a wait ended too early");

@@ -168,7 +168,7 @@ class Lines {
 
   // What log entries and the answers to reports have in common.
   void put_entry(const LogEntry& entry) {
-    put("event_id", text_of(entry.event_id));
+    put("event_id", text_of(entry.id));
     put("worker_id", quoted_or_null(entry.worker_id));
     put("action", quoted(name_of(entry.action)));
     put("attempt", text_of(entry.attempt));
@@ -184,7 +184,7 @@ class Lines {
 
   void put_log_entry(const LogEntry& entry) {
     put_entry(entry);
-    put("id", text_of(static_cast<std::int64_t>(entry.id)));
+    put("id", text_of(static_cast<std::int64_t>(entry.log_id)));
     if (entry.next_retry_at) put("next_retry_at", text_of(*entry.next_retry_at));
   }
 

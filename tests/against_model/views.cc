@@ -49,7 +49,7 @@ bool is_last_failure(const Changed& changed) {
 }
 
 int put_last_failure(Lines& lines, const Changed& changed) {
-  const std::string id = text_of(changed.entry.event_id);
+  const std::string id = text_of(changed.entry.id);
   lines.put("error", quoted("Max retries exceeded"));
   lines.put("title", quoted("Max retries exceeded"));
   lines.put("retry_count", text_of(changed.entry.retry_count));
@@ -107,7 +107,7 @@ class ClientView {
       case Kind::redrive: return revived();
       case Kind::wait_event: return waited_for_event();
       case Kind::wait_correlation: return waited_for_correlation();
-      case Kind::queue: return queue(operation_.command.ask, answer_);
+      case Kind::queue: return queue(operation_.command.admin, answer_);
       case Kind::queues: return queues();
       case Kind::checkpoints: return checkpoints();
       case Kind::correlation: return correlation(answer_);
@@ -118,7 +118,7 @@ class ClientView {
 
   template <typename T>
   const Result<T>& told(const Answer& answer) const {
-    return std::get<Result<T>>(answer.told);
+    return std::get<Result<T>>(answer.admin);
   }
 
   template <typename Items, typename Put>
@@ -134,11 +134,11 @@ class ClientView {
     return refuse({ErrorCode::timeout, what + " within 0s. Ask again to wait on.", ""});
   }
 
-  int queue(const Ask& ask, const Answer& answer) {
+  int queue(const AdminRequest& ask, const Answer& answer) {
     const auto& document = told<QueueDocument>(answer);
     if (!document) return refuse(document.error());
     at().put_queue(*document);
-    if (std::get<AskQueue>(ask).events == 0) return 200;
+    if (std::get<QueueRequest>(ask).events == 0) return 200;
     put_each("events", document->events,
              [&](const std::string& where, const Details& event) { at(where + ".").put_waiting(event); });
     return 200;
@@ -150,7 +150,7 @@ class ClientView {
     if (operation_.command.wait && !answer_.waited) {
       return refuse_late("Queue " + changed->row.id + " is draining, but not empty");
     }
-    const int status = queue(AskQueue{}, *then_);
+    const int status = queue(QueueRequest{}, *then_);
     return changed->created ? 201 : status;
   }
 
@@ -173,7 +173,7 @@ class ClientView {
   int revived() {
     const auto& revived = told<Revived>(answer_);
     if (!revived) return refuse(revived.error());
-    const Revival& revival = std::get<Revival>(operation_.command.ask);
+    const Revival& revival = std::get<Revival>(operation_.command.admin);
     put("dry_run", revival.dry_run ? "true" : "false");
     put("matched", text_of(static_cast<std::int64_t>(revived->matched.size())));
     put("more", revived->more ? "true" : "false");
@@ -313,7 +313,7 @@ class ClientView {
         continue;
       }
       changed ? put_last_failure(result, *changed) : put_error(result, changed.error());
-      result.put("event_id", text_of(operation_.command.changes.at(i).lease.event_id));
+      result.put("event_id", text_of(operation_.command.changes.at(i).lease.id));
     }
     return 200;
   }
@@ -322,7 +322,7 @@ class ClientView {
     if (!changed) return refuse(changed.error());
     Lines root = at();
     if (std::holds_alternative<Heartbeat>(change.what)) {
-      root.put("event_id", text_of(change.lease.event_id));
+      root.put("event_id", text_of(change.lease.id));
       root.put("worker_id", quoted(change.lease.worker_id));
       root.put("lease_until", text_of(changed->lease_until));
       return 200;
@@ -379,13 +379,14 @@ std::optional<Command> read_behind(const Operation& operation, const Answer& ans
   if (answer.error) return std::nullopt;
   Command command;
   if (operation.kind == Kind::configure || operation.kind == Kind::set_status) {
-    const auto& changed = std::get<Result<QueueChanged>>(answer.told);
+    const auto& changed = std::get<Result<QueueChanged>>(answer.admin);
     if (!changed || (operation.command.wait && !answer.waited)) return std::nullopt;
-    command.ask = AskQueue{changed->row.id, 0};
+    command.admin = QueueRequest{changed->row.id, 0};
   } else if (operation.kind == Kind::wait_event && answer.waited) {
     command.get = Command::Get{std::get<EventId>(operation.command.wait->what), true};
   } else if (operation.kind == Kind::wait_correlation && answer.waited) {
-    command.ask = AskCorrelation{std::get<WaitRequest::Correlated>(operation.command.wait->what).id, {}, 100};
+    command.admin =
+        CorrelationRequest{std::get<WaitRequest::Correlated>(operation.command.wait->what).id, {}, 100};
   } else if (operation.kind == Kind::publish && operation.command.wait && *answer.published) {
     command.get = Command::Get{(*answer.published)->events.at(0).id, true};
   } else {

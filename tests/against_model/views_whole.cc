@@ -56,9 +56,9 @@ std::string describe(const std::vector<EventId>& ids) {
 }
 
 // What was told, one item a line.
-class ToldView {
+class AdminView {
  public:
-  explicit ToldView(JsonLines& lines) : lines_(lines) {}
+  explicit AdminView(JsonLines& lines) : lines_(lines) {}
 
   void operator()(const std::monostate&) {}
   void operator()(const QueueChanged& it) {
@@ -128,7 +128,7 @@ JsonLines whole_view(const Answer& answer) {
   const auto describe_event = [](const Event& event) { return describe_whole(event); };
   if (answer.waited) lines["waited"] = "true";
   if (answer.backpressure) lines["backpressure"] = "on";
-  std::visit(ToldView(lines), answer.told);
+  std::visit(AdminView(lines), answer.admin);
   if (answer.error) lines["error"] = describe_error(*answer.error);
   if (answer.published && *answer.published) {
     const Published& published = **answer.published;

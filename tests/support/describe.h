@@ -52,8 +52,8 @@ inline std::string describe(const Event& event) {
 inline std::string describe(const LogEntry& entry) {
   const auto number = [](const auto& value) { return value ? std::to_string(*value) : "(none)"; };
   std::ostringstream out;
-  out << static_cast<std::int64_t>(entry.id) << ' ' << name_of(entry.action)
-      << " event_id=" << static_cast<std::int64_t>(entry.event_id) << " attempt=" << entry.attempt
+  out << static_cast<std::int64_t>(entry.log_id) << ' ' << name_of(entry.action)
+      << " event_id=" << static_cast<std::int64_t>(entry.id) << " attempt=" << entry.attempt
       << " worker_id=" << entry.worker_id << " status_code=" << number(entry.status_code)
       << " error_message=" << entry.error_message.value_or("(none)")
       << " execution_time_ms=" << number(entry.execution_time_ms) << " errors=[";

@@ -20,7 +20,7 @@ namespace eventq::notebook {
 
 namespace fs = std::filesystem;
 
-// Ends with `git fsck`.
+// RetriedEnds with `git fsck`.
 class GitRepoTest : public testing::Test {
  protected:
   GitRepoTest() {

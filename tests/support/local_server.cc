@@ -72,7 +72,7 @@ void LocalServer::restart() {
 // The first may share its batch with commands before it, and be answered before they are. What that batch let
 // run serves its waiters in the next one, with the second. The third is in a later batch, and then all
 // answers of the one before have been delivered. On PostgreSQL waiters are told in between, and look in
-// whichever lane, once more when that came to nothing and their time is over.
+// whichever commit thread, once more when that came to nothing and their time is over.
 void settle(Engine& engine) {
   const int batches = tests_postgres() ? 6 : 3;
   engine.poke();

@@ -28,7 +28,7 @@ namespace eventq::notebook {
 
 namespace fs = std::filesystem;
 
-// Ends with `git fsck`.
+// RetriedEnds with `git fsck`.
 class NotebookTest : public testing::Test {
  protected:
   static constexpr std::chrono::minutes kLongTime{2};
@@ -119,7 +119,7 @@ class NotebookTest : public testing::Test {
   // The worker takes nothing until it is let go.
   void pause(QueueStatus status) {
     Command command;
-    command.ask = QueueChange{"notebook:n", QueueChange::SetStatus{status, "test", ""}};
+    command.admin = QueueChange{"notebook:n", QueueChange::SetStatus{status, "test", ""}};
     const Answer answer = engine_->call(std::move(command));
     EXPECT_FALSE(answer.error);
   }

@@ -11,9 +11,9 @@
 
 namespace eventq {
 
-inline Command ask(Ask ask) {
+inline Command ask(AdminRequest ask) {
   Command command;
-  command.ask = std::move(ask);
+  command.admin = std::move(ask);
   return command;
 }
 
@@ -91,7 +91,7 @@ inline Command fail_for_good(Lease lease, std::string message = "") {
 // What a command that asked was told.
 template <typename T>
 const Result<T>& told(const Answer& answer) {
-  return std::get<Result<T>>(answer.told);
+  return std::get<Result<T>>(answer.admin);
 }
 
 }  // namespace eventq

@@ -48,9 +48,9 @@ class SwitchedShard final : public Shard {
     inner_->start(watcher, place);
   }
   [[nodiscard]] std::string name() const override { return inner_->name(); }
-  [[nodiscard]] std::size_t lanes() const override { return inner_->lanes(); }
-  void submit(std::size_t lane, Request request) override {
-    pass([this, lane, request = std::move(request)] { inner_->submit(lane, request); });
+  [[nodiscard]] std::size_t commit_threads() const override { return inner_->commit_threads(); }
+  void submit(std::size_t commit_thread, Request request) override {
+    pass([this, commit_thread, request = std::move(request)] { inner_->submit(commit_thread, request); });
   }
   void read(Request request) override {
     pass([this, request = std::move(request)] { inner_->read(request); });

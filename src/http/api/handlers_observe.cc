@@ -28,11 +28,11 @@ bool wants_json(std::string_view accept) {
 Handled list_workers(Call& call) {
   if (auto problem = refuse_query(call)) return std::move(*problem);
   Work work;
-  work.command.ask = AskWorkers{};
+  work.command.admin = WorkersRequest{};
   work.render = [](Answer& answer) {
     Response response;
     JsonWriter json(response.body);
-    wire::write_workers(json, std::get<std::vector<WorkerState>>(answer.told));
+    wire::write_workers(json, std::get<std::vector<WorkerState>>(answer.admin));
     return response;
   };
   return work;
@@ -43,8 +43,8 @@ Handled list_failures(Call& call) {
   auto request = wire::parse_failures_query(call.query);
   if (!request) return refuse(call, request.error());
   Work work;
-  work.command.ask = AskFailures{std::move(request->queue), request->limit};
-  work.render = render_told<std::vector<FailureGroup>>(call.request_id, wire::write_failures);
+  work.command.admin = FailuresRequest{std::move(request->queue), request->limit};
+  work.render = render_admin<std::vector<FailureGroup>>(call.request_id, wire::write_failures);
   return work;
 }
 
@@ -56,12 +56,12 @@ Handled redrive_failures(Call& call) {
   auto request = wire::parse_redrive(std::get<JsonValue>(body));
   if (!request) return refuse(call, request.error());
   Work work;
-  work.render = render_told<Revived>(
+  work.render = render_admin<Revived>(
       call.request_id, [dry_run = request->dry_run](JsonWriter& json, const Revived& it) {
         wire::write_redrive(json, {it.matched, it.events, dry_run, it.more, it.next});
       });
-  work.command.ask = Revival{Revival::Kind::redrive, std::move(request->filter), std::nullopt,
-                             std::move(request->reason), request->dry_run};
+  work.command.admin = Revival{Revival::Kind::redrive, std::move(request->filter), std::nullopt,
+                               std::move(request->reason), request->dry_run};
   return work;
 }
 
@@ -69,10 +69,10 @@ Handled redrive_failures(Call& call) {
 Handled show_metrics(Call& call) {
   if (auto problem = refuse_query(call)) return std::move(*problem);
   Work work;
-  work.command.ask = AskMetrics{};
+  work.command.admin = MetricsRequest{};
   work.render = [json = wants_json(call.request.headers.accept),
                  notebooks = call.notebooks](Answer& answer) -> Handled {
-    const auto& metrics = std::get<Metrics>(answer.told);
+    const auto& metrics = std::get<Metrics>(answer.admin);
     Response response;
     response.headers.emplace_back("Vary", "Accept");
     if (json) {

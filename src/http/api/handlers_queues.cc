@@ -60,11 +60,11 @@ Response respond_unseen(const Error& error, const std::string& request_id) {
 // The queue as it is after a change.
 Work show_changed(const std::string& name, const View& view, int status) {
   Work work;
-  work.command.ask = AskQueue{name, 0};
+  work.command.admin = QueueRequest{name, 0};
   work.sees_errors = true;
   work.render = [view, status](Answer& answer) {
     if (answer.error) return respond_unseen(*answer.error, view.request_id);
-    const auto& queue = std::get<Result<QueueDocument>>(answer.told);
+    const auto& queue = std::get<Result<QueueDocument>>(answer.admin);
     if (!queue) return respond_unseen(queue.error(), view.request_id);
     return view.render(queue, wire::QueueEvents::left_out, status);
   };
@@ -100,9 +100,10 @@ Handled set_status(Call& call, QueueStatus status, std::optional<Millis> wait) {
   if (auto* problem = std::get_if<Response>(&remark)) return std::move(*problem);
   auto& [reason, by] = std::get<wire::Remark>(remark);
   Work work;
-  work.command.ask = QueueChange{call.name, QueueChange::SetStatus{status, std::move(by), std::move(reason)}};
+  work.command.admin =
+      QueueChange{call.name, QueueChange::SetStatus{status, std::move(by), std::move(reason)}};
   work.render = [name = call.name, view = View(call), wait](Answer& answer) -> Handled {
-    const auto& changed = std::get<Result<QueueChanged>>(answer.told);
+    const auto& changed = std::get<Result<QueueChanged>>(answer.admin);
     if (!changed) return respond_with(problem_of(changed.error()), view.request_id);
     if (wait) return wait_until_empty(name, view, *wait);
     return show_changed(name, view, 200);
@@ -116,9 +117,9 @@ Handled set_status(Call& call, QueueStatus status, std::optional<Millis> wait) {
 Handled list_queues(Call& call) {
   if (auto problem = refuse_query(call)) return std::move(*problem);
   Work work;
-  work.command.ask = AskQueues{};
+  work.command.admin = QueuesRequest{};
   work.render = [view = View(call)](Answer& answer) {
-    const auto& queues = std::get<Result<std::vector<QueueDocument>>>(answer.told);
+    const auto& queues = std::get<Result<std::vector<QueueDocument>>>(answer.admin);
     if (!queues) return respond_with(problem_of(queues.error()), view.request_id);
     Response response;
     JsonWriter json(response.body);
@@ -140,10 +141,10 @@ Handled get_queue(Call& call) {
   const auto events = wire::parse_event_count(call.query);
   if (!events) return refuse(call, events.error());
   Work work;
-  work.command.ask = AskQueue{call.name, *events};
+  work.command.admin = QueueRequest{call.name, *events};
   const auto shown = *events > 0 ? wire::QueueEvents::shown : wire::QueueEvents::left_out;
   work.render = [view = View(call), shown](Answer& answer) {
-    return view.render(std::get<Result<QueueDocument>>(answer.told), shown, 200);
+    return view.render(std::get<Result<QueueDocument>>(answer.admin), shown, 200);
   };
   return work;
 }
@@ -157,9 +158,9 @@ Handled put_queue(Call& call) {
   if (!config) return refuse(call, config.error());
   if (auto fault = validate(call.name, *config, call.defaults)) return refuse(call, *fault);
   Work work;
-  work.command.ask = QueueChange{call.name, QueueChange::Configure{*config}};
+  work.command.admin = QueueChange{call.name, QueueChange::Configure{*config}};
   work.render = [name = call.name, view = View(call)](Answer& answer) -> Handled {
-    const auto& changed = std::get<Result<QueueChanged>>(answer.told);
+    const auto& changed = std::get<Result<QueueChanged>>(answer.admin);
     if (!changed) return respond_with(problem_of(changed.error()), view.request_id);
     return show_changed(name, view, changed->created ? 201 : 200);
   };
@@ -191,11 +192,11 @@ Handled make_checkpoint(Call& call) {
   if (auto problem = refuse_name(call)) return std::move(*problem);
   if (auto problem = refuse_body(call)) return std::move(*problem);
   Work work;
-  work.command.ask = QueueChange{call.name, QueueChange::MakeCheckpoint{}};
+  work.command.admin = QueueChange{call.name, QueueChange::MakeCheckpoint{}};
   const auto write = [](JsonWriter& json, const QueueChanged& it) {
     wire::write_checkpoint(json, it.checkpoint.value());
   };
-  work.render = render_told<QueueChanged>(call.request_id, write, 201);
+  work.render = render_admin<QueueChanged>(call.request_id, write, 201);
   return work;
 }
 
@@ -205,8 +206,8 @@ Handled list_checkpoints(Call& call) {
   const auto limit = wire::parse_limit(call.query, 20);
   if (!limit) return refuse(call, limit.error());
   Work work;
-  work.command.ask = AskCheckpoints{call.name, *limit};
-  work.render = render_told<std::vector<Checkpoint>>(call.request_id, wire::write_checkpoints);
+  work.command.admin = CheckpointsRequest{call.name, *limit};
+  work.render = render_admin<std::vector<Checkpoint>>(call.request_id, wire::write_checkpoints);
   return work;
 }
 
@@ -215,8 +216,8 @@ Handled get_recovery(Call& call) {
   if (auto problem = refuse_query(call)) return std::move(*problem);
   if (auto problem = refuse_name(call)) return std::move(*problem);
   Work work;
-  work.command.ask = AskRecovery{call.name};
-  work.render = render_told<Recovery>(call.request_id, wire::write_recovery);
+  work.command.admin = RecoveryRequest{call.name};
+  work.render = render_admin<Recovery>(call.request_id, wire::write_recovery);
   return work;
 }
 
@@ -229,12 +230,12 @@ Handled replay_queue(Call& call) {
   auto request = wire::parse_replay(std::get<JsonValue>(body), call.name);
   if (!request) return refuse(call, request.error());
   Work work;
-  work.render = render_told<Revived>(
+  work.render = render_admin<Revived>(
       call.request_id, [dry_run = request->dry_run](JsonWriter& json, const Revived& it) {
         wire::write_replay(json, {it.matched, it.events, dry_run, it.more, it.next});
       });
-  work.command.ask = Revival{Revival::Kind::replay, std::move(request->filter),
-                             std::move(request->checkpoint), std::move(request->reason), request->dry_run};
+  work.command.admin = Revival{Revival::Kind::replay, std::move(request->filter),
+                               std::move(request->checkpoint), std::move(request->reason), request->dry_run};
   return work;
 }
 
@@ -247,9 +248,9 @@ Handled supersede_events(Call& call) {
   auto request = wire::parse_supersede(std::get<JsonValue>(body));
   if (!request) return refuse(call, request.error());
   Work work;
-  work.command.ask =
+  work.command.admin =
       QueueChange{call.name, QueueChange::SupersedeKey{std::move(request->key), std::move(request->reason)}};
-  work.render = render_told<QueueChanged>(call.request_id, [](JsonWriter& json, const QueueChanged& it) {
+  work.render = render_admin<QueueChanged>(call.request_id, [](JsonWriter& json, const QueueChanged& it) {
     wire::write_superseded(json, it.superseded);
   });
   return work;

@@ -34,8 +34,8 @@ Work read_event(EventId id, const std::string& request_id) {
 Work read_correlation(const std::string& id, const wire::CorrelationRequest& request,
                       const std::string& request_id) {
   Work work;
-  work.command.ask = AskCorrelation{id, request.after, request.limit};
-  work.render = render_told<Correlation>(request_id, wire::write_correlation);
+  work.command.admin = CorrelationRequest{id, request.after, request.limit};
+  work.render = render_admin<Correlation>(request_id, wire::write_correlation);
   return work;
 }
 

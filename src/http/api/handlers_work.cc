@@ -69,7 +69,7 @@ bool is_last_failure(const LogEntry& entry) { return entry.action == Action::fai
 
 // No request id in this one: the same report made again gets the same bytes.
 wire::Problem last_failure(const Changed& changed) {
-  return wire::max_retries_exceeded(changed.entry.event_id, changed.entry.retry_count, changed.max_retries);
+  return wire::max_retries_exceeded(changed.entry.id, changed.entry.retry_count, changed.max_retries);
 }
 
 Response render_report(const Result<Changed>& changed, const std::string& request_id) {
@@ -85,7 +85,7 @@ Response render_heartbeat(const Result<Changed>& changed, const Lease& lease, co
   if (!changed) return respond_with(problem_of(changed.error()), request_id);
   Response response;
   JsonWriter json(response.body);
-  wire::write_heartbeat(json, lease.event_id, lease.worker_id, changed->lease_until, std::nullopt);
+  wire::write_heartbeat(json, lease.id, lease.worker_id, changed->lease_until, std::nullopt);
   return response;
 }
 
@@ -123,7 +123,7 @@ Reported reported_of(const std::vector<Change>& changes) {
   Reported reported;
   reported.ids.reserve(changes.size());
   for (const Change& change : changes) {
-    reported.ids.push_back(change.lease.event_id);
+    reported.ids.push_back(change.lease.id);
     if (!std::holds_alternative<Heartbeat>(change.what)) ++reported.entries;
   }
   if (!changes.empty()) reported.worker_id = changes.front().lease.worker_id;

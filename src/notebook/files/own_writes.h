@@ -15,7 +15,7 @@
 
 namespace eventq::notebook {
 
-class Expected {
+class OwnWrites {
  public:
   struct Content {
     std::int64_t size = 0;

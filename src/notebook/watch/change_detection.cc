@@ -32,7 +32,7 @@ struct Change {
 // By path: of no path is there more than one.
 class Changes {
  public:
-  Changes(const Folder& folder, State& state, const Expected& expected, std::int64_t notebook)
+  Changes(const Folder& folder, State& state, const OwnWrites& expected, std::int64_t notebook)
       : folder_(folder), state_(state), expected_(expected), notebook_(notebook) {}
 
   Result<void> compare(const std::string& path);
@@ -47,7 +47,7 @@ class Changes {
 
   const Folder& folder_;
   State& state_;
-  const Expected& expected_;
+  const OwnWrites& expected_;
   const std::int64_t notebook_;
   std::map<std::string, Change> changes_;
 };
@@ -58,8 +58,8 @@ Result<void> Changes::compare(const std::string& path) {
       digest.error().code != ErrorCode::invalid_argument) {
     return {};  // cannot be read now; what mends that, or the next change, touches it again
   }
-  std::optional<Expected::Content> found;
-  if (digest) found = Expected::Content{digest->state.size, digest->hash};
+  std::optional<OwnWrites::Content> found;
+  if (digest) found = OwnWrites::Content{digest->state.size, digest->hash};
   // In this order: what is no longer announced is in the State.
   if (expected_.is_announced(path, found)) return {};
   auto row = state_.file_at(notebook_, path);
@@ -204,7 +204,7 @@ Result<void> check_there(const Folder& folder) {
 
 }  // namespace
 
-Result<std::vector<Operation>> find_changes(const Folder& folder, State& state, const Expected& expected,
+Result<std::vector<Operation>> find_changes(const Folder& folder, State& state, const OwnWrites& expected,
                                             std::int64_t notebook, const std::vector<Touched>& touched) {
   const auto files = touched_files(folder, state, notebook, touched);
   if (!files) return files.error();
@@ -220,7 +220,7 @@ Result<std::vector<Operation>> find_changes(const Folder& folder, State& state, 
   return changes.operations();
 }
 
-Result<std::vector<Operation>> find_all_changes(const Folder& folder, State& state, const Expected& expected,
+Result<std::vector<Operation>> find_all_changes(const Folder& folder, State& state, const OwnWrites& expected,
                                                 std::int64_t notebook, TimePoint now) {
   auto known = known_looks(state, notebook);
   if (!known) return known.error();

@@ -14,15 +14,15 @@
 
 namespace eventq::notebook {
 
-// A sync for each of these paths that is not as State and Expected say: created, modified, deleted, or moved
+// A sync for each of these paths that is not as State and OwnWrites say: created, modified, deleted, or moved
 // from Touched::source with the content it had there. A path that is, or in State was, a folder stands for
 // all in it. Deletions come first, so that a file can take the place of a folder and the other way round.
-Result<std::vector<Operation>> find_changes(const Folder& folder, State& state, const Expected& expected,
+Result<std::vector<Operation>> find_changes(const Folder& folder, State& state, const OwnWrites& expected,
                                             std::int64_t notebook, const std::vector<Touched>& touched);
 
 // The same for the whole notebook. Files whose inode, size and time are as State has them are not read,
 // unless that time is so near to now that a later change could have the same.
-Result<std::vector<Operation>> find_all_changes(const Folder& folder, State& state, const Expected& expected,
+Result<std::vector<Operation>> find_all_changes(const Folder& folder, State& state, const OwnWrites& expected,
                                                 std::int64_t notebook, TimePoint now);
 
 }  // namespace eventq::notebook

@@ -32,7 +32,7 @@ T must(Result<T> result) {
   return std::move(*result);
 }
 
-class OutsideTest : public testing::Test {
+class ChangeDetectionTest : public testing::Test {
  protected:
   static std::string made(const std::string& path) {
     fs::create_directory(path);
@@ -65,7 +65,7 @@ class OutsideTest : public testing::Test {
     must(state.put_file(notebook, row));
   }
   void announce(const std::string& name, const std::string& content) {
-    expected.announce(name, Expected::Content{static_cast<std::int64_t>(content.size()), hash_of(content)});
+    expected.announce(name, OwnWrites::Content{static_cast<std::int64_t>(content.size()), hash_of(content)});
   }
   void set_modified(const std::string& name, TimePoint time) const {
     const auto seconds = std::chrono::floor<std::chrono::seconds>(time.time_since_epoch());
@@ -98,17 +98,17 @@ class OutsideTest : public testing::Test {
   Folder folder = must(Folder::open(root, 022));
   State state = must(State::open(directory.file("state.db")));
   const std::int64_t notebook = must(state.add_notebook({.name = "n", .path = root})).id;
-  Expected expected;
+  OwnWrites expected;
 };
 
-TEST_F(OutsideTest, AFileAsItIsKnownGivesNothing) {
+TEST_F(ChangeDetectionTest, AFileAsItIsKnownGivesNothing) {
   know("a", "text");
 
   EXPECT_THAT(changes({{"a"}, {"never-was"}}), IsEmpty());
   EXPECT_THAT(all_changes(), IsEmpty());
 }
 
-TEST_F(OutsideTest, WrittenAgainWithTheSameContentGivesNothing) {
+TEST_F(ChangeDetectionTest, WrittenAgainWithTheSameContentGivesNothing) {
   know("a", "text");
   fs::remove(path("a"));
   write("other", "");  // so that the inode is another one
@@ -119,7 +119,7 @@ TEST_F(OutsideTest, WrittenAgainWithTheSameContentGivesNothing) {
   EXPECT_THAT(all_changes(), IsEmpty());
 }
 
-TEST_F(OutsideTest, FindsWhatIsNewOtherAndGoneTheGoneFirst) {
+TEST_F(ChangeDetectionTest, FindsWhatIsNewOtherAndGoneTheGoneFirst) {
   know("a", "1");
   know("z", "1");
   write("a", "2");
@@ -130,14 +130,14 @@ TEST_F(OutsideTest, FindsWhatIsNewOtherAndGoneTheGoneFirst) {
   EXPECT_THAT(all_changes(), ElementsAre("deleted z", "created b", "modified a"));
 }
 
-TEST_F(OutsideTest, OnlyWhatWasTouchedIsLookedAt) {
+TEST_F(ChangeDetectionTest, OnlyWhatWasTouchedIsLookedAt) {
   know("a", "1");
   write("a", "2");
 
   EXPECT_THAT(changes({{"b"}}), IsEmpty());
 }
 
-TEST_F(OutsideTest, TheRightToExecuteIsAChangeOtherRightsAreNot) {
+TEST_F(ChangeDetectionTest, TheRightToExecuteIsAChangeOtherRightsAreNot) {
   know("a", "1");
   ASSERT_EQ(::chmod(path("a").c_str(), 0600), 0);
   EXPECT_THAT(changes({{"a"}}), IsEmpty());
@@ -147,7 +147,7 @@ TEST_F(OutsideTest, TheRightToExecuteIsAChangeOtherRightsAreNot) {
   EXPECT_THAT(all_changes(), ElementsAre("modified a"));
 }
 
-TEST_F(OutsideTest, WhatIsAnnouncedIsNobodyElsesButWhatComesAMomentLaterIs) {
+TEST_F(ChangeDetectionTest, WhatIsAnnouncedIsNobodyElsesButWhatComesAMomentLaterIs) {
   know("a", "before");
   announce("a", "ours");
   announce("new", "ours");
@@ -164,7 +164,7 @@ TEST_F(OutsideTest, WhatIsAnnouncedIsNobodyElsesButWhatComesAMomentLaterIs) {
   EXPECT_THAT(all_changes(), ElementsAre("modified a"));
 }
 
-TEST_F(OutsideTest, AnAnnouncedDeletionIsNobodyElses) {
+TEST_F(ChangeDetectionTest, AnAnnouncedDeletionIsNobodyElses) {
   know("a", "1");
   expected.announce("a", std::nullopt);
 
@@ -176,7 +176,7 @@ TEST_F(OutsideTest, AnAnnouncedDeletionIsNobodyElses) {
   EXPECT_THAT(changes({{"a"}}), ElementsAre("modified a"));
 }
 
-TEST_F(OutsideTest, AFolderStandsForAllInIt) {
+TEST_F(ChangeDetectionTest, AFolderStandsForAllInIt) {
   know("f/a", "1");
   know("f/in/b", "1");
   know("f-not", "1");
@@ -191,7 +191,7 @@ TEST_F(OutsideTest, AFolderStandsForAllInIt) {
               ElementsAre("deleted f/in/b", "created f/in/deep/c", "modified f/a"));
 }
 
-TEST_F(OutsideTest, AFolderThatIsGoneStandsForAllThatWasInIt) {
+TEST_F(ChangeDetectionTest, AFolderThatIsGoneStandsForAllThatWasInIt) {
   know("f/a", "1");
   know("f/in/b", "1");
   fs::remove_all(path("f"));
@@ -199,14 +199,14 @@ TEST_F(OutsideTest, AFolderThatIsGoneStandsForAllThatWasInIt) {
   EXPECT_THAT(changes({{"f"}}), ElementsAre("deleted f/a", "deleted f/in/b"));
 }
 
-TEST_F(OutsideTest, AnEmptyFolderIsNoFile) {
+TEST_F(ChangeDetectionTest, AnEmptyFolderIsNoFile) {
   fs::create_directory(path("f"));
 
   EXPECT_THAT(changes({{"f"}}), IsEmpty());
   EXPECT_THAT(all_changes(), IsEmpty());
 }
 
-TEST_F(OutsideTest, AFileInThePlaceOfAFolderAndAFolderInThatOfAFile) {
+TEST_F(ChangeDetectionTest, AFileInThePlaceOfAFolderAndAFolderInThatOfAFile) {
   know("f/a", "1");
   know("g", "2");
   fs::remove_all(path("f"));
@@ -218,7 +218,7 @@ TEST_F(OutsideTest, AFileInThePlaceOfAFolderAndAFolderInThatOfAFile) {
   EXPECT_THAT(all_changes(), ElementsAre("deleted f/a", "deleted g", "created f", "created g/a"));
 }
 
-TEST_F(OutsideTest, LinksAndFifosAreNoFiles) {
+TEST_F(ChangeDetectionTest, LinksAndFifosAreNoFiles) {
   know("a", "1");
   know("b", "1");
   fs::remove(path("a"));
@@ -231,14 +231,14 @@ TEST_F(OutsideTest, LinksAndFifosAreNoFiles) {
   EXPECT_THAT(all_changes(), ElementsAre("deleted a"));
 }
 
-TEST_F(OutsideTest, ARenamedFileIsMoved) {
+TEST_F(ChangeDetectionTest, ARenamedFileIsMoved) {
   know("a", "1");
   rename("a", "f/b");
 
   EXPECT_THAT(changes({{"f/b", "a"}}), ElementsAre("moved a>f/b"));
 }
 
-TEST_F(OutsideTest, ARenamedFileWithAnotherContentIsANewOne) {
+TEST_F(ChangeDetectionTest, ARenamedFileWithAnotherContentIsANewOne) {
   know("a", "1");
   rename("a", "b");
   write("b", "2");
@@ -246,7 +246,7 @@ TEST_F(OutsideTest, ARenamedFileWithAnotherContentIsANewOne) {
   EXPECT_THAT(changes({{"b", "a"}}), ElementsAre("deleted a", "created b"));
 }
 
-TEST_F(OutsideTest, ARenameOverAKnownFileChangesThatOne) {
+TEST_F(ChangeDetectionTest, ARenameOverAKnownFileChangesThatOne) {
   know("a", "1");
   know("b", "2");
   rename("a", "b");
@@ -254,7 +254,7 @@ TEST_F(OutsideTest, ARenameOverAKnownFileChangesThatOne) {
   EXPECT_THAT(changes({{"b", "a"}}), ElementsAre("deleted a", "modified b"));
 }
 
-TEST_F(OutsideTest, ARenameOfAFileThatIsNotKnownIsASaving) {
+TEST_F(ChangeDetectionTest, ARenameOfAFileThatIsNotKnownIsASaving) {
   know("a", "1");
   write("a~", "2");
   rename("a~", "a");
@@ -262,7 +262,7 @@ TEST_F(OutsideTest, ARenameOfAFileThatIsNotKnownIsASaving) {
   EXPECT_THAT(changes({{"a", "a~"}}), ElementsAre("modified a"));
 }
 
-TEST_F(OutsideTest, WhereSomethingIsAgainNothingWasMovedFrom) {
+TEST_F(ChangeDetectionTest, WhereSomethingIsAgainNothingWasMovedFrom) {
   know("a", "1");
   rename("a", "b");
   write("a", "2");
@@ -270,7 +270,7 @@ TEST_F(OutsideTest, WhereSomethingIsAgainNothingWasMovedFrom) {
   EXPECT_THAT(changes({{"b", "a"}, {"a"}}), ElementsAre("created b", "modified a"));
 }
 
-TEST_F(OutsideTest, AFileMovedIntoAFolderOfItsOwnNameIsDeletedBeforeItIsMade) {
+TEST_F(ChangeDetectionTest, AFileMovedIntoAFolderOfItsOwnNameIsDeletedBeforeItIsMade) {
   know("a", "1");
   rename("a", "x");
   rename("x", "a/a");
@@ -279,7 +279,7 @@ TEST_F(OutsideTest, AFileMovedIntoAFolderOfItsOwnNameIsDeletedBeforeItIsMade) {
   EXPECT_THAT(all_changes(), ElementsAre("deleted a", "created a/a"));
 }
 
-TEST_F(OutsideTest, AnAnnouncedRenameIsNobodyElses) {
+TEST_F(ChangeDetectionTest, AnAnnouncedRenameIsNobodyElses) {
   know("a", "1");
   expected.announce("a", std::nullopt);
   announce("b", "1");
@@ -289,7 +289,7 @@ TEST_F(OutsideTest, AnAnnouncedRenameIsNobodyElses) {
   EXPECT_THAT(all_changes(), IsEmpty());
 }
 
-TEST_F(OutsideTest, ARenamedFolderMovesEachFileInIt) {
+TEST_F(ChangeDetectionTest, ARenamedFolderMovesEachFileInIt) {
   know("f/a", "1");
   know("f/in/b", "1");
   know("f/in/c", "1");
@@ -302,7 +302,7 @@ TEST_F(OutsideTest, ARenamedFolderMovesEachFileInIt) {
                           "created g/h/in/c"));
 }
 
-TEST_F(OutsideTest, AFileRenamedInARenamedFolderIsMoved) {
+TEST_F(ChangeDetectionTest, AFileRenamedInARenamedFolderIsMoved) {
   know("f/a", "1");
   know("f/b", "2");
   rename("f/a", "f/c");
@@ -311,7 +311,7 @@ TEST_F(OutsideTest, AFileRenamedInARenamedFolderIsMoved) {
   EXPECT_THAT(changes({{"g", "f"}, {"g/c", "f/a"}}), ElementsAre("moved f/b>g/b", "moved f/a>g/c"));
 }
 
-TEST_F(OutsideTest, InARescanTheSameInodeAndContentIsAMove) {
+TEST_F(ChangeDetectionTest, InARescanTheSameInodeAndContentIsAMove) {
   know("a", "1");
   know("f/b", "1");
   rename("a", "c");
@@ -320,7 +320,7 @@ TEST_F(OutsideTest, InARescanTheSameInodeAndContentIsAMove) {
   EXPECT_THAT(all_changes(), ElementsAre("moved a>c", "moved f/b>g/b"));
 }
 
-TEST_F(OutsideTest, InARescanTheSameContentAloneIsNoMove) {
+TEST_F(ChangeDetectionTest, InARescanTheSameContentAloneIsNoMove) {
   know("a", "1");
   write("b", "1");
   fs::remove(path("a"));
@@ -328,7 +328,7 @@ TEST_F(OutsideTest, InARescanTheSameContentAloneIsNoMove) {
   EXPECT_THAT(all_changes(), ElementsAre("deleted a", "created b"));
 }
 
-TEST_F(OutsideTest, InARescanTheSameInodeAloneIsNoMove) {
+TEST_F(ChangeDetectionTest, InARescanTheSameInodeAloneIsNoMove) {
   know("a", "1");
   rename("a", "b");
   write("b", "2");
@@ -337,7 +337,7 @@ TEST_F(OutsideTest, InARescanTheSameInodeAloneIsNoMove) {
 }
 
 // The same inode, size and time with another content: seen only by who reads the file.
-class RacyTest : public OutsideTest {
+class RacyTest : public ChangeDetectionTest {
  protected:
   const TimePoint modified{500'000h};
 
@@ -383,7 +383,7 @@ TEST_F(RacyTest, ATouchedFileIsAlwaysRead) {
   EXPECT_THAT(changes({{"a"}}), ElementsAre("modified a"));
 }
 
-TEST_F(OutsideTest, ARescanComparesAllHoweverMany) {
+TEST_F(ChangeDetectionTest, ARescanComparesAllHoweverMany) {
   ASSERT_TRUE(state.begin());
   for (int i = 0; i < 999; ++i) {
     FileRow row;
@@ -399,7 +399,7 @@ TEST_F(OutsideTest, ARescanComparesAllHoweverMany) {
   }
 }
 
-TEST_F(OutsideTest, OfAnotherNotebookNothingIsSeen) {
+TEST_F(ChangeDetectionTest, OfAnotherNotebookNothingIsSeen) {
   const std::int64_t other = must(state.add_notebook({.name = "o", .path = root + "/other"})).id;
   FileRow row;
   row.path = "a";
@@ -409,7 +409,7 @@ TEST_F(OutsideTest, OfAnotherNotebookNothingIsSeen) {
   EXPECT_THAT(all_changes(), IsEmpty());
 }
 
-TEST_F(OutsideTest, WhenTheNotebooksFolderIsGoneNothingInItCountsAsDeleted) {
+TEST_F(ChangeDetectionTest, WhenTheNotebooksFolderIsGoneNothingInItCountsAsDeleted) {
   know("a", "1");
   fs::remove_all(root);
 

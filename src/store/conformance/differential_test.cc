@@ -34,7 +34,7 @@ struct Side {
   std::vector<LogEntry> numbered(std::vector<LogEntry> entries) {
     for (LogEntry& entry : entries) {
       const auto next = static_cast<LogId>(log_numbers.size() + 1);
-      entry.id = log_numbers.emplace(entry.id, next).first->second;
+      entry.log_id = log_numbers.emplace(entry.log_id, next).first->second;
     }
     return entries;
   }
@@ -294,7 +294,7 @@ Step append(Random& random, EventId id) {
   }
   return [drafts, id](Side& side) {
     std::vector<LogEntry> entries = drafts;
-    for (LogEntry& entry : entries) entry.event_id = id;
+    for (LogEntry& entry : entries) entry.id = id;
     must(side.transaction->append(entries));
     return text_of(side.numbered(entries)) + text_of(side.numbered(must(side.transaction->log(id))));
   };

@@ -86,7 +86,7 @@ TEST_P(StoreConformance, AnEntryHasEveryFieldAsItWasAppended) {
 
 TEST_P(StoreConformance, WhatAnEntryDoesNotHaveStaysAbsent) {
   LogEntry bare;
-  bare.event_id = EventId{7};
+  bare.id = EventId{7};
   bare.action = Action::reset;
   append(bare);
 

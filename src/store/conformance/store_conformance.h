@@ -61,7 +61,7 @@ inline Stored new_event(std::string event_id, TimePoint due_at) {
 // An entry of the log with what every entry has, not yet in any store.
 inline LogEntry new_entry(EventId id, Action action, std::string worker_id = "w:1") {
   LogEntry entry;
-  entry.event_id = id;
+  entry.id = id;
   entry.attempt = 1;
   entry.worker_id = std::move(worker_id);
   entry.action = action;

@@ -166,8 +166,8 @@ Result<void> MemoryTransaction::remove(std::span<const Stored> events) {
     remember(events_before_, state_.events, id);
     state_.events.erase(found);
     for (const LogEntry& entry : log_of(state_, id)) {
-      remember(log_before_, state_.log, std::pair(id, entry.id));
-      state_.log.erase({id, entry.id});
+      remember(log_before_, state_.log, std::pair(id, entry.log_id));
+      state_.log.erase({id, entry.log_id});
     }
   }
   return {};
@@ -175,8 +175,8 @@ Result<void> MemoryTransaction::remove(std::span<const Stored> events) {
 
 Result<void> MemoryTransaction::append(std::span<LogEntry> entries) {
   for (LogEntry& entry : entries) {
-    entry.id = static_cast<LogId>(++state_.last_log_id);
-    const std::pair key(entry.event_id, entry.id);
+    entry.log_id = static_cast<LogId>(++state_.last_log_id);
+    const std::pair key(entry.id, entry.log_id);
     remember(log_before_, state_.log, key);
     state_.log.emplace(key, entry);
   }

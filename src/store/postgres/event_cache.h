@@ -17,7 +17,7 @@ struct Written {
   Line line = Line::none;
 };
 
-struct Known {
+struct EventCache {
   Stored stored;        // as this transaction left it
   bool whole = false;   // with its envelope; see Transaction::Part
   bool locked = false;  // nobody else changes it
@@ -32,7 +32,7 @@ std::int64_t ready_code(const Stored& stored);
 Written written(const Stored& stored);
 
 // Without what no rule looks at.
-Stored head_of(const Known& known);
+Stored head_of(const EventCache& known);
 
 // Only that.
 void copy_envelope(Event&& from, Event& to);

@@ -58,7 +58,7 @@ Call claim_call(const Selector& selector, std::size_t wanted, std::size_t payloa
 }  // namespace
 
 ReadyPlace PostgresTransaction::place_of(EventId id) const {
-  const Stored& stored = known_.at(id).stored;
+  const Stored& stored = event_cache_.at(id).stored;
   return {stored.event.priority, stored.turn};
 }
 
@@ -67,12 +67,12 @@ ReadyPlace PostgresTransaction::place_of(EventId id) const {
 std::vector<EventId> PostgresTransaction::candidates(const Selector& selector, const Pool& pool) const {
   std::vector<EventId> found;
   const auto is_ready = [&](EventId id) {
-    const Known& known = known_.at(id);
+    const EventCache& known = event_cache_.at(id);
     return known.stored.ready && !known.removed;
   };
   std::copy_if(pool.events.begin(), pool.events.end(), std::back_inserter(found), is_ready);
   for (const EventId id : made_ready_) {
-    if (!is_ready(id) || !matches(known_.at(id).stored.event, selector.queue, selector.tags)) continue;
+    if (!is_ready(id) || !matches(event_cache_.at(id).stored.event, selector.queue, selector.tags)) continue;
     if (pool.exhausted || place_of(id).before(pool.last)) found.push_back(id);
   }
   std::sort(found.begin(), found.end(),
@@ -94,7 +94,7 @@ Result<std::vector<Stored>> PostgresTransaction::claim(const Selector& selector,
   if (auto done = complete(found); !done) return done.error();
   std::vector<Stored> claimed;
   claimed.reserve(found.size());
-  for (const EventId id : found) claimed.push_back(known_.at(id).stored);
+  for (const EventId id : found) claimed.push_back(event_cache_.at(id).stored);
   pool.planned -= std::min(pool.planned, claimed.size());
   return claimed;
 }
@@ -108,10 +108,10 @@ Result<void> PostgresTransaction::complete(std::vector<EventId>& found) {
       found.erase(it, found.end());
       return {};
     }
-    if (!known_.at(*it).whole) {
+    if (!event_cache_.at(*it).whole) {
       if (auto done = read_whole({it, it + std::min(kAtOnce, found.end() - it)}); !done) return done;
     }
-    bytes += known_.at(*it).stored.event.payload.size();
+    bytes += event_cache_.at(*it).stored.event.payload.size();
   }
   return {};
 }
@@ -192,7 +192,7 @@ Result<void> PostgresTransaction::take_claim(const Selector& selector, Pool& poo
 // known whole.
 bool PostgresTransaction::hides_ready() const {
   return std::any_of(changed_.begin(), changed_.end(), [&](EventId id) {
-    const Known& known = known_.at(id);
+    const EventCache& known = event_cache_.at(id);
     if (!known.written) return false;
     const bool was_ready = known.written->ready == kReady;
     const bool is_ready = known.stored.ready && !known.removed;
@@ -205,7 +205,7 @@ void PostgresTransaction::note_made_ready() {
   for (auto& [key, start] : session_.claim_starts) {
     if (!start.first) continue;
     for (const EventId id : made_ready_) {
-      const Stored& stored = known_.at(id).stored;
+      const Stored& stored = event_cache_.at(id).stored;
       if (!stored.ready || !matches(stored.event, key.first, key.second)) continue;
       if (place_of(id).before(*start.first)) start.first = place_of(id);
     }

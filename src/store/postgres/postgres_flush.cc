@@ -77,7 +77,7 @@ struct Writes {
   std::vector<std::int64_t> removed;
 
   // What leads from the rows as they are to the event as the transaction left it.
-  void add(const Known& known) {
+  void add(const EventCache& known) {
     const Stored& stored = known.stored;
     const Event& event = stored.event;
     const std::optional<Written>& was = known.written;
@@ -111,7 +111,7 @@ struct Writes {
   }
 
   void add(const LogEntry& entry) {
-    log.add(static_cast<std::int64_t>(entry.id), number(entry.event_id), entry.attempt, entry.worker_id,
+    log.add(static_cast<std::int64_t>(entry.log_id), number(entry.id), entry.attempt, entry.worker_id,
             name_of(entry.action), entry.status_code, entry.error_message, entry.execution_time_ms,
             entry.errors.empty() ? std::nullopt : std::optional(errors_to_text(entry.errors)),
             unless_empty(entry.reason), entry.retry_count,
@@ -119,7 +119,7 @@ struct Writes {
             millis(entry.created_at));
   }
 
-  void add_removed(const Known& known) {
+  void add_removed(const EventCache& known) {
     const EventId id = known.stored.event.id;
     if (known.written) add_guard(gone_archived, id, known.written->guard);
     removed.push_back(number(id));
@@ -155,12 +155,12 @@ void PostgresTransaction::flush(std::vector<Call>& calls) {
 void PostgresTransaction::flush_events(std::vector<Call>& calls) {
   Writes writes;
   for (const LogEntry& entry : entries_) {
-    const auto known = known_.find(entry.event_id);
-    if (known == known_.end() || !known->second.removed) writes.add(entry);
+    const auto known = event_cache_.find(entry.id);
+    if (known == event_cache_.end() || !known->second.removed) writes.add(entry);
   }
   entries_.clear();
   for (const EventId id : changed_) {
-    Known& known = known_.at(id);
+    EventCache& known = event_cache_.at(id);
     if (known.removed) {
       writes.add_removed(known);
       continue;

@@ -234,8 +234,8 @@ Result<void> PostgresTransaction::take_event_ids(const Plan& plan, const Rows& r
 Result<void> PostgresTransaction::take_planned_lines(const Plan& plan, const Rows& rows) {
   for (const Keyed& line : plan.lines) lines_.try_emplace(line);
   for (const EventId id : plan.changes) {
-    const auto found = known_.find(id);
-    if (found == known_.end()) continue;
+    const auto found = event_cache_.find(id);
+    if (found == event_cache_.end()) continue;
     const Event& event = found->second.stored.event;
     for (std::string& name : names_in(event)) locked_.insert(std::move(name));
     if (!event.ordering_key.empty()) lines_.try_emplace({event.queue, event.ordering_key});
@@ -276,8 +276,8 @@ Result<void> PostgresTransaction::lock_and_load(std::vector<EventId> ids) {
     }
     take_numbers(last.back(), 0);
     std::erase_if(ids, [&](EventId id) {
-      const auto found = known_.find(id);
-      if (found == known_.end()) return false;
+      const auto found = event_cache_.find(id);
+      if (found == event_cache_.end()) return false;
       for (std::string& name : names_in(found->second.stored.event)) locked_.insert(std::move(name));
       return found->second.locked;
     });
@@ -304,10 +304,10 @@ Result<void> PostgresTransaction::take_rows(const Rows& rows, Part part, bool lo
 }
 
 // What is locked already is known better than any row says it.
-Known& PostgresTransaction::take_known(Stored stored, Part part, bool locked) {
+EventCache& PostgresTransaction::take_known(Stored stored, Part part, bool locked) {
   const bool whole = part == Part::whole;
   const EventId id = stored.event.id;
-  Known& known = known_[id];
+  EventCache& known = event_cache_[id];
   if (!known.locked) {
     known.written = written(stored);
     known.stored = std::move(stored);
@@ -349,7 +349,7 @@ Result<void> PostgresTransaction::know_line(const Keyed& key) {
 
 Result<std::optional<Stored>> PostgresTransaction::head_known(std::optional<EventId> id) {
   if (!id) return std::optional<Stored>();
-  return std::optional(head_of(known_.at(*id)));
+  return std::optional(head_of(event_cache_.at(*id)));
 }
 
 Result<std::optional<Stored>> PostgresTransaction::head_of_line(std::string_view queue,
@@ -383,7 +383,7 @@ Result<std::vector<EventId>> PostgresTransaction::with_supersede_key(std::string
     const Rows& loaded = *(rows->end() - 2);
     if (auto done = take_rows(loaded, Part::head, true); !done) return done.error();
     for (std::size_t row = 0; row < loaded.size(); ++row) {
-      const Stored& stored = known_.at(static_cast<EventId>(loaded.number(row, 0))).stored;
+      const Stored& stored = event_cache_.at(static_cast<EventId>(loaded.number(row, 0))).stored;
       note_pending(stored.event, stored.event.status == Status::pending);
     }
     take_numbers(rows->back(), 0);

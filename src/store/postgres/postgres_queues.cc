@@ -182,7 +182,7 @@ Result<void> PostgresTransaction::add_totals(std::string_view queue, const Total
   TotalsChange& kept = totals_[std::string(queue)];
   kept.change += change;
   if (!last_completed) return {};
-  if (const auto known = known_.find(*last_completed); known != known_.end()) {
+  if (const auto known = event_cache_.find(*last_completed); known != event_cache_.end()) {
     if (!known->second.removed) kept.checkpoint_id = known->second.stored.event.event_id;
     return {};
   }

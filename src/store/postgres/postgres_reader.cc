@@ -28,7 +28,7 @@ Result<std::vector<Details>> take_details(const Rows& events, const Rows& logs) 
   auto entries = read_log(logs);
   if (!entries) return entries.error();
   std::map<EventId, std::vector<LogEntry>> by_event;
-  for (LogEntry& entry : *entries) by_event[entry.event_id].push_back(std::move(entry));
+  for (LogEntry& entry : *entries) by_event[entry.id].push_back(std::move(entry));
   std::vector<Details> found;
   for (std::size_t row = 0; row < events.size(); ++row) {
     auto stored = read_event(events, row, Transaction::Part::whole);

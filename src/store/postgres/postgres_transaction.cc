@@ -117,7 +117,7 @@ void PostgresTransaction::begin_anew(std::string_view gate) {
   gate_ = gate;
   begun_ = false;
   locked_.clear();
-  known_.clear();
+  event_cache_.clear();
   event_ids_.clear();
   lines_.clear();
   superseded_.clear();
@@ -200,7 +200,7 @@ Result<void> PostgresTransaction::insert(std::span<Stored> events) {
     stored.ready = readiness(stored) == kReady;
     stored.line_before = stored.line;
     stored.guard = {event.status, event.attempts, event.worker_id};
-    known_.insert_or_assign(event.id, Known{stored, true, true, false, std::nullopt});
+    event_cache_.insert_or_assign(event.id, EventCache{stored, true, true, false, std::nullopt});
     changed_.insert(event.id);
     if (stored.ready) made_ready_.insert(event.id);
     note_waiting(stored);
@@ -229,9 +229,9 @@ Result<std::vector<std::optional<Stored>>> PostgresTransaction::load(std::span<c
                                                                      Part part) {
   std::vector<EventId> missing;
   for (const EventId id : ids) {
-    const auto found = known_.find(id);
+    const auto found = event_cache_.find(id);
     const bool enough =
-        found != known_.end() && (part == Part::head ? found->second.locked : found->second.whole);
+        found != event_cache_.end() && (part == Part::head ? found->second.locked : found->second.whole);
     if (!enough) missing.push_back(id);
   }
   if (!missing.empty()) {
@@ -241,8 +241,8 @@ Result<std::vector<std::optional<Stored>>> PostgresTransaction::load(std::span<c
   std::vector<std::optional<Stored>> loaded;
   loaded.reserve(ids.size());
   for (const EventId id : ids) {
-    const auto found = known_.find(id);
-    const bool there = found != known_.end() && !found->second.removed;
+    const auto found = event_cache_.find(id);
+    const bool there = found != event_cache_.end() && !found->second.removed;
     loaded.push_back(there ? std::optional(part == Part::head ? head_of(found->second) : found->second.stored)
                            : std::nullopt);
   }
@@ -258,17 +258,17 @@ Result<std::vector<LogEntry>> PostgresTransaction::log(EventId id) {
 Result<void> PostgresTransaction::save(std::span<Stored> events) {
   std::vector<EventId> unknown;
   for (const Stored& stored : events) {
-    const auto found = known_.find(stored.event.id);
-    if (found == known_.end() || !found->second.locked) unknown.push_back(stored.event.id);
+    const auto found = event_cache_.find(stored.event.id);
+    if (found == event_cache_.end() || !found->second.locked) unknown.push_back(stored.event.id);
   }
   if (!unknown.empty()) {
     if (auto done = lock_and_load(unknown); !done) return done;
   }
   for (Stored& stored : events) {
     const EventId id = stored.event.id;
-    const auto found = known_.find(id);
+    const auto found = event_cache_.find(id);
     const bool was_free = std::find(unknown.begin(), unknown.end(), id) != unknown.end();
-    if (was_free && found != known_.end() &&
+    if (was_free && found != event_cache_.end() &&
         (!found->second.locked || found->second.stored.guard != stored.guard)) {
       return overtaken(id);
     }
@@ -279,8 +279,8 @@ Result<void> PostgresTransaction::save(std::span<Stored> events) {
 
 Result<void> PostgresTransaction::save_one(Stored& saved) {
   const EventId id = saved.event.id;
-  const auto found = known_.find(id);
-  if (found == known_.end() || found->second.removed) return guard_failed(id);
+  const auto found = event_cache_.find(id);
+  if (found == event_cache_.end() || found->second.removed) return guard_failed(id);
   Stored& stored = found->second.stored;
   Event& event = stored.event;
   if (saved.guard != stored.guard) return guard_failed(id);
@@ -369,8 +369,8 @@ Result<void> PostgresTransaction::remove(std::span<const Stored> events) {
   for (const Stored& stored : events) {
     EVENTQ_ASSERT(stored.archived && stored.line == Line::none);
     const EventId id = stored.event.id;
-    const auto found = known_.find(id);
-    if (found == known_.end() || found->second.removed || found->second.stored.guard != stored.guard) {
+    const auto found = event_cache_.find(id);
+    if (found == event_cache_.end() || found->second.removed || found->second.stored.guard != stored.guard) {
       return guard_failed(id);
     }
     const Event& event = found->second.stored.event;
@@ -388,7 +388,7 @@ Result<void> PostgresTransaction::append(std::span<LogEntry> entries) {
     if (auto done = draw_numbers(0, entries.size() - log_numbers_.size()); !done) return done;
   }
   for (LogEntry& entry : entries) {
-    entry.id = static_cast<LogId>(log_numbers_.front());
+    entry.log_id = static_cast<LogId>(log_numbers_.front());
     log_numbers_.pop_front();
     entries_.push_back(entry);
   }
@@ -407,7 +407,7 @@ Result<std::vector<Stored>> PostgresTransaction::promote(std::size_t limit) {
   for (std::size_t row = 0; row < rows->front().size(); ++row) {
     auto stored = read_event(rows->front(), row, Part::head);
     if (!stored) return stored.error();
-    Known& known = take_known(std::move(*stored), Part::head, true);
+    EventCache& known = take_known(std::move(*stored), Part::head, true);
     known.stored.ready = true;
     changed_.insert(known.stored.event.id);
     made_ready_.insert(known.stored.event.id);

@@ -182,7 +182,7 @@ class PostgresTransaction final : public Transaction {
   Result<void> take_planned_lines(const Plan& plan, const Rows& rows);
   Result<void> read_existing(const Plan& plan);
   Result<void> take_rows(const Rows& rows, Part part, bool locked);
-  Known& take_known(Stored stored, Part part, bool locked);
+  EventCache& take_known(Stored stored, Part part, bool locked);
   Result<void> know_line(const Keyed& line);
   Result<void> take_lines(const Rows& rows);
   Result<std::optional<Stored>> head_known(std::optional<EventId> id);
@@ -225,8 +225,8 @@ class PostgresTransaction final : public Transaction {
   bool alone_ = false;            // then no name needs a lock
   std::set<std::string> locked_;  // names
 
-  std::unordered_map<EventId, Known> known_;
-  std::set<EventId> changed_;                                             // of known_, to be flushed
+  std::unordered_map<EventId, EventCache> event_cache_;
+  std::set<EventId> changed_;                                             // of event_cache_, to be flushed
   std::map<std::string, std::optional<EventId>, std::less<>> event_ids_;  // as find() answers
   std::map<Keyed, KnownLine> lines_;
   std::map<Keyed, std::set<EventId>> superseded_;  // as with_supersede_key() answers

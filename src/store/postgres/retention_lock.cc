@@ -5,7 +5,7 @@
 
 namespace eventq::postgres {
 
-Result<std::optional<KeeperLock::Held>> KeeperLock::hold() {
+Result<std::optional<RetentionLock::Held>> RetentionLock::hold() {
   const bool lost = connection_ == nullptr || connection_->broken();
   if (lost) held_ = false;
   if (auto done = link_.connect(connection_); !done) return done.error();
@@ -16,7 +16,7 @@ Result<std::optional<KeeperLock::Held>> KeeperLock::hold() {
     if (!time) return time.error();
     return std::optional(Held{TimePoint(Millis(time->number(0, 0))), false});
   }
-  const auto tried = connection_->run_one(sql::try_keeper_lock);
+  const auto tried = connection_->run_one(sql::try_retention_lock);
   if (!tried) return tried.error();
   held_ = tried->number(0, 0) != 0;
   if (!held_) return std::optional<Held>();

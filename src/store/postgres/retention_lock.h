@@ -17,9 +17,9 @@
 
 namespace eventq::postgres {
 
-class KeeperLock {
+class RetentionLock {
  public:
-  explicit KeeperLock(std::string url) : link_(std::move(url)) {}
+  explicit RetentionLock(std::string url) : link_(std::move(url)) {}
 
   struct Held {
     TimePoint now;       // by the database

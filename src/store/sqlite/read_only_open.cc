@@ -8,7 +8,7 @@
 
 namespace eventq::sqlite {
 
-Result<Connection> open_to_look(const std::string& path) {
+Result<Connection> open_read_only(const std::string& path) {
   std::error_code none;
   if (!std::filesystem::is_regular_file(path, none)) {
     return Error{ErrorCode::not_found, "There is no file " + path + ".", "store"};
@@ -18,7 +18,7 @@ Result<Connection> open_to_look(const std::string& path) {
   const bool logged = std::filesystem::exists(log, none) && std::filesystem::file_size(log, none) > 0;
   auto connection = Connection::open(path, logged ? Connection::Mode::read : Connection::Mode::look);
   if (!connection) return connection;
-  if (auto done = connection->run(sql::open_audit); !done) return done.error();
+  if (auto done = connection->run(sql::open_read_only); !done) return done.error();
   return connection;
 }
 

@@ -77,8 +77,8 @@ void bind_entry(Statement& statement, const LogEntry& entry, std::string& errors
   std::optional<std::int64_t> next_retry_at;
   if (entry.next_retry_at) next_retry_at = millis(*entry.next_retry_at);
   statement.reset()
-      .bind(static_cast<std::int64_t>(entry.id))
-      .bind(number(entry.event_id))
+      .bind(static_cast<std::int64_t>(entry.log_id))
+      .bind(number(entry.id))
       .bind(entry.attempt)
       .bind(std::string_view(entry.worker_id))
       .bind(name_of(entry.action))

@@ -78,7 +78,7 @@ class SqliteStoreTest : public testing::Test {
     const auto transaction = must(store_->begin());
     must(transaction->append({&entry, 1}));
     must(transaction->commit());
-    return entry.id;
+    return entry.log_id;
   }
 
   TemporaryDirectory directory_;

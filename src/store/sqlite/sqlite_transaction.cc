@@ -342,7 +342,7 @@ Result<std::vector<LogEntry>> SqliteTransaction::log(EventId id) { return read_l
 Result<void> SqliteTransaction::append(std::span<LogEntry> entries) {
   std::string errors;
   for (LogEntry& entry : entries) {
-    entry.id = static_cast<LogId>(++writer_.last_log_id);
+    entry.log_id = static_cast<LogId>(++writer_.last_log_id);
     bind_entry(writer_.append_entry, entry, errors);
     if (const auto done = writer_.append_entry.run(); !done) return done.error();
   }

@@ -48,7 +48,7 @@ TEST_F(StatementsTest, EveryFileStartsWithItsNameAndWhatItIsFor) {
 
 TEST_F(StatementsTest, EveryFileIsOneStatementThatCanBePrepared) {
   // Excepted: a number completes the first; each of the others is several settings.
-  const std::set<std::string_view> excepted = {"set_version", "open_writer", "open_reader", "open_audit"};
+  const std::set<std::string_view> excepted = {"set_version", "open_writer", "open_reader", "open_read_only"};
   for (const auto& [name, text] : sql::kAll) {
     if (excepted.contains(name)) continue;
     const std::string statement = without_comments(text);
@@ -58,7 +58,7 @@ TEST_F(StatementsTest, EveryFileIsOneStatementThatCanBePrepared) {
 }
 
 TEST_F(StatementsTest, EverySettingOfAConnectionCanBeRun) {
-  for (const std::string_view text : {sql::open_writer, sql::open_reader, sql::open_audit}) {
+  for (const std::string_view text : {sql::open_writer, sql::open_reader, sql::open_read_only}) {
     EXPECT_TRUE(writer_->connection.run(text)) << text;
   }
 }

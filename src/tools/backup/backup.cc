@@ -21,7 +21,7 @@ struct Finish {
 };
 
 Result<Connection> open_source(const std::string& path) {
-  auto connection = open_to_look(path);
+  auto connection = open_read_only(path);
   if (!connection) return connection;
   if (auto ours = check_owner(*connection); !ours) return ours.error();
   return connection;

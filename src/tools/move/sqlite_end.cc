@@ -170,7 +170,7 @@ Result<std::unique_ptr<End>> open_sqlite(const std::string& path, bool source) {
   auto lock = sqlite::LockFile::take(path);
   if (!lock) return lock.error();
   if (source) {
-    auto connection = sqlite::open_to_look(path);
+    auto connection = sqlite::open_read_only(path);
     if (!connection) return connection.error();
     if (auto current = sqlite::check_current(*connection); !current) {
       return Error{current.error().code, "sqlite:" + path + ": " + current.error().message, "store"};

@@ -63,7 +63,7 @@ LogStep read_step(const Statement& row) {
 }
 
 Result<Connection> open_file(const std::string& path) {
-  auto connection = open_to_look(path);
+  auto connection = open_read_only(path);
   auto ours = connection ? check_current(*connection) : Result<void>(connection.error());
   if (ours) return connection;
   Error error = ours.error();
@@ -245,7 +245,7 @@ Result<AuditCounts> audit(const std::string& path, const AuditOptions& options) 
 }
 
 Result<std::string> check_sound(const std::string& path) {
-  auto connection = open_to_look(path);
+  auto connection = open_read_only(path);
   if (!connection) return connection.error();
   std::string first;
   const auto checked =

@@ -1,4 +1,4 @@
--- open_audit.sql: a connection that reads all of a file once, and sorts on disk.
+-- open_read_only.sql: a connection that reads all of a file once, and sorts on disk.
 PRAGMA query_only = ON;
 PRAGMA wal_autocheckpoint = 0;
 PRAGMA temp_store = FILE;
