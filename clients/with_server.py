@@ -1,10 +1,9 @@
-"""with_server.py: runs a command while a fresh eventq server is there for it.
+"""with_server.py: runs a command beside a fresh eventq server.
 
 usage: with_server.py EVENTQ [OPTION OF `eventq serve`]... -- COMMAND [ARGUMENT]...
 
-The server keeps its events in a new folder, which is the command's working directory, too; in memory where there is
-some, since clients are tested here, and a lease is not to end while others keep the disk busy. The command finds the
-server by EVENTQ_URL, and the program by EVENTQ. Ends with the command's exit code.
+Server and command run in a new folder, in memory if possible: these tests are about clients, and a lease must not expire
+because the disk is busy. EVENTQ_URL names the server, EVENTQ the program. Exits with the command's exit code.
 """
 import os
 import pathlib
@@ -16,14 +15,14 @@ import threading
 
 
 def listening_at(server: subprocess.Popen) -> str:
-    said = []
+    output = []
     for line in server.stderr:
-        said.append(line)
+        output.append(line)
         found = re.search(r"msg=listening address=(\S+)", line)
         if found:
-            threading.Thread(target=server.stderr.read, daemon=True).start()  # so that it can go on writing
+            threading.Thread(target=server.stderr.read, daemon=True).start()  # a full pipe would block the server
             return f"http://{found[1]}"
-    sys.exit("The server did not start:\n" + "".join(said))
+    sys.exit("The server did not start:\n" + "".join(output))
 
 
 MEMORY = "/dev/shm"

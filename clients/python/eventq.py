@@ -6,7 +6,9 @@ One file, standard library only, Python 3.9 or newer: copy it to where it is nee
     event = client.publish("email", {"to": "a@example.com"}, title="Welcome mail")
     eventq.Worker(client, "email", lambda event: print(event.payload)).run()
 
-Delivery is at least once: make handlers idempotent. Every method may be called from any thread.
+Delivery is at least once: make handlers idempotent.
+
+Threads: every method may be called from any thread.
 """
 from __future__ import annotations
 
@@ -35,12 +37,12 @@ log = logging.getLogger("eventq")
 
 Tags = Union[str, Sequence[str]]
 Time = Union[str, datetime.datetime]
-Entry = Dict[str, Any]  # of an event's log, as the server shows it
+Entry = Dict[str, Any]  # an audit log entry, as the server shows it
 
 WAIT_MAX = 60  # seconds the server waits in one call
-SILENCE_MAX = 45.0  # seconds without a byte after which a stream is taken for dead; the server sends one every 15
-POLL_SECONDS = 1  # a worker's wait for events in one call; short, so that it can stop soon
-BEAT_SECONDS_MAX = 5.0  # a call that keeps leases may take so long, or a third of the lease
+SILENCE_MAX = 45.0  # seconds without a byte before a stream reconnects; the server sends a byte every 15
+POLL_SECONDS = 1  # a worker's wait for events in one call; short, so that stop() returns soon
+BEAT_SECONDS_MAX = 5.0  # time limit of a heartbeat call; a third of the lease if that is shorter
 REPORTS_MAX = 1000  # in one call
 TEXT_BYTES_MAX = 16384
 REASON_CHARACTERS_MAX = 1000
@@ -48,27 +50,27 @@ DELAY_SECONDS_MAX = 31_536_000
 
 
 class EventqError(Exception):
-    """What the server refused, or why there was no answer."""
+    """The server refused the call, or no answer arrived."""
 
     def __init__(self, message: str, status: int = 0, kind: str = "", problem: Optional[Mapping[str, Any]] = None,
                  retry_after: Optional[int] = None) -> None:
         super().__init__(message)
         self.message = message
-        self.status = status  # 0: there was no answer
-        self.kind = kind  # "lease-lost"; docs/api.md lists them
-        self.problem = dict(problem or {})  # the whole body
-        self.field: Optional[str] = self.problem.get("field")  # the member to blame
+        self.status = status  # 0: no answer arrived
+        self.kind = kind  # for example "lease-lost"; docs/api.md lists all kinds
+        self.problem = dict(problem or {})  # the whole body of the answer
+        self.field: Optional[str] = self.problem.get("field")  # the member that is wrong
         self.retry_after = retry_after  # seconds
 
 
 class InvalidRequest(EventqError):
-    """The call can never succeed as it was made."""
+    """The call is invalid; a retry cannot succeed."""
 
 class TooLarge(EventqError):
-    """Over a limit of docs/api.md."""
+    """The request exceeds a limit of docs/api.md."""
 
 class NotFound(EventqError):
-    """No such event, correlation or queue."""
+    """The event, correlation or queue does not exist."""
 
 class Conflict(EventqError):
     """The status of the event or queue, or an earlier call, forbids this now."""
@@ -80,13 +82,13 @@ class QueueFull(EventqError):
     """The queue is at its maxQueueDepth."""
 
 class TimedOut(EventqError):
-    """What was waited for did not happen in time."""
+    """The time limit of a wait has passed."""
 
 class Unavailable(EventqError):
-    """The server cannot be reached, or cannot answer. Nothing was changed."""
+    """The server cannot be reached, or cannot answer. The call changed nothing."""
 
 class UnknownOutcome(EventqError):
-    """Nobody can say whether the change was made. With an event_id or an attempt it is safe to repeat."""
+    """The change may or may not have been made. A call with an event_id or an attempt is safe to repeat."""
 
 _KINDS: Dict[str, Type[EventqError]] = {
     "invalid-request": InvalidRequest, "too-large": TooLarge, "not-found": NotFound, "conflict": Conflict,
@@ -95,13 +97,13 @@ _KINDS: Dict[str, Type[EventqError]] = {
 
 
 class Event(Dict[str, Any]):
-    """An event as the server shows it, its tags as a list. The usual members are attributes, too."""
+    """An event as the server shows it, with its tags as a list. The usual members are also attributes."""
 
     def __init__(self, members: Mapping[str, Any]) -> None:
         super().__init__(members)
         if isinstance(self.get("tags"), str):
             self["tags"] = self["tags"].split(",")
-        self.lost = threading.Event()  # for handlers: set when the lease is lost, or the worker must stop now
+        self.lost = threading.Event()  # for handlers: set when the lease is lost, or when stop() no longer waits
 
     id: int = property(lambda self: self["id"])  # type: ignore[assignment]
     event_id: str = property(lambda self: self["event_id"])  # type: ignore[assignment]
@@ -113,16 +115,16 @@ class Event(Dict[str, Any]):
 
 
 class Turn(NamedTuple):
-    results: List[Union[Entry, EventqError]]  # one for each report: completed, failed, released, alive
-    events: List[Event]  # claimed; may be empty
+    results: List[Union[Entry, EventqError]]  # one per report, in this order: completed, failed, released, alive
+    events: List[Event]  # the claimed events; may be empty
 
 
 class Client:
-    """Calls of one server. Keeps a connection for each thread."""
+    """Calls to one server. Keeps one connection per thread."""
 
     def __init__(self, url: str = "http://127.0.0.1:8080", worker_id: Optional[str] = None, timeout: float = 30,
                  tries: int = 5) -> None:
-        """`timeout` is in seconds, for one answer, beside what the call itself waits; `tries` counts the first."""
+        """`timeout`: seconds for one answer, in addition to the wait of the call. `tries`: includes the first try."""
         parts = urllib.parse.urlsplit(url)
         if parts.scheme not in ("http", "https") or not parts.hostname or parts.path not in ("", "/") or parts.query:
             raise ValueError(f"The URL {url!r} is not http://HOST:PORT.")
@@ -144,7 +146,7 @@ class Client:
                 source: Optional[Mapping[str, str]] = None, timestamp: Optional[Time] = None,
                 ordering_key: Optional[str] = None, supersede_key: Optional[str] = None, run_at: Optional[Time] = None,
                 delay: Optional[int] = None, retry: Optional[Mapping[str, Any]] = None) -> Event:
-        """Stores one event; without a title it is called after its tags. docs/api.md says what the members mean."""
+        """Stores one event. The default title is its tags. docs/api.md describes the members."""
         members = {name: value for name, value in locals().items() if name != "self"}
         return Event(self._publish("/events", _new_event(members)))
 
@@ -162,8 +164,8 @@ class Client:
              worker_id: Optional[str] = None, completed: Sequence[Mapping[str, Any]] = (),
              failed: Sequence[Mapping[str, Any]] = (), released: Sequence[Mapping[str, Any]] = (),
              alive: Sequence[Mapping[str, Any]] = ()) -> Turn:
-        """A worker's turn: reports ({"id", "attempt", ...}), then claims up to `limit` events, waiting `wait` seconds.
-        The leases of those `alive` now end one full lease from now."""
+        """One call of a worker: sends reports ({"id", "attempt", ...}), then claims up to `limit` events, waiting up to
+        `wait` seconds. Each lease in `alive` is extended to one full lease from now."""
         return self._next(_given({
             "worker_id": worker_id or self.worker_id, "tags": tags, "limit": limit, "wait": wait or None, "queue": queue,
             "completed": list(completed) or None, "failed": list(failed) or None, "released": list(released) or None,
@@ -178,40 +180,40 @@ class Client:
     def fail(self, event: Union[Event, int], error_message: Optional[str] = None, *, permanent: bool = False,
              status_code: Optional[int] = None, execution_time_ms: Optional[int] = None, attempt: Optional[int] = None,
              worker_id: Optional[str] = None) -> Entry:
-        """The entry says with `retry_scheduled` whether this was the last failure."""
+        """`retry_scheduled` of the entry is False after the last failure."""
         return self._report("fail", event, attempt, worker_id, error_message=error_message, permanent=permanent or None,
                             status_code=status_code, execution_time_ms=execution_time_ms)
 
     def release(self, event: Union[Event, int], *, delay: Optional[int] = None, reason: Optional[str] = None,
                 attempt: Optional[int] = None, worker_id: Optional[str] = None) -> Entry:
-        """Gives the event back, to be claimed after `delay` seconds. No failure is counted."""
+        """Releases the event; a worker can claim it after `delay` seconds. Counts no failure."""
         return self._report("release", event, attempt, worker_id, delay=delay, reason=reason)
 
     def heartbeat(self, event: Union[Event, int], *, attempt: Optional[int] = None,
                   worker_id: Optional[str] = None) -> Dict[str, Any]:
-        """The lease now ends one full lease from now."""
+        """Extends the lease to one full lease from now."""
         return self._report("heartbeat", event, attempt, worker_id)
 
     def stream(self, tags: Optional[Tags] = None, prefetch: int = 1, *, queue: Optional[str] = None,
                worker_id: Optional[str] = None) -> "Stream":
-        """Events as they are claimed for this worker, at most `prefetch` of them unreported."""
+        """Events that the server claims for this worker, at most `prefetch` of them unreported."""
         return Stream(self, {"worker_id": worker_id or self.worker_id, "tags": tags, "queue": queue, "prefetch": prefetch})
 
-    # Look, wait, intervene.
+    # Read, wait, administer.
 
     def get(self, id: int) -> Event:
         return Event(self._request("GET", f"/events/{id}"))
 
     def log(self, id: int) -> List[Entry]:
-        """What happened to the event, oldest first."""
+        """The audit log entries of the event, oldest first."""
         return self._request("GET", f"/events/{id}", query={"include_logs": "true"})["logs"]
 
     def why(self, id: int) -> Dict[str, Any]:
-        """Why the event is where it is: {"status", "reason", "explanation"}."""
+        """Explains the status of the event: {"status", "reason", "explanation"}."""
         return self._request("GET", f"/events/{id}/why")
 
     def wait(self, id: int, timeout: float = 30) -> Event:
-        """The event once it has ended. Raises TimedOut when it has not after `timeout` seconds."""
+        """Waits for the end of the event and returns it. Raises TimedOut after `timeout` seconds."""
         return Event(self._wait(f"/events/{id}/wait", timeout))
 
     def list(self, *, status: Optional[str] = None, tags: Optional[Tags] = None, queue: Optional[str] = None,
@@ -222,7 +224,7 @@ class Client:
         return _with_events(self._request("GET", "/events", query=query))
 
     def iterate(self, *, limit: int = 1000, after_id: int = 0, **filters: Any) -> Iterator[Event]:
-        """All events that list() would show, `limit` to a call."""
+        """All events that list() would show, `limit` per call."""
         while True:
             page = self.list(limit=limit, after_id=after_id or None, **filters)["events"]
             yield from page
@@ -231,46 +233,47 @@ class Client:
             after_id = page[-1].id
 
     def correlation(self, name: str, *, limit: Optional[int] = None, after_id: Optional[int] = None) -> Dict[str, Any]:
-        """What became of the events with this correlation id: {"total", "completed", "failed", "pending", "events"}."""
+        """The events with this correlation id, and counts: {"total", "completed", "failed", "pending", "events"}."""
         path = f"/events/correlation/{_quoted(name)}"
         return _with_events(self._request("GET", path, query={"limit": limit, "after_id": after_id}))
 
     def wait_correlation(self, name: str, timeout: float = 30) -> Dict[str, Any]:
-        """The same, once none of them is live. Raises TimedOut."""
+        """Waits until none of these events is live, then returns the same as correlation(). Raises TimedOut."""
         return _with_events(self._wait(f"/events/correlation/{_quoted(name)}/wait", timeout))
 
     def reset(self, id: int, reason: Optional[str] = None) -> Entry:
-        """Makes the event pending; a worker that holds it loses it."""
+        """Makes the event pending. A worker that holds it loses its lease."""
         return self._once(f"/events/{id}/reset", reason)
 
     def cancel(self, id: int, reason: Optional[str] = None) -> Entry:
         return self._once(f"/events/{id}/cancel", reason)
 
     def queue(self, name: str) -> Dict[str, Any]:
-        """The queue without its events; `config` has the settings in force."""
+        """The queue without its events; `config` has the current settings."""
         return self._request("GET", f"/queues/{_quoted(name)}", query={"events": 0})
 
     def queues(self) -> List[Dict[str, Any]]:
         return self._request("GET", "/queues")["queues"]
 
     def configure(self, name: str, settings: Mapping[str, Any]) -> Dict[str, Any]:
-        """Replaces all settings of the queue, which is created if need be."""
+        """Replaces all settings of the queue. Creates the queue if it does not exist."""
         return self._request("PUT", f"/queues/{_quoted(name)}", settings)
 
     def close(self) -> None:
-        """Closes this thread's connection. The next call makes another."""
+        """Closes this thread's connection. The next call opens a new one."""
         connection, self._local.connection = getattr(self._local, "connection", None), None
         if connection is not None:
             connection.close()
 
-    # How calls are made.
+    # Implementation of the calls.
 
     def _publish(self, path: str, body: Any) -> Any:
-        # One key for all tries: what arrives twice is stored once.
+        # All tries share one key, so the server stores the events once.
         return self._request("POST", path, body, headers={"Idempotency-Key": str(uuid.uuid4())})
 
     def _once(self, path: str, reason: Optional[str]) -> Entry:
-        # A second one would take the event from the worker that has it by then. An old connection might need two tries.
+        # A second try could take the event from its new worker. Close the kept connection first, because _try() sends
+        # again when the server has closed it.
         self.close()
         return self._request("POST", path, query={"reason": reason}, tries=1)
 
@@ -283,14 +286,14 @@ class Client:
     def _report(self, action: str, event: Union[Event, int], attempt: Optional[int], worker_id: Optional[str],
                 **members: Any) -> Entry:
         held: Mapping[str, Any] = event if isinstance(event, dict) else {"id": event}
-        who = worker_id or held.get("worker_id") or self.worker_id
-        body = _given({"worker_id": who, "attempt": held.get("attempt") if attempt is None else attempt, **members})
+        worker = worker_id or held.get("worker_id") or self.worker_id
+        body = _given({"worker_id": worker, "attempt": held.get("attempt") if attempt is None else attempt, **members})
         try:
             return self._request("POST", f"/events/{held['id']}/{action}", body)
         except EventqError as error:
             if error.kind != "max-retries-exceeded":
                 raise
-            return _last_failure(error.problem, who, {**body, "id": held["id"]})
+            return _last_failure(error.problem, worker, {**body, "id": held["id"]})
 
     def _wait(self, path: str, timeout: float) -> Any:
         end = time.monotonic() + timeout
@@ -305,7 +308,7 @@ class Client:
     def _request(self, method: str, path: str, body: Any = None, *, query: Optional[Mapping[str, Any]] = None,
                  headers: Optional[Mapping[str, str]] = None, wait: float = 0, tries: Optional[int] = None,
                  timeout: Optional[float] = None) -> Any:
-        """Makes a call until it is answered, by a value or a refusal that another try would not change."""
+        """Repeats the call until it succeeds, or fails with an error that a retry would not change."""
         target, data, headers = _encoded(path, body, query, headers)
         tried = 0
         while True:
@@ -313,7 +316,8 @@ class Client:
             try:
                 return self._try(method, target, data, headers, (timeout or self.timeout) + wait)
             except EventqError as error:
-                # A broken connection (0) may have carried the call out: repeating it changes nothing.
+                # After a broken connection (0) the server may have processed the call. A repetition is safe, because calls
+                # carry an idempotency key or an attempt.
                 transient = error.status in (0, 429, 503) and error.problem.get("outcome") != "unknown"
                 if not transient or tried == (tries or self.tries):
                     raise
@@ -323,7 +327,7 @@ class Client:
     def _try(self, method: str, target: str, data: Optional[bytes], headers: Mapping[str, str], timeout: float) -> Any:
         connection, fresh = self._connection(timeout)
         try:
-            # The server may have answered before it had read everything.
+            # The server may answer and close before it has read the whole request.
             with contextlib.suppress(BrokenPipeError, ConnectionResetError):
                 connection.request(method, target, data, dict(headers))
             response = connection.getresponse()
@@ -331,17 +335,17 @@ class Client:
         except (OSError, http.client.HTTPException) as error:
             self.close()
             if not fresh and not isinstance(error, socket.timeout):
-                # The server closes connections that are idle. That is no failure.
+                # The server closes idle connections, so a broken kept connection is not a failure.
                 return self._try(method, target, data, headers, timeout)
-            # Reading changes nothing, so its outcome is known.
+            # A GET changes nothing, so its outcome is known.
             lost = Unavailable if method == "GET" else UnknownOutcome
-            raise lost(f"There was no answer from {self.url}: {error!r}", kind="no-answer") from error
+            raise lost(f"No answer from {self.url}: {error!r}", kind="no-answer") from error
         if response.will_close:
             self.close()
         return _checked(response, text)
 
     def _connection(self, timeout: float) -> Tuple[http.client.HTTPConnection, bool]:
-        """This thread's connection, and whether it is new."""
+        """Returns this thread's connection, and whether it is new."""
         connection = getattr(self._local, "connection", None)
         if connection is not None and self._local.pid == os.getpid():  # a forked process must not share it
             connection.sock.settimeout(timeout)
@@ -360,7 +364,10 @@ class Client:
 
 
 class Stream:
-    """Events as the server pushes them: iterate over it. A broken connection is made anew. Close it from any thread."""
+    """Events as the server pushes them: iterate over it. Reconnects when the connection breaks.
+
+    Threads: iterate in one thread; close() from any thread.
+    """
 
     def __init__(self, client: Client, query: Mapping[str, Any]) -> None:
         self._client = client
@@ -376,12 +383,12 @@ class Stream:
         self.close()
 
     def close(self) -> None:
-        """Ends the iteration. Events not reported stay this worker's until their leases end."""
+        """Ends the iteration. Unreported events stay leased to this worker until their leases end."""
         self._closed.set()
         with self._lock:
             if self._connection is not None and self._connection.sock is not None:
-                with contextlib.suppress(OSError):  # it may be closed already
-                    self._connection.sock.shutdown(socket.SHUT_RDWR)  # wakes the thread that reads
+                with contextlib.suppress(OSError):  # the other side may have closed it
+                    self._connection.sock.shutdown(socket.SHUT_RDWR)  # wakes the reading thread
 
     def __iter__(self) -> Iterator[Event]:
         failures = 0
@@ -423,74 +430,76 @@ class Stream:
 
 
 class Permanent(Exception):
-    """Raised by a handler: the event failed, and no retry would mend it."""
+    """Raised by a handler: the event fails without a retry."""
 
 
 class Later(Exception):
-    """Raised by a handler: the event is given back for so many seconds, and no failure is counted."""
+    """Raised by a handler: the worker releases the event with this delay. Counts no failure."""
 
     def __init__(self, seconds: Union[float, datetime.timedelta], reason: str = "") -> None:
         super().__init__(reason)
         self.seconds = float(seconds.total_seconds() if isinstance(seconds, datetime.timedelta) else seconds)
         if math.isnan(self.seconds):
-            raise ValueError("The seconds of Later are not a number.")
+            raise ValueError("The seconds of Later must be a number.")
         self.reason = str(reason)
 
 
-# Returns nothing, or a list of what went wrong on the way. What it raises is a failure.
+# Returns None, or a list of error messages for COMPLETED_WITH_ERRORS. An exception is a failure.
 Handler = Callable[[Event], Optional[Sequence[str]]]
 
 
 class _Held:
-    """An event that the worker has: waiting, running, or finished and not yet reported."""
+    """An event that the worker holds: waiting, running, or finished and not yet reported."""
 
     def __init__(self, event: Event, asked_at: float) -> None:
         self.event = event
         self.lease_seconds = _seconds(event["lease_until"]) - _seconds(event["updated_at"])
-        self.lease_end = time.monotonic() + self.lease_seconds  # by our clock, from when the answer was there
-        self.beat_at = asked_at + self.lease_seconds / 3  # at once after a call that waited longer
+        self.lease_end = time.monotonic() + self.lease_seconds  # by our clock; starts when the answer arrives
+        self.beat_at = asked_at + self.lease_seconds / 3  # already past if the call waited longer than that
         self.running = False
-        self.gone = False  # the server said so: there is nothing to report
-        self.kind = ""  # of the report: completed, failed, released; none yet when empty
+        self.gone = False  # the server said that the lease is lost: there is nothing to report
+        self.kind = ""  # of the report: completed, failed or released; empty: not finished
         self.report: Dict[str, Any] = {}
 
 
 class Worker:
-    """Takes events, runs handlers in threads, keeps their leases, and reports."""
+    """Claims events, runs handlers in threads, extends the leases, and sends reports."""
 
     def __init__(self, client: Client, tags: Union[None, Tags, Mapping[str, Handler]], handler: Optional[Handler] = None, *,
                  threads: int = 4, prefetch: Optional[int] = None, queue: str = "main", stop_within: float = 30) -> None:
-        """`tags` with one handler, or {tag: handler}: all handlers that fit an event run, and the gravest result counts.
-        Besides those that run, `prefetch` events are held ready, as many as `threads` unless given."""
+        """`tags` with one handler, or {tag: handler}: all handlers that match an event run, and the worst result counts.
+        The worker holds `prefetch` events in addition to the running ones; the default is `threads`."""
         if isinstance(tags, Mapping) == (handler is not None):
             raise ValueError("A worker needs tags and a handler, or a mapping of tags to handlers.")
         if not 1 <= threads <= 1000 or (prefetch or 0) < 0:
-            raise ValueError(f"threads is {threads}, prefetch {prefetch}; they must be from 1 to 1000, and not negative.")
+            raise ValueError(f"threads is {threads} and prefetch {prefetch}; threads must be 1 to 1000, prefetch 0 or more.")
         self._client = client
         self._handlers: List[Tuple[str, Any]] = [("", handler)]
         if isinstance(tags, Mapping):
-            self._handlers = [(tag.strip(" \t"), each) for tag, each in tags.items()]  # as the server trims them
+            self._handlers = [(tag.strip(" \t"), each) for tag, each in tags.items()]  # the server trims tags, too
             tags = [tag for tag, _ in self._handlers]
         self._claim = _given({"tags": tags, "queue": queue})
         self._threads = threads
         self._capacity = min(1000, threads + (threads if prefetch is None else prefetch))
         self._stop_within = stop_within
 
-        self._changed = threading.Condition()  # guards what follows, and tells of its changes
+        self._changed = threading.Condition()  # guards the members below; notified when one changes
         self._held: Dict[Tuple[int, int], _Held] = {}  # by id and attempt
         self._ready: Deque[_Held] = collections.deque()
-        self._finished: List[_Held] = []  # to be reported
-        self._asked = 0  # events that calls under way may bring
+        self._finished: List[_Held] = []  # waiting to be reported
+        self._asked = 0  # events that pending calls may still return
         self._reporting = False
-        self._alone = 0  # so many reports go one by one, since a call with all of them was refused
+        self._alone = 0  # this many reports are sent one by one, because a call with all of them was refused
         self._stopping = self._over = False
         self._all_returned = True
         self._started: List[threading.Thread] = []
-        self._wake: "queues.SimpleQueue[Optional[BaseException]]" = queues.SimpleQueue()  # ends run()
+        self._wake: "queues.SimpleQueue[Optional[BaseException]]" = queues.SimpleQueue()  # an item ends run()
 
     def run(self) -> bool:
-        """Works until SIGTERM, SIGINT or stop(); a second signal is not caught. For the main thread.
-        Returns as stop() does. Raises what the server refuses the worker with, and what broke the worker itself."""
+        """Works until SIGTERM, SIGINT or stop(). A second signal is not caught. Returns the result of stop().
+        Raises the error with which the server refused the worker, and errors of the worker itself.
+
+        Threads: the main thread only, because it sets signal handlers."""
         before = {}
         for number in (signal.SIGTERM, signal.SIGINT):
             before[number] = signal.signal(number, lambda *_: self._wake.put(None))
@@ -512,8 +521,9 @@ class Worker:
             thread.start()
 
     def stop(self) -> bool:
-        """Takes no more, gives back what no handler has begun, and waits `stop_within` seconds for the handlers. Those that
-        still run then are told by event.lost, their events are given back, their threads left behind. True when none was."""
+        """Claims no more events, releases those that no handler has begun, and waits `stop_within` seconds for handlers.
+        For each handler that still runs then it sets event.lost, releases the event and abandons the thread. Returns
+        True if no thread was abandoned."""
         end = time.monotonic() + self._stop_within
         with self._changed:
             self._stopping = True
@@ -525,7 +535,7 @@ class Worker:
                 self._all_returned = False
                 held.event.lost.set()
                 self._finish(held, "released", {"reason": "the worker stops; its handler had not returned"})
-            # Reports get as long as one call may take, whatever the handlers took.
+            # Sending reports may take as long as one call, however long the handlers ran.
             self._changed.wait_for(lambda: not (self._finished or self._reporting or self._asked), self._client.timeout)
             self._over = True
             self._changed.notify_all()
@@ -537,8 +547,8 @@ class Worker:
     def _run(self, loop: Callable[[], None]) -> None:
         try:
             loop()
-        except BaseException as error:  # a worker without this thread would hang
-            log.critical("The worker cannot go on.", exc_info=True)
+        except BaseException as error:  # without this thread the worker would hang, so end it
+            log.critical("The worker stops after an unexpected error.", exc_info=True)
             self._wake.put(error)
         finally:
             self._client.close()
@@ -553,7 +563,7 @@ class Worker:
         return max(0, self._capacity - working - self._asked)
 
     def _finish(self, held: _Held, kind: str, report: Dict[str, Any]) -> None:
-        """Notes the result, unless there is one. REQUIRES: the lock."""
+        """Records the result, unless there is one. REQUIRES: self._changed is locked."""
         if held.kind:
             return
         held.kind, held.report = kind, {"id": held.event.id, "attempt": held.event.attempt, **report}
@@ -564,7 +574,7 @@ class Worker:
         self._changed.notify_all()
 
     def _take_loop(self) -> None:
-        """Waits for events when there is room, and no report whose call would bring them."""
+        """Polls for events while there is capacity. Pauses while reports are waiting, because their call claims as well."""
         failures = 0
         while True:
             with self._changed:
@@ -576,16 +586,16 @@ class Worker:
             failures = self._after(failures, self._turn(room, POLL_SECONDS, []))
 
     def _report_loop(self) -> None:
-        """Sends all reports that have gathered, and takes as many events as there is room for then."""
+        """Sends all waiting reports in one call, which also claims events for the free capacity."""
         failures = 0
         while True:
             with self._changed:
-                # What is given back when the worker stops must not come to a call of its own that still waits.
+                # While the worker stops, wait for its last poll first. Otherwise that poll could claim the released events.
                 self._changed.wait_for(lambda: self._over or (self._finished and not (self._stopping and self._asked)))
                 if not self._finished:
                     return
                 if self._over and failures:
-                    log.error("%d events were not reported; their leases will end.", len(self._finished))
+                    log.error("%d events were not reported; their leases will expire.", len(self._finished))
                     return
                 count = 1 if self._alone else REPORTS_MAX
                 reports, self._finished = self._finished[:count], self._finished[count:]
@@ -595,19 +605,19 @@ class Worker:
             failures = self._after(failures, self._turn(room, 0, reports))
 
     def _after(self, failures: int, error: Optional[EventqError]) -> int:
-        """Waits before the next try, longer with each failure in a row. Returns how many there are."""
+        """Waits before the next try, longer after each failure in a row. Returns the number of failures in a row."""
         if error is None:
             return 0
         if not failures:
-            log.warning("The server did not take the call; trying again: %s", error)
+            log.warning("The call failed; retrying: %s", error)
         pause = _pause(failures + 1) + min(error.retry_after or 0, 10)
         with self._changed:
             self._changed.wait_for(lambda: self._over, pause)
         return failures + 1
 
     def _turn(self, room: int, wait: int, reports: List[_Held]) -> Optional[EventqError]:
-        """One call. Returns the error after which it is to be made again."""
-        reports.sort(key=lambda held: held.kind)  # the order of the results
+        """Makes one call. Returns an error if the call must be repeated."""
+        reports.sort(key=lambda held: held.kind)  # the server answers in this order
         body: Dict[str, Any] = {"worker_id": self._client.worker_id, "limit": room}
         if room:
             body.update(self._claim, wait=wait)
@@ -619,7 +629,7 @@ class Worker:
             turn = self._client._next(body, tries=1)
         except EventqError as error:
             failure = error
-        except BaseException:  # stop() must not wait for what never comes
+        except BaseException:  # stop() waits for these counters, so reset them first
             with self._changed:
                 self._asked, self._reporting = self._asked - room, self._reporting and not reports
             raise
@@ -647,9 +657,10 @@ class Worker:
         return None if final and reports else failure or again
 
     def _settle(self, reports: List[_Held], results: Sequence[Union[Entry, EventqError]]) -> Optional[EventqError]:
-        """Returns why some are to be reported again: there was no answer, or one that may change. REQUIRES: the lock."""
+        """Removes the events whose reports were answered for good. Returns an error if some reports must be repeated.
+        REQUIRES: self._changed is locked."""
         again = None
-        for held, result in itertools.zip_longest(reports, results, fillvalue=Unavailable("There was no answer.")):
+        for held, result in itertools.zip_longest(reports, results, fillvalue=Unavailable("No answer.")):
             if isinstance(result, EventqError) and result.status not in (400, 404, 409, 413):
                 self._finished.append(held)
                 again = result
@@ -661,7 +672,7 @@ class Worker:
         return again
 
     def _keep_loop(self) -> None:
-        """Renews the lease of every event held, each third of it, in one call for all that are due."""
+        """Extends each lease when a third of it has passed, in one call for all that are due."""
         while True:
             with self._changed:
                 if self._over:
@@ -683,7 +694,7 @@ class Worker:
             shortest = min(held.lease_seconds for held in due)
             results = self._client._next(body, tries=1, timeout=min(shortest / 3, BEAT_SECONDS_MAX)).results
         except EventqError as error:
-            log.info("Leases were not renewed; trying again: %s", error)
+            log.info("Leases were not extended; retrying: %s", error)
         with self._changed:
             for held, result in itertools.zip_longest(due, results):
                 third = held.lease_seconds / 3
@@ -691,7 +702,7 @@ class Worker:
                     held.lease_end, held.beat_at = asked_at + held.lease_seconds, asked_at + third
                 elif isinstance(result, (Conflict, NotFound)):
                     held.beat_at = math.inf
-                    if not held.kind:  # else the report has just been made
+                    if not held.kind:  # otherwise the report has just ended the lease
                         log.warning("The lease is lost: %s", result)
                         held.gone = True
                         held.event.lost.set()
@@ -699,7 +710,7 @@ class Worker:
                     held.beat_at = time.monotonic() + third / 4
 
     def _watch_loop(self) -> None:
-        """Tells of leases that ended by our own clock. The server may take the report all the same."""
+        """Sets event.lost when a lease has ended by our own clock. The server may still accept the report."""
         with self._changed:
             while not self._over:
                 now = time.monotonic()
@@ -708,11 +719,11 @@ class Worker:
                     if held in self._ready:
                         self._ready.remove(held)
                         self._give_up(held)
-                told = (held.lease_end for held in self._held.values() if held.lease_end > now)
-                self._changed.wait(_until(told, now))
+                ends = (held.lease_end for held in self._held.values() if held.lease_end > now)
+                self._changed.wait(_until(ends, now))
 
     def _give_up(self, held: _Held) -> None:
-        """Of an event that no handler has begun, and whose lease is over. REQUIRES: the lock."""
+        """Releases an event whose lease ended before a handler began. REQUIRES: self._changed is locked."""
         self._finish(held, "released", {"reason": "the lease ended before a handler began"})
 
     def _handle_loop(self) -> None:
@@ -729,31 +740,31 @@ class Worker:
             started = time.monotonic()
             try:
                 kind, report = self._handle(held.event)
-            except BaseException as error:  # what was raised cannot even be told
-                kind, report = "failed", {"error_message": f"The handler's result raised {type(error).__name__}."}
+            except BaseException as error:  # for example, str() of the exception raised
+                kind, report = "failed", {"error_message": f"Formatting the handler's error raised {type(error).__name__}."}
             if kind != "released":
                 report["execution_time_ms"] = int((time.monotonic() - started) * 1000)
             with self._changed:
                 self._finish(held, kind, report)
 
     def _handle(self, event: Event) -> Tuple[str, Dict[str, Any]]:
-        """Runs every handler that fits. The gravest result decides: for good, retry, later, done."""
+        """Runs all handlers that match. The worst result decides, in this order: permanent, retry, later, done."""
         errors: List[str] = []
         raised: List[BaseException] = []
-        fitting = [handler for tag, handler in self._handlers if not tag or tag in event.tags]
-        if not fitting:
+        matching = [handler for tag, handler in self._handlers if not tag or tag in event.tags]
+        if not matching:
             return "failed", {"error_message": f"No handler here matches the tags {', '.join(event.tags)}."}
-        for handler in fitting:
+        for handler in matching:
             try:
                 returned = handler(event)
                 errors += map(str, returned if isinstance(returned, (list, tuple)) else ())
-            except BaseException as error:  # whatever it is, the thread goes on
+            except BaseException as error:  # the thread must survive any exception of a handler
                 if not isinstance(error, (Permanent, Later)):
                     log.info("The handler of event %d failed.", event.id, exc_info=True)
                 raised.append(error)
         failures = [error for error in raised if not isinstance(error, Later)]
         if failures:
-            message = "\n".join([_said(error) for error in failures] + errors)
+            message = "\n".join([_message(error) for error in failures] + errors)
             permanent = any(isinstance(error, Permanent) for error in failures)
             return "failed", {"error_message": _text(message), **({"permanent": True} if permanent else {})}
         laters = [error for error in raised if isinstance(error, Later)]
@@ -764,7 +775,7 @@ class Worker:
         return "completed", {"errors": [_text(error) for error in errors[:100]]} if errors else {}
 
 
-# How members, answers and times are written.
+# Encoding of members, answers and times.
 
 _quoted = functools.partial(urllib.parse.quote, safe="")
 
@@ -800,15 +811,15 @@ def _encoded(path: str, body: Any, query: Optional[Mapping[str, Any]],
 
 
 def _checked(response: http.client.HTTPResponse, text: bytes) -> Any:
-    """What the answer says. Raises what a refusal means."""
-    well = 200 <= response.status < 300
+    """Returns the body of the answer. Raises the error for a status that is not 2xx."""
+    is_success = 200 <= response.status < 300
     try:
         body = json.loads(text)
     except ValueError as error:
-        if well:
+        if is_success:
             raise UnknownOutcome("The answer is not JSON; is this an eventq server?", kind="no-answer") from error
         body = {}
-    if well:
+    if is_success:
         return body
     raise _error(response.status, body, response.headers.get("Retry-After"))
 
@@ -821,7 +832,7 @@ def _error(status: int, problem: Mapping[str, Any], retry_after: Optional[str] =
 
 
 def _result(result: Dict[str, Any], worker_id: str, report: Mapping[str, Any]) -> Union[Entry, EventqError]:
-    """One of the results of a turn, as the single call would give it."""
+    """Converts one result of next() to the result of the corresponding single call."""
     status = result.pop("status", 200)
     if status == 200:
         return result
@@ -830,7 +841,7 @@ def _result(result: Dict[str, Any], worker_id: str, report: Mapping[str, Any]) -
 
 
 def _last_failure(problem: Mapping[str, Any], worker_id: str, report: Mapping[str, Any]) -> Entry:
-    """The entry of a failure that is final: it was recorded, so it is no error."""
+    """The entry of a final failure. The server recorded the report, so the call succeeded."""
     members = ("attempt", "status_code", "error_message", "execution_time_ms")
     return {"event_id": report["id"], "worker_id": worker_id, "action": "FAILED", "retry_scheduled": False, "next_retry_at": None,
             "retry_count": problem.get("retry_count"), "max_retries": problem.get("max_retries"),
@@ -838,12 +849,12 @@ def _last_failure(problem: Mapping[str, Any], worker_id: str, report: Mapping[st
 
 
 def _pause(failures: int) -> float:
-    """Full jitter: seconds before the next try."""
+    """Seconds before the next try, with full jitter."""
     return random.uniform(0, min(10.0, 0.1 * 2**failures))
 
 
 def _until(times: Iterable[float], now: float) -> Optional[float]:
-    """Seconds to the first of these times; None when there is none."""
+    """Seconds until the first of these times; None if there is none."""
     first = min(times, default=math.inf)
     return None if first == math.inf else first - now
 
@@ -852,12 +863,12 @@ def _seconds(text: str) -> float:
     return datetime.datetime.strptime(text, "%Y-%m-%dT%H:%M:%S.%fZ").replace(tzinfo=datetime.timezone.utc).timestamp()
 
 
-def _said(error: BaseException) -> str:
+def _message(error: BaseException) -> str:
     return str(error) if isinstance(error, Permanent) else f"{type(error).__name__}: {error}"
 
 
 def _text(text: str) -> str:
-    """As much of it as the server takes."""
+    """Shortens the text to the server's limit, and replaces characters that the server rejects."""
     return text.replace("\0", "\ufffd").encode("utf-8", "replace")[:TEXT_BYTES_MAX].decode("utf-8", "ignore")
 
 

@@ -31,7 +31,7 @@ def filled(value, saved):
 
 
 def fault(expected, actual, where="result"):
-    """Where `actual` does not hold what is expected; None when it does."""
+    """Describes where `actual` differs from `expected`; None if it matches."""
     if expected == "$any":
         return f"{where} is absent" if actual is None else None
     if isinstance(expected, dict) and list(expected) == ["$not"]:
