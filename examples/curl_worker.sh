@@ -1,25 +1,25 @@
 #!/usr/bin/env bash
-# curl_worker.sh: a worker in curl and jq. Handles events with the tag "email", one at a time, until it is ended.
-# An event that it was working on then goes to another worker when its lease is over.
+# curl_worker.sh: a worker in curl and jq. Handles events with the tag "email", one at a time, until it is killed.
+# If it is killed while it handles an event, another worker can claim the event when the lease has ended.
 set -euo pipefail
 url=${EVENTQ_URL:-http://127.0.0.1:8080}
 worker=$(uname -n):$$
 heartbeat=
 exec 3>&1
 
-handle() { # payload on stdin, messages of a failure on stderr
-  jq -r '"mail to \(.to // error("The payload does not say whom to write to."))"'
+handle() { # payload on stdin; on failure, the message on stderr
+  jq -r '"mail to \(.to // error("The payload has no address in \"to\"."))"'
 }
 
 post() { curl -sS "${@:3}" --retry 5 --retry-connrefused --json "$2" "$url/events/$1" 3>&-; }
 
-keep_lease() { # id, report, seconds between heartbeats; ends with the worker, and when the lease is lost
+keep_lease() { # id, report, seconds between heartbeats; returns when the worker exits or the lease is lost
   trap 'kill "$pause"' EXIT
   while sleep "$3" & pause=$!; wait "$pause" && kill -0 $$; do post "$1/heartbeat" "$2" -f || break; done
 }
 
 end_heartbeat() {
-  [[ ! $heartbeat ]] || kill "$heartbeat" 2>/dev/null || true # it has ended when the lease was lost
+  [[ ! $heartbeat ]] || kill "$heartbeat" 2>/dev/null || true # keep_lease has already returned if the lease was lost
   heartbeat=
 }
 

@@ -1,8 +1,8 @@
 // embedded_worker.cc: publish and work on events inside one program, without a server.
 //
-//   embedded_worker [PATH]     the queue lives in the SQLite file PATH, events.db by default
+//   embedded_worker [PATH]     the queue is the SQLite file PATH, events.db by default
 //
-// Run it, kill it, run it again: whatever was published and not finished is still there.
+// Run it, kill it, run it again: events that were published and not finished are still in the file.
 #include <iostream>
 #include <string>
 #include <vector>
@@ -19,8 +19,8 @@ std::string name_of(const Event& event) {
   return "event " + std::to_string(static_cast<std::int64_t>(event.id)) + " (" + event.title + ")";
 }
 
-// The work itself. A handler may see an event again when its worker died half-way, so whatever it does must
-// be safe to do twice. One that runs for long looks at the token: when it fires, the event is another's.
+// The work itself. A handler may get an event a second time, because the worker died before its report. So the
+// work must be safe to repeat. A long handler checks the stop token, which is set when the lease is lost.
 Handled send_mail(const Event& event, const std::stop_token&) {
   std::cout << "mailed for " << name_of(event) << "\n";
   return Handled::done();
@@ -41,8 +41,8 @@ int main(int argc, char** argv) {
   const std::string path = argc > 1 ? argv[1] : "events.db";
 
   eventq::Options options;
-  options.retry.base = eventq::Millis(0);  // at once, to see it happen; 5 minutes if not set
-  // "http://127.0.0.1:8080" here, and the same worker runs beside a server.
+  options.retry.base = eventq::Millis(0);  // retry at once, so that this program shows it; the default is 5 minutes
+  // With "http://127.0.0.1:8080" instead, the same worker takes its events from a server.
   const auto queue = eventq::Queue::open("sqlite:" + path, options);
   if (!queue) {
     std::cerr << queue.error().message << "\n";
@@ -56,7 +56,7 @@ int main(int argc, char** argv) {
   };
   std::vector<eventq::EventId> published;
   for (const eventq::NewEvent& order : orders) {
-    const auto event = (*queue)->publish(order);  // once this returns, the event survives a crash
+    const auto event = (*queue)->publish(order);  // when this returns, the event is on disk
     if (!event) {
       std::cerr << "publish: " << event.error().message << "\n";
       return 1;
@@ -65,7 +65,7 @@ int main(int argc, char** argv) {
     std::cout << "published " << name_of(*event) << "\n";
   }
 
-  // One thread, so that the output has one order; 4 if not set.
+  // One thread, so that the order of the output is fixed; the default is 4.
   eventq::Worker worker(**queue, {.threads = 1, .prefetch = 0});
   worker.on_tag("email", send_mail).on_tag("payment", charge);
   if (const auto started = worker.start(); !started) {
@@ -76,5 +76,5 @@ int main(int argc, char** argv) {
   worker.stop();
 
   const eventq::Worker::Stats stats = worker.stats();
-  std::cout << stats.completed << " completed, " << stats.failed << " failed and tried again\n";
+  std::cout << stats.completed << " completed, " << stats.failed << " failed and retried\n";
 }

@@ -1,4 +1,4 @@
-# embedded_worker_test.cmake: runs the program twice on one fresh file and compares what it prints.
+# embedded_worker_test.cmake: runs the program twice on one fresh file and compares its output.
 
 file(REMOVE_RECURSE ${DIRECTORY})
 file(MAKE_DIRECTORY ${DIRECTORY})
@@ -19,7 +19,7 @@ mailed for event 1 (Welcome)
 could not charge for event 2 (Order)
 charged for event 2 (Order) at attempt 2
 mailed for event 3 (Receipt)
-3 completed, 1 failed and tried again
+3 completed, 1 failed and retried
 ")
 expect_output("\
 published event 4 (Welcome)
@@ -29,5 +29,5 @@ mailed for event 4 (Welcome)
 could not charge for event 5 (Order)
 charged for event 5 (Order) at attempt 2
 mailed for event 6 (Receipt)
-3 completed, 1 failed and tried again
+3 completed, 1 failed and retried
 ")

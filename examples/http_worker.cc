@@ -1,9 +1,8 @@
-// http_worker.cc: a worker beside a server. Handles events with the tag "email" until it gets SIGTERM or
-// Ctrl-C.
+// http_worker.cc: a worker that gets its events from a server. Handles the tag "email" until SIGTERM or Ctrl-C.
 //
 //   http_worker [URL]     EVENTQ_URL, or http://127.0.0.1:8080, by default
 //
-// The handler is the one that a queue in this process would get: only the opening differs.
+// A queue in this process would use the same handler: only the line that opens the queue differs.
 #include <csignal>
 #include <cstdlib>
 #include <iostream>
@@ -15,12 +14,12 @@
 
 namespace {
 
-// The payload is JSON, to be read by whatever library your program has; this one has none.
+// The payload is JSON. A real program parses it with its JSON library; this example has none.
 eventq::Handled send_mail(const eventq::Event& event, const std::stop_token&) {
   static const std::regex to(R"re("to"\s*:\s*"([^"\\]+)")re");
   std::smatch found;
   if (!std::regex_search(event.payload, found, to)) {
-    return eventq::Handled::fail("The payload does not say whom to write to.");  // trying again is no use
+    return eventq::Handled::fail("The payload has no address in \"to\".");  // a retry cannot succeed
   }
   std::cout << "mail to " + found[1].str() + "\n" << std::flush;
   return eventq::Handled::done();
@@ -35,7 +34,7 @@ std::string url_of(int argc, char** argv) {
 }  // namespace
 
 int main(int argc, char** argv) {
-  sigset_t ends;  // before any thread starts, so that none of them gets these
+  sigset_t ends;  // blocked before any thread starts, so that sigwait() gets these signals
   sigemptyset(&ends);
   sigaddset(&ends, SIGINT);
   sigaddset(&ends, SIGTERM);
@@ -54,5 +53,5 @@ int main(int argc, char** argv) {
   }
   int signal = 0;
   sigwait(&ends, &signal);
-  return worker.stop() ? 0 : 1;  // what runs may finish; what waits is given back
+  return worker.stop() ? 0 : 1;  // waits for running handlers and releases the other events
 }

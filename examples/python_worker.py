@@ -9,7 +9,7 @@ import eventq
 
 def send_mail(event: eventq.Event) -> None:
     if "to" not in (event.payload or {}):
-        raise eventq.Permanent("The payload does not say whom to write to.")
+        raise eventq.Permanent("The payload has no address in \"to\".")
     print(f"mail to {event.payload['to']}: event {event.id}, attempt {event.attempt}", flush=True)
 
 

@@ -1,4 +1,4 @@
-// client.ts: the calls of one server.
+// client.ts: calls to one server.
 import { randomUUID } from "node:crypto";
 import { hostname } from "node:os";
 import process from "node:process";
@@ -10,19 +10,19 @@ import type {
 } from "./types.js";
 
 const waitMax = 60; // seconds the server waits in one call
-const silenceMax = 45; // seconds without a byte after which a stream is taken for dead; the server sends one every 15
+const silenceMax = 45; // seconds without a byte before a stream reconnects; the server sends a byte every 15
 
 export interface ClientOptions {
-  /** "{hostname}:{pid}" unless given. */
+  /** The default is "{hostname}:{pid}". */
   workerId?: string;
-  /** Seconds for one answer, beside what the call itself waits; 30 unless given. */
+  /** Seconds for one answer, in addition to the wait of the call. The default is 30. */
   timeout?: number;
-  /** Tries of one call, the first counted; 5 unless given. */
+  /** Tries of one call, including the first. The default is 5. */
   tries?: number;
 }
 
 export interface Turn {
-  /** One for each report: completed, failed, released, alive. */
+  /** One per report, in this order: completed, failed, released, alive. */
   results: (Entry | EventqError)[];
   events: ClaimedEvent[];
 }
@@ -57,7 +57,7 @@ export class Client {
 
   // Publish.
 
-  /** Stores one event; without a title it is called after its tags. docs/api.md says what the members mean. */
+  /** Stores one event. The default title is its tags. docs/api.md describes the members. */
   async publish(tags: Tags, payload?: unknown, members: NewEventMembers = {}): Promise<QueueEvent> {
     return shown(await this.#publish<QueueEvent>("/events", newEvent({ ...members, tags, payload })));
   }
@@ -74,7 +74,7 @@ export class Client {
 
   // Work.
 
-  /** A worker's turn: reports, then claims up to `limit` events, 1 unless given. */
+  /** One call of a worker: sends reports, then claims up to `limit` events (the default is 1). */
   async next(turn: TurnRequest, how: { tries?: number; timeout?: number } = {}): Promise<Turn> {
     const body = { limit: 1, ...turn, worker_id: turn.worker_id ?? this.workerId };
     const answer = await this.call<{ results: Problem[]; events: ClaimedEvent[] }>("POST", "/events/next", {
@@ -93,22 +93,22 @@ export class Client {
     return this.#report("complete", event, how);
   }
 
-  /** `retry_scheduled` of the entry says whether this was the last failure. */
+  /** `retry_scheduled` of the entry is false after the last failure. */
   fail(event: ClaimedEvent | number, error_message?: string, how: Failure & Holder = {}): Promise<Entry> {
     return this.#report("fail", event, { ...how, ...(error_message !== undefined && { error_message }) });
   }
 
-  /** Gives the event back, to be claimed after `delay` seconds. No failure is counted. */
+  /** Releases the event; a worker can claim it after `delay` seconds. Counts no failure. */
   release(event: ClaimedEvent | number, how: Release & Holder = {}): Promise<Entry> {
     return this.#report("release", event, how);
   }
 
-  /** The lease now ends one full lease from now. */
+  /** Extends the lease to one full lease from now. */
   heartbeat(event: ClaimedEvent | number, how: Holder = {}): Promise<{ lease_until: string }> {
     return this.#report("heartbeat", event, how);
   }
 
-  /** Events as they are claimed for this worker, pushed by the server. A broken connection is made anew. */
+  /** Events that the server claims for this worker and pushes. Reconnects when the connection breaks. */
   async *stream(request: StreamRequest = {}): AsyncGenerator<ClaimedEvent, void> {
     const { signal, ...query } = request;
     for (let failures = 1; !signal?.aborted; ++failures) {
@@ -125,23 +125,23 @@ export class Client {
     }
   }
 
-  // Look, wait, intervene.
+  // Read, wait, administer.
 
   async get(id: number): Promise<QueueEvent> {
     return shown(await this.call<QueueEvent>("GET", `/events/${id}`));
   }
 
-  /** What happened to the event, oldest first. */
+  /** The audit log entries of the event, oldest first. */
   async log(id: number): Promise<Entry[]> {
     return (await this.call<{ logs: Entry[] }>("GET", `/events/${id}`, { query: { include_logs: "true" } })).logs;
   }
 
-  /** Why the event is where it is. */
+  /** Explains the status of the event. */
   why(id: number): Promise<{ id: number; status: string; reason: string; explanation: string }> {
     return this.call("GET", `/events/${id}/why`);
   }
 
-  /** The event once it has ended. Throws TimedOut when it has not after `timeout` seconds. */
+  /** Waits for the end of the event and returns it. Throws TimedOut after `timeout` seconds. */
   async wait(id: number, timeout = 30): Promise<QueueEvent> {
     return shown(await this.#wait<QueueEvent>(`/events/${id}/wait`, timeout));
   }
@@ -151,7 +151,7 @@ export class Client {
     return withEvents(await this.call<Page>("GET", "/events", { query: { ...request } }));
   }
 
-  /** All events that list() would show, `limit` to a call. */
+  /** All events that list() would show, `limit` per call. */
   async *iterate(request: ListRequest = {}): AsyncGenerator<QueueEvent, void> {
     const limit = request.limit ?? 1000;
     let page = (await this.list({ ...request, limit })).events;
@@ -163,17 +163,17 @@ export class Client {
     }
   }
 
-  /** What became of the events with this correlation id. */
+  /** The events with this correlation id, and their counts. */
   async correlation(name: string, request: { limit?: number; after_id?: number } = {}): Promise<Correlation> {
     return withEvents(await this.call<Correlation>("GET", `/events/correlation/${encodeURIComponent(name)}`, { query: { ...request } }));
   }
 
-  /** The same, once none of them is live. Throws TimedOut. */
+  /** Waits until none of these events is live, then returns the same as correlation(). Throws TimedOut. */
   async waitCorrelation(name: string, timeout = 30): Promise<Correlation> {
     return withEvents(await this.#wait<Correlation>(`/events/correlation/${encodeURIComponent(name)}/wait`, timeout));
   }
 
-  /** Makes the event pending; a worker that holds it loses it. */
+  /** Makes the event pending. A worker that holds it loses its lease. */
   reset(id: number, reason?: string): Promise<Entry> {
     return this.#once(`/events/${id}/reset`, reason);
   }
@@ -182,7 +182,7 @@ export class Client {
     return this.#once(`/events/${id}/cancel`, reason);
   }
 
-  /** The queue without its events; `config` has the settings in force. */
+  /** The queue without its events; `config` has the current settings. */
   queue(name: string): Promise<QueueState> {
     return this.call("GET", `/queues/${encodeURIComponent(name)}`, { query: { events: 0 } });
   }
@@ -191,14 +191,14 @@ export class Client {
     return (await this.call<{ queues: QueueState[] }>("GET", "/queues")).queues;
   }
 
-  /** Replaces all settings of the queue, which is created if need be. */
+  /** Replaces all settings of the queue. Creates the queue if it does not exist. */
   configure(name: string, settings: Record<string, unknown>): Promise<QueueState> {
     return this.call("PUT", `/queues/${encodeURIComponent(name)}`, { body: settings });
   }
 
-  // How calls are made.
+  // Implementation of the calls.
 
-  /** Any call of the API, made until it is answered, by a value or a refusal that another try would not change. */
+  /** Makes any call of the API. Repeats it until it succeeds, or fails with an error that a retry would not change. */
   async call<T>(method: string, path: string, options: CallOptions = {}): Promise<T> {
     const tries = options.tries ?? this.tries;
     const body = options.body === undefined ? undefined : JSON.stringify(options.body);
@@ -213,12 +213,12 @@ export class Client {
   }
 
   #publish<T>(path: string, body: unknown): Promise<T> {
-    // One key for all tries: what arrives twice is stored once.
+    // All tries share one key, so the server stores the events once.
     return this.call("POST", path, { body, headers: { "Idempotency-Key": randomUUID() } });
   }
 
   #once(path: string, reason: string | undefined): Promise<Entry> {
-    // A second one would take the event from the worker that has it by then.
+    // A second try could take the event from its new worker.
     return this.call("POST", path, { query: { reason }, tries: 1 });
   }
 
@@ -295,7 +295,7 @@ export class Client {
   }
 }
 
-/** Full jitter: seconds before the next try. */
+/** Seconds before the next try, with full jitter. */
 export function pause(failures: number, retryAfter = 0): number {
   return Math.random() * Math.min(10, 0.1 * 2 ** failures) + Math.min(retryAfter, 10);
 }
@@ -318,7 +318,7 @@ function target(path: string, query: Query = {}): string {
   return given.length ? `${path}?${new URLSearchParams(given.map(([name, value]) => [name, String(value)]))}` : path;
 }
 
-/** The body of an answer. Throws what a refusal means. */
+/** Returns the body of the answer. Throws the error for a status that is not 2xx. */
 function read(response: Response, text: string): unknown {
   let body: Problem = {};
   try {
@@ -330,7 +330,7 @@ function read(response: Response, text: string): unknown {
   throw problemError(response.status, body, response.headers.get("Retry-After"));
 }
 
-/** What fetch() throws when a connection fails or breaks, or when it was aborted. */
+/** Whether fetch() threw because a connection failed, broke, or was aborted. */
 function isBroken(error: unknown): boolean {
   return error instanceof TypeError || (error instanceof Error && error.name === "AbortError");
 }
@@ -340,9 +340,9 @@ function noAnswer(url: string, method: string, error: unknown): EventqError {
   const why = cause?.message ?? String(error);
   if (/^(ECONNREFUSED|ENOTFOUND|EAI_AGAIN|EHOSTUNREACH|ENETUNREACH|UND_ERR_CONNECT_TIMEOUT)$/.test(cause?.code ?? ""))
     return new Unavailable(`Cannot connect to ${url}: ${why}`, 0, "no-connection");
-  // Reading changes nothing, so its outcome is known.
+  // A GET changes nothing, so its outcome is known.
   const made = method === "GET" ? Unavailable : UnknownOutcome;
-  return new made(`There was no answer from ${url}: ${why}`, 0, "no-answer");
+  return new made(`No answer from ${url}: ${why}`, 0, "no-answer");
 }
 
 function newEvent(event: NewEvent): Record<string, unknown> {
@@ -359,7 +359,7 @@ function withEvents<T extends { events: QueueEvent[] }>(answer: T): T {
   return { ...answer, events: answer.events.map(shown) };
 }
 
-/** One of the results of a turn, as the single call would give it. */
+/** Converts one result of next() to the result of the corresponding single call. */
 function reportResult(result: Problem, worker_id: string, report: Reported<Completion | Failure | Release>): Entry | EventqError {
   const { status, ...entry } = result;
   if (status === 200) return entry as unknown as Entry;
@@ -367,7 +367,7 @@ function reportResult(result: Problem, worker_id: string, report: Reported<Compl
   return error.kind === "max-retries-exceeded" ? lastFailure(result, worker_id, report) : error;
 }
 
-/** The entry of a failure that is final: it was recorded, so it is no error. */
+/** The entry of a final failure. The server recorded the report, so the call succeeded. */
 function lastFailure(problem: Problem, worker_id: string, report: Reported<Failure>): Entry {
   const { id, permanent: _, ...members } = report;
   return {

@@ -1,14 +1,14 @@
-// errors.ts: what the server refused, or why there was no answer, as classes.
+// errors.ts: a class per kind of refusal, and for calls without an answer.
 import type { Problem } from "./types.js";
 
 export class EventqError extends Error {
-  /** 0: there was no answer. */
+  /** 0: no answer arrived. */
   readonly status: number;
-  /** "lease-lost"; docs/api.md lists them. */
+  /** For example "lease-lost"; docs/api.md lists all kinds. */
   readonly kind: string;
-  /** The whole body. */
+  /** The whole body of the answer. */
   readonly problem: Problem;
-  /** The member to blame. */
+  /** The member that is wrong. */
   readonly field: string | undefined;
   /** In seconds. */
   readonly retryAfter: number | undefined;
@@ -24,11 +24,11 @@ export class EventqError extends Error {
   }
 }
 
-/** The call can never succeed as it was made. */
+/** The call is invalid; a retry cannot succeed. */
 export class InvalidRequest extends EventqError {}
-/** Over a limit of docs/api.md. */
+/** The request exceeds a limit of docs/api.md. */
 export class TooLarge extends EventqError {}
-/** No such event, correlation or queue. */
+/** The event, correlation or queue does not exist. */
 export class NotFound extends EventqError {}
 /** The status of the event or queue, or an earlier call, forbids this now. */
 export class Conflict extends EventqError {}
@@ -36,11 +36,11 @@ export class Conflict extends EventqError {}
 export class LeaseLost extends Conflict {}
 /** The queue is at its maxQueueDepth. */
 export class QueueFull extends EventqError {}
-/** What was waited for did not happen in time. */
+/** The time limit of a wait has passed. */
 export class TimedOut extends EventqError {}
-/** The server cannot be reached, or cannot answer. Nothing was changed. */
+/** The server cannot be reached, or cannot answer. The call changed nothing. */
 export class Unavailable extends EventqError {}
-/** Nobody can say whether the change was made. With an event_id or an attempt it is safe to repeat. */
+/** The change may or may not have been made. A call with an event_id or an attempt is safe to repeat. */
 export class UnknownOutcome extends EventqError {}
 
 const kinds: Record<string, typeof EventqError> = {
@@ -64,7 +64,10 @@ export function problemError(status: number, problem: Problem, retryAfter?: stri
   return new made(problem.error ?? `The server answered ${status}.`, status, kind, problem, seconds);
 }
 
-/** Whether another try may succeed. A broken connection (0) may have carried the call out: repeating it changes nothing. */
+/**
+ * Whether a retry may succeed. After a broken connection (0) the server may have processed the call. A repetition is
+ * safe, because calls carry an idempotency key or an attempt.
+ */
 export function isTransient(error: unknown): error is EventqError {
   return error instanceof EventqError && [0, 429, 503].includes(error.status) && error.problem.outcome !== "unknown";
 }

@@ -1,4 +1,4 @@
-// index.ts: what the package exports.
+// index.ts: the exports of the package.
 export * from "./client.js";
 export * from "./errors.js";
 export * from "./types.js";

@@ -1,4 +1,4 @@
-// node.d.ts: the few things of Node that the client uses, so that it compiles without other packages.
+// node.d.ts: declares the parts of Node that the client uses, so that it compiles without other packages.
 
 declare module "node:crypto" {
   export function randomUUID(): string;

@@ -17,7 +17,7 @@ export interface RetryPolicy {
   jitter?: number;
 }
 
-/** What a publisher may say beside tags and payload. */
+/** Optional members of a new event, besides tags and payload. */
 export interface NewEventMembers {
   title?: string;
   description?: string;
@@ -54,7 +54,7 @@ export type Status =
   | "SUPERSEDED"
   | "CANCELLED";
 
-/** An event as the server shows it, its tags as a list. In lists it has no payload and description. */
+/** An event as the server shows it, with its tags as an array. list() omits payload and description. */
 export interface QueueEvent {
   id: number;
   event_id: string;
@@ -79,7 +79,7 @@ export interface ClaimedEvent extends QueueEvent {
   lease_until: string;
 }
 
-/** Of an event's log. */
+/** An audit log entry of an event. */
 export interface Entry {
   event_id: number;
   worker_id: string | null;
@@ -114,7 +114,7 @@ export interface QueueState {
   [member: string]: unknown;
 }
 
-/** Who reports, when `event` is only an id; taken from the event otherwise. */
+/** Attempt and worker of a report. The default is taken from the event; needed when `event` is only an id. */
 export interface Holder {
   attempt?: number;
   worker_id?: string;
@@ -151,7 +151,7 @@ export interface TurnRequest {
   completed?: readonly Reported<Completion>[];
   failed?: readonly Reported<Failure>[];
   released?: readonly Reported<Release>[];
-  /** Their leases now end one full lease from now. */
+  /** Each of these leases is extended to one full lease from now. */
   alive?: readonly Reported<object>[];
 }
 
@@ -159,9 +159,9 @@ export interface StreamRequest {
   worker_id?: string;
   tags?: Tags;
   queue?: string;
-  /** Events pushed and not yet reported, at most; 1 unless given. */
+  /** The most events pushed and not yet reported. The default is 1. */
   prefetch?: number;
-  /** Ends the stream. */
+  /** Aborting it ends the stream. */
   signal?: AbortSignal;
 }
 

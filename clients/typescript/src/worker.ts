@@ -1,45 +1,46 @@
-// worker.ts: takes events, runs handlers, keeps their leases, and reports.
+// worker.ts: claims events, runs handlers, extends the leases, and sends reports.
 import process from "node:process";
 
 import { Client, pause, sleep } from "./client.js";
 import { Conflict, EventqError, NotFound, Unavailable } from "./errors.js";
 import type { ClaimedEvent, Completion, Entry, Failure, Release, Reported, Tags, TurnRequest } from "./types.js";
 
-const pollSeconds = 1; // the wait for events in one call; short, so that the worker can stop soon
-const beatSecondsMax = 5; // a call that keeps leases may take so long, or a third of the lease
+const pollSeconds = 1; // the wait for events in one call; short, so that stop() resolves soon
+const beatSecondsMax = 5; // time limit of a heartbeat call; a third of the lease if that is shorter
 const reportsMax = 1000; // in one call
 const textBytesMax = 16384;
 const reasonCharactersMax = 1000;
 const delaySecondsMax = 31_536_000;
 
-/** Thrown by a handler: the event failed, and no retry would mend it. */
+/** Thrown by a handler: the event fails without a retry. */
 export class Permanent extends Error {}
 
-/** Thrown by a handler: the event is given back for `seconds`, and no failure is counted. */
+/** Thrown by a handler: the worker releases the event with a delay of `seconds`. Counts no failure. */
 export class Later extends Error {
   constructor(readonly seconds: number, reason = "") {
     super(reason);
-    if (typeof seconds !== "number" || Number.isNaN(seconds)) throw new TypeError("The seconds of Later are not a number.");
+    if (typeof seconds !== "number" || Number.isNaN(seconds)) throw new TypeError("The seconds of Later must be a number.");
   }
 }
 
 /**
- * Returns nothing, or a list of what went wrong on the way. What it throws is a failure. `signal` aborts when the
- * lease is lost, or when the worker must stop now. A handler that blocks the event loop keeps its lease from being kept.
+ * Returns nothing, or a list of error messages for COMPLETED_WITH_ERRORS. An exception is a failure. `signal` aborts
+ * when the lease is lost, or when stop() no longer waits. A handler must not block the event loop, because the worker
+ * then cannot extend its leases.
  */
 export type Handler = (event: ClaimedEvent, signal: AbortSignal) => Promise<readonly string[] | void> | readonly string[] | void;
 
 export interface WorkerOptions {
-  /** For a single handler: which events; all of the queue unless given. */
+  /** For a single handler: the tags to claim. The default is all events of the queue. */
   tags?: Tags;
   queue?: string;
-  /** Handlers that run at once, 1 to 1000; 4 unless given. */
+  /** Handlers that run at once, 1 to 1000. The default is 4. */
   concurrency?: number;
-  /** Events held ready beside those; as many unless given. */
+  /** Events held in addition to the running ones. The default is `concurrency`. */
   prefetch?: number;
-  /** Seconds stop() waits for handlers; 30 unless given. */
+  /** Seconds that stop() waits for handlers. The default is 30. */
   stopWithin?: number;
-  /** Told what goes wrong; console.error unless given. */
+  /** Receives a message per problem. The default is console.error. */
   logger?: (message: string) => void;
 }
 
@@ -48,14 +49,14 @@ type Report =
   | { kind: "failed"; body: Reported<Failure> }
   | { kind: "released"; body: Reported<Release> };
 
-/** An event that the worker has: waiting, running, or finished and not yet reported. */
+/** An event that the worker holds: waiting, running, or finished and not yet reported. */
 class Held {
   readonly lost = new AbortController();
   readonly leaseMs: number;
-  leaseEnd: number; // by our clock, from when the answer was there
-  beatAt: number; // at once after a call that waited longer
+  leaseEnd: number; // by our clock; starts when the answer arrives
+  beatAt: number; // already past if the call waited longer than that
   running = false;
-  gone = false; // the server said so: there is nothing to report
+  gone = false; // the server said that the lease is lost: there is nothing to report
   report: Report | undefined;
 
   constructor(readonly event: ClaimedEvent, askedAt: number) {
@@ -76,24 +77,24 @@ export class Worker {
 
   readonly #held = new Set<Held>();
   #ready: Held[] = [];
-  #finished: Held[] = []; // to be reported
-  #asked = 0; // events that calls under way may bring
+  #finished: Held[] = []; // waiting to be reported
+  #asked = 0; // events that pending calls may still return
   #reporting = false;
-  #alone = 0; // so many reports go one by one, since a call with all of them was refused
+  #alone = 0; // this many reports are sent one by one, because a call with all of them was refused
   #stopping = false;
   #over = false;
   #allReturned = true;
-  #failure: { error: unknown } | undefined; // the server refuses this worker, or it is broken
+  #failure: { error: unknown } | undefined; // the server refused this worker, or a loop threw
   #waiters: (() => void)[] = [];
   #loops: Promise<void>[] = [];
 
-  /** One handler, or one for each tag: all that fit an event run, in this order, and the gravest result counts. */
+  /** One handler, or one per tag: all that match an event run, in this order, and the worst result counts. */
   constructor(client: Client, handlers: Handler | Record<string, Handler>, options: WorkerOptions = {}) {
     this.#client = client;
     let tags = options.tags;
     if (typeof handlers === "function") this.#handlers = handlers;
     else {
-      // Trimmed as the server trims them.
+      // The server trims tags, too.
       this.#handlers = Object.entries(handlers).map(([tag, handler]) => [tag.replace(/^[ \t]+|[ \t]+$/g, ""), handler]);
       tags = this.#handlers.map(([tag]) => tag);
     }
@@ -101,15 +102,15 @@ export class Worker {
     this.#concurrency = options.concurrency ?? 4;
     const prefetch = options.prefetch ?? this.#concurrency;
     if (!(this.#concurrency >= 1 && this.#concurrency <= 1000 && prefetch >= 0))
-      throw new TypeError(`concurrency is ${this.#concurrency}, prefetch ${prefetch}; they must be from 1 to 1000, and not negative.`);
+      throw new TypeError(`concurrency is ${this.#concurrency} and prefetch ${prefetch}; concurrency must be 1 to 1000, prefetch 0 or more.`);
     this.#capacity = Math.min(1000, this.#concurrency + prefetch);
     this.#stopWithin = options.stopWithin ?? 30;
     this.#logger = options.logger ?? ((message) => console.error(message));
   }
 
   /**
-   * Works until SIGTERM, SIGINT or stop(); a second signal is not caught.
-   * Resolves as stop() does. Throws what the server refuses the worker with, and what broke the worker itself.
+   * Works until SIGTERM, SIGINT or stop(). A second signal is not caught. Resolves to the result of stop().
+   * Throws the error with which the server refused the worker, and errors of the worker itself.
    */
   async run(): Promise<boolean> {
     let signalled = false;
@@ -134,8 +135,8 @@ export class Worker {
   }
 
   /**
-   * Takes no more, gives back what no handler has begun, and waits `stopWithin` seconds for the handlers. Those
-   * that still run then have their signal aborted and their events given back. True when none was left.
+   * Claims no more events, releases those that no handler has begun, and waits `stopWithin` seconds for handlers.
+   * For each handler that still runs then it aborts the signal and releases the event. Resolves to true if there was none.
    */
   async stop(): Promise<boolean> {
     this.#stopping = true;
@@ -148,7 +149,7 @@ export class Worker {
       held.lost.abort();
       this.#release(held, { reason: "the worker stops; its handler had not returned" });
     }
-    // Reports get as long as one call may take, whatever the handlers took.
+    // Sending reports may take as long as one call, however long the handlers ran.
     await this.#until(() => !this.#finished.length && !this.#reporting && !this.#asked, this.#client.timeout);
     this.#over = true;
     this.#notify();
@@ -166,13 +167,13 @@ export class Worker {
     for (const wake of this.#waiters.splice(0)) wake();
   }
 
-  /** Resolves once `holds`, or after so many seconds. */
+  /** Resolves when holds() is true, or after `seconds`. */
   async #until(holds: () => boolean, seconds = Infinity): Promise<void> {
     const end = performance.now() + seconds * 1000;
     while (!holds() && performance.now() < end) await this.#change((end - performance.now()) / 1000);
   }
 
-  /** Resolves when something has changed, or after so many seconds. */
+  /** Resolves after the next #notify(), or after `seconds`. */
   #change(seconds: number): Promise<void> {
     const changed = new AbortController();
     this.#waiters.push(() => changed.abort());
@@ -185,7 +186,7 @@ export class Worker {
     return Math.max(0, this.#capacity - working - this.#asked);
   }
 
-  /** Notes the result, unless there is one. */
+  /** Records the result, unless there is one. */
   #finish(held: Held, report: Report): void {
     if (held.report) return;
     held.report = report;
@@ -198,7 +199,7 @@ export class Worker {
     this.#finish(held, { kind: "released", body: { id: held.event.id, attempt: held.event.attempt, ...how } });
   }
 
-  /** Waits for events when there is room, and no report whose call would bring them. */
+  /** Polls for events while there is capacity. Pauses while reports are waiting, because their call claims as well. */
   async #takeLoop(): Promise<void> {
     for (let failures = 0; ; ) {
       await this.#until(() => this.#stopping || (this.#room() > 0 && !this.#finished.length && !this.#reporting));
@@ -207,14 +208,14 @@ export class Worker {
     }
   }
 
-  /** Sends all reports that have gathered, and takes as many events as there is room for then. */
+  /** Sends all waiting reports in one call, which also claims events for the free capacity. */
   async #reportLoop(): Promise<void> {
     for (let failures = 0; ; ) {
-      // What is given back when the worker stops must not come to a call of its own that still waits.
+      // While the worker stops, wait for its last poll first. Otherwise that poll could claim the released events.
       await this.#until(() => this.#over || (this.#finished.length > 0 && !(this.#stopping && this.#asked)));
       if (!this.#finished.length) return;
       if (this.#over && failures) {
-        this.#logger(`${this.#finished.length} events were not reported; their leases will end.`);
+        this.#logger(`${this.#finished.length} events were not reported; their leases will expire.`);
         return;
       }
       this.#reporting = true;
@@ -222,15 +223,15 @@ export class Worker {
     }
   }
 
-  /** Waits before the next try, longer with each failure in a row. Returns how many there are. */
+  /** Waits before the next try, longer after each failure in a row. Resolves to the number of failures in a row. */
   async #after(failures: number, error: EventqError | undefined): Promise<number> {
     if (!error) return 0;
-    if (!failures) this.#logger(`The server did not take the call; trying again: ${error.message}`);
+    if (!failures) this.#logger(`The call failed; retrying: ${error.message}`);
     await this.#until(() => this.#over, pause(failures + 1, error.retryAfter));
     return failures + 1;
   }
 
-  /** One call. Returns the error after which it is to be made again. */
+  /** Makes one call. Resolves to an error if the call must be repeated. */
   async #turn(wait: number, reports: Held[]): Promise<EventqError | undefined> {
     const room = this.#alone && reports.length ? 0 : this.#room();
     this.#asked += room;
@@ -270,12 +271,12 @@ export class Worker {
     else this.#ready.push(held);
   }
 
-  /** Returns why some are to be reported again: there was no answer, or one that may change. */
+  /** Removes the events whose reports were answered for good. Returns an error if some reports must be repeated. */
   #settle(reports: Held[], results: readonly (Entry | EventqError)[]): EventqError | undefined {
     let again: EventqError | undefined;
     this.#alone = Math.max(0, this.#alone - reports.length);
     reports.forEach((held, index) => {
-      const result = results[index] ?? new Unavailable("There was no answer.");
+      const result = results[index] ?? new Unavailable("No answer.");
       if (result instanceof EventqError && ![400, 404, 409, 413].includes(result.status)) {
         this.#finished.push(held);
         again = result;
@@ -289,7 +290,7 @@ export class Worker {
     return again;
   }
 
-  /** Renews the lease of every event held, each third of it, in one call for all that are due. */
+  /** Extends each lease when a third of it has passed, in one call for all that are due. */
   async #keepLoop(): Promise<void> {
     while (!this.#over) {
       const now = performance.now();
@@ -314,13 +315,13 @@ export class Worker {
     due.forEach((held, index) => {
       const result = results[index];
       if (result === undefined || (result instanceof EventqError && !(result instanceof Conflict || result instanceof NotFound))) {
-        held.beatAt = performance.now() + held.leaseMs / 12; // another try soon
+        held.beatAt = performance.now() + held.leaseMs / 12; // retry soon
       } else if (!(result instanceof EventqError)) {
         held.leaseEnd = askedAt + held.leaseMs;
         held.beatAt = askedAt + held.leaseMs / 3;
       } else {
         held.beatAt = Infinity;
-        if (held.report) return; // it has just been made
+        if (held.report) return; // the report has just ended the lease
         this.#logger(`The lease is lost: ${result.message}`);
         held.gone = true;
         held.lost.abort();
@@ -328,7 +329,7 @@ export class Worker {
     });
   }
 
-  /** Tells of leases that ended by our own clock. The server may take the report all the same. */
+  /** Aborts the signal when a lease has ended by our own clock. The server may still accept the report. */
   async #watchLoop(): Promise<void> {
     while (!this.#over) {
       const now = performance.now();
@@ -343,7 +344,7 @@ export class Worker {
     }
   }
 
-  /** Of an event that no handler has begun, and whose lease is over. */
+  /** Releases an event whose lease ended before a handler began. */
   #giveUp(held: Held): void {
     this.#release(held, { reason: "the lease ended before a handler began" });
   }
@@ -362,7 +363,7 @@ export class Worker {
       void this.#handle(held)
         .catch((): Report => {
           const { id, attempt } = held.event;
-          return { kind: "failed", body: { id, attempt, error_message: "What the handler threw cannot be told." } };
+          return { kind: "failed", body: { id, attempt, error_message: "The value that the handler threw has no text." } };
         })
         .then((report) => {
           this.#finish(held, report);
@@ -372,16 +373,16 @@ export class Worker {
     }
   }
 
-  /** Runs every handler that fits. The gravest result decides: for good, retry, later, done. */
+  /** Runs all handlers that match. The worst result decides, in this order: permanent, retry, later, done. */
   async #handle({ event, lost }: Held): Promise<Report> {
     const started = performance.now();
-    const fitting =
+    const matching =
       typeof this.#handlers === "function"
         ? [this.#handlers]
         : this.#handlers.filter(([tag]) => event.tags.includes(tag)).map(([, handler]) => handler);
     const errors: string[] = [];
     const thrown: unknown[] = [];
-    for (const handler of fitting) {
+    for (const handler of matching) {
       try {
         const returned = await handler(event, lost.signal);
         if (Array.isArray(returned)) errors.push(...returned.map(String));
@@ -391,12 +392,12 @@ export class Worker {
     }
     const id = { id: event.id, attempt: event.attempt };
     const timed = { ...id, execution_time_ms: Math.floor(performance.now() - started) };
-    if (!fitting.length)
+    if (!matching.length)
       return { kind: "failed", body: { ...timed, error_message: `No handler here matches the tags ${event.tags.join(", ")}.` } };
     const laters = thrown.filter((error): error is Later => error instanceof Later);
     const failures = thrown.filter((error) => !(error instanceof Later));
     if (failures.length) {
-      const error_message = text([...failures.map(said), ...errors].join("\n"));
+      const error_message = text([...failures.map(messageOf), ...errors].join("\n"));
       const permanent = failures.some((error) => error instanceof Permanent);
       return { kind: "failed", body: { ...timed, error_message, ...(permanent && { permanent }) } };
     }
@@ -410,12 +411,12 @@ export class Worker {
   }
 }
 
-function said(error: unknown): string {
+function messageOf(error: unknown): string {
   if (error instanceof Permanent) return error.message;
   return error instanceof Error ? `${error.name}: ${error.message}` : String(error);
 }
 
-/** As much of it as the server takes. */
+/** Shortens the text to the server's limit, and replaces characters that the server rejects. */
 function text(whole: string): string {
   const clean = new TextDecoder().decode(new TextEncoder().encode(whole.replaceAll("\0", "\ufffd"))); // no lone surrogates
   return clean.slice(0, new TextEncoder().encodeInto(clean, new Uint8Array(textBytesMax)).read);

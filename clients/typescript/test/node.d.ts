@@ -1,4 +1,4 @@
-// node.d.ts: the few things of Node that the tests use beside those of src/node.d.ts.
+// node.d.ts: declares the parts of Node that only the tests use, in addition to src/node.d.ts.
 
 declare module "node:test" {
   export default function test(name: string, run: () => Promise<void>): Promise<void>;

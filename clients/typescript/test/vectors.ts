@@ -7,7 +7,7 @@ import test from "node:test";
 
 import { Client, EventqError } from "../src/index.js";
 
-type Json = any; // what the file holds is judged case by case
+type Json = any; // the shape differs from case to case
 
 interface Step {
   call?: string;
@@ -38,7 +38,7 @@ function filled(value: Json, saved: Record<string, Json>): Json {
   return whole ? saved[whole[1]!] : value.replace(/\$\{(\w+)\}/g, (_, name: string) => String(saved[name]));
 }
 
-/** Where `actual` does not hold what is expected; undefined when it does. */
+/** Describes where `actual` differs from `expected`; undefined if it matches. */
 function fault(expected: Json, actual: Json, where = "result"): string | undefined {
   if (expected === "$any") return actual == null ? `${where} is absent` : undefined;
   if (isOnly(expected, "$not")) return fault(expected.$not, actual) ? undefined : `${where} is ${actual}`;
@@ -108,7 +108,7 @@ const calls: Record<string, (args: Json) => Promise<Json>> = {
 async function runStep(step: Step, saved: Record<string, Json>, where: string): Promise<void> {
   if (step.http) return bareHttp(filled(step.http, saved), filled(step.body, saved));
   const call = calls[step.call!];
-  assert(call, `${where} is no call`);
+  assert(call, `${where} is not a call`);
   let result: Json;
   try {
     result = await call(filled(step.args, saved));

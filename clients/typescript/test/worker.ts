@@ -1,4 +1,4 @@
-// worker.ts: the worker loop, and calls over a bad line. EVENTQ_URL names a server with a lease of six seconds.
+// worker.ts: the worker, and calls over connections that break. EVENTQ_URL names a server with a lease of six seconds.
 import assert from "node:assert/strict";
 import { randomUUID } from "node:crypto";
 import { createServer as createHttpServer } from "node:http";
@@ -12,11 +12,11 @@ import type { ClaimedEvent, Handler, QueueEvent, WorkerOptions } from "../src/in
 const url = new URL(process.env["EVENTQ_URL"]!);
 const client = new Client(url.href);
 const atOnce = { kind: "fixed", baseMs: 0, capMs: 0, jitter: 0 } as const;
-const enough = 60; // seconds, for what happens at once on an idle machine
-const lease = 6; // seconds, of which a slow machine may take four to keep it
+const enough = 60; // seconds; time limit for steps that take milliseconds on an idle machine
+const lease = 6; // seconds; heartbeats are sent after two, so a slow machine has four to commit one
 
-/** Carries bytes to the server, unless it is told to break. */
-class Line {
+/** A TCP proxy to the server that can drop answers and cut connections. */
+class Proxy {
   down = false;
   answersToLose = 0;
   readonly #sockets = new Set<Socket>();
@@ -41,10 +41,10 @@ class Line {
     });
   }
 
-  static async open(): Promise<Line> {
-    const line = new Line();
-    await new Promise<void>((ready) => line.#server.listen(0, "127.0.0.1", ready));
-    return line;
+  static async open(): Promise<Proxy> {
+    const proxy = new Proxy();
+    await new Promise<void>((ready) => proxy.#server.listen(0, "127.0.0.1", ready));
+    return proxy;
   }
 
   get url(): string {
@@ -68,13 +68,16 @@ interface TurnBody {
 }
 type Answer = [status: number, body: object | string];
 
-/** Runs `check` with a client of a server that answers turns as `tell` says. */
-async function withTold(tell: (body: TurnBody, path: string) => Promise<Answer> | Answer, check: (told: Client) => Promise<void>): Promise<void> {
+/** Runs `check` with a client of a server that answers with answer(body, path). */
+async function withScriptedServer(
+  answer: (body: TurnBody, path: string) => Promise<Answer> | Answer,
+  check: (scripted: Client) => Promise<void>,
+): Promise<void> {
   const server = createHttpServer((request, response) => {
     let text = "";
     request.on("data", (bytes) => (text += new TextDecoder().decode(bytes)));
     request.on("end", async () => {
-      const [status, body] = await tell(JSON.parse(text) as TurnBody, request.url);
+      const [status, body] = await answer(JSON.parse(text) as TurnBody, request.url);
       response.writeHead(status).end(typeof body === "string" ? body : JSON.stringify(body));
     });
   });
@@ -82,25 +85,25 @@ async function withTold(tell: (body: TurnBody, path: string) => Promise<Answer> 
   await check(new Client(`http://127.0.0.1:${server.address().port}`)).finally(() => server.close());
 }
 
-/** What the server says. */
+/** The answer of the real server: status and body. */
 async function forwarded(body: TurnBody, path: string): Promise<[number, { events: ClaimedEvent[] }]> {
   const headers = { "Content-Type": "application/json" };
   const response = await fetch(client.url + path, { method: "POST", headers, body: JSON.stringify(body) });
   return [response.status, (await response.json()) as { events: ClaimedEvent[] }];
 }
 
-const beats = (body: TurnBody, path: string) => path.endsWith("/heartbeat") || body.alive !== undefined;
+const isHeartbeat = (body: TurnBody, path: string) => path.endsWith("/heartbeat") || body.alive !== undefined;
 const reports = (body: TurnBody) =>
   ["completed", "failed", "released"].flatMap((kind) => (body[kind] ?? []) as { id: number; attempt: number }[]);
 
-/** Something that will be so, and can be waited for. */
+/** An event that one function sets and others wait for. */
 function signal(): { set: () => void; wait: Promise<void> } {
   let set = () => {};
   const wait = new Promise<void>((resolve) => (set = resolve));
   return { set, wait };
 }
 
-/** Resolves to whether the signal was aborted within so many seconds. */
+/** Resolves to whether the signal was aborted within `seconds`. */
 function aborted(lost: AbortSignal, seconds: number): Promise<boolean> {
   return new Promise((resolve) => {
     const timer = setTimeout(() => resolve(lost.aborted), seconds * 1000);
@@ -128,9 +131,9 @@ async function withWorker(
   }
 }
 
-async function withLine(check: (line: Line) => Promise<void>): Promise<void> {
-  const line = await Line.open();
-  await check(line).finally(() => line.close());
+async function withProxy(check: (proxy: Proxy) => Promise<void>): Promise<void> {
+  const proxy = await Proxy.open();
+  await check(proxy).finally(() => proxy.close());
 }
 
 void test("an event is handled once and completed", async () => {
@@ -153,14 +156,14 @@ void test("five hundred events are each handled once", async () => {
   }, { concurrency: 8 });
 });
 
-void test("what a handler returns are errors of a completion", () =>
+void test("a list returned by a handler becomes the errors of the completion", () =>
   withWorker(() => ["3 rows skipped"], async (publish) => {
     const { id } = await publish();
     assert.equal((await client.wait(id, enough)).status, "COMPLETED_WITH_ERRORS");
     assert.deepEqual((await client.log(id)).at(-1)?.["errors"], ["3 rows skipped"]);
   }));
 
-void test("an exception is a failure that is retried", async () => {
+void test("an exception fails the event, which is retried", async () => {
   const handler: Handler = ({ attempt }) => {
     if (attempt === 1) throw new RangeError("no such \0 luck " + "ü".repeat(20000));
   };
@@ -182,7 +185,7 @@ void test("a permanent failure is not retried", async () => {
   });
 });
 
-void test("later gives the event back without a failure", async () => {
+void test("later releases the event without a failure", async () => {
   const handler: Handler = ({ attempt }) => {
     if (attempt === 1) throw new Later(0.5, "mail server\nis busy");
   };
@@ -194,7 +197,7 @@ void test("later gives the event back without a failure", async () => {
   });
 });
 
-void test("all handlers that fit run and the gravest result counts", async () => {
+void test("all matching handlers run and the worst result counts", async () => {
   const tag = newTag();
   const ran: string[] = [];
   const throwing = (name: string, error?: Error): Handler => () => {
@@ -210,7 +213,7 @@ void test("all handlers that fit run and the gravest result counts", async () =>
   await worker.stop();
 });
 
-void test("the tags of handlers are trimmed as the server trims them", async () => {
+void test("tags of handlers are trimmed as the server trims them", async () => {
   const tag = newTag();
   const seen: number[] = [];
   const worker = new Worker(client, { [` ${tag}\t`]: ({ id }) => void seen.push(id) });
@@ -221,20 +224,20 @@ void test("the tags of handlers are trimmed as the server trims them", async () 
   await worker.stop();
 });
 
-void test("an event that no handler fits is a failure that is retried", () =>
-  withTold(async (body, path) => {
+void test("an event without a matching handler fails and is retried", () =>
+  withScriptedServer(async (body, path) => {
     const [status, answer] = await forwarded(body, path);
     for (const event of answer.events ?? []) if (event.attempt === 1) event.tags = ["other"];
     return [status, answer];
-  }, (told) =>
+  }, (scripted) =>
     withWorker(() => {}, async (publish) => {
       const { id } = await publish();
       assert.equal((await client.wait(id, enough)).status, "COMPLETED");
       assert.deepEqual(await actions(id), ["FAILED", "COMPLETED"]);
       assert.equal((await client.log(id))[1]?.["error_message"], "No handler here matches the tags other.");
-    }, {}, told)));
+    }, {}, scripted)));
 
-void test("what cannot be told is a failure that is retried", async () => {
+void test("a thrown value without a text fails the event, which is retried", async () => {
   const handler: Handler = ({ attempt }) => {
     if (attempt === 1) throw Object.create(null);
     if (attempt === 2) throw new Later(NaN);
@@ -247,10 +250,10 @@ void test("what cannot be told is a failure that is retried", async () => {
   }, { concurrency: 1 });
 });
 
-void test("what breaks the worker itself ends run", () =>
-  withTold(() => [200, { no: "events" }], (told) => assert.rejects(new Worker(told, () => {}).run(), (error) => error instanceof TypeError)));
+void test("an error of the worker itself ends run", () =>
+  withScriptedServer(() => [200, { no: "events" }], (scripted) => assert.rejects(new Worker(scripted, () => {}).run(), (error) => error instanceof TypeError)));
 
-void test("a worker that is refused says so", () =>
+void test("run rejects with the error of a refused claim", () =>
   assert.rejects(
     new Worker(client, () => {}, { tags: "no blank", logger: () => {} }).run(),
     (error) => error instanceof InvalidRequest && error.field === "tags",
@@ -270,7 +273,7 @@ void test("events that wait in the worker keep their leases", () =>
     for (const { id } of events) assert.equal((await client.wait(id, enough)).attempts, 1);
   }, { concurrency: 1, prefetch: 2 }));
 
-void test("a lost lease is told and the other attempt counts", async () => {
+void test("a handler sees the lost lease and the next attempt counts", async () => {
   const begun = signal();
   const lost: boolean[] = [];
   const handler: Handler = async ({ attempt }, signal) => {
@@ -288,80 +291,80 @@ void test("a lost lease is told and the other attempt counts", async () => {
   assert.deepEqual(lost, [true]);
 });
 
-void test("a lost lease is told in time while the call that keeps it hangs", async () => {
-  const mended = signal();
+void test("a handler sees the lost lease in time while the heartbeat call hangs", async () => {
+  const unblocked = signal();
   const lost: boolean[] = [];
   const handler: Handler = async ({ attempt }, signal) => {
     if (attempt === 1) lost.push(await aborted(signal, enough));
-    mended.set();
+    unblocked.set();
   };
-  const tell = async (body: TurnBody, path: string): Promise<Answer> => {
-    if (beats(body, path)) await mended.wait;
+  const answer = async (body: TurnBody, path: string): Promise<Answer> => {
+    if (isHeartbeat(body, path)) await unblocked.wait;
     return forwarded(body, path);
   };
-  await withTold(tell, (told) =>
+  await withScriptedServer(answer, (scripted) =>
     withWorker(handler, async (publish) => {
       assert.equal((await client.wait((await publish()).id, enough)).status, "COMPLETED");
       assert.deepEqual(lost, [true]);
-    }, {}, told));
+    }, {}, scripted));
 });
 
-void test("an event whose lease ended before a handler began is not begun", async () => {
+void test("no handler begins an event whose lease has ended", async () => {
   const begun: [number, number][] = [];
   let other = 0;
   const over = async () => (await client.log(other)).some(({ attempt, action }) => attempt === 1 && action !== "PICKED");
   const handler: Handler = async ({ id, attempt }) => {
     begun.push([id, attempt]);
     const end = performance.now() + enough * 1000;
-    if (begun.length === 1) while (!(await over()) && performance.now() < end); // until the server has the other's attempt no more
+    if (begun.length === 1) while (!(await over()) && performance.now() < end); // until attempt 1 of `other` has ended on the server
   };
-  await withTold((body, path) => (beats(body, path) ? [503, {}] : forwarded(body, path)), (told) =>
+  await withScriptedServer((body, path) => (isHeartbeat(body, path) ? [503, {}] : forwarded(body, path)), (scripted) =>
     withWorker(handler, async (_, worker, tag) => {
       other = (await client.publishBatch([{ tags: tag }, { tags: tag }])).events[1]!.id;
       assert.equal((await client.wait(other, enough)).status, "COMPLETED");
       assert(!begun.some(([id, attempt]) => id === other && attempt === 1));
       await worker.stop();
-    }, { concurrency: 1, prefetch: 1 }, told));
+    }, { concurrency: 1, prefetch: 1 }, scripted));
 });
 
-void test("one call keeps all leases that are due", async () => {
+void test("one call extends all leases that are due", async () => {
   const kept = signal();
-  const tell = (body: TurnBody, path: string) => {
+  const answer = (body: TurnBody, path: string) => {
     if (body.alive?.length === 5) kept.set();
     return forwarded(body, path);
   };
-  await withTold(tell, (told) =>
+  await withScriptedServer(answer, (scripted) =>
     withWorker(() => kept.wait, async (_, __, tag) => {
       const { correlation_id } = await client.publishBatch(Array.from({ length: 5 }, () => ({ tags: tag })));
       const { events } = await client.waitCorrelation(correlation_id, enough);
       assert.deepEqual(events.map(({ attempts }) => attempts), [1, 1, 1, 1, 1]);
-    }, { concurrency: 5 }, told));
+    }, { concurrency: 5 }, scripted));
 });
 
-void test("a lease counts from the answer and is kept at once after a long wait", async () => {
+void test("a lease starts with the answer and is extended at once after a long wait", async () => {
   const calls: string[] = [];
   const done = signal();
   const event = { id: 7, tags: "a", attempt: 1, updated_at: "2025-01-01T00:00:00.000Z", lease_until: "2025-01-01T00:00:01.000Z" };
-  const tell = async (body: TurnBody, path: string): Promise<Answer> => {
+  const answer = async (body: TurnBody, path: string): Promise<Answer> => {
     const said = reports(body);
-    if (beats(body, path) || said.length) {
-      calls.push(beats(body, path) ? "beat" : (body["completed"] as object[]).length ? "done" : "given back");
+    if (isHeartbeat(body, path) || said.length) {
+      calls.push(isHeartbeat(body, path) ? "heartbeat" : (body["completed"] as object[]).length ? "completed" : "released");
       done.set();
       return [200, { results: (body.alive ?? said).map(() => ({ status: 200 })), events: [] }];
     }
     await aborted(new AbortController().signal, 1.1); // longer than the lease
     return [200, { results: [], events: calls.length ? [] : [event] }];
   };
-  await withTold(tell, async (told) => {
-    const worker = new Worker(told, () => done.wait, { concurrency: 1, prefetch: 0, logger: () => {} });
+  await withScriptedServer(answer, async (scripted) => {
+    const worker = new Worker(scripted, () => done.wait, { concurrency: 1, prefetch: 0, logger: () => {} });
     worker.start();
     await done.wait;
     await worker.stop();
-    assert.deepEqual(calls, ["beat", "done"]);
+    assert.deepEqual(calls, ["heartbeat", "completed"]);
   });
 });
 
-void test("stop waits for a handler and gives the rest back", async () => {
+void test("stop waits for a handler and releases the other events", async () => {
   const begun = signal();
   const goOn = signal();
   const handler: Handler = () => (begun.set(), goOn.wait);
@@ -370,7 +373,7 @@ void test("stop waits for a handler and gives the rest back", async () => {
     await begun.wait;
     const stopped = worker.stop();
     const given = new Map<number, number>();
-    while (given.size < 2) { // another worker gets them while the handler still runs
+    while (given.size < 2) { // another worker claims them while the handler still runs
       const turn = await client.next({ worker_id: "other", tags: tag, limit: 2, wait: 20 });
       for (const { id, retry_count } of turn.events) given.set(id, retry_count);
     }
@@ -381,11 +384,11 @@ void test("stop waits for a handler and gives the rest back", async () => {
   }, { concurrency: 1, prefetch: 3 });
 });
 
-void test("a handler that does not return is left and its event given back", async () => {
+void test("stop abandons a handler that does not return and releases its event", async () => {
   const begun = signal();
-  let told: Promise<boolean> | undefined;
+  let lost: Promise<boolean> | undefined;
   const handler: Handler = (_, signal) => {
-    told = aborted(signal, enough);
+    lost = aborted(signal, enough);
     begun.set();
     return new Promise(() => {});
   };
@@ -393,114 +396,114 @@ void test("a handler that does not return is left and its event given back", asy
     const { id } = await publish();
     await begun.wait;
     assert.equal(await worker.stop(), false);
-    assert.equal(await told, true);
+    assert.equal(await lost, true);
     assert.deepEqual([(await client.get(id)).status, await actions(id)], ["PENDING", ["RELEASED"]]);
   }, { stopWithin: 0.2 });
 });
 
 void test("a publish whose answer is lost is stored once", () =>
-  withLine(async (line) => {
+  withProxy(async (proxy) => {
     const tag = newTag();
-    const over = new Client(line.url);
-    line.answersToLose = 2;
+    const over = new Client(proxy.url);
+    proxy.answersToLose = 2;
     const { id } = await over.publish(tag, 1);
     const { events } = await over.publishBatch([{ tags: tag }, { tags: tag }]);
     const stored = (await client.list({ tags: tag })).events.map((event) => event.id);
-    assert.deepEqual([stored, line.answersToLose], [[id, ...events.map((event) => event.id)], 0]);
+    assert.deepEqual([stored, proxy.answersToLose], [[id, ...events.map((event) => event.id)], 0]);
   }));
 
 void test("a completion whose answer is lost is recorded once", () =>
-  withLine(async (line) => {
-    const over = new Client(line.url);
+  withProxy(async (proxy) => {
+    const over = new Client(proxy.url);
     const { id, tags } = await client.publish(newTag());
     const [claim] = (await over.next({ tags })).events;
-    line.answersToLose = 1;
+    proxy.answersToLose = 1;
     assert.equal((await over.complete(claim!)).event_id, id);
     assert.deepEqual(await actions(id), ["COMPLETED"]);
   }));
 
-void test("a reset and a cancellation whose answer is lost are not made again", () =>
-  withLine(async (line) => {
-    const over = new Client(line.url);
+void test("a reset or cancel whose answer is lost is not repeated", () =>
+  withProxy(async (proxy) => {
+    const over = new Client(proxy.url);
     const { id, tags } = await client.publish(newTag());
     for (const call of ["reset", "cancel"] as const) {
       await client.next({ tags });
       await over.get(id);
-      line.answersToLose = 1;
+      proxy.answersToLose = 1;
       await assert.rejects(over[call](id), (error) => error instanceof UnknownOutcome);
     }
     assert.deepEqual(await actions(id), ["RESET", "CANCELLED"]);
   }));
 
-void test("reports wait until what is between takes them", async () => {
+void test("reports are kept until the gateway accepts them", async () => {
   const answers = [408, 429, 500, 502, 503, 504];
-  const tell = (body: TurnBody, path: string): Promise<Answer> | Answer =>
+  const answer = (body: TurnBody, path: string): Promise<Answer> | Answer =>
     reports(body).length && answers.length ? [answers.pop()!, "<html>"] : forwarded(body, path);
-  await withTold(tell, (told) =>
+  await withScriptedServer(answer, (scripted) =>
     withWorker(() => {}, async (publish) => {
       const { status, attempts } = await client.wait((await publish()).id, enough);
       assert.deepEqual([status, attempts, answers], ["COMPLETED", 1, []]);
-    }, {}, told));
+    }, {}, scripted));
 });
 
-void test("of reports that are refused together only the bad one is dropped", async () => {
+void test("only the bad one of reports refused together is dropped", async () => {
   let bad: { id: number; attempt: number } | undefined;
-  const tell = (body: TurnBody, path: string): Promise<Answer> | Answer => {
+  const answer = (body: TurnBody, path: string): Promise<Answer> | Answer => {
     const said = reports(body);
     if (said.length && !bad) {
-      if (said.length < 4) return [503, {}]; // until they have gathered
+      if (said.length < 4) return [503, {}]; // until one call has all four
       bad = said[1];
     }
     return bad && said.some(({ id, attempt }) => id === bad!.id && attempt === bad!.attempt) ? [400, { error: "Bad." }] : forwarded(body, path);
   };
-  await withTold(tell, (told) =>
+  await withScriptedServer(answer, (scripted) =>
     withWorker(() => {}, async (_, __, tag) => {
       const { correlation_id } = await client.publishBatch(Array.from({ length: 4 }, () => ({ tags: tag })));
       const { completed, events } = await client.waitCorrelation(correlation_id, enough);
       assert.equal(completed, 4);
       assert.deepEqual(events.map(({ attempts }) => attempts), events.map(({ id }) => (id === bad!.id ? 2 : 1)));
-    }, {}, told));
+    }, {}, scripted));
 });
 
-void test("what was sent without an answer has an unknown outcome", () =>
-  withLine(async (line) => {
-    line.answersToLose = 1;
-    await assert.rejects(new Client(line.url, { tries: 1 }).publish(newTag()), (error) => error instanceof UnknownOutcome);
+void test("a publish without an answer has an unknown outcome", () =>
+  withProxy(async (proxy) => {
+    proxy.answersToLose = 1;
+    await assert.rejects(new Client(proxy.url, { tries: 1 }).publish(newTag()), (error) => error instanceof UnknownOutcome);
   }));
 
-void test("a server that is not there is unavailable", () =>
-  withLine(async (line) => {
-    const { url } = line;
-    line.close();
+void test("a server that does not listen is unavailable", () =>
+  withProxy(async (proxy) => {
+    const { url } = proxy;
+    proxy.close();
     await assert.rejects(new Client(url, { tries: 2 }).publish(newTag()), (error) => error instanceof Unavailable && error.status === 0);
   }));
 
-void test("a worker loses nothing when the line is down for a while", () =>
-  withLine(async (line) => {
+void test("a worker loses no event while the server is unreachable", () =>
+  withProxy(async (proxy) => {
     const seen = new Set<unknown>();
     const cut = signal();
     const handler: Handler = ({ payload }) => {
       seen.add(payload);
       if (payload !== 5) return;
-      line.cut();
+      proxy.cut();
       cut.set();
     };
     await withWorker(handler, async (publish) => {
       const ids: number[] = [];
       for (let n = 0; n < 20; ++n) ids.push((await publish(n)).id);
       await cut.wait;
-      line.down = false;
+      proxy.down = false;
       for (const id of ids) {
         assert.equal((await client.wait(id, enough)).status, "COMPLETED");
         assert.equal((await actions(id)).filter((action) => action === "COMPLETED").length, 1);
       }
       assert.equal(seen.size, 20);
-    }, {}, new Client(line.url, { timeout: 5 }));
+    }, {}, new Client(proxy.url, { timeout: 5 }));
   }));
 
-void test("a stream goes on over a new connection", () =>
-  withLine(async (line) => {
-    const over = new Client(line.url);
+void test("a stream reconnects after its connection broke", () =>
+  withProxy(async (proxy) => {
+    const over = new Client(proxy.url);
     const tag = newTag();
     const first = await client.publish(tag, "first");
     let second: QueueEvent | undefined;
@@ -509,14 +512,14 @@ void test("a stream goes on over a new connection", () =>
         assert.deepEqual([event.id, event.payload], [second?.id, "second"]);
         break;
       }
-      line.cut();
+      proxy.cut();
       second = await client.publish(tag, "second");
-      line.down = false;
+      proxy.down = false;
       await over.complete(event);
     }
   }));
 
-/** Publishes where these answers come. Returns the keys of the calls, and what came of it. */
+/** Publishes to a server with these answers. Returns the idempotency keys of the calls, and the result or error. */
 async function publishTo(answers: [number, object | string][], tries = 5): Promise<[string[], unknown]> {
   const keys: string[] = [];
   const server = createHttpServer((request, response) => {
@@ -526,8 +529,8 @@ async function publishTo(answers: [number, object | string][], tries = 5): Promi
     response.writeHead(status).end(typeof body === "string" ? body : JSON.stringify(body));
   });
   await new Promise<void>((ready) => server.listen(0, "127.0.0.1", ready));
-  const told = new Client(`http://127.0.0.1:${server.address().port}`, { tries });
-  const result = await told.publish("a").catch((error: unknown) => error);
+  const scripted = new Client(`http://127.0.0.1:${server.address().port}`, { tries });
+  const result = await scripted.publish("a").catch((error: unknown) => error);
   server.close();
   return [keys, result];
 }
@@ -538,18 +541,18 @@ const full: [number, object] = [429, { type: "urn:eventq:problem:queue-full" }];
 const unknown: [number, object] = [503, { type: "urn:eventq:problem:outcome-unknown", outcome: "unknown" }];
 const diskFull: [number, object] = [507, { type: "urn:eventq:problem:disk-full", outcome: "unchanged" }];
 
-void test("a busy server is asked again with the same key", async () => {
+void test("a call to a busy server is repeated with the same key", async () => {
   const [keys, result] = await publishTo([busy, full, event]);
   assert.deepEqual([keys.length, new Set(keys).size, (result as QueueEvent).id], [3, 1, 1]);
 });
 
-void test("tries are counted with the first", async () => {
+void test("tries includes the first try", async () => {
   const [keys, result] = await publishTo([busy, busy, full, event], 3);
   assert(result instanceof QueueFull);
   assert.equal(keys.length, 3);
 });
 
-void test("what another try would not change is not tried again", async () => {
+void test("an error that a retry would not change is not retried", async () => {
   for (const [answer, made] of [[unknown, UnknownOutcome], [diskFull, Unavailable]] as const) {
     const [keys, result] = await publishTo([answer, event]);
     assert(result instanceof made);
@@ -557,12 +560,12 @@ void test("what another try would not change is not tried again", async () => {
   }
 });
 
-void test("an answer that is not ours is an error that says so", async () => {
+void test("an answer of another server is an error about JSON", async () => {
   const [, result] = await publishTo([[200, "<html>"]], 1);
   assert(result instanceof EventqError && result.message.includes("not JSON"));
 });
 
-void test("a URL that is none is refused", async () => {
+void test("an invalid URL is refused", async () => {
   for (const url of ["127.0.0.1:8080", "ftp://127.0.0.1", "http://", "http://127.0.0.1/path"])
     await assert.rejects((async () => new Client(url))(), (error) => error instanceof TypeError);
 });
