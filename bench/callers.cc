@@ -37,7 +37,7 @@ Command poll(const std::string& worker, const std::string& tag, std::size_t limi
 
 Lease lease_of(const Event& event) { return {event.id, event.worker_id, event.attempts}; }
 
-// Nothing in it may have been refused.
+// Ends the process if the engine refused anything.
 void check(const Answer& answer) {
   if (answer.error) fail(answer.error->message);
   if (answer.published && !*answer.published) fail(answer.published->error().message);
@@ -52,24 +52,26 @@ Answer call(Engine& engine, Command command) {
   return answer;
 }
 
-// What was answered and not looked at yet.
+// Answers that have arrived and were not taken yet.
+//
+// Threads: deliver() on the threads of the engine, take() on one.
 class Inbox final : public Sink {
  public:
   void deliver(std::vector<Delivery> deliveries) override {
     const std::scoped_lock lock(mutex_);
     for (Delivery& delivery : deliveries) arrived_.push_back(std::move(delivery));
-    news_.notify_one();
+    changed_.notify_one();
   }
 
   std::vector<Delivery> take() {
     std::unique_lock lock(mutex_);
-    news_.wait(lock, [&] { return !arrived_.empty(); });
+    changed_.wait(lock, [&] { return !arrived_.empty(); });
     return std::exchange(arrived_, {});
   }
 
  private:
   std::mutex mutex_;
-  std::condition_variable news_;
+  std::condition_variable changed_;
   std::vector<Delivery> arrived_;
 };
 
@@ -82,16 +84,18 @@ class Caller {
     for (const Claim& claim : answer.claims) held_.push_back(lease_of(claim.event));
     if (published_++ < take_) return publication(1, {"load", "second"});
     published_ = 0;
-    Command turn = poll(worker_, "load", static_cast<std::size_t>(take_), std::chrono::seconds(1));
-    for (const Lease& lease : held_) turn.changes.push_back({lease, Complete{Outcome{200, 1, {}}}});
+    Command report_and_claim =
+        poll(worker_, "load", static_cast<std::size_t>(take_), std::chrono::seconds(1));
+    for (const Lease& lease : held_)
+      report_and_claim.changes.push_back({lease, Complete{Outcome{200, 1, {}}}});
     held_.clear();
-    return turn;
+    return report_and_claim;
   }
 
  private:
   const std::string worker_;
   const int take_;
-  int published_ = 0;  // since the last turn
+  int published_ = 0;  // since the last claim
   std::vector<Lease> held_;
 };
 
@@ -145,7 +149,7 @@ void publish(Engine& engine, int count, const std::vector<std::string>& tags) {
 void postpone(Engine& engine, int count, const std::string& tag) {
   for (int done = 0; done < count;) {
     const Answer taken = call(engine, poll("bench:1", tag, 1000));
-    if (taken.claims.empty()) fail("nothing to postpone");
+    if (taken.claims.empty()) fail("no event to postpone");
     Command reports;
     for (const Claim& claim : taken.claims) {
       reports.changes.push_back({lease_of(claim.event), Fail{Failure{500, 1, "later", false}}});
@@ -161,7 +165,7 @@ double poll_microseconds(Engine& engine, const std::string& tag, int polls) {
     const auto start = Watch::now();
     const Answer answer = call(engine, poll("bench:1", tag, 1));
     times.push_back(seconds_since(start) * 1e6);
-    if (answer.claims.size() != 1) fail("a poll found nothing");
+    if (answer.claims.size() != 1) fail("a poll found no event");
   }
   std::sort(times.begin(), times.end());
   return times[times.size() / 2];

@@ -2,18 +2,19 @@
 //
 //   eventq_bench [--quick] [--soak=SECONDS] [WORKLOAD...]
 //
-//   disk     syncs per second: what every other figure stands on
+//   disk     syncs per second: the limit of all other figures
 //   cycles   life cycles per second in this process, by batch size, beside the disk's rate
 //   poll     one poll among 1,000,000 waiting events over one among 1,000
 //   http     over loopback, acknowledged = on disk: health checks, publishes, life cycles
 //   latency  publish to delivery for a waiting worker, beside the bare round trip
 //   recovery time to serve again after kill -9 with 1,000,000 pending events
-//   soak     publish, work and retain for a minute (--soak=SECONDS: longer): is anything growing?
+//   soak     publish, work and retain for a minute (--soak=SECONDS: longer): do file or memory grow?
+//   notebook file updates through a notebook, over one git commit per update
 //   postgres life cycles on PostgreSQL beside a plain queue table, polls, shards
 //
-// Absolute figures are of this machine and this minute; ratios are what to look at. The load
-// driver is one thread on the same machine, so the server never has all of it.
-// --quick only shows that everything runs: its figures mean nothing.
+// Absolute figures depend on the machine and on its load; compare ratios. The load driver is one thread on
+// the same machine, so the server never has all of it.
+// --quick only checks that each workload runs: its figures mean nothing.
 #include <algorithm>
 #include <cstdio>
 #include <cstdlib>
@@ -142,7 +143,8 @@ void bench_poll(const Settings& settings) {
               settings.backlog, many, few);
 }
 
-// One round of every HTTP figure, so that each ratio is of neighbours in time.
+// One round of all HTTP figures. Each ratio compares figures of one round, because the speed of a machine
+// changes.
 struct HttpRound {
   double health, publish, sequential_1, sequential_64, three_1, three_16, three_64, next_1, next_16, next_64,
       batch_three, batch_next, sync;
@@ -181,7 +183,7 @@ void bench_http(const Settings& settings) {
   const auto ratio = [&](const char* what, double HttpRound::*over, double HttpRound::*under) {
     std::printf("ratio    %10.2f  %s\n", of([&](const HttpRound& r) { return r.*over / r.*under; }), what);
   };
-  rate("syncs per second beside", &HttpRound::sync);
+  rate("syncs per second, same round", &HttpRound::sync);
   rate("GET /healthz per second, 64 connections", &HttpRound::health);
   rate("publishes per second, 64 connections, one event a call", &HttpRound::publish);
   rate("life cycles per second, 1 connection: publish, subscribe, complete", &HttpRound::sequential_1);
@@ -218,7 +220,7 @@ void bench_latency(const Settings& settings) {
   const LoadResult publish = run_scripts(one, settings, tally);
 
   Tally hand;
-  hand.unfinished_max = 2;  // the last report is answered together with the next event
+  hand.unfinished_max = 2;  // the worker reports one event in the call that claims the next
   Scripts pair;
   pair.push_back(publisher(hand, 1));
   pair.push_back(next_worker(hand, 0, 1));
@@ -232,7 +234,7 @@ void bench_latency(const Settings& settings) {
               percentile(hand.delivery_us, 0.5), percentile(hand.delivery_us, 0.99));
 }
 
-// The same with eventq::Worker, beside round trips and syncs taken between its events.
+// The same with eventq::Worker. Round trips and syncs are measured between its events, under the same load.
 void bench_worker_latency(const Settings& settings) {
   const TemporaryDirectory folder;
   const FreshServer server;
@@ -270,16 +272,16 @@ int run(const std::vector<std::string>& arguments) {
     }
   }
   std::setvbuf(stdout, nullptr, _IOLBF, 0);
-  const auto asked = [&](const char* name) { return wanted.empty() || wanted.contains(name); };
-  if (asked("disk") || asked("cycles")) bench_disk_and_cycles(settings, asked("cycles"));
-  if (asked("poll")) bench_poll(settings);
-  if (asked("http")) bench_http(settings);
-  if (asked("latency")) bench_latency(settings);
-  if (asked("latency")) bench_worker_latency(settings);
-  if (asked("recovery")) bench_recovery(settings.backlog);
-  if (asked("soak")) bench_soak(settings.soak);
-  if (asked("notebook")) bench_notebook(settings.files);
-  if (asked("postgres")) {
+  const auto is_wanted = [&](const char* name) { return wanted.empty() || wanted.contains(name); };
+  if (is_wanted("disk") || is_wanted("cycles")) bench_disk_and_cycles(settings, is_wanted("cycles"));
+  if (is_wanted("poll")) bench_poll(settings);
+  if (is_wanted("http")) bench_http(settings);
+  if (is_wanted("latency")) bench_latency(settings);
+  if (is_wanted("latency")) bench_worker_latency(settings);
+  if (is_wanted("recovery")) bench_recovery(settings.backlog);
+  if (is_wanted("soak")) bench_soak(settings.soak);
+  if (is_wanted("notebook")) bench_notebook(settings.files);
+  if (is_wanted("postgres")) {
     bench_postgres(settings.warm_up, settings.seconds, settings.rounds, settings.backlog);
   }
   return 0;

@@ -36,7 +36,7 @@ class Bench {
     return answers;
   }
 
-  // Publishes `count` events of these tags, 1000 to a commit.
+  // Publishes `count` events with these tags, 1000 per commit.
   void publish(int count, const std::vector<std::string>& tags) {
     for (int done = 0; done < count; done += 1000) {
       Command command;
@@ -143,7 +143,7 @@ double poll_microseconds(const std::string& folder, int pending) {
     const auto answers = bench.run(std::move(polls));
     rounds.push_back(seconds_since(start) * 1e6 / kPolls);
     for (const Answer& answer : answers) {
-      if (answer.claims.size() != 1) fail("a poll found nothing");
+      if (answer.claims.size() != 1) fail("a poll found no event");
     }
   }
   std::nth_element(rounds.begin(), rounds.begin() + kRounds / 2, rounds.end());

@@ -5,15 +5,15 @@
 
 namespace eventq::bench {
 
-// fdatasync() of 4 KiB appended, one after the other.
+// Appends 4 KiB and calls fdatasync(), again and again.
 double syncs_per_second(const std::string& folder, double seconds);
 
-// Whole life cycles (publish, claim, complete), `batch` of each kind sharing a commit.
+// Whole life cycles (publish, claim, complete). One commit has `batch` commands of one kind.
 double cycles_per_second(const std::string& folder, int batch, double seconds);
 
-// Microseconds for one poll that finds an event of its tag, with `pending` others waiting: nine
-// tenths of other tags, one tenth for a retry in an hour, all published before. Commits are shared
-// by 500 polls, so that the disk's time does not hide the search.
+// Microseconds for one poll that claims an event of its tag while `pending` older events wait: nine tenths
+// have other tags, one tenth has a retry in an hour. 500 polls share a commit, so that the search is measured
+// and not the disk.
 double poll_microseconds(const std::string& folder, int pending);
 
 }  // namespace eventq::bench

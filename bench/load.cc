@@ -64,7 +64,7 @@ class Connection {
     }
   }
 
-  // Reads what is there. True once a whole reply has arrived.
+  // Reads the bytes that have arrived. Returns true when the reply is complete.
   bool receive() {
     for (;;) {
       const std::size_t used = input_.size();

@@ -1,7 +1,7 @@
-// load.h: HTTP load from one thread: many keep-alive connections, each with one request under way.
+// load.h: HTTP load from one thread: many keep-alive connections, each with one pending request.
 //
-// A Script says what a connection sends next, given the last response. The driver shares the
-// machine with the server, so it does as little as it can.
+// A Script returns the next request of a connection, given the last reply. The driver shares the machine with
+// the server, so it does as little work as possible.
 #pragma once
 
 #include <cstdint>
@@ -26,17 +26,17 @@ class Script {
  public:
   virtual ~Script() = default;
   // The next request, given the reply to the last one (status 0 at the start).
-  // Empty: nothing to send now; the driver asks again, with the same reply, after other replies.
+  // Empty: nothing to send now. The driver calls again, with the same reply, after other replies.
   virtual std::string next(const Reply& reply) = 0;
 };
 
 struct LoadResult {
   double seconds = 0;
-  std::vector<std::uint32_t> latency_us;  // of every reply in the measured time
+  std::vector<std::uint32_t> latency_us;  // of each reply in the measured time
 };
 
-// Runs the scripts, a connection each, for `warm_up` and then `measured` seconds; calls
-// `at_start` when the measured time begins. RetriedEnds the process when a connection fails.
+// Runs the scripts, one connection each, for `warm_up` and then `measured` seconds. Calls `at_start` when the
+// measured time begins. Exits the process when a connection fails.
 LoadResult run_load(std::uint16_t port, std::vector<std::unique_ptr<Script>>& scripts, double warm_up,
                     double measured, const std::function<void()>& at_start);
 

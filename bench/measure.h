@@ -1,5 +1,4 @@
-// measure.h: what every measurement needs: a watch, the middle of several, and an end when something does not
-// work.
+// measure.h: helpers of all measurements: a stopwatch, the median, and an exit with a message.
 #pragma once
 
 #include <algorithm>

@@ -1,4 +1,4 @@
-// micro_bench.cc: parts of the hot path by themselves: build/release/bench/eventq_micro_bench.
+// micro_bench.cc: single functions of the hot path. Run build/release/bench/eventq_micro_bench.
 #include <benchmark/benchmark.h>
 
 #include <cstdlib>

@@ -29,7 +29,7 @@ using notebook::Notebook;
 using notebook::Operation;
 
 void run(const std::string& command) {
-  if (std::system(command.c_str()) == 0) return;  // NOLINT: nobody else's words are in it
+  if (std::system(command.c_str()) == 0) return;  // NOLINT: the command contains no foreign input
   std::fprintf(stderr, "failed: %s\n", command.c_str());
   std::exit(1);
 }
@@ -44,7 +44,7 @@ void write_files(const std::string& folder, int files) {
   for (int i = 0; i < files; ++i) std::ofstream(folder + "/" + file_name(i)) << content_of(i, "old ");
 }
 
-// With one commit each, as one who has no queue would do it.
+// One `git commit` per update, as a program without a queue does it.
 double one_by_one(const std::string& folder, int files) {
   write_files(folder, files);
   const std::string git = "git -C " + folder + " -c user.name=bench -c user.email=bench@localhost ";
@@ -58,18 +58,18 @@ double one_by_one(const std::string& folder, int files) {
   return seconds_since(start);
 }
 
-std::future<Result<Accepted>> ask(Notebook& notebook, ChangeRequest request) {
+std::future<Result<Accepted>> submit(Notebook& notebook, ChangeRequest request) {
   auto promise = std::make_shared<std::promise<Result<Accepted>>>();
   auto answer = promise->get_future();
   notebook.submit(std::move(request), [promise](Result<Accepted> a) { promise->set_value(std::move(a)); });
   return answer;
 }
 
-// All that was asked for before is committed when it returns.
+// When this returns, all changes submitted before are committed.
 void commit(Engine& engine, Notebook& notebook) {
-  const Accepted asked = must(ask(notebook, {.kind = Operation::Kind::batch_commit}).get());
+  const Accepted accepted = must(submit(notebook, {.kind = Operation::Kind::batch_commit}).get());
   Command command;
-  command.wait = WaitRequest{asked.event.id, std::chrono::minutes(10)};
+  command.wait = WaitRequest{accepted.event.id, std::chrono::minutes(10)};
   engine.call(std::move(command));
 }
 
@@ -84,15 +84,15 @@ double through_the_queue(const TemporaryDirectory& directory, int files) {
   must(notebook->rescan());
   commit(*engine, *notebook);
 
-  ::sync();  // nobody pays for what others have written
+  ::sync();  // otherwise our syncs would also write the files of one_by_one()
   const auto start = std::chrono::steady_clock::now();
-  std::vector<std::future<Result<Accepted>>> asked;
+  std::vector<std::future<Result<Accepted>>> submitted;
   for (int i = 0; i < files; ++i) {
     const auto row = must(notebook->file_at(file_name(i)));
-    asked.push_back(
-        ask(*notebook, {.kind = Operation::Kind::update, .file = row.id, .content = content_of(i, "new ")}));
+    submitted.push_back(submit(
+        *notebook, {.kind = Operation::Kind::update, .file = row.id, .content = content_of(i, "new ")}));
   }
-  for (auto& one : asked) must(one.get());
+  for (auto& one : submitted) must(one.get());
   commit(*engine, *notebook);
   const double seconds = seconds_since(start);
   notebooks->stop();

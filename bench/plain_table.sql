@@ -1,4 +1,4 @@
--- plain_table.sql: the queue that many write by hand: one table, no log, no tags, no archive.
+-- plain_table.sql: a queue as many applications write it: one table, no log, no tags, no archive.
 CREATE TABLE public.plain (
   id bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
   state int NOT NULL DEFAULT 0,

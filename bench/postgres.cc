@@ -36,24 +36,24 @@ namespace eventq::bench {
 namespace {
 
 constexpr int kCallers = 64;
-constexpr int kTaken = 10;  // at a time, by workers who do not take one by one
+constexpr int kTaken = 10;  // events per claim, for the callers that claim several
 
 std::string contents(const std::string& path) {
   std::ifstream file(path);
   return {std::istreambuf_iterator<char>(file), {}};
 }
 
-// The fields of /proc/PID/stat behind the name, which may have spaces: state is the first.
+// The fields of /proc/PID/stat after the name, which may contain spaces. The first one is the state.
 std::vector<std::string> process_fields(const std::string& pid) {
   const std::string line = contents("/proc/" + pid + "/stat");
   std::istringstream rest(line.substr(std::min(line.rfind(')') + 1, line.size())));
   return {std::istream_iterator<std::string>(rest), {}};
 }
 
-// CPU seconds of the server and all its processes, ended ones included.
+// CPU seconds of the server and its child processes, including those that have exited.
 double cpu_of(pid_t server) {
   constexpr std::size_t kParent = 1;
-  constexpr std::size_t kTime = 11;  // user, system, and those of ended children
+  constexpr std::size_t kTime = 11;  // user, system, and both of exited children
   const std::string pid = std::to_string(server);
   double ticks = 0;
   for (const auto& entry : std::filesystem::directory_iterator("/proc")) {
@@ -75,7 +75,7 @@ double own_cpu() {
   return seconds(used.ru_utime) + seconds(used.ru_stime);
 }
 
-// A cluster of this benchmark's own, as durable as PostgreSQL is by default. Lives for ten minutes at most.
+// A cluster for this benchmark only, with PostgreSQL's default durability.
 class Cluster {
  public:
   std::string empty_database() { return cluster_.add_database("bench_" + std::to_string(++databases_)); }
@@ -110,7 +110,7 @@ struct Time {
 
 double plain_rate(const std::string& url, Time time) {
   must(must(postgres::Connection::open(url))->script(contents(EVENTQ_BENCH_DIR "/plain_table.sql")));
-  // On a busy machine a short run may end before its first transaction does, and then there is no rate.
+  // On a busy machine a short run may end before its first transaction; pgbench then prints no rate.
   for (int seconds = std::max(1, static_cast<int>(time.warm_up + time.seconds));; seconds *= 2) {
     Process pgbench({.command = {EVENTQ_PGBENCH, "--no-vacuum", "--protocol=prepared", "--client=64",
                                  "--time=" + std::to_string(seconds),
@@ -118,7 +118,7 @@ double plain_rate(const std::string& url, Time time) {
                      .environment = {},
                      .directory = "/"});
     const auto exit_code = pgbench.wait(std::chrono::minutes(5));
-    if (!exit_code) fail("pgbench has not ended after five minutes");
+    if (!exit_code) fail("pgbench did not exit within five minutes");
     if (*exit_code != 0) fail("pgbench: " + pgbench.err());
     const std::string line = "tps = ";
     const std::string out = pgbench.out();
@@ -166,16 +166,16 @@ void bench_rates(Time time, int rounds) {
   std::printf("postgres %10.0f  life cycles per second on a plain SKIP LOCKED table, pgbench, 64 clients\n",
               median(plain));
   std::printf("postgres %10.0f  ours in process, 64 callers, single calls: publish, next\n", median(ours));
-  std::printf("postgres %10.0f  ours in process, 64 callers, who publish one by one and take ten\n",
+  std::printf("postgres %10.0f  ours in process, 64 callers, single publishes, claims of ten\n",
               median(tens));
   std::printf("postgres %10.0f  ours over HTTP, 64+64 connections, two calls\n", median(http));
   std::printf("ratio    %10.2f  ours in process over the plain table; at least 2\n", median(ratio));
-  std::printf("ratio    %10.2f  the same with workers who take ten; at least 2\n", median(tens_ratio));
+  std::printf("ratio    %10.2f  the same with claims of ten; at least 2\n", median(tens_ratio));
   std::printf("ratio    %10.2f  ours over HTTP over the plain table\n", median(http_ratio));
 }
 
-// One poll with `pending` events waiting: nine tenths of other tags, one tenth for a retry in an hour. What
-// publishing them left to do is done before.
+// Microseconds of one poll while `pending` events wait: nine tenths have other tags, one tenth has a retry in
+// an hour. VACUUM and CHECKPOINT run first, because publishing leaves that work to the database.
 double poll_among(int pending) {
   Cluster cluster;
   constexpr int kPolls = 300;
@@ -198,7 +198,7 @@ void bench_poll(int backlog) {
               many / few, backlog, many, few);
 }
 
-// What somebody else's open transaction does to polls: it keeps every dead row in the way.
+// Polls beside an open transaction of another user, which keeps vacuum from removing dead rows.
 void bench_snapshot(Time time) {
   Cluster cluster;
   constexpr int kPolls = 300;
@@ -242,8 +242,7 @@ void bench_shards(Time time, int rounds) {
         cycles.rate(), where, each(cycles.used.database_cpu) * 1e6, each(cycles.used.cpu) * 1e6,
         each(cycles.used.log_bytes));
   };
-  // What the CPU does in a microsecond changes by a third from minute to minute: only of many pairs is the
-  // middle one worth something.
+  // The speed of a CPU changes by a third from minute to minute, so take the median of many pairs.
   constexpr int kPairsEach = 3;
   std::vector<double> ratios;
   for (int i = 0; i < kPairsEach * rounds; ++i) {
@@ -259,7 +258,8 @@ void bench_shards(Time time, int rounds) {
               median(ratios));
 }
 
-// Two servers on the same shards, one of which cannot reach the second: how fast they are on the first.
+// Two servers on the same two shards. One server cannot reach the second shard; compares the rate of both
+// servers on the first shard.
 void bench_silence(int rounds) {
   constexpr int kCalls = 200;
   constexpr int kRoundsEach = 5;
@@ -298,7 +298,7 @@ void bench_silence(int rounds) {
       std::chrono::duration<double>(steady_now() - start).count());
   std::vector<double> ratios;
   for (int i = 0; i < kRoundsEach * rounds; ++i) {
-    // Whoever comes second finds things as the first one left them.
+    // The first measurement leaves caches and dead rows to the second, so alternate the order.
     const bool whole_first = i % 2 == 0;
     const double one = rate(whole_first ? to_whole : to_cut);
     const double other = rate(whole_first ? to_cut : to_whole);

@@ -11,8 +11,8 @@
 namespace eventq::bench {
 namespace {
 
-[[noreturn]] void unexpected(const char* who, const Reply& reply) {
-  std::fprintf(stderr, "%s got %d: %.*s\n", who, reply.status, static_cast<int>(reply.body.size()),
+[[noreturn]] void unexpected(const char* script, const Reply& reply) {
+  std::fprintf(stderr, "%s got %d: %.*s\n", script, reply.status, static_cast<int>(reply.body.size()),
                reply.body.data());
   std::exit(1);
 }
@@ -24,7 +24,7 @@ const std::string& one_event() {
   return event;
 }
 
-// The numbers behind each `name` of a reply, in order.
+// The numbers after each `name` in a reply, in order.
 std::vector<std::int64_t> numbers_after(std::string_view body, std::string_view name) {
   std::vector<std::int64_t> numbers;
   for (std::size_t at = body.find(name); at != std::string_view::npos; at = body.find(name, at + 1)) {
@@ -160,7 +160,7 @@ class NextWorker final : public Script {
   std::string next(const Reply& reply) override {
     if (reply.status != 0 && reply.status != 200) unexpected("next", reply);
     tally_.completed += held_;
-    // The results of the last turn come first and name attempts of their own.
+    // Skip the results of the last reports, which precede the events and also contain attempts.
     const Held held =
         Held::of(reply.body.substr(std::min(reply.body.find(R"("events":)"), reply.body.size())));
     held_ = static_cast<std::int64_t>(held.ids.size());

@@ -57,7 +57,7 @@ Sample sample(const ServerProcess& server) {
           resident_megabytes(server.pid()), descriptors(server.pid())};
 }
 
-// GETs `target` for a second and returns the median time of one.
+// Repeats a GET of `target` for a second and returns the median time.
 double get_milliseconds(std::uint16_t port, const std::string& target) {
   Scripts scripts;
   scripts.push_back(repeat_get(target));
@@ -108,7 +108,7 @@ void bench_soak(double seconds) {
     for (int i = 0; i < kConnections; ++i) scripts.push_back(publisher(tally, 1));
     for (int i = 0; i < kConnections; ++i) scripts.push_back(next_worker(tally, i, 10));
     run_load(server.port(), scripts, 0, seconds / kSegments, [] {});
-    tally.published = tally.completed;  // what a segment left unfinished is abandoned
+    tally.published = tally.completed;  // the next segment does not wait for unfinished events of this one
     samples.push_back(sample(server));
     const Sample& now = samples.back();
     std::printf("soak     %10lld  %.1f  %.1f  %.1f  %td\n", static_cast<long long>(tally.done()), now.file,

@@ -1,14 +1,14 @@
-// state.h: workloads about what stays: a store over time, and after a crash.
+// state.h: workloads about the state on disk: over time, and after a crash.
 #pragma once
 
 namespace eventq::bench {
 
-// Publishes, works and retains for `seconds`, and prints every few of them how large the store,
-// the memory and the number of descriptors are. They grow until the retention is reached, then no more.
+// Publishes, works and retains for `seconds`. Prints the size of the store and of memory and the number of
+// descriptors at ten points. They must stop growing when the first events have left.
 void bench_soak(double seconds);
 
-// Kills a server with `backlog` pending events, and prints how long the next one takes until it
-// serves, and how long a look at the queue takes then.
+// Kills a server with `backlog` pending events. Prints the time until the next server serves, and the time of
+// a GET of the queue after that.
 void bench_recovery(int backlog);
 
 }  // namespace eventq::bench

@@ -80,15 +80,15 @@ WorkerLatency worker_latency(std::uint16_t port, const std::string& folder, doub
   WorkerLatency result;
   for (const Moment end = now() + std::chrono::microseconds(static_cast<int>(seconds * 1e6)); now() < end;) {
     result.sync_us.push_back(file.append());
-    const Moment asked = now();
+    const Moment called = now();
     must(http.call(health));
     const Moment start = now();
-    result.round_trip_us.push_back(micros(asked, start));
+    result.round_trip_us.push_back(micros(called, start));
     must(publisher->publish(event));
     result.publish_us.push_back(micros(start, now()));
     begun.acquire();
     result.begin_us.push_back(micros(start, begun_at));
-    // Until it has reported and waits again.
+    // Wait until the worker has reported and polls again.
     while (worker.stats().held > 0) std::this_thread::yield();
     std::this_thread::sleep_for(std::chrono::milliseconds(2));
   }

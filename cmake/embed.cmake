@@ -1,14 +1,14 @@
-# embed.cmake: text files become constants of the program.
+# embed.cmake: turns text files into constants of the program.
 #
 # eventq_embed(TARGET <target> HEADER <path> NAMESPACE <namespace> FILES <file>...)
 #
 #   eventq_embed(TARGET eventq_store HEADER generated/sqlite_sql.h
 #     NAMESPACE eventq::sqlite::sql FILES sql/due.sql sql/0001_init.sql)
 #
-# gives <target> the header "generated/sqlite_sql.h", in which the namespace holds
-# a std::string_view `due` and one `m0001_init`, and the array `kAll` of all pairs
-# (name, text) in the order given. The header is written anew when a file changes.
-# The target `eventq_embedded` writes all of them and compiles nothing.
+# adds the header "generated/sqlite_sql.h" to <target>. Its namespace has the std::string_view
+# constants `due` and `m0001_init`, and the array `kAll` of all pairs (name, text) in the order
+# given. The build writes the header again when a file changes. The target `eventq_embedded`
+# writes all such headers and compiles nothing.
 #
 # This file is also the script that the build runs to write the header.
 
@@ -42,10 +42,10 @@ set(constants "")
 set(all "")
 foreach(file IN LISTS FILES)
   file(READ ${file} text)
-  # What ends the raw string below must not stand in the text.
+  # The text must not contain the end of the raw string below.
   string(FIND "${text}" ")eventq_file\"" end)
   if(NOT end EQUAL -1)
-    message(FATAL_ERROR "${file} contains )eventq_file\", which ends the literal it is embedded in")
+    message(FATAL_ERROR "${file} contains )eventq_file\", which would end its raw string literal")
   endif()
   get_filename_component(name ${file} NAME_WLE)
   string(REGEX REPLACE "[-.]" _ name ${name})
@@ -64,7 +64,7 @@ file(WRITE ${HEADER} "// Written by cmake/embed.cmake.
 
 namespace ${NAMESPACE} {
 
-// Not the plain literal: the compiler refuses to count the characters of a long one.
+// With sv the length is known. From a plain literal the compiler would have to count it, which fails for long texts.
 using std::string_view_literals::operator\"\"sv;
 
 ${constants}

@@ -1,5 +1,5 @@
-# eventqConfig.cmake: find_package(eventq COMPONENTS core client worker). All three when none is named;
-# SQLite and libpq are needed for `core` only.
+# eventqConfig.cmake: find_package(eventq COMPONENTS core client worker). Without COMPONENTS, all three are
+# found. Only `core` needs SQLite and libpq.
 include(CMakeFindDependencyMacro)
 if(NOT eventq_FIND_COMPONENTS)
   set(eventq_FIND_COMPONENTS core client worker)

@@ -1,17 +1,18 @@
-# package.cmake: what other projects get. The layers are ours; they see three libraries:
+# package.cmake: the libraries for other projects. Each combines some layers:
 #
-#   eventq::client   a queue behind a server: HTTP only
-#   eventq::core     the embedded queue, sqlite: and memory:, and whatever the client opens
-#   eventq::worker   handlers on the events of either
+#   eventq::client   a queue on a server, over HTTP
+#   eventq::core     the embedded queue (sqlite: and memory:), PostgreSQL, and all of eventq::client
+#   eventq::worker   runs handlers on the events of any of these
 #
-# The targets are there for add_subdirectory() as well; installed is what is built for itself.
+# A project that uses add_subdirectory() gets the same targets. Install rules exist only when eventq is the
+# top-level project.
 
 include(GNUInstallDirs)
 foreach(name IN ITEMS fmt PostgreSQL simdjson spdlog SQLite3 Threads)
   find_package(${name} REQUIRED)
 endforeach()
 
-# eventq_package(<component> NAME <library> LAYERS <target>... LIBRARIES <what users must link>...)
+# eventq_package(<component> NAME <library> LAYERS <target>... LIBRARIES <library that users must link>...)
 function(eventq_package component)
   cmake_parse_arguments(arg "" "NAME" "LAYERS;LIBRARIES" ${ARGN})
   set(target eventq_package_${component})
@@ -51,7 +52,7 @@ include(CMakePackageConfigHelpers)
 write_basic_package_version_file(${PROJECT_BINARY_DIR}/eventqConfigVersion.cmake COMPATIBILITY SameMinorVersion)
 install(FILES cmake/eventqConfig.cmake ${PROJECT_BINARY_DIR}/eventqConfigVersion.cmake DESTINATION ${cmake_dir})
 
-# The .pc files find their prefix from where they lie.
+# Each .pc file computes its prefix from its own location, so that the installed tree can be moved.
 set(pc_dir ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
 file(RELATIVE_PATH up_to_prefix /prefix/${pc_dir} /prefix)
 foreach(name IN ITEMS eventq eventq-client eventq-worker)
@@ -59,7 +60,7 @@ foreach(name IN ITEMS eventq eventq-client eventq-worker)
   install(FILES ${PROJECT_BINARY_DIR}/${name}.pc DESTINATION ${pc_dir})
 endforeach()
 
-# What the program prints of itself.
+# Installs the output of the program itself: manual page and shell completions.
 function(eventq_install_printed file destination) # <arguments>...
   set(path ${PROJECT_BINARY_DIR}/printed/${file})
   add_custom_command(OUTPUT ${path} COMMAND eventq ${ARGN} > ${path} DEPENDS eventq VERBATIM

@@ -1,14 +1,13 @@
 #!/usr/bin/python3
-"""openapi_check.py: is api/openapi.json a valid document, and does the server answer as it says?
+"""openapi_check.py: checks that api/openapi.json is valid, and that the server's answers match it.
 
 usage: openapi_check.py DOCUMENT SCHEMA [EVENTQ]
 
-Checks DOCUMENT against SCHEMA (tests/openapi_3.1_schema.json: the OpenAPI Initiative's own
-schema of version 3.1, unchanged, Apache License 2.0), every schema in it against JSON Schema,
-and every example against the schema it stands beside. With EVENTQ, the program, starts a server
-and checks answers of every operation: status, headers, media type, and each member of the body.
+Checks DOCUMENT against SCHEMA, each schema in it against JSON Schema, and each example against the schema beside it. SCHEMA
+is tests/openapi_3.1_schema.json: the OpenAPI Initiative's schema of version 3.1, unchanged, Apache License 2.0. With EVENTQ,
+the program, it also starts a server and checks answers of each operation: status, headers, media type, and body.
 
-Exit code: 0 all is well, 1 it is not, 77 python3-jsonschema is missing.
+Exit code: 0 no fault, 1 faults were printed, 77 python3-jsonschema is missing.
 """
 import http.client
 import json
@@ -26,8 +25,8 @@ except ImportError:
 
 JSON = "application/json"
 METHODS = ("get", "put", "post", "delete", "options", "head", "patch", "trace")
-# Headers of HTTP itself, of which no document speaks.
-UNSPOKEN = {"date", "content-type", "content-length", "transfer-encoding", "connection"}
+# Headers of HTTP itself, which an OpenAPI document does not list.
+HTTP_HEADERS = {"date", "content-type", "content-length", "transfer-encoding", "connection"}
 
 
 class Document:
@@ -45,14 +44,14 @@ class Document:
         return node
 
     def faults(self, schema, value, strict=False):
-        """What is wrong with a value, judged by a schema of this document."""
+        """Lists the violations of a value against a schema of this document."""
         root = self.strict if strict else self.root
         validator = jsonschema.Draft202012Validator(schema, resolver=jsonschema.RefResolver("", root))
         return [f"{error.json_path}: {error.message}" for error in validator.iter_errors(value)]
 
 
 def close_objects(node, in_all_of=False):
-    """Makes members that the document does not name an error, in whole schemas."""
+    """Sets unevaluatedProperties to false, so that a member missing in the document is a fault."""
     if isinstance(node, list):
         for child in node:
             close_objects(child, in_all_of)
@@ -72,7 +71,7 @@ def operations(document):
 
 
 def walk(node, place="#"):
-    """Every object of the document with its place, except inside examples."""
+    """Yields each object of the document with its path, except inside examples."""
     if isinstance(node, list):
         for i, child in enumerate(node):
             yield from walk(child, f"{place}/{i}")
@@ -109,7 +108,7 @@ def check_schema(place, schema):
 
 
 class Server:
-    """The program on a store of its own, and a client that judges its answers."""
+    """Runs the program on a fresh store, and checks its answers against the document."""
 
     def __init__(self, program, document):
         self.document = document
@@ -128,7 +127,7 @@ class Server:
             if listening := re.search(r"msg=listening address=([0-9.]+):([0-9]+)", line):
                 self.client = http.client.HTTPConnection(listening[1], int(listening[2]), timeout=60)
                 return
-        raise SystemExit("the server did not start")
+        raise SystemExit("The server did not start.")
 
     def stop(self):
         self.process.terminate()
@@ -142,7 +141,7 @@ class Server:
         self.folder.cleanup()
 
     def call(self, status, method, target, body=None, path=None, headers=None):
-        """Makes a request, judges the answer by the document, and returns its body."""
+        """Sends a request, checks the answer against the document, and returns its body."""
         sent = dict(headers or {})
         if body is not None:
             sent.setdefault("Content-Type", JSON)
@@ -155,16 +154,16 @@ class Server:
         path = re.sub(r"/files/[0-9]+", "/files/{id}", path)
         where = f"{method} {target} {response.status}"
         if response.status != status:
-            self.faults.append(f"{where}: {status} was expected: {text!r}")
+            self.faults.append(f"{where}: expected {status}: {text!r}")
         operation = self.document.root["paths"][path]["get" if method == "HEAD" else method.lower()]
         if status < 300:
             self.succeeded.add((method, path))
         self.answers += 1
-        self.faults += [f"{where}: {fault}" for fault in self.judge(operation, response, text, method)]
+        self.faults += [f"{where}: {fault}" for fault in self.check(operation, response, text, method)]
         return json.loads(text) if response.headers.get("Content-Type") == JSON and text else None
 
     def stream(self, target):
-        """Begins a stream, judges its head, and leaves when an event has come."""
+        """Opens a stream, checks its headers and first event, and closes it."""
         client = http.client.HTTPConnection(self.client.host, self.client.port, timeout=60)
         client.request("GET", target)
         response = client.getresponse()
@@ -175,19 +174,19 @@ class Server:
         path = target.split("?")[0]
         self.succeeded.add(("GET", path))
         self.answers += 1
-        faults = self.judge(self.document.root["paths"][path]["get"], response, line, "GET")
+        faults = self.check(self.document.root["paths"][path]["get"], response, line, "GET")
         claim = {"$ref": "#/components/schemas/Claim"}
         faults += self.document.faults(claim, json.loads(line[len("data: "):]), strict=True)
         self.faults += [f"GET {target}: {fault}" for fault in faults]
 
-    def judge(self, operation, response, text, method):
+    def check(self, operation, response, text, method):
         described = operation["responses"].get(str(response.status))
         if described is None:
             return ["the status is not in the document"]
         described = self.document.resolve(described)
         headers = described.get("headers", {})
         faults = [f"the header {name} is not in the document" for name in response.headers
-                  if name.lower() not in UNSPOKEN | {known.lower() for known in headers}]
+                  if name.lower() not in HTTP_HEADERS | {known.lower() for known in headers}]
         for name, header in headers.items():
             header = self.document.resolve(header)
             value = response.headers.get(name)
@@ -196,7 +195,7 @@ class Server:
             elif header.get("required"):
                 faults.append(f"the header {name} is missing")
         if method == "HEAD" or not described.get("content"):
-            return faults + (["there is a body"] if text else [])
+            return faults + (["the answer has a body"] if text else [])
         content_type = response.headers.get("Content-Type")
         if content_type not in described["content"]:
             return faults + [f"the media type {content_type} is not in the document"]
@@ -231,7 +230,7 @@ def check_answers(server, document):
     server.call(400, "POST", "/events/batch", {"events": []})
 
     server.call(200, "GET", take.format("email,notification"))
-    server.call(204, "GET", take.format("nobody"))
+    server.call(204, "GET", take.format("unused"))
     server.call(400, "GET", take.format("no,,body"))
     server.call(405, "HEAD", take.format("reporting"))
     server.call(403, "GET", take.format("reporting"), headers={"Sec-Fetch-Site": "cross-site"})
@@ -297,7 +296,7 @@ def check_answers(server, document):
         server.call(200, "GET", path)
     check_queues(server, email, worker)
     check_waits(server, email, worker)
-    check_mending(server, email, worker)
+    check_failures(server, email, worker)
     check_notebooks(server)
     server.stop()
     server.start()
@@ -305,7 +304,7 @@ def check_answers(server, document):
 
     for method, path, _ in operations(document):
         if (method, path) not in server.succeeded:
-            server.faults.append(f"{method} {path}: was not tried")
+            server.faults.append(f"{method} {path}: no call succeeded")
 
 
 def check_queues(server, email, worker):
@@ -365,7 +364,7 @@ def check_waits(server, email, worker):
     server.call(200, "POST", "/events/subscribe", {**worker, "tags": "done", "queue": "w"})
 
 
-def check_mending(server, email, worker):
+def check_failures(server, email, worker):
     failing = {**email, "queue": "f", "max_retries": 1}
     event = server.call(201, "POST", "/events", failing)["id"]
     server.call(200, "POST", "/events/subscribe", {**worker, "tags": "email", "queue": "f"})
@@ -374,7 +373,7 @@ def check_mending(server, email, worker):
     server.call(200, "GET", "/failures?queue=f")
     server.call(400, "GET", "/failures?limit=0")
     server.call(200, "POST", "/failures/redrive", {"queue": "f", "dry_run": True})
-    server.call(200, "POST", "/failures/redrive", {"queue": "f", "cause": "timeout after # ms", "reason": "mended"})
+    server.call(200, "POST", "/failures/redrive", {"queue": "f", "cause": "timeout after # ms", "reason": "fixed"})
     server.call(200, "GET", "/workers")
     server.call(200, "GET", "/metrics")
     server.call(200, "GET", "/metrics", headers={"Accept": "application/json"})

@@ -1,4 +1,4 @@
-// embedded.cc: publishes an event and has a worker do it, all in one program.
+// embedded.cc: publishes an event and handles it with a worker, in one program.
 #include <eventq/queue.h>
 #include <eventq/worker.h>
 

@@ -1,4 +1,4 @@
-// remote.cc: publishes an event to a server, takes it and completes it.
+// remote.cc: publishes an event to a server, claims it and completes it.
 #include <eventq/client.h>
 
 #include <iostream>
