@@ -19,8 +19,8 @@ std::string name_of(const Event& event) {
   return "event " + std::to_string(static_cast<std::int64_t>(event.id)) + " (" + event.title + ")";
 }
 
-// The work itself. A handler may get an event a second time, because the worker died before its report. So the
-// work must be safe to repeat. A long handler checks the stop token, which is set when the lease is lost.
+// The work itself. A handler may get an event a second time, because the worker died before its report. So
+// the work must be safe to repeat. A long handler checks the stop token, which is set when the lease is lost.
 Handled send_mail(const Event& event, const std::stop_token&) {
   std::cout << "mailed for " << name_of(event) << "\n";
   return Handled::done();
@@ -41,7 +41,8 @@ int main(int argc, char** argv) {
   const std::string path = argc > 1 ? argv[1] : "events.db";
 
   eventq::Options options;
-  options.retry.base = eventq::Millis(0);  // retry at once, so that this program shows it; the default is 5 minutes
+  options.retry.base =
+      eventq::Millis(0);  // retry at once, so that this program shows it; the default is 5 minutes
   // With "http://127.0.0.1:8080" instead, the same worker takes its events from a server.
   const auto queue = eventq::Queue::open("sqlite:" + path, options);
   if (!queue) {

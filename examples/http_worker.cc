@@ -1,4 +1,5 @@
-// http_worker.cc: a worker that gets its events from a server. Handles the tag "email" until SIGTERM or Ctrl-C.
+// http_worker.cc: a worker that gets its events from a server. Handles the tag "email" until SIGTERM or
+// Ctrl-C.
 //
 //   http_worker [URL]     EVENTQ_URL, or http://127.0.0.1:8080, by default
 //

@@ -290,8 +290,8 @@ std::string queue_of(const Json& args) {
   return args.at("queue").is_null() ? "main" : args.at("queue").text();
 }
 
-Turn turn(const Json& args) {
-  Turn turn;
+NextRequest turn(const Json& args) {
+  NextRequest turn;
   turn.worker_id = args.at("worker_id").text();
   turn.limit = static_cast<std::size_t>(args.at("limit").integer().value_or(1));
   turn.tags = texts(args.at("tags"));

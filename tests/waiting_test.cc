@@ -78,7 +78,7 @@ class Crowd {
     return ::epoll_ctl(epoll_, EPOLL_CTL_ADD, socket, &event) == 0;
   }
 
-  // RetriedEnds the connections with a reset, as the death of their process would. One that is closed in good
+  // Ends the connections with a reset, as the death of their process would. One that is closed in good
   // order looks to the server like one that only sends nothing more.
   void break_off() {
     const linger at_once{.l_onoff = 1, .l_linger = 0};

@@ -64,7 +64,7 @@ struct Alive {
 };
 
 // A worker's turn: reports on what it finished, keeps what it goes on with, and takes new events.
-struct Turn {
+struct NextRequest {
   std::string worker_id;  // who reports and takes; the queue object's own when empty
   std::vector<Report> reports;
   std::vector<Alive> alive;
@@ -74,7 +74,7 @@ struct Turn {
   Millis wait{0};  // how long to wait for the first event
 };
 
-struct TurnResult {
+struct NextResult {
   std::vector<Result<LogEntry>> results;  // one per report, in order
   std::vector<Result<TimePoint>> leases;  // one per alive, in order: when its lease now ends
   std::vector<Claim> claims;              // may be empty
@@ -121,12 +121,12 @@ class Queue {
 
   // A whole turn in one commit. A report that is refused does not keep the others from being made.
   // What finalize() may end is only what poll() took.
-  virtual Result<TurnResult> next(const Turn& turn) = 0;
+  virtual Result<NextResult> next(const NextRequest& turn) = 0;
 
   // A sign of life: the lease now ends one full lease from now. Returns its end.
   virtual Result<TimePoint> heartbeat(const Lease& lease) = 0;
 
-  // RetriedEnds an event that this object polled: COMPLETED, or COMPLETED_WITH_ERRORS
+  // Ends an event that this object polled: COMPLETED, or COMPLETED_WITH_ERRORS
   // when there are errors. Does nothing for an event that has ended already.
   // Errors: not_found; lease_lost when this object does not hold it.
   virtual Result<void> finalize(EventId id, const std::vector<std::string>& errors = {}) = 0;

@@ -117,7 +117,7 @@ class ClientImpl final : public Client {
   }
   Result<LogEntry> give_back(const Lease& lease, const Return& how) override { return report(lease, how); }
 
-  Result<TurnResult> next(const Turn& turn) override;
+  Result<NextResult> next(const NextRequest& turn) override;
 
   Result<TimePoint> heartbeat(const Lease& lease) override {
     return ask(post_request(path(lease.id, "/heartbeat"), wire::write_heartbeat(lease)), Effect::keeps,
@@ -199,7 +199,7 @@ Result<std::optional<Claim>> ClientImpl::poll(const PollRequest& request) {
   if (request.clock != nullptr) {
     return invalid("clock", "A server judges by its own clock what is due; leave clock out.");
   }
-  Turn turn;
+  NextRequest turn;
   turn.limit = 1;
   turn.tags = request.tags;
   turn.queue = request.queue;
@@ -223,14 +223,14 @@ Result<LogEntry> ClientImpl::report(const Lease& lease, const wire::Said& what) 
   return entry;
 }
 
-Result<TurnResult> ClientImpl::next(const Turn& turn) {
-  if (turn.limit == 0 && turn.reports.empty() && turn.alive.empty()) return TurnResult{};
+Result<NextResult> ClientImpl::next(const NextRequest& turn) {
+  if (turn.limit == 0 && turn.reports.empty() && turn.alive.empty()) return NextResult{};
   const std::string& worker_id = turn.worker_id.empty() ? polled_.worker_id() : turn.worker_id;
-  HttpRequest request = post_request("/events/next", wire::write_turn(turn, worker_id));
+  HttpRequest request = post_request("/events/next", wire::write_next(turn, worker_id));
   if (turn.limit > 0) request.timeout = turn.wait;
   const bool is_sign = turn.limit == 0 && turn.reports.empty();
   auto answer = ask(std::move(request), is_sign ? Effect::keeps : Effect::changes,
-                    [&](const JsonValue& body) { return wire::read_turn(body, turn.alive.size()); });
+                    [&](const JsonValue& body) { return wire::read_next(body, turn.alive.size()); });
   if (!answer) return answer;
   if (answer->results.size() != turn.reports.size()) {
     return Error{ErrorCode::internal, "The server's answer has not one result for each report.", ""};

@@ -252,7 +252,7 @@ TEST(Client, LongWaitsAreCutIntoSlicesOfAMinute) {
 
 TEST(Client, ATurnWithoutOneResultForEachReportIsRefused) {
   const ScriptedServer server({answers("200 OK", R"({"results":[],"events":[]})")});
-  Turn turn;
+  NextRequest turn;
   turn.reports = {{EventId{1}, 1, Outcome{}}};
   EXPECT_EQ(connect(server)->next(turn).error().code, ErrorCode::internal);
 }

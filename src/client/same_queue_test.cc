@@ -56,7 +56,7 @@ class SameQueue : public testing::TestWithParam<std::string> {
   // The event goes to another worker, since its lease ended.
   Claim steal() {
     clock.advance(60s);
-    Turn turn;
+    NextRequest turn;
     turn.worker_id = "other:1";
     turn.limit = 1;
     auto taken = queue->next(turn).value();
@@ -262,14 +262,14 @@ TEST_P(SameQueue, GiveBackCountsNoFailure) {
 
 TEST_P(SameQueue, ATurnReportsInItsOrderAndTakes) {
   for (int i = 0; i < 6; ++i) publish();
-  Turn turn;
+  NextRequest turn;
   turn.limit = 5;
   ASSERT_THAT(queue->next(turn).value().claims, SizeIs(5));
   turn.reports = {{EventId{1}, 1, Return{0s, "later"}}, {EventId{2}, 1, Failure{{}, {}, "never", true}},
                   {EventId{3}, 1, Outcome{}},           {EventId{4}, 9, Outcome{}},
                   {EventId{99}, 1, Failure{}},          {EventId{5}, 1, Failure{{}, {}, "no", false}}};
   turn.limit = 1;
-  const TurnResult result = queue->next(turn).value();
+  const NextResult result = queue->next(turn).value();
   ASSERT_THAT(result.results, SizeIs(6));
   EXPECT_EQ(result.results[0].value().action, Action::released);
   EXPECT_EQ(result.results[1].value().error_message, "never");
@@ -282,7 +282,7 @@ TEST_P(SameQueue, ATurnReportsInItsOrderAndTakes) {
 }
 
 TEST_P(SameQueue, ATurnIsRefusedForWhatIsWrong) {
-  Turn turn;
+  NextRequest turn;
   turn.limit = 1001;
   EXPECT_EQ(queue->next(turn).error().field, "limit");
   turn.limit = 1;
@@ -308,12 +308,12 @@ TEST_P(SameQueue, AHeartbeatMovesTheEndOfTheLease) {
 
 TEST_P(SameQueue, ATurnKeepsManyLeasesAndReports) {
   for (int i = 0; i < 3; ++i) publish();
-  Turn turn;
+  NextRequest turn;
   turn.limit = 3;
   ASSERT_THAT(queue->next(turn).value().claims, SizeIs(3));
   clock.advance(30s);
   const std::vector<Alive> alive = {{EventId{2}, 1}, {EventId{3}, 9}, {EventId{99}, 1}, {EventId{3}, 1}};
-  const TurnResult kept = queue->next({.reports = {{EventId{1}, 1, Outcome{}}}, .alive = alive}).value();
+  const NextResult kept = queue->next({.reports = {{EventId{1}, 1, Outcome{}}}, .alive = alive}).value();
   ASSERT_THAT(kept.results, SizeIs(1));
   EXPECT_EQ(kept.results[0].value().action, Action::completed);
   ASSERT_THAT(kept.leases, SizeIs(4));

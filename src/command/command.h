@@ -188,10 +188,10 @@ struct QueueChanged {
 };
 
 struct Revived {
-  std::vector<EventId> matched;    // the finished events
-  std::vector<EventId> events;     // what became of them; empty on a dry run
-  bool more = false;               // there may be more that match
-  std::optional<EndedPlace> next;  // where to go on, if that is one place
+  std::vector<EventId> matched;     // the finished events
+  std::vector<EventId> events;      // what became of them; empty on a dry run
+  bool more = false;                // there may be more that match
+  std::optional<EndedCursor> next;  // where to go on, if that is one place
 };
 
 struct Removed {

@@ -272,7 +272,7 @@ Result<void> Core::supersede_older(Batch& batch, const Event& newer) {
   return realign(batch);
 }
 
-// RetriedEnds a pending event; one that is in work stays. Tells whether it ended.
+// Ends a pending event; one that is in work stays. Tells whether it ended.
 Result<bool> Core::supersede(Batch& batch, EventId id, const Supersede& how) {
   auto loaded = batch.transaction->load({{id}}, Transaction::Part::head);
   if (!loaded) return loaded.error();

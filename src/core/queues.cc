@@ -287,12 +287,12 @@ Result<Ended> Core::ended_events(Batch& batch, const EndedFilter& filter) {
     one.queue = name;
     one.limit = filter.limit - all.events.size();
     if (one.limit == 0 || bytes >= kClaimBytes) {
-      all.next = EndedPlace{};
+      all.next = EndedCursor{};
       break;
     }
     auto ended = batch.transaction->ended(one);
     if (!ended) return ended.error();
-    if (ended->next) all.next = EndedPlace{};  // there is more, but no one place to go on from
+    if (ended->next) all.next = EndedCursor{};  // there is more, but no one place to go on from
     for (Stored& stored : ended->events) {
       bytes += stored.event.payload.size();
       all.events.push_back(std::move(stored));

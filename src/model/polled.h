@@ -37,7 +37,7 @@ class Polled {
     if (is_that) attempts_.erase(found);
   }
 
-  // RetriedEnds an event by `report(lease)`, if it was polled here. One that has ended already, which
+  // Ends an event by `report(lease)`, if it was polled here. One that has ended already, which
   // `get(id)` tells, is well. Errors: lease_lost; those of the two.
   template <typename Report, typename Get>
   Result<void> finish(EventId id, Report report, Get get) {

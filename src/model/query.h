@@ -38,7 +38,7 @@ struct Page {
 };
 
 // Where a look at ended events stopped.
-struct EndedPlace {
+struct EndedCursor {
   TimePoint ended_at;
   EventId id{};
 };
@@ -46,13 +46,13 @@ struct EndedPlace {
 // Ended events of one queue, oldest end first.
 struct EndedFilter {
   std::string queue;
-  std::vector<Status> statuses;          // end states; empty: all of them
-  std::vector<std::string> tags;         // any of these; empty: all
-  std::string pattern;                   // this one; empty: any
-  std::optional<std::string> cause;      // of the failure, as in Failures
-  std::optional<TimePoint> from;         // ended at or after
-  std::optional<TimePoint> to;           // ended before
-  std::optional<EndedPlace> after = {};  // behind this one
+  std::vector<Status> statuses;           // end states; empty: all of them
+  std::vector<std::string> tags;          // any of these; empty: all
+  std::string pattern;                    // this one; empty: any
+  std::optional<std::string> cause;       // of the failure, as in Failures
+  std::optional<TimePoint> from;          // ended at or after
+  std::optional<TimePoint> to;            // ended before
+  std::optional<EndedCursor> after = {};  // behind this one
   std::size_t limit = 1000;
 };
 

@@ -38,7 +38,7 @@ Change change_of(const Report& report, const std::string& worker_id) {
 }
 
 // Whom to take which events for.
-Result<ClaimRequest> claim_of(const Turn& turn, const std::string& worker_id) {
+Result<ClaimRequest> claim_of(const NextRequest& turn, const std::string& worker_id) {
   if (auto fault = validate_queue_name(turn.queue)) return *fault;
   if (turn.limit > limits::kClaim) {
     return Error{ErrorCode::invalid_argument,
@@ -128,7 +128,7 @@ Result<LogEntry> QueueImpl::give_back(const Lease& lease, const Return& how) {
   return report({lease, Release{how.reason, how.delay}});
 }
 
-Result<TurnResult> QueueImpl::next(const Turn& turn) {
+Result<NextResult> QueueImpl::next(const NextRequest& turn) {
   const std::string& worker_id = turn.worker_id.empty() ? polled_.worker_id() : turn.worker_id;
   if (auto fault = validate_worker_id(worker_id)) return *fault;
   if (turn.reports.size() + turn.alive.size() > limits::kBatchEvents) {
@@ -149,11 +149,11 @@ Result<TurnResult> QueueImpl::next(const Turn& turn) {
     if (!claim) return claim.error();
     command.claim = std::move(*claim);
   }
-  if (command.changes.empty() && !command.claim) return TurnResult{};
+  if (command.changes.empty() && !command.claim) return NextResult{};
 
   Answer answer = engine_->call(std::move(command));
   if (answer.error) return *answer.error;
-  TurnResult result{.results = {}, .leases = {}, .claims = std::move(answer.claims)};
+  NextResult result{.results = {}, .leases = {}, .claims = std::move(answer.claims)};
   for (std::size_t i = 0; i < answer.changed.size(); ++i) {
     Result<Changed>& changed = answer.changed[i];
     if (i < turn.reports.size()) {

@@ -1,7 +1,7 @@
 // router.h: an engine over several shards. It keeps everybody who waits; the shards only ever do what can be
 // done at once.
 //
-// A command becomes an scatter (scatter.h), whose parts go to commit threads of shards. Their answers come
+// A command becomes a scatter (scatter.h), whose parts go to commit threads of shards. Their answers come
 // back here, under one mutex, and take the scatter a step further. What a step wants to have sent or
 // delivered is gathered and done after the mutex was let go.
 //

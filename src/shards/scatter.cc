@@ -100,7 +100,7 @@ class NothingScatter final : public Scatter {
 
 std::unique_ptr<Scatter> make_scatter(Command command, int shards) {
   if (command.publication) return make_publish(std::move(command));
-  if (!command.changes.empty() || command.claim) return make_turn(std::move(command));
+  if (!command.changes.empty() || command.claim) return make_next(std::move(command));
   if (auto* change = std::get_if<QueueChange>(&command.admin)) {
     return make_queue_change(std::move(*change), std::move(command.wait));
   }

@@ -72,7 +72,7 @@ std::unique_ptr<Scatter> make_look(ClaimRequest claim, std::vector<int> shards,
 
 // scatter_publish.cc, scatter_turn.cc, scatter_admin.cc, scatter_read.cc
 std::unique_ptr<Scatter> make_publish(Command command);
-std::unique_ptr<Scatter> make_turn(Command command);
+std::unique_ptr<Scatter> make_next(Command command);
 std::unique_ptr<Scatter> make_queue_change(QueueChange change, std::optional<WaitRequest> wait);
 std::unique_ptr<Scatter> make_revival(Revival revival);
 std::unique_ptr<Scatter> make_read(Command command);

@@ -178,7 +178,7 @@ class ReviveScatter final : public Scatter {
     if (all_.matched.size() < revival_.filter.limit) return send(dispatch);
     all_.more = true;
     // The beginning of this shard: before everything that ended.
-    all_.next = EndedPlace{TimePoint(), static_cast<EventId>(shard_)};
+    all_.next = EndedCursor{TimePoint(), static_cast<EventId>(shard_)};
     end(dispatch);
   }
 

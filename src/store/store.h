@@ -79,7 +79,7 @@ struct CorrelationRow {
 // Ended events, and where to go on when the look at them was cut short.
 struct Ended {
   std::vector<Stored> events;
-  std::optional<EndedPlace> next;
+  std::optional<EndedCursor> next;
 };
 
 // A file of removed events, and how much of it counts.

@@ -257,13 +257,13 @@ Result<QueueConfig> read_settings(const JsonValue& queue) {
 
 Result<LogEntry> read_report(const JsonValue& body) { return read_result(body, ""); }
 
-Result<TurnResult> read_turn(const JsonValue& body, std::size_t alive) {
+Result<NextResult> read_next(const JsonValue& body, std::size_t alive) {
   Fields fields(body, "", Others::ignored);
   const auto results = need(fields, "results", fields.array("results"));
   const auto claims = need(fields, "events", fields.array("events"));
   if (results.size() < alive) fields.refuse("results", "results has not one for each event that is alive.");
   if (auto fault = fields.fault()) return unreadable(*fault);
-  TurnResult turn;
+  NextResult turn;
   for (std::size_t i = 0; i < results.size(); ++i) {
     const std::string where = "results[" + std::to_string(i) + "].";
     if (i < results.size() - alive) {

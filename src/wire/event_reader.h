@@ -30,7 +30,7 @@ Result<QueueConfig> read_settings(const JsonValue& queue);
 Result<LogEntry> read_report(const JsonValue& body);
 // The same of a list, in its order, of which the last `alive` are heartbeats; and what was taken. A claim
 // that cannot be read does not keep the others from their worker; it is an error when there are no others.
-Result<TurnResult> read_turn(const JsonValue& body, std::size_t alive);
+Result<NextResult> read_next(const JsonValue& body, std::size_t alive);
 
 // An answer that is no success. `body` need not be JSON; `retry_after` is the header's value.
 Error read_problem(int status, std::string_view body, std::string_view retry_after);

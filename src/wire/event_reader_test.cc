@@ -194,7 +194,7 @@ TEST_F(EventReader, ATurnIsReadWithItsResultsInOrder) {
     write_claims(json, {Claim{full_event(), kNoon}});
     json.end_object();
   });
-  const TurnResult turn = read_turn(parse(text), 0).value();
+  const NextResult turn = read_next(parse(text), 0).value();
   ASSERT_THAT(turn.results, SizeIs(2));
   EXPECT_EQ(turn.results[0].value().action, Action::completed);
   EXPECT_EQ(turn.results[1].error().code, ErrorCode::lease_lost);
@@ -213,18 +213,18 @@ TEST_F(EventReader, TheLastResultsOfATurnAreThoseOfItsSignsOfLife) {
     write_problem(json, problem);
     json.end_array().key("events").begin_array().end_array().end_object();
   });
-  const TurnResult turn = read_turn(parse(text), 2).value();
+  const NextResult turn = read_next(parse(text), 2).value();
   EXPECT_THAT(turn.results, SizeIs(1));
   ASSERT_THAT(turn.leases, SizeIs(2));
   EXPECT_EQ(turn.leases[0].value(), kNoon);
   EXPECT_EQ(turn.leases[1].error().code, ErrorCode::not_found);
-  EXPECT_FALSE(read_turn(parse(text), 4).has_value());
+  EXPECT_FALSE(read_next(parse(text), 4).has_value());
 }
 
 TEST_F(EventReader, AClaimThatCannotBeReadKeepsNoOtherFromItsWorker) {
   const std::string claim = written([&](JsonWriter& json) { write_claim(json, Claim{full_event(), kNoon}); });
   const auto claims = [&](const std::string& list) {
-    return read_turn(parse(R"({"results":[],"events":[)" + list + "]}"), 0);
+    return read_next(parse(R"({"results":[],"events":[)" + list + "]}"), 0);
   };
   EXPECT_THAT(claims("{}," + claim).value().claims, SizeIs(1));
   EXPECT_EQ(claims("{}").error().code, ErrorCode::internal);

@@ -26,7 +26,7 @@ struct Brought {
   const std::vector<EventId>& events;
   bool dry_run = false;
   bool more = false;
-  std::optional<EndedPlace> next = {};  // where to go on
+  std::optional<EndedCursor> next = {};  // where to go on
 };
 void write_replay(JsonWriter& json, const Brought& brought);
 void write_redrive(JsonWriter& json, const Brought& brought);

@@ -84,7 +84,7 @@ Fault check_common(Common&& common, RevivalRequest& request) {
     if (dash == std::string::npos || !time || !id || *time > kLatest) {
       return invalid("after", "after is `next` of an earlier answer; this is none.");
     }
-    filter.after = EndedPlace{TimePoint(Millis(*time)), static_cast<EventId>(*id)};
+    filter.after = EndedCursor{TimePoint(Millis(*time)), static_cast<EventId>(*id)};
   }
   if (Fault fault = out_of_range("limit", common.limit, 1, limits::kReplay)) return fault;
   filter.limit = static_cast<std::size_t>(common.limit);

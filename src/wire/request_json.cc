@@ -159,7 +159,7 @@ Result<std::vector<Change>> parse_reports(const JsonValue& body, Report report) 
   return changes;
 }
 
-Result<Turn> parse_turn(const JsonValue& body) {
+Result<ParsedNext> parse_next(const JsonValue& body) {
   Fields fields(body, "");
   Wanted wanted = read_wanted(fields);
   const auto completed = fields.array("completed");
@@ -169,7 +169,7 @@ Result<Turn> parse_turn(const JsonValue& body) {
   if (auto fault = fields.fault()) return *fault;
   auto subscription = check(std::move(wanted), Tags::optional, {"limit", 0});
   if (!subscription) return subscription.error();
-  Turn turn{{}, std::move(*subscription)};
+  ParsedNext turn{{}, std::move(*subscription)};
   const std::string& worker_id = turn.subscription.worker_id;
   const struct {
     const std::optional<std::vector<JsonValue>>& values;

@@ -29,7 +29,7 @@ struct Subscription {
 };
 
 // A worker's whole turn.
-struct Turn {
+struct ParsedNext {
   std::vector<Change> changes;  // completed ones, then failed, released, and live ones
   Subscription subscription;
 };
@@ -40,7 +40,7 @@ Result<Change> parse_report(const JsonValue& body, EventId id, Report report);
 // Reports on many: {"worker_id", "events": [{"id", "attempt", ...}]}.
 Result<std::vector<Change>> parse_reports(const JsonValue& body, Report report);
 
-Result<Turn> parse_turn(const JsonValue& body);
+Result<ParsedNext> parse_next(const JsonValue& body);
 
 Result<Subscription> parse_subscription(const JsonValue& body);
 Result<Subscription> parse_subscription(const std::vector<QueryParameter>& query);

@@ -100,7 +100,7 @@ TEST_F(RequestJson, ReportsOnManyKeepTheirOrder) {
 }
 
 TEST_F(RequestJson, ATurnReportsCompletedFailedReleasedAndAsksForMore) {
-  const auto turn = parse_turn(json(R"({"worker_id":"w:1","tags":"a","wait":5,"limit":10,
+  const auto turn = parse_next(json(R"({"worker_id":"w:1","tags":"a","wait":5,"limit":10,
       "released":[{"id":3,"delay":7}],"failed":[{"id":2,"error_message":"x"}],
       "completed":[{"id":1,"attempt":1}]})"));
 
@@ -114,7 +114,7 @@ TEST_F(RequestJson, ATurnReportsCompletedFailedReleasedAndAsksForMore) {
 }
 
 TEST_F(RequestJson, ATurnEndsWithTheSignsOfLife) {
-  const auto turn = parse_turn(json(R"({"worker_id":"w:1","limit":0,"alive":[{"id":4,"attempt":2},{"id":5}],
+  const auto turn = parse_next(json(R"({"worker_id":"w:1","limit":0,"alive":[{"id":4,"attempt":2},{"id":5}],
       "released":[{"id":3}]})"));
 
   ASSERT_TRUE(turn.has_value()) << turn.error().message;
@@ -125,27 +125,27 @@ TEST_F(RequestJson, ATurnEndsWithTheSignsOfLife) {
   EXPECT_EQ(turn->changes[1].lease.attempt, 2);
   EXPECT_EQ(turn->changes[2].lease.attempt, std::nullopt);
 
-  const auto wrong = parse_turn(json(R"({"worker_id":"w:1","alive":[{"id":1},{"id":1,"reason":"x"}]})"));
+  const auto wrong = parse_next(json(R"({"worker_id":"w:1","alive":[{"id":1},{"id":1,"reason":"x"}]})"));
   EXPECT_EQ(wrong.error().field, "alive[1].reason");
 }
 
 TEST_F(RequestJson, SignsOfLifeCountAmongTheReportsOfATurn) {
-  const auto turn_with = [this](int alive) {
+  const auto next_with = [this](int alive) {
     std::string body = R"({"worker_id":"w:1","completed":[{"id":1}],"alive":[{"id":2})";
     for (int i = 1; i < alive; ++i) body += R"(,{"id":2})";
-    return parse_turn(json(body + "]}"));
+    return parse_next(json(body + "]}"));
   };
-  EXPECT_TRUE(turn_with(9998).has_value());
-  EXPECT_TRUE(turn_with(9999).has_value());
-  EXPECT_EQ(turn_with(10'000).error().code, ErrorCode::too_large);
+  EXPECT_TRUE(next_with(9998).has_value());
+  EXPECT_TRUE(next_with(9999).has_value());
+  EXPECT_EQ(next_with(10'000).error().code, ErrorCode::too_large);
 }
 
 TEST_F(RequestJson, ATurnMayWantNothingAndNameNoTags) {
-  const auto report = parse_turn(json(R"({"worker_id":"w:1","limit":0})"));
+  const auto report = parse_next(json(R"({"worker_id":"w:1","limit":0})"));
   ASSERT_TRUE(report.has_value()) << report.error().message;
   EXPECT_EQ(report->subscription.limit, 0U);
 
-  const auto any = parse_turn(json(R"({"worker_id":"w:1"})"));
+  const auto any = parse_next(json(R"({"worker_id":"w:1"})"));
   ASSERT_TRUE(any.has_value()) << any.error().message;
   EXPECT_EQ(any->subscription.limit, 1U);
   EXPECT_TRUE(any->subscription.selector.tags.empty());
@@ -154,7 +154,7 @@ TEST_F(RequestJson, ATurnMayWantNothingAndNameNoTags) {
        {R"({"worker_id":"w:1","tags":""})", R"({"worker_id":"w:1","tags":[]})",
         R"({"worker_id":"w:1","limit":-1})", R"({"worker_id":"w:1","limit":1001})",
         R"({"worker_id":"w:1","limit":0,"wait":61})", R"({"limit":0})"}) {
-    EXPECT_FALSE(parse_turn(json(wrong)).has_value()) << wrong;
+    EXPECT_FALSE(parse_next(json(wrong)).has_value()) << wrong;
   }
 }
 

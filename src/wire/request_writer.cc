@@ -96,7 +96,7 @@ std::string write_heartbeat(const Lease& lease) {
   return body;
 }
 
-std::string write_turn(const eventq::Turn& turn, std::string_view worker_id) {
+std::string write_next(const eventq::NextRequest& turn, std::string_view worker_id) {
   std::string body;
   JsonWriter json(body);
   json.begin_object().key("worker_id").string(worker_id);

@@ -23,7 +23,7 @@ std::string write_heartbeat(const Lease& lease);
 
 // The body of POST /events/next. The results come in the order completed, failed, released, each in the
 // order of the turn.
-std::string write_turn(const eventq::Turn& turn, std::string_view worker_id);
+std::string write_next(const eventq::NextRequest& turn, std::string_view worker_id);
 
 // Times are sent in whole seconds: rounded up, or down when they are negative, which is refused.
 [[nodiscard]] std::int64_t whole_seconds(Millis duration);

@@ -60,13 +60,13 @@ TEST_F(RequestWriter, ReportsAreWhatTheServerReads) {
 }
 
 TEST_F(RequestWriter, ATurnIsWhatTheServerReads) {
-  eventq::Turn turn;
+  eventq::NextRequest turn;
   turn.reports = {{EventId{1}, 1, Return{1s, "r"}}, {EventId{2}, 2, Failure{}}, {EventId{3}, 3, Outcome{}}};
   turn.limit = 5;
   turn.tags = {"a", "b"};
   turn.queue = "mail";
   turn.wait = 1001ms;
-  const auto read = parse_turn(parse(write_turn(turn, "w:1"))).value();
+  const auto read = parse_next(parse(write_next(turn, "w:1"))).value();
 
   ASSERT_THAT(read.changes, SizeIs(3));
   EXPECT_EQ(read.changes[0].lease.id, EventId{3});
@@ -80,17 +80,17 @@ TEST_F(RequestWriter, ATurnIsWhatTheServerReads) {
 }
 
 TEST_F(RequestWriter, ATurnThatOnlyReportsSaysNothingOfEvents) {
-  eventq::Turn turn;
+  eventq::NextRequest turn;
   turn.reports = {{EventId{1}, 1, Outcome{}}};
   turn.wait = 5s;
-  EXPECT_EQ(write_turn(turn, "w"),
+  EXPECT_EQ(write_next(turn, "w"),
             R"({"worker_id":"w","limit":0,"completed":[{"id":1,"attempt":1}],"failed":[],"released":[]})");
 }
 
 TEST_F(RequestWriter, ATurnWithNothingButSignsOfLifeSaysOnlyThose) {
-  eventq::Turn turn;
+  eventq::NextRequest turn;
   turn.alive = {{EventId{1}, 2}, {EventId{3}, 1}};
-  EXPECT_EQ(write_turn(turn, "w"),
+  EXPECT_EQ(write_next(turn, "w"),
             R"({"worker_id":"w","limit":0,"alive":[{"id":1,"attempt":2},{"id":3,"attempt":1}]})");
 }
 

@@ -88,7 +88,7 @@ class Worker::Runtime {
   void leave_behind();
   [[nodiscard]] std::int64_t busy() const;
 
-  // runtime_turns.cc: the fetcher and the reporter.
+  // runtime_next.cc: the fetcher and the reporter.
   void fetch();
   void accept(std::vector<Claim> claims, SteadyTime asked);
   void say(Attempt attempt, Held& held, decltype(Report::what) what);
@@ -101,7 +101,7 @@ class Worker::Runtime {
   void refused(Lock& lock, std::vector<Report> sent, const Error& error);
   void put_back(std::vector<Report> sent);
   bool say_again(Lock& lock, std::vector<Report> sent);
-  [[nodiscard]] Turn turn(std::vector<Report> reports, std::size_t limit) const;
+  [[nodiscard]] NextRequest turn(std::vector<Report> reports, std::size_t limit) const;
   [[nodiscard]] std::size_t room(std::size_t freed) const;
 
   // runtime_leases.cc: the heart and the watch.

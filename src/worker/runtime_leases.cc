@@ -30,7 +30,7 @@ void Worker::Runtime::keep_leases() {
 
 // All in one turn. Returns how long to wait before the next one.
 Millis Worker::Runtime::renew(Lock& lock, const std::vector<Attempt>& attempts) {
-  Turn signs = turn({}, 0);
+  NextRequest signs = turn({}, 0);
   Millis third = Millis::max();
   for (const Attempt attempt : attempts) {
     signs.alive.push_back({attempt.id, attempt.number});

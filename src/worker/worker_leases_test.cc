@@ -80,7 +80,7 @@ class CutOff final : public ToldLease {
   enum class How : std::uint8_t { silent, failing };
   CutOff(Queue& inner, How how, Millis told = 1s) : ToldLease(inner, told), how_(how) {}
 
-  Result<TurnResult> next(const Turn& turn) override {
+  Result<NextResult> next(const NextRequest& turn) override {
     if (!turn.alive.empty()) {
       if (how_ == How::silent) mended.wait();
       if (!mended.is_open()) return Error{ErrorCode::unavailable, "No connection.", ""};
@@ -218,11 +218,11 @@ TEST_P(WorkerLeases, AnEventWhoseLeaseEndedWhileItWaitedIsNotBegun) {
 }
 
 // Says when one turn has kept so many leases.
-class TurnSize final : public ToldLease {
+class NextSize final : public ToldLease {
  public:
-  TurnSize(Queue& inner, std::size_t wanted) : ToldLease(inner), wanted_(wanted) {}
+  NextSize(Queue& inner, std::size_t wanted) : ToldLease(inner), wanted_(wanted) {}
 
-  Result<TurnResult> next(const Turn& turn) override {
+  Result<NextResult> next(const NextRequest& turn) override {
     auto result = ToldLease::next(turn);
     if (turn.alive.size() >= wanted_) reached.open();
     return result;
@@ -235,7 +235,7 @@ class TurnSize final : public ToldLease {
 };
 
 TEST_P(WorkerLeases, OneTurnKeepsTheLeasesOfAllThatIsHeld) {
-  TurnSize sized(*queue, 200);
+  NextSize sized(*queue, 200);
   std::vector<NewEvent> events(200, {.title = "email", .tags = {"email"}});
   ASSERT_TRUE(queue->publish_batch(events));
   Worker worker(sized, {.worker_id = "host:1", .threads = 1, .prefetch = 199});
@@ -274,7 +274,7 @@ class KeepsOthers final : public ToldLease {
  public:
   KeepsOthers(Queue& inner, EventId one) : ToldLease(inner), one_(one) {}
 
-  Result<TurnResult> next(const Turn& turn) override {
+  Result<NextResult> next(const NextRequest& turn) override {
     auto result = ToldLease::next(turn);
     const auto is_one = [this](const Alive& alive) { return alive.id == one_; };
     const bool others = !turn.alive.empty() && std::none_of(turn.alive.begin(), turn.alive.end(), is_one);

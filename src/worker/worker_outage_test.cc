@@ -29,20 +29,20 @@ class BadNetwork final : public WrappedQueue {
  public:
   explicit BadNetwork(Queue& inner) : WrappedQueue(inner) {}
 
-  Result<TurnResult> next(const Turn& turn) override {
+  Result<NextResult> next(const NextRequest& turn) override {
     const std::scoped_lock lock(mutex_);
     if (turn.reports.empty()) {
       if (failed_fetches_++ < 3) return kUnavailable;
     } else {
       if (failed_reports_++ < 2) return kUnavailable;
       if (!std::exchange(lost_answer_, true)) {
-        Turn only_reports = turn;
+        NextRequest only_reports = turn;
         only_reports.limit = 0;
         EXPECT_TRUE(WrappedQueue::next(only_reports));
         return Error{ErrorCode::unknown_outcome, "The connection broke.", ""};
       }
     }
-    Turn prompt = turn;
+    NextRequest prompt = turn;
     prompt.wait = 0ms;
     return WrappedQueue::next(prompt);
   }
@@ -108,7 +108,7 @@ class PickyQueue final : public WrappedQueue {
  public:
   PickyQueue(Queue& inner, EventId refused) : WrappedQueue(inner), refused_(refused) {}
 
-  Result<TurnResult> next(const Turn& turn) override {
+  Result<NextResult> next(const NextRequest& turn) override {
     const auto bad = [this](const Report& report) { return report.id == refused_; };
     if (std::any_of(turn.reports.begin(), turn.reports.end(), bad)) {
       return Error{ErrorCode::invalid_argument, "That makes no sense.", ""};

@@ -25,12 +25,12 @@ using WorkerStop = WorkerQueueTest;
 INSTANTIATE_TEST_SUITE_P(AllStores, WorkerStop, testing::Values("memory", "real"), name_of_worker_queue);
 
 // Says when so many events were taken, and when so many were given back.
-class TurnCount final : public WrappedQueue {
+class NextCount final : public WrappedQueue {
  public:
-  TurnCount(Queue& inner, std::size_t claims, std::size_t returns)
+  NextCount(Queue& inner, std::size_t claims, std::size_t returns)
       : WrappedQueue(inner), claims_(claims), returns_(returns) {}
 
-  Result<TurnResult> next(const Turn& turn) override {
+  Result<NextResult> next(const NextRequest& turn) override {
     auto result = WrappedQueue::next(turn);
     const std::scoped_lock lock(mutex_);
     seen_claims_ += result.value().claims.size();
@@ -82,7 +82,7 @@ TEST_P(WorkerStop, TakesNothingMore) {
 }
 
 TEST_P(WorkerStop, GivesBackWhatNoHandlerHasBegun) {
-  TurnCount counted(*queue, 4, 3);
+  NextCount counted(*queue, 4, 3);
   Worker worker(counted, {.threads = 1, .prefetch = 3});
   Gate began;
   worker.on_tag("email", [&](const Event&, const std::stop_token&) {
@@ -115,7 +115,7 @@ class SlowAnswer final : public WrappedQueue {
  public:
   explicit SlowAnswer(Queue& inner) : WrappedQueue(inner) {}
 
-  Result<TurnResult> next(const Turn& turn) override {
+  Result<NextResult> next(const NextRequest& turn) override {
     auto result = WrappedQueue::next(turn);
     if (result.value().claims.empty() || calls_with_claims_++ == 0) return result;
     under_way.open();
@@ -254,7 +254,7 @@ class DeafQueue final : public WrappedQueue {
  public:
   explicit DeafQueue(Queue& inner) : WrappedQueue(inner) {}
 
-  Result<TurnResult> next(const Turn& turn) override {
+  Result<NextResult> next(const NextRequest& turn) override {
     if (turn.reports.empty()) return WrappedQueue::next(turn);
     asked.open();
     return Error{ErrorCode::unavailable, "No connection.", ""};

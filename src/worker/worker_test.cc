@@ -210,7 +210,7 @@ class CountingQueue final : public WrappedQueue {
  public:
   explicit CountingQueue(Queue& inner) : WrappedQueue(inner) {}
 
-  Result<TurnResult> next(const Turn& turn) override {
+  Result<NextResult> next(const NextRequest& turn) override {
     auto result = WrappedQueue::next(turn);
     const std::scoped_lock lock(mutex_);
     most_asked = std::max(most_asked, turn.limit);

@@ -180,13 +180,13 @@ class Worker {
       generation = server->generation;
       CrashClient client(server->port, history_, outages_of(databases_));
       repeat_unanswered(client);
-      while (client.alive() && gate_.is_current(generation)) take_turn(client);
+      while (client.alive() && gate_.is_current(generation)) take_next(client);
       finished_.clear();  // it never gets to report these
     }
   }
 
  private:
-  void take_turn(CrashClient& client) {
+  void take_next(CrashClient& client) {
     report_late(client);
     const CrashClient::Wanted wanted{.worker_id = worker_id_,
                                      .tags = some_tags(dice_),

@@ -27,7 +27,7 @@ struct RemoteDatabase {
 
   // The first column of the first row, a text; empty when there is none.
   [[nodiscard]] std::string ask(const std::string& sql) const;
-  // RetriedEnds all connections of servers.
+  // Ends all connections of servers.
   void end_connections() const;
   // Kills a process that serves a connection, which makes the database start again.
   void kill_backend() const;
@@ -57,7 +57,7 @@ class Deployment {
   // Waits until every server reaches every shard.
   bool is_whole_within(std::chrono::milliseconds limit);
 
-  // RetriedEnds the load, works off what is left, and says what is wrong with all that was seen: nothing, it
+  // Ends the load, works off what is left, and says what is wrong with all that was seen: nothing, it
   // is hoped. What the clients saw goes to `summary`.
   std::string verdict(Load& load, History& history);
 

@@ -20,7 +20,7 @@ namespace eventq::notebook {
 
 namespace fs = std::filesystem;
 
-// RetriedEnds with `git fsck`.
+// Ends with `git fsck`.
 class GitRepoTest : public testing::Test {
  protected:
   GitRepoTest() {

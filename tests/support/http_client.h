@@ -56,7 +56,7 @@ class HttpClient {
   // True as soon as there is something to receive, or the connection has ended.
   bool readable_within(std::chrono::milliseconds limit) const;
 
-  // RetriedEnds the connection, whatever is under way.
+  // Ends the connection, whatever is under way.
   void close();
 
  private:

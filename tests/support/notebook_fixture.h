@@ -28,7 +28,7 @@ namespace eventq::notebook {
 
 namespace fs = std::filesystem;
 
-// RetriedEnds with `git fsck`.
+// Ends with `git fsck`.
 class NotebookTest : public testing::Test {
  protected:
   static constexpr std::chrono::minutes kLongTime{2};

@@ -51,7 +51,7 @@ class RawClient {
   std::size_t read_to_end();
 
   void close();
-  // RetriedEnds at once, as a crash does.
+  // Ends at once, as a crash does.
   void reset();
 
  private:

@@ -47,7 +47,7 @@ class Peer {
   void answer(std::string_view status, std::string_view body, std::string_view more_fields = {});
   // Waits until the client has closed.
   void await_close();
-  // RetriedEnds at once, as a crash does; without it the connection is closed in order.
+  // Ends at once, as a crash does; without it the connection is closed in order.
   void reset();
 
  private:

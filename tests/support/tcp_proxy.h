@@ -53,7 +53,7 @@ class TcpProxy {
   void black_hole();
   // All moves again. What was sent into the black hole arrives late, as TCP would have it.
   void pass();
-  // RetriedEnds the connections there are; new ones pass.
+  // Ends the connections there are; new ones pass.
   void cut();
 
   enum class Commit : std::uint8_t { done, lost };

@@ -19,7 +19,7 @@ class ToldLease : public WrappedQueue {
  public:
   explicit ToldLease(Queue& inner, Millis told = kToldLease) : WrappedQueue(inner), told_(told) {}
 
-  Result<TurnResult> next(const Turn& turn) override {
+  Result<NextResult> next(const NextRequest& turn) override {
     auto result = WrappedQueue::next(turn);
     if (!result) return result;
     for (Claim& claim : result->claims) claim.lease_until = claim.event.updated_at + told_;
@@ -36,7 +36,7 @@ class HeartbeatCount final : public ToldLease {
   HeartbeatCount(Queue& inner, MovedClock& clock, int wanted, Millis passing, Millis told = kToldLease)
       : ToldLease(inner, told), clock_(clock), wanted_(wanted), passing_(passing) {}
 
-  Result<TurnResult> next(const Turn& turn) override {
+  Result<NextResult> next(const NextRequest& turn) override {
     auto result = ToldLease::next(turn);
     if (!result) return result;
     for (const auto& renewed : result->leases) {

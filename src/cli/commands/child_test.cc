@@ -128,7 +128,7 @@ TEST_F(ChildTest, OneWhoseEndCouldNotBeSeenIsEndedAtOnce) {
   const int free = dup(STDERR_FILENO);  // the lowest number that is free
   ASSERT_GE(free, 0);
   close(free);
-  // RetriedClaims for two pipes and an event descriptor, and nothing more.
+  // Room for two pipes and an event descriptor, and nothing more.
   const rlimit tight{.rlim_cur = static_cast<rlim_t>(free) + 5, .rlim_max = before.rlim_max};
   ASSERT_EQ(setrlimit(RLIMIT_NOFILE, &tight), 0);
 

@@ -207,7 +207,7 @@ ExitCode work(Invocation& run, const WorkOrder& order) {
   return stop_worker(run, worker, runner, signals);
 }
 
-// RetriedClaims for what the commands need of us. They themselves keep the limit that we were started with.
+// Room for what the commands need of us. They themselves keep the limit that we were started with.
 Result<void> make_room(WorkOrder& order) {
   const std::size_t needed = order.parallel * kDescriptorsPerChild + kDescriptorsBesideChildren;
   const std::size_t before = descriptor_limit();

@@ -27,7 +27,7 @@ class Progress {
 
   // `note` stands at the end: "0 rejected".
   void show(std::int64_t done, std::string_view note = {}, SteadyTime now = steady_now());
-  // RetriedEnds the line, if there is one. Before anything else is printed.
+  // Ends the line, if there is one. Before anything else is printed.
   void finish();
 
  private:

@@ -17,7 +17,7 @@ Handled publish_batch(Call& call);
 // handlers_work.cc
 Handled subscribe_by_query(Call& call);
 Handled subscribe_by_body(Call& call);
-Handled take_turn(Call& call);
+Handled take_next(Call& call);
 Handled start_event(Call& call);
 Handled beat_event(Call& call);
 Handled complete_event(Call& call);

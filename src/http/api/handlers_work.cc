@@ -182,11 +182,11 @@ Handled subscribe_by_body(Call& call) {
 }
 
 // POST /events/next
-Handled take_turn(Call& call) {
+Handled take_next(Call& call) {
   if (auto problem = refuse_query(call)) return std::move(*problem);
   auto body = read_json(call);
   if (auto* problem = std::get_if<Response>(&body)) return std::move(*problem);
-  auto turn = wire::parse_turn(std::get<JsonValue>(body));
+  auto turn = wire::parse_next(std::get<JsonValue>(body));
   if (!turn) return refuse(call, turn.error());
   Work work;
   work.render = [reported = reported_of(turn->changes)](Answer& answer) {

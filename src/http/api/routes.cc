@@ -26,7 +26,7 @@ constexpr Route kRoutes[] = {
     {"POST", "/events/batch", publish_batch, changes, kBatchBody},
     {"GET", "/events/subscribe", subscribe_by_query, changes, 0},
     {"POST", "/events/subscribe", subscribe_by_body, changes, kOneEventBody},
-    {"POST", "/events/next", take_turn, changes, kBatchBody},
+    {"POST", "/events/next", take_next, changes, kBatchBody},
     {"GET", "/events/stream", stream_events, changes, 0},
     {"POST", "/events/{id}/start", start_event, changes, kOneEventBody},
     {"POST", "/events/{id}/heartbeat", beat_event, changes, kOneEventBody},

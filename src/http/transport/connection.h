@@ -64,7 +64,7 @@ class Connection final : public boost::intrusive_ref_counter<Connection, boost::
   // No further request: ends now what has none under way.
   void drain();
 
-  // RetriedEnds now, whatever is under way; the Service hears of an exchange.
+  // Ends now, whatever is under way; the Service hears of an exchange.
   void abandon();
 
  private:

@@ -95,7 +95,7 @@ class IoLoop final : public IoThread {
   std::string scratch_;  // the head of the response being sent
   std::string date_;     // for the field Date, at most a sweep old
 
-  // RetriedEnds first: what its destructor drops may still refer to the members above.
+  // Ends first: what its destructor drops may still refer to the members above.
   boost::asio::io_context context_{1};
   boost::asio::executor_work_guard<boost::asio::io_context::executor_type> work_{context_.get_executor()};
   boost::asio::steady_timer sweep_timer_{context_};

@@ -42,7 +42,7 @@ class IoThread {
   // thread only. False when the client is gone, or the stream has ended.
   virtual bool send(ExchangeId exchange, std::string piece) = 0;
 
-  // RetriedEnds a response that streams. Does nothing when it has ended.
+  // Ends a response that streams. Does nothing when it has ended.
   virtual void finish(ExchangeId exchange) = 0;
 
   // 0, 1, ...: for arrays of per-thread state.

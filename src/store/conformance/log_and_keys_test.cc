@@ -27,8 +27,8 @@ TEST_P(StoreConformance, AppendGivesAscendingIdsAcrossTransactions) {
 
   ASSERT_EQ(log.size(), 3U);
   EXPECT_GT(static_cast<std::int64_t>(log[0].id), 0);
-  EXPECT_LT(log[0].id, log[1].id);
-  EXPECT_LT(log[1].id, log[2].id);
+  EXPECT_LT(log[0].log_id, log[1].log_id);
+  EXPECT_LT(log[1].log_id, log[2].log_id);
   EXPECT_EQ(entries[0].id, log[0].id);
   EXPECT_EQ(entries[1].id, log[1].id);
 }

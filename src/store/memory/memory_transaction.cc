@@ -244,14 +244,14 @@ Result<Ended> MemoryTransaction::ended(const EndedFilter& filter) {
   Ended ended;
   std::size_t looked_at = 0;
   std::size_t bytes = 0;
-  std::optional<EndedPlace> last;
+  std::optional<EndedCursor> last;
   for (const Stored* stored : in_order_of_end(state_)) {
     if (!is_asked_for(stored->event, filter)) continue;
     if (ended.events.size() >= filter.limit || bytes >= kClaimBytes || looked_at++ == limits::kReplay) {
       ended.next = last;
       return ended;
     }
-    last = EndedPlace{stored->event.updated_at, stored->event.id};
+    last = EndedCursor{stored->event.updated_at, stored->event.id};
     if (!matches(*stored, filter)) continue;
     bytes += stored->event.payload.size();
     ended.events.push_back(*stored);

@@ -27,7 +27,7 @@ class Link {
   // Closes it.
   void drop(std::unique_ptr<Connection>& connection);
 
-  // RetriedEnds a call under way and makes every later connect() fail, until `false`.
+  // Ends a call under way and makes every later connect() fail, until `false`.
   void interrupt(bool interrupted);
 
  private:

@@ -27,7 +27,7 @@ bool matches(const Event& event, const std::string& queue, const std::vector<std
 
 // Ranges of the index from a place on. A higher priority than the place's comes whole: whoever put something
 // there since is served first.
-void add_ranges(Params& params, const std::optional<ReadyPlace>& from) {
+void add_ranges(Params& params, const std::optional<ReadyCursor>& from) {
   std::vector<std::int64_t> ranks{INT64_MIN};
   std::vector<std::int64_t> turns{INT64_MIN};
   std::vector<std::int64_t> last{INT64_MAX};
@@ -41,7 +41,7 @@ void add_ranges(Params& params, const std::optional<ReadyPlace>& from) {
 }
 
 Call claim_call(const Selector& selector, std::size_t wanted, std::size_t payload_max, std::size_t width,
-                const std::optional<ReadyPlace>& from) {
+                const std::optional<ReadyCursor>& from) {
   Params params;
   params.add(std::string_view(selector.queue))
       .add(static_cast<std::int64_t>(wanted))
@@ -57,7 +57,7 @@ Call claim_call(const Selector& selector, std::size_t wanted, std::size_t payloa
 
 }  // namespace
 
-ReadyPlace PostgresTransaction::place_of(EventId id) const {
+ReadyCursor PostgresTransaction::place_of(EventId id) const {
   const Stored& stored = event_cache_.at(id).stored;
   return {stored.event.priority, stored.turn};
 }

@@ -489,7 +489,7 @@ TEST_F(PostgresRoundTripTest, WhatIsPublishedInATransactionIsClaimedThereWithout
 // As when an old snapshot makes looks from the start slow.
 TEST_F(PostgresRoundTripTest, AClaimThatBeginsLaterStillFindsWhatItsTransactionMadeReadyBeforeThat) {
   session_.claim_starts[{"main", {"email"}}] = {
-      .first = ReadyPlace{0, 1'000'000},
+      .first = ReadyCursor{0, 1'000'000},
       .pace = {.slow_looks = Pace::kSlowLooks, .next_look = steady_now() + std::chrono::hours(1)}};
   const auto transaction = begin();
   Stored stored = new_event("a", clock_.now());

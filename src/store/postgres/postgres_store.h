@@ -19,7 +19,7 @@ struct Place {
 
 class PostgresStore : public Store {
  public:
-  // RetriedEnds a transaction that hangs: it, and begin(), fail until `false`. From any thread.
+  // Ends a transaction that hangs: it, and begin(), fail until `false`. From any thread.
   virtual void interrupt(bool interrupted) = 0;
 };
 

@@ -61,7 +61,7 @@ class PostgresStoreTest : public testing::Test {
 
   QueueDocument read_main() { return must(must(one_->reader())->queue("main", 0)).value(); }
 
-  // RetriedEnds every connection to the database but the one that does it.
+  // Ends every connection to the database but the one that does it.
   void end_connections() {
     const auto connection = must(Connection::open(database_.url()));
     must(

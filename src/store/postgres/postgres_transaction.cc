@@ -445,7 +445,7 @@ Result<Ended> PostgresTransaction::ended(const EndedFilter& filter) {
   if (!rows) return rows.error();
   Ended ended;
   std::size_t bytes = 0;
-  std::optional<EndedPlace> last;
+  std::optional<EndedCursor> last;
   constexpr std::size_t kAtOnce = 100;  // whole events in memory
   for (std::size_t row = 0; row < rows->size();) {
     std::vector<EventId> ids;
@@ -459,7 +459,7 @@ Result<Ended> PostgresTransaction::ended(const EndedFilter& filter) {
         ended.next = last;
         return ended;
       }
-      last = EndedPlace{time_point(rows->number(row, 0)), static_cast<EventId>(rows->number(row, 1))};
+      last = EndedCursor{time_point(rows->number(row, 0)), static_cast<EventId>(rows->number(row, 1))};
       ++row;
       if (!stored || !stored->archived || !fits(*stored, filter)) continue;
       bytes += stored->event.payload.size();

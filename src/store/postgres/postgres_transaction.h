@@ -123,8 +123,8 @@ class PostgresTransaction final : public Transaction {
     // Of the look that found them: how many it was for, how many of each tag it saw, and where it began.
     std::size_t wanted = 0;
     std::size_t width = 0;
-    std::optional<ReadyPlace> from;
-    ReadyPlace last{INT64_MAX, INT64_MIN};  // of them, when they were fetched; nothing comes before this one
+    std::optional<ReadyCursor> from;
+    ReadyCursor last{INT64_MAX, INT64_MIN};  // of them, when they were fetched; nothing comes before this one
   };
 
   struct QueueChange {
@@ -209,7 +209,7 @@ class PostgresTransaction final : public Transaction {
   Result<void> take_claim(const Selector& selector, Pool& pool, const Rows& rows);
   Result<void> complete(std::vector<EventId>& found);
   [[nodiscard]] std::vector<EventId> candidates(const Selector& selector, const Pool& pool) const;
-  [[nodiscard]] ReadyPlace place_of(EventId id) const;
+  [[nodiscard]] ReadyCursor place_of(EventId id) const;
   [[nodiscard]] bool hides_ready() const;
   void note_made_ready();
 

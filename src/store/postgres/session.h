@@ -20,13 +20,13 @@
 namespace eventq::postgres {
 
 // An event's place among the ready ones: the highest priority first, then the lowest turn.
-struct ReadyPlace {
+struct ReadyCursor {
   std::int64_t priority = 0;
   std::int64_t turn = 0;
-  [[nodiscard]] bool before(const ReadyPlace& other) const {
+  [[nodiscard]] bool before(const ReadyCursor& other) const {
     return priority != other.priority ? priority > other.priority : turn < other.turn;
   }
-  friend bool operator==(const ReadyPlace&, const ReadyPlace&) = default;
+  friend bool operator==(const ReadyCursor&, const ReadyCursor&) = default;
 };
 
 // How often a look begins at the start of an index. While somebody's old snapshot keeps there what is long
@@ -55,11 +55,11 @@ struct Pace {
 
 // Where the claims of one selector begin.
 struct ClaimStart {
-  std::optional<ReadyPlace> first;  // what the last look found first
+  std::optional<ReadyCursor> first;  // what the last look found first
   Pace pace;
 
   // Nothing: from the start of the index.
-  [[nodiscard]] std::optional<ReadyPlace> look_from(SteadyTime now) const {
+  [[nodiscard]] std::optional<ReadyCursor> look_from(SteadyTime now) const {
     return pace.from_start(now) ? std::nullopt : first;
   }
 };

@@ -50,7 +50,7 @@ Result<void> claim(Transaction& transaction, std::size_t limit) {
   return transaction.append(entries);
 }
 
-// RetriedEnds what is held, this way or that.
+// Ends what is held, this way or that.
 Result<void> finish(Transaction& transaction, int n) {
   for (std::int64_t id = 1; id < n * 2; ++id) {
     auto loaded = transaction.load({{EventId{id}}}, Transaction::Part::head);

@@ -166,13 +166,13 @@ Result<Ended> SqliteTransaction::ended(const EndedFilter& filter) {
   if (!found) return found.error();
   Ended ended;
   std::size_t bytes = 0;
-  std::optional<EndedPlace> last;
+  std::optional<EndedCursor> last;
   for (const auto& [end, id] : *found) {
     if (ended.events.size() >= filter.limit || bytes >= kClaimBytes) {
       ended.next = last;
       return ended;
     }
-    last = EndedPlace{time_point(end), id};
+    last = EndedCursor{time_point(end), id};
     auto stored = load_one(id, Part::whole);
     if (!stored) return stored.error();
     if (!*stored || !fits(**stored, filter)) continue;

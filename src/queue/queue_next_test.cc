@@ -1,4 +1,4 @@
-// queue_turn_test.cc: a worker's turn: Queue::next(), give_back() and settings(), on every store.
+// queue_next_test.cc: a worker's turn: Queue::next(), give_back() and settings(), on every store.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -16,20 +16,20 @@ using testing::ElementsAre;
 using testing::IsEmpty;
 using testing::SizeIs;
 
-class QueueTurnTest : public OpenQueueTest {
+class QueueNextTest : public OpenQueueTest {
  protected:
   std::vector<Claim> take(std::size_t limit) {
     return queue->next({.limit = limit, .tags = {"a"}}).value().claims;
   }
 };
-INSTANTIATE_TEST_SUITE_P(AllStores, QueueTurnTest, testing::Values("memory", "real"), name_of_url);
+INSTANTIATE_TEST_SUITE_P(AllStores, QueueNextTest, testing::Values("memory", "real"), name_of_url);
 
-TEST_P(QueueTurnTest, NextReportsAndTakesInOneTurn) {
+TEST_P(QueueNextTest, NextReportsAndTakesInOneTurn) {
   for (int i = 0; i < 4; ++i) publish({.title = "mail", .tags = {"a"}});
   const auto held = take(3);
   ASSERT_THAT(held, SizeIs(3));
 
-  const TurnResult result = queue
+  const NextResult result = queue
                                 ->next({.reports = {{held[0].event.id, 1, Outcome{}},
                                                     {held[1].event.id, 1, Failure{.message = "no"}},
                                                     {held[2].event.id, 1, Return{.delay = 5s}}},
@@ -45,11 +45,11 @@ TEST_P(QueueTurnTest, NextReportsAndTakesInOneTurn) {
   EXPECT_EQ(result.claims[0].lease_until, kStart + 60s);
 }
 
-TEST_P(QueueTurnTest, ARefusedReportDoesNotKeepTheOthersFromBeingMade) {
+TEST_P(QueueNextTest, ARefusedReportDoesNotKeepTheOthersFromBeingMade) {
   publish({.title = "mail", .tags = {"a"}});
   take(1);
 
-  const TurnResult result = queue
+  const NextResult result = queue
                                 ->next({.reports = {{EventId{1}, 7, Outcome{}},
                                                     {EventId{1}, 1, Outcome{}},
                                                     {EventId{9}, 1, Outcome{}}}})
@@ -61,22 +61,22 @@ TEST_P(QueueTurnTest, ARefusedReportDoesNotKeepTheOthersFromBeingMade) {
   EXPECT_EQ(result.results[2].error().code, ErrorCode::not_found);
 }
 
-TEST_P(QueueTurnTest, ATurnWithNothingToSayTakesNothing) {
+TEST_P(QueueNextTest, ATurnWithNothingToSayTakesNothing) {
   publish({.title = "mail", .tags = {"a"}});
-  const TurnResult result = queue->next({}).value();
+  const NextResult result = queue->next({}).value();
   EXPECT_THAT(result.results, IsEmpty());
   EXPECT_THAT(result.claims, IsEmpty());
   EXPECT_EQ(queue->get(EventId{1})->status, Status::pending);
 }
 
-TEST_P(QueueTurnTest, NextTakesForTheWorkerNamed) {
+TEST_P(QueueNextTest, NextTakesForTheWorkerNamed) {
   publish({.title = "mail", .tags = {"a"}});
   const auto claims = queue->next({.worker_id = "other:2", .limit = 1}).value().claims;
   ASSERT_THAT(claims, SizeIs(1));
   EXPECT_EQ(claims[0].event.worker_id, "other:2");
 }
 
-TEST_P(QueueTurnTest, NextWaitsForAnEventToBePublished) {
+TEST_P(QueueNextTest, NextWaitsForAnEventToBePublished) {
   std::vector<Claim> claims;
   std::thread waiting([&] { claims = queue->next({.limit = 1, .wait = 60s}).value().claims; });
   publish({.title = "mail", .tags = {"a"}});
@@ -84,7 +84,7 @@ TEST_P(QueueTurnTest, NextWaitsForAnEventToBePublished) {
   ASSERT_THAT(claims, SizeIs(1));
 }
 
-TEST_P(QueueTurnTest, NextRefusesWhatIsOverALimit) {
+TEST_P(QueueNextTest, NextRefusesWhatIsOverALimit) {
   EXPECT_EQ(queue->next({.limit = 1000}).has_value(), true);
   EXPECT_EQ(queue->next({.limit = 1001}).error().field, "limit");
   EXPECT_EQ(queue->next({.limit = 1, .wait = 60'001ms}).error().field, "wait");
@@ -98,7 +98,7 @@ TEST_P(QueueTurnTest, NextRefusesWhatIsOverALimit) {
       ErrorCode::too_large);
 }
 
-TEST_P(QueueTurnTest, AnEventGivenBackRunsAgainAfterItsDelayAndCountsNoFailure) {
+TEST_P(QueueNextTest, AnEventGivenBackRunsAgainAfterItsDelayAndCountsNoFailure) {
   publish({.title = "mail", .tags = {"a"}});
   const Lease held = lease();
 
@@ -118,7 +118,7 @@ TEST_P(QueueTurnTest, AnEventGivenBackRunsAgainAfterItsDelayAndCountsNoFailure) 
   EXPECT_EQ(queue->give_back({held.id, "other:2", 2}).error().code, ErrorCode::lease_lost);
 }
 
-TEST_P(QueueTurnTest, AnEventIsGivenBackForAYearAtMost) {
+TEST_P(QueueNextTest, AnEventIsGivenBackForAYearAtMost) {
   publish({.title = "mail", .tags = {"a"}});
   const Lease held = lease();
   EXPECT_EQ(queue->give_back(held, {.delay = -1ms}).error().field, "delay");
@@ -126,7 +126,7 @@ TEST_P(QueueTurnTest, AnEventIsGivenBackForAYearAtMost) {
   EXPECT_TRUE(queue->give_back(held, {.delay = 24h * 365}));
 }
 
-TEST_P(QueueTurnTest, SettingsAreTheQueuesOwnAndDefaultsForTheRest) {
+TEST_P(QueueNextTest, SettingsAreTheQueuesOwnAndDefaultsForTheRest) {
   open({.lease = 7s, .queues = {{"mail", {.batch_size = 5, .processing_interval = 250ms}}}});
 
   const QueueConfig mail = queue->settings("mail").value();

@@ -1,4 +1,4 @@
-// scatter_turn.cc: a worker's turn: its reports to the shards of their events, then a claim on one shard
+// scatter_next.cc: a worker's turn: its reports to the shards of their events, then a claim on one shard
 // after the other until one has something.
 #include <algorithm>
 #include <map>
@@ -10,13 +10,13 @@
 namespace eventq {
 namespace {
 
-class TurnScatter final : public Scatter {
+class NextScatter final : public Scatter {
  public:
-  explicit TurnScatter(Command command)
+  explicit NextScatter(Command command)
       : changes_(std::move(command.changes)), claim_(std::move(command.claim)), now_(command.now) {}
 
   // Only a claim, on these shards, which does not wait.
-  TurnScatter(ClaimRequest claim, std::vector<int> shards, LookIn commit_threads)
+  NextScatter(ClaimRequest claim, std::vector<int> shards, LookIn commit_threads)
       : claim_(std::move(claim)), commit_threads_(commit_threads), order_(std::move(shards)) {
     claim_->wait = Millis(0);
     order_known_ = true;
@@ -194,12 +194,12 @@ class TurnScatter final : public Scatter {
 
 }  // namespace
 
-std::unique_ptr<Scatter> make_turn(Command command) {
-  return std::make_unique<TurnScatter>(std::move(command));
+std::unique_ptr<Scatter> make_next(Command command) {
+  return std::make_unique<NextScatter>(std::move(command));
 }
 
 std::unique_ptr<Scatter> make_look(ClaimRequest claim, std::vector<int> shards, LookIn commit_threads) {
-  return std::make_unique<TurnScatter>(std::move(claim), std::move(shards), commit_threads);
+  return std::make_unique<NextScatter>(std::move(claim), std::move(shards), commit_threads);
 }
 
 }  // namespace eventq

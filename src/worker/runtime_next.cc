@@ -1,4 +1,4 @@
-// runtime_turns.cc: taking events and reporting on them. See runtime.h.
+// runtime_next.cc: taking events and reporting on them. See runtime.h.
 #include <algorithm>
 #include <iterator>
 #include <utility>
@@ -30,7 +30,7 @@ std::size_t Worker::Runtime::room(std::size_t freed) const {
   return taken >= capacity_ ? 0 : std::min(capacity_ - taken, batch_size_);
 }
 
-Turn Worker::Runtime::turn(std::vector<Report> reports, std::size_t limit) const {
+NextRequest Worker::Runtime::turn(std::vector<Report> reports, std::size_t limit) const {
   return {.worker_id = options_.worker_id,
           .reports = std::move(reports),
           .limit = limit,
@@ -43,7 +43,7 @@ void Worker::Runtime::fetch() {
   for (;;) {
     has_room_.wait(lock, [this] { return stopping_ || room(0) > 0; });
     if (stopping_) break;
-    Turn wanted = turn({}, room(0));
+    NextRequest wanted = turn({}, room(0));
     wanted.wait = wait_;
     asked_ += wanted.limit;
     lock.unlock();
@@ -110,7 +110,7 @@ void Worker::Runtime::report() {
     if (reports_.empty()) return;
     std::vector<Report> sent = take_reports();
     // After a refusal of the whole turn each report is on its own, so that the bad one is found.
-    const Turn told = turn(sent, reports_at_once_ > 1 ? room(sent.size()) : 0);
+    const NextRequest told = turn(sent, reports_at_once_ > 1 ? room(sent.size()) : 0);
     asked_ += told.limit;
     lock.unlock();
 
