@@ -26,11 +26,11 @@ TEST_P(StoreConformance, AppendGivesAscendingIdsAcrossTransactions) {
   const std::vector<LogEntry> log = must(reader().log(id));
 
   ASSERT_EQ(log.size(), 3U);
-  EXPECT_GT(static_cast<std::int64_t>(log[0].id), 0);
+  EXPECT_GT(static_cast<std::int64_t>(log[0].log_id), 0);
   EXPECT_LT(log[0].log_id, log[1].log_id);
   EXPECT_LT(log[1].log_id, log[2].log_id);
-  EXPECT_EQ(entries[0].id, log[0].id);
-  EXPECT_EQ(entries[1].id, log[1].id);
+  EXPECT_EQ(entries[0].log_id, log[0].log_id);
+  EXPECT_EQ(entries[1].log_id, log[1].log_id);
 }
 
 TEST_P(StoreConformance, ALogHoldsItsOwnEventsEntriesOldestFirst) {
