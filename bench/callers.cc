@@ -55,15 +55,15 @@ Answer call(Engine& engine, Command command) {
 // Answers that have arrived and were not taken yet.
 //
 // Threads: deliver() on the threads of the engine, take() on one.
-class Inbox final : public Sink {
+class Inbox final : public AnswerSink {
  public:
-  void deliver(std::vector<Delivery> deliveries) override {
+  void deliver(std::vector<Envelope<Answer>> answers) override {
     const std::scoped_lock lock(mutex_);
-    for (Delivery& delivery : deliveries) arrived_.push_back(std::move(delivery));
+    for (Envelope<Answer>& answer : answers) arrived_.push_back(std::move(answer));
     changed_.notify_one();
   }
 
-  std::vector<Delivery> take() {
+  std::vector<Envelope<Answer>> take() {
     std::unique_lock lock(mutex_);
     changed_.wait(lock, [&] { return !arrived_.empty(); });
     return std::exchange(arrived_, {});
@@ -72,7 +72,7 @@ class Inbox final : public Sink {
  private:
   std::mutex mutex_;
   std::condition_variable changed_;
-  std::vector<Delivery> arrived_;
+  std::vector<Envelope<Answer>> arrived_;
 };
 
 class Caller {
@@ -114,14 +114,14 @@ Cycles run_callers(Engine& engine, Crowd crowd, double warm_up, double seconds,
   bool measured = false;
   auto start = Watch::now();
   while (under_way > 0) {
-    for (Delivery& delivery : inbox.take()) {
+    for (Envelope<Answer>& answer : inbox.take()) {
       if (!measured && seconds_since(start) >= warm_up) {
         measured = true;
         before = used();
         start = Watch::now();
       }
       if (measured && cycles.seconds == 0) {
-        cycles.completed += static_cast<std::int64_t>(delivery.answer.changed.size());
+        cycles.completed += static_cast<std::int64_t>(answer.content.changed.size());
         if (seconds_since(start) >= seconds) {
           cycles.seconds = seconds_since(start);
           const Used now = used();
@@ -129,11 +129,11 @@ Cycles run_callers(Engine& engine, Crowd crowd, double warm_up, double seconds,
                          now.log_bytes - before.log_bytes};
         }
       }
-      Command next = all[delivery.token].next(std::move(delivery.answer));
+      Command next = all[answer.reply_to.token].next(std::move(answer.content));
       if (cycles.seconds > 0) {
         --under_way;
       } else {
-        engine.submit(std::move(next), inbox, delivery.token);
+        engine.submit(std::move(next), inbox, answer.reply_to.token);
       }
     }
   }

@@ -25,12 +25,12 @@ class Bench {
       : store_(open(path)), core_(*store_, CoreOptions{.policy = kPolicy}, Uuid7Source(1)) {}
 
   std::vector<Answer> run(std::vector<Command> commands) {
-    std::vector<Request> requests;
+    std::vector<Envelope<Command>> requests;
     for (Command& command : commands) requests.push_back({{}, std::move(command)});
     std::vector<Answer> answers;
-    for (Addressed& addressed : core_.run(std::move(requests))) {
-      if (addressed.answer.error) fail(addressed.answer.error->message);
-      answers.push_back(std::move(addressed.answer));
+    for (Envelope<Answer>& addressed : core_.run(std::move(requests))) {
+      if (addressed.content.error) fail(addressed.content.error->message);
+      answers.push_back(std::move(addressed.content));
     }
     if (auto done = store_->tidy(); !done) fail(done.error().message);
     return answers;

@@ -221,23 +221,4 @@ struct Answer {
   std::optional<Result<Page>> page;
 };
 
-// Receives answers. Called on the engine's threads, after its stop on that of submit(); must
-// not block or throw.
-struct Delivery {
-  std::uint64_t token = 0;
-  Answer answer;
-};
-class Sink {
- public:
-  virtual ~Sink() = default;
-  virtual void deliver(std::vector<Delivery> deliveries) = 0;
-};
-
-// Whose command it is: the sink to answer to, and a token of the sink's choice.
-struct Origin {
-  Sink* sink = nullptr;
-  std::uint64_t token = 0;
-  friend auto operator<=>(const Origin&, const Origin&) = default;  // NOLINT: clang-tidy 14 sees a 0
-};
-
 }  // namespace eventq

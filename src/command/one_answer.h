@@ -5,14 +5,14 @@
 #include <utility>
 #include <vector>
 
-#include "command/command.h"
+#include "command/envelope.h"
 
 namespace eventq {
 
-class OneAnswer final : public Sink {
+class OneAnswer final : public AnswerSink {
  public:
-  void deliver(std::vector<Delivery> deliveries) override {
-    promise_.set_value(std::move(deliveries.front().answer));
+  void deliver(std::vector<Envelope<Answer>> answers) override {
+    promise_.set_value(std::move(answers.front().content));
   }
   Answer wait() { return promise_.get_future().get(); }
 

@@ -37,11 +37,11 @@ void add_runs(QueueDelta& delta, const Event& event, const LogEntry& entry) {
 }  // namespace
 
 // Decides every change of the batch in order, on events loaded once.
-Result<void> Core::change_all(Batch& batch, std::vector<Request>& requests) {
+Result<void> Core::change_all(Batch& batch, std::vector<Envelope<Command>>& requests) {
   std::vector<EventId> ids;
   std::unordered_map<EventId, std::size_t> index;
-  for (const Request& request : requests) {
-    for (const Change& change : request.command.changes) {
+  for (const Envelope<Command>& request : requests) {
+    for (const Change& change : request.content.changes) {
       const EventId id = change.lease.id;
       if (index.emplace(id, ids.size()).second) ids.push_back(id);
     }
@@ -51,7 +51,7 @@ Result<void> Core::change_all(Batch& batch, std::vector<Request>& requests) {
   if (!loaded) return loaded.error();
 
   for (std::size_t i = 0; i < requests.size(); ++i) {
-    for (const Change& change_ : requests[i].command.changes) {
+    for (const Change& change_ : requests[i].content.changes) {
       std::optional<Stored>& stored = (*loaded)[index.at(change_.lease.id)];
       if (!stored) {
         batch.answers[i].changed.emplace_back(no_event(change_.lease.id));

@@ -51,34 +51,34 @@ Core::Core(Store& store, CoreOptions options, Uuid7Source ids)
       commit_seconds_(kCommitSeconds),
       batch_events_(kBatchSizes) {}
 
-std::vector<Addressed> Core::run_once(std::optional<TimePoint> now) {
-  std::vector<Request> maintenance(now ? 1 : 0);
-  if (now) maintenance[0].command.now = now;
-  std::vector<Addressed> answers = run(std::move(maintenance));
-  std::erase_if(answers, [](const Addressed& answer) { return answer.origin.sink == nullptr; });
+std::vector<Envelope<Answer>> Core::run_once(std::optional<TimePoint> now) {
+  std::vector<Envelope<Command>> maintenance(now ? 1 : 0);
+  if (now) maintenance[0].content.now = now;
+  std::vector<Envelope<Answer>> answers = run(std::move(maintenance));
+  std::erase_if(answers, [](const Envelope<Answer>& answer) { return answer.reply_to.sink == nullptr; });
   return answers;
 }
 
-std::vector<Addressed> Core::run(std::vector<Request> requests) {
+std::vector<Envelope<Answer>> Core::run(std::vector<Envelope<Command>> requests) {
   Batch batch;
   batch.answers.resize(requests.size());
   // A command with its own time is alone in its batch.
-  const auto own_time = requests.empty() ? std::nullopt : requests.front().command.now;
+  const auto own_time = requests.empty() ? std::nullopt : requests.front().content.now;
   EVENTQ_ASSERT(!own_time || requests.size() == 1);
-  batch.own_time = own_time && requests.front().origin.sink != nullptr;  // run_once() has no sink
+  batch.own_time = own_time && requests.front().reply_to.sink != nullptr;  // run_once() has no sink
 
   auto ready = store_.allow_later(queue_states_.any_buffered());
   if (ready) ready = begin(batch, requests, own_time);
   if (!ready) {
-    std::vector<Addressed> answers = refuse(batch, requests, ready.error());
+    std::vector<Envelope<Answer>> answers = refuse(batch, requests, ready.error());
     for (Waiter& waiter : waiters_.take_all()) {
       // What a turn reported was committed before it began to wait.
       if (waiter.answer.changed.empty()) waiter.answer.error = ready.error();
-      answers.push_back({waiter.origin, std::move(waiter.answer)});
+      answers.push_back({waiter.reply_to, std::move(waiter.answer)});
     }
     for (Waits::Wait& wait : waits_.take_all()) {
       if (!wait.answer.published) wait.answer.error = ready.error();
-      answers.push_back({wait.origin, std::move(wait.answer)});
+      answers.push_back({wait.reply_to, std::move(wait.answer)});
     }
     return answers;
   }
@@ -88,14 +88,14 @@ std::vector<Addressed> Core::run(std::vector<Request> requests) {
   return settle(batch, requests);
 }
 
-Result<void> Core::apply(Batch& batch, std::vector<Request>& requests) {
+Result<void> Core::apply(Batch& batch, std::vector<Envelope<Command>>& requests) {
   if (!batch.own_time) {
     if (auto done = maintain(batch); !done) return done;
   }
   if (auto done = promote(batch); !done) return done;
   for (std::size_t i = 0; i < requests.size(); ++i) {
-    if (!requests[i].command.publication) continue;
-    if (auto done = publish(batch, *requests[i].command.publication, batch.answers[i]); !done) return done;
+    if (!requests[i].content.publication) continue;
+    if (auto done = publish(batch, *requests[i].content.publication, batch.answers[i]); !done) return done;
   }
   if (auto done = change_all(batch, requests); !done) return done;
   if (auto done = settle_correlations(batch); !done) return done;
@@ -104,7 +104,7 @@ Result<void> Core::apply(Batch& batch, std::vector<Request>& requests) {
   const std::size_t woken = batch.ready.size();
   if (auto done = serve_claims(batch, requests); !done) return done;
   for (std::size_t i = 0; i < requests.size(); ++i) {
-    if (auto done = apply_tail(batch, requests[i].command, i); !done) return done;
+    if (auto done = apply_tail(batch, requests[i].content, i); !done) return done;
   }
   if (auto done = settle_correlations(batch); !done) return done;
   if (auto done = realign(batch); !done) return done;
@@ -131,9 +131,9 @@ std::optional<TimePoint> Core::next_look() const {
   return earlier(earlier(next_due_, told_due_), looked_at_ + kSharedLook);
 }
 
-Result<void> Core::serve_claims(Batch& batch, std::vector<Request>& requests) {
+Result<void> Core::serve_claims(Batch& batch, std::vector<Envelope<Command>>& requests) {
   for (std::size_t i = 0; i < requests.size(); ++i) {
-    const Command& command = requests[i].command;
+    const Command& command = requests[i].content;
     if (!command.claim) continue;
     polls_.note(command.claim->selector, batch.now());
     workers_.note_asked(command.claim->worker_id, command.claim->selector, batch.now());
@@ -355,7 +355,7 @@ Result<void> Core::commit(Batch& batch) {
   return batch.transaction->commit(batch.sync);
 }
 
-std::vector<Addressed> Core::settle(Batch& batch, std::vector<Request>& requests) {
+std::vector<Envelope<Answer>> Core::settle(Batch& batch, std::vector<Envelope<Command>>& requests) {
   const TimePoint now = batch.now();
   last_error_.reset();
   if (!batch.own_time) time_ = now;
@@ -373,17 +373,18 @@ std::vector<Addressed> Core::settle(Batch& batch, std::vector<Request>& requests
         });
   }
 
-  std::vector<Addressed> answers;
+  std::vector<Envelope<Answer>> answers;
   answers.reserve(requests.size() + batch.served.size());
   for (const std::size_t i : batch.waiting) {
-    ClaimRequest& request = *requests[i].command.claim;
+    ClaimRequest& request = *requests[i].content.claim;
     const TimePoint deadline = now + request.wait;
     const bool held_back = room_for(batch, request) == 0;
-    waiters_.add({requests[i].origin, std::move(request), deadline, std::move(batch.answers[i]), held_back});
+    waiters_.add(
+        {requests[i].reply_to, std::move(request), deadline, std::move(batch.answers[i]), held_back});
   }
   for (auto& [i, key] : batch.waits) {
-    const TimePoint deadline = now + requests[i].command.wait->timeout;
-    waits_.add(std::move(key), {requests[i].origin, deadline, std::move(batch.answers[i])});
+    const TimePoint deadline = now + requests[i].content.wait->timeout;
+    waits_.add(std::move(key), {requests[i].reply_to, deadline, std::move(batch.answers[i])});
     batch.waiting.push_back(i);
   }
   std::sort(batch.waiting.begin(), batch.waiting.end());
@@ -393,11 +394,11 @@ std::vector<Addressed> Core::settle(Batch& batch, std::vector<Request>& requests
       ++waits;
       continue;
     }
-    answers.push_back({requests[i].origin, std::move(batch.answers[i])});
+    answers.push_back({requests[i].reply_to, std::move(batch.answers[i])});
   }
   for (Batch::Served& served : batch.served) {
     served.waiter.answer.claims = std::move(served.claims);
-    answers.push_back({served.waiter.origin, std::move(served.waiter.answer)});
+    answers.push_back({served.waiter.reply_to, std::move(served.waiter.answer)});
   }
   settle_waits(batch, answers);
   if (!batch.own_time) end_waits(now, answers);
@@ -416,12 +417,12 @@ void Core::settle_due(const Batch& batch) {
 }
 
 // Answers those who waited for what this batch brought.
-void Core::settle_waits(Batch& batch, std::vector<Addressed>& answers) {
+void Core::settle_waits(Batch& batch, std::vector<Envelope<Answer>>& answers) {
   if (waits_.size() == 0) return;
   const auto answer = [&](const std::string& key) {
     for (Waits::Wait& wait : waits_.take(key)) {
       wait.answer.waited = true;
-      answers.push_back({wait.origin, std::move(wait.answer)});
+      answers.push_back({wait.reply_to, std::move(wait.answer)});
     }
   };
   for (const EventId id : batch.ended) answer(wait_key(id));
@@ -478,42 +479,45 @@ void Core::settle_queues(Batch& batch) {
   }
 }
 
-std::vector<Addressed> Core::refuse(Batch& batch, std::vector<Request>& requests, const Error& error) {
+std::vector<Envelope<Answer>> Core::refuse(Batch& batch, std::vector<Envelope<Command>>& requests,
+                                           const Error& error) {
   for (Batch::Served& served : batch.served) waiters_.put_back(served.place, std::move(served.waiter));
   release_held_back();
   last_error_ = error;
   last_changed_ = 0;
   happened_ = {};
-  std::vector<Addressed> answers;
+  std::vector<Envelope<Answer>> answers;
   answers.reserve(requests.size());
-  for (const Request& request : requests) answers.push_back({request.origin, Answer{.error = error}});
+  for (const Envelope<Command>& request : requests)
+    answers.push_back({request.reply_to, Answer{.error = error}});
   if (batch.transaction && !batch.own_time) end_waits(batch.now(), answers);
   batch.transaction.reset();  // rolls back
   return answers;
 }
 
 // Answers those who have waited long enough with nothing, whatever the store does.
-void Core::end_waits(TimePoint now, std::vector<Addressed>& answers) {
+void Core::end_waits(TimePoint now, std::vector<Envelope<Answer>>& answers) {
   for (Waiter& waiter : waiters_.take_expired(now))
-    answers.push_back({waiter.origin, std::move(waiter.answer)});
-  for (Waits::Wait& wait : waits_.take_expired(now)) answers.push_back({wait.origin, std::move(wait.answer)});
+    answers.push_back({waiter.reply_to, std::move(waiter.answer)});
+  for (Waits::Wait& wait : waits_.take_expired(now))
+    answers.push_back({wait.reply_to, std::move(wait.answer)});
 }
 
-void Core::forget(const Origin& origin) {
-  waiters_.forget(origin);
-  waits_.forget(origin);
+void Core::forget(const ReplyTo& reply_to) {
+  waiters_.forget(reply_to);
+  waits_.forget(reply_to);
 }
 
-std::vector<Addressed> Core::dismiss_waiters() {
-  std::vector<Addressed> answers;
-  for (Waiter& waiter : waiters_.take_all()) answers.push_back({waiter.origin, std::move(waiter.answer)});
+std::vector<Envelope<Answer>> Core::dismiss_waiters() {
+  std::vector<Envelope<Answer>> answers;
+  for (Waiter& waiter : waiters_.take_all()) answers.push_back({waiter.reply_to, std::move(waiter.answer)});
   for (Waits::Wait& wait : waits_.take_all()) {
     // What it published is on disk; only the wait is over.
     if (!wait.answer.published) {
       wait.answer.error =
           Error{ErrorCode::unavailable, "The queue is closing; ask again after its restart.", ""};
     }
-    answers.push_back({wait.origin, std::move(wait.answer)});
+    answers.push_back({wait.reply_to, std::move(wait.answer)});
   }
   return answers;
 }

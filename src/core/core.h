@@ -21,7 +21,7 @@
 
 #include "base/json.h"
 #include "base/uuid.h"
-#include "command/command.h"
+#include "command/envelope.h"
 #include "core/queue_states.h"
 #include "core/workers.h"
 #include "store/store.h"
@@ -30,16 +30,6 @@
 #include "wait/waits.h"
 
 namespace eventq {
-
-struct Request {
-  Origin origin;
-  Command command;
-};
-
-struct Addressed {
-  Origin origin;
-  Answer answer;
-};
 
 struct CoreOptions {
   Policy policy;  // of queues that say nothing else
@@ -79,20 +69,20 @@ class Core {
   // except of those that wait, and those of waiters that were served or whose time is over.
   // When the transaction fails, each of its requests gets the error and no waiter notices; when
   // none can be begun, waiters get the error, too.
-  std::vector<Addressed> run(std::vector<Request> requests);
+  std::vector<Envelope<Answer>> run(std::vector<Envelope<Command>> requests);
 
   // Maintenance: whatever is due at `now` becomes ready and wakes its waiters, waits
   // that are over end, old keys go, buffered changes go to the disk.
-  std::vector<Addressed> run_once(std::optional<TimePoint> now = std::nullopt);
+  std::vector<Envelope<Answer>> run_once(std::optional<TimePoint> now = std::nullopt);
 
   // The last thing to be done: a checkpoint of every queue that moved, and everything to the disk.
   Result<void> close();
 
   // A waiter went away: it must not be given an event any more.
-  void forget(const Origin& origin);
+  void forget(const ReplyTo& reply_to);
 
   // Answers every claim that waits with nothing, and every other wait with an error.
-  std::vector<Addressed> dismiss_waiters();
+  std::vector<Envelope<Answer>> dismiss_waiters();
 
   // What the last transaction failed of; nothing when it was committed.
   [[nodiscard]] const std::optional<Error>& last_error() const { return last_error_; }
@@ -115,14 +105,14 @@ class Core {
  private:
   struct Batch;
 
-  Result<void> apply(Batch& batch, std::vector<Request>& requests);
+  Result<void> apply(Batch& batch, std::vector<Envelope<Command>>& requests);
   Result<void> apply_tail(Batch& batch, const Command& command, std::size_t index);
   Result<void> maintain(Batch& batch);
   Result<void> look_ahead(Batch& batch);
   void settle_due(const Batch& batch);
   [[nodiscard]] std::optional<TimePoint> next_look() const;
   Result<void> promote(Batch& batch);
-  Result<void> serve_claims(Batch& batch, std::vector<Request>& requests);
+  Result<void> serve_claims(Batch& batch, std::vector<Envelope<Command>>& requests);
   Result<void> wake(Batch& batch);
   Result<void> wake_resumed(Batch& batch);
   Result<bool> serve(Batch& batch, std::uint64_t place, Waiter waiter);
@@ -131,18 +121,21 @@ class Core {
   std::vector<LogEntry> give_up(Batch& batch, Stored& stored);
   Result<void> explain(Batch& batch, const Command& command, Answer& answer);
   Result<void> commit(Batch& batch);
-  std::vector<Addressed> settle(Batch& batch, std::vector<Request>& requests);
+  std::vector<Envelope<Answer>> settle(Batch& batch, std::vector<Envelope<Command>>& requests);
   void settle_queues(Batch& batch);
-  void settle_waits(Batch& batch, std::vector<Addressed>& answers);
-  std::vector<Addressed> refuse(Batch& batch, std::vector<Request>& requests, const Error& error);
-  void end_waits(TimePoint now, std::vector<Addressed>& answers);
+  void settle_waits(Batch& batch, std::vector<Envelope<Answer>>& answers);
+  std::vector<Envelope<Answer>> refuse(Batch& batch, std::vector<Envelope<Command>>& requests,
+                                       const Error& error);
+  void end_waits(TimePoint now, std::vector<Envelope<Answer>>& answers);
   [[nodiscard]] Demand demand_for(const Event& event, const Command::Asked& asked, TimePoint now) const;
 
   // plan.cc
-  Result<void> begin(Batch& batch, const std::vector<Request>& requests, std::optional<TimePoint> own_time);
-  Result<void> prepare(Batch& batch, const std::vector<Request>& requests);
+  Result<void> begin(Batch& batch, const std::vector<Envelope<Command>>& requests,
+                     std::optional<TimePoint> own_time);
+  Result<void> prepare(Batch& batch, const std::vector<Envelope<Command>>& requests);
   Result<bool> learn_news(Batch& batch);
-  [[nodiscard]] Plan plan_for(const Batch& batch, const std::vector<Request>& requests, TimePoint now) const;
+  [[nodiscard]] Plan plan_for(const Batch& batch, const std::vector<Envelope<Command>>& requests,
+                              TimePoint now) const;
   void plan_publication(Plan& plan, const Publication& publication) const;
   Result<void> refresh(Batch& batch, const std::string& queue);
   Result<void> refresh_all(Batch& batch);
@@ -171,7 +164,7 @@ class Core {
   Result<bool> supersede(Batch& batch, EventId id, const Supersede& how);
 
   // change.cc
-  Result<void> change_all(Batch& batch, std::vector<Request>& requests);
+  Result<void> change_all(Batch& batch, std::vector<Envelope<Command>>& requests);
   Result<void> change(Batch& batch, Stored& stored, const Change& change, Answer& answer);
   Result<void> record(Batch& batch, Stored& stored, Decision& decision);
   static void note_worker(Batch& batch, const Event& event, const Change& change,

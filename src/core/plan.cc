@@ -27,7 +27,7 @@ void tidy(std::vector<T>& values) {
 }  // namespace
 
 // Planned by what the last transaction knew: the settings and, nearly, the time.
-Result<void> Core::begin(Batch& batch, const std::vector<Request>& requests,
+Result<void> Core::begin(Batch& batch, const std::vector<Envelope<Command>>& requests,
                          std::optional<TimePoint> own_time) {
   if (shared_) batch.plan = plan_for(batch, requests, own_time.value_or(time_));
   auto transaction = shared_ ? store_.begin_planned(own_time, batch.plan) : store_.begin(own_time);
@@ -38,7 +38,7 @@ Result<void> Core::begin(Batch& batch, const std::vector<Request>& requests,
 
 // Settings stay as they are from here on: whoever changes them waits for this transaction's end. With those
 // that others changed before, and at this time, another plan may be right.
-Result<void> Core::prepare(Batch& batch, const std::vector<Request>& requests) {
+Result<void> Core::prepare(Batch& batch, const std::vector<Envelope<Command>>& requests) {
   if (!shared_) return {};
   for (;;) {
     auto news = learn_news(batch);
@@ -51,8 +51,8 @@ Result<void> Core::prepare(Batch& batch, const std::vector<Request>& requests) {
     batch.plan = std::move(plan);
     if (auto done = batch.transaction->plan(batch.plan); !done) return done;
   }
-  const bool asks = std::any_of(requests.begin(), requests.end(), [](const Request& request) {
-    const AdminRequest& ask = request.command.admin;
+  const bool asks = std::any_of(requests.begin(), requests.end(), [](const Envelope<Command>& request) {
+    const AdminRequest& ask = request.content.admin;
     return std::holds_alternative<MetricsRequest>(ask) || std::holds_alternative<WorkersRequest>(ask);
   });
   return asks || checkpoints_due(batch, batch.now()) ? refresh_all(batch) : Result<void>();
@@ -68,13 +68,13 @@ Result<bool> Core::learn_news(Batch& batch) {
   return !news->empty();
 }
 
-Plan Core::plan_for(const Batch& batch, const std::vector<Request>& requests, TimePoint now) const {
+Plan Core::plan_for(const Batch& batch, const std::vector<Envelope<Command>>& requests, TimePoint now) const {
   Plan plan;
   plan.alone = checkpoints_due(batch, now);
   plan.due = has_due(now + kSoon);
   std::map<std::pair<std::string, std::vector<std::string>>, std::size_t> claims;
-  for (const Request& request : requests) {
-    const Command& command = request.command;
+  for (const Envelope<Command>& request : requests) {
+    const Command& command = request.content;
     if (command.publication) plan_publication(plan, *command.publication);
     for (const Change& change : command.changes) plan.changes.push_back(change.lease.id);
     // The queue that it makes longer is not known yet.

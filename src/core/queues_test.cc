@@ -56,10 +56,10 @@ TEST(CoreShare, AnEventMoreThanItsShareIsRefusedUntilOthersCannotTakeItEither) {
   ASSERT_TRUE(core.recover());
   const auto refusal = [&](std::size_t events) -> std::optional<Error> {
     const NewEvent event{.title = "many", .tags = {"t"}, .queue = "orders"};
-    std::vector<Request> requests;
+    std::vector<Envelope<Command>> requests;
     requests.push_back({{}, publish_all(std::vector<NewEvent>(events, event))});
     const auto answers = core.run(std::move(requests));
-    const Result<Published>& published = *answers.at(0).answer.published;
+    const Result<Published>& published = *answers.at(0).content.published;
     return published ? std::nullopt : std::optional(published.error());
   };
 

@@ -32,7 +32,7 @@ class Gambler {
     advance_clock();
     if (chance(5)) hungry_ = !hungry_;
     if (chance(10)) driver_.store().refuse_commit(Error{ErrorCode::no_space, "The disk is full.", ""});
-    std::vector<Request> requests;
+    std::vector<Envelope<Command>> requests;
     for (int i = number(0, 10); i > 0; --i) requests.push_back(random_request());
     book(driver_.core().run(std::move(requests)));
     driver_.store().refuse_commit(std::nullopt);
@@ -46,10 +46,10 @@ class Gambler {
     const std::map<std::uint64_t, Waiting> waiting = waiting_;
     for (const auto& [token, waiter] : waiting) {
       EXPECT_GT(waiter.deadline, driver_.clock().now()) << "command " << token << " waits past its time";
-      std::vector<Request> probe;
+      std::vector<Envelope<Command>> probe;
       probe.push_back(request(claim(waiter.tags, "probe:1", 1)));
-      for (const Addressed& addressed : driver_.core().run(std::move(probe))) {
-        EXPECT_TRUE(addressed.answer.claims.empty())
+      for (const Envelope<Answer>& addressed : driver_.core().run(std::move(probe))) {
+        EXPECT_TRUE(addressed.content.claims.empty())
             << "command " << token << " waits for an event that is ready";
       }
     }
@@ -104,16 +104,16 @@ class Gambler {
     return tags;
   }
 
-  Request request(Command command) { return {{&sink_, ++last_token_}, std::move(command)}; }
+  Envelope<Command> request(Command command) { return {{&sink_, ++last_token_}, std::move(command)}; }
 
   // Sometimes workers are short, and sometimes events.
-  Request random_request() {
+  Envelope<Command> random_request() {
     const int dice = number(1, 100);
     if (dice <= 30) return report();
     return dice <= (hungry_ ? 45 : 70) ? publication() : claiming();
   }
 
-  Request publication() {
+  Envelope<Command> publication() {
     std::vector<NewEvent> events(static_cast<std::size_t>(number(1, 3)));
     for (NewEvent& event : events) {
       event.title = "event";
@@ -123,20 +123,20 @@ class Gambler {
     return request(publish_all(std::move(events)));
   }
 
-  Request claiming() {
+  Envelope<Command> claiming() {
     Command command =
         claim(random_tags(0), "host:" + std::to_string(number(1, 3)), static_cast<std::size_t>(number(1, 3)));
     command.claim->wait = chance(75) ? Millis(number(1, 8000)) : Millis(0);
-    Request made = request(std::move(command));
-    if (made.command.claim->wait > 0ms) {
-      asked_[made.origin.token] = {made.command.claim->selector.tags,
-                                   driver_.clock().now() + made.command.claim->wait};
+    Envelope<Command> made = request(std::move(command));
+    if (made.content.claim->wait > 0ms) {
+      asked_[made.reply_to.token] = {made.content.claim->selector.tags,
+                                     driver_.clock().now() + made.content.claim->wait};
     }
     return made;
   }
 
   // Of somebody who holds an event, or did once.
-  Request report() {
+  Envelope<Command> report() {
     if (leases_.empty()) return publication();
     Lease lease = leases_.at(static_cast<std::size_t>(number(0, static_cast<int>(leases_.size()) - 1)));
     switch (number(1, 7)) {
@@ -157,24 +157,24 @@ class Gambler {
     forgotten_.insert(token);
   }
 
-  void book(std::vector<Addressed> answers) {
-    for (Addressed& addressed : answers) {
-      const std::uint64_t token = addressed.origin.token;
+  void book(std::vector<Envelope<Answer>> answers) {
+    for (Envelope<Answer>& addressed : answers) {
+      const std::uint64_t token = addressed.reply_to.token;
       EXPECT_TRUE(answered_.insert(token).second) << "command " << token << " was answered twice";
       EXPECT_FALSE(forgotten_.contains(token)) << "command " << token << " was answered though forgotten";
       waiting_.erase(token);
       asked_.erase(token);
-      if (addressed.answer.published) {
-        published_ += static_cast<std::int64_t>((*addressed.answer.published)->events.size());
+      if (addressed.content.published) {
+        published_ += static_cast<std::int64_t>((*addressed.content.published)->events.size());
       }
-      for (const Claim& claim : addressed.answer.claims) book(claim);
+      for (const Claim& claim : addressed.content.claims) book(claim);
     }
     // Those who asked, may wait, and got no answer.
     waiting_.merge(asked_);
     asked_.clear();
-    for (const Addressed& addressed : answers) {
-      const std::vector<Claim>& claims = addressed.answer.claims;
-      if (!claims.empty()) expect_fair(addressed.origin.token, claims.front().event);
+    for (const Envelope<Answer>& addressed : answers) {
+      const std::vector<Claim>& claims = addressed.content.claims;
+      if (!claims.empty()) expect_fair(addressed.reply_to.token, claims.front().event);
     }
   }
 
@@ -198,8 +198,8 @@ class Gambler {
     leases_.push_back(lease);
   }
 
-  class Nowhere final : public Sink {
-    void deliver(std::vector<Delivery>) override {}
+  class Nowhere final : public AnswerSink {
+    void deliver(std::vector<Envelope<Answer>>) override {}
   };
 
   CoreDriver driver_;

@@ -3,7 +3,6 @@
 
 #include <algorithm>
 #include <iterator>
-#include <map>
 #include <utility>
 
 #include "base/log.h"
@@ -37,19 +36,6 @@ std::size_t events_in(const Command& command) {
 
 }  // namespace
 
-void deliver(std::vector<Addressed> answers) {
-  std::map<Sink*, std::vector<Delivery>> by_sink;
-  for (Addressed& answer : answers) {
-    by_sink[answer.origin.sink].push_back({answer.origin.token, std::move(answer.answer)});
-  }
-  for (auto& [sink, deliveries] : by_sink) sink->deliver(std::move(deliveries));
-}
-
-void refuse_closed(const Origin& origin) {
-  const Error closed{ErrorCode::unavailable, "The queue is closed; nothing was changed.", ""};
-  deliver({{origin, Answer{.error = closed}}});
-}
-
 CommitThread::CommitThread(Store& store, Core& core, const Clock& clock, const Logger& logger,
                            std::function<void(const Happened&)> committed)
     : store_(store),
@@ -61,28 +47,28 @@ CommitThread::CommitThread(Store& store, Core& core, const Clock& clock, const L
 
 CommitThread::~CommitThread() { stop(); }
 
-void CommitThread::submit(Request request) {
+void CommitThread::submit(Envelope<Command> request) {
   std::unique_lock lock(mutex_);
   if (ended_) {
     lock.unlock();
-    refuse_closed(request.origin);
+    refuse_closed(request.reply_to);
     return;
   }
-  if (dismissing_) stop_waiting(request.command);
+  if (dismissing_) stop_waiting(request.content);
   requests_.push_back(std::move(request));
   const bool reached = requests_.size() == goal_;
   lock.unlock();
   if (reached) work_.notify_one();
 }
 
-void CommitThread::forget(const Origin& origin) {
+void CommitThread::forget(const ReplyTo& reply_to) {
   const std::scoped_lock lock(mutex_);
-  for (Request& request : requests_) {
-    if (request.origin != origin) continue;
-    request.command.claim.reset();
-    request.command.wait.reset();
+  for (Envelope<Command>& request : requests_) {
+    if (request.reply_to != reply_to) continue;
+    request.content.claim.reset();
+    request.content.wait.reset();
   }
-  forgotten_.push_back(origin);
+  forgotten_.push_back(reply_to);
   work_.notify_one();
 }
 
@@ -102,7 +88,7 @@ void CommitThread::dismiss_waiters() {
   const std::scoped_lock lock(mutex_);
   dismissing_ = true;
   dismiss_now_ = true;
-  for (Request& request : requests_) stop_waiting(request.command);
+  for (Envelope<Command>& request : requests_) stop_waiting(request.content);
   work_.notify_one();
 }
 
@@ -120,14 +106,14 @@ void CommitThread::loop() {
   for (;;) {
     wait_for_work(lock);
     gather(lock);
-    const std::vector<Origin> forgotten = std::exchange(forgotten_, {});
-    std::vector<Request> batch = take_batch();
+    const std::vector<ReplyTo> forgotten = std::exchange(forgotten_, {});
+    std::vector<Envelope<Command>> batch = take_batch();
     last_batch_ = batch.size();
     if (const auto expected = std::exchange(expected_, {})) core_.expect(*expected);
     const bool dismiss = std::exchange(dismiss_now_, false);
     const bool last = stopping_ && requests_.empty();
     lock.unlock();
-    for (const Origin& origin : forgotten) core_.forget(origin);
+    for (const ReplyTo& reply_to : forgotten) core_.forget(reply_to);
     run_batch(std::move(batch));
     if (dismiss || last) deliver(core_.dismiss_waiters());
     lock.lock();
@@ -180,12 +166,12 @@ void CommitThread::gather(std::unique_lock<std::mutex>& lock) {
 TimePoint CommitThread::now() const { return clock_.now() + ahead_; }
 
 // A command with its own time is alone in its batch.
-std::vector<Request> CommitThread::take_batch() {
-  std::vector<Request> batch;
+std::vector<Envelope<Command>> CommitThread::take_batch() {
+  std::vector<Envelope<Command>> batch;
   std::size_t events = 0;
   while (!requests_.empty() && batch.size() < kBatchMax) {
-    const bool own_time = requests_.front().command.now.has_value();
-    events += events_in(requests_.front().command);
+    const bool own_time = requests_.front().content.now.has_value();
+    events += events_in(requests_.front().content);
     if (!batch.empty() && (own_time || events > kBatchEvents)) break;
     batch.push_back(std::move(requests_.front()));
     requests_.pop_front();
@@ -194,7 +180,7 @@ std::vector<Request> CommitThread::take_batch() {
   return batch;
 }
 
-void CommitThread::run_batch(std::vector<Request> batch) {
+void CommitThread::run_batch(std::vector<Envelope<Command>> batch) {
   const bool maintenance = batch.empty();
   if (maintenance) {
     const auto attention = core_.next_attention();
@@ -202,7 +188,7 @@ void CommitThread::run_batch(std::vector<Request> batch) {
   }
   const SteadyTime start = steady_now();
   const TimePoint began = clock_.now();
-  std::vector<Addressed> answers = maintenance ? core_.run_once() : core_.run(std::move(batch));
+  std::vector<Envelope<Answer>> answers = maintenance ? core_.run_once() : core_.run(std::move(batch));
   core_.note_commit(std::chrono::duration<double>(steady_now() - start).count());
   failing_ = core_.last_error().has_value();
   if (failing_ && logger_) {

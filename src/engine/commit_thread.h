@@ -28,12 +28,12 @@ class CommitThread {
   CommitThread(const CommitThread&) = delete;
   CommitThread& operator=(const CommitThread&) = delete;
 
-  // The answer goes to the origin's sink; after the stop it is `unavailable`, given at once.
-  void submit(Request request);
+  // The answer goes to the reply_to's sink; after the stop it is `unavailable`, given at once.
+  void submit(Envelope<Command> request);
 
-  // The origin takes no events any more: its wait is over without an answer, a claim of it that
+  // The reply_to takes no events any more: its wait is over without an answer, a claim of it that
   // has not had its turn is left out of its command. An answer under way still arrives.
-  void forget(const Origin& origin);
+  void forget(const ReplyTo& reply_to);
 
   // Looks at the clock again; for tests that move it.
   void poke();
@@ -52,8 +52,8 @@ class CommitThread {
   void close();
   void wait_for_work(std::unique_lock<std::mutex>& lock);
   void gather(std::unique_lock<std::mutex>& lock);
-  std::vector<Request> take_batch();
-  void run_batch(std::vector<Request> batch);
+  std::vector<Envelope<Command>> take_batch();
+  void run_batch(std::vector<Envelope<Command>> batch);
   [[nodiscard]] TimePoint now() const;
 
   // Set in the constructor, never changed.
@@ -72,8 +72,8 @@ class CommitThread {
   std::mutex mutex_;
   std::condition_variable work_;
   std::size_t goal_ = 1;  // so many of requests_ wake the thread
-  std::deque<Request> requests_;
-  std::vector<Origin> forgotten_;
+  std::deque<Envelope<Command>> requests_;
+  std::vector<ReplyTo> forgotten_;
   bool poked_ = false;
   std::optional<TimePoint> expected_;  // the first that the core has not been told of
   std::optional<TimePoint> wakes_at_;  // by itself, while it waits
@@ -84,11 +84,5 @@ class CommitThread {
 
   std::thread thread_;
 };
-
-// Hands answers to their sinks, all of one sink in one call.
-void deliver(std::vector<Addressed> answers);
-
-// Answers a command that came after the stop.
-void refuse_closed(const Origin& origin);
 
 }  // namespace eventq

@@ -6,7 +6,7 @@
 #include <cstdint>
 #include <memory>
 
-#include "command/command.h"
+#include "command/envelope.h"
 
 namespace eventq {
 
@@ -15,14 +15,14 @@ class Engine {
   virtual ~Engine() = default;  // stops
 
   // Runs a validated command; its answer goes to the sink, exactly once. The sink must live until then.
-  virtual void submit(Command command, Sink& sink, std::uint64_t token) = 0;
+  virtual void submit(Command command, AnswerSink& sink, std::uint64_t token) = 0;
 
   // Runs a command and waits for its answer.
   virtual Answer call(Command command) = 0;
 
   // The caller of a claim went away: it takes no events any more. An answer under way may still
   // be delivered.
-  virtual void forget(Sink& sink, std::uint64_t token) = 0;
+  virtual void forget(AnswerSink& sink, std::uint64_t token) = 0;
 
   // Answers waiting claims with nothing, and later ones at once.
   virtual void dismiss_waiters() = 0;

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "base/overloaded.h"
-#include "engine/commit_thread.h"
+#include "command/envelope.h"
 
 namespace eventq {
 namespace {
@@ -27,11 +27,11 @@ ReadThread::ReadThread(std::unique_ptr<Reader> reader)
 
 ReadThread::~ReadThread() { stop(); }
 
-void ReadThread::submit(Request request) {
+void ReadThread::submit(Envelope<Command> request) {
   std::unique_lock lock(mutex_);
   if (ended_) {
     lock.unlock();
-    refuse_closed(request.origin);
+    refuse_closed(request.reply_to);
     return;
   }
   requests_.push_back(std::move(request));
@@ -53,11 +53,11 @@ void ReadThread::loop() {
     work_.wait(lock, [this] { return !requests_.empty() || stopping_; });
     ended_ = requests_.empty();
     if (ended_) return;
-    const Request request = std::move(requests_.front());
+    const Envelope<Command> request = std::move(requests_.front());
     requests_.pop_front();
     lock.unlock();
-    std::vector<Addressed> answers;
-    answers.push_back({request.origin, answer(request.command)});
+    std::vector<Envelope<Answer>> answers;
+    answers.push_back({request.reply_to, answer(request.content)});
     deliver(std::move(answers));
     lock.lock();
   }

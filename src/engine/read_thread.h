@@ -22,7 +22,7 @@ class ReadThread {
   ReadThread& operator=(const ReadThread&) = delete;
 
   // A command that is_read(). After the stop it is refused as `unavailable`.
-  void submit(Request request);
+  void submit(Envelope<Command> request);
 
   // Answers what was submitted, then ends the thread. Safe twice.
   void stop();
@@ -39,7 +39,7 @@ class ReadThread {
   // Guarded by mutex_.
   std::mutex mutex_;
   std::condition_variable work_;
-  std::deque<Request> requests_;
+  std::deque<Envelope<Command>> requests_;
   bool stopping_ = false;
   bool ended_ = false;  // the thread takes nothing any more
 

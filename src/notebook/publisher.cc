@@ -19,14 +19,14 @@ namespace {
 constexpr std::size_t kSyncsAtOnce = 500;
 
 // Waits for the answers to several commands, which then share a commit.
-class Gathered final : public Sink {
+class Gathered final : public AnswerSink {
  public:
   explicit Gathered(std::size_t count) : answers_(count), left_(count) {}
 
-  void deliver(std::vector<Delivery> deliveries) override {
+  void deliver(std::vector<Envelope<Answer>> answers) override {
     const std::scoped_lock lock(mutex_);
-    for (Delivery& delivery : deliveries) answers_[delivery.token] = std::move(delivery.answer);
-    left_ -= deliveries.size();
+    for (Envelope<Answer>& answer : answers) answers_[answer.reply_to.token] = std::move(answer.content);
+    left_ -= answers.size();
     if (left_ == 0) all_there_.notify_one();  // under the lock: the waiter ends this object
   }
 

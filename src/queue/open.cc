@@ -61,9 +61,9 @@ class EngineImpl final : public Engine {
   EngineImpl(const EngineImpl&) = delete;
   EngineImpl& operator=(const EngineImpl&) = delete;
 
-  void submit(Command command, Sink& sink, std::uint64_t token) override {
-    Request request{{&sink, token}, std::move(command)};
-    if (request.command.is_read()) {
+  void submit(Command command, AnswerSink& sink, std::uint64_t token) override {
+    Envelope<Command> request{{&sink, token}, std::move(command)};
+    if (request.content.is_read()) {
       read_thread_.submit(std::move(request));
     } else {
       commit_thread_.submit(std::move(request));
@@ -76,7 +76,7 @@ class EngineImpl final : public Engine {
     return sink.wait();
   }
 
-  void forget(Sink& sink, std::uint64_t token) override { commit_thread_.forget({&sink, token}); }
+  void forget(AnswerSink& sink, std::uint64_t token) override { commit_thread_.forget({&sink, token}); }
   void dismiss_waiters() override { commit_thread_.dismiss_waiters(); }
 
   void poke() override {

@@ -85,10 +85,10 @@ class PostgresShard final : public Shard, private Shard::Watcher {
 
   [[nodiscard]] std::string name() const override { return commit_threads_.name(); }
   [[nodiscard]] std::size_t commit_threads() const override { return commit_threads_.commit_threads(); }
-  void submit(std::size_t commit_thread, Request request) override {
+  void submit(std::size_t commit_thread, Envelope<Command> request) override {
     commit_threads_.submit(commit_thread, std::move(request));
   }
-  void read(Request request) override { commit_threads_.read(std::move(request)); }
+  void read(Envelope<Command> request) override { commit_threads_.read(std::move(request)); }
   void care(bool anybody) override {
     if (!stopping_) notifier_->care(anybody);
   }
@@ -151,7 +151,7 @@ class PostgresShard final : public Shard, private Shard::Watcher {
 
   Answer call(Command command) {
     OneAnswer sink;
-    commit_threads_.submit(0, Request{{&sink, 0}, std::move(command)});
+    commit_threads_.submit(0, Envelope<Command>{{&sink, 0}, std::move(command)});
     return sink.wait();
   }
 

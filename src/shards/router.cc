@@ -118,19 +118,19 @@ Router::Router(std::vector<std::unique_ptr<Shard>> shards, const Clock& clock, c
 
 Router::~Router() { stop(); }
 
-void Router::submit(Command command, Sink& sink, std::uint64_t token) {
-  const Origin origin{&sink, token};
+void Router::submit(Command command, AnswerSink& sink, std::uint64_t token) {
+  const ReplyTo reply_to{&sink, token};
   std::unique_lock lock(mutex_);
   if (closed_) {
     lock.unlock();
-    return refuse_closed(origin);
+    return refuse_closed(reply_to);
   }
   if (dismissing_) let_not_wait(command);
-  Flight flight{.scatter = nullptr, .origin = origin, .look = {}, .end = {}};
+  Flight flight{.scatter = nullptr, .reply_to = reply_to, .look = {}, .end = {}};
   flight.workers = workers_of(command.changes);
   flight.counts_waiting = std::holds_alternative<MetricsRequest>(command.admin);
   if (command.claim) polls_.note(command.claim->selector, clock_.now());
-  if (command.claim || command.wait) by_origin_[origin] = next_flight_;
+  if (command.claim || command.wait) by_reply_to_[reply_to] = next_flight_;
   flight.scatter = make_scatter(std::move(command), static_cast<int>(places_.size()));
   begin(std::move(flight));
   perform(lock);
@@ -151,9 +151,9 @@ void Router::begin(Flight flight) {
   scatter->start(desk);
 }
 
-void Router::deliver(std::vector<Delivery> deliveries) {
+void Router::deliver(std::vector<Envelope<Answer>> answers) {
   std::unique_lock lock(mutex_);
-  for (Delivery& delivery : deliveries) step(delivery.token, std::move(delivery.answer));
+  for (Envelope<Answer>& answer : answers) step(answer.reply_to.token, std::move(answer.content));
   perform(lock);
 }
 
@@ -190,7 +190,8 @@ void Router::send(std::uint64_t flight, int shard, Command command,
     arrived_.emplace_back(id, Answer{.error = stuck(shard)});
     return;
   }
-  out_.sendings.push_back({place.shard.get(), part.commit_thread, Request{{this, id}, std::move(command)}});
+  out_.sendings.push_back(
+      {place.shard.get(), part.commit_thread, Envelope<Command>{{this, id}, std::move(command)}});
 }
 
 std::size_t Router::usual_commit_threads(const Place& place) const {
@@ -234,43 +235,43 @@ void Router::finish(std::uint64_t id, Answer answer) {
   if (flight.look) return finish_look(std::move(*flight.look), flight.forgotten, std::move(answer));
   if (flight.last) return finish_last(std::move(*flight.last), flight.forgotten, std::move(answer));
   if (flight.end) return finish_end(*flight.end, answer);
-  by_origin_.erase(*flight.origin);
+  by_reply_to_.erase(*flight.reply_to);
   for (const std::string& worker : flight.workers) retried_claims_.note_moved(worker);
   if (flight.counts_waiting && !answer.error) {
     auto& metrics = std::get<Metrics>(answer.admin);
     metrics.waiting_claims += static_cast<std::int64_t>(retried_claims_.size());
     metrics.waiting_ends += static_cast<std::int64_t>(retried_ends_.size());
   }
-  this->answer(*flight.origin, std::move(answer));
+  this->answer(*flight.reply_to, std::move(answer));
 }
 
 void Router::finish_look(RetriedClaims::Look look, bool forgotten, Answer answer) {
-  by_origin_.erase(look.waiter.origin);
+  by_reply_to_.erase(look.waiter.reply_to);
   if (!answer.claims.empty()) {
     const int shard =
         static_cast<int>(static_cast<std::uint64_t>(answer.claims.front().event.id) % places_.size());
     retried_claims_.found(look, shard);
     if (forgotten) return give_back(answer.claims);
     look.waiter.answer.claims = std::move(answer.claims);
-    return this->answer(look.waiter.origin, std::move(look.waiter.answer));
+    return this->answer(look.waiter.reply_to, std::move(look.waiter.answer));
   }
-  const Origin origin = look.waiter.origin;
+  const ReplyTo reply_to = look.waiter.reply_to;
   const Millis left = look.waiter.deadline - clock_.now();
   Answer last = look.waiter.answer;
   retried_claims_.found_nothing(std::move(look));
   if (left < kRouterLook) stir();  // the thread did not know of it meanwhile
   if (!forgotten && !dismissing_ && !none_up()) return end_waits();
-  retried_claims_.forget(origin);
+  retried_claims_.forget(reply_to);
   if (forgotten) return;
   if (!dismissing_ && last.changed.empty()) last.error = away(0);
-  this->answer(origin, std::move(last));
+  this->answer(reply_to, std::move(last));
 }
 
 void Router::finish_last(Waiter waiter, bool forgotten, Answer answer) {
-  by_origin_.erase(waiter.origin);
+  by_reply_to_.erase(waiter.reply_to);
   if (forgotten) return give_back(answer.claims);
   waiter.answer.claims = std::move(answer.claims);
-  this->answer(waiter.origin, std::move(waiter.answer));
+  this->answer(waiter.reply_to, std::move(waiter.answer));
 }
 
 void Router::finish_end(const WaitRequest& request, const Answer& answer) {
@@ -283,30 +284,30 @@ void Router::finish_end(const WaitRequest& request, const Answer& answer) {
 void Router::keep_waiting(std::uint64_t id, ClaimRequest claim, Answer so_far) {
   auto node = flights_.extract(id);
   const Flight& flight = node.mapped();
-  by_origin_.erase(*flight.origin);
+  by_reply_to_.erase(*flight.reply_to);
   for (const std::string& worker : flight.workers) retried_claims_.note_moved(worker);
-  if (dismissing_ || flight.forgotten) return answer(*flight.origin, std::move(so_far));
+  if (dismissing_ || flight.forgotten) return answer(*flight.reply_to, std::move(so_far));
   // What was told while it looked may have come behind its back.
   const auto noted = ready_notes_.find(claim.selector.queue);
   const std::uint64_t last = std::max(all_note_, noted == ready_notes_.end() ? 0 : noted->second);
   const bool look = claim.window > 0 || last > flight.started;
   const TimePoint deadline = clock_.now() + claim.wait;
   if (claim.wait < kRouterLook) stir();
-  retried_claims_.add({*flight.origin, std::move(claim), deadline, std::move(so_far)}, look);
+  retried_claims_.add({*flight.reply_to, std::move(claim), deadline, std::move(so_far)}, look);
 }
 
 void Router::keep_waiting(std::uint64_t id, const WaitRequest& wait, Answer so_far) {
   auto node = flights_.extract(id);
   const Flight& flight = node.mapped();
-  by_origin_.erase(*flight.origin);
-  if (dismissing_ || flight.forgotten) return answer(*flight.origin, std::move(so_far));
+  by_reply_to_.erase(*flight.reply_to);
+  if (dismissing_ || flight.forgotten) return answer(*flight.reply_to, std::move(so_far));
   const TimePoint deadline = clock_.now() + wait.timeout;
-  retried_ends_.add(wait, {*flight.origin, deadline, std::move(so_far)}, end_note_ > flight.started);
+  retried_ends_.add(wait, {*flight.reply_to, deadline, std::move(so_far)}, end_note_ > flight.started);
   if (wait.timeout < kRouterLook) stir();
 }
 
-void Router::answer(const Origin& origin, Answer answer) {
-  out_.answers.push_back({origin, std::move(answer)});
+void Router::answer(const ReplyTo& reply_to, Answer answer) {
+  out_.answers.push_back({reply_to, std::move(answer)});
 }
 
 // Their end has come; or why they cannot wait on. What a command published stays published.
@@ -314,7 +315,7 @@ void Router::answer_waits(std::vector<Waits::Wait> waits, const std::optional<Er
   for (Waits::Wait& wait : waits) {
     wait.answer.waited = !error;
     if (error && !wait.answer.published) wait.answer.error = error;
-    answer(wait.origin, std::move(wait.answer));
+    answer(wait.reply_to, std::move(wait.answer));
   }
 }
 
@@ -328,16 +329,16 @@ void Router::give_back(const std::vector<Claim>& claims) {
     command.changes.push_back({Lease{event.id, event.worker_id, event.attempts},
                                Release{"The worker was gone before it got the event."}});
   }
-  out_.sendings.push_back({places_[shard].shard.get(), 0, Request{{this, 0}, std::move(command)}});
+  out_.sendings.push_back({places_[shard].shard.get(), 0, Envelope<Command>{{this, 0}, std::move(command)}});
 }
 
-void Router::forget(Sink& sink, std::uint64_t token) {
-  const Origin origin{&sink, token};
+void Router::forget(AnswerSink& sink, std::uint64_t token) {
+  const ReplyTo reply_to{&sink, token};
   std::unique_lock lock(mutex_);
-  retried_claims_.forget(origin);
-  retried_ends_.forget(origin);
-  const auto found = by_origin_.find(origin);
-  if (found != by_origin_.end()) {
+  retried_claims_.forget(reply_to);
+  retried_ends_.forget(reply_to);
+  const auto found = by_reply_to_.find(reply_to);
+  if (found != by_reply_to_.end()) {
     Flight& flight = flights_.at(found->second);
     flight.forgotten = true;
     flight.scatter->forget();
@@ -353,7 +354,7 @@ void Router::dismiss_waiters() {
 
 void Router::dismiss() {
   dismissing_ = true;
-  for (Waiter& waiter : retried_claims_.take_all()) answer(waiter.origin, std::move(waiter.answer));
+  for (Waiter& waiter : retried_claims_.take_all()) answer(waiter.reply_to, std::move(waiter.answer));
   answer_waits(retried_ends_.take_all(),
                Error{ErrorCode::unavailable, "The queue is closing; ask again after its restart.", ""});
 }
@@ -423,7 +424,7 @@ void Router::on_health(int at, bool up) {
     if (none_up()) {
       for (Waiter& waiter : retried_claims_.take_all()) {
         if (waiter.answer.changed.empty()) waiter.answer.error = away(at);
-        answer(waiter.origin, std::move(waiter.answer));
+        answer(waiter.reply_to, std::move(waiter.answer));
       }
     }
   }
@@ -499,14 +500,14 @@ std::vector<int> Router::rotated(std::size_t turn) const {
 void Router::run_looks() {
   while (auto look = retried_claims_.next_look()) {
     Flight flight{
-        .scatter = make_look(look->waiter.request, look->shards), .origin = {}, .look = {}, .end = {}};
-    by_origin_[look->waiter.origin] = next_flight_;
+        .scatter = make_look(look->waiter.request, look->shards), .reply_to = {}, .look = {}, .end = {}};
+    by_reply_to_[look->waiter.reply_to] = next_flight_;
     flight.look = std::move(*look);
     begin(std::move(flight));
   }
   while (auto end = retried_ends_.next_look()) {
     Flight flight{.scatter = make_scatter({.wait = *end}, static_cast<int>(places_.size())),
-                  .origin = {},
+                  .reply_to = {},
                   .look = {},
                   .end = *end};
     begin(std::move(flight));
@@ -568,19 +569,19 @@ Millis Router::pause() const {
 void Router::end_waits() {
   const TimePoint now = clock_.now();
   for (Waiter& waiter : retried_claims_.take_expired(now)) look_last(std::move(waiter));
-  for (Waits::Wait& wait : retried_ends_.take_expired(now)) answer(wait.origin, std::move(wait.answer));
+  for (Waits::Wait& wait : retried_ends_.take_expired(now)) answer(wait.reply_to, std::move(wait.answer));
 }
 
 // What came due together with the end of the wait may not have been told of yet. A stream asks again at once,
 // and only in the room one claim at a time.
 void Router::look_last(Waiter waiter) {
   std::vector<int> shards = rotated(claim_turn_++);
-  if (waiter.request.window > 0 || shards.empty()) return answer(waiter.origin, std::move(waiter.answer));
+  if (waiter.request.window > 0 || shards.empty()) return answer(waiter.reply_to, std::move(waiter.answer));
   Flight flight{.scatter = make_look(waiter.request, std::move(shards), LookIn::every_commit_thread),
-                .origin = {},
+                .reply_to = {},
                 .look = {},
                 .end = {}};
-  by_origin_[waiter.origin] = next_flight_;
+  by_reply_to_[waiter.reply_to] = next_flight_;
   flight.last = std::move(waiter);
   begin(std::move(flight));
 }

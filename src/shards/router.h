@@ -32,7 +32,7 @@
 
 namespace eventq {
 
-class Router final : public Engine, private Sink, private Shard::Watcher {
+class Router final : public Engine, private AnswerSink, private Shard::Watcher {
  public:
   struct Habits {
     Millis patience = std::chrono::seconds(30);  // in which a shard must have answered a command
@@ -48,9 +48,9 @@ class Router final : public Engine, private Sink, private Shard::Watcher {
   Router(const Router&) = delete;
   Router& operator=(const Router&) = delete;
 
-  void submit(Command command, Sink& sink, std::uint64_t token) override;
+  void submit(Command command, AnswerSink& sink, std::uint64_t token) override;
   Answer call(Command command) override;
-  void forget(Sink& sink, std::uint64_t token) override;
+  void forget(AnswerSink& sink, std::uint64_t token) override;
   void dismiss_waiters() override;
   void poke() override;
   void stop() override;
@@ -60,7 +60,7 @@ class Router final : public Engine, private Sink, private Shard::Watcher {
   // Whose scatter it is: a caller's, or that of somebody who waits and looks again.
   struct Flight {
     std::shared_ptr<Scatter> scatter;
-    std::optional<Origin> origin;
+    std::optional<ReplyTo> reply_to;
     std::optional<RetriedClaims::Look> look;
     std::optional<WaitRequest> end;
     std::optional<Waiter> last = {};        // one whose time is over, and who looks once more
@@ -108,13 +108,13 @@ class Router final : public Engine, private Sink, private Shard::Watcher {
     struct Sending {
       Shard* shard;
       std::optional<std::size_t> commit_thread;
-      Request request;
+      Envelope<Command> request;
     };
     std::vector<Sending> sendings;
-    std::vector<Addressed> answers;
+    std::vector<Envelope<Answer>> answers;
   };
 
-  void deliver(std::vector<Delivery> deliveries) override;
+  void deliver(std::vector<Envelope<Answer>> answers) override;
   void on_hint(int place, const Hint& hint) override;
   void on_health(int place, bool up) override;
 
@@ -128,7 +128,7 @@ class Router final : public Engine, private Sink, private Shard::Watcher {
   void finish_end(const WaitRequest& request, const Answer& answer);
   void keep_waiting(std::uint64_t flight, ClaimRequest claim, Answer so_far);
   void keep_waiting(std::uint64_t flight, const WaitRequest& wait, Answer so_far);
-  void answer(const Origin& origin, Answer answer);
+  void answer(const ReplyTo& reply_to, Answer answer);
   void answer_waits(std::vector<Waits::Wait> waits, const std::optional<Error>& error);
   void give_back(const std::vector<Claim>& claims);
   void fail_parts(int place);
@@ -165,7 +165,7 @@ class Router final : public Engine, private Sink, private Shard::Watcher {
   Uuid7Source ids_;
   std::map<std::uint64_t, Flight> flights_;
   std::map<std::uint64_t, Part> parts_;
-  std::map<Origin, std::uint64_t> by_origin_;  // of flights that may be forgotten
+  std::map<ReplyTo, std::uint64_t> by_reply_to_;  // of flights that may be forgotten
   std::uint64_t next_flight_ = 1;
   std::uint64_t next_part_ = 1;
   RetriedClaims retried_claims_;

@@ -37,19 +37,19 @@ class TwoCommitThreads final : public Shard {
     return sent_;
   }
   void let_go(std::size_t commit_thread) {
-    std::vector<Request> held;
+    std::vector<Envelope<Command>> held;
     {
       const std::scoped_lock lock(mutex_);
       open_.at(commit_thread) = true;
       held.swap(held_.at(commit_thread));
     }
-    for (Request& request : held) inner_->submit(0, std::move(request));
+    for (Envelope<Command>& request : held) inner_->submit(0, std::move(request));
   }
 
   void start(Watcher& watcher, int place) override { inner_->start(watcher, place); }
   std::string name() const override { return inner_->name(); }
   std::size_t commit_threads() const override { return 2; }
-  void submit(std::size_t commit_thread, Request request) override {
+  void submit(std::size_t commit_thread, Envelope<Command> request) override {
     {
       const std::scoped_lock lock(mutex_);
       sent_.at(commit_thread) += 1;
@@ -57,7 +57,7 @@ class TwoCommitThreads final : public Shard {
     }
     inner_->submit(0, std::move(request));
   }
-  void read(Request request) override { inner_->read(std::move(request)); }
+  void read(Envelope<Command> request) override { inner_->read(std::move(request)); }
   void care(bool anybody) override { inner_->care(anybody); }
   void poke() override { inner_->poke(); }
   void stop() override {
@@ -72,7 +72,7 @@ class TwoCommitThreads final : public Shard {
   mutable std::mutex mutex_;
   std::array<int, 2> sent_{};
   std::array<bool, 2> open_{};
-  std::array<std::vector<Request>, 2> held_;
+  std::array<std::vector<Envelope<Command>>, 2> held_;
 };
 
 class RouterThreadsTest : public testing::Test {

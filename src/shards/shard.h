@@ -43,8 +43,8 @@ class Shard {
   // A command goes to one of its commit threads and neither waits nor has a window; a read to any of the read
   // threads.
   [[nodiscard]] virtual std::size_t commit_threads() const = 0;
-  virtual void submit(std::size_t commit_thread, Request request) = 0;
-  virtual void read(Request request) = 0;
+  virtual void submit(std::size_t commit_thread, Envelope<Command> request) = 0;
+  virtual void read(Envelope<Command> request) = 0;
 
   // Commands are under way, or not any more: an outage must be noticed soon. Called for each of them.
   virtual void care(bool anybody) = 0;

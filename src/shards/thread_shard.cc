@@ -30,11 +30,11 @@ void ThreadShard::start(Watcher& watcher, int place) {
   }
 }
 
-void ThreadShard::submit(std::size_t commit_thread, Request request) {
+void ThreadShard::submit(std::size_t commit_thread, Envelope<Command> request) {
   commit_threads_[commit_thread]->submit(std::move(request));
 }
 
-void ThreadShard::read(Request request) {
+void ThreadShard::read(Envelope<Command> request) {
   read_threads_[next_read_.fetch_add(1) % read_threads_.size()]->submit(std::move(request));
 }
 

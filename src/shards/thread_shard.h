@@ -34,8 +34,8 @@ class ThreadShard final : public Shard {
   void start(Watcher& watcher, int place) override;
   [[nodiscard]] std::string name() const override { return name_; }
   [[nodiscard]] std::size_t commit_threads() const override { return writers_.size(); }
-  void submit(std::size_t commit_thread, Request request) override;
-  void read(Request request) override;
+  void submit(std::size_t commit_thread, Envelope<Command> request) override;
+  void read(Envelope<Command> request) override;
   void care(bool) override {}
   void poke() override;
   void stop() override;

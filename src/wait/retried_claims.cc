@@ -22,7 +22,7 @@ RetriedClaims::Key RetriedClaims::key_of(const ClaimRequest& request) {
 void RetriedClaims::put(Place place, Waiter waiter) {
   const Key key = key_of(waiter.request);
   by_place_.emplace(place, key);
-  by_origin_.emplace(waiter.origin, place);
+  by_reply_to_.emplace(waiter.reply_to, place);
   by_deadline_.emplace(waiter.deadline, place);
   Group& group = groups_[key];
   group.waiting.emplace(place, std::move(waiter));
@@ -35,7 +35,7 @@ Waiter RetriedClaims::take(Place place) {
   const Key key = found->second;
   auto node = groups_.at(key).waiting.extract(place);
   by_place_.erase(found);
-  by_origin_.erase(node.mapped().origin);
+  by_reply_to_.erase(node.mapped().reply_to);
   by_deadline_.erase({node.mapped().deadline, place});
   settle(key);
   return std::move(node.mapped());
@@ -168,9 +168,9 @@ std::vector<Waiter> RetriedClaims::take_all() {
   return all;
 }
 
-bool RetriedClaims::forget(const Origin& origin) {
-  const auto found = by_origin_.find(origin);
-  if (found == by_origin_.end()) return false;
+bool RetriedClaims::forget(const ReplyTo& reply_to) {
+  const auto found = by_reply_to_.find(reply_to);
+  if (found == by_reply_to_.end()) return false;
   take(found->second);
   return true;
 }

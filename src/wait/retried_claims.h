@@ -18,7 +18,7 @@
 #include <tuple>
 #include <vector>
 
-#include "command/command.h"
+#include "command/envelope.h"
 #include "wait/waiters.h"
 
 namespace eventq {
@@ -55,8 +55,8 @@ class RetriedClaims {
   std::vector<Waiter> take_expired(TimePoint now);
   std::vector<Waiter> take_all();
 
-  // False when there is none of that origin, or it looks.
-  bool forget(const Origin& origin);
+  // False when there is none of that reply_to, or it looks.
+  bool forget(const ReplyTo& reply_to);
 
   [[nodiscard]] std::optional<TimePoint> next_deadline() const;
   [[nodiscard]] std::size_t size() const { return by_place_.size(); }
@@ -93,7 +93,7 @@ class RetriedClaims {
   Place next_place_ = 1;
   std::map<Key, Group> groups_;
   std::map<Place, Key> by_place_;
-  std::map<Origin, Place> by_origin_;
+  std::map<ReplyTo, Place> by_reply_to_;
   std::set<std::pair<TimePoint, Place>> by_deadline_;
   std::set<Key> to_look_;  // groups that may have a look to begin
 };

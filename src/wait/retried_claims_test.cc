@@ -24,8 +24,8 @@ class RetriedClaimsTest : public testing::Test {
   std::uint64_t next() {
     auto look = room.next_look();
     if (!look) return 0;
-    looks[look->waiter.origin.token] = *look;
-    return look->waiter.origin.token;
+    looks[look->waiter.reply_to.token] = *look;
+    return look->waiter.reply_to.token;
   }
 
   Mailbox mailbox;
@@ -148,7 +148,7 @@ TEST_F(RetriedClaimsTest, WhoseTimeIsOverLeavesUnlessItLooks) {
   EXPECT_EQ(next(), 2U);
   const std::vector<Waiter> over = room.take_expired(kStart + 2ms);
   ASSERT_EQ(over.size(), 1U);
-  EXPECT_EQ(over.front().origin.token, 1U);
+  EXPECT_EQ(over.front().reply_to.token, 1U);
   room.found_nothing(looks.at(2));
   EXPECT_EQ(room.next_deadline(), kStart + 2ms);
 }

@@ -10,7 +10,7 @@
 #include <string>
 #include <vector>
 
-#include "command/command.h"
+#include "command/envelope.h"
 #include "wait/waits.h"
 
 namespace eventq {
@@ -34,7 +34,7 @@ class RetriedEnds {
   std::vector<Waits::Wait> take_of(int shard, int shards);
   std::vector<Waits::Wait> take_expired(TimePoint now);
   std::vector<Waits::Wait> take_all();
-  void forget(const Origin& origin) { waits_.forget(origin); }
+  void forget(const ReplyTo& reply_to) { waits_.forget(reply_to); }
 
   [[nodiscard]] std::optional<TimePoint> next_deadline() const { return waits_.next_deadline(); }
   [[nodiscard]] std::size_t size() const { return waits_.size(); }

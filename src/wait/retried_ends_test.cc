@@ -39,7 +39,7 @@ class RetriedEndsTest : public testing::Test {
   }
   static std::vector<std::uint64_t> tokens(const std::vector<Waits::Wait>& waits) {
     std::vector<std::uint64_t> found;
-    for (const Waits::Wait& wait : waits) found.push_back(wait.origin.token);
+    for (const Waits::Wait& wait : waits) found.push_back(wait.reply_to.token);
     std::sort(found.begin(), found.end());
     return found;
   }

@@ -47,7 +47,7 @@ void Waiters::unfile(const Waiter& waiter, Place place) {
 void Waiters::put_back(std::uint64_t place, Waiter waiter) {
   file(waiter, place);
   by_deadline_.emplace(waiter.deadline, place);
-  by_origin_.emplace(waiter.origin, place);
+  by_reply_to_.emplace(waiter.reply_to, place);
   waiters_.emplace(place, std::move(waiter));
 }
 
@@ -57,7 +57,7 @@ Waiter Waiters::take(Place place) {
   Waiter waiter = std::move(node.mapped());
   unfile(waiter, place);
   by_deadline_.erase({waiter.deadline, place});
-  by_origin_.erase(waiter.origin);
+  by_reply_to_.erase(waiter.reply_to);
   return waiter;
 }
 
@@ -111,9 +111,9 @@ std::vector<Waiter> Waiters::take_all() {
   return all;
 }
 
-void Waiters::forget(const Origin& origin) {
-  const auto found = by_origin_.find(origin);
-  if (found != by_origin_.end()) take(found->second);
+void Waiters::forget(const ReplyTo& reply_to) {
+  const auto found = by_reply_to_.find(reply_to);
+  if (found != by_reply_to_.end()) take(found->second);
 }
 
 std::optional<TimePoint> Waiters::next_deadline() const {

@@ -14,12 +14,12 @@
 #include <utility>
 #include <vector>
 
-#include "command/command.h"
+#include "command/envelope.h"
 
 namespace eventq {
 
 struct Waiter {
-  Origin origin;
+  ReplyTo reply_to;
   ClaimRequest request;
   TimePoint deadline;
   Answer answer;           // what the rest of the command came to, to be sent with the claim
@@ -54,8 +54,8 @@ class Waiters {
   std::vector<Waiter> take_expired(TimePoint now);
   std::vector<Waiter> take_all();
 
-  // Does nothing when there is none of that origin.
-  void forget(const Origin& origin);
+  // Does nothing when there is none of that reply_to.
+  void forget(const ReplyTo& reply_to);
 
   [[nodiscard]] std::optional<TimePoint> next_deadline() const;
 
@@ -75,7 +75,7 @@ class Waiters {
   std::map<Place, Waiter> waiters_;
   std::map<Key, std::set<Place>> by_tag_;        // not of those held back
   std::map<Holder, std::set<Place>> by_holder_;  // only of those
-  std::map<Origin, Place> by_origin_;
+  std::map<ReplyTo, Place> by_reply_to_;
   std::set<std::pair<TimePoint, Place>> by_deadline_;
 };
 

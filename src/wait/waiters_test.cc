@@ -21,7 +21,7 @@ using testing::IsEmpty;
 Waiter waiter(std::uint64_t number, std::vector<std::string> tags, Millis wait = 20s,
               std::string queue = "main") {
   Waiter waiter;
-  waiter.origin = {nullptr, number};
+  waiter.reply_to = {nullptr, number};
   waiter.request.selector = {std::move(queue), std::move(tags)};
   waiter.request.wait = wait;
   waiter.deadline = kStart + wait;
@@ -30,14 +30,14 @@ Waiter waiter(std::uint64_t number, std::vector<std::string> tags, Millis wait =
 
 std::vector<std::uint64_t> numbers(const std::vector<Waiter>& waiters) {
   std::vector<std::uint64_t> numbers;
-  for (const Waiter& waiter : waiters) numbers.push_back(waiter.origin.token);
+  for (const Waiter& waiter : waiters) numbers.push_back(waiter.reply_to.token);
   return numbers;
 }
 
 // The numbers of those served when one event of these tags comes after another, until nobody wants one.
 std::vector<std::uint64_t> served(Waiters& waiters, const std::vector<std::string>& tags) {
   std::vector<std::uint64_t> numbers;
-  while (auto first = waiters.take_first("main", tags)) numbers.push_back(first->second.origin.token);
+  while (auto first = waiters.take_first("main", tags)) numbers.push_back(first->second.reply_to.token);
   return numbers;
 }
 

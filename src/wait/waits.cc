@@ -12,7 +12,7 @@ std::string wait_key(const WaitRequest::Drained& queue) { return "q" + queue.que
 void Waits::add(std::string key, Wait wait) {
   const Place place = next_place_++;
   by_key_[key].insert(place);
-  by_origin_.emplace(wait.origin, place);
+  by_reply_to_.emplace(wait.reply_to, place);
   by_deadline_.emplace(wait.deadline, place);
   waits_.emplace(place, Entry{std::move(key), std::move(wait)});
 }
@@ -24,7 +24,7 @@ Waits::Wait Waits::take(Place place) {
   const auto found = by_key_.find(entry.key);
   found->second.erase(place);
   if (found->second.empty()) by_key_.erase(found);
-  by_origin_.erase(entry.wait.origin);
+  by_reply_to_.erase(entry.wait.reply_to);
   by_deadline_.erase({entry.wait.deadline, place});
   return std::move(entry.wait);
 }
@@ -52,9 +52,9 @@ std::vector<Waits::Wait> Waits::take_all() {
   return taken;
 }
 
-void Waits::forget(const Origin& origin) {
-  const auto found = by_origin_.find(origin);
-  if (found != by_origin_.end()) take(found->second);
+void Waits::forget(const ReplyTo& reply_to) {
+  const auto found = by_reply_to_.find(reply_to);
+  if (found != by_reply_to_.end()) take(found->second);
 }
 
 std::optional<TimePoint> Waits::next_deadline() const {

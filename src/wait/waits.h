@@ -13,7 +13,7 @@
 #include <utility>
 #include <vector>
 
-#include "command/command.h"
+#include "command/envelope.h"
 
 namespace eventq {
 
@@ -25,7 +25,7 @@ std::string wait_key(const WaitRequest::Drained& queue);
 class Waits {
  public:
   struct Wait {
-    Origin origin;
+    ReplyTo reply_to;
     TimePoint deadline;
     Answer answer;  // what the rest of the command came to
   };
@@ -37,8 +37,8 @@ class Waits {
   std::vector<Wait> take_expired(TimePoint now);
   std::vector<Wait> take_all();
 
-  // Does nothing when there is none of that origin.
-  void forget(const Origin& origin);
+  // Does nothing when there is none of that reply_to.
+  void forget(const ReplyTo& reply_to);
 
   [[nodiscard]] std::optional<TimePoint> next_deadline() const;
   [[nodiscard]] std::size_t size() const { return waits_.size(); }
@@ -55,7 +55,7 @@ class Waits {
   Place next_place_ = 1;
   std::unordered_map<Place, Entry> waits_;
   std::unordered_map<std::string, std::set<Place>> by_key_;
-  std::map<Origin, Place> by_origin_;
+  std::map<ReplyTo, Place> by_reply_to_;
   std::set<std::pair<TimePoint, Place>> by_deadline_;
 };
 

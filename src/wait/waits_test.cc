@@ -18,12 +18,12 @@ using testing::UnorderedElementsAre;
 
 // A wait known by its number.
 Waits::Wait wait(std::uint64_t number, Millis time = 20s) {
-  return {.origin = {nullptr, number}, .deadline = kStart + time, .answer = {}};
+  return {.reply_to = {nullptr, number}, .deadline = kStart + time, .answer = {}};
 }
 
 std::vector<std::uint64_t> numbers(const std::vector<Waits::Wait>& waits) {
   std::vector<std::uint64_t> numbers;
-  for (const Waits::Wait& wait : waits) numbers.push_back(wait.origin.token);
+  for (const Waits::Wait& wait : waits) numbers.push_back(wait.reply_to.token);
   return numbers;
 }
 
@@ -87,8 +87,8 @@ TEST(Waits, OneThatIsForgottenIsNeitherTakenNorExpires) {
 }
 
 TEST(Waits, AnOriginIsASinkAndAToken) {
-  class Nowhere final : public Sink {
-    void deliver(std::vector<Delivery>) override {}
+  class Nowhere final : public AnswerSink {
+    void deliver(std::vector<Envelope<Answer>>) override {}
   };
   Nowhere sink;
   Waits waits;

@@ -65,12 +65,12 @@ class CoreDriver {
   // Runs commands as one batch; their tokens are in the same order.
   template <typename... Commands>
   std::array<Token, sizeof...(Commands)> run_together(Commands... commands) {
-    std::vector<Request> requests;
+    std::vector<Envelope<Command>> requests;
     std::array<Token, sizeof...(Commands)> tokens{};
     const auto add = [&](Command&& command) {
       const Token token{++last_token_};
       tokens[requests.size()] = token;
-      requests.push_back({origin(token), std::move(command)});
+      requests.push_back({reply_to(token), std::move(command)});
     };
     (add(std::move(commands)), ...);
     keep(core_->run(std::move(requests)));
@@ -81,7 +81,7 @@ class CoreDriver {
   // Maintenance at the clock's time.
   void run_once() { keep(core_->run_once(clock().now())); }
   void dismiss_waiters() { keep(core_->dismiss_waiters()); }
-  void forget(Token token) { core_->forget(origin(token)); }
+  void forget(Token token) { core_->forget(reply_to(token)); }
 
   // Attention is needed then; or at the next look at what others did, on a store that they share.
   void expect_attention(std::optional<TimePoint> when) {
@@ -119,8 +119,8 @@ class CoreDriver {
   std::int64_t count(const ListFilter& filter = {}) { return store_->reader().value()->list(filter)->total; }
 
  private:
-  class Nowhere final : public Sink {
-    void deliver(std::vector<Delivery>) override {}
+  class Nowhere final : public AnswerSink {
+    void deliver(std::vector<Envelope<Answer>>) override {}
   };
 
   // What is under all servers of a test.
@@ -145,12 +145,12 @@ class CoreDriver {
     EXPECT_TRUE(recovered) << recovered.error().message;
   }
 
-  Origin origin(Token token) { return {&sink_, static_cast<std::uint64_t>(token)}; }
+  ReplyTo reply_to(Token token) { return {&sink_, static_cast<std::uint64_t>(token)}; }
 
-  void keep(std::vector<Addressed> answers) {
-    for (Addressed& answer : answers) {
-      const bool first = answers_.emplace(Token{answer.origin.token}, std::move(answer.answer)).second;
-      EXPECT_TRUE(first) << "command " << answer.origin.token << " was answered twice";
+  void keep(std::vector<Envelope<Answer>> answers) {
+    for (Envelope<Answer>& answer : answers) {
+      const bool first = answers_.emplace(Token{answer.reply_to.token}, std::move(answer.content)).second;
+      EXPECT_TRUE(first) << "command " << answer.reply_to.token << " was answered twice";
     }
   }
 

@@ -24,14 +24,14 @@ class LocalServer::CountingEngine final : public Engine {
  public:
   explicit CountingEngine(std::unique_ptr<Engine> inner) : inner_(std::move(inner)) {}
 
-  void submit(Command command, Sink& sink, std::uint64_t token) override {
+  void submit(Command command, AnswerSink& sink, std::uint64_t token) override {
     inner_->submit(std::move(command), sink, token);
     const std::scoped_lock lock(mutex_);
     ++count_;
     changed_.notify_all();
   }
   Answer call(Command command) override { return inner_->call(std::move(command)); }
-  void forget(Sink& sink, std::uint64_t token) override { inner_->forget(sink, token); }
+  void forget(AnswerSink& sink, std::uint64_t token) override { inner_->forget(sink, token); }
   void dismiss_waiters() override { inner_->dismiss_waiters(); }
   void poke() override { inner_->poke(); }
   void stop() override { inner_->stop(); }

@@ -1,4 +1,4 @@
-// mailbox.h: a Sink that keeps answers until a test asks for them.
+// mailbox.h: an AnswerSink that keeps answers until a test asks for them.
 //
 // Threads: every method may be called from any thread.
 #pragma once
@@ -12,17 +12,17 @@
 #include <vector>
 
 #include "base/assert.h"
-#include "command/command.h"
+#include "command/envelope.h"
 
 namespace eventq {
 
-class Mailbox final : public Sink {
+class Mailbox final : public AnswerSink {
  public:
-  void deliver(std::vector<Delivery> deliveries) override {
+  void deliver(std::vector<Envelope<Answer>> answers) override {
     const std::scoped_lock lock(mutex_);
     ++calls_;
-    for (Delivery& delivery : deliveries) {
-      const bool first = answers_.emplace(delivery.token, std::move(delivery.answer)).second;
+    for (Envelope<Answer>& answer : answers) {
+      const bool first = answers_.emplace(answer.reply_to.token, std::move(answer.content)).second;
       EVENTQ_ASSERT(first);  // a command is answered once
     }
     arrived_.notify_all();

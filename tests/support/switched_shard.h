@@ -49,10 +49,10 @@ class SwitchedShard final : public Shard {
   }
   [[nodiscard]] std::string name() const override { return inner_->name(); }
   [[nodiscard]] std::size_t commit_threads() const override { return inner_->commit_threads(); }
-  void submit(std::size_t commit_thread, Request request) override {
+  void submit(std::size_t commit_thread, Envelope<Command> request) override {
     pass([this, commit_thread, request = std::move(request)] { inner_->submit(commit_thread, request); });
   }
-  void read(Request request) override {
+  void read(Envelope<Command> request) override {
     pass([this, request = std::move(request)] { inner_->read(request); });
   }
   void care(bool anybody) override { inner_->care(anybody); }

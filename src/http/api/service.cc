@@ -26,9 +26,9 @@ namespace {
 constexpr std::size_t kStrayBody = 64 * 1024;
 
 // Takes the answers to what nobody waits for.
-class NobodySink final : public Sink {
+class DiscardingSink final : public AnswerSink {
  public:
-  void deliver(std::vector<Delivery>) override {}
+  void deliver(std::vector<Envelope<Answer>>) override {}
 };
 
 // Keeps a caller's id where it can do no harm in headers and logs.
@@ -76,9 +76,9 @@ void tell_missing(const Answer& answer, Response& response) {
 }
 
 // One IoThread's share: what it waits for, and where its answers arrive.
-class Desk final : public Sink {
+class Desk final : public AnswerSink {
  public:
-  Desk(Engine& engine, const Clock& clock, Hosts hosts, NobodySink& nobody, const Policy& defaults,
+  Desk(Engine& engine, const Clock& clock, Hosts hosts, DiscardingSink& nobody, const Policy& defaults,
        Notebooks* notebooks)
       : engine_(engine),
         clock_(clock),
@@ -117,9 +117,9 @@ class Desk final : public Sink {
   }
 
   // On an engine's thread.
-  void deliver(std::vector<Delivery> deliveries) override {
-    thread_->post([this, deliveries = std::make_shared<std::vector<Delivery>>(std::move(deliveries))] {
-      for (Delivery& delivery : *deliveries) answer(delivery.token, delivery.answer);
+  void deliver(std::vector<Envelope<Answer>> answers) override {
+    thread_->post([this, answers = std::make_shared<std::vector<Envelope<Answer>>>(std::move(answers))] {
+      for (Envelope<Answer>& each : *answers) answer(each.reply_to.token, each.content);
     });
   }
 
@@ -257,7 +257,7 @@ class Desk final : public Sink {
   Engine& engine_;
   const Clock& clock_;
   const Hosts hosts_;
-  NobodySink& nobody_;
+  DiscardingSink& nobody_;
   const Policy defaults_;
   Notebooks* const notebooks_;
   IoThread* thread_ = nullptr;  // set by the first request, before anything can be delivered
@@ -300,7 +300,7 @@ class EventService final : public Service {
   }
 
  private:
-  NobodySink nobody_;
+  DiscardingSink nobody_;
   std::vector<std::unique_ptr<Desk>> desks_;
 };
 
