@@ -41,7 +41,7 @@ struct Core::Batch {
   };
 
   std::unique_ptr<Transaction> transaction;
-  Plan plan;                         // of a shared store
+  TransactionPlan plan;              // of a shared store
   std::optional<Recalled> recalled;  // of a shared store, when all of it is asked for
   std::set<std::string> refreshed;   // queues of a shared store whose counters are as others left them
   bool own_time = false;             // by a clock that others need not share
@@ -75,7 +75,7 @@ struct Core::Batch {
   std::set<std::string> resumed;        // queues whose waiters are to be served by the next batch
   std::map<std::string, std::int64_t> checkpointed;  // queues, and how many events were completed by then
   bool strict = false;  // it changed what must be on disk when it is acknowledged
-  Transaction::Sync sync = Transaction::Sync::now;
+  Transaction::DiskSync sync = Transaction::DiskSync::now;
 
   [[nodiscard]] TimePoint now() const { return transaction->now(); }
   void note_ready(const Stored& stored) {

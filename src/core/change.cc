@@ -47,7 +47,7 @@ Result<void> Core::change_all(Batch& batch, std::vector<Envelope<Command>>& requ
     }
   }
   if (ids.empty()) return {};
-  auto loaded = batch.transaction->load(ids, Transaction::Part::head);
+  auto loaded = batch.transaction->load(ids, Transaction::EventFields::state);
   if (!loaded) return loaded.error();
 
   for (std::size_t i = 0; i < requests.size(); ++i) {

@@ -326,7 +326,7 @@ std::vector<LogEntry> Core::take(Batch& batch, Stored& stored, const std::string
 
 Result<void> Core::explain(Batch& batch, const Command& command, Answer& answer) {
   const EventId id = *command.why;
-  auto loaded = batch.transaction->load({{id}}, Transaction::Part::whole);
+  auto loaded = batch.transaction->load({{id}}, Transaction::EventFields::all);
   if (!loaded) return loaded.error();
   if (!loaded->front()) {
     answer.explanation = no_event(id);
@@ -466,7 +466,7 @@ void Core::settle_queues(Batch& batch) {
     workers_.note(action, now);
   }
 
-  if (batch.sync == Transaction::Sync::now) {
+  if (batch.sync == Transaction::DiskSync::now) {
     if (persist_by_) queue_states_.note_persisted();
     persist_by_.reset();
     return;

@@ -134,9 +134,9 @@ class Core {
                      std::optional<TimePoint> own_time);
   Result<void> prepare(Batch& batch, const std::vector<Envelope<Command>>& requests);
   Result<bool> learn_news(Batch& batch);
-  [[nodiscard]] Plan plan_for(const Batch& batch, const std::vector<Envelope<Command>>& requests,
-                              TimePoint now) const;
-  void plan_publication(Plan& plan, const Publication& publication) const;
+  [[nodiscard]] TransactionPlan plan_for(const Batch& batch, const std::vector<Envelope<Command>>& requests,
+                                         TimePoint now) const;
+  void plan_publication(TransactionPlan& plan, const Publication& publication) const;
   Result<void> refresh(Batch& batch, const std::string& queue);
   Result<void> refresh_all(Batch& batch);
   Result<void> learn(Recalled& recalled, TimePoint now);
@@ -210,7 +210,7 @@ class Core {
   Result<void> store_workers(Batch& batch);
   Result<std::int64_t> report_recovery(TimePoint started_at, const std::vector<Checkpoint>& checkpoints,
                                        const std::vector<std::string>& mended);
-  [[nodiscard]] Transaction::Sync sync_for(const Batch& batch) const;
+  [[nodiscard]] Transaction::DiskSync sync_for(const Batch& batch) const;
 
   // Set in the constructor, never changed.
   Store& store_;

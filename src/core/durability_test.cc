@@ -13,7 +13,7 @@ namespace eventq {
 namespace {
 
 using namespace std::chrono_literals;
-using Sync = Transaction::Sync;
+using DiskSync = Transaction::DiskSync;
 
 class CoreDurability : public CoreTest {
  protected:
@@ -32,7 +32,7 @@ class CoreDurability : public CoreTest {
   // Whether the last commit of a command waited for the disk.
   bool waited(Command command) {
     driver.run(std::move(command));
-    return driver.store().last_sync() == Sync::now;
+    return driver.store().last_sync() == DiskSync::now;
   }
   Lease take(const std::string& queue) {
     const Claim claim = driver.claims(driver.run(claim_in(queue, "w:1"))).at(0);
@@ -52,7 +52,7 @@ TEST_P(CoreDurability, ACommitOfABufferedQueueDoesNotWait) {
 
   EXPECT_FALSE(waited(publish(event("fast"))));
   const Lease lease = take("fast");
-  EXPECT_EQ(driver.store().last_sync(), Sync::later);
+  EXPECT_EQ(driver.store().last_sync(), DiskSync::later);
   EXPECT_FALSE(waited(change({lease, Heartbeat{}})));
   EXPECT_FALSE(waited(complete(lease)));
 }
@@ -62,7 +62,7 @@ TEST_P(CoreDurability, EveryChangeOfAStrictQueueWaits) {
 
   EXPECT_TRUE(waited(publish(event("main"))));
   const Lease lease = take("main");
-  EXPECT_EQ(driver.store().last_sync(), Sync::now);
+  EXPECT_EQ(driver.store().last_sync(), DiskSync::now);
   EXPECT_TRUE(waited(change({lease, Heartbeat{}})));
   EXPECT_TRUE(waited(fail(lease)));
   EXPECT_TRUE(waited(cancel(lease.id)));
@@ -73,7 +73,7 @@ TEST_P(CoreDurability, OneStrictQueueMakesTheWholeRunWait) {
   open();
   driver.run_together(publish(event("fast")), publish(event("main")), publish(event("fast")));
 
-  EXPECT_EQ(driver.store().last_sync(), Sync::now);
+  EXPECT_EQ(driver.store().last_sync(), DiskSync::now);
 }
 
 TEST_P(CoreDurability, ABatchAcrossBothWaits) {
@@ -126,11 +126,11 @@ TEST_P(CoreDurability, BufferedChangesAreOnDiskAfterTheInterval) {
   driver.expect_attention(kStart + 100ms);  // since the first of them
   clock().advance(39ms);
   driver.run_once();
-  EXPECT_EQ(driver.store().last_sync(), Sync::later);
+  EXPECT_EQ(driver.store().last_sync(), DiskSync::later);
 
   clock().advance(1ms);
   driver.run_once();
-  EXPECT_EQ(driver.store().last_sync(), Sync::now);
+  EXPECT_EQ(driver.store().last_sync(), DiskSync::now);
   driver.expect_attention(std::nullopt);
 }
 
@@ -144,7 +144,7 @@ TEST_P(CoreDurability, ACommitThatFailedLeavesTheChangesToBeWritten) {
   EXPECT_LE(driver.core().next_attention(), clock().now());
 
   driver.run_once();
-  EXPECT_EQ(driver.store().last_sync(), Sync::now);
+  EXPECT_EQ(driver.store().last_sync(), DiskSync::now);
 }
 
 TEST_P(CoreDurability, ACheckpointPutsEverythingOnDisk) {
@@ -162,21 +162,21 @@ TEST_P(CoreDurability, ThePeriodicCheckpointPutsEverythingOnDisk) {
   driver.run_once();
   driver.run(publish(event("fast")));
   driver.run(complete(take("fast")));
-  EXPECT_EQ(driver.store().last_sync(), Sync::later);
+  EXPECT_EQ(driver.store().last_sync(), DiskSync::later);
   driver.expect_attention(kStart + 1min);
   clock().advance(1min);
 
   driver.run_once();
-  EXPECT_EQ(driver.store().last_sync(), Sync::now);
+  EXPECT_EQ(driver.store().last_sync(), DiskSync::now);
 }
 
 TEST_P(CoreDurability, ClosingPutsEverythingOnDisk) {
   open();
   driver.run(publish(event("fast")));
-  EXPECT_EQ(driver.store().last_sync(), Sync::later);
+  EXPECT_EQ(driver.store().last_sync(), DiskSync::later);
 
   EXPECT_TRUE(driver.core().close());
-  EXPECT_EQ(driver.store().last_sync(), Sync::now);
+  EXPECT_EQ(driver.store().last_sync(), DiskSync::now);
 }
 
 TEST_P(CoreDurability, AQueueThatBecomesStrictIsSoFromTheNextRunOn) {

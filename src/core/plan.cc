@@ -46,7 +46,7 @@ Result<void> Core::prepare(Batch& batch, const std::vector<Envelope<Command>>& r
     const bool checkpoints = checkpoints_due(batch, batch.now()) && !batch.plan.alone;
     const bool due = has_due(batch.now()) && !batch.plan.due;
     if (!*news && !checkpoints && !due) break;
-    Plan plan = plan_for(batch, requests, batch.now());
+    TransactionPlan plan = plan_for(batch, requests, batch.now());
     if (plan == batch.plan) break;
     batch.plan = std::move(plan);
     if (auto done = batch.transaction->plan(batch.plan); !done) return done;
@@ -60,7 +60,7 @@ Result<void> Core::prepare(Batch& batch, const std::vector<Envelope<Command>>& r
 
 // Whether there were any.
 Result<bool> Core::learn_news(Batch& batch) {
-  auto news = batch.transaction->news();
+  auto news = batch.transaction->changed_queues();
   if (!news) return news.error();
   for (QueueRecord& record : *news) {
     if (auto done = learn(record, batch.now()); !done) return done.error();
@@ -68,8 +68,9 @@ Result<bool> Core::learn_news(Batch& batch) {
   return !news->empty();
 }
 
-Plan Core::plan_for(const Batch& batch, const std::vector<Envelope<Command>>& requests, TimePoint now) const {
-  Plan plan;
+TransactionPlan Core::plan_for(const Batch& batch, const std::vector<Envelope<Command>>& requests,
+                               TimePoint now) const {
+  TransactionPlan plan;
   plan.alone = checkpoints_due(batch, now);
   plan.due = has_due(now + kSoon);
   std::map<std::pair<std::string, std::vector<std::string>>, std::size_t> claims;
@@ -114,7 +115,7 @@ Plan Core::plan_for(const Batch& batch, const std::vector<Envelope<Command>>& re
   return plan;
 }
 
-void Core::plan_publication(Plan& plan, const Publication& publication) const {
+void Core::plan_publication(TransactionPlan& plan, const Publication& publication) const {
   plan.inserts += publication.events.size();
   if (publication.key) plan.keys.push_back(publication.key->key);
   const std::string& given = publication.events.front().correlation_id;

@@ -94,7 +94,7 @@ Result<std::optional<Result<Published>>> Core::replay(Batch& batch, const Public
                   "event.",
               "Idempotency-Key"});
   }
-  auto loaded = batch.transaction->load((*record)->events, Transaction::Part::whole);
+  auto loaded = batch.transaction->load((*record)->events, Transaction::EventFields::all);
   if (!loaded) return loaded.error();
   Published published{.correlation_id = publication.events.front().correlation_id, .replayed = true};
   for (std::optional<Stored>& stored : *loaded) {
@@ -211,7 +211,7 @@ Result<void> Core::admit_all(Batch& batch, Publication& publication, Published& 
       auto existing = batch.transaction->find(event.event_id);
       if (!existing) return existing.error();
       if (*existing) {
-        auto loaded = batch.transaction->load({{**existing}}, Transaction::Part::whole);
+        auto loaded = batch.transaction->load({{**existing}}, Transaction::EventFields::all);
         if (!loaded) return loaded.error();
         published.events.push_back(std::move(loaded->front()->event));
         published.existed = publication.events.size() == 1;
@@ -274,7 +274,7 @@ Result<void> Core::supersede_older(Batch& batch, const Event& newer) {
 
 // Ends a pending event; one that is in work stays. Tells whether it ended.
 Result<bool> Core::supersede(Batch& batch, EventId id, const Supersede& how) {
-  auto loaded = batch.transaction->load({{id}}, Transaction::Part::head);
+  auto loaded = batch.transaction->load({{id}}, Transaction::EventFields::state);
   if (!loaded) return loaded.error();
   std::optional<Stored>& stored = loaded->front();
   if (!stored || stored->event.status != Status::pending) return false;

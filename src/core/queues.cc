@@ -343,7 +343,7 @@ Result<void> Core::redrive_events(Batch& batch, std::vector<Stored>& events, con
 
 // All of them or, when one has come back since it was looked at, none.
 Result<void> Core::remove(Batch& batch, const Removal& removal, Answer& answer) {
-  auto loaded = batch.transaction->load(removal.events, Transaction::Part::head);
+  auto loaded = batch.transaction->load(removal.events, Transaction::EventFields::state);
   if (!loaded) return loaded.error();
   std::vector<Stored> leaving;
   for (std::optional<Stored>& stored : *loaded) {
@@ -424,7 +424,7 @@ Result<void> Core::start_wait(Batch& batch, const WaitRequest& wait, std::size_t
   }
   std::string key;
   if (event) {
-    auto loaded = batch.transaction->load({{*event}}, Transaction::Part::whole);
+    auto loaded = batch.transaction->load({{*event}}, Transaction::EventFields::all);
     if (!loaded) return loaded.error();
     if (!loaded->front()) {
       answer.error = no_event(*event);
@@ -466,16 +466,16 @@ Result<void> Core::write_queue_states(Batch& batch) {
 }
 
 // Whether this batch must be on disk before anybody hears of it.
-Transaction::Sync Core::sync_for(const Batch& batch) const {
-  using Sync = Transaction::Sync;
-  if (batch.strict || !queue_states_.any_buffered()) return Sync::now;
+Transaction::DiskSync Core::sync_for(const Batch& batch) const {
+  using DiskSync = Transaction::DiskSync;
+  if (batch.strict || !queue_states_.any_buffered()) return DiskSync::now;
   for (const auto& [name, delta] : batch.queues) {
     const QueueState* state = queue_states_.find(name);
     if (state != nullptr && state->unpersisted + delta.changed >= state->policy.persistence_threshold) {
-      return Sync::now;
+      return DiskSync::now;
     }
   }
-  return Sync::later;
+  return DiskSync::later;
 }
 
 Result<std::int64_t> Core::recover() {
@@ -497,7 +497,7 @@ Result<std::int64_t> Core::recover() {
     }
   }
   if (auto done = configure_all(batch); !done) return done.error();
-  if (auto done = batch.transaction->commit(Transaction::Sync::now); !done) return done.error();
+  if (auto done = batch.transaction->commit(Transaction::DiskSync::now); !done) return done.error();
   settle_queues(batch);
   batch.transaction.reset();
   return report_recovery(started_at, recalled->checkpoints, mended);
@@ -548,7 +548,7 @@ Result<std::int64_t> Core::report_recovery(TimePoint started_at, const std::vect
     };
     if (auto done = (*transaction)->put_recovery(recovery); !done) return done.error();
   }
-  if (auto done = (*transaction)->commit(Transaction::Sync::now); !done) return done.error();
+  if (auto done = (*transaction)->commit(Transaction::DiskSync::now); !done) return done.error();
   return queue_states_.depth();
 }
 
@@ -564,7 +564,7 @@ Result<void> Core::close() {
   }
   if (auto done = store_workers(batch); !done) return done;
   if (auto done = batch.transaction->probe(); !done) return done;
-  return batch.transaction->commit(Transaction::Sync::now);
+  return batch.transaction->commit(Transaction::DiskSync::now);
 }
 
 Result<void> Core::store_workers(Batch& batch) {

@@ -61,7 +61,7 @@ class RetentionTest : public testing::Test {
     auto transaction = store->begin().value();
     Answer answer;
     if (const auto* const removal = std::get_if<Removal>(&command.admin)) {
-      const auto loaded = transaction->load(removal->events, Transaction::Part::head);
+      const auto loaded = transaction->load(removal->events, Transaction::EventFields::state);
       std::vector<Stored> leaving;
       for (const auto& stored : *loaded) {
         if (stored && has_ended(stored->event.status) && !stubborn) leaving.push_back(*stored);

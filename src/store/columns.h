@@ -46,7 +46,7 @@ void read_envelope(const Row& row, Event& event) {
 // A row in the columns of load_live.sql, all of it or only the head (see Transaction::load).
 // Errors: corrupt when it holds what no version of eventq writes.
 template <typename Row>
-Result<Stored> read_event_row(const Row& row, Transaction::Part part) {
+Result<Stored> read_event_row(const Row& row, Transaction::EventFields fields) {
   const auto status = status_named(row.text(6));
   if (!status) return corrupt_row("an event with the unknown status " + std::string(row.text(6)));
   Stored stored;
@@ -88,7 +88,7 @@ Result<Stored> read_event_row(const Row& row, Transaction::Part part) {
     stored.line_before = stored.line;
   }
   stored.guard = {event.status, event.attempts, event.worker_id};
-  if (part == Transaction::Part::whole) read_envelope(row, event);
+  if (fields == Transaction::EventFields::all) read_envelope(row, event);
   return stored;
 }
 

@@ -116,15 +116,15 @@ struct KeyRecord {
 // What a transaction will look at, as far as its caller knows beforehand. A shared store fetches it at once
 // and locks it in an order that knows no deadlock; what was left out is fetched and locked when it is asked
 // for.
-struct Plan {
-  using Keyed = std::pair<std::string, std::string>;  // queue, key
+struct TransactionPlan {
+  using QueueKey = std::pair<std::string, std::string>;  // queue, key
 
   std::size_t inserts = 0;                               // new events
   std::vector<std::string> event_ids;                    // to find()
   std::vector<std::string> keys;                         // to find_key()
   std::vector<EventId> changes;                          // to load() for a change
-  std::vector<Keyed> lines;                              // by ordering_key
-  std::vector<Keyed> superseded;                         // by supersede_key
+  std::vector<QueueKey> lines;                           // by ordering_key
+  std::vector<QueueKey> superseded;                      // by supersede_key
   std::vector<std::string> correlations;                 // by correlation_id
   std::vector<std::string> limited;                      // queues that may grow and have a depth limit
   std::vector<std::pair<Selector, std::size_t>> claims;  // how many events in all, by selector
@@ -132,7 +132,7 @@ struct Plan {
   bool due = false;                                      // what came due is seen to before claims are
   bool alone = false;  // it changes queues, or more than it can name: no other transaction runs beside it
 
-  friend bool operator==(const Plan&, const Plan&) = default;
+  friend bool operator==(const TransactionPlan&, const TransactionPlan&) = default;
 };
 
 // Who works, as the store knows it.
@@ -151,13 +151,13 @@ class Transaction {
   // The store's time when the transaction began; the same throughout.
   [[nodiscard]] virtual TimePoint now() const = 0;
 
-  // Before anything but news() is asked of it. Again, when the news tell that another plan is right: then all
-  // begins anew, but for the time.
-  virtual Result<void> plan([[maybe_unused]] const Plan& plan) { return {}; }
+  // Before anything but changed_queues() is asked of it. Again, when the news tell that another plan is
+  // right: then all begins anew, but for the time.
+  virtual Result<void> plan([[maybe_unused]] const TransactionPlan& plan) { return {}; }
 
   // Of a shared store: the queues that are new or were configured by others since the last transaction of
   // this Store, and one queue as others left it; both without what this transaction changed.
-  virtual Result<std::vector<QueueRecord>> news() { return std::vector<QueueRecord>(); }
+  virtual Result<std::vector<QueueRecord>> changed_queues() { return std::vector<QueueRecord>(); }
   virtual Result<std::optional<QueueRecord>> current([[maybe_unused]] std::string_view queue) {
     return std::optional<QueueRecord>();
   }
@@ -176,8 +176,9 @@ class Transaction {
   // The events of these ids, live or ended, in the order asked. The head is what rules look at: without
   // title, description, payload and what else its publisher says of it. Of a shared store, heads are for a
   // change: nobody else changes or claims them until the end; whole events may be.
-  enum class Part : std::uint8_t { head, whole };
-  virtual Result<std::vector<std::optional<Stored>>> load(std::span<const EventId> ids, Part part) = 0;
+  enum class EventFields : std::uint8_t { state, all };
+  virtual Result<std::vector<std::optional<Stored>>> load(std::span<const EventId> ids,
+                                                          EventFields fields) = 0;
 
   // An event's log, oldest entry first.
   virtual Result<std::vector<LogEntry>> log(EventId id) = 0;
@@ -256,8 +257,8 @@ class Transaction {
   // `later` leaves the disk out: a commit with `now`, whichever comes first, takes this one along.
   // Errors: no_space and unavailable when nothing was written; unknown_outcome when
   // the store cannot say.
-  enum class Sync : std::uint8_t { now, later };
-  virtual Result<void> commit(Sync sync = Sync::now) = 0;
+  enum class DiskSync : std::uint8_t { now, later };
+  virtual Result<void> commit(DiskSync sync = DiskSync::now) = 0;
 };
 
 // Sees what was committed when each call began.
@@ -303,7 +304,8 @@ class Store {
   // Starts the one transaction there may be. `now` replaces the store's clock.
   virtual Result<std::unique_ptr<Transaction>> begin(std::optional<TimePoint> now = std::nullopt) = 0;
   // And plans it, which may save a round trip.
-  virtual Result<std::unique_ptr<Transaction>> begin_planned(std::optional<TimePoint> now, const Plan& plan) {
+  virtual Result<std::unique_ptr<Transaction>> begin_planned(std::optional<TimePoint> now,
+                                                             const TransactionPlan& plan) {
     auto transaction = begin(now);
     if (!transaction) return transaction;
     if (auto done = (*transaction)->plan(plan); !done) return done.error();
@@ -315,7 +317,8 @@ class Store {
   // Of this moment; also within a transaction, which fails with it.
   virtual Result<StoreSizes> sizes() = 0;
 
-  // Whether commits of later transactions may leave the disk out. Without it, Sync::later is Sync::now.
+  // Whether commits of later transactions may leave the disk out. Without it, DiskSync::later is
+  // DiskSync::now.
   virtual Result<void> allow_later([[maybe_unused]] bool allowed) { return {}; }
 
   // Housekeeping that may take a while and that no answer waits for.

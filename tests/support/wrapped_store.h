@@ -60,7 +60,7 @@ class WrappedStore final : public Store {
   }
 
   // Whether the last of them waited for the disk.
-  [[nodiscard]] Transaction::Sync last_sync() const {
+  [[nodiscard]] Transaction::DiskSync last_sync() const {
     const std::scoped_lock lock(mutex_);
     return last_sync_;
   }
@@ -70,7 +70,7 @@ class WrappedStore final : public Store {
     return wrap([&] { return inner_->begin(now); });
   }
   Result<std::unique_ptr<Transaction>> begin_planned(std::optional<TimePoint> now,
-                                                     const Plan& plan) override {
+                                                     const TransactionPlan& plan) override {
     return wrap([&] { return inner_->begin_planned(now, plan); });
   }
   Result<std::unique_ptr<Reader>> reader() override { return inner_->reader(); }
@@ -85,8 +85,8 @@ class WrappedStore final : public Store {
         : store_(store), inner_(std::move(inner)) {}
 
     TimePoint now() const override { return inner_->now(); }
-    Result<void> plan(const Plan& plan) override { return inner_->plan(plan); }
-    Result<std::vector<QueueRecord>> news() override { return inner_->news(); }
+    Result<void> plan(const TransactionPlan& plan) override { return inner_->plan(plan); }
+    Result<std::vector<QueueRecord>> changed_queues() override { return inner_->changed_queues(); }
     Result<std::optional<QueueRecord>> current(std::string_view queue) override {
       return inner_->current(queue);
     }
@@ -97,8 +97,9 @@ class WrappedStore final : public Store {
     Result<std::size_t> purge_keys(TimePoint created_before, std::size_t limit) override {
       return inner_->purge_keys(created_before, limit);
     }
-    Result<std::vector<std::optional<Stored>>> load(std::span<const EventId> ids, Part part) override {
-      return inner_->load(ids, part);
+    Result<std::vector<std::optional<Stored>>> load(std::span<const EventId> ids,
+                                                    EventFields fields) override {
+      return inner_->load(ids, fields);
     }
     Result<std::vector<LogEntry>> log(EventId id) override { return inner_->log(id); }
     Result<void> save(std::span<Stored> events) override { return inner_->save(events); }
@@ -112,7 +113,7 @@ class WrappedStore final : public Store {
       return inner_->next_due_by(known);
     }
     Result<void> probe() override { return inner_->probe(); }
-    Result<void> commit(Sync sync) override { return store_.commit(*inner_, sync); }
+    Result<void> commit(DiskSync sync) override { return store_.commit(*inner_, sync); }
 
     Result<void> remove(std::span<const Stored> events) override { return inner_->remove(events); }
     Result<std::optional<Stored>> head_of_line(std::string_view queue, std::string_view key) override {
@@ -171,7 +172,7 @@ class WrappedStore final : public Store {
     return std::unique_ptr<Transaction>(std::make_unique<Wrapped>(*this, std::move(*transaction)));
   }
 
-  Result<void> commit(Transaction& transaction, Transaction::Sync sync) {
+  Result<void> commit(Transaction& transaction, Transaction::DiskSync sync) {
     std::unique_lock lock(mutex_);
     held_ = holding_;
     changed_.notify_all();
@@ -197,7 +198,7 @@ class WrappedStore final : public Store {
   bool holding_ = false;
   bool held_ = false;
   int commits_ = 0;
-  Transaction::Sync last_sync_ = Transaction::Sync::now;
+  Transaction::DiskSync last_sync_ = Transaction::DiskSync::now;
 };
 
 }  // namespace eventq

@@ -206,7 +206,7 @@ Step insert(Random& random, std::size_t& inserted) {
 
 Step change(Random& random, EventId id) {
   return [id, edit = Edit(random)](Side& side) {
-    auto loaded = must(side.transaction->load({{id}}, Transaction::Part::head));
+    auto loaded = must(side.transaction->load({{id}}, Transaction::EventFields::state));
     return loaded.at(0) ? edit.apply(*side.transaction, *loaded[0]) : "missing";
   };
 }
@@ -223,11 +223,11 @@ Step claim(Random& random) {
 
 Step remove(EventId id) {
   return [id](Side& side) {
-    const auto loaded = must(side.transaction->load({{id}}, Transaction::Part::head));
+    const auto loaded = must(side.transaction->load({{id}}, Transaction::EventFields::state));
     const bool free = loaded.at(0) && loaded[0]->archived && loaded[0]->line == Line::none;
     if (!free) return std::string("stays");
     must(side.transaction->remove({&*loaded[0], 1}));
-    return text_of(must(side.transaction->load({{id}}, Transaction::Part::head)));
+    return text_of(must(side.transaction->load({{id}}, Transaction::EventFields::state)));
   };
 }
 
@@ -333,9 +333,9 @@ Step random_step(Random& random, std::size_t& inserted, std::int64_t last_id, Ti
       return
           [limit = random.below(5)](Side& side) { return text_of(must(side.transaction->promote(limit))); };
     default:
-      return [id, part = random.of<Transaction::Part>(2)](Side& side) {
+      return [id, fields = random.of<Transaction::EventFields>(2)](Side& side) {
         const auto due = must(side.transaction->next_due());
-        return text_of(must(side.transaction->load({{id, EventId{1}}}, part))) +
+        return text_of(must(side.transaction->load({{id, EventId{1}}}, fields))) +
                (due ? describe(*due) : "nothing due") +
                (must(side.transaction->find("e" + std::to_string(static_cast<std::int64_t>(id))))
                     ? " found"

@@ -227,7 +227,7 @@ TEST_P(StoreConformance, ARemovedEventIsGoneWithItsLog) {
   EXPECT_FALSE(must(reader().get(gone)));
   EXPECT_FALSE(must(reader().details(gone)));
   EXPECT_TRUE(must(reader().log(gone)).empty());
-  EXPECT_FALSE(must(begin()->load({{gone}}, Transaction::Part::head)).at(0));
+  EXPECT_FALSE(must(begin()->load({{gone}}, Transaction::EventFields::state)).at(0));
   EXPECT_EQ(names(must(begin()->ended({.queue = "main"})).events), "kept");
   EXPECT_EQ(totals(), "COMPLETED=1 of 1");
   EXPECT_EQ(actions_of(must(reader().log(kept))), "PICKED");

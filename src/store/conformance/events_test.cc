@@ -12,7 +12,7 @@ namespace {
 
 using namespace std::chrono_literals;
 using testing::ElementsAre;
-using Part = Transaction::Part;
+using EventFields = Transaction::EventFields;
 
 std::int64_t number(EventId id) { return static_cast<std::int64_t>(id); }
 
@@ -121,7 +121,7 @@ TEST_P(StoreConformance, LoadGivesTheEventsInTheOrderAskedAndNothingForAMissingO
   const EventId c = add("c");
   end_as(b, Status::completed);
 
-  const auto loaded = must(begin()->load({{c, EventId{9'999'999}, a, b}}, Part::head));
+  const auto loaded = must(begin()->load({{c, EventId{9'999'999}, a, b}}, EventFields::state));
 
   ASSERT_EQ(loaded.size(), 4U);
   EXPECT_EQ(loaded[0]->event.id, c);
@@ -130,7 +130,9 @@ TEST_P(StoreConformance, LoadGivesTheEventsInTheOrderAskedAndNothingForAMissingO
   EXPECT_EQ(loaded[3]->event.id, b);
 }
 
-TEST_P(StoreConformance, LoadOfNothingIsNothing) { EXPECT_TRUE(must(begin()->load({}, Part::head)).empty()); }
+TEST_P(StoreConformance, LoadOfNothingIsNothing) {
+  EXPECT_TRUE(must(begin()->load({}, EventFields::state)).empty());
+}
 
 // Alone in its line.
 Stored full_event() {
@@ -172,7 +174,7 @@ Stored full_event() {
 TEST_P(StoreConformance, AWholeEventHasEveryFieldAsItWasStored) {
   const EventId id = add(full_event());
 
-  const Stored whole = load(*begin(), id, Part::whole);
+  const Stored whole = load(*begin(), id, EventFields::all);
 
   EXPECT_EQ(
       describe(whole.event),
@@ -186,7 +188,7 @@ TEST_P(StoreConformance, AWholeEventHasEveryFieldAsItWasStored) {
 TEST_P(StoreConformance, AHeadIsWhatRulesLookAt) {
   const EventId id = add(full_event());
 
-  const Stored head = load(*begin(), id, Part::head);
+  const Stored head = load(*begin(), id, EventFields::state);
 
   EXPECT_EQ(describe(head.event),
             std::to_string(number(id)) +
@@ -197,7 +199,7 @@ TEST_P(StoreConformance, AHeadIsWhatRulesLookAt) {
 
 TEST_P(StoreConformance, AWholeEventHasAllThatItsPublisherSaidOfIt) {
   const EventId id = add(full_event());
-  const std::string live = describe_more(load(*begin(), id, Part::whole).event);
+  const std::string live = describe_more(load(*begin(), id, EventFields::all).event);
   const std::string read = describe_more(*must(reader().get(id)));
   end_as(id, Status::completed);
 
@@ -208,7 +210,7 @@ TEST_P(StoreConformance, AWholeEventHasAllThatItsPublisherSaidOfIt) {
       "picked_at=1500 superseded_by=(none)";
   EXPECT_EQ(live, expected);
   EXPECT_EQ(read, expected);
-  EXPECT_EQ(describe_more(load(*begin(), id, Part::whole).event), expected);
+  EXPECT_EQ(describe_more(load(*begin(), id, EventFields::all).event), expected);
   EXPECT_EQ(describe_more(*must(reader().get(id))), expected);
 }
 
@@ -222,7 +224,7 @@ TEST_P(StoreConformance, WhatAPublisherDidNotSayIsAbsent) {
 
 TEST_P(StoreConformance, AHeadKeepsKeysAndRetryOfWhatItsPublisherSaid) {
   const EventId id = add(full_event());
-  const std::string live = describe_more(load(*begin(), id, Part::head).event);
+  const std::string live = describe_more(load(*begin(), id, EventFields::state).event);
   end_as(id, Status::completed);
 
   const std::string expected =
@@ -230,7 +232,7 @@ TEST_P(StoreConformance, AHeadKeepsKeysAndRetryOfWhatItsPublisherSaid) {
       "attributes= sequence=(none) retry=exponential,1000,60000,0.25 timestamp=0 picked_at=1500 "
       "superseded_by=(none)";
   EXPECT_EQ(live, expected);
-  EXPECT_EQ(describe_more(load(*begin(), id, Part::head).event), expected);
+  EXPECT_EQ(describe_more(load(*begin(), id, EventFields::state).event), expected);
 }
 
 TEST_P(StoreConformance, SaveKeepsWhenAnEventWasPickedAndWhatSupersededIt) {
@@ -252,7 +254,7 @@ TEST_P(StoreConformance, AnEndedEventHasEveryFieldAsItWasSaved) {
   const EventId id = add(full_event());
   end_as(id, Status::completed_with_errors);
 
-  const Stored whole = load(*begin(), id, Part::whole);
+  const Stored whole = load(*begin(), id, EventFields::all);
 
   EXPECT_EQ(describe(whole.event),
             std::to_string(number(id)) +
@@ -291,7 +293,7 @@ TEST_P(StoreConformance, APayloadComesBackByteForByte) {
     const EventId id = add("evt_" + std::to_string(++count), [&](Event& event) { event.payload = payload; });
 
     EXPECT_EQ(must(reader().get(id))->payload, payload);
-    EXPECT_EQ(load(*begin(), id, Part::whole).event.payload, payload);
+    EXPECT_EQ(load(*begin(), id, EventFields::all).event.payload, payload);
   }
 }
 

@@ -431,7 +431,7 @@ TEST_P(StoreConformance, ACommitThatLeavesTheDiskForLaterIsSeenAtOnce) {
   {
     const auto transaction = begin();
     must(transaction->insert({&stored, 1}));
-    must(transaction->commit(Transaction::Sync::later));
+    must(transaction->commit(Transaction::DiskSync::later));
   }
   EXPECT_TRUE(must(reader().get(stored.event.id)));
 

@@ -109,8 +109,9 @@ class StoreConformance : public testing::TestWithParam<StoreKind> {
     transaction.reset();
   }
 
-  static Stored load(Transaction& transaction, EventId id, Transaction::Part part = Transaction::Part::head) {
-    std::vector<std::optional<Stored>> loaded = must(transaction.load({{id}}, part));
+  static Stored load(Transaction& transaction, EventId id,
+                     Transaction::EventFields fields = Transaction::EventFields::state) {
+    std::vector<std::optional<Stored>> loaded = must(transaction.load({{id}}, fields));
     EXPECT_EQ(loaded.size(), 1U);
     EXPECT_TRUE(loaded.at(0).has_value());
     return loaded.at(0).value_or(Stored());

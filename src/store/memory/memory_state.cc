@@ -27,7 +27,7 @@ Working working_of(const State& state) {
   Working working;
   for (const auto& [id, row] : state.records.workers) working.workers.push_back(row);
   for (const auto& [id, stored] : state.events) {
-    if (stored.event.status == Status::processing) working.processing.push_back(head_of(stored));
+    if (stored.event.status == Status::processing) working.processing.push_back(state_of(stored));
   }
   return working;
 }
@@ -54,7 +54,7 @@ Event without_payload(Event event) {
   return event;
 }
 
-Stored head_of(Stored stored) {
+Stored state_of(Stored stored) {
   Event& event = stored.event;
   event = without_payload(std::move(event));
   event.title.clear();

@@ -58,7 +58,7 @@ std::vector<const Stored*> in_order_of_end(const State& state);
 
 Event without_payload(Event event);
 
-// What a transaction's Part::head leaves of an event.
-Stored head_of(Stored stored);
+// What a transaction's EventFields::state leaves of an event.
+Stored state_of(Stored stored);
 
 }  // namespace eventq::memory

@@ -126,11 +126,12 @@ Result<std::size_t> MemoryTransaction::purge_keys(TimePoint created_before, std:
   return dropped;
 }
 
-Result<std::vector<std::optional<Stored>>> MemoryTransaction::load(std::span<const EventId> ids, Part part) {
+Result<std::vector<std::optional<Stored>>> MemoryTransaction::load(std::span<const EventId> ids,
+                                                                   EventFields fields) {
   std::vector<std::optional<Stored>> loaded;
   for (const EventId id : ids) {
     loaded.push_back(found_in(state_.events, id));
-    if (loaded.back() && part == Part::head) loaded.back() = head_of(std::move(*loaded.back()));
+    if (loaded.back() && fields == EventFields::state) loaded.back() = state_of(std::move(*loaded.back()));
   }
   return loaded;
 }
@@ -187,7 +188,7 @@ Result<std::vector<Stored>> MemoryTransaction::promote(std::size_t limit) {
   std::vector<Stored> promoted;
   for (const auto& [id, stored] : state_.events) {
     const bool waits = !stored.archived && !stored.ready && stored.line != Line::behind;
-    if (waits && stored.event.due_at <= now_) promoted.push_back(head_of(stored));
+    if (waits && stored.event.due_at <= now_) promoted.push_back(state_of(stored));
   }
   std::stable_sort(promoted.begin(), promoted.end(),
                    [](const Stored& a, const Stored& b) { return a.event.due_at < b.event.due_at; });
@@ -264,7 +265,7 @@ Result<std::vector<Stored>> MemoryTransaction::holding_line(std::string_view que
   std::vector<Stored> found;
   for (const auto& [id, stored] : state_.events) {
     const bool holds = stored.archived && stored.line == Line::head && stored.event.queue == queue;
-    if (holds && found.size() < limit) found.push_back(head_of(stored));
+    if (holds && found.size() < limit) found.push_back(state_of(stored));
   }
   return found;
 }
@@ -372,7 +373,7 @@ Result<Recalled> MemoryTransaction::recall(std::vector<std::string>& /*mended*/)
   return recalled;
 }
 
-Result<void> MemoryTransaction::commit(Sync /*sync*/) {
+Result<void> MemoryTransaction::commit(DiskSync /*sync*/) {
   committed_ = true;
   return {};
 }
@@ -396,7 +397,7 @@ std::optional<Stored> MemoryTransaction::first_in_line(std::string_view queue, s
                                                        Line line) const {
   for (const auto& [id, stored] : state_.events) {
     const bool same = stored.event.queue == queue && stored.event.ordering_key == key;
-    if (same && stored.line == line) return head_of(stored);
+    if (same && stored.line == line) return state_of(stored);
   }
   return std::nullopt;
 }

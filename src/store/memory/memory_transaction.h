@@ -28,7 +28,7 @@ class MemoryTransaction final : public Transaction {
   Result<std::optional<KeyRecord>> find_key(std::string_view key) override;
   Result<void> put_key(const KeyRecord& record) override;
   Result<std::size_t> purge_keys(TimePoint created_before, std::size_t limit) override;
-  Result<std::vector<std::optional<Stored>>> load(std::span<const EventId> ids, Part part) override;
+  Result<std::vector<std::optional<Stored>>> load(std::span<const EventId> ids, EventFields fields) override;
   Result<std::vector<LogEntry>> log(EventId id) override;
   Result<void> save(std::span<Stored> events) override;
   Result<void> remove(std::span<const Stored> events) override;
@@ -56,7 +56,7 @@ class MemoryTransaction final : public Transaction {
   Result<std::optional<TimePoint>> oldest_pending(std::string_view queue) override;
   Result<Recalled> recall(std::vector<std::string>& mended) override;
   Result<void> probe() override { return {}; }
-  Result<void> commit(Sync sync) override;
+  Result<void> commit(DiskSync sync) override;
 
  private:
   void put(Stored& stored);

@@ -17,7 +17,7 @@ Written written(const Stored& stored) {
   return {stored.guard, stored.archived, ready_code(stored), stored.turn, stored.line};
 }
 
-Stored head_of(const EventCache& known) {
+Stored state_of(const EventCache& known) {
   Stored head = known.stored;
   if (known.whole) copy_envelope({}, head.event);
   return head;

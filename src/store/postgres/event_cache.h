@@ -19,7 +19,7 @@ struct Written {
 
 struct EventCache {
   Stored stored;        // as this transaction left it
-  bool whole = false;   // with its envelope; see Transaction::Part
+  bool whole = false;   // with its envelope; see Transaction::EventFields
   bool locked = false;  // nobody else changes it
   bool removed = false;
   std::optional<Written> written = std::nullopt;  // nothing: it is new
@@ -32,7 +32,7 @@ std::int64_t ready_code(const Stored& stored);
 Written written(const Stored& stored);
 
 // Without what no rule looks at.
-Stored head_of(const EventCache& known);
+Stored state_of(const EventCache& known);
 
 // Only that.
 void copy_envelope(Event&& from, Event& to);

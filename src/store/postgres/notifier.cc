@@ -52,16 +52,16 @@ void merge(Hint& into, const Hint& from) {
 
 bool is_empty(const Hint& hint) { return hint.ready.empty() && !hint.all && !hint.ended; }
 
-std::string head_of(const std::string& sender, bool all, bool ended) {
+std::string header_of(const std::string& sender, bool all, bool ended) {
   return sender + (all ? "\nall" : "") + (ended ? "\nended" : "") + "\n";
 }
 
 std::string payload_of(const std::string& sender, const Hint& hint) {
-  std::string payload = head_of(sender, hint.all, hint.ended);
+  std::string payload = header_of(sender, hint.all, hint.ended);
   if (hint.all) return payload;
   for (const std::string& queue : hint.ready) payload += "\n" + queue;
   if (payload.size() <= kPayloadMax) return payload;
-  return head_of(sender, true, hint.ended);
+  return header_of(sender, true, hint.ended);
 }
 
 // Nothing when we sent it.

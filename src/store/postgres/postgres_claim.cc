@@ -124,7 +124,7 @@ ClaimStart& PostgresTransaction::start_of(const Selector& selector) {
 }
 
 // Before anything is changed, with the rest of a plan. Returns how many events may be found.
-std::size_t PostgresTransaction::plan_claims(const Plan& plan, Reads& reads) {
+std::size_t PostgresTransaction::plan_claims(const TransactionPlan& plan, Reads& reads) {
   const auto wanted = [](const auto& claim) { return std::min(claim.second, limits::kClaim); };
   std::size_t all = 0;
   for (const auto& claim : plan.claims) all += wanted(claim);
@@ -170,11 +170,11 @@ Result<void> PostgresTransaction::take_claim(const Selector& selector, Pool& poo
   pool.events.clear();
   for (std::size_t row = 0; row < rows.size(); ++row) {
     if (rows.is_null(row, 0)) continue;
-    const Part part = rows.is_null(row, kPayloadColumn) ? Part::head : Part::whole;
-    auto stored = read_event(rows, row, part);
+    const EventFields fields = rows.is_null(row, kPayloadColumn) ? EventFields::state : EventFields::all;
+    auto stored = read_event(rows, row, fields);
     if (!stored) return stored.error();
     pool.events.push_back(stored->event.id);
-    take_known(std::move(*stored), part, true);
+    take_known(std::move(*stored), fields, true);
   }
   if (!pool.events.empty()) {
     const auto before = [&](EventId a, EventId b) { return place_of(a).before(place_of(b)); };

@@ -22,7 +22,7 @@ using namespace std::chrono_literals;
 
 class PostgresClaimTest : public testing::Test {
  protected:
-  static constexpr Transaction::Part kHead = Transaction::Part::head;
+  static constexpr Transaction::EventFields kHead = Transaction::EventFields::state;
 
   void run_sql(const std::string& sql) const { must(must(Connection::open(database_.url()))->script(sql)); }
 
@@ -202,7 +202,7 @@ class PostgresRoundTripTest : public PostgresClaimTest {
     session_.clock = &clock_;
   }
   std::unique_ptr<Transaction> begin() { return must(PostgresTransaction::begin(session_, std::nullopt)); }
-  std::unique_ptr<Transaction> begin(const Plan& plan) {
+  std::unique_ptr<Transaction> begin(const TransactionPlan& plan) {
     return must(PostgresTransaction::begin(session_, std::nullopt, &plan));
   }
   [[nodiscard]] std::size_t round_trips() const { return session_.connection->round_trips(); }
@@ -256,8 +256,8 @@ class PostgresRoundTripTest : public PostgresClaimTest {
     must(transaction.append({&entry, 1}));
   }
 
-  static Plan plan_for(int n) {
-    Plan plan;
+  static TransactionPlan plan_for(int n) {
+    TransactionPlan plan;
     plan.inserts = static_cast<std::size_t>(n);
     plan.claims = {{Selector{"main", {}}, static_cast<std::size_t>(n)}};
     for (int i = 0; i < n; ++i) {
@@ -281,7 +281,7 @@ TEST_F(PostgresRoundTripTest, ABatchOfSixtyFourOfEachCostsThree) {
   const std::vector<EventId> held = publish_and_hold(
       kEach, [this](Event& event) { event.ordering_key = "line " + std::to_string(published_); });
   write_first(held.front());
-  Plan plan = plan_for(kEach);
+  TransactionPlan plan = plan_for(kEach);
   plan.changes = held;
   const std::size_t before = round_trips();
 
@@ -316,7 +316,7 @@ TEST_F(PostgresRoundTripTest, ABatchThatNamesNothingCostsTwo) {
   constexpr int kEach = 64;
   const std::vector<EventId> held = publish_and_hold(kEach);
   write_first(held.front());
-  Plan plan;
+  TransactionPlan plan;
   plan.inserts = kEach;
   plan.claims = {{Selector{"main", {}}, kEach}};
   plan.changes = held;
@@ -342,22 +342,23 @@ TEST_F(PostgresRoundTripTest, ClaimsComeWithThePlanOnlyWhenNothingIsWaitedForBeh
   constexpr std::size_t kReady = 2;
   const std::vector<EventId> held = publish_and_hold_one_in_line(kReady);
   const auto others_find = [this] { return claim(*must(open()->begin()), {"main", {}}, 100).size(); };
-  Plan claims;
+  TransactionPlan claims;
   claims.claims = {{Selector{"main", {}}, 100}};
   struct Row {
     const char* what;
-    std::function<void(Plan&)> edit;
+    std::function<void(TransactionPlan&)> edit;
     bool at_once;
   };
   const Row rows[] = {
-      {"nothing else", [](Plan&) {}, true},
-      {"a change of an event that names nothing", [&](Plan& plan) { plan.changes = {held[0]}; }, true},
-      {"a change of one that does", [&](Plan& plan) { plan.changes = held; }, false},
-      {"something is due", [](Plan& plan) { plan.due = true; }, false},
+      {"nothing else", [](TransactionPlan&) {}, true},
+      {"a change of an event that names nothing", [&](TransactionPlan& plan) { plan.changes = {held[0]}; },
+       true},
+      {"a change of one that does", [&](TransactionPlan& plan) { plan.changes = held; }, false},
+      {"something is due", [](TransactionPlan& plan) { plan.due = true; }, false},
   };
   for (const Row& row : rows) {
     session_.plain_from = {};
-    Plan plan = claims;
+    TransactionPlan plan = claims;
     row.edit(plan);
     const auto transaction = begin(plan);
     EXPECT_EQ(others_find(), row.at_once ? 0 : kReady) << row.what;
@@ -376,7 +377,7 @@ TEST_F(PostgresRoundTripTest, AChangeOfAnEventThatNamesSomethingOrHasEndedBegins
   }
   for (const EventId id : {named, ended}) {
     session_.plain_from = {};
-    Plan plan;
+    TransactionPlan plan;
     plan.changes = {held[0], id};
     for (const std::size_t trips : {2U, 1U}) {
       const std::size_t before = round_trips();
@@ -388,7 +389,7 @@ TEST_F(PostgresRoundTripTest, AChangeOfAnEventThatNamesSomethingOrHasEndedBegins
     }
   }
   session_.plain_from = {};
-  Plan removal;
+  TransactionPlan removal;
   removal.changes = {ended};
   removal.ended = true;
   const std::size_t before = round_trips();
@@ -399,7 +400,7 @@ TEST_F(PostgresRoundTripTest, AChangeOfAnEventThatNamesSomethingOrHasEndedBegins
 
 TEST_F(PostgresRoundTripTest, ASecondPlanBeginsAnewAtTheSameTimeAndWithTheSameIds) {
   const std::vector<EventId> held = publish_and_hold(2);
-  Plan plan;
+  TransactionPlan plan;
   plan.inserts = 1;
   plan.changes = {held[0]};
   const auto transaction = begin(plan);
@@ -424,7 +425,7 @@ TEST_F(PostgresRoundTripTest, ASecondPlanBeginsAnewAtTheSameTimeAndWithTheSameId
 
 // Within a line ids ascend in the order in which it was locked, and the first plan locked none.
 TEST_F(PostgresRoundTripTest, ASecondPlanThatNamesALineDrawsItsIdsAnew) {
-  Plan plan;
+  TransactionPlan plan;
   plan.inserts = 1;
   const auto transaction = begin(plan);
   const auto store = open();
@@ -441,7 +442,7 @@ TEST_F(PostgresRoundTripTest, ASecondPlanThatNamesALineDrawsItsIdsAnew) {
 TEST_F(PostgresRoundTripTest, NoMoreNamesAreLockedThanTheLimitHoweverManyTheEventsHave) {
   const auto looker = must(Connection::open(database_.url()));
   int keys = 0;
-  Plan plan;
+  TransactionPlan plan;
   plan.changes = publish(*open(), 333, [&](Event& event) {
     event.ordering_key = event.supersede_key = event.correlation_id = "key " + std::to_string(++keys);
   });

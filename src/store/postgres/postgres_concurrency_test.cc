@@ -122,7 +122,7 @@ TEST_F(PostgresConcurrencyTest, OfEventsThatSupersedeEachOtherOneIsLeft) {
       Stored stored = event_named(std::to_string(number) + " " + std::to_string(i));
       stored.event.supersede_key = "key";
       must(transaction->insert({&stored, 1}));
-      for (std::optional<Stored>& old : must(transaction->load(older, Transaction::Part::head))) {
+      for (std::optional<Stored>& old : must(transaction->load(older, Transaction::EventFields::state))) {
         EXPECT_LT(old->event.id, stored.event.id);
         end(old->event, Status::superseded, clock_.now());
         old->event.superseded_by = stored.event.id;
@@ -156,7 +156,7 @@ TEST_F(PostgresConcurrencyTest, AnEventIsEitherClaimedOrSupersededNeverBoth) {
         newer.event.supersede_key = "key";
         const std::vector<EventId> older = must(transaction->with_supersede_key("main", "key"));
         must(transaction->insert({&newer, 1}));
-        for (std::optional<Stored>& old : must(transaction->load(older, Transaction::Part::head))) {
+        for (std::optional<Stored>& old : must(transaction->load(older, Transaction::EventFields::state))) {
           EXPECT_EQ(old->event.status, Status::pending);
           end(old->event, Status::superseded, clock_.now());
           must(transaction->save({&*old, 1}));
@@ -216,7 +216,7 @@ TEST_F(PostgresConcurrencyTest, AnEventsEntriesAscendInTheOrderInWhichTheyWereWr
     for (int i = 0; i < kEach; ++i) {
       const auto transaction = must(store.begin());
       if (i % 2 == 0) must(transaction->plan({.changes = {id}}));
-      Stored loaded = must(transaction->load({{id}}, Transaction::Part::head)).front().value();
+      Stored loaded = must(transaction->load({{id}}, Transaction::EventFields::state)).front().value();
       loaded.event.attempts += 1;
       LogEntry entry = new_entry(id, Action::started, "w:" + std::to_string(number));
       entry.attempt = loaded.event.attempts;
@@ -274,7 +274,7 @@ TEST_F(PostgresConcurrencyTest, PlannedTransactionsOnTheSameKeysKnowNoDeadlock) 
     std::mt19937 random(static_cast<unsigned>(number));
     const auto any = [&](int n) { return std::uniform_int_distribution(0, n - 1)(random); };
     for (int i = 0; i < kEach; ++i) {
-      Plan plan{.inserts = 1, .claims = {{Selector{"main", {}}, 3}}};
+      TransactionPlan plan{.inserts = 1, .claims = {{Selector{"main", {}}, 3}}};
       std::set<EventId> changes;
       for (int n = any(6); n > 0; --n) changes.insert(ids[static_cast<std::size_t>(any(kEvents))]);
       plan.changes.assign(changes.begin(), changes.end());
@@ -287,7 +287,7 @@ TEST_F(PostgresConcurrencyTest, PlannedTransactionsOnTheSameKeysKnowNoDeadlock) 
         auto transaction = store.begin();
         if (!transaction) return transaction.error();
         if (auto done = (*transaction)->plan(plan); !done) return done;
-        auto loaded = (*transaction)->load(plan.changes, Transaction::Part::head);
+        auto loaded = (*transaction)->load(plan.changes, Transaction::EventFields::state);
         if (!loaded) return loaded.error();
         for (std::optional<Stored>& stored : *loaded) {
           stored->event.attempts += 1;

@@ -168,7 +168,7 @@ void PostgresTransaction::flush_events(std::vector<Call>& calls) {
     writes.add(known);
     // The payload is in the database now; whoever wants it again reads it.
     if (!known.written) {
-      known.stored = head_of(known);
+      known.stored = state_of(known);
       known.whole = false;
     }
     known.written = written(known.stored);

@@ -68,7 +68,7 @@ Result<std::vector<Rows>> PostgresReader::walk(const ListFilter& filter, std::si
   for (;;) {
     EventId last{};
     for (std::size_t row = 0; row < rows.size(); ++row) {
-      auto stored = read_event(rows, row, Transaction::Part::whole);
+      auto stored = read_event(rows, row, Transaction::EventFields::all);
       if (!stored) return stored.error();
       last = stored->event.id;
       if (matches(stored->event, filter) && !take(std::move(stored->event))) return all;

@@ -27,7 +27,7 @@ std::vector<std::int64_t> numbers_of(const std::vector<EventId>& ids) {
 }
 
 std::pair<std::vector<std::string>, std::vector<std::string>> columns_of(
-    const std::vector<Plan::Keyed>& keyed) {
+    const std::vector<TransactionPlan::QueueKey>& keyed) {
   std::pair<std::vector<std::string>, std::vector<std::string>> columns;
   for (const auto& [queue, key] : keyed) {
     columns.first.push_back(queue);
@@ -36,7 +36,7 @@ std::pair<std::vector<std::string>, std::vector<std::string>> columns_of(
   return columns;
 }
 
-std::vector<std::string> names_in(const Plan& plan) {
+std::vector<std::string> names_in(const TransactionPlan& plan) {
   std::vector<std::string> names;
   for (const auto& [queue, key] : plan.lines) names.push_back(line_name(queue, key));
   for (const auto& [queue, key] : plan.superseded) names.push_back(supersede_name(queue, key));
@@ -57,20 +57,21 @@ std::vector<std::string> names_in(const Event& event) {
 }
 
 Call lock_call(const std::vector<std::string>& names, const std::vector<EventId>& events,
-               const std::vector<Plan::Keyed>& superseded) {
+               const std::vector<TransactionPlan::QueueKey>& superseded) {
   const auto [queues, keys] = columns_of(superseded);
   const auto ids = numbers_of(events);
   return {sql::lock_names,
           Params().add(std::span(names)).add(std::span(ids)).add(std::span(queues)).add(std::span(keys))};
 }
 
-Call load_live_call(const std::vector<EventId>& events, const std::vector<Plan::Keyed>& superseded) {
+Call load_live_call(const std::vector<EventId>& events,
+                    const std::vector<TransactionPlan::QueueKey>& superseded) {
   const auto [queues, keys] = columns_of(superseded);
   const auto ids = numbers_of(events);
   return {sql::load_live, Params().add(std::span(ids)).add(std::span(queues)).add(std::span(keys))};
 }
 
-Call lines_call(const std::vector<Plan::Keyed>& lines, const std::vector<EventId>& events) {
+Call lines_call(const std::vector<TransactionPlan::QueueKey>& lines, const std::vector<EventId>& events) {
   const auto [queues, keys] = columns_of(lines);
   const auto ids = numbers_of(events);
   return {sql::first_in_line, Params().add(std::span(queues)).add(std::span(keys)).add(std::span(ids))};
@@ -114,7 +115,7 @@ void PostgresTransaction::redraw_log_numbers(std::vector<Call>& calls, std::size
 }
 
 // Many events may name more than the database's table of locks holds, which is everybody's.
-Result<bool> PostgresTransaction::needs_to_be_alone(const Plan& plan, std::size_t names) {
+Result<bool> PostgresTransaction::needs_to_be_alone(const TransactionPlan& plan, std::size_t names) {
   constexpr std::size_t kNamesEach = 3;
   if (plan.alone || names > kNamesMax || plan.changes.size() > kChangesMax) return true;
   if (names + kNamesEach * plan.changes.size() <= kNamesMax) return false;
@@ -131,7 +132,7 @@ Result<bool> PostgresTransaction::needs_to_be_alone(const Plan& plan, std::size_
 // Most batches name nothing and change live events that name nothing. That is what is tried first: it saves
 // the looks for names and among the ended. Claims come along, since nothing will be waited for behind them.
 // When it was wrong, the transaction begins anew.
-Result<void> PostgresTransaction::plan(const Plan& plan) {
+Result<void> PostgresTransaction::plan(const TransactionPlan& plan) {
   if (std::exchange(planned_, true)) begin_anew(gate_);
   std::vector<std::string> names = names_in(plan);
   auto alone = needs_to_be_alone(plan, names.size());
@@ -158,12 +159,12 @@ Result<void> PostgresTransaction::plan(const Plan& plan) {
 }
 
 // False: not all changes are of live events that name nothing, as `plain` expects.
-Result<bool> PostgresTransaction::fetch_planned(const Plan& plan, const std::vector<std::string>& names,
-                                                bool plain) {
+Result<bool> PostgresTransaction::fetch_planned(const TransactionPlan& plan,
+                                                const std::vector<std::string>& names, bool plain) {
   Reads reads;
   if (plain) {
     reads.add(with_ids(sql::load_plain, plan.changes),
-              [&](const Rows& rows) { return take_rows(rows, Part::head, true); });
+              [&](const Rows& rows) { return take_rows(rows, EventFields::state, true); });
   } else {
     plan_loads(plan, names, reads);
   }
@@ -198,7 +199,8 @@ Result<bool> PostgresTransaction::fetch_planned(const Plan& plan, const std::vec
 }
 
 // Behind the locks on all that is named, whoever names it.
-void PostgresTransaction::plan_loads(const Plan& plan, const std::vector<std::string>& names, Reads& reads) {
+void PostgresTransaction::plan_loads(const TransactionPlan& plan, const std::vector<std::string>& names,
+                                     Reads& reads) {
   const bool keyed = !plan.changes.empty() || !plan.superseded.empty();
   if (!alone_ && (keyed || !names.empty())) {
     reads.add(lock_call(names, plan.changes, plan.superseded), [](const Rows&) { return Result<void>(); });
@@ -209,13 +211,13 @@ void PostgresTransaction::plan_loads(const Plan& plan, const std::vector<std::st
   }
   if (keyed) {
     reads.add(load_live_call(plan.changes, plan.superseded), [&](const Rows& rows) {
-      for (const Keyed& key : plan.superseded) superseded_.try_emplace(key);
-      return take_rows(rows, Part::head, true);
+      for (const QueueKey& key : plan.superseded) superseded_.try_emplace(key);
+      return take_rows(rows, EventFields::state, true);
     });
   }
   if (!plan.changes.empty()) {
     reads.add(with_ids(sql::load_archived, plan.changes),
-              [&](const Rows& rows) { return take_rows(rows, Part::head, true); });
+              [&](const Rows& rows) { return take_rows(rows, EventFields::state, true); });
   }
   if (!plan.changes.empty() || !plan.lines.empty()) {
     reads.add(lines_call(plan.lines, plan.changes),
@@ -223,7 +225,7 @@ void PostgresTransaction::plan_loads(const Plan& plan, const std::vector<std::st
   }
 }
 
-Result<void> PostgresTransaction::take_event_ids(const Plan& plan, const Rows& rows) {
+Result<void> PostgresTransaction::take_event_ids(const TransactionPlan& plan, const Rows& rows) {
   for (const std::string& event_id : plan.event_ids) event_ids_.try_emplace(event_id);
   for (std::size_t row = 0; row < rows.size(); ++row) {
     event_ids_[std::string(rows.text(row, 0))] = static_cast<EventId>(rows.number(row, 1));
@@ -231,8 +233,8 @@ Result<void> PostgresTransaction::take_event_ids(const Plan& plan, const Rows& r
   return {};
 }
 
-Result<void> PostgresTransaction::take_planned_lines(const Plan& plan, const Rows& rows) {
-  for (const Keyed& line : plan.lines) lines_.try_emplace(line);
+Result<void> PostgresTransaction::take_planned_lines(const TransactionPlan& plan, const Rows& rows) {
+  for (const QueueKey& line : plan.lines) lines_.try_emplace(line);
   for (const EventId id : plan.changes) {
     const auto found = event_cache_.find(id);
     if (found == event_cache_.end()) continue;
@@ -244,7 +246,7 @@ Result<void> PostgresTransaction::take_planned_lines(const Plan& plan, const Row
 }
 
 // What publishers will be answered with.
-Result<void> PostgresTransaction::read_existing(const Plan& plan) {
+Result<void> PostgresTransaction::read_existing(const TransactionPlan& plan) {
   std::vector<EventId> ids;
   for (const std::string& event_id : plan.event_ids) {
     if (const auto id = event_ids_.at(event_id)) ids.push_back(*id);
@@ -272,7 +274,7 @@ Result<void> PostgresTransaction::lock_and_load(std::vector<EventId> ids) {
     if (!rows) return rows.error();
     const std::span<const Rows> last = std::span<const Rows>(*rows).last(3);
     for (const Rows& loaded : last.first(2)) {
-      if (auto done = take_rows(loaded, Part::head, true); !done) return done;
+      if (auto done = take_rows(loaded, EventFields::state, true); !done) return done;
     }
     take_numbers(last.back(), 0);
     std::erase_if(ids, [&](EventId id) {
@@ -291,21 +293,21 @@ Result<void> PostgresTransaction::read_whole(const std::vector<EventId>& ids) {
   const bool changed = std::any_of(ids.begin(), ids.end(), [&](EventId id) { return changed_.contains(id); });
   auto rows = changed ? flush_and_run(std::move(calls)) : run(std::move(calls));
   if (!rows) return rows.error();
-  return take_rows(rows->front(), Part::whole, alone_);
+  return take_rows(rows->front(), EventFields::all, alone_);
 }
 
-Result<void> PostgresTransaction::take_rows(const Rows& rows, Part part, bool locked) {
+Result<void> PostgresTransaction::take_rows(const Rows& rows, EventFields fields, bool locked) {
   for (std::size_t row = 0; row < rows.size(); ++row) {
-    auto stored = read_event(rows, row, part);
+    auto stored = read_event(rows, row, fields);
     if (!stored) return stored.error();
-    take_known(std::move(*stored), part, locked);
+    take_known(std::move(*stored), fields, locked);
   }
   return {};
 }
 
 // What is locked already is known better than any row says it.
-EventCache& PostgresTransaction::take_known(Stored stored, Part part, bool locked) {
-  const bool whole = part == Part::whole;
+EventCache& PostgresTransaction::take_known(Stored stored, EventFields fields, bool locked) {
+  const bool whole = fields == EventFields::all;
   const EventId id = stored.event.id;
   EventCache& known = event_cache_[id];
   if (!known.locked) {
@@ -325,17 +327,17 @@ EventCache& PostgresTransaction::take_known(Stored stored, Part part, bool locke
 Result<void> PostgresTransaction::take_lines(const Rows& rows) {
   constexpr int kHeadColumn = 24;
   for (std::size_t row = 0; row < rows.size(); ++row) {
-    auto stored = read_event(rows, row, Part::head);
+    auto stored = read_event(rows, row, EventFields::state);
     if (!stored) return stored.error();
     const Event& event = stored->event;
     KnownLine& line = lines_[{event.queue, event.ordering_key}];
     (rows.number(row, kHeadColumn) == 1 ? line.head : line.first_behind) = event.id;
-    take_known(std::move(*stored), Part::head, false);
+    take_known(std::move(*stored), EventFields::state, false);
   }
   return {};
 }
 
-Result<void> PostgresTransaction::know_line(const Keyed& key) {
+Result<void> PostgresTransaction::know_line(const QueueKey& key) {
   const auto found = lines_.find(key);
   if (found != lines_.end() && found->second.first_behind_known) return {};
   std::vector<Call> calls;
@@ -349,12 +351,12 @@ Result<void> PostgresTransaction::know_line(const Keyed& key) {
 
 Result<std::optional<Stored>> PostgresTransaction::head_known(std::optional<EventId> id) {
   if (!id) return std::optional<Stored>();
-  return std::optional(head_of(event_cache_.at(*id)));
+  return std::optional(state_of(event_cache_.at(*id)));
 }
 
 Result<std::optional<Stored>> PostgresTransaction::head_of_line(std::string_view queue,
                                                                 std::string_view key) {
-  const Keyed line{queue, key};
+  const QueueKey line{queue, key};
   if (!lines_.contains(line)) {
     if (auto done = know_line(line); !done) return done.error();
   }
@@ -363,14 +365,14 @@ Result<std::optional<Stored>> PostgresTransaction::head_of_line(std::string_view
 
 Result<std::optional<Stored>> PostgresTransaction::first_behind(std::string_view queue,
                                                                 std::string_view key) {
-  const Keyed line{queue, key};
+  const QueueKey line{queue, key};
   if (auto done = know_line(line); !done) return done.error();
   return head_known(lines_.at(line).first_behind);
 }
 
 Result<std::vector<EventId>> PostgresTransaction::with_supersede_key(std::string_view queue,
                                                                      std::string_view key) {
-  const Keyed keyed{queue, key};
+  const QueueKey keyed{queue, key};
   auto found = superseded_.find(keyed);
   if (found == superseded_.end()) {
     std::vector<Call> calls;
@@ -381,7 +383,7 @@ Result<std::vector<EventId>> PostgresTransaction::with_supersede_key(std::string
     if (!rows) return rows.error();
     found = superseded_.try_emplace(keyed).first;
     const Rows& loaded = *(rows->end() - 2);
-    if (auto done = take_rows(loaded, Part::head, true); !done) return done.error();
+    if (auto done = take_rows(loaded, EventFields::state, true); !done) return done.error();
     for (std::size_t row = 0; row < loaded.size(); ++row) {
       const Stored& stored = event_cache_.at(static_cast<EventId>(loaded.number(row, 0))).stored;
       note_pending(stored.event, stored.event.status == Status::pending);

@@ -63,7 +63,7 @@ Params find_correlations(const std::vector<std::string>& ids, const std::vector<
 
 // What a plan knows: keys, correlations, and the queues whose limits it will ask for. The events of a plain
 // one have no correlations.
-void PostgresTransaction::plan_queues(const Plan& plan, bool plain, std::vector<Call>& calls) {
+void PostgresTransaction::plan_queues(const TransactionPlan& plan, bool plain, std::vector<Call>& calls) {
   if (!plan.keys.empty()) {
     calls.push_back({sql::find_keys, Params().add(std::span<const std::string>(plan.keys))});
   }
@@ -73,7 +73,8 @@ void PostgresTransaction::plan_queues(const Plan& plan, bool plain, std::vector<
   if (!plan.limited.empty()) read_records(calls, plan.limited);
 }
 
-Result<void> PostgresTransaction::planned_queues(const Plan& plan, bool plain, std::span<const Rows> rows) {
+Result<void> PostgresTransaction::planned_queues(const TransactionPlan& plan, bool plain,
+                                                 std::span<const Rows> rows) {
   if (!plan.keys.empty()) {
     if (auto done = take_keys(plan.keys, rows.front()); !done) return done;
     rows = rows.subspan(1);
@@ -272,7 +273,7 @@ Result<void> PostgresTransaction::probe() {
   return {};
 }
 
-Result<std::vector<QueueRecord>> PostgresTransaction::news() {
+Result<std::vector<QueueRecord>> PostgresTransaction::changed_queues() {
   if (news_version_ == session_.news_version) return std::vector<QueueRecord>();
   std::vector<Call> calls;
   read_records(calls, {});

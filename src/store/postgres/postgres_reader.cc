@@ -14,7 +14,7 @@ namespace {
 
 Result<std::optional<Event>> take_event(const Rows& rows) {
   if (rows.empty()) return std::optional<Event>();
-  auto stored = read_event(rows, 0, Transaction::Part::whole);
+  auto stored = read_event(rows, 0, Transaction::EventFields::all);
   if (!stored) return stored.error();
   return std::optional(std::move(stored->event));
 }
@@ -31,7 +31,7 @@ Result<std::vector<Details>> take_details(const Rows& events, const Rows& logs) 
   for (LogEntry& entry : *entries) by_event[entry.id].push_back(std::move(entry));
   std::vector<Details> found;
   for (std::size_t row = 0; row < events.size(); ++row) {
-    auto stored = read_event(events, row, Transaction::Part::whole);
+    auto stored = read_event(events, row, Transaction::EventFields::all);
     if (!stored) return stored.error();
     const EventId id = stored->event.id;
     found.push_back({std::move(stored->event), std::move(by_event[id])});

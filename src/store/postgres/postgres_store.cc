@@ -25,7 +25,7 @@ class ThisStore final : public PostgresStore {
     return begin_with(now, nullptr);
   }
   Result<std::unique_ptr<Transaction>> begin_planned(std::optional<TimePoint> now,
-                                                     const Plan& plan) override {
+                                                     const TransactionPlan& plan) override {
     return begin_with(now, &plan);
   }
 
@@ -51,7 +51,7 @@ class ThisStore final : public PostgresStore {
   void interrupt(bool interrupted) override { link_.interrupt(interrupted); }
 
  private:
-  Result<std::unique_ptr<Transaction>> begin_with(std::optional<TimePoint> now, const Plan* plan) {
+  Result<std::unique_ptr<Transaction>> begin_with(std::optional<TimePoint> now, const TransactionPlan* plan) {
     const bool used = session_.connection && !session_.connection->broken();
     if (auto done = link_.connect(session_.connection); !done) return done.error();
     auto begun = PostgresTransaction::begin(session_, now, plan);

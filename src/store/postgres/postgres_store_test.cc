@@ -53,7 +53,9 @@ class PostgresStoreTest : public testing::Test {
     return stored.event.id;
   }
 
-  static std::vector<std::string> news(Store& store) { return ids_of(must(must(store.begin())->news())); }
+  static std::vector<std::string> news(Store& store) {
+    return ids_of(must(must(store.begin())->changed_queues()));
+  }
 
   static std::optional<QueueRecord> current(Store& store, std::string_view queue) {
     return must(must(store.begin())->current(queue));
@@ -249,11 +251,11 @@ TEST_F(PostgresStoreTest, NewsThatWereNotCommittedAreNone) {
 
 // A queue may be configured while a transaction of another server waits to begin.
 TEST_F(PostgresStoreTest, NewsAreThoseOfTheMomentWhenNobodyIsAloneAnyMore) {
-  const Plan claims{.claims = {{{"main", {}}, 1}}};
-  const Plan publishes{.inserts = 1, .event_ids = {"event"}};
+  const TransactionPlan claims{.claims = {{{"main", {}}, 1}}};
+  const TransactionPlan publishes{.inserts = 1, .event_ids = {"event"}};
   put(*other_, queue_named("main"));
   EXPECT_THAT(news(*one_), ElementsAre("main"));
-  for (const Plan* plan : {&claims, &publishes}) {
+  for (const TransactionPlan* plan : {&claims, &publishes}) {
     auto admin = must(other_->begin());
     must(admin->plan({.alone = true}));
     must(admin->put_queue(queue_named("main", plan == &claims ? "first" : "second")));
@@ -261,7 +263,7 @@ TEST_F(PostgresStoreTest, NewsAreThoseOfTheMomentWhenNobodyIsAloneAnyMore) {
     std::jthread beside([&] {
       const auto transaction = must(one_->begin());
       must(transaction->plan(*plan));
-      told = ids_of(must(transaction->news()));
+      told = ids_of(must(transaction->changed_queues()));
       must(transaction->claim({"main", {}}, 1));
     });
     wait_for_lock("locktype = 'advisory'");
@@ -332,7 +334,7 @@ TEST_F(PostgresStoreTest, TheLimitedQueuesOfAPlanAreCurrentWithoutAnotherLook) {
   put(*one_, queue_named("main"));
   add(*one_, "a");
   const auto transaction = must(other_->begin());
-  Plan plan;
+  TransactionPlan plan;
   plan.limited = {"main", "none"};
   must(transaction->plan(plan));
 

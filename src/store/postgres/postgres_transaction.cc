@@ -73,7 +73,7 @@ void begin_with(std::vector<Call>& calls, std::string_view gate) {
 
 Result<std::unique_ptr<Transaction>> PostgresTransaction::begin(Session& session,
                                                                 std::optional<TimePoint> now,
-                                                                const Plan* plan) {
+                                                                const TransactionPlan* plan) {
   std::unique_ptr<PostgresTransaction> transaction(new PostgresTransaction(session, now));
   if (plan != nullptr) {
     if (auto done = transaction->plan(*plan); !done) return done.error();
@@ -226,16 +226,16 @@ Result<std::optional<EventId>> PostgresTransaction::find(std::string_view event_
 }
 
 Result<std::vector<std::optional<Stored>>> PostgresTransaction::load(std::span<const EventId> ids,
-                                                                     Part part) {
+                                                                     EventFields fields) {
   std::vector<EventId> missing;
   for (const EventId id : ids) {
     const auto found = event_cache_.find(id);
-    const bool enough =
-        found != event_cache_.end() && (part == Part::head ? found->second.locked : found->second.whole);
+    const bool enough = found != event_cache_.end() &&
+                        (fields == EventFields::state ? found->second.locked : found->second.whole);
     if (!enough) missing.push_back(id);
   }
   if (!missing.empty()) {
-    auto done = part == Part::head ? lock_and_load(std::move(missing)) : read_whole(missing);
+    auto done = fields == EventFields::state ? lock_and_load(std::move(missing)) : read_whole(missing);
     if (!done) return done.error();
   }
   std::vector<std::optional<Stored>> loaded;
@@ -243,8 +243,9 @@ Result<std::vector<std::optional<Stored>>> PostgresTransaction::load(std::span<c
   for (const EventId id : ids) {
     const auto found = event_cache_.find(id);
     const bool there = found != event_cache_.end() && !found->second.removed;
-    loaded.push_back(there ? std::optional(part == Part::head ? head_of(found->second) : found->second.stored)
-                           : std::nullopt);
+    loaded.push_back(
+        there ? std::optional(fields == EventFields::state ? state_of(found->second) : found->second.stored)
+              : std::nullopt);
   }
   return loaded;
 }
@@ -365,7 +366,7 @@ void PostgresTransaction::count(const std::string& queue, Status status, std::in
 Result<void> PostgresTransaction::remove(std::span<const Stored> events) {
   std::vector<EventId> ids;
   for (const Stored& stored : events) ids.push_back(stored.event.id);
-  if (auto done = load(ids, Part::head); !done) return done.error();
+  if (auto done = load(ids, EventFields::state); !done) return done.error();
   for (const Stored& stored : events) {
     EVENTQ_ASSERT(stored.archived && stored.line == Line::none);
     const EventId id = stored.event.id;
@@ -405,9 +406,9 @@ Result<std::vector<Stored>> PostgresTransaction::promote(std::size_t limit) {
   std::vector<Stored> promoted;
   promoted.reserve(rows->front().size());
   for (std::size_t row = 0; row < rows->front().size(); ++row) {
-    auto stored = read_event(rows->front(), row, Part::head);
+    auto stored = read_event(rows->front(), row, EventFields::state);
     if (!stored) return stored.error();
-    EventCache& known = take_known(std::move(*stored), Part::head, true);
+    EventCache& known = take_known(std::move(*stored), EventFields::state, true);
     known.stored.ready = true;
     changed_.insert(known.stored.event.id);
     made_ready_.insert(known.stored.event.id);
@@ -452,7 +453,7 @@ Result<Ended> PostgresTransaction::ended(const EndedFilter& filter) {
     for (std::size_t i = row; i < std::min(row + kAtOnce, rows->size()); ++i) {
       ids.push_back(static_cast<EventId>(rows->number(i, 1)));
     }
-    auto loaded = load(ids, Part::whole);
+    auto loaded = load(ids, EventFields::all);
     if (!loaded) return loaded.error();
     for (std::optional<Stored>& stored : *loaded) {
       if (ended.events.size() >= filter.limit || bytes >= kClaimBytes) {
@@ -476,7 +477,7 @@ Result<std::vector<Stored>> PostgresTransaction::holding_line(std::string_view q
   std::vector<EventId> ids;
   for (std::size_t row = 0; row < rows->size(); ++row)
     ids.push_back(static_cast<EventId>(rows->number(row, 0)));
-  auto loaded = load(ids, Part::head);
+  auto loaded = load(ids, EventFields::state);
   if (!loaded) return loaded.error();
   std::vector<Stored> events;
   for (std::optional<Stored>& stored : *loaded) {
@@ -485,10 +486,10 @@ Result<std::vector<Stored>> PostgresTransaction::holding_line(std::string_view q
   return events;
 }
 
-Result<void> PostgresTransaction::commit(Sync sync) {
+Result<void> PostgresTransaction::commit(DiskSync sync) {
   EVENTQ_ASSERT(open_);
   std::vector<Call> calls;
-  if (sync == Sync::later && session_.later_allowed) calls.push_back({sql::commit_later});
+  if (sync == DiskSync::later && session_.later_allowed) calls.push_back({sql::commit_later});
   flush(calls);
   flush_counts(calls);
   flush_counters(calls);

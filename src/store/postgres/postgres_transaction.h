@@ -43,7 +43,7 @@ class PostgresTransaction final : public Transaction {
   // `now` replaces the session's clock. Begins and plans in one round trip. REQUIRES: session.connection is
   // there and not broken.
   static Result<std::unique_ptr<Transaction>> begin(Session& session, std::optional<TimePoint> now,
-                                                    const Plan* plan = nullptr);
+                                                    const TransactionPlan* plan = nullptr);
   ~PostgresTransaction() override;  // rolls back what was not committed
   PostgresTransaction(const PostgresTransaction&) = delete;
   PostgresTransaction& operator=(const PostgresTransaction&) = delete;
@@ -52,7 +52,7 @@ class PostgresTransaction final : public Transaction {
   TimePoint now() const override { return now_; }
   Result<void> insert(std::span<Stored> events) override;
   Result<std::optional<EventId>> find(std::string_view event_id) override;
-  Result<std::vector<std::optional<Stored>>> load(std::span<const EventId> ids, Part part) override;
+  Result<std::vector<std::optional<Stored>>> load(std::span<const EventId> ids, EventFields fields) override;
   Result<std::vector<LogEntry>> log(EventId id) override;
   Result<void> save(std::span<Stored> events) override;
   Result<void> remove(std::span<const Stored> events) override;
@@ -62,10 +62,10 @@ class PostgresTransaction final : public Transaction {
   Result<std::optional<TimePoint>> next_due_by(const std::optional<TimePoint>& known) override;
   Result<Ended> ended(const EndedFilter& filter) override;
   Result<std::vector<Stored>> holding_line(std::string_view queue, std::size_t limit) override;
-  Result<void> commit(Sync sync) override;
+  Result<void> commit(DiskSync sync) override;
 
   // postgres_plan.cc
-  Result<void> plan(const Plan& plan) override;
+  Result<void> plan(const TransactionPlan& plan) override;
   Result<std::optional<Stored>> head_of_line(std::string_view queue, std::string_view key) override;
   Result<std::optional<Stored>> first_behind(std::string_view queue, std::string_view key) override;
   Result<std::vector<EventId>> with_supersede_key(std::string_view queue, std::string_view key) override;
@@ -74,7 +74,7 @@ class PostgresTransaction final : public Transaction {
   Result<std::vector<Stored>> claim(const Selector& selector, std::size_t limit) override;
 
   // postgres_queues.cc
-  Result<std::vector<QueueRecord>> news() override;
+  Result<std::vector<QueueRecord>> changed_queues() override;
   Result<std::optional<QueueRecord>> current(std::string_view queue) override;
   Result<std::optional<KeyRecord>> find_key(std::string_view key) override;
   Result<void> put_key(const KeyRecord& record) override;
@@ -96,7 +96,7 @@ class PostgresTransaction final : public Transaction {
   Result<void> probe() override;
 
  private:
-  using Keyed = Plan::Keyed;
+  using QueueKey = TransactionPlan::QueueKey;
 
   // Calls, and what takes the rows of each.
   struct Reads {
@@ -160,8 +160,8 @@ class PostgresTransaction final : public Transaction {
   // postgres_queues.cc, called by plan(), flush() and commit():
   // adds the calls that fetch the planned keys and correlations (also those that the bodies of plan.changes
   // name), and takes their rows, as many as there were calls;
-  void plan_queues(const Plan& plan, bool plain, std::vector<Call>& calls);
-  Result<void> planned_queues(const Plan& plan, bool plain, std::span<const Rows> rows);
+  void plan_queues(const TransactionPlan& plan, bool plain, std::vector<Call>& calls);
+  Result<void> planned_queues(const TransactionPlan& plan, bool plain, std::span<const Rows> rows);
   // adds the calls that write what is buffered and may be read again in this transaction;
   void flush_queues(std::vector<Call>& calls);
   // and those that only COMMIT needs: counters that others write, in an order that everybody keeps.
@@ -172,18 +172,18 @@ class PostgresTransaction final : public Transaction {
   Result<void> take_current(const std::vector<std::string>& asked, std::span<const Rows> rows);
 
   // postgres_plan.cc
-  Result<bool> needs_to_be_alone(const Plan& plan, std::size_t names);
-  Result<bool> fetch_planned(const Plan& plan, const std::vector<std::string>& names, bool plain);
-  void plan_loads(const Plan& plan, const std::vector<std::string>& names, Reads& reads);
-  std::size_t plan_claims(const Plan& plan, Reads& reads);
+  Result<bool> needs_to_be_alone(const TransactionPlan& plan, std::size_t names);
+  Result<bool> fetch_planned(const TransactionPlan& plan, const std::vector<std::string>& names, bool plain);
+  void plan_loads(const TransactionPlan& plan, const std::vector<std::string>& names, Reads& reads);
+  std::size_t plan_claims(const TransactionPlan& plan, Reads& reads);
   Result<void> lock_and_load(std::vector<EventId> ids);
   Result<void> read_whole(const std::vector<EventId>& ids);
-  Result<void> take_event_ids(const Plan& plan, const Rows& rows);
-  Result<void> take_planned_lines(const Plan& plan, const Rows& rows);
-  Result<void> read_existing(const Plan& plan);
-  Result<void> take_rows(const Rows& rows, Part part, bool locked);
-  EventCache& take_known(Stored stored, Part part, bool locked);
-  Result<void> know_line(const Keyed& line);
+  Result<void> take_event_ids(const TransactionPlan& plan, const Rows& rows);
+  Result<void> take_planned_lines(const TransactionPlan& plan, const Rows& rows);
+  Result<void> read_existing(const TransactionPlan& plan);
+  Result<void> take_rows(const Rows& rows, EventFields fields, bool locked);
+  EventCache& take_known(Stored stored, EventFields fields, bool locked);
+  Result<void> know_line(const QueueKey& line);
   Result<void> take_lines(const Rows& rows);
   Result<std::optional<Stored>> head_known(std::optional<EventId> id);
   // Numbers for entries must be younger than the locks on their events: draws those anew that are left.
@@ -228,8 +228,8 @@ class PostgresTransaction final : public Transaction {
   std::unordered_map<EventId, EventCache> event_cache_;
   std::set<EventId> changed_;                                             // of event_cache_, to be flushed
   std::map<std::string, std::optional<EventId>, std::less<>> event_ids_;  // as find() answers
-  std::map<Keyed, KnownLine> lines_;
-  std::map<Keyed, std::set<EventId>> superseded_;  // as with_supersede_key() answers
+  std::map<QueueKey, KnownLine> lines_;
+  std::map<QueueKey, std::set<EventId>> superseded_;  // as with_supersede_key() answers
   std::map<Session::SelectorKey, Pool> pools_;
   std::set<EventId> made_ready_;                                        // by this transaction
   std::optional<TimePoint> first_due_;                                  // of what it left to wait

@@ -54,7 +54,7 @@ Result<Working> take_working(const Rows& workers, const Rows& processing) {
                                workers.number(row, 4)});
   }
   for (std::size_t row = 0; row < processing.size(); ++row) {
-    auto stored = read_event(processing, row, Transaction::Part::head);
+    auto stored = read_event(processing, row, Transaction::EventFields::state);
     if (!stored) return stored.error();
     working.processing.push_back(std::move(*stored));
   }

@@ -22,8 +22,8 @@ struct RowView {
 
 }  // namespace
 
-Result<Stored> read_event(const Rows& rows, std::size_t row, Transaction::Part part) {
-  return read_event_row(RowView{rows, row}, part);
+Result<Stored> read_event(const Rows& rows, std::size_t row, Transaction::EventFields fields) {
+  return read_event_row(RowView{rows, row}, fields);
 }
 
 Result<LogEntry> read_entry(const Rows& rows, std::size_t row) { return read_entry_row(RowView{rows, row}); }

@@ -18,7 +18,7 @@ namespace eventq::postgres {
 
 // A row in the columns of load_live.sql, all of it or only the head (see Transaction::load).
 // Errors: corrupt when it holds what no version of eventq writes.
-Result<Stored> read_event(const Rows& rows, std::size_t row, Transaction::Part part);
+Result<Stored> read_event(const Rows& rows, std::size_t row, Transaction::EventFields fields);
 
 // A row in the columns of event_log.sql, and all of them.
 Result<LogEntry> read_entry(const Rows& rows, std::size_t row);

@@ -77,8 +77,8 @@ struct Session {
   Place place;
   const Clock* clock = nullptr;    // the database's own when null
   bool later_allowed = false;      // commits may leave the disk for later; see Store::allow_later
-  std::int64_t news_version = -1;  // of queue_news, as last told by news()
-  std::map<std::string, QueueRow> queues_told;  // by news(), or recalled
+  std::int64_t news_version = -1;  // of queue_news, as last told by changed_queues()
+  std::map<std::string, QueueRow> queues_told;  // by changed_queues(), or recalled
   // Selectors are whatever callers ask for; past this many, all are forgotten.
   static constexpr std::size_t kClaimStartsMax = 1000;
   std::map<SelectorKey, ClaimStart> claim_starts;

@@ -6,7 +6,9 @@
 
 namespace eventq::sqlite {
 
-Result<Stored> read_event(const Statement& row, Transaction::Part part) { return read_event_row(row, part); }
+Result<Stored> read_event(const Statement& row, Transaction::EventFields fields) {
+  return read_event_row(row, fields);
+}
 
 Result<QueueRow> read_queue_row(const Statement& row) { return read_queue_columns(row); }
 

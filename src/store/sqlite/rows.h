@@ -14,7 +14,7 @@ namespace eventq::sqlite {
 
 // A row in the columns of load_live.sql, all of it or only the head (see Transaction::load).
 // Errors: corrupt when it holds what no version of eventq writes.
-Result<Stored> read_event(const Statement& row, Transaction::Part part);
+Result<Stored> read_event(const Statement& row, Transaction::EventFields fields);
 
 // Rows in the columns of read_queue.sql, read_totals.sql, find_checkpoint.sql and read_workers.sql.
 Result<QueueRow> read_queue_row(const Statement& row);

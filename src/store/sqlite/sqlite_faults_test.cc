@@ -53,7 +53,7 @@ Result<void> claim(Transaction& transaction, std::size_t limit) {
 // Ends what is held, this way or that.
 Result<void> finish(Transaction& transaction, int n) {
   for (std::int64_t id = 1; id < n * 2; ++id) {
-    auto loaded = transaction.load({{EventId{id}}}, Transaction::Part::head);
+    auto loaded = transaction.load({{EventId{id}}}, Transaction::EventFields::state);
     if (!loaded) return loaded.error();
     std::optional<Stored>& stored = loaded->at(0);
     if (!stored || stored->event.status != Status::processing) continue;

@@ -114,7 +114,7 @@ Result<std::optional<Stored>> SqliteTransaction::first_in_line(std::string_view 
   if (!*row) return std::optional<Stored>();
   const auto id = static_cast<EventId>(statement.integer(0));
   statement.reset();
-  return load_one(id, Part::head);
+  return load_one(id, EventFields::state);
 }
 
 Result<std::optional<Stored>> SqliteTransaction::head_of_line(std::string_view queue, std::string_view key) {
@@ -173,7 +173,7 @@ Result<Ended> SqliteTransaction::ended(const EndedFilter& filter) {
       return ended;
     }
     last = EndedCursor{time_point(end), id};
-    auto stored = load_one(id, Part::whole);
+    auto stored = load_one(id, EventFields::all);
     if (!stored) return stored.error();
     if (!*stored || !fits(**stored, filter)) continue;
     bytes += (*stored)->event.payload.size();
@@ -190,7 +190,7 @@ Result<std::vector<Stored>> SqliteTransaction::holding_line(std::string_view que
   if (!done) return done.error();
   std::vector<Stored> events;
   for (const EventId id : ids) {
-    auto stored = load_one(id, Part::head);
+    auto stored = load_one(id, EventFields::state);
     if (!stored) return stored.error();
     if (*stored) events.push_back(std::move(**stored));
   }
@@ -396,7 +396,7 @@ Result<Recalled> SqliteTransaction::recall(std::vector<std::string>& mended) {
                   [&](const Statement& row) { held.push_back(static_cast<EventId>(row.integer(0))); });
   if (!done) return done.error();
   for (const EventId id : held) {
-    auto stored = load_one(id, Part::head);
+    auto stored = load_one(id, EventFields::state);
     if (!stored) return stored.error();
     if (*stored) recalled.processing.push_back(std::move(**stored));
   }

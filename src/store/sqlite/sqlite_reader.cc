@@ -76,7 +76,7 @@ Result<std::optional<Event>> SqliteReader::get(EventId id) {
     const auto row = statement->reset().bind(number(id)).step();
     if (!row) return row.error();
     if (!*row) continue;
-    auto stored = read_event(*statement, Transaction::Part::whole);
+    auto stored = read_event(*statement, Transaction::EventFields::all);
     statement->reset();
     if (!stored) return stored.error();
     return std::optional(std::move(stored->event));
@@ -130,7 +130,7 @@ Result<void> SqliteReader::walk(const ListFilter& filter, const std::function<bo
       const auto row = statement.step();
       if (!row) return row.error();
       if (!*row) return {};
-      auto stored = read_event(statement, Transaction::Part::whole);
+      auto stored = read_event(statement, Transaction::EventFields::all);
       if (!stored) {
         statement.reset();
         return stored.error();
@@ -364,7 +364,7 @@ Result<Working> SqliteReader::working() {
       if (!*row) return working;
       const std::int64_t id = processing_.integer(0);
       if (const auto loaded = load_live_.reset().bind(id).step(); !loaded) return loaded.error();
-      auto stored = read_event(load_live_, Transaction::Part::head);
+      auto stored = read_event(load_live_, Transaction::EventFields::state);
       load_live_.reset();
       if (!stored) return stored.error();
       working.processing.push_back(std::move(*stored));

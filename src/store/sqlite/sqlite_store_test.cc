@@ -55,7 +55,7 @@ class SqliteStoreTest : public testing::Test {
 
   void change(EventId id, const std::function<void(Event&)>& edit) {
     const auto transaction = must(store_->begin());
-    Stored stored = must(transaction->load({{id}}, Transaction::Part::head)).at(0).value();
+    Stored stored = must(transaction->load({{id}}, Transaction::EventFields::state)).at(0).value();
     edit(stored.event);
     must(transaction->save({&stored, 1}));
     must(transaction->commit());
@@ -323,7 +323,7 @@ TEST_F(SqliteStoreTest, AReaderSeesNothingOfAnOpenTransaction) {
   const EventId id = add("a");
   const auto reader = must(store_->reader());
   const auto transaction = must(store_->begin());
-  Stored stored = must(transaction->load({{id}}, Transaction::Part::head)).at(0).value();
+  Stored stored = must(transaction->load({{id}}, Transaction::EventFields::state)).at(0).value();
   end(stored.event, Status::completed, clock_.now());
   must(transaction->save({&stored, 1}));
 
@@ -382,7 +382,7 @@ TEST_F(SqliteStoreTest, RowsThatNoEventqWritesAreCalledCorrupt) {
   EXPECT_EQ(code(reader->list({})), "corrupt");
   EXPECT_EQ(code(reader->log(event)), "corrupt");
   const auto transaction = must(store_->begin());
-  EXPECT_EQ(code(transaction->load({{event}}, Transaction::Part::head)), "corrupt");
+  EXPECT_EQ(code(transaction->load({{event}}, Transaction::EventFields::state)), "corrupt");
   EXPECT_EQ(code(transaction->log(event)), "corrupt");
   EXPECT_EQ(code(transaction->find_key("key")), "corrupt");
 }

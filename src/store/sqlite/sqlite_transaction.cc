@@ -312,24 +312,25 @@ Result<std::size_t> SqliteTransaction::purge_keys(TimePoint created_before, std:
   return static_cast<std::size_t>(*dropped);
 }
 
-Result<std::vector<std::optional<Stored>>> SqliteTransaction::load(std::span<const EventId> ids, Part part) {
+Result<std::vector<std::optional<Stored>>> SqliteTransaction::load(std::span<const EventId> ids,
+                                                                   EventFields fields) {
   std::vector<std::optional<Stored>> loaded;
   loaded.reserve(ids.size());
   for (const EventId id : ids) {
-    auto stored = load_one(id, part);
+    auto stored = load_one(id, fields);
     if (!stored) return stored.error();
     loaded.push_back(std::move(*stored));
   }
   return loaded;
 }
 
-Result<std::optional<Stored>> SqliteTransaction::load_one(EventId id, Part part) {
-  Statement& live = part == Part::whole ? writer_.load_live : writer_.load_head;
+Result<std::optional<Stored>> SqliteTransaction::load_one(EventId id, EventFields fields) {
+  Statement& live = fields == EventFields::all ? writer_.load_live : writer_.load_state;
   for (Statement* statement : {&live, &writer_.load_archived}) {
     const auto row = statement->reset().bind(number(id)).step();
     if (!row) return row.error();
     if (!*row) continue;
-    auto stored = read_event(*statement, part);
+    auto stored = read_event(*statement, fields);
     statement->reset();
     if (!stored) return stored.error();
     return std::optional(std::move(*stored));
@@ -361,7 +362,7 @@ Result<std::vector<Stored>> SqliteTransaction::promote(std::size_t limit) {
   std::vector<Stored> promoted;
   promoted.reserve(ids.size());
   for (const EventId id : ids) {
-    auto stored = load_one(id, Part::head);
+    auto stored = load_one(id, EventFields::state);
     if (!stored) return stored.error();
     if (!*stored) return stray_row("event_queue", number(id));
     if (auto done = changed_one(writer_.mark_ready.reset().bind(number(id)).run(), (*stored)->event); !done) {
@@ -405,7 +406,7 @@ Result<std::vector<Stored>> SqliteTransaction::claim(const Selector& selector, s
   for (const auto& candidate : candidates) {
     if (bytes >= kClaimBytes) break;
     const std::int64_t id = std::get<2>(candidate);
-    auto stored = load_one(static_cast<EventId>(id), Part::whole);
+    auto stored = load_one(static_cast<EventId>(id), EventFields::all);
     if (!stored) return stored.error();
     if (!*stored || (*stored)->archived) return stray_row("event_ready", id);
     bytes += (*stored)->event.payload.size();
@@ -454,14 +455,14 @@ Result<void> SqliteTransaction::probe() {
   return {};
 }
 
-Result<void> SqliteTransaction::commit(Sync sync) {
+Result<void> SqliteTransaction::commit(DiskSync sync) {
   EVENTQ_ASSERT(open_);
   if (auto done = write_counts(); !done) return done;
   if (auto done = write_last_ids(); !done) return done;
   const auto committed = writer_.commit.reset().run();
   if (committed) {
     open_ = false;
-    if (!writer_.later_allowed || sync == Sync::later) return {};
+    if (!writer_.later_allowed || sync == DiskSync::later) return {};
     auto synced = writer_.connection.sync_log();
     if (synced) return {};
     return Error{ErrorCode::unknown_outcome,

@@ -25,7 +25,7 @@ class SqliteTransaction final : public Transaction {
   Result<std::optional<KeyRecord>> find_key(std::string_view key) override;
   Result<void> put_key(const KeyRecord& record) override;
   Result<std::size_t> purge_keys(TimePoint created_before, std::size_t limit) override;
-  Result<std::vector<std::optional<Stored>>> load(std::span<const EventId> ids, Part part) override;
+  Result<std::vector<std::optional<Stored>>> load(std::span<const EventId> ids, EventFields fields) override;
   Result<std::vector<LogEntry>> log(EventId id) override;
   Result<void> save(std::span<Stored> events) override;
   Result<void> append(std::span<LogEntry> entries) override;
@@ -33,7 +33,7 @@ class SqliteTransaction final : public Transaction {
   Result<std::vector<Stored>> claim(const Selector& selector, std::size_t limit) override;
   Result<std::optional<TimePoint>> next_due() override;
   Result<void> probe() override;
-  Result<void> commit(Sync sync) override;
+  Result<void> commit(DiskSync sync) override;
 
   // sqlite_queues.cc
   Result<void> remove(std::span<const Stored> events) override;
@@ -59,7 +59,7 @@ class SqliteTransaction final : public Transaction {
 
  private:
   Result<void> insert_one(Stored& stored);
-  Result<std::optional<Stored>> load_one(EventId id, Part part);
+  Result<std::optional<Stored>> load_one(EventId id, EventFields fields);
   Result<void> save_one(Stored& stored);
   Result<void> write_live(Statement& statement, const Stored& stored, std::int64_t ready, bool guarded);
   Result<void> insert_body(const Event& event);

@@ -129,7 +129,7 @@ TEST_F(StatementsTest, WhatAPollAndAListReadIsFoundByTheRightIndex) {
        "SEARCH b USING INTEGER PRIMARY KEY (rowid>?); SEARCH q USING INTEGER PRIMARY KEY (rowid=?) "
        "LEFT-JOIN; "
        "SEARCH a USING INTEGER PRIMARY KEY (rowid=?) LEFT-JOIN"},
-      {"load_head", sql::load_head, "SEARCH s USING INTEGER PRIMARY KEY (rowid=?); "},
+      {"load_state", sql::load_state, "SEARCH s USING INTEGER PRIMARY KEY (rowid=?); "},
       {"load_live", sql::load_live, "SEARCH s USING INTEGER PRIMARY KEY (rowid=?); "},
       {"load_archived", sql::load_archived, "SEARCH s USING INTEGER PRIMARY KEY (rowid=?); "},
   };

@@ -45,7 +45,7 @@ constexpr std::pair<Member, std::string_view> kStatements[] = {
     {&Writer::fill_any_tag, sql::fill_any_tag},
     {&Writer::due, sql::due},
     {&Writer::next_due, sql::next_due},
-    {&Writer::load_head, sql::load_head},
+    {&Writer::load_state, sql::load_state},
     {&Writer::load_live, sql::load_live},
     {&Writer::load_archived, sql::load_archived},
     {&Writer::find_event, sql::find_event},

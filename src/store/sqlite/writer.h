@@ -22,7 +22,7 @@ struct Writer {
   Statement insert_body, insert_live, update_live, delete_live, insert_archive, delete_archive;
   Statement insert_ready, delete_ready, mark_ready, ready_by_tag, add_any_tag_queue, fill_any_tag, due,
       next_due;
-  Statement load_head, load_live, load_archived, find_event;
+  Statement load_state, load_live, load_archived, find_event;
   Statement append_entry, event_log;
   Statement find_key, put_key, purge_keys, change_count, write_last_id;
   Statement insert_line, delete_line, first_in_line, insert_supersede, delete_supersede, with_supersede_key;
