@@ -121,7 +121,7 @@ class Queue {
 
   // A whole turn in one commit. A report that is refused does not keep the others from being made.
   // What finalize() may end is only what poll() took.
-  virtual Result<NextResult> next(const NextRequest& turn) = 0;
+  virtual Result<NextResult> next(const NextRequest& request) = 0;
 
   // A sign of life: the lease now ends one full lease from now. Returns its end.
   virtual Result<TimePoint> heartbeat(const Lease& lease) = 0;

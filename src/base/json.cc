@@ -122,8 +122,8 @@ std::vector<JsonValue> JsonValue::elements() const {
   return elements;
 }
 
-struct JsonParser::State {
-  explicit State(std::size_t most) : depth(most), checker(most) {}
+struct JsonParser::Workspace {
+  explicit Workspace(std::size_t most) : depth(most), checker(most) {}
 
   const std::size_t depth;
   std::unique_ptr<simdjson::internal::dom_parser_implementation> indexer;
@@ -134,7 +134,7 @@ struct JsonParser::State {
   bool reserve(std::size_t size);
 };
 
-bool JsonParser::State::reserve(std::size_t size) {
+bool JsonParser::Workspace::reserve(std::size_t size) {
   const bool is_kept = indexer != nullptr && indexer->capacity() >= size &&
                        (indexer->capacity() <= kKeptCapacity || size > kKeptCapacity);
   if (is_kept) return true;
@@ -147,24 +147,24 @@ bool JsonParser::State::reserve(std::size_t size) {
   return code == simdjson::SUCCESS;
 }
 
-JsonParser::JsonParser(std::size_t depth) : state_(std::make_unique<State>(depth)) {}
+JsonParser::JsonParser(std::size_t depth) : workspace_(std::make_unique<Workspace>(depth)) {}
 JsonParser::~JsonParser() = default;
 
 Result<JsonValue> JsonParser::parse_padded(std::string_view text) {
   if (text.starts_with("\xEF\xBB\xBF")) return json_error("it begins with a byte order mark");
   if (text.empty()) return json_error(reason(simdjson::EMPTY));
-  if (!state_->reserve(text.size())) return json_error(reason(simdjson::CAPACITY));
+  if (!workspace_->reserve(text.size())) return json_error(reason(simdjson::CAPACITY));
 
-  auto& indexer = *state_->indexer;
+  auto& indexer = *workspace_->indexer;
   const auto* bytes = reinterpret_cast<const std::uint8_t*>(text.data());
   const auto code = indexer.stage1(bytes, text.size(), simdjson::stage1_mode::regular);
   if (code != simdjson::SUCCESS) return json_error(reason(code));
 
-  JsonDocument& document = state_->document;
+  JsonDocument& document = workspace_->document;
   document.text = text;
   document.starts = {indexer.structural_indexes.get(), indexer.n_structural_indexes};
   document.unescaped.clear();
-  if (auto error = state_->checker.check(document)) return *std::move(error);
+  if (auto error = workspace_->checker.check(document)) return *std::move(error);
   return JsonValue(document, 0);
 }
 
@@ -172,8 +172,8 @@ Result<JsonValue> JsonParser::parse(std::string_view text) {
   std::string copy;
   copy.reserve(text.size() + kJsonPadding);
   copy.append(text);
-  state_->copy = std::move(copy);
-  return parse_padded(state_->copy);
+  workspace_->copy = std::move(copy);
+  return parse_padded(workspace_->copy);
 }
 
 }  // namespace eventq

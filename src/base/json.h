@@ -89,8 +89,8 @@ class JsonParser {
   Result<JsonValue> parse(std::string_view text);
 
  private:
-  struct State;
-  std::unique_ptr<State> state_;
+  struct Workspace;
+  std::unique_ptr<Workspace> workspace_;
 };
 
 }  // namespace eventq

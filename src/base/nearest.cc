@@ -5,7 +5,7 @@
 #include <cstddef>
 #include <vector>
 
-namespace eventq::cli {
+namespace eventq {
 namespace {
 
 // Names of ours are short; what is longer than this resembles none of them.
@@ -49,4 +49,4 @@ std::string did_you_mean(std::string_view name, std::span<const std::string> kno
   return found ? "; did you mean " + *found + "?" : "";
 }
 
-}  // namespace eventq::cli
+}  // namespace eventq

@@ -6,7 +6,7 @@
 #include <string>
 #include <string_view>
 
-namespace eventq::cli {
+namespace eventq {
 
 // The known name that takes the fewest typing mistakes (a letter added, left out, replaced,
 // or swapped with its neighbour) to become `name`; none when they are many for its length.
@@ -15,4 +15,4 @@ namespace eventq::cli {
 // "; did you mean NEAREST?", or nothing.
 [[nodiscard]] std::string did_you_mean(std::string_view name, std::span<const std::string> known);
 
-}  // namespace eventq::cli
+}  // namespace eventq

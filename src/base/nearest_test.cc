@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-namespace eventq::cli {
+namespace eventq {
 namespace {
 
 using testing::Eq;
@@ -46,4 +46,4 @@ TEST(Nearest, IsAskedAsAQuestion) {
 }
 
 }  // namespace
-}  // namespace eventq::cli
+}  // namespace eventq

@@ -23,17 +23,18 @@ void pause_for(Millis pause, const std::stop_token& stop = {}) {
 }
 
 // Why a try failed.
-struct Failed {
+struct CallFailure {
   Error error;
   bool again = false;       // another try may succeed soon
   bool is_refusal = false;  // no other try would
 };
 
 // Nothing: it did not fail.
-std::optional<Failed> look_at(const Result<HttpResponse>& response) {
+std::optional<CallFailure> look_at(const Result<HttpResponse>& response) {
   if (!response) {
     const ErrorCode code = response.error().code;
-    return Failed{response.error(), code == ErrorCode::unavailable || code == ErrorCode::unknown_outcome};
+    return CallFailure{response.error(),
+                       code == ErrorCode::unavailable || code == ErrorCode::unknown_outcome};
   }
   const int status = response->status;
   if (status >= 200 && status < 300) return std::nullopt;
@@ -42,15 +43,15 @@ std::optional<Failed> look_at(const Result<HttpResponse>& response) {
   const bool is_known = status != 503 || error.code != ErrorCode::unknown_outcome;
   const bool is_busy = status == 429 || (status >= 502 && status <= 504 && is_known);
   const bool again = is_busy && error.retry_after <= Backoff::kLongest;
-  return Failed{std::move(error), again, is_refusal};
+  return CallFailure{std::move(error), again, is_refusal};
 }
 
 // No answer came, or a gateway's: what that means depends on what was asked.
-Result<HttpResponse> last_word(Result<HttpResponse> response, Error error, Caller::Effect effect) {
+Result<HttpResponse> last_word(Result<HttpResponse> response, Error error, CallEffect effect) {
   const bool is_answer = response && response->status != 502 && response->status != 504;
   if (is_answer) return response;
   if (error.code == ErrorCode::timeout) error.code = ErrorCode::unknown_outcome;
-  if (error.code == ErrorCode::unknown_outcome && effect == Caller::Effect::reads) {
+  if (error.code == ErrorCode::unknown_outcome && effect == CallEffect::reads) {
     error.code = ErrorCode::unavailable;
   }
   return error;
@@ -65,11 +66,11 @@ Millis pause_after(const Error& error, Backoff& backoff) {
 Caller::Caller(HttpUrl url, const ClientOptions& options)
     : tries_(options.tries), timeout_(options.timeout), logger_(options.logger), http_(std::move(url)) {}
 
-Result<HttpResponse> Caller::call(HttpRequest request, Effect effect) {
-  const bool is_sign = effect == Effect::keeps;
-  request.timeout += is_sign ? std::min(timeout_, kSignWithin) : timeout_;
+Result<HttpResponse> Caller::call(HttpRequest request, CallEffect effect) {
+  const bool is_heartbeat = effect == CallEffect::heartbeat;
+  request.timeout += is_heartbeat ? std::min(timeout_, kHeartbeatWithin) : timeout_;
   Backoff backoff;
-  for (int left = is_sign ? 0 : tries_ - 1;; --left) {
+  for (int left = is_heartbeat ? 0 : tries_ - 1;; --left) {
     auto response = http_.call(request);
     const auto failed = look_at(response);
     if (!failed) return response;

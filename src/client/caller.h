@@ -17,18 +17,22 @@
 
 namespace eventq::client {
 
+// What a call does at the server. This decides how often it is tried, and which error no answer means.
+enum class CallEffect : std::uint8_t {
+  reads,      // changes nothing: no answer means `unavailable`
+  changes,    // may have changed something: no answer means `unknown_outcome`
+  heartbeat,  // gets one try of kHeartbeatWithin at most, because a later try would come too late
+};
+
 class Caller {
  public:
   Caller(HttpUrl url, const ClientOptions& options);
 
-  // What a call does, and so what it means that no answer came.
-  // A sign of life would be too late after many tries: it gets one, and kSignWithin at most.
-  enum class Effect : std::uint8_t { reads, changes, keeps };
-  static constexpr Millis kSignWithin{5'000};
+  static constexpr Millis kHeartbeatWithin{5'000};
 
   // What the server answered last, success or not. Errors: unavailable when no answer came and nothing was
   // changed, unknown_outcome when something may have been.
-  Result<HttpResponse> call(HttpRequest request, Effect effect);
+  Result<HttpResponse> call(HttpRequest request, CallEffect effect);
 
   // Server-sent events, until `stop` fires, whatever breaks.
   // Errors: what the server refuses the stream with; the first of on_event.

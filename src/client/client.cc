@@ -17,7 +17,7 @@
 #include "eventq/limits.h"
 #include "model/names.h"
 #include "model/policy.h"
-#include "model/polled.h"
+#include "model/polled_events.h"
 #include "model/tags.h"
 #include "model/validate.h"
 #include "wire/event_reader.h"
@@ -27,10 +27,10 @@
 namespace eventq {
 namespace {
 
+using client::CallEffect;
 using client::Caller;
 using client::HttpRequest;
 using client::HttpResponse;
-using Effect = client::Caller::Effect;
 
 // A server says something at least every 15 s, and may be late.
 constexpr Millis kStreamSilence{45'000};
@@ -66,8 +66,8 @@ std::optional<Error> unsendable(const NewEvent& event) {
 
 // The answer to the last failure says only how many there were; the rest is what was reported.
 void add_report(LogEntry& entry, const Lease& lease, const Failure& failure) {
-  const bool is_told = entry.id != EventId{};
-  if (is_told) return;
+  const bool is_filled = entry.id != EventId{};
+  if (is_filled) return;
   entry.id = lease.id;
   entry.worker_id = lease.worker_id;
   entry.attempt = lease.attempt.value_or(0);
@@ -77,7 +77,7 @@ void add_report(LogEntry& entry, const Lease& lease, const Failure& failure) {
   entry.created_at = system_clock().now();
 }
 
-void add_report(Result<LogEntry>& entry, const Lease& lease, const wire::Said& what) {
+void add_report(Result<LogEntry>& entry, const Lease& lease, const wire::ReportContent& what) {
   const auto* const failure = std::get_if<Failure>(&what);
   if (entry && failure != nullptr) add_report(*entry, lease, *failure);
 }
@@ -103,7 +103,8 @@ class ClientImpl final : public Client {
 
   Result<Event> publish(const NewEvent& event) override {
     if (auto fault = unsendable(event)) return *fault;
-    return ask(publication("/events", wire::write_event_request(event)), Effect::changes, wire::read_event);
+    return ask(publication("/events", wire::write_event_request(event)), CallEffect::changes,
+               wire::read_event);
   }
 
   Result<std::vector<Event>> publish_batch(std::span<const NewEvent> events) override;
@@ -117,11 +118,11 @@ class ClientImpl final : public Client {
   }
   Result<LogEntry> give_back(const Lease& lease, const Return& how) override { return report(lease, how); }
 
-  Result<NextResult> next(const NextRequest& turn) override;
+  Result<NextResult> next(const NextRequest& request) override;
 
   Result<TimePoint> heartbeat(const Lease& lease) override {
-    return ask(post_request(path(lease.id, "/heartbeat"), wire::write_heartbeat(lease)), Effect::keeps,
-               wire::read_lease_end);
+    return ask(post_request(path(lease.id, "/heartbeat"), wire::write_heartbeat(lease)),
+               CallEffect::heartbeat, wire::read_lease_end);
   }
 
   Result<void> finalize(EventId id, const std::vector<std::string>& errors) override {
@@ -138,10 +139,10 @@ class ClientImpl final : public Client {
   Result<QueueConfig> settings(const std::string& name) override;
 
   Result<Event> get(EventId id) override {
-    return ask(get_request(path(id)), Effect::reads, wire::read_event);
+    return ask(get_request(path(id)), CallEffect::reads, wire::read_event);
   }
   Result<std::vector<LogEntry>> log(EventId id) override {
-    return ask(get_request(path(id, "?include_logs=true")), Effect::reads, wire::read_log);
+    return ask(get_request(path(id, "?include_logs=true")), CallEffect::reads, wire::read_log);
   }
 
   Result<void> stream(const StreamRequest& request, const std::function<void(Claim)>& on_claim,
@@ -154,7 +155,7 @@ class ClientImpl final : public Client {
 
   // Calls the server and has `read` read its answer.
   template <typename Read>
-  std::invoke_result_t<Read, const JsonValue&> ask(HttpRequest request, Effect effect, Read read) {
+  std::invoke_result_t<Read, const JsonValue&> ask(HttpRequest request, CallEffect effect, Read read) {
     const auto response = caller_.call(std::move(request), effect);
     if (!response) return response.error();
     if (!is_success(*response)) return problem_of(*response);
@@ -162,10 +163,10 @@ class ClientImpl final : public Client {
   }
 
   HttpRequest publication(std::string target, std::string body);
-  Result<LogEntry> report(const Lease& lease, const wire::Said& what);
-  Result<void> finish(EventId id, const wire::Said& what);
+  Result<LogEntry> report(const Lease& lease, const wire::ReportContent& what);
+  Result<void> finish(EventId id, const wire::ReportContent& what);
 
-  Polled polled_;
+  PolledEvents polled_;
   Caller caller_;
 
   // Guarded by mutex_.
@@ -191,7 +192,7 @@ Result<std::vector<Event>> ClientImpl::publish_batch(std::span<const NewEvent> e
   for (const NewEvent& event : events) {
     if (auto fault = unsendable(event)) return *fault;
   }
-  return ask(publication("/events/batch", wire::write_batch_request(events)), Effect::changes,
+  return ask(publication("/events/batch", wire::write_batch_request(events)), CallEffect::changes,
              wire::read_batch);
 }
 
@@ -199,11 +200,11 @@ Result<std::optional<Claim>> ClientImpl::poll(const PollRequest& request) {
   if (request.clock != nullptr) {
     return invalid("clock", "A server judges by its own clock what is due; leave clock out.");
   }
-  NextRequest turn;
-  turn.limit = 1;
-  turn.tags = request.tags;
-  turn.queue = request.queue;
-  auto taken = next(turn);
+  NextRequest one;
+  one.limit = 1;
+  one.tags = request.tags;
+  one.queue = request.queue;
+  auto taken = next(one);
   if (!taken) return taken.error();
   if (taken->claims.empty()) return std::optional<Claim>();
   Claim& claim = taken->claims.front();
@@ -211,39 +212,40 @@ Result<std::optional<Claim>> ClientImpl::poll(const PollRequest& request) {
   return std::optional(std::move(claim));
 }
 
-Result<LogEntry> ClientImpl::report(const Lease& lease, const wire::Said& what) {
+Result<LogEntry> ClientImpl::report(const Lease& lease, const wire::ReportContent& what) {
   const std::string target = path(lease.id, "/") + std::string(wire::path_of(what));
-  const auto response = caller_.call(post_request(target, wire::write_report(lease, what)), Effect::changes);
+  const auto response =
+      caller_.call(post_request(target, wire::write_report(lease, what)), CallEffect::changes);
   if (!response) return response.error();
   // The last failure that an event may have is answered as a problem, though it was recorded.
   auto entry = read_body(*response, wire::read_report);
   if (!entry && !is_success(*response)) entry = problem_of(*response);
   add_report(entry, lease, what);
-  if (entry || entry.error().code == ErrorCode::lease_lost) polled_.let_go(lease);
+  if (entry || entry.error().code == ErrorCode::lease_lost) polled_.remove(lease);
   return entry;
 }
 
-Result<NextResult> ClientImpl::next(const NextRequest& turn) {
-  if (turn.limit == 0 && turn.reports.empty() && turn.alive.empty()) return NextResult{};
-  const std::string& worker_id = turn.worker_id.empty() ? polled_.worker_id() : turn.worker_id;
-  HttpRequest request = post_request("/events/next", wire::write_next(turn, worker_id));
-  if (turn.limit > 0) request.timeout = turn.wait;
-  const bool is_sign = turn.limit == 0 && turn.reports.empty();
-  auto answer = ask(std::move(request), is_sign ? Effect::keeps : Effect::changes,
-                    [&](const JsonValue& body) { return wire::read_next(body, turn.alive.size()); });
+Result<NextResult> ClientImpl::next(const NextRequest& request) {
+  if (request.limit == 0 && request.reports.empty() && request.alive.empty()) return NextResult{};
+  const std::string& worker_id = request.worker_id.empty() ? polled_.worker_id() : request.worker_id;
+  HttpRequest call = post_request("/events/next", wire::write_next(request, worker_id));
+  if (request.limit > 0) call.timeout = request.wait;
+  const bool is_heartbeat = request.limit == 0 && request.reports.empty();
+  auto answer = ask(std::move(call), is_heartbeat ? CallEffect::heartbeat : CallEffect::changes,
+                    [&](const JsonValue& body) { return wire::read_next(body, request.alive.size()); });
   if (!answer) return answer;
-  if (answer->results.size() != turn.reports.size()) {
+  if (answer->results.size() != request.reports.size()) {
     return Error{ErrorCode::internal, "The server's answer has not one result for each report.", ""};
   }
   // Results come sorted by what was reported.
-  std::vector<std::size_t> order(turn.reports.size());
+  std::vector<std::size_t> order(request.reports.size());
   for (std::size_t i = 0; i < order.size(); ++i) order[i] = i;
   std::stable_sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) {
-    return turn.reports[a].what.index() < turn.reports[b].what.index();
+    return request.reports[a].what.index() < request.reports[b].what.index();
   });
   std::vector<Result<LogEntry>> results(order.size(), Result<LogEntry>(LogEntry()));
   for (std::size_t i = 0; i < order.size(); ++i) {
-    const Report& report = turn.reports[order[i]];
+    const Report& report = request.reports[order[i]];
     Result<LogEntry>& result = results[order[i]];
     result = std::move(answer->results[i]);
     add_report(result, Lease{report.id, worker_id, report.attempt}, report.what);
@@ -252,7 +254,7 @@ Result<NextResult> ClientImpl::next(const NextRequest& turn) {
   return answer;
 }
 
-Result<void> ClientImpl::finish(EventId id, const wire::Said& what) {
+Result<void> ClientImpl::finish(EventId id, const wire::ReportContent& what) {
   return polled_.finish(
       id, [&](const Lease& lease) { return report(lease, what); }, [&](EventId event) { return get(event); });
 }
@@ -265,7 +267,7 @@ Result<Event> ClientImpl::wait(EventId id, Millis timeout) {
     HttpRequest request =
         post_request(path(id, "/wait?timeout=" + std::to_string(wire::whole_seconds(slice))), "");
     request.timeout = slice;
-    auto event = ask(std::move(request), Effect::reads, wire::read_event);
+    auto event = ask(std::move(request), CallEffect::reads, wire::read_event);
     left -= slice;
     const bool is_too_early = !event && event.error().code == ErrorCode::timeout;
     if (!is_too_early) return event;
@@ -278,8 +280,8 @@ Result<Event> ClientImpl::wait(EventId id, Millis timeout) {
 
 Result<QueueConfig> ClientImpl::settings(const std::string& name) {
   if (auto fault = validate_queue_name(name)) return *fault;
-  auto found =
-      ask(get_request("/queues/" + percent_encode(name) + "?events=0"), Effect::reads, wire::read_settings);
+  auto found = ask(get_request("/queues/" + percent_encode(name) + "?events=0"), CallEffect::reads,
+                   wire::read_settings);
   if (found || found.error().code != ErrorCode::not_found) return found;
   return in_force(resolve(name, {}, default_policy({})));
 }

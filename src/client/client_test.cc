@@ -252,9 +252,9 @@ TEST(Client, LongWaitsAreCutIntoSlicesOfAMinute) {
 
 TEST(Client, ATurnWithoutOneResultForEachReportIsRefused) {
   const ScriptedServer server({answers("200 OK", R"({"results":[],"events":[]})")});
-  NextRequest turn;
-  turn.reports = {{EventId{1}, 1, Outcome{}}};
-  EXPECT_EQ(connect(server)->next(turn).error().code, ErrorCode::internal);
+  NextRequest request;
+  request.reports = {{EventId{1}, 1, Outcome{}}};
+  EXPECT_EQ(connect(server)->next(request).error().code, ErrorCode::internal);
 }
 
 TEST(Client, ATurnWithNothingToSayIsNotSent) {

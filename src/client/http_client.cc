@@ -19,7 +19,7 @@ namespace {
 namespace http = boost::beast::http;
 
 constexpr std::uint64_t kAnswerBytes = std::uint64_t{256} * 1024 * 1024;
-constexpr std::uint32_t kHeadBytes = 64 * 1024;
+constexpr std::uint32_t kHeaderBytes = 64 * 1024;
 constexpr std::size_t kKept = 64;
 constexpr Millis kConnect{10'000};
 
@@ -43,12 +43,12 @@ std::string host_field(const HttpUrl& url) {
 
 // Errors: invalid_argument for what would end a line too early.
 Result<std::string> render(const HttpRequest& request, const std::string& host) {
-  std::string head = request.method + " " + request.target + " HTTP/1.1";
+  std::string header = request.method + " " + request.target + " HTTP/1.1";
   bool is_broken = std::any_of(request.target.begin(), request.target.end(),
                                [](char c) { return c == ' ' || ends_a_line(c); });
   const auto add = [&](std::string_view name, std::string_view value) {
     is_broken = is_broken || std::any_of(value.begin(), value.end(), ends_a_line);
-    head.append("\r\n").append(name).append(": ").append(value);
+    header.append("\r\n").append(name).append(": ").append(value);
   };
   add("Host", host);
   add("Accept", "application/json");
@@ -62,19 +62,19 @@ Result<std::string> render(const HttpRequest& request, const std::string& host) 
     return Error{ErrorCode::invalid_argument, "A header or the target of the request holds a line's end.",
                  ""};
   }
-  return head + "\r\n\r\n" + request.body;
+  return header + "\r\n\r\n" + request.body;
 }
 
 // Reads one answer from a socket.
-class Answer {
+class ResponseReader {
  public:
-  Answer(Socket& socket, bool has_body) : socket_(socket), has_body_(has_body) { begin(); }
+  ResponseReader(Socket& socket, bool has_body) : socket_(socket), has_body_(has_body) { begin(); }
 
-  // To the end of the head. Skips interim answers.
-  Result<void> read_head(const Patience& patience) {
+  // Reads the header section. Skips interim responses (1xx).
+  Result<void> read_header_section(const CallLimit& limit) {
     while (true) {
       while (!parser_->is_header_done()) {
-        if (auto more = read_some(patience); !more) return more.error();
+        if (auto more = read_some(limit); !more) return more.error();
       }
       if (parser_->get().result_int() >= 200) return {};
       begin();
@@ -82,10 +82,10 @@ class Answer {
     }
   }
 
-  // Behind the head: more of the body, if there is more.
-  Result<void> read_some(const Patience& patience) {
+  // After the header section: reads more of the body, if there is more.
+  Result<void> read_some(const CallLimit& limit) {
     std::array<char, 16 * 1024> block;
-    const auto size = socket_.receive(block, patience);
+    const auto size = socket_.receive(block, limit);
     if (!size) return size.error();
     if (*size == 0) return end();
     bytes_.append(block.data(), *size);
@@ -93,9 +93,9 @@ class Answer {
     return {};
   }
 
-  Result<void> read_body(const Patience& patience) {
+  Result<void> read_body(const CallLimit& limit) {
     while (!parser_->is_done()) {
-      if (auto more = read_some(patience); !more) return more.error();
+      if (auto more = read_some(limit); !more) return more.error();
     }
     return {};
   }
@@ -122,7 +122,7 @@ class Answer {
  private:
   void begin() {
     parser_.emplace();
-    parser_->header_limit(kHeadBytes);
+    parser_->header_limit(kHeaderBytes);
     parser_->body_limit(kAnswerBytes);
     parser_->eager(true);
     parser_->skip(!has_body_);
@@ -189,16 +189,16 @@ std::string_view HttpResponse::header(std::string_view lower_case_name) const {
   return {};
 }
 
-struct HttpClient::Impl {
-  explicit Impl(HttpUrl to) : url(std::move(to)) {}
+struct HttpClient::Connections {
+  explicit Connections(HttpUrl to) : url(std::move(to)) {}
 
   // A kept connection on which nothing has happened, or a new one.
-  Result<Socket> take(const Patience& patience) {
+  Result<Socket> take(const CallLimit& limit) {
     while (auto socket = take_kept()) {
       if (socket->is_quiet()) return std::move(*socket);
     }
     return Socket::connect(url.host, url.port,
-                           {std::min(patience.deadline, steady_now() + kConnect), patience.stop});
+                           {std::min(limit.deadline, steady_now() + kConnect), limit.stop});
   }
 
   std::optional<Socket> take_kept() {
@@ -222,50 +222,50 @@ struct HttpClient::Impl {
   std::vector<Socket> kept;  // connections between two calls, the last used last
 };
 
-HttpClient::HttpClient(HttpUrl url) : impl_(std::make_unique<Impl>(std::move(url))) {}
+HttpClient::HttpClient(HttpUrl url) : connections_(std::make_unique<Connections>(std::move(url))) {}
 HttpClient::~HttpClient() = default;
 
 Result<HttpResponse> HttpClient::call(const HttpRequest& request) {
-  const auto bytes = render(request, host_field(impl_->url));
+  const auto bytes = render(request, host_field(connections_->url));
   if (!bytes) return bytes.error();
-  const Patience patience{steady_now() + request.timeout, {}};
-  auto socket = impl_->take(patience);
+  const CallLimit limit{steady_now() + request.timeout, {}};
+  auto socket = connections_->take(limit);
   if (!socket) return socket.error();
-  const auto sent_all = socket->send(*bytes, patience);
+  const auto sent_all = socket->send(*bytes, limit);
   if (!sent_all) return sent_all.error();
 
-  Answer answer(*socket, request.method != "HEAD");
-  if (auto head = answer.read_head(patience); !head) return head.error();
-  if (auto body = answer.read_body(patience); !body) return body.error();
-  if (*sent_all && answer.keeps_alive()) impl_->keep(std::move(*socket));
-  return answer.take();
+  ResponseReader reader(*socket, request.method != "HEAD");
+  if (auto header = reader.read_header_section(limit); !header) return header.error();
+  if (auto body = reader.read_body(limit); !body) return body.error();
+  if (*sent_all && reader.keeps_alive()) connections_->keep(std::move(*socket));
+  return reader.take();
 }
 
 Result<HttpResponse> HttpClient::stream(const HttpRequest& request,
                                         const std::function<bool(std::string_view)>& on_data,
                                         const std::stop_token& stop) {
-  const auto bytes = render(request, host_field(impl_->url));
+  const auto bytes = render(request, host_field(connections_->url));
   if (!bytes) return bytes.error();
-  const auto patience = [&] { return Patience{steady_now() + request.timeout, stop}; };
-  auto socket = impl_->take(patience());
+  const auto limit = [&] { return CallLimit{steady_now() + request.timeout, stop}; };
+  auto socket = connections_->take(limit());
   if (!socket) return socket.error();
-  const auto sent_all = socket->send(*bytes, patience());
+  const auto sent_all = socket->send(*bytes, limit());
   if (!sent_all) return sent_all.error();
 
-  Answer answer(*socket, true);
-  if (auto head = answer.read_head(patience()); !head) return head.error();
-  if (answer.status() != 200) {
-    if (auto body = answer.read_body(patience()); !body) return body.error();
-    return answer.take();
+  ResponseReader reader(*socket, true);
+  if (auto header = reader.read_header_section(limit()); !header) return header.error();
+  if (reader.status() != 200) {
+    if (auto body = reader.read_body(limit()); !body) return body.error();
+    return reader.take();
   }
-  answer.set_unlimited();
+  reader.set_unlimited();
   while (!stop.stop_requested()) {
-    const std::string piece = answer.take_body();
+    const std::string piece = reader.take_body();
     if (!piece.empty() && !on_data(piece)) break;
-    if (answer.is_whole()) break;
-    if (auto more = answer.read_some(patience()); !more && !stop.stop_requested()) return more.error();
+    if (reader.is_whole()) break;
+    if (auto more = reader.read_some(limit()); !more && !stop.stop_requested()) return more.error();
   }
-  return answer.take();
+  return reader.take();
 }
 
 }  // namespace eventq::client

@@ -59,8 +59,8 @@ class HttpClient {
                               const std::stop_token& stop);
 
  private:
-  struct Impl;
-  std::unique_ptr<Impl> impl_;
+  struct Connections;
+  std::unique_ptr<Connections> connections_;
 };
 
 }  // namespace eventq::client

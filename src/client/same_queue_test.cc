@@ -56,10 +56,10 @@ class SameQueue : public testing::TestWithParam<std::string> {
   // The event goes to another worker, since its lease ended.
   Claim steal() {
     clock.advance(60s);
-    NextRequest turn;
-    turn.worker_id = "other:1";
-    turn.limit = 1;
-    auto taken = queue->next(turn).value();
+    NextRequest request;
+    request.worker_id = "other:1";
+    request.limit = 1;
+    auto taken = queue->next(request).value();
     return std::move(taken.claims.at(0));
   }
   ErrorCode code_of_complete(const Lease& lease) { return queue->complete(lease, {}).error().code; }
@@ -262,14 +262,14 @@ TEST_P(SameQueue, GiveBackCountsNoFailure) {
 
 TEST_P(SameQueue, ATurnReportsInItsOrderAndTakes) {
   for (int i = 0; i < 6; ++i) publish();
-  NextRequest turn;
-  turn.limit = 5;
-  ASSERT_THAT(queue->next(turn).value().claims, SizeIs(5));
-  turn.reports = {{EventId{1}, 1, Return{0s, "later"}}, {EventId{2}, 1, Failure{{}, {}, "never", true}},
-                  {EventId{3}, 1, Outcome{}},           {EventId{4}, 9, Outcome{}},
-                  {EventId{99}, 1, Failure{}},          {EventId{5}, 1, Failure{{}, {}, "no", false}}};
-  turn.limit = 1;
-  const NextResult result = queue->next(turn).value();
+  NextRequest request;
+  request.limit = 5;
+  ASSERT_THAT(queue->next(request).value().claims, SizeIs(5));
+  request.reports = {{EventId{1}, 1, Return{0s, "later"}}, {EventId{2}, 1, Failure{{}, {}, "never", true}},
+                     {EventId{3}, 1, Outcome{}},           {EventId{4}, 9, Outcome{}},
+                     {EventId{99}, 1, Failure{}},          {EventId{5}, 1, Failure{{}, {}, "no", false}}};
+  request.limit = 1;
+  const NextResult result = queue->next(request).value();
   ASSERT_THAT(result.results, SizeIs(6));
   EXPECT_EQ(result.results[0].value().action, Action::released);
   EXPECT_EQ(result.results[1].value().error_message, "never");
@@ -282,20 +282,20 @@ TEST_P(SameQueue, ATurnReportsInItsOrderAndTakes) {
 }
 
 TEST_P(SameQueue, ATurnIsRefusedForWhatIsWrong) {
-  NextRequest turn;
-  turn.limit = 1001;
-  EXPECT_EQ(queue->next(turn).error().field, "limit");
-  turn.limit = 1;
-  turn.wait = 60'001ms;
-  EXPECT_EQ(queue->next(turn).error().field, "wait");
-  turn.wait = -1ms;
-  EXPECT_EQ(queue->next(turn).error().field, "wait");
-  turn.wait = 0ms;
-  turn.tags = {"a b"};
-  EXPECT_EQ(queue->next(turn).error().field, "tags");
-  turn.tags = {};
-  turn.queue = "a b";
-  EXPECT_EQ(queue->next(turn).error().field, "queue");
+  NextRequest request;
+  request.limit = 1001;
+  EXPECT_EQ(queue->next(request).error().field, "limit");
+  request.limit = 1;
+  request.wait = 60'001ms;
+  EXPECT_EQ(queue->next(request).error().field, "wait");
+  request.wait = -1ms;
+  EXPECT_EQ(queue->next(request).error().field, "wait");
+  request.wait = 0ms;
+  request.tags = {"a b"};
+  EXPECT_EQ(queue->next(request).error().field, "tags");
+  request.tags = {};
+  request.queue = "a b";
+  EXPECT_EQ(queue->next(request).error().field, "queue");
   EXPECT_TRUE(queue->next({}));
 }
 
@@ -308,9 +308,9 @@ TEST_P(SameQueue, AHeartbeatMovesTheEndOfTheLease) {
 
 TEST_P(SameQueue, ATurnKeepsManyLeasesAndReports) {
   for (int i = 0; i < 3; ++i) publish();
-  NextRequest turn;
-  turn.limit = 3;
-  ASSERT_THAT(queue->next(turn).value().claims, SizeIs(3));
+  NextRequest request;
+  request.limit = 3;
+  ASSERT_THAT(queue->next(request).value().claims, SizeIs(3));
   clock.advance(30s);
   const std::vector<Alive> alive = {{EventId{2}, 1}, {EventId{3}, 9}, {EventId{99}, 1}, {EventId{3}, 1}};
   const NextResult kept = queue->next({.reports = {{EventId{1}, 1, Outcome{}}}, .alive = alive}).value();
@@ -334,10 +334,10 @@ TEST_P(SameQueue, ThePayloadThatIsNestedTheDeepestComesBack) {
   const EventId id = publish(deepest);
   publish();
 
-  const auto turn = queue->next({.limit = 2});
-  ASSERT_TRUE(turn) << turn.error().message;
-  ASSERT_THAT(turn->claims, SizeIs(2));
-  EXPECT_EQ(turn->claims[0].event.payload, deepest.payload);
+  const auto result = queue->next({.limit = 2});
+  ASSERT_TRUE(result) << result.error().message;
+  ASSERT_THAT(result->claims, SizeIs(2));
+  EXPECT_EQ(result->claims[0].event.payload, deepest.payload);
   EXPECT_EQ(queue->get(id).value().payload, deepest.payload);
   EXPECT_THAT(queue->log(id).value(), SizeIs(1));
 }

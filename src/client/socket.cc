@@ -23,13 +23,13 @@ constexpr Millis kStopCheck{50};
 
 std::string reason(int code) { return std::generic_category().message(code); }
 
-// The events that are there, or 0 when patience ended.
-short wait_for(int descriptor, short events, const Patience& patience) {
-  while (!patience.stop.stop_requested()) {
-    const auto left = std::chrono::ceil<Millis>(patience.deadline - steady_now());
+// The events that are there, or 0 when limit ended.
+short wait_for(int descriptor, short events, const CallLimit& limit) {
+  while (!limit.stop.stop_requested()) {
+    const auto left = std::chrono::ceil<Millis>(limit.deadline - steady_now());
     if (left <= Millis(0)) return 0;
     Millis slice = std::min(left, Millis(60'000));
-    if (patience.stop.stop_possible()) slice = std::min(slice, kStopCheck);
+    if (limit.stop.stop_possible()) slice = std::min(slice, kStopCheck);
     pollfd wanted{.fd = descriptor, .events = events, .revents = 0};
     if (::poll(&wanted, 1, static_cast<int>(slice.count())) > 0) return wanted.revents;
   }
@@ -37,10 +37,10 @@ short wait_for(int descriptor, short events, const Patience& patience) {
 }
 
 // 0, or the errno of what went wrong.
-int connect_to(int descriptor, const addrinfo& address, const Patience& patience) {
+int connect_to(int descriptor, const addrinfo& address, const CallLimit& limit) {
   if (::connect(descriptor, address.ai_addr, address.ai_addrlen) == 0) return 0;
   if (errno != EINPROGRESS) return errno;
-  if (wait_for(descriptor, POLLOUT, patience) == 0) return ETIMEDOUT;
+  if (wait_for(descriptor, POLLOUT, limit) == 0) return ETIMEDOUT;
   int failed = 0;
   socklen_t size = sizeof(failed);
   ::getsockopt(descriptor, SOL_SOCKET, SO_ERROR, &failed, &size);
@@ -49,7 +49,7 @@ int connect_to(int descriptor, const addrinfo& address, const Patience& patience
 
 }  // namespace
 
-Result<Socket> Socket::connect(const std::string& host, std::uint16_t port, const Patience& patience) {
+Result<Socket> Socket::connect(const std::string& host, std::uint16_t port, const CallLimit& limit) {
   const auto fault = [&](const std::string& why) {
     return Error{ErrorCode::unavailable,
                  "Cannot connect to " + host + " at port " + std::to_string(port) + ": " + why +
@@ -66,7 +66,7 @@ Result<Socket> Socket::connect(const std::string& host, std::uint16_t port, cons
   int last = 0;
   for (const addrinfo* at = found; at != nullptr; at = at->ai_next) {
     Socket socket(::socket(at->ai_family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
-    last = socket.descriptor_ < 0 ? errno : connect_to(socket.descriptor_, *at, patience);
+    last = socket.descriptor_ < 0 ? errno : connect_to(socket.descriptor_, *at, limit);
     if (last != 0) continue;
     const int on = 1;
     ::setsockopt(socket.descriptor_, IPPROTO_TCP, TCP_NODELAY, &on, sizeof(on));
@@ -84,7 +84,7 @@ bool Socket::is_quiet() const {
   return ::poll(&wanted, 1, 0) == 0;
 }
 
-Result<bool> Socket::send(std::string_view bytes, const Patience& patience) {
+Result<bool> Socket::send(std::string_view bytes, const CallLimit& limit) {
   while (!bytes.empty()) {
     const ssize_t sent = ::send(descriptor_, bytes.data(), bytes.size(), MSG_NOSIGNAL);
     if (sent >= 0) {
@@ -93,14 +93,14 @@ Result<bool> Socket::send(std::string_view bytes, const Patience& patience) {
     }
     if (errno == EINTR) continue;
     if (errno != EAGAIN) return false;
-    const short ready = wait_for(descriptor_, POLLIN | POLLOUT, patience);
+    const short ready = wait_for(descriptor_, POLLIN | POLLOUT, limit);
     if (ready == 0) return Error{ErrorCode::timeout, "The server took no more of the request.", ""};
     if ((ready & POLLIN) != 0) return false;
   }
   return true;
 }
 
-Result<std::size_t> Socket::receive(std::span<char> into, const Patience& patience) {
+Result<std::size_t> Socket::receive(std::span<char> into, const CallLimit& limit) {
   while (true) {
     const ssize_t size = ::recv(descriptor_, into.data(), into.size(), 0);
     if (size >= 0) return static_cast<std::size_t>(size);
@@ -109,7 +109,7 @@ Result<std::size_t> Socket::receive(std::span<char> into, const Patience& patien
       return Error{ErrorCode::unknown_outcome, "The connection to the server broke: " + reason(errno) + ".",
                    ""};
     }
-    if (wait_for(descriptor_, POLLIN, patience) == 0) {
+    if (wait_for(descriptor_, POLLIN, limit) == 0) {
       return Error{ErrorCode::timeout, "The server did not answer in time.", ""};
     }
   }

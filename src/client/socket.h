@@ -17,7 +17,7 @@
 namespace eventq::client {
 
 // How long a call may take. The stop is noticed within 50 ms.
-struct Patience {
+struct CallLimit {
   SteadyTime deadline;
   std::stop_token stop;
 };
@@ -25,7 +25,7 @@ struct Patience {
 class Socket {
  public:
   // Tries every address of `host`. Errors: unavailable.
-  static Result<Socket> connect(const std::string& host, std::uint16_t port, const Patience& patience);
+  static Result<Socket> connect(const std::string& host, std::uint16_t port, const CallLimit& limit);
 
   ~Socket();
   Socket(Socket&& other) noexcept : descriptor_(std::exchange(other.descriptor_, -1)) {}
@@ -39,10 +39,10 @@ class Socket {
 
   // Sends all of it, unless the other side answers or closes before that: false then.
   // Errors: timeout.
-  Result<bool> send(std::string_view bytes, const Patience& patience);
+  Result<bool> send(std::string_view bytes, const CallLimit& limit);
 
   // Waits for bytes. 0: the other side sends no more. Errors: timeout; unknown_outcome for a reset.
-  Result<std::size_t> receive(std::span<char> into, const Patience& patience);
+  Result<std::size_t> receive(std::span<char> into, const CallLimit& limit);
 
  private:
   explicit Socket(int descriptor) : descriptor_(descriptor) {}

@@ -218,7 +218,7 @@ struct Answer {
   std::vector<int> missing;  // shards that were away, so that what they have is not in it
 
   std::optional<Result<Details>> details;
-  std::optional<Result<Page>> page;
+  std::optional<Result<EventPage>> page;
 };
 
 }  // namespace eventq

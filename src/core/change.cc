@@ -86,7 +86,7 @@ Result<void> Core::change(Batch& batch, Stored& stored, const Change& change, An
     answer.changed.emplace_back(decision.error());
     return {};
   }
-  if (decision->effect != Decision::Effect::repeated) {
+  if (decision->effect != ChangeEffect::repeated) {
     if (was_held) note_worker(batch, stored.event, change, worker_id);
     if (auto done = record(batch, stored, *decision); !done) return done;
   }
@@ -112,7 +112,7 @@ Result<void> Core::record(Batch& batch, Stored& stored, Decision& decision) {
   QueueDelta& delta = batch.queues[event.queue];
   Totals& totals = delta.totals;
   const LogEntry& entry = decision.entry;
-  if (decision.effect == Decision::Effect::recorded) {
+  if (decision.effect == ChangeEffect::recorded) {
     if (entry.action == Action::completed) {
       totals.completed += 1;
       delta.last_completed = event.id;
@@ -134,7 +134,7 @@ Result<void> Core::record(Batch& batch, Stored& stored, Decision& decision) {
   if (auto done = save(batch, {&stored, 1}); !done) return done;
   if (stored.ready && !was_ready) batch.note_ready(stored);
   if (!stored.ready && was_ready) batch.gone.insert(event.id);
-  if (decision.effect != Decision::Effect::recorded) return {};
+  if (decision.effect != ChangeEffect::recorded) return {};
   return batch.transaction->append({&decision.entry, 1});
 }
 

@@ -334,19 +334,19 @@ Result<void> Core::explain(Batch& batch, const Command& command, Answer& answer)
   }
   const Stored& stored = *loaded->front();
   const Event& event = stored.event;
-  Surroundings around{.demand = demand_for(event, command.asked, batch.now())};
+  WhyContext context{.demand = demand_for(event, command.asked, batch.now())};
   const QueueRow& row = state_of(batch, event.queue).row;
-  around.paused = row.status == QueueStatus::paused;
-  around.pause_reason = row.status_reason;
+  context.paused = row.status == QueueStatus::paused;
+  context.pause_reason = row.status_reason;
   if (stored.line == Line::behind) {
     auto head = batch.transaction->head_of_line(event.queue, event.ordering_key);
     if (!head) return head.error();
-    if (*head) around.behind = Surroundings::Behind{(*head)->event.id, (*head)->event.status};
+    if (*head) context.line_head = WhyContext::LineHead{(*head)->event.id, (*head)->event.status};
   }
   auto log = batch.transaction->log(id);
   if (!log) return log.error();
-  if (!log->empty()) around.last_entry = std::move(log->back());
-  answer.explanation = Explanation{id, event.status, eventq::explain(event, around, batch.now())};
+  if (!log->empty()) context.last_entry = std::move(log->back());
+  answer.explanation = Explanation{id, event.status, eventq::explain(event, context, batch.now())};
   return {};
 }
 

@@ -101,13 +101,13 @@ Error wrong_status(const Event& event, std::string_view wanted) {
 }
 
 Decision recorded(const Event& event, LogEntry entry) {
-  return {Decision::Effect::recorded, std::move(entry), event.status};
+  return {ChangeEffect::recorded, std::move(entry), event.status};
 }
 
 Decision extend(Event& event, TimePoint now, const Policy& policy) {
   event.due_at = now + policy.lease;
   event.updated_at = now;
-  return {Decision::Effect::touched, {}, event.status};
+  return {ChangeEffect::touched, {}, event.status};
 }
 
 Decision start(Event& event, TimePoint now, const Policy& policy) {
@@ -175,7 +175,7 @@ Result<Decision> cancel(Event& event, const Cancel& cancel, std::span<const LogE
   if (event.status == Status::cancelled) {
     const auto found = std::find_if(log.rbegin(), log.rend(),
                                     [](const LogEntry& entry) { return entry.action == Action::cancelled; });
-    if (found != log.rend()) return Decision{Decision::Effect::repeated, *found, event.status};
+    if (found != log.rend()) return Decision{ChangeEffect::repeated, *found, event.status};
   }
   if (has_ended(event.status) && event.status != Status::failed) {
     return wrong_status(event, "only PENDING, PROCESSING and FAILED events can be cancelled.");
@@ -201,7 +201,7 @@ Result<Decision> supersede(Event& event, const Supersede& supersede, TimePoint n
 Result<Decision> report(Event& event, const Change& change, std::span<const LogEntry> log, TimePoint now,
                         const Policy& policy) {
   if (const LogEntry* earlier = earlier_entry(change, log)) {
-    return Decision{Decision::Effect::repeated, *earlier, event.status};
+    return Decision{ChangeEffect::repeated, *earlier, event.status};
   }
   if (!holds(event, change.lease)) return lease_lost(event, change.lease);
 

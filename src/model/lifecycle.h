@@ -73,14 +73,16 @@ struct Change {
   std::variant<Start, Heartbeat, Complete, Fail, Release, Reset, Cancel, Supersede> what;
 };
 
-// What became of a change.
+// What decide() did to an event, and so what the caller must write.
+enum class ChangeEffect : std::uint8_t {
+  recorded,  // the event changed and `entry` is to be appended to the log
+  touched,   // the event changed, nothing to append
+  repeated,  // nothing changed; `entry` is the one written the first time
+};
+
+// The result of a change.
 struct Decision {
-  enum class Effect : std::uint8_t {
-    recorded,  // the event changed and `entry` is to be appended to the log
-    touched,   // the event changed, nothing to append
-    repeated,  // nothing changed; `entry` is the one written the first time
-  };
-  Effect effect{};
+  ChangeEffect effect{};
   LogEntry entry;
   Status status{};  // the event's, after this change
 };

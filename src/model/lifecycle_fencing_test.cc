@@ -29,7 +29,7 @@ class FencingTest : public testing::Test {
     const Change change{lease, std::move(what)};
     const std::vector<LogEntry> shown = needs_log(event_, change) ? log_ : std::vector<LogEntry>();
     auto decision = decide(event_, change, shown, now_, kPatient);
-    if (decision && decision->effect == Decision::Effect::recorded) append(decision->entry);
+    if (decision && decision->effect == ChangeEffect::recorded) append(decision->entry);
     return decision;
   }
 
@@ -37,8 +37,8 @@ class FencingTest : public testing::Test {
   std::string report(const Lease& lease, decltype(Change::what) what) {
     const auto decision = apply(lease, std::move(what));
     if (!decision) return describe(decision.error().code);
-    if (decision->effect == Decision::Effect::touched) return "touched";
-    const std::string effect = decision->effect == Decision::Effect::recorded ? "recorded " : "repeated ";
+    if (decision->effect == ChangeEffect::touched) return "touched";
+    const std::string effect = decision->effect == ChangeEffect::recorded ? "recorded " : "repeated ";
     return effect + std::to_string(static_cast<std::int64_t>(decision->entry.log_id)) + " " +
            std::string(name_of(decision->entry.action));
   }
@@ -245,7 +245,7 @@ TEST_F(FencingTest, ARepeatedCancelIsAnsweredWithTheFirst) {
   const auto again = apply(lease(""), Cancel{"another reason"});
 
   ASSERT_TRUE(again);
-  EXPECT_EQ(again->effect, Decision::Effect::repeated);
+  EXPECT_EQ(again->effect, ChangeEffect::repeated);
   EXPECT_EQ(again->entry.reason, "wrong");
 }
 

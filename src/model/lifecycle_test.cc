@@ -158,7 +158,7 @@ TEST(Lifecycle, EveryRowOfTheTableHolds) {
   const auto decided = [](Change change) {
     return [change](Event& event) {
       const Decision decision = must(decide(event, change, {}, kNow, kPolicy));
-      if (decision.effect == Decision::Effect::touched) return std::vector<LogEntry>();
+      if (decision.effect == ChangeEffect::touched) return std::vector<LogEntry>();
       return std::vector<LogEntry>{decision.entry};
     };
   };

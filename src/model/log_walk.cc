@@ -7,9 +7,9 @@ namespace eventq {
 namespace {
 
 // Somebody taking the steps one by one; each says whether it may be taken.
-class Walker {
+class LogWalker {
  public:
-  explicit Walker(const WalkRules& rules) : rules_(rules) {}
+  explicit LogWalker(const WalkRules& rules) : rules_(rules) {}
 
   [[nodiscard]] const WalkEnd& end() const { return now_; }
 
@@ -135,16 +135,16 @@ bool ends_life(const LogStep& step) {
 }
 
 Walk walk_log(const std::vector<LogStep>& log, const WalkRules& rules) {
-  Walker walker(rules);
+  LogWalker walker(rules);
   for (const LogStep& step : log) {
     const WalkEnd before = walker.end();
     if (walker.take(step)) continue;
     return {walker.end(),
             "after " + describe(before) + " there cannot be " + describe(step) + path_to(log, step),
-            has_ended(before) ? Broken::one_end : Broken::one_holder, step.id};
+            has_ended(before) ? BrokenPromise::one_end : BrokenPromise::one_holder, step.id};
   }
   if (!log.empty() && log.back().action == "ABANDONED") {
-    return {walker.end(), "the log ends with ABANDONED" + path_to(log, log.back()), Broken::one_holder,
+    return {walker.end(), "the log ends with ABANDONED" + path_to(log, log.back()), BrokenPromise::one_holder,
             log.back().id};
   }
   return {walker.end(), std::nullopt};

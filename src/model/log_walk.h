@@ -28,7 +28,7 @@ struct WalkRules {
 };
 
 // Which promise a step breaks.
-enum class Broken : std::uint8_t {
+enum class BrokenPromise : std::uint8_t {
   one_end,    // it had ended, and was not reset
   one_holder  // it was not held, by another, or not in this attempt
 };
@@ -48,7 +48,7 @@ struct Walk {
   WalkEnd end;
   // The first step that cannot be, in words; nothing when all are right.
   std::optional<std::string> fault;
-  Broken broken{};         // by that step
+  BrokenPromise broken{};  // by that step
   std::int64_t entry = 0;  // its id
 };
 

@@ -31,7 +31,7 @@ struct ListFilter {
   std::size_t limit = 20;
 };
 
-struct Page {
+struct EventPage {
   std::vector<Event> events;  // without payload; ascending id
   std::int64_t total = 0;     // how many match, pages aside
   bool total_exact = true;    // false: there are at least that many

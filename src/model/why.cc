@@ -22,18 +22,18 @@ std::string said(const std::optional<LogEntry>& entry) {
   return {};
 }
 
-Why explain_behind(const Event& event, const Surroundings::Behind& behind) {
-  const std::string head = "event " + std::to_string(static_cast<std::int64_t>(behind.event)) +
+Why explain_behind(const Event& event, const WhyContext::LineHead& head) {
+  const std::string name = "event " + std::to_string(static_cast<std::int64_t>(head.id)) +
                            " with the same ordering_key \"" + event.ordering_key + "\"";
-  if (behind.status == Status::failed) {
+  if (head.status == Status::failed) {
     return {"line_blocked",
-            "It waits behind " + head + ", which failed for good. Reset or cancel that one, and it may run."};
+            "It waits behind " + name + ", which failed for good. Reset or cancel that one, and it may run."};
   }
-  return {"behind_in_line", "It waits behind " + head + ", which is " + std::string(name_of(behind.status)) +
+  return {"behind_in_line", "It waits behind " + name + ", which is " + std::string(name_of(head.status)) +
                                 "; one at a time is delivered, in the order of publishing."};
 }
 
-Why explain_waiting(const Event& event, const Surroundings& around, TimePoint now) {
+Why explain_waiting(const Event& event, const WhyContext& context, TimePoint now) {
   if (event.retry_count == 0) {
     std::string time;
     append_iso_time(time, event.due_at);
@@ -41,18 +41,18 @@ Why explain_waiting(const Event& event, const Surroundings& around, TimePoint no
   }
   return {"waiting_for_retry", "Failure " + std::to_string(event.retry_count) + " of " +
                                    std::to_string(event.max_retries) + " was reported; it may run again in " +
-                                   about(event.due_at - now) + "." + said(around.last_entry)};
+                                   about(event.due_at - now) + "." + said(context.last_entry)};
 }
 
-Why explain_pending(const Event& event, const Surroundings& around, TimePoint now) {
-  if (around.behind) return explain_behind(event, *around.behind);
-  if (!is_due(event, now)) return explain_waiting(event, around, now);
-  if (around.paused) {
+Why explain_pending(const Event& event, const WhyContext& context, TimePoint now) {
+  if (context.line_head) return explain_behind(event, *context.line_head);
+  if (!is_due(event, now)) return explain_waiting(event, context, now);
+  if (context.paused) {
     return {"queue_paused", "It is ready, but queue " + event.queue + " is paused" +
-                                (around.pause_reason.empty() ? "." : " (" + around.pause_reason + ").") +
+                                (context.pause_reason.empty() ? "." : " (" + context.pause_reason + ").") +
                                 " A resume of the queue lets it run."};
   }
-  const Demand& demand = around.demand;
+  const Demand& demand = context.demand;
   const std::string tags = "\"" + join_tags(event.tags) + "\" of queue " + event.queue;
   if (demand.waiting == 0 && !demand.last_poll) {
     return {"nobody_subscribes",
@@ -80,9 +80,9 @@ Why explain_processing(const Event& event, TimePoint now) {
 
 }  // namespace
 
-Why explain(const Event& event, const Surroundings& around, TimePoint now) {
+Why explain(const Event& event, const WhyContext& context, TimePoint now) {
   switch (event.status) {
-    case Status::pending: return explain_pending(event, around, now);
+    case Status::pending: return explain_pending(event, context, now);
     case Status::processing: return explain_processing(event, now);
     case Status::completed: return {"completed", "It was completed by " + event.worker_id + "."};
     case Status::completed_with_errors:
@@ -90,11 +90,11 @@ Why explain(const Event& event, const Surroundings& around, TimePoint now) {
     case Status::failed:
       return {"failed", "It failed for good: attempts made " + std::to_string(event.attempts) +
                             ", failures reported " + std::to_string(event.retry_count) +
-                            ". A reset makes it pending again." + said(around.last_entry)};
+                            ". A reset makes it pending again." + said(context.last_entry)};
     case Status::superseded:
       return {"superseded", (event.superseded_by ? "A newer event took its place." : "It made way.") +
-                                said(around.last_entry)};
-    case Status::cancelled: return {"cancelled", "It was cancelled." + said(around.last_entry)};
+                                said(context.last_entry)};
+    case Status::cancelled: return {"cancelled", "It was cancelled." + said(context.last_entry)};
   }
   return {"unknown", "Its status is unknown."};
 }

@@ -17,15 +17,15 @@ struct Demand {
 };
 
 // What else decides when an event runs.
-struct Surroundings {
+struct WhyContext {
   Demand demand;
   bool paused = false;  // its queue is
   std::string pause_reason = {};
-  struct Behind {
-    EventId event{};
+  struct LineHead {
+    EventId id{};
     Status status{};
   };
-  std::optional<Behind> behind = {};        // the head of its line
+  std::optional<LineHead> line_head = {};   // the event that this one waits behind
   std::optional<LogEntry> last_entry = {};  // of its log, if there is one
 };
 
@@ -34,6 +34,6 @@ struct Why {
   std::string explanation;  // a sentence for people
 };
 
-Why explain(const Event& event, const Surroundings& around, TimePoint now);
+Why explain(const Event& event, const WhyContext& context, TimePoint now);
 
 }  // namespace eventq

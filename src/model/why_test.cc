@@ -26,7 +26,7 @@ Event event_that_is(Status status) {
 
 Why explain(const Event& event, const std::optional<LogEntry>& last_entry, const Demand& demand,
             TimePoint now) {
-  return eventq::explain(event, Surroundings{.demand = demand, .last_entry = last_entry}, now);
+  return eventq::explain(event, WhyContext{.demand = demand, .last_entry = last_entry}, now);
 }
 
 LogEntry failure_saying(const std::string& message) {
@@ -160,7 +160,7 @@ TEST(Why, AnEndedEventSaysHowItEnded) {
 }
 
 TEST(Why, AnEventOfAPausedQueueSaysWhoseReasonHoldsItUp) {
-  const Surroundings paused{.demand = {}, .paused = true, .pause_reason = "disk is nearly full"};
+  const WhyContext paused{.demand = {}, .paused = true, .pause_reason = "disk is nearly full"};
   const Why why = eventq::explain(event_that_is(Status::pending), paused, kAsked);
 
   EXPECT_EQ(why.reason, "queue_paused");
@@ -173,7 +173,7 @@ TEST(Why, AnEventBehindAnotherInLineNamesIt) {
   Event event = event_that_is(Status::pending);
   event.ordering_key = "invoice-1";
   const auto behind = [&](Status head) {
-    return eventq::explain(event, Surroundings{.behind = Surroundings::Behind{EventId{3}, head}}, kAsked);
+    return eventq::explain(event, WhyContext{.line_head = WhyContext::LineHead{EventId{3}, head}}, kAsked);
   };
 
   EXPECT_EQ(behind(Status::processing).reason, "behind_in_line");

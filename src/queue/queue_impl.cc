@@ -168,7 +168,7 @@ Result<NextResult> QueueImpl::next(const NextRequest& turn) {
 Result<LogEntry> QueueImpl::report(Change change) {
   const Lease lease = change.lease;
   auto changed = this->change(std::move(change));
-  if (changed || changed.error().code == ErrorCode::lease_lost) polled_.let_go(lease);
+  if (changed || changed.error().code == ErrorCode::lease_lost) polled_.remove(lease);
   if (!changed) return changed.error();
   return std::move(changed->entry);
 }

@@ -7,7 +7,7 @@
 #include "engine/engine.h"
 #include "eventq/queue.h"
 #include "model/policy.h"
-#include "model/polled.h"
+#include "model/polled_events.h"
 
 namespace eventq {
 
@@ -41,7 +41,7 @@ class QueueImpl final : public Queue {
   const std::unique_ptr<Engine> engine_;
   const Policy defaults_;
 
-  Polled polled_;
+  PolledEvents polled_;
 };
 
 }  // namespace eventq

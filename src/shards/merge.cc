@@ -33,9 +33,9 @@ void add(Counts& counts, const Counts& more) {
 
 bool by_id(const Event& a, const Event& b) { return a.id < b.id; }
 
-Page merged(const ListFilter& filter, std::vector<Page> pages) {
-  Page all;
-  for (Page& page : pages) {
+EventPage merged(const ListFilter& filter, std::vector<EventPage> pages) {
+  EventPage all;
+  for (EventPage& page : pages) {
     append_all(all.events, std::move(page.events));
     all.total += page.total;
     all.total_exact = all.total_exact && page.total_exact;
@@ -361,12 +361,12 @@ Answer merge(const Command& question, std::vector<ShardAnswer> answers) {
   }
   if (question.get) all.details = std::move(answers.front().commit_threads.front().details);
   if (question.list) {
-    std::vector<Result<Page>> pages;
+    std::vector<Result<EventPage>> pages;
     pages.reserve(answers.size());
     for (ShardAnswer& answer : answers) pages.push_back(std::move(*answer.commit_threads.front().page));
     ListFilter filter = *question.list;
     if (shards == 1) filter.offset = 0;  // it was skipped there
-    all.page = merged_results<Page>(filter, std::move(pages));
+    all.page = merged_results<EventPage>(filter, std::move(pages));
   }
   merge_asked(question.admin, answers, all);
   if (away && found_nothing(all.admin)) all.error = away;

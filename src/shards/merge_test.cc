@@ -29,7 +29,7 @@ std::vector<int> ids(const std::vector<Event>& events) {
 }
 
 Answer page(std::vector<int> ids, std::int64_t total, bool exact = true) {
-  Page page;
+  EventPage page;
   for (const int id : ids) page.events.push_back(event(id));
   page.total = total;
   page.total_exact = exact;

@@ -268,7 +268,7 @@ class Reader {
   virtual Result<std::optional<Event>> get(EventId id) = 0;
   virtual Result<std::vector<LogEntry>> log(EventId id) = 0;
   virtual Result<std::optional<Details>> details(EventId id) = 0;  // event and log of the same moment
-  virtual Result<Page> list(const ListFilter& filter) = 0;
+  virtual Result<EventPage> list(const ListFilter& filter) = 0;
 
   // A queue with its first `events` live events, of their payloads as in claim(); all queues without events,
   // by name.

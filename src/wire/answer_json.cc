@@ -29,7 +29,7 @@ void write_optional(JsonWriter& json, std::string_view name, std::string_view te
   }
 }
 
-void write_head(JsonWriter& json, const Event& event) {
+void write_id_and_title(JsonWriter& json, const Event& event) {
   json.key("id").integer(number(event.id)).key("title").string(event.title);
 }
 
@@ -46,7 +46,7 @@ void write_more(JsonWriter& json, const Event& event) {
 }
 
 void write_members(JsonWriter& json, const Event& event) {
-  write_head(json, event);
+  write_id_and_title(json, event);
   json.key("description");
   if (event.description) {
     json.string(*event.description);
@@ -84,7 +84,7 @@ void write_rest(JsonWriter& json, const Event& event) {
 
 void write_summary(JsonWriter& json, const Event& event, bool with_sequence) {
   json.begin_object();
-  write_head(json, event);
+  write_id_and_title(json, event);
   json.key("status").string(name_of(event.status)).key("tags").string(join_tags(event.tags));
   json.key("retry_count").integer(event.retry_count);
   if (const auto retry = next_retry_at(event)) json.key("next_retry_at").time(*retry);
@@ -177,7 +177,7 @@ void write_claims(JsonWriter& json, const std::vector<Claim>& claims) {
   json.end_array();
 }
 
-void write_page(JsonWriter& json, const Page& page, const ListFilter& filter) {
+void write_page(JsonWriter& json, const EventPage& page, const ListFilter& filter) {
   json.begin_object().key("events").begin_array();
   for (const Event& event : page.events) write_summary(json, event, false);
   json.end_array().key("total").integer(page.total).key("total_exact").boolean(page.total_exact);
@@ -244,7 +244,7 @@ void write_problem(JsonWriter& json, const Problem& problem) {
   json.begin_object().key("error").string(problem.retry_count ? problem.title : problem.message);
   if (problem.retry_count) json.key("retry_count").integer(*problem.retry_count);
   if (problem.max_retries) json.key("max_retries").integer(*problem.max_retries);
-  if (problem.event_id) json.key("event_id").integer(*problem.event_id);
+  if (problem.id) json.key("event_id").integer(*problem.id);
   if (!problem.field.empty()) json.key("field").string(problem.field);
   if (!problem.outcome.empty()) json.key("outcome").string(problem.outcome);
   json.key("type").string("urn:eventq:problem:" + std::string(problem.kind));

@@ -27,7 +27,7 @@ void write_claim(JsonWriter& json, const Claim& claim);
 // A list of them.
 void write_claims(JsonWriter& json, const std::vector<Claim>& claims);
 
-void write_page(JsonWriter& json, const Page& page, const ListFilter& filter);
+void write_page(JsonWriter& json, const EventPage& page, const ListFilter& filter);
 void write_correlation(JsonWriter& json, const Correlation& correlation);
 void write_batch(JsonWriter& json, std::string_view correlation_id, const std::vector<Event>& events);
 void write_why(JsonWriter& json, EventId id, Status status, const Why& why);
@@ -63,9 +63,9 @@ struct Problem {
   std::string message;     // what is wrong, and what would be right
   std::string field;
   std::string request_id;
-  std::string_view outcome;              // of a write that failed; empty: there was none
-  std::optional<std::int64_t> event_id;  // in lists of results
-  std::optional<int> retry_count;        // of a failure that was the last
+  std::string_view outcome;        // of a write that failed; empty: there was none
+  std::optional<std::int64_t> id;  // of the event, in lists of results
+  std::optional<int> retry_count;  // of a failure that was the last
   std::optional<int> max_retries;
   std::chrono::seconds retry_after{0};  // a header, not a member; 0: not known
 };

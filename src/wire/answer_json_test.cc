@@ -122,7 +122,7 @@ TEST(AnswerJson, AProblemNamesFieldOutcomeAndRequest) {
 }
 
 TEST(AnswerJson, APageShowsSummariesAndItsOwnPlace) {
-  Page page;
+  EventPage page;
   page.events.push_back(event());
   page.events.front().status = Status::pending;
   page.events.front().retry_count = 1;

@@ -206,7 +206,7 @@ Error in_their_words(Error error) {
   return error;
 }
 
-std::string kept(const Attributes& attributes, const Data& data) {
+std::string stored_attributes(const Attributes& attributes, const Data& data) {
   std::string out;
   JsonWriter json(out);
   json.begin_object();
@@ -265,7 +265,7 @@ Result<NewEvent> make_event(const Attributes& attributes, Data data) {
     }
   }
   if (auto fault = read_extensions(attributes, event)) return *fault;
-  event.attributes = kept(attributes, data);
+  event.attributes = stored_attributes(attributes, data);
   event.payload = std::move(data.payload);
   if (auto fault = validate(event)) return in_their_words(*fault);
   return event;

@@ -35,10 +35,10 @@ std::optional<Duration> duration(Fields& fields, std::string_view name) {
   return number ? std::optional<Duration>(Duration(*number)) : std::nullopt;
 }
 
-void read_retention(Fields& fields, QueueConfig& config, Others others) {
+void read_retention(Fields& fields, QueueConfig& config, UnknownMembers unknown) {
   const auto value = fields.object("retention");
   if (!value) return;
-  Fields inner(*value, fields.path("retention."), others);
+  Fields inner(*value, fields.path("retention."), unknown);
   config.completed_retention = duration<std::chrono::seconds>(inner, "completedSeconds");
   config.failed_retention = duration<std::chrono::seconds>(inner, "failedSeconds");
   if (auto fault = inner.fault()) fields.refuse(*fault);
@@ -64,8 +64,8 @@ std::optional<std::int64_t> count(const std::optional<Duration>& duration) {
 
 }  // namespace
 
-Result<RetryPolicy> parse_retry(const JsonValue& value, const std::string& where, Others others) {
-  Fields fields(value, where, others);
+Result<RetryPolicy> parse_retry(const JsonValue& value, const std::string& where, UnknownMembers unknown) {
+  Fields fields(value, where, unknown);
   RetryPolicy retry;
   using enum RetryPolicy::Kind;
   retry.kind = either(fields, "kind", fixed, exponential).value_or(retry.kind);
@@ -82,8 +82,8 @@ void write_retry(JsonWriter& json, const RetryPolicy& retry) {
   json.key("jitter").number(retry.jitter).end_object();
 }
 
-Result<QueueConfig> parse_config(const JsonValue& value, const std::string& where, Others others) {
-  Fields fields(value, where, others);
+Result<QueueConfig> parse_config(const JsonValue& value, const std::string& where, UnknownMembers unknown) {
+  Fields fields(value, where, unknown);
   QueueConfig config;
   config.max_queue_depth = fields.integer("maxQueueDepth");
   config.batch_size = fields.small_integer("batchSize");
@@ -94,7 +94,7 @@ Result<QueueConfig> parse_config(const JsonValue& value, const std::string& wher
   config.max_attempts = fields.small_integer("maxAttempts");
   config.max_retries = fields.small_integer("maxRetries");
   if (const auto retry = fields.object("retry")) {
-    auto parsed = parse_retry(*retry, fields.path("retry."), others);
+    auto parsed = parse_retry(*retry, fields.path("retry."), unknown);
     if (parsed) {
       config.retry = *parsed;
     } else {
@@ -103,7 +103,7 @@ Result<QueueConfig> parse_config(const JsonValue& value, const std::string& wher
   }
   config.durability = either(fields, "durability", Durability::strict, Durability::buffered);
   config.on_failure = either(fields, "onFailure", OnFailure::skip, OnFailure::block);
-  read_retention(fields, config, others);
+  read_retention(fields, config, unknown);
   if (auto fault = fields.fault()) return *fault;
   return config;
 }

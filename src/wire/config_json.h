@@ -17,7 +17,7 @@ namespace eventq::wire {
 // stays at its default. Types are checked here, ranges by validate() of model/policy.h.
 // Errors: invalid_argument. `where` stands before the names in errors: "config.".
 Result<QueueConfig> parse_config(const JsonValue& value, const std::string& where = "",
-                                 Others others = Others::refused);
+                                 UnknownMembers unknown = UnknownMembers::refused);
 
 // The body of a PUT: the members themselves, or {"config": {...}}.
 Result<QueueConfig> parse_config_body(const JsonValue& body);
@@ -37,7 +37,7 @@ Result<Policy> policy_of(JsonParser& parser, const QueueRow& row, const Policy& 
 // How failures are retried: {"kind", "baseMs", "capMs", "jitter"}; what is absent has the default of
 // RetryPolicy. Types are checked here, ranges by validate() of model/validate.h.
 Result<RetryPolicy> parse_retry(const JsonValue& value, const std::string& where,
-                                Others others = Others::refused);
+                                UnknownMembers unknown = UnknownMembers::refused);
 void write_retry(JsonWriter& json, const RetryPolicy& retry);
 
 }  // namespace eventq::wire

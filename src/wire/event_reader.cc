@@ -41,7 +41,7 @@ std::string text(Fields& fields, std::string_view name) { return fields.text(nam
 Source read_source(Fields& fields) {
   const auto value = fields.object("source");
   if (!value) return {};
-  Fields inner(*value, "source.", Others::ignored);
+  Fields inner(*value, "source.", UnknownMembers::ignored);
   Source source{text(inner, "type"), text(inner, "id"), text(inner, "name")};
   if (auto fault = inner.fault()) fields.refuse(*fault);
   return source;
@@ -50,7 +50,7 @@ Source read_source(Fields& fields) {
 std::optional<RetryPolicy> read_retry(Fields& fields) {
   const auto value = fields.object("retry");
   if (!value) return std::nullopt;
-  auto retry = parse_retry(*value, "retry.", Others::ignored);
+  auto retry = parse_retry(*value, "retry.", UnknownMembers::ignored);
   if (retry) return *retry;
   fields.refuse(retry.error());
   return std::nullopt;
@@ -96,7 +96,7 @@ void read_rest(Fields& fields, Event& event) {
 }
 
 Result<Claim> read_claim_at(const JsonValue& value, const std::string& where) {
-  Fields fields(value, where, Others::ignored);
+  Fields fields(value, where, UnknownMembers::ignored);
   Claim claim;
   read_members(fields, claim.event);
   read_rest(fields, claim.event);
@@ -108,7 +108,7 @@ Result<Claim> read_claim_at(const JsonValue& value, const std::string& where) {
 }
 
 Result<Event> read_event_at(const JsonValue& value, const std::string& where) {
-  Fields fields(value, where, Others::ignored);
+  Fields fields(value, where, UnknownMembers::ignored);
   Event event;
   read_members(fields, event);
   read_rest(fields, event);
@@ -117,7 +117,7 @@ Result<Event> read_event_at(const JsonValue& value, const std::string& where) {
 }
 
 Result<LogEntry> read_entry(const JsonValue& value, const std::string& where) {
-  Fields fields(value, where, Others::ignored);
+  Fields fields(value, where, UnknownMembers::ignored);
   LogEntry entry;
   entry.log_id = LogId{fields.integer("id").value_or(0)};
   entry.id = EventId{need(fields, "event_id", fields.integer("event_id"))};
@@ -140,7 +140,7 @@ Result<LogEntry> read_entry(const JsonValue& value, const std::string& where) {
 template <typename T>
 Result<std::vector<T>> read_list(const JsonValue& body, const std::string& name,
                                  Result<T> (*read)(const JsonValue&, const std::string&)) {
-  Fields fields(body, "", Others::ignored);
+  Fields fields(body, "", UnknownMembers::ignored);
   const auto values = need(fields, name, fields.array(name));
   if (auto fault = fields.fault()) return unreadable(*fault);
   std::vector<T> list;
@@ -211,7 +211,7 @@ Error problem_of(int status, Fields& fields) {
 
 // A status in a list is a number with the result, and beside a problem.
 Result<LogEntry> read_result(const JsonValue& value, const std::string& where) {
-  Fields fields(value, where, Others::ignored);
+  Fields fields(value, where, UnknownMembers::ignored);
   const std::string kind = kind_of(fields);
   if (kind.empty()) return read_entry(value, where);
   if (kind != kLastFailure) return problem_of(fields.small_integer("status").value_or(500), fields);
@@ -223,7 +223,7 @@ Result<LogEntry> read_result(const JsonValue& value, const std::string& where) {
 }
 
 Result<TimePoint> read_kept(const JsonValue& value, const std::string& where) {
-  Fields fields(value, where, Others::ignored);
+  Fields fields(value, where, UnknownMembers::ignored);
   if (!kind_of(fields).empty()) return problem_of(fields.small_integer("status").value_or(500), fields);
   const TimePoint lease_until = need(fields, "lease_until", fields.time("lease_until"));
   if (auto fault = fields.fault()) return unreadable(*fault);
@@ -247,10 +247,10 @@ Result<std::vector<LogEntry>> read_log(const JsonValue& details) {
 Result<TimePoint> read_lease_end(const JsonValue& heartbeat) { return read_kept(heartbeat, ""); }
 
 Result<QueueConfig> read_settings(const JsonValue& queue) {
-  Fields fields(queue, "", Others::ignored);
+  Fields fields(queue, "", UnknownMembers::ignored);
   const auto value = need(fields, "config", fields.object("config"));
   if (auto fault = fields.fault()) return unreadable(*fault);
-  auto config = parse_config(value, "config.", Others::ignored);
+  auto config = parse_config(value, "config.", UnknownMembers::ignored);
   if (!config) return unreadable(config.error());
   return config;
 }
@@ -258,31 +258,31 @@ Result<QueueConfig> read_settings(const JsonValue& queue) {
 Result<LogEntry> read_report(const JsonValue& body) { return read_result(body, ""); }
 
 Result<NextResult> read_next(const JsonValue& body, std::size_t alive) {
-  Fields fields(body, "", Others::ignored);
+  Fields fields(body, "", UnknownMembers::ignored);
   const auto results = need(fields, "results", fields.array("results"));
   const auto claims = need(fields, "events", fields.array("events"));
   if (results.size() < alive) fields.refuse("results", "results has not one for each event that is alive.");
   if (auto fault = fields.fault()) return unreadable(*fault);
-  NextResult turn;
+  NextResult result;
   for (std::size_t i = 0; i < results.size(); ++i) {
     const std::string where = "results[" + std::to_string(i) + "].";
     if (i < results.size() - alive) {
-      turn.results.push_back(read_result(results[i], where));
+      result.results.push_back(read_result(results[i], where));
     } else {
-      turn.leases.push_back(read_kept(results[i], where));
+      result.leases.push_back(read_kept(results[i], where));
     }
   }
   std::optional<Error> unread;
   for (std::size_t i = 0; i < claims.size(); ++i) {
     auto claim = read_claim_at(claims[i], "events[" + std::to_string(i) + "].");
     if (claim) {
-      turn.claims.push_back(std::move(*claim));
+      result.claims.push_back(std::move(*claim));
     } else {
       unread = claim.error();
     }
   }
-  if (unread && turn.claims.empty()) return *unread;
-  return turn;
+  if (unread && result.claims.empty()) return *unread;
+  return result;
 }
 
 Error read_problem(int status, std::string_view body, std::string_view retry_after) {
@@ -290,7 +290,7 @@ Error read_problem(int status, std::string_view body, std::string_view retry_aft
   const auto value = parser.parse(body);
   Error error{code_of(status), "", ""};
   if (value && value->type() == JsonType::object) {
-    Fields fields(*value, "", Others::ignored);
+    Fields fields(*value, "", UnknownMembers::ignored);
     error = problem_of(status, fields);
   }
   if (error.message.empty()) error.message = "The server answered " + std::to_string(status) + ".";

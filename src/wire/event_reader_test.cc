@@ -185,7 +185,7 @@ TEST_F(EventReader, ATurnIsReadWithItsResultsInOrder) {
   problem.status = 409;
   problem.kind = "lease-lost";
   problem.message = "Gone.";
-  problem.event_id = 7;
+  problem.id = 7;
   const std::string text = written([&](JsonWriter& json) {
     json.begin_object().key("results").begin_array();
     write_entry(json, full_entry(Action::completed), 3, 200);
@@ -194,12 +194,12 @@ TEST_F(EventReader, ATurnIsReadWithItsResultsInOrder) {
     write_claims(json, {Claim{full_event(), kNoon}});
     json.end_object();
   });
-  const NextResult turn = read_next(parse(text), 0).value();
-  ASSERT_THAT(turn.results, SizeIs(2));
-  EXPECT_EQ(turn.results[0].value().action, Action::completed);
-  EXPECT_EQ(turn.results[1].error().code, ErrorCode::lease_lost);
-  EXPECT_EQ(turn.results[1].error().message, "Gone.");
-  EXPECT_THAT(turn.claims, SizeIs(1));
+  const NextResult result = read_next(parse(text), 0).value();
+  ASSERT_THAT(result.results, SizeIs(2));
+  EXPECT_EQ(result.results[0].value().action, Action::completed);
+  EXPECT_EQ(result.results[1].error().code, ErrorCode::lease_lost);
+  EXPECT_EQ(result.results[1].error().message, "Gone.");
+  EXPECT_THAT(result.claims, SizeIs(1));
 }
 
 TEST_F(EventReader, TheLastResultsOfATurnAreThoseOfItsSignsOfLife) {
@@ -213,11 +213,11 @@ TEST_F(EventReader, TheLastResultsOfATurnAreThoseOfItsSignsOfLife) {
     write_problem(json, problem);
     json.end_array().key("events").begin_array().end_array().end_object();
   });
-  const NextResult turn = read_next(parse(text), 2).value();
-  EXPECT_THAT(turn.results, SizeIs(1));
-  ASSERT_THAT(turn.leases, SizeIs(2));
-  EXPECT_EQ(turn.leases[0].value(), kNoon);
-  EXPECT_EQ(turn.leases[1].error().code, ErrorCode::not_found);
+  const NextResult result = read_next(parse(text), 2).value();
+  EXPECT_THAT(result.results, SizeIs(1));
+  ASSERT_THAT(result.leases, SizeIs(2));
+  EXPECT_EQ(result.leases[0].value(), kNoon);
+  EXPECT_EQ(result.leases[1].error().code, ErrorCode::not_found);
   EXPECT_FALSE(read_next(parse(text), 4).has_value());
 }
 

@@ -24,8 +24,8 @@ Error at(std::string_view where, Error error) {
   return error;
 }
 
-Fields::Fields(const JsonValue& value, std::string where, Others others)
-    : where_(std::move(where)), others_(others) {
+Fields::Fields(const JsonValue& value, std::string where, UnknownMembers unknown)
+    : where_(std::move(where)), unknown_(unknown) {
   if (value.type() != JsonType::object) {
     fault_ = at(where_, {ErrorCode::invalid_argument, "A JSON object is needed here.", ""});
     return;
@@ -165,7 +165,7 @@ std::optional<JsonValue> Fields::any(std::string_view name) {
 
 std::optional<Error> Fields::fault() {
   const auto unknown = std::find(asked_.begin(), asked_.end(), false);
-  if (fault_ || others_ == Others::ignored || unknown == asked_.end()) return fault_;
+  if (fault_ || unknown_ == UnknownMembers::ignored || unknown == asked_.end()) return fault_;
   const std::string name(members_[static_cast<std::size_t>(unknown - asked_.begin())].name);
   std::string message = "There is no member \"" + name + "\" here";
   if (!known_.empty()) message += "; there are ";

@@ -17,13 +17,13 @@ namespace eventq::wire {
 Error invalid(std::string_view field, std::string message);
 
 // Members that nobody asked for: a mistake in a request; in an answer, what a newer server says.
-enum class Others : bool { refused, ignored };
+enum class UnknownMembers : bool { refused, ignored };
 
 // Read every member there may be, then ask fault(). Null counts as absent.
 class Fields {
  public:
   // `where` stands before the names in errors: "events[3].".
-  Fields(const JsonValue& value, std::string where, Others others = Others::refused);
+  Fields(const JsonValue& value, std::string where, UnknownMembers unknown = UnknownMembers::refused);
 
   std::optional<std::string> text(std::string_view name);
   std::optional<std::int64_t> integer(std::string_view name);
@@ -53,7 +53,7 @@ class Fields {
   void wrong_type(std::string_view name, std::string_view wanted);
 
   std::string where_;
-  Others others_;
+  UnknownMembers unknown_;
   std::vector<JsonMember> members_;
   std::vector<bool> asked_;
   std::vector<std::string_view> known_;

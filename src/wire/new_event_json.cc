@@ -20,7 +20,7 @@ namespace eventq::wire {
 namespace {
 
 // Where an event stands decides which members it may have.
-enum class Place : std::uint8_t {
+enum class EventForm : std::uint8_t {
   alone,
   in_batch,     // the correlation id is the batch's
   on_complete,  // so is the queue
@@ -79,23 +79,23 @@ void read_more(Fields& fields, NewEvent& event) {
   read_retry(fields, event);
 }
 
-NewEvent read_event(Fields& fields, Place place) {
+NewEvent read_event(Fields& fields, EventForm form) {
   NewEvent event;
   event.title = fields.text("title").value_or("");
   event.description = fields.text("description");
   event.tags = read_tags(fields).value_or(std::vector<std::string>());
   if (const auto payload = fields.any("payload")) event.payload = payload->raw();
-  if (place != Place::on_complete) event.queue = fields.text("queue").value_or(event.queue);
+  if (form != EventForm::on_complete) event.queue = fields.text("queue").value_or(event.queue);
   event.priority = fields.small_integer("priority").value_or(0);
   event.max_retries = fields.small_integer("max_retries");
-  if (place != Place::on_complete) {
+  if (form != EventForm::on_complete) {
     event.event_id = read_name(fields, "event_id", "leave it out to have one made.");
   }
-  if (place == Place::alone || place == Place::stored) {
+  if (form == EventForm::alone || form == EventForm::stored) {
     event.correlation_id = fields.text("correlation_id").value_or("");
   }
   read_more(fields, event);
-  if (place != Place::stored) {
+  if (form != EventForm::stored) {
     read_delay(fields, event);
     return event;
   }
@@ -104,17 +104,17 @@ NewEvent read_event(Fields& fields, Place place) {
   return event;
 }
 
-Result<NewEvent> parse_event_at(const JsonValue& value, const std::string& where, Place place) {
+Result<NewEvent> parse_event_at(const JsonValue& value, const std::string& where, EventForm form) {
   Fields fields(value, where);
-  NewEvent event = read_event(fields, place);
+  NewEvent event = read_event(fields, form);
   if (auto fault = fields.fault()) return *fault;
   if (auto fault = validate(event)) return at(where, *fault);
   return event;
 }
 
-// It is published where the batch is, which must be one place.
+// It is published where the batch is, which must be one queue.
 Result<NewEvent> parse_on_complete(const JsonValue& value, const std::vector<NewEvent>& events) {
-  auto event = parse_event_at(value, "on_complete.", Place::on_complete);
+  auto event = parse_event_at(value, "on_complete.", EventForm::on_complete);
   if (!event) return event;
   event->queue = events.front().queue;
   for (std::size_t i = 1; i < events.size(); ++i) {
@@ -127,9 +127,9 @@ Result<NewEvent> parse_on_complete(const JsonValue& value, const std::vector<New
 }
 
 // What is stored has been checked; a request must not make two tags of one.
-void write_tags(JsonWriter& json, const std::vector<std::string>& tags, Place place) {
+void write_tags(JsonWriter& json, const std::vector<std::string>& tags, EventForm form) {
   json.key("tags");
-  if (place == Place::stored) {
+  if (form == EventForm::stored) {
     json.string(join_tags(tags));
     return;
   }
@@ -138,10 +138,10 @@ void write_tags(JsonWriter& json, const std::vector<std::string>& tags, Place pl
   json.end_array();
 }
 
-void write_members(JsonWriter& json, const NewEvent& event, Place place) {
+void write_members(JsonWriter& json, const NewEvent& event, EventForm form) {
   json.begin_object().key("title").string(event.title);
   if (event.description) json.key("description").string(*event.description);
-  write_tags(json, event.tags, place);
+  write_tags(json, event.tags, form);
   json.key("payload").raw(event.payload);
   json.key("queue").string(event.queue).key("priority").integer(event.priority);
   if (event.max_retries) json.key("max_retries").integer(*event.max_retries);
@@ -160,7 +160,7 @@ void write_members(JsonWriter& json, const NewEvent& event, Place place) {
     json.key("retry");
     write_retry(json, *event.retry);
   }
-  const bool stored = place == Place::stored;
+  const bool stored = form == EventForm::stored;
   if (stored && event.delay.count() != 0) json.key("delay_ms").integer(event.delay.count());
   if (!stored && event.delay.count() != 0) json.key("delay").integer(whole_seconds(event.delay));
   if (stored && !event.attributes.empty()) json.key("attributes").raw(event.attributes);
@@ -169,7 +169,7 @@ void write_members(JsonWriter& json, const NewEvent& event, Place place) {
 
 }  // namespace
 
-Result<NewEvent> parse_event(const JsonValue& body) { return parse_event_at(body, "", Place::alone); }
+Result<NewEvent> parse_event(const JsonValue& body) { return parse_event_at(body, "", EventForm::alone); }
 
 Result<NewBatch> parse_batch(const JsonValue& body) {
   Fields fields(body, "");
@@ -198,7 +198,7 @@ Result<NewBatch> parse_batch(const JsonValue& body) {
   batch.events.reserve(values->size());
   for (std::size_t i = 0; i < values->size(); ++i) {
     auto event = parse_event_at((*values)[i], "events[" + std::to_string(i) + "].",
-                                batch.correlated ? Place::in_batch : Place::alone);
+                                batch.correlated ? EventForm::in_batch : EventForm::alone);
     if (!event) return event.error();
     if (batch.correlated) event->correlation_id = correlation_id.value_or("");
     batch.events.push_back(std::move(*event));
@@ -214,7 +214,7 @@ Result<NewBatch> parse_batch(const JsonValue& body) {
 std::string write_event_request(const NewEvent& event) {
   std::string text;
   JsonWriter json(text);
-  write_members(json, event, Place::alone);
+  write_members(json, event, EventForm::alone);
   return text;
 }
 
@@ -226,7 +226,7 @@ std::string write_batch_request(std::span<const NewEvent> events) {
   json.begin_object();
   if (!correlated) json.key("correlated").boolean(false);
   json.key("events").begin_array();
-  for (const NewEvent& event : events) write_members(json, event, Place::alone);
+  for (const NewEvent& event : events) write_members(json, event, EventForm::alone);
   json.end_array().end_object();
   return text;
 }
@@ -234,7 +234,7 @@ std::string write_batch_request(std::span<const NewEvent> events) {
 std::string write_new_event(const NewEvent& event) {
   std::string text;
   JsonWriter json(text);
-  write_members(json, event, Place::stored);
+  write_members(json, event, EventForm::stored);
   return text;
 }
 
@@ -246,7 +246,7 @@ Result<NewEvent> parse_new_event(JsonParser& parser, std::string_view text) {
   const auto value = parser.parse(text);
   if (!value) return corrupt(value.error());
   Fields fields(*value, "");
-  NewEvent event = read_event(fields, Place::stored);
+  NewEvent event = read_event(fields, EventForm::stored);
   if (auto fault = fields.fault()) return corrupt(*fault);
   return event;
 }

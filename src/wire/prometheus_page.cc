@@ -23,12 +23,12 @@ void PrometheusPage::family(std::string_view name, std::string_view type, std::s
 }
 
 void PrometheusPage::sample(Labels labels, std::int64_t value, std::string_view suffix) {
-  head(suffix, labels, {});
+  begin_sample(suffix, labels, {});
   out_.append(std::to_string(value)).append("\n");
 }
 
 void PrometheusPage::sample(Labels labels, double value) {
-  head("", labels, {});
+  begin_sample("", labels, {});
   out_.append(text_of(value)).append("\n");
 }
 
@@ -39,18 +39,18 @@ void PrometheusPage::histogram(Labels labels, const Histogram& histogram) {
     if (i < histogram.bounds().size()) bucket(labels, text_of(histogram.bounds()[i]), total);
   }
   bucket(labels, "+Inf", total);
-  head("_sum", labels, {});
+  begin_sample("_sum", labels, {});
   out_.append(text_of(histogram.sum())).append("\n");
   sample(labels, total, "_count");
 }
 
 void PrometheusPage::bucket(Labels labels, std::string_view bound, std::int64_t count) {
-  head("_bucket", labels, {"le", bound});
+  begin_sample("_bucket", labels, {"le", bound});
   out_.append(std::to_string(count)).append("\n");
 }
 
 // Everything before the value.
-void PrometheusPage::head(std::string_view suffix, Labels labels, Label last) {
+void PrometheusPage::begin_sample(std::string_view suffix, Labels labels, Label last) {
   out_.append(name_).append(suffix);
   char separator = '{';
   for (const Label& label : labels) append(separator, label);

@@ -30,7 +30,7 @@ class PrometheusPage {
 
  private:
   void bucket(Labels labels, std::string_view bound, std::int64_t count);
-  void head(std::string_view suffix, Labels labels, Label last);
+  void begin_sample(std::string_view suffix, Labels labels, Label last);
   void append(char& separator, const Label& label);
 
   std::string& out_;

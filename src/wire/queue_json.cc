@@ -66,17 +66,17 @@ void write_ids(JsonWriter& json, const std::vector<EventId>& ids) {
   json.end_array();
 }
 
-void write_head(JsonWriter& json, const Brought& brought) {
-  json.begin_object().key("dry_run").boolean(brought.dry_run);
-  json.key("matched").integer(static_cast<std::int64_t>(brought.matched.size()));
+void write_matched(JsonWriter& json, const RevivalResult& revival) {
+  json.begin_object().key("dry_run").boolean(revival.dry_run);
+  json.key("matched").integer(static_cast<std::int64_t>(revival.matched.size()));
 }
 
 // Whether there is more, and the place that `after` of the next request goes on from.
-void write_more(JsonWriter& json, const Brought& brought) {
-  json.key("more").boolean(brought.more);
-  if (brought.next && number_of(brought.next->id) > 0) {
-    const std::int64_t ended_at = brought.next->ended_at.time_since_epoch().count();
-    json.key("next").string(std::to_string(ended_at) + "-" + std::to_string(number_of(brought.next->id)));
+void write_more(JsonWriter& json, const RevivalResult& revival) {
+  json.key("more").boolean(revival.more);
+  if (revival.next && number_of(revival.next->id) > 0) {
+    const std::int64_t ended_at = revival.next->ended_at.time_since_epoch().count();
+    json.key("next").string(std::to_string(ended_at) + "-" + std::to_string(number_of(revival.next->id)));
   }
   json.end_object();
 }
@@ -146,23 +146,23 @@ void write_superseded(JsonWriter& json, const std::vector<EventId>& events) {
   json.end_object();
 }
 
-void write_replay(JsonWriter& json, const Brought& brought) {
-  write_head(json, brought);
+void write_replay(JsonWriter& json, const RevivalResult& revival) {
+  write_matched(json, revival);
   json.key("events").begin_array();
-  for (std::size_t i = 0; i < brought.matched.size(); ++i) {
-    json.begin_object().key("id").integer(number_of(brought.matched[i]));
-    if (i < brought.events.size()) json.key("replayed_as").integer(number_of(brought.events[i]));
+  for (std::size_t i = 0; i < revival.matched.size(); ++i) {
+    json.begin_object().key("id").integer(number_of(revival.matched[i]));
+    if (i < revival.events.size()) json.key("replayed_as").integer(number_of(revival.events[i]));
     json.end_object();
   }
   json.end_array();
-  write_more(json, brought);
+  write_more(json, revival);
 }
 
-void write_redrive(JsonWriter& json, const Brought& brought) {
-  write_head(json, brought);
-  json.key("redriven").integer(static_cast<std::int64_t>(brought.events.size()));
-  write_ids(json, brought.dry_run ? brought.matched : brought.events);
-  write_more(json, brought);
+void write_redrive(JsonWriter& json, const RevivalResult& revival) {
+  write_matched(json, revival);
+  json.key("redriven").integer(static_cast<std::int64_t>(revival.events.size()));
+  write_ids(json, revival.dry_run ? revival.matched : revival.events);
+  write_more(json, revival);
 }
 
 void write_failures(JsonWriter& json, const std::vector<FailureGroup>& failures) {

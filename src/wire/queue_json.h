@@ -20,16 +20,16 @@ void write_checkpoints(JsonWriter& json, const std::vector<Checkpoint>& checkpoi
 void write_recovery(JsonWriter& json, const Recovery& recovery);
 void write_superseded(JsonWriter& json, const std::vector<EventId>& events);
 
-// Finished events brought back: `events[i]` is what became of `matched[i]`; none of a dry run.
-struct Brought {
+// Finished events revival back: `events[i]` is what became of `matched[i]`; none of a dry run.
+struct RevivalResult {
   const std::vector<EventId>& matched;
   const std::vector<EventId>& events;
   bool dry_run = false;
   bool more = false;
   std::optional<EndedCursor> next = {};  // where to go on
 };
-void write_replay(JsonWriter& json, const Brought& brought);
-void write_redrive(JsonWriter& json, const Brought& brought);
+void write_replay(JsonWriter& json, const RevivalResult& revival);
+void write_redrive(JsonWriter& json, const RevivalResult& revival);
 
 void write_failures(JsonWriter& json, const std::vector<FailureGroup>& failures);
 

@@ -225,9 +225,9 @@ Result<std::size_t> parse_limit(const std::vector<QueryParameter>& query, std::s
   return static_cast<std::size_t>(limit);
 }
 
-Result<CorrelationRequest> parse_correlation_query(const std::vector<QueryParameter>& query) {
+Result<CorrelationQuery> parse_correlation_query(const std::vector<QueryParameter>& query) {
   QueryFields fields(query);
-  CorrelationRequest request;
+  CorrelationQuery request;
   const std::int64_t limit = fields.whole("limit").value_or(100);
   request.after = static_cast<EventId>(fields.whole("after_id").value_or(0));
   if (Fault fault = fields.fault()) return *fault;
@@ -236,9 +236,9 @@ Result<CorrelationRequest> parse_correlation_query(const std::vector<QueryParame
   return request;
 }
 
-Result<FailuresRequest> parse_failures_query(const std::vector<QueryParameter>& query) {
+Result<FailuresQuery> parse_failures_query(const std::vector<QueryParameter>& query) {
   QueryFields fields(query);
-  FailuresRequest request;
+  FailuresQuery request;
   request.queue = fields.text("queue");
   const std::int64_t limit = fields.whole("limit").value_or(100);
   if (Fault fault = fields.fault()) return *fault;

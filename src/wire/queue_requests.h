@@ -50,17 +50,17 @@ Result<std::size_t> parse_event_count(const std::vector<QueryParameter>& query);
 // `limit`, and nothing else.
 Result<std::size_t> parse_limit(const std::vector<QueryParameter>& query, std::size_t unless_given);
 
-struct CorrelationRequest {
+struct CorrelationQuery {
   EventId after{};
   std::size_t limit = 100;
 };
-Result<CorrelationRequest> parse_correlation_query(const std::vector<QueryParameter>& query);
+Result<CorrelationQuery> parse_correlation_query(const std::vector<QueryParameter>& query);
 
-struct FailuresRequest {
+struct FailuresQuery {
   std::optional<std::string> queue;
   std::size_t limit = 100;
 };
-Result<FailuresRequest> parse_failures_query(const std::vector<QueryParameter>& query);
+Result<FailuresQuery> parse_failures_query(const std::vector<QueryParameter>& query);
 
 // `Prefer: wait=10` (RFC 7240), among other preferences or alone. One that cannot be met is none.
 std::optional<std::chrono::seconds> parse_prefer_wait(std::string_view header);

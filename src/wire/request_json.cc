@@ -18,18 +18,18 @@ namespace eventq::wire {
 namespace {
 
 // The members of a report beside its worker and its event.
-void read_report(Fields& fields, Report report, Change& change) {
+void read_report(Fields& fields, ReportKind report, Change& change) {
   change.lease.attempt = fields.small_integer("attempt");
-  if (report == Report::start) change.what = Start{};
-  if (report == Report::heartbeat) change.what = Heartbeat{};
-  if (report == Report::complete) {
+  if (report == ReportKind::start) change.what = Start{};
+  if (report == ReportKind::heartbeat) change.what = Heartbeat{};
+  if (report == ReportKind::complete) {
     Outcome outcome;
     outcome.status_code = fields.small_integer("status_code");
     outcome.execution_time_ms = fields.integer("execution_time_ms");
     outcome.errors = fields.texts("errors").value_or(std::vector<std::string>());
     change.what = Complete{std::move(outcome)};
   }
-  if (report == Report::fail) {
+  if (report == ReportKind::fail) {
     Failure failure;
     failure.status_code = fields.small_integer("status_code");
     failure.execution_time_ms = fields.integer("execution_time_ms");
@@ -37,7 +37,7 @@ void read_report(Fields& fields, Report report, Change& change) {
     failure.permanent = fields.boolean("permanent").value_or(false);
     change.what = Fail{std::move(failure)};
   }
-  if (report == Report::release) {
+  if (report == ReportKind::release) {
     change.what =
         Release{.reason = fields.text("reason").value_or(""), .delay = fields.delay().value_or(Millis(0))};
   }
@@ -49,7 +49,7 @@ Result<EventId> checked_id(std::int64_t id) {
 }
 
 Result<Change> parse_report_at(const JsonValue& value, const std::string& where, const std::string& worker_id,
-                               Report report) {
+                               ReportKind report) {
   Fields fields(value, where);
   Change change;
   change.lease.worker_id = worker_id;
@@ -64,7 +64,7 @@ Result<Change> parse_report_at(const JsonValue& value, const std::string& where,
 }
 
 Result<void> append_reports(std::vector<Change>& changes, const std::optional<std::vector<JsonValue>>& values,
-                            std::string_view name, const std::string& worker_id, Report report) {
+                            std::string_view name, const std::string& worker_id, ReportKind report) {
   if (!values) return {};
   if (changes.size() + values->size() > limits::kBatchEvents) {
     return Error{ErrorCode::too_large, "One call may report on 10000 events, this one reports on more.",
@@ -80,7 +80,7 @@ Result<void> append_reports(std::vector<Change>& changes, const std::optional<st
 }
 
 // What a subscription says, as it came; the same from a query and from a body.
-struct Wanted {
+struct SubscriptionFields {
   std::optional<std::vector<std::string>> tags;
   std::optional<std::string> worker_id;
   std::optional<std::string> queue;
@@ -89,7 +89,7 @@ struct Wanted {
 };
 
 // Without tags, where they may be left out, an event with any tags will do.
-enum class Tags : std::uint8_t { needed, optional };
+enum class TagRule : std::uint8_t { needed, optional };
 
 // What the limit is called, and the lowest there may be: 0 where a worker may want no events.
 struct LimitRule {
@@ -97,11 +97,11 @@ struct LimitRule {
   std::int64_t least;
 };
 
-Result<Subscription> check(Wanted wanted, Tags tags_are, const LimitRule& rule) {
+Result<Subscription> check(SubscriptionFields wanted, TagRule tag_rule, const LimitRule& rule) {
   if (auto fault = validate_worker_id(wanted.worker_id.value_or(""))) return *fault;
   Subscription subscription;
   subscription.selector.queue = wanted.queue.value_or("main");
-  if (wanted.tags || tags_are == Tags::needed) {
+  if (wanted.tags || tag_rule == TagRule::needed) {
     auto tags = clean_tags(wanted.tags.value_or(std::vector<std::string>()));
     if (!tags) return tags.error();
     subscription.selector.tags = std::move(*tags);
@@ -123,8 +123,8 @@ Result<Subscription> check(Wanted wanted, Tags tags_are, const LimitRule& rule) 
   return subscription;
 }
 
-Wanted read_wanted(Fields& fields) {
-  Wanted wanted;
+SubscriptionFields read_subscription(Fields& fields) {
+  SubscriptionFields wanted;
   wanted.tags = read_tags(fields);
   wanted.worker_id = fields.text("worker_id");
   wanted.queue = fields.text("queue");
@@ -135,7 +135,7 @@ Wanted read_wanted(Fields& fields) {
 
 }  // namespace
 
-Result<Change> parse_report(const JsonValue& body, EventId id, Report report) {
+Result<Change> parse_report(const JsonValue& body, EventId id, ReportKind report) {
   Fields fields(body, "");
   Change change;
   change.lease.id = id;
@@ -146,7 +146,7 @@ Result<Change> parse_report(const JsonValue& body, EventId id, Report report) {
   return change;
 }
 
-Result<std::vector<Change>> parse_reports(const JsonValue& body, Report report) {
+Result<std::vector<Change>> parse_reports(const JsonValue& body, ReportKind report) {
   Fields fields(body, "");
   const std::string worker_id = fields.text("worker_id").value_or("");
   const auto values = fields.array("events");
@@ -161,59 +161,59 @@ Result<std::vector<Change>> parse_reports(const JsonValue& body, Report report) 
 
 Result<ParsedNext> parse_next(const JsonValue& body) {
   Fields fields(body, "");
-  Wanted wanted = read_wanted(fields);
+  SubscriptionFields wanted = read_subscription(fields);
   const auto completed = fields.array("completed");
   const auto failed = fields.array("failed");
   const auto released = fields.array("released");
   const auto alive = fields.array("alive");
   if (auto fault = fields.fault()) return *fault;
-  auto subscription = check(std::move(wanted), Tags::optional, {"limit", 0});
+  auto subscription = check(std::move(wanted), TagRule::optional, {"limit", 0});
   if (!subscription) return subscription.error();
-  ParsedNext turn{{}, std::move(*subscription)};
-  const std::string& worker_id = turn.subscription.worker_id;
+  ParsedNext next{{}, std::move(*subscription)};
+  const std::string& worker_id = next.subscription.worker_id;
   const struct {
     const std::optional<std::vector<JsonValue>>& values;
     std::string_view name;
-    Report report;
-  } lists[] = {{completed, "completed", Report::complete},
-               {failed, "failed", Report::fail},
-               {released, "released", Report::release},
-               {alive, "alive", Report::heartbeat}};
+    ReportKind report;
+  } lists[] = {{completed, "completed", ReportKind::complete},
+               {failed, "failed", ReportKind::fail},
+               {released, "released", ReportKind::release},
+               {alive, "alive", ReportKind::heartbeat}};
   for (const auto& [values, name, report] : lists) {
-    auto done = append_reports(turn.changes, values, name, worker_id, report);
+    auto done = append_reports(next.changes, values, name, worker_id, report);
     if (!done) return done.error();
   }
-  return turn;
+  return next;
 }
 
 Result<Subscription> parse_subscription(const JsonValue& body) {
   Fields fields(body, "");
-  Wanted wanted = read_wanted(fields);
+  SubscriptionFields wanted = read_subscription(fields);
   if (auto fault = fields.fault()) return *fault;
-  return check(std::move(wanted), Tags::needed, {"limit", 1});
+  return check(std::move(wanted), TagRule::needed, {"limit", 1});
 }
 
 Result<Subscription> parse_subscription(const std::vector<QueryParameter>& query) {
   QueryFields fields(query);
-  Wanted wanted;
+  SubscriptionFields wanted;
   if (const auto tags = fields.text("tags")) wanted.tags = split_tags(*tags);
   wanted.worker_id = fields.text("worker_id");
   wanted.queue = fields.text("queue");
   wanted.wait = fields.whole("wait");
   wanted.limit = fields.whole("limit");
   if (auto fault = fields.fault()) return *fault;
-  return check(std::move(wanted), Tags::needed, {"limit", 1});
+  return check(std::move(wanted), TagRule::needed, {"limit", 1});
 }
 
 Result<Subscription> parse_stream(const std::vector<QueryParameter>& query) {
   QueryFields fields(query);
-  Wanted wanted;
+  SubscriptionFields wanted;
   if (const auto tags = fields.text("tags")) wanted.tags = split_tags(*tags);
   wanted.worker_id = fields.text("worker_id");
   wanted.queue = fields.text("queue");
   wanted.limit = fields.whole("prefetch");
   if (auto fault = fields.fault()) return *fault;
-  return check(std::move(wanted), Tags::optional, {"prefetch", 1});
+  return check(std::move(wanted), TagRule::optional, {"prefetch", 1});
 }
 
 Result<ListFilter> parse_filter(const std::vector<QueryParameter>& query) {

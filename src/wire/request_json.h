@@ -17,7 +17,7 @@
 
 namespace eventq::wire {
 
-enum class Report : std::uint8_t { start, heartbeat, complete, fail, release };
+enum class ReportKind : std::uint8_t { start, heartbeat, complete, fail, release };
 
 // What a worker asks for.
 struct Subscription {
@@ -35,10 +35,10 @@ struct ParsedNext {
 };
 
 // A report on one event: {"worker_id", "attempt", ...}.
-Result<Change> parse_report(const JsonValue& body, EventId id, Report report);
+Result<Change> parse_report(const JsonValue& body, EventId id, ReportKind report);
 
 // Reports on many: {"worker_id", "events": [{"id", "attempt", ...}]}.
-Result<std::vector<Change>> parse_reports(const JsonValue& body, Report report);
+Result<std::vector<Change>> parse_reports(const JsonValue& body, ReportKind report);
 
 Result<ParsedNext> parse_next(const JsonValue& body);
 

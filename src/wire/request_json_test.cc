@@ -17,7 +17,7 @@ class RequestJson : public ParsedTest {};
 TEST_F(RequestJson, ACompletionCarriesItsLeaseAndOutcome) {
   const auto change = parse_report(
       json(R"({"worker_id":"w:1","attempt":2,"status_code":200,"execution_time_ms":15,"errors":["x"]})"),
-      EventId{9}, Report::complete);
+      EventId{9}, ReportKind::complete);
 
   ASSERT_TRUE(change.has_value()) << change.error().message;
   EXPECT_EQ(change->lease.id, EventId{9});
@@ -31,7 +31,7 @@ TEST_F(RequestJson, ACompletionCarriesItsLeaseAndOutcome) {
 
 TEST_F(RequestJson, AFailureCarriesItsMessage) {
   const auto change =
-      parse_report(json(R"({"worker_id":"w:1","error_message":"no route"})"), EventId{9}, Report::fail);
+      parse_report(json(R"({"worker_id":"w:1","error_message":"no route"})"), EventId{9}, ReportKind::fail);
 
   ASSERT_TRUE(change.has_value());
   EXPECT_FALSE(change->lease.attempt.has_value());
@@ -40,19 +40,19 @@ TEST_F(RequestJson, AFailureCarriesItsMessage) {
 
 TEST_F(RequestJson, AFailureIsPermanentWhenItSaysSo) {
   const auto permanent = [this](std::string_view text) {
-    const auto change = parse_report(json(text), EventId{9}, Report::fail);
+    const auto change = parse_report(json(text), EventId{9}, ReportKind::fail);
     return change && std::get<Fail>(change->what).failure.permanent;
   };
   EXPECT_TRUE(permanent(R"({"worker_id":"w:1","permanent":true})"));
   EXPECT_FALSE(permanent(R"({"worker_id":"w:1","permanent":false})"));
   EXPECT_FALSE(permanent(R"({"worker_id":"w:1"})"));
-  EXPECT_FALSE(
-      parse_report(json(R"({"worker_id":"w:1","permanent":"yes"})"), EventId{9}, Report::fail).has_value());
+  EXPECT_FALSE(parse_report(json(R"({"worker_id":"w:1","permanent":"yes"})"), EventId{9}, ReportKind::fail)
+                   .has_value());
 }
 
 TEST_F(RequestJson, AReleaseCarriesItsDelayAndReason) {
   const auto change = parse_report(json(R"({"worker_id":"w:1","attempt":2,"delay":60,"reason":"later"})"),
-                                   EventId{9}, Report::release);
+                                   EventId{9}, ReportKind::release);
 
   ASSERT_TRUE(change.has_value()) << change.error().message;
   EXPECT_EQ(change->lease.attempt, 2);
@@ -71,7 +71,7 @@ TEST_F(RequestJson, TheDelayOfAReleaseIsFromNothingToAYear) {
   };
   for (const auto& row : cases) {
     const std::string body = R"({"worker_id":"w:1","delay":)" + std::string(row.delay) + "}";
-    const auto change = parse_report(json(body), EventId{9}, Report::release);
+    const auto change = parse_report(json(body), EventId{9}, ReportKind::release);
     EXPECT_EQ(change.has_value(), row.accepted) << body;
     EXPECT_EQ(change ? "" : change.error().field, row.accepted ? "" : "delay") << body;
   }
@@ -79,18 +79,18 @@ TEST_F(RequestJson, TheDelayOfAReleaseIsFromNothingToAYear) {
 
 TEST_F(RequestJson, AReportTakesOnlyTheMembersOfItsKind) {
   EXPECT_TRUE(
-      parse_report(json(R"({"worker_id":"w:1","attempt":1})"), EventId{1}, Report::start).has_value());
+      parse_report(json(R"({"worker_id":"w:1","attempt":1})"), EventId{1}, ReportKind::start).has_value());
+  EXPECT_FALSE(parse_report(json(R"({"worker_id":"w:1","status_code":1})"), EventId{1}, ReportKind::start)
+                   .has_value());
   EXPECT_FALSE(
-      parse_report(json(R"({"worker_id":"w:1","status_code":1})"), EventId{1}, Report::start).has_value());
-  EXPECT_FALSE(
-      parse_report(json(R"({"worker_id":"w:1","errors":[]})"), EventId{1}, Report::fail).has_value());
-  EXPECT_FALSE(parse_report(json(R"({"attempt":1})"), EventId{1}, Report::heartbeat).has_value());
+      parse_report(json(R"({"worker_id":"w:1","errors":[]})"), EventId{1}, ReportKind::fail).has_value());
+  EXPECT_FALSE(parse_report(json(R"({"attempt":1})"), EventId{1}, ReportKind::heartbeat).has_value());
 }
 
 TEST_F(RequestJson, ReportsOnManyKeepTheirOrder) {
   const auto changes =
       parse_reports(json(R"({"worker_id":"w:1","events":[{"id":5,"attempt":1},{"id":3,"status_code":204}]})"),
-                    Report::complete);
+                    ReportKind::complete);
 
   ASSERT_TRUE(changes.has_value()) << changes.error().message;
   ASSERT_EQ(changes->size(), 2U);
@@ -100,30 +100,30 @@ TEST_F(RequestJson, ReportsOnManyKeepTheirOrder) {
 }
 
 TEST_F(RequestJson, ATurnReportsCompletedFailedReleasedAndAsksForMore) {
-  const auto turn = parse_next(json(R"({"worker_id":"w:1","tags":"a","wait":5,"limit":10,
+  const auto next = parse_next(json(R"({"worker_id":"w:1","tags":"a","wait":5,"limit":10,
       "released":[{"id":3,"delay":7}],"failed":[{"id":2,"error_message":"x"}],
       "completed":[{"id":1,"attempt":1}]})"));
 
-  ASSERT_TRUE(turn.has_value()) << turn.error().message;
-  ASSERT_EQ(turn->changes.size(), 3U);
-  EXPECT_TRUE(std::holds_alternative<Complete>(turn->changes[0].what));
-  EXPECT_TRUE(std::holds_alternative<Fail>(turn->changes[1].what));
-  EXPECT_EQ(std::get<Release>(turn->changes[2].what).delay, std::chrono::seconds(7));
-  EXPECT_EQ(turn->subscription.limit, 10U);
-  EXPECT_EQ(turn->subscription.wait, std::chrono::seconds(5));
+  ASSERT_TRUE(next.has_value()) << next.error().message;
+  ASSERT_EQ(next->changes.size(), 3U);
+  EXPECT_TRUE(std::holds_alternative<Complete>(next->changes[0].what));
+  EXPECT_TRUE(std::holds_alternative<Fail>(next->changes[1].what));
+  EXPECT_EQ(std::get<Release>(next->changes[2].what).delay, std::chrono::seconds(7));
+  EXPECT_EQ(next->subscription.limit, 10U);
+  EXPECT_EQ(next->subscription.wait, std::chrono::seconds(5));
 }
 
 TEST_F(RequestJson, ATurnEndsWithTheSignsOfLife) {
-  const auto turn = parse_next(json(R"({"worker_id":"w:1","limit":0,"alive":[{"id":4,"attempt":2},{"id":5}],
+  const auto next = parse_next(json(R"({"worker_id":"w:1","limit":0,"alive":[{"id":4,"attempt":2},{"id":5}],
       "released":[{"id":3}]})"));
 
-  ASSERT_TRUE(turn.has_value()) << turn.error().message;
-  ASSERT_EQ(turn->changes.size(), 3U);
-  EXPECT_TRUE(std::holds_alternative<Release>(turn->changes[0].what));
-  EXPECT_TRUE(std::holds_alternative<Heartbeat>(turn->changes[1].what));
-  EXPECT_EQ(turn->changes[1].lease.id, EventId{4});
-  EXPECT_EQ(turn->changes[1].lease.attempt, 2);
-  EXPECT_EQ(turn->changes[2].lease.attempt, std::nullopt);
+  ASSERT_TRUE(next.has_value()) << next.error().message;
+  ASSERT_EQ(next->changes.size(), 3U);
+  EXPECT_TRUE(std::holds_alternative<Release>(next->changes[0].what));
+  EXPECT_TRUE(std::holds_alternative<Heartbeat>(next->changes[1].what));
+  EXPECT_EQ(next->changes[1].lease.id, EventId{4});
+  EXPECT_EQ(next->changes[1].lease.attempt, 2);
+  EXPECT_EQ(next->changes[2].lease.attempt, std::nullopt);
 
   const auto wrong = parse_next(json(R"({"worker_id":"w:1","alive":[{"id":1},{"id":1,"reason":"x"}]})"));
   EXPECT_EQ(wrong.error().field, "alive[1].reason");

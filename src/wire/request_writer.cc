@@ -24,7 +24,7 @@ void write_strings(JsonWriter& json, std::string_view name, const std::vector<st
   json.end_array();
 }
 
-void write_said(JsonWriter& json, const Said& what) {
+void write_content(JsonWriter& json, const ReportContent& what) {
   std::visit(Overloaded{
                  [&](const Outcome& outcome) {
                    write_numbers(json, outcome);
@@ -55,7 +55,7 @@ void write_reports(JsonWriter& json, std::string_view name, const std::vector<ev
     if (!std::holds_alternative<Kind>(report.what)) continue;
     json.begin_object().key("id").integer(static_cast<std::int64_t>(report.id));
     json.key("attempt").integer(report.attempt);
-    write_said(json, report.what);
+    write_content(json, report.what);
     json.end_object();
   }
   json.end_array();
@@ -72,17 +72,17 @@ void write_alive(JsonWriter& json, const std::vector<Alive>& events) {
 
 }  // namespace
 
-std::string_view path_of(const Said& what) {
+std::string_view path_of(const ReportContent& what) {
   if (std::holds_alternative<Outcome>(what)) return "complete";
   return std::holds_alternative<Failure>(what) ? "fail" : "release";
 }
 
-std::string write_report(const Lease& lease, const Said& what) {
+std::string write_report(const Lease& lease, const ReportContent& what) {
   std::string body;
   JsonWriter json(body);
   json.begin_object();
   write_lease(json, lease);
-  write_said(json, what);
+  write_content(json, what);
   json.end_object();
   return body;
 }
@@ -96,21 +96,21 @@ std::string write_heartbeat(const Lease& lease) {
   return body;
 }
 
-std::string write_next(const eventq::NextRequest& turn, std::string_view worker_id) {
+std::string write_next(const eventq::NextRequest& request, std::string_view worker_id) {
   std::string body;
   JsonWriter json(body);
   json.begin_object().key("worker_id").string(worker_id);
-  json.key("limit").integer(static_cast<std::int64_t>(turn.limit));
-  if (turn.limit > 0) {
-    write_strings(json, "tags", turn.tags);
-    json.key("queue").string(turn.queue).key("wait").integer(whole_seconds(turn.wait));
+  json.key("limit").integer(static_cast<std::int64_t>(request.limit));
+  if (request.limit > 0) {
+    write_strings(json, "tags", request.tags);
+    json.key("queue").string(request.queue).key("wait").integer(whole_seconds(request.wait));
   }
-  if (!turn.reports.empty()) {
-    write_reports<Outcome>(json, "completed", turn.reports);
-    write_reports<Failure>(json, "failed", turn.reports);
-    write_reports<Return>(json, "released", turn.reports);
+  if (!request.reports.empty()) {
+    write_reports<Outcome>(json, "completed", request.reports);
+    write_reports<Failure>(json, "failed", request.reports);
+    write_reports<Return>(json, "released", request.reports);
   }
-  if (!turn.alive.empty()) write_alive(json, turn.alive);
+  if (!request.alive.empty()) write_alive(json, request.alive);
   json.end_object();
   return body;
 }

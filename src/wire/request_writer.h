@@ -12,18 +12,18 @@
 
 namespace eventq::wire {
 
-using Said = decltype(eventq::Report::what);
+using ReportContent = decltype(eventq::Report::what);
 
 // "complete", "fail" or "release": the last part of the path of a report on one event.
-std::string_view path_of(const Said& what);
+std::string_view path_of(const ReportContent& what);
 // The body of such a report.
-std::string write_report(const Lease& lease, const Said& what);
+std::string write_report(const Lease& lease, const ReportContent& what);
 // The body of a heartbeat.
 std::string write_heartbeat(const Lease& lease);
 
 // The body of POST /events/next. The results come in the order completed, failed, released, each in the
-// order of the turn.
-std::string write_next(const eventq::NextRequest& turn, std::string_view worker_id);
+// order of the request.
+std::string write_next(const eventq::NextRequest& request, std::string_view worker_id);
 
 // Times are sent in whole seconds: rounded up, or down when they are negative, which is refused.
 [[nodiscard]] std::int64_t whole_seconds(Millis duration);

@@ -48,25 +48,28 @@ TEST_F(RequestWriter, EachReportHasItsPath) {
 TEST_F(RequestWriter, ReportsAreWhatTheServerReads) {
   const Lease lease{EventId{7}, "w:1", 2};
   const auto complete =
-      parse_report(parse(write_report(lease, Outcome{200, 12, {"a"}})), EventId{7}, Report::complete).value();
+      parse_report(parse(write_report(lease, Outcome{200, 12, {"a"}})), EventId{7}, ReportKind::complete)
+          .value();
   EXPECT_THAT(std::get<Complete>(complete.what).outcome.errors, ElementsAre("a"));
   const auto fail =
-      parse_report(parse(write_report(lease, Failure{1, 2, "m", true})), EventId{7}, Report::fail).value();
+      parse_report(parse(write_report(lease, Failure{1, 2, "m", true})), EventId{7}, ReportKind::fail)
+          .value();
   EXPECT_TRUE(std::get<Fail>(fail.what).failure.permanent);
   const auto release =
-      parse_report(parse(write_report(lease, Return{3s, "r"})), EventId{7}, Report::release).value();
+      parse_report(parse(write_report(lease, Return{3s, "r"})), EventId{7}, ReportKind::release).value();
   EXPECT_EQ(std::get<Release>(release.what).delay, 3s);
   EXPECT_EQ(release.lease.attempt, 2);
 }
 
 TEST_F(RequestWriter, ATurnIsWhatTheServerReads) {
-  eventq::NextRequest turn;
-  turn.reports = {{EventId{1}, 1, Return{1s, "r"}}, {EventId{2}, 2, Failure{}}, {EventId{3}, 3, Outcome{}}};
-  turn.limit = 5;
-  turn.tags = {"a", "b"};
-  turn.queue = "mail";
-  turn.wait = 1001ms;
-  const auto read = parse_next(parse(write_next(turn, "w:1"))).value();
+  eventq::NextRequest request;
+  request.reports = {
+      {EventId{1}, 1, Return{1s, "r"}}, {EventId{2}, 2, Failure{}}, {EventId{3}, 3, Outcome{}}};
+  request.limit = 5;
+  request.tags = {"a", "b"};
+  request.queue = "mail";
+  request.wait = 1001ms;
+  const auto read = parse_next(parse(write_next(request, "w:1"))).value();
 
   ASSERT_THAT(read.changes, SizeIs(3));
   EXPECT_EQ(read.changes[0].lease.id, EventId{3});
@@ -80,17 +83,17 @@ TEST_F(RequestWriter, ATurnIsWhatTheServerReads) {
 }
 
 TEST_F(RequestWriter, ATurnThatOnlyReportsSaysNothingOfEvents) {
-  eventq::NextRequest turn;
-  turn.reports = {{EventId{1}, 1, Outcome{}}};
-  turn.wait = 5s;
-  EXPECT_EQ(write_next(turn, "w"),
+  eventq::NextRequest request;
+  request.reports = {{EventId{1}, 1, Outcome{}}};
+  request.wait = 5s;
+  EXPECT_EQ(write_next(request, "w"),
             R"({"worker_id":"w","limit":0,"completed":[{"id":1,"attempt":1}],"failed":[],"released":[]})");
 }
 
 TEST_F(RequestWriter, ATurnWithNothingButSignsOfLifeSaysOnlyThose) {
-  eventq::NextRequest turn;
-  turn.alive = {{EventId{1}, 2}, {EventId{3}, 1}};
-  EXPECT_EQ(write_next(turn, "w"),
+  eventq::NextRequest request;
+  request.alive = {{EventId{1}, 2}, {EventId{3}, 1}};
+  EXPECT_EQ(write_next(request, "w"),
             R"({"worker_id":"w","limit":0,"alive":[{"id":1,"attempt":2},{"id":3,"attempt":1}]})");
 }
 

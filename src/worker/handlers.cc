@@ -27,24 +27,24 @@ Handled call(const Handler& handler, const Event& event, const std::stop_token& 
 void Handlers::on_tag(std::string tag, Handler handler) {
   // Tags are compared as the queue stores them: without spaces round them.
   if (auto cleaned = clean_tags({tag})) tag = std::move(cleaned->front());
-  entries_.push_back({Entry::By::tag, std::move(tag), std::move(handler)});
+  registrations_.push_back({Registration::By::tag, std::move(tag), std::move(handler)});
 }
 
 void Handlers::on_pattern(std::string pattern, Handler handler) {
-  entries_.push_back({Entry::By::pattern, std::move(pattern), std::move(handler)});
+  registrations_.push_back({Registration::By::pattern, std::move(pattern), std::move(handler)});
 }
 
 Result<std::vector<std::string>> Handlers::subscription(const std::vector<std::string>& pattern_tags) const {
-  if (entries_.empty()) {
+  if (registrations_.empty()) {
     return Error{ErrorCode::invalid_argument,
                  "The worker has no handler; register one with on_tag() or on_pattern() before start().", ""};
   }
   std::vector<std::string> tags = pattern_tags;
   bool has_pattern = false;
-  for (const Entry& entry : entries_) {
-    if (auto fault = validate(entry)) return *fault;
-    if (entry.by == Entry::By::tag) tags.push_back(entry.wanted);
-    has_pattern = has_pattern || entry.by == Entry::By::pattern;
+  for (const Registration& registration : registrations_) {
+    if (auto fault = validate(registration)) return *fault;
+    if (registration.by == Registration::By::tag) tags.push_back(registration.wanted);
+    has_pattern = has_pattern || registration.by == Registration::By::pattern;
   }
   if (has_pattern && pattern_tags.empty()) return std::vector<std::string>();
   if (!has_pattern && !pattern_tags.empty()) {
@@ -55,27 +55,28 @@ Result<std::vector<std::string>> Handlers::subscription(const std::vector<std::s
   return clean_tags(tags);
 }
 
-std::optional<Error> Handlers::validate(const Entry& entry) {
-  if (!entry.handler) {
-    return Error{ErrorCode::invalid_argument, "The handler for \"" + entry.wanted + "\" is empty.", ""};
+std::optional<Error> Handlers::validate(const Registration& registration) {
+  if (!registration.handler) {
+    return Error{ErrorCode::invalid_argument, "The handler for \"" + registration.wanted + "\" is empty.",
+                 ""};
   }
-  if (entry.by == Entry::By::pattern) return validate_pattern(entry.wanted);
-  const auto cleaned = clean_tags({entry.wanted});
+  if (registration.by == Registration::By::pattern) return validate_pattern(registration.wanted);
+  const auto cleaned = clean_tags({registration.wanted});
   if (!cleaned) return cleaned.error();
   return std::nullopt;
 }
 
-bool Handlers::matches(const Entry& entry, const Event& event) {
-  if (entry.by == Entry::By::pattern) return pattern_fits(entry.wanted, event.pattern);
-  return std::find(event.tags.begin(), event.tags.end(), entry.wanted) != event.tags.end();
+bool Handlers::matches(const Registration& registration, const Event& event) {
+  if (registration.by == Registration::By::pattern) return pattern_fits(registration.wanted, event.pattern);
+  return std::find(event.tags.begin(), event.tags.end(), registration.wanted) != event.tags.end();
 }
 
 std::optional<std::vector<Handled>> Handlers::run(const Event& event, const std::stop_token& stop) const {
   std::vector<Handled> handled;
-  for (const Entry& entry : entries_) {
-    if (!matches(entry, event)) continue;
+  for (const Registration& registration : registrations_) {
+    if (!matches(registration, event)) continue;
     if (stop.stop_requested()) return std::nullopt;
-    handled.push_back(call(entry.handler, event, stop));
+    handled.push_back(call(registration.handler, event, stop));
   }
   return handled;
 }

@@ -31,15 +31,15 @@ class Handlers {
                                                         const std::stop_token& stop) const;
 
  private:
-  struct Entry {
+  struct Registration {
     enum class By : std::uint8_t { tag, pattern } by{};
     std::string wanted;  // the tag, or the pattern
     Handler handler;
   };
-  [[nodiscard]] static std::optional<Error> validate(const Entry& entry);
-  [[nodiscard]] static bool matches(const Entry& entry, const Event& event);
+  [[nodiscard]] static std::optional<Error> validate(const Registration& registration);
+  [[nodiscard]] static bool matches(const Registration& registration, const Event& event);
 
-  std::vector<Entry> entries_;
+  std::vector<Registration> registrations_;
 };
 
 }  // namespace eventq

@@ -57,11 +57,11 @@ class Leases {
     SteadyTime due;
     SteadyTime end;
   };
-  using Index = std::set<std::pair<SteadyTime, Attempt>>;
+  using TimeIndex = std::set<std::pair<SteadyTime, Attempt>>;
 
   std::map<Attempt, Times> held_;
-  Index due_;   // of every lease
-  Index ends_;  // of those not yet told
+  TimeIndex due_;   // of every lease
+  TimeIndex ends_;  // of those not yet told
 };
 
 }  // namespace eventq

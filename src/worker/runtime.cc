@@ -8,7 +8,7 @@
 
 #include "eventq/limits.h"
 #include "model/validate.h"
-#include "worker/verdict.h"
+#include "worker/handler_report.h"
 
 namespace eventq {
 namespace {
@@ -98,7 +98,7 @@ bool Worker::Runtime::stop() {
   deadline_ = steady_now() + std::min(options_.stop_within, Millis(limits::kDelay));
   stopping_ = true;
   has_ready_.notify_all();
-  has_room_.notify_all();
+  has_capacity_.notify_all();
   lock.unlock();
   log(LogLevel::info, LogLine("worker stops"));
 
@@ -132,7 +132,7 @@ std::int64_t Worker::Runtime::busy() const {
 void Worker::Runtime::fire_tokens(Lock& lock) {
   std::vector<std::stop_source> running;
   for (const auto& [attempt, held] : held_) {
-    if (held->stage == Stage::running || held->stage == Stage::lost) running.push_back(held->stop);
+    if (held->stage == HeldStage::running || held->stage == HeldStage::lost) running.push_back(held->stop);
   }
   if (running.empty()) return;
   lock.unlock();
@@ -146,7 +146,7 @@ void Worker::Runtime::fire_tokens(Lock& lock) {
 void Worker::Runtime::leave_behind() {
   stopped_ = busy() == 0;
   for (const auto& [attempt, held] : held_) {
-    if (held->stage == Stage::running) give_back(attempt, *held);
+    if (held->stage == HeldStage::running) give_back(attempt, *held);
   }
   for (const auto& one : pool_) {
     if (one->busy) one->thread.detach();
@@ -181,8 +181,8 @@ void Worker::Runtime::work(PoolThread& self) {
 void Worker::Runtime::run_one(Lock& lock) {
   const Attempt attempt = ready_.front();
   ready_.pop_front();
-  const std::shared_ptr<Held> held = held_.at(attempt);
-  held->stage = Stage::running;
+  const std::shared_ptr<HeldEvent> held = held_.at(attempt);
+  held->stage = HeldStage::running;
   lock.unlock();
 
   const SteadyTime began = steady_now();
@@ -190,11 +190,11 @@ void Worker::Runtime::run_one(Lock& lock) {
   const Millis took = millis_since(began);
 
   lock.lock();
-  if (held->stage == Stage::lost) {
+  if (held->stage == HeldStage::lost) {
     forget(attempt);
-  } else if (held->stage == Stage::running) {
+  } else if (held->stage == HeldStage::running) {
     if (handled) {
-      say(attempt, *held, verdict(*handled, took));
+      add_report(attempt, *held, handler_report(*handled, took));
     } else if (!stopping_) {  // else leave_behind() gives it back, when the fetcher cannot take it again
       give_back(attempt, *held, "Its lease was over before all handlers had run.");
     }

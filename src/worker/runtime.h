@@ -56,15 +56,15 @@ class Worker::Runtime {
   [[nodiscard]] Stats stats() const;
 
  private:
-  enum class Stage : std::uint8_t {
+  enum class HeldStage : std::uint8_t {
     ready,     // waits for a thread of the pool
     running,   // its handlers run
     reported,  // its report waits to be sent, or for an answer
     lost,      // the queue has refused it, and its handlers still run
   };
-  struct Held {
+  struct HeldEvent {
     Event event;
-    Stage stage = Stage::ready;
+    HeldStage stage = HeldStage::ready;
     std::stop_source stop;
   };
   // To be told once the mutex is free.
@@ -91,8 +91,8 @@ class Worker::Runtime {
   // runtime_next.cc: the fetcher and the reporter.
   void fetch();
   void accept(std::vector<Claim> claims, SteadyTime asked);
-  void say(Attempt attempt, Held& held, decltype(Report::what) what);
-  void give_back(Attempt attempt, Held& held, std::string reason = "The worker stops.");
+  void add_report(Attempt attempt, HeldEvent& held, decltype(Report::what) what);
+  void give_back(Attempt attempt, HeldEvent& held, std::string reason = "The worker stops.");
   void report();
   std::vector<Report> take_reports();
   [[nodiscard]] std::vector<Report> settle(Lock& lock, std::vector<Report> sent,
@@ -100,9 +100,9 @@ class Worker::Runtime {
   void count(Action action);
   void refused(Lock& lock, std::vector<Report> sent, const Error& error);
   void put_back(std::vector<Report> sent);
-  bool say_again(Lock& lock, std::vector<Report> sent);
-  [[nodiscard]] NextRequest turn(std::vector<Report> reports, std::size_t limit) const;
-  [[nodiscard]] std::size_t room(std::size_t freed) const;
+  bool retry_reports(Lock& lock, std::vector<Report> sent);
+  [[nodiscard]] NextRequest next_request(std::vector<Report> reports, std::size_t limit) const;
+  [[nodiscard]] std::size_t free_slots(std::size_t freed) const;
 
   // runtime_leases.cc: the heart and the watch.
   void keep_leases();
@@ -111,7 +111,7 @@ class Worker::Runtime {
   void forget(Attempt attempt);
   void watch_leases();
   void end(Attempt attempt);
-  void tell(Lock& lock);
+  void deliver_notices(Lock& lock);
 
   // Such an answer says that the event is another's, or has ended.
   static bool is_refusal(ErrorCode code) {
@@ -147,12 +147,12 @@ class Worker::Runtime {
 
   // Guarded by mutex_.
   mutable std::mutex mutex_;
-  std::condition_variable has_ready_;    // the pool: something is ready, or stopping
-  std::condition_variable has_room_;     // the fetcher: there is room, or stopping
-  std::condition_variable has_reports_;  // the reporter: something to say, or closing
-  std::condition_variable has_leases_;   // the heart and the watch: an earlier time, a notice, or finished
-  std::condition_variable is_idle_;      // stop(): a handler has returned
-  std::map<Attempt, std::shared_ptr<Held>> held_;
+  std::condition_variable has_ready_;     // the pool: something is ready, or stopping
+  std::condition_variable has_capacity_;  // the fetcher: there is room, or stopping
+  std::condition_variable has_reports_;   // the reporter: something to say, or closing
+  std::condition_variable has_leases_;    // the heart and the watch: an earlier time, a notice, or finished
+  std::condition_variable is_idle_;       // stop(): a handler has returned
+  std::map<Attempt, std::shared_ptr<HeldEvent>> held_;
   std::deque<Attempt> ready_;
   std::deque<Report> reports_;  // not yet sent
   Leases leases_;

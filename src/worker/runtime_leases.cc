@@ -30,7 +30,7 @@ void Worker::Runtime::keep_leases() {
 
 // All in one turn. Returns how long to wait before the next one.
 Millis Worker::Runtime::renew(Lock& lock, const std::vector<Attempt>& attempts) {
-  NextRequest signs = turn({}, 0);
+  NextRequest signs = next_request({}, 0);
   Millis third = Millis::max();
   for (const Attempt attempt : attempts) {
     signs.alive.push_back({attempt.id, attempt.number});
@@ -66,11 +66,11 @@ Millis Worker::Runtime::renew(Lock& lock, const std::vector<Attempt>& attempts) 
 void Worker::Runtime::lose(Attempt attempt) {
   leases_.remove(attempt);
   const auto found = held_.find(attempt);
-  if (found == held_.end() || found->second->stage == Stage::reported) return;
+  if (found == held_.end() || found->second->stage == HeldStage::reported) return;
   ++stats_.lost;
   notices_.push_back({found->second->stop, LogLevel::warning, about("lease lost", attempt)});
-  if (found->second->stage == Stage::running) {
-    found->second->stage = Stage::lost;
+  if (found->second->stage == HeldStage::running) {
+    found->second->stage = HeldStage::lost;
   } else {
     ready_.erase(std::find(ready_.begin(), ready_.end(), attempt));
     forget(attempt);
@@ -80,7 +80,7 @@ void Worker::Runtime::lose(Attempt attempt) {
 void Worker::Runtime::forget(Attempt attempt) {
   leases_.remove(attempt);
   held_.erase(attempt);
-  has_room_.notify_one();
+  has_capacity_.notify_one();
 }
 
 void Worker::Runtime::watch_leases() {
@@ -90,23 +90,23 @@ void Worker::Runtime::watch_leases() {
     has_leases_.wait_until(lock, next,
                            [&] { return finished_ || !notices_.empty() || leases_.next_end() < next; });
     for (const Attempt attempt : leases_.take_ended(steady_now())) end(attempt);
-    tell(lock);
+    deliver_notices(lock);
   }
 }
 
 // Our clock says that the lease is over. Nothing is begun any more; what runs is told, and may still report.
 void Worker::Runtime::end(Attempt attempt) {
-  const std::shared_ptr<Held> held = held_.at(attempt);
-  if (held->stage == Stage::ready) {
+  const std::shared_ptr<HeldEvent> held = held_.at(attempt);
+  if (held->stage == HeldStage::ready) {
     ready_.erase(std::find(ready_.begin(), ready_.end(), attempt));
     give_back(attempt, *held, "Its lease was over before a handler began.");
     notices_.push_back({held->stop, LogLevel::warning, about("lease over before a handler began", attempt)});
-  } else if (held->stage == Stage::running) {
+  } else if (held->stage == HeldStage::running) {
     notices_.push_back({held->stop, LogLevel::warning, about("lease over while handlers run", attempt)});
   }
 }
 
-void Worker::Runtime::tell(Lock& lock) {
+void Worker::Runtime::deliver_notices(Lock& lock) {
   std::vector<Notice> notices = std::exchange(notices_, {});
   lock.unlock();
   for (Notice& notice : notices) {

@@ -24,13 +24,13 @@ LogLine about(const char* message, const Report& report) {
 }  // namespace
 
 // Events that may be asked for once `freed` of those held are gone.
-std::size_t Worker::Runtime::room(std::size_t freed) const {
+std::size_t Worker::Runtime::free_slots(std::size_t freed) const {
   if (stopping_) return 0;
   const std::size_t taken = held_.size() - freed + asked_;
   return taken >= capacity_ ? 0 : std::min(capacity_ - taken, batch_size_);
 }
 
-NextRequest Worker::Runtime::turn(std::vector<Report> reports, std::size_t limit) const {
+NextRequest Worker::Runtime::next_request(std::vector<Report> reports, std::size_t limit) const {
   return {.worker_id = options_.worker_id,
           .reports = std::move(reports),
           .limit = limit,
@@ -41,9 +41,9 @@ NextRequest Worker::Runtime::turn(std::vector<Report> reports, std::size_t limit
 void Worker::Runtime::fetch() {
   Lock lock(mutex_);
   for (;;) {
-    has_room_.wait(lock, [this] { return stopping_ || room(0) > 0; });
+    has_capacity_.wait(lock, [this] { return stopping_ || free_slots(0) > 0; });
     if (stopping_) break;
-    NextRequest wanted = turn({}, room(0));
+    NextRequest wanted = next_request({}, free_slots(0));
     wanted.wait = wait_;
     asked_ += wanted.limit;
     lock.unlock();
@@ -63,7 +63,7 @@ void Worker::Runtime::fetch() {
     lock.lock();
     if (result) accept(std::move(result->claims), asked);
     asked_ -= wanted.limit;
-    if (pause > Millis(0)) has_room_.wait_for(lock, pause, [this] { return stopping_; });
+    if (pause > Millis(0)) has_capacity_.wait_for(lock, pause, [this] { return stopping_; });
   }
   // Not earlier: this thread would have taken it again.
   for (const Attempt attempt : std::exchange(ready_, {})) give_back(attempt, *held_.at(attempt));
@@ -77,7 +77,7 @@ void Worker::Runtime::accept(std::vector<Claim> claims, SteadyTime asked) {
     const Attempt attempt{claim.event.id, claim.event.attempts};
     const Millis lease =
         std::clamp(claim.lease_until - claim.event.updated_at, kShortestLease, Millis(limits::kDelay));
-    auto held = std::make_shared<Held>();
+    auto held = std::make_shared<HeldEvent>();
     held->event = std::move(claim.event);
     ++stats_.taken;
     leases_.add(attempt, asked, arrived, lease);
@@ -93,14 +93,14 @@ void Worker::Runtime::accept(std::vector<Claim> claims, SteadyTime asked) {
 }
 
 // The last word on an event, to be sent.
-void Worker::Runtime::say(Attempt attempt, Held& held, decltype(Report::what) what) {
-  held.stage = Stage::reported;
+void Worker::Runtime::add_report(Attempt attempt, HeldEvent& held, decltype(Report::what) what) {
+  held.stage = HeldStage::reported;
   reports_.push_back({attempt.id, attempt.number, std::move(what)});
   has_reports_.notify_one();
 }
 
-void Worker::Runtime::give_back(Attempt attempt, Held& held, std::string reason) {
-  say(attempt, held, Return{.delay = Millis(0), .reason = std::move(reason)});
+void Worker::Runtime::give_back(Attempt attempt, HeldEvent& held, std::string reason) {
+  add_report(attempt, held, Return{.delay = Millis(0), .reason = std::move(reason)});
 }
 
 void Worker::Runtime::report() {
@@ -110,12 +110,12 @@ void Worker::Runtime::report() {
     if (reports_.empty()) return;
     std::vector<Report> sent = take_reports();
     // After a refusal of the whole turn each report is on its own, so that the bad one is found.
-    const NextRequest told = turn(sent, reports_at_once_ > 1 ? room(sent.size()) : 0);
-    asked_ += told.limit;
+    const NextRequest request = next_request(sent, reports_at_once_ > 1 ? free_slots(sent.size()) : 0);
+    asked_ += request.limit;
     lock.unlock();
 
     const SteadyTime asked = steady_now();
-    auto result = queue_.next(told);
+    auto result = queue_.next(request);
     log_answer(reporting_, "report", result ? nullptr : &result.error());
 
     lock.lock();
@@ -131,9 +131,9 @@ void Worker::Runtime::report() {
       again = std::move(sent);
     }
     // Last: until what was taken is held, its room is asked for.
-    asked_ -= told.limit;
-    has_room_.notify_one();
-    if (!again.empty() && !say_again(lock, std::move(again))) return;
+    asked_ -= request.limit;
+    has_capacity_.notify_one();
+    if (!again.empty() && !retry_reports(lock, std::move(again))) return;
   }
 }
 
@@ -195,7 +195,7 @@ void Worker::Runtime::put_back(std::vector<Report> sent) {
 }
 
 // Keeps the reports for another try after a pause. False when the time of stop() is over.
-bool Worker::Runtime::say_again(Lock& lock, std::vector<Report> sent) {
+bool Worker::Runtime::retry_reports(Lock& lock, std::vector<Report> sent) {
   put_back(std::move(sent));
   Millis pause = reporting_.failed();
   const bool was_closing = closing_;

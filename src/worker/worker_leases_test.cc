@@ -9,7 +9,7 @@
 
 #include "eventq/worker.h"
 #include "support/gate.h"
-#include "support/told_lease.h"
+#include "support/shown_lease.h"
 #include "support/worker_queue.h"
 
 namespace eventq {
@@ -75,22 +75,22 @@ TEST_P(WorkerLeases, EventsThatWaitInTheWorkerKeepTheirLeases) {
 }
 
 // A network that lets no sign of life through until it is mended.
-class CutOff final : public ToldLease {
+class CutOff final : public ShownLease {
  public:
   enum class How : std::uint8_t { silent, failing };
-  CutOff(Queue& inner, How how, Millis told = 1s) : ToldLease(inner, told), how_(how) {}
+  CutOff(Queue& inner, How how, Millis shown = 1s) : ShownLease(inner, shown), how_(how) {}
 
-  Result<NextResult> next(const NextRequest& turn) override {
-    if (!turn.alive.empty()) {
+  Result<NextResult> next(const NextRequest& request) override {
+    if (!request.alive.empty()) {
       if (how_ == How::silent) mended.wait();
       if (!mended.is_open()) return Error{ErrorCode::unavailable, "No connection.", ""};
     }
-    auto result = ToldLease::next(turn);
+    auto result = ShownLease::next(request);
     const std::scoped_lock lock(mutex_);
     for (const auto& answer : result.value().results) {
       if (!answer) refusals_.push_back(answer.error().code);
     }
-    if (!turn.reports.empty()) reported.open();
+    if (!request.reports.empty()) reported.open();
     return result;
   }
 
@@ -148,7 +148,7 @@ TEST_P(WorkerLeases, AnotherWorkerDoesWhatAFrozenOneHeldAndTheLateReportIsRefuse
 }
 
 TEST_P(WorkerLeases, ARefusedSignOfLifeFiresTheTokenAndNothingIsReported) {
-  CutOff watched(*queue, CutOff::How::failing, kToldLease);
+  CutOff watched(*queue, CutOff::How::failing, kShownLease);
   watched.mended.open();
   Worker worker(watched, {.worker_id = "host:1", .threads = 1, .prefetch = 0});
   Gate began;
@@ -217,14 +217,14 @@ TEST_P(WorkerLeases, AnEventWhoseLeaseEndedWhileItWaitedIsNotBegun) {
   EXPECT_THAT(entries(second, Action::released), SizeIs(1));
 }
 
-// Says when one turn has kept so many leases.
-class NextSize final : public ToldLease {
+// Says when one request has kept so many leases.
+class NextSize final : public ShownLease {
  public:
-  NextSize(Queue& inner, std::size_t wanted) : ToldLease(inner), wanted_(wanted) {}
+  NextSize(Queue& inner, std::size_t wanted) : ShownLease(inner), wanted_(wanted) {}
 
-  Result<NextResult> next(const NextRequest& turn) override {
-    auto result = ToldLease::next(turn);
-    if (turn.alive.size() >= wanted_) reached.open();
+  Result<NextResult> next(const NextRequest& request) override {
+    auto result = ShownLease::next(request);
+    if (request.alive.size() >= wanted_) reached.open();
     return result;
   }
 
@@ -270,14 +270,15 @@ TEST_P(WorkerLeases, AnEventThatCameAfterALongerWaitThanItsLeaseIsKept) {
 }
 
 // Says when leases are kept without that of one event.
-class KeepsOthers final : public ToldLease {
+class KeepsOthers final : public ShownLease {
  public:
-  KeepsOthers(Queue& inner, EventId one) : ToldLease(inner), one_(one) {}
+  KeepsOthers(Queue& inner, EventId one) : ShownLease(inner), one_(one) {}
 
-  Result<NextResult> next(const NextRequest& turn) override {
-    auto result = ToldLease::next(turn);
+  Result<NextResult> next(const NextRequest& request) override {
+    auto result = ShownLease::next(request);
     const auto is_one = [this](const Alive& alive) { return alive.id == one_; };
-    const bool others = !turn.alive.empty() && std::none_of(turn.alive.begin(), turn.alive.end(), is_one);
+    const bool others =
+        !request.alive.empty() && std::none_of(request.alive.begin(), request.alive.end(), is_one);
     if (others && armed) reached.open();
     return result;
   }

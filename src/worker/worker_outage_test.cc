@@ -29,20 +29,20 @@ class BadNetwork final : public WrappedQueue {
  public:
   explicit BadNetwork(Queue& inner) : WrappedQueue(inner) {}
 
-  Result<NextResult> next(const NextRequest& turn) override {
+  Result<NextResult> next(const NextRequest& request) override {
     const std::scoped_lock lock(mutex_);
-    if (turn.reports.empty()) {
+    if (request.reports.empty()) {
       if (failed_fetches_++ < 3) return kUnavailable;
     } else {
       if (failed_reports_++ < 2) return kUnavailable;
       if (!std::exchange(lost_answer_, true)) {
-        NextRequest only_reports = turn;
+        NextRequest only_reports = request;
         only_reports.limit = 0;
         EXPECT_TRUE(WrappedQueue::next(only_reports));
         return Error{ErrorCode::unknown_outcome, "The connection broke.", ""};
       }
     }
-    NextRequest prompt = turn;
+    NextRequest prompt = request;
     prompt.wait = 0ms;
     return WrappedQueue::next(prompt);
   }
@@ -103,17 +103,17 @@ TEST_P(WorkerOutage, AnOutageIsLoggedOnceAndSoIsItsEnd) {
   EXPECT_THAT(lines, ElementsAre(HasSubstr("does not answer"), HasSubstr("answers again")));
 }
 
-// Refuses a whole turn for one report in it.
+// Refuses a whole request for one report in it.
 class PickyQueue final : public WrappedQueue {
  public:
   PickyQueue(Queue& inner, EventId refused) : WrappedQueue(inner), refused_(refused) {}
 
-  Result<NextResult> next(const NextRequest& turn) override {
+  Result<NextResult> next(const NextRequest& request) override {
     const auto bad = [this](const Report& report) { return report.id == refused_; };
-    if (std::any_of(turn.reports.begin(), turn.reports.end(), bad)) {
+    if (std::any_of(request.reports.begin(), request.reports.end(), bad)) {
       return Error{ErrorCode::invalid_argument, "That makes no sense.", ""};
     }
-    return WrappedQueue::next(turn);
+    return WrappedQueue::next(request);
   }
 
  private:

@@ -10,7 +10,7 @@
 #include "base/steady.h"
 #include "eventq/worker.h"
 #include "support/gate.h"
-#include "support/told_lease.h"
+#include "support/shown_lease.h"
 #include "support/worker_queue.h"
 #include "support/wrapped_queue.h"
 
@@ -30,11 +30,11 @@ class NextCount final : public WrappedQueue {
   NextCount(Queue& inner, std::size_t claims, std::size_t returns)
       : WrappedQueue(inner), claims_(claims), returns_(returns) {}
 
-  Result<NextResult> next(const NextRequest& turn) override {
-    auto result = WrappedQueue::next(turn);
+  Result<NextResult> next(const NextRequest& request) override {
+    auto result = WrappedQueue::next(request);
     const std::scoped_lock lock(mutex_);
     seen_claims_ += result.value().claims.size();
-    for (const Report& report : turn.reports) seen_returns_ += std::holds_alternative<Return>(report.what);
+    for (const Report& report : request.reports) seen_returns_ += std::holds_alternative<Return>(report.what);
     if (seen_claims_ >= claims_) taken.open();
     if (seen_returns_ >= returns_) given_back.open();
     return result;
@@ -110,13 +110,13 @@ TEST_P(WorkerStop, GivesBackWhatNoHandlerHasBegun) {
   }
 }
 
-// A turn whose answer is on its way when the worker stops.
+// A request whose answer is on its way when the worker stops.
 class SlowAnswer final : public WrappedQueue {
  public:
   explicit SlowAnswer(Queue& inner) : WrappedQueue(inner) {}
 
-  Result<NextResult> next(const NextRequest& turn) override {
-    auto result = WrappedQueue::next(turn);
+  Result<NextResult> next(const NextRequest& request) override {
+    auto result = WrappedQueue::next(request);
     if (result.value().claims.empty() || calls_with_claims_++ == 0) return result;
     under_way.open();
     stop_began.wait();
@@ -254,8 +254,8 @@ class DeafQueue final : public WrappedQueue {
  public:
   explicit DeafQueue(Queue& inner) : WrappedQueue(inner) {}
 
-  Result<NextResult> next(const NextRequest& turn) override {
-    if (turn.reports.empty()) return WrappedQueue::next(turn);
+  Result<NextResult> next(const NextRequest& request) override {
+    if (request.reports.empty()) return WrappedQueue::next(request);
     asked.open();
     return Error{ErrorCode::unavailable, "No connection.", ""};
   }

@@ -210,11 +210,11 @@ class CountingQueue final : public WrappedQueue {
  public:
   explicit CountingQueue(Queue& inner) : WrappedQueue(inner) {}
 
-  Result<NextResult> next(const NextRequest& turn) override {
-    auto result = WrappedQueue::next(turn);
+  Result<NextResult> next(const NextRequest& request) override {
+    auto result = WrappedQueue::next(request);
     const std::scoped_lock lock(mutex_);
-    most_asked = std::max(most_asked, turn.limit);
-    held_ -= turn.reports.size();
+    most_asked = std::max(most_asked, request.limit);
+    held_ -= request.reports.size();
     held_ += result.value().claims.size();
     most_held = std::max(most_held, held_);
     return result;

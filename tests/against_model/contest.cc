@@ -249,10 +249,10 @@ Oracle::Ids Contest::discover() {
   command.list = ListFilter{};
   command.list->after = last_seen_;
   command.list->limit = limits::kPage;
-  const Page expected = model_.engine->call(command).page->value();
+  const EventPage expected = model_.engine->call(command).page->value();
   Oracle::Ids fresh;
   if (expected.events.empty()) return fresh;
-  const Page actual = real_.engine->call(command).page->value();
+  const EventPage actual = real_.engine->call(command).page->value();
   const auto response = client_->get("/events?limit=1000&after_id=" + text_of(last_seen_));
   for (const Event& event : expected.events) {
     model_.made_ids.learn(event);

@@ -280,7 +280,7 @@ void Oracle::check_fence(const Known& known, const Change& change, const Changed
 }
 
 // The counters, against the book.
-void Oracle::observe_page(const ListFilter& filter, const Page& page) {
+void Oracle::observe_page(const ListFilter& filter, const EventPage& page) {
   const auto matches = [&](const auto& item) {
     const Event& event = item.second.seen.event;
     return (!filter.status || event.status == *filter.status) &&

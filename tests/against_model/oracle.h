@@ -99,7 +99,7 @@ class Oracle {
   void observe_changes(const Operation& operation, const Answer& answer, TimePoint now);
   void observe_claims(const Operation& operation, const Answer& answer, bool others_wait, TimePoint now);
   void check_fence(const Known& known, const Change& change, const Changed& changed);
-  void observe_page(const ListFilter& filter, const Page& page);
+  void observe_page(const ListFilter& filter, const EventPage& page);
   void look_again(EventId id, TimePoint now);
   void look_first(EventId id, Details details, TimePoint now);
   void compare(const Details& before, const Details& after);

@@ -356,7 +356,7 @@ class ClientView {
   }
 
   int page() {
-    const Page& page = **answer_.page;
+    const EventPage& page = **answer_.page;
     put_each("events", page.events,
              [&](const std::string& where, const Event& event) { put_in_list(where, event); });
     put("total", text_of(page.total));

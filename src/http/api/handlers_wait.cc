@@ -31,7 +31,7 @@ Work read_event(EventId id, const std::string& request_id) {
   return work;
 }
 
-Work read_correlation(const std::string& id, const wire::CorrelationRequest& request,
+Work read_correlation(const std::string& id, const wire::CorrelationQuery& request,
                       const std::string& request_id) {
   Work work;
   work.command.admin = CorrelationRequest{id, request.after, request.limit};

@@ -89,7 +89,7 @@ Response render_heartbeat(const Result<Changed>& changed, const Lease& lease, co
   return response;
 }
 
-Handled report(Call& call, wire::Report kind) {
+Handled report(Call& call, wire::ReportKind kind) {
   if (auto problem = refuse_query(call)) return std::move(*problem);
   const auto id = wire::parse_id(call.id);
   if (!id) return refuse(call, id.error());
@@ -99,7 +99,7 @@ Handled report(Call& call, wire::Report kind) {
   if (!change) return refuse(call, change.error());
 
   Work work;
-  if (kind == wire::Report::heartbeat) {
+  if (kind == wire::ReportKind::heartbeat) {
     work.render = [lease = change->lease, request_id = call.request_id](Answer& answer) {
       return render_heartbeat(answer.changed.front(), lease, request_id);
     };
@@ -142,14 +142,14 @@ void write_results(JsonWriter& json, const std::vector<Result<Changed>>& results
       wire::write_entry(json, result->entry, result->max_retries, 200);
     } else {
       wire::Problem problem = result ? last_failure(*result) : problem_of(result.error());
-      problem.event_id = static_cast<std::int64_t>(id);
+      problem.id = static_cast<std::int64_t>(id);
       wire::write_problem(json, problem);
     }
   }
   json.end_array();
 }
 
-Handled report_many(Call& call, wire::Report kind) {
+Handled report_many(Call& call, wire::ReportKind kind) {
   if (auto problem = refuse_query(call)) return std::move(*problem);
   auto body = read_json(call);
   if (auto* problem = std::get_if<Response>(&body)) return std::move(*problem);
@@ -205,24 +205,24 @@ Handled take_next(Call& call) {
 }
 
 // POST /events/{id}/start
-Handled start_event(Call& call) { return report(call, wire::Report::start); }
+Handled start_event(Call& call) { return report(call, wire::ReportKind::start); }
 
 // POST /events/{id}/heartbeat
-Handled beat_event(Call& call) { return report(call, wire::Report::heartbeat); }
+Handled beat_event(Call& call) { return report(call, wire::ReportKind::heartbeat); }
 
 // POST /events/{id}/complete
-Handled complete_event(Call& call) { return report(call, wire::Report::complete); }
+Handled complete_event(Call& call) { return report(call, wire::ReportKind::complete); }
 
 // POST /events/{id}/fail
-Handled fail_event(Call& call) { return report(call, wire::Report::fail); }
+Handled fail_event(Call& call) { return report(call, wire::ReportKind::fail); }
 
 // POST /events/{id}/release
-Handled release_event(Call& call) { return report(call, wire::Report::release); }
+Handled release_event(Call& call) { return report(call, wire::ReportKind::release); }
 
 // POST /events/complete
-Handled complete_events(Call& call) { return report_many(call, wire::Report::complete); }
+Handled complete_events(Call& call) { return report_many(call, wire::ReportKind::complete); }
 
 // POST /events/fail
-Handled fail_events(Call& call) { return report_many(call, wire::Report::fail); }
+Handled fail_events(Call& call) { return report_many(call, wire::ReportKind::fail); }
 
 }  // namespace eventq::http

@@ -355,7 +355,7 @@ Step random_list(Random& random, EventId id) {
   filter.limit = random.below(30);
   if (random.one_in(2)) filter.after = id;
   return [=](Side& side) {
-    const Page page = must(side.reader->list(filter));
+    const EventPage page = must(side.reader->list(filter));
     auto details = must(side.reader->details(id));
     if (details) details->log = side.numbered(std::move(details->log));
     return text_of(page.events) + "total " + std::to_string(page.total) +

@@ -131,7 +131,7 @@ TEST_P(StoreConformance, LimitOffsetAndAfterCutThePageButNotTheTotal) {
 TEST_P(StoreConformance, AListHasHeadsWithoutPayloadAndDescription) {
   add_a_to_k();
 
-  const Page page = must(reader().list({.limit = 1}));
+  const EventPage page = must(reader().list({.limit = 1}));
 
   ASSERT_EQ(page.events.size(), 1U);
   EXPECT_EQ(describe(page.events[0]),

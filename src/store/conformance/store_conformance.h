@@ -240,7 +240,7 @@ class StoreConformance : public testing::TestWithParam<StoreKind> {
 
   // "a b c of 11"; "of 11 or more" where the total is a lower bound.
   std::string listed(const ListFilter& filter) {
-    const Page page = must(reader().list(filter));
+    const EventPage page = must(reader().list(filter));
     return names(page.events) + " of " + std::to_string(page.total) + (page.total_exact ? "" : " or more");
   }
 

@@ -51,9 +51,9 @@ Result<std::optional<Details>> MemoryReader::details(EventId id) {
   return std::optional(Details{found->second.event, log_of(state_, id)});
 }
 
-Result<Page> MemoryReader::list(const ListFilter& filter) {
+Result<EventPage> MemoryReader::list(const ListFilter& filter) {
   const std::scoped_lock lock(mutex_);
-  Page page;
+  EventPage page;
   std::int64_t skipped = 0;
   for (const auto& [id, stored] : state_.events) {
     if (!matches(stored.event, filter)) continue;

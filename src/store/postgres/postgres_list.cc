@@ -82,8 +82,8 @@ Result<std::vector<Rows>> PostgresReader::walk(const ListFilter& filter, std::si
   }
 }
 
-Result<Page> PostgresReader::list(const ListFilter& filter) {
-  Page page;
+Result<EventPage> PostgresReader::list(const ListFilter& filter) {
+  EventPage page;
   const bool kept = has_kept_count(filter);
   std::vector<Call> beside;
   if (kept) beside.push_back(count_call(filter));

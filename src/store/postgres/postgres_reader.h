@@ -40,7 +40,7 @@ class PostgresReader final : public Reader {
   void interrupt(bool interrupted) { link_.interrupt(interrupted); }
 
   // postgres_list.cc
-  Result<Page> list(const ListFilter& filter) override;
+  Result<EventPage> list(const ListFilter& filter) override;
   Result<std::optional<Correlation>> correlation(const std::string& id, EventId after,
                                                  std::size_t limit) override;
 

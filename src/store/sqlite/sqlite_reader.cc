@@ -154,8 +154,8 @@ Result<std::int64_t> SqliteReader::kept_count(const ListFilter& filter) {
   return count;
 }
 
-Result<Page> SqliteReader::list(const ListFilter& filter) {
-  Page page;
+Result<EventPage> SqliteReader::list(const ListFilter& filter) {
+  EventPage page;
   const bool kept = has_kept_count(filter);
   if (kept) {
     const auto count = kept_count(filter);

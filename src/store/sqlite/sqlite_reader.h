@@ -18,7 +18,7 @@ class SqliteReader final : public Reader {
   Result<std::optional<Event>> get(EventId id) override;
   Result<std::vector<LogEntry>> log(EventId id) override;
   Result<std::optional<Details>> details(EventId id) override;
-  Result<Page> list(const ListFilter& filter) override;
+  Result<EventPage> list(const ListFilter& filter) override;
   Result<std::optional<QueueDocument>> queue(const std::string& id, std::size_t events) override;
   Result<std::vector<QueueDocument>> queues() override;
   Result<std::vector<Checkpoint>> checkpoints(const std::string& queue, std::size_t limit) override;

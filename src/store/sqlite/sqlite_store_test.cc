@@ -398,8 +398,8 @@ TEST_F(SqliteStoreTest, ATotalThatIsNotKeptIsCountedUpToTenThousand) {
   }
   const auto reader = must(store_->reader());
 
-  const Page counted = must(reader->list({.tags = {"email"}, .limit = 1}));
-  const Page kept = must(reader->list({.limit = 1}));
+  const EventPage counted = must(reader->list({.tags = {"email"}, .limit = 1}));
+  const EventPage kept = must(reader->list({.limit = 1}));
 
   EXPECT_EQ(counted.total, 10'000);
   EXPECT_FALSE(counted.total_exact);

@@ -160,7 +160,7 @@ class Auditor {
         log,
         {.max_retries = static_cast<int>(row.integer(1)), .max_attempts = std::nullopt, .permanent = true});
     if (walk.fault) {
-      const Proof broken = walk.broken == Broken::one_end ? Proof::finished_once : Proof::leases_apart;
+      const Proof broken = walk.broken == BrokenPromise::one_end ? Proof::finished_once : Proof::leases_apart;
       return find({broken, id, walk.entry, *walk.fault});
     }
     if (is == walk.end) return;

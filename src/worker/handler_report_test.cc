@@ -1,5 +1,5 @@
-// verdict_test.cc: which result decides, and what becomes of the messages.
-#include "worker/verdict.h"
+// handler_report_test.cc: which result decides, and what becomes of the messages.
+#include "worker/handler_report.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -21,9 +21,15 @@ using testing::ElementsAre;
 using testing::IsEmpty;
 using testing::SizeIs;
 
-Outcome outcome(const std::vector<Handled>& handled) { return std::get<Outcome>(verdict(handled, 7ms)); }
-Failure failure(const std::vector<Handled>& handled) { return std::get<Failure>(verdict(handled, 7ms)); }
-Return given_back(const std::vector<Handled>& handled) { return std::get<Return>(verdict(handled, 7ms)); }
+Outcome outcome(const std::vector<Handled>& handled) {
+  return std::get<Outcome>(handler_report(handled, 7ms));
+}
+Failure failure(const std::vector<Handled>& handled) {
+  return std::get<Failure>(handler_report(handled, 7ms));
+}
+Return given_back(const std::vector<Handled>& handled) {
+  return std::get<Return>(handler_report(handled, 7ms));
+}
 
 TEST(Verdict, DoneIsAnOutcomeWithoutErrors) {
   EXPECT_THAT(outcome({Handled::done()}).errors, IsEmpty());
@@ -116,7 +122,7 @@ TEST(Verdict, TheHundredthErrorTellsOfThoseBehindIt) {
 TEST(Verdict, TimesAreKeptWithinTheirLimits) {
   EXPECT_EQ(given_back({Handled::later(-1s)}).delay, 0s);
   EXPECT_EQ(given_back({Handled::later(limits::kDelay + 1ms)}).delay, limits::kDelay);
-  EXPECT_EQ(std::get<Outcome>(verdict({Handled::done()}, Millis::max())).execution_time_ms,
+  EXPECT_EQ(std::get<Outcome>(handler_report({Handled::done()}, Millis::max())).execution_time_ms,
             limits::kExecutionTimeMs);
 }
 

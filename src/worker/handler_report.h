@@ -1,4 +1,4 @@
-// verdict.h: from what the handlers of one event came to, to the one report on it.
+// handler_report.h: from what the handlers of one event came to, to the one report on it.
 //
 // The gravest result decides; no message is lost, except what is over a maximum of limits.h.
 //
@@ -15,6 +15,6 @@ namespace eventq {
 
 // What `handled`, in the order in which the handlers ran, comes to after `took`. Messages become valid UTF-8
 // and are cut to their maximum. Without any result the event is failed: nobody felt responsible.
-[[nodiscard]] decltype(Report::what) verdict(const std::vector<Handled>& handled, Millis took);
+[[nodiscard]] decltype(Report::what) handler_report(const std::vector<Handled>& handled, Millis took);
 
 }  // namespace eventq

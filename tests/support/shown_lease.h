@@ -1,4 +1,4 @@
-// told_lease.h: queues for workers under test that keep a lease of a minute and call it one of seconds: the
+// shown_lease.h: queues for workers under test that keep a lease of a minute and call it one of seconds: the
 // worker gives signs of life often, and a machine that is slow loses no lease. Time is moved by the test.
 #pragma once
 
@@ -13,31 +13,31 @@ namespace eventq {
 // What the queue is opened with.
 constexpr Millis kTrueLease = std::chrono::seconds(60);
 // A sign of life each second, and two more for it to arrive in.
-constexpr Millis kToldLease = std::chrono::seconds(3);
+constexpr Millis kShownLease = std::chrono::seconds(3);
 
-class ToldLease : public WrappedQueue {
+class ShownLease : public WrappedQueue {
  public:
-  explicit ToldLease(Queue& inner, Millis told = kToldLease) : WrappedQueue(inner), told_(told) {}
+  explicit ShownLease(Queue& inner, Millis shown = kShownLease) : WrappedQueue(inner), shown_(shown) {}
 
-  Result<NextResult> next(const NextRequest& turn) override {
-    auto result = WrappedQueue::next(turn);
+  Result<NextResult> next(const NextRequest& request) override {
+    auto result = WrappedQueue::next(request);
     if (!result) return result;
-    for (Claim& claim : result->claims) claim.lease_until = claim.event.updated_at + told_;
+    for (Claim& claim : result->claims) claim.lease_until = claim.event.updated_at + shown_;
     return result;
   }
 
  private:
-  const Millis told_;
+  const Millis shown_;
 };
 
 // Lets time pass with each lease that is renewed, and opens a gate after so many.
-class HeartbeatCount final : public ToldLease {
+class HeartbeatCount final : public ShownLease {
  public:
-  HeartbeatCount(Queue& inner, MovedClock& clock, int wanted, Millis passing, Millis told = kToldLease)
-      : ToldLease(inner, told), clock_(clock), wanted_(wanted), passing_(passing) {}
+  HeartbeatCount(Queue& inner, MovedClock& clock, int wanted, Millis passing, Millis shown = kShownLease)
+      : ShownLease(inner, shown), clock_(clock), wanted_(wanted), passing_(passing) {}
 
-  Result<NextResult> next(const NextRequest& turn) override {
-    auto result = ToldLease::next(turn);
+  Result<NextResult> next(const NextRequest& request) override {
+    auto result = ShownLease::next(request);
     if (!result) return result;
     for (const auto& renewed : result->leases) {
       if (!renewed) continue;

@@ -1,5 +1,5 @@
-// verdict.cc: see verdict.h.
-#include "worker/verdict.h"
+// handler_report.cc: see handler_report.h.
+#include "worker/handler_report.h"
 
 #include <algorithm>
 #include <string>
@@ -76,7 +76,7 @@ Millis delay(const std::vector<Handled>& handled) {
 
 }  // namespace
 
-decltype(Report::what) verdict(const std::vector<Handled>& handled, Millis took) {
+decltype(Report::what) handler_report(const std::vector<Handled>& handled, Millis took) {
   const std::int64_t ms = std::clamp<std::int64_t>(took.count(), 0, limits::kExecutionTimeMs);
   const auto failure = [&](const std::string& message, bool permanent) {
     return Failure{.status_code = {},

@@ -1,4 +1,4 @@
-// polled.h: the events that a queue object polled and has not reported on, for Queue::finalize().
+// polled_events.h: the events that a queue object polled and has not reported on, for Queue::finalize().
 //
 // Threads: every method may be called from any thread.
 #pragma once
@@ -16,10 +16,10 @@
 
 namespace eventq {
 
-class Polled {
+class PolledEvents {
  public:
   // `worker_id` is who polls.
-  explicit Polled(std::string worker_id) : worker_id_(std::move(worker_id)) {}
+  explicit PolledEvents(std::string worker_id) : worker_id_(std::move(worker_id)) {}
 
   [[nodiscard]] const std::string& worker_id() const { return worker_id_; }
 
@@ -29,7 +29,7 @@ class Polled {
   }
 
   // After a report, or when one was refused because the lease is lost.
-  void let_go(const Lease& lease) {
+  void remove(const Lease& lease) {
     if (lease.worker_id != worker_id_) return;
     const std::scoped_lock lock(mutex_);
     const auto found = attempts_.find(lease.id);
