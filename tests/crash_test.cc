@@ -19,6 +19,7 @@
 #include "support/history.h"
 #include "support/http_client.h"
 #include "support/json_lines.h"
+#include "support/rounds.h"
 #include "support/server_process.h"
 
 namespace eventq {
@@ -28,7 +29,6 @@ using std::chrono_literals::operator""ms;
 using std::chrono_literals::operator""s;
 
 constexpr std::uint32_t kSeed = 20'251'224;
-constexpr std::uint32_t kRounds = 20;
 constexpr int kPublishers = 8;
 constexpr int kWorkers = 16;
 constexpr Terms kTerms{.lease = 500ms, .max_retries = 3, .max_attempts = 5};
@@ -62,17 +62,17 @@ void await_work(ServerProcess& server, Load& load, std::ptrdiff_t least) {
   }
 }
 
-TEST(CrashTest, NothingAcknowledgedIsLostDoneTwiceOrResurrectedInTwentyKillsUnderLoad) {
+TEST(CrashTest, NothingAcknowledgedIsLostDoneTwiceOrResurrectedByKillsUnderLoad) {
   const std::uint32_t seed = number_from("EVENTQ_SEED", kSeed);
-  const std::uint32_t rounds = number_from("EVENTQ_ROUNDS", kRounds);
-  std::cout << "EVENTQ_SEED=" << seed << " EVENTQ_ROUNDS=" << rounds << std::endl;
+  const std::uint32_t kills = number_from("EVENTQ_ROUNDS", static_cast<std::uint32_t>(rounds(20, 20, 200)));
+  std::cout << "EVENTQ_SEED=" << seed << " EVENTQ_ROUNDS=" << kills << std::endl;
   std::mt19937 dice(seed);
   ServerProcess server = make_server();
   Load load(seed, kPublishers, kWorkers);
   StoredFile left;
   std::int64_t deepest = 0;
 
-  for (std::uint32_t round = 1; round <= rounds; ++round) {
+  for (std::uint32_t round = 1; round <= kills; ++round) {
     ASSERT_TRUE(server.start()) << server.log();
     check_recovery(server.port(), left);
     if (round == 1) {
@@ -91,7 +91,7 @@ TEST(CrashTest, NothingAcknowledgedIsLostDoneTwiceOrResurrectedInTwentyKillsUnde
   }
   ASSERT_TRUE(server.start()) << server.log();
   check_recovery(server.port(), left);
-  const auto least = static_cast<std::ptrdiff_t>(rounds) * 20;
+  const auto least = static_cast<std::ptrdiff_t>(kills) * 20;
   await_work(server, load, 2 * least);
   History history = load.finish();
   ASSERT_TRUE(drain(server.port(), history)) << server.log();
@@ -102,7 +102,7 @@ TEST(CrashTest, NothingAcknowledgedIsLostDoneTwiceOrResurrectedInTwentyKillsUnde
   EXPECT_EQ(look_into(server.file("eventq.db")).damage, "");
   const std::vector<Finding> findings = check(history, kTerms);
 
-  std::cout << "rounds=" << rounds << " " << summary_of(history, findings) << " deepest=" << deepest
+  std::cout << "rounds=" << kills << " " << summary_of(history, findings) << " deepest=" << deepest
             << std::endl;
   EXPECT_EQ(describe(findings), "") << "EVENTQ_SEED=" << seed;
   // The kills hit calls that were under way, and there was work to lose.

@@ -10,6 +10,7 @@
 #include <set>
 
 #include "notebook_server.h"
+#include "support/rounds.h"
 
 namespace eventq {
 namespace {
@@ -18,7 +19,6 @@ using std::chrono_literals::operator""ms;
 namespace fs = std::filesystem;
 
 constexpr int kFiles = 200;
-constexpr int kRounds = 50;
 constexpr std::uint32_t kSeed = 20'261'116;
 
 std::set<std::string> names_in(const fs::path& folder) {
@@ -37,7 +37,8 @@ std::map<std::string, std::string> known_in(NotebookServer& server, const std::s
   return found;
 }
 
-TEST(NotebookCrashTest, AfterFiftyKillsInFolderMovesEveryFileExistsOnceWhereItShould) {
+TEST(NotebookCrashTest, AfterKillsInFolderMovesEveryFileExistsOnceWhereItShould) {
+  const int kills = rounds(50, 50, 500);
   std::mt19937 dice(kSeed);
   NotebookServer server(R"({"git_commit_interval":0.2})");
   server.start();
@@ -52,7 +53,7 @@ TEST(NotebookCrashTest, AfterFiftyKillsInFolderMovesEveryFileExistsOnceWhereItSh
   int failures = 0;
   int undone = 0;  // starts that found a move half done
 
-  for (int round = 1; round <= kRounds; ++round) {
+  for (int round = 1; round <= kills; ++round) {
     const std::string to = from == "a" ? "b" : "a";
     // Some moves cannot be done: by their turn a file is in the way of the last but one.
     const bool blocked = round % 5 == 0;
@@ -97,9 +98,9 @@ TEST(NotebookCrashTest, AfterFiftyKillsInFolderMovesEveryFileExistsOnceWhereItSh
       server.wait_until([&] { return known_in(server, other).empty(); }, "the obstacle is forgotten");
     }
   }
-  std::cout << failures << " of " << kRounds << " moves failed as a whole\n";
-  EXPECT_EQ(failures, kRounds / 5);
-  std::cout << undone << " of " << kRounds << " kills came in the middle of a move\n";
+  std::cout << failures << " of " << kills << " moves failed as a whole\n";
+  EXPECT_EQ(failures, kills / 5);
+  std::cout << undone << " of " << kills << " kills came in the middle of a move\n";
   EXPECT_GT(undone, 0);
   server.commit();
   for (int i = 0; i < kFiles; ++i)

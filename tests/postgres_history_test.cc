@@ -21,6 +21,7 @@
 #include "crash/client.h"
 #include "crash/load.h"
 #include "faults/deployment.h"
+#include "support/rounds.h"
 
 namespace eventq {
 namespace {
@@ -29,7 +30,6 @@ using std::chrono_literals::operator""ms;
 using std::chrono_literals::operator""s;
 
 constexpr std::uint32_t kSeed = 20'251'224;
-constexpr std::uint32_t kSeconds = 20;
 
 std::uint32_t number_from(const char* variable, std::uint32_t otherwise) {
   const char* text = std::getenv(variable);
@@ -101,7 +101,8 @@ class Faults {
 
 TEST(PostgresHistory, NothingIsLostDoubledOrOutOfOrderWithThreeServersOnTwoShardsThatFailAtRandom) {
   const std::uint32_t seed = number_from("EVENTQ_SEED", kSeed);
-  const std::chrono::seconds length(number_from("EVENTQ_FAULT_SECONDS", kSeconds));
+  const std::chrono::seconds length(
+      number_from("EVENTQ_FAULT_SECONDS", static_cast<std::uint32_t>(rounds(10, 10, 120))));
   std::cout << "EVENTQ_SEED=" << seed << " EVENTQ_FAULT_SECONDS=" << length.count() << std::endl;
   std::array<RemoteDatabase, 2> shards;
   Deployment deployment({shards[0].url(), shards[1].url()}, 3);

@@ -218,8 +218,8 @@ class Gambler {
 
 class CoreRandom : public testing::TestWithParam<Run> {};
 INSTANTIATE_TEST_SUITE_P(AllStores, CoreRandom,
-                         testing::Values(Run{StoreKind::memory, rounds(60, 15), 150},
-                                         Run{StoreKind::real, 3, 150}),
+                         testing::Values(Run{StoreKind::memory, rounds(60, 15, 2'000), 150},
+                                         Run{StoreKind::real, rounds(3, 3, 60), 150}),
                          [](const testing::TestParamInfo<Run>& run) {
                            return run.param.store == StoreKind::memory ? "Memory" : "Real";
                          });

@@ -1,9 +1,9 @@
-# count_tests.awk: what `./dev test` says at its end, from what ctest printed and from its LastTest.log.
+# count_tests.awk: counts tests for the last line of `./dev test`, from ctest's output and its LastTest.log.
 #
-# Prints "passed N" for each program that counts its tests, and "failed NAME" for each of them that failed. A program
-# that counts nothing is one test.
+# Prints "passed N" for each process and "failed NAME" for each failed test. A process that prints no counts, such as
+# a Python script, is one test.
 
-# What ctest printed: those that did not pass, as "  12 - NAME (Timeout)".
+# ctest's output lists the tests that did not pass as "  12 - NAME (Timeout)".
 FILENAME == ARGV[1] {
   if (/^[ \t]+[0-9]+ - .* \([A-Za-z ]+\)$/) {
     name = $0

@@ -1,4 +1,4 @@
-# failed_output.awk: what `./dev test` shows of tests that failed, from ctest's LastTest.log: the last 60 lines of each.
+# failed_output.awk: prints the last 60 lines of each failed test from ctest's LastTest.log, for `./dev test`.
 
 /^[0-9]+\/[0-9]+ Test: / {
   test = $0

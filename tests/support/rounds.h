@@ -1,15 +1,25 @@
-// rounds.h: how often a test throws its dice: fewer times in instrumented code, which is several times
-// slower.
+// rounds.h: how many rounds a random test runs: fewer in instrumented code, more in `./dev test long`.
 #pragma once
+
+#include <cstdlib>
 
 namespace eventq {
 
+// Instrumented code is several times slower.
 constexpr int rounds([[maybe_unused]] int plain, [[maybe_unused]] int instrumented) {
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
   return instrumented;
 #else
   return plain;
 #endif
+}
+
+// ctest sets the variable for tests with the label `long` (LONG in cmake/tests.cmake).
+inline bool is_long_run() { return std::getenv("EVENTQ_TEST_LONG") != nullptr; }
+
+// The number of rounds of a test that LONG names.
+inline int rounds(int plain, int instrumented, int in_long_run) {
+  return is_long_run() ? in_long_run : rounds(plain, instrumented);
 }
 
 }  // namespace eventq

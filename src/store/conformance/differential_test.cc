@@ -457,7 +457,7 @@ TEST_F(StoreDifferential, SqliteAnswersAsTheModelDoesWhateverTheSequence) {
   FaultyVfs disk;
   disk.skip_syncs();  // they would cost most of the time
 
-  compare_with(must(sqlite::open_store(directory.file("store.db"), clock())), rounds(10'000, 2'000));
+  compare_with(must(sqlite::open_store(directory.file("store.db"), clock())), rounds(10'000, 2'000, 200'000));
 
   EXPECT_EQ(audit(directory.file("store.db")), "");
 }
@@ -465,7 +465,7 @@ TEST_F(StoreDifferential, SqliteAnswersAsTheModelDoesWhateverTheSequence) {
 TEST_F(StoreDifferential, PostgresAnswersAsTheModelDoesWhateverTheSequence) {
   const TestDatabase database;
 
-  compare_with(postgres::make_store(database.url(), {}, &clock()), rounds(3'000, 1'000));  // slower
+  compare_with(postgres::make_store(database.url(), {}, &clock()), rounds(3'000, 1'000, 60'000));  // slower
 }
 
 }  // namespace
