@@ -2,13 +2,13 @@
 #include "tidy.h"
 
 #include <algorithm>
-#include <cctype>
 #include <cstdint>
 #include <filesystem>
-#include <functional>
 #include <regex>
 #include <sstream>
 #include <string_view>
+
+#include "tidy_text.h"
 
 namespace eventq::tidy {
 namespace {
@@ -98,91 +98,8 @@ const std::vector<ThirdParty> kThirdParty = {
     {"gtest/", {"src/store/conformance"}},
 };
 
-bool is_in(std::string_view path, std::string_view folder) {
-  return path == folder || (path.starts_with(folder) && path.substr(folder.size()).starts_with('/'));
-}
-
-bool is_cpp(const File& file) { return file.path.ends_with(".h") || file.path.ends_with(".cc"); }
-
-bool is_test_or_bench(const File& file) {
-  return is_in(file.path, "tests") || is_in(file.path, "bench") || file.path.ends_with("_test.cc");
-}
-
 bool starts_with_any(std::string_view text, const std::vector<std::string_view>& starts) {
   return std::any_of(starts.begin(), starts.end(), [&](auto start) { return text.starts_with(start); });
-}
-
-void each_line(const std::string& text, const std::function<void(std::size_t, const std::string&)>& visit) {
-  std::istringstream lines(text);
-  std::string line;
-  for (std::size_t number = 1; std::getline(lines, line); ++number) visit(number, line);
-}
-
-// One Fault for each line in which `pattern` is found.
-Faults find(const File& file, const std::string& text, const std::string& pattern,
-            const std::string& advice) {
-  Faults faults;
-  const std::regex regex(pattern);
-  each_line(text, [&](std::size_t number, const std::string& line) {
-    std::smatch match;
-    if (std::regex_search(line, match, regex)) {
-      faults.push_back({file.path, number, "\"" + match.str() + "\": " + advice});
-    }
-  });
-  return faults;
-}
-
-enum class Part : std::uint8_t { code, comment, literal };
-
-bool is_digit_separator(std::string_view text, std::size_t quote) {
-  std::size_t start = quote;
-  while (start > 0 &&
-         (std::isalnum(static_cast<unsigned char>(text[start - 1])) != 0 || text[start - 1] == '\'')) {
-    --start;
-  }
-  return start < quote && std::isdigit(static_cast<unsigned char>(text[start])) != 0;
-}
-
-// Where the literal with the opening quote at `quote` ends, behind its closing one.
-std::size_t end_of_literal(std::string_view text, std::size_t quote) {
-  if (text[quote] == '"' && quote > 0 && text[quote - 1] == 'R') {
-    const std::size_t open = text.find('(', quote);
-    const std::string close = ")" + std::string(text.substr(quote + 1, open - quote - 1)) + "\"";
-    const std::size_t found = text.find(close, open);
-    return found == text.npos ? text.size() : found + close.size();
-  }
-  std::size_t at = quote + 1;
-  while (at < text.size() && text[at] != text[quote]) at += text[at] == '\\' ? 2 : 1;
-  return std::min(at + 1, text.size());
-}
-
-// `text` with everything but `kept` turned to blanks, line by line the same.
-std::string only(const std::string& text, Part kept) {
-  std::string out = text;
-  const auto take = [&](std::size_t from, std::size_t to, Part part) {
-    if (part == kept) return;
-    std::replace_if(
-        out.begin() + static_cast<std::ptrdiff_t>(from), out.begin() + static_cast<std::ptrdiff_t>(to),
-        [](char c) { return c != '\n'; }, ' ');
-  };
-  const std::string_view view = text;
-  for (std::size_t at = 0; at < text.size();) {
-    std::size_t end = at + 1;
-    Part part = Part::code;
-    if (view.substr(at).starts_with("//")) {
-      end = std::min(view.find('\n', at), view.size());
-      part = Part::comment;
-    } else if (view.substr(at).starts_with("/*")) {
-      end = std::min(view.find("*/", at + 2), view.size() - 2) + 2;
-      part = Part::comment;
-    } else if (view[at] == '"' || (view[at] == '\'' && !is_digit_separator(view, at))) {
-      end = end_of_literal(view, at);
-      part = Part::literal;
-    }
-    take(at, end, part);
-    at = end;
-  }
-  return out;
 }
 
 // Code without preprocessor lines, which need no balanced braces.

@@ -1,9 +1,10 @@
-// tidy.h: the rules of this repository that no compiler knows, each a function of the source.
+// tidy.h: the rules of this repository that the compiler does not check, each a function of the source.
 //
-// Not a parser: each rule looks at lines or braces, and relies on clang-format.
+// Not a parser: each rule reads lines or braces, and relies on clang-format.
 #pragma once
 
 #include <cstddef>
+#include <functional>
 #include <ostream>
 #include <string>
 #include <vector>
@@ -51,5 +52,9 @@ Faults check_machine_paths(const File& file);
 
 // Every .cc is named in the CMakeLists.txt of its folder or of one above.
 Faults check_in_cmake(const std::vector<File>& files);
+
+// Relative links in Markdown pages have a target, and anchors have a heading. `exists` says whether a path
+// from the root of the repository is a file or a folder.
+Faults check_links(const std::vector<File>& pages, const std::function<bool(const std::string&)>& exists);
 
 }  // namespace eventq::tidy

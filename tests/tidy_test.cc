@@ -38,6 +38,29 @@ const std::vector<File>& tree() {
   return files;
 }
 
+// Markdown pages, in all folders except what a build or git makes.
+std::vector<File> read_pages() {
+  namespace fs = std::filesystem;
+  const fs::path root = EVENTQ_SOURCE_DIR;
+  std::vector<File> files;
+  for (auto entry = fs::recursive_directory_iterator(root); entry != fs::end(entry); ++entry) {
+    const fs::path name = entry->path().filename();
+    if (entry->is_directory() && (name == "build" || name == ".git" || name == "node_modules")) {
+      entry.disable_recursion_pending();
+    } else if (name.extension() == ".md") {
+      std::ostringstream text;
+      text << std::ifstream(entry->path()).rdbuf();
+      files.push_back({entry->path().lexically_relative(root).generic_string(), text.str()});
+    }
+  }
+  return files;
+}
+
+const std::vector<File>& pages() {
+  static const std::vector<File> files = read_pages();
+  return files;
+}
+
 void expect_none(const Faults& faults) {
   for (const Fault& fault : faults) ADD_FAILURE() << fault;
 }
@@ -62,6 +85,12 @@ TEST(TidyTree, SqlIsInSqlFiles) { expect_none_in_tree(check_sql); }
 TEST(TidyTree, EachThingHasOneWord) { expect_none_in_tree(check_words); }
 TEST(TidyTree, NoMachineIsNamed) { expect_none_in_tree(check_machine_paths); }
 TEST(TidyTree, EachSourceIsBuilt) { expect_none(check_in_cmake(tree())); }
+
+TEST(TidyPages, AreThere) { EXPECT_GT(pages().size(), 10U); }
+TEST(TidyPages, LinksHaveATarget) {
+  const std::filesystem::path root = EVENTQ_SOURCE_DIR;
+  expect_none(check_links(pages(), [&](const std::string& path) { return exists(root / path); }));
+}
 
 TEST(TidyTree, NoFileIsTooLong) {
   for (const File& file : tree()) {
@@ -242,6 +271,40 @@ TEST(TidyCmake, NamesASourceInItsFolderOrAbove) {
   ASSERT_EQ(faults.size(), 2U);
   EXPECT_EQ(faults[0].path, "src/store/ab.cc");
   EXPECT_EQ(faults[1].path, "src/base/b.cc");
+}
+
+const auto kOnlyTheLicence = [](const std::string& path) { return path == "LICENSE" || path == "docs/a.md"; };
+
+TEST(TidyLinks, NeedAFile) {
+  const File page{"docs/a.md",
+                  "[here](../LICENSE), [there](../NOTICE)\n"
+                  "and [on\na second line](b.md \"title\")\n"
+                  "[web](https://example.com/x), [mail](mailto:a@b)\n"
+                  "`[code](c.md)`\n"
+                  "\n"
+                  "    [block](d.md)\n"
+                  "\n"
+                  "```\n[fence](e.md)\n```\n"
+                  "[name]: f.md\n"};
+
+  EXPECT_THAT(lines(check_links({page}, kOnlyTheLicence)), ElementsAre(1, 3, 12));
+}
+
+TEST(TidyLinks, NeedAHeading) {
+  const File a{"docs/a.md",
+               "# The `eventq serve` page: what, why\n"
+               "## Same\n"
+               "## Same\n"
+               "[1](#the-eventq-serve-page-what-why) [2](#same) [3](#same-1)\n"
+               "[4](#same-2)\n"
+               "<a id=\"made\"></a> [5](a.md#made)\n"
+               "```\n# Comment\n```\n"
+               "[6](#comment)\n"};
+  const File readme{"README.md", "[1](docs/a.md#same)\n[2](docs/a.md#other)\n"};
+
+  const Faults faults = check_links({a, readme}, kOnlyTheLicence);
+
+  EXPECT_THAT(lines(faults), ElementsAre(5, 10, 2));
 }
 
 }  // namespace
