@@ -51,11 +51,11 @@ Result<void> Core::change_all(Batch& batch, std::vector<Envelope<Command>>& requ
   if (!loaded) return loaded.error();
 
   for (std::size_t i = 0; i < requests.size(); ++i) {
-    for (const Change& change_ : requests[i].content.changes) {
-      std::optional<Stored>& stored = (*loaded)[index.at(change_.lease.id)];
+    for (const Change& wanted : requests[i].content.changes) {
+      std::optional<Stored>& stored = (*loaded)[index.at(wanted.lease.id)];
       if (!stored) {
-        batch.answers[i].changed.emplace_back(no_event(change_.lease.id));
-      } else if (auto done = change(batch, *stored, change_, batch.answers[i]); !done) {
+        batch.answers[i].changed.emplace_back(no_event(wanted.lease.id));
+      } else if (auto done = change(batch, *stored, wanted, batch.answers[i]); !done) {
         return done;
       }
     }

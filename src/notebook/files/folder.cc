@@ -348,7 +348,8 @@ Result<bool> Folder::make_folder(const std::string& path) {
   const auto made = status_of(folder, path);
   if (!made) return made.error();
   // What it has got from the folder it lies in stays: the group of that one for all in it.
-  const mode_t mode = (made->st_mode & ~S_IFMT & ~kPermissions) | (kPermissions & ~mask_);
+  const mode_t mode =
+      (made->st_mode & ~static_cast<mode_t>(S_IFMT) & ~kPermissions) | (kPermissions & ~mask_);
   if (::fchmod(folder.number(), mode) != 0) return failed("make the folder", path, errno);
   return true;
 }
