@@ -1,7 +1,12 @@
-// command.h: what callers ask of the engine, and what they get.
+// command.h: what a caller asks of an engine (Command), and what the engine answers (Answer).
 //
-// One command is one caller's turn: it may publish, report, and take new work, and all
-// of it is in one commit. Single calls are commands with one part.
+// The folder command/ holds the types that pass between callers (http, the embedded Queue, notebooks) and
+// engines. It holds no rules: model/ decides, core/ executes. A call passes through it like this: the caller
+// fills a Command, puts it with its ReplyTo into an Envelope (envelope.h), and submits it to an Engine. The
+// engine delivers the Answer to the caller's AnswerSink.
+//
+// One command may publish, report and claim, and all of it is in one commit. Most calls are commands with one
+// part.
 #pragma once
 
 #include <cstddef>
@@ -24,18 +29,20 @@ namespace eventq {
 
 struct IdempotencyKey {
   std::string key;
-  std::string fingerprint;  // the same for the same request only
+  std::string fingerprint;  // equal if and only if the requests are equal
 };
 
-// New events, all or none.
+// New events: either all of them are published or none.
 struct Publication {
   std::vector<NewEvent> events;
   std::optional<IdempotencyKey> key;
-  bool correlated = false;  // the events share a correlation id, made if they have none
-  bool ordered = false;     // and use it as their ordering_key, unless they have one
-  // Published when the last event with that correlation id has ended, in the queue they are in.
+  bool correlated = false;  // the events share a correlation id; the Core makes one if they have none
+  bool ordered = false;     // events without an ordering_key use that correlation id as their key
+  // Published when the last event with that correlation id has ended, into the queue of the first event.
   std::optional<NewEvent> on_complete;
-  std::string spare_correlation_id = {};  // the one to be made, if one is; empty: any
+  // The correlation id to use when the Core has to make one. Empty: the Core chooses. The router sets it,
+  // because all shards must use the same.
+  std::string spare_correlation_id = {};
 };
 
 struct ClaimRequest {
@@ -43,12 +50,13 @@ struct ClaimRequest {
   std::string worker_id;
   std::size_t limit = 1;
   Millis wait{0};  // how long to wait for the first event
-  // How many events of the queue the worker may hold, whoever claimed them for it; a claim takes no more
-  // than that leaves room for. 0: any number.
+  // How many events of the queue the worker may hold at once, over all its claims. This claim takes no more
+  // than the rest. 0: any number.
   std::size_t window = 0;
 };
 
-// Waiting for an end: of an event, of all events with a correlation id, or of a queue's emptying.
+// Waits until an event has ended, until all events with a correlation id have ended, or until a queue has no
+// live events.
 struct WaitRequest {
   struct Drained {
     std::string queue;
@@ -61,7 +69,7 @@ struct WaitRequest {
   Millis timeout{0};
 };
 
-// Something to be done to a queue.
+// A change to a queue itself, and not to single events.
 struct QueueChange {
   struct Configure {
     QueueConfig config;
@@ -80,74 +88,77 @@ struct QueueChange {
   std::variant<Configure, SetStatus, MakeCheckpoint, SupersedeKey> what;
 };
 
-// Finished events once more: as new ones (replay) or, failed ones, by a reset (redrive).
+// Runs ended events again. A replay publishes copies of them. A redrive resets failed events.
+enum class RevivalKind : std::uint8_t { replay, redrive };
+
 struct Revival {
-  enum class Kind : std::uint8_t { replay, redrive };
-  Kind kind{};
+  RevivalKind kind{};
   EndedFilter filter;                     // an empty queue: every queue; only for a redrive
-  std::optional<std::string> checkpoint;  // what ended since then; replaces filter.from
+  std::optional<std::string> checkpoint;  // only events that ended since then; replaces filter.from
   std::string reason;
   bool dry_run = false;
 };
 
-// Events that leave for good, after they were written to `file` if there is one.
+// Deletes ended events, and stores the new size of the archive file they were written to. See retention/.
 struct Removal {
   std::vector<EventId> events;
   std::optional<ArchiveFile> file;
 };
 
-// What is neither published, reported nor claimed. The first group changes something or asks what
-// only the queue itself knows; the rest reads what is committed.
+// Metrics and workers are in the Core's memory, so the commit thread answers these requests. Queries read
+// only committed rows, so the read thread answers them without waiting for a commit.
 struct MetricsRequest {};
 struct WorkersRequest {};
-struct QueueRequest {
+struct QueueQuery {
   std::string id;
-  std::size_t events = 0;  // how many to show
+  std::size_t events = 0;  // how many of its events the answer contains
 };
-struct QueuesRequest {};
-struct CheckpointsRequest {
+struct QueuesQuery {};
+struct CheckpointsQuery {
   std::string queue;
   std::size_t limit = limits::kPage;
 };
-struct RecoveryRequest {
+struct RecoveryQuery {
   std::string queue;
 };
-struct CorrelationRequest {
+struct CorrelationQuery {
   std::string id;
   EventId after{};
   std::size_t limit = 0;
 };
-struct FailuresRequest {
+struct FailuresQuery {
   std::optional<std::string> queue;
   std::size_t limit = 0;
 };
-struct HoldingRequest {  // how many events of the queue the worker holds
+struct HoldingQuery {  // counts the events of the queue that the worker holds
   std::string worker_id;
   std::string queue;
 };
 using AdminRequest =
     std::variant<std::monostate, QueueChange, Revival, Removal, MetricsRequest, WorkersRequest,  //
-                 QueueRequest, QueuesRequest, CheckpointsRequest, RecoveryRequest, CorrelationRequest,
-                 FailuresRequest, HoldingRequest>;
+                 QueueQuery, QueuesQuery, CheckpointsQuery, RecoveryQuery, CorrelationQuery, FailuresQuery,
+                 HoldingQuery>;
 
-// Everything in it has been validated.
+// What one caller asks for. The parts are independent; core.h states the order in which they run.
+// REQUIRES: every field has been validated (model/validate.h). A command with `get`, `list` or a query has no
+// other part.
 struct Command {
   std::optional<Publication> publication;
   std::vector<Change> changes;
   std::optional<ClaimRequest> claim;
   std::optional<EventId> why;
-  // Who asks for that event beside those whom the answering commit thread knows.
-  struct Asked {
-    std::size_t waiting = 0;
-    std::optional<Millis> last_ago;  // time since somebody asked last
+  // Claims for the event of `why` that the answering Core does not know, because the router holds them.
+  struct ExtraDemand {
+    std::size_t waiting = 0;              // claims that wait
+    std::optional<Millis> last_poll_ago;  // time since the last claim
   };
-  Asked asked = {};
+  ExtraDemand extra_demand = {};
   std::optional<WaitRequest> wait;
-  bool probe = false;            // find out whether the store can write
+  bool probe = false;            // writes something, to check that the store can
   std::optional<TimePoint> now;  // replaces the clock for this command
   AdminRequest admin;
 
-  // Reads of what is committed; a command has these or the parts above.
+  // Reads of committed rows.
   struct Get {
     EventId id{};
     bool with_log = false;
@@ -157,13 +168,13 @@ struct Command {
 
   [[nodiscard]] bool is_read() const { return get || list || admin.index() >= 6; }
 };
-static_assert(std::is_same_v<std::variant_alternative_t<6, AdminRequest>, QueueRequest>);
+static_assert(std::is_same_v<std::variant_alternative_t<6, AdminRequest>, QueueQuery>);
 
 struct Published {
   std::vector<Event> events;
   std::string correlation_id;  // of a correlated publication
-  bool existed = false;        // the only event was there already, under its event_id
-  bool replayed = false;       // the answer to the first request with this key
+  bool existed = false;        // a publication of one event whose event_id exists already
+  bool replayed = false;       // the idempotency key was used before; this is the first answer again
 };
 
 struct Changed {
@@ -182,16 +193,16 @@ struct Explanation {
 struct QueueChanged {
   QueueRow row;
   bool created = false;
-  std::optional<Checkpoint> checkpoint;  // that was made
+  std::optional<Checkpoint> checkpoint;  // the new one, of MakeCheckpoint
   std::vector<EventId> superseded;
   std::int64_t depth = 0;  // live events
 };
 
 struct Revived {
-  std::vector<EventId> matched;     // the finished events
-  std::vector<EventId> events;      // what became of them; empty on a dry run
-  bool more = false;                // there may be more that match
-  std::optional<EndedCursor> next;  // where to go on, if that is one place
+  std::vector<EventId> matched;     // the ended events
+  std::vector<EventId> events;      // their copies, or the events that were reset; empty on a dry run
+  bool more = false;                // more events may match
+  std::optional<EndedCursor> next;  // continue from here; empty if several queues were read
 };
 
 struct Removed {
@@ -205,17 +216,17 @@ using AdminAnswer =
                  Result<std::vector<Checkpoint>>, Result<Recovery>, Result<Correlation>,
                  Result<std::vector<FailureGroup>>, Result<std::int64_t>>;
 
-// The parts a command asked for, or the one error that befell all of it.
+// The answers to the parts that a command has, or one error for the whole command.
 struct Answer {
   std::optional<Error> error;
   std::optional<Result<Published>> published;
   bool backpressure = false;             // one of the queues published to is above its watermark
   std::vector<Result<Changed>> changed;  // one per change, in order
-  std::vector<Claim> claims;             // may be empty
+  std::vector<Claim> claims;             // empty if no event was found, or none in time
   std::optional<Result<Explanation>> explanation;
-  bool waited = false;  // what the command waited for has come
+  bool waited = false;  // the end that the command waited for has come; false: the wait timed out
   AdminAnswer admin;
-  std::vector<int> missing;  // shards that were away, so that what they have is not in it
+  std::vector<int> missing;  // shards that could not be reached, so their data is not in the answer
 
   std::optional<Result<Details>> details;
   std::optional<Result<EventPage>> page;

@@ -1,4 +1,4 @@
-// one_answer.h: a sink for one answer and one waiting thread.
+// one_answer.h: a sink with which one thread waits for one answer.
 #pragma once
 
 #include <future>

@@ -1,4 +1,4 @@
-// attempts_test.cc: order of claims, events that nobody reports on, and clocks that disagree.
+// attempts_test.cc: the order of claims, events without a report, and clocks that disagree.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -83,7 +83,7 @@ TEST_P(CoreClaim, ClaimedTooOftenWithoutAReportTheEventFailsWhenItsLeaseEnds) {
   EXPECT_EQ(log.at(4).reason, "Claimed 2 times in a row without a report.");
 }
 
-TEST_P(CoreClaim, AnEventThatIsGivenUpWakesNobody) {
+TEST_P(CoreClaim, AnEventThatIsGivenUpWakesNoWaiter) {
   driver.restart(with_max_attempts(1));
   driver.publish({.title = "poison", .tags = {"a"}});
   driver.claim("a", "host:1");
@@ -120,7 +120,7 @@ TEST_P(CoreClaim, AnEventGivenBackDoesNotCountTowardsTheAttemptsInARow) {
   EXPECT_EQ(driver.event(id).attempts, 2);
 }
 
-TEST_P(CoreClaim, AfterARestartWithALowerLimitAClaimGivesUpWhatIsOverIt) {
+TEST_P(CoreClaim, AfterARestartWithALowerLimitAClaimGivesUpEventsOverTheLimit) {
   const EventId poison = driver.publish({.title = "poison", .tags = {"a"}, .priority = 1});
   driver.publish({.title = "mail", .tags = {"a"}});
   driver.claim("a", "host:1");
@@ -135,7 +135,7 @@ TEST_P(CoreClaim, AfterARestartWithALowerLimitAClaimGivesUpWhatIsOverIt) {
   EXPECT_EQ(driver.log(poison).back().reason, "Claimed 1 times in a row without a report.");
 }
 
-TEST_P(CoreClaim, AfterARestartWithALowerLimitAClaimMayFindNothingButWhatIsGivenUp) {
+TEST_P(CoreClaim, AfterARestartWithALowerLimitAClaimMayFindOnlyEventsToGiveUp) {
   const EventId poison = driver.publish({.title = "poison", .tags = {"a"}});
   driver.claim("a", "host:1");
   clock().advance(60s);
@@ -157,7 +157,7 @@ TEST_P(CoreClaim, AfterARestartALeaseIsStillHeld) {
   EXPECT_TRUE(driver.answer(driver.run(complete(lease))).changed.at(0).has_value());
 }
 
-TEST_P(CoreClaim, AfterARestartALeaseEndsAtItsTime) {
+TEST_P(CoreClaim, AfterARestartALeaseEndsWhenItWasGoingToEnd) {
   driver.publish({.title = "mail", .tags = {"a"}});
   driver.claim("a", "host:1");
   driver.restart(kPolicy);
@@ -166,8 +166,9 @@ TEST_P(CoreClaim, AfterARestartALeaseEndsAtItsTime) {
   EXPECT_EQ(driver.claim("a", "host:2").attempt, 2);
 }
 
-// poll() may be given a clock that runs ahead, and the machine's time may be set back between two starts.
-TEST_P(CoreClaim, WhatALaterClockMadeReadyIsNotGivenToAnEarlierOne) {
+// A caller may pass poll() a clock that runs ahead, and the machine's time may be set back between two
+// starts.
+TEST_P(CoreClaim, AnEventThatALaterClockMadeReadyIsNotGivenToAClaimWithAnEarlierClock) {
   const EventId id = driver.publish({.title = "mail", .tags = {"a"}});
   driver.claim("a", "host:1");
   driver.core().run_once(kStart + 1h);
@@ -178,7 +179,7 @@ TEST_P(CoreClaim, WhatALaterClockMadeReadyIsNotGivenToAnEarlierOne) {
   EXPECT_EQ(driver.event(id).worker_id, "host:1");
 }
 
-TEST_P(CoreClaim, WhatALaterClockMadeReadyIsGivenWhenItsTimeComes) {
+TEST_P(CoreClaim, AnEventThatALaterClockMadeReadyIsGivenWhenItIsDue) {
   driver.publish({.title = "mail", .tags = {"a"}});
   driver.claim("a", "host:1");
   driver.core().run_once(kStart + 1h);

@@ -1,4 +1,5 @@
-// batch.h: what one transaction is made of, until it is known to have been committed.
+// batch.h: the working state of one transaction. Core::settle() applies it to the Core after the commit;
+// after a failure it is dropped, so the Core stays as the last commit left it.
 #pragma once
 
 #include <cstddef>
@@ -31,50 +32,52 @@ struct ReadyEvent {
 
 struct Core::Batch {
   struct Served {
-    std::uint64_t place;
+    std::uint64_t place;  // in the wait list, to put the waiter back after a rollback
     Waiter waiter;
     std::vector<Claim> claims;
   };
   struct CorrelationDelta {
-    CorrelationRow change;      // what to add
-    std::string last_event_id;  // of the last of its events to end
+    CorrelationRow change;      // to be added to the stored row
+    std::string last_event_id;  // of the event that ended last
   };
 
   std::unique_ptr<Transaction> transaction;
   TransactionPlan plan;              // of a shared store
-  std::optional<Recalled> recalled;  // of a shared store, when all of it is asked for
-  std::set<std::string> refreshed;   // queues of a shared store whose counters are as others left them
-  bool own_time = false;             // by a clock that others need not share
+  std::optional<Recalled> recalled;  // of a shared store, for metrics, workers and checkpoints
+  std::set<std::string> refreshed;   // queues of a shared store whose counters were read in this batch
+  bool own_time = false;             // the command brought its time; deadlines must not be judged by it
   std::vector<Answer> answers;       // one per request
-  std::vector<std::size_t> waiting;  // requests whose claim found nothing and waits
-  std::vector<std::pair<std::size_t, std::string>> waits;  // requests that wait for an end, and for which
+  std::vector<std::size_t> waiting;  // indexes of requests whose claim found nothing and waits
+  std::vector<std::pair<std::size_t, std::string>>
+      waits;  // indexes of requests that wait for an end; wait_key()
   std::vector<ReadyEvent> ready;
-  std::unordered_set<EventId> gone;  // of `ready`: claimed since, or no longer ready by a change
+  std::unordered_set<EventId> gone;  // events of `ready` that were claimed or changed since
   std::vector<Served> served;
   std::optional<TimePoint> next_due;
-  bool looked = false;   // for it in the store
-  bool in_vain = false;  // a claim found nothing
+  bool due_checked = false;  // next_due came from a query
+  bool claim_found_nothing = false;
   std::optional<TimePoint> next_purge;
   std::optional<TimePoint> next_checkpoint;
   std::optional<TimePoint> next_worker_store;
 
-  struct Publisher {
+  // A publication whose answer gets its backpressure flag in settle().
+  struct BackpressureCheck {
     Answer* answer;
     std::vector<std::string> queues;
   };
-  std::vector<Publisher> publishers;
+  std::vector<BackpressureCheck> backpressure_checks;
 
   std::map<std::string, QueueDelta> queues;
   std::map<std::string, QueueState> changed_queues;  // created or configured
   std::map<std::string, CorrelationDelta> correlations;
-  std::set<std::pair<std::string, std::string>> lines;  // queues and keys whose line moved
+  std::set<std::pair<std::string, std::string>> lines;  // queue and key of lines whose head may have changed
   std::vector<EventId> ended;
   std::set<std::string> ended_correlations;
   std::vector<WorkerAction> actions;
-  std::map<Holder, std::int64_t> held;  // by how much Core::held_ changes
-  std::set<std::string> resumed;        // queues whose waiters are to be served by the next batch
-  std::map<std::string, std::int64_t> checkpointed;  // queues, and how many events were completed by then
-  bool strict = false;  // it changed what must be on disk when it is acknowledged
+  std::map<Holder, std::int64_t> held;               // changes to Core::held_
+  std::set<std::string> resumed;                     // the next batch serves waiters of these queues
+  std::map<std::string, std::int64_t> checkpointed;  // queue, and its completed events at the checkpoint
+  bool strict = false;                               // it must be on disk before it is acknowledged
   Transaction::DiskSync sync = Transaction::DiskSync::now;
 
   [[nodiscard]] TimePoint now() const { return transaction->now(); }

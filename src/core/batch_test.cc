@@ -1,5 +1,4 @@
-// batch_test.cc: events that belong together: their totals, their order, and what is published when
-// the last of them has ended.
+// batch_test.cc: correlated events: their totals, their order, and the on_complete event.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -40,7 +39,7 @@ class CoreBatch : public CoreTest {
     return std::to_string(found->total) + " " + std::to_string(found->pending) + " " +
            std::to_string(found->completed) + " " + std::to_string(found->failed);
   }
-  // The events that were published because the others had ended.
+  // The on_complete events that were published.
   std::vector<Event> reports(const std::string& queue = "main") {
     ListFilter filter{.tags = {"report"}, .queue = queue};
     return driver.store().reader().value()->list(filter)->events;
@@ -49,7 +48,7 @@ class CoreBatch : public CoreTest {
 INSTANTIATE_TEST_SUITE_P(AllStores, CoreBatch, testing::Values(StoreKind::memory, StoreKind::real),
                          name_of_store);
 
-TEST_P(CoreBatch, EachEventKnowsItsPlace) {
+TEST_P(CoreBatch, EachEventOfABatchHasItsSequenceNumber) {
   const std::vector<Event> all = published(driver.run(batch(events(3)))).events;
 
   EXPECT_EQ(all.at(0).sequence, 0);
@@ -57,11 +56,11 @@ TEST_P(CoreBatch, EachEventKnowsItsPlace) {
   EXPECT_EQ(driver.event(all.at(1).id).sequence, 1);
 }
 
-TEST_P(CoreBatch, AnEventPublishedAloneHasNoPlace) {
+TEST_P(CoreBatch, AnEventPublishedAloneHasNoSequenceNumber) {
   EXPECT_EQ(driver.event(driver.publish({.title = "one", .tags = {"t"}})).sequence, std::nullopt);
 }
 
-TEST_P(CoreBatch, TheTotalsFollowEveryEvent) {
+TEST_P(CoreBatch, TheTotalsCountEveryChangeOfAnEvent) {
   driver.run(batch(events(5), "c"));
   EXPECT_EQ(totals("c"), "5 5 0 0");
 
@@ -80,7 +79,7 @@ TEST_P(CoreBatch, TheTotalsFollowEveryEvent) {
   EXPECT_EQ(totals("c"), "5 2 2 0");
 }
 
-TEST_P(CoreBatch, ACancelledFailureIsNoFailureOfTheBatchAnyMore) {
+TEST_P(CoreBatch, ACancelledEventIsNotCountedAsAFailureOfTheBatch) {
   driver.run(batch(events(1), "c"));
   const Lease lease = take();
   driver.run(fail_for_good(lease));
@@ -96,7 +95,7 @@ TEST_P(CoreBatch, EventsPublishedAloneCountToTheirCorrelation) {
   EXPECT_EQ(totals("c"), "2 2 0 0");
 }
 
-TEST_P(CoreBatch, AnEventThatIsThereAlreadyIsNotCountedAgain) {
+TEST_P(CoreBatch, AnEventThatExistsAlreadyIsNotCountedAgain) {
   std::vector<NewEvent> all = events(2);
   all[0].event_id = "own";
   driver.run(batch(all, "c"));
@@ -124,7 +123,7 @@ TEST_P(CoreBatch, AnOrderingKeyOfItsOwnStaysInAnOrderedBatch) {
   EXPECT_THAT(titles(driver.claims(driver.run(claim({"t"}, "w:1", 10)))), ElementsAre("1", "2"));
 }
 
-TEST_P(CoreBatch, WhatWasPromisedIsPublishedWithTheEndOfTheLast) {
+TEST_P(CoreBatch, TheOnCompleteEventIsPublishedWhenTheLastEventEnds) {
   driver.run(batch(events(2), "c", kDone));
   driver.run(complete(take()));
   EXPECT_THAT(reports(), IsEmpty());
@@ -139,7 +138,7 @@ TEST_P(CoreBatch, WhatWasPromisedIsPublishedWithTheEndOfTheLast) {
   EXPECT_EQ(done.status, Status::pending);
 }
 
-TEST_P(CoreBatch, AnyEndOfTheLastCounts) {
+TEST_P(CoreBatch, AnyEndOfTheLastEventPublishesTheOnCompleteEvent) {
   for (const std::string end : {"failed", "cancelled", "superseded", "given up"}) {
     CoreDriver fresh(GetParam());
     fresh.run(configure("main", {.max_attempts = 1}));
@@ -164,7 +163,7 @@ TEST_P(CoreBatch, AnEventThatWillBeRetriedHasNotEnded) {
   EXPECT_THAT(reports(), IsEmpty());
 }
 
-TEST_P(CoreBatch, WhatWasPromisedIsPublishedOnceEvenIfAnEventComesBack) {
+TEST_P(CoreBatch, TheOnCompleteEventIsPublishedOnceEvenIfAnEventIsReset) {
   driver.run(batch(events(1), "c", kDone));
   const Lease lease = take();
   driver.run(fail_for_good(lease));
@@ -174,7 +173,7 @@ TEST_P(CoreBatch, WhatWasPromisedIsPublishedOnceEvenIfAnEventComesBack) {
   EXPECT_THAT(reports(), SizeIs(1));
 }
 
-TEST_P(CoreBatch, AllMayEndInOneRun) {
+TEST_P(CoreBatch, AllEventsOfABatchMayEndInOneRun) {
   driver.run(batch(events(2), "c", kDone));
   const Lease first = take();
   const Lease second = take();
@@ -184,7 +183,7 @@ TEST_P(CoreBatch, AllMayEndInOneRun) {
   EXPECT_EQ(driver.event(reports()[0].id).causation_id, driver.event(second.id).event_id);
 }
 
-TEST_P(CoreBatch, AnEventThatJoinsInTheRunOfTheLastEndPutsItOff) {
+TEST_P(CoreBatch, AnEventThatJoinsInTheRunOfTheLastEndDelaysTheOnCompleteEvent) {
   driver.run(batch(events(1), "c", kDone));
   const Lease lease = take();
   driver.run_together(complete(lease), publish({.title = "more", .tags = {"t"}, .correlation_id = "c"}));
@@ -204,7 +203,7 @@ TEST_P(CoreBatch, AnEventOfTheBatchThatSupersedesAnotherDoesNotEndIt) {
   EXPECT_THAT(reports(), SizeIs(1));
 }
 
-TEST_P(CoreBatch, AWaitingWorkerGetsWhatWasPromisedInTheRunOfTheEnd) {
+TEST_P(CoreBatch, AWaitingWorkerGetsTheOnCompleteEventInTheRunOfTheEnd) {
   driver.run(batch(events(1), "c", kDone));
   const Lease lease = take();
   const Token waiter = driver.run(claim_or_wait({"report"}, "w:2"));
@@ -226,7 +225,7 @@ TEST_P(CoreBatch, ACommitThatFailedPublishesNothing) {
   EXPECT_THAT(reports(), SizeIs(1));
 }
 
-TEST_P(CoreBatch, WhatWasPromisedOutlivesARestart) {
+TEST_P(CoreBatch, TheOnCompleteEventOutlivesARestart) {
   driver.run(batch(events(1, "orders"), "c", kDone));
   driver.restart(kPolicy);
   const Claim taken = driver.claims(driver.run(claim_in("orders", "w:1"))).at(0);
@@ -235,7 +234,7 @@ TEST_P(CoreBatch, WhatWasPromisedOutlivesARestart) {
   EXPECT_THAT(reports("orders"), SizeIs(1));
 }
 
-TEST_P(CoreBatch, WhatWasPromisedKeepsItsOrderingKey) {
+TEST_P(CoreBatch, TheOnCompleteEventKeepsItsOrderingKey) {
   NewEvent done = kDone;
   done.ordering_key = "A";
   driver.run(batch(events(1), "c", done));
@@ -246,7 +245,7 @@ TEST_P(CoreBatch, WhatWasPromisedKeepsItsOrderingKey) {
   EXPECT_THAT(titles(driver.claims(driver.run(claim({"report"}, "w:1", 10)))), ElementsAre("older"));
 }
 
-TEST_P(CoreBatch, ASecondPromiseForTheSameCorrelationIsRefused) {
+TEST_P(CoreBatch, ASecondOnCompleteEventForTheSameCorrelationIsRefused) {
   driver.run(batch(events(1), "c", kDone));
   const Token again = driver.run(batch(events(2), "c", kDone));
 
@@ -254,7 +253,7 @@ TEST_P(CoreBatch, ASecondPromiseForTheSameCorrelationIsRefused) {
   EXPECT_EQ(totals("c"), "1 1 0 0");
 }
 
-TEST_P(CoreBatch, ASecondPromiseInTheSameRunIsRefused) {
+TEST_P(CoreBatch, ASecondOnCompleteEventInTheSameRunIsRefused) {
   const auto [first, second] =
       driver.run_together(batch(events(1), "c", kDone), batch(events(1), "c", kDone));
 
@@ -262,7 +261,7 @@ TEST_P(CoreBatch, ASecondPromiseInTheSameRunIsRefused) {
   EXPECT_EQ(refusal(second), ErrorCode::conflict);
 }
 
-TEST_P(CoreBatch, ABatchSentAgainWithItsEventIdsIsNoSecondPromise) {
+TEST_P(CoreBatch, ABatchSentAgainWithItsEventIdsAddsNoSecondOnCompleteEvent) {
   std::vector<NewEvent> all = events(1);
   all[0].event_id = "own";
   driver.run(batch(all, "c", kDone));
@@ -274,7 +273,7 @@ TEST_P(CoreBatch, ABatchSentAgainWithItsEventIdsIsNoSecondPromise) {
   EXPECT_THAT(reports(), SizeIs(1));
 }
 
-TEST_P(CoreBatch, APromiseThatWasKeptMayBeFollowedByAnother) {
+TEST_P(CoreBatch, AfterTheOnCompleteEventWasPublishedAnotherMayBeSet) {
   driver.run(batch(events(1), "c", kDone));
   driver.run(complete(take()));
   driver.run(batch(events(1), "c", kDone));

@@ -1,5 +1,6 @@
-// change.cc: the Core's changes to events, and what follows from each: counters, the line of
-// its ordering_key, its correlation. Every write of an event goes through insert() and save().
+// change.cc: the Core's changes to events, and their consequences: counters, the line of the ordering_key,
+// the correlation. Every write of an event goes through insert() and save(), because they keep these up to
+// date.
 #include <algorithm>
 #include <unordered_map>
 #include <utility>
@@ -12,7 +13,7 @@
 namespace eventq {
 namespace {
 
-// Where an event stands after a change, before others of its line are looked at.
+// The event's position in its line after a change. realign() then decides which event is the head.
 Line place_in_line(const Stored& stored, const Policy& policy) {
   const Event& event = stored.event;
   if (event.ordering_key.empty()) return Line::none;
@@ -20,10 +21,10 @@ Line place_in_line(const Stored& stored, const Policy& policy) {
     return policy.on_failure == OnFailure::block ? Line::head : Line::none;
   }
   if (has_ended(event.status)) return Line::none;
-  return stored.line == Line::none ? Line::behind : stored.line;  // back from its end: see realign()
+  return stored.line == Line::none ? Line::behind : stored.line;  // none: a reset event joins its line again
 }
 
-// In work, and nobody has seen its lease end.
+// In work, and promote() has not found its lease expired yet.
 bool is_held(Status status, const Stored& stored) { return status == Status::processing && !stored.ready; }
 
 void add_runs(QueueDelta& delta, const Event& event, const LogEntry& entry) {
@@ -36,7 +37,8 @@ void add_runs(QueueDelta& delta, const Event& event, const LogEntry& entry) {
 
 }  // namespace
 
-// Decides every change of the batch in order, on events loaded once.
+// Decides every change of the batch in order. Loads each event once, so a later change of the same event sees
+// the earlier one.
 Result<void> Core::change_all(Batch& batch, std::vector<Envelope<Command>>& requests) {
   std::vector<EventId> ids;
   std::unordered_map<EventId, std::size_t> index;
@@ -96,17 +98,16 @@ Result<void> Core::change(Batch& batch, Stored& stored, const Change& change, An
 }
 
 void Core::note_worker(Batch& batch, const Event& event, const Change& change, const std::string& worker_id) {
-  using Kind = WorkerAction::Kind;
-  Kind kind = Kind::lost;
-  if (std::holds_alternative<Start>(change.what)) kind = Kind::started;
-  if (std::holds_alternative<Heartbeat>(change.what)) kind = Kind::alive;
-  if (std::holds_alternative<Complete>(change.what)) kind = Kind::completed;
-  if (std::holds_alternative<Fail>(change.what)) kind = Kind::failed;
-  if (std::holds_alternative<Release>(change.what)) kind = Kind::released;
+  WorkerActionKind kind = WorkerActionKind::lost;
+  if (std::holds_alternative<Start>(change.what)) kind = WorkerActionKind::started;
+  if (std::holds_alternative<Heartbeat>(change.what)) kind = WorkerActionKind::alive;
+  if (std::holds_alternative<Complete>(change.what)) kind = WorkerActionKind::completed;
+  if (std::holds_alternative<Fail>(change.what)) kind = WorkerActionKind::failed;
+  if (std::holds_alternative<Release>(change.what)) kind = WorkerActionKind::released;
   batch.actions.push_back({kind, worker_id, event.id});
 }
 
-// Writes a change that was decided, with its entry, and counts it.
+// Stores a decided change and its audit log entry in the transaction, and counts it.
 Result<void> Core::record(Batch& batch, Stored& stored, Decision& decision) {
   const Event& event = stored.event;
   QueueDelta& delta = batch.queues[event.queue];
@@ -138,7 +139,8 @@ Result<void> Core::record(Batch& batch, Stored& stored, Decision& decision) {
   return batch.transaction->append({&decision.entry, 1});
 }
 
-// An event that comes back from its end is one more in its queue.
+// A reset of an ended event adds a live event to the queue, so the queue may refuse it as it does a
+// publication.
 Result<std::optional<Error>> Core::refuse_revival(Batch& batch, const Event& event) {
   if (state_of(batch, event.queue).row.status == QueueStatus::draining) {
     return std::optional(draining_error(event.queue));
@@ -173,7 +175,7 @@ Result<void> Core::save(Batch& batch, std::span<Stored> events) {
   return {};
 }
 
-// `before` is nothing for a new event.
+// Counts a status change. `before` is empty for a new event.
 void Core::note_change(Batch& batch, const Stored& stored, std::optional<Status> before) {
   const Event& event = stored.event;
   QueueDelta& delta = batch.queues[event.queue];
@@ -194,7 +196,7 @@ void Core::note_change(Batch& batch, const Stored& stored, std::optional<Status>
 }
 
 void Core::note_correlation(Batch& batch, const Event& event, std::optional<Status> before) {
-  if (before && !has_ended(*before) && !has_ended(event.status)) return;  // it counts as before
+  if (before && !has_ended(*before) && !has_ended(event.status)) return;  // pending before and after
   Batch::CorrelationDelta& delta = batch.correlations[event.correlation_id];
   const auto add = [&](Status status, int n) {
     if (!has_ended(status)) delta.change.pending += n;
@@ -219,8 +221,8 @@ Result<void> Core::realign(Batch& batch) {
   return {};
 }
 
-// Sees to it that the right event is at the head of a line: the one in work, the failed one that
-// holds the others up, or else the one that was published first.
+// Makes the right event the head of its line: the one in work, the failed one that blocks the line, or else
+// the one that was published first.
 Result<void> Core::realign(Batch& batch, const std::string& queue, const std::string& key) {
   auto head = batch.transaction->head_of_line(queue, key);
   if (!head) return head.error();
@@ -229,7 +231,7 @@ Result<void> Core::realign(Batch& batch, const std::string& queue, const std::st
   if (!first) return first.error();
   if (!*first || (*head && (*head)->event.id < (*first)->event.id)) return {};
 
-  if (*head) {  // an older one came back
+  if (*head) {  // an older event was reset, so the pending head steps back
     (*head)->line = Line::behind;
     const bool was_ready = (*head)->ready;
     if (auto done = batch.transaction->save({&**head, 1}); !done) return done;
@@ -241,7 +243,8 @@ Result<void> Core::realign(Batch& batch, const std::string& queue, const std::st
   return {};
 }
 
-// Adds up what the batch changed of each correlation, and publishes what was promised for its end.
+// Adds the changes of the batch to each correlation's row, and publishes the on_complete event when the last
+// event has ended. A loop, because that event may belong to a correlation itself.
 Result<void> Core::settle_correlations(Batch& batch) {
   while (!batch.correlations.empty()) {
     auto node = batch.correlations.extract(batch.correlations.begin());
@@ -273,7 +276,8 @@ Result<void> Core::settle_correlations(Batch& batch) {
   return {};
 }
 
-// Not refused by a full or draining queue: it was promised, and the event that ended made room.
+// Skips the checks of refuse_publication(): the event was accepted with its batch, and the event that ended
+// left the queue, so a full or draining queue takes it.
 Result<void> Core::publish_on_complete(Batch& batch, const CorrelationRow& row,
                                        const std::string& last_event_id) {
   auto event = wire::parse_new_event(parser_, row.on_complete);

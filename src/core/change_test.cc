@@ -1,5 +1,5 @@
-// change_test.cc: reports and other changes: each answered for itself, repeated without harm,
-// refused to those who do not hold the event.
+// change_test.cc: reports and other changes: each gets its own result, a repeated report changes nothing, and
+// a report without the lease is refused.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -24,13 +24,13 @@ class CoreChange : public CoreTest {
 INSTANTIATE_TEST_SUITE_P(AllStores, CoreChange, testing::Values(StoreKind::memory, StoreKind::real),
                          name_of_store);
 
-// A worker's whole turn: finished work is reported, new work is taken.
+// One command of a worker: reports on its events, and claims new ones.
 Command next(std::vector<Change> changes, Command claiming) {
   claiming.changes = std::move(changes);
   return claiming;
 }
 
-TEST_P(CoreChange, AWorkersTurnIsOneCommit) {
+TEST_P(CoreChange, ReportsAndTheClaimOfOneCommandAreOneCommit) {
   driver.publish({.title = "one", .tags = {"a"}});
   driver.publish({.title = "two", .tags = {"a"}});
   const Lease lease = driver.claim("a", "host:1");
@@ -43,7 +43,7 @@ TEST_P(CoreChange, AWorkersTurnIsOneCommit) {
   EXPECT_THAT(titles(driver.claims(turn)), ElementsAre("two"));
 }
 
-TEST_P(CoreChange, AWorkersTurnReportsFirstAndTakesThen) {
+TEST_P(CoreChange, ACommandReportsBeforeItClaims) {
   const EventId id = driver.publish({.title = "one", .tags = {"a"}});
   const Lease lease = driver.claim("a", "host:1");
 
@@ -53,7 +53,7 @@ TEST_P(CoreChange, AWorkersTurnReportsFirstAndTakesThen) {
   EXPECT_THAT(actions(driver.log(id)), ElementsAre(Action::picked, Action::released, Action::picked));
 }
 
-TEST_P(CoreChange, AWorkersTurnThatIsRefusedItsReportStillTakesNewWork) {
+TEST_P(CoreChange, ACommandWhoseReportIsRefusedStillClaims) {
   driver.publish({.title = "one", .tags = {"a"}});
 
   const Token turn = driver.run(next({{{EventId{99}, "host:1", 1}, Complete{}}}, claim({"a"}, "host:1")));
@@ -62,7 +62,7 @@ TEST_P(CoreChange, AWorkersTurnThatIsRefusedItsReportStillTakesNewWork) {
   EXPECT_THAT(titles(driver.claims(turn)), ElementsAre("one"));
 }
 
-TEST_P(CoreChange, AWorkersTurnThatWaitsKeepsTheResultsOfItsReports) {
+TEST_P(CoreChange, ACommandThatWaitsKeepsTheResultsOfItsReports) {
   const EventId id = driver.publish({.title = "one", .tags = {"a"}});
   const Lease lease = driver.claim("a", "host:1");
 
@@ -76,7 +76,7 @@ TEST_P(CoreChange, AWorkersTurnThatWaitsKeepsTheResultsOfItsReports) {
   EXPECT_EQ(changed(turn)->entry.action, Action::completed);
 }
 
-TEST_P(CoreChange, AWorkersTurnWhoseWaitEndsKeepsTheResultsOfItsReports) {
+TEST_P(CoreChange, ACommandWhoseWaitEndsKeepsTheResultsOfItsReports) {
   driver.publish({.title = "one", .tags = {"a"}});
   const Lease lease = driver.claim("a", "host:1");
   const Token turn = driver.run(next({{lease, Complete{}}}, claim_or_wait({"a"}, "host:1")));
@@ -211,7 +211,7 @@ TEST_P(CoreChange, AReportThatNamesNoAttemptCountsForTheOneItsWorkerHolds) {
   EXPECT_EQ(changed(driver.run(complete(lease)))->entry.attempt, 1);
 }
 
-TEST_P(CoreChange, AReportAfterTheEndOfTheLeaseCountsWhileNobodyElseHasTheEvent) {
+TEST_P(CoreChange, AReportAfterTheEndOfTheLeaseCountsWhileNoOtherWorkerHasTheEvent) {
   const EventId id = driver.publish({.title = "one", .tags = {"a"}});
   const Lease lease = driver.claim("a", "host:1");
   clock().advance(2h);
@@ -237,7 +237,7 @@ TEST_P(CoreChange, AnEventPublishedInTheRunThatCancelsItIsCancelled) {
   EXPECT_THAT(driver.claims(driver.run(claim({"a"}, "host:1"))), IsEmpty());
 }
 
-TEST_P(CoreChange, ASignOfLifeTellsTheNewEndOfTheLease) {
+TEST_P(CoreChange, TheAnswerToAHeartbeatHasTheNewEndOfTheLease) {
   driver.publish({.title = "one", .tags = {"a"}});
   const Lease lease = driver.claim("a", "host:1");
   clock().advance(40s);

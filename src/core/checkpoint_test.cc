@@ -1,4 +1,4 @@
-// checkpoint_test.cc: where a queue stood and when, what a restart finds, and events once more.
+// checkpoint_test.cc: checkpoints, the recovery report of a restart, replay and redrive.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -37,7 +37,7 @@ class CoreCheckpoint : public CoreTest {
     driver.run(fail_for_good(take(queue), message));
     return id;
   }
-  // "last completed/how many", newest first.
+  // "checkpoint_id/event_count", newest first.
   std::vector<std::string> checkpoints(const std::string& queue = "main") {
     const std::vector<Checkpoint> found = driver.store().reader().value()->checkpoints(queue, 100).value();
     std::vector<std::string> all;
@@ -47,20 +47,20 @@ class CoreCheckpoint : public CoreTest {
     return all;
   }
   Checkpoint checkpoint() {
-    return told<QueueChanged>(driver.answer(driver.run(make_checkpoint("main"))))->checkpoint.value();
+    return admin_answer<QueueChanged>(driver.answer(driver.run(make_checkpoint("main"))))->checkpoint.value();
   }
   Recovery recovery(const std::string& queue = "main") {
     return driver.store().reader().value()->recovery(queue).value().value();
   }
   QueueDocument document() { return driver.store().reader().value()->queue("main", 0).value().value(); }
   Result<Revived> revive(Command command) {
-    return told<Revived>(driver.answer(driver.run(std::move(command))));
+    return admin_answer<Revived>(driver.answer(driver.run(std::move(command))));
   }
 };
 INSTANTIATE_TEST_SUITE_P(AllStores, CoreCheckpoint, testing::Values(StoreKind::memory, StoreKind::real),
                          name_of_store);
 
-TEST_P(CoreCheckpoint, OneIsMadeAMinuteAfterSomethingWasCompleted) {
+TEST_P(CoreCheckpoint, ACheckpointIsMadeAMinuteAfterAnEventWasCompleted) {
   driver.run_once();
   add_and_complete("one");
   driver.expect_attention(kStart + 1min);
@@ -74,7 +74,7 @@ TEST_P(CoreCheckpoint, OneIsMadeAMinuteAfterSomethingWasCompleted) {
   driver.expect_attention(std::nullopt);
 }
 
-TEST_P(CoreCheckpoint, NoneIsMadeWhenNothingWasCompletedSinceTheLast) {
+TEST_P(CoreCheckpoint, NoCheckpointIsMadeWhenNoEventWasCompletedSinceTheLast) {
   add_and_complete("one");
   clock().advance(1min);
   driver.run_once();
@@ -85,7 +85,7 @@ TEST_P(CoreCheckpoint, NoneIsMadeWhenNothingWasCompletedSinceTheLast) {
   EXPECT_THAT(checkpoints(), ElementsAre("one/1"));
 }
 
-TEST_P(CoreCheckpoint, WhatIsCompletedInTheRunOfACheckpointIsInTheNextOne) {
+TEST_P(CoreCheckpoint, AnEventCompletedInTheRunOfACheckpointIsInTheNextOne) {
   add_and_complete("one");
   add("two");
   const Lease two = take();
@@ -100,7 +100,7 @@ TEST_P(CoreCheckpoint, WhatIsCompletedInTheRunOfACheckpointIsInTheNextOne) {
   EXPECT_THAT(checkpoints(), ElementsAre("two/2", "one/1"));
 }
 
-TEST_P(CoreCheckpoint, WhatTheFirstRunAfterARestartCompletesIsInACheckpointToo) {
+TEST_P(CoreCheckpoint, AnEventCompletedByTheFirstRunAfterARestartIsInACheckpointToo) {
   add("one");
   const Lease lease = take();
   driver.restart(kPolicy);
@@ -109,7 +109,7 @@ TEST_P(CoreCheckpoint, WhatTheFirstRunAfterARestartCompletesIsInACheckpointToo) 
   driver.expect_attention(kStart + 1min);
 }
 
-TEST_P(CoreCheckpoint, OneMadeOnRequestCountsWhatItsOwnRunCompleted) {
+TEST_P(CoreCheckpoint, ACheckpointMadeOnRequestCountsEventsThatItsOwnRunCompleted) {
   add("one");
   const Lease lease = take();
   driver.run_together(complete(lease), make_checkpoint("main"));
@@ -120,7 +120,7 @@ TEST_P(CoreCheckpoint, OneMadeOnRequestCountsWhatItsOwnRunCompleted) {
   EXPECT_THAT(checkpoints(), SizeIs(1));
 }
 
-TEST_P(CoreCheckpoint, OneMadeOnRequestMayBeEmpty) {
+TEST_P(CoreCheckpoint, ACheckpointMadeOnRequestMayBeEmpty) {
   const Checkpoint made = checkpoint();
 
   EXPECT_EQ(made.queue, "main");
@@ -130,12 +130,12 @@ TEST_P(CoreCheckpoint, OneMadeOnRequestMayBeEmpty) {
   EXPECT_THAT(made.id, SizeIs(36));
 }
 
-TEST_P(CoreCheckpoint, TheQueueOfOneMustExist) {
-  EXPECT_EQ(told<QueueChanged>(driver.answer(driver.run(make_checkpoint("nowhere")))).error().code,
+TEST_P(CoreCheckpoint, ACheckpointOfAnUnknownQueueIsRefused) {
+  EXPECT_EQ(admin_answer<QueueChanged>(driver.answer(driver.run(make_checkpoint("nowhere")))).error().code,
             ErrorCode::not_found);
 }
 
-TEST_P(CoreCheckpoint, OneIsMadeAtTheCloseForQueuesThatMoved) {
+TEST_P(CoreCheckpoint, ACheckpointIsMadeAtTheCloseForQueuesWithNewCompletedEvents) {
   driver.run(configure("idle", {}));
   add_and_complete("one");
   ASSERT_TRUE(driver.core().close());
@@ -175,7 +175,7 @@ TEST_P(CoreCheckpoint, ARestartKeepsTheCountersAndTheLastCompleted) {
   add_and_fail("two", "no");
   const Totals before = document().totals;
   driver.restart(kPolicy);
-  clock().advance(Millis(1));  // of two connections' in one millisecond either may be the last
+  clock().advance(Millis(1));  // within one millisecond either of two connections may be the last
   add_and_complete("three");
 
   EXPECT_EQ(before.completed, 1);
@@ -188,7 +188,7 @@ TEST_P(CoreCheckpoint, ARestartKeepsTheCountersAndTheLastCompleted) {
   EXPECT_EQ(checkpoints().at(0), "three/2");
 }
 
-TEST_P(CoreCheckpoint, AReplayPublishesWhatEndedSinceACheckpointOnceMore) {
+TEST_P(CoreCheckpoint, AReplayPublishesEventsThatEndedSinceACheckpointOnceMore) {
   add_and_complete("before");
   clock().advance(1s);
   const Checkpoint since = checkpoint();
@@ -210,7 +210,7 @@ TEST_P(CoreCheckpoint, AReplayPublishesWhatEndedSinceACheckpointOnceMore) {
   EXPECT_EQ(driver.event(one).status, Status::completed);
 }
 
-TEST_P(CoreCheckpoint, AReplayServesThoseWhoWait) {
+TEST_P(CoreCheckpoint, AReplayServesWaitingClaims) {
   add_and_complete("one");
   const Token waiter = driver.run(claim_in_or_wait("main", "w:2"));
   driver.run(replay({.queue = "main"}));
@@ -220,7 +220,7 @@ TEST_P(CoreCheckpoint, AReplayServesThoseWhoWait) {
   EXPECT_THAT(titles(driver.claims(waiter)), ElementsAre("one"));
 }
 
-TEST_P(CoreCheckpoint, AReplayIsOfThoseThatMatch) {
+TEST_P(CoreCheckpoint, AReplayTakesOnlyEventsThatMatchItsFilter) {
   add_and_complete("early");
   clock().advance(10s);
   const EventId one = add_and_complete("one");
@@ -246,7 +246,7 @@ TEST_P(CoreCheckpoint, AReplayOfMoreThanItsLimitSaysThatThereIsMore) {
   EXPECT_FALSE(revive(replay({.queue = "main", .limit = 4}))->more);
 }
 
-TEST_P(CoreCheckpoint, AReplayGoesOnWhereTheLastOneStoppedAlsoWithinAMillisecond) {
+TEST_P(CoreCheckpoint, AReplayContinuesWhereTheLastOneStoppedAlsoWithinAMillisecond) {
   const std::vector<EventId> ids = {add_and_complete("a"), add_and_complete("b"), add_and_complete("c"),
                                     add_and_complete("d"), add_and_complete("e")};
   std::vector<EventId> matched;
@@ -273,7 +273,7 @@ TEST_P(CoreCheckpoint, AReplayOfMoreBytesThanFitIntoTheMemorySaysThatThereIsMore
   EXPECT_TRUE(revived->more);
 }
 
-TEST_P(CoreCheckpoint, ARehearsedReplayChangesNothing) {
+TEST_P(CoreCheckpoint, ADryRunOfAReplayChangesNothing) {
   const EventId one = add_and_complete("one");
 
   const auto revived = revive(replay({.queue = "main"}, std::nullopt, true));
@@ -293,7 +293,7 @@ TEST_P(CoreCheckpoint, AReplayNeedsAQueueAndItsCheckpoint) {
   EXPECT_EQ(revive(replay({.queue = "orders"}, of_main.id)).error().code, ErrorCode::not_found);
 }
 
-TEST_P(CoreCheckpoint, AReplayIntoAFullOrDrainingQueueIsRefusedWhole) {
+TEST_P(CoreCheckpoint, AReplayIntoAFullOrDrainingQueuePublishesNothing) {
   add_and_complete("one");
   add_and_complete("two");
   driver.run(configure("main", {.max_queue_depth = 2}));
@@ -315,7 +315,7 @@ TEST_P(CoreCheckpoint, ARedriveResetsFailedEvents) {
   EXPECT_THAT(revived->events, ElementsAre(one));
   EXPECT_EQ(driver.event(one).status, Status::pending);
   EXPECT_EQ(driver.log(one).back().action, Action::reset);
-  EXPECT_EQ(driver.log(one).back().reason, "mended");
+  EXPECT_EQ(driver.log(one).back().reason, "fixed");
 }
 
 TEST_P(CoreCheckpoint, ARedriveMayBeOfOneCauseInEveryQueue) {
@@ -328,7 +328,7 @@ TEST_P(CoreCheckpoint, ARedriveMayBeOfOneCauseInEveryQueue) {
   EXPECT_THAT(revived->events, testing::UnorderedElementsAre(one, three));
 }
 
-TEST_P(CoreCheckpoint, ARehearsedRedriveChangesNothing) {
+TEST_P(CoreCheckpoint, ADryRunOfARedriveChangesNothing) {
   const EventId one = add_and_fail("one", "no");
 
   EXPECT_THAT(revive(redrive({.queue = "main"}, true))->matched, ElementsAre(one));

@@ -1,4 +1,4 @@
-// core.cc: see core.h. One batch from begin to commit, and who is answered when.
+// core.cc: see core.h. One batch from begin to commit, and which callers are answered when.
 #include "core/core.h"
 
 #include <algorithm>
@@ -13,17 +13,17 @@
 namespace eventq {
 namespace {
 
-// Events made ready by one transaction, so that a million that come due at once do not
-// hold up everybody else; the rest follow in the next ones.
+// Events that one transaction makes ready, so that a million that come due at once do not delay other
+// commands. The next transactions promote the rest.
 constexpr std::size_t kPromoteMax = 5000;
 constexpr std::size_t kPurgeMax = 1000;
 constexpr std::chrono::minutes kPurgeInterval{1};
 constexpr std::chrono::minutes kCheckpointInterval{1};
 constexpr std::chrono::seconds kWorkerStoreInterval{5};
-// For what other servers made due and did not live to see to. When a claim found nothing one looks sooner, so
-// that nobody waits for it.
-constexpr std::chrono::seconds kSharedLook{5};
-constexpr Millis kVainLook{100};
+// How often a shared store is asked for due events that another server delayed and did not promote before it
+// died. After a claim that found nothing the Core asks sooner, because such an event may be what it wants.
+constexpr std::chrono::seconds kSharedDueCheck{5};
+constexpr Millis kEmptyClaimDueCheck{100};
 
 constexpr double kCommitSeconds[] = {0.0001, 0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.5, 1, 5};
 constexpr double kBatchSizes[] = {1, 2, 5, 10, 20, 50, 100, 200, 500, 1000, 2000, 5000, 10'000};
@@ -47,7 +47,7 @@ Core::Core(Store& store, CoreOptions options, Uuid7Source ids)
       options_(std::move(options)),
       shared_(store.shared()),
       ids_(ids),
-      queue_states_(options_.policy, {options_.place, options_.of}),
+      queue_states_(options_.policy, {options_.shard, options_.shards}),
       commit_seconds_(kCommitSeconds),
       batch_events_(kBatchSizes) {}
 
@@ -62,7 +62,7 @@ std::vector<Envelope<Answer>> Core::run_once(std::optional<TimePoint> now) {
 std::vector<Envelope<Answer>> Core::run(std::vector<Envelope<Command>> requests) {
   Batch batch;
   batch.answers.resize(requests.size());
-  // A command with its own time is alone in its batch.
+  // A transaction has one time, so a command that brings its own is alone in its batch (CommitThread).
   const auto own_time = requests.empty() ? std::nullopt : requests.front().content.now;
   EVENTQ_ASSERT(!own_time || requests.size() == 1);
   batch.own_time = own_time && requests.front().reply_to.sink != nullptr;  // run_once() has no sink
@@ -72,7 +72,7 @@ std::vector<Envelope<Answer>> Core::run(std::vector<Envelope<Command>> requests)
   if (!ready) {
     std::vector<Envelope<Answer>> answers = refuse(batch, requests, ready.error());
     for (Waiter& waiter : waiters_.take_all()) {
-      // What a turn reported was committed before it began to wait.
+      // The reports of the command were committed before its claim began to wait, so it gets their results.
       if (waiter.answer.changed.empty()) waiter.answer.error = ready.error();
       answers.push_back({waiter.reply_to, std::move(waiter.answer)});
     }
@@ -108,27 +108,28 @@ Result<void> Core::apply(Batch& batch, std::vector<Envelope<Command>>& requests)
   }
   if (auto done = settle_correlations(batch); !done) return done;
   if (auto done = realign(batch); !done) return done;
-  // What became ready behind the waiters' turn is theirs in the next batch.
+  // Events that became ready after wake() are offered to the waiters by the next batch.
   for (std::size_t i = woken; i < batch.ready.size(); ++i) batch.resumed.insert(batch.ready[i].queue);
   if (auto done = write_queue_states(batch); !done) return done;
-  return look_ahead(batch);
+  return find_next_due(batch);
 }
 
-// In a shared store a look is a round trip: what the last one found will do for a while.
-Result<void> Core::look_ahead(Batch& batch) {
+// Sets batch.next_due. On a shared store the query is a round trip, so the last result is reused for a while;
+// next_due_by() then adds only what this transaction wrote itself.
+Result<void> Core::find_next_due(Batch& batch) {
   const TimePoint now = batch.now();
-  batch.looked =
-      !shared_ || batch.own_time || has_due(now) || (batch.in_vain && now >= looked_at_ + kVainLook);
-  auto due = batch.looked ? batch.transaction->next_due() : batch.transaction->next_due_by(next_due_);
+  batch.due_checked = !shared_ || batch.own_time || has_due(now) ||
+                      (batch.claim_found_nothing && now >= due_checked_at_ + kEmptyClaimDueCheck);
+  auto due = batch.due_checked ? batch.transaction->next_due() : batch.transaction->next_due_by(next_due_);
   if (!due) return due.error();
   batch.next_due = *due;
   return {};
 }
 
-// When to see to what came due.
-std::optional<TimePoint> Core::next_look() const {
+// When to promote next. On a shared store also every kSharedDueCheck, because other servers delay events too.
+std::optional<TimePoint> Core::next_due_check() const {
   if (!shared_) return next_due_;
-  return earlier(earlier(next_due_, told_due_), looked_at_ + kSharedLook);
+  return earlier(earlier(next_due_, due_elsewhere_), due_checked_at_ + kSharedDueCheck);
 }
 
 Result<void> Core::serve_claims(Batch& batch, std::vector<Envelope<Command>>& requests) {
@@ -145,7 +146,7 @@ Result<void> Core::serve_claims(Batch& batch, std::vector<Envelope<Command>>& re
   return {};
 }
 
-// The parts of a command that look at what the others came to.
+// The parts of a command that must see the result of all publications, changes and claims of the batch.
 Result<void> Core::apply_tail(Batch& batch, const Command& command, std::size_t index) {
   if (command.probe) {
     batch.strict = true;
@@ -155,19 +156,19 @@ Result<void> Core::apply_tail(Batch& batch, const Command& command, std::size_t 
     if (auto done = explain(batch, command, batch.answers[index]); !done) return done;
   }
   if (!std::holds_alternative<std::monostate>(command.admin)) {
-    if (auto done = ask(batch, command.admin, batch.answers[index]); !done) return done;
+    if (auto done = answer_admin(batch, command.admin, batch.answers[index]); !done) return done;
   }
   if (command.wait) return start_wait(batch, *command.wait, index);
   return {};
 }
 
-// What is due by the clock and not by anybody's command.
+// Work that is due by the clock and belongs to no command.
 Result<void> Core::maintain(Batch& batch) {
   const TimePoint now = batch.now();
   if (options_.maintains && now >= next_purge_) {
     const auto purged = batch.transaction->purge_keys(now - limits::kIdempotencyKeyAge, kPurgeMax);
     if (!purged) return purged.error();
-    // With more of them to go, the next transaction goes on.
+    // A full purge means that more keys may be left; the next transaction continues.
     batch.next_purge = *purged < kPurgeMax ? now + kPurgeInterval : now;
   }
   if (persist_by_ && now >= *persist_by_) {
@@ -176,7 +177,7 @@ Result<void> Core::maintain(Batch& batch) {
   }
   if (checkpoints_due(batch, now)) {
     batch.next_checkpoint = now + kCheckpointInterval;
-    // One that another server made lately will do.
+    // A checkpoint that another server made within the interval is enough.
     const TimePoint made_by = shared_ ? now - kCheckpointInterval : TimePoint::max();
     if (auto done = checkpoint_all(batch, made_by); !done) return done;
   }
@@ -187,7 +188,7 @@ Result<void> Core::maintain(Batch& batch) {
   return {};
 }
 
-// Moves what came due into the ready index, and gives up on what was claimed too often.
+// Moves events that came due into the ready index, and fails those that are out of attempts.
 Result<void> Core::promote(Batch& batch) {
   const TimePoint now = batch.now();
   if (!has_due(now)) return {};
@@ -220,12 +221,12 @@ std::vector<LogEntry> Core::give_up(Batch& batch, Stored& stored) {
   delta.totals.abandoned += 1;
   delta.totals.failed += 1;
   delta.totals.failed_for_good += 1;
-  batch.actions.push_back({WorkerAction::Kind::lost, worker_id, stored.event.id});
+  batch.actions.push_back({WorkerActionKind::lost, worker_id, stored.event.id});
   return entries;
 }
 
-// Gives what became ready to those who wait for it. In claim order, an event is the best there is
-// for whoever came first for it: a better one would have been his already.
+// Serves waiting claims with the events that became ready. Events are offered in claim order, so the first
+// waiter that matches gets the best event for it: a better one would have been offered before.
 Result<void> Core::wake(Batch& batch) {
   std::sort(batch.ready.begin(), batch.ready.end(), [](const ReadyEvent& a, const ReadyEvent& b) {
     return std::tuple(-a.priority, a.turn) < std::tuple(-b.priority, b.turn);
@@ -233,7 +234,7 @@ Result<void> Core::wake(Batch& batch) {
   for (const ReadyEvent& ready : batch.ready) {
     if (batch.gone.contains(ready.id)) continue;
     if (state_of(batch, ready.queue).row.status == QueueStatus::paused) continue;
-    // One who has no room for it is held back, and the next has his turn.
+    // A waiter whose window is full is held back, and the event is offered to the next waiter.
     for (bool offered = true; offered;) {
       auto first = waiters_.take_first(ready.queue, ready.tags);
       if (!first) break;
@@ -246,7 +247,7 @@ Result<void> Core::wake(Batch& batch) {
   return wake_held_back(batch);
 }
 
-// The waiters of queues that give events again: whoever came first takes first.
+// Serves all waiters of the queues in resumed_, in the order of their arrival.
 Result<void> Core::wake_resumed(Batch& batch) {
   for (const std::string& queue : resumed_) {
     for (const std::uint64_t place : waiters_.places(queue)) {
@@ -257,11 +258,12 @@ Result<void> Core::wake_resumed(Batch& batch) {
   return {};
 }
 
-// Serves a waiter that was taken out, or puts it back. True when it is held back.
+// Serves a waiter that was taken out of the list, or puts it back. Returns true if its full window held it
+// back, so that the event is still there for another waiter.
 Result<bool> Core::serve(Batch& batch, std::uint64_t place, Waiter waiter) {
   auto claims = claim(batch, waiter.request);
   if (!claims || claims->empty()) {
-    waiter.held_back = room_for(batch, waiter.request) == 0;
+    waiter.held_back = window_left(batch, waiter.request) == 0;
     const bool held_back = waiter.held_back;
     waiters_.put_back(place, std::move(waiter));
     if (!claims) return claims.error();
@@ -275,16 +277,17 @@ Result<std::vector<Claim>> Core::claim(Batch& batch, const ClaimRequest& request
   std::vector<Claim> claims;
   const QueueState* state = find_state(batch, request.selector.queue);
   if (state == nullptr || state->row.status == QueueStatus::paused) return claims;
-  const std::size_t limit = std::min({request.limit, state->policy.claim_max, room_for(batch, request)});
+  const std::size_t limit = std::min({request.limit, state->policy.claim_max, window_left(batch, request)});
   std::size_t bytes = 0;
   while (claims.size() < limit && bytes < kClaimBytes) {
     auto found = batch.transaction->claim(request.selector, limit - claims.size());
     if (!found) return found.error();
     if (found->empty()) {
-      batch.in_vain = true;
+      batch.claim_found_nothing = true;
       break;
     }
-    // Made ready by a later clock than this one: save() lets those wait again.
+    // An event can be in the ready index and not due, if a transaction with a later clock put it there.
+    // save() takes it out again.
     const auto early = std::stable_partition(found->begin(), found->end(), [&](const Stored& stored) {
       return is_due(stored.event, batch.now());
     });
@@ -307,8 +310,8 @@ Result<std::vector<Claim>> Core::claim(Batch& batch, const ClaimRequest& request
   return claims;
 }
 
-// Leases one due event, and counts it. Given up here only after a restart with a lower
-// max_attempts; promote() does the others.
+// Leases one due event to the worker, and counts the claim. An event that is out of attempts gets here only
+// after a restart with a lower max_attempts, because promote() fails the others.
 std::vector<LogEntry> Core::take(Batch& batch, Stored& stored, const std::string& worker_id) {
   Event& event = stored.event;
   const Policy& policy = state_of(batch, event.queue).policy;
@@ -318,9 +321,9 @@ std::vector<LogEntry> Core::take(Batch& batch, Stored& stored, const std::string
   delta.waits.push_back(seconds(batch.now() - event.due_at));
   if (event.status == Status::processing) {
     delta.totals.abandoned += 1;
-    batch.actions.push_back({WorkerAction::Kind::lost, event.worker_id, event.id});
+    batch.actions.push_back({WorkerActionKind::lost, event.worker_id, event.id});
   }
-  batch.actions.push_back({WorkerAction::Kind::claimed, worker_id, event.id});
+  batch.actions.push_back({WorkerActionKind::claimed, worker_id, event.id});
   return eventq::claim(event, worker_id, batch.now(), policy);
 }
 
@@ -334,7 +337,7 @@ Result<void> Core::explain(Batch& batch, const Command& command, Answer& answer)
   }
   const Stored& stored = *loaded->front();
   const Event& event = stored.event;
-  WhyContext context{.demand = demand_for(event, command.asked, batch.now())};
+  WhyContext context{.demand = demand_for(event, command.extra_demand, batch.now())};
   const QueueRow& row = state_of(batch, event.queue).row;
   context.paused = row.status == QueueStatus::paused;
   context.pause_reason = row.status_reason;
@@ -359,15 +362,15 @@ std::vector<Envelope<Answer>> Core::settle(Batch& batch, std::vector<Envelope<Co
   const TimePoint now = batch.now();
   last_error_.reset();
   if (!batch.own_time) time_ = now;
-  note_happened(batch);
+  note_effects(batch);
   settle_due(batch);
   next_purge_ = batch.next_purge.value_or(next_purge_);
   resumed_ = std::move(batch.resumed);
   settle_queues(batch);
   settle_held(batch);
-  for (const Batch::Publisher& publisher : batch.publishers) {
-    publisher.answer->backpressure =
-        std::any_of(publisher.queues.begin(), publisher.queues.end(), [this](const std::string& queue) {
+  for (const Batch::BackpressureCheck& check : batch.backpressure_checks) {
+    check.answer->backpressure =
+        std::any_of(check.queues.begin(), check.queues.end(), [this](const std::string& queue) {
           const QueueState* state = std::as_const(queue_states_).find(queue);
           return state != nullptr && state->backpressure;
         });
@@ -378,7 +381,7 @@ std::vector<Envelope<Answer>> Core::settle(Batch& batch, std::vector<Envelope<Co
   for (const std::size_t i : batch.waiting) {
     ClaimRequest& request = *requests[i].content.claim;
     const TimePoint deadline = now + request.wait;
-    const bool held_back = room_for(batch, request) == 0;
+    const bool held_back = window_left(batch, request) == 0;
     waiters_.add(
         {requests[i].reply_to, std::move(request), deadline, std::move(batch.answers[i]), held_back});
   }
@@ -401,7 +404,7 @@ std::vector<Envelope<Answer>> Core::settle(Batch& batch, std::vector<Envelope<Co
     answers.push_back({served.waiter.reply_to, std::move(served.waiter.answer)});
   }
   settle_waits(batch, answers);
-  if (!batch.own_time) end_waits(now, answers);
+  if (!batch.own_time) end_expired_waits(now, answers);
   return answers;
 }
 
@@ -411,12 +414,12 @@ void Core::settle_due(const Batch& batch) {
     return;
   }
   next_due_ = batch.next_due;
-  if (!batch.looked) return;
-  looked_at_ = batch.now();
-  if (told_due_ && *told_due_ <= batch.now()) told_due_.reset();
+  if (!batch.due_checked) return;
+  due_checked_at_ = batch.now();
+  if (due_elsewhere_ && *due_elsewhere_ <= batch.now()) due_elsewhere_.reset();
 }
 
-// Answers those who waited for what this batch brought.
+// Answers the waits for ends that this batch brought.
 void Core::settle_waits(Batch& batch, std::vector<Envelope<Answer>>& answers) {
   if (waits_.size() == 0) return;
   const auto answer = [&](const std::string& key) {
@@ -433,13 +436,13 @@ void Core::settle_waits(Batch& batch, std::vector<Envelope<Answer>>& answers) {
   }
 }
 
-// Brings what is kept in memory in line with what was committed.
+// Updates the state in memory to what was committed.
 void Core::settle_queues(Batch& batch) {
   const TimePoint now = batch.now();
   last_changed_ = 0;
   for (const auto& [name, delta] : batch.queues) last_changed_ += delta.changed;
   for (auto& [name, state] : batch.changed_queues) queue_states_.put(std::move(state));
-  // First, because what this batch completed came behind its checkpoint.
+  // Before the counters, because this batch completed its events after it made the checkpoint.
   if (batch.next_checkpoint) {
     next_checkpoint_ = *batch.next_checkpoint;
     checkpoint_due_ = false;
@@ -460,9 +463,9 @@ void Core::settle_queues(Batch& batch) {
     workers_.clear_changed();
   }
   for (WorkerAction& action : batch.actions) {
-    // Who holds what is for the store to say: its end may be reported to others.
-    using Kind = WorkerAction::Kind;
-    if (shared_ && action.kind < Kind::completed) action.kind = Kind::released;
+    // On a shared store a worker may report to another server, so only the store knows who holds an event.
+    // Counting the action as a release keeps the worker's last_seen and tracks no held event.
+    if (shared_ && action.kind < WorkerActionKind::completed) action.kind = WorkerActionKind::released;
     workers_.note(action, now);
   }
 
@@ -485,34 +488,35 @@ std::vector<Envelope<Answer>> Core::refuse(Batch& batch, std::vector<Envelope<Co
   release_held_back();
   last_error_ = error;
   last_changed_ = 0;
-  happened_ = {};
+  effects_ = {};
   std::vector<Envelope<Answer>> answers;
   answers.reserve(requests.size());
   for (const Envelope<Command>& request : requests)
     answers.push_back({request.reply_to, Answer{.error = error}});
-  if (batch.transaction && !batch.own_time) end_waits(batch.now(), answers);
+  if (batch.transaction && !batch.own_time) end_expired_waits(batch.now(), answers);
   batch.transaction.reset();  // rolls back
   return answers;
 }
 
-// Answers those who have waited long enough with nothing, whatever the store does.
-void Core::end_waits(TimePoint now, std::vector<Envelope<Answer>>& answers) {
+// Answers the waiters whose deadline has passed with nothing. Also after a failed transaction, because a
+// caller's timeout must not depend on the store.
+void Core::end_expired_waits(TimePoint now, std::vector<Envelope<Answer>>& answers) {
   for (Waiter& waiter : waiters_.take_expired(now))
     answers.push_back({waiter.reply_to, std::move(waiter.answer)});
   for (Waits::Wait& wait : waits_.take_expired(now))
     answers.push_back({wait.reply_to, std::move(wait.answer)});
 }
 
-void Core::forget(const ReplyTo& reply_to) {
+void Core::cancel_wait(const ReplyTo& reply_to) {
   waiters_.forget(reply_to);
   waits_.forget(reply_to);
 }
 
-std::vector<Envelope<Answer>> Core::dismiss_waiters() {
+std::vector<Envelope<Answer>> Core::end_all_waits() {
   std::vector<Envelope<Answer>> answers;
   for (Waiter& waiter : waiters_.take_all()) answers.push_back({waiter.reply_to, std::move(waiter.answer)});
   for (Waits::Wait& wait : waits_.take_all()) {
-    // What it published is on disk; only the wait is over.
+    // A publication is committed; only its wait has ended, so the answer is no error.
     if (!wait.answer.published) {
       wait.answer.error =
           Error{ErrorCode::unavailable, "The queue is closing; ask again after its restart.", ""};
@@ -526,14 +530,14 @@ std::optional<TimePoint> Core::next_attention() const {
   if (!resumed_.empty() && waiters_.size() > 0) return TimePoint();
   std::optional<TimePoint> next = earlier(waiters_.next_deadline(), waits_.next_deadline());
   next = earlier(next, persist_by_);
-  // Others want to know of them, too.
+  // Other servers list these workers too, so they must be stored even when nothing else is due.
   if (shared_ && workers_.has_changed()) next = earlier(next, next_worker_store_);
   if (!options_.maintains) return next;
-  next = earlier(next, next_look());
+  next = earlier(next, next_due_check());
   return checkpoint_due_ ? earlier(next, next_checkpoint_) : next;
 }
 
-void Core::expect(TimePoint due) { told_due_ = earlier(told_due_, due); }
+void Core::expect_due(TimePoint due) { due_elsewhere_ = earlier(due_elsewhere_, due); }
 
 void Core::note_commit(double seconds) {
   if (last_changed_ == 0) return;
@@ -541,11 +545,12 @@ void Core::note_commit(double seconds) {
   batch_events_.add(static_cast<double>(last_changed_));
 }
 
-// Who asked is known best where each question comes in once: here, those who wait ask again with every look.
-Demand Core::demand_for(const Event& event, const Command::Asked& asked, TimePoint now) const {
-  Demand demand{asked.waiting + waiters_.waiting(event.queue, ""), polls_.last(event)};
+// Combines the demand that this Core sees with what the router knows. The router's last poll replaces ours,
+// because a claim that waits in the router reaches this Core again with every retry.
+Demand Core::demand_for(const Event& event, const Command::ExtraDemand& extra, TimePoint now) const {
+  Demand demand{extra.waiting + waiters_.waiting(event.queue, ""), polls_.last(event)};
   for (const std::string& tag : event.tags) demand.waiting += waiters_.waiting(event.queue, tag);
-  if (asked.last_ago) demand.last_poll = now - *asked.last_ago;
+  if (extra.last_poll_ago) demand.last_poll = now - *extra.last_poll_ago;
   return demand;
 }
 

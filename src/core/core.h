@@ -1,13 +1,25 @@
-// core.h: the queue itself. Many callers' commands go in, one transaction is made of
-// them, and each caller's answer comes out after the commit that holds it.
+// core.h: the queue itself. It makes one transaction of many callers' commands, and answers each caller after
+// the commit.
 //
-// The commands of a batch are concurrent, so it may order them: first what came due,
-// then publications, then changes, then waiting and new claims, so that a waiting
-// worker is served inside the transaction of the publication that wakes it; last what
-// changes queues, which holds from the next batch on.
+// The folder core/ executes commands on a Store. Rules for single events are in model/, threads in engine/,
+// lists of waiting callers in wait/. A batch passes through run() like this:
+//   begin, prepare   plan.cc     opens the transaction; on a shared store, locks rows and learns new settings
+//   maintain         core.cc     purges keys, makes checkpoints, stores workers
+//   promote          core.cc     makes events ready that came due
+//   publish          publish.cc  every publication of the batch
+//   change_all       change.cc   every report and other change
+//   wake             core.cc     serves waiting claims with the events that became ready
+//   serve_claims     core.cc     serves the new claims of the batch
+//   apply_tail       core.cc     admin requests (queues.cc), explanations, new waits for an end
+//   commit, settle   core.cc     commits, updates the state in memory, collects the answers
+// The commands of a batch are concurrent, so the Core may choose this order. It serves a waiting worker
+// inside the transaction of the publication that wakes it. Changes of queues come last and hold from the next
+// batch.
 //
-// No threads, no clock, no randomness of its own: time comes from the store, ids from
-// the source given, and whoever calls run() decides when. Not thread-safe.
+// The Core has no thread, clock or randomness of its own: time comes from the store, ids from the given
+// source.
+//
+// Threads: none; all calls from one thread.
 #pragma once
 
 #include <cstddef>
@@ -32,20 +44,22 @@
 namespace eventq {
 
 struct CoreOptions {
-  Policy policy;  // of queues that say nothing else
+  Policy policy;  // for settings that a queue does not have
   std::map<std::string, QueueConfig> queues = {};
   Millis stale_after = std::chrono::seconds(30);
   Millis start_within = std::chrono::minutes(5);
-  bool maintains = true;  // nobody else of this process does what is due by the clock in this database
-  int place = 0;          // of `of` databases that share the queue
-  int of = 1;
+  // This Core does the periodic work on this database: checkpoints, purging keys, promoting due events. False
+  // for the second and later commit threads of a process.
+  bool maintains = true;
+  int shard = 0;   // the number of this database
+  int shards = 1;  // databases that share the queue
 };
 
-// What a transaction did that others may wait for.
-struct Happened {
-  std::set<std::string> ready;        // queues that have more for claims than before
-  std::vector<EventId> ended;         // events
-  std::optional<TimePoint> next_due;  // of an event, as far as this transaction knows
+// What a transaction did that waiting callers of other Cores may wait for.
+struct CommitEffects {
+  std::set<std::string> ready;        // queues with new ready events, or that were resumed
+  std::vector<EventId> ended;         // events that ended
+  std::optional<TimePoint> next_due;  // the next event comes due then, as far as this transaction knows
 };
 
 // Hours since 1970.
@@ -53,7 +67,7 @@ inline std::int64_t hour_of(TimePoint time) {
   return std::chrono::floor<std::chrono::hours>(time.time_since_epoch()).count();
 }
 
-// Why there is nothing to see or do.
+// Errors that several files of the Core return.
 Error no_event(EventId id);
 Error draining_error(const std::string& queue);
 
@@ -61,45 +75,48 @@ class Core {
  public:
   Core(Store& store, CoreOptions options, Uuid7Source ids);
 
-  // Learns what the store holds, checks it, and leaves a report for each queue. Once, before run().
-  // Returns how many live events there are.
+  // Loads queue states and workers from the store, applies the settings of the options, and stores a Recovery
+  // report for each queue. Returns the number of live events.
+  // REQUIRES: called once, before run(). Errors: of the store; corrupt when stored settings cannot be read.
   Result<std::int64_t> recover();
 
-  // Applies all of them in one transaction. Returns the answers that are due now: theirs,
-  // except of those that wait, and those of waiters that were served or whose time is over.
-  // When the transaction fails, each of its requests gets the error and no waiter notices; when
-  // none can be begun, waiters get the error, too.
+  // Applies all commands in one transaction. Returns the answers of the commands that do not wait, and of
+  // earlier waiters that were served or whose deadline has passed.
+  // Errors: when the transaction fails, each of its commands gets the error and waiters keep waiting. When no
+  // transaction can begin, waiters get the error too.
   std::vector<Envelope<Answer>> run(std::vector<Envelope<Command>> requests);
 
-  // Maintenance: whatever is due at `now` becomes ready and wakes its waiters, waits
-  // that are over end, old keys go, buffered changes go to the disk.
+  // Runs a batch without commands: makes due events ready, serves waiters, ends expired waits, purges old
+  // keys, and syncs buffered changes to disk. `now` replaces the store's time.
   std::vector<Envelope<Answer>> run_once(std::optional<TimePoint> now = std::nullopt);
 
-  // The last thing to be done: a checkpoint of every queue that moved, and everything to the disk.
+  // Makes a checkpoint of every queue with newly completed events, and syncs everything to disk.
+  // REQUIRES: no call of run() follows.
   Result<void> close();
 
-  // A waiter went away: it must not be given an event any more.
-  void forget(const ReplyTo& reply_to);
+  // The caller stopped waiting: removes its claim or wait without an answer. Does nothing if there is none.
+  void cancel_wait(const ReplyTo& reply_to);
 
-  // Answers every claim that waits with nothing, and every other wait with an error.
-  std::vector<Envelope<Answer>> dismiss_waiters();
+  // Answers every waiting claim with no events, and every wait for an end with `unavailable`. A waiting
+  // publisher gets its publication instead, because that is committed.
+  std::vector<Envelope<Answer>> end_all_waits();
 
-  // What the last transaction failed of; nothing when it was committed.
+  // The error of the last transaction; empty after a commit.
   [[nodiscard]] const std::optional<Error>& last_error() const { return last_error_; }
 
-  // Of the last transaction; nothing when it failed.
-  [[nodiscard]] const Happened& happened() const { return happened_; }
+  // Of the last transaction; empty if it failed.
+  [[nodiscard]] const CommitEffects& last_effects() const { return effects_; }
 
-  // The store's time in the last transaction that had no time of its own.
+  // The store's time in the last transaction whose command did not bring its own time.
   [[nodiscard]] TimePoint time() const { return time_; }
 
-  // Something comes due then, says another Core.
-  void expect(TimePoint due);
+  // Another Core of this process knows of an event that comes due at `due`.
+  void expect_due(TimePoint due);
 
-  // When run_once() has something to do.
+  // When to call run_once() next; TimePoint() means at once.
   [[nodiscard]] std::optional<TimePoint> next_attention() const;
 
-  // How long the last transaction took, for the metrics; one that changed no event does not count.
+  // Adds the duration of the last transaction to the metrics, unless it changed no event.
   void note_commit(double seconds);
 
  private:
@@ -108,9 +125,9 @@ class Core {
   Result<void> apply(Batch& batch, std::vector<Envelope<Command>>& requests);
   Result<void> apply_tail(Batch& batch, const Command& command, std::size_t index);
   Result<void> maintain(Batch& batch);
-  Result<void> look_ahead(Batch& batch);
+  Result<void> find_next_due(Batch& batch);
   void settle_due(const Batch& batch);
-  [[nodiscard]] std::optional<TimePoint> next_look() const;
+  [[nodiscard]] std::optional<TimePoint> next_due_check() const;
   Result<void> promote(Batch& batch);
   Result<void> serve_claims(Batch& batch, std::vector<Envelope<Command>>& requests);
   Result<void> wake(Batch& batch);
@@ -126,14 +143,14 @@ class Core {
   void settle_waits(Batch& batch, std::vector<Envelope<Answer>>& answers);
   std::vector<Envelope<Answer>> refuse(Batch& batch, std::vector<Envelope<Command>>& requests,
                                        const Error& error);
-  void end_waits(TimePoint now, std::vector<Envelope<Answer>>& answers);
-  [[nodiscard]] Demand demand_for(const Event& event, const Command::Asked& asked, TimePoint now) const;
+  void end_expired_waits(TimePoint now, std::vector<Envelope<Answer>>& answers);
+  [[nodiscard]] Demand demand_for(const Event& event, const Command::ExtraDemand& extra, TimePoint now) const;
 
   // plan.cc
   Result<void> begin(Batch& batch, const std::vector<Envelope<Command>>& requests,
                      std::optional<TimePoint> own_time);
   Result<void> prepare(Batch& batch, const std::vector<Envelope<Command>>& requests);
-  Result<bool> learn_news(Batch& batch);
+  Result<bool> learn_settings(Batch& batch);
   [[nodiscard]] TransactionPlan plan_for(const Batch& batch, const std::vector<Envelope<Command>>& requests,
                                          TimePoint now) const;
   void plan_publication(TransactionPlan& plan, const Publication& publication) const;
@@ -143,10 +160,10 @@ class Core {
   Result<void> learn(QueueRecord& record, TimePoint now);
   [[nodiscard]] bool checkpoints_due(const Batch& batch, TimePoint now) const;
   [[nodiscard]] bool has_due(TimePoint now) const;
-  void note_happened(const Batch& batch);
+  void note_effects(const Batch& batch);
 
   // window.cc
-  [[nodiscard]] std::size_t room_for(const Batch& batch, const ClaimRequest& request) const;
+  [[nodiscard]] std::size_t window_left(const Batch& batch, const ClaimRequest& request) const;
   Result<void> wake_held_back(Batch& batch);
   void settle_held(Batch& batch);
   void release_held_back();
@@ -186,13 +203,13 @@ class Core {
   [[nodiscard]] std::int64_t depth_of(Batch& batch, const std::string& queue);
   Result<std::optional<Error>> refuse_growth(Batch& batch, const std::string& queue, std::int64_t growth);
   Result<void> create_queue(Batch& batch, const std::string& queue);
-  Result<void> ask(Batch& batch, const AdminRequest& ask, Answer& answer);
+  Result<void> answer_admin(Batch& batch, const AdminRequest& request, Answer& answer);
   Result<void> change_queue(Batch& batch, const QueueChange& change, Answer& answer);
   Result<void> release_lines(Batch& batch, const std::string& queue);
   Result<void> set_status(Batch& batch, const QueueChange::SetStatus& wanted, QueueChanged& changed);
   Result<void> supersede_key(Batch& batch, const QueueChange& change, QueueChanged& changed);
   Result<Checkpoint> make_checkpoint(Batch& batch, const QueueState& state);
-  // Of those that moved since their last, if that was made by `made_by`.
+  // For queues with newly completed events whose last checkpoint is not newer than `made_by`.
   Result<void> checkpoint_all(Batch& batch, TimePoint made_by = TimePoint::max());
   Result<void> revive(Batch& batch, const Revival& revival, Answer& answer);
   Result<Ended> ended_events(Batch& batch, const EndedFilter& filter);
@@ -209,13 +226,13 @@ class Core {
   Result<void> configure_all(Batch& batch);
   Result<void> store_workers(Batch& batch);
   Result<std::int64_t> report_recovery(TimePoint started_at, const std::vector<Checkpoint>& checkpoints,
-                                       const std::vector<std::string>& mended);
+                                       const std::vector<std::string>& repaired_queues);
   [[nodiscard]] Transaction::DiskSync sync_for(const Batch& batch) const;
 
   // Set in the constructor, never changed.
   Store& store_;
   const CoreOptions options_;
-  const bool shared_;  // others change the store, too
+  const bool shared_;  // other servers or commit threads change the same database
 
   Uuid7Source ids_;
   JsonParser parser_;
@@ -223,22 +240,22 @@ class Core {
   Waiters waiters_;
   Waits waits_;
   Workers workers_;
-  std::map<Holder, std::int64_t> held_;  // events in work whose lease has not been seen to end
+  std::map<Holder, std::int64_t> held_;  // events in work per worker and queue; not counted if shared_
   std::map<std::int64_t, std::int64_t> failed_by_hour_;
   Polls polls_;
-  std::set<std::string> resumed_;                    // queues whose waiters may be served
-  std::optional<TimePoint> next_due_ = TimePoint();  // unknown: look at once
-  std::optional<TimePoint> told_due_;                // by another Core, and not seen to by this one
-  TimePoint looked_at_;                              // for what comes due in a shared store
-  std::optional<TimePoint> persist_by_;              // buffered changes must be on disk
+  std::set<std::string> resumed_;                    // the next batch serves waiters of these queues
+  std::optional<TimePoint> next_due_ = TimePoint();  // TimePoint(): unknown, ask the store
+  std::optional<TimePoint> due_elsewhere_;           // see expect_due()
+  TimePoint due_checked_at_;                         // last query for the next due time
+  std::optional<TimePoint> persist_by_;              // buffered changes must be on disk by then
   TimePoint next_purge_;
   TimePoint next_checkpoint_;
-  bool checkpoint_due_ = false;  // something was completed since the last
+  bool checkpoint_due_ = false;  // an event was completed since the last checkpoint
   TimePoint next_worker_store_;
   Histogram commit_seconds_;
   Histogram batch_events_;
-  std::int64_t last_changed_ = 0;  // events, by the last transaction
-  Happened happened_;
+  std::int64_t last_changed_ = 0;  // events that the last transaction changed
+  CommitEffects effects_;
   TimePoint time_;
   std::optional<Error> last_error_;
 };

@@ -1,5 +1,5 @@
-// core_test.cc: many commands, one transaction: what each caller gets when it is committed,
-// and when it is not.
+// core_test.cc: many commands in one transaction: the answer of each caller after a commit, and after a
+// failed one.
 #include "core/core.h"
 
 #include <gmock/gmock.h>
@@ -91,7 +91,7 @@ TEST_F(CoreCommit, AWaiterDoesNotNoticeACommitThatFailedAndIsServedByALaterOne) 
   EXPECT_THAT(titles(driver.claims(waiter)), ElementsAre("two"));
 }
 
-TEST_F(CoreCommit, ACommitThatFailedCostsNoWaiterItsPlaceInTheLine) {
+TEST_F(CoreCommit, ACommitThatFailedKeepsTheOrderOfTheWaiters) {
   const Token first = driver.run(claim_or_wait({"a"}, "host:1"));
   const Token second = driver.run(claim_or_wait({"a"}, "host:2"));
   driver.store().refuse_commit(kDiskFull);
@@ -114,7 +114,7 @@ TEST_F(CoreCommit, AClaimWhoseCommitFailedDoesNotWait) {
   EXPECT_EQ(driver.core().next_attention(), std::nullopt);
 }
 
-TEST_F(CoreCommit, AWaitEndsAtItsTimeAlsoWhileCommitsFail) {
+TEST_F(CoreCommit, AWaitEndsAtItsDeadlineAlsoWhileCommitsFail) {
   const Token waiter = driver.run(claim_or_wait({"a"}, "host:1"));
   driver.store().refuse_commit(kDiskFull);
   driver.clock().advance(20s);
@@ -125,7 +125,7 @@ TEST_F(CoreCommit, AWaitEndsAtItsTimeAlsoWhileCommitsFail) {
   EXPECT_FALSE(driver.answer(waiter).error);
 }
 
-TEST_F(CoreCommit, WhatCameDueInACommitThatFailedIsMadeReadyByTheNextOne) {
+TEST_F(CoreCommit, AnEventThatCameDueInACommitThatFailedIsMadeReadyByTheNextOne) {
   driver.publish({.title = "mail", .tags = {"email"}});
   driver.run(fail(driver.claim("email", "host:1")));
   driver.clock().advance(4min + 50s);
@@ -141,7 +141,7 @@ TEST_F(CoreCommit, WhatCameDueInACommitThatFailedIsMadeReadyByTheNextOne) {
   EXPECT_THAT(titles(driver.claims(waiter)), ElementsAre("mail"));
 }
 
-TEST_F(CoreCommit, ARefusedBeginGivesItsErrorToTheRequestsAndToAllWhoWait) {
+TEST_F(CoreCommit, ARefusedBeginGivesItsErrorToTheRequestsAndToAllWaiters) {
   const Token waiter = driver.run(claim_or_wait({"a"}, "host:1"));
   driver.store().refuse_begin(kAway);
 
@@ -152,7 +152,7 @@ TEST_F(CoreCommit, ARefusedBeginGivesItsErrorToTheRequestsAndToAllWhoWait) {
   EXPECT_EQ(driver.answer(waiter).error->message, "The store is away.");
 }
 
-TEST_F(CoreCommit, AStoreThatIsBackIsUsedAgain) {
+TEST_F(CoreCommit, AStoreThatBeginsAgainAfterAnErrorIsUsedAgain) {
   driver.store().refuse_begin(kAway);
   driver.run(publish({.title = "one", .tags = {"a"}}));
   driver.store().refuse_begin(std::nullopt);
@@ -201,7 +201,7 @@ TEST_F(CoreCommit, ACommandsOwnTimeReplacesTheClock) {
   EXPECT_EQ((*driver.answer(token).published)->events.at(0).created_at, kStart + 1h);
 }
 
-TEST_F(CoreCommit, AnEmptyQueueNeedsNoAttentionOnceItHasBeenLookedAt) {
+TEST_F(CoreCommit, AnEmptyQueueNeedsNoAttentionAfterTheFirstRun) {
   EXPECT_LE(driver.core().next_attention(), driver.clock().now());
 
   driver.run_once();

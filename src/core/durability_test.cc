@@ -1,4 +1,4 @@
-// durability_test.cc: which commits wait for the disk, when queues differ in it.
+// durability_test.cc: which commits wait for the disk, with strict and buffered queues.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -99,7 +99,7 @@ TEST_P(CoreDurability, ABatchOfTheThresholdWaits) {
   EXPECT_TRUE(waited(publish_all(std::vector<NewEvent>(3, event("fast")))));
 }
 
-TEST_P(CoreDurability, AStrictCommitTakesTheBufferedOnesAlong) {
+TEST_P(CoreDurability, AStrictCommitPutsEarlierBufferedCommitsOnDiskToo) {
   open(3);
   driver.run(publish(event("fast")));
   driver.run(publish(event("fast")));

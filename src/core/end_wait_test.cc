@@ -1,5 +1,4 @@
-// end_wait_test.cc: waiting for an end: of an event, of all that belong together, of a queue's
-// emptying.
+// end_wait_test.cc: waiting for the end of an event, of a correlation, or of all live events of a queue.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -71,7 +70,7 @@ TEST_P(CoreEndWait, AnEventThatEndsInTheRunOfTheWaitIsNotWaitedFor) {
   EXPECT_TRUE(waited(waiter));
 }
 
-TEST_P(CoreEndWait, AnEventThatCameBackInTheRunOfItsEndIsStillWaitedFor) {
+TEST_P(CoreEndWait, AnEventThatIsResetInTheRunOfItsEndIsStillWaitedFor) {
   const EventId id = add();
   const Token waiter = driver.run(wait_for(id));
   driver.run_together(cancel(id), reset(id));
@@ -88,7 +87,7 @@ TEST_P(CoreEndWait, AnUnknownEventIsNotFound) {
   EXPECT_EQ(driver.answer(waiter).error->message, "There is no event 99.");
 }
 
-TEST_P(CoreEndWait, AWaitEndsAtItsTime) {
+TEST_P(CoreEndWait, AWaitEndsAtItsDeadline) {
   const Token waiter = driver.run(wait_for(add()));
   driver.expect_attention(kStart + 20s);
   clock().advance(20s - 1ms);
@@ -101,14 +100,14 @@ TEST_P(CoreEndWait, AWaitEndsAtItsTime) {
   EXPECT_FALSE(driver.answer(waiter).error);
 }
 
-TEST_P(CoreEndWait, AWaitOfNoTimeIsAnsweredAtOnce) {
+TEST_P(CoreEndWait, AWaitWithAZeroTimeoutIsAnsweredAtOnce) {
   Command command = wait_for(add());
   command.wait->timeout = Millis(0);
 
   EXPECT_FALSE(waited(driver.run(command)));
 }
 
-TEST_P(CoreEndWait, ManyMayWaitForTheSameEvent) {
+TEST_P(CoreEndWait, ManyCallersMayWaitForTheSameEvent) {
   const EventId id = add();
   const auto [first, second] = driver.run_together(wait_for(id), wait_for(id));
   driver.run(complete(take()));
@@ -143,7 +142,7 @@ TEST_P(CoreEndWait, AQueueIsDrainedWhenItsLastEventHasEnded) {
   driver.run(complete(take()));
 
   EXPECT_TRUE(waited(waiter));
-  EXPECT_EQ(told<QueueChanged>(driver.answer(waiter))->row.status, QueueStatus::draining);
+  EXPECT_EQ(admin_answer<QueueChanged>(driver.answer(waiter))->row.status, QueueStatus::draining);
 }
 
 TEST_P(CoreEndWait, AnEmptyQueueIsDrainedAtOnce) {
@@ -155,7 +154,7 @@ TEST_P(CoreEndWait, ADrainOfAnUnknownQueueDoesNotWait) {
   command.wait = WaitRequest{Drained{"nowhere"}, 20s};
   const Token waiter = driver.run(command);
 
-  EXPECT_EQ(told<QueueChanged>(driver.answer(waiter)).error().code, ErrorCode::not_found);
+  EXPECT_EQ(admin_answer<QueueChanged>(driver.answer(waiter)).error().code, ErrorCode::not_found);
 }
 
 TEST_P(CoreEndWait, APublisherMayWaitForItsEvent) {
@@ -167,7 +166,7 @@ TEST_P(CoreEndWait, APublisherMayWaitForItsEvent) {
   EXPECT_EQ((*driver.answer(waiter).published)->events.at(0).title, "one");
 }
 
-TEST_P(CoreEndWait, APublisherWhoseTimeIsOverKeepsItsPublication) {
+TEST_P(CoreEndWait, APublisherWhoseWaitTimesOutKeepsItsPublication) {
   const Token waiter = driver.run(publish_and_wait({.title = "one", .tags = {"t"}}));
   clock().advance(20s);
   driver.run_once();
@@ -193,18 +192,18 @@ TEST_P(CoreEndWait, ARefusedPublicationDoesNotWait) {
   EXPECT_EQ(driver.answer(waiter).published->error().code, ErrorCode::queue_full);
 }
 
-TEST_P(CoreEndWait, WhoIsForgottenIsNotAnswered) {
+TEST_P(CoreEndWait, ACancelledWaitIsNotAnswered) {
   const Token waiter = driver.run(wait_for(add()));
-  driver.forget(waiter);
+  driver.cancel_wait(waiter);
   driver.run(complete(take()));
 
   EXPECT_FALSE(driver.answered(waiter));
 }
 
-TEST_P(CoreEndWait, ADismissedWaitGetsAnErrorUnlessItPublished) {
+TEST_P(CoreEndWait, AWaitThatTheCloseEndsGetsAnErrorUnlessItPublished) {
   const Token waiter = driver.run(wait_for(add()));
   const Token publisher = driver.run(publish_and_wait({.title = "two", .tags = {"t"}}));
-  driver.dismiss_waiters();
+  driver.end_all_waits();
 
   EXPECT_EQ(driver.answer(waiter).error->code, ErrorCode::unavailable);
   EXPECT_FALSE(driver.answer(publisher).error);
@@ -240,7 +239,7 @@ TEST_P(CoreEndWait, ARefusedBeginEndsEveryWaitWithItsErrorUnlessItPublished) {
   EXPECT_TRUE(driver.answer(publisher).published->has_value());
 }
 
-TEST_P(CoreEndWait, ACorrelationThatCameBackInTheRunOfItsEndIsStillWaitedFor) {
+TEST_P(CoreEndWait, ACorrelationWithAResetEventInTheRunOfItsEndIsStillWaitedFor) {
   driver.run(batch({{.title = "1", .tags = {"t"}}}, "c"));
   const Lease lease = take();
   const Token waiter = driver.run(wait_for(Correlated{"c"}));

@@ -1,4 +1,4 @@
-// metrics_test.cc: what the queue says of itself: counters, times, and who works.
+// metrics_test.cc: the metrics of a queue: counters, times, and the list of workers.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -37,7 +37,7 @@ class CoreMetrics : public CoreTest {
 INSTANTIATE_TEST_SUITE_P(AllStores, CoreMetrics, testing::Values(StoreKind::memory, StoreKind::real),
                          name_of_store);
 
-TEST_P(CoreMetrics, AnIdleQueueHasNothingToTell) {
+TEST_P(CoreMetrics, TheMetricsOfAnIdleQueueAreZero) {
   const QueueMetrics main = of("main");
 
   EXPECT_EQ(main.counts, Counts{});
@@ -88,7 +88,7 @@ TEST_P(CoreMetrics, TheCountersAreThoseOfTheStore) {
   EXPECT_EQ(of("main").counts, stored.counts);
 }
 
-TEST_P(CoreMetrics, WhatRetentionRemovesIsCountedAndWhatCameBackIsNot) {
+TEST_P(CoreMetrics, EventsThatRetentionRemovesAreCountedAndResetEventsAreNot) {
   const EventId done = add();
   driver.run(complete(take()));
   const EventId live = add();
@@ -125,7 +125,7 @@ TEST_P(CoreMetrics, AnEventGivenUpIsAFailureAndAnAbandonment) {
   EXPECT_EQ(metrics().failed_24h, 1);
 }
 
-TEST_P(CoreMetrics, TheOldestPendingEventIsKnownByItsAge) {
+TEST_P(CoreMetrics, TheAgeOfTheOldestPendingEventIsMeasured) {
   add();
   clock().advance(30s);
   add();
@@ -151,7 +151,7 @@ TEST_P(CoreMetrics, WaitsAreFromDueToClaimedAndRunsFromClaimedToReported) {
   EXPECT_EQ(main.totals.run_ms, 3000);
 }
 
-TEST_P(CoreMetrics, ARunTakesAsLongAsItsWorkerSays) {
+TEST_P(CoreMetrics, TheRunTimeThatAWorkerReportsReplacesTheMeasuredOne) {
   add();
   driver.run(change({take(), Complete{{.execution_time_ms = 250}}}));
 
@@ -170,7 +170,7 @@ TEST_P(CoreMetrics, FinalFailuresCountForADay) {
   EXPECT_EQ(metrics().failed_24h, 0);
 }
 
-TEST_P(CoreMetrics, ThoseWhoWaitAreCounted) {
+TEST_P(CoreMetrics, WaitingClaimsAndWaitingEndsAreCounted) {
   const EventId id = add();
   take();
   driver.run_together(claim_or_wait({"t"}, "w:2"), claim_or_wait({"u"}, "w:2"), wait_for(id));
@@ -179,7 +179,7 @@ TEST_P(CoreMetrics, ThoseWhoWaitAreCounted) {
   EXPECT_EQ(metrics().waiting_ends, 1);
 }
 
-TEST_P(CoreMetrics, EachQueueSpeaksForItself) {
+TEST_P(CoreMetrics, EachQueueHasItsOwnMetrics) {
   driver.run(configure("orders", {.max_queue_depth = 2, .high_watermark = 1}));
   driver.run(publish_all(std::vector<NewEvent>(2, {.title = "one", .tags = {"t"}, .queue = "orders"})));
 
@@ -199,7 +199,7 @@ TEST_P(CoreMetrics, CommitsThatChangedEventsAreMeasured) {
   EXPECT_DOUBLE_EQ(metrics().batch_events.sum(), 3);
 }
 
-TEST_P(CoreMetrics, AResetOfWhatHasEndedMakesNobodyAWorker) {
+TEST_P(CoreMetrics, AResetOfAnEndedEventAddsNoWorker) {
   const EventId id = add();
   driver.run(cancel(id));
   driver.run(reset(id));
@@ -207,7 +207,7 @@ TEST_P(CoreMetrics, AResetOfWhatHasEndedMakesNobodyAWorker) {
   EXPECT_THAT(workers(), SizeIs(0));
 }
 
-TEST_P(CoreMetrics, WorkersAreKnownByWhatTheyHoldAndDid) {
+TEST_P(CoreMetrics, TheListOfWorkersShowsHeldEventsAndCounts) {
   add();
   add();
   driver.run(complete(take()));

@@ -28,7 +28,7 @@ class CoreOrder : public CoreTest {
     for (const std::string& title : titles) add(title);
   }
 
-  // The title of the next event there is to take, or "nothing".
+  // Claims the next event and returns its title, or "nothing".
   std::string take(const std::string& queue = "main") {
     const std::vector<Claim> claims = driver.claims(driver.run(claim_in(queue, "w:1")));
     if (claims.empty()) return "nothing";
@@ -38,7 +38,7 @@ class CoreOrder : public CoreTest {
   }
   const Lease& lease(const std::string& title) { return leases_.at(title); }
   void finish(const std::string& title) { driver.run(complete(lease(title))); }
-  // Takes and completes one event after the other until there is none.
+  // Claims and completes one event after the other until none is left.
   std::vector<std::string> work_off() {
     std::vector<std::string> titles;
     for (std::string title = take(); title != "nothing"; title = take()) {
@@ -124,14 +124,14 @@ TEST_P(CoreOrder, AnEventThatIsResetWhileInWorkIsTakenAgainBeforeThoseBehindIt) 
   EXPECT_EQ(take(), "nothing");
 }
 
-TEST_P(CoreOrder, ACancelledHeadMakesWay) {
+TEST_P(CoreOrder, ACancelledHeadLetsTheNextOneRun) {
   add_all({"A1", "A2"});
   driver.run(cancel(ids_["A1"]));
 
   EXPECT_EQ(take(), "A2");
 }
 
-TEST_P(CoreOrder, AHeadCancelledInWorkMakesWay) {
+TEST_P(CoreOrder, AHeadCancelledInWorkLetsTheNextOneRun) {
   add_all({"A1", "A2"});
   take();
   driver.run(cancel(ids_["A1"]));
@@ -139,14 +139,14 @@ TEST_P(CoreOrder, AHeadCancelledInWorkMakesWay) {
   EXPECT_EQ(take(), "A2");
 }
 
-TEST_P(CoreOrder, AnEventCancelledBehindTheHeadIsLeftOut) {
+TEST_P(CoreOrder, AnEventCancelledBehindTheHeadIsSkipped) {
   add_all({"A1", "A2", "A3"});
   driver.run(cancel(ids_["A2"]));
 
   EXPECT_THAT(work_off(), ElementsAre("A1", "A3"));
 }
 
-TEST_P(CoreOrder, ASupersededHeadMakesWay) {
+TEST_P(CoreOrder, ASupersededHeadLetsTheNextOneRun) {
   NewEvent first = named("A1");
   first.supersede_key = "s";
   driver.publish(first);
@@ -158,7 +158,7 @@ TEST_P(CoreOrder, ASupersededHeadMakesWay) {
   EXPECT_THAT(work_off(), ElementsAre("A2", "A3"));
 }
 
-TEST_P(CoreOrder, AnEventSupersededBehindTheHeadIsLeftOut) {
+TEST_P(CoreOrder, AnEventSupersededBehindTheHeadIsSkipped) {
   add("A1");
   NewEvent second = named("A2");
   second.supersede_key = "s";
@@ -252,7 +252,7 @@ TEST_P(CoreOrder, ACancellationOfTheBlockingFailureLetsTheOthersRun) {
   EXPECT_THAT(titles(driver.claims(waiter)), ElementsAre("A2"));
 }
 
-TEST_P(CoreOrder, AnEventOutOfAttemptsMakesWay) {
+TEST_P(CoreOrder, AnEventOutOfAttemptsLetsTheNextOfItsLineRun) {
   driver.run(configure("main", {.max_attempts = 1}));
   add_all({"A1", "A2"});
   take();
@@ -272,7 +272,7 @@ TEST_P(CoreOrder, AnEventOutOfAttemptsHoldsUpTheOthersWhenTheQueueBlocks) {
   EXPECT_EQ(driver.event(ids_["A1"]).status, Status::failed);
 }
 
-TEST_P(CoreOrder, AnOlderEventThatComesBackGoesBeforeThePendingHead) {
+TEST_P(CoreOrder, AnOlderEventThatIsResetBecomesTheHeadBeforeThePendingHead) {
   add_all({"A1", "A2", "A3"});
   driver.run(cancel(ids_["A1"]));
   driver.run(reset(ids_["A1"]));
@@ -280,7 +280,7 @@ TEST_P(CoreOrder, AnOlderEventThatComesBackGoesBeforeThePendingHead) {
   EXPECT_THAT(work_off(), ElementsAre("A1", "A2", "A3"));
 }
 
-TEST_P(CoreOrder, AnOlderEventThatComesBackWaitsForTheOneInWork) {
+TEST_P(CoreOrder, AnOlderEventThatIsResetWaitsForTheOneInWork) {
   add_all({"A1", "A2", "A3"});
   driver.run(cancel(ids_["A1"]));
   take();
@@ -291,7 +291,7 @@ TEST_P(CoreOrder, AnOlderEventThatComesBackWaitsForTheOneInWork) {
   EXPECT_THAT(work_off(), ElementsAre("A1", "A3"));
 }
 
-TEST_P(CoreOrder, AnEventThatComesBackToAnEmptyLineRuns) {
+TEST_P(CoreOrder, AnEventThatIsResetIntoAnEmptyLineRuns) {
   add("A1");
   driver.run(cancel(ids_["A1"]));
   driver.run(reset(ids_["A1"]));
@@ -311,7 +311,7 @@ TEST_P(CoreOrder, ADelayedHeadHoldsUpThoseBehindIt) {
   EXPECT_EQ(take(), "nothing");
 }
 
-TEST_P(CoreOrder, ADelayedEventBehindTheHeadWaitsForItsTimeEvenWhenItIsItsTurn) {
+TEST_P(CoreOrder, ADelayedEventThatBecomesTheHeadStillWaitsForItsTime) {
   add("A1");
   NewEvent delayed = named("A2");
   delayed.delay = 1h;
@@ -357,13 +357,13 @@ TEST_P(CoreOrder, EventsWithoutAKeyDoNotWaitForEachOther) {
   EXPECT_EQ(take(), "two");
 }
 
-TEST_P(CoreOrder, AFloodOfOneKeyLeavesItsTurnToTheOthers) {
+TEST_P(CoreOrder, ManyEventsOfOneKeyDoNotDelayOtherKeys) {
   add_all({"A1", "A2", "A3", "A4", "B1", "B2", "C1"});
 
   EXPECT_THAT(work_off(), ElementsAre("A1", "B1", "C1", "A2", "B2", "A3", "A4"));
 }
 
-TEST_P(CoreOrder, WhoComesToTheHeadStandsBehindWhatIsReadyAndBeforeWhatIsPublishedLater) {
+TEST_P(CoreOrder, AnEventThatBecomesTheHeadIsClaimedAfterReadyEventsAndBeforeLaterPublications) {
   add_all({"A1", "A2"});
   driver.publish({.title = "early", .tags = {"t"}});
   take();
@@ -384,7 +384,7 @@ TEST_P(CoreOrder, AWaitingWorkerIsServedWhenTheHeadEnds) {
   EXPECT_THAT(titles(driver.claims(waiter)), ElementsAre("A2"));
 }
 
-TEST_P(CoreOrder, AWorkersTurnThatEndsTheHeadTakesTheNext) {
+TEST_P(CoreOrder, ACommandThatCompletesTheHeadClaimsTheNextOfTheLine) {
   add_all({"A1", "A2"});
   take();
   Command turn = claim_in("main", "w:1", 10);
@@ -416,7 +416,7 @@ TEST_P(CoreOrder, OneRunMayFailTheHeadAndResetIt) {
   EXPECT_THAT(work_off(), ElementsAre("A1", "A2"));
 }
 
-TEST_P(CoreOrder, OneRunMayBringBackAnOlderEventAndEndTheHead) {
+TEST_P(CoreOrder, OneRunMayResetAnOlderEventAndEndTheHead) {
   add_all({"A1", "A2", "A3"});
   driver.run(cancel(ids_["A1"]));
   take();
@@ -453,7 +453,7 @@ TEST_P(CoreOrder, ABlockingFailureOutlivesARestart) {
   EXPECT_EQ(take(), "A2");
 }
 
-TEST_P(CoreOrder, ACommitThatFailedMovesNobody) {
+TEST_P(CoreOrder, ACommitThatFailedMovesNoLine) {
   add_all({"A1", "A2"});
   take();
   driver.store().refuse_commit(Error{ErrorCode::no_space, "The disk is full.", ""});

@@ -1,5 +1,5 @@
-// plan.cc: the Core beside others on a shared store: what it tells the store of a batch before it
-// begins, what it learns of what others did, and what it tells others of what it did itself.
+// plan.cc: the Core on a store that it shares with other Cores. Before a batch it gives the store a Plan of
+// the rows it needs; then it learns what other Cores changed; after the commit it collects the CommitEffects.
 #include <algorithm>
 #include <map>
 #include <set>
@@ -12,12 +12,12 @@
 namespace eventq {
 namespace {
 
-// A plan is made before its time is known: what comes due that soon may be due then.
+// The plan is made before the transaction's time is known, so it covers events that come due this soon.
 constexpr Millis kSoon{100};
 
 bool is_reset(const Change& change) { return std::holds_alternative<Reset>(change.what); }
 
-// Each once.
+// Sorts and removes duplicates.
 template <typename T>
 void tidy(std::vector<T>& values) {
   std::sort(values.begin(), values.end());
@@ -26,7 +26,7 @@ void tidy(std::vector<T>& values) {
 
 }  // namespace
 
-// Planned by what the last transaction knew: the settings and, nearly, the time.
+// Plans with the settings and the time of the last transaction. prepare() corrects the plan if they changed.
 Result<void> Core::begin(Batch& batch, const std::vector<Envelope<Command>>& requests,
                          std::optional<TimePoint> own_time) {
   if (shared_) batch.plan = plan_for(batch, requests, own_time.value_or(time_));
@@ -36,16 +36,17 @@ Result<void> Core::begin(Batch& batch, const std::vector<Envelope<Command>>& req
   return {};
 }
 
-// Settings stay as they are from here on: whoever changes them waits for this transaction's end. With those
-// that others changed before, and at this time, another plan may be right.
+// The transaction holds a lock against changes of settings, so they stay the same until its end. Settings
+// that another server changed before, or the exact time, may need another plan: repeats until the plan is
+// stable.
 Result<void> Core::prepare(Batch& batch, const std::vector<Envelope<Command>>& requests) {
   if (!shared_) return {};
   for (;;) {
-    auto news = learn_news(batch);
-    if (!news) return news.error();
+    auto changed = learn_settings(batch);
+    if (!changed) return changed.error();
     const bool checkpoints = checkpoints_due(batch, batch.now()) && !batch.plan.alone;
     const bool due = has_due(batch.now()) && !batch.plan.due;
-    if (!*news && !checkpoints && !due) break;
+    if (!*changed && !checkpoints && !due) break;
     TransactionPlan plan = plan_for(batch, requests, batch.now());
     if (plan == batch.plan) break;
     batch.plan = std::move(plan);
@@ -58,14 +59,14 @@ Result<void> Core::prepare(Batch& batch, const std::vector<Envelope<Command>>& r
   return asks || checkpoints_due(batch, batch.now()) ? refresh_all(batch) : Result<void>();
 }
 
-// Whether there were any.
-Result<bool> Core::learn_news(Batch& batch) {
-  auto news = batch.transaction->changed_queues();
-  if (!news) return news.error();
-  for (QueueRecord& record : *news) {
+// Takes over settings that other Cores changed. Returns whether there were any.
+Result<bool> Core::learn_settings(Batch& batch) {
+  auto changed = batch.transaction->changed_queues();
+  if (!changed) return changed.error();
+  for (QueueRecord& record : *changed) {
     if (auto done = learn(record, batch.now()); !done) return done.error();
   }
-  return !news->empty();
+  return !changed->empty();
 }
 
 TransactionPlan Core::plan_for(const Batch& batch, const std::vector<Envelope<Command>>& requests,
@@ -78,7 +79,7 @@ TransactionPlan Core::plan_for(const Batch& batch, const std::vector<Envelope<Co
     const Command& command = request.content;
     if (command.publication) plan_publication(plan, *command.publication);
     for (const Change& change : command.changes) plan.changes.push_back(change.lease.id);
-    // The queue that it makes longer is not known yet.
+    // A reset may add an event to a limited queue, and which queue is unknown before the event is loaded.
     plan.alone = plan.alone || std::any_of(command.changes.begin(), command.changes.end(), is_reset);
     if (const auto* wait =
             command.wait ? std::get_if<WaitRequest::Correlated>(&command.wait->what) : nullptr) {
@@ -135,13 +136,13 @@ bool Core::checkpoints_due(const Batch& batch, TimePoint now) const {
   return options_.maintains && !batch.own_time && now >= next_checkpoint_;
 }
 
-// Whether there may be something to promote().
+// Whether promote() may find due events.
 bool Core::has_due(TimePoint now) const {
-  const auto look = next_look();
+  const auto look = next_due_check();
   return look && *look <= now;
 }
 
-// Makes the counters of one queue those that are stored, once in a batch.
+// Reads the stored counters of one queue, at most once per batch, because other servers change them too.
 Result<void> Core::refresh(Batch& batch, const std::string& queue) {
   if (!shared_ || !batch.refreshed.insert(queue).second) return {};
   auto record = batch.transaction->current(queue);
@@ -151,8 +152,8 @@ Result<void> Core::refresh(Batch& batch, const std::string& queue) {
 
 Result<void> Core::refresh_all(Batch& batch) {
   if (!shared_) return {};
-  std::vector<std::string> mended;
-  auto recalled = batch.transaction->recall(mended);
+  std::vector<std::string> repaired_queues;
+  auto recalled = batch.transaction->recall(repaired_queues);
   if (!recalled) return recalled.error();
   if (auto done = learn(*recalled, batch.now()); !done) return done;
   batch.recalled = std::move(*recalled);
@@ -186,10 +187,10 @@ Result<void> Core::learn(QueueRecord& record, TimePoint now) {
   return {};
 }
 
-void Core::note_happened(const Batch& batch) {
-  happened_ = {.ready = batch.resumed, .ended = batch.ended, .next_due = batch.next_due};
+void Core::note_effects(const Batch& batch) {
+  effects_ = {.ready = batch.resumed, .ended = batch.ended, .next_due = batch.next_due};
   for (const ReadyEvent& ready : batch.ready) {
-    if (!batch.gone.contains(ready.id)) happened_.ready.insert(ready.queue);
+    if (!batch.gone.contains(ready.id)) effects_.ready.insert(ready.queue);
   }
 }
 

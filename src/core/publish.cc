@@ -1,4 +1,4 @@
-// publish.cc: the Core's publications: whether they are taken, and what they take the place of.
+// publish.cc: the Core's publications: idempotency keys, limits, and events that a new one supersedes.
 #include <algorithm>
 #include <set>
 #include <span>
@@ -11,12 +11,13 @@
 namespace eventq {
 namespace {
 
-// What a batch that was there already is known by.
+// The correlation id of a batch that existed already.
 std::string correlation_of(const std::vector<Event>& events) {
   return events.empty() ? "" : events.front().correlation_id;
 }
 
-// An event as its publisher was told of it. When it was to run is known until something happened to it.
+// The event as the first answer showed it, because a repeated request must get the same answer. Its original
+// due time is lost once a claim or report changed it; then the creation time stands in.
 Event as_published(Event event) {
   const bool untouched = event.attempts == 0 && event.updated_at == event.created_at;
   if (!untouched) event.due_at = event.created_at;
@@ -74,12 +75,12 @@ Result<void> Core::publish(Batch& batch, Publication& publication, Answer& answe
     if (state == nullptr || !state->policy.high_watermark) continue;
     if (auto done = refresh(batch, queue); !done) return done;
   }
-  // Known once all publications of the batch are in; see settle().
-  batch.publishers.push_back({&answer, {queues.begin(), queues.end()}});
+  // settle() sets the flag, because backpressure depends on all publications of the batch.
+  batch.backpressure_checks.push_back({&answer, {queues.begin(), queues.end()}});
   return {};
 }
 
-// The answer to a request whose key is known already; nothing when it is new.
+// The answer to a request whose idempotency key was used before; empty for a new key.
 Result<std::optional<Result<Published>>> Core::replay(Batch& batch, const Publication& publication) {
   using Found = std::optional<Result<Published>>;
   if (!publication.key) return Found();
@@ -99,7 +100,7 @@ Result<std::optional<Result<Published>>> Core::replay(Batch& batch, const Public
   Published published{.correlation_id = publication.events.front().correlation_id, .replayed = true};
   for (std::optional<Stored>& stored : *loaded) {
     if (!stored) continue;
-    // What was there before the key was used is shown as it is, then and now.
+    // An event that existed before the key was used was shown in its present state; so it is again.
     const bool existed = stored->event.created_at != (*record)->created_at;
     published.existed = existed && loaded->size() == 1;
     if (!existed && publication.correlated) published.correlation_id = stored->event.correlation_id;
@@ -117,7 +118,7 @@ Result<std::optional<Result<Published>>> Core::replay(Batch& batch, const Public
   return Found(std::move(published));
 }
 
-// Why none of the events may be published; nothing when they may.
+// Why the publication is refused as a whole; empty if it is accepted.
 Result<std::optional<Error>> Core::refuse_publication(Batch& batch, const Publication& publication) {
   using Refusal = std::optional<Error>;
   if (publication.on_complete) {
@@ -153,7 +154,7 @@ Result<std::optional<Error>> Core::refuse_publication(Batch& batch, const Public
 Result<std::optional<Error>> Core::refuse_on_complete(Batch& batch, const Publication& publication) {
   using Refusal = std::optional<Error>;
   const std::string& id = publication.events.front().correlation_id;
-  if (id.empty()) return Refusal();  // a new one is made
+  if (id.empty()) return Refusal();  // a new id cannot have an on_complete event yet
   auto row = batch.transaction->find_correlation(id);
   if (!row) return row.error();
   const auto delta = batch.correlations.find(id);
@@ -161,14 +162,14 @@ Result<std::optional<Error>> Core::refuse_on_complete(Batch& batch, const Public
   if (!in_batch && (!*row || (*row)->on_complete.empty())) return Refusal();
   auto is_new = brings_new(batch, publication);
   if (!is_new) return is_new.error();
-  if (!*is_new) return Refusal();  // the same batch once more
+  if (!*is_new) return Refusal();  // the same batch was sent again
   return Refusal(Error{
       ErrorCode::conflict,
       "Correlation \"" + id + "\" has an on_complete event already. Use another correlation_id, or none.",
       "on_complete"});
 }
 
-// Whether any of the events is not there yet.
+// Whether any of the events does not exist yet.
 Result<bool> Core::brings_new(Batch& batch, const Publication& publication) {
   for (const NewEvent& event : publication.events) {
     if (event.event_id.empty()) return true;
@@ -179,7 +180,7 @@ Result<bool> Core::brings_new(Batch& batch, const Publication& publication) {
   return false;
 }
 
-// By how many live events these would make their queue longer: what they supersede leaves it.
+// How many live events these add to their queue. A superseded event leaves it.
 Result<std::int64_t> Core::net_growth(Batch& batch, const std::vector<const NewEvent*>& events) {
   std::int64_t growth = 0;
   std::set<std::string_view> keys;
@@ -188,7 +189,7 @@ Result<std::int64_t> Core::net_growth(Batch& batch, const std::vector<const NewE
       ++growth;
       continue;
     }
-    if (!keys.insert(event->supersede_key).second) continue;  // it will supersede the one before
+    if (!keys.insert(event->supersede_key).second) continue;  // it supersedes the one before it
     auto older = batch.transaction->with_supersede_key(event->queue, event->supersede_key);
     if (!older) return older.error();
     growth += 1 - std::ssize(*older);
@@ -206,7 +207,7 @@ Result<void> Core::admit_all(Batch& batch, Publication& publication, Published& 
   bool any_new = false;
   int sequence = 0;
   for (NewEvent& event : publication.events) {
-    const int place = sequence++;
+    const int position = sequence++;
     if (!event.event_id.empty()) {
       auto existing = batch.transaction->find(event.event_id);
       if (!existing) return existing.error();
@@ -222,7 +223,7 @@ Result<void> Core::admit_all(Batch& batch, Publication& publication, Published& 
     if (publication.correlated) event.correlation_id = published.correlation_id;
     if (publication.ordered && event.ordering_key.empty()) event.ordering_key = published.correlation_id;
     auto admitted =
-        admit_one(batch, std::move(event), publication.correlated ? std::optional(place) : std::nullopt);
+        admit_one(batch, std::move(event), publication.correlated ? std::optional(position) : std::nullopt);
     if (!admitted) return admitted.error();
     published.events.push_back(std::move(*admitted));
     any_new = true;
@@ -238,7 +239,7 @@ Result<void> Core::admit_all(Batch& batch, Publication& publication, Published& 
   return {};
 }
 
-// Stores one new event, at its place in line, and lets it take the place of older ones.
+// Stores one new event at the end of its line, and supersedes older events with its supersede_key.
 Result<Event> Core::admit_one(Batch& batch, NewEvent&& event, std::optional<int> sequence) {
   const TimePoint now = batch.now();
   if (find_state(batch, event.queue) == nullptr) {
@@ -272,7 +273,7 @@ Result<void> Core::supersede_older(Batch& batch, const Event& newer) {
   return realign(batch);
 }
 
-// Ends a pending event; one that is in work stays. Tells whether it ended.
+// Ends a pending event and returns true. Leaves an event in work alone and returns false.
 Result<bool> Core::supersede(Batch& batch, EventId id, const Supersede& how) {
   auto loaded = batch.transaction->load({{id}}, Transaction::EventFields::state);
   if (!loaded) return loaded.error();

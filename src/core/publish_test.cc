@@ -1,4 +1,4 @@
-// publish_test.cc: what publishing stores, and what publishing again gives.
+// publish_test.cc: the stored event of a publication, and the answers to repeated publications.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -45,7 +45,7 @@ TEST_P(CorePublish, ANewEventIsPendingAndUntouched) {
   EXPECT_EQ(event.updated_at, kStart);
 }
 
-TEST_P(CorePublish, AnEventsOwnMaxRetriesGoesBeforeTheQueues) {
+TEST_P(CorePublish, AnEventsOwnMaxRetriesOverridesTheQueues) {
   EXPECT_EQ(
       only_event(driver.run(publish({.title = "mail", .tags = {"email"}, .max_retries = 0}))).max_retries, 0);
 }
@@ -123,11 +123,11 @@ TEST_P(CorePublish, TheSameKeyAndBodyGiveTheSameEvent) {
   EXPECT_EQ(driver.count(), 1);
 }
 
-TEST_P(CorePublish, TheFirstUseOfAKeyIsNoReplay) {
+TEST_P(CorePublish, TheAnswerToTheFirstUseOfAKeyIsNotMarkedAsReplayed) {
   EXPECT_FALSE(published(driver.run(publish({.title = "order", .tags = {"a"}}, kKey))).replayed);
 }
 
-TEST_P(CorePublish, AReplayShowsTheEventAsItWasPublishedWhateverBecameOfIt) {
+TEST_P(CorePublish, AReplayShowsTheEventAsItWasPublishedAlsoAfterChanges) {
   driver.run(publish({.title = "order", .tags = {"a"}, .payload = "17"}, kKey));
   clock().advance(1h);
   driver.run(complete(driver.claim("a", "host:1")));
@@ -163,7 +163,7 @@ TEST_P(CorePublish, AReplayOfCorrelatedEventsHasTheirCorrelationId) {
   EXPECT_EQ(published(driver.run(command)).correlation_id, first.correlation_id);
 }
 
-TEST_P(CorePublish, AReplayShowsAnEventThatWasThereBeforeTheKeyAsItIsNow) {
+TEST_P(CorePublish, AReplayShowsAnEventThatExistedBeforeTheKeyInItsPresentState) {
   driver.publish({.title = "mail", .tags = {"email"}, .event_id = "mail-1"});
   clock().advance(1s);
   driver.run(publish({.title = "mail", .tags = {"email"}, .event_id = "mail-1"}, kKey));
@@ -248,7 +248,7 @@ TEST_P(CorePublish, AKeySurvivesARestart) {
   EXPECT_EQ(again.events.at(0).event_id, first.event_id);
 }
 
-TEST_P(CorePublish, AReplayedPublicationWakesNobody) {
+TEST_P(CorePublish, AReplayedPublicationWakesNoWaiter) {
   driver.run(publish({.title = "order", .tags = {"a"}}, kKey));
   driver.claim("a", "host:1");
   const Token waiter = driver.run(claim_or_wait({"a"}, "host:2"));
@@ -274,7 +274,7 @@ TEST_P(CorePublish, AnEventIdThatExistsGivesTheExistingEventAsItIsNow) {
   EXPECT_EQ(driver.count(), 1);
 }
 
-TEST_P(CorePublish, AnEventIdIsKnownAlsoWhenItsEventHasEnded) {
+TEST_P(CorePublish, AnEventIdIsFoundAlsoWhenItsEventHasEnded) {
   driver.publish({.title = "mail", .tags = {"email"}, .event_id = "mail-1"});
   driver.run(complete(driver.claim("email", "host:1")));
 

@@ -37,13 +37,13 @@ double DrainRate::per_second(TimePoint now) const {
     ended += count;
     first = std::min(first, second);
   }
-  // At least a second: one event that ended just now says nothing of the next millisecond.
+  // At least one second, because one event that ended just now says little about the rate.
   const std::chrono::duration<double> time = std::max<Millis>(now - first, std::chrono::seconds(1));
   return static_cast<double>(ended) / time.count();
 }
 
 std::int64_t share_of(std::int64_t limit, const Share& share) {
-  return limit / share.of + (share.place < limit % share.of ? 1 : 0);
+  return limit / share.shards + (share.shard < limit % share.shards ? 1 : 0);
 }
 
 std::int64_t QueueState::depth() const { return live(counts); }
@@ -69,10 +69,10 @@ QueueState QueueStates::make(QueueRow row, const QueueConfig& config) const {
   }
   state.policy = resolve(row.id, config, defaults_);
   if (auto& depth = state.policy.max_queue_depth) {
-    state.share_max = share_of(*depth, {0, share_.of});
+    state.share_max = share_of(*depth, {0, share_.shards});
     depth = share_of(*depth, share_);
   }
-  // A watermark of 0 would never be left again.
+  // With a watermark of 0 backpressure would never end.
   if (auto& mark = state.policy.high_watermark) mark = std::max<std::int64_t>(1, share_of(*mark, share_));
   state.row = std::move(row);
   return state;

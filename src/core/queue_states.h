@@ -1,7 +1,8 @@
-// queue_states.h: what the engine knows of each queue as of the last commit: settings, status, counters.
+// queue_states.h: settings, status and counters of each queue in memory, as of the last commit.
 //
-// Small, and read whole when the store is opened: no question about a queue needs a count over
-// its events. Not thread-safe.
+// recover() loads all of it when the store is opened, so no command has to count the events of a queue.
+//
+// Threads: none; it belongs to the Core.
 #pragma once
 
 #include <chrono>
@@ -22,7 +23,8 @@
 
 namespace eventq {
 
-// How fast a queue's events ended lately.
+// Counts the events of a queue that ended in the last seconds, to estimate when a full queue has capacity
+// again.
 class DrainRate {
  public:
   void note(std::int64_t ended, TimePoint now);
@@ -35,43 +37,43 @@ class DrainRate {
 struct QueueState {
   QueueRow row;
   Policy policy;
-  std::int64_t share_max = 0;  // with a depth limit: the largest share of it that a database has
+  std::int64_t share_max = 0;  // with a depth limit: the largest share of any shard
   Counts counts{};
   Totals totals;
   std::string checkpoint_id;  // event_id of the last event completed
 
   bool backpressure = false;
   DrainRate drain_rate;
-  std::int64_t unpersisted = 0;    // changed events that a power cut would lose
-  std::int64_t at_checkpoint = 0;  // totals.completed when the last one was made
-  TimePoint checkpoint_at;         // when it was made
+  std::int64_t unpersisted = 0;    // changed events that are not on disk yet
+  std::int64_t at_checkpoint = 0;  // totals.completed at the last checkpoint
+  TimePoint checkpoint_at;         // time of the last checkpoint
   Histogram wait;
   Histogram run;
 
   [[nodiscard]] std::int64_t depth() const;
 };
 
-// What one transaction changes of a queue.
+// What one transaction changes in the counters of a queue.
 struct QueueDelta {
   Counts counts{};
   Totals totals;
-  std::int64_t changed = 0;  // events
-  std::int64_t ended = 0;    // of them, that were live
+  std::int64_t changed = 0;  // writes of events
+  std::int64_t ended = 0;    // events that were live and ended
   std::optional<EventId> last_completed;
   std::string checkpoint_id;  // its event_id
   std::vector<double> waits;  // seconds, of the claims
   std::vector<double> runs;   // seconds, of the reports
 
-  [[nodiscard]] std::int64_t depth() const;  // live events more, or fewer
+  [[nodiscard]] std::int64_t depth() const;  // live events added; negative: removed
 };
 
-// Which of the databases that share a queue this one is.
+// The number of this database among those that share a queue.
 struct Share {
-  int place = 0;
-  int of = 1;
+  int shard = 0;
+  int shards = 1;
 };
 
-// What this database may take of a limit, so that all of them together take that much.
+// The part of a limit that this shard enforces. The parts of all shards add up to the limit.
 std::int64_t share_of(std::int64_t limit, const Share& share);
 
 class QueueStates {
@@ -79,27 +81,27 @@ class QueueStates {
   explicit QueueStates(const Policy& defaults, const Share& share = {})
       : defaults_(defaults), share_(share) {}
 
-  // Null when there is no such queue.
+  // Null if the queue is unknown.
   [[nodiscard]] const QueueState* find(const std::string& queue) const;
   QueueState* find(const std::string& queue);
   [[nodiscard]] const std::map<std::string, QueueState>& queues() const { return queues_; }
 
-  // A state for a row: new, or with its old counters.
+  // A state for the row with its new settings; keeps the counters if the queue is known. Stores nothing.
   QueueState make(QueueRow row, const QueueConfig& config) const;
   void put(QueueState state);
 
   void add(const std::string& queue, const QueueDelta& delta, TimePoint now);
 
-  // The counters of a known queue as they are stored, which others change, too.
+  // Replaces the counters of a known queue by the stored ones, because other servers change them too.
   void refresh(const QueueRecord& record, TimePoint now);
 
   // Live events of all queues.
   [[nodiscard]] std::int64_t depth() const;
 
-  // There is a queue whose commits may leave the disk out.
+  // True if a commit may be acknowledged before it is on disk, because a queue has buffered durability.
   [[nodiscard]] bool any_buffered() const { return buffered_ > 0; }
 
-  // Everything is on disk.
+  // A commit was synced, so no change is unpersisted any more.
   void note_persisted();
 
  private:

@@ -14,7 +14,7 @@ using namespace std::chrono_literals;
 
 const Policy kDefaults = default_policy(Options{});
 
-TEST(DrainRate, IsNothingWhenNothingEnded) {
+TEST(DrainRate, IsZeroWhenNoEventEnded) {
   DrainRate rate;
   EXPECT_EQ(rate.per_second(kStart), 0);
 
@@ -22,7 +22,7 @@ TEST(DrainRate, IsNothingWhenNothingEnded) {
   EXPECT_EQ(rate.per_second(kStart), 0);
 }
 
-TEST(DrainRate, WhatEndedJustNowCountsAsOfASecond) {
+TEST(DrainRate, EventsThatEndedJustNowCountOverAWholeSecond) {
   DrainRate rate;
   rate.note(3, kStart);
   rate.note(2, kStart + 1ms);
@@ -38,7 +38,7 @@ TEST(DrainRate, IsTheMeanSinceTheFirstEnd) {
   EXPECT_DOUBLE_EQ(rate.per_second(kStart + 4s), 5);
 }
 
-TEST(DrainRate, ForgetsWhatEndedMoreThanTenSecondsAgo) {
+TEST(DrainRate, ForgetsEventsThatEndedMoreThanTenSecondsAgo) {
   DrainRate rate;
   rate.note(100, kStart);
 
@@ -70,7 +70,7 @@ TEST_F(QueueStatesTest, AQueueIsUnknownUntilItIsPut) {
   EXPECT_NE(queue_states_.find("orders"), nullptr);
 }
 
-TEST_F(QueueStatesTest, TheDepthIsWhatIsPendingOrInWork) {
+TEST_F(QueueStatesTest, TheDepthCountsPendingEventsAndEventsInWork) {
   QueueState& state = put("orders", {});
   for (std::size_t i = 0; i < kStatuses; ++i)
     queue_states_.add("orders", delta(static_cast<Status>(i), 1), kStart);
@@ -97,7 +97,7 @@ TEST_F(QueueStatesTest, OnlyEndsMakeTheDrainRate) {
   QueueDelta ended = delta(Status::completed, 2);
   ended.ended = 2;
   queue_states_.add("orders", ended, kStart);
-  queue_states_.add("orders", delta(Status::completed, -2), kStart);  // they left for good
+  queue_states_.add("orders", delta(Status::completed, -2), kStart);  // removed by retention
 
   EXPECT_DOUBLE_EQ(state.drain_rate.per_second(kStart), 2);
 }
@@ -114,7 +114,7 @@ TEST_F(QueueStatesTest, BackpressureFollowsTheDepth) {
   EXPECT_FALSE(state.backpressure);
 }
 
-TEST_F(QueueStatesTest, NewSettingsKeepTheCountersAndLookAtTheWatermarkAnew) {
+TEST_F(QueueStatesTest, NewSettingsKeepTheCountersAndCheckTheWatermarkAgain) {
   put("orders", {});
   queue_states_.add("orders", delta(Status::pending, 11), kStart);
 
@@ -124,7 +124,7 @@ TEST_F(QueueStatesTest, NewSettingsKeepTheCountersAndLookAtTheWatermarkAnew) {
   EXPECT_TRUE(state.backpressure);
 }
 
-TEST_F(QueueStatesTest, KnowsWhetherAnyQueueIsBuffered) {
+TEST_F(QueueStatesTest, AnyBufferedIsTrueWhileAQueueIsBuffered) {
   put("strict", {});
   EXPECT_FALSE(queue_states_.any_buffered());
   put("buffered", {.durability = Durability::buffered});
@@ -133,7 +133,7 @@ TEST_F(QueueStatesTest, KnowsWhetherAnyQueueIsBuffered) {
   EXPECT_FALSE(queue_states_.any_buffered());
 }
 
-TEST_F(QueueStatesTest, StoredCountersReplaceThoseThatAreKnown) {
+TEST_F(QueueStatesTest, StoredCountersReplaceTheCountersInMemory) {
   QueueState& state = put("orders", {.max_queue_depth = 20, .high_watermark = 10});
   queue_states_.add("orders", delta(Status::pending, 3), kStart);
   QueueRecord record{.row = state.row, .counts = delta(Status::pending, 11).counts, .totals = {}};
@@ -165,7 +165,7 @@ TEST_F(QueueStatesTest, LiveEventsOfAllQueuesAreCounted) {
   EXPECT_EQ(queue_states_.depth(), 3);
 }
 
-TEST(Share, OfALimitAddUpToIt) {
+TEST(Share, SharesOfALimitAddUpToTheLimit) {
   for (const std::int64_t limit : {1, 2, 3, 6, 7, 8}) {
     EXPECT_EQ(share_of(limit, {0, 3}) + share_of(limit, {1, 3}) + share_of(limit, {2, 3}), limit) << limit;
   }
@@ -174,7 +174,7 @@ TEST(Share, OfALimitAddUpToIt) {
   EXPECT_EQ(share_of(10'000, {0, 1}), 10'000);
 }
 
-TEST(Share, OfAQueueIsWhatItsPolicySays) {
+TEST(Share, TheShareOfALimitIsTheLimitInThePolicy) {
   const QueueStates queue_states(kDefaults, {1, 2});
   const QueueState state = queue_states.make({.id = "orders"}, {.max_queue_depth = 7, .high_watermark = 5});
 
@@ -183,13 +183,13 @@ TEST(Share, OfAQueueIsWhatItsPolicySays) {
   EXPECT_EQ(state.policy.high_watermark, 2);
 }
 
-TEST(Share, OfAWatermarkIsOneAtLeast) {
+TEST(Share, TheShareOfAWatermarkIsAtLeastOne) {
   const QueueStates queue_states(kDefaults, {1, 2});
 
   EXPECT_EQ(queue_states.make({.id = "orders"}, {.high_watermark = 1}).policy.high_watermark, 1);
 }
 
-TEST_F(QueueStatesTest, WhatIsOnDiskIsNoLongerToBeLost) {
+TEST_F(QueueStatesTest, AfterNotePersistedNoChangeIsUnpersisted) {
   put("a", {}).unpersisted = 3;
   put("b", {}).unpersisted = 4;
 

@@ -1,5 +1,4 @@
-// queues.cc: the Core's queues: settings, status, limits, checkpoints, recovery, and what is
-// asked of them as a whole.
+// queues.cc: the Core's queues: settings, status, limits, checkpoints, recovery, metrics, and waits for ends.
 #include <algorithm>
 #include <map>
 #include <string_view>
@@ -23,7 +22,8 @@ QueueRow new_queue(const std::string& queue, TimePoint now) {
   return {.id = queue, .config = "{}", .created_at = now, .updated_at = now};
 }
 
-// An event published once more. Without its supersede_key: an old event is no newer one.
+// The copy of an ended event that a replay publishes. Without the supersede_key, because the copy of an old
+// event must not supersede newer ones.
 NewEvent copy_of(const Event& event) {
   NewEvent copy;
   copy.title = event.title;
@@ -60,14 +60,14 @@ const QueueState* Core::find_state(Batch& batch, const std::string& queue) {
 
 const QueueState& Core::state_of(Batch& batch, const std::string& queue) {
   if (const QueueState* state = find_state(batch, queue)) return *state;
-  // Events are only ever stored after their queue. Another server made this one since the batch began, and
-  // nobody has configured it: that would have waited for us.
+  // An event is stored only after its queue. So another server created this queue after the batch began. It
+  // has no settings yet, because configuring it waits for the end of this transaction.
   EVENTQ_ASSERT(shared_);
   return batch.changed_queues.emplace(queue, queue_states_.make(new_queue(queue, batch.now()), {}))
       .first->second;
 }
 
-// Whether it takes no more than so many events. One that is unknown has the settings of a new one.
+// Whether the queue has a depth limit. An unknown queue gets the settings of a new one.
 bool Core::is_limited(const std::string& queue, const QueueState* state) const {
   if (state != nullptr) return state->policy.max_queue_depth.has_value();
   return resolve(queue, {}, options_.policy).max_queue_depth.has_value();
@@ -79,7 +79,7 @@ std::int64_t Core::depth_of(Batch& batch, const std::string& queue) {
   return (state == nullptr ? 0 : state->depth()) + (delta == batch.queues.end() ? 0 : delta->second.depth());
 }
 
-// Why a queue cannot take `growth` more live events; nothing when it can.
+// The error if a queue cannot take `growth` more live events; empty if it can.
 Result<std::optional<Error>> Core::refuse_growth(Batch& batch, const std::string& queue,
                                                  std::int64_t growth) {
   using Refusal = std::optional<Error>;
@@ -90,7 +90,7 @@ Result<std::optional<Error>> Core::refuse_growth(Batch& batch, const std::string
   if (state == nullptr) state = &fresh.emplace(queue_states_.make(new_queue(queue, batch.now()), {}));
   const std::int64_t most = *state->policy.max_queue_depth;
   std::string name = "Queue \"" + queue + "\"";
-  if (options_.of > 1) name += " on shard " + std::to_string(options_.place);
+  if (options_.shards > 1) name += " on shard " + std::to_string(options_.shard);
   if (growth > state->share_max) {
     return Refusal(Error{ErrorCode::too_large,
                          name + " holds at most " + std::to_string(state->share_max) +
@@ -123,7 +123,7 @@ Result<void> Core::configure(Batch& batch, QueueRow row, const QueueConfig& conf
   return {};
 }
 
-Result<void> Core::ask(Batch& batch, const AdminRequest& ask, Answer& answer) {
+Result<void> Core::answer_admin(Batch& batch, const AdminRequest& request, Answer& answer) {
   return std::visit(Overloaded{
                         [&](const QueueChange& it) { return change_queue(batch, it, answer); },
                         [&](const Revival& it) { return revive(batch, it, answer); },
@@ -140,7 +140,7 @@ Result<void> Core::ask(Batch& batch, const AdminRequest& ask, Answer& answer) {
                         },
                         [](const auto&) -> Result<void> { EVENTQ_ASSERT(false); },
                     },
-                    ask);
+                    request);
 }
 
 Result<void> Core::change_queue(Batch& batch, const QueueChange& change, Answer& answer) {
@@ -176,7 +176,8 @@ Result<void> Core::change_queue(Batch& batch, const QueueChange& change, Answer&
   return {};
 }
 
-// Failed events that hold up their line let go of it, if that is the queue's policy now.
+// After a change to on_failure=skip, failed events stop blocking their lines. A page at a time, because each
+// save() takes the events of its page out of holding_line().
 Result<void> Core::release_lines(Batch& batch, const std::string& queue) {
   if (state_of(batch, queue).policy.on_failure == OnFailure::block) return {};
   for (;;) {
@@ -213,7 +214,7 @@ Result<void> Core::supersede_key(Batch& batch, const QueueChange& change, QueueC
   return {};
 }
 
-// Where the queue stands with what this batch completed of it.
+// Makes a checkpoint that includes the events that this batch completed so far.
 Result<Checkpoint> Core::make_checkpoint(Batch& batch, const QueueState& state) {
   const auto delta = batch.queues.find(state.row.id);
   Checkpoint checkpoint{.id = ids_.next(batch.now()),
@@ -268,7 +269,7 @@ Result<void> Core::revive(Batch& batch, const Revival& revival, Answer& answer) 
   for (const Stored& stored : ended->events) revived.matched.push_back(stored.event.id);
   std::optional<Error> refused;
   if (!revival.dry_run) {
-    auto done = revival.kind == Revival::Kind::replay
+    auto done = revival.kind == RevivalKind::replay
                     ? replay_events(batch, ended->events, revived, refused)
                     : redrive_events(batch, ended->events, revival, revived, refused);
     if (!done) return done;
@@ -277,7 +278,7 @@ Result<void> Core::revive(Batch& batch, const Revival& revival, Answer& answer) 
   return {};
 }
 
-// Of one queue, or of all of them as far as the limits go.
+// The ended events of one queue, or of all queues up to the limits on events and bytes.
 Result<Ended> Core::ended_events(Batch& batch, const EndedFilter& filter) {
   if (!filter.queue.empty()) return batch.transaction->ended(filter);
   Ended all;
@@ -292,7 +293,7 @@ Result<Ended> Core::ended_events(Batch& batch, const EndedFilter& filter) {
     }
     auto ended = batch.transaction->ended(one);
     if (!ended) return ended.error();
-    if (ended->next) all.next = EndedCursor{};  // there is more, but no one place to go on from
+    if (ended->next) all.next = EndedCursor{};  // more exist, but one cursor cannot name several queues
     for (Stored& stored : ended->events) {
       bytes += stored.event.payload.size();
       all.events.push_back(std::move(stored));
@@ -320,7 +321,7 @@ Result<void> Core::replay_events(Batch& batch, std::vector<Stored>& events, Revi
   return {};
 }
 
-// As many as their queues take; the first that is refused ends it.
+// Resets events until a queue refuses one.
 Result<void> Core::redrive_events(Batch& batch, std::vector<Stored>& events, const Revival& revival,
                                   Revived& revived, std::optional<Error>& refused) {
   for (Stored& stored : events) {
@@ -329,7 +330,7 @@ Result<void> Core::redrive_events(Batch& batch, std::vector<Stored>& events, con
     if (*refusal) {
       if (revived.events.empty()) refused = std::move(*refusal);
       revived.more = true;
-      revived.next.reset();  // those that were refused match again
+      revived.next.reset();  // a cursor would skip the refused events; the same call finds them again
       return {};
     }
     auto decision = decide(stored.event, {Lease{stored.event.id, "", std::nullopt}, Reset{revival.reason}},
@@ -341,7 +342,8 @@ Result<void> Core::redrive_events(Batch& batch, std::vector<Stored>& events, con
   return {};
 }
 
-// All of them or, when one has come back since it was looked at, none.
+// Removes all events, or none if one of them was reset after retention read it. None, because the archive
+// file contains all of them: retention then drops what it wrote.
 Result<void> Core::remove(Batch& batch, const Removal& removal, Answer& answer) {
   auto loaded = batch.transaction->load(removal.events, Transaction::EventFields::state);
   if (!loaded) return loaded.error();
@@ -369,7 +371,7 @@ Result<void> Core::remove(Batch& batch, const Removal& removal, Answer& answer) 
   return {};
 }
 
-// Of a shared store: all that are stored, and what this Core has seen of them since.
+// On a shared store: the stored workers of all servers, and what this Core has seen since it stored its own.
 std::vector<WorkerState> Core::list_workers(const Batch& batch) const {
   if (!batch.recalled) return workers_.list(batch.now(), options_.stale_after, options_.start_within);
   Workers all;
@@ -405,7 +407,7 @@ Result<Metrics> Core::measure(Batch& batch) {
   }
   metrics.commit_seconds = commit_seconds_;
   metrics.batch_events = batch_events_;
-  // Once for all commit threads.
+  // Only one commit thread reports the sizes, because the answers of all are added up.
   if (!options_.maintains) return metrics;
   auto sizes = store_.sizes();
   if (!sizes) return sizes.error();
@@ -413,7 +415,7 @@ Result<Metrics> Core::measure(Batch& batch) {
   return metrics;
 }
 
-// Answers at once when what is waited for has happened, or cannot.
+// Answers at once if the end has come already, or if the event or correlation does not exist.
 Result<void> Core::start_wait(Batch& batch, const WaitRequest& wait, std::size_t index) {
   Answer& answer = batch.answers[index];
   std::optional<EventId> event;
@@ -445,7 +447,7 @@ Result<void> Core::start_wait(Batch& batch, const WaitRequest& wait, std::size_t
   } else {
     const auto& drained = std::get<WaitRequest::Drained>(wait.what);
     if (auto done = refresh(batch, drained.queue); !done) return done;
-    if (find_state(batch, drained.queue) == nullptr) return {};  // the change before it said so
+    if (find_state(batch, drained.queue) == nullptr) return {};  // change_queue() has answered not_found
     answer.waited = depth_of(batch, drained.queue) == 0;
     key = wait_key(drained);
   }
@@ -465,7 +467,7 @@ Result<void> Core::write_queue_states(Batch& batch) {
   return batch.transaction->add_failed_in_hour(hour_of(batch.now()), failed);
 }
 
-// Whether this batch must be on disk before anybody hears of it.
+// Whether this batch must be on disk before its commands are answered.
 Transaction::DiskSync Core::sync_for(const Batch& batch) const {
   using DiskSync = Transaction::DiskSync;
   if (batch.strict || !queue_states_.any_buffered()) return DiskSync::now;
@@ -485,8 +487,8 @@ Result<std::int64_t> Core::recover() {
   batch.transaction = std::move(*transaction);
   const TimePoint started_at = batch.now();
   if (auto done = batch.transaction->plan({.alone = options_.maintains}); !done) return done.error();
-  std::vector<std::string> mended;
-  auto recalled = batch.transaction->recall(mended);
+  std::vector<std::string> repaired_queues;
+  auto recalled = batch.transaction->recall(repaired_queues);
   if (!recalled) return recalled.error();
   if (auto done = learn(*recalled, started_at); !done) return done.error();
   if (!options_.maintains) return queue_states_.depth();
@@ -500,10 +502,10 @@ Result<std::int64_t> Core::recover() {
   if (auto done = batch.transaction->commit(Transaction::DiskSync::now); !done) return done.error();
   settle_queues(batch);
   batch.transaction.reset();
-  return report_recovery(started_at, recalled->checkpoints, mended);
+  return report_recovery(started_at, recalled->checkpoints, repaired_queues);
 }
 
-// The settings that were given at the start replace those that were set before; main is always there.
+// The settings of the options replace stored ones. Creates the queue "main" if it does not exist.
 Result<void> Core::configure_all(Batch& batch) {
   if (find_state(batch, "main") == nullptr) {
     if (auto done = create_queue(batch, "main"); !done) return done;
@@ -522,9 +524,9 @@ Result<void> Core::configure_all(Batch& batch) {
   return realign(batch);
 }
 
-// In a transaction of its own, so that it knows when the rest was done.
+// In a transaction of its own, so that completed_at is the time after the first one was committed.
 Result<std::int64_t> Core::report_recovery(TimePoint started_at, const std::vector<Checkpoint>& checkpoints,
-                                           const std::vector<std::string>& mended) {
+                                           const std::vector<std::string>& repaired_queues) {
   auto transaction = store_.begin();
   if (!transaction) return transaction.error();
   if (auto done = (*transaction)->plan({.alone = true}); !done) return done.error();
@@ -534,7 +536,8 @@ Result<std::int64_t> Core::report_recovery(TimePoint started_at, const std::vect
     const auto found = last.find(name);
     const Checkpoint* checkpoint = found == last.end() ? nullptr : found->second;
     const bool behind = checkpoint != nullptr && checkpoint->event_count > state.totals.completed;
-    const bool repaired = std::find(mended.begin(), mended.end(), name) != mended.end();
+    const bool repaired =
+        std::find(repaired_queues.begin(), repaired_queues.end(), name) != repaired_queues.end();
     const Recovery recovery{
         .id = ids_.next((*transaction)->now()),
         .queue = name,

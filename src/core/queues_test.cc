@@ -1,4 +1,4 @@
-// queues_test.cc: how queues come to be, their settings, their status, and their limits.
+// queues_test.cc: how queues are created, their settings, status and limits.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -30,10 +30,10 @@ class CoreQueues : public CoreTest {
     return driver.store().reader().value()->queue(queue, 0).value();
   }
   QueueChanged change_queue(Command command) {
-    return told<QueueChanged>(driver.answer(driver.run(std::move(command)))).value();
+    return admin_answer<QueueChanged>(driver.answer(driver.run(std::move(command)))).value();
   }
   void limit(std::int64_t depth) { driver.run(configure("orders", {.max_queue_depth = depth})); }
-  // Nothing when the publication was taken.
+  // Empty if the publication was accepted.
   std::optional<ErrorCode> refusal(Token token) {
     const Result<Published>& published = *driver.answer(token).published;
     return published ? std::nullopt : std::optional(published.error().code);
@@ -48,10 +48,11 @@ class CoreQueues : public CoreTest {
 INSTANTIATE_TEST_SUITE_P(AllStores, CoreQueues, testing::Values(StoreKind::memory, StoreKind::real),
                          name_of_store);
 
-TEST(CoreShare, AnEventMoreThanItsShareIsRefusedUntilOthersCannotTakeItEither) {
+TEST(CoreShare, ABatchBeyondTheLargestShareIsTooLargeAndOneBeyondThisShareFindsTheQueueFull) {
   const ManualClock clock(kStart);
   const auto store = memory::open_store(clock);
-  Core core(*store, {.policy = kPolicy, .queues = {{"orders", {.max_queue_depth = 3}}}, .place = 1, .of = 2},
+  Core core(*store,
+            {.policy = kPolicy, .queues = {{"orders", {.max_queue_depth = 3}}}, .shard = 1, .shards = 2},
             Uuid7Source(1));
   ASSERT_TRUE(core.recover());
   const auto refusal = [&](std::size_t events) -> std::optional<Error> {
@@ -69,7 +70,7 @@ TEST(CoreShare, AnEventMoreThanItsShareIsRefusedUntilOthersCannotTakeItEither) {
   EXPECT_THAT(refusal(1)->message, HasSubstr("Queue \"orders\" on shard 1 is full: it holds 1 live events"));
 }
 
-TEST_P(CoreQueues, MainIsThereFromTheStart) { EXPECT_TRUE(document("main")); }
+TEST_P(CoreQueues, TheMainQueueExistsFromTheStart) { EXPECT_TRUE(document("main")); }
 
 TEST_P(CoreQueues, AQueueIsCreatedByItsFirstPublication) {
   EXPECT_FALSE(document("orders"));
@@ -81,7 +82,7 @@ TEST_P(CoreQueues, AQueueIsCreatedByItsFirstPublication) {
   EXPECT_EQ(document("orders")->row.status, QueueStatus::active);
 }
 
-TEST_P(CoreQueues, APollDoesNotCreateAQueueAndIsServedOnceThereIsOne) {
+TEST_P(CoreQueues, AClaimDoesNotCreateAQueueAndIsServedOnceItExists) {
   const Token waiter = driver.run(claim_in_or_wait("orders", "w:1"));
   EXPECT_FALSE(document("orders"));
   driver.publish(event("one"));
@@ -96,7 +97,7 @@ TEST_P(CoreQueues, ConfiguringAnUnknownQueueCreatesIt) {
   EXPECT_EQ(driver.event(driver.publish(event("one"))).max_retries, 8);
 }
 
-TEST_P(CoreQueues, SettingsReplaceAllThatWereThere) {
+TEST_P(CoreQueues, NewSettingsReplaceAllOldSettings) {
   driver.run(configure("orders", {.max_retries = 7}));
   driver.run(configure("orders", {.max_attempts = 9}));
 
@@ -113,7 +114,7 @@ TEST_P(CoreQueues, SettingsOutliveARestart) {
   EXPECT_EQ(take().attempt, 2);
 }
 
-TEST_P(CoreQueues, SettingsGivenAtTheStartReplaceThoseThatWereSet) {
+TEST_P(CoreQueues, SettingsGivenAtTheStartReplaceStoredSettings) {
   driver.run(configure("orders", {.max_retries = 7}));
   Core core(driver.store(), {.policy = kPolicy, .queues = {{"orders", {.lease = 5s}}, {"new", {}}}},
             Uuid7Source(2));
@@ -124,7 +125,7 @@ TEST_P(CoreQueues, SettingsGivenAtTheStartReplaceThoseThatWereSet) {
   EXPECT_TRUE(document("new"));
 }
 
-TEST_P(CoreQueues, ABatchSizeOfItsOwnLimitsEveryClaim) {
+TEST_P(CoreQueues, TheBatchSizeOfAQueueLimitsEveryClaim) {
   driver.run(configure("orders", {.batch_size = 2}));
   publish_many(3);
 
@@ -146,7 +147,7 @@ TEST_P(CoreQueues, APauseDoesNotHoldUpOtherQueues) {
   EXPECT_THAT(driver.claims(driver.run(claim_in("orders", "w:1"))), SizeIs(1));
 }
 
-TEST_P(CoreQueues, WhoWaitsAtAPausedQueueIsServedWhenItIsResumed) {
+TEST_P(CoreQueues, AClaimThatWaitsAtAPausedQueueIsServedWhenItIsResumed) {
   driver.publish(event("one"));
   driver.publish(event("two"));
   driver.run(pause("orders"));
@@ -163,7 +164,7 @@ TEST_P(CoreQueues, WhoWaitsAtAPausedQueueIsServedWhenItIsResumed) {
   EXPECT_THAT(titles(driver.claims(second)), ElementsAre("two", "three"));
 }
 
-TEST_P(CoreQueues, WhatCameDueDuringAPauseIsThereAfterIt) {
+TEST_P(CoreQueues, AnEventThatCameDueDuringAPauseIsClaimedAfterIt) {
   driver.publish({.title = "later", .tags = {"t"}, .queue = "orders", .delay = 10s});
   driver.run(pause("orders"));
   const Token waiter = driver.run(claim_in_or_wait("orders", "w:1"));
@@ -200,7 +201,7 @@ TEST_P(CoreQueues, TheStatusAndItsReasonOutliveARestart) {
 }
 
 TEST_P(CoreQueues, AnUnknownQueueCannotBePaused) {
-  EXPECT_EQ(told<QueueChanged>(driver.answer(driver.run(pause("nowhere")))).error().code,
+  EXPECT_EQ(admin_answer<QueueChanged>(driver.answer(driver.run(pause("nowhere")))).error().code,
             ErrorCode::not_found);
   EXPECT_FALSE(document("nowhere"));
 }
@@ -216,7 +217,7 @@ TEST_P(CoreQueues, ADrainingQueueGivesEventsAndTakesNone) {
   EXPECT_EQ(publish_many(1), std::nullopt);
 }
 
-TEST_P(CoreQueues, ADrainingQueueAnswersWhatItHasAlready) {
+TEST_P(CoreQueues, ADrainingQueueAnswersAPublicationThatItHasAlready) {
   driver.publish(event("one", "own"));
   driver.run(drain("orders"));
 
@@ -233,7 +234,7 @@ TEST_P(CoreQueues, ADrainingQueueTakesNoneOfABatchThatIsOnlyPartlyForIt) {
   EXPECT_EQ(driver.count({.queue = "main"}), 0);
 }
 
-TEST_P(CoreQueues, ADrainingQueueRetriesButBringsNoEndedEventBack) {
+TEST_P(CoreQueues, ADrainingQueueRetriesButRefusesToResetAnEndedEvent) {
   driver.publish(event("one"));
   const EventId ended = driver.publish(event("two"));
   driver.run(cancel(ended));
@@ -245,7 +246,7 @@ TEST_P(CoreQueues, ADrainingQueueRetriesButBringsNoEndedEventBack) {
   EXPECT_EQ(take().attempt, 2);
 }
 
-TEST_P(CoreQueues, ADrainingQueueTakesWhatWasPromised) {
+TEST_P(CoreQueues, ADrainingQueueTakesAnOnCompleteEvent) {
   driver.run(batch({event("one")}, "c", NewEvent{.title = "done", .tags = {"t"}}));
   const Lease lease = take();
   driver.run(drain("orders"));
@@ -297,7 +298,7 @@ TEST_P(CoreQueues, DelayedEventsAndEventsInWorkCount) {
   EXPECT_EQ(publish_many(1), std::nullopt);
 }
 
-TEST_P(CoreQueues, AnEventThatIsThereAlreadyNeedsNoRoom) {
+TEST_P(CoreQueues, AnEventThatExistsAlreadyDoesNotCountAgainstTheLimit) {
   limit(1);
   driver.publish(event("one", "own"));
 
@@ -305,12 +306,12 @@ TEST_P(CoreQueues, AnEventThatIsThereAlreadyNeedsNoRoom) {
   EXPECT_EQ(refusal(driver.run(publish_all({event("one", "own"), event("two")}))), ErrorCode::queue_full);
 }
 
-TEST_P(CoreQueues, AnEventThatIsInABatchTwiceNeedsRoomOnce) {
+TEST_P(CoreQueues, AnEventThatIsInABatchTwiceCountsOnceAgainstTheLimit) {
   limit(1);
   EXPECT_EQ(refusal(driver.run(publish_all({event("one", "own"), event("one", "own")}))), std::nullopt);
 }
 
-TEST_P(CoreQueues, WhatAnEventSupersedesMakesRoomForIt) {
+TEST_P(CoreQueues, ASupersededEventDoesNotCountAgainstTheLimit) {
   limit(1);
   NewEvent newer = event("one");
   newer.supersede_key = "k";
@@ -323,7 +324,7 @@ TEST_P(CoreQueues, WhatAnEventSupersedesMakesRoomForIt) {
   EXPECT_EQ(refusal(driver.run(publish(newer))), ErrorCode::queue_full);
 }
 
-TEST_P(CoreQueues, AnEndedEventComesBackOnlyWhereThereIsRoom) {
+TEST_P(CoreQueues, AnEndedEventIsResetOnlyBelowTheLimit) {
   limit(1);
   const EventId ended = driver.publish(event("one"));
   driver.run(cancel(ended));
@@ -344,22 +345,22 @@ TEST_P(CoreQueues, AResetThatIsNeverPossibleIsAConflictInAFullQueueToo) {
   EXPECT_EQ(driver.answer(driver.run(reset(ended))).changed.at(0).error().code, ErrorCode::conflict);
 }
 
-TEST_P(CoreQueues, FailedEventsComeBackAsManyAsThereIsRoomFor) {
+TEST_P(CoreQueues, ARedriveResetsFailedEventsUpToTheLimit) {
   limit(3);
   publish_many(3);
   for (int i = 0; i < 3; ++i) driver.run(fail_for_good(take()));
   publish_many(1);
 
-  const auto revived = told<Revived>(driver.answer(driver.run(redrive({.queue = "orders"}))));
+  const auto revived = admin_answer<Revived>(driver.answer(driver.run(redrive({.queue = "orders"}))));
   EXPECT_THAT(revived->matched, SizeIs(3));
   EXPECT_THAT(revived->events, SizeIs(2));
   EXPECT_TRUE(revived->more);
 
-  EXPECT_EQ(told<Revived>(driver.answer(driver.run(redrive({.queue = "orders"})))).error().code,
+  EXPECT_EQ(admin_answer<Revived>(driver.answer(driver.run(redrive({.queue = "orders"})))).error().code,
             ErrorCode::queue_full);
 }
 
-TEST_P(CoreQueues, WhatWasPromisedGoesIntoAFullQueue) {
+TEST_P(CoreQueues, AnOnCompleteEventIsPublishedIntoAFullQueue) {
   limit(2);
   driver.run(batch({event("one")}, "c", NewEvent{.title = "done", .tags = {"t"}}));
   const Lease lease = take();
@@ -384,7 +385,7 @@ TEST_P(CoreQueues, AnswersSayWhenThePublisherShouldSlowDown) {
   EXPECT_FALSE(backpressure(driver.run(publish_all(events(1)))));
 }
 
-TEST_P(CoreQueues, AFullQueueSaysWhenToComeBack) {
+TEST_P(CoreQueues, TheErrorOfAFullQueueSaysWhenToRetry) {
   limit(4);
   publish_many(4);
   const auto retry_after = [&](int n) {

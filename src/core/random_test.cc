@@ -1,6 +1,6 @@
-// random_test.cc: random batches, and what must be true after each of them: nobody waits while
-// an event for him is ready, nobody is served before those who came first for the same event,
-// nobody is answered twice, and no event is in two hands.
+// random_test.cc: random batches, and invariants after each of them. No claim waits while a matching event is
+// ready. No waiter is served before an earlier one for the same event. No command is answered twice. No event
+// is leased twice at the same time.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -19,11 +19,11 @@ using namespace std::chrono_literals;
 
 struct Run {
   StoreKind store;
-  int seeds;  // each seed is a queue of its own
+  int seeds;  // each seed runs on a queue of its own
   int batches_per_seed;
 };
 
-// Throws dice, and keeps a book of who waits and who holds what.
+// Makes random commands, and records which claims wait and which worker holds which event.
 class Gambler {
  public:
   Gambler(StoreKind store, std::uint32_t seed) : driver_(store, policy()), random_(seed) {}
@@ -37,11 +37,11 @@ class Gambler {
     book(driver_.core().run(std::move(requests)));
     driver_.store().refuse_commit(std::nullopt);
     if (chance(10)) forget_somebody();
-    // What a failed commit left undone is done by the next one.
+    // The next commit does what a failed one left undone.
     book(driver_.core().run_once());
   }
 
-  // A claim made now finds nothing that somebody who waits would have been given.
+  // A claim made now finds no event that a waiting claim should have been given.
   void expect_nobody_waits_for_a_ready_event() {
     const std::map<std::uint64_t, Waiting> waiting = waiting_;
     for (const auto& [token, waiter] : waiting) {
@@ -55,7 +55,7 @@ class Gambler {
     }
   }
 
-  // Every event that was ever stored is in exactly one place.
+  // Every event that was ever stored has exactly one status.
   void expect_every_event_is_accounted_for() {
     std::int64_t live = 0;
     for (const Status status : {Status::pending, Status::processing}) {
@@ -106,7 +106,7 @@ class Gambler {
 
   Envelope<Command> request(Command command) { return {{&sink_, ++last_token_}, std::move(command)}; }
 
-  // Sometimes workers are short, and sometimes events.
+  // In some phases there are too few workers, in others too few events.
   Envelope<Command> random_request() {
     const int dice = number(1, 100);
     if (dice <= 30) return report();
@@ -135,7 +135,7 @@ class Gambler {
     return made;
   }
 
-  // Of somebody who holds an event, or did once.
+  // A report of a worker that holds an event, or held it once.
   Envelope<Command> report() {
     if (leases_.empty()) return publication();
     Lease lease = leases_.at(static_cast<std::size_t>(number(0, static_cast<int>(leases_.size()) - 1)));
@@ -152,16 +152,17 @@ class Gambler {
   void forget_somebody() {
     if (waiting_.empty()) return;
     const std::uint64_t token = waiting_.begin()->first;
-    driver_.core().forget({&sink_, token});
+    driver_.core().cancel_wait({&sink_, token});
     waiting_.erase(token);
-    forgotten_.insert(token);
+    cancelled_waits_.insert(token);
   }
 
   void book(std::vector<Envelope<Answer>> answers) {
     for (Envelope<Answer>& addressed : answers) {
       const std::uint64_t token = addressed.reply_to.token;
       EXPECT_TRUE(answered_.insert(token).second) << "command " << token << " was answered twice";
-      EXPECT_FALSE(forgotten_.contains(token)) << "command " << token << " was answered though forgotten";
+      EXPECT_FALSE(cancelled_waits_.contains(token))
+          << "command " << token << " was answered though forgotten";
       waiting_.erase(token);
       asked_.erase(token);
       if (addressed.content.published) {
@@ -169,7 +170,7 @@ class Gambler {
       }
       for (const Claim& claim : addressed.content.claims) book(claim);
     }
-    // Those who asked, may wait, and got no answer.
+    // Claims that may wait and got no answer.
     waiting_.merge(asked_);
     asked_.clear();
     for (const Envelope<Answer>& addressed : answers) {
@@ -178,8 +179,8 @@ class Gambler {
     }
   }
 
-  // Nobody who came before `served` still waits for the event he was woken by. What he took
-  // beside it, up to his limit, may have been wanted by others.
+  // No waiter that came before `served` still waits for the event that woke `served`. Further events that
+  // `served` took, up to its limit, may match other waiters.
   void expect_fair(std::uint64_t served, const Event& event) {
     for (const auto& [token, waiter] : waiting_) {
       const bool wants =
@@ -190,7 +191,7 @@ class Gambler {
     }
   }
 
-  // Each claim is a new attempt: one handed out twice would come with the same number.
+  // Each claim is a new attempt, so an event that is leased twice would have the same attempt number.
   void book(const Claim& claim) {
     const Lease lease{claim.event.id, claim.event.worker_id, claim.event.attempts};
     const bool first = attempts_.insert({lease.id, *lease.attempt}).second;
@@ -208,10 +209,10 @@ class Gambler {
   bool hungry_ = true;
   std::uint64_t last_token_ = 0;
   std::int64_t published_ = 0;
-  std::map<std::uint64_t, Waiting> asked_;    // in the batch under way
+  std::map<std::uint64_t, Waiting> asked_;    // in this batch
   std::map<std::uint64_t, Waiting> waiting_;  // without an answer
   std::set<std::uint64_t> answered_;
-  std::set<std::uint64_t> forgotten_;
+  std::set<std::uint64_t> cancelled_waits_;
   std::set<std::pair<EventId, int>> attempts_;
   std::vector<Lease> leases_;
 };
@@ -224,7 +225,7 @@ INSTANTIATE_TEST_SUITE_P(AllStores, CoreRandom,
                            return run.param.store == StoreKind::memory ? "Memory" : "Real";
                          });
 
-TEST_P(CoreRandom, AfterEveryBatchNobodyWaitsForAReadyEvent) {
+TEST_P(CoreRandom, AfterEveryBatchNoClaimWaitsForAReadyEvent) {
   for (int seed = 1; seed <= GetParam().seeds; ++seed) {
     SCOPED_TRACE("seed " + std::to_string(seed));
     Gambler gambler(GetParam().store, seed);

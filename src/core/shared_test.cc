@@ -1,5 +1,5 @@
-// shared_test.cc: two servers on one database: what is exact for both together, and what each knows of
-// what the other did.
+// shared_test.cc: two servers on one database: limits that hold for both together, and changes that one makes
+// and the other sees.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -32,7 +32,7 @@ class CoreShared : public testing::Test {
   static NewEvent in_line(const std::string& title) {
     return {.title = title, .tags = {"t"}, .ordering_key = "line"};
   }
-  // Nothing when the publication was taken.
+  // Empty if the publication was accepted.
   static std::optional<ErrorCode> refusal(CoreDriver& server, Command command) {
     const Answer& answer = server.answer(server.run(std::move(command)));
     if (answer.error) return answer.error->code;
@@ -78,7 +78,7 @@ TEST_F(CoreShared, ADepthLimitHoldsForBothTogether) {
   EXPECT_EQ(refusal(one, publish(event("d", "orders"))), std::nullopt);
 }
 
-TEST_F(CoreShared, ADepthLimitHoldsForThoseWhoPublishAtTheSameTime) {
+TEST_F(CoreShared, ADepthLimitHoldsForPublicationsAtTheSameTime) {
   one.run(configure("orders", {.max_queue_depth = 25}));
   std::atomic<int> taken = 0;
   const auto publish_many = [&](CoreDriver& server) {
@@ -93,7 +93,7 @@ TEST_F(CoreShared, ADepthLimitHoldsForThoseWhoPublishAtTheSameTime) {
   EXPECT_EQ(one.count(), 25);
 }
 
-TEST_F(CoreShared, ALimitThatTheOtherHasSetHoldsForTheNextPublication) {
+TEST_F(CoreShared, ALimitThatTheOtherServerHasSetHoldsForTheNextPublication) {
   one.publish(event("a"));
   other.run(configure("main", {.max_queue_depth = 2}));
 
@@ -101,7 +101,7 @@ TEST_F(CoreShared, ALimitThatTheOtherHasSetHoldsForTheNextPublication) {
   EXPECT_EQ(refusal(one, publish(event("c"))), ErrorCode::queue_full);
 }
 
-TEST_F(CoreShared, AnEventThatComesBackNeedsRoomThatTheOtherHasTaken) {
+TEST_F(CoreShared, AResetCountsTheEventsOfTheOtherServerAgainstTheLimit) {
   one.run(configure("orders", {.max_queue_depth = 1}));
   const EventId id = one.publish(event("a", "orders"));
   one.run(fail_for_good(take(one, "orders")));
@@ -112,7 +112,7 @@ TEST_F(CoreShared, AnEventThatComesBackNeedsRoomThatTheOtherHasTaken) {
   EXPECT_TRUE(one.answer(one.run(reset(id))).changed.at(0));
 }
 
-TEST_F(CoreShared, BackpressureIsThatOfBothTogether) {
+TEST_F(CoreShared, BackpressureCountsTheEventsOfBothServers) {
   one.run(configure("orders", {.high_watermark = 2}));
   one.publish(event("a", "orders"));
   other.publish(event("b", "orders"));
@@ -120,7 +120,7 @@ TEST_F(CoreShared, BackpressureIsThatOfBothTogether) {
   EXPECT_TRUE(one.answer(one.run(publish(event("c", "orders")))).backpressure);
 }
 
-TEST_F(CoreShared, APauseHoldsForTheOtherUntilItIsResumed) {
+TEST_F(CoreShared, APauseHoldsForTheOtherServerUntilItIsResumed) {
   one.publish(event("a"));
   one.run(pause("main"));
   EXPECT_THAT(claimed(other), IsEmpty());
@@ -129,15 +129,15 @@ TEST_F(CoreShared, APauseHoldsForTheOtherUntilItIsResumed) {
   EXPECT_THAT(claimed(one), ElementsAre("a"));
 }
 
-TEST_F(CoreShared, ADrainHoldsForTheOther) {
+TEST_F(CoreShared, ADrainHoldsForTheOtherServer) {
   one.publish(event("a"));
   const Answer& drained = one.answer(one.run(drain("main")));
 
-  EXPECT_EQ(told<QueueChanged>(drained)->depth, 1);
+  EXPECT_EQ(admin_answer<QueueChanged>(drained)->depth, 1);
   EXPECT_EQ(refusal(other, publish(event("b"))), ErrorCode::conflict);
 }
 
-TEST_F(CoreShared, TheDepthThatADrainWaitsForIsThatOfBothTogether) {
+TEST_F(CoreShared, ADrainWaitsForTheEventsOfBothServers) {
   other.publish(event("a"));
   Command command = drain("main");
   command.wait = WaitRequest{WaitRequest::Drained{"main"}, Millis(0)};
@@ -147,7 +147,7 @@ TEST_F(CoreShared, TheDepthThatADrainWaitsForIsThatOfBothTogether) {
   EXPECT_TRUE(one.answer(one.run(command)).waited);
 }
 
-TEST_F(CoreShared, SettingsHoldForTheOther) {
+TEST_F(CoreShared, SettingsHoldForTheOtherServer) {
   one.run(configure("orders", {.lease = 5s}));
   other.publish(event("a", "orders"));
 
@@ -165,14 +165,14 @@ TEST_F(CoreShared, ChangesOfAQueueByBothAddUp) {
   EXPECT_THAT(document.row.config, HasSubstr("6"));
 }
 
-TEST_F(CoreShared, EventsOfAQueueThatTheOtherMadeAreClaimedAndReported) {
+TEST_F(CoreShared, EventsOfAQueueThatTheOtherServerCreatedAreClaimedAndReported) {
   const EventId id = one.publish(event("a", "new"));
 
   EXPECT_EQ(take(other, "new").id, id);
   EXPECT_TRUE(one.answer(one.run(complete({id, "w:1", 1}))).changed.at(0));
 }
 
-TEST_F(CoreShared, AKeyThatTheOtherHasUsedGetsTheFirstAnswer) {
+TEST_F(CoreShared, AKeyThatTheOtherServerHasUsedGetsTheFirstAnswer) {
   const IdempotencyKey key{"k", "same"};
   const Answer& first = one.answer(one.run(publish(event("a"), key)));
   const Answer& second = other.answer(other.run(publish(event("a"), key)));
@@ -182,7 +182,7 @@ TEST_F(CoreShared, AKeyThatTheOtherHasUsedGetsTheFirstAnswer) {
   EXPECT_EQ(one.count(), 1);
 }
 
-TEST_F(CoreShared, AnEventIdThatTheOtherHasPublishedIsThereAlready) {
+TEST_F(CoreShared, AnEventIdThatTheOtherServerHasPublishedExistsAlready) {
   NewEvent named = event("a");
   named.event_id = "evt_a";
   const EventId id = one.publish(named);
@@ -208,7 +208,7 @@ TEST_F(CoreShared, OneEventIdPublishedByBothAtTheSameTimeIsOneEvent) {
   EXPECT_EQ(one.count(), 30);
 }
 
-TEST_F(CoreShared, ANewerEventTakesThePlaceOfTheOtherServers) {
+TEST_F(CoreShared, ANewerEventSupersedesAnEventOfTheOtherServer) {
   NewEvent newer = event("old");
   newer.supersede_key = "price";
   const EventId old = one.publish(newer);
@@ -231,7 +231,7 @@ TEST_F(CoreShared, ALineIsKeptAcrossServers) {
   EXPECT_THAT(claimed(other), ElementsAre("b"));
 }
 
-TEST_F(CoreShared, TheLastOfACorrelationWhereverItEndsPublishesWhatWasPromised) {
+TEST_F(CoreShared, TheLastEndOfACorrelationOnEitherServerPublishesTheOnCompleteEvent) {
   one.run(batch({event("a"), event("b")}, "order-1", event("done")));
   const Lease first = take(one);
   const Lease second = take(other);
@@ -242,7 +242,7 @@ TEST_F(CoreShared, TheLastOfACorrelationWhereverItEndsPublishesWhatWasPromised) 
   EXPECT_THAT(claimed(one), ElementsAre("done"));
 }
 
-TEST_F(CoreShared, CountersAddUp) {
+TEST_F(CoreShared, CountersOfBothServersAddUp) {
   one.publish(event("a"));
   other.publish(event("b"));
   other.run(complete(take(other)));
@@ -255,7 +255,7 @@ TEST_F(CoreShared, CountersAddUp) {
   }
 }
 
-TEST_F(CoreShared, WhatFailedInTheLastDayIsWhatFailedOnBoth) {
+TEST_F(CoreShared, FailuresOfTheLastDayAreCountedOnBothServers) {
   for (CoreDriver* server : {&one, &other}) {
     server->publish(event("a"));
     server->run(fail_for_good(take(*server)));
@@ -264,7 +264,7 @@ TEST_F(CoreShared, WhatFailedInTheLastDayIsWhatFailedOnBoth) {
   EXPECT_EQ(std::get<Metrics>(one.answer(one.run(ask(MetricsRequest{}))).admin).failed_24h, 2);
 }
 
-TEST_F(CoreShared, AWorkerIsKnownByWhatItDidOnBoth) {
+TEST_F(CoreShared, TheListOfWorkersAddsUpBothServers) {
   one.run(publish_all({event("a"), event("b"), event("c")}));
   one.run(complete(take(one)));
   other.run(complete(take(other)));
@@ -280,7 +280,7 @@ TEST_F(CoreShared, AWorkerIsKnownByWhatItDidOnBoth) {
   EXPECT_THAT(workers[0].holding, ElementsAre(held.id));
 }
 
-TEST_F(CoreShared, ACheckpointCountsWhatBothCompletedAndIsMadeByOneOfThem) {
+TEST_F(CoreShared, ACheckpointCountsCompletedEventsOfBothServersAndIsMadeByOneOfThem) {
   one.run_once();
   other.run_once();
   for (CoreDriver* server : {&one, &other}) {
@@ -310,7 +310,7 @@ TEST_F(CoreShared, NoTwoCheckpointsOfAQueueAreMadeInOneMinute) {
   EXPECT_THAT(checkpoints(), SizeIs(4));
 }
 
-TEST_F(CoreShared, AnEventThatOneServersWorkerAbandonedIsGivenByTheOther) {
+TEST_F(CoreShared, AnEventThatOneServersWorkerAbandonedIsClaimedThroughTheOther) {
   const EventId id = one.publish(event("a"));
   take(one);
   EXPECT_THAT(claimed(other), IsEmpty());
@@ -321,7 +321,7 @@ TEST_F(CoreShared, AnEventThatOneServersWorkerAbandonedIsGivenByTheOther) {
   EXPECT_EQ(one.event(id).attempts, 2);
 }
 
-TEST_F(CoreShared, WhatTheOtherDelayedIsSeenWithinFiveSeconds) {
+TEST_F(CoreShared, AnEventThatTheOtherServerDelayedIsFoundWithinFiveSeconds) {
   one.run_once();
   NewEvent delayed = event("a");
   delayed.delay = 100ms;
@@ -333,7 +333,7 @@ TEST_F(CoreShared, WhatTheOtherDelayedIsSeenWithinFiveSeconds) {
   EXPECT_THAT(claimed(one), ElementsAre("a"));
 }
 
-TEST_F(CoreShared, WhatTheOtherDelayedIsKnownToOneWhoseClaimFindsNothing) {
+TEST_F(CoreShared, AnEventThatTheOtherServerDelayedIsFoundAfterAnEmptyClaim) {
   one.run_once();
   NewEvent delayed = event("a");
   delayed.delay = 200ms;
@@ -344,9 +344,9 @@ TEST_F(CoreShared, WhatTheOtherDelayedIsKnownToOneWhoseClaimFindsNothing) {
   EXPECT_EQ(one.core().next_attention(), kStart + 200ms);
 }
 
-TEST_F(CoreShared, WhatAnotherCoreTellsIsKnownUntilItHasCome) {
+TEST_F(CoreShared, ADueTimeOfAnotherCoreIsKeptUntilItHasPassed) {
   one.run_once();
-  one.core().expect(kStart + 2s);
+  one.core().expect_due(kStart + 2s);
   one.publish(event("a"));
   EXPECT_EQ(one.core().next_attention(), kStart + 2s);
 
@@ -355,12 +355,12 @@ TEST_F(CoreShared, WhatAnotherCoreTellsIsKnownUntilItHasCome) {
   EXPECT_GT(one.core().next_attention(), kStart + 2s);
 }
 
-TEST_F(CoreShared, OneThatDoesNotMaintainTakesWhatIsDueWhenAskedAndIsNotWokenByIt) {
+TEST_F(CoreShared, ACoreThatDoesNotMaintainPromotesDueEventsForAClaimButNeedsNoAttention) {
   CoreDriver third(&one, {.policy = kPolicy, .maintains = false});
   NewEvent delayed = event("a");
   delayed.delay = 1s;
   third.publish(delayed);
-  EXPECT_EQ(third.core().happened().next_due, kStart + 1s);
+  EXPECT_EQ(third.core().last_effects().next_due, kStart + 1s);
   EXPECT_EQ(third.core().next_attention(), std::nullopt);
 
   one.clock().advance(1s);
@@ -368,37 +368,37 @@ TEST_F(CoreShared, OneThatDoesNotMaintainTakesWhatIsDueWhenAskedAndIsNotWokenByI
   EXPECT_THAT(claimed(third), ElementsAre("a"));
 }
 
-TEST_F(CoreShared, ACommitTellsWhatItLeftForOthersToClaim) {
+TEST_F(CoreShared, TheEffectsOfACommitNameQueuesWithReadyEvents) {
   one.run_together(publish(event("a")), publish(event("b", "orders")));
-  EXPECT_THAT(one.core().happened().ready, UnorderedElementsAre("main", "orders"));
-  EXPECT_THAT(one.core().happened().ended, IsEmpty());
+  EXPECT_THAT(one.core().last_effects().ready, UnorderedElementsAre("main", "orders"));
+  EXPECT_THAT(one.core().last_effects().ended, IsEmpty());
 
   one.run_together(publish(event("c")), claim_in("main", "w:1", 10));
-  EXPECT_THAT(one.core().happened().ready, IsEmpty());
+  EXPECT_THAT(one.core().last_effects().ready, IsEmpty());
 }
 
-TEST_F(CoreShared, ACommitTellsThatSomethingEnded) {
+TEST_F(CoreShared, TheEffectsOfACommitNameEndedEvents) {
   one.publish(event("a"));
   const Lease lease = take(one);
   one.run(complete(lease));
-  EXPECT_THAT(one.core().happened().ended, ElementsAre(lease.id));
+  EXPECT_THAT(one.core().last_effects().ended, ElementsAre(lease.id));
 
   one.store().refuse_commit(Error{ErrorCode::unavailable, "It is away.", ""});
   one.run(publish(event("b")));
-  EXPECT_THAT(one.core().happened().ended, IsEmpty());
-  EXPECT_THAT(one.core().happened().ready, IsEmpty());
+  EXPECT_THAT(one.core().last_effects().ended, IsEmpty());
+  EXPECT_THAT(one.core().last_effects().ready, IsEmpty());
 }
 
-TEST_F(CoreShared, AResumeTellsThatTheQueueGivesEventsAgain) {
+TEST_F(CoreShared, TheEffectsOfAResumeNameTheQueue) {
   one.publish(event("a"));
   one.run(pause("main"));
   one.run(resume("main"));
 
-  EXPECT_THAT(one.core().happened().ready, ElementsAre("main"));
+  EXPECT_THAT(one.core().last_effects().ready, ElementsAre("main"));
 }
 
-// Everything at once, as fast as it goes.
-TEST_F(CoreShared, BothTogetherGiveEachEventOnceAndKeepTheCounters) {
+// Two threads run publications, claims and reports as fast as they can.
+TEST_F(CoreShared, TwoServersGiveEachEventOnceAndKeepTheCounters) {
   one.run(configure("orders", {.max_queue_depth = 40}));
   std::atomic<std::int64_t> published = 0;
   std::atomic<std::int64_t> completed = 0;

@@ -1,4 +1,4 @@
-// supersede_test.cc: a newer event with the same supersede_key takes the place of pending ones.
+// supersede_test.cc: a newer event supersedes pending events with the same supersede_key.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -32,7 +32,7 @@ class CoreSupersede : public CoreTest {
 INSTANTIATE_TEST_SUITE_P(AllStores, CoreSupersede, testing::Values(StoreKind::memory, StoreKind::real),
                          name_of_store);
 
-TEST_P(CoreSupersede, APendingEventMakesWayForANewerOne) {
+TEST_P(CoreSupersede, ANewerEventSupersedesAPendingOne) {
   const EventId old = add("k", "old");
   const EventId newer = add("k", "new");
 
@@ -43,7 +43,7 @@ TEST_P(CoreSupersede, APendingEventMakesWayForANewerOne) {
   EXPECT_THAT(ready(), ElementsAre("new"));
 }
 
-TEST_P(CoreSupersede, AnEventInWorkStays) {
+TEST_P(CoreSupersede, AnEventInWorkIsNotSuperseded) {
   const EventId old = add("k", "old");
   const Lease lease = driver.claim("t", "w:1");
   add("k", "new");
@@ -53,7 +53,7 @@ TEST_P(CoreSupersede, AnEventInWorkStays) {
   EXPECT_EQ(driver.event(old).status, Status::completed);
 }
 
-TEST_P(CoreSupersede, AnEventThatWaitsForItsRetryOrItsTimeMakesWay) {
+TEST_P(CoreSupersede, AnEventThatWaitsForItsRetryOrDelayIsSuperseded) {
   const EventId failed = add("k", "failed");
   driver.run(fail(driver.claim("t", "w:1")));
   const EventId delayed =
@@ -65,7 +65,7 @@ TEST_P(CoreSupersede, AnEventThatWaitsForItsRetryOrItsTimeMakesWay) {
   EXPECT_EQ(driver.event(delayed).status, Status::superseded);
 }
 
-TEST_P(CoreSupersede, OnlyTheIdenticalKeyOfTheSameQueueMakesWay) {
+TEST_P(CoreSupersede, OnlyTheSameKeyInTheSameQueueIsSuperseded) {
   add("k", "one");
   add("K", "two");
   driver.publish(state_of("k", "three", "orders"));
@@ -89,14 +89,14 @@ TEST_P(CoreSupersede, OfOneRunTheLastPublicationIsLeft) {
   EXPECT_EQ(driver.event((*driver.answer(first).published)->events.at(0).id).status, Status::superseded);
 }
 
-TEST_P(CoreSupersede, AWaiterIsNotGivenAnEventThatMadeWayInTheSameRun) {
+TEST_P(CoreSupersede, AWaiterIsNotGivenAnEventSupersededInTheSameRun) {
   const Token waiter = driver.run(claim_in_or_wait("main", "w:1", 10));
   driver.run(publish_all({state_of("k", "1"), state_of("k", "2")}));
 
   EXPECT_THAT(titles(driver.claims(waiter)), ElementsAre("2"));
 }
 
-TEST_P(CoreSupersede, APublicationThatIsThereAlreadySupersedesNothing) {
+TEST_P(CoreSupersede, APublicationThatExistsAlreadySupersedesNothing) {
   NewEvent event = state_of("k", "old");
   event.event_id = "own";
   const EventId old = driver.publish(event);
@@ -121,7 +121,7 @@ TEST_P(CoreSupersede, APersonMaySupersedeAllPendingEventsOfAKey) {
   const EventId other = driver.publish(state_of("other", "other", "orders"));
 
   const auto changed =
-      told<QueueChanged>(driver.answer(driver.run(supersede_key("orders", "k", "obsolete"))));
+      admin_answer<QueueChanged>(driver.answer(driver.run(supersede_key("orders", "k", "obsolete"))));
 
   EXPECT_THAT(changed->superseded, ElementsAre(pending));
   EXPECT_EQ(changed->depth, 2);
@@ -131,18 +131,18 @@ TEST_P(CoreSupersede, APersonMaySupersedeAllPendingEventsOfAKey) {
   EXPECT_EQ(driver.log(pending).at(0).reason, "obsolete");
 }
 
-TEST_P(CoreSupersede, AKeyThatNobodyHasSupersedesNothing) {
-  const auto changed = told<QueueChanged>(driver.answer(driver.run(supersede_key("main", "k"))));
+TEST_P(CoreSupersede, AKeyWithoutEventsSupersedesNothing) {
+  const auto changed = admin_answer<QueueChanged>(driver.answer(driver.run(supersede_key("main", "k"))));
 
   EXPECT_THAT(changed->superseded, IsEmpty());
 }
 
 TEST_P(CoreSupersede, TheKeyOfAnUnknownQueueIsNotFound) {
-  EXPECT_EQ(told<QueueChanged>(driver.answer(driver.run(supersede_key("nowhere", "k")))).error().code,
+  EXPECT_EQ(admin_answer<QueueChanged>(driver.answer(driver.run(supersede_key("nowhere", "k")))).error().code,
             ErrorCode::not_found);
 }
 
-TEST_P(CoreSupersede, WhoIsNextInLineBehindAKeyAPersonSupersededIsServed) {
+TEST_P(CoreSupersede, TheNextOfALineIsServedAfterAPersonSupersededItsHead) {
   driver.publish({.title = "head", .tags = {"t"}, .ordering_key = "A", .supersede_key = "k"});
   driver.publish({.title = "next", .tags = {"t"}, .ordering_key = "A"});
   driver.run(pause("main"));

@@ -1,4 +1,4 @@
-// wait_test.cc: claims that wait: who is served by what, in which order, and when waiting ends.
+// wait_test.cc: claims that wait: which event serves which claim, in which order, and when a wait ends.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -47,7 +47,7 @@ TEST_P(CoreWait, AnEventOfOtherTagsOrAnotherQueueServesNoWaiter) {
   EXPECT_FALSE(driver.answered(waiter));
 }
 
-TEST_P(CoreWait, ThoseThatWaitForATagAreServedInTheOrderTheyCame) {
+TEST_P(CoreWait, WaitersForATagAreServedInTheOrderOfTheirArrival) {
   const Token first = driver.run(claim_or_wait({"a"}, "host:1"));
   const Token second = driver.run(claim_or_wait({"a"}, "host:2"));
 
@@ -59,7 +59,7 @@ TEST_P(CoreWait, ThoseThatWaitForATagAreServedInTheOrderTheyCame) {
   EXPECT_THAT(titles(driver.claims(second)), ElementsAre("two"));
 }
 
-TEST_P(CoreWait, AnEventOfTwoTagsServesWhoeverCameFirstForEither) {
+TEST_P(CoreWait, AnEventOfTwoTagsServesTheFirstWaiterForEitherTag) {
   const Token for_b = driver.run(claim_or_wait({"b"}, "host:1"));
   const Token for_any = driver.run(claim_or_wait({}, "host:2"));
   const Token for_a = driver.run(claim_or_wait({"a"}, "host:3"));
@@ -112,7 +112,7 @@ TEST_P(CoreWait, AWaiterIsServedWithLessThanItsLimit) {
   EXPECT_THAT(titles(driver.claims(waiter)), ElementsAre("one"));
 }
 
-TEST_P(CoreWait, TheHighestPriorityGoesToTheWaiterThatCameFirst) {
+TEST_P(CoreWait, TheHighestPriorityGoesToTheFirstWaiter) {
   const Token first = driver.run(claim_or_wait({"a"}, "host:1"));
   const Token second = driver.run(claim_or_wait({"a"}, "host:2"));
 
@@ -124,7 +124,7 @@ TEST_P(CoreWait, TheHighestPriorityGoesToTheWaiterThatCameFirst) {
   EXPECT_THAT(titles(driver.claims(second)), ElementsAre("middle"));
 }
 
-TEST_P(CoreWait, OfSeveralPublishedTogetherEachGoesToWhoCameFirstForIt) {
+TEST_P(CoreWait, OfSeveralEventsPublishedTogetherEachGoesToTheFirstWaiterForIt) {
   const Token for_a = driver.run(claim_or_wait({"a"}, "host:1"));
   const Token for_both = driver.run(claim_or_wait({"a", "b"}, "host:2"));
 
@@ -135,7 +135,7 @@ TEST_P(CoreWait, OfSeveralPublishedTogetherEachGoesToWhoCameFirstForIt) {
   EXPECT_THAT(titles(driver.claims(for_both)), ElementsAre("low b"));
 }
 
-TEST_P(CoreWait, AnOlderEventGivenBackGoesToWhoCameFirstForItThoughANewerOneIsPublishedWithIt) {
+TEST_P(CoreWait, AnOlderReleasedEventGoesToTheFirstWaiterThoughANewerOneIsPublishedWithIt) {
   driver.publish({.title = "old a", .tags = {"a"}});
   const Lease lease = driver.claim("a", "host:1");
   const Token for_a = driver.run(claim_or_wait({"a"}, "host:2"));
@@ -158,7 +158,7 @@ TEST_P(CoreWait, AnEventThatItsFirstWaiterDoesNotTakeIsGivenToTheNext) {
   EXPECT_THAT(titles(driver.claims(for_b)), ElementsAre("both"));
 }
 
-TEST_P(CoreWait, NobodyWaitsWhileAnEventForHimIsReady) {
+TEST_P(CoreWait, NoClaimWaitsWhileAMatchingEventIsReady) {
   const Token for_b = driver.run(claim_or_wait({"b"}, "host:1"));
   const Token for_a = driver.run(claim_or_wait({"a"}, "host:2"));
 
@@ -169,27 +169,27 @@ TEST_P(CoreWait, NobodyWaitsWhileAnEventForHimIsReady) {
   EXPECT_THAT(titles(driver.claims(for_a)), ElementsAre("only a"));
 }
 
-TEST_P(CoreWait, AForgottenWaiterIsGivenNothing) {
+TEST_P(CoreWait, ACancelledWaiterIsGivenNothing) {
   const Token gone = driver.run(claim_or_wait({"a"}, "host:1"));
 
-  driver.forget(gone);
+  driver.cancel_wait(gone);
   const EventId id = driver.publish({.title = "one", .tags = {"a"}});
 
   EXPECT_FALSE(driver.answered(gone));
   EXPECT_EQ(driver.event(id).status, Status::pending);
 }
 
-TEST_P(CoreWait, AForgottenWaitersEventGoesToTheNextInLine) {
+TEST_P(CoreWait, TheEventOfACancelledWaiterGoesToTheNextWaiter) {
   const Token gone = driver.run(claim_or_wait({"a"}, "host:1"));
   const Token next = driver.run(claim_or_wait({"a"}, "host:2"));
 
-  driver.forget(gone);
+  driver.cancel_wait(gone);
   driver.publish({.title = "one", .tags = {"a"}});
 
   EXPECT_THAT(titles(driver.claims(next)), ElementsAre("one"));
 }
 
-TEST_P(CoreWait, AWaitEndsWithNothingAtItsTimeAndNotBefore) {
+TEST_P(CoreWait, AWaitEndsWithNothingAtItsDeadlineAndNotBefore) {
   const Token waiter = driver.run(claim_or_wait({"a"}, "host:1"));
 
   clock().advance(20s - 1ms);
@@ -213,7 +213,7 @@ TEST_P(CoreWait, AWaitThatEndedIsNotServedAnyMore) {
   EXPECT_EQ(driver.event(id).status, Status::pending);
 }
 
-TEST_P(CoreWait, AnyRunEndsTheWaitsThatAreOver) {
+TEST_P(CoreWait, AnyRunEndsTheExpiredWaits) {
   const Token waiter = driver.run(claim_or_wait({"a"}, "host:1"));
   clock().advance(20s);
 
@@ -277,7 +277,7 @@ TEST_P(CoreWait, AnEventThatIsResetWakesAWaiterInTheSameRun) {
   EXPECT_EQ(driver.event(id).status, Status::completed);
 }
 
-TEST_P(CoreWait, AnEventFinishedByItsLateWorkerInTheRunThatFindsItAbandonedWakesNobody) {
+TEST_P(CoreWait, AnEventCompletedLateInTheRunThatFindsItAbandonedWakesNoWaiter) {
   const EventId id = driver.publish({.title = "mail", .tags = {"email"}});
   const Lease lease = driver.claim("email", "host:1");
   clock().advance(50s);
@@ -290,7 +290,7 @@ TEST_P(CoreWait, AnEventFinishedByItsLateWorkerInTheRunThatFindsItAbandonedWakes
   EXPECT_EQ(driver.event(id).status, Status::completed);
 }
 
-TEST_P(CoreWait, AnEventFinishedInTheRunThatFindsItAbandonedLetsNobodyJumpTheLine) {
+TEST_P(CoreWait, AnEventCompletedInTheRunThatFindsItAbandonedKeepsTheOrderOfWaiters) {
   driver.publish({.title = "late", .tags = {"b"}});
   const Lease lease = driver.claim("b", "host:1");
   clock().advance(50s);
@@ -304,7 +304,7 @@ TEST_P(CoreWait, AnEventFinishedInTheRunThatFindsItAbandonedLetsNobodyJumpTheLin
   EXPECT_FALSE(driver.answered(for_both));
 }
 
-TEST_P(CoreWait, ASignOfLifeInTheRunThatFindsAnEventAbandonedKeepsItWithItsWorker) {
+TEST_P(CoreWait, AHeartbeatInTheRunThatFindsAnEventAbandonedRenewsTheLease) {
   const EventId id = driver.publish({.title = "mail", .tags = {"email"}});
   const Lease lease = driver.claim("email", "host:1");
   clock().advance(50s);
@@ -318,11 +318,11 @@ TEST_P(CoreWait, ASignOfLifeInTheRunThatFindsAnEventAbandonedKeepsItWithItsWorke
   EXPECT_EQ(driver.event(id).due_at, kStart + 120s);
 }
 
-TEST_P(CoreWait, DismissedWaitersGetNothing) {
+TEST_P(CoreWait, EndingAllWaitsAnswersWaitingClaimsWithNothing) {
   const Token first = driver.run(claim_or_wait({"a"}, "host:1"));
   const Token second = driver.run(claim_or_wait({}, "host:2"));
 
-  driver.dismiss_waiters();
+  driver.end_all_waits();
 
   EXPECT_THAT(driver.claims(first), IsEmpty());
   EXPECT_THAT(driver.claims(second), IsEmpty());
@@ -345,14 +345,14 @@ TEST_P(CoreWait, AttentionIsNeededWhenALeaseEndsBeforeAWaitDoes) {
   driver.expect_attention(kStart + 60s);
 }
 
-TEST_P(CoreWait, AReadyEventThatNobodyWantsNeedsNoAttention) {
+TEST_P(CoreWait, AReadyEventWithoutAWaiterNeedsNoAttention) {
   driver.publish({.title = "mail", .tags = {"email"}});
 
   driver.expect_attention(std::nullopt);
 }
 
-// One transaction makes 5000 ready, so that a great many do not hold up everybody else.
-TEST_P(CoreWait, MoreThanOneTransactionsWorthComingDueTogetherIsMadeReadyInSeveral) {
+// One transaction makes at most 5000 events ready, so that other commands are answered soon.
+TEST_P(CoreWait, MoreEventsThanOneTransactionPromotesAreMadeReadyInSeveral) {
   std::vector<NewEvent> events(5001, NewEvent{.title = "mail", .tags = {"email"}});
   driver.run(publish_all(std::move(events)));
   for (int i = 0; i < 6; ++i) driver.run(claim({"email"}, "host:1", 1000));

@@ -1,5 +1,5 @@
-// why_test.cc: the reason the core gives for each place an event can be in, the facts it
-// draws on, and whom it counts as asking for the event. The sentences are tested in model/.
+// why_test.cc: the reason that the Core gives for each state of an event, and which claims count as demand.
+// The sentences are tested in model/.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -21,7 +21,7 @@ class CoreWhy : public CoreTest {
 INSTANTIATE_TEST_SUITE_P(AllStores, CoreWhy, testing::Values(StoreKind::memory, StoreKind::real),
                          name_of_store);
 
-TEST_P(CoreWhy, AReadyEventNobodyAskedForHasNoSubscriber) {
+TEST_P(CoreWhy, AReadyEventWithoutAnyClaimHasNoSubscriber) {
   const EventId id = publish_mail();
 
   const Explanation explanation = explain(id);
@@ -32,7 +32,7 @@ TEST_P(CoreWhy, AReadyEventNobodyAskedForHasNoSubscriber) {
   EXPECT_THAT(explanation.why.explanation, HasSubstr("\"email,urgent\" of queue main"));
 }
 
-TEST_P(CoreWhy, AReadyEventSomebodyAskedForWaitsForAWorker) {
+TEST_P(CoreWhy, AReadyEventThatAClaimAskedForWaitsForAWorker) {
   driver.run(claim({"urgent"}, "host:1"));
   clock().advance(90s);
   const EventId id = publish_mail();
@@ -98,7 +98,7 @@ TEST_P(CoreWhy, AnEventWithAWorkerIsWorkedOn) {
   EXPECT_THAT(explanation.why.explanation, HasSubstr("ends in 40s"));
 }
 
-TEST_P(CoreWhy, AnEventWhoseLeaseIsOverIsAbandoned) {
+TEST_P(CoreWhy, AnEventWhoseLeaseHasEndedIsAbandoned) {
   const EventId id = publish_mail();
   driver.claim("email", "host:1");
   clock().advance(65s);
@@ -163,7 +163,7 @@ TEST_P(CoreWhy, AnUnknownEventIsNotFound) {
   EXPECT_EQ(driver.answer(token).explanation->error().message, "There is no event 99.");
 }
 
-TEST_P(CoreWhy, TellsOfTheStateAfterTheOtherCommandsOfItsRun) {
+TEST_P(CoreWhy, AnExplanationShowsTheStateAfterTheOtherCommandsOfItsRun) {
   publish_mail();
 
   const auto [asking, claiming] = driver.run_together(claim({"email"}, "host:1"), why(EventId{1}));

@@ -1,4 +1,4 @@
-// window.cc: the Core's count of what workers hold, and the waiting claims that their windows hold
+// window.cc: the Core's count of held events per worker, and the waiting claims that a full window holds
 // back.
 #include <utility>
 
@@ -8,8 +8,8 @@
 
 namespace eventq {
 
-// How many more events the worker may hold.
-std::size_t Core::room_for(const Batch& batch, const ClaimRequest& request) const {
+// How many more events the worker may hold. limits::kClaim stands for any number.
+std::size_t Core::window_left(const Batch& batch, const ClaimRequest& request) const {
   if (request.window == 0) return limits::kClaim;
   const Holder holder(request.worker_id, request.selector.queue);
   const auto count_in = [&](const std::map<Holder, std::int64_t>& counts) {
@@ -20,7 +20,7 @@ std::size_t Core::room_for(const Batch& batch, const ClaimRequest& request) cons
   return request.window > held ? request.window - held : 0;
 }
 
-// The waiters whose worker holds fewer events by now.
+// Serves held-back waiters of workers whose number of held events this batch changed.
 Result<void> Core::wake_held_back(Batch& batch) {
   for (const auto& [holder, change] : batch.held) {
     for (const std::uint64_t place : waiters_.held_back(holder)) {
@@ -40,7 +40,8 @@ void Core::settle_held(Batch& batch) {
   }
 }
 
-// Whoever was held back may have been so by what was undone: all of them try again.
+// After a rollback. A waiter may have been held back by a claim that was undone, so all of them try again in
+// the next batch.
 void Core::release_held_back() {
   for (const std::uint64_t place : waiters_.held_back()) {
     Waiter waiter = waiters_.take(place);

@@ -1,4 +1,4 @@
-// window_test.cc: claims with a window: how many events a worker may hold, and what makes room.
+// window_test.cc: claims with a window: how many events a worker may hold, and which actions free the window.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -26,7 +26,7 @@ class CoreWindow : public CoreTest {
     for (int i = 1; i <= count; ++i) driver.publish({.title = std::to_string(i), .tags = {"a"}});
   }
 
-  // A worker with a window of one that holds event 1, while event 2 is there: it waits.
+  // A worker with a window of one holds event 1 and waits, although event 2 is ready.
   Token full_worker() {
     publish_many(2);
     EXPECT_THAT(titles(driver.claims(driver.run(claim_within(1)))), ElementsAre("1"));
@@ -41,7 +41,7 @@ class CoreWindow : public CoreTest {
 INSTANTIATE_TEST_SUITE_P(AllStores, CoreWindow, testing::Values(StoreKind::memory, StoreKind::real),
                          name_of_store);
 
-TEST_P(CoreWindow, AClaimTakesWhatTheWindowHasRoomFor) {
+TEST_P(CoreWindow, AClaimTakesNoMoreThanTheWindowLeaves) {
   publish_many(5);
 
   EXPECT_THAT(driver.claims(driver.run(claim_within(3))), SizeIs(3));
@@ -58,7 +58,7 @@ TEST_P(CoreWindow, TwoClaimsOfOneRunShareTheWindow) {
   EXPECT_THAT(driver.claims(second), SizeIs(1));
 }
 
-TEST_P(CoreWindow, EveryReportMakesRoomInItsOwnRun) {
+TEST_P(CoreWindow, EveryReportFreesTheWindowInItsOwnRun) {
   const struct {
     std::string_view name;
     Command report;
@@ -86,7 +86,7 @@ TEST_P(CoreWindow, EveryReportMakesRoomInItsOwnRun) {
   }
 }
 
-TEST_P(CoreWindow, ASignOfLifeMakesNoRoom) {
+TEST_P(CoreWindow, AHeartbeatDoesNotFreeTheWindow) {
   const Token waiting = full_worker();
 
   driver.run(change({lease(1), Start{}}));
@@ -95,7 +95,7 @@ TEST_P(CoreWindow, ASignOfLifeMakesNoRoom) {
   EXPECT_FALSE(driver.answered(waiting));
 }
 
-TEST_P(CoreWindow, AnEndedLeaseMakesRoomForTheSameEvent) {
+TEST_P(CoreWindow, AnEndedLeaseFreesTheWindowForTheSameEvent) {
   driver.publish({.title = "only", .tags = {"a"}});
   driver.run(claim_within(1));
   clock().advance(45s);
@@ -122,7 +122,7 @@ TEST_P(CoreWindow, ALeaseThatEndedAndIsRenewedCountsAgain) {
   EXPECT_FALSE(driver.answered(driver.run(claim_within(1))));
 }
 
-TEST_P(CoreWindow, AnEventGivenUpMakesRoom) {
+TEST_P(CoreWindow, AnEventGivenUpFreesTheWindow) {
   Policy policy = kPolicy;
   policy.max_attempts = 1;
   driver.restart(policy);
@@ -139,7 +139,7 @@ TEST_P(CoreWindow, AnEventGivenUpMakesRoom) {
   EXPECT_THAT(titles(driver.claims(waiting)), ElementsAre("two"));
 }
 
-TEST_P(CoreWindow, OneWithoutRoomLeavesTheEventToTheNext) {
+TEST_P(CoreWindow, AWaiterWithAFullWindowLeavesTheEventToTheNext) {
   publish_many(1);
   driver.run(claim_within(1));
   const Token full = driver.run(claim_within(1, {"a"}));
@@ -151,7 +151,7 @@ TEST_P(CoreWindow, OneWithoutRoomLeavesTheEventToTheNext) {
   EXPECT_THAT(titles(driver.claims(other)), ElementsAre("next"));
 }
 
-TEST_P(CoreWindow, OneThatLostItsRoomWhileItWaitedLeavesTheEventToTheNext) {
+TEST_P(CoreWindow, AWaiterWhoseWindowFilledWhileItWaitedLeavesTheEventToTheNext) {
   const Token waiting = driver.run(claim_within(1, {"a"}));
   const Token other = driver.run(claim_within(1, {"a"}, "w:2"));
   driver.publish({.title = "by hand", .tags = {"b"}});
@@ -177,7 +177,7 @@ TEST_P(CoreWindow, EventsOfAnotherQueueOrWorkerDoNotCount) {
   EXPECT_THAT(titles(driver.claims(driver.run(claim_within(1)))), ElementsAre("2"));
 }
 
-TEST_P(CoreWindow, RoomInAPausedQueueIsUsedWhenItGoesOn) {
+TEST_P(CoreWindow, AWindowFreedInAPausedQueueIsUsedWhenItIsResumed) {
   const Token waiting = full_worker();
   driver.run(pause("main"));
   driver.run(complete(lease(1)));
@@ -189,7 +189,7 @@ TEST_P(CoreWindow, RoomInAPausedQueueIsUsedWhenItGoesOn) {
   EXPECT_THAT(titles(driver.claims(waiting)), ElementsAre("2"));
 }
 
-TEST_P(CoreWindow, OneWithoutRoomStopsWaitingInTime) {
+TEST_P(CoreWindow, AWaiterWithAFullWindowTimesOut) {
   const Token waiting = full_worker();
 
   clock().advance(20s);
@@ -198,17 +198,17 @@ TEST_P(CoreWindow, OneWithoutRoomStopsWaitingInTime) {
   EXPECT_THAT(driver.claims(waiting), IsEmpty());
 }
 
-TEST_P(CoreWindow, OneWithoutRoomCanBeForgottenAndDismissed) {
+TEST_P(CoreWindow, AWaiterWithAFullWindowCanBeCancelledAndEnded) {
   const Token gone = full_worker();
   const Token stays = driver.run(claim_within(1));
-  driver.forget(gone);
-  driver.dismiss_waiters();
+  driver.cancel_wait(gone);
+  driver.end_all_waits();
 
   EXPECT_FALSE(driver.answered(gone));
   EXPECT_THAT(driver.claims(stays), IsEmpty());
 }
 
-TEST_P(CoreWindow, WhatIsHeldCountsAfterARestart) {
+TEST_P(CoreWindow, HeldEventsCountAfterARestart) {
   publish_many(3);
   driver.run(claim_within(2));
   driver.restart(kPolicy);
@@ -239,7 +239,7 @@ TEST_P(CoreWindow, ALeaseThatEndedWhileNothingRanDoesNotCount) {
   EXPECT_THAT(titles(driver.claims(driver.run(claim_within(1)))), ElementsAre("1"));
 }
 
-TEST_P(CoreWindow, RoomTakenByARunThatFailedIsThereAgain) {
+TEST_P(CoreWindow, AWindowFilledByARunThatFailedIsFreeAgain) {
   driver.run(claim_within(1, {"b"}));
   const Token waiting = driver.run(claim_within(1, {"a"}));
   driver.store().refuse_commit(Error{ErrorCode::unavailable, "away", ""});
@@ -252,7 +252,7 @@ TEST_P(CoreWindow, RoomTakenByARunThatFailedIsThereAgain) {
   EXPECT_THAT(titles(driver.claims(waiting)), ElementsAre("kept"));
 }
 
-TEST_P(CoreWindow, RoomMadeByARunThatFailedIsNotThere) {
+TEST_P(CoreWindow, AWindowFreedByARunThatFailedIsStillFull) {
   const Token waiting = full_worker();
   driver.store().refuse_commit(Error{ErrorCode::unavailable, "away", ""});
   driver.run(complete(lease(1)));

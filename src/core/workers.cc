@@ -8,7 +8,8 @@
 namespace eventq {
 namespace {
 
-// Past this many, those without events that have been silent for a while are forgotten.
+// Beyond this many, workers that hold no event and were silent for kKept are forgotten, so that worker ids
+// which change with every process do not fill the memory.
 constexpr std::size_t kWorkersMax = 10'000;
 constexpr std::chrono::minutes kKept{1};
 
@@ -18,20 +19,20 @@ std::string number(EventId id) { return std::to_string(static_cast<std::int64_t>
 
 void Workers::recall(const std::vector<WorkerRow>& rows, const std::vector<Stored>& processing) {
   for (const WorkerRow& row : rows) {
-    Worker& worker = workers_[row.id];
+    TrackedWorker& worker = workers_[row.id];
     worker.row = row;
     worker.stored_completed = row.completed;
     worker.stored_failed = row.failed;
   }
   for (const Stored& stored : processing) {
     const Event& event = stored.event;
-    Worker& worker = find(event.worker_id, event.picked_at);
+    TrackedWorker& worker = find(event.worker_id, event.picked_at);
     worker.row.last_seen = std::max(worker.row.last_seen, event.updated_at);
     worker.held[event.id] = {event.picked_at, event.updated_at, event.updated_at > event.picked_at};
   }
 }
 
-Workers::Worker& Workers::find(const std::string& id, TimePoint now) {
+Workers::TrackedWorker& Workers::find(const std::string& id, TimePoint now) {
   auto [found, is_new] = workers_.try_emplace(id);
   if (is_new) found->second.row = {id, now, now, 0, 0};
   return found->second;
@@ -41,35 +42,35 @@ void Workers::forget_old(TimePoint now) {
   std::erase_if(workers_, [&](const auto& entry) {
     return entry.second.held.empty() && entry.second.row.last_seen < now - kKept;
   });
-  next_forget_ = now + kKept;  // not at every action, however many are left
+  next_forget_ = now + kKept;  // a scan at every action would be slow if most workers stay
 }
 
 void Workers::note(const WorkerAction& action, TimePoint now) {
-  using Kind = WorkerAction::Kind;
   if (workers_.size() > kWorkersMax && now >= next_forget_) forget_old(now);
-  Worker& worker = find(action.worker_id, now);
+  TrackedWorker& worker = find(action.worker_id, now);
   worker.changed = true;
   any_changed_ = true;
-  if (action.kind == Kind::lost) {
+  if (action.kind == WorkerActionKind::lost) {
     worker.held.erase(action.event);
     return;
   }
   worker.row.last_seen = now;
   switch (action.kind) {
-    case Kind::claimed: worker.held[action.event] = {now, now, false}; break;
-    case Kind::started:
-    case Kind::alive: {
-      Held& held = worker.held[action.event];
+    case WorkerActionKind::claimed: worker.held[action.event] = {now, now, false}; break;
+    case WorkerActionKind::started:
+    case WorkerActionKind::alive: {
+      HeldEvent& held = worker.held[action.event];
       held.seen_at = now;
       held.started = true;
       break;
     }
-    case Kind::completed: worker.row.completed += 1; break;
-    case Kind::failed: worker.row.failed += 1; break;
-    case Kind::released:
-    case Kind::lost: break;
+    case WorkerActionKind::completed: worker.row.completed += 1; break;
+    case WorkerActionKind::failed: worker.row.failed += 1; break;
+    case WorkerActionKind::released:
+    case WorkerActionKind::lost: break;
   }
-  if (action.kind == Kind::completed || action.kind == Kind::failed || action.kind == Kind::released) {
+  if (action.kind == WorkerActionKind::completed || action.kind == WorkerActionKind::failed ||
+      action.kind == WorkerActionKind::released) {
     worker.held.erase(action.event);
   }
 }
@@ -77,7 +78,7 @@ void Workers::note(const WorkerAction& action, TimePoint now) {
 void Workers::note_asked(const std::string& worker_id, const Selector& selector, TimePoint now) {
   if (workers_.size() > kWorkersMax && now >= next_forget_) forget_old(now);
   if (workers_.size() > kWorkersMax && !workers_.contains(worker_id)) return;
-  Worker& worker = find(worker_id, now);
+  TrackedWorker& worker = find(worker_id, now);
   worker.row.last_seen = now;
   if (worker.asked != selector) worker.asked = selector;
 }
@@ -85,7 +86,7 @@ void Workers::note_asked(const std::string& worker_id, const Selector& selector,
 void Workers::add(const Workers& seen) {
   for (const auto& [id, theirs] : seen.workers_) {
     const WorkerRow change = change_of(theirs);
-    Worker& worker = find(id, change.first_seen);
+    TrackedWorker& worker = find(id, change.first_seen);
     worker.row.last_seen = std::max(worker.row.last_seen, change.last_seen);
     worker.row.completed += change.completed;
     worker.row.failed += change.failed;
@@ -93,7 +94,7 @@ void Workers::add(const Workers& seen) {
   }
 }
 
-WorkerRow Workers::change_of(const Worker& worker) {
+WorkerRow Workers::change_of(const TrackedWorker& worker) {
   WorkerRow change = worker.row;
   change.completed -= worker.stored_completed;
   change.failed -= worker.stored_failed;

@@ -1,6 +1,6 @@
-// workers.h: who works, as what they ask for, take and report shows it.
+// workers.h: a list of workers, made from their claims and reports, with the events that each holds.
 //
-// Pure bookkeeping, as waiters.h: no threads, no clock.
+// Pure bookkeeping: no threads, no clock. It decides nothing; leases are in the store.
 #pragma once
 
 #include <cstddef>
@@ -13,66 +13,67 @@
 
 namespace eventq {
 
-// What a worker did to an event.
+// What a worker did with an event.
+enum class WorkerActionKind : std::uint8_t {
+  claimed,
+  started,
+  alive,  // a heartbeat
+  completed,
+  failed,
+  released,  // given back unworked
+  lost,      // the lease ended, or another caller reset or cancelled the event
+};
+
 struct WorkerAction {
-  enum class Kind : std::uint8_t {
-    claimed,
-    started,
-    alive,  // a heartbeat
-    completed,
-    failed,
-    released,  // given back unworked
-    lost,      // it holds the event no longer, and not by its own doing
-  };
-  Kind kind{};
+  WorkerActionKind kind{};
   std::string worker_id;
   EventId event{};
 };
 
 class Workers {
  public:
-  // What the store knows of them, and the events that they hold.
+  // Loads stored workers and the events in work.
   void recall(const std::vector<WorkerRow>& rows, const std::vector<Stored>& processing);
 
   void note(const WorkerAction& action, TimePoint now);
 
-  // A worker asked for events: a sign of life, which is not worth storing.
+  // A worker sent a claim. Updates last_seen in memory only, because one write per poll would be too many.
   void note_asked(const std::string& worker_id, const Selector& selector, TimePoint now);
 
-  // What another has seen of them since its last clear_changed().
+  // Adds what another Workers has counted since its last clear_changed().
   void add(const Workers& seen);
 
-  // What changed since clear_changed(), to be added to what is stored.
+  // The changes since clear_changed(), to be added to the stored rows.
   [[nodiscard]] std::vector<WorkerRow> changed() const;
   [[nodiscard]] bool has_changed() const { return any_changed_; }
   void clear_changed();
 
-  // By name. Stale: silent for `stale_after` with an event in hand, or without beginning one of
-  // its events within `start_within`.
+  // Sorted by name. A worker is stale if it holds an event and was silent for `stale_after`, or if it did not
+  // start a claimed event within `start_within`.
   [[nodiscard]] std::vector<WorkerState> list(TimePoint now, Millis stale_after, Millis start_within) const;
 
  private:
-  struct Held {
+  struct HeldEvent {
     TimePoint picked_at;
     TimePoint seen_at;
     bool started = false;
   };
-  struct Worker {
+  struct TrackedWorker {
     WorkerRow row;
-    std::map<EventId, Held> held;
+    std::map<EventId, HeldEvent> held;
     std::optional<Selector> asked;
     bool changed = false;
-    std::int64_t stored_completed = 0;  // of row.completed, by the last clear_changed()
+    std::int64_t stored_completed = 0;  // the part of row.completed that is stored
     std::int64_t stored_failed = 0;
   };
 
-  [[nodiscard]] static WorkerRow change_of(const Worker& worker);
-  Worker& find(const std::string& id, TimePoint now);
+  [[nodiscard]] static WorkerRow change_of(const TrackedWorker& worker);
+  TrackedWorker& find(const std::string& id, TimePoint now);
   void forget_old(TimePoint now);
 
-  std::map<std::string, Worker> workers_;
+  std::map<std::string, TrackedWorker> workers_;
   bool any_changed_ = false;
-  TimePoint next_forget_;  // when the silent ones may go again, if there are many
+  TimePoint next_forget_;  // forget_old() may run again
 };
 
 }  // namespace eventq

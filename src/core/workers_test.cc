@@ -1,4 +1,4 @@
-// workers_test.cc: what workers hold and did, and which of them are stale.
+// workers_test.cc: held events and counts of workers, and which workers are stale.
 #include "core/workers.h"
 
 #include <gmock/gmock.h>
@@ -16,7 +16,7 @@ using namespace std::chrono_literals;
 using testing::ElementsAre;
 using testing::IsEmpty;
 using testing::SizeIs;
-using Kind = WorkerAction::Kind;
+using Kind = WorkerActionKind;
 
 class WorkersTest : public testing::Test {
  protected:
@@ -29,7 +29,7 @@ class WorkersTest : public testing::Test {
   Workers workers_;
 };
 
-TEST_F(WorkersTest, AWorkerThatAsksInVainIsKnownAndHoldsNothing) {
+TEST_F(WorkersTest, AWorkerWhoseClaimFoundNothingIsListedAndHoldsNothing) {
   workers_.note_asked("w:1", {"mail", {"a", "b"}}, kStart);
   workers_.note_asked("w:1", {"mail", {"b"}}, kStart + 40s);
 
@@ -41,7 +41,7 @@ TEST_F(WorkersTest, AWorkerThatAsksInVainIsKnownAndHoldsNothing) {
   EXPECT_FALSE(workers_.has_changed()) << "not worth a write";
 }
 
-TEST_F(WorkersTest, OnesThatOnlyAskDoNotGrowTheListForEver) {
+TEST_F(WorkersTest, WorkersThatOnlyClaimDoNotGrowTheListWithoutBound) {
   for (int i = 0; i < 10'001; ++i) workers_.note_asked("w:" + std::to_string(i), {"main", {}}, kStart);
   workers_.note_asked("one more", {"main", {}}, kStart + 1s);
   EXPECT_THAT(list(), SizeIs(10'001));
@@ -50,7 +50,7 @@ TEST_F(WorkersTest, OnesThatOnlyAskDoNotGrowTheListForEver) {
   EXPECT_THAT(list(), SizeIs(1)) << "the silent ones are forgotten first";
 }
 
-TEST_F(WorkersTest, AWorkerIsKnownFromItsFirstClaim) {
+TEST_F(WorkersTest, AWorkerIsListedFromItsFirstClaim) {
   note(Kind::claimed, "w:1", 7);
   note(Kind::claimed, "w:1", 8, kStart + 5s);
 
@@ -70,7 +70,7 @@ TEST_F(WorkersTest, WorkersAreListedByName) {
   EXPECT_EQ(list()[1].row.id, "b");
 }
 
-TEST_F(WorkersTest, AReportEndsTheHoldAndIsCounted) {
+TEST_F(WorkersTest, AReportEndsTheLeaseAndIsCounted) {
   for (const std::int64_t event : {1, 2, 3}) note(Kind::claimed, "w:1", event);
   note(Kind::completed, "w:1", 1, kStart + 1s);
   note(Kind::completed, "w:1", 2, kStart + 2s);
@@ -83,7 +83,7 @@ TEST_F(WorkersTest, AReportEndsTheHoldAndIsCounted) {
   EXPECT_EQ(worker.row.last_seen, kStart + 3s);
 }
 
-TEST_F(WorkersTest, AnEventThatIsLostIsNoSignOfLife) {
+TEST_F(WorkersTest, ALostEventDoesNotUpdateLastSeen) {
   note(Kind::claimed, "w:1", 1);
   note(Kind::lost, "w:1", 1, kStart + 1min);
 
@@ -91,7 +91,7 @@ TEST_F(WorkersTest, AnEventThatIsLostIsNoSignOfLife) {
   EXPECT_EQ(only().row.last_seen, kStart);
 }
 
-TEST_F(WorkersTest, AnEventThatIsReleasedIsASignOfLife) {
+TEST_F(WorkersTest, AReleaseUpdatesLastSeen) {
   note(Kind::claimed, "w:1", 1);
   note(Kind::released, "w:1", 1, kStart + 1s);
 
@@ -100,7 +100,7 @@ TEST_F(WorkersTest, AnEventThatIsReleasedIsASignOfLife) {
   EXPECT_EQ(only().row.completed + only().row.failed, 0);
 }
 
-TEST_F(WorkersTest, AWorkerIsStaleWhenItIsSilentForLongerThanItMay) {
+TEST_F(WorkersTest, AWorkerIsStaleAfterItsSilenceExceedsStaleAfter) {
   note(Kind::claimed, "w:1", 7);
 
   EXPECT_FALSE(only(kStart + 30s).stale);
@@ -117,7 +117,7 @@ TEST_F(WorkersTest, AHeartbeatKeepsAWorkerFresh) {
   EXPECT_TRUE(only(kStart + 51s).stale);
 }
 
-TEST_F(WorkersTest, AHeartbeatForOneEventDoesNotSpeakForAnother) {
+TEST_F(WorkersTest, AHeartbeatForOneEventDoesNotRenewAnother) {
   note(Kind::claimed, "w:1", 7);
   note(Kind::claimed, "w:1", 8);
   note(Kind::alive, "w:1", 8, kStart + 25s);
@@ -126,7 +126,7 @@ TEST_F(WorkersTest, AHeartbeatForOneEventDoesNotSpeakForAnother) {
   EXPECT_EQ(only(kStart + 31s).stale_because, "No sign of life for event 7 for 31s.");
 }
 
-TEST_F(WorkersTest, AWorkerThatBeginsNothingOfWhatItClaimedIsStale) {
+TEST_F(WorkersTest, AWorkerThatStartsNoneOfItsClaimedEventsIsStale) {
   note(Kind::claimed, "w:1", 7);
 
   const auto state = [&](TimePoint now) { return workers_.list(now, 1h, 5min).at(0); };
@@ -135,7 +135,7 @@ TEST_F(WorkersTest, AWorkerThatBeginsNothingOfWhatItClaimedIsStale) {
   EXPECT_EQ(state(kStart + 6min).stale_because, "It claimed event 7 6m ago and has not begun it.");
 }
 
-TEST_F(WorkersTest, AWorkerThatBeganHasLongerThanThat) {
+TEST_F(WorkersTest, AWorkerThatStartedItsEventIsNotStaleAfterStartWithin) {
   note(Kind::claimed, "w:1", 7);
   note(Kind::started, "w:1", 7, kStart + 1s);
 
@@ -149,7 +149,7 @@ TEST_F(WorkersTest, AWorkerWithoutEventsIsNeverStale) {
   EXPECT_FALSE(only(kStart + 48h).stale);
 }
 
-TEST_F(WorkersTest, OnlyWhoChangedSinceTheLastTimeIsToBeStored) {
+TEST_F(WorkersTest, OnlyWorkersThatChangedSinceTheLastStoreAreStored) {
   EXPECT_FALSE(workers_.has_changed());
   note(Kind::claimed, "a", 1);
   note(Kind::claimed, "b", 2);
@@ -165,7 +165,7 @@ TEST_F(WorkersTest, OnlyWhoChangedSinceTheLastTimeIsToBeStored) {
   EXPECT_EQ(workers_.changed()[0].id, "b");
 }
 
-TEST_F(WorkersTest, WhatIsToBeStoredIsWhatWasDoneSinceTheLastTime) {
+TEST_F(WorkersTest, TheStoredChangeCountsOnlyReportsSinceTheLastStore) {
   workers_.recall({{"w:1", kStart - 1h, kStart - 1min, 4, 2}}, {});
   note(Kind::completed, "w:1", 1);
   note(Kind::failed, "w:1", 2);
@@ -182,7 +182,7 @@ TEST_F(WorkersTest, WhatIsToBeStoredIsWhatWasDoneSinceTheLastTime) {
   EXPECT_EQ(only().row.completed, 6) << "all of it is shown";
 }
 
-TEST_F(WorkersTest, WhatAnotherHasSeenSinceItStoredItIsAdded) {
+TEST_F(WorkersTest, UnstoredChangesOfAnotherTrackerAreAdded) {
   workers_.recall({{"w:1", kStart - 1h, kStart - 1min, 4, 2}}, {});
   Workers seen;
   seen.recall({{"w:1", kStart - 1h, kStart - 1min, 3, 2}}, {});
@@ -198,7 +198,7 @@ TEST_F(WorkersTest, WhatAnotherHasSeenSinceItStoredItIsAdded) {
   EXPECT_EQ(list()[1].row.last_seen, kStart);
 }
 
-TEST_F(WorkersTest, WhatTheStoreKnowsIsRecalled) {
+TEST_F(WorkersTest, StoredWorkersAndHeldEventsAreRecalled) {
   Stored held;
   held.event.id = EventId{7};
   held.event.status = Status::processing;
@@ -221,7 +221,7 @@ TEST_F(WorkersTest, WhatTheStoreKnowsIsRecalled) {
   EXPECT_FALSE(workers_.has_changed());
 }
 
-TEST_F(WorkersTest, PastTenThousandTheIdleOfYesterdayAreForgotten) {
+TEST_F(WorkersTest, BeyondTenThousandWorkersTheIdleOnesAreForgotten) {
   for (int i = 0; i <= 10'000; ++i) {
     note(Kind::claimed, "w:" + std::to_string(i), i);
     if (i > 0) note(Kind::completed, "w:" + std::to_string(i), i);

@@ -11,18 +11,18 @@
 namespace eventq {
 namespace {
 
-// Commands, and events in them, in one transaction: enough to share an fsync, few enough to
-// answer soon. A command that holds more has a transaction of its own.
+// Commands, and events in them, in one transaction: enough to share an fsync, few enough to answer soon. A
+// command with more events has a transaction of its own.
 constexpr std::size_t kBatchMax = 1000;
 constexpr std::size_t kBatchEvents = 10'000;
-// The longest time between two looks at the clock, and the time between two tries of
-// maintenance on a store that fails.
-constexpr std::chrono::seconds kLookInterval{1};
-// When the batch before it held that many commands, as many are waited for, and then more while they come in
-// each pause, for so long at most.
-constexpr std::size_t kGatherFrom = 8;
-constexpr std::chrono::microseconds kGatherPause{100};
-constexpr std::chrono::microseconds kGatherMax{600};
+// The longest time between two readings of the clock, and the time between two tries of maintenance on a
+// store that fails.
+constexpr std::chrono::seconds kClockInterval{1};
+// See fill_batch(). After a batch of kFillFrom commands or more the thread waits for as many again, then as
+// long as each kFillPause brings more, but at most kFillMax.
+constexpr std::size_t kFillFrom = 8;
+constexpr std::chrono::microseconds kFillPause{100};
+constexpr std::chrono::microseconds kFillMax{600};
 
 void stop_waiting(Command& command) {
   if (command.claim) command.claim->wait = Millis(0);
@@ -37,7 +37,7 @@ std::size_t events_in(const Command& command) {
 }  // namespace
 
 CommitThread::CommitThread(Store& store, Core& core, const Clock& clock, const Logger& logger,
-                           std::function<void(const Happened&)> committed)
+                           std::function<void(const CommitEffects&)> committed)
     : store_(store),
       core_(core),
       clock_(clock),
@@ -61,30 +61,30 @@ void CommitThread::submit(Envelope<Command> request) {
   if (reached) work_.notify_one();
 }
 
-void CommitThread::forget(const ReplyTo& reply_to) {
+void CommitThread::cancel_wait(const ReplyTo& reply_to) {
   const std::scoped_lock lock(mutex_);
   for (Envelope<Command>& request : requests_) {
     if (request.reply_to != reply_to) continue;
     request.content.claim.reset();
     request.content.wait.reset();
   }
-  forgotten_.push_back(reply_to);
+  cancelled_waits_.push_back(reply_to);
   work_.notify_one();
 }
 
-void CommitThread::poke() {
+void CommitThread::recheck_clock() {
   const std::scoped_lock lock(mutex_);
-  poked_ = true;
+  recheck_clock_ = true;
   work_.notify_one();
 }
 
-void CommitThread::expect(TimePoint due) {
+void CommitThread::expect_due(TimePoint due) {
   const std::scoped_lock lock(mutex_);
   expected_ = std::min(expected_.value_or(due), due);
   if (wakes_at_ && *wakes_at_ > due) work_.notify_one();
 }
 
-void CommitThread::dismiss_waiters() {
+void CommitThread::end_all_waits() {
   const std::scoped_lock lock(mutex_);
   dismissing_ = true;
   dismiss_now_ = true;
@@ -105,17 +105,17 @@ void CommitThread::loop() {
   std::unique_lock lock(mutex_);
   for (;;) {
     wait_for_work(lock);
-    gather(lock);
-    const std::vector<ReplyTo> forgotten = std::exchange(forgotten_, {});
+    fill_batch(lock);
+    const std::vector<ReplyTo> forgotten = std::exchange(cancelled_waits_, {});
     std::vector<Envelope<Command>> batch = take_batch();
     last_batch_ = batch.size();
-    if (const auto expected = std::exchange(expected_, {})) core_.expect(*expected);
+    if (const auto expected = std::exchange(expected_, {})) core_.expect_due(*expected);
     const bool dismiss = std::exchange(dismiss_now_, false);
     const bool last = stopping_ && requests_.empty();
     lock.unlock();
-    for (const ReplyTo& reply_to : forgotten) core_.forget(reply_to);
+    for (const ReplyTo& reply_to : forgotten) core_.cancel_wait(reply_to);
     run_batch(std::move(batch));
-    if (dismiss || last) deliver(core_.dismiss_waiters());
+    if (dismiss || last) deliver(core_.end_all_waits());
     lock.lock();
     ended_ = last && requests_.empty();
     if (ended_) break;
@@ -132,40 +132,41 @@ void CommitThread::close() {
 
 void CommitThread::wait_for_work(std::unique_lock<std::mutex>& lock) {
   const auto has_work = [this] {
-    // What comes due later than it would wake anyway need not wake it.
+    // A due time after wakes_at_ need not wake the thread, because it reads expected_ again then.
     const bool sooner = wakes_at_ && expected_ && *expected_ < *wakes_at_;
-    return !requests_.empty() || !forgotten_.empty() || poked_ || sooner || dismiss_now_ || stopping_;
+    return !requests_.empty() || !cancelled_waits_.empty() || recheck_clock_ || sooner || dismiss_now_ ||
+           stopping_;
   };
   if (!has_work()) {
-    if (const auto expected = std::exchange(expected_, {})) core_.expect(*expected);
+    if (const auto expected = std::exchange(expected_, {})) core_.expect_due(*expected);
     const auto attention = core_.next_attention();
-    std::chrono::milliseconds pause = kLookInterval;
-    if (attention && !failing_) pause = std::clamp(*attention - now(), Millis(0), Millis(kLookInterval));
+    std::chrono::milliseconds pause = kClockInterval;
+    if (attention && !failing_) pause = std::clamp(*attention - now(), Millis(0), Millis(kClockInterval));
     wakes_at_ = now() + pause;
     work_.wait_for(lock, pause, has_work);
     wakes_at_.reset();
   }
-  poked_ = false;
+  recheck_clock_ = false;
 }
 
-// Who was answered together comes back together, but not at once: on a store that is a network away, a batch
-// of all of them is worth more than the wait.
-void CommitThread::gather(std::unique_lock<std::mutex>& lock) {
-  if (!store_.shared() || last_batch_ < kGatherFrom) return;
-  const SteadyTime end = steady_now() + kGatherMax;
+// Callers that were answered together send their next commands nearly together. On a store across a network a
+// commit costs a round trip, so one batch for all of them is worth a wait of some hundred microseconds.
+void CommitThread::fill_batch(std::unique_lock<std::mutex>& lock) {
+  if (!store_.shared() || last_batch_ < kFillFrom) return;
+  const SteadyTime end = steady_now() + kFillMax;
   goal_ = last_batch_;
   work_.wait_until(lock, end, [this] { return stopping_ || requests_.size() >= goal_; });
   goal_ = 1;
   for (std::size_t before = 0; before != requests_.size() && !stopping_ && steady_now() < end;) {
     before = requests_.size();
-    work_.wait_for(lock, kGatherPause, [this] { return stopping_; });
+    work_.wait_for(lock, kFillPause, [this] { return stopping_; });
   }
 }
 
-// The store's time, nearly.
+// The store's time, estimated from its time in the last transaction.
 TimePoint CommitThread::now() const { return clock_.now() + ahead_; }
 
-// A command with its own time is alone in its batch.
+// A command with its own time is alone in its batch, because a transaction has one time.
 std::vector<Envelope<Command>> CommitThread::take_batch() {
   std::vector<Envelope<Command>> batch;
   std::size_t events = 0;
@@ -195,10 +196,10 @@ void CommitThread::run_batch(std::vector<Envelope<Command>> batch) {
     logger_(LogLevel::error, LogLine("commit failed").add("error", core_.last_error()->message).str());
   }
   deliver(std::move(answers));
-  // Too far ahead by the time that it took to begin: at most one transaction comes too early, and corrects
-  // it.
+  // This includes the time until the transaction began, so now() runs slightly ahead of the store. At worst
+  // one maintenance transaction starts too early, and then corrects the value.
   if (store_.shared() && !failing_) ahead_ = core_.time() - began;
-  if (committed_ && !failing_) committed_(core_.happened());
+  if (committed_ && !failing_) committed_(core_.last_effects());
   if (auto tidied = store_.tidy(); !tidied && logger_) {
     logger_(LogLevel::warning,
             LogLine("checkpoint of the write-ahead log failed").add("error", tidied.error().message).str());

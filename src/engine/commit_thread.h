@@ -1,7 +1,8 @@
-// commit_thread.h: the thread round the Core. Commands that arrive while one commit is under way
-// form the next batch; when idle, a command is committed at once.
+// commit_thread.h: the thread that runs a Core. Commands that arrive during a commit form the next batch; an
+// idle thread commits a command at once.
 //
-// Threads: submit() and forget() from any thread; deliver() is called on the commit thread's own.
+// Threads: every public method may be called from any thread, but stop() not from two at once. Answers are
+// delivered on the commit thread.
 #pragma once
 
 #include <condition_variable>
@@ -21,66 +22,68 @@ namespace eventq {
 
 class CommitThread {
  public:
-  // `committed` is told, on the commit thread's thread, what each commit did.
+  // `committed` is called on the commit thread with the effects of each commit.
+  // REQUIRES: the arguments outlive this object.
   CommitThread(Store& store, Core& core, const Clock& clock, const Logger& logger,
-               std::function<void(const Happened&)> committed = nullptr);
+               std::function<void(const CommitEffects&)> committed = nullptr);
   ~CommitThread();  // stops
   CommitThread(const CommitThread&) = delete;
   CommitThread& operator=(const CommitThread&) = delete;
 
-  // The answer goes to the reply_to's sink; after the stop it is `unavailable`, given at once.
+  // The answer goes to the sink of `request`. After stop() it is `unavailable`, delivered before this
+  // returns.
   void submit(Envelope<Command> request);
 
-  // The reply_to takes no events any more: its wait is over without an answer, a claim of it that
-  // has not had its turn is left out of its command. An answer under way still arrives.
-  void forget(const ReplyTo& reply_to);
+  // The caller takes no events any more. A wait ends without an answer. A command that is not in a batch yet
+  // loses its claim and its wait, and is answered. An answer that is being delivered still arrives.
+  void cancel_wait(const ReplyTo& reply_to);
 
-  // Looks at the clock again; for tests that move it.
-  void poke();
+  // Reads the clock again, for tests that move it.
+  void recheck_clock();
 
-  // Another commit thread knows of something that comes due then, by the store's time.
-  void expect(TimePoint due);
+  // Another commit thread knows of an event that comes due at `due`, by the store's time.
+  void expect_due(TimePoint due);
 
-  // Answers every waiter with nothing, also those that come later: they no longer wait.
-  void dismiss_waiters();
+  // Answers every waiter with nothing. Later commands do not wait either.
+  void end_all_waits();
 
-  // Finishes what was submitted, closes the core, then ends the thread. Safe twice.
+  // Commits what was submitted, closes the core, then ends the thread. Safe twice.
   void stop();
 
  private:
   void loop();
   void close();
   void wait_for_work(std::unique_lock<std::mutex>& lock);
-  void gather(std::unique_lock<std::mutex>& lock);
+  void fill_batch(std::unique_lock<std::mutex>& lock);
   std::vector<Envelope<Command>> take_batch();
   void run_batch(std::vector<Envelope<Command>> batch);
   [[nodiscard]] TimePoint now() const;
 
   // Set in the constructor, never changed.
   Store& store_;
-  Core& core_;  // touched by the thread only
+  Core& core_;  // used by the thread only
   const Clock& clock_;
   const Logger& logger_;
-  const std::function<void(const Happened&)> committed_;
+  const std::function<void(const CommitEffects&)> committed_;
 
-  // Touched by the thread only.
-  bool failing_ = false;        // the last batch failed; maintenance alone waits a little
-  std::size_t last_batch_ = 0;  // commands
+  // Used by the thread only.
+  bool failing_ = false;        // the last batch failed, so maintenance waits kClockInterval
+  std::size_t last_batch_ = 0;  // commands in it
   Millis ahead_{0};             // how far the store's clock was ahead of ours
 
   // Guarded by mutex_.
   std::mutex mutex_;
   std::condition_variable work_;
-  std::size_t goal_ = 1;  // so many of requests_ wake the thread
+  std::size_t goal_ = 1;  // submit() wakes the thread when requests_ has so many
   std::deque<Envelope<Command>> requests_;
-  std::vector<ReplyTo> forgotten_;
-  bool poked_ = false;
-  std::optional<TimePoint> expected_;  // the first that the core has not been told of
-  std::optional<TimePoint> wakes_at_;  // by itself, while it waits
-  bool dismissing_ = false;            // nobody waits any more
-  bool dismiss_now_ = false;           // those who still do are to be answered
+  std::vector<ReplyTo> cancelled_waits_;
+  bool recheck_clock_ = false;
+  std::optional<TimePoint> expected_;  // the first due time that the core does not know yet
+  std::optional<TimePoint> wakes_at_;  // while it waits: it wakes by itself then
+  bool dismissing_ = false;            // submit() takes waits out of commands
+  bool dismiss_now_ = false;           // the thread has to answer the waiters
   bool stopping_ = false;
-  bool ended_ = false;  // the thread takes nothing any more
+  bool ended_ = false;  // the thread takes no more requests
 
   std::thread thread_;
 };

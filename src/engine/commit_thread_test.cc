@@ -1,5 +1,5 @@
-// commit_thread_test.cc: the threads round the core: what shares a commit, what waits for one, and what does
-// not.
+// commit_thread_test.cc: the commit thread and the read thread: which commands share a commit, and which do
+// not wait for one.
 #include "engine/commit_thread.h"
 
 #include <gmock/gmock.h>
@@ -27,7 +27,7 @@ class CommitThreadTest : public testing::Test {
   explicit CommitThreadTest(StoreKind kind = StoreKind::memory)
       : store(kind == StoreKind::memory ? memory::open_store(clock)
                                         : sqlite::open_store(directory.file("events.db"), clock).value()) {
-    // When this is answered, the commit thread has had its first look at the store and is idle.
+    // After this answer the commit thread has run its first maintenance and is idle.
     submit(0, claim({"nothing"}, "host:0"));
     mailbox.wait(0);
   }
@@ -37,7 +37,7 @@ class CommitThreadTest : public testing::Test {
     commit_thread.submit({{&mailbox, token}, std::move(command)});
   }
 
-  // Until let_commits_go(), whatever is submitted from now on waits behind a publication under way.
+  // Until let_commits_go(), later commands wait behind a publication that is being committed.
   void occupy_commit_thread() {
     store.hold_commits();
     submit(kOccupant, publish({.title = "occupant", .tags = {"occupant"}}));
@@ -47,7 +47,7 @@ class CommitThreadTest : public testing::Test {
   static constexpr std::uint64_t kOccupant = 1000;
 
   const TemporaryDirectory directory;
-  std::vector<std::string> lines;  // of the commit thread's log; read it when the commit thread has stopped
+  std::vector<std::string> lines;  // the log; read it after the commit thread has stopped
   const Logger logger = [this](LogLevel, std::string_view line) { lines.emplace_back(line); };
   ManualClock clock{kStart};
   WrappedStore store;
@@ -115,7 +115,7 @@ TEST_F(CommitThreadTest, TheAnswersOfOneCommitReachASinkInOneCall) {
   store.let_commits_go();
   mailbox.wait(10);
 
-  EXPECT_EQ(mailbox.calls(), calls + 2);  // the occupant's, and that of the ten
+  EXPECT_EQ(mailbox.calls(), calls + 2);  // one for the blocked publication, one for the ten
 }
 
 TEST_F(CommitThreadTest, EachSinkGetsItsOwnAnswers) {
@@ -131,11 +131,11 @@ TEST_F(CommitThreadTest, EachSinkGetsItsOwnAnswers) {
   EXPECT_EQ(other.size(), 1U);
 }
 
-TEST_F(CommitThreadTest, AClaimForgottenBeforeItsTurnTakesNothing) {
+TEST_F(CommitThreadTest, AClaimCancelledBeforeItsBatchTakesNothing) {
   occupy_commit_thread();
   submit(1, publish({.title = "mail", .tags = {"email"}}));
   submit(2, claim({"email"}, "host:1"));
-  commit_thread.forget({&mailbox, 2});
+  commit_thread.cancel_wait({&mailbox, 2});
 
   store.let_commits_go();
 
@@ -144,10 +144,10 @@ TEST_F(CommitThreadTest, AClaimForgottenBeforeItsTurnTakesNothing) {
   EXPECT_THAT(titles(mailbox.wait(3).claims), ElementsAre("mail"));
 }
 
-TEST_F(CommitThreadTest, AClaimForgottenBeforeItsTurnDoesNotWait) {
+TEST_F(CommitThreadTest, AClaimCancelledBeforeItsBatchDoesNotWait) {
   occupy_commit_thread();
   submit(1, claim_or_wait({"email"}, "host:1"));
-  commit_thread.forget({&mailbox, 1});
+  commit_thread.cancel_wait({&mailbox, 1});
   store.let_commits_go();
   mailbox.wait(1);
 
@@ -158,7 +158,7 @@ TEST_F(CommitThreadTest, AClaimForgottenBeforeItsTurnDoesNotWait) {
   EXPECT_THAT(titles(mailbox.wait(3).claims), ElementsAre("mail"));
 }
 
-TEST_F(CommitThreadTest, AClaimForgottenBeforeItsTurnStillMakesItsReports) {
+TEST_F(CommitThreadTest, AClaimCancelledBeforeItsBatchStillMakesItsReports) {
   submit(1, publish({.title = "mail", .tags = {"email"}}));
   submit(2, claim({"email"}, "host:1"));
   const EventId id = mailbox.wait(2).claims.at(0).event.id;
@@ -166,18 +166,18 @@ TEST_F(CommitThreadTest, AClaimForgottenBeforeItsTurnStillMakesItsReports) {
   Command turn = claim_or_wait({"email"}, "host:1");
   turn.changes.push_back({Lease{id, "host:1", 1}, Complete{}});
   submit(3, turn);
-  commit_thread.forget({&mailbox, 3});
+  commit_thread.cancel_wait({&mailbox, 3});
 
   store.let_commits_go();
 
   EXPECT_EQ(mailbox.wait(3).changed.at(0)->status, Status::completed);
 }
 
-TEST_F(CommitThreadTest, AClaimForgottenDuringItsCommitIsGivenNothingLater) {
+TEST_F(CommitThreadTest, AClaimCancelledDuringItsCommitIsGivenNothingLater) {
   store.hold_commits();
   submit(1, claim_or_wait({"email"}, "host:1"));
   store.await_held_commit();
-  commit_thread.forget({&mailbox, 1});
+  commit_thread.cancel_wait({&mailbox, 1});
   store.let_commits_go();
 
   submit(2, publish({.title = "mail", .tags = {"email"}}));
@@ -188,19 +188,19 @@ TEST_F(CommitThreadTest, AClaimForgottenDuringItsCommitIsGivenNothingLater) {
   EXPECT_FALSE(mailbox.has(1));
 }
 
-TEST_F(CommitThreadTest, DismissedWaitersAreAnsweredAndThoseInTheQueueDoNotWaitEither) {
+TEST_F(CommitThreadTest, EndingAllWaitsAnswersWaitersAndKeepsSubmittedClaimsFromWaiting) {
   submit(1, claim_or_wait({"a"}, "host:1"));
   occupy_commit_thread();
   submit(2, claim_or_wait({"a"}, "host:2"));
 
-  commit_thread.dismiss_waiters();
+  commit_thread.end_all_waits();
   store.let_commits_go();
 
   EXPECT_THAT(mailbox.wait(1).claims, IsEmpty());
   EXPECT_THAT(mailbox.wait(2).claims, IsEmpty());
 }
 
-TEST_F(CommitThreadTest, StoppingFinishesWhatWasSubmittedBehindACommitUnderWay) {
+TEST_F(CommitThreadTest, StoppingFinishesCommandsSubmittedDuringACommit) {
   occupy_commit_thread();
   submit(1, publish({.title = "mail", .tags = {"email"}}));
   submit(2, claim_or_wait({"nothing"}, "host:1"));
@@ -223,7 +223,7 @@ TEST_F(CommitThreadTest, ACommandAfterTheStopIsAnsweredThatTheQueueIsClosed) {
   EXPECT_EQ(mailbox.wait(1).error->code, ErrorCode::unavailable);
 }
 
-TEST(CommitThreadStart, ANewLaneLooksAtTheStoreWithoutBeingAsked) {
+TEST(CommitThreadStart, ANewCommitThreadRunsMaintenanceWithoutACommand) {
   const ManualClock clock(kStart);
   WrappedStore store(memory::open_store(clock));
   Core core(store, CoreOptions{.policy = kPolicy}, Uuid7Source(1));
@@ -235,7 +235,7 @@ TEST(CommitThreadStart, ANewLaneLooksAtTheStoreWithoutBeingAsked) {
   store.let_commits_go();
   commit_thread.stop();
 
-  EXPECT_EQ(store.commits(), 2);  // the look, and the last checkpoint
+  EXPECT_EQ(store.commits(), 2);  // maintenance, and the last checkpoint
 }
 
 TEST_F(CommitThreadTest, AFailedCommitIsLogged) {
@@ -249,7 +249,7 @@ TEST_F(CommitThreadTest, AFailedCommitIsLogged) {
   EXPECT_THAT(lines, testing::Contains("msg=\"commit failed\" error=\"The disk is full.\""));
 }
 
-// Two commit threads of one process on one database, of which the second leaves to the first what comes due.
+// Two commit threads of one process on one database. Only the first one promotes due events.
 class SharedCommitThreadTest : public testing::Test {
  protected:
   SharedCommitThreadTest() {
@@ -267,38 +267,38 @@ class SharedCommitThreadTest : public testing::Test {
   Mailbox mailbox;
 };
 
-TEST_F(SharedCommitThreadTest, EachCommitIsToldOf) {
-  std::vector<Happened> told;
+TEST_F(SharedCommitThreadTest, TheCallbackGetsTheEffectsOfEachCommit) {
+  std::vector<CommitEffects> told;
   CommitThread commit_thread(*second_store, second_core, clock, silent,
-                             [&](const Happened& it) { told.push_back(it); });
+                             [&](const CommitEffects& it) { told.push_back(it); });
   commit_thread.submit({{&mailbox, 1}, publish({.title = "mail", .tags = {"a"}})});
   mailbox.wait(1);
   commit_thread.submit({{&mailbox, 2}, claim({"a"}, "host:1")});
   mailbox.wait(2);
   commit_thread.stop();
 
-  ASSERT_THAT(told, SizeIs(3));  // one for the worker that was seen
+  ASSERT_THAT(told, SizeIs(3));  // the third stores the worker
   EXPECT_THAT(told[0].ready, ElementsAre("main"));
   EXPECT_EQ(told[1].next_due, kStart + kPolicy.lease);
 }
 
-TEST_F(SharedCommitThreadTest, WhatOneLaneDelaysAnotherMakesReady) {
-  Gate ready;  // which may be told twice
-  CommitThread first(*first_store, first_core, clock, silent, [&](const Happened& it) {
+TEST_F(SharedCommitThreadTest, AnEventThatOneCommitThreadDelaysIsMadeReadyByAnother) {
+  Gate ready;  // may be opened twice
+  CommitThread first(*first_store, first_core, clock, silent, [&](const CommitEffects& it) {
     if (it.ready.contains("main")) ready.open();
   });
-  CommitThread second(*second_store, second_core, clock, silent, [&](const Happened& it) {
-    if (it.next_due) first.expect(*it.next_due);
+  CommitThread second(*second_store, second_core, clock, silent, [&](const CommitEffects& it) {
+    if (it.next_due) first.expect_due(*it.next_due);
   });
   second.submit({{&mailbox, 1}, publish({.title = "later", .tags = {"a"}, .delay = 10s})});
   mailbox.wait(1);
 
   clock.advance(10s);
-  first.poke();
+  first.recheck_clock();
   EXPECT_TRUE(ready.wait());
 }
 
-// On SQLite, where reading and writing have connections of their own.
+// On SQLite, where reads and commits use different connections.
 class ReadThreadTest : public CommitThreadTest {
  protected:
   ReadThreadTest() : CommitThreadTest(StoreKind::real) {}
@@ -317,7 +317,7 @@ TEST_F(ReadThreadTest, AReadDoesNotWaitBehindACommit) {
   EXPECT_FALSE(mailbox.has(kOccupant));
 }
 
-TEST_F(ReadThreadTest, AReadSeesNothingOfACommitUnderWay) {
+TEST_F(ReadThreadTest, AReadDoesNotSeeAnUnfinishedCommit) {
   occupy_commit_thread();
 
   read_thread.submit({{&mailbox, 1}, get(EventId{1})});

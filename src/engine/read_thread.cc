@@ -12,7 +12,7 @@
 namespace eventq {
 namespace {
 
-// What was found, or why there is nothing.
+// Turns an empty result into a not_found error.
 template <typename T>
 Result<T> found(Result<std::optional<T>> result, std::string missing, std::string_view field) {
   if (!result) return result.error();
@@ -68,31 +68,31 @@ Answer ReadThread::answer(const Command& command) {
   if (command.get) answer.details = details(*command.get);
   if (command.list) answer.page = reader_->list(*command.list);
   std::visit(Overloaded{
-                 [&](const QueueRequest& it) {
+                 [&](const QueueQuery& it) {
                    answer.admin = found(reader_->queue(it.id, it.events),
                                         "There is no queue \"" + it.id + "\".", "queue");
                  },
-                 [&](const QueuesRequest&) { answer.admin = reader_->queues(); },
-                 [&](const CheckpointsRequest& it) { answer.admin = checkpoints(it); },
-                 [&](const RecoveryRequest& it) {
+                 [&](const QueuesQuery&) { answer.admin = reader_->queues(); },
+                 [&](const CheckpointsQuery& it) { answer.admin = checkpoints(it); },
+                 [&](const RecoveryQuery& it) {
                    answer.admin =
                        found(reader_->recovery(it.queue),
                              "Queue \"" + it.queue + "\" was not there when the server started.", "queue");
                  },
-                 [&](const CorrelationRequest& it) {
+                 [&](const CorrelationQuery& it) {
                    answer.admin =
                        found(reader_->correlation(it.id, it.after, it.limit),
                              "No event has the correlation_id \"" + it.id + "\".", "correlation_id");
                  },
-                 [&](const FailuresRequest& it) { answer.admin = reader_->failures(it.queue, it.limit); },
-                 [&](const HoldingRequest& it) { answer.admin = reader_->holding(it.worker_id, it.queue); },
+                 [&](const FailuresQuery& it) { answer.admin = reader_->failures(it.queue, it.limit); },
+                 [&](const HoldingQuery& it) { answer.admin = reader_->holding(it.worker_id, it.queue); },
                  [](const auto&) {},
              },
              command.admin);
   return answer;
 }
 
-Result<std::vector<Checkpoint>> ReadThread::checkpoints(const CheckpointsRequest& ask) {
+Result<std::vector<Checkpoint>> ReadThread::checkpoints(const CheckpointsQuery& ask) {
   const auto queue = found(reader_->queue(ask.queue, 0), "There is no queue \"" + ask.queue + "\".", "queue");
   if (!queue) return queue.error();
   return reader_->checkpoints(ask.queue, ask.limit);

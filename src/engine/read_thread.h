@@ -1,6 +1,6 @@
-// read_thread.h: the thread that answers reads, beside the commits and not behind them.
+// read_thread.h: the thread that answers reads of committed rows, so that they do not wait for a commit.
 //
-// Threads: submit() from any thread; answers are delivered on the commit thread's own.
+// Threads: submit() from any thread. Answers are delivered on the read thread.
 #pragma once
 
 #include <condition_variable>
@@ -21,19 +21,19 @@ class ReadThread {
   ReadThread(const ReadThread&) = delete;
   ReadThread& operator=(const ReadThread&) = delete;
 
-  // A command that is_read(). After the stop it is refused as `unavailable`.
+  // REQUIRES: the command is_read(). Errors: `unavailable` after stop().
   void submit(Envelope<Command> request);
 
-  // Answers what was submitted, then ends the thread. Safe twice.
+  // Answers the submitted commands, then ends the thread. Safe twice.
   void stop();
 
  private:
   void loop();
   Answer answer(const Command& command);
   Result<Details> details(const Command::Get& get);
-  Result<std::vector<Checkpoint>> checkpoints(const CheckpointsRequest& ask);
+  Result<std::vector<Checkpoint>> checkpoints(const CheckpointsQuery& ask);
 
-  // Touched by the thread only.
+  // Used by the thread only.
   const std::unique_ptr<Reader> reader_;
 
   // Guarded by mutex_.
@@ -41,7 +41,7 @@ class ReadThread {
   std::condition_variable work_;
   std::deque<Envelope<Command>> requests_;
   bool stopping_ = false;
-  bool ended_ = false;  // the thread takes nothing any more
+  bool ended_ = false;  // the thread takes no more requests
 
   std::thread thread_;
 };

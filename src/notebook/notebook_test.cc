@@ -126,7 +126,7 @@ TEST_F(NotebookTest, AFolderMoveThatCannotBeDoneFailsWholeWithTheReasonInEveryEv
   put("b/7", "in the way");
   pause(QueueStatus::active);
   Command command;
-  command.admin = CorrelationRequest{moved->correlation_id, EventId{}, 100};
+  command.admin = CorrelationQuery{moved->correlation_id, EventId{}, 100};
   Command wait;
   wait.wait = WaitRequest{WaitRequest::Correlated{moved->correlation_id}, kLongTime};
   ASSERT_TRUE(engine_->call(std::move(wait)).waited);
@@ -212,7 +212,7 @@ TEST_F(NotebookTest, OurOwnWritesBecomeNoFurtherEvents) {
   put("last", "outside");  // when this one is known, the watcher has seen the others
   wait_until([&] { return notebook_->file_at("last").has_value(); }, "the outside file is known");
   Command command;
-  command.admin = QueueRequest{"notebook:n", 0};
+  command.admin = QueueQuery{"notebook:n", 0};
   const Answer answer = engine_->call(std::move(command));
   EXPECT_EQ((*std::get<Result<QueueDocument>>(answer.admin)).totals.published, 51);
 }

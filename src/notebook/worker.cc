@@ -348,7 +348,7 @@ bool Worker::is_torn(std::size_t from) {
 
 bool Worker::is_paused() {
   Command command;
-  command.admin = QueueRequest{queue_, 0};
+  command.admin = QueueQuery{queue_, 0};
   const Answer answer = tools_.engine.call(std::move(command));
   const auto* document = std::get_if<Result<QueueDocument>>(&answer.admin);
   return document == nullptr || !*document || (*document)->row.status == QueueStatus::paused;

@@ -1,5 +1,5 @@
-// engine_test.cc: a running queue under many threads: nothing is lost, nothing is handed out twice,
-// and whoever waits is let go.
+// engine_test.cc: an engine under many threads: no event is lost, none is leased twice, and every waiter is
+// answered.
 #include "engine/engine.h"
 #include "queue/open.h"
 
@@ -45,12 +45,12 @@ class EngineTest : public testing::Test {
   }
 
   const TemporaryDirectory directory;
-  ManualClock clock{kStart};  // stands still: no lease and no wait ends by itself
+  ManualClock clock{kStart};  // never moves by itself, so no lease and no wait ends by itself
   Mailbox mailbox;
   std::unique_ptr<Engine> engine = open();
 };
 
-// What several workers did, together.
+// What several workers did, added up.
 class Worked {
  public:
   explicit Worked(std::ptrdiff_t events) : left_(events) {}
@@ -73,7 +73,7 @@ class Worked {
   std::set<EventId> ids_;
 };
 
-// Takes and completes events until it is dismissed with none.
+// Claims and completes events until end_all_waits() answers with none.
 void work(Engine& engine, const std::string& worker_id, Worked& worked) {
   for (;;) {
     const Answer taken = engine.call(claim_or_wait({"a"}, worker_id, 5));
@@ -103,7 +103,7 @@ TEST_F(EngineTest, WithEightPublishersAndEightWorkersEveryEventIsWorkedOnOnce) {
   }
 
   worked.await_all_completed();
-  engine->dismiss_waiters();
+  engine->end_all_waits();
   threads.clear();  // joins
 
   EXPECT_EQ(worked.different(), 1200U);
@@ -121,7 +121,7 @@ TEST_F(EngineTest, AWorkersReportIsSeenByAReadMadeAfterItsAnswer) {
   EXPECT_EQ(event(EventId{1}).status, Status::completed);
 }
 
-TEST_F(EngineTest, StoppingFinishesWhatWasSubmitted) {
+TEST_F(EngineTest, StoppingFinishesSubmittedCommands) {
   for (std::uint64_t token = 1; token <= 3000; ++token) {
     engine->submit(publish({.title = "mail", .tags = {"a"}}), mailbox, token);
   }
@@ -134,7 +134,7 @@ TEST_F(EngineTest, StoppingFinishesWhatWasSubmitted) {
   EXPECT_EQ(count(Status::pending), 3000);
 }
 
-TEST_F(EngineTest, StoppingAnswersThoseWhoWaitWithNothing) {
+TEST_F(EngineTest, StoppingAnswersWaitingClaimsWithNothing) {
   engine->submit(claim_or_wait({"a"}, "host:1"), mailbox, 1);
 
   engine->stop();
@@ -152,50 +152,50 @@ TEST_F(EngineTest, StoppingTwiceIsStoppingOnce) {
   EXPECT_EQ(engine->call(get(EventId{1})).error->code, ErrorCode::unavailable);
 }
 
-TEST_F(EngineTest, DismissedLongPollsAreAnsweredAtOnceAndLaterOnesDoNotWait) {
+TEST_F(EngineTest, EndingAllWaitsAnswersLongPollsAtOnceAndLaterOnesDoNotWait) {
   engine->submit(claim_or_wait({"a"}, "host:1"), mailbox, 1);
   engine->submit(claim_or_wait({"b"}, "host:2"), mailbox, 2);
 
-  engine->dismiss_waiters();
+  engine->end_all_waits();
 
   EXPECT_THAT(mailbox.wait(1).claims, IsEmpty());
   EXPECT_THAT(mailbox.wait(2).claims, IsEmpty());
   EXPECT_THAT(engine->call(claim_or_wait({"a"}, "host:1")).claims, IsEmpty());
 }
 
-TEST_F(EngineTest, AfterADismissalEventsAreStillPublishedAndClaimed) {
-  engine->dismiss_waiters();
+TEST_F(EngineTest, AfterEndingAllWaitsEventsAreStillPublishedAndClaimed) {
+  engine->end_all_waits();
 
   engine->call(publish({.title = "mail", .tags = {"a"}}));
 
   EXPECT_THAT(titles(engine->call(claim_or_wait({"a"}, "host:1")).claims), ElementsAre("mail"));
 }
 
-TEST_F(EngineTest, ALeaseThatEndsServesALongPollWhenTheClockIsLookedAt) {
+TEST_F(EngineTest, ALeaseThatEndsServesALongPollWhenTheClockIsRechecked) {
   engine->call(publish({.title = "mail", .tags = {"a"}}));
   engine->call(claim({"a"}, "host:1"));
   engine->submit(claim_or_wait({"a"}, "host:2"), mailbox, 1);
-  engine->call(claim({"b"}, "host:3"));  // behind the long poll, which waits now
+  engine->call(claim({"b"}, "host:3"));  // runs after the long poll, so that one waits now
   EXPECT_FALSE(mailbox.has(1));
 
   clock.advance(60s);
-  engine->poke();
+  engine->recheck_clock();
 
   EXPECT_EQ(mailbox.wait(1).claims.at(0).event.attempts, 2);
 }
 
-TEST_F(EngineTest, ALongPollEndsWhenTheClockIsLookedAtAfterItsTime) {
+TEST_F(EngineTest, ALongPollEndsWhenTheClockIsRecheckedAfterItsDeadline) {
   engine->submit(claim_or_wait({"a"}, "host:1"), mailbox, 1);
   engine->call(claim({"b"}, "host:2"));
   EXPECT_FALSE(mailbox.has(1));
 
   clock.advance(20s);
-  engine->poke();
+  engine->recheck_clock();
 
   EXPECT_THAT(mailbox.wait(1).claims, IsEmpty());
 }
 
-TEST_F(EngineTest, AnEventOfAnEarlierEngineIsTakenOverWhenItsLeaseIsOver) {
+TEST_F(EngineTest, AnEventLeasedByAnEarlierEngineIsClaimedAfterItsLease) {
   engine->call(publish({.title = "poison", .tags = {"a"}}));
   engine->call(claim({"a"}, "host:1"));
   engine.reset();
@@ -205,22 +205,22 @@ TEST_F(EngineTest, AnEventOfAnEarlierEngineIsTakenOverWhenItsLeaseIsOver) {
   EXPECT_EQ(engine->call(claim({"a"}, "host:2")).claims.at(0).event.attempts, 2);
 }
 
-// An event claimed for somebody who went away at that moment is delivered all the same, or not claimed.
-TEST_F(EngineTest, AnEventIsNotLostBetweenAClaimAndItsForgetting) {
+// If a claim is cancelled at the moment it is served, the event is either delivered or not claimed.
+TEST_F(EngineTest, AnEventIsNotLostWhenItsClaimIsCancelled) {
   constexpr std::uint64_t kRounds = 200;
   for (std::uint64_t round = 1; round <= kRounds; ++round) {
     engine->submit(claim_or_wait({"a"}, "host:1"), mailbox, round);
     std::latch together(2);
     std::jthread forgetter([&] {
       together.arrive_and_wait();
-      engine->forget(mailbox, round);
+      engine->cancel_wait(mailbox, round);
     });
     together.arrive_and_wait();
     const Answer published = engine->call(publish({.title = "mail", .tags = {"a"}}));
     forgetter.join();
     const EventId id = (*published.published)->events.at(0).id;
 
-    // Answers and forgettings come in order: after this one, nothing of the round is under way.
+    // The commit thread runs commands and cancellations in order, so after this answer the round is finished.
     const std::vector<EventId> left = ids(engine->call(claim({"a"}, "host:2")).claims);
     const std::vector<EventId> taken =
         mailbox.has(round) ? ids(mailbox.wait(round).claims) : std::vector<EventId>();

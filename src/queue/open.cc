@@ -1,5 +1,5 @@
-// open.cc: from a URL to a running engine, and from an engine, or a server, to a Queue. With
-// postgres_shard.cc the one that names the concrete stores.
+// open.cc: opens a URL as an engine, and an engine or a server as a Queue. Only this file and
+// shards/postgres_shard.cc name the concrete stores.
 #include "queue/open.h"
 
 #include <algorithm>
@@ -15,14 +15,15 @@
 #include "core/core.h"
 #include "engine/commit_thread.h"
 #include "engine/engine.h"
-#include "engine/opening.h"
 #include "engine/read_thread.h"
+#include "engine/recovered_core.h"
 #include "eventq/client.h"
 #include "model/policy.h"
 #include "model/validate.h"
 #include "queue/queue_impl.h"
 #include "retention/archive_files.h"
 #include "retention/retention.h"
+#include "retention/retention_thread.h"
 #include "shards/postgres_shard.h"
 #include "shards/router.h"
 #include "store/memory/memory_store.h"
@@ -33,18 +34,19 @@
 namespace eventq {
 namespace {
 
-// What an engine is made of, opened and checked.
-struct Parts {
+// The parts of a StoreEngine, opened and checked, so that its constructor cannot fail.
+struct EngineParts {
   std::unique_ptr<Store> store;
   std::unique_ptr<Core> core;
-  std::unique_ptr<Reader> reader;            // of the read thread
-  std::unique_ptr<Reader> retention_reader;  // of the retention thread
-  std::unique_ptr<ArchiveFiles> files;       // nothing: events leave for nowhere
+  std::unique_ptr<Reader> reader;            // for the read thread
+  std::unique_ptr<Reader> retention_reader;  // for the retention thread
+  std::unique_ptr<ArchiveFiles> files;       // null: events are deleted without an archive
 };
 
-class EngineImpl final : public Engine {
+// An engine on one store in this process: a commit thread, a read thread and a retention thread.
+class StoreEngine final : public Engine {
  public:
-  EngineImpl(Parts parts, const Options& options, const Clock& clock)
+  StoreEngine(EngineParts parts, const Options& options, const Clock& clock)
       : logger_(options.logger),
         store_(std::move(parts.store)),
         core_(std::move(parts.core)),
@@ -57,9 +59,9 @@ class EngineImpl final : public Engine {
         read_thread_(std::move(parts.reader)),
         retention_thread_([this](TimePoint now) { return retention_.step(now); }, clock, logger_) {}
 
-  ~EngineImpl() override { stop(); }
-  EngineImpl(const EngineImpl&) = delete;
-  EngineImpl& operator=(const EngineImpl&) = delete;
+  ~StoreEngine() override { stop(); }
+  StoreEngine(const StoreEngine&) = delete;
+  StoreEngine& operator=(const StoreEngine&) = delete;
 
   void submit(Command command, AnswerSink& sink, std::uint64_t token) override {
     Envelope<Command> request{{&sink, token}, std::move(command)};
@@ -76,15 +78,17 @@ class EngineImpl final : public Engine {
     return sink.wait();
   }
 
-  void forget(AnswerSink& sink, std::uint64_t token) override { commit_thread_.forget({&sink, token}); }
-  void dismiss_waiters() override { commit_thread_.dismiss_waiters(); }
+  void cancel_wait(AnswerSink& sink, std::uint64_t token) override {
+    commit_thread_.cancel_wait({&sink, token});
+  }
+  void end_all_waits() override { commit_thread_.end_all_waits(); }
 
-  void poke() override {
-    commit_thread_.poke();
-    retention_thread_.poke();
+  void recheck_clock() override {
+    commit_thread_.recheck_clock();
+    retention_thread_.recheck_clock();
   }
 
-  // The retention thread first: it waits for answers of the commit thread.
+  // The retention thread first, because it may be waiting for an answer of the commit thread.
   void stop() override {
     retention_thread_.stop();
     commit_thread_.stop();
@@ -116,8 +120,8 @@ Result<std::unique_ptr<Store>> open_store(std::string_view url, const Clock& clo
       "store"};
 }
 
-Result<Parts> open_parts(std::string_view url, const Options& options, const Clock& clock) {
-  Parts parts;
+Result<EngineParts> open_parts(std::string_view url, const Options& options, const Clock& clock) {
+  EngineParts parts;
   auto store = open_store(url, clock);
   if (!store) return store.error();
   parts.store = std::move(*store);
@@ -130,7 +134,7 @@ Result<Parts> open_parts(std::string_view url, const Options& options, const Clo
     *to = std::move(*reader);
   }
   if (options.archive_dir.empty()) return parts;
-  if (auto fault = check_folder(options.archive_dir)) return *fault;
+  if (auto fault = check_archive_folder(options.archive_dir)) return *fault;
   auto files = parts.retention_reader->archive_files();
   if (!files) return files.error();
   parts.files = std::make_unique<ArchiveFiles>(options.archive_dir, *files);
@@ -153,15 +157,16 @@ Result<std::unique_ptr<Engine>> open_router(std::span<const std::string> urls, c
   if (!databases) return databases.error();
   const Clock& clock = options.clock ? *options.clock : system_clock();
   std::vector<std::unique_ptr<Shard>> shards;
-  const int of = static_cast<int>(urls.size());
-  for (int place = 0; place < of; ++place) {
-    auto shard = open_postgres_shard(urls[static_cast<std::size_t>(place)], place, of, options, clock);
+  const int shard_count = static_cast<int>(urls.size());
+  for (int shard_index = 0; shard_index < shard_count; ++shard_index) {
+    auto shard = open_postgres_shard(urls[static_cast<std::size_t>(shard_index)], shard_index, shard_count,
+                                     options, clock);
     if (!shard) return shard.error();
     shards.push_back(std::move(*shard));
   }
   Router::Habits habits;
-  // Where databases share the cores with us, more commit threads would not work at the same time, but make
-  // smaller batches.
+  // If the databases run on this machine, they share its cores with us. More commit threads than cores would
+  // then not run in parallel, and would only make the batches smaller.
   if (std::ranges::all_of(*databases, &postgres::SchemaState::here)) {
     habits.commit_threads = std::thread::hardware_concurrency();
   }
@@ -185,7 +190,7 @@ Result<std::unique_ptr<Engine>> open_engine(std::span<const std::string> urls, c
   const Clock& clock = options.clock ? *options.clock : system_clock();
   auto parts = open_parts(urls.front(), options, clock);
   if (!parts) return parts.error();
-  return std::unique_ptr<Engine>(std::make_unique<EngineImpl>(std::move(*parts), options, clock));
+  return std::unique_ptr<Engine>(std::make_unique<StoreEngine>(std::move(*parts), options, clock));
 }
 
 Result<std::unique_ptr<Queue>> Queue::open(std::string_view url, const Options& options) {

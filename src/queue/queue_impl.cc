@@ -16,7 +16,7 @@
 namespace eventq {
 namespace {
 
-// The server parses a payload with its request; here it comes by itself.
+// http checks the payload while it parses the request body. Here the caller passes it as text.
 std::optional<Error> validate_payload(const std::string& payload) {
   JsonParser parser;
   const auto parsed = parser.parse(payload);
@@ -37,7 +37,7 @@ Change change_of(const Report& report, const std::string& worker_id) {
   return change;
 }
 
-// Whom to take which events for.
+// Validates the claim part of next().
 Result<ClaimRequest> claim_of(const NextRequest& turn, const std::string& worker_id) {
   if (auto fault = validate_queue_name(turn.queue)) return *fault;
   if (turn.limit > limits::kClaim) {
@@ -72,7 +72,7 @@ Result<std::vector<Event>> QueueImpl::publish_batch(std::span<const NewEvent> ev
   if (events.size() > limits::kBatchEvents) {
     return Error{ErrorCode::too_large, "A batch may hold 10000 events, this one has more.", "events"};
   }
-  // Events that bring correlation ids keep them.
+  // Events with correlation ids of their own keep them.
   const bool correlated =
       events.size() > 1 && std::all_of(events.begin(), events.end(),
                                        [](const NewEvent& event) { return event.correlation_id.empty(); });
@@ -209,7 +209,7 @@ Result<Details> QueueImpl::details(EventId id, bool with_log) {
 
 Result<Event> QueueImpl::wait(EventId id, Millis timeout) {
   Command command;
-  command.wait = WaitRequest{id, std::min(timeout, Millis(limits::kDelay))};  // a year is for ever
+  command.wait = WaitRequest{id, std::min(timeout, Millis(limits::kDelay))};  // longer waits mean the same
   const Answer answer = engine_->call(std::move(command));
   if (answer.error) return *answer.error;
   if (!answer.waited) {
@@ -224,12 +224,12 @@ Result<Event> QueueImpl::wait(EventId id, Millis timeout) {
 Result<QueueConfig> QueueImpl::settings(const std::string& name) {
   if (auto fault = validate_queue_name(name)) return *fault;
   Command command;
-  command.admin = QueueRequest{.id = name};
+  command.admin = QueueQuery{.id = name};
   Answer answer = engine_->call(std::move(command));
   if (answer.error) return *answer.error;
   const auto& found = std::get<Result<QueueDocument>>(answer.admin);
   if (!found && found.error().code != ErrorCode::not_found) return found.error();
-  QueueConfig own;  // a queue that nobody made yet has none
+  QueueConfig own;  // empty for a queue that does not exist yet
   if (found) {
     JsonParser parser;
     auto parsed = wire::parse_own_config(parser, found->row.config);

@@ -1,4 +1,6 @@
-// queue_impl.h: the public Queue on an engine in this process: validate, submit, wait.
+// queue_impl.h: the public Queue on an engine in this process: validates each call, and waits for its answer.
+//
+// Threads: see eventq/queue.h.
 #pragma once
 
 #include <memory>
@@ -13,7 +15,7 @@ namespace eventq {
 
 class QueueImpl final : public Queue {
  public:
-  // `defaults` as the engine's.
+  // REQUIRES: `defaults` are the defaults of the engine, because settings() resolves with them.
   QueueImpl(std::unique_ptr<Engine> engine, std::string worker_id, const Policy& defaults);
 
   Result<Event> publish(const NewEvent& event) override;

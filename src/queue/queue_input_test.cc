@@ -1,5 +1,5 @@
-// queue_input_test.cc: what a queue refuses: bad arguments, each by its name, and stores it cannot
-// open; and what a file remembers from one opening to the next.
+// queue_input_test.cc: errors for bad arguments and for stores that cannot be opened, and the state of a file
+// that is closed and opened again.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <unistd.h>
@@ -172,7 +172,7 @@ class QueueFile : public testing::Test {
   ManualClock clock{kStart};
 };
 
-TEST_F(QueueFile, ASecondOpeningIsRefusedWhileTheFirstLasts) {
+TEST_F(QueueFile, ASecondOpenIsRefusedWhileTheFirstIsOpen) {
   const auto first = open().value();
 
   const auto second = open();
@@ -188,7 +188,7 @@ TEST_F(QueueFile, AClosedFileCanBeOpenedAgain) {
   EXPECT_TRUE(open());
 }
 
-TEST_F(QueueFile, WhatWasPublishedIsThereAfterAnotherOpening) {
+TEST_F(QueueFile, APublishedEventIsThereAfterTheFileIsOpenedAgain) {
   auto queue = open().value();
   const EventId id = queue->publish({.title = "mail", .tags = {"email"}, .payload = "[1]"}).value().id;
   queue.reset();
@@ -199,7 +199,7 @@ TEST_F(QueueFile, WhatWasPublishedIsThereAfterAnotherOpening) {
   EXPECT_EQ(queue->poll().value()->event.id, id);
 }
 
-TEST_F(QueueFile, AnEventOfAnEarlierOpeningIsNotThisObjectsToFinalize) {
+TEST_F(QueueFile, AnEventPolledBeforeTheFileWasReopenedCannotBeFinalized) {
   auto queue = open().value();
   const EventId id = queue->publish({.title = "mail", .tags = {"email"}}).value().id;
   ASSERT_TRUE(queue->poll().value());
@@ -211,7 +211,7 @@ TEST_F(QueueFile, AnEventOfAnEarlierOpeningIsNotThisObjectsToFinalize) {
   EXPECT_EQ(queue->get(id).value().status, Status::processing);
 }
 
-TEST_F(QueueFile, ALeaseKeptByHandIsGoodAfterAnotherOpening) {
+TEST_F(QueueFile, ALeaseIsValidAfterTheFileIsOpenedAgain) {
   auto queue = open().value();
   const EventId id = queue->publish({.title = "mail", .tags = {"email"}}).value().id;
   ASSERT_TRUE(queue->poll().value());
@@ -222,7 +222,7 @@ TEST_F(QueueFile, ALeaseKeptByHandIsGoodAfterAnotherOpening) {
   EXPECT_TRUE(queue->complete({id, "host:1", 1}));
 }
 
-TEST_F(QueueFile, ALateWorkerOfAnEarlierOpeningDoesNotOverwriteItsSuccessor) {
+TEST_F(QueueFile, AReportFromBeforeAReopenDoesNotOverwriteANewerAttempt) {
   auto queue = open("early:1").value();
   const EventId id = queue->publish({.title = "mail", .tags = {"email"}}).value().id;
   ASSERT_TRUE(queue->poll().value());
@@ -268,7 +268,7 @@ TEST_F(QueueFile, AnEventAbandonedBeforeTheTimeWasSetBackWaitsForItsLeaseAgain) 
   EXPECT_EQ(queue->poll().value()->event.attempts, 2);
 }
 
-TEST_F(QueueFile, AFileThatCannotBeMadeIsUnavailable) {
+TEST_F(QueueFile, AFileThatCannotBeCreatedIsUnavailable) {
   const auto opened = Queue::open("sqlite:" + directory.file("no/such/folder/events.db"));
 
   ASSERT_FALSE(opened);
@@ -281,7 +281,7 @@ TEST_F(QueueFile, AFolderIsNotAStore) {
   EXPECT_EQ(open().error().code, ErrorCode::unavailable);
 }
 
-TEST_F(QueueFile, AFileOfSomethingElseIsCorrupt) {
+TEST_F(QueueFile, AFileThatIsNoDatabaseIsCorrupt) {
   std::ofstream(path) << "These are the voyages of something that is no database at all.\n";
 
   EXPECT_EQ(open().error().code, ErrorCode::corrupt);

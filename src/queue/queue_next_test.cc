@@ -1,4 +1,4 @@
-// queue_next_test.cc: a worker's turn: Queue::next(), give_back() and settings(), on every store.
+// queue_next_test.cc: Queue::next(), give_back() and settings(), on every store.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -24,7 +24,7 @@ class QueueNextTest : public OpenQueueTest {
 };
 INSTANTIATE_TEST_SUITE_P(AllStores, QueueNextTest, testing::Values("memory", "real"), name_of_url);
 
-TEST_P(QueueNextTest, NextReportsAndTakesInOneTurn) {
+TEST_P(QueueNextTest, NextReportsAndClaimsInOneCall) {
   for (int i = 0; i < 4; ++i) publish({.title = "mail", .tags = {"a"}});
   const auto held = take(3);
   ASSERT_THAT(held, SizeIs(3));
@@ -45,7 +45,7 @@ TEST_P(QueueNextTest, NextReportsAndTakesInOneTurn) {
   EXPECT_EQ(result.claims[0].lease_until, kStart + 60s);
 }
 
-TEST_P(QueueNextTest, ARefusedReportDoesNotKeepTheOthersFromBeingMade) {
+TEST_P(QueueNextTest, ARefusedReportDoesNotStopTheOtherReports) {
   publish({.title = "mail", .tags = {"a"}});
   take(1);
 
@@ -61,7 +61,7 @@ TEST_P(QueueNextTest, ARefusedReportDoesNotKeepTheOthersFromBeingMade) {
   EXPECT_EQ(result.results[2].error().code, ErrorCode::not_found);
 }
 
-TEST_P(QueueNextTest, ATurnWithNothingToSayTakesNothing) {
+TEST_P(QueueNextTest, NextWithoutReportsAndWithoutALimitTakesNothing) {
   publish({.title = "mail", .tags = {"a"}});
   const NextResult result = queue->next({}).value();
   EXPECT_THAT(result.results, IsEmpty());
@@ -69,7 +69,7 @@ TEST_P(QueueNextTest, ATurnWithNothingToSayTakesNothing) {
   EXPECT_EQ(queue->get(EventId{1})->status, Status::pending);
 }
 
-TEST_P(QueueNextTest, NextTakesForTheWorkerNamed) {
+TEST_P(QueueNextTest, NextClaimsForTheNamedWorker) {
   publish({.title = "mail", .tags = {"a"}});
   const auto claims = queue->next({.worker_id = "other:2", .limit = 1}).value().claims;
   ASSERT_THAT(claims, SizeIs(1));
@@ -84,7 +84,7 @@ TEST_P(QueueNextTest, NextWaitsForAnEventToBePublished) {
   ASSERT_THAT(claims, SizeIs(1));
 }
 
-TEST_P(QueueNextTest, NextRefusesWhatIsOverALimit) {
+TEST_P(QueueNextTest, NextRefusesValuesOverTheirLimits) {
   EXPECT_EQ(queue->next({.limit = 1000}).has_value(), true);
   EXPECT_EQ(queue->next({.limit = 1001}).error().field, "limit");
   EXPECT_EQ(queue->next({.limit = 1, .wait = 60'001ms}).error().field, "wait");

@@ -1,5 +1,5 @@
-// queue_seeds_test.cc: the two worked conversations the queue was designed from, step by step: an
-// EventQueue finalized with its errors, and an EventBus finalized with a verdict.
+// queue_seeds_test.cc: the two examples that the queue was designed from, step by step: an EventQueue
+// finalized with its errors, and an EventBus finalized with a verdict.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -72,7 +72,7 @@ TEST_P(EventQueue, FinalizeWithErrorsCompletesTheEventWithErrors) {
   EXPECT_THAT(queue->log(id).value().back().errors, ElementsAre("the archive handler failed"));
 }
 
-TEST_P(EventQueue, FinalizeTakesTheEventOutOfTheQueueForGood) {
+TEST_P(EventQueue, AFinalizedEventIsNotPolledAgain) {
   const EventId id = publish_mail();
   poll();
   ASSERT_TRUE(queue->finalize(id));
@@ -137,7 +137,7 @@ TEST_P(EventQueue, PollTakesAClockThatIsPastTheTimeout) {
   EXPECT_EQ(claim.lease_until, kStart + 2min);
 }
 
-TEST_P(EventQueue, FinalizeAfterTheTimeoutCountsWhileNobodyPolledTheEventAgain) {
+TEST_P(EventQueue, FinalizeAfterTheTimeoutCountsWhileTheEventWasNotPolledAgain) {
   const EventId id = publish_mail();
   poll();
   clock.advance(1h);

@@ -1,4 +1,4 @@
-// queue_test.cc: what eventq/queue.h promises, call by call, on every store.
+// queue_test.cc: the contract of eventq/queue.h, call by call, on every store.
 #include "eventq/queue.h"
 
 #include <gmock/gmock.h>
@@ -54,7 +54,7 @@ TEST_P(QueueTest, PublishStoresAPendingEvent) {
   EXPECT_EQ(event.created_at, kStart);
 }
 
-TEST_P(QueueTest, WhatGetReturnsIsWhatPublishReturned) {
+TEST_P(QueueTest, GetReturnsTheEventThatPublishReturned) {
   const Event published = queue->publish({.title = "mail", .tags = {"email"}, .payload = " [1, 2] "}).value();
 
   const Event got = queue->get(published.id).value();
@@ -66,7 +66,7 @@ TEST_P(QueueTest, WhatGetReturnsIsWhatPublishReturned) {
   EXPECT_EQ(got.updated_at, kStart);
 }
 
-TEST_P(QueueTest, PublishTidiesTags) {
+TEST_P(QueueTest, PublishNormalizesTags) {
   EXPECT_THAT(queue->publish({.title = "mail", .tags = {" b", "a ", "b"}}).value().tags,
               ElementsAre("b", "a"));
 }
@@ -92,7 +92,7 @@ TEST_P(QueueTest, PublishBatchStoresAllInOrderUnderOneCorrelationId) {
   EXPECT_EQ(events.at(1).correlation_id, events.at(0).correlation_id);
 }
 
-TEST_P(QueueTest, PublishBatchKeepsTheCorrelationIdsThatEventsBring) {
+TEST_P(QueueTest, PublishBatchKeepsTheCorrelationIdsOfItsEvents) {
   const std::vector<NewEvent> batch = {{.title = "1", .tags = {"a"}, .correlation_id = "one"},
                                        {.title = "2", .tags = {"a"}, .correlation_id = "two"}};
 
@@ -163,7 +163,7 @@ TEST_P(QueueTest, TheWorkerIsThisProcessUnlessNamed) {
   EXPECT_THAT(poll().event.worker_id, EndsWith(":" + std::to_string(getpid())));
 }
 
-TEST_P(QueueTest, PollWithAnotherClockJudgesByThatClockWhatIsDue) {
+TEST_P(QueueTest, PollWithAnotherClockTakesEventsThatAreDueByThatClock) {
   publish({.title = "mail", .tags = {"email"}});
   ASSERT_TRUE(queue->fail(lease(), {.message = "no network"}));
   ManualClock later(kStart + 5min);
@@ -376,7 +376,7 @@ TEST_P(QueueTest, FinalizeOfAnEventThisObjectDidNotPollHasNoLease) {
   EXPECT_EQ(queue->get(id).value().status, Status::pending);
 }
 
-TEST_P(QueueTest, FinalizeOfAnEventThatWentBackToPendingHasLostItsLease) {
+TEST_P(QueueTest, FinalizeOfAnEventThatIsPendingAgainHasLostItsLease) {
   const EventId id = publish({.title = "mail", .tags = {"email"}});
   ASSERT_TRUE(queue->fail(lease(), {}));
 
@@ -414,7 +414,7 @@ TEST_P(QueueTest, GetAndLogOfAnUnknownEventAreNotFound) {
   EXPECT_EQ(queue->log(EventId{99}).error().code, ErrorCode::not_found);
 }
 
-TEST_P(QueueTest, TheLogTellsEveryActionOldestFirst) {
+TEST_P(QueueTest, TheLogHasEveryActionOldestFirst) {
   const EventId id = publish({.title = "mail", .tags = {"email"}});
   EXPECT_THAT(queue->log(id).value(), IsEmpty());
   ASSERT_TRUE(queue->fail(lease(), {.message = "no network"}));

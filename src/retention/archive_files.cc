@@ -25,9 +25,9 @@
 namespace eventq {
 namespace {
 
-// zlib's usual balance of time and size.
+// The default level of zlib.
 constexpr int kLevel = 6;
-// Names tried for one day.
+// File names tried for one day, before append() gives up.
 constexpr int kNamesMax = 1000;
 
 Error failed(std::string_view what, const std::string& path, int number) {
@@ -45,9 +45,9 @@ Result<void> sync_folder(const std::string& folder) {
   return {};
 }
 
-// Payloads are in the files: the folder is the owner's alone, unless it was there before.
+// Only the owner may read the folder, because the files contain payloads. An existing folder keeps its mode.
 Result<void> make_folder(const std::string& folder) {
-  std::error_code ignored;  // what is wrong shows below
+  std::error_code ignored;  // mkdir() fails below and reports the reason
   if (std::filesystem::is_directory(folder, ignored)) return {};
   std::filesystem::path parent = std::filesystem::path(folder).parent_path();
   if (parent.empty()) parent = ".";
@@ -64,7 +64,7 @@ std::string file_name(TimePoint day, int number) {
   return name + ".ndjson.gz";
 }
 
-// Line breaks inside a JSON text stand between tokens, where a blank means the same.
+// One line per event. JSON allows raw line breaks only between tokens, where a blank means the same.
 std::string lines_of(std::span<const Details> events) {
   std::string lines;
   for (const Details& details : events) {
@@ -86,17 +86,17 @@ std::optional<std::string> compressed(std::string_view text) {
   std::string member(libdeflate_gzip_compress_bound(compressor.get(), text.size()), '\0');
   const std::size_t size =
       libdeflate_gzip_compress(compressor.get(), text.data(), text.size(), member.data(), member.size());
-  EVENTQ_ASSERT(size > 0);  // there is room for the worst case
+  EVENTQ_ASSERT(size > 0);  // the bound covers the worst case
   member.resize(size);
   return member;
 }
 
-// The name is taken; or it was ours, and somebody took the file away or put something in its place.
+// The name belongs to another program: it existed before, or our file was deleted or replaced.
 bool is_anothers(int number) {
   return number == EEXIST || number == ENOENT || number == EISDIR || number == ELOOP;
 }
 
-// False with errno set.
+// Returns false with errno set.
 bool write_at(int descriptor, std::string_view bytes, std::int64_t offset) {
   while (!bytes.empty()) {
     const ssize_t written = ::pwrite(descriptor, bytes.data(), bytes.size(), offset);
@@ -110,7 +110,7 @@ bool write_at(int descriptor, std::string_view bytes, std::int64_t offset) {
 
 }  // namespace
 
-// A file to append to, and how much of it counts.
+// An open file to append to, and its confirmed size.
 struct ArchiveFiles::Target {
   std::string name;
   std::string path;
@@ -135,7 +135,7 @@ Result<ArchiveFile> ArchiveFiles::append(std::span<const Details> events, TimePo
   if (::ftruncate(descriptor, target->size) != 0) return failed("cut", target->path, errno);
   if (!write_at(descriptor, *member, target->size)) return failed("write", target->path, errno);
   if (::fsync(descriptor) != 0) return failed("sync", target->path, errno);
-  // Nothing of it is known: its name may not be on disk yet.
+  // The file may be new, so its name in the folder must be on disk too.
   if (target->size == 0) {
     if (auto synced = sync_folder(folder_); !synced) return synced.error();
   }
@@ -147,13 +147,13 @@ Result<ArchiveFiles::Target> ArchiveFiles::open_for(TimePoint now) {
     std::string name = file_name(now, number);
     std::string path = folder_ + "/" + name;
     const auto known = sizes_.find(name);
-    // A new one must be new: another process may use the folder, too.
+    // O_EXCL, because another process may use the folder too.
     const int how = known == sizes_.end() ? O_CREAT | O_EXCL : 0;
     Descriptor opened(::open(path.c_str(), O_RDWR | O_NOFOLLOW | O_CLOEXEC | how, 0600));
     if (opened.number() < 0 && is_anothers(errno)) continue;
     if (opened.number() < 0) return failed("open", path, errno);
     struct stat status {};
-    if (::fstat(opened.number(), &status) != 0) return failed("look at", path, errno);
+    if (::fstat(opened.number(), &status) != 0) return failed("inspect", path, errno);
     const std::int64_t size = known == sizes_.end() ? 0 : known->second;
     if (!S_ISREG(status.st_mode) || status.st_size < size) continue;
     sizes_.emplace(name, size);
@@ -169,6 +169,17 @@ void ArchiveFiles::confirm(const ArchiveFile& file) { sizes_[file.name] = file.b
 
 void ArchiveFiles::confirm(const std::vector<ArchiveFile>& known) {
   for (const ArchiveFile& file : known) confirm(file);
+}
+
+std::optional<Error> check_archive_folder(const std::string& folder) {
+  std::error_code failed;
+  std::filesystem::create_directories(folder, failed);
+  if (!failed && std::filesystem::is_directory(folder, failed) && access(folder.c_str(), W_OK | X_OK) == 0) {
+    return std::nullopt;
+  }
+  return Error{ErrorCode::invalid_argument,
+               "archive_dir is " + folder + ", which is no folder that can be written to. Name another one.",
+               "archive_dir"};
 }
 
 }  // namespace eventq

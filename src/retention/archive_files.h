@@ -1,17 +1,17 @@
-// archive_files.h: events that leave the queue, as lines of JSON in compressed files.
+// archive_files.h: writes removed events as lines of JSON to compressed files.
 //
-// One file per day (UTC): events-2026-01-31.ndjson.gz. Each append is one gzip member, so that the
-// file is readable as a whole (zcat) at any time. A line is what GET /events/{id}?include_logs=true
-// shows, with blanks for the line breaks its payload may have between its tokens.
+// One file per day (UTC): events-2026-01-31.ndjson.gz. Each append is one gzip member, so zcat can read the
+// whole file at any time. A line is the body of GET /events/{id}?include_logs=true, with blanks in place of
+// the line breaks that a payload may have between its tokens.
 //
-// The files and the store agree by size: an append is on disk before the store, in one
-// transaction, notes the file's new size and deletes the events. Bytes behind the size that is
-// known belong to events that the store still has; the next append cuts them off. So a crash loses
-// nothing and leaves nothing twice, with one exception: when it falls between the first append to a
-// new file and its commit, that file is taken for somebody else's afterwards, and stays.
+// The store keeps the confirmed size of each file. append() syncs the file before the store, in one
+// transaction, stores the new size and deletes the events. Bytes beyond the confirmed size belong to events
+// that are still in the store; the next append cuts them off. So a crash loses no event and archives none
+// twice, with one exception. After a crash between the first append to a new file and its commit, the store
+// does not know that file, so it is kept as another program's file.
 //
-// What is not ours is never touched: a name that is there and not known, or whose file is shorter than
-// is known, is passed over for events-2026-01-31.2.ndjson.gz, and so on.
+// Files that the store does not know are never changed. If such a file has the name of the day, or a known
+// file is shorter than its confirmed size, append() uses events-2026-01-31.2.ndjson.gz, and so on.
 //
 // Threads: one at a time.
 #pragma once
@@ -19,6 +19,7 @@
 #include <cstdint>
 #include <functional>
 #include <map>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -33,17 +34,17 @@ namespace eventq {
 
 class ArchiveFiles {
  public:
-  // `known` is what the store knows; see Reader::archive_files(). Touches no file yet.
+  // `known`: the files and sizes that the store has, from Reader::archive_files(). Opens no file yet.
   ArchiveFiles(std::string folder, const std::vector<ArchiveFile>& known);
 
-  // Writes the events to the file of that day; returns its name and the size it has now, which
-  // counts once it is confirmed. Makes the folder if it is not there.
-  // REQUIRES: there are events. Errors: no_space, unavailable.
+  // Writes the events to the file of the day of `now`, and syncs it. Returns its name and new size, which the
+  // caller stores and then confirms. Makes the folder if it does not exist.
+  // REQUIRES: `events` is not empty. Errors: no_space, unavailable.
   Result<ArchiveFile> append(std::span<const Details> events, TimePoint now);
 
-  // The store has noted this size.
+  // The store has committed this size.
   void confirm(const ArchiveFile& file);
-  // What the store knows, once more.
+  // The same for all files that the store has.
   void confirm(const std::vector<ArchiveFile>& known);
 
  private:
@@ -51,7 +52,11 @@ class ArchiveFiles {
   Result<Target> open_for(TimePoint now);
 
   const std::string folder_;
-  std::map<std::string, std::int64_t, std::less<>> sizes_;  // known, by name; 0: made by us, not confirmed
+  std::map<std::string, std::int64_t, std::less<>> sizes_;  // confirmed, by name; 0: new and not confirmed
 };
+
+// Makes the archive's folder and checks that it can be written to. The server calls this at its start,
+// because otherwise the first sign of a wrong folder would come with the first expired event.
+std::optional<Error> check_archive_folder(const std::string& folder);
 
 }  // namespace eventq

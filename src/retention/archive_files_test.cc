@@ -49,7 +49,7 @@ std::vector<Details> ended(std::int64_t first, std::int64_t last) {
   return events;
 }
 
-// A payload that does not get smaller.
+// A payload that cannot be compressed.
 std::string noise(std::size_t size) {
   std::string text = "\"";
   std::uint32_t state = 1;
@@ -69,7 +69,7 @@ class ArchiveFilesTest : public testing::Test {
  protected:
   std::string path(const std::string& name) const { return folder_ + "/" + name; }
 
-  // Appends as the retention thread does when all goes well.
+  // Appends and confirms, as Retention does after a successful removal.
   ArchiveFile append(const std::vector<Details>& events, TimePoint now = kMidnight) {
     const auto file = files_.append(events, now);
     EXPECT_TRUE(file) << file.error().message;
@@ -78,7 +78,7 @@ class ArchiveFilesTest : public testing::Test {
     return *file;
   }
 
-  // The ids in a file, or what is wrong with it.
+  // The ids in a file, or an error text.
   std::vector<std::string> ids(const std::string& name) const {
     std::istringstream text(zcat(name));
     std::vector<std::string> found;
@@ -138,7 +138,7 @@ TEST_F(ArchiveFilesTest, KeepsAnEventOnOneLine) {
   EXPECT_THAT(zcat(kName), HasSubstr(R"("payload":{   "a": "x\ny",    "b": 2 })"));
 }
 
-TEST_F(ArchiveFilesTest, LetsNobodyElseRead) {
+TEST_F(ArchiveFilesTest, FilesAndFolderAreReadableByTheOwnerOnly) {
   const mode_t before = ::umask(0);
   append({ended(1)});
   ::umask(before);
@@ -147,7 +147,7 @@ TEST_F(ArchiveFilesTest, LetsNobodyElseRead) {
   EXPECT_EQ(permissions(path(kName)), 0600U);
 }
 
-TEST_F(ArchiveFilesTest, LeavesTheFolderAsItFindsIt) {
+TEST_F(ArchiveFilesTest, KeepsThePermissionsOfAnExistingFolder) {
   std::filesystem::create_directories(folder_);
   ASSERT_EQ(::chmod(folder_.c_str(), 0750), 0);
 
@@ -165,7 +165,7 @@ TEST_F(ArchiveFilesTest, AppendsToTheFileOfTheDay) {
   EXPECT_THAT(ids(kName), ElementsAre("1", "2", "3", "4", "5"));
 }
 
-TEST_F(ArchiveFilesTest, BeginsAFileWithEachDay) {
+TEST_F(ArchiveFilesTest, StartsANewFileEachDay) {
   append({ended(1)}, kMidnight);
   append({ended(2)}, kMidnight + 1s);
   append({ended(3)}, kMidnight);
@@ -174,14 +174,14 @@ TEST_F(ArchiveFilesTest, BeginsAFileWithEachDay) {
   EXPECT_THAT(ids("events-2026-02-01.ndjson.gz"), ElementsAre("2"));
 }
 
-TEST_F(ArchiveFilesTest, CompressesWhatItWrites) {
+TEST_F(ArchiveFilesTest, CompressesTheEvents) {
   const ArchiveFile file = append(ended(1, 200));
 
   EXPECT_EQ(ids(kName).size(), 200U);
   EXPECT_LT(file.bytes, static_cast<std::int64_t>(zcat(kName).size() / 10));
 }
 
-TEST_F(ArchiveFilesTest, CutsOffWhatWasNotConfirmed) {
+TEST_F(ArchiveFilesTest, CutsOffAnUnconfirmedAppend) {
   append({ended(1)});
   ASSERT_TRUE(files_.append(ended(2, 3), kMidnight));  // the transaction failed
 
@@ -210,7 +210,7 @@ TEST_F(ArchiveFilesTest, CutsOffATornAppendAfterARestart) {
   EXPECT_THAT(ids(kName), ElementsAre("1", "2"));
 }
 
-TEST_F(ArchiveFilesTest, LearnsFromTheStoreWhatWasConfirmedAfterAll) {
+TEST_F(ArchiveFilesTest, KeepsAnAppendThatTheStoreConfirmsLater) {
   append({ended(1)});
   const auto doubtful = files_.append({{ended(2)}}, kMidnight);
   ASSERT_TRUE(doubtful);
@@ -221,7 +221,7 @@ TEST_F(ArchiveFilesTest, LearnsFromTheStoreWhatWasConfirmedAfterAll) {
   EXPECT_THAT(ids(kName), ElementsAre("1", "2", "3"));
 }
 
-TEST_F(ArchiveFilesTest, PassesOverAFileThatIsNotKnown) {
+TEST_F(ArchiveFilesTest, SkipsAFileThatTheStoreDoesNotKnow) {
   append({ended(1)});
   ArchiveFiles others(folder_, {});
 
@@ -233,7 +233,7 @@ TEST_F(ArchiveFilesTest, PassesOverAFileThatIsNotKnown) {
   EXPECT_THAT(ids(kSecondName), ElementsAre("2"));
 }
 
-TEST_F(ArchiveFilesTest, GoesOnInTheFileItWentToBefore) {
+TEST_F(ArchiveFilesTest, ContinuesInTheFileOfTheLastAppend) {
   std::filesystem::create_directories(folder_);
   std::ofstream(path(kName)) << "somebody else's";
   const ArchiveFile known = append({ended(1)});
@@ -247,7 +247,7 @@ TEST_F(ArchiveFilesTest, GoesOnInTheFileItWentToBefore) {
   EXPECT_EQ(std::filesystem::file_size(path(kName)), 15U);
 }
 
-TEST_F(ArchiveFilesTest, PassesOverAFileThatSomebodyCut) {
+TEST_F(ArchiveFilesTest, SkipsAFileThatIsShorterThanItsConfirmedSize) {
   const ArchiveFile first = append({ended(1)});
   std::filesystem::resize_file(path(kName), static_cast<std::uintmax_t>(first.bytes - 1));
 
@@ -257,7 +257,7 @@ TEST_F(ArchiveFilesTest, PassesOverAFileThatSomebodyCut) {
   EXPECT_THAT(ids(kSecondName), ElementsAre("2", "3"));
 }
 
-TEST_F(ArchiveFilesTest, PassesOverTheNameOfAFileThatSomebodyTookAway) {
+TEST_F(ArchiveFilesTest, SkipsTheNameOfAConfirmedFileThatWasDeleted) {
   append({ended(1)});
   std::filesystem::remove(path(kName));
 
@@ -266,7 +266,7 @@ TEST_F(ArchiveFilesTest, PassesOverTheNameOfAFileThatSomebodyTookAway) {
   EXPECT_THAT(names(), ElementsAre(kSecondName));
 }
 
-TEST_F(ArchiveFilesTest, PassesOverWhatIsNoFile) {
+TEST_F(ArchiveFilesTest, SkipsANameThatIsNotARegularFile) {
   std::filesystem::create_directories(path(kName));
   std::filesystem::create_symlink(directory_.file("elsewhere"), path(kSecondName));
 
@@ -275,7 +275,7 @@ TEST_F(ArchiveFilesTest, PassesOverWhatIsNoFile) {
   EXPECT_FALSE(std::filesystem::exists(directory_.file("elsewhere")));
 }
 
-TEST_F(ArchiveFilesTest, MakesItsFolderAnew) {
+TEST_F(ArchiveFilesTest, MakesItsFolderAgainAfterItWasDeleted) {
   append({ended(1)});
   std::filesystem::remove_all(folder_);
 
@@ -312,7 +312,7 @@ TEST_F(ArchiveFilesTest, RefusesAFolderInWhichItMayNotWrite) {
   EXPECT_THAT(file.error().message, HasSubstr("/proc"));
 }
 
-TEST_F(ArchiveFilesTest, RecoversFromAWriteThatFailedHalfWay) {
+TEST_F(ArchiveFilesTest, RecoversFromAPartialWrite) {
   append({ended(1)});
   rlimit before{};
   ASSERT_EQ(::getrlimit(RLIMIT_FSIZE, &before), 0);

@@ -8,7 +8,6 @@
 #include <variant>
 
 #include "base/json.h"
-#include "base/log.h"
 #include "wire/config_json.h"
 
 namespace eventq {
@@ -17,7 +16,7 @@ namespace {
 constexpr Status kEnded[] = {Status::completed, Status::completed_with_errors, Status::failed,
                              Status::superseded, Status::cancelled};
 
-// About what an event takes in memory.
+// About the bytes that an event takes in memory: its payload and error texts. The other fields are small.
 std::size_t weight(const Details& details) {
   std::size_t bytes = details.event.payload.size();
   for (const LogEntry& entry : details.log) {
@@ -45,8 +44,9 @@ Result<std::size_t> Retention::step(TimePoint now) {
   return std::size_t{0};
 }
 
-// After a commit of which nobody knows, what the reader sees may be lost or come back. A commit that
-// succeeds behind it settles that; before, no file may be cut.
+// After a commit with unknown outcome the store may or may not have the new size of the archive file. A later
+// commit that succeeds (the probe) makes the answer final, and then the reader can tell. Until then append()
+// must not run, because it cuts the file at the size it believes in.
 Result<void> Retention::settle() {
   if (!in_doubt_) return {};
   Command probe;
@@ -59,17 +59,18 @@ Result<void> Retention::settle() {
   return {};
 }
 
-Result<Retention::Found> Retention::find(TimePoint now) {
+Result<Retention::ExpiredEvents> Retention::find(TimePoint now) {
   auto queues = reader_.queues();
   if (!queues) return queues.error();
   const auto next = std::find_if(queues->begin(), queues->end(),
                                  [&](const QueueDocument& queue) { return queue.row.id > last_queue_; });
+  // queues() is sorted by name, so this resumes behind the queue that filled the last step.
   std::rotate(queues->begin(), next, queues->end());
 
-  Found found;
+  ExpiredEvents found;
   last_queue_.clear();
   for (const QueueDocument& queue : *queues) {
-    if (auto looked = find_in(queue, now, found); !looked) return looked.error();
+    if (auto searched = find_in(queue, now, found); !searched) return searched.error();
     if (found.events.size() < kStep) continue;
     last_queue_ = queue.row.id;
     break;
@@ -77,8 +78,9 @@ Result<Retention::Found> Retention::find(TimePoint now) {
   return found;
 }
 
-Result<void> Retention::find_in(const QueueDocument& queue, TimePoint now, Found& found) {
+Result<void> Retention::find_in(const QueueDocument& queue, TimePoint now, ExpiredEvents& found) {
   const auto ended = [&](Status status) { return queue.counts.at(static_cast<std::size_t>(status)) > 0; };
+  // The document has the counters, so a queue without ended events costs no query.
   if (std::none_of(std::begin(kEnded), std::end(kEnded), ended)) return {};
   const QueueRow& row = queue.row;
   const auto policy = policy_of_(row);
@@ -88,17 +90,18 @@ Result<void> Retention::find_in(const QueueDocument& queue, TimePoint now, Found
     return {};
   }
   for (const Status status : kEnded) {
-    const std::size_t room = kStep - found.events.size();
-    if (room == 0) return {};
+    const std::size_t left = kStep - found.events.size();
+    if (left == 0) return {};
     if (!ended(status)) continue;
-    const auto expired = reader_.expired(row.id, status, now - retention(*policy, status), room);
+    const auto expired = reader_.expired(row.id, status, now - retention(*policy, status), left);
     if (!expired) return expired.error();
     found.events.insert(found.events.end(), expired->begin(), expired->end());
   }
   return {};
 }
 
-// Leaves in `removal` what was written.
+// Writes events to the archive, and leaves in `removal` only those that were written: few large events fill a
+// step before kStep does.
 Result<void> Retention::archive(Removal& removal, TimePoint now) {
   std::vector<Details> events;
   std::size_t bytes = 0;
@@ -132,7 +135,8 @@ Result<std::size_t> Retention::remove(Removal removal) {
   if (removed == nullptr) {
     return Error{ErrorCode::internal, "A removal was answered without saying how many events it removed."};
   }
-  // What was written of events that all stayed may be cut off again.
+  // If an event was reset meanwhile, the Core removed none of them. Without confirm() the next append() cuts
+  // off what this step wrote.
   if (file && removed->events > 0) files_->confirm(*file);
   return removed->events;
 }
@@ -141,48 +145,6 @@ Retention::PolicyOf stored_policies(const Policy& defaults) {
   return [defaults, parser = std::make_shared<JsonParser>()](const QueueRow& row) {
     return wire::policy_of(*parser, row, defaults);
   };
-}
-
-RetentionThread::RetentionThread(Step step, const Clock& clock, const Logger& logger, Pauses pauses)
-    : step_(std::move(step)), clock_(clock), logger_(logger), pauses_(pauses), thread_([this] { loop(); }) {}
-
-RetentionThread::~RetentionThread() { stop(); }
-
-void RetentionThread::poke() {
-  const std::scoped_lock lock(mutex_);
-  poked_ = true;
-  wake_.notify_one();
-}
-
-void RetentionThread::stop() {
-  {
-    const std::scoped_lock lock(mutex_);
-    stopping_ = true;
-    wake_.notify_one();
-  }
-  if (thread_.joinable()) thread_.join();
-}
-
-void RetentionThread::loop() {
-  std::unique_lock lock(mutex_);
-  while (!stopping_) {
-    poked_ = false;
-    lock.unlock();
-    const Last last = take_step();
-    lock.lock();
-    const Millis pause = last == Last::removed ? pauses_.breath : pauses_.look;
-    wake_.wait_for(lock, pause, [&] { return stopping_ || (poked_ && last == Last::idle); });
-  }
-}
-
-RetentionThread::Last RetentionThread::take_step() {
-  const auto removed = step_(clock_.now());
-  if (removed) return *removed > 0 ? Last::removed : Last::idle;
-  if (logger_) {
-    logger_(LogLevel::error,
-            LogLine("ended events could not be removed").add("error", removed.error().message).str());
-  }
-  return Last::failed;
 }
 
 }  // namespace eventq

@@ -149,7 +149,7 @@ Result<std::size_t> room_for_connections(const Settings& settings) {
 void stop_serving(http::Server& server, notebook::Notebooks* notebooks, Engine& engine, const Logger& log) {
   server.close_listener();
   if (notebooks) notebooks->stop();
-  engine.dismiss_waiters();
+  engine.end_all_waits();
   if (!server.drain(kDrainTime)) log(LogLevel::warning, LogLine("some requests are left unanswered").str());
   engine.stop();
   server.stop();

@@ -57,7 +57,7 @@ void add(QueueDocument& ours, QueueDocument&& theirs) {
   append_all(ours.events, std::move(theirs.events));
 }
 
-QueueDocument merged(const QueueRequest& ask, std::vector<QueueDocument> queues) {
+QueueDocument merged(const QueueQuery& ask, std::vector<QueueDocument> queues) {
   QueueDocument all = std::move(queues.front());
   for (std::size_t i = 1; i < queues.size(); ++i) add(all, std::move(queues[i]));
   std::sort(all.events.begin(), all.events.end(),
@@ -66,7 +66,7 @@ QueueDocument merged(const QueueRequest& ask, std::vector<QueueDocument> queues)
   return all;
 }
 
-std::vector<QueueDocument> merged(const QueuesRequest&, std::vector<std::vector<QueueDocument>> lists) {
+std::vector<QueueDocument> merged(const QueuesQuery&, std::vector<std::vector<QueueDocument>> lists) {
   std::map<std::string, QueueDocument> by_name;
   for (std::vector<QueueDocument>& list : lists) {
     for (QueueDocument& queue : list) {
@@ -81,7 +81,7 @@ std::vector<QueueDocument> merged(const QueuesRequest&, std::vector<std::vector<
 }
 
 // Each shard makes its own.
-std::vector<Checkpoint> merged(const CheckpointsRequest& ask, std::vector<std::vector<Checkpoint>> lists) {
+std::vector<Checkpoint> merged(const CheckpointsQuery& ask, std::vector<std::vector<Checkpoint>> lists) {
   std::vector<Checkpoint> all;
   for (std::vector<Checkpoint>& list : lists) append_all(all, std::move(list));
   std::stable_sort(all.begin(), all.end(),
@@ -90,7 +90,7 @@ std::vector<Checkpoint> merged(const CheckpointsRequest& ask, std::vector<std::v
   return all;
 }
 
-Recovery merged(const RecoveryRequest&, std::vector<Recovery> reports) {
+Recovery merged(const RecoveryQuery&, std::vector<Recovery> reports) {
   // The worst of them is that of the whole.
   const auto rank = [](const Recovery& report) {
     if (report.status == "behind_checkpoint") return 2;
@@ -108,7 +108,7 @@ Recovery merged(const RecoveryRequest&, std::vector<Recovery> reports) {
   return all;
 }
 
-Correlation merged(const CorrelationRequest& ask, std::vector<Correlation> correlations) {
+Correlation merged(const CorrelationQuery& ask, std::vector<Correlation> correlations) {
   Correlation all{.id = ask.id, .events = {}};
   for (Correlation& one : correlations) {
     all.total += one.total;
@@ -122,7 +122,7 @@ Correlation merged(const CorrelationRequest& ask, std::vector<Correlation> corre
   return all;
 }
 
-std::vector<FailureGroup> merged(const FailuresRequest& ask,
+std::vector<FailureGroup> merged(const FailuresQuery& ask,
                                  const std::vector<std::vector<FailureGroup>>& lists) {
   std::map<std::pair<std::string, std::string>, FailureGroup> groups;
   for (const std::vector<FailureGroup>& list : lists) {
@@ -147,7 +147,7 @@ std::vector<FailureGroup> merged(const FailuresRequest& ask,
   return all;
 }
 
-std::int64_t merged(const HoldingRequest&, const std::vector<std::int64_t>& counts) {
+std::int64_t merged(const HoldingQuery&, const std::vector<std::int64_t>& counts) {
   std::int64_t all = 0;
   for (const std::int64_t count : counts) all += count;
   return all;
@@ -309,20 +309,19 @@ void merge_admin(const Question& question, std::vector<ShardAnswer>& answers, An
 }
 
 void merge_asked(const AdminRequest& ask, std::vector<ShardAnswer>& answers, Answer& into) {
-  std::visit(
-      Overloaded{
-          [&](const MetricsRequest&) { into.admin = merged_metrics(answers, into.missing); },
-          [&](const WorkersRequest&) { into.admin = merged_workers(answers); },
-          [&](const QueueRequest& it) { merge_admin<QueueDocument>(it, answers, into); },
-          [&](const QueuesRequest& it) { merge_admin<std::vector<QueueDocument>>(it, answers, into); },
-          [&](const CheckpointsRequest& it) { merge_admin<std::vector<Checkpoint>>(it, answers, into); },
-          [&](const RecoveryRequest& it) { merge_admin<Recovery>(it, answers, into); },
-          [&](const CorrelationRequest& it) { merge_admin<Correlation>(it, answers, into); },
-          [&](const FailuresRequest& it) { merge_admin<std::vector<FailureGroup>>(it, answers, into); },
-          [&](const HoldingRequest& it) { merge_admin<std::int64_t>(it, answers, into); },
-          [](const auto&) {},
-      },
-      ask);
+  std::visit(Overloaded{
+                 [&](const MetricsRequest&) { into.admin = merged_metrics(answers, into.missing); },
+                 [&](const WorkersRequest&) { into.admin = merged_workers(answers); },
+                 [&](const QueueQuery& it) { merge_admin<QueueDocument>(it, answers, into); },
+                 [&](const QueuesQuery& it) { merge_admin<std::vector<QueueDocument>>(it, answers, into); },
+                 [&](const CheckpointsQuery& it) { merge_admin<std::vector<Checkpoint>>(it, answers, into); },
+                 [&](const RecoveryQuery& it) { merge_admin<Recovery>(it, answers, into); },
+                 [&](const CorrelationQuery& it) { merge_admin<Correlation>(it, answers, into); },
+                 [&](const FailuresQuery& it) { merge_admin<std::vector<FailureGroup>>(it, answers, into); },
+                 [&](const HoldingQuery& it) { merge_admin<std::int64_t>(it, answers, into); },
+                 [](const auto&) {},
+             },
+             ask);
 }
 
 bool found_nothing(const AdminAnswer& told) {

@@ -141,8 +141,8 @@ QueueDocument queue(std::string name, std::int64_t pending, std::int64_t complet
 
 TEST(Merge, QueuesAreListedByNameWithTheSumOfTheirCounters) {
   const Answer all =
-      merge_all(asking(QueuesRequest{}), {told(std::vector{queue("a", 1, 10), queue("c", 5, 0)}),
-                                          told(std::vector{queue("a", 2, 20), queue("b", 4, 0)})});
+      merge_all(asking(QueuesQuery{}), {told(std::vector{queue("a", 1, 10), queue("c", 5, 0)}),
+                                        told(std::vector{queue("a", 2, 20), queue("b", 4, 0)})});
   const auto& queues = *std::get<Result<std::vector<QueueDocument>>>(all.admin);
   ASSERT_EQ(queues.size(), 3U);
   EXPECT_EQ(queues[0].row.id, "a");
@@ -159,7 +159,7 @@ TEST(Merge, AQueueThatOneShardDoesNotHaveIsThatOfTheOthers) {
   QueueDocument other = queue("a", 1, 0);
   other.events = {{event(2), {}}};
   const Answer all =
-      merge_all(asking(QueueRequest{"a", 2}), {refused<QueueDocument>(none), told(one), told(other)});
+      merge_all(asking(QueueQuery{"a", 2}), {refused<QueueDocument>(none), told(one), told(other)});
   const auto& merged = *std::get<Result<QueueDocument>>(all.admin);
   EXPECT_EQ(merged.counts[0], 3);
   ASSERT_EQ(merged.events.size(), 2U);
@@ -167,14 +167,14 @@ TEST(Merge, AQueueThatOneShardDoesNotHaveIsThatOfTheOthers) {
   EXPECT_EQ(merged.events[1].event.id, EventId(5));
 
   const Answer nowhere =
-      merge_all(asking(QueueRequest{"a", 2}), {refused<QueueDocument>(none), refused<QueueDocument>(none)});
+      merge_all(asking(QueueQuery{"a", 2}), {refused<QueueDocument>(none), refused<QueueDocument>(none)});
   EXPECT_FALSE(nowhere.error);
   EXPECT_EQ(std::get<Result<QueueDocument>>(nowhere.admin).error().code, ErrorCode::not_found);
 }
 
 TEST(Merge, WhatIsNotFoundMayBeOnTheShardThatIsAway) {
   const Error none{ErrorCode::not_found, "There is no queue \"a\".", "queue"};
-  const Answer all = merge_all(asking(QueueRequest{"a", 2}), {refused<QueueDocument>(none), away()});
+  const Answer all = merge_all(asking(QueueQuery{"a", 2}), {refused<QueueDocument>(none), away()});
   ASSERT_TRUE(all.error);
   EXPECT_EQ(all.error->code, ErrorCode::unavailable);
 }
@@ -182,7 +182,7 @@ TEST(Merge, WhatIsNotFoundMayBeOnTheShardThatIsAway) {
 TEST(Merge, ACorrelationIsCountedOverAllShards) {
   Correlation one{.id = "c", .total = 3, .pending = 1, .completed = 2, .failed = 0, .events = {event(4)}};
   Correlation other{.id = "c", .total = 2, .pending = 0, .completed = 1, .failed = 1, .events = {event(3)}};
-  const Answer all = merge_all(asking(CorrelationRequest{"c", {}, 1}), {told(one), told(other)});
+  const Answer all = merge_all(asking(CorrelationQuery{"c", {}, 1}), {told(one), told(other)});
   const auto& merged = *std::get<Result<Correlation>>(all.admin);
   EXPECT_EQ(merged.total, 5);
   EXPECT_EQ(merged.pending, 1);
@@ -196,8 +196,8 @@ TEST(Merge, FailuresOfOneCauseAreOneGroupAndTheMostComeFirst) {
     return FailureGroup{"q", std::move(cause), events, kStart + at, kStart + at, EventId(events)};
   };
   const Answer all =
-      merge_all(asking(FailuresRequest{{}, 2}), {told(std::vector{group("x", 3, 0ms), group("y", 1, 0ms)}),
-                                                 told(std::vector{group("z", 4, 0ms), group("x", 2, 5ms)})});
+      merge_all(asking(FailuresQuery{{}, 2}), {told(std::vector{group("x", 3, 0ms), group("y", 1, 0ms)}),
+                                               told(std::vector{group("z", 4, 0ms), group("x", 2, 5ms)})});
   const auto& groups = *std::get<Result<std::vector<FailureGroup>>>(all.admin);
   ASSERT_EQ(groups.size(), 2U);
   EXPECT_EQ(groups[0].cause, "x");
@@ -214,7 +214,7 @@ TEST(Merge, CheckpointsComeNewestFirst) {
         .id = std::move(id), .queue = "q", .checkpoint_id = "", .event_count = 1, .created_at = kStart + at};
   };
   const Answer all =
-      merge_all(asking(CheckpointsRequest{"q", 2}),
+      merge_all(asking(CheckpointsQuery{"q", 2}),
                 {told(std::vector{made("b", 2ms), made("a", 1ms)}), told(std::vector{made("c", 3ms)})});
   const auto& list = *std::get<Result<std::vector<Checkpoint>>>(all.admin);
   ASSERT_EQ(list.size(), 2U);
@@ -230,7 +230,7 @@ TEST(Merge, TheWorstRecoveryIsThatOfTheWhole) {
     return recovery;
   };
   const Answer all =
-      merge_all(asking(RecoveryRequest{"q"}), {told(report("completed", 2)), told(report("repaired", 3))});
+      merge_all(asking(RecoveryQuery{"q"}), {told(report("completed", 2)), told(report("repaired", 3))});
   const auto& merged = *std::get<Result<Recovery>>(all.admin);
   EXPECT_EQ(merged.events_recovered, 5);
   EXPECT_EQ(merged.status, "repaired");

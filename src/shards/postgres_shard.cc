@@ -7,10 +7,11 @@
 #include <vector>
 
 #include "command/one_answer.h"
-#include "engine/opening.h"
+#include "engine/recovered_core.h"
 #include "model/policy.h"
 #include "retention/archive_files.h"
 #include "retention/retention.h"
+#include "retention/retention_thread.h"
 #include "shards/thread_shard.h"
 #include "store/postgres/connection.h"
 #include "store/postgres/notifier.h"
@@ -25,7 +26,7 @@ namespace {
 constexpr int kCommitThreads = 2;
 constexpr int kReadThreads = 2;
 // Old events may stay a little longer; an idle server shall cost little.
-constexpr RetentionThread::Pauses kPauses{.breath = Millis(5), .look = std::chrono::seconds(10)};
+constexpr RetentionThread::Pauses kPauses{.between_steps = Millis(5), .when_idle = std::chrono::seconds(10)};
 // What hangs at the end, such as a commit that waits for a standby, is let go of then.
 constexpr std::chrono::seconds kStopPatience{5};
 
@@ -92,9 +93,9 @@ class PostgresShard final : public Shard, private Shard::Watcher {
   void care(bool anybody) override {
     if (!stopping_) notifier_->care(anybody);
   }
-  void poke() override {
-    commit_threads_.poke();
-    retention_thread_->poke();
+  void recheck_clock() override {
+    commit_threads_.recheck_clock();
+    retention_thread_->recheck_clock();
   }
 
   // The notifier last: it interrupts whatever hangs.
@@ -182,8 +183,8 @@ Result<void> open_commit_threads(ShardParts& parts, const postgres::Place& place
     auto store = postgres::make_store(parts.url, place, options.clock);
     CoreOptions core = core_options(options);
     core.maintains = commit_thread == 0;
-    core.place = place.place;
-    core.of = place.of;
+    core.shard = place.place;
+    core.shards = place.of;
     auto recovered = recovered_core(*store, std::move(core), commit_thread == 0 ? options.logger : Logger());
     if (!recovered) return recovered.error();
     parts.connected.stores.push_back(store.get());
@@ -210,7 +211,7 @@ Result<std::unique_ptr<Shard>> open_postgres_shard(const std::string& url, int p
     // Each database knows its own files.
     const std::string folder =
         of == 1 ? options.archive_dir : options.archive_dir + "/shard-" + std::to_string(place);
-    if (auto fault = check_folder(folder)) return *fault;
+    if (auto fault = check_archive_folder(folder)) return *fault;
     auto known = parts.retention_reader->archive_files();
     if (!known) return known.error();
     parts.files = std::make_unique<ArchiveFiles>(folder, *known);

@@ -74,9 +74,9 @@ class Router::Desk final : public Dispatch {
   void note_empty(int shard, const std::string& queue) override {
     router_.places_[static_cast<std::size_t>(shard)].hinted.erase(queue);
   }
-  Command::Asked asked(const Event& event) const override {
-    Command::Asked asked{router_.retried_claims_.waiting(event), std::nullopt};
-    if (const auto last = router_.polls_.last(event)) asked.last_ago = router_.clock_.now() - *last;
+  Command::ExtraDemand asked(const Event& event) const override {
+    Command::ExtraDemand asked{router_.retried_claims_.waiting(event), std::nullopt};
+    if (const auto last = router_.polls_.last(event)) asked.last_poll_ago = router_.clock_.now() - *last;
     return asked;
   }
   bool may_stay() override { return router_.may_stay(steady_now()); }
@@ -332,7 +332,7 @@ void Router::give_back(const std::vector<Claim>& claims) {
   out_.sendings.push_back({places_[shard].shard.get(), 0, Envelope<Command>{{this, 0}, std::move(command)}});
 }
 
-void Router::forget(AnswerSink& sink, std::uint64_t token) {
+void Router::cancel_wait(AnswerSink& sink, std::uint64_t token) {
   const ReplyTo reply_to{&sink, token};
   std::unique_lock lock(mutex_);
   retried_claims_.forget(reply_to);
@@ -346,7 +346,7 @@ void Router::forget(AnswerSink& sink, std::uint64_t token) {
   perform(lock);
 }
 
-void Router::dismiss_waiters() {
+void Router::end_all_waits() {
   std::unique_lock lock(mutex_);
   dismiss();
   perform(lock);
@@ -359,12 +359,12 @@ void Router::dismiss() {
                Error{ErrorCode::unavailable, "The queue is closing; ask again after its restart.", ""});
 }
 
-void Router::poke() {
+void Router::recheck_clock() {
   std::unique_lock lock(mutex_);
   stir();
   end_waits();
   perform(lock);
-  for (const Place& place : places_) place.shard->poke();
+  for (const Place& place : places_) place.shard->recheck_clock();
 }
 
 // The shards first: they finish what is under way, and answer here. One that is silent is interrupted by

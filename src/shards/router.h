@@ -50,9 +50,9 @@ class Router final : public Engine, private AnswerSink, private Shard::Watcher {
 
   void submit(Command command, AnswerSink& sink, std::uint64_t token) override;
   Answer call(Command command) override;
-  void forget(AnswerSink& sink, std::uint64_t token) override;
-  void dismiss_waiters() override;
-  void poke() override;
+  void cancel_wait(AnswerSink& sink, std::uint64_t token) override;
+  void end_all_waits() override;
+  void recheck_clock() override;
   void stop() override;
 
  private:

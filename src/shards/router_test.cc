@@ -250,11 +250,11 @@ TEST_F(RouterTest, ALongPollWhoseTimeIsOverIsAnsweredWithNothing) {
   submit(claim_or_wait({}, "w"), 1);
   await_waiting(1);
   clock.advance(20s - 1ms);
-  router->poke();
+  router->recheck_clock();
   router->call(ask(MetricsRequest{}));
   EXPECT_FALSE(mailbox.has(1));
   clock.advance(1ms);
-  router->poke();
+  router->recheck_clock();
   EXPECT_THAT(mailbox.wait(1).claims, IsEmpty());
 }
 
@@ -264,7 +264,7 @@ TEST_F(RouterTest, ALongPollWhoseTimeIsOverLooksOnceMore) {
   for (SwitchedShard* shard : shards) shard->fall_silent();
   submit(publish(placed(0)), 2);
   clock.advance(20s);
-  router->poke();
+  router->recheck_clock();
   while (shards[0]->held() + shards[1]->held() < 2) {
   }
   for (SwitchedShard* shard : shards) shard->come_back();
@@ -278,8 +278,8 @@ TEST_F(RouterTest, WhoIsForgottenAtTheEndOfItsWaitTakesNoEvents) {
   for (SwitchedShard* shard : shards) shard->fall_silent();
   submit(publish(placed(0)), 2);
   clock.advance(20s);
-  router->poke();
-  router->forget(mailbox, 1);
+  router->recheck_clock();
+  router->cancel_wait(mailbox, 1);
   for (SwitchedShard* shard : shards) shard->come_back();
   const EventId id = (*mailbox.wait(2).published)->events.front().id;
   submit(claim_or_wait({}, "w"), 3);
@@ -290,7 +290,7 @@ TEST_F(RouterTest, WhoIsForgottenAtTheEndOfItsWaitTakesNoEvents) {
 TEST_F(RouterTest, WhoIsForgottenTakesNoEvents) {
   submit(claim_or_wait({}, "w"), 1);
   await_waiting(1);
-  router->forget(mailbox, 1);
+  router->cancel_wait(mailbox, 1);
   const EventId id = published(titled("x"));
   EXPECT_THAT(ids(taken()), ElementsAre(id));
   EXPECT_FALSE(mailbox.has(1));
@@ -346,7 +346,7 @@ TEST_F(RouterTest, ACorrelationHasEndedWhenItsEventsHaveOnAllShards) {
   EXPECT_FALSE(mailbox.has(1));
   router->call(complete(lease_of(held[1])));
   EXPECT_TRUE(mailbox.wait(1).waited);
-  const Answer seen = router->call(ask(CorrelationRequest{"together", {}, 10}));
+  const Answer seen = router->call(ask(CorrelationQuery{"together", {}, 10}));
   EXPECT_EQ((*std::get_if<Result<Correlation>>(&seen.admin))->completed, 2);
 }
 
@@ -422,7 +422,7 @@ TEST_F(RouterTest, WithAShardAwayTheOthersGoOnAndWhatNeedsItIsRefused) {
   ASSERT_FALSE(all.error);
   EXPECT_EQ((*all.page)->total, 4);
   EXPECT_THAT(all.missing, ElementsAre(1));
-  EXPECT_THAT(router->call(ask(QueuesRequest{})).missing, ElementsAre(1));
+  EXPECT_THAT(router->call(ask(QueuesQuery{})).missing, ElementsAre(1));
   const Answer measured = router->call(ask(MetricsRequest{}));
   EXPECT_THAT(measured.missing, ElementsAre(1));
   const auto& metrics = std::get<Metrics>(measured.admin);
@@ -602,7 +602,7 @@ TEST_F(RouterTest, AReplaySinceACheckpointOfOneShardIsOneOnAll) {
 TEST_F(RouterTest, WhoeverWaitsIsDismissedAndLaterOnesDoNotWait) {
   submit(claim_or_wait({}, "w"), 1);
   await_waiting(1);
-  router->dismiss_waiters();
+  router->end_all_waits();
   EXPECT_THAT(mailbox.wait(1).claims, IsEmpty());
   EXPECT_THAT(router->call(claim_or_wait({}, "w")).claims, IsEmpty());
 }

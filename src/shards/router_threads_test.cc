@@ -59,7 +59,7 @@ class TwoCommitThreads final : public Shard {
   }
   void read(Envelope<Command> request) override { inner_->read(std::move(request)); }
   void care(bool anybody) override { inner_->care(anybody); }
-  void poke() override { inner_->poke(); }
+  void recheck_clock() override { inner_->recheck_clock(); }
   void stop() override {
     for (const std::size_t commit_thread : {0U, 1U}) let_go(commit_thread);
     inner_->stop();

@@ -34,7 +34,7 @@ class WhyScatter final : public Scatter {
   }
   void take(Dispatch& dispatch, int, Answer answer) override {
     if (answer.error || answer.explanation) return dispatch.finish(std::move(answer));
-    if (*answer.details) command_.asked = dispatch.asked((**answer.details).event);
+    if (*answer.details) command_.extra_demand = dispatch.asked((**answer.details).event);
     dispatch.send(shard_, std::move(command_));
   }
 

@@ -37,7 +37,7 @@ class Dispatch {
   // Whether a claim may go with the reports to their shard. Not always, so that no shard is forgotten.
   virtual bool may_stay() = 0;
   // Who asks for the event, on whichever shard.
-  [[nodiscard]] virtual Command::Asked asked(const Event& event) const = 0;
+  [[nodiscard]] virtual Command::ExtraDemand asked(const Event& event) const = 0;
   // A new part of an id.
   virtual std::string next_id() = 0;
 

@@ -123,7 +123,7 @@ class ReviveScatter final : public Scatter {
     finding_ = dispatch.shards();
     for (int shard = 0; shard < dispatch.shards(); ++shard) {
       Command command;
-      command.admin = CheckpointsRequest{revival_.filter.queue, limits::kPage};
+      command.admin = CheckpointsQuery{revival_.filter.queue, limits::kPage};
       dispatch.send(shard, std::move(command));
     }
   }

@@ -112,7 +112,7 @@ class NextScatter final : public Scatter {
     outstanding_ = asked.size();
     for (const int shard : asked) {
       Command command;
-      command.admin = HoldingRequest{claim_->worker_id, claim_->selector.queue};
+      command.admin = HoldingQuery{claim_->worker_id, claim_->selector.queue};
       dispatch.send(shard, std::move(command));
     }
   }

@@ -50,7 +50,7 @@ class Shard {
   virtual void care(bool anybody) = 0;
 
   // Looks at the clock again; for tests that move it.
-  virtual void poke() = 0;
+  virtual void recheck_clock() = 0;
 
   // Finishes what was submitted, unless the database does not answer; what comes later is refused.
   virtual void stop() = 0;

@@ -26,7 +26,7 @@ void ThreadShard::start(Watcher& watcher, int place) {
   for (std::size_t i = 0; i < writers_.size(); ++i) {
     commit_threads_.push_back(
         std::make_unique<CommitThread>(*writers_[i].store, *writers_[i].core, clock_, logger_,
-                                       [this, i](const Happened& happened) { committed(i, happened); }));
+                                       [this, i](const CommitEffects& happened) { committed(i, happened); }));
   }
 }
 
@@ -38,8 +38,8 @@ void ThreadShard::read(Envelope<Command> request) {
   read_threads_[next_read_.fetch_add(1) % read_threads_.size()]->submit(std::move(request));
 }
 
-void ThreadShard::poke() {
-  for (const std::unique_ptr<CommitThread>& commit_thread : commit_threads_) commit_thread->poke();
+void ThreadShard::recheck_clock() {
+  for (const std::unique_ptr<CommitThread>& commit_thread : commit_threads_) commit_thread->recheck_clock();
 }
 
 void ThreadShard::stop() {
@@ -48,8 +48,8 @@ void ThreadShard::stop() {
 }
 
 // What one commit thread did, the one that maintains the store must know, and everybody who waits.
-void ThreadShard::committed(std::size_t commit_thread, const Happened& happened) {
-  if (commit_thread > 0 && happened.next_due) commit_threads_.front()->expect(*happened.next_due);
+void ThreadShard::committed(std::size_t commit_thread, const CommitEffects& happened) {
+  if (commit_thread > 0 && happened.next_due) commit_threads_.front()->expect_due(*happened.next_due);
   if (happened.ready.empty() && happened.ended.empty()) return;
   watcher_->on_hint(place_, Hint{happened.ready, false, happened.ended, false});
 }

@@ -37,11 +37,11 @@ class ThreadShard final : public Shard {
   void submit(std::size_t commit_thread, Envelope<Command> request) override;
   void read(Envelope<Command> request) override;
   void care(bool) override {}
-  void poke() override;
+  void recheck_clock() override;
   void stop() override;
 
  private:
-  void committed(std::size_t commit_thread, const Happened& happened);
+  void committed(std::size_t commit_thread, const CommitEffects& happened);
 
   // Set in the constructor, never changed.
   const std::string name_;

@@ -148,7 +148,7 @@ void Contest::finish() {
 
 void Contest::finish_correlations() {
   for (int i = 1; i <= kCorrelations && verdict_.empty(); ++i) {
-    CorrelationRequest ask{"order-" + std::to_string(i), {}, 1000};
+    CorrelationQuery ask{"order-" + std::to_string(i), {}, 1000};
     Operation operation{.kind = Operation::Kind::correlation,
                         .method = "GET",
                         .target = "/events/correlation/" + ask.id + "?limit=1000"};
@@ -162,7 +162,7 @@ void Contest::finish_correlations() {
 // itself.
 bool Contest::depends_on_past() {
   Command command;
-  command.admin = QueuesRequest{};
+  command.admin = QueuesQuery{};
   const Answer answer = model_.engine->call(std::move(command));
   for (const QueueDocument& queue : std::get<Result<std::vector<QueueDocument>>>(answer.admin).value()) {
     JsonParser parser;
@@ -212,7 +212,7 @@ void Contest::restart() {
 void Contest::check_recovery() {
   for (const std::string_view queue : kQueues) {
     Operation operation{.method = "GET", .target = "/queues/" + percent_encoded(queue) + "/recovery"};
-    operation.command.admin = RecoveryRequest{std::string(queue)};
+    operation.command.admin = RecoveryQuery{std::string(queue)};
     const Answer answer = real_.engine->call(operation.command);
     const auto& recovery = std::get<Result<Recovery>>(answer.admin);
     const std::int64_t depth = oracle_.depth(std::string(queue));

@@ -174,7 +174,7 @@ Operation Generator::supersede() {
 Operation Generator::replay() {
   const std::string queue = any_queue();
   Operation operation{.kind = Kind::replay, .method = "POST", .target = path_of(queue) + "/replay"};
-  Revival revival{.kind = Revival::Kind::replay};
+  Revival revival{.kind = RevivalKind::replay};
   revival.filter.queue = queue;
   revival.filter.statuses = {Status::completed, Status::completed_with_errors};
   JsonWriter json(operation.body);
@@ -214,7 +214,7 @@ Operation Generator::replay() {
 
 Operation Generator::redrive() {
   Operation operation{.kind = Kind::redrive, .method = "POST", .target = "/failures/redrive"};
-  Revival revival{.kind = Revival::Kind::redrive};
+  Revival revival{.kind = RevivalKind::redrive};
   revival.filter.statuses = {Status::failed};
   JsonWriter json(operation.body);
   json.begin_object();
@@ -258,7 +258,7 @@ Operation Generator::wait_correlation() {
 }
 
 Operation Generator::queue() {
-  QueueRequest ask{any_queue(), 10};
+  QueueQuery ask{any_queue(), 10};
   Operation operation{.kind = Kind::queue, .method = "GET", .target = path_of(ask.id)};
   if (percent(60)) {
     ask.events = static_cast<std::size_t>(number(0, 20));
@@ -270,12 +270,12 @@ Operation Generator::queue() {
 
 Operation Generator::queues() {
   Operation operation{.kind = Kind::queues, .method = "GET", .target = "/queues"};
-  operation.command.admin = QueuesRequest{};
+  operation.command.admin = QueuesQuery{};
   return operation;
 }
 
 Operation Generator::checkpoints() {
-  CheckpointsRequest ask{any_queue(), 20};
+  CheckpointsQuery ask{any_queue(), 20};
   Operation operation{
       .kind = Kind::checkpoints, .method = "GET", .target = path_of(ask.queue) + "/checkpoints"};
   if (percent(50)) {
@@ -287,7 +287,7 @@ Operation Generator::checkpoints() {
 }
 
 Operation Generator::correlation() {
-  CorrelationRequest ask{some_correlation(), {}, 100};
+  CorrelationQuery ask{some_correlation(), {}, 100};
   Operation operation{.kind = Kind::correlation, .method = "GET", .target = "/events/correlation/" + ask.id};
   if (percent(50)) {
     ask.limit = static_cast<std::size_t>(number(1, 20));
@@ -302,7 +302,7 @@ Operation Generator::correlation() {
 }
 
 Operation Generator::failures() {
-  FailuresRequest ask{std::nullopt, 100};
+  FailuresQuery ask{std::nullopt, 100};
   Operation operation{.kind = Kind::failures, .method = "GET", .target = "/failures"};
   if (percent(60)) operation.target += "?queue=" + percent_encoded(*(ask.queue = any_queue()));
   if (percent(40)) {

@@ -139,7 +139,7 @@ class Oracle {
   void check_read(const Operation& operation, const Answer& answer);
   void check_queue(const QueueDocument& queue, std::size_t shown);
   void check_correlation(const std::string& id, const Result<Correlation>& correlation);
-  void check_failures(const FailuresRequest& ask, const std::vector<FailureGroup>& groups);
+  void check_failures(const FailuresQuery& ask, const std::vector<FailureGroup>& groups);
   void check_wait(const WaitRequest& wait, const Answer& answer);
   [[nodiscard]] Ids with_supersede_key(const std::string& queue, const std::string& key) const;
 

@@ -331,7 +331,7 @@ void Oracle::release_lines(const std::string& queue) {
 void Oracle::observe_revival(const Revival& revival, const Revived& revived, TimePoint now) {
   check_revived(revival, revived);
   const std::map<std::string, std::int64_t> before = depths_;
-  const bool replays = revival.kind == Revival::Kind::replay;
+  const bool replays = revival.kind == RevivalKind::replay;
   for (std::size_t i = 0; i < revived.events.size(); ++i) {
     const EventId id = revived.events[i];
     if (!replays) {
@@ -370,17 +370,17 @@ void Oracle::check_revived(const Revival& revival, const Revived& revived) {
 
 void Oracle::check_read(const Operation& operation, const Answer& answer) {
   if (const auto* queue = std::get_if<Result<QueueDocument>>(&answer.admin); queue && *queue) {
-    check_queue(**queue, std::get<QueueRequest>(operation.command.admin).events);
+    check_queue(**queue, std::get<QueueQuery>(operation.command.admin).events);
   }
   if (const auto* queues = std::get_if<Result<std::vector<QueueDocument>>>(&answer.admin);
       queues && *queues) {
     for (const QueueDocument& queue : **queues) check_queue(queue, 0);
   }
   if (const auto* correlation = std::get_if<Result<Correlation>>(&answer.admin)) {
-    check_correlation(std::get<CorrelationRequest>(operation.command.admin).id, *correlation);
+    check_correlation(std::get<CorrelationQuery>(operation.command.admin).id, *correlation);
   }
   if (const auto* groups = std::get_if<Result<std::vector<FailureGroup>>>(&answer.admin); groups && *groups) {
-    check_failures(std::get<FailuresRequest>(operation.command.admin), **groups);
+    check_failures(std::get<FailuresQuery>(operation.command.admin), **groups);
   }
   if (operation.command.wait) check_wait(*operation.command.wait, answer);
 }
@@ -414,7 +414,7 @@ void Oracle::check_correlation(const std::string& id, const Result<Correlation>&
   if (told != found->second) fault(EventId{}, "correlation " + id + " counts its events wrong");
 }
 
-void Oracle::check_failures(const FailuresRequest& ask, const std::vector<FailureGroup>& groups) {
+void Oracle::check_failures(const FailuresQuery& ask, const std::vector<FailureGroup>& groups) {
   std::int64_t told = 0;
   for (const FailureGroup& group : groups) told += group.events;
   const auto there = std::count_if(book_.begin(), book_.end(), [&](const auto& item) {

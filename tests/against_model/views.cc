@@ -135,34 +135,34 @@ class ClientView {
   }
 
   int queue(const AdminRequest& ask, const Answer& answer) {
-    const auto& document = told<QueueDocument>(answer);
+    const auto& document = admin_answer<QueueDocument>(answer);
     if (!document) return refuse(document.error());
     at().put_queue(*document);
-    if (std::get<QueueRequest>(ask).events == 0) return 200;
+    if (std::get<QueueQuery>(ask).events == 0) return 200;
     put_each("events", document->events,
              [&](const std::string& where, const Details& event) { at(where + ".").put_waiting(event); });
     return 200;
   }
 
   int changed_queue() {
-    const auto& changed = told<QueueChanged>(answer_);
+    const auto& changed = admin_answer<QueueChanged>(answer_);
     if (!changed) return refuse(changed.error());
     if (operation_.command.wait && !answer_.waited) {
       return refuse_late("Queue " + changed->row.id + " is draining, but not empty");
     }
-    const int status = queue(QueueRequest{}, *then_);
+    const int status = queue(QueueQuery{}, *then_);
     return changed->created ? 201 : status;
   }
 
   int made_checkpoint() {
-    const auto& changed = told<QueueChanged>(answer_);
+    const auto& changed = admin_answer<QueueChanged>(answer_);
     if (!changed) return refuse(changed.error());
     at().put_checkpoint(changed->checkpoint.value());
     return 201;
   }
 
   int superseded() {
-    const auto& changed = told<QueueChanged>(answer_);
+    const auto& changed = admin_answer<QueueChanged>(answer_);
     if (!changed) return refuse(changed.error());
     put("superseded", text_of(static_cast<std::int64_t>(changed->superseded.size())));
     put_each("events", changed->superseded,
@@ -171,7 +171,7 @@ class ClientView {
   }
 
   int revived() {
-    const auto& revived = told<Revived>(answer_);
+    const auto& revived = admin_answer<Revived>(answer_);
     if (!revived) return refuse(revived.error());
     const Revival& revival = std::get<Revival>(operation_.command.admin);
     put("dry_run", revival.dry_run ? "true" : "false");
@@ -211,7 +211,7 @@ class ClientView {
   }
 
   int correlation(const Answer& answer) {
-    const auto& correlation = told<Correlation>(answer);
+    const auto& correlation = admin_answer<Correlation>(answer);
     if (!correlation) return refuse(correlation.error());
     put("correlation_id", quoted(correlation->id));
     put("total", text_of(correlation->total));
@@ -226,13 +226,13 @@ class ClientView {
   }
 
   int queues() {
-    put_each("queues", told<std::vector<QueueDocument>>(answer_).value(),
+    put_each("queues", admin_answer<std::vector<QueueDocument>>(answer_).value(),
              [&](const std::string& where, const QueueDocument& queue) { at(where + ".").put_queue(queue); });
     return 200;
   }
 
   int checkpoints() {
-    const auto& checkpoints = told<std::vector<Checkpoint>>(answer_);
+    const auto& checkpoints = admin_answer<std::vector<Checkpoint>>(answer_);
     if (!checkpoints) return refuse(checkpoints.error());
     put_each("checkpoints", *checkpoints, [&](const std::string& where, const Checkpoint& checkpoint) {
       at(where + ".").put_checkpoint(checkpoint);
@@ -242,7 +242,7 @@ class ClientView {
 
   int failures() {
     put_each(
-        "failures", told<std::vector<FailureGroup>>(answer_).value(),
+        "failures", admin_answer<std::vector<FailureGroup>>(answer_).value(),
         [&](const std::string& where, const FailureGroup& group) { at(where + ".").put_failures(group); });
     return 200;
   }
@@ -381,12 +381,12 @@ std::optional<Command> read_behind(const Operation& operation, const Answer& ans
   if (operation.kind == Kind::configure || operation.kind == Kind::set_status) {
     const auto& changed = std::get<Result<QueueChanged>>(answer.admin);
     if (!changed || (operation.command.wait && !answer.waited)) return std::nullopt;
-    command.admin = QueueRequest{changed->row.id, 0};
+    command.admin = QueueQuery{changed->row.id, 0};
   } else if (operation.kind == Kind::wait_event && answer.waited) {
     command.get = Command::Get{std::get<EventId>(operation.command.wait->what), true};
   } else if (operation.kind == Kind::wait_correlation && answer.waited) {
     command.admin =
-        CorrelationRequest{std::get<WaitRequest::Correlated>(operation.command.wait->what).id, {}, 100};
+        CorrelationQuery{std::get<WaitRequest::Correlated>(operation.command.wait->what).id, {}, 100};
   } else if (operation.kind == Kind::publish && operation.command.wait && *answer.published) {
     command.get = Command::Get{(*answer.published)->events.at(0).id, true};
   } else {

@@ -1,4 +1,4 @@
-// commands.h: commands of the queue as short as they are thought, and readers of their answers.
+// commands.h: short makers of commands for tests, and readers of their answers.
 #pragma once
 
 #include <chrono>
@@ -26,7 +26,7 @@ inline Command publish(NewEvent event, IdempotencyKey key) {
   return command;
 }
 
-// Takes what is there, up to `limit`, and does not wait.
+// Claims up to `limit` ready events, and does not wait.
 inline Command claim(Tags tags, std::string worker_id, std::size_t limit = 1) {
   Command command;
   command.claim = ClaimRequest{.selector = {"main", std::move(tags)},
@@ -36,7 +36,7 @@ inline Command claim(Tags tags, std::string worker_id, std::size_t limit = 1) {
   return command;
 }
 
-// The same, and waits for 20 seconds when there is nothing.
+// The same, but waits for up to 20 seconds if there is no event.
 inline Command claim_or_wait(Tags tags, std::string worker_id, std::size_t limit = 1) {
   Command command = claim(std::move(tags), std::move(worker_id), limit);
   command.claim->wait = std::chrono::seconds(20);

@@ -1,4 +1,4 @@
-// core_driver.h: a Core driven by hand, batch by batch, on a clock that stands still.
+// core_driver.h: runs a Core batch by batch, on a clock that only the test moves.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -24,45 +24,46 @@
 
 namespace eventq {
 
-// `real` is the one of test_store.h, `shared` a database for several drivers.
+// `real` is the store of test_store.h, `shared` a database for several drivers.
 enum class StoreKind : std::uint8_t { memory, real, shared };
 
 inline std::string name_of_store(const testing::TestParamInfo<StoreKind>& kind) {
   return kind.param == StoreKind::memory ? "Memory" : "Real";
 }
 
-// What Options has by default.
+// The defaults of Options.
 inline const Policy kPolicy{
     .retry = {}, .lease = std::chrono::seconds(60), .max_retries = 3, .max_attempts = 20};
 
-// The name under which a command's answer is found.
+// Names a command, to find its answer.
 enum class Token : std::uint64_t {};
 
 class CoreDriver {
  public:
-  explicit CoreDriver(StoreKind kind, const Policy& policy = kPolicy) : ground_(std::make_shared<Ground>()) {
-    if (kind == StoreKind::real) ground_->store.emplace();
-    if (kind == StoreKind::shared) ground_->database.emplace();
+  explicit CoreDriver(StoreKind kind, const Policy& policy = kPolicy)
+      : setup_(std::make_shared<SharedSetup>()) {
+    if (kind == StoreKind::real) setup_->store.emplace();
+    if (kind == StoreKind::shared) setup_->database.emplace();
     open({.policy = policy});
   }
-  // Another server on the database of the first.
+  // A second server on the database of `first`.
   explicit CoreDriver(const CoreDriver* first, CoreOptions options = {.policy = kPolicy})
-      : ground_(first->ground_) {
+      : setup_(first->setup_) {
     open(std::move(options));
   }
 
-  ManualClock& clock() { return ground_->clock; }
+  ManualClock& clock() { return setup_->clock; }
   WrappedStore& store() { return *store_; }
   Core& core() { return *core_; }
 
-  // Another Core on what is stored, as after a restart. Nobody waits any more.
+  // Opens another Core on the same store, as after a restart. All waits are lost.
   void restart(const Policy& policy) {
     core_.reset();
-    if (ground_->store || ground_->database) store_.reset();
+    if (setup_->store || setup_->database) store_.reset();
     open({.policy = policy});
   }
 
-  // Runs commands as one batch; their tokens are in the same order.
+  // Runs the commands as one batch. Returns their tokens in the same order.
   template <typename... Commands>
   std::array<Token, sizeof...(Commands)> run_together(Commands... commands) {
     std::vector<Envelope<Command>> requests;
@@ -78,12 +79,13 @@ class CoreDriver {
   }
   Token run(Command command) { return run_together(std::move(command)).front(); }
 
-  // Maintenance at the clock's time.
+  // Runs maintenance at the time of the clock.
   void run_once() { keep(core_->run_once(clock().now())); }
-  void dismiss_waiters() { keep(core_->dismiss_waiters()); }
-  void forget(Token token) { core_->forget(reply_to(token)); }
+  void end_all_waits() { keep(core_->end_all_waits()); }
+  void cancel_wait(Token token) { core_->cancel_wait(reply_to(token)); }
 
-  // Attention is needed then; or at the next look at what others did, on a store that they share.
+  // Expects next_attention() to be `when`. On a shared store it may be earlier, because the Core asks for due
+  // events of other servers every five seconds.
   void expect_attention(std::optional<TimePoint> when) {
     if (!store_->shared()) {
       EXPECT_EQ(core_->next_attention(), when);
@@ -103,28 +105,28 @@ class CoreDriver {
   }
   std::vector<Claim>& claims(Token token) { return answer(token).claims; }
 
-  // A single event's publication, in a batch of its own.
+  // Publishes one event in a batch of its own.
   EventId publish(NewEvent event) {
     return (*answer(run(eventq::publish(std::move(event)))).published)->events.at(0).id;
   }
-  // The lease on the next event with this tag.
+  // Claims the next event with this tag.
   Lease claim(const std::string& tag, const std::string& worker_id) {
     const Claim claim = claims(run(eventq::claim({tag}, worker_id))).at(0);
     return {claim.event.id, worker_id, claim.event.attempts};
   }
 
-  // What is committed.
+  // Reads of committed rows.
   Event event(EventId id) { return store_->reader().value()->get(id).value().value(); }
   std::vector<LogEntry> log(EventId id) { return store_->reader().value()->log(id).value(); }
   std::int64_t count(const ListFilter& filter = {}) { return store_->reader().value()->list(filter)->total; }
 
  private:
-  class Nowhere final : public AnswerSink {
+  class UnusedSink final : public AnswerSink {
     void deliver(std::vector<Envelope<Answer>>) override {}
   };
 
-  // What is under all servers of a test.
-  struct Ground {
+  // What all drivers of a test share.
+  struct SharedSetup {
     ManualClock clock{kStart};
     std::optional<TestStore> store;
     std::optional<TestDatabase> database;
@@ -132,15 +134,15 @@ class CoreDriver {
   };
 
   std::unique_ptr<Store> open_store() {
-    if (ground_->database) return postgres::make_store(ground_->database->url(), {}, &clock());
-    if (!ground_->store) return memory::open_store(clock());
-    if (tests_postgres()) return postgres::make_store(ground_->store->url(), {}, &clock());
-    return sqlite::open_store(ground_->store->path(), clock()).value();
+    if (setup_->database) return postgres::make_store(setup_->database->url(), {}, &clock());
+    if (!setup_->store) return memory::open_store(clock());
+    if (tests_postgres()) return postgres::make_store(setup_->store->url(), {}, &clock());
+    return sqlite::open_store(setup_->store->path(), clock()).value();
   }
 
   void open(CoreOptions options) {
     if (!store_) store_ = std::make_unique<WrappedStore>(open_store());
-    core_ = std::make_unique<Core>(*store_, std::move(options), Uuid7Source(++ground_->cores));
+    core_ = std::make_unique<Core>(*store_, std::move(options), Uuid7Source(++setup_->cores));
     const auto recovered = core_->recover();
     EXPECT_TRUE(recovered) << recovered.error().message;
   }
@@ -154,8 +156,8 @@ class CoreDriver {
     }
   }
 
-  const std::shared_ptr<Ground> ground_;
-  Nowhere sink_;
+  const std::shared_ptr<SharedSetup> setup_;
+  UnusedSink sink_;
   std::unique_ptr<WrappedStore> store_;
   std::unique_ptr<Core> core_;
   std::uint64_t last_token_ = 0;

@@ -31,9 +31,9 @@ class LocalServer::CountingEngine final : public Engine {
     changed_.notify_all();
   }
   Answer call(Command command) override { return inner_->call(std::move(command)); }
-  void forget(AnswerSink& sink, std::uint64_t token) override { inner_->forget(sink, token); }
-  void dismiss_waiters() override { inner_->dismiss_waiters(); }
-  void poke() override { inner_->poke(); }
+  void cancel_wait(AnswerSink& sink, std::uint64_t token) override { inner_->cancel_wait(sink, token); }
+  void end_all_waits() override { inner_->end_all_waits(); }
+  void recheck_clock() override { inner_->recheck_clock(); }
   void stop() override { inner_->stop(); }
 
   std::size_t count() {
@@ -75,7 +75,7 @@ void LocalServer::restart() {
 // whichever commit thread, once more when that came to nothing and their time is over.
 void settle(Engine& engine) {
   const int batches = tests_postgres() ? 6 : 3;
-  engine.poke();
+  engine.recheck_clock();
   for (int i = 0; i < batches; ++i) {
     const Answer answer = engine.call({});
     EVENTQ_ASSERT(!answer.error);
@@ -100,7 +100,7 @@ void LocalServer::start() {
 
 void LocalServer::stop() {
   server_->close_listener();
-  engine_->dismiss_waiters();
+  engine_->end_all_waits();
   const bool drained = server_->drain(kLimit);
   EVENTQ_ASSERT(drained);
   engine_->stop();

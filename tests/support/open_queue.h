@@ -1,4 +1,5 @@
-// open_queue.h: a public Queue on a fresh store and a clock that stands still, for every kind of store.
+// open_queue.h: a public Queue on a fresh store, with a clock that only the test moves, for every kind of
+// store.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -12,7 +13,7 @@
 
 namespace eventq {
 
-// A test that every store must pass; the parameter is "memory" or "real", which is the one of test_store.h.
+// A test that every store must pass. The parameter is "memory", or "real" for the store of test_store.h.
 class OpenQueueTest : public testing::TestWithParam<std::string> {
  protected:
   // 2026-01-01T00:00:00Z
@@ -20,7 +21,7 @@ class OpenQueueTest : public testing::TestWithParam<std::string> {
 
   [[nodiscard]] std::string url() const { return GetParam() == "real" ? store.url() : "memory:"; }
 
-  // Another queue: closes the one before, since a file takes one at a time.
+  // Opens another queue. Closes the one before first, because a file can be open only once.
   void open(Options options) {
     options.clock = &clock;
     if (options.worker_id.empty()) options.worker_id = "host:1";
@@ -29,9 +30,9 @@ class OpenQueueTest : public testing::TestWithParam<std::string> {
   }
 
   EventId publish(NewEvent event) { return queue->publish(event).value().id; }
-  // REQUIRES: there is something to poll.
+  // REQUIRES: an event is ready.
   Claim poll(const PollRequest& request = {}) { return queue->poll(request).value().value(); }
-  // The lease on the next event.
+  // Polls the next event and returns its lease.
   Lease lease() {
     const Claim claim = poll();
     return {claim.event.id, claim.event.worker_id, claim.event.attempts};

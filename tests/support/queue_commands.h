@@ -1,4 +1,4 @@
-// queue_commands.h: commands.h for what is done to queues, lines and batches, and for those who wait.
+// queue_commands.h: more makers of commands: changes of queues, replays, batches, and waits for an end.
 #pragma once
 
 #include <optional>
@@ -38,16 +38,16 @@ inline Command supersede_key(std::string queue, std::string key, std::string rea
 }
 
 inline Command replay(EndedFilter filter, std::optional<std::string> checkpoint = {}, bool dry_run = false) {
-  return ask(Revival{Revival::Kind::replay, std::move(filter), std::move(checkpoint), "", dry_run});
+  return ask(Revival{RevivalKind::replay, std::move(filter), std::move(checkpoint), "", dry_run});
 }
 
-// Of failed events only.
+// Resets failed events only.
 inline Command redrive(EndedFilter filter, bool dry_run = false) {
   filter.statuses = {Status::failed};
-  return ask(Revival{Revival::Kind::redrive, std::move(filter), std::nullopt, "mended", dry_run});
+  return ask(Revival{RevivalKind::redrive, std::move(filter), std::nullopt, "fixed", dry_run});
 }
 
-// A claim in any queue, of any tag.
+// Claims events of one queue, with any tag.
 inline Command claim_in(std::string queue, std::string worker_id, std::size_t limit = 1) {
   Command command = claim({}, std::move(worker_id), limit);
   command.claim->selector.queue = std::move(queue);
@@ -59,7 +59,7 @@ inline Command claim_in_or_wait(std::string queue, std::string worker_id, std::s
   return command;
 }
 
-// Waits for 20 seconds, as claim_or_wait() does.
+// Waits for up to 20 seconds, as claim_or_wait() does.
 inline Command wait_for(decltype(WaitRequest::what) what) {
   Command command;
   command.wait = WaitRequest{std::move(what), std::chrono::seconds(20)};
@@ -71,7 +71,7 @@ inline Command publish_and_wait(NewEvent event) {
   return command;
 }
 
-// A batch with a correlation id, made when it is empty.
+// A batch with a correlation id; the Core makes one if it is empty.
 inline Command batch(std::vector<NewEvent> events, const std::string& correlation_id = "",
                      std::optional<NewEvent> on_complete = {}) {
   for (NewEvent& event : events) event.correlation_id = correlation_id;
@@ -88,9 +88,10 @@ inline Command fail_for_good(Lease lease, std::string message = "") {
   return change({std::move(lease), Fail{std::move(failure)}});
 }
 
-// What a command that asked was told.
+// The answer to an AdminRequest.
+// REQUIRES: its type is Result<T>.
 template <typename T>
-const Result<T>& told(const Answer& answer) {
+const Result<T>& admin_answer(const Answer& answer) {
   return std::get<Result<T>>(answer.admin);
 }
 

@@ -56,7 +56,7 @@ class SwitchedShard final : public Shard {
     pass([this, request = std::move(request)] { inner_->read(request); });
   }
   void care(bool anybody) override { inner_->care(anybody); }
-  void poke() override { inner_->poke(); }
+  void recheck_clock() override { inner_->recheck_clock(); }
   void stop() override { inner_->stop(); }
 
  private:

@@ -1,4 +1,4 @@
-// wrapped_queue.h: a Queue that hands every call on, for tests that put a network between.
+// wrapped_queue.h: a Queue that passes every call to another one, so that a test can override some of them.
 #pragma once
 
 #include <span>

@@ -43,7 +43,7 @@ Handled list_failures(Call& call) {
   auto request = wire::parse_failures_query(call.query);
   if (!request) return refuse(call, request.error());
   Work work;
-  work.command.admin = FailuresRequest{std::move(request->queue), request->limit};
+  work.command.admin = FailuresQuery{std::move(request->queue), request->limit};
   work.render = render_admin<std::vector<FailureGroup>>(call.request_id, wire::write_failures);
   return work;
 }
@@ -60,7 +60,7 @@ Handled redrive_failures(Call& call) {
       call.request_id, [dry_run = request->dry_run](JsonWriter& json, const Revived& it) {
         wire::write_redrive(json, {it.matched, it.events, dry_run, it.more, it.next});
       });
-  work.command.admin = Revival{Revival::Kind::redrive, std::move(request->filter), std::nullopt,
+  work.command.admin = Revival{RevivalKind::redrive, std::move(request->filter), std::nullopt,
                                std::move(request->reason), request->dry_run};
   return work;
 }

@@ -60,7 +60,7 @@ Response respond_unseen(const Error& error, const std::string& request_id) {
 // The queue as it is after a change.
 Work show_changed(const std::string& name, const View& view, int status) {
   Work work;
-  work.command.admin = QueueRequest{name, 0};
+  work.command.admin = QueueQuery{name, 0};
   work.sees_errors = true;
   work.render = [view, status](Answer& answer) {
     if (answer.error) return respond_unseen(*answer.error, view.request_id);
@@ -117,7 +117,7 @@ Handled set_status(Call& call, QueueStatus status, std::optional<Millis> wait) {
 Handled list_queues(Call& call) {
   if (auto problem = refuse_query(call)) return std::move(*problem);
   Work work;
-  work.command.admin = QueuesRequest{};
+  work.command.admin = QueuesQuery{};
   work.render = [view = View(call)](Answer& answer) {
     const auto& queues = std::get<Result<std::vector<QueueDocument>>>(answer.admin);
     if (!queues) return respond_with(problem_of(queues.error()), view.request_id);
@@ -141,7 +141,7 @@ Handled get_queue(Call& call) {
   const auto events = wire::parse_event_count(call.query);
   if (!events) return refuse(call, events.error());
   Work work;
-  work.command.admin = QueueRequest{call.name, *events};
+  work.command.admin = QueueQuery{call.name, *events};
   const auto shown = *events > 0 ? wire::QueueEvents::shown : wire::QueueEvents::left_out;
   work.render = [view = View(call), shown](Answer& answer) {
     return view.render(std::get<Result<QueueDocument>>(answer.admin), shown, 200);
@@ -206,7 +206,7 @@ Handled list_checkpoints(Call& call) {
   const auto limit = wire::parse_limit(call.query, 20);
   if (!limit) return refuse(call, limit.error());
   Work work;
-  work.command.admin = CheckpointsRequest{call.name, *limit};
+  work.command.admin = CheckpointsQuery{call.name, *limit};
   work.render = render_admin<std::vector<Checkpoint>>(call.request_id, wire::write_checkpoints);
   return work;
 }
@@ -216,7 +216,7 @@ Handled get_recovery(Call& call) {
   if (auto problem = refuse_query(call)) return std::move(*problem);
   if (auto problem = refuse_name(call)) return std::move(*problem);
   Work work;
-  work.command.admin = RecoveryRequest{call.name};
+  work.command.admin = RecoveryQuery{call.name};
   work.render = render_admin<Recovery>(call.request_id, wire::write_recovery);
   return work;
 }
@@ -234,7 +234,7 @@ Handled replay_queue(Call& call) {
       call.request_id, [dry_run = request->dry_run](JsonWriter& json, const Revived& it) {
         wire::write_replay(json, {it.matched, it.events, dry_run, it.more, it.next});
       });
-  work.command.admin = Revival{Revival::Kind::replay, std::move(request->filter),
+  work.command.admin = Revival{RevivalKind::replay, std::move(request->filter),
                                std::move(request->checkpoint), std::move(request->reason), request->dry_run};
   return work;
 }

@@ -34,7 +34,7 @@ Work read_event(EventId id, const std::string& request_id) {
 Work read_correlation(const std::string& id, const wire::CorrelationQuery& request,
                       const std::string& request_id) {
   Work work;
-  work.command.admin = CorrelationRequest{id, request.after, request.limit};
+  work.command.admin = CorrelationQuery{id, request.after, request.limit};
   work.render = render_admin<Correlation>(request_id, wire::write_correlation);
   return work;
 }

@@ -98,7 +98,7 @@ class Desk final : public AnswerSink {
 
   void on_gone(ExchangeId exchange) {
     const auto token = static_cast<std::uint64_t>(exchange);
-    if (waiting_.erase(token) + streams_.erase(token) > 0) engine_.forget(*this, token);
+    if (waiting_.erase(token) + streams_.erase(token) > 0) engine_.cancel_wait(*this, token);
     elsewhere_.erase(token);
   }
 

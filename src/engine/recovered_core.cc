@@ -1,10 +1,7 @@
-// opening.cc: see opening.h.
-#include "engine/opening.h"
+// recovered_core.cc: see recovered_core.h.
+#include "engine/recovered_core.h"
 
-#include <unistd.h>
-
-#include <filesystem>
-#include <system_error>
+#include <string>
 #include <utility>
 
 #include "base/log.h"
@@ -30,17 +27,6 @@ Result<std::unique_ptr<Core>> recovered_core(Store& store, CoreOptions options, 
                                .str());
   }
   return core;
-}
-
-std::optional<Error> check_folder(const std::string& folder) {
-  std::error_code failed;
-  std::filesystem::create_directories(folder, failed);
-  if (!failed && std::filesystem::is_directory(folder, failed) && access(folder.c_str(), W_OK | X_OK) == 0) {
-    return std::nullopt;
-  }
-  return Error{ErrorCode::invalid_argument,
-               "archive_dir is " + folder + ", which is no folder that can be written to. Name another one.",
-               "archive_dir"};
 }
 
 }  // namespace eventq
