@@ -14,7 +14,7 @@
 #include "server/queue_settings.h"
 #include "server/toml_file.h"
 
-namespace eventq::cli {
+namespace eventq::server {
 namespace {
 
 constexpr std::string_view kPrefix = "EVENTQ_";
@@ -222,4 +222,4 @@ std::string print_config(const Config& config) {
   return text;
 }
 
-}  // namespace eventq::cli
+}  // namespace eventq::server

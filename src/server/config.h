@@ -15,7 +15,7 @@
 #include "eventq/error.h"
 #include "server/settings.h"
 
-namespace eventq::cli {
+namespace eventq::server {
 
 // The flags of `eventq serve` that were given: name of the setting -> value.
 struct Flags {
@@ -45,4 +45,4 @@ Result<Config> load_config(const Flags& flags, const Variables& variables);
 // A configuration file with these settings; comments tell where each came from.
 [[nodiscard]] std::string print_config(const Config& config);
 
-}  // namespace eventq::cli
+}  // namespace eventq::server

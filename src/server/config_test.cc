@@ -12,7 +12,7 @@
 
 #include "support/temporary_directory.h"
 
-namespace eventq::cli {
+namespace eventq::server {
 namespace {
 
 using std::chrono_literals::operator""min;
@@ -464,4 +464,4 @@ TEST_F(ConfigTest, ReadsTheEnvironment) {
 }
 
 }  // namespace
-}  // namespace eventq::cli
+}  // namespace eventq::server

@@ -3,7 +3,7 @@
 
 #include <sys/resource.h>
 
-namespace eventq::cli {
+namespace eventq::server {
 
 std::size_t descriptor_limit() {
   rlimit limit{};
@@ -19,4 +19,4 @@ std::size_t raise_descriptor_limit() {
   return descriptor_limit();
 }
 
-}  // namespace eventq::cli
+}  // namespace eventq::server

@@ -3,7 +3,7 @@
 
 #include <cstddef>
 
-namespace eventq::cli {
+namespace eventq::server {
 
 // The soft limit: what is allowed now.
 [[nodiscard]] std::size_t descriptor_limit();
@@ -12,4 +12,4 @@ namespace eventq::cli {
 // then.
 std::size_t raise_descriptor_limit();
 
-}  // namespace eventq::cli
+}  // namespace eventq::server

@@ -5,7 +5,7 @@
 
 #include "base/numbers.h"
 
-namespace eventq::cli {
+namespace eventq::server {
 namespace {
 
 bool is_ipv4(const std::string& host) {
@@ -53,4 +53,4 @@ bool is_loopback(const ListenAddress& address) {
   return is_ipv4(address.host) && address.host.starts_with("127.");
 }
 
-}  // namespace eventq::cli
+}  // namespace eventq::server

@@ -6,7 +6,7 @@
 #include <string>
 #include <string_view>
 
-namespace eventq::cli {
+namespace eventq::server {
 
 struct ListenAddress {
   std::string host = "127.0.0.1";  // an IPv4 or IPv6 address without brackets, or localhost
@@ -22,4 +22,4 @@ struct ListenAddress {
 // Only this machine can reach it.
 [[nodiscard]] bool is_loopback(const ListenAddress& address);
 
-}  // namespace eventq::cli
+}  // namespace eventq::server

@@ -3,7 +3,7 @@
 
 #include <gtest/gtest.h>
 
-namespace eventq::cli {
+namespace eventq::server {
 namespace {
 
 TEST(ListenAddress, IsAnAddressAndAPort) {
@@ -66,4 +66,4 @@ TEST(ListenAddress, IsNothingElse) {
 }
 
 }  // namespace
-}  // namespace eventq::cli
+}  // namespace eventq::server

@@ -16,7 +16,7 @@
 #include "model/policy.h"
 #include "server/settings.h"
 
-namespace eventq::cli {
+namespace eventq::server {
 namespace {
 
 using EntryKind = TomlEntry::Kind;
@@ -292,4 +292,4 @@ std::string queue_table_members(const QueueConfig& config) {
   return text;
 }
 
-}  // namespace eventq::cli
+}  // namespace eventq::server

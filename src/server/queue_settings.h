@@ -19,7 +19,7 @@
 #include "eventq/options.h"
 #include "server/toml_file.h"
 
-namespace eventq::cli {
+namespace eventq::server {
 
 inline constexpr std::string_view kQueuesTable = "queues";
 
@@ -36,4 +36,4 @@ Result<QueueSettings> read_queue_settings(std::span<const TomlEntry> entries, co
 [[nodiscard]] std::string queue_table_head(std::string_view name);
 [[nodiscard]] std::string queue_table_members(const QueueConfig& config);
 
-}  // namespace eventq::cli
+}  // namespace eventq::server

@@ -8,7 +8,7 @@
 #include <string>
 #include <string_view>
 
-namespace eventq::cli {
+namespace eventq::server {
 namespace {
 
 using namespace std::chrono_literals;
@@ -253,4 +253,4 @@ TEST(QueueSettings, ReadBackWhatTheyPrint) {
 }
 
 }  // namespace
-}  // namespace eventq::cli
+}  // namespace eventq::server

@@ -32,7 +32,7 @@
 #include "store/postgres/migrate.h"
 #include "store/sqlite/sqlite_store.h"
 
-namespace eventq::cli {
+namespace eventq::server {
 namespace {
 
 // Together with the rest of a stop this stays below the ten seconds that
@@ -44,11 +44,6 @@ static_assert(kDrainTime < std::chrono::seconds(10));
 // notebooks, some ten each.
 constexpr std::size_t kDescriptorsBesideConnections = 64;
 constexpr std::size_t kDescriptorsOfNotebooks = 512;
-
-ExitCode fail(const std::string& message) {
-  std::cerr << "eventq: " << message << '\n';
-  return ExitCode::failed;
-}
 
 std::size_t io_threads() {
   // One core is left to the thread that commits.
@@ -111,11 +106,11 @@ Result<void> migrate_all(const std::vector<std::string>& stores, const Logger& l
   return {};
 }
 
-// A setting that only the engine or the server could judge.
-std::string with_origin(const Config& config, const Error& error) {
+// Names the origin of a setting that load_config() accepted and the engine or the notebooks refused.
+Error with_origin(const Config& config, Error error) {
   const std::string origin = origin_of(config, error.field);
-  const bool is_setting = error.code == ErrorCode::invalid_argument && !origin.empty();
-  return is_setting ? origin + ": " + error.message : error.message;
+  if (error.code == ErrorCode::invalid_argument && !origin.empty()) error.message.insert(0, origin + ": ");
+  return error;
 }
 
 using NotebooksPtr = std::unique_ptr<notebook::Notebooks>;
@@ -156,8 +151,8 @@ void stop_serving(http::Server& server, notebook::Notebooks* notebooks, Engine& 
 }
 
 // `mask` is the umask of what is written for others than the server.
-ExitCode serve_until_signal(const ServeRequest& request, const Config& config, mode_t mask,
-                            const Logger& log) {
+Result<void> serve_until_signal(const ServeRequest& request, const Config& config, mode_t mask,
+                                const Logger& log) {
   StopSignals stop_signals;
   const Settings& settings = config.settings;
   Options options = settings.queue;
@@ -167,25 +162,25 @@ ExitCode serve_until_signal(const ServeRequest& request, const Config& config, m
   // Destroyed in the reverse order: the server calls the service, the service the notebooks and the engine.
   // Both answer into the service, which is why they must have stopped before.
   if (settings.migrate) {
-    if (auto done = migrate_all(settings.stores, log); !done) return fail(with_origin(config, done.error()));
+    if (auto done = migrate_all(settings.stores, log); !done) return with_origin(config, done.error());
   }
   auto engine = open_engine(settings.stores, options);
-  if (!engine) return fail(with_origin(config, engine.error()));
+  if (!engine) return with_origin(config, engine.error());
   for (const std::string& store : settings.stores) log_store(log, store);
   auto notebooks = open_notebooks(**engine, settings, mask, log);
-  if (!notebooks) return fail(with_origin(config, notebooks.error()));
+  if (!notebooks) return with_origin(config, notebooks.error());
   const auto api = *notebooks ? notebook::make_api(**notebooks) : nullptr;
 
   http::ServerOptions server_options{
       .host = settings.listen.host, .port = settings.listen.port, .io_threads = io_threads(), .logger = log};
   const auto connections = room_for_connections(settings);
-  if (!connections) return fail(connections.error().message);
+  if (!connections) return connections.error();
   server_options.connections_max = std::min(server_options.connections_max, *connections);
   const auto service = http::make_service(**engine, server_options.io_threads, system_clock(),
                                           settings.allow_remote ? http::Hosts::any : http::Hosts::loopback,
                                           default_policy(options), api.get());
   auto server = http::Server::start(server_options, *service);
-  if (!server) return fail(server.error().message);
+  if (!server) return server.error();
 
   const std::string address = format({settings.listen.host, (*server)->port()});
   log(LogLevel::info, LogLine("listening")
@@ -201,19 +196,20 @@ ExitCode serve_until_signal(const ServeRequest& request, const Config& config, m
   if (request.on_stopping) request.on_stopping();
   stop_serving(**server, notebooks->get(), **engine, log);
   log(LogLevel::info, LogLine("stopped").str());
-  return ExitCode::done;
+  return {};
 }
 
 }  // namespace
 
-ExitCode serve(const ServeRequest& request) {
+Result<void> serve(const ServeRequest& request) {
   const auto config = load_config(request.flags, read_environment());
-  if (!config) return fail(config.error().message);
+  if (!config) return config.error();
   const Logger log = stderr_logger(request.on_listening ? LogLevel::warning : LogLevel::info);
   warn_of_unknown_variables(log, *config);
   if (request.mode == ServeRequest::Mode::print_config) {
     std::cout << print_config(*config) << std::flush;
-    return std::cout ? ExitCode::done : fail("cannot write the settings to stdout");
+    if (std::cout) return {};
+    return Error{.code = ErrorCode::unavailable, .message = "cannot write the settings to stdout"};
   }
 
   // The store's files hold payloads: they are the owner's alone.
@@ -226,4 +222,4 @@ ExitCode serve(const ServeRequest& request) {
   return serve_until_signal(request, *config, mask, log);
 }
 
-}  // namespace eventq::cli
+}  // namespace eventq::server

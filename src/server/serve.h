@@ -5,10 +5,10 @@
 #include <functional>
 #include <string>
 
+#include "eventq/error.h"
 #include "server/config.h"
-#include "server/exit_code.h"
 
-namespace eventq::cli {
+namespace eventq::server {
 
 struct ServeRequest {
   enum class Mode : std::uint8_t { serve, print_config };
@@ -21,8 +21,8 @@ struct ServeRequest {
   std::function<void()> on_stopping = {};
 };
 
-// Returns when the server was told to stop (SIGTERM, SIGINT) or could not start.
+// Returns when SIGTERM or SIGINT has stopped the server, or with an error when it could not start.
 // REQUIRES: no thread was started yet.
-ExitCode serve(const ServeRequest& request);
+Result<void> serve(const ServeRequest& request);
 
-}  // namespace eventq::cli
+}  // namespace eventq::server

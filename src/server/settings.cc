@@ -12,7 +12,7 @@
 #include "base/utf8.h"
 #include "store/postgres/connection.h"
 
-namespace eventq::cli {
+namespace eventq::server {
 namespace {
 
 bool read_duration(Millis& to, std::string_view text) {
@@ -231,4 +231,4 @@ std::string toml_string(std::string_view text) {
   return quoted + '"';
 }
 
-}  // namespace eventq::cli
+}  // namespace eventq::server

@@ -13,7 +13,7 @@
 #include "eventq/options.h"
 #include "server/listen_address.h"
 
-namespace eventq::cli {
+namespace eventq::server {
 
 struct Settings {
   ListenAddress listen;
@@ -64,4 +64,4 @@ inline constexpr char kListEnd = '\0';
 // `text` in quotes, on one line whatever it holds.
 [[nodiscard]] std::string toml_string(std::string_view text);
 
-}  // namespace eventq::cli
+}  // namespace eventq::server

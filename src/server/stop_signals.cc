@@ -7,7 +7,7 @@
 
 #include "base/assert.h"
 
-namespace eventq::cli {
+namespace eventq::server {
 namespace {
 
 extern "C" void end_at_once(int signal) { _exit(128 + signal); }
@@ -45,4 +45,4 @@ std::optional<int> StopSignals::wait(Millis limit) {
   return signal;
 }
 
-}  // namespace eventq::cli
+}  // namespace eventq::server

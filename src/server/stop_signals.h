@@ -8,7 +8,7 @@
 
 #include "eventq/clock.h"
 
-namespace eventq::cli {
+namespace eventq::server {
 
 class StopSignals {
  public:
@@ -27,4 +27,4 @@ class StopSignals {
   sigset_t signals_{};
 };
 
-}  // namespace eventq::cli
+}  // namespace eventq::server

@@ -16,7 +16,7 @@
 
 #include "server/settings.h"
 
-namespace eventq::cli {
+namespace eventq::server {
 namespace {
 
 // A file with more than this was not meant for us.
@@ -113,4 +113,4 @@ Result<std::vector<TomlEntry>> parse_toml(std::string_view text, const std::stri
   return entries;
 }
 
-}  // namespace eventq::cli
+}  // namespace eventq::server

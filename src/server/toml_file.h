@@ -12,7 +12,7 @@
 
 #include "eventq/error.h"
 
-namespace eventq::cli {
+namespace eventq::server {
 
 struct TomlEntry {
   enum class Kind : std::uint8_t { text, number, fraction, truth, list, table, other };
@@ -34,4 +34,4 @@ Result<std::vector<TomlEntry>> read_toml_file(const std::string& path);
 // The same for text that was read already; `path` is for messages.
 Result<std::vector<TomlEntry>> parse_toml(std::string_view text, const std::string& path);
 
-}  // namespace eventq::cli
+}  // namespace eventq::server

@@ -11,7 +11,7 @@
 #include "cli/commands/events.h"
 #include "cli/framework/command_table.h"
 #include "cli/framework/record.h"
-#include "server/settings.h"
+#include "cli/terminal/terminal_text.h"
 
 namespace eventq::cli {
 namespace {
@@ -255,7 +255,7 @@ ExitCode change_filtered(Invocation& run, const std::string& text) {
   std::optional<std::size_t> expected;
   if (const auto given = run.arguments.text("--expect")) {
     expected = parse_whole<std::size_t>(*given);
-    if (!expected) return wrong_usage(run, "--expect must be a whole number, not " + toml_string(*given));
+    if (!expected) return wrong_usage(run, "--expect must be a whole number, not " + in_quotes(*given));
   }
   const Matches found = find_matches(run, *filter);
   if (found.code != ExitCode::done) return found.code;

@@ -13,11 +13,11 @@
 
 #include "base/json.h"
 #include "base/time_text.h"
+#include "cli/commands/serve_request.h"
 #include "cli/framework/command_table.h"
 #include "cli/framework/invocation.h"
 #include "cli/framework/record.h"
 #include "eventq/client.h"
-#include "server/serve.h"
 
 namespace eventq::cli {
 namespace {
@@ -94,7 +94,7 @@ void welcome(std::ostream& out, const std::string& url) {
 
 ExitCode run_dev(Invocation& invocation) {
   std::unique_ptr<Demo> demo;
-  ServeRequest request;
+  server::ServeRequest request;
   request.flags.values["store"] = "sqlite:eventq.db";
   if (const auto listen = invocation.arguments.text("--listen")) request.flags.values["listen"] = *listen;
   request.on_listening = [&](const std::string& url) {
@@ -102,7 +102,7 @@ ExitCode run_dev(Invocation& invocation) {
     welcome(invocation.out, url);
   };
   request.on_stopping = [&] { demo.reset(); };
-  return serve(request);
+  return run_server(invocation, request);
 }
 
 }  // namespace

@@ -7,7 +7,7 @@
 #include "base/nearest.h"
 #include "base/time_text.h"
 #include "cli/framework/record.h"
-#include "server/settings.h"
+#include "cli/terminal/terminal_text.h"
 
 namespace eventq::cli {
 namespace {
@@ -41,7 +41,7 @@ Result<void> apply_older(EventFilter& filter, const std::string& value) {
   const auto age = parse_duration(value);
   if (!age)
     return wrong_filter("older: takes a number and its unit (ms, s, m, h or d), such as older:1h, not " +
-                        toml_string(value));
+                        in_quotes(value));
   filter.older = *age;
   return {};
 }
@@ -53,7 +53,7 @@ Result<void> apply_condition(EventFilter& filter, std::string_view word) {
   const auto names = known_names();
   if (std::find(names.begin(), names.end(), name) == names.end()) {
     const std::string guess = did_you_mean(name, names);
-    return wrong_filter("a filter has no condition " + toml_string(name) +
+    return wrong_filter("a filter has no condition " + in_quotes(name) +
                         (guess.empty()
                              ? "; there are status:, tag:, queue:, worker:, correlation:, error: and older:"
                              : guess));
@@ -82,7 +82,7 @@ Result<EventFilter> parse_event_filter(std::string_view text) {
   }
   const auto statuses = split_list(event_statuses());
   if (filter.status && std::find(statuses.begin(), statuses.end(), *filter.status) == statuses.end()) {
-    return wrong_filter("there is no status " + toml_string(*filter.status) +
+    return wrong_filter("there is no status " + in_quotes(*filter.status) +
                         did_you_mean(*filter.status, statuses));
   }
   return filter;

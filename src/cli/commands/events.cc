@@ -8,8 +8,8 @@
 #include "base/numbers.h"
 #include "base/time_text.h"
 #include "cli/framework/record.h"
+#include "cli/terminal/terminal_text.h"
 #include "model/names.h"
-#include "server/settings.h"
 
 namespace eventq::cli {
 namespace {
@@ -49,7 +49,7 @@ std::optional<std::int64_t> event_number(Invocation& run, const std::string& tex
   const auto number = parse_whole<std::int64_t>(text);
   if (!number) {
     wrong_usage(run,
-                toml_string(text) + " is no event: an event is named by its number, the `id` of `eventq ls`");
+                in_quotes(text) + " is no event: an event is named by its number, the `id` of `eventq ls`");
   }
   return number;
 }
@@ -62,7 +62,7 @@ Result<std::optional<Millis>> duration_option(const Invocation& run, std::string
   return Error{.code = ErrorCode::invalid_argument,
                .message = std::string(option) +
                           " must be a number and its unit (ms, s, m, h or d), such as 30s, not " +
-                          toml_string(*text)};
+                          in_quotes(*text)};
 }
 
 NamedEvents::NamedEvents(Invocation& run)

@@ -6,7 +6,7 @@
 #include "cli/framework/help.h"
 #include "cli/framework/invocation.h"
 #include "cli/framework/record.h"
-#include "server/settings.h"
+#include "cli/terminal/terminal_text.h"
 
 namespace eventq::cli {
 namespace {
@@ -19,7 +19,7 @@ ExitCode help(Invocation& run) {
   }
   std::vector<std::string> known;
   for (const CommandSpec& command : all_commands()) known.emplace_back(command.name);
-  return fail(run, "there is no command " + toml_string(words) + did_you_mean(words, known), ExitCode::usage);
+  return fail(run, "there is no command " + in_quotes(words) + did_you_mean(words, known), ExitCode::usage);
 }
 
 ExitCode version(Invocation& run) {

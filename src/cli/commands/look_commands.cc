@@ -9,7 +9,6 @@
 #include "cli/framework/command_table.h"
 #include "cli/framework/record.h"
 #include "cli/terminal/terminal_text.h"
-#include "server/settings.h"
 
 namespace eventq::cli {
 namespace {
@@ -30,7 +29,7 @@ std::optional<std::int64_t> whole_option(Invocation& run, std::string_view optio
                                          std::string_view fallback) {
   const std::string text = run.arguments.text_or(option, fallback);
   const auto number = parse_whole<std::int64_t>(text);
-  if (!number) wrong_usage(run, std::string(option) + " must be a whole number, not " + toml_string(text));
+  if (!number) wrong_usage(run, std::string(option) + " must be a whole number, not " + in_quotes(text));
   return number;
 }
 

@@ -24,7 +24,7 @@ bool is_postgres(const std::string& url) { return url.starts_with("postgres"); }
 
 // The stores that `eventq serve` would open with the same arguments.
 Result<std::vector<std::string>> stores_of(const Arguments& arguments) {
-  auto config = load_config(serve_request(arguments).flags, read_environment());
+  auto config = server::load_config(serve_request(arguments).flags, server::read_environment());
   if (!config) return config.error();
   return std::move(config->settings.stores);
 }

@@ -9,7 +9,7 @@
 #include "cli/framework/command_table.h"
 #include "cli/framework/invocation.h"
 #include "cli/framework/record.h"
-#include "server/settings.h"
+#include "cli/terminal/terminal_text.h"
 
 namespace eventq::cli {
 namespace {
@@ -57,8 +57,7 @@ Result<std::string> notebook_body(const Invocation& run) {
     const std::size_t equals = setting.find('=');
     JsonParser parser;
     if (equals == std::string::npos || !valid_utf8(setting) || !parser.parse(setting.substr(equals + 1))) {
-      return wrong(toml_string(setting) +
-                   " must be a setting and its number, such as git_commit_interval=10");
+      return wrong(in_quotes(setting) + " must be a setting and its number, such as git_commit_interval=10");
     }
     std::string member;
     append_json_string(member, setting.substr(0, equals));
@@ -107,7 +106,7 @@ ExitCode log_notebook(Invocation& run) {
   using Kind = Column::Kind;
   const std::string limit = run.arguments.text_or("--limit", "20");
   if (!parse_whole<std::int64_t>(limit)) {
-    return wrong_usage(run, "--limit must be a whole number, not " + toml_string(limit));
+    return wrong_usage(run, "--limit must be a whole number, not " + in_quotes(limit));
   }
   return list_from(run, "/notebooks/" + encoded_notebook(run) + "/commits?limit=" + limit, "commits",
                    {{"WHEN", "at", Kind::time},

@@ -12,7 +12,7 @@
 #include "cli/commands/events.h"
 #include "cli/framework/command_table.h"
 #include "cli/framework/record.h"
-#include "server/settings.h"
+#include "cli/terminal/terminal_text.h"
 
 namespace eventq::cli {
 namespace {
@@ -33,12 +33,12 @@ Result<std::string> read_payload(const Arguments& arguments) {
   } else if (given->starts_with('@')) {
     std::error_code ignored;  // then opening it says what is wrong
     if (std::filesystem::is_directory(given->substr(1), ignored)) {
-      return wrong_argument(toml_string(given->substr(1)) + " is a folder; name a file that holds JSON");
+      return wrong_argument(in_quotes(given->substr(1)) + " is a folder; name a file that holds JSON");
     }
     std::ifstream file(given->substr(1), std::ios::binary);
-    if (!file) return wrong_argument("cannot read the file " + toml_string(given->substr(1)));
+    if (!file) return wrong_argument("cannot read the file " + in_quotes(given->substr(1)));
     json.assign(std::istreambuf_iterator<char>(file), {});
-    if (file.bad()) return wrong_argument("cannot read the file " + toml_string(given->substr(1)));
+    if (file.bad()) return wrong_argument("cannot read the file " + in_quotes(given->substr(1)));
   }
   JsonParser parser;
   const auto value = parser.parse(json);
@@ -77,8 +77,7 @@ Result<void> add_numbers(JsonWriter& body, const Arguments& arguments) {
     if (!text) continue;
     const auto value = parse_whole_signed<std::int64_t>(*text);
     if (!value)
-      return wrong_argument(std::string(number.option) + " must be a whole number, not " +
-                            toml_string(*text));
+      return wrong_argument(std::string(number.option) + " must be a whole number, not " + in_quotes(*text));
     body.key(number.member).integer(*value);
   }
   return {};

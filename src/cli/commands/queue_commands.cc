@@ -11,7 +11,7 @@
 #include "cli/commands/events.h"
 #include "cli/framework/command_table.h"
 #include "cli/framework/record.h"
-#include "server/settings.h"
+#include "cli/terminal/terminal_text.h"
 
 namespace eventq::cli {
 namespace {
@@ -153,7 +153,7 @@ void erase_below(Flat& flat, const std::string& path) {
 std::optional<std::string> assign(Flat& flat, const std::string& assignment) {
   const std::size_t equals = assignment.find('=');
   if (equals == std::string::npos || equals == 0) {
-    return toml_string(assignment) +
+    return in_quotes(assignment) +
            " must be a setting and its value, such as batchSize=10; nothing behind the = takes it back";
   }
   if (!valid_utf8(assignment)) return "a setting is not UTF-8";
@@ -229,7 +229,7 @@ Result<Flat> replay_body(const Invocation& run) {
   if (const auto limit = arguments.text("--limit")) {
     if (!parse_whole<std::int64_t>(*limit)) {
       return Error{.code = ErrorCode::invalid_argument,
-                   .message = "--limit must be a whole number, not " + toml_string(*limit)};
+                   .message = "--limit must be a whole number, not " + in_quotes(*limit)};
     }
     body["limit"] = *limit;
   }

@@ -1,4 +1,6 @@
 // serve_command.cc: `eventq serve` on the command line. Its options are the settings.
+#include <ostream>
+
 #include "cli/commands/serve_request.h"
 #include "cli/framework/command_table.h"
 #include "cli/framework/invocation.h"
@@ -8,36 +10,47 @@
 namespace eventq::cli {
 namespace {
 
-Parameter option_of(const Setting& setting) {
-  Parameter option{.name = flag_name(setting),
+Parameter option_of(const server::Setting& setting) {
+  Parameter option{.name = server::flag_name(setting),
                    .value = std::string(setting.placeholder),
-                   .help = std::string(setting.help) + " (" + variable_name(setting) + ")",
-                   .fallback = setting.text(Settings{})};
-  if (setting.kind == Setting::Kind::truth) {
+                   .help = std::string(setting.help) + " (" + server::variable_name(setting) + ")",
+                   .fallback = setting.text(server::Settings{})};
+  if (setting.kind == server::Setting::Kind::truth) {
     option.value = "BOOL";  // --flag=false takes back what a file says
     option.bare = true;
   }
-  option.many = setting.kind == Setting::Kind::list;
+  option.many = setting.kind == server::Setting::Kind::list;
   if (setting.placeholder == "PATH") option.completes = Completes::file;
   return option;
 }
 
-ExitCode run_serve(Invocation& invocation) { return serve(serve_request(invocation.arguments)); }
+ExitCode run_serve(Invocation& invocation) {
+  return run_server(invocation, serve_request(invocation.arguments));
+}
 
 }  // namespace
 
-ServeRequest serve_request(const Arguments& arguments) {
-  ServeRequest request;
-  for (const Setting& setting : all_settings()) {
-    auto value = arguments.text(flag_name(setting));
+server::ServeRequest serve_request(const Arguments& arguments) {
+  server::ServeRequest request;
+  for (const server::Setting& setting : server::all_settings()) {
+    auto value = arguments.text(server::flag_name(setting));
     if (!value) continue;
-    if (setting.kind == Setting::Kind::list) value = join_list(arguments.texts(flag_name(setting)), kListEnd);
-    if (setting.kind == Setting::Kind::truth && value->empty()) value = "true";
+    if (setting.kind == server::Setting::Kind::list)
+      value = join_list(arguments.texts(server::flag_name(setting)), server::kListEnd);
+    if (setting.kind == server::Setting::Kind::truth && value->empty()) value = "true";
     request.flags.values[std::string(setting.name)] = *value;
   }
   request.flags.config = arguments.text("--config");
-  if (arguments.has("--print-config")) request.mode = ServeRequest::Mode::print_config;
+  if (arguments.has("--print-config")) request.mode = server::ServeRequest::Mode::print_config;
   return request;
+}
+
+ExitCode run_server(Invocation& invocation, const server::ServeRequest& request) {
+  const auto served = server::serve(request);
+  if (served) return ExitCode::done;
+  // Not by fail(), which would escape the line ends of PostgreSQL's messages.
+  invocation.err << "eventq: " << served.error().message << '\n';
+  return ExitCode::failed;
 }
 
 CommandSpec serve_command() {
@@ -61,7 +74,7 @@ CommandSpec serve_command() {
       .run = run_serve,
       .talks = CommandSpec::Talks::to_nobody,
   };
-  for (const Setting& setting : all_settings()) command.options.push_back(option_of(setting));
+  for (const server::Setting& setting : server::all_settings()) command.options.push_back(option_of(setting));
   command.options.push_back({.name = "--config",
                              .value = "FILE",
                              .help = "Read settings from this TOML file (EVENTQ_CONFIG)",

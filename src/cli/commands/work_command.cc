@@ -170,7 +170,7 @@ bool is_empty(Invocation& run, const WorkOrder& order) {
 }
 
 // Children have the stop time to finish; another signal ends them and us at once.
-ExitCode stop_worker(Invocation& run, Worker& worker, Runner& runner, StopSignals& signals) {
+ExitCode stop_worker(Invocation& run, Worker& worker, Runner& runner, server::StopSignals& signals) {
   auto stopping = std::async(std::launch::async, [&] { return worker.stop(); });
   while (stopping.wait_for(0ms) != std::future_status::ready) {
     const auto signal = signals.wait(20ms);
@@ -186,7 +186,7 @@ ExitCode stop_worker(Invocation& run, Worker& worker, Runner& runner, StopSignal
 }
 
 ExitCode work(Invocation& run, const WorkOrder& order) {
-  StopSignals signals;
+  server::StopSignals signals;
   std::signal(SIGPIPE, SIG_IGN);
   if (const auto there = call(run, "GET", "/healthz"); !there) return there.code;
   const Logger log = stderr_logger(LogLevel::warning);
@@ -210,9 +210,9 @@ ExitCode work(Invocation& run, const WorkOrder& order) {
 // Room for what the commands need of us. They themselves keep the limit that we were started with.
 Result<void> make_room(WorkOrder& order) {
   const std::size_t needed = order.parallel * kDescriptorsPerChild + kDescriptorsBesideChildren;
-  const std::size_t before = descriptor_limit();
+  const std::size_t before = server::descriptor_limit();
   if (before >= needed) return {};
-  const std::size_t raised = raise_descriptor_limit();
+  const std::size_t raised = server::raise_descriptor_limit();
   if (raised < needed) {
     const std::size_t most = raised > kDescriptorsBesideChildren
                                  ? (raised - kDescriptorsBesideChildren) / kDescriptorsPerChild

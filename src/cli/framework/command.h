@@ -12,7 +12,7 @@
 #include <string_view>
 #include <vector>
 
-#include "server/exit_code.h"
+#include "cli/framework/exit_code.h"
 
 namespace eventq::cli {
 

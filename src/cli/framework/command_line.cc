@@ -13,7 +13,6 @@
 #include "cli/framework/help.h"
 #include "cli/framework/record.h"
 #include "cli/terminal/terminal_text.h"
-#include "server/settings.h"
 
 namespace eventq::cli {
 namespace {
@@ -50,7 +49,7 @@ void add_parameter(CLI::App& app, const Parameter& parameter) {
 std::optional<std::string> judge(const Parameter& parameter, const std::string& value) {
   const std::string name(long_name(parameter));
   if (is_flag(parameter) && !parameter.bare && value != "true" && value != "false") {
-    return name + " takes no value, and was given " + toml_string(value);
+    return name + " takes no value, and was given " + in_quotes(value);
   }
   if (parameter.choices.empty()) return std::nullopt;
   const auto choices = split_list(parameter.choices);
@@ -59,7 +58,7 @@ std::optional<std::string> judge(const Parameter& parameter, const std::string& 
   for (std::size_t i = 1; i < choices.size(); ++i) {
     known += (i + 1 == choices.size() ? " or " : ", ") + choices[i];
   }
-  return name + " must be " + known + ", not " + toml_string(value) + did_you_mean(value, choices);
+  return name + " must be " + known + ", not " + in_quotes(value) + did_you_mean(value, choices);
 }
 
 // One CLI::App for each command, and for each first word of those with two.
@@ -134,7 +133,7 @@ class Parser {
     const auto unexpected = root_.remaining(true);
     if (unexpected.empty()) return wrong_usage(error.what());
     const std::string word = unexpected.front().substr(0, unexpected.front().find('='));
-    return wrong_usage("unexpected argument " + toml_string(word) + did_you_mean(word, known_words()));
+    return wrong_usage("unexpected argument " + in_quotes(word) + did_you_mean(word, known_words()));
   }
 
   std::vector<std::string> known_words() {

@@ -39,7 +39,7 @@ Chosen parse_chosen(const std::vector<const char*>& arguments) {
   return std::get<Chosen>(std::move(parsed));
 }
 
-ServeRequest parse_serve(const std::vector<const char*>& arguments) {
+server::ServeRequest parse_serve(const std::vector<const char*>& arguments) {
   return serve_request(parse_chosen(arguments).arguments);
 }
 
@@ -48,40 +48,40 @@ Printout parse_print(const std::vector<const char*>& arguments) {
 }
 
 TEST(CommandLine, ServesWithoutAnyFlag) {
-  const ServeRequest command = parse_serve({"serve"});
+  const server::ServeRequest command = parse_serve({"serve"});
 
   EXPECT_THAT(command.flags.values, IsEmpty());
   EXPECT_EQ(command.flags.config, std::nullopt);
-  EXPECT_EQ(command.mode, ServeRequest::Mode::serve);
+  EXPECT_EQ(command.mode, server::ServeRequest::Mode::serve);
 }
 
 TEST(CommandLine, HasAFlagForEachSetting) {
-  const ServeRequest command = parse_serve({"serve",
-                                            "--listen",
-                                            "[::1]:80",
-                                            "--allow-remote",
-                                            "--store",
-                                            "sqlite:a b.db",
-                                            "--retry-delay=1s",
-                                            "--lease",
-                                            "2s",
-                                            "--max-retries",
-                                            "-1",
-                                            "--max-attempts",
-                                            "x",
-                                            "--archive-dir",
-                                            "old",
-                                            "--stale-after",
-                                            "3s",
-                                            "--start-within",
-                                            "4s",
-                                            "--notebooks-allow",
-                                            "a",
-                                            "--notebooks-allow=b",
-                                            "--notebooks-state",
-                                            "known",
-                                            "--config",
-                                            "a.toml"});
+  const server::ServeRequest command = parse_serve({"serve",
+                                                    "--listen",
+                                                    "[::1]:80",
+                                                    "--allow-remote",
+                                                    "--store",
+                                                    "sqlite:a b.db",
+                                                    "--retry-delay=1s",
+                                                    "--lease",
+                                                    "2s",
+                                                    "--max-retries",
+                                                    "-1",
+                                                    "--max-attempts",
+                                                    "x",
+                                                    "--archive-dir",
+                                                    "old",
+                                                    "--stale-after",
+                                                    "3s",
+                                                    "--start-within",
+                                                    "4s",
+                                                    "--notebooks-allow",
+                                                    "a",
+                                                    "--notebooks-allow=b",
+                                                    "--notebooks-state",
+                                                    "known",
+                                                    "--config",
+                                                    "a.toml"});
 
   EXPECT_THAT(command.flags.values,
               ElementsAre(Pair("allow_remote", "true"), Pair("archive_dir", "old"), Pair("lease", "2s"),
@@ -102,7 +102,7 @@ TEST(CommandLine, CanSwitchOffWhatAFileSwitchesOn) {
 }
 
 TEST(CommandLine, PrintsTheConfigurationOnRequest) {
-  EXPECT_EQ(parse_serve({"serve", "--print-config"}).mode, ServeRequest::Mode::print_config);
+  EXPECT_EQ(parse_serve({"serve", "--print-config"}).mode, server::ServeRequest::Mode::print_config);
 }
 
 TEST(CommandLine, GivesHelpOnRequest) {
@@ -112,9 +112,9 @@ TEST(CommandLine, GivesHelpOnRequest) {
   EXPECT_EQ(help.exit_code, ExitCode::done);
   EXPECT_THAT(help.err, IsEmpty());
   EXPECT_THAT(help.out, HasSubstr("Usage: eventq serve [OPTIONS]"));
-  for (const Setting& setting : all_settings()) {
-    EXPECT_THAT(help.out, HasSubstr(flag_name(setting)));
-    EXPECT_THAT(help.out, HasSubstr(variable_name(setting)));
+  for (const server::Setting& setting : server::all_settings()) {
+    EXPECT_THAT(help.out, HasSubstr(server::flag_name(setting)));
+    EXPECT_THAT(help.out, HasSubstr(server::variable_name(setting)));
   }
 }
 

@@ -6,6 +6,7 @@
 #include <cwchar>
 
 #include "base/utf8.h"
+#include "server/settings.h"
 
 namespace eventq::cli {
 namespace {
@@ -77,6 +78,8 @@ std::string printable(std::string_view text) {
   }
   return out;
 }
+
+std::string in_quotes(std::string_view text) { return server::toml_string(text); }
 
 std::size_t display_width(std::string_view text) {
   std::size_t width = 0;

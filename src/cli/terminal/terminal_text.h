@@ -11,6 +11,9 @@ namespace eventq::cli {
 // are not UTF-8 as \xff.
 [[nodiscard]] std::string printable(std::string_view text);
 
+// `text` in double quotes, with escapes as in TOML, so that it stays on one line of a message.
+[[nodiscard]] std::string in_quotes(std::string_view text);
+
 // Columns, wide characters counted twice. REQUIRES: printable.
 [[nodiscard]] std::size_t display_width(std::string_view text);
 
