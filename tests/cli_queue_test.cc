@@ -135,21 +135,22 @@ TEST_F(CliQueueTest, EveryCommandThatTheDoctorNamesIsOne) {
   EXPECT_EQ(eventq({"queue", "set", "main", "maxQueueDepth=1", "highWatermark=1"}).exit_code, 0);
   EXPECT_EQ(eventq({"queue", "pause", "main"}).exit_code, 0);
 
-  const std::string told = eventq({"doctor", "-o", "table"}).out +
-                           eventq({"doctor", "-o", "table", "--url", "http://127.0.0.1:1"}).out;
+  const std::string call_result = eventq({"doctor", "-o", "table"}).out +
+                                  eventq({"doctor", "-o", "table", "--url", "http://127.0.0.1:1"}).out;
 
-  EXPECT_THAT(told, HasSubstr("eventq queue set main maxQueueDepth=2"));
+  EXPECT_THAT(call_result, HasSubstr("eventq queue set main maxQueueDepth=2"));
   std::set<std::string> commands;
   const std::regex named("fix: .*?(eventq [^,`\n]+)");
-  for (std::sregex_iterator it(told.begin(), told.end(), named), end; it != end; ++it) {
+  for (std::sregex_iterator it(call_result.begin(), call_result.end(), named), end; it != end; ++it) {
     const std::string line = (*it)[1];
     const auto words = cli::split_list(line, ' ');
     std::vector<const char*> argv;
     for (const std::string& word : words) argv.push_back(word.c_str());
     const auto parsed =
         cli::parse_command_line(cli::all_commands(), static_cast<int>(argv.size()), argv.data());
-    EXPECT_TRUE(std::holds_alternative<cli::Chosen>(parsed)) << line;
-    if (const auto* chosen = std::get_if<cli::Chosen>(&parsed)) commands.emplace(chosen->command->name);
+    EXPECT_TRUE(std::holds_alternative<cli::ChosenCommand>(parsed)) << line;
+    if (const auto* chosen = std::get_if<cli::ChosenCommand>(&parsed))
+      commands.emplace(chosen->command->name);
   }
   EXPECT_THAT(commands, testing::ElementsAre("queue resume", "queue set", "serve", "work"));
 }

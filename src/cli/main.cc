@@ -19,20 +19,20 @@ ExitCode print(const Printout& printout) {
   return printout.exit_code;
 }
 
-ExitCode run(const Chosen& chosen) {
-  const Surroundings around = look_around();
-  const std::string url = server_url(chosen.arguments, around);
-  const bool talks = chosen.command->talks != CommandSpec::Talks::to_nobody;
+ExitCode run(const ChosenCommand& chosen) {
+  const TerminalEnvironment environment = read_terminal_environment();
+  const std::string url = server_url(chosen.arguments, environment);
+  const bool uses_server = chosen.command->server_use != ServerUse::none;
   const auto address = client::parse_url(url);
   client::HttpClient server(address ? *address : client::HttpUrl{});
   Invocation invocation{.command = *chosen.command,
                         .arguments = chosen.arguments,
-                        .output = output_options(chosen.arguments, around),
+                        .output = output_options(chosen.arguments, environment),
                         .url = url,
                         .server = server,
                         .out = std::cout,
                         .err = std::cerr};
-  if (talks && !address) return wrong_usage(invocation, address.error().message);
+  if (uses_server && !address) return wrong_usage(invocation, address.error().message);
   return chosen.command->run(invocation);
 }
 
@@ -46,7 +46,7 @@ void open_standard_streams() {
 
 ExitCode main(int argc, const char* const* argv) {
   const auto parsed = parse_command_line(all_commands(), argc, argv);
-  const auto* const chosen = std::get_if<Chosen>(&parsed);
+  const auto* const chosen = std::get_if<ChosenCommand>(&parsed);
   const ExitCode code = chosen != nullptr ? run(*chosen) : print(std::get<Printout>(parsed));
   std::cout << std::flush;
   if (std::cout) return code;

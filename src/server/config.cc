@@ -21,7 +21,7 @@ constexpr std::string_view kPrefix = "EVENTQ_";
 constexpr std::string_view kConfigVariable = "EVENTQ_CONFIG";
 constexpr std::string_view kUrlVariable = "EVENTQ_URL";  // which server the other commands talk to
 
-struct Given {
+struct GivenValue {
   std::string origin;
   std::string_view text;
   std::string shown;  // for a message
@@ -35,12 +35,12 @@ Error fault(const std::string& origin, const std::string& message) {
 // A value that was given, for a message.
 std::string shown(const std::string& value) { return toml_string(without_passwords(value)); }
 
-Result<void> apply(Config& config, std::size_t index, const Given& given) {
-  const Setting& setting = all_settings()[index];
+Result<void> apply(ServerConfig& config, std::size_t index, const GivenValue& given) {
+  const ServerSetting& setting = all_settings()[index];
   if (!given.right_kind || !setting.read(config.settings, given.text)) {
     return fault(given.origin, std::string(setting.name) + " must be " + std::string(setting.what) +
-                                   ", such as " + toml_value(setting, Settings{}) + ", not " + given.shown +
-                                   ".");
+                                   ", such as " + toml_value(setting, ServerSettings{}) + ", not " +
+                                   given.shown + ".");
   }
   // All that was applied before is in range, so a complaint is about this one.
   if (const auto bad = validate(config.settings.queue)) return fault(given.origin, bad->message);
@@ -48,18 +48,18 @@ Result<void> apply(Config& config, std::size_t index, const Given& given) {
   return {};
 }
 
-std::vector<std::string> names_of(std::string (*name)(const Setting&)) {
+std::vector<std::string> names_of(std::string (*name)(const ServerSetting&)) {
   std::vector<std::string> names;
-  for (const Setting& setting : all_settings()) names.push_back(name(setting));
+  for (const ServerSetting& setting : all_settings()) names.push_back(name(setting));
   return names;
 }
 
-bool same_kind(Setting::Kind wanted, TomlEntry::Kind found) {
+bool same_kind(SettingKind wanted, TomlKind found) {
   switch (wanted) {
-    case Setting::Kind::text: return found == TomlEntry::Kind::text;
-    case Setting::Kind::number: return found == TomlEntry::Kind::number;
-    case Setting::Kind::truth: return found == TomlEntry::Kind::truth;
-    case Setting::Kind::list: return found == TomlEntry::Kind::text || found == TomlEntry::Kind::list;
+    case SettingKind::text: return found == TomlKind::text;
+    case SettingKind::number: return found == TomlKind::number;
+    case SettingKind::truth: return found == TomlKind::truth;
+    case SettingKind::list: return found == TomlKind::text || found == TomlKind::list;
   }
   return false;
 }
@@ -74,15 +74,15 @@ std::string key_of(const TomlEntry& entry) {
 bool is_table_of_settings(const TomlEntry& entry) {
   const std::string beginning = key_of(entry) + ".";
   const auto settings = all_settings();
-  return entry.kind == TomlEntry::Kind::table &&
+  return entry.kind == TomlKind::table &&
          std::any_of(settings.begin(), settings.end(),
-                     [&](const Setting& setting) { return setting.name.starts_with(beginning); });
+                     [&](const ServerSetting& setting) { return setting.name.starts_with(beginning); });
 }
 
-Result<void> apply_file(Config& config, const std::string& path) {
+Result<void> apply_file(ServerConfig& config, const std::string& path) {
   const auto entries = read_toml_file(path);
   if (!entries) return entries.error();
-  auto keys = names_of([](const Setting& setting) { return std::string(setting.name); });
+  auto keys = names_of([](const ServerSetting& setting) { return std::string(setting.name); });
   keys.emplace_back(kQueuesTable);
   for (const TomlEntry& entry : *entries) {
     // A table comes before its members.
@@ -94,7 +94,7 @@ Result<void> apply_file(Config& config, const std::string& path) {
       return fault(origin, "there is no setting " + toml_string(key) + did_you_mean(key, keys));
     }
     const auto index = static_cast<std::size_t>(found - keys.begin());
-    const bool is_text = entry.kind == TomlEntry::Kind::text;
+    const bool is_text = entry.kind == TomlKind::text;
     const bool right_kind = same_kind(all_settings()[index].kind, entry.kind) &&
                             !(is_text && entry.text.find(kListEnd) != std::string::npos);
     auto applied =
@@ -109,7 +109,7 @@ Result<void> apply_file(Config& config, const std::string& path) {
   return {};
 }
 
-Result<void> apply_variables(Config& config, const Variables& variables) {
+Result<void> apply_variables(ServerConfig& config, const Variables& variables) {
   const auto names = names_of(variable_name);
   for (const auto& [name, value] : variables) {
     if (name == kConfigVariable || name == kUrlVariable) continue;
@@ -125,9 +125,9 @@ Result<void> apply_variables(Config& config, const Variables& variables) {
   return {};
 }
 
-Result<void> apply_flags(Config& config, const Flags& flags) {
+Result<void> apply_flags(ServerConfig& config, const ServeFlags& flags) {
   for (std::size_t index = 0; index < all_settings().size(); ++index) {
-    const Setting& setting = all_settings()[index];
+    const ServerSetting& setting = all_settings()[index];
     const auto given = flags.values.find(setting.name);
     if (given == flags.values.end()) continue;
     const std::string& value = given->second;
@@ -137,7 +137,7 @@ Result<void> apply_flags(Config& config, const Flags& flags) {
   return {};
 }
 
-Result<void> check_stores(const Config& config) {
+Result<void> check_stores(const ServerConfig& config) {
   const auto& stores = config.settings.stores;
   const auto is_postgres = [](const std::string& url) { return url.starts_with("postgres"); };
   if (stores.size() == 1 || std::all_of(stores.begin(), stores.end(), is_postgres)) return {};
@@ -146,7 +146,7 @@ Result<void> check_stores(const Config& config) {
                "only postgres:// URLs.");
 }
 
-Result<void> check_notebooks(const Config& config) {
+Result<void> check_notebooks(const ServerConfig& config) {
   if (config.settings.notebooks_allow.empty() || config.settings.stores.size() == 1) return {};
   return fault(
       origin_of(config, "notebooks.allow"),
@@ -154,8 +154,8 @@ Result<void> check_notebooks(const Config& config) {
       "--store, or leave notebooks to another server.");
 }
 
-Result<void> check_reach(const Config& config) {
-  const Settings& settings = config.settings;
+Result<void> check_reach(const ServerConfig& config) {
+  const ServerSettings& settings = config.settings;
   if (settings.allow_remote || is_loopback(settings.listen)) return {};
   return fault(origin_of(config, "listen"),
                format(settings.listen) +
@@ -182,8 +182,8 @@ Variables read_environment() {
   return variables;
 }
 
-Result<Config> load_config(const Flags& flags, const Variables& variables) {
-  Config config;
+Result<ServerConfig> load_config(const ServeFlags& flags, const Variables& variables) {
+  ServerConfig config;
   config.origins.assign(all_settings().size(), "default");
 
   std::optional<std::string> path = flags.config;
@@ -200,23 +200,23 @@ Result<Config> load_config(const Flags& flags, const Variables& variables) {
   return config;
 }
 
-std::string origin_of(const Config& config, std::string_view name) {
+std::string origin_of(const ServerConfig& config, std::string_view name) {
   const auto settings = all_settings();
   const auto found = std::find_if(settings.begin(), settings.end(),
-                                  [&](const Setting& setting) { return setting.name == name; });
+                                  [&](const ServerSetting& setting) { return setting.name == name; });
   return found == settings.end() ? "" : config.origins[static_cast<std::size_t>(found - settings.begin())];
 }
 
-std::string print_config(const Config& config) {
+std::string print_config(const ServerConfig& config) {
   std::string text;
   for (std::size_t index = 0; index < all_settings().size(); ++index) {
-    const Setting& setting = all_settings()[index];
+    const ServerSetting& setting = all_settings()[index];
     text += "# " + std::string(setting.help) + ".\n";
     text += std::string(setting.name) + " = " + toml_value(setting, config.settings) + "  # " +
             comment(config.origins[index]) + "\n";
   }
   for (const auto& [name, queue] : config.settings.queue.queues) {
-    text += "\n" + queue_table_head(name) + "  # " + comment(config.queue_origins.at(name)) + "\n" +
+    text += "\n" + queue_table_header(name) + "  # " + comment(config.queue_origins.at(name)) + "\n" +
             queue_table_members(queue);
   }
   return text;

@@ -18,7 +18,7 @@
 namespace eventq::server {
 
 // The flags of `eventq serve` that were given: name of the setting -> value.
-struct Flags {
+struct ServeFlags {
   std::map<std::string, std::string, std::less<>> values;
   std::optional<std::string> config;  // --config
 };
@@ -27,8 +27,8 @@ struct Flags {
 using Variables = std::map<std::string, std::string, std::less<>>;
 [[nodiscard]] Variables read_environment();
 
-struct Config {
-  Settings settings;
+struct ServerConfig {
+  ServerSettings settings;
   // Where each of all_settings() came from, in that order: "default", "--lease",
   // "EVENTQ_LEASE" or "eventq.toml:3".
   std::vector<std::string> origins;
@@ -37,12 +37,12 @@ struct Config {
 };
 
 // Errors: invalid_argument, not_found; the message is one line that says where the fault is.
-Result<Config> load_config(const Flags& flags, const Variables& variables);
+Result<ServerConfig> load_config(const ServeFlags& flags, const Variables& variables);
 
 // Empty when there is no setting of that name.
-[[nodiscard]] std::string origin_of(const Config& config, std::string_view name);
+[[nodiscard]] std::string origin_of(const ServerConfig& config, std::string_view name);
 
 // A configuration file with these settings; comments tell where each came from.
-[[nodiscard]] std::string print_config(const Config& config);
+[[nodiscard]] std::string print_config(const ServerConfig& config);
 
 }  // namespace eventq::server

@@ -24,14 +24,14 @@ using testing::HasSubstr;
 class ConfigTest : public testing::Test {
  protected:
   // Loads with `text` as the file named by --config.
-  Result<Config> load_file(std::string_view text) {
+  Result<ServerConfig> load_file(std::string_view text) {
     flags_.config = directory_.file("eventq.toml");
     std::ofstream(*flags_.config) << text;
     return load_config(flags_, variables_);
   }
 
   // The message of a refusal, with the folder of the file left out; the settings when there was none.
-  std::string complaint(const Result<Config>& loaded) const {
+  std::string complaint(const Result<ServerConfig>& loaded) const {
     if (loaded) return "no complaint:\n" + print_config(*loaded);
     std::string message = loaded.error().message;
     const std::string folder = directory_.file("");
@@ -40,7 +40,7 @@ class ConfigTest : public testing::Test {
   }
 
   const TemporaryDirectory directory_;
-  Flags flags_;
+  ServeFlags flags_;
   Variables variables_;
 };
 
@@ -48,7 +48,7 @@ TEST_F(ConfigTest, HasDefaults) {
   const auto config = load_config({}, {});
 
   ASSERT_TRUE(config);
-  const Settings& settings = config->settings;
+  const ServerSettings& settings = config->settings;
   EXPECT_EQ(format(settings.listen), "127.0.0.1:8080");
   EXPECT_FALSE(settings.allow_remote);
   EXPECT_THAT(settings.stores, ElementsAre("sqlite:eventq.db"));
@@ -86,7 +86,7 @@ TEST_F(ConfigTest, ReadsEverySettingFromAFile) {
       "state = \"known\"\n");
 
   ASSERT_TRUE(config) << complaint(config);
-  const Settings& settings = config->settings;
+  const ServerSettings& settings = config->settings;
   EXPECT_EQ(format(settings.listen), "0.0.0.0:80");
   EXPECT_TRUE(settings.allow_remote);
   EXPECT_THAT(settings.stores, ElementsAre("sqlite:C:\\a \"b\".db"));
@@ -366,7 +366,7 @@ TEST_F(ConfigTest, PrintsDefaultsAsAFile) {
 }
 
 TEST_F(ConfigTest, KeepsWhatIsKnownOfNotebooksBesideTheStore) {
-  Settings settings;
+  ServerSettings settings;
   EXPECT_EQ(notebooks_state_file(settings), "eventq.db.notebooks");
   settings.stores = {"sqlite:/var/lib/eventq/a.db"};
   EXPECT_EQ(notebooks_state_file(settings), "/var/lib/eventq/a.db.notebooks");
@@ -411,19 +411,19 @@ TEST_F(ConfigTest, SwitchesTheArchiveOffWithAnEmptyValue) {
 }
 
 TEST_F(ConfigTest, ReadsBackWhatItPrints) {
-  const Flags flags{.values = {{"listen", "[::]:0"},
-                               {"allow_remote", "true"},
-                               {"store", "sqlite:/a \"b\"\\c\u00e9#.db"},
-                               {"migrate", "true"},
-                               {"retry_delay", "1h1ms"},
-                               {"lease", "365d"},
-                               {"max_retries", "1000"},
-                               {"max_attempts", "1000000"},
-                               {"archive_dir", "/a \"b\""},
-                               {"stale_after", "1ms"},
-                               {"start_within", "365d"},
-                               {"notebooks.allow", std::string("a\0b \"c\"", 7)},
-                               {"notebooks.state", "known"}}};
+  const ServeFlags flags{.values = {{"listen", "[::]:0"},
+                                    {"allow_remote", "true"},
+                                    {"store", "sqlite:/a \"b\"\\c\u00e9#.db"},
+                                    {"migrate", "true"},
+                                    {"retry_delay", "1h1ms"},
+                                    {"lease", "365d"},
+                                    {"max_retries", "1000"},
+                                    {"max_attempts", "1000000"},
+                                    {"archive_dir", "/a \"b\""},
+                                    {"stale_after", "1ms"},
+                                    {"start_within", "365d"},
+                                    {"notebooks.allow", std::string("a\0b \"c\"", 7)},
+                                    {"notebooks.state", "known"}}};
   flags_ = flags;
   const auto printed = load_file("[queues.\"a/b\"]\nmaxRetries = 7\nretry.jitter = 0.2\n[queues.c]\n");
   ASSERT_TRUE(printed) << complaint(printed);
@@ -434,9 +434,9 @@ TEST_F(ConfigTest, ReadsBackWhatItPrints) {
   ASSERT_TRUE(read) << complaint(read);
   EXPECT_EQ(read->settings.queue.queues, printed->settings.queue.queues);
   EXPECT_EQ(read->settings.queue.queues.size(), 2U);
-  for (const Setting& setting : all_settings()) {
+  for (const ServerSetting& setting : all_settings()) {
     EXPECT_EQ(setting.text(read->settings), setting.text(printed->settings)) << setting.name;
-    EXPECT_NE(setting.text(read->settings), setting.text(Settings{})) << setting.name;
+    EXPECT_NE(setting.text(read->settings), setting.text(ServerSettings{})) << setting.name;
   }
 }
 

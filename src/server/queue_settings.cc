@@ -19,14 +19,13 @@
 namespace eventq::server {
 namespace {
 
-using EntryKind = TomlEntry::Kind;
 using MaybeText = std::optional<std::string>;  // nothing: not set
 
 // Ranges are left to validate(): a number beyond int becomes the nearest int, which is out of
 // every range of ours.
 template <typename Number>
 bool read_number(std::optional<Number>& to, const TomlEntry& entry) {
-  if (entry.kind != EntryKind::number) return false;
+  if (entry.kind != TomlKind::number) return false;
   const auto number = parse_whole_signed<std::int64_t>(entry.text);
   if (!number) return false;
   using Limits = std::numeric_limits<Number>;
@@ -43,7 +42,7 @@ bool read_count(std::optional<Duration>& to, const TomlEntry& entry) {
 }
 
 bool read_share(double& to, const TomlEntry& entry) {
-  if (entry.kind != EntryKind::number && entry.kind != EntryKind::fraction) return false;
+  if (entry.kind != TomlKind::number && entry.kind != TomlKind::fraction) return false;
   const char* const end = entry.text.data() + entry.text.size();
   const auto parsed = std::from_chars(entry.text.data(), end, to);
   return parsed.ec == std::errc() && parsed.ptr == end;
@@ -58,7 +57,7 @@ constexpr EnumWords kOnFailures = {"skip", "block"};
 template <typename Enum>
 bool read_word(std::optional<Enum>& to, const EnumWords& words, const TomlEntry& entry) {
   const auto* const found = std::find(words.begin(), words.end(), entry.text);
-  if (entry.kind != EntryKind::text || found == words.end()) return false;
+  if (entry.kind != TomlKind::text || found == words.end()) return false;
   to = static_cast<Enum>(found - words.begin());
   return true;
 }
@@ -103,9 +102,9 @@ bool read_wait(Millis& to, const TomlEntry& entry) {
   return true;
 }
 
-bool is_table(const TomlEntry& entry) { return entry.kind == EntryKind::table; }
+bool is_table(const TomlEntry& entry) { return entry.kind == TomlKind::table; }
 
-struct Member {
+struct QueueSetting {
   std::string_view name;  // as in the file, with the table it is in: retry.baseMs
   std::string_view what;  // "it must be ..."
   std::string_view example;
@@ -117,7 +116,7 @@ using ConfigRef = const QueueConfig&;
 using EntryRef = const TomlEntry&;
 constexpr std::string_view kWhole = "a whole number";
 
-constexpr Member kQueueMembers[] = {
+constexpr QueueSetting kQueueSettings[] = {
     {"maxQueueDepth", kWhole, "10000",
      [](QueueConfig& config, EntryRef entry) { return read_number(config.max_queue_depth, entry); },
      [](ConfigRef config) { return number_text(config.max_queue_depth); }},
@@ -188,9 +187,9 @@ constexpr Member kQueueMembers[] = {
      [](ConfigRef config) { return count_text(config.failed_retention); }},
 };
 
-std::vector<std::string> member_names() {
+std::vector<std::string> queue_setting_names() {
   std::vector<std::string> names;
-  for (const Member& member : kQueueMembers) names.emplace_back(member.name);
+  for (const QueueSetting& member : kQueueSettings) names.emplace_back(member.name);
   return names;
 }
 
@@ -208,7 +207,7 @@ bool is_spelled(const TomlEntry& entry, std::string_view name) {
 }
 
 // One queue while it is read.
-struct Reading {
+struct ParsedQueue {
   QueueConfig config;
   std::map<std::string, std::size_t> lines;  // of its members, and of the queue itself under ""
 };
@@ -217,12 +216,13 @@ Error fault_at(const std::string& path, std::size_t line, const std::string& mes
   return {.code = ErrorCode::invalid_argument, .message = path + ":" + std::to_string(line) + ": " + message};
 }
 
-Result<void> read_member(Reading& reading, const TomlEntry& entry, const std::string& path) {
+Result<void> read_member(ParsedQueue& reading, const TomlEntry& entry, const std::string& path) {
   const std::string name = name_in_queue(entry);
-  const auto* const member = std::find_if(std::begin(kQueueMembers), std::end(kQueueMembers),
-                                          [&](const Member& known) { return is_spelled(entry, known.name); });
-  if (member == std::end(kQueueMembers)) {
-    const auto names = member_names();
+  const auto* const member =
+      std::find_if(std::begin(kQueueSettings), std::end(kQueueSettings),
+                   [&](const QueueSetting& known) { return is_spelled(entry, known.name); });
+  if (member == std::end(kQueueSettings)) {
+    const auto names = queue_setting_names();
     const bool in_quotes = std::find(names.begin(), names.end(), name) != names.end();
     return fault_at(path, entry.line,
                     "there is no setting " + toml_string(name) + " of a queue" +
@@ -237,7 +237,7 @@ Result<void> read_member(Reading& reading, const TomlEntry& entry, const std::st
   return {};
 }
 
-Result<void> check(const std::string& name, const Reading& reading, const std::string& path) {
+Result<void> check(const std::string& name, const ParsedQueue& reading, const std::string& path) {
   const auto bad = validate(name, reading.config, Policy{});
   if (!bad) return {};
   const auto blamed = reading.lines.find(bad->field);
@@ -255,12 +255,12 @@ Error no_table(const TomlEntry& entry, const std::string& path) {
 }  // namespace
 
 Result<QueueSettings> read_queue_settings(std::span<const TomlEntry> entries, const std::string& path) {
-  std::map<std::string, Reading> readings;
+  std::map<std::string, ParsedQueue> readings;
   for (const TomlEntry& entry : entries) {
     if (entry.path.front() != kQueuesTable) continue;
     if (entry.path.size() <= 2 && !is_table(entry)) return no_table(entry, path);
     if (entry.path.size() == 1) continue;
-    Reading& reading = readings[entry.path[1]];
+    ParsedQueue& reading = readings[entry.path[1]];
     if (entry.path.size() == 2) {
       reading.lines[""] = entry.line;
       continue;
@@ -277,7 +277,7 @@ Result<QueueSettings> read_queue_settings(std::span<const TomlEntry> entries, co
   return settings;
 }
 
-std::string queue_table_head(std::string_view name) {
+std::string queue_table_header(std::string_view name) {
   const bool bare = std::all_of(name.begin(), name.end(), [](char c) {
     return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_' || c == '-';
   });
@@ -286,7 +286,7 @@ std::string queue_table_head(std::string_view name) {
 
 std::string queue_table_members(const QueueConfig& config) {
   std::string text;
-  for (const Member& member : kQueueMembers) {
+  for (const QueueSetting& member : kQueueSettings) {
     if (const MaybeText value = member.text(config)) text += std::string(member.name) + " = " + *value + "\n";
   }
   return text;

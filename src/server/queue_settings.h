@@ -33,7 +33,7 @@ struct QueueSettings {
 Result<QueueSettings> read_queue_settings(std::span<const TomlEntry> entries, const std::string& path);
 
 // The tables that read_queue_settings() reads as `config`: each head, and a line per setting in it.
-[[nodiscard]] std::string queue_table_head(std::string_view name);
+[[nodiscard]] std::string queue_table_header(std::string_view name);
 [[nodiscard]] std::string queue_table_members(const QueueConfig& config);
 
 }  // namespace eventq::server

@@ -230,9 +230,9 @@ TEST(QueueSettings, PrintOnlyWhatIsSet) {
 }
 
 TEST(QueueSettings, PrintNamesInQuotesWhereTomlWantsThem) {
-  EXPECT_EQ(queue_table_head("mail_2-B"), "[queues.mail_2-B]");
-  EXPECT_EQ(queue_table_head("a/b"), "[queues.\"a/b\"]");
-  EXPECT_EQ(queue_table_head("a.b"), "[queues.\"a.b\"]");
+  EXPECT_EQ(queue_table_header("mail_2-B"), "[queues.mail_2-B]");
+  EXPECT_EQ(queue_table_header("a/b"), "[queues.\"a/b\"]");
+  EXPECT_EQ(queue_table_header("a.b"), "[queues.\"a.b\"]");
 }
 
 TEST(QueueSettings, ReadBackWhatTheyPrint) {
@@ -243,7 +243,7 @@ TEST(QueueSettings, ReadBackWhatTheyPrint) {
            QueueConfig{.retry = RetryPolicy{.jitter = 1e-7}, .durability = Durability::strict},
            QueueConfig{.retry = RetryPolicy{}, .on_failure = OnFailure::skip},
        }) {
-    const std::string text = queue_table_head("a/b") + "\n" + queue_table_members(config);
+    const std::string text = queue_table_header("a/b") + "\n" + queue_table_members(config);
 
     const auto settings = read(text);
 

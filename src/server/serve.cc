@@ -50,9 +50,9 @@ std::size_t io_threads() {
   return std::clamp<std::size_t>(std::thread::hardware_concurrency(), 2, 5) - 1;
 }
 
-void warn_of_unknown_variables(const Logger& log, const Config& config) {
+void warn_of_unknown_variables(const Logger& log, const ServerConfig& config) {
   std::vector<std::string> known;
-  for (const Setting& setting : all_settings()) known.push_back(variable_name(setting));
+  for (const ServerSetting& setting : all_settings()) known.push_back(variable_name(setting));
   for (const std::string& name : config.unknown_variables) {
     LogLine warning("unknown variable in the environment");
     warning.add("variable", name);
@@ -61,9 +61,10 @@ void warn_of_unknown_variables(const Logger& log, const Config& config) {
   }
 }
 
-void log_settings(const Logger& log, const Config& config) {
+void log_settings(const Logger& log, const ServerConfig& config) {
   LogLine line("settings");
-  for (const Setting& setting : all_settings()) line.add(setting.name, shown_value(setting, config.settings));
+  for (const ServerSetting& setting : all_settings())
+    line.add(setting.name, shown_value(setting, config.settings));
   log(LogLevel::info, line.str());
   for (const auto& [queue, origin] : config.queue_origins) {
     log(LogLevel::info, LogLine("queue settings").add("queue", queue).add("from", origin).str());
@@ -87,10 +88,11 @@ void log_store(const Logger& log, const std::string& store) {
 }
 
 // As in the log's line of settings.
-std::string stores_text(const Settings& settings) {
+std::string stores_text(const ServerSettings& settings) {
   const auto all = all_settings();
   return shown_value(
-      *std::find_if(all.begin(), all.end(), [](const Setting& s) { return s.name == "store"; }), settings);
+      *std::find_if(all.begin(), all.end(), [](const ServerSetting& s) { return s.name == "store"; }),
+      settings);
 }
 
 Result<void> migrate_all(const std::vector<std::string>& stores, const Logger& log) {
@@ -107,7 +109,7 @@ Result<void> migrate_all(const std::vector<std::string>& stores, const Logger& l
 }
 
 // Names the origin of a setting that load_config() accepted and the engine or the notebooks refused.
-Error with_origin(const Config& config, Error error) {
+Error with_origin(const ServerConfig& config, Error error) {
   const std::string origin = origin_of(config, error.field);
   if (error.code == ErrorCode::invalid_argument && !origin.empty()) error.message.insert(0, origin + ": ");
   return error;
@@ -116,7 +118,7 @@ Error with_origin(const Config& config, Error error) {
 using NotebooksPtr = std::unique_ptr<notebook::Notebooks>;
 
 // Null when they are not switched on.
-Result<NotebooksPtr> open_notebooks(Engine& engine, const Settings& settings, mode_t mask,
+Result<NotebooksPtr> open_notebooks(Engine& engine, const ServerSettings& settings, mode_t mask,
                                     const Logger& log) {
   if (settings.notebooks_allow.empty()) return NotebooksPtr();
   return notebook::Notebooks::open(engine, {.state = notebooks_state_file(settings),
@@ -127,7 +129,7 @@ Result<NotebooksPtr> open_notebooks(Engine& engine, const Settings& settings, mo
 }
 
 // What is left for connections, of all the descriptors there may be.
-Result<std::size_t> room_for_connections(const Settings& settings) {
+Result<std::size_t> room_for_connections(const ServerSettings& settings) {
   const std::size_t descriptors = raise_descriptor_limit();
   const std::size_t others =
       kDescriptorsBesideConnections + (settings.notebooks_allow.empty() ? 0 : kDescriptorsOfNotebooks);
@@ -151,10 +153,10 @@ void stop_serving(http::Server& server, notebook::Notebooks* notebooks, Engine& 
 }
 
 // `mask` is the umask of what is written for others than the server.
-Result<void> serve_until_signal(const ServeRequest& request, const Config& config, mode_t mask,
+Result<void> serve_until_signal(const ServeRequest& request, const ServerConfig& config, mode_t mask,
                                 const Logger& log) {
   StopSignals stop_signals;
-  const Settings& settings = config.settings;
+  const ServerSettings& settings = config.settings;
   Options options = settings.queue;
   options.logger = log;
 
@@ -206,7 +208,7 @@ Result<void> serve(const ServeRequest& request) {
   if (!config) return config.error();
   const Logger log = stderr_logger(request.on_listening ? LogLevel::warning : LogLevel::info);
   warn_of_unknown_variables(log, *config);
-  if (request.mode == ServeRequest::Mode::print_config) {
+  if (request.mode == ServeMode::print_config) {
     std::cout << print_config(*config) << std::flush;
     if (std::cout) return {};
     return Error{.code = ErrorCode::unavailable, .message = "cannot write the settings to stdout"};

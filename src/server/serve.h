@@ -10,11 +10,11 @@
 
 namespace eventq::server {
 
-struct ServeRequest {
-  enum class Mode : std::uint8_t { serve, print_config };
+enum class ServeMode : std::uint8_t { serve, print_config };
 
-  Flags flags;
-  Mode mode = Mode::serve;
+struct ServeRequest {
+  ServeFlags flags;
+  ServeMode mode = ServeMode::serve;
   // Called with the server's URL when it listens, instead of logging what is in order; and, if that is set,
   // when it is about to stop.
   std::function<void(const std::string& url)> on_listening = {};

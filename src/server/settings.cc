@@ -100,77 +100,77 @@ bool read_listen(ListenAddress& to, std::string_view text) {
   return address.has_value();
 }
 
-using Kind = Setting::Kind;
+using Kind = SettingKind;
 using Text = std::string_view;
 
 constexpr Text kDuration = "a number and its unit (ms, s, m, h or d)";
 
-constexpr Setting kSettings[] = {
+constexpr ServerSetting kSettings[] = {
     {"listen", Kind::text, "ADDRESS", "Where to listen; port 0 is any free one",
      "ADDRESS:PORT with an IPv4 address, an IPv6 address in brackets, or localhost",
-     [](Settings& s, Text text) { return read_listen(s.listen, text); },
-     [](const Settings& s) { return format(s.listen); }},
+     [](ServerSettings& s, Text text) { return read_listen(s.listen, text); },
+     [](const ServerSettings& s) { return format(s.listen); }},
     {"allow_remote", Kind::truth, "", "Let other machines in, although there is no authentication yet",
-     "true or false", [](Settings& s, Text text) { return read_truth(s.allow_remote, text); },
-     [](const Settings& s) { return std::string(s.allow_remote ? "true" : "false"); }},
+     "true or false", [](ServerSettings& s, Text text) { return read_truth(s.allow_remote, text); },
+     [](const ServerSettings& s) { return std::string(s.allow_remote ? "true" : "false"); }},
     {"store", Kind::list, "URL",
      "Where events are kept: sqlite:PATH, memory: to keep nothing, or postgres://USER@HOST/DB; given several "
      "times, each such database is a shard, in order",
      "sqlite:PATH, memory: or postgres://USER@HOST/DB",
-     [](Settings& s, Text text) { return read_stores(s.stores, text); },
-     [](const Settings& s) { return without_passwords(join_texts(s.stores)); }},
+     [](ServerSettings& s, Text text) { return read_stores(s.stores, text); },
+     [](const ServerSettings& s) { return without_passwords(join_texts(s.stores)); }},
     {"migrate", Kind::truth, "",
      "Bring PostgreSQL databases to this eventq's schema first; files of SQLite always are", "true or false",
-     [](Settings& s, Text text) { return read_truth(s.migrate, text); },
-     [](const Settings& s) { return std::string(s.migrate ? "true" : "false"); }},
+     [](ServerSettings& s, Text text) { return read_truth(s.migrate, text); },
+     [](const ServerSettings& s) { return std::string(s.migrate ? "true" : "false"); }},
     {"retry_delay", Kind::text, "DURATION", "How long a failed event waits before it may run again",
-     kDuration, [](Settings& s, Text text) { return read_duration(s.queue.retry.base, text); },
-     [](const Settings& s) { return format_duration(s.queue.retry.base); }},
+     kDuration, [](ServerSettings& s, Text text) { return read_duration(s.queue.retry.base, text); },
+     [](const ServerSettings& s) { return format_duration(s.queue.retry.base); }},
     {"lease", Kind::text, "DURATION", "How long a worker may be silent before its event goes to another",
-     kDuration, [](Settings& s, Text text) { return read_duration(s.queue.lease, text); },
-     [](const Settings& s) { return format_duration(s.queue.lease); }},
+     kDuration, [](ServerSettings& s, Text text) { return read_duration(s.queue.lease, text); },
+     [](const ServerSettings& s) { return format_duration(s.queue.lease); }},
     {"max_retries", Kind::number, "N", "The reported failure that reaches it is final", "a whole number",
-     [](Settings& s, Text text) { return read_int(s.queue.max_retries, text); },
-     [](const Settings& s) { return std::to_string(s.queue.max_retries); }},
+     [](ServerSettings& s, Text text) { return read_int(s.queue.max_retries, text); },
+     [](const ServerSettings& s) { return std::to_string(s.queue.max_retries); }},
     {"max_attempts", Kind::number, "N", "Claims in a row without a report before an event is given up",
-     "a whole number", [](Settings& s, Text text) { return read_int(s.queue.max_attempts, text); },
-     [](const Settings& s) { return std::to_string(s.queue.max_attempts); }},
+     "a whole number", [](ServerSettings& s, Text text) { return read_int(s.queue.max_attempts, text); },
+     [](const ServerSettings& s) { return std::to_string(s.queue.max_attempts); }},
     {"archive_dir", Kind::text, "PATH", "Where events are written to when they leave; nowhere when empty",
      "a path on one line, or empty",
-     [](Settings& s, Text text) { return read_optional_text(s.queue.archive_dir, text); },
-     [](const Settings& s) { return s.queue.archive_dir; }},
+     [](ServerSettings& s, Text text) { return read_optional_text(s.queue.archive_dir, text); },
+     [](const ServerSettings& s) { return s.queue.archive_dir; }},
     {"stale_after", Kind::text, "DURATION", "How long a worker may be silent before it is shown as stale",
-     kDuration, [](Settings& s, Text text) { return read_duration(s.queue.stale_after, text); },
-     [](const Settings& s) { return format_duration(s.queue.stale_after); }},
+     kDuration, [](ServerSettings& s, Text text) { return read_duration(s.queue.stale_after, text); },
+     [](const ServerSettings& s) { return format_duration(s.queue.stale_after); }},
     {"start_within", Kind::text, "DURATION",
      "How long a worker may hold events without starting one before it is shown as stale", kDuration,
-     [](Settings& s, Text text) { return read_duration(s.queue.start_within, text); },
-     [](const Settings& s) { return format_duration(s.queue.start_within); }},
+     [](ServerSettings& s, Text text) { return read_duration(s.queue.start_within, text); },
+     [](const ServerSettings& s) { return format_duration(s.queue.start_within); }},
     {"notebooks.allow", Kind::list, "PATH",
      "Folders in which notebooks may lie, given several times; there are no notebooks when there is none",
      "the path of a folder, or an array of them",
-     [](Settings& s, Text text) { return read_folders(s.notebooks_allow, text); },
-     [](const Settings& s) { return join_texts(s.notebooks_allow); }},
+     [](ServerSettings& s, Text text) { return read_folders(s.notebooks_allow, text); },
+     [](const ServerSettings& s) { return join_texts(s.notebooks_allow); }},
     {"notebooks.state", Kind::text, "PATH",
      "The file of what is known of notebooks; FILE.notebooks beside sqlite:FILE, else eventq.notebooks, when "
      "empty",
      "a path on one line, or empty",
-     [](Settings& s, Text text) { return read_optional_text(s.notebooks_state, text); },
-     [](const Settings& s) { return s.notebooks_state; }},
+     [](ServerSettings& s, Text text) { return read_optional_text(s.notebooks_state, text); },
+     [](const ServerSettings& s) { return s.notebooks_state; }},
 };
 
 }  // namespace
 
-std::span<const Setting> all_settings() { return kSettings; }
+std::span<const ServerSetting> all_settings() { return kSettings; }
 
-std::string flag_name(const Setting& setting) {
+std::string flag_name(const ServerSetting& setting) {
   std::string name = "--" + std::string(setting.name);
   std::replace_if(
       name.begin(), name.end(), [](char c) { return c == '_' || c == '.'; }, '-');
   return name;
 }
 
-std::string variable_name(const Setting& setting) {
+std::string variable_name(const ServerSetting& setting) {
   std::string name = "EVENTQ_";
   for (const char c : setting.name) {
     if (c == '.') {
@@ -182,7 +182,7 @@ std::string variable_name(const Setting& setting) {
   return name;
 }
 
-std::string notebooks_state_file(const Settings& settings) {
+std::string notebooks_state_file(const ServerSettings& settings) {
   constexpr std::string_view kSqlite = "sqlite:";
   if (!settings.notebooks_state.empty()) return settings.notebooks_state;
   const std::string& store = settings.stores.front();
@@ -195,13 +195,13 @@ std::string without_passwords(std::string_view list) {
   return join_texts(urls);
 }
 
-std::string shown_value(const Setting& setting, const Settings& settings) {
+std::string shown_value(const ServerSetting& setting, const ServerSettings& settings) {
   std::string text = setting.text(settings);
   std::replace(text.begin(), text.end(), kListEnd, ' ');
   return text;
 }
 
-std::string toml_value(const Setting& setting, const Settings& settings) {
+std::string toml_value(const ServerSetting& setting, const ServerSettings& settings) {
   std::string text = setting.text(settings);
   if (setting.kind == Kind::list) {
     if (text.empty()) return "[]";

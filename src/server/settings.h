@@ -15,7 +15,7 @@
 
 namespace eventq::server {
 
-struct Settings {
+struct ServerSettings {
   ListenAddress listen;
   bool allow_remote = false;
   std::vector<std::string> stores = {"sqlite:eventq.db"};  // several: shards, in order
@@ -25,41 +25,41 @@ struct Settings {
   Options queue;
 };
 
-struct Setting {
-  // How the value is spelled in TOML.
-  enum class Kind : std::uint8_t { text, number, truth, list };  // list: one text, or an array of them
+// How the value is written in TOML. list: one text, or an array of them.
+enum class SettingKind : std::uint8_t { text, number, truth, list };
 
+struct ServerSetting {
   std::string_view name;  // the key in the file: retry_delay; of one in a table: notebooks.allow
-  Kind kind;
+  SettingKind kind;
   std::string_view placeholder;  // its value in --help
   std::string_view help;
   std::string_view what;  // "it must be ..."
 
   // False when `text` is no such value. Ranges are left to validate(). The members of a list are separated
   // by kListEnd.
-  bool (*read)(Settings& settings, std::string_view text);
+  bool (*read)(ServerSettings& settings, std::string_view text);
   // What read() takes, without passwords.
-  std::string (*text)(const Settings& settings);
+  std::string (*text)(const ServerSettings& settings);
 };
 
 inline constexpr char kListEnd = '\0';
 
-[[nodiscard]] std::span<const Setting> all_settings();
+[[nodiscard]] std::span<const ServerSetting> all_settings();
 
-[[nodiscard]] std::string flag_name(const Setting& setting);      // --retry-delay, --notebooks-allow
-[[nodiscard]] std::string variable_name(const Setting& setting);  // EVENTQ_RETRY_DELAY
+[[nodiscard]] std::string flag_name(const ServerSetting& setting);      // --retry-delay, --notebooks-allow
+[[nodiscard]] std::string variable_name(const ServerSetting& setting);  // EVENTQ_RETRY_DELAY
 
 // Where what is known of notebooks is kept: the setting, or beside the store.
-[[nodiscard]] std::string notebooks_state_file(const Settings& settings);
+[[nodiscard]] std::string notebooks_state_file(const ServerSettings& settings);
 
 // A list of URLs, for messages and files.
 [[nodiscard]] std::string without_passwords(std::string_view list);
 
 // The value on a line of the log.
-[[nodiscard]] std::string shown_value(const Setting& setting, const Settings& settings);
+[[nodiscard]] std::string shown_value(const ServerSetting& setting, const ServerSettings& settings);
 
 // The value as TOML: "5m" with its quotes, 3, true.
-[[nodiscard]] std::string toml_value(const Setting& setting, const Settings& settings);
+[[nodiscard]] std::string toml_value(const ServerSetting& setting, const ServerSettings& settings);
 
 // `text` in quotes, on one line whatever it holds.
 [[nodiscard]] std::string toml_string(std::string_view text);

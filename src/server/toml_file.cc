@@ -31,26 +31,26 @@ std::string shortest(double number) {
 TomlEntry to_entry(const toml::key& key, const toml::node& node) {
   TomlEntry entry{.path = {std::string(key.str())}, .line = key.source().begin.line};
   if (const auto* text = node.as_string()) {
-    entry.kind = TomlEntry::Kind::text;
+    entry.kind = TomlKind::text;
     entry.text = text->get();
     entry.shown = toml_string(entry.text);
   } else if (const auto* number = node.as_integer()) {
-    entry.kind = TomlEntry::Kind::number;
+    entry.kind = TomlKind::number;
     entry.shown = entry.text = std::to_string(number->get());
   } else if (const auto* truth = node.as_boolean()) {
-    entry.kind = TomlEntry::Kind::truth;
+    entry.kind = TomlKind::truth;
     entry.shown = entry.text = truth->get() ? "true" : "false";
   } else if (const auto* fraction = node.as_floating_point()) {
-    entry.kind = TomlEntry::Kind::fraction;
+    entry.kind = TomlKind::fraction;
     entry.text = shortest(fraction->get());
     entry.shown = "a number with a fraction";
   } else if (node.is_table()) {
-    entry.kind = TomlEntry::Kind::table;
+    entry.kind = TomlKind::table;
     entry.shown = "a table";
   } else if (const auto* array = node.as_array()) {
     entry.shown = "an array";
     if (!array->empty() && !array->is_homogeneous(toml::node_type::string)) return entry;
-    entry.kind = TomlEntry::Kind::list;
+    entry.kind = TomlKind::list;
     for (const toml::node& member : *array) {
       if (&member != &array->front()) entry.text += kListEnd;
       entry.text += member.as_string()->get();
@@ -62,14 +62,14 @@ TomlEntry to_entry(const toml::key& key, const toml::node& node) {
 }
 
 std::vector<TomlEntry> all_entries(const toml::table& whole) {
-  struct Open {
+  struct OpenTable {
     std::vector<std::string> path;
     const toml::table* table;
   };
   std::vector<TomlEntry> entries;
-  std::vector<Open> open = {{{}, &whole}};
+  std::vector<OpenTable> open = {{{}, &whole}};
   while (!open.empty()) {
-    const Open inside = std::move(open.back());
+    const OpenTable inside = std::move(open.back());
     open.pop_back();
     for (const auto& [key, node] : *inside.table) {
       TomlEntry entry = to_entry(key, node);

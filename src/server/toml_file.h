@@ -14,12 +14,12 @@
 
 namespace eventq::server {
 
-struct TomlEntry {
-  enum class Kind : std::uint8_t { text, number, fraction, truth, list, table, other };
+enum class TomlKind : std::uint8_t { text, number, fraction, truth, list, table, other };
 
+struct TomlEntry {
   std::vector<std::string> path;  // its key, behind those of the tables it is in
   std::size_t line = 0;           // of the key
-  Kind kind = Kind::other;
+  TomlKind kind = TomlKind::other;
   std::string
       text;  // the value without quotes; of a list, its texts, separated by kListEnd; of a table: empty
   std::string shown;  // the value for a message, on one line: "5m" with its quotes, 3, an array

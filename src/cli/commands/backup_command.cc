@@ -24,13 +24,13 @@ namespace eventq::cli {
 namespace {
 
 // What was found out about a copy.
-struct Checked {
+struct CopyCheck {
   std::string unsound;   // the first thing that SQLite finds wrong with it; empty: nothing
   std::string violated;  // the first promise of a store that it breaks; empty: none
   std::string note;      // what was not checked; empty: all was
 };
 
-Result<Checked> check_copy(const std::string& path, const Interrupt& interrupt) {
+Result<CopyCheck> check_copy(const std::string& path, const Interrupt& interrupt) {
   const auto facts = sqlite::inspect(path);
   if (!facts) return facts.error();
   if (facts->moving) {
@@ -38,7 +38,7 @@ Result<Checked> check_copy(const std::string& path, const Interrupt& interrupt) 
                  "the store holds part of one that is being moved; run the same `eventq move` again first.",
                  "store"};
   }
-  Checked checked;
+  CopyCheck checked;
   if (facts->schema != facts->newest_schema) {
     auto unsound = sqlite::check_sound(path);
     if (!unsound) return unsound.error();
@@ -47,15 +47,14 @@ Result<Checked> check_copy(const std::string& path, const Interrupt& interrupt) 
                    std::to_string(facts->newest_schema) + ": only SQLite's integrity check was made.\n";
     return checked;
   }
-  const auto counts =
-      sqlite::audit(path, {.on_violation =
-                               [&](const sqlite::Violation& violation) {
-                                 const bool sound = violation.proof != sqlite::Proof::sound;
-                                 std::string& first = sound ? checked.violated : checked.unsound;
-                                 if (first.empty())
-                                   first = std::string(name_of(violation.proof)) + ": " + violation.text;
-                               },
-                           .on_progress = [&](std::int64_t, std::int64_t) { return !interrupt.asked(); }});
+  const auto counts = sqlite::audit(
+      path, {.on_violation =
+                 [&](const sqlite::Violation& violation) {
+                   const bool sound = violation.proof != sqlite::Proof::sound;
+                   std::string& first = sound ? checked.violated : checked.unsound;
+                   if (first.empty()) first = std::string(name_of(violation.proof)) + ": " + violation.text;
+                 },
+             .on_progress = [&](std::int64_t, std::int64_t) { return !interrupt.requested(); }});
   if (!counts) return counts.error();
   return checked;
 }
@@ -74,7 +73,7 @@ ExitCode give_up(Invocation& invocation, const std::string& partial, const Inter
                  const std::string& message) {
   std::error_code none;
   for (const char* const beside : {"", "-wal", "-shm"}) std::filesystem::remove(partial + beside, none);
-  if (interrupt.asked()) return fail(invocation, "interrupted; there is no copy", ExitCode::interrupted);
+  if (interrupt.requested()) return fail(invocation, "interrupted; there is no copy", ExitCode::interrupted);
   return fail(invocation, message);
 }
 
@@ -83,10 +82,10 @@ ExitCode back_up(Invocation& invocation, const std::string& from, const std::str
   const std::string partial = to + ".partial";
   umask(077);  // payloads are the owner's alone
   {
-    Progress progress(invocation.err, isatty(STDERR_FILENO) == 1, "Copying", std::nullopt);
+    ProgressBar progress(invocation.err, isatty(STDERR_FILENO) == 1, "Copying", std::nullopt);
     const auto copied = sqlite::back_up(from, partial, [&](std::int64_t done, std::int64_t all) {
       progress.show(done, "of " + grouped(all) + " pages");
-      return !interrupt.asked();
+      return !interrupt.requested();
     });
     if (!copied && copied.error().code == ErrorCode::conflict)
       return fail(invocation, copied.error().message);
@@ -145,15 +144,15 @@ CommandSpec backup_command() {
           "with a warning and exit code 1. A store of another schema, such as before an upgrade, is copied "
           "after SQLite's integrity check alone.",
       .positionals =
-          {{.name = "DEST", .help = "The new file", .completes = Completes::file, .required = true}},
+          {{.name = "DEST", .help = "The new file", .completes = CompletionKind::file, .required = true}},
       .options = {{.name = "--store",
                    .value = "URL",
                    .help = "What to copy",
                    .fallback = "sqlite:eventq.db",
-                   .completes = Completes::file}},
+                   .completes = CompletionKind::file}},
       .examples = {{"eventq backup /mnt/backup/eventq-2026-11-16.db", "Copy the store in this folder"}},
       .run = run_backup,
-      .talks = CommandSpec::Talks::to_nobody,
+      .server_use = ServerUse::none,
   };
 }
 

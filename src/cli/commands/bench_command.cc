@@ -22,14 +22,14 @@
 namespace eventq::cli {
 namespace {
 
-struct Load {
+struct BenchLoad {
   std::size_t connections = 16;
   std::chrono::seconds time{5};
   std::size_t size = 256;  // of a payload
 };
 
 // What one workload came to.
-struct Measured {
+struct BenchResult {
   std::string workload;
   double seconds = 0;
   std::vector<std::int64_t> micros;  // of each step
@@ -37,9 +37,9 @@ struct Measured {
 };
 
 // One connection, one request after the other.
-class Walker {
+class BenchConnection {
  public:
-  Walker(client::HttpClient& server, const Load& load, std::size_t number)
+  BenchConnection(client::HttpClient& server, const BenchLoad& load, std::size_t number)
       : server_(server), worker_("bench:" + std::to_string(number)) {
     event_ = R"({"title":"bench","tags":"bench","queue":"bench","payload":")" + std::string(load.size, 'x') +
              "\"}";
@@ -49,7 +49,7 @@ class Walker {
   bool publish() { return post("/events", event_); }
 
   // Reports on the last event and takes the next. False with an empty error: there is none.
-  bool turn() {
+  bool claim_next() {
     std::string body = R"({"worker_id":")" + worker_ + R"(","queue":"bench","tags":"bench","limit":1)";
     if (held_ != 0) body += R"(,"completed":[{"id":)" + std::to_string(held_) + "}]";
     held_ = 0;
@@ -93,27 +93,28 @@ class Walker {
 
 // Each connection makes a step as soon as the one before is done, until its time is over or a step fails.
 // Without `interrupt` Ctrl-C does not end it.
-Measured measure(Invocation& run, const Load& load, const Interrupt* interrupt, std::string workload,
-                 bool timed, const std::function<bool(Walker&)>& step) {
-  Measured measured{.workload = std::move(workload)};
-  std::vector<Measured> parts(load.connections);
+BenchResult measure(Invocation& run, const BenchLoad& load, const Interrupt* interrupt, std::string workload,
+                    bool timed, const std::function<bool(BenchConnection&)>& step) {
+  BenchResult measured{.workload = std::move(workload)};
+  std::vector<BenchResult> parts(load.connections);
   std::vector<std::thread> threads;
   const SteadyTime start = steady_now();
   for (std::size_t i = 0; i < load.connections; ++i) {
     threads.emplace_back([&, i] {
-      Walker walker(run.server, load, i);
-      while (!(interrupt != nullptr && interrupt->asked()) && (!timed || steady_now() - start < load.time)) {
+      BenchConnection connection(run.server, load, i);
+      while (!(interrupt != nullptr && interrupt->requested()) &&
+             (!timed || steady_now() - start < load.time)) {
         const SteadyTime before = steady_now();
-        if (!step(walker)) break;
+        if (!step(connection)) break;
         parts[i].micros.push_back(micros_since(before).count());
       }
-      if (walker.error.empty()) walker.finish();
-      parts[i].error = walker.error;
+      if (connection.error.empty()) connection.finish();
+      parts[i].error = connection.error;
     });
   }
   for (std::thread& thread : threads) thread.join();
   measured.seconds = std::chrono::duration<double>(steady_now() - start).count();
-  for (Measured& part : parts) {
+  for (BenchResult& part : parts) {
     measured.micros.insert(measured.micros.end(), part.micros.begin(), part.micros.end());
     if (measured.error.empty()) measured.error = part.error;
   }
@@ -121,7 +122,7 @@ Measured measure(Invocation& run, const Load& load, const Interrupt* interrupt, 
   return measured;
 }
 
-std::string record_of(const Measured& measured) {
+std::string record_of(const BenchResult& measured) {
   const auto& times = measured.micros;
   const auto percentile = [&](std::size_t percent) {
     return times.empty() ? 0 : static_cast<double>(times[(times.size() - 1) * percent / 100]) / 1000;
@@ -144,7 +145,7 @@ ExitCode check_queue(Invocation& run) {
     return call(run, "PUT", "/queues/bench", R"({"maxQueueDepth":1000000000,"highWatermark":1000000000})")
         .code;
   }
-  const Called queue = told(run, answer);
+  const CallResult queue = call_result(run, answer);
   if (!queue) return queue.code;
   JsonParser parser(kAnswerDepth);
   const auto body = parser.parse(queue.body);
@@ -166,7 +167,7 @@ ExitCode run_bench(Invocation& invocation) {
   const auto size = parse_whole<std::size_t>(arguments.text_or("--size", "256"));
   if (!size || *size > 1'000'000)
     return wrong_usage(invocation, "--size is a number of bytes, from 0 to 1000000.");
-  const Load load{*connections, std::chrono::seconds(*seconds), *size};
+  const BenchLoad load{*connections, std::chrono::seconds(*seconds), *size};
   if (const ExitCode code = check_queue(invocation); code != ExitCode::done) return code;
 
   const Interrupt interrupt;
@@ -176,29 +177,32 @@ ExitCode run_bench(Invocation& invocation) {
       << " connections, each sends when its last answer has come; a server that is slow is asked less.\n";
   RecordPrinter printer(invocation.out, invocation.output,
                         {{"WORKLOAD", "workload"},
-                         {"STEPS", "steps", Column::Kind::number},
-                         {"PER SECOND", "per_second", Column::Kind::number},
-                         {"P50 MS", "p50_ms", Column::Kind::number},
-                         {"P95 MS", "p95_ms", Column::Kind::number},
-                         {"P99 MS", "p99_ms", Column::Kind::number}});
-  const auto publish = [](Walker& walker) { return walker.publish(); };
-  const auto work = [](Walker& walker) { return walker.turn(); };
-  const auto both = [](Walker& walker) { return walker.publish() && walker.turn(); };
+                         {"STEPS", "steps", ColumnKind::number},
+                         {"PER SECOND", "per_second", ColumnKind::number},
+                         {"P50 MS", "p50_ms", ColumnKind::number},
+                         {"P95 MS", "p95_ms", ColumnKind::number},
+                         {"P99 MS", "p99_ms", ColumnKind::number}});
+  const auto publish = [](BenchConnection& connection) { return connection.publish(); };
+  const auto work = [](BenchConnection& connection) { return connection.claim_next(); };
+  const auto both = [](BenchConnection& connection) {
+    return connection.publish() && connection.claim_next();
+  };
   std::string error;
-  for (const Measured& measured : {measure(invocation, load, &interrupt, "publish", true, publish),
-                                   measure(invocation, load, &interrupt, "work", false, work),
-                                   measure(invocation, load, &interrupt, "publish and work", true, both)}) {
+  for (const BenchResult& measured :
+       {measure(invocation, load, &interrupt, "publish", true, publish),
+        measure(invocation, load, &interrupt, "work", false, work),
+        measure(invocation, load, &interrupt, "publish and work", true, both)}) {
     if (!measured.micros.empty()) printer.add(record_of(measured));
     if (error.empty()) error = measured.error;
   }
   printer.finish();
-  if (interrupt.asked()) {
+  if (interrupt.requested()) {
     invocation.err << "Interrupted: works off what was published. Ctrl-C again leaves it there.\n"
                    << std::flush;
   }
   measure(invocation, load, nullptr, "the rest", false, work);
   if (!error.empty()) return fail(invocation, error);
-  return interrupt.asked() ? ExitCode::interrupted : ExitCode::done;
+  return interrupt.requested() ? ExitCode::interrupted : ExitCode::done;
 }
 
 }  // namespace

@@ -16,31 +16,32 @@
 namespace eventq::cli {
 namespace {
 
-struct Change {
+struct ChangeAction {
   std::string_view verb;              // "retry"
   std::string_view done;              // "Retried"
   std::string_view call;              // "reset"
   std::vector<std::string> statuses;  // of the events a filter without status: finds
 };
 
-const Change& change_of(const Invocation& run) {
-  static const Change retry{"retry", "Retried", "reset", {"FAILED", "PENDING"}};
-  static const Change cancel{"cancel", "Cancelled", "cancel", {"PENDING", "PROCESSING", "FAILED"}};
-  static const Change reset{"reset", "Reset", "reset", {"PENDING", "PROCESSING", "FAILED", "CANCELLED"}};
+const ChangeAction& change_of(const Invocation& run) {
+  static const ChangeAction retry{"retry", "Retried", "reset", {"FAILED", "PENDING"}};
+  static const ChangeAction cancel{"cancel", "Cancelled", "cancel", {"PENDING", "PROCESSING", "FAILED"}};
+  static const ChangeAction reset{
+      "reset", "Reset", "reset", {"PENDING", "PROCESSING", "FAILED", "CANCELLED"}};
   if (run.command.name == "retry") return retry;
   return run.command.name == "cancel" ? cancel : reset;
 }
 
-struct Match {
+struct MatchedEvent {
   std::int64_t id = 0;
   TimePoint created;
   std::string queue;
   std::string json;
 };
 
-struct Matches {
+struct MatchedEvents {
   ExitCode code = ExitCode::done;
-  std::vector<Match> events;
+  std::vector<MatchedEvent> events;
 };
 
 // What `retry` is for: ended without success, or between two tries.
@@ -52,7 +53,7 @@ bool waits_for_retry(const JsonValue& event) {
 
 // error: is judged by the whole event, which lists do not have.
 std::optional<bool> says(Invocation& run, std::int64_t id, const std::string& error, ExitCode& code) {
-  const Called called = call(run, "GET", "/events/" + std::to_string(id));
+  const CallResult called = call(run, "GET", "/events/" + std::to_string(id));
   code = called.code;
   if (!called) return std::nullopt;
   JsonParser parser(kAnswerDepth);
@@ -60,11 +61,12 @@ std::optional<bool> says(Invocation& run, std::int64_t id, const std::string& er
   return event && contains_ignoring_case(text_at(*event, "error_message").value_or(""), error);
 }
 
-void find_with_status(Invocation& run, const EventFilter& filter, const std::string& status, Matches& found) {
+void find_with_status(Invocation& run, const EventFilter& filter, const std::string& status,
+                      MatchedEvents& found) {
   const TimePoint now = run.output.clock->now();
   const bool retry = run.command.name == "retry";
   ExitCode code = ExitCode::done;
-  const Paged paged = each_event(run, query_of(filter, status), 0, 1000, [&](const JsonValue& event) {
+  const PagedResult paged = each_event(run, query_of(filter, status), 0, 1000, [&](const JsonValue& event) {
     const std::int64_t id = integer_at(event, "id").value_or(0);
     const auto created = parse_iso_time(text_at(event, "created_at").value_or(""));
     if (retry && !waits_for_retry(event)) return true;
@@ -82,14 +84,14 @@ void find_with_status(Invocation& run, const EventFilter& filter, const std::str
   });
   found.code = paged.code == ExitCode::done ? code : paged.code;
   // One that looked like all of them would be half done.
-  if (found.code == ExitCode::done && tell_missing(run, paged.missing) != ExitCode::done) {
+  if (found.code == ExitCode::done && report_missing_shards(run, paged.missing) != ExitCode::done) {
     run.err << "Nothing changed. Name events by their IDs, or wait until it is back.\n";
     found.code = ExitCode::failed;
   }
 }
 
-Matches find_matches(Invocation& run, const EventFilter& filter) {
-  Matches found;
+MatchedEvents find_matches(Invocation& run, const EventFilter& filter) {
+  MatchedEvents found;
   auto statuses = change_of(run).statuses;
   if (filter.status) statuses = {*filter.status};
   for (const std::string& status : statuses) {
@@ -97,7 +99,7 @@ Matches find_matches(Invocation& run, const EventFilter& filter) {
     if (found.code != ExitCode::done) return found;
   }
   std::sort(found.events.begin(), found.events.end(),
-            [](const Match& a, const Match& b) { return a.id < b.id; });
+            [](const MatchedEvent& a, const MatchedEvent& b) { return a.id < b.id; });
   return found;
 }
 
@@ -112,19 +114,20 @@ std::string events_text(std::size_t count) {
 }
 
 // "912 events (oldest 3 h, newest 2 min) in queue main"
-std::string described(const Invocation& run, const std::vector<Match>& events) {
+std::string described(const Invocation& run, const std::vector<MatchedEvent>& events) {
   const TimePoint now = run.output.clock->now();
-  const auto [oldest, newest] = std::minmax_element(
-      events.begin(), events.end(), [](const Match& a, const Match& b) { return a.created < b.created; });
+  const auto [oldest, newest] =
+      std::minmax_element(events.begin(), events.end(),
+                          [](const MatchedEvent& a, const MatchedEvent& b) { return a.created < b.created; });
   std::set<std::string> queues;
-  for (const Match& event : events) queues.insert(event.queue);
+  for (const MatchedEvent& event : events) queues.insert(event.queue);
   std::string text = events_text(events.size()) + " (oldest " + age(oldest->created, now) + ", newest " +
                      age(newest->created, now) + ") in ";
   return text + (queues.size() == 1 ? "queue " + *queues.begin() : std::to_string(queues.size()) + " queues");
 }
 
 RecordPrinter answers(Invocation& run) {
-  using Kind = Column::Kind;
+  using Kind = ColumnKind;
   return {run.out,
           run.output,
           {{"EVENT", "event_id", Kind::number},
@@ -149,7 +152,7 @@ std::string status_now(Invocation& run, std::int64_t id) {
 
 ExitCode change_one(Invocation& run, std::int64_t id, RecordPrinter& printer) {
   const bool retry = run.command.name == "retry";
-  Query query;
+  QueryString query;
   query.add("reason", run.arguments.text("--reason"));
   if (retry) query.add("spare_processing", "true");  // a worker may have taken it since it was looked at
   const auto answer =
@@ -158,14 +161,14 @@ ExitCode change_one(Invocation& run, std::int64_t id, RecordPrinter& printer) {
                                  (query.text().empty() ? "" : "?" + query.text())});
   if (retry && answer && answer->status == 409 && status_now(run, id) == "PROCESSING")
     return left_alone(run, id);
-  const Called called = told(run, answer);
+  const CallResult called = call_result(run, answer);
   if (called) printer.add(called.body);
   return called.code;
 }
 
 // Whether it can be done to this event, as far as can be said before.
 ExitCode check_one(Invocation& run, std::int64_t id) {
-  const Called called = call(run, "GET", "/events/" + std::to_string(id));
+  const CallResult called = call(run, "GET", "/events/" + std::to_string(id));
   if (!called) return called.code;
   JsonParser parser(kAnswerDepth);
   const auto event = parser.parse(called.body);
@@ -205,11 +208,11 @@ ExitCode change_ids(Invocation& run) {
   return code;
 }
 
-ExitCode change_matches(Invocation& run, const std::vector<Match>& events) {
+ExitCode change_matches(Invocation& run, const std::vector<MatchedEvent>& events) {
   RecordPrinter printer = answers(run);
   std::size_t done = 0;
   ExitCode worst = ExitCode::done;
-  for (const Match& event : events) {
+  for (const MatchedEvent& event : events) {
     const ExitCode code = change_one(run, event.id, printer);
     if (code == ExitCode::done) ++done;
     if (code != ExitCode::done) worst = code;
@@ -220,10 +223,10 @@ ExitCode change_matches(Invocation& run, const std::vector<Match>& events) {
   return worst;
 }
 
-ExitCode show_dry_run(Invocation& run, const std::vector<Match>& events) {
+ExitCode show_dry_run(Invocation& run, const std::vector<MatchedEvent>& events) {
   if (run.output.format != Format::table) {
     RecordPrinter printer(run.out, run.output, event_columns());
-    for (const Match& event : events) printer.add(event.json);
+    for (const MatchedEvent& event : events) printer.add(event.json);
     printer.finish();
   }
   run.err << "Would " << change_of(run).verb << " " << described(run, events)
@@ -232,7 +235,7 @@ ExitCode show_dry_run(Invocation& run, const std::vector<Match>& events) {
 }
 
 // Whether to go on; anything but done is the code to exit with.
-ExitCode ask(Invocation& run, const std::vector<Match>& events) {
+ExitCode ask(Invocation& run, const std::vector<MatchedEvent>& events) {
   if (run.arguments.has("--yes")) return ExitCode::done;
   std::string what = std::string(change_of(run).verb) + " " + described(run, events);
   if (isatty(STDIN_FILENO) != 1) {
@@ -257,7 +260,7 @@ ExitCode change_filtered(Invocation& run, const std::string& text) {
     expected = parse_whole<std::size_t>(*given);
     if (!expected) return wrong_usage(run, "--expect must be a whole number, not " + in_quotes(*given));
   }
-  const Matches found = find_matches(run, *filter);
+  const MatchedEvents found = find_matches(run, *filter);
   if (found.code != ExitCode::done) return found.code;
   if (expected && *expected != found.events.size()) {
     return fail(run,

@@ -55,11 +55,11 @@ std::vector<char*> environment_with(const std::vector<std::string>& ours) {
   return all;
 }
 
-Result<pid_t> spawn(const ChildSetup& setup, int input, int complaints) {
+Result<pid_t> spawn(const ChildSetup& setup, int input, int errors) {
   posix_spawn_file_actions_t actions;
   posix_spawn_file_actions_init(&actions);
   posix_spawn_file_actions_adddup2(&actions, input, STDIN_FILENO);
-  posix_spawn_file_actions_adddup2(&actions, complaints, STDERR_FILENO);
+  posix_spawn_file_actions_adddup2(&actions, errors, STDERR_FILENO);
   posix_spawn_file_actions_addclosefrom_np(&actions, STDERR_FILENO + 1);
 
   posix_spawnattr_t attributes;
@@ -98,30 +98,30 @@ int wait_for(pid_t pid) {
 }
 
 // A command that runs: feeds it, listens to it, and ends it when its time has come.
-class Running {
+class RunningChild {
  public:
-  Running(const ChildSetup& setup, pid_t pid, Descriptor input, Descriptor complaints)
-      : setup_(setup), pid_(pid), input_(std::move(input)), complaints_(std::move(complaints)) {
+  RunningChild(const ChildSetup& setup, pid_t pid, Descriptor input, Descriptor errors)
+      : setup_(setup), pid_(pid), input_(std::move(input)), errors_(std::move(errors)) {
     fcntl(input_.number(), F_SETFL, O_NONBLOCK);
-    fcntl(complaints_.number(), F_SETFL, O_NONBLOCK);
+    fcntl(errors_.number(), F_SETFL, O_NONBLOCK);
     if (setup.timeout.count() > 0) deadline_ = steady_now() + setup.timeout;
     if (setup.input.empty()) input_.close();
   }
 
   // Until it has ended, or cannot be followed any more.
-  void follow(int ended, int stop) {
+  void run_to_end(int ended, int stop) {
     for (;;) {
       std::array<pollfd, 4> polled = {{{ended, POLLIN, 0},
                                        {end_.cause == ChildEnd::Cause::itself ? stop : -1, POLLIN, 0},
                                        {input_.number(), POLLOUT, 0},
-                                       {complaints_.number(), POLLIN, 0}}};
+                                       {errors_.number(), POLLIN, 0}}};
       const int ready = poll(polled.data(), polled.size(), wait_time());
       if (ready < 0 && errno != EINTR) {
         kill(-pid_, SIGKILL);
         break;
       }
-      if (ready > 0 && polled[2].revents != 0) feed();
-      if (ready > 0 && polled[3].revents != 0) listen();
+      if (ready > 0 && polled[2].revents != 0) write_input();
+      if (ready > 0 && polled[3].revents != 0) read_stderr();
       if (ready > 0 && polled[0].revents != 0) break;
       if (ready > 0 && polled[1].revents != 0) end_by(ChildEnd::Cause::stopped);
       if (deadline_ && steady_now() >= *deadline_) end_by(ChildEnd::Cause::timed_out);
@@ -131,11 +131,11 @@ class Running {
   // What it started may outlive it, unless it was told to end. The group is still ours: it is not yet reaped.
   ChildEnd reap() {
     if (end_.cause != ChildEnd::Cause::itself) kill(-pid_, SIGKILL);
-    if (complaints_.open()) listen();
+    if (errors_.open()) read_stderr();
     const int status = wait_for(pid_);
     if (WIFEXITED(status)) end_.exit_code = WEXITSTATUS(status);
     if (WIFSIGNALED(status)) end_.signal = WTERMSIG(status);
-    end_.complaint = tail_text(said_, limits::kErrorMessage);
+    end_.stderr_tail = tail_text(stderr_, limits::kErrorMessage);
     return std::move(end_);
   }
 
@@ -148,9 +148,9 @@ class Running {
 
   // First a request, then an order.
   void end_by(ChildEnd::Cause cause) {
-    const bool asked = end_.cause != ChildEnd::Cause::itself;
-    kill(-pid_, asked ? SIGKILL : SIGTERM);
-    if (asked) {
+    const bool requested = end_.cause != ChildEnd::Cause::itself;
+    kill(-pid_, requested ? SIGKILL : SIGTERM);
+    if (requested) {
       deadline_.reset();
     } else {
       end_.cause = cause;
@@ -158,33 +158,35 @@ class Running {
     }
   }
 
-  void feed() {
-    const ssize_t written = write(input_.number(), setup_.input.data() + fed_, setup_.input.size() - fed_);
+  void write_input() {
+    const ssize_t written =
+        write(input_.number(), setup_.input.data() + written_, setup_.input.size() - written_);
     if (written < 0 && (errno == EAGAIN || errno == EINTR)) return;
-    if (written > 0) fed_ += static_cast<std::size_t>(written);
+    if (written > 0) written_ += static_cast<std::size_t>(written);
     // It need not read to the end.
-    if (written < 0 || fed_ == setup_.input.size()) input_.close();
+    if (written < 0 || written_ == setup_.input.size()) input_.close();
   }
 
-  void listen() {
+  void read_stderr() {
     std::array<char, 16 * 1024> bytes;
     for (;;) {
-      const ssize_t count = read(complaints_.number(), bytes.data(), bytes.size());
+      const ssize_t count = read(errors_.number(), bytes.data(), bytes.size());
       if (count < 0 && errno == EINTR) continue;
       if (count < 0 && errno == EAGAIN) return;
-      if (count <= 0) return complaints_.close();
-      said_.append(bytes.data(), static_cast<std::size_t>(count));
-      if (said_.size() > 4 * limits::kErrorMessage) said_.erase(0, said_.size() - 2 * limits::kErrorMessage);
+      if (count <= 0) return errors_.close();
+      stderr_.append(bytes.data(), static_cast<std::size_t>(count));
+      if (stderr_.size() > 4 * limits::kErrorMessage)
+        stderr_.erase(0, stderr_.size() - 2 * limits::kErrorMessage);
     }
   }
 
   const ChildSetup& setup_;
   const pid_t pid_;
   Descriptor input_;
-  Descriptor complaints_;
+  Descriptor errors_;
   std::optional<SteadyTime> deadline_;
-  std::size_t fed_ = 0;
-  std::string said_;
+  std::size_t written_ = 0;
+  std::string stderr_;
   ChildEnd end_;
 };
 
@@ -193,13 +195,13 @@ class Running {
 Result<ChildEnd> Children::run(const ChildSetup& setup, const std::stop_token& stop) {
   auto input = make_pipe();
   if (!input) return input.error();
-  auto complaints = make_pipe();
-  if (!complaints) return complaints.error();
+  auto errors = make_pipe();
+  if (!errors) return errors.error();
   const Descriptor stopped(eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK));
   if (!stopped.open()) return system_error("make an event descriptor");
 
   std::unique_lock lock(mutex_);  // kill_all() sees it, or comes before it
-  const auto pid = spawn(setup, input->read.number(), complaints->write.number());
+  const auto pid = spawn(setup, input->read.number(), errors->write.number());
   if (!pid) return pid.error();
   // Not pidfd_open(): glibc 2.36 declares it for C only.
   const Descriptor ended(static_cast<int>(syscall(SYS_pidfd_open, *pid, 0)));
@@ -212,11 +214,11 @@ Result<ChildEnd> Children::run(const ChildSetup& setup, const std::stop_token& s
   running_.insert(*pid);
   lock.unlock();
   input->read.close();
-  complaints->write.close();
+  errors->write.close();
 
   const std::stop_callback on_stop(stop, [&] { eventfd_write(stopped.number(), 1); });
-  Running running(setup, *pid, std::move(input->write), std::move(complaints->read));
-  running.follow(ended.number(), stopped.number());
+  RunningChild running(setup, *pid, std::move(input->write), std::move(errors->read));
+  running.run_to_end(ended.number(), stopped.number());
   lock.lock();
   running_.erase(*pid);  // once it is reaped another may have its number
   lock.unlock();

@@ -33,8 +33,8 @@ struct ChildEnd {
   enum class Cause : std::uint8_t { itself, stopped, timed_out };
   Cause cause = Cause::itself;
   int exit_code = 0;
-  int signal = 0;         // that ended it; 0: none
-  std::string complaint;  // the end of what it wrote to stderr, valid UTF-8 within limits::kErrorMessage
+  int signal = 0;           // that ended it; 0: none
+  std::string stderr_tail;  // the end of what it wrote to stderr, valid UTF-8 within limits::kErrorMessage
 };
 
 inline constexpr std::size_t kDescriptorsPerChild = 6;  // that we need at most for each that runs

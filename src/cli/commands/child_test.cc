@@ -88,8 +88,9 @@ TEST_F(ChildTest, MayWriteMuchMoreThanAPipeHoldsWhileItReadsNothing) {
            .environment = {},
            .input = std::string(1 << 20, 'x')});
   EXPECT_EQ(end.exit_code, 3);
-  EXPECT_LE(end.complaint.size(), limits::kErrorMessage);
-  EXPECT_TRUE(end.complaint.ends_with("elast") || end.complaint.ends_with("last")) << end.complaint.size();
+  EXPECT_LE(end.stderr_tail.size(), limits::kErrorMessage);
+  EXPECT_TRUE(end.stderr_tail.ends_with("elast") || end.stderr_tail.ends_with("last"))
+      << end.stderr_tail.size();
 }
 
 TEST_F(ChildTest, SaysHowItEnded) {
@@ -156,7 +157,7 @@ TEST_F(ChildTest, HasNoDescriptorsOfOursAndLeavesNone) {
   const auto before = descriptors();
   // By the shell alone, which needs none but the folder that it looks at: 3 is that one.
   const ChildEnd end = run({.command = "for f in /proc/$$/fd/*; do echo ${f##*/} >&2; done; exit 1"});
-  EXPECT_EQ(end.complaint, "0\n1\n2\n3");
+  EXPECT_EQ(end.stderr_tail, "0\n1\n2\n3");
   EXPECT_EQ(descriptors(), before);
 }
 

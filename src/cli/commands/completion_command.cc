@@ -30,12 +30,12 @@ CommandSpec completion_command() {
           .positionals = {{.name = "SHELL",
                            .help = "The shell",
                            .choices = "bash,zsh,fish",
-                           .completes = Completes::choice,
+                           .completes = CompletionKind::choice,
                            .required = true}},
           .options = {},
           .examples = {{"eventq completion bash", "Print the script for bash"}},
           .run = completion,
-          .talks = CommandSpec::Talks::to_nobody};
+          .server_use = ServerUse::none};
 }
 
 }  // namespace eventq::cli

@@ -23,14 +23,14 @@ namespace eventq::cli {
 namespace {
 
 constexpr std::string_view kDemo = "eventq-dev";  // its worker_id
-constexpr Millis kLook{100};                      // how often it looks for events and others
+constexpr Millis kPollInterval{100};              // how often it looks for events and others
 constexpr std::chrono::seconds kGone{30};         // without a sign of life
 constexpr std::size_t kAtOnce = 100;
 
 // Completes every event of queue main for as long as no other worker is there.
-class Demo {
+class DemoWorker {
  public:
-  explicit Demo(const std::string& url) {
+  explicit DemoWorker(const std::string& url) {
     const auto address = client::parse_url(url);
     auto queue = Client::connect(url, {.worker_id = std::string(kDemo), .tries = 1});
     if (!address || !queue) return;
@@ -44,19 +44,19 @@ class Demo {
   void work(const std::stop_token& stop) {
     std::vector<Report> reports;
     while (!stop.stop_requested()) {
-      const std::size_t limit = others_are_there() ? 0 : kAtOnce;
-      const auto turn = queue_->next(
+      const std::size_t limit = other_workers_exist() ? 0 : kAtOnce;
+      const auto answer = queue_->next(
           {.worker_id = std::string(kDemo), .reports = std::exchange(reports, {}), .limit = limit});
-      const auto claims = turn ? turn->claims : std::vector<Claim>();
+      const auto claims = answer ? answer->claims : std::vector<Claim>();
       for (const Claim& claim : claims) {
         reports.push_back({claim.event.id, claim.event.attempts, Outcome{}});
       }
-      if (reports.empty()) rest(stop);
+      if (reports.empty()) pause(stop);
     }
   }
 
   // Workers that gave a sign of life lately, other than this one.
-  bool others_are_there() {
+  bool other_workers_exist() {
     const auto answer = server_->call({.target = "/workers"});
     if (!answer || answer->status != 200) return true;
     JsonParser parser(kAnswerDepth);
@@ -69,9 +69,9 @@ class Demo {
     });
   }
 
-  void rest(const std::stop_token& stop) {
+  void pause(const std::stop_token& stop) {
     std::unique_lock lock(mutex_);
-    stopped_.wait_for(lock, stop, kLook, [] { return false; });
+    stopped_.wait_for(lock, stop, kPollInterval, [] { return false; });
   }
 
   std::unique_ptr<client::HttpClient> server_;
@@ -93,12 +93,12 @@ void welcome(std::ostream& out, const std::string& url) {
 }
 
 ExitCode run_dev(Invocation& invocation) {
-  std::unique_ptr<Demo> demo;
+  std::unique_ptr<DemoWorker> demo;
   server::ServeRequest request;
   request.flags.values["store"] = "sqlite:eventq.db";
   if (const auto listen = invocation.arguments.text("--listen")) request.flags.values["listen"] = *listen;
   request.on_listening = [&](const std::string& url) {
-    demo = std::make_unique<Demo>(url);
+    demo = std::make_unique<DemoWorker>(url);
     welcome(invocation.out, url);
   };
   request.on_stopping = [&] { demo.reset(); };
@@ -127,7 +127,7 @@ CommandSpec dev_command() {
       .examples = {{"eventq dev",
                     "Then, in another terminal: eventq publish email '{\"to\":\"a@b\"}' --wait"}},
       .run = run_dev,
-      .talks = CommandSpec::Talks::to_nobody,
+      .server_use = ServerUse::none,
   };
 }
 

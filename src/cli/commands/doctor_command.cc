@@ -23,16 +23,16 @@
 namespace eventq::cli {
 namespace {
 
-using State = Diagnosis::State;
+using State = DiagnosisState;
 
 constexpr std::int64_t kLongLog = 256LL * 1024 * 1024;  // the server keeps it below a quarter of this
 
-std::vector<Diagnosis> look_at_machine(const std::string& folder) {
+std::vector<Diagnosis> check_machine(const std::string& folder) {
   return {probe_fsync(folder), probe_file_system(folder), probe_disk(folder), probe_open_files(),
           judge_sqlite(sqlite::library_version())};
 }
 
-std::vector<Diagnosis> look_at_file(const std::string& path) {
+std::vector<Diagnosis> check_file(const std::string& path) {
   const auto facts = sqlite::inspect(path);
   if (!facts)
     return {{State::fail, "store", facts.error().message, "name the right file with --store sqlite:FILE"}};
@@ -72,14 +72,14 @@ std::optional<std::chrono::seconds> parse_date(const std::string& date) {
   return std::chrono::seconds(timegm(&time));
 }
 
-Diagnosis look_at_clock(const client::HttpResponse& response) {
+Diagnosis check_clock(const client::HttpResponse& response) {
   const auto theirs = parse_date(std::string(response.header("date")));
   if (!theirs) return {State::warn, "clock", "the server sends no Date", "see whether a proxy takes it away"};
   const auto ours = std::chrono::floor<std::chrono::seconds>(system_clock().now()).time_since_epoch();
   return judge_clock(ours - *theirs);
 }
 
-void look_at_queue(const JsonValue& queue, bool workers, std::vector<Diagnosis>& found) {
+void check_queue(const JsonValue& queue, bool workers, std::vector<Diagnosis>& found) {
   const std::string name = text_at(queue, "id").value_or("?");
   const auto number = [&](std::string_view path) { return integer_at(queue, path).value_or(0); };
   if (text_at(queue, "status") != "active") {
@@ -105,7 +105,7 @@ void look_at_queue(const JsonValue& queue, bool workers, std::vector<Diagnosis>&
   }
 }
 
-void look_at_queues(Invocation& invocation, std::vector<Diagnosis>& found) {
+void check_queues(Invocation& invocation, std::vector<Diagnosis>& found) {
   const auto workers = invocation.server.call({.target = "/workers"});
   const auto queues = invocation.server.call({.target = "/queues"});
   if (!workers || !queues || workers->status != 200 || queues->status != 200) {
@@ -114,20 +114,20 @@ void look_at_queues(Invocation& invocation, std::vector<Diagnosis>& found) {
   }
   JsonParser workers_parser(kAnswerDepth);
   const auto workers_body = workers_parser.parse(workers->body);
-  const auto is_there = [](const JsonValue& worker) { return text_at(worker, "stale") == "false"; };
+  const auto is_active = [](const JsonValue& worker) { return text_at(worker, "stale") == "false"; };
   const auto all = workers_body ? elements_at(*workers_body, "workers") : std::vector<JsonValue>();
-  const bool any = std::any_of(all.begin(), all.end(), is_there);
+  const bool any = std::any_of(all.begin(), all.end(), is_active);
   JsonParser parser(kAnswerDepth);
   const auto body = parser.parse(queues->body);
   const std::size_t before = found.size();
   const auto list = body ? elements_at(*body, "queues") : std::vector<JsonValue>();
-  for (const JsonValue& queue : list) look_at_queue(queue, any, found);
+  for (const JsonValue& queue : list) check_queue(queue, any, found);
   if (found.size() == before) {
     found.push_back({State::ok, "queues", std::to_string(list.size()) + ", nothing to mend"});
   }
 }
 
-std::vector<Diagnosis> look_at_server(Invocation& invocation) {
+std::vector<Diagnosis> check_server(Invocation& invocation) {
   const auto ready = invocation.server.call({.target = "/readyz"});
   if (!ready) {
     return {{State::warn, "server", "none at " + invocation.url,
@@ -153,8 +153,8 @@ std::vector<Diagnosis> look_at_server(Invocation& invocation) {
       found.push_back({State::fail, "shards", "away: " + missing, "see the server's log, and that database"});
     }
   }
-  found.push_back(look_at_clock(*ready));
-  look_at_queues(invocation, found);
+  found.push_back(check_clock(*ready));
+  check_queues(invocation, found);
   return found;
 }
 
@@ -197,10 +197,10 @@ ExitCode run_doctor(Invocation& invocation) {
   if (!path) return wrong_usage(invocation, path.error().message);
   const std::string parent = std::filesystem::path(*path).parent_path().string();
 
-  std::vector<Diagnosis> found = look_at_machine(parent.empty() ? "." : parent);
+  std::vector<Diagnosis> found = check_machine(parent.empty() ? "." : parent);
   const auto add = [&](std::vector<Diagnosis> more) { found.insert(found.end(), more.begin(), more.end()); };
-  if (given || std::filesystem::exists(*path, none)) add(look_at_file(*path));
-  add(look_at_server(invocation));
+  if (given || std::filesystem::exists(*path, none)) add(check_file(*path));
+  add(check_server(invocation));
   for (const Diagnosis& one : found) print(invocation, one);
   const auto count = [&](State state) {
     return std::count_if(found.begin(), found.end(), [&](const auto& one) { return one.state == state; });
@@ -223,7 +223,7 @@ CommandSpec doctor_command() {
       .options = {{.name = "--store",
                    .value = "URL",
                    .help = "The store, if it is on this machine [sqlite:eventq.db, if there is one]",
-                   .completes = Completes::file}},
+                   .completes = CompletionKind::file}},
       .examples = {{"eventq doctor", "Look at everything"},
                    {"eventq doctor --store sqlite:/var/lib/eventq/eventq.db",
                     "Where the service has its store"}},

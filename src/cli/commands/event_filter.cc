@@ -88,8 +88,8 @@ Result<EventFilter> parse_event_filter(std::string_view text) {
   return filter;
 }
 
-Query query_of(const EventFilter& filter, std::string_view status) {
-  Query query;
+QueryString query_of(const EventFilter& filter, std::string_view status) {
+  QueryString query;
   query.add("status", std::string(status)).add("tags", filter.tag).add("queue", filter.queue);
   return query.add("worker_id", filter.worker).add("correlation_id", filter.correlation);
 }

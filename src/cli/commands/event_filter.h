@@ -27,7 +27,7 @@ struct EventFilter {
 Result<EventFilter> parse_event_filter(std::string_view text);
 
 // What the server can judge of it, for this status.
-[[nodiscard]] Query query_of(const EventFilter& filter, std::string_view status);
+[[nodiscard]] QueryString query_of(const EventFilter& filter, std::string_view status);
 
 // "Connection Timeout" contains "timeout". ASCII letters only.
 [[nodiscard]] bool contains_ignoring_case(std::string_view text, std::string_view part);

@@ -32,8 +32,8 @@ Parameter event_ids() {
   return {.name = "ID", .help = "The number of an event, or several", .required = true, .many = true};
 }
 
-std::vector<Column> event_columns() {
-  using Kind = Column::Kind;
+std::vector<OutputColumn> event_columns() {
+  using Kind = ColumnKind;
   return {{"ID", "id", Kind::number},
           {"STATUS", "status", Kind::status},
           {"QUEUE", "queue"},
@@ -104,19 +104,19 @@ ExitCode for_each_id(Invocation& run, const std::function<ExitCode(std::int64_t)
   return worst;
 }
 
-Query& Query::add(std::string_view name, const std::optional<std::string>& value) {
+QueryString& QueryString::add(std::string_view name, const std::optional<std::string>& value) {
   if (value) text_ += (text_.empty() ? "" : "&") + std::string(name) + "=" + percent_encode(*value);
   return *this;
 }
 
-Paged each_event(Invocation& run, const Query& query, std::int64_t after_id, std::size_t page,
-                 const VisitEvent& visit) {
-  Paged paged;
+PagedResult each_event(Invocation& run, const QueryString& query, std::int64_t after_id, std::size_t page,
+                       const VisitEvent& visit) {
+  PagedResult paged;
   while (true) {
-    Query next = query;
+    QueryString next = query;
     next.add("limit", std::to_string(page));
     if (after_id > 0) next.add("after_id", std::to_string(after_id));
-    const Called called = call(run, "GET", "/events?" + next.text());
+    const CallResult called = call(run, "GET", "/events?" + next.text());
     paged.code = called.code;
     if (!called) return paged;
     JsonParser parser(kAnswerDepth);
@@ -137,19 +137,20 @@ Paged each_event(Invocation& run, const Query& query, std::int64_t after_id, std
 }
 
 std::vector<Parameter> list_options() {
-  return {{.name = "--status",
-           .value = "STATUS",
-           .help = "Only these",
-           .choices = event_statuses(),
-           .completes = Completes::choice},
-          {.name = "--tag", .value = "TAG", .help = "Only events with it; with any of several", .many = true},
-          {.name = "--queue", .value = "NAME", .help = "Only of this queue", .completes = Completes::queue},
-          {.name = "--worker", .value = "ID", .help = "Only those that this worker holds, or ended"},
-          {.name = "--correlation", .value = "ID", .help = "Only those with this mark"}};
+  return {
+      {.name = "--status",
+       .value = "STATUS",
+       .help = "Only these",
+       .choices = event_statuses(),
+       .completes = CompletionKind::choice},
+      {.name = "--tag", .value = "TAG", .help = "Only events with it; with any of several", .many = true},
+      {.name = "--queue", .value = "NAME", .help = "Only of this queue", .completes = CompletionKind::queue},
+      {.name = "--worker", .value = "ID", .help = "Only those that this worker holds, or ended"},
+      {.name = "--correlation", .value = "ID", .help = "Only those with this mark"}};
 }
 
-Query list_query(const Arguments& arguments) {
-  Query query;
+QueryString list_query(const Arguments& arguments) {
+  QueryString query;
   query.add("status", arguments.text("--status")).add("queue", arguments.text("--queue"));
   query.add("worker_id", arguments.text("--worker")).add("correlation_id", arguments.text("--correlation"));
   if (arguments.has("--tag")) query.add("tags", join_list(arguments.texts("--tag")));
@@ -157,17 +158,18 @@ Query list_query(const Arguments& arguments) {
 }
 
 // There is no list from the end: doubles its step, then halves it.
-Newest newest_event(Invocation& run, const std::function<void(const JsonValue& event)>& visit) {
-  Newest newest;
+NewestEvent newest_event(Invocation& run, const std::function<void(const JsonValue& event)>& visit) {
+  NewestEvent newest;
   std::int64_t step = 1;
   bool growing = true;
   while (step > 0) {
     std::optional<std::int64_t> beyond;
-    const Paged paged = each_event(run, Query(), newest.id + step - 1, 1, [&](const JsonValue& event) {
-      beyond = integer_at(event, "id");
-      if (visit) visit(event);
-      return false;
-    });
+    const PagedResult paged =
+        each_event(run, QueryString(), newest.id + step - 1, 1, [&](const JsonValue& event) {
+          beyond = integer_at(event, "id");
+          if (visit) visit(event);
+          return false;
+        });
     newest.code = paged.code;
     if (paged.code != ExitCode::done) return newest;
     if (beyond) newest.id = *beyond;
@@ -183,19 +185,19 @@ std::int64_t wait_slice(std::optional<SteadyTime> deadline) {
   return std::clamp<std::int64_t>(left, 0, kWaitMax);
 }
 
-Waited wait_for_end(Invocation& run, std::int64_t id, std::optional<SteadyTime> deadline) {
+WaitResult wait_for_end(Invocation& run, std::int64_t id, std::optional<SteadyTime> deadline) {
   const std::string event = "/events/" + std::to_string(id);
   while (true) {
     const std::int64_t seconds = wait_slice(deadline);
     const auto answer = run.server.call({.method = "POST",
                                          .target = event + "/wait?timeout=" + std::to_string(seconds),
                                          .timeout = kAnswerTime + std::chrono::seconds(seconds)});
-    if (!answer || answer->status != 408) return {.called = told(run, answer), .ended = true};
+    if (!answer || answer->status != 408) return {.called = call_result(run, answer), .ended = true};
     if (deadline && steady_now() >= *deadline) return {.called = call(run, "GET", event), .ended = false};
   }
 }
 
-ExitCode tell_end(Invocation& run, std::string_view event) {
+ExitCode report_end(Invocation& run, std::string_view event) {
   JsonParser parser(kAnswerDepth);
   const auto record = parser.parse(event);
   const std::string status = record ? text_at(*record, "status").value_or("") : "";

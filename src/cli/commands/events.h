@@ -21,7 +21,7 @@ namespace eventq::cli {
 [[nodiscard]] Parameter event_ids();
 
 // The columns of a list of events.
-[[nodiscard]] std::vector<Column> event_columns();
+[[nodiscard]] std::vector<OutputColumn> event_columns();
 
 [[nodiscard]] bool has_ended(std::string_view status);
 
@@ -55,9 +55,9 @@ class NamedEvents {
 ExitCode for_each_id(Invocation& run, const std::function<ExitCode(std::int64_t)>& act);
 
 // "status=FAILED&tags=email": a query from parts, encoded. Parts without a value are left out.
-class Query {
+class QueryString {
  public:
-  Query& add(std::string_view name, const std::optional<std::string>& value);
+  QueryString& add(std::string_view name, const std::optional<std::string>& value);
   [[nodiscard]] const std::string& text() const { return text_; }
 
  private:
@@ -66,34 +66,34 @@ class Query {
 
 // GET /events, page by page, until `visit` returns false or there are no more.
 using VisitEvent = std::function<bool(const JsonValue& event)>;
-struct Paged {
+struct PagedResult {
   ExitCode code = ExitCode::done;
   std::int64_t total = 0;  // all that match, whatever was visited
   std::string missing;     // as missing_shards(): not all that match were there to visit
 };
-Paged each_event(Invocation& run, const Query& query, std::int64_t after_id, std::size_t page,
-                 const VisitEvent& visit);
+PagedResult each_event(Invocation& run, const QueryString& query, std::int64_t after_id, std::size_t page,
+                       const VisitEvent& visit);
 
 // --status, --tag, --queue, --worker, --correlation: which events to list; and the query they make.
 [[nodiscard]] std::vector<Parameter> list_options();
-[[nodiscard]] Query list_query(const Arguments& arguments);
+[[nodiscard]] QueryString list_query(const Arguments& arguments);
 
 // The greatest id of an event, 0 when there is none. `visit` sees some of the newest.
-struct Newest {
+struct NewestEvent {
   ExitCode code = ExitCode::done;
   std::int64_t id = 0;
 };
-Newest newest_event(Invocation& run, const std::function<void(const JsonValue& event)>& visit = {});
+NewestEvent newest_event(Invocation& run, const std::function<void(const JsonValue& event)>& visit = {});
 
 // Waits until the event has ended, at most until `deadline` (none: as long as it takes).
-struct Waited {
-  Called called;       // what went wrong, or the event as it is
+struct WaitResult {
+  CallResult called;   // what went wrong, or the event as it is
   bool ended = false;  // false: the deadline came first
 };
-Waited wait_for_end(Invocation& run, std::int64_t id, std::optional<SteadyTime> deadline);
+WaitResult wait_for_end(Invocation& run, std::int64_t id, std::optional<SteadyTime> deadline);
 
 // The exit code that says how the event ended; without success it is told, too.
-ExitCode tell_end(Invocation& run, std::string_view event);
+ExitCode report_end(Invocation& run, std::string_view event);
 
 // Whole seconds from now to `deadline`, rounded up, 0 to 60: what one call may wait.
 [[nodiscard]] std::int64_t wait_slice(std::optional<SteadyTime> deadline);

@@ -47,7 +47,7 @@ std::string line_of(const JsonValue& event) {
 }
 
 // How many there will be, if that is known.
-std::optional<std::int64_t> total_of(Invocation& invocation, Query query) {
+std::optional<std::int64_t> total_of(Invocation& invocation, QueryString query) {
   const auto answer = invocation.server.call({.target = "/events?" + query.add("limit", "1").text()});
   JsonParser parser(kAnswerDepth);
   const auto body = answer ? parser.parse(answer->body) : Error{};
@@ -58,7 +58,7 @@ std::optional<std::int64_t> total_of(Invocation& invocation, Query query) {
 ExitCode print_event(Invocation& invocation, std::int64_t id) {
   const auto answer = invocation.server.call({.target = "/events/" + std::to_string(id)});
   if (answer && answer->status == 404) return ExitCode::done;  // removed meanwhile
-  const Called called = told(invocation, answer);
+  const CallResult called = call_result(invocation, answer);
   if (!called) return called.code;
   JsonParser parser(kAnswerDepth);
   const auto event = parser.parse(called.body);
@@ -71,18 +71,18 @@ ExitCode print_event(Invocation& invocation, std::int64_t id) {
 
 ExitCode run_export(Invocation& invocation) {
   const Interrupt interrupt;
-  const Query query = list_query(invocation.arguments);
-  Progress progress(invocation.err, isatty(STDERR_FILENO) == 1, "Exporting", total_of(invocation, query));
+  const QueryString query = list_query(invocation.arguments);
+  ProgressBar progress(invocation.err, isatty(STDERR_FILENO) == 1, "Exporting", total_of(invocation, query));
   std::int64_t done = 0;
   ExitCode code = ExitCode::done;
-  const Paged paged = each_event(invocation, query, 0, 1000, [&](const JsonValue& event) {
+  const PagedResult paged = each_event(invocation, query, 0, 1000, [&](const JsonValue& event) {
     code = print_event(invocation, integer_at(event, "id").value_or(0));
     progress.show(++done);
-    if (interrupt.asked()) code = ExitCode::interrupted;
+    if (interrupt.requested()) code = ExitCode::interrupted;
     return code == ExitCode::done;
   });
   if (paged.code != ExitCode::done) return paged.code;
-  return code == ExitCode::done ? tell_missing(invocation, paged.missing) : code;
+  return code == ExitCode::done ? report_missing_shards(invocation, paged.missing) : code;
 }
 
 }  // namespace
@@ -99,7 +99,7 @@ CommandSpec export_command() {
       .options = list_options(),
       .examples = {{"eventq export --status FAILED > failed.ndjson", "Keep what failed"}},
       .run = run_export,
-      .talks = CommandSpec::Talks::in_its_own_format,
+      .server_use = ServerUse::own_output,
   };
 }
 

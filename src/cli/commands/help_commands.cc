@@ -37,7 +37,7 @@ CommandSpec help_command() {
           .options = {},
           .examples = {{"eventq help queue", "List what can be done with queues"}},
           .run = help,
-          .talks = CommandSpec::Talks::to_nobody};
+          .server_use = ServerUse::none};
 }
 
 CommandSpec version_command() {
@@ -48,7 +48,7 @@ CommandSpec version_command() {
           .options = {},
           .examples = {},
           .run = version,
-          .talks = CommandSpec::Talks::to_nobody};
+          .server_use = ServerUse::none};
 }
 
 }  // namespace eventq::cli

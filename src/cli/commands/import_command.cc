@@ -36,7 +36,7 @@ constexpr std::size_t kBody = limits::kBatchBody - 1024;  // without the bracket
 constexpr std::int64_t kRejectsShown = 20;
 constexpr int kTries = 5;  // of a server that does not answer
 
-struct ImportOrder {
+struct ImportOptions {
   std::string file;   // "-": stdin
   std::string queue;  // for lines that name none; empty: main
   std::string tags;   // for lines that have none
@@ -45,16 +45,16 @@ struct ImportOrder {
 };
 
 // One run over one file.
-class Import {
+class Importer {
  public:
-  Import(Invocation& invocation, ImportOrder order, std::optional<std::int64_t> lines)
+  Importer(Invocation& invocation, ImportOptions options, std::optional<std::int64_t> lines)
       : run_(invocation),
-        order_(std::move(order)),
-        name_(order_.file == "-" ? Uuid7Source::from_entropy().next(system_clock().now())
-                                 : std::filesystem::path(order_.file).filename().string()),
+        options_(std::move(options)),
+        name_(options_.file == "-" ? Uuid7Source::from_entropy().next(system_clock().now())
+                                   : std::filesystem::path(options_.file).filename().string()),
         progress_(invocation.err, isatty(STDERR_FILENO) == 1, "Importing", lines) {
     std::error_code none;
-    if (order_.from == 1) std::filesystem::remove(rejects_file(), none);
+    if (options_.from == 1) std::filesystem::remove(rejects_file(), none);
   }
 
   ExitCode from(int descriptor) {
@@ -63,11 +63,11 @@ class Import {
     for (;;) {
       const auto got = reader.next(line);
       if (!got) return stop(got.error().message);
-      if (*got == LineReader::Got::end) break;
-      if (interrupt_.asked()) return interrupted();
-      if (*got == LineReader::Got::interrupted) continue;
-      if (++line_ < order_.from) continue;
-      if (*got == LineReader::Got::too_long) {
+      if (*got == LineReader::LineStatus::end) break;
+      if (interrupt_.requested()) return interrupted();
+      if (*got == LineReader::LineStatus::interrupted) continue;
+      if (++line_ < options_.from) continue;
+      if (*got == LineReader::LineStatus::too_long) {
         reject(line, "The line is longer than an event may be: " + std::to_string(limits::kOneEventBody) +
                          " bytes.");
       } else if (line.find_first_not_of(" \t") != std::string::npos) {
@@ -81,11 +81,11 @@ class Import {
   }
 
  private:
-  [[nodiscard]] std::string rejects_file() const { return order_.file + ".rejects"; }
+  [[nodiscard]] std::string rejects_file() const { return options_.file + ".rejects"; }
 
   // What the options say of lines that say nothing themselves, written in front.
   [[nodiscard]] std::string with_defaults(const std::string& line) {
-    if (order_.queue.empty() && order_.tags.empty()) return line;
+    if (options_.queue.empty() && options_.tags.empty()) return line;
     const auto value = parser_.parse(line);
     if (!value || value->type() != JsonType::object) return line;
     std::string added;
@@ -99,8 +99,8 @@ class Import {
       added += std::string(name) + "\":";
       append_json_string(added, text);
     };
-    add("queue", order_.queue);
-    add("tags", order_.tags);
+    add("queue", options_.queue);
+    add("tags", options_.tags);
     if (added.empty()) return line;
     const std::size_t brace = line.find('{');
     return line.substr(0, brace + 1) + added + (members.empty() ? "" : ",") + line.substr(brace + 1);
@@ -126,11 +126,11 @@ class Import {
     rejected_ += 1;
     if (rejected_ <= kRejectsShown) {
       progress_.finish();
-      run_.err << order_.file << ':' << line_ << ": " << printable(why) << '\n';
+      run_.err << options_.file << ':' << line_ << ": " << printable(why) << '\n';
     }
-    if (order_.file == "-") return;
+    if (options_.file == "-") return;
     if (!rejects_.is_open())
-      rejects_.open(rejects_file(), order_.from == 1 ? std::ios::trunc : std::ios::app);
+      rejects_.open(rejects_file(), options_.from == 1 ? std::ios::trunc : std::ios::app);
     std::string record;
     JsonWriter json(record);
     json.begin_object().key("line").integer(line_).key("error").string(to_valid_utf8(why));
@@ -139,13 +139,14 @@ class Import {
   }
 
   ExitCode send_when_full() {
-    return events_.size() >= order_.batch || bytes_ + limits::kOneEventBody > kBody ? send() : ExitCode::done;
+    return events_.size() >= options_.batch || bytes_ + limits::kOneEventBody > kBody ? send()
+                                                                                      : ExitCode::done;
   }
 
   ExitCode send() {
     if (events_.empty()) return ExitCode::done;
     if (!newest_) {
-      const Newest newest = newest_event(run_);
+      const NewestEvent newest = newest_event(run_);
       if (newest.code != ExitCode::done) return say_how_to_resume(newest.code);
       newest_ = newest.id;
     }
@@ -154,7 +155,7 @@ class Import {
     body += "]}";
     for (int tries = 1;; ++tries) {
       const auto answer = run_.server.call({.method = "POST", .target = "/events/batch", .body = body});
-      if (interrupt_.asked()) return interrupted();
+      if (interrupt_.requested()) return interrupted();
       if (answer && answer->status / 100 == 2) {
         count(answer->body);
         break;
@@ -166,7 +167,7 @@ class Import {
       if (full) tries = 0;
       const auto pause = answer ? parse_whole<int>(answer->header("retry-after")).value_or(1) : 1;
       interrupt_.wait(std::chrono::seconds(pause));
-      if (interrupt_.asked()) return interrupted();
+      if (interrupt_.requested()) return interrupted();
     }
     events_.clear();
     bytes_ = 0;
@@ -192,7 +193,7 @@ class Import {
 
   ExitCode refused(const Result<client::HttpResponse>& answer) {
     progress_.finish();
-    return say_how_to_resume(told(run_, answer).code);
+    return say_how_to_resume(call_result(run_, answer).code);
   }
 
   ExitCode stop(const std::string& message) {
@@ -208,10 +209,10 @@ class Import {
   }
 
   ExitCode say_how_to_resume(ExitCode code) {
-    const std::int64_t next = std::max(sent_to_ + 1, order_.from);
-    run_.err << "To go on: eventq import " << order_.file << " --from " << next
-             << (order_.queue.empty() ? "" : " --queue " + order_.queue)
-             << (order_.tags.empty() ? "" : " --tags " + order_.tags) << '\n';
+    const std::int64_t next = std::max(sent_to_ + 1, options_.from);
+    run_.err << "To go on: eventq import " << options_.file << " --from " << next
+             << (options_.queue.empty() ? "" : " --queue " + options_.queue)
+             << (options_.tags.empty() ? "" : " --tags " + options_.tags) << '\n';
     return code;
   }
 
@@ -226,16 +227,16 @@ class Import {
     say_counts();
     if (rejected_ == 0) return ExitCode::done;
     run_.err << grouped(rejected_) << " lines were rejected";
-    if (order_.file != "-") run_.err << "; they are in " << rejects_file();
+    if (options_.file != "-") run_.err << "; they are in " << rejects_file();
     run_.err << ".\n";
     return ExitCode::failed;
   }
 
   Invocation& run_;
-  const ImportOrder order_;
+  const ImportOptions options_;
   const std::string name_;
   const Interrupt interrupt_;
-  Progress progress_;
+  ProgressBar progress_;
   JsonParser parser_;
   std::ofstream rejects_;
   std::vector<std::string> events_;     // of the next batch
@@ -250,24 +251,24 @@ class Import {
 
 ExitCode run_import(Invocation& invocation) {
   const Arguments& arguments = invocation.arguments;
-  ImportOrder order{.file = arguments.text_or("FILE", "-"),
-                    .queue = arguments.text_or("--queue", ""),
-                    .tags = arguments.text_or("--tags", "")};
+  ImportOptions options{.file = arguments.text_or("FILE", "-"),
+                        .queue = arguments.text_or("--queue", ""),
+                        .tags = arguments.text_or("--tags", "")};
   const auto batch = parse_whole<std::size_t>(arguments.text_or("--batch", "1000"));
   if (!batch || *batch < 1 || *batch > limits::kBatchEvents) {
     return wrong_usage(invocation, "--batch is a number of events, from 1 to 10000.");
   }
-  order.batch = *batch;
+  options.batch = *batch;
   const auto from = parse_whole<std::int64_t>(arguments.text_or("--from", "1"));
   if (!from || *from < 1) return wrong_usage(invocation, "--from is the number of a line, from 1.");
-  order.from = *from;
-  if (order.file == "-") return Import(invocation, order, std::nullopt).from(STDIN_FILENO);
+  options.from = *from;
+  if (options.file == "-") return Importer(invocation, options, std::nullopt).from(STDIN_FILENO);
 
-  const auto lines = count_lines(order.file);
+  const auto lines = count_lines(options.file);
   if (!lines) return fail(invocation, lines.error().message);
-  const int file = open(order.file.c_str(), O_RDONLY | O_CLOEXEC);
-  if (file < 0) return fail(invocation, "Cannot open " + order.file + ": " + std::strerror(errno) + ".");
-  const ExitCode code = Import(invocation, order, *lines).from(file);
+  const int file = open(options.file.c_str(), O_RDONLY | O_CLOEXEC);
+  if (file < 0) return fail(invocation, "Cannot open " + options.file + ": " + std::strerror(errno) + ".");
+  const ExitCode code = Importer(invocation, options, *lines).from(file);
   close(file);
   return code;
 }
@@ -287,20 +288,20 @@ CommandSpec import_command() {
           "stdin without an event_id are new events each time.",
       .positionals = {{.name = "FILE",
                        .help = "The file, or - for stdin",
-                       .completes = Completes::file,
+                       .completes = CompletionKind::file,
                        .required = true}},
       .options =
           {{.name = "--queue",
             .value = "NAME",
             .help = "The queue of lines that name none",
-            .completes = Completes::queue},
+            .completes = CompletionKind::queue},
            {.name = "--tags", .value = "TAGS", .help = "The tags of lines that have none"},
            {.name = "--batch", .value = "N", .help = "Events per request, 1 to 10000", .fallback = "1000"},
            {.name = "--from", .value = "LINE", .help = "Begin with this line", .fallback = "1"}},
       .examples = {{"eventq import orders.ndjson", "Publish them all"},
                    {"eventq export | eventq import - --url http://other:8080", "From one server to another"}},
       .run = run_import,
-      .talks = CommandSpec::Talks::in_its_own_format,
+      .server_use = ServerUse::own_output,
   };
 }
 

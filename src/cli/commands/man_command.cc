@@ -24,7 +24,7 @@ CommandSpec man_command() {
           .options = {{.name = "--markdown", .help = "As Markdown"}},
           .examples = {{"eventq man | man -l -", "Read the manual where it is not installed"}},
           .run = man,
-          .talks = CommandSpec::Talks::to_nobody};
+          .server_use = ServerUse::none};
 }
 
 }  // namespace eventq::cli

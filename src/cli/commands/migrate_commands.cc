@@ -29,7 +29,7 @@ Result<std::vector<std::string>> stores_of(const Arguments& arguments) {
   return std::move(config->settings.stores);
 }
 
-struct SchemaState {
+struct StoreSchema {
   std::string store;
   std::int64_t schema = 0;  // 0: none
   std::int64_t newest = 0;
@@ -38,8 +38,8 @@ struct SchemaState {
   [[nodiscard]] bool current() const { return schema == newest && (!place || *place == wanted); }
 };
 
-Result<SchemaState> state_of(const std::string& store, postgres::Place wanted) {
-  SchemaState state{.store = postgres::without_password(store), .wanted = wanted};
+Result<StoreSchema> state_of(const std::string& store, postgres::Place wanted) {
+  StoreSchema state{.store = postgres::without_password(store), .wanted = wanted};
   if (is_postgres(store)) {
     const auto found = postgres::schema_state(store);
     if (!found) return found.error();
@@ -62,7 +62,7 @@ Result<SchemaState> state_of(const std::string& store, postgres::Place wanted) {
   return state;
 }
 
-std::string to_json(const SchemaState& state) {
+std::string to_json(const StoreSchema& state) {
   std::string text;
   JsonWriter json(text);
   json.begin_object().key("store").string(state.store).key("schema").integer(state.schema);
@@ -79,11 +79,11 @@ ExitCode status(Invocation& run) {
   if (!stores) return wrong_usage(run, stores.error().message);
   RecordPrinter printer(run.out, run.output,
                         {{"STORE", "store"},
-                         {"SCHEMA", "schema", Column::Kind::number},
-                         {"NEWEST", "newest", Column::Kind::number},
+                         {"SCHEMA", "schema", ColumnKind::number},
+                         {"NEWEST", "newest", ColumnKind::number},
                          {"CURRENT", "current"},
-                         {"SHARD", "shard", Column::Kind::number},
-                         {"OF", "of", Column::Kind::number}});
+                         {"SHARD", "shard", ColumnKind::number},
+                         {"OF", "of", ColumnKind::number}});
   bool current = true;
   for (std::size_t i = 0; i < stores->size(); ++i) {
     const auto state = state_of((*stores)[i], {static_cast<int>(i), static_cast<int>(stores->size())});
@@ -152,12 +152,12 @@ std::vector<Parameter> store_options() {
            .value = "URL",
            .help = "The store; of shards all, in order (EVENTQ_STORE)",
            .fallback = "sqlite:eventq.db",
-           .completes = Completes::file,
+           .completes = CompletionKind::file,
            .many = true},
           {.name = "--config",
            .value = "FILE",
            .help = "Read settings from this TOML file (EVENTQ_CONFIG)",
-           .completes = Completes::file}};
+           .completes = CompletionKind::file}};
 }
 
 CommandSpec spec(std::string_view name, std::string_view summary, std::string_view details,
@@ -169,7 +169,7 @@ CommandSpec spec(std::string_view name, std::string_view summary, std::string_vi
           .options = store_options(),
           .examples = std::move(examples),
           .run = run,
-          .talks = CommandSpec::Talks::to_nobody};
+          .server_use = ServerUse::none};
 }
 
 }  // namespace
@@ -185,7 +185,7 @@ CommandSpec migrate_status_command() {
                              .help = "How to print",
                              .fallback = "table on a terminal, jsonl in a pipe",
                              .choices = "table,json,jsonl,csv",
-                             .completes = Completes::choice});
+                             .completes = CompletionKind::choice});
   return command;
 }
 

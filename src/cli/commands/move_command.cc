@@ -21,14 +21,14 @@ ExitCode run_move(Invocation& invocation) {
   const std::string to = invocation.arguments.text_or("TO", "");
   const Interrupt interrupt;
   umask(077);  // payloads are the owner's alone
-  std::optional<Progress> progress;
+  std::optional<ProgressBar> progress;
   const auto moved =
       move::move({.from = from, .to = to, .on_progress = [&](std::int64_t done, std::int64_t all) {
                     if (!progress) {
                       progress.emplace(invocation.err, isatty(STDERR_FILENO) == 1, "Moving", all);
                     }
                     progress->show(done);
-                    return !interrupt.asked();
+                    return !interrupt.requested();
                   }});
   progress.reset();
   if (!moved && moved.error().code == ErrorCode::invalid_argument) {
@@ -36,7 +36,7 @@ ExitCode run_move(Invocation& invocation) {
   }
   if (!moved) {
     return fail(invocation, moved.error().message,
-                interrupt.asked() ? ExitCode::interrupted : ExitCode::failed);
+                interrupt.requested() ? ExitCode::interrupted : ExitCode::failed);
   }
   invocation.err << (moved->resumed ? "Went on with a move that was begun before.\n" : "") << "Moved "
                  << grouped(moved->events) << " events (" << grouped(moved->rows) << " rows) to "
@@ -69,13 +69,13 @@ CommandSpec move_command() {
       .positionals =
           {{.name = "FROM",
             .help = "sqlite:FILE, or postgres://USER@HOST/DB",
-            .completes = Completes::file,
+            .completes = CompletionKind::file,
             .required = true},
-           {.name = "TO", .help = "The other kind", .completes = Completes::file, .required = true}},
+           {.name = "TO", .help = "The other kind", .completes = CompletionKind::file, .required = true}},
       .options = {},
       .examples = {{"eventq move sqlite:eventq.db postgres://eventq@db/eventq", "Move into PostgreSQL"}},
       .run = run_move,
-      .talks = CommandSpec::Talks::to_nobody,
+      .server_use = ServerUse::none,
   };
 }
 

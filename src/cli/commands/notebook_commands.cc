@@ -20,8 +20,8 @@ std::string encoded_notebook(const Invocation& run) {
 
 // Prints what is in the array `name` of the answer to a GET.
 ExitCode list_from(Invocation& run, const std::string& target, std::string_view name,
-                   std::vector<Column> columns) {
-  const Called called = call(run, "GET", target);
+                   std::vector<OutputColumn> columns) {
+  const CallResult called = call(run, "GET", target);
   if (!called) return called.code;
   JsonParser parser(kAnswerDepth);
   const auto body = parser.parse(called.body);
@@ -32,7 +32,7 @@ ExitCode list_from(Invocation& run, const std::string& target, std::string_view 
   return ExitCode::done;
 }
 
-ExitCode print_called(Invocation& run, const Called& called) {
+ExitCode print_called(Invocation& run, const CallResult& called) {
   if (called) print_record(run.out, run.output, called.body);
   return called.code;
 }
@@ -74,7 +74,7 @@ ExitCode add_notebook(Invocation& run) {
 }
 
 ExitCode list_notebooks(Invocation& run) {
-  using Kind = Column::Kind;
+  using Kind = ColumnKind;
   return list_from(run, "/notebooks", "notebooks",
                    {{"NOTEBOOK", "name"},
                     {"FILES", "files", Kind::number},
@@ -89,7 +89,7 @@ ExitCode show_notebook(Invocation& run) {
 }
 
 ExitCode commit_notebook(Invocation& run) {
-  const Called called =
+  const CallResult called =
       call(run, "POST", "/events/commit?sync=true&notebook=" + encoded_notebook(run), {}, Millis{60'000});
   if (!called) return called.code;
   print_record(run.out, run.output, called.body);
@@ -103,7 +103,7 @@ ExitCode rescan_notebook(Invocation& run) {
 }
 
 ExitCode log_notebook(Invocation& run) {
-  using Kind = Column::Kind;
+  using Kind = ColumnKind;
   const std::string limit = run.arguments.text_or("--limit", "20");
   if (!parse_whole<std::int64_t>(limit)) {
     return wrong_usage(run, "--limit must be a whole number, not " + in_quotes(limit));
@@ -140,7 +140,7 @@ CommandSpec notebook_add_command() {
        "Commit what changes every ten seconds"},
       add_notebook);
   command.positionals.push_back(
-      {.name = "PATH", .help = "The folder", .completes = Completes::file, .required = true});
+      {.name = "PATH", .help = "The folder", .completes = CompletionKind::file, .required = true});
   command.positionals.push_back(
       {.name = "SETTING", .help = "KEY=VALUE of its settings, see docs/notebooks.md", .many = true});
   return command;

@@ -19,7 +19,7 @@
 namespace eventq::cli {
 namespace {
 
-using State = Diagnosis::State;
+using State = DiagnosisState;
 
 constexpr std::uint64_t kMiB = 1024 * 1024;
 constexpr std::size_t kProbeBytes = 4096;
@@ -43,22 +43,22 @@ std::string size_text(std::uint64_t bytes) {
   return text.data();
 }
 
-struct FileSystem {
+struct FileSystemType {
   std::uint64_t type;
   std::string_view name;
   State state;
 };
 
 constexpr std::array kFileSystems = {
-    FileSystem{0xEF53, "ext4", State::ok},        FileSystem{0x58465342, "XFS", State::ok},
-    FileSystem{0x9123683E, "Btrfs", State::ok},   FileSystem{0x2FC12FC1, "ZFS", State::ok},
-    FileSystem{0xF2F52010, "F2FS", State::ok},    FileSystem{0x794C7630, "overlayfs", State::ok},
-    FileSystem{0x01021994, "tmpfs", State::warn}, FileSystem{0x858458F6, "ramfs", State::warn},
-    FileSystem{0x65735546, "FUSE", State::warn},  FileSystem{0x6969, "NFS", State::fail},
-    FileSystem{0x517B, "SMB", State::fail},       FileSystem{0xFF534D42, "CIFS", State::fail},
-    FileSystem{0xFE534D42, "SMB2", State::fail},  FileSystem{0x5346414F, "AFS", State::fail},
-    FileSystem{0x00C36400, "Ceph", State::fail},  FileSystem{0x01021997, "9P", State::fail},
-    FileSystem{0x47504653, "GPFS", State::fail},  FileSystem{0x0BD00BD0, "Lustre", State::fail},
+    FileSystemType{0xEF53, "ext4", State::ok},        FileSystemType{0x58465342, "XFS", State::ok},
+    FileSystemType{0x9123683E, "Btrfs", State::ok},   FileSystemType{0x2FC12FC1, "ZFS", State::ok},
+    FileSystemType{0xF2F52010, "F2FS", State::ok},    FileSystemType{0x794C7630, "overlayfs", State::ok},
+    FileSystemType{0x01021994, "tmpfs", State::warn}, FileSystemType{0x858458F6, "ramfs", State::warn},
+    FileSystemType{0x65735546, "FUSE", State::warn},  FileSystemType{0x6969, "NFS", State::fail},
+    FileSystemType{0x517B, "SMB", State::fail},       FileSystemType{0xFF534D42, "CIFS", State::fail},
+    FileSystemType{0xFE534D42, "SMB2", State::fail},  FileSystemType{0x5346414F, "AFS", State::fail},
+    FileSystemType{0x00C36400, "Ceph", State::fail},  FileSystemType{0x01021997, "9P", State::fail},
+    FileSystemType{0x47504653, "GPFS", State::fail},  FileSystemType{0x0BD00BD0, "Lustre", State::fail},
 };
 
 }  // namespace

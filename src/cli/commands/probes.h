@@ -9,9 +9,10 @@
 
 namespace eventq::cli {
 
+enum class DiagnosisState : std::uint8_t { ok, warn, fail };
+
 struct Diagnosis {
-  enum class State : std::uint8_t { ok, warn, fail };
-  State state = State::ok;
+  DiagnosisState state = DiagnosisState::ok;
   std::string what;  // "fsync"
   std::string text;
   std::string fix = {};  // empty when all is well

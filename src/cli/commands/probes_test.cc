@@ -10,7 +10,7 @@ namespace eventq::cli {
 namespace {
 
 using std::chrono::microseconds;
-using State = Diagnosis::State;
+using State = DiagnosisState;
 using testing::HasSubstr;
 using testing::IsEmpty;
 using testing::Not;

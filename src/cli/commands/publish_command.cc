@@ -17,7 +17,7 @@
 namespace eventq::cli {
 namespace {
 
-constexpr Millis kWaitUnlessSaid{30'000};
+constexpr Millis kDefaultWait{30'000};
 
 Error wrong_argument(std::string message) {
   return {.code = ErrorCode::invalid_argument, .message = std::move(message)};
@@ -52,13 +52,14 @@ Result<std::string> read_payload(const Arguments& arguments) {
 }
 
 Result<void> add_texts(JsonWriter& body, const Arguments& arguments) {
-  struct Text {
+  struct TextOption {
     std::string_view option;
     std::string_view member;
   };
-  for (const Text& text :
-       {Text{"--queue", "queue"}, Text{"--key", "ordering_key"}, Text{"--event-id", "event_id"},
-        Text{"--correlation", "correlation_id"}, Text{"--pattern", "pattern"}, Text{"--at", "run_at"}}) {
+  for (const TextOption& text :
+       {TextOption{"--queue", "queue"}, TextOption{"--key", "ordering_key"},
+        TextOption{"--event-id", "event_id"}, TextOption{"--correlation", "correlation_id"},
+        TextOption{"--pattern", "pattern"}, TextOption{"--at", "run_at"}}) {
     const auto value = arguments.text(text.option);
     if (!value) continue;
     if (!valid_utf8(*value)) return wrong_argument(std::string(text.option) + " is not UTF-8");
@@ -68,11 +69,12 @@ Result<void> add_texts(JsonWriter& body, const Arguments& arguments) {
 }
 
 Result<void> add_numbers(JsonWriter& body, const Arguments& arguments) {
-  struct Number {
+  struct NumberOption {
     std::string_view option;
     std::string_view member;
   };
-  for (const Number& number : {Number{"--priority", "priority"}, Number{"--retries", "max_retries"}}) {
+  for (const NumberOption& number :
+       {NumberOption{"--priority", "priority"}, NumberOption{"--retries", "max_retries"}}) {
     const auto text = arguments.text(number.option);
     if (!text) continue;
     const auto value = parse_whole_signed<std::int64_t>(*text);
@@ -116,26 +118,26 @@ Result<std::string> make_body(const Invocation& run) {
 ExitCode publish_and_wait(Invocation& run, const std::string& body, Millis wait) {
   const SteadyTime deadline = steady_now() + wait;
   const std::int64_t seconds = wait_slice(deadline);
-  const Called published =
-      told(run, run.server.call({.method = "POST",
-                                 .target = "/events",
-                                 .body = body,
-                                 .headers = {{"Prefer", "wait=" + std::to_string(seconds)}},
-                                 .timeout = Millis{30'000} + std::chrono::seconds(seconds)}));
+  const CallResult published =
+      call_result(run, run.server.call({.method = "POST",
+                                        .target = "/events",
+                                        .body = body,
+                                        .headers = {{"Prefer", "wait=" + std::to_string(seconds)}},
+                                        .timeout = Millis{30'000} + std::chrono::seconds(seconds)}));
   if (!published) return published.code;
   JsonParser parser(kAnswerDepth);
   const auto event = parser.parse(published.body);
   if (!event) return fail(run, "the server's answer cannot be read: " + event.error().message);
   if (has_ended(text_at(*event, "status").value_or(""))) {
     print_record(run.out, run.output, published.body);
-    return tell_end(run, published.body);
+    return report_end(run, published.body);
   }
 
   const std::int64_t id = integer_at(*event, "id").value_or(0);
-  const Waited waited = wait_for_end(run, id, deadline);
+  const WaitResult waited = wait_for_end(run, id, deadline);
   if (!waited.called) return waited.called.code;
   print_record(run.out, run.output, waited.called.body);
-  if (waited.ended) return tell_end(run, waited.called.body);
+  if (waited.ended) return report_end(run, waited.called.body);
   return fail(run,
               "event " + std::to_string(id) + " has not ended yet. Go on waiting with: eventq wait " +
                   std::to_string(id),
@@ -149,12 +151,12 @@ ExitCode publish(Invocation& run) {
   const auto body = make_body(run);
   if (!body) return wrong_usage(run, body.error().message);
   if (run.arguments.has("--wait")) {
-    if (run.arguments.text("--wait") == "") return publish_and_wait(run, *body, kWaitUnlessSaid);
+    if (run.arguments.text("--wait") == "") return publish_and_wait(run, *body, kDefaultWait);
     const auto wait = duration_option(run, "--wait");
     if (!wait) return wrong_usage(run, wait.error().message);
     return publish_and_wait(run, *body, **wait);
   }
-  const Called called = call(run, "POST", "/events", *body);
+  const CallResult called = call(run, "POST", "/events", *body);
   if (called) print_record(run.out, run.output, called.body);
   return called.code;
 }
@@ -166,7 +168,7 @@ std::vector<Parameter> publish_options() {
        .value = "NAME",
        .help = "Into this queue",
        .fallback = "main",
-       .completes = Completes::queue},
+       .completes = CompletionKind::queue},
       {.name = "--delay", .value = "DURATION", .help = "Not before so long from now, such as 90s or 2h"},
       {.name = "--at", .value = "TIME", .help = "Not before this time, such as 2027-01-31T08:00:00Z"},
       {.name = "--priority", .value = "N", .help = "Higher ones are delivered first", .fallback = "0"},
@@ -200,7 +202,7 @@ CommandSpec publish_command() {
                        .required = true},
                       {.name = "PAYLOAD",
                        .help = "JSON, or @FILE, or - for standard input; null unless given",
-                       .completes = Completes::file}},
+                       .completes = CompletionKind::file}},
       .options = publish_options(),
       .examples = {{"eventq publish email '{\"to\":\"a@example.com\"}'", "Publish an event with a payload"},
                    {"eventq publish email,urgent @mail.json --delay 10m",

@@ -20,14 +20,14 @@ std::string queue_path(const Invocation& run) {
   return "/queues/" + percent_encode(run.arguments.text_or("NAME", ""));
 }
 
-ExitCode print_answer(Invocation& run, const Called& called) {
+ExitCode print_answer(Invocation& run, const CallResult& called) {
   if (called) print_record(run.out, run.output, called.body);
   return called.code;
 }
 
 ExitCode list_queues(Invocation& run) {
-  using Kind = Column::Kind;
-  const Called called = call(run, "GET", "/queues");
+  using Kind = ColumnKind;
+  const CallResult called = call(run, "GET", "/queues");
   if (!called) return called.code;
   JsonParser parser(kAnswerDepth);
   const auto body = parser.parse(called.body);
@@ -42,7 +42,7 @@ ExitCode list_queues(Invocation& run) {
                          {"REASON", "statusReason"}});
   for (const JsonValue& queue : elements_at(*body, "queues")) printer.add(queue.raw());
   printer.finish();
-  return tell_missing(run, missing_shards(*body));
+  return report_missing_shards(run, missing_shards(*body));
 }
 
 ExitCode show_queue(Invocation& run) {
@@ -91,9 +91,9 @@ ExitCode drain_queue(Invocation& run) {
                          .target = queue_path(run) + "/drain?timeout=" + std::to_string(seconds),
                          .body = *body,
                          .timeout = Millis{10'000} + std::chrono::seconds(seconds)});
-    if (!answer || answer->status != 408) return print_answer(run, told(run, answer));
+    if (!answer || answer->status != 408) return print_answer(run, call_result(run, answer));
     if (steady_now() < deadline) continue;
-    told(run, answer);
+    call_result(run, answer);
     return ExitCode::timed_out;
   }
 }
@@ -103,9 +103,9 @@ ExitCode make_checkpoint(Invocation& run) {
 }
 
 // Settings by path: "retry.kind" -> "\"fixed\"".
-using Flat = std::map<std::string, std::string>;
+using FlatSettings = std::map<std::string, std::string>;
 
-void flatten_settings(Flat& flat, const std::string& above, const JsonValue& value) {
+void flatten_settings(FlatSettings& flat, const std::string& above, const JsonValue& value) {
   if (value.type() != JsonType::object) {
     flat[above] = std::string(value.raw());
     return;
@@ -115,8 +115,8 @@ void flatten_settings(Flat& flat, const std::string& above, const JsonValue& val
   }
 }
 
-std::string nested(const Flat& flat) {
-  std::map<std::string, Flat> groups;
+std::string nested(const FlatSettings& flat) {
+  std::map<std::string, FlatSettings> groups;
   std::string out = "{";
   const auto add = [&](const std::string& name, const std::string& json) {
     if (out.size() > 1) out += ',';
@@ -144,13 +144,13 @@ std::string as_json(const std::string& text) {
   return json;
 }
 
-void erase_below(Flat& flat, const std::string& path) {
+void erase_below(FlatSettings& flat, const std::string& path) {
   std::erase_if(
       flat, [&](const auto& entry) { return entry.first == path || entry.first.starts_with(path + "."); });
 }
 
 // What is wrong with an assignment, if anything.
-std::optional<std::string> assign(Flat& flat, const std::string& assignment) {
+std::optional<std::string> assign(FlatSettings& flat, const std::string& assignment) {
   const std::size_t equals = assignment.find('=');
   if (equals == std::string::npos || equals == 0) {
     return in_quotes(assignment) +
@@ -165,7 +165,7 @@ std::optional<std::string> assign(Flat& flat, const std::string& assignment) {
 }
 
 // A highWatermark that is 80 % of the depth is the default, and goes along with the depth.
-void free_watermark(Flat& flat) {
+void free_watermark(FlatSettings& flat) {
   const auto depth = flat.find("maxQueueDepth");
   const auto mark = flat.find("highWatermark");
   if (depth == flat.end() || mark == flat.end()) return;
@@ -176,9 +176,9 @@ void free_watermark(Flat& flat) {
 
 ExitCode configure_queue(Invocation& run) {
   const auto present = run.server.call({.target = queue_path(run) + "?events=0"});
-  Flat flat;
+  FlatSettings flat;
   if (!present || present->status != 404) {  // 404: it will be created
-    const Called called = told(run, present);
+    const CallResult called = call_result(run, present);
     if (!called) return called.code;
     JsonParser parser(kAnswerDepth);
     const auto body = parser.parse(called.body);
@@ -212,8 +212,8 @@ std::string list_json(const std::vector<std::string>& texts) {
   return json + "]";
 }
 
-Result<Flat> replay_body(const Invocation& run) {
-  Flat body;
+Result<FlatSettings> replay_body(const Invocation& run) {
+  FlatSettings body;
   const Arguments& arguments = run.arguments;
   for (const std::string_view name : {"from", "to", "checkpoint", "pattern"}) {
     const auto value = arguments.text("--" + std::string(name));
@@ -242,12 +242,12 @@ ExitCode replay_queue(Invocation& run) {
   if (!body) return wrong_usage(run, body.error().message);
   RecordPrinter printer(
       run.out, run.output,
-      {{"EVENT", "id", Column::Kind::number}, {"REPLAYED AS", "replayed_as", Column::Kind::number}});
+      {{"EVENT", "id", ColumnKind::number}, {"REPLAYED AS", "replayed_as", ColumnKind::number}});
   const bool all = !run.arguments.has("--limit");
   std::int64_t count = 0;
   ExitCode code = ExitCode::done;
   for (bool more = true; more;) {
-    const Called called = call(run, "POST", queue_path(run) + "/replay", nested(*body));
+    const CallResult called = call(run, "POST", queue_path(run) + "/replay", nested(*body));
     code = called.code;
     if (!called) break;
     JsonParser parser(kAnswerDepth);
@@ -268,14 +268,14 @@ ExitCode replay_queue(Invocation& run) {
 CommandSpec queue_command(std::string_view name, std::string_view summary, std::string_view details,
                           std::vector<Parameter> options, std::vector<Example> examples,
                           ExitCode (*run)(Invocation&)) {
-  return {
-      .name = name,
-      .summary = summary,
-      .details = details,
-      .positionals = {{.name = "NAME", .help = "The queue", .completes = Completes::queue, .required = true}},
-      .options = std::move(options),
-      .examples = std::move(examples),
-      .run = run};
+  return {.name = name,
+          .summary = summary,
+          .details = details,
+          .positionals =
+              {{.name = "NAME", .help = "The queue", .completes = CompletionKind::queue, .required = true}},
+          .options = std::move(options),
+          .examples = std::move(examples),
+          .run = run};
 }
 
 std::vector<Parameter> reasons() {
@@ -361,7 +361,7 @@ CommandSpec queue_replay_command() {
         .value = "STATUS",
         .help = "Only what ended so; COMPLETED and COMPLETED_WITH_ERRORS unless given",
         .choices = "COMPLETED,COMPLETED_WITH_ERRORS,FAILED,SUPERSEDED,CANCELLED",
-        .completes = Completes::choice,
+        .completes = CompletionKind::choice,
         .many = true},
        {.name = "--tag", .value = "TAG", .help = "Only events with it; with any of several", .many = true},
        {.name = "--pattern", .value = "TEXT", .help = "Only events with exactly this pattern"},
@@ -379,8 +379,8 @@ CommandSpec worker_ls_command() {
           .options = {},
           .examples = {{"eventq worker ls", "See who works, and who has gone silent"}},
           .run = [](Invocation& run) {
-            using Kind = Column::Kind;
-            const Called called = call(run, "GET", "/workers");
+            using Kind = ColumnKind;
+            const CallResult called = call(run, "GET", "/workers");
             if (!called) return called.code;
             JsonParser parser(kAnswerDepth);
             const auto body = parser.parse(called.body);
@@ -396,7 +396,7 @@ CommandSpec worker_ls_command() {
                                    {"HOLDS", "holding"}});
             for (const JsonValue& worker : elements_at(*body, "workers")) printer.add(worker.raw());
             printer.finish();
-            return tell_missing(run, missing_shards(*body));
+            return report_missing_shards(run, missing_shards(*body));
           }};
 }
 

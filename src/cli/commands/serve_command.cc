@@ -10,17 +10,17 @@
 namespace eventq::cli {
 namespace {
 
-Parameter option_of(const server::Setting& setting) {
+Parameter option_of(const server::ServerSetting& setting) {
   Parameter option{.name = server::flag_name(setting),
                    .value = std::string(setting.placeholder),
                    .help = std::string(setting.help) + " (" + server::variable_name(setting) + ")",
-                   .fallback = setting.text(server::Settings{})};
-  if (setting.kind == server::Setting::Kind::truth) {
+                   .fallback = setting.text(server::ServerSettings{})};
+  if (setting.kind == server::SettingKind::truth) {
     option.value = "BOOL";  // --flag=false takes back what a file says
     option.bare = true;
   }
-  option.many = setting.kind == server::Setting::Kind::list;
-  if (setting.placeholder == "PATH") option.completes = Completes::file;
+  option.many = setting.kind == server::SettingKind::list;
+  if (setting.placeholder == "PATH") option.completes = CompletionKind::file;
   return option;
 }
 
@@ -32,16 +32,16 @@ ExitCode run_serve(Invocation& invocation) {
 
 server::ServeRequest serve_request(const Arguments& arguments) {
   server::ServeRequest request;
-  for (const server::Setting& setting : server::all_settings()) {
+  for (const server::ServerSetting& setting : server::all_settings()) {
     auto value = arguments.text(server::flag_name(setting));
     if (!value) continue;
-    if (setting.kind == server::Setting::Kind::list)
+    if (setting.kind == server::SettingKind::list)
       value = join_list(arguments.texts(server::flag_name(setting)), server::kListEnd);
-    if (setting.kind == server::Setting::Kind::truth && value->empty()) value = "true";
+    if (setting.kind == server::SettingKind::truth && value->empty()) value = "true";
     request.flags.values[std::string(setting.name)] = *value;
   }
   request.flags.config = arguments.text("--config");
-  if (arguments.has("--print-config")) request.mode = server::ServeRequest::Mode::print_config;
+  if (arguments.has("--print-config")) request.mode = server::ServeMode::print_config;
   return request;
 }
 
@@ -72,13 +72,14 @@ CommandSpec serve_command() {
                    {"eventq serve --print-config",
                     "See which settings are in force, and where they are from"}},
       .run = run_serve,
-      .talks = CommandSpec::Talks::to_nobody,
+      .server_use = ServerUse::none,
   };
-  for (const server::Setting& setting : server::all_settings()) command.options.push_back(option_of(setting));
+  for (const server::ServerSetting& setting : server::all_settings())
+    command.options.push_back(option_of(setting));
   command.options.push_back({.name = "--config",
                              .value = "FILE",
                              .help = "Read settings from this TOML file (EVENTQ_CONFIG)",
-                             .completes = Completes::file});
+                             .completes = CompletionKind::file});
   command.options.push_back(
       {.name = "--print-config",
        .help = "Print the settings in force as TOML, with where each came from, and exit"});

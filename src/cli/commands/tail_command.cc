@@ -28,9 +28,9 @@ bool is_read_after_pause() {
   return poll(&out, 1, kPauseMs) == 0;
 }
 
-class Tail {
+class EventFollower {
  public:
-  explicit Tail(Invocation& run) : run_(run), printer_(run.out, run.output, event_columns()) {
+  explicit EventFollower(Invocation& run) : run_(run), printer_(run.out, run.output, event_columns()) {
     query_.add("queue", run.arguments.text("--queue"));
     if (run.arguments.has("--tag")) query_.add("tags", join_list(run.arguments.texts("--tag")));
     status_ = run.arguments.text("--status");
@@ -38,12 +38,12 @@ class Tail {
 
   ExitCode follow() {
     ExitCode code = find_newest();
-    if (code == ExitCode::done) code = look_at_live([](std::int64_t, const JsonValue&) {});
+    if (code == ExitCode::done) code = visit_live([](std::int64_t, const JsonValue&) {});
     if (code != ExitCode::done) return code;
     run_.err << "Following events at " << run_.url << "; Ctrl-C ends it.\n";
     while (code == ExitCode::done && is_read_after_pause()) {
-      code = look_at_new();
-      if (code == ExitCode::done) code = look_at_changes();
+      code = show_new();
+      if (code == ExitCode::done) code = show_changes();
       printer_.flush();
     }
     return code;
@@ -51,22 +51,22 @@ class Tail {
 
  private:
   ExitCode find_newest() {
-    const Newest newest = newest_event(run_, [&](const JsonValue& event) { note_time(event); });
+    const NewestEvent newest = newest_event(run_, [&](const JsonValue& event) { note_time(event); });
     last_ = newest.id;
     return newest.code;
   }
 
   // Calls `visit` for each live event, and follows it from then on.
   template <typename Visit>
-  ExitCode look_at_live(const Visit& visit) {
+  ExitCode visit_live(const Visit& visit) {
     const std::int64_t first = states_.size() < kFollowedMax ? 0 : states_.begin()->first - 1;
     horizon_ = last_;
     for (const std::string_view status : {"PENDING", "PROCESSING"}) {
-      Query query = query_;
+      QueryString query = query_;
       query.add("status", std::string(status));
       std::size_t seen = 0;
       std::int64_t last = 0;
-      const Paged paged = each_event(run_, query, first, kTailPage, [&](const JsonValue& event) {
+      const PagedResult paged = each_event(run_, query, first, kTailPage, [&](const JsonValue& event) {
         last = integer_at(event, "id").value_or(0);
         if (last > last_) return false;  // new: its turn comes
         visit(last, event);
@@ -79,8 +79,8 @@ class Tail {
     return ExitCode::done;
   }
 
-  ExitCode look_at_new() {
-    const Paged paged = each_event(run_, query_, last_, kTailPage, [&](const JsonValue& event) {
+  ExitCode show_new() {
+    const PagedResult paged = each_event(run_, query_, last_, kTailPage, [&](const JsonValue& event) {
       last_ = integer_at(event, "id").value_or(last_);
       show(event);
       remember(event);
@@ -89,10 +89,10 @@ class Tail {
     return paged.code;
   }
 
-  ExitCode look_at_changes() {
+  ExitCode show_changes() {
     std::map<std::int64_t, std::string> missing = states_;
     const std::string before = newest_;
-    const ExitCode code = look_at_live([&](std::int64_t id, const JsonValue& event) {
+    const ExitCode code = visit_live([&](std::int64_t id, const JsonValue& event) {
       // One that is not known was among too many to follow, or has come back to life since the last look.
       const auto known = states_.find(id);
       const bool changed = known == states_.end() ? text_at(event, "updated_at").value_or("") > before
@@ -103,7 +103,7 @@ class Tail {
     if (code != ExitCode::done) return code;
     for (const auto& [id, state] : missing) {
       if (id > horizon_) break;
-      const Called called = call(run_, "GET", "/events/" + std::to_string(id));
+      const CallResult called = call(run_, "GET", "/events/" + std::to_string(id));
       if (called.code == ExitCode::unreachable) return called.code;
       JsonParser parser(kAnswerDepth);
       const auto event = parser.parse(called.body);
@@ -139,7 +139,7 @@ class Tail {
 
   Invocation& run_;
   RecordPrinter printer_;
-  Query query_;
+  QueryString query_;
   std::optional<std::string> status_;
   std::map<std::int64_t, std::string> states_;  // of the live events followed
   std::int64_t last_ = 0;                       // the greatest id seen
@@ -149,7 +149,7 @@ class Tail {
 
 ExitCode tail(Invocation& run) {
   if (run.output.format == Format::json) run.output.format = Format::jsonl;  // an array would never end
-  return Tail(run).follow();
+  return EventFollower(run).follow();
 }
 
 }  // namespace
@@ -162,17 +162,19 @@ CommandSpec tail_command() {
           "Prints a line for each new event and each change of one, seen once a second, so of several "
           "changes within a second the last. Of live events the newest 1000 are followed. Ctrl-C ends it.",
       .positionals = {},
-      .options =
-          {{.name = "--queue", .value = "NAME", .help = "Only of this queue", .completes = Completes::queue},
-           {.name = "--tag",
-            .value = "TAG",
-            .help = "Only events with it; with any of several",
-            .many = true},
-           {.name = "--status",
-            .value = "STATUS",
-            .help = "Only changes to it",
-            .choices = event_statuses(),
-            .completes = Completes::choice}},
+      .options = {{.name = "--queue",
+                   .value = "NAME",
+                   .help = "Only of this queue",
+                   .completes = CompletionKind::queue},
+                  {.name = "--tag",
+                   .value = "TAG",
+                   .help = "Only events with it; with any of several",
+                   .many = true},
+                  {.name = "--status",
+                   .value = "STATUS",
+                   .help = "Only changes to it",
+                   .choices = event_statuses(),
+                   .completes = CompletionKind::choice}},
       .examples = {{"eventq tail --status FAILED", "See failures as they happen"}},
       .run = tail};
 }

@@ -35,9 +35,10 @@ std::string server_version(client::HttpClient& server) {
   return document ? text_at(*document, "info.version").value_or("") : "";
 }
 
-class Top {
+class TopSession {
  public:
-  explicit Top(Invocation& run) : run_(run), view_{.history = history_, .version = {}, .url = run.url} {}
+  explicit TopSession(Invocation& run)
+      : run_(run), view_{.history = history_, .version = {}, .url = run.url} {}
 
   ExitCode run() {
     FullScreen screen;
@@ -52,21 +53,21 @@ class Top {
       options.width = size.width;
       FullScreen::draw(draw_top(view_, options, size.height));
       const auto left = std::chrono::ceil<Millis>(next - steady_now());
-      const FullScreen::Read read = screen.wait(std::max(left, Millis{0}));
-      if (read.input == FullScreen::Input::stop) return ExitCode::interrupted;
-      if (read.letter == 'q') return ExitCode::done;
-      act_on(read);
+      const FullScreen::TerminalInput input = screen.wait(std::max(left, Millis{0}));
+      if (input.kind == FullScreen::InputKind::stop) return ExitCode::interrupted;
+      if (input.letter == 'q') return ExitCode::done;
+      act_on(input);
     }
   }
 
   // One print-out.
   ExitCode print() {
-    const Called metrics = call(run_, "GET", "/metrics");
+    const CallResult metrics = call(run_, "GET", "/metrics");
     if (!metrics) return metrics.code;
     if (run_.output.format != Format::table) return print_records(metrics.body);
-    const Called queues = call(run_, "GET", "/queues");
+    const CallResult queues = call(run_, "GET", "/queues");
     if (!queues) return queues.code;
-    const Called workers = call(run_, "GET", "/workers");
+    const CallResult workers = call(run_, "GET", "/workers");
     if (!workers) return workers.code;
     auto sample = read_top_sample(metrics.body, queues.body, workers.body);
     if (!sample) return fail(run_, sample.error().message);
@@ -75,7 +76,7 @@ class Top {
     run_.out << draw_top(view_, run_.output, 0);
     JsonParser parser(kAnswerDepth);
     const auto json = parser.parse(queues.body);
-    return json ? tell_missing(run_, missing_shards(*json)) : ExitCode::done;
+    return json ? report_missing_shards(run_, missing_shards(*json)) : ExitCode::done;
   }
 
  private:
@@ -84,10 +85,10 @@ class Top {
     const auto json = parser.parse(metrics);
     if (!json) return fail(run_, json.error().message);
     RecordPrinter printer(run_.out, run_.output,
-                          {{"QUEUE", "queue"}, {"DEPTH", "depth", Column::Kind::number}});
+                          {{"QUEUE", "queue"}, {"DEPTH", "depth", ColumnKind::number}});
     for (const JsonValue& queue : elements_at(*json, "queues")) printer.add(queue.raw());
     printer.finish();
-    return tell_missing(run_, missing_shards(*json));
+    return report_missing_shards(run_, missing_shards(*json));
   }
 
   void refresh() {
@@ -96,10 +97,10 @@ class Top {
     const auto workers = queues ? run_.server.call(request("GET", "/workers")) : queues;
     if (!workers) {
       view_.notice = "No eventq server at " + run_.url + "; trying again. q quits.";
-      away_ = true;
+      unreachable_ = true;
       return;
     }
-    if (std::exchange(away_, false)) view_.notice.clear();
+    if (std::exchange(unreachable_, false)) view_.notice.clear();
     auto sample = read_top_sample(metrics->body, queues->body, workers->body);
     if (!sample) {
       view_.notice = "The server's figures cannot be read: " + sample.error().message;
@@ -120,15 +121,15 @@ class Top {
         order[static_cast<std::size_t>(std::clamp<std::ptrdiff_t>(at, 0, std::ssize(order) - 1))];
   }
 
-  void act_on(const FullScreen::Read& read) {
-    if (read.input == FullScreen::Input::nothing || read.input == FullScreen::Input::redraw) return;
-    if (!away_) view_.notice.clear();
-    if (read.input == FullScreen::Input::up) select(-1);
-    if (read.input == FullScreen::Input::down) select(1);
-    if (read.letter == 's') {
+  void act_on(const FullScreen::TerminalInput& input) {
+    if (input.kind == FullScreen::InputKind::nothing || input.kind == FullScreen::InputKind::redraw) return;
+    if (!unreachable_) view_.notice.clear();
+    if (input.kind == FullScreen::InputKind::up) select(-1);
+    if (input.kind == FullScreen::InputKind::down) select(1);
+    if (input.letter == 's') {
       view_.sort = static_cast<TopSort>((static_cast<std::size_t>(view_.sort) + 1) % kTopSorts);
     }
-    if (read.letter == 'p') pause_or_resume();
+    if (input.letter == 'p') pause_or_resume();
   }
 
   void pause_or_resume() {
@@ -148,11 +149,11 @@ class Top {
   Invocation& run_;
   TopHistory history_;
   TopView view_;
-  bool away_ = false;
+  bool unreachable_ = false;
 };
 
 ExitCode top(Invocation& run) {
-  Top top(run);
+  TopSession top(run);
   const bool live = run.output.terminal && FullScreen::possible() && !run.arguments.has("--once");
   return live && run.output.format == Format::table ? top.run() : top.print();
 }

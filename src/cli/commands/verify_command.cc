@@ -59,12 +59,12 @@ std::int64_t checked_for(Proof proof, const AuditCounts& counts) {
 }
 
 // For people: violations as they are found, then a line for each proof. For programs: only the latter.
-class Report {
+class VerifyReport {
  public:
-  Report(std::ostream& out, bool json) : out_(out), json_(json) {}
+  VerifyReport(std::ostream& out, bool json) : out_(out), json_(json) {}
 
   void add(const Violation& violation) {
-    Found& found = found_[static_cast<std::size_t>(violation.proof)];
+    ProofViolations& found = found_[static_cast<std::size_t>(violation.proof)];
     if (++found.count > kShown) return;
     if (json_) return add_json(found.shown, violation);
     out_ << "      " << name_of(violation.proof) << ": ";
@@ -77,7 +77,7 @@ class Report {
 
   void conclude(const AuditCounts& counts) {
     for (const Proof proof : kProofs) {
-      const Found& found = found_[static_cast<std::size_t>(proof)];
+      const ProofViolations& found = found_[static_cast<std::size_t>(proof)];
       if (json_) {
         conclude_json(proof, found, counts);
       } else {
@@ -89,11 +89,12 @@ class Report {
   }
 
   [[nodiscard]] bool proven() const {
-    return std::all_of(found_.begin(), found_.end(), [](const Found& found) { return found.count == 0; });
+    return std::all_of(found_.begin(), found_.end(),
+                       [](const ProofViolations& found) { return found.count == 0; });
   }
 
  private:
-  struct Found {
+  struct ProofViolations {
     std::int64_t count = 0;
     std::string shown;  // JSON, separated by commas
   };
@@ -108,7 +109,7 @@ class Report {
     shown += (shown.empty() ? "" : ",") + object;
   }
 
-  void conclude_json(Proof proof, const Found& found, const AuditCounts& counts) {
+  void conclude_json(Proof proof, const ProofViolations& found, const AuditCounts& counts) {
     std::string line;
     JsonWriter json(line);
     json.begin_object().key("proof").string(name_of(proof)).key("ok").boolean(found.count == 0);
@@ -119,7 +120,7 @@ class Report {
 
   std::ostream& out_;
   const bool json_;
-  std::array<Found, kProofs.size()> found_{};
+  std::array<ProofViolations, kProofs.size()> found_{};
 };
 
 ExitCode run_verify(Invocation& invocation) {
@@ -128,9 +129,9 @@ ExitCode run_verify(Invocation& invocation) {
                  "stop its servers, copy it with `eventq move URL sqlite:copy.db`, and verify that.");
   if (!path) return wrong_usage(invocation, path.error().message);
   const Interrupt interrupt;
-  Report report(invocation.out, invocation.output.format != Format::table);
+  VerifyReport report(invocation.out, invocation.output.format != Format::table);
   const bool terminal = isatty(STDERR_FILENO) == 1;
-  std::optional<Progress> progress;
+  std::optional<ProgressBar> progress;
   const auto counts =
       sqlite::audit(*path, {.on_violation =
                                 [&](const Violation& violation) {
@@ -141,10 +142,10 @@ ExitCode run_verify(Invocation& invocation) {
                                 [&](std::int64_t done, std::int64_t all) {
                                   if (!progress) progress.emplace(invocation.err, terminal, "Verifying", all);
                                   progress->show(done);
-                                  return !interrupt.asked();
+                                  return !interrupt.requested();
                                 }});
   progress.reset();
-  if (interrupt.asked()) return fail(invocation, "interrupted; nothing is proven", ExitCode::interrupted);
+  if (interrupt.requested()) return fail(invocation, "interrupted; nothing is proven", ExitCode::interrupted);
   if (!counts) return fail(invocation, counts.error().message);
   report.conclude(*counts);
   return report.proven() ? ExitCode::done : ExitCode::failed;
@@ -169,16 +170,16 @@ CommandSpec verify_command() {
           "In a pipe: a JSON object per proof, with at most 100 of its violations.\n\n"
           "Exit code 0: proven. 1: violated, or the file is no store.",
       .positionals =
-          {{.name = "STORE", .help = "sqlite:FILE", .completes = Completes::file, .required = true}},
+          {{.name = "STORE", .help = "sqlite:FILE", .completes = CompletionKind::file, .required = true}},
       .options = {{.name = "-o,--output",
                    .value = "FORMAT",
                    .help = "How to print",
                    .fallback = "table on a terminal, jsonl in a pipe",
                    .choices = "table,jsonl",
-                   .completes = Completes::choice}},
+                   .completes = CompletionKind::choice}},
       .examples = {{"eventq verify sqlite:eventq.db", "Check the store in this folder"}},
       .run = run_verify,
-      .talks = CommandSpec::Talks::to_nobody,
+      .server_use = ServerUse::none,
   };
 }
 

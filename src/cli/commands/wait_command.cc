@@ -22,35 +22,35 @@ ExitCode not_ended(Invocation& run, std::int64_t id, ExitCode code) {
   return fail(run, "event " + std::to_string(id) + " has not ended", code);
 }
 
-ExitCode look_once(Invocation& run, std::int64_t id, NamedEvents& events) {
-  const Called called = call(run, "GET", "/events/" + std::to_string(id));
+ExitCode check_once(Invocation& run, std::int64_t id, NamedEvents& events) {
+  const CallResult called = call(run, "GET", "/events/" + std::to_string(id));
   if (!called) return called.code;
   events.add(called.body);
   JsonParser parser(kAnswerDepth);
   const auto event = parser.parse(called.body);
   const std::string status = event ? text_at(*event, "status").value_or("") : "";
-  return has_ended(status) ? tell_end(run, called.body) : not_ended(run, id, ExitCode::pending);
+  return has_ended(status) ? report_end(run, called.body) : not_ended(run, id, ExitCode::pending);
 }
 
 ExitCode wait_once(Invocation& run, std::int64_t id, std::optional<SteadyTime> deadline,
                    NamedEvents& events) {
-  const Waited waited = wait_for_end(run, id, deadline);
+  const WaitResult waited = wait_for_end(run, id, deadline);
   if (!waited.called) return waited.called.code;
   events.add(waited.called.body);
-  return waited.ended ? tell_end(run, waited.called.body) : not_ended(run, id, ExitCode::timed_out);
+  return waited.ended ? report_end(run, waited.called.body) : not_ended(run, id, ExitCode::timed_out);
 }
 
 ExitCode wait(Invocation& run) {
   const auto timeout = duration_option(run, "--timeout");
   if (!timeout) return wrong_usage(run, timeout.error().message);
-  const bool look = run.arguments.has("--no-block");
-  if (look && *timeout) return wrong_usage(run, "--no-block does not wait, so it has no --timeout");
+  const bool check_only = run.arguments.has("--no-block");
+  if (check_only && *timeout) return wrong_usage(run, "--no-block does not wait, so it has no --timeout");
   std::optional<SteadyTime> deadline;
   if (*timeout) deadline = steady_now() + **timeout;
   NamedEvents events(run);
   ExitCode worst = ExitCode::done;
   const ExitCode reached = for_each_id(run, [&](std::int64_t id) {
-    const ExitCode code = look ? look_once(run, id, events) : wait_once(run, id, deadline, events);
+    const ExitCode code = check_only ? check_once(run, id, events) : wait_once(run, id, deadline, events);
     if (weight(code) > weight(worst)) worst = code;
     return weight(code) == 3 ? code : ExitCode::done;
   });

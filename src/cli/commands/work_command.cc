@@ -35,7 +35,7 @@ constexpr int kLaterExit = 75;  // EX_TEMPFAIL of sysexits.h
 constexpr std::size_t kParallelMax = 1000;
 constexpr std::size_t kDescriptorsBesideChildren = 64;  // connections, standard streams, signals
 
-struct WorkOrder {
+struct WorkOptions {
   std::string command;
   std::vector<std::string> tags;
   std::string queue;
@@ -56,21 +56,21 @@ std::string_view mark_of(Handled::Kind kind) {
 }
 
 // Runs the command, and says what came of it.
-class Runner {
+class CommandRunner {
  public:
-  Runner(Invocation& invocation, const WorkOrder& order)
+  CommandRunner(Invocation& invocation, const WorkOptions& options)
       : run_(invocation),
-        order_(order),
+        options_(options),
         json_(invocation.arguments.text_or("--output", "") == "jsonl"),
         terminal_(isatty(STDERR_FILENO) == 1) {}
 
   Handled handle(const Event& event, const std::stop_token& stop) {
     const SteadyTime start = steady_now();
-    const auto end = children.run({.command = order_.command,
+    const auto end = children.run({.command = options_.command,
                                    .environment = environment_of(event),
                                    .input = event.payload,
-                                   .timeout = order_.timeout,
-                                   .open_files = order_.open_files},
+                                   .timeout = options_.timeout,
+                                   .open_files = options_.open_files},
                                   stop);
     // Another worker has it, or we are leaving: whatever is returned counts for nothing.
     const bool lost = end && end->cause == ChildEnd::Cause::stopped;
@@ -82,8 +82,8 @@ class Runner {
   // Says that events are taken from now on.
   void begin() {
     if (json_) return;
-    run_.err << "Working on " + join_tags(order_.tags) + " of queue " + order_.queue + " at " + run_.url +
-                    ", " + std::to_string(order_.parallel) + " at a time. Stop with Ctrl-C.\n"
+    run_.err << "Working on " + join_tags(options_.tags) + " of queue " + options_.queue + " at " + run_.url +
+                    ", " + std::to_string(options_.parallel) + " at a time. Stop with Ctrl-C.\n"
              << std::flush;
   }
 
@@ -104,16 +104,16 @@ class Runner {
   }
 
   [[nodiscard]] Handled judge(const Result<ChildEnd>& end) const {
-    if (!end) return Handled::later(order_.later, end.error().message);
+    if (!end) return Handled::later(options_.later, end.error().message);
     if (end->cause == ChildEnd::Cause::timed_out) {
-      return Handled::retry("took longer than " + format_duration(order_.timeout) +
-                            (end->complaint.empty() ? "" : "\n" + end->complaint));
+      return Handled::retry("took longer than " + format_duration(options_.timeout) +
+                            (end->stderr_tail.empty() ? "" : "\n" + end->stderr_tail));
     }
     if (end->signal == 0 && end->exit_code == 0) return Handled::done();
     if (end->signal == 0 && end->exit_code == kLaterExit) {
-      return Handled::later(order_.later, "exit 75");
+      return Handled::later(options_.later, "exit 75");
     }
-    return Handled::retry(end->complaint.empty() ? describe(*end) : end->complaint);
+    return Handled::retry(end->stderr_tail.empty() ? describe(*end) : end->stderr_tail);
   }
 
   void say(const Event& event, const Handled& handled, std::string_view what, Millis took) {
@@ -137,16 +137,16 @@ class Runner {
   }
 
   Invocation& run_;
-  const WorkOrder& order_;
+  const WorkOptions& options_;
   const bool json_;
   const bool terminal_;
   std::mutex mutex_;  // of run_.err
 };
 
 // An event with several of the tags is still run once: for the first of them that it has.
-Handler handler_of(Runner& runner, const WorkOrder& order, const std::string& tag) {
-  return [&runner, &order, tag](const Event& event, const std::stop_token& stop) {
-    for (const std::string& wanted : order.tags) {
+Handler handler_of(CommandRunner& runner, const WorkOptions& options, const std::string& tag) {
+  return [&runner, &options, tag](const Event& event, const std::stop_token& stop) {
+    for (const std::string& wanted : options.tags) {
       if (std::find(event.tags.begin(), event.tags.end(), wanted) == event.tags.end()) continue;
       return wanted == tag ? runner.handle(event, stop) : Handled::done();
     }
@@ -155,12 +155,12 @@ Handler handler_of(Runner& runner, const WorkOrder& order, const std::string& ta
 }
 
 // No live event with these tags, in whosever hands.
-bool is_empty(Invocation& run, const WorkOrder& order) {
+bool is_empty(Invocation& run, const WorkOptions& options) {
   // An event may move from one to the other between two questions, but not twice and back.
   for (const std::string_view status : {"PENDING", "PROCESSING", "PENDING"}) {
     const auto answer = run.server.call({.target = "/events?limit=1&status=" + std::string(status) +
-                                                   "&queue=" + percent_encode(order.queue) +
-                                                   "&tags=" + percent_encode(join_tags(order.tags))});
+                                                   "&queue=" + percent_encode(options.queue) +
+                                                   "&tags=" + percent_encode(join_tags(options.tags))});
     if (!answer || answer->status != 200) return false;
     JsonParser parser(kAnswerDepth);
     const auto body = parser.parse(answer->body);
@@ -170,7 +170,7 @@ bool is_empty(Invocation& run, const WorkOrder& order) {
 }
 
 // Children have the stop time to finish; another signal ends them and us at once.
-ExitCode stop_worker(Invocation& run, Worker& worker, Runner& runner, server::StopSignals& signals) {
+ExitCode stop_worker(Invocation& run, Worker& worker, CommandRunner& runner, server::StopSignals& signals) {
   auto stopping = std::async(std::launch::async, [&] { return worker.stop(); });
   while (stopping.wait_for(0ms) != std::future_status::ready) {
     const auto signal = signals.wait(20ms);
@@ -185,7 +185,7 @@ ExitCode stop_worker(Invocation& run, Worker& worker, Runner& runner, server::St
   _exit(0);
 }
 
-ExitCode work(Invocation& run, const WorkOrder& order) {
+ExitCode work(Invocation& run, const WorkOptions& options) {
   server::StopSignals signals;
   std::signal(SIGPIPE, SIG_IGN);
   if (const auto there = call(run, "GET", "/healthz"); !there) return there.code;
@@ -193,23 +193,24 @@ ExitCode work(Invocation& run, const WorkOrder& order) {
   // The worker tries again itself, and a stop does not wait longer than for one answer.
   auto client = Client::connect(run.url, {.timeout = 10s, .tries = 1, .logger = log});
   if (!client) return wrong_usage(run, client.error().message);
-  Runner runner(run, order);
-  Worker worker(**client,
-                {.queue = order.queue, .threads = order.parallel, .prefetch = order.prefetch, .logger = log});
-  for (const std::string& tag : order.tags) worker.on_tag(tag, handler_of(runner, order, tag));
+  CommandRunner runner(run, options);
+  Worker worker(
+      **client,
+      {.queue = options.queue, .threads = options.parallel, .prefetch = options.prefetch, .logger = log});
+  for (const std::string& tag : options.tags) worker.on_tag(tag, handler_of(runner, options, tag));
   if (const auto started = worker.start(); !started) return fail(run, started.error().message);
 
   runner.begin();
   for (;;) {
     if (signals.wait(200ms)) break;
-    if (order.until_empty && worker.stats().held == 0 && is_empty(run, order)) break;
+    if (options.until_empty && worker.stats().held == 0 && is_empty(run, options)) break;
   }
   return stop_worker(run, worker, runner, signals);
 }
 
 // Room for what the commands need of us. They themselves keep the limit that we were started with.
-Result<void> make_room(WorkOrder& order) {
-  const std::size_t needed = order.parallel * kDescriptorsPerChild + kDescriptorsBesideChildren;
+Result<void> raise_limit_for(WorkOptions& options) {
+  const std::size_t needed = options.parallel * kDescriptorsPerChild + kDescriptorsBesideChildren;
   const std::size_t before = server::descriptor_limit();
   if (before >= needed) return {};
   const std::size_t raised = server::raise_descriptor_limit();
@@ -218,49 +219,50 @@ Result<void> make_room(WorkOrder& order) {
                                  ? (raised - kDescriptorsBesideChildren) / kDescriptorsPerChild
                                  : 0;
     return Error{ErrorCode::invalid_argument,
-                 "--parallel " + std::to_string(order.parallel) + " needs " + std::to_string(needed) +
+                 "--parallel " + std::to_string(options.parallel) + " needs " + std::to_string(needed) +
                      " open files, and the limit is " + std::to_string(raised) +
                      " (ulimit -Hn), enough for --parallel " + std::to_string(most) + "."};
   }
-  order.open_files = before;
+  options.open_files = before;
   return {};
 }
 
 ExitCode run_work(Invocation& invocation) {
   const Arguments& arguments = invocation.arguments;
-  WorkOrder order{.command = arguments.text_or("--exec", ""),
-                  .tags = split_list(arguments.text_or("TAGS", "")),
-                  .queue = arguments.text_or("--queue", "main"),
-                  .until_empty = arguments.has("--until-empty")};
-  if (order.tags.empty()) {
+  WorkOptions options{.command = arguments.text_or("--exec", ""),
+                      .tags = split_list(arguments.text_or("TAGS", "")),
+                      .queue = arguments.text_or("--queue", "main"),
+                      .until_empty = arguments.has("--until-empty")};
+  if (options.tags.empty()) {
     return wrong_usage(invocation, "TAGS is empty: name the tags to work on, such as email,sms.");
   }
-  if (order.command.empty())
+  if (options.command.empty())
     return wrong_usage(invocation, "--exec CMD is missing: the command to run for each event.");
   const auto parallel = parse_whole<std::size_t>(arguments.text_or("--parallel", "1"));
   if (!parallel || *parallel < 1 || *parallel > kParallelMax) {
     return wrong_usage(invocation, "--parallel is a number of commands, from 1 to 1000.");
   }
-  order.parallel = *parallel;
+  options.parallel = *parallel;
   if (const auto text = arguments.text("--prefetch")) {
-    order.prefetch = parse_whole<std::size_t>(*text);
-    if (!order.prefetch || *order.prefetch > kParallelMax) {
+    options.prefetch = parse_whole<std::size_t>(*text);
+    if (!options.prefetch || *options.prefetch > kParallelMax) {
       return wrong_usage(invocation, "--prefetch is a number of events, from 0 to 1000.");
     }
   }
   const auto later = parse_duration(arguments.text_or("--later", "10s"));
   if (!later) return wrong_usage(invocation, "--later: " + later.error().message);
-  order.later = *later;
+  options.later = *later;
   if (const auto text = arguments.text("--timeout")) {
     const auto timeout = parse_duration(*text);
     if (!timeout || timeout->count() == 0) {
       return wrong_usage(invocation, "--timeout: " + (timeout ? "it must be longer than nothing."
                                                               : timeout.error().message));
     }
-    order.timeout = *timeout;
+    options.timeout = *timeout;
   }
-  if (const auto room = make_room(order); !room) return wrong_usage(invocation, room.error().message);
-  return work(invocation, order);
+  if (const auto raised = raise_limit_for(options); !raised)
+    return wrong_usage(invocation, raised.error().message);
+  return work(invocation, options);
 }
 
 }  // namespace
@@ -296,7 +298,7 @@ CommandSpec work_command() {
             .value = "NAME",
             .help = "The queue",
             .fallback = "main",
-            .completes = Completes::queue},
+            .completes = CompletionKind::queue},
            {.name = "--timeout", .value = "TIME", .help = "The longest that a command may run, such as 10m"},
            {.name = "--later",
             .value = "TIME",
@@ -309,13 +311,13 @@ CommandSpec work_command() {
             .value = "FORMAT",
             .help = "How to say what is done, on stderr",
             .choices = "jsonl",
-            .completes = Completes::choice},
+            .completes = CompletionKind::choice},
            {.name = "--until-empty",
             .help = "Exit when no event with these tags is pending or in work, also with other workers"}},
       .examples = {{"eventq work email --exec ./send.sh -j 4", "Four at a time"},
                    {"eventq work report --exec 'jq .month' --until-empty", "What there is, then exit"}},
       .run = run_work,
-      .talks = CommandSpec::Talks::in_its_own_format,
+      .server_use = ServerUse::own_output,
   };
 }
 

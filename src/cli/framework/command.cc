@@ -26,7 +26,7 @@ void Arguments::add(std::string_view name, std::string value) {
   values_[std::string(name)].push_back(std::move(value));
 }
 
-std::span<const Parameter> common_options(CommandSpec::Talks talks) {
+std::span<const Parameter> common_options(ServerUse server_use) {
   static const std::vector<Parameter> options = {
       {.name = "--url",
        .value = "URL",
@@ -37,7 +37,7 @@ std::span<const Parameter> common_options(CommandSpec::Talks talks) {
        .help = "How to print",
        .fallback = "table on a terminal, jsonl in a pipe",
        .choices = "table,json,jsonl,csv,id",
-       .completes = Completes::choice},
+       .completes = CompletionKind::choice},
       {.name = "--fields",
        .value = "LIST",
        .help = "Only these, separated by commas; payload.to reaches into the payload"},
@@ -46,17 +46,16 @@ std::span<const Parameter> common_options(CommandSpec::Talks talks) {
        .help = "Colours; NO_COLOR and FORCE_COLOR are heeded",
        .fallback = "auto",
        .choices = "auto,always,never",
-       .completes = Completes::choice},
+       .completes = CompletionKind::choice},
       {.name = "--time",
        .value = "HOW",
        .help = "Times in tables",
        .fallback = "relative on a terminal, iso in a pipe",
        .choices = "relative,iso",
-       .completes = Completes::choice},
+       .completes = CompletionKind::choice},
   };
-  using Talks = CommandSpec::Talks;
-  if (talks == Talks::to_nobody) return {};
-  return talks == Talks::to_server ? std::span(options) : std::span(options).first(1);
+  if (server_use == ServerUse::none) return {};
+  return server_use == ServerUse::common_output ? std::span(options) : std::span(options).first(1);
 }
 
 std::string_view long_name(const Parameter& parameter) {

@@ -17,7 +17,7 @@
 namespace eventq::cli {
 
 // What a shell may offer for a value.
-enum class Completes : std::uint8_t { nothing, file, queue, choice };
+enum class CompletionKind : std::uint8_t { nothing, file, queue, choice };
 
 struct Parameter {
   std::string name;           // "--queue", "-j,--parallel", or of a positional "TAGS"
@@ -25,7 +25,7 @@ struct Parameter {
   std::string help = {};      // no full stop
   std::string fallback = {};  // shown as [main]; applied by Arguments::text_or
   std::string choices = {};   // "table,json,jsonl": nothing else is accepted
-  Completes completes = Completes::nothing;
+  CompletionKind completes = CompletionKind::nothing;
   bool required = false;  // positionals only
   bool many = false;      // may be given several times
   bool bare = false;      // --wait and --wait=30s: the value may be left out (Arguments::text gives "")
@@ -51,6 +51,13 @@ class Arguments {
 
 struct Invocation;  // invocation.h
 
+// How a command uses the server, which decides its common options.
+enum class ServerUse : std::uint8_t {
+  common_output,  // calls it, and prints as -o, --fields, --color and --time say
+  own_output,     // calls it, and prints in a format of its own
+  none,           // runs without a server
+};
+
 struct CommandSpec {
   std::string_view name;     // "publish", "queue pause"
   std::string_view summary;  // one line, no full stop
@@ -59,13 +66,11 @@ struct CommandSpec {
   std::vector<Parameter> options;  // beside those every command has (common_options())
   std::vector<Example> examples;
   ExitCode (*run)(Invocation& invocation) = nullptr;
-  enum class Talks : std::uint8_t { to_server, in_its_own_format, to_nobody };
-  Talks talks = Talks::to_server;
+  ServerUse server_use = ServerUse::common_output;
 };
 
-// --url of every command that talks to a server, and unless it prints in its own format: -o/--output,
-// --fields, --color, --time.
-std::span<const Parameter> common_options(CommandSpec::Talks talks);
+// common_output: --url, -o/--output, --fields, --color and --time. own_output: --url. none: none of them.
+std::span<const Parameter> common_options(ServerUse server_use);
 
 // The name without its short form: "--parallel" of "-j,--parallel".
 std::string_view long_name(const Parameter& parameter);

@@ -27,7 +27,7 @@ std::vector<const Parameter*> parameters_of(const CommandSpec& command) {
   std::vector<const Parameter*> all;
   for (const Parameter& positional : command.positionals) all.push_back(&positional);
   for (const Parameter& option : command.options) all.push_back(&option);
-  for (const Parameter& option : common_options(command.talks)) all.push_back(&option);
+  for (const Parameter& option : common_options(command.server_use)) all.push_back(&option);
   return all;
 }
 
@@ -62,16 +62,16 @@ std::optional<std::string> judge(const Parameter& parameter, const std::string& 
 }
 
 // One CLI::App for each command, and for each first word of those with two.
-class Parser {
+class CommandLineParser {
  public:
-  explicit Parser(std::span<const CommandSpec> commands) : commands_(commands) {
+  explicit CommandLineParser(std::span<const CommandSpec> commands) : commands_(commands) {
     root_.set_help_flag("-h,--help");
     root_.set_version_flag("--version", kVersionText);
     root_.require_subcommand(0, 1);
     for (const CommandSpec& command : commands) add(command);
   }
 
-  std::variant<Chosen, Printout> parse(int argc, const char* const* argv) {
+  std::variant<ChosenCommand, Printout> parse(int argc, const char* const* argv) {
     try {
       root_.parse(argc, argv);
     } catch (const CLI::ParseError& error) {
@@ -146,8 +146,8 @@ class Parser {
     return words;
   }
 
-  std::variant<Chosen, Printout> collect(const CommandSpec& command) {
-    Chosen chosen{.command = &command, .arguments = {}};
+  std::variant<ChosenCommand, Printout> collect(const CommandSpec& command) {
+    ChosenCommand chosen{.command = &command, .arguments = {}};
     for (const Parameter* parameter : parameters_of(command)) {
       const std::string name(long_name(*parameter));
       for (const std::string& value : deepest().get_option(name)->results()) {
@@ -170,9 +170,9 @@ class Parser {
 
 }  // namespace
 
-std::variant<Chosen, Printout> parse_command_line(std::span<const CommandSpec> commands, int argc,
-                                                  const char* const* argv) {
-  return Parser(commands).parse(argc, argv);
+std::variant<ChosenCommand, Printout> parse_command_line(std::span<const CommandSpec> commands, int argc,
+                                                         const char* const* argv) {
+  return CommandLineParser(commands).parse(argc, argv);
 }
 
 }  // namespace eventq::cli

@@ -9,7 +9,7 @@
 
 namespace eventq::cli {
 
-struct Chosen {
+struct ChosenCommand {
   const CommandSpec* command = nullptr;
   Arguments arguments;
 };
@@ -22,7 +22,7 @@ struct Printout {
 };
 
 // `argv` as main() got it. The answer points into `commands`.
-std::variant<Chosen, Printout> parse_command_line(std::span<const CommandSpec> commands, int argc,
-                                                  const char* const* argv);
+std::variant<ChosenCommand, Printout> parse_command_line(std::span<const CommandSpec> commands, int argc,
+                                                         const char* const* argv);
 
 }  // namespace eventq::cli

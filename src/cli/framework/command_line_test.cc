@@ -25,18 +25,18 @@ using testing::Optional;
 using testing::Pair;
 using testing::StartsWith;
 
-std::variant<Chosen, Printout> parse(std::vector<const char*> arguments) {
+std::variant<ChosenCommand, Printout> parse(std::vector<const char*> arguments) {
   arguments.insert(arguments.begin(), "eventq");
   return parse_command_line(all_commands(), static_cast<int>(arguments.size()), arguments.data());
 }
 
-Chosen parse_chosen(const std::vector<const char*>& arguments) {
+ChosenCommand parse_chosen(const std::vector<const char*>& arguments) {
   auto parsed = parse(arguments);
   if (const auto* printout = std::get_if<Printout>(&parsed)) {
     ADD_FAILURE() << printout->err;
     return {};
   }
-  return std::get<Chosen>(std::move(parsed));
+  return std::get<ChosenCommand>(std::move(parsed));
 }
 
 server::ServeRequest parse_serve(const std::vector<const char*>& arguments) {
@@ -52,7 +52,7 @@ TEST(CommandLine, ServesWithoutAnyFlag) {
 
   EXPECT_THAT(command.flags.values, IsEmpty());
   EXPECT_EQ(command.flags.config, std::nullopt);
-  EXPECT_EQ(command.mode, server::ServeRequest::Mode::serve);
+  EXPECT_EQ(command.mode, server::ServeMode::serve);
 }
 
 TEST(CommandLine, HasAFlagForEachSetting) {
@@ -102,7 +102,7 @@ TEST(CommandLine, CanSwitchOffWhatAFileSwitchesOn) {
 }
 
 TEST(CommandLine, PrintsTheConfigurationOnRequest) {
-  EXPECT_EQ(parse_serve({"serve", "--print-config"}).mode, server::ServeRequest::Mode::print_config);
+  EXPECT_EQ(parse_serve({"serve", "--print-config"}).mode, server::ServeMode::print_config);
 }
 
 TEST(CommandLine, GivesHelpOnRequest) {
@@ -112,7 +112,7 @@ TEST(CommandLine, GivesHelpOnRequest) {
   EXPECT_EQ(help.exit_code, ExitCode::done);
   EXPECT_THAT(help.err, IsEmpty());
   EXPECT_THAT(help.out, HasSubstr("Usage: eventq serve [OPTIONS]"));
-  for (const server::Setting& setting : server::all_settings()) {
+  for (const server::ServerSetting& setting : server::all_settings()) {
     EXPECT_THAT(help.out, HasSubstr(server::flag_name(setting)));
     EXPECT_THAT(help.out, HasSubstr(server::variable_name(setting)));
   }
@@ -139,21 +139,21 @@ TEST(CommandLine, GivesHelpAboutEveryCommand) {
 }
 
 TEST(CommandLine, ListsTheCommandsOfAGroup) {
-  const Printout asked = parse_print({"queue", "--help"});
+  const Printout requested = parse_print({"queue", "--help"});
   const Printout not_asked = parse_print({"queue"});
 
-  EXPECT_EQ(asked.exit_code, ExitCode::done);
-  EXPECT_THAT(asked.out, StartsWith("Usage: eventq queue COMMAND\n"));
-  EXPECT_THAT(asked.out, HasSubstr("\n  queue pause "));
+  EXPECT_EQ(requested.exit_code, ExitCode::done);
+  EXPECT_THAT(requested.out, StartsWith("Usage: eventq queue COMMAND\n"));
+  EXPECT_THAT(requested.out, HasSubstr("\n  queue pause "));
   EXPECT_EQ(not_asked.exit_code, ExitCode::usage);
-  EXPECT_EQ(not_asked.err, asked.out);
+  EXPECT_EQ(not_asked.err, requested.out);
   EXPECT_THAT(not_asked.out, IsEmpty());
 }
 
 TEST(CommandLine, TellsTheVersion) { EXPECT_THAT(parse_print({"--version"}).out, StartsWith("eventq ")); }
 
 TEST(CommandLine, ReadsPositionalsAndOptionsInAnyOrder) {
-  const Chosen chosen =
+  const ChosenCommand chosen =
       parse_chosen({"publish", "--queue=mail", "email", "--title", "-x", "{}", "-o", "json"});
 
   ASSERT_NE(chosen.command, nullptr);
@@ -177,7 +177,7 @@ TEST(CommandLine, LeavesValuesAsTheyAre) {
 }
 
 TEST(CommandLine, TakesAValueOfABareOptionOnlyBehindAnEqualsSign) {
-  const Chosen bare = parse_chosen({"publish", "--wait", "email"});
+  const ChosenCommand bare = parse_chosen({"publish", "--wait", "email"});
 
   EXPECT_THAT(bare.arguments.text("--wait"), Optional(std::string()));
   EXPECT_THAT(bare.arguments.text("TAGS"), Optional(std::string("email")));
@@ -186,15 +186,15 @@ TEST(CommandLine, TakesAValueOfABareOptionOnlyBehindAnEqualsSign) {
 }
 
 TEST(CommandLine, CollectsWhatMayBeGivenSeveralTimes) {
-  const Chosen chosen = parse_chosen({"ls", "--tag", "a", "--tag=b"});
-  const Chosen ids = parse_chosen({"cancel", "1", "--reason", "x", "2", "3"});
+  const ChosenCommand chosen = parse_chosen({"ls", "--tag", "a", "--tag=b"});
+  const ChosenCommand ids = parse_chosen({"cancel", "1", "--reason", "x", "2", "3"});
 
   EXPECT_THAT(chosen.arguments.texts("--tag"), ElementsAre("a", "b"));
   EXPECT_THAT(ids.arguments.texts("ID"), ElementsAre("1", "2", "3"));
 }
 
 TEST(CommandLine, FindsCommandsOfTwoWords) {
-  const Chosen chosen = parse_chosen({"queue", "set", "mail", "a=1", "b="});
+  const ChosenCommand chosen = parse_chosen({"queue", "set", "mail", "a=1", "b="});
 
   ASSERT_NE(chosen.command, nullptr);
   EXPECT_EQ(chosen.command->name, "queue set");

@@ -16,7 +16,7 @@ using Words = std::vector<std::string>;
 // The options of a command as its parser knows them.
 std::vector<Parameter> options_of(const CommandSpec& command) {
   std::vector<Parameter> options = command.options;
-  const auto common = common_options(command.talks);
+  const auto common = common_options(command.server_use);
   options.insert(options.end(), common.begin(), common.end());
   options.push_back({.name = "-h,--help", .help = "Print help and exit"});
   return options;
@@ -78,7 +78,7 @@ std::string escaped(std::string_view text, std::string_view special) {
 
 // --- bash
 
-constexpr std::string_view kBashHead =
+constexpr std::string_view kBashStart =
     R"bash(# Completion of eventq for bash: made by `eventq completion bash`.
 _eventq_words() { COMPREPLY+=($(compgen -W "$1" -- "$cur")); }
 # Not by compgen -W, which would run a name such as $(reboot).
@@ -106,8 +106,8 @@ _eventq() {
 )bash";
 
 std::string bash_values(const Parameter& parameter) {
-  if (parameter.completes == Completes::file) return "_eventq_files";
-  if (parameter.completes == Completes::queue) return "_eventq_queues";
+  if (parameter.completes == CompletionKind::file) return "_eventq_files";
+  if (parameter.completes == CompletionKind::queue) return "_eventq_queues";
   return "_eventq_words \"" + joined(values_of(parameter)) + "\"";
 }
 
@@ -133,7 +133,7 @@ Words names_behind(std::span<const CommandSpec> commands, const std::string& gro
 
 // --- zsh
 
-constexpr std::string_view kZshHead = R"zsh(#compdef eventq
+constexpr std::string_view kZshStart = R"zsh(#compdef eventq
 # Completion of eventq for zsh: made by `eventq completion zsh`.
 _eventq_queues() {
   local -a names=(${(f)"$(timeout 1 $program queue ls -o id 2>/dev/null)"})
@@ -145,7 +145,7 @@ _eventq() {
   local -a commands
 )zsh";
 
-constexpr std::string_view kZshTail = R"zsh(  esac
+constexpr std::string_view kZshEnd = R"zsh(  esac
 }
 
 if [[ $funcstack[1] == _eventq ]]; then
@@ -156,8 +156,8 @@ fi
 )zsh";
 
 std::string zsh_values(const Parameter& parameter) {
-  if (parameter.completes == Completes::file) return "_files";
-  if (parameter.completes == Completes::queue) return "_eventq_queues";
+  if (parameter.completes == CompletionKind::file) return "_files";
+  if (parameter.completes == CompletionKind::queue) return "_eventq_queues";
   const Words values = values_of(parameter);
   return values.empty() ? " " : "(" + joined(values) + ")";
 }
@@ -205,7 +205,7 @@ std::string zsh_words(std::span<const CommandSpec> commands, const std::string& 
 
 // --- fish
 
-constexpr std::string_view kFishHead =
+constexpr std::string_view kFishStart =
     R"fish(# Completion of eventq for fish: made by `eventq completion fish`.
 function __eventq_queues
     timeout 1 (commandline -opc)[1] queue ls -o id 2>/dev/null
@@ -228,8 +228,8 @@ complete -c eventq -f
 )fish";
 
 std::string fish_values(const Parameter& parameter) {
-  if (parameter.completes == Completes::file) return " -F";
-  if (parameter.completes == Completes::queue) return " -a '(__eventq_queues)'";
+  if (parameter.completes == CompletionKind::file) return " -F";
+  if (parameter.completes == CompletionKind::queue) return " -a '(__eventq_queues)'";
   const Words values = values_of(parameter);
   return values.empty() ? "" : " -a '" + joined(values) + "'";
 }
@@ -250,7 +250,7 @@ std::string fish_command(const CommandSpec& command) {
       out += spelling.starts_with("--") ? " -l " + spelling.substr(2) : " -s " + spelling.substr(1);
     }
     if (takes_next_word(option))
-      out += (option.completes == Completes::file ? " -r" : " -x") + fish_values(option);
+      out += (option.completes == CompletionKind::file ? " -r" : " -x") + fish_values(option);
     out += fish_what(option.help);
   }
   for (const Parameter& positional : command.positionals) {
@@ -271,7 +271,7 @@ std::string fish_words(std::span<const CommandSpec> commands, const std::string&
 }  // namespace
 
 std::string bash_completion(std::span<const CommandSpec> commands) {
-  std::string out(kBashHead);
+  std::string out(kBashStart);
   out += "  if ((COMP_CWORD == 1)); then _eventq_words \"" + joined(names_behind(commands, "")) +
          " --help --version\"; return; fi\n  case $command in\n";
   for (const std::string& group : groups_of(commands)) {
@@ -285,7 +285,7 @@ std::string bash_completion(std::span<const CommandSpec> commands) {
 }
 
 std::string zsh_completion(std::span<const CommandSpec> commands) {
-  std::string out(kZshHead);
+  std::string out(kZshStart);
   out += "  if ((CURRENT == 2)); then\n    " + zsh_words(commands, "") +
          "\n    _describe command commands\n    return\n  fi\n  case $command in\n";
   for (const std::string& group : groups_of(commands)) {
@@ -295,11 +295,11 @@ std::string zsh_completion(std::span<const CommandSpec> commands) {
   }
   out += "  esac\n  shift words\n  ((CURRENT--))\n  case $command in\n";
   for (const CommandSpec& command : commands) out += zsh_command(command);
-  return out + std::string(kZshTail);
+  return out + std::string(kZshEnd);
 }
 
 std::string fish_completion(std::span<const CommandSpec> commands) {
-  std::string out(kFishHead);
+  std::string out(kFishStart);
   out += fish_words(commands, "");
   for (const std::string& group : groups_of(commands)) out += fish_words(commands, group);
   for (const CommandSpec& command : commands) out += fish_command(command);

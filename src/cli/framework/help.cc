@@ -108,8 +108,8 @@ std::string help_of(const CommandSpec& command) {
   std::vector<HelpLine> options = lines_of(command.options);
   options.emplace_back("-h, --help", "Print this help and exit");
   out += section("Options", options);
-  const bool own_format = command.talks == CommandSpec::Talks::in_its_own_format;
-  out += section(own_format ? "Server" : "Server and output", lines_of(common_options(command.talks)));
+  const bool own_format = command.server_use == ServerUse::own_output;
+  out += section(own_format ? "Server" : "Server and output", lines_of(common_options(command.server_use)));
   if (!command.examples.empty()) out += "\nExamples:\n";
   for (const Example& example : command.examples) {
     out += "  # " + std::string(example.what) + "\n  " + std::string(example.line) + "\n";

@@ -26,10 +26,10 @@ Interrupt::Interrupt() {
   sigaction(SIGTERM, &note, nullptr);
 }
 
-bool Interrupt::asked() const { return interrupted; }
+bool Interrupt::requested() const { return interrupted; }
 
 void Interrupt::wait(Millis duration) const {
-  if (asked()) return;
+  if (requested()) return;
   const Millis most = std::min<Millis>(duration, Millis(std::numeric_limits<int>::max()));
   poll(nullptr, 0, static_cast<int>(most.count()));
 }

@@ -10,7 +10,7 @@ class Interrupt {
  public:
   Interrupt();
 
-  [[nodiscard]] bool asked() const;
+  [[nodiscard]] bool requested() const;
   // Waits, at most that long, for one.
   void wait(Millis duration) const;
 };

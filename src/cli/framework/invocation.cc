@@ -52,7 +52,7 @@ ExitCode wrong_usage(Invocation& run, std::string_view message) {
   return ExitCode::usage;
 }
 
-Called told(Invocation& run, const Result<client::HttpResponse>& answer) {
+CallResult call_result(Invocation& run, const Result<client::HttpResponse>& answer) {
   if (!answer) {
     const bool unknown =
         answer.error().code == ErrorCode::unknown_outcome || answer.error().code == ErrorCode::timeout;
@@ -76,13 +76,13 @@ Called told(Invocation& run, const Result<client::HttpResponse>& answer) {
           .body = {}};
 }
 
-Called call(Invocation& run, std::string_view method, std::string_view target, std::string_view body,
-            Millis timeout) {
-  return told(run, run.server.call({.method = std::string(method),
-                                    .target = std::string(target),
-                                    .body = std::string(body),
-                                    .headers = {},
-                                    .timeout = timeout}));
+CallResult call(Invocation& run, std::string_view method, std::string_view target, std::string_view body,
+                Millis timeout) {
+  return call_result(run, run.server.call({.method = std::string(method),
+                                           .target = std::string(target),
+                                           .body = std::string(body),
+                                           .headers = {},
+                                           .timeout = timeout}));
 }
 
 std::string missing_shards(const JsonValue& answer) {
@@ -93,27 +93,27 @@ std::string missing_shards(const JsonValue& answer) {
   return list;
 }
 
-ExitCode tell_missing(Invocation& run, const std::string& missing) {
+ExitCode report_missing_shards(Invocation& run, const std::string& missing) {
   if (missing.empty()) return ExitCode::done;
   const bool one = missing.find(',') == std::string::npos;
   return fail(run, (one ? "shard " : "shards ") + missing + (one ? " is" : " are") +
                        " away: what is there is missing here.");
 }
 
-Surroundings look_around() {
-  Surroundings around{.url = variable("EVENTQ_URL"), .terminal = isatty(STDOUT_FILENO) == 1};
-  around.color = around.terminal && variable("NO_COLOR").empty() && variable("TERM") != "dumb";
-  if (!variable("FORCE_COLOR").empty()) around.color = true;
-  around.width = terminal_width();
-  return around;
+TerminalEnvironment read_terminal_environment() {
+  TerminalEnvironment environment{.url = variable("EVENTQ_URL"), .terminal = isatty(STDOUT_FILENO) == 1};
+  environment.color = environment.terminal && variable("NO_COLOR").empty() && variable("TERM") != "dumb";
+  if (!variable("FORCE_COLOR").empty()) environment.color = true;
+  environment.width = terminal_width();
+  return environment;
 }
 
-OutputOptions output_options(const Arguments& arguments, const Surroundings& surroundings) {
-  OutputOptions options{.format = surroundings.terminal ? Format::table : Format::jsonl,
-                        .color = surroundings.color,
-                        .terminal = surroundings.terminal,
-                        .time = surroundings.terminal ? TimeFormat::relative : TimeFormat::iso,
-                        .width = surroundings.width};
+OutputOptions output_options(const Arguments& arguments, const TerminalEnvironment& environment) {
+  OutputOptions options{.format = environment.terminal ? Format::table : Format::jsonl,
+                        .color = environment.color,
+                        .terminal = environment.terminal,
+                        .time = environment.terminal ? TimeFormat::relative : TimeFormat::iso,
+                        .width = environment.width};
   const std::string format = arguments.text_or("--output", "");
   if (format == "table") options.format = Format::table;
   if (format == "json") options.format = Format::json;
@@ -129,9 +129,9 @@ OutputOptions output_options(const Arguments& arguments, const Surroundings& sur
   return options;
 }
 
-std::string server_url(const Arguments& arguments, const Surroundings& surroundings) {
+std::string server_url(const Arguments& arguments, const TerminalEnvironment& environment) {
   if (const auto url = arguments.text("--url")) return *url;
-  return surroundings.url.empty() ? "http://127.0.0.1:8080" : surroundings.url;
+  return environment.url.empty() ? "http://127.0.0.1:8080" : environment.url;
 }
 
 }  // namespace eventq::cli

@@ -61,7 +61,7 @@ TEST(PercentEncode, LeavesOnlyWhatIsSafeEverywhere) {
 
 class ToldTest : public testing::Test {
  protected:
-  Called tell(const Result<client::HttpResponse>& answer) { return told(run_, answer); }
+  CallResult tell(const Result<client::HttpResponse>& answer) { return call_result(run_, answer); }
 
   CommandSpec command_{.name = "ls"};
   Arguments arguments_;
@@ -72,7 +72,7 @@ class ToldTest : public testing::Test {
 };
 
 TEST_F(ToldTest, HandsOnWhatWentWell) {
-  const Called called = tell(client::HttpResponse{.status = 201, .headers = {}, .body = "{}"});
+  const CallResult called = tell(client::HttpResponse{.status = 201, .headers = {}, .body = "{}"});
 
   EXPECT_TRUE(called);
   EXPECT_EQ(called.status, 201);
@@ -84,7 +84,7 @@ TEST_F(ToldTest, TellsTheSentenceOfTheServer) {
   struct Case {
     int status;
     const char* body;
-    const char* told;
+    const char* call_result;
   };
   for (const Case& row : {
            Case{400, R"({"error":"Must be 1 to 200 characters.","field":"title"})",
@@ -95,11 +95,12 @@ TEST_F(ToldTest, TellsTheSentenceOfTheServer) {
            Case{502, "<html>", "eventq: the server answered 502, and did not say why\n"},
        }) {
     err_.str("");
-    const Called called = tell(client::HttpResponse{.status = row.status, .headers = {}, .body = row.body});
+    const CallResult called =
+        tell(client::HttpResponse{.status = row.status, .headers = {}, .body = row.body});
 
     EXPECT_EQ(called.code, ExitCode::failed);
     EXPECT_EQ(called.body, "");
-    EXPECT_EQ(err_.str(), row.told);
+    EXPECT_EQ(err_.str(), row.call_result);
   }
 }
 

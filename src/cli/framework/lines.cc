@@ -17,7 +17,7 @@ constexpr std::size_t kChunk = 256 * 1024;
 
 }  // namespace
 
-Result<LineReader::Got> LineReader::next(std::string& line) {
+Result<LineReader::LineStatus> LineReader::next(std::string& line) {
   for (;;) {
     const std::size_t end = bytes_.find('\n', at_);
     const bool whole = end != std::string::npos;
@@ -26,16 +26,16 @@ Result<LineReader::Got> LineReader::next(std::string& line) {
       at_ = whole ? end + 1 : bytes_.size();
       if (std::exchange(skipping_, false)) continue;
       if (line.ends_with('\r')) line.pop_back();
-      if (line.size() <= longest_) return Got::line;
+      if (line.size() <= longest_) return LineStatus::line;
       line.resize(longest_);
-      return Got::too_long;
+      return LineStatus::too_long;
     }
-    if (ended_) return Got::end;
+    if (ended_) return LineStatus::end;
     if (bytes_.size() - at_ > longest_ + 1) {  // a '\r' may be the last
       const bool first = !std::exchange(skipping_, true);
       if (first) line.assign(bytes_, at_, longest_);
       at_ = bytes_.size();
-      if (first) return Got::too_long;
+      if (first) return LineStatus::too_long;
     }
     bytes_.erase(0, at_);
     at_ = 0;
@@ -43,7 +43,7 @@ Result<LineReader::Got> LineReader::next(std::string& line) {
     bytes_.resize(size + kChunk);
     const ssize_t count = read(descriptor_, bytes_.data() + size, kChunk);
     bytes_.resize(size + static_cast<std::size_t>(std::max<ssize_t>(count, 0)));
-    if (count < 0 && errno == EINTR) return Got::interrupted;
+    if (count < 0 && errno == EINTR) return LineStatus::interrupted;
     if (count < 0)
       return Error{ErrorCode::unavailable, std::string("Cannot read: ") + std::strerror(errno) + ".", ""};
     ended_ = count == 0;

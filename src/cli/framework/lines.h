@@ -14,10 +14,10 @@ class LineReader {
   // Reads from `descriptor`, which stays the caller's. A longer line than `longest` bytes is cut there.
   LineReader(int descriptor, std::size_t longest) : descriptor_(descriptor), longest_(longest) {}
 
-  enum class Got : std::uint8_t { line, too_long, end, interrupted };
+  enum class LineStatus : std::uint8_t { line, too_long, end, interrupted };
   // The next line without its end, into `line`. The last one need not have an end. A signal interrupts it;
   // nothing is lost then.
-  Result<Got> next(std::string& line);
+  Result<LineStatus> next(std::string& line);
 
  private:
   const int descriptor_;

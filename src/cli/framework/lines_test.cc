@@ -14,7 +14,7 @@
 namespace eventq::cli {
 namespace {
 
-using Got = LineReader::Got;
+using LineStatus = LineReader::LineStatus;
 using testing::ElementsAre;
 
 class LinesTest : public testing::Test {
@@ -29,8 +29,8 @@ class LinesTest : public testing::Test {
     std::string line;
     for (;;) {
       const auto got = reader.next(line);
-      if (!got || *got == Got::end) break;
-      lines.push_back((*got == Got::too_long ? "!" : "") + line);
+      if (!got || *got == LineStatus::end) break;
+      lines.push_back((*got == LineStatus::too_long ? "!" : "") + line);
     }
     close(file);
     EXPECT_EQ(count_lines(path).value(), static_cast<std::int64_t>(lines.size()));

@@ -17,8 +17,6 @@ constexpr std::string_view kAbout =
     "Data goes to standard output, everything else to standard error: a table on a terminal, JSON lines in a "
     "pipe, something else with `-o`.";
 
-using Talks = CommandSpec::Talks;
-
 constexpr ManualLine kExitCodes[] = {
     {"0", "Done; also an empty list"},
     {"1", "Failed: the server said no, some of several failed, or a list lacks a shard that is away"},
@@ -148,7 +146,7 @@ std::string markdown_parameters(std::span<const Parameter> parameters) {
 std::string only_url(std::span<const CommandSpec> commands) {
   std::string names;
   for (const CommandSpec& command : commands) {
-    if (command.talks == Talks::in_its_own_format)
+    if (command.server_use == ServerUse::own_output)
       names += (names.empty() ? "`" : ", `") + std::string(command.name) + "`";
   }
   return names + " take only `--url` of them.";
@@ -186,7 +184,7 @@ std::string man_page(std::span<const CommandSpec> commands, std::string_view ver
                     roff_paragraphs(kAbout) + ".SH COMMANDS\n";
   for (const CommandSpec& command : commands) out += roff_command(command);
   return out + ".SH COMMON OPTIONS\nOf every command that talks to a server; " + roff(only_url(commands)) +
-         "\n" + roff_parameters(common_options(Talks::to_server)) + ".SH EXIT STATUS\n" +
+         "\n" + roff_parameters(common_options(ServerUse::common_output)) + ".SH EXIT STATUS\n" +
          roff_items(kExitCodes) + ".SH ENVIRONMENT\n" + roff_items(kEnvironment) + ".SH FILES\n" +
          roff_items(kFiles);
 }
@@ -201,7 +199,7 @@ std::string markdown_manual(std::span<const CommandSpec> commands) {
   }
   for (const CommandSpec& command : commands) out += markdown_command(command);
   return out + "\n## Options of every command that talks to a server\n\nBut " + only_url(commands) +
-         "\n\n| | |\n|---|---|\n" + markdown_parameters(common_options(Talks::to_server)) +
+         "\n\n| | |\n|---|---|\n" + markdown_parameters(common_options(ServerUse::common_output)) +
          "\n## Exit codes\n" + markdown_table(kExitCodes) + "\n## Environment\n" +
          markdown_table(kEnvironment) + "\n## Files\n" + markdown_table(kFiles);
 }

@@ -47,16 +47,16 @@ FullScreen::FullScreen() {
   signal_file_ = signalfd(-1, &signals_, SFD_CLOEXEC);
   EVENTQ_ASSERT(signal_file_ >= 0);
   tcgetattr(STDIN_FILENO, &before_);
-  take();
+  enter();
 }
 
 FullScreen::~FullScreen() {
-  give_back();
+  leave();
   ::close(signal_file_);
   pthread_sigmask(SIG_SETMASK, &mask_before_, nullptr);
 }
 
-void FullScreen::take() {
+void FullScreen::enter() {
   set_raw();
   write_all(kEnter);
 }
@@ -69,7 +69,7 @@ void FullScreen::set_raw() const {
   tcsetattr(STDIN_FILENO, TCSADRAIN, &raw);
 }
 
-void FullScreen::give_back() {
+void FullScreen::leave() {
   write_all(kLeave);
   tcsetattr(STDIN_FILENO, TCSADRAIN, &before_);
 }
@@ -89,47 +89,47 @@ void FullScreen::draw(const std::string& text) {
   write_all(out + "\x1b[K\x1b[J");
 }
 
-FullScreen::Read FullScreen::wait(Millis limit) {
+FullScreen::TerminalInput FullScreen::wait(Millis limit) {
   if (!keys_.empty()) return read_key();
   std::array<pollfd, 2> files{{{STDIN_FILENO, POLLIN, 0}, {signal_file_, POLLIN, 0}}};
   if (::poll(files.data(), files.size(), static_cast<int>(limit.count())) <= 0) return {};
   if (files[1].revents != 0) return read_signal();
   std::array<char, 64> bytes{};
   const ssize_t got = ::read(STDIN_FILENO, bytes.data(), bytes.size());
-  if (got <= 0) return {.input = Input::stop};
+  if (got <= 0) return {.kind = InputKind::stop};
   keys_.assign(bytes.data(), static_cast<std::size_t>(got));
   return read_key();
 }
 
-FullScreen::Read FullScreen::read_signal() {
+FullScreen::TerminalInput FullScreen::read_signal() {
   signalfd_siginfo info{};
   if (::read(signal_file_, &info, sizeof info) != sizeof info) return {};
   switch (static_cast<int>(info.ssi_signo)) {
     case SIGTSTP:
-      give_back();
+      leave();
       ::kill(getpid(), SIGSTOP);
-      take();  // it goes on
-      return {.input = Input::redraw};
+      enter();  // it goes on
+      return {.kind = InputKind::redraw};
     case SIGCONT:  // also after a SIGSTOP, of which nothing could be known before
       set_raw();
-      return {.input = Input::redraw};
-    case SIGWINCH: return {.input = Input::redraw};
-    default: return {.input = Input::stop};
+      return {.kind = InputKind::redraw};
+    case SIGWINCH: return {.kind = InputKind::redraw};
+    default: return {.kind = InputKind::stop};
   }
 }
 
-FullScreen::Read FullScreen::read_key() {
+FullScreen::TerminalInput FullScreen::read_key() {
   for (const std::string_view start : {"\x1b[", "\x1bO"}) {
     if (!keys_.starts_with(start) || keys_.size() < 3) continue;
     const char last = keys_[2];
     keys_.erase(0, 3);
-    if (last == 'A') return {.input = Input::up};
-    if (last == 'B') return {.input = Input::down};
-    return {.input = Input::other};
+    if (last == 'A') return {.kind = InputKind::up};
+    if (last == 'B') return {.kind = InputKind::down};
+    return {.kind = InputKind::other};
   }
   const char letter = keys_.front();
   keys_.erase(0, 1);
-  return {.input = Input::letter, .letter = letter};
+  return {.kind = InputKind::letter, .letter = letter};
 }
 
 }  // namespace eventq::cli

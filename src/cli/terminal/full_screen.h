@@ -21,9 +21,9 @@ class FullScreen {
     std::size_t width = 80;
     std::size_t height = 24;
   };
-  enum class Input : std::uint8_t { nothing, other, up, down, redraw, stop, letter };
-  struct Read {
-    Input input = Input::nothing;
+  enum class InputKind : std::uint8_t { nothing, other, up, down, redraw, stop, letter };
+  struct TerminalInput {
+    InputKind kind = InputKind::nothing;
     char letter = 0;
   };
 
@@ -39,14 +39,14 @@ class FullScreen {
   static void draw(const std::string& text);
 
   // The next key or signal; nothing after `limit`.
-  Read wait(Millis limit);
+  TerminalInput wait(Millis limit);
 
  private:
-  void take();
-  void give_back();
+  void enter();
+  void leave();
   void set_raw() const;
-  Read read_signal();
-  Read read_key();
+  TerminalInput read_signal();
+  TerminalInput read_key();
 
   termios before_{};
   sigset_t signals_{};

@@ -111,14 +111,15 @@ std::string member_text(const OutputOptions& options, const std::string& name, c
 
 }  // namespace
 
-RecordPrinter::RecordPrinter(std::ostream& out, const OutputOptions& options, std::vector<Column> columns)
+RecordPrinter::RecordPrinter(std::ostream& out, const OutputOptions& options,
+                             std::vector<OutputColumn> columns)
     : out_(out), options_(options), columns_(std::move(columns)) {
   if (options_.fields.empty()) return;
-  std::vector<Column> chosen;
+  std::vector<OutputColumn> chosen;
   for (const std::string& field : options_.fields) {
     const auto known = std::find_if(columns_.begin(), columns_.end(),
-                                    [&](const Column& column) { return column.field == field; });
-    chosen.push_back(known != columns_.end() ? *known : Column{.heading = field, .field = field});
+                                    [&](const OutputColumn& column) { return column.field == field; });
+    chosen.push_back(known != columns_.end() ? *known : OutputColumn{.heading = field, .field = field});
   }
   columns_ = std::move(chosen);
 }
@@ -136,7 +137,7 @@ void RecordPrinter::add(std::string_view json_object) {
     case Format::csv: {
       std::vector<std::string> heading;
       std::vector<std::string> cells;
-      for (const Column& column : columns_) {
+      for (const OutputColumn& column : columns_) {
         heading.emplace_back(column.field);
         cells.push_back(text_at(*record, column.field).value_or(""));
       }
@@ -149,12 +150,12 @@ void RecordPrinter::add(std::string_view json_object) {
   ++count_;
 }
 
-std::string RecordPrinter::cell(const JsonValue& record, const Column& column) const {
+std::string RecordPrinter::cell(const JsonValue& record, const OutputColumn& column) const {
   const auto value = value_at(record, column.field);
   if (!value || value->type() == JsonType::null) return "-";
   const std::string text = printable(value->string().value_or(one_line(options_, value->raw())));
-  if (column.kind == Column::Kind::time) return shown_time(options_, text);
-  return column.kind == Column::Kind::duration ? shown_duration(text, *value) : text;
+  if (column.kind == ColumnKind::time) return shown_time(options_, text);
+  return column.kind == ColumnKind::duration ? shown_duration(text, *value) : text;
 }
 
 void RecordPrinter::add_row(const JsonValue& record) {
@@ -175,7 +176,7 @@ std::vector<std::size_t> RecordPrinter::fitted() const {
   while (total > options_.width) {
     std::size_t widest = widths.size();
     for (std::size_t i = 0; i < widths.size(); ++i) {
-      if (columns_[i].kind != Column::Kind::text || widths[i] <= kNarrowest) continue;
+      if (columns_[i].kind != ColumnKind::text || widths[i] <= kNarrowest) continue;
       if (widest == widths.size() || widths[i] > widths[widest]) widest = i;
     }
     if (widest == widths.size()) break;
@@ -192,10 +193,10 @@ void RecordPrinter::print_row(const std::vector<std::string>& row, const std::ve
   for (std::size_t i = 0; i < row.size() && room > 0; ++i) {
     const std::string text = cut_to_width(row[i], std::min(widths[i], room));
     const std::size_t blanks = std::min(widths[i], room) - display_width(text);
-    const bool right = columns_[i].kind == Column::Kind::number || columns_[i].kind == Column::Kind::duration;
+    const bool right = columns_[i].kind == ColumnKind::number || columns_[i].kind == ColumnKind::duration;
     const bool last = i + 1 == row.size();
     Color color = heading ? Color::bold : Color::none;
-    if (!heading && columns_[i].kind == Column::Kind::status) color = status_color(row[i]);
+    if (!heading && columns_[i].kind == ColumnKind::status) color = status_color(row[i]);
     if (right) line += std::string(blanks, ' ');
     line += paint(options_, color, text);
     if (!right && !last) line += std::string(blanks, ' ');
@@ -210,7 +211,7 @@ void RecordPrinter::flush() {
   if (options_.format == Format::table && !rows_.empty()) {
     const std::vector<std::size_t> widths = fitted();
     std::vector<std::string> headings;
-    for (const Column& column : columns_) headings.push_back(printable(column.heading));
+    for (const OutputColumn& column : columns_) headings.push_back(printable(column.heading));
     if (!headed_) print_row(headings, widths, true);
     headed_ = true;
     for (const auto& row : rows_) print_row(row, widths, false);

@@ -27,10 +27,11 @@ struct OutputOptions {
 };
 
 // A column of a table: its heading, and the member of the record it shows ("payload.to" reaches inside).
-struct Column {
+enum class ColumnKind : std::uint8_t { text, number, time, status, duration };
+struct OutputColumn {
   std::string_view heading;
   std::string_view field;
-  enum class Kind : std::uint8_t { text, number, time, status, duration } kind = Kind::text;
+  ColumnKind kind = ColumnKind::text;
 };
 
 // Prints records, each a JSON object as text, in the format asked for. Tables are aligned (wide characters
@@ -38,7 +39,7 @@ struct Column {
 // each on one line. Control characters in them never reach a terminal.
 class RecordPrinter {
  public:
-  RecordPrinter(std::ostream& out, const OutputOptions& options, std::vector<Column> columns);
+  RecordPrinter(std::ostream& out, const OutputOptions& options, std::vector<OutputColumn> columns);
   void add(std::string_view json_object);
   // Prints the rows so far; later ones are aligned with them. For lists without end.
   void flush();
@@ -46,13 +47,13 @@ class RecordPrinter {
 
  private:
   void add_row(const JsonValue& record);
-  [[nodiscard]] std::string cell(const JsonValue& record, const Column& column) const;
+  [[nodiscard]] std::string cell(const JsonValue& record, const OutputColumn& column) const;
   [[nodiscard]] std::vector<std::size_t> fitted() const;
   void print_row(const std::vector<std::string>& row, const std::vector<std::size_t>& widths, bool heading);
 
   std::ostream& out_;
   OutputOptions options_;
-  std::vector<Column> columns_;  // whose views may point into options_.fields
+  std::vector<OutputColumn> columns_;  // whose views may point into options_.fields
   std::vector<std::vector<std::string>> rows_;
   std::vector<std::size_t> widths_;
   std::size_t count_ = 0;

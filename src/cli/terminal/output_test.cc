@@ -16,17 +16,17 @@
 namespace eventq::cli {
 namespace {
 
-using Kind = Column::Kind;
+using Kind = ColumnKind;
 using testing::EndsWith;
 using testing::HasSubstr;
 using testing::Not;
 using testing::StartsWith;
 
-const std::vector<Column> kColumns = {{"ID", "id", Kind::number},
-                                      {"STATUS", "status", Kind::status},
-                                      {"TITLE", "title"},
-                                      {"UPDATED", "updated_at", Kind::time},
-                                      {"TOOK", "took", Kind::duration}};
+const std::vector<OutputColumn> kColumns = {{"ID", "id", Kind::number},
+                                            {"STATUS", "status", Kind::status},
+                                            {"TITLE", "title"},
+                                            {"UPDATED", "updated_at", Kind::time},
+                                            {"TOOK", "took", Kind::duration}};
 
 constexpr const char* kOne =
     R"({"id":1,"status":"FAILED","title":"Mail","updated_at":"2026-01-01T11:57:00.000Z","took":1500,"payload":{"to":"a@b"}})";

@@ -37,8 +37,8 @@ std::string grouped(std::int64_t number) {
   return text;
 }
 
-Progress::Progress(std::ostream& err, bool terminal, std::string doing, std::optional<std::int64_t> all,
-                   SteadyTime now)
+ProgressBar::ProgressBar(std::ostream& err, bool terminal, std::string doing, std::optional<std::int64_t> all,
+                         SteadyTime now)
     : err_(err),
       terminal_(terminal),
       doing_(std::move(doing)),
@@ -47,7 +47,7 @@ Progress::Progress(std::ostream& err, bool terminal, std::string doing, std::opt
       shown_(now),
       measured_(now) {}
 
-void Progress::show(std::int64_t done, std::string_view note, SteadyTime now) {
+void ProgressBar::show(std::int64_t done, std::string_view note, SteadyTime now) {
   measure(done, now);
   if (!terminal_) {
     if (now - shown_ < kLine) return;
@@ -62,13 +62,13 @@ void Progress::show(std::int64_t done, std::string_view note, SteadyTime now) {
   shown_ = now;
 }
 
-void Progress::finish() {
+void ProgressBar::finish() {
   if (last_.empty()) return;
   last_.clear();
   err_ << std::endl;
 }
 
-void Progress::measure(std::int64_t done, SteadyTime now) {
+void ProgressBar::measure(std::int64_t done, SteadyTime now) {
   if (now - measured_ < kRedraw) return;
   const double newest = static_cast<double>(done - measured_done_) / seconds(now - measured_);
   rate_ = rate_ ? kWeight * newest + (1 - kWeight) * *rate_ : newest;
@@ -76,7 +76,7 @@ void Progress::measure(std::int64_t done, SteadyTime now) {
   measured_done_ = done;
 }
 
-std::string Progress::line(std::int64_t done, std::string_view note, SteadyTime now) const {
+std::string ProgressBar::line(std::int64_t done, std::string_view note, SteadyTime now) const {
   std::string text = doing_ + "  ";
   if (all_) {
     const std::int64_t all = std::max<std::int64_t>(*all_, 1);

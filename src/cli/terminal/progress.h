@@ -16,14 +16,14 @@ namespace eventq::cli {
 // Digits in groups of three: "1 000 000".
 [[nodiscard]] std::string grouped(std::int64_t number);
 
-class Progress {
+class ProgressBar {
  public:
   // `doing` is "Importing". Without `all` nobody knows how much there is.
-  Progress(std::ostream& err, bool terminal, std::string doing, std::optional<std::int64_t> all,
-           SteadyTime now = steady_now());
-  ~Progress() { finish(); }
-  Progress(const Progress&) = delete;
-  Progress& operator=(const Progress&) = delete;
+  ProgressBar(std::ostream& err, bool terminal, std::string doing, std::optional<std::int64_t> all,
+              SteadyTime now = steady_now());
+  ~ProgressBar() { finish(); }
+  ProgressBar(const ProgressBar&) = delete;
+  ProgressBar& operator=(const ProgressBar&) = delete;
 
   // `note` stands at the end: "0 rejected".
   void show(std::int64_t done, std::string_view note = {}, SteadyTime now = steady_now());

@@ -16,41 +16,41 @@ using testing::HasSubstr;
 
 constexpr SteadyTime kStart{};
 
-TEST(Progress, IsNotShownForWhatIsSoonDone) {
+TEST(ProgressBar, IsNotShownForWhatIsSoonDone) {
   std::ostringstream err;
   {
-    Progress progress(err, true, "Importing", 100, kStart);
+    ProgressBar progress(err, true, "Importing", 100, kStart);
     progress.show(50, "", kStart + 499ms);
   }
   EXPECT_EQ(err.str(), "");
 }
 
-TEST(Progress, IsABarWithRateAndNote) {
+TEST(ProgressBar, IsABarWithRateAndNote) {
   std::ostringstream err;
-  Progress progress(err, true, "Importing", 1'000'000, kStart);
+  ProgressBar progress(err, true, "Importing", 1'000'000, kStart);
   progress.show(500'000, "0 rejected", kStart + 1s);
   EXPECT_EQ(
       err.str(),
       "\rImporting  ████████████░░░░░░░░░░░░  50 %  500 000 / 1 000 000   500 000/s   0 rejected\033[K");
 }
 
-TEST(Progress, ForecastsTheEndAfterTwoSeconds) {
+TEST(ProgressBar, ForecastsTheEndAfterTwoSeconds) {
   std::ostringstream err;
-  Progress progress(err, true, "Importing", 400, kStart);
+  ProgressBar progress(err, true, "Importing", 400, kStart);
   progress.show(100, "", kStart + 2s);
   EXPECT_THAT(err.str(), HasSubstr("50/s   6 s left"));
 }
 
-TEST(Progress, WithoutATotalCounts) {
+TEST(ProgressBar, WithoutATotalCounts) {
   std::ostringstream err;
-  Progress progress(err, true, "Importing", std::nullopt, kStart);
+  ProgressBar progress(err, true, "Importing", std::nullopt, kStart);
   progress.show(1234, "", kStart + 1s);
   EXPECT_THAT(err.str(), HasSubstr("Importing  1 234   1 234/s"));
 }
 
-TEST(Progress, IsALineEveryTenSecondsWithoutATerminal) {
+TEST(ProgressBar, IsALineEveryTenSecondsWithoutATerminal) {
   std::ostringstream err;
-  Progress progress(err, false, "Importing", 100, kStart);
+  ProgressBar progress(err, false, "Importing", 100, kStart);
   progress.show(10, "", kStart + 9'999ms);
   EXPECT_EQ(err.str(), "");
   progress.show(50, "", kStart + 10s);
@@ -60,9 +60,9 @@ TEST(Progress, IsALineEveryTenSecondsWithoutATerminal) {
   EXPECT_EQ(std::count(shown.begin(), shown.end(), '\n'), 1);
 }
 
-TEST(Progress, AFileOfNothingIsNoDivisionByIt) {
+TEST(ProgressBar, AFileOfNothingIsNoDivisionByIt) {
   std::ostringstream err;
-  Progress progress(err, true, "Importing", 0, kStart);
+  ProgressBar progress(err, true, "Importing", 0, kStart);
   progress.show(0, "", kStart + 1s);
   EXPECT_THAT(err.str(), HasSubstr("0 / 0"));
 }

@@ -65,16 +65,18 @@ std::string right(const std::string& text, std::size_t width) {
   return std::string(width - std::min(width, text.size()), ' ') + text;
 }
 
-struct TableColumn {
+enum class Alignment : std::uint8_t { left, right };
+
+struct ScreenColumn {
   std::string_view heading;
   std::size_t width;
-  enum class Side : std::uint8_t { left, right } side = Side::right;
+  Alignment alignment = Alignment::right;
 };
 
 // A table whose first column takes what the others leave. Columns that do not fit are left out.
-class Table {
+class ScreenTable {
  public:
-  Table(std::string_view first, std::vector<TableColumn> others, const OutputOptions& options)
+  ScreenTable(std::string_view first, std::vector<ScreenColumn> others, const OutputOptions& options)
       : first_(first), columns_(std::move(others)), options_(options) {
     std::size_t used = 1 + kNameLeast;  // the mark of the selected row, and its name
     std::size_t fitting = 0;
@@ -87,7 +89,7 @@ class Table {
 
   [[nodiscard]] std::string heading() const {
     std::vector<std::string> cells;
-    for (const TableColumn& column : columns_) cells.emplace_back(column.heading);
+    for (const ScreenColumn& column : columns_) cells.emplace_back(column.heading);
     return paint(options_, Color::bold, row(first_, cells, false));
   }
 
@@ -96,7 +98,7 @@ class Table {
     std::string line =
         (selected ? ">" : " ") + padded(cut_to_width(printable(name), name_width_), name_width_);
     for (std::size_t i = 0; i < columns_.size(); ++i) {
-      const bool at_right = columns_[i].side == TableColumn::Side::right;
+      const bool at_right = columns_[i].alignment == Alignment::right;
       line += " " + (at_right ? right(cells[i], columns_[i].width) : padded(cells[i], columns_[i].width));
     }
     line.erase(line.find_last_not_of(' ') + 1);
@@ -105,12 +107,12 @@ class Table {
 
  private:
   std::string_view first_;
-  std::vector<TableColumn> columns_;
+  std::vector<ScreenColumn> columns_;
   const OutputOptions& options_;
   std::size_t name_width_ = kNameLeast;
 };
 
-std::string head_line(const TopView& view, const OutputOptions& options) {
+std::string title_line(const TopView& view, const OutputOptions& options) {
   std::string line = view.version.empty() ? "eventq" : "eventq " + view.version;
   line += "  " + view.url;
   const TopSample& sample = view.history.last();
@@ -130,15 +132,14 @@ const TopQueue& queue_named(const TopSample& sample, const std::string& name) {
 }
 
 Lines queue_lines(const TopView& view, const OutputOptions& options, bool selecting) {
-  using Side = TableColumn::Side;
   // No rates, no columns for them.
   const bool rated = view.history.rates().has_value();
-  std::vector<TableColumn> columns = {
-      {"STATE", 8, Side::left}, {"WAITING", 7}, {"RUNNING", 7}, {"FAILED", 7}};
+  std::vector<ScreenColumn> columns = {
+      {"STATE", 8, Alignment::left}, {"WAITING", 7}, {"RUNNING", 7}, {"FAILED", 7}};
   if (rated) columns.insert(columns.end(), {{"IN/s", 7}, {"DONE/s", 7}, {"FAIL/s", 7}});
   columns.push_back({"OLDEST", 7});
-  if (rated) columns.push_back({"5 MIN", TopHistory::kCells, Side::left});
-  const Table table("QUEUE", columns, options);
+  if (rated) columns.push_back({"5 MIN", TopHistory::kCells, Alignment::left});
+  const ScreenTable table("QUEUE", columns, options);
 
   Lines lines{table.heading()};
   for (const std::string& name : top_order(view)) {
@@ -160,8 +161,8 @@ Lines queue_lines(const TopView& view, const OutputOptions& options, bool select
 Lines worker_lines(const TopView& view, const OutputOptions& options) {
   const auto& workers = view.history.last().workers;
   if (workers.empty()) return {};
-  const Table table(
-      "WORKER", {{"STATE", 8, TableColumn::Side::left}, {"HOLDING", 8}, {"DONE", 8}, {"FAILED", 7}}, options);
+  const ScreenTable table(
+      "WORKER", {{"STATE", 8, Alignment::left}, {"HOLDING", 8}, {"DONE", 8}, {"FAILED", 7}}, options);
   Lines lines{"", table.heading()};
   for (const TopWorker& worker : workers) {
     const std::string line = table.row(worker.id,
@@ -229,7 +230,7 @@ std::string draw_top(const TopView& view, const OutputOptions& options, std::siz
   body.insert(body.end(), workers.begin(), workers.end());
   if (height > 0) body.resize(std::max<std::size_t>(height, 4) - 2);
 
-  std::string out = head_line(view, options) + "\n";
+  std::string out = title_line(view, options) + "\n";
   for (const std::string& line : body) out += line + "\n";
   return height > 0 ? out + keys_line(view, options) : out;
 }

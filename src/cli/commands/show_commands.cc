@@ -1,4 +1,4 @@
-// look_commands.cc: `eventq ls`, `get`, `logs` and `why`: events as they are.
+// show_commands.cc: `eventq ls`, `get`, `logs` and `why`: events as they are.
 #include <algorithm>
 #include <array>
 #include <limits>
@@ -45,32 +45,32 @@ ExitCode list_events(Invocation& run) {
   ExitCode code = ExitCode::done;
   std::size_t shown = 0;
   std::int64_t last = 0;
-  const Paged paged = each_event(run, list_query(run.arguments), *after, std::min(most, kPageMax),
-                                 [&](const JsonValue& event) {
-                                   last = integer_at(event, "id").value_or(0);
-                                   if (whole) {
-                                     const Called one = call(run, "GET", "/events/" + std::to_string(last));
-                                     code = one.code;
-                                     if (!one) return false;
-                                     printer.add(one.body);
-                                   } else {
-                                     printer.add(event.raw());
-                                   }
-                                   return ++shown < most;
-                                 });
+  const PagedResult paged = each_event(
+      run, list_query(run.arguments), *after, std::min(most, kPageMax), [&](const JsonValue& event) {
+        last = integer_at(event, "id").value_or(0);
+        if (whole) {
+          const CallResult one = call(run, "GET", "/events/" + std::to_string(last));
+          code = one.code;
+          if (!one) return false;
+          printer.add(one.body);
+        } else {
+          printer.add(event.raw());
+        }
+        return ++shown < most;
+      });
   printer.finish();
   const auto total = static_cast<std::size_t>(paged.total);
   if (run.output.terminal && !all && shown == most && total > shown) {
     run.err << "There may be more: --after " << last << ", or --all.\n";
   }
   if (paged.code != ExitCode::done) return paged.code;
-  return code == ExitCode::done ? tell_missing(run, paged.missing) : code;
+  return code == ExitCode::done ? report_missing_shards(run, paged.missing) : code;
 }
 
 ExitCode get(Invocation& run) {
   NamedEvents events(run);
   const ExitCode code = for_each_id(run, [&](std::int64_t id) {
-    const Called called = call(run, "GET", "/events/" + std::to_string(id));
+    const CallResult called = call(run, "GET", "/events/" + std::to_string(id));
     if (called) events.add(called.body);
     return called.code;
   });
@@ -79,10 +79,10 @@ ExitCode get(Invocation& run) {
 }
 
 ExitCode logs(Invocation& run) {
-  using Kind = Column::Kind;
+  using Kind = ColumnKind;
   const auto id = event_number(run, run.arguments.text_or("ID", ""));
   if (!id) return ExitCode::usage;
-  const Called called = call(run, "GET", "/events/" + std::to_string(*id) + "?include_logs=true");
+  const CallResult called = call(run, "GET", "/events/" + std::to_string(*id) + "?include_logs=true");
   if (!called) return called.code;
   JsonParser parser(kAnswerDepth);
   const auto event = parser.parse(called.body);
@@ -104,12 +104,12 @@ ExitCode logs(Invocation& run) {
 ExitCode why(Invocation& run) {
   const bool sentences = run.output.format == Format::table && run.output.fields.empty();
   RecordPrinter list(run.out, run.output,
-                     {{"ID", "id", Column::Kind::number},
-                      {"STATUS", "status", Column::Kind::status},
+                     {{"ID", "id", ColumnKind::number},
+                      {"STATUS", "status", ColumnKind::status},
                       {"REASON", "reason"},
                       {"EXPLANATION", "explanation"}});
   const ExitCode code = for_each_id(run, [&](std::int64_t id) {
-    const Called called = call(run, "GET", "/events/" + std::to_string(id) + "/why");
+    const CallResult called = call(run, "GET", "/events/" + std::to_string(id) + "/why");
     if (!called) return called.code;
     JsonParser parser(kAnswerDepth);
     const auto answer = parser.parse(called.body);
