@@ -9,11 +9,11 @@
 // part.
 #pragma once
 
+#include <concepts>
 #include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <string>
-#include <type_traits>
 #include <variant>
 #include <vector>
 
@@ -134,6 +134,12 @@ struct HoldingQuery {  // counts the events of the queue that the worker holds
   std::string worker_id;
   std::string queue;
 };
+// The types of AdminRequest that is_read() tells from the others.
+template <typename T>
+concept CommittedQuery = std::same_as<T, QueueQuery> || std::same_as<T, QueuesQuery> ||
+    std::same_as<T, CheckpointsQuery> || std::same_as<T, RecoveryQuery> ||
+    std::same_as<T, CorrelationQuery> || std::same_as<T, FailuresQuery> || std::same_as<T, HoldingQuery>;
+
 using AdminRequest =
     std::variant<std::monostate, QueueChange, Revival, Removal, MetricsRequest, WorkersRequest,  //
                  QueueQuery, QueuesQuery, CheckpointsQuery, RecoveryQuery, CorrelationQuery, FailuresQuery,
@@ -166,9 +172,11 @@ struct Command {
   std::optional<Get> get;
   std::optional<ListFilter> list;
 
-  [[nodiscard]] bool is_read() const { return get || list || admin.index() >= 6; }
+  // Whether a Reader alone can answer it. Engines send such a command to their read thread.
+  [[nodiscard]] bool is_read() const {
+    return get || list || std::visit([]<typename T>(const T&) { return CommittedQuery<T>; }, admin);
+  }
 };
-static_assert(std::is_same_v<std::variant_alternative_t<6, AdminRequest>, QueueQuery>);
 
 struct Published {
   std::vector<Event> events;
