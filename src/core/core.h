@@ -222,7 +222,7 @@ class Core {
   [[nodiscard]] std::vector<WorkerState> list_workers(const Batch& batch) const;
   Result<void> start_wait(Batch& batch, const WaitRequest& wait, std::size_t index);
   Result<void> write_queue_states(Batch& batch);
-  Result<void> configure(Batch& batch, QueueRow row, const QueueConfig& config);
+  Result<void> configure(Batch& batch, QueueRow row);
   Result<void> configure_all(Batch& batch);
   Result<void> store_workers(Batch& batch);
   Result<std::int64_t> report_recovery(TimePoint started_at, const std::vector<Checkpoint>& checkpoints,

@@ -7,7 +7,6 @@
 
 #include "base/overloaded.h"
 #include "core/batch.h"
-#include "wire/config_json.h"
 
 namespace eventq {
 namespace {
@@ -177,9 +176,8 @@ Result<void> Core::learn(Recalled& recalled, TimePoint now) {
 Result<void> Core::learn(QueueRecord& record, TimePoint now) {
   const QueueState* known = queue_states_.find(record.row.id);
   if (known == nullptr || known->row != record.row) {
-    auto config = wire::parse_own_config(parser_, record.row.config);
-    if (!config) return config.error();
-    QueueState state = queue_states_.make(record.row, *config);
+    if (auto policy = policy_of(record.row, options_.policy); !policy) return policy.error();
+    QueueState state = queue_states_.make(record.row);
     if (known == nullptr) state.totals = record.totals;
     queue_states_.put(std::move(state));
   }

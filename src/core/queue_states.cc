@@ -59,7 +59,7 @@ QueueState* QueueStates::find(const std::string& queue) {
   return found == queues_.end() ? nullptr : &found->second;
 }
 
-QueueState QueueStates::make(QueueRow row, const QueueConfig& config) const {
+QueueState QueueStates::make(QueueRow row) const {
   QueueState state;
   if (const QueueState* known = find(row.id)) {
     state = *known;
@@ -67,7 +67,7 @@ QueueState QueueStates::make(QueueRow row, const QueueConfig& config) const {
     state.wait = Histogram(kSeconds);
     state.run = Histogram(kSeconds);
   }
-  state.policy = resolve(row.id, config, defaults_);
+  state.policy = resolve(row.id, row.config, defaults_);
   if (auto& depth = state.policy.max_queue_depth) {
     state.share_max = share_of(*depth, {0, share_.shards});
     depth = share_of(*depth, share_);

@@ -87,7 +87,7 @@ class QueueStates {
   [[nodiscard]] const std::map<std::string, QueueState>& queues() const { return queues_; }
 
   // A state for the row with its new settings; keeps the counters if the queue is known. Stores nothing.
-  QueueState make(QueueRow row, const QueueConfig& config) const;
+  QueueState make(QueueRow row) const;
   void put(QueueState state);
 
   void add(const std::string& queue, const QueueDelta& delta, TimePoint now);

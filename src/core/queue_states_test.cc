@@ -52,7 +52,7 @@ TEST(DrainRate, ForgetsEventsThatEndedMoreThanTenSecondsAgo) {
 class QueueStatesTest : public testing::Test {
  protected:
   QueueState& put(const std::string& queue, const QueueConfig& config) {
-    queue_states_.put(queue_states_.make({.id = queue}, config));
+    queue_states_.put(queue_states_.make({.id = queue, .config = config}));
     return *queue_states_.find(queue);
   }
   static QueueDelta delta(Status status, std::int64_t n) {
@@ -176,7 +176,8 @@ TEST(Share, SharesOfALimitAddUpToTheLimit) {
 
 TEST(Share, TheShareOfALimitIsTheLimitInThePolicy) {
   const QueueStates queue_states(kDefaults, {1, 2});
-  const QueueState state = queue_states.make({.id = "orders"}, {.max_queue_depth = 7, .high_watermark = 5});
+  const QueueState state =
+      queue_states.make({.id = "orders", .config = {.max_queue_depth = 7, .high_watermark = 5}});
 
   EXPECT_EQ(state.policy.max_queue_depth, 3);
   EXPECT_EQ(state.share_max, 4);
@@ -186,7 +187,7 @@ TEST(Share, TheShareOfALimitIsTheLimitInThePolicy) {
 TEST(Share, TheShareOfAWatermarkIsAtLeastOne) {
   const QueueStates queue_states(kDefaults, {1, 2});
 
-  EXPECT_EQ(queue_states.make({.id = "orders"}, {.high_watermark = 1}).policy.high_watermark, 1);
+  EXPECT_EQ(queue_states.make({.id = "orders", .config = {.high_watermark = 1}}).policy.high_watermark, 1);
 }
 
 TEST_F(QueueStatesTest, AfterNotePersistedNoChangeIsUnpersisted) {

@@ -8,7 +8,6 @@
 #include "base/overloaded.h"
 #include "core/batch.h"
 #include "model/names.h"
-#include "wire/config_json.h"
 
 namespace eventq {
 namespace {
@@ -19,7 +18,7 @@ Error no_queue(const std::string& queue) {
 }
 
 QueueRow new_queue(const std::string& queue, TimePoint now) {
-  return {.id = queue, .config = "{}", .created_at = now, .updated_at = now};
+  return {.id = queue, .created_at = now, .updated_at = now};
 }
 
 // The copy of an ended event that a replay publishes. Without the supersede_key, because the copy of an old
@@ -63,8 +62,7 @@ const QueueState& Core::state_of(Batch& batch, const std::string& queue) {
   // An event is stored only after its queue. So another server created this queue after the batch began. It
   // has no settings yet, because configuring it waits for the end of this transaction.
   EVENTQ_ASSERT(shared_);
-  return batch.changed_queues.emplace(queue, queue_states_.make(new_queue(queue, batch.now()), {}))
-      .first->second;
+  return batch.changed_queues.emplace(queue, queue_states_.make(new_queue(queue, batch.now()))).first->second;
 }
 
 // Whether the queue has a depth limit. An unknown queue gets the settings of a new one.
@@ -87,7 +85,7 @@ Result<std::optional<Error>> Core::refuse_growth(Batch& batch, const std::string
   if (auto done = refresh(batch, queue); !done) return done.error();
   std::optional<QueueState> fresh;
   const QueueState* state = find_state(batch, queue);
-  if (state == nullptr) state = &fresh.emplace(queue_states_.make(new_queue(queue, batch.now()), {}));
+  if (state == nullptr) state = &fresh.emplace(queue_states_.make(new_queue(queue, batch.now())));
   const std::int64_t most = *state->policy.max_queue_depth;
   std::string name = "Queue \"" + queue + "\"";
   if (options_.shards > 1) name += " on shard " + std::to_string(options_.shard);
@@ -112,14 +110,14 @@ Result<std::optional<Error>> Core::refuse_growth(Batch& batch, const std::string
 Result<void> Core::create_queue(Batch& batch, const std::string& queue) {
   QueueRow row = new_queue(queue, batch.now());
   if (auto done = batch.transaction->add_queue(row); !done) return done;
-  batch.changed_queues.insert_or_assign(queue, queue_states_.make(std::move(row), {}));
+  batch.changed_queues.insert_or_assign(queue, queue_states_.make(std::move(row)));
   return {};
 }
 
-Result<void> Core::configure(Batch& batch, QueueRow row, const QueueConfig& config) {
+Result<void> Core::configure(Batch& batch, QueueRow row) {
   if (auto done = batch.transaction->put_queue(row); !done) return done;
   const std::string name = row.id;
-  batch.changed_queues.insert_or_assign(name, queue_states_.make(std::move(row), config));
+  batch.changed_queues.insert_or_assign(name, queue_states_.make(std::move(row)));
   return {};
 }
 
@@ -157,9 +155,9 @@ Result<void> Core::change_queue(Batch& batch, const QueueChange& change, Answer&
   changed.row = creates ? QueueRow{.id = change.queue, .created_at = batch.now()} : state->row;
   Result<void> done;
   if (const auto* configured = std::get_if<QueueChange::Configure>(&change.what)) {
-    changed.row.config = wire::own_config_text(configured->config);
+    changed.row.config = configured->config;
     changed.row.updated_at = batch.now();
-    done = configure(batch, changed.row, configured->config);
+    done = configure(batch, changed.row);
     if (done) done = release_lines(batch, change.queue);
   } else if (const auto* status = std::get_if<QueueChange::SetStatus>(&change.what)) {
     done = set_status(batch, *status, changed);
@@ -197,9 +195,7 @@ Result<void> Core::set_status(Batch& batch, const QueueChange::SetStatus& wanted
   row.status_at = batch.now();
   row.updated_at = batch.now();
   if (was_paused && row.status != QueueStatus::paused) batch.resumed.insert(row.id);
-  auto config = wire::parse_own_config(parser_, row.config);
-  if (!config) return config.error();
-  return configure(batch, row, *config);
+  return configure(batch, row);
 }
 
 Result<void> Core::supersede_key(Batch& batch, const QueueChange& change, QueueChanged& changed) {
@@ -513,11 +509,10 @@ Result<void> Core::configure_all(Batch& batch) {
   for (const auto& [name, config] : options_.queues) {
     const QueueState* state = find_state(batch, name);
     QueueRow row = state != nullptr ? state->row : QueueRow{.id = name, .created_at = batch.now()};
-    std::string text = wire::own_config_text(config);
-    if (state == nullptr || row.config != text) {
-      row.config = std::move(text);
+    if (state == nullptr || row.config != config) {
+      row.config = config;
       row.updated_at = batch.now();
-      if (auto done = configure(batch, std::move(row), config); !done) return done;
+      if (auto done = configure(batch, std::move(row)); !done) return done;
     }
     if (auto done = release_lines(batch, name); !done) return done;
   }

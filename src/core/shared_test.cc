@@ -162,7 +162,7 @@ TEST_F(CoreShared, ChangesOfAQueueByBothAddUp) {
 
   const QueueDocument document = one.store().reader().value()->queue("orders", 0).value().value();
   EXPECT_EQ(document.row.status, QueueStatus::paused);
-  EXPECT_THAT(document.row.config, HasSubstr("6"));
+  EXPECT_EQ(document.row.config, (QueueConfig{.lease = 6s}));
 }
 
 TEST_F(CoreShared, EventsOfAQueueThatTheOtherServerCreatedAreClaimedAndReported) {

@@ -66,6 +66,11 @@ Policy resolve(std::string_view name, const QueueConfig& config, const Policy& d
   return policy;
 }
 
+Result<Policy> policy_of(const QueueRow& row, const Policy& defaults) {
+  if (!row.config_fault.empty()) return Error{ErrorCode::corrupt, row.config_fault, ""};
+  return resolve(row.id, row.config, defaults);
+}
+
 QueueConfig in_force(const Policy& policy) {
   return {
       .max_queue_depth = policy.max_queue_depth,

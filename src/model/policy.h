@@ -13,6 +13,7 @@
 #include "eventq/event.h"
 #include "eventq/limits.h"
 #include "eventq/options.h"
+#include "model/query.h"
 
 namespace eventq {
 
@@ -39,6 +40,9 @@ Policy default_policy(const Options& options);
 // The settings of the queue called `name`. "main" has no depth limit and no watermark unless it
 // is given one; other queues start with 10000 and 8000. A batch_size that is given limits claims, too.
 Policy resolve(std::string_view name, const QueueConfig& config, const Policy& defaults);
+
+// The settings of a queue as the store has it. Errors: corrupt, if the store could not read them.
+Result<Policy> policy_of(const QueueRow& row, const Policy& defaults);
 
 // The same settings as a configuration that leaves nothing open, except where there is no limit.
 QueueConfig in_force(const Policy& policy);

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "eventq/event.h"
+#include "eventq/options.h"
 
 namespace eventq {
 
@@ -103,7 +104,8 @@ enum class QueueStatus : std::uint8_t {
 // A queue as the store keeps it.
 struct QueueRow {
   std::string id;
-  std::string config;  // JSON, as wire writes it
+  QueueConfig config;        // the queue's own settings; see policy_of() in model/policy.h
+  std::string config_fault;  // why the stored settings could not be read; empty: they were
   QueueStatus status = QueueStatus::active;
   std::string status_by;      // who changed the status last; may be empty
   std::string status_reason;  // and why

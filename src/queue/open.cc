@@ -54,7 +54,7 @@ class StoreEngine final : public Engine {
         files_(std::move(parts.files)),
         retention_(
             *retention_reader_, [this](Command command) { return call(std::move(command)); }, files_.get(),
-            stored_policies(default_policy(options))),
+            default_policy(options)),
         commit_thread_(*store_, *core_, clock, logger_),
         read_thread_(std::move(parts.reader)),
         retention_thread_([this](TimePoint now) { return retention_.step(now); }, clock, logger_) {}

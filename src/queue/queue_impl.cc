@@ -11,7 +11,6 @@
 #include "model/names.h"
 #include "model/tags.h"
 #include "model/validate.h"
-#include "wire/config_json.h"
 
 namespace eventq {
 namespace {
@@ -229,14 +228,10 @@ Result<QueueConfig> QueueImpl::settings(const std::string& name) {
   if (answer.error) return *answer.error;
   const auto& found = std::get<Result<QueueDocument>>(answer.admin);
   if (!found && found.error().code != ErrorCode::not_found) return found.error();
-  QueueConfig own;  // empty for a queue that does not exist yet
-  if (found) {
-    JsonParser parser;
-    auto parsed = wire::parse_own_config(parser, found->row.config);
-    if (!parsed) return parsed.error();
-    own = *parsed;
-  }
-  return in_force(resolve(name, own, defaults_));
+  if (!found) return in_force(resolve(name, {}, defaults_));
+  const auto policy = policy_of(found->row, defaults_);
+  if (!policy) return policy.error();
+  return in_force(*policy);
 }
 
 Result<Event> QueueImpl::get(EventId id) {

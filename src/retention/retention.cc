@@ -3,12 +3,8 @@
 
 #include <algorithm>
 #include <iterator>
-#include <memory>
 #include <utility>
 #include <variant>
-
-#include "base/json.h"
-#include "wire/config_json.h"
 
 namespace eventq {
 namespace {
@@ -28,8 +24,8 @@ std::size_t weight(const Details& details) {
 
 }  // namespace
 
-Retention::Retention(Reader& reader, CallEngine call, ArchiveFiles* files, PolicyOf policy_of)
-    : reader_(reader), call_(std::move(call)), files_(files), policy_of_(std::move(policy_of)) {}
+Retention::Retention(Reader& reader, CallEngine call, ArchiveFiles* files, const Policy& defaults)
+    : reader_(reader), call_(std::move(call)), files_(files), defaults_(defaults) {}
 
 Result<std::size_t> Retention::step(TimePoint now) {
   if (auto settled = settle(); !settled) return settled.error();
@@ -83,7 +79,7 @@ Result<void> Retention::find_in(const QueueDocument& queue, TimePoint now, Expir
   // The document has the counters, so a queue without ended events costs no query.
   if (std::none_of(std::begin(kEnded), std::end(kEnded), ended)) return {};
   const QueueRow& row = queue.row;
-  const auto policy = policy_of_(row);
+  const auto policy = policy_of(row, defaults_);
   if (!policy) {
     found.fault = policy.error();
     found.fault->message = "Queue " + row.id + ": " + found.fault->message;
@@ -139,12 +135,6 @@ Result<std::size_t> Retention::remove(Removal removal) {
   // off what this step wrote.
   if (file && removed->events > 0) files_->confirm(*file);
   return removed->events;
-}
-
-Retention::PolicyOf stored_policies(const Policy& defaults) {
-  return [defaults, parser = std::make_shared<JsonParser>()](const QueueRow& row) {
-    return wire::policy_of(*parser, row, defaults);
-  };
 }
 
 }  // namespace eventq

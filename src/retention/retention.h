@@ -34,11 +34,10 @@ class Retention {
   static constexpr std::size_t kStep = 200;
 
   using CallEngine = std::function<Answer(Command)>;  // as Engine::call()
-  using PolicyOf = std::function<Result<Policy>(const QueueRow&)>;
 
-  // Without `files`, events are deleted and not archived.
-  // REQUIRES: `reader` and `files` outlive this object.
-  Retention(Reader& reader, CallEngine call, ArchiveFiles* files, PolicyOf policy_of);
+  // Without `files`, events are deleted and not archived. `defaults` are for settings that a queue does not
+  // have. REQUIRES: `reader` and `files` outlive this object.
+  Retention(Reader& reader, CallEngine call, ArchiveFiles* files, const Policy& defaults);
 
   // Removes up to kStep expired events and returns how many. Starts with the queue behind the one that filled
   // the last step, so that a large queue does not starve the others. A queue whose settings cannot be read
@@ -60,13 +59,9 @@ class Retention {
   Reader& reader_;
   const CallEngine call_;
   ArchiveFiles* const files_;
-  const PolicyOf policy_of_;
+  const Policy defaults_;
   std::string last_queue_;  // whose events filled the last step; empty: the last step reached every queue
   bool in_doubt_ = false;   // a commit's outcome is unknown, so the store may or may not have the file's size
 };
-
-// Reads each queue's policy from its stored settings.
-// Threads: the result belongs to one thread, because it owns a JSON parser.
-Retention::PolicyOf stored_policies(const Policy& defaults);
 
 }  // namespace eventq

@@ -29,13 +29,13 @@ using testing::SizeIs;
 constexpr TimePoint kNow = std::chrono::sys_days(std::chrono::year(2026) / 1 / 31) + 12h;
 constexpr const char* kArchive = "events-2026-01-31.ndjson.gz";
 // One minute for completed events, two for failed ones.
-constexpr const char* kShort = R"({"retention":{"completedSeconds":60,"failedSeconds":120}})";
+const QueueConfig kShort{.completed_retention = 60s, .failed_retention = 120s};
 
 class RetentionTest : public testing::Test {
  protected:
-  void put_queue(const std::string& name, const std::string& config = kShort) {
+  void put_queue(const std::string& name, const QueueConfig& config = kShort, const std::string& fault = "") {
     auto transaction = store->begin().value();
-    EXPECT_TRUE(transaction->put_queue({.id = name, .config = config}));
+    EXPECT_TRUE(transaction->put_queue({.id = name, .config = config, .config_fault = fault}));
     EXPECT_TRUE(transaction->commit());
   }
 
@@ -76,8 +76,7 @@ class RetentionTest : public testing::Test {
   }
 
   Retention retention(ArchiveFiles* files = nullptr) {
-    return {*reader, [this](Command command) { return call(std::move(command)); }, files,
-            stored_policies({})};
+    return {*reader, [this](Command command) { return call(std::move(command)); }, files, Policy()};
   }
 
   std::vector<EventId> kept() {
@@ -151,7 +150,7 @@ TEST_F(RetentionTest, LeavesLiveEventsAlone) {
 }
 
 TEST_F(RetentionTest, UsesTheDefaultsForAQueueWithoutSettings) {
-  put_queue("mail", "");
+  put_queue("mail", {});
   const EventId failed = ended("mail", Status::failed, kNow - 25h);
   ended("mail", Status::completed, kNow - 25h);
 
@@ -188,7 +187,7 @@ TEST_F(RetentionTest, AQueueThatFillsAStepDoesNotStarveTheNext) {
 }
 
 TEST_F(RetentionTest, SkipsAQueueWithUnreadableSettingsAndReturnsItsErrorLast) {
-  put_queue("broken", "{");
+  put_queue("broken", {}, "The stored settings of a queue cannot be read: it is no object");
   put_queue("mail");
   ended("broken", Status::completed, kNow);
   ended("mail", Status::completed, kNow);

@@ -58,7 +58,7 @@ class PostgresShard final : public Shard, private Shard::Watcher {
         lock_(url_),
         retention_(
             *retention_reader_, [this](Command command) { return call(std::move(command)); }, files_.get(),
-            stored_policies(default_policy(options))),
+            default_policy(options)),
         commit_threads_(postgres::without_password(url_), std::move(parts.writers), std::move(parts.readers),
                         clock, logger_) {}
 

@@ -9,7 +9,6 @@
 #include "shards/merge.h"
 #include "shards/placement.h"
 #include "shards/scatter.h"
-#include "wire/config_json.h"
 
 namespace eventq {
 namespace {
@@ -54,7 +53,7 @@ class AdminScatter final : public Scatter {
       return dispatch.finish(std::move(answer));
     }
     if (steps_.empty() && !absent_.empty() && !changes_.empty() && is_status()) {
-      if (auto fault = make_where_absent()) return dispatch.finish(Answer{.error = std::move(fault)});
+      make_where_absent();
     }
     if (!steps_.empty()) return send_next(dispatch);
     if (!changes_.empty()) {
@@ -91,16 +90,13 @@ class AdminScatter final : public Scatter {
   }
 
   // A status holds for the whole queue, also on shards that get their first event of it later.
-  std::optional<Error> make_where_absent() {
-    JsonParser parser;
-    auto config = wire::parse_own_config(parser, changes_.begin()->second.row.config);
-    if (!config) return config.error();
+  void make_where_absent() {
+    const QueueConfig& config = changes_.begin()->second.row.config;
     for (const int shard : absent_) {
-      steps_.push_back({shard, {change_.queue, QueueChange::Configure{*config}}});
+      steps_.push_back({shard, {change_.queue, QueueChange::Configure{config}}});
       steps_.push_back({shard, change_});
     }
     absent_.clear();
-    return std::nullopt;
   }
 
   const QueueChange change_;

@@ -99,7 +99,11 @@ Result<QueueRow> read_queue_columns(const Row& row) {
   if (!status) return corrupt_row("a queue with the unknown status " + std::string(row.text(2)));
   QueueRow queue;
   queue.id = row.text(0);
-  queue.config = row.text(1);
+  if (auto config = config_from_text(row.text(1))) {
+    queue.config = *config;
+  } else {
+    queue.config_fault = config.error().message;
+  }
   queue.status = *status;
   queue.status_by = row.text(3);
   queue.status_reason = row.text(4);

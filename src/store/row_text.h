@@ -8,6 +8,7 @@
 
 #include "eventq/error.h"
 #include "eventq/event.h"
+#include "eventq/options.h"
 
 namespace eventq {
 
@@ -17,6 +18,11 @@ Error corrupt_row(const std::string& what);
 // A retry policy: kind base cap jitter; empty: none.
 std::string retry_to_text(const std::optional<RetryPolicy>& retry);
 Result<std::optional<RetryPolicy>> retry_from_text(std::string_view text);
+
+// A queue's own settings as JSON: {"maxQueueDepth":500,"retention":{"failedSeconds":0}}. Only settings that
+// are set are written, and an empty text has none. Errors: corrupt, for a setting of a newer version too.
+std::string config_to_text(const QueueConfig& config);
+Result<QueueConfig> config_from_text(std::string_view text);
 
 // The errors of a completion: a JSON array of strings.
 std::string errors_to_text(const std::vector<std::string>& errors);

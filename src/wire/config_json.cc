@@ -165,26 +165,4 @@ void write_own_config(JsonWriter& json, const QueueConfig& config) {
   json.end_object();
 }
 
-std::string own_config_text(const QueueConfig& config) {
-  std::string text;
-  JsonWriter json(text);
-  write_own_config(json, config);
-  return text;
-}
-
-Result<QueueConfig> parse_own_config(JsonParser& parser, std::string_view text) {
-  if (text.empty()) return QueueConfig();
-  const auto value = parser.parse(text);
-  auto config = value ? parse_config(*value) : Result<QueueConfig>(value.error());
-  if (config) return config;
-  return Error{ErrorCode::corrupt, "The stored settings of a queue cannot be read: " + config.error().message,
-               ""};
-}
-
-Result<Policy> policy_of(JsonParser& parser, const QueueRow& row, const Policy& defaults) {
-  const auto config = parse_own_config(parser, row.config);
-  if (!config) return config.error();
-  return resolve(row.id, *config, defaults);
-}
-
 }  // namespace eventq::wire

@@ -27,12 +27,6 @@ void write_config(JsonWriter& json, const Policy& policy);
 
 // What is set, and nothing else; parse_config() reads it back.
 void write_own_config(JsonWriter& json, const QueueConfig& config);
-std::string own_config_text(const QueueConfig& config);
-// Back from it; no text is no settings. Errors: corrupt.
-Result<QueueConfig> parse_own_config(JsonParser& parser, std::string_view text);
-
-// The settings in force for a queue as the store keeps it. Errors: corrupt.
-Result<Policy> policy_of(JsonParser& parser, const QueueRow& row, const Policy& defaults);
 
 // How failures are retried: {"kind", "baseMs", "capMs", "jitter"}; what is absent has the default of
 // RetryPolicy. Types are checked here, ranges by validate() of model/validate.h.

@@ -11,7 +11,6 @@
 #include "model/names.h"
 #include "model/policy.h"
 #include "queue/open.h"
-#include "wire/config_json.h"
 
 namespace eventq {
 namespace {
@@ -165,8 +164,7 @@ bool Contest::depends_on_past() {
   command.admin = QueuesQuery{};
   const Answer answer = model_.engine->call(std::move(command));
   for (const QueueDocument& queue : std::get<Result<std::vector<QueueDocument>>>(answer.admin).value()) {
-    JsonParser parser;
-    const Policy policy = wire::policy_of(parser, queue.row, policy_of(options())).value();
+    const Policy policy = eventq::policy_of(queue.row, policy_of(options())).value();
     const std::int64_t depth = queue.counts[static_cast<std::size_t>(Status::pending)] +
                                queue.counts[static_cast<std::size_t>(Status::processing)];
     if (policy.high_watermark && depth * 10 >= *policy.high_watermark * 9 &&

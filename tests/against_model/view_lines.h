@@ -12,6 +12,7 @@
 #include "base/time_text.h"
 #include "command/command.h"
 #include "model/names.h"
+#include "store/row_text.h"
 #include "support/json_lines.h"
 
 namespace eventq::view {
@@ -237,7 +238,7 @@ class Lines {
                         {"onFailure", quoted("skip")},
                         {"retention.completedSeconds", "86400"},
                         {"retention.failedSeconds", "604800"}};
-    const JsonLines own = json_lines(row.config);
+    const JsonLines own = json_lines(config_to_text(row.config));
     for (const auto& [name, value] : own) config[name] = value;
     config.erase("");
     if (own.contains("maxQueueDepth") && !own.contains("highWatermark")) {

@@ -6,6 +6,7 @@
 #include "against_model/view_lines.h"
 #include "against_model/views.h"
 #include "model/names.h"
+#include "store/row_text.h"
 #include "support/describe.h"
 
 namespace eventq {
@@ -34,9 +35,10 @@ std::string describe_whole(const Event& event) {
 }
 
 std::string describe(const QueueRow& row) {
-  return row.id + " " + row.config + " " + std::string(eventq::name_of(row.status)) + " by=" + row.status_by +
-         " reason=" + row.status_reason + " at=" + (row.status_at ? text_of(*row.status_at) : "never") + " " +
-         text_of(row.created_at) + " " + text_of(row.updated_at);
+  return row.id + " " + config_to_text(row.config) + " " + std::string(eventq::name_of(row.status)) +
+         " by=" + row.status_by + " reason=" + row.status_reason +
+         " at=" + (row.status_at ? text_of(*row.status_at) : "never") + " " + text_of(row.created_at) + " " +
+         text_of(row.updated_at);
 }
 
 std::string describe(const Totals& it) {

@@ -5,6 +5,7 @@
 #include <sstream>
 #include <string>
 
+#include "store/row_text.h"
 #include "store/store.h"
 #include "support/describe.h"
 
@@ -75,8 +76,8 @@ inline std::string describe(const Totals& totals) {
 }
 
 inline std::string describe(const QueueRow& row) {
-  return row.id + " " + std::string(name_of(row.status)) + " config=" + row.config + " by=" + row.status_by +
-         " reason=" + row.status_reason + " at=" + describe(row.status_at) +
+  return row.id + " " + std::string(name_of(row.status)) + " config=" + config_to_text(row.config) +
+         " by=" + row.status_by + " reason=" + row.status_reason + " at=" + describe(row.status_at) +
          " created_at=" + describe(row.created_at) + " updated_at=" + describe(row.updated_at);
 }
 

@@ -25,15 +25,14 @@ std::optional<Response> refuse_name(const Call& call) {
 
 // What it takes to show a queue.
 struct View {
-  JsonParser* parser = nullptr;
   const Policy* defaults = nullptr;
   std::string request_id;
 
-  explicit View(Call& call) : parser(&call.parser), defaults(&call.defaults), request_id(call.request_id) {}
+  explicit View(Call& call) : defaults(&call.defaults), request_id(call.request_id) {}
 
   // Nothing, or why the queue cannot be shown.
   std::optional<Error> write(JsonWriter& json, const QueueDocument& queue, wire::QueueEvents events) const {
-    const auto policy = wire::policy_of(*parser, queue.row, *defaults);
+    const auto policy = policy_of(queue.row, *defaults);
     if (!policy) return policy.error();
     wire::write_queue(json, queue, *policy, events);
     return std::nullopt;

@@ -13,7 +13,6 @@ using namespace std::chrono_literals;
 QueueRow new_queue(std::string id) {
   QueueRow row;
   row.id = std::move(id);
-  row.config = "{}";
   row.created_at = TimePoint(1s);
   row.updated_at = TimePoint(2s);
   return row;
@@ -40,7 +39,7 @@ std::string ids_of(const std::vector<Checkpoint>& checkpoints) {
 
 TEST_P(StoreConformance, AQueueIsKeptAsItWasPut) {
   QueueRow row = new_queue("main");
-  row.config = R"({"maxQueueDepth":5})";
+  row.config.max_queue_depth = 5;
   row.status = QueueStatus::paused;
   row.status_by = "anna";
   row.status_reason = "it's \"late\"";
@@ -74,7 +73,7 @@ TEST_P(StoreConformance, AnAddedQueueIsKeptUnlessThereIsOneOfTheSameId) {
     for (const char* name : {"main", "other", "other"}) must(transaction.add_queue(new_queue(name)));
   });
   QueueRow later = new_queue("other");
-  later.config = "later";
+  later.config.max_queue_depth = 5;
   commit_with([&](Transaction& transaction) { must(transaction.add_queue(later)); });
 
   const std::vector<QueueDocument> queues = must(reader().queues());
@@ -82,7 +81,7 @@ TEST_P(StoreConformance, AnAddedQueueIsKeptUnlessThereIsOneOfTheSameId) {
   ASSERT_EQ(queues.size(), 2U);
   EXPECT_EQ(queues[0].row.status, QueueStatus::paused);
   EXPECT_EQ(queues[1].row.id, "other");
-  EXPECT_EQ(queues[1].row.config, "{}");
+  EXPECT_EQ(queues[1].row.config, QueueConfig());
 }
 
 TEST_P(StoreConformance, AQueueThatWasNotPutIsNotThereWhateverItHolds) {
@@ -454,7 +453,7 @@ TEST_P(StoreConformance, NothingKeptBesideEventsSurvivesARollback) {
     must(transaction.add_worker({"w:1", kStart, kStart + 2s, n, n}));
     must(transaction.put_archive_file({"a.ndjson", n}));
     QueueRow row = new_queue("main");
-    row.config = std::to_string(n);
+    row.config.max_queue_depth = n;
     must(transaction.put_queue(row));
   };
   const auto everything = [&] {

@@ -39,7 +39,7 @@ Params queue_params(const QueueRow& row) {
   if (row.status_at) status_at = millis(*row.status_at);
   Params params;
   params.add(std::string_view(row.id))
-      .add(std::string_view(row.config))
+      .add(std::string_view(config_to_text(row.config)))
       .add(name_of(row.status))
       .add(std::string_view(row.status_by))
       .add(std::string_view(row.status_reason))

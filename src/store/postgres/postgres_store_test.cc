@@ -21,10 +21,10 @@ using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::IsEmpty;
 
-QueueRow queue_named(std::string id, std::string config = "{}") {
+QueueRow queue_named(std::string id, QueueConfig config = {}) {
   QueueRow row;
   row.id = std::move(id);
-  row.config = std::move(config);
+  row.config = config;
   row.created_at = row.updated_at = TimePoint(1s);
   return row;
 }
@@ -194,13 +194,13 @@ TEST_F(PostgresStoreTest, TransactionsOfTwoStoresAddToTheSameCountersSideBySide)
   must(one->add_worker({"w:1", clock_.now(), clock_.now(), 1, 0}));
   must(other->add_worker({"w:1", clock_.now(), clock_.now(), 1, 0}));
   must(one->add_queue(queue_named("main")));
-  must(other->add_queue(queue_named("main", "later")));
+  must(other->add_queue(queue_named("main", {.max_retries = 1})));
 
   must(one->commit());
   must(other->commit());
 
   EXPECT_EQ(read_main().totals.published, 3);
-  EXPECT_EQ(read_main().row.config, "{}");
+  EXPECT_EQ(read_main().row.config, QueueConfig());
 }
 
 TEST_F(PostgresStoreTest, TheCheckpointIdIsThatOfTheLaterCommit) {
@@ -233,7 +233,7 @@ TEST_F(PostgresStoreTest, NewsAreTheQueuesThatOthersAddedOrConfigured) {
   put(*one_, queue_named("c"));
   EXPECT_THAT(news(*other_), ElementsAre("b", "c"));
 
-  put(*one_, queue_named("b", "changed"));
+  put(*one_, queue_named("b", {.max_retries = 1}));
   commit_with(*one_, [](Transaction& transaction) { must(transaction.add_queue(queue_named("c"))); });
   EXPECT_THAT(news(*other_), ElementsAre("b"));
   EXPECT_THAT(news(*other_), IsEmpty());
@@ -258,7 +258,7 @@ TEST_F(PostgresStoreTest, NewsAreThoseOfTheMomentWhenNobodyIsAloneAnyMore) {
   for (const TransactionPlan* plan : {&claims, &publishes}) {
     auto admin = must(other_->begin());
     must(admin->plan({.alone = true}));
-    must(admin->put_queue(queue_named("main", plan == &claims ? "first" : "second")));
+    must(admin->put_queue(queue_named("main", {.max_retries = plan == &claims ? 1 : 2})));
     std::vector<std::string> told;
     std::jthread beside([&] {
       const auto transaction = must(one_->begin());

@@ -235,9 +235,10 @@ Result<void> SqliteTransaction::add_queue(const QueueRow& row) { return write_qu
 Result<void> SqliteTransaction::write_queue(Statement& statement, const QueueRow& row) {
   std::optional<std::int64_t> status_at;
   if (row.status_at) status_at = millis(*row.status_at);
+  const std::string config = config_to_text(row.config);
   return ran(statement.reset()
                  .bind(std::string_view(row.id))
-                 .bind(std::string_view(row.config))
+                 .bind(std::string_view(config))
                  .bind(name_of(row.status))
                  .bind(std::string_view(row.status_by))
                  .bind(std::string_view(row.status_reason))
