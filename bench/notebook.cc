@@ -26,7 +26,7 @@ namespace {
 using notebook::Accepted;
 using notebook::ChangeRequest;
 using notebook::Notebook;
-using notebook::Operation;
+using notebook::OperationKind;
 
 void run(const std::string& command) {
   if (std::system(command.c_str()) == 0) return;  // NOLINT: the command contains no foreign input
@@ -67,7 +67,7 @@ std::future<Result<Accepted>> submit(Notebook& notebook, ChangeRequest request) 
 
 // When this returns, all changes submitted before are committed.
 void commit(Engine& engine, Notebook& notebook) {
-  const Accepted accepted = must(submit(notebook, {.kind = Operation::Kind::batch_commit}).get());
+  const Accepted accepted = must(submit(notebook, {.kind = OperationKind::batch_commit}).get());
   Command command;
   command.wait = WaitRequest{accepted.event.id, std::chrono::minutes(10)};
   engine.call(std::move(command));
@@ -89,8 +89,8 @@ double through_the_queue(const TemporaryDirectory& directory, int files) {
   std::vector<std::future<Result<Accepted>>> submitted;
   for (int i = 0; i < files; ++i) {
     const auto row = must(notebook->file_at(file_name(i)));
-    submitted.push_back(submit(
-        *notebook, {.kind = Operation::Kind::update, .file = row.id, .content = content_of(i, "new ")}));
+    submitted.push_back(
+        submit(*notebook, {.kind = OperationKind::update, .file = row.id, .content = content_of(i, "new ")}));
   }
   for (auto& one : submitted) must(one.get());
   commit(*engine, *notebook);

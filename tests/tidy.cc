@@ -62,7 +62,7 @@ const std::vector<Layer> kLayers = {
       "eventq/"}},
     {"src/notebook/notebooks.cc",
      {"notebook/", "store/sqlite/lock_file.h", "engine/", "command/", "wire/", "model/", "base/", "eventq/"}},
-    {"src/notebook/state.cc",
+    {"src/notebook/state",
      {"notebook/", "generated/", "store/sqlite/connection.h", "model/", "base/", "eventq/"}},
     {"src/tools", {"tools/", "store/", "generated/", "model/", "base/", "eventq/"}},
     {"src/server",

@@ -9,7 +9,7 @@
 namespace eventq::notebook {
 namespace {
 
-using Kind = Operation::Kind;
+using Kind = OperationKind;
 
 // Never combined with anything.
 bool stands_alone(const Operation& operation) {

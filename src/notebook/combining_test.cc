@@ -13,7 +13,7 @@
 namespace eventq::notebook {
 namespace {
 
-using Kind = Operation::Kind;
+using Kind = OperationKind;
 
 Operation created(std::string path, std::string content) {
   return {.kind = Kind::create, .path = std::move(path), .content = std::move(content)};
@@ -92,34 +92,34 @@ const Pair kPairs[] = {
     {commit(), commit(), kBothStay},
 };
 
-TEST(Conflict, OfEveryTwoKindsMeansWhatTheTableSays) {
+TEST(Combining, OfEveryTwoKindsMeansWhatTheTableSays) {
   for (const Pair& pair : kPairs) {
     EXPECT_EQ(text_of(combine(pair.earlier, pair.later)), pair.together)
         << text_of(pair.earlier) << " and then " << text_of(pair.later);
   }
 }
 
-TEST(Conflict, TableHasEveryTwoKinds) {
+TEST(Combining, TableHasEveryTwoKinds) {
   std::set<std::pair<Kind, Kind>> kinds;
   for (const Pair& pair : kPairs) kinds.insert({pair.earlier.kind, pair.later.kind});
   EXPECT_EQ(std::size(kPairs), 36U);
   EXPECT_EQ(kinds.size(), 36U);
 }
 
-TEST(Conflict, MovesThatEndWhereTheyBeganLeaveNothing) {
+TEST(Combining, MovesThatEndWhereTheyBeganLeaveNothing) {
   const auto together = combine(moved("a", "b"), moved("b", "a"));
 
   EXPECT_EQ(text_of(together), R"(file.move {"source_path":"b","dest_path":"a","nothing":true})");
 }
 
-TEST(Conflict, MovesThatEndInWhatTheFileWasAreNotOne) {
+TEST(Combining, MovesThatEndInWhatTheFileWasAreNotOne) {
   EXPECT_EQ(combine(moved("a", "b"), moved("b", "a/c")), std::nullopt);
   EXPECT_EQ(combine(moved("d/a", "b"), moved("b", "d")), std::nullopt);
   EXPECT_EQ(text_of(combine(moved("a", "b"), moved("b", "ac"))),
             R"(file.move {"source_path":"a","dest_path":"ac"})");
 }
 
-TEST(Conflict, NothingLeavesOnlyACreateWithoutIt) {
+TEST(Combining, NothingLeavesOnlyACreateWithoutIt) {
   for (const Operation& earlier : {nothing(removed("b")), nothing(moved("a", "b"))}) {
     EXPECT_EQ(text_of(combine(earlier, created("b", "2"))), R"(file.create {"path":"b","content":"2"})");
     EXPECT_EQ(combine(earlier, updated("b", "2")), std::nullopt);
@@ -130,7 +130,7 @@ TEST(Conflict, NothingLeavesOnlyACreateWithoutIt) {
   }
 }
 
-TEST(Conflict, NothingAfterSomethingStays) {
+TEST(Combining, NothingAfterSomethingStays) {
   for (const Operation& earlier : {created("b", "1"), updated("b", "1"), moved("a", "b")}) {
     EXPECT_EQ(combine(earlier, nothing(removed("b"))), std::nullopt);
   }
@@ -148,15 +148,15 @@ void expect_all_stay(void (*change)(Operation&)) {
   }
 }
 
-TEST(Conflict, AFoldersOperationsAllStay) {
-  expect_all_stay([](Operation& operation) { operation.group = Group{"x", "y", 2}; });
+TEST(Combining, AFoldersOperationsAllStay) {
+  expect_all_stay([](Operation& operation) { operation.group = FolderOperation{"x", "y", 2}; });
 }
 
-TEST(Conflict, OperationsOnAFolderItselfStay) {
+TEST(Combining, OperationsOnAFolderItselfStay) {
   expect_all_stay([](Operation& operation) { operation.folder = true; });
 }
 
-TEST(Conflict, ASyncThatSawARenameStays) {
+TEST(Combining, ASyncThatSawARenameStays) {
   Operation renamed = synced("b", "moved");
   renamed.source = "a";
 
@@ -165,7 +165,7 @@ TEST(Conflict, ASyncThatSawARenameStays) {
   EXPECT_EQ(combine(renamed, renamed), std::nullopt);
 }
 
-TEST(Conflict, AnUpdateOfMetadataAloneKeepsTheContent) {
+TEST(Combining, AnUpdateOfMetadataAloneKeepsTheContent) {
   Operation later{.kind = Kind::update, .path = "b", .metadata = {.title = "T"}};
 
   EXPECT_EQ(text_of(combine(created("b", "1"), later)),
@@ -174,12 +174,12 @@ TEST(Conflict, AnUpdateOfMetadataAloneKeepsTheContent) {
             R"(file.update {"path":"b","content":"1","metadata":{"title":"T"}})");
 }
 
-TEST(Conflict, AnUpdateToEmptyContentEmptiesIt) {
+TEST(Combining, AnUpdateToEmptyContentEmptiesIt) {
   EXPECT_EQ(text_of(combine(created("b", "1"), updated("b", ""))),
             R"(file.create {"path":"b","content":""})");
 }
 
-TEST(Conflict, MetadataIsTheLaterOneWhereTheLaterOneSaysSomething) {
+TEST(Combining, MetadataIsTheLaterOneWhereTheLaterOneSaysSomething) {
   struct Row {
     Metadata earlier;
     Metadata later;
@@ -203,7 +203,7 @@ TEST(Conflict, MetadataIsTheLaterOneWhereTheLaterOneSaysSomething) {
   }
 }
 
-TEST(Conflict, ACreatedFileTakesItsMetadataAlongWhenItIsMoved) {
+TEST(Combining, ACreatedFileTakesItsMetadataAlongWhenItIsMoved) {
   Operation earlier = created("b", "1");
   earlier.metadata.title = "t";
 
@@ -211,7 +211,7 @@ TEST(Conflict, ACreatedFileTakesItsMetadataAlongWhenItIsMoved) {
             R"(file.create {"path":"c","content":"1","metadata":{"title":"t"}})");
 }
 
-TEST(Conflict, ManyInARowBecomeOne) {
+TEST(Combining, ManyInARowBecomeOne) {
   auto operation = combine(created("a", "1"), moved("a", "b"));
   operation = combine(*operation, updated("b", "2"));
   operation = combine(*operation, moved("b", "c"));
@@ -221,7 +221,7 @@ TEST(Conflict, ManyInARowBecomeOne) {
   EXPECT_EQ(text_of(operation), R"(file.delete {"path":"c","nothing":true})");
 }
 
-TEST(ConflictDeathTest, OfTwoFilesIsAMistakeOfOurs) {
+TEST(CombiningDeathTest, OfTwoFilesIsAMistakeOfOurs) {
   EXPECT_DEATH(static_cast<void>(combine(created("a", "1"), updated("b", "2"))), "assertion failed");
   EXPECT_DEATH(static_cast<void>(combine(moved("a", "b"), moved("a", "c"))), "assertion failed");
 }

@@ -16,16 +16,16 @@
 
 #include "eventq/error.h"
 #include "eventq/event.h"
+#include "notebook/notebook_settings.h"
 #include "notebook/operation.h"
-#include "notebook/settings.h"
-#include "notebook/state.h"
-#include "notebook/watch/watcher.h"
+#include "notebook/state/notebook_state.h"
+#include "notebook/watch/folder_watcher.h"
 
 namespace eventq::notebook {
 
 // A change that somebody asks for.
 struct ChangeRequest {
-  Operation::Kind kind{};              // create, update, move or remove; batch_commit: commit what waits
+  OperationKind kind{};                // create, update, move or remove; batch_commit: commit what waits
   std::string path;                    // create
   std::int64_t file = 0;               // update, move, remove: the file's or folder's id
   std::string dest_path;               // move
@@ -45,8 +45,8 @@ struct Accepted {
 
 struct NotebookStatus {
   NotebookRow row;
-  State::Counts counts;
-  State::Waiting waiting;  // for a commit
+  FileCounts counts;
+  CommitBacklog waiting;  // for a commit
   std::optional<CommitRow> last_commit;
   std::uint64_t commits = 0;  // since the start
   std::uint64_t committed_files = 0;
@@ -56,7 +56,7 @@ struct NotebookStatus {
   std::string watcher_trouble;
 };
 
-struct Content {
+struct FileContent {
   FileRow file;
   std::string bytes;
 };
@@ -73,11 +73,11 @@ class Notebook {
 
   // These read the disk.
   virtual Result<NotebookStatus> status() = 0;
-  virtual Result<std::vector<FileRow>> files(State::Which which, const std::string& after,
+  virtual Result<std::vector<FileRow>> files(FileFilter which, const std::string& after,
                                              std::size_t limit) = 0;
   virtual Result<FileRow> file(std::int64_t id) = 0;             // not_found
   virtual Result<FileRow> file_at(const std::string& path) = 0;  // not_found
-  virtual Result<Content> content(std::int64_t id) = 0;          // not_found, too_large (over 64 MiB)
+  virtual Result<FileContent> content(std::int64_t id) = 0;      // not_found, too_large (over 64 MiB)
   // Newest first; with an `event_id` only the one that its changes are in.
   virtual Result<std::vector<CommitRow>> commits(std::size_t limit, const std::string& event_id) = 0;
   // Compares everything with what is known and publishes the differences; how many.

@@ -6,7 +6,7 @@ namespace {
 
 using testing::ElementsAre;
 using testing::HasSubstr;
-using enum Operation::Kind;
+using enum OperationKind;
 
 // A user's `git commit` from the index as it was at keep_index(): one that began before our last commit.
 class NotebookBesideGitTest : public NotebookTest {
@@ -68,7 +68,7 @@ TEST_F(NotebookBesideGitTest, WhatIsUndoneWhileNobodyServesItIsCommittedAfterThe
 TEST_F(NotebookBesideGitTest, WithoutAnyChangeItIsNoticedAfterTheCommitInterval) {
   const std::string path = directory_.file("other");
   fs::create_directory(path);
-  Settings settings;
+  NotebookSettings settings;
   settings.git_commit_interval = Millis(10);
   ASSERT_TRUE(notebooks_->add("other", path, settings));
   const auto other = notebooks_->find("other");
@@ -160,7 +160,7 @@ TEST_F(NotebookBesideGitTest, ACommitIsPutDownOnceWhateverWaitsWhenTheProcessEnd
   commit();
   stop();
   // Left out of the commit, so that it waits for another one.
-  auto state = State::open(directory_.file("state"));
+  auto state = NotebookState::open(directory_.file("state"));
   const auto since = std::chrono::floor<Millis>(std::chrono::system_clock::now());
   ASSERT_TRUE(state->add_pending(1, {.path = "b", .event_id = second, .since = since}));
   start();
@@ -189,7 +189,7 @@ TEST_F(NotebookBesideGitTest, WhatWasDeletedBeforeTheFolderBecameANotebookIsDele
   git_there("add .");
   git_there(kUser + "commit -q -m theirs");
   fs::remove(path + "/gone");
-  Settings settings;
+  NotebookSettings settings;
   settings.git_commit_interval = Millis(10);
   ASSERT_TRUE(notebooks_->add("other", path, settings));
   const auto other = notebooks_->find("other");

@@ -24,16 +24,16 @@
 #include "notebook/files/own_writes.h"
 #include "notebook/git/git_repo.h"
 #include "notebook/notebook.h"
-#include "notebook/publisher.h"
-#include "notebook/state.h"
-#include "notebook/watch/watcher.h"
-#include "notebook/worker.h"
+#include "notebook/notebook_worker.h"
+#include "notebook/operation_publisher.h"
+#include "notebook/state/notebook_state.h"
+#include "notebook/watch/folder_watcher.h"
 
 namespace eventq::notebook {
 
 class NotebookImpl final : public Notebook, public std::enable_shared_from_this<NotebookImpl> {
  public:
-  struct Surroundings {
+  struct NotebookContext {
     boost::asio::thread_pool& pool;
     Engine& engine;
     std::string state;  // the file
@@ -43,15 +43,14 @@ class NotebookImpl final : public Notebook, public std::enable_shared_from_this<
   };
 
   // Makes the queue and the repository if they are not there, and goes on where the last process ended.
-  static Result<std::shared_ptr<NotebookImpl>> open(const Surroundings& around, const NotebookRow& row);
+  static Result<std::shared_ptr<NotebookImpl>> open(const NotebookContext& context, const NotebookRow& row);
 
   void submit(ChangeRequest request, Reply reply) override;
   Result<NotebookStatus> status() override;
-  Result<std::vector<FileRow>> files(State::Which which, const std::string& after,
-                                     std::size_t limit) override;
+  Result<std::vector<FileRow>> files(FileFilter which, const std::string& after, std::size_t limit) override;
   Result<FileRow> file(std::int64_t id) override;
   Result<FileRow> file_at(const std::string& path) override;
-  Result<Content> content(std::int64_t id) override;
+  Result<FileContent> content(std::int64_t id) override;
   Result<std::vector<CommitRow>> commits(std::size_t limit, const std::string& event_id) override;
   Result<std::size_t> rescan() override;
   [[nodiscard]] const std::string& name() const override { return row_.name; }
@@ -62,60 +61,60 @@ class NotebookImpl final : public Notebook, public std::enable_shared_from_this<
   void stop();
 
  private:
-  struct States {
-    State publisher;
-    State worker;
-    State outside;
-    State reader;
+  struct StateConnections {
+    NotebookState publisher;
+    NotebookState worker;
+    NotebookState detection;
+    NotebookState reader;
   };
-  NotebookImpl(const Surroundings& around, NotebookRow row, Folder folder, Descriptor lock, GitRepo repo,
-               States states);
-  static Result<States> open_states(const std::string& path);
+  NotebookImpl(const NotebookContext& context, NotebookRow row, Folder folder, Descriptor lock, GitRepo repo,
+               StateConnections states);
+  static Result<StateConnections> open_states(const std::string& path);
 
-  void publish_gathered();
+  void publish_submissions();
   void work();
   void hint();
   [[nodiscard]] bool is_time_to_rescan();
-  void on_touched(const std::vector<Touched>& touched);
+  void on_touched(const std::vector<TouchedPath>& touched);
   void on_rescan(const std::string& reason);
-  Result<std::size_t> publish_outside(Result<std::vector<Operation>> changes);
+  Result<std::size_t> publish_detected(Result<std::vector<Operation>> changes);
 
   using Strand = boost::asio::strand<boost::asio::thread_pool::executor_type>;
 
   // Set when it was opened, never changed.
-  Surroundings around_;
+  NotebookContext context_;
   const NotebookRow row_;
   const std::string queue_;
   Folder folder_;
   const Descriptor lock_;
   GitRepo repo_;
-  OwnWrites expected_;
+  OwnWrites own_writes_;
   SharedPendingOperations pending_operations_;
-  State worker_state_;
-  Worker worker_;
+  NotebookState worker_state_;
+  NotebookWorker worker_;
   Strand working_;
   boost::asio::steady_timer timer_;  // on working_
 
   std::mutex publisher_mutex_;
-  Publisher publisher_;
+  OperationPublisher publisher_;
 
-  std::mutex asked_mutex_;
-  std::vector<Publisher::Asked> asked_;
+  std::mutex submissions_mutex_;
+  std::vector<OperationPublisher::Submission> submissions_;
   bool is_publishing_ = false;
   bool closed_ = false;
 
-  std::mutex outside_mutex_;  // held while differences are looked for and published
-  State outside_state_;
+  std::mutex detection_mutex_;  // held while differences are looked for and published
+  NotebookState detection_state_;
 
   std::atomic<bool> hinted_ = false;  // a turn of the worker is on its way
 
-  std::mutex outlook_mutex_;
-  std::unique_ptr<Watcher> watcher_;
-  std::string outside_trouble_;          // why the last look at what others did came to nothing
+  std::mutex watcher_mutex_;
+  std::unique_ptr<FolderWatcher> watcher_;
+  std::string detection_error_;          // why the last look at what others did came to nothing
   std::optional<SteadyTime> rescan_at_;  // when to look again because of that
 
   std::mutex reader_mutex_;
-  State reader_state_;
+  NotebookState reader_state_;
 
   bool stopping_ = false;  // on working_
 };

@@ -16,7 +16,7 @@ using testing::AllOf;
 using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::IsEmpty;
-using enum Operation::Kind;
+using enum OperationKind;
 
 TEST_F(NotebookTest, AChangeIsAnsweredWithItsEventAndThenThere) {
   auto accepted = ask({.kind = create, .path = "a.md", .content = "one"}).get();
@@ -154,7 +154,7 @@ TEST_F(NotebookTest, AFailureThatMayMendItselfIsRetriedBeforeWhatComesBehindIt) 
   // Where new content is written first there is a file instead of a folder.
   fs::remove_all(root_ + "/.eventq");
   std::ofstream(root_ + "/.eventq") << "in the way";
-  const auto update = ask({.kind = Operation::Kind::update, .file = id, .content = "2"}).get();
+  const auto update = ask({.kind = OperationKind::update, .file = id, .content = "2"}).get();
   const auto behind = ask({.kind = move, .file = id, .dest_path = "b"}).get();
   wait_until([&] { return now_of(update->event.id).retry_count > 1; }, "the update fails");
   EXPECT_EQ(now_of(behind->event.id).status, Status::pending);
@@ -245,11 +245,11 @@ TEST_F(NotebookTest, WhatHappenedWhileNobodyWatchedIsFoundAtTheStart) {
 TEST_F(NotebookTest, WhatWaitedWhenTheServerStoppedIsDoneAfterTheNextStart) {
   make("a", "1");
   pause(QueueStatus::paused);
-  const auto update = ask({.kind = Operation::Kind::update, .file = id_of("a"), .content = "2"}).get();
+  const auto update = ask({.kind = OperationKind::update, .file = id_of("a"), .content = "2"}).get();
   stop();
   start();
   // Known again: combined with what waits.
-  const auto next = ask({.kind = Operation::Kind::update, .file = id_of("a"), .content = "3"}).get();
+  const auto next = ask({.kind = OperationKind::update, .file = id_of("a"), .content = "3"}).get();
   EXPECT_EQ(now_of(update->event.id).superseded_by, next->event.id);
   pause(QueueStatus::active);
   EXPECT_EQ(end_of(next->event.id).status, Status::completed);
@@ -275,7 +275,7 @@ TEST_F(NotebookTest, AThousandChangesAtOnceOnAHundredPathsWithAnEditorAtWorkAgre
     const std::string path = "f" + std::to_string(i * 31 % kPaths);
     const auto row = notebook_->file_at(path);
     if (row && i % 5 != 4) {
-      asked.push_back(ask({.kind = Operation::Kind::update, .file = row->id, .content = std::to_string(i)}));
+      asked.push_back(ask({.kind = OperationKind::update, .file = row->id, .content = std::to_string(i)}));
     } else if (row) {
       asked.push_back(ask({.kind = remove, .file = row->id}));
     } else {
@@ -296,7 +296,7 @@ TEST_F(NotebookTest, AThousandChangesAtOnceOnAHundredPathsWithAnEditorAtWorkAgre
   commit();
   ASSERT_EQ(*notebook_->rescan(), 0U);
 
-  const auto rows = *notebook_->files(State::Which::files, "", 1000);
+  const auto rows = *notebook_->files(FileFilter::files, "", 1000);
   std::size_t on_disk = 0;
   for (const auto& entry : fs::directory_iterator(root_)) on_disk += entry.is_regular_file() ? 1U : 0U;
   EXPECT_EQ(rows.size(), on_disk);
@@ -307,7 +307,7 @@ TEST_F(NotebookTest, AThousandChangesAtOnceOnAHundredPathsWithAnEditorAtWorkAgre
 TEST_F(NotebookTest, EveryChangeIsInTheHistoryOnce) {
   make("a", "1");
   commit();
-  done({.kind = Operation::Kind::update, .file = id_of("a"), .content = "2"});
+  done({.kind = OperationKind::update, .file = id_of("a"), .content = "2"});
   make("b", "3");
   commit();
   put("c", "outside");
@@ -326,7 +326,7 @@ TEST_F(NotebookTest, WhatSomebodyElseWroteIsInTheHistoryBeforeItIsReplacedOrDele
   wait_until(
       [&] { return notebook_->file_at("b")->state.size == 13 && notebook_->file_at("a")->state.size == 13; },
       "the edits are known");
-  done({.kind = Operation::Kind::update, .file = id_of("a"), .content = "2"});
+  done({.kind = OperationKind::update, .file = id_of("a"), .content = "2"});
   done({.kind = remove, .file = id_of("b")});
   commit();
   EXPECT_THAT(git("log -p --format="), AllOf(HasSubstr("+hours of work"), HasSubstr("+hours of play")));
@@ -337,7 +337,7 @@ TEST_F(NotebookTest, WhatSomebodyElseWroteAMomentAgoIsInTheHistoryBeforeItIsRepl
   make("a", "1");
   const std::int64_t id = id_of("a");
   pause(QueueStatus::paused);
-  const auto update = ask({.kind = Operation::Kind::update, .file = id, .content = "2"}).get();
+  const auto update = ask({.kind = OperationKind::update, .file = id, .content = "2"}).get();
   put("a", "hours of work");  // known only after the update
   pause(QueueStatus::active);
   end_of(update->event.id);
@@ -364,7 +364,7 @@ TEST_F(NotebookTest, AFolderThatIsReplacedHoldsTheNotebookUntilItIsBack) {
   const std::int64_t id = id_of("a");
   fs::rename(root_, root_ + ".away");
   fs::create_directory(root_);
-  const auto update = ask({.kind = Operation::Kind::update, .file = id, .content = "2"}).get();
+  const auto update = ask({.kind = OperationKind::update, .file = id, .content = "2"}).get();
   wait_until([&] { return !notebook_->status()->worker_trouble.empty(); }, "the trouble is told");
   EXPECT_EQ(now_of(update->event.id).status, Status::pending);
   fs::remove_all(root_);

@@ -51,7 +51,7 @@ std::filesystem::path real_path(const std::string& path) {
 
 class AllNotebooks final : public Notebooks {
  public:
-  AllNotebooks(Engine& engine, NotebooksOptions options, sqlite::LockFile lock, State state)
+  AllNotebooks(Engine& engine, NotebooksOptions options, sqlite::LockFile lock, NotebookState state)
       : options_(std::move(options)),
         clock_(options_.clock != nullptr ? *options_.clock : system_clock()),
         engine_(engine),
@@ -69,14 +69,14 @@ class AllNotebooks final : public Notebooks {
       std::unique_lock lock(adding_);
       while (!left_out_.empty() && !stop.stop_requested()) {
         if (stopping_.wait_for(lock, stop, kTryAgain, [&] { return stop.stop_requested(); })) return;
-        (void)open_closed();  // if the State cannot be read, next time
+        (void)open_closed();  // if the NotebookState cannot be read, next time
       }
     });
     return {};
   }
 
   Result<NotebookStatus> add(const std::string& name, const std::string& path,
-                             const Settings& settings) override {
+                             const NotebookSettings& settings) override {
     if (auto fault = validate_name(name)) return *fault;
     const auto real = real_path(path);
     std::error_code error;
@@ -222,7 +222,7 @@ class AllNotebooks final : public Notebooks {
 
   std::mutex adding_;  // held while one is added, which may take long
   // Under it:
-  State state_;
+  NotebookState state_;
   std::map<std::string, std::string> left_out_;  // notebooks that could not be opened, and why
   std::condition_variable_any stopping_;
 
@@ -238,7 +238,7 @@ class AllNotebooks final : public Notebooks {
 Result<std::unique_ptr<Notebooks>> Notebooks::open(Engine& engine, NotebooksOptions options) {
   auto lock = sqlite::LockFile::take(options.state);
   if (!lock) return lock.error();
-  auto state = State::open(options.state);
+  auto state = NotebookState::open(options.state);
   if (!state) return state.error();
   auto notebooks =
       std::make_unique<AllNotebooks>(engine, std::move(options), std::move(*lock), std::move(*state));

@@ -36,7 +36,7 @@ class Notebooks {
   // Errors: invalid_argument for a bad name or setting; not_found or conflict for a path that is no folder;
   // conflict when name or path are taken, or when it lies in no folder that is allowed.
   virtual Result<NotebookStatus> add(const std::string& name, const std::string& path,
-                                     const Settings& settings) = 0;
+                                     const NotebookSettings& settings) = 0;
   // `path`, with its links followed, lies in one of the folders that are allowed.
   [[nodiscard]] virtual bool is_allowed(const std::string& path) const = 0;
 

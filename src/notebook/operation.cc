@@ -17,7 +17,7 @@ namespace eventq::notebook {
 namespace {
 
 using wire::Fields;
-using Kind = Operation::Kind;
+using Kind = OperationKind;
 
 // Indexed by Kind.
 constexpr std::array<std::string_view, 6> kPatterns = {
@@ -48,7 +48,7 @@ void write_metadata(JsonWriter& json, const Metadata& metadata) {
   json.end_object();
 }
 
-void write_group(JsonWriter& json, const Group& group) {
+void write_group(JsonWriter& json, const FolderOperation& group) {
   json.key("group").begin_object().key("source_path").string(group.source);
   if (!group.dest.empty()) json.key("dest_path").string(group.dest);
   json.key("count").integer(group.count).end_object();
@@ -67,30 +67,30 @@ std::string read_path(Fields& fields, std::string_view name) {
 }
 
 // From one place to another; not to the same, nor below itself.
-struct Way {
+struct MovePaths {
   std::string source;
   std::string dest;
 };
 
-Way read_way(Fields& fields) {
-  Way way;
-  way.source = read_path(fields, "source_path");
-  way.dest = read_path(fields, "dest_path");
-  if (is_within(way.dest, way.source)) {
+MovePaths read_move_paths(Fields& fields) {
+  MovePaths paths;
+  paths.source = read_path(fields, "source_path");
+  paths.dest = read_path(fields, "dest_path");
+  if (is_within(paths.dest, paths.source)) {
     fields.refuse("dest_path", "dest_path is source_path or lies in it; it must be somewhere else.");
   }
-  return way;
+  return paths;
 }
 
-std::optional<Group> read_group(Fields& fields, Kind kind) {
+std::optional<FolderOperation> read_group(Fields& fields, Kind kind) {
   const auto value = fields.object("group");
   if (!value) return std::nullopt;
-  Group group;
+  FolderOperation group;
   Fields inner(*value, fields.path("group."));
   if (kind == Kind::move) {
-    Way way = read_way(inner);
-    group.source = std::move(way.source);
-    group.dest = std::move(way.dest);
+    MovePaths paths = read_move_paths(inner);
+    group.source = std::move(paths.source);
+    group.dest = std::move(paths.dest);
   } else {
     group.source = read_path(inner, "source_path");
   }
@@ -102,7 +102,7 @@ std::optional<Group> read_group(Fields& fields, Kind kind) {
 }
 
 // The place of the file in its folder is the same before and afterwards.
-bool is_in_group(const Operation& operation, const Group& group) {
+bool is_in_group(const Operation& operation, const FolderOperation& group) {
   const bool moves = operation.kind == Kind::move;
   const std::string& before = moves ? operation.source : operation.path;
   if (!is_within(before, group.source)) return false;
@@ -122,9 +122,9 @@ Operation read_members(Fields& fields, Kind kind) {
   Operation operation{.kind = kind};
   if (kind == Kind::batch_commit) return operation;
   if (kind == Kind::move) {
-    Way way = read_way(fields);
-    operation.source = std::move(way.source);
-    operation.path = std::move(way.dest);
+    MovePaths paths = read_move_paths(fields);
+    operation.source = std::move(paths.source);
+    operation.path = std::move(paths.dest);
   } else if (kind == Kind::sync) {
     read_sync(fields, operation);
   } else {
@@ -141,7 +141,7 @@ Operation read_members(Fields& fields, Kind kind) {
   if (can_be_grouped(kind)) operation.group = read_group(fields, kind);
   if (operation.group && !is_in_group(operation, *operation.group)) {
     fields.refuse("group",
-                  "The file does not go the way of its group; its paths must lie in the group's, at the "
+                  "The file does not go the paths of its group; its paths must lie in the group's, at the "
                   "same place in both.");
   }
   operation.nothing = fields.boolean("nothing").value_or(false);
@@ -166,7 +166,7 @@ Metadata read_metadata(wire::Fields& fields) {
   Metadata metadata;
   const auto value = fields.object("metadata");
   if (!value) return metadata;
-  Fields known(*value, fields.path("metadata."), wire::Others::ignored);
+  Fields known(*value, fields.path("metadata."), wire::UnknownMembers::ignored);
   metadata.title = known.text("title");
   metadata.description = known.text("description");
   if (auto fault = known.fault()) fields.refuse(*fault);

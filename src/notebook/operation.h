@@ -27,30 +27,31 @@ struct Metadata {
 };
 
 // The folder that is moved or deleted as a whole by this and the other events of its correlation id.
-struct Group {
+struct FolderOperation {
   std::string source;
   std::string dest;  // empty: deleted
   int count = 0;     // events in the group
-  friend bool operator==(const Group&, const Group&) = default;
+  friend bool operator==(const FolderOperation&, const FolderOperation&) = default;
 };
 
+enum class OperationKind : std::uint8_t { create, update, move, remove, sync, batch_commit };
+
 struct Operation {
-  enum class Kind : std::uint8_t { create, update, move, remove, sync, batch_commit };
-  Kind kind{};
-  std::string path;                    // where the file is afterwards, or was; empty for batch_commit
-  std::string source;                  // move, and a sync that saw a rename: where it was before
-  std::optional<std::string> content;  // create, update
-  Metadata metadata;                   // create, update
-  std::string event;                   // sync: "created", "modified", "deleted" or "moved"
-  bool folder = false;                 // the path is a folder's: create, move or remove an empty one
-  std::optional<Group> group;          // move, remove
-  bool nothing = false;                // there is nothing left to do: what it would undo was never done
+  OperationKind kind{};
+  std::string path;                      // where the file is afterwards, or was; empty for batch_commit
+  std::string source;                    // move, and a sync that saw a rename: where it was before
+  std::optional<std::string> content;    // create, update
+  Metadata metadata;                     // create, update
+  std::string event;                     // sync: "created", "modified", "deleted" or "moved"
+  bool folder = false;                   // the path is a folder's: create, move or remove an empty one
+  std::optional<FolderOperation> group;  // move, remove
+  bool nothing = false;                  // there is nothing left to do: what it would undo was never done
   friend bool operator==(const Operation&, const Operation&) = default;
 };
 
 // "file.create", … and back; empty when there is no such pattern.
-std::string_view pattern_of(Operation::Kind kind);
-std::optional<Operation::Kind> kind_of(std::string_view pattern);
+std::string_view pattern_of(OperationKind kind);
+std::optional<OperationKind> kind_of(std::string_view pattern);
 
 // The payload, and the operation in a payload. What is read has been checked: paths by note_path(), members
 // by type. Errors: invalid_argument, too_large, as whoever published it should read them.

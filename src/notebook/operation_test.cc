@@ -13,7 +13,7 @@ using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::IsEmpty;
 
-using Kind = Operation::Kind;
+using Kind = OperationKind;
 
 TEST(Operation, HasAPatternForEachKind) {
   struct Row {
@@ -52,15 +52,19 @@ const Written kWritten[] = {
     {{.kind = Kind::move, .path = "b", .source = "a"}, R"({"source_path":"a","dest_path":"b"})"},
     {{.kind = Kind::move, .path = "b", .source = "a", .nothing = true},
      R"({"source_path":"a","dest_path":"b","nothing":true})"},
-    {{.kind = Kind::move, .path = "new/x/f", .source = "old/x/f", .group = Group{"old", "new", 3}},
+    {{.kind = Kind::move, .path = "new/x/f", .source = "old/x/f", .group = FolderOperation{"old", "new", 3}},
      R"({"source_path":"old/x/f","dest_path":"new/x/f","group":{"source_path":"old","dest_path":"new","count":3}})"},
-    {{.kind = Kind::move, .path = "new", .source = "old", .folder = true, .group = Group{"old", "new", 1}},
+    {{.kind = Kind::move,
+      .path = "new",
+      .source = "old",
+      .folder = true,
+      .group = FolderOperation{"old", "new", 1}},
      R"({"source_path":"old","dest_path":"new","is_directory":true,"group":{"source_path":"old","dest_path":"new","count":1}})"},
     {{.kind = Kind::remove, .path = "a"}, R"({"path":"a"})"},
     {{.kind = Kind::remove, .path = "a", .nothing = true}, R"({"path":"a","nothing":true})"},
-    {{.kind = Kind::remove, .path = "old/f", .group = Group{"old", "", 2}},
+    {{.kind = Kind::remove, .path = "old/f", .group = FolderOperation{"old", "", 2}},
      R"({"path":"old/f","group":{"source_path":"old","count":2}})"},
-    {{.kind = Kind::remove, .path = "old", .folder = true, .group = Group{"old", "", 1}},
+    {{.kind = Kind::remove, .path = "old", .folder = true, .group = FolderOperation{"old", "", 1}},
      R"({"path":"old","is_directory":true,"group":{"source_path":"old","count":1}})"},
     {{.kind = Kind::sync, .path = "a", .event = "created"}, R"({"path":"a","event":"created"})"},
     {{.kind = Kind::sync, .path = "a", .event = "modified"}, R"({"path":"a","event":"modified"})"},

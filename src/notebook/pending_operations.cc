@@ -13,7 +13,7 @@ constexpr std::size_t kKeyPath = 400;  // a longer path is no part of a key
 
 // What the operation leaves at `path`, one of its own.
 std::optional<bool> leaves(const Operation& operation, std::string_view path) {
-  using enum Operation::Kind;
+  using enum OperationKind;
   if (operation.nothing) return false;
   switch (operation.kind) {
     case create:
@@ -28,34 +28,34 @@ std::optional<bool> leaves(const Operation& operation, std::string_view path) {
 
 }  // namespace
 
-PendingOperations::Ticket PendingOperations::add(Operation operation, std::string key) {
-  const auto ticket = static_cast<Ticket>(++last_);
+OperationTicket PendingOperations::add(Operation operation, std::string key) {
+  const auto ticket = static_cast<OperationTicket>(++last_);
   insert({ticket, std::move(operation), std::move(key), false, std::nullopt});
   return ticket;
 }
 
-void PendingOperations::restore(Entry entry) { insert(std::move(entry)); }
+void PendingOperations::restore(PendingOperation entry) { insert(std::move(entry)); }
 
-void PendingOperations::insert(Entry entry) {
+void PendingOperations::insert(PendingOperation entry) {
   for (const std::string& path : paths_of(entry.operation)) by_path_[path].insert(entry.ticket);
   if (!entry.key.empty()) keys_.insert(entry.key);
   if (entry.operation.group) ++groups_;
-  if (entry.operation.kind == Operation::Kind::batch_commit) commits_.insert(entry.ticket);
+  if (entry.operation.kind == OperationKind::batch_commit) commits_.insert(entry.ticket);
   if (entry.id) by_id_[*entry.id] = entry.ticket;
   entries_.emplace(entry.ticket, std::move(entry));
 }
 
-void PendingOperations::name(Ticket ticket, EventId id) {
+void PendingOperations::name(OperationTicket ticket, EventId id) {
   const auto found = entries_.find(ticket);
   if (found == entries_.end()) return;
   found->second.id = id;
   by_id_[id] = ticket;
 }
 
-void PendingOperations::drop(Ticket ticket) {
+void PendingOperations::drop(OperationTicket ticket) {
   const auto found = entries_.find(ticket);
   if (found == entries_.end()) return;
-  const Entry& entry = found->second;
+  const PendingOperation& entry = found->second;
   for (const std::string& path : paths_of(entry.operation)) {
     const auto at = by_path_.find(path);
     if (at == by_path_.end()) continue;
@@ -84,12 +84,12 @@ void PendingOperations::end(EventId id) {
   if (found != by_id_.end()) drop(found->second);
 }
 
-void PendingOperations::end_group(const Group& group) {
-  std::vector<Ticket> tickets;
+void PendingOperations::end_group(const FolderOperation& group) {
+  std::vector<OperationTicket> tickets;
   for (const auto& [ticket, entry] : entries_) {
     if (entry.operation.group == group) tickets.push_back(ticket);
   }
-  for (const Ticket ticket : tickets) drop(ticket);
+  for (const OperationTicket ticket : tickets) drop(ticket);
 }
 
 void PendingOperations::clear() {
@@ -101,14 +101,14 @@ void PendingOperations::clear() {
   groups_ = 0;
 }
 
-const PendingOperations::Entry* PendingOperations::last_at(std::string_view path) const {
+const PendingOperation* PendingOperations::last_at(std::string_view path) const {
   const auto found = by_path_.find(path);
   return found == by_path_.end() ? nullptr : &entries_.at(*found->second.rbegin());
 }
 
-bool PendingOperations::is_touched_since(const std::string& path, Ticket ticket) const {
+bool PendingOperations::is_touched_since(const std::string& path, OperationTicket ticket) const {
   const auto is_later = [&](std::string_view other) {
-    const Entry* last = last_at(other);
+    const PendingOperation* last = last_at(other);
     return last != nullptr && last->ticket > ticket;
   };
   if (is_later(path)) return true;
@@ -121,7 +121,7 @@ bool PendingOperations::is_touched_since(const std::string& path, Ticket ticket)
   return false;
 }
 
-bool PendingOperations::is_last(const Entry& entry, const Operation& instead) const {
+bool PendingOperations::is_last(const PendingOperation& entry, const Operation& instead) const {
   if (commits_.upper_bound(entry.ticket) != commits_.end()) return false;
   const auto is_free = [&](const std::string& path) { return !is_touched_since(path, entry.ticket); };
   const auto paths = paths_of(entry.operation);
@@ -142,7 +142,7 @@ std::string PendingOperations::free_key(const std::string& path) const {
 }
 
 std::optional<bool> PendingOperations::exists(std::string_view path) const {
-  const Entry* last = last_at(path);
+  const PendingOperation* last = last_at(path);
   return last == nullptr ? std::nullopt : leaves(last->operation, path);
 }
 
@@ -150,22 +150,22 @@ void PendingOperations::each_within(const std::string& folder,
                                     const std::function<void(const std::string&, bool)>& visit) const {
   const std::string first = folder + "/";
   for (auto at = by_path_.lower_bound(first); at != by_path_.end() && at->first.starts_with(first); ++at) {
-    const Entry& last = entries_.at(*at->second.rbegin());
+    const PendingOperation& last = entries_.at(*at->second.rbegin());
     if (last.operation.folder) continue;
     if (const auto left = leaves(last.operation, at->first)) visit(at->first, *left);
   }
 }
 
-std::string PendingOperations::place_of(std::string path) const {
+std::string PendingOperations::future_path(std::string path) const {
   // Only a folder's operation moves what it does not name.
   if (groups_ == 0 && !by_path_.contains(path)) return path;
   for (const auto& [ticket, entry] : entries_) {
     const Operation& operation = entry.operation;
     const bool of_group = operation.group && is_within(path, operation.group->source);
     if (operation.nothing || (!of_group && operation.source != path && operation.path != path)) continue;
-    if (operation.kind == Operation::Kind::remove) return "";
+    if (operation.kind == OperationKind::remove) return "";
     // What somebody else has moved is told as a sync.
-    if (operation.kind != Operation::Kind::move && operation.kind != Operation::Kind::sync) continue;
+    if (operation.kind != OperationKind::move && operation.kind != OperationKind::sync) continue;
     if (of_group) {
       path = operation.group->dest + path.substr(operation.group->source.size());
     } else if (operation.source == path) {

@@ -8,7 +8,7 @@
 namespace eventq::notebook {
 namespace {
 
-using enum Operation::Kind;
+using enum OperationKind;
 
 Operation create_of(const std::string& path) { return {.kind = create, .path = path, .content = "x"}; }
 Operation remove_of(const std::string& path) { return {.kind = remove, .path = path}; }
@@ -67,21 +67,21 @@ TEST(PendingOperations, AFileIsFollowedThroughItsMoves) {
   live.add(move_of("a", "b"), "1");
   live.add(create_of("a"), "2");
   live.add(move_of("b", "c"), "3");
-  EXPECT_EQ(live.place_of("a"), "c");
+  EXPECT_EQ(live.future_path("a"), "c");
   live.add(remove_of("c"), "4");
-  EXPECT_EQ(live.place_of("a"), "");
-  EXPECT_EQ(live.place_of("d"), "d");
+  EXPECT_EQ(live.future_path("a"), "");
+  EXPECT_EQ(live.future_path("d"), "d");
 }
 
 TEST(PendingOperations, AFolderAndWhatLiesInItFollowTheGroup) {
   PendingOperations live;
   Operation one = move_of("a/x", "b/x");
-  one.group = Group{"a", "b", 1};
+  one.group = FolderOperation{"a", "b", 1};
   live.add(one, "");
-  EXPECT_EQ(live.place_of("a"), "b");
-  EXPECT_EQ(live.place_of("a/sub"), "b/sub");
-  EXPECT_EQ(live.place_of("a/x"), "b/x");
-  EXPECT_EQ(live.place_of("ab"), "ab");
+  EXPECT_EQ(live.future_path("a"), "b");
+  EXPECT_EQ(live.future_path("a/sub"), "b/sub");
+  EXPECT_EQ(live.future_path("a/x"), "b/x");
+  EXPECT_EQ(live.future_path("ab"), "ab");
 }
 
 TEST(PendingOperations, WhatLiesInAFolderIsToldWithWhatWillBecomeOfIt) {
@@ -98,7 +98,7 @@ TEST(PendingOperations, WhatLiesInAFolderIsToldWithWhatWillBecomeOfIt) {
 TEST(PendingOperations, AnEventIsNotTheLastOnceAnotherTouchesOneOfItsPaths) {
   PendingOperations live;
   live.add(move_of("a", "b"), "1");
-  const PendingOperations::Entry first = *live.last_at("b");
+  const PendingOperation first = *live.last_at("b");
   EXPECT_TRUE(live.is_last(first, move_of("a", "c")));
   live.add(create_of("a"), "2");  // a move from a to c would now take the new file
   EXPECT_FALSE(live.is_last(first, move_of("a", "c")));
@@ -107,7 +107,7 @@ TEST(PendingOperations, AnEventIsNotTheLastOnceAnotherTouchesOneOfItsPaths) {
 TEST(PendingOperations, AnEventIsNotTheLastWhenAnotherTouchesWhatItWouldBecome) {
   PendingOperations live;
   live.add(move_of("a", "b"), "1");
-  const PendingOperations::Entry first = *live.last_at("b");
+  const PendingOperation first = *live.last_at("b");
   live.add(remove_of("c"), "2");
   EXPECT_FALSE(live.is_last(first, move_of("a", "c")));
 }
@@ -115,7 +115,7 @@ TEST(PendingOperations, AnEventIsNotTheLastWhenAnotherTouchesWhatItWouldBecome) 
 TEST(PendingOperations, AnEventIsNotTheLastWhenAnotherTouchesWhatLiesInItsPath) {
   PendingOperations live;
   live.add(move_of("a", "b"), "1");
-  const PendingOperations::Entry first = *live.last_at("b");
+  const PendingOperation first = *live.last_at("b");
   live.add(create_of("a/x"), "2");  // needs a to be gone: a move of a behind it would be in its way
   EXPECT_FALSE(live.is_last(first, move_of("a", "c")));
 }
@@ -123,7 +123,7 @@ TEST(PendingOperations, AnEventIsNotTheLastWhenAnotherTouchesWhatLiesInItsPath) 
 TEST(PendingOperations, AnEventIsNotTheLastOnceACommitWasAskedFor) {
   PendingOperations live;
   live.add(create_of("a"), "1");
-  const PendingOperations::Entry first = *live.last_at("a");
+  const PendingOperation first = *live.last_at("a");
   EXPECT_TRUE(live.is_last(first, create_of("a")));
   live.add({.kind = batch_commit}, "");
   EXPECT_FALSE(live.is_last(first, create_of("a")));
@@ -132,13 +132,13 @@ TEST(PendingOperations, AnEventIsNotTheLastOnceACommitWasAskedFor) {
 TEST(PendingOperations, AFileIsFollowedWhereSomebodyElseMovedIt) {
   PendingOperations live;
   live.add({.kind = sync, .path = "b", .source = "a", .event = "moved"}, "1");
-  EXPECT_EQ(live.place_of("a"), "b");
+  EXPECT_EQ(live.future_path("a"), "b");
 }
 
 TEST(PendingOperations, WhatIsRestoredIsInItsOldPlace) {
   PendingOperations live;
   live.name(live.add(create_of("a"), "a"), EventId{1});
-  const PendingOperations::Entry earlier = *live.last_at("a");
+  const PendingOperation earlier = *live.last_at("a");
   live.drop(earlier.ticket);
   EXPECT_EQ(live.last_at("a"), nullptr);
   live.restore(earlier);

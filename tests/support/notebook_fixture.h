@@ -36,7 +36,7 @@ class NotebookTest : public testing::Test {
   NotebookTest() {
     fs::create_directory(root_);
     start();
-    Settings settings;
+    NotebookSettings settings;
     settings.git_commit_interval = std::chrono::hours(1);  // only when asked
     settings.git_commit_max_files = 1'000'000;
     settings.retry_backoff = Millis(10);
@@ -112,9 +112,9 @@ class NotebookTest : public testing::Test {
     return end_of(accepted->event.id);
   }
   Event make(const std::string& path, const std::string& content) {
-    return done({.kind = Operation::Kind::create, .path = path, .content = content});
+    return done({.kind = OperationKind::create, .path = path, .content = content});
   }
-  void commit() { EXPECT_EQ(done({.kind = Operation::Kind::batch_commit}).status, Status::completed); }
+  void commit() { EXPECT_EQ(done({.kind = OperationKind::batch_commit}).status, Status::completed); }
 
   // The worker takes nothing until it is let go.
   void pause(QueueStatus status) {
@@ -139,7 +139,7 @@ class NotebookTest : public testing::Test {
   }
   std::vector<std::string> known() {
     std::vector<std::string> paths;
-    const auto rows = notebook_->files(State::Which::files, "", 1000);
+    const auto rows = notebook_->files(FileFilter::files, "", 1000);
     for (const FileRow& row : *rows) paths.push_back(row.path);
     return paths;
   }

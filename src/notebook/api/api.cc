@@ -88,7 +88,7 @@ std::optional<Error> check_limit(std::int64_t limit) {
 }
 
 struct FilesCall {
-  State::Which which = State::Which::files;
+  FileFilter which = FileFilter::files;
   std::string after;
   std::size_t limit = 100;
 };
@@ -102,7 +102,7 @@ Result<FilesCall> files_call_of(const Call& call) {
   if (kind != "file" && kind != "folder" && kind != "all") {
     return Error{ErrorCode::invalid_argument, "kind must be file, folder or all.", "kind"};
   }
-  if (kind != "file") files.which = kind == "all" ? State::Which::all : State::Which::folders;
+  if (kind != "file") files.which = kind == "all" ? FileFilter::all : FileFilter::folders;
   if (auto fault = check_limit(limit)) return *fault;
   files.limit = static_cast<std::size_t>(limit);
   return files;
@@ -122,7 +122,7 @@ Response respond_json(int status, const Write& write) {
 }
 
 // Never as something that a browser would run.
-Response respond_content(Content content) {
+Response respond_content(FileContent content) {
   const std::string& path = content.file.path;
   const bool is_text = content.file.content_type.starts_with("text/") && valid_utf8(content.bytes);
   Response response;
@@ -318,7 +318,7 @@ class Api final : public http::Notebooks {
     if (auto refused = http::refuse_body(call)) return std::move(*refused);
     const auto notebook = notebooks_.find(asked->notebook);
     if (!notebook) return no_notebook(call, asked->notebook);
-    return submit(call, notebook, {.kind = Operation::Kind::batch_commit}, asked->manner);
+    return submit(call, notebook, {.kind = OperationKind::batch_commit}, asked->manner);
   }
 
   Handled create_file(Call& call, const Shared& notebook) { return change(call, notebook, read_create); }
@@ -340,7 +340,7 @@ class Api final : public http::Notebooks {
     const auto manner = manner_of(call);
     if (!manner) return http::refuse(call, manner.error());
     if (auto refused = http::refuse_body(call)) return std::move(*refused);
-    ChangeRequest request{.kind = Operation::Kind::remove};
+    ChangeRequest request{.kind = OperationKind::remove};
     request.file = file_id(call);
     return submit(call, notebook, std::move(request), *manner);
   }

@@ -56,8 +56,8 @@ void read_amount(wire::Fields& fields, std::string_view name, std::int64_t least
                           std::to_string(most) + "; " + std::to_string(*amount) + " is not.");
 }
 
-Settings read_settings(wire::Fields& fields) {
-  Settings settings;
+NotebookSettings read_settings(wire::Fields& fields) {
+  NotebookSettings settings;
   const auto value = fields.object("settings");
   if (!value) return settings;
   wire::Fields members(*value, fields.path("settings."));
@@ -100,7 +100,7 @@ Result<ChangeRequest> checked(wire::Fields& fields, ChangeRequest request) {
   return request;
 }
 
-void write_settings(JsonWriter& json, const Settings& settings) {
+void write_settings(JsonWriter& json, const NotebookSettings& settings) {
   json.begin_object();
   json.key("worker_poll_interval").number(seconds_of(settings.poll_interval));
   json.key("worker_batch_size").integer(static_cast<std::int64_t>(settings.batch_size));
@@ -145,7 +145,7 @@ Result<NotebookRequest> read_notebook(const JsonValue& body) {
 
 Result<ChangeRequest> read_create(const JsonValue& body) {
   wire::Fields fields(body, "");
-  ChangeRequest request{.kind = Operation::Kind::create};
+  ChangeRequest request{.kind = OperationKind::create};
   request.path = read_required(fields, "path");
   request.content = fields.text("content");
   request.metadata = read_metadata(fields);
@@ -159,7 +159,7 @@ Result<ChangeRequest> read_create(const JsonValue& body) {
 
 Result<ChangeRequest> read_update(const JsonValue& body) {
   wire::Fields fields(body, "");
-  ChangeRequest request{.kind = Operation::Kind::update};
+  ChangeRequest request{.kind = OperationKind::update};
   request.content = fields.text("content");
   request.metadata = read_metadata(fields);
   if (!request.content && request.metadata == Metadata()) {
@@ -171,7 +171,7 @@ Result<ChangeRequest> read_update(const JsonValue& body) {
 
 Result<ChangeRequest> read_move(const JsonValue& body) {
   wire::Fields fields(body, "");
-  ChangeRequest request{.kind = Operation::Kind::move};
+  ChangeRequest request{.kind = OperationKind::move};
   request.dest_path = read_required(fields, "dest_path");
   if (auto fault = fields.fault()) return *fault;
   return request;

@@ -19,7 +19,7 @@ namespace eventq::notebook {
 struct NotebookRequest {
   std::string name;
   std::string path;
-  Settings settings;
+  NotebookSettings settings;
 };
 Result<NotebookRequest> read_notebook(const JsonValue& body);
 

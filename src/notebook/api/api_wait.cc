@@ -49,7 +49,7 @@ Response respond_file(const Awaited& about, const Result<FileRow>& file) {
   Response response;
   JsonWriter json(response.body);
   write_file(json, *file);
-  if (about.kind != Operation::Kind::create) return response;
+  if (about.kind != OperationKind::create) return response;
   response.status = 201;
   response.headers.emplace_back("Location", "/notebooks/" + percent_encode(about.notebook->name()) +
                                                 "/files/" + std::to_string(file->id));
@@ -64,7 +64,7 @@ std::string path_of(const Event& event, const Awaited& about) {
 
 Handled show_result(const Wait& wait, const Event& event) {
   const Awaited& about = wait->about;
-  using Kind = Operation::Kind;
+  using Kind = OperationKind;
   if (about.kind == Kind::remove || about.kind == Kind::batch_commit) {
     return respond_event(about, 200, event.status);
   }

@@ -14,7 +14,7 @@ namespace eventq::notebook {
 struct Awaited {
   Notebooks& notebooks;
   std::shared_ptr<Notebook> notebook;
-  Operation::Kind kind{};
+  OperationKind kind{};
   std::int64_t file = 0;  // of update, move and remove
   Millis timeout{0};
   std::string request_id;

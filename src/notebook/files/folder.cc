@@ -66,12 +66,12 @@ Descriptor open_folder(int root, const std::string& path) {
 }
 
 // The folder that a path ends in, and the name there: what is done to a name cannot be led elsewhere.
-struct Place {
+struct ParentAndName {
   Descriptor folder;
   std::string name;
 };
 
-Place open_place(int root, const std::string& path) {
+ParentAndName open_parent(int root, const std::string& path) {
   const std::string_view parent = parent_of(path);
   Descriptor folder = open_beneath(root, std::string(parent), O_PATH | O_DIRECTORY);
   return {std::move(folder), path.substr(parent.empty() ? 0 : parent.size() + 1)};
@@ -84,9 +84,9 @@ FileState state_of(const struct stat& status) {
           .executable = (status.st_mode & S_IXUSR) != 0};
 }
 
-Entry entry_of(const struct stat& status) {
-  if (S_ISREG(status.st_mode)) return Entry::file;
-  return S_ISDIR(status.st_mode) ? Entry::folder : Entry::other;
+PathKind kind_of(const struct stat& status) {
+  if (S_ISREG(status.st_mode)) return PathKind::file;
+  return S_ISDIR(status.st_mode) ? PathKind::folder : PathKind::other;
 }
 
 Result<struct stat> status_of(const Descriptor& opened, const std::string& path) {
@@ -216,19 +216,19 @@ Result<Folder> Folder::open(const std::string& path, mode_t mask) {
   return error;
 }
 
-Result<Entry> Folder::kind(const std::string& path) const {
+Result<PathKind> Folder::kind(const std::string& path) const {
   const Descriptor found = open_beneath(root_.number(), path, O_PATH | O_NOFOLLOW);
-  if (!found.open() && has_vanished(errno)) return Entry::absent;
+  if (!found.open() && has_vanished(errno)) return PathKind::absent;
   if (!found.open()) return failed("look at", path, errno);
   const auto status = status_of(found, path);
   if (!status) return status.error();
-  return entry_of(*status);
+  return kind_of(*status);
 }
 
-Result<FileState> Folder::look(const std::string& path) const {
+Result<FileState> Folder::file_state(const std::string& path) const {
   const auto status = status_at(root_.number(), path);
   if (!status) return status.error();
-  if (entry_of(*status) != Entry::file) return not_regular(path);
+  if (kind_of(*status) != PathKind::file) return not_regular(path);
   return state_of(*status);
 }
 
@@ -238,7 +238,7 @@ Result<Descriptor> Folder::open_file(const std::string& path) const {
   if (!file.open()) return failed("open", path, errno);
   const auto status = status_of(file, path);
   if (!status) return status.error();
-  if (entry_of(*status) != Entry::file) return not_regular(path);
+  if (kind_of(*status) != PathKind::file) return not_regular(path);
   return file;
 }
 
@@ -286,9 +286,9 @@ Result<FileState> Folder::write_own(const std::string& path, std::string_view co
   if (!like.empty()) {
     const auto old = status_at(root_.number(), like);
     if (!old && old.error().code == ErrorCode::unavailable) return old.error();
-    if (old && entry_of(*old) == Entry::file) mode = old->st_mode & kPermissions;
+    if (old && kind_of(*old) == PathKind::file) mode = old->st_mode & kPermissions;
   }
-  const Place place = open_place(root_.number(), path);
+  const ParentAndName place = open_parent(root_.number(), path);
   if (!place.folder.open()) return failed("write", path, errno);
   const Descriptor file = open_beneath(place.folder.number(), place.name, O_WRONLY | O_CREAT | O_EXCL, 0600);
   if (!file.open()) return failed("write", path, errno);
@@ -322,9 +322,9 @@ Result<void> Folder::sync_all() const {
 
 Result<void> Folder::rename(const std::string& from, const std::string& to, Rename how) {
   const std::string what = from + " to " + to;
-  const Place source = open_place(root_.number(), from);
+  const ParentAndName source = open_parent(root_.number(), from);
   if (!source.folder.open()) return failed("rename", what, errno);
-  const Place dest = open_place(root_.number(), to);
+  const ParentAndName dest = open_parent(root_.number(), to);
   if (!dest.folder.open()) return failed("rename", what, errno);
   const unsigned flags = how == Rename::exchange ? RENAME_EXCHANGE : RENAME_NOREPLACE;
   if (::renameat2(source.folder.number(), source.name.c_str(), dest.folder.number(), dest.name.c_str(),
@@ -335,12 +335,12 @@ Result<void> Folder::rename(const std::string& from, const std::string& to, Rena
 }
 
 Result<bool> Folder::make_folder(const std::string& path) {
-  const Place place = open_place(root_.number(), path);
+  const ParentAndName place = open_parent(root_.number(), path);
   if (!place.folder.open()) return failed("make the folder", path, errno);
   if (::mkdirat(place.folder.number(), place.name.c_str(), kPermissions & ~mask_) != 0) {
     const int number = errno;
     const auto there = kind(path);
-    if (number == EEXIST && there && *there == Entry::folder) return false;
+    if (number == EEXIST && there && *there == PathKind::folder) return false;
     return failed("make the folder", path, number);
   }
   const Descriptor folder = open_folder(place.folder.number(), place.name);
@@ -355,14 +355,14 @@ Result<bool> Folder::make_folder(const std::string& path) {
 }
 
 Result<void> Folder::remove_file(const std::string& path) {
-  const Place place = open_place(root_.number(), path);
+  const ParentAndName place = open_parent(root_.number(), path);
   const bool removed = place.folder.open() && ::unlinkat(place.folder.number(), place.name.c_str(), 0) == 0;
   if (!removed && code_of(errno) != ErrorCode::not_found) return failed("remove", path, errno);
   return {};
 }
 
 Result<bool> Folder::remove_empty_folder(const std::string& path) {
-  const Place place = open_place(root_.number(), path);
+  const ParentAndName place = open_parent(root_.number(), path);
   if (place.folder.open() && ::unlinkat(place.folder.number(), place.name.c_str(), AT_REMOVEDIR) == 0)
     return true;
   const int number = errno;
@@ -398,13 +398,13 @@ Result<void> Folder::clear_own() {
     path.append("/").append(name);
     const auto there = kind(path);
     if (!there) return there.error();
-    if (*there == Entry::folder) continue;
+    if (*there == PathKind::folder) continue;
     if (auto removed = remove_file(path); !removed) return removed;
   }
   return {};
 }
 
-Result<void> Folder::walk(const std::string& path, const std::function<void(const Seen&)>& visit) const {
+Result<void> Folder::walk(const std::string& path, const std::function<void(const WalkEntry&)>& visit) const {
   std::vector<std::string> folders = {path};
   while (!folders.empty()) {
     const std::string folder = std::move(folders.back());
@@ -425,10 +425,10 @@ Result<void> Folder::walk(const std::string& path, const std::function<void(cons
         if (errno == ENOENT) continue;
         return failed("look at", full, errno);
       }
-      const Entry kind = entry_of(status);
-      if (kind == Entry::other) continue;
-      if (kind == Entry::folder) folders.push_back(full);
-      visit({std::move(full), kind, kind == Entry::file ? state_of(status) : FileState()});
+      const PathKind kind = kind_of(status);
+      if (kind == PathKind::other) continue;
+      if (kind == PathKind::folder) folders.push_back(full);
+      visit({std::move(full), kind, kind == PathKind::file ? state_of(status) : FileState()});
     }
   }
   return {};

@@ -34,7 +34,7 @@ struct Digest {
   std::string content_type;  // by its name, else text/plain or application/octet-stream by its content
 };
 
-enum class Entry : std::uint8_t { absent, file, folder, other };  // other: a link, a device, a socket
+enum class PathKind : std::uint8_t { absent, file, folder, other };  // other: a link, a device, a socket
 
 class Folder {
  public:
@@ -44,9 +44,9 @@ class Folder {
   Folder(Folder&&) = default;
 
   // What is there. A path through something that is no folder is absent.
-  [[nodiscard]] Result<Entry> kind(const std::string& path) const;
+  [[nodiscard]] Result<PathKind> kind(const std::string& path) const;
   // Errors: not_found; invalid_argument when it is no regular file; unavailable.
-  [[nodiscard]] Result<FileState> look(const std::string& path) const;
+  [[nodiscard]] Result<FileState> file_state(const std::string& path) const;
   [[nodiscard]] Result<std::string> read(const std::string& path, std::size_t max) const;  // too_large
   // Reads the whole file, in pieces; again, up to three times, if it changed meanwhile; then it is a
   // conflict.
@@ -71,12 +71,12 @@ class Folder {
 
   // Visits every regular file and folder below `path` ("": everything) in no order, but kOwnFolder, .git and
   // what note_path() refuses. A folder that vanishes meanwhile is left out.
-  struct Seen {
+  struct WalkEntry {
     std::string path;
-    Entry kind{};
+    PathKind kind{};
     FileState state;  // of a file
   };
-  Result<void> walk(const std::string& path, const std::function<void(const Seen&)>& visit) const;
+  Result<void> walk(const std::string& path, const std::function<void(const WalkEntry&)>& visit) const;
 
   // Whether that is what lies at `path` now: it may have been moved away, and another put in its place.
   [[nodiscard]] bool is_at(const std::string& path) const;

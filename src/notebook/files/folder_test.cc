@@ -106,18 +106,18 @@ TEST_F(FolderTest, TellsWhatIsThere) {
   put_strange_things();
   const Folder folder = open();
 
-  EXPECT_EQ(*folder.kind("notes/a.md"), Entry::file);
-  EXPECT_EQ(*folder.kind("notes"), Entry::folder);
-  EXPECT_EQ(*folder.kind("absent"), Entry::absent);
-  EXPECT_EQ(*folder.kind("absent/deeper"), Entry::absent);
-  EXPECT_EQ(*folder.kind("notes/a.md/deeper"), Entry::absent);
+  EXPECT_EQ(*folder.kind("notes/a.md"), PathKind::file);
+  EXPECT_EQ(*folder.kind("notes"), PathKind::folder);
+  EXPECT_EQ(*folder.kind("absent"), PathKind::absent);
+  EXPECT_EQ(*folder.kind("absent/deeper"), PathKind::absent);
+  EXPECT_EQ(*folder.kind("notes/a.md/deeper"), PathKind::absent);
   for (const char* link :
        {"link", "inner_link", "dangling", "away", "inner_away", "magic", "fifo", "socket"}) {
-    EXPECT_EQ(*folder.kind(link), Entry::other) << link;
+    EXPECT_EQ(*folder.kind(link), PathKind::other) << link;
   }
-  EXPECT_EQ(*folder.kind("away/secret"), Entry::absent);
-  EXPECT_EQ(*folder.kind("inner_away/a.md"), Entry::absent);
-  EXPECT_EQ(*folder.kind("magic/etc"), Entry::absent);
+  EXPECT_EQ(*folder.kind("away/secret"), PathKind::absent);
+  EXPECT_EQ(*folder.kind("inner_away/a.md"), PathKind::absent);
+  EXPECT_EQ(*folder.kind("magic/etc"), PathKind::absent);
 }
 
 TEST_F(FolderTest, ReadsWhatWasWritten) {
@@ -128,7 +128,7 @@ TEST_F(FolderTest, ReadsWhatWasWritten) {
   ASSERT_TRUE(written) << written.error().message;
   EXPECT_EQ(written->size, 8);
   EXPECT_FALSE(written->executable);
-  EXPECT_EQ(*folder.look(".eventq/1"), *written);
+  EXPECT_EQ(*folder.file_state(".eventq/1"), *written);
   EXPECT_EQ(*folder.read(".eventq/1", 100), content);
   EXPECT_EQ(get(in(".eventq/1")), content);
   EXPECT_TRUE(folder.sync_file(".eventq/1"));
@@ -166,7 +166,7 @@ TEST_F(FolderTest, ReadsNothingButRegularFiles) {
 
   for (const char* path : {"link", "inner_link", "dangling", "away", "away/secret", "inner_away/real",
                            "magic", "magic/etc/passwd", "fifo", "socket", "notes"}) {
-    EXPECT_EQ(code_of(folder.look(path)), ErrorCode::invalid_argument) << path;
+    EXPECT_EQ(code_of(folder.file_state(path)), ErrorCode::invalid_argument) << path;
     EXPECT_EQ(code_of(folder.open_file(path)), ErrorCode::invalid_argument) << path;
     EXPECT_EQ(code_of(folder.read(path, 100)), ErrorCode::invalid_argument) << path;
     EXPECT_EQ(code_of(folder.digest(path)), ErrorCode::invalid_argument) << path;
@@ -174,7 +174,7 @@ TEST_F(FolderTest, ReadsNothingButRegularFiles) {
     EXPECT_THAT(folder.read(path, 100).error().message, HasSubstr(path));
   }
   for (const char* path : {"absent", "absent/deeper", "notes/file/deeper"}) {
-    EXPECT_EQ(code_of(folder.look(path)), ErrorCode::not_found) << path;
+    EXPECT_EQ(code_of(folder.file_state(path)), ErrorCode::not_found) << path;
     EXPECT_EQ(code_of(folder.read(path, 100)), ErrorCode::not_found) << path;
     EXPECT_EQ(code_of(folder.digest(path)), ErrorCode::not_found) << path;
   }
@@ -186,7 +186,7 @@ TEST_F(FolderTest, NeverLeavesItself) {
   for (const std::string& path :
        {std::string("../outside/secret"), std::string("notes/../../outside/secret"), outside("secret")}) {
     EXPECT_EQ(code_of(folder.read(path, 100)), ErrorCode::invalid_argument) << path;
-    EXPECT_FALSE(folder.look(path)) << path;
+    EXPECT_FALSE(folder.file_state(path)) << path;
   }
 }
 
@@ -302,7 +302,7 @@ TEST_F(FolderTest, RenamesWhereNothingIs) {
   put(in("a"), "1");
   put(in("b"), "2");
   Folder folder = open();
-  const FileState before = *folder.look("a");
+  const FileState before = *folder.file_state("a");
 
   EXPECT_EQ(code_of(folder.rename("a", "b", Folder::Rename::no_replace)), ErrorCode::conflict);
   EXPECT_EQ(code_of(folder.rename("a", "notes", Folder::Rename::no_replace)), ErrorCode::conflict);
@@ -312,22 +312,22 @@ TEST_F(FolderTest, RenamesWhereNothingIs) {
   EXPECT_EQ(get(in("b")), "2");
   EXPECT_TRUE(folder.rename("a", "notes/deep/c", Folder::Rename::no_replace));
   EXPECT_FALSE(fs::exists(in("a")));
-  EXPECT_EQ(*folder.look("notes/deep/c"), before);
+  EXPECT_EQ(*folder.file_state("notes/deep/c"), before);
   EXPECT_TRUE(folder.rename("notes", "moved", Folder::Rename::no_replace));
-  EXPECT_EQ(*folder.look("moved/deep/c"), before);
+  EXPECT_EQ(*folder.file_state("moved/deep/c"), before);
 }
 
 TEST_F(FolderTest, ExchangesTwoFiles) {
   put(in("a"), "1");
   put(in("notes/b"), "2");
   Folder folder = open();
-  const FileState a = *folder.look("a");
-  const FileState b = *folder.look("notes/b");
+  const FileState a = *folder.file_state("a");
+  const FileState b = *folder.file_state("notes/b");
 
   ASSERT_TRUE(folder.rename("a", "notes/b", Folder::Rename::exchange));
 
-  EXPECT_EQ(*folder.look("a"), b);
-  EXPECT_EQ(*folder.look("notes/b"), a);
+  EXPECT_EQ(*folder.file_state("a"), b);
+  EXPECT_EQ(*folder.file_state("notes/b"), a);
   EXPECT_EQ(get(in("a")), "2");
   EXPECT_EQ(code_of(folder.rename("a", "absent", Folder::Rename::exchange)), ErrorCode::not_found);
   EXPECT_EQ(get(in("a")), "2");
@@ -374,7 +374,7 @@ TEST_F(FolderTest, DigestsAFile) {
   ASSERT_TRUE(digest) << digest.error().message;
   EXPECT_EQ(digest->hash, "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad");
   EXPECT_EQ(digest->content_type, "text/markdown");
-  EXPECT_EQ(digest->state, *folder.look("abc.md"));
+  EXPECT_EQ(digest->state, *folder.file_state("abc.md"));
   EXPECT_EQ(hash_of("abc"), digest->hash);
   EXPECT_EQ(hash_of(""), "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855");
 }
@@ -382,13 +382,13 @@ TEST_F(FolderTest, DigestsAFile) {
 TEST_F(FolderTest, SeesThatAFileChanged) {
   put(in("a"), "1");
   const Folder folder = open();
-  const FileState before = *folder.look("a");
+  const FileState before = *folder.file_state("a");
 
-  EXPECT_EQ(*folder.look("a"), before);
+  EXPECT_EQ(*folder.file_state("a"), before);
   put(in("a"), "22");
-  EXPECT_NE(*folder.look("a"), before);
+  EXPECT_NE(*folder.file_state("a"), before);
   ASSERT_EQ(::chmod(in("a").c_str(), 0700), 0);
-  EXPECT_TRUE(folder.look("a")->executable);
+  EXPECT_TRUE(folder.file_state("a")->executable);
 }
 
 TEST_F(FolderTest, WalksOverFilesAndFoldersThatAPathCanName) {
@@ -411,10 +411,10 @@ TEST_F(FolderTest, WalksOverFilesAndFoldersThatAPathCanName) {
   const Folder folder = open();
   const auto walked = [&](const std::string& path) {
     std::vector<std::string> seen;
-    const auto done = folder.walk(path, [&](const Folder::Seen& one) {
+    const auto done = folder.walk(path, [&](const Folder::WalkEntry& one) {
       EXPECT_EQ(*folder.kind(one.path), one.kind) << one.path;
-      const bool is_file = one.kind == Entry::file;
-      EXPECT_EQ(one.state, is_file ? *folder.look(one.path) : FileState()) << one.path;
+      const bool is_file = one.kind == PathKind::file;
+      EXPECT_EQ(one.state, is_file ? *folder.file_state(one.path) : FileState()) << one.path;
       seen.push_back(one.path + (is_file ? "" : "/"));
     });
     EXPECT_TRUE(done) << done.error().message;
@@ -436,7 +436,7 @@ TEST_F(FolderTest, WalksOnWhenAFolderVanishes) {
   const Folder folder = open();
   std::vector<std::string> seen;
 
-  const auto done = folder.walk("", [&](const Folder::Seen& one) {
+  const auto done = folder.walk("", [&](const Folder::WalkEntry& one) {
     seen.push_back(one.path);
     fs::remove_all(in("notes/deep"));
   });
@@ -450,7 +450,7 @@ TEST_F(FolderTest, WalksNotThroughALinkThatTakesAFoldersPlace) {
   const Folder folder = open();
   std::vector<std::string> seen;
 
-  const auto done = folder.walk("", [&](const Folder::Seen& one) {
+  const auto done = folder.walk("", [&](const Folder::WalkEntry& one) {
     seen.push_back(one.path);
     fs::remove_all(in("notes"));
     fs::create_directory_symlink(outside(""), in("notes"));
@@ -521,7 +521,7 @@ TEST_F(FolderTest, TouchesNothingOutsideWhileAFolderBecomesALinkAndBack) {
       }
       static_cast<void>(folder.remove_file("turn/other"));
       static_cast<void>(
-          folder.walk("", [&](const Folder::Seen& seen) { EXPECT_NE(seen.path, "turn/secret"); }));
+          folder.walk("", [&](const Folder::WalkEntry& seen) { EXPECT_NE(seen.path, "turn/secret"); }));
     }
   }
   EXPECT_THAT(names_outside(), UnorderedElementsAre("secret", "file"));

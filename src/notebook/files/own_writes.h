@@ -17,14 +17,14 @@ namespace eventq::notebook {
 
 class OwnWrites {
  public:
-  struct Content {
+  struct WrittenContent {
     std::int64_t size = 0;
     std::string hash;
-    friend bool operator==(const Content&, const Content&) = default;
+    friend bool operator==(const WrittenContent&, const WrittenContent&) = default;
   };
 
-  // From now on until it is known from the State: `content`, or nothing, is what is to be at `path`.
-  void announce(const std::string& path, std::optional<Content> content) {
+  // From now on until it is known from the NotebookState: `content`, or nothing, is what is to be at `path`.
+  void announce(const std::string& path, std::optional<WrittenContent> content) {
     const std::scoped_lock lock(mutex_);
     announced_[path] = std::move(content);
   }
@@ -32,7 +32,7 @@ class OwnWrites {
     const std::scoped_lock lock(mutex_);
     announced_.clear();
   }
-  [[nodiscard]] bool is_announced(const std::string& path, const std::optional<Content>& found) const {
+  [[nodiscard]] bool is_announced(const std::string& path, const std::optional<WrittenContent>& found) const {
     const std::scoped_lock lock(mutex_);
     const auto entry = announced_.find(path);
     return entry != announced_.end() && entry->second == found;
@@ -40,7 +40,7 @@ class OwnWrites {
 
  private:
   mutable std::mutex mutex_;
-  std::unordered_map<std::string, std::optional<Content>> announced_;
+  std::unordered_map<std::string, std::optional<WrittenContent>> announced_;
 };
 
 }  // namespace eventq::notebook

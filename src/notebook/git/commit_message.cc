@@ -40,7 +40,7 @@ std::vector<std::string> paths_of(const std::vector<PendingChange>& changes) {
   return paths;
 }
 
-bool is_time_to_commit(const State::Waiting& waiting, const Settings& settings, TimePoint now) {
+bool is_time_to_commit(const CommitBacklog& waiting, const NotebookSettings& settings, TimePoint now) {
   if (waiting.paths == 0 || !waiting.since) return false;
   if (waiting.paths >= static_cast<std::int64_t>(settings.git_commit_max_files)) return true;
   // A machine whose time was set back does not wait until it is that late again.

@@ -4,8 +4,8 @@
 #include <string>
 #include <vector>
 
-#include "notebook/settings.h"
-#include "notebook/state.h"
+#include "notebook/notebook_settings.h"
+#include "notebook/state/notebook_state.h"
 
 namespace eventq::notebook {
 
@@ -19,6 +19,6 @@ std::string commit_message(const std::vector<std::string>& paths, const std::vec
 // The paths, each once, sorted.
 std::vector<std::string> paths_of(const std::vector<PendingChange>& changes);
 
-bool is_time_to_commit(const State::Waiting& waiting, const Settings& settings, TimePoint now);
+bool is_time_to_commit(const CommitBacklog& waiting, const NotebookSettings& settings, TimePoint now);
 
 }  // namespace eventq::notebook

@@ -44,9 +44,9 @@ TEST(CommitMessageTest, PathsAreSortedByBytesAndThereOnce) {
 }
 
 TEST(CommitMessageTest, ItIsTimeAtTheIntervalAndNotBefore) {
-  const Settings settings{.git_commit_interval = Millis(100), .git_commit_max_files = 10};
+  const NotebookSettings settings{.git_commit_interval = Millis(100), .git_commit_max_files = 10};
   const TimePoint since{Millis(5000)};
-  const State::Waiting waiting{.paths = 1, .since = since};
+  const CommitBacklog waiting{.paths = 1, .since = since};
   EXPECT_FALSE(is_time_to_commit(waiting, settings, since));
   EXPECT_FALSE(is_time_to_commit(waiting, settings, since + Millis(99)));
   EXPECT_TRUE(is_time_to_commit(waiting, settings, since + Millis(100)));
@@ -54,7 +54,7 @@ TEST(CommitMessageTest, ItIsTimeAtTheIntervalAndNotBefore) {
 }
 
 TEST(CommitMessageTest, ItIsTimeAtSoManyFilesAndNotBefore) {
-  const Settings settings{.git_commit_interval = Millis(100), .git_commit_max_files = 10};
+  const NotebookSettings settings{.git_commit_interval = Millis(100), .git_commit_max_files = 10};
   const TimePoint now{Millis(5000)};
   EXPECT_FALSE(is_time_to_commit({.paths = 9, .since = now}, settings, now));
   EXPECT_TRUE(is_time_to_commit({.paths = 10, .since = now}, settings, now));
@@ -62,12 +62,12 @@ TEST(CommitMessageTest, ItIsTimeAtSoManyFilesAndNotBefore) {
 }
 
 TEST(CommitMessageTest, ItIsNeverTimeForNothing) {
-  const Settings settings{.git_commit_interval = Millis(0), .git_commit_max_files = 0};
+  const NotebookSettings settings{.git_commit_interval = Millis(0), .git_commit_max_files = 0};
   EXPECT_FALSE(is_time_to_commit({}, settings, TimePoint(Millis(5000))));
 }
 
 TEST(CommitMessageTest, AChangeFromTheFutureDoesNotWait) {
-  const Settings settings{.git_commit_interval = Millis(100), .git_commit_max_files = 10};
+  const NotebookSettings settings{.git_commit_interval = Millis(100), .git_commit_max_files = 10};
   EXPECT_TRUE(
       is_time_to_commit({.paths = 1, .since = TimePoint(Millis(5000))}, settings, TimePoint(Millis(4999))));
 }

@@ -117,7 +117,7 @@ bool is_ignored(git_repository* repo, const std::string& path) {
 }
 
 // The user's sparse checkout leaves it out: it is not there, and not deleted.
-bool is_left_out(git_repository* repo, git::Index& users, const std::string& path) {
+bool is_left_out(git_repository* repo, git::IndexHandle& users, const std::string& path) {
   const std::string name = std::string(git_repository_path(repo)) + "index";
   if (users == nullptr && git_index_open(users.out(), name.c_str()) != 0) return false;
   const git_index_entry* entry = git_index_get_bypath(users, path.c_str(), 0);
@@ -130,7 +130,7 @@ Result<Unstaged> take_paths(git_repository* repo, git_config* config, git_index*
                             const std::vector<std::string>& paths, const KnownFiles& known,
                             std::vector<std::string>& left_out) {
   Unstaged changed;
-  git::Index users;
+  git::IndexHandle users;
   std::vector<std::pair<std::string, git_index_entry>> present;
   for (const std::string& path : paths) {
     auto kind = folder.kind(path);
@@ -138,13 +138,13 @@ Result<Unstaged> take_paths(git_repository* repo, git_config* config, git_index*
       left_out.push_back(path);
       continue;
     }
-    if (*kind == Entry::other || is_submodules(files, path)) continue;
+    if (*kind == PathKind::other || is_submodules(files, path)) continue;
     const auto expected = known.find(path);
     const bool is_known = expected != known.end();
     // Whoever made it a moment ago will be seen to have done so.
-    if (is_known && !expected->second) kind = Entry::absent;
+    if (is_known && !expected->second) kind = PathKind::absent;
     const auto is_as_known = [&] {
-      const auto there = folder.look(path);
+      const auto there = folder.file_state(path);
       return !is_known || !expected->second || (there && *there == *expected->second);
     };
     if (!is_as_known()) {
@@ -153,7 +153,7 @@ Result<Unstaged> take_paths(git_repository* repo, git_config* config, git_index*
     }
     const auto before = git::recorded(files, path);
     std::optional<git_index_entry> entry;
-    if (*kind == Entry::file) {
+    if (*kind == PathKind::file) {
       if (!before && is_ignored(repo, path)) continue;
       const auto file = folder.open_file(path);
       if (!file && file.error().code == ErrorCode::unavailable) {

@@ -17,7 +17,7 @@
 namespace eventq::notebook {
 namespace {
 
-Result<bool> is_still(git_repository* repo, const Head& head) {
+Result<bool> is_still(git_repository* repo, const GitHead& head) {
   const auto now = read_head(repo);
   if (!now) return now.error();
   if (now->name != head.name || now->commit.has_value() != head.commit.has_value()) return false;
@@ -28,9 +28,9 @@ Result<bool> is_still(git_repository* repo, const Head& head) {
 // whose they are, and a process that is killed leaves them: the next one takes those away that are noted
 // here. A process can die between a lock and its note: a line before it says that it comes, and what is born
 // in the second behind that line, the last one, is ours, too.
-class OurLocks {
+class HeadLocks {
  public:
-  OurLocks(git_repository* repo, const Head& head)
+  HeadLocks(git_repository* repo, const GitHead& head)
       : name_(std::string(git_repository_path(repo)) + "eventq.locks"),
         locks_{std::string(git_repository_path(repo)) + "HEAD.lock",
                head.name == "HEAD" ? "" : git_repository_commondir(repo) + head.name + ".lock"},
@@ -39,9 +39,9 @@ class OurLocks {
     if (file_.open() && ::flock(file_.number(), LOCK_EX | LOCK_NB) != 0) file_.close();
     if (file_.open()) remove_left();
   }
-  OurLocks(const OurLocks&) = delete;
-  OurLocks& operator=(const OurLocks&) = delete;
-  ~OurLocks() {
+  HeadLocks(const HeadLocks&) = delete;
+  HeadLocks& operator=(const HeadLocks&) = delete;
+  ~HeadLocks() {
     if (file_.open()) ::unlink(name_.c_str());
   }
 
@@ -98,7 +98,7 @@ class OurLocks {
 };
 
 // Locks it, and HEAD, so that no other branch is checked out meanwhile. False: somebody else has one of them.
-Result<bool> lock_head(git_transaction* transaction, const Head& head, OurLocks& ours) {
+Result<bool> lock_head(git_transaction* transaction, const GitHead& head, HeadLocks& ours) {
   std::vector<std::string> names = {"HEAD"};
   if (head.name != "HEAD") names.push_back(head.name);
   for (const std::string& name : names) {
@@ -113,10 +113,10 @@ Result<bool> lock_head(git_transaction* transaction, const Head& head, OurLocks&
 
 }  // namespace
 
-Result<Head> read_head(git_repository* repo) {
-  Head head{.name = "HEAD"};
+Result<GitHead> read_head(git_repository* repo) {
+  GitHead head{.name = "HEAD"};
   for (int depth = 0; depth < 5; ++depth) {
-    git::Reference reference;
+    git::ReferenceHandle reference;
     const int found = git_reference_lookup(reference.out(), repo, head.name.c_str());
     if (found == GIT_ENOTFOUND && depth > 0) return head;
     if (found != 0) return git::failure("read " + head.name);
@@ -129,13 +129,13 @@ Result<Head> read_head(git_repository* repo) {
   return Error{ErrorCode::unavailable, "Git's HEAD leads through too many references.", ""};
 }
 
-std::string hash_of(const Head& head) { return head.commit ? git_oid_tostr_s(&*head.commit) : ""; }
+std::string hash_of(const GitHead& head) { return head.commit ? git_oid_tostr_s(&*head.commit) : ""; }
 
-Result<bool> move_head(git_repository* repo, const Head& head, const git_oid& commit,
+Result<bool> move_head(git_repository* repo, const GitHead& head, const git_oid& commit,
                        const git_signature* signature, const std::string& log,
                        std::optional<UserIndex>& index) {
-  OurLocks ours(repo, head);
-  git::Transaction transaction;
+  HeadLocks ours(repo, head);
+  git::TransactionHandle transaction;
   if (git_transaction_new(transaction.out(), repo) != 0) return git::failure("begin a transaction");
   auto locked = lock_head(transaction, head, ours);
   if (!locked || !*locked) return locked;
@@ -152,6 +152,6 @@ Result<bool> move_head(git_repository* repo, const Head& head, const git_oid& co
   return error;
 }
 
-void remove_left_locks(git_repository* repo, const Head& head) { const OurLocks left(repo, head); }
+void remove_left_locks(git_repository* repo, const GitHead& head) { const HeadLocks left(repo, head); }
 
 }  // namespace eventq::notebook

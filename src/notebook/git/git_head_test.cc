@@ -284,7 +284,7 @@ TEST_F(GitHeadTest, WhenTheCommitThatWasSeenIsGoneAllThatIsThereIsTold) {
   repo().remember(marks);
   const auto found = moved();
   ASSERT_TRUE(found);
-  EXPECT_EQ(found->from, MovedHead::From::gone);
+  EXPECT_EQ(found->from, MovedHead::LastSeen::gone);
   EXPECT_THAT(found->paths, ElementsAre("a", "b"));
 }
 
@@ -311,7 +311,7 @@ TEST_F(GitHeadTest, ANewRepositoryInItsPlaceIsNoticedAndNoneIsMade) {
   git({"init", "-q"});
   const auto found = moved();
   ASSERT_TRUE(found);
-  EXPECT_EQ(found->from, MovedHead::From::gone);
+  EXPECT_EQ(found->from, MovedHead::LastSeen::gone);
   EXPECT_EQ(found->to, "");
   write(".eventq/x", "1");
   EXPECT_EQ(commit({"a"}).files, 1U);

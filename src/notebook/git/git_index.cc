@@ -39,10 +39,10 @@ bool is_our_stale_lock(const std::string& path) {
   return ::flock(file.number(), LOCK_EX | LOCK_NB) == 0;
 }
 
-std::optional<Stamp> stamp_of(const std::string& path) {
+std::optional<LockStamp> stamp_of(const std::string& path) {
   struct stat found {};
   if (::lstat(path.c_str(), &found) != 0) return std::nullopt;
-  return Stamp{found.st_ino, found.st_mtim.tv_sec, found.st_mtim.tv_nsec};
+  return LockStamp{found.st_ino, found.st_mtim.tv_sec, found.st_mtim.tv_nsec};
 }
 
 // Git believes an entry whose file is older than the index. Writing the index makes it newer, so those that
@@ -113,7 +113,7 @@ bool follow(git_index* index, git_index* wanted, const Unstaged& unstaged) {
 }  // namespace
 
 std::optional<UserIndex> UserIndex::prepare(const std::string& folder, git_index* wanted,
-                                            const Unstaged& unstaged, Stamp& stale) {
+                                            const Unstaged& unstaged, LockStamp& stale) {
   UserIndex index(folder);
   if (!index.lock(stale) || !index.write(wanted, unstaged)) return std::nullopt;
   return index;
@@ -131,7 +131,7 @@ UserIndex::~UserIndex() {
   ::unlink(file(kLock).c_str());
 }
 
-bool UserIndex::lock(Stamp& stale) {
+bool UserIndex::lock(LockStamp& stale) {
   // It gets its name when it says whose it is, so that it does so whenever this process may die.
   ::unlink(file(kBefore).c_str());
   Descriptor lock(::open(file(kBefore).c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600));
@@ -158,7 +158,7 @@ bool UserIndex::name_lock() {
 }
 
 // Git has it for a moment. Left behind now, the index would undo the commit with the user's next one.
-bool UserIndex::wait_for_lock(Stamp& stale) {
+bool UserIndex::wait_for_lock(LockStamp& stale) {
   const Descriptor changes(::inotify_init1(IN_NONBLOCK | IN_CLOEXEC));
   if (!changes.open() ||
       ::inotify_add_watch(changes.number(), folder_.c_str(), IN_DELETE | IN_MOVED_FROM) < 0) {
@@ -190,7 +190,7 @@ bool UserIndex::write(git_index* wanted, const Unstaged& unstaged) {
   std::error_code failed;
   if (!absent_ && !std::filesystem::copy_file(file(kIndex), file(kNew), failed)) return false;
 
-  git::Index index;
+  git::IndexHandle index;
   if (git_index_open(index.out(), file(kNew).c_str()) != 0) return false;
   if (!absent_) keep_doubts(index, before.st_mtim.tv_sec);
   if (!follow(index, wanted, unstaged) || git_index_write(index) != 0) return false;

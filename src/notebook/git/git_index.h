@@ -26,11 +26,11 @@ namespace eventq::notebook {
 using Unstaged = std::multimap<std::string, std::optional<git::Recorded>>;
 
 // One file, as it was when somebody wrote it.
-struct Stamp {
+struct LockStamp {
   std::uint64_t inode = 0;
   std::int64_t seconds = 0;
   std::int64_t nanoseconds = 0;
-  friend bool operator==(const Stamp&, const Stamp&) = default;
+  friend bool operator==(const LockStamp&, const LockStamp&) = default;
 };
 
 class UserIndex {
@@ -39,7 +39,7 @@ class UserIndex {
   // Nothing when it must be left as it is. `folder` is the repository's own, with "/" at its end. `stale` is
   // somebody else's lock that was waited for in vain, perhaps left by a git that died: not waited for again.
   static std::optional<UserIndex> prepare(const std::string& folder, git_index* wanted,
-                                          const Unstaged& unstaged, Stamp& stale);
+                                          const Unstaged& unstaged, LockStamp& stale);
   UserIndex(UserIndex&&) noexcept;
   UserIndex& operator=(UserIndex&&) = delete;
   ~UserIndex();  // unlocks
@@ -52,9 +52,9 @@ class UserIndex {
 
  private:
   explicit UserIndex(std::string folder) : folder_(std::move(folder)) {}
-  bool lock(Stamp& stale);
+  bool lock(LockStamp& stale);
   bool name_lock();
-  bool wait_for_lock(Stamp& stale);
+  bool wait_for_lock(LockStamp& stale);
   bool write(git_index* wanted, const Unstaged& unstaged);
   [[nodiscard]] std::string file(const char* name) const { return folder_ + name; }
 

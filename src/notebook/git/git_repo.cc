@@ -19,12 +19,12 @@
 
 namespace eventq::notebook {
 
-struct GitRepo::Parts {
+struct GitRepo::OpenRepository {
   std::string path;
-  git::Repository repo;
+  git::RepositoryHandle repo;
   Descriptor disk;  // the folder of its objects, to sync what it lies on
   GitMarks marks;
-  Stamp stale_lock;
+  LockStamp stale_lock;
 
   Result<void> sync() const;
   // The paths that are not the same in both, and what the first says of them. Error: one of them is gone.
@@ -53,7 +53,7 @@ void start_git() {
   }();
 }
 
-int init(git::Repository& repo, const std::string& path) {
+int init(git::RepositoryHandle& repo, const std::string& path) {
   git_repository_init_options options = GIT_REPOSITORY_INIT_OPTIONS_INIT;
   options.initial_head = "main";
   return git_repository_init_ext(repo.out(), path.c_str(), &options);
@@ -73,8 +73,8 @@ bool is_anothers(int code) {
   return code == GIT_ENOTFOUND && last != nullptr && std::strstr(last->message, "safe.directory") != nullptr;
 }
 
-Result<git::Repository> open_or_init(const std::string& path, bool may_init) {
-  git::Repository repo;
+Result<git::RepositoryHandle> open_or_init(const std::string& path, bool may_init) {
+  git::RepositoryHandle repo;
   int done = git_repository_open_ext(repo.out(), path.c_str(), GIT_REPOSITORY_OPEN_NO_SEARCH, nullptr);
   if (done == GIT_ENOTFOUND && may_init && has_none(path)) done = init(repo, path);
   if (done == 0) return repo;
@@ -129,7 +129,7 @@ Result<void> exclude_own_folder(git_repository* repo) {
 }
 
 // What the user is in the middle of; empty: nothing.
-std::string_view under_way(git_repository* repo) {
+std::string_view user_operation(git_repository* repo) {
   switch (git_repository_state(repo)) {
     case GIT_REPOSITORY_STATE_NONE: return "";
     case GIT_REPOSITORY_STATE_MERGE: return "merge";
@@ -144,11 +144,11 @@ std::string_view under_way(git_repository* repo) {
 }
 
 // What is in a commit; of none, null, which is an empty tree to libgit2.
-Result<git::Tree> tree_of(git_repository* repo, const std::string& hash) {
-  git::Tree tree;
+Result<git::TreeHandle> tree_of(git_repository* repo, const std::string& hash) {
+  git::TreeHandle tree;
   if (hash.empty()) return tree;
   git_oid id;
-  git::Commit commit;
+  git::CommitHandle commit;
   if (git_oid_fromstr(&id, hash.c_str()) != 0 || git_commit_lookup(commit.out(), repo, &id) != 0 ||
       git_commit_tree(tree.out(), commit) != 0) {
     return git::failure("read commit " + hash);
@@ -158,7 +158,7 @@ Result<git::Tree> tree_of(git_repository* repo, const std::string& hash) {
 
 Result<Unstaged> differences(git_repository* repo, git_tree* from, git_tree* to) {
   git_diff_options options = GIT_DIFF_OPTIONS_INIT;
-  git::Diff diff;
+  git::DiffHandle diff;
   if (git_diff_tree_to_tree(diff.out(), repo, from, to, &options) != 0) {
     return git::failure("compare two commits");
   }
@@ -180,16 +180,16 @@ bool is_filtered(git_repository* repo, const std::string& path) {
 }
 
 // The commit and, in memory, what is in it; both empty where there is none.
-struct Base {
-  git::Commit commit;
-  git::Index files;
+struct ParentCommit {
+  git::CommitHandle commit;
+  git::IndexHandle files;
 };
 
-Result<Base> read_base(git_repository* repo, const Head& head) {
-  Base base;
+Result<ParentCommit> read_base(git_repository* repo, const GitHead& head) {
+  ParentCommit base;
   if (git_index_new(base.files.out()) != 0) return git::failure("make an index");
   if (!head.commit) return base;
-  git::Tree tree;
+  git::TreeHandle tree;
   if (git_commit_lookup(base.commit.out(), repo, &*head.commit) != 0 ||
       git_commit_tree(tree.out(), base.commit) != 0 || git_index_read_tree(base.files, tree) != 0) {
     return git::failure("read the commit of " + head.name);
@@ -197,7 +197,7 @@ Result<Base> read_base(git_repository* repo, const Head& head) {
   return base;
 }
 
-Result<git::Signature> sign(git_config* config, TimePoint now) {
+Result<git::SignatureHandle> sign(git_config* config, TimePoint now) {
   const auto text = [&](const char* key, const char* otherwise) {
     const char* value = nullptr;
     return git_config_get_string(&value, config, key) == 0 && *value != '\0' ? value : otherwise;
@@ -205,7 +205,7 @@ Result<git::Signature> sign(git_config* config, TimePoint now) {
   constexpr const char* kName = "eventq";
   constexpr const char* kMail = "eventq@localhost";
   const auto seconds = std::chrono::floor<std::chrono::seconds>(now).time_since_epoch().count();
-  git::Signature signature;
+  git::SignatureHandle signature;
   if (git_signature_new(signature.out(), text("user.name", kName), text("user.email", kMail), seconds, 0) ==
           0 ||
       git_signature_new(signature.out(), kName, kMail, seconds, 0) == 0) {  // theirs can be nothing but dots
@@ -214,7 +214,7 @@ Result<git::Signature> sign(git_config* config, TimePoint now) {
   return git::failure("sign a commit");
 }
 
-std::string log_line(const Head& head, const std::string& message) {
+std::string log_line(const GitHead& head, const std::string& message) {
   return (head.commit ? "commit: " : "commit (initial): ") + message.substr(0, message.find('\n'));
 }
 
@@ -231,15 +231,15 @@ std::vector<std::string> trailers_in(const char* message, const std::string& key
 
 }  // namespace
 
-GitRepo::GitRepo(std::unique_ptr<Parts> parts) : parts_(std::move(parts)) {}
+GitRepo::GitRepo(std::unique_ptr<OpenRepository> opened) : open_(std::move(opened)) {}
 GitRepo::GitRepo(GitRepo&&) noexcept = default;
 GitRepo::~GitRepo() = default;
 
-Result<GitRepo> GitRepo::open(const std::string& path) { return open(path, Absent::init); }
+Result<GitRepo> GitRepo::open(const std::string& path) { return open(path, IfAbsent::init); }
 
-Result<GitRepo> GitRepo::open(const std::string& path, Absent absent) {
+Result<GitRepo> GitRepo::open(const std::string& path, IfAbsent absent) {
   start_git();
-  auto repo = open_or_init(path, absent == Absent::init);
+  auto repo = open_or_init(path, absent == IfAbsent::init);
   if (!repo) return repo.error();
   if (auto fits = check_worktree(*repo, path); !fits) return fits.error();
   if (auto excluded = exclude_own_folder(*repo); !excluded) return excluded.error();
@@ -247,72 +247,74 @@ Result<GitRepo> GitRepo::open(const std::string& path, Absent absent) {
   if (!disk.open()) return git::system_failure("open the repository in " + path);
   if (const auto head = read_head(*repo)) remove_left_locks(*repo, *head);
   UserIndex::remove_left_lock(git_repository_path(*repo));
-  return GitRepo(std::make_unique<Parts>(Parts{path, std::move(*repo), std::move(disk), {}, {}}));
+  return GitRepo(
+      std::make_unique<OpenRepository>(OpenRepository{path, std::move(*repo), std::move(disk), {}, {}}));
 }
 
 // Somebody may have put another repository in its place. None is made instead of theirs.
-Result<void> GitRepo::keep_up() {
+Result<void> GitRepo::reopen_if_replaced() {
   struct stat held {};
   struct stat there {};
-  if (::fstat(parts_->disk.number(), &held) != 0 ||
-      ::stat(git_repository_commondir(parts_->repo), &there) != 0) {
-    return git::system_failure("find its repository in " + parts_->path);
+  if (::fstat(open_->disk.number(), &held) != 0 ||
+      ::stat(git_repository_commondir(open_->repo), &there) != 0) {
+    return git::system_failure("find its repository in " + open_->path);
   }
   if (held.st_dev == there.st_dev && held.st_ino == there.st_ino) return {};
-  auto opened = open(parts_->path, Absent::refuse);
+  auto opened = open(open_->path, IfAbsent::refuse);
   if (!opened) return opened.error();
   opened->remember(marks());
-  parts_ = std::move(opened->parts_);
+  open_ = std::move(opened->open_);
   return {};
 }
 
-const GitMarks& GitRepo::marks() const { return parts_->marks; }
+const GitMarks& GitRepo::marks() const { return open_->marks; }
 
-void GitRepo::remember(GitMarks marks) { parts_->marks = std::move(marks); }
+void GitRepo::remember(GitMarks marks) { open_->marks = std::move(marks); }
 
 Result<std::optional<MovedHead>> GitRepo::moved() {
-  if (auto kept = keep_up(); !kept) return kept.error();
-  if (!under_way(parts_->repo).empty()) return std::optional<MovedHead>();
-  const auto head = read_head(parts_->repo);
+  if (auto kept = reopen_if_replaced(); !kept) return kept.error();
+  if (!user_operation(open_->repo).empty()) return std::optional<MovedHead>();
+  const auto head = read_head(open_->repo);
   if (!head) return head.error();
   MovedHead moved{.to = hash_of(*head)};
-  const auto& seen = parts_->marks.head;
+  const auto& seen = open_->marks.head;
   if (seen == moved.to) return std::optional<MovedHead>();
-  using From = MovedHead::From;
-  moved.from = seen ? From::seen : From::unseen;
-  auto changed = parts_->changed_between(seen.value_or(""), moved.to);
+  using LastSeen = MovedHead::LastSeen;
+  moved.from = seen ? LastSeen::seen : LastSeen::unseen;
+  auto changed = open_->changed_between(seen.value_or(""), moved.to);
   if (!changed && seen) {
-    moved.from = From::gone;
-    changed = parts_->changed_between("", moved.to);
+    moved.from = LastSeen::gone;
+    changed = open_->changed_between("", moved.to);
   }
   if (!changed) return changed.error();
   for (const auto& [path, recorded] : *changed) {
-    if (!is_filtered(parts_->repo, path)) moved.paths.push_back(path);
+    if (!is_filtered(open_->repo, path)) moved.paths.push_back(path);
   }
   return std::optional(std::move(moved));
 }
 
 Result<GitCommit> GitRepo::commit(const Folder& folder, const std::vector<std::string>& paths,
                                   const MessageFor& message, TimePoint now, const KnownFiles& known) {
-  if (auto kept = keep_up(); !kept) return kept.error();
+  if (auto kept = reopen_if_replaced(); !kept) return kept.error();
   for (int attempt = 0; attempt < kAttempts; ++attempt) {
-    auto done = parts_->try_commit(folder, paths, message, now, known);
+    auto done = open_->try_commit(folder, paths, message, now, known);
     if (!done) return done.error();
     if (*done) return **done;
   }
   return Error{
       ErrorCode::conflict,
       "Git's HEAD was moved or locked by somebody else again and again. If nobody is at it, there is " +
-          std::string("a stale .lock file in ") + git_repository_commondir(parts_->repo) + "; remove it.",
+          std::string("a stale .lock file in ") + git_repository_commondir(open_->repo) + "; remove it.",
       ""};
 }
 
-Result<void> GitRepo::Parts::sync() const {
+Result<void> GitRepo::OpenRepository::sync() const {
   if (::syncfs(disk.number()) != 0) return git::system_failure("sync its files");
   return {};
 }
 
-Result<Unstaged> GitRepo::Parts::changed_between(const std::string& from, const std::string& to) const {
+Result<Unstaged> GitRepo::OpenRepository::changed_between(const std::string& from,
+                                                          const std::string& to) const {
   const auto before = tree_of(repo, from);
   if (!before) return before.error();
   const auto after = tree_of(repo, to);
@@ -320,11 +322,11 @@ Result<Unstaged> GitRepo::Parts::changed_between(const std::string& from, const 
   return differences(repo, *before, *after);
 }
 
-Result<std::optional<GitCommit>> GitRepo::Parts::try_commit(const Folder& folder,
-                                                            const std::vector<std::string>& paths,
-                                                            const MessageFor& message_for, TimePoint now,
-                                                            const KnownFiles& known) {
-  if (const auto what = under_way(repo); !what.empty()) {
+Result<std::optional<GitCommit>> GitRepo::OpenRepository::try_commit(const Folder& folder,
+                                                                     const std::vector<std::string>& paths,
+                                                                     const MessageFor& message_for,
+                                                                     TimePoint now, const KnownFiles& known) {
+  if (const auto what = user_operation(repo); !what.empty()) {
     return Error{ErrorCode::conflict,
                  "A git " + std::string(what) + " is under way here; finish it, or abort it. Changes wait.",
                  ""};
@@ -333,7 +335,7 @@ Result<std::optional<GitCommit>> GitRepo::Parts::try_commit(const Folder& folder
   if (!head) return head.error();
   auto base = read_base(repo, *head);
   if (!base) return base.error();
-  git::Config config;
+  git::ConfigHandle config;
   if (git_repository_config_snapshot(config.out(), repo) != 0) return git::failure("read its configuration");
   GitCommit result;
   const auto changed = take_paths(repo, config, base->files, folder, paths, known, result.left_out);
@@ -346,7 +348,7 @@ Result<std::optional<GitCommit>> GitRepo::Parts::try_commit(const Folder& folder
   const auto signature = sign(config, now);
   if (!signature) return signature.error();
   git_oid tree_id;
-  git::Tree tree;
+  git::TreeHandle tree;
   if (git_index_write_tree_to(&tree_id, base->files, repo) != 0 ||
       git_tree_lookup(tree.out(), repo, &tree_id) != 0) {
     return git::failure("write a tree");
@@ -384,18 +386,18 @@ Result<std::optional<GitCommit>> GitRepo::Parts::try_commit(const Folder& folder
 }
 
 Result<std::vector<TrailedCommit>> GitRepo::with_trailer(const std::string& key) {
-  const auto head = read_head(parts_->repo);
+  const auto head = read_head(open_->repo);
   if (!head) return head.error();
   std::vector<TrailedCommit> found;
   if (!head->commit) return found;
-  git::Commit commit;
-  if (git_commit_lookup(commit.out(), parts_->repo, &*head->commit) != 0) {
+  git::CommitHandle commit;
+  if (git_commit_lookup(commit.out(), open_->repo, &*head->commit) != 0) {
     return git::failure("read its history");
   }
   for (int seen = 0; seen < kTrailerCommits; ++seen) {
     auto values = trailers_in(git_commit_message(commit), key);
     if (!values.empty()) found.push_back({git_oid_tostr_s(git_commit_id(commit)), std::move(values)});
-    git::Commit parent;
+    git::CommitHandle parent;
     if (git_commit_parent(parent.out(), commit, 0) != 0) break;  // the first, or the end of a shallow clone
     commit = std::move(parent);
   }

@@ -43,7 +43,7 @@ struct MovedHead {
   std::vector<std::string> paths;  // that are not there as they were where HEAD was seen last
   // It was not seen before, or what was seen then is gone. The paths are all that are there now; others may
   // have been there.
-  enum class From : std::uint8_t { seen, unseen, gone } from{};
+  enum class LastSeen : std::uint8_t { seen, unseen, gone } from{};
 };
 
 // A commit, and the values of one trailer of its message.
@@ -87,12 +87,12 @@ class GitRepo {
   Result<std::vector<TrailedCommit>> with_trailer(const std::string& key);
 
  private:
-  struct Parts;
-  explicit GitRepo(std::unique_ptr<Parts> parts);
-  enum class Absent : bool { refuse, init };
-  static Result<GitRepo> open(const std::string& path, Absent absent);
-  Result<void> keep_up();
-  std::unique_ptr<Parts> parts_;
+  struct OpenRepository;
+  explicit GitRepo(std::unique_ptr<OpenRepository> opened);
+  enum class IfAbsent : bool { refuse, init };
+  static Result<GitRepo> open(const std::string& path, IfAbsent absent);
+  Result<void> reopen_if_replaced();
+  std::unique_ptr<OpenRepository> open_;
 };
 
 }  // namespace eventq::notebook

@@ -31,15 +31,15 @@ class Handle {
   T* pointer_ = nullptr;
 };
 
-using Repository = Handle<git_repository, git_repository_free>;
-using Reference = Handle<git_reference, git_reference_free>;
-using Transaction = Handle<git_transaction, git_transaction_free>;
-using Commit = Handle<git_commit, git_commit_free>;
-using Tree = Handle<git_tree, git_tree_free>;
-using Index = Handle<git_index, git_index_free>;
-using Config = Handle<git_config, git_config_free>;
-using Signature = Handle<git_signature, git_signature_free>;
-using Diff = Handle<git_diff, git_diff_free>;
+using RepositoryHandle = Handle<git_repository, git_repository_free>;
+using ReferenceHandle = Handle<git_reference, git_reference_free>;
+using TransactionHandle = Handle<git_transaction, git_transaction_free>;
+using CommitHandle = Handle<git_commit, git_commit_free>;
+using TreeHandle = Handle<git_tree, git_tree_free>;
+using IndexHandle = Handle<git_index, git_index_free>;
+using ConfigHandle = Handle<git_config, git_config_free>;
+using SignatureHandle = Handle<git_signature, git_signature_free>;
+using DiffHandle = Handle<git_diff, git_diff_free>;
 
 // What a tree or an index says of a path.
 struct Recorded {

@@ -21,19 +21,21 @@ constexpr std::size_t kRowsAtOnce = 1000;
 // The coarsest clock of a file system that is in use.
 constexpr std::chrono::seconds kTick{2};
 
-struct Change {
-  enum class Kind : std::uint8_t { deleted, created, modified, moved };
-  Kind kind{};
+enum class ChangeKind : std::uint8_t { deleted, created, modified, moved };
+
+struct DetectedChange {
+  ChangeKind kind{};
   std::string source;       // of a move
   std::uint64_t inode = 0;  // of what is there, or was
   std::string hash;
 };
 
 // By path: of no path is there more than one.
-class Changes {
+class ChangeDetector {
  public:
-  Changes(const Folder& folder, State& state, const OwnWrites& expected, std::int64_t notebook)
-      : folder_(folder), state_(state), expected_(expected), notebook_(notebook) {}
+  ChangeDetector(const Folder& folder, NotebookState& state, const OwnWrites& own_writes,
+                 std::int64_t notebook)
+      : folder_(folder), state_(state), own_writes_(own_writes), notebook_(notebook) {}
 
   Result<void> compare(const std::string& path);
   // What was deleted at `source`, or in it, and made at `path`, is a move.
@@ -46,53 +48,53 @@ class Changes {
   Result<void> pair(const std::string& source, const std::string& path);
 
   const Folder& folder_;
-  State& state_;
-  const OwnWrites& expected_;
+  NotebookState& state_;
+  const OwnWrites& own_writes_;
   const std::int64_t notebook_;
-  std::map<std::string, Change> changes_;
+  std::map<std::string, DetectedChange> changes_;
 };
 
-Result<void> Changes::compare(const std::string& path) {
+Result<void> ChangeDetector::compare(const std::string& path) {
   const auto digest = folder_.digest(path);
   if (!digest && digest.error().code != ErrorCode::not_found &&
       digest.error().code != ErrorCode::invalid_argument) {
     return {};  // cannot be read now; what mends that, or the next change, touches it again
   }
-  std::optional<OwnWrites::Content> found;
-  if (digest) found = OwnWrites::Content{digest->state.size, digest->hash};
-  // In this order: what is no longer announced is in the State.
-  if (expected_.is_announced(path, found)) return {};
+  std::optional<OwnWrites::WrittenContent> found;
+  if (digest) found = OwnWrites::WrittenContent{digest->state.size, digest->hash};
+  // In this order: what is no longer announced is in the NotebookState.
+  if (own_writes_.is_announced(path, found)) return {};
   auto row = state_.file_at(notebook_, path);
   if (!row) return row.error();
   const FileRow* const known = *row && !(*row)->folder ? &**row : nullptr;
   if (known == nullptr) {
-    if (digest) changes_[path] = {Change::Kind::created, "", digest->state.inode, digest->hash};
+    if (digest) changes_[path] = {ChangeKind::created, "", digest->state.inode, digest->hash};
   } else if (!digest) {
-    changes_[path] = {Change::Kind::deleted, "", known->state.inode, known->hash};
+    changes_[path] = {ChangeKind::deleted, "", known->state.inode, known->hash};
   } else if (known->hash != digest->hash || known->state.size != digest->state.size ||
              known->state.executable != digest->state.executable) {
-    changes_[path] = {Change::Kind::modified, "", digest->state.inode, digest->hash};
+    changes_[path] = {ChangeKind::modified, "", digest->state.inode, digest->hash};
   }
   return {};
 }
 
-Result<void> Changes::pair(const std::string& source, const std::string& path) {
+Result<void> ChangeDetector::pair(const std::string& source, const std::string& path) {
   const auto from = changes_.find(source);
   const auto to = changes_.find(path);
-  if (from == changes_.end() || from->second.kind != Change::Kind::deleted) return {};
-  if (to == changes_.end() || to->second.kind != Change::Kind::created) return {};
+  if (from == changes_.end() || from->second.kind != ChangeKind::deleted) return {};
+  if (to == changes_.end() || to->second.kind != ChangeKind::created) return {};
   if (from->second.hash != to->second.hash) return {};
   // Where there is a folder now, the file's row has to go before those in the folder come.
   const auto left = folder_.kind(source);
   if (!left) return left.error();
-  if (*left == Entry::folder) return {};
-  to->second.kind = Change::Kind::moved;
+  if (*left == PathKind::folder) return {};
+  to->second.kind = ChangeKind::moved;
   to->second.source = source;
   changes_.erase(from);
   return {};
 }
 
-Result<void> Changes::pair_renamed(const std::string& source, const std::string& path) {
+Result<void> ChangeDetector::pair_renamed(const std::string& source, const std::string& path) {
   std::vector<std::string> inner;
   const std::string start = source + "/";
   for (auto at = changes_.lower_bound(start); at != changes_.end() && at->first.starts_with(start); ++at) {
@@ -104,15 +106,17 @@ Result<void> Changes::pair_renamed(const std::string& source, const std::string&
   return pair(source, path);
 }
 
-Result<void> Changes::pair_same() {
+Result<void> ChangeDetector::pair_same() {
   std::unordered_map<std::string, std::string> deleted;
-  const auto key = [](const Change& change) { return change.hash + " " + std::to_string(change.inode); };
+  const auto key = [](const DetectedChange& change) {
+    return change.hash + " " + std::to_string(change.inode);
+  };
   for (const auto& [path, change] : changes_) {
-    if (change.kind == Change::Kind::deleted) deleted.emplace(key(change), path);
+    if (change.kind == ChangeKind::deleted) deleted.emplace(key(change), path);
   }
   std::vector<std::pair<std::string, std::string>> pairs;
   for (const auto& [path, change] : changes_) {
-    if (change.kind != Change::Kind::created) continue;
+    if (change.kind != ChangeKind::created) continue;
     const auto same = deleted.extract(key(change));
     if (!same.empty()) pairs.emplace_back(same.mapped(), path);
   }
@@ -122,30 +126,30 @@ Result<void> Changes::pair_same() {
   return {};
 }
 
-std::vector<Operation> Changes::operations() const {
+std::vector<Operation> ChangeDetector::operations() const {
   std::vector<Operation> operations;
-  const auto add = [&](Change::Kind kind, const char* event) {
+  const auto add = [&](ChangeKind kind, const char* event) {
     for (const auto& [path, change] : changes_) {
       if (change.kind != kind) continue;
       Operation& operation = operations.emplace_back();
-      operation.kind = Operation::Kind::sync;
+      operation.kind = OperationKind::sync;
       operation.path = path;
       operation.source = change.source;
       operation.event = event;
     }
   };
-  add(Change::Kind::deleted, "deleted");
-  add(Change::Kind::moved, "moved");
-  add(Change::Kind::created, "created");
-  add(Change::Kind::modified, "modified");
+  add(ChangeKind::deleted, "deleted");
+  add(ChangeKind::moved, "moved");
+  add(ChangeKind::created, "created");
+  add(ChangeKind::modified, "modified");
   return operations;
 }
 
-// The files that touched paths stand for: on disk and in the State.
-Result<std::set<std::string>> touched_files(const Folder& folder, State& state, std::int64_t notebook,
-                                            const std::vector<Touched>& touched) {
+// The files that touched paths stand for: on disk and in the NotebookState.
+Result<std::set<std::string>> touched_files(const Folder& folder, NotebookState& state, std::int64_t notebook,
+                                            const std::vector<TouchedPath>& touched) {
   std::set<std::string> told;  // sorted: a folder comes before what is in it
-  for (const Touched& one : touched) {
+  for (const TouchedPath& one : touched) {
     told.insert(one.path);
     if (!one.source.empty()) told.insert(one.source);
   }
@@ -158,13 +162,13 @@ Result<std::set<std::string>> touched_files(const Folder& folder, State& state, 
     files.insert(path);
     const auto kind = folder.kind(path);
     if (!kind) continue;  // cannot be looked at now, as in compare()
-    const auto rows = state.files_within(notebook, path, State::Which::files);
+    const auto rows = state.files_within(notebook, path, FileFilter::files);
     if (!rows) return rows.error();
     for (const FileRow& row : *rows) files.insert(row.path);
-    if (*kind != Entry::folder) continue;
+    if (*kind != PathKind::folder) continue;
     folders.insert(path);
-    const auto walked = folder.walk(path, [&](const Folder::Seen& seen) {
-      if (seen.kind == Entry::file) files.insert(seen.path);
+    const auto walked = folder.walk(path, [&](const Folder::WalkEntry& seen) {
+      if (seen.kind == PathKind::file) files.insert(seen.path);
     });
     if (!walked) return walked.error();
   }
@@ -177,20 +181,20 @@ bool is_near(std::int64_t time_ns, TimePoint other) {
   return std::chrono::abs(distance) <= kTick;
 }
 
-// What a look at a file may say when all is as it was.
-struct Look {
+// What a row at a file may say when all is as it was.
+struct KnownFile {
   FileState state;
   TimePoint updated_at;
 };
 
-Result<std::unordered_map<std::string, Look>> known_looks(State& state, std::int64_t notebook) {
-  std::unordered_map<std::string, Look> looks;
+Result<std::unordered_map<std::string, KnownFile>> known_files(NotebookState& state, std::int64_t notebook) {
+  std::unordered_map<std::string, KnownFile> files;
   std::string after;
   for (;;) {
-    auto rows = state.files(notebook, State::Which::files, after, kRowsAtOnce);
+    auto rows = state.files(notebook, FileFilter::files, after, kRowsAtOnce);
     if (!rows) return rows.error();
-    for (FileRow& row : *rows) looks.emplace(row.path, Look{row.state, row.updated_at});
-    if (rows->size() < kRowsAtOnce) return looks;
+    for (FileRow& row : *rows) files.emplace(row.path, KnownFile{row.state, row.updated_at});
+    if (rows->size() < kRowsAtOnce) return files;
     after = std::move(rows->back().path);
   }
 }
@@ -204,39 +208,41 @@ Result<void> check_there(const Folder& folder) {
 
 }  // namespace
 
-Result<std::vector<Operation>> find_changes(const Folder& folder, State& state, const OwnWrites& expected,
-                                            std::int64_t notebook, const std::vector<Touched>& touched) {
+Result<std::vector<Operation>> find_changes(const Folder& folder, NotebookState& state,
+                                            const OwnWrites& own_writes, std::int64_t notebook,
+                                            const std::vector<TouchedPath>& touched) {
   const auto files = touched_files(folder, state, notebook, touched);
   if (!files) return files.error();
   if (auto there = check_there(folder); !there) return there.error();
-  Changes changes(folder, state, expected, notebook);
+  ChangeDetector changes(folder, state, own_writes, notebook);
   for (const std::string& path : *files) {
     if (auto compared = changes.compare(path); !compared) return compared.error();
   }
-  for (const Touched& one : touched) {
+  for (const TouchedPath& one : touched) {
     if (one.source.empty()) continue;
     if (auto paired = changes.pair_renamed(one.source, one.path); !paired) return paired.error();
   }
   return changes.operations();
 }
 
-Result<std::vector<Operation>> find_all_changes(const Folder& folder, State& state, const OwnWrites& expected,
-                                                std::int64_t notebook, TimePoint now) {
-  auto known = known_looks(state, notebook);
+Result<std::vector<Operation>> find_all_changes(const Folder& folder, NotebookState& state,
+                                                const OwnWrites& own_writes, std::int64_t notebook,
+                                                TimePoint now) {
+  auto known = known_files(state, notebook);
   if (!known) return known.error();
   std::vector<std::string> doubtful;
-  const auto walked = folder.walk("", [&](const Folder::Seen& seen) {
-    if (seen.kind != Entry::file) return;
-    const auto look = known->extract(seen.path);
-    if (look.empty() || look.mapped().state != seen.state || is_near(seen.state.modified_ns, now) ||
-        is_near(seen.state.modified_ns, look.mapped().updated_at)) {
+  const auto walked = folder.walk("", [&](const Folder::WalkEntry& seen) {
+    if (seen.kind != PathKind::file) return;
+    const auto row = known->extract(seen.path);
+    if (row.empty() || row.mapped().state != seen.state || is_near(seen.state.modified_ns, now) ||
+        is_near(seen.state.modified_ns, row.mapped().updated_at)) {
       doubtful.push_back(seen.path);
     }
   });
   if (!walked) return walked.error();
   if (auto there = check_there(folder); !there) return there.error();
-  for (const auto& [path, look] : *known) doubtful.push_back(path);
-  Changes changes(folder, state, expected, notebook);
+  for (const auto& [path, row] : *known) doubtful.push_back(path);
+  ChangeDetector changes(folder, state, own_writes, notebook);
   for (const std::string& path : doubtful) {
     if (auto compared = changes.compare(path); !compared) return compared.error();
   }

@@ -65,7 +65,8 @@ class ChangeDetectionTest : public testing::Test {
     must(state.put_file(notebook, row));
   }
   void announce(const std::string& name, const std::string& content) {
-    expected.announce(name, OwnWrites::Content{static_cast<std::int64_t>(content.size()), hash_of(content)});
+    own_writes.announce(
+        name, OwnWrites::WrittenContent{static_cast<std::int64_t>(content.size()), hash_of(content)});
   }
   void set_modified(const std::string& name, TimePoint time) const {
     const auto seconds = std::chrono::floor<std::chrono::seconds>(time.time_since_epoch());
@@ -80,25 +81,25 @@ class ChangeDetectionTest : public testing::Test {
     EXPECT_TRUE(operations) << operations.error().message;
     std::vector<std::string> texts;
     for (const Operation& operation : *operations) {
-      EXPECT_EQ(operation.kind, Operation::Kind::sync);
+      EXPECT_EQ(operation.kind, OperationKind::sync);
       const std::string source = operation.source.empty() ? "" : operation.source + ">";
       texts.push_back(operation.event + " " + source + operation.path);
     }
     return texts;
   }
-  std::vector<std::string> changes(const std::vector<Touched>& touched) {
-    return texts(find_changes(folder, state, expected, notebook, touched));
+  std::vector<std::string> changes(const std::vector<TouchedPath>& touched) {
+    return texts(find_changes(folder, state, own_writes, notebook, touched));
   }
   std::vector<std::string> all_changes(TimePoint now = kLater) {
-    return texts(find_all_changes(folder, state, expected, notebook, now));
+    return texts(find_all_changes(folder, state, own_writes, notebook, now));
   }
 
   const TemporaryDirectory directory;
   const std::string root = made(directory.file("notebook"));
   Folder folder = must(Folder::open(root, 022));
-  State state = must(State::open(directory.file("state.db")));
+  NotebookState state = must(NotebookState::open(directory.file("state.db")));
   const std::int64_t notebook = must(state.add_notebook({.name = "n", .path = root})).id;
-  OwnWrites expected;
+  OwnWrites own_writes;
 };
 
 TEST_F(ChangeDetectionTest, AFileAsItIsKnownGivesNothing) {
@@ -166,7 +167,7 @@ TEST_F(ChangeDetectionTest, WhatIsAnnouncedIsNobodyElsesButWhatComesAMomentLater
 
 TEST_F(ChangeDetectionTest, AnAnnouncedDeletionIsNobodyElses) {
   know("a", "1");
-  expected.announce("a", std::nullopt);
+  own_writes.announce("a", std::nullopt);
 
   fs::remove(path("a"));
   EXPECT_THAT(changes({{"a"}}), IsEmpty());
@@ -281,7 +282,7 @@ TEST_F(ChangeDetectionTest, AFileMovedIntoAFolderOfItsOwnNameIsDeletedBeforeItIs
 
 TEST_F(ChangeDetectionTest, AnAnnouncedRenameIsNobodyElses) {
   know("a", "1");
-  expected.announce("a", std::nullopt);
+  own_writes.announce("a", std::nullopt);
   announce("b", "1");
   rename("a", "b");
 
@@ -350,7 +351,7 @@ class RacyTest : public ChangeDetectionTest {
     must(state.put_file(notebook, row));
     write("a", "behind");
     set_modified("a", modified);
-    ASSERT_EQ(must(folder.look("a")), row.state);
+    ASSERT_EQ(must(folder.file_state("a")), row.state);
   }
 };
 
@@ -413,10 +414,10 @@ TEST_F(ChangeDetectionTest, WhenTheNotebooksFolderIsGoneNothingInItCountsAsDelet
   know("a", "1");
   fs::remove_all(root);
 
-  const auto found = find_all_changes(folder, state, expected, notebook, kLater);
+  const auto found = find_all_changes(folder, state, own_writes, notebook, kLater);
   ASSERT_FALSE(found);
   EXPECT_EQ(found.error().code, ErrorCode::unavailable);
-  EXPECT_FALSE(find_changes(folder, state, expected, notebook, {{"a"}}));
+  EXPECT_FALSE(find_changes(folder, state, own_writes, notebook, {{"a"}}));
 }
 
 }  // namespace

@@ -36,16 +36,14 @@ OpenFolder open_inner(int root, const std::string& path) {
   return folder;
 }
 
-enum class Found : std::uint8_t { file, folder, other };
-
-Found found_kind(DIR* folder, const dirent& entry) {
-  if (entry.d_type == DT_DIR) return Found::folder;
-  if (entry.d_type == DT_REG) return Found::file;
-  if (entry.d_type != DT_UNKNOWN) return Found::other;
+PathKind found_kind(DIR* folder, const dirent& entry) {
+  if (entry.d_type == DT_DIR) return PathKind::folder;
+  if (entry.d_type == DT_REG) return PathKind::file;
+  if (entry.d_type != DT_UNKNOWN) return PathKind::other;
   struct stat found {};
-  if (::fstatat(::dirfd(folder), entry.d_name, &found, AT_SYMLINK_NOFOLLOW) != 0) return Found::other;
-  if (S_ISDIR(found.st_mode)) return Found::folder;
-  return S_ISREG(found.st_mode) ? Found::file : Found::other;
+  if (::fstatat(::dirfd(folder), entry.d_name, &found, AT_SYMLINK_NOFOLLOW) != 0) return PathKind::other;
+  if (S_ISDIR(found.st_mode)) return PathKind::folder;
+  return S_ISREG(found.st_mode) ? PathKind::file : PathKind::other;
 }
 
 Error cannot_watch(const std::string& path, int error) {
@@ -102,17 +100,18 @@ bool FolderWatches::has(int parent, const std::string& name) const {
   return tree_.child(parent, name) != WatchTree::kNone;
 }
 
-void FolderWatches::add_all(Place start, const OnFile& on_file) {
-  std::vector<Place> places{std::move(start)};
+void FolderWatches::add_all(FolderToWatch start, const OnFile& on_file) {
+  std::vector<FolderToWatch> places{std::move(start)};
   while (!places.empty()) {
-    const Place place = std::move(places.back());
+    const FolderToWatch place = std::move(places.back());
     places.pop_back();
-    for (Place& inner : add_one(place, on_file)) places.push_back(std::move(inner));
+    for (FolderToWatch& inner : add_one(place, on_file)) places.push_back(std::move(inner));
   }
 }
 
 // Returns the folders in it.
-std::vector<FolderWatches::Place> FolderWatches::add_one(const Place& place, const OnFile& on_file) {
+std::vector<FolderWatches::FolderToWatch> FolderWatches::add_one(const FolderToWatch& place,
+                                                                 const OnFile& on_file) {
   const OpenFolder folder = open_inner(root_.number(), place.path);
   if (!folder) {
     failed(errno, place.path);
@@ -120,16 +119,16 @@ std::vector<FolderWatches::Place> FolderWatches::add_one(const Place& place, con
   }
   const int watch = watch_folder(::dirfd(folder.get()), place);
   if (watch == WatchTree::kNone && !on_file) return {};
-  std::vector<Place> folders;
+  std::vector<FolderToWatch> folders;
   errno = 0;
   while (const dirent* const entry = ::readdir(folder.get())) {
     const std::string name = entry->d_name;
     if (name == "." || name == "..") continue;
     std::string path = place.path.empty() ? name : place.path + "/" + name;
     if (!note_path(path)) continue;
-    const Found kind = found_kind(folder.get(), *entry);
-    if (kind == Found::file && on_file) on_file(path);
-    if (kind == Found::folder) folders.push_back({watch, name, std::move(path)});
+    const PathKind kind = found_kind(folder.get(), *entry);
+    if (kind == PathKind::file && on_file) on_file(path);
+    if (kind == PathKind::folder) folders.push_back({watch, name, std::move(path)});
     errno = 0;
   }
   failed(errno, place.path);
@@ -137,7 +136,7 @@ std::vector<FolderWatches::Place> FolderWatches::add_one(const Place& place, con
 }
 
 // The watch, attached; kNone if there is none.
-int FolderWatches::watch_folder(int folder, const Place& place) {
+int FolderWatches::watch_folder(int folder, const FolderToWatch& place) {
   const bool is_root = place.path.empty();
   if (!is_root && !tree_.knows(place.parent)) return WatchTree::kNone;
   // Through the descriptor, so that it is on the folder that will be read.

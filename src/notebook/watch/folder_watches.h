@@ -56,14 +56,14 @@ class FolderWatches {
   [[nodiscard]] std::size_t size() const { return tree_.size(); }
 
  private:
-  struct Place {
+  struct FolderToWatch {
     int parent;  // WatchTree::kNone: it is not watched, or this is the outermost
     std::string name;
     std::string path;
   };
-  void add_all(Place start, const OnFile& on_file);
-  std::vector<Place> add_one(const Place& place, const OnFile& on_file);
-  int watch_folder(int folder, const Place& place);
+  void add_all(FolderToWatch start, const OnFile& on_file);
+  std::vector<FolderToWatch> add_one(const FolderToWatch& place, const OnFile& on_file);
+  int watch_folder(int folder, const FolderToWatch& place);
   void failed(int error, const std::string& path);
 
   const std::string path_;

@@ -1,4 +1,4 @@
-// watcher_test.cc: what is told of real files, whatever is done to them.
+// folder_watcher_test.cc: what is told of real files, whatever is done to them.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <sys/stat.h>
@@ -17,7 +17,7 @@
 #include <vector>
 
 #include "notebook/files/note_path.h"
-#include "notebook/watch/watcher.h"
+#include "notebook/watch/folder_watcher.h"
 #include "support/temporary_directory.h"
 
 namespace eventq::notebook {
@@ -36,11 +36,11 @@ constexpr Millis kNever = 1h;
 // Keeps what is told.
 class Told {
  public:
-  Watcher::OnTouched on_touched() {
-    return [this](std::vector<Touched> touched) {
+  FolderWatcher::OnTouched on_touched() {
+    return [this](std::vector<TouchedPath> touched) {
       std::unique_lock lock(mutex_);
       bool held = false;
-      for (Touched& one : touched) {
+      for (TouchedPath& one : touched) {
         held = held || one.path == held_;
         paths_.insert(one.path);
         if (!one.source.empty()) renames_.insert(one.source + ">" + one.path);
@@ -50,7 +50,7 @@ class Told {
       changed_.wait(lock, [&] { return !held || held_.empty(); });
     };
   }
-  Watcher::OnRescan on_rescan() {
+  FolderWatcher::OnRescan on_rescan() {
     return [this](const std::string& reason) {
       const std::scoped_lock lock(mutex_);
       rescans_.push_back(reason);
@@ -135,9 +135,9 @@ class WatcherTest : public testing::Test {
   WatcherTest() { fs::create_directory(root); }
   ~WatcherTest() override { told.release(); }
 
-  void start(Watcher::Options options) {
+  void start(FolderWatchOptions options) {
     options.logger = told.logger();
-    auto started = Watcher::start(root, options, told.on_touched(), told.on_rescan());
+    auto started = FolderWatcher::start(root, options, told.on_touched(), told.on_rescan());
     ASSERT_TRUE(started) << started.error().message;
     watcher = std::move(*started);
   }
@@ -166,16 +166,16 @@ class WatcherTest : public testing::Test {
   const std::string root = directory.file("notebook");
   Told told;
   int settled = 0;
-  std::unique_ptr<Watcher> watcher;  // stops first
+  std::unique_ptr<FolderWatcher> watcher;  // stops first
 };
 
 TEST_F(WatcherTest, RefusesWhatIsNoFolder) {
-  const auto absent = Watcher::start(path("absent"), {}, told.on_touched(), told.on_rescan());
+  const auto absent = FolderWatcher::start(path("absent"), {}, told.on_touched(), told.on_rescan());
   ASSERT_FALSE(absent);
   EXPECT_EQ(absent.error().code, ErrorCode::not_found);
 
   write("file");
-  const auto file = Watcher::start(path("file"), {}, told.on_touched(), told.on_rescan());
+  const auto file = FolderWatcher::start(path("file"), {}, told.on_touched(), told.on_rescan());
   ASSERT_FALSE(file);
   EXPECT_EQ(file.error().code, ErrorCode::invalid_argument);
 }

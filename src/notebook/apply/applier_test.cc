@@ -1,6 +1,6 @@
-// apply_test.cc: events as changes of files and of what is known of them: done whole, refused, or undone
+// applier_test.cc: events as changes of files and of what is known of them: done whole, refused, or undone
 // after a crash.
-#include "notebook/apply.h"
+#include "notebook/apply/applier.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -20,7 +20,7 @@ namespace {
 using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::IsEmpty;
-using enum Operation::Kind;
+using enum OperationKind;
 namespace fs = std::filesystem;
 
 constexpr std::string_view kHelloHash = "2cf24dba5fb0a30e26e83b2ac5b9e29e1b161e5c1fa7425e73043362938b9824";
@@ -36,7 +36,7 @@ class ApplyTest : public testing::Test {
     notebook_ = state_.add_notebook(row)->id;
   }
 
-  static Result<State> opened(const std::string& path) { return State::open(path); }
+  static Result<NotebookState> opened(const std::string& path) { return NotebookState::open(path); }
 
   void put(const std::string& path, const std::string& content) const {
     fs::create_directories(fs::path(root_ + "/" + path).parent_path());
@@ -59,7 +59,7 @@ class ApplyTest : public testing::Test {
   }
   [[nodiscard]] std::vector<std::string> known() {
     std::vector<std::string> paths;
-    const auto rows = state_.files(notebook_, State::Which::all, "", 1000);
+    const auto rows = state_.files(notebook_, FileFilter::all, "", 1000);
     for (const FileRow& row : *rows) paths.push_back(row.path);
     return paths;
   }
@@ -74,42 +74,42 @@ class ApplyTest : public testing::Test {
     ++last_;
     return {EventId{last_}, 1, "evt_" + std::to_string(last_), "", std::move(operation)};
   }
-  Part group(const std::vector<Operation>& operations, const Group& of) {
-    Part part;
+  ApplyUnit group(const std::vector<Operation>& operations, const FolderOperation& of) {
+    ApplyUnit unit;
     for (Operation operation : operations) {
       operation.group = of;
-      part.push_back(event(std::move(operation)));
-      part.back().correlation_id = "c";
+      unit.push_back(event(std::move(operation)));
+      unit.back().correlation_id = "c";
     }
-    return part;
+    return unit;
   }
-  Verdict apply(Part part, const SafeToReplace& safe = {}) {
-    const std::vector<Part> parts = {std::move(part)};
-    auto verdicts = applier_.apply(parts, safe);
-    EXPECT_TRUE(verdicts) << (verdicts ? "" : verdicts.error().message);
-    return verdicts ? verdicts->front() : Verdict{Verdict::Kind::later, verdicts.error().message};
+  ApplyOutcome apply(ApplyUnit unit, const SafeToReplace& safe = {}) {
+    const std::vector<ApplyUnit> units = {std::move(unit)};
+    auto outcomes = applier_.apply(units, safe);
+    EXPECT_TRUE(outcomes) << (outcomes ? "" : outcomes.error().message);
+    return outcomes ? outcomes->front() : ApplyOutcome{OutcomeKind::retry, outcomes.error().message};
   }
-  Verdict apply(Operation operation) { return apply(Part{event(std::move(operation))}); }
+  ApplyOutcome apply(Operation operation) { return apply(ApplyUnit{event(std::move(operation))}); }
 
   const TemporaryDirectory directory_;
   const std::string root_ = directory_.file("notebook");
-  State state_ = std::move(*State::open(directory_.file("state")));
+  NotebookState state_ = std::move(*NotebookState::open(directory_.file("state")));
   std::int64_t notebook_ = 0;
   Folder folder_ = std::move(*[this] {
     fs::create_directory(root_);
     return Folder::open(root_, 022);
   }());
-  OwnWrites expected_;
+  OwnWrites own_writes_;
   ManualClock clock_{TimePoint(std::chrono::seconds(1'700'000'000))};
   SharedPendingOperations pending_operations_;
-  Applier applier_{folder_, state_, expected_, pending_operations_, 1, clock_};
+  Applier applier_{folder_, state_, own_writes_, pending_operations_, 1, clock_};
   std::int64_t last_ = 0;
 };
 
 TEST_F(ApplyTest, ACreationMakesTheFileItsFoldersAndItsMetadata) {
   Operation operation{.kind = create, .path = "a/b/note.md", .content = "hello"};
   operation.metadata.title = "Hello";
-  EXPECT_EQ(apply(operation).kind, Verdict::Kind::done);
+  EXPECT_EQ(apply(operation).kind, OutcomeKind::done);
   EXPECT_EQ(all(), (std::map<std::string, std::string>{{"a/b/note.md", "hello"}}));
   EXPECT_THAT(known(), ElementsAre("a", "a/b", "a/b/note.md"));
   const auto row = state_.file_at(notebook_, "a/b/note.md");
@@ -123,9 +123,9 @@ TEST_F(ApplyTest, ACreationMakesTheFileItsFoldersAndItsMetadata) {
 
 TEST_F(ApplyTest, ACreationOfWhatIsThereFailsForGoodAndChangesNothing) {
   put("a", "theirs");
-  const Verdict verdict = apply({.kind = create, .path = "a", .content = "ours"});
-  EXPECT_EQ(verdict.kind, Verdict::Kind::never);
-  EXPECT_THAT(verdict.message, HasSubstr("something at a already"));
+  const ApplyOutcome outcome = apply({.kind = create, .path = "a", .content = "ours"});
+  EXPECT_EQ(outcome.kind, OutcomeKind::failed);
+  EXPECT_THAT(outcome.message, HasSubstr("something at a already"));
   EXPECT_EQ(all(), (std::map<std::string, std::string>{{"a", "theirs"}}));
   EXPECT_THAT(known(), IsEmpty());
   EXPECT_THAT(waiting(), IsEmpty());
@@ -133,16 +133,16 @@ TEST_F(ApplyTest, ACreationOfWhatIsThereFailsForGoodAndChangesNothing) {
 
 TEST_F(ApplyTest, ACreationInAFileFailsForGood) {
   put("a", "theirs");
-  const Verdict verdict = apply({.kind = create, .path = "a/b", .content = "ours"});
-  EXPECT_EQ(verdict.kind, Verdict::Kind::never);
-  EXPECT_THAT(verdict.message, HasSubstr("a is no folder"));
+  const ApplyOutcome outcome = apply({.kind = create, .path = "a/b", .content = "ours"});
+  EXPECT_EQ(outcome.kind, OutcomeKind::failed);
+  EXPECT_THAT(outcome.message, HasSubstr("a is no folder"));
 }
 
 TEST_F(ApplyTest, AnUpdateKeepsTheIdAndTheModeAndLeavesNothingBehind) {
   apply({.kind = create, .path = "a", .content = "one"});
   const auto id = (*state_.file_at(notebook_, "a"))->id;
   fs::permissions(root_ + "/a", fs::perms::owner_all);
-  EXPECT_EQ(apply({.kind = update, .path = "a", .content = "two"}).kind, Verdict::Kind::done);
+  EXPECT_EQ(apply({.kind = update, .path = "a", .content = "two"}).kind, OutcomeKind::done);
   EXPECT_EQ(all(), (std::map<std::string, std::string>{{"a", "two"}}));
   EXPECT_EQ((*state_.file_at(notebook_, "a"))->id, id);
   EXPECT_EQ(fs::status(root_ + "/a").permissions(), fs::perms::owner_all);
@@ -152,21 +152,21 @@ TEST_F(ApplyTest, AnUpdateOfMetadataAloneLeavesTheFileAndWaitsForNoCommit) {
   apply({.kind = create, .path = "a", .content = "one"});
   Operation operation{.kind = update, .path = "a"};
   operation.metadata.description = "about";
-  EXPECT_EQ(apply(operation).kind, Verdict::Kind::done);
+  EXPECT_EQ(apply(operation).kind, OutcomeKind::done);
   EXPECT_EQ(get("a"), "one");
   EXPECT_EQ((*state_.file_at(notebook_, "a"))->metadata.description, "about");
   EXPECT_THAT(waiting(), ElementsAre("a"));  // of the creation
 }
 
 TEST_F(ApplyTest, AnUpdateOfWhatIsNotThereFailsForGood) {
-  EXPECT_EQ(apply({.kind = update, .path = "a", .content = "x"}).kind, Verdict::Kind::never);
+  EXPECT_EQ(apply({.kind = update, .path = "a", .content = "x"}).kind, OutcomeKind::failed);
   EXPECT_THAT(all(), IsEmpty());
 }
 
 TEST_F(ApplyTest, AMoveKeepsTheId) {
   apply({.kind = create, .path = "a", .content = "one"});
   const auto id = (*state_.file_at(notebook_, "a"))->id;
-  EXPECT_EQ(apply({.kind = move, .path = "b/c", .source = "a"}).kind, Verdict::Kind::done);
+  EXPECT_EQ(apply({.kind = move, .path = "b/c", .source = "a"}).kind, OutcomeKind::done);
   EXPECT_EQ(all(), (std::map<std::string, std::string>{{"b/c", "one"}}));
   EXPECT_EQ((*state_.file_at(notebook_, "b/c"))->id, id);
   EXPECT_THAT(waiting(), ElementsAre("a", "a", "b/c"));
@@ -175,32 +175,32 @@ TEST_F(ApplyTest, AMoveKeepsTheId) {
 TEST_F(ApplyTest, AMoveOverAFileFailsForGoodAndBothStay) {
   apply({.kind = create, .path = "a", .content = "one"});
   put("b", "theirs");
-  EXPECT_EQ(apply({.kind = move, .path = "b", .source = "a"}).kind, Verdict::Kind::never);
+  EXPECT_EQ(apply({.kind = move, .path = "b", .source = "a"}).kind, OutcomeKind::failed);
   EXPECT_EQ(all(), (std::map<std::string, std::string>{{"a", "one"}, {"b", "theirs"}}));
 }
 
 TEST_F(ApplyTest, ADeletionTakesFileAndMetadata) {
   apply({.kind = create, .path = "a", .content = "one"});
-  EXPECT_EQ(apply({.kind = remove, .path = "a"}).kind, Verdict::Kind::done);
+  EXPECT_EQ(apply({.kind = remove, .path = "a"}).kind, OutcomeKind::done);
   EXPECT_THAT(all(), IsEmpty());
   EXPECT_THAT(known(), IsEmpty());
-  EXPECT_EQ(apply({.kind = remove, .path = "a"}).kind, Verdict::Kind::never);
+  EXPECT_EQ(apply({.kind = remove, .path = "a"}).kind, OutcomeKind::failed);
 }
 
 TEST_F(ApplyTest, ADeletionOfWhatSomebodyDeletedAlreadyForgetsIt) {
   apply({.kind = create, .path = "a", .content = "one"});
   fs::remove(root_ + "/a");
-  EXPECT_EQ(apply({.kind = remove, .path = "a"}).kind, Verdict::Kind::done);
+  EXPECT_EQ(apply({.kind = remove, .path = "a"}).kind, OutcomeKind::done);
   EXPECT_THAT(known(), IsEmpty());
 }
 
 TEST_F(ApplyTest, NothingLeftToDoIsDone) {
-  EXPECT_EQ(apply({.kind = remove, .path = "a", .nothing = true}).kind, Verdict::Kind::done);
+  EXPECT_EQ(apply({.kind = remove, .path = "a", .nothing = true}).kind, OutcomeKind::done);
 }
 
 TEST_F(ApplyTest, ASyncTakesOverWhatSomebodyElseDid) {
   put("a", "hello");
-  EXPECT_EQ(apply({.kind = sync, .path = "a", .event = "created"}).kind, Verdict::Kind::done);
+  EXPECT_EQ(apply({.kind = sync, .path = "a", .event = "created"}).kind, OutcomeKind::done);
   EXPECT_EQ((*state_.file_at(notebook_, "a"))->hash, kHelloHash);
   put("a", "hello again");
   apply({.kind = sync, .path = "a", .event = "modified"});
@@ -213,7 +213,7 @@ TEST_F(ApplyTest, ASyncTakesOverWhatSomebodyElseDid) {
 
 TEST_F(ApplyTest, ASyncOfAFileAsItIsKnownWaitsForNoCommit) {
   apply({.kind = create, .path = "a", .content = "one"});
-  EXPECT_EQ(apply({.kind = sync, .path = "a", .event = "modified"}).kind, Verdict::Kind::done);
+  EXPECT_EQ(apply({.kind = sync, .path = "a", .event = "modified"}).kind, OutcomeKind::done);
   EXPECT_THAT(waiting(), ElementsAre("a"));
 }
 
@@ -232,12 +232,12 @@ TEST_F(ApplyTest, AFolderMovesAsAWholeWithItsIdAndThatOfEmptyOnesInIt) {
   apply({.kind = create, .path = "a/b/y", .content = "2"});
   apply({.kind = create, .path = "a/empty", .folder = true});
   const auto id = (*state_.file_at(notebook_, "a"))->id;
-  const Group of{"a", "c", 2};
+  const FolderOperation of{"a", "c", 2};
   EXPECT_EQ(apply(group({{.kind = move, .path = "c/b/y", .source = "a/b/y"},
                          {.kind = move, .path = "c/x", .source = "a/x"}},
                         of))
                 .kind,
-            Verdict::Kind::done);
+            OutcomeKind::done);
   EXPECT_EQ(all(), (std::map<std::string, std::string>{{"c/b/y", "2"}, {"c/x", "1"}}));
   EXPECT_THAT(known(), ElementsAre("c", "c/b", "c/b/y", "c/empty", "c/x"));
   EXPECT_EQ((*state_.file_at(notebook_, "c"))->id, id);
@@ -252,10 +252,10 @@ TEST_F(ApplyTest, AFolderMoveThatFailsInTheMiddleLeavesEverythingAsItWas) {
   const auto waited = waiting();
   // The second name is taken only when the first file is there: it is a folder of that name that is in the
   // way.
-  const Verdict verdict = apply(group(
+  const ApplyOutcome outcome = apply(group(
       {{.kind = move, .path = "b/x", .source = "a/1"}, {.kind = move, .path = "b/x/y", .source = "a/2"}},
       {"a", "b", 2}));
-  EXPECT_NE(verdict.kind, Verdict::Kind::done);
+  EXPECT_NE(outcome.kind, OutcomeKind::done);
   EXPECT_EQ(all(), (std::map<std::string, std::string>{{"a/1", "1"}, {"a/2", "2"}}));
   EXPECT_FALSE(fs::exists(root_ + "/b"));
   EXPECT_EQ(known(), rows);
@@ -264,14 +264,14 @@ TEST_F(ApplyTest, AFolderMoveThatFailsInTheMiddleLeavesEverythingAsItWas) {
 }
 
 TEST_F(ApplyTest, OnePartThatFailsDoesNotKeepTheOthersFromBeingDone) {
-  const std::vector<Part> parts = {{event({.kind = create, .path = "a", .content = "1"})},
-                                   {event({.kind = update, .path = "gone", .content = "2"})},
-                                   {event({.kind = create, .path = "b", .content = "3"})}};
-  const auto verdicts = applier_.apply(parts);
-  ASSERT_TRUE(verdicts);
-  EXPECT_EQ((*verdicts)[0].kind, Verdict::Kind::done);
-  EXPECT_EQ((*verdicts)[1].kind, Verdict::Kind::never);
-  EXPECT_EQ((*verdicts)[2].kind, Verdict::Kind::done);
+  const std::vector<ApplyUnit> units = {{event({.kind = create, .path = "a", .content = "1"})},
+                                        {event({.kind = update, .path = "gone", .content = "2"})},
+                                        {event({.kind = create, .path = "b", .content = "3"})}};
+  const auto outcomes = applier_.apply(units);
+  ASSERT_TRUE(outcomes);
+  EXPECT_EQ((*outcomes)[0].kind, OutcomeKind::done);
+  EXPECT_EQ((*outcomes)[1].kind, OutcomeKind::failed);
+  EXPECT_EQ((*outcomes)[2].kind, OutcomeKind::done);
   EXPECT_EQ(all(), (std::map<std::string, std::string>{{"a", "1"}, {"b", "3"}}));
 }
 
@@ -280,13 +280,13 @@ TEST_F(ApplyTest, StepsThatAreStillPutDownAreUndoneInReverse) {
   put("b", "moved");
   put("deleted", "kept");
   put(".eventq/new", "new");
-  const FileState fresh = *folder_.look(".eventq/new");
-  const std::vector<Step> steps = {
-      {Step::Kind::exchange, ".eventq/new", "a", fresh},
-      {Step::Kind::make_folder, "", "c", {}},
-      {Step::Kind::rename, "b", "c/b", *folder_.look("b")},
-      {Step::Kind::rename, "deleted", ".eventq/trash", *folder_.look("deleted")},
-      {Step::Kind::rename, "never", "done", fresh},  // the crash came before this one
+  const FileState fresh = *folder_.file_state(".eventq/new");
+  const std::vector<JournalStep> steps = {
+      {StepKind::exchange, ".eventq/new", "a", fresh},
+      {StepKind::make_folder, "", "c", {}},
+      {StepKind::rename, "b", "c/b", *folder_.file_state("b")},
+      {StepKind::rename, "deleted", ".eventq/trash", *folder_.file_state("deleted")},
+      {StepKind::rename, "never", "done", fresh},  // the crash came before this one
   };
   ASSERT_TRUE(state_.add_steps(notebook_, steps));
   ASSERT_TRUE(folder_.rename(".eventq/new", "a", Folder::Rename::exchange));
@@ -304,7 +304,7 @@ TEST_F(ApplyTest, StepsThatAreStillPutDownAreUndoneInReverse) {
 
 TEST_F(ApplyTest, WhatSomebodyElsePutInTheWayOfAnUndoStays) {
   put("a", "moved");
-  ASSERT_TRUE(state_.add_steps(notebook_, {{Step::Kind::rename, "a", "b", *folder_.look("a")}}));
+  ASSERT_TRUE(state_.add_steps(notebook_, {{StepKind::rename, "a", "b", *folder_.file_state("a")}}));
   ASSERT_TRUE(folder_.rename("a", "b", Folder::Rename::no_replace));
   put("new", "put there by somebody else");
   fs::rename(root_ + "/new", root_ + "/b");
@@ -314,7 +314,7 @@ TEST_F(ApplyTest, WhatSomebodyElsePutInTheWayOfAnUndoStays) {
 
 TEST_F(ApplyTest, AFileThatSomebodyWroteToGoesBackWithItsFolder) {
   put("a", "moved");
-  ASSERT_TRUE(state_.add_steps(notebook_, {{Step::Kind::rename, "a", "b", *folder_.look("a")}}));
+  ASSERT_TRUE(state_.add_steps(notebook_, {{StepKind::rename, "a", "b", *folder_.file_state("a")}}));
   ASSERT_TRUE(folder_.rename("a", "b", Folder::Rename::no_replace));
   put("b", "edited by somebody else");
   ASSERT_TRUE(applier_.recover());
@@ -325,7 +325,7 @@ TEST_F(ApplyTest, ContentThatSomebodyEditedSinceItWasPutInPlaceCountsAsApplied) 
   put("a", "old");
   put(".eventq/event-7", "new");
   ASSERT_TRUE(state_.add_steps(
-      notebook_, {{Step::Kind::exchange, ".eventq/event-7", "a", *folder_.look(".eventq/event-7")}}));
+      notebook_, {{StepKind::exchange, ".eventq/event-7", "a", *folder_.file_state(".eventq/event-7")}}));
   ASSERT_TRUE(folder_.rename(".eventq/event-7", "a", Folder::Rename::exchange));
   put("a", "edited by somebody else");
   ASSERT_TRUE(applier_.recover());
@@ -335,26 +335,26 @@ TEST_F(ApplyTest, ContentThatSomebodyEditedSinceItWasPutInPlaceCountsAsApplied) 
 
 TEST_F(ApplyTest, WhatSomebodyWroteSinceTheFileWasLookedAtIsNotReplacedOrDeleted) {
   apply({.kind = create, .path = "a", .content = "ours"});
-  const SafeToReplace safe = {{"a", *folder_.look("a")}};
+  const SafeToReplace safe = {{"a", *folder_.file_state("a")}};
   put("new", "theirs");
   fs::rename(root_ + "/new", root_ + "/a");
   for (const Operation& operation :
        {Operation{.kind = update, .path = "a", .content = "two"}, Operation{.kind = remove, .path = "a"}}) {
-    const Verdict verdict = apply(Part{event(operation)}, safe);
-    EXPECT_EQ(verdict.kind, Verdict::Kind::later);
-    EXPECT_THAT(verdict.message, HasSubstr("a was written to just now"));
+    const ApplyOutcome outcome = apply(ApplyUnit{event(operation)}, safe);
+    EXPECT_EQ(outcome.kind, OutcomeKind::retry);
+    EXPECT_THAT(outcome.message, HasSubstr("a was written to just now"));
     EXPECT_EQ(all(), (std::map<std::string, std::string>{{"a", "theirs"}}));
     EXPECT_THAT(*state_.steps(notebook_), IsEmpty());
   }
-  EXPECT_EQ(apply(Part{event({.kind = remove, .path = "a"})}, {{"a", *folder_.look("a")}}).kind,
-            Verdict::Kind::done);
+  EXPECT_EQ(apply(ApplyUnit{event({.kind = remove, .path = "a"})}, {{"a", *folder_.file_state("a")}}).kind,
+            OutcomeKind::done);
   EXPECT_THAT(all(), IsEmpty());
 }
 
 TEST_F(ApplyTest, WhateverWasTakenAwayToBeDeletedComesBackAfterACrash) {
   put("a", "known");
   ASSERT_TRUE(
-      state_.add_steps(notebook_, {{Step::Kind::rename, "a", ".eventq/event-7", *folder_.look("a")}}));
+      state_.add_steps(notebook_, {{StepKind::rename, "a", ".eventq/event-7", *folder_.file_state("a")}}));
   put("new", "saved by somebody else just then");
   fs::rename(root_ + "/new", root_ + "/a");
   ASSERT_TRUE(folder_.rename("a", ".eventq/event-7", Folder::Rename::no_replace));
@@ -366,20 +366,20 @@ TEST_F(ApplyTest, FoldersInAFolderThatIsGoneAreForgottenWithIt) {
   apply({.kind = create, .path = "d/f", .content = "1"});
   apply({.kind = create, .path = "d/empty/inner", .folder = true});
   fs::remove_all(root_ + "/d");
-  EXPECT_EQ(apply({.kind = sync, .path = "d/f", .event = "deleted"}).kind, Verdict::Kind::done);
+  EXPECT_EQ(apply({.kind = sync, .path = "d/f", .event = "deleted"}).kind, OutcomeKind::done);
   EXPECT_THAT(known(), IsEmpty());
 }
 
 TEST_F(ApplyTest, AFileInALinkedFolderIsRefusedForGood) {
   fs::create_directory(directory_.file("elsewhere"));
   fs::create_directory_symlink(directory_.file("elsewhere"), root_ + "/link");
-  EXPECT_EQ(apply({.kind = create, .path = "link/a", .content = "x"}).kind, Verdict::Kind::never);
+  EXPECT_EQ(apply({.kind = create, .path = "link/a", .content = "x"}).kind, OutcomeKind::failed);
   EXPECT_TRUE(fs::is_empty(directory_.file("elsewhere")));
 }
 
 TEST_F(ApplyTest, AfterARunNothingIsExpectedAnyMore) {
   apply({.kind = create, .path = "a", .content = "hello"});
-  EXPECT_FALSE(expected_.is_announced("a", OwnWrites::Content{5, std::string(kHelloHash)}));
+  EXPECT_FALSE(own_writes_.is_announced("a", OwnWrites::WrittenContent{5, std::string(kHelloHash)}));
 }
 
 }  // namespace

@@ -1,5 +1,6 @@
-// state_test.cc: what is known of notebooks: every call, what a crash leaves, two writers, other files.
-#include "notebook/state.h"
+// notebook_state_test.cc: what is known of notebooks: every call, what a crash leaves, two writers, other
+// files.
+#include "notebook/state/notebook_state.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -42,8 +43,8 @@ class StateTest : public testing::Test {
     return result ? ErrorCode::internal : result.error().code;
   }
 
-  State open() { return must(State::open(path_)); }
-  std::int64_t add(State& state, const std::string& name) {
+  NotebookState open() { return must(NotebookState::open(path_)); }
+  std::int64_t add(NotebookState& state, const std::string& name) {
     return must(state.add_notebook({.name = name, .path = "/notes/" + name})).id;
   }
   static FileRow row(const std::string& path) { return {.path = path, .state = {.inode = 1, .size = 10}}; }
@@ -52,7 +53,8 @@ class StateTest : public testing::Test {
     for (const FileRow& row : rows) found.push_back(row.path);
     return found;
   }
-  std::vector<std::string> all(State& state, std::int64_t notebook, State::Which which = State::Which::all) {
+  std::vector<std::string> all(NotebookState& state, std::int64_t notebook,
+                               FileFilter which = FileFilter::all) {
     return paths(must(state.files(notebook, which, "", 1000)));
   }
   static TimePoint at(std::int64_t milliseconds) { return TimePoint(Millis(milliseconds)); }
@@ -62,16 +64,16 @@ class StateTest : public testing::Test {
 };
 
 TEST_F(StateTest, ANotebookComesBackWithItsSettings) {
-  const Settings settings{.poll_interval = Millis(1),
-                          .batch_size = 2,
-                          .git_commit_interval = Millis(3),
-                          .git_commit_max_files = 4,
-                          .max_retries = 5,
-                          .retry_backoff = Millis(6),
-                          .completed_retention = std::chrono::seconds(7),
-                          .failed_retention = std::chrono::seconds(8)};
+  const NotebookSettings settings{.poll_interval = Millis(1),
+                                  .batch_size = 2,
+                                  .git_commit_interval = Millis(3),
+                                  .git_commit_max_files = 4,
+                                  .max_retries = 5,
+                                  .retry_backoff = Millis(6),
+                                  .completed_retention = std::chrono::seconds(7),
+                                  .failed_retention = std::chrono::seconds(8)};
   {
-    State state = open();
+    NotebookState state = open();
     EXPECT_THAT(must(state.notebooks()), IsEmpty());
     const NotebookRow added = must(
         state.add_notebook({.name = "b", .path = "/x\xff", .settings = settings, .created_at = at(1234)}));
@@ -79,18 +81,18 @@ TEST_F(StateTest, ANotebookComesBackWithItsSettings) {
     EXPECT_EQ(added.name, "b");
     add(state, "a");
   }
-  State state = open();
+  NotebookState state = open();
   const auto found = must(state.notebooks());
   ASSERT_EQ(found.size(), 2U);
   EXPECT_EQ(found[0].name, "b");
   EXPECT_EQ(found[0].path, "/x\xff");
   EXPECT_EQ(found[0].settings, settings);
   EXPECT_EQ(found[0].created_at, at(1234));
-  EXPECT_EQ(found[1].settings, Settings{});
+  EXPECT_EQ(found[1].settings, NotebookSettings{});
 }
 
 TEST_F(StateTest, ANameOrAPathIsTakenByOneNotebook) {
-  State state = open();
+  NotebookState state = open();
   must(state.add_notebook({.name = "a", .path = "/x"}));
   const auto same_name = state.add_notebook({.name = "a", .path = "/y"});
   EXPECT_EQ(code(same_name), ErrorCode::conflict);
@@ -104,7 +106,7 @@ TEST_F(StateTest, ANameOrAPathIsTakenByOneNotebook) {
 }
 
 TEST_F(StateTest, ANotebookThatHasNothingCanBeRemoved) {
-  State state = open();
+  NotebookState state = open();
   const auto empty = add(state, "empty");
   const auto used = add(state, "used");
   must(state.put_file(used, row("a")));
@@ -125,7 +127,7 @@ TEST_F(StateTest, AFileComesBackWhole) {
                      .metadata = {.title = "", .description = "d", .extra = R"({"a":1})"},
                      .updated_at = at(99),
                      .event_id = "evt_1"};
-  State state = open();
+  NotebookState state = open();
   const auto notebook = add(state, "n");
   const auto id = must(state.put_file(notebook, file));
   for (const auto& found : {must(state.file(notebook, id)), must(state.file_at(notebook, "a.md"))}) {
@@ -152,7 +154,7 @@ TEST_F(StateTest, AFileComesBackWhole) {
 }
 
 TEST_F(StateTest, AFileBelongsToItsNotebookAlone) {
-  State state = open();
+  NotebookState state = open();
   const auto one = add(state, "one");
   const auto two = add(state, "two");
   const auto id = must(state.put_file(one, row("a")));
@@ -170,19 +172,19 @@ TEST_F(StateTest, AnIdIsNeverUsedAgain) {
   std::int64_t newest = 0;
   std::int64_t notebook = 0;
   {
-    State state = open();
+    NotebookState state = open();
     notebook = add(state, "n");
     must(state.put_file(notebook, row("a")));
     newest = must(state.put_file(notebook, row("b")));
     must(state.remove_file(notebook, newest));
     EXPECT_FALSE(must(state.file(notebook, newest)));
   }
-  State state = open();
+  NotebookState state = open();
   EXPECT_GT(must(state.put_file(notebook, row("b"))), newest);
 }
 
 TEST_F(StateTest, AChangeAfterwardsOfAFileThatIsGoneFindsNone) {
-  State state = open();
+  NotebookState state = open();
   const auto notebook = add(state, "n");
   FileRow file = row("a");
   file.id = must(state.put_file(notebook, file));
@@ -192,7 +194,7 @@ TEST_F(StateTest, AChangeAfterwardsOfAFileThatIsGoneFindsNone) {
 }
 
 TEST_F(StateTest, FoldersOfAFileAreMade) {
-  State state = open();
+  NotebookState state = open();
   const auto notebook = add(state, "n");
   FileRow file = row("a/b/c.md");
   file.updated_at = at(5);
@@ -210,11 +212,11 @@ TEST_F(StateTest, FoldersOfAFileAreMade) {
   file.id = id;
   file.path = "x/c.md";
   must(state.put_file(notebook, file));
-  EXPECT_THAT(all(state, notebook, State::Which::folders), ElementsAre("a", "a/b", "x"));
+  EXPECT_THAT(all(state, notebook, FileFilter::folders), ElementsAre("a", "a/b", "x"));
 }
 
 TEST_F(StateTest, APathIsTakenByOneFile) {
-  State state = open();
+  NotebookState state = open();
   const auto notebook = add(state, "n");
   must(state.put_file(notebook, row("a")));
   FileRow other = row("b");
@@ -232,7 +234,7 @@ TEST_F(StateTest, APathIsTakenByOneFile) {
 }
 
 TEST_F(StateTest, NothingLiesInAFileAndNothingIsHalfPut) {
-  State state = open();
+  NotebookState state = open();
   const auto notebook = add(state, "n");
   must(state.put_file(notebook, row("new/a")));
   must(state.begin());
@@ -246,16 +248,16 @@ TEST_F(StateTest, NothingLiesInAFileAndNothingIsHalfPut) {
 }
 
 TEST_F(StateTest, FilesAreListedByPathInPieces) {
-  State state = open();
+  NotebookState state = open();
   const auto notebook = add(state, "n");
   const auto other = add(state, "other");
   for (const std::string path : {"b/2", "a", "b/1", "b.md", "c"}) must(state.put_file(notebook, row(path)));
   must(state.put_file(other, row("aa")));
   EXPECT_THAT(all(state, notebook), ElementsAre("a", "b", "b.md", "b/1", "b/2", "c"));
-  EXPECT_THAT(all(state, notebook, State::Which::files), ElementsAre("a", "b.md", "b/1", "b/2", "c"));
-  EXPECT_THAT(all(state, notebook, State::Which::folders), ElementsAre("b"));
+  EXPECT_THAT(all(state, notebook, FileFilter::files), ElementsAre("a", "b.md", "b/1", "b/2", "c"));
+  EXPECT_THAT(all(state, notebook, FileFilter::folders), ElementsAre("b"));
   const auto piece = [&](std::string_view after, std::size_t limit) {
-    return paths(must(state.files(notebook, State::Which::files, after, limit)));
+    return paths(must(state.files(notebook, FileFilter::files, after, limit)));
   };
   EXPECT_THAT(piece("", 2), ElementsAre("a", "b.md"));
   EXPECT_THAT(piece("b.md", 2), ElementsAre("b/1", "b/2"));
@@ -265,23 +267,23 @@ TEST_F(StateTest, FilesAreListedByPathInPieces) {
 }
 
 TEST_F(StateTest, WhatLiesInAFolderIsNeitherItselfNorItsNeighbours) {
-  State state = open();
+  NotebookState state = open();
   const auto notebook = add(state, "n");
   for (const std::string path : {"a/1", "a/b/2", "a.md", "a0", "a-b/x", "aa/x", "a%/x", "A/x", "a/\xff"}) {
     must(state.put_file(notebook, row(path)));
   }
-  const auto within = [&](std::string_view folder, State::Which which) {
+  const auto within = [&](std::string_view folder, FileFilter which) {
     return paths(must(state.files_within(notebook, folder, which)));
   };
-  EXPECT_THAT(within("a", State::Which::all), ElementsAre("a/1", "a/b", "a/b/2", "a/\xff"));
-  EXPECT_THAT(within("a", State::Which::files), ElementsAre("a/1", "a/b/2", "a/\xff"));
-  EXPECT_THAT(within("a", State::Which::folders), ElementsAre("a/b"));
-  EXPECT_THAT(within("a/b", State::Which::all), ElementsAre("a/b/2"));
-  EXPECT_THAT(within("a.md", State::Which::all), IsEmpty());
+  EXPECT_THAT(within("a", FileFilter::all), ElementsAre("a/1", "a/b", "a/b/2", "a/\xff"));
+  EXPECT_THAT(within("a", FileFilter::files), ElementsAre("a/1", "a/b/2", "a/\xff"));
+  EXPECT_THAT(within("a", FileFilter::folders), ElementsAre("a/b"));
+  EXPECT_THAT(within("a/b", FileFilter::all), ElementsAre("a/b/2"));
+  EXPECT_THAT(within("a.md", FileFilter::all), IsEmpty());
 }
 
 TEST_F(StateTest, CountsAreOfFilesFoldersAndBytes) {
-  State state = open();
+  NotebookState state = open();
   const auto notebook = add(state, "n");
   EXPECT_EQ(must(state.counts(notebook)).files, 0);
   EXPECT_EQ(must(state.counts(notebook)).bytes, 0);
@@ -295,30 +297,30 @@ TEST_F(StateTest, CountsAreOfFilesFoldersAndBytes) {
 }
 
 TEST_F(StateTest, StepsComeBackInOrderUntilTheyAreCleared) {
-  State state = open();
+  NotebookState state = open();
   const auto notebook = add(state, "n");
   const auto other = add(state, "other");
   const FileState what{.inode = 7, .size = 8, .modified_ns = 9, .executable = true};
-  must(state.add_steps(notebook, {{.kind = Step::Kind::make_folder, .to = "a"},
-                                  {.kind = Step::Kind::rename, .from = "x", .to = "a/x", .what = what}}));
-  must(state.add_steps(other, {{.kind = Step::Kind::make_folder, .to = "o"}}));
-  must(state.add_steps(notebook, {{.kind = Step::Kind::exchange, .from = "y", .to = "z"}}));
+  must(state.add_steps(notebook, {{.kind = StepKind::make_folder, .to = "a"},
+                                  {.kind = StepKind::rename, .from = "x", .to = "a/x", .what = what}}));
+  must(state.add_steps(other, {{.kind = StepKind::make_folder, .to = "o"}}));
+  must(state.add_steps(notebook, {{.kind = StepKind::exchange, .from = "y", .to = "z"}}));
   const auto steps = must(open().steps(notebook));
   ASSERT_EQ(steps.size(), 3U);
-  EXPECT_EQ(steps[0].kind, Step::Kind::make_folder);
+  EXPECT_EQ(steps[0].kind, StepKind::make_folder);
   EXPECT_EQ(steps[0].to, "a");
-  EXPECT_EQ(steps[1].kind, Step::Kind::rename);
+  EXPECT_EQ(steps[1].kind, StepKind::rename);
   EXPECT_EQ(steps[1].from, "x");
   EXPECT_EQ(steps[1].to, "a/x");
   EXPECT_EQ(steps[1].what, what);
-  EXPECT_EQ(steps[2].kind, Step::Kind::exchange);
+  EXPECT_EQ(steps[2].kind, StepKind::exchange);
   must(state.clear_steps(notebook));
   EXPECT_THAT(must(state.steps(notebook)), IsEmpty());
   EXPECT_EQ(must(state.steps(other)).size(), 1U);
 }
 
 TEST_F(StateTest, AnAppliedEventIsKeptOnceUntilForgotten) {
-  State state = open();
+  NotebookState state = open();
   const auto notebook = add(state, "n");
   for (const auto event : {EventId{5}, EventId{3}, EventId{5}}) must(state.add_applied(notebook, event));
   must(state.add_applied(add(state, "other"), EventId{4}));
@@ -328,7 +330,7 @@ TEST_F(StateTest, AnAppliedEventIsKeptOnceUntilForgotten) {
 }
 
 TEST_F(StateTest, PathsWaitOnceEachSinceTheOldestOfThem) {
-  State state = open();
+  NotebookState state = open();
   const auto notebook = add(state, "n");
   EXPECT_EQ(must(state.waiting(notebook)).paths, 0);
   EXPECT_FALSE(must(state.waiting(notebook)).since);
@@ -349,7 +351,7 @@ TEST_F(StateTest, PathsWaitOnceEachSinceTheOldestOfThem) {
 }
 
 TEST_F(StateTest, ACommitTakesWhatWaitedUpToItAndNoMore) {
-  State state = open();
+  NotebookState state = open();
   const auto notebook = add(state, "n");
   const auto other = add(state, "other");
   must(state.add_pending(other, {.path = "z", .event_id = "0", .since = at(1)}));
@@ -388,7 +390,7 @@ TEST_F(StateTest, ACommitTakesWhatWaitedUpToItAndNoMore) {
 }
 
 TEST_F(StateTest, WhereHeadWasSeenIsKeptWithWhatWaitsBecauseOfIt) {
-  State state = open();
+  NotebookState state = open();
   const auto notebook = add(state, "n");
   const auto other = add(state, "other");
   EXPECT_EQ(must(state.git_marks(notebook)), GitMarks());
@@ -401,7 +403,7 @@ TEST_F(StateTest, WhereHeadWasSeenIsKeptWithWhatWaitsBecauseOfIt) {
 }
 
 TEST_F(StateTest, WhatCameToNothingWaitsNoMoreAndIsNoCommit) {
-  State state = open();
+  NotebookState state = open();
   const auto notebook = add(state, "n");
   must(state.add_pending(notebook, {.path = "a", .event_id = "1"}));
   must(state.add_commit(notebook, {.event_ids = {"1"}}, must(state.pending(notebook)).back().number));
@@ -413,7 +415,7 @@ TEST_F(StateTest, WhatCameToNothingWaitsNoMoreAndIsNoCommit) {
 TEST_F(StateTest, WhatIsNotCommittedIsGone) {
   std::int64_t notebook = 0;
   {
-    State state = open();
+    NotebookState state = open();
     notebook = add(state, "n");
     must(state.begin());
     must(state.put_file(notebook, row("kept")));
@@ -424,10 +426,10 @@ TEST_F(StateTest, WhatIsNotCommittedIsGone) {
     must(state.add_applied(notebook, EventId{1}));
     must(state.add_pending(notebook, {.path = "lost/1"}));
     EXPECT_THAT(all(state, notebook), ElementsAre("kept", "lost", "lost/1"));
-    State reader = open();
+    NotebookState reader = open();
     EXPECT_THAT(all(reader, notebook), ElementsAre("kept"));
   }
-  State state = open();
+  NotebookState state = open();
   EXPECT_THAT(all(state, notebook), ElementsAre("kept"));
   EXPECT_THAT(must(state.steps(notebook)), IsEmpty());
   EXPECT_THAT(must(state.applied(notebook)), IsEmpty());
@@ -435,7 +437,7 @@ TEST_F(StateTest, WhatIsNotCommittedIsGone) {
 }
 
 TEST_F(StateTest, ATransactionIsRolledBackByTheNextOne) {
-  State state = open();
+  NotebookState state = open();
   const auto notebook = add(state, "n");
   must(state.begin());
   must(state.put_file(notebook, row("a")));
@@ -451,7 +453,7 @@ TEST_F(StateTest, ATransactionIsRolledBackByTheNextOne) {
 }
 
 TEST_F(StateTest, ACommitThatSyncedIsThereWhenTheProcessDiesWithoutClosing) {
-  State state = open();
+  NotebookState state = open();
   const auto notebook = add(state, "n");
   must(state.put_file(notebook, row("a")));
   must(state.begin());
@@ -460,18 +462,18 @@ TEST_F(StateTest, ACommitThatSyncedIsThereWhenTheProcessDiesWithoutClosing) {
   const std::string copy = directory_.file("copy.db");
   std::filesystem::copy_file(path_, copy);
   std::filesystem::copy_file(path_ + "-wal", copy + "-wal");
-  State after = must(State::open(copy));
+  NotebookState after = must(NotebookState::open(copy));
   EXPECT_THAT(all(after, notebook), ElementsAre("a"));
 }
 
 TEST_F(StateTest, TwoThatWriteAtOnceWaitForEachOther) {
   constexpr int kRounds = 50;
   const auto notebook = [&] {
-    State state = open();
+    NotebookState state = open();
     return add(state, "n");
   }();
   const auto write = [&](const std::string& name) {
-    State state = open();
+    NotebookState state = open();
     for (int round = 0; round < kRounds; ++round) {
       must(state.begin());
       const auto before = must(state.counts(notebook)).files;
@@ -486,7 +488,7 @@ TEST_F(StateTest, TwoThatWriteAtOnceWaitForEachOther) {
   std::thread two(write, "two");
   one.join();
   two.join();
-  State state = open();
+  NotebookState state = open();
   EXPECT_EQ(must(state.counts(notebook)).files, 4 * kRounds);
   EXPECT_EQ(must(state.pending(notebook)).size(), 2U * kRounds);
 }
@@ -495,14 +497,15 @@ TEST_F(StateTest, SeveralMayMakeTheSameNewFile) {
   for (int round = 0; round < 10; ++round) {
     const std::string path = directory_.file("new" + std::to_string(round));
     std::vector<std::thread> threads;
-    for (int i = 0; i < 4; ++i) threads.emplace_back([&] { must(must(State::open(path)).notebooks()); });
+    for (int i = 0; i < 4; ++i)
+      threads.emplace_back([&] { must(must(NotebookState::open(path)).notebooks()); });
     for (std::thread& thread : threads) thread.join();
   }
 }
 
 TEST_F(StateTest, TheFilesAreTheOwnersAlone) {
   const mode_t before = ::umask(0);
-  State state = open();
+  NotebookState state = open();
   add(state, "n");
   ::umask(before);
   for (const std::string end : {"", "-wal", "-shm"}) {
@@ -518,7 +521,7 @@ TEST_F(StateTest, AnotherProgramsDatabaseIsLeftAlone) {
     must(other.run("CREATE TABLE t (a); PRAGMA user_version = 1;"));
   }
   const auto size = std::filesystem::file_size(path_);
-  const auto refused = State::open(path_);
+  const auto refused = NotebookState::open(path_);
   EXPECT_EQ(code(refused), ErrorCode::corrupt);
   EXPECT_THAT(refused.error().message, HasSubstr(path_));
   EXPECT_EQ(std::filesystem::file_size(path_), size);
@@ -526,31 +529,31 @@ TEST_F(StateTest, AnotherProgramsDatabaseIsLeftAlone) {
 }
 
 TEST_F(StateTest, ANewerVersionIsRefusedAndTheOwnOneIsNot) {
-  add(*std::make_unique<State>(open()), "n");
+  add(*std::make_unique<NotebookState>(open()), "n");
   {
     Connection newer = must(Connection::open(path_, Connection::Mode::write));
     must(newer.run("PRAGMA user_version = 3;"));
   }
-  const auto refused = State::open(path_);
+  const auto refused = NotebookState::open(path_);
   EXPECT_EQ(code(refused), ErrorCode::corrupt);
   EXPECT_THAT(refused.error().message, HasSubstr("newer"));
   {
     Connection same = must(Connection::open(path_, Connection::Mode::write));
     must(same.run("PRAGMA user_version = 2;"));
   }
-  State state = open();
+  NotebookState state = open();
   EXPECT_EQ(must(state.notebooks()).size(), 1U);
 }
 
 TEST_F(StateTest, AFileOfTheFirstVersionIsBroughtUpToDate) {
-  const std::int64_t notebook = add(*std::make_unique<State>(open()), "n");
+  const std::int64_t notebook = add(*std::make_unique<NotebookState>(open()), "n");
   {
     Connection first = must(Connection::open(path_, Connection::Mode::write));
     must(
         first.run("ALTER TABLE notebook DROP COLUMN git_head; ALTER TABLE notebook DROP COLUMN git_index;"
                   "PRAGMA user_version = 1;"));
   }
-  State state = open();
+  NotebookState state = open();
   EXPECT_EQ(must(state.notebooks()).size(), 1U);
   EXPECT_EQ(must(state.git_marks(notebook)), GitMarks());
   must(state.set_git_marks(notebook, {.head = "h"}));
@@ -559,14 +562,14 @@ TEST_F(StateTest, AFileOfTheFirstVersionIsBroughtUpToDate) {
 
 TEST_F(StateTest, WhatIsNoDatabaseIsCorruptAndWhatCannotBeMadeIsUnavailable) {
   std::ofstream(path_) << std::string(4096, 'x');
-  EXPECT_EQ(code(State::open(path_)), ErrorCode::corrupt);
-  EXPECT_EQ(code(State::open(directory_.file("no/such/folder.db"))), ErrorCode::unavailable);
+  EXPECT_EQ(code(NotebookState::open(path_)), ErrorCode::corrupt);
+  EXPECT_EQ(code(NotebookState::open(directory_.file("no/such/folder.db"))), ErrorCode::unavailable);
 }
 
 TEST_F(StateTest, EveryStatementSaysWhatItIsForAndFindsItsRowsByAnIndex) {
   open();
   Connection connection = must(Connection::open(path_, Connection::Mode::write));
-  // Settings; and few rows that are all wanted.
+  // NotebookSettings; and few rows that are all wanted.
   const std::set<std::string_view> scans = {"schema", "open", "count_tables", "notebooks"};
   for (const auto& [name, text] : sql::kAll) {
     EXPECT_TRUE(text.starts_with("-- " + std::string(name) + ".sql: ")) << name;

@@ -1,4 +1,4 @@
-// touched_paths_test.cc: when paths are told, and as what.
+// path_debouncer_test.cc: when paths are told, and as what.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "notebook/watch/touched_paths.h"
+#include "notebook/watch/path_debouncer.h"
 
 namespace eventq::notebook {
 namespace {
@@ -19,14 +19,14 @@ using testing::UnorderedElementsAre;
 constexpr Millis kQuiet = 50ms;
 constexpr Millis kRestless = 1000ms;
 
-class TouchedPathsTest : public testing::Test {
+class PathDebouncerTest : public testing::Test {
  protected:
   [[nodiscard]] static SteadyTime at(Millis time) { return SteadyTime(1h) + time; }
 
   // "path", or "source>path".
   std::vector<std::string> due(Millis time) {
     std::vector<std::string> texts;
-    for (const Touched& touched : paths.take_due(at(time))) {
+    for (const TouchedPath& touched : paths.take_due(at(time))) {
       texts.push_back(touched.source.empty() ? touched.path : touched.source + ">" + touched.path);
     }
     return texts;
@@ -36,16 +36,16 @@ class TouchedPathsTest : public testing::Test {
     EXPECT_TRUE(paths.move_to(cookie, to, at(time)));
   }
 
-  TouchedPaths paths{kQuiet, kRestless};
+  PathDebouncer paths{kQuiet, kRestless};
   std::uint32_t cookie = 0;
 };
 
-TEST_F(TouchedPathsTest, NothingIsDueWhenNothingWasTouched) {
+TEST_F(PathDebouncerTest, NothingIsDueWhenNothingWasTouched) {
   EXPECT_EQ(paths.next_due(), std::nullopt);
   EXPECT_THAT(due(1h), IsEmpty());
 }
 
-TEST_F(TouchedPathsTest, APathIsDueOnceWhenItHasBeenQuiet) {
+TEST_F(PathDebouncerTest, APathIsDueOnceWhenItHasBeenQuiet) {
   paths.touch("a", at(0ms));
 
   EXPECT_EQ(paths.next_due(), at(50ms));
@@ -55,7 +55,7 @@ TEST_F(TouchedPathsTest, APathIsDueOnceWhenItHasBeenQuiet) {
   EXPECT_EQ(paths.next_due(), std::nullopt);
 }
 
-TEST_F(TouchedPathsTest, AnotherTouchPutsItOffAndThereIsStillOne) {
+TEST_F(PathDebouncerTest, AnotherTouchPutsItOffAndThereIsStillOne) {
   paths.touch("a", at(0ms));
   paths.touch("a", at(49ms));
 
@@ -63,7 +63,7 @@ TEST_F(TouchedPathsTest, AnotherTouchPutsItOffAndThereIsStillOne) {
   EXPECT_THAT(due(99ms), ElementsAre("a"));
 }
 
-TEST_F(TouchedPathsTest, APathThatIsNeverQuietIsDueAfterASecondAndThenAgain) {
+TEST_F(PathDebouncerTest, APathThatIsNeverQuietIsDueAfterASecondAndThenAgain) {
   std::vector<Millis> told;
   for (Millis time = 0ms; time <= 2100ms; time += 10ms) {
     paths.touch("a", at(time));
@@ -73,7 +73,7 @@ TEST_F(TouchedPathsTest, APathThatIsNeverQuietIsDueAfterASecondAndThenAgain) {
   EXPECT_THAT(told, ElementsAre(1000ms, 2010ms));
 }
 
-TEST_F(TouchedPathsTest, EachPathIsDueByItselfAndAllThatAreDueComeTogether) {
+TEST_F(PathDebouncerTest, EachPathIsDueByItselfAndAllThatAreDueComeTogether) {
   paths.touch("a", at(0ms));
   paths.touch("b", at(10ms));
   paths.touch("c", at(40ms));
@@ -83,20 +83,20 @@ TEST_F(TouchedPathsTest, EachPathIsDueByItselfAndAllThatAreDueComeTogether) {
   EXPECT_EQ(paths.next_due(), at(90ms));
 }
 
-TEST_F(TouchedPathsTest, TwoHalvesAreOneRename) {
+TEST_F(PathDebouncerTest, TwoHalvesAreOneRename) {
   rename("a", "b", 0ms);
 
   EXPECT_THAT(due(50ms), ElementsAre("a>b"));
 }
 
-TEST_F(TouchedPathsTest, HalvesOfDifferentRenamesAreTold) {
+TEST_F(PathDebouncerTest, HalvesOfDifferentRenamesAreTold) {
   paths.move_from(1, "a", at(0ms));
   EXPECT_FALSE(paths.move_to(2, "b", at(0ms)));
 
   EXPECT_THAT(due(50ms), UnorderedElementsAre("a", "b"));
 }
 
-TEST_F(TouchedPathsTest, HalvesFindEachOtherWithOthersBetween) {
+TEST_F(PathDebouncerTest, HalvesFindEachOtherWithOthersBetween) {
   paths.move_from(1, "a", at(0ms));
   paths.move_from(2, "b", at(0ms));
   EXPECT_TRUE(paths.move_to(2, "d", at(1ms)));
@@ -105,7 +105,7 @@ TEST_F(TouchedPathsTest, HalvesFindEachOtherWithOthersBetween) {
   EXPECT_THAT(due(51ms), UnorderedElementsAre("a>c", "b>d"));
 }
 
-TEST_F(TouchedPathsTest, ASecondHalfIsTooLateOnceTheFirstWasTold) {
+TEST_F(PathDebouncerTest, ASecondHalfIsTooLateOnceTheFirstWasTold) {
   paths.move_from(1, "a", at(0ms));
   EXPECT_THAT(due(50ms), ElementsAre("a"));
 
@@ -113,7 +113,7 @@ TEST_F(TouchedPathsTest, ASecondHalfIsTooLateOnceTheFirstWasTold) {
   EXPECT_THAT(due(101ms), ElementsAre("b"));
 }
 
-TEST_F(TouchedPathsTest, RenamesInARowAreOneFromTheFirstToTheLast) {
+TEST_F(PathDebouncerTest, RenamesInARowAreOneFromTheFirstToTheLast) {
   rename("a", "b", 0ms);
   rename("b", "c", 1ms);
   rename("c", "d", 2ms);
@@ -122,14 +122,14 @@ TEST_F(TouchedPathsTest, RenamesInARowAreOneFromTheFirstToTheLast) {
   EXPECT_THAT(due(52ms), UnorderedElementsAre("a>d", "b", "c"));
 }
 
-TEST_F(TouchedPathsTest, ThereAndBackIsNoRename) {
+TEST_F(PathDebouncerTest, ThereAndBackIsNoRename) {
   rename("a", "b", 0ms);
   rename("b", "a", 1ms);
 
   EXPECT_THAT(due(51ms), UnorderedElementsAre("a", "b"));
 }
 
-TEST_F(TouchedPathsTest, AnExchangeIsARenameEachWay) {
+TEST_F(PathDebouncerTest, AnExchangeIsARenameEachWay) {
   rename("a", "x", 0ms);
   rename("b", "a", 0ms);
   rename("x", "b", 0ms);
@@ -137,28 +137,28 @@ TEST_F(TouchedPathsTest, AnExchangeIsARenameEachWay) {
   EXPECT_THAT(due(50ms), UnorderedElementsAre("a>b", "b>a", "x"));
 }
 
-TEST_F(TouchedPathsTest, OfTwoRenamedToOnePathTheFirstIsToldAsGone) {
+TEST_F(PathDebouncerTest, OfTwoRenamedToOnePathTheFirstIsToldAsGone) {
   rename("a", "c", 0ms);
   rename("b", "c", 1ms);
 
   EXPECT_THAT(due(51ms), UnorderedElementsAre("b>c", "a"));
 }
 
-TEST_F(TouchedPathsTest, ATouchKeepsWhereItWasRenamedFrom) {
+TEST_F(PathDebouncerTest, ATouchKeepsWhereItWasRenamedFrom) {
   rename("a", "b", 0ms);
   paths.touch("b", at(1ms));
 
   EXPECT_THAT(due(51ms), ElementsAre("a>b"));
 }
 
-TEST_F(TouchedPathsTest, WhatIsMadeAnewWhereARenameBeganIsToldToo) {
+TEST_F(PathDebouncerTest, WhatIsMadeAnewWhereARenameBeganIsToldToo) {
   rename("a", "b", 0ms);
   paths.touch("a", at(1ms));
 
   EXPECT_THAT(due(51ms), UnorderedElementsAre("a>b", "a"));
 }
 
-TEST_F(TouchedPathsTest, AFolderStandsForWhatWasTouchedInItBefore) {
+TEST_F(PathDebouncerTest, AFolderStandsForWhatWasTouchedInItBefore) {
   paths.touch("x/a", at(0ms));
   paths.touch("x-ray", at(0ms));
   rename("x/b", "x/c", 1ms);
@@ -168,7 +168,7 @@ TEST_F(TouchedPathsTest, AFolderStandsForWhatWasTouchedInItBefore) {
   EXPECT_THAT(due(80ms), UnorderedElementsAre("x>y", "x/b>y/c"));
 }
 
-TEST_F(TouchedPathsTest, RenamesWithoutEndAreToldAfterASecond) {
+TEST_F(PathDebouncerTest, RenamesWithoutEndAreToldAfterASecond) {
   std::vector<std::string> told;
   for (int i = 0; told.empty() && i < 200; ++i) {
     rename("f" + std::to_string(i), "f" + std::to_string(i + 1), 10ms * i);
@@ -180,7 +180,7 @@ TEST_F(TouchedPathsTest, RenamesWithoutEndAreToldAfterASecond) {
   EXPECT_THAT(told, ElementsAre("f0>f101"));
 }
 
-TEST_F(TouchedPathsTest, NothingIsLeftAfterClear) {
+TEST_F(PathDebouncerTest, NothingIsLeftAfterClear) {
   paths.touch("a", at(0ms));
   paths.move_from(1, "b", at(0ms));
 

@@ -1,5 +1,5 @@
-// publisher.cc: see publisher.h.
-#include "notebook/publisher.h"
+// operation_publisher.cc: see operation_publisher.h.
+#include "notebook/operation_publisher.h"
 
 #include <algorithm>
 #include <condition_variable>
@@ -19,9 +19,9 @@ namespace {
 constexpr std::size_t kSyncsAtOnce = 500;
 
 // Waits for the answers to several commands, which then share a commit.
-class Gathered final : public AnswerSink {
+class AnswerCollector final : public AnswerSink {
  public:
-  explicit Gathered(std::size_t count) : answers_(count), left_(count) {}
+  explicit AnswerCollector(std::size_t count) : answers_(count), left_(count) {}
 
   void deliver(std::vector<Envelope<Answer>> answers) override {
     const std::scoped_lock lock(mutex_);
@@ -72,22 +72,22 @@ Result<Published> published_of(Answer answer) {
 
 }  // namespace
 
-Result<bool> Publisher::is_taken(const std::string& path) {
-  if (const auto exists = pending_operations_.events.exists(path)) return *exists;
+Result<bool> OperationPublisher::is_taken(const std::string& path) {
+  if (const auto exists = pending_operations_.operations.exists(path)) return *exists;
   auto row = state_.file_at(notebook_, path);
   if (!row) return row.error();
   return row->has_value();
 }
 
 // As the request says, at the place where the file will be when its turn comes.
-Result<Operation> Publisher::operation_of(const ChangeRequest& request) {
+Result<Operation> OperationPublisher::operation_of(const ChangeRequest& request) {
   Operation operation;
   operation.kind = request.kind;
   operation.content = request.content;
   operation.metadata = request.metadata;
   operation.folder = request.folder;
-  if (request.kind == Operation::Kind::batch_commit) return operation;
-  if (request.kind == Operation::Kind::create) {
+  if (request.kind == OperationKind::batch_commit) return operation;
+  if (request.kind == OperationKind::create) {
     auto path = note_path(request.path);
     if (!path) return path.error();
     operation.path = std::move(*path);
@@ -101,13 +101,13 @@ Result<Operation> Publisher::operation_of(const ChangeRequest& request) {
   if (!row) return row.error();
   if (!*row) return not_found(request.file);
   drop_ended((*row)->path);
-  operation.path = pending_operations_.events.place_of((*row)->path);
+  operation.path = pending_operations_.operations.future_path((*row)->path);
   if (operation.path.empty()) return not_found(request.file);
   operation.folder = (*row)->folder;
-  if (request.kind == Operation::Kind::update && operation.folder) {
+  if (request.kind == OperationKind::update && operation.folder) {
     return Error{ErrorCode::conflict, operation.path + " is a folder, which has no content.", ""};
   }
-  if (request.kind != Operation::Kind::move) return operation;
+  if (request.kind != OperationKind::move) return operation;
 
   auto dest = note_path(request.dest_path);
   if (!dest) return Error{dest.error().code, dest.error().message, "dest_path"};
@@ -123,12 +123,12 @@ Result<Operation> Publisher::operation_of(const ChangeRequest& request) {
 }
 
 // Those that will be there when the folder's turn comes.
-Result<std::vector<std::string>> Publisher::files_within(const std::string& folder) {
-  const auto rows = state_.files_within(notebook_, folder, State::Which::files);
+Result<std::vector<std::string>> OperationPublisher::files_within(const std::string& folder) {
+  const auto rows = state_.files_within(notebook_, folder, FileFilter::files);
   if (!rows) return rows.error();
   std::set<std::string> paths;
   for (const FileRow& row : *rows) paths.insert(row.path);
-  pending_operations_.events.each_within(folder, [&](const std::string& path, bool exists) {
+  pending_operations_.operations.each_within(folder, [&](const std::string& path, bool exists) {
     if (exists) {
       paths.insert(path);
     } else {
@@ -138,12 +138,11 @@ Result<std::vector<std::string>> Publisher::files_within(const std::string& fold
   return std::vector<std::string>(paths.begin(), paths.end());
 }
 
-void Publisher::add(Operation operation, Draft& draft) {
+void OperationPublisher::add(Operation operation, Draft& draft) {
   const bool may_combine =
-      !operation.group && !operation.folder && operation.kind != Operation::Kind::batch_commit;
-  const std::string begins_at = operation.kind == Operation::Kind::move ? operation.source : operation.path;
-  const PendingOperations::Entry* earlier =
-      may_combine ? pending_operations_.events.last_at(begins_at) : nullptr;
+      !operation.group && !operation.folder && operation.kind != OperationKind::batch_commit;
+  const std::string begins_at = operation.kind == OperationKind::move ? operation.source : operation.path;
+  const PendingOperation* earlier = may_combine ? pending_operations_.operations.last_at(begins_at) : nullptr;
   if (earlier != nullptr &&
       (earlier->begun || earlier->key.empty() || earlier->operation.path != begins_at)) {
     earlier = nullptr;
@@ -151,21 +150,22 @@ void Publisher::add(Operation operation, Draft& draft) {
   const Operation alone = earlier != nullptr ? operation : Operation{};
   if (earlier != nullptr) {
     auto combined = combine(earlier->operation, operation);
-    if (combined && pending_operations_.events.is_last(*earlier, *combined)) {
+    if (combined && pending_operations_.operations.is_last(*earlier, *combined)) {
       operation = std::move(*combined);
     } else {
       earlier = nullptr;
     }
   }
   std::string key;
-  if (may_combine) key = earlier != nullptr ? earlier->key : pending_operations_.events.free_key(begins_at);
+  if (may_combine)
+    key = earlier != nullptr ? earlier->key : pending_operations_.operations.free_key(begins_at);
   NewEvent event = event_of(operation, queue_, key);
   auto fault = validate(event);
   if (fault && earlier != nullptr) {
     // Together they are too large: so they stay two.
     earlier = nullptr;
     operation = alone;
-    key = pending_operations_.events.free_key(begins_at);
+    key = pending_operations_.operations.free_key(begins_at);
     event = event_of(operation, queue_, key);
     fault = validate(event);
   }
@@ -175,15 +175,15 @@ void Publisher::add(Operation operation, Draft& draft) {
   }
   if (earlier != nullptr) {
     draft.replaced.push_back(*earlier);
-    pending_operations_.events.drop(earlier->ticket);
+    pending_operations_.operations.drop(earlier->ticket);
   }
   draft.events.push_back(std::move(event));
-  draft.tickets.push_back(pending_operations_.events.add(std::move(operation), std::move(key)));
+  draft.tickets.push_back(pending_operations_.operations.add(std::move(operation), std::move(key)));
 }
 
 // One event per file in it; one for the folder itself if there is none.
-Result<void> Publisher::draft_group(Operation operation, Draft& draft) {
-  const bool is_move = operation.kind == Operation::Kind::move;
+Result<void> OperationPublisher::draft_group(Operation operation, Draft& draft) {
+  const bool is_move = operation.kind == OperationKind::move;
   const std::string folder = is_move ? operation.source : operation.path;
   auto files = files_within(folder);
   if (!files) return files.error();
@@ -195,8 +195,8 @@ Result<void> Publisher::draft_group(Operation operation, Draft& draft) {
   }
   draft.group = true;
   draft.file_count = static_cast<int>(files->size());
-  Group group{folder, is_move ? operation.path : "", std::max(draft.file_count, 1)};
-  const Operation::Kind kind = operation.kind;
+  FolderOperation group{folder, is_move ? operation.path : "", std::max(draft.file_count, 1)};
+  const OperationKind kind = operation.kind;
   operation.group = group;
   if (files->empty()) add(std::move(operation), draft);
   for (const std::string& path : *files) {
@@ -207,7 +207,7 @@ Result<void> Publisher::draft_group(Operation operation, Draft& draft) {
   return {};
 }
 
-Publisher::Draft Publisher::draft(const ChangeRequest& request) {
+OperationPublisher::Draft OperationPublisher::draft(const ChangeRequest& request) {
   Draft draft;
   auto operation = operation_of(request);
   if (!operation) {
@@ -215,7 +215,7 @@ Publisher::Draft Publisher::draft(const ChangeRequest& request) {
     return draft;
   }
   draft.path = operation->path;
-  if (operation->folder && operation->kind != Operation::Kind::create) {
+  if (operation->folder && operation->kind != OperationKind::create) {
     const auto drafted = draft_group(std::move(*operation), draft);
     if (!drafted) draft.refused = drafted.error();
   } else {
@@ -226,32 +226,32 @@ Publisher::Draft Publisher::draft(const ChangeRequest& request) {
 }
 
 // It was not stored: what it would have taken the place of is still there.
-void Publisher::take_back(const Draft& draft) {
-  for (const PendingOperations::Ticket ticket : draft.tickets) pending_operations_.events.drop(ticket);
-  for (const PendingOperations::Entry& entry : draft.replaced) pending_operations_.events.restore(entry);
+void OperationPublisher::take_back(const Draft& draft) {
+  for (const OperationTicket ticket : draft.tickets) pending_operations_.operations.drop(ticket);
+  for (const PendingOperation& entry : draft.replaced) pending_operations_.operations.restore(entry);
 }
 
 // Somebody may have ended events that wait, by hand.
-void Publisher::drop_ended(const std::string& path) {
-  for (const PendingOperations::Entry* last = pending_operations_.events.last_at(path);
-       last != nullptr && last->id && !last->begun; last = pending_operations_.events.last_at(path)) {
+void OperationPublisher::drop_ended(const std::string& path) {
+  for (const PendingOperation* last = pending_operations_.operations.last_at(path);
+       last != nullptr && last->id && !last->begun; last = pending_operations_.operations.last_at(path)) {
     Command command;
     command.get = Command::Get{*last->id, false};
     const Answer answer = engine_.call(std::move(command));
     if (answer.error) return;
     if (*answer.details && is_live((*answer.details)->event.status)) return;
-    pending_operations_.events.drop(last->ticket);
+    pending_operations_.operations.drop(last->ticket);
   }
 }
 
-Result<Accepted> Publisher::settle(const Draft& draft, Answer answer) {
+Result<Accepted> OperationPublisher::settle(const Draft& draft, Answer answer) {
   auto published = published_of(std::move(answer));
   if (!published) {
     take_back(draft);
     return published.error();
   }
   for (std::size_t i = 0; i < draft.tickets.size(); ++i) {
-    pending_operations_.events.name(draft.tickets[i], published->events[i].id);
+    pending_operations_.operations.name(draft.tickets[i], published->events[i].id);
   }
   Accepted accepted;
   accepted.event = std::move(published->events.front());
@@ -262,34 +262,34 @@ Result<Accepted> Publisher::settle(const Draft& draft, Answer answer) {
   return accepted;
 }
 
-void Publisher::publish(std::vector<Asked> asked) {
+void OperationPublisher::publish(std::vector<Submission> submissions) {
   std::vector<Result<Accepted>> results;
   {
     const std::scoped_lock lock(pending_operations_.mutex);
     std::vector<Draft> drafts;
-    drafts.reserve(asked.size());
-    for (const Asked& one : asked) drafts.push_back(draft(one.request));
+    drafts.reserve(submissions.size());
+    for (const Submission& one : submissions) drafts.push_back(draft(one.request));
     const auto sent = std::count_if(drafts.begin(), drafts.end(), [](const Draft& d) { return !d.refused; });
-    Gathered gathered(static_cast<std::size_t>(sent));
+    AnswerCollector collector(static_cast<std::size_t>(sent));
     std::uint64_t token = 0;
     for (Draft& draft : drafts) {
       if (draft.refused) continue;
       Command command;
       command.publication =
           Publication{.events = std::move(draft.events), .key = {}, .correlated = draft.group};
-      engine_.submit(std::move(command), gathered, token++);
+      engine_.submit(std::move(command), collector, token++);
     }
-    std::vector<Answer> answers = sent > 0 ? gathered.wait() : std::vector<Answer>();
+    std::vector<Answer> answers = sent > 0 ? collector.wait() : std::vector<Answer>();
     token = 0;
     for (const Draft& draft : drafts) {
       results.push_back(draft.refused ? Result<Accepted>(*draft.refused)
                                       : settle(draft, std::move(answers[token++])));
     }
   }
-  for (std::size_t i = 0; i < asked.size(); ++i) asked[i].reply(std::move(results[i]));
+  for (std::size_t i = 0; i < submissions.size(); ++i) submissions[i].reply(std::move(results[i]));
 }
 
-Result<void> Publisher::publish(const std::vector<Operation>& syncs) {
+Result<void> OperationPublisher::publish(const std::vector<Operation>& syncs) {
   for (std::size_t from = 0; from < syncs.size(); from += kSyncsAtOnce) {
     const std::scoped_lock lock(pending_operations_.mutex);
     Draft draft;
@@ -306,7 +306,7 @@ Result<void> Publisher::publish(const std::vector<Operation>& syncs) {
   return {};
 }
 
-Result<void> Publisher::load_one(EventId id, Status status) {
+Result<void> OperationPublisher::load_one(EventId id, Status status) {
   Command command;
   command.get = Command::Get{id, false};
   const Answer answer = engine_.call(std::move(command));
@@ -315,16 +315,16 @@ Result<void> Publisher::load_one(EventId id, Status status) {
   const Event& event = (*answer.details)->event;
   auto operation = read_operation(event.pattern, event.payload);
   if (!operation) return {};  // the worker will say so
-  const PendingOperations::Ticket ticket =
-      pending_operations_.events.add(std::move(*operation), event.supersede_key);
-  pending_operations_.events.name(ticket, id);
-  if (status == Status::processing) pending_operations_.events.begin(id);
+  const OperationTicket ticket =
+      pending_operations_.operations.add(std::move(*operation), event.supersede_key);
+  pending_operations_.operations.name(ticket, id);
+  if (status == Status::processing) pending_operations_.operations.begin(id);
   return {};
 }
 
-Result<void> Publisher::load() {
+Result<void> OperationPublisher::load() {
   const std::scoped_lock lock(pending_operations_.mutex);
-  pending_operations_.events.clear();
+  pending_operations_.operations.clear();
   std::vector<std::pair<EventId, Status>> found;
   for (const Status status : {Status::pending, Status::processing}) {
     ListFilter filter;

@@ -1,23 +1,23 @@
-// touched_paths.cc: see touched_paths.h.
-#include "notebook/watch/touched_paths.h"
+// path_debouncer.cc: see path_debouncer.h.
+#include "notebook/watch/path_debouncer.h"
 
 #include <algorithm>
 
 namespace eventq::notebook {
 
-SteadyTime TouchedPaths::due_of(const Entry& entry) const {
+SteadyTime PathDebouncer::due_of(const TouchTimes& entry) const {
   return std::min(entry.last + quiet_, entry.first + restless_);
 }
 
 // REQUIRES: there is an entry.
-TouchedPaths::Entry TouchedPaths::take(const std::string& path) {
-  Entry entry = std::move(entries_.extract(path).mapped());
+PathDebouncer::TouchTimes PathDebouncer::take(const std::string& path) {
+  TouchTimes entry = std::move(entries_.extract(path).mapped());
   due_.erase({due_of(entry), path});
   return entry;
 }
 
-std::map<std::string, TouchedPaths::Entry> TouchedPaths::take_within(const std::string& folder) {
-  std::map<std::string, Entry> taken;
+std::map<std::string, PathDebouncer::TouchTimes> PathDebouncer::take_within(const std::string& folder) {
+  std::map<std::string, TouchTimes> taken;
   const std::string start = folder + "/";
   for (auto at = entries_.lower_bound(start); at != entries_.end() && at->first.starts_with(start);) {
     const std::string path = (at++)->first;
@@ -27,10 +27,10 @@ std::map<std::string, TouchedPaths::Entry> TouchedPaths::take_within(const std::
 }
 
 // Joins it with what is there already.
-void TouchedPaths::put(const std::string& path, Entry entry) {
+void PathDebouncer::put(const std::string& path, TouchTimes entry) {
   std::string replaced;
   if (entries_.contains(path)) {
-    Entry earlier = take(path);
+    TouchTimes earlier = take(path);
     entry.first = std::min(entry.first, earlier.first);
     entry.last = std::max(entry.last, earlier.last);
     (entry.source.empty() ? entry.source : replaced) = std::move(earlier.source);
@@ -42,24 +42,24 @@ void TouchedPaths::put(const std::string& path, Entry entry) {
   if (!replaced.empty()) touch(replaced, last);
 }
 
-void TouchedPaths::touch(const std::string& path, SteadyTime now) { put(path, {now, now, ""}); }
+void PathDebouncer::touch(const std::string& path, SteadyTime now) { put(path, {now, now, ""}); }
 
-void TouchedPaths::move_from(std::uint32_t cookie, const std::string& path, SteadyTime now) {
+void PathDebouncer::move_from(std::uint32_t cookie, const std::string& path, SteadyTime now) {
   touch(path, now);
   leaving_[cookie] = path;
   waits_.emplace(now + quiet_, cookie);
 }
 
-bool TouchedPaths::move_to(std::uint32_t cookie, const std::string& path, SteadyTime now) {
+bool PathDebouncer::move_to(std::uint32_t cookie, const std::string& path, SteadyTime now) {
   const auto half = leaving_.extract(cookie);
   if (half.empty()) {
     touch(path, now);
     return false;
   }
   const std::string& from = half.mapped();
-  Entry moved{now, now, from};
+  TouchTimes moved{now, now, from};
   if (entries_.contains(from)) {
-    const Entry earlier = take(from);
+    const TouchTimes earlier = take(from);
     moved.first = earlier.first;
     if (!earlier.source.empty()) {
       moved.source = earlier.source == path ? "" : earlier.source;  // back again
@@ -76,13 +76,13 @@ bool TouchedPaths::move_to(std::uint32_t cookie, const std::string& path, Steady
   return true;
 }
 
-std::optional<SteadyTime> TouchedPaths::next_due() const {
+std::optional<SteadyTime> PathDebouncer::next_due() const {
   if (due_.empty()) return std::nullopt;
   return due_.begin()->first;
 }
 
-std::vector<Touched> TouchedPaths::take_due(SteadyTime now) {
-  std::vector<Touched> touched;
+std::vector<TouchedPath> PathDebouncer::take_due(SteadyTime now) {
+  std::vector<TouchedPath> touched;
   while (!due_.empty() && due_.begin()->first <= now) {
     const std::string path = due_.begin()->second;
     touched.push_back({path, take(path).source});
@@ -91,7 +91,7 @@ std::vector<Touched> TouchedPaths::take_due(SteadyTime now) {
   return touched;
 }
 
-void TouchedPaths::clear() {
+void PathDebouncer::clear() {
   entries_.clear();
   due_.clear();
   leaving_.clear();

@@ -1,10 +1,11 @@
-// worker_commit.cc: what waits for a commit, when it is made, and what others made of HEAD. See worker.h.
+// notebook_worker_commit.cc: what waits for a commit, when it is made, and what others made of HEAD. See
+// notebook_worker.h.
 #include <algorithm>
 #include <utility>
 
 #include "notebook/files/note_path.h"
 #include "notebook/git/commit_message.h"
-#include "notebook/worker.h"
+#include "notebook/notebook_worker.h"
 
 namespace eventq::notebook {
 namespace {
@@ -24,84 +25,84 @@ std::vector<PendingChange> taken_of(std::vector<PendingChange> changes,
 
 }  // namespace
 
-void Worker::commit_if_time() {
-  const TimePoint now = tools_.clock.now();
+void NotebookWorker::commit_if_time() {
+  const TimePoint now = context_.clock.now();
   // Nor does a machine whose time was set back wait until it is that late again.
   const Millis pause_max = std::max<Millis>(settings_.git_commit_interval, kAfterLeftOut);
   if (now < commit_again_at_ && commit_again_at_ - now <= pause_max) return;
-  const bool must_look =
-      !looked_at_head_ || now < *looked_at_head_ || now - *looked_at_head_ >= settings_.git_commit_interval;
+  const bool must_look = !head_checked_at_ || now < *head_checked_at_ ||
+                         now - *head_checked_at_ >= settings_.git_commit_interval;
   if (must_look) {
-    if (auto looked = look_at_head(); !looked) return (void)commit_failed(looked.error());
+    if (auto looked = check_head(); !looked) return (void)commit_failed(looked.error());
   }
-  const auto waiting = tools_.state.waiting(notebook_);
+  const auto waiting = context_.state.waiting(notebook_);
   if (!waiting) return;
-  if (waiting->paths == 0) note_trouble(news_.commit_trouble, "");
+  if (waiting->paths == 0) note_trouble(status_.commit_trouble, "");
   if (is_time_to_commit(*waiting, settings_, now)) (void)commit();
 }
 
-Error Worker::commit_failed(const Error& why) {
-  commit_again_at_ = tools_.clock.now() + settings_.git_commit_interval;
-  note_trouble(news_.commit_trouble, why.message);
+Error NotebookWorker::commit_failed(const Error& why) {
+  commit_again_at_ = context_.clock.now() + settings_.git_commit_interval;
+  note_trouble(status_.commit_trouble, why.message);
   return why;
 }
 
 // What somebody else's commit has changed waits for one of ours: their index may have been older than our
 // last, and a new repository has nothing. Where HEAD has what the files are, that comes to nothing.
-Result<void> Worker::look_at_head() {
-  const TimePoint now = tools_.clock.now();
-  looked_at_head_ = now;
-  auto moved = tools_.repo.moved();
+Result<void> NotebookWorker::check_head() {
+  const TimePoint now = context_.clock.now();
+  head_checked_at_ = now;
+  auto moved = context_.repo.moved();
   if (!moved) return moved.error();
   if (!*moved) return {};
-  using From = MovedHead::From;
+  using LastSeen = MovedHead::LastSeen;
   std::vector<PendingChange> changes;
   for (const std::string& path : (*moved)->paths) {
     // At the first look only what was deleted before: all that is there becomes known by itself.
-    const auto may = (*moved)->from == From::unseen ? is_absent(path) : may_differ(path);
+    const auto may = (*moved)->from == LastSeen::unseen ? is_absent(path) : may_differ(path);
     if (!may) return may.error();
     if (*may) changes.push_back({0, path, "", "", now});
   }
-  if ((*moved)->from == From::gone) {
-    auto known = tools_.state.files(notebook_, State::Which::files, "", kAllFiles);
+  if ((*moved)->from == LastSeen::gone) {
+    auto known = context_.state.files(notebook_, FileFilter::files, "", kAllFiles);
     if (!known) return known.error();
     for (FileRow& row : *known) changes.push_back({0, std::move(row.path), "", "", now});
   }
-  GitMarks marks = tools_.repo.marks();
+  GitMarks marks = context_.repo.marks();
   marks.head = (*moved)->to;
-  if (auto put = tools_.state.set_git_marks(notebook_, marks, changes); !put) return put;
-  tools_.repo.remember(std::move(marks));
+  if (auto put = context_.state.set_git_marks(notebook_, marks, changes); !put) return put;
+  context_.repo.remember(std::move(marks));
   return {};
 }
 
 // One that is there and not known yet waits until it is. What cannot be looked at stays as it is recorded.
-Result<bool> Worker::may_differ(const std::string& path) {
-  const auto row = tools_.state.file_at(notebook_, path);
+Result<bool> NotebookWorker::may_differ(const std::string& path) {
+  const auto row = context_.state.file_at(notebook_, path);
   if (!row) return row.error();
   if (*row || is_absent(path)) return true;
-  return note_path(path) && tools_.folder.look(path);
+  return note_path(path) && context_.folder.file_state(path);
 }
 
-bool Worker::is_absent(const std::string& path) const {
+bool NotebookWorker::is_absent(const std::string& path) const {
   if (!note_path(path)) return false;
-  const auto kind = tools_.folder.kind(path);
-  return kind && *kind == Entry::absent;
+  const auto kind = context_.folder.kind(path);
+  return kind && *kind == PathKind::absent;
 }
 
 // `as_they_are`: files that go into it as they are here, whatever is known of them. Errors: also when one of
 // those does not.
-Result<void> Worker::commit(const SafeToReplace& as_they_are) {
-  auto made = look_at_head();
+Result<void> NotebookWorker::commit(const SafeToReplace& as_they_are) {
+  auto made = check_head();
   if (made) made = make_commit(as_they_are);
   if (!made) return commit_failed(made.error());
   return {};
 }
 
-Result<void> Worker::make_commit(const SafeToReplace& as_they_are) {
-  const auto changes = tools_.state.pending(notebook_);
+Result<void> NotebookWorker::make_commit(const SafeToReplace& as_they_are) {
+  const auto changes = context_.state.pending(notebook_);
   if (!changes) return changes.error();
   if (changes->empty()) return {};
-  const TimePoint now = tools_.clock.now();
+  const TimePoint now = context_.clock.now();
   auto paths = notebook::paths_of(*changes);
   std::vector<std::string> unlike;
   const auto known = known_files(paths, as_they_are, unlike);
@@ -112,7 +113,7 @@ Result<void> Worker::make_commit(const SafeToReplace& as_they_are) {
     message = commit_message(changed, taken_of(*changes, unlike, left_out));
     return message;
   };
-  auto made = tools_.repo.commit(tools_.folder, paths, message_for, now, *known);
+  auto made = context_.repo.commit(context_.folder, paths, message_for, now, *known);
   if (!made) return made.error();
   const std::vector<PendingChange> in = taken_of(*changes, unlike, made->left_out);
   std::set<std::string> waits(unlike.begin(), unlike.end());
@@ -128,19 +129,19 @@ Result<void> Worker::make_commit(const SafeToReplace& as_they_are) {
   if (!in.empty()) {
     std::vector<PendingChange> again = *changes;
     std::erase_if(again, [&](const PendingChange& change) { return !waits.contains(change.path); });
-    if (auto put = put_down_commit(
+    if (auto put = store_commit(
             {.hash = hash, .message = message, .files = static_cast<std::int64_t>(made->files)}, in, again);
         !put)
       return put;
   }
-  std::erase_if(others_, [&](const std::string& path) { return !waits.contains(path); });
+  std::erase_if(uncommitted_foreign_, [&](const std::string& path) { return !waits.contains(path); });
   if (!waits.empty()) commit_again_at_ = now + kAfterLeftOut;  // however many they are
-  note_trouble(news_.commit_trouble,
+  note_trouble(status_.commit_trouble,
                waits.empty() ? "" : *waits.begin() + " cannot be read, or changes at this moment: it waits.");
   {
-    const std::scoped_lock lock(news_mutex_);
-    if (!made->hash.empty()) ++news_.commits;
-    news_.committed_files += made->files;
+    const std::scoped_lock lock(status_mutex_);
+    if (!made->hash.empty()) ++status_.commits;
+    status_.committed_files += made->files;
   }
   for (const auto& [path, state] : as_they_are) {
     if (!waits.contains(path)) continue;
@@ -154,8 +155,9 @@ Result<void> Worker::make_commit(const SafeToReplace& as_they_are) {
 // What the files at these paths are known to be. A commit of anything else might never be put right: a change
 // that is undone before it is looked at is never told. Those that are something else wait until that is
 // known, and leave `paths`.
-Result<KnownFiles> Worker::known_files(std::vector<std::string>& paths, const SafeToReplace& as_they_are,
-                                       std::vector<std::string>& unlike) {
+Result<KnownFiles> NotebookWorker::known_files(std::vector<std::string>& paths,
+                                               const SafeToReplace& as_they_are,
+                                               std::vector<std::string>& unlike) {
   KnownFiles known;
   std::vector<std::string> alike;
   for (std::string& path : paths) {
@@ -164,21 +166,21 @@ Result<KnownFiles> Worker::known_files(std::vector<std::string>& paths, const Sa
       alike.push_back(std::move(path));
       continue;
     }
-    const auto row = tools_.state.file_at(notebook_, path);
+    const auto row = context_.state.file_at(notebook_, path);
     if (!row) return row.error();
     std::optional<FileState> state;
     if (*row && !(*row)->folder) {
       state = (*row)->state;
-      const auto there = tools_.folder.look(path);
+      const auto there = context_.folder.file_state(path);
       if (!there || *there != *state) {
-        const auto digest = tools_.folder.digest(path);
+        const auto digest = context_.folder.digest(path);
         if (!digest || digest->hash != (*row)->hash) {
           unlike.push_back(std::move(path));
           continue;
         }
         state = digest->state;
       }
-    } else if (tools_.folder.look(path)) {
+    } else if (context_.folder.file_state(path)) {
       unlike.push_back(std::move(path));
       continue;
     }
@@ -190,10 +192,10 @@ Result<KnownFiles> Worker::known_files(std::vector<std::string>& paths, const Sa
 }
 
 // `row` without its events and its time.
-Result<void> Worker::put_down_commit(CommitRow row, const std::vector<PendingChange>& changes,
-                                     const std::vector<PendingChange>& again) {
+Result<void> NotebookWorker::store_commit(CommitRow row, const std::vector<PendingChange>& changes,
+                                          const std::vector<PendingChange>& again) {
   row.message.resize(std::min(row.message.find('\n'), row.message.size()));
-  row.at = tools_.clock.now();
+  row.at = context_.clock.now();
   std::set<std::string_view> seen;
   for (const PendingChange& change : changes) {
     if (!change.event_id.empty() && seen.insert(change.event_id).second)
@@ -201,13 +203,13 @@ Result<void> Worker::put_down_commit(CommitRow row, const std::vector<PendingCha
   }
   std::int64_t last = changes.back().number;
   for (const PendingChange& change : again) last = std::max(last, change.number);
-  return tools_.state.add_commit(notebook_, row, last, tools_.repo.marks(), again);
+  return context_.state.add_commit(notebook_, row, last, context_.repo.marks(), again);
 }
 
 // A commit that the last process made, but could not put down any more. What it left out is not known: its
 // paths wait to be compared with it, and what it does not name waits as before.
-Result<void> Worker::put_down_last_commit() {
-  const auto changes = tools_.state.pending(notebook_);
+Result<void> NotebookWorker::store_last_commit() {
+  const auto changes = context_.state.pending(notebook_);
   if (!changes) return changes.error();
   const auto found = find_commit(*changes);
   if (!found) return found.error();
@@ -221,23 +223,23 @@ Result<void> Worker::put_down_last_commit() {
     again.push_back(is_named ? PendingChange{.path = change.path, .since = change.since} : change);
   }
   const auto paths = notebook::paths_of(made);
-  return put_down_commit({.hash = (*found)->hash,
-                          .message = commit_message(paths, made),
-                          .files = static_cast<std::int64_t>(paths.size())},
-                         made, again);
+  return store_commit({.hash = (*found)->hash,
+                       .message = commit_message(paths, made),
+                       .files = static_cast<std::int64_t>(paths.size())},
+                      made, again);
 }
 
 // The last commit that names one of their events and is not put down.
-Result<std::optional<TrailedCommit>> Worker::find_commit(const std::vector<PendingChange>& changes) {
+Result<std::optional<TrailedCommit>> NotebookWorker::find_commit(const std::vector<PendingChange>& changes) {
   std::set<std::string> events;
   for (const PendingChange& change : changes) events.insert(change.event_id);
-  auto commits = tools_.repo.with_trailer(std::string(kEventTrailer));
+  auto commits = context_.repo.with_trailer(std::string(kEventTrailer));
   if (!commits) return commits.error();
   for (TrailedCommit& commit : *commits) {
     const auto first = std::find_if(commit.values.begin(), commit.values.end(),
                                     [&](const std::string& value) { return events.contains(value); });
     if (first == commit.values.end()) continue;
-    const auto put_down = tools_.state.commit_of(notebook_, *first);
+    const auto put_down = context_.state.commit_of(notebook_, *first);
     if (!put_down) return put_down.error();
     return *put_down == commit.hash ? std::nullopt : std::optional(std::move(commit));
   }

@@ -1,10 +1,10 @@
-// plan.cc: what an event comes to: the steps to be done and what is known afterwards. See apply.h.
+// apply_plan.cc: what an event comes to: the steps to be done and what is known afterwards. See applier.h.
 #include <algorithm>
 #include <iterator>
 #include <utility>
 
 #include "base/numbers.h"
-#include "notebook/apply.h"
+#include "notebook/apply/applier.h"
 #include "notebook/files/note_path.h"
 
 namespace eventq::notebook {
@@ -32,7 +32,7 @@ void merge(Metadata& known, const Metadata& given) {
   if (!given.extra.empty()) known.extra = given.extra;
 }
 
-OwnWrites::Content content_of(const FileRow& row) { return {row.state.size, row.hash}; }
+OwnWrites::WrittenContent content_of(const FileRow& row) { return {row.state.size, row.hash}; }
 
 constexpr std::string_view kOwnName = "/event-";
 
@@ -49,45 +49,45 @@ std::optional<EventId> event_of_own(std::string_view path) {
   return number ? std::optional(EventId{*number}) : std::nullopt;
 }
 
-Applier::Plan Applier::plan(const Part& part) {
-  Plan plan;
-  for (const FileEvent& event : part) {
+ApplyPlan Applier::plan(const ApplyUnit& unit) {
+  ApplyPlan plan;
+  for (const FileEvent& event : unit) {
     if (auto planned = plan_one(event, plan); !planned) {
       plan.fault = planned.error();
       return plan;
     }
   }
-  if (part.front().operation.group) {
-    if (auto planned = plan_folder(part, plan); !planned) plan.fault = planned.error();
+  if (unit.front().operation.group) {
+    if (auto planned = plan_folder(unit, plan); !planned) plan.fault = planned.error();
   }
   return plan;
 }
 
-Result<void> Applier::plan_one(const FileEvent& event, Plan& plan) {
+Result<void> Applier::plan_one(const FileEvent& event, ApplyPlan& plan) {
   const Operation& operation = event.operation;
-  if (operation.nothing || operation.kind == Operation::Kind::batch_commit) return {};
-  if (operation.folder && operation.kind != Operation::Kind::create) {
+  if (operation.nothing || operation.kind == OperationKind::batch_commit) return {};
+  if (operation.folder && operation.kind != OperationKind::create) {
     if (operation.group) return {};
     return Error{ErrorCode::invalid_argument, "A folder is moved or deleted as a group.", ""};
   }
   switch (operation.kind) {
-    case Operation::Kind::create: return plan_create(event, plan);
-    case Operation::Kind::update: return plan_update(event, plan);
-    case Operation::Kind::move: return plan_move(event, plan);
-    case Operation::Kind::remove: return plan_remove(event, plan);
-    case Operation::Kind::sync: return plan_sync(event, plan);
-    case Operation::Kind::batch_commit: break;
+    case OperationKind::create: return plan_create(event, plan);
+    case OperationKind::update: return plan_update(event, plan);
+    case OperationKind::move: return plan_move(event, plan);
+    case OperationKind::remove: return plan_remove(event, plan);
+    case OperationKind::sync: return plan_sync(event, plan);
+    case OperationKind::batch_commit: break;
   }
   return {};
 }
 
-Result<void> Applier::plan_parents(const std::string& path, Plan& plan) {
+Result<void> Applier::plan_parents(const std::string& path, ApplyPlan& plan) {
   for (const std::string& folder : folders_of(path)) {
     if (plan.parents.contains(folder)) continue;
     const auto kind = folder_.kind(folder);
     if (!kind) return kind.error();
-    if (*kind == Entry::absent) plan.steps.push_back({Step::Kind::make_folder, "", folder, {}});
-    if (*kind == Entry::file || *kind == Entry::other) {
+    if (*kind == PathKind::absent) plan.steps.push_back({StepKind::make_folder, "", folder, {}});
+    if (*kind == PathKind::file || *kind == PathKind::other) {
       std::string message = path;
       message.append(" cannot be: ").append(folder).append(" is no folder.");
       return Error{ErrorCode::conflict, std::move(message), ""};
@@ -97,7 +97,7 @@ Result<void> Applier::plan_parents(const std::string& path, Plan& plan) {
   return {};
 }
 
-void Applier::will_change(const std::string& path, const FileEvent& event, Plan& plan) {
+void Applier::will_change(const std::string& path, const FileEvent& event, ApplyPlan& plan) {
   plan.pending.push_back({0, path, event.event_id, event.correlation_id, clock_.now()});
 }
 
@@ -120,7 +120,8 @@ Result<FileRow> Applier::known(const std::string& path, const FileEvent& event) 
 }
 
 // The event's content, in a file of ours, and what is known of the file that it will be.
-Result<FileRow> Applier::write(const FileEvent& event, const std::string& like, FileRow row, Plan& plan) {
+Result<FileRow> Applier::write(const FileEvent& event, const std::string& like, FileRow row,
+                               ApplyPlan& plan) {
   const std::string own = own_path(event.id);
   const std::string content = event.operation.content.value_or("");
   if (auto removed = folder_.remove_file(own); !removed) return of_ours(removed.error());
@@ -141,11 +142,11 @@ Result<FileRow> Applier::write(const FileEvent& event, const std::string& like, 
   return row;
 }
 
-Result<void> Applier::plan_create(const FileEvent& event, Plan& plan) {
+Result<void> Applier::plan_create(const FileEvent& event, ApplyPlan& plan) {
   const std::string& path = event.operation.path;
   const auto kind = folder_.kind(path);
   if (!kind) return kind.error();
-  if (*kind != Entry::absent) return something_at(path);
+  if (*kind != PathKind::absent) return something_at(path);
   if (auto planned = plan_parents(path, plan); !planned) return planned;
   auto stale = state_.file_at(notebook_, path);  // of a file that somebody else has deleted
   if (!stale) return stale.error();
@@ -156,23 +157,23 @@ Result<void> Applier::plan_create(const FileEvent& event, Plan& plan) {
     row.path = path;
     row.updated_at = clock_.now();
     row.event_id = event.event_id;
-    plan.steps.push_back({Step::Kind::make_folder, "", path, {}});
+    plan.steps.push_back({StepKind::make_folder, "", path, {}});
     plan.put.push_back(std::move(row));
     return {};
   }
   auto written = write(event, "", std::move(row), plan);
   if (!written) return written.error();
-  plan.steps.push_back({Step::Kind::rename, own_path(event.id), path, written->state});
+  plan.steps.push_back({StepKind::rename, own_path(event.id), path, written->state});
   plan.put.push_back(std::move(*written));
   return {};
 }
 
-Result<void> Applier::plan_update(const FileEvent& event, Plan& plan) {
+Result<void> Applier::plan_update(const FileEvent& event, ApplyPlan& plan) {
   const std::string& path = event.operation.path;
   const auto kind = folder_.kind(path);
   if (!kind) return kind.error();
-  if (*kind == Entry::absent) return nothing_at(path);
-  if (*kind != Entry::file) return no_file(path);
+  if (*kind == PathKind::absent) return nothing_at(path);
+  if (*kind != PathKind::file) return no_file(path);
   auto row = known(path, event);
   if (!row) return row.error();
   if (!event.operation.content) {
@@ -184,28 +185,28 @@ Result<void> Applier::plan_update(const FileEvent& event, Plan& plan) {
   }
   auto written = write(event, path, std::move(*row), plan);
   if (!written) return written.error();
-  Step step{Step::Kind::exchange, own_path(event.id), path, written->state};
+  JournalStep step{StepKind::exchange, own_path(event.id), path, written->state};
   if (const auto safe = safe_.find(path); safe != safe_.end()) step.replaced = safe->second;
   plan.steps.push_back(std::move(step));
   plan.put.push_back(std::move(*written));
   return {};
 }
 
-Result<void> Applier::plan_move(const FileEvent& event, Plan& plan) {
+Result<void> Applier::plan_move(const FileEvent& event, ApplyPlan& plan) {
   const std::string& source = event.operation.source;
   const std::string& dest = event.operation.path;
-  const auto what = folder_.look(source);
+  const auto what = folder_.file_state(source);
   if (!what) return what.error().code == ErrorCode::not_found ? nothing_at(source) : what.error();
   const auto kind = folder_.kind(dest);
   if (!kind) return kind.error();
-  if (*kind != Entry::absent) return something_at(dest);
+  if (*kind != PathKind::absent) return something_at(dest);
   if (auto planned = plan_parents(dest, plan); !planned) return planned;
   auto row = known(source, event);
   if (!row) return row.error();
   auto stale = state_.file_at(notebook_, dest);
   if (!stale) return stale.error();
   if (*stale) plan.removed.push_back(std::move(**stale));
-  plan.steps.push_back({Step::Kind::rename, source, dest, *what});
+  plan.steps.push_back({StepKind::rename, source, dest, *what});
   row->path = dest;
   row->content_type =
       content_type_of(dest, row->content_type.starts_with("text/") ? " " : std::string_view("\0", 1));
@@ -219,21 +220,21 @@ Result<void> Applier::plan_move(const FileEvent& event, Plan& plan) {
   return {};
 }
 
-Result<void> Applier::plan_remove(const FileEvent& event, Plan& plan) {
+Result<void> Applier::plan_remove(const FileEvent& event, ApplyPlan& plan) {
   const std::string& path = event.operation.path;
   const auto kind = folder_.kind(path);
   if (!kind) return kind.error();
-  if (*kind == Entry::folder || *kind == Entry::other) return no_file(path);
+  if (*kind == PathKind::folder || *kind == PathKind::other) return no_file(path);
   auto row = state_.file_at(notebook_, path);
   if (!row) return row.error();
-  if (*kind == Entry::absent && !*row) return nothing_at(path);
-  if (*kind == Entry::file) {
-    const auto what = folder_.look(path);
+  if (*kind == PathKind::absent && !*row) return nothing_at(path);
+  if (*kind == PathKind::file) {
+    const auto what = folder_.file_state(path);
     if (!what) return what.error();
     const std::string own = own_path(event.id);
     if (auto removed = folder_.remove_file(own); !removed) return of_ours(removed.error());
     const auto safe = safe_.find(path);
-    plan.steps.push_back({Step::Kind::rename, path, own, safe != safe_.end() ? safe->second : *what});
+    plan.steps.push_back({StepKind::rename, path, own, safe != safe_.end() ? safe->second : *what});
     plan.own.push_back(own);
     plan.announced.emplace_back(path, std::nullopt);
   }
@@ -243,15 +244,15 @@ Result<void> Applier::plan_remove(const FileEvent& event, Plan& plan) {
 }
 
 // Folders above a file that somebody deleted with them, and those in them.
-Result<void> Applier::plan_vanished_folders(const std::string& path, Plan& plan) {
+Result<void> Applier::plan_vanished_folders(const std::string& path, ApplyPlan& plan) {
   for (const std::string& folder : folders_of(path)) {
     const auto kind = folder_.kind(folder);
     if (!kind) return kind.error();
-    if (*kind == Entry::folder) continue;
+    if (*kind == PathKind::folder) continue;
     auto row = state_.file_at(notebook_, folder);
     if (!row) return row.error();
     if (!*row || !(*row)->folder) continue;
-    auto inner = state_.files_within(notebook_, folder, State::Which::folders);
+    auto inner = state_.files_within(notebook_, folder, FileFilter::folders);
     if (!inner) return inner.error();
     std::move(inner->begin(), inner->end(), std::back_inserter(plan.removed));
     plan.removed.push_back(std::move(**row));
@@ -261,7 +262,7 @@ Result<void> Applier::plan_vanished_folders(const std::string& path, Plan& plan)
 }
 
 // The file is as it is: only what is known of it changes.
-Result<void> Applier::plan_sync(const FileEvent& event, Plan& plan) {
+Result<void> Applier::plan_sync(const FileEvent& event, ApplyPlan& plan) {
   const std::string& path = event.operation.path;
   const std::string& source = event.operation.source;
   auto row = state_.file_at(notebook_, path);
@@ -280,7 +281,7 @@ Result<void> Applier::plan_sync(const FileEvent& event, Plan& plan) {
     if (!was) return was.error();
     const auto kind = folder_.kind(source);
     if (!kind) return kind.error();
-    if (*was && !(*was)->folder && *kind != Entry::file) moved = std::move(*was);
+    if (*was && !(*was)->folder && *kind != PathKind::file) moved = std::move(*was);
     if (moved) will_change(source, event, plan);
     if (moved && (!is_file || moved->hash != digest->hash || *row)) {
       plan.removed.push_back(std::move(*moved));
@@ -315,9 +316,9 @@ Result<void> Applier::plan_sync(const FileEvent& event, Plan& plan) {
 }
 
 // The folder itself, and those in it.
-Result<void> Applier::plan_folder(const Part& part, Plan& plan) {
-  const Group& group = *part.front().operation.group;
-  auto folders = state_.files_within(notebook_, group.source, State::Which::folders);
+Result<void> Applier::plan_folder(const ApplyUnit& unit, ApplyPlan& plan) {
+  const FolderOperation& group = *unit.front().operation.group;
+  auto folders = state_.files_within(notebook_, group.source, FileFilter::folders);
   if (!folders) return folders.error();
   auto itself = state_.file_at(notebook_, group.source);
   if (!itself) return itself.error();
@@ -339,7 +340,7 @@ Result<void> Applier::plan_folder(const Part& part, Plan& plan) {
                   std::make_move_iterator(moved.end()));
   // Innermost first. What somebody else has in them keeps them.
   for (auto folder = emptied.rbegin(); folder != emptied.rend(); ++folder) {
-    plan.steps.push_back({Step::Kind::remove_folder, "", std::move(*folder), {}});
+    plan.steps.push_back({StepKind::remove_folder, "", std::move(*folder), {}});
   }
   return {};
 }

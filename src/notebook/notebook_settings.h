@@ -1,4 +1,4 @@
-// settings.h: what can be set for one notebook, and its defaults.
+// notebook_settings.h: what can be set for one notebook, and its defaults.
 #pragma once
 
 #include <chrono>
@@ -8,7 +8,7 @@
 
 namespace eventq::notebook {
 
-struct Settings {
+struct NotebookSettings {
   Millis poll_interval{100};               // how often a worker without hints looks for events
   std::size_t batch_size = 50;             // events it takes at once
   Millis git_commit_interval{5000};        // a change waits no longer for its commit
@@ -17,7 +17,7 @@ struct Settings {
   Millis retry_backoff{1000};  // doubled with each failure
   std::chrono::seconds completed_retention{86'400};
   std::chrono::seconds failed_retention{7 * 86'400};
-  friend bool operator==(const Settings&, const Settings&) = default;
+  friend bool operator==(const NotebookSettings&, const NotebookSettings&) = default;
 };
 
 }  // namespace eventq::notebook

@@ -1,8 +1,9 @@
-// state.h: what is known of notebooks: their files' metadata, what waits for a commit, what is half done.
+// notebook_state.h: what is known of notebooks: their files' metadata, what waits for a commit, what is half
+// done.
 //
 // A SQLite file of its own (schema.sql), synced at every commit. Ids of files are never reused.
 //
-// Threads: a State belongs to one thread at a time; open one per user. Writers wait for each other.
+// Threads: a NotebookState belongs to one thread at a time; open one per user. Writers wait for each other.
 #pragma once
 
 #include <cstddef>
@@ -18,8 +19,8 @@
 #include "eventq/event.h"
 #include "notebook/files/folder.h"
 #include "notebook/git/git_repo.h"
+#include "notebook/notebook_settings.h"
 #include "notebook/operation.h"
-#include "notebook/settings.h"
 
 namespace eventq::notebook {
 
@@ -27,7 +28,7 @@ struct NotebookRow {
   std::int64_t id = 0;
   std::string name;
   std::string path;
-  Settings settings;
+  NotebookSettings settings;
   TimePoint created_at;
 };
 
@@ -44,14 +45,15 @@ struct FileRow {
 };
 
 // A step of an operation that is under way, and how it is undone.
-struct Step {
-  enum class Kind : std::uint8_t {
-    make_folder,    // `to`; undone by removing it if it is empty
-    rename,         // undone by renaming it back
-    exchange,       // undone by exchanging again
-    remove_folder,  // `to`, if it is empty; undone by making it
-  };
-  Kind kind{};
+enum class StepKind : std::uint8_t {
+  make_folder,    // `to`; undone by removing it if it is empty
+  rename,         // undone by renaming it back
+  exchange,       // undone by exchanging again
+  remove_folder,  // `to`, if it is empty; undone by making it
+};
+
+struct JournalStep {
+  StepKind kind{};
   std::string from;
   std::string to;
   FileState what;  // of rename and exchange: the file that comes from `from`
@@ -75,16 +77,30 @@ struct CommitRow {
   std::vector<std::string> event_ids;
 };
 
-class State {
+enum class FileFilter : std::uint8_t { files, folders, all };
+
+struct FileCounts {
+  std::int64_t files = 0;
+  std::int64_t folders = 0;
+  std::int64_t bytes = 0;
+};
+
+// Changes that no commit has yet.
+struct CommitBacklog {
+  std::int64_t paths = 0;
+  std::optional<TimePoint> since;  // of the oldest
+};
+
+class NotebookState {
  public:
   // Creates the file when absent. Errors: unavailable; corrupt when it is another program's or a newer
   // eventq's.
-  static Result<State> open(const std::string& path);
-  State(State&&) noexcept;
-  ~State();
+  static Result<NotebookState> open(const std::string& path);
+  NotebookState(NotebookState&&) noexcept;
+  ~NotebookState();
 
-  // Everything between is one transaction; a State that is not committed is rolled back by the next begin(),
-  // or by rollback(). Outside of it every call is a transaction of its own.
+  // Everything between is one transaction; a NotebookState that is not committed is rolled back by the next
+  // begin(), or by rollback(). Outside of it every call is a transaction of its own.
   Result<void> begin();
   Result<void> commit();
   void rollback();
@@ -97,26 +113,20 @@ class State {
   // Files. `notebook` is NotebookRow::id.
   Result<std::optional<FileRow>> file(std::int64_t notebook, std::int64_t id);
   Result<std::optional<FileRow>> file_at(std::int64_t notebook, std::string_view path);
-  enum class Which : std::uint8_t { files, folders, all };
   // In the order of paths (bytes), behind `after`.
-  Result<std::vector<FileRow>> files(std::int64_t notebook, Which which, std::string_view after,
+  Result<std::vector<FileRow>> files(std::int64_t notebook, FileFilter which, std::string_view after,
                                      std::size_t limit);
   // Those that lie in `folder`, at any depth, in the order of paths; the folder itself is not among them.
-  Result<std::vector<FileRow>> files_within(std::int64_t notebook, std::string_view folder, Which which);
-  struct Counts {
-    std::int64_t files = 0;
-    std::int64_t folders = 0;
-    std::int64_t bytes = 0;
-  };
-  Result<Counts> counts(std::int64_t notebook);
+  Result<std::vector<FileRow>> files_within(std::int64_t notebook, std::string_view folder, FileFilter which);
+  Result<FileCounts> counts(std::int64_t notebook);
   // Inserts (id 0) or replaces by id; returns the id. Rows of the folders it lies in are made if they are not
   // there.
   Result<std::int64_t> put_file(std::int64_t notebook, const FileRow& row);
   Result<void> remove_file(std::int64_t notebook, std::int64_t id);
 
   // Steps under way, in order.
-  Result<void> add_steps(std::int64_t notebook, const std::vector<Step>& steps);
-  Result<std::vector<Step>> steps(std::int64_t notebook);
+  Result<void> add_steps(std::int64_t notebook, const std::vector<JournalStep>& steps);
+  Result<std::vector<JournalStep>> steps(std::int64_t notebook);
   Result<void> clear_steps(std::int64_t notebook);
 
   // Events that have been applied, but whose report the queue has perhaps not got.
@@ -128,11 +138,7 @@ class State {
   Result<void> add_pending(std::int64_t notebook, const PendingChange& change);
   Result<void> add_all_pending(std::int64_t notebook, const std::vector<PendingChange>& changes);
   Result<std::vector<PendingChange>> pending(std::int64_t notebook);
-  struct Waiting {
-    std::int64_t paths = 0;
-    std::optional<TimePoint> since;  // of the oldest
-  };
-  Result<Waiting> waiting(std::int64_t notebook);
+  Result<CommitBacklog> waiting(std::int64_t notebook);
   // HEAD was seen there, because of which these wait.
   Result<void> set_git_marks(std::int64_t notebook, const GitMarks& marks,
                              const std::vector<PendingChange>& changes = {});
@@ -147,7 +153,7 @@ class State {
 
  private:
   struct Parts;
-  explicit State(std::unique_ptr<Parts> parts);
+  explicit NotebookState(std::unique_ptr<Parts> parts);
   std::unique_ptr<Parts> parts_;
 };
 

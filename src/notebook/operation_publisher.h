@@ -1,7 +1,8 @@
-// publisher.h: changes that somebody asks for, as events: checked, combined with what has not begun, stored.
+// operation_publisher.h: changes that somebody asks for, as events: checked, combined with what has not
+// begun, stored.
 //
-// Threads: a Publisher belongs to one thread at a time, but for the PendingOperations it shares with the
-// worker under its mutex. The worker holds the mutex while it takes events, the publisher while it stores
+// Threads: a OperationPublisher belongs to one thread at a time, but for the PendingOperations it shares with
+// the worker under its mutex. The worker holds the mutex while it takes events, the publisher while it stores
 // them: so what is combined has not begun.
 #pragma once
 
@@ -16,26 +17,26 @@
 #include "notebook/notebook.h"
 #include "notebook/operation.h"
 #include "notebook/pending_operations.h"
-#include "notebook/state.h"
+#include "notebook/state/notebook_state.h"
 
 namespace eventq::notebook {
 
-class Publisher {
+class OperationPublisher {
  public:
-  Publisher(Engine& engine, std::string queue, State state, std::int64_t notebook,
-            SharedPendingOperations& live)
+  OperationPublisher(Engine& engine, std::string queue, NotebookState state, std::int64_t notebook,
+                     SharedPendingOperations& pending_operations)
       : engine_(engine),
         queue_(std::move(queue)),
         state_(std::move(state)),
         notebook_(notebook),
-        pending_operations_(live) {}
+        pending_operations_(pending_operations) {}
 
   // Stores them all in one go; a reply each, in order, after the commit.
-  struct Asked {
+  struct Submission {
     ChangeRequest request;
     Notebook::Reply reply;
   };
-  void publish(std::vector<Asked> asked);
+  void publish(std::vector<Submission> submissions);
 
   // What others did; in pieces, each all or nothing. Errors: what the queue answers.
   Result<void> publish(const std::vector<Operation>& syncs);
@@ -47,8 +48,8 @@ class Publisher {
   // One publication on its way.
   struct Draft {
     std::vector<NewEvent> events;
-    std::vector<PendingOperations::Ticket> tickets;
-    std::vector<PendingOperations::Entry> replaced;  // what it takes the place of, if it is stored
+    std::vector<OperationTicket> tickets;
+    std::vector<PendingOperation> replaced;  // what it takes the place of, if it is stored
     std::string path;
     bool group = false;
     int file_count = 0;
@@ -67,7 +68,7 @@ class Publisher {
 
   Engine& engine_;
   std::string queue_;
-  State state_;
+  NotebookState state_;
   std::int64_t notebook_;
   SharedPendingOperations& pending_operations_;
 };

@@ -1,5 +1,5 @@
-// apply.cc: plans put down, done, and put down as done. See apply.h.
-#include "notebook/apply.h"
+// applier.cc: plans put down, done, and put down as done. See applier.h.
+#include "notebook/apply/applier.h"
 
 #include <algorithm>
 #include <iterator>
@@ -13,22 +13,22 @@ namespace {
 // From so many on, one sync of everything is cheaper than one each.
 constexpr std::size_t kSyncEach = 3;
 
-Verdict verdict_of(const Error& error, const Part& part) {
+ApplyOutcome outcome_of(const Error& error, const ApplyUnit& unit) {
   const bool never = error.code == ErrorCode::not_found || error.code == ErrorCode::conflict ||
                      error.code == ErrorCode::invalid_argument || error.code == ErrorCode::too_large;
-  const auto& group = part.front().operation.group;
+  const auto& group = unit.front().operation.group;
   std::string message = error.message;
   if (group)
     message =
         "Nothing in " + group->source + " was " + (group->dest.empty() ? "deleted: " : "moved: ") + message;
-  return {never ? Verdict::Kind::never : Verdict::Kind::later, std::move(message)};
+  return {never ? OutcomeKind::failed : OutcomeKind::retry, std::move(message)};
 }
 
 }  // namespace
 
-Result<void> Applier::sync_written(const std::vector<Plan>& plans) {
+Result<void> Applier::sync_written(const std::vector<ApplyPlan>& plans) {
   std::vector<std::string> written;
-  for (const Plan& plan : plans) {
+  for (const ApplyPlan& plan : plans) {
     if (!plan.fault) written.insert(written.end(), plan.written.begin(), plan.written.end());
   }
   if (written.size() > kSyncEach) return folder_.sync_all();
@@ -38,9 +38,9 @@ Result<void> Applier::sync_written(const std::vector<Plan>& plans) {
   return {};
 }
 
-Result<void> Applier::put_down_steps(const std::vector<Plan>& plans) {
-  std::vector<Step> steps;
-  for (const Plan& plan : plans) {
+Result<void> Applier::store_steps(const std::vector<ApplyPlan>& plans) {
+  std::vector<JournalStep> steps;
+  for (const ApplyPlan& plan : plans) {
     if (!plan.fault) steps.insert(steps.end(), plan.steps.begin(), plan.steps.end());
   }
   if (steps.empty()) return {};
@@ -48,7 +48,7 @@ Result<void> Applier::put_down_steps(const std::vector<Plan>& plans) {
   return state_.add_steps(notebook_, steps);
 }
 
-Result<void> Applier::execute(const std::vector<Step>& steps) {
+Result<void> Applier::execute(const std::vector<JournalStep>& steps) {
   for (auto step = steps.begin(); step != steps.end(); ++step) {
     auto done = execute(*step);
     if (done) continue;
@@ -58,27 +58,27 @@ Result<void> Applier::execute(const std::vector<Step>& steps) {
   return {};
 }
 
-Result<void> Applier::execute(const Step& step) {
+Result<void> Applier::execute(const JournalStep& step) {
   switch (step.kind) {
-    case Step::Kind::make_folder: {
+    case StepKind::make_folder: {
       const auto made = folder_.make_folder(step.to);
       return made ? Result<void>() : made.error();
     }
-    case Step::Kind::remove_folder: {
+    case StepKind::remove_folder: {
       const auto removed = folder_.remove_empty_folder(step.to);
       return removed ? Result<void>() : removed.error();
     }
-    case Step::Kind::exchange: return take_away(step, step.from, Folder::Rename::exchange);
-    case Step::Kind::rename: break;
+    case StepKind::exchange: return move_aside(step, step.from, Folder::Rename::exchange);
+    case StepKind::rename: break;
   }
-  if (is_within(step.to, kOwnFolder)) return take_away(step, step.to, Folder::Rename::no_replace);
+  if (is_within(step.to, kOwnFolder)) return move_aside(step, step.to, Folder::Rename::no_replace);
   return folder_.rename(step.from, step.to, Folder::Rename::no_replace);
 }
 
 // What comes to lie at `taken` will be deleted. If somebody wrote to it since it was looked at it goes back.
-Result<void> Applier::take_away(const Step& step, const std::string& taken, Folder::Rename how) {
+Result<void> Applier::move_aside(const JournalStep& step, const std::string& taken, Folder::Rename how) {
   if (auto renamed = folder_.rename(step.from, step.to, how); !renamed) return renamed;
-  const auto there = folder_.look(taken);
+  const auto there = folder_.file_state(taken);
   const auto wanted = how == Folder::Rename::exchange ? step.replaced : std::optional(step.what);
   if (!wanted || (there && *there == *wanted)) return {};
   if (auto back = folder_.rename(step.to, step.from, how); !back) {
@@ -86,7 +86,7 @@ Result<void> Applier::take_away(const Step& step, const std::string& taken, Fold
     return back;
   }
   // Who saved it again meanwhile has the last word.
-  const auto ours = folder_.look(step.from);
+  const auto ours = folder_.file_state(step.from);
   if (how == Folder::Rename::exchange && (!ours || *ours != step.what)) {
     (void)folder_.rename(step.from, step.to, how);
   }
@@ -95,7 +95,7 @@ Result<void> Applier::take_away(const Step& step, const std::string& taken, Fold
 }
 
 // In reverse, as far as it goes. Errors: the first one.
-Result<void> Applier::undo(std::span<const Step> steps) {
+Result<void> Applier::undo(std::span<const JournalStep> steps) {
   Result<void> result;
   for (auto step = steps.rbegin(); step != steps.rend(); ++step) {
     if (auto undone = undo(*step); !undone && result) result = undone;
@@ -105,37 +105,37 @@ Result<void> Applier::undo(std::span<const Step> steps) {
 
 // Only what is still as the step left it: whatever somebody else put there stays. A file that was moved goes
 // back even if somebody has written to it meanwhile, and so does whatever was taken away to be deleted.
-Result<void> Applier::undo(const Step& step) {
-  if (step.kind == Step::Kind::make_folder) {
+Result<void> Applier::undo(const JournalStep& step) {
+  if (step.kind == StepKind::make_folder) {
     const auto removed = folder_.remove_empty_folder(step.to);
     return removed ? Result<void>() : removed.error();
   }
-  if (step.kind == Step::Kind::remove_folder) {
+  if (step.kind == StepKind::remove_folder) {
     const auto made = folder_.make_folder(step.to);
     return made ? Result<void>() : made.error();
   }
-  const auto there = folder_.look(step.to);
+  const auto there = folder_.file_state(step.to);
   if (!there) {
     const bool is_gone =
         there.error().code == ErrorCode::not_found || there.error().code == ErrorCode::invalid_argument;
     return is_gone ? Result<void>() : there.error();
   }
   const bool is_taken_away = is_within(step.to, kOwnFolder);
-  const bool is_moved = step.kind == Step::Kind::rename && !is_within(step.from, kOwnFolder);
+  const bool is_moved = step.kind == StepKind::rename && !is_within(step.from, kOwnFolder);
   const bool is_other = is_moved ? there->inode != step.what.inode : *there != step.what;
   if (is_other && !is_taken_away) return {};
-  if (step.kind == Step::Kind::exchange) return folder_.rename(step.to, step.from, Folder::Rename::exchange);
+  if (step.kind == StepKind::exchange) return folder_.rename(step.to, step.from, Folder::Rename::exchange);
   auto renamed = folder_.rename(step.to, step.from, Folder::Rename::no_replace);
   // Somebody has put another file where it was: then it stays where it is.
   if (!renamed && renamed.error().code == ErrorCode::conflict) return {};
   return renamed;
 }
 
-Result<void> Applier::sync_folders(const std::vector<Plan>& plans) {
+Result<void> Applier::sync_folders(const std::vector<ApplyPlan>& plans) {
   std::set<std::string> folders;
-  for (const Plan& plan : plans) {
+  for (const ApplyPlan& plan : plans) {
     if (plan.fault) continue;
-    for (const Step& step : plan.steps) {
+    for (const JournalStep& step : plan.steps) {
       for (const std::string* path : {&step.from, &step.to}) {
         if (!path->empty() && !is_within(*path, kOwnFolder)) folders.emplace(parent_of(*path));
       }
@@ -151,14 +151,14 @@ Result<void> Applier::sync_folders(const std::vector<Plan>& plans) {
 }
 
 // All that goes first: a row that comes may need the place of one that goes.
-Result<void> Applier::put_down_rows(const std::vector<Plan>& plans) {
-  for (const Plan& plan : plans) {
+Result<void> Applier::store_rows(const std::vector<ApplyPlan>& plans) {
+  for (const ApplyPlan& plan : plans) {
     if (plan.fault) continue;
     for (const FileRow& row : plan.removed) {
       if (auto removed = state_.remove_file(notebook_, row.id); !removed) return removed;
     }
   }
-  for (const Plan& plan : plans) {
+  for (const ApplyPlan& plan : plans) {
     if (plan.fault) continue;
     for (const FileRow& row : plan.put) {
       if (auto put = state_.put_file(notebook_, row); !put) return put.error();
@@ -167,64 +167,65 @@ Result<void> Applier::put_down_rows(const std::vector<Plan>& plans) {
   return {};
 }
 
-Result<void> Applier::put_down_result(const Part& part, const Plan& plan) {
+Result<void> Applier::store_result(const ApplyUnit& unit, const ApplyPlan& plan) {
   for (const PendingChange& change : plan.pending) {
     if (auto added = state_.add_pending(notebook_, change); !added) return added;
   }
-  for (const FileEvent& event : part) {
+  for (const FileEvent& event : unit) {
     if (auto added = state_.add_applied(notebook_, event.id); !added) return added;
   }
   return {};
 }
 
 // What is known and what is still to come change together for those who look at both.
-Result<void> Applier::put_down_results(std::span<const Part> parts, const std::vector<Plan>& plans) {
+Result<void> Applier::store_results(std::span<const ApplyUnit> units, const std::vector<ApplyPlan>& plans) {
   const std::scoped_lock lock(pending_operations_.mutex);
   if (auto begun = state_.begin(); !begun) return begun;
-  if (auto put = put_down_rows(plans); !put) return put;
-  for (std::size_t i = 0; i < parts.size(); ++i) {
+  if (auto put = store_rows(plans); !put) return put;
+  for (std::size_t i = 0; i < units.size(); ++i) {
     if (plans[i].fault) continue;
-    if (auto put = put_down_result(parts[i], plans[i]); !put) return put;
+    if (auto put = store_result(units[i], plans[i]); !put) return put;
   }
   if (auto cleared = state_.clear_steps(notebook_); !cleared) return cleared;
   if (auto committed = state_.commit(); !committed) return committed;
-  for (std::size_t i = 0; i < parts.size(); ++i) {
+  for (std::size_t i = 0; i < units.size(); ++i) {
     if (plans[i].fault) continue;
-    for (const FileEvent& event : parts[i]) pending_operations_.events.end(event.id);
+    for (const FileEvent& event : units[i]) pending_operations_.operations.end(event.id);
   }
   return {};
 }
 
-void Applier::clean_up(const std::vector<Plan>& plans) {
-  expected_.clear();
+void Applier::clean_up(const std::vector<ApplyPlan>& plans) {
+  own_writes_.clear();
   if (must_recover_) return;  // what is in our folder is needed for that
-  for (const Plan& plan : plans) {
+  for (const ApplyPlan& plan : plans) {
     for (const std::string& own : plan.own) (void)folder_.remove_file(own);
   }
 }
 
-Result<void> Applier::execute_plans(std::vector<Plan>& plans) {
-  for (Plan& plan : plans) {
+Result<void> Applier::execute_plans(std::vector<ApplyPlan>& plans) {
+  for (ApplyPlan& plan : plans) {
     if (plan.fault) continue;
-    for (auto& [path, content] : plan.announced) expected_.announce(path, content);
+    for (auto& [path, content] : plan.announced) own_writes_.announce(path, content);
     if (auto executed = execute(plan.steps); !executed) plan.fault = executed.error();
     if (must_recover_) return *plan.fault;
   }
   return sync_folders(plans);
 }
 
-Result<std::vector<Verdict>> Applier::apply(std::span<const Part> parts, const SafeToReplace& safe) {
+Result<std::vector<ApplyOutcome>> Applier::apply(std::span<const ApplyUnit> units,
+                                                 const SafeToReplace& safe) {
   safe_ = safe;
   if (must_recover_) {
     if (auto recovered = recover(); !recovered) return recovered.error();
   }
   (void)folder_.make_folder(std::string(kOwnFolder));  // whoever cleans up the folder may have removed it
-  std::vector<Plan> plans;
-  for (const Part& part : parts) plans.push_back(plan(part));
-  auto done = put_down_steps(plans);
+  std::vector<ApplyPlan> plans;
+  for (const ApplyUnit& unit : units) plans.push_back(plan(unit));
+  auto done = store_steps(plans);
   if (done) {
     done = execute_plans(plans);
-    if (done) done = put_down_results(parts, plans);
+    if (done) done = store_results(units, plans);
     if (!done) {
       state_.rollback();
       must_recover_ = true;
@@ -236,20 +237,20 @@ Result<std::vector<Verdict>> Applier::apply(std::span<const Part> parts, const S
     if (must_recover_) (void)recover();
     return done.error();
   }
-  std::vector<Verdict> verdicts;
-  for (std::size_t i = 0; i < parts.size(); ++i) {
-    verdicts.push_back(plans[i].fault ? verdict_of(*plans[i].fault, parts[i]) : Verdict{});
+  std::vector<ApplyOutcome> outcomes;
+  for (std::size_t i = 0; i < units.size(); ++i) {
+    outcomes.push_back(plans[i].fault ? outcome_of(*plans[i].fault, units[i]) : ApplyOutcome{});
   }
-  return verdicts;
+  return outcomes;
 }
 
 // New content that was put in place and edited since: were its event done again, the edit would be lost.
-Result<void> Applier::keep_edited(const std::vector<Step>& steps) {
-  for (const Step& step : steps) {
+Result<void> Applier::keep_edited(const std::vector<JournalStep>& steps) {
+  for (const JournalStep& step : steps) {
     const auto event = event_of_own(step.from);
     if (!event) continue;
-    const auto own = folder_.look(step.from);
-    const auto there = folder_.look(step.to);
+    const auto own = folder_.file_state(step.from);
+    const auto there = folder_.file_state(step.to);
     const bool was_done = !own || own->inode != step.what.inode;
     if (!was_done || (there && *there == step.what)) continue;
     if (auto added = state_.add_applied(notebook_, *event); !added) return added;

@@ -1,5 +1,5 @@
-// watcher.cc: see watcher.h.
-#include "notebook/watch/watcher.h"
+// folder_watcher.cc: see folder_watcher.h.
+#include "notebook/watch/folder_watcher.h"
 
 #include <poll.h>
 #include <sys/eventfd.h>
@@ -21,7 +21,7 @@
 #include "base/steady.h"
 #include "notebook/files/note_path.h"
 #include "notebook/watch/folder_watches.h"
-#include "notebook/watch/touched_paths.h"
+#include "notebook/watch/path_debouncer.h"
 
 namespace eventq::notebook {
 namespace {
@@ -31,9 +31,10 @@ constexpr char kGone[] = "the folder was deleted, moved or replaced";
 constexpr char kBack[] = "the folder is there again";
 constexpr char kShort[] = "not all folders are watched";
 
-class InotifyWatcher final : public Watcher {
+class InotifyWatcher final : public FolderWatcher {
  public:
-  InotifyWatcher(const std::string& path, Options options, OnTouched on_touched, OnRescan on_rescan)
+  InotifyWatcher(const std::string& path, FolderWatchOptions options, OnTouched on_touched,
+                 OnRescan on_rescan)
       : path_(path),
         options_(std::move(options)),
         on_touched_(std::move(on_touched)),
@@ -56,24 +57,24 @@ class InotifyWatcher final : public Watcher {
                      SteadyTime now);
   void drop_left(SteadyTime now);
   void tell_due(SteadyTime now);
-  void look();
+  void check_folder();
   void start_anew(const char* reason);
   void note_watches();
   void log(LogLevel level, const char* message, const std::string& reason) const;
 
   // Set in the constructor, never changed.
   const std::string path_;
-  const Options options_;
+  const FolderWatchOptions options_;
   const OnTouched on_touched_;
   const OnRescan on_rescan_;
   const Descriptor stop_;  // an eventfd
 
   // The thread's.
   FolderWatches watches_;
-  TouchedPaths touched_;
+  PathDebouncer touched_;
   std::queue<std::pair<SteadyTime, int>>
       left_;  // watches on moved folders, and when they count as moved away
-  SteadyTime next_look_;
+  SteadyTime next_check_;
 
   // Written by the thread.
   std::atomic<std::uint64_t> events_ = 0;
@@ -98,7 +99,7 @@ Result<void> InotifyWatcher::start() {
   }
   if (auto opened = watches_.open(); !opened) return opened;
   note_watches();
-  next_look_ = steady_now() + options_.poll_every;
+  next_check_ = steady_now() + options_.poll_every;
   thread_ = std::thread([this] { loop(); });
   return {};
 }
@@ -112,13 +113,13 @@ void InotifyWatcher::loop() {
     drop_left(now);
     note_watches();
     tell_due(now);
-    if (steady_now() >= next_look_) look();
+    if (steady_now() >= next_check_) check_folder();
   }
 }
 
 // Until there is something to do; false: to stop.
 bool InotifyWatcher::wait() {
-  SteadyTime until = next_look_;
+  SteadyTime until = next_check_;
   if (const auto due = touched_.next_due()) until = std::min(until, *due);
   if (!left_.empty()) until = std::min(until, left_.front().first);
   const auto left = std::chrono::ceil<Millis>(until - steady_now());
@@ -213,7 +214,7 @@ void InotifyWatcher::tell_due(SteadyTime now) {
 }
 
 // What nobody tells has to be looked for from time to time.
-void InotifyWatcher::look() {
+void InotifyWatcher::check_folder() {
   if (!watches_.is_open()) {
     if (watches_.open()) {
       log(LogLevel::info, "notebook is watched again", kBack);
@@ -227,7 +228,7 @@ void InotifyWatcher::look() {
     note_watches();
     on_rescan_(kShort);
   }
-  next_look_ = steady_now() + options_.poll_every;
+  next_check_ = steady_now() + options_.poll_every;
 }
 
 void InotifyWatcher::start_anew(const char* reason) {
@@ -257,12 +258,13 @@ void InotifyWatcher::log(LogLevel level, const char* message, const std::string&
 
 }  // namespace
 
-Result<std::unique_ptr<Watcher>> Watcher::start(const std::string& path, Options options,
-                                                OnTouched on_touched, OnRescan on_rescan) {
+Result<std::unique_ptr<FolderWatcher>> FolderWatcher::start(const std::string& path,
+                                                            FolderWatchOptions options, OnTouched on_touched,
+                                                            OnRescan on_rescan) {
   auto watcher =
       std::make_unique<InotifyWatcher>(path, std::move(options), std::move(on_touched), std::move(on_rescan));
   if (auto started = watcher->start(); !started) return started.error();
-  return std::unique_ptr<Watcher>(std::move(watcher));
+  return std::unique_ptr<FolderWatcher>(std::move(watcher));
 }
 
 }  // namespace eventq::notebook

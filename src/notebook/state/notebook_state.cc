@@ -1,5 +1,5 @@
-// state.cc: see state.h.
-#include "notebook/state.h"
+// notebook_state.cc: see notebook_state.h.
+#include "notebook/state/notebook_state.h"
 
 #include <sys/stat.h>
 
@@ -18,7 +18,7 @@ using sqlite::Connection;
 using sqlite::Statement;
 
 // On the heap, so that the statements' connection stays where it is.
-struct State::Parts {
+struct NotebookState::Parts {
   explicit Parts(Connection opened) : connection(std::move(opened)) {}
 
   Connection connection;
@@ -147,9 +147,8 @@ Statement& bind_file(Statement& statement, std::int64_t notebook, const FileRow&
       .bind(row.event_id);
 }
 
-void bind_which(Statement& statement, State::Which which) {
-  statement.bind(std::int64_t{which == State::Which::folders})
-      .bind(std::int64_t{which != State::Which::files});
+void bind_which(Statement& statement, FileFilter which) {
+  statement.bind(std::int64_t{which == FileFilter::folders}).bind(std::int64_t{which != FileFilter::files});
 }
 
 Error taken(std::string_view what, const std::string& name, std::string_view field) {
@@ -212,7 +211,7 @@ Result<void> make_schema(Connection& connection) {
 
 }  // namespace
 
-Result<void> State::Parts::begin_now() {
+Result<void> NotebookState::Parts::begin_now() {
   if (connection.sync_failed()) {
     return Error{ErrorCode::unavailable,
                  "A sync to the disk failed, so nothing more can be promised. Check the disk and restart.",
@@ -221,7 +220,7 @@ Result<void> State::Parts::begin_now() {
   return finish(begin.reset());
 }
 
-Result<void> State::Parts::commit_now() {
+Result<void> NotebookState::Parts::commit_now() {
   auto done = commit.reset().run();
   if (done) return {};
   roll_back();
@@ -234,12 +233,12 @@ Result<void> State::Parts::commit_now() {
   return error;
 }
 
-void State::Parts::roll_back() {
+void NotebookState::Parts::roll_back() {
   // One that fails has been done by SQLite itself.
   if (in_transaction()) static_cast<void>(rollback.reset().run());
 }
 
-Result<State> State::open(const std::string& path) {
+Result<NotebookState> NotebookState::open(const std::string& path) {
   const auto at = [&](Error error) {
     error.message = path + ": " + error.message;
     return error;
@@ -298,25 +297,25 @@ Result<State> State::open(const std::string& path) {
     if (!prepared) return at(prepared.error());
     *statement = std::move(*prepared);
   }
-  return State(std::move(parts));
+  return NotebookState(std::move(parts));
 }
 
-State::State(std::unique_ptr<Parts> parts) : parts_(std::move(parts)) {}
-State::State(State&&) noexcept = default;
-State::~State() = default;
+NotebookState::NotebookState(std::unique_ptr<Parts> parts) : parts_(std::move(parts)) {}
+NotebookState::NotebookState(NotebookState&&) noexcept = default;
+NotebookState::~NotebookState() = default;
 
-Result<void> State::begin() {
+Result<void> NotebookState::begin() {
   parts_->roll_back();
   return parts_->begin_now();
 }
 
-Result<void> State::commit() { return parts_->commit_now(); }
+Result<void> NotebookState::commit() { return parts_->commit_now(); }
 
-void State::rollback() { parts_->roll_back(); }
+void NotebookState::rollback() { parts_->roll_back(); }
 
-Result<NotebookRow> State::add_notebook(const NotebookRow& row) {
+Result<NotebookRow> NotebookState::add_notebook(const NotebookRow& row) {
   NotebookRow added = row;
-  const Settings& settings = row.settings;
+  const NotebookSettings& settings = row.settings;
   auto done = parts_->atomically([&]() -> Result<void> {
     const auto inserted = parts_->add_notebook.reset()
                               .bind(row.name)
@@ -344,45 +343,45 @@ Result<NotebookRow> State::add_notebook(const NotebookRow& row) {
   return added;
 }
 
-Result<std::vector<NotebookRow>> State::notebooks() {
+Result<std::vector<NotebookRow>> NotebookState::notebooks() {
   return all_rows(parts_->notebooks.reset(), notebook_row);
 }
 
-Result<void> State::remove_notebook(std::int64_t id) {
+Result<void> NotebookState::remove_notebook(std::int64_t id) {
   return parts_->atomically([&] { return finish(parts_->remove_notebook.reset().bind(id)); });
 }
 
-Result<std::optional<FileRow>> State::file(std::int64_t notebook, std::int64_t id) {
+Result<std::optional<FileRow>> NotebookState::file(std::int64_t notebook, std::int64_t id) {
   return one_row(parts_->file.reset().bind(notebook).bind(id), read_file);
 }
 
-Result<std::optional<FileRow>> State::file_at(std::int64_t notebook, std::string_view path) {
+Result<std::optional<FileRow>> NotebookState::file_at(std::int64_t notebook, std::string_view path) {
   return one_row(parts_->file_at.reset().bind(notebook).bind(path), read_file);
 }
 
-Result<std::vector<FileRow>> State::files(std::int64_t notebook, Which which, std::string_view after,
-                                          std::size_t limit) {
+Result<std::vector<FileRow>> NotebookState::files(std::int64_t notebook, FileFilter which,
+                                                  std::string_view after, std::size_t limit) {
   Statement& statement = parts_->files.reset().bind(notebook).bind(after);
   bind_which(statement, which);
   return all_rows(statement.bind(static_cast<std::int64_t>(limit)), read_file);
 }
 
-Result<std::vector<FileRow>> State::files_within(std::int64_t notebook, std::string_view folder,
-                                                 Which which) {
+Result<std::vector<FileRow>> NotebookState::files_within(std::int64_t notebook, std::string_view folder,
+                                                         FileFilter which) {
   Statement& statement = parts_->files_within.reset().bind(notebook).bind(folder);
   bind_which(statement, which);
   return all_rows(statement, read_file);
 }
 
-Result<State::Counts> State::counts(std::int64_t notebook) {
+Result<FileCounts> NotebookState::counts(std::int64_t notebook) {
   const auto found = one_row(parts_->counts.reset().bind(notebook), [](const Statement& row) {
-    return Counts{.files = row.integer(0), .folders = row.integer(1), .bytes = row.integer(2)};
+    return FileCounts{.files = row.integer(0), .folders = row.integer(1), .bytes = row.integer(2)};
   });
   if (!found) return found.error();
-  return found->value_or(Counts{});
+  return found->value_or(FileCounts{});
 }
 
-Result<std::int64_t> State::put_file(std::int64_t notebook, const FileRow& row) {
+Result<std::int64_t> NotebookState::put_file(std::int64_t notebook, const FileRow& row) {
   std::int64_t id = row.id;
   auto done = parts_->atomically([&] { return parts_->put(notebook, row, id); });
   if (!done) return done.error();
@@ -390,7 +389,7 @@ Result<std::int64_t> State::put_file(std::int64_t notebook, const FileRow& row) 
 }
 
 // Everything that can be refused comes before the first change that is made.
-Result<void> State::Parts::put(std::int64_t notebook, const FileRow& row, std::int64_t& id) {
+Result<void> NotebookState::Parts::put(std::int64_t notebook, const FileRow& row, std::int64_t& id) {
   std::vector<std::string> missing;
   for (std::string& folder : folders_of(row.path)) {
     const auto found = one_row(file_at.reset().bind(notebook).bind(folder), read_file);
@@ -420,13 +419,13 @@ Result<void> State::Parts::put(std::int64_t notebook, const FileRow& row, std::i
   return {};
 }
 
-Result<void> State::remove_file(std::int64_t notebook, std::int64_t id) {
+Result<void> NotebookState::remove_file(std::int64_t notebook, std::int64_t id) {
   return parts_->atomically([&] { return finish(parts_->remove_file.reset().bind(notebook).bind(id)); });
 }
 
-Result<void> State::add_steps(std::int64_t notebook, const std::vector<Step>& steps) {
+Result<void> NotebookState::add_steps(std::int64_t notebook, const std::vector<JournalStep>& steps) {
   return parts_->atomically([&]() -> Result<void> {
-    for (const Step& step : steps) {
+    for (const JournalStep& step : steps) {
       Statement& statement = parts_->add_step.reset()
                                  .bind(notebook)
                                  .bind(static_cast<std::int64_t>(step.kind))
@@ -439,31 +438,31 @@ Result<void> State::add_steps(std::int64_t notebook, const std::vector<Step>& st
   });
 }
 
-Result<std::vector<Step>> State::steps(std::int64_t notebook) {
+Result<std::vector<JournalStep>> NotebookState::steps(std::int64_t notebook) {
   return all_rows(parts_->steps.reset().bind(notebook), [](const Statement& row) {
-    return Step{.kind = static_cast<Step::Kind>(row.integer(0)),
-                .from = std::string(row.text(1)),
-                .to = std::string(row.text(2)),
-                .what = read_file_state(row, 3)};
+    return JournalStep{.kind = static_cast<StepKind>(row.integer(0)),
+                       .from = std::string(row.text(1)),
+                       .to = std::string(row.text(2)),
+                       .what = read_file_state(row, 3)};
   });
 }
 
-Result<void> State::clear_steps(std::int64_t notebook) {
+Result<void> NotebookState::clear_steps(std::int64_t notebook) {
   return parts_->atomically([&] { return finish(parts_->clear_steps.reset().bind(notebook)); });
 }
 
-Result<void> State::add_applied(std::int64_t notebook, EventId event) {
+Result<void> NotebookState::add_applied(std::int64_t notebook, EventId event) {
   return parts_->atomically([&] {
     return finish(parts_->add_applied.reset().bind(notebook).bind(static_cast<std::int64_t>(event)));
   });
 }
 
-Result<std::vector<EventId>> State::applied(std::int64_t notebook) {
+Result<std::vector<EventId>> NotebookState::applied(std::int64_t notebook) {
   return all_rows(parts_->applied.reset().bind(notebook),
                   [](const Statement& row) { return EventId{row.integer(0)}; });
 }
 
-Result<void> State::forget_applied(std::int64_t notebook, const std::vector<EventId>& events) {
+Result<void> NotebookState::forget_applied(std::int64_t notebook, const std::vector<EventId>& events) {
   return parts_->atomically([&]() -> Result<void> {
     for (const EventId event : events) {
       auto done =
@@ -474,7 +473,7 @@ Result<void> State::forget_applied(std::int64_t notebook, const std::vector<Even
   });
 }
 
-Result<void> State::add_pending(std::int64_t notebook, const PendingChange& change) {
+Result<void> NotebookState::add_pending(std::int64_t notebook, const PendingChange& change) {
   return parts_->atomically([&] {
     return finish(parts_->add_pending.reset()
                       .bind(notebook)
@@ -485,7 +484,8 @@ Result<void> State::add_pending(std::int64_t notebook, const PendingChange& chan
   });
 }
 
-Result<void> State::add_all_pending(std::int64_t notebook, const std::vector<PendingChange>& changes) {
+Result<void> NotebookState::add_all_pending(std::int64_t notebook,
+                                            const std::vector<PendingChange>& changes) {
   return parts_->atomically([&]() -> Result<void> {
     for (const PendingChange& change : changes) {
       if (auto done = add_pending(notebook, change); !done) return done;
@@ -494,7 +494,7 @@ Result<void> State::add_all_pending(std::int64_t notebook, const std::vector<Pen
   });
 }
 
-Result<std::vector<PendingChange>> State::pending(std::int64_t notebook) {
+Result<std::vector<PendingChange>> NotebookState::pending(std::int64_t notebook) {
   return all_rows(parts_->pending.reset().bind(notebook), [](const Statement& row) {
     return PendingChange{.number = row.integer(0),
                          .path = std::string(row.text(1)),
@@ -504,25 +504,25 @@ Result<std::vector<PendingChange>> State::pending(std::int64_t notebook) {
   });
 }
 
-Result<State::Waiting> State::waiting(std::int64_t notebook) {
+Result<CommitBacklog> NotebookState::waiting(std::int64_t notebook) {
   const auto found = one_row(parts_->waiting.reset().bind(notebook), [](const Statement& row) {
-    Waiting waiting{.paths = row.integer(0)};
+    CommitBacklog waiting{.paths = row.integer(0)};
     if (const auto since = row.optional_integer(1)) waiting.since = time_point(*since);
     return waiting;
   });
   if (!found) return found.error();
-  return found->value_or(Waiting{});
+  return found->value_or(CommitBacklog{});
 }
 
-Result<void> State::set_git_marks(std::int64_t notebook, const GitMarks& marks,
-                                  const std::vector<PendingChange>& changes) {
+Result<void> NotebookState::set_git_marks(std::int64_t notebook, const GitMarks& marks,
+                                          const std::vector<PendingChange>& changes) {
   return parts_->atomically([&]() -> Result<void> {
     if (auto done = add_all_pending(notebook, changes); !done) return done;
     return finish(parts_->set_git_marks.reset().bind(notebook).bind(marks.head).bind(marks.index));
   });
 }
 
-Result<GitMarks> State::git_marks(std::int64_t notebook) {
+Result<GitMarks> NotebookState::git_marks(std::int64_t notebook) {
   const auto found = one_row(parts_->git_marks.reset().bind(notebook), [](const Statement& row) {
     return GitMarks{.head = row.optional_text(0), .index = row.optional_text(1)};
   });
@@ -530,8 +530,8 @@ Result<GitMarks> State::git_marks(std::int64_t notebook) {
   return found->value_or(GitMarks{});
 }
 
-Result<void> State::add_commit(std::int64_t notebook, const CommitRow& row, std::int64_t last,
-                               const GitMarks& marks, const std::vector<PendingChange>& again) {
+Result<void> NotebookState::add_commit(std::int64_t notebook, const CommitRow& row, std::int64_t last,
+                                       const GitMarks& marks, const std::vector<PendingChange>& again) {
   return parts_->atomically([&]() -> Result<void> {
     auto done = finish(parts_->drop_pending.reset().bind(notebook).bind(last));
     if (done) done = set_git_marks(notebook, marks, again);
@@ -554,7 +554,7 @@ Result<void> State::add_commit(std::int64_t notebook, const CommitRow& row, std:
   });
 }
 
-Result<std::vector<CommitRow>> State::commits(std::int64_t notebook, std::size_t limit) {
+Result<std::vector<CommitRow>> NotebookState::commits(std::int64_t notebook, std::size_t limit) {
   std::vector<CommitRow> found;
   std::int64_t commit = 0;  // of the row before
   Statement& statement = parts_->commits.reset().bind(notebook).bind(static_cast<std::int64_t>(limit));
@@ -572,7 +572,8 @@ Result<std::vector<CommitRow>> State::commits(std::int64_t notebook, std::size_t
   return found;
 }
 
-Result<std::optional<std::string>> State::commit_of(std::int64_t notebook, std::string_view event_id) {
+Result<std::optional<std::string>> NotebookState::commit_of(std::int64_t notebook,
+                                                            std::string_view event_id) {
   return one_row(parts_->commit_of.reset().bind(notebook).bind(event_id),
                  [](const Statement& row) { return std::string(row.text(0)); });
 }

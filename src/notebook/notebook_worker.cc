@@ -1,0 +1,443 @@
+// notebook_worker.cc: see notebook_worker.h.
+#include "notebook/notebook_worker.h"
+
+#include <algorithm>
+#include <iterator>
+#include <utility>
+
+#include "base/log.h"
+#include "eventq/limits.h"
+#include "notebook/files/note_path.h"
+
+namespace eventq::notebook {
+namespace {
+
+constexpr Millis kSoon{20};
+constexpr Millis kAfterTrouble{1000};
+constexpr int kTriesAtOnce = 3;  // after the first: somebody may just have saved the file
+constexpr std::size_t kReportedMax = 1000;
+
+bool are_apart(const std::vector<std::string>& paths, const std::vector<std::string>& others) {
+  return std::none_of(paths.begin(), paths.end(), [&](const std::string& path) {
+    return std::any_of(others.begin(), others.end(),
+                       [&](const std::string& other) { return overlap(path, other); });
+  });
+}
+
+std::string cut(std::string message) {
+  if (message.size() > limits::kErrorMessage) message.resize(limits::kErrorMessage);
+  return message;
+}
+
+eventq::Change report_of(const FileEvent& event, const std::string& worker_id, const ApplyOutcome& outcome) {
+  eventq::Change change{Lease{event.id, worker_id, event.attempt}, Complete{}};
+  if (outcome.kind != OutcomeKind::done) {
+    Failure failure;
+    failure.message = cut(outcome.message);
+    failure.permanent = outcome.kind == OutcomeKind::failed;
+    change.what = Fail{std::move(failure)};
+  }
+  return change;
+}
+
+}  // namespace
+
+NotebookWorker::NotebookWorker(WorkerContext context, const NotebookRow& row, std::string queue)
+    : context_(std::move(context)),
+      notebook_(row.id),
+      settings_(row.settings),
+      queue_(std::move(queue)),
+      worker_id_(queue_),
+      applier_(context_.folder, context_.state, context_.own_writes, context_.pending_operations, row.id,
+               context_.clock) {}
+
+Result<void> NotebookWorker::recover() {
+  const auto undone = applier_.recover();
+  if (!undone) return undone.error();
+  if (*undone > 0 && context_.logger) {
+    context_.logger(LogLevel::info, LogLine("what was under way is undone, to be done again")
+                                        .add("queue", queue_)
+                                        .add("steps", std::to_string(*undone))
+                                        .str());
+  }
+  auto marks = context_.state.git_marks(notebook_);
+  if (!marks) return marks.error();
+  context_.repo.remember(std::move(*marks));
+  if (auto put = store_last_commit(); !put) return put;
+  // Whose content that is, the last process knew.
+  const auto pending = context_.state.pending(notebook_);
+  if (!pending) return pending.error();
+  for (const PendingChange& change : *pending) uncommitted_foreign_.insert(change.path);
+  if (auto given = give_back_held(); !given) return given;
+  return find_retried();
+}
+
+// Reports what the last process had done of what it held, and gives back the rest.
+Result<void> NotebookWorker::give_back_held() {
+  const auto applied = context_.state.applied(notebook_);
+  if (!applied) return applied.error();
+  const std::set<EventId> done(applied->begin(), applied->end());
+  ListFilter held{.status = Status::processing, .queue = queue_, .limit = limits::kPage};
+  for (bool more = true; more;) {
+    Command command;
+    command.list = held;
+    const Answer answer = context_.engine.call(std::move(command));
+    if (answer.error) return *answer.error;
+    if (!*answer.page) return answer.page->error();
+    Command back;
+    for (const Event& event : (*answer.page)->events) {
+      held.after = event.id;
+      eventq::Change change{Lease{event.id, event.worker_id, event.attempts}, Complete{}};
+      if (!done.contains(event.id)) change.what = Release{"The worker was started again."};
+      back.changes.push_back(std::move(change));
+    }
+    more = (*answer.page)->events.size() == limits::kPage;
+    if (back.changes.empty()) continue;
+    if (Answer given = context_.engine.call(std::move(back)); given.error) return *given.error;
+  }
+  return context_.state.forget_applied(notebook_, *applied);
+}
+
+// The first that waits for a retry holds up the rest.
+Result<void> NotebookWorker::find_retried() {
+  Command command;
+  command.list = ListFilter{.status = Status::pending, .queue = queue_, .limit = 1};
+  const Answer answer = context_.engine.call(std::move(command));
+  if (answer.error) return *answer.error;
+  if (!*answer.page) return answer.page->error();
+  if ((*answer.page)->events.empty() || (*answer.page)->events.front().retry_count == 0) return {};
+  blocked_by_ = (*answer.page)->events.front().id;
+  blocked_until_ = (*answer.page)->events.front().due_at;
+  return {};
+}
+
+// Makes the reports and takes what comes next, in one commit.
+Result<void> NotebookWorker::exchange(Take take) {
+  Command command;
+  command.changes = reports_;
+  if (take == Take::yes) {
+    command.claim =
+        ClaimRequest{.selector = {queue_, {}}, .worker_id = worker_id_, .limit = settings_.batch_size};
+  }
+  if (command.changes.empty() && !command.claim) return {};
+  const std::scoped_lock lock(context_.pending_operations.mutex);
+  Answer answer = context_.engine.call(std::move(command));
+  if (answer.error) return *answer.error;
+  for (std::size_t i = 0; i < reports_.size(); ++i) {
+    const EventId id = reports_[i].lease.id;
+    const Result<Changed>& changed = answer.changed[i];
+    if (changed && changed->status == Status::pending) {
+      context_.pending_operations.operations.give_back(id);
+      const LogEntry& entry = changed->entry;
+      if (blocked_by_ == id && entry.next_retry_at) {
+        // The queue's clock may be another than ours.
+        blocked_until_ = context_.clock.now() + (*entry.next_retry_at - entry.created_at);
+      }
+    } else {
+      if (blocked_by_ == id) blocked_by_.reset();
+      context_.pending_operations.operations.end(id);
+      // A report that is refused: a person has ended the event, or has reset it and it comes again.
+      if (changed && applied_.erase(id) > 0) reported_.push_back(id);
+    }
+  }
+  reports_.clear();
+  if (reported_.size() >= kReportedMax) forget_reported();
+  came_up_empty_ = answer.claims.empty();
+  for (const Claim& claim : answer.claims) {
+    const Event& event = claim.event;
+    context_.pending_operations.operations.begin(event.id);
+    auto operation = read_operation(event.pattern, event.payload);
+    if (!operation) {
+      refuse_unreadable(claim, operation.error());
+      continue;
+    }
+    claimed_.push_back(
+        {event.id, event.attempts, event.event_id, event.correlation_id, std::move(*operation)});
+  }
+  return {};
+}
+
+void NotebookWorker::refuse_unreadable(const Claim& claim, const Error& why) {
+  const FileEvent event{claim.event.id, claim.event.attempts, claim.event.event_id, "", {}};
+  reports_.push_back(report_of(event, worker_id_, {OutcomeKind::failed, why.message}));
+}
+
+// True while the event that is to be retried first is not among those taken. Then they are all given back.
+bool NotebookWorker::must_wait() {
+  if (!blocked_by_) return false;
+  const bool has_come =
+      std::any_of(claimed_.begin(), claimed_.end(), [&](const FileEvent& e) { return e.id == *blocked_by_; });
+  if (has_come) {
+    blocked_by_.reset();
+    std::sort(claimed_.begin(), claimed_.end(), [](const auto& a, const auto& b) { return a.id < b.id; });
+    return false;
+  }
+  // It may have been cancelled.
+  Command command;
+  command.get = Command::Get{*blocked_by_, false};
+  const Answer answer = context_.engine.call(std::move(command));
+  const bool is_live =
+      answer.error || (*answer.details && ((*answer.details)->event.status == Status::pending ||
+                                           (*answer.details)->event.status == Status::processing));
+  if (is_live) {
+    release_from(0, *blocked_by_, context_.clock.now());
+    return true;
+  }
+  blocked_by_.reset();
+  return false;
+}
+
+// Gives back all that is held from there on.
+void NotebookWorker::release_from(std::size_t from, EventId by, TimePoint until) {
+  for (std::size_t i = from; i < claimed_.size(); ++i) {
+    reports_.push_back({Lease{claimed_[i].id, worker_id_, claimed_[i].attempt},
+                        Release{"Waits for event " + std::to_string(static_cast<std::int64_t>(by)) +
+                                ", which is retried first."}});
+  }
+  claimed_.resize(from);
+  blocked_by_ = by;
+  blocked_until_ = std::max(blocked_until_, until);
+}
+
+// The event at `from`, or the whole group that begins there; empty: not all of the group has come.
+std::optional<ApplyUnit> NotebookWorker::unit_at(std::size_t from) const {
+  const FileEvent& first = claimed_[from];
+  if (!first.operation.group) return ApplyUnit{first};
+  ApplyUnit unit;
+  for (std::size_t i = from; i < claimed_.size() && claimed_[i].correlation_id == first.correlation_id; ++i) {
+    unit.push_back(claimed_[i]);
+  }
+  if (unit.size() < static_cast<std::size_t>(first.operation.group->count)) return std::nullopt;
+  return unit;
+}
+
+void NotebookWorker::report(const ApplyUnit& unit, const ApplyOutcome& outcome) {
+  for (const FileEvent& event : unit) {
+    if (outcome.kind == OutcomeKind::done) applied_.insert(event.id);
+    reports_.push_back(report_of(event, worker_id_, outcome));
+  }
+  if (outcome.kind == OutcomeKind::retry) {
+    note_trouble(status_.worker_trouble, outcome.message);
+    if (!blocked_by_) blocked_by_ = unit.front().id;
+  }
+}
+
+ApplyOutcome NotebookWorker::apply_commit() {
+  const auto made = commit();
+  if (made) return {};
+  // Who merges or rebases is not soon done.
+  const bool never = made.error().code == ErrorCode::conflict;
+  return {never ? OutcomeKind::failed : OutcomeKind::retry, made.error().message};
+}
+
+// Works on what is held from there on as far as it can be done at once; returns behind it.
+std::size_t NotebookWorker::work_on_run(std::size_t from) {
+  std::vector<ApplyUnit> run;
+  std::vector<std::string> paths;
+  std::size_t to = from;
+  while (to < claimed_.size()) {
+    const FileEvent& event = claimed_[to];
+    const bool alone = event.operation.group || event.operation.kind == OperationKind::batch_commit;
+    if (alone && to > from) break;
+    auto unit = unit_at(to);
+    if (!unit) break;
+    if (!alone) {
+      const auto more = notebook::paths_of(event.operation);
+      if (!are_apart(more, paths)) break;
+      paths.insert(paths.end(), more.begin(), more.end());
+    }
+    to += unit->size();
+    run.push_back(std::move(*unit));
+    if (alone) break;
+  }
+  if (run.empty()) return from;
+  // What was done before, but not reported, is only reported.
+  std::vector<ApplyUnit> left;
+  for (ApplyUnit& unit : run) {
+    if (applied_.contains(unit.front().id)) {
+      report(unit, {});
+    } else if (unit.front().operation.kind == OperationKind::batch_commit) {
+      report(unit, apply_commit());
+    } else {
+      left.push_back(std::move(unit));
+    }
+  }
+  if (!left.empty()) apply_units(std::move(left));
+  return to;
+}
+
+void NotebookWorker::apply_units(std::vector<ApplyUnit> units, int tries) {
+  auto outcomes = Result<std::vector<ApplyOutcome>>(std::vector<ApplyOutcome>());
+  if (auto safe = save_others_work(units); !safe) {
+    outcomes = safe.error();
+  } else {
+    outcomes = applier_.apply(units, *safe);
+  }
+  if (!outcomes && units.size() > 1) {
+    // One may keep the others from being put down: each by itself.
+    for (ApplyUnit& unit : units) apply_units({std::move(unit)}, tries);
+    return;
+  }
+  if (!outcomes) {
+    const bool never = outcomes.error().code == ErrorCode::conflict;
+    outcomes = std::vector<ApplyOutcome>{
+        {never ? OutcomeKind::failed : OutcomeKind::retry, outcomes.error().message}};
+  }
+  for (std::size_t i = 0; i < units.size(); ++i) {
+    if ((*outcomes)[i].kind == OutcomeKind::retry && tries < kTriesAtOnce) {
+      apply_units({std::move(units[i])}, tries + 1);
+      continue;
+    }
+    report(units[i], (*outcomes)[i]);
+    note_others_work(units[i]);
+  }
+}
+
+void NotebookWorker::note_others_work(const ApplyUnit& unit) {
+  for (const FileEvent& event : unit) {
+    const Operation& operation = event.operation;
+    const bool moved =
+        operation.kind == OperationKind::move && uncommitted_foreign_.contains(operation.source);
+    if (operation.kind == OperationKind::sync || moved) uncommitted_foreign_.insert(operation.path);
+  }
+}
+
+// What somebody else wrote and no commit has yet is committed before it is replaced or deleted. Returns what
+// the files were then.
+Result<SafeToReplace> NotebookWorker::save_others_work(const std::vector<ApplyUnit>& units) {
+  SafeToReplace safe;
+  SafeToReplace theirs;
+  std::vector<PendingChange> changes;
+  for (const ApplyUnit& unit : units) {
+    for (const FileEvent& event : unit) {
+      const Operation& operation = event.operation;
+      const bool replaces = operation.kind == OperationKind::update && operation.content;
+      if (!replaces && operation.kind != OperationKind::remove) continue;
+      const auto there = context_.folder.file_state(operation.path);
+      if (!there) continue;  // that it cannot be done will be told
+      const auto is_theirs = is_others_work(operation.path, *there);
+      if (!is_theirs) return is_theirs.error();
+      safe.emplace(operation.path, *there);
+      if (!*is_theirs) continue;
+      theirs.emplace(operation.path, *there);
+      changes.push_back({0, operation.path, event.event_id, event.correlation_id, context_.clock.now()});
+    }
+  }
+  if (theirs.empty()) return safe;
+  if (auto put = context_.state.add_all_pending(notebook_, changes); !put) return put.error();
+  if (auto made = commit(theirs); !made) return made.error();
+  // Whatever becomes of the change, the next commit has the file as it is then.
+  if (auto put = context_.state.add_all_pending(notebook_, changes); !put) return put.error();
+  return safe;
+}
+
+Result<bool> NotebookWorker::is_others_work(const std::string& path, const FileState& there) {
+  if (uncommitted_foreign_.contains(path)) return true;
+  const auto row = context_.state.file_at(notebook_, path);
+  if (!row) return row.error();
+  return !*row || (*row)->state != there;
+}
+
+// The group at `from` will not be complete: something else is behind what has come of it, or nothing more
+// comes.
+bool NotebookWorker::is_torn(std::size_t from) {
+  const std::string& correlation = claimed_[from].correlation_id;
+  const auto behind = static_cast<std::int64_t>(claimed_[from].id) + claimed_[from].operation.group->count;
+  const bool others_follow = std::any_of(claimed_.begin(), claimed_.end(), [&](const FileEvent& event) {
+    return event.correlation_id != correlation && static_cast<std::int64_t>(event.id) >= behind;
+  });
+  return others_follow || (came_up_empty_ && !is_paused());
+}
+
+bool NotebookWorker::is_paused() {
+  Command command;
+  command.admin = QueueQuery{queue_, 0};
+  const Answer answer = context_.engine.call(std::move(command));
+  const auto* document = std::get_if<Result<QueueDocument>>(&answer.admin);
+  return document == nullptr || !*document || (*document)->row.status == QueueStatus::paused;
+}
+
+void NotebookWorker::work() {
+  std::size_t at = 0;
+  while (at < claimed_.size() && !blocked_by_) {
+    const std::size_t next = work_on_run(at);
+    if (next == at && !is_torn(at)) break;  // the rest of the group is on its way
+    if (next == at) {
+      {
+        const std::scoped_lock lock(context_.pending_operations.mutex);
+        context_.pending_operations.operations.end_group(*claimed_[at].operation.group);
+      }
+      report({claimed_[at]},
+             {OutcomeKind::failed, "Other events of its folder's operation are missing, so none was done."});
+    }
+    at = std::max(next, at + 1);
+  }
+  claimed_.erase(claimed_.begin(), claimed_.begin() + static_cast<std::ptrdiff_t>(at));
+  if (blocked_by_) release_from(0, *blocked_by_, context_.clock.now() + settings_.retry_backoff);
+}
+
+Millis NotebookWorker::run_once() {
+  const bool is_blocked = blocked_by_ && context_.clock.now() < blocked_until_;
+  const bool was_busy = !reports_.empty();
+  const std::size_t held_before = claimed_.size();
+  if (auto done = exchange(is_blocked ? Take::no : Take::yes); !done) {
+    note_trouble(status_.worker_trouble, done.error().message);
+    return std::max(settings_.poll_interval, kAfterTrouble);
+  }
+  commit_if_time();  // when nobody waits for a report
+  const bool has_work = claimed_.size() > held_before;
+  if (!is_blocked && !must_wait()) work();
+  const bool is_busy = was_busy || has_work || !reports_.empty();
+  if (!is_busy) rest();
+  if (!reports_.empty()) return Millis(0);
+  if (blocked_by_) return std::min(kSoon, settings_.poll_interval);
+  return is_busy ? Millis(0) : settings_.poll_interval;
+}
+
+// There is nothing to do at the moment.
+void NotebookWorker::rest() {
+  if (!blocked_by_) note_trouble(status_.worker_trouble, "");
+  forget_reported();
+}
+
+// Events whose report has arrived need not be remembered. If that fails they are only kept longer.
+void NotebookWorker::forget_reported() {
+  if (reported_.empty()) return;
+  (void)context_.state.forget_applied(notebook_, reported_);
+  reported_.clear();
+}
+
+Millis NotebookWorker::wait_because(const std::string& why) {
+  note_trouble(status_.worker_trouble, why);
+  return kAfterTrouble;
+}
+
+void NotebookWorker::finish(bool may_commit) {
+  if (!claimed_.empty()) {
+    for (const FileEvent& event : claimed_) {
+      reports_.push_back({Lease{event.id, worker_id_, event.attempt}, Release{"The worker stops."}});
+    }
+    claimed_.clear();
+  }
+  if (auto told = exchange(Take::no); !told) note_trouble(status_.worker_trouble, told.error().message);
+  forget_reported();
+  if (!may_commit) return;
+  if (auto made = commit(); !made) note_trouble(status_.commit_trouble, made.error().message);
+}
+
+void NotebookWorker::note_trouble(std::string& trouble, const std::string& message) {
+  const std::scoped_lock lock(status_mutex_);
+  if (trouble == message) return;
+  trouble = message;
+  if (context_.logger && !message.empty()) {
+    context_.logger(LogLevel::warning,
+                    LogLine("notebook waits").add("queue", queue_).add("why", message).str());
+  }
+}
+
+WorkerStatus NotebookWorker::status() const {
+  const std::scoped_lock lock(status_mutex_);
+  return status_;
+}
+
+}  // namespace eventq::notebook
