@@ -13,7 +13,7 @@
 
 namespace eventq::notebook::git {
 
-template <typename T, void (*Free)(T*)>
+template <typename T, void (*free_object)(T*)>
 class Handle {
  public:
   Handle() = default;
@@ -22,7 +22,7 @@ class Handle {
     std::swap(pointer_, other.pointer_);
     return *this;
   }
-  ~Handle() { Free(pointer_); }  // NULL is fine everywhere
+  ~Handle() { free_object(pointer_); }  // NULL is fine everywhere
 
   T** out() { return &pointer_; }  // REQUIRES: it is empty
   operator T*() const { return pointer_; }
