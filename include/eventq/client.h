@@ -1,18 +1,19 @@
 // client.h: a queue behind a running eventq server.
 //
-// Calls are made again when the connection breaks or the server is busy (429, 503), with growing,
-// jittered pauses: publishes carry an idempotency key and reports their attempt, so a repetition
-// changes nothing. An answer of `unknown_outcome` is handed on, not retried: only the caller knows.
-// A next() or poll() that is made again takes other events: those in the answer that was lost stay leased,
-// unknown to this process, until their leases end.
-// Signs of life, heartbeat() and a turn with nothing but `alive`, get one try of 5 s at most: send the next
-// one.
+// Retries: a call is repeated when the connection breaks or the server is busy (429, 503), with growing,
+//          jittered pauses. A repetition changes nothing, because a publish carries an idempotency key and a
+//          report its attempt. `unknown_outcome` is returned and not retried, because only the caller can
+//          decide what to do then.
+//          A repeated next() or poll() claims other events. Events of a lost answer stay leased until their
+//          leases expire.
+//          A heartbeat(), and a next() that has nothing but `alive`, is tried once, for 5 s at most. Send the
+//          next heartbeat instead.
 //
-// Not as in a queue of this process: waits and delays are rounded up to whole seconds; poll() takes no
-// clock, publish() no attributes; events come without attributes, the entry of a report without its id, and
-// that of a last failure with the time of this process.
+// Differences from an embedded queue: waits and delays are rounded up to whole seconds. poll() refuses a
+// clock, and publish() refuses attributes. Returned events have no attributes. The entry of a report has no
+// log_id; the entry of a final failure has the time of this process.
 //
-// Threads: every method may be called from any thread. Connections are kept and shared.
+// Threads: every method may be called from any thread. Connections are kept open and shared.
 #pragma once
 
 #include <chrono>
@@ -33,25 +34,27 @@ namespace eventq {
 
 struct ClientOptions {
   std::string worker_id;                      // "{hostname}:{pid}" when empty
-  Millis timeout = std::chrono::seconds(30);  // for one answer, beside what the call itself waits
-  int tries = 5;                              // of one call, the first counted
-  Logger logger;                              // silent when empty
+  Millis timeout = std::chrono::seconds(30);  // for one answer, added to the time that the call itself waits
+  int tries = 5;                              // per call, including the first one
+  Logger logger;                              // no logging when empty
 };
 
 struct StreamRequest {
   std::string worker_id;          // the client's own when empty
-  std::vector<std::string> tags;  // any of these; empty: whatever the tags
+  std::vector<std::string> tags;  // events with at least one of these tags; empty: all events
   std::string queue = "main";
-  std::size_t prefetch = 1;  // events pushed and not yet reported, at most
+  std::size_t prefetch = 1;  // the most events that are pushed and not yet reported
 };
 
 class Client : public Queue {
  public:
-  // `url` is http://HOST:PORT. Nothing is sent yet. Errors: invalid_argument.
+  // `url` is http://HOST:PORT. Sends nothing: the first call connects.
+  // Errors: invalid_argument.
   static Result<std::unique_ptr<Client>> connect(std::string_view url, const ClientOptions& options = {});
 
-  // Events as they are pushed, one call of `on_claim` each, on this thread. Returns when `stop` fires.
-  // A broken connection is made anew. Errors: what the server refuses the stream with.
+  // Calls `on_claim` on this thread for each event that the server pushes, until `stop` is requested.
+  // Connects again when the connection breaks.
+  // Errors: the server's, when it refuses the stream.
   virtual Result<void> stream(const StreamRequest& request, const std::function<void(Claim)>& on_claim,
                               const std::stop_token& stop) = 0;
 };

@@ -10,6 +10,8 @@ using Millis = std::chrono::milliseconds;
 // UTC, in whole milliseconds.
 using TimePoint = std::chrono::sys_time<Millis>;
 
+// The time as the queue sees it. Tests replace it.
+//
 // Threads: now() may be called from any thread.
 class Clock {
  public:
@@ -17,8 +19,8 @@ class Clock {
   [[nodiscard]] virtual TimePoint now() const = 0;
 };
 
-// The system's time, read once when the process starts and carried on by a
-// clock that never jumps: setting the machine's time moves no lease.
+// The system time at the first call, advanced by a clock that never jumps. Setting the machine's
+// time therefore moves no lease.
 const Clock& system_clock();
 
 }  // namespace eventq

@@ -1,7 +1,7 @@
 // error.h: failures as values.
 //
-// Result<T> carries a T or an Error and has the member names of std::expected,
-// so that it can become an alias of it in C++23. Nothing in the public API throws.
+// Result<T> holds a T or an Error. Its members are named as those of std::expected, so that it can
+// become an alias of it in C++23. No function of the public API throws.
 #pragma once
 
 #include <chrono>
@@ -16,24 +16,24 @@ namespace eventq {
 
 enum class ErrorCode : std::uint8_t {
   invalid_argument,  // the request can never succeed as sent
-  too_large,         // over a maximum in limits.h
-  not_found,
-  conflict,         // the event's status, or an earlier request, forbids this now
-  lease_lost,       // the caller does not hold the event
-  queue_full,       // the queue is at its max_queue_depth; try again later
-  timeout,          // what was waited for did not happen in time
-  unavailable,      // the store cannot answer; nothing was changed; try again later
-  unknown_outcome,  // the store cannot say whether the change is on disk
-  no_space,         // the disk is full; nothing was changed
-  corrupt,          // stored data fails its own checks; do not retry
-  internal,         // our bug, caught at an edge
+  too_large,         // the request exceeds a maximum in limits.h
+  not_found,         // there is no such event or queue
+  conflict,          // the event's status, or an earlier request, forbids this now
+  lease_lost,        // the caller does not hold the event
+  queue_full,        // the queue is at its max_queue_depth; try again later
+  timeout,           // the awaited event did not end in time
+  unavailable,       // the store cannot answer; nothing was changed; try again later
+  unknown_outcome,   // the store cannot say whether the change is on disk
+  no_space,          // the disk is full; nothing was changed
+  corrupt,           // stored data fails its own checks; do not retry
+  internal,          // a bug of eventq
 };
 
 struct Error {
   ErrorCode code = ErrorCode::internal;
-  std::string message;                  // a sentence: what is wrong, and what would be right
-  std::string field;                    // the member or parameter to blame, empty when there is none
-  std::chrono::seconds retry_after{0};  // when it may work; 0: not known
+  std::string message;                  // a sentence that says what is wrong and what would be right
+  std::string field;                    // the member or parameter that is wrong; empty when there is none
+  std::chrono::seconds retry_after{0};  // when a retry may succeed; 0: unknown
 };
 
 template <typename T>
@@ -47,7 +47,7 @@ class [[nodiscard]] Result {
   [[nodiscard]] bool has_value() const { return state_.index() == 0; }
   explicit operator bool() const { return has_value(); }
 
-  // REQUIRES: has_value(). Anything else ends the process.
+  // REQUIRES: has_value(). Otherwise the process aborts.
   T& value() & { return checked(); }
   const T& value() const& { return const_cast<Result*>(this)->checked(); }
   T&& value() && { return std::move(checked()); }
@@ -57,7 +57,7 @@ class [[nodiscard]] Result {
   T* operator->() { return &checked(); }
   const T* operator->() const { return &value(); }
 
-  // REQUIRES: !has_value().
+  // REQUIRES: !has_value(). Otherwise the process aborts.
   [[nodiscard]] const Error& error() const {
     if (has_value()) std::abort();
     return std::get<1>(state_);
@@ -83,7 +83,7 @@ class [[nodiscard]] Result<void> {
   [[nodiscard]] bool has_value() const { return !error_.has_value(); }
   explicit operator bool() const { return has_value(); }
 
-  // REQUIRES: !has_value().
+  // REQUIRES: !has_value(). Otherwise the process aborts.
   [[nodiscard]] const Error& error() const {
     if (!error_) std::abort();
     return *error_;

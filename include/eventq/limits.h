@@ -1,4 +1,4 @@
-// limits.h: every maximum a caller can meet. docs/api.md shows the same list.
+// limits.h: every maximum that a caller can exceed. docs/api.md has the same list.
 #pragma once
 
 #include <chrono>
@@ -7,12 +7,12 @@
 
 namespace eventq::limits {
 
-// Sizes are bytes of UTF-8, except where a name ends in _chars.
+// Sizes are in bytes of UTF-8. Names that end in Chars count characters.
 inline constexpr std::size_t kTitleChars = 200;
 inline constexpr std::size_t kDescription = 16 * 1024;
 inline constexpr std::size_t kErrorMessage = 16 * 1024;
 inline constexpr std::size_t kPayload = 1024 * 1024;
-inline constexpr std::size_t kEnvelope = 64 * 1024;  // the rest of one event beside its payload
+inline constexpr std::size_t kEnvelope = 64 * 1024;  // all of one event except its payload
 inline constexpr std::size_t kOneEventBody = kPayload + kEnvelope;
 inline constexpr std::size_t kBatchBody = 32 * 1024 * 1024;
 inline constexpr std::size_t kBatchEvents = 10'000;
@@ -41,7 +41,7 @@ inline constexpr int kStatusCode = 999;                                        /
 inline constexpr std::int64_t kExecutionTimeMs = 1000LL * 60 * 60 * 24 * 365;  // from 0
 inline constexpr std::chrono::hours kDelay{24 * 365};                          // from 0
 inline constexpr std::int64_t kQueueDepth = 1'000'000'000;                     // from 1
-inline constexpr std::int64_t kEventId = (1LL << 53) - 1;                      // exact in every JSON reader
+inline constexpr std::int64_t kEventId = (1LL << 53) - 1;  // every JSON reader holds it exactly
 
 inline constexpr std::size_t kClaim = 1000;        // events per claim
 inline constexpr std::size_t kPage = 1000;         // events per list page
@@ -51,7 +51,7 @@ inline constexpr std::int64_t kOffset = 1'000'000'000;
 inline constexpr std::chrono::seconds kWait{60};
 inline constexpr std::chrono::hours kIdempotencyKeyAge{24};
 
-inline constexpr std::size_t kJsonDepth = 64;  // the outermost object counted
+inline constexpr std::size_t kJsonDepth = 64;  // including the outermost object
 
 static_assert(kOneEventBody < kBatchBody);
 static_assert(kClaim <= kBatchEvents);

@@ -22,59 +22,60 @@ struct RetryPolicy {
   Kind kind = Kind::fixed;
   Millis base = std::chrono::minutes(5);
   Millis cap = std::chrono::hours(1);
-  double jitter =
-      0;  // 0.2: up to a fifth shorter or longer, so that what failed together is not retried together
+  double jitter = 0;  // 0.2: 20 % shorter to 20 % longer, so that events that failed together spread out
   friend bool operator==(const RetryPolicy&, const RetryPolicy&) = default;
 };
 
 // When an acknowledged change is on disk.
 enum class Durability : std::uint8_t {
   strict,    // before it is acknowledged
-  buffered,  // soon after: a power cut may lose the last of them, never part of one
+  buffered,  // soon after: a power cut may lose the newest changes, but never a part of one
 };
 
-// What becomes of the events behind one of their ordering_key that failed for good.
+// What happens to the events of a line (same ordering_key) when one of them fails without a retry.
 enum class OnFailure : std::uint8_t {
-  skip,   // the next one runs
-  block,  // they wait until somebody resets or cancels it
+  skip,   // the next event of the line runs
+  block,  // the line waits until the failed event is reset or cancelled
 };
 
-// One queue's own settings. What is absent has the default of docs/queues.md.
+// One queue's own settings. An absent member has the default given in docs/queues.md.
 struct QueueConfig {
-  std::optional<std::int64_t> max_queue_depth;  // live events; publishing more is refused
+  std::optional<std::int64_t> max_queue_depth;  // live events; publishing more gives queue_full
   std::optional<std::int64_t> high_watermark;   // live events above which publishers are asked to slow down
-  std::optional<int> batch_size;  // events a worker does well to take at once; when set, a claim gets no more
-  std::optional<Millis> processing_interval;          // buffered: the longest time before a change is on disk
+  std::optional<int> batch_size;                // recommended events per claim; when set, also the maximum
+  std::optional<Millis> processing_interval;    // buffered: the longest time before a change is on disk
   std::optional<std::int64_t> persistence_threshold;  // buffered: the most changed events not yet on disk
-  std::optional<Millis> lease;
-  std::optional<int> max_attempts;
-  std::optional<int> max_retries;
-  std::optional<RetryPolicy> retry;
+  std::optional<Millis> lease;                        // as in Options
+  std::optional<int> max_attempts;                    // as in Options
+  std::optional<int> max_retries;                     // as in Options
+  std::optional<RetryPolicy> retry;                   // as in Options
   std::optional<Durability> durability;
   std::optional<OnFailure> on_failure;
-  std::optional<std::chrono::seconds> completed_retention;  // how long ended events stay, and
-  std::optional<std::chrono::seconds> failed_retention;     // how long failed ones do
+  std::optional<std::chrono::seconds> completed_retention;  // how long ended events are kept, unless failed
+  std::optional<std::chrono::seconds> failed_retention;     // how long failed events are kept
   friend bool operator==(const QueueConfig&, const QueueConfig&) = default;
 };
 
 enum class LogLevel : std::uint8_t { debug, info, warning, error };
 
-// Receives one line of `key=value` pairs per fact; never a payload. Called on the queue's threads,
-// which it holds up while it runs; must not throw.
+// Receives one line of `key=value` pairs per fact, never a payload.
+//
+// Threads: called on the queue's threads, which wait until it returns. It must not throw.
 using Logger = std::function<void(LogLevel, std::string_view line)>;
 
+// Settings of Queue::open(). `retry` to `max_attempts` hold for every queue that has no value of its own.
 struct Options {
   RetryPolicy retry;
-  Millis lease = std::chrono::seconds(60);    // without a sign of life, a claim ends after this
-  int max_retries = 3;                        // the failure that reaches it is final
-  int max_attempts = 20;                      // claims in a row without a report before an event is given up
-  std::string worker_id;                      // who poll() claims for; "{hostname}:{pid}" when empty
-  std::map<std::string, QueueConfig> queues;  // by name; replaces what was configured before
-  std::string archive_dir;                    // where events go when they leave; nowhere when empty
-  Millis stale_after = std::chrono::seconds(30);  // without a sign of life, a worker counts as stale
-  Millis start_within = std::chrono::minutes(5);  // so does one that began nothing of what it claimed
-  const Clock* clock = nullptr;                   // the system's when null; must outlive the queue
-  Logger logger;                                  // silent when empty
+  Millis lease = std::chrono::seconds(60);    // how long a claim lasts without a heartbeat
+  int max_retries = 3;                        // the failure that reaches this number is final
+  int max_attempts = 20;                      // claims in a row without a report before an event fails
+  std::string worker_id;                      // the worker that poll() claims for; empty: "{hostname}:{pid}"
+  std::map<std::string, QueueConfig> queues;  // by name; replaces settings that were stored before
+  std::string archive_dir;                    // where retention writes removed events; empty: it deletes them
+  Millis stale_after = std::chrono::seconds(30);  // a worker that sends no heartbeat is stale
+  Millis start_within = std::chrono::minutes(5);  // so is one that starts none of its events
+  const Clock* clock = nullptr;                   // null: the system clock; must outlive the queue
+  Logger logger;                                  // no logging when empty
 };
 
 }  // namespace eventq

@@ -1,11 +1,13 @@
-// queue.h: hand events from publishers to workers, and remember what became of them.
+// queue.h: hands events from publishers to workers, and records what the workers report.
 //
-// Delivery is at least once: a handler may see an event again when its worker
-// died, or answered after its lease ended. Make handlers idempotent.
+// Delivery is at least once: an event is delivered again when its worker died, or reported after its lease
+// had expired and another worker had claimed the event. Make handlers idempotent.
 //
-// Threads: every method may be called from any thread. Calls made at the same
-//          time share one commit; each returns after the commit that holds it.
+// Threads: every method may be called from any thread. Calls made at the same time share one commit. Each
+//          call returns after the commit that contains it.
 // Time:    Options::clock. Stored times are UTC, in milliseconds.
+// Errors:  every method may return unavailable, and every method that writes also unknown_outcome and
+//          no_space. The comments below name the others.
 // Limits:  see limits.h.
 #pragma once
 
@@ -26,123 +28,136 @@
 namespace eventq {
 
 struct PollRequest {
-  std::vector<std::string> tags;  // any of these; empty: whatever the tags
+  std::vector<std::string> tags;  // events with at least one of these tags; empty: all events
   std::string queue = "main";
-  const Clock* clock = nullptr;  // judges for this call what is due; the queue's own when null
+  const Clock* clock = nullptr;  // decides for this call which events are due; null: the queue's clock
 };
 
+// The result of a finished event. The numbers are stored in its log and have no other effect.
 struct Outcome {
   std::optional<int> status_code;
   std::optional<std::int64_t> execution_time_ms;
-  std::vector<std::string> errors;  // not empty: COMPLETED_WITH_ERRORS
+  std::vector<std::string> errors;  // if there are any, the event ends as completed_with_errors
 };
 
+// The result of a failed event. The numbers are stored in its log and have no other effect.
 struct Failure {
   std::optional<int> status_code;
   std::optional<std::int64_t> execution_time_ms;
   std::string message;
-  bool permanent = false;  // no retry, however many are left
+  bool permanent = false;  // true: no retry, even when retries are left
 };
 
-// Gives an event back: pending again after `delay`, and no failure is counted.
+// Gives an event back: it is pending, and due after `delay`. Neither a failure nor an attempt is counted.
 struct Return {
   Millis delay{0};
   std::string reason;
 };
 
-// What a worker has to say about one event that it holds.
+// A worker's report on one event that it holds.
 struct Report {
   EventId id{};
   int attempt = 0;
   std::variant<Outcome, Failure, Return> what;
 };
 
-// An event that a worker goes on with: a heartbeat.
+// A heartbeat: the worker still works on the event.
 struct Alive {
   EventId id{};
   int attempt = 0;
 };
 
-// A worker's turn: reports on what it finished, keeps what it goes on with, and takes new events.
+// One call of a worker: it reports on events, renews leases and claims new events.
 struct NextRequest {
-  std::string worker_id;  // who reports and takes; the queue object's own when empty
+  std::string worker_id;  // the worker that calls; empty: the queue object's own worker_id
   std::vector<Report> reports;
   std::vector<Alive> alive;
-  std::size_t limit = 0;          // events to take at most; 0: only report
-  std::vector<std::string> tags;  // any of these; empty: whatever the tags
+  std::size_t limit = 0;          // the most events to claim; 0: claim none
+  std::vector<std::string> tags;  // events with at least one of these tags; empty: all events
   std::string queue = "main";
-  Millis wait{0};  // how long to wait for the first event
+  Millis wait{0};  // how long to wait while there is no event to claim
 };
 
 struct NextResult {
   std::vector<Result<LogEntry>> results;  // one per report, in order
-  std::vector<Result<TimePoint>> leases;  // one per alive, in order: when its lease now ends
+  std::vector<Result<TimePoint>> leases;  // one per alive, in order: the new end of its lease
   std::vector<Claim> claims;              // may be empty
 };
 
 class Queue {
  public:
-  // Opens `sqlite:PATH` (created when absent, one process at a time), `memory:`,
-  // `postgres://USER@HOST/DATABASE` (any number of processes; made by `eventq migrate up`), or
-  // `http://HOST:PORT`, a running server (client.h; of the options it takes worker_id and logger). Errors:
-  // invalid_argument for another URL; unavailable when the file or database is in use or cannot be opened;
-  // conflict when a database has another schema; corrupt when a newer eventq wrote it.
+  // Opens a queue. `url` is one of:
+  //   sqlite:PATH                     a file, created when absent; one process at a time
+  //   memory:                         lost when the object is destroyed
+  //   postgres://USER@HOST/DATABASE   any number of processes; `eventq migrate up` creates the schema
+  //   http://HOST:PORT                a running server, see client.h; uses only worker_id and logger
+  // Errors: invalid_argument for another URL or a bad option; unavailable when the file or database is in
+  // use or cannot be opened; conflict when a database has another schema; corrupt when a newer eventq
+  // wrote it.
   static Result<std::unique_ptr<Queue>> open(std::string_view url, const Options& options = {});
 
-  // The same with several `postgres:` URLs: one queue over all of these databases, which must always be named
-  // in the same order. See docs/scaling.md for what then holds per database. Errors: also conflict for a
-  // database that has another place in the list.
+  // The same with several `postgres:` URLs: one queue over all of these databases. See docs/scaling.md for
+  // the guarantees that then hold per database only.
+  // REQUIRES: every process names the databases in the same order.
+  // Errors: also conflict for a database that was opened at another position of the list.
   static Result<std::unique_ptr<Queue>> open(std::span<const std::string> urls, const Options& options = {});
 
   virtual ~Queue() = default;
   Queue(const Queue&) = delete;
   Queue& operator=(const Queue&) = delete;
 
-  // Stores a pending event. Once this returns a value the event survives a crash.
-  // An event_id that exists already gives the existing event.
-  // Errors: invalid_argument, too_large, unavailable, unknown_outcome, no_space.
+  // Stores a pending event. After this has returned a value, the event survives a crash.
+  // When there is an event with this event_id already, returns that event and stores nothing.
+  // Errors: invalid_argument, too_large, queue_full.
   virtual Result<Event> publish(const NewEvent& event) = 0;
 
-  // Stores all of them or none. They share a correlation id made for them, unless they bring their own.
+  // Stores all events or none. They share a new correlation id, unless one of them has its own.
+  // Errors: as publish().
   virtual Result<std::vector<Event>> publish_batch(std::span<const NewEvent> events) = 0;
 
-  // Claims the next due event, highest priority first, oldest first. Never
-  // waits: nothing due is not an error, the optional is empty.
+  // Claims the next due event: the highest priority first, then the oldest. Never waits: the optional is
+  // empty when no event is due.
+  // Errors: invalid_argument.
   virtual Result<std::optional<Claim>> poll(const PollRequest& request = {}) = 0;
 
-  // Finishes, or fails, the event held by `lease`. Repeating the call with the same
-  // lease returns the first entry again and writes nothing.
-  // Errors: not_found; lease_lost when another attempt holds the event or it has ended.
+  // Finishes, or fails, the event held by `lease`. The same call again returns the first entry and writes
+  // nothing.
+  // Errors: invalid_argument, too_large; not_found; lease_lost when the lease does not hold the event,
+  // because another attempt does or the event has ended.
   virtual Result<LogEntry> complete(const Lease& lease, const Outcome& outcome = {}) = 0;
   virtual Result<LogEntry> fail(const Lease& lease, const Failure& failure) = 0;
 
-  // Gives back the event held by `lease`. Repeated and refused as the two above.
+  // Gives back the event held by `lease`. Repetition and errors are as for complete().
   virtual Result<LogEntry> give_back(const Lease& lease, const Return& how = {}) = 0;
 
-  // A whole turn in one commit. A report that is refused does not keep the others from being made.
-  // What finalize() may end is only what poll() took.
+  // Makes the reports, renews the leases and claims events, in one commit. When a report is refused, its
+  // result is the error and the other reports still take effect. finalize() does not know these claims.
+  // Errors: invalid_argument, too_large; then nothing was changed.
   virtual Result<NextResult> next(const NextRequest& request) = 0;
 
-  // A sign of life: the lease now ends one full lease from now. Returns its end.
+  // Renews the lease: it ends one full lease from now. Returns that time.
+  // Errors: as for complete().
   virtual Result<TimePoint> heartbeat(const Lease& lease) = 0;
 
-  // Ends an event that this object polled: COMPLETED, or COMPLETED_WITH_ERRORS
-  // when there are errors. Does nothing for an event that has ended already.
-  // Errors: not_found; lease_lost when this object does not hold it.
+  // Ends an event that this object claimed with poll(): as completed, or as completed_with_errors when
+  // there are errors. Does nothing when the event has ended already.
+  // Errors: not_found; lease_lost when this object does not hold the event.
   virtual Result<void> finalize(EventId id, const std::vector<std::string>& errors = {}) = 0;
 
-  // The same with a verdict: COMPLETED, or FAILED without a retry.
+  // The same with a verdict: the event ends as completed, or as failed without a retry.
   enum class Verdict : std::uint8_t { success, failure };
   virtual Result<void> finalize(EventId id, Verdict verdict) = 0;
 
-  // Waits until the event has ended, whoever ends it, and returns it then. Costs no polling.
-  // Errors: not_found; timeout when it has not ended by then.
+  // Waits until the event has ended and returns it. The queue wakes the caller; nothing is polled.
+  // Errors: not_found; timeout when the event has not ended after `timeout`.
   virtual Result<Event> wait(EventId id, Millis timeout) = 0;
 
-  // The settings in force of the queue `name`: every member is there, also what nobody set.
+  // The settings in force for the queue `name`. Every member is set, except limits that do not exist.
+  // Errors: invalid_argument for a bad name.
   virtual Result<QueueConfig> settings(const std::string& name) = 0;
 
-  // The event as it is now, live or ended, and its log, oldest entry first.
+  // The event as it is now, live or ended; and its log, oldest entry first.
+  // Errors: not_found.
   virtual Result<Event> get(EventId id) = 0;
   virtual Result<std::vector<LogEntry>> log(EventId id) = 0;
 

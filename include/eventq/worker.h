@@ -8,15 +8,16 @@
 //   worker.on_pattern("invoice.>", archive_invoice);
 //   worker.start();
 //
-// The queue may be embedded or behind HTTP: only Queue::open()'s URL differs. While a
-// handler runs its lease is kept by heartbeats. When the lease is lost all the same
-// (the process was frozen, the server was out of reach) another worker may have the event:
-// the handler's stop token fires, and if there is such a worker the queue refuses the report.
+// The queue may be embedded or behind HTTP: only the URL of Queue::open() differs.
+//
+// While a handler runs, the worker renews its lease with heartbeats. A lease can still expire, because the
+// process was suspended or the server was unreachable. Then the handler's stop token is requested to stop,
+// and when another worker has claimed the event the queue refuses the report.
 //
 // Delivery is at least once: make handlers idempotent.
 //
-// Threads: start() and stop() from one thread at a time, stop() not from a handler; stats() from any.
-//          Handlers run on the pool, several at once.
+// Threads: call start() and stop() from one thread at a time, and never stop() from a handler. stats() may be
+//          called from any thread. Handlers run on a pool of threads, several at once.
 #pragma once
 
 #include <chrono>
@@ -38,22 +39,22 @@
 
 namespace eventq {
 
-// What a handler came to. When several ran for one event, the gravest decides, in the order
-// fail, retry, later, error, done; every message is kept.
+// The result of a handler. When several handlers ran for one event, the most severe result decides, in the
+// order fail, retry, later, error, done. Every message is kept.
 class Handled {
  public:
   enum class Kind : std::uint8_t { done, error, later, retry, fail };
 
   static Handled done() { return {Kind::done, {}, Millis{0}}; }
-  // Done, but this went wrong on the way: the event ends COMPLETED_WITH_ERRORS.
+  // Done, with an error to record: the event ends as completed_with_errors.
   static Handled error(std::string message) { return {Kind::error, std::move(message), Millis{0}}; }
-  // Given back for that long. No failure is counted.
+  // Gives the event back; it is due after `delay`. No failure is counted.
   static Handled later(Millis delay, std::string reason = {}) {
     return {Kind::later, std::move(reason), delay};
   }
-  // A failure, to be retried as the queue's settings say. What an exception means, too.
+  // A failure that is retried according to the queue's settings. An exception has the same effect.
   static Handled retry(std::string message) { return {Kind::retry, std::move(message), Millis{0}}; }
-  // A failure that no retry would mend.
+  // A permanent failure: the event ends as failed, without a retry.
   static Handled fail(std::string message) { return {Kind::fail, std::move(message), Millis{0}}; }
 
   [[nodiscard]] Kind kind() const { return kind_; }
@@ -69,53 +70,57 @@ class Handled {
   Millis delay_;
 };
 
-// The token fires when the lease is lost, or when stop() has waited long enough.
+// Handles one event. `stop` is requested when the lease is lost, or when stop() has waited for `stop_within`;
+// a handler that can take long should check it.
 using Handler = std::function<Handled(const Event& event, const std::stop_token& stop)>;
 
 struct WorkerOptions {
   std::string queue = "main";
   std::string worker_id;                // the queue object's own when empty
-  std::vector<std::string> tags;        // for on_pattern(): which events to look at; empty: all
-  std::size_t threads = 4;              // handlers that run at once, from 1 to 1000
-  std::optional<std::size_t> prefetch;  // events held ready beside those; as many as threads when absent
-  Millis stop_within = std::chrono::seconds(30);  // how long stop() waits for handlers
-  Logger logger;                                  // silent when empty
+  std::vector<std::string> tags;        // on_pattern() only sees events with one of these; empty: all
+  std::size_t threads = 4;              // events handled at once, from 1 to 1000
+  std::optional<std::size_t> prefetch;  // events claimed in advance, up to 1000; absent: as many as threads
+  Millis stop_within = std::chrono::seconds(30);  // how long stop() waits for running handlers
+  Logger logger;                                  // no logging when empty
 };
 
 class Worker {
  public:
   struct Stats {
-    std::uint64_t taken = 0;
-    std::uint64_t completed = 0;  // also with errors
-    std::uint64_t failed = 0;     // also those that are retried
-    std::uint64_t given_back = 0;
-    std::uint64_t lost = 0;  // leases that went to another worker, or ended before a handler began
-    std::size_t held = 0;    // now: running, ready or not yet reported
+    std::uint64_t taken = 0;       // events claimed
+    std::uint64_t completed = 0;   // with or without errors
+    std::uint64_t failed = 0;      // including those that are retried
+    std::uint64_t given_back = 0;  // without a result
+    std::uint64_t lost = 0;        // leases that another worker got, or that expired before a handler began
+    std::size_t held = 0;          // events held now: waiting for a thread, running or not yet reported
   };
 
-  // `queue` must outlive the worker. What a handler uses must outlive the handler, also one that stop() left
-  // behind.
+  // REQUIRES: `queue` outlives the worker. Objects that a handler uses outlive the handler, even one that
+  // still runs after stop().
   explicit Worker(Queue& queue, WorkerOptions options = {});
-  ~Worker();  // stops
+  ~Worker();  // calls stop()
   Worker(const Worker&) = delete;
   Worker& operator=(const Worker&) = delete;
 
-  // Events with this tag; events whose pattern fits: "invoice.created", "invoice.*" (one more word),
-  // "invoice.>" (one or more). All handlers that match an event run, in the order of registration, one after
-  // the other; none is begun any more once the token fired. REQUIRES: start() was not called.
+  // Registers a handler for events with this tag, or for events whose pattern matches: "invoice.created",
+  // "invoice.*" (exactly one more word), "invoice.>" (one or more words). All handlers that match an event
+  // run one after the other, in the order of registration. After the stop token was requested to stop, no
+  // further handler is called for the event.
+  // REQUIRES: start() was not called.
   Worker& on_tag(std::string tag, Handler handler);
   Worker& on_pattern(std::string pattern, Handler handler);
 
-  // Begins to take events, as the queue's settings say at that time. An event that no handler matches is a
-  // failure that is retried: another worker may know it.
-  // Errors: invalid_argument, too_large (no handler, a bad tag, pattern or option); conflict when it was
-  // started before; what the queue answers.
+  // Starts the threads, which then claim events. Reads the queue's settings once. An event that matches no
+  // handler is reported as a failure that is retried, because another worker may have a handler for it.
+  // Errors: invalid_argument, too_large for a missing handler or a bad tag, pattern or option; conflict
+  // when start() was called before; unavailable when the system has no more threads; the queue's errors.
   Result<void> start();
 
-  // Takes no more, gives back what no handler has begun, waits for the handlers and sends what is left to
-  // report. Handlers that run after `stop_within` have their token fired and their events given back; their
-  // threads are left behind. A call of the queue that is under way is waited for, however long it takes.
-  // True when no thread was left. Safe twice.
+  // Stops claiming, gives back events that no handler has begun, waits for the running handlers and sends
+  // the remaining reports. For handlers that still run after `stop_within`, stop() requests their tokens to
+  // stop, gives their events back and detaches their threads. stop() also waits for a call of the queue
+  // that has begun, without a limit.
+  // Returns true when no thread was detached. May be called twice, and before start().
   bool stop();
 
   [[nodiscard]] Stats stats() const;

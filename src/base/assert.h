@@ -1,7 +1,8 @@
-// assert.h: for what only a bug of ours can break. On in every build.
+// assert.h: checks of our own invariants. Active in every build.
 //
-// Never reachable from request bytes or stored content: those give an Error. A
-// queue that lost its own invariant must not write on, and restarting it is safe.
+// Only a bug of eventq may fail an assertion. Request bytes and stored content must never fail one: they give
+// an Error. A failed assertion aborts the process, because a queue with a broken invariant must not write to
+// its store, and a restart is safe.
 #pragma once
 
 #include <cstdio>

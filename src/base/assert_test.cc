@@ -1,4 +1,4 @@
-// assert_test.cc: a broken invariant ends the process, in every build.
+// assert_test.cc: a broken invariant aborts the process, in every build.
 #include "base/assert.h"
 
 #include <gtest/gtest.h>

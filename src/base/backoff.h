@@ -1,4 +1,4 @@
-// backoff.h: how long to wait before a call that failed is made again.
+// backoff.h: how long to wait before a failed call is retried.
 #pragma once
 
 #include <algorithm>
@@ -8,17 +8,20 @@
 
 namespace eventq {
 
-// From nothing to all of `pause`, at random, so that those who failed together do not come back together.
-// Threads: any.
+// A random time from 0 to `pause`, so that callers that failed together do not retry together.
+//
+// Threads: may be called from any thread.
 Millis random_part(Millis pause);
 
-// Threads: one at a time.
+// The pauses of one caller: 100 ms after the first failure, then twice the last one, at most 5 s.
+//
+// Threads: belongs to one thread at a time.
 class Backoff {
  public:
   static constexpr Millis kShortest{100};
   static constexpr Millis kLongest{5000};
 
-  // The call failed: 100 ms, then twice as long each time, up to 5 s.
+  // The call failed. Returns the pause before the next try.
   Millis failed() {
     const Millis pause = next_;
     next_ = std::min(next_ * 2, kLongest);
@@ -27,7 +30,7 @@ class Backoff {
 
   void succeeded() { next_ = kShortest; }
 
-  // Since the last success.
+  // Whether a call has failed since the last success.
   [[nodiscard]] bool has_failed() const { return next_ > kShortest; }
 
  private:

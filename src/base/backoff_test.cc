@@ -1,4 +1,4 @@
-// backoff_test.cc: how pauses grow, and differ.
+// backoff_test.cc: how pauses grow, and that random parts differ.
 #include "base/backoff.h"
 
 #include <gtest/gtest.h>

@@ -1,4 +1,4 @@
-// clock_test.cc: the clocks of production and of tests.
+// clock_test.cc: tests of system_clock(), ManualClock and steady.h.
 #include "eventq/clock.h"
 
 #include <gtest/gtest.h>
@@ -12,13 +12,13 @@ namespace {
 using std::chrono::sys_days;
 using namespace std::chrono_literals;
 
-TEST(SystemClock, TellsTheTimeOfDay) {
-  // Far apart on purpose: a machine may have a wrong clock, but not by decades.
+TEST(SystemClock, ReturnsTheTimeOfDay) {
+  // The bounds are decades apart, because the machine that runs the test may have a wrong clock.
   EXPECT_GT(system_clock().now(), TimePoint(sys_days(2024y / 1 / 1)));
   EXPECT_LT(system_clock().now(), TimePoint(sys_days(2124y / 1 / 1)));
 }
 
-TEST(SystemClock, IsOneAndNeverGoesBack) {
+TEST(SystemClock, IsOneObjectAndNeverGoesBack) {
   EXPECT_EQ(&system_clock(), &system_clock());
 
   TimePoint last = system_clock().now();

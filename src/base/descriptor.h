@@ -1,4 +1,4 @@
-// descriptor.h: an open file that closes itself.
+// descriptor.h: a file descriptor that is closed by its destructor.
 #pragma once
 
 #include <unistd.h>
@@ -20,7 +20,7 @@ class Descriptor {
   void close() {
     if (number_ >= 0) ::close(std::exchange(number_, -1));
   }
-  [[nodiscard]] int release() { return std::exchange(number_, -1); }  // for another to close
+  [[nodiscard]] int release() { return std::exchange(number_, -1); }  // the caller must close it
   [[nodiscard]] int number() const { return number_; }
   [[nodiscard]] bool open() const { return number_ >= 0; }
 

@@ -1,4 +1,4 @@
-// hash_test.cc: fingerprints are stable and tell their parts apart.
+// hash_test.cc: fingerprints are stable, and depend on where their parts end.
 #include "base/hash.h"
 
 #include <gtest/gtest.h>
@@ -17,7 +17,7 @@ TEST(Hash64, IsTheSameOnEveryMachine) {
   EXPECT_EQ(hash64("a"), 0xe6c632b61e964e1fU);
 }
 
-TEST(Fingerprint, TellsWherePartsEnd) {
+TEST(Fingerprint, DependsOnWherePartsEnd) {
   EXPECT_NE(fingerprint({"ab", "c"}), fingerprint({"a", "bc"}));
   EXPECT_NE(fingerprint({"abc"}), fingerprint({"abc", ""}));
   EXPECT_NE(fingerprint({"a", "b"}), fingerprint({"b", "a"}));

@@ -1,4 +1,4 @@
-// json.cc: texts through simdjson and the checker, values out of tokens.
+// json.cc: see json.h. Finds tokens with simdjson, has them checked, and reads values from them.
 #include "base/json.h"
 
 #include <simdjson.h>
@@ -16,11 +16,12 @@ namespace {
 
 static_assert(kJsonPadding >= simdjson::SIMDJSON_PADDING);
 
-// Memory for a text up to this size is kept between parses, more is given back.
+// The memory for a text of up to this size is kept for the next parse. The memory of a larger text is freed,
+// so that one large request does not cost each thread its size for ever.
 constexpr std::size_t kKeptCapacity = 4 * 1024 * 1024;
 constexpr std::size_t kLeastCapacity = 4 * 1024;
 
-// The index of the token behind the value that begins at `index`.
+// The index of the first token after the value that begins at `index`.
 std::size_t behind(const JsonDocument& document, std::size_t index) {
   std::size_t depth = 0;
   do {
@@ -42,7 +43,7 @@ std::string_view string_text(JsonDocument& document, std::string_view token) {
 
   std::string& text = document.unescaped.emplace_back();
   const auto fault = append_unescaped(text, body);
-  EVENTQ_ASSERT(!fault);
+  EVENTQ_ASSERT(!fault);  // JsonChecker has accepted every escape sequence
   return text;
 }
 
@@ -102,7 +103,7 @@ std::vector<JsonMember> JsonValue::members() const {
   std::vector<JsonMember> members;
   std::size_t index = index_ + 1;
   while (document_->first(index) != '}') {
-    const JsonValue value(*document_, index + 2);  // behind the name and the colon
+    const JsonValue value(*document_, index + 2);  // after the name and the colon
     members.push_back({.name = string_text(*document_, document_->token(index)), .value = value});
     index = behind(*document_, value.index_);
     if (document_->first(index) == ',') ++index;
@@ -122,6 +123,7 @@ std::vector<JsonValue> JsonValue::elements() const {
   return elements;
 }
 
+// What a parser reuses from one parse to the next.
 struct JsonParser::Workspace {
   explicit Workspace(std::size_t most) : depth(most), checker(most) {}
 
@@ -131,6 +133,7 @@ struct JsonParser::Workspace {
   JsonDocument document;
   std::string copy;
 
+  // Makes the indexer large enough for a text of `size` bytes. False when that fails.
   bool reserve(std::size_t size);
 };
 
@@ -139,6 +142,7 @@ bool JsonParser::Workspace::reserve(std::size_t size) {
                        (indexer->capacity() <= kKeptCapacity || size > kKeptCapacity);
   if (is_kept) return true;
 
+  // A new indexer comes with a new checker and document, so that their memory is freed, too.
   checker = JsonChecker(depth);
   document = {};
   const std::size_t capacity = std::max(size, kLeastCapacity);

@@ -1,4 +1,5 @@
-// json_check.cc: the grammar of JSON over tokens, without recursion.
+// json_check.cc: see json_check.h. Walks the tokens in a loop instead of recursing, so that a deeply nested
+// text cannot overflow the stack.
 #include "base/json_check.h"
 
 #include <xxhash.h>
@@ -13,10 +14,10 @@
 namespace eventq {
 namespace {
 
-// Up to here comparing every pair beats hashing.
+// Up to this many names, comparing every pair is faster than hashing.
 constexpr std::size_t kPairwiseNames = 16;
 
-// The first name that occurs twice in `names`, in any order; reorders them.
+// A name that occurs twice in `names`. Reorders them.
 std::optional<std::string_view> sort_and_find_twin(std::span<std::string_view> names) {
   std::sort(names.begin(), names.end());
   const auto twin = std::adjacent_find(names.begin(), names.end());
@@ -33,7 +34,7 @@ std::optional<std::string_view> find_twin_pairwise(std::span<const std::string_v
   return std::nullopt;
 }
 
-// Quoted and escaped; a long one is cut, at a whole character.
+// The name quoted and escaped. A long name is cut after a whole character.
 std::string shown(std::string_view name) {
   constexpr std::size_t kShown = 100;
   std::size_t size = std::min(name.size(), kShown);
@@ -99,7 +100,7 @@ bool JsonChecker::take_name() {
   return true;
 }
 
-// Takes a scalar whole, of an array or object its first token.
+// Consumes a scalar, or the first token of an array or object.
 bool JsonChecker::take_value() {
   switch (document_->first(index_)) {
     case '{':
@@ -147,7 +148,8 @@ bool JsonChecker::close_level() {
   return valid;
 }
 
-// `unescaped` may be null when nobody needs the text.
+// `unescaped` is null when the caller does not need the text. Strings without a backslash, which are nearly
+// all, are not scanned: one search finds the next backslash of the whole document.
 bool JsonChecker::check_string(std::string_view token, std::string_view* unescaped) {
   const std::string_view body = token.substr(1, token.size() - 2);
   const auto begin = static_cast<std::size_t>(body.data() - document_->text.data());
@@ -174,7 +176,7 @@ bool JsonChecker::names_differ(std::size_t first_name) {
     hashes_.clear();
     for (const std::string_view name : names) hashes_.push_back(XXH3_64bits(name.data(), name.size()));
     std::sort(hashes_.begin(), hashes_.end());
-    // Equal hashes prove nothing, so that made-up collisions cost time only.
+    // Equal hashes do not prove equal names, so a forged collision costs time but is not refused.
     const bool is_suspect = std::adjacent_find(hashes_.begin(), hashes_.end()) != hashes_.end();
     if (is_suspect) twin = sort_and_find_twin(names);
   }

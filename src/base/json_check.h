@@ -1,4 +1,4 @@
-// json_check.h: is a text, cut into tokens, one JSON value and nothing else?
+// json_check.h: checks that the tokens of a text are exactly one JSON value.
 #pragma once
 
 #include <cstddef>
@@ -13,12 +13,15 @@
 
 namespace eventq {
 
-// Keeps its memory from one check to the next.
+// Reuses its memory from one check to the next.
+//
+// Threads: belongs to one thread.
 class JsonChecker {
  public:
   explicit JsonChecker(std::size_t depth) : levels_(depth) {}
 
-  // The error, or nothing for a valid document. REQUIRES: at least one token.
+  // Returns nothing for a valid document.
+  // REQUIRES: the document has at least one token.
   std::optional<Error> check(JsonDocument& document);
 
  private:
@@ -42,10 +45,10 @@ class JsonChecker {
 
   JsonDocument* document_ = nullptr;
   std::size_t index_ = 0;      // the next token
-  std::size_t backslash_ = 0;  // the first one at or behind the last string, npos when there is none
+  std::size_t backslash_ = 0;  // offset of the first one at or after the last string; npos: none
   std::size_t depth_ = 0;
-  std::vector<Level> levels_;            // as many as there may be
-  std::vector<std::string_view> names_;  // of the open objects, outermost first
+  std::vector<Level> levels_;            // its size is the maximum depth
+  std::vector<std::string_view> names_;  // member names of the open objects, outermost first
   std::vector<std::uint64_t> hashes_;
   std::string scratch_;
   std::string fault_;

@@ -1,4 +1,4 @@
-// json_document.h: a text and where its tokens begin. Shared by the parts of json.h.
+// json_document.h: a JSON text and the offsets of its tokens. Shared by json.cc and json_check.cc.
 #pragma once
 
 #include <cstddef>
@@ -10,17 +10,16 @@
 
 namespace eventq {
 
-// Between two tokens stands only white space; so a token ends where the white
-// space before the next one begins.
+// Only white space separates two tokens, so a token ends where the white space before the next one begins.
 struct JsonDocument {
   std::string_view text;
   std::span<const std::uint32_t> starts;
 
-  // Strings that had escape sequences, without them. A deque, because the views
-  // handed out must survive its growth.
+  // Strings that contained escape sequences, decoded. A deque, because string_views into its elements must
+  // stay valid when it grows.
   std::deque<std::string> unescaped;
 
-  // The first character of token `index`, NUL behind the last one.
+  // The first character of token `index`; NUL after the last token.
   [[nodiscard]] char first(std::size_t index) const {
     return index < starts.size() ? text[starts[index]] : '\0';
   }

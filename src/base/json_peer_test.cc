@@ -1,7 +1,6 @@
-// json_peer_test.cc: the parser against simdjson's own second stage, on random texts.
+// json_peer_test.cc: compares the parser with simdjson's second stage on random texts.
 //
-// The two differ on purpose in two points only: we accept numbers of any size, and
-// refuse duplicate members.
+// They may differ in two points only: our parser accepts numbers of any size, and refuses duplicate members.
 #include <gtest/gtest.h>
 #include <simdjson.h>
 
@@ -26,7 +25,7 @@ constexpr std::array<std::string_view, 48> kPieces = {
 constexpr std::string_view kValid =
     R"({"title":"hello","tags":["a","b"],"payload":{"n":1.25e-3,"list":[true,null,{"c":"x\ny"}]}})";
 
-// Pieces in any order, or a valid text with a few of them thrown in.
+// Random pieces in any order, or a valid text with a few random pieces inserted.
 std::string random_text(std::mt19937_64& random) {
   const bool is_soup = random() % 2 == 0;
   std::string text(is_soup ? "" : kValid);

@@ -1,4 +1,4 @@
-// json_test.cc: what the parser accepts and what it refuses.
+// json_test.cc: which texts the parser accepts and which it refuses.
 #include "base/json.h"
 
 #include <gtest/gtest.h>
@@ -12,7 +12,7 @@ namespace {
 using namespace std::string_literals;
 using namespace std::string_view_literals;
 
-// The error's sentence, or "" for a text that parses.
+// The message of the error, or "" for a text that parses.
 std::string fault(std::string_view text) {
   JsonParser parser;
   const auto value = parser.parse(text);
@@ -48,7 +48,7 @@ TEST(JsonParser, AcceptsWhatTheGrammarAllows) {
 
 TEST(JsonParser, RefusesEverythingElse) {
   constexpr std::string_view kTexts[] = {
-      // Nothing, half a value, two values.
+      // No value, half a value, two values.
       ""sv, " "sv, "\n"sv, "\xEF\xBB\xBF{}"sv, "\xEF\xBB\xBF"sv, "1 2"sv, "{}{}"sv, "[]]"sv, "null,"sv,
       "{}x"sv, "[1]\0"sv, "\"a\" \"b\""sv, "1\0"sv,
       // Words.
@@ -63,7 +63,7 @@ TEST(JsonParser, RefusesEverythingElse) {
       R"("\U0041")"sv, R"("\ud800")"sv, R"("\ud800x")"sv, R"("\ud800\n")"sv, R"("\ud800\u0041")"sv,
       R"("\ud800\ud800")"sv, R"("\udc00")"sv, R"("\udc00\ud800")"sv, R"("\ud800\u12")"sv, "\"\n\""sv,
       "\"\t\""sv, "\"\0\""sv, "\"\x1F\""sv, "\"a\\\n\""sv,
-      // UTF-8: cut, overlong, surrogate, beyond U+10FFFF, lone continuation.
+      // Bad UTF-8: truncated, overlong, surrogate, beyond U+10FFFF, lone continuation.
       "\"\xC3\""sv, "\"\xC0\xAF\""sv, "\"\xE0\x80\xAF\""sv, "\"\xED\xA0\x80\""sv, "\"\xF4\x90\x80\x80\""sv,
       "\"\x80\""sv, "\"\xFF\""sv, "[\xC3\xA9]"sv, "\xFF"sv,
       // Structure.
@@ -72,7 +72,7 @@ TEST(JsonParser, RefusesEverythingElse) {
       "{\"a\" 1}"sv, "{\"a\",1}"sv, "{a:1}"sv, "{1:1}"sv, "{null:1}"sv, "{'a':1}"sv, "{\"a\":1 \"b\":2}"sv,
       "{\"a\"::1}"sv, "{\"a\":1,,\"b\":2}"sv, "{[]:1}"sv, "[[[1]]"sv, "[1]]"sv, "{\"a\":[}"sv, ":"sv, ","sv,
       "\\"sv, "\\\"a\""sv, "[\\\"a\"]"sv,
-      // What other dialects allow.
+      // Extensions that other parsers accept.
       "[1] // one"sv, "/* one */ 1"sv, "#1"sv, "[1]\f"sv, "\v1"sv, "[\f1]"sv, "\x1A"sv, "[1\x1A"sv, "1;"sv,
       "(1)"sv};
 
@@ -124,7 +124,7 @@ TEST(JsonParser, RefusesADuplicateMemberAtAnyLevel) {
   }
 }
 
-TEST(JsonParser, ComparesMemberNamesByWhatTheyStandFor) {
+TEST(JsonParser, ComparesMemberNamesWithoutTheirEscapes) {
   constexpr std::string_view kTexts[] = {
       R"({"a":1,"\u0061":2})",
       R"({"\u0061":1,"a":2})",
@@ -194,7 +194,7 @@ TEST(JsonParser, AcceptsManySiblingsAtTheGreatestDepth) {
   EXPECT_EQ(fault(text), "");
 }
 
-TEST(JsonParser, StartsAfreshAfterARefusal) {
+TEST(JsonParser, ParsesAValidTextAfterARefusedOne) {
   JsonParser parser;
 
   EXPECT_FALSE(parser.parse(R"({"a":1,"b":{"a":)"));
@@ -205,7 +205,7 @@ TEST(JsonParser, StartsAfreshAfterARefusal) {
   EXPECT_EQ(value->members().size(), 2U);
 }
 
-TEST(JsonParser, TakesTextsOfVeryDifferentSizesInTurn) {
+TEST(JsonParser, ParsesTextsOfVeryDifferentSizesOneAfterTheOther) {
   JsonParser parser;
   const std::string large = "\"" + std::string(9 * 1024 * 1024, 'x') + "\"";
 

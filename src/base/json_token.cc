@@ -13,7 +13,7 @@ std::size_t skip_digits(std::string_view token, std::size_t at) {
   return at;
 }
 
-// The four hexadecimal digits at the start of `text`; nothing when they are not there.
+// The value of the four hexadecimal digits at the start of `text`; nothing when there are none.
 std::optional<std::uint32_t> four_hex_digits(std::string_view text) {
   if (text.size() < 4) return std::nullopt;
   std::uint32_t unit = 0;
@@ -59,13 +59,14 @@ bool is_low_surrogate(std::uint32_t unit) { return unit >= 0xDC00 && unit <= 0xD
 constexpr const char* kBadEscape = "a string holds an unknown escape sequence";
 constexpr const char* kLoneSurrogate = "a string holds a lone surrogate";
 
-// What an escape sequence at the start of `text` stands for, and its length.
+// A decoded escape sequence and its length in the text.
 struct Escape {
   std::uint32_t code = 0;
   std::size_t size = 0;
   const char* fault = nullptr;
 };
 
+// Decodes \uXXXX, or the two of a surrogate pair.
 Escape unicode_escape(std::string_view text) {
   const auto high = four_hex_digits(text.substr(2));
   if (!high) return {.fault = kBadEscape};

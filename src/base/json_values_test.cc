@@ -1,4 +1,4 @@
-// json_values_test.cc: what a parsed document gives back.
+// json_values_test.cc: the values of a parsed document.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -45,7 +45,7 @@ TEST_F(JsonValues, KnowTheirType) {
   EXPECT_EQ(JsonValue().type(), JsonType::null);
 }
 
-TEST_F(JsonValues, GiveAnIntegerForAWholeNumberTokenThatFits) {
+TEST_F(JsonValues, ReturnAnIntegerForAWholeNumberThatFits) {
   EXPECT_EQ(parse("0").integer(), 0);
   EXPECT_EQ(parse("-0").integer(), 0);
   EXPECT_EQ(parse("9223372036854775807").integer(), std::numeric_limits<std::int64_t>::max());
@@ -65,7 +65,7 @@ TEST_F(JsonValues, GiveAnIntegerForAWholeNumberTokenThatFits) {
   for (const std::string_view text : kOthers) EXPECT_EQ(parse(text).integer(), std::nullopt) << text;
 }
 
-TEST_F(JsonValues, GiveNothingOfAnotherType) {
+TEST_F(JsonValues, ReturnNothingForAnotherType) {
   EXPECT_EQ(parse("1").string(), std::nullopt);
   EXPECT_EQ(parse("null").string(), std::nullopt);
   EXPECT_EQ(parse("\"true\"").boolean(), std::nullopt);
@@ -112,7 +112,7 @@ TEST_F(JsonValues, ReturnNumberTokensUnchanged) {
               ElementsAre("1.0", "1.50", "-0", "1E+2", "0.1e-07", "123456789012345678901234567890", "1e400"));
 }
 
-TEST_F(JsonValues, ReturnTheirBytesWithoutTheSpaceAround) {
+TEST_F(JsonValues, ReturnTheirBytesWithoutSurroundingSpace) {
   EXPECT_EQ(parse(" \n {\"a\" : [ 1 , 2 ] } \t").raw(), "{\"a\" : [ 1 , 2 ] }");
   EXPECT_THAT(raw_elements(R"([ "a\u0041" , [ ] , { "k" : { } } , null , "] , [" , "\"" ])"),
               ElementsAre(R"("a\u0041")", "[ ]", R"({ "k" : { } })", "null", R"("] , [")", R"("\"")"));
@@ -132,7 +132,7 @@ TEST_F(JsonValues, ListMembersInTheOrderSent) {
   EXPECT_EQ(members[3].value.type(), JsonType::null);
 }
 
-TEST_F(JsonValues, LeadToTheInnermostOne) {
+TEST_F(JsonValues, ReachTheInnermostValue) {
   const JsonValue outer = parse(R"([[],[{"a":[{},{"b":"deep"}]}]])");
 
   const JsonValue object = outer.elements()[1].elements()[0];
@@ -147,7 +147,7 @@ TEST_F(JsonValues, OfEmptyContainersHaveNoChildren) {
   EXPECT_TRUE(parse("{ }").members().empty());
 }
 
-TEST(JsonParserPadded, GivesViewsIntoTheTextItself) {
+TEST(JsonParserPadded, ReturnsViewsIntoTheText) {
   std::string text = R"({"title":"mail"})";
   text.reserve(text.size() + kJsonPadding);
   JsonParser parser;

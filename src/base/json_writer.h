@@ -1,4 +1,7 @@
-// json_writer.h: appends JSON to a string. Commas are its business, nesting the caller's.
+// json_writer.h: appends JSON to a string.
+//
+// The writer places commas and quotes. The caller must open and close objects and arrays correctly; nothing
+// checks that.
 #pragma once
 
 #include <cstdint>
@@ -11,7 +14,8 @@
 
 namespace eventq {
 
-// Writes `text` as a JSON string with its quotes. `text` is valid UTF-8.
+// Appends `text` as a JSON string with its quotes.
+// REQUIRES: `text` is valid UTF-8.
 void append_json_string(std::string& out, std::string_view text);
 
 class JsonWriter {
@@ -23,21 +27,21 @@ class JsonWriter {
   JsonWriter& begin_array();
   JsonWriter& end_array();
 
-  JsonWriter& key(std::string_view name);  // a name without characters to escape
+  JsonWriter& key(std::string_view name);  // REQUIRES: `name` has no characters to escape
 
   JsonWriter& string(std::string_view text);
   JsonWriter& integer(std::int64_t number);
-  JsonWriter& number(double number);  // the shortest text that is read as the same; null if there is none
+  JsonWriter& number(double number);  // the shortest text that reads back as the same; null if not finite
   JsonWriter& boolean(bool value);
   JsonWriter& null();
   JsonWriter& time(TimePoint time);
-  JsonWriter& raw(std::string_view json);  // spliced in as it is
+  JsonWriter& raw(std::string_view json);  // appended unchanged
 
  private:
   void separate();
 
   std::string& out_;
-  bool first_ = true;  // nothing stands before the next value at this level
+  bool first_ = true;  // the next value needs no comma before it
 };
 
 }  // namespace eventq

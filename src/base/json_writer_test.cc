@@ -1,4 +1,4 @@
-// json_writer_test.cc: what the writer writes, the parser reads.
+// json_writer_test.cc: the text that the writer writes, and that the parser reads it back.
 #include "base/json_writer.h"
 
 #include <gtest/gtest.h>
@@ -38,7 +38,7 @@ TEST(JsonWriter, PutsCommasBetweenMembersAndElements) {
       R"({"id":7,"tags":["a","b"],"empty":{},"none":[],"list":[{},[],null],"done":true,"failed":false})");
 }
 
-TEST(JsonWriter, SplicesRawJsonInAsItIs) {
+TEST(JsonWriter, InsertsRawJsonUnchanged) {
   std::string out;
 
   JsonWriter(out).begin_object().key("payload").raw("{ \"n\" : 1.0 }").key("b").null().end_object();
@@ -46,7 +46,7 @@ TEST(JsonWriter, SplicesRawJsonInAsItIs) {
   EXPECT_EQ(out, R"({"payload":{ "n" : 1.0 },"b":null})");
 }
 
-TEST(JsonWriter, AppendsToWhatIsThere) {
+TEST(JsonWriter, AppendsToTheString) {
   std::string out = "data: ";
 
   JsonWriter(out).begin_array().integer(1).end_array();
@@ -66,7 +66,7 @@ TEST(JsonWriter, WritesTheSmallestAndTheLargestInteger) {
   EXPECT_EQ(out, "[-9223372036854775808,9223372036854775807]");
 }
 
-TEST(JsonWriter, WritesNumbersAsShortAsTheyCanBeReadBack) {
+TEST(JsonWriter, WritesTheShortestTextThatReadsBackAsTheNumber) {
   std::string out;
 
   JsonWriter(out).begin_array().number(0).number(0.1).number(-2.5).number(1e22).number(1.0 / 3).end_array();
@@ -74,7 +74,7 @@ TEST(JsonWriter, WritesNumbersAsShortAsTheyCanBeReadBack) {
   EXPECT_EQ(out, "[0,0.1,-2.5,1e+22,0.3333333333333333]");
 }
 
-TEST(JsonWriter, WritesNullForWhatIsNoNumber) {
+TEST(JsonWriter, WritesNullForNumbersThatAreNotFinite) {
   std::string out;
 
   JsonWriter(out)

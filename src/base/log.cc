@@ -1,4 +1,4 @@
-// log.cc: see log.h. The wrapper round spdlog.
+// log.cc: see log.h. The only file that uses spdlog.
 #include "base/log.h"
 
 #include <spdlog/logger.h>
@@ -26,7 +26,7 @@ bool needs_quotes(std::string_view value) {
          !valid_utf8(value);
 }
 
-// Control characters, and all of a text that is not UTF-8 but ASCII, become \xNN.
+// Control characters become \xNN; in a text that is not valid UTF-8, so does every byte that is not ASCII.
 void append_quoted(std::string& out, std::string_view value) {
   constexpr std::string_view kHex = "0123456789abcdef";
   const bool is_utf8 = valid_utf8(value);

@@ -1,4 +1,4 @@
-// log.h: one line per fact.
+// log.h: log lines of `key=value` pairs, one line per fact.
 #pragma once
 
 #include <cstdint>
@@ -9,9 +9,9 @@
 
 namespace eventq {
 
-// Builds "msg=listening address=127.0.0.1:8080". A value that could be misread
-// (empty, with spaces, quotes, '=' or control characters) is quoted and escaped, so that a
-// line stays one line whatever it tells about. Keys are constants of ours: letters and '_'.
+// Builds "msg=listening address=127.0.0.1:8080". A value that is empty or has spaces, quotes, '=' or control
+// characters is quoted and escaped, so that every value stays on its line and can be parsed.
+// REQUIRES: keys are constants of letters and '_'.
 class LogLine {
  public:
   explicit LogLine(std::string_view message) { add("msg", message); }
@@ -25,8 +25,9 @@ class LogLine {
   std::string line_;
 };
 
-// Writes "2026-01-01T00:00:00.000Z info <line>" to standard error, for facts of at
-// least this level. May be called from any thread.
+// Writes "2026-01-01T00:00:00.000Z info <line>" to standard error, for lines of at least this level.
+//
+// Threads: the logger may be called from any thread.
 Logger stderr_logger(LogLevel least);
 
 }  // namespace eventq

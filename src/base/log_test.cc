@@ -1,4 +1,4 @@
-// log_test.cc: one fact is one line, whatever it tells about.
+// log_test.cc: a log line stays one line for every value.
 #include "base/log.h"
 
 #include <gmock/gmock.h>
@@ -13,7 +13,7 @@ using namespace std::string_view_literals;
 
 std::string line_with(std::string_view value) { return LogLine("m").add("v", value).str(); }
 
-TEST(LogLine, IsKeysAndValues) {
+TEST(LogLine, ConsistsOfKeysAndValues) {
   EXPECT_EQ(LogLine("listening").add("address", "127.0.0.1:8080").add("threads", 2).str(),
             "msg=listening address=127.0.0.1:8080 threads=2");
   EXPECT_EQ(LogLine("lease lost").add("event", -1).str(), "msg=\"lease lost\" event=-1");
@@ -46,7 +46,7 @@ TEST(StderrLogger, WritesTimeLevelAndLine) {
                                     "warning msg=\"disk \\{\\} full\" percent=97\n"));
 }
 
-TEST(StderrLogger, LeavesOutWhatIsBelowItsLevel) {
+TEST(StderrLogger, LeavesOutLinesBelowItsLevel) {
   testing::internal::CaptureStderr();
 
   const Logger logger = stderr_logger(LogLevel::warning);

@@ -8,10 +8,11 @@
 namespace eventq {
 namespace {
 
-// Names of ours are short; what is longer than this resembles none of them.
+// Longer names are refused, because the table grows with the square of the length and no name of ours is as
+// long.
 constexpr std::size_t kNameMax = 64;
 
-// Damerau's distance, for swaps of neighbours that are not edited again.
+// The restricted Damerau-Levenshtein distance: letters that were swapped are not edited again.
 std::size_t mistakes(std::string_view from, std::string_view to) {
   const std::size_t width = to.size() + 1;
   std::vector<std::size_t> table((from.size() + 1) * width);

@@ -15,7 +15,7 @@ using testing::Optional;
 
 const std::vector<std::string> kNames = {"listen", "lease", "store", "max_retries", "max_attempts"};
 
-TEST(Nearest, SeesThroughTypingMistakes) {
+TEST(Nearest, FindsTheNameDespiteTypingMistakes) {
   struct Case {
     const char* typed;
     const char* meant;
@@ -33,14 +33,14 @@ TEST(Nearest, SeesThroughTypingMistakes) {
   }
 }
 
-TEST(Nearest, GuessesNothingForAnotherWord) {
+TEST(Nearest, SuggestsNothingForAnotherWord) {
   for (const std::string typed : {"", "x", "port", "database", "retention_days"}) {
     EXPECT_EQ(nearest(typed, kNames), std::nullopt) << typed;
   }
   EXPECT_EQ(nearest(std::string(1'000'000, 'l'), kNames), std::nullopt);
 }
 
-TEST(Nearest, IsAskedAsAQuestion) {
+TEST(Nearest, IsWrittenAsAQuestion) {
   EXPECT_EQ(did_you_mean("lisen", kNames), "; did you mean listen?");
   EXPECT_EQ(did_you_mean("database", kNames), "");
 }

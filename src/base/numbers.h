@@ -1,4 +1,4 @@
-// numbers.h: a number is the whole token and in range, or it is none.
+// numbers.h: strict parsing of whole numbers. The whole token must be a number that fits its type.
 #pragma once
 
 #include <charconv>
@@ -9,8 +9,8 @@
 
 namespace eventq {
 
-// Decimal digits only: no sign, no space, no leading zero except "0" itself, so
-// that a number has one spelling.
+// Accepts decimal digits only: no sign, no space, no leading zero except "0" itself, so that every number
+// has exactly one spelling.
 template <std::integral T>
 [[nodiscard]] std::optional<T> parse_whole(std::string_view token) {
   const bool starts_with_digit = !token.empty() && token.front() >= '0' && token.front() <= '9';
@@ -24,7 +24,7 @@ template <std::integral T>
   return number;
 }
 
-// The same with an optional '-' in front. "-0" is refused.
+// The same with an optional '-' before the digits. Refuses "-0".
 template <std::signed_integral T>
 [[nodiscard]] std::optional<T> parse_whole_signed(std::string_view token) {
   if (!token.starts_with('-')) return parse_whole<T>(token);

@@ -1,4 +1,4 @@
-// numbers_test.cc: the whole token and in range, or nothing.
+// numbers_test.cc: which tokens are read as numbers.
 #include "base/numbers.h"
 
 #include <gtest/gtest.h>
@@ -37,7 +37,7 @@ TEST(ParseWhole, RefusesEverySpellingButOne) {
   EXPECT_EQ(parse_whole<std::int64_t>("1\0"sv), std::nullopt);
 }
 
-TEST(ParseWholeSigned, ReadsAMinusInFront) {
+TEST(ParseWholeSigned, ReadsALeadingMinus) {
   EXPECT_EQ(parse_whole_signed<int>("5"), 5);
   EXPECT_EQ(parse_whole_signed<int>("0"), 0);
   EXPECT_EQ(parse_whole_signed<int>("-5"), -5);

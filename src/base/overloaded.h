@@ -1,4 +1,4 @@
-// overloaded.h: several lambdas as one visitor, for std::visit.
+// overloaded.h: combines several lambdas into one visitor for std::visit.
 #pragma once
 
 namespace eventq {

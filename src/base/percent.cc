@@ -10,14 +10,14 @@
 namespace eventq {
 namespace {
 
-// More than any request of ours has; looking for twins is quadratic.
+// No request of the API has as many. The limit bounds the search for repeated names, which is quadratic.
 constexpr std::size_t kParametersMax = 64;
 
 Error bad_argument(std::string message, std::string field = {}) {
   return {.code = ErrorCode::invalid_argument, .message = std::move(message), .field = std::move(field)};
 }
 
-// The byte that "%41" stands for; `text` begins with the '%'.
+// The byte that "%41" encodes. `text` begins with the '%'.
 std::optional<char> escaped_byte(std::string_view text) {
   if (text.size() < 3) return std::nullopt;
   unsigned char byte = 0;

@@ -1,4 +1,4 @@
-// percent_test.cc: writing, and strict decoding, of paths and queries.
+// percent_test.cc: encoding and strict decoding of paths and queries.
 #include "base/percent.h"
 
 #include <gtest/gtest.h>
@@ -10,7 +10,7 @@ namespace {
 
 using namespace std::string_view_literals;
 
-TEST(PercentEncode, LeavesOnlyWhatNeedsNoEscape) {
+TEST(PercentEncode, EncodesAllButUnreservedCharacters) {
   EXPECT_EQ(percent_encode("azAZ09-._~"), "azAZ09-._~");
   EXPECT_EQ(percent_encode("a b/c?d&e=f+g%"), "a%20b%2Fc%3Fd%26e%3Df%2Bg%25");
   EXPECT_EQ(percent_encode("\xC3\xA9"), "%C3%A9");
@@ -24,7 +24,7 @@ TEST(PercentDecode, ReplacesEscapesByTheirBytes) {
   EXPECT_EQ(*percent_decode("%2541", PlusIs::literal), "%41");
 }
 
-TEST(PercentDecode, TakesAPlusAsTheCallerSays) {
+TEST(PercentDecode, ReadsAPlusAsTheCallerSays) {
   EXPECT_EQ(*percent_decode("a+b%2B", PlusIs::literal), "a+b+");
   EXPECT_EQ(*percent_decode("a+b%2B", PlusIs::space), "a b+");
 }

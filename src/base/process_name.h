@@ -1,4 +1,4 @@
-// process_name.h: what tells this process from others, for people.
+// process_name.h: a readable name for this process, used as its default worker_id.
 #pragma once
 
 #include <string>

@@ -1,5 +1,6 @@
-// steady.h: how long something took, and when waiting ends. Not the time of day;
-// what an event sees comes from a Clock.
+// steady.h: measures durations and deadlines with a clock that never jumps.
+//
+// Not the time of day: times that are stored or compared with stored times come from a Clock.
 #pragma once
 
 #include <chrono>

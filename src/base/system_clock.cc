@@ -1,4 +1,4 @@
-// system_clock.cc: the time of day at first use, plus the time since.
+// system_clock.cc: see eventq/clock.h. The time of day at the first call, plus the time elapsed since.
 #include <ctime>
 
 #include "eventq/clock.h"
@@ -12,8 +12,8 @@ std::chrono::nanoseconds read_clock(clockid_t id) {
   return std::chrono::seconds(time.tv_sec) + std::chrono::nanoseconds(time.tv_nsec);
 }
 
-// CLOCK_BOOTTIME, because CLOCK_MONOTONIC stands still while the machine sleeps,
-// and leases must not.
+// Uses CLOCK_BOOTTIME, because CLOCK_MONOTONIC stops while the machine is suspended, and leases must expire
+// meanwhile.
 class SystemClock final : public Clock {
  public:
   SystemClock() : boot_(read_clock(CLOCK_REALTIME) - read_clock(CLOCK_BOOTTIME)) {}
@@ -23,7 +23,7 @@ class SystemClock final : public Clock {
   }
 
  private:
-  const std::chrono::nanoseconds boot_;  // when the machine started, by the clock on the wall
+  const std::chrono::nanoseconds boot_;  // the time of day when the machine started
 };
 
 }  // namespace

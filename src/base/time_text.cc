@@ -38,7 +38,7 @@ std::optional<unsigned> digits(std::string_view text) {
   return number;
 }
 
-// ".5", ".50" or ".500" are 500 ms; no text is none.
+// ".5", ".50" and ".500" are 500 ms; an empty text is 0 ms.
 std::optional<Millis> fraction(std::string_view text) {
   if (text.empty()) return Millis(0);
   if (text.front() != '.' || text.size() > 4) return std::nullopt;
@@ -106,7 +106,7 @@ std::optional<TimePoint> parse_iso_time(std::string_view text) {
 Result<Millis> parse_duration(std::string_view text) {
   constexpr std::int64_t kMost = std::numeric_limits<std::int64_t>::max();
   std::string_view rest = text;
-  const Unit* next = kUnits.begin();  // the largest unit that may still come
+  const Unit* next = kUnits.begin();  // the largest unit that is still allowed
   std::int64_t total = 0;
   do {
     const std::size_t number_size = std::min(rest.find_first_not_of("0123456789"), rest.size());
@@ -127,7 +127,7 @@ Result<Millis> parse_duration(std::string_view text) {
 std::string format_duration(Millis duration) {
   if (duration == Millis(0)) return "0s";
   std::string out = duration < Millis(0) ? "-" : "";
-  // Unsigned, because the least Millis has no positive twin.
+  // Unsigned, because the negation of the smallest Millis does not fit into Millis.
   auto rest = static_cast<std::uint64_t>(duration.count());
   if (duration < Millis(0)) rest = 0 - rest;
 

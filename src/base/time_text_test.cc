@@ -51,7 +51,7 @@ TEST(IsoTime, IsReadBackForEveryDayOfFourHundredYears) {
   }
 }
 
-TEST(IsoTime, BeyondItsYearsIsTheNearestOneInside) {
+TEST(IsoTime, OutsideTheYears0To9999IsTheNearestTimeInside) {
   EXPECT_EQ(iso(TimePoint(Millis(253'402'300'800'000))), "9999-12-31T23:59:59.999Z");
   EXPECT_EQ(iso(TimePoint::max()), "9999-12-31T23:59:59.999Z");
   EXPECT_EQ(iso(TimePoint::min()), "0000-01-01T00:00:00.000Z");
@@ -66,7 +66,7 @@ TEST(IsoTime, MayLackDigitsOfTheFraction) {
   EXPECT_EQ(parse_iso_time("2025-12-24T10:30:00.05Z"), time - Millis(450));
 }
 
-TEST(IsoTime, OfAnotherFormIsRefused) {
+TEST(IsoTime, InAnotherFormatIsRefused) {
   constexpr std::string_view kTexts[] = {"",
                                          "Z",
                                          "2025-12-24",
@@ -120,7 +120,7 @@ TEST(Duration, IsAWholeNumberAndItsUnit) {
   }
 }
 
-TEST(Duration, OfAnotherFormIsRefused) {
+TEST(Duration, InAnotherFormatIsRefused) {
   constexpr std::string_view kTexts[] = {"",
                                          "5",
                                          "m",

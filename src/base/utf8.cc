@@ -10,7 +10,7 @@ namespace {
 
 bool is_continuation(char c) { return (static_cast<unsigned char>(c) & 0xC0) == 0x80; }
 
-// Bytes of the character that begins the text, 0 when none does.
+// The size of the code point at the start of the text; 0 when it is not valid.
 std::size_t first_char(std::string_view text) {
   for (std::size_t size = 1; size <= std::min<std::size_t>(4, text.size()); ++size) {
     if (valid_utf8(text.substr(0, size))) return size;
@@ -25,7 +25,7 @@ bool valid_utf8(std::string_view text) {
 }
 
 std::size_t utf8_chars(std::string_view text) {
-  // Every byte but a continuation begins a code point.
+  // Every byte that is not a continuation byte begins a code point.
   return text.size() - static_cast<std::size_t>(std::count_if(text.begin(), text.end(), is_continuation));
 }
 

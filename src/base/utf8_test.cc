@@ -1,4 +1,4 @@
-// utf8_test.cc: what a text is made of.
+// utf8_test.cc: checks, counts and cuts of UTF-8 text.
 #include "base/utf8.h"
 
 #include <gtest/gtest.h>

@@ -1,5 +1,5 @@
-// uuid.cc: see uuid.h. The 74 random bits behind the time are one counter (RFC 9562,
-// section 6.2, method 2): random in each new millisecond, raised by a random step within it.
+// uuid.cc: see uuid.h. The 74 bits after the time are one counter (RFC 9562, section 6.2, method 2). It
+// starts at a random value in each new millisecond and grows by a random step within it.
 #include "base/uuid.h"
 
 #include <sys/random.h>
@@ -36,7 +36,7 @@ std::string canonical(std::uint64_t first, std::uint64_t second) {
 
 Uuid7Source Uuid7Source::from_entropy() {
   std::uint64_t seed = 0;
-  // So few bytes come whole or not at all, and a kernel without them cannot run us.
+  // getrandom() returns so few bytes completely or not at all. It fails only on kernels too old for eventq.
   const auto size = getrandom(&seed, sizeof(seed), 0);
   EVENTQ_ASSERT(size == sizeof(seed));
   return Uuid7Source(seed);
@@ -53,7 +53,7 @@ std::string Uuid7Source::next(TimePoint now) {
   return canonical(millis_ << 16 | kVersion << 12 | high_, kVariant << kLowBits | low_);
 }
 
-// The topmost bit starts as zero: room to count in.
+// The topmost bit of the counter starts as zero, so that the counter can grow within the millisecond.
 void Uuid7Source::start(std::uint64_t millis) {
   millis_ = millis;
   high_ = random_() & (kHighMax >> 1);
@@ -65,6 +65,7 @@ void Uuid7Source::count() {
   if (low_ <= kLowMax) return;
   low_ &= kLowMax;
   if (++high_ <= kHighMax) return;
+  // The counter overflowed: use the next millisecond early, so that the ids still grow.
   start(millis_ + 1);
 }
 

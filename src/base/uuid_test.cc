@@ -1,4 +1,4 @@
-// uuid_test.cc: the form of an id, and that ids only grow.
+// uuid_test.cc: the format of ids, and that each id is greater than the one before.
 #include "base/uuid.h"
 
 #include <gtest/gtest.h>

@@ -15,6 +15,7 @@
 namespace eventq::client {
 namespace {
 
+// Sleeps, but wakes when `stop` is requested.
 void pause_for(Millis pause, const std::stop_token& stop = {}) {
   std::mutex mutex;
   std::unique_lock lock(mutex);
@@ -26,11 +27,11 @@ void pause_for(Millis pause, const std::stop_token& stop = {}) {
 struct CallFailure {
   Error error;
   bool again = false;       // another try may succeed soon
-  bool is_refusal = false;  // no other try would
+  bool is_refusal = false;  // the server refused the request; another try would fail, too
 };
 
-// Nothing: it did not fail.
-std::optional<CallFailure> look_at(const Result<HttpResponse>& response) {
+// Why the response is a failure; nothing when it is a success.
+std::optional<CallFailure> failure_of(const Result<HttpResponse>& response) {
   if (!response) {
     const ErrorCode code = response.error().code;
     return CallFailure{response.error(),
@@ -46,8 +47,9 @@ std::optional<CallFailure> look_at(const Result<HttpResponse>& response) {
   return CallFailure{std::move(error), again, is_refusal};
 }
 
-// No answer came, or a gateway's: what that means depends on what was asked.
-Result<HttpResponse> last_word(Result<HttpResponse> response, Error error, CallEffect effect) {
+// The result after the last try. When no answer of the server came, but perhaps one of a gateway, the error
+// depends on the effect of the call.
+Result<HttpResponse> final_result(Result<HttpResponse> response, Error error, CallEffect effect) {
   const bool is_answer = response && response->status != 502 && response->status != 504;
   if (is_answer) return response;
   if (error.code == ErrorCode::timeout) error.code = ErrorCode::unknown_outcome;
@@ -72,10 +74,10 @@ Result<HttpResponse> Caller::call(HttpRequest request, CallEffect effect) {
   Backoff backoff;
   for (int left = is_heartbeat ? 0 : tries_ - 1;; --left) {
     auto response = http_.call(request);
-    const auto failed = look_at(response);
+    const auto failed = failure_of(response);
     if (!failed) return response;
     if (left == 0 || !failed->again) {
-      return last_word(std::move(response), failed->error, effect);
+      return final_result(std::move(response), failed->error, effect);
     }
     const Millis pause = pause_after(failed->error, backoff);
     log_again(request, failed->error, pause);
@@ -99,7 +101,7 @@ Result<void> Caller::stream(const HttpRequest& request, const EventStream::OnEve
         stop);
     if (!fed) return fed;
     if (stop.stop_requested()) break;
-    const auto failed = look_at(response);
+    const auto failed = failure_of(response);
     if (failed && failed->is_refusal) return failed->error;
     const Error error = failed ? failed->error : Error{ErrorCode::unavailable, "The stream ended.", ""};
     const Millis pause = pause_after(error, backoff);

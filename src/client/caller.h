@@ -1,8 +1,12 @@
-// caller.h: calls to a server that are made again when that may help.
+// caller.h: calls to a server, with retries.
 //
-// Again: when the connection cannot be made or breaks, and when the server is busy (429, 502, 503, 504).
-// Not again: when the server says that it does not know the outcome, when no answer came in time, and when
-// it asks for a longer pause than Backoff::kLongest.
+// The main header of client/, which implements eventq/client.h: the public Queue over HTTP. A call passes
+// through client.cc (a value becomes a request of the API), Caller (retries), HttpClient (one try on a kept
+// connection) and Socket (bytes by a deadline). wire/ writes the requests and reads the answers.
+//
+// Retried: a connection that cannot be made or breaks, and a busy server (429, 502, 503, 504).
+// Not retried: an answer of unknown outcome, a timeout, and a server that asks for a longer pause than
+// Backoff::kLongest.
 //
 // Threads: every method may be called from any thread.
 #pragma once
@@ -30,12 +34,13 @@ class Caller {
 
   static constexpr Millis kHeartbeatWithin{5'000};
 
-  // What the server answered last, success or not. Errors: unavailable when no answer came and nothing was
-  // changed, unknown_outcome when something may have been.
+  // Returns the server's last answer, which may be a failure.
+  // Errors: unavailable when no answer came and nothing was changed; unknown_outcome when something may
+  // have been changed.
   Result<HttpResponse> call(HttpRequest request, CallEffect effect);
 
-  // Server-sent events, until `stop` fires, whatever breaks.
-  // Errors: what the server refuses the stream with; the first of on_event.
+  // Calls `on_event` for each server-sent event, until `stop` is requested. Connects again after a break.
+  // Errors: the server's, when it refuses the stream; the first error of `on_event`.
   Result<void> stream(const HttpRequest& request, const EventStream::OnEvent& on_event,
                       const std::stop_token& stop);
 

@@ -1,4 +1,4 @@
-// client.cc: the public Queue on the HTTP API: one call of the server for each of ours.
+// client.cc: see eventq/client.h. Each method of Queue becomes one call of the HTTP API.
 #include "eventq/client.h"
 
 #include <algorithm>
@@ -32,7 +32,7 @@ using client::Caller;
 using client::HttpRequest;
 using client::HttpResponse;
 
-// A server says something at least every 15 s, and may be late.
+// A server sends a keep-alive at least every 15 s. After three of them are missing, the connection is broken.
 constexpr Millis kStreamSilence{45'000};
 
 Error invalid(std::string_view field, std::string message) {
@@ -53,7 +53,7 @@ HttpRequest post_request(std::string target, std::string body) {
           .timeout = Millis(0)};
 }
 
-// A payload becomes a part of the body: what is no JSON would say something else there.
+// The payload is inserted into the body unchanged, so text that is not JSON could change the other members.
 std::optional<Error> unsendable(const NewEvent& event) {
   if (!event.attributes.empty()) {
     return invalid("attributes", "attributes cannot be sent to a server; leave them out.");
@@ -64,7 +64,7 @@ std::optional<Error> unsendable(const NewEvent& event) {
   return invalid("payload", "payload: " + parsed.error().message);
 }
 
-// The answer to the last failure says only how many there were; the rest is what was reported.
+// Completes the entry of a final failure: the server's answer has only its retry_count.
 void add_report(LogEntry& entry, const Lease& lease, const Failure& failure) {
   const bool is_filled = entry.id != EventId{};
   if (is_filled) return;
@@ -153,7 +153,7 @@ class ClientImpl final : public Client {
     return "/events/" + text_of(id) + std::string(rest);
   }
 
-  // Calls the server and has `read` read its answer.
+  // Calls the server and reads its answer with `read`.
   template <typename Read>
   std::invoke_result_t<Read, const JsonValue&> ask(HttpRequest request, CallEffect effect, Read read) {
     const auto response = caller_.call(std::move(request), effect);
@@ -174,7 +174,7 @@ class ClientImpl final : public Client {
   Uuid7Source keys_ = Uuid7Source::from_entropy();
 };
 
-// Made once for all tries, so that the server knows a repetition.
+// A request with an idempotency key. All tries send the same key, so that the server recognizes a repetition.
 HttpRequest ClientImpl::publication(std::string target, std::string body) {
   HttpRequest request = post_request(std::move(target), std::move(body));
   const std::scoped_lock lock(mutex_);
@@ -217,7 +217,7 @@ Result<LogEntry> ClientImpl::report(const Lease& lease, const wire::ReportConten
   const auto response =
       caller_.call(post_request(target, wire::write_report(lease, what)), CallEffect::changes);
   if (!response) return response.error();
-  // The last failure that an event may have is answered as a problem, though it was recorded.
+  // The server answers a final failure with a problem, although it recorded the failure.
   auto entry = read_body(*response, wire::read_report);
   if (!entry && !is_success(*response)) entry = problem_of(*response);
   add_report(entry, lease, what);
@@ -237,7 +237,7 @@ Result<NextResult> ClientImpl::next(const NextRequest& request) {
   if (answer->results.size() != request.reports.size()) {
     return Error{ErrorCode::internal, "The server's answer has not one result for each report.", ""};
   }
-  // Results come sorted by what was reported.
+  // The server returns results grouped by kind (see write_next()); put them into the order of the reports.
   std::vector<std::size_t> order(request.reports.size());
   for (std::size_t i = 0; i < order.size(); ++i) order[i] = i;
   std::stable_sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) {
@@ -259,9 +259,10 @@ Result<void> ClientImpl::finish(EventId id, const wire::ReportContent& what) {
       id, [&](const Lease& lease) { return report(lease, what); }, [&](EventId event) { return get(event); });
 }
 
-// In slices of what a server waits at most.
+// Waits in slices, because a server waits limits::kWait at most per call.
 Result<Event> ClientImpl::wait(EventId id, Millis timeout) {
-  Millis left = std::clamp(timeout, Millis(0), Millis(limits::kDelay));  // a year is for ever
+  Millis left = std::clamp(timeout, Millis(0),
+                           Millis(limits::kDelay));  // longer than a year cannot be told from forever
   while (true) {
     const Millis slice = std::min<Millis>(left, limits::kWait);
     HttpRequest request =

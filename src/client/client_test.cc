@@ -1,4 +1,4 @@
-// client_test.cc: when calls are made again, and when not; what is sent; what answers mean.
+// client_test.cc: which calls are retried, the requests that are sent, and how answers are read.
 #include "eventq/client.h"
 
 #include <gmock/gmock.h>
@@ -72,7 +72,7 @@ std::string key_of(const std::string& request) {
   return request.substr(at, request.find("\r\n", at) - at);
 }
 
-TEST(Connect, RefusesWhatCannotWork) {
+TEST(Connect, RefusesBadUrlsAndOptions) {
   EXPECT_EQ(Client::connect("https://a").error().field, "url");
   ClientOptions bad = options();
   bad.tries = 0;
@@ -85,7 +85,7 @@ TEST(Connect, RefusesWhatCannotWork) {
   EXPECT_EQ(Client::connect("http://a", bad).error().field, "worker_id");
 }
 
-TEST(Client, PublishesAgainWithTheSameKeyWhenTheConnectionBreaks) {
+TEST(Client, RetriesAPublishWithTheSameKeyWhenTheConnectionBreaks) {
   std::vector<std::string> lines;
   ClientOptions with = options();
   with.logger = [&](LogLevel, std::string_view line) { lines.emplace_back(line); };
@@ -103,7 +103,7 @@ TEST(Client, PublishesAgainWithTheSameKeyWhenTheConnectionBreaks) {
   EXPECT_THAT(lines[0], HasSubstr("msg=\"the server is called again\" method=POST path=/events in="));
 }
 
-TEST(Client, EachPublishHasAKeyOfItsOwn) {
+TEST(Client, EachPublishHasItsOwnKey) {
   const ScriptedServer server({answers("201 Created", kEvent), answers("201 Created", kEvent)});
   const auto client = connect(server);
   ASSERT_TRUE(client->publish(new_event()));
@@ -112,7 +112,7 @@ TEST(Client, EachPublishHasAKeyOfItsOwn) {
   EXPECT_NE(key_of(seen[0]), key_of(seen[1]));
 }
 
-TEST(Client, ASignOfLifeIsTriedOnce) {
+TEST(Client, AHeartbeatIsTriedOnce) {
   const ScriptedServer server({breaks, breaks, answers("200 OK", "{}")});
   const auto client = connect(server);
   EXPECT_FALSE(client->heartbeat({EventId{7}, "host:1", 1}));
@@ -120,7 +120,7 @@ TEST(Client, ASignOfLifeIsTriedOnce) {
   EXPECT_THAT(server.requests(), SizeIs(2));
 }
 
-TEST(Client, ASignOfLifeDoesNotWaitAsLongAsOtherCallsMay) {
+TEST(Client, AHeartbeatTimesOutBeforeOtherCalls) {
   const ScriptedServer server({[](Peer& peer) {
     peer.read_request();
     peer.await_close();
@@ -133,7 +133,7 @@ TEST(Client, ASignOfLifeDoesNotWaitAsLongAsOtherCallsMay) {
   EXPECT_LT(millis_since(start), 30s);
 }
 
-TEST(Client, CallsAgainWhenTheServerIsBusy) {
+TEST(Client, RetriesWhenTheServerIsBusy) {
   const ScriptedServer server({answers("503 Service Unavailable", problem("overloaded")),
                                answers("429 Too Many Requests", problem("queue-full")),
                                answers("502 Bad Gateway", "<html>"), answers("504 Gateway Timeout", ""),
@@ -155,7 +155,7 @@ TEST(Client, GivesUpAfterItsTries) {
   EXPECT_TRUE(client->publish(new_event()));
 }
 
-TEST(Client, HandsOnAnOutcomeThatTheServerDoesNotKnow) {
+TEST(Client, ReturnsUnknownOutcomeWithoutARetry) {
   const ScriptedServer server({answers("503 Service Unavailable", problem("outcome-unknown"))});
   EXPECT_EQ(connect(server)->publish(new_event()).error().code, ErrorCode::unknown_outcome);
   EXPECT_THAT(server.requests(), SizeIs(1));
@@ -178,7 +178,7 @@ TEST(Client, WaitsAsLongAsABusyServerAsks) {
   EXPECT_GE(std::chrono::steady_clock::now() - start, 1s);
 }
 
-TEST(Client, SaysWhetherSomethingMayHaveChangedWhenNoAnswerCame) {
+TEST(Client, ReturnsUnknownOutcomeOnlyForChangesWhenNoAnswerCame) {
   ClientOptions with = options();
   with.tries = 1;
   const ScriptedServer server(
@@ -190,7 +190,7 @@ TEST(Client, SaysWhetherSomethingMayHaveChangedWhenNoAnswerCame) {
   EXPECT_EQ(client->get(EventId{7}).error().code, ErrorCode::unavailable);
 }
 
-TEST(Client, SaysThatNothingChangedWhenNobodyListens) {
+TEST(Client, ReturnsUnavailableWhenNoServerListens) {
   const DeafPort port;
   ClientOptions with = options();
   with.tries = 2;
@@ -198,7 +198,7 @@ TEST(Client, SaysThatNothingChangedWhenNobodyListens) {
             ErrorCode::unavailable);
 }
 
-TEST(Client, DoesNotCallAgainWhenNoAnswerCameInTime) {
+TEST(Client, DoesNotRetryAfterATimeout) {
   ClientOptions with = options();
   with.timeout = 200ms;
   Gate closed;
@@ -212,7 +212,7 @@ TEST(Client, DoesNotCallAgainWhenNoAnswerCameInTime) {
   EXPECT_THAT(server.requests(), SizeIs(1));
 }
 
-TEST(Client, SaysWhenAnAnswerIsNone) {
+TEST(Client, RefusesAnAnswerThatIsNotJsonOrLacksMembers) {
   const ScriptedServer server({answers("200 OK", "<html>"), answers("200 OK", "{}")});
   const auto client = connect(server);
   const auto html = client->get(EventId{7});
@@ -221,7 +221,7 @@ TEST(Client, SaysWhenAnAnswerIsNone) {
   EXPECT_THAT(client->get(EventId{7}).error().message, HasSubstr("id is missing"));
 }
 
-TEST(Client, DoesNotSendWhatAServerCannotTake) {
+TEST(Client, DoesNotSendARequestThatAServerMustRefuse) {
   const auto client = Client::connect("http://127.0.0.1:1", options()).value();
   NewEvent event = new_event();
   event.payload = R"(1,"title":"other")";
@@ -250,14 +250,14 @@ TEST(Client, LongWaitsAreCutIntoSlicesOfAMinute) {
   EXPECT_THAT(seen[2], HasSubstr("POST /events/7/wait?timeout=1 "));
 }
 
-TEST(Client, ATurnWithoutOneResultForEachReportIsRefused) {
+TEST(Client, AnAnswerWithoutOneResultForEachReportIsRefused) {
   const ScriptedServer server({answers("200 OK", R"({"results":[],"events":[]})")});
   NextRequest request;
   request.reports = {{EventId{1}, 1, Outcome{}}};
   EXPECT_EQ(connect(server)->next(request).error().code, ErrorCode::internal);
 }
 
-TEST(Client, ATurnWithNothingToSayIsNotSent) {
+TEST(Client, AnEmptyNextIsNotSent) {
   const auto client = Client::connect("http://127.0.0.1:1", options()).value();
   EXPECT_TRUE(client->next({}));
   EXPECT_THAT(client->publish_batch({}).value(), IsEmpty());
@@ -266,7 +266,7 @@ TEST(Client, ATurnWithNothingToSayIsNotSent) {
 constexpr std::string_view kStreamHead =
     "HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\nConnection: close\r\n\r\n";
 
-TEST(ClientStream, GoesOnAfterTheConnectionBreaks) {
+TEST(ClientStream, ContinuesAfterTheConnectionBreaks) {
   const auto pushes = [](Peer& peer) {
     peer.read_request();
     peer.send(std::string(kStreamHead) + "retry: 1000\n\nid: 7\nevent: event\ndata: " + kClaim +
@@ -294,13 +294,13 @@ TEST(ClientStream, GoesOnAfterTheConnectionBreaks) {
               HasSubstr("GET /events/stream?worker_id=host%3A1&queue=x%2Fy&prefetch=3&tags=a%2Cb HTTP/1.1"));
 }
 
-TEST(ClientStream, ReturnsWhatTheServerRefusesItWith) {
+TEST(ClientStream, ReturnsTheServersRefusal) {
   const ScriptedServer server({answers("400 Bad Request", problem("invalid-request"))});
   const auto refused = connect(server)->stream({}, [](const Claim&) {}, {});
   EXPECT_EQ(refused.error().code, ErrorCode::invalid_argument);
 }
 
-TEST(ClientStream, ReturnsThatAnEventCannotBeRead) {
+TEST(ClientStream, ReturnsAnErrorForAnEventThatCannotBeRead) {
   const ScriptedServer server({[](Peer& peer) {
     peer.read_request();
     peer.send(std::string(kStreamHead) + "event: event\ndata: {\n\n");
@@ -309,7 +309,7 @@ TEST(ClientStream, ReturnsThatAnEventCannotBeRead) {
   EXPECT_EQ(connect(server)->stream({}, [](const Claim&) {}, {}).error().code, ErrorCode::internal);
 }
 
-TEST(ClientStream, StopsWhileNobodyListens) {
+TEST(ClientStream, StopsWhileNoServerListens) {
   std::string url;
   { url = ScriptedServer({}).url(); }
   std::stop_source stop;

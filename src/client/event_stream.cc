@@ -16,6 +16,7 @@ Result<void> EventStream::feed(std::string_view piece) {
 }
 
 Result<void> EventStream::take_line(std::string_view line) {
+  // An empty line ends an event.
   if (line.empty()) {
     const std::string name = std::exchange(name_, {});
     const std::string data = std::exchange(data_, {});

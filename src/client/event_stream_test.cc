@@ -1,4 +1,4 @@
-// event_stream_test.cc: events out of bytes, however they are cut.
+// event_stream_test.cc: events are found wherever the bytes are split.
 #include "client/event_stream.h"
 
 #include <gmock/gmock.h>

@@ -18,6 +18,7 @@ namespace {
 
 namespace http = boost::beast::http;
 
+// A larger answer is refused, so that a bad server cannot use up this process's memory.
 constexpr std::uint64_t kAnswerBytes = std::uint64_t{256} * 1024 * 1024;
 constexpr std::uint32_t kHeaderBytes = 64 * 1024;
 constexpr std::size_t kKept = 64;
@@ -41,7 +42,8 @@ std::string host_field(const HttpUrl& url) {
   return url.port == 80 ? host : host + ":" + std::to_string(url.port);
 }
 
-// Errors: invalid_argument for what would end a line too early.
+// The bytes of a request.
+// Errors: invalid_argument for a header or target with a line break, which would inject other headers.
 Result<std::string> render(const HttpRequest& request, const std::string& host) {
   std::string header = request.method + " " + request.target + " HTTP/1.1";
   bool is_broken = std::any_of(request.target.begin(), request.target.end(),
@@ -65,7 +67,7 @@ Result<std::string> render(const HttpRequest& request, const std::string& host) 
   return header + "\r\n\r\n" + request.body;
 }
 
-// Reads one answer from a socket.
+// Reads one response from a socket.
 class ResponseReader {
  public:
   ResponseReader(Socket& socket, bool has_body) : socket_(socket), has_body_(has_body) { begin(); }
@@ -102,10 +104,10 @@ class ResponseReader {
 
   [[nodiscard]] int status() const { return static_cast<int>(parser_->get().result_int()); }
   [[nodiscard]] bool is_whole() const { return parser_->is_done(); }
-  // Another request may follow on the connection.
+  // Whether another request may be sent on the connection.
   [[nodiscard]] bool keeps_alive() const { return parser_->keep_alive() && bytes_.empty(); }
   void set_unlimited() { parser_->body_limit(boost::none); }
-  // What came of the body since the last time.
+  // The part of the body that arrived since the last call.
   std::string take_body() { return std::exchange(parser_->get().body(), {}); }
 
   HttpResponse take() {
@@ -189,10 +191,12 @@ std::string_view HttpResponse::header(std::string_view lower_case_name) const {
   return {};
 }
 
+// The connections that are kept open between calls.
 struct HttpClient::Connections {
   explicit Connections(HttpUrl to) : url(std::move(to)) {}
 
-  // A kept connection on which nothing has happened, or a new one.
+  // A kept connection on which nothing has arrived, or a new one. Bytes on an idle connection mean that the
+  // server closed it or sent an answer that no request asked for.
   Result<Socket> take(const CallLimit& limit) {
     while (auto socket = take_kept()) {
       if (socket->is_quiet()) return std::move(*socket);
@@ -219,7 +223,7 @@ struct HttpClient::Connections {
 
   // Guarded by mutex.
   std::mutex mutex;
-  std::vector<Socket> kept;  // connections between two calls, the last used last
+  std::vector<Socket> kept;  // idle connections, the most recently used last
 };
 
 HttpClient::HttpClient(HttpUrl url) : connections_(std::make_unique<Connections>(std::move(url))) {}

@@ -1,6 +1,6 @@
-// http_client.h: HTTP/1.1 calls to one server, on connections that are kept. Knows nothing of events.
+// http_client.h: HTTP/1.1 calls to one server on connections that are kept open. Does not know the API.
 //
-// Threads: call() may be called from any thread; each call has a connection of its own while it runs.
+// Threads: call() and stream() may be called from any thread. Each call has its own connection while it runs.
 #pragma once
 
 #include <cstdint>
@@ -22,14 +22,15 @@ struct HttpUrl {
   std::uint16_t port = 80;
 };
 
-// http://HOST[:PORT][/]. Errors: invalid_argument, saying what would be right.
+// Parses http://HOST[:PORT][/].
+// Errors: invalid_argument.
 Result<HttpUrl> parse_url(std::string_view url);
 
 struct HttpRequest {
   std::string method = "GET";
-  std::string target = "/";  // path and query, encoded
+  std::string target = "/";  // path and query, percent-encoded
   std::string body;          // sent as JSON when not empty, or when the method is POST, PUT or PATCH
-  std::vector<std::pair<std::string, std::string>> headers;  // others than the usual
+  std::vector<std::pair<std::string, std::string>> headers;  // besides Host, Accept and Content-*
   Millis timeout{30'000};                                    // from the first byte sent to the whole answer
 };
 
@@ -38,7 +39,7 @@ struct HttpResponse {
   std::vector<std::pair<std::string, std::string>> headers;  // names in lower case
   std::string body;
 
-  [[nodiscard]] std::string_view header(std::string_view lower_case_name) const;  // empty: not there
+  [[nodiscard]] std::string_view header(std::string_view lower_case_name) const;  // empty when absent
 };
 
 class HttpClient {
@@ -46,14 +47,16 @@ class HttpClient {
   explicit HttpClient(HttpUrl url);
   ~HttpClient();
 
-  // One try. A kept connection that the server has closed meanwhile is made anew first.
-  // Errors: unavailable when nothing can have been done (no connection); unknown_outcome when the request
-  // was sent, at least in part, and no whole answer came; timeout, as that.
+  // Makes one try. Replaces a kept connection that the server has closed.
+  // Errors: invalid_argument for a header that contains a line break; unavailable when there is no
+  // connection, so that nothing was changed; unknown_outcome when a part of the request was sent and no
+  // complete answer came; timeout, with the same meaning.
   Result<HttpResponse> call(const HttpRequest& request);
 
-  // A response without end, handed on piece by piece as it arrives, until `on_data` returns false, `stop`
-  // fires (noticed within 100 ms) or the connection ends. An answer other than 200 is returned whole and
-  // nothing is handed on. request.timeout is the longest silence.
+  // Passes an endless response to `on_data` piece by piece, until `on_data` returns false, `stop` is
+  // requested (noticed within 100 ms) or the connection ends. An answer other than 200 is returned
+  // completely, without a call of `on_data`. `request.timeout` is the longest time without data. Errors: as
+  // call().
   Result<HttpResponse> stream(const HttpRequest& request,
                               const std::function<bool(std::string_view)>& on_data,
                               const std::stop_token& stop);

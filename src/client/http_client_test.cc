@@ -1,4 +1,4 @@
-// http_client_test.cc: calls that work, and networks that do not.
+// http_client_test.cc: successful calls, and broken or slow connections.
 #include "client/http_client.h"
 
 #include <gmock/gmock.h>
@@ -34,7 +34,7 @@ void expect_error(const Result<HttpResponse>& result, ErrorCode code, const std:
   EXPECT_THAT(result.error().message, HasSubstr(words));
 }
 
-TEST(ParseUrl, TakesHostPortAndASlash) {
+TEST(ParseUrl, AcceptsHostPortAndASlash) {
   struct Case {
     std::string url;
     std::string host;
@@ -51,7 +51,7 @@ TEST(ParseUrl, TakesHostPortAndASlash) {
   }
 }
 
-TEST(ParseUrl, RefusesWhatIsNoServer) {
+TEST(ParseUrl, RefusesUrlsThatAreNoServer) {
   for (const std::string url :
        {"", "127.0.0.1:8080", "https://a:1", "http://", "http:///", "http://:80", "http://a:", "http://a:0",
         "http://a:65536", "http://a:08", "http://a:1/events", "http://u@a:1", "http://[::1", "http://[]:1",
@@ -87,14 +87,14 @@ TEST(HttpClient, SendsARequestAndReadsItsAnswer) {
                           "Content-Type: application/json\r\nContent-Length: 2\r\n\r\n{}"));
 }
 
-TEST(HttpClient, RefusesAHeaderThatWouldBecomeTwo) {
+TEST(HttpClient, RefusesAHeaderWithALineBreak) {
   HttpClient client(HttpUrl{"127.0.0.1", 1});
   HttpRequest request;
   request.headers.emplace_back("A", "b\r\nC: d");
   expect_error(client.call(request), ErrorCode::invalid_argument, "line's end");
 }
 
-TEST(HttpClient, UsesAConnectionAgain) {
+TEST(HttpClient, ReusesAConnection) {
   const ScriptedServer server({[](Peer& peer) {
     peer.read_request();
     peer.answer("200 OK", "one");
@@ -106,7 +106,7 @@ TEST(HttpClient, UsesAConnectionAgain) {
   EXPECT_EQ(client.call({}).value().body, "two");
 }
 
-TEST(HttpClient, LeavesAConnectionThatTheServerHasClosed) {
+TEST(HttpClient, DropsAConnectionThatTheServerHasClosed) {
   const auto answers = [](std::string body) {
     return [body](Peer& peer) {
       peer.read_request();
@@ -117,12 +117,12 @@ TEST(HttpClient, LeavesAConnectionThatTheServerHasClosed) {
   HttpClient client = client_of(server);
   HttpClient other = client_of(server);
   EXPECT_EQ(client.call({}).value().body, "one");
-  // This one is accepted once the first connection is closed.
+  // The server accepts this connection after the first one is closed.
   EXPECT_EQ(other.call({}).value().body, "two");
   EXPECT_EQ(client.call({}).value().body, "three");
 }
 
-TEST(HttpClient, LeavesAConnectionWhenAsked) {
+TEST(HttpClient, DropsAConnectionWhenTheServerAsks) {
   const ScriptedServer server({[](Peer& peer) {
                                  peer.read_request();
                                  peer.answer("200 OK", "one", "Connection: close\r\n");
@@ -137,7 +137,7 @@ TEST(HttpClient, LeavesAConnectionWhenAsked) {
   EXPECT_EQ(client.call({}).value().body, "two");
 }
 
-TEST(HttpClient, LeavesAConnectionThatSaidMoreThanAsked) {
+TEST(HttpClient, DropsAConnectionWithUnexpectedBytes) {
   const ScriptedServer server({[](Peer& peer) {
                                  peer.read_request();
                                  peer.send(
@@ -168,7 +168,7 @@ TEST(HttpClient, ReadsChunksAndBodiesThatEndWithTheConnection) {
   EXPECT_EQ(to_the_end.value().body, "until the end");
 }
 
-TEST(HttpClient, PassesOverInterimAnswers) {
+TEST(HttpClient, SkipsInterimResponses) {
   const auto response = get_from([](Peer& peer) {
     peer.read_request();
     peer.send("HTTP/1.1 103 Early Hints\r\n\r\nHTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok");
@@ -188,18 +188,18 @@ TEST(HttpClient, ReadsTheAnswerToARequestThatWasNotReadToItsEnd) {
   EXPECT_EQ(client.call(request).value().status, 413);
 }
 
-TEST(HttpClient, SaysThatNobodyListens) {
+TEST(HttpClient, ReturnsUnavailableWhenNoServerListens) {
   const DeafPort port;
   HttpClient client(HttpUrl{"127.0.0.1", port.number()});
   expect_error(client.call({}), ErrorCode::unavailable, "Is an eventq server running there?");
 }
 
-TEST(HttpClient, SaysThatAHostIsNotKnown) {
+TEST(HttpClient, ReturnsUnavailableForAnUnknownHost) {
   HttpClient client(HttpUrl{"no-such-host.invalid", 80});
   expect_error(client.call({}), ErrorCode::unavailable, "no-such-host.invalid");
 }
 
-TEST(HttpClient, DoesNotKnowWhatBecameOfARequestWithoutAWholeAnswer) {
+TEST(HttpClient, ReturnsUnknownOutcomeWithoutACompleteAnswer) {
   const auto closed = get_from([](Peer& peer) { peer.read_request(); });
   expect_error(closed, ErrorCode::unknown_outcome, "closed the connection");
   const auto reset = get_from([](Peer& peer) {
@@ -250,7 +250,7 @@ TEST(HttpClient, GivesUpOnAServerThatStalls) {
   expect_error(stuck, ErrorCode::timeout, "did not answer in time");
 }
 
-TEST(HttpStream, HandsPiecesOnAsTheyCome) {
+TEST(HttpStream, PassesPiecesOnAsTheyArrive) {
   const ScriptedServer server({[](Peer& peer) {
     peer.read_request();
     peer.send("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n3\r\none\r\n");
@@ -268,7 +268,7 @@ TEST(HttpStream, HandsPiecesOnAsTheyCome) {
   EXPECT_EQ(seen, "onetwo");
 }
 
-TEST(HttpStream, EndsWhenItsReaderHasEnough) {
+TEST(HttpStream, EndsWhenItsReaderReturnsFalse) {
   const ScriptedServer server({[](Peer& peer) {
     peer.read_request();
     peer.send("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n3\r\none\r\n");
@@ -299,7 +299,7 @@ TEST(HttpStream, EndsSoonAfterTheStop) {
   EXPECT_EQ(response.value().status, 200);
 }
 
-TEST(HttpStream, ReturnsARefusalWhole) {
+TEST(HttpStream, ReturnsARefusalCompletely) {
   const ScriptedServer server({[](Peer& peer) {
     peer.read_request();
     peer.answer("400 Bad Request", "why");
@@ -317,7 +317,7 @@ TEST(HttpStream, ReturnsARefusalWhole) {
   EXPECT_FALSE(handed_on);
 }
 
-TEST(HttpStream, EndsAfterTheLongestSilence) {
+TEST(HttpStream, EndsAfterTheTimeoutWithoutData) {
   const ScriptedServer server({[](Peer& peer) {
     peer.read_request();
     peer.send("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n3\r\none\r\n");

@@ -1,4 +1,4 @@
-// same_queue_test.cc: a queue in this process and one behind HTTP give the same results.
+// same_queue_test.cc: an embedded queue and a queue behind HTTP return the same results.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -53,7 +53,7 @@ class SameQueue : public testing::TestWithParam<std::string> {
   static Lease lease_of(const Claim& claim) {
     return {claim.event.id, claim.event.worker_id, claim.event.attempts};
   }
-  // The event goes to another worker, since its lease ended.
+  // Lets the lease expire and another worker claim the event.
   Claim steal() {
     clock.advance(60s);
     NextRequest request;
@@ -110,7 +110,7 @@ TEST_P(SameQueue, PublishReturnsTheStoredEvent) {
   EXPECT_EQ(describe(queue->get(stored.id).value()), describe(stored));
 }
 
-TEST_P(SameQueue, PublishOfAnEventIdThatExistsGivesTheExistingEvent) {
+TEST_P(SameQueue, PublishOfAnExistingEventIdReturnsTheExistingEvent) {
   NewEvent event = mail();
   event.event_id = "once";
   const Event first = queue->publish(event).value();
@@ -118,7 +118,7 @@ TEST_P(SameQueue, PublishOfAnEventIdThatExistsGivesTheExistingEvent) {
   EXPECT_EQ(describe(queue->publish(event).value()), describe(first));
 }
 
-TEST_P(SameQueue, ABatchSharesACorrelationUnlessItsEventsBringTheirOwn) {
+TEST_P(SameQueue, ABatchSharesACorrelationUnlessAnEventHasItsOwn) {
   std::vector<NewEvent> events{mail(), mail()};
   const auto correlated = queue->publish_batch(events).value();
   ASSERT_THAT(correlated, SizeIs(2));
@@ -145,7 +145,7 @@ TEST_P(SameQueue, ABatchIsStoredWholeOrNotAtAll) {
   EXPECT_EQ(queue->publish_batch(events).error().code, ErrorCode::too_large);
 }
 
-TEST_P(SameQueue, PublishRefusesWhatIsWrong) {
+TEST_P(SameQueue, PublishRefusesBadEvents) {
   NewEvent event = mail();
   event.title = "";
   EXPECT_EQ(queue->publish(event).error().code, ErrorCode::invalid_argument);
@@ -166,7 +166,7 @@ TEST_P(SameQueue, PublishRefusesWhatIsWrong) {
   EXPECT_EQ(queue->publish(event).error().field, "delay");
 }
 
-TEST_P(SameQueue, PollClaimsTheNextEventThatFits) {
+TEST_P(SameQueue, PollClaimsTheNextEventThatMatches) {
   publish();
   NewEvent other = mail();
   other.tags = {"sms"};
@@ -186,7 +186,7 @@ TEST_P(SameQueue, PollClaimsTheNextEventThatFits) {
   EXPECT_EQ(queue->poll(request).error().code, ErrorCode::invalid_argument);
 }
 
-TEST_P(SameQueue, CompleteTwiceGivesTheFirstEntryAgain) {
+TEST_P(SameQueue, CompleteTwiceReturnsTheFirstEntryAgain) {
   publish();
   const Lease lease = lease_of(poll());
   const LogEntry first = queue->complete(lease, {200, 12, {"one", "two"}}).value();
@@ -213,7 +213,7 @@ TEST_P(SameQueue, AReportAfterTheLeaseWentToAnotherWorkerIsRefused) {
   EXPECT_TRUE(queue->complete(held, {}));
 }
 
-TEST_P(SameQueue, FailReturnsTheEventUntilItsRetriesAreUsedUp) {
+TEST_P(SameQueue, FailRequeuesTheEventUntilItsRetriesAreUsedUp) {
   NewEvent event = mail();
   event.max_retries = 2;
   publish(event);
@@ -240,7 +240,7 @@ TEST_P(SameQueue, FailReturnsTheEventUntilItsRetriesAreUsedUp) {
   EXPECT_EQ(queue->get(EventId{1}).value().status, Status::failed);
 }
 
-TEST_P(SameQueue, APermanentFailureIsTheLast) {
+TEST_P(SameQueue, APermanentFailureIsFinal) {
   publish();
   const LogEntry entry = queue->fail(lease_of(poll()), {{}, {}, "never", true}).value();
   EXPECT_EQ(entry.next_retry_at, std::nullopt);
@@ -260,7 +260,7 @@ TEST_P(SameQueue, GiveBackCountsNoFailure) {
   EXPECT_EQ(queue->give_back(lease, {-1s, ""}).error().code, ErrorCode::invalid_argument);
 }
 
-TEST_P(SameQueue, ATurnReportsInItsOrderAndTakes) {
+TEST_P(SameQueue, NextReturnsResultsInTheOrderOfTheReportsAndClaims) {
   for (int i = 0; i < 6; ++i) publish();
   NextRequest request;
   request.limit = 5;
@@ -281,7 +281,7 @@ TEST_P(SameQueue, ATurnReportsInItsOrderAndTakes) {
   EXPECT_THAT(result.claims, SizeIs(1));
 }
 
-TEST_P(SameQueue, ATurnIsRefusedForWhatIsWrong) {
+TEST_P(SameQueue, NextRefusesBadMembers) {
   NextRequest request;
   request.limit = 1001;
   EXPECT_EQ(queue->next(request).error().field, "limit");
@@ -306,7 +306,7 @@ TEST_P(SameQueue, AHeartbeatMovesTheEndOfTheLease) {
   EXPECT_EQ(queue->heartbeat(lease).value(), kStart + 90s);
 }
 
-TEST_P(SameQueue, ATurnKeepsManyLeasesAndReports) {
+TEST_P(SameQueue, NextRenewsManyLeasesAndReports) {
   for (int i = 0; i < 3; ++i) publish();
   NextRequest request;
   request.limit = 3;
@@ -328,7 +328,7 @@ TEST_P(SameQueue, ATurnKeepsManyLeasesAndReports) {
             ErrorCode::too_large);
 }
 
-TEST_P(SameQueue, ThePayloadThatIsNestedTheDeepestComesBack) {
+TEST_P(SameQueue, APayloadOfTheGreatestDepthIsReturned) {
   NewEvent deepest = mail();
   deepest.payload = std::string(63, '[') + std::string(63, ']');
   const EventId id = publish(deepest);
@@ -342,7 +342,7 @@ TEST_P(SameQueue, ThePayloadThatIsNestedTheDeepestComesBack) {
   EXPECT_THAT(queue->log(id).value(), SizeIs(1));
 }
 
-TEST_P(SameQueue, FinalizeEndsWhatThisObjectPolled) {
+TEST_P(SameQueue, FinalizeEndsEventsThatThisObjectPolled) {
   publish();
   publish();
   publish();
@@ -360,7 +360,7 @@ TEST_P(SameQueue, FinalizeEndsWhatThisObjectPolled) {
   EXPECT_EQ(queue->finalize(pending).error().message, "Event 4 was not polled by this queue object.");
 }
 
-TEST_P(SameQueue, WaitEndsWithTheEventOrInTime) {
+TEST_P(SameQueue, WaitReturnsWhenTheEventEndsOrAfterTheTimeout) {
   const EventId id = publish();
   const auto early = queue->wait(id, 0s);
   EXPECT_EQ(early.error().code, ErrorCode::timeout);
@@ -370,7 +370,7 @@ TEST_P(SameQueue, WaitEndsWithTheEventOrInTime) {
   EXPECT_EQ(queue->wait(EventId{9}, 10s).error().code, ErrorCode::not_found);
 }
 
-TEST_P(SameQueue, SettingsAreThoseInForceAlsoOfAQueueThatNobodyMade) {
+TEST_P(SameQueue, SettingsAreInForceEvenForAQueueThatDoesNotExist) {
   const QueueConfig unknown = queue->settings("a/b").value();
   EXPECT_EQ(unknown.max_queue_depth, 10'000);
   EXPECT_EQ(unknown.batch_size, 100);
@@ -383,7 +383,7 @@ TEST_P(SameQueue, SettingsAreThoseInForceAlsoOfAQueueThatNobodyMade) {
   EXPECT_EQ(queue->settings("a b").error().code, ErrorCode::invalid_argument);
 }
 
-TEST_P(SameQueue, TheLogTellsWhatHappened) {
+TEST_P(SameQueue, TheLogHasAnEntryForEachAction) {
   const EventId id = publish();
   ASSERT_TRUE(queue->fail(lease_of(poll()), {{}, {}, "no", false}));
   clock.advance(5min);
@@ -395,7 +395,7 @@ TEST_P(SameQueue, TheLogTellsWhatHappened) {
   EXPECT_NE(log[0].log_id, LogId{0});
 }
 
-TEST_P(SameQueue, WhatIsNotThereIsNotFound) {
+TEST_P(SameQueue, AnUnknownEventIsNotFound) {
   const Lease lease{EventId{999}, "host:1", 1};
   EXPECT_EQ(queue->get(EventId{999}).error().code, ErrorCode::not_found);
   EXPECT_EQ(queue->log(EventId{999}).error().code, ErrorCode::not_found);

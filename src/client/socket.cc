@@ -19,11 +19,12 @@
 namespace eventq::client {
 namespace {
 
+// poll() does not notice a stop token, so wait in slices of this length.
 constexpr Millis kStopCheck{50};
 
 std::string reason(int code) { return std::generic_category().message(code); }
 
-// The events that are there, or 0 when limit ended.
+// The events that poll() reports, or 0 when the limit is reached.
 short wait_for(int descriptor, short events, const CallLimit& limit) {
   while (!limit.stop.stop_requested()) {
     const auto left = std::chrono::ceil<Millis>(limit.deadline - steady_now());
@@ -36,7 +37,7 @@ short wait_for(int descriptor, short events, const CallLimit& limit) {
   return 0;
 }
 
-// 0, or the errno of what went wrong.
+// Returns 0, or the errno of the failure.
 int connect_to(int descriptor, const addrinfo& address, const CallLimit& limit) {
   if (::connect(descriptor, address.ai_addr, address.ai_addrlen) == 0) return 0;
   if (errno != EINPROGRESS) return errno;
@@ -95,7 +96,7 @@ Result<bool> Socket::send(std::string_view bytes, const CallLimit& limit) {
     if (errno != EAGAIN) return false;
     const short ready = wait_for(descriptor_, POLLIN | POLLOUT, limit);
     if (ready == 0) return Error{ErrorCode::timeout, "The server took no more of the request.", ""};
-    if ((ready & POLLIN) != 0) return false;
+    if ((ready & POLLIN) != 0) return false;  // an early answer, such as 413: read it instead of sending on
   }
   return true;
 }

@@ -1,4 +1,4 @@
-// socket.h: one TCP connection whose calls end by a deadline, or when they are told to stop.
+// socket.h: one TCP connection whose calls end by a deadline or when a stop is requested.
 //
 // Threads: belongs to one thread at a time.
 #pragma once
@@ -16,7 +16,7 @@
 
 namespace eventq::client {
 
-// How long a call may take. The stop is noticed within 50 ms.
+// How long a call may take. A requested stop is noticed within 50 ms.
 struct CallLimit {
   SteadyTime deadline;
   std::stop_token stop;
@@ -24,7 +24,8 @@ struct CallLimit {
 
 class Socket {
  public:
-  // Tries every address of `host`. Errors: unavailable.
+  // Tries every address of `host`, one after the other.
+  // Errors: unavailable.
   static Result<Socket> connect(const std::string& host, std::uint16_t port, const CallLimit& limit);
 
   ~Socket();
@@ -34,14 +35,15 @@ class Socket {
     return *this;
   }
 
-  // True while the other side is there and has said nothing.
+  // Whether the connection is open and no bytes have arrived.
   [[nodiscard]] bool is_quiet() const;
 
-  // Sends all of it, unless the other side answers or closes before that: false then.
+  // Sends all bytes. Returns false when the server answers or closes before it has received all.
   // Errors: timeout.
   Result<bool> send(std::string_view bytes, const CallLimit& limit);
 
-  // Waits for bytes. 0: the other side sends no more. Errors: timeout; unknown_outcome for a reset.
+  // Waits for bytes and returns how many arrived. 0: the server sends no more.
+  // Errors: timeout; unknown_outcome when the connection was reset.
   Result<std::size_t> receive(std::span<char> into, const CallLimit& limit);
 
  private:

@@ -1,4 +1,4 @@
-// histogram.h: counts of durations or sizes in buckets, as Prometheus has them.
+// histogram.h: counts of durations or sizes in buckets, as Prometheus defines them.
 #pragma once
 
 #include <algorithm>
@@ -9,6 +9,7 @@
 
 namespace eventq {
 
+// Threads: belongs to one thread at a time.
 class Histogram {
  public:
   Histogram() = default;
@@ -22,7 +23,8 @@ class Histogram {
     total_ += 1;
   }
 
-  // REQUIRES: the same bounds, or none yet.
+  // Adds the counts of `more`.
+  // REQUIRES: both have the same bounds, or this one has none yet.
   Histogram& operator+=(const Histogram& more) {
     if (bounds_.empty()) return *this = more;
     for (std::size_t i = 0; i < more.counts_.size(); ++i) counts_[i] += more.counts_[i];
@@ -31,7 +33,7 @@ class Histogram {
     return *this;
   }
 
-  // Upper bounds, ascending; counts() has one more, for what is above them all.
+  // The upper bounds of the buckets, ascending. counts() has one more, for values above the last bound.
   [[nodiscard]] const std::vector<double>& bounds() const { return bounds_; }
   [[nodiscard]] const std::vector<std::int64_t>& counts() const { return counts_; }
   [[nodiscard]] double sum() const { return sum_; }

@@ -29,7 +29,8 @@ void end(Event& event, Status status, TimePoint now) {
   event.updated_at = now;
 }
 
-// Pending again, as if its next attempt were the first to be made now.
+// Makes the event pending again. Its attempt number stays, because a report of an old attempt must be
+// refused.
 void requeue(Event& event, TimePoint due_at, TimePoint now) {
   event.status = Status::pending;
   event.worker_id.clear();
@@ -42,7 +43,7 @@ bool holds(const Event& event, const Lease& lease) {
          (!lease.attempt || *lease.attempt == event.attempts);
 }
 
-// The action a report leaves in the log; nothing for one that leaves none.
+// The action that a change records in the log; nothing for a heartbeat, which records none.
 std::optional<Action> action_of(const Change& change) {
   using Found = std::optional<Action>;
   return std::visit(Overloaded{
@@ -63,7 +64,7 @@ bool is_report(const Change& change) {
          !std::holds_alternative<Supersede>(change.what);
 }
 
-// The newest entry that this very report wrote before, if it did.
+// The entry that the same report wrote before; null when it wrote none.
 const LogEntry* earlier_entry(const Change& change, std::span<const LogEntry> log) {
   const std::optional<Action> action = action_of(change);
   if (!action) return nullptr;
@@ -75,7 +76,7 @@ const LogEntry* earlier_entry(const Change& change, std::span<const LogEntry> lo
     return found == log.rend() ? nullptr : &*found;
   };
   if (change.lease.attempt) return newest(*action, change.lease.attempt);
-  // A worker that names no attempt speaks of its last one, also when it has lost that since.
+  // Without an attempt the report means the worker's last attempt, even when the worker has lost it since.
   const LogEntry* last = newest(Action::picked, std::nullopt);
   return last == nullptr ? nullptr : newest(*action, last->attempt);
 }
@@ -143,7 +144,7 @@ Decision fail(Event& event, const Failure& failure, TimePoint now, const Policy&
   return recorded(event, std::move(entry));
 }
 
-// The claim did not lead to work, so it does not count towards the attempts in a row.
+// The claim led to no work, so it does not count towards max_attempts.
 Decision release(Event& event, const Release& release, TimePoint now) {
   LogEntry entry = entry_for(event, Action::released, now);
   entry.reason = release.reason;
@@ -211,7 +212,7 @@ Result<Decision> report(Event& event, const Change& change, std::span<const LogE
                         [&](const Complete& it) { return complete(event, it.outcome, now); },
                         [&](const Fail& it) { return fail(event, it.failure, now, policy); },
                         [&](const Release& it) { return release(event, it, now); },
-                        [](const auto&) -> Decision { EVENTQ_ASSERT(false); },
+                        [](const auto&) -> Decision { EVENTQ_ASSERT(false); },  // decide() handles the others
                     },
                     change.what);
 }
@@ -292,7 +293,8 @@ std::vector<LogEntry> give_up(Event& event, TimePoint now) {
 bool needs_log(const Event& event, const Change& change) {
   if (std::holds_alternative<Cancel>(change.what)) return event.status == Status::cancelled;
   if (!is_report(change) || !action_of(change)) return false;
-  // Only a start leaves the event with its worker, so only a start may be repeated by the holder.
+  // After any other report the worker no longer holds the event, so only a start can be repeated by its
+  // holder.
   return !holds(event, change.lease) || std::holds_alternative<Start>(change.what);
 }
 
@@ -316,7 +318,7 @@ std::string cause_of(const LogEntry& failure) {
     if (digit && !in_number) cause += '#';
     in_number = digit;
   }
-  // Not in the middle of a character: none begins with the bits 10.
+  // Do not cut inside a code point: continuation bytes begin with the bits 10.
   std::size_t size = std::min(cause.size(), kLongest);
   while (size < cause.size() && (static_cast<unsigned char>(cause[size]) & 0xC0U) == 0x80U) --size;
   cause.resize(size);

@@ -1,5 +1,10 @@
 // lifecycle.h: every change an event can undergo.
 //
+// The main header of model/, which holds the rules of events and queues as pure functions: what a change
+// does to an event, which requests are valid, which settings are in force. model/ does not read a clock, a
+// store or a socket: the caller passes the time and the stored values. A change passes through it as
+// validate() of validate.h, then decide() below; the caller then stores the event and the returned entry.
+//
 //   from         when                              to                     due_at            entry
 //   (new)        publish                           pending                run_at, or now    -
 //   pending      claim, due                        processing             now + lease       PICKED
@@ -16,13 +21,12 @@
 //   pending, processing, failed: cancel            cancelled              -                 CANCELLED
 //   pending      supersede                         superseded             -                 SUPERSEDED
 //
-// Start to release are reports: only the worker that holds the event may make
-// them, and when the report names an attempt it must be the current one. The same
-// report made again (same worker, action and attempt) gets the first answer again
-// and changes nothing. Anything else is refused with `lease_lost` or `conflict`.
+// The rows from start to release are reports. Only the worker that holds the event may report, and an attempt
+// named in the report must be the current one. The same report again (same worker, action and attempt)
+// returns the first answer and changes nothing. Anything else is refused with `lease_lost` or `conflict`.
 //
-// A lease that is over ends nothing by itself: until somebody else claims the
-// event, or it is out of attempts, its worker may still report.
+// An expired lease does not change the event. Its worker may still report until another worker claims the
+// event or the event runs out of attempts.
 //
 // Pure: no I/O, no clock, no randomness.
 #pragma once
@@ -53,21 +57,21 @@ struct Fail {
 };
 struct Release {
   std::string reason;
-  Millis delay{0};  // pending again after that
+  Millis delay{0};  // the event is due after this time
 };
 struct Reset {
   std::string reason;
-  bool spare_processing = false;  // what a worker holds stays with it
+  bool spare_processing = false;  // true: refuse to reset an event that a worker holds
 };
 struct Cancel {
   std::string reason;
 };
 struct Supersede {
-  std::optional<EventId> by;  // nothing: a person did it
+  std::optional<EventId> by;  // absent: a person did it
   std::string reason;
 };
 
-// Something to be done to one event. `lease.worker_id` is empty for Reset, Cancel and Supersede.
+// A change to make to one event. `lease.worker_id` is empty for Reset, Cancel and Supersede.
 struct Change {
   Lease lease;
   std::variant<Start, Heartbeat, Complete, Fail, Release, Reset, Cancel, Supersede> what;
@@ -75,49 +79,50 @@ struct Change {
 
 // What decide() did to an event, and so what the caller must write.
 enum class ChangeEffect : std::uint8_t {
-  recorded,  // the event changed and `entry` is to be appended to the log
-  touched,   // the event changed, nothing to append
-  repeated,  // nothing changed; `entry` is the one written the first time
+  recorded,  // the event changed: store it and append `entry` to its log
+  touched,   // the event changed: store it; there is no entry
+  repeated,  // nothing changed; `entry` is the entry written the first time
 };
 
 // The result of a change.
 struct Decision {
   ChangeEffect effect{};
   LogEntry entry;
-  Status status{};  // the event's, after this change
+  Status status{};  // of the event, after the change
 };
 
-// A new event's first state.
+// A new event in its first state. The store assigns the id.
 Event admit(NewEvent&& event, std::string event_id, TimePoint now, const Policy& policy);
 
-// May be claimed at `now`: it was told to wait for a time, and that has come, or it was not told
-// to wait. (The clock may have been set back since it was written.)
+// Whether the event's due_at has passed. An event that was due when it was last written stays due, even
+// when the clock was set back since.
 bool is_due(const Event& event, TimePoint now);
 
 // Leases a due event to `worker_id` and returns the entries to append.
 // REQUIRES: the event is live, is_due(), and not out_of_attempts().
 std::vector<LogEntry> claim(Event& event, std::string_view worker_id, TimePoint now, const Policy& policy);
 
-// Claimed so often without a report that the next end of its lease is its own.
+// `unreported` has reached max_attempts: the next lease expiry fails the event.
 bool out_of_attempts(const Event& event, const Policy& policy);
 
 // Fails an event that is out of attempts and returns the entries to append.
-// REQUIRES: the event is processing, its lease is over, out_of_attempts().
+// REQUIRES: the event is processing, its lease has expired, out_of_attempts().
 std::vector<LogEntry> give_up(Event& event, TimePoint now);
 
-// True when decide() must see the event's log: the change may be a repeat.
+// Whether decide() needs the event's log, because the change may be a repetition.
 bool needs_log(const Event& event, const Change& change);
 
-// Applies `change` to `event`, or leaves it as it is and says why not.
-// `log` is the event's log, or empty when needs_log() is false.
+// Applies `change` to `event`. On an error the event is unchanged.
+// REQUIRES: `log` is the event's log; it may be empty when needs_log() is false.
 // Errors: lease_lost, conflict.
 Result<Decision> decide(Event& event, const Change& change, std::span<const LogEntry> log, TimePoint now,
                         const Policy& policy);
 
-// What failed events are grouped by: the first line of what went wrong, with every number as "#".
+// The cause that failed events are grouped by: the first line of the error message, every number replaced
+// by "#" so that messages with different ids fall into one group.
 std::string cause_of(const LogEntry& failure);
 
-// When a failed event will be tried again; nothing for any other.
+// When a failed event will be retried; nothing for any other event.
 std::optional<TimePoint> next_retry_at(const Event& event);
 
 }  // namespace eventq

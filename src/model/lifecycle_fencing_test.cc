@@ -1,5 +1,5 @@
-// lifecycle_fencing_test.cc: only the attempt that holds an event can end it, and a report
-// made twice counts once.
+// lifecycle_fencing_test.cc: only the attempt that holds an event can end it, and a repeated report counts
+// once.
 #include <gtest/gtest.h>
 
 #include <string>
@@ -17,8 +17,7 @@ using namespace std::chrono_literals;
 const Policy kPatient{
     .retry = {RetryPolicy::Kind::fixed, 5min, 1h}, .lease = 60s, .max_retries = 3, .max_attempts = 9};
 
-// One event and its log, driven as the queue drives them: the log is shown only when
-// needs_log() asks for it.
+// Changes one event and its log as the queue does: decide() gets the log only when needs_log() is true.
 class FencingTest : public testing::Test {
  protected:
   void claim_by(const std::string& worker_id) {
@@ -33,7 +32,7 @@ class FencingTest : public testing::Test {
     return decision;
   }
 
-  // "recorded 3 FAILED": what became of it, and the id and action of the entry it is answered with.
+  // "recorded 3 FAILED": the effect of the change, and the id and action of the returned entry.
   std::string report(const Lease& lease, decltype(Change::what) what) {
     const auto decision = apply(lease, std::move(what));
     if (!decision) return describe(decision.error().code);
@@ -83,14 +82,14 @@ TEST_F(FencingTest, TheHolderNamingAnotherAttemptIsRefused) {
   EXPECT_EQ(report(lease("w:1", 2), Complete{}), "lease_lost");
 }
 
-TEST_F(FencingTest, ALateWorkerMayReportWhileNobodyElseHasClaimedTheEvent) {
+TEST_F(FencingTest, ALateWorkerMayReportUntilAnotherClaimsTheEvent) {
   claim_by("w:1");
   now_ += 24h;
 
   EXPECT_EQ(report(lease("w:1", 1), Complete{}), "recorded 2 COMPLETED");
 }
 
-TEST_F(FencingTest, ALateHeartbeatRevivesTheLeaseWhileNobodyElseHasClaimedTheEvent) {
+TEST_F(FencingTest, ALateHeartbeatRenewsTheLeaseUntilAnotherWorkerClaimsTheEvent) {
   claim_by("w:1");
   now_ += 24h;
 
@@ -144,7 +143,7 @@ TEST_F(FencingTest, ACancelTakesTheEventFromItsWorker) {
   EXPECT_EQ(report(lease("w:1"), Fail{}), "lease_lost");
 }
 
-TEST_F(FencingTest, AWorkerWhoseEventWasGivenUpIsRefused) {
+TEST_F(FencingTest, AReportOnAnEventOutOfAttemptsIsRefused) {
   claim_by("w:1");
   now_ += 60s;
   for (LogEntry& entry : give_up(event_, now_)) append(entry);
@@ -265,7 +264,7 @@ TEST_F(FencingTest, TheSameWorkerFailingALaterAttemptIsANewReport) {
   EXPECT_EQ(event_.retry_count, 2);
 }
 
-TEST_F(FencingTest, TheHolderFailingWithoutAnAttemptSpeaksOfTheCurrentOne) {
+TEST_F(FencingTest, AFailureWithoutAnAttemptMeansTheCurrentAttempt) {
   claim_by("w:1");
   EXPECT_EQ(report(lease("w:1"), Fail{}), "recorded 2 FAILED");
   now_ += 5min;
@@ -274,7 +273,7 @@ TEST_F(FencingTest, TheHolderFailingWithoutAnAttemptSpeaksOfTheCurrentOne) {
   EXPECT_EQ(report(lease("w:1"), Fail{}), "recorded 4 FAILED");
 }
 
-TEST_F(FencingTest, ARepeatThatNamesAnEarlierAttemptIsAnsweredWithThatOne) {
+TEST_F(FencingTest, ARepeatThatNamesAnEarlierAttemptIsAnsweredWithItsEntry) {
   claim_by("w:1");
   static_cast<void>(apply(lease("w:1", 1), Fail{}));
   now_ += 5min;
@@ -294,11 +293,11 @@ TEST_F(FencingTest, ALateReportWithoutAnAttemptIsNotTakenForOneOfAnEarlierAttemp
   now_ += 60s;
   claim_by("x:9");
 
-  // The failure of attempt 1 is on record, but this is about attempt 2, which was lost.
+  // The log has the failure of attempt 1, but this report is about attempt 2, which was lost.
   EXPECT_EQ(report(lease("w:1"), Fail{}), "lease_lost");
 }
 
-TEST_F(FencingTest, AReportOfAnotherKindIsNoRepeat) {
+TEST_F(FencingTest, AReportOfAnotherKindIsNotARepeat) {
   claim_by("w:1");
   static_cast<void>(apply(lease("w:1", 1), Fail{}));
 

@@ -1,5 +1,5 @@
-// lifecycle_test.cc: the table of lifecycle.h, row by row, and every pair of status and
-// change beside it. What a report's fence lets through is in lifecycle_fencing_test.cc.
+// lifecycle_test.cc: each row of the table in lifecycle.h, and every pair of status and change besides.
+// lifecycle_fencing_test.cc tests which reports are accepted.
 #include "model/lifecycle.h"
 
 #include <gtest/gtest.h>
@@ -29,7 +29,7 @@ Event new_event() {
   return event;
 }
 
-// Claimed once by x:9, which was not heard of again, then by w:1, whose lease has just ended.
+// Claimed by x:9, which never reported, and then by w:1, whose lease has just expired.
 Event processing_event() {
   Event event = new_event();
   event.status = Status::processing;
@@ -59,7 +59,7 @@ Decision must(Result<Decision> decision) {
   return decision ? *decision : Decision{};
 }
 
-// What describe() leaves out of what was published.
+// The published fields that describe() leaves out.
 std::string describe_envelope(const Event& event) {
   std::ostringstream out;
   out << " causation_id=" << event.causation_id << " trace_id=" << event.trace_id
@@ -72,7 +72,7 @@ std::string describe_envelope(const Event& event) {
   return out.str();
 }
 
-// A value in each of its fields.
+// An event with a value in each field.
 template <typename EventOrNew>
 void fill_envelope(EventOrNew& event) {
   event.causation_id = "cause";
@@ -111,7 +111,7 @@ TEST(Admit, AnEventWithoutItsOwnLimitTakesTheQueuesMaxRetries) {
   EXPECT_EQ(admit({.title = "mail", .max_retries = 0}, "evt_1", kNow, kPolicy).max_retries, 0);
 }
 
-TEST(Admit, WhatElseThePublisherSaysIsKept) {
+TEST(Admit, EveryFieldOfThePublisherIsKept) {
   NewEvent published{.title = "mail"};
   fill_envelope(published);
 
@@ -124,7 +124,7 @@ TEST(Admit, AnEventWithoutATimestampHappenedWhenItWasPublished) {
   EXPECT_EQ(admit({.title = "mail"}, "evt_1", kNow, kPolicy).timestamp, kNow);
 }
 
-TEST(Admit, ADelayedEventIsDueThatLongAfterItsPublication) {
+TEST(Admit, ADelayedEventIsDueWhenItsDelayHasPassed) {
   const Event event = admit({.title = "mail", .delay = 90s}, "evt_1", kNow, kPolicy);
 
   EXPECT_EQ(describe(event.due_at), describe(kNow + 90s));
@@ -139,7 +139,7 @@ TEST(Admit, AnEventWithARunAtIsDueThen) {
   EXPECT_EQ(describe(event.updated_at), describe(kNow));
 }
 
-TEST(Admit, ARunAtThatIsOverIsAtOnce) {
+TEST(Admit, AnEventWithAPastRunAtIsDueAtOnce) {
   EXPECT_EQ(describe(admit({.title = "mail", .run_at = kNow - 1h}, "evt_1", kNow, kPolicy).due_at),
             describe(kNow));
 }
@@ -150,7 +150,7 @@ TEST(Lifecycle, EveryRowOfTheTableHolds) {
     Event from;
     std::function<std::vector<LogEntry>(Event&)> change;
     std::string_view to;
-    std::optional<Millis> due_in;  // from now; nothing for an ended event
+    std::optional<Millis> due_in;  // from now; absent for an ended event
     std::string_view entries;
     std::string_view state;  // worker attempts/retry_count/unreported
   };
@@ -256,7 +256,7 @@ constexpr std::array<Status, 7> kStatuses = {
     Status::failed,  Status::superseded, Status::cancelled,
 };
 
-// What becomes of a change: "recorded PENDING", or the code of the refusal.
+// The result of a change: "recorded PENDING", or the code of the error.
 std::string outcome_of(const Result<Decision>& decision) {
   if (!decision) return describe(decision.error().code);
   constexpr std::array<std::string_view, 3> kEffects = {"recorded ", "touched ", "repeated "};
@@ -303,7 +303,7 @@ const std::vector<PairRow>& every_pair() {
   return rows;
 }
 
-// Its claims, and for a cancelled event the entry of that.
+// The entries of its claims, and for a cancelled event also the CANCELLED entry.
 std::vector<LogEntry> log_of(Status status) {
   std::vector<LogEntry> log = {
       {.log_id = LogId{1}, .id = EventId{7}, .attempt = 1, .worker_id = "x:9", .action = Action::picked},
@@ -343,7 +343,7 @@ TEST(Lifecycle, AnEventChangesOnlyByAChangeThatIsRecordedOrTouchesIt) {
   }
 }
 
-// The event with its state wiped out, so that only what was published is left to compare.
+// The event without its state, so that only the published fields are compared.
 std::string published_part(Event event) {
   event.status = Status::pending;
   event.attempts = event.retry_count = event.unreported = 0;
@@ -352,7 +352,7 @@ std::string published_part(Event event) {
   return describe(event) + describe_envelope(event);
 }
 
-TEST(Lifecycle, AChangeNeverTouchesWhatWasPublished) {
+TEST(Lifecycle, AChangeNeverTouchesThePublishedFields) {
   for (const PairRow& row : every_pair()) {
     for (const Status status : kStatuses) {
       Event event = event_in(status);
@@ -374,7 +374,7 @@ TEST(Lifecycle, AChangeNeverTouchesWhatWasPublished) {
   }
 }
 
-TEST(Lifecycle, ARefusalSaysWhoHoldsTheEventAndWhoAsked) {
+TEST(Lifecycle, ARefusalNamesTheHolderAndTheCaller) {
   Event event = processing_event();
 
   const auto refused =
@@ -399,7 +399,7 @@ TEST(Lifecycle, ARefusedResetSaysWhichStatusesCanBeReset) {
       "it again to have the work done once more.");
 }
 
-TEST(Lifecycle, AResetThatSparesWhatIsInWorkChangesNothingOfIt) {
+TEST(Lifecycle, AResetThatSparesProcessingEventsDoesNotChangeThem) {
   Event event = processing_event();
   const Event before = event;
 
@@ -443,7 +443,7 @@ TEST(ClaimDeathTest, AnEventThatEndedIsNeverClaimed) {
   EXPECT_DEATH(claim(event, "y:2", kNow, kPolicy), "assertion failed");
 }
 
-TEST(Complete, TheEntryHoldsWhatTheWorkerSaid) {
+TEST(Complete, TheEntryHoldsTheReportedOutcome) {
   Event event = processing_event();
 
   const Decision decision = must(decide(
@@ -456,7 +456,7 @@ TEST(Complete, TheEntryHoldsWhatTheWorkerSaid) {
             "created_at=2000000000");
 }
 
-TEST(Fail, TheEntryHoldsWhatTheWorkerSaidAndWhenItIsTriedAgain) {
+TEST(Fail, TheEntryHoldsTheReportedFailureAndTheRetryTime) {
   Event event = processing_event();
 
   const Decision decision = must(
@@ -469,7 +469,7 @@ TEST(Fail, TheEntryHoldsWhatTheWorkerSaidAndWhenItIsTriedAgain) {
             "created_at=2000000000");
 }
 
-TEST(Fail, TheEntryOfTheLastFailureHasNoNextTry) {
+TEST(Fail, TheEntryOfAFinalFailureHasNoRetryTime) {
   Event event = processing_event();
   event.retry_count = 2;
 
@@ -481,7 +481,7 @@ TEST(Fail, TheEntryOfTheLastFailureHasNoNextTry) {
             "created_at=2000000000");
 }
 
-TEST(Fail, TheFirstFailureOfAnEventWithoutRetriesIsItsLast) {
+TEST(Fail, TheFirstFailureOfAnEventWithoutRetriesIsFinal) {
   Event event = processing_event();
   event.max_retries = 0;
 
@@ -499,7 +499,7 @@ TEST(Fail, TheWaitGrowsWithTheFailuresUnderAnExponentialPolicy) {
   EXPECT_EQ(describe(event.due_at), describe(kNow + 2s));
 }
 
-TEST(Fail, AnEventsOwnRetryPolicyGoesBeforeTheQueues) {
+TEST(Fail, AnEventsRetryPolicyOverridesTheQueues) {
   Event event = processing_event();
   event.retry = RetryPolicy{RetryPolicy::Kind::fixed, 7s, 1h};
 
@@ -530,7 +530,7 @@ TEST(Supersede, APersonsEntryHoldsTheReasonAndNoNewerEvent) {
   EXPECT_EQ(event.superseded_by, std::nullopt);
 }
 
-TEST(Supersede, AnEventThatWaitsForItsRetryMakesWay) {
+TEST(Supersede, AnEventThatWaitsForItsRetryIsSuperseded) {
   Event event = processing_event();
   must(decide(event, by_holder(Fail{}), {}, kNow, kPolicy));
 
@@ -538,7 +538,7 @@ TEST(Supersede, AnEventThatWaitsForItsRetryMakesWay) {
             Status::superseded);
 }
 
-TEST(Supersede, ARefusalSaysWhichEventsMakeWay) {
+TEST(Supersede, ARefusalSaysWhichEventsCanBeSuperseded) {
   Event event = processing_event();
 
   const auto refused = decide(event, by_person(Supersede{EventId{8}, ""}), {}, kNow, kPolicy);
@@ -574,7 +574,7 @@ TEST(ResetAndCancel, TheEntryHoldsTheReasonAndNoWorker) {
             "created_at=2000000000");
 }
 
-TEST(GiveUp, TheEntriesNameTheLostWorkerAndTheReason) {
+TEST(GiveUp, TheEntriesNameTheAbandoningWorkerAndTheReason) {
   Event event = processing_event();
   event.unreported = 4;
 
@@ -614,7 +614,7 @@ TEST_F(PoisonTest, AnEventIsOutOfAttemptsWithTheLastClaimOfTheLimit) {
   EXPECT_TRUE(out_of_attempts(event_, kPolicy));
 }
 
-TEST_F(PoisonTest, AStartAndAHeartbeatAreNoReportOfTheWork) {
+TEST_F(PoisonTest, AStartAndAHeartbeatDoNotResetTheCount) {
   claim_times(4);
   report(Start{});
   report(Heartbeat{});
@@ -622,7 +622,7 @@ TEST_F(PoisonTest, AStartAndAHeartbeatAreNoReportOfTheWork) {
   EXPECT_TRUE(out_of_attempts(event_, kPolicy));
 }
 
-TEST_F(PoisonTest, AReportedFailureStartsTheCountAnew) {
+TEST_F(PoisonTest, AReportedFailureResetsTheCount) {
   claim_times(3);
   report(Fail{});
 
@@ -634,7 +634,7 @@ TEST_F(PoisonTest, AReportedFailureStartsTheCountAnew) {
   EXPECT_TRUE(out_of_attempts(event_, kPolicy));
 }
 
-TEST_F(PoisonTest, AResetStartsTheCountAnew) {
+TEST_F(PoisonTest, AResetResetsTheCount) {
   claim_times(3);
   must(decide(event_, by_person(Reset{}), {}, now_, kPolicy));
 
@@ -645,7 +645,7 @@ TEST_F(PoisonTest, AResetStartsTheCountAnew) {
   EXPECT_TRUE(out_of_attempts(event_, kPolicy));
 }
 
-TEST_F(PoisonTest, AResetBringsBackAnEventThatWasGivenUp) {
+TEST_F(PoisonTest, AResetMakesAnEventOutOfAttemptsPendingAgain) {
   claim_times(4);
   give_up(event_, now_ + 60s);
   must(decide(event_, by_person(Reset{}), {}, now_ + 60s, kPolicy));
@@ -682,7 +682,7 @@ std::string cause_of_message(std::string message) {
   return cause_of(entry);
 }
 
-TEST(CauseOf, NumbersDoNotTellCausesApart) {
+TEST(CauseOf, MessagesThatDifferInNumbersHaveOneCause) {
   EXPECT_EQ(cause_of_message("timeout after 5000 ms at 10.0.0.17:8080"), "timeout after # ms at #.#.#.#:#");
   EXPECT_EQ(cause_of_message("123"), "#");
 }
@@ -719,11 +719,11 @@ TEST(CauseOf, WithoutAnyTextTheStatusCodeIsTheCause) {
   EXPECT_EQ(cause_of(LogEntry{}), "no message");
 }
 
-TEST(CauseOf, AMessageWhoseFirstLineIsEmptyIsNoCause) {
+TEST(CauseOf, AMessageWithAnEmptyFirstLineHasNoCause) {
   EXPECT_EQ(cause_of_message("\nrefused"), "no message");
 }
 
-TEST(NextRetryAt, IsWhenAFailedEventIsTriedAgain) {
+TEST(NextRetryAt, IsTheDueTimeOfAFailedEvent) {
   Event event = processing_event();
   must(decide(event, by_holder(Fail{}), {}, kNow, kPolicy));
 

@@ -18,7 +18,7 @@ std::vector<LineFault> LineCheck::add(std::int64_t id, const std::vector<LogStep
   std::vector<LineFault> faults;
   std::vector<Span> lives{{id, 0, kNever}};
   std::vector<Span> later_work;
-  std::int64_t working_since = 0;  // 0: nobody works on it
+  std::int64_t working_since = 0;  // 0: no worker holds it
   const auto end_work = [&](std::int64_t at) {
     if (working_since == 0) return;
     for (const Span& other : later_work_) {

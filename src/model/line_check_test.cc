@@ -1,4 +1,4 @@
-// line_check_test.cc: which claims of one line were out of turn.
+// line_check_test.cc: which claims of one line are found to be out of order.
 #include "model/line_check.h"
 
 #include <gmock/gmock.h>
@@ -20,14 +20,14 @@ LogStep failed(std::int64_t id, bool retries) {
 }
 LogStep step(const char* action, std::int64_t id) { return {.action = action, .attempt = 1, .id = id}; }
 
-TEST(LineCheck, OneAfterTheOtherIsInOrder) {
+TEST(LineCheck, EventsThatRunOneAfterTheOtherAreInOrder) {
   LineCheck line;
   EXPECT_THAT(line.add(1, {picked(1), completed(2)}), IsEmpty());
   EXPECT_THAT(line.add(2, {picked(3), failed(4, true), picked(5), completed(6)}), IsEmpty());
   EXPECT_THAT(line.add(3, {}), IsEmpty());
 }
 
-TEST(LineCheck, AClaimBeforeTheOneBeforeEndedIsFound) {
+TEST(LineCheck, AClaimBeforeThePreviousEventEndedIsFound) {
   LineCheck line;
   EXPECT_THAT(line.add(1, {picked(1), completed(4)}), IsEmpty());
 
@@ -38,44 +38,44 @@ TEST(LineCheck, AClaimBeforeTheOneBeforeEndedIsFound) {
   EXPECT_THAT(faults[0].text, HasSubstr("before event 1 had ended"));
 }
 
-TEST(LineCheck, AClaimWhileTheOneBeforeWaitsForItsRetryIsFound) {
+TEST(LineCheck, AClaimWhileThePreviousEventWaitsForItsRetryIsFound) {
   LineCheck line;
   line.add(1, {picked(1), failed(2, true), picked(5), completed(6)});
   EXPECT_THAT(line.add(2, {picked(3), completed(4)}), SizeIs(1));
 }
 
-TEST(LineCheck, AClaimBehindOneThatNeverEndedIsFound) {
+TEST(LineCheck, AClaimAfterAnEventThatNeverEndedIsFound) {
   LineCheck line;
   line.add(1, {});
   EXPECT_THAT(line.add(2, {picked(1), completed(2)}), SizeIs(1));
 }
 
-TEST(LineCheck, AfterTheLastFailureTheNextMayRun) {
+TEST(LineCheck, AfterAFinalFailureTheNextEventMayRun) {
   LineCheck line;
   line.add(1, {picked(1), failed(2, false)});
   EXPECT_THAT(line.add(2, {picked(3), completed(4)}), IsEmpty());
 }
 
-TEST(LineCheck, OneThatWasResetComesBeforeYoungerOnesAgain) {
+TEST(LineCheck, AResetEventRunsBeforeYoungerOnesAgain) {
   LineCheck line;
   line.add(1, {picked(1), failed(2, false), step("RESET", 5), picked(6), completed(7)});
   EXPECT_THAT(line.add(2, {picked(3), completed(4)}), IsEmpty());
   EXPECT_THAT(line.add(3, {picked(8), completed(9)}), IsEmpty());
 }
 
-TEST(LineCheck, AClaimWhileAnOlderOneIsBackIsFound) {
+TEST(LineCheck, AClaimWhileAnOlderEventIsLiveAgainIsFound) {
   LineCheck line;
   line.add(1, {picked(1), failed(2, false), step("RESET", 3), picked(6), completed(7)});
   EXPECT_THAT(line.add(2, {picked(4), completed(5)}), SizeIs(1));
 }
 
-TEST(LineCheck, OneInWorkMayChangeHandsWhileAnOlderOneIsBack) {
+TEST(LineCheck, AnotherWorkerMayTakeOverAnEventWhileAnOlderOneIsLiveAgain) {
   LineCheck line;
   line.add(1, {picked(1), failed(2, false), step("RESET", 4), picked(8), completed(9)});
   EXPECT_THAT(line.add(2, {picked(3), step("ABANDONED", 5), picked(6), completed(7)}), IsEmpty());
 }
 
-TEST(LineCheck, TwoInWorkAtOnceAreFound) {
+TEST(LineCheck, TwoEventsInWorkAtOnceAreFound) {
   LineCheck line;
   line.add(1, {picked(1), failed(2, false), step("RESET", 4), picked(5), completed(7)});
   EXPECT_THAT(line.add(2, {picked(3), completed(6)}), SizeIs(1));

@@ -6,7 +6,8 @@
 namespace eventq {
 namespace {
 
-// Somebody taking the steps one by one; each says whether it may be taken.
+// The state after the steps taken so far. take() and its helpers return false for a step that breaks the
+// rules.
 class LogWalker {
  public:
   explicit LogWalker(const WalkRules& rules) : rules_(rules) {}
@@ -14,7 +15,7 @@ class LogWalker {
   [[nodiscard]] const WalkEnd& end() const { return now_; }
 
   bool take(const LogStep& step) {
-    // The entry of an abandoned attempt is written by what follows from it, in the same breath.
+    // A commit writes ABANDONED together with the PICKED or the FAILED that follows from it.
     const bool abandoned = std::exchange(abandoned_, false);
     if (abandoned && step.action != "PICKED" && !(step.action == "FAILED" && step.worker_id.empty()))
       return false;
@@ -108,7 +109,7 @@ class LogWalker {
   const WalkRules rules_;
   WalkEnd now_;
   bool started_ = false;    // this attempt
-  bool abandoned_ = false;  // the last step said so
+  bool abandoned_ = false;  // the last step was ABANDONED
 };
 
 std::string describe(const LogStep& step) {

@@ -1,6 +1,7 @@
-// log_walk.h: an event's log, walked from its first entry by the rules of the life cycle, and where
-// it leads. Written apart from lifecycle.cc, so that a mistake there is no rule here: this is what
-// judges a store (store/sqlite/audit.h) and the histories of the tests.
+// log_walk.h: replays an event's log by the rules of the life cycle, and says which state it must lead to.
+//
+// `eventq verify` and the tests compare stored events with it. It shares no code with lifecycle.cc, so that a
+// mistake there does not become a rule here.
 #pragma once
 
 #include <cstdint>
@@ -14,39 +15,40 @@ struct LogStep {
   std::string action;  // "PICKED"
   int attempt = 0;
   std::string worker_id;  // empty: no worker did it
-  bool retries = false;   // of FAILED: there will be another try
-  bool errors = false;    // of COMPLETED: it named some
-  std::int64_t id = 0;    // of the entry: ascending in time
+  bool retries = false;   // FAILED only: the event will be retried
+  bool errors = false;    // COMPLETED only: the worker reported errors
+  std::int64_t id = 0;    // of the entry; ascending in time
 };
 
+// Whether the event has ended after this step, until a reset.
 bool ends_life(const LogStep& step);
 
 struct WalkRules {
   int max_retries = 0;              // of the event
-  std::optional<int> max_attempts;  // claims in a row without a report; nothing: not known
-  bool permanent = false;           // a worker may have failed it for good with retries left
+  std::optional<int> max_attempts;  // claims in a row without a report; absent: unknown
+  bool permanent = false;           // a worker may have reported a permanent failure with retries left
 };
 
-// Which promise a step breaks.
+// Which guarantee a step breaks.
 enum class BrokenPromise : std::uint8_t {
-  one_end,    // it had ended, and was not reset
-  one_holder  // it was not held, by another, or not in this attempt
+  one_end,    // the event had ended and was not reset
+  one_holder  // the event was not held, or by another worker, or in another attempt
 };
 
-// What the event must be after its last entry.
+// The state that the event must have after its last entry.
 struct WalkEnd {
   std::string status = "PENDING";
   int attempts = 0;
   int retry_count = 0;
   int unreported = 0;
-  std::string worker_id;  // who holds it, or who ended it
+  std::string worker_id;  // the worker that holds the event or finished it
 
   friend bool operator==(const WalkEnd&, const WalkEnd&) = default;
 };
 
 struct Walk {
   WalkEnd end;
-  // The first step that cannot be, in words; nothing when all are right.
+  // A description of the first step that breaks the rules; nothing when there is none.
   std::optional<std::string> fault;
   BrokenPromise broken{};  // by that step
   std::int64_t entry = 0;  // its id

@@ -1,4 +1,4 @@
-// metrics.h: figures about queues, workers and the store, as they are at one moment.
+// metrics.h: figures about queues, workers and the store at one point in time.
 #pragma once
 
 #include <cstdint>
@@ -12,7 +12,7 @@
 
 namespace eventq {
 
-// A worker as the store keeps it.
+// A worker as the store holds it.
 struct WorkerRow {
   std::string id;
   TimePoint first_seen;
@@ -21,40 +21,39 @@ struct WorkerRow {
   std::int64_t failed = 0;
 };
 
-// What keeps a database from tidying up after us.
+// What keeps a PostgreSQL database from removing dead rows.
 struct Upkeep {
-  Millis oldest_snapshot{
-      0};  // age of the oldest transaction that sees old rows, ours aside; 0: there is none
-  std::int64_t dead_rows = 0;  // of live events, as the database estimates
+  Millis oldest_snapshot{0};   // age of the oldest snapshot of another program; 0: there is none
+  std::int64_t dead_rows = 0;  // in the table of live events, as the database estimates
 };
 
 struct StoreSizes {
   std::int64_t file_bytes = 0;
   std::int64_t log_bytes = 0;         // of the write-ahead log
-  std::optional<Upkeep> upkeep = {};  // of a database that others use, too
+  std::optional<Upkeep> upkeep = {};  // PostgreSQL only
 };
 
-// One of several databases that make up a queue.
+// One of the databases of a queue with shards.
 struct ShardMetrics {
   int shard = 0;
   bool up = false;
   std::optional<Upkeep> upkeep = {};
 };
 
-// A worker as its actions show it.
+// A worker with its claims and its state.
 struct WorkerState {
   WorkerRow row;
   std::vector<EventId> holding;   // ascending
-  std::optional<Selector> asked;  // what it asked for last, since the queue was opened
+  std::optional<Selector> asked;  // its last request for events since the queue was opened
   bool stale = false;
-  std::string stale_because;  // a sentence; empty when it is not
+  std::string stale_because;  // a sentence; empty when it is not stale
 };
 
 struct QueueMetrics {
   std::string queue;
   Counts counts{};
   Totals totals;
-  std::optional<Millis> oldest_pending;  // its age
+  std::optional<Millis> oldest_pending;  // age of the oldest pending event
   bool backpressure = false;
   Histogram wait;  // seconds, from due to claimed
   Histogram run;   // seconds, from claimed to reported
@@ -63,14 +62,14 @@ struct QueueMetrics {
 struct Metrics {
   std::vector<QueueMetrics> queues;
   std::int64_t failed_24h = 0;
-  std::int64_t waiting_claims = 0;  // long polls
-  std::int64_t waiting_ends = 0;    // waits for an end
+  std::int64_t waiting_claims = 0;  // long polls for an event
+  std::int64_t waiting_ends = 0;    // calls that wait for an event to end
   std::int64_t workers = 0;
   std::int64_t stale_workers = 0;
   Histogram commit_seconds;
   Histogram batch_events;
   StoreSizes sizes;
-  std::vector<ShardMetrics> shards = {};  // none: the store is a file
+  std::vector<ShardMetrics> shards = {};  // empty when the store is a file
 };
 
 }  // namespace eventq

@@ -1,4 +1,4 @@
-// names.cc: names as two tables, indexed by the enum's value.
+// names.cc: see names.h. One table per enum, indexed by its value.
 #include "model/names.h"
 
 #include <array>

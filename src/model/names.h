@@ -1,4 +1,4 @@
-// names.h: the one spelling of statuses and actions, in JSON, SQL and logs alike.
+// names.h: the spelling of statuses and actions in JSON, SQL and logs.
 #pragma once
 
 #include <optional>
@@ -19,7 +19,7 @@ std::optional<Action> action_named(std::string_view name);
 
 std::optional<QueueStatus> queue_status_named(std::string_view name);
 
-// An event that has ended never changes by itself again.
+// Whether the status is final. Only a reset changes an event that has ended.
 bool has_ended(Status status);
 
 }  // namespace eventq

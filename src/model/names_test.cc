@@ -1,4 +1,4 @@
-// names_test.cc: the spelling of statuses and actions, which is in every stored row.
+// names_test.cc: the spelling of statuses and actions, which stored rows contain and so must not change.
 #include "model/names.h"
 
 #include <gtest/gtest.h>
@@ -35,7 +35,7 @@ TEST(Names, EachActionHasItsOneSpelling) {
   }
 }
 
-TEST(Names, AnyOtherSpellingIsNone) {
+TEST(Names, AnyOtherSpellingHasNoMeaning) {
   for (const std::string_view name :
        {"", "pending", "Pending", " PENDING", "PENDING ", "PEND", "PENDINGS", "0"}) {
     EXPECT_FALSE(status_named(name)) << name;

@@ -12,7 +12,7 @@ namespace {
 
 constexpr std::int64_t kDepth = 10'000;
 constexpr std::int64_t kWatermark = 8'000;
-constexpr double kRelease = 0.9;  // of the watermark, below which publishers may go on
+constexpr double kRelease = 0.9;  // the share of the watermark below which backpressure ends
 constexpr std::chrono::hours kYear{24 * 365};
 
 using Fault = std::optional<Error>;
@@ -43,7 +43,7 @@ Policy resolve(std::string_view name, const QueueConfig& config, const Policy& d
     policy.max_queue_depth = kDepth;
     policy.high_watermark = kWatermark;
   }
-  // A limit of its own moves the watermark along, unless that is given, too.
+  // A configured depth limit also sets the watermark, unless the watermark is configured, too.
   if (config.max_queue_depth) {
     policy.max_queue_depth = config.max_queue_depth;
     policy.high_watermark = std::max<std::int64_t>(1, *config.max_queue_depth * 4 / 5);

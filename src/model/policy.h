@@ -1,4 +1,4 @@
-// policy.h: the settings in force for one queue: its own, and defaults for the rest.
+// policy.h: the settings in force for one queue: its own settings, completed by defaults.
 //
 // Pure: no I/O, no clock.
 #pragma once
@@ -22,10 +22,10 @@ struct Policy {
   Millis lease{};
   int max_retries = 0;
   int max_attempts = 0;
-  std::optional<std::int64_t> max_queue_depth = {};  // nothing: as many as the disk holds
+  std::optional<std::int64_t> max_queue_depth = {};  // absent: no limit
   std::optional<std::int64_t> high_watermark = {};
-  std::size_t batch_size = 100;            // events a worker does well to take at once
-  std::size_t claim_max = limits::kClaim;  // events one claim gets at most
+  std::size_t batch_size = 100;            // recommended events per claim
+  std::size_t claim_max = limits::kClaim;  // the most events per claim
   Millis processing_interval = std::chrono::seconds(1);
   std::int64_t persistence_threshold = 500;
   Durability durability = Durability::strict;
@@ -34,30 +34,32 @@ struct Policy {
   std::chrono::seconds failed_retention{604'800};
 };
 
-// What `options` say for every queue.
+// The settings that `options` give to every queue.
 Policy default_policy(const Options& options);
 
-// The settings of the queue called `name`. "main" has no depth limit and no watermark unless it
-// is given one; other queues start with 10000 and 8000. A batch_size that is given limits claims, too.
+// The settings of the queue `name`. By default "main" has neither depth limit nor watermark, and every other
+// queue has 10000 and 8000. A configured batch_size also limits the events per claim.
 Policy resolve(std::string_view name, const QueueConfig& config, const Policy& defaults);
 
-// The settings of a queue as the store has it. Errors: corrupt, if the store could not read them.
+// The settings of a stored queue.
+// Errors: corrupt, when the store could not read them.
 Result<Policy> policy_of(const QueueRow& row, const Policy& defaults);
 
-// The same settings as a configuration that leaves nothing open, except where there is no limit.
+// The same settings as a configuration. Every member is set, except limits that do not exist.
 QueueConfig in_force(const Policy& policy);
 
-// How long an event that ended in this way stays.
+// How long an event with this final status is kept.
 std::chrono::seconds retention(const Policy& policy, Status ended);
 
-// Asked to slow down: above the watermark, and then until the depth is below 90 % of it.
+// Whether publishers are asked to slow down: from a depth above the watermark until it is below 90 % of it,
+// so that the answer does not change with every event. `before` is the previous answer.
 bool backpressure(const Policy& policy, std::int64_t depth, bool before);
 
-// When a publisher that was refused should come back: once `missing` more events have ended at
-// `per_second`, from 1 s to 60 s.
+// When a refused publisher should retry: after `missing` more events have ended at the rate `per_second`, but
+// not before 1 s and not after 60 s.
 std::chrono::seconds retry_after(std::int64_t missing, double per_second);
 
-// Errors: invalid_argument, also where two settings do not go together.
+// Errors: invalid_argument, also for two settings that contradict each other.
 [[nodiscard]] std::optional<Error> validate(std::string_view name, const QueueConfig& config,
                                             const Policy& defaults);
 

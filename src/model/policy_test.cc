@@ -1,5 +1,5 @@
-// policy_test.cc: the defaults of queues, what their settings may be, and when publishers are asked to
-// slow down or to come back.
+// policy_test.cc: the defaults and limits of queue settings, and when publishers are asked to slow down or to
+// retry.
 #include "model/policy.h"
 
 #include <gtest/gtest.h>
@@ -17,7 +17,7 @@ using namespace std::chrono_literals;
 
 const Policy kDefaults = default_policy(Options{});
 
-// The field to blame, or nothing.
+// The field of the error, or an empty text.
 std::string fault_of(const QueueConfig& config, std::string_view name = "orders") {
   const auto error = validate(name, config, kDefaults);
   if (!error) return "";
@@ -25,7 +25,7 @@ std::string fault_of(const QueueConfig& config, std::string_view name = "orders"
   return error->field;
 }
 
-TEST(DefaultPolicy, TakesWhatTheOptionsSayForEveryQueue) {
+TEST(DefaultPolicy, TakesTheOptionsForEveryQueue) {
   Options options;
   options.retry = {RetryPolicy::Kind::exponential, 1s, 2min, 0.5};
   options.lease = 7s;
@@ -58,7 +58,7 @@ TEST(Resolve, AnyOtherQueueHasALimitAndAWatermark) {
   }
 }
 
-TEST(Resolve, TheRestIsTheSameForEveryQueue) {
+TEST(Resolve, OtherSettingsAreTheSameForEveryQueue) {
   for (const std::string_view name : {"main", "orders"}) {
     const Policy policy = resolve(name, {}, kDefaults);
 
@@ -77,7 +77,7 @@ TEST(Resolve, TheRestIsTheSameForEveryQueue) {
   }
 }
 
-TEST(Resolve, AQueuesOwnSettingsGoBeforeTheDefaults) {
+TEST(Resolve, AQueuesOwnSettingsOverrideTheDefaults) {
   const RetryPolicy retry{RetryPolicy::Kind::exponential, 2s, 3s, 0.25};
   const QueueConfig config{.max_queue_depth = 50,
                            .high_watermark = 30,
@@ -112,13 +112,13 @@ TEST(Resolve, AQueuesOwnSettingsGoBeforeTheDefaults) {
   }
 }
 
-TEST(Resolve, ALimitOfItsOwnTakesTheWatermarkAlong) {
+TEST(Resolve, AConfiguredLimitAlsoSetsTheWatermark) {
   EXPECT_EQ(resolve("orders", {.max_queue_depth = 100}, kDefaults).high_watermark, 80);
   EXPECT_EQ(resolve("main", {.max_queue_depth = 100}, kDefaults).high_watermark, 80);
   EXPECT_EQ(resolve("orders", {.max_queue_depth = 1}, kDefaults).high_watermark, 1);
 }
 
-TEST(Retention, OnlyFailedEventsStayAsLongAsFailedOnes) {
+TEST(Retention, OnlyFailedEventsHaveTheRetentionOfFailures) {
   const Policy policy = resolve("main", {.completed_retention = 1s, .failed_retention = 2s}, kDefaults);
 
   EXPECT_EQ(retention(policy, Status::failed), 2s);
@@ -169,7 +169,7 @@ TEST(ValidateConfig, EveryNumberHasItsLimits) {
   }
 }
 
-TEST(ValidateConfig, AFaultSaysWhatIsWrongAndWhatWouldBeRight) {
+TEST(ValidateConfig, AnErrorSaysWhatIsWrongAndWhatWouldBeRight) {
   EXPECT_EQ(validate("orders", {.batch_size = 1001}, kDefaults)->message,
             "batchSize is 1001; it must be from 1 to 1000.");
 }
@@ -180,18 +180,18 @@ TEST(ValidateConfig, TheWatermarkIsAtMostTheLimit) {
   EXPECT_EQ(fault_of({.max_queue_depth = 100, .high_watermark = 101}), "highWatermark");
 }
 
-TEST(ValidateConfig, AWatermarkOfItsOwnIsAtMostTheDefaultLimit) {
+TEST(ValidateConfig, AConfiguredWatermarkIsAtMostTheDefaultLimit) {
   EXPECT_EQ(fault_of({.high_watermark = 10'000}), "");
   EXPECT_EQ(fault_of({.high_watermark = 10'001}), "highWatermark");
   EXPECT_EQ(fault_of({.high_watermark = 10'001}, "main"), "");
 }
 
-TEST(ValidateConfig, ALimitBelowTheDefaultWatermarkIsFine) {
+TEST(ValidateConfig, ALimitBelowTheDefaultWatermarkIsAccepted) {
   EXPECT_EQ(fault_of({.max_queue_depth = 1}), "");
   EXPECT_EQ(fault_of({.max_queue_depth = 7'999}), "");
 }
 
-TEST(ValidateConfig, TheRetryPolicyAndTheNameAreLookedAt) {
+TEST(ValidateConfig, TheRetryPolicyAndTheNameAreChecked) {
   EXPECT_EQ(fault_of({.retry = RetryPolicy{.jitter = 1.5}}), "retry.jitter");
   EXPECT_NE(fault_of({}, "no good name"), "");
 }
@@ -240,7 +240,7 @@ TEST(Backpressure, AQueueWithoutAWatermarkHasNone) {
   EXPECT_FALSE(backpressure(policy, 1'000'000'000, true));
 }
 
-TEST(RetryAfter, IsWhenEnoughEventsWillHaveEnded) {
+TEST(RetryAfter, IsTheTimeUntilEnoughEventsHaveEnded) {
   EXPECT_EQ(retry_after(10, 2.0), 5s);
   EXPECT_EQ(retry_after(11, 2.0), 6s);
 }
@@ -254,7 +254,7 @@ TEST(RetryAfter, IsFromOneSecondToSixty) {
   EXPECT_EQ(retry_after(1'000'000'000, 0.000'001), 60s);
 }
 
-TEST(RetryAfter, IsTheLongestWhileNothingEnds) { EXPECT_EQ(retry_after(1, 0), 60s); }
+TEST(RetryAfter, IsTheMaximumWhileNoEventEnds) { EXPECT_EQ(retry_after(1, 0), 60s); }
 
 }  // namespace
 }  // namespace eventq

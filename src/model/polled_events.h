@@ -1,4 +1,6 @@
-// polled_events.h: the events that a queue object polled and has not reported on, for Queue::finalize().
+// polled_events.h: the events that a queue object claimed with poll() and has not reported on.
+//
+// Queue::finalize() names only the event; this class knows the attempt that goes with it.
 //
 // Threads: every method may be called from any thread.
 #pragma once
@@ -18,7 +20,7 @@ namespace eventq {
 
 class PolledEvents {
  public:
-  // `worker_id` is who polls.
+  // `worker_id` is the worker that poll() claims for.
   explicit PolledEvents(std::string worker_id) : worker_id_(std::move(worker_id)) {}
 
   [[nodiscard]] const std::string& worker_id() const { return worker_id_; }
@@ -28,7 +30,7 @@ class PolledEvents {
     attempts_[event.id] = event.attempts;
   }
 
-  // After a report, or when one was refused because the lease is lost.
+  // Call it after a report, and after a report that was refused with lease_lost. Other leases are ignored.
   void remove(const Lease& lease) {
     if (lease.worker_id != worker_id_) return;
     const std::scoped_lock lock(mutex_);
@@ -37,8 +39,9 @@ class PolledEvents {
     if (is_that) attempts_.erase(found);
   }
 
-  // Ends an event by `report(lease)`, if it was polled here. One that has ended already, which
-  // `get(id)` tells, is well. Errors: lease_lost; those of the two.
+  // Calls `report(lease)` when this object polled the event. When the event is not held here, asks `get(id)`:
+  // an event that has ended already is a success.
+  // Errors: lease_lost; those of `report` and `get`.
   template <typename Report, typename Get>
   Result<void> finish(EventId id, Report report, Get get) {
     Error lost{
@@ -51,7 +54,7 @@ class PolledEvents {
       if (entry.error().code != ErrorCode::lease_lost) return entry.error();
       lost = entry.error();
     }
-    // It may have ended by an earlier call, or by somebody else: then there is nothing left to do.
+    // An earlier call or another worker may have ended the event; then there is nothing left to do.
     const auto event = get(id);
     if (!event) return event.error();
     if (has_ended(event->status)) return {};
@@ -70,7 +73,7 @@ class PolledEvents {
 
   // Guarded by mutex_.
   std::mutex mutex_;
-  std::map<EventId, int> attempts_;
+  std::map<EventId, int> attempts_;  // of the events polled and not yet reported
 };
 
 }  // namespace eventq

@@ -1,4 +1,4 @@
-// query.h: what somebody asks for, and what there is to see.
+// query.h: what readers and workers can ask a queue for, and the values they get.
 #pragma once
 
 #include <array>
@@ -13,14 +13,14 @@
 
 namespace eventq {
 
-// What a worker works on.
+// The events that a worker asks for.
 struct Selector {
   std::string queue;
   std::vector<std::string> tags;  // any of these; empty: all
   friend bool operator==(const Selector&, const Selector&) = default;
 };
 
-// What a person looks for.
+// The events that GET /events lists.
 struct ListFilter {
   std::optional<Status> status;
   std::vector<std::string> tags;  // any of these; empty: all
@@ -34,11 +34,11 @@ struct ListFilter {
 
 struct EventPage {
   std::vector<Event> events;  // without payload; ascending id
-  std::int64_t total = 0;     // how many match, pages aside
-  bool total_exact = true;    // false: there are at least that many
+  std::int64_t total = 0;     // events that match, on all pages
+  bool total_exact = true;    // false: at least `total` events match
 };
 
-// Where a look at ended events stopped.
+// Where a list of ended events stopped.
 struct EndedCursor {
   TimePoint ended_at;
   EventId id{};
@@ -47,31 +47,31 @@ struct EndedCursor {
 // Ended events of one queue, oldest end first.
 struct EndedFilter {
   std::string queue;
-  std::vector<Status> statuses;           // end states; empty: all of them
+  std::vector<Status> statuses;           // final statuses; empty: all
   std::vector<std::string> tags;          // any of these; empty: all
-  std::string pattern;                    // this one; empty: any
-  std::optional<std::string> cause;       // of the failure, as in Failures
+  std::string pattern;                    // exactly this one; empty: any
+  std::optional<std::string> cause;       // of the failure, as in FailureGroup
   std::optional<TimePoint> from;          // ended at or after
   std::optional<TimePoint> to;            // ended before
-  std::optional<EndedCursor> after = {};  // behind this one
+  std::optional<EndedCursor> after = {};  // only events after this one
   std::size_t limit = 1000;
 };
 
-// What became of a queue's events, since it was created.
+// Counters of a queue since it was created.
 struct Totals {
   std::int64_t published = 0;
-  std::int64_t deduplicated = 0;  // publications of an event_id or key that was there already
+  std::int64_t deduplicated = 0;  // publications whose event_id or idempotency key existed already
   std::int64_t claimed = 0;
   std::int64_t completed = 0;  // with or without errors
-  std::int64_t failed = 0;     // failures reported, and events given up
+  std::int64_t failed = 0;     // failures reported, and events out of attempts
   std::int64_t failed_for_good = 0;
   std::int64_t retried = 0;    // failures that were followed by a retry
-  std::int64_t abandoned = 0;  // leases that ended without a report
+  std::int64_t abandoned = 0;  // leases that expired without a report
   std::int64_t superseded = 0;
   std::int64_t cancelled = 0;
   std::int64_t run_ms = 0;   // time from claim to report, of all reports
   std::int64_t runs = 0;     // reports
-  std::int64_t removed = 0;  // by retention, after their end
+  std::int64_t removed = 0;  // ended events removed by retention
   friend bool operator==(const Totals&, const Totals&) = default;
 
   Totals& operator+=(const Totals& more) {
@@ -97,32 +97,34 @@ using Counts = std::array<std::int64_t, kStatuses>;  // events by Status
 
 enum class QueueStatus : std::uint8_t {
   active,
-  paused,    // takes events, gives none
-  draining,  // gives events, takes none
+  paused,    // events can be published but not claimed
+  draining,  // events can be claimed but not published
 };
 
-// A queue as the store keeps it.
+// A queue as the store holds it.
 struct QueueRow {
   std::string id;
   QueueConfig config;        // the queue's own settings; see policy_of() in model/policy.h
   std::string config_fault;  // why the stored settings could not be read; empty: they were
   QueueStatus status = QueueStatus::active;
-  std::string status_by;      // who changed the status last; may be empty
-  std::string status_reason;  // and why
+  std::string status_by;      // the person that changed the status last; may be empty
+  std::string status_reason;  // of that change; may be empty
   std::optional<TimePoint> status_at;
   TimePoint created_at;
   TimePoint updated_at;
   friend bool operator==(const QueueRow&, const QueueRow&) = default;
 };
 
+// A mark in the history of a queue, from which a replay can begin.
 struct Checkpoint {
   std::string id;  // a UUID
   std::string queue;
-  std::string checkpoint_id;     // event_id of the last event completed; empty: none was
-  std::int64_t event_count = 0;  // events completed by then
+  std::string checkpoint_id;     // event_id of the last completed event; empty: there was none
+  std::int64_t event_count = 0;  // events completed before the checkpoint
   TimePoint created_at;
 };
 
+// What a recovery of a queue found.
 struct Recovery {
   std::string id;
   std::string queue;
@@ -135,25 +137,26 @@ struct Recovery {
   std::string status;
 };
 
+// An event with its log.
 struct Details {
   Event event;
   std::vector<LogEntry> log;
 };
 
-// Everything about one queue.
+// A queue with its counters and its first live events.
 struct QueueDocument {
   QueueRow row;
   Counts counts{};
   Totals totals;
-  std::string checkpoint_id;    // event_id of the last event completed
-  std::vector<Details> events;  // the first live ones
+  std::string checkpoint_id;    // event_id of the last completed event
+  std::vector<Details> events;  // the first live events
 };
 
 // Events that belong together, by correlation_id.
 struct Correlation {
   std::string id;
   std::int64_t total = 0;
-  std::int64_t pending = 0;    // live ones
+  std::int64_t pending = 0;    // live events
   std::int64_t completed = 0;  // with or without errors
   std::int64_t failed = 0;
   std::vector<Event> events;  // the first of them, by sequence
@@ -169,7 +172,7 @@ struct FailureGroup {
   EventId last_event{};
 };
 
-// A page's total is counted up to this many where it is not kept as a counter.
+// Where the total of a page is not a stored counter, matching events are counted only up to this number.
 inline constexpr std::int64_t kCountedMax = 10'000;
 
 }  // namespace eventq

@@ -8,7 +8,7 @@
 namespace eventq {
 namespace {
 
-// SplitMix64: from -1 to 1, evenly, and unrelated for neighbouring numbers.
+// SplitMix64: a number from -1 to 1, evenly distributed and unrelated for neighbouring inputs.
 double spread(std::uint64_t number) {
   number += 0x9E3779B97F4A7C15U;
   number = (number ^ (number >> 30U)) * 0xBF58476D1CE4E5B9U;

@@ -7,8 +7,9 @@
 
 namespace eventq {
 
-// The wait after failure number `failures` (from 1). `salt` tells events apart that share a
-// policy: with jitter, each has waits of its own, always the same ones.
+// The wait after failure number `failures`, from 1. With jitter, events with different `salt` get different
+// waits. The same arguments always give the same wait, so that a retry time can be computed again.
+// REQUIRES: failures >= 1.
 Millis retry_delay(const RetryPolicy& policy, int failures, std::int64_t salt);
 
 }  // namespace eventq

@@ -24,7 +24,7 @@ TEST(Retry, TheDelayFollowsThePolicy) {
   const Row rows[] = {
       {{Kind::fixed, 250ms, 1h}, 1, 250ms},
       {{Kind::fixed, 250ms, 1h}, 7, 250ms},
-      {{Kind::fixed, 2h, 1h}, 1, 2h},  // the cap is the exponential's alone
+      {{Kind::fixed, 2h, 1h}, 1, 2h},  // the cap applies to exponential only
       {{Kind::fixed, 0ms, 1h}, 3, 0ms},
       {{Kind::exponential, 1s, 1h}, 1, 1s},
       {{Kind::exponential, 1s, 1h}, 2, 2s},
@@ -36,7 +36,7 @@ TEST(Retry, TheDelayFollowsThePolicy) {
       {{Kind::exponential, 2h, 1h}, 1, 1h},
       {{Kind::exponential, 0ms, 1h}, 1000, 0ms},
       {{Kind::exponential, 1s, 0ms}, 5, 0ms},
-      // The largest that validate() lets through, doubled as often as it lets through.
+      // The largest base that validate() accepts, doubled as often as it allows.
       {{Kind::exponential, 8760h, 8760h}, 1000, 8760h},
       {{Kind::exponential, 1ms, 8760h}, 1000, 8760h},
   };
@@ -47,7 +47,7 @@ TEST(Retry, TheDelayFollowsThePolicy) {
   }
 }
 
-TEST(RetryDelay, JitterMovesAWaitByNoMoreThanItsShareEitherWay) {
+TEST(RetryDelay, JitterChangesAWaitByAtMostItsShare) {
   const RetryPolicy policy{.kind = RetryPolicy::Kind::fixed, .base = 1000s, .cap = 1h, .jitter = 0.2};
   bool shorter = false;
   bool longer = false;

@@ -1,6 +1,6 @@
 // shard_of.h: which of several shards an id or a hash belongs to. Pure.
 //
-// The rule never changes: an event's id names its shard for ever.
+// The rule never changes, because the ids of stored events name their shards.
 #pragma once
 
 #include <cstdint>

@@ -23,11 +23,11 @@ std::string_view trim(std::string_view text) {
 
 Error bad_tags(std::string message) { return {ErrorCode::invalid_argument, std::move(message), "tags"}; }
 
-// Nothing, or what is wrong with one trimmed tag.
+// An empty text, or what is wrong with a trimmed tag.
 std::string fault_of(std::string_view tag) {
   if (tag.empty()) return "A tag is empty; each tag needs 1 to 64 characters.";
   if (!is_name(tag)) {
-    // A long one is not quoted: it cannot be cut without knowing where its characters end.
+    // A long tag is not quoted, because it may not be UTF-8 and so cannot be cut safely.
     const bool is_short = tag.size() <= limits::kTagChars;
     return (is_short ? "The tag \"" + std::string(tag) + "\"" : "A tag") +
            " has a character outside A-Z a-z 0-9 . _ : / @ -";

@@ -1,4 +1,4 @@
-// tags_test.cc: which lists of tags are taken, and what becomes of them.
+// tags_test.cc: which lists of tags are accepted, and how they are cleaned.
 #include "model/tags.h"
 
 #include <gmock/gmock.h>
@@ -29,15 +29,15 @@ TEST(ParseTags, DropsRepeatedTagsAndKeepsTheFirst) {
   EXPECT_THAT(*parse_tags("b,a, b ,a"), ElementsAre("b", "a"));
 }
 
-TEST(ParseTags, TellsLettersOfDifferentCaseApart) {
+TEST(ParseTags, DistinguishesUpperAndLowerCase) {
   EXPECT_THAT(*parse_tags("Email,email"), ElementsAre("Email", "email"));
 }
 
-TEST(ParseTags, TakesEveryCharacterOfTheAlphabet) {
+TEST(ParseTags, AcceptsEveryAllowedCharacter) {
   EXPECT_THAT(*parse_tags("AZaz09._:/@-"), ElementsAre("AZaz09._:/@-"));
 }
 
-TEST(ParseTags, RefusesWhatIsNoListOfTags) {
+TEST(ParseTags, RefusesBadLists) {
   struct Row {
     std::string_view tags;
     std::string_view message;
@@ -96,7 +96,7 @@ TEST(CleanTags, RepeatedTagsDoNotCountTowardsTheLimit) {
 }
 
 TEST(CleanTags, TheMessageAboutALongTagIsShortAndValidUtf8) {
-  // 65 bytes whose 64th is in the middle of a character: cut there, the message would be no UTF-8.
+  // 65 bytes whose 64th is inside a character: a message cut there would not be valid UTF-8.
   std::string tag = "x";
   for (int i = 0; i < 32; ++i) tag += "\xC3\xA9";
   const std::string huge(60'000, '*');

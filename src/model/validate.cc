@@ -33,7 +33,7 @@ Fault out_of_range(std::string_view field, std::int64_t value, std::int64_t leas
                             std::to_string(least) + " to " + std::to_string(most) + ".");
 }
 
-// Text that is stored and shown but never compared.
+// Text that is only stored and displayed: any UTF-8 without NUL, which PostgreSQL cannot store.
 Fault bad_text(std::string_view field, std::string_view text, std::size_t limit) {
   if (text.size() > limit) return too_large(field, text.size(), limit, "bytes");
   if (!valid_utf8(text)) return invalid(field, std::string(field) + " is not valid UTF-8.");
@@ -66,7 +66,7 @@ Fault bad_title(std::string_view title) {
   return std::nullopt;
 }
 
-// What a queue's events may share: any text on one line.
+// A key or a name: any text on one line.
 Fault bad_line(std::string_view field, std::string_view text, std::size_t limit) {
   if (Fault fault = bad_text(field, text, limit)) return fault;
   if (has_control(text)) return invalid(field, std::string(field) + " holds a control character.");
@@ -100,7 +100,7 @@ Fault bad_delay(Millis delay) {
   return out_of_range("delay", delay.count(), 0, Millis(limits::kDelay).count());
 }
 
-// When it runs, and when again.
+// When the event runs, and when it is retried.
 Fault bad_times(const NewEvent& event) {
   if (Fault fault = bad_delay(event.delay)) return fault;
   if (event.delay.count() > 0 && event.run_at) {

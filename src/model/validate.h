@@ -1,7 +1,7 @@
-// validate.h: what a request must look like before it may change anything.
+// validate.h: checks requests and options before they change anything.
 //
-// Each function gives nothing, or an Error that names the field, the limit and
-// what was sent. Text has been checked for UTF-8 by the parser or is checked here.
+// Each function returns nothing when its argument is valid. Otherwise the Error names the field, the limit
+// and the value that was sent. The code is invalid_argument, or too_large where a size exceeds limits.h.
 #pragma once
 
 #include <optional>
@@ -14,13 +14,13 @@
 
 namespace eventq {
 
-// Also tidies: trims tags and drops repeated ones.
-// `payload` must be JSON text already proven valid; its size is checked here.
+// The check of a NewEvent also trims its tags and drops repeated ones.
+// REQUIRES: `payload` is valid JSON; only its size is checked here.
 [[nodiscard]] std::optional<Error> validate(NewEvent& event);
 [[nodiscard]] std::optional<Error> validate(const Change& change);
 [[nodiscard]] std::optional<Error> validate(const Options& options);
 
-// `where` stands before the names of its members in errors.
+// `where` is written before the names of its members in errors: "retry.".
 [[nodiscard]] std::optional<Error> validate(const RetryPolicy& retry, std::string_view where);
 [[nodiscard]] std::optional<Error> validate_key(std::string_view field, std::string_view key);
 [[nodiscard]] std::optional<Error> validate_reason(std::string_view reason);

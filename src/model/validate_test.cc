@@ -1,5 +1,5 @@
-// validate_test.cc: each limit of limits.h just below, at and just above it, and what the
-// refusal says.
+// validate_test.cc: values just below, at and just above each limit of limits.h, and the message of each
+// error.
 #include "model/validate.h"
 
 #include <gtest/gtest.h>
@@ -31,7 +31,7 @@ std::string xs(std::size_t count) { return std::string(count, 'x'); }
 
 NewEvent plain_event() { return {.title = "mail", .tags = {"email"}}; }
 
-// A plain event with one thing changed.
+// A valid event with one field changed.
 template <typename Edit>
 NewEvent event_with(Edit edit) {
   NewEvent event = plain_event();
@@ -191,7 +191,7 @@ TEST(ValidateNewEvent, MaxRetriesIsFrom0To1000) {
   });
 }
 
-TEST(ValidateNewEvent, AnEventIdOfThePublishersOwnHas1To128VisibleCharacters) {
+TEST(ValidateNewEvent, APublishersEventIdHas1To128VisibleCharacters) {
   check({
       {"127", identified(xs(127)), "ok"},
       {"128", identified(xs(128)), "ok"},
@@ -335,7 +335,7 @@ TEST(ValidateChange, AnErrorMessageHasAtMost16Kib) {
   });
 }
 
-TEST(ValidateChange, AReasonHasAtMost1000CharactersAndNoneOfControl) {
+TEST(ValidateChange, AReasonHasAtMost1000CharactersAndNoControlCharacters) {
   const auto check_each = [](const std::string& name, const std::string& reason, const std::string& verdict) {
     check({
         {"reset, " + name, {{EventId{7}, "", {}}, Reset{reason}}, verdict},

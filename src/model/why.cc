@@ -9,7 +9,7 @@
 namespace eventq {
 namespace {
 
-// "59s", not "59s989ms": nobody reads a wait to the millisecond.
+// "59s", not "59s989ms": milliseconds do not help a person who reads a wait of seconds.
 std::string about(Millis duration) {
   if (duration < std::chrono::seconds(1)) return format_duration(duration);
   return format_duration(std::chrono::floor<std::chrono::seconds>(duration));

@@ -1,4 +1,4 @@
-// why.h: in plain words, why an event is where it is.
+// why.h: explains in a sentence why an event has not ended yet, or how it ended.
 #pragma once
 
 #include <cstddef>
@@ -10,28 +10,28 @@
 
 namespace eventq {
 
-// What is known of the workers that ask for an event's tags.
+// The workers that ask for an event's tags.
 struct Demand {
-  std::size_t waiting = 0;             // long polls open right now
-  std::optional<TimePoint> last_poll;  // nothing: nobody asked since the queue was opened
+  std::size_t waiting = 0;             // long polls that wait now
+  std::optional<TimePoint> last_poll;  // absent: no worker asked since the queue was opened
 };
 
-// What else decides when an event runs.
+// What decides, besides the event itself, when the event runs.
 struct WhyContext {
   Demand demand;
-  bool paused = false;  // its queue is
+  bool paused = false;  // the event's queue is paused
   std::string pause_reason = {};
   struct LineHead {
     EventId id{};
     Status status{};
   };
   std::optional<LineHead> line_head = {};   // the event that this one waits behind
-  std::optional<LogEntry> last_entry = {};  // of its log, if there is one
+  std::optional<LogEntry> last_entry = {};  // of the event's log; absent: the log is empty
 };
 
 struct Why {
-  std::string_view reason;  // a word for programs, from the list in docs/api.md
-  std::string explanation;  // a sentence for people
+  std::string_view reason;  // for programs: a word of the list in docs/api.md
+  std::string explanation;  // for people: a sentence
 };
 
 Why explain(const Event& event, const WhyContext& context, TimePoint now);

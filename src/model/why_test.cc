@@ -1,4 +1,4 @@
-// why_test.cc: the sentence that says why an event is where it is.
+// why_test.cc: the reason and the explanation for each state of an event.
 #include "model/why.h"
 
 #include <gtest/gtest.h>
@@ -49,7 +49,7 @@ TEST(Why, APendingEventThatFailedWaitsForItsRetry) {
             "Failure 1 of 3 was reported; it may run again in 3m20s. It said: mail server unreachable");
 }
 
-TEST(Why, APendingEventThatNobodyAskedForSaysSo) {
+TEST(Why, APendingEventSaysThatNoWorkerAskedForIt) {
   const Why why = explain(event_that_is(Status::pending), kNoEntry, kNobodyAsked, kAsked);
 
   EXPECT_EQ(why.reason, "nobody_subscribes");
@@ -100,7 +100,7 @@ TEST(Why, AnEventBeingWorkedOnNamesItsWorkerAndTheEndOfItsLease) {
       "in 45s.");
 }
 
-TEST(Why, AWaitIsToldInWholeSecondsUnlessItIsShorterThanOne) {
+TEST(Why, AWaitIsShownInWholeSecondsUnlessItIsShorterThanOne) {
   Event event = event_that_is(Status::processing);
   event.updated_at = kAsked - 999ms;
   event.due_at = kAsked + 59s + 989ms;
@@ -159,7 +159,7 @@ TEST(Why, AnEndedEventSaysHowItEnded) {
   }
 }
 
-TEST(Why, AnEventOfAPausedQueueSaysWhoseReasonHoldsItUp) {
+TEST(Why, AnEventOfAPausedQueueShowsTheReasonOfThePause) {
   const WhyContext paused{.demand = {}, .paused = true, .pause_reason = "disk is nearly full"};
   const Why why = eventq::explain(event_that_is(Status::pending), paused, kAsked);
 

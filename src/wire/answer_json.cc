@@ -37,7 +37,7 @@ void write_tags_and_status(JsonWriter& json, const Event& event) {
   json.key("tags").string(join_tags(event.tags)).key("status").string(name_of(event.status));
 }
 
-// Members that every event has beside those of the API's first description.
+// Members that every event has. They follow those of the first version of the API, whose order clients know.
 void write_more(JsonWriter& json, const Event& event) {
   json.key("event_id").string(event.event_id).key("queue").string(event.queue);
   json.key("priority").integer(event.priority).key("attempts").integer(event.attempts);
@@ -94,7 +94,7 @@ void write_summary(JsonWriter& json, const Event& event, bool with_sequence) {
   json.end_object();
 }
 
-// What a worker said, where it said something.
+// The members of a report that the worker set.
 void write_result(JsonWriter& json, const LogEntry& entry) {
   if (entry.status_code) json.key("status_code").integer(*entry.status_code);
   if (entry.error_message) json.key("error_message").string(*entry.error_message);
@@ -231,7 +231,7 @@ void write_heartbeat(JsonWriter& json, EventId id, std::string_view worker_id, T
 }
 
 void mark_partial(std::string& object, const std::vector<int>& missing) {
-  object.pop_back();
+  object.pop_back();  // the closing brace
   if (object.size() > 1) object += ',';
   object += R"("partial":true,"missing_shards":[)";
   for (const int shard : missing) object += std::to_string(shard) + ',';
@@ -240,7 +240,7 @@ void mark_partial(std::string& object, const std::vector<int>& missing) {
 }
 
 void write_problem(JsonWriter& json, const Problem& problem) {
-  // Of the last failure, `error` is the title and the sentence stands in `detail` alone.
+  // For a final failure `error` is the title, as in the first version of the API; the message is in `detail`.
   json.begin_object().key("error").string(problem.retry_count ? problem.title : problem.message);
   if (problem.retry_count) json.key("retry_count").integer(*problem.retry_count);
   if (problem.max_retries) json.key("max_retries").integer(*problem.max_retries);

@@ -1,4 +1,4 @@
-// answer_json_test.cc: how answers are spelled, byte for byte.
+// answer_json_test.cc: the exact bytes of answers.
 #include "wire/answer_json.h"
 
 #include <gtest/gtest.h>
@@ -48,7 +48,7 @@ TEST(AnswerJson, AClaimCarriesItsAttemptAndTheEndOfItsLease) {
   EXPECT_TRUE(json.ends_with(R"("attempt":2,"lease_until":"2025-12-24T10:31:00.000Z"})")) << json;
 }
 
-TEST(AnswerJson, ALogEntryShowsOnlyWhatWasSaid) {
+TEST(AnswerJson, ALogEntryShowsOnlyReportedMembers) {
   LogEntry picked;
   picked.log_id = LogId{5001};
   picked.id = EventId{1001};
@@ -98,7 +98,7 @@ TEST(AnswerJson, AResultInAListCarriesItsStatusFirst) {
             R"("created_at":"2025-12-24T10:30:00.000Z"})");
 }
 
-TEST(AnswerJson, TheLastFailureIsTheSeedsErrorAndAProblem) {
+TEST(AnswerJson, AFinalFailureHasTheErrorOfTheFirstApiAndIsAProblem) {
   EXPECT_EQ(written([](JsonWriter& json) { write_problem(json, max_retries_exceeded(EventId{1001}, 3, 3)); }),
             R"({"error":"Max retries exceeded","retry_count":3,"max_retries":3,)"
             R"("type":"urn:eventq:problem:max-retries-exceeded","title":"Max retries exceeded","status":400,)"
@@ -121,7 +121,7 @@ TEST(AnswerJson, AProblemNamesFieldOutcomeAndRequest) {
             R"("title":"Outcome unknown","status":503,"detail":"Lost.","request_id":"r-1"})");
 }
 
-TEST(AnswerJson, APageShowsSummariesAndItsOwnPlace) {
+TEST(AnswerJson, APageShowsSummariesItsLimitAndItsOffset) {
   EventPage page;
   page.events.push_back(event());
   page.events.front().status = Status::pending;
@@ -144,7 +144,7 @@ TEST(AnswerJson, ABatchNamesItsCorrelation) {
   EXPECT_TRUE(json.starts_with(R"({"correlation_id":"corr_1","events":[{"id":1001,)")) << json;
 }
 
-TEST(AnswerJson, WhatOnlySomeEventsHaveComesLast) {
+TEST(AnswerJson, OptionalMembersComeLast) {
   Event full = event();
   full.status = Status::superseded;
   full.causation_id = "x";
@@ -188,7 +188,7 @@ TEST(AnswerJson, AnEventThatWaitsForItsTimeSaysWhen) {
   EXPECT_FALSE(shows_run_at(working));
 }
 
-TEST(AnswerJson, AnEventSaysWhatWentWrongLast) {
+TEST(AnswerJson, AnEventShowsTheMessageOfItsLastFailure) {
   LogEntry first, last, done;
   first.action = last.action = Action::failed;
   first.error_message = "first";
@@ -205,7 +205,7 @@ TEST(AnswerJson, AnEventSaysWhatWentWrongLast) {
   EXPECT_TRUE(none.ends_with(R"("correlation_id":null})")) << none;
 }
 
-TEST(AnswerJson, AFailureWithoutAMessageIsToldByItsReason) {
+TEST(AnswerJson, AFailureWithoutAMessageShowsItsReason) {
   LogEntry told, given_up, silent;
   told.action = given_up.action = silent.action = Action::failed;
   told.error_message = "told";

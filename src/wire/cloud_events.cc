@@ -1,7 +1,7 @@
 // cloud_events.cc: see cloud_events.h.
 //
-// `attributes` of an event is a JSON object: attributes by name, as sent, and under "data", which is no
-// attribute's name, how the payload was sent where that was not as JSON: "base64" or "none".
+// An event's `attributes` is a JSON object of the attributes as sent. Its member "data", which cannot be an
+// attribute's name, says how the payload was sent when it was not JSON: "base64" or "none".
 #include "wire/cloud_events.h"
 
 #include <algorithm>
@@ -27,7 +27,7 @@ constexpr std::string_view kNone = "none";
 
 constexpr std::string_view kRequired[] = {"specversion", "id", "source", "type"};
 
-// Attributes that are text and never empty.
+// Attributes that must be non-empty strings.
 constexpr std::string_view kTexts[] = {
     "specversion",  "id",           "source",      "type",        "subject",
     "time",         "dataschema",   "tags",        "queue",       "datacontenttype",
@@ -36,10 +36,10 @@ constexpr std::string_view kTexts[] = {
 
 constexpr std::string_view kIntegers[] = {"priority", "maxretries"};
 
-// Of a delivery, not of the event: written anew each time, and not believed when sent.
+// Attributes of a delivery. They are written for each delivery and ignored when a publisher sends them.
 constexpr std::string_view kOfDelivery[] = {"eventqid", "eventqattempt", "eventqleaseuntil"};
 
-// Written again from fields of the event, so not kept beside them.
+// Attributes that are written from fields of the event, so `attributes` need not hold them.
 constexpr std::string_view kFromFields[] = {"specversion",  "source",        "type",        "partitionkey",
                                             "supersedekey", "correlationid", "causationid", "description"};
 
@@ -51,8 +51,8 @@ bool is_one_of(std::span<const std::string_view> names, std::string_view name) {
 
 struct Attribute {
   std::string name;
-  std::string json;                 // its value as JSON
-  std::optional<std::string> text;  // when it is a string
+  std::string json;                 // the value as JSON
+  std::optional<std::string> text;  // the value, when it is a string
 };
 
 Attribute text_attribute(std::string_view name, std::string_view text) {
@@ -69,7 +69,7 @@ bool is_attribute_name(std::string_view name) {
 
 std::optional<Error> bad_name(std::string_view name) {
   if (is_attribute_name(name)) return std::nullopt;
-  // A long one is not quoted: it cannot be cut without knowing where its characters end.
+  // A long name is not quoted, because it could be cut inside a character.
   const std::string quoted = name.size() <= 64 ? "\"" + std::string(name) + "\"" : "A name";
   return invalid(name, quoted +
                            " cannot be an attribute of a CloudEvent: names are made of a-z and 0-9, and "
@@ -89,7 +89,8 @@ std::optional<Error> bad_value(const Attribute& attribute) {
 
 class Attributes {
  public:
-  // REQUIRES: none of that name is there. Not checked: there may be very many.
+  // REQUIRES: there is no attribute with this name. Not checked, because a search for each of very many
+  // attributes would be quadratic.
   Result<void> add(Attribute attribute) {
     if (auto fault = bad_value(attribute)) return *fault;
     if (!is_one_of(kOfDelivery, attribute.name)) all_.push_back(std::move(attribute));
@@ -102,7 +103,7 @@ class Attributes {
     return found == all_.end() ? nullptr : &*found;
   }
 
-  // REQUIRES: one of kTexts.
+  // REQUIRES: `name` is one of kTexts.
   [[nodiscard]] std::optional<std::string> text(std::string_view name) const {
     const Attribute* attribute = find(name);
     return attribute ? attribute->text : std::nullopt;
@@ -114,7 +115,8 @@ class Attributes {
   std::vector<Attribute> all_;
 };
 
-// A whole number, also written as a string: what came in a header stays one where it is passed on.
+// A whole number. It may be written as a string, because a gateway that converts headers to JSON leaves
+// numbers as strings.
 Result<std::optional<int>> integer_of(const Attributes& attributes, std::string_view name) {
   const Attribute* attribute = attributes.find(name);
   if (!attribute) return std::optional<int>();
@@ -130,7 +132,8 @@ struct Data {
   std::string_view sent_as = kNone;  // kBase64, kNone, or empty: as JSON
 };
 
-// First characters of a text, not bytes. REQUIRES: valid UTF-8.
+// The first `most` characters of a text.
+// REQUIRES: `text` is valid UTF-8.
 std::string_view first_chars(std::string_view text, std::size_t most) {
   std::size_t chars = 0;
   for (std::size_t at = 0; at < text.size(); ++at) {
@@ -140,7 +143,7 @@ std::string_view first_chars(std::string_view text, std::size_t most) {
   return text;
 }
 
-// The nearest tag: one '-' for each character that no tag has.
+// A tag made from a type: '-' replaces each character that tags may not have.
 std::string tag_of(std::string_view type) {
   std::string tag;
   for (const char c : first_chars(type, limits::kTagChars)) {
@@ -150,8 +153,8 @@ std::string tag_of(std::string_view type) {
   return tag;
 }
 
-// CloudEvents promises that source and id together are unique, and no more. Only a source without
-// '#' can be told from the id behind it.
+// CloudEvents guarantees only that source and id together are unique. They are joined by '#', unless the
+// source contains '#': then the joined text would be ambiguous, and a hash is used.
 std::string event_id_of(std::string_view source, std::string_view id) {
   std::string joined = std::string(source) + "#" + std::string(id);
   const auto is_visible = [](char c) { return c > ' ' && c < '\x7f'; };
@@ -160,7 +163,7 @@ std::string event_id_of(std::string_view source, std::string_view id) {
   return fits ? joined : "ce_" + fingerprint({source, id});
 }
 
-// RFC 3339: any offset, any number of digits behind the point; those below a millisecond are dropped.
+// Parses RFC 3339 with any offset and any number of fraction digits. Digits below a millisecond are dropped.
 std::optional<TimePoint> parse_time(std::string_view text) {
   constexpr std::size_t kSeconds = 19;  // "2018-04-05T17:31:00"
   if (text.size() <= kSeconds) return std::nullopt;
@@ -176,7 +179,7 @@ std::optional<TimePoint> parse_time(std::string_view text) {
   if (!time || rest == "Z" || rest == "z") return time;
 
   if (rest.size() != 6 || (rest[0] != '+' && rest[0] != '-')) return std::nullopt;
-  // The offset is a time of day: as one it is checked, too.
+  // The offset has the format of a time of day, so parse_iso_time() checks its range.
   const auto midnight = parse_iso_time("1970-01-01T00:00:00Z");
   const auto shifted = parse_iso_time("1970-01-01T" + std::string(rest.substr(1)) + ":00Z");
   if (!shifted) return std::nullopt;
@@ -186,7 +189,7 @@ std::optional<TimePoint> parse_time(std::string_view text) {
 
 // ---- Attributes and data to an event
 
-// An error in the words of a CloudEvent's sender.
+// The error with the attribute's name in place of the field's, because the sender knows only attributes.
 Error in_their_words(Error error) {
   constexpr std::pair<std::string_view, std::string_view> kNames[] = {{"pattern", "type"},
                                                                       {"source.id", "source"},
@@ -206,6 +209,7 @@ Error in_their_words(Error error) {
   return error;
 }
 
+// The event's `attributes` as described at the top of this file.
 std::string stored_attributes(const Attributes& attributes, const Data& data) {
   std::string out;
   JsonWriter json(out);
@@ -229,7 +233,7 @@ std::optional<Error> bad_envelope(const Attributes& attributes) {
                  "specversion must be \"1.0\": no other version of CloudEvents is understood.");
 }
 
-// What an event takes from attributes that may be absent.
+// Reads the optional attributes that become fields of the event.
 std::optional<Error> read_extensions(const Attributes& attributes, NewEvent& event) {
   const auto priority = integer_of(attributes, "priority");
   if (!priority) return priority.error();
@@ -347,7 +351,8 @@ bool is_json_type(std::string_view content_type) {
   return type.ends_with("/json") || (type.ends_with("+json") && type.find('/') != std::string::npos);
 }
 
-// No charset but UTF-8 and its part ASCII: a text of another one can look like UTF-8 and say something else.
+// Whether the charset is UTF-8 or ASCII. Text in another charset may be valid UTF-8 by chance and would then
+// be read wrongly.
 bool may_be_utf8(std::string_view content_type) {
   const std::string type = lower(content_type);
   const std::size_t found = type.find("charset=");
@@ -373,7 +378,7 @@ std::string base64(std::string_view bytes) {
   return out;
 }
 
-// A header's quotes are no part of its value, nor are the backslashes within.
+// Removes the quotes of a quoted header value, and the backslashes that escape characters in it.
 std::string unquote(std::string_view value) {
   if (value.size() < 2 || !value.starts_with('"') || !value.ends_with('"')) return std::string(value);
   std::string out;
@@ -396,7 +401,7 @@ Result<Attribute> read_header(std::string_view sent_name, std::string_view sent_
                    "ce-" + name + " must be percent-encoded UTF-8: \"%20\" for a space, \"%25\" for \"%\".");
   }
   Attribute attribute = text_attribute(name, *value);
-  // Headers have no types. Of these the type is known.
+  // Header values have no types, but the type of these attributes is known.
   if (is_one_of(kIntegers, name) && parse_whole_signed<int>(*value)) attribute.json = *value;
   return attribute;
 }
@@ -418,7 +423,7 @@ Result<Data> read_body(std::string_view content_type, std::string_view body, Jso
 
 // ---- Events to CloudEvents
 
-// Those of kFromFields that are extensions and on one line.
+// Writes the extension attributes of kFromFields, except description.
 void write_keys(JsonWriter& json, const Event& event) {
   write_set(json, "partitionkey", event.ordering_key);
   write_set(json, "supersedekey", event.supersede_key);
@@ -433,7 +438,7 @@ void write_delivery(JsonWriter& json, const Claim* claim) {
   json.key("eventqleaseuntil").time(claim->lease_until);
 }
 
-// An event that was published as something else.
+// Writes an event that was not published as a CloudEvent.
 void write_native(JsonWriter& json, const Event& event, const Claim* claim) {
   std::string subject = event.title;
   for (char& c : subject) c = has_control({&c, 1}) ? ' ' : c;
@@ -450,7 +455,7 @@ void write_native(JsonWriter& json, const Event& event, const Claim* claim) {
   json.key("data").raw(event.payload).end_object();
 }
 
-// The id it was sent with. A copy of the event, with an event_id of its own, is another CloudEvent.
+// The id of the CloudEvent. A replayed copy of the event has another event_id, so it is another CloudEvent.
 std::string_view id_of(const Event& event, const std::vector<JsonMember>& members) {
   for (const auto& [name, value] : members) {
     if (name != "id") continue;
@@ -460,7 +465,7 @@ std::string_view id_of(const Event& event, const std::vector<JsonMember>& member
   return event.event_id;
 }
 
-// One that was published as a CloudEvent.
+// Writes an event that was published as a CloudEvent.
 void write_returned(JsonWriter& json, const Event& event, const std::vector<JsonMember>& members,
                     const Claim* claim) {
   json.begin_object().key("specversion").string("1.0");

@@ -1,4 +1,4 @@
-// cloud_events.h: CloudEvents 1.0 to events and back.
+// cloud_events.h: converts CloudEvents 1.0 to events and back.
 //
 //   CloudEvent                     event
 //   type                           pattern
@@ -13,14 +13,15 @@
 //   maxretries                     max_retries
 //   partitionkey, supersedekey     ordering_key, supersede_key
 //   correlationid, causationid     correlation_id, causation_id
-//   traceparent                    trace_id; one that is malformed gives none, as W3C says
-//   eventqid, eventqattempt, eventqleaseuntil: of a delivery, so not read
+//   traceparent                    trace_id; a malformed one is ignored, as W3C requires
+//   eventqid, eventqattempt, eventqleaseuntil: ignored, because they describe a delivery
 //
-// What the fields cannot give back exactly is kept in `attributes`, so that a CloudEvent comes back
-// with the attributes and values it was sent with. `attributes` is empty for any other event; that is
-// given back as a CloudEvent made of its fields.
+// Attributes that the fields cannot represent exactly are stored in the event's `attributes`, so that workers
+// receive a CloudEvent with the attributes and values that were sent. `attributes` is empty for other events;
+// they are delivered as CloudEvents made of their fields.
 //
-// What is parsed has been validated. Errors: invalid_argument or too_large, with the attribute to blame.
+// The parse functions return validated events.
+// Errors: invalid_argument or too_large. `field` is the attribute that is wrong.
 #pragma once
 
 #include <cstdint>
@@ -39,32 +40,32 @@
 namespace eventq::wire {
 
 enum class BodyFormat : std::uint8_t {
-  json,                // no CloudEvent: the API's own
+  json,                // not a CloudEvent: the API's own format
   cloud_event,         // structured: application/cloudevents+json
   cloud_events,        // batched: application/cloudevents-batch+json
   cloud_event_binary,  // attributes in ce-* headers, the body is the data
 };
 
-// How to read a body. Nothing: a CloudEvents format other than JSON, which nobody here understands.
+// The format of a body. Nothing for a CloudEvents format other than JSON, which eventq does not support.
 std::optional<BodyFormat> body_format(std::string_view content_type, bool has_specversion_header);
 
 Result<NewEvent> parse_cloud_event(const JsonValue& body);
 // An array of 1 to limits::kBatchEvents.
 Result<std::vector<NewEvent>> parse_cloud_events(const JsonValue& body);
 
-// `attributes`: the ce-* headers, each name without "ce-", each value as sent. A body without a content
-// type is application/octet-stream. The body of a JSON type must be JSON; text of other types becomes
-// a JSON string, and what is not UTF-8 becomes base64.
+// `attributes` are the ce-* headers, each name without "ce-", each value as sent. A body without a content
+// type is application/octet-stream. A body of a JSON type must be JSON. Text of another type becomes a JSON
+// string, and a body that is not UTF-8 becomes base64.
 Result<NewEvent> parse_binary_cloud_event(std::span<const std::pair<std::string, std::string>> attributes,
                                           std::string_view content_type, std::string_view body,
                                           JsonParser& parser);
 
-// In the JSON format.
+// Writes an event in the JSON format.
 void write_cloud_event(JsonWriter& json, const Event& event);
-// With eventqid (a string: a CloudEvents integer has 32 bits), eventqattempt and eventqleaseuntil:
-// what its worker needs to report.
+// The same with eventqid, eventqattempt and eventqleaseuntil, which its worker needs for a report. eventqid
+// is a string, because a CloudEvents integer has only 32 bits.
 void write_cloud_event(JsonWriter& json, const Claim& claim);
-// A batch.
+// Writes a batch.
 void write_cloud_events(JsonWriter& json, const std::vector<Claim>& claims);
 
 }  // namespace eventq::wire

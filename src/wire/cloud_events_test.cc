@@ -1,7 +1,7 @@
-// cloud_events_test.cc: what a CloudEvent becomes, and that it comes back as it was sent.
+// cloud_events_test.cc: how a CloudEvent becomes an event, and that it is returned as it was sent.
 //
-// The examples are those of the CloudEvents 1.0.2 specification (JSON format and HTTP binding), with
-// base64 text where it has "... base64 encoded string ...".
+// The examples are from the CloudEvents 1.0.2 specification (JSON format and HTTP binding), with real base64
+// text in place of "... base64 encoded string ...".
 #include "wire/cloud_events.h"
 
 #include <gtest/gtest.h>
@@ -42,7 +42,7 @@ class CloudEvents : public testing::Test {
 
   Result<NewEvent> parse(std::string_view text) { return parse_cloud_event(json(text)); }
 
-  // A CloudEvent with what is needed and `more`: R"(,"subject":"s")".
+  // A CloudEvent with the required attributes and `more`, such as R"(,"subject":"s")".
   Result<NewEvent> parse_with(const std::string& more) {
     return parse(R"({"specversion":"1.0","type":"t","source":"/s","id":"1")" + more + "}");
   }
@@ -58,7 +58,7 @@ class CloudEvents : public testing::Test {
     return admit(std::move(event), event_id, now(), {.max_retries = 3, .max_attempts = 5});
   }
 
-  // What a CloudEvent is given back as.
+  // The CloudEvent that is written for an event.
   std::string returned(const Result<NewEvent>& event) {
     EXPECT_TRUE(event.has_value()) << event.error().message;
     std::string out;
@@ -76,16 +76,16 @@ class CloudEvents : public testing::Test {
   JsonParser parser_;
 };
 
-// ---- There and back
+// ---- Round trips
 
-TEST_F(CloudEvents, AnEventWithBase64DataComesBackAsItWasSent) {
+TEST_F(CloudEvents, AnEventWithBase64DataIsReturnedAsItWasSent) {
   expect_same(R"({"specversion" : "1.0", "type" : "com.example.someevent", "source" : "/mycontext",
     "id" : "A234-1234-1234", "time" : "2018-04-05T17:31:00Z", "comexampleextension1" : "value",
     "comexampleothervalue" : 5, "datacontenttype" : "application/vnd.apache.thrift.binary",
     "data_base64" : "AAEC/w=="})");
 }
 
-TEST_F(CloudEvents, AnEventWithXmlDataComesBackWithoutItsUnsetExtension) {
+TEST_F(CloudEvents, AnEventWithXmlDataIsReturnedWithoutItsUnsetExtension) {
   const std::string sent =
       R"({"specversion" : "1.0", "type" : "com.example.someevent", "source" : "/mycontext",
     "id" : "B234-1234-1234", "time" : "2018-04-05T17:31:00Z", "comexampleextension1" : "value",
@@ -96,20 +96,20 @@ TEST_F(CloudEvents, AnEventWithXmlDataComesBackWithoutItsUnsetExtension) {
   EXPECT_EQ(returned(parse(sent)).find("unsetextension"), std::string::npos);
 }
 
-TEST_F(CloudEvents, AnEventWithJsonDataComesBackAsItWasSent) {
+TEST_F(CloudEvents, AnEventWithJsonDataIsReturnedAsItWasSent) {
   expect_same(R"({"specversion" : "1.0", "type" : "com.example.someevent", "source" : "/mycontext",
     "subject": null, "id" : "C234-1234-1234", "time" : "2018-04-05T17:31:00Z",
     "comexampleextension1" : "value", "comexampleothervalue" : 5, "datacontenttype" : "application/json",
     "data" : { "appinfoA" : "abc", "appinfoB" : 123, "appinfoC" : true } })");
 }
 
-TEST_F(CloudEvents, AnEventWithoutAContentTypeComesBackWithoutOne) {
+TEST_F(CloudEvents, AnEventWithoutAContentTypeIsReturnedWithoutOne) {
   expect_same(R"({"specversion" : "1.0", "type" : "com.example.someevent", "source" : "/mycontext",
     "subject": null, "id" : "D234-1234-1234", "time" : "2018-04-05T17:31:00Z",
     "comexampleextension1" : "value", "comexampleothervalue" : 5, "data" : "I'm just a string"})");
 }
 
-TEST_F(CloudEvents, EachKindOfValueComesBackAsItWasSent) {
+TEST_F(CloudEvents, EachKindOfValueIsReturnedAsItWasSent) {
   const std::string_view cases[] = {
       R"(,"yes":true,"no":false,"least":-2147483648,"most":2147483647,"empty":"","0":"digit")",
       R"(,"tags":" b , a,b","queue":"main","priority":0,"maxretries":3,"description":"d")",
@@ -137,7 +137,7 @@ TEST_F(CloudEvents, DataThatIsNullIsNotTheSameAsNoData) {
   EXPECT_EQ(returned(parse_with("")), R"({"specversion":"1.0","type":"t","source":"/s","id":"1"})");
 }
 
-TEST_F(CloudEvents, ABatchComesBackAsItWasSent) {
+TEST_F(CloudEvents, ABatchIsReturnedAsItWasSent) {
   const std::string first = R"({"specversion" : "1.0", "type" : "com.example.someevent",
     "source" : "/mycontext/4", "id" : "B234-1234-1234", "time" : "2018-04-05T17:31:00Z",
     "comexampleextension1" : "value", "comexampleothervalue" : 5,
@@ -155,7 +155,7 @@ TEST_F(CloudEvents, ABatchComesBackAsItWasSent) {
   EXPECT_EQ(members(returned((*events)[1])), members(second));
 }
 
-TEST_F(CloudEvents, ABinaryEventComesBackInTheJsonFormat) {
+TEST_F(CloudEvents, ABinaryEventIsReturnedInTheJsonFormat) {
   const Headers headers = {
       {"specversion", "1.0"},   {"type", "com.example.someevent"},   {"time", "2018-04-05T03:56:24Z"},
       {"id", "1234-1234-1234"}, {"source", "/mycontext/subcontext"}, {"comexampleothervalue", "5"},
@@ -175,7 +175,7 @@ TEST_F(CloudEvents, ABinaryEventComesBackInTheJsonFormat) {
                                                {"data", R"({"a" : 1})"}}));
 }
 
-TEST_F(CloudEvents, ACopyWithAnEventIdOfItsOwnIsAnotherCloudEvent) {
+TEST_F(CloudEvents, ACopyWithItsOwnEventIdIsAnotherCloudEvent) {
   Event event = admitted(*parse_with(""));
   event.event_id = "evt_2";
   std::string out;
@@ -186,7 +186,7 @@ TEST_F(CloudEvents, ACopyWithAnEventIdOfItsOwnIsAnotherCloudEvent) {
   EXPECT_EQ(out, R"({"specversion":"1.0","type":"t","source":"/s","id":"evt_2"})");
 }
 
-// ---- What it becomes
+// ---- Attributes to fields
 
 TEST_F(CloudEvents, AttributesBecomeFields) {
   const auto event = parse_with(
@@ -214,7 +214,7 @@ TEST_F(CloudEvents, AttributesBecomeFields) {
   EXPECT_EQ(event->trace_id, "0af7651916cd43dd8448eb211c80319c");
 }
 
-TEST_F(CloudEvents, WhatIsAbsentOrNullTakesItsDefault) {
+TEST_F(CloudEvents, AbsentAndNullAttributesHaveTheirDefaults) {
   const auto event = parse_with(R"(,"subject":null,"time":null,"priority":null,"queue":null,"tags":null)");
 
   ASSERT_TRUE(event.has_value()) << event.error().message;
@@ -246,7 +246,7 @@ TEST_F(CloudEvents, TheSameIdFromTwoSourcesIsTwoEvents) {
 
   EXPECT_EQ(id_of("/a", "1"), "/a#1");
   EXPECT_EQ(id_of("/b", "1"), "/b#1");
-  // Both are /a#b#1 when only joined.
+  // Joined without a check, both would be /a#b#1.
   EXPECT_EQ(id_of("/a", "b#1"), "/a#b#1");
   EXPECT_EQ(id_of("/a#b", "1"), "ce_" + fingerprint({"/a#b", "1"}));
   EXPECT_EQ(id_of("/a", "1 2"), "ce_" + fingerprint({"/a", "1 2"}));
@@ -256,13 +256,13 @@ TEST_F(CloudEvents, TheSameIdFromTwoSourcesIsTwoEvents) {
   EXPECT_EQ(id_of("/a", std::string(126, 'x')), "ce_" + fingerprint({"/a", std::string(126, 'x')}));
 }
 
-TEST_F(CloudEvents, AnIdThatIsNoEventIdComesBackAsItWasSent) {
+TEST_F(CloudEvents, AnIdThatCannotBeAnEventIdIsReturnedAsItWasSent) {
   expect_same(R"({"specversion":"1.0","type":"t","source":"/a#b","id":"1"})");
   expect_same(R"({"specversion":"1.0","type":"t","source":"/a","id":"é 1"})");
   expect_same(R"({"specversion":"1.0","type":"t","source":"/a","id":")" + std::string(1000, 'x') + "\"}");
 }
 
-TEST_F(CloudEvents, ALongSubjectIsCutInTheTitleAlone) {
+TEST_F(CloudEvents, ALongSubjectIsCutOnlyInTheTitle) {
   for (const std::size_t size : {199U, 200U, 201U}) {
     std::string subject;
     for (std::size_t i = 0; i < size; ++i) subject += "é";
@@ -310,7 +310,7 @@ TEST_F(CloudEvents, TimesHaveAnyOffsetAndAnyPrecision) {
   }
 }
 
-TEST_F(CloudEvents, WhatIsNoTimeIsRefused) {
+TEST_F(CloudEvents, ABadTimeIsRefused) {
   for (const std::string_view sent :
        {"2018-04-05", "2018-04-05T17:31:00", "2018-04-05T17:31Z", "2018-04-05 17:31:00Z",
         "2018-02-30T17:31:00Z", "2018-04-05T24:00:00Z", "2018-04-05T17:31:00.Z", "2018-04-05T17:31:00.1",
@@ -348,16 +348,16 @@ TEST_F(CloudEvents, AMalformedTraceparentGivesNoTrace) {
   }
 }
 
-TEST_F(CloudEvents, WhatADeliveryAddedIsNotPublishedAgain) {
+TEST_F(CloudEvents, AttributesOfADeliveryAreNotPublishedAgain) {
   const auto event =
       parse_with(R"(,"eventqid":"7","eventqattempt":2,"eventqleaseuntil":"2025-12-24T10:30:00.000Z")");
 
   EXPECT_EQ(returned(event), R"({"specversion":"1.0","type":"t","source":"/s","id":"1"})");
 }
 
-// ---- What is refused
+// ---- Errors
 
-TEST_F(CloudEvents, ARefusedOneNamesTheAttributeToBlame) {
+TEST_F(CloudEvents, ARefusalNamesTheBadAttribute) {
   const struct {
     std::string_view body;
     std::string_view field;
@@ -383,7 +383,7 @@ TEST_F(CloudEvents, ARefusedOneNamesTheAttributeToBlame) {
   }
 }
 
-TEST_F(CloudEvents, AnAttributeThatMayBeAbsentIsStillChecked) {
+TEST_F(CloudEvents, AnOptionalAttributeIsChecked) {
   const std::pair<std::string_view, std::string_view> cases[] = {
       {R"("subject":"")", "subject"},
       {R"("subject":true)", "subject"},
@@ -455,7 +455,7 @@ TEST_F(CloudEvents, TypeAndSourceHaveTheLimitsOfTheirFields) {
   EXPECT_EQ(error_of("t", std::string(201, 's')), "source: source has 201 bytes; at most 200 are allowed.");
 }
 
-TEST_F(CloudEvents, WhatIsKeptHasALimit) {
+TEST_F(CloudEvents, StoredAttributesHaveALimit) {
   // {"data":"none","id":"1","ext":"..."} has 33 characters beside the value.
   const auto parsed = [&](std::size_t kept) {
     return parse_with(",\"ext\":\"" + std::string(kept - 33, 'x') + "\"");
@@ -519,7 +519,7 @@ TEST_F(CloudEvents, ABinaryBodyIsReadByItsContentType) {
   const struct {
     std::string_view content_type;
     std::string_view body;
-    std::string_view data;  // the member it comes back as
+    std::string_view data;  // the member that is written for it
   } cases[] = {
       {"application/json", R"( {"a": 1.0} )", R"("data":{"a": 1.0}})"},
       {"Application/JSON ; charset=utf-8", R"("I'm just a string")", R"("data":"I'm just a string"})"},
@@ -557,7 +557,7 @@ TEST_F(CloudEvents, ABinaryEventWithoutABodyHasNoData) {
       R"({"specversion":"1.0","type":"t","source":"/s","id":"1","datacontenttype":"application/json"})");
 }
 
-TEST_F(CloudEvents, ABodyWithoutAContentTypeIsNotTakenForJson) {
+TEST_F(CloudEvents, ABodyWithoutAContentTypeIsNotReadAsJson) {
   const auto event = parse_binary({}, "", "{}");
 
   ASSERT_TRUE(event.has_value()) << event.error().message;
@@ -626,7 +626,7 @@ TEST_F(CloudEvents, ARefusedHeaderIsNamed) {
   }
 }
 
-TEST_F(CloudEvents, ABodyThatIsNotTheJsonItClaimsToBeIsRefused) {
+TEST_F(CloudEvents, ABodyOfAJsonTypeThatIsNotJsonIsRefused) {
   EXPECT_FALSE(parse_binary({}, "application/json", "I'm just a string").has_value());
   EXPECT_FALSE(parse_binary({}, "application/json", R"({"a":1,"a":2})").has_value());
   EXPECT_FALSE(parse_binary({}, "application/json", "\"\xFF\"").has_value());
@@ -662,7 +662,7 @@ TEST_F(CloudEvents, ANativeEventIsACloudEventMadeOfItsFields) {
             R"("causationid":"x","traceid":"t1","data":{"to": 1}})");
 }
 
-TEST_F(CloudEvents, ANativeEventWithoutSourceAndPatternHasBothMade) {
+TEST_F(CloudEvents, ANativeEventWithoutSourceAndPatternGetsDefaults) {
   NewEvent event;
   event.title = "mail";
   event.tags = {"email"};
@@ -691,7 +691,7 @@ TEST_F(CloudEvents, AttributesThatCannotBeReadLeaveANativeEvent) {
   }
 }
 
-TEST_F(CloudEvents, AClaimCarriesWhatItsWorkerNeedsToReport) {
+TEST_F(CloudEvents, AClaimCarriesTheAttributesThatAReportNeeds) {
   NewEvent native;
   native.title = "mail";
   native.tags = {"email"};

@@ -17,7 +17,7 @@ std::string_view name_of(Durability durability) {
 }
 std::string_view name_of(OnFailure on_failure) { return on_failure == OnFailure::skip ? "skip" : "block"; }
 
-// One of two words.
+// Reads a member that must be one of two words.
 template <typename Enum>
 std::optional<Enum> either(Fields& fields, std::string_view name, Enum first, Enum second) {
   const auto text = fields.text(name);

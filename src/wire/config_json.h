@@ -1,4 +1,4 @@
-// config_json.h: a queue's settings, as people send and see them and as the store keeps them.
+// config_json.h: a queue's settings as JSON, in requests, in answers and in the store.
 #pragma once
 
 #include <string>
@@ -13,23 +13,24 @@
 
 namespace eventq::wire {
 
-// A queue's own settings: {"maxQueueDepth": 500, "retry": {"kind": "exponential"}}. What is absent or null
-// stays at its default. Types are checked here, ranges by validate() of model/policy.h.
-// Errors: invalid_argument. `where` stands before the names in errors: "config.".
+// A queue's own settings: {"maxQueueDepth": 500, "retry": {"kind": "exponential"}}. A member that is absent
+// or null has its default. Checks types; validate() of model/policy.h checks ranges. `where` is written
+// before the names of members in errors: "config.". Errors: invalid_argument.
 Result<QueueConfig> parse_config(const JsonValue& value, const std::string& where = "",
                                  UnknownMembers unknown = UnknownMembers::refused);
 
-// The body of a PUT: the members themselves, or {"config": {...}}.
+// The body of PUT /queues/{id}: the settings, or {"config": {...}}.
 Result<QueueConfig> parse_config_body(const JsonValue& body);
 
-// All settings in force.
+// Writes all settings in force.
 void write_config(JsonWriter& json, const Policy& policy);
 
-// What is set, and nothing else; parse_config() reads it back.
+// Writes only the settings that are set. parse_config() reads them back.
 void write_own_config(JsonWriter& json, const QueueConfig& config);
 
-// How failures are retried: {"kind", "baseMs", "capMs", "jitter"}; what is absent has the default of
-// RetryPolicy. Types are checked here, ranges by validate() of model/validate.h.
+// A retry policy: {"kind", "baseMs", "capMs", "jitter"}. An absent member has the default of RetryPolicy.
+// Checks types; validate() of model/validate.h checks ranges.
+// Errors: invalid_argument.
 Result<RetryPolicy> parse_retry(const JsonValue& value, const std::string& where,
                                 UnknownMembers unknown = UnknownMembers::refused);
 void write_retry(JsonWriter& json, const RetryPolicy& retry);

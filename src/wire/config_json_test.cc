@@ -1,4 +1,4 @@
-// config_json_test.cc: a queue's settings there and back, and the limits of each.
+// config_json_test.cc: a queue's settings are read and written, and the limits of each setting.
 #include "wire/config_json.h"
 
 #include <gtest/gtest.h>
@@ -17,7 +17,7 @@ class ConfigJson : public testing::Test {
     return value ? *value : JsonValue();
   }
 
-  // What a PUT of this body comes to: nothing, or the member to blame.
+  // The field of the error for a PUT with this body; empty when it is accepted.
   std::string fault(std::string_view body) {
     const auto config = parse_config_body(json(body));
     if (!config) return config.error().field;
@@ -62,7 +62,7 @@ TEST_F(ConfigJson, NullAndAbsentAreTheSame) {
   EXPECT_EQ(*config, QueueConfig());
 }
 
-TEST_F(ConfigJson, ABodyIsTheMembersOrAnObjectRoundThem) {
+TEST_F(ConfigJson, ABodyIsTheSettingsOrAnObjectWithAConfig) {
   const auto direct = parse_config_body(json(R"({"batchSize":7})"));
   const auto wrapped = parse_config_body(json(R"({"config":{"batchSize":7}})"));
   const auto nothing = parse_config_body(json(R"({"config":null})"));
@@ -120,12 +120,12 @@ TEST_F(ConfigJson, TheWatermarkIsBelowTheDepth) {
   EXPECT_EQ(with(999), "");
   EXPECT_EQ(with(1000), "");
   EXPECT_EQ(with(1001), "highWatermark");
-  // Also below the depth that a queue has unless it is given one.
+  // The default depth limit counts, too.
   EXPECT_EQ(fault(R"({"highWatermark":10000})"), "");
   EXPECT_EQ(fault(R"({"highWatermark":10001})"), "highWatermark");
 }
 
-TEST_F(ConfigJson, JitterIsANumberFromNoneToAll) {
+TEST_F(ConfigJson, JitterIsANumberFrom0To1) {
   for (const std::string_view good : {"0", "0.0", "0.25", "1", "1.0", "1e-3"}) {
     EXPECT_EQ(fault(R"({"retry":{"jitter":)" + std::string(good) + "}}"), "") << good;
   }
@@ -134,7 +134,7 @@ TEST_F(ConfigJson, JitterIsANumberFromNoneToAll) {
   }
 }
 
-TEST_F(ConfigJson, WhatIsWrongIsNamed) {
+TEST_F(ConfigJson, ABadMemberIsNamed) {
   const struct {
     std::string_view body;
     std::string_view field;

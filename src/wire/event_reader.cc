@@ -20,14 +20,14 @@ Error unreadable(const Error& fault) {
   return {ErrorCode::internal, "The server's answer cannot be read: " + fault.message, fault.field};
 }
 
-// `value` of the member `name`, which must be there.
+// The value of the required member `name`.
 template <typename T>
 T need(Fields& fields, std::string_view name, std::optional<T> value) {
   if (!value) fields.refuse(name, std::string(name) + " is missing.");
   return value ? std::move(*value) : T();
 }
 
-// A word that has a meaning: a status, an action.
+// A required member that is the name of an enumerator: a status, an action.
 template <typename T>
 T need_named(Fields& fields, std::string_view name, std::optional<T> (*named)(std::string_view)) {
   const std::string word = need(fields, name, fields.text(name));
@@ -77,7 +77,7 @@ void read_members(Fields& fields, Event& event) {
   event.updated_at = need(fields, "updated_at", fields.time("updated_at"));
 }
 
-// Members that only some have.
+// Members that only some events have.
 void read_rest(Fields& fields, Event& event) {
   event.causation_id = text(fields, "causation_id");
   event.trace_id = text(fields, "trace_id");
@@ -136,7 +136,7 @@ Result<LogEntry> read_entry(const JsonValue& value, const std::string& where) {
   return entry;
 }
 
-// The member `name` of `body`, a list, each element read by `read`.
+// Reads each element of the list `name` in `body` with `read`.
 template <typename T>
 Result<std::vector<T>> read_list(const JsonValue& body, const std::string& name,
                                  Result<T> (*read)(const JsonValue&, const std::string&)) {
@@ -155,7 +155,7 @@ Result<std::vector<T>> read_list(const JsonValue& body, const std::string& name,
 
 constexpr std::string_view kLastFailure = "max-retries-exceeded";
 
-// The last part of a problem's type; empty: it is no problem of ours.
+// The last part of a problem's type; empty when the body is not a problem of eventq.
 std::string kind_of(Fields& problem) {
   constexpr std::string_view kType = "urn:eventq:problem:";
   const std::string type = text(problem, "type");
@@ -185,7 +185,7 @@ std::optional<ErrorCode> code_of(std::string_view kind) {
   return std::nullopt;
 }
 
-// Of an answer that is not ours, or of a kind that is not known here.
+// For an answer of a gateway, or a kind of problem that only a newer server knows.
 ErrorCode code_of(int status) {
   switch (status) {
     case 404: return ErrorCode::not_found;
@@ -209,7 +209,7 @@ Error problem_of(int status, Fields& fields) {
   return error;
 }
 
-// A status in a list is a number with the result, and beside a problem.
+// One result of a list: an entry, or a problem with its HTTP status.
 Result<LogEntry> read_result(const JsonValue& value, const std::string& where) {
   Fields fields(value, where, UnknownMembers::ignored);
   const std::string kind = kind_of(fields);

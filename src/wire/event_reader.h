@@ -1,8 +1,10 @@
-// event_reader.h: answers to values, as clients need them: the inverse of answer_json.h.
+// event_reader.h: reads answers of a server into values, for clients. The inverse of answer_json.h.
 //
-// Members of a newer server are passed over. Errors of all: internal, when something is missing or of
-// another type. What answers do not say is as in an empty value: `attributes` and `unreported` of an event,
-// the id of an entry that a report is answered with, and `retry_count` of an entry in a log.
+// Unknown members are ignored, because a newer server may send them. Some fields are not part of an answer
+// and stay empty: `attributes` and `unreported` of an event, `log_id` of the entry that answers a report, and
+// `retry_count` of an entry in a log.
+//
+// Errors: all functions return internal when a member is missing or has the wrong type.
 #pragma once
 
 #include <cstddef>
@@ -22,17 +24,17 @@ Result<std::vector<Event>> read_batch(const JsonValue& body);
 Result<Claim> read_claim(const JsonValue& body);
 Result<std::vector<LogEntry>> read_log(const JsonValue& details);
 Result<TimePoint> read_lease_end(const JsonValue& heartbeat);
-// The settings of a queue's document.
+// The settings in a queue's document.
 Result<QueueConfig> read_settings(const JsonValue& queue);
 
-// What a report came to: its entry, or why it was refused (then the error is the server's, not ours).
-// Of the last failure that an event may have, an answer says no more than `retry_count`.
+// The result of a report: its entry, or the server's error when it refused the report. The entry of a final
+// failure has only `retry_count`, because the answer has no more.
 Result<LogEntry> read_report(const JsonValue& body);
-// The same of a list, in its order, of which the last `alive` are heartbeats; and what was taken. A claim
-// that cannot be read does not keep the others from their worker; it is an error when there are no others.
+// The answer to POST /events/next. The last `alive` results belong to heartbeats. A claim that cannot be read
+// is skipped, so that the worker gets the other claims; it is an error when there are no others.
 Result<NextResult> read_next(const JsonValue& body, std::size_t alive);
 
-// An answer that is no success. `body` need not be JSON; `retry_after` is the header's value.
+// The error of an unsuccessful answer. `body` may be any text. `retry_after` is the value of the header.
 Error read_problem(int status, std::string_view body, std::string_view retry_after);
 
 }  // namespace eventq::wire

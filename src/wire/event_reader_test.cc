@@ -1,4 +1,4 @@
-// event_reader_test.cc: what answer_json.h writes is read back; what is none of it is refused.
+// event_reader_test.cc: answers of answer_json.h are read back, and other bodies are refused.
 #include "wire/event_reader.h"
 
 #include <gmock/gmock.h>
@@ -63,7 +63,7 @@ class EventReader : public testing::Test {
   JsonParser parser_;
 };
 
-TEST_F(EventReader, AnEventIsReadBackWithAllThatWasShown) {
+TEST_F(EventReader, AnEventIsReadBackWithAllWrittenMembers) {
   const Event event = full_event();
   const Event read = read_event(parse(text_of(event))).value();
 
@@ -75,7 +75,7 @@ TEST_F(EventReader, AnEventIsReadBackWithAllThatWasShown) {
   EXPECT_EQ(read.superseded_by, event.superseded_by);
 }
 
-TEST_F(EventReader, WhatAnEventDoesNotShowHasItsMeaning) {
+TEST_F(EventReader, AbsentMembersOfAnEventHaveTheirDefaults) {
   Event event;
   event.id = EventId{1};
   event.payload = "null";
@@ -90,13 +90,13 @@ TEST_F(EventReader, WhatAnEventDoesNotShowHasItsMeaning) {
   EXPECT_EQ(read.worker_id, "");
 }
 
-TEST_F(EventReader, MembersOfANewerServerArePassedOver) {
+TEST_F(EventReader, UnknownMembersAreIgnored) {
   std::string text = text_of(full_event());
   text.pop_back();
   EXPECT_EQ(text_of(read_event(parse(text + R"(,"new":{"er":[1]}})")).value()), text_of(full_event()));
 }
 
-TEST_F(EventReader, EveryMemberThatEachEventHasMustBeThere) {
+TEST_F(EventReader, EveryRequiredMemberMustBePresent) {
   for (const std::string name : {"id", "event_id", "queue", "title", "tags", "payload", "status", "priority",
                                  "attempts", "retry_count", "max_retries", "created_at", "updated_at"}) {
     std::string text = text_of(full_event());
@@ -108,7 +108,7 @@ TEST_F(EventReader, EveryMemberThatEachEventHasMustBeThere) {
   }
 }
 
-TEST_F(EventReader, AMemberOfAnotherTypeOrMeaningIsRefused) {
+TEST_F(EventReader, AMemberOfTheWrongTypeOrWithAnUnknownNameIsRefused) {
   const auto refusal = [&](const std::string& from, const std::string& to) {
     std::string text = text_of(full_event());
     text.replace(text.find(from), from.size(), to);
@@ -171,7 +171,7 @@ TEST_F(EventReader, AReportIsReadBackAsItsEntry) {
   EXPECT_EQ(read.log_id, LogId{0});
 }
 
-TEST_F(EventReader, TheLastFailureIsAnEntry) {
+TEST_F(EventReader, AFinalFailureIsReadAsAnEntry) {
   const std::string text =
       written([](JsonWriter& json) { write_problem(json, max_retries_exceeded(EventId{7}, 3, 3)); });
   const LogEntry entry = read_report(parse(text)).value();
@@ -180,7 +180,7 @@ TEST_F(EventReader, TheLastFailureIsAnEntry) {
   EXPECT_EQ(entry.next_retry_at, std::nullopt);
 }
 
-TEST_F(EventReader, ATurnIsReadWithItsResultsInOrder) {
+TEST_F(EventReader, TheAnswerToNextIsReadWithItsResultsInOrder) {
   Problem problem;
   problem.status = 409;
   problem.kind = "lease-lost";
@@ -202,7 +202,7 @@ TEST_F(EventReader, ATurnIsReadWithItsResultsInOrder) {
   EXPECT_THAT(result.claims, SizeIs(1));
 }
 
-TEST_F(EventReader, TheLastResultsOfATurnAreThoseOfItsSignsOfLife) {
+TEST_F(EventReader, TheLastResultsOfNextBelongToItsHeartbeats) {
   Problem problem;
   problem.status = 404;
   problem.kind = "not-found";
@@ -221,7 +221,7 @@ TEST_F(EventReader, TheLastResultsOfATurnAreThoseOfItsSignsOfLife) {
   EXPECT_FALSE(read_next(parse(text), 4).has_value());
 }
 
-TEST_F(EventReader, AClaimThatCannotBeReadKeepsNoOtherFromItsWorker) {
+TEST_F(EventReader, AClaimThatCannotBeReadIsSkipped) {
   const std::string claim = written([&](JsonWriter& json) { write_claim(json, Claim{full_event(), kNoon}); });
   const auto claims = [&](const std::string& list) {
     return read_next(parse(R"({"results":[],"events":[)" + list + "]}"), 0);
@@ -285,7 +285,7 @@ TEST(ReadProblem, ReadsBackEveryKind) {
   }
 }
 
-TEST(ReadProblem, MakesTheBestOfWhatIsNoProblem) {
+TEST(ReadProblem, ReadsTheStatusOfABodyThatIsNotAProblem) {
   EXPECT_EQ(read_problem(502, "<html>", "").code, ErrorCode::unknown_outcome);
   EXPECT_EQ(read_problem(504, "", "").code, ErrorCode::unknown_outcome);
   EXPECT_EQ(read_problem(503, "[]", "soon").code, ErrorCode::unavailable);

@@ -89,7 +89,7 @@ std::optional<double> Fields::number(std::string_view name) {
   const std::string_view raw = member->value.raw();
   const JsonType type = member->value.type();
   double number = 0;
-  // JSON's numbers are a part of what from_chars reads.
+  // from_chars() accepts every JSON number.
   const bool read = (type == JsonType::integer || type == JsonType::number) &&
                     std::from_chars(raw.data(), raw.data() + raw.size(), number).ec == std::errc();
   if (read) return number;
@@ -115,7 +115,7 @@ std::optional<TimePoint> Fields::time(std::string_view name) {
   return std::nullopt;
 }
 
-// The longest is checked here, before it becomes milliseconds.
+// Checks the range here, because a larger number of seconds could overflow as milliseconds.
 std::optional<Millis> Fields::delay() {
   constexpr std::int64_t kLongest = std::chrono::seconds(limits::kDelay).count();
   const auto delay = integer("delay");

@@ -1,4 +1,4 @@
-// fields.h: the members of a JSON object, read by name and type.
+// fields.h: reads the members of a JSON object by name and type.
 #pragma once
 
 #include <cstdint>
@@ -13,16 +13,17 @@
 
 namespace eventq::wire {
 
-// What is wrong with `field`.
+// An invalid_argument error about `field`.
 Error invalid(std::string_view field, std::string message);
 
-// Members that nobody asked for: a mistake in a request; in an answer, what a newer server says.
+// Members that the reader does not ask for. In a request they are a mistake; in an answer they come from a
+// newer server.
 enum class UnknownMembers : bool { refused, ignored };
 
-// Read every member there may be, then ask fault(). Null counts as absent.
+// Call one method for every possible member, then fault(). A member that is null counts as absent.
 class Fields {
  public:
-  // `where` stands before the names in errors: "events[3].".
+  // `where` is written before the names of members in errors: "events[3].".
   Fields(const JsonValue& value, std::string where, UnknownMembers unknown = UnknownMembers::refused);
 
   std::optional<std::string> text(std::string_view name);
@@ -35,16 +36,16 @@ class Fields {
   std::optional<std::vector<std::string>> texts(std::string_view name);  // an array of strings
   std::optional<std::vector<JsonValue>> array(std::string_view name);
   std::optional<JsonValue> object(std::string_view name);
-  std::optional<JsonValue> any(std::string_view name);  // also null
+  std::optional<JsonValue> any(std::string_view name);  // of any type; null is not absent
 
-  // `name` as errors say it: with what stands before it.
+  // `name` as it is written in errors.
   [[nodiscard]] std::string path(std::string_view name) const { return where_ + std::string(name); }
 
-  // The first thing wrong: no object, a member of another type, a member not asked for unless those are
-  // ignored.
+  // The first error: the value is not an object, a member has the wrong type, or is unknown and unknown
+  // members are refused.
   [[nodiscard]] std::optional<Error> fault();
 
-  // Makes `message` about `name`, or an error found elsewhere, the first thing wrong, if nothing was before.
+  // Records an error, unless there is one already.
   void refuse(std::string_view name, std::string message);
   void refuse(const Error& error);
 
@@ -60,7 +61,7 @@ class Fields {
   std::optional<Error> fault_;
 };
 
-// `error` with `where` before its field and, when there was one, its message.
+// `error` with `where` written before its field and its message.
 Error at(std::string_view where, Error error);
 
 }  // namespace eventq::wire

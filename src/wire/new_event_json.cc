@@ -19,15 +19,15 @@
 namespace eventq::wire {
 namespace {
 
-// Where an event stands decides which members it may have.
+// The context of an event, which decides the members that it may have.
 enum class EventForm : std::uint8_t {
-  alone,
-  in_batch,     // the correlation id is the batch's
-  on_complete,  // so is the queue
-  stored,       // everything, also what no request can say
+  alone,        // all members of a request
+  in_batch,     // without correlation_id, which the batch has
+  on_complete,  // also without queue and event_id
+  stored,       // all members, including those that a request cannot have
 };
 
-// A text that means something by being there, so an empty one is a mistake.
+// Reads a text whose presence has an effect, so that an empty text must be a mistake.
 std::string read_name(Fields& fields, std::string_view name, std::string_view advice) {
   const auto text = fields.text(name);
   if (text && text->empty()) fields.refuse(name, std::string(name) + " is empty; " + std::string(advice));
@@ -64,7 +64,7 @@ void read_retry(Fields& fields, NewEvent& event) {
   }
 }
 
-// Members beside those of the API's first description.
+// Members that the first version of the API did not have.
 void read_more(Fields& fields, NewEvent& event) {
   constexpr std::string_view kLeaveOut = "leave it out if there is none.";
   event.causation_id = fields.text("causation_id").value_or("");
@@ -112,7 +112,7 @@ Result<NewEvent> parse_event_at(const JsonValue& value, const std::string& where
   return event;
 }
 
-// It is published where the batch is, which must be one queue.
+// The event is published to the queue of the batch, so all events of the batch must be in one queue.
 Result<NewEvent> parse_on_complete(const JsonValue& value, const std::vector<NewEvent>& events) {
   auto event = parse_event_at(value, "on_complete.", EventForm::on_complete);
   if (!event) return event;
@@ -126,7 +126,7 @@ Result<NewEvent> parse_on_complete(const JsonValue& value, const std::vector<New
   return event;
 }
 
-// What is stored has been checked; a request must not make two tags of one.
+// A request has an array, because a comma inside a tag that was not checked yet must not make two tags of it.
 void write_tags(JsonWriter& json, const std::vector<std::string>& tags, EventForm form) {
   json.key("tags");
   if (form == EventForm::stored) {

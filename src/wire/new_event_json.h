@@ -1,6 +1,6 @@
-// new_event_json.h: what publishers send, and new events as the store keeps them.
+// new_event_json.h: reads and writes events that are to be published, in requests and in the store.
 //
-// Errors: invalid_argument or too_large, with the member to blame.
+// Errors: invalid_argument or too_large. `field` is the member that is wrong.
 #pragma once
 
 #include <optional>
@@ -15,26 +15,28 @@
 
 namespace eventq::wire {
 
-// Events to be published together, all in one correlation unless that was declined.
+// Events to publish together.
 struct NewBatch {
   std::vector<NewEvent> events;
-  bool ordered = false;
-  bool correlated = true;
-  std::optional<NewEvent> on_complete;
+  bool ordered = false;                 // they run one at a time, in their order
+  bool correlated = true;               // they share one correlation id
+  std::optional<NewEvent> on_complete;  // to publish when all have ended
 };
 
-// What comes out has been validated.
+// Both return validated events.
 Result<NewEvent> parse_event(const JsonValue& body);
 Result<NewBatch> parse_batch(const JsonValue& body);
 
-// What those two read. `payload` must be proven JSON; a delay is rounded up to whole seconds; `attributes`
-// are no part of a request. Events of a batch are put into one correlation unless they bring their own.
+// The bodies that those two read. A delay is rounded up to whole seconds. `attributes` are not written,
+// because they are not part of a request. The batch is correlated unless an event has its own correlation id.
+// REQUIRES: `payload` is valid JSON.
 std::string write_event_request(const NewEvent& event);
 std::string write_batch_request(std::span<const NewEvent> events);
 
-// An event that is to be published later, as JSON; only members that are set.
+// An event that the store holds until it is published, such as on_complete. Writes only members that are set.
 std::string write_new_event(const NewEvent& event);
-// Back from it. Errors: corrupt.
+// Reads it back.
+// Errors: corrupt.
 Result<NewEvent> parse_new_event(JsonParser& parser, std::string_view text);
 
 }  // namespace eventq::wire

@@ -1,4 +1,4 @@
-// new_event_json_test.cc: what publishers may send, what is said of the rest, and what the store keeps.
+// new_event_json_test.cc: which events publishers may send, the errors for others, and the stored form.
 #include "wire/new_event_json.h"
 
 #include <gtest/gtest.h>
@@ -31,7 +31,7 @@ TEST_F(NewEventJson, AnEventKeepsEachMember) {
   EXPECT_EQ(event->correlation_id, "c-1");
 }
 
-TEST_F(NewEventJson, WhatIsAbsentTakesItsDefault) {
+TEST_F(NewEventJson, AbsentMembersHaveTheirDefaults) {
   const auto event = parse_event(json(R"({"title":"Mail","tags":["a"]})"));
 
   ASSERT_TRUE(event.has_value()) << event.error().message;
@@ -53,7 +53,7 @@ TEST_F(NewEventJson, TagsMayBeAStringOrAnArray) {
   EXPECT_EQ(list->tags, (std::vector<std::string>{"b", "a"}));
 }
 
-TEST_F(NewEventJson, ARefusedEventNamesTheMemberToBlame) {
+TEST_F(NewEventJson, ARefusalNamesTheBadMember) {
   const struct {
     std::string_view body;
     std::string_view field;
@@ -109,13 +109,13 @@ TEST_F(NewEventJson, AnUnknownMemberIsAnsweredWithTheKnownOnes) {
       "ordering_key, supersede_key, run_at, retry and delay.");
 }
 
-TEST_F(NewEventJson, ABodyThatIsNoObjectIsRefused) {
+TEST_F(NewEventJson, ABodyThatIsNotAnObjectIsRefused) {
   for (const std::string_view body : {"[]", "7", "null", "\"x\""}) {
     EXPECT_FALSE(parse_event(json(body)).has_value()) << body;
   }
 }
 
-TEST_F(NewEventJson, AFaultInABatchNamesTheEventByItsPlace) {
+TEST_F(NewEventJson, AnErrorInABatchNamesTheEventByItsIndex) {
   const auto events = parse_batch(json(R"({"events":[{"title":"t","tags":"a"},{"title":"","tags":"a"}]})"));
 
   ASSERT_FALSE(events.has_value());
@@ -123,7 +123,7 @@ TEST_F(NewEventJson, AFaultInABatchNamesTheEventByItsPlace) {
   EXPECT_EQ(events.error().message, "events[1]: title is missing or empty; it needs 1 to 200 characters.");
 }
 
-TEST_F(NewEventJson, ABatchOfNothingIsRefused) {
+TEST_F(NewEventJson, AnEmptyBatchIsRefused) {
   EXPECT_FALSE(parse_batch(json(R"({"events":[]})")).has_value());
   EXPECT_FALSE(parse_batch(json(R"({})")).has_value());
 }
@@ -151,7 +151,7 @@ TEST_F(NewEventJson, OneCorrelationIdIsGivenToTheWholeBatchOnly) {
   EXPECT_EQ(own.error().field, "events[0].correlation_id");
 }
 
-TEST_F(NewEventJson, AnEventKeepsWhatItsPublisherSaysOfIt) {
+TEST_F(NewEventJson, AnEventKeepsItsOptionalMembers) {
   const auto event =
       parse_event(json(R"({"title":"t","tags":"a","pattern":"invoice.created","version":"1.0.0",
       "source":{"type":"integration","id":"xero_main","name":"Xero"},"causation_id":"evt_1","trace_id":"t1",
@@ -187,14 +187,14 @@ TEST_F(NewEventJson, ADelayIsInSecondsUpToAYear) {
   EXPECT_FALSE(delayed(9'223'372'036'854'775'807).has_value());
 }
 
-TEST_F(NewEventJson, ARetryThatSaysLittleHasTheUsualRest) {
+TEST_F(NewEventJson, ARetryPolicyWithFewMembersHasTheDefaultsForTheOthers) {
   const auto event = parse_event(json(R"({"title":"t","tags":"a","retry":{"baseMs":1000}})"));
 
   ASSERT_TRUE(event.has_value()) << event.error().message;
   EXPECT_EQ(event->retry, (RetryPolicy{RetryPolicy::Kind::fixed, Millis(1000), std::chrono::hours(1), 0}));
 }
 
-TEST_F(NewEventJson, ABatchMayBeOrderedAndHaveAnEventForItsEnd) {
+TEST_F(NewEventJson, ABatchMayBeOrderedAndHaveOnComplete) {
   const auto batch = parse_batch(json(R"({"ordered":true,"on_complete":{"title":"All sent","tags":"report"},
       "events":[{"title":"t","tags":"a","queue":"mail"},{"title":"t","tags":"a","queue":"mail"}]})"));
 
@@ -215,7 +215,7 @@ TEST_F(NewEventJson, ABatchMayDeclineACorrelationAndItsEventsHaveTheirOwn) {
   EXPECT_EQ(batch->events[1].correlation_id, "own");
 }
 
-TEST_F(NewEventJson, WhatNeedsACorrelationIsRefusedWithoutOne) {
+TEST_F(NewEventJson, MembersThatNeedACorrelationAreRefusedWithoutOne) {
   for (const char* member :
        {R"("correlation_id":"c")", R"("ordered":true)", R"("on_complete":{"title":"t","tags":"a"})"}) {
     const auto batch = parse_batch(
@@ -225,7 +225,7 @@ TEST_F(NewEventJson, WhatNeedsACorrelationIsRefusedWithoutOne) {
   }
 }
 
-TEST_F(NewEventJson, ABatchIsUnorderedAndEndsQuietlyUnlessItSaysSo) {
+TEST_F(NewEventJson, ABatchIsUnorderedAndWithoutOnCompleteByDefault) {
   const auto batch = parse_batch(json(R"({"events":[{"title":"t","tags":"a"}],"on_complete":null})"));
 
   ASSERT_TRUE(batch.has_value()) << batch.error().message;
@@ -233,7 +233,7 @@ TEST_F(NewEventJson, ABatchIsUnorderedAndEndsQuietlyUnlessItSaysSo) {
   EXPECT_FALSE(batch->on_complete.has_value());
 }
 
-TEST_F(NewEventJson, AnEventForTheEndBelongsToTheBatch) {
+TEST_F(NewEventJson, OnCompleteMayNotHaveMembersOfTheBatchOrSpanQueues) {
   const auto with = [&](std::string_view on_complete, std::string_view queue) {
     return parse_batch(json(R"({"events":[{"title":"t","tags":"a"},{"title":"t","tags":"a","queue":")" +
                             std::string(queue) + R"("}],"on_complete":)" + std::string(on_complete) + "}"));
@@ -257,7 +257,7 @@ TEST_F(NewEventJson, AnEventForTheEndBelongsToTheBatch) {
   }
 }
 
-TEST_F(NewEventJson, WhatIsStoredForLaterIsReadBack) {
+TEST_F(NewEventJson, AStoredEventIsReadBack) {
   NewEvent event;
   event.title = "All \"sent\"";
   event.description = "";
@@ -298,7 +298,7 @@ TEST_F(NewEventJson, WhatIsStoredForLaterIsReadBack) {
   EXPECT_EQ(read->attributes, event.attributes);
 }
 
-TEST_F(NewEventJson, WhatIsStoredIsShortWhenThereIsLittleToSay) {
+TEST_F(NewEventJson, AStoredEventHasOnlyMembersThatAreSet) {
   NewEvent event;
   event.title = "t";
   event.tags = {"a"};
@@ -306,7 +306,7 @@ TEST_F(NewEventJson, WhatIsStoredIsShortWhenThereIsLittleToSay) {
   EXPECT_EQ(write_new_event(event), R"({"title":"t","tags":"a","payload":null,"queue":"main","priority":0})");
 }
 
-TEST_F(NewEventJson, WhatCannotBeReadBackIsCorrupt) {
+TEST_F(NewEventJson, AStoredEventThatCannotBeReadIsCorrupt) {
   for (const std::string_view text : {"", "{", "[]", R"({"title":7})", R"({"titel":"t"})"}) {
     const auto read = parse_new_event(parser_, text);
     ASSERT_FALSE(read.has_value()) << text;

@@ -11,7 +11,7 @@
 namespace eventq::wire {
 namespace {
 
-// To three places, so that people can read it.
+// Rounded to three decimal places, for readability.
 double rounded(double value) { return std::round(value * 1000) / 1000; }
 
 double ratio(double part, std::int64_t whole) {

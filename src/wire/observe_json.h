@@ -1,4 +1,4 @@
-// observe_json.h: how queues and workers are doing, as JSON. prometheus.h says the same to a scraper.
+// observe_json.h: metrics of queues and workers as JSON. prometheus.h has the same for Prometheus.
 #pragma once
 
 #include <vector>

@@ -1,4 +1,4 @@
-// observe_json_test.cc: workers and metrics as JSON, byte for byte.
+// observe_json_test.cc: the exact bytes of workers and metrics as JSON.
 #include "wire/observe_json.h"
 
 #include <gtest/gtest.h>
@@ -11,7 +11,7 @@
 namespace eventq::wire {
 namespace {
 
-TEST(ObserveJson, AWorkerShowsWhatItHoldsAndWhyItCountsAsStale) {
+TEST(ObserveJson, AWorkerShowsItsEventsAndWhyItIsStale) {
   WorkerState working;
   working.row.id = "w:1";
   working.row.first_seen = kNoon;

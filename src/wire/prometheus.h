@@ -1,7 +1,7 @@
 // prometheus.h: metrics in the text format of Prometheus, version 0.0.4.
 //
-// Names stay as they are once somebody may have built an alert on them. Worker ids and tags are never
-// labels: there is no end to them.
+// Never rename a metric, because alerts and dashboards refer to its name. Worker ids and tags are never
+// labels, because their number is unbounded.
 #pragma once
 
 #include <string>

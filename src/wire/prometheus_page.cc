@@ -49,7 +49,7 @@ void PrometheusPage::bucket(Labels labels, std::string_view bound, std::int64_t 
   out_.append(std::to_string(count)).append("\n");
 }
 
-// Everything before the value.
+// Writes the name and the labels of a sample: everything before its value.
 void PrometheusPage::begin_sample(std::string_view suffix, Labels labels, Label last) {
   out_.append(name_).append(suffix);
   char separator = '{';

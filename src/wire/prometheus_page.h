@@ -1,4 +1,4 @@
-// prometheus_page.h: families of metrics in Prometheus' text format, one after the other.
+// prometheus_page.h: writes families of metrics in the text format of Prometheus.
 #pragma once
 
 #include <cstdint>
@@ -10,7 +10,7 @@
 
 namespace eventq::wire {
 
-// What the format asks for is that the samples of one family stand together.
+// The format requires that the samples of a family follow each other: call family(), then its samples.
 class PrometheusPage {
  public:
   struct Label {
@@ -23,7 +23,7 @@ class PrometheusPage {
   explicit PrometheusPage(std::string& out) : out_(out) {}
 
   void family(std::string_view name, std::string_view type, std::string_view help);
-  // Of the family before. `suffix` belongs to its name: "_sum".
+  // Samples of the last family. `suffix` is appended to its name: "_sum".
   void sample(Labels labels, std::int64_t value, std::string_view suffix = {});
   void sample(Labels labels, double value);
   void histogram(Labels labels, const Histogram& histogram);

@@ -41,7 +41,7 @@ Metrics metrics() {
   return metrics;
 }
 
-TEST(Prometheus, CountersAndGaugesAreOfTheirQueue) {
+TEST(Prometheus, CountersAndGaugesHaveTheLabelOfTheirQueue) {
   const std::string text = write_prometheus(metrics(), "0.1.0");
   for (const std::string_view line : {
            "# HELP eventq_events Events by status.\n# TYPE eventq_events gauge\n",
@@ -83,7 +83,7 @@ TEST(Prometheus, BucketsAddUpToTheCount) {
                               "eventq_wait_duration_seconds_count{queue=\"mail\"} 5\n"));
   EXPECT_THAT(text, HasSubstr("eventq_store_commit_duration_seconds_bucket{le=\"0.005\"} 1\n"));
   EXPECT_THAT(text, HasSubstr("eventq_store_commit_duration_seconds_sum 0.002\n"));
-  // One that nothing was ever added to.
+  // A histogram without any value.
   EXPECT_THAT(text, HasSubstr("eventq_store_batch_events_bucket{le=\"+Inf\"} 0\n"
                               "eventq_store_batch_events_sum 0\n"
                               "eventq_store_batch_events_count 0\n"));
@@ -95,7 +95,7 @@ TEST(Prometheus, LabelsAreEscaped) {
                         "\n"));
 }
 
-TEST(Prometheus, EveryLineIsOfTheFormatAndEveryFamilyIsInOnePiece) {
+TEST(Prometheus, EveryLineHasTheFormatAndFamiliesAreNotSplit) {
   const std::regex comment("# (HELP|TYPE) ([a-z_]+) .+");
   const std::regex sample(
       R"re(([a-z_]+)(\{[a-z]+="([^"\\]|\\.)*"(,[a-z]+="([^"\\]|\\.)*")*\})? [0-9.e+-]+)re");
@@ -118,7 +118,7 @@ TEST(Prometheus, EveryLineIsOfTheFormatAndEveryFamilyIsInOnePiece) {
   EXPECT_GE(finished.size(), 20U);
 }
 
-TEST(Prometheus, AServerWithoutQueuesIsFine) {
+TEST(Prometheus, AServerWithoutQueuesHasMetrics) {
   const std::string text = write_prometheus({}, "0.1.0");
   EXPECT_THAT(text, HasSubstr("# TYPE eventq_events gauge\n# HELP eventq_oldest_pending_age_seconds "));
   EXPECT_TRUE(text.ends_with("eventq_store_size_bytes 0\n"));

@@ -1,4 +1,4 @@
-// query_fields.h: the parameters of a query, read by name and type, as fields.h does for JSON.
+// query_fields.h: reads the parameters of a query by name and type, as fields.h does for JSON.
 #pragma once
 
 #include <cstdint>
@@ -12,7 +12,7 @@
 
 namespace eventq::wire {
 
-// Read every parameter there may be, then ask fault().
+// Call one method for every possible parameter, then fault().
 class QueryFields {
  public:
   explicit QueryFields(const std::vector<QueryParameter>& query) : query_(query), asked_(query.size()) {}
@@ -21,7 +21,7 @@ class QueryFields {
   std::optional<std::int64_t> whole(std::string_view name);  // digits only
   std::optional<bool> boolean(std::string_view name);
 
-  // The first thing wrong: a value of another type, a parameter not asked for.
+  // The first error: a value of the wrong type, or an unknown parameter.
   [[nodiscard]] std::optional<Error> fault();
 
  private:

@@ -71,7 +71,7 @@ void write_matched(JsonWriter& json, const RevivalResult& revival) {
   json.key("matched").integer(static_cast<std::int64_t>(revival.matched.size()));
 }
 
-// Whether there is more, and the place that `after` of the next request goes on from.
+// Writes whether there is more, and the value of `after` with which the next request continues.
 void write_more(JsonWriter& json, const RevivalResult& revival) {
   json.key("more").boolean(revival.more);
   if (revival.next && number_of(revival.next->id) > 0) {

@@ -1,4 +1,4 @@
-// queue_json.h: queues and what is done to them, as answers.
+// queue_json.h: writes queues, checkpoints, replays and failures as answers.
 #pragma once
 
 #include <cstdint>
@@ -11,7 +11,7 @@
 
 namespace eventq::wire {
 
-// A queue with the settings in force.
+// Writes a queue with the settings in force.
 enum class QueueEvents : std::uint8_t { left_out, shown };
 void write_queue(JsonWriter& json, const QueueDocument& queue, const Policy& policy, QueueEvents events);
 
@@ -20,20 +20,20 @@ void write_checkpoints(JsonWriter& json, const std::vector<Checkpoint>& checkpoi
 void write_recovery(JsonWriter& json, const Recovery& recovery);
 void write_superseded(JsonWriter& json, const std::vector<EventId>& events);
 
-// Finished events revival back: `events[i]` is what became of `matched[i]`; none of a dry run.
+// The result of a replay or redrive. `events[i]` is the event made from `matched[i]`; empty for a dry run.
 struct RevivalResult {
   const std::vector<EventId>& matched;
   const std::vector<EventId>& events;
   bool dry_run = false;
   bool more = false;
-  std::optional<EndedCursor> next = {};  // where to go on
+  std::optional<EndedCursor> next = {};  // where the next request continues
 };
 void write_replay(JsonWriter& json, const RevivalResult& revival);
 void write_redrive(JsonWriter& json, const RevivalResult& revival);
 
 void write_failures(JsonWriter& json, const std::vector<FailureGroup>& failures);
 
-// Events by status, as the member `counts`, and how many of them are live.
+// Writes the number of events by status as the member `counts`. depth_of() is the number of live events.
 void write_counts(JsonWriter& json, const Counts& counts);
 [[nodiscard]] std::int64_t depth_of(const Counts& counts);
 

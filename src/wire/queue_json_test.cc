@@ -1,4 +1,4 @@
-// queue_json_test.cc: how queues and what is done to them are spelled, byte for byte.
+// queue_json_test.cc: the exact bytes of answers about queues.
 #include "wire/queue_json.h"
 
 #include <gtest/gtest.h>
@@ -58,7 +58,7 @@ TEST(QueueJson, AQueueIsShownWithTheSettingsInForce) {
                 std::string(kCounts) + "}");
 }
 
-TEST(QueueJson, AStatusThatWasChangedSaysByWhomAndWhy) {
+TEST(QueueJson, AChangedStatusShowsItsAuthorAndReason) {
   QueueDocument queue = document();
   queue.checkpoint_id = "evt_1";
   queue.row.status = QueueStatus::paused;
@@ -116,7 +116,7 @@ TEST(QueueJson, AQueueShowsItsFirstEvents) {
       << json;
 }
 
-TEST(QueueJson, AQueueWithoutEventsSaysSo) {
+TEST(QueueJson, AQueueWithoutEventsShowsAnEmptyList) {
   EXPECT_TRUE(
       shown(document(), QueueEvents::shown).starts_with(R"({"id":"mail","events":[],"checkpointId")"));
 }
@@ -139,7 +139,7 @@ TEST(QueueJson, CheckpointsComeInTheirOrder) {
   EXPECT_EQ(written([&](JsonWriter& json) { write_checkpoints(json, {}); }), R"({"checkpoints":[]})");
 }
 
-TEST(QueueJson, ARecoverySaysWhatItFound) {
+TEST(QueueJson, ARecoveryShowsItsResult) {
   const Recovery recovery{"r1", "mail", "", 42, kNoon, kNoon + Millis(500), "completed"};
 
   EXPECT_EQ(
@@ -156,7 +156,7 @@ TEST(QueueJson, SupersededEventsAreCountedAndNamed) {
   EXPECT_EQ(written([](JsonWriter& json) { write_superseded(json, {}); }), R"({"superseded":0,"events":[]})");
 }
 
-TEST(QueueJson, AReplaySaysWhatBecameOfEachEvent) {
+TEST(QueueJson, AReplayNamesTheNewEventOfEachEvent) {
   const std::vector<EventId> matched = {EventId{3}, EventId{5}};
   const std::vector<EventId> events = {EventId{13}, EventId{14}};
 

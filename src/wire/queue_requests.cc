@@ -34,7 +34,7 @@ bool is_hex(std::string_view text) {
   return std::all_of(text.begin(), text.end(), is_lower_hex) && text.find_first_not_of('0') != text.npos;
 }
 
-// 36 characters: hexadecimal digits and, at four places, dashes.
+// Whether the text has the format of a UUID in lower case.
 bool is_uuid(std::string_view text) {
   if (text.size() != 36) return false;
   for (std::size_t i = 0; i < text.size(); ++i) {
@@ -44,10 +44,10 @@ bool is_uuid(std::string_view text) {
   return true;
 }
 
-// What replay and redrive have in common.
-// 9999-12-31: no time of ours is later.
+// The end of 9999-12-31 in milliseconds: no stored time is later.
 constexpr std::int64_t kLatest = 253'402'300'799'999;
 
+// The members that replay and redrive share and that are checked after all were read.
 struct Common {
   std::optional<std::vector<std::string>> tags;
   std::optional<std::string> after;
@@ -251,7 +251,7 @@ Result<FailuresQuery> parse_failures_query(const std::vector<QueryParameter>& qu
 }
 
 std::optional<std::chrono::seconds> parse_prefer_wait(std::string_view header) {
-  // Of a preference that is sent twice, the first counts.
+  // RFC 7240: when a preference is sent twice, the first counts.
   while (!header.empty()) {
     const std::size_t comma = std::min(header.find(','), header.size());
     const std::string_view preference = header.substr(0, comma);
@@ -271,7 +271,7 @@ std::optional<std::chrono::seconds> parse_prefer_wait(std::string_view header) {
 }
 
 std::string_view parse_traceparent(std::string_view header) {
-  constexpr std::size_t kSize = 55;  // of version 00; a later one may say more behind a dash
+  constexpr std::size_t kSize = 55;  // of version 00; a later version may append more after a dash
   if (header.size() < kSize || header[2] != '-' || header[35] != '-' || header[52] != '-') return {};
   const std::string_view version = header.substr(0, 2), flags = header.substr(53, 2);
   const std::string_view trace = header.substr(3, 32), parent = header.substr(36, 16);

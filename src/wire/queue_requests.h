@@ -1,6 +1,6 @@
-// queue_requests.h: what is asked of queues, waits and failures. What comes out has been validated.
+// queue_requests.h: reads requests about queues, waits, replays and failures into validated values.
 //
-// Errors: invalid_argument or too_large, with the member or parameter to blame.
+// Errors: invalid_argument or too_large. `field` is the member or parameter that is wrong.
 #pragma once
 
 #include <cstddef>
@@ -18,7 +18,7 @@
 
 namespace eventq::wire {
 
-// Who changes a queue's status, and why: {"reason", "by"}; both may be empty.
+// The person that changes a queue's status, and the reason: {"reason", "by"}. Both may be empty.
 struct Remark {
   std::string reason;
   std::string by;
@@ -31,7 +31,7 @@ struct SupersedeRequest {
 };
 Result<SupersedeRequest> parse_supersede(const JsonValue& body);
 
-// Which finished events to bring back.
+// Which ended events to replay or redrive.
 struct RevivalRequest {
   EndedFilter filter;
   std::optional<std::string> checkpoint;
@@ -41,13 +41,13 @@ struct RevivalRequest {
 Result<RevivalRequest> parse_replay(const JsonValue& body, const std::string& queue);
 Result<RevivalRequest> parse_redrive(const JsonValue& body);
 
-// `timeout`: how long to wait, in whole seconds; `unless_given` when there is none.
+// The parameter `timeout`, in whole seconds; `unless_given` when it is absent.
 Result<Millis> parse_timeout(const std::vector<QueryParameter>& query, Millis unless_given);
 
-// `events`: how many of a queue's events to show.
+// The parameter `events`: how many of a queue's events to show.
 Result<std::size_t> parse_event_count(const std::vector<QueryParameter>& query);
 
-// `limit`, and nothing else.
+// The parameter `limit`; there may be no other.
 Result<std::size_t> parse_limit(const std::vector<QueryParameter>& query, std::size_t unless_given);
 
 struct CorrelationQuery {
@@ -62,11 +62,12 @@ struct FailuresQuery {
 };
 Result<FailuresQuery> parse_failures_query(const std::vector<QueryParameter>& query);
 
-// `Prefer: wait=10` (RFC 7240), among other preferences or alone. One that cannot be met is none.
+// The wait of `Prefer: wait=10` (RFC 7240), which may be one of several preferences. A preference that cannot
+// be met is ignored.
 std::optional<std::chrono::seconds> parse_prefer_wait(std::string_view header);
 
-// The trace of `traceparent: 00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01` (W3C Trace Context).
-// Empty for a header that is not well-formed, which is to be ignored.
+// The trace id of `traceparent: 00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01` (W3C Trace Context).
+// Empty for a malformed header, which W3C requires to ignore.
 std::string_view parse_traceparent(std::string_view header);
 
 }  // namespace eventq::wire

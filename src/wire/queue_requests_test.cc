@@ -1,4 +1,4 @@
-// queue_requests_test.cc: what may be asked of queues, waits and failures.
+// queue_requests_test.cc: which requests about queues, waits and failures are accepted.
 #include "wire/queue_requests.h"
 
 #include <gtest/gtest.h>
@@ -18,7 +18,7 @@ constexpr std::string_view kCheckpoint = "0192f0c1-7c1e-7abc-8def-0123456789ab";
 
 class QueueRequests : public ParsedTest {};
 
-TEST_F(QueueRequests, ARemarkMaySayWhyAndWho) {
+TEST_F(QueueRequests, ARemarkMayHaveAReasonAndAnAuthor) {
   const auto both = parse_remark(json(R"({"reason":"deploy","by":"alice"})"));
   ASSERT_TRUE(both.has_value());
   EXPECT_EQ(both->reason, "deploy");
@@ -65,7 +65,7 @@ TEST_F(QueueRequests, AReplayReadsEachMember) {
   EXPECT_TRUE(request->dry_run);
 }
 
-TEST_F(QueueRequests, AReplaySinceACheckpointIsOfWhatWasCompleted) {
+TEST_F(QueueRequests, AReplaySinceACheckpointMatchesCompletedEvents) {
   const auto request = parse_replay(json(R"({"checkpoint":")" + std::string(kCheckpoint) + R"("})"), "mail");
 
   ASSERT_TRUE(request.has_value()) << request.error().message;
@@ -76,7 +76,7 @@ TEST_F(QueueRequests, AReplaySinceACheckpointIsOfWhatWasCompleted) {
   EXPECT_FALSE(request->dry_run);
 }
 
-TEST_F(QueueRequests, AReplayThatSaysTooLittleOrTooMuchIsRefused) {
+TEST_F(QueueRequests, AReplayWithTooFewOrTooManyMembersIsRefused) {
   const std::string checkpoint = R"("checkpoint":")" + std::string(kCheckpoint) + "\"";
   const struct {
     std::string body;
@@ -107,7 +107,7 @@ TEST_F(QueueRequests, AReplayThatSaysTooLittleOrTooMuchIsRefused) {
   }
 }
 
-TEST_F(QueueRequests, ARedriveIsOfFailedEventsInEveryQueueUnlessItNamesOne) {
+TEST_F(QueueRequests, ARedriveMatchesFailedEventsOfAllQueuesUnlessItNamesOne) {
   const auto all = parse_redrive(json("{}"));
   ASSERT_TRUE(all.has_value());
   EXPECT_EQ(all->filter.queue, "");
@@ -164,7 +164,7 @@ TEST_F(QueueRequests, ALimitIsFromOneToAThousand) {
   }
 }
 
-TEST_F(QueueRequests, ListsSayWhereToBeginAndOfWhat) {
+TEST_F(QueueRequests, ListsReadTheirStartAndTheirQueue) {
   const auto correlation = parse_correlation_query(query("after_id=7"));
   ASSERT_TRUE(correlation.has_value());
   EXPECT_EQ(correlation->after, EventId{7});
@@ -178,7 +178,7 @@ TEST_F(QueueRequests, ListsSayWhereToBeginAndOfWhat) {
   EXPECT_FALSE(parse_failures_query(query("queue=a+b")).has_value());
 }
 
-TEST_F(QueueRequests, APreferenceToWaitIsFoundAmongOthers) {
+TEST_F(QueueRequests, PreferWaitIsFoundAmongOtherPreferences) {
   EXPECT_EQ(parse_prefer_wait("wait=10"), seconds(10));
   EXPECT_EQ(parse_prefer_wait("Wait = \"10\""), seconds(10));
   EXPECT_EQ(parse_prefer_wait("respond-async, wait=0;x=y"), seconds(0));
@@ -189,7 +189,7 @@ TEST_F(QueueRequests, APreferenceToWaitIsFoundAmongOthers) {
   }
 }
 
-TEST_F(QueueRequests, OnlyAWellFormedTraceIsTaken) {
+TEST_F(QueueRequests, OnlyAWellFormedTraceparentIsRead) {
   const std::string trace = "0af7651916cd43dd8448eb211c80319c";
   EXPECT_EQ(parse_traceparent("00-" + trace + "-b7ad6b7169203331-01"), trace);
   EXPECT_EQ(parse_traceparent("cc-" + trace + "-b7ad6b7169203331-01-what-the-future-will-be"), trace);

@@ -17,7 +17,7 @@
 namespace eventq::wire {
 namespace {
 
-// The members of a report beside its worker and its event.
+// Reads the members of a report, except its worker and its event.
 void read_report(Fields& fields, ReportKind report, Change& change) {
   change.lease.attempt = fields.small_integer("attempt");
   if (report == ReportKind::start) change.what = Start{};
@@ -79,7 +79,7 @@ Result<void> append_reports(std::vector<Change>& changes, const std::optional<st
   return {};
 }
 
-// What a subscription says, as it came; the same from a query and from a body.
+// The members or parameters of a subscription before they are checked.
 struct SubscriptionFields {
   std::optional<std::vector<std::string>> tags;
   std::optional<std::string> worker_id;
@@ -88,10 +88,10 @@ struct SubscriptionFields {
   std::optional<std::int64_t> limit;
 };
 
-// Without tags, where they may be left out, an event with any tags will do.
+// Whether tags are required. Without tags the worker asks for all events.
 enum class TagRule : std::uint8_t { needed, optional };
 
-// What the limit is called, and the lowest there may be: 0 where a worker may want no events.
+// The name of the limit and its minimum, which is 0 where a worker may ask for no events.
 struct LimitRule {
   std::string_view name;
   std::int64_t least;

@@ -1,7 +1,11 @@
-// request_json.h: request bodies and queries of workers and readers to values. What comes out has been
-// validated.
+// request_json.h: reads request bodies and queries of workers and readers into validated values.
 //
-// Errors: invalid_argument or too_large, with the member or parameter to blame.
+// The main header of wire/, which converts between the API's JSON and queries and the values of model/. No
+// other layer knows how the API spells them, and wire/ does no I/O. A request passes through a parse function
+// (fields.h or query_fields.h, then validate() of model/). Its answer is written by answer_json.h,
+// queue_json.h or observe_json.h. A client uses the inverses: request_writer.h and event_reader.h.
+//
+// Errors: invalid_argument or too_large. `field` is the member or parameter that is wrong.
 #pragma once
 
 #include <cstdint>
@@ -19,18 +23,18 @@ namespace eventq::wire {
 
 enum class ReportKind : std::uint8_t { start, heartbeat, complete, fail, release };
 
-// What a worker asks for.
+// The events that a worker asks for.
 struct Subscription {
   Selector selector;
   std::string worker_id;
-  std::size_t limit = 1;  // 0, in a turn only: no events are wanted
-  bool many = false;      // a limit was given: the answer is a list
+  std::size_t limit = 1;  // 0 only in POST /events/next: claim no events
+  bool many = false;      // the request has a limit, so the answer is a list
   Millis wait{0};
 };
 
-// A worker's whole turn.
+// The body of POST /events/next: reports, heartbeats and a request for new events.
 struct ParsedNext {
-  std::vector<Change> changes;  // completed ones, then failed, released, and live ones
+  std::vector<Change> changes;  // in the order completed, failed, released, alive
   Subscription subscription;
 };
 
@@ -45,7 +49,7 @@ Result<ParsedNext> parse_next(const JsonValue& body);
 Result<Subscription> parse_subscription(const JsonValue& body);
 Result<Subscription> parse_subscription(const std::vector<QueryParameter>& query);
 
-// Of the query of a stream, `limit` is what it calls prefetch.
+// The query of a stream. Its parameter `prefetch` becomes `limit`.
 Result<Subscription> parse_stream(const std::vector<QueryParameter>& query);
 
 Result<ListFilter> parse_filter(const std::vector<QueryParameter>& query);
@@ -53,7 +57,7 @@ Result<bool> parse_include_logs(const std::vector<QueryParameter>& query);
 Result<Cancel> parse_cancel(const std::vector<QueryParameter>& query);
 Result<Reset> parse_reset(const std::vector<QueryParameter>& query);
 
-// A body where there is nothing to say: {}.
+// A body without members: {}.
 Result<void> parse_empty(const JsonValue& body);
 
 // The {id} of a path.

@@ -1,4 +1,4 @@
-// request_json_test.cc: what bodies and queries are accepted, and what is said of the others.
+// request_json_test.cc: which bodies and queries are accepted, and the errors for others.
 #include "wire/request_json.h"
 
 #include <gtest/gtest.h>
@@ -60,7 +60,7 @@ TEST_F(RequestJson, AReleaseCarriesItsDelayAndReason) {
   EXPECT_EQ(std::get<Release>(change->what).reason, "later");
 }
 
-TEST_F(RequestJson, TheDelayOfAReleaseIsFromNothingToAYear) {
+TEST_F(RequestJson, TheDelayOfAReleaseIsFrom0ToAYear) {
   const struct {
     std::string_view delay;
     bool accepted;
@@ -77,7 +77,7 @@ TEST_F(RequestJson, TheDelayOfAReleaseIsFromNothingToAYear) {
   }
 }
 
-TEST_F(RequestJson, AReportTakesOnlyTheMembersOfItsKind) {
+TEST_F(RequestJson, AReportAcceptsOnlyTheMembersOfItsKind) {
   EXPECT_TRUE(
       parse_report(json(R"({"worker_id":"w:1","attempt":1})"), EventId{1}, ReportKind::start).has_value());
   EXPECT_FALSE(parse_report(json(R"({"worker_id":"w:1","status_code":1})"), EventId{1}, ReportKind::start)
@@ -99,7 +99,7 @@ TEST_F(RequestJson, ReportsOnManyKeepTheirOrder) {
   EXPECT_EQ((*changes)[1].lease.worker_id, "w:1");
 }
 
-TEST_F(RequestJson, ATurnReportsCompletedFailedReleasedAndAsksForMore) {
+TEST_F(RequestJson, NextReportsCompletedFailedAndReleasedAndAsksForMore) {
   const auto next = parse_next(json(R"({"worker_id":"w:1","tags":"a","wait":5,"limit":10,
       "released":[{"id":3,"delay":7}],"failed":[{"id":2,"error_message":"x"}],
       "completed":[{"id":1,"attempt":1}]})"));
@@ -113,7 +113,7 @@ TEST_F(RequestJson, ATurnReportsCompletedFailedReleasedAndAsksForMore) {
   EXPECT_EQ(next->subscription.wait, std::chrono::seconds(5));
 }
 
-TEST_F(RequestJson, ATurnEndsWithTheSignsOfLife) {
+TEST_F(RequestJson, HeartbeatsAreTheLastChangesOfNext) {
   const auto next = parse_next(json(R"({"worker_id":"w:1","limit":0,"alive":[{"id":4,"attempt":2},{"id":5}],
       "released":[{"id":3}]})"));
 
@@ -129,7 +129,7 @@ TEST_F(RequestJson, ATurnEndsWithTheSignsOfLife) {
   EXPECT_EQ(wrong.error().field, "alive[1].reason");
 }
 
-TEST_F(RequestJson, SignsOfLifeCountAmongTheReportsOfATurn) {
+TEST_F(RequestJson, HeartbeatsCountTowardsTheReportsOfNext) {
   const auto next_with = [this](int alive) {
     std::string body = R"({"worker_id":"w:1","completed":[{"id":1}],"alive":[{"id":2})";
     for (int i = 1; i < alive; ++i) body += R"(,{"id":2})";
@@ -140,7 +140,7 @@ TEST_F(RequestJson, SignsOfLifeCountAmongTheReportsOfATurn) {
   EXPECT_EQ(next_with(10'000).error().code, ErrorCode::too_large);
 }
 
-TEST_F(RequestJson, ATurnMayWantNothingAndNameNoTags) {
+TEST_F(RequestJson, NextMayHaveLimit0AndNoTags) {
   const auto report = parse_next(json(R"({"worker_id":"w:1","limit":0})"));
   ASSERT_TRUE(report.has_value()) << report.error().message;
   EXPECT_EQ(report->subscription.limit, 0U);
@@ -202,7 +202,7 @@ TEST_F(RequestJson, TheLimitsOfASubscriptionAreExact) {
   }
 }
 
-TEST_F(RequestJson, AStreamNamesItsWorkerAndPerhapsMore) {
+TEST_F(RequestJson, AStreamNeedsOnlyItsWorker) {
   const auto least = parse_stream(query("worker_id=w:1"));
   ASSERT_TRUE(least.has_value()) << least.error().message;
   EXPECT_EQ(least->selector.queue, "main");
@@ -255,7 +255,7 @@ TEST_F(RequestJson, AFilterReadsEachParameter) {
   EXPECT_EQ(filter->after, EventId{3});
 }
 
-TEST_F(RequestJson, AFilterRefusesWhatItDoesNotKnow) {
+TEST_F(RequestJson, AFilterRefusesUnknownParameters) {
   for (const std::string_view text : {"status=pending", "status=", "limit=0", "limit=1001", "offset=-1",
                                       "offset=1000000001", "after_id=x", "tags=", "page=2"}) {
     EXPECT_FALSE(parse_filter(query(text)).has_value()) << text;

@@ -10,7 +10,7 @@
 namespace eventq::wire {
 namespace {
 
-// What `Outcome` and `Failure` have in common.
+// The members that `Outcome` and `Failure` share.
 template <typename Result>
 void write_numbers(JsonWriter& json, const Result& result) {
   if (result.status_code) json.key("status_code").integer(*result.status_code);

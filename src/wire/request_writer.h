@@ -1,4 +1,5 @@
-// request_writer.h: what workers send, as request_json.h reads it. For publishers see new_event_json.h.
+// request_writer.h: writes the requests of workers, which request_json.h reads. For publishers see
+// new_event_json.h.
 #pragma once
 
 #include <cstdint>
@@ -12,6 +13,7 @@
 
 namespace eventq::wire {
 
+// What a report says: a completion, a failure or a return.
 using ReportContent = decltype(eventq::Report::what);
 
 // "complete", "fail" or "release": the last part of the path of a report on one event.
@@ -21,11 +23,12 @@ std::string write_report(const Lease& lease, const ReportContent& what);
 // The body of a heartbeat.
 std::string write_heartbeat(const Lease& lease);
 
-// The body of POST /events/next. The results come in the order completed, failed, released, each in the
-// order of the request.
+// The body of POST /events/next. Reports are written in three lists, and the server returns their results in
+// the order completed, failed, released; within a list in the order of the request.
 std::string write_next(const eventq::NextRequest& request, std::string_view worker_id);
 
-// Times are sent in whole seconds: rounded up, or down when they are negative, which is refused.
+// Durations are sent in whole seconds, rounded up. A negative one is rounded down, so that the server refuses
+// it instead of reading 0.
 [[nodiscard]] std::int64_t whole_seconds(Millis duration);
 
 }  // namespace eventq::wire

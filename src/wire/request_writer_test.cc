@@ -1,4 +1,4 @@
-// request_writer_test.cc: what is written is what the server reads.
+// request_writer_test.cc: the server reads the written requests back.
 #include "wire/request_writer.h"
 
 #include <gmock/gmock.h>
@@ -26,7 +26,7 @@ class RequestWriter : public testing::Test {
   JsonParser parser_;
 };
 
-TEST_F(RequestWriter, ReportsSayWhatTheirKindSays) {
+TEST_F(RequestWriter, ReportsHaveTheMembersOfTheirKind) {
   const Lease lease{EventId{7}, "w:1", 2};
   EXPECT_EQ(write_report(lease, Outcome{}), R"({"worker_id":"w:1","attempt":2})");
   EXPECT_EQ(write_report(lease, Outcome{200, 12, {"a", "b"}}),
@@ -45,7 +45,7 @@ TEST_F(RequestWriter, EachReportHasItsPath) {
   EXPECT_EQ(path_of(Return{}), "release");
 }
 
-TEST_F(RequestWriter, ReportsAreWhatTheServerReads) {
+TEST_F(RequestWriter, TheServerReadsReportsBack) {
   const Lease lease{EventId{7}, "w:1", 2};
   const auto complete =
       parse_report(parse(write_report(lease, Outcome{200, 12, {"a"}})), EventId{7}, ReportKind::complete)
@@ -61,7 +61,7 @@ TEST_F(RequestWriter, ReportsAreWhatTheServerReads) {
   EXPECT_EQ(release.lease.attempt, 2);
 }
 
-TEST_F(RequestWriter, ATurnIsWhatTheServerReads) {
+TEST_F(RequestWriter, TheServerReadsNextBack) {
   eventq::NextRequest request;
   request.reports = {
       {EventId{1}, 1, Return{1s, "r"}}, {EventId{2}, 2, Failure{}}, {EventId{3}, 3, Outcome{}}};
@@ -82,7 +82,7 @@ TEST_F(RequestWriter, ATurnIsWhatTheServerReads) {
   EXPECT_EQ(read.subscription.wait, 2s);
 }
 
-TEST_F(RequestWriter, ATurnThatOnlyReportsSaysNothingOfEvents) {
+TEST_F(RequestWriter, NextWithoutALimitWritesNoSubscription) {
   eventq::NextRequest request;
   request.reports = {{EventId{1}, 1, Outcome{}}};
   request.wait = 5s;
@@ -90,7 +90,7 @@ TEST_F(RequestWriter, ATurnThatOnlyReportsSaysNothingOfEvents) {
             R"({"worker_id":"w","limit":0,"completed":[{"id":1,"attempt":1}],"failed":[],"released":[]})");
 }
 
-TEST_F(RequestWriter, ATurnWithNothingButSignsOfLifeSaysOnlyThose) {
+TEST_F(RequestWriter, NextWithOnlyHeartbeatsWritesOnlyThose) {
   eventq::NextRequest request;
   request.alive = {{EventId{1}, 2}, {EventId{3}, 1}};
   EXPECT_EQ(write_next(request, "w"),
@@ -129,7 +129,7 @@ NewEvent full_event() {
   return event;
 }
 
-TEST_F(RequestWriter, AnEventIsWhatTheServerReads) {
+TEST_F(RequestWriter, TheServerReadsAnEventBack) {
   const NewEvent event = full_event();
   const NewEvent read = parse_event(parse(write_event_request(event))).value();
   EXPECT_EQ(write_new_event(read), write_new_event(event));
@@ -144,14 +144,14 @@ TEST_F(RequestWriter, ADelayIsSentInWholeSeconds) {
             R"({"title":"t","tags":["a"],"payload":null,"queue":"main","priority":0,"delay":2})");
 }
 
-TEST_F(RequestWriter, ATagWithACommaDoesNotBecomeTwo) {
+TEST_F(RequestWriter, ATagWithACommaDoesNotBecomeTwoTags) {
   NewEvent event;
   event.title = "t";
   event.tags = {"a,b"};
   EXPECT_EQ(parse_event(parse(write_event_request(event))).error().field, "tags");
 }
 
-TEST_F(RequestWriter, ABatchIsOneCorrelationUnlessItsEventsBringTheirOwn) {
+TEST_F(RequestWriter, ABatchIsCorrelatedUnlessAnEventHasItsOwnCorrelation) {
   std::vector<NewEvent> events{full_event(), full_event()};
   events[1].correlation_id = "";
   const NewBatch own = parse_batch(parse(write_batch_request(events))).value();

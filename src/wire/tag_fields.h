@@ -1,4 +1,4 @@
-// tag_fields.h: tags as a member of a request.
+// tag_fields.h: reads the member `tags` of a request.
 #pragma once
 
 #include <optional>
@@ -9,7 +9,7 @@
 
 namespace eventq::wire {
 
-// `tags`: a comma-separated string, or an array of strings. Their content is checked later.
+// `tags` is a comma-separated string or an array of strings. clean_tags() of model/ must check the result.
 std::optional<std::vector<std::string>> read_tags(Fields& fields);
 
 }  // namespace eventq::wire

@@ -14,7 +14,7 @@ namespace {
 
 using Kind = Handled::Kind;
 
-// Every message there is, the gravest first: what a failure is grouped by is its first line.
+// All messages, the most severe first, because failures are grouped by their first line.
 std::vector<std::string> messages(const std::vector<Handled>& handled) {
   std::vector<const Handled*> ordered;
   ordered.reserve(handled.size());
@@ -37,7 +37,7 @@ std::string joined(const std::vector<std::string>& parts, std::string_view betwe
   return text;
 }
 
-// A text that the queue takes: no U+0000, and at most `limit` bytes.
+// A text that the queue accepts: valid UTF-8 without U+0000, of at most `limit` bytes.
 std::string clean(std::string text, std::size_t limit) {
   std::replace(text.begin(), text.end(), '\0', ' ');
   return cut_utf8(to_valid_utf8(text), limit);
@@ -59,7 +59,7 @@ std::vector<std::string> errors(const std::vector<Handled>& handled) {
   return found;
 }
 
-// One line, of as many bytes as it may have characters.
+// The reason on one line. It is cut to as many bytes as it may have characters, which is never too long.
 std::string reason(const std::vector<Handled>& handled) {
   std::string text = joined(messages(handled), "; ");
   const auto is_control = [](char c) { return static_cast<unsigned char>(c) < 0x20 || c == 0x7F; };
@@ -67,7 +67,7 @@ std::string reason(const std::vector<Handled>& handled) {
   return clean(std::move(text), limits::kReasonChars);
 }
 
-// Nobody is called again before the time it asked for.
+// The longest delay, so that no handler sees the event before the time that it asked for.
 Millis delay(const std::vector<Handled>& handled) {
   Millis longest{0};
   for (const Handled& one : handled) longest = std::max(longest, one.delay());

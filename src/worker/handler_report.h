@@ -1,6 +1,6 @@
-// handler_report.h: from what the handlers of one event came to, to the one report on it.
+// handler_report.h: combines the results of an event's handlers into the report on the event.
 //
-// The gravest result decides; no message is lost, except what is over a maximum of limits.h.
+// The most severe result decides. Every message is kept, unless it exceeds a maximum of limits.h.
 //
 // Pure: no I/O, no clock.
 #pragma once
@@ -13,8 +13,9 @@
 
 namespace eventq {
 
-// What `handled`, in the order in which the handlers ran, comes to after `took`. Messages become valid UTF-8
-// and are cut to their maximum. Without any result the event is failed: nobody felt responsible.
+// The report for `handled`, the results in the order in which the handlers ran, which took `took`. Messages
+// are made valid UTF-8 and cut to their maximum. Without any result the report is a failure, because no
+// handler matched the event.
 [[nodiscard]] decltype(Report::what) handler_report(const std::vector<Handled>& handled, Millis took);
 
 }  // namespace eventq

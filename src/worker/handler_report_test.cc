@@ -1,4 +1,4 @@
-// handler_report_test.cc: which result decides, and what becomes of the messages.
+// handler_report_test.cc: which result decides, and how messages are combined.
 #include "worker/handler_report.h"
 
 #include <gmock/gmock.h>
@@ -31,17 +31,17 @@ Return given_back(const std::vector<Handled>& handled) {
   return std::get<Return>(handler_report(handled, 7ms));
 }
 
-TEST(Verdict, DoneIsAnOutcomeWithoutErrors) {
+TEST(HandlerReport, DoneIsAnOutcomeWithoutErrors) {
   EXPECT_THAT(outcome({Handled::done()}).errors, IsEmpty());
   EXPECT_EQ(outcome({Handled::done(), Handled::done()}).execution_time_ms, 7);
 }
 
-TEST(Verdict, EveryErrorIsKeptInTheOrderOfTheHandlers) {
+TEST(HandlerReport, EveryErrorIsKeptInTheOrderOfTheHandlers) {
   EXPECT_THAT(outcome({Handled::error("no printer"), Handled::done(), Handled::error("no ink")}).errors,
               ElementsAre("no printer", "no ink"));
 }
 
-TEST(Verdict, RetryIsAFailureThatMayBeRetried) {
+TEST(HandlerReport, RetryIsAFailureThatMayBeRetried) {
   const Failure retry = failure({Handled::done(), Handled::retry("timeout")});
 
   EXPECT_EQ(retry.message, "timeout");
@@ -49,12 +49,12 @@ TEST(Verdict, RetryIsAFailureThatMayBeRetried) {
   EXPECT_EQ(retry.execution_time_ms, 7);
 }
 
-TEST(Verdict, FailIsForGood) {
+TEST(HandlerReport, FailIsAPermanentFailure) {
   EXPECT_TRUE(failure({Handled::fail("no such customer")}).permanent);
   EXPECT_EQ(failure({Handled::fail("no such customer")}).message, "no such customer");
 }
 
-TEST(Verdict, LaterGivesBackForTheLongestTimeAnybodyAskedFor) {
+TEST(HandlerReport, LaterGivesBackForTheLongestRequestedTime) {
   const Return later =
       given_back({Handled::later(10s, "busy"), Handled::later(60s, "closed"), Handled::done()});
 
@@ -62,7 +62,7 @@ TEST(Verdict, LaterGivesBackForTheLongestTimeAnybodyAskedFor) {
   EXPECT_EQ(later.reason, "busy; closed");
 }
 
-TEST(Verdict, TheGravestDecidesAndItsMessageComesFirst) {
+TEST(HandlerReport, TheMostSevereResultDecidesAndItsMessageComesFirst) {
   const Handled error = Handled::error("error");
   const Handled later = Handled::later(1s, "later");
   const Handled retry = Handled::retry("retry");
@@ -75,12 +75,12 @@ TEST(Verdict, TheGravestDecidesAndItsMessageComesFirst) {
   EXPECT_TRUE(failure({fail, retry, later, error, Handled::done()}).permanent);
 }
 
-TEST(Verdict, NoResultAtAllIsAFailureThatMayBeRetried) {
+TEST(HandlerReport, NoResultAtAllIsAFailureThatMayBeRetried) {
   EXPECT_EQ(failure({}).message, "No handler of this worker matches the event.");
   EXPECT_FALSE(failure({}).permanent);
 }
 
-TEST(Verdict, MessagesAreCutAtACharacter) {
+TEST(HandlerReport, MessagesAreCutAtACharacter) {
   const std::string fits(limits::kErrorMessage, 'x');
 
   EXPECT_EQ(failure({Handled::retry(fits)}).message, fits);
@@ -89,14 +89,14 @@ TEST(Verdict, MessagesAreCutAtACharacter) {
   EXPECT_THAT(outcome({Handled::error(fits + "x")}).errors, ElementsAre(fits));
 }
 
-TEST(Verdict, MessagesBecomeTextThatTheQueueTakes) {
+TEST(HandlerReport, MessagesBecomeTextThatTheQueueAccepts) {
   EXPECT_EQ(failure({Handled::retry("a\xFF"s)}).message, "a\xEF\xBF\xBD");
   EXPECT_EQ(failure({Handled::retry("a\0b"s)}).message, "a b");
   EXPECT_THAT(outcome({Handled::error("")}).errors, ElementsAre("An error without a message."));
   EXPECT_EQ(given_back({Handled::later(1s, "a\nb\x7F")}).reason, "a b ");
 }
 
-TEST(Verdict, MessagesOfInvalidBytesAreCutAfterTheyGrew) {
+TEST(HandlerReport, MessagesOfInvalidBytesAreCutAfterTheyGrew) {
   const std::string message = failure({Handled::retry(std::string(limits::kErrorMessage, '\xFF'))}).message;
 
   EXPECT_LE(message.size(), limits::kErrorMessage);
@@ -104,12 +104,12 @@ TEST(Verdict, MessagesOfInvalidBytesAreCutAfterTheyGrew) {
   EXPECT_TRUE(valid_utf8(message));
 }
 
-TEST(Verdict, AReasonHasAtMost1000Characters) {
+TEST(HandlerReport, AReasonHasAtMost1000Characters) {
   EXPECT_THAT(given_back({Handled::later(1s, std::string(1000, 'x'))}).reason, SizeIs(1000));
   EXPECT_THAT(given_back({Handled::later(1s, std::string(1001, 'x'))}).reason, SizeIs(1000));
 }
 
-TEST(Verdict, TheHundredthErrorTellsOfThoseBehindIt) {
+TEST(HandlerReport, TheHundredthErrorCountsTheErrorsAfterIt) {
   const std::vector<Handled> handled(limits::kErrors, Handled::error("e"));
   EXPECT_THAT(outcome(handled).errors, AllOf(SizeIs(100), Each("e")));
 
@@ -119,7 +119,7 @@ TEST(Verdict, TheHundredthErrorTellsOfThoseBehindIt) {
   EXPECT_EQ(outcome(more).errors.back(), "And 2 more errors.");
 }
 
-TEST(Verdict, TimesAreKeptWithinTheirLimits) {
+TEST(HandlerReport, TimesAreKeptWithinTheirLimits) {
   EXPECT_EQ(given_back({Handled::later(-1s)}).delay, 0s);
   EXPECT_EQ(given_back({Handled::later(limits::kDelay + 1ms)}).delay, limits::kDelay);
   EXPECT_EQ(std::get<Outcome>(handler_report({Handled::done()}, Millis::max())).execution_time_ms,

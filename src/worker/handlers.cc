@@ -11,7 +11,7 @@
 namespace eventq {
 namespace {
 
-// What goes wrong in a handler is a fact about its event, not about the worker.
+// A handler's exception fails its event and must not end the worker's thread.
 Handled call(const Handler& handler, const Event& event, const std::stop_token& stop) {
   try {
     return handler(event, stop);
@@ -25,7 +25,7 @@ Handled call(const Handler& handler, const Event& event, const std::stop_token& 
 }  // namespace
 
 void Handlers::on_tag(std::string tag, Handler handler) {
-  // Tags are compared as the queue stores them: without spaces round them.
+  // Trim the tag, because the queue stores tags without surrounding spaces. A bad tag is refused by start().
   if (auto cleaned = clean_tags({tag})) tag = std::move(cleaned->front());
   registrations_.push_back({Registration::By::tag, std::move(tag), std::move(handler)});
 }

@@ -1,6 +1,6 @@
-// handlers.h: what was registered with a worker, and what of it runs for an event.
+// handlers.h: the handlers registered with a worker, and the choice of those that run for an event.
 //
-// Threads: run() from any thread once nothing is added any more.
+// Threads: run() may be called from any thread after the last handler was added.
 #pragma once
 
 #include <cstdint>
@@ -20,13 +20,15 @@ class Handlers {
   void on_tag(std::string tag, Handler handler);
   void on_pattern(std::string pattern, Handler handler);
 
-  // The tags of the events to ask the queue for, nothing for all; `pattern_tags` narrow what patterns look
-  // at. Errors: invalid_argument and too_large for what was registered.
+  // The tags of the events to claim; empty: all events. `pattern_tags` restrict the events that are matched
+  // with patterns.
+  // Errors: invalid_argument and too_large for a bad registration, or for none.
   [[nodiscard]] Result<std::vector<std::string>> subscription(
       const std::vector<std::string>& pattern_tags) const;
 
-  // Runs all that match, in the order of registration; an exception is a retry. Nothing when `stop` fired
-  // before all had run: what some of them did is no verdict.
+  // Calls all handlers that match, in the order of registration. An exception counts as Handled::retry().
+  // Returns nothing when `stop` was requested before all had run, because
+  // the results of only some handlers must not be reported.
   [[nodiscard]] std::optional<std::vector<Handled>> run(const Event& event,
                                                         const std::stop_token& stop) const;
 

@@ -1,4 +1,4 @@
-// handlers_test.cc: what may be registered, which events are asked for, and which handlers run.
+// handlers_test.cc: which registrations are accepted, which events are claimed, and which handlers run.
 #include "worker/handlers.h"
 
 #include <gmock/gmock.h>
@@ -15,7 +15,7 @@ using testing::IsEmpty;
 
 Handled nothing(const Event&, const std::stop_token&) { return Handled::done(); }
 
-// A handler that gives its name as an error.
+// A handler that returns its name as an error.
 Handler named(std::string name) {
   return [name](const Event&, const std::stop_token&) { return Handled::error(name); };
 }
@@ -34,7 +34,7 @@ Event event(std::vector<std::string> tags, std::string pattern = "") {
   return made;
 }
 
-TEST(Handlers, AllThatMatchRunInTheOrderOfRegistration) {
+TEST(Handlers, AllMatchingHandlersRunInTheOrderOfRegistration) {
   Handlers handlers;
   handlers.on_pattern("invoice.>", named("archive"));
   handlers.on_tag("email", named("mail"));
@@ -46,7 +46,7 @@ TEST(Handlers, AllThatMatchRunInTheOrderOfRegistration) {
   EXPECT_THAT(names(handlers, event({"fax"}, "order.created")), IsEmpty());
 }
 
-TEST(Handlers, AnExceptionIsARetryAndTheOthersRun) {
+TEST(Handlers, AnExceptionIsARetryAndTheOtherHandlersRun) {
   Handlers handlers;
   handlers.on_tag("a", [](const Event&, const std::stop_token&) -> Handled {
     throw std::runtime_error("no connection");
@@ -64,7 +64,7 @@ TEST(Handlers, AnExceptionIsARetryAndTheOthersRun) {
   EXPECT_EQ(handled[2].message(), "last");
 }
 
-TEST(Handlers, NoneIsBegunOnceTheTokenFired) {
+TEST(Handlers, NoHandlerIsCalledAfterTheStopWasRequested) {
   std::stop_source stop;
   int runs = 0;
   Handlers handlers;
@@ -80,7 +80,7 @@ TEST(Handlers, NoneIsBegunOnceTheTokenFired) {
   EXPECT_EQ(runs, 1);
 }
 
-TEST(Handlers, ALastOneThatSawTheTokenFireHasAVerdict) {
+TEST(Handlers, AStopDuringTheLastHandlerKeepsTheResults) {
   std::stop_source stop;
   Handlers handlers;
   handlers.on_tag("a", [&](const Event&, const std::stop_token&) {
@@ -91,7 +91,7 @@ TEST(Handlers, ALastOneThatSawTheTokenFireHasAVerdict) {
   EXPECT_EQ(handlers.run(event({"a"}), stop.get_token()).value().size(), 1U);
 }
 
-TEST(Handlers, TheSubscriptionIsEachTagOnce) {
+TEST(Handlers, TheSubscriptionHasEachTagOnce) {
   Handlers handlers;
   handlers.on_tag("email", nothing);
   handlers.on_tag(" print ", nothing);
@@ -101,7 +101,7 @@ TEST(Handlers, TheSubscriptionIsEachTagOnce) {
   EXPECT_EQ(handlers.run(event({"print"}), {}).value().size(), 1U);
 }
 
-TEST(Handlers, APatternLooksAtEveryEventUnlessTagsNarrowIt) {
+TEST(Handlers, APatternSeesEveryEventUnlessTagsRestrictIt) {
   Handlers handlers;
   handlers.on_tag("email", nothing);
   handlers.on_pattern("invoice.*", nothing);
@@ -110,7 +110,7 @@ TEST(Handlers, APatternLooksAtEveryEventUnlessTagsNarrowIt) {
   EXPECT_THAT(handlers.subscription({"billing"}).value(), ElementsAre("billing", "email"));
 }
 
-TEST(Handlers, NothingRegisteredIsRefused) {
+TEST(Handlers, AWorkerWithoutRegistrationsIsRefused) {
   EXPECT_THAT(Handlers().subscription({}).error().message, HasSubstr("has no handler"));
 }
 

@@ -1,10 +1,10 @@
-// leases.h: when the leases that a worker holds want a sign of life, and when they are over.
+// leases.h: when the leases that a worker holds must be renewed, and when they expire.
 //
-// A sign of life is due every third of a lease, counted from before the call that gave or renewed it. The end
-// of a new lease is counted from the arrival of the answer, since the call may have waited for the event for
-// longer than the lease is; then a sign of life is due at once.
+// A heartbeat is due every third of a lease, counted from before the call that granted or renewed the lease.
+// The end of a new lease is counted from the arrival of the answer, because the call may have waited for the
+// event longer than the lease lasts. Then a heartbeat is due at once.
 //
-// Threads: none of its own; the owner locks.
+// Threads: not synchronized; the owner locks.
 #pragma once
 
 #include <compare>
@@ -19,7 +19,8 @@
 
 namespace eventq {
 
-// One claim of one event: the same worker may hold the next attempt while a handler still runs for this one.
+// One claim of one event. The id alone would not do: the same worker may hold the next attempt while a
+// handler still runs for this one.
 struct Attempt {
   EventId id{};
   int number = 0;
@@ -29,26 +30,26 @@ struct Attempt {
 
 class Leases {
  public:
-  // A lease that was asked for at `asked` and came at `arrived`.
+  // Adds a lease that was requested at `asked` and granted by an answer that arrived at `arrived`.
   void add(Attempt attempt, SteadyTime asked, SteadyTime arrived, Millis length);
 
-  // The queue has renewed it; asked for at `asked`. Nothing when it is not held any more.
+  // The queue has renewed the lease, as requested at `asked`. Does nothing when the lease was removed.
   void renew(Attempt attempt, SteadyTime asked);
 
   void remove(Attempt attempt);
 
-  // Those that want a sign of life by `now` or soon after, so that one call serves many; they do until they
-  // are renewed or removed. Soon is half as long as from one sign of life to the next.
+  // The leases that need a heartbeat by `now` or soon after, so that one request serves many. Soon is half of
+  // the interval between two heartbeats. A lease stays due until it is renewed or removed.
   [[nodiscard]] std::vector<Attempt> due(SteadyTime now) const;
 
-  // Those that were over by `now`. Each is told once, and again only after it was renewed.
+  // The leases that have expired by `now`. Each is returned once, and again only after it was renewed.
   [[nodiscard]] std::vector<Attempt> take_ended(SteadyTime now);
 
-  // When there will be something due, or over. SteadyTime::max() when there is nothing.
+  // When the next lease is due, or expires. SteadyTime::max() when there is none.
   [[nodiscard]] SteadyTime next_due() const;
   [[nodiscard]] SteadyTime next_end() const;
 
-  // Zero when it is not held.
+  // Zero when the lease is not held.
   [[nodiscard]] Millis length(Attempt attempt) const;
 
  private:
@@ -60,8 +61,8 @@ class Leases {
   using TimeIndex = std::set<std::pair<SteadyTime, Attempt>>;
 
   std::map<Attempt, Times> held_;
-  TimeIndex due_;   // of every lease
-  TimeIndex ends_;  // of those not yet told
+  TimeIndex due_;   // every lease
+  TimeIndex ends_;  // the leases that take_ended() has not returned yet
 };
 
 }  // namespace eventq

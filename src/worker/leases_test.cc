@@ -1,4 +1,4 @@
-// leases_test.cc: when leases are due and over.
+// leases_test.cc: when leases are due and when they expire.
 #include "worker/leases.h"
 
 #include <gmock/gmock.h>
@@ -15,7 +15,7 @@ constexpr SteadyTime kStart{1000s};
 constexpr Attempt kFirst{EventId{1}, 1};
 constexpr Attempt kSecond{EventId{2}, 1};
 
-TEST(Leases, NothingHeldIsNeverDue) {
+TEST(Leases, WithoutLeasesNothingIsDue) {
   Leases leases;
 
   EXPECT_EQ(leases.next_due(), SteadyTime::max());
@@ -24,7 +24,7 @@ TEST(Leases, NothingHeldIsNeverDue) {
   EXPECT_THAT(leases.take_ended(kStart), IsEmpty());
 }
 
-TEST(Leases, ALeaseIsDueAfterAThirdAndOverAtItsEnd) {
+TEST(Leases, ALeaseIsDueAfterAThirdAndExpiresAtItsEnd) {
   Leases leases;
   leases.add(kFirst, kStart, kStart, 60s);
 
@@ -37,7 +37,7 @@ TEST(Leases, ALeaseIsDueAfterAThirdAndOverAtItsEnd) {
   EXPECT_THAT(leases.take_ended(kStart + 60s), ElementsAre(kFirst));
 }
 
-TEST(Leases, ALeaseThatCameAfterALongWaitIsDueAtOnceAndLastsFromItsArrival) {
+TEST(Leases, ALeaseGrantedAfterALongWaitIsDueAtOnceAndLastsFromItsArrival) {
   Leases leases;
   leases.add(kFirst, kStart, kStart + 90s, 60s);
 
@@ -59,7 +59,7 @@ TEST(Leases, ALeaseStaysDueUntilItIsRenewed) {
   EXPECT_EQ(leases.next_end(), kStart + 91s);
 }
 
-TEST(Leases, AnEndIsToldOnceAndAgainOnlyAfterARenewal) {
+TEST(Leases, AnExpiredLeaseIsReturnedOnceAndAgainOnlyAfterARenewal) {
   Leases leases;
   leases.add(kFirst, kStart, kStart, 60s);
 
@@ -72,7 +72,7 @@ TEST(Leases, AnEndIsToldOnceAndAgainOnlyAfterARenewal) {
   EXPECT_THAT(leases.take_ended(kStart + 121s), ElementsAre(kFirst));
 }
 
-TEST(Leases, TheOneThatEndsFirstIsToldFirst) {
+TEST(Leases, TheLeaseThatExpiresFirstIsReturnedFirst) {
   Leases leases;
   leases.add(kFirst, kStart, kStart, 60s);
   leases.add(kSecond, kStart, kStart, 30s);
@@ -83,7 +83,7 @@ TEST(Leases, TheOneThatEndsFirstIsToldFirst) {
   EXPECT_THAT(leases.take_ended(kStart + 60s), ElementsAre(kSecond, kFirst));
 }
 
-TEST(Leases, WhatWasRemovedIsNotDueAndCannotBeRenewed) {
+TEST(Leases, ARemovedLeaseIsNotDueAndCannotBeRenewed) {
   Leases leases;
   leases.add(kFirst, kStart, kStart, 60s);
   leases.add(kSecond, kStart, kStart, 60s);

@@ -1,7 +1,7 @@
-// pattern.h: which events a pattern fits.
+// pattern.h: matches the patterns of handlers with the patterns of events.
 //
-// Words are separated by dots. "invoice.created" fits itself; in a handler's pattern `*` stands for
-// exactly one word and `>`, as the last, for one or more.
+// A pattern has words separated by dots. "invoice.created" matches itself. In a handler's pattern, `*`
+// matches exactly one word, and `>` as the last word matches one or more.
 //
 // Pure: no I/O, no clock.
 #pragma once
@@ -13,11 +13,12 @@
 
 namespace eventq {
 
-// Errors: invalid_argument with field "pattern" for an empty word, a `*` or `>` that is no word of its own,
-// a `>` that is not the last; too_large.
+// Errors: invalid_argument with field "pattern" for an empty word, for a `*` or `>` inside a word, and for a
+// `>` that is not the last word; too_large.
 [[nodiscard]] std::optional<Error> validate_pattern(std::string_view pattern);
 
-// `happened` is an event's; one that has an empty word fits nothing. REQUIRES: `pattern` is valid.
+// `happened` is the pattern of an event. One with an empty word matches nothing.
+// REQUIRES: `pattern` is valid.
 [[nodiscard]] bool pattern_fits(std::string_view pattern, std::string_view happened);
 
 }  // namespace eventq

@@ -1,4 +1,4 @@
-// pattern_test.cc: which patterns there are, and what they fit.
+// pattern_test.cc: which patterns are valid, and what they match.
 #include "worker/pattern.h"
 
 #include <gmock/gmock.h>
@@ -13,7 +13,7 @@ namespace {
 
 using testing::HasSubstr;
 
-TEST(Pattern, FitsWordByWord) {
+TEST(Pattern, MatchesWordByWord) {
   struct Row {
     std::string pattern;
     std::string happened;
@@ -85,7 +85,7 @@ TEST(Pattern, IsRefusedWithTheReason) {
   }
 }
 
-TEST(Pattern, IsTakenWhenEveryWordIsWhole) {
+TEST(Pattern, IsAcceptedWhenEveryWordIsWhole) {
   for (const char* pattern : {"invoice", "invoice.created", "*", ">", "*.*", "a.*.b.>", "Größe.geändert"}) {
     EXPECT_EQ(validate_pattern(pattern).has_value(), false) << pattern;
   }

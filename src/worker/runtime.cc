@@ -1,4 +1,4 @@
-// runtime.cc: starting and stopping, and the pool. See runtime.h.
+// runtime.cc: start, stop and the pool. See runtime.h.
 #include "worker/runtime.h"
 
 #include <algorithm>
@@ -18,8 +18,8 @@ using namespace std::chrono_literals;
 constexpr std::size_t kThreads = 1000;
 constexpr std::size_t kPrefetch = 1000;
 
-// A long poll holds up stop(), and one that is over at once holds up nothing else: bounds for what a queue's
-// processingInterval may ask for.
+// Bounds for the long poll, whose length is the queue's processingInterval. stop() must wait for a running
+// poll, so it must not be long; a very short one would call the queue without pause.
 constexpr Millis kShortestWait = 100ms;
 constexpr Millis kLongestWait = 5s;
 
@@ -76,8 +76,8 @@ Result<void> Worker::Runtime::start_threads(const std::shared_ptr<Runtime>& self
     started_ = true;
   }
   try {
-    watch_ = std::thread([this] { watch_leases(); });
-    heart_ = std::thread([this] { keep_leases(); });
+    watcher_ = std::thread([this] { watch_leases(); });
+    renewer_ = std::thread([this] { keep_leases(); });
     for (std::size_t i = 0; i < options_.threads; ++i) {
       PoolThread& made = *pool_.emplace_back(std::make_unique<PoolThread>());
       made.thread = std::thread([self, &made] { self->work(made); });
@@ -105,7 +105,7 @@ bool Worker::Runtime::stop() {
   lock.lock();
   is_idle_.wait_until(lock, deadline_, [this] { return busy() == 0; });
   fire_tokens(lock);
-  // Before the fetcher has ended it could take again what is given back.
+  // Give events back only after the fetcher has ended, because it could claim them again.
   lock.unlock();
   join(fetcher_);
   lock.lock();
@@ -119,8 +119,8 @@ bool Worker::Runtime::stop() {
   finished_ = true;
   has_leases_.notify_all();
   lock.unlock();
-  join(heart_);
-  join(watch_);
+  join(renewer_);
+  join(watcher_);
   for (const auto& one : pool_) join(one->thread);
   return *stopped_;
 }
@@ -142,7 +142,8 @@ void Worker::Runtime::fire_tokens(Lock& lock) {
   lock.lock();
 }
 
-// Gives back what still runs. Its thread ends with its handler, whenever that is.
+// Gives back the events whose handlers still run, and detaches their threads. Such a thread ends when its
+// handler returns.
 void Worker::Runtime::leave_behind() {
   stopped_ = busy() == 0;
   for (const auto& [attempt, held] : held_) {
@@ -177,7 +178,7 @@ void Worker::Runtime::work(PoolThread& self) {
   }
 }
 
-// The handlers of the first event that is ready.
+// Runs the handlers of the first ready event.
 void Worker::Runtime::run_one(Lock& lock) {
   const Attempt attempt = ready_.front();
   ready_.pop_front();
@@ -195,7 +196,7 @@ void Worker::Runtime::run_one(Lock& lock) {
   } else if (held->stage == HeldStage::running) {
     if (handled) {
       add_report(attempt, *held, handler_report(*handled, took));
-    } else if (!stopping_) {  // else leave_behind() gives it back, when the fetcher cannot take it again
+    } else if (!stopping_) {  // otherwise leave_behind() gives it back, after the fetcher has ended
       give_back(attempt, *held, "Its lease was over before all handlers had run.");
     }
   }

@@ -1,21 +1,26 @@
-// runtime.h: a worker's threads, and what they share.
+// runtime.h: a worker's threads, and the state that they share.
 //
-//   fetcher    asks for events when there is room, and waits for them        Queue::next, long poll
+// The main header of worker/, which implements eventq/worker.h on the public Queue only, so that a worker
+// runs the same on an embedded queue and on a server. A claimed event passes through accept(), run_one(),
+// handler_report() and report().
+//
+//   fetcher    claims events while slots are free, with a long poll          Queue::next, waits
 //   pool       runs the handlers of one event after the other                no call of the queue
-//   reporter   tells what became of events, all that gathered in one turn,   Queue::next, no wait
-//              and takes as many new ones as have thereby room
-//   heart      renews the leases of all that is held, many in one turn       Queue::next, no wait
-//   watch      fires the tokens of handlers whose lease is over or lost, and no call of the queue
-//              logs what the heart saw: neither may hold up the heart
+//   reporter   sends all reports that have gathered in one request, and      Queue::next, does not wait
+//              claims as many new events as they free slots
+//   renewer    renews the leases of all held events, many in one request     Queue::next, does not wait
+//   watcher    requests handlers to stop whose lease expired or was lost,    no call of the queue
+//              and logs for the renewer, because a slow logger or token
+//              callback must not delay a heartbeat
 //
-// An event is held from its claim until the queue has answered its report, or refused it. What is held,
-// together with what is asked for, never exceeds threads + prefetch.
+// An event is held from its claim until the queue has answered its report. Held events and events being
+// requested together never exceed threads + prefetch.
 //
-// Whose lease is over by our clock is told so by its token, but may report all the same: the queue decides,
-// by the attempt. What the queue has refused is lost.
+// When a lease expires by our clock, its handler is asked to stop but may still report: the queue decides by
+// the attempt whether it accepts the report. An event is lost when the queue refuses its report or renewal.
 //
-// Threads: start() and stop() one at a time, stats() from any. The mutex is never held during a call of
-//          the queue, a handler, the logger or a token's callbacks.
+// Threads: start() and stop() from one thread at a time, stats() from any. The mutex is never held during a
+//          call of the queue, a handler, the logger or a token's callbacks.
 #pragma once
 
 #include <condition_variable>
@@ -44,11 +49,11 @@ class Worker::Runtime {
  public:
   Runtime(Queue& queue, WorkerOptions options) : queue_(queue), options_(std::move(options)) {}
 
-  // Changed before start() only, and then only read.
+  // Changed only before start(), and only read after it.
   Handlers handlers;
 
-  // The threads of the pool share `self`, so that one that is left behind has all it touches.
-  // Errors: of the options, the handlers and the queue; conflict when it was started before.
+  // The threads of the pool share ownership of `self`, because a thread that stop() detaches still uses it.
+  // Errors: as Worker::start().
   static Result<void> start(const std::shared_ptr<Runtime>& self);
   bool stop();
 
@@ -59,17 +64,17 @@ class Worker::Runtime {
   enum class HeldStage : std::uint8_t {
     ready,     // waits for a thread of the pool
     running,   // its handlers run
-    reported,  // its report waits to be sent, or for an answer
-    lost,      // the queue has refused it, and its handlers still run
+    reported,  // its report waits to be sent or answered
+    lost,      // the queue refused to renew its lease, and its handlers still run
   };
   struct HeldEvent {
     Event event;
     HeldStage stage = HeldStage::ready;
     std::stop_source stop;
   };
-  // To be told once the mutex is free.
+  // A request to stop and a log line, both to be made when the mutex is not held.
   struct Notice {
-    std::stop_source stop{std::nostopstate};  // of the handler that it is about
+    std::stop_source stop{std::nostopstate};  // of the handler concerned, if there is one
     LogLevel level{};
     LogLine line;
   };
@@ -104,7 +109,7 @@ class Worker::Runtime {
   [[nodiscard]] NextRequest next_request(std::vector<Report> reports, std::size_t limit) const;
   [[nodiscard]] std::size_t free_slots(std::size_t freed) const;
 
-  // runtime_leases.cc: the heart and the watch.
+  // runtime_leases.cc: the renewer and the watcher.
   void keep_leases();
   [[nodiscard]] Millis renew(Lock& lock, const std::vector<Attempt>& attempts);
   void lose(Attempt attempt);
@@ -113,17 +118,17 @@ class Worker::Runtime {
   void end(Attempt attempt);
   void deliver_notices(Lock& lock);
 
-  // Such an answer says that the event is another's, or has ended.
+  // Whether the error means that another worker holds the event, or that it has ended.
   static bool is_refusal(ErrorCode code) {
     return code == ErrorCode::lease_lost || code == ErrorCode::not_found || code == ErrorCode::conflict;
   }
 
-  // Without the lock. Of a row of failures the first is told, and its end.
+  // REQUIRES: the mutex is not held. Of consecutive failures only the first is logged, and then their end.
   void log(LogLevel level, const LogLine& line) const;
   void log_answer(const Backoff& before, const char* call, const Error* error) const;
   static std::optional<Notice> notice_of(const Backoff& before, const char* call, const Error* error);
 
-  // Few enough for one request, also when each has a long message.
+  // Few enough for one request when every report has a message of limits::kErrorMessage bytes.
   static constexpr std::size_t kReportsAtOnce = 100;
 
   // Set by start(), never changed after that.
@@ -136,10 +141,10 @@ class Worker::Runtime {
   std::vector<std::unique_ptr<PoolThread>> pool_;
   std::thread fetcher_;
   std::thread reporter_;
-  std::thread heart_;
-  std::thread watch_;
+  std::thread renewer_;
+  std::thread watcher_;
 
-  // Each belongs to one thread.
+  // Each is used by one thread only.
   Backoff fetching_;
   Backoff reporting_;
   Backoff keeping_;
@@ -147,23 +152,23 @@ class Worker::Runtime {
 
   // Guarded by mutex_.
   mutable std::mutex mutex_;
-  std::condition_variable has_ready_;     // the pool: something is ready, or stopping
-  std::condition_variable has_capacity_;  // the fetcher: there is room, or stopping
-  std::condition_variable has_reports_;   // the reporter: something to say, or closing
-  std::condition_variable has_leases_;    // the heart and the watch: an earlier time, a notice, or finished
-  std::condition_variable is_idle_;       // stop(): a handler has returned
+  std::condition_variable has_ready_;     // wakes the pool: an event is ready, or stopping
+  std::condition_variable has_capacity_;  // wakes the fetcher: a slot is free, or stopping
+  std::condition_variable has_reports_;   // wakes the reporter: there is a report, or closing
+  std::condition_variable has_leases_;    // wakes renewer and watcher: an earlier time, a notice, or finished
+  std::condition_variable is_idle_;       // wakes stop(): a handler has returned
   std::map<Attempt, std::shared_ptr<HeldEvent>> held_;
   std::deque<Attempt> ready_;
   std::deque<Report> reports_;  // not yet sent
   Leases leases_;
-  std::vector<Notice> notices_;  // for the watch to tell
-  std::size_t asked_ = 0;        // events that a turn under way may bring
+  std::vector<Notice> notices_;  // for the watcher to deliver
+  std::size_t asked_ = 0;        // events that unanswered requests may return
   Stats stats_;
   bool started_ = false;
-  bool stopping_ = false;  // nothing is taken or begun any more
-  bool closing_ = false;   // nothing will be added to reports_ any more
-  bool finished_ = false;  // no lease needs to be kept any more
-  std::optional<bool> stopped_;
+  bool stopping_ = false;                    // no event is claimed and no handler begun any more
+  bool closing_ = false;                     // no report will be added to reports_ any more
+  bool finished_ = false;                    // no lease needs to be renewed any more
+  std::optional<bool> stopped_;              // what stop() returned
   SteadyTime deadline_ = SteadyTime::max();  // of stop()
 };
 

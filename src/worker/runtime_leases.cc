@@ -1,4 +1,4 @@
-// runtime_leases.cc: keeping leases, and noticing those that are over. See runtime.h.
+// runtime_leases.cc: renews leases, and notices those that have expired. See runtime.h.
 #include <algorithm>
 #include <utility>
 
@@ -28,22 +28,23 @@ void Worker::Runtime::keep_leases() {
   }
 }
 
-// All in one turn. Returns how long to wait before the next one.
+// Renews these leases in one request. Returns how long to wait before the next request: 0 after a success. A
+// pause is never longer than a third of the shortest lease, so that the lease does not expire meanwhile.
 Millis Worker::Runtime::renew(Lock& lock, const std::vector<Attempt>& attempts) {
-  NextRequest signs = next_request({}, 0);
+  NextRequest heartbeats = next_request({}, 0);
   Millis third = Millis::max();
   for (const Attempt attempt : attempts) {
-    signs.alive.push_back({attempt.id, attempt.number});
+    heartbeats.alive.push_back({attempt.id, attempt.number});
     third = std::min(third, leases_.length(attempt) / 3);
   }
   lock.unlock();
   const SteadyTime asked = steady_now();
-  const auto result = queue_.next(signs);
+  const auto result = queue_.next(heartbeats);
   lock.lock();
 
   static const Error unanswered{ErrorCode::unavailable, "There was no answer.", ""};
-  const Error* silence = result ? nullptr : &result.error();
-  if (result && result->leases.size() < attempts.size()) silence = &unanswered;
+  const Error* failure = result ? nullptr : &result.error();
+  if (result && result->leases.size() < attempts.size()) failure = &unanswered;
   const std::size_t answers = result ? std::min(result->leases.size(), attempts.size()) : 0;
   for (std::size_t i = 0; i < answers; ++i) {
     const Result<TimePoint>& renewed = result->leases[i];
@@ -52,17 +53,17 @@ Millis Worker::Runtime::renew(Lock& lock, const std::vector<Attempt>& attempts) 
     } else if (is_refusal(renewed.error().code)) {
       lose(attempts[i]);
     } else {
-      silence = &renewed.error();
+      failure = &renewed.error();
     }
   }
-  if (auto notice = notice_of(keeping_, "heartbeat", silence)) notices_.push_back(std::move(*notice));
+  if (auto notice = notice_of(keeping_, "heartbeat", failure)) notices_.push_back(std::move(*notice));
   has_leases_.notify_all();
-  if (silence != nullptr) return std::min(keeping_.failed(), third);
+  if (failure != nullptr) return std::min(keeping_.failed(), third);
   keeping_.succeeded();
   return Millis(0);
 }
 
-// The event is another's. Of one that was reported on, the answer to the report says so itself.
+// The queue refused to renew the lease. An event with a report is left to the answer of that report.
 void Worker::Runtime::lose(Attempt attempt) {
   leases_.remove(attempt);
   const auto found = held_.find(attempt);
@@ -94,7 +95,8 @@ void Worker::Runtime::watch_leases() {
   }
 }
 
-// Our clock says that the lease is over. Nothing is begun any more; what runs is told, and may still report.
+// The lease expired by our clock. No handler is begun for the event any more. A running handler is asked to
+// stop, and may still report.
 void Worker::Runtime::end(Attempt attempt) {
   const std::shared_ptr<HeldEvent> held = held_.at(attempt);
   if (held->stage == HeldStage::ready) {

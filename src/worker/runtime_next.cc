@@ -1,4 +1,4 @@
-// runtime_next.cc: taking events and reporting on them. See runtime.h.
+// runtime_next.cc: claims events and reports on them. See runtime.h.
 #include <algorithm>
 #include <iterator>
 #include <utility>
@@ -9,10 +9,10 @@
 namespace eventq {
 namespace {
 
-// The limits of leaseMs, whatever a server says.
+// The lower limit of leaseMs. A server that sends less must not make the renewer spin.
 constexpr Millis kShortestLease{100};
 
-// Saying the same again would not help.
+// Whether sending the same request again would fail again.
 bool is_final(ErrorCode code) { return code == ErrorCode::invalid_argument || code == ErrorCode::too_large; }
 
 LogLine about(const char* message, const Report& report) {
@@ -23,7 +23,7 @@ LogLine about(const char* message, const Report& report) {
 
 }  // namespace
 
-// Events that may be asked for once `freed` of those held are gone.
+// How many events may be requested when `freed` of the held events are reported in the same request.
 std::size_t Worker::Runtime::free_slots(std::size_t freed) const {
   if (stopping_) return 0;
   const std::size_t taken = held_.size() - freed + asked_;
@@ -56,7 +56,7 @@ void Worker::Runtime::fetch() {
       pause = fetching_.failed();
     } else {
       fetching_.succeeded();
-      // A queue that does not wait, since it is being closed, must not be asked without end.
+      // A queue that is being closed answers at once. Pause, so that it is not called in a tight loop.
       if (result->claims.empty() && millis_since(asked) < wait_ / 2) pause = Backoff::kShortest;
     }
 
@@ -65,7 +65,7 @@ void Worker::Runtime::fetch() {
     asked_ -= wanted.limit;
     if (pause > Millis(0)) has_capacity_.wait_for(lock, pause, [this] { return stopping_; });
   }
-  // Not earlier: this thread would have taken it again.
+  // Give ready events back only now, because this thread could have claimed them again.
   for (const Attempt attempt : std::exchange(ready_, {})) give_back(attempt, *held_.at(attempt));
 }
 
@@ -92,7 +92,7 @@ void Worker::Runtime::accept(std::vector<Claim> claims, SteadyTime asked) {
   if (leases_.next_due() < due || leases_.next_end() < end) has_leases_.notify_all();
 }
 
-// The last word on an event, to be sent.
+// Queues the final report on an event.
 void Worker::Runtime::add_report(Attempt attempt, HeldEvent& held, decltype(Report::what) what) {
   held.stage = HeldStage::reported;
   reports_.push_back({attempt.id, attempt.number, std::move(what)});
@@ -109,7 +109,7 @@ void Worker::Runtime::report() {
     has_reports_.wait(lock, [this] { return closing_ || !reports_.empty(); });
     if (reports_.empty()) return;
     std::vector<Report> sent = take_reports();
-    // After a refusal of the whole turn each report is on its own, so that the bad one is found.
+    // After the queue refused a whole request, each report is sent alone, so that the bad report is found.
     const NextRequest request = next_request(sent, reports_at_once_ > 1 ? free_slots(sent.size()) : 0);
     asked_ += request.limit;
     lock.unlock();
@@ -130,7 +130,7 @@ void Worker::Runtime::report() {
     } else {
       again = std::move(sent);
     }
-    // Last: until what was taken is held, its room is asked for.
+    // Only after accept(): until the claimed events are held, the request occupies their slots.
     asked_ -= request.limit;
     has_capacity_.notify_one();
     if (!again.empty() && !retry_reports(lock, std::move(again))) return;
@@ -145,7 +145,7 @@ std::vector<Report> Worker::Runtime::take_reports() {
   return taken;
 }
 
-// Takes the answers to `sent`, and returns what was not answered for good.
+// Processes the answers to `sent`. Returns the reports that must be sent again.
 std::vector<Report> Worker::Runtime::settle(Lock& lock, std::vector<Report> sent,
                                             const std::vector<Result<LogEntry>>& results) {
   static const Result<LogEntry> unanswered = Error{ErrorCode::unavailable, "There was no answer.", ""};
@@ -177,7 +177,8 @@ void Worker::Runtime::count(Action action) {
   if (action == Action::released) ++stats_.given_back;
 }
 
-// The turn as a whole was refused. The bad report, once it is found, is dropped: its lease will end.
+// The queue refused the request as a whole. Sends the reports one by one; the bad report, once found, is
+// dropped, and its lease expires.
 void Worker::Runtime::refused(Lock& lock, std::vector<Report> sent, const Error& error) {
   if (reports_at_once_ > 1) {
     reports_at_once_ = 1;
@@ -186,15 +187,15 @@ void Worker::Runtime::refused(Lock& lock, std::vector<Report> sent, const Error&
   }
   reports_at_once_ = kReportsAtOnce;
   const Result<LogEntry> answer = error;
-  (void)settle(lock, std::move(sent), {answer});  // a final answer leaves nothing to be sent again
+  (void)settle(lock, std::move(sent), {answer});  // a refused report is not sent again
 }
 
-// Reports keep their order: those that were sent are the oldest.
+// Reports keep their order: those that were sent are older than those in the queue.
 void Worker::Runtime::put_back(std::vector<Report> sent) {
   reports_.insert(reports_.begin(), std::move_iterator(sent.begin()), std::move_iterator(sent.end()));
 }
 
-// Keeps the reports for another try after a pause. False when the time of stop() is over.
+// Queues the reports again and waits. Returns false when the deadline of stop() has passed.
 bool Worker::Runtime::retry_reports(Lock& lock, std::vector<Report> sent) {
   put_back(std::move(sent));
   Millis pause = reporting_.failed();

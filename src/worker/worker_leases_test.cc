@@ -1,4 +1,4 @@
-// worker_leases_test.cc: leases that are kept, and what happens when they are not.
+// worker_leases_test.cc: a worker renews its leases, and what happens when it cannot.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -23,7 +23,7 @@ class WorkerLeases : public WorkerQueueTest {
  protected:
   void SetUp() override { open({.lease = kTrueLease}); }
 
-  // The next event with this tag, once its lease is over: a sign of life may come between.
+  // The next event with this tag, when its lease has expired. A heartbeat may renew the lease meanwhile.
   Claim take_over(const std::string& tag) {
     for (;;) {
       clock.advance(kTrueLease);
@@ -74,7 +74,7 @@ TEST_P(WorkerLeases, EventsThatWaitInTheWorkerKeepTheirLeases) {
   EXPECT_EQ(ended(second).worker_id, "host:1");
 }
 
-// A network that lets no sign of life through until it is mended.
+// A network that passes no heartbeat until it is repaired.
 class CutOff final : public ShownLease {
  public:
   enum class How : std::uint8_t { silent, failing };
@@ -108,14 +108,14 @@ class CutOff final : public ShownLease {
   std::vector<ErrorCode> refusals_;
 };
 
-// Until the token fires.
+// Blocks until the stop is requested.
 void wait_for(const std::stop_token& stop) {
   Gate fired;
   const std::stop_callback opens(stop, [&] { fired.open(); });
   EXPECT_TRUE(fired.wait());
 }
 
-TEST_P(WorkerLeases, AnotherWorkerDoesWhatAFrozenOneHeldAndTheLateReportIsRefused) {
+TEST_P(WorkerLeases, AnotherWorkerTakesOverFromASuspendedOneAndTheLateReportIsRefused) {
   CutOff frozen_network(*queue, CutOff::How::silent);
   Worker frozen(frozen_network, {.worker_id = "host:1", .threads = 1, .prefetch = 0});
   Gate began;
@@ -147,7 +147,7 @@ TEST_P(WorkerLeases, AnotherWorkerDoesWhatAFrozenOneHeldAndTheLateReportIsRefuse
   EXPECT_THAT(entries(id, Action::abandoned), SizeIs(1));
 }
 
-TEST_P(WorkerLeases, ARefusedSignOfLifeFiresTheTokenAndNothingIsReported) {
+TEST_P(WorkerLeases, ARefusedHeartbeatStopsTheHandlerAndNothingIsReported) {
   CutOff watched(*queue, CutOff::How::failing, kShownLease);
   watched.mended.open();
   Worker worker(watched, {.worker_id = "host:1", .threads = 1, .prefetch = 0});
@@ -173,7 +173,7 @@ TEST_P(WorkerLeases, ARefusedSignOfLifeFiresTheTokenAndNothingIsReported) {
   EXPECT_THAT(entries(id, Action::completed), SizeIs(1));
 }
 
-TEST_P(WorkerLeases, WhoseLeaseEndedWithoutARivalMayStillReport) {
+TEST_P(WorkerLeases, AWorkerWhoseLeaseExpiredMayReportUntilAnotherClaimsTheEvent) {
   CutOff network(*queue, CutOff::How::failing);
   Worker worker(network, {.worker_id = "host:1", .threads = 1, .prefetch = 0});
   worker.on_tag("email", [&](const Event&, const std::stop_token& stop) {
@@ -189,13 +189,13 @@ TEST_P(WorkerLeases, WhoseLeaseEndedWithoutARivalMayStillReport) {
   EXPECT_EQ(ended(id).attempts, 1);
 }
 
-TEST_P(WorkerLeases, AnEventWhoseLeaseEndedWhileItWaitedIsNotBegun) {
+TEST_P(WorkerLeases, AnEventWhoseLeaseExpiredBeforeAThreadWasFreeIsNotHandled) {
   CutOff network(*queue, CutOff::How::failing);
   std::mutex mutex;
   std::vector<int> attempts;
   Worker worker(network, {.worker_id = "host:1", .threads = 1, .prefetch = 1});
   worker.on_tag("first", [&](const Event& event, const std::stop_token& stop) {
-    if (event.attempts > 1) return Handled::done();  // its own worker may be quick to take it again
+    if (event.attempts > 1) return Handled::done();  // the same worker may claim it again first
     wait_for(stop);
     network.mended.open();
     return Handled::done();
@@ -217,7 +217,7 @@ TEST_P(WorkerLeases, AnEventWhoseLeaseEndedWhileItWaitedIsNotBegun) {
   EXPECT_THAT(entries(second, Action::released), SizeIs(1));
 }
 
-// Says when one request has kept so many leases.
+// Opens a gate when one request has renewed so many leases.
 class NextSize final : public ShownLease {
  public:
   NextSize(Queue& inner, std::size_t wanted) : ShownLease(inner), wanted_(wanted) {}
@@ -234,7 +234,7 @@ class NextSize final : public ShownLease {
   const std::size_t wanted_;
 };
 
-TEST_P(WorkerLeases, OneTurnKeepsTheLeasesOfAllThatIsHeld) {
+TEST_P(WorkerLeases, OneRequestRenewsTheLeasesOfAllHeldEvents) {
   NextSize sized(*queue, 200);
   std::vector<NewEvent> events(200, {.title = "email", .tags = {"email"}});
   ASSERT_TRUE(queue->publish_batch(events));
@@ -249,7 +249,7 @@ TEST_P(WorkerLeases, OneTurnKeepsTheLeasesOfAllThatIsHeld) {
   EXPECT_EQ(worker.stats().lost, 0U);
 }
 
-TEST_P(WorkerLeases, AnEventThatCameAfterALongerWaitThanItsLeaseIsKept) {
+TEST_P(WorkerLeases, AnEventClaimedAfterAWaitLongerThanItsLeaseKeepsItsLease) {
   constexpr Millis kTold = 1500ms;
   open({.lease = kTrueLease, .queues = {{"slow", {.processing_interval = 3 * kTold}}}});
   HeartbeatCount counted(*queue, clock, 3, 0ms, kTold);
@@ -261,7 +261,7 @@ TEST_P(WorkerLeases, AnEventThatCameAfterALongerWaitThanItsLeaseIsKept) {
     return Handled::done();
   });
   ASSERT_TRUE(worker.start());
-  // The worker's long poll has lasted longer than a lease when the event comes.
+  // The worker's long poll has lasted longer than a lease when the event arrives.
   ASSERT_TRUE(queue->next({.worker_id = "host:2", .limit = 1, .wait = kTold + 300ms}));
   const EventId id = queue->publish({.title = "email", .tags = {"email"}, .queue = "slow"}).value().id;
 
@@ -269,7 +269,7 @@ TEST_P(WorkerLeases, AnEventThatCameAfterALongerWaitThanItsLeaseIsKept) {
   EXPECT_EQ(lost, 0);
 }
 
-// Says when leases are kept without that of one event.
+// Opens a gate when a request renews leases, but not that of one event.
 class KeepsOthers final : public ShownLease {
  public:
   KeepsOthers(Queue& inner, EventId one) : ShownLease(inner), one_(one) {}
@@ -290,7 +290,7 @@ class KeepsOthers final : public ShownLease {
   const EventId one_;
 };
 
-TEST_P(WorkerLeases, ACallbackThatBlocksHoldsUpNoSignsOfLife) {
+TEST_P(WorkerLeases, ABlockingCallbackDoesNotDelayHeartbeats) {
   const EventId first =
       queue->publish({.title = "email", .tags = {"email", "first"}, .priority = 9}).value().id;
   publish("email");

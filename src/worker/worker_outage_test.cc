@@ -1,4 +1,4 @@
-// worker_outage_test.cc: a queue that cannot be reached, or answers badly, for a while.
+// worker_outage_test.cc: a queue that is unreachable, or returns errors, for some time.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -24,7 +24,7 @@ INSTANTIATE_TEST_SUITE_P(AllStores, WorkerOutage, testing::Values("memory", "rea
 
 const Error kUnavailable{ErrorCode::unavailable, "No connection.", ""};
 
-// Refuses the first calls of each kind, and loses the answer to the first report that goes through.
+// Refuses the first calls of each kind, and loses the answer to the first report that arrives.
 class BadNetwork final : public WrappedQueue {
  public:
   explicit BadNetwork(Queue& inner) : WrappedQueue(inner) {}
@@ -54,7 +54,7 @@ class BadNetwork final : public WrappedQueue {
   bool lost_answer_ = false;
 };
 
-TEST_P(WorkerOutage, NothingIsLostAndNothingIsRecordedTwice) {
+TEST_P(WorkerOutage, NoReportIsLostOrRecordedTwice) {
   BadNetwork network(*queue);
   Worker worker(network);
   worker.on_tag("email", [](const Event&, const std::stop_token&) { return Handled::done(); });
@@ -69,7 +69,7 @@ TEST_P(WorkerOutage, NothingIsLostAndNothingIsRecordedTwice) {
   EXPECT_EQ(worker.stats().completed, 20U);
 }
 
-TEST_P(WorkerOutage, ReportsThatWereNotTakenAreSentAtTheStop) {
+TEST_P(WorkerOutage, UnsentReportsAreSentAtTheStop) {
   BadNetwork network(*queue);
   Gate ran;
   Worker worker(network);
@@ -103,7 +103,7 @@ TEST_P(WorkerOutage, AnOutageIsLoggedOnceAndSoIsItsEnd) {
   EXPECT_THAT(lines, ElementsAre(HasSubstr("does not answer"), HasSubstr("answers again")));
 }
 
-// Refuses a whole request for one report in it.
+// Refuses a whole request because of one report in it.
 class PickyQueue final : public WrappedQueue {
  public:
   PickyQueue(Queue& inner, EventId refused) : WrappedQueue(inner), refused_(refused) {}
@@ -120,7 +120,7 @@ class PickyQueue final : public WrappedQueue {
   const EventId refused_;
 };
 
-TEST_P(WorkerOutage, AReportThatIsRefusedAsItIsHoldsUpNoOther) {
+TEST_P(WorkerOutage, ARefusedReportDoesNotDelayOtherReports) {
   const EventId refused = publish("email");
   std::vector<EventId> ids;
   for (int i = 0; i < 10; ++i) ids.push_back(publish("email"));
@@ -137,7 +137,7 @@ TEST_P(WorkerOutage, AReportThatIsRefusedAsItIsHoldsUpNoOther) {
   EXPECT_EQ(worker.stats().held, 0U);
 }
 
-// A queue that is closed under its worker.
+// A queue that is closed while its worker runs.
 class ClosedQueue final : public WrappedQueue {
  public:
   explicit ClosedQueue(Queue& inner) : WrappedQueue(inner) {}

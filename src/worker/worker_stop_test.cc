@@ -1,4 +1,4 @@
-// worker_stop_test.cc: stopping: what is waited for, what is given back, what is left behind.
+// worker_stop_test.cc: what stop() waits for, which events it gives back, and which threads it detaches.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -24,7 +24,7 @@ using testing::SizeIs;
 using WorkerStop = WorkerQueueTest;
 INSTANTIATE_TEST_SUITE_P(AllStores, WorkerStop, testing::Values("memory", "real"), name_of_worker_queue);
 
-// Says when so many events were taken, and when so many were given back.
+// Opens a gate when so many events were claimed, and one when so many were given back.
 class NextCount final : public WrappedQueue {
  public:
   NextCount(Queue& inner, std::size_t claims, std::size_t returns)
@@ -69,7 +69,7 @@ TEST_P(WorkerStop, WaitsForTheHandlersThatRun) {
   EXPECT_EQ(worker.stats().held, 0U);
 }
 
-TEST_P(WorkerStop, TakesNothingMore) {
+TEST_P(WorkerStop, ClaimsNoMoreEvents) {
   Worker worker(*queue);
   worker.on_tag("email", [](const Event&, const std::stop_token&) { return Handled::done(); });
   ASSERT_TRUE(worker.start());
@@ -81,7 +81,7 @@ TEST_P(WorkerStop, TakesNothingMore) {
   EXPECT_EQ(worker.stats().taken, 0U);
 }
 
-TEST_P(WorkerStop, GivesBackWhatNoHandlerHasBegun) {
+TEST_P(WorkerStop, GivesBackEventsThatNoHandlerHasBegun) {
   NextCount counted(*queue, 4, 3);
   Worker worker(counted, {.threads = 1, .prefetch = 3});
   Gate began;
@@ -127,10 +127,10 @@ class SlowAnswer final : public WrappedQueue {
   Gate stop_began;
 
  private:
-  int calls_with_claims_ = 0;  // the fetcher's alone: nothing is reported before the stop
+  int calls_with_claims_ = 0;  // made by the fetcher only, because nothing is reported before the stop
 };
 
-TEST_P(WorkerStop, GivesBackWhatArrivesAfterItBegan) {
+TEST_P(WorkerStop, GivesBackEventsThatArriveAfterItBegan) {
   open({.queues = {{"main", {.batch_size = 2}}}});
   SlowAnswer slow(*queue);
   const Logger hears_stop = [&](LogLevel, std::string_view line) {
@@ -157,7 +157,7 @@ TEST_P(WorkerStop, GivesBackWhatArrivesAfterItBegan) {
   EXPECT_THAT(entries(ids[2], Action::released), SizeIs(1));
 }
 
-TEST_P(WorkerStop, AfterItsTimeFiresTheTokensGivesBackAndLeavesTheThreadsBehind) {
+TEST_P(WorkerStop, AfterStopWithinRequestsTokensToStopGivesBackAndDetachesThreads) {
   struct Shared {
     Gate began;
     Gate fired;
@@ -172,7 +172,7 @@ TEST_P(WorkerStop, AfterItsTimeFiresTheTokensGivesBackAndLeavesTheThreadsBehind)
       const std::stop_callback tell(stop, [&] { shared->fired.open(); });
       shared->began.open();
       shared->end.wait();
-      // The event is still there, though the worker is not.
+      // The handler may still use the event after the worker was destroyed.
       if (event.title == "email") shared->ended.open();
       return Handled::done();
     });
@@ -194,7 +194,7 @@ TEST_P(WorkerStop, AfterItsTimeFiresTheTokensGivesBackAndLeavesTheThreadsBehind)
   EXPECT_TRUE(shared->ended.wait());
 }
 
-TEST_P(WorkerStop, GivesBackAnEventOfWhichNotAllHandlersRan) {
+TEST_P(WorkerStop, GivesBackAnEventWhoseHandlersDidNotAllRun) {
   Gate began;
   Worker worker(*queue, {.threads = 1, .stop_within = 50ms});
   worker.on_tag("email", [&](const Event&, const std::stop_token& stop) {
@@ -216,7 +216,7 @@ TEST_P(WorkerStop, GivesBackAnEventOfWhichNotAllHandlersRan) {
   EXPECT_EQ(worker.stats().lost, 0U);
 }
 
-TEST_P(WorkerStop, LeasesAreKeptWhileItWaits) {
+TEST_P(WorkerStop, RenewsLeasesWhileItWaits) {
   open({.lease = kTrueLease});
   HeartbeatCount counted(*queue, clock, 3, kTrueLease * 9 / 10);
   Gate began;
@@ -232,7 +232,7 @@ TEST_P(WorkerStop, LeasesAreKeptWhileItWaits) {
   ASSERT_TRUE(began.wait());
 
   auto stopped = std::async(std::launch::async, [&] { return worker.stop(); });
-  // A rival that asks again and again finds nothing for more than two leases.
+  // Another worker polls for more than two leases and finds nothing.
   while (!counted.reached.is_open()) {
     const auto rival = queue->next({.worker_id = "host:2", .limit = 1, .wait = 50ms});
     EXPECT_THAT(rival.value().claims, IsEmpty());
@@ -243,13 +243,13 @@ TEST_P(WorkerStop, LeasesAreKeptWhileItWaits) {
   EXPECT_EQ(queue->get(id).value().status, Status::completed);
 }
 
-TEST_P(WorkerStop, BeforeAStartThereIsNothingToWaitFor) {
+TEST_P(WorkerStop, ReturnsAtOnceBeforeAStart) {
   Worker worker(*queue);
 
   EXPECT_TRUE(worker.stop());
 }
 
-// A queue that takes no reports.
+// A queue that accepts no reports.
 class DeafQueue final : public WrappedQueue {
  public:
   explicit DeafQueue(Queue& inner) : WrappedQueue(inner) {}
@@ -263,7 +263,7 @@ class DeafQueue final : public WrappedQueue {
   Gate asked;
 };
 
-TEST_P(WorkerStop, GivesUpOnReportsThatNobodyTakesInTime) {
+TEST_P(WorkerStop, GivesUpOnReportsThatTheQueueDoesNotTakeInTime) {
   DeafQueue deaf(*queue);
   Worker worker(deaf, {.stop_within = 300ms});
   worker.on_tag("email", [](const Event&, const std::stop_token&) { return Handled::done(); });

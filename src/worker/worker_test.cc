@@ -1,4 +1,4 @@
-// worker_test.cc: what eventq/worker.h promises of handlers and their results, on every store.
+// worker_test.cc: the contract of eventq/worker.h for handlers and their results, on every store.
 #include "eventq/worker.h"
 
 #include <gmock/gmock.h>
@@ -26,12 +26,12 @@ using testing::SizeIs;
 using WorkerTest = WorkerQueueTest;
 INSTANTIATE_TEST_SUITE_P(AllStores, WorkerTest, testing::Values("memory", "real"), name_of_worker_queue);
 
-// A handler that always comes to the same.
+// A handler that always returns the same result.
 Handler always(const Handled& handled) {
   return [handled](const Event&, const std::stop_token&) { return handled; };
 }
 
-TEST_P(WorkerTest, AnEventThatItsHandlerDidIsCompleted) {
+TEST_P(WorkerTest, AnEventWhoseHandlerIsDoneIsCompleted) {
   Worker worker(*queue, {.worker_id = "host:7"});
   worker.on_tag("email", always(Handled::done()));
   ASSERT_TRUE(worker.start());
@@ -45,7 +45,7 @@ TEST_P(WorkerTest, AnEventThatItsHandlerDidIsCompleted) {
   EXPECT_GE(completed[0].execution_time_ms.value(), 0);
 }
 
-TEST_P(WorkerTest, WithoutANameOfItsOwnItHasTheQueues) {
+TEST_P(WorkerTest, AWorkerWithoutAnIdHasTheQueuesId) {
   Worker worker(*queue);
   worker.on_tag("email", always(Handled::done()));
   ASSERT_TRUE(worker.start());
@@ -70,7 +70,7 @@ TEST_P(WorkerTest, AllHandlersThatMatchRunAndEachErrorIsInTheLog) {
   EXPECT_THAT(completed[0].errors, ElementsAre("no printer", "no archive"));
 }
 
-TEST_P(WorkerTest, RetryIsAFailureAndIsTriedAgain) {
+TEST_P(WorkerTest, RetryIsAFailureThatIsRetried) {
   Worker worker(*queue);
   worker.on_tag("email", [](const Event& event, const std::stop_token&) {
     return event.attempts == 1 ? Handled::retry("timeout") : Handled::done();
@@ -138,7 +138,7 @@ TEST_P(WorkerTest, AnExceptionIsAFailureWithItsMessage) {
   EXPECT_EQ(failed[1].error_message, "The handler threw something that is not a std::exception.");
 }
 
-TEST_P(WorkerTest, AMessageThatIsTooLongOrNoTextIsTakenAllTheSame) {
+TEST_P(WorkerTest, AMessageThatIsTooLongOrNotUtf8IsAccepted) {
   Worker worker(*queue);
   worker.on_tag("email", always(Handled::fail("\xFF" + std::string(limits::kErrorMessage, 'x'))));
   ASSERT_TRUE(worker.start());
@@ -160,7 +160,7 @@ TEST_P(WorkerTest, AnEventThatNoHandlerMatchesIsFailed) {
   EXPECT_THAT(entries(id, Action::failed).at(0).error_message.value(), HasSubstr("No handler"));
 }
 
-TEST_P(WorkerTest, OtherTagsAndQueuesAreLeftToOthers) {
+TEST_P(WorkerTest, EventsWithOtherTagsOrQueuesAreNotClaimed) {
   Worker worker(*queue);
   worker.on_tag("email", always(Handled::done()));
   const EventId print = publish("print");
@@ -205,7 +205,7 @@ TEST_P(WorkerTest, TwoWorkersShareWithoutHandlingAnEventTwice) {
   EXPECT_EQ(one.stats().held, 0U);
 }
 
-// Counts what a worker holds, as the queue sees it.
+// Counts the events that a worker holds, as the queue sees it.
 class CountingQueue final : public WrappedQueue {
  public:
   explicit CountingQueue(Queue& inner) : WrappedQueue(inner) {}
@@ -228,7 +228,7 @@ class CountingQueue final : public WrappedQueue {
   std::size_t held_ = 0;
 };
 
-TEST_P(WorkerTest, BatchSizeBoundsATurn) {
+TEST_P(WorkerTest, BatchSizeBoundsTheLimitOfNext) {
   open({.queues = {{"main", {.batch_size = 3}}}});
   CountingQueue counting(*queue);
   Worker worker(counting, {.threads = 8});
@@ -243,7 +243,7 @@ TEST_P(WorkerTest, BatchSizeBoundsATurn) {
   EXPECT_EQ(counting.most_asked, 3U);
 }
 
-TEST_P(WorkerTest, NoMoreThanThreadsAndPrefetchAreHeld) {
+TEST_P(WorkerTest, AWorkerHoldsAtMostThreadsAndPrefetch) {
   CountingQueue counting(*queue);
   Worker worker(counting, {.threads = 2, .prefetch = 1});
   std::atomic<int> running = 0;
@@ -278,7 +278,7 @@ TEST_P(WorkerTest, WithoutPrefetchOneThreadHoldsOneEvent) {
   EXPECT_EQ(counting.most_held, 1U);
 }
 
-TEST_P(WorkerTest, AHandlerThatDoesNotReturnHoldsUpItsThreadOnly) {
+TEST_P(WorkerTest, AHandlerThatDoesNotReturnBlocksOnlyItsThread) {
   Gate end;
   Worker worker(*queue, {.threads = 2});
   worker.on_tag("stuck", [&](const Event&, const std::stop_token&) {
@@ -322,7 +322,7 @@ TEST_P(WorkerTest, OptionsOutOfRangeAreRefusedByName) {
   }
 }
 
-TEST_P(WorkerTest, OptionsAtTheirLimitsAreTaken) {
+TEST_P(WorkerTest, OptionsAtTheirLimitsAreAccepted) {
   for (const WorkerOptions& options :
        {WorkerOptions{.threads = 1, .prefetch = 0}, WorkerOptions{.threads = 100, .prefetch = 1000}}) {
     Worker worker(*queue, options);

@@ -1,5 +1,5 @@
-// describe.h: events and log entries as one line of text each, every field in it, to
-// compare them and to read the difference when a test fails.
+// describe.h: events and log entries as one line of text each, with every field, so that tests compare them
+// and show the difference.
 #pragma once
 
 #include <cstdint>

@@ -1,5 +1,5 @@
-// describe_records.h: what a store keeps beside events and log entries, as one line of text each.
-// support/describe.h has those two.
+// describe_records.h: the records of a store other than events and log entries, as one line of text each.
+// support/describe.h describes those two.
 #pragma once
 
 #include <sstream>

@@ -1,9 +1,9 @@
-// json_lines.h: a JSON text as "where = what", one line a value, to compare and to print.
+// json_lines.h: a JSON text as lines of "path = value", so that tests compare texts and show differences.
 //
 //   {"a":{"b":[1,"x"]},"c":[]}  ->  a.b[0] = 1, a.b[1] = "x", c = []
 //
-// Strings stand in quotes and without escapes, numbers as sent. What a member named `payload` holds
-// is one line, byte for byte as sent.
+// Strings are quoted and unescaped, numbers are as sent. A member named `payload` is one line with its bytes
+// as sent.
 #pragma once
 
 #include <map>
@@ -14,13 +14,13 @@ namespace eventq {
 
 using JsonLines = std::map<std::string, std::string>;
 
-// Of an empty text there are none; of one that is not JSON there is one, which says so.
+// An empty text has no lines. A text that is not JSON has one line with the error.
 JsonLines json_lines(std::string_view text);
 
-// The lines that differ, both sides of each: empty when they are the same.
+// Both versions of each line that differs; empty when all lines are equal.
 std::string difference(const JsonLines& expected, const JsonLines& actual);
 
-// The same for the lines of `expected` only; `actual` may have more.
+// The same, but only for lines of `expected`; `actual` may have more.
 std::string missing(const JsonLines& expected, const JsonLines& actual);
 
 }  // namespace eventq

@@ -1,4 +1,4 @@
-// manual_clock.h: a clock that stands still until it is moved. For tests.
+// manual_clock.h: a clock for tests that changes only when the test sets or advances it.
 #pragma once
 
 #include <atomic>

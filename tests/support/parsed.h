@@ -1,4 +1,4 @@
-// parsed.h: JSON and queries for the tests of those that read them.
+// parsed.h: a fixture that parses JSON and queries, for tests of functions that read them.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -13,7 +13,7 @@ namespace eventq::wire {
 
 class ParsedTest : public testing::Test {
  protected:
-  // Until the next one.
+  // The value is valid until the next call.
   JsonValue json(std::string_view text) {
     auto value = parser_.parse(text);
     EXPECT_TRUE(value.has_value()) << text;

@@ -1,5 +1,5 @@
-// shown_lease.h: queues for workers under test that keep a lease of a minute and call it one of seconds: the
-// worker gives signs of life often, and a machine that is slow loses no lease. Time is moved by the test.
+// shown_lease.h: queues for workers under test whose leases last a minute but are shown to the worker as
+// seconds. The worker sends heartbeats often, and a slow machine loses no lease. The test advances the time.
 #pragma once
 
 #include <atomic>
@@ -10,9 +10,9 @@
 
 namespace eventq {
 
-// What the queue is opened with.
+// The lease that the queue is opened with.
 constexpr Millis kTrueLease = std::chrono::seconds(60);
-// A sign of life each second, and two more for it to arrive in.
+// The lease that the worker sees: a heartbeat each second, which has two more seconds to arrive.
 constexpr Millis kShownLease = std::chrono::seconds(3);
 
 class ShownLease : public WrappedQueue {
@@ -30,7 +30,7 @@ class ShownLease : public WrappedQueue {
   const Millis shown_;
 };
 
-// Lets time pass with each lease that is renewed, and opens a gate after so many.
+// Advances the clock with each renewed lease, and opens a gate after `wanted` renewals.
 class HeartbeatCount final : public ShownLease {
  public:
   HeartbeatCount(Queue& inner, MovedClock& clock, int wanted, Millis passing, Millis shown = kShownLease)

@@ -1,4 +1,4 @@
-// times.h: when tests begin, unless they say otherwise.
+// times.h: the time at which tests begin by default.
 #pragma once
 
 #include <chrono>

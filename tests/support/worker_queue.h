@@ -1,4 +1,4 @@
-// worker_queue.h: a queue for tests with workers: time goes on, and can be moved forward.
+// worker_queue.h: a queue for tests with workers, whose clock runs and can be advanced.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -16,7 +16,7 @@
 
 namespace eventq {
 
-// The system's time and what it was moved by. Long polls need one that goes on.
+// The system time plus the time by which the test advanced it. Long polls need a clock that runs.
 class MovedClock final : public Clock {
  public:
   [[nodiscard]] TimePoint now() const override { return system_clock().now() + Millis(moved_.load()); }
@@ -34,7 +34,8 @@ class WorkerQueueTest : public testing::TestWithParam<std::string> {
   void open(Options options) {
     options.clock = &clock;
     options.retry.base = Millis(0);
-    options.queues["main"].processing_interval = Millis(100);  // of long polls, so that stop() is quick
+    options.queues["main"].processing_interval =
+        Millis(100);  // the length of a long poll, so that stop() is fast
     options.worker_id = "host:0";
     queue.reset();
     queue = Queue::open(GetParam() == "real" ? store.url() : "memory:", options).value();
@@ -44,7 +45,7 @@ class WorkerQueueTest : public testing::TestWithParam<std::string> {
     return queue->publish({.title = tag, .tags = {tag}, .max_retries = max_retries}).value().id;
   }
 
-  // The event when it has ended. Waits for longer than any test moves the clock by.
+  // Returns the event when it has ended. Waits longer than any test advances the clock.
   Event ended(EventId id) { return queue->wait(id, std::chrono::hours(24)).value(); }
 
   // Entries of its log with this action.

@@ -1,4 +1,4 @@
-// written.h: what a writer wrote, for tests.
+// written.h: the text that a function writes to a JsonWriter, for tests.
 #pragma once
 
 #include <string>
