@@ -314,8 +314,10 @@ Result<void> ClientImpl::stream(const StreamRequest& request, const std::functio
 Result<std::unique_ptr<Client>> Client::connect(std::string_view url, const ClientOptions& options) {
   auto parsed = client::parse_url(url);
   if (!parsed) return parsed.error();
-  if (options.tries < 1) return invalid("tries", "tries is at least 1: the first one counts.");
-  if (options.timeout <= Millis(0)) return invalid("timeout", "timeout is longer than nothing.");
+  if (options.tries < 1)
+    return invalid("tries", "tries is less than 1; the first try counts, so it must be 1 or more.");
+  if (options.timeout <= Millis(0))
+    return invalid("timeout", "timeout is not longer than 0; it must be 1 ms or more.");
   ClientOptions used = options;
   if (used.worker_id.empty()) used.worker_id = process_name();
   if (auto fault = validate_worker_id(used.worker_id)) return *fault;

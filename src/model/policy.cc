@@ -5,6 +5,7 @@
 #include <cmath>
 #include <string>
 
+#include "base/range.h"
 #include "model/validate.h"
 
 namespace eventq {
@@ -16,15 +17,6 @@ constexpr double kRelease = 0.9;  // the share of the watermark below which back
 constexpr std::chrono::hours kYear{24 * 365};
 
 using Fault = std::optional<Error>;
-
-Fault out_of_range(std::string_view field, std::optional<std::int64_t> value, std::int64_t least,
-                   std::int64_t most) {
-  if (!value || (*value >= least && *value <= most)) return std::nullopt;
-  return Error{ErrorCode::invalid_argument,
-               std::string(field) + " is " + std::to_string(*value) + "; it must be from " +
-                   std::to_string(least) + " to " + std::to_string(most) + ".",
-               std::string(field)};
-}
 
 template <typename Duration>
 std::optional<std::int64_t> count(const std::optional<Duration>& duration) {

@@ -6,6 +6,7 @@
 #include <string>
 #include <utility>
 
+#include "base/range.h"
 #include "base/utf8.h"
 #include "eventq/limits.h"
 #include "model/policy.h"
@@ -25,12 +26,6 @@ Error too_large(std::string_view field, std::size_t size, std::size_t limit, std
           std::string(field) + " has " + std::to_string(size) + " " + std::string(unit) + "; at most " +
               std::to_string(limit) + " are allowed.",
           std::string(field)};
-}
-
-Fault out_of_range(std::string_view field, std::int64_t value, std::int64_t least, std::int64_t most) {
-  if (value >= least && value <= most) return std::nullopt;
-  return invalid(field, std::string(field) + " is " + std::to_string(value) + "; it must be from " +
-                            std::to_string(least) + " to " + std::to_string(most) + ".");
 }
 
 // Text that is only stored and displayed: any UTF-8 without NUL, which PostgreSQL cannot store.
@@ -120,13 +115,8 @@ Fault bad_reason(std::string_view reason) {
 
 Fault bad_result(const std::optional<int>& status_code,
                  const std::optional<std::int64_t>& execution_time_ms) {
-  if (status_code) {
-    if (Fault fault = out_of_range("status_code", *status_code, 0, limits::kStatusCode)) return fault;
-  }
-  if (execution_time_ms) {
-    return out_of_range("execution_time_ms", *execution_time_ms, 0, limits::kExecutionTimeMs);
-  }
-  return std::nullopt;
+  if (Fault fault = out_of_range("status_code", status_code, 0, limits::kStatusCode)) return fault;
+  return out_of_range("execution_time_ms", execution_time_ms, 0, limits::kExecutionTimeMs);
 }
 
 Fault bad_outcome(const Outcome& outcome) {
@@ -188,9 +178,7 @@ std::optional<Error> validate(NewEvent& event) {
   if (Fault fault = out_of_range("priority", event.priority, -limits::kPriority, limits::kPriority)) {
     return fault;
   }
-  if (event.max_retries) {
-    if (Fault fault = out_of_range("max_retries", *event.max_retries, 0, limits::kMaxRetries)) return fault;
-  }
+  if (Fault fault = out_of_range("max_retries", event.max_retries, 0, limits::kMaxRetries)) return fault;
   if (!event.event_id.empty()) {
     if (Fault fault = bad_identifier("event_id", event.event_id, limits::kEventIdChars)) return fault;
   }
@@ -203,11 +191,7 @@ std::optional<Error> validate(const RetryPolicy& retry, std::string_view where) 
   const std::int64_t year = Millis(std::chrono::hours(24 * 365)).count();
   if (Fault fault = out_of_range(prefix + "baseMs", retry.base.count(), 0, year)) return fault;
   if (Fault fault = out_of_range(prefix + "capMs", retry.cap.count(), 0, year)) return fault;
-  if (!(retry.jitter >= 0 && retry.jitter <= 1)) {
-    return invalid(prefix + "jitter",
-                   prefix + "jitter is the share of the wait by which it may vary, from 0 to 1.");
-  }
-  return std::nullopt;
+  return fraction_out_of_range(prefix + "jitter", retry.jitter, 0, 1);
 }
 
 std::optional<Error> validate_key(std::string_view field, std::string_view key) {
@@ -222,9 +206,7 @@ std::optional<Error> validate(const Change& change) {
   if (const auto* it = std::get_if<Cancel>(&change.what)) return bad_reason(it->reason);
   if (const auto* it = std::get_if<Supersede>(&change.what)) return bad_reason(it->reason);
   if (Fault fault = validate_worker_id(change.lease.worker_id)) return fault;
-  if (change.lease.attempt) {
-    if (Fault fault = out_of_range("attempt", *change.lease.attempt, 1, INT32_MAX)) return fault;
-  }
+  if (Fault fault = out_of_range("attempt", change.lease.attempt, 1, INT32_MAX)) return fault;
   if (const auto* it = std::get_if<Complete>(&change.what)) return bad_outcome(it->outcome);
   if (const auto* it = std::get_if<Fail>(&change.what)) return bad_failure(it->failure);
   if (const auto* it = std::get_if<Release>(&change.what)) {
@@ -235,17 +217,12 @@ std::optional<Error> validate(const Change& change) {
 }
 
 std::optional<Error> validate(const Options& options) {
-  using std::chrono::hours;
-  const auto bad_time = [](std::string_view field, Millis value, Millis least) -> Fault {
-    if (value >= least && value <= hours(24 * 365)) return std::nullopt;
-    return invalid(field,
-                   std::string(field) + " must be from " + std::to_string(least.count()) + "ms to 365d.");
-  };
-  if (Fault fault = bad_time("retry_delay", options.retry.base, Millis(0))) return fault;
-  if (Fault fault = bad_time("retry_delay_cap", options.retry.cap, Millis(0))) return fault;
-  if (Fault fault = bad_time("lease", options.lease, Millis(100))) return fault;
-  if (Fault fault = bad_time("stale_after", options.stale_after, Millis(1))) return fault;
-  if (Fault fault = bad_time("start_within", options.start_within, Millis(1))) return fault;
+  constexpr std::chrono::hours kYear{24 * 365};
+  if (Fault fault = out_of_range("retry_delay", options.retry.base, Millis(0), kYear)) return fault;
+  if (Fault fault = out_of_range("retry_delay_cap", options.retry.cap, Millis(0), kYear)) return fault;
+  if (Fault fault = out_of_range("lease", options.lease, Millis(100), kYear)) return fault;
+  if (Fault fault = out_of_range("stale_after", options.stale_after, Millis(1), kYear)) return fault;
+  if (Fault fault = out_of_range("start_within", options.start_within, Millis(1), kYear)) return fault;
   if (Fault fault = out_of_range("max_retries", options.max_retries, 0, limits::kMaxRetries)) return fault;
   if (Fault fault = out_of_range("max_attempts", options.max_attempts, 1, limits::kMaxAttempts)) return fault;
   for (const auto& [name, config] : options.queues) {

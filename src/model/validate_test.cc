@@ -372,24 +372,27 @@ TEST(ValidateOptions, EachSettingIsCheckedAgainstItsRange) {
     std::function<void(Options&)> edit;
     std::string verdict;
   };
-  const std::string base = "invalid_argument retry_delay: retry_delay must be from 0ms to 365d.";
-  const std::string cap = "invalid_argument retry_delay_cap: retry_delay_cap must be from 0ms to 365d.";
-  const std::string lease = "invalid_argument lease: lease must be from 100ms to 365d.";
   const Row rows[] = {
       {"the defaults", [](Options&) {}, "ok"},
-      {"retry base -1", [](Options& it) { it.retry.base = -1ms; }, base},
+      {"retry base -1", [](Options& it) { it.retry.base = -1ms; },
+       "invalid_argument retry_delay: retry_delay is -1ms; it must be from 0s to 365d."},
       {"retry base 0", [](Options& it) { it.retry.base = 0ms; }, "ok"},
       {"retry base a year", [](Options& it) { it.retry.base = 8760h; }, "ok"},
-      {"retry base over", [](Options& it) { it.retry.base = 8760h + 1ms; }, base},
-      {"retry cap -1", [](Options& it) { it.retry.cap = -1ms; }, cap},
+      {"retry base over", [](Options& it) { it.retry.base = 8760h + 1ms; },
+       "invalid_argument retry_delay: retry_delay is 365d1ms; it must be from 0s to 365d."},
+      {"retry cap -1", [](Options& it) { it.retry.cap = -1ms; },
+       "invalid_argument retry_delay_cap: retry_delay_cap is -1ms; it must be from 0s to 365d."},
       {"retry cap 0", [](Options& it) { it.retry.cap = 0ms; }, "ok"},
       {"retry cap a year", [](Options& it) { it.retry.cap = 8760h; }, "ok"},
-      {"retry cap over", [](Options& it) { it.retry.cap = 8760h + 1ms; }, cap},
-      {"lease 99", [](Options& it) { it.lease = 99ms; }, lease},
+      {"retry cap over", [](Options& it) { it.retry.cap = 8760h + 1ms; },
+       "invalid_argument retry_delay_cap: retry_delay_cap is 365d1ms; it must be from 0s to 365d."},
+      {"lease 99", [](Options& it) { it.lease = 99ms; },
+       "invalid_argument lease: lease is 99ms; it must be from 100ms to 365d."},
       {"lease 100", [](Options& it) { it.lease = 100ms; }, "ok"},
       {"lease 101", [](Options& it) { it.lease = 101ms; }, "ok"},
       {"lease a year", [](Options& it) { it.lease = 8760h; }, "ok"},
-      {"lease over", [](Options& it) { it.lease = 8760h + 1ms; }, lease},
+      {"lease over", [](Options& it) { it.lease = 8760h + 1ms; },
+       "invalid_argument lease: lease is 365d1ms; it must be from 100ms to 365d."},
       {"max_retries -1", [](Options& it) { it.max_retries = -1; },
        "invalid_argument max_retries: max_retries is -1; it must be from 0 to 1000."},
       {"max_retries 0", [](Options& it) { it.max_retries = 0; }, "ok"},

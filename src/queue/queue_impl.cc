@@ -6,6 +6,7 @@
 
 #include "base/json.h"
 #include "base/overloaded.h"
+#include "base/range.h"
 #include "base/time_text.h"
 #include "eventq/limits.h"
 #include "model/names.h"
@@ -39,14 +40,8 @@ Change change_of(const Report& report, const std::string& worker_id) {
 // Validates the claim part of next().
 Result<ClaimRequest> claim_of(const NextRequest& turn, const std::string& worker_id) {
   if (auto fault = validate_queue_name(turn.queue)) return *fault;
-  if (turn.limit > limits::kClaim) {
-    return Error{ErrorCode::invalid_argument,
-                 "limit is from 0 to 1000 events; " + std::to_string(turn.limit) + " is not.", "limit"};
-  }
-  if (turn.wait < Millis(0) || turn.wait > limits::kWait) {
-    return Error{ErrorCode::invalid_argument,
-                 "wait is from 0 to 60 seconds; " + format_duration(turn.wait) + " is not.", "wait"};
-  }
+  if (auto fault = out_of_range("limit", turn.limit, 0, limits::kClaim)) return *fault;
+  if (auto fault = out_of_range("wait", turn.wait, Millis(0), limits::kWait)) return *fault;
   ClaimRequest claim{{turn.queue, {}}, worker_id, turn.limit, turn.wait};
   if (turn.tags.empty()) return claim;
   auto tags = clean_tags(turn.tags);

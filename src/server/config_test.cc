@@ -208,8 +208,9 @@ TEST_F(ConfigTest, NamesTheLineAndWhatWouldBeRightInAFile) {
            Case{"archive_dir = \"a\\nb\"\n",
                 "eventq.toml:1: archive_dir must be a path on one line, or empty, such as \"\", not "
                 "\"a\\u000Ab\"."},
-           Case{"stale_after = \"0s\"\n", "eventq.toml:1: stale_after must be from 1ms to 365d."},
-           Case{"start_within = \"366d\"\n", "eventq.toml:1: start_within must be from 1ms to 365d."},
+           Case{"stale_after = \"0s\"\n", "eventq.toml:1: stale_after is 0s; it must be from 1ms to 365d."},
+           Case{"start_within = \"366d\"\n",
+                "eventq.toml:1: start_within is 366d; it must be from 1ms to 365d."},
            Case{"[queus.mail]\n", "eventq.toml:1: there is no setting \"queus\"; did you mean queues?"},
            Case{"[notebooks]\nallowed = [\"a\"]\n",
                 "eventq.toml:2: there is no setting \"notebooks.allowed\"; did you mean notebooks.allow?"},
@@ -279,10 +280,11 @@ TEST_F(ConfigTest, SaysWhatIsWrongWithAVariableOrAFlag) {
            Case{"retry_delay", "EVENTQ_RETRY_DELAY", "--retry-delay", "5",
                 ": retry_delay must be a number and its unit (ms, s, m, h or d), such as \"5m\", not \"5\"."},
            Case{"retry_delay", "EVENTQ_RETRY_DELAY", "--retry-delay", "366d",
-                ": retry_delay must be from 0ms to 365d."},
+                ": retry_delay is 366d; it must be from 0s to 365d."},
            Case{"lease", "EVENTQ_LEASE", "--lease", "",
                 ": lease must be a number and its unit (ms, s, m, h or d), such as \"1m\", not \"\"."},
-           Case{"lease", "EVENTQ_LEASE", "--lease", "99ms", ": lease must be from 100ms to 365d."},
+           Case{"lease", "EVENTQ_LEASE", "--lease", "99ms",
+                ": lease is 99ms; it must be from 100ms to 365d."},
            Case{"max_retries", "EVENTQ_MAX_RETRIES", "--max-retries", "three",
                 ": max_retries must be a whole number, such as 3, not \"three\"."},
            Case{"max_retries", "EVENTQ_MAX_RETRIES", "--max-retries", "1001",
@@ -313,7 +315,8 @@ TEST_F(ConfigTest, SeveralStoresStandInAnArrayAndKeepTheirOrder) {
 TEST_F(ConfigTest, ChecksAlsoWhatAnotherWinsOver) {
   flags_.values["lease"] = "1m";
 
-  EXPECT_EQ(complaint(load_file("lease = \"1ms\"\n")), "eventq.toml:1: lease must be from 100ms to 365d.");
+  EXPECT_EQ(complaint(load_file("lease = \"1ms\"\n")),
+            "eventq.toml:1: lease is 1ms; it must be from 100ms to 365d.");
 }
 
 TEST_F(ConfigTest, LetsOthersInWhenToldSo) {

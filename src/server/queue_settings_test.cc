@@ -189,14 +189,10 @@ TEST(QueueSettings, AreRefusedWithTheLineOfWhatIsOutOfRange) {
                 "a.toml:4: queue \"mail\": retention.failedSeconds is -1; it must be from 0 to 3153600000."},
            Case{"[queues.mail]\nretry = { baseMs = -1 }\n",
                 "a.toml:2: queue \"mail\": retry.baseMs is -1; it must be from 0 to 31536000000."},
-           Case{
-               "[queues.mail]\nretry.jitter = 1.5\n",
-               "a.toml:2: queue \"mail\": retry.jitter is the share of the wait by which it may vary, from 0 "
-               "to 1."},
-           Case{
-               "[queues.mail]\nretry.jitter = nan\n",
-               "a.toml:2: queue \"mail\": retry.jitter is the share of the wait by which it may vary, from 0 "
-               "to 1."},
+           Case{"[queues.mail]\nretry.jitter = 1.5\n",
+                "a.toml:2: queue \"mail\": retry.jitter is 1.5; it must be from 0 to 1."},
+           Case{"[queues.mail]\nretry.jitter = nan\n",
+                "a.toml:2: queue \"mail\": retry.jitter is nan; it must be from 0 to 1."},
            Case{"[queues.mail]\nmaxQueueDepth = 10\nhighWatermark = 11\n",
                 "a.toml:3: queue \"mail\": highWatermark is 11 and maxQueueDepth 10; publishers would be "
                 "refused before they are asked to slow down. Set highWatermark to maxQueueDepth or less."},

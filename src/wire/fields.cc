@@ -7,6 +7,7 @@
 #include <system_error>
 #include <utility>
 
+#include "base/range.h"
 #include "base/time_text.h"
 #include "eventq/limits.h"
 
@@ -74,12 +75,12 @@ std::optional<std::int64_t> Fields::integer(std::string_view name) {
 }
 
 std::optional<int> Fields::small_integer(std::string_view name) {
+  using Limits = std::numeric_limits<int>;
   const auto value = integer(name);
   if (!value) return std::nullopt;
-  if (*value >= std::numeric_limits<int>::min() && *value <= std::numeric_limits<int>::max()) {
-    return static_cast<int>(*value);
-  }
-  refuse(name, std::string(name) + " is " + std::to_string(*value) + ", which is out of range.");
+  const auto fault = out_of_range(name, value, Limits::min(), Limits::max());
+  if (!fault) return static_cast<int>(*value);
+  refuse(name, fault->message);
   return std::nullopt;
 }
 
@@ -120,9 +121,9 @@ std::optional<Millis> Fields::delay() {
   constexpr std::int64_t kLongest = std::chrono::seconds(limits::kDelay).count();
   const auto delay = integer("delay");
   if (!delay) return std::nullopt;
-  if (*delay >= 0 && *delay <= kLongest) return std::chrono::seconds(*delay);
-  refuse("delay", "delay is in whole seconds, from 0 to " + std::to_string(kLongest) + "; " +
-                      std::to_string(*delay) + " is not.");
+  const auto fault = out_of_range("delay", delay, 0, kLongest, "seconds");
+  if (!fault) return std::chrono::seconds(*delay);
+  refuse("delay", fault->message);
   return std::nullopt;
 }
 

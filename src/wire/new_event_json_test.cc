@@ -183,7 +183,7 @@ TEST_F(NewEventJson, ADelayIsInSecondsUpToAYear) {
   }
   const auto over = delayed(31'536'001);
   ASSERT_FALSE(over.has_value());
-  EXPECT_EQ(over.error().message, "delay is in whole seconds, from 0 to 31536000; 31536001 is not.");
+  EXPECT_EQ(over.error().message, "delay is 31536001; it must be from 0 to 31536000 seconds.");
   EXPECT_FALSE(delayed(9'223'372'036'854'775'807).has_value());
 }
 

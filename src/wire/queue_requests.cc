@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "base/numbers.h"
+#include "base/range.h"
 #include "eventq/limits.h"
 #include "model/names.h"
 #include "model/tags.h"
@@ -20,13 +21,6 @@ namespace eventq::wire {
 namespace {
 
 using Fault = std::optional<Error>;
-
-Fault out_of_range(std::string_view field, std::int64_t value, std::size_t least, std::size_t most) {
-  if (value >= static_cast<std::int64_t>(least) && value <= static_cast<std::int64_t>(most))
-    return std::nullopt;
-  return invalid(field, std::string(field) + " is from " + std::to_string(least) + " to " +
-                            std::to_string(most) + "; " + std::to_string(value) + " is not.");
-}
 
 bool is_lower_hex(char c) { return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'f'); }
 
@@ -202,10 +196,7 @@ Result<Millis> parse_timeout(const std::vector<QueryParameter>& query, Millis un
   const auto timeout = fields.whole("timeout");
   if (Fault fault = fields.fault()) return *fault;
   if (!timeout) return unless_given;
-  if (*timeout > limits::kWait.count()) {
-    return invalid("timeout",
-                   "timeout is in whole seconds, from 0 to 60; " + std::to_string(*timeout) + " is not.");
-  }
+  if (Fault fault = out_of_range("timeout", timeout, 0, limits::kWait.count(), "seconds")) return *fault;
   return Millis(std::chrono::seconds(*timeout));
 }
 

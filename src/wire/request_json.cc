@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "base/numbers.h"
+#include "base/range.h"
 #include "eventq/limits.h"
 #include "model/names.h"
 #include "model/tags.h"
@@ -109,16 +110,11 @@ Result<Subscription> check(SubscriptionFields wanted, TagRule tag_rule, const Li
   subscription.worker_id = std::move(*wanted.worker_id);
   if (auto fault = validate_queue_name(subscription.selector.queue)) return *fault;
   const std::int64_t wait = wanted.wait.value_or(0);
-  if (wait < 0 || wait > limits::kWait.count()) {
-    return invalid("wait", "wait is in whole seconds, from 0 to 60; " + std::to_string(wait) + " is not.");
-  }
+  if (auto fault = out_of_range("wait", wait, 0, limits::kWait.count(), "seconds")) return *fault;
   subscription.wait = std::chrono::seconds(wait);
   subscription.many = wanted.limit.has_value();
   const std::int64_t limit = wanted.limit.value_or(1);
-  if (limit < rule.least || limit > static_cast<std::int64_t>(limits::kClaim)) {
-    return invalid(rule.name, std::string(rule.name) + " is from " + std::to_string(rule.least) +
-                                  " to 1000 events; " + std::to_string(limit) + " is not.");
-  }
+  if (auto fault = out_of_range(rule.name, limit, rule.least, limits::kClaim)) return *fault;
   subscription.limit = static_cast<std::size_t>(limit);
   return subscription;
 }
@@ -243,12 +239,11 @@ Result<ListFilter> parse_filter(const std::vector<QueryParameter>& query) {
     if (!cleaned) return cleaned.error();
     filter.tags = std::move(*cleaned);
   }
-  if (limit < 1 || limit > static_cast<std::int64_t>(limits::kPage)) {
-    return invalid("limit", "limit is from 1 to 1000 events; " + std::to_string(limit) + " is not.");
-  }
+  if (auto fault = out_of_range("limit", limit, 1, limits::kPage)) return *fault;
   filter.limit = static_cast<std::size_t>(limit);
-  if (filter.offset > limits::kOffset) {
-    return invalid("offset", "offset is at most 1000000000; use after_id for deep pages.");
+  if (auto fault = out_of_range("offset", filter.offset, 0, limits::kOffset)) {
+    fault->message += " Use after_id for deep pages.";
+    return *fault;
   }
   return filter;
 }

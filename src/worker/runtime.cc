@@ -6,6 +6,7 @@
 #include <system_error>
 #include <utility>
 
+#include "base/range.h"
 #include "eventq/limits.h"
 #include "model/validate.h"
 #include "worker/handler_report.h"
@@ -15,29 +16,21 @@ namespace {
 
 using namespace std::chrono_literals;
 
-constexpr std::size_t kThreads = 1000;
-constexpr std::size_t kPrefetch = 1000;
+constexpr int kThreads = 1000;
+constexpr int kPrefetch = 1000;
 
 // Bounds for the long poll, whose length is the queue's processingInterval. stop() must wait for a running
 // poll, so it must not be long; a very short one would call the queue without pause.
 constexpr Millis kShortestWait = 100ms;
 constexpr Millis kLongestWait = 5s;
 
-std::optional<Error> bad_count(const char* field, std::size_t count, std::size_t least, std::size_t most) {
-  if (count >= least && count <= most) return std::nullopt;
-  return Error{ErrorCode::invalid_argument,
-               std::string(field) + " is " + std::to_string(count) + "; it must be from " +
-                   std::to_string(least) + " to " + std::to_string(most) + ".",
-               field};
-}
-
 void join(std::thread& thread) {
   if (thread.joinable()) thread.join();
 }
 
 std::optional<Error> validate(const WorkerOptions& options) {
-  if (auto fault = bad_count("threads", options.threads, 1, kThreads)) return fault;
-  if (auto fault = bad_count("prefetch", options.prefetch.value_or(0), 0, kPrefetch)) return fault;
+  if (auto fault = out_of_range("threads", options.threads, 1, kThreads)) return fault;
+  if (auto fault = out_of_range("prefetch", options.prefetch, 0, kPrefetch)) return fault;
   if (options.stop_within < Millis(0)) {
     return Error{ErrorCode::invalid_argument, "stop_within is negative; it must be 0 or more.",
                  "stop_within"};

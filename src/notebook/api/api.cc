@@ -9,6 +9,7 @@
 
 #include "base/numbers.h"
 #include "base/percent.h"
+#include "base/range.h"
 #include "base/utf8.h"
 #include "eventq/limits.h"
 #include "http/api/handlers.h"
@@ -41,14 +42,10 @@ void read_manner(wire::QueryFields& query, Manner& manner, std::optional<Error>&
   if (fault || !timeout) return;
   if (!manner.sync) {
     fault = Error{ErrorCode::invalid_argument, "timeout goes with sync=true.", "timeout"};
-  } else if (*timeout > limits::kWait.count()) {
-    fault = Error{ErrorCode::invalid_argument,
-                  "timeout is in whole seconds, from 0 to " + std::to_string(limits::kWait.count()) + "; " +
-                      std::to_string(*timeout) + " is not.",
-                  "timeout"};
-  } else {
-    manner.timeout = std::chrono::seconds(*timeout);
+    return;
   }
+  fault = out_of_range("timeout", timeout, 0, limits::kWait.count(), "seconds");
+  if (!fault) manner.timeout = std::chrono::seconds(*timeout);
 }
 
 Result<Manner> manner_of(const Call& call) {
@@ -80,11 +77,7 @@ Result<CommitCall> commit_call_of(const Call& call) {
 }
 
 std::optional<Error> check_limit(std::int64_t limit) {
-  if (limit >= 1 && limit <= static_cast<std::int64_t>(limits::kPage)) return std::nullopt;
-  return Error{
-      ErrorCode::invalid_argument,
-      "limit is from 1 to " + std::to_string(limits::kPage) + "; " + std::to_string(limit) + " is not.",
-      "limit"};
+  return out_of_range("limit", limit, 1, limits::kPage);
 }
 
 struct FilesCall {

@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <string_view>
 
+#include "base/range.h"
 #include "eventq/limits.h"
 #include "model/names.h"
 #include "wire/fields.h"
@@ -17,24 +18,15 @@ namespace {
 constexpr Millis kDay = std::chrono::hours(24);
 constexpr Millis kCentury = 36'500 * kDay;  // as long as a queue may keep events
 
-std::string number_text(double number) {
-  std::string text;
-  JsonWriter(text).number(number);
-  return text;
-}
-
 double seconds_of(Millis time) { return static_cast<double>(time.count()) / 1000; }
 
 // A time in seconds, with or without a fraction.
 void read_seconds(wire::Fields& fields, std::string_view name, Millis least, Millis most, Millis& to) {
   const auto seconds = fields.number(name);
   if (!seconds) return;
-  if (*seconds >= seconds_of(least) && *seconds <= seconds_of(most)) {
-    to = Millis(std::llround(*seconds * 1000));
-    return;
-  }
-  fields.refuse(name, std::string(name) + " is in seconds, from " + number_text(seconds_of(least)) + " to " +
-                          number_text(seconds_of(most)) + "; " + number_text(*seconds) + " is not.");
+  const auto fault = fraction_out_of_range(name, *seconds, seconds_of(least), seconds_of(most), "seconds");
+  if (fault) return fields.refuse(name, fault->message);
+  to = Millis(std::llround(*seconds * 1000));
 }
 
 void read_whole_seconds(wire::Fields& fields, std::string_view name, std::chrono::seconds& to) {
@@ -48,12 +40,8 @@ void read_amount(wire::Fields& fields, std::string_view name, std::int64_t least
                  Number& to) {
   const auto amount = fields.integer(name);
   if (!amount) return;
-  if (*amount >= least && *amount <= most) {
-    to = static_cast<Number>(*amount);
-    return;
-  }
-  fields.refuse(name, std::string(name) + " is from " + std::to_string(least) + " to " +
-                          std::to_string(most) + "; " + std::to_string(*amount) + " is not.");
+  if (const auto fault = out_of_range(name, amount, least, most)) return fields.refuse(name, fault->message);
+  to = static_cast<Number>(*amount);
 }
 
 NotebookSettings read_settings(wire::Fields& fields) {
