@@ -1,13 +1,13 @@
 // client.h: a queue behind a running eventq server.
 //
-// Retries: a call is repeated when the connection breaks or the server is busy (429, 503), with growing,
-//          jittered pauses. A repetition changes nothing, because a publish carries an idempotency key and a
-//          report its attempt. `unknown_outcome` is returned and not retried, because only the caller can
-//          decide what to do then.
+// Retries: a call is repeated when the connection breaks or the server is busy (429, 502, 503, 504), with
+//          growing, jittered pauses. A repetition changes nothing, because a publish carries an idempotency
+//          key and a report its attempt. `unknown_outcome` is returned and not retried, because only the
+//          caller can decide what to do then.
 //          A repeated next() or poll() claims other events. Events of a lost answer stay leased until their
 //          leases expire.
-//          A heartbeat(), and a next() that has nothing but `alive`, is tried once, for 5 s at most. Send the
-//          next heartbeat instead.
+//          A heartbeat(), and a next() that has nothing but `alive`, is tried once, for 5 s at most. Send
+//          the next heartbeat instead.
 //
 // Differences from an embedded queue: waits and delays are rounded up to whole seconds. poll() refuses a
 // clock, and publish() refuses attributes. Returned events have no attributes. The entry of a report has no

@@ -48,7 +48,8 @@ struct Failure {
   bool permanent = false;  // true: no retry, even when retries are left
 };
 
-// Gives an event back: it is pending, and due after `delay`. Neither a failure nor an attempt is counted.
+// Gives an event back: it is pending, and due after `delay`. No failure is counted, and the claim does not
+// count towards max_attempts.
 struct Return {
   Millis delay{0};
   std::string reason;
@@ -106,7 +107,8 @@ class Queue {
   Queue(const Queue&) = delete;
   Queue& operator=(const Queue&) = delete;
 
-  // Stores a pending event. After this has returned a value, the event survives a crash.
+  // Stores a pending event. After this has returned a value, the event survives a crash; a queue that is
+  // Durability::buffered may lose it in a power cut.
   // When there is an event with this event_id already, returns that event and stores nothing.
   // Errors: invalid_argument, too_large, queue_full.
   virtual Result<Event> publish(const NewEvent& event) = 0;

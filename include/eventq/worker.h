@@ -91,7 +91,7 @@ class Worker {
     std::uint64_t completed = 0;   // with or without errors
     std::uint64_t failed = 0;      // including those that are retried
     std::uint64_t given_back = 0;  // without a result
-    std::uint64_t lost = 0;        // leases that another worker got, or that expired before a handler began
+    std::uint64_t lost = 0;        // events whose report or heartbeat the queue refused
     std::size_t held = 0;          // events held now: waiting for a thread, running or not yet reported
   };
 

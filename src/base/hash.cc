@@ -28,6 +28,7 @@ std::string fingerprint(std::initializer_list<std::string_view> parts) {
   EVENTQ_ASSERT(state != nullptr);
   XXH3_128bits_reset(state.get());
   for (const std::string_view part : parts) {
+    // The length goes first, so that {"ab", "c"} and {"a", "bc"} differ.
     const auto size = little_endian(part.size());
     XXH3_128bits_update(state.get(), size.data(), size.size());
     XXH3_128bits_update(state.get(), part.data(), part.size());

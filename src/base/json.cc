@@ -155,6 +155,7 @@ JsonParser::JsonParser(std::size_t depth) : workspace_(std::make_unique<Workspac
 JsonParser::~JsonParser() = default;
 
 Result<JsonValue> JsonParser::parse_padded(std::string_view text) {
+  // Has its own message, because editors do not show a byte order mark.
   if (text.starts_with("\xEF\xBB\xBF")) return json_error("it begins with a byte order mark");
   if (text.empty()) return json_error(reason(simdjson::EMPTY));
   if (!workspace_->reserve(text.size())) return json_error(reason(simdjson::CAPACITY));

@@ -71,6 +71,7 @@ Result<std::string> percent_decode(std::string_view text, PlusIs plus_is) {
       out += c == '+' && plus_is == PlusIs::space ? ' ' : c;
     }
   }
+  // "%00" could end a text early in C functions and in PostgreSQL.
   if (out.find('\0') != std::string::npos) return bad_argument("A part of the URL holds the character NUL.");
   if (!valid_utf8(out)) return bad_argument("A part of the URL is not valid UTF-8.");
   return out;

@@ -113,7 +113,7 @@ Result<void> Caller::stream(const HttpRequest& request, const EventStream::OnEve
 
 void Caller::log_again(const HttpRequest& request, const Error& error, Millis pause) const {
   if (!logger_) return;
-  logger_(LogLevel::warning, LogLine("the server is called again")
+  logger_(LogLevel::warning, LogLine("call of the server failed, retrying")
                                  .add("method", request.method)
                                  .add("path", request.target.substr(0, request.target.find('?')))
                                  .add("in", format_duration(pause))

@@ -93,7 +93,7 @@ std::invoke_result_t<Read, const JsonValue&> read_body(const HttpResponse& respo
   JsonParser parser(kAnswerDepth);
   const auto body = parser.parse(response.body);
   if (body) return read(*body);
-  return Error{ErrorCode::internal, "The server's answer is no JSON: " + body.error().message, ""};
+  return Error{ErrorCode::internal, "The server's answer is not JSON: " + body.error().message, ""};
 }
 
 class ClientImpl final : public Client {
@@ -235,7 +235,7 @@ Result<NextResult> ClientImpl::next(const NextRequest& request) {
                     [&](const JsonValue& body) { return wire::read_next(body, request.alive.size()); });
   if (!answer) return answer;
   if (answer->results.size() != request.reports.size()) {
-    return Error{ErrorCode::internal, "The server's answer has not one result for each report.", ""};
+    return Error{ErrorCode::internal, "The server's answer must have one result for each report.", ""};
   }
   // The server returns results grouped by kind (see write_next()); put them into the order of the reports.
   std::vector<std::size_t> order(request.reports.size());
@@ -259,10 +259,10 @@ Result<void> ClientImpl::finish(EventId id, const wire::ReportContent& what) {
       id, [&](const Lease& lease) { return report(lease, what); }, [&](EventId event) { return get(event); });
 }
 
-// Waits in slices, because a server waits limits::kWait at most per call.
+// Waits in slices, because a server waits limits::kWait at most per call. The limit of a year keeps the
+// arithmetic from overflowing.
 Result<Event> ClientImpl::wait(EventId id, Millis timeout) {
-  Millis left = std::clamp(timeout, Millis(0),
-                           Millis(limits::kDelay));  // longer than a year cannot be told from forever
+  Millis left = std::clamp(timeout, Millis(0), Millis(limits::kDelay));
   while (true) {
     const Millis slice = std::min<Millis>(left, limits::kWait);
     HttpRequest request =
@@ -284,6 +284,7 @@ Result<QueueConfig> ClientImpl::settings(const std::string& name) {
   auto found = ask(get_request("/queues/" + percent_encode(name) + "?events=0"), CallEffect::reads,
                    wire::read_settings);
   if (found || found.error().code != ErrorCode::not_found) return found;
+  // A queue that does not exist yet will have the defaults.
   return in_force(resolve(name, {}, default_policy({})));
 }
 
@@ -300,7 +301,7 @@ Result<void> ClientImpl::stream(const StreamRequest& request, const std::functio
   const auto on_event = [&](std::string_view data) -> Result<void> {
     const auto value = parser.parse(data);
     if (!value)
-      return Error{ErrorCode::internal, "The server's event is no JSON: " + value.error().message, ""};
+      return Error{ErrorCode::internal, "The server's event is not JSON: " + value.error().message, ""};
     auto claim = wire::read_claim(*value);
     if (!claim) return claim.error();
     on_claim(std::move(*claim));

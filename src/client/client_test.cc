@@ -100,7 +100,8 @@ TEST(Client, RetriesAPublishWithTheSameKeyWhenTheConnectionBreaks) {
   EXPECT_EQ(seen[0], seen[1]);
   EXPECT_THAT(key_of(seen[0]), SizeIs(36));
   ASSERT_THAT(lines, SizeIs(1));
-  EXPECT_THAT(lines[0], HasSubstr("msg=\"the server is called again\" method=POST path=/events in="));
+  EXPECT_THAT(lines[0],
+              HasSubstr("msg=\"call of the server failed, retrying\" method=POST path=/events in="));
 }
 
 TEST(Client, EachPublishHasItsOwnKey) {
@@ -217,7 +218,7 @@ TEST(Client, RefusesAnAnswerThatIsNotJsonOrLacksMembers) {
   const auto client = connect(server);
   const auto html = client->get(EventId{7});
   EXPECT_EQ(html.error().code, ErrorCode::internal);
-  EXPECT_THAT(html.error().message, HasSubstr("no JSON"));
+  EXPECT_THAT(html.error().message, HasSubstr("is not JSON"));
   EXPECT_THAT(client->get(EventId{7}).error().message, HasSubstr("id is missing"));
 }
 

@@ -9,7 +9,7 @@ Result<void> EventStream::feed(std::string_view piece) {
     line_ += piece.substr(0, end);
     if (end == std::string_view::npos) return {};
     piece.remove_prefix(end + 1);
-    if (line_.ends_with('\r')) line_.pop_back();
+    if (line_.ends_with('\r')) line_.pop_back();  // a line may end with CR LF
     const std::string line = std::exchange(line_, {});
     if (auto taken = take_line(line); !taken) return taken;
   }

@@ -61,7 +61,7 @@ Result<std::string> render(const HttpRequest& request, const std::string& host) 
     add("Content-Length", std::to_string(request.body.size()));
   }
   if (is_broken) {
-    return Error{ErrorCode::invalid_argument, "A header or the target of the request holds a line's end.",
+    return Error{ErrorCode::invalid_argument, "A header or the target of the request contains a line break.",
                  ""};
   }
   return header + "\r\n\r\n" + request.body;
@@ -126,7 +126,7 @@ class ResponseReader {
     parser_.emplace();
     parser_->header_limit(kHeaderBytes);
     parser_->body_limit(kAnswerBytes);
-    parser_->eager(true);
+    parser_->eager(true);  // also parse body bytes that arrive together with the header section
     parser_->skip(!has_body_);
   }
 
@@ -241,6 +241,7 @@ Result<HttpResponse> HttpClient::call(const HttpRequest& request) {
   ResponseReader reader(*socket, request.method != "HEAD");
   if (auto header = reader.read_header_section(limit); !header) return header.error();
   if (auto body = reader.read_body(limit); !body) return body.error();
+  // A server that answered early has not read the whole request, so the connection cannot be reused.
   if (*sent_all && reader.keeps_alive()) connections_->keep(std::move(*socket));
   return reader.take();
 }

@@ -55,8 +55,8 @@ class HttpClient {
 
   // Passes an endless response to `on_data` piece by piece, until `on_data` returns false, `stop` is
   // requested (noticed within 100 ms) or the connection ends. An answer other than 200 is returned
-  // completely, without a call of `on_data`. `request.timeout` is the longest time without data. Errors: as
-  // call().
+  // completely, without a call of `on_data`. `request.timeout` is the longest time without data.
+  // Errors: as call().
   Result<HttpResponse> stream(const HttpRequest& request,
                               const std::function<bool(std::string_view)>& on_data,
                               const std::stop_token& stop);

@@ -91,7 +91,7 @@ TEST(HttpClient, RefusesAHeaderWithALineBreak) {
   HttpClient client(HttpUrl{"127.0.0.1", 1});
   HttpRequest request;
   request.headers.emplace_back("A", "b\r\nC: d");
-  expect_error(client.call(request), ErrorCode::invalid_argument, "line's end");
+  expect_error(client.call(request), ErrorCode::invalid_argument, "line break");
 }
 
 TEST(HttpClient, ReusesAConnection) {
@@ -207,11 +207,11 @@ TEST(HttpClient, ReturnsUnknownOutcomeWithoutACompleteAnswer) {
     peer.reset();
   });
   expect_error(reset, ErrorCode::unknown_outcome, "broke");
-  const auto half_a_head = get_from([](Peer& peer) {
+  const auto half_a_header = get_from([](Peer& peer) {
     peer.read_request();
     peer.send("HTTP/1.1 200 OK\r\nContent-Le");
   });
-  expect_error(half_a_head, ErrorCode::unknown_outcome, "closed the connection");
+  expect_error(half_a_header, ErrorCode::unknown_outcome, "closed the connection");
   const auto half_a_body = get_from([](Peer& peer) {
     peer.read_request();
     peer.send("HTTP/1.1 200 OK\r\nContent-Length: 10\r\n\r\nhalf");

@@ -161,8 +161,9 @@ Result<Decision> reset(Event& event, const Reset& reset, TimePoint now) {
                         "Publish it again to have the work done once more.");
   }
   if (reset.spare_processing && event.status == Status::processing) {
-    return wrong_status(event, "a worker holds it, and what is in work was to be spared.");
+    return wrong_status(event, "a worker holds it, and spare_processing is set.");
   }
+  // `attempts` goes on, so that a late report of an earlier attempt is still refused.
   event.retry_count = 0;
   event.unreported = 0;
   LogEntry entry = entry_for(event, Action::reset, now);
@@ -201,6 +202,7 @@ Result<Decision> supersede(Event& event, const Supersede& supersede, TimePoint n
 
 Result<Decision> report(Event& event, const Change& change, std::span<const LogEntry> log, TimePoint now,
                         const Policy& policy) {
+  // A repeated report is recognized first, because its worker no longer holds the event.
   if (const LogEntry* earlier = earlier_entry(change, log)) {
     return Decision{ChangeEffect::repeated, *earlier, event.status};
   }
@@ -262,6 +264,7 @@ std::vector<LogEntry> claim(Event& event, std::string_view worker_id, TimePoint 
   EVENTQ_ASSERT(!out_of_attempts(event, policy));
 
   std::vector<LogEntry> entries;
+  // The entry names the worker that lost the event, so it is made before the event changes.
   if (event.status == Status::processing) entries.push_back(entry_for(event, Action::abandoned, now));
   event.status = Status::processing;
   event.attempts += 1;

@@ -1,8 +1,8 @@
 // lifecycle.h: every change an event can undergo.
 //
-// The main header of model/, which holds the rules of events and queues as pure functions: what a change
-// does to an event, which requests are valid, which settings are in force. model/ does not read a clock, a
-// store or a socket: the caller passes the time and the stored values. A change passes through it as
+// The main header of model/, which holds the rules of events and queues as pure functions. They say what a
+// change does to an event, which requests are valid and which settings are in force. model/ does not read a
+// clock, a store or a socket: the caller passes the time and the stored values. A change passes through it as
 // validate() of validate.h, then decide() below; the caller then stores the event and the returned entry.
 //
 //   from         when                              to                     due_at            entry

@@ -408,7 +408,7 @@ TEST(Lifecycle, AResetThatSparesProcessingEventsDoesNotChangeThem) {
 
   ASSERT_FALSE(refused);
   EXPECT_EQ(refused.error().message,
-            "Event 7 is PROCESSING; a worker holds it, and what is in work was to be spared.");
+            "Event 7 is PROCESSING; a worker holds it, and spare_processing is set.");
   EXPECT_EQ(event.status, Status::processing);
   EXPECT_EQ(event.worker_id, before.worker_id);
   EXPECT_EQ(event.unreported, before.unreported);

@@ -41,6 +41,7 @@ std::vector<LineFault> LineCheck::add(std::int64_t id, const std::vector<LogStep
   }
   end_work(kNever);
 
+  // A claim after the latest end comes after all others, so one first life stands for all.
   if (lives.front().to > last_first_life_.to) last_first_life_ = lives.front();
   later_lives_.insert(later_lives_.end(), lives.begin() + 1, lives.end());
   later_work_.insert(later_work_.end(), later_work.begin(), later_work.end());

@@ -51,8 +51,8 @@ QueueConfig in_force(const Policy& policy);
 // How long an event with this final status is kept.
 std::chrono::seconds retention(const Policy& policy, Status ended);
 
-// Whether publishers are asked to slow down: from a depth above the watermark until it is below 90 % of it,
-// so that the answer does not change with every event. `before` is the previous answer.
+// Whether publishers are asked to slow down: from a depth above the watermark until it is below 90 % of it.
+// The margin keeps the answer from changing with every event. `before` is the previous answer.
 bool backpressure(const Policy& policy, std::int64_t depth, bool before);
 
 // When a refused publisher should retry: after `missing` more events have ended at the rate `per_second`, but

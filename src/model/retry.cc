@@ -20,6 +20,7 @@ double spread(std::uint64_t number) {
 Millis without_jitter(const RetryPolicy& policy, int failures) {
   if (policy.kind == RetryPolicy::Kind::fixed) return policy.base;
   Millis delay = policy.base;
+  // Stops at the cap, because doubling once for each failure would overflow.
   for (int i = 1; i < failures && delay < policy.cap; ++i) delay *= 2;
   return std::min(delay, policy.cap);
 }
@@ -30,6 +31,7 @@ Millis retry_delay(const RetryPolicy& policy, int failures, std::int64_t salt) {
   EVENTQ_ASSERT(failures >= 1);
   const Millis delay = without_jitter(policy, failures);
   if (policy.jitter == 0) return delay;
+  // Mixes salt and failure, so that two failures of one event get different waits, too.
   const auto number = static_cast<std::uint64_t>(salt) * 1'000'003U + static_cast<std::uint64_t>(failures);
   const double factor = 1.0 + policy.jitter * spread(number);
   return Millis(static_cast<std::int64_t>(static_cast<double>(delay.count()) * factor));

@@ -51,6 +51,7 @@ Fault bad_identifier(std::string_view field, std::string_view text, std::size_t 
 }
 
 Fault bad_title(std::string_view title) {
+  // Characters are counted only in valid UTF-8 of a bounded size; a character has at most 4 bytes.
   Fault text = bad_text("title", title, limits::kTitleChars * 4);
   if (text && text->code != ErrorCode::too_large) return text;
   const std::size_t chars = utf8_chars(title);

@@ -92,7 +92,7 @@ Why explain(const Event& event, const WhyContext& context, TimePoint now) {
                             ", failures reported " + std::to_string(event.retry_count) +
                             ". A reset makes it pending again." + said(context.last_entry)};
     case Status::superseded:
-      return {"superseded", (event.superseded_by ? "A newer event took its place." : "It made way.") +
+      return {"superseded", (event.superseded_by ? "A newer event superseded it." : "It was superseded.") +
                                 said(context.last_entry)};
     case Status::cancelled: return {"cancelled", "It was cancelled." + said(context.last_entry)};
   }

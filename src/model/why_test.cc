@@ -143,7 +143,7 @@ TEST(Why, AnEndedEventSaysHowItEnded) {
       {Status::failed, entry_because(Action::failed, "Claimed 20 times in a row without a report."), "failed",
        "It failed for good: attempts made 2, failures reported 3. A reset makes it pending again. "
        "Reason: Claimed 20 times in a row without a report."},
-      {Status::superseded, kNoEntry, "superseded", "It made way."},
+      {Status::superseded, kNoEntry, "superseded", "It was superseded."},
       {Status::cancelled, entry_because(Action::cancelled, "wrong customer"), "cancelled",
        "It was cancelled. Reason: wrong customer"},
       {Status::cancelled, kNoEntry, "cancelled", "It was cancelled."},

@@ -68,11 +68,13 @@ void write_rest(JsonWriter& json, const Event& event) {
   write_set(json, "pattern", event.pattern);
   write_set(json, "version", event.version);
   write_source(json, event.source);
+  // Without a timestamp of the publisher, both are the time of publishing.
   if (event.timestamp != event.created_at) json.key("timestamp").time(event.timestamp);
   write_set(json, "ordering_key", event.ordering_key);
   write_set(json, "supersede_key", event.supersede_key);
   if (event.superseded_by) json.key("superseded_by").integer(number(*event.superseded_by));
   if (event.sequence) json.key("sequence").integer(*event.sequence);
+  // The due time of an event that failed is its next_retry_at, which write_members() has written.
   const bool never_failed = event.status == Status::pending && event.retry_count == 0;
   if (never_failed && event.due_at > event.updated_at) json.key("run_at").time(event.due_at);
   if (event.retry) {

@@ -15,7 +15,8 @@ namespace eventq::wire {
 
 // A queue's own settings: {"maxQueueDepth": 500, "retry": {"kind": "exponential"}}. A member that is absent
 // or null has its default. Checks types; validate() of model/policy.h checks ranges. `where` is written
-// before the names of members in errors: "config.". Errors: invalid_argument.
+// before the names of members in errors: "config.".
+// Errors: invalid_argument.
 Result<QueueConfig> parse_config(const JsonValue& value, const std::string& where = "",
                                  UnknownMembers unknown = UnknownMembers::refused);
 

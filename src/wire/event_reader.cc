@@ -32,7 +32,7 @@ template <typename T>
 T need_named(Fields& fields, std::string_view name, std::optional<T> (*named)(std::string_view)) {
   const std::string word = need(fields, name, fields.text(name));
   const auto meaning = named(word);
-  if (!meaning) fields.refuse(name, "\"" + word + "\" is no " + std::string(name) + " that is known here.");
+  if (!meaning) fields.refuse(name, "\"" + word + "\" is not a known " + std::string(name) + ".");
   return meaning.value_or(T());
 }
 
@@ -90,6 +90,7 @@ void read_rest(Fields& fields, Event& event) {
   if (const auto id = fields.integer("superseded_by")) event.superseded_by = EventId{*id};
   event.sequence = fields.small_integer("sequence");
   event.retry = read_retry(fields);
+  // An answer has no due_at: it is the time of the retry, the time to run at, or the time of the last change.
   const auto next_retry_at = fields.time("next_retry_at");
   const auto run_at = fields.time("run_at");
   event.due_at = next_retry_at.value_or(run_at.value_or(event.updated_at));
@@ -101,6 +102,7 @@ Result<Claim> read_claim_at(const JsonValue& value, const std::string& where) {
   read_members(fields, claim.event);
   read_rest(fields, claim.event);
   claim.lease_until = need(fields, "lease_until", fields.time("lease_until"));
+  // A claim sets these times together, so the answer has each only once.
   claim.event.due_at = claim.lease_until;
   claim.event.picked_at = claim.event.updated_at;
   if (auto fault = fields.fault()) return unreadable(*fault);
@@ -261,7 +263,8 @@ Result<NextResult> read_next(const JsonValue& body, std::size_t alive) {
   Fields fields(body, "", UnknownMembers::ignored);
   const auto results = need(fields, "results", fields.array("results"));
   const auto claims = need(fields, "events", fields.array("events"));
-  if (results.size() < alive) fields.refuse("results", "results has not one for each event that is alive.");
+  if (results.size() < alive)
+    fields.refuse("results", "results must have one entry for each event in alive.");
   if (auto fault = fields.fault()) return unreadable(*fault);
   NextResult result;
   for (std::size_t i = 0; i < results.size(); ++i) {
@@ -272,6 +275,8 @@ Result<NextResult> read_next(const JsonValue& body, std::size_t alive) {
       result.leases.push_back(read_kept(results[i], where));
     }
   }
+  // The queue has leased every claim to the worker. Returning an error for one bad claim would leave the
+  // others unhandled until their leases expire.
   std::optional<Error> unread;
   for (std::size_t i = 0; i < claims.size(); ++i) {
     auto claim = read_claim_at(claims[i], "events[" + std::to_string(i) + "].");

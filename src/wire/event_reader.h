@@ -1,7 +1,7 @@
 // event_reader.h: reads answers of a server into values, for clients. The inverse of answer_json.h.
 //
-// Unknown members are ignored, because a newer server may send them. Some fields are not part of an answer
-// and stay empty: `attributes` and `unreported` of an event, `log_id` of the entry that answers a report, and
+// Unknown members are ignored, because a newer server may send them. Answers do not have all fields, so these
+// stay empty: `attributes` and `unreported` of an event, `log_id` of the entry that answers a report, and
 // `retry_count` of an entry in a log.
 //
 // Errors: all functions return internal when a member is missing or has the wrong type.

@@ -115,7 +115,7 @@ TEST_F(EventReader, AMemberOfTheWrongTypeOrWithAnUnknownNameIsRefused) {
     return read_event(parse(text)).error().message;
   };
   EXPECT_THAT(refusal(R"("id":1001)", R"("id":"1001")"), HasSubstr("id must be a whole number"));
-  EXPECT_THAT(refusal(R"("PENDING")", R"("ODD")"), HasSubstr("\"ODD\" is no status that is known here"));
+  EXPECT_THAT(refusal(R"("PENDING")", R"("ODD")"), HasSubstr("\"ODD\" is not a known status"));
   EXPECT_THAT(refusal(R"("baseMs":10)", R"("baseMs":"10")"), HasSubstr("baseMs must be a whole number"));
   EXPECT_THAT(refusal(R"("id":"7")", R"("id":7)"), HasSubstr("source: id must be a string"));
   EXPECT_THAT(read_event(parse("[]")).error().message, HasSubstr("A JSON object is needed here"));

@@ -21,7 +21,7 @@ Error at(std::string_view where, Error error) {
   if (where.empty()) return error;
   error.message = std::string(where.substr(0, where.size() - 1)) + ": " + error.message;
   error.field = std::string(where) + error.field;
-  if (error.field.ends_with('.')) error.field.pop_back();
+  if (error.field.ends_with('.')) error.field.pop_back();  // the error is about the object itself
   return error;
 }
 
@@ -36,7 +36,7 @@ Fields::Fields(const JsonValue& value, std::string where, UnknownMembers unknown
 }
 
 const JsonMember* Fields::find(std::string_view name) {
-  known_.push_back(name);
+  known_.push_back(name);  // for the error about an unknown member, which lists the known ones
   for (std::size_t i = 0; i < members_.size(); ++i) {
     if (members_[i].name != name) continue;
     asked_[i] = true;

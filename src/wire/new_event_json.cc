@@ -180,6 +180,7 @@ Result<NewBatch> parse_batch(const JsonValue& body) {
   batch.correlated = fields.boolean("correlated").value_or(true);
   const auto on_complete = fields.object("on_complete");
   if (auto fault = fields.fault()) return *fault;
+  // The batch is checked before its events, so that a batch that is too large costs no time.
   if (!values || values->empty())
     return invalid("events", "events is missing or empty; 1 to 10000 are needed.");
   if (values->size() > limits::kBatchEvents) {
@@ -224,6 +225,7 @@ std::string write_batch_request(std::span<const NewEvent> events) {
   std::string text;
   JsonWriter json(text);
   json.begin_object();
+  // A correlated batch has one correlation id for all events, so it cannot hold an event with its own.
   if (!correlated) json.key("correlated").boolean(false);
   json.key("events").begin_array();
   for (const NewEvent& event : events) write_members(json, event, EventForm::alone);

@@ -24,12 +24,13 @@ struct Counter {
 
 constexpr Counter kCounters[] = {
     {"eventq_events_published_total", "Events published.", &Totals::published},
-    {"eventq_events_deduplicated_total", "Publications of what was there already.", &Totals::deduplicated},
+    {"eventq_events_deduplicated_total", "Publications of events that existed already.",
+     &Totals::deduplicated},
     {"eventq_events_claimed_total", "Events given to a worker.", &Totals::claimed},
     {"eventq_events_completed_total", "Events completed, with or without errors.", &Totals::completed},
     {"eventq_events_retried_total", "Failures that were followed by a retry.", &Totals::retried},
-    {"eventq_events_reclaimed_total", "Leases that ended without a report.", &Totals::abandoned},
-    {"eventq_events_superseded_total", "Events that made way for a newer one.", &Totals::superseded},
+    {"eventq_events_reclaimed_total", "Leases that expired without a report.", &Totals::abandoned},
+    {"eventq_events_superseded_total", "Events superseded by a newer one.", &Totals::superseded},
     {"eventq_events_cancelled_total", "Events that were cancelled.", &Totals::cancelled},
 };
 
@@ -64,6 +65,7 @@ void write_counters(Page& page, const Queues& queues) {
               "Failures; those with final=\"true\" ended their event.");
   for (const QueueMetrics& queue : queues) {
     const Totals& totals = queue.totals;
+    // Never negative, which a Prometheus counter must not be.
     const std::int64_t others = std::max<std::int64_t>(0, totals.failed - totals.failed_for_good);
     page.sample({{"queue", queue.queue}, {"final", "false"}}, others);
     page.sample({{"queue", queue.queue}, {"final", "true"}}, totals.failed_for_good);

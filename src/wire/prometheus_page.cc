@@ -33,6 +33,7 @@ void PrometheusPage::sample(Labels labels, double value) {
 }
 
 void PrometheusPage::histogram(Labels labels, const Histogram& histogram) {
+  // The buckets of Prometheus are cumulative: each counts all values up to its bound.
   std::int64_t total = 0;
   for (std::size_t i = 0; i < histogram.counts().size(); ++i) {
     total += histogram.counts()[i];

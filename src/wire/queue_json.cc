@@ -75,6 +75,7 @@ void write_matched(JsonWriter& json, const RevivalResult& revival) {
 void write_more(JsonWriter& json, const RevivalResult& revival) {
   json.key("more").boolean(revival.more);
   if (revival.next && number_of(revival.next->id) > 0) {
+    // parse_replay() and parse_redrive() read this text as `after`.
     const std::int64_t ended_at = revival.next->ended_at.time_since_epoch().count();
     json.key("next").string(std::to_string(ended_at) + "-" + std::to_string(number_of(revival.next->id)));
   }

@@ -48,6 +48,7 @@ struct Common {
   std::int64_t limit = 0;
 };
 
+// Reads the shared members. The caller calls fields.fault() before check_common() checks them.
 Common read_common(Fields& fields, RevivalRequest& request) {
   Common common;
   common.tags = read_tags(fields);
@@ -76,14 +77,14 @@ Fault check_common(Common&& common, RevivalRequest& request) {
     const auto id = parse_whole<std::int64_t>(
         std::string_view(*common.after).substr(std::min(dash + 1, common.after->size())));
     if (dash == std::string::npos || !time || !id || *time > kLatest) {
-      return invalid("after", "after is `next` of an earlier answer; this is none.");
+      return invalid("after", "after must be `next` of an earlier answer.");
     }
     filter.after = EndedCursor{TimePoint(Millis(*time)), static_cast<EventId>(*id)};
   }
   if (Fault fault = out_of_range("limit", common.limit, 1, limits::kReplay)) return fault;
   filter.limit = static_cast<std::size_t>(common.limit);
   if (filter.from && filter.to && *filter.from >= *filter.to) {
-    return invalid("to", "to is not after from, so that nothing lies between them.");
+    return invalid("to", "to must be later than from; otherwise no event lies between them.");
   }
   return validate_reason(request.reason);
 }
@@ -111,6 +112,7 @@ Fault check_span(const RevivalRequest& request) {
   if (request.checkpoint && request.filter.from) {
     return invalid("from", "checkpoint and from both say where to begin; send one of them.");
   }
+  // Without a bound a typing mistake could replay every event of the queue.
   if (!request.checkpoint && !request.filter.from && !request.filter.to) {
     return invalid("checkpoint", "Say which events are meant: one of checkpoint, from and to is needed.");
   }

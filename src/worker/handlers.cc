@@ -49,7 +49,7 @@ Result<std::vector<std::string>> Handlers::subscription(const std::vector<std::s
   if (has_pattern && pattern_tags.empty()) return std::vector<std::string>();
   if (!has_pattern && !pattern_tags.empty()) {
     return Error{ErrorCode::invalid_argument,
-                 "tags say which events the patterns look at, and no pattern was registered; leave them out.",
+                 "tags restrict the events of on_pattern(), and no pattern was registered; leave tags out.",
                  "tags"};
   }
   return clean_tags(tags);

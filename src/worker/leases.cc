@@ -26,6 +26,7 @@ void Leases::remove(Attempt attempt) {
 
 std::vector<Attempt> Leases::due(SteadyTime now) const {
   std::vector<Attempt> found;
+  // A sixth of a lease is half of the interval between two heartbeats.
   for (const auto& [attempt, times] : held_) {
     if (times.due - times.length / 6 <= now) found.push_back(attempt);
   }

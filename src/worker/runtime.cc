@@ -76,6 +76,7 @@ Result<void> Worker::Runtime::start_threads(const std::shared_ptr<Runtime>& self
       made.thread = std::thread([self, &made] { self->work(made); });
     }
     reporter_ = std::thread([this] { report(); });
+    // Last, so that no event is claimed when another thread could not be started.
     fetcher_ = std::thread([this] { fetch(); });
   } catch (const std::system_error& refused) {
     stop();
@@ -190,7 +191,7 @@ void Worker::Runtime::run_one(Lock& lock) {
     if (handled) {
       add_report(attempt, *held, handler_report(*handled, took));
     } else if (!stopping_) {  // otherwise leave_behind() gives it back, after the fetcher has ended
-      give_back(attempt, *held, "Its lease was over before all handlers had run.");
+      give_back(attempt, *held, "Its lease expired before all handlers had run.");
     }
   }
 }
@@ -206,7 +207,7 @@ void Worker::Runtime::log_answer(const Backoff& before, const char* call, const 
 std::optional<Worker::Runtime::Notice> Worker::Runtime::notice_of(const Backoff& before, const char* call,
                                                                   const Error* error) {
   if (before.has_failed() == (error != nullptr)) return std::nullopt;
-  LogLine line(error == nullptr ? "the queue answers again" : "the queue does not answer, trying again");
+  LogLine line(error == nullptr ? "call of the queue succeeds again" : "call of the queue failed, retrying");
   line.add("call", call);
   if (error != nullptr) line.add("error", error->message);
   return Notice{.level = error == nullptr ? LogLevel::info : LogLevel::warning, .line = std::move(line)};

@@ -42,7 +42,8 @@ Millis Worker::Runtime::renew(Lock& lock, const std::vector<Attempt>& attempts) 
   const auto result = queue_.next(heartbeats);
   lock.lock();
 
-  static const Error unanswered{ErrorCode::unavailable, "There was no answer.", ""};
+  static const Error unanswered{ErrorCode::unavailable, "The queue's answer has no result for this event.",
+                                ""};
   const Error* failure = result ? nullptr : &result.error();
   if (result && result->leases.size() < attempts.size()) failure = &unanswered;
   const std::size_t answers = result ? std::min(result->leases.size(), attempts.size()) : 0;
@@ -101,10 +102,11 @@ void Worker::Runtime::end(Attempt attempt) {
   const std::shared_ptr<HeldEvent> held = held_.at(attempt);
   if (held->stage == HeldStage::ready) {
     ready_.erase(std::find(ready_.begin(), ready_.end(), attempt));
-    give_back(attempt, *held, "Its lease was over before a handler began.");
-    notices_.push_back({held->stop, LogLevel::warning, about("lease over before a handler began", attempt)});
+    give_back(attempt, *held, "Its lease expired before a handler began.");
+    notices_.push_back(
+        {held->stop, LogLevel::warning, about("lease expired before a handler began", attempt)});
   } else if (held->stage == HeldStage::running) {
-    notices_.push_back({held->stop, LogLevel::warning, about("lease over while handlers run", attempt)});
+    notices_.push_back({held->stop, LogLevel::warning, about("lease expired while handlers run", attempt)});
   }
 }
 

@@ -71,10 +71,12 @@ void Worker::Runtime::fetch() {
 
 void Worker::Runtime::accept(std::vector<Claim> claims, SteadyTime asked) {
   const SteadyTime arrived = steady_now();
+  // Wake the renewer and the watcher only when a new lease is due or expires before those that they wait for.
   const SteadyTime due = leases_.next_due();
   const SteadyTime end = leases_.next_end();
   for (Claim& claim : claims) {
     const Attempt attempt{claim.event.id, claim.event.attempts};
+    // A duration, because the clocks of server and worker may differ.
     const Millis lease =
         std::clamp(claim.lease_until - claim.event.updated_at, kShortestLease, Millis(limits::kDelay));
     auto held = std::make_shared<HeldEvent>();
@@ -148,7 +150,8 @@ std::vector<Report> Worker::Runtime::take_reports() {
 // Processes the answers to `sent`. Returns the reports that must be sent again.
 std::vector<Report> Worker::Runtime::settle(Lock& lock, std::vector<Report> sent,
                                             const std::vector<Result<LogEntry>>& results) {
-  static const Result<LogEntry> unanswered = Error{ErrorCode::unavailable, "There was no answer.", ""};
+  static const Result<LogEntry> unanswered =
+      Error{ErrorCode::unavailable, "The queue's answer has no result for this event.", ""};
   std::vector<Report> again;
   std::vector<LogLine> lines;
   for (std::size_t i = 0; i < sent.size(); ++i) {

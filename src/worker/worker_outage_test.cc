@@ -100,7 +100,7 @@ TEST_P(WorkerOutage, AnOutageIsLoggedOnceAndSoIsItsEnd) {
   worker.stop();
 
   std::erase_if(lines, [](const std::string& line) { return line.find("call=next") == line.npos; });
-  EXPECT_THAT(lines, ElementsAre(HasSubstr("does not answer"), HasSubstr("answers again")));
+  EXPECT_THAT(lines, ElementsAre(HasSubstr("call of the queue failed"), HasSubstr("succeeds again")));
 }
 
 // Refuses a whole request because of one report in it.

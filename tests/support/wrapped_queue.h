@@ -27,7 +27,7 @@ class WrappedQueue : public Queue {
   Result<LogEntry> give_back(const Lease& lease, const Return& how) override {
     return inner_.give_back(lease, how);
   }
-  Result<NextResult> next(const NextRequest& turn) override { return inner_.next(turn); }
+  Result<NextResult> next(const NextRequest& request) override { return inner_.next(request); }
   Result<TimePoint> heartbeat(const Lease& lease) override { return inner_.heartbeat(lease); }
   Result<void> finalize(EventId id, const std::vector<std::string>& errors) override {
     return inner_.finalize(id, errors);
