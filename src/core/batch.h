@@ -17,7 +17,7 @@
 #include "core/queue_states.h"
 #include "core/workers.h"
 #include "store/store.h"
-#include "wait/waiters.h"
+#include "wait/waiting_claims.h"
 
 namespace eventq {
 
@@ -33,7 +33,7 @@ struct ReadyEvent {
 struct Core::Batch {
   struct Served {
     std::uint64_t place;  // in the wait list, to put the waiter back after a rollback
-    Waiter waiter;
+    WaitingClaim waiter;
     std::vector<Claim> claims;
   };
   struct CorrelationDelta {

@@ -71,12 +71,12 @@ std::vector<Envelope<Answer>> Core::run(std::vector<Envelope<Command>> requests)
   if (ready) ready = begin(batch, requests, own_time);
   if (!ready) {
     std::vector<Envelope<Answer>> answers = refuse(batch, requests, ready.error());
-    for (Waiter& waiter : waiters_.take_all()) {
+    for (WaitingClaim& waiter : waiters_.take_all()) {
       // The reports of the command were committed before its claim began to wait, so it gets their results.
       if (waiter.answer.changed.empty()) waiter.answer.error = ready.error();
       answers.push_back({waiter.reply_to, std::move(waiter.answer)});
     }
-    for (Waits::Wait& wait : waits_.take_all()) {
+    for (WaitingEnd& wait : waits_.take_all()) {
       if (!wait.answer.published) wait.answer.error = ready.error();
       answers.push_back({wait.reply_to, std::move(wait.answer)});
     }
@@ -250,7 +250,7 @@ Result<void> Core::wake(Batch& batch) {
 // Serves all waiters of the queues in resumed_, in the order of their arrival.
 Result<void> Core::wake_resumed(Batch& batch) {
   for (const std::string& queue : resumed_) {
-    for (const std::uint64_t place : waiters_.places(queue)) {
+    for (const std::uint64_t place : waiters_.positions(queue)) {
       auto served = serve(batch, place, waiters_.take(place));
       if (!served) return served.error();
     }
@@ -260,7 +260,7 @@ Result<void> Core::wake_resumed(Batch& batch) {
 
 // Serves a waiter that was taken out of the list, or puts it back. Returns true if its full window held it
 // back, so that the event is still there for another waiter.
-Result<bool> Core::serve(Batch& batch, std::uint64_t place, Waiter waiter) {
+Result<bool> Core::serve(Batch& batch, std::uint64_t place, WaitingClaim waiter) {
   auto claims = claim(batch, waiter.request);
   if (!claims || claims->empty()) {
     waiter.held_back = window_left(batch, waiter.request) == 0;
@@ -423,7 +423,7 @@ void Core::settle_due(const Batch& batch) {
 void Core::settle_waits(Batch& batch, std::vector<Envelope<Answer>>& answers) {
   if (waits_.size() == 0) return;
   const auto answer = [&](const std::string& key) {
-    for (Waits::Wait& wait : waits_.take(key)) {
+    for (WaitingEnd& wait : waits_.take(key)) {
       wait.answer.waited = true;
       answers.push_back({wait.reply_to, std::move(wait.answer)});
     }
@@ -501,9 +501,9 @@ std::vector<Envelope<Answer>> Core::refuse(Batch& batch, std::vector<Envelope<Co
 // Answers the waiters whose deadline has passed with nothing. Also after a failed transaction, because a
 // caller's timeout must not depend on the store.
 void Core::end_expired_waits(TimePoint now, std::vector<Envelope<Answer>>& answers) {
-  for (Waiter& waiter : waiters_.take_expired(now))
+  for (WaitingClaim& waiter : waiters_.take_expired(now))
     answers.push_back({waiter.reply_to, std::move(waiter.answer)});
-  for (Waits::Wait& wait : waits_.take_expired(now))
+  for (WaitingEnd& wait : waits_.take_expired(now))
     answers.push_back({wait.reply_to, std::move(wait.answer)});
 }
 
@@ -514,8 +514,9 @@ void Core::cancel_wait(const ReplyTo& reply_to) {
 
 std::vector<Envelope<Answer>> Core::end_all_waits() {
   std::vector<Envelope<Answer>> answers;
-  for (Waiter& waiter : waiters_.take_all()) answers.push_back({waiter.reply_to, std::move(waiter.answer)});
-  for (Waits::Wait& wait : waits_.take_all()) {
+  for (WaitingClaim& waiter : waiters_.take_all())
+    answers.push_back({waiter.reply_to, std::move(waiter.answer)});
+  for (WaitingEnd& wait : waits_.take_all()) {
     // A publication is committed; only its wait has ended, so the answer is no error.
     if (!wait.answer.published) {
       wait.answer.error =

@@ -38,8 +38,8 @@
 #include "core/workers.h"
 #include "store/store.h"
 #include "wait/polls.h"
-#include "wait/waiters.h"
-#include "wait/waits.h"
+#include "wait/waiting_claims.h"
+#include "wait/waiting_ends.h"
 
 namespace eventq {
 
@@ -132,7 +132,7 @@ class Core {
   Result<void> serve_claims(Batch& batch, std::vector<Envelope<Command>>& requests);
   Result<void> wake(Batch& batch);
   Result<void> wake_resumed(Batch& batch);
-  Result<bool> serve(Batch& batch, std::uint64_t place, Waiter waiter);
+  Result<bool> serve(Batch& batch, std::uint64_t place, WaitingClaim waiter);
   Result<std::vector<Claim>> claim(Batch& batch, const ClaimRequest& request);
   std::vector<LogEntry> take(Batch& batch, Stored& stored, const std::string& worker_id);
   std::vector<LogEntry> give_up(Batch& batch, Stored& stored);
@@ -237,8 +237,8 @@ class Core {
   Uuid7Source ids_;
   JsonParser parser_;
   QueueStates queue_states_;
-  Waiters waiters_;
-  Waits waits_;
+  WaitingClaims waiters_;
+  WaitingEnds waits_;
   Workers workers_;
   std::map<Holder, std::int64_t> held_;  // events in work per worker and queue; not counted if shared_
   std::map<std::int64_t, std::int64_t> failed_by_hour_;

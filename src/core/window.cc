@@ -44,7 +44,7 @@ void Core::settle_held(Batch& batch) {
 // the next batch.
 void Core::release_held_back() {
   for (const std::uint64_t place : waiters_.held_back()) {
-    Waiter waiter = waiters_.take(place);
+    WaitingClaim waiter = waiters_.take(place);
     waiter.held_back = false;
     resumed_.insert(waiter.request.selector.queue);
     waiters_.put_back(place, std::move(waiter));

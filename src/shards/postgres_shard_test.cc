@@ -220,7 +220,7 @@ TEST_F(PostgresShardTest, AServerWhoseClockIsWrongIsNeitherLateNorBusy) {
     const Wrong clock(by);
     std::vector<std::unique_ptr<Shard>> shards;
     shards.push_back(open_postgres_shard(database.url(), 0, 1, {}, clock).value());
-    Router router(std::move(shards), clock, Router::Habits());
+    Router router(std::move(shards), clock, RouterOptions());
     const auto token = static_cast<std::uint64_t>(by.count());
     router.submit(claim_or_wait({"t"}, "w"), mailbox, token);
     await_waiting_claims(router, 1);
@@ -321,7 +321,7 @@ TEST(PostgresIdle, AServerStopsSoonWhileItsDatabaseIsSilent) {
 
   EXPECT_TRUE(mailbox.has(1));
   EXPECT_EQ(mailbox.wait(2).error->code, ErrorCode::unknown_outcome);
-  EXPECT_LT(waited, Router::Habits().patience);
+  EXPECT_LT(waited, RouterOptions().answer_timeout);
 }
 
 }  // namespace

@@ -101,9 +101,9 @@ class Router::Desk final : public Dispatch {
   const std::uint64_t flight_;
 };
 
-Router::Router(std::vector<std::unique_ptr<Shard>> shards, const Clock& clock, const Habits& habits)
+Router::Router(std::vector<std::unique_ptr<Shard>> shards, const Clock& clock, const RouterOptions& options)
     : clock_(clock),
-      habits_(habits),
+      options_(options),
       ids_(Uuid7Source::from_entropy()),
       retried_claims_(static_cast<int>(shards.size())) {
   for (std::unique_ptr<Shard>& shard : shards) {
@@ -195,7 +195,7 @@ void Router::send(std::uint64_t flight, int shard, Command command,
 }
 
 std::size_t Router::usual_commit_threads(const Place& place) const {
-  return std::clamp(habits_.commit_threads / places_.size(), std::size_t{1}, place.commit_threads.size());
+  return std::clamp(options_.commit_threads / places_.size(), std::size_t{1}, place.commit_threads.size());
 }
 
 Router::Offer Router::best_offer(const Place& place) const {
@@ -205,7 +205,7 @@ Router::Offer Router::best_offer(const Place& place) const {
   std::optional<Offer> best;
   for (std::size_t commit_thread = 0; commit_thread < place.commit_threads.size(); ++commit_thread) {
     const Burden& burden = place.commit_threads[commit_thread];
-    const bool late = any_spare && burden.under_way > 0 && now - burden.moved >= habits_.late;
+    const bool late = any_spare && burden.under_way > 0 && now - burden.moved >= options_.stalled_after;
     const Offer offer{burden.given_up, late, commit_thread >= usual, burden.under_way, commit_thread};
     if (!best || offer < *best) best = offer;
   }
@@ -267,7 +267,7 @@ void Router::finish_look(RetriedClaims::Look look, bool forgotten, Answer answer
   this->answer(reply_to, std::move(last));
 }
 
-void Router::finish_last(Waiter waiter, bool forgotten, Answer answer) {
+void Router::finish_last(WaitingClaim waiter, bool forgotten, Answer answer) {
   by_reply_to_.erase(waiter.reply_to);
   if (forgotten) return give_back(answer.claims);
   waiter.answer.claims = std::move(answer.claims);
@@ -311,8 +311,8 @@ void Router::answer(const ReplyTo& reply_to, Answer answer) {
 }
 
 // Their end has come; or why they cannot wait on. What a command published stays published.
-void Router::answer_waits(std::vector<Waits::Wait> waits, const std::optional<Error>& error) {
-  for (Waits::Wait& wait : waits) {
+void Router::answer_waits(std::vector<WaitingEnd> waits, const std::optional<Error>& error) {
+  for (WaitingEnd& wait : waits) {
     wait.answer.waited = !error;
     if (error && !wait.answer.published) wait.answer.error = error;
     answer(wait.reply_to, std::move(wait.answer));
@@ -354,7 +354,7 @@ void Router::end_all_waits() {
 
 void Router::dismiss() {
   dismissing_ = true;
-  for (Waiter& waiter : retried_claims_.take_all()) answer(waiter.reply_to, std::move(waiter.answer));
+  for (WaitingClaim& waiter : retried_claims_.take_all()) answer(waiter.reply_to, std::move(waiter.answer));
   answer_waits(retried_ends_.take_all(),
                Error{ErrorCode::unavailable, "The queue is closing; ask again after its restart.", ""});
 }
@@ -422,7 +422,7 @@ void Router::on_health(int at, bool up) {
     fail_parts(at);
     answer_waits(retried_ends_.take_of(at, static_cast<int>(places_.size())), away(at));
     if (none_up()) {
-      for (Waiter& waiter : retried_claims_.take_all()) {
+      for (WaitingClaim& waiter : retried_claims_.take_all()) {
         if (waiter.answer.changed.empty()) waiter.answer.error = away(at);
         answer(waiter.reply_to, std::move(waiter.answer));
       }
@@ -446,7 +446,7 @@ void Router::fail_parts(int at) {
 void Router::give_up(SteadyTime now) {
   std::vector<Part> late;
   for (auto& [id, part] : parts_) {
-    if (now - part.sent < habits_.patience) break;  // as are all behind it
+    if (now - part.sent < options_.answer_timeout) break;  // as are all behind it
     if (part.flight == 0) continue;
     late.push_back(part);
     Place& place = places_[static_cast<std::size_t>(part.shard)];
@@ -470,7 +470,7 @@ void Router::give_up(SteadyTime now) {
 
 Error Router::stuck(int at) const {
   const Place& place = places_[static_cast<std::size_t>(at)];
-  const auto seconds = std::chrono::ceil<std::chrono::seconds>(habits_.patience).count();
+  const auto seconds = std::chrono::ceil<std::chrono::seconds>(options_.answer_timeout).count();
   return {ErrorCode::unavailable,
           "Shard " + std::to_string(at) + " (" + place.shard->name() + ") has not answered for " +
               std::to_string(seconds) + " s; try again later.",
@@ -568,13 +568,13 @@ Millis Router::pause() const {
 
 void Router::end_waits() {
   const TimePoint now = clock_.now();
-  for (Waiter& waiter : retried_claims_.take_expired(now)) look_last(std::move(waiter));
-  for (Waits::Wait& wait : retried_ends_.take_expired(now)) answer(wait.reply_to, std::move(wait.answer));
+  for (WaitingClaim& waiter : retried_claims_.take_expired(now)) look_last(std::move(waiter));
+  for (WaitingEnd& wait : retried_ends_.take_expired(now)) answer(wait.reply_to, std::move(wait.answer));
 }
 
 // What came due together with the end of the wait may not have been told of yet. A stream asks again at once,
 // and only in the room one claim at a time.
-void Router::look_last(Waiter waiter) {
+void Router::look_last(WaitingClaim waiter) {
   std::vector<int> shards = rotated(claim_turn_++);
   if (waiter.request.window > 0 || shards.empty()) return answer(waiter.reply_to, std::move(waiter.answer));
   Flight flight{.scatter = make_look(waiter.request, std::move(shards), LookIn::every_commit_thread),

@@ -32,18 +32,20 @@
 
 namespace eventq {
 
+struct RouterOptions {
+  // A shard must answer a command within this time; later the router answers for it.
+  Millis answer_timeout = std::chrono::seconds(30);
+  // Commit threads used at the same time, but at least one per shard. The others are used while one of these
+  // is stalled.
+  std::size_t commit_threads = SIZE_MAX;
+  // A commit thread is stalled when it has had work for this long and answered nothing.
+  Millis stalled_after{25};
+};
+
 class Router final : public Engine, private AnswerSink, private Shard::Watcher {
  public:
-  struct Habits {
-    Millis patience = std::chrono::seconds(30);  // in which a shard must have answered a command
-    // So many are used at the same time, but at least one of each shard; the others while one is held up.
-    std::size_t commit_threads = SIZE_MAX;
-    Millis late{
-        25};  // a commit thread is held up that has had something to do for so long, and answered nothing
-  };
-
   // Shards are up until they say otherwise. `clock` says when waiting is over.
-  Router(std::vector<std::unique_ptr<Shard>> shards, const Clock& clock, const Habits& habits);
+  Router(std::vector<std::unique_ptr<Shard>> shards, const Clock& clock, const RouterOptions& options);
   ~Router() override;
   Router(const Router&) = delete;
   Router& operator=(const Router&) = delete;
@@ -63,7 +65,7 @@ class Router final : public Engine, private AnswerSink, private Shard::Watcher {
     std::optional<ReplyTo> reply_to;
     std::optional<RetriedClaims::Look> look;
     std::optional<WaitRequest> end;
-    std::optional<Waiter> last = {};        // one whose time is over, and who looks once more
+    std::optional<WaitingClaim> last = {};  // one whose time is over, and who looks once more
     std::vector<std::string> workers = {};  // who report in it
     bool counts_waiting = false;            // it asks for metrics
     std::uint64_t started = 0;              // notes_ by then
@@ -124,17 +126,17 @@ class Router final : public Engine, private AnswerSink, private Shard::Watcher {
   void send(std::uint64_t flight, int shard, Command command, std::optional<std::size_t> commit_thread);
   void finish(std::uint64_t flight, Answer answer);
   void finish_look(RetriedClaims::Look look, bool forgotten, Answer answer);
-  void finish_last(Waiter waiter, bool forgotten, Answer answer);
+  void finish_last(WaitingClaim waiter, bool forgotten, Answer answer);
   void finish_end(const WaitRequest& request, const Answer& answer);
   void keep_waiting(std::uint64_t flight, ClaimRequest claim, Answer so_far);
   void keep_waiting(std::uint64_t flight, const WaitRequest& wait, Answer so_far);
   void answer(const ReplyTo& reply_to, Answer answer);
-  void answer_waits(std::vector<Waits::Wait> waits, const std::optional<Error>& error);
+  void answer_waits(std::vector<WaitingEnd> waits, const std::optional<Error>& error);
   void give_back(const std::vector<Claim>& claims);
   void fail_parts(int place);
   void give_up(SteadyTime now);
   void run_looks();
-  void look_last(Waiter waiter);
+  void look_last(WaitingClaim waiter);
   void look_around(SteadyTime now);
   void end_waits();
   void stir();
@@ -155,7 +157,7 @@ class Router final : public Engine, private AnswerSink, private Shard::Watcher {
 
   // Set in the constructor, never changed.
   const Clock& clock_;
-  const Habits habits_;
+  const RouterOptions options_;
 
   // Guarded by mutex_.
   std::mutex mutex_;

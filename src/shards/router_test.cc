@@ -54,10 +54,10 @@ NewEvent placed(int shard, std::string title = "event") {
 
 class RouterTest : public testing::Test {
  protected:
-  explicit RouterTest(const Router::Habits& habits = {}) {
+  explicit RouterTest(const RouterOptions& options = {}) {
     std::vector<std::unique_ptr<Shard>> made;
     for (int place = 0; place < 2; ++place) made.push_back(make_shard(place));
-    router = std::make_unique<Router>(std::move(made), clock, habits);
+    router = std::make_unique<Router>(std::move(made), clock, options);
   }
 
   std::unique_ptr<Shard> make_shard(int place) {
@@ -65,8 +65,8 @@ class RouterTest : public testing::Test {
     std::vector<std::unique_ptr<Reader>> readers;
     readers.push_back(store->reader().value());
     CoreOptions options{.policy = default_policy(Options())};
-    options.place = place;
-    options.of = 2;
+    options.shard = place;
+    options.shards = 2;
     auto core = std::make_unique<Core>(*store, options, Uuid7Source(static_cast<std::uint64_t>(place)));
     EXPECT_TRUE(core->recover());
     std::vector<ThreadShard::Writer> writers;
@@ -471,7 +471,7 @@ TEST_F(RouterTest, EventsThatComeTooLateAreGivenBack) {
 
 class ImpatientRouterTest : public RouterTest {
  protected:
-  ImpatientRouterTest() : RouterTest({.patience = 1s}) {}  // long enough for a shard that answers
+  ImpatientRouterTest() : RouterTest({.answer_timeout = 1s}) {}  // long enough for a shard that answers
 };
 
 TEST_F(ImpatientRouterTest, WhatAShardDoesNotAnswerInTimeIsAnsweredAndItsLaneTakesNothingUntilItDoes) {

@@ -77,10 +77,10 @@ class TwoCommitThreads final : public Shard {
 
 class RouterThreadsTest : public testing::Test {
  protected:
-  void open(const Router::Habits& habits) {
+  void open(const RouterOptions& options) {
     std::vector<std::unique_ptr<Shard>> made;
     for (int place = 0; place < kShards; ++place) made.push_back(make_shard(place));
-    router = std::make_unique<Router>(std::move(made), clock, habits);
+    router = std::make_unique<Router>(std::move(made), clock, options);
   }
   ~RouterThreadsTest() override {
     for (const std::size_t commit_thread : {0U, 1U}) let_go(commit_thread);
@@ -91,8 +91,8 @@ class RouterThreadsTest : public testing::Test {
     std::vector<std::unique_ptr<Reader>> readers;
     readers.push_back(store->reader().value());
     CoreOptions options{.policy = default_policy(Options())};
-    options.place = place;
-    options.of = kShards;
+    options.shard = place;
+    options.shards = kShards;
     auto core = std::make_unique<Core>(*store, options, Uuid7Source(static_cast<std::uint64_t>(place)));
     EXPECT_TRUE(core->recover());
     std::vector<ThreadShard::Writer> writers;
@@ -136,14 +136,14 @@ class RouterThreadsTest : public testing::Test {
 };
 
 TEST_F(RouterThreadsTest, AsManyAreUsedAtTheSameTimeAsMayBe) {
-  open({.commit_threads = 4, .late = 1h});
+  open({.commit_threads = 4, .stalled_after = 1h});
   submit(1, 4);
   EXPECT_THAT(sent(), Each(ElementsAre(1, 1)));
 }
 
 TEST_F(RouterThreadsTest, EachShardUsesOneHoweverFewMayBeUsed) {
   for (const std::size_t commit_threads : {0U, 1U, 2U, 3U}) {
-    open({.commit_threads = commit_threads, .late = 1h});
+    open({.commit_threads = commit_threads, .stalled_after = 1h});
     submit(10 * commit_threads + 1, 10 * commit_threads + 4);
     EXPECT_THAT(sent(), Each(ElementsAre(2, 0))) << commit_threads;
     let_go(0);
@@ -155,7 +155,7 @@ TEST_F(RouterThreadsTest, EachShardUsesOneHoweverFewMayBeUsed) {
 
 TEST_F(RouterThreadsTest, KeysAreSpreadOverTheLanesThatAreUsed) {
   for (const std::size_t commit_threads : {2U, 4U}) {
-    open({.commit_threads = commit_threads, .late = 1h});
+    open({.commit_threads = commit_threads, .stalled_after = 1h});
     for (const std::size_t commit_thread : {0U, 1U}) let_go(commit_thread);
     for (int i = 0; i < 40; ++i) {
       NewEvent event = some_event();
@@ -171,7 +171,7 @@ TEST_F(RouterThreadsTest, KeysAreSpreadOverTheLanesThatAreUsed) {
 }
 
 TEST_F(RouterThreadsTest, WhatIsHeldUpInOneLaneDoesNotHoldUpWhatComesLater) {
-  open({.commit_threads = 1, .late = 0ms});
+  open({.commit_threads = 1, .stalled_after = 0ms});
   let_go(1);
   submit(1, 4);
   expect_answers(3, 4);
@@ -184,11 +184,11 @@ TEST_F(RouterThreadsTest, WhatIsHeldUpInOneLaneDoesNotHoldUpWhatComesLater) {
 }
 
 TEST_F(RouterThreadsTest, OfOneThatHangsAndOneThatHasMuchToDoTheBusyOneIsTaken) {
-  constexpr Millis kLate{1000};  // far longer than it takes to submit a few
-  open({.commit_threads = 1, .late = kLate});
+  constexpr Millis kStalledAfter{1000};  // far longer than it takes to submit a few
+  open({.commit_threads = 1, .stalled_after = kStalledAfter});
   submit(1, 2);
   const SteadyTime sent_by = steady_now();
-  while (steady_now() - sent_by <= kLate) std::this_thread::yield();
+  while (steady_now() - sent_by <= kStalledAfter) std::this_thread::yield();
   submit(3, 10);
   EXPECT_THAT(sent(), Each(ElementsAre(1, 4)));
 }

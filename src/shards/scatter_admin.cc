@@ -5,7 +5,6 @@
 #include <utility>
 #include <variant>
 
-#include "base/json.h"
 #include "shards/merge.h"
 #include "shards/placement.h"
 #include "shards/scatter.h"

@@ -19,7 +19,7 @@ RetriedClaims::Key RetriedClaims::key_of(const ClaimRequest& request) {
   return {request.selector.queue, request.window > 0 ? request.worker_id : "", request.selector.tags};
 }
 
-void RetriedClaims::put(Place place, Waiter waiter) {
+void RetriedClaims::put(Place place, WaitingClaim waiter) {
   const Key key = key_of(waiter.request);
   by_place_.emplace(place, key);
   by_reply_to_.emplace(waiter.reply_to, place);
@@ -29,7 +29,7 @@ void RetriedClaims::put(Place place, Waiter waiter) {
   if (!group.marked.empty()) to_look_.insert(key);
 }
 
-Waiter RetriedClaims::take(Place place) {
+WaitingClaim RetriedClaims::take(Place place) {
   const auto found = by_place_.find(place);
   EVENTQ_ASSERT(found != by_place_.end());
   const Key key = found->second;
@@ -58,7 +58,7 @@ void RetriedClaims::mark_all(const Key& key, Group& group) {
   for (int shard = 0; shard < shards_; ++shard) mark(key, group, shard);
 }
 
-void RetriedClaims::add(Waiter waiter, bool look) {
+void RetriedClaims::add(WaitingClaim waiter, bool look) {
   const Key key = key_of(waiter.request);
   put(next_place_++, std::move(waiter));
   if (look) mark_all(key, groups_.at(key));
@@ -154,16 +154,16 @@ void RetriedClaims::found_nothing(Look look) {
   put(look.place, std::move(look.waiter));
 }
 
-std::vector<Waiter> RetriedClaims::take_expired(TimePoint now) {
-  std::vector<Waiter> expired;
+std::vector<WaitingClaim> RetriedClaims::take_expired(TimePoint now) {
+  std::vector<WaitingClaim> expired;
   while (!by_deadline_.empty() && by_deadline_.begin()->first <= now) {
     expired.push_back(take(by_deadline_.begin()->second));
   }
   return expired;
 }
 
-std::vector<Waiter> RetriedClaims::take_all() {
-  std::vector<Waiter> all;
+std::vector<WaitingClaim> RetriedClaims::take_all() {
+  std::vector<WaitingClaim> all;
   while (!by_place_.empty()) all.push_back(take(by_place_.begin()->first));
   return all;
 }

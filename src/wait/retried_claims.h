@@ -6,7 +6,7 @@
 // waiting. Of those with a window only one of a worker looks at a time: each must count what the last one
 // took.
 //
-// Pure bookkeeping, as waiters.h: no threads, no clock.
+// Pure bookkeeping, as waiting_claims.h: no threads, no clock.
 #pragma once
 
 #include <cstddef>
@@ -19,7 +19,7 @@
 #include <vector>
 
 #include "command/envelope.h"
-#include "wait/waiters.h"
+#include "wait/waiting_claims.h"
 
 namespace eventq {
 
@@ -28,7 +28,7 @@ class RetriedClaims {
   explicit RetriedClaims(int shards) : shards_(shards) {}
 
   // Behind all others who wait for the same. With `look` it begins with a look at every shard.
-  void add(Waiter waiter, bool look);
+  void add(WaitingClaim waiter, bool look);
 
   // Hints: a queue may have more on one shard, any queue may, a worker may hold fewer events, or time has
   // passed.
@@ -41,7 +41,7 @@ class RetriedClaims {
   // then: every look is followed by found() or found_nothing().
   struct Look {
     std::uint64_t place = 0;
-    Waiter waiter;
+    WaitingClaim waiter;
     std::vector<int> shards;
   };
   std::optional<Look> next_look();
@@ -52,8 +52,8 @@ class RetriedClaims {
   void found_nothing(Look look);
 
   // Takes out those whose time is over, or all of them. Not those who look.
-  std::vector<Waiter> take_expired(TimePoint now);
-  std::vector<Waiter> take_all();
+  std::vector<WaitingClaim> take_expired(TimePoint now);
+  std::vector<WaitingClaim> take_all();
 
   // False when there is none of that reply_to, or it looks.
   bool forget(const ReplyTo& reply_to);
@@ -69,7 +69,7 @@ class RetriedClaims {
   // Queue, who, and tags: those with a window look for themselves. All of one worker stand together.
   using Key = std::tuple<std::string, std::string, std::vector<std::string>>;
   struct Group {
-    std::map<Place, Waiter> waiting;
+    std::map<Place, WaitingClaim> waiting;
     std::set<int> marked;         // shards to look at
     std::size_t looking = 0;      // of them, now
     std::size_t looking_max = 1;  // at once
@@ -77,8 +77,8 @@ class RetriedClaims {
 
   static Key key_of(const ClaimRequest& request);
   static bool has_window(const Key& key);
-  void put(Place place, Waiter waiter);
-  Waiter take(Place place);
+  void put(Place place, WaitingClaim waiter);
+  WaitingClaim take(Place place);
   void mark(const Key& key, Group& group, int shard);
   void mark_all(const Key& key, Group& group);
   template <typename Visit>

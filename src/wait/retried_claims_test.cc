@@ -16,7 +16,7 @@ using testing::ElementsAre;
 
 class RetriedClaimsTest : public testing::Test {
  protected:
-  Waiter waiter(std::uint64_t token, std::vector<std::string> tags = {}, std::size_t window = 0) {
+  WaitingClaim waiter(std::uint64_t token, std::vector<std::string> tags = {}, std::size_t window = 0) {
     ClaimRequest request{{"q", std::move(tags)}, "w" + std::to_string(token), 1, 20s, window};
     return {{&mailbox, token}, std::move(request), kStart + Millis(token), {}};
   }
@@ -124,7 +124,7 @@ TEST_F(RetriedClaimsTest, ThoseWithAWindowLookForThemselvesWhenTheyMayHoldFewer)
 
 TEST_F(RetriedClaimsTest, OfTheStreamsOfOneWorkerOneLooksAtATime) {
   const auto stream = [&](std::uint64_t token, std::vector<std::string> tags) {
-    Waiter one = waiter(token, std::move(tags), 5);
+    WaitingClaim one = waiter(token, std::move(tags), 5);
     one.request.worker_id = "w";
     return one;
   };
@@ -146,7 +146,7 @@ TEST_F(RetriedClaimsTest, WhoseTimeIsOverLeavesUnlessItLooks) {
   room.add(waiter(2, {"b"}), true);
   room.add(waiter(3, {"c"}), false);
   EXPECT_EQ(next(), 2U);
-  const std::vector<Waiter> over = room.take_expired(kStart + 2ms);
+  const std::vector<WaitingClaim> over = room.take_expired(kStart + 2ms);
   ASSERT_EQ(over.size(), 1U);
   EXPECT_EQ(over.front().reply_to.token, 1U);
   room.found_nothing(looks.at(2));

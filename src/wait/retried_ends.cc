@@ -20,7 +20,7 @@ std::string key_of(const WaitRequest& request) {
 
 }  // namespace
 
-void RetriedEnds::add(const WaitRequest& request, Waits::Wait wait, bool look) {
+void RetriedEnds::add(const WaitRequest& request, WaitingEnd wait, bool look) {
   const std::string key = key_of(request);
   sought_.try_emplace(key, Sought{{request.what, Millis(0)}});
   if (look) marked_.insert(key);
@@ -59,7 +59,7 @@ std::optional<WaitRequest> RetriedEnds::next_look() {
   return std::nullopt;
 }
 
-std::vector<Waits::Wait> RetriedEnds::ended(const WaitRequest& request) {
+std::vector<WaitingEnd> RetriedEnds::ended(const WaitRequest& request) {
   const std::string key = key_of(request);
   sought_.erase(key);
   return waits_.take(key);
@@ -70,17 +70,17 @@ void RetriedEnds::not_ended(const WaitRequest& request) {
   if (found != sought_.end()) found->second.looking = false;
 }
 
-std::vector<Waits::Wait> RetriedEnds::take_of(int shard, int shards) {
-  std::vector<Waits::Wait> taken;
+std::vector<WaitingEnd> RetriedEnds::take_of(int shard, int shards) {
+  std::vector<WaitingEnd> taken;
   for (const auto& [key, sought] : sought_) {
     const auto* id = std::get_if<EventId>(&sought.request.what);
     if (id != nullptr && shard_of(*id, shards) != shard) continue;
-    for (Waits::Wait& wait : waits_.take(key)) taken.push_back(std::move(wait));
+    for (WaitingEnd& wait : waits_.take(key)) taken.push_back(std::move(wait));
   }
   return taken;
 }
 
-std::vector<Waits::Wait> RetriedEnds::take_expired(TimePoint now) { return waits_.take_expired(now); }
-std::vector<Waits::Wait> RetriedEnds::take_all() { return waits_.take_all(); }
+std::vector<WaitingEnd> RetriedEnds::take_expired(TimePoint now) { return waits_.take_expired(now); }
+std::vector<WaitingEnd> RetriedEnds::take_all() { return waits_.take_all(); }
 
 }  // namespace eventq

@@ -37,9 +37,9 @@ class RetriedEndsTest : public testing::Test {
     if (const auto* id = std::get_if<WaitRequest::Correlated>(&request.what)) return wait_key(*id);
     return wait_key(std::get<WaitRequest::Drained>(request.what));
   }
-  static std::vector<std::uint64_t> tokens(const std::vector<Waits::Wait>& waits) {
+  static std::vector<std::uint64_t> tokens(const std::vector<WaitingEnd>& waits) {
     std::vector<std::uint64_t> found;
-    for (const Waits::Wait& wait : waits) found.push_back(wait.reply_to.token);
+    for (const WaitingEnd& wait : waits) found.push_back(wait.reply_to.token);
     std::sort(found.begin(), found.end());
     return found;
   }

@@ -1,5 +1,5 @@
-// waiters_test.cc: who is served next, who is gone, and whose time is over.
-#include "wait/waiters.h"
+// waiting_claims_test.cc: who is served next, who is gone, and whose time is over.
+#include "wait/waiting_claims.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -18,9 +18,9 @@ using testing::ElementsAre;
 using testing::IsEmpty;
 
 // A waiter known by its number.
-Waiter waiter(std::uint64_t number, std::vector<std::string> tags, Millis wait = 20s,
-              std::string queue = "main") {
-  Waiter waiter;
+WaitingClaim waiter(std::uint64_t number, std::vector<std::string> tags, Millis wait = 20s,
+                    std::string queue = "main") {
+  WaitingClaim waiter;
   waiter.reply_to = {nullptr, number};
   waiter.request.selector = {std::move(queue), std::move(tags)};
   waiter.request.wait = wait;
@@ -28,21 +28,21 @@ Waiter waiter(std::uint64_t number, std::vector<std::string> tags, Millis wait =
   return waiter;
 }
 
-std::vector<std::uint64_t> numbers(const std::vector<Waiter>& waiters) {
+std::vector<std::uint64_t> numbers(const std::vector<WaitingClaim>& waiters) {
   std::vector<std::uint64_t> numbers;
-  for (const Waiter& waiter : waiters) numbers.push_back(waiter.reply_to.token);
+  for (const WaitingClaim& waiter : waiters) numbers.push_back(waiter.reply_to.token);
   return numbers;
 }
 
 // The numbers of those served when one event of these tags comes after another, until nobody wants one.
-std::vector<std::uint64_t> served(Waiters& waiters, const std::vector<std::string>& tags) {
+std::vector<std::uint64_t> served(WaitingClaims& waiters, const std::vector<std::string>& tags) {
   std::vector<std::uint64_t> numbers;
   while (auto first = waiters.take_first("main", tags)) numbers.push_back(first->second.reply_to.token);
   return numbers;
 }
 
-TEST(Waiters, TheOneThatCameFirstIsTakenFirst) {
-  Waiters waiters;
+TEST(WaitingClaims, TheOneThatCameFirstIsTakenFirst) {
+  WaitingClaims waiters;
   waiters.add(waiter(1, {"a"}));
   waiters.add(waiter(2, {"a"}));
   waiters.add(waiter(3, {"a"}));
@@ -50,8 +50,8 @@ TEST(Waiters, TheOneThatCameFirstIsTakenFirst) {
   EXPECT_THAT(served(waiters, {"a"}), ElementsAre(1, 2, 3));
 }
 
-TEST(Waiters, AnEventOfSeveralTagsTakesTheOneThatCameFirstForAnyOfThem) {
-  Waiters waiters;
+TEST(WaitingClaims, AnEventOfSeveralTagsTakesTheOneThatCameFirstForAnyOfThem) {
+  WaitingClaims waiters;
   waiters.add(waiter(1, {"c"}));
   waiters.add(waiter(2, {"b"}));
   waiters.add(waiter(3, {"a"}));
@@ -59,8 +59,8 @@ TEST(Waiters, AnEventOfSeveralTagsTakesTheOneThatCameFirstForAnyOfThem) {
   EXPECT_THAT(served(waiters, {"a", "b"}), ElementsAre(2, 3));
 }
 
-TEST(Waiters, AWaiterWithoutTagsStandsInLineForEveryEvent) {
-  Waiters waiters;
+TEST(WaitingClaims, AWaiterWithoutTagsStandsInLineForEveryEvent) {
+  WaitingClaims waiters;
   waiters.add(waiter(1, {"b"}));
   waiters.add(waiter(2, {}));
   waiters.add(waiter(3, {"a"}));
@@ -68,23 +68,23 @@ TEST(Waiters, AWaiterWithoutTagsStandsInLineForEveryEvent) {
   EXPECT_THAT(served(waiters, {"a"}), ElementsAre(2, 3));
 }
 
-TEST(Waiters, AWaiterOfSeveralTagsIsTakenOnce) {
-  Waiters waiters;
+TEST(WaitingClaims, AWaiterOfSeveralTagsIsTakenOnce) {
+  WaitingClaims waiters;
   waiters.add(waiter(1, {"a", "b"}));
 
   EXPECT_THAT(served(waiters, {"a"}), ElementsAre(1));
   EXPECT_THAT(served(waiters, {"b"}), IsEmpty());
 }
 
-TEST(Waiters, AnEventOfAnotherQueueTakesNobody) {
-  Waiters waiters;
+TEST(WaitingClaims, AnEventOfAnotherQueueTakesNobody) {
+  WaitingClaims waiters;
   waiters.add(waiter(1, {"a"}, 20s, "other"));
 
   EXPECT_FALSE(waiters.take_first("main", {"a"}));
 }
 
-TEST(Waiters, OnePutBackKeepsItsPlaceBeforeThoseThatCameLater) {
-  Waiters waiters;
+TEST(WaitingClaims, OnePutBackKeepsItsPlaceBeforeThoseThatCameLater) {
+  WaitingClaims waiters;
   waiters.add(waiter(1, {"a"}));
   waiters.add(waiter(2, {"a"}));
   auto first = waiters.take_first("main", {"a"});
@@ -95,8 +95,8 @@ TEST(Waiters, OnePutBackKeepsItsPlaceBeforeThoseThatCameLater) {
   EXPECT_THAT(served(waiters, {"a"}), ElementsAre(1, 2, 3));
 }
 
-TEST(Waiters, OnePutBackIsFoundByItsOriginAndItsDeadline) {
-  Waiters waiters;
+TEST(WaitingClaims, OnePutBackIsFoundByItsOriginAndItsDeadline) {
+  WaitingClaims waiters;
   waiters.add(waiter(1, {"a"}, 5s));
   waiters.add(waiter(2, {"a"}, 9s));
   auto first = waiters.take_first("main", {"a"});
@@ -108,8 +108,8 @@ TEST(Waiters, OnePutBackIsFoundByItsOriginAndItsDeadline) {
   EXPECT_EQ(waiters.next_deadline(), kStart + 9s);
 }
 
-TEST(Waiters, AForgottenOneIsNotTaken) {
-  Waiters waiters;
+TEST(WaitingClaims, AForgottenOneIsNotTaken) {
+  WaitingClaims waiters;
   waiters.add(waiter(1, {"a"}));
   waiters.add(waiter(2, {"a"}));
 
@@ -118,8 +118,8 @@ TEST(Waiters, AForgottenOneIsNotTaken) {
   EXPECT_THAT(served(waiters, {"a"}), ElementsAre(2));
 }
 
-TEST(Waiters, ForgettingSomebodyUnknownChangesNothing) {
-  Waiters waiters;
+TEST(WaitingClaims, ForgettingSomebodyUnknownChangesNothing) {
+  WaitingClaims waiters;
   waiters.add(waiter(1, {"a"}));
 
   waiters.forget({nullptr, 7});
@@ -127,16 +127,16 @@ TEST(Waiters, ForgettingSomebodyUnknownChangesNothing) {
   EXPECT_THAT(served(waiters, {"a"}), ElementsAre(1));
 }
 
-TEST(Waiters, TimeIsOverAtTheDeadlineAndNotBefore) {
-  Waiters waiters;
+TEST(WaitingClaims, TimeIsOverAtTheDeadlineAndNotBefore) {
+  WaitingClaims waiters;
   waiters.add(waiter(1, {"a"}, 5s));
 
   EXPECT_THAT(waiters.take_expired(kStart + 5s - 1ms), IsEmpty());
   EXPECT_THAT(numbers(waiters.take_expired(kStart + 5s)), ElementsAre(1));
 }
 
-TEST(Waiters, ThoseWhoseTimeIsOverAreTakenAndTheOthersStay) {
-  Waiters waiters;
+TEST(WaitingClaims, ThoseWhoseTimeIsOverAreTakenAndTheOthersStay) {
+  WaitingClaims waiters;
   waiters.add(waiter(1, {"a"}, 9s));
   waiters.add(waiter(2, {"a"}, 5s));
   waiters.add(waiter(3, {"b"}, 5s));
@@ -145,8 +145,8 @@ TEST(Waiters, ThoseWhoseTimeIsOverAreTakenAndTheOthersStay) {
   EXPECT_THAT(served(waiters, {"a", "b"}), ElementsAre(1));
 }
 
-TEST(Waiters, TheNextDeadlineIsTheEarliestAndThereIsNoneWhenNobodyWaits) {
-  Waiters waiters;
+TEST(WaitingClaims, TheNextDeadlineIsTheEarliestAndThereIsNoneWhenNobodyWaits) {
+  WaitingClaims waiters;
   EXPECT_EQ(waiters.next_deadline(), std::nullopt);
 
   waiters.add(waiter(1, {"a"}, 9s));
@@ -155,8 +155,8 @@ TEST(Waiters, TheNextDeadlineIsTheEarliestAndThereIsNoneWhenNobodyWaits) {
   EXPECT_EQ(waiters.next_deadline(), kStart + 5s);
 }
 
-TEST(Waiters, TakingAllLeavesNobodyAndKeepsTheOrder) {
-  Waiters waiters;
+TEST(WaitingClaims, TakingAllLeavesNobodyAndKeepsTheOrder) {
+  WaitingClaims waiters;
   waiters.add(waiter(1, {"b"}, 9s));
   waiters.add(waiter(2, {}, 5s));
 
@@ -165,8 +165,8 @@ TEST(Waiters, TakingAllLeavesNobodyAndKeepsTheOrder) {
   EXPECT_THAT(served(waiters, {"b"}), IsEmpty());
 }
 
-TEST(Waiters, CountsThoseThatWaitForATagAndThoseThatNameNone) {
-  Waiters waiters;
+TEST(WaitingClaims, CountsThoseThatWaitForATagAndThoseThatNameNone) {
+  WaitingClaims waiters;
   waiters.add(waiter(1, {"a", "b"}));
   waiters.add(waiter(2, {"a"}));
   waiters.add(waiter(3, {}));

@@ -1,4 +1,4 @@
-// waiters.h: long polls that found nothing yet, served first come, first served per tag.
+// waiting_claims.h: long polls that found nothing yet, served first come, first served per tag.
 //
 // Pure bookkeeping: no threads, no clock. Between batches no waiter matches a ready event, except those
 // that are held back.
@@ -18,7 +18,7 @@
 
 namespace eventq {
 
-struct Waiter {
+struct WaitingClaim {
   ReplyTo reply_to;
   ClaimRequest request;
   TimePoint deadline;
@@ -29,30 +29,30 @@ struct Waiter {
 // Whose events of which queue are counted: worker_id, queue.
 using Holder = std::pair<std::string, std::string>;
 
-class Waiters {
+class WaitingClaims {
  public:
   // Behind all others.
-  void add(Waiter waiter);
+  void add(WaitingClaim waiter);
 
   // Takes out the waiter that came first among those an event of this queue and these tags
   // would serve, and that are not held back.
-  std::optional<std::pair<std::uint64_t, Waiter>> take_first(const std::string& queue,
-                                                             const std::vector<std::string>& tags);
+  std::optional<std::pair<std::uint64_t, WaitingClaim>> take_first(const std::string& queue,
+                                                                   const std::vector<std::string>& tags);
 
   // The places of those who wait for events of a queue and are not held back, first come first; and one of
   // them taken out.
-  [[nodiscard]] std::vector<std::uint64_t> places(const std::string& queue) const;
+  [[nodiscard]] std::vector<std::uint64_t> positions(const std::string& queue) const;
   // The places of those who are held back: of one holder, or all.
   [[nodiscard]] std::vector<std::uint64_t> held_back(const Holder& holder) const;
   [[nodiscard]] std::vector<std::uint64_t> held_back() const;
-  Waiter take(std::uint64_t place);
+  WaitingClaim take(std::uint64_t place);
 
   // Puts a taken waiter back in its old place.
-  void put_back(std::uint64_t place, Waiter waiter);
+  void put_back(std::uint64_t place, WaitingClaim waiter);
 
   // Takes out those whose time is over, or all of them.
-  std::vector<Waiter> take_expired(TimePoint now);
-  std::vector<Waiter> take_all();
+  std::vector<WaitingClaim> take_expired(TimePoint now);
+  std::vector<WaitingClaim> take_all();
 
   // Does nothing when there is none of that reply_to.
   void forget(const ReplyTo& reply_to);
@@ -68,11 +68,11 @@ class Waiters {
   using Place = std::uint64_t;
   using Key = std::pair<std::string, std::string>;  // queue, tag; the empty tag stands for any
 
-  void file(const Waiter& waiter, Place place);
-  void unfile(const Waiter& waiter, Place place);
+  void file(const WaitingClaim& waiter, Place place);
+  void unfile(const WaitingClaim& waiter, Place place);
 
   Place next_place_ = 1;
-  std::map<Place, Waiter> waiters_;
+  std::map<Place, WaitingClaim> waiters_;
   std::map<Key, std::set<Place>> by_tag_;        // not of those held back
   std::map<Holder, std::set<Place>> by_holder_;  // only of those
   std::map<ReplyTo, Place> by_reply_to_;

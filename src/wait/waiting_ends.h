@@ -1,6 +1,6 @@
-// waits.h: those who wait for an end: of an event, of a correlation, of a queue's emptying.
+// waiting_ends.h: those who wait for an end: of an event, of a correlation, of a queue's emptying.
 //
-// Pure bookkeeping, as waiters.h: no threads, no clock.
+// Pure bookkeeping, as waiting_claims.h: no threads, no clock.
 #pragma once
 
 #include <cstddef>
@@ -22,20 +22,20 @@ std::string wait_key(EventId id);
 std::string wait_key(const WaitRequest::Correlated& correlation);
 std::string wait_key(const WaitRequest::Drained& queue);
 
-class Waits {
- public:
-  struct Wait {
-    ReplyTo reply_to;
-    TimePoint deadline;
-    Answer answer;  // what the rest of the command came to
-  };
+struct WaitingEnd {
+  ReplyTo reply_to;
+  TimePoint deadline;
+  Answer answer;  // what the rest of the command came to
+};
 
-  void add(std::string key, Wait wait);
+class WaitingEnds {
+ public:
+  void add(std::string key, WaitingEnd wait);
 
   // Takes out those who wait for `key`, those whose time is over, or all.
-  std::vector<Wait> take(const std::string& key);
-  std::vector<Wait> take_expired(TimePoint now);
-  std::vector<Wait> take_all();
+  std::vector<WaitingEnd> take(const std::string& key);
+  std::vector<WaitingEnd> take_expired(TimePoint now);
+  std::vector<WaitingEnd> take_all();
 
   // Does nothing when there is none of that reply_to.
   void forget(const ReplyTo& reply_to);
@@ -48,9 +48,9 @@ class Waits {
   using Place = std::uint64_t;
   struct Entry {
     std::string key;
-    Wait wait;
+    WaitingEnd wait;
   };
-  Wait take(Place place);
+  WaitingEnd take(Place place);
 
   Place next_place_ = 1;
   std::unordered_map<Place, Entry> waits_;

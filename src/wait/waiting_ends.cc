@@ -1,5 +1,5 @@
-// waits.cc: see waits.h.
-#include "wait/waits.h"
+// waiting_ends.cc: see waiting_ends.h.
+#include "wait/waiting_ends.h"
 
 #include "base/assert.h"
 
@@ -9,7 +9,7 @@ std::string wait_key(EventId id) { return "e" + std::to_string(static_cast<std::
 std::string wait_key(const WaitRequest::Correlated& correlation) { return "c" + correlation.id; }
 std::string wait_key(const WaitRequest::Drained& queue) { return "q" + queue.queue; }
 
-void Waits::add(std::string key, Wait wait) {
+void WaitingEnds::add(std::string key, WaitingEnd wait) {
   const Place place = next_place_++;
   by_key_[key].insert(place);
   by_reply_to_.emplace(wait.reply_to, place);
@@ -17,7 +17,7 @@ void Waits::add(std::string key, Wait wait) {
   waits_.emplace(place, Entry{std::move(key), std::move(wait)});
 }
 
-Waits::Wait Waits::take(Place place) {
+WaitingEnd WaitingEnds::take(Place place) {
   auto node = waits_.extract(place);
   EVENTQ_ASSERT(!node.empty());
   Entry& entry = node.mapped();
@@ -29,8 +29,8 @@ Waits::Wait Waits::take(Place place) {
   return std::move(entry.wait);
 }
 
-std::vector<Waits::Wait> Waits::take(const std::string& key) {
-  std::vector<Wait> taken;
+std::vector<WaitingEnd> WaitingEnds::take(const std::string& key) {
+  std::vector<WaitingEnd> taken;
   const auto found = by_key_.find(key);
   if (found == by_key_.end()) return taken;
   const std::set<Place> places = found->second;
@@ -38,26 +38,26 @@ std::vector<Waits::Wait> Waits::take(const std::string& key) {
   return taken;
 }
 
-std::vector<Waits::Wait> Waits::take_expired(TimePoint now) {
-  std::vector<Wait> taken;
+std::vector<WaitingEnd> WaitingEnds::take_expired(TimePoint now) {
+  std::vector<WaitingEnd> taken;
   while (!by_deadline_.empty() && by_deadline_.begin()->first <= now) {
     taken.push_back(take(by_deadline_.begin()->second));
   }
   return taken;
 }
 
-std::vector<Waits::Wait> Waits::take_all() {
-  std::vector<Wait> taken;
+std::vector<WaitingEnd> WaitingEnds::take_all() {
+  std::vector<WaitingEnd> taken;
   while (!by_deadline_.empty()) taken.push_back(take(by_deadline_.begin()->second));
   return taken;
 }
 
-void Waits::forget(const ReplyTo& reply_to) {
+void WaitingEnds::forget(const ReplyTo& reply_to) {
   const auto found = by_reply_to_.find(reply_to);
   if (found != by_reply_to_.end()) take(found->second);
 }
 
-std::optional<TimePoint> Waits::next_deadline() const {
+std::optional<TimePoint> WaitingEnds::next_deadline() const {
   if (by_deadline_.empty()) return std::nullopt;
   return by_deadline_.begin()->first;
 }

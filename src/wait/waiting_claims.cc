@@ -1,5 +1,5 @@
-// waiters.cc: see waiters.h.
-#include "wait/waiters.h"
+// waiting_claims.cc: see waiting_claims.h.
+#include "wait/waiting_claims.h"
 
 #include <algorithm>
 
@@ -25,9 +25,9 @@ void erase(std::map<Key, std::set<std::uint64_t>>& sets, const Key& key, std::ui
 
 }  // namespace
 
-void Waiters::add(Waiter waiter) { put_back(next_place_++, std::move(waiter)); }
+void WaitingClaims::add(WaitingClaim waiter) { put_back(next_place_++, std::move(waiter)); }
 
-void Waiters::file(const Waiter& waiter, Place place) {
+void WaitingClaims::file(const WaitingClaim& waiter, Place place) {
   if (waiter.held_back) {
     by_holder_[holder_of(waiter.request)].insert(place);
     return;
@@ -37,32 +37,32 @@ void Waiters::file(const Waiter& waiter, Place place) {
   }
 }
 
-void Waiters::unfile(const Waiter& waiter, Place place) {
+void WaitingClaims::unfile(const WaitingClaim& waiter, Place place) {
   if (waiter.held_back) return erase(by_holder_, holder_of(waiter.request), place);
   for (const std::string& tag : filed_under(waiter.request)) {
     erase(by_tag_, {waiter.request.selector.queue, tag}, place);
   }
 }
 
-void Waiters::put_back(std::uint64_t place, Waiter waiter) {
+void WaitingClaims::put_back(std::uint64_t place, WaitingClaim waiter) {
   file(waiter, place);
   by_deadline_.emplace(waiter.deadline, place);
   by_reply_to_.emplace(waiter.reply_to, place);
   waiters_.emplace(place, std::move(waiter));
 }
 
-Waiter Waiters::take(Place place) {
+WaitingClaim WaitingClaims::take(Place place) {
   auto node = waiters_.extract(place);
   EVENTQ_ASSERT(!node.empty());
-  Waiter waiter = std::move(node.mapped());
+  WaitingClaim waiter = std::move(node.mapped());
   unfile(waiter, place);
   by_deadline_.erase({waiter.deadline, place});
   by_reply_to_.erase(waiter.reply_to);
   return waiter;
 }
 
-std::optional<std::pair<std::uint64_t, Waiter>> Waiters::take_first(const std::string& queue,
-                                                                    const std::vector<std::string>& tags) {
+std::optional<std::pair<std::uint64_t, WaitingClaim>> WaitingClaims::take_first(
+    const std::string& queue, const std::vector<std::string>& tags) {
   if (waiters_.empty()) return std::nullopt;
   std::optional<Place> first;
   const auto consider = [&](const std::string& tag) {
@@ -77,7 +77,7 @@ std::optional<std::pair<std::uint64_t, Waiter>> Waiters::take_first(const std::s
   return std::pair(*first, take(*first));
 }
 
-std::vector<std::uint64_t> Waiters::places(const std::string& queue) const {
+std::vector<std::uint64_t> WaitingClaims::positions(const std::string& queue) const {
   std::set<Place> places;
   for (auto it = by_tag_.lower_bound({queue, ""}); it != by_tag_.end() && it->first.first == queue; ++it) {
     places.insert(it->second.begin(), it->second.end());
@@ -85,43 +85,43 @@ std::vector<std::uint64_t> Waiters::places(const std::string& queue) const {
   return {places.begin(), places.end()};
 }
 
-std::vector<std::uint64_t> Waiters::held_back(const Holder& holder) const {
+std::vector<std::uint64_t> WaitingClaims::held_back(const Holder& holder) const {
   const auto found = by_holder_.find(holder);
   if (found == by_holder_.end()) return {};
   return {found->second.begin(), found->second.end()};
 }
 
-std::vector<std::uint64_t> Waiters::held_back() const {
+std::vector<std::uint64_t> WaitingClaims::held_back() const {
   std::vector<std::uint64_t> places;
   for (const auto& [holder, found] : by_holder_) places.insert(places.end(), found.begin(), found.end());
   return places;
 }
 
-std::vector<Waiter> Waiters::take_expired(TimePoint now) {
-  std::vector<Waiter> expired;
+std::vector<WaitingClaim> WaitingClaims::take_expired(TimePoint now) {
+  std::vector<WaitingClaim> expired;
   while (!by_deadline_.empty() && by_deadline_.begin()->first <= now) {
     expired.push_back(take(by_deadline_.begin()->second));
   }
   return expired;
 }
 
-std::vector<Waiter> Waiters::take_all() {
-  std::vector<Waiter> all;
+std::vector<WaitingClaim> WaitingClaims::take_all() {
+  std::vector<WaitingClaim> all;
   while (!waiters_.empty()) all.push_back(take(waiters_.begin()->first));
   return all;
 }
 
-void Waiters::forget(const ReplyTo& reply_to) {
+void WaitingClaims::forget(const ReplyTo& reply_to) {
   const auto found = by_reply_to_.find(reply_to);
   if (found != by_reply_to_.end()) take(found->second);
 }
 
-std::optional<TimePoint> Waiters::next_deadline() const {
+std::optional<TimePoint> WaitingClaims::next_deadline() const {
   if (by_deadline_.empty()) return std::nullopt;
   return by_deadline_.begin()->first;
 }
 
-std::size_t Waiters::waiting(const std::string& queue, std::string_view tag) const {
+std::size_t WaitingClaims::waiting(const std::string& queue, std::string_view tag) const {
   const auto found = by_tag_.find({queue, std::string(tag)});
   return found == by_tag_.end() ? 0 : found->second.size();
 }

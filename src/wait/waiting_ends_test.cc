@@ -1,5 +1,5 @@
-// waits_test.cc: who waits for which end, who is gone, and whose time is over.
-#include "wait/waits.h"
+// waiting_ends_test.cc: who waits for which end, who is gone, and whose time is over.
+#include "wait/waiting_ends.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -17,13 +17,13 @@ using testing::IsEmpty;
 using testing::UnorderedElementsAre;
 
 // A wait known by its number.
-Waits::Wait wait(std::uint64_t number, Millis time = 20s) {
+WaitingEnd wait(std::uint64_t number, Millis time = 20s) {
   return {.reply_to = {nullptr, number}, .deadline = kStart + time, .answer = {}};
 }
 
-std::vector<std::uint64_t> numbers(const std::vector<Waits::Wait>& waits) {
+std::vector<std::uint64_t> numbers(const std::vector<WaitingEnd>& waits) {
   std::vector<std::uint64_t> numbers;
-  for (const Waits::Wait& wait : waits) numbers.push_back(wait.reply_to.token);
+  for (const WaitingEnd& wait : waits) numbers.push_back(wait.reply_to.token);
   return numbers;
 }
 
@@ -34,8 +34,8 @@ TEST(WaitKey, NoTwoThingsToWaitForShareOne) {
   EXPECT_NE(wait_key(EventId{1}), wait_key(WaitRequest::Drained{"1"}));
 }
 
-TEST(Waits, AllWhoWaitForAKeyAreTakenInTheOrderTheyCame) {
-  Waits waits;
+TEST(WaitingEnds, AllWhoWaitForAKeyAreTakenInTheOrderTheyCame) {
+  WaitingEnds waits;
   waits.add("a", wait(1));
   waits.add("b", wait(2));
   waits.add("a", wait(3));
@@ -45,8 +45,8 @@ TEST(Waits, AllWhoWaitForAKeyAreTakenInTheOrderTheyCame) {
   EXPECT_EQ(waits.size(), 1U);
 }
 
-TEST(Waits, AWaitTakenByItsKeyDoesNotExpire) {
-  Waits waits;
+TEST(WaitingEnds, AWaitTakenByItsKeyDoesNotExpire) {
+  WaitingEnds waits;
   waits.add("a", wait(1));
   waits.take("a");
 
@@ -54,8 +54,8 @@ TEST(Waits, AWaitTakenByItsKeyDoesNotExpire) {
   EXPECT_EQ(waits.next_deadline(), std::nullopt);
 }
 
-TEST(Waits, AWaitEndsWithItsDeadlineAndNotBefore) {
-  Waits waits;
+TEST(WaitingEnds, AWaitEndsWithItsDeadlineAndNotBefore) {
+  WaitingEnds waits;
   waits.add("a", wait(1, 20s));
 
   EXPECT_THAT(numbers(waits.take_expired(kStart + 20s - 1ms)), IsEmpty());
@@ -63,8 +63,8 @@ TEST(Waits, AWaitEndsWithItsDeadlineAndNotBefore) {
   EXPECT_THAT(numbers(waits.take("a")), IsEmpty());
 }
 
-TEST(Waits, TheNextDeadlineIsTheEarliest) {
-  Waits waits;
+TEST(WaitingEnds, TheNextDeadlineIsTheEarliest) {
+  WaitingEnds waits;
   waits.add("a", wait(1, 30s));
   waits.add("a", wait(2, 10s));
   waits.add("b", wait(3, 20s));
@@ -74,8 +74,8 @@ TEST(Waits, TheNextDeadlineIsTheEarliest) {
   EXPECT_EQ(waits.next_deadline(), kStart + 30s);
 }
 
-TEST(Waits, OneThatIsForgottenIsNeitherTakenNorExpires) {
-  Waits waits;
+TEST(WaitingEnds, OneThatIsForgottenIsNeitherTakenNorExpires) {
+  WaitingEnds waits;
   waits.add("a", wait(1));
   waits.add("a", wait(2));
 
@@ -86,12 +86,12 @@ TEST(Waits, OneThatIsForgottenIsNeitherTakenNorExpires) {
   EXPECT_EQ(waits.next_deadline(), std::nullopt);
 }
 
-TEST(Waits, AnOriginIsASinkAndAToken) {
+TEST(WaitingEnds, AnOriginIsASinkAndAToken) {
   class Nowhere final : public AnswerSink {
     void deliver(std::vector<Envelope<Answer>>) override {}
   };
   Nowhere sink;
-  Waits waits;
+  WaitingEnds waits;
   waits.add("a", wait(1));
 
   waits.forget({&sink, 1});
@@ -99,8 +99,8 @@ TEST(Waits, AnOriginIsASinkAndAToken) {
   EXPECT_EQ(waits.size(), 1U);
 }
 
-TEST(Waits, TakeAllLeavesNobody) {
-  Waits waits;
+TEST(WaitingEnds, TakeAllLeavesNobody) {
+  WaitingEnds waits;
   waits.add("a", wait(1));
   waits.add("b", wait(2));
 
@@ -109,9 +109,9 @@ TEST(Waits, TakeAllLeavesNobody) {
   EXPECT_EQ(waits.next_deadline(), std::nullopt);
 }
 
-TEST(Waits, TheAnswerOfTheRestOfTheCommandIsKept) {
-  Waits waits;
-  Waits::Wait with_answer = wait(1);
+TEST(WaitingEnds, TheAnswerOfTheRestOfTheCommandIsKept) {
+  WaitingEnds waits;
+  WaitingEnd with_answer = wait(1);
   with_answer.answer.backpressure = true;
   waits.add("a", std::move(with_answer));
 
