@@ -387,7 +387,7 @@ std::vector<Envelope<Answer>> Core::settle(Batch& batch, std::vector<Envelope<Co
   }
   for (auto& [i, key] : batch.waits) {
     const TimePoint deadline = now + requests[i].content.wait->timeout;
-    waits_.add(std::move(key), {requests[i].reply_to, deadline, std::move(batch.answers[i])});
+    waits_.add({requests[i].reply_to, std::move(key), deadline, std::move(batch.answers[i])});
     batch.waiting.push_back(i);
   }
   std::sort(batch.waiting.begin(), batch.waiting.end());

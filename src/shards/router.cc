@@ -245,19 +245,19 @@ void Router::finish(std::uint64_t id, Answer answer) {
   this->answer(*flight.reply_to, std::move(answer));
 }
 
-void Router::finish_look(RetriedClaims::Look look, bool forgotten, Answer answer) {
-  by_reply_to_.erase(look.waiter.reply_to);
+void Router::finish_look(ClaimRetry look, bool forgotten, Answer answer) {
+  by_reply_to_.erase(look.claim.reply_to);
   if (!answer.claims.empty()) {
     const int shard =
         static_cast<int>(static_cast<std::uint64_t>(answer.claims.front().event.id) % places_.size());
     retried_claims_.found(look, shard);
     if (forgotten) return give_back(answer.claims);
-    look.waiter.answer.claims = std::move(answer.claims);
-    return this->answer(look.waiter.reply_to, std::move(look.waiter.answer));
+    look.claim.answer.claims = std::move(answer.claims);
+    return this->answer(look.claim.reply_to, std::move(look.claim.answer));
   }
-  const ReplyTo reply_to = look.waiter.reply_to;
-  const Millis left = look.waiter.deadline - clock_.now();
-  Answer last = look.waiter.answer;
+  const ReplyTo reply_to = look.claim.reply_to;
+  const Millis left = look.claim.deadline - clock_.now();
+  Answer last = look.claim.answer;
   retried_claims_.found_nothing(std::move(look));
   if (left < kRouterLook) stir();  // the thread did not know of it meanwhile
   if (!forgotten && !dismissing_ && !none_up()) return end_waits();
@@ -302,7 +302,7 @@ void Router::keep_waiting(std::uint64_t id, const WaitRequest& wait, Answer so_f
   by_reply_to_.erase(*flight.reply_to);
   if (dismissing_ || flight.forgotten) return answer(*flight.reply_to, std::move(so_far));
   const TimePoint deadline = clock_.now() + wait.timeout;
-  retried_ends_.add(wait, {*flight.reply_to, deadline, std::move(so_far)}, end_note_ > flight.started);
+  retried_ends_.add(wait, {*flight.reply_to, "", deadline, std::move(so_far)}, end_note_ > flight.started);
   if (wait.timeout < kRouterLook) stir();
 }
 
@@ -498,14 +498,14 @@ std::vector<int> Router::rotated(std::size_t turn) const {
 
 // Begins what those who wait are to look for.
 void Router::run_looks() {
-  while (auto look = retried_claims_.next_look()) {
+  while (auto look = retried_claims_.next_retry()) {
     Flight flight{
-        .scatter = make_look(look->waiter.request, look->shards), .reply_to = {}, .look = {}, .end = {}};
-    by_reply_to_[look->waiter.reply_to] = next_flight_;
+        .scatter = make_look(look->claim.request, look->shards), .reply_to = {}, .look = {}, .end = {}};
+    by_reply_to_[look->claim.reply_to] = next_flight_;
     flight.look = std::move(*look);
     begin(std::move(flight));
   }
-  while (auto end = retried_ends_.next_look()) {
+  while (auto end = retried_ends_.next_retry()) {
     Flight flight{.scatter = make_scatter({.wait = *end}, static_cast<int>(places_.size())),
                   .reply_to = {},
                   .look = {},

@@ -63,7 +63,7 @@ class Router final : public Engine, private AnswerSink, private Shard::Watcher {
   struct Flight {
     std::shared_ptr<Scatter> scatter;
     std::optional<ReplyTo> reply_to;
-    std::optional<RetriedClaims::Look> look;
+    std::optional<ClaimRetry> look;
     std::optional<WaitRequest> end;
     std::optional<WaitingClaim> last = {};  // one whose time is over, and who looks once more
     std::vector<std::string> workers = {};  // who report in it
@@ -125,7 +125,7 @@ class Router final : public Engine, private AnswerSink, private Shard::Watcher {
   void step(std::uint64_t part, Answer answer);
   void send(std::uint64_t flight, int shard, Command command, std::optional<std::size_t> commit_thread);
   void finish(std::uint64_t flight, Answer answer);
-  void finish_look(RetriedClaims::Look look, bool forgotten, Answer answer);
+  void finish_look(ClaimRetry look, bool forgotten, Answer answer);
   void finish_last(WaitingClaim waiter, bool forgotten, Answer answer);
   void finish_end(const WaitRequest& request, const Answer& answer);
   void keep_waiting(std::uint64_t flight, ClaimRequest claim, Answer so_far);

@@ -1,12 +1,13 @@
-// retried_claims.h: the router's waiting room: claims that found nothing on any shard, and who of them looks
-// again where.
+// retried_claims.h: the router's waiting claims: claims that found nothing on any shard, and which of them is
+// sent to which shards again.
 //
-// A hint says that a queue may have events on a shard. Of those who wait for the same, the first looks; when
-// it found something, the next ones look, too, ever more of them at once; when it found nothing, all go on
-// waiting. Of those with a window only one of a worker looks at a time: each must count what the last one
-// took.
+// A shard cannot serve a claim that waits here inside its commit, so a hint only says that a queue may have
+// events on the shard. Claims for the same events form a group. The first of the group is retried. When it
+// found something, the next ones are retried too, ever more of them at once; when it found nothing, all go on
+// waiting. Of claims with a window only one of a worker is retried at a time, because each must count the
+// events that the last one took.
 //
-// Pure bookkeeping, as waiting_claims.h: no threads, no clock.
+// Pure bookkeeping: no threads, no clock.
 #pragma once
 
 #include <cstddef>
@@ -15,20 +16,47 @@
 #include <optional>
 #include <set>
 #include <string>
-#include <tuple>
 #include <vector>
 
 #include "command/envelope.h"
+#include "wait/wait_list.h"
 #include "wait/waiting_claims.h"
 
 namespace eventq {
+
+// A claim to be made on these shards, in this order, until one has something.
+struct ClaimRetry {
+  std::uint64_t position = 0;
+  WaitingClaim claim;
+  std::vector<int> shards;
+};
+
+// Claims for the same events. A claim with a window is in a group of its worker.
+struct ClaimGroupKey {
+  std::string queue;
+  std::string worker_id;  // empty: claims without a window
+  std::vector<std::string> tags;
+
+  static ClaimGroupKey of(const ClaimRequest& request);
+  [[nodiscard]] bool has_window() const { return !worker_id.empty(); }
+  friend auto operator<=>(const ClaimGroupKey&, const ClaimGroupKey&) = default;  // NOLINT: clang-tidy 14
+};
+
+struct ClaimGroupKeys {
+  using Key = ClaimGroupKey;
+
+  template <typename Visit>
+  static void each(const WaitingClaim& claim, const Visit& visit) {
+    visit(ClaimGroupKey::of(claim.request));
+  }
+};
 
 class RetriedClaims {
  public:
   explicit RetriedClaims(int shards) : shards_(shards) {}
 
-  // Behind all others who wait for the same. With `look` it begins with a look at every shard.
-  void add(WaitingClaim waiter, bool look);
+  // Behind all others of its group. With `retry_now` the claim is retried on every shard.
+  void add(WaitingClaim claim, bool retry_now);
 
   // Hints: a queue may have more on one shard, any queue may, a worker may hold fewer events, or time has
   // passed.
@@ -37,65 +65,49 @@ class RetriedClaims {
   void note_moved(const std::string& worker_id);
   void note_all();
 
-  // Somebody is to claim on these shards, in this order, until one has something. It is out of the room until
-  // then: every look is followed by found() or found_nothing().
-  struct Look {
-    std::uint64_t place = 0;
-    WaitingClaim waiter;
-    std::vector<int> shards;
-  };
-  std::optional<Look> next_look();
+  // The claim is out of the list until found() or found_nothing() is called with the retry.
+  std::optional<ClaimRetry> next_retry();
 
-  // It got events on `shard` and has left. There may be more.
-  void found(const Look& look, int shard);
-  // It waits on in its old place.
-  void found_nothing(Look look);
+  // The claim got events on `shard` and does not wait any more. The shard may have more.
+  void found(const ClaimRetry& retry, int shard);
+  // The claim waits again, at its old position.
+  void found_nothing(ClaimRetry retry);
 
-  // Takes out those whose time is over, or all of them. Not those who look.
-  std::vector<WaitingClaim> take_expired(TimePoint now);
-  std::vector<WaitingClaim> take_all();
+  // Takes out the claims whose deadline has passed, or all; not those that are being retried.
+  std::vector<WaitingClaim> take_expired(TimePoint now) { return settled(list_.take_expired(now)); }
+  std::vector<WaitingClaim> take_all() { return settled(list_.take_all()); }
 
-  // False when there is none of that reply_to, or it looks.
+  // False when no claim has that reply_to, or it is being retried.
   bool forget(const ReplyTo& reply_to);
 
-  [[nodiscard]] std::optional<TimePoint> next_deadline() const;
-  [[nodiscard]] std::size_t size() const { return by_place_.size(); }
+  [[nodiscard]] std::optional<TimePoint> next_deadline() const { return list_.next_deadline(); }
+  [[nodiscard]] std::size_t size() const { return list_.size(); }
 
-  // How many wait for the event, among others; those who look count, too.
+  // How many claims the event would serve, those that are being retried included.
   [[nodiscard]] std::size_t waiting(const Event& event) const;
 
  private:
-  using Place = std::uint64_t;
-  // Queue, who, and tags: those with a window look for themselves. All of one worker stand together.
-  using Key = std::tuple<std::string, std::string, std::vector<std::string>>;
-  struct Group {
-    std::map<Place, WaitingClaim> waiting;
-    std::set<int> marked;         // shards to look at
-    std::size_t looking = 0;      // of them, now
-    std::size_t looking_max = 1;  // at once
+  struct ClaimGroup {
+    std::set<int> marked;          // shards on which to retry
+    std::size_t retrying = 0;      // claims that next_retry() gave out
+    std::size_t retrying_max = 1;  // at once
   };
 
-  static Key key_of(const ClaimRequest& request);
-  static bool has_window(const Key& key);
-  void put(Place place, WaitingClaim waiter);
-  WaitingClaim take(Place place);
-  void mark(const Key& key, Group& group, int shard);
-  void mark_all(const Key& key, Group& group);
+  void mark(const ClaimGroupKey& key, ClaimGroup& group, int shard);
+  void mark_all(const ClaimGroupKey& key, ClaimGroup& group);
   template <typename Visit>
-  void each_of_worker(const Key& key, const Visit& visit);
-  [[nodiscard]] bool may_look(const Key& key, const Group& group);
-  Group& end_look(const Key& key);
-  void settle(const Key& key);
+  void each_of_worker(const ClaimGroupKey& key, const Visit& visit);
+  [[nodiscard]] bool may_retry(const ClaimGroupKey& key, const ClaimGroup& group);
+  ClaimGroup& end_retry(const ClaimGroupKey& key);
+  void settle(const ClaimGroupKey& key);
+  std::vector<WaitingClaim> settled(std::vector<WaitingClaim> taken);
 
   // Set in the constructor, never changed.
   const int shards_;
 
-  Place next_place_ = 1;
-  std::map<Key, Group> groups_;
-  std::map<Place, Key> by_place_;
-  std::map<ReplyTo, Place> by_reply_to_;
-  std::set<std::pair<TimePoint, Place>> by_deadline_;
-  std::set<Key> to_look_;  // groups that may have a look to begin
+  WaitList<WaitingClaim, ClaimGroupKeys> list_;
+  std::map<ClaimGroupKey, ClaimGroup> groups_;  // with a claim that waits or is being retried
+  std::set<ClaimGroupKey> to_retry_;            // marked groups, until next_retry() has seen them
 };
 
 }  // namespace eventq

@@ -22,66 +22,66 @@ class RetriedClaimsTest : public testing::Test {
   }
   // Whose look is next; 0: nobody's.
   std::uint64_t next() {
-    auto look = room.next_look();
+    auto look = claims.next_retry();
     if (!look) return 0;
-    looks[look->waiter.reply_to.token] = *look;
-    return look->waiter.reply_to.token;
+    looks[look->claim.reply_to.token] = *look;
+    return look->claim.reply_to.token;
   }
 
   Mailbox mailbox;
-  RetriedClaims room{2};
-  std::map<std::uint64_t, RetriedClaims::Look> looks;
+  RetriedClaims claims{2};
+  std::map<std::uint64_t, ClaimRetry> looks;
 };
 
 TEST_F(RetriedClaimsTest, NobodyLooksWithoutAHint) {
-  room.add(waiter(1), false);
+  claims.add(waiter(1), false);
   EXPECT_EQ(next(), 0U);
 }
 
 TEST_F(RetriedClaimsTest, AHintSendsTheFirstOfThoseWhoWaitForTheSameToItsShard) {
-  room.add(waiter(1), false);
-  room.add(waiter(2), false);
-  room.note_ready(1, "q");
+  claims.add(waiter(1), false);
+  claims.add(waiter(2), false);
+  claims.note_ready(1, "q");
   EXPECT_EQ(next(), 1U);
   EXPECT_THAT(looks.at(1).shards, ElementsAre(1));
   EXPECT_EQ(next(), 0U);
 }
 
 TEST_F(RetriedClaimsTest, AHintForAnotherQueueSendsNobody) {
-  room.add(waiter(1), false);
-  room.note_ready(1, "other");
+  claims.add(waiter(1), false);
+  claims.note_ready(1, "other");
   EXPECT_EQ(next(), 0U);
 }
 
 TEST_F(RetriedClaimsTest, EachSelectorHasALookOfItsOwn) {
-  room.add(waiter(1, {"a"}), false);
-  room.add(waiter(2, {"b"}), false);
-  room.note_ready(0, "q");
+  claims.add(waiter(1, {"a"}), false);
+  claims.add(waiter(2, {"b"}), false);
+  claims.note_ready(0, "q");
   EXPECT_EQ(next(), 1U);
   EXPECT_EQ(next(), 2U);
   EXPECT_EQ(next(), 0U);
 }
 
 TEST_F(RetriedClaimsTest, WhoFoundNothingWaitsOnInItsOldPlace) {
-  room.add(waiter(1), false);
-  room.add(waiter(2), false);
-  room.note_ready(0, "q");
+  claims.add(waiter(1), false);
+  claims.add(waiter(2), false);
+  claims.note_ready(0, "q");
   next();
-  room.found_nothing(looks.at(1));
+  claims.found_nothing(looks.at(1));
   EXPECT_EQ(next(), 0U);
-  room.note_ready(0, "q");
+  claims.note_ready(0, "q");
   EXPECT_EQ(next(), 1U);
 }
 
 TEST_F(RetriedClaimsTest, WhoFoundSomethingMakesEverMoreLook) {
-  for (std::uint64_t token = 1; token <= 9; ++token) room.add(waiter(token), false);
-  room.note_ready(0, "q");
+  for (std::uint64_t token = 1; token <= 9; ++token) claims.add(waiter(token), false);
+  claims.note_ready(0, "q");
   EXPECT_EQ(next(), 1U);
-  room.found(looks.at(1), 0);
+  claims.found(looks.at(1), 0);
   EXPECT_EQ(next(), 2U);
   EXPECT_EQ(next(), 3U);
   EXPECT_EQ(next(), 0U);
-  room.found(looks.at(2), 0);
+  claims.found(looks.at(2), 0);
   EXPECT_EQ(next(), 4U);
   EXPECT_EQ(next(), 5U);
   EXPECT_EQ(next(), 6U);
@@ -89,34 +89,34 @@ TEST_F(RetriedClaimsTest, WhoFoundSomethingMakesEverMoreLook) {
 }
 
 TEST_F(RetriedClaimsTest, WhatALookDidNotGetToIsLookedAtByTheNext) {
-  room.add(waiter(1), false);
-  room.add(waiter(2), false);
-  room.note_all();
+  claims.add(waiter(1), false);
+  claims.add(waiter(2), false);
+  claims.note_all();
   next();
   EXPECT_THAT(looks.at(1).shards, ElementsAre(0, 1));
-  room.found(looks.at(1), 1);
+  claims.found(looks.at(1), 1);
   EXPECT_EQ(next(), 2U);
   EXPECT_THAT(looks.at(2).shards, ElementsAre(1));
 }
 
 TEST_F(RetriedClaimsTest, AHintThatComesDuringALookIsNotLost) {
-  room.add(waiter(1), false);
-  room.note_ready(0, "q");
+  claims.add(waiter(1), false);
+  claims.note_ready(0, "q");
   next();
-  room.note_ready(0, "q");
+  claims.note_ready(0, "q");
   EXPECT_EQ(next(), 0U) << "one at a time";
-  room.found_nothing(looks.at(1));
+  claims.found_nothing(looks.at(1));
   EXPECT_EQ(next(), 1U);
 }
 
 TEST_F(RetriedClaimsTest, ThoseWithAWindowLookForThemselvesWhenTheyMayHoldFewer) {
-  room.add(waiter(1, {}, 5), true);
-  room.add(waiter(2, {}, 5), true);
+  claims.add(waiter(1, {}, 5), true);
+  claims.add(waiter(2, {}, 5), true);
   EXPECT_EQ(next(), 1U);
   EXPECT_EQ(next(), 2U);
-  room.found_nothing(looks.at(1));
-  room.found_nothing(looks.at(2));
-  room.note_moved("w2");
+  claims.found_nothing(looks.at(1));
+  claims.found_nothing(looks.at(2));
+  claims.note_moved("w2");
   EXPECT_EQ(next(), 2U);
   EXPECT_THAT(looks.at(2).shards, ElementsAre(0, 1));
   EXPECT_EQ(next(), 0U);
@@ -128,38 +128,38 @@ TEST_F(RetriedClaimsTest, OfTheStreamsOfOneWorkerOneLooksAtATime) {
     one.request.worker_id = "w";
     return one;
   };
-  room.add(stream(1, {}), true);
-  room.add(stream(2, {}), true);
-  room.add(stream(3, {"a"}), true);
+  claims.add(stream(1, {}), true);
+  claims.add(stream(2, {}), true);
+  claims.add(stream(3, {"a"}), true);
   EXPECT_EQ(next(), 1U);
   EXPECT_EQ(next(), 0U);
-  room.found(looks.at(1), 0);
+  claims.found(looks.at(1), 0);
   EXPECT_EQ(next(), 2U);
   EXPECT_EQ(next(), 0U) << "nor more of them when one found something";
-  room.found_nothing(looks.at(2));
+  claims.found_nothing(looks.at(2));
   EXPECT_EQ(next(), 3U);
   EXPECT_EQ(next(), 0U);
 }
 
 TEST_F(RetriedClaimsTest, WhoseTimeIsOverLeavesUnlessItLooks) {
-  room.add(waiter(1, {"a"}), false);
-  room.add(waiter(2, {"b"}), true);
-  room.add(waiter(3, {"c"}), false);
+  claims.add(waiter(1, {"a"}), false);
+  claims.add(waiter(2, {"b"}), true);
+  claims.add(waiter(3, {"c"}), false);
   EXPECT_EQ(next(), 2U);
-  const std::vector<WaitingClaim> over = room.take_expired(kStart + 2ms);
+  const std::vector<WaitingClaim> over = claims.take_expired(kStart + 2ms);
   ASSERT_EQ(over.size(), 1U);
   EXPECT_EQ(over.front().reply_to.token, 1U);
-  room.found_nothing(looks.at(2));
-  EXPECT_EQ(room.next_deadline(), kStart + 2ms);
+  claims.found_nothing(looks.at(2));
+  EXPECT_EQ(claims.next_deadline(), kStart + 2ms);
 }
 
 TEST_F(RetriedClaimsTest, WhoIsForgottenDoesNotLook) {
-  room.add(waiter(1), false);
-  EXPECT_TRUE(room.forget({&mailbox, 1}));
-  EXPECT_FALSE(room.forget({&mailbox, 1}));
-  room.note_all();
+  claims.add(waiter(1), false);
+  EXPECT_TRUE(claims.forget({&mailbox, 1}));
+  EXPECT_FALSE(claims.forget({&mailbox, 1}));
+  claims.note_all();
   EXPECT_EQ(next(), 0U);
-  EXPECT_EQ(room.size(), 0U);
+  EXPECT_EQ(claims.size(), 0U);
 }
 
 }  // namespace

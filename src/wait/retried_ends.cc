@@ -20,11 +20,11 @@ std::string key_of(const WaitRequest& request) {
 
 }  // namespace
 
-void RetriedEnds::add(const WaitRequest& request, WaitingEnd wait, bool look) {
-  const std::string key = key_of(request);
-  sought_.try_emplace(key, Sought{{request.what, Millis(0)}});
-  if (look) marked_.insert(key);
-  waits_.add(key, std::move(wait));
+void RetriedEnds::add(const WaitRequest& request, WaitingEnd wait, bool retry_now) {
+  wait.key = key_of(request);
+  sought_.try_emplace(wait.key, SoughtEnd{{request.what, Millis(0)}});
+  if (retry_now) marked_.insert(wait.key);
+  list_.add(std::move(wait));
 }
 
 void RetriedEnds::note(const std::vector<EventId>& events) {
@@ -42,17 +42,17 @@ void RetriedEnds::note_all() {
   for (const auto& [key, sought] : sought_) marked_.insert(key);
 }
 
-std::optional<WaitRequest> RetriedEnds::next_look() {
+std::optional<WaitRequest> RetriedEnds::next_retry() {
   for (auto it = marked_.begin(); it != marked_.end();) {
     const auto found = sought_.find(*it);
-    if (found == sought_.end() || !waits_.contains(*it)) {
-      if (found != sought_.end() && !found->second.looking) sought_.erase(found);
+    if (found == sought_.end() || list_.find(*it) == nullptr) {
+      if (found != sought_.end() && !found->second.retrying) sought_.erase(found);
       it = marked_.erase(it);
-    } else if (found->second.looking) {
-      ++it;  // once more when this look is over
+    } else if (found->second.retrying) {
+      ++it;  // the mark stays, so a retry follows when this one is over
     } else {
       marked_.erase(it);
-      found->second.looking = true;
+      found->second.retrying = true;
       return found->second.request;
     }
   }
@@ -62,12 +62,12 @@ std::optional<WaitRequest> RetriedEnds::next_look() {
 std::vector<WaitingEnd> RetriedEnds::ended(const WaitRequest& request) {
   const std::string key = key_of(request);
   sought_.erase(key);
-  return waits_.take(key);
+  return list_.take(key);
 }
 
 void RetriedEnds::not_ended(const WaitRequest& request) {
   const auto found = sought_.find(key_of(request));
-  if (found != sought_.end()) found->second.looking = false;
+  if (found != sought_.end()) found->second.retrying = false;
 }
 
 std::vector<WaitingEnd> RetriedEnds::take_of(int shard, int shards) {
@@ -75,12 +75,9 @@ std::vector<WaitingEnd> RetriedEnds::take_of(int shard, int shards) {
   for (const auto& [key, sought] : sought_) {
     const auto* id = std::get_if<EventId>(&sought.request.what);
     if (id != nullptr && shard_of(*id, shards) != shard) continue;
-    for (WaitingEnd& wait : waits_.take(key)) taken.push_back(std::move(wait));
+    for (WaitingEnd& wait : list_.take(key)) taken.push_back(std::move(wait));
   }
   return taken;
 }
-
-std::vector<WaitingEnd> RetriedEnds::take_expired(TimePoint now) { return waits_.take_expired(now); }
-std::vector<WaitingEnd> RetriedEnds::take_all() { return waits_.take_all(); }
 
 }  // namespace eventq

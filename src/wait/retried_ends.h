@@ -1,6 +1,8 @@
-// retried_ends.h: those who wait for an end, and whose end is to be looked for again.
+// retried_ends.h: the router's waiting ends, and which of them the shards are asked about again.
 //
-// Pure bookkeeping, as waiting_claims.h: no threads, no clock.
+// One question to the shards serves all callers that wait for the same end.
+//
+// Pure bookkeeping: no threads, no clock.
 #pragma once
 
 #include <cstddef>
@@ -17,36 +19,37 @@ namespace eventq {
 
 class RetriedEnds {
  public:
-  // REQUIRES: it waits for something that has a key: not for ThisPublication.
-  void add(const WaitRequest& request, WaitingEnd wait, bool look);
+  // With `retry_now` the shards are asked at once. The key of `wait` is set here.
+  // REQUIRES: `request` waits for something that has a key: not for ThisPublication.
+  void add(const WaitRequest& request, WaitingEnd wait, bool retry_now);
 
-  // These events ended, or anything may have: whose end that can be is to be looked for.
+  // These events ended, or anything may have: marks the ends that this can concern.
   void note(const std::vector<EventId>& events);
   void note_all();
 
-  // Something to look for; ended() or not_ended() follows.
-  std::optional<WaitRequest> next_look();
-  // Takes out those who waited for it.
+  // An end to ask the shards about. ended() or not_ended() must follow.
+  std::optional<WaitRequest> next_retry();
+  // Takes out the callers that waited for it.
   std::vector<WaitingEnd> ended(const WaitRequest& request);
   void not_ended(const WaitRequest& request);
 
-  // Takes out those who wait for something on this shard, or on all of them.
+  // Takes out the callers that wait for something on this shard, or on all of them.
   std::vector<WaitingEnd> take_of(int shard, int shards);
-  std::vector<WaitingEnd> take_expired(TimePoint now);
-  std::vector<WaitingEnd> take_all();
-  void forget(const ReplyTo& reply_to) { waits_.forget(reply_to); }
+  std::vector<WaitingEnd> take_expired(TimePoint now) { return list_.take_expired(now); }
+  std::vector<WaitingEnd> take_all() { return list_.take_all(); }
+  void forget(const ReplyTo& reply_to) { list_.forget(reply_to); }
 
-  [[nodiscard]] std::optional<TimePoint> next_deadline() const { return waits_.next_deadline(); }
-  [[nodiscard]] std::size_t size() const { return waits_.size(); }
+  [[nodiscard]] std::optional<TimePoint> next_deadline() const { return list_.next_deadline(); }
+  [[nodiscard]] std::size_t size() const { return list_.size(); }
 
  private:
-  struct Sought {
+  struct SoughtEnd {
     WaitRequest request;
-    bool looking = false;
+    bool retrying = false;
   };
 
-  WaitingEnds waits_;
-  std::map<std::string, Sought> sought_;  // by wait_key(); some of which nobody waits for any more
+  WaitingEnds list_;
+  std::map<std::string, SoughtEnd> sought_;  // by wait_key(); next_retry() erases those without callers
   std::set<std::string> marked_;
 };
 

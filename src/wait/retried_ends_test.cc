@@ -20,12 +20,12 @@ using testing::UnorderedElementsAre;
 class RetriedEndsTest : public testing::Test {
  protected:
   void add(std::uint64_t token, decltype(WaitRequest::what) what, bool look = false) {
-    ends.add({std::move(what), 20s}, {{nullptr, token}, kStart + Millis(token), {}}, look);
+    ends.add({std::move(what), 20s}, {{nullptr, token}, "", kStart + Millis(token), {}}, look);
   }
   // What is to be looked for now, all of it.
   std::vector<std::string> looks() {
     std::vector<std::string> keys;
-    while (auto look = ends.next_look()) {
+    while (auto look = ends.next_retry()) {
       EXPECT_EQ(look->timeout, 0s);
       keys.push_back(key_of(*look));
       looking[keys.back()] = *look;

@@ -1,20 +1,21 @@
-// waiting_claims.h: long polls that found nothing yet, served first come, first served per tag.
+// waiting_claims.h: long polls that found nothing yet, served in the order of their arrival per tag.
 //
-// Pure bookkeeping: no threads, no clock. Between batches no waiter matches a ready event, except those
-// that are held back.
+// The core uses it: the commit that makes an event ready serves the claims that wait for it. Between commits
+// no claim in the list matches a ready event, except claims that are held back by their window.
+//
+// Pure bookkeeping: no threads, no clock.
 #pragma once
 
 #include <cstddef>
-#include <cstdint>
-#include <map>
 #include <optional>
-#include <set>
 #include <string>
 #include <string_view>
+#include <tuple>
 #include <utility>
 #include <vector>
 
 #include "command/envelope.h"
+#include "wait/wait_list.h"
 
 namespace eventq {
 
@@ -22,61 +23,43 @@ struct WaitingClaim {
   ReplyTo reply_to;
   ClaimRequest request;
   TimePoint deadline;
-  Answer answer;           // what the rest of the command came to, to be sent with the claim
-  bool held_back = false;  // its worker holds as many events as its window has room for
+  Answer answer;           // to the other parts of the command; sent together with the claims
+  bool held_back = false;  // its worker holds as many events as its window allows
 };
 
 // Whose events of which queue are counted: worker_id, queue.
 using Holder = std::pair<std::string, std::string>;
 
-class WaitingClaims {
+// A claim waits for each of its tags, or for the empty tag, which stands for any event of the queue. A claim
+// that is held back waits for its worker instead.
+struct ClaimKeys {
+  using Key = std::tuple<bool, std::string, std::string>;  // held back; queue; tag, or worker_id if held back
+  using View = std::tuple<bool, std::string_view, std::string_view>;
+
+  template <typename Visit>
+  static void each(const WaitingClaim& claim, const Visit& visit) {
+    const Selector& selector = claim.request.selector;
+    if (claim.held_back) return visit(View(true, selector.queue, claim.request.worker_id));
+    if (selector.tags.empty()) return visit(View(false, selector.queue, ""));
+    for (const std::string& tag : selector.tags) visit(View(false, selector.queue, tag));
+  }
+};
+
+class WaitingClaims : public WaitList<WaitingClaim, ClaimKeys> {
  public:
-  // Behind all others.
-  void add(WaitingClaim waiter);
+  // Takes out the claim that arrived first among those an event of this queue and these tags would serve, and
+  // that are not held back.
+  std::optional<std::pair<Position, WaitingClaim>> take_first(const std::string& queue,
+                                                              const std::vector<std::string>& tags);
 
-  // Takes out the waiter that came first among those an event of this queue and these tags
-  // would serve, and that are not held back.
-  std::optional<std::pair<std::uint64_t, WaitingClaim>> take_first(const std::string& queue,
-                                                                   const std::vector<std::string>& tags);
+  // Claims for a queue that are not held back, in the order of arrival.
+  [[nodiscard]] std::vector<Position> positions(const std::string& queue) const;
+  // Claims that are held back: of one holder, or all.
+  [[nodiscard]] std::vector<Position> held_back(const Holder& holder) const;
+  [[nodiscard]] std::vector<Position> held_back() const;
 
-  // The places of those who wait for events of a queue and are not held back, first come first; and one of
-  // them taken out.
-  [[nodiscard]] std::vector<std::uint64_t> positions(const std::string& queue) const;
-  // The places of those who are held back: of one holder, or all.
-  [[nodiscard]] std::vector<std::uint64_t> held_back(const Holder& holder) const;
-  [[nodiscard]] std::vector<std::uint64_t> held_back() const;
-  WaitingClaim take(std::uint64_t place);
-
-  // Puts a taken waiter back in its old place.
-  void put_back(std::uint64_t place, WaitingClaim waiter);
-
-  // Takes out those whose time is over, or all of them.
-  std::vector<WaitingClaim> take_expired(TimePoint now);
-  std::vector<WaitingClaim> take_all();
-
-  // Does nothing when there is none of that reply_to.
-  void forget(const ReplyTo& reply_to);
-
-  [[nodiscard]] std::optional<TimePoint> next_deadline() const;
-
-  [[nodiscard]] std::size_t size() const { return waiters_.size(); }
-
-  // How many wait for this tag and are not held back; the empty tag counts those that name none.
+  // How many claims wait for this tag and are not held back; the empty tag counts those without tags.
   [[nodiscard]] std::size_t waiting(const std::string& queue, std::string_view tag) const;
-
- private:
-  using Place = std::uint64_t;
-  using Key = std::pair<std::string, std::string>;  // queue, tag; the empty tag stands for any
-
-  void file(const WaitingClaim& waiter, Place place);
-  void unfile(const WaitingClaim& waiter, Place place);
-
-  Place next_place_ = 1;
-  std::map<Place, WaitingClaim> waiters_;
-  std::map<Key, std::set<Place>> by_tag_;        // not of those held back
-  std::map<Holder, std::set<Place>> by_holder_;  // only of those
-  std::map<ReplyTo, Place> by_reply_to_;
-  std::set<std::pair<TimePoint, Place>> by_deadline_;
 };
 
 }  // namespace eventq

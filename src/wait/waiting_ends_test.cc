@@ -17,8 +17,8 @@ using testing::IsEmpty;
 using testing::UnorderedElementsAre;
 
 // A wait known by its number.
-WaitingEnd wait(std::uint64_t number, Millis time = 20s) {
-  return {.reply_to = {nullptr, number}, .deadline = kStart + time, .answer = {}};
+WaitingEnd wait(std::uint64_t number, std::string key, Millis time = 20s) {
+  return {.reply_to = {nullptr, number}, .key = std::move(key), .deadline = kStart + time, .answer = {}};
 }
 
 std::vector<std::uint64_t> numbers(const std::vector<WaitingEnd>& waits) {
@@ -36,9 +36,9 @@ TEST(WaitKey, NoTwoThingsToWaitForShareOne) {
 
 TEST(WaitingEnds, AllWhoWaitForAKeyAreTakenInTheOrderTheyCame) {
   WaitingEnds waits;
-  waits.add("a", wait(1));
-  waits.add("b", wait(2));
-  waits.add("a", wait(3));
+  waits.add(wait(1, "a"));
+  waits.add(wait(2, "b"));
+  waits.add(wait(3, "a"));
 
   EXPECT_THAT(numbers(waits.take("a")), ElementsAre(1, 3));
   EXPECT_THAT(numbers(waits.take("a")), IsEmpty());
@@ -47,7 +47,7 @@ TEST(WaitingEnds, AllWhoWaitForAKeyAreTakenInTheOrderTheyCame) {
 
 TEST(WaitingEnds, AWaitTakenByItsKeyDoesNotExpire) {
   WaitingEnds waits;
-  waits.add("a", wait(1));
+  waits.add(wait(1, "a"));
   waits.take("a");
 
   EXPECT_THAT(numbers(waits.take_expired(kStart + 1h)), IsEmpty());
@@ -56,7 +56,7 @@ TEST(WaitingEnds, AWaitTakenByItsKeyDoesNotExpire) {
 
 TEST(WaitingEnds, AWaitEndsWithItsDeadlineAndNotBefore) {
   WaitingEnds waits;
-  waits.add("a", wait(1, 20s));
+  waits.add(wait(1, "a", 20s));
 
   EXPECT_THAT(numbers(waits.take_expired(kStart + 20s - 1ms)), IsEmpty());
   EXPECT_THAT(numbers(waits.take_expired(kStart + 20s)), ElementsAre(1));
@@ -65,9 +65,9 @@ TEST(WaitingEnds, AWaitEndsWithItsDeadlineAndNotBefore) {
 
 TEST(WaitingEnds, TheNextDeadlineIsTheEarliest) {
   WaitingEnds waits;
-  waits.add("a", wait(1, 30s));
-  waits.add("a", wait(2, 10s));
-  waits.add("b", wait(3, 20s));
+  waits.add(wait(1, "a", 30s));
+  waits.add(wait(2, "a", 10s));
+  waits.add(wait(3, "b", 20s));
   EXPECT_EQ(waits.next_deadline(), kStart + 10s);
 
   EXPECT_THAT(numbers(waits.take_expired(kStart + 20s)), ElementsAre(2, 3));
@@ -76,8 +76,8 @@ TEST(WaitingEnds, TheNextDeadlineIsTheEarliest) {
 
 TEST(WaitingEnds, OneThatIsForgottenIsNeitherTakenNorExpires) {
   WaitingEnds waits;
-  waits.add("a", wait(1));
-  waits.add("a", wait(2));
+  waits.add(wait(1, "a"));
+  waits.add(wait(2, "a"));
 
   waits.forget({nullptr, 1});
   waits.forget({nullptr, 99});
@@ -92,7 +92,7 @@ TEST(WaitingEnds, AnOriginIsASinkAndAToken) {
   };
   Nowhere sink;
   WaitingEnds waits;
-  waits.add("a", wait(1));
+  waits.add(wait(1, "a"));
 
   waits.forget({&sink, 1});
 
@@ -101,8 +101,8 @@ TEST(WaitingEnds, AnOriginIsASinkAndAToken) {
 
 TEST(WaitingEnds, TakeAllLeavesNobody) {
   WaitingEnds waits;
-  waits.add("a", wait(1));
-  waits.add("b", wait(2));
+  waits.add(wait(1, "a"));
+  waits.add(wait(2, "b"));
 
   EXPECT_THAT(numbers(waits.take_all()), UnorderedElementsAre(1, 2));
   EXPECT_EQ(waits.size(), 0U);
@@ -111,9 +111,9 @@ TEST(WaitingEnds, TakeAllLeavesNobody) {
 
 TEST(WaitingEnds, TheAnswerOfTheRestOfTheCommandIsKept) {
   WaitingEnds waits;
-  WaitingEnd with_answer = wait(1);
+  WaitingEnd with_answer = wait(1, "a");
   with_answer.answer.backpressure = true;
-  waits.add("a", std::move(with_answer));
+  waits.add(std::move(with_answer));
 
   EXPECT_TRUE(waits.take("a").at(0).answer.backpressure);
 }
