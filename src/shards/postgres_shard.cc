@@ -22,30 +22,31 @@
 namespace eventq {
 namespace {
 
-// While one commits, another gathers the next batch; more of them make smaller batches.
+// While one thread commits, the other collects the next batch; more threads would make smaller batches.
 constexpr int kCommitThreads = 2;
 constexpr int kReadThreads = 2;
-// Old events may stay a little longer; an idle server shall cost little.
+// Retention is not urgent, and an idle server must cost the database little.
 constexpr RetentionThread::Pauses kPauses{.between_steps = Millis(5), .when_idle = std::chrono::seconds(10)};
-// What hangs at the end, such as a commit that waits for a standby, is let go of then.
-constexpr std::chrono::seconds kStopPatience{5};
+// stop() waits this long for statements under way, such as a commit that waits for a standby, then cancels
+// them.
+constexpr std::chrono::seconds kStopTimeout{5};
 
-// What can hang on a database that does not answer. Owned by the commit threads.
-struct Connected {
+// Connections that interrupt() must reach while the database does not answer. Owned by the commit threads.
+struct PostgresConnections {
   std::vector<postgres::PostgresStore*> stores;
   std::vector<postgres::PostgresReader*> readers;
 };
 
 struct ShardParts {
   std::string url;
-  std::vector<ThreadShard::Writer> writers;
+  std::vector<ShardWriter> writers;
   std::vector<std::unique_ptr<Reader>> readers;
-  Connected connected;
+  PostgresConnections connected;
   std::unique_ptr<postgres::PostgresReader> retention_reader;
-  std::unique_ptr<ArchiveFiles> files;  // nothing: events leave for nowhere
+  std::unique_ptr<ArchiveFiles> files;  // null: removed events are not archived
 };
 
-class PostgresShard final : public Shard, private Shard::Watcher {
+class PostgresShard final : public Shard, private ShardObserver {
  public:
   PostgresShard(ShardParts parts, const Options& options, const Clock& clock)
       : url_(std::move(parts.url)),
@@ -66,20 +67,20 @@ class PostgresShard final : public Shard, private Shard::Watcher {
   PostgresShard(const PostgresShard&) = delete;
   PostgresShard& operator=(const PostgresShard&) = delete;
 
-  void start(Shard::Watcher& watcher, int place) override {
-    watcher_ = &watcher;
-    place_ = place;
-    commit_threads_.start(*this, place);
+  void start(ShardObserver& observer, int shard) override {
+    observer_ = &observer;
+    shard_ = shard;
+    commit_threads_.start(*this, shard);
     notifier_ = std::make_unique<postgres::Notifier>(
         url_,
         postgres::Notifier::Callbacks{
             .on_hint =
                 [this](const postgres::Hint& hint) {
-                  watcher_->on_hint(place_, Hint{hint.ready, hint.all, {}, hint.ended});
+                  observer_->on_activity(shard_, ShardActivity{hint.ready, hint.all, {}, hint.ended});
                 },
-            .on_health = [this](bool up) { on_health(place_, up); }},
+            .on_health = [this](bool up) { on_health(shard_, up); }},
         logger_);
-    teller_ = notifier_.get();
+    hint_sender_ = notifier_.get();
     retention_thread_ = std::make_unique<RetentionThread>([this](TimePoint now) { return retire(now); },
                                                           clock_, logger_, kPauses);
   }
@@ -90,44 +91,47 @@ class PostgresShard final : public Shard, private Shard::Watcher {
     commit_threads_.submit(commit_thread, std::move(request));
   }
   void read(Envelope<Command> request) override { commit_threads_.read(std::move(request)); }
-  void care(bool anybody) override {
-    if (!stopping_) notifier_->care(anybody);
+  void expect_answers(bool any) override {
+    if (!stopping_) notifier_->care(any);
   }
   void recheck_clock() override {
     commit_threads_.recheck_clock();
     retention_thread_->recheck_clock();
   }
 
-  // The notifier last: it interrupts whatever hangs.
+  // The notifier stops last, because it interrupts the threads when the database goes away meanwhile.
   void stop() override {
     if (!notifier_) return;
     stopping_ = true;
     notifier_->care(true);
     std::promise<void> ended;
-    const auto impatience = std::async(std::launch::async, [this, end = ended.get_future()] {
-      if (end.wait_for(kStopPatience) != std::future_status::ready) interrupt(true);
+    const auto interrupter = std::async(std::launch::async, [this, end = ended.get_future()] {
+      if (end.wait_for(kStopTimeout) != std::future_status::ready) interrupt(true);
     });
     retention_thread_->stop();
     lock_.release();
     commit_threads_.stop();
     ended.set_value();
-    impatience.wait();
-    teller_ = nullptr;
+    interrupter.wait();
+    hint_sender_ = nullptr;
     notifier_.reset();
   }
 
  private:
-  // From the commit threads: for those who wait here, and those who wait elsewhere.
-  void on_hint(int place, const Hint& hint) override {
-    watcher_->on_hint(place, hint);
-    if (postgres::Notifier* teller = teller_) teller->tell({hint.ready, hint.all, !hint.ended.empty()});
+  // Called by the commit threads: wakes callers here, and sends a hint to other servers.
+  void on_activity(int shard, const ShardActivity& activity) override {
+    observer_->on_activity(shard, activity);
+    if (postgres::Notifier* sender = hint_sender_) {
+      sender->tell({activity.ready, activity.all_ready, !activity.ended.empty()});
+    }
   }
 
-  // Those who asked are answered first, then what hangs is let go of.
-  void on_health(int place, bool up) override {
-    if (!up) watcher_->on_health(place, false);
+  // The router answers its callers before the statements are interrupted, so that their late errors are
+  // ignored.
+  void on_health(int shard, bool up) override {
+    if (!up) observer_->on_health(shard, false);
     interrupt(!up);
-    if (up) watcher_->on_health(place, true);
+    if (up) observer_->on_health(shard, true);
   }
 
   void interrupt(bool interrupted) {
@@ -142,7 +146,7 @@ class PostgresShard final : public Shard, private Shard::Watcher {
     if (!held) return held.error();
     if (!*held) return std::size_t{0};
     if ((*held)->since && files_) {
-      // Whoever had it before may have written to them.
+      // Another server held the lock before and may have written archive files.
       auto known = retention_reader_->archive_files();
       if (!known) return known.error();
       files_->confirm(*known);
@@ -160,20 +164,20 @@ class PostgresShard final : public Shard, private Shard::Watcher {
   const std::string url_;
   const Logger logger_;
   const Clock& clock_;
-  const bool own_clock_;  // the clock is the database's, too
-  const Connected connected_;
+  const bool own_clock_;  // options.clock is set, so retention uses it, not the database's time
+  const PostgresConnections connected_;
   const std::unique_ptr<postgres::PostgresReader> retention_reader_;
   const std::unique_ptr<ArchiveFiles> files_;
 
   // Set by start().
-  Shard::Watcher* watcher_ = nullptr;
-  int place_ = 0;
+  ShardObserver* observer_ = nullptr;
+  int shard_ = 0;
 
-  postgres::RetentionLock lock_;  // touched by the retention thread's thread only, as is retention_
+  postgres::RetentionLock lock_;  // used by the retention thread only, as is retention_
   Retention retention_;
   ThreadShard commit_threads_;
   std::unique_ptr<postgres::Notifier> notifier_;
-  std::atomic<postgres::Notifier*> teller_ = nullptr;  // the notifier, for the commit threads' threads
+  std::atomic<postgres::Notifier*> hint_sender_ = nullptr;  // notifier_, for the commit threads
   std::atomic<bool> stopping_ = false;
   std::unique_ptr<RetentionThread> retention_thread_;
 };
@@ -190,7 +194,7 @@ Result<void> open_commit_threads(ShardParts& parts, const postgres::Place& place
     parts.connected.stores.push_back(store.get());
     parts.writers.push_back({std::move(store), std::move(*recovered)});
   }
-  for (int commit_thread = 0; commit_thread < kReadThreads; ++commit_thread) {
+  for (int read_thread = 0; read_thread < kReadThreads; ++read_thread) {
     auto reader = std::make_unique<postgres::PostgresReader>(parts.url);
     parts.connected.readers.push_back(reader.get());
     parts.readers.push_back(std::move(reader));
@@ -201,16 +205,16 @@ Result<void> open_commit_threads(ShardParts& parts, const postgres::Place& place
 
 }  // namespace
 
-Result<std::unique_ptr<Shard>> open_postgres_shard(const std::string& url, int place, int of,
+Result<std::unique_ptr<Shard>> open_postgres_shard(const std::string& url, int shard, int shards,
                                                    const Options& options, const Clock& clock) {
-  const postgres::Place where{place, of};
+  const postgres::Place where{shard, shards};
   ShardParts parts;
   parts.url = url;
   if (auto opened = open_commit_threads(parts, where, options); !opened) return opened.error();
   if (!options.archive_dir.empty()) {
-    // Each database knows its own files.
+    // Each database records its own archive files, so each needs a folder of its own.
     const std::string folder =
-        of == 1 ? options.archive_dir : options.archive_dir + "/shard-" + std::to_string(place);
+        shards == 1 ? options.archive_dir : options.archive_dir + "/shard-" + std::to_string(shard);
     if (auto fault = check_archive_folder(folder)) return *fault;
     auto known = parts.retention_reader->archive_files();
     if (!known) return known.error();

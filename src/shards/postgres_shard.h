@@ -1,5 +1,5 @@
 // postgres_shard.h: a PostgreSQL database as a shard: commit threads on connections of their own, hints to
-// and from other servers, and the removal of old events while no other server sees to it.
+// and from other servers, and retention while no other server holds the lock for it.
 #pragma once
 
 #include <memory>
@@ -12,9 +12,9 @@
 
 namespace eventq {
 
-// Checks that the database is the shard `place` of `of`, and learns what it holds. The clock must
-// outlive it. Errors: unavailable; conflict when its schema or its place is another.
-Result<std::unique_ptr<Shard>> open_postgres_shard(const std::string& url, int place, int of,
+// Checks that the database is number `shard` of `shards`, and recovers its state. The clock must outlive the
+// shard. Errors: unavailable; conflict when its schema or its number is another.
+Result<std::unique_ptr<Shard>> open_postgres_shard(const std::string& url, int shard, int shards,
                                                    const Options& options, const Clock& clock);
 
 }  // namespace eventq

@@ -69,16 +69,16 @@ class PostgresShardTest : public testing::Test {
 };
 
 // Hints as they come.
-class Hints final : public Shard::Watcher {
+class Hints final : public ShardObserver {
  public:
-  void on_hint(int /*place*/, const Hint& hint) override {
+  void on_activity(int /*shard*/, const ShardActivity& activity) override {
     const std::scoped_lock lock(mutex_);
-    ready_.insert(hint.ready.begin(), hint.ready.end());
-    all_ = all_ || hint.all;
-    ended_ = ended_ || hint.any_ended || !hint.ended.empty();
+    ready_.insert(activity.ready.begin(), activity.ready.end());
+    all_ = all_ || activity.all_ready;
+    ended_ = ended_ || activity.any_ended || !activity.ended.empty();
     changed_.notify_all();
   }
-  void on_health(int /*place*/, bool /*up*/) override {}
+  void on_health(int /*shard*/, bool /*up*/) override {}
 
   bool await_all() {
     return await([this] { return all_; });

@@ -1,11 +1,11 @@
-// router.h: an engine over several shards. It keeps everybody who waits; the shards only ever do what can be
-// done at once.
+// router.h: an engine over several shards. All callers that wait do so here; a shard is only sent commands
+// that it can answer at once.
 //
-// A command becomes a scatter (scatter.h), whose parts go to commit threads of shards. Their answers come
-// back here, under one mutex, and take the scatter a step further. What a step wants to have sent or
-// delivered is gathered and done after the mutex was let go.
+// A command becomes a scatter (scatter.h), which sends sub-commands to commit threads of shards. Their
+// answers come back here, under one mutex, and advance the scatter. Sends and deliveries that an advance
+// causes are collected under the mutex and done after it was released, because a sink may call back.
 //
-// Threads: as Engine. One of its own looks at the clock.
+// Threads: as Engine. One thread of its own watches deadlines and timeouts.
 #pragma once
 
 #include <condition_variable>
@@ -42,9 +42,9 @@ struct RouterOptions {
   Millis stalled_after{25};
 };
 
-class Router final : public Engine, private AnswerSink, private Shard::Watcher {
+class Router final : public Engine, private AnswerSink, private ShardObserver {
  public:
-  // Shards are up until they say otherwise. `clock` says when waiting is over.
+  // Shards count as up until they say otherwise. `clock` decides when a wait is over.
   Router(std::vector<std::unique_ptr<Shard>> shards, const Clock& clock, const RouterOptions& options);
   ~Router() override;
   Router(const Router&) = delete;
@@ -58,100 +58,102 @@ class Router final : public Engine, private AnswerSink, private Shard::Watcher {
   void stop() override;
 
  private:
-  class Desk;
-  // Whose scatter it is: a caller's, or that of somebody who waits and looks again.
-  struct Flight {
+  class RouterDispatch;
+  // A scatter that has not finished. Exactly one of reply_to, retry, last_retry and end_retry is set.
+  struct PendingCall {
     std::shared_ptr<Scatter> scatter;
-    std::optional<ReplyTo> reply_to;
-    std::optional<ClaimRetry> look;
-    std::optional<WaitRequest> end;
-    std::optional<WaitingClaim> last = {};  // one whose time is over, and who looks once more
-    std::vector<std::string> workers = {};  // who report in it
-    bool counts_waiting = false;            // it asks for metrics
-    std::uint64_t started = 0;              // notes_ by then
+    std::optional<ReplyTo> reply_to = {};         // of a caller's command
+    std::optional<ClaimRetry> retry = {};         // of a waiting claim
+    std::optional<WaitingClaim> last_retry = {};  // of a claim whose deadline has passed
+    std::optional<WaitRequest> end_retry = {};    // of a waiting end
+    std::vector<std::string> workers = {};        // that report in it
+    bool counts_waiting = false;                  // it asks for metrics
+    std::uint64_t activity_at_start = 0;          // activity_count_ when it started
     bool forgotten = false;
   };
-  // A command on its way.
-  struct Part {
-    std::uint64_t flight = 0;  // 0: given up, see give_up()
+  // A command that a shard has not answered.
+  struct SubCommand {
+    std::uint64_t call_id = 0;  // 0: timed out, see answer_timed_out()
     int shard = 0;
     std::optional<std::size_t> commit_thread;  // nothing: a read
-    bool changes = false;                      // something, if it is done
+    bool changes = false;                      // it changes something, if it is done
     SteadyTime sent;
   };
-  // What a commit thread has not answered yet.
-  struct Burden {
-    std::size_t given_up = 0;
-    std::size_t under_way = 0;  // all of it
-    SteadyTime moved;           // when it answered last, or began to have something to do
+  // The commands that a commit thread has not answered.
+  struct ThreadLoad {
+    std::size_t timed_out = 0;
+    std::size_t outstanding = 0;  // the timed-out ones included
+    SteadyTime last_progress;     // when it answered last, or got work after it had none
   };
-  // A commit thread as one that might take the next command. The least of several does, whichever commit
-  // thread that is.
-  struct Offer {
-    std::size_t given_up = 0;
-    bool late = false;
-    bool spare = false;  // none of the usual ones
-    std::size_t under_way = 0;
+  // A commit thread that might get the next command. The least choice gets it; the thread's number does not
+  // count, so that equal choices of several shards compare as equal.
+  struct ThreadChoice {
+    std::size_t timed_out = 0;
+    bool stalled = false;
+    bool spare = false;  // beyond usual_commit_threads()
+    std::size_t outstanding = 0;
     std::size_t commit_thread = 0;
-    friend bool operator<(const Offer& a, const Offer& b) {
-      return std::tie(a.given_up, a.late, a.spare, a.under_way) <
-             std::tie(b.given_up, b.late, b.spare, b.under_way);
+    friend bool operator<(const ThreadChoice& a, const ThreadChoice& b) {
+      return std::tie(a.timed_out, a.stalled, a.spare, a.outstanding) <
+             std::tie(b.timed_out, b.stalled, b.spare, b.outstanding);
     }
   };
-  struct Place {
+  struct ShardSlot {
     std::unique_ptr<Shard> shard;
     bool up = true;
-    std::vector<Burden> commit_threads;
-    std::size_t parts = 0;
-    std::set<std::string> hinted;  // queues that are said to have events
+    std::vector<ThreadLoad> commit_threads;
+    std::size_t outstanding = 0;   // sub-commands, reads included
+    std::set<std::string> hinted;  // queues that a hint named and no claim has found empty since
   };
-  // What to do without the mutex.
+  // Collected under the mutex, done without it.
   struct Outbox {
-    struct Sending {
+    struct Submission {
       Shard* shard;
       std::optional<std::size_t> commit_thread;
       Envelope<Command> request;
     };
-    std::vector<Sending> sendings;
+    std::vector<Submission> submissions;
     std::vector<Envelope<Answer>> answers;
   };
 
   void deliver(std::vector<Envelope<Answer>> answers) override;
-  void on_hint(int place, const Hint& hint) override;
-  void on_health(int place, bool up) override;
+  void on_activity(int shard, const ShardActivity& activity) override;
+  void on_health(int shard, bool up) override;
 
-  // With mutex_ held.
-  void begin(Flight flight);
-  void step(std::uint64_t part, Answer answer);
-  void send(std::uint64_t flight, int shard, Command command, std::optional<std::size_t> commit_thread);
-  void finish(std::uint64_t flight, Answer answer);
-  void finish_look(ClaimRetry look, bool forgotten, Answer answer);
-  void finish_last(WaitingClaim waiter, bool forgotten, Answer answer);
-  void finish_end(const WaitRequest& request, const Answer& answer);
-  void keep_waiting(std::uint64_t flight, ClaimRequest claim, Answer so_far);
-  void keep_waiting(std::uint64_t flight, const WaitRequest& wait, Answer so_far);
+  // All below REQUIRE: mutex_ is held.
+  void start_call(PendingCall pending);
+  void take_answer(std::uint64_t sub_id, Answer answer);
+  void send(std::uint64_t call_id, int shard, Command command, std::optional<std::size_t> commit_thread);
+  void finish(std::uint64_t call_id, Answer answer);
+  void finish_retry(ClaimRetry retry, bool forgotten, Answer answer);
+  void finish_last_retry(WaitingClaim waiter, bool forgotten, Answer answer);
+  void finish_end_retry(const WaitRequest& request, const Answer& answer);
+  void keep_waiting(std::uint64_t call_id, ClaimRequest claim, Answer so_far);
+  void keep_waiting(std::uint64_t call_id, const WaitRequest& wait, Answer so_far);
   void answer(const ReplyTo& reply_to, Answer answer);
-  void answer_waits(std::vector<WaitingEnd> waits, const std::optional<Error>& error);
-  void give_back(const std::vector<Claim>& claims);
-  void fail_parts(int place);
-  void give_up(SteadyTime now);
-  void run_looks();
-  void look_last(WaitingClaim waiter);
-  void look_around(SteadyTime now);
-  void end_waits();
-  void stir();
+  void answer_ends(std::vector<WaitingEnd> waits, const std::optional<Error>& error);
+  void release_claims(const std::vector<Claim>& claims);
+  void fail_sub_commands(int shard);
+  void answer_timed_out(SteadyTime now);
+  void start_retries();
+  void retry_last(WaitingClaim waiter);
+  void check_periodically(SteadyTime now);
+  void answer_expired();
+  void wake_thread();
   void dismiss();
-  [[nodiscard]] Error away(int place) const;
-  [[nodiscard]] Error stuck(int place) const;
-  [[nodiscard]] bool none_up() const;
-  [[nodiscard]] std::vector<int> rotated(std::size_t turn) const;
-  [[nodiscard]] Millis pause() const;
-  void note_part(Place& place, const Part& part, int change);
-  [[nodiscard]] std::size_t usual_commit_threads(const Place& place) const;
-  [[nodiscard]] Offer best_offer(const Place& place) const;
-  bool may_stay(SteadyTime now);
+  [[nodiscard]] ShardSlot& slot_of(int shard) { return slots_[static_cast<std::size_t>(shard)]; }
+  [[nodiscard]] const ShardSlot& slot_of(int shard) const { return slots_[static_cast<std::size_t>(shard)]; }
+  [[nodiscard]] Error away_error(int shard) const;
+  [[nodiscard]] Error stalled_error(int shard) const;
+  [[nodiscard]] bool all_down() const;
+  [[nodiscard]] std::vector<int> rotated(std::size_t first) const;
+  [[nodiscard]] Millis wait_time() const;
+  void count_sub_command(const SubCommand& sub, int change);
+  [[nodiscard]] std::size_t usual_commit_threads(const ShardSlot& slot) const;
+  [[nodiscard]] ThreadChoice choose_thread(const ShardSlot& slot) const;
+  bool may_claim_with_reports(SteadyTime now);
 
-  // Lets go of the mutex, then does what was gathered under it.
+  // Starts retries, releases the mutex, then empties the outbox.
   void perform(std::unique_lock<std::mutex>& lock);
   void loop();
 
@@ -163,32 +165,33 @@ class Router final : public Engine, private AnswerSink, private Shard::Watcher {
   std::mutex mutex_;
   std::condition_variable wake_;
   std::condition_variable idle_;
-  std::vector<Place> places_;  // their shards: set in the constructor
+  std::vector<ShardSlot> slots_;  // their shards: set in the constructor
   Uuid7Source ids_;
-  std::map<std::uint64_t, Flight> flights_;
-  std::map<std::uint64_t, Part> parts_;
-  std::map<ReplyTo, std::uint64_t> by_reply_to_;  // of flights that may be forgotten
-  std::uint64_t next_flight_ = 1;
-  std::uint64_t next_part_ = 1;
+  std::map<std::uint64_t, PendingCall> calls_;
+  std::map<std::uint64_t, SubCommand> sub_commands_;  // in the order they were sent
+  std::map<ReplyTo, std::uint64_t> by_reply_to_;      // of calls that may be forgotten
+  std::uint64_t next_call_ = 1;
+  std::uint64_t next_sub_command_ = 1;
   RetriedClaims retried_claims_;
   RetriedEnds retried_ends_;
   Polls polls_;
-  std::map<std::string, std::uint64_t> ready_notes_;  // queues, and the last of notes_ that named them
-  std::uint64_t all_note_ = 0;                        // the last that named all of them
-  std::uint64_t end_note_ = 0;                        // the last that named an end
-  std::uint64_t notes_ = 0;
-  std::deque<std::pair<std::uint64_t, Answer>> arrived_;  // answers of shards that are away
+  // Activities are numbered, so that a call can tell which of them came after its start.
+  std::uint64_t activity_count_ = 0;
+  std::map<std::string, std::uint64_t> last_ready_;       // by queue: the last activity that named it
+  std::uint64_t last_all_ready_ = 0;                      // the last activity that concerned every queue
+  std::uint64_t last_end_ = 0;                            // the last activity that named an end
+  std::deque<std::pair<std::uint64_t, Answer>> arrived_;  // answers that the router gave for a shard
   Outbox out_;
-  std::size_t publish_turn_ = 0;
-  std::size_t claim_turn_ = 0;
-  std::size_t stayed_ = 0;  // turns in a row that claimed where they reported
-  SteadyTime stay_until_;
-  SteadyTime next_look_;
-  SteadyTime next_end_look_;
-  bool ends_noted_ = false;  // by another process
-  bool poked_ = false;       // the thread is to look at the clock again
+  std::size_t next_publish_shard_ = 0;
+  std::size_t next_claim_shard_ = 0;
+  std::size_t claims_with_reports_ = 0;  // in a row
+  SteadyTime claim_with_reports_until_;
+  SteadyTime next_check_;
+  SteadyTime next_end_retry_;
+  bool ends_marked_ = false;  // another server reported an end, and no retry has followed yet
+  bool poked_ = false;        // the thread is to read the clock again
   bool dismissing_ = false;
-  bool closed_ = false;  // takes nothing any more
+  bool closed_ = false;  // submit() refuses
   bool ended_ = false;   // the thread is to end
 
   std::thread thread_;

@@ -56,23 +56,23 @@ class RouterTest : public testing::Test {
  protected:
   explicit RouterTest(const RouterOptions& options = {}) {
     std::vector<std::unique_ptr<Shard>> made;
-    for (int place = 0; place < 2; ++place) made.push_back(make_shard(place));
+    for (int shard_index = 0; shard_index < 2; ++shard_index) made.push_back(make_shard(shard_index));
     router = std::make_unique<Router>(std::move(made), clock, options);
   }
 
-  std::unique_ptr<Shard> make_shard(int place) {
-    auto store = memory::open_store(clock, place, 2);
+  std::unique_ptr<Shard> make_shard(int shard_index) {
+    auto store = memory::open_store(clock, shard_index, 2);
     std::vector<std::unique_ptr<Reader>> readers;
     readers.push_back(store->reader().value());
     CoreOptions options{.policy = default_policy(Options())};
-    options.shard = place;
+    options.shard = shard_index;
     options.shards = 2;
-    auto core = std::make_unique<Core>(*store, options, Uuid7Source(static_cast<std::uint64_t>(place)));
+    auto core = std::make_unique<Core>(*store, options, Uuid7Source(static_cast<std::uint64_t>(shard_index)));
     EXPECT_TRUE(core->recover());
-    std::vector<ThreadShard::Writer> writers;
+    std::vector<ShardWriter> writers;
     writers.push_back({std::move(store), std::move(core)});
     auto shard = std::make_unique<SwitchedShard>(std::make_unique<ThreadShard>(
-        "memory-" + std::to_string(place), std::move(writers), std::move(readers), clock, logger));
+        "memory-" + std::to_string(shard_index), std::move(writers), std::move(readers), clock, logger));
     shards.push_back(shard.get());
     return shard;
   }

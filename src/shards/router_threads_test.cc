@@ -46,7 +46,7 @@ class TwoCommitThreads final : public Shard {
     for (Envelope<Command>& request : held) inner_->submit(0, std::move(request));
   }
 
-  void start(Watcher& watcher, int place) override { inner_->start(watcher, place); }
+  void start(ShardObserver& observer, int shard) override { inner_->start(observer, shard); }
   std::string name() const override { return inner_->name(); }
   std::size_t commit_threads() const override { return 2; }
   void submit(std::size_t commit_thread, Envelope<Command> request) override {
@@ -58,7 +58,7 @@ class TwoCommitThreads final : public Shard {
     inner_->submit(0, std::move(request));
   }
   void read(Envelope<Command> request) override { inner_->read(std::move(request)); }
-  void care(bool anybody) override { inner_->care(anybody); }
+  void expect_answers(bool any) override { inner_->expect_answers(any); }
   void recheck_clock() override { inner_->recheck_clock(); }
   void stop() override {
     for (const std::size_t commit_thread : {0U, 1U}) let_go(commit_thread);
@@ -79,23 +79,23 @@ class RouterThreadsTest : public testing::Test {
  protected:
   void open(const RouterOptions& options) {
     std::vector<std::unique_ptr<Shard>> made;
-    for (int place = 0; place < kShards; ++place) made.push_back(make_shard(place));
+    for (int shard_index = 0; shard_index < kShards; ++shard_index) made.push_back(make_shard(shard_index));
     router = std::make_unique<Router>(std::move(made), clock, options);
   }
   ~RouterThreadsTest() override {
     for (const std::size_t commit_thread : {0U, 1U}) let_go(commit_thread);
   }
 
-  std::unique_ptr<Shard> make_shard(int place) {
-    auto store = memory::open_store(clock, place, kShards);
+  std::unique_ptr<Shard> make_shard(int shard_index) {
+    auto store = memory::open_store(clock, shard_index, kShards);
     std::vector<std::unique_ptr<Reader>> readers;
     readers.push_back(store->reader().value());
     CoreOptions options{.policy = default_policy(Options())};
-    options.shard = place;
+    options.shard = shard_index;
     options.shards = kShards;
-    auto core = std::make_unique<Core>(*store, options, Uuid7Source(static_cast<std::uint64_t>(place)));
+    auto core = std::make_unique<Core>(*store, options, Uuid7Source(static_cast<std::uint64_t>(shard_index)));
     EXPECT_TRUE(core->recover());
-    std::vector<ThreadShard::Writer> writers;
+    std::vector<ShardWriter> writers;
     writers.push_back({std::move(store), std::move(core)});
     auto shard = std::make_unique<TwoCommitThreads>(
         std::make_unique<ThreadShard>("memory", std::move(writers), std::move(readers), clock, logger));

@@ -15,7 +15,7 @@ class OneShardScatter final : public Scatter {
   OneShardScatter(Command command, int shard) : command_(std::move(command)), shard_(shard) {}
 
   void start(Dispatch& dispatch) override { dispatch.send(shard_, std::move(command_)); }
-  void take(Dispatch& dispatch, int, Answer answer) override { dispatch.finish(std::move(answer)); }
+  void take_answer(Dispatch& dispatch, int, Answer answer) override { dispatch.finish(std::move(answer)); }
 
  private:
   Command command_;
@@ -32,7 +32,7 @@ class WhyScatter final : public Scatter {
     command.get = Command::Get{*command_.why, false};
     dispatch.send(shard_, std::move(command));
   }
-  void take(Dispatch& dispatch, int, Answer answer) override {
+  void take_answer(Dispatch& dispatch, int, Answer answer) override {
     if (answer.error || answer.explanation) return dispatch.finish(std::move(answer));
     if (*answer.details) command_.extra_demand = dispatch.asked((**answer.details).event);
     dispatch.send(shard_, std::move(command_));
@@ -55,7 +55,7 @@ class ProbeScatter final : public Scatter {
     }
   }
 
-  void take(Dispatch& dispatch, int shard, Answer answer) override {
+  void take_answer(Dispatch& dispatch, int shard, Answer answer) override {
     outstanding_ -= 1;
     if (answer.error) {
       error_ = std::move(answer.error);
@@ -85,7 +85,7 @@ class NothingScatter final : public Scatter {
     }
   }
 
-  void take(Dispatch& dispatch, int, Answer answer) override {
+  void take_answer(Dispatch& dispatch, int, Answer answer) override {
     if (answer.error) whole_.error = std::move(answer.error);
     outstanding_ -= 1;
     if (outstanding_ == 0) dispatch.finish(std::move(whole_));

@@ -26,7 +26,7 @@ class Dispatch {
   // How many of them, from the first on, are used while none of these is held up.
   [[nodiscard]] virtual std::size_t usual_commit_threads(int shard) const = 0;
   // What to say of a shard that is away: nothing was changed.
-  [[nodiscard]] virtual Error away(int shard) const = 0;
+  [[nodiscard]] virtual Error away_error(int shard) const = 0;
 
   // The shards that are up, each first in its turn: for events that may go anywhere; and for a claim, where
   // those come first that are said to have events.
@@ -35,7 +35,7 @@ class Dispatch {
   // A claim found nothing there.
   virtual void note_empty(int shard, const std::string& queue) = 0;
   // Whether a claim may go with the reports to their shard. Not always, so that no shard is forgotten.
-  virtual bool may_stay() = 0;
+  virtual bool may_claim_with_reports() = 0;
   // Who asks for the event, on whichever shard.
   [[nodiscard]] virtual Command::ExtraDemand asked(const Event& event) const = 0;
   // A new part of an id.
@@ -56,7 +56,7 @@ class Scatter {
  public:
   virtual ~Scatter() = default;
   virtual void start(Dispatch& dispatch) = 0;
-  virtual void take(Dispatch& dispatch, int shard, Answer answer) = 0;
+  virtual void take_answer(Dispatch& dispatch, int shard, Answer answer) = 0;
   // Whoever asked takes no events any more, and waits for nothing.
   virtual void forget() {}
 };
@@ -66,9 +66,9 @@ std::unique_ptr<Scatter> make_scatter(Command command, int shards);
 
 // A look of one who waits for events: on these shards, in this order; in one commit thread of each, or in all
 // of them one after the other: then nothing is missed because another commit thread is just at it.
-enum class LookIn : std::uint8_t { one_commit_thread, every_commit_thread };
-std::unique_ptr<Scatter> make_look(ClaimRequest claim, std::vector<int> shards,
-                                   LookIn commit_threads = LookIn::one_commit_thread);
+enum class RetryIn : std::uint8_t { one_commit_thread, every_commit_thread };
+std::unique_ptr<Scatter> make_claim_retry(ClaimRequest claim, std::vector<int> shards,
+                                          RetryIn commit_threads = RetryIn::one_commit_thread);
 
 // scatter_publish.cc, scatter_turn.cc, scatter_admin.cc, scatter_read.cc
 std::unique_ptr<Scatter> make_publish(Command command);

@@ -14,7 +14,7 @@ namespace {
 
 std::optional<Error> any_away(const Dispatch& dispatch) {
   for (int shard = 0; shard < dispatch.shards(); ++shard) {
-    if (!dispatch.is_up(shard)) return dispatch.away(shard);
+    if (!dispatch.is_up(shard)) return dispatch.away_error(shard);
   }
   return std::nullopt;
 }
@@ -39,8 +39,8 @@ class AdminScatter final : public Scatter {
     send_next(dispatch);
   }
 
-  void take(Dispatch& dispatch, int shard, Answer answer) override {
-    if (waiting_) return waiting_->take(dispatch, shard, std::move(answer));
+  void take_answer(Dispatch& dispatch, int shard, Answer answer) override {
+    if (waiting_) return waiting_->take_answer(dispatch, shard, std::move(answer));
     if (answer.error)
       return dispatch.finish(Answer{.error = half_done(*answer.error, changes_.empty() ? 0 : 1)});
     auto& changed = std::get<Result<QueueChanged>>(answer.admin);
@@ -71,13 +71,13 @@ class AdminScatter final : public Scatter {
   }
 
  private:
-  struct Step {
+  struct AdminStep {
     int shard = 0;
     QueueChange change;
   };
 
   void send_next(Dispatch& dispatch) {
-    Step step = std::move(steps_.front());
+    AdminStep step = std::move(steps_.front());
     steps_.pop_front();
     Command command;
     command.admin = std::move(step.change);
@@ -99,7 +99,7 @@ class AdminScatter final : public Scatter {
   }
 
   const QueueChange change_;
-  std::deque<Step> steps_;  // to be done
+  std::deque<AdminStep> steps_;  // to be done
   std::map<int, QueueChanged> changes_;
   std::vector<int> absent_;
   std::optional<WaitRequest> wait_;   // when it is done
@@ -123,7 +123,7 @@ class ReviveScatter final : public Scatter {
     }
   }
 
-  void take(Dispatch& dispatch, int, Answer answer) override {
+  void take_answer(Dispatch& dispatch, int, Answer answer) override {
     if (finding_ > 0) return take_checkpoints(dispatch, answer);
     if (answer.error) {
       return dispatch.finish(Answer{.error = half_done(*answer.error, all_.events.empty() ? 0 : shard_)});

@@ -16,7 +16,7 @@ class NextScatter final : public Scatter {
       : changes_(std::move(command.changes)), claim_(std::move(command.claim)), now_(command.now) {}
 
   // Only a claim, on these shards, which does not wait.
-  NextScatter(ClaimRequest claim, std::vector<int> shards, LookIn commit_threads)
+  NextScatter(ClaimRequest claim, std::vector<int> shards, RetryIn commit_threads)
       : claim_(std::move(claim)), commit_threads_(commit_threads), order_(std::move(shards)) {
     claim_->wait = Millis(0);
     order_known_ = true;
@@ -24,14 +24,14 @@ class NextScatter final : public Scatter {
 
   void start(Dispatch& dispatch) override {
     if (changes_.empty()) return begin_claim(dispatch);
-    stage_ = Stage::reporting;
+    stage_ = NextStage::reporting;
     for (std::size_t i = 0; i < changes_.size(); ++i) {
       reports_[shard_of(changes_[i].lease.id, dispatch.shards())].push_back(i);
     }
     outstanding_ = reports_.size();
     results_.resize(changes_.size());
-    claims_along_ = claim_ && reports_.size() == 1 && (dispatch.shards() == 1 || dispatch.may_stay()) &&
-                    claim_->window == 0;
+    claims_along_ = claim_ && reports_.size() == 1 &&
+                    (dispatch.shards() == 1 || dispatch.may_claim_with_reports()) && claim_->window == 0;
     for (const auto& [shard, indices] : reports_) {
       Command command;
       for (const std::size_t i : indices) command.changes.push_back(std::move(changes_[i]));
@@ -41,18 +41,18 @@ class NextScatter final : public Scatter {
     }
   }
 
-  void take(Dispatch& dispatch, int shard, Answer answer) override {
+  void take_answer(Dispatch& dispatch, int shard, Answer answer) override {
     switch (stage_) {
-      case Stage::reporting: return take_report(dispatch, shard, std::move(answer));
-      case Stage::counting: return take_count(dispatch, answer);
-      case Stage::claiming: return take_claims(dispatch, shard, std::move(answer));
+      case NextStage::reporting: return take_report(dispatch, shard, std::move(answer));
+      case NextStage::counting: return take_count(dispatch, answer);
+      case NextStage::claiming: return take_claims(dispatch, shard, std::move(answer));
     }
   }
 
   void forget() override { forgotten_ = true; }
 
  private:
-  enum class Stage : std::uint8_t { reporting, counting, claiming };
+  enum class NextStage : std::uint8_t { reporting, counting, claiming };
 
   [[nodiscard]] ClaimRequest claim_now(std::size_t limit) const {
     ClaimRequest request = *claim_;
@@ -92,7 +92,7 @@ class NextScatter final : public Scatter {
     if (!order_known_) order_ = dispatch.claim_rotation(claim_->selector.queue);
     std::erase_if(order_, [&](int shard) { return shard == asked_ || !dispatch.is_up(shard); });
     if (order_.empty() && !asked_) {
-      error_ = dispatch.away(0);
+      error_ = dispatch.away_error(0);
       return end_claim(dispatch);
     }
     if (claim_->window > 0) return count_held(dispatch);
@@ -103,7 +103,7 @@ class NextScatter final : public Scatter {
   // How many events the worker holds. What a shard that is away has of them counts for nothing: it cannot be
   // finished now.
   void count_held(Dispatch& dispatch) {
-    stage_ = Stage::counting;
+    stage_ = NextStage::counting;
     held_ = 0;
     std::vector<int> asked;
     for (int shard = 0; shard < dispatch.shards(); ++shard) {
@@ -129,13 +129,13 @@ class NextScatter final : public Scatter {
   }
 
   void claim_next(Dispatch& dispatch) {
-    stage_ = Stage::claiming;
+    stage_ = NextStage::claiming;
     if (next_ == order_.size() || forgotten_) return end_claim(dispatch);
     Command command;
     command.claim = claim_now(limit_);
     command.now = now_;
     const int shard = order_[next_];
-    if (commit_threads_ == LookIn::one_commit_thread) {
+    if (commit_threads_ == RetryIn::one_commit_thread) {
       ++next_;
       return dispatch.send(shard, std::move(command));
     }
@@ -171,9 +171,9 @@ class NextScatter final : public Scatter {
   std::vector<Change> changes_;
   std::optional<ClaimRequest> claim_;
   std::optional<TimePoint> now_;
-  LookIn commit_threads_ = LookIn::one_commit_thread;
+  RetryIn commit_threads_ = RetryIn::one_commit_thread;
 
-  Stage stage_ = Stage::claiming;
+  NextStage stage_ = NextStage::claiming;
   std::map<int, std::vector<std::size_t>> reports_;  // by shard
   std::vector<std::optional<Result<Changed>>> results_;
   bool claims_along_ = false;  // with the reports
@@ -198,7 +198,8 @@ std::unique_ptr<Scatter> make_next(Command command) {
   return std::make_unique<NextScatter>(std::move(command));
 }
 
-std::unique_ptr<Scatter> make_look(ClaimRequest claim, std::vector<int> shards, LookIn commit_threads) {
+std::unique_ptr<Scatter> make_claim_retry(ClaimRequest claim, std::vector<int> shards,
+                                          RetryIn commit_threads) {
   return std::make_unique<NextScatter>(std::move(claim), std::move(shards), commit_threads);
 }
 

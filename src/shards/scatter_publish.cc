@@ -25,7 +25,7 @@ class PublishScatter final : public Scatter {
     send_next(dispatch);
   }
 
-  void take(Dispatch& dispatch, int, Answer answer) override {
+  void take_answer(Dispatch& dispatch, int, Answer answer) override {
     if (goes_elsewhere(answer) && tried_ < shards_.size()) {
       if (!refusal_ || !is_full(*refusal_)) refusal_ = std::move(answer);
       return send_next(dispatch);

@@ -39,7 +39,7 @@ class ReadScatter final : public Scatter {
     }
   }
 
-  void take(Dispatch& dispatch, int shard, Answer answer) override {
+  void take_answer(Dispatch& dispatch, int shard, Answer answer) override {
     answers_[static_cast<std::size_t>(shard)].commit_threads.push_back(std::move(answer));
     if (--outstanding_ == 0) dispatch.finish(merge(command_, std::move(answers_)));
   }
@@ -68,7 +68,7 @@ class WaitScatter final : public Scatter {
     }
   }
 
-  void take(Dispatch& dispatch, int, Answer answer) override {
+  void take_answer(Dispatch& dispatch, int, Answer answer) override {
     if (answer.error && answer.error->code == ErrorCode::not_found) {
       not_found_ = std::move(answer.error);
     } else if (answer.error) {

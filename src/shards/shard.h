@@ -1,10 +1,17 @@
 // shard.h: one database of several that make up a queue, as the router sees it.
 //
+// The folder shards holds what makes one queue of several databases: the router and the shards themselves,
+// placement (which shard an event belongs to), scatter (one call split over shards), merge (one answer from
+// several). It holds no rules about events: those are in model and core, which every shard runs for itself.
+// A call enters at Router::submit(), becomes a Scatter, and reaches Shard::submit() or Shard::read() as one
+// or several commands; the answers come back to Router::deliver().
+//
 // Threads: every method may be called from any thread, start() and stop() once and not at the same time.
 #pragma once
 
 #include <cstddef>
 #include <memory>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -14,45 +21,46 @@
 
 namespace eventq {
 
-// What may have changed in a shard, seen by this process or told by another.
-struct Hint {
+// A change in a shard that may wake a caller, made by this process or reported by another server's hint.
+struct ShardActivity {
   std::set<std::string> ready;  // queues that may have more for claims than before
-  bool all = false;             // any queue may
+  bool all_ready = false;       // any queue may
   std::vector<EventId> ended;   // events that ended
   bool any_ended = false;       // any event may have
 };
 
+// Called on the shard's threads; must not block or call back.
+class ShardObserver {
+ public:
+  virtual ~ShardObserver() = default;
+  virtual void on_activity(int shard, const ShardActivity& activity) = 0;
+  virtual void on_health(int shard, bool up) = 0;
+};
+
 class Shard {
  public:
-  // Called on the shard's threads; must not block or call back.
-  class Watcher {
-   public:
-    virtual ~Watcher() = default;
-    virtual void on_hint(int place, const Hint& hint) = 0;
-    virtual void on_health(int place, bool up) = 0;
-  };
-
   virtual ~Shard() = default;  // stops
 
-  // Begins to work as the shard `place` of those the watcher watches.
-  virtual void start(Watcher& watcher, int place) = 0;
+  // Starts the threads. `shard` is the index that the observer is called with.
+  virtual void start(ShardObserver& observer, int shard) = 0;
 
-  // Which database it is, for people.
+  // Names the database in messages for people.
   [[nodiscard]] virtual std::string name() const = 0;
 
-  // A command goes to one of its commit threads and neither waits nor has a window; a read to any of the read
-  // threads.
+  // A command goes to one of the commit threads, a read to any of the read threads.
+  // REQUIRES: the command neither waits nor has a window; the router does both.
   [[nodiscard]] virtual std::size_t commit_threads() const = 0;
   virtual void submit(std::size_t commit_thread, Envelope<Command> request) = 0;
   virtual void read(Envelope<Command> request) = 0;
 
-  // Commands are under way, or not any more: an outage must be noticed soon. Called for each of them.
-  virtual void care(bool anybody) = 0;
+  // Says whether the router waits for answers: while it does, an outage must be noticed soon. Called whenever
+  // the number of outstanding commands changes.
+  virtual void expect_answers(bool any) = 0;
 
-  // Looks at the clock again; for tests that move it.
+  // Makes the threads read the clock again; for tests that move it.
   virtual void recheck_clock() = 0;
 
-  // Finishes what was submitted, unless the database does not answer; what comes later is refused.
+  // Finishes the commands that were submitted, unless the database does not answer; later ones are refused.
   virtual void stop() = 0;
 };
 

@@ -5,7 +5,7 @@
 
 namespace eventq {
 
-ThreadShard::ThreadShard(std::string name, std::vector<Writer> writers,
+ThreadShard::ThreadShard(std::string name, std::vector<ShardWriter> writers,
                          std::vector<std::unique_ptr<Reader>> readers, const Clock& clock,
                          const Logger& logger)
     : name_(std::move(name)),
@@ -16,13 +16,13 @@ ThreadShard::ThreadShard(std::string name, std::vector<Writer> writers,
 
 ThreadShard::~ThreadShard() { stop(); }
 
-void ThreadShard::start(Watcher& watcher, int place) {
-  watcher_ = &watcher;
-  place_ = place;
+void ThreadShard::start(ShardObserver& observer, int shard) {
+  observer_ = &observer;
+  shard_ = shard;
   for (std::unique_ptr<Reader>& reader : readers_) {
     read_threads_.push_back(std::make_unique<ReadThread>(std::move(reader)));
   }
-  commit_threads_.reserve(writers_.size());  // the first is used by the others while they come
+  commit_threads_.reserve(writers_.size());  // committed() reads the first while others are added
   for (std::size_t i = 0; i < writers_.size(); ++i) {
     commit_threads_.push_back(
         std::make_unique<CommitThread>(*writers_[i].store, *writers_[i].core, clock_, logger_,
@@ -44,14 +44,15 @@ void ThreadShard::recheck_clock() {
 
 void ThreadShard::stop() {
   for (const std::unique_ptr<CommitThread>& commit_thread : commit_threads_) commit_thread->stop();
-  for (const std::unique_ptr<ReadThread>& commit_thread : read_threads_) commit_thread->stop();
+  for (const std::unique_ptr<ReadThread>& read_thread : read_threads_) read_thread->stop();
 }
 
-// What one commit thread did, the one that maintains the store must know, and everybody who waits.
+// Called on a commit thread after each commit. The first commit thread maintains the store, so it must know
+// of due times that the others created.
 void ThreadShard::committed(std::size_t commit_thread, const CommitEffects& happened) {
   if (commit_thread > 0 && happened.next_due) commit_threads_.front()->expect_due(*happened.next_due);
   if (happened.ready.empty() && happened.ended.empty()) return;
-  watcher_->on_hint(place_, Hint{happened.ready, false, happened.ended, false});
+  observer_->on_activity(shard_, ShardActivity{happened.ready, false, happened.ended, false});
 }
 
 }  // namespace eventq

@@ -1,5 +1,5 @@
-// thread_shard.h: a shard made of commit threads: some that commit, some that read, each on a thread of its
-// own.
+// thread_shard.h: a shard in this process: commit threads, each with its own connection and core, and read
+// threads.
 //
 // Threads: as Shard.
 #pragma once
@@ -17,26 +17,27 @@
 
 namespace eventq {
 
+// What one commit thread works with.
+struct ShardWriter {
+  std::unique_ptr<Store> store;
+  std::unique_ptr<Core> core;  // recovered
+};
+
 class ThreadShard final : public Shard {
  public:
-  struct Writer {
-    std::unique_ptr<Store> store;
-    std::unique_ptr<Core> core;  // recovered
-  };
-
-  // The first of the writers maintains the store. REQUIRES: one of each at least.
-  ThreadShard(std::string name, std::vector<Writer> writers, std::vector<std::unique_ptr<Reader>> readers,
-              const Clock& clock, const Logger& logger);
+  // The first writer maintains the store. REQUIRES: at least one writer and one reader.
+  ThreadShard(std::string name, std::vector<ShardWriter> writers,
+              std::vector<std::unique_ptr<Reader>> readers, const Clock& clock, const Logger& logger);
   ~ThreadShard() override;
   ThreadShard(const ThreadShard&) = delete;
   ThreadShard& operator=(const ThreadShard&) = delete;
 
-  void start(Watcher& watcher, int place) override;
+  void start(ShardObserver& observer, int shard) override;
   [[nodiscard]] std::string name() const override { return name_; }
   [[nodiscard]] std::size_t commit_threads() const override { return writers_.size(); }
   void submit(std::size_t commit_thread, Envelope<Command> request) override;
   void read(Envelope<Command> request) override;
-  void care(bool) override {}
+  void expect_answers(bool) override {}
   void recheck_clock() override;
   void stop() override;
 
@@ -47,12 +48,12 @@ class ThreadShard final : public Shard {
   const std::string name_;
   const Clock& clock_;
   const Logger& logger_;
-  const std::vector<Writer> writers_;
+  const std::vector<ShardWriter> writers_;
 
-  // Set by start(), before the commit threads are there.
+  // Set by start(), before the commit threads exist.
   std::vector<std::unique_ptr<Reader>> readers_;
-  Watcher* watcher_ = nullptr;
-  int place_ = 0;
+  ShardObserver* observer_ = nullptr;
+  int shard_ = 0;
 
   std::vector<std::unique_ptr<CommitThread>> commit_threads_;
   std::vector<std::unique_ptr<ReadThread>> read_threads_;

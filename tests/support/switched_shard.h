@@ -1,5 +1,5 @@
-// switched_shard.h: a shard round another one that can be switched to silent: what is sent to it then gets no
-// answer, and arrives when it is switched back.
+// switched_shard.h: a shard that wraps another one and can be made silent: it then holds commands, answers
+// none, and passes them on when it is switched back.
 //
 // Threads: every method may be called from any thread.
 #pragma once
@@ -24,8 +24,8 @@ class SwitchedShard final : public Shard {
     const std::scoped_lock lock(mutex_);
     silent_ = true;
   }
-  // Somebody noticed that it is silent.
-  void notice() { watcher_->on_health(place_, false); }
+  // Reports the shard as down, as a notifier would.
+  void notice() { observer_->on_health(shard_, false); }
   void come_back() {
     std::vector<std::function<void()>> held;
     {
@@ -34,18 +34,18 @@ class SwitchedShard final : public Shard {
       held.swap(held_);
     }
     for (const auto& send : held) send();
-    watcher_->on_health(place_, true);
+    observer_->on_health(shard_, true);
   }
-  // How many commands wait for its return.
+  // The number of commands it holds.
   [[nodiscard]] std::size_t held() const {
     const std::scoped_lock lock(mutex_);
     return held_.size();
   }
 
-  void start(Watcher& watcher, int place) override {
-    watcher_ = &watcher;
-    place_ = place;
-    inner_->start(watcher, place);
+  void start(ShardObserver& observer, int shard) override {
+    observer_ = &observer;
+    shard_ = shard;
+    inner_->start(observer, shard);
   }
   [[nodiscard]] std::string name() const override { return inner_->name(); }
   [[nodiscard]] std::size_t commit_threads() const override { return inner_->commit_threads(); }
@@ -55,7 +55,7 @@ class SwitchedShard final : public Shard {
   void read(Envelope<Command> request) override {
     pass([this, request = std::move(request)] { inner_->read(request); });
   }
-  void care(bool anybody) override { inner_->care(anybody); }
+  void expect_answers(bool any) override { inner_->expect_answers(any); }
   void recheck_clock() override { inner_->recheck_clock(); }
   void stop() override { inner_->stop(); }
 
@@ -69,8 +69,8 @@ class SwitchedShard final : public Shard {
   }
 
   const std::unique_ptr<Shard> inner_;
-  Watcher* watcher_ = nullptr;
-  int place_ = 0;
+  ShardObserver* observer_ = nullptr;
+  int shard_ = 0;
 
   // Guarded by mutex_.
   mutable std::mutex mutex_;
