@@ -16,8 +16,8 @@
 namespace eventq {
 namespace {
 
-using http::Elsewhere;
-using http::Handled;
+using http::DeferredResult;
+using http::HandlerResult;
 using testing::EndsWith;
 using testing::HasSubstr;
 using testing::Not;
@@ -27,23 +27,24 @@ constexpr std::chrono::seconds kLimit{60};
 // Answers when the test does.
 class SlowNotebooks : public http::Notebooks {
  public:
-  Handled answer(Action, http::Call& call) override {
-    return Elsewhere{[this, name = call.name + " " + std::string(call.id)](Elsewhere::Reply reply) {
-      const std::scoped_lock lock(mutex_);
-      asked_.emplace_back(name, std::move(reply));
-      changed_.notify_all();
-    }};
+  HandlerResult answer(Action, http::ApiCall& call) override {
+    return DeferredResult{
+        [this, name = call.name + " " + std::string(call.id)](DeferredResult::Resolve resolve) {
+          const std::scoped_lock lock(mutex_);
+          asked_.emplace_back(name, std::move(resolve));
+          changed_.notify_all();
+        }};
   }
 
-  Elsewhere add_metrics(http::Response response) override {
-    return {[response = std::move(response)](const Elsewhere::Reply& reply) mutable {
+  DeferredResult add_metrics(http::Response response) override {
+    return {[response = std::move(response)](const DeferredResult::Resolve& resolve) mutable {
       response.body += "of_notebooks 1\n";
-      reply(std::move(response));
+      resolve(std::move(response));
     }};
   }
 
   // The oldest call that has no answer; waits for one. Its name and id, and what answers it.
-  std::pair<std::string, Elsewhere::Reply> next() {
+  std::pair<std::string, DeferredResult::Resolve> next() {
     std::unique_lock lock(mutex_);
     if (!changed_.wait_for(lock, kLimit, [this] { return !asked_.empty(); })) return {"nobody asked", {}};
     auto asked = std::move(asked_.front());
@@ -54,7 +55,7 @@ class SlowNotebooks : public http::Notebooks {
  private:
   std::mutex mutex_;
   std::condition_variable changed_;
-  std::deque<std::pair<std::string, Elsewhere::Reply>> asked_;
+  std::deque<std::pair<std::string, DeferredResult::Resolve>> asked_;
 };
 
 http::Response response_with(std::string body) {
@@ -80,10 +81,10 @@ class NotebookHookTest : private SlowNotebooks, public LocalApiTest {
 
 TEST_F(NotebookHookTest, ACallIsAnsweredWhenItsReplyComesFromWhateverThread) {
   HttpClient client = ask("GET", "/notebooks/a%20b/files/17");
-  auto [asked, reply] = notebooks().next();
+  auto [asked, resolve] = notebooks().next();
   EXPECT_EQ(asked, "a b 17");
 
-  std::thread([reply = std::move(reply)] { reply(response_with(R"({"n":1})")); }).join();
+  std::thread([resolve = std::move(resolve)] { resolve(response_with(R"({"n":1})")); }).join();
 
   const auto answer = client.receive();
   ASSERT_TRUE(answer) << answer.error().message;
@@ -94,28 +95,28 @@ TEST_F(NotebookHookTest, ACallIsAnsweredWhenItsReplyComesFromWhateverThread) {
 
 TEST_F(NotebookHookTest, OthersAreServedWhileOneIsNot) {
   HttpClient client = ask("GET", "/notebooks");
-  auto [asked, reply] = notebooks().next();
+  auto [asked, resolve] = notebooks().next();
 
   EXPECT_EQ(get("/healthz").status, 200);
 
-  reply(response_with("{}"));
+  resolve(response_with("{}"));
   EXPECT_EQ(client.receive()->status, 200);
 }
 
 TEST_F(NotebookHookTest, AReplyMayBeAWaitForAnEventAndThatAnotherReply) {
   const std::string id = publish("main");
   HttpClient client = ask("DELETE", "/notebooks/a/files/1");
-  auto [asked, reply] = notebooks().next();
+  auto [asked, resolve] = notebooks().next();
   const std::size_t before = server_.commands();
-  http::Work work;
+  http::EngineWork work;
   work.command.wait = WaitRequest{static_cast<EventId>(std::stoll(id)), std::chrono::seconds(30)};
-  work.render = [](Answer& answer) -> Handled {
-    return Elsewhere{[waited = answer.waited](const Elsewhere::Reply& last) {
+  work.render = [](Answer& answer) -> HandlerResult {
+    return DeferredResult{[waited = answer.waited](const DeferredResult::Resolve& last) {
       last(response_with(waited ? "ended" : "late"));
     }};
   };
 
-  reply(std::move(work));
+  resolve(std::move(work));
   server_.await_commands(before + 1);
   server_.settle();
   EXPECT_FALSE(client.readable_within(std::chrono::milliseconds(0)));
@@ -127,11 +128,11 @@ TEST_F(NotebookHookTest, AReplyMayBeAWaitForAnEventAndThatAnotherReply) {
 
 TEST_F(NotebookHookTest, AReplyToACallerWhoHasLeftIsDropped) {
   HttpClient client = ask("PATCH", "/notebooks/a/files/1/move", "{}");
-  auto [asked, reply] = notebooks().next();
+  auto [asked, resolve] = notebooks().next();
   client.close();
   EXPECT_EQ(get("/healthz").status, 200);
 
-  reply(response_with("{}"));
+  resolve(response_with("{}"));
 
   EXPECT_EQ(get("/healthz").status, 200);
 }

@@ -171,7 +171,7 @@ TEST_F(OpenApiTest, GivesEveryOperationAnAnswerForSuccessAndOneForTheCallersFaul
 TEST_F(OpenApiTest, TellsWhatBelongsToARouteOfItsKind) {
   for (const http::Route& route : http::routes()) {
     const std::string responses = pointer_to(route.method, route.path) + "/responses";
-    const bool changes = route.effect == http::Route::Effect::changes;
+    const bool changes = route.effect == http::RouteEffect::changes;
     // The queue that a PUT names need not be there. Without notebooks there is nothing below their routes.
     const bool is_put = route.method == "PUT" && route.path == "/queues/{name}";
     const bool looks_up = (route.path.find('{') != route.path.npos && !is_put) ||

@@ -23,17 +23,17 @@ using testing::StartsWith;
 
 class StreamApi : public LocalApiTest {
  protected:
-  // A stream whose head has been read.
+  // A stream whose header has been read.
   class Stream {
    public:
     Stream(std::uint16_t port, std::string_view query) : client_(port) {
       EXPECT_TRUE(
           client_.send("GET /events/stream?" + std::string(query) + " HTTP/1.1\r\nHost: localhost\r\n\r\n"));
-      head_ = client_.read_through("\r\n\r\n");
+      header_ = client_.read_through("\r\n\r\n");
       EXPECT_EQ(next_block(), "retry: 1000\n\n");
     }
 
-    [[nodiscard]] const std::string& head() const { return head_; }
+    [[nodiscard]] const std::string& header() const { return header_; }
 
     // What comes up to the next empty line; empty when the stream ends.
     std::string next_block() {
@@ -80,7 +80,7 @@ class StreamApi : public LocalApiTest {
     }
 
     RawClient client_;
-    std::string head_;
+    std::string header_;
     std::string text_;  // read, not yet used
     bool ended_ = false;
   };
@@ -107,10 +107,10 @@ class StreamApi : public LocalApiTest {
 TEST_F(StreamApi, AStreamBeginsAtOnceAndSaysWhatItIs) {
   Stream worker = stream("worker_id=w:1");
 
-  EXPECT_THAT(worker.head(), StartsWith("HTTP/1.1 200 OK\r\n"));
-  EXPECT_THAT(worker.head(), HasSubstr("\r\nContent-Type: text/event-stream\r\n"));
-  EXPECT_THAT(worker.head(), HasSubstr("\r\nCache-Control: no-store\r\n"));
-  EXPECT_THAT(worker.head(), HasSubstr("\r\nX-Request-Id: "));
+  EXPECT_THAT(worker.header(), StartsWith("HTTP/1.1 200 OK\r\n"));
+  EXPECT_THAT(worker.header(), HasSubstr("\r\nContent-Type: text/event-stream\r\n"));
+  EXPECT_THAT(worker.header(), HasSubstr("\r\nCache-Control: no-store\r\n"));
+  EXPECT_THAT(worker.header(), HasSubstr("\r\nX-Request-Id: "));
 }
 
 TEST_F(StreamApi, AnEventIsPushedAsASubscriberWouldGetItOnOneLine) {

@@ -192,7 +192,7 @@ TEST(Client, ReturnsUnknownOutcomeOnlyForChangesWhenNoAnswerCame) {
 }
 
 TEST(Client, ReturnsUnavailableWhenNoServerListens) {
-  const DeafPort port;
+  const ClosedPort port;
   ClientOptions with = options();
   with.tries = 2;
   EXPECT_EQ(Client::connect(port.url(), with).value()->publish(new_event()).error().code,

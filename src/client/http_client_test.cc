@@ -189,7 +189,7 @@ TEST(HttpClient, ReadsTheAnswerToARequestThatWasNotReadToItsEnd) {
 }
 
 TEST(HttpClient, ReturnsUnavailableWhenNoServerListens) {
-  const DeafPort port;
+  const ClosedPort port;
   HttpClient client(HttpUrl{"127.0.0.1", port.number()});
   expect_error(client.call({}), ErrorCode::unavailable, "Is an eventq server running there?");
 }

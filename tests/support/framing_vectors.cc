@@ -237,7 +237,7 @@ void add_chunks(Vectors& all) {
 void add_trailers(Vectors& all) {
   const std::string body = kChunked + "5\r\n12345\r\n0\r\n";
   accepted(all, "trailer", body + "X-Sum: 1\r\n\r\n");
-  accepted(all, "trailers that would break a head",
+  accepted(all, "trailers that would break a header",
            body + "Host: b\r\nContent-Length: 7\r\nTransfer-Encoding: gzip\r\nConnection: close\r\n\r\n");
   refused(all, "trailer without a colon", body + "X-Sum\r\n\r\n");
   refused(all, "trailer with a space before the colon", body + "X-Sum : 1\r\n\r\n");
@@ -276,7 +276,7 @@ std::string get_with_fields(std::size_t count) {
   return get_with(fields);
 }
 
-void add_head_limits(Vectors& all) {
+void add_header_limits(Vectors& all) {
   accepted(all, "request line one below its limit", get_with_line_of(8191));
   accepted(all, "request line at its limit", get_with_line_of(8192));
   refused(all, "request line one above its limit", get_with_line_of(8193), 414);
@@ -304,7 +304,7 @@ std::vector<FramingVector> framing_vectors() {
   add_chunks(all);
   add_trailers(all);
   add_expectations(all);
-  add_head_limits(all);
+  add_header_limits(all);
   return all;
 }
 

@@ -46,23 +46,23 @@ std::string to_bytes(std::string_view method, std::string_view target, std::stri
   return bytes.append("\r\n").append(body);
 }
 
-// `head` ends with an empty line. Nothing when it is no head of a response.
-std::optional<HttpResponse> parse_head(std::string_view head) {
+// `header` ends with an empty line. Nothing when it is no header of a response.
+std::optional<HttpResponse> parse_header(std::string_view header) {
   constexpr std::string_view kVersion = "HTTP/1.1 ";
-  if (!head.starts_with(kVersion)) return std::nullopt;
-  const auto status = parse_whole<int>(head.substr(kVersion.size(), 3));
+  if (!header.starts_with(kVersion)) return std::nullopt;
+  const auto status = parse_whole<int>(header.substr(kVersion.size(), 3));
   if (!status) return std::nullopt;
 
   HttpResponse response{.status = *status};
-  head.remove_prefix(head.find("\r\n") + 2);
-  while (!head.starts_with("\r\n")) {
-    const std::string_view line = head.substr(0, head.find("\r\n"));
+  header.remove_prefix(header.find("\r\n") + 2);
+  while (!header.starts_with("\r\n")) {
+    const std::string_view line = header.substr(0, header.find("\r\n"));
     const std::size_t colon = line.find(':');
     if (colon == std::string_view::npos) return std::nullopt;
     std::string_view value = line.substr(colon + 1);
     while (value.starts_with(' ')) value.remove_prefix(1);
     response.headers.emplace_back(line.substr(0, colon), value);
-    head.remove_prefix(line.size() + 2);
+    header.remove_prefix(line.size() + 2);
   }
   return response;
 }
@@ -118,16 +118,16 @@ Result<HttpResponse> HttpClient::receive(std::chrono::milliseconds limit) {
     if (auto filled = fill(deadline); !filled) return filled.error();
     end = bytes_.find("\r\n\r\n");
   }
-  auto response = parse_head(std::string_view(bytes_).substr(0, end + 4));
+  auto response = parse_header(std::string_view(bytes_).substr(0, end + 4));
   if (!response) return broken("that is no HTTP response");
   const auto size = body_size(*response);
   if (!size) return broken("the response has no Content-Length");
-  const std::size_t head_size = end + 4;
-  while (bytes_.size() < head_size + *size) {
+  const std::size_t header_size = end + 4;
+  while (bytes_.size() < header_size + *size) {
     if (auto filled = fill(deadline); !filled) return filled.error();
   }
-  response->body = bytes_.substr(head_size, *size);
-  bytes_.erase(0, head_size + *size);
+  response->body = bytes_.substr(header_size, *size);
+  bytes_.erase(0, header_size + *size);
   --under_way_;
   if (same_name(response->header("Connection"), "close")) close();
   return *std::move(response);

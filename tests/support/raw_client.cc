@@ -38,20 +38,20 @@ bool RawClient::send(std::string_view bytes) {
 
 void RawClient::finish_sending() { ::shutdown(socket_, SHUT_WR); }
 
-std::optional<Reply> RawClient::read_reply(ReplyBody body) {
+std::optional<RawResponse> RawClient::read_reply(RawBody body) {
   while (bytes_.find("\r\n\r\n") == std::string::npos) {
     if (!fill()) return std::nullopt;
   }
-  Reply reply;
-  const std::size_t head_size = bytes_.find("\r\n\r\n") + 4;
-  reply.head = bytes_.substr(0, head_size);
-  bytes_.erase(0, head_size);
-  reply.status = std::stoi(reply.head.substr(reply.head.find(' ')));
+  RawResponse reply;
+  const std::size_t header_size = bytes_.find("\r\n\r\n") + 4;
+  reply.header = bytes_.substr(0, header_size);
+  bytes_.erase(0, header_size);
+  reply.status = std::stoi(reply.header.substr(reply.header.find(' ')));
 
   const std::string field = "\r\nContent-Length: ";
-  const std::size_t found = reply.head.find(field);
-  if (found == std::string::npos || body == ReplyBody::left_out) return reply;
-  const std::size_t size = std::stoul(reply.head.substr(found + field.size()));
+  const std::size_t found = reply.header.find(field);
+  if (found == std::string::npos || body == RawBody::left_out) return reply;
+  const std::size_t size = std::stoul(reply.header.substr(found + field.size()));
   while (bytes_.size() < size) {
     if (!fill()) return std::nullopt;
   }
@@ -60,7 +60,7 @@ std::optional<Reply> RawClient::read_reply(ReplyBody body) {
   return reply;
 }
 
-std::optional<Reply> RawClient::get(std::string_view target) {
+std::optional<RawResponse> RawClient::get(std::string_view target) {
   if (!send("GET " + std::string(target) + " HTTP/1.1\r\nHost: a\r\n\r\n")) return std::nullopt;
   return read_reply();
 }

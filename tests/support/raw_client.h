@@ -13,13 +13,13 @@
 
 namespace eventq::http {
 
-struct Reply {
+struct RawResponse {
   int status = 0;
-  std::string head;  // status line and fields
+  std::string header;  // status line and fields
   std::string body;
 };
 
-enum class ReplyBody : bool { follows, left_out };
+enum class RawBody : bool { follows, left_out };
 
 class RawClient {
  public:
@@ -36,8 +36,8 @@ class RawClient {
   void finish_sending();
 
   // Empty at the end of the stream, or when nothing came.
-  std::optional<Reply> read_reply(ReplyBody body = ReplyBody::follows);
-  std::optional<Reply> get(std::string_view target);
+  std::optional<RawResponse> read_reply(RawBody body = RawBody::follows);
+  std::optional<RawResponse> get(std::string_view target);
 
   // What comes up to the end of `text`; empty when it does not come.
   std::string read_through(std::string_view text);

@@ -35,13 +35,13 @@ Peer::~Peer() {
 void Peer::read_request() {
   std::array<char, 64 * 1024> block;
   while (true) {
-    const std::size_t head_end = bytes_.find("\r\n\r\n");
-    if (head_end != std::string::npos) {
+    const std::size_t header_end = bytes_.find("\r\n\r\n");
+    if (header_end != std::string::npos) {
       const std::string field = "\r\nContent-Length: ";
-      const std::size_t found = bytes_.substr(0, head_end).find(field);
+      const std::size_t found = bytes_.substr(0, header_end).find(field);
       const std::size_t body =
           found == std::string::npos ? 0 : std::stoul(bytes_.substr(found + field.size()));
-      const std::size_t size = head_end + 4 + body;
+      const std::size_t size = header_end + 4 + body;
       if (bytes_.size() >= size) {
         requests_.add(bytes_.substr(0, size));
         bytes_.erase(0, size);
@@ -103,9 +103,9 @@ ScriptedServer::~ScriptedServer() {
   ::close(listener_);
 }
 
-DeafPort::DeafPort()
+ClosedPort::ClosedPort()
     : socket_(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0)), number_(bind_to_free_port(socket_)) {}
 
-DeafPort::~DeafPort() { ::close(socket_); }
+ClosedPort::~ClosedPort() { ::close(socket_); }
 
 }  // namespace eventq::client

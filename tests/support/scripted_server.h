@@ -40,7 +40,7 @@ class Peer {
   Peer(const Peer&) = delete;
   Peer& operator=(const Peer&) = delete;
 
-  // One request, head and body as they came.
+  // One request, header and body as they came.
   void read_request();
   void send(std::string_view bytes);
   // A whole answer of HTTP/1.1.
@@ -79,12 +79,12 @@ class ScriptedServer {
 };
 
 // A port that nobody listens on, nor can meanwhile.
-class DeafPort {
+class ClosedPort {
  public:
-  DeafPort();
-  ~DeafPort();
-  DeafPort(const DeafPort&) = delete;
-  DeafPort& operator=(const DeafPort&) = delete;
+  ClosedPort();
+  ~ClosedPort();
+  ClosedPort(const ClosedPort&) = delete;
+  ClosedPort& operator=(const ClosedPort&) = delete;
 
   [[nodiscard]] std::uint16_t number() const { return number_; }
   [[nodiscard]] std::string url() const { return "http://127.0.0.1:" + std::to_string(number_); }

@@ -41,7 +41,7 @@ void TestService::on_request(IoThread& thread, ExchangeId exchange, Request requ
       stream_ = {&thread, exchange};
       response.body = "begin;";
       response.streams = true;
-      response.when_silent = "silent;";
+      response.keep_alive_text = "silent;";
     }
     changed_.notify_all();
   }

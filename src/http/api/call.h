@@ -1,6 +1,6 @@
 // call.h: one API call on its way from request to response.
 //
-// A handler turns a Call into a response, or into a command for the engine and what to
+// A handler turns a ApiCall into a response, or into a command for the engine and what to
 // make of its answer. It decides nothing about events.
 #pragma once
 
@@ -21,7 +21,7 @@ namespace eventq::http {
 
 class Notebooks;
 
-struct Call {
+struct ApiCall {
   const Request& request;
   std::string_view path;
   std::string_view id;  // the {id} of the path, as sent
@@ -35,33 +35,33 @@ struct Call {
 };
 
 // A claim to be made again and again, and what it takes to be sent as it comes.
-struct Stream {
+struct ClaimStream {
   ClaimRequest claim;
 };
 
 // A response, or a command whose answer will be made into one, perhaps by way of another command, or
 // a response without an end, or something that others do.
-struct Work;
-struct Elsewhere;
-using Handled = std::variant<Response, Work, Stream, Elsewhere>;
+struct EngineWork;
+struct DeferredResult;
+using HandlerResult = std::variant<Response, EngineWork, ClaimStream, DeferredResult>;
 
-struct Work {
+struct EngineWork {
   Command command;
   // Called once, on the call's thread. Not called when the answer is an error as a whole, unless
   // `sees_errors`.
-  std::function<Handled(Answer&)> render;
+  std::function<HandlerResult(Answer&)> render;
   bool sees_errors = false;
 };
 
 // Something that neither the call's thread nor the engine does.
-struct Elsewhere {
+struct DeferredResult {
   // To be called once, from any thread, as long as the server is there. Does nothing when the caller has
   // gone.
-  using Reply = std::function<void(Handled)>;
+  using Resolve = std::function<void(HandlerResult)>;
   // Called once, on the call's thread; does not wait.
-  std::function<void(Reply)> begin;
+  std::function<void(Resolve)> begin;
 };
 
-using Handler = Handled (*)(Call&);
+using Handler = HandlerResult (*)(ApiCall&);
 
 }  // namespace eventq::http

@@ -11,74 +11,74 @@
 namespace eventq::http {
 
 // handlers_publish.cc
-Handled publish_event(Call& call);
-Handled publish_batch(Call& call);
+HandlerResult publish_event(ApiCall& call);
+HandlerResult publish_batch(ApiCall& call);
 
 // handlers_work.cc
-Handled subscribe_by_query(Call& call);
-Handled subscribe_by_body(Call& call);
-Handled take_next(Call& call);
-Handled start_event(Call& call);
-Handled beat_event(Call& call);
-Handled complete_event(Call& call);
-Handled fail_event(Call& call);
-Handled release_event(Call& call);
-Handled complete_events(Call& call);
-Handled fail_events(Call& call);
+HandlerResult subscribe_by_query(ApiCall& call);
+HandlerResult subscribe_by_body(ApiCall& call);
+HandlerResult take_next(ApiCall& call);
+HandlerResult start_event(ApiCall& call);
+HandlerResult beat_event(ApiCall& call);
+HandlerResult complete_event(ApiCall& call);
+HandlerResult fail_event(ApiCall& call);
+HandlerResult release_event(ApiCall& call);
+HandlerResult complete_events(ApiCall& call);
+HandlerResult fail_events(ApiCall& call);
 
 // stream.cc
-Handled stream_events(Call& call);
+HandlerResult stream_events(ApiCall& call);
 
 // handlers_admin.cc
-Handled list_events(Call& call);
-Handled get_event(Call& call);
-Handled explain_event(Call& call);
-Handled reset_event(Call& call);
-Handled cancel_event(Call& call);
-Handled show_health(Call& call);
-Handled show_readiness(Call& call);
-Handled show_openapi(Call& call);
-Handled show_dashboard(Call& call);
+HandlerResult list_events(ApiCall& call);
+HandlerResult get_event(ApiCall& call);
+HandlerResult explain_event(ApiCall& call);
+HandlerResult reset_event(ApiCall& call);
+HandlerResult cancel_event(ApiCall& call);
+HandlerResult show_health(ApiCall& call);
+HandlerResult show_readiness(ApiCall& call);
+HandlerResult show_openapi(ApiCall& call);
+HandlerResult show_dashboard(ApiCall& call);
 
 // handlers_wait.cc
-Handled wait_event(Call& call);
-Handled get_correlation(Call& call);
-Handled wait_correlation(Call& call);
+HandlerResult wait_event(ApiCall& call);
+HandlerResult get_correlation(ApiCall& call);
+HandlerResult wait_correlation(ApiCall& call);
 
 // handlers_queues.cc
-Handled list_queues(Call& call);
-Handled get_queue(Call& call);
-Handled put_queue(Call& call);
-Handled pause_queue(Call& call);
-Handled drain_queue(Call& call);
-Handled resume_queue(Call& call);
-Handled make_checkpoint(Call& call);
-Handled list_checkpoints(Call& call);
-Handled get_recovery(Call& call);
-Handled replay_queue(Call& call);
-Handled supersede_events(Call& call);
+HandlerResult list_queues(ApiCall& call);
+HandlerResult get_queue(ApiCall& call);
+HandlerResult put_queue(ApiCall& call);
+HandlerResult pause_queue(ApiCall& call);
+HandlerResult drain_queue(ApiCall& call);
+HandlerResult resume_queue(ApiCall& call);
+HandlerResult make_checkpoint(ApiCall& call);
+HandlerResult list_checkpoints(ApiCall& call);
+HandlerResult get_recovery(ApiCall& call);
+HandlerResult replay_queue(ApiCall& call);
+HandlerResult supersede_events(ApiCall& call);
 
 // handlers_observe.cc
-Handled list_workers(Call& call);
-Handled list_failures(Call& call);
-Handled redrive_failures(Call& call);
-Handled show_metrics(Call& call);
+HandlerResult list_workers(ApiCall& call);
+HandlerResult list_failures(ApiCall& call);
+HandlerResult redrive_failures(ApiCall& call);
+HandlerResult show_metrics(ApiCall& call);
 
 // handlers_notebooks.cc
-Handled ask_notebooks(Call& call, Notebooks::Action action);
+HandlerResult ask_notebooks(ApiCall& call, Notebooks::Action action);
 
 // Shared: the asker wants CloudEvents, one or a batch of them; their content type.
 inline constexpr std::string_view kCloudEvent = "application/cloudevents+json";
 inline constexpr std::string_view kCloudEvents = "application/cloudevents-batch+json";
-bool wants_cloud_event(const Call& call);
-bool wants_cloud_events(const Call& call);
+bool wants_cloud_event(const ApiCall& call);
+bool wants_cloud_events(const ApiCall& call);
 
 // Shared: an error as this call's response; the call's body as JSON.
-Response refuse(const Call& call, const Error& error);
-std::variant<JsonValue, Response> read_json(Call& call);
+Response refuse(const ApiCall& call, const Error& error);
+std::variant<JsonValue, Response> read_json(ApiCall& call);
 // Refuses any query parameter, for routes that have none; any body but {}, for routes without one.
-std::optional<Response> refuse_query(const Call& call);
-std::optional<Response> refuse_body(Call& call);
+std::optional<Response> refuse_query(const ApiCall& call);
+std::optional<Response> refuse_body(ApiCall& call);
 // The answer to a wait that was in vain.
 Response respond_too_late(const std::string& what, Millis timeout, const std::string& request_id);
 

@@ -22,7 +22,7 @@ Response json_response(std::string body) {
 
 // Reset and cancel: a change by a person, as the query says it.
 template <typename What>
-Handled intervene(Call& call, Result<What> what) {
+HandlerResult intervene(ApiCall& call, Result<What> what) {
   const auto id = wire::parse_id(call.id);
   if (!id) return refuse(call, id.error());
   if (!what) return refuse(call, what.error());
@@ -30,7 +30,7 @@ Handled intervene(Call& call, Result<What> what) {
   Change change{Lease{*id, "", std::nullopt}, std::move(*what)};
   if (auto fault = validate(change)) return refuse(call, *fault);
 
-  Work work;
+  EngineWork work;
   work.command.changes.push_back(std::move(change));
   work.render = [request_id = call.request_id](Answer& answer) {
     const Result<Changed>& changed = answer.changed.front();
@@ -46,10 +46,10 @@ Handled intervene(Call& call, Result<What> what) {
 }  // namespace
 
 // GET /events
-Handled list_events(Call& call) {
+HandlerResult list_events(ApiCall& call) {
   auto filter = wire::parse_filter(call.query);
   if (!filter) return refuse(call, filter.error());
-  Work work;
+  EngineWork work;
   work.command.list = *filter;
   work.render = [filter = *filter, request_id = call.request_id](Answer& answer) {
     if (!*answer.page) return respond_with(problem_of(answer.page->error()), request_id);
@@ -62,12 +62,12 @@ Handled list_events(Call& call) {
 }
 
 // GET /events/{id}
-Handled get_event(Call& call) {
+HandlerResult get_event(ApiCall& call) {
   const auto id = wire::parse_id(call.id);
   if (!id) return refuse(call, id.error());
   const auto with_log = wire::parse_include_logs(call.query);
   if (!with_log) return refuse(call, with_log.error());
-  Work work;
+  EngineWork work;
   // The log is read in any case: it says what went wrong last.
   work.command.get = Command::Get{*id, true};
   const auto logs = *with_log ? wire::Logs::shown : wire::Logs::left_out;
@@ -88,11 +88,11 @@ Handled get_event(Call& call) {
 }
 
 // GET /events/{id}/why
-Handled explain_event(Call& call) {
+HandlerResult explain_event(ApiCall& call) {
   if (auto problem = refuse_query(call)) return std::move(*problem);
   const auto id = wire::parse_id(call.id);
   if (!id) return refuse(call, id.error());
-  Work work;
+  EngineWork work;
   work.command.why = *id;
   work.render = [request_id = call.request_id](Answer& answer) {
     const Result<Explanation>& explanation = *answer.explanation;
@@ -106,34 +106,34 @@ Handled explain_event(Call& call) {
 }
 
 // POST /events/{id}/reset
-Handled reset_event(Call& call) { return intervene(call, wire::parse_reset(call.query)); }
+HandlerResult reset_event(ApiCall& call) { return intervene(call, wire::parse_reset(call.query)); }
 
 // POST /events/{id}/cancel
-Handled cancel_event(Call& call) { return intervene(call, wire::parse_cancel(call.query)); }
+HandlerResult cancel_event(ApiCall& call) { return intervene(call, wire::parse_cancel(call.query)); }
 
 // GET /healthz: the process answers.
-Handled show_health(Call& call) {
+HandlerResult show_health(ApiCall& call) {
   if (auto problem = refuse_query(call)) return std::move(*problem);
   return json_response(R"({"status":"ok"})");
 }
 
 // GET /readyz: the store takes a write, now.
-Handled show_readiness(Call& call) {
+HandlerResult show_readiness(ApiCall& call) {
   if (auto problem = refuse_query(call)) return std::move(*problem);
-  Work work;
+  EngineWork work;
   work.command.probe = true;
   work.render = [](Answer&) { return json_response(R"({"status":"ready"})"); };
   return work;
 }
 
 // GET /openapi.json
-Handled show_openapi(Call& call) {
+HandlerResult show_openapi(ApiCall& call) {
   if (auto problem = refuse_query(call)) return std::move(*problem);
   return json_response(std::string(assets::openapi));
 }
 
 // GET /
-Handled show_dashboard(Call& call) {
+HandlerResult show_dashboard(ApiCall& call) {
   if (auto problem = refuse_query(call)) return std::move(*problem);
   Response response;
   response.content_type = "text/html; charset=utf-8";

@@ -4,7 +4,7 @@
 
 namespace eventq::http {
 
-Handled ask_notebooks(Call& call, Notebooks::Action action) {
+HandlerResult ask_notebooks(ApiCall& call, Notebooks::Action action) {
   if (call.notebooks) return call.notebooks->answer(action, call);
   return respond_with(
       problem_of(404,

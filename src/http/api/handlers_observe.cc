@@ -18,16 +18,16 @@ namespace {
 
 // Scrapers name a type of text; only who asks for JSON, and not for text rather, gets it.
 bool wants_json(std::string_view accept) {
-  const double json = wanted(accept, "application/json");
-  return json > 0 && json >= wanted(accept, "text/plain");
+  const double json = accept_quality(accept, "application/json");
+  return json > 0 && json >= accept_quality(accept, "text/plain");
 }
 
 }  // namespace
 
 // GET /workers
-Handled list_workers(Call& call) {
+HandlerResult list_workers(ApiCall& call) {
   if (auto problem = refuse_query(call)) return std::move(*problem);
-  Work work;
+  EngineWork work;
   work.command.admin = WorkersRequest{};
   work.render = [](Answer& answer) {
     Response response;
@@ -39,23 +39,23 @@ Handled list_workers(Call& call) {
 }
 
 // GET /failures
-Handled list_failures(Call& call) {
+HandlerResult list_failures(ApiCall& call) {
   auto request = wire::parse_failures_query(call.query);
   if (!request) return refuse(call, request.error());
-  Work work;
+  EngineWork work;
   work.command.admin = FailuresQuery{std::move(request->queue), request->limit};
   work.render = render_admin<std::vector<FailureGroup>>(call.request_id, wire::write_failures);
   return work;
 }
 
 // POST /failures/redrive
-Handled redrive_failures(Call& call) {
+HandlerResult redrive_failures(ApiCall& call) {
   if (auto problem = refuse_query(call)) return std::move(*problem);
   auto body = read_json(call);
   if (auto* problem = std::get_if<Response>(&body)) return std::move(*problem);
   auto request = wire::parse_redrive(std::get<JsonValue>(body));
   if (!request) return refuse(call, request.error());
-  Work work;
+  EngineWork work;
   work.render = render_admin<Revived>(
       call.request_id, [dry_run = request->dry_run](JsonWriter& json, const Revived& it) {
         wire::write_redrive(json, {it.matched, it.events, dry_run, it.more, it.next});
@@ -66,12 +66,12 @@ Handled redrive_failures(Call& call) {
 }
 
 // GET /metrics
-Handled show_metrics(Call& call) {
+HandlerResult show_metrics(ApiCall& call) {
   if (auto problem = refuse_query(call)) return std::move(*problem);
-  Work work;
+  EngineWork work;
   work.command.admin = MetricsRequest{};
   work.render = [json = wants_json(call.request.headers.accept),
-                 notebooks = call.notebooks](Answer& answer) -> Handled {
+                 notebooks = call.notebooks](Answer& answer) -> HandlerResult {
     const auto& metrics = std::get<Metrics>(answer.admin);
     Response response;
     response.headers.emplace_back("Vary", "Accept");

@@ -23,31 +23,31 @@ namespace {
 constexpr std::string_view kSpecversion = "specversion";
 
 // What a request publishes, whatever its format.
-struct Content {
+struct PublishBody {
   Publication publication;
   bool many = false;  // the answer is a list
 };
-using Read = std::variant<Content, Response>;
+using PublishBodyOrProblem = std::variant<PublishBody, Response>;
 
-Read one_event(const Call& call, Result<NewEvent> event) {
+PublishBodyOrProblem one_event(const ApiCall& call, Result<NewEvent> event) {
   if (!event) return refuse(call, event.error());
-  Content content;
+  PublishBody content;
   content.publication.events.push_back(std::move(*event));
   return content;
 }
 
-Read read_ours(Call& call, bool batch) {
+PublishBodyOrProblem read_ours(ApiCall& call, bool batch) {
   auto body = read_json(call);
   if (auto* problem = std::get_if<Response>(&body)) return std::move(*problem);
   if (!batch) return one_event(call, wire::parse_event(std::get<JsonValue>(body)));
   auto parsed = wire::parse_batch(std::get<JsonValue>(body));
   if (!parsed) return refuse(call, parsed.error());
   auto& [events, ordered, correlated, on_complete] = *parsed;
-  return Content{Publication{std::move(events), {}, correlated, ordered, std::move(on_complete)}, true};
+  return PublishBody{Publication{std::move(events), {}, correlated, ordered, std::move(on_complete)}, true};
 }
 
 // Each of them is an event of its own: a batch is no correlation.
-Read read_cloud_events(Call& call, wire::BodyFormat format) {
+PublishBodyOrProblem read_cloud_events(ApiCall& call, wire::BodyFormat format) {
   const Request& request = call.request;
   if (format == wire::BodyFormat::cloud_event_binary) {
     return one_event(call,
@@ -59,10 +59,10 @@ Read read_cloud_events(Call& call, wire::BodyFormat format) {
   if (format == wire::BodyFormat::cloud_event) return one_event(call, wire::parse_cloud_event(*body));
   auto events = wire::parse_cloud_events(*body);
   if (!events) return refuse(call, events.error());
-  return Content{Publication{std::move(*events), {}, false, false, {}}, true};
+  return PublishBody{Publication{std::move(*events), {}, false, false, {}}, true};
 }
 
-Read read_content(Call& call, bool batch) {
+PublishBodyOrProblem read_content(ApiCall& call, bool batch) {
   const Headers& headers = call.request.headers;
   const bool binary =
       std::any_of(headers.cloud_event.begin(), headers.cloud_event.end(), [](const auto& attribute) {
@@ -82,7 +82,7 @@ Read read_content(Call& call, bool batch) {
 }
 
 // The key of this request, if its sender gave one.
-Result<std::optional<IdempotencyKey>> read_key(const Call& call) {
+Result<std::optional<IdempotencyKey>> read_key(const ApiCall& call) {
   const std::string& key = call.request.headers.idempotency_key;
   if (key.empty()) return std::optional<IdempotencyKey>();
   if (auto fault = validate_idempotency_key(key)) return *fault;
@@ -94,7 +94,7 @@ Result<std::optional<IdempotencyKey>> read_key(const Call& call) {
 }
 
 // Events that bring no trace belong to that of the request.
-void add_trace(const Call& call, Publication& publication) {
+void add_trace(const ApiCall& call, Publication& publication) {
   const std::string_view trace = wire::parse_traceparent(call.request.headers.traceparent);
   for (NewEvent& event : publication.events) {
     if (event.trace_id.empty()) event.trace_id = trace;
@@ -117,7 +117,7 @@ Response refuse_publication(const Answer& answer, const std::string& request_id)
 }
 
 // Status and headers of what was published.
-Response head_of(const Answer& answer) {
+Response header_of(const Answer& answer) {
   const Published& published = **answer.published;
   Response response;
   response.status = published.existed ? 200 : 201;
@@ -127,8 +127,8 @@ Response head_of(const Answer& answer) {
 }
 
 // The same for one event.
-Response head_of_one(const Answer& answer) {
-  Response response = head_of(answer);
+Response header_of_one(const Answer& answer) {
+  Response response = header_of(answer);
   const Event& event = (*answer.published)->events.front();
   response.body.reserve(event.payload.size() + 1024);
   response.headers.emplace_back("Location", "/events/" + std::to_string(static_cast<std::int64_t>(event.id)));
@@ -137,7 +137,7 @@ Response head_of_one(const Answer& answer) {
 
 Response render_event(Answer& answer, const std::string& request_id, bool cloud_event) {
   if (!*answer.published) return refuse_publication(answer, request_id);
-  Response response = head_of_one(answer);
+  Response response = header_of_one(answer);
   JsonWriter json(response.body);
   const Event& event = (*answer.published)->events.front();
   if (cloud_event) {
@@ -152,7 +152,7 @@ Response render_event(Answer& answer, const std::string& request_id, bool cloud_
 Response render_batch(Answer& answer, const std::string& request_id) {
   if (!*answer.published) return refuse_publication(answer, request_id);
   const Published& published = **answer.published;
-  Response response = head_of(answer);
+  Response response = header_of(answer);
   JsonWriter json(response.body);
   wire::write_batch(json, published.correlation_id, published.events);
   return response;
@@ -160,17 +160,17 @@ Response render_batch(Answer& answer, const std::string& request_id) {
 
 // After the wait the event is read again; it may have ended. It is on disk, so that whatever else happens
 // the answer is one of success.
-Handled render_waited(Answer& answer, const std::string& request_id, std::chrono::seconds wait) {
+HandlerResult render_waited(Answer& answer, const std::string& request_id, std::chrono::seconds wait) {
   if (!answer.published) return respond_with(problem_of(*answer.error), request_id);
   if (!*answer.published) return refuse_publication(answer, request_id);
   Published& published = **answer.published;
-  Response head = head_of_one(answer);
-  head.headers.emplace_back("Preference-Applied", "wait=" + std::to_string(wait.count()));
-  Work work;
+  Response header = header_of_one(answer);
+  header.headers.emplace_back("Preference-Applied", "wait=" + std::to_string(wait.count()));
+  EngineWork work;
   work.command.get = Command::Get{published.events.front().id, true};
   work.sees_errors = true;
-  work.render = [head = std::move(head), event = std::move(published.events.front())](Answer& read) {
-    Response response = head;
+  work.render = [header = std::move(header), event = std::move(published.events.front())](Answer& read) {
+    Response response = header;
     const bool is_read = !read.error && read.details && read.details->has_value();
     const Event& shown = is_read ? (*read.details)->event : event;
     if (!has_ended(shown.status)) response.status = 202;
@@ -185,16 +185,16 @@ Handled render_waited(Answer& answer, const std::string& request_id, std::chrono
   return work;
 }
 
-Handled publish(Call& call, bool batch) {
+HandlerResult publish(ApiCall& call, bool batch) {
   if (auto problem = refuse_query(call)) return std::move(*problem);
   auto read = read_content(call, batch);
   if (auto* problem = std::get_if<Response>(&read)) return std::move(*problem);
-  auto& content = std::get<Content>(read);
+  auto& content = std::get<PublishBody>(read);
   auto key = read_key(call);
   if (!key) return refuse(call, key.error());
   content.publication.key = std::move(*key);
   add_trace(call, content.publication);
-  Work work;
+  EngineWork work;
   work.command.publication = std::move(content.publication);
   if (content.many) {
     work.render = [id = call.request_id](Answer& answer) { return render_batch(answer, id); };
@@ -218,9 +218,9 @@ Handled publish(Call& call, bool batch) {
 }  // namespace
 
 // POST /events
-Handled publish_event(Call& call) { return publish(call, false); }
+HandlerResult publish_event(ApiCall& call) { return publish(call, false); }
 
 // POST /events/batch
-Handled publish_batch(Call& call) { return publish(call, true); }
+HandlerResult publish_batch(ApiCall& call) { return publish(call, true); }
 
 }  // namespace eventq::http

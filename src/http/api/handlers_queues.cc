@@ -18,17 +18,17 @@
 namespace eventq::http {
 namespace {
 
-std::optional<Response> refuse_name(const Call& call) {
+std::optional<Response> refuse_name(const ApiCall& call) {
   const auto fault = validate_queue_name(call.name);
   return fault ? std::optional(refuse(call, *fault)) : std::nullopt;
 }
 
 // What it takes to show a queue.
-struct View {
+struct QueueView {
   const Policy* defaults = nullptr;
   std::string request_id;
 
-  explicit View(Call& call) : defaults(&call.defaults), request_id(call.request_id) {}
+  explicit QueueView(ApiCall& call) : defaults(&call.defaults), request_id(call.request_id) {}
 
   // Nothing, or why the queue cannot be shown.
   std::optional<Error> write(JsonWriter& json, const QueueDocument& queue, wire::QueueEvents events) const {
@@ -57,8 +57,8 @@ Response respond_unseen(const Error& error, const std::string& request_id) {
 }
 
 // The queue as it is after a change.
-Work show_changed(const std::string& name, const View& view, int status) {
-  Work work;
+EngineWork show_changed(const std::string& name, const QueueView& view, int status) {
+  EngineWork work;
   work.command.admin = QueueQuery{name, 0};
   work.sees_errors = true;
   work.render = [view, status](Answer& answer) {
@@ -71,7 +71,7 @@ Work show_changed(const std::string& name, const View& view, int status) {
 }
 
 // Who and why, of a body that may be left out.
-std::variant<wire::Remark, Response> read_remark(Call& call) {
+std::variant<wire::Remark, Response> read_remark(ApiCall& call) {
   if (call.request.body.empty()) return wire::Remark();
   auto body = read_json(call);
   if (auto* problem = std::get_if<Response>(&body)) return std::move(*problem);
@@ -81,11 +81,11 @@ std::variant<wire::Remark, Response> read_remark(Call& call) {
 }
 
 // Waits, once the queue is told to drain, until it is empty.
-Work wait_until_empty(const std::string& name, const View& view, Millis timeout) {
-  Work work;
+EngineWork wait_until_empty(const std::string& name, const QueueView& view, Millis timeout) {
+  EngineWork work;
   work.command.wait = WaitRequest{WaitRequest::Drained{name}, timeout};
   work.sees_errors = true;
-  work.render = [name, view, timeout](Answer& answer) -> Handled {
+  work.render = [name, view, timeout](Answer& answer) -> HandlerResult {
     if (answer.error) return respond_unseen(*answer.error, view.request_id);
     if (answer.waited) return show_changed(name, view, 200);
     return respond_too_late("Queue " + name + " is draining, but not empty", timeout, view.request_id);
@@ -93,15 +93,15 @@ Work wait_until_empty(const std::string& name, const View& view, Millis timeout)
   return work;
 }
 
-Handled set_status(Call& call, QueueStatus status, std::optional<Millis> wait) {
+HandlerResult set_status(ApiCall& call, QueueStatus status, std::optional<Millis> wait) {
   if (auto problem = refuse_name(call)) return std::move(*problem);
   auto remark = read_remark(call);
   if (auto* problem = std::get_if<Response>(&remark)) return std::move(*problem);
   auto& [reason, by] = std::get<wire::Remark>(remark);
-  Work work;
+  EngineWork work;
   work.command.admin =
       QueueChange{call.name, QueueChange::SetStatus{status, std::move(by), std::move(reason)}};
-  work.render = [name = call.name, view = View(call), wait](Answer& answer) -> Handled {
+  work.render = [name = call.name, view = QueueView(call), wait](Answer& answer) -> HandlerResult {
     const auto& changed = std::get<Result<QueueChanged>>(answer.admin);
     if (!changed) return respond_with(problem_of(changed.error()), view.request_id);
     if (wait) return wait_until_empty(name, view, *wait);
@@ -113,11 +113,11 @@ Handled set_status(Call& call, QueueStatus status, std::optional<Millis> wait) {
 }  // namespace
 
 // GET /queues
-Handled list_queues(Call& call) {
+HandlerResult list_queues(ApiCall& call) {
   if (auto problem = refuse_query(call)) return std::move(*problem);
-  Work work;
+  EngineWork work;
   work.command.admin = QueuesQuery{};
-  work.render = [view = View(call)](Answer& answer) {
+  work.render = [view = QueueView(call)](Answer& answer) {
     const auto& queues = std::get<Result<std::vector<QueueDocument>>>(answer.admin);
     if (!queues) return respond_with(problem_of(queues.error()), view.request_id);
     Response response;
@@ -135,30 +135,30 @@ Handled list_queues(Call& call) {
 }
 
 // GET /queues/{name}
-Handled get_queue(Call& call) {
+HandlerResult get_queue(ApiCall& call) {
   if (auto problem = refuse_name(call)) return std::move(*problem);
   const auto events = wire::parse_event_count(call.query);
   if (!events) return refuse(call, events.error());
-  Work work;
+  EngineWork work;
   work.command.admin = QueueQuery{call.name, *events};
   const auto shown = *events > 0 ? wire::QueueEvents::shown : wire::QueueEvents::left_out;
-  work.render = [view = View(call), shown](Answer& answer) {
+  work.render = [view = QueueView(call), shown](Answer& answer) {
     return view.render(std::get<Result<QueueDocument>>(answer.admin), shown, 200);
   };
   return work;
 }
 
 // PUT /queues/{name}
-Handled put_queue(Call& call) {
+HandlerResult put_queue(ApiCall& call) {
   if (auto problem = refuse_query(call)) return std::move(*problem);
   auto body = read_json(call);
   if (auto* problem = std::get_if<Response>(&body)) return std::move(*problem);
   auto config = wire::parse_config_body(std::get<JsonValue>(body));
   if (!config) return refuse(call, config.error());
   if (auto fault = validate(call.name, *config, call.defaults)) return refuse(call, *fault);
-  Work work;
+  EngineWork work;
   work.command.admin = QueueChange{call.name, QueueChange::Configure{*config}};
-  work.render = [name = call.name, view = View(call)](Answer& answer) -> Handled {
+  work.render = [name = call.name, view = QueueView(call)](Answer& answer) -> HandlerResult {
     const auto& changed = std::get<Result<QueueChanged>>(answer.admin);
     if (!changed) return respond_with(problem_of(changed.error()), view.request_id);
     return show_changed(name, view, changed->created ? 201 : 200);
@@ -167,30 +167,30 @@ Handled put_queue(Call& call) {
 }
 
 // POST /queues/{name}/pause
-Handled pause_queue(Call& call) {
+HandlerResult pause_queue(ApiCall& call) {
   if (auto problem = refuse_query(call)) return std::move(*problem);
   return set_status(call, QueueStatus::paused, std::nullopt);
 }
 
 // POST /queues/{name}/drain
-Handled drain_queue(Call& call) {
+HandlerResult drain_queue(ApiCall& call) {
   const auto timeout = wire::parse_timeout(call.query, Millis(0));
   if (!timeout) return refuse(call, timeout.error());
   return set_status(call, QueueStatus::draining, call.query.empty() ? std::nullopt : std::optional(*timeout));
 }
 
 // POST /queues/{name}/resume
-Handled resume_queue(Call& call) {
+HandlerResult resume_queue(ApiCall& call) {
   if (auto problem = refuse_query(call)) return std::move(*problem);
   return set_status(call, QueueStatus::active, std::nullopt);
 }
 
 // POST /queues/{name}/checkpoint
-Handled make_checkpoint(Call& call) {
+HandlerResult make_checkpoint(ApiCall& call) {
   if (auto problem = refuse_query(call)) return std::move(*problem);
   if (auto problem = refuse_name(call)) return std::move(*problem);
   if (auto problem = refuse_body(call)) return std::move(*problem);
-  Work work;
+  EngineWork work;
   work.command.admin = QueueChange{call.name, QueueChange::MakeCheckpoint{}};
   const auto write = [](JsonWriter& json, const QueueChanged& it) {
     wire::write_checkpoint(json, it.checkpoint.value());
@@ -200,35 +200,35 @@ Handled make_checkpoint(Call& call) {
 }
 
 // GET /queues/{name}/checkpoints
-Handled list_checkpoints(Call& call) {
+HandlerResult list_checkpoints(ApiCall& call) {
   if (auto problem = refuse_name(call)) return std::move(*problem);
   const auto limit = wire::parse_limit(call.query, 20);
   if (!limit) return refuse(call, limit.error());
-  Work work;
+  EngineWork work;
   work.command.admin = CheckpointsQuery{call.name, *limit};
   work.render = render_admin<std::vector<Checkpoint>>(call.request_id, wire::write_checkpoints);
   return work;
 }
 
 // GET /queues/{name}/recovery
-Handled get_recovery(Call& call) {
+HandlerResult get_recovery(ApiCall& call) {
   if (auto problem = refuse_query(call)) return std::move(*problem);
   if (auto problem = refuse_name(call)) return std::move(*problem);
-  Work work;
+  EngineWork work;
   work.command.admin = RecoveryQuery{call.name};
   work.render = render_admin<Recovery>(call.request_id, wire::write_recovery);
   return work;
 }
 
 // POST /queues/{name}/replay
-Handled replay_queue(Call& call) {
+HandlerResult replay_queue(ApiCall& call) {
   if (auto problem = refuse_query(call)) return std::move(*problem);
   if (auto problem = refuse_name(call)) return std::move(*problem);
   auto body = read_json(call);
   if (auto* problem = std::get_if<Response>(&body)) return std::move(*problem);
   auto request = wire::parse_replay(std::get<JsonValue>(body), call.name);
   if (!request) return refuse(call, request.error());
-  Work work;
+  EngineWork work;
   work.render = render_admin<Revived>(
       call.request_id, [dry_run = request->dry_run](JsonWriter& json, const Revived& it) {
         wire::write_replay(json, {it.matched, it.events, dry_run, it.more, it.next});
@@ -239,14 +239,14 @@ Handled replay_queue(Call& call) {
 }
 
 // POST /queues/{name}/supersede
-Handled supersede_events(Call& call) {
+HandlerResult supersede_events(ApiCall& call) {
   if (auto problem = refuse_query(call)) return std::move(*problem);
   if (auto problem = refuse_name(call)) return std::move(*problem);
   auto body = read_json(call);
   if (auto* problem = std::get_if<Response>(&body)) return std::move(*problem);
   auto request = wire::parse_supersede(std::get<JsonValue>(body));
   if (!request) return refuse(call, request.error());
-  Work work;
+  EngineWork work;
   work.command.admin =
       QueueChange{call.name, QueueChange::SupersedeKey{std::move(request->key), std::move(request->reason)}};
   work.render = render_admin<QueueChanged>(call.request_id, [](JsonWriter& json, const QueueChanged& it) {

@@ -17,8 +17,8 @@ namespace {
 
 constexpr std::chrono::seconds kUsualWait{30};
 
-Work read_event(EventId id, const std::string& request_id) {
-  Work work;
+EngineWork read_event(EventId id, const std::string& request_id) {
+  EngineWork work;
   work.command.get = Command::Get{id, true};
   work.render = [request_id](Answer& answer) {
     const Result<Details>& details = *answer.details;
@@ -31,9 +31,9 @@ Work read_event(EventId id, const std::string& request_id) {
   return work;
 }
 
-Work read_correlation(const std::string& id, const wire::CorrelationQuery& request,
-                      const std::string& request_id) {
-  Work work;
+EngineWork read_correlation(const std::string& id, const wire::CorrelationQuery& request,
+                            const std::string& request_id) {
+  EngineWork work;
   work.command.admin = CorrelationQuery{id, request.after, request.limit};
   work.render = render_admin<Correlation>(request_id, wire::write_correlation);
   return work;
@@ -42,15 +42,16 @@ Work read_correlation(const std::string& id, const wire::CorrelationQuery& reque
 }  // namespace
 
 // POST /events/{id}/wait
-Handled wait_event(Call& call) {
+HandlerResult wait_event(ApiCall& call) {
   const auto id = wire::parse_id(call.id);
   if (!id) return refuse(call, id.error());
   const auto timeout = wire::parse_timeout(call.query, kUsualWait);
   if (!timeout) return refuse(call, timeout.error());
   if (auto problem = refuse_body(call)) return std::move(*problem);
-  Work work;
+  EngineWork work;
   work.command.wait = WaitRequest{*id, *timeout};
-  work.render = [id = *id, timeout = *timeout, request_id = call.request_id](Answer& answer) -> Handled {
+  work.render = [id = *id, timeout = *timeout,
+                 request_id = call.request_id](Answer& answer) -> HandlerResult {
     if (answer.waited) return read_event(id, request_id);
     const std::string number = std::to_string(static_cast<std::int64_t>(id));
     return respond_too_late("Event " + number + " has not ended", timeout, request_id);
@@ -59,7 +60,7 @@ Handled wait_event(Call& call) {
 }
 
 // GET /events/correlation/{name}
-Handled get_correlation(Call& call) {
+HandlerResult get_correlation(ApiCall& call) {
   if (auto fault = validate_correlation_id(call.name)) return refuse(call, *fault);
   const auto request = wire::parse_correlation_query(call.query);
   if (!request) return refuse(call, request.error());
@@ -67,15 +68,15 @@ Handled get_correlation(Call& call) {
 }
 
 // POST /events/correlation/{name}/wait
-Handled wait_correlation(Call& call) {
+HandlerResult wait_correlation(ApiCall& call) {
   if (auto fault = validate_correlation_id(call.name)) return refuse(call, *fault);
   const auto timeout = wire::parse_timeout(call.query, kUsualWait);
   if (!timeout) return refuse(call, timeout.error());
   if (auto problem = refuse_body(call)) return std::move(*problem);
-  Work work;
+  EngineWork work;
   work.command.wait = WaitRequest{WaitRequest::Correlated{call.name}, *timeout};
   work.render = [name = call.name, timeout = *timeout,
-                 request_id = call.request_id](Answer& answer) -> Handled {
+                 request_id = call.request_id](Answer& answer) -> HandlerResult {
     if (answer.waited) return read_correlation(name, {}, request_id);
     return respond_too_late("Not all events with correlation_id " + name + " have ended", timeout,
                             request_id);

@@ -19,15 +19,15 @@ ClaimRequest claim_request(wire::Subscription&& subscription) {
 }
 
 // How a worker wants its events.
-enum class Form : std::uint8_t { one, many, cloud_event, cloud_events };
+enum class ClaimFormat : std::uint8_t { one, many, cloud_event, cloud_events };
 
-Form form_of(const Call& call, bool many) {
-  if (wants_cloud_events(call)) return Form::cloud_events;
-  if (wants_cloud_event(call) && !many) return Form::cloud_event;
-  return many ? Form::many : Form::one;
+ClaimFormat format_of(const ApiCall& call, bool many) {
+  if (wants_cloud_events(call)) return ClaimFormat::cloud_events;
+  if (wants_cloud_event(call) && !many) return ClaimFormat::cloud_event;
+  return many ? ClaimFormat::many : ClaimFormat::one;
 }
 
-Response render_claims(Answer& answer, Form form) {
+Response render_claims(Answer& answer, ClaimFormat format) {
   Response response;
   response.headers.emplace_back("Cache-Control", "no-store");
   if (answer.claims.empty()) {
@@ -35,18 +35,18 @@ Response render_claims(Answer& answer, Form form) {
     return response;
   }
   JsonWriter json(response.body);
-  switch (form) {
-    case Form::one: wire::write_claim(json, answer.claims.front()); break;
-    case Form::many:
+  switch (format) {
+    case ClaimFormat::one: wire::write_claim(json, answer.claims.front()); break;
+    case ClaimFormat::many:
       json.begin_object().key("events");
       wire::write_claims(json, answer.claims);
       json.end_object();
       break;
-    case Form::cloud_event:
+    case ClaimFormat::cloud_event:
       response.content_type = kCloudEvent;
       wire::write_cloud_event(json, answer.claims.front());
       break;
-    case Form::cloud_events:
+    case ClaimFormat::cloud_events:
       response.content_type = kCloudEvents;
       wire::write_cloud_events(json, answer.claims);
       break;
@@ -54,11 +54,11 @@ Response render_claims(Answer& answer, Form form) {
   return response;
 }
 
-Handled subscribe(Call& call, Result<wire::Subscription> subscription) {
+HandlerResult subscribe(ApiCall& call, Result<wire::Subscription> subscription) {
   if (!subscription) return refuse(call, subscription.error());
-  Work work;
-  work.render = [form = form_of(call, subscription->many)](Answer& answer) {
-    return render_claims(answer, form);
+  EngineWork work;
+  work.render = [format = format_of(call, subscription->many)](Answer& answer) {
+    return render_claims(answer, format);
   };
   work.command.claim = claim_request(std::move(*subscription));
   return work;
@@ -89,7 +89,7 @@ Response render_heartbeat(const Result<Changed>& changed, const Lease& lease, co
   return response;
 }
 
-Handled report(Call& call, wire::ReportKind kind) {
+HandlerResult report(ApiCall& call, wire::ReportKind kind) {
   if (auto problem = refuse_query(call)) return std::move(*problem);
   const auto id = wire::parse_id(call.id);
   if (!id) return refuse(call, id.error());
@@ -98,7 +98,7 @@ Handled report(Call& call, wire::ReportKind kind) {
   auto change = wire::parse_report(std::get<JsonValue>(body), *id, kind);
   if (!change) return refuse(call, change.error());
 
-  Work work;
+  EngineWork work;
   if (kind == wire::ReportKind::heartbeat) {
     work.render = [lease = change->lease, request_id = call.request_id](Answer& answer) {
       return render_heartbeat(answer.changed.front(), lease, request_id);
@@ -113,14 +113,14 @@ Handled report(Call& call, wire::ReportKind kind) {
 }
 
 // What was reported on, to answer it: heartbeats come last, and leave no entry.
-struct Reported {
+struct ReportedEvents {
   std::vector<EventId> ids;
   std::size_t entries = 0;
   std::string worker_id;
 };
 
-Reported reported_of(const std::vector<Change>& changes) {
-  Reported reported;
+ReportedEvents reported_of(const std::vector<Change>& changes) {
+  ReportedEvents reported;
   reported.ids.reserve(changes.size());
   for (const Change& change : changes) {
     reported.ids.push_back(change.lease.id);
@@ -131,7 +131,8 @@ Reported reported_of(const std::vector<Change>& changes) {
 }
 
 // "results": what each report alone would have been answered, its status as a member.
-void write_results(JsonWriter& json, const std::vector<Result<Changed>>& results, const Reported& reported) {
+void write_results(JsonWriter& json, const std::vector<Result<Changed>>& results,
+                   const ReportedEvents& reported) {
   json.key("results").begin_array();
   for (std::size_t i = 0; i < results.size(); ++i) {
     const Result<Changed>& result = results[i];
@@ -149,13 +150,13 @@ void write_results(JsonWriter& json, const std::vector<Result<Changed>>& results
   json.end_array();
 }
 
-Handled report_many(Call& call, wire::ReportKind kind) {
+HandlerResult report_many(ApiCall& call, wire::ReportKind kind) {
   if (auto problem = refuse_query(call)) return std::move(*problem);
   auto body = read_json(call);
   if (auto* problem = std::get_if<Response>(&body)) return std::move(*problem);
   auto changes = wire::parse_reports(std::get<JsonValue>(body), kind);
   if (!changes) return refuse(call, changes.error());
-  Work work;
+  EngineWork work;
   work.render = [reported = reported_of(*changes)](Answer& answer) {
     Response response;
     JsonWriter json(response.body);
@@ -171,10 +172,12 @@ Handled report_many(Call& call, wire::ReportKind kind) {
 }  // namespace
 
 // GET /events/subscribe
-Handled subscribe_by_query(Call& call) { return subscribe(call, wire::parse_subscription(call.query)); }
+HandlerResult subscribe_by_query(ApiCall& call) {
+  return subscribe(call, wire::parse_subscription(call.query));
+}
 
 // POST /events/subscribe
-Handled subscribe_by_body(Call& call) {
+HandlerResult subscribe_by_body(ApiCall& call) {
   if (auto problem = refuse_query(call)) return std::move(*problem);
   auto body = read_json(call);
   if (auto* problem = std::get_if<Response>(&body)) return std::move(*problem);
@@ -182,14 +185,14 @@ Handled subscribe_by_body(Call& call) {
 }
 
 // POST /events/next
-Handled take_next(Call& call) {
+HandlerResult take_next(ApiCall& call) {
   if (auto problem = refuse_query(call)) return std::move(*problem);
   auto body = read_json(call);
   if (auto* problem = std::get_if<Response>(&body)) return std::move(*problem);
-  auto turn = wire::parse_next(std::get<JsonValue>(body));
-  if (!turn) return refuse(call, turn.error());
-  Work work;
-  work.render = [reported = reported_of(turn->changes)](Answer& answer) {
+  auto next = wire::parse_next(std::get<JsonValue>(body));
+  if (!next) return refuse(call, next.error());
+  EngineWork work;
+  work.render = [reported = reported_of(next->changes)](Answer& answer) {
     Response response;
     JsonWriter json(response.body);
     json.begin_object();
@@ -199,30 +202,30 @@ Handled take_next(Call& call) {
     json.end_object();
     return response;
   };
-  work.command.changes = std::move(turn->changes);
-  if (turn->subscription.limit > 0) work.command.claim = claim_request(std::move(turn->subscription));
+  work.command.changes = std::move(next->changes);
+  if (next->subscription.limit > 0) work.command.claim = claim_request(std::move(next->subscription));
   return work;
 }
 
 // POST /events/{id}/start
-Handled start_event(Call& call) { return report(call, wire::ReportKind::start); }
+HandlerResult start_event(ApiCall& call) { return report(call, wire::ReportKind::start); }
 
 // POST /events/{id}/heartbeat
-Handled beat_event(Call& call) { return report(call, wire::ReportKind::heartbeat); }
+HandlerResult beat_event(ApiCall& call) { return report(call, wire::ReportKind::heartbeat); }
 
 // POST /events/{id}/complete
-Handled complete_event(Call& call) { return report(call, wire::ReportKind::complete); }
+HandlerResult complete_event(ApiCall& call) { return report(call, wire::ReportKind::complete); }
 
 // POST /events/{id}/fail
-Handled fail_event(Call& call) { return report(call, wire::ReportKind::fail); }
+HandlerResult fail_event(ApiCall& call) { return report(call, wire::ReportKind::fail); }
 
 // POST /events/{id}/release
-Handled release_event(Call& call) { return report(call, wire::ReportKind::release); }
+HandlerResult release_event(ApiCall& call) { return report(call, wire::ReportKind::release); }
 
 // POST /events/complete
-Handled complete_events(Call& call) { return report_many(call, wire::ReportKind::complete); }
+HandlerResult complete_events(ApiCall& call) { return report_many(call, wire::ReportKind::complete); }
 
 // POST /events/fail
-Handled fail_events(Call& call) { return report_many(call, wire::ReportKind::fail); }
+HandlerResult fail_events(ApiCall& call) { return report_many(call, wire::ReportKind::fail); }
 
 }  // namespace eventq::http

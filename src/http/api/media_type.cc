@@ -42,7 +42,7 @@ double quality(std::string_view parameters) {
 
 }  // namespace
 
-double wanted(std::string_view accept, std::string_view type) {
+double accept_quality(std::string_view accept, std::string_view type) {
   while (!accept.empty()) {
     std::string_view range = next(accept, ',');
     if (same(next(range, ';'), type)) return quality(range);

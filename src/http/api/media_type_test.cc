@@ -7,19 +7,19 @@ namespace eventq::http {
 namespace {
 
 TEST(MediaType, IsWantedWhereItIsNamed) {
-  EXPECT_EQ(wanted("application/json", "application/json"), 1);
-  EXPECT_EQ(wanted("text/html, Application/JSON;charset=utf-8 ; q=0.5", "application/json"), 0.5);
-  EXPECT_EQ(
-      wanted("application/openmetrics-text;version=1.0.0;q=0.5,text/plain;version=0.0.4;q=0.3,*/*;q=0.1",
-             "text/plain"),
-      0.3);
+  EXPECT_EQ(accept_quality("application/json", "application/json"), 1);
+  EXPECT_EQ(accept_quality("text/html, Application/JSON;charset=utf-8 ; q=0.5", "application/json"), 0.5);
+  EXPECT_EQ(accept_quality(
+                "application/openmetrics-text;version=1.0.0;q=0.5,text/plain;version=0.0.4;q=0.3,*/*;q=0.1",
+                "text/plain"),
+            0.3);
 }
 
 TEST(MediaType, IsNotWantedOtherwise) {
   for (const std::string_view accept :
        {"", "*/*", "application/*", "application/json;q=0", "application/jsonx", "application/json;q=x",
         ",;,=", "text/plain;x=application/json"}) {
-    EXPECT_EQ(wanted(accept, "application/json"), 0) << accept;
+    EXPECT_EQ(accept_quality(accept, "application/json"), 0) << accept;
   }
 }
 

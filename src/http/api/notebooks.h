@@ -27,11 +27,11 @@ class Notebooks {
 
   virtual ~Notebooks() = default;
 
-  // What a handler is: on the call's thread, and it does not wait. What takes time is an Elsewhere.
-  virtual Handled answer(Action action, Call& call) = 0;
+  // What a handler is: on the call's thread, and it does not wait. What takes time is an DeferredResult.
+  virtual HandlerResult answer(Action action, ApiCall& call) = 0;
 
   // The response to GET /metrics with what there is to say of notebooks behind it.
-  virtual Elsewhere add_metrics(Response response) = 0;
+  virtual DeferredResult add_metrics(Response response) = 0;
 };
 
 }  // namespace eventq::http

@@ -9,14 +9,14 @@
 namespace eventq::http {
 namespace {
 
-struct Kind {
+struct ProblemType {
   int status;
   std::string_view kind;
   std::string_view title;
   std::string_view outcome;
 };
 
-Kind kind_of(ErrorCode code) {
+ProblemType type_of(ErrorCode code) {
   switch (code) {
     case ErrorCode::invalid_argument: return {400, "invalid-request", "Invalid request", ""};
     case ErrorCode::too_large: return {413, "too-large", "Too large", ""};
@@ -35,7 +35,7 @@ Kind kind_of(ErrorCode code) {
 }
 
 // Errors that are HTTP's own.
-Kind kind_of(int status) {
+ProblemType type_of(int status) {
   switch (status) {
     case 400: return {status, "invalid-request", "Invalid request", ""};
     case 403: return {status, "forbidden", "Forbidden", ""};
@@ -51,12 +51,12 @@ Kind kind_of(int status) {
   }
 }
 
-wire::Problem make(const Kind& kind, std::string message) {
+wire::Problem make(const ProblemType& type, std::string message) {
   wire::Problem problem;
-  problem.status = kind.status;
-  problem.kind = kind.kind;
-  problem.title = kind.title;
-  problem.outcome = kind.outcome;
+  problem.status = type.status;
+  problem.kind = type.kind;
+  problem.title = type.title;
+  problem.outcome = type.outcome;
   problem.message = std::move(message);
   return problem;
 }
@@ -64,14 +64,14 @@ wire::Problem make(const Kind& kind, std::string message) {
 }  // namespace
 
 wire::Problem problem_of(const Error& error) {
-  wire::Problem problem = make(kind_of(error.code), error.message);
+  wire::Problem problem = make(type_of(error.code), error.message);
   problem.field = error.field;
   problem.retry_after = error.retry_after;
   return problem;
 }
 
 wire::Problem problem_of(int status, std::string_view message) {
-  return make(kind_of(status), std::string(message));
+  return make(type_of(status), std::string(message));
 }
 
 Response respond_with(wire::Problem problem, std::string_view request_id) {

@@ -11,12 +11,12 @@
 namespace eventq::http {
 namespace {
 
-using enum Route::Effect;
+using enum RouteEffect;
 using limits::kBatchBody;
 using limits::kOneEventBody;
 
 template <Notebooks::Action action>
-Handled ask(Call& call) {
+HandlerResult ask(ApiCall& call) {
   return ask_notebooks(call, action);
 }
 using Of = Notebooks::Action;
@@ -82,14 +82,14 @@ bool is_id(std::string_view text) {
   return !text.empty() && std::all_of(text.begin(), text.end(), [](char c) { return c >= '0' && c <= '9'; });
 }
 
-struct Found {
+struct PathParameters {
   std::string_view id;
   std::string_view name;
 };
 
 // What stands in `path` for the {id} and the {name} of `pattern`, when it fits.
-std::optional<Found> fit(std::string_view pattern, std::string_view path) {
-  Found found;
+std::optional<PathParameters> match_path(std::string_view pattern, std::string_view path) {
+  PathParameters found;
   while (true) {
     const std::size_t open = std::min(pattern.find('{'), pattern.size());
     if (!path.starts_with(pattern.substr(0, open))) return std::nullopt;
@@ -125,10 +125,10 @@ std::string names_of(unsigned methods) {
 
 std::span<const Route> routes() { return kRoutes; }
 
-Match match(std::string_view method, std::string_view path) {
+RouteMatch match(std::string_view method, std::string_view path) {
   unsigned methods = 0;
   for (const Route& route : kRoutes) {
-    const auto found = fit(route.path, path);
+    const auto found = match_path(route.path, path);
     if (!found) continue;
     // A HEAD is a GET that sends no body, so it must not take an event.
     const bool head = method == "HEAD" && route.method == "GET" && route.effect == reads;

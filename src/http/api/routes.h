@@ -12,24 +12,26 @@
 
 namespace eventq::http {
 
+enum class RouteEffect : std::uint8_t { reads, changes };
+
 struct Route {
   std::string_view method;
   // May hold one {id}, which only decimal digits match, and one {name}, which any one segment matches.
   std::string_view path;
   Handler handler;
-  enum class Effect : std::uint8_t { reads, changes } effect;
+  RouteEffect effect;
   std::size_t body_max;
 };
 
 std::span<const Route> routes();
 
-struct Match {
+struct RouteMatch {
   const Route* route = nullptr;  // null: no such path, or not with this method
   std::string_view id;
   std::string_view name;  // as sent
   std::string allowed;    // of a path that is there, but not with this method: its methods, "GET, POST"
 };
 
-Match match(std::string_view method, std::string_view path);
+RouteMatch match(std::string_view method, std::string_view path);
 
 }  // namespace eventq::http

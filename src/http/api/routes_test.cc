@@ -8,10 +8,10 @@
 namespace eventq::http {
 namespace {
 
-std::string_view path_of(const Match& found) { return found.route ? found.route->path : ""; }
+std::string_view path_of(const RouteMatch& found) { return found.route ? found.route->path : ""; }
 
 TEST(Routes, AnIdIsDigitsOnly) {
-  const Match found = match("POST", "/events/17/wait");
+  const RouteMatch found = match("POST", "/events/17/wait");
   EXPECT_EQ(path_of(found), "/events/{id}/wait");
   EXPECT_EQ(found.id, "17");
   EXPECT_EQ(found.name, "");
@@ -20,7 +20,7 @@ TEST(Routes, AnIdIsDigitsOnly) {
 }
 
 TEST(Routes, ANameIsOneSegmentAsSent) {
-  const Match found = match("GET", "/queues/a%2Fb");
+  const RouteMatch found = match("GET", "/queues/a%2Fb");
   EXPECT_EQ(path_of(found), "/queues/{name}");
   EXPECT_EQ(found.name, "a%2Fb");
   EXPECT_EQ(found.id, "");
@@ -35,7 +35,7 @@ TEST(Routes, ANameIsOneSegmentAsSent) {
 }
 
 TEST(Routes, APathMayHaveANameAndAnId) {
-  const Match found = match("PATCH", "/notebooks/my%20notes/files/17/move");
+  const RouteMatch found = match("PATCH", "/notebooks/my%20notes/files/17/move");
   EXPECT_EQ(path_of(found), "/notebooks/{name}/files/{id}/move");
   EXPECT_EQ(found.name, "my%20notes");
   EXPECT_EQ(found.id, "17");

@@ -23,7 +23,7 @@ namespace eventq::http {
 namespace {
 
 // The body of a request that no route takes is read, so that its sender sees 404 or 405 and not 413.
-constexpr std::size_t kStrayBody = 64 * 1024;
+constexpr std::size_t kUnroutedBodyMax = 64 * 1024;
 
 // Takes the answers to what nobody waits for.
 class DiscardingSink final : public AnswerSink {
@@ -68,7 +68,7 @@ bool is_cross_site(const Headers& headers) {
 }
 
 // Lists and the like say so when they are not whole.
-void tell_missing(const Answer& answer, Response& response) {
+void mark_missing_shards(const Answer& answer, Response& response) {
   const bool is_object = response.content_type == "application/json" && response.body.ends_with('}');
   if (!answer.missing.empty() && response.status < 300 && is_object) {
     wire::mark_partial(response.body, answer.missing);
@@ -76,14 +76,14 @@ void tell_missing(const Answer& answer, Response& response) {
 }
 
 // One IoThread's share: what it waits for, and where its answers arrive.
-class Desk final : public AnswerSink {
+class IoThreadService final : public AnswerSink {
  public:
-  Desk(Engine& engine, const Clock& clock, Hosts hosts, DiscardingSink& nobody, const Policy& defaults,
-       Notebooks* notebooks)
+  IoThreadService(Engine& engine, const Clock& clock, Hosts hosts, DiscardingSink& discard,
+                  const Policy& defaults, Notebooks* notebooks)
       : engine_(engine),
         clock_(clock),
         hosts_(hosts),
-        nobody_(nobody),
+        discard_(discard),
         defaults_(defaults),
         notebooks_(notebooks),
         request_ids_(Uuid7Source::from_entropy()) {}
@@ -92,14 +92,14 @@ class Desk final : public AnswerSink {
     if (!thread_) thread_ = &thread;
     const std::string& sent = request.headers.request_id;
     std::string request_id = is_request_id(sent) ? sent : request_ids_.next(clock_.now());
-    Handled handled = handle(request, request_id);
+    HandlerResult handled = handle(request, request_id);
     proceed(exchange, std::move(handled), std::move(request_id), {});
   }
 
   void on_gone(ExchangeId exchange) {
     const auto token = static_cast<std::uint64_t>(exchange);
-    if (waiting_.erase(token) + streams_.erase(token) > 0) engine_.cancel_wait(*this, token);
-    elsewhere_.erase(token);
+    if (pending_.erase(token) + streams_.erase(token) > 0) engine_.cancel_wait(*this, token);
+    deferred_.erase(token);
   }
 
   // A stream takes more only when its client has been sent what it took before.
@@ -112,8 +112,8 @@ class Desk final : public AnswerSink {
   // What takes events must not be given to one who may have left, and nobody is to wait for nobody.
   [[nodiscard]] bool answers_half_closed(ExchangeId exchange) const {
     const auto token = static_cast<std::uint64_t>(exchange);
-    const auto found = waiting_.find(token);
-    return elsewhere_.contains(token) || (found != waiting_.end() && !found->second.may_wait);
+    const auto found = pending_.find(token);
+    return deferred_.contains(token) || (found != pending_.end() && !found->second.may_wait);
   }
 
   // On an engine's thread.
@@ -124,25 +124,25 @@ class Desk final : public AnswerSink {
   }
 
  private:
-  struct Waiting {
-    std::function<Handled(Answer&)> render;
+  struct PendingRequest {
+    std::function<HandlerResult(Answer&)> render;
     std::string request_id;
     bool sees_errors = false;
     bool may_wait = false;  // for events, or for an end
   };
 
-  Handled handle(const Request& request, const std::string& request_id) {
+  HandlerResult handle(const Request& request, const std::string& request_id) {
     const std::string_view target = request.target;
     const std::size_t question = target.find('?');
-    Call call{request, target.substr(0, question), {}, {}, {}, request_id, parser_, defaults_, notebooks_};
+    ApiCall call{request, target.substr(0, question), {}, {}, {}, request_id, parser_, defaults_, notebooks_};
     if (hosts_ == Hosts::loopback && !is_loopback_name(request.headers.host)) {
       return respond_with(
           problem_of(403, "This server is called localhost, 127.0.0.1 or [::1] in the Host field."),
           request_id);
     }
-    const Match found = match(request.method, call.path);
+    const RouteMatch found = match(request.method, call.path);
     if (!found.route) return no_route(call, found);
-    if (found.route->effect == Route::Effect::changes && is_cross_site(request.headers)) {
+    if (found.route->effect == RouteEffect::changes && is_cross_site(request.headers)) {
       return respond_with(problem_of(403, "A page of another site may not do this."), request_id);
     }
     if (question != std::string_view::npos) {
@@ -157,7 +157,7 @@ class Desk final : public AnswerSink {
     return found.route->handler(call);
   }
 
-  static Response no_route(const Call& call, const Match& found) {
+  static Response no_route(const ApiCall& call, const RouteMatch& found) {
     if (found.allowed.empty()) {
       return respond_with(problem_of(404, "There is nothing at " + std::string(call.path) +
                                               "; GET /openapi.json lists what is."),
@@ -171,52 +171,52 @@ class Desk final : public AnswerSink {
 
   void answer(std::uint64_t token, Answer& answer) {
     if (streams_.contains(token)) return answer_stream(token, answer);
-    const auto found = waiting_.find(token);
-    if (found == waiting_.end()) {
-      give_back(answer.claims);
+    const auto found = pending_.find(token);
+    if (found == pending_.end()) {
+      release_claims(answer.claims);
       return;
     }
-    Waiting waiting = std::move(found->second);
-    waiting_.erase(found);
-    Handled handled = answer.error && !waiting.sees_errors
-                          ? respond_with(problem_of(*answer.error), waiting.request_id)
-                          : waiting.render(answer);
-    if (auto* response = std::get_if<Response>(&handled)) tell_missing(answer, *response);
-    proceed(static_cast<ExchangeId>(token), std::move(handled), std::move(waiting.request_id), answer.claims);
+    PendingRequest pending = std::move(found->second);
+    pending_.erase(found);
+    HandlerResult handled = answer.error && !pending.sees_errors
+                                ? respond_with(problem_of(*answer.error), pending.request_id)
+                                : pending.render(answer);
+    if (auto* response = std::get_if<Response>(&handled)) mark_missing_shards(answer, *response);
+    proceed(static_cast<ExchangeId>(token), std::move(handled), std::move(pending.request_id), answer.claims);
   }
 
   // Sends the response, begins a stream, or takes the next step of the call.
-  void proceed(ExchangeId exchange, Handled handled, std::string request_id,
+  void proceed(ExchangeId exchange, HandlerResult handled, std::string request_id,
                const std::vector<Claim>& claims) {
     if (auto* response = std::get_if<Response>(&handled)) {
-      if (!send(exchange, std::move(*response), request_id)) give_back(claims);
+      if (!send(exchange, std::move(*response), request_id)) release_claims(claims);
       return;
     }
     const auto token = static_cast<std::uint64_t>(exchange);
-    if (auto* stream = std::get_if<Stream>(&handled)) {
+    if (auto* stream = std::get_if<ClaimStream>(&handled)) {
       if (send(exchange, begin_stream(), request_id)) streams_.emplace(token, std::move(stream->claim));
       return;
     }
-    if (auto* elsewhere = std::get_if<Elsewhere>(&handled)) {
-      elsewhere_.emplace(token, std::move(request_id));
-      elsewhere->begin([this, token](Handled next) {
-        thread_->post([this, token, next = std::make_shared<Handled>(std::move(next))] {
-          come_back(token, std::move(*next));
+    if (auto* deferred = std::get_if<DeferredResult>(&handled)) {
+      deferred_.emplace(token, std::move(request_id));
+      deferred->begin([this, token](HandlerResult next) {
+        thread_->post([this, token, next = std::make_shared<HandlerResult>(std::move(next))] {
+          resume_deferred(token, std::move(*next));
         });
       });
       return;
     }
-    auto& work = std::get<Work>(handled);
-    waiting_.emplace(token, Waiting{std::move(work.render), std::move(request_id), work.sees_errors,
-                                    work.command.claim.has_value() || work.command.wait.has_value()});
+    auto& work = std::get<EngineWork>(handled);
+    pending_.emplace(token, PendingRequest{std::move(work.render), std::move(request_id), work.sees_errors,
+                                           work.command.claim.has_value() || work.command.wait.has_value()});
     engine_.submit(std::move(work.command), *this, token);
   }
 
-  void come_back(std::uint64_t token, Handled handled) {
-    const auto found = elsewhere_.find(token);
-    if (found == elsewhere_.end()) return;
+  void resume_deferred(std::uint64_t token, HandlerResult handled) {
+    const auto found = deferred_.find(token);
+    if (found == deferred_.end()) return;
     std::string request_id = std::move(found->second);
-    elsewhere_.erase(found);
+    deferred_.erase(found);
     proceed(static_cast<ExchangeId>(token), std::move(handled), std::move(request_id), {});
   }
 
@@ -239,11 +239,11 @@ class Desk final : public AnswerSink {
     if (!answer.error && thread_->send(exchange, render_stream(answer.claims))) return;
     streams_.erase(found);
     thread_->finish(exchange);
-    give_back(answer.claims);
+    release_claims(answer.claims);
   }
 
   // The client left before it could be told what it got.
-  void give_back(const std::vector<Claim>& claims) {
+  void release_claims(const std::vector<Claim>& claims) {
     if (claims.empty()) return;
     Command command;
     for (const Claim& claim : claims) {
@@ -251,13 +251,13 @@ class Desk final : public AnswerSink {
       command.changes.push_back({Lease{event.id, event.worker_id, event.attempts},
                                  Release{"The worker was gone before it got the event."}});
     }
-    engine_.submit(std::move(command), nobody_, 0);
+    engine_.submit(std::move(command), discard_, 0);
   }
 
   Engine& engine_;
   const Clock& clock_;
   const Hosts hosts_;
-  DiscardingSink& nobody_;
+  DiscardingSink& discard_;
   const Policy defaults_;
   Notebooks* const notebooks_;
   IoThread* thread_ = nullptr;  // set by the first request, before anything can be delivered
@@ -265,9 +265,9 @@ class Desk final : public AnswerSink {
   // Touched by the IoThread only.
   Uuid7Source request_ids_;
   JsonParser parser_;
-  std::unordered_map<std::uint64_t, Waiting> waiting_;
+  std::unordered_map<std::uint64_t, PendingRequest> pending_;
   std::unordered_map<std::uint64_t, ClaimRequest> streams_;
-  std::unordered_map<std::uint64_t, std::string> elsewhere_;  // their request ids
+  std::unordered_map<std::uint64_t, std::string> deferred_;  // their request ids
 };
 
 class EventService final : public Service {
@@ -275,24 +275,29 @@ class EventService final : public Service {
   EventService(Engine& engine, std::size_t io_threads, const Clock& clock, Hosts hosts,
                const Policy& defaults, Notebooks* notebooks) {
     for (std::size_t i = 0; i < io_threads; ++i)
-      desks_.push_back(std::make_unique<Desk>(engine, clock, hosts, nobody_, defaults, notebooks));
+      threads_.push_back(
+          std::make_unique<IoThreadService>(engine, clock, hosts, discard_, defaults, notebooks));
   }
 
   std::size_t body_limit(std::string_view method, std::string_view path) const override {
-    const Match found = match(method, path);
-    return found.route ? found.route->body_max : kStrayBody;
+    const RouteMatch found = match(method, path);
+    return found.route ? found.route->body_max : kUnroutedBodyMax;
   }
 
   void on_request(IoThread& thread, ExchangeId exchange, Request request) override {
-    desks_[thread.index()]->on_request(thread, exchange, request);
+    threads_[thread.index()]->on_request(thread, exchange, request);
   }
 
-  void on_gone(IoThread& thread, ExchangeId exchange) override { desks_[thread.index()]->on_gone(exchange); }
+  void on_gone(IoThread& thread, ExchangeId exchange) override {
+    threads_[thread.index()]->on_gone(exchange);
+  }
 
-  void on_sent(IoThread& thread, ExchangeId exchange) override { desks_[thread.index()]->on_sent(exchange); }
+  void on_sent(IoThread& thread, ExchangeId exchange) override {
+    threads_[thread.index()]->on_sent(exchange);
+  }
 
   bool answers_half_closed(const IoThread& thread, ExchangeId exchange) const override {
-    return desks_[thread.index()]->answers_half_closed(exchange);
+    return threads_[thread.index()]->answers_half_closed(exchange);
   }
 
   Response error_response(int status, std::string_view message) const override {
@@ -300,17 +305,17 @@ class EventService final : public Service {
   }
 
  private:
-  DiscardingSink nobody_;
-  std::vector<std::unique_ptr<Desk>> desks_;
+  DiscardingSink discard_;
+  std::vector<std::unique_ptr<IoThreadService>> threads_;
 };
 
 }  // namespace
 
-Response refuse(const Call& call, const Error& error) {
+Response refuse(const ApiCall& call, const Error& error) {
   return respond_with(problem_of(error), call.request_id);
 }
 
-std::variant<JsonValue, Response> read_json(Call& call) {
+std::variant<JsonValue, Response> read_json(ApiCall& call) {
   if (!is_json(call.request.headers.content_type)) {
     return respond_with(
         problem_of(415, "The body must be JSON in UTF-8: send Content-Type: application/json."),
@@ -321,25 +326,26 @@ std::variant<JsonValue, Response> read_json(Call& call) {
   return *parsed;
 }
 
-bool wants_cloud_event(const Call& call) {
+bool wants_cloud_event(const ApiCall& call) {
   const std::string& accept = call.request.headers.accept;
-  const double much = wanted(accept, kCloudEvent);
-  return much > 0 && much >= wanted(accept, "application/json");
+  const double much = accept_quality(accept, kCloudEvent);
+  return much > 0 && much >= accept_quality(accept, "application/json");
 }
 
-bool wants_cloud_events(const Call& call) {
+bool wants_cloud_events(const ApiCall& call) {
   const std::string& accept = call.request.headers.accept;
-  const double much = wanted(accept, kCloudEvents);
-  return much > 0 && much >= wanted(accept, "application/json") && much >= wanted(accept, kCloudEvent);
+  const double much = accept_quality(accept, kCloudEvents);
+  return much > 0 && much >= accept_quality(accept, "application/json") &&
+         much >= accept_quality(accept, kCloudEvent);
 }
 
-std::optional<Response> refuse_query(const Call& call) {
+std::optional<Response> refuse_query(const ApiCall& call) {
   if (call.query.empty()) return std::nullopt;
   const std::string& name = call.query.front().name;
   return refuse(call, {ErrorCode::invalid_argument, "There is no parameter \"" + name + "\" here.", name});
 }
 
-std::optional<Response> refuse_body(Call& call) {
+std::optional<Response> refuse_body(ApiCall& call) {
   if (call.request.body.empty()) return std::nullopt;
   auto body = read_json(call);
   if (auto* problem = std::get_if<Response>(&body)) return std::move(*problem);

@@ -24,7 +24,7 @@ Response begin_stream() {
   response.headers.emplace_back("Cache-Control", "no-store");
   response.body = "retry: 1000\n\n";
   response.streams = true;
-  response.when_silent = ": keep-alive\n\n";
+  response.keep_alive_text = ": keep-alive\n\n";
   return response;
 }
 
@@ -44,12 +44,12 @@ std::string render_stream(const std::vector<Claim>& claims) {
 }
 
 // GET /events/stream
-Handled stream_events(Call& call) {
+HandlerResult stream_events(ApiCall& call) {
   auto subscription = wire::parse_stream(call.query);
   if (!subscription) return refuse(call, subscription.error());
   const std::size_t prefetch = subscription->limit;
-  return Stream{ClaimRequest{std::move(subscription->selector), std::move(subscription->worker_id), prefetch,
-                             kClaimWait, prefetch}};
+  return ClaimStream{ClaimRequest{std::move(subscription->selector), std::move(subscription->worker_id),
+                                  prefetch, kClaimWait, prefetch}};
 }
 
 }  // namespace eventq::http

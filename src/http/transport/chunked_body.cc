@@ -28,74 +28,74 @@ bool is_value_char(char c) {
 
 }  // namespace
 
-ChunkedBody::Status ChunkedBody::feed(std::string_view& in, std::string& body, std::size_t limit) {
-  Status status = Status::more;
-  while (status == Status::more && !in.empty()) {
-    if (state_ == State::data) {
-      status = take_data(in, body);
+ChunkedBody::ChunkResult ChunkedBody::feed(std::string_view& in, std::string& body, std::size_t limit) {
+  ChunkResult result = ChunkResult::more;
+  while (result == ChunkResult::more && !in.empty()) {
+    if (state_ == ChunkState::data) {
+      result = take_data(in, body);
     } else {
       const char c = in.front();
       in.remove_prefix(1);
-      status = take(c, limit - body.size());
+      result = take(c, limit - body.size());
     }
   }
-  return status;
+  return result;
 }
 
-ChunkedBody::Status ChunkedBody::take_data(std::string_view& in, std::string& body) {
+ChunkedBody::ChunkResult ChunkedBody::take_data(std::string_view& in, std::string& body) {
   const std::size_t size = std::min<std::uint64_t>(left_, in.size());
   body.append(in.substr(0, size));
   in.remove_prefix(size);
   left_ -= size;
-  if (left_ == 0) state_ = State::data_cr;
-  return Status::more;
+  if (left_ == 0) state_ = ChunkState::data_cr;
+  return ChunkResult::more;
 }
 
-ChunkedBody::Status ChunkedBody::take(char c, std::size_t room) {
+ChunkedBody::ChunkResult ChunkedBody::take(char c, std::size_t limit_left) {
   switch (state_) {
-    case State::size: return take_size(c, room);
-    case State::size_end: return expect(c, '\n', left_ == 0 ? State::trailer : State::data);
-    case State::data_cr: return expect(c, '\r', State::data_end);
-    case State::data_end: return expect(c, '\n', State::size);
+    case ChunkState::size: return take_size(c, limit_left);
+    case ChunkState::size_end: return expect(c, '\n', left_ == 0 ? ChunkState::trailer : ChunkState::data);
+    case ChunkState::data_cr: return expect(c, '\r', ChunkState::data_end);
+    case ChunkState::data_end: return expect(c, '\n', ChunkState::size);
     default: return take_trailer(c);
   }
 }
 
-ChunkedBody::Status ChunkedBody::take_size(char c, std::size_t room) {
+ChunkedBody::ChunkResult ChunkedBody::take_size(char c, std::size_t limit_left) {
   if (c == '\r' && digits_ > 0) {
     digits_ = 0;
-    state_ = State::size_end;
-    return left_ > room ? Status::too_large : Status::more;
+    state_ = ChunkState::size_end;
+    return left_ > limit_left ? ChunkResult::too_large : ChunkResult::more;
   }
   const int digit = hex_value(c);
-  if (digit < 0 || digits_ == kSizeDigits) return Status::malformed;
+  if (digit < 0 || digits_ == kSizeDigits) return ChunkResult::malformed;
   ++digits_;
   left_ = left_ * 16 + static_cast<unsigned>(digit);
-  return Status::more;
+  return ChunkResult::more;
 }
 
-ChunkedBody::Status ChunkedBody::take_trailer(char c) {
-  if (++trailer_bytes_ > kTrailerBytes) return Status::trailers_too_long;
+ChunkedBody::ChunkResult ChunkedBody::take_trailer(char c) {
+  if (++trailer_bytes_ > kTrailerBytes) return ChunkResult::trailers_too_long;
   switch (state_) {
-    case State::trailer:
-      if (c == '\r') return expect(c, '\r', State::body_end);
-      state_ = State::name;
-      return is_name_char(c) ? Status::more : Status::malformed;
-    case State::name:
-      if (c == ':') return expect(c, ':', State::value);
-      return is_name_char(c) ? Status::more : Status::malformed;
-    case State::value:
-      if (c == '\r') return expect(c, '\r', State::value_end);
-      return is_value_char(c) ? Status::more : Status::malformed;
-    case State::value_end: return expect(c, '\n', State::trailer);
-    default: return c == '\n' ? Status::done : Status::malformed;
+    case ChunkState::trailer:
+      if (c == '\r') return expect(c, '\r', ChunkState::body_end);
+      state_ = ChunkState::name;
+      return is_name_char(c) ? ChunkResult::more : ChunkResult::malformed;
+    case ChunkState::name:
+      if (c == ':') return expect(c, ':', ChunkState::value);
+      return is_name_char(c) ? ChunkResult::more : ChunkResult::malformed;
+    case ChunkState::value:
+      if (c == '\r') return expect(c, '\r', ChunkState::value_end);
+      return is_value_char(c) ? ChunkResult::more : ChunkResult::malformed;
+    case ChunkState::value_end: return expect(c, '\n', ChunkState::trailer);
+    default: return c == '\n' ? ChunkResult::done : ChunkResult::malformed;
   }
 }
 
-ChunkedBody::Status ChunkedBody::expect(char c, char wanted, State next) {
-  if (c != wanted) return Status::malformed;
+ChunkedBody::ChunkResult ChunkedBody::expect(char c, char wanted, ChunkState next) {
+  if (c != wanted) return ChunkResult::malformed;
   state_ = next;
-  return Status::more;
+  return ChunkResult::more;
 }
 
 }  // namespace eventq::http

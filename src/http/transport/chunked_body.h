@@ -1,4 +1,4 @@
-// chunked_body.h: decodes a body sent in chunks, byte for byte as strict as the head.
+// chunked_body.h: decodes a body sent in chunks, byte for byte as strict as the header.
 //
 // Beast could do this too, but it lets LF through in chunk extensions, keeps a
 // whole size line and all trailers in memory before it looks at them, and takes
@@ -17,7 +17,7 @@ namespace eventq::http {
 
 class ChunkedBody {
  public:
-  enum class Status : std::uint8_t {
+  enum class ChunkResult : std::uint8_t {
     more,  // all bytes are used up, the body goes on
     done,  // the byte behind the body is the first one left in the input
     malformed,
@@ -29,10 +29,10 @@ class ChunkedBody {
 
   // Takes bytes from the front of `in` and appends what they carry to `body`,
   // which may grow to `limit`. Not to be called again after any other answer than `more`.
-  Status feed(std::string_view& in, std::string& body, std::size_t limit);
+  ChunkResult feed(std::string_view& in, std::string& body, std::size_t limit);
 
  private:
-  enum class State : std::uint8_t {
+  enum class ChunkState : std::uint8_t {
     size,       // hexadecimal digits, then CR
     size_end,   // LF
     data,       // left_ bytes
@@ -45,13 +45,13 @@ class ChunkedBody {
     body_end,   // LF of the empty line
   };
 
-  Status take_data(std::string_view& in, std::string& body);
-  Status take(char c, std::size_t room);
-  Status take_size(char c, std::size_t room);
-  Status take_trailer(char c);
-  Status expect(char c, char wanted, State next);
+  ChunkResult take_data(std::string_view& in, std::string& body);
+  ChunkResult take(char c, std::size_t limit_left);
+  ChunkResult take_size(char c, std::size_t limit_left);
+  ChunkResult take_trailer(char c);
+  ChunkResult expect(char c, char wanted, ChunkState next);
 
-  State state_ = State::size;
+  ChunkState state_ = ChunkState::size;
   unsigned digits_ = 0;     // of the size being read
   std::uint64_t left_ = 0;  // bytes of this chunk still to come
   std::size_t trailer_bytes_ = 0;

@@ -21,9 +21,9 @@ constexpr std::size_t kSmallBuffer = 4 * 1024;   // an idle connection keeps thi
 constexpr std::size_t kLargeBuffer = 64 * 1024;  // while a large body is read
 
 // A client that sends many requests at once gets this many answers, then the others have a turn.
-constexpr int kRequestsPerTurn = 16;
+constexpr int kRequestsPerRun = 16;
 
-// Bodies up to this size are copied behind the head and written with it from one piece.
+// Bodies up to this size are copied behind the header and written with it from one piece.
 constexpr std::size_t kCopiedBody = 16 * 1024;
 
 // How long the rest of what a client sends is dropped behind the last response. Closing at
@@ -32,7 +32,7 @@ constexpr std::chrono::seconds kLingerTime{2};
 
 }  // namespace
 
-Connection::Connection(IoLoop& loop, asio::ip::tcp::socket socket, ExchangeId first_exchange)
+HttpConnection::HttpConnection(IoLoop& loop, asio::ip::tcp::socket socket, ExchangeId first_exchange)
     : loop_(loop),
       socket_(std::move(socket)),
       parser_(loop.options(), loop.service(), loop.budget()),
@@ -42,14 +42,14 @@ Connection::Connection(IoLoop& loop, asio::ip::tcp::socket socket, ExchangeId fi
   socket_.non_blocking(true, ignored);
 }
 
-void Connection::start() {
+void HttpConnection::start() {
   deadline_ = steady_now() + loop_.options().idle_time;
   read_more();
 }
 
-bool Connection::respond(Response response) {
-  const bool ends_by_close = response.streams && parser_.head().http10;
-  close_after_ = response.close || !parser_.head().keep_alive || loop_.draining() || ends_by_close;
+bool HttpConnection::respond(Response response) {
+  const bool ends_by_close = response.streams && parser_.header().http10;
+  close_after_ = response.close || !parser_.header().keep_alive || loop_.draining() || ends_by_close;
   if (response.streams && loop_.draining()) {
     send(loop_.service().error_response(503, "The server is shutting down."));
     return false;
@@ -57,82 +57,84 @@ bool Connection::respond(Response response) {
   return send(std::move(response));
 }
 
-void Connection::refuse(int status, std::string_view message) {
+void HttpConnection::refuse(int status, std::string_view message) {
   if (!std::exchange(under_way_, true)) loop_.exchange_began();
   close_after_ = true;
   send(loop_.service().error_response(status, message));
 }
 
-void Connection::sweep(SteadyTime now) {
+void HttpConnection::sweep(SteadyTime now) {
   if (now < deadline_) return;
-  if (state_ == State::streaming) return writing_ ? abandon() : break_silence();
-  if (state_ != State::reading || parser_.progress() == Progress::idle) return close();
-  refuse(408, parser_.progress() == Progress::head ? "The head of the request took too long to arrive."
-                                                   : "The body of the request arrives too slowly.");
+  if (state_ == ConnectionState::streaming) return writing_ ? abandon() : send_keep_alive();
+  if (state_ != ConnectionState::reading || parser_.progress() == ParseProgress::idle) return close();
+  refuse(408, parser_.progress() == ParseProgress::header
+                  ? "The header of the request took too long to arrive."
+                  : "The body of the request arrives too slowly.");
 }
 
-void Connection::drain() {
-  if (state_ == State::streaming) {
+void HttpConnection::drain() {
+  if (state_ == ConnectionState::streaming) {
     loop_.service().on_gone(loop_, exchange_);
     return finish_stream();
   }
-  if (state_ != State::reading) return;  // finish_response() sees to it
-  if (parser_.progress() == Progress::idle && in_.empty()) return linger();
+  if (state_ != ConnectionState::reading) return;  // finish_response() sees to it
+  if (parser_.progress() == ParseProgress::idle && in_.empty()) return linger();
   refuse(503, "The server is shutting down.");
 }
 
-void Connection::abandon() {
+void HttpConnection::abandon() {
   const bool told = has_exchange();
   close();
   if (told) loop_.service().on_gone(loop_, exchange_);
 }
 
-void Connection::read_more() {
-  if (reading_ || state_ == State::closed) return;
+void HttpConnection::read_more() {
+  if (reading_ || state_ == ConnectionState::closed) return;
   if (client_done_) return close();
-  if (state_ == State::lingering) in_.clear();
-  const auto room = in_.room(buffer_wanted());
-  if (room.empty()) return watch_for_hangup();
+  if (state_ == ConnectionState::lingering) in_.clear();
+  const auto space = in_.free_space(buffer_wanted());
+  if (space.empty()) return watch_for_hangup();
   reading_ = true;
-  socket_.async_read_some(asio::buffer(room.data(), room.size()),
-                          [self = Pointer(this)](const error_code& error, std::size_t size) {
+  socket_.async_read_some(asio::buffer(space.data(), space.size()),
+                          [self = ConnectionPtr(this)](const error_code& error, std::size_t size) {
                             self->reading_ = false;
                             self->on_read(error, size);
                           });
 }
 
-std::size_t Connection::buffer_wanted() const {
-  if (state_ != State::reading) return kSmallBuffer;
-  if (parser_.progress() == Progress::body) {
+std::size_t HttpConnection::buffer_wanted() const {
+  if (state_ != ConnectionState::reading) return kSmallBuffer;
+  if (parser_.progress() == ParseProgress::body) {
     return std::clamp(parser_.body_to_come(), kSmallBuffer, kLargeBuffer);
   }
-  // Doubled when a head fills it. The limits on heads bound this.
+  // Doubled when a header fills it. The limits on headers bound this.
   return std::max(kSmallBuffer, std::bit_ceil(in_.size() + 1));
 }
 
 // The buffer is full of requests that must wait. An orderly end would stand behind
 // them unread, but a reset is still seen.
-void Connection::watch_for_hangup() {
+void HttpConnection::watch_for_hangup() {
   if (std::exchange(watching_, true)) return;
-  socket_.async_wait(asio::socket_base::wait_error, [self = Pointer(this)](const error_code&) {
+  socket_.async_wait(asio::socket_base::wait_error, [self = ConnectionPtr(this)](const error_code&) {
     self->watching_ = false;
     if (self->has_exchange()) self->abandon();
   });
 }
 
-void Connection::on_read(const error_code& error, std::size_t size) {
-  if (state_ == State::closed) return;
+void HttpConnection::on_read(const error_code& error, std::size_t size) {
+  if (state_ == ConnectionState::closed) return;
   if (error) return on_read_end(error);
-  if (state_ == State::lingering) return read_more();
+  if (state_ == ConnectionState::lingering) return read_more();
   in_.commit(size);
-  if (state_ == State::reading) return run();
+  if (state_ == ConnectionState::reading) return run();
   if (has_exchange()) read_more();
 }
 
-void Connection::on_read_end(const error_code& error) {
+void HttpConnection::on_read_end(const error_code& error) {
   // The response may still reach a client that only says it sends no more.
-  const bool wanted = state_ == State::writing ||
-                      (state_ == State::exchange && loop_.service().answers_half_closed(loop_, exchange_));
+  const bool wanted =
+      state_ == ConnectionState::writing ||
+      (state_ == ConnectionState::exchange && loop_.service().answers_half_closed(loop_, exchange_));
   if (wanted && error == asio::error::eof) {
     client_done_ = true;
     return;
@@ -140,39 +142,39 @@ void Connection::on_read_end(const error_code& error) {
   abandon();
 }
 
-void Connection::run() {
-  for (int turn = 0; turn < kRequestsPerTurn; ++turn) {
+void HttpConnection::run() {
+  for (int served = 0; served < kRequestsPerRun; ++served) {
     if (!next_request()) return;
   }
   run_later();
 }
 
-void Connection::run_later() {
+void HttpConnection::run_later() {
   if (std::exchange(run_posted_, true)) return;
-  asio::post(socket_.get_executor(), [self = Pointer(this)] {
+  asio::post(socket_.get_executor(), [self = ConnectionPtr(this)] {
     self->run_posted_ = false;
-    if (self->state_ == State::reading) self->run();
+    if (self->state_ == ConnectionState::reading) self->run();
   });
 }
 
 // True when the next one may be looked for at once.
-bool Connection::next_request() {
-  const Progress progress = parser_.step(in_);
-  if (progress == Progress::complete) return dispatch();
-  if (progress == Progress::refused) {
-    refuse(parser_.refusal().status, parser_.refusal().message);
+bool HttpConnection::next_request() {
+  const ParseProgress progress = parser_.step(in_);
+  if (progress == ParseProgress::complete) return dispatch();
+  if (progress == ParseProgress::refused) {
+    refuse(parser_.protocol_error().status, parser_.protocol_error().message);
   } else {
     await_rest(progress);
   }
   return false;
 }
 
-void Connection::await_rest(Progress progress) {
+void HttpConnection::await_rest(ParseProgress progress) {
   const ServerOptions& options = loop_.options();
-  if (progress == Progress::head && !std::exchange(head_timed_, true)) {
-    deadline_ = steady_now() + options.head_time;
+  if (progress == ParseProgress::header && !std::exchange(header_timed_, true)) {
+    deadline_ = steady_now() + options.header_time;
   }
-  if (progress == Progress::body) {
+  if (progress == ParseProgress::body) {
     if (body_start_ == SteadyTime()) body_start_ = steady_now();
     const auto earned = std::chrono::milliseconds(parser_.body_size() * 1000 /
                                                   std::max<std::size_t>(options.body_rate_min, 1));
@@ -183,13 +185,13 @@ void Connection::await_rest(Progress progress) {
 }
 
 // False when 25 bytes do not fit into the socket, for a client that reads nothing.
-bool Connection::send_continue() {
+bool HttpConnection::send_continue() {
   error_code error;
   return socket_.write_some(asio::buffer(kContinue), error) == kContinue.size();
 }
 
-bool Connection::dispatch() {
-  state_ = State::exchange;
+bool HttpConnection::dispatch() {
+  state_ = ConnectionState::exchange;
   deadline_ = SteadyTime::max();
   exchange_ = ExchangeId{static_cast<std::uint64_t>(exchange_) + 1};
   under_way_ = true;
@@ -200,52 +202,53 @@ bool Connection::dispatch() {
   dispatching_ = false;
 
   if (has_exchange()) read_more();
-  return state_ == State::reading;
+  return state_ == ConnectionState::reading;
 }
 
 // False when the client is known to be gone.
-bool Connection::send(Response response) {
-  const RequestHead& request = parser_.head();
+bool HttpConnection::send(Response response) {
+  const RequestHeader& request = parser_.header();
   const Persistence persistence = close_after_     ? Persistence::close
                                   : request.http10 ? Persistence::keep_named
                                                    : Persistence::keep;
-  std::string& head = loop_.scratch();
-  head.clear();
+  std::string& header = loop_.scratch();
+  header.clear();
   chunked_ = response.streams && !request.http10;
   const BodyEnd end = chunked_ ? BodyEnd::chunk : response.streams ? BodyEnd::close : BodyEnd::length;
-  append_head(head, response, persistence, loop_.date(), end);
-  if (request.head_only || !may_have_body(response.status)) response.body.clear();
+  append_header(header, response, persistence, loop_.date(), end);
+  if (request.is_head || !may_have_body(response.status)) response.body.clear();
   if (chunked_ && !response.body.empty()) response.body = chunk_of(response.body);
-  if (response.body.size() <= kCopiedBody) head += std::exchange(response.body, {});
+  if (response.body.size() <= kCopiedBody) header += std::exchange(response.body, {});
 
-  state_ = response.streams ? State::streaming : State::writing;
-  to_tell_ = response.streams;
-  when_silent_ = response.when_silent;
+  state_ = response.streams ? ConnectionState::streaming : ConnectionState::writing;
+  report_sent_ = response.streams;
+  keep_alive_text_ = response.keep_alive_text;
   error_code error;
-  const std::array buffers = {asio::buffer(std::as_const(head)), asio::buffer(std::as_const(response.body))};
+  const std::array buffers = {asio::buffer(std::as_const(header)),
+                              asio::buffer(std::as_const(response.body))};
   const std::size_t written = socket_.write_some(buffers, error);
   if (error && error != asio::error::would_block) {
     close();
     return false;
   }
-  if (written == head.size() + response.body.size()) {
+  if (written == header.size() + response.body.size()) {
     on_all_written();
     return true;
   }
-  out_head_ = head;
+  out_header_ = header;
   out_body_ = std::move(response.body);
   out_written_ = written;
   write_rest();
   return true;
 }
 
-bool Connection::send_piece(std::string_view piece) {
-  to_tell_ = true;
+bool HttpConnection::send_piece(std::string_view piece) {
+  report_sent_ = true;
   return write(chunked_ ? chunk_of(piece) : std::string(piece));
 }
 
-void Connection::finish_stream() {
-  state_ = State::writing;
+void HttpConnection::finish_stream() {
+  state_ = ConnectionState::writing;
   if (chunked_) {
     write(std::string(kLastChunk));
   } else if (!writing_) {
@@ -254,8 +257,8 @@ void Connection::finish_stream() {
 }
 
 // Nobody reads for long what keeps a connection open: an error here shows that the client is gone.
-void Connection::break_silence() {
-  const std::string piece(when_silent_);
+void HttpConnection::send_keep_alive() {
+  const std::string piece(keep_alive_text_);
   deadline_ = SteadyTime::max();
   if (!piece.empty() && !write(chunked_ ? chunk_of(piece) : piece)) {
     loop_.service().on_gone(loop_, exchange_);
@@ -263,7 +266,7 @@ void Connection::break_silence() {
 }
 
 // More of a stream, or its end. False when the client is known to be gone.
-bool Connection::write(std::string bytes) {
+bool HttpConnection::write(std::string bytes) {
   if (writing_) {
     out_next_ += bytes;
     return true;
@@ -284,53 +287,53 @@ bool Connection::write(std::string bytes) {
   return true;
 }
 
-void Connection::write_rest() {
+void HttpConnection::write_rest() {
   writing_ = true;
   deadline_ = steady_now() + loop_.options().write_time;
-  const std::size_t head_written = std::min(out_written_, out_head_.size());
+  const std::size_t header_written = std::min(out_written_, out_header_.size());
   const std::array buffers = {
-      asio::buffer(std::as_const(out_head_)) + head_written,
-      asio::buffer(std::as_const(out_body_)) + (out_written_ - head_written),
+      asio::buffer(std::as_const(out_header_)) + header_written,
+      asio::buffer(std::as_const(out_body_)) + (out_written_ - header_written),
   };
-  socket_.async_write_some(buffers, [self = Pointer(this)](const error_code& error, std::size_t size) {
+  socket_.async_write_some(buffers, [self = ConnectionPtr(this)](const error_code& error, std::size_t size) {
     self->on_written(error, size);
   });
 }
 
-void Connection::on_written(const error_code& error, std::size_t size) {
-  if (state_ == State::closed) return;
+void HttpConnection::on_written(const error_code& error, std::size_t size) {
+  if (state_ == ConnectionState::closed) return;
   if (error) return abandon();
   out_written_ += size;
-  if (out_written_ < out_head_.size() + out_body_.size()) return write_rest();
+  if (out_written_ < out_header_.size() + out_body_.size()) return write_rest();
   writing_ = false;
-  out_head_ = {};
+  out_header_ = {};
   out_body_ = std::exchange(out_next_, {});
   out_written_ = 0;
   if (!out_body_.empty()) return write_rest();
   on_all_written();
 }
 
-void Connection::on_all_written() {
-  if (state_ == State::writing) return finish_response();
-  deadline_ = steady_now() + loop_.options().silence;
-  if (std::exchange(to_tell_, false)) tell_sent();
+void HttpConnection::on_all_written() {
+  if (state_ == ConnectionState::writing) return finish_response();
+  deadline_ = steady_now() + loop_.options().keep_alive_interval;
+  if (std::exchange(report_sent_, false)) report_sent();
 }
 
 // The Service must not be called from inside its own respond() or send().
-void Connection::tell_sent() {
-  asio::post(socket_.get_executor(), [self = Pointer(this), exchange = exchange_] {
+void HttpConnection::report_sent() {
+  asio::post(socket_.get_executor(), [self = ConnectionPtr(this), exchange = exchange_] {
     if (self->streams(exchange)) self->loop_.service().on_sent(self->loop_, exchange);
   });
 }
 
-void Connection::finish_response() {
+void HttpConnection::finish_response() {
   under_way_ = false;
   loop_.exchange_ended();
   if (close_after_ || loop_.draining()) return linger();
 
   parser_.reset();
-  state_ = State::reading;
-  head_timed_ = false;
+  state_ = ConnectionState::reading;
+  header_timed_ = false;
   body_start_ = {};
   deadline_ = steady_now() + loop_.options().idle_time;
   if (dispatching_) return;  // run() goes on by itself
@@ -342,18 +345,18 @@ void Connection::finish_response() {
   }
 }
 
-void Connection::linger() {
+void HttpConnection::linger() {
   error_code error;
   socket_.shutdown(asio::socket_base::shutdown_send, error);
   if (error || client_done_) return close();
-  state_ = State::lingering;
+  state_ = ConnectionState::lingering;
   deadline_ = steady_now() + kLingerTime;
   read_more();
 }
 
-void Connection::close() {
-  if (state_ == State::closed) return;
-  state_ = State::closed;
+void HttpConnection::close() {
+  if (state_ == ConnectionState::closed) return;
+  state_ = ConnectionState::closed;
   if (std::exchange(under_way_, false)) loop_.exchange_ended();
   error_code ignored;  // a socket is closed whatever close() says
   socket_.close(ignored);

@@ -27,10 +27,11 @@ namespace eventq::http {
 class IoLoop;
 
 // Its loop refers to it until it is closed, each operation under way until it has ended.
-class Connection final : public boost::intrusive_ref_counter<Connection, boost::thread_unsafe_counter> {
+class HttpConnection final
+    : public boost::intrusive_ref_counter<HttpConnection, boost::thread_unsafe_counter> {
  public:
   // `first_exchange` + 1, + 2, ... name its requests.
-  Connection(IoLoop& loop, boost::asio::ip::tcp::socket socket, ExchangeId first_exchange);
+  HttpConnection(IoLoop& loop, boost::asio::ip::tcp::socket socket, ExchangeId first_exchange);
 
   // Waits for the first request.
   void start();
@@ -40,7 +41,7 @@ class Connection final : public boost::intrusive_ref_counter<Connection, boost::
 
   // The request that the Service has now, if it has one.
   [[nodiscard]] bool waits_for(ExchangeId exchange) const {
-    return state_ == State::exchange && exchange_ == exchange;
+    return state_ == ConnectionState::exchange && exchange_ == exchange;
   }
   [[nodiscard]] ExchangeId exchange() const { return exchange_; }
 
@@ -50,7 +51,7 @@ class Connection final : public boost::intrusive_ref_counter<Connection, boost::
 
   // The response that the Service has begun and not ended, if there is one.
   [[nodiscard]] bool streams(ExchangeId exchange) const {
-    return state_ == State::streaming && exchange_ == exchange;
+    return state_ == ConnectionState::streaming && exchange_ == exchange;
   }
 
   // See IoThread::send() and finish(). Never call the Service.
@@ -68,9 +69,9 @@ class Connection final : public boost::intrusive_ref_counter<Connection, boost::
   void abandon();
 
  private:
-  using Pointer = boost::intrusive_ptr<Connection>;
+  using ConnectionPtr = boost::intrusive_ptr<HttpConnection>;
 
-  enum class State : std::uint8_t {
+  enum class ConnectionState : std::uint8_t {
     reading,    // a request, or waiting for one
     exchange,   // the Service has the request
     streaming,  // the response has begun, and more of it may come
@@ -80,7 +81,9 @@ class Connection final : public boost::intrusive_ref_counter<Connection, boost::
   };
 
   // The Service has yet to answer, or to end its answer.
-  [[nodiscard]] bool has_exchange() const { return state_ == State::exchange || state_ == State::streaming; }
+  [[nodiscard]] bool has_exchange() const {
+    return state_ == ConnectionState::exchange || state_ == ConnectionState::streaming;
+  }
 
   // Reading.
   void read_more();
@@ -93,15 +96,15 @@ class Connection final : public boost::intrusive_ref_counter<Connection, boost::
   void run();
   void run_later();
   bool next_request();
-  void await_rest(Progress progress);
+  void await_rest(ParseProgress progress);
   bool send_continue();
   bool dispatch();
 
   // Responses.
   bool send(Response response);
   bool write(std::string bytes);
-  void break_silence();
-  void tell_sent();
+  void send_keep_alive();
+  void report_sent();
   void write_rest();
   void on_written(const boost::system::error_code& error, std::size_t size);
   void on_all_written();
@@ -116,31 +119,31 @@ class Connection final : public boost::intrusive_ref_counter<Connection, boost::
   InputBuffer in_;
   RequestParser parser_;
   ExchangeId exchange_;
-  State state_ = State::reading;
+  ConnectionState state_ = ConnectionState::reading;
 
   SteadyTime deadline_ = SteadyTime::max();
   SteadyTime body_start_;
 
   // The part of a response that the kernel did not take at once.
-  std::string out_head_;
+  std::string out_header_;
   std::string out_body_;
   std::size_t out_written_ = 0;  // of both together
   std::string out_next_;         // of a stream: to be written behind them
 
   // Of a stream.
-  std::string_view when_silent_;
+  std::string_view keep_alive_text_;
   bool chunked_ = false;
-  bool to_tell_ = false;  // the Service, when all is written
+  bool report_sent_ = false;  // the Service, when all is written
 
   bool reading_ = false;      // a read into in_ is under way
   bool writing_ = false;      // a write of what the kernel did not take is under way
   bool watching_ = false;     // a wait for a hang-up is under way
   bool dispatching_ = false;  // the Service is being called
   bool run_posted_ = false;
-  bool head_timed_ = false;   // deadline_ is that of the head
-  bool client_done_ = false;  // it has closed its side
-  bool close_after_ = false;  // the response under way is the last
-  bool under_way_ = false;    // counted by the loop
+  bool header_timed_ = false;  // deadline_ is that of the header
+  bool client_done_ = false;   // it has closed its side
+  bool close_after_ = false;   // the response under way is the last
+  bool under_way_ = false;     // counted by the loop
 };
 
 }  // namespace eventq::http

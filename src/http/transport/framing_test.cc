@@ -36,7 +36,7 @@ class FramingTest : public testing::Test {
       EXPECT_TRUE(client.at_end());
       EXPECT_EQ(service_.requests().size(), vector.requests);
     } else {
-      EXPECT_EQ(client.get("/probe").value_or(Reply{}).status, 200);
+      EXPECT_EQ(client.get("/probe").value_or(RawResponse{}).status, 200);
       EXPECT_EQ(service_.requests().size(), vector.requests + 1);
     }
     for (const std::string& target : service_.targets()) EXPECT_NE(target, "/smuggled");
@@ -57,11 +57,11 @@ TEST_F(FramingTest, ARefusalCarriesTheServicesBodyAndFields) {
 
   ASSERT_TRUE(client.send("GET /ok HTTP/1.1\r\n\r\n"));
 
-  const Reply reply = client.read_reply().value_or(Reply{});
+  const RawResponse reply = client.read_reply().value_or(RawResponse{});
   EXPECT_EQ(reply.status, 400);
   EXPECT_EQ(reply.body, "The field Host is missing.");
-  EXPECT_NE(reply.head.find("\r\nX-Test: yes\r\n"), std::string::npos);
-  EXPECT_NE(reply.head.find("\r\nConnection: close\r\n"), std::string::npos);
+  EXPECT_NE(reply.header.find("\r\nX-Test: yes\r\n"), std::string::npos);
+  EXPECT_NE(reply.header.find("\r\nConnection: close\r\n"), std::string::npos);
 }
 
 TEST_F(FramingTest, TrailersReachNobody) {
@@ -71,7 +71,7 @@ TEST_F(FramingTest, TrailersReachNobody) {
       client.send("POST /ok HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n"
                   "3\r\nabc\r\n0\r\nX-Request-Id: forged\r\nHost: b\r\n\r\n"));
 
-  ASSERT_EQ(client.read_reply().value_or(Reply{}).status, 200);
+  ASSERT_EQ(client.read_reply().value_or(RawResponse{}).status, 200);
   const Request request = service_.requests().at(0);
   EXPECT_EQ(request.body, "abc");
   EXPECT_EQ(request.headers.request_id, "");
@@ -86,7 +86,7 @@ TEST_F(FramingTest, ARequestThatArrivesByteByByteIsReadWhole) {
 
   for (const char byte : bytes) ASSERT_TRUE(client.send({&byte, 1}));
 
-  EXPECT_EQ(client.read_reply().value_or(Reply{}).body, "POST /slow abcde");
+  EXPECT_EQ(client.read_reply().value_or(RawResponse{}).body, "POST /slow abcde");
 }
 
 TEST_F(FramingTest, TheFieldsWeKnowReachTheService) {
@@ -97,7 +97,7 @@ TEST_F(FramingTest, TheFieldsWeKnowReachTheService) {
                   "Accept: text/html\r\nAccept: */*\r\nIdempotency-Key: k 1 \r\nX-Request-Id: r\r\n"
                   "Origin: http://b\r\nSec-Fetch-Site: cross-site\r\nContent-Length: 2\r\n\r\n{}"));
 
-  ASSERT_EQ(client.read_reply().value_or(Reply{}).status, 200);
+  ASSERT_EQ(client.read_reply().value_or(RawResponse{}).status, 200);
   const Request request = service_.requests().at(0);
   EXPECT_EQ(request.method, "POST");
   EXPECT_EQ(request.headers.host, "a:1");

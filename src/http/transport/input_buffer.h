@@ -22,18 +22,18 @@ class InputBuffer {
   [[nodiscard]] bool empty() const { return begin_ == end_; }
 
   // `size` bytes at the front are used up. They stay where they are: a read into
-  // room() may be under way.
+  // free_space() may be under way.
   void consume(std::size_t size) { begin_ += size; }
   void clear() { begin_ = end_; }
 
   // The free part of a block of `capacity` bytes, or of what the bytes kept need,
-  // whichever is more. REQUIRES: no read into an earlier room() is under way.
-  std::span<char> room(std::size_t capacity) {
+  // whichever is more. REQUIRES: no read into an earlier free_space() is under way.
+  std::span<char> free_space(std::size_t capacity) {
     resize(std::max(capacity, size()));
     return {data_.get() + end_, capacity_ - end_};
   }
 
-  // `size` bytes were written to the front of room().
+  // `size` bytes were written to the front of free_space().
   void commit(std::size_t size) { end_ += size; }
 
  private:

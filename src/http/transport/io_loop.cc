@@ -22,15 +22,15 @@ std::size_t slot_of(ExchangeId exchange) { return static_cast<std::uint64_t>(exc
 
 // A second, or less where a shorter time is to be kept: it is at most a quarter late.
 milliseconds sweep_interval(const ServerOptions& options) {
-  const milliseconds shortest = std::min(
-      {options.head_time, options.body_grace, options.idle_time, options.write_time, options.silence});
+  const milliseconds shortest = std::min({options.header_time, options.body_grace, options.idle_time,
+                                          options.write_time, options.keep_alive_interval});
   return std::clamp(shortest / 4, milliseconds(5), milliseconds(1000));
 }
 
 }  // namespace
 
-IoLoop::IoLoop(std::size_t index, ServerShare& share)
-    : index_(index), share_(share), sweep_interval_(sweep_interval(share.options)) {}
+IoLoop::IoLoop(std::size_t index, SharedServerState& shared)
+    : index_(index), shared_(shared), sweep_interval_(sweep_interval(shared.options)) {}
 
 void IoLoop::start() {
   date_ = http_date(system_clock().now());
@@ -57,11 +57,12 @@ void IoLoop::adopt(asio::ip::tcp::socket socket, Admission admission) {
 
 void IoLoop::admit(asio::ip::tcp::socket socket, Admission admission) {
   if (draining_) {
-    share_.connections.fetch_sub(1);
+    shared_.connections.fetch_sub(1);
     return;
   }
   const std::size_t slot = free_slot();
-  const Pointer connection(new Connection(*this, std::move(socket), ExchangeId{last_exchange_[slot]}));
+  const ConnectionPtr connection(
+      new HttpConnection(*this, std::move(socket), ExchangeId{last_exchange_[slot]}));
   slots_[slot] = connection;
   if (admission == Admission::refuse) {
     connection->refuse(503, "The server has as many connections as it may; try again later.");
@@ -81,48 +82,48 @@ std::size_t IoLoop::free_slot() {
   return slot;
 }
 
-void IoLoop::forget(const Connection& connection) {
+void IoLoop::forget(const HttpConnection& connection) {
   const std::size_t slot = slot_of(connection.exchange());
   EVENTQ_ASSERT(slots_[slot].get() == &connection);
   last_exchange_[slot] = static_cast<std::uint64_t>(connection.exchange());
   slots_[slot].reset();
   free_slots_.push_back(slot);
-  share_.connections.fetch_sub(1);
+  shared_.connections.fetch_sub(1);
 }
 
-IoLoop::Pointer IoLoop::connection_of(ExchangeId exchange) const {
+IoLoop::ConnectionPtr IoLoop::connection_of(ExchangeId exchange) const {
   const std::size_t slot = slot_of(exchange);
   return slot < slots_.size() ? slots_[slot] : nullptr;
 }
 
 bool IoLoop::respond(ExchangeId exchange, Response response) {
-  const Pointer connection = connection_of(exchange);
+  const ConnectionPtr connection = connection_of(exchange);
   if (!connection || !connection->waits_for(exchange)) return false;
   return connection->respond(std::move(response));
 }
 
 bool IoLoop::send(ExchangeId exchange, std::string piece) {
-  const Pointer connection = connection_of(exchange);
+  const ConnectionPtr connection = connection_of(exchange);
   if (!connection || !connection->streams(exchange)) return false;
   return connection->send_piece(piece);
 }
 
 void IoLoop::finish(ExchangeId exchange) {
-  const Pointer connection = connection_of(exchange);
+  const ConnectionPtr connection = connection_of(exchange);
   if (connection && connection->streams(exchange)) connection->finish_stream();
 }
 
 void IoLoop::drain() {
   draining_ = true;
   for (std::size_t slot = 0; slot < slots_.size(); ++slot) {
-    if (const Pointer connection = slots_[slot]) connection->drain();
+    if (const ConnectionPtr connection = slots_[slot]) connection->drain();
   }
 }
 
 void IoLoop::close_all() {
   draining_ = true;
   for (std::size_t slot = 0; slot < slots_.size(); ++slot) {
-    if (const Pointer connection = slots_[slot]) connection->abandon();
+    if (const ConnectionPtr connection = slots_[slot]) connection->abandon();
   }
 }
 
@@ -147,7 +148,7 @@ void IoLoop::sweep() {
   date_ = http_date(system_clock().now());
   const SteadyTime now = steady_now();
   for (std::size_t slot = 0; slot < slots_.size(); ++slot) {
-    if (const Pointer connection = slots_[slot]) connection->sweep(now);
+    if (const ConnectionPtr connection = slots_[slot]) connection->sweep(now);
   }
   sweep_later();
 }

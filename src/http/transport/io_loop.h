@@ -22,8 +22,8 @@
 
 namespace eventq::http {
 
-// What the loops of one server share.
-struct ServerShare {
+// What the loops of one server shared.
+struct SharedServerState {
   const ServerOptions options;
   Service& service;
   BodyBudget budget{options.bodies_bytes_max};
@@ -36,7 +36,7 @@ enum class Admission : std::uint8_t { serve, refuse };
 class IoLoop final : public IoThread {
  public:
   // `share` must outlive the loop.
-  IoLoop(std::size_t index, ServerShare& share);
+  IoLoop(std::size_t index, SharedServerState& shared);
   ~IoLoop() override { stop(); }  // NOLINT(bugprone-exception-escape): only bad_alloc, as Boost wraps it
 
   // Called by the thread that owns the server.
@@ -47,7 +47,7 @@ class IoLoop final : public IoThread {
   void post(std::function<void()> work) override;
   [[nodiscard]] std::size_t index() const override { return index_; }
   [[nodiscard]] boost::asio::io_context& context() { return context_; }
-  // Takes a socket of context(), already counted in ServerShare::connections.
+  // Takes a socket of context(), already counted in SharedServerState::connections.
   void adopt(boost::asio::ip::tcp::socket socket, Admission admission);
 
   bool respond(ExchangeId exchange, Response response) override;
@@ -61,20 +61,20 @@ class IoLoop final : public IoThread {
   void when_quiet(std::function<void()> done);
 
   // For connections.
-  [[nodiscard]] const ServerOptions& options() const { return share_.options; }
-  [[nodiscard]] Service& service() { return share_.service; }
-  [[nodiscard]] BodyBudget& budget() { return share_.budget; }
+  [[nodiscard]] const ServerOptions& options() const { return shared_.options; }
+  [[nodiscard]] Service& service() { return shared_.service; }
+  [[nodiscard]] BodyBudget& budget() { return shared_.budget; }
   [[nodiscard]] bool draining() const { return draining_; }
   [[nodiscard]] std::string& scratch() { return scratch_; }
   [[nodiscard]] const std::string& date() const { return date_; }
   void exchange_began() { ++under_way_; }
   void exchange_ended();
-  void forget(const Connection& connection);
+  void forget(const HttpConnection& connection);
 
  private:
-  using Pointer = boost::intrusive_ptr<Connection>;
+  using ConnectionPtr = boost::intrusive_ptr<HttpConnection>;
 
-  [[nodiscard]] Pointer connection_of(ExchangeId exchange) const;
+  [[nodiscard]] ConnectionPtr connection_of(ExchangeId exchange) const;
   void admit(boost::asio::ip::tcp::socket socket, Admission admission);
   std::size_t free_slot();
   void close_all();
@@ -83,16 +83,16 @@ class IoLoop final : public IoThread {
 
   // Set in the constructor, never changed.
   const std::size_t index_;
-  ServerShare& share_;
+  SharedServerState& shared_;
   const std::chrono::milliseconds sweep_interval_;
 
-  std::vector<Pointer> slots_;  // an exchange's number begins with its slot
+  std::vector<ConnectionPtr> slots_;  // an exchange's number begins with its slot
   std::vector<std::size_t> free_slots_;
   std::vector<std::uint64_t> last_exchange_;  // of each slot's last connection: numbers never come again
   std::size_t under_way_ = 0;
   std::vector<std::function<void()>> quiet_waiters_;
   bool draining_ = false;
-  std::string scratch_;  // the head of the response being sent
+  std::string scratch_;  // the header of the response being sent
   std::string date_;     // for the field Date, at most a sweep old
 
   // Ends first: what its destructor drops may still refer to the members above.

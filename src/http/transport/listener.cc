@@ -26,21 +26,21 @@ constexpr std::chrono::seconds kLogPause{10};
 
 }  // namespace
 
-Listener::Listener(ServerShare& share, std::span<const std::unique_ptr<IoLoop>> loops)
-    : share_(share),
+Listener::Listener(SharedServerState& shared, std::span<const std::unique_ptr<IoLoop>> loops)
+    : shared_(shared),
       loops_(loops),
       acceptor_(loops.front()->context()),
       retry_timer_(loops.front()->context()) {}
 
 Result<tcp::endpoint> Listener::endpoint() const {
-  const std::string& host = share_.options.host;
+  const std::string& host = shared_.options.host;
   error_code error;
   const auto address = asio::ip::make_address(host == "localhost" ? "127.0.0.1" : host, error);
   if (error) {
     return Error{ErrorCode::invalid_argument,
                  "The host \"" + host + "\" is not an IPv4 or IPv6 address, nor localhost.", "host"};
   }
-  return tcp::endpoint(address, share_.options.port);
+  return tcp::endpoint(address, shared_.options.port);
 }
 
 Result<void> Listener::open() {
@@ -56,8 +56,8 @@ Result<void> Listener::open() {
   if (!error) port_ = acceptor_.local_endpoint(error).port();
   if (!error) return {};
   return Error{.code = ErrorCode::unavailable,
-               .message = "Cannot listen on " + share_.options.host + " port " +
-                          std::to_string(share_.options.port) + ": " + error.message() + "."};
+               .message = "Cannot listen on " + shared_.options.host + " port " +
+                          std::to_string(shared_.options.port) + ": " + error.message() + "."};
 }
 
 void Listener::accept_next() {
@@ -85,20 +85,20 @@ void Listener::on_accept(const error_code& error, tcp::socket socket) {
 void Listener::admit(tcp::socket socket) {
   IoLoop& loop = *loops_[next_loop_];
   next_loop_ = (next_loop_ + 1) % loops_.size();
-  const std::size_t connections = share_.connections.fetch_add(1) + 1;
-  if (connections > share_.options.connections_max + kRefusedMax) {
-    share_.connections.fetch_sub(1);
+  const std::size_t connections = shared_.connections.fetch_add(1) + 1;
+  if (connections > shared_.options.connections_max + kRefusedMax) {
+    shared_.connections.fetch_sub(1);
     return;  // the socket closes itself
   }
   loop.adopt(std::move(socket),
-             connections > share_.options.connections_max ? Admission::refuse : Admission::serve);
+             connections > shared_.options.connections_max ? Admission::refuse : Admission::serve);
 }
 
 void Listener::back_off(const error_code& error) {
-  if (steady_now() >= log_again_at_ && share_.options.logger) {
+  if (steady_now() >= log_again_at_ && shared_.options.logger) {
     log_again_at_ = steady_now() + kLogPause;
-    share_.options.logger(LogLevel::warning,
-                          LogLine("cannot accept a connection").add("error", error.message()).str());
+    shared_.options.logger(LogLevel::warning,
+                           LogLine("cannot accept a connection").add("error", error.message()).str());
   }
   retry_timer_.expires_after(kRetryPause);
   retry_timer_.async_wait([this](const error_code& cancelled) {

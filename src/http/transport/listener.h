@@ -19,7 +19,7 @@ namespace eventq::http {
 class Listener {
  public:
   // `loops` is not empty; both must outlive the listener.
-  Listener(ServerShare& share, std::span<const std::unique_ptr<IoLoop>> loops);
+  Listener(SharedServerState& shared, std::span<const std::unique_ptr<IoLoop>> loops);
 
   // Binds to the address of the options. Errors: see Server::start().
   Result<void> open();
@@ -35,7 +35,7 @@ class Listener {
   void admit(boost::asio::ip::tcp::socket socket);
   void back_off(const boost::system::error_code& error);
 
-  ServerShare& share_;
+  SharedServerState& shared_;
   const std::span<const std::unique_ptr<IoLoop>> loops_;
   boost::asio::ip::tcp::acceptor acceptor_;
   boost::asio::steady_timer retry_timer_;

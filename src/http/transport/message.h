@@ -41,7 +41,7 @@ struct Response {
   bool close = false;                                             // end the connection after this response
   // `body` is only its beginning: see IoThread::send().
   bool streams = false;
-  std::string_view when_silent;  // of a stream, a literal: sent when nothing has been for a while
+  std::string_view keep_alive_text;  // of a stream, a literal: sent when nothing has been for a while
 };
 
 }  // namespace eventq::http

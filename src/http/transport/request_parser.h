@@ -1,7 +1,7 @@
 // request_parser.h: the bytes of one connection become requests, one after the other.
 //
 // Pure: it takes from a buffer and says what it needs next. It never looks behind
-// the request it reads, and after a refusal it never reads again: what follows
+// the request it reads, and after a protocol_error it never reads again: what follows
 // could mean anything.
 //
 // Threads: belongs to one connection.
@@ -13,8 +13,8 @@
 
 #include "http/transport/body_budget.h"
 #include "http/transport/chunked_body.h"
-#include "http/transport/head_parser.h"
-#include "http/transport/head_scanner.h"
+#include "http/transport/header_parser.h"
+#include "http/transport/header_scanner.h"
 #include "http/transport/input_buffer.h"
 #include "http/transport/message.h"
 #include "http/transport/server.h"
@@ -22,12 +22,12 @@
 namespace eventq::http {
 
 // Where a request stands.
-enum class Progress : std::uint8_t {
+enum class ParseProgress : std::uint8_t {
   idle,      // no byte of it is here
-  head,      // the head has begun
-  body,      // the head is good, the body is not all here
+  header,    // the header has begun
+  body,      // the header is good, the body is not all here
   complete,  // take_request() has it
-  refused,   // refusal() says why
+  refused,   // protocol_error() says why
 };
 
 class RequestParser {
@@ -40,7 +40,7 @@ class RequestParser {
 
   // Takes what belongs to the request from the front of `in`.
   // REQUIRES: the last answer was neither complete nor refused, or reset() came since.
-  Progress step(InputBuffer& in);
+  ParseProgress step(InputBuffer& in);
 
   // True once, when the client waits for 100 Continue and its body may come.
   bool take_continue();
@@ -48,19 +48,19 @@ class RequestParser {
   // REQUIRES: step() said complete. Its body has kJsonPadding zero bytes behind it.
   Request take_request();
 
-  [[nodiscard]] const Refusal& refusal() const { return refusal_; }
-  [[nodiscard]] Progress progress() const { return progress_; }
-  [[nodiscard]] const RequestHead& head() const { return head_; }
+  [[nodiscard]] const ProtocolError& protocol_error() const { return protocol_error_; }
+  [[nodiscard]] ParseProgress progress() const { return progress_; }
+  [[nodiscard]] const RequestHeader& header() const { return header_; }
 
   // Body bytes received so far, and a guess how many follow.
-  [[nodiscard]] std::size_t body_size() const { return head_.request.body.size(); }
+  [[nodiscard]] std::size_t body_size() const { return header_.request.body.size(); }
   [[nodiscard]] std::size_t body_to_come() const;
 
   // Ready for the next request.
   void reset();
 
  private:
-  void read_head(InputBuffer& in);
+  void read_header(InputBuffer& in);
   void begin_body(bool body_is_here);
   void read_body(InputBuffer& in);
   void read_sized_body(InputBuffer& in);
@@ -73,14 +73,14 @@ class RequestParser {
   const Service& service_;
   BodyBudget& budget_;
 
-  HeadScanner scanner_;
-  RequestHead head_;
+  HeaderScanner scanner_;
+  RequestHeader header_;
   ChunkedBody chunks_;
   std::size_t body_limit_ = 0;
   std::size_t charged_ = 0;  // taken from budget_ for this body
-  Progress progress_ = Progress::idle;
+  ParseProgress progress_ = ParseProgress::idle;
   bool owes_continue_ = false;
-  Refusal refusal_;
+  ProtocolError protocol_error_;
 };
 
 }  // namespace eventq::http

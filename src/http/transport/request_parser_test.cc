@@ -30,12 +30,12 @@ class LimitService final : public Service {
 };
 
 void append(InputBuffer& in, std::string_view bytes) {
-  const auto room = in.room(in.size() + bytes.size());
-  std::copy(bytes.begin(), bytes.end(), room.begin());
+  const auto space = in.free_space(in.size() + bytes.size());
+  std::copy(bytes.begin(), bytes.end(), space.begin());
   in.commit(bytes.size());
 }
 
-// What became of a stream: the bodies of its requests, then the refusal's status.
+// What became of a stream: the bodies of its requests, then the protocol_error's status.
 struct Outcome {
   std::vector<std::string> bodies;
   int refused = 0;
@@ -55,16 +55,16 @@ class RequestParserTest : public testing::Test {
     Outcome outcome;
     for (; !bytes.empty() && outcome.refused == 0; bytes.remove_prefix(std::min(piece, bytes.size()))) {
       append(in, bytes.substr(0, piece));
-      while (parser.step(in) == Progress::complete) {
+      while (parser.step(in) == ParseProgress::complete) {
         outcome.bodies.push_back(parser.take_request().body);
         parser.reset();
       }
-      if (parser.progress() == Progress::refused) outcome.refused = parser.refusal().status;
+      if (parser.progress() == ParseProgress::refused) outcome.refused = parser.protocol_error().status;
     }
     return outcome;
   }
 
-  Progress step(RequestParser& parser, std::string_view bytes) {
+  ParseProgress step(RequestParser& parser, std::string_view bytes) {
     append(in_, bytes);
     return parser.step(in_);
   }
@@ -107,9 +107,9 @@ TEST_F(RequestParserTest, EveryBodyHasReadableZeroesBehindIt) {
   for (const std::size_t size : {0, 1, 15, 16, 100, 65535, 65536, 65537, 300000}) {
     SCOPED_TRACE(size);
     RequestParser parser(options_, service_, budget_);
-    const std::string head =
+    const std::string header =
         "POST / HTTP/1.1\r\nHost: a\r\nContent-Length: " + std::to_string(size) + "\r\n\r\n";
-    ASSERT_EQ(step(parser, head + std::string(size, 'x')), Progress::complete);
+    ASSERT_EQ(step(parser, header + std::string(size, 'x')), ParseProgress::complete);
 
     const Request request = parser.take_request();
 
@@ -123,9 +123,10 @@ TEST_F(RequestParserTest, AnAnnouncedLengthReservesLittle) {
   service_.limit = 32 * 1024 * 1024;
   RequestParser parser(options_, service_, budget_);
 
-  ASSERT_EQ(step(parser, "POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 33554432\r\n\r\nx"), Progress::body);
+  ASSERT_EQ(step(parser, "POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 33554432\r\n\r\nx"),
+            ParseProgress::body);
 
-  EXPECT_LE(parser.head().request.body.capacity(), 128U * 1024);
+  EXPECT_LE(parser.header().request.body.capacity(), 128U * 1024);
 }
 
 TEST_F(RequestParserTest, TheLimitIsAskedForMethodAndPathWithoutQuery) {
@@ -139,9 +140,9 @@ TEST_F(RequestParserTest, TheLimitIsAskedForMethodAndPathWithoutQuery) {
 TEST_F(RequestParserTest, HeadIsGivenAsGet) {
   RequestParser parser(options_, service_, budget_);
 
-  ASSERT_EQ(step(parser, "HEAD / HTTP/1.1\r\nHost: a\r\n\r\n"), Progress::complete);
+  ASSERT_EQ(step(parser, "HEAD / HTTP/1.1\r\nHost: a\r\n\r\n"), ParseProgress::complete);
 
-  EXPECT_TRUE(parser.head().head_only);
+  EXPECT_TRUE(parser.header().is_head);
   EXPECT_EQ(parser.take_request().method, "HEAD");
 }
 
@@ -152,7 +153,7 @@ TEST_F(RequestParserTest, ContinueIsOwedOnceAndOnlyWhileTheBodyIsAway) {
 
   EXPECT_TRUE(parser.take_continue());
   EXPECT_FALSE(parser.take_continue());
-  EXPECT_EQ(step(parser, "{}"), Progress::complete);
+  EXPECT_EQ(step(parser, "{}"), ParseProgress::complete);
 }
 
 TEST_F(RequestParserTest, BodiesBeyondTheServersBudgetAreRefused) {
@@ -160,22 +161,22 @@ TEST_F(RequestParserTest, BodiesBeyondTheServersBudgetAreRefused) {
   const std::string large =
       "POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 700000\r\n\r\n" + std::string(600000, 'x');
   auto first = std::make_unique<RequestParser>(options_, service_, budget_);
-  ASSERT_EQ(step(*first, large), Progress::body);
+  ASSERT_EQ(step(*first, large), ParseProgress::body);
 
   RequestParser second(options_, service_, budget_);
-  EXPECT_EQ(step(second, large), Progress::refused);
-  EXPECT_EQ(second.refusal().status, 503);
+  EXPECT_EQ(step(second, large), ParseProgress::refused);
+  EXPECT_EQ(second.protocol_error().status, 503);
 
   first.reset();
   RequestParser third(options_, service_, budget_);
-  EXPECT_EQ(step(third, large), Progress::body);
+  EXPECT_EQ(step(third, large), ParseProgress::body);
 }
 
 TEST_F(RequestParserTest, BytesBehindARequestStayInTheBuffer) {
   RequestParser parser(options_, service_, budget_);
 
   ASSERT_EQ(step(parser, "POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 2\r\n\r\n{}GET /next"),
-            Progress::complete);
+            ParseProgress::complete);
 
   EXPECT_EQ(in_.bytes(), "GET /next");
 }

@@ -78,8 +78,8 @@ void append_field(std::string& out, std::string_view name, std::string_view valu
 
 }  // namespace
 
-void append_head(std::string& out, const Response& response, Persistence persistence, std::string_view date,
-                 BodyEnd end) {
+void append_header(std::string& out, const Response& response, Persistence persistence, std::string_view date,
+                   BodyEnd end) {
   append_status_line(out, response.status);
   if (!date.empty()) out.append("Date: ").append(date).append("\r\n");
   for (const auto& [name, value] : response.headers) append_field(out, name, value);

@@ -1,4 +1,4 @@
-// response_writer.h: a response's head as bytes.
+// response_writer.h: a response's header as bytes.
 //
 // Threads: every function may be called from any thread.
 #pragma once
@@ -30,8 +30,8 @@ inline constexpr std::string_view kLastChunk = "0\r\n\r\n";
 inline constexpr std::string_view kContinue = "HTTP/1.1 100 Continue\r\n\r\n";
 
 // Appends status line, fields and the empty line. `date` is http_date() or empty.
-void append_head(std::string& out, const Response& response, Persistence persistence, std::string_view date,
-                 BodyEnd end = BodyEnd::length);
+void append_header(std::string& out, const Response& response, Persistence persistence, std::string_view date,
+                   BodyEnd end = BodyEnd::length);
 
 // A piece of a body as a chunk. REQUIRES: it is not empty.
 [[nodiscard]] std::string chunk_of(std::string_view piece);

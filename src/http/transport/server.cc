@@ -41,9 +41,9 @@ class Countdown {
 class ServerImpl final : public Server {
  public:
   ServerImpl(const ServerOptions& options, Service& service)
-      : share_{.options = options, .service = service},
-        loops_(make_loops(share_)),
-        listener_(share_, loops_) {}
+      : shared_{.options = options, .service = service},
+        loops_(make_loops(shared_)),
+        listener_(shared_, loops_) {}
 
   ~ServerImpl() override { stop(); }
 
@@ -87,15 +87,15 @@ class ServerImpl final : public Server {
   }
 
  private:
-  static std::vector<std::unique_ptr<IoLoop>> make_loops(ServerShare& share) {
+  static std::vector<std::unique_ptr<IoLoop>> make_loops(SharedServerState& shared) {
     std::vector<std::unique_ptr<IoLoop>> loops;
-    for (std::size_t i = 0; i < std::max<std::size_t>(share.options.io_threads, 1); ++i) {
-      loops.push_back(std::make_unique<IoLoop>(i, share));
+    for (std::size_t i = 0; i < std::max<std::size_t>(shared.options.io_threads, 1); ++i) {
+      loops.push_back(std::make_unique<IoLoop>(i, shared));
     }
     return loops;
   }
 
-  ServerShare share_;
+  SharedServerState shared_;
   std::vector<std::unique_ptr<IoLoop>> loops_;
   Listener listener_;   // ends before the loops it deals to
   std::mutex control_;  // held while loops are started or ended

@@ -1,7 +1,7 @@
 // server.h: sockets to requests and back. Knows HTTP/1.1, nothing of events.
 //
 // Limits are enforced while reading: request line, header bytes and count, body
-// (also chunked), time to send a head, least body speed, idle time. What breaks
+// (also chunked), time to send a header, least body speed, idle time. What breaks
 // them is answered 4xx by the server itself, and the connection closes.
 // One byte stream has one meaning: anything ambiguous (both lengths, folded
 // lines, bare CR or LF, ...) is 400 and close, and nothing behind it runs.
@@ -53,7 +53,7 @@ class Service {
  public:
   virtual ~Service() = default;
 
-  // The largest body this request may carry. Called when the head is read.
+  // The largest body this request may carry. Called when the header is read.
   [[nodiscard]] virtual std::size_t body_limit(std::string_view method, std::string_view path) const = 0;
 
   // A whole request has arrived. Every exchange gets one respond(), now or later,
@@ -85,13 +85,14 @@ struct ServerOptions {
   std::size_t request_line_max = 8 * 1024;
   std::size_t header_bytes_max = 32 * 1024;  // of all lines behind the request line
   std::size_t header_fields_max = 100;
-  std::chrono::milliseconds head_time = std::chrono::seconds(10);   // from its first byte
-  std::chrono::milliseconds body_grace = std::chrono::seconds(10);  // after it, body_rate_min is demanded
-  std::size_t body_rate_min = 500;                                  // bytes per second, on average
-  std::size_t bodies_bytes_max = 256 * 1024 * 1024;                 // of all requests under way; more is 503
-  std::chrono::milliseconds idle_time = std::chrono::seconds(60);   // between two requests
-  std::chrono::milliseconds write_time = std::chrono::seconds(30);  // without reading any of a response
-  std::chrono::milliseconds silence = std::chrono::seconds(10);     // of a stream; then Response::when_silent
+  std::chrono::milliseconds header_time = std::chrono::seconds(10);  // from its first byte
+  std::chrono::milliseconds body_grace = std::chrono::seconds(10);   // after it, body_rate_min is demanded
+  std::size_t body_rate_min = 500;                                   // bytes per second, on average
+  std::size_t bodies_bytes_max = 256 * 1024 * 1024;                  // of all requests under way; more is 503
+  std::chrono::milliseconds idle_time = std::chrono::seconds(60);    // between two requests
+  std::chrono::milliseconds write_time = std::chrono::seconds(30);   // without reading any of a response
+  std::chrono::milliseconds keep_alive_interval =
+      std::chrono::seconds(10);  // of a stream; then Response::keep_alive_text
   Logger logger;
 };
 

@@ -38,7 +38,7 @@ TEST_F(ServerClientsTest, PipelinedRequestsAreAnsweredInOrder) {
   ASSERT_TRUE(client.send(requests));
 
   for (int i = 0; i < 1000; ++i) {
-    ASSERT_EQ(client.read_reply().value_or(Reply{}).body, "GET /" + std::to_string(i) + " ");
+    ASSERT_EQ(client.read_reply().value_or(RawResponse{}).body, "GET /" + std::to_string(i) + " ");
   }
 }
 
@@ -52,9 +52,9 @@ TEST_F(ServerClientsTest, RequestsBehindAWaitingOneWaitForIt) {
 
   ASSERT_TRUE(service_.answer({.body = "first"}));
 
-  EXPECT_EQ(client.read_reply().value_or(Reply{}).body, "first");
+  EXPECT_EQ(client.read_reply().value_or(RawResponse{}).body, "first");
   for (int i = 0; i < 5000; ++i) {
-    ASSERT_EQ(client.read_reply().value_or(Reply{}).body, "GET /" + std::to_string(i) + " ");
+    ASSERT_EQ(client.read_reply().value_or(RawResponse{}).body, "GET /" + std::to_string(i) + " ");
   }
 }
 
@@ -83,9 +83,9 @@ TEST_F(ServerClientsTest, AFloodOfRequestsLeavesOthersTheirTurn) {
 
   release.set_value();
 
-  EXPECT_EQ(other.read_reply().value_or(Reply{}).body, "now");
-  EXPECT_EQ(other.read_reply().value_or(Reply{}).status, 200);
-  for (int i = 0; i < 100; ++i) ASSERT_EQ(flood.read_reply().value_or(Reply{}).status, 200);
+  EXPECT_EQ(other.read_reply().value_or(RawResponse{}).body, "now");
+  EXPECT_EQ(other.read_reply().value_or(RawResponse{}).status, 200);
+  for (int i = 0; i < 100; ++i) ASSERT_EQ(flood.read_reply().value_or(RawResponse{}).status, 200);
   EXPECT_NE(service_.targets().back(), "/other");
 }
 
@@ -120,8 +120,8 @@ TEST_F(ServerClientsTest, AClientThatOnlyStopsSendingGetsAnImmediateAnswer) {
   ASSERT_TRUE(client.send(get("/one") + get("/two")));
   client.finish_sending();
 
-  EXPECT_EQ(client.read_reply().value_or(Reply{}).body, "GET /one ");
-  EXPECT_EQ(client.read_reply().value_or(Reply{}).body, "GET /two ");
+  EXPECT_EQ(client.read_reply().value_or(RawResponse{}).body, "GET /one ");
+  EXPECT_EQ(client.read_reply().value_or(RawResponse{}).body, "GET /two ");
   EXPECT_TRUE(client.at_end());
 }
 
@@ -143,8 +143,8 @@ TEST_F(ServerClientsTest, AnExchangeIsAnsweredOnlyOnce) {
 
   EXPECT_TRUE(service_.answer_twice({.body = "once"}));
 
-  EXPECT_EQ(client.read_reply().value_or(Reply{}).body, "once");
-  EXPECT_EQ(client.get("/next").value_or(Reply{}).body, "GET /next ");
+  EXPECT_EQ(client.read_reply().value_or(RawResponse{}).body, "once");
+  EXPECT_EQ(client.get("/next").value_or(RawResponse{}).body, "GET /next ");
 }
 
 TEST_F(ServerClientsTest, AStaleExchangeDoesNotReachTheNextRequest) {
@@ -160,7 +160,7 @@ TEST_F(ServerClientsTest, AStaleExchangeDoesNotReachTheNextRequest) {
   EXPECT_FALSE(service_.answer({.body = "for the first"}));
   EXPECT_TRUE(service_.answer({.body = "for the second"}));
 
-  EXPECT_EQ(next.read_reply().value_or(Reply{}).body, "for the second");
+  EXPECT_EQ(next.read_reply().value_or(RawResponse{}).body, "for the second");
 }
 
 TEST_F(ServerClientsTest, HeadGetsTheLengthWithoutTheBody) {
@@ -168,18 +168,18 @@ TEST_F(ServerClientsTest, HeadGetsTheLengthWithoutTheBody) {
 
   ASSERT_TRUE(client.send("HEAD /ok HTTP/1.1\r\nHost: a\r\n\r\n"));
 
-  const Reply reply = client.read_reply(ReplyBody::left_out).value_or(Reply{});
+  const RawResponse reply = client.read_reply(RawBody::left_out).value_or(RawResponse{});
   EXPECT_EQ(reply.status, 200);
-  EXPECT_NE(reply.head.find("\r\nContent-Length: 9\r\n"), std::string::npos) << reply.head;
-  EXPECT_EQ(client.get("/next").value_or(Reply{}).body, "GET /next ");
+  EXPECT_NE(reply.header.find("\r\nContent-Length: 9\r\n"), std::string::npos) << reply.header;
+  EXPECT_EQ(client.get("/next").value_or(RawResponse{}).body, "GET /next ");
 }
 
 TEST_F(ServerClientsTest, TheServiceCanEndAConnection) {
   RawClient client(server_->port());
 
-  const Reply reply = client.get("/close").value_or(Reply{});
+  const RawResponse reply = client.get("/close").value_or(RawResponse{});
 
-  EXPECT_NE(reply.head.find("\r\nConnection: close\r\n"), std::string::npos);
+  EXPECT_NE(reply.header.find("\r\nConnection: close\r\n"), std::string::npos);
   EXPECT_TRUE(client.at_end());
 }
 
@@ -188,10 +188,10 @@ TEST_F(ServerClientsTest, ABodyIsAskedForWhenTheClientExpectsIt) {
 
   ASSERT_TRUE(
       client.send("POST /ok HTTP/1.1\r\nHost: a\r\nExpect: 100-continue\r\nContent-Length: 3\r\n\r\n"));
-  EXPECT_EQ(client.read_reply().value_or(Reply{}).head, "HTTP/1.1 100 Continue\r\n\r\n");
+  EXPECT_EQ(client.read_reply().value_or(RawResponse{}).header, "HTTP/1.1 100 Continue\r\n\r\n");
   ASSERT_TRUE(client.send("abc"));
 
-  EXPECT_EQ(client.read_reply().value_or(Reply{}).body, "POST /ok abc");
+  EXPECT_EQ(client.read_reply().value_or(RawResponse{}).body, "POST /ok abc");
 }
 
 TEST_F(ServerClientsTest, ALargeBodyArrivesWhole) {
@@ -202,7 +202,7 @@ TEST_F(ServerClientsTest, ALargeBodyArrivesWhole) {
       "POST /large HTTP/1.1\r\nHost: a\r\nContent-Length: " + std::to_string(body.size()) + "\r\n\r\n"));
   ASSERT_TRUE(client.send(body));
 
-  EXPECT_TRUE(client.read_reply().value_or(Reply{}).body == "POST /large " + body);
+  EXPECT_TRUE(client.read_reply().value_or(RawResponse{}).body == "POST /large " + body);
 }
 
 TEST_F(ServerClientsTest, ARefusedUploadStillSeesItsAnswer) {
@@ -212,7 +212,7 @@ TEST_F(ServerClientsTest, ARefusedUploadStillSeesItsAnswer) {
   // The server drops all of it: closing at once would destroy the answer on its way.
   ASSERT_TRUE(client.send(std::string(8'000'000, 'x')));
 
-  EXPECT_EQ(client.read_reply().value_or(Reply{}).status, 413);
+  EXPECT_EQ(client.read_reply().value_or(RawResponse{}).status, 413);
   EXPECT_TRUE(client.at_end());
 }
 
@@ -221,10 +221,10 @@ TEST_F(ServerClientsTest, ASlowReaderOfALargeResponseDelaysNobody) {
   RawClient other(server_->port());
   ASSERT_TRUE(slow.send(get("/big?bytes=20000000") + get("/behind")));
 
-  for (int i = 0; i < 100; ++i) ASSERT_EQ(other.get("/ok").value_or(Reply{}).status, 200);
+  for (int i = 0; i < 100; ++i) ASSERT_EQ(other.get("/ok").value_or(RawResponse{}).status, 200);
 
-  EXPECT_TRUE(slow.read_reply().value_or(Reply{}).body == big_body(20'000'000));
-  EXPECT_EQ(slow.read_reply().value_or(Reply{}).body, "GET /behind ");
+  EXPECT_TRUE(slow.read_reply().value_or(RawResponse{}).body == big_body(20'000'000));
+  EXPECT_EQ(slow.read_reply().value_or(RawResponse{}).body, "GET /behind ");
 }
 
 TEST_F(ServerClientsTest, ThousandsOfIdleConnectionsLeaveRoomForOne) {
@@ -236,9 +236,9 @@ TEST_F(ServerClientsTest, ThousandsOfIdleConnectionsLeaveRoomForOne) {
 
   RawClient active(server_->port());
 
-  for (int i = 0; i < 100; ++i) ASSERT_EQ(active.get("/ok").value_or(Reply{}).status, 200);
-  EXPECT_EQ(idle.front()->get("/ok").value_or(Reply{}).status, 200);
-  EXPECT_EQ(idle.back()->get("/ok").value_or(Reply{}).status, 200);
+  for (int i = 0; i < 100; ++i) ASSERT_EQ(active.get("/ok").value_or(RawResponse{}).status, 200);
+  EXPECT_EQ(idle.front()->get("/ok").value_or(RawResponse{}).status, 200);
+  EXPECT_EQ(idle.back()->get("/ok").value_or(RawResponse{}).status, 200);
 }
 
 }  // namespace

@@ -29,12 +29,12 @@ class ServerStreamTest : public testing::Test {
     client_ = std::make_unique<RawClient>(server_->port());
   }
 
-  // A stream whose beginning has arrived; its head.
+  // A stream whose beginning has arrived; its header.
   std::string begin(std::string_view request = kStream) {
     EXPECT_TRUE(client_->send(request));
-    std::string head = client_->read_through("begin;");
+    std::string header = client_->read_through("begin;");
     EXPECT_TRUE(service_.wait_for_sent(1));
-    return head;
+    return header;
   }
 
   TestService service_;
@@ -45,9 +45,9 @@ class ServerStreamTest : public testing::Test {
 TEST_F(ServerStreamTest, AStreamIsSentInChunksAndTheConnectionGoesOn) {
   start();
   ASSERT_TRUE(client_->send(kStream));
-  const std::string head = client_->read_through("\r\n\r\n");
-  EXPECT_NE(head.find("\r\nTransfer-Encoding: chunked\r\n"), std::string::npos) << head;
-  EXPECT_EQ(head.find("Content-Length"), std::string::npos) << head;
+  const std::string header = client_->read_through("\r\n\r\n");
+  EXPECT_NE(header.find("\r\nTransfer-Encoding: chunked\r\n"), std::string::npos) << header;
+  EXPECT_EQ(header.find("Content-Length"), std::string::npos) << header;
   EXPECT_EQ(client_->read_through("begin;\r\n"), kFirst);
 
   EXPECT_TRUE(service_.send("one piece"));
@@ -56,15 +56,15 @@ TEST_F(ServerStreamTest, AStreamIsSentInChunksAndTheConnectionGoesOn) {
   EXPECT_EQ(client_->read_through(kEnd), kEnd);
 
   EXPECT_FALSE(service_.send("too late"));
-  EXPECT_EQ(client_->get("/ok").value_or(Reply{}).status, 200);
+  EXPECT_EQ(client_->get("/ok").value_or(RawResponse{}).status, 200);
   EXPECT_EQ(service_.gone(), 0U);
 }
 
 TEST_F(ServerStreamTest, AnOldClientReadsUntilTheEndOfTheConnection) {
   start();
-  const std::string head = begin("GET /stream HTTP/1.0\r\nHost: a\r\nConnection: keep-alive\r\n\r\n");
-  EXPECT_EQ(head.find("chunked"), std::string::npos) << head;
-  EXPECT_NE(head.find("Connection: close"), std::string::npos) << head;
+  const std::string header = begin("GET /stream HTTP/1.0\r\nHost: a\r\nConnection: keep-alive\r\n\r\n");
+  EXPECT_EQ(header.find("chunked"), std::string::npos) << header;
+  EXPECT_NE(header.find("Connection: close"), std::string::npos) << header;
 
   EXPECT_TRUE(service_.send("piece"));
   service_.finish();
@@ -109,11 +109,11 @@ TEST_F(ServerStreamTest, PiecesAndTheEndKeepTheirOrderBehindASlowOne) {
   client_->read_through("\r\n");
   client_->read_through("\r\n");
   EXPECT_EQ(client_->read_through(kEnd), "4\r\nnext\r\n0\r\n\r\n");
-  EXPECT_EQ(client_->get("/ok").value_or(Reply{}).status, 200);
+  EXPECT_EQ(client_->get("/ok").value_or(RawResponse{}).status, 200);
 }
 
 TEST_F(ServerStreamTest, ASilentStreamSaysSo) {
-  start({.silence = milliseconds(20)});
+  start({.keep_alive_interval = milliseconds(20)});
   begin();
   client_->read_through("\r\n");
 
@@ -124,7 +124,7 @@ TEST_F(ServerStreamTest, ASilentStreamSaysSo) {
 }
 
 TEST_F(ServerStreamTest, AStreamOutlivesTheIdleTime) {
-  start({.idle_time = seconds(1), .silence = milliseconds(400)});
+  start({.idle_time = seconds(1), .keep_alive_interval = milliseconds(400)});
   begin();
   for (int i = 0; i < 5; ++i) EXPECT_NE(client_->read_through("silent;"), "");
 
@@ -133,7 +133,7 @@ TEST_F(ServerStreamTest, AStreamOutlivesTheIdleTime) {
 }
 
 TEST_F(ServerStreamTest, RequestsBehindAStreamWaitForItsEnd) {
-  start({.silence = milliseconds(20)});
+  start({.keep_alive_interval = milliseconds(20)});
   begin(std::string(kStream) + std::string(kOk));
   EXPECT_NE(client_->read_through("silent;"), "");
   EXPECT_EQ(service_.requests().size(), 1U);
@@ -141,7 +141,7 @@ TEST_F(ServerStreamTest, RequestsBehindAStreamWaitForItsEnd) {
   service_.finish();
 
   EXPECT_NE(client_->read_through(kEnd), "");
-  EXPECT_EQ(client_->read_reply().value_or(Reply{}).status, 200);
+  EXPECT_EQ(client_->read_reply().value_or(RawResponse{}).status, 200);
 }
 
 TEST_F(ServerStreamTest, AClientThatLeavesIsReportedOnce) {
@@ -206,7 +206,7 @@ TEST_F(ServerStreamTest, AStreamIsNotBegunWhileTheServerStops) {
 
   EXPECT_FALSE(service_.answer({.body = "begin;", .streams = true}));
 
-  EXPECT_EQ(client_->read_reply().value_or(Reply{}).status, 503);
+  EXPECT_EQ(client_->read_reply().value_or(RawResponse{}).status, 503);
   EXPECT_TRUE(server_->drain(seconds(60)));
 }
 

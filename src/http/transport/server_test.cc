@@ -68,7 +68,7 @@ TEST_F(ServerTest, ASecondServerOnThePortIsRefused) {
 TEST_F(ServerTest, APortIsFreeAgainAfterStopping) {
   const std::uint16_t port = start().port();
   RawClient client(port);
-  ASSERT_EQ(client.get("/ok").value_or(Reply{}).status, 200);
+  ASSERT_EQ(client.get("/ok").value_or(RawResponse{}).status, 200);
 
   server_->stop();
 
@@ -98,7 +98,7 @@ TEST_F(ServerTest, ConnectionsAreDealtToAllThreads) {
   EXPECT_TRUE(service_.answer({.body = "1"}));
   EXPECT_TRUE(service_.answer({.body = "2"}));
   const std::string both =
-      first.read_reply().value_or(Reply{}).body + second.read_reply().value_or(Reply{}).body;
+      first.read_reply().value_or(RawResponse{}).body + second.read_reply().value_or(RawResponse{}).body;
   EXPECT_TRUE(both == "12" || both == "21") << both;
 }
 
@@ -106,20 +106,20 @@ TEST_F(ServerTest, OneConnectionTooManyIsToldSo) {
   start({.connections_max = 2});
   RawClient first(server_->port());
   RawClient second(server_->port());
-  ASSERT_EQ(first.get("/ok").value_or(Reply{}).status, 200);
-  ASSERT_EQ(second.get("/ok").value_or(Reply{}).status, 200);
+  ASSERT_EQ(first.get("/ok").value_or(RawResponse{}).status, 200);
+  ASSERT_EQ(second.get("/ok").value_or(RawResponse{}).status, 200);
 
   RawClient third(server_->port());
 
-  EXPECT_EQ(third.read_reply().value_or(Reply{}).status, 503);
+  EXPECT_EQ(third.read_reply().value_or(RawResponse{}).status, 503);
   EXPECT_TRUE(third.at_end());
-  EXPECT_EQ(first.get("/ok").value_or(Reply{}).status, 200);
+  EXPECT_EQ(first.get("/ok").value_or(RawResponse{}).status, 200);
 }
 
 TEST_F(ServerTest, AClosedConnectionMakesRoomForAnother) {
   start({.connections_max = 1});
   RawClient first(server_->port());
-  ASSERT_EQ(first.get("/ok").value_or(Reply{}).status, 200);
+  ASSERT_EQ(first.get("/ok").value_or(RawResponse{}).status, 200);
 
   first.close();
 
@@ -127,7 +127,7 @@ TEST_F(ServerTest, AClosedConnectionMakesRoomForAnother) {
   int status = 503;
   for (int i = 0; i < 10'000 && status == 503; ++i) {
     RawClient next(server_->port());
-    status = next.get("/ok").value_or(Reply{.status = 503}).status;
+    status = next.get("/ok").value_or(RawResponse{.status = 503}).status;
   }
   EXPECT_EQ(status, 200);
 }
@@ -144,13 +144,13 @@ TEST_F(ServerTest, WithoutDescriptorsAConnectionWaitsAndTheReasonIsLogged) {
   EXPECT_EQ(logged.get_future().get(), "msg=\"cannot accept a connection\" error=\"Too many open files\"");
   few.reset();
 
-  EXPECT_EQ(client.get("/ok").value_or(Reply{}).status, 200);
+  EXPECT_EQ(client.get("/ok").value_or(RawResponse{}).status, 200);
 }
 
 TEST_F(ServerTest, IdleConnectionsEndWithTheListener) {
   start();
   RawClient idle(server_->port());
-  ASSERT_EQ(idle.get("/ok").value_or(Reply{}).status, 200);
+  ASSERT_EQ(idle.get("/ok").value_or(RawResponse{}).status, 200);
 
   server_->close_listener();
 
@@ -170,9 +170,9 @@ TEST_F(ServerTest, AnExchangeUnderWayIsAnsweredAfterTheListenerClosed) {
   EXPECT_TRUE(service_.answer({.body = "late"}));
 
   EXPECT_TRUE(server_->drain(seconds(60)));
-  const Reply reply = client.read_reply().value_or(Reply{});
+  const RawResponse reply = client.read_reply().value_or(RawResponse{});
   EXPECT_EQ(reply.body, "late");
-  EXPECT_NE(reply.head.find("\r\nConnection: close\r\n"), std::string::npos);
+  EXPECT_NE(reply.header.find("\r\nConnection: close\r\n"), std::string::npos);
   EXPECT_TRUE(client.at_end());
   EXPECT_EQ(service_.targets(), std::vector<std::string>{"/later"});
 }
@@ -182,11 +182,11 @@ TEST_F(ServerTest, AHalfReadRequestIsTurnedAwayWhenTheListenerCloses) {
   RawClient client(server_->port());
   // The answer to the first one proves that the start of the second has arrived.
   ASSERT_TRUE(client.send("GET /ok HTTP/1.1\r\nHost: a\r\n\r\nGET /half HT"));
-  ASSERT_EQ(client.read_reply().value_or(Reply{}).status, 200);
+  ASSERT_EQ(client.read_reply().value_or(RawResponse{}).status, 200);
 
   server_->close_listener();
 
-  EXPECT_EQ(client.read_reply().value_or(Reply{}).status, 503);
+  EXPECT_EQ(client.read_reply().value_or(RawResponse{}).status, 503);
   EXPECT_TRUE(client.at_end());
 }
 
@@ -212,7 +212,7 @@ TEST_F(ServerTest, StoppingInTheMiddleOfAWriteEndsIt) {
   RawClient client(server_->port());
   ASSERT_TRUE(client.send("GET /big?bytes=20000000 HTTP/1.1\r\nHost: a\r\n\r\n"));
   RawClient other(server_->port());
-  ASSERT_EQ(other.get("/ok").value_or(Reply{}).status, 200);
+  ASSERT_EQ(other.get("/ok").value_or(RawResponse{}).status, 200);
 
   server_->stop();
 

@@ -27,19 +27,19 @@ class ServerTimeTest : public testing::Test {
   std::unique_ptr<Server> server_;
 };
 
-TEST_F(ServerTimeTest, AHeadThatNeverEndsIsRefused) {
-  start({.head_time = milliseconds(40)});
+TEST_F(ServerTimeTest, AHeaderThatNeverEndsIsRefused) {
+  start({.header_time = milliseconds(40)});
   RawClient client(server_->port());
 
   ASSERT_TRUE(client.send("GET /ok HTTP/1.1\r\nHost: a\r\n"));
 
-  EXPECT_EQ(client.read_reply().value_or(Reply{}).status, 408);
+  EXPECT_EQ(client.read_reply().value_or(RawResponse{}).status, 408);
   EXPECT_TRUE(client.at_end());
   EXPECT_TRUE(service_.requests().empty());
 }
 
-TEST_F(ServerTimeTest, AHeadIsTimedFromItsFirstByteNotFromTheLast) {
-  start({.head_time = milliseconds(40)});
+TEST_F(ServerTimeTest, AHeaderIsTimedFromItsFirstByteNotFromTheLast) {
+  start({.header_time = milliseconds(40)});
   RawClient client(server_->port());
   ASSERT_TRUE(client.send("GET /"));
 
@@ -47,17 +47,17 @@ TEST_F(ServerTimeTest, AHeadIsTimedFromItsFirstByteNotFromTheLast) {
   while (client.send("x") && !client.readable_within(milliseconds(5))) {
   }
 
-  EXPECT_EQ(client.read_reply().value_or(Reply{}).status, 408);
+  EXPECT_EQ(client.read_reply().value_or(RawResponse{}).status, 408);
 }
 
-TEST_F(ServerTimeTest, TheHeadOfALaterRequestIsTimedToo) {
-  start({.head_time = milliseconds(40)});
+TEST_F(ServerTimeTest, TheHeaderOfALaterRequestIsTimedToo) {
+  start({.header_time = milliseconds(40)});
   RawClient client(server_->port());
 
   ASSERT_TRUE(client.send("GET /ok HTTP/1.1\r\nHost: a\r\n\r\nGET /half"));
 
-  EXPECT_EQ(client.read_reply().value_or(Reply{}).status, 200);
-  EXPECT_EQ(client.read_reply().value_or(Reply{}).status, 408);
+  EXPECT_EQ(client.read_reply().value_or(RawResponse{}).status, 200);
+  EXPECT_EQ(client.read_reply().value_or(RawResponse{}).status, 408);
   EXPECT_TRUE(client.at_end());
 }
 
@@ -67,7 +67,7 @@ TEST_F(ServerTimeTest, ABodyBelowTheLeastSpeedIsRefused) {
 
   ASSERT_TRUE(client.send("POST /ok HTTP/1.1\r\nHost: a\r\nContent-Length: 1000\r\n\r\nabc"));
 
-  EXPECT_EQ(client.read_reply().value_or(Reply{}).status, 408);
+  EXPECT_EQ(client.read_reply().value_or(RawResponse{}).status, 408);
   EXPECT_TRUE(client.at_end());
   EXPECT_TRUE(service_.requests().empty());
 }
@@ -78,7 +78,7 @@ TEST_F(ServerTimeTest, AChunkedBodyBelowTheLeastSpeedIsRefused) {
 
   ASSERT_TRUE(client.send("POST /ok HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n3\r\nabc\r\n"));
 
-  EXPECT_EQ(client.read_reply().value_or(Reply{}).status, 408);
+  EXPECT_EQ(client.read_reply().value_or(RawResponse{}).status, 408);
   EXPECT_TRUE(client.at_end());
 }
 
@@ -92,7 +92,7 @@ TEST_F(ServerTimeTest, ABodyThatArrivesEarnsItselfTime) {
   EXPECT_FALSE(client.readable_within(milliseconds(80)));
   ASSERT_TRUE(client.send("x"));
 
-  EXPECT_EQ(client.read_reply().value_or(Reply{}).status, 200);
+  EXPECT_EQ(client.read_reply().value_or(RawResponse{}).status, 200);
 }
 
 // Idle times are long enough to connect and send something in.
@@ -100,14 +100,14 @@ TEST_F(ServerTimeTest, AnIdleConnectionIsClosedWithoutAWord) {
   start({.idle_time = seconds(1)});
   RawClient fresh(server_->port());
   RawClient used(server_->port());
-  ASSERT_EQ(used.get("/ok").value_or(Reply{}).status, 200);
+  ASSERT_EQ(used.get("/ok").value_or(RawResponse{}).status, 200);
 
   EXPECT_TRUE(fresh.at_end());
   EXPECT_TRUE(used.at_end());
 }
 
 TEST_F(ServerTimeTest, AWaitingExchangeHasNoDeadline) {
-  start({.head_time = milliseconds(20),
+  start({.header_time = milliseconds(20),
          .body_grace = milliseconds(20),
          .idle_time = seconds(1),
          .write_time = milliseconds(20)});
@@ -118,7 +118,7 @@ TEST_F(ServerTimeTest, AWaitingExchangeHasNoDeadline) {
   EXPECT_FALSE(client.readable_within(milliseconds(1500)));
   EXPECT_TRUE(service_.answer({.body = "at last"}));
 
-  EXPECT_EQ(client.read_reply().value_or(Reply{}).body, "at last");
+  EXPECT_EQ(client.read_reply().value_or(RawResponse{}).body, "at last");
 }
 
 TEST_F(ServerTimeTest, AClientThatReadsNothingLosesItsResponse) {
@@ -126,7 +126,7 @@ TEST_F(ServerTimeTest, AClientThatReadsNothingLosesItsResponse) {
   RawClient client(server_->port());
   ASSERT_TRUE(client.send("GET /big?bytes=20000000 HTTP/1.1\r\nHost: a\r\n\r\n"));
   RawClient other(server_->port());
-  ASSERT_EQ(other.get("/ok").value_or(Reply{}).status, 200);
+  ASSERT_EQ(other.get("/ok").value_or(RawResponse{}).status, 200);
 
   ASSERT_TRUE(server_->drain(seconds(60)));
 

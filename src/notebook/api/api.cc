@@ -22,52 +22,52 @@
 namespace eventq::notebook {
 namespace {
 
-using http::Call;
-using http::Elsewhere;
-using http::Handled;
+using http::ApiCall;
+using http::DeferredResult;
+using http::HandlerResult;
 using http::Response;
 
-constexpr Millis kUsualPatience{30'000};
+constexpr Millis kDefaultTimeout{30'000};
 
 // How a change is to be answered.
-struct Manner {
-  bool sync = false;
-  Millis timeout = kUsualPatience;
+struct SyncOptions {
+  bool waits = false;
+  Millis timeout = kDefaultTimeout;
 };
 
-void read_manner(wire::QueryFields& query, Manner& manner, std::optional<Error>& fault) {
-  manner.sync = query.boolean("sync").value_or(false);
+void read_sync(wire::QueryFields& query, SyncOptions& sync, std::optional<Error>& fault) {
+  sync.waits = query.boolean("sync").value_or(false);
   const auto timeout = query.whole("timeout");
   fault = query.fault();
   if (fault || !timeout) return;
-  if (!manner.sync) {
+  if (!sync.waits) {
     fault = Error{ErrorCode::invalid_argument, "timeout goes with sync=true.", "timeout"};
     return;
   }
   fault = out_of_range("timeout", timeout, 0, limits::kWait.count(), "seconds");
-  if (!fault) manner.timeout = std::chrono::seconds(*timeout);
+  if (!fault) sync.timeout = std::chrono::seconds(*timeout);
 }
 
-Result<Manner> manner_of(const Call& call) {
+Result<SyncOptions> parse_sync(const ApiCall& call) {
   wire::QueryFields query(call.query);
-  Manner manner;
+  SyncOptions sync;
   std::optional<Error> fault;
-  read_manner(query, manner, fault);
+  read_sync(query, sync, fault);
   if (fault) return *fault;
-  return manner;
+  return sync;
 }
 
 // POST /events/commit?notebook=NAME
-struct CommitCall {
+struct CommitQuery {
   std::string notebook;
-  Manner manner;
+  SyncOptions sync;
 };
-Result<CommitCall> commit_call_of(const Call& call) {
+Result<CommitQuery> parse_commit_query(const ApiCall& call) {
   wire::QueryFields query(call.query);
-  CommitCall commit;
+  CommitQuery commit;
   const auto notebook = query.text("notebook");
   std::optional<Error> fault;
-  read_manner(query, commit.manner, fault);
+  read_sync(query, commit.sync, fault);
   if (fault) return *fault;
   if (!notebook) {
     return Error{ErrorCode::invalid_argument, "Which one: POST /events/commit?notebook=NAME.", "notebook"};
@@ -80,14 +80,14 @@ std::optional<Error> check_limit(std::int64_t limit) {
   return out_of_range("limit", limit, 1, limits::kPage);
 }
 
-struct FilesCall {
+struct FilesQuery {
   FileFilter which = FileFilter::files;
   std::string after;
   std::size_t limit = 100;
 };
-Result<FilesCall> files_call_of(const Call& call) {
+Result<FilesQuery> parse_files_query(const ApiCall& call) {
   wire::QueryFields query(call.query);
-  FilesCall files;
+  FilesQuery files;
   const std::string kind = query.text("kind").value_or("file");
   files.after = query.text("after").value_or("");
   const std::int64_t limit = query.whole("limit").value_or(static_cast<std::int64_t>(files.limit));
@@ -127,31 +127,31 @@ Response respond_content(FileContent content) {
   return response;
 }
 
-class Api final : public http::Notebooks {
+class NotebookApi final : public http::Notebooks {
  public:
-  explicit Api(notebook::Notebooks& notebooks) : notebooks_(notebooks) {}
+  explicit NotebookApi(notebook::Notebooks& notebooks) : notebooks_(notebooks) {}
 
-  Handled answer(Action action, Call& call) override {
+  HandlerResult answer(Action action, ApiCall& call) override {
     switch (action) {
       case Action::add: return add(call);
       case Action::list: return list(call);
-      case Action::show: return of_notebook(call, &Api::show);
-      case Action::create_file: return of_notebook(call, &Api::create_file);
-      case Action::list_files: return of_notebook(call, &Api::list_files);
-      case Action::show_file: return of_notebook(call, &Api::show_file);
-      case Action::read_file: return of_notebook(call, &Api::read_file);
-      case Action::update_file: return of_notebook(call, &Api::update_file);
-      case Action::move_file: return of_notebook(call, &Api::move_file);
-      case Action::delete_file: return of_notebook(call, &Api::delete_file);
-      case Action::list_commits: return of_notebook(call, &Api::list_commits);
-      case Action::rescan: return of_notebook(call, &Api::rescan);
+      case Action::show: return of_notebook(call, &NotebookApi::show);
+      case Action::create_file: return of_notebook(call, &NotebookApi::create_file);
+      case Action::list_files: return of_notebook(call, &NotebookApi::list_files);
+      case Action::show_file: return of_notebook(call, &NotebookApi::show_file);
+      case Action::read_file: return of_notebook(call, &NotebookApi::read_file);
+      case Action::update_file: return of_notebook(call, &NotebookApi::update_file);
+      case Action::move_file: return of_notebook(call, &NotebookApi::move_file);
+      case Action::delete_file: return of_notebook(call, &NotebookApi::delete_file);
+      case Action::list_commits: return of_notebook(call, &NotebookApi::list_commits);
+      case Action::rescan: return of_notebook(call, &NotebookApi::rescan);
       case Action::commit: break;
     }
     return commit(call);
   }
 
-  Elsewhere add_metrics(Response response) override {
-    return on_pool([this, response = std::move(response)]() mutable -> Handled {
+  DeferredResult add_metrics(Response response) override {
+    return on_pool([this, response = std::move(response)]() mutable -> HandlerResult {
       std::vector<NotebookStatus> statuses;
       for (const auto& notebook : notebooks_.all()) {
         if (auto status = notebook->status()) statuses.push_back(std::move(*status));
@@ -162,32 +162,34 @@ class Api final : public http::Notebooks {
   }
 
  private:
-  using Shared = std::shared_ptr<Notebook>;
+  using NotebookPtr = std::shared_ptr<Notebook>;
 
   // Where the disk may be read.
-  Elsewhere on_pool(std::function<Handled()> what) {
-    return {[this, what = std::move(what)](const Elsewhere::Reply& reply) {
-      notebooks_.run([what, reply] { reply(what()); });
+  DeferredResult on_pool(std::function<HandlerResult()> what) {
+    return {[this, what = std::move(what)](const DeferredResult::Resolve& resolve) {
+      notebooks_.run([what, resolve] { resolve(what()); });
     }};
   }
 
   // The same for what may fail: `write` makes a body of what `read` gave.
   template <typename Read, typename Write>
-  Elsewhere told(const Call& call, Read read, Write write) {
-    return on_pool([read = std::move(read), write = std::move(write), id = call.request_id]() -> Handled {
-      auto found = read();
-      if (!found) return problem(found.error(), id);
-      return respond_json(200, [&](JsonWriter& json) { write(json, *found); });
-    });
+  DeferredResult read_on_pool(const ApiCall& call, Read read, Write write) {
+    return on_pool(
+        [read = std::move(read), write = std::move(write), id = call.request_id]() -> HandlerResult {
+          auto found = read();
+          if (!found) return problem(found.error(), id);
+          return respond_json(200, [&](JsonWriter& json) { write(json, *found); });
+        });
   }
 
-  static Response no_notebook(const Call& call, const std::string& name) {
+  static Response no_notebook(const ApiCall& call, const std::string& name) {
     return http::refuse(call,
                         {ErrorCode::not_found,
                          "There is no notebook \"" + name + "\"; GET /notebooks lists those there are.", ""});
   }
 
-  Handled of_notebook(Call& call, Handled (Api::*handle)(Call&, const Shared&)) {
+  HandlerResult of_notebook(ApiCall& call,
+                            HandlerResult (NotebookApi::*handle)(ApiCall&, const NotebookPtr&)) {
     const auto notebook = notebooks_.find(call.name);
     if (!notebook) return no_notebook(call, call.name);
     if (!call.id.empty() && !parse_whole<std::int64_t>(call.id)) {
@@ -197,13 +199,13 @@ class Api final : public http::Notebooks {
     return (this->*handle)(call, notebook);
   }
 
-  Handled add(Call& call) {
+  HandlerResult add(ApiCall& call) {
     if (auto refused = http::refuse_query(call)) return std::move(*refused);
     auto body = http::read_json(call);
     if (auto* refused = std::get_if<Response>(&body)) return std::move(*refused);
     auto request = read_notebook(std::get<JsonValue>(body));
     if (!request) return http::refuse(call, request.error());
-    return on_pool([this, request = std::move(*request), id = call.request_id]() -> Handled {
+    return on_pool([this, request = std::move(*request), id = call.request_id]() -> HandlerResult {
       if (!notebooks_.is_allowed(request.path)) {
         return http::respond_with(
             http::problem_of(403,
@@ -219,9 +221,9 @@ class Api final : public http::Notebooks {
     });
   }
 
-  Handled list(Call& call) {
+  HandlerResult list(ApiCall& call) {
     if (auto refused = http::refuse_query(call)) return std::move(*refused);
-    return on_pool([this, id = call.request_id]() -> Handled {
+    return on_pool([this, id = call.request_id]() -> HandlerResult {
       Response response;
       JsonWriter json(response.body);
       json.begin_object().key("notebooks").begin_array();
@@ -235,17 +237,17 @@ class Api final : public http::Notebooks {
     });
   }
 
-  Handled show(Call& call, const Shared& notebook) {
+  HandlerResult show(ApiCall& call, const NotebookPtr& notebook) {
     if (auto refused = http::refuse_query(call)) return std::move(*refused);
-    return told(
+    return read_on_pool(
         call, [notebook] { return notebook->status(); }, write_notebook);
   }
 
   // One more than asked for tells whether there is more.
-  Handled list_files(Call& call, const Shared& notebook) {
-    const auto asked = files_call_of(call);
+  HandlerResult list_files(ApiCall& call, const NotebookPtr& notebook) {
+    const auto asked = parse_files_query(call);
     if (!asked) return http::refuse(call, asked.error());
-    return told(
+    return read_on_pool(
         call,
         [notebook, asked = *asked] { return notebook->files(asked.which, asked.after, asked.limit + 1); },
         [limit = asked->limit](JsonWriter& json, const std::vector<FileRow>& files) {
@@ -261,29 +263,29 @@ class Api final : public http::Notebooks {
         });
   }
 
-  static std::int64_t file_id(const Call& call) { return parse_whole<std::int64_t>(call.id).value_or(0); }
+  static std::int64_t file_id(const ApiCall& call) { return parse_whole<std::int64_t>(call.id).value_or(0); }
 
-  Handled show_file(Call& call, const Shared& notebook) {
+  HandlerResult show_file(ApiCall& call, const NotebookPtr& notebook) {
     if (auto refused = http::refuse_query(call)) return std::move(*refused);
-    return told(
+    return read_on_pool(
         call, [notebook, file = file_id(call)] { return notebook->file(file); }, write_file);
   }
 
-  Handled read_file(Call& call, const Shared& notebook) {
+  HandlerResult read_file(ApiCall& call, const NotebookPtr& notebook) {
     if (auto refused = http::refuse_query(call)) return std::move(*refused);
-    return on_pool([notebook, file = file_id(call), id = call.request_id]() -> Handled {
+    return on_pool([notebook, file = file_id(call), id = call.request_id]() -> HandlerResult {
       auto content = notebook->content(file);
       return content ? respond_content(std::move(*content)) : problem(content.error(), id);
     });
   }
 
-  Handled list_commits(Call& call, const Shared& notebook) {
+  HandlerResult list_commits(ApiCall& call, const NotebookPtr& notebook) {
     wire::QueryFields query(call.query);
     const std::string event_id = query.text("event_id").value_or("");
     const std::int64_t limit = query.whole("limit").value_or(20);
     if (auto fault = query.fault()) return http::refuse(call, *fault);
     if (auto fault = check_limit(limit)) return http::refuse(call, *fault);
-    return told(
+    return read_on_pool(
         call,
         [notebook, limit = static_cast<std::size_t>(limit), event_id] {
           return notebook->commits(limit, event_id);
@@ -295,62 +297,70 @@ class Api final : public http::Notebooks {
         });
   }
 
-  Handled rescan(Call& call, const Shared& notebook) {
+  HandlerResult rescan(ApiCall& call, const NotebookPtr& notebook) {
     if (auto refused = http::refuse_query(call)) return std::move(*refused);
     if (auto refused = http::refuse_body(call)) return std::move(*refused);
-    return told(
+    return read_on_pool(
         call, [notebook] { return notebook->rescan(); },
         [](JsonWriter& json, std::size_t changes) {
           json.begin_object().key("changes").integer(static_cast<std::int64_t>(changes)).end_object();
         });
   }
 
-  Handled commit(Call& call) {
-    const auto asked = commit_call_of(call);
+  HandlerResult commit(ApiCall& call) {
+    const auto asked = parse_commit_query(call);
     if (!asked) return http::refuse(call, asked.error());
     if (auto refused = http::refuse_body(call)) return std::move(*refused);
     const auto notebook = notebooks_.find(asked->notebook);
     if (!notebook) return no_notebook(call, asked->notebook);
-    return submit(call, notebook, {.kind = OperationKind::batch_commit}, asked->manner);
+    return submit(call, notebook, {.kind = OperationKind::batch_commit}, asked->sync);
   }
 
-  Handled create_file(Call& call, const Shared& notebook) { return change(call, notebook, read_create); }
-  Handled update_file(Call& call, const Shared& notebook) { return change(call, notebook, read_update); }
-  Handled move_file(Call& call, const Shared& notebook) { return change(call, notebook, read_move); }
+  HandlerResult create_file(ApiCall& call, const NotebookPtr& notebook) {
+    return change(call, notebook, read_create);
+  }
+  HandlerResult update_file(ApiCall& call, const NotebookPtr& notebook) {
+    return change(call, notebook, read_update);
+  }
+  HandlerResult move_file(ApiCall& call, const NotebookPtr& notebook) {
+    return change(call, notebook, read_move);
+  }
 
-  Handled change(Call& call, const Shared& notebook, Result<ChangeRequest> (*read)(const JsonValue&)) {
-    const auto manner = manner_of(call);
-    if (!manner) return http::refuse(call, manner.error());
+  HandlerResult change(ApiCall& call, const NotebookPtr& notebook,
+                       Result<ChangeRequest> (*read)(const JsonValue&)) {
+    const auto sync = parse_sync(call);
+    if (!sync) return http::refuse(call, sync.error());
     auto body = http::read_json(call);
     if (auto* refused = std::get_if<Response>(&body)) return std::move(*refused);
     auto request = read(std::get<JsonValue>(body));
     if (!request) return http::refuse(call, request.error());
     request->file = file_id(call);
-    return submit(call, notebook, std::move(*request), *manner);
+    return submit(call, notebook, std::move(*request), *sync);
   }
 
-  Handled delete_file(Call& call, const Shared& notebook) {
-    const auto manner = manner_of(call);
-    if (!manner) return http::refuse(call, manner.error());
+  HandlerResult delete_file(ApiCall& call, const NotebookPtr& notebook) {
+    const auto sync = parse_sync(call);
+    if (!sync) return http::refuse(call, sync.error());
     if (auto refused = http::refuse_body(call)) return std::move(*refused);
     ChangeRequest request{.kind = OperationKind::remove};
     request.file = file_id(call);
-    return submit(call, notebook, std::move(request), *manner);
+    return submit(call, notebook, std::move(request), *sync);
   }
 
-  Handled submit(const Call& call, const Shared& notebook, ChangeRequest request, Manner manner) {
-    Awaited awaited{.notebooks = notebooks_,
-                    .notebook = notebook,
-                    .kind = request.kind,
-                    .file = request.file,
-                    .timeout = manner.timeout,
-                    .request_id = call.request_id};
-    return Elsewhere{[request = std::move(request), sync = manner.sync,
-                      awaited = std::move(awaited)](const Elsewhere::Reply& reply) {
-      awaited.notebook->submit(request, [reply, sync, awaited](Result<Accepted> accepted) mutable {
-        if (!accepted) return reply(problem(accepted.error(), awaited.request_id));
-        awaited.accepted = std::move(*accepted);
-        reply(sync ? Handled(wait_for(std::move(awaited))) : Handled(respond_accepted(awaited)));
+  HandlerResult submit(const ApiCall& call, const NotebookPtr& notebook, ChangeRequest request,
+                       SyncOptions sync) {
+    SubmittedChange change{.notebooks = notebooks_,
+                           .notebook = notebook,
+                           .kind = request.kind,
+                           .file = request.file,
+                           .timeout = sync.timeout,
+                           .request_id = call.request_id};
+    return DeferredResult{[request = std::move(request), waits = sync.waits,
+                           change = std::move(change)](const DeferredResult::Resolve& resolve) {
+      change.notebook->submit(request, [resolve, waits, change](Result<Accepted> accepted) mutable {
+        if (!accepted) return resolve(problem(accepted.error(), change.request_id));
+        change.accepted = std::move(*accepted);
+        resolve(waits ? HandlerResult(wait_for(std::move(change))) : HandlerResult(respond_accepted(change)));
       });
     }};
   }
@@ -360,6 +370,8 @@ class Api final : public http::Notebooks {
 
 }  // namespace
 
-std::unique_ptr<http::Notebooks> make_api(Notebooks& notebooks) { return std::make_unique<Api>(notebooks); }
+std::unique_ptr<http::Notebooks> make_api(Notebooks& notebooks) {
+  return std::make_unique<NotebookApi>(notebooks);
+}
 
 }  // namespace eventq::notebook

@@ -15,19 +15,19 @@
 namespace eventq::notebook {
 namespace {
 
-using http::Handled;
+using http::EngineWork;
+using http::HandlerResult;
 using http::Response;
-using http::Work;
 
-// An Awaited on its way through several commands.
-struct Waiting {
-  Awaited about;
+// An SubmittedChange on its way through several commands.
+struct ChangeWait {
+  SubmittedChange about;
   SteadyTime deadline;
   EventId event;  // the one that was published, or what took its place
 };
-using Wait = std::shared_ptr<Waiting>;
+using ChangeWaitPtr = std::shared_ptr<ChangeWait>;
 
-Response respond_event(const Awaited& about, int status, Status became) {
+Response respond_event(const SubmittedChange& about, int status, Status became) {
   Response response;
   response.status = status;
   JsonWriter json(response.body);
@@ -37,11 +37,11 @@ Response respond_event(const Awaited& about, int status, Status became) {
   return response;
 }
 
-Response respond_conflict(const Awaited& about, const std::string& message) {
+Response respond_conflict(const SubmittedChange& about, const std::string& message) {
   return http::respond_with(http::problem_of(Error{ErrorCode::conflict, message, ""}), about.request_id);
 }
 
-Response respond_file(const Awaited& about, const Result<FileRow>& file) {
+Response respond_file(const SubmittedChange& about, const Result<FileRow>& file) {
   if (!file && file.error().code == ErrorCode::not_found) {
     return respond_conflict(about, "It was done, but a later change has moved or deleted the file since.");
   }
@@ -57,29 +57,30 @@ Response respond_file(const Awaited& about, const Result<FileRow>& file) {
 }
 
 // A change that was combined with a later one may have ended somewhere else.
-std::string path_of(const Event& event, const Awaited& about) {
+std::string path_of(const Event& event, const SubmittedChange& about) {
   const auto operation = read_operation(event.pattern, event.payload);
   return operation ? operation->path : about.accepted.path;
 }
 
-Handled show_result(const Wait& wait, const Event& event) {
-  const Awaited& about = wait->about;
+HandlerResult show_result(const ChangeWaitPtr& wait, const Event& event) {
+  const SubmittedChange& about = wait->about;
   using Kind = OperationKind;
   if (about.kind == Kind::remove || about.kind == Kind::batch_commit) {
     return respond_event(about, 200, event.status);
   }
-  return http::Elsewhere{[wait, path = path_of(event, about)](const http::Elsewhere::Reply& reply) {
-    wait->about.notebooks.run([wait, path, reply] {
-      const Awaited& made = wait->about;
-      reply(respond_file(
-          made, made.kind == Kind::create ? made.notebook->file_at(path) : made.notebook->file(made.file)));
-    });
-  }};
+  return http::DeferredResult{
+      [wait, path = path_of(event, about)](const http::DeferredResult::Resolve& resolve) {
+        wait->about.notebooks.run([wait, path, resolve] {
+          const SubmittedChange& made = wait->about;
+          resolve(respond_file(made, made.kind == Kind::create ? made.notebook->file_at(path)
+                                                               : made.notebook->file(made.file)));
+        });
+      }};
 }
 
-Work await_end(const Wait& wait);
+EngineWork await_end(const ChangeWaitPtr& wait);
 
-Handled judge(const Wait& wait, const Details& details) {
+HandlerResult judge(const ChangeWaitPtr& wait, const Details& details) {
   const Event& event = details.event;
   switch (event.status) {
     case Status::completed:
@@ -101,11 +102,11 @@ Handled judge(const Wait& wait, const Details& details) {
   return respond_event(wait->about, 202, event.status);
 }
 
-Work read_end(const Wait& wait) {
-  Work work;
+EngineWork read_end(const ChangeWaitPtr& wait) {
+  EngineWork work;
   work.command.get = Command::Get{wait->event, true};
   work.sees_errors = true;
-  work.render = [wait](Answer& answer) -> Handled {
+  work.render = [wait](Answer& answer) -> HandlerResult {
     const bool is_read = !answer.error && answer.details && answer.details->has_value();
     return is_read ? judge(wait, **answer.details) : respond_accepted(wait->about);
   };
@@ -113,14 +114,14 @@ Work read_end(const Wait& wait) {
 }
 
 // The change is stored: whatever happens to the wait, the answer is one of success.
-Work await_end(const Wait& wait) {
+EngineWork await_end(const ChangeWaitPtr& wait) {
   const auto left = std::chrono::ceil<Millis>(wait->deadline - steady_now());
   const Accepted& accepted = wait->about.accepted;
-  Work work;
+  EngineWork work;
   work.command.wait = WaitRequest{wait->event, std::max(left, Millis(0))};
   if (accepted.group) work.command.wait->what = WaitRequest::Correlated{accepted.correlation_id};
   work.sees_errors = true;
-  work.render = [wait](Answer& answer) -> Handled {
+  work.render = [wait](Answer& answer) -> HandlerResult {
     if (answer.error) return respond_accepted(wait->about);
     return read_end(wait);
   };
@@ -129,14 +130,14 @@ Work await_end(const Wait& wait) {
 
 }  // namespace
 
-Response respond_accepted(const Awaited& awaited) {
-  return respond_event(awaited, 202, awaited.accepted.event.status);
+Response respond_accepted(const SubmittedChange& change) {
+  return respond_event(change, 202, change.accepted.event.status);
 }
 
-Work wait_for(Awaited awaited) {
-  const SteadyTime deadline = steady_now() + awaited.timeout;
-  const EventId event = awaited.accepted.event.id;
-  return await_end(std::make_shared<Waiting>(Waiting{std::move(awaited), deadline, event}));
+EngineWork wait_for(SubmittedChange change) {
+  const SteadyTime deadline = steady_now() + change.timeout;
+  const EventId event = change.accepted.event.id;
+  return await_end(std::make_shared<ChangeWait>(ChangeWait{std::move(change), deadline, event}));
 }
 
 }  // namespace eventq::notebook

@@ -11,7 +11,7 @@
 
 namespace eventq::notebook {
 
-struct Awaited {
+struct SubmittedChange {
   Notebooks& notebooks;
   std::shared_ptr<Notebook> notebook;
   OperationKind kind{};
@@ -22,10 +22,10 @@ struct Awaited {
 };
 
 // 202, with the event as it was published.
-http::Response respond_accepted(const Awaited& awaited);
+http::Response respond_accepted(const SubmittedChange& change);
 
 // Waits for the event's end. 201 or 200 with the file, or with the event where there is none; 409 if it
 // failed; 202 when the time is over.
-http::Work wait_for(Awaited awaited);
+http::EngineWork wait_for(SubmittedChange change);
 
 }  // namespace eventq::notebook

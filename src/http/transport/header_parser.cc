@@ -1,5 +1,5 @@
-// head_parser.cc: see head_parser.h.
-#include "http/transport/head_parser.h"
+// header_parser.cc: see header_parser.h.
+#include "http/transport/header_parser.h"
 
 #include <algorithm>
 #include <boost/beast/http/basic_parser.hpp>
@@ -17,7 +17,7 @@ constexpr beast::string_view kCloudEventPrefix = "ce-";
 using beast::http::field;
 
 // Fields that may be sent once only.
-enum class Single : unsigned {
+enum class SingletonField : unsigned {
   content_length,
   transfer_encoding,
   host,
@@ -39,7 +39,7 @@ bool is_host_char(char c) {
          (c != '\0' && std::string_view("-._~:[]%!$&'()*+,;=").find(c) != std::string_view::npos);
 }
 
-Refusal refusal_of(beast::error_code found) {
+ProtocolError protocol_error_of(beast::error_code found) {
   using beast::http::error;
   switch (static_cast<error>(found.value())) {
     case error::bad_method: return {400, "The method is not a token followed by one space."};
@@ -57,18 +57,18 @@ Refusal refusal_of(beast::error_code found) {
   }
 }
 
-class Parser final : public beast::http::basic_parser<true> {
+class BeastParser final : public beast::http::basic_parser<true> {
  public:
-  explicit Parser(RequestHead& result) : result_(result) {
+  explicit BeastParser(RequestHeader& result) : result_(result) {
     header_limit(std::numeric_limits<std::uint32_t>::max());  // the scanner has checked
     body_limit(boost::none);
   }
 
-  std::optional<Refusal> run(std::string_view head) {
+  std::optional<ProtocolError> run(std::string_view header) {
     beast::error_code error;
-    put(boost::asio::const_buffer(head.data(), head.size()), error);
-    if (refusal_) return refusal_;
-    if (error) return refusal_of(error);
+    put(boost::asio::const_buffer(header.data(), header.size()), error);
+    if (protocol_error_) return protocol_error_;
+    if (error) return protocol_error_of(error);
     result_.chunked = chunked();
     result_.keep_alive = keep_alive();
     result_.content_length = content_length().value_or(0);
@@ -85,7 +85,7 @@ class Parser final : public beast::http::basic_parser<true> {
                     "The request target contains a '#' or a character that must be percent-encoded.");
     }
     result_.http10 = version == 10;
-    result_.head_only = view(method) == "HEAD";
+    result_.is_head = view(method) == "HEAD";
     result_.request.method = view(method);
     result_.request.target = view(target);
   }
@@ -99,8 +99,8 @@ class Parser final : public beast::http::basic_parser<true> {
       case field::expect: return on_expect(view(value), error);
       case field::host: return on_host(view(value), error);
       case field::content_type:
-        return keep_once(Single::content_type, headers.content_type, view(value), error);
-      case field::origin: return keep_once(Single::origin, headers.origin, view(value), error);
+        return keep_once(SingletonField::content_type, headers.content_type, view(value), error);
+      case field::origin: return keep_once(SingletonField::origin, headers.origin, view(value), error);
       case field::accept: return keep_list(headers.accept, view(value));
       default: return on_other(text, view(value), error);
     }
@@ -111,11 +111,11 @@ class Parser final : public beast::http::basic_parser<true> {
     Headers& headers = result_.request.headers;
     if (beast::iequals(name, "idempotency-key")) {
       if (value.empty()) return refuse(error, 400, "The Idempotency-Key is empty; send one, or none at all.");
-      keep_once(Single::idempotency_key, headers.idempotency_key, value, error);
+      keep_once(SingletonField::idempotency_key, headers.idempotency_key, value, error);
     } else if (beast::iequals(name, "x-request-id")) {
-      keep_once(Single::request_id, headers.request_id, value, error);
+      keep_once(SingletonField::request_id, headers.request_id, value, error);
     } else if (beast::iequals(name, "sec-fetch-site")) {
-      keep_once(Single::sec_fetch_site, headers.sec_fetch_site, value, error);
+      keep_once(SingletonField::sec_fetch_site, headers.sec_fetch_site, value, error);
     } else if (beast::iequals(name, "prefer")) {
       keep_list(headers.prefer, value);
     } else if (beast::iequals(name, "traceparent")) {
@@ -127,20 +127,21 @@ class Parser final : public beast::http::basic_parser<true> {
   }
 
   void on_header_impl(beast::error_code& error) override {
-    if (!result_.http10 && !was_sent(Single::host)) refuse(error, 400, "The field Host is missing.");
+    if (!result_.http10 && !was_sent(SingletonField::host)) refuse(error, 400, "The field Host is missing.");
   }
 
   // Beast also takes lists of equal numbers, and white space behind the number.
   void on_content_length(std::string_view value, beast::error_code& error) {
     const bool digits = std::all_of(value.begin(), value.end(), [](char c) { return c >= '0' && c <= '9'; });
-    if (sent_again(Single::content_length) || !digits || !ends_line(value)) {
+    if (sent_again(SingletonField::content_length) || !digits || !ends_line(value)) {
       refuse(error, 400, "Content-Length must be sent once and be one decimal number.");
     }
   }
 
   // Beast passes over codings it does not know.
   void on_transfer_encoding(std::string_view value, beast::error_code& error) {
-    if (sent_again(Single::transfer_encoding) || !beast::iequals(value, "chunked") || !ends_line(value)) {
+    if (sent_again(SingletonField::transfer_encoding) || !beast::iequals(value, "chunked") ||
+        !ends_line(value)) {
       return refuse(error, 400, "Transfer-Encoding must be sent once and be: chunked.");
     }
     if (result_.http10) refuse(error, 400, "HTTP/1.0 has no Transfer-Encoding.");
@@ -158,10 +159,10 @@ class Parser final : public beast::http::basic_parser<true> {
     if (value.empty() || !std::all_of(value.begin(), value.end(), is_host_char)) {
       return refuse(error, 400, "The field Host must name one host.");
     }
-    keep_once(Single::host, result_.request.headers.host, value, error);
+    keep_once(SingletonField::host, result_.request.headers.host, value, error);
   }
 
-  void keep_once(Single which, std::string& kept, std::string_view value, beast::error_code& error) {
+  void keep_once(SingletonField which, std::string& kept, std::string_view value, beast::error_code& error) {
     if (sent_again(which)) return refuse(error, 400, "A header field that may be sent once was sent twice.");
     kept = value;
   }
@@ -171,26 +172,26 @@ class Parser final : public beast::http::basic_parser<true> {
     kept += value;
   }
 
-  [[nodiscard]] bool was_sent(Single which) const {
+  [[nodiscard]] bool was_sent(SingletonField which) const {
     return ((sent_ >> static_cast<unsigned>(which)) & 1U) != 0;
   }
 
-  bool sent_again(Single which) {
+  bool sent_again(SingletonField which) {
     const bool again = was_sent(which);
     sent_ |= 1U << static_cast<unsigned>(which);
     return again;
   }
 
-  // No white space between the value and the end of its line. The head ends in an
+  // No white space between the value and the end of its line. The header ends in an
   // empty line, so there is a byte to look at.
   static bool ends_line(std::string_view value) { return *(value.data() + value.size()) == '\r'; }
 
   void refuse(beast::error_code& error, int status, std::string_view message) {
-    refusal_ = Refusal{status, message};
+    protocol_error_ = ProtocolError{status, message};
     error = beast::http::error::bad_value;  // any: it ends put()
   }
 
-  // The body is read elsewhere (chunked_body.h): put() gets the head only.
+  // The body is read elsewhere (chunked_body.h): put() gets the header only.
   void on_response_impl(int, beast::string_view, int, beast::error_code&) override {}
   void on_body_init_impl(const boost::optional<std::uint64_t>&, beast::error_code&) override {}
   std::size_t on_body_impl(beast::string_view, beast::error_code&) override { return 0; }
@@ -198,15 +199,15 @@ class Parser final : public beast::http::basic_parser<true> {
   std::size_t on_chunk_body_impl(std::uint64_t, beast::string_view, beast::error_code&) override { return 0; }
   void on_finish_impl(beast::error_code&) override {}
 
-  RequestHead& result_;
-  std::optional<Refusal> refusal_;
-  unsigned sent_ = 0;  // a bit for each Single
+  RequestHeader& result_;
+  std::optional<ProtocolError> protocol_error_;
+  unsigned sent_ = 0;  // a bit for each SingletonField
 };
 
 }  // namespace
 
-std::optional<Refusal> parse_head(std::string_view head, RequestHead& result) {
-  return Parser(result).run(head);
+std::optional<ProtocolError> parse_header(std::string_view header, RequestHeader& result) {
+  return BeastParser(result).run(header);
 }
 
 }  // namespace eventq::http

@@ -1,5 +1,5 @@
-// head_scanner.cc: see head_scanner.h.
-#include "http/transport/head_scanner.h"
+// header_scanner.cc: see header_scanner.h.
+#include "http/transport/header_scanner.h"
 
 #include <array>
 
@@ -29,32 +29,32 @@ bool is_version(std::string_view text) {
 
 }  // namespace
 
-HeadScanner::State HeadScanner::scan(std::string_view bytes) {
+HeaderScanner::ScanState HeaderScanner::scan(std::string_view bytes) {
   for (;;) {
     position_ = skip_plain(bytes, position_);
-    if (over_limit()) return State::refused;
-    if (position_ == bytes.size()) return State::incomplete;
+    if (over_limit()) return ScanState::refused;
+    if (position_ == bytes.size()) return ScanState::incomplete;
     if (bytes[position_] == '\n')
-      return refuse(400, "A line of the head ends in LF alone; it must end in CR LF.");
-    if (bytes[position_] != '\r') return refuse(400, "The head contains a control character.");
-    if (position_ + 1 == bytes.size()) return State::incomplete;
-    if (bytes[position_ + 1] != '\n') return refuse(400, "The head contains a CR without LF behind it.");
+      return refuse(400, "A line of the header ends in LF alone; it must end in CR LF.");
+    if (bytes[position_] != '\r') return refuse(400, "The header contains a control character.");
+    if (position_ + 1 == bytes.size()) return ScanState::incomplete;
+    if (bytes[position_ + 1] != '\n') return refuse(400, "The header contains a CR without LF behind it.");
 
     const std::string_view line = bytes.substr(line_start_, position_ - line_start_);
     position_ += 2;
     line_start_ = position_;
-    if (line.empty() && lines_ > 0) return State::complete;
-    if (!check_line(line)) return State::refused;
+    if (line.empty() && lines_ > 0) return ScanState::complete;
+    if (!check_line(line)) return ScanState::refused;
     ++lines_;
   }
 }
 
-void HeadScanner::reset() {
+void HeaderScanner::reset() {
   position_ = line_start_ = fields_start_ = lines_ = 0;
-  refusal_ = {};
+  protocol_error_ = {};
 }
 
-bool HeadScanner::over_limit() {
+bool HeaderScanner::over_limit() {
   if (lines_ == 0 && position_ > limits_.request_line) {
     refuse(414, "The request line is too long.");
     return true;
@@ -66,7 +66,7 @@ bool HeadScanner::over_limit() {
   return false;
 }
 
-bool HeadScanner::check_line(std::string_view line) {
+bool HeaderScanner::check_line(std::string_view line) {
   if (lines_ == 0) {
     fields_start_ = line_start_;
     return check_request_line(line);
@@ -83,8 +83,8 @@ bool HeadScanner::check_line(std::string_view line) {
 }
 
 // Only what tells HTTP/1.x from something else. Without this check a client that
-// speaks HTTP/0.9 would wait for its answer until head_time is over.
-bool HeadScanner::check_request_line(std::string_view line) {
+// speaks HTTP/0.9 would wait for its answer until header_time is over.
+bool HeaderScanner::check_request_line(std::string_view line) {
   const std::string_view version = line.substr(line.rfind(' ') + 1);
   if (version == "HTTP/1.1" || version == "HTTP/1.0") return true;
   if (is_version(version)) {
@@ -95,9 +95,9 @@ bool HeadScanner::check_request_line(std::string_view line) {
   return false;
 }
 
-HeadScanner::State HeadScanner::refuse(int status, std::string_view message) {
-  refusal_ = {status, message};
-  return State::refused;
+HeaderScanner::ScanState HeaderScanner::refuse(int status, std::string_view message) {
+  protocol_error_ = {status, message};
+  return ScanState::refused;
 }
 
 }  // namespace eventq::http

@@ -1,6 +1,6 @@
-// head_scanner.h: finds the end of a request head while its bytes arrive.
+// header_scanner.h: finds the end of a request header while its bytes arrive.
 //
-// It refuses early what must never reach a parser: a line or head over its limit,
+// It refuses early what must never reach a parser: a line or header over its limit,
 // a line that does not end in CR LF, a control character, a folded line, another
 // protocol. Each byte is looked at once, however small the pieces are.
 //
@@ -14,46 +14,46 @@
 namespace eventq::http {
 
 // Why a request is not read on: the status and the sentence of the answer.
-struct Refusal {
+struct ProtocolError {
   int status = 400;
   std::string_view message;  // a literal
 };
 
-struct HeadLimits {
+struct HeaderLimits {
   std::size_t request_line;  // bytes, without its CR LF
   std::size_t header_bytes;  // of all field lines, each with its CR LF
   std::size_t header_fields;
 };
 
-class HeadScanner {
+class HeaderScanner {
  public:
-  enum class State : std::uint8_t { incomplete, complete, refused };
+  enum class ScanState : std::uint8_t { incomplete, complete, refused };
 
-  explicit HeadScanner(const HeadLimits& limits) : limits_(limits) {}
+  explicit HeaderScanner(const HeaderLimits& limits) : limits_(limits) {}
 
-  // `bytes` are all received since the start of the head: those of the last call,
+  // `bytes` are all received since the start of the header: those of the last call,
   // perhaps at another place, and what came since.
-  State scan(std::string_view bytes);
+  ScanState scan(std::string_view bytes);
 
-  // The size of a complete head, with its empty line.
-  [[nodiscard]] std::size_t head_size() const { return line_start_; }
-  [[nodiscard]] const Refusal& refusal() const { return refusal_; }
+  // The size of a complete header, with its empty line.
+  [[nodiscard]] std::size_t header_size() const { return line_start_; }
+  [[nodiscard]] const ProtocolError& protocol_error() const { return protocol_error_; }
 
-  // Ready for the next head.
+  // Ready for the next header.
   void reset();
 
  private:
   bool over_limit();
   bool check_line(std::string_view line);
   bool check_request_line(std::string_view line);
-  State refuse(int status, std::string_view message);
+  ScanState refuse(int status, std::string_view message);
 
-  const HeadLimits limits_;
+  const HeaderLimits limits_;
   std::size_t position_ = 0;    // all before it has been looked at
   std::size_t line_start_ = 0;  // of the line at position_
   std::size_t fields_start_ = 0;
   std::size_t lines_ = 0;  // complete ones
-  Refusal refusal_;
+  ProtocolError protocol_error_;
 };
 
 }  // namespace eventq::http
