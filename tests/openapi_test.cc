@@ -10,6 +10,7 @@
 #include <fstream>
 #include <optional>
 #include <set>
+#include <span>
 #include <sstream>
 #include <string>
 #include <string_view>
@@ -20,6 +21,7 @@
 #include "http/api/problem.h"
 #include "http/api/routes.h"
 #include "model/names.h"
+#include "notebook/api/api.h"
 
 namespace eventq {
 namespace {
@@ -28,6 +30,12 @@ using testing::Contains;
 using testing::ElementsAreArray;
 using testing::HasSubstr;
 using testing::StartsWith;
+
+// The routes of the whole program. They are the same when notebooks are switched off.
+std::span<const http::Route> all_routes() {
+  static const http::RouteTable table(notebook::make_api(nullptr));
+  return table.routes();
+}
 
 std::string read_file(const std::string& path) {
   std::ostringstream text;
@@ -137,7 +145,7 @@ class OpenApiTest : public testing::Test {
 
 TEST_F(OpenApiTest, NamesTheRoutesOfTheServerAndNoOthers) {
   std::set<std::string> served;
-  for (const http::Route& route : http::routes()) {
+  for (const http::Route& route : all_routes()) {
     served.insert(std::string(route.method) + " " + std::string(route.path));
   }
   std::set<std::string> described;
@@ -169,7 +177,7 @@ TEST_F(OpenApiTest, GivesEveryOperationAnAnswerForSuccessAndOneForTheCallersFaul
 }
 
 TEST_F(OpenApiTest, TellsWhatBelongsToARouteOfItsKind) {
-  for (const http::Route& route : http::routes()) {
+  for (const http::Route& route : all_routes()) {
     const std::string responses = pointer_to(route.method, route.path) + "/responses";
     const bool changes = route.effect == http::RouteEffect::changes;
     // The queue that a PUT names need not be there. Without notebooks there is nothing below their routes.
@@ -216,7 +224,7 @@ TEST_F(OpenApiTest, RefusesUnknownMembersInEveryRequestBody) {
 }
 
 TEST_F(OpenApiTest, LimitsEveryBodyAsItsRouteDoes) {
-  for (const http::Route& route : http::routes()) {
+  for (const http::Route& route : all_routes()) {
     const std::string body = pointer_to(route.method, route.path) + "/requestBody";
 
     ASSERT_EQ(find(body).has_value(), route.body_max > 0) << body;
@@ -332,7 +340,7 @@ TEST_F(OpenApiTest, NamesNoTypeOfProblemAndNoReasonThatTheDocumentationDoesNot) 
 
 TEST(DocumentationTest, HasASectionForEveryRouteInTheOrderOfTheTable) {
   std::vector<std::string> routes;
-  for (const http::Route& route : http::routes()) {
+  for (const http::Route& route : all_routes()) {
     routes.push_back(std::string(route.method) + " " + std::string(route.path));
   }
   std::vector<std::string> sections;

@@ -171,7 +171,6 @@ Result<void> serve_until_signal(const ServeRequest& request, const ServerConfig&
   for (const std::string& store : settings.stores) log_store(log, store);
   auto notebooks = open_notebooks(**engine, settings, mask, log);
   if (!notebooks) return with_origin(config, notebooks.error());
-  const auto api = *notebooks ? notebook::make_api(**notebooks) : nullptr;
 
   http::ServerOptions server_options{
       .host = settings.listen.host, .port = settings.listen.port, .io_threads = io_threads(), .logger = log};
@@ -180,7 +179,7 @@ Result<void> serve_until_signal(const ServeRequest& request, const ServerConfig&
   server_options.connections_max = std::min(server_options.connections_max, *connections);
   const auto service = http::make_service(**engine, server_options.io_threads, system_clock(),
                                           settings.allow_remote ? http::Hosts::any : http::Hosts::loopback,
-                                          default_policy(options), api.get());
+                                          default_policy(options), notebook::make_api(notebooks->get()));
   auto server = http::Server::start(server_options, *service);
   if (!server) return server.error();
 

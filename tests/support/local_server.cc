@@ -54,8 +54,8 @@ class LocalServer::CountingEngine final : public Engine {
   std::size_t count_ = 0;
 };
 
-LocalServer::LocalServer(std::string store, Options options, http::Notebooks* notebooks)
-    : store_(std::move(store)), options_(std::move(options)), notebooks_(notebooks) {
+LocalServer::LocalServer(std::string store, Options options, http::Extension extension)
+    : store_(std::move(store)), options_(std::move(options)), extension_(std::move(extension)) {
   EVENTQ_ASSERT(options_.clock != nullptr);
   start();
 }
@@ -94,7 +94,7 @@ void LocalServer::await_commands(std::size_t count) {
 void LocalServer::start() {
   engine_ = std::make_unique<CountingEngine>(open_engine(store_, options_).value());
   service_ = http::make_service(*engine_, 1, *options_.clock, http::Hosts::loopback, default_policy(options_),
-                                notebooks_);
+                                extension_);
   server_ = http::Server::start({.port = 0}, *service_).value();
 }
 

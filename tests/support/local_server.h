@@ -10,7 +10,7 @@
 
 #include "engine/engine.h"
 #include "eventq/options.h"
-#include "http/api/notebooks.h"
+#include "http/api/routes.h"
 #include "http/transport/server.h"
 
 namespace eventq {
@@ -22,7 +22,7 @@ void settle(Engine& engine);
 class LocalServer {
  public:
   // `options` must name a clock. Starts; a store that cannot be opened ends the process.
-  LocalServer(std::string store, Options options, http::Notebooks* notebooks = nullptr);
+  LocalServer(std::string store, Options options, http::Extension extension = {});
   ~LocalServer();  // stops
   LocalServer(const LocalServer&) = delete;
   LocalServer& operator=(const LocalServer&) = delete;
@@ -49,7 +49,7 @@ class LocalServer {
   // Set in the constructor, never changed.
   const std::string store_;
   const Options options_;
-  http::Notebooks* const notebooks_;
+  const http::Extension extension_;
 
   std::unique_ptr<CountingEngine> engine_;
   std::unique_ptr<http::Service> service_;

@@ -19,8 +19,6 @@
 
 namespace eventq::http {
 
-class Notebooks;
-
 struct ApiCall {
   const Request& request;
   std::string_view path;
@@ -29,9 +27,8 @@ struct ApiCall {
   std::vector<QueryParameter> query;
   std::string request_id;
   // Of the thread, which outlives every call.
-  JsonParser& parser;              // a parsed body ends with the next call
-  const Policy& defaults;          // what a queue's settings are unless it has its own
-  Notebooks* notebooks = nullptr;  // null: not switched on
+  JsonParser& parser;      // a parsed body is valid until the thread's next call
+  const Policy& defaults;  // the settings of a queue that has none of its own
 };
 
 // A claim to be made again and again, and what it takes to be sent as it comes.
@@ -62,6 +59,7 @@ struct DeferredResult {
   std::function<void(Resolve)> begin;
 };
 
-using Handler = HandlerResult (*)(ApiCall&);
+// Runs on the IoThread of the call and does not wait.
+using Handler = std::function<HandlerResult(ApiCall&)>;
 
 }  // namespace eventq::http

@@ -5,8 +5,7 @@
 #include <string>
 #include <variant>
 
-#include "http/api/call.h"
-#include "http/api/notebooks.h"
+#include "http/api/routes.h"
 
 namespace eventq::http {
 
@@ -62,10 +61,7 @@ HandlerResult supersede_events(ApiCall& call);
 HandlerResult list_workers(ApiCall& call);
 HandlerResult list_failures(ApiCall& call);
 HandlerResult redrive_failures(ApiCall& call);
-HandlerResult show_metrics(ApiCall& call);
-
-// handlers_notebooks.cc
-HandlerResult ask_notebooks(ApiCall& call, Notebooks::Action action);
+HandlerResult show_metrics(ApiCall& call, const AddMetrics& add_metrics);
 
 // Shared: the asker wants CloudEvents, one or a batch of them; their content type.
 inline constexpr std::string_view kCloudEvent = "application/cloudevents+json";

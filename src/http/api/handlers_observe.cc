@@ -66,12 +66,12 @@ HandlerResult redrive_failures(ApiCall& call) {
 }
 
 // GET /metrics
-HandlerResult show_metrics(ApiCall& call) {
+HandlerResult show_metrics(ApiCall& call, const AddMetrics& add_metrics) {
   if (auto problem = refuse_query(call)) return std::move(*problem);
   EngineWork work;
   work.command.admin = MetricsRequest{};
   work.render = [json = wants_json(call.request.headers.accept),
-                 notebooks = call.notebooks](Answer& answer) -> HandlerResult {
+                 add_metrics](Answer& answer) -> HandlerResult {
     const auto& metrics = std::get<Metrics>(answer.admin);
     Response response;
     response.headers.emplace_back("Vary", "Accept");
@@ -81,7 +81,7 @@ HandlerResult show_metrics(ApiCall& call) {
     } else {
       response.content_type = wire::kPrometheusType;
       response.body = wire::write_prometheus(metrics, EVENTQ_VERSION);
-      if (notebooks) return notebooks->add_metrics(std::move(response));
+      if (add_metrics) return add_metrics(std::move(response));
     }
     return response;
   };

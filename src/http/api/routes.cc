@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <iterator>
 #include <optional>
+#include <utility>
 
 #include "eventq/limits.h"
 #include "http/api/handlers.h"
@@ -15,68 +16,57 @@ using enum RouteEffect;
 using limits::kBatchBody;
 using limits::kOneEventBody;
 
-template <Notebooks::Action action>
-HandlerResult ask(ApiCall& call) {
-  return ask_notebooks(call, action);
+// Events, queues, workers and failures.
+std::vector<Route> event_routes() {
+  return {
+      {"POST", "/events", publish_event, changes, kOneEventBody},
+      {"POST", "/events/batch", publish_batch, changes, kBatchBody},
+      {"GET", "/events/subscribe", subscribe_by_query, changes, 0},
+      {"POST", "/events/subscribe", subscribe_by_body, changes, kOneEventBody},
+      {"POST", "/events/next", take_next, changes, kBatchBody},
+      {"GET", "/events/stream", stream_events, changes, 0},
+      {"POST", "/events/{id}/start", start_event, changes, kOneEventBody},
+      {"POST", "/events/{id}/heartbeat", beat_event, changes, kOneEventBody},
+      {"POST", "/events/{id}/complete", complete_event, changes, kOneEventBody},
+      {"POST", "/events/{id}/fail", fail_event, changes, kOneEventBody},
+      {"POST", "/events/{id}/release", release_event, changes, kOneEventBody},
+      {"POST", "/events/complete", complete_events, changes, kBatchBody},
+      {"POST", "/events/fail", fail_events, changes, kBatchBody},
+      {"GET", "/events", list_events, reads, 0},
+      {"GET", "/events/{id}", get_event, reads, 0},
+      {"GET", "/events/{id}/why", explain_event, reads, 0},
+      {"POST", "/events/{id}/reset", reset_event, changes, kOneEventBody},
+      {"POST", "/events/{id}/cancel", cancel_event, changes, kOneEventBody},
+      // A wait changes no event, but it holds a connection: pages of other sites must not start one.
+      {"POST", "/events/{id}/wait", wait_event, changes, kOneEventBody},
+      {"GET", "/events/correlation/{name}", get_correlation, reads, 0},
+      {"POST", "/events/correlation/{name}/wait", wait_correlation, changes, kOneEventBody},
+      {"GET", "/queues", list_queues, reads, 0},
+      {"GET", "/queues/{name}", get_queue, reads, 0},
+      {"PUT", "/queues/{name}", put_queue, changes, kOneEventBody},
+      {"POST", "/queues/{name}/pause", pause_queue, changes, kOneEventBody},
+      {"POST", "/queues/{name}/drain", drain_queue, changes, kOneEventBody},
+      {"POST", "/queues/{name}/resume", resume_queue, changes, kOneEventBody},
+      {"POST", "/queues/{name}/checkpoint", make_checkpoint, changes, kOneEventBody},
+      {"GET", "/queues/{name}/checkpoints", list_checkpoints, reads, 0},
+      {"GET", "/queues/{name}/recovery", get_recovery, reads, 0},
+      {"POST", "/queues/{name}/replay", replay_queue, changes, kOneEventBody},
+      {"POST", "/queues/{name}/supersede", supersede_events, changes, kOneEventBody},
+      {"GET", "/workers", list_workers, reads, 0},
+      {"GET", "/failures", list_failures, reads, 0},
+      {"POST", "/failures/redrive", redrive_failures, changes, kOneEventBody},
+  };
 }
-using Of = Notebooks::Action;
 
-constexpr Route kRoutes[] = {
-    {"POST", "/events", publish_event, changes, kOneEventBody},
-    {"POST", "/events/batch", publish_batch, changes, kBatchBody},
-    {"GET", "/events/subscribe", subscribe_by_query, changes, 0},
-    {"POST", "/events/subscribe", subscribe_by_body, changes, kOneEventBody},
-    {"POST", "/events/next", take_next, changes, kBatchBody},
-    {"GET", "/events/stream", stream_events, changes, 0},
-    {"POST", "/events/{id}/start", start_event, changes, kOneEventBody},
-    {"POST", "/events/{id}/heartbeat", beat_event, changes, kOneEventBody},
-    {"POST", "/events/{id}/complete", complete_event, changes, kOneEventBody},
-    {"POST", "/events/{id}/fail", fail_event, changes, kOneEventBody},
-    {"POST", "/events/{id}/release", release_event, changes, kOneEventBody},
-    {"POST", "/events/complete", complete_events, changes, kBatchBody},
-    {"POST", "/events/fail", fail_events, changes, kBatchBody},
-    {"GET", "/events", list_events, reads, 0},
-    {"GET", "/events/{id}", get_event, reads, 0},
-    {"GET", "/events/{id}/why", explain_event, reads, 0},
-    {"POST", "/events/{id}/reset", reset_event, changes, kOneEventBody},
-    {"POST", "/events/{id}/cancel", cancel_event, changes, kOneEventBody},
-    // A wait changes nothing, but a page of another site has no business holding one.
-    {"POST", "/events/{id}/wait", wait_event, changes, kOneEventBody},
-    {"GET", "/events/correlation/{name}", get_correlation, reads, 0},
-    {"POST", "/events/correlation/{name}/wait", wait_correlation, changes, kOneEventBody},
-    {"GET", "/queues", list_queues, reads, 0},
-    {"GET", "/queues/{name}", get_queue, reads, 0},
-    {"PUT", "/queues/{name}", put_queue, changes, kOneEventBody},
-    {"POST", "/queues/{name}/pause", pause_queue, changes, kOneEventBody},
-    {"POST", "/queues/{name}/drain", drain_queue, changes, kOneEventBody},
-    {"POST", "/queues/{name}/resume", resume_queue, changes, kOneEventBody},
-    {"POST", "/queues/{name}/checkpoint", make_checkpoint, changes, kOneEventBody},
-    {"GET", "/queues/{name}/checkpoints", list_checkpoints, reads, 0},
-    {"GET", "/queues/{name}/recovery", get_recovery, reads, 0},
-    {"POST", "/queues/{name}/replay", replay_queue, changes, kOneEventBody},
-    {"POST", "/queues/{name}/supersede", supersede_events, changes, kOneEventBody},
-    {"GET", "/workers", list_workers, reads, 0},
-    {"GET", "/failures", list_failures, reads, 0},
-    {"POST", "/failures/redrive", redrive_failures, changes, kOneEventBody},
-    {"GET", "/metrics", show_metrics, reads, 0},
-    {"POST", "/notebooks", ask<Of::add>, changes, kOneEventBody},
-    {"GET", "/notebooks", ask<Of::list>, reads, 0},
-    {"GET", "/notebooks/{name}", ask<Of::show>, reads, 0},
-    {"POST", "/notebooks/{name}/files", ask<Of::create_file>, changes, kOneEventBody},
-    {"GET", "/notebooks/{name}/files", ask<Of::list_files>, reads, 0},
-    {"GET", "/notebooks/{name}/files/{id}", ask<Of::show_file>, reads, 0},
-    {"GET", "/notebooks/{name}/files/{id}/content", ask<Of::read_file>, reads, 0},
-    {"PUT", "/notebooks/{name}/files/{id}", ask<Of::update_file>, changes, kOneEventBody},
-    {"PATCH", "/notebooks/{name}/files/{id}/move", ask<Of::move_file>, changes, kOneEventBody},
-    {"DELETE", "/notebooks/{name}/files/{id}", ask<Of::delete_file>, changes, kOneEventBody},
-    {"GET", "/notebooks/{name}/commits", ask<Of::list_commits>, reads, 0},
-    {"POST", "/notebooks/{name}/rescan", ask<Of::rescan>, changes, kOneEventBody},
-    {"POST", "/events/commit", ask<Of::commit>, changes, kOneEventBody},
-    {"GET", "/healthz", show_health, reads, 0},
-    {"GET", "/readyz", show_readiness, reads, 0},
-    {"GET", "/openapi.json", show_openapi, reads, 0},
-    {"GET", "/", show_dashboard, reads, 0},
-};
+// The server itself.
+std::vector<Route> server_routes() {
+  return {
+      {"GET", "/healthz", show_health, reads, 0},
+      {"GET", "/readyz", show_readiness, reads, 0},
+      {"GET", "/openapi.json", show_openapi, reads, 0},
+      {"GET", "/", show_dashboard, reads, 0},
+  };
+}
 
 bool is_id(std::string_view text) {
   return !text.empty() && std::all_of(text.begin(), text.end(), [](char c) { return c >= '0' && c <= '9'; });
@@ -87,7 +77,7 @@ struct PathParameters {
   std::string_view name;
 };
 
-// What stands in `path` for the {id} and the {name} of `pattern`, when it fits.
+// The values of {id} and {name} of `pattern` in `path`; empty when the path does not match.
 std::optional<PathParameters> match_path(std::string_view pattern, std::string_view path) {
   PathParameters found;
   while (true) {
@@ -123,16 +113,25 @@ std::string names_of(unsigned methods) {
 
 }  // namespace
 
-std::span<const Route> routes() { return kRoutes; }
+// The extension's routes are before those of the server, because the sections of docs/api.md are.
+RouteTable::RouteTable(Extension extension) : routes_(event_routes()) {
+  const auto show = [add_metrics = std::move(extension.add_metrics)](ApiCall& call) {
+    return show_metrics(call, add_metrics);
+  };
+  routes_.push_back({"GET", "/metrics", show, reads, 0});
+  for (Route& route : extension.routes) routes_.push_back(std::move(route));
+  auto last = server_routes();
+  for (Route& route : last) routes_.push_back(std::move(route));
+}
 
-RouteMatch match(std::string_view method, std::string_view path) {
+RouteMatch RouteTable::match(std::string_view method, std::string_view path) const {
   unsigned methods = 0;
-  for (const Route& route : kRoutes) {
+  for (const Route& route : routes_) {
     const auto found = match_path(route.path, path);
     if (!found) continue;
-    // A HEAD is a GET that sends no body, so it must not take an event.
-    const bool head = method == "HEAD" && route.method == "GET" && route.effect == reads;
-    if (route.method == method || head) return {&route, found->id, found->name, {}};
+    // The response to HEAD has no body, so a claimed event would be lost: HEAD matches only a GET that reads.
+    const bool reads_as_head = method == "HEAD" && route.method == "GET" && route.effect == reads;
+    if (route.method == method || reads_as_head) return {&route, found->id, found->name, {}};
     methods |= bit_of(route.method);
   }
   return {nullptr, {}, {}, names_of(methods)};

@@ -1,12 +1,19 @@
-// routes.h: the whole HTTP surface. docs/api.md has one section per row, in this order, and
-// the OpenAPI document describes exactly these.
+// routes.h: the table of routes, and which of them serves a request.
+//
+// http has the routes of events, queues and the server itself. A layer above registers its own as an
+// Extension, so http need not know that layer. docs/api.md has one section per row, in the order of the
+// table, and the OpenAPI document describes exactly these.
+//
+// Threads: a table never changes, so every method may be called from any thread.
 #pragma once
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <span>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "http/api/call.h"
 
@@ -16,22 +23,40 @@ enum class RouteEffect : std::uint8_t { reads, changes };
 
 struct Route {
   std::string_view method;
-  // May hold one {id}, which only decimal digits match, and one {name}, which any one segment matches.
+  // May contain one {id}, which matches decimal digits only, and one {name}, which matches any one segment.
   std::string_view path;
   Handler handler;
   RouteEffect effect;
   std::size_t body_max;
 };
 
-std::span<const Route> routes();
+// Appends the metrics of a layer to the Prometheus text of GET /metrics. Runs as a handler does.
+using AddMetrics = std::function<HandlerResult(Response)>;
+
+// What a layer above http adds to the API.
+struct Extension {
+  std::vector<Route> routes;
+  AddMetrics add_metrics;  // empty: the layer has none
+};
 
 struct RouteMatch {
   const Route* route = nullptr;  // null: no such path, or not with this method
   std::string_view id;
   std::string_view name;  // as sent
-  std::string allowed;    // of a path that is there, but not with this method: its methods, "GET, POST"
+  std::string allowed;    // the methods of a path that does not take this one: "GET, POST"
 };
 
-RouteMatch match(std::string_view method, std::string_view path);
+class RouteTable {
+ public:
+  explicit RouteTable(Extension extension);
+
+  [[nodiscard]] std::span<const Route> routes() const { return routes_; }
+
+  // `path` is without its query, and must outlive the answer.
+  [[nodiscard]] RouteMatch match(std::string_view method, std::string_view path) const;
+
+ private:
+  std::vector<Route> routes_;
+};
 
 }  // namespace eventq::http

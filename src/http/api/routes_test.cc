@@ -1,4 +1,4 @@
-// routes_test.cc: which path leads where, and what is said of methods that do not fit.
+// routes_test.cc: which route a path matches, and which methods a path allows.
 #include "http/api/routes.h"
 
 #include <gtest/gtest.h>
@@ -7,6 +7,19 @@
 
 namespace eventq::http {
 namespace {
+
+// A table with routes that a layer above registers.
+const RouteTable& table() {
+  static const RouteTable routes(
+      Extension{{{"GET", "/shelves/{name}/files/{id}", nullptr, RouteEffect::reads, 0},
+                 {"PUT", "/shelves/{name}/files/{id}", nullptr, RouteEffect::changes, 1},
+                 {"PATCH", "/shelves/{name}/files/{id}/move", nullptr, RouteEffect::changes, 1},
+                 {"DELETE", "/shelves/{name}/files/{id}", nullptr, RouteEffect::changes, 1}},
+                nullptr});
+  return routes;
+}
+
+RouteMatch match(std::string_view method, std::string_view path) { return table().match(method, path); }
 
 std::string_view path_of(const RouteMatch& found) { return found.route ? found.route->path : ""; }
 
@@ -35,28 +48,28 @@ TEST(Routes, ANameIsOneSegmentAsSent) {
 }
 
 TEST(Routes, APathMayHaveANameAndAnId) {
-  const RouteMatch found = match("PATCH", "/notebooks/my%20notes/files/17/move");
-  EXPECT_EQ(path_of(found), "/notebooks/{name}/files/{id}/move");
+  const RouteMatch found = match("PATCH", "/shelves/my%20notes/files/17/move");
+  EXPECT_EQ(path_of(found), "/shelves/{name}/files/{id}/move");
   EXPECT_EQ(found.name, "my%20notes");
   EXPECT_EQ(found.id, "17");
-  EXPECT_EQ(path_of(match("GET", "/notebooks/files/files/1")), "/notebooks/{name}/files/{id}");
+  EXPECT_EQ(path_of(match("GET", "/shelves/files/files/1")), "/shelves/{name}/files/{id}");
   for (const std::string_view path :
-       {"/notebooks//files/17/move", "/notebooks/a/files//move", "/notebooks/a/files/x/move",
-        "/notebooks/a/files/17/move/", "/notebooks/a/b/files/17/move", "/notebooks/a/files/17"}) {
+       {"/shelves//files/17/move", "/shelves/a/files//move", "/shelves/a/files/x/move",
+        "/shelves/a/files/17/move/", "/shelves/a/b/files/17/move", "/shelves/a/files/17"}) {
     EXPECT_EQ(path_of(match("PATCH", path)), "") << path;
   }
 }
 
-TEST(Routes, APathThatIsThereNamesItsMethods) {
-  EXPECT_EQ(match("POST", "/notebooks/a/files/17").allowed, "GET, PUT, DELETE");
-  EXPECT_EQ(match("GET", "/notebooks/a/files/17/move").allowed, "PATCH");
+TEST(Routes, APathWithOtherMethodsNamesThem) {
+  EXPECT_EQ(match("POST", "/shelves/a/files/17").allowed, "GET, PUT, DELETE");
+  EXPECT_EQ(match("GET", "/shelves/a/files/17/move").allowed, "PATCH");
   EXPECT_EQ(match("DELETE", "/events").allowed, "GET, POST");
   EXPECT_EQ(match("POST", "/queues/mail").allowed, "GET, PUT");
   EXPECT_EQ(match("GET", "/queues/mail/pause").allowed, "POST");
   EXPECT_EQ(match("PUT", "/metrics").allowed, "GET");
 }
 
-TEST(Routes, AHeadGoesWhereAGetOnlyReads) {
+TEST(Routes, HeadMatchesOnlyAGetThatReads) {
   EXPECT_EQ(path_of(match("HEAD", "/metrics")), "/metrics");
   EXPECT_EQ(path_of(match("HEAD", "/queues/mail")), "/queues/{name}");
   EXPECT_EQ(path_of(match("HEAD", "/events/subscribe")), "");

@@ -79,13 +79,13 @@ void mark_missing_shards(const Answer& answer, Response& response) {
 class IoThreadService final : public AnswerSink {
  public:
   IoThreadService(Engine& engine, const Clock& clock, Hosts hosts, DiscardingSink& discard,
-                  const Policy& defaults, Notebooks* notebooks)
+                  const Policy& defaults, const RouteTable& routes)
       : engine_(engine),
         clock_(clock),
         hosts_(hosts),
         discard_(discard),
         defaults_(defaults),
-        notebooks_(notebooks),
+        routes_(routes),
         request_ids_(Uuid7Source::from_entropy()) {}
 
   void on_request(IoThread& thread, ExchangeId exchange, const Request& request) {
@@ -134,13 +134,13 @@ class IoThreadService final : public AnswerSink {
   HandlerResult handle(const Request& request, const std::string& request_id) {
     const std::string_view target = request.target;
     const std::size_t question = target.find('?');
-    ApiCall call{request, target.substr(0, question), {}, {}, {}, request_id, parser_, defaults_, notebooks_};
+    ApiCall call{request, target.substr(0, question), {}, {}, {}, request_id, parser_, defaults_};
     if (hosts_ == Hosts::loopback && !is_loopback_name(request.headers.host)) {
       return respond_with(
           problem_of(403, "This server is called localhost, 127.0.0.1 or [::1] in the Host field."),
           request_id);
     }
-    const RouteMatch found = match(request.method, call.path);
+    const RouteMatch found = routes_.match(request.method, call.path);
     if (!found.route) return no_route(call, found);
     if (found.route->effect == RouteEffect::changes && is_cross_site(request.headers)) {
       return respond_with(problem_of(403, "A page of another site may not do this."), request_id);
@@ -259,7 +259,7 @@ class IoThreadService final : public AnswerSink {
   const Hosts hosts_;
   DiscardingSink& discard_;
   const Policy defaults_;
-  Notebooks* const notebooks_;
+  const RouteTable& routes_;
   IoThread* thread_ = nullptr;  // set by the first request, before anything can be delivered
 
   // Touched by the IoThread only.
@@ -273,14 +273,15 @@ class IoThreadService final : public AnswerSink {
 class EventService final : public Service {
  public:
   EventService(Engine& engine, std::size_t io_threads, const Clock& clock, Hosts hosts,
-               const Policy& defaults, Notebooks* notebooks) {
+               const Policy& defaults, Extension extension)
+      : routes_(std::move(extension)) {
     for (std::size_t i = 0; i < io_threads; ++i)
       threads_.push_back(
-          std::make_unique<IoThreadService>(engine, clock, hosts, discard_, defaults, notebooks));
+          std::make_unique<IoThreadService>(engine, clock, hosts, discard_, defaults, routes_));
   }
 
   std::size_t body_limit(std::string_view method, std::string_view path) const override {
-    const RouteMatch found = match(method, path);
+    const RouteMatch found = routes_.match(method, path);
     return found.route ? found.route->body_max : kUnroutedBodyMax;
   }
 
@@ -305,6 +306,7 @@ class EventService final : public Service {
   }
 
  private:
+  const RouteTable routes_;
   DiscardingSink discard_;
   std::vector<std::unique_ptr<IoThreadService>> threads_;
 };
@@ -361,8 +363,8 @@ Response respond_too_late(const std::string& what, Millis timeout, const std::st
 }
 
 std::unique_ptr<Service> make_service(Engine& engine, std::size_t io_threads, const Clock& clock, Hosts hosts,
-                                      const Policy& defaults, Notebooks* notebooks) {
-  return std::make_unique<EventService>(engine, io_threads, clock, hosts, defaults, notebooks);
+                                      const Policy& defaults, Extension extension) {
+  return std::make_unique<EventService>(engine, io_threads, clock, hosts, defaults, std::move(extension));
 }
 
 }  // namespace eventq::http

@@ -10,7 +10,7 @@
 
 #include "engine/engine.h"
 #include "eventq/options.h"
-#include "http/api/notebooks.h"
+#include "http/api/routes.h"
 #include "http/transport/server.h"
 #include "model/policy.h"
 
@@ -25,6 +25,6 @@ enum class Hosts : std::uint8_t { loopback, any };
 // `defaults` as the engine's: default_policy() of its options. `notebooks` (null: there are none) must
 // outlive the service, and reply to nothing any more when the server ends.
 std::unique_ptr<Service> make_service(Engine& engine, std::size_t io_threads, const Clock& clock, Hosts hosts,
-                                      const Policy& defaults, Notebooks* notebooks = nullptr);
+                                      const Policy& defaults, Extension extension = {});
 
 }  // namespace eventq::http

@@ -2,6 +2,7 @@
 #include "notebook/api/api.h"
 
 #include <functional>
+#include <memory>
 #include <string>
 #include <utility>
 #include <variant>
@@ -127,30 +128,44 @@ Response respond_content(FileContent content) {
   return response;
 }
 
-class NotebookApi final : public http::Notebooks {
- public:
-  explicit NotebookApi(notebook::Notebooks& notebooks) : notebooks_(notebooks) {}
+Response refuse_switched_off(const ApiCall& call) {
+  return http::respond_with(
+      http::problem_of(
+          404,
+          "Notebooks are not switched on: name the folders that they may lie in, [notebooks] allow = "
+          "[\"FOLDER\"] in the configuration file or --notebooks-allow FOLDER, and start again."),
+      call.request_id);
+}
 
-  HandlerResult answer(Action action, ApiCall& call) override {
-    switch (action) {
-      case Action::add: return add(call);
-      case Action::list: return list(call);
-      case Action::show: return of_notebook(call, &NotebookApi::show);
-      case Action::create_file: return of_notebook(call, &NotebookApi::create_file);
-      case Action::list_files: return of_notebook(call, &NotebookApi::list_files);
-      case Action::show_file: return of_notebook(call, &NotebookApi::show_file);
-      case Action::read_file: return of_notebook(call, &NotebookApi::read_file);
-      case Action::update_file: return of_notebook(call, &NotebookApi::update_file);
-      case Action::move_file: return of_notebook(call, &NotebookApi::move_file);
-      case Action::delete_file: return of_notebook(call, &NotebookApi::delete_file);
-      case Action::list_commits: return of_notebook(call, &NotebookApi::list_commits);
-      case Action::rescan: return of_notebook(call, &NotebookApi::rescan);
-      case Action::commit: break;
-    }
-    return commit(call);
+class NotebookApi {
+ public:
+  using NotebookPtr = std::shared_ptr<Notebook>;
+
+  explicit NotebookApi(Notebooks& notebooks) : notebooks_(notebooks) {}
+
+  // Null: notebooks are not switched on.
+  static std::vector<http::Route> routes(const std::shared_ptr<NotebookApi>& api) {
+    using enum http::RouteEffect;
+    using limits::kOneEventBody;
+    using Of = NotebookApi;
+    return {
+        {"POST", "/notebooks", handler(api, &Of::add), changes, kOneEventBody},
+        {"GET", "/notebooks", handler(api, &Of::list), reads, 0},
+        {"GET", "/notebooks/{name}", handler(api, &Of::show), reads, 0},
+        {"POST", "/notebooks/{name}/files", handler(api, &Of::create_file), changes, kOneEventBody},
+        {"GET", "/notebooks/{name}/files", handler(api, &Of::list_files), reads, 0},
+        {"GET", "/notebooks/{name}/files/{id}", handler(api, &Of::show_file), reads, 0},
+        {"GET", "/notebooks/{name}/files/{id}/content", handler(api, &Of::read_file), reads, 0},
+        {"PUT", "/notebooks/{name}/files/{id}", handler(api, &Of::update_file), changes, kOneEventBody},
+        {"PATCH", "/notebooks/{name}/files/{id}/move", handler(api, &Of::move_file), changes, kOneEventBody},
+        {"DELETE", "/notebooks/{name}/files/{id}", handler(api, &Of::delete_file), changes, kOneEventBody},
+        {"GET", "/notebooks/{name}/commits", handler(api, &Of::list_commits), reads, 0},
+        {"POST", "/notebooks/{name}/rescan", handler(api, &Of::rescan), changes, kOneEventBody},
+        {"POST", "/events/commit", handler(api, &Of::commit), changes, kOneEventBody},
+    };
   }
 
-  DeferredResult add_metrics(Response response) override {
+  DeferredResult add_metrics(Response response) {
     return on_pool([this, response = std::move(response)]() mutable -> HandlerResult {
       std::vector<NotebookStatus> statuses;
       for (const auto& notebook : notebooks_.all()) {
@@ -162,7 +177,17 @@ class NotebookApi final : public http::Notebooks {
   }
 
  private:
-  using NotebookPtr = std::shared_ptr<Notebook>;
+  static http::Handler handler(const std::shared_ptr<NotebookApi>& api,
+                               HandlerResult (NotebookApi::*handle)(ApiCall&)) {
+    if (!api) return refuse_switched_off;
+    return [api, handle](ApiCall& call) { return (*api.*handle)(call); };
+  }
+
+  static http::Handler handler(const std::shared_ptr<NotebookApi>& api,
+                               HandlerResult (NotebookApi::*handle)(ApiCall&, const NotebookPtr&)) {
+    if (!api) return refuse_switched_off;
+    return [api, handle](ApiCall& call) { return api->of_notebook(call, handle); };
+  }
 
   // Where the disk may be read.
   DeferredResult on_pool(std::function<HandlerResult()> what) {
@@ -365,13 +390,16 @@ class NotebookApi final : public http::Notebooks {
     }};
   }
 
-  notebook::Notebooks& notebooks_;
+  Notebooks& notebooks_;
 };
 
 }  // namespace
 
-std::unique_ptr<http::Notebooks> make_api(Notebooks& notebooks) {
-  return std::make_unique<NotebookApi>(notebooks);
+http::Extension make_api(Notebooks* notebooks) {
+  if (!notebooks) return {NotebookApi::routes(nullptr), nullptr};
+  const auto api = std::make_shared<NotebookApi>(*notebooks);
+  return {NotebookApi::routes(api),
+          [api](Response response) { return api->add_metrics(std::move(response)); }};
 }
 
 }  // namespace eventq::notebook

@@ -1,4 +1,5 @@
-// notebook_hook_test.cc: how the server treats calls that somebody else answers, whenever and wherever.
+// registered_routes_test.cc: routes that a layer above http registers, whose results another thread supplies
+// later.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -10,7 +11,9 @@
 #include <thread>
 #include <utility>
 
-#include "http/api/notebooks.h"
+#include "eventq/limits.h"
+#include "http/api/routes.h"
+#include "notebook/api/api.h"
 #include "support/local_api.h"
 
 namespace eventq {
@@ -24,10 +27,30 @@ using testing::Not;
 
 constexpr std::chrono::seconds kLimit{60};
 
-// Answers when the test does.
-class SlowNotebooks : public http::Notebooks {
+// Routes whose calls are answered when the test resolves them.
+class SlowRoutes {
  public:
-  HandlerResult answer(Action, http::ApiCall& call) override {
+  http::Extension extension() {
+    using enum http::RouteEffect;
+    const auto defer = [this](http::ApiCall& call) { return this->defer(call); };
+    return {{{"GET", "/shelves", defer, reads, 0},
+             {"GET", "/shelves/{name}/files/{id}", defer, reads, 0},
+             {"PATCH", "/shelves/{name}/files/{id}/move", defer, changes, limits::kOneEventBody},
+             {"DELETE", "/shelves/{name}/files/{id}", defer, changes, limits::kOneEventBody}},
+            add_metrics};
+  }
+
+  // Waits for a call and takes the oldest: its name and id, and the function that resolves it.
+  std::pair<std::string, DeferredResult::Resolve> next() {
+    std::unique_lock lock(mutex_);
+    if (!changed_.wait_for(lock, kLimit, [this] { return !asked_.empty(); })) return {"no call", {}};
+    auto asked = std::move(asked_.front());
+    asked_.pop_front();
+    return asked;
+  }
+
+ private:
+  HandlerResult defer(http::ApiCall& call) {
     return DeferredResult{
         [this, name = call.name + " " + std::string(call.id)](DeferredResult::Resolve resolve) {
           const std::scoped_lock lock(mutex_);
@@ -36,23 +59,13 @@ class SlowNotebooks : public http::Notebooks {
         }};
   }
 
-  DeferredResult add_metrics(http::Response response) override {
-    return {[response = std::move(response)](const DeferredResult::Resolve& resolve) mutable {
-      response.body += "of_notebooks 1\n";
+  static HandlerResult add_metrics(http::Response response) {
+    return DeferredResult{[response = std::move(response)](const DeferredResult::Resolve& resolve) mutable {
+      response.body += "shelves 1\n";
       resolve(std::move(response));
     }};
   }
 
-  // The oldest call that has no answer; waits for one. Its name and id, and what answers it.
-  std::pair<std::string, DeferredResult::Resolve> next() {
-    std::unique_lock lock(mutex_);
-    if (!changed_.wait_for(lock, kLimit, [this] { return !asked_.empty(); })) return {"nobody asked", {}};
-    auto asked = std::move(asked_.front());
-    asked_.pop_front();
-    return asked;
-  }
-
- private:
   std::mutex mutex_;
   std::condition_variable changed_;
   std::deque<std::pair<std::string, DeferredResult::Resolve>> asked_;
@@ -64,14 +77,14 @@ http::Response response_with(std::string body) {
   return response;
 }
 
-// They must be there before the server is.
-class NotebookHookTest : private SlowNotebooks, public LocalApiTest {
+// SlowRoutes is a base, because the server of LocalApiTest needs it when it starts and until it has stopped.
+class RegisteredRoutesTest : private SlowRoutes, public LocalApiTest {
  protected:
-  NotebookHookTest() : LocalApiTest({}, this) {}
+  RegisteredRoutesTest() : LocalApiTest({}, extension()) {}
 
-  SlowNotebooks& notebooks() { return *this; }
+  SlowRoutes& routes() { return *this; }
 
-  // A request that somebody else has to answer.
+  // Sends a request whose response the test reads later.
   HttpClient ask(std::string_view method, std::string_view target, std::string_view body = {}) {
     HttpClient client(server_.port());
     EXPECT_TRUE(client.send(method, target, body).has_value());
@@ -79,9 +92,9 @@ class NotebookHookTest : private SlowNotebooks, public LocalApiTest {
   }
 };
 
-TEST_F(NotebookHookTest, ACallIsAnsweredWhenItsReplyComesFromWhateverThread) {
-  HttpClient client = ask("GET", "/notebooks/a%20b/files/17");
-  auto [asked, resolve] = notebooks().next();
+TEST_F(RegisteredRoutesTest, ACallMayBeResolvedOnAnyThread) {
+  HttpClient client = ask("GET", "/shelves/a%20b/files/17");
+  auto [asked, resolve] = routes().next();
   EXPECT_EQ(asked, "a b 17");
 
   std::thread([resolve = std::move(resolve)] { resolve(response_with(R"({"n":1})")); }).join();
@@ -93,9 +106,9 @@ TEST_F(NotebookHookTest, ACallIsAnsweredWhenItsReplyComesFromWhateverThread) {
   EXPECT_FALSE(answer->header("X-Request-Id").empty());
 }
 
-TEST_F(NotebookHookTest, OthersAreServedWhileOneIsNot) {
-  HttpClient client = ask("GET", "/notebooks");
-  auto [asked, resolve] = notebooks().next();
+TEST_F(RegisteredRoutesTest, ADeferredCallDoesNotDelayOtherCalls) {
+  HttpClient client = ask("GET", "/shelves");
+  auto [asked, resolve] = routes().next();
 
   EXPECT_EQ(get("/healthz").status, 200);
 
@@ -103,10 +116,10 @@ TEST_F(NotebookHookTest, OthersAreServedWhileOneIsNot) {
   EXPECT_EQ(client.receive()->status, 200);
 }
 
-TEST_F(NotebookHookTest, AReplyMayBeAWaitForAnEventAndThatAnotherReply) {
+TEST_F(RegisteredRoutesTest, ADeferredCallMayWaitForAnEventAndDeferAgain) {
   const std::string id = publish("main");
-  HttpClient client = ask("DELETE", "/notebooks/a/files/1");
-  auto [asked, resolve] = notebooks().next();
+  HttpClient client = ask("DELETE", "/shelves/a/files/1");
+  auto [asked, resolve] = routes().next();
   const std::size_t before = server_.commands();
   http::EngineWork work;
   work.command.wait = WaitRequest{static_cast<EventId>(std::stoll(id)), std::chrono::seconds(30)};
@@ -126,9 +139,9 @@ TEST_F(NotebookHookTest, AReplyMayBeAWaitForAnEventAndThatAnotherReply) {
   EXPECT_EQ(client.receive()->body, "ended");
 }
 
-TEST_F(NotebookHookTest, AReplyToACallerWhoHasLeftIsDropped) {
-  HttpClient client = ask("PATCH", "/notebooks/a/files/1/move", "{}");
-  auto [asked, resolve] = notebooks().next();
+TEST_F(RegisteredRoutesTest, TheResultForAClientThatLeftIsDropped) {
+  HttpClient client = ask("PATCH", "/shelves/a/files/1/move", "{}");
+  auto [asked, resolve] = routes().next();
   client.close();
   EXPECT_EQ(get("/healthz").status, 200);
 
@@ -137,19 +150,22 @@ TEST_F(NotebookHookTest, AReplyToACallerWhoHasLeftIsDropped) {
   EXPECT_EQ(get("/healthz").status, 200);
 }
 
-TEST_F(NotebookHookTest, PrometheusSeesNotebooksAndJsonDoesNot) {
-  EXPECT_THAT(get("/metrics").body, EndsWith("\nof_notebooks 1\n"));
+TEST_F(RegisteredRoutesTest, RegisteredMetricsAppearInPrometheusTextAndNotInJson) {
+  EXPECT_THAT(get("/metrics").body, EndsWith("\nshelves 1\n"));
   EXPECT_THAT(request("GET", "/metrics", {}, {{"Accept", "application/json"}}).body,
-              Not(HasSubstr("of_notebooks")));
+              Not(HasSubstr("shelves")));
 }
 
-TEST_F(NotebookHookTest, APageOfAnotherSiteChangesNothing) {
-  EXPECT_EQ(request("DELETE", "/notebooks/a/files/1", {}, {{"Origin", "http://evil.example"}}).status, 403);
+TEST_F(RegisteredRoutesTest, APageOfAnotherSiteCannotChangeAnything) {
+  EXPECT_EQ(request("DELETE", "/shelves/a/files/1", {}, {{"Origin", "http://evil.example"}}).status, 403);
 }
 
-using NoNotebooksTest = LocalApiTest;
+class NoNotebooksTest : public LocalApiTest {
+ protected:
+  NoNotebooksTest() : LocalApiTest({}, notebook::make_api(nullptr)) {}
+};
 
-TEST_F(NoNotebooksTest, WithoutNotebooksTheirRoutesSayHowToSwitchThemOn) {
+TEST_F(NoNotebooksTest, RoutesOfNotebooksThatAreSwitchedOffSayHowToSwitchThemOn) {
   for (const auto& [method, target] :
        {std::pair("GET", "/notebooks"), std::pair("POST", "/events/commit?notebook=a"),
         std::pair("DELETE", "/notebooks/a/files/1")}) {
