@@ -22,8 +22,8 @@ bool respond(IoThread& thread, ExchangeId exchange, Response response) {
 
 }  // namespace
 
-std::size_t TestService::body_limit(std::string_view /*method*/, std::string_view path) const {
-  return path == "/large" ? 40 * 1024 * 1024 : kVectorBodyLimit;
+RequestRoute TestService::route(std::string_view /*method*/, std::string_view path) const {
+  return {.body_max = path == "/large" ? 40 * 1024 * 1024 : kVectorBodyLimit};
 }
 
 void TestService::on_request(IoThread& thread, ExchangeId exchange, Request request) {

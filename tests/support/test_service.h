@@ -20,7 +20,7 @@ namespace eventq::http {
 // once with "{method} {target} {body}".
 class TestService final : public Service {
  public:
-  [[nodiscard]] std::size_t body_limit(std::string_view method, std::string_view path) const override;
+  [[nodiscard]] RequestRoute route(std::string_view method, std::string_view path) const override;
   void on_request(IoThread& thread, ExchangeId exchange, Request request) override;
   void on_sent(IoThread& thread, ExchangeId exchange) override;
   void on_gone(IoThread& thread, ExchangeId exchange) override;

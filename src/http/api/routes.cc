@@ -73,24 +73,25 @@ bool is_id(std::string_view text) {
 }
 
 struct PathParameters {
-  std::string_view id;
-  std::string_view name;
+  TextRange id;
+  TextRange name;
 };
 
 // The values of {id} and {name} of `pattern` in `path`; empty when the path does not match.
 std::optional<PathParameters> match_path(std::string_view pattern, std::string_view path) {
   PathParameters found;
+  std::size_t position = 0;
   while (true) {
     const std::size_t open = std::min(pattern.find('{'), pattern.size());
-    if (!path.starts_with(pattern.substr(0, open))) return std::nullopt;
-    path.remove_prefix(open);
+    if (!path.substr(position).starts_with(pattern.substr(0, open))) return std::nullopt;
+    position += open;
     pattern.remove_prefix(open);
-    if (pattern.empty()) return path.empty() ? std::optional(found) : std::nullopt;
+    if (pattern.empty()) return position == path.size() ? std::optional(found) : std::nullopt;
     const bool wants_id = pattern.starts_with("{id}");
-    const std::string_view part = path.substr(0, path.find('/'));
-    if (part.empty() || (wants_id && !is_id(part))) return std::nullopt;
+    const TextRange part{position, std::min(path.find('/', position), path.size()) - position};
+    if (part.size == 0 || (wants_id && !is_id(part.of(path)))) return std::nullopt;
     (wants_id ? found.id : found.name) = part;
-    path.remove_prefix(part.size());
+    position += part.size;
     pattern.remove_prefix(pattern.find('}') + 1);
   }
 }
@@ -101,14 +102,6 @@ constexpr std::string_view kMethods[] = {"GET", "POST", "PUT", "PATCH", "DELETE"
 unsigned bit_of(std::string_view method) {
   const auto* found = std::find(std::begin(kMethods), std::end(kMethods), method);
   return 1U << static_cast<unsigned>(found - std::begin(kMethods));
-}
-
-std::string names_of(unsigned methods) {
-  std::string names;
-  for (const std::string_view method : kMethods) {
-    if ((methods & bit_of(method)) != 0) names.append(names.empty() ? "" : ", ").append(method);
-  }
-  return names;
 }
 
 }  // namespace
@@ -131,10 +124,18 @@ RouteMatch RouteTable::match(std::string_view method, std::string_view path) con
     if (!found) continue;
     // The response to HEAD has no body, so a claimed event would be lost: HEAD matches only a GET that reads.
     const bool reads_as_head = method == "HEAD" && route.method == "GET" && route.effect == reads;
-    if (route.method == method || reads_as_head) return {&route, found->id, found->name, {}};
+    if (route.method == method || reads_as_head) return {&route, found->id, found->name, 0};
     methods |= bit_of(route.method);
   }
-  return {nullptr, {}, {}, names_of(methods)};
+  return {nullptr, {}, {}, methods};
+}
+
+std::string allowed_methods(const RouteMatch& match) {
+  std::string names;
+  for (const std::string_view method : kMethods) {
+    if ((match.allowed & bit_of(method)) != 0) names.append(names.empty() ? "" : ", ").append(method);
+  }
+  return names;
 }
 
 }  // namespace eventq::http

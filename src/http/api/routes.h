@@ -39,24 +39,20 @@ struct Extension {
   AddMetrics add_metrics;  // empty: the layer has none
 };
 
-struct RouteMatch {
-  const Route* route = nullptr;  // null: no such path, or not with this method
-  std::string_view id;
-  std::string_view name;  // as sent
-  std::string allowed;    // the methods of a path that does not take this one: "GET, POST"
-};
-
 class RouteTable {
  public:
   explicit RouteTable(Extension extension);
 
   [[nodiscard]] std::span<const Route> routes() const { return routes_; }
 
-  // `path` is without its query, and must outlive the answer.
+  // `path` is without its query. The ranges of the answer are those of `path`.
   [[nodiscard]] RouteMatch match(std::string_view method, std::string_view path) const;
 
  private:
   std::vector<Route> routes_;
 };
+
+// The methods of RouteMatch::allowed: "GET, POST".
+[[nodiscard]] std::string allowed_methods(const RouteMatch& match);
 
 }  // namespace eventq::http

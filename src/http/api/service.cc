@@ -79,13 +79,12 @@ void mark_missing_shards(const Answer& answer, Response& response) {
 class IoThreadService final : public AnswerSink {
  public:
   IoThreadService(Engine& engine, const Clock& clock, Hosts hosts, DiscardingSink& discard,
-                  const Policy& defaults, const RouteTable& routes)
+                  const Policy& defaults)
       : engine_(engine),
         clock_(clock),
         hosts_(hosts),
         discard_(discard),
         defaults_(defaults),
-        routes_(routes),
         request_ids_(Uuid7Source::from_entropy()) {}
 
   void on_request(IoThread& thread, ExchangeId exchange, const Request& request) {
@@ -140,7 +139,7 @@ class IoThreadService final : public AnswerSink {
           problem_of(403, "This server is called localhost, 127.0.0.1 or [::1] in the Host field."),
           request_id);
     }
-    const RouteMatch found = routes_.match(request.method, call.path);
+    const RouteMatch& found = request.match;
     if (!found.route) return no_route(call, found);
     if (found.route->effect == RouteEffect::changes && is_cross_site(request.headers)) {
       return respond_with(problem_of(403, "A page of another site may not do this."), request_id);
@@ -150,22 +149,23 @@ class IoThreadService final : public AnswerSink {
       if (!query) return refuse(call, query.error());
       call.query = std::move(*query);
     }
-    call.id = found.id;
-    auto name = percent_decode(found.name, PlusIs::literal);
+    call.id = found.id.of(target);
+    auto name = percent_decode(found.name.of(target), PlusIs::literal);
     if (!name) return refuse(call, name.error());
     call.name = std::move(*name);
     return found.route->handler(call);
   }
 
   static Response no_route(const ApiCall& call, const RouteMatch& found) {
-    if (found.allowed.empty()) {
+    if (found.allowed == 0) {
       return respond_with(problem_of(404, "There is nothing at " + std::string(call.path) +
                                               "; GET /openapi.json lists what is."),
                           call.request_id);
     }
-    Response response = respond_with(
-        problem_of(405, std::string(call.path) + " takes " + found.allowed + " only."), call.request_id);
-    response.headers.emplace_back("Allow", found.allowed);
+    const std::string allowed = allowed_methods(found);
+    Response response = respond_with(problem_of(405, std::string(call.path) + " takes " + allowed + " only."),
+                                     call.request_id);
+    response.headers.emplace_back("Allow", allowed);
     return response;
   }
 
@@ -259,7 +259,6 @@ class IoThreadService final : public AnswerSink {
   const Hosts hosts_;
   DiscardingSink& discard_;
   const Policy defaults_;
-  const RouteTable& routes_;
   IoThread* thread_ = nullptr;  // set by the first request, before anything can be delivered
 
   // Touched by the IoThread only.
@@ -276,13 +275,12 @@ class EventService final : public Service {
                const Policy& defaults, Extension extension)
       : routes_(std::move(extension)) {
     for (std::size_t i = 0; i < io_threads; ++i)
-      threads_.push_back(
-          std::make_unique<IoThreadService>(engine, clock, hosts, discard_, defaults, routes_));
+      threads_.push_back(std::make_unique<IoThreadService>(engine, clock, hosts, discard_, defaults));
   }
 
-  std::size_t body_limit(std::string_view method, std::string_view path) const override {
+  RequestRoute route(std::string_view method, std::string_view path) const override {
     const RouteMatch found = routes_.match(method, path);
-    return found.route ? found.route->body_max : kUnroutedBodyMax;
+    return {found, found.route ? found.route->body_max : kUnroutedBodyMax};
   }
 
   void on_request(IoThread& thread, ExchangeId exchange, Request request) override {

@@ -25,10 +25,29 @@ struct Headers {
   std::vector<std::pair<std::string, std::string>> cloud_event;  // ce-*, names without that
 };
 
+struct Route;
+
+// A part of a text. Unlike a string_view it stays valid when the text is moved.
+struct TextRange {
+  std::size_t begin = 0;
+  std::size_t size = 0;
+
+  [[nodiscard]] std::string_view of(std::string_view text) const { return text.substr(begin, size); }
+};
+
+// What the Service chose for a request when its header was complete. The transport only carries it.
+struct RouteMatch {
+  const Route* route = nullptr;  // null: no such path, or not with this method
+  TextRange id;                  // in the target
+  TextRange name;
+  unsigned allowed = 0;  // the methods of a path that does not take this one; see allowed_methods()
+};
+
 struct Request {
   std::string method;  // "GET"; the server leaves out the body of the response to a HEAD
   std::string target;  // path and query as sent
   Headers headers;
+  RouteMatch match;
   // The decoded body. kJsonPadding more bytes are readable behind size().
   std::string body;
 };

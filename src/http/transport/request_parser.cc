@@ -67,8 +67,10 @@ void RequestParser::read_header(InputBuffer& in) {
 }
 
 void RequestParser::begin_body(bool body_is_here) {
-  const Request& request = header_.request;
-  body_limit_ = service_.body_limit(request.method, path_of(request.target));
+  Request& request = header_.request;
+  const RequestRoute route = service_.route(request.method, path_of(request.target));
+  request.match = route.match;
+  body_limit_ = route.body_max;
   if (header_.content_length > body_limit_)
     return refuse(413, "The body is larger than this request may carry.");
 

@@ -17,9 +17,9 @@ namespace {
 
 class LimitService final : public Service {
  public:
-  std::size_t body_limit(std::string_view method, std::string_view path) const override {
+  RequestRoute route(std::string_view method, std::string_view path) const override {
     asked = std::string(method) + " " + std::string(path);
-    return limit;
+    return {.body_max = limit};
   }
   void on_request(IoThread&, ExchangeId, Request) override {}
   void on_gone(IoThread&, ExchangeId) override {}

@@ -49,12 +49,17 @@ class IoThread {
   [[nodiscard]] virtual std::size_t index() const = 0;
 };
 
+struct RequestRoute {
+  RouteMatch match;          // becomes Request::match
+  std::size_t body_max = 0;  // a larger body is answered 413
+};
+
 class Service {
  public:
   virtual ~Service() = default;
 
-  // The largest body this request may carry. Called when the header is read.
-  [[nodiscard]] virtual std::size_t body_limit(std::string_view method, std::string_view path) const = 0;
+  // Finds what will serve a request. Called once per request, when its header is complete.
+  [[nodiscard]] virtual RequestRoute route(std::string_view method, std::string_view path) const = 0;
 
   // A whole request has arrived. Every exchange gets one respond(), now or later,
   // unless on_gone() came first. Never called from inside respond().
