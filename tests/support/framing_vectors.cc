@@ -47,7 +47,7 @@ std::string one_chunk(std::size_t size) {
 
 void add_plain(Vectors& all) {
   accepted(all, "plain GET", kWholeGet);
-  accepted(all, "method nobody knows", "BREW /pot HTTP/1.1\r\nHost: a\r\n\r\n");
+  accepted(all, "unknown method", "BREW /pot HTTP/1.1\r\nHost: a\r\n\r\n");
   accepted(all, "lower case method is another method", "get /ok HTTP/1.1\r\nHost: a\r\n\r\n");
   accepted(all, "OPTIONS with a path", "OPTIONS /ok HTTP/1.1\r\nHost: a\r\n\r\n");
   accepted(all, "query with reserved characters", "GET /ok?a=1&b=%20;c=[x]|{} HTTP/1.1\r\nHost: a\r\n\r\n");

@@ -1,4 +1,4 @@
-// framing_vectors.h: raw byte streams and what the server makes of them. For tests.
+// framing_vectors.h: raw byte streams, and the responses that a server must give to them. For tests.
 #pragma once
 
 #include <cstddef>
@@ -15,16 +15,16 @@ struct FramingVector {
   std::string bytes;
   std::vector<int> statuses;  // of the responses, in order
   After after = After::closes;
-  std::size_t requests = 0;  // that reach the Service
+  std::size_t requests = 0;  // the number that reaches the Service
 };
 
-// What a refused stream ends with. No such request may ever reach the Service.
+// The end of every refused stream. This request must never reach the Service.
 inline constexpr std::string_view kSmuggled = "GET /smuggled HTTP/1.1\r\nHost: a\r\n\r\n";
 
-// The body limit the vectors are made for.
+// The body limit that the vectors expect.
 inline constexpr std::size_t kVectorBodyLimit = 1000;
 
-// For servers with the default limits, whose Service answers 200 to everything.
+// REQUIRES: the server has the default limits, and its Service answers 200 to every request.
 std::vector<FramingVector> framing_vectors();
 
 }  // namespace eventq::http

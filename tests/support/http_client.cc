@@ -46,7 +46,7 @@ std::string to_bytes(std::string_view method, std::string_view target, std::stri
   return bytes.append("\r\n").append(body);
 }
 
-// `header` ends with an empty line. Nothing when it is no header of a response.
+// Empty when `header` is no header of a response. REQUIRES: it ends with an empty line.
 std::optional<HttpResponse> parse_header(std::string_view header) {
   constexpr std::string_view kVersion = "HTTP/1.1 ";
   if (!header.starts_with(kVersion)) return std::nullopt;
@@ -67,7 +67,7 @@ std::optional<HttpResponse> parse_header(std::string_view header) {
   return response;
 }
 
-// Nothing when it cannot be told. These never have one: 204, 304.
+// Empty when the response does not say. A 204 or 304 never has a body.
 std::optional<std::size_t> body_size(const HttpResponse& response) {
   if (response.status == 204 || response.status == 304) return 0;
   return parse_whole<std::size_t>(response.header("Content-Length"));
@@ -161,7 +161,7 @@ Result<void> HttpClient::connect() {
   return Error{.code = ErrorCode::unavailable, .message = "Cannot connect: " + why + "."};
 }
 
-// The server closed a connection on which nothing is under way, or sent what nobody asked for.
+// True when no response is due, and the server closed the connection or sent bytes.
 bool HttpClient::is_stale() const {
   return socket_ >= 0 && under_way_ == 0 && readable_within(std::chrono::milliseconds(0));
 }

@@ -1,9 +1,8 @@
 // http_client.h: a small blocking HTTP/1.1 client on one keep-alive connection. For tests and benchmarks.
 //
-// Nothing is sent twice: a request whose response did not arrive whole is an error that says
-// whether the server may have seen it, and the next request starts a new connection.
-// Threads: a client belongs to one thread.
-// It knows neither HEAD nor chunked responses.
+// The client never sends a request twice. When the response is incomplete, the error says whether the server
+// may have received the request, and the next request opens a new connection.
+// Threads: a client belongs to one thread. It supports neither HEAD nor chunked responses.
 #pragma once
 
 #include <chrono>
@@ -25,20 +24,20 @@ struct HttpResponse {
   HttpHeaders headers;  // as sent, in their order
   std::string body;
 
-  // Whatever the case of its name; empty when there is none.
+  // The value of a field; empty when there is none. Case does not matter.
   [[nodiscard]] std::string_view header(std::string_view name) const;
 };
 
 class HttpClient {
  public:
-  // To 127.0.0.1. Connects with the first request; each wait is bounded by `limit`.
+  // Connects to 127.0.0.1 with the first request. Each wait takes at most `limit`.
   explicit HttpClient(std::uint16_t port, std::chrono::milliseconds limit = std::chrono::seconds(60));
   ~HttpClient() { close(); }
   HttpClient(HttpClient&& other) noexcept;
   HttpClient& operator=(HttpClient&&) = delete;
 
   // A body is sent as application/json unless `headers` says otherwise.
-  // Errors: unavailable when the server cannot have seen the request; unknown_outcome when it may have.
+  // Errors: unavailable when the server cannot have received the request; unknown_outcome when it may have.
   Result<HttpResponse> request(std::string_view method, std::string_view target, std::string_view body = {},
                                const HttpHeaders& headers = {});
   Result<HttpResponse> get(std::string_view target) { return request("GET", target); }
@@ -46,17 +45,17 @@ class HttpClient {
     return request("POST", target, body);
   }
 
-  // The two halves of request(), for what happens between them. Several requests may be sent
-  // before the first response is read: responses come in the same order.
+  // The two halves of request(), for tests that act between them. Several requests may be sent before the
+  // first response is read; responses arrive in the same order.
   Result<void> send(std::string_view method, std::string_view target, std::string_view body = {},
                     const HttpHeaders& headers = {});
   Result<HttpResponse> receive();
   Result<HttpResponse> receive(std::chrono::milliseconds limit);
 
-  // True as soon as there is something to receive, or the connection has ended.
+  // True as soon as a byte has arrived or the connection has ended.
   bool readable_within(std::chrono::milliseconds limit) const;
 
-  // Ends the connection, whatever is under way.
+  // Closes the connection, also when a response is due.
   void close();
 
  private:
@@ -70,8 +69,8 @@ class HttpClient {
   const std::chrono::milliseconds limit_;
 
   int socket_ = -1;
-  std::size_t under_way_ = 0;  // requests sent and not answered
-  std::string bytes_;          // received, not yet used
+  std::size_t under_way_ = 0;  // requests without a response
+  std::string bytes_;          // received and not yet returned
 };
 
 }  // namespace eventq

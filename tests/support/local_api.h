@@ -1,6 +1,6 @@
-// local_api.h: tests that talk HTTP with a server inside the test, on a clock that stands still.
+// local_api.h: a fixture for HTTP tests of a server inside the test, whose clock moves only by advance().
 //
-// Threads: belongs to one thread; others bring an HttpClient of their own.
+// Threads: belongs to one thread; another thread needs its own HttpClient.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -19,7 +19,7 @@
 
 namespace eventq {
 
-// What stands at a place of a JSON text, as json_lines.h has it; empty when nothing does.
+// The value at a path of a JSON text, as json_lines.h writes both; empty when there is none.
 inline std::string at(std::string_view json, const std::string& where) {
   const JsonLines lines = json_lines(json);
   const auto found = lines.find(where);
@@ -49,7 +49,7 @@ class LocalApiTest : public testing::Test {
     return request("POST", target, body, headers);
   }
 
-  // Publishes an event with the tag t into a queue, with `more` members (",\"priority\":1"); its id.
+  // Publishes an event with the tag t into a queue, with `more` members (",\"priority\":1"). Returns its id.
   std::string publish(std::string_view queue, std::string_view more = {}) {
     const HttpResponse response = post("/events", R"({"title":"event","tags":"t","queue":")" +
                                                       std::string(queue) + '"' + std::string(more) + "}");
@@ -57,7 +57,7 @@ class LocalApiTest : public testing::Test {
     return at(response, "id");
   }
 
-  // Claims what is next of a queue for a worker; its id, empty when there is nothing.
+  // Claims the next event of a queue. Returns its id; empty when there is none.
   std::string claim(std::string_view queue, std::string_view worker = "w:1") {
     const HttpResponse response =
         get("/events/subscribe?tags=t&queue=" + std::string(queue) + "&worker_id=" + std::string(worker));
@@ -77,7 +77,7 @@ class LocalApiTest : public testing::Test {
     return at(get("/queues/" + std::string(queue) + "?events=0"), "depth");
   }
 
-  // A request that is known to wait; it does with the last of so many commands.
+  // Sends a request and returns when it waits in the engine with the last of its `commands`.
   HttpClient waiting(std::string_view method, std::string_view target, std::string_view body = {},
                      const HttpHeaders& headers = {}, std::size_t commands = 1) {
     HttpClient client(server_.port());

@@ -15,7 +15,7 @@
 namespace eventq {
 namespace {
 
-// Far longer than anything takes, far shorter than a test may.
+// Longer than any step takes, and shorter than the time limit of a test.
 constexpr std::chrono::seconds kLimit{60};
 
 }  // namespace
@@ -69,10 +69,11 @@ void LocalServer::restart() {
   start();
 }
 
-// The first may share its batch with commands before it, and be answered before they are. What that batch let
-// run serves its waiters in the next one, with the second. The third is in a later batch, and then all
-// answers of the one before have been delivered. On PostgreSQL waiters are told in between, and look in
-// whichever commit thread, once more when that came to nothing and their time is over.
+// The first empty command may share a transaction with earlier commands, and be answered before them. Events
+// that this transaction made ready go to waiting claims in the next one, with the second command. The third
+// is in a later transaction, so all answers of the one before have been delivered. On PostgreSQL a
+// notification is between the two, a claim is retried in any commit thread, and retried once more when its
+// time is over: six are enough there.
 void settle(Engine& engine) {
   const int batches = tests_postgres() ? 6 : 3;
   engine.recheck_clock();

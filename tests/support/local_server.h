@@ -1,4 +1,4 @@
-// local_server.h: the whole server inside the test's own process, on a clock the test moves.
+// local_server.h: a server inside the process of the test, on a clock that the test sets.
 //
 // Threads: belongs to one thread.
 #pragma once
@@ -15,13 +15,14 @@
 
 namespace eventq {
 
-// Returns when all that is due at the clock's time has been done, and every command that was submitted before
-// has been answered, or waits.
+// Returns when the engine has done everything that is due at the clock's time, and every earlier command has
+// been answered or waits.
 void settle(Engine& engine);
 
 class LocalServer {
  public:
-  // `options` must name a clock. Starts; a store that cannot be opened ends the process.
+  // Starts the server. A store that cannot be opened aborts the process.
+  // REQUIRES: `options` names a clock.
   LocalServer(std::string store, Options options, http::Extension extension = {});
   ~LocalServer();  // stops
   LocalServer(const LocalServer&) = delete;
@@ -32,11 +33,11 @@ class LocalServer {
   // Stops as the program does on SIGTERM, and starts again on the same store.
   void restart();
 
-  // Of its engine.
+  // eventq::settle() of its engine.
   void settle();
 
-  // How many commands requests have become since the start, and a wait for that many: a long poll
-  // that was sent is known to wait once it is counted and settle() has returned.
+  // The number of commands since the start, and a wait until it is `count`. A long poll waits in the engine
+  // once its command is counted and settle() has returned.
   [[nodiscard]] std::size_t commands() const;
   void await_commands(std::size_t count);
 

@@ -1,6 +1,6 @@
 // raw_client.h: a socket that sends any bytes and reads responses. For tests.
 //
-// Every call gives up after a minute.
+// Every call fails after a minute.
 // Threads: belongs to one thread.
 #pragma once
 
@@ -32,33 +32,33 @@ class RawClient {
 
   // False when the connection broke.
   bool send(std::string_view bytes);
-  // Sends no more; still reads.
+  // Closes the sending side; reads still work.
   void finish_sending();
 
-  // Empty at the end of the stream, or when nothing came.
+  // Empty at the end of the stream, or after the time limit.
   std::optional<RawResponse> read_reply(RawBody body = RawBody::follows);
   std::optional<RawResponse> get(std::string_view target);
 
-  // What comes up to the end of `text`; empty when it does not come.
+  // Reads up to the end of `text` and returns all of it; empty when `text` does not arrive.
   std::string read_through(std::string_view text);
 
-  // True as soon as a byte or the end of the stream is there.
+  // True as soon as a byte or the end of the stream has arrived.
   bool readable_within(std::chrono::milliseconds limit);
 
-  // True when the server closes in order, without another byte.
+  // True when the server closes in order and sends no further byte.
   bool at_end();
-  // How many more bytes come before the end.
+  // Reads to the end and returns the number of bytes.
   std::size_t read_to_end();
 
   void close();
-  // Ends at once, as a crash does.
+  // Resets the connection, as a crash does.
   void reset();
 
  private:
   bool fill();
 
   int socket_ = -1;
-  std::string bytes_;  // received, not yet used
+  std::string bytes_;  // received and not yet returned
 };
 
 }  // namespace eventq::http

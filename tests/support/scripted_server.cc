@@ -14,7 +14,7 @@
 namespace eventq::client {
 namespace {
 
-// To any port of 127.0.0.1 that is free; which one.
+// Binds to a free port of 127.0.0.1 and returns it.
 std::uint16_t bind_to_free_port(int socket) {
   sockaddr_in address{};
   address.sin_family = AF_INET;

@@ -1,4 +1,4 @@
-// scripted_server.h: a server that does what a test tells it, byte by byte. For tests.
+// scripted_server.h: a server that follows the script of a test, byte by byte. For tests.
 //
 // Threads: belongs to one thread; the script runs on a thread of its own.
 #pragma once
@@ -14,7 +14,7 @@
 
 namespace eventq::client {
 
-// What came, for any thread to look at.
+// The requests that were read. Threads: any thread may call every method.
 class Requests {
  public:
   void add(const std::string& request) {
@@ -40,27 +40,28 @@ class Peer {
   Peer(const Peer&) = delete;
   Peer& operator=(const Peer&) = delete;
 
-  // One request, header and body as they came.
+  // Reads one request and keeps its header and body as they were sent.
   void read_request();
   void send(std::string_view bytes);
-  // A whole answer of HTTP/1.1.
+  // Sends a complete HTTP/1.1 response.
   void answer(std::string_view status, std::string_view body, std::string_view more_fields = {});
   // Waits until the client has closed.
   void await_close();
-  // Ends at once, as a crash does; without it the connection is closed in order.
+  // Resets the connection, as a crash does. Otherwise it is closed in order.
   void reset();
 
  private:
   int descriptor_;
   Requests& requests_;
-  std::string bytes_;  // received, not yet used
+  std::string bytes_;  // received and not yet returned
 };
 
 class ScriptedServer {
  public:
   using Script = std::function<void(Peer&)>;
 
-  // The n-th connection gets the n-th script and is closed behind it; then no more are accepted.
+  // The n-th connection runs the n-th script and is then closed. After the last script no connection is
+  // accepted.
   explicit ScriptedServer(std::vector<Script> scripts);
   ~ScriptedServer();
   ScriptedServer(const ScriptedServer&) = delete;
@@ -68,7 +69,7 @@ class ScriptedServer {
 
   [[nodiscard]] std::uint16_t port() const { return port_; }
   [[nodiscard]] std::string url() const { return "http://127.0.0.1:" + std::to_string(port_); }
-  // Those that were read, in order.
+  // The requests that were read, in order.
   [[nodiscard]] std::vector<std::string> requests() const { return requests_->all(); }
 
  private:
@@ -78,7 +79,7 @@ class ScriptedServer {
   std::jthread thread_;
 };
 
-// A port that nobody listens on, nor can meanwhile.
+// A port without a listener. It is bound, so no other process can listen on it meanwhile.
 class ClosedPort {
  public:
   ClosedPort();

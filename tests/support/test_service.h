@@ -15,9 +15,9 @@
 
 namespace eventq::http {
 
-// Paths: /later waits for answer(); /stream begins a stream with "begin;", "silent;" when nothing else
-// comes; /big?bytes=N answers that many bytes; /close closes behind its answer. Any other one is answered at
-// once with "{method} {target} {body}".
+// Paths: /later waits for answer(). /stream begins a stream with "begin;", whose keep-alive is "silent;".
+// /big?bytes=N answers that many bytes. /close closes the connection after its response. Every other path is
+// answered at once with "{method} {target} {body}".
 class TestService final : public Service {
  public:
   [[nodiscard]] RequestRoute route(std::string_view method, std::string_view path) const override;
@@ -26,18 +26,18 @@ class TestService final : public Service {
   void on_gone(IoThread& thread, ExchangeId exchange) override;
   [[nodiscard]] Response error_response(int status, std::string_view message) const override;
 
-  // All but the answer wait, and fail by returning false, after a minute.
+  // Each waits for a count, and returns false after a minute.
   bool wait_for_waiting(std::size_t count);  // on /later
   bool wait_for_gone(std::size_t count);
   bool wait_for_sent(std::size_t count);
 
-  // Responds to the oldest waiting request, on its thread: what respond() said.
+  // Responds to the oldest waiting request, on its thread. Returns the result of respond().
   bool answer(Response response);
-  // Not waiting for it.
+  // The same without waiting for the result.
   void answer_soon(Response response);
-  // True when the first of two responses is taken and the second is not.
+  // Responds twice. True when the first response is accepted and the second is not.
   bool answer_twice(const Response& response);
-  // To the last stream that was begun, on its thread: what send() said; and its end.
+  // Sends a piece of the newest stream, on its thread, and returns the result of send(); ends that stream.
   bool send(std::string piece);
   void finish();
   // The thread of the oldest waiting request.

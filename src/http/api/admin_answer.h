@@ -1,4 +1,4 @@
-// admin_answer.h: the answer to an AdminRequest as a response: what was result, or why not.
+// admin_answer.h: renders the answer to an administrative command: its value as JSON, or its error.
 #pragma once
 
 #include <functional>
@@ -12,7 +12,8 @@
 
 namespace eventq::http {
 
-// Calls `write` with a JsonWriter and the T that was result.
+// The function for EngineWork::render: calls `write` with a JsonWriter and the T of the answer.
+// REQUIRES: the command is one whose answer is a Result<T>.
 template <typename T, typename Write>
 std::function<HandlerResult(Answer&)> render_admin(std::string request_id, Write write, int status = 200) {
   return [write = std::move(write), status,

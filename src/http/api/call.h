@@ -1,7 +1,8 @@
-// call.h: one API call on its way from request to response.
+// call.h: one API call from its request to its response.
 //
-// A handler turns a ApiCall into a response, or into a command for the engine and what to
-// make of its answer. It decides nothing about events.
+// A handler parses an ApiCall and returns a HandlerResult: the response, a command for the engine with a
+// function that renders its answer, or one of two kinds of later result. A handler contains no rule about
+// events.
 #pragma once
 
 #include <functional>
@@ -26,40 +27,38 @@ struct ApiCall {
   std::string name;     // the {name} of the path, decoded
   std::vector<QueryParameter> query;
   std::string request_id;
-  // Of the thread, which outlives every call.
+  // Both belong to the IoThread and outlive every call.
   JsonParser& parser;      // a parsed body is valid until the thread's next call
   const Policy& defaults;  // the settings of a queue that has none of its own
 };
 
-// A claim to be made again and again, and what it takes to be sent as it comes.
+// A response without an end: the service repeats the claim, and sends each claimed event when it has it.
 struct ClaimStream {
   ClaimRequest claim;
 };
 
-// A response, or a command whose answer will be made into one, perhaps by way of another command, or
-// a response without an end, or something that others do.
 struct EngineWork;
 struct DeferredResult;
 using HandlerResult = std::variant<Response, EngineWork, ClaimStream, DeferredResult>;
 
+// A command for the engine. Its answer becomes the result, which may be another command.
 struct EngineWork {
   Command command;
-  // Called once, on the call's thread. Not called when the answer is an error as a whole, unless
-  // `sees_errors`.
+  // Called once, on the call's IoThread. An answer that is an error as a whole becomes a problem response
+  // without this call, unless `sees_errors`.
   std::function<HandlerResult(Answer&)> render;
   bool sees_errors = false;
 };
 
-// Something that neither the call's thread nor the engine does.
+// A result that another thread supplies later, such as one that reads the disk.
 struct DeferredResult {
-  // To be called once, from any thread, as long as the server is there. Does nothing when the caller has
-  // gone.
+  // Call it once, from any thread, before the server is destroyed. Does nothing when the client has left.
   using Resolve = std::function<void(HandlerResult)>;
-  // Called once, on the call's thread; does not wait.
+  // Called once, on the call's IoThread, so it must not wait.
   std::function<void(Resolve)> begin;
 };
 
-// Runs on the IoThread of the call and does not wait.
+// Runs on the call's IoThread, so it must not wait.
 using Handler = std::function<HandlerResult(ApiCall&)>;
 
 }  // namespace eventq::http

@@ -1,4 +1,6 @@
-// handlers.h: one function per row of the route table. Parse, one command, answer.
+// handlers.h: the handlers, one per row of the route table, and what they share.
+//
+// A handler checks the request, makes one command of it and renders the answer.
 #pragma once
 
 #include <optional>
@@ -63,19 +65,21 @@ HandlerResult list_failures(ApiCall& call);
 HandlerResult redrive_failures(ApiCall& call);
 HandlerResult show_metrics(ApiCall& call, const AddMetrics& add_metrics);
 
-// Shared: the asker wants CloudEvents, one or a batch of them; their content type.
+// Content types of CloudEvents, and whether the Accept field prefers them to JSON.
 inline constexpr std::string_view kCloudEvent = "application/cloudevents+json";
 inline constexpr std::string_view kCloudEvents = "application/cloudevents-batch+json";
 bool wants_cloud_event(const ApiCall& call);
 bool wants_cloud_events(const ApiCall& call);
 
-// Shared: an error as this call's response; the call's body as JSON.
+// An error as the response of this call.
 Response refuse(const ApiCall& call, const Error& error);
+// The body as JSON, or the response that says why it is none.
 std::variant<JsonValue, Response> read_json(ApiCall& call);
-// Refuses any query parameter, for routes that have none; any body but {}, for routes without one.
+// For routes without parameters, and for routes without a body: the response that refuses a query parameter,
+// or a body other than {}. Empty when there is none.
 std::optional<Response> refuse_query(const ApiCall& call);
 std::optional<Response> refuse_body(ApiCall& call);
-// The answer to a wait that was in vain.
+// 408: `what` did not happen within `timeout`.
 Response respond_too_late(const std::string& what, Millis timeout, const std::string& request_id);
 
 }  // namespace eventq::http

@@ -1,4 +1,4 @@
-// handlers_admin.cc: what people and their tools call: look, and intervene.
+// handlers_admin.cc: routes for people and their tools: list, show, explain, reset and cancel events, health.
 #include <string>
 #include <utility>
 
@@ -20,7 +20,7 @@ Response json_response(std::string body) {
   return response;
 }
 
-// Reset and cancel: a change by a person, as the query says it.
+// Reset and cancel: a change that a person asks for in the query. It needs no lease.
 template <typename What>
 HandlerResult intervene(ApiCall& call, Result<What> what) {
   const auto id = wire::parse_id(call.id);
@@ -68,7 +68,7 @@ HandlerResult get_event(ApiCall& call) {
   const auto with_log = wire::parse_include_logs(call.query);
   if (!with_log) return refuse(call, with_log.error());
   EngineWork work;
-  // The log is read in any case: it says what went wrong last.
+  // The log is always read, because the last error is in it.
   work.command.get = Command::Get{*id, true};
   const auto logs = *with_log ? wire::Logs::shown : wire::Logs::left_out;
   work.render = [logs, cloud_event = wants_cloud_event(call), request_id = call.request_id](Answer& answer) {
@@ -111,13 +111,13 @@ HandlerResult reset_event(ApiCall& call) { return intervene(call, wire::parse_re
 // POST /events/{id}/cancel
 HandlerResult cancel_event(ApiCall& call) { return intervene(call, wire::parse_cancel(call.query)); }
 
-// GET /healthz: the process answers.
+// GET /healthz: the process answers, whatever the state of the store.
 HandlerResult show_health(ApiCall& call) {
   if (auto problem = refuse_query(call)) return std::move(*problem);
   return json_response(R"({"status":"ok"})");
 }
 
-// GET /readyz: the store takes a write, now.
+// GET /readyz: the store accepts a write now.
 HandlerResult show_readiness(ApiCall& call) {
   if (auto problem = refuse_query(call)) return std::move(*problem);
   EngineWork work;

@@ -1,4 +1,4 @@
-// handlers_observe.cc: how it goes, for people, scrapers and whoever mends what failed.
+// handlers_observe.cc: routes that show workers, failures and metrics, and the redrive of failures.
 #include <string>
 #include <utility>
 #include <vector>
@@ -16,7 +16,8 @@
 namespace eventq::http {
 namespace {
 
-// Scrapers name a type of text; only who asks for JSON, and not for text rather, gets it.
+// Prometheus names text types in Accept. The answer is JSON only for a client that names JSON and does not
+// prefer text.
 bool wants_json(std::string_view accept) {
   const double json = accept_quality(accept, "application/json");
   return json > 0 && json >= accept_quality(accept, "text/plain");

@@ -1,4 +1,4 @@
-// handlers_publish.cc: what publishers call.
+// handlers_publish.cc: routes for publishers.
 #include <algorithm>
 #include <chrono>
 #include <optional>
@@ -22,7 +22,7 @@ namespace {
 
 constexpr std::string_view kSpecversion = "specversion";
 
-// What a request publishes, whatever its format.
+// The events of a request, after its format was decoded.
 struct PublishBody {
   Publication publication;
   bool many = false;  // the answer is a list
@@ -46,7 +46,7 @@ PublishBodyOrProblem read_ours(ApiCall& call, bool batch) {
   return PublishBody{Publication{std::move(events), {}, correlated, ordered, std::move(on_complete)}, true};
 }
 
-// Each of them is an event of its own: a batch is no correlation.
+// The events of a CloudEvents batch get no common correlation id, because that format has none.
 PublishBodyOrProblem read_cloud_events(ApiCall& call, wire::BodyFormat format) {
   const Request& request = call.request;
   if (format == wire::BodyFormat::cloud_event_binary) {
@@ -81,7 +81,8 @@ PublishBodyOrProblem read_content(ApiCall& call, bool batch) {
   return *format == wire::BodyFormat::json ? read_ours(call, batch) : read_cloud_events(call, *format);
 }
 
-// The key of this request, if its sender gave one.
+// The idempotency key of this request. Its fingerprint covers everything that decides what is published, so
+// the same key with another request is refused.
 Result<std::optional<IdempotencyKey>> read_key(const ApiCall& call) {
   const std::string& key = call.request.headers.idempotency_key;
   if (key.empty()) return std::optional<IdempotencyKey>();
@@ -93,7 +94,7 @@ Result<std::optional<IdempotencyKey>> read_key(const ApiCall& call) {
   return std::optional(IdempotencyKey{key, fingerprint({call.path, attributes, call.request.body})});
 }
 
-// Events that bring no trace belong to that of the request.
+// An event without a trace id of its own gets that of the request.
 void add_trace(const ApiCall& call, Publication& publication) {
   const std::string_view trace = wire::parse_traceparent(call.request.headers.traceparent);
   for (NewEvent& event : publication.events) {
@@ -104,7 +105,7 @@ void add_trace(const ApiCall& call, Publication& publication) {
   }
 }
 
-// Publishers are asked to slow down, whether this time they were served or not.
+// Asks the publisher to slow down, also when this request was accepted.
 void add_backpressure(Response& response, const Answer& answer) {
   if (answer.backpressure) response.headers.emplace_back("Eventq-Backpressure", "on");
 }
@@ -116,7 +117,7 @@ Response refuse_publication(const Answer& answer, const std::string& request_id)
   return response;
 }
 
-// Status and headers of what was published.
+// Status and header fields of a success.
 Response header_of(const Answer& answer) {
   const Published& published = **answer.published;
   Response response;
@@ -126,7 +127,7 @@ Response header_of(const Answer& answer) {
   return response;
 }
 
-// The same for one event.
+// The same with the Location of one event.
 Response header_of_one(const Answer& answer) {
   Response response = header_of(answer);
   const Event& event = (*answer.published)->events.front();
@@ -158,8 +159,8 @@ Response render_batch(Answer& answer, const std::string& request_id) {
   return response;
 }
 
-// After the wait the event is read again; it may have ended. It is on disk, so that whatever else happens
-// the answer is one of success.
+// Reads the event again after the wait, because it may have ended. The event is on disk, so the response is a
+// success even when this read fails.
 HandlerResult render_waited(Answer& answer, const std::string& request_id, std::chrono::seconds wait) {
   if (!answer.published) return respond_with(problem_of(*answer.error), request_id);
   if (!*answer.published) return refuse_publication(answer, request_id);

@@ -1,6 +1,6 @@
-// handlers_queues.cc: queues: look at them, configure, pause, drain, checkpoint, replay.
+// handlers_queues.cc: routes of queues: show, configure, pause, drain, checkpoint, replay.
 //
-// A change is answered with the queue as it is then, so it is followed by a read.
+// The response to a change shows the queue after it, so a read follows the change.
 #include <optional>
 #include <string>
 #include <utility>
@@ -23,14 +23,14 @@ std::optional<Response> refuse_name(const ApiCall& call) {
   return fault ? std::optional(refuse(call, *fault)) : std::nullopt;
 }
 
-// What it takes to show a queue.
+// Renders a queue. A copy outlives the ApiCall.
 struct QueueView {
   const Policy* defaults = nullptr;
   std::string request_id;
 
   explicit QueueView(ApiCall& call) : defaults(&call.defaults), request_id(call.request_id) {}
 
-  // Nothing, or why the queue cannot be shown.
+  // Empty on success; otherwise the error in the stored settings of the queue.
   std::optional<Error> write(JsonWriter& json, const QueueDocument& queue, wire::QueueEvents events) const {
     const auto policy = policy_of(queue.row, *defaults);
     if (!policy) return policy.error();
@@ -48,7 +48,7 @@ struct QueueView {
   }
 };
 
-// Of a read behind a change that is on disk: nobody must take it for unchanged.
+// The error of a read that follows a change. The change is on disk, so the problem must not say "unchanged".
 Response respond_unseen(const Error& error, const std::string& request_id) {
   wire::Problem problem = problem_of(error);
   problem.message = "The change was made, but the queue cannot be shown: " + problem.message;
@@ -56,7 +56,7 @@ Response respond_unseen(const Error& error, const std::string& request_id) {
   return respond_with(std::move(problem), request_id);
 }
 
-// The queue as it is after a change.
+// Shows the queue after a change.
 EngineWork show_changed(const std::string& name, const QueueView& view, int status) {
   EngineWork work;
   work.command.admin = QueueQuery{name, 0};
@@ -70,7 +70,7 @@ EngineWork show_changed(const std::string& name, const QueueView& view, int stat
   return work;
 }
 
-// Who and why, of a body that may be left out.
+// The optional body with the reason and the author of a change.
 std::variant<wire::Remark, Response> read_remark(ApiCall& call) {
   if (call.request.body.empty()) return wire::Remark();
   auto body = read_json(call);
@@ -80,7 +80,7 @@ std::variant<wire::Remark, Response> read_remark(ApiCall& call) {
   return std::move(*remark);
 }
 
-// Waits, once the queue is told to drain, until it is empty.
+// Waits until the draining queue is empty.
 EngineWork wait_until_empty(const std::string& name, const QueueView& view, Millis timeout) {
   EngineWork work;
   work.command.wait = WaitRequest{WaitRequest::Drained{name}, timeout};

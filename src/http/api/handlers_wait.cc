@@ -1,4 +1,4 @@
-// handlers_wait.cc: what those call who wait for an end.
+// handlers_wait.cc: routes that wait for the end of one event, or of all events of a correlation.
 #include <chrono>
 #include <string>
 #include <utility>

@@ -1,4 +1,4 @@
-// handlers_work.cc: what workers call: take events, and report on them.
+// handlers_work.cc: routes for workers: claim events and report on them.
 #include <cstdint>
 #include <string>
 #include <utility>
@@ -18,7 +18,7 @@ ClaimRequest claim_request(wire::Subscription&& subscription) {
           subscription.wait};
 }
 
-// How a worker wants its events.
+// The format of claimed events in a response.
 enum class ClaimFormat : std::uint8_t { one, many, cloud_event, cloud_events };
 
 ClaimFormat format_of(const ApiCall& call, bool many) {
@@ -64,10 +64,11 @@ HandlerResult subscribe(ApiCall& call, Result<wire::Subscription> subscription) 
   return work;
 }
 
-// A failure without a next try is the seed's 400, though it was recorded.
+// The report of a failure without a retry is answered 400, as the first description of the API says, although
+// it was recorded.
 bool is_last_failure(const LogEntry& entry) { return entry.action == Action::failed && !entry.next_retry_at; }
 
-// No request id in this one: the same report made again gets the same bytes.
+// Without a request id, so that a repeated report gets the same bytes.
 wire::Problem last_failure(const Changed& changed) {
   return wire::max_retries_exceeded(changed.entry.id, changed.entry.retry_count, changed.max_retries);
 }
@@ -112,7 +113,7 @@ HandlerResult report(ApiCall& call, wire::ReportKind kind) {
   return work;
 }
 
-// What was reported on, to answer it: heartbeats come last, and leave no entry.
+// The events of a batch of reports, for its response. Heartbeats are last and have no log entry.
 struct ReportedEvents {
   std::vector<EventId> ids;
   std::size_t entries = 0;
@@ -130,7 +131,7 @@ ReportedEvents reported_of(const std::vector<Change>& changes) {
   return reported;
 }
 
-// "results": what each report alone would have been answered, its status as a member.
+// "results": for each report the body that it would get alone, with its status as a member.
 void write_results(JsonWriter& json, const std::vector<Result<Changed>>& results,
                    const ReportedEvents& reported) {
   json.key("results").begin_array();

@@ -21,7 +21,7 @@ std::string_view trimmed(std::string_view text) {
   return text;
 }
 
-// Cuts off and returns what stands before the next `separator`.
+// Removes the text before the next `separator`, and the separator, from `rest`, and returns the text.
 std::string_view next(std::string_view& rest, char separator) {
   const std::size_t end = std::min(rest.find(separator), rest.size());
   const std::string_view part = rest.substr(0, end);

@@ -1,4 +1,4 @@
-// media_type_test.cc: what Accept fields of browsers, scrapers and programs ask for.
+// media_type_test.cc: Accept fields as browsers, scrapers and programs send them.
 #include "http/api/media_type.h"
 
 #include <gtest/gtest.h>
@@ -6,7 +6,7 @@
 namespace eventq::http {
 namespace {
 
-TEST(MediaType, IsWantedWhereItIsNamed) {
+TEST(MediaType, ANamedTypeHasItsQuality) {
   EXPECT_EQ(accept_quality("application/json", "application/json"), 1);
   EXPECT_EQ(accept_quality("text/html, Application/JSON;charset=utf-8 ; q=0.5", "application/json"), 0.5);
   EXPECT_EQ(accept_quality(
@@ -15,7 +15,7 @@ TEST(MediaType, IsWantedWhereItIsNamed) {
             0.3);
 }
 
-TEST(MediaType, IsNotWantedOtherwise) {
+TEST(MediaType, ATypeThatIsNotNamedHasQualityZero) {
   for (const std::string_view accept :
        {"", "*/*", "application/*", "application/json;q=0", "application/jsonx", "application/json;q=x",
         ",;,=", "text/plain;x=application/json"}) {

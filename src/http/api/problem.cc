@@ -34,7 +34,7 @@ ProblemType type_of(ErrorCode code) {
   return {500, "internal-error", "Internal error", ""};
 }
 
-// Errors that are HTTP's own.
+// Errors that HTTP itself defines and no ErrorCode names.
 ProblemType type_of(int status) {
   switch (status) {
     case 400: return {status, "invalid-request", "Invalid request", ""};

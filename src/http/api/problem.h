@@ -1,4 +1,4 @@
-// problem.h: errors as responses. The single place where an ErrorCode becomes a status number.
+// problem.h: errors as responses. Only this file maps an ErrorCode to an HTTP status.
 #pragma once
 
 #include <string_view>
@@ -9,7 +9,7 @@
 
 namespace eventq::http {
 
-// The body of an error, without a request id.
+// The body of an error response, still without a request id.
 wire::Problem problem_of(const Error& error);
 wire::Problem problem_of(int status, std::string_view message);
 

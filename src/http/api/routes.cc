@@ -96,7 +96,7 @@ std::optional<PathParameters> match_path(std::string_view pattern, std::string_v
   }
 }
 
-// A bit for each method that routes have.
+// Each method of a route has a bit in RouteMatch::allowed: its position here.
 constexpr std::string_view kMethods[] = {"GET", "POST", "PUT", "PATCH", "DELETE"};
 
 unsigned bit_of(std::string_view method) {

@@ -22,16 +22,17 @@
 namespace eventq::http {
 namespace {
 
-// The body of a request that no route takes is read, so that its sender sees 404 or 405 and not 413.
+// A request without a route may still have a body: it is read, so that the client gets 404 or 405 and not
+// 413.
 constexpr std::size_t kUnroutedBodyMax = 64 * 1024;
 
-// Takes the answers to what nobody waits for.
+// Drops the answers to commands that release the claims of clients that left.
 class DiscardingSink final : public AnswerSink {
  public:
   void deliver(std::vector<Envelope<Answer>>) override {}
 };
 
-// Keeps a caller's id where it can do no harm in headers and logs.
+// True for an X-Request-Id that is safe to repeat in headers and logs.
 bool is_request_id(std::string_view text) {
   return !text.empty() && text.size() <= 64 && std::all_of(text.begin(), text.end(), [](char c) {
     return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '-' ||
@@ -39,7 +40,7 @@ bool is_request_id(std::string_view text) {
   });
 }
 
-// application/json, in UTF-8 if it says in what. Neither case nor white space matters.
+// True for application/json, alone or with charset=utf-8. Case and white space do not matter.
 bool is_json(std::string_view content_type) {
   std::string type;
   for (const char c : content_type) {
@@ -58,7 +59,7 @@ bool is_loopback_name(std::string_view host) {
   return name == "localhost" || name == "[::1]" || (name.starts_with("127.") && is_address);
 }
 
-// A browser sent it for a page of another site.
+// True when a browser sent the request for a page of another site. Programs send neither field.
 bool is_cross_site(const Headers& headers) {
   if (!headers.sec_fetch_site.empty()) {
     return headers.sec_fetch_site != "same-origin" && headers.sec_fetch_site != "none";
@@ -67,7 +68,7 @@ bool is_cross_site(const Headers& headers) {
   return headers.origin != "http://" + headers.host && headers.origin != "https://" + headers.host;
 }
 
-// Lists and the like say so when they are not whole.
+// Marks a list that lacks the events of shards that did not answer.
 void mark_missing_shards(const Answer& answer, Response& response) {
   const bool is_object = response.content_type == "application/json" && response.body.ends_with('}');
   if (!answer.missing.empty() && response.status < 300 && is_object) {
@@ -75,7 +76,8 @@ void mark_missing_shards(const Answer& answer, Response& response) {
   }
 }
 
-// One IoThread's share: what it waits for, and where its answers arrive.
+// The part of the service that belongs to one IoThread: its requests that wait for the engine or for another
+// thread, and its streams. An exchange's id is its token at the engine.
 class IoThreadService final : public AnswerSink {
  public:
   IoThreadService(Engine& engine, const Clock& clock, Hosts hosts, DiscardingSink& discard,
@@ -101,21 +103,23 @@ class IoThreadService final : public AnswerSink {
     deferred_.erase(token);
   }
 
-  // A stream takes more only when its client has been sent what it took before.
+  // A stream claims again only when the kernel has all of the last events, so a client that does not read
+  // holds no more claims than one batch.
   void on_sent(ExchangeId exchange) {
     const auto token = static_cast<std::uint64_t>(exchange);
     const auto found = streams_.find(token);
     if (found != streams_.end()) claim_more(token, found->second);
   }
 
-  // What takes events must not be given to one who may have left, and nobody is to wait for nobody.
+  // A claim must not go to a client that may have left, and a wait for such a client has no use. Every other
+  // result is still sent.
   [[nodiscard]] bool answers_half_closed(ExchangeId exchange) const {
     const auto token = static_cast<std::uint64_t>(exchange);
     const auto found = pending_.find(token);
     return deferred_.contains(token) || (found != pending_.end() && !found->second.may_wait);
   }
 
-  // On an engine's thread.
+  // Runs on an engine's thread. One post for all answers of a commit wakes the IoThread once.
   void deliver(std::vector<Envelope<Answer>> answers) override {
     thread_->post([this, answers = std::make_shared<std::vector<Envelope<Answer>>>(std::move(answers))] {
       for (Envelope<Answer>& each : *answers) answer(each.reply_to.token, each.content);
@@ -127,7 +131,7 @@ class IoThreadService final : public AnswerSink {
     std::function<HandlerResult(Answer&)> render;
     std::string request_id;
     bool sees_errors = false;
-    bool may_wait = false;  // for events, or for an end
+    bool may_wait = false;  // the command has a claim or a wait
   };
 
   HandlerResult handle(const Request& request, const std::string& request_id) {
@@ -135,9 +139,8 @@ class IoThreadService final : public AnswerSink {
     const std::size_t question = target.find('?');
     ApiCall call{request, target.substr(0, question), {}, {}, {}, request_id, parser_, defaults_};
     if (hosts_ == Hosts::loopback && !is_loopback_name(request.headers.host)) {
-      return respond_with(
-          problem_of(403, "This server is called localhost, 127.0.0.1 or [::1] in the Host field."),
-          request_id);
+      return respond_with(problem_of(403, "The Host field must name localhost, 127.0.0.1 or [::1]."),
+                          request_id);
     }
     const RouteMatch& found = request.match;
     if (!found.route) return no_route(call, found);
@@ -158,8 +161,8 @@ class IoThreadService final : public AnswerSink {
 
   static Response no_route(const ApiCall& call, const RouteMatch& found) {
     if (found.allowed == 0) {
-      return respond_with(problem_of(404, "There is nothing at " + std::string(call.path) +
-                                              "; GET /openapi.json lists what is."),
+      return respond_with(problem_of(404, "No route matches " + std::string(call.path) +
+                                              "; GET /openapi.json lists all routes."),
                           call.request_id);
     }
     const std::string allowed = allowed_methods(found);
@@ -185,7 +188,8 @@ class IoThreadService final : public AnswerSink {
     proceed(static_cast<ExchangeId>(token), std::move(handled), std::move(pending.request_id), answer.claims);
   }
 
-  // Sends the response, begins a stream, or takes the next step of the call.
+  // Sends the response, begins a stream, submits the command, or starts the deferred work. `claims` are those
+  // that the response contains: they are released when it cannot be sent.
   void proceed(ExchangeId exchange, HandlerResult handled, std::string request_id,
                const std::vector<Claim>& claims) {
     if (auto* response = std::get_if<Response>(&handled)) {
@@ -231,7 +235,7 @@ class IoThreadService final : public AnswerSink {
     engine_.submit(std::move(command), *this, token);
   }
 
-  // An error ends the stream: the client will come again.
+  // An error ends the stream, because the client connects again by itself.
   void answer_stream(std::uint64_t token, const Answer& answer) {
     const auto exchange = static_cast<ExchangeId>(token);
     const auto found = streams_.find(token);
@@ -242,7 +246,8 @@ class IoThreadService final : public AnswerSink {
     release_claims(answer.claims);
   }
 
-  // The client left before it could be told what it got.
+  // The client left before the response with these claims was sent, so other workers can have the events now
+  // instead of after the lease.
   void release_claims(const std::vector<Claim>& claims) {
     if (claims.empty()) return;
     Command command;
@@ -259,9 +264,9 @@ class IoThreadService final : public AnswerSink {
   const Hosts hosts_;
   DiscardingSink& discard_;
   const Policy defaults_;
-  IoThread* thread_ = nullptr;  // set by the first request, before anything can be delivered
+  IoThread* thread_ = nullptr;  // set by the first request, which comes before any answer
 
-  // Touched by the IoThread only.
+  // Used on the IoThread only.
   Uuid7Source request_ids_;
   JsonParser parser_;
   std::unordered_map<std::uint64_t, PendingRequest> pending_;

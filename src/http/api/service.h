@@ -1,7 +1,14 @@
-// service.h: the API on an engine: requests to commands, answers to responses.
+// service.h: the API on an engine. It turns requests into commands, and answers into responses.
 //
-// Threads: as Service; answers arrive on the engine's threads and are carried over to
-// the request's own, all of one commit in one go.
+// This folder has the routes, one handler per route, and the rendering of answers. Sockets and HTTP syntax
+// are in ../transport, JSON in wire/, and rules about events in model/ and core/. A call passes through it
+// like this:
+//   1. route() finds the Route when the header is complete;
+//   2. on_request() runs the route's handler, which returns a HandlerResult (call.h);
+//   3. an EngineWork goes to Engine::submit(), and the answer comes to deliver() on an engine's thread;
+//   4. deliver() posts all answers of one commit to the IoThread, which renders and sends them.
+//
+// Threads: as Service. Only deliver() runs on other threads.
 #pragma once
 
 #include <cstddef>
@@ -16,14 +23,13 @@
 
 namespace eventq::http {
 
-// Which names in the Host field a request may call the server by. A server that only this machine
-// reaches is called by a name of this machine; any other comes from a page whose own name was made
-// to point here (DNS rebinding).
+// The names that the Host field of a request may have. A server on a loopback address accepts only names of
+// this machine, because any other name belongs to a page whose DNS entry was pointed here (DNS rebinding).
 enum class Hosts : std::uint8_t { loopback, any };
 
-// `engine` must outlive the service, and be stopped before it ends. `io_threads` as the server's;
-// `defaults` as the engine's: default_policy() of its options. `notebooks` (null: there are none) must
-// outlive the service, and reply to nothing any more when the server ends.
+// REQUIRES: `engine` outlives the service and is stopped before the service is destroyed. `io_threads` is
+// that of the server. `defaults` is default_policy() of the engine's options. Handlers of `extension` resolve
+// no DeferredResult after the server is destroyed.
 std::unique_ptr<Service> make_service(Engine& engine, std::size_t io_threads, const Clock& clock, Hosts hosts,
                                       const Policy& defaults, Extension extension = {});
 

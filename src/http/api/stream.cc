@@ -13,7 +13,7 @@
 namespace eventq::http {
 namespace {
 
-// A stream asks again when a claim has waited in vain for so long.
+// A claim that waited this long without an event is repeated, so the engine keeps no wait without a limit.
 constexpr std::chrono::minutes kClaimWait{10};
 
 }  // namespace
@@ -35,7 +35,8 @@ std::string render_stream(const std::vector<Claim>& claims) {
     std::string line;
     JsonWriter json(line);
     wire::write_claim(json, claim);
-    // A payload is kept as it was sent. Inside its strings there is no bare line end.
+    // The payload has the white space that its publisher sent. A bare line end is never inside a JSON string,
+    // so replacing it with a space does not change a value.
     std::replace_if(
         line.begin(), line.end(), [](char c) { return c == '\n' || c == '\r'; }, ' ');
     text += line + "\n\n";

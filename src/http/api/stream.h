@@ -1,4 +1,4 @@
-// stream.h: a stream of events as text/event-stream: how it begins, and how claims look in it.
+// stream.h: a stream of events as text/event-stream: its header, and the format of a claim.
 #pragma once
 
 #include <string>
@@ -9,10 +9,10 @@
 
 namespace eventq::http {
 
-// Its head, and how long a client is to wait before it connects again.
+// The response that begins a stream. Its body tells the client after how many milliseconds to connect again.
 Response begin_stream();
 
-// One block per claim: its id, and its JSON on one line.
+// One block per claim: its id, and its JSON in one line, because a line end would end the field.
 std::string render_stream(const std::vector<Claim>& claims);
 
 }  // namespace eventq::http

@@ -1,4 +1,4 @@
-// body_budget.h: how many bytes the bodies of all requests under way may have together.
+// body_budget.h: a limit on the bytes of all request bodies in memory.
 //
 // Threads: every method may be called from any thread.
 #pragma once
@@ -12,7 +12,7 @@ class BodyBudget {
  public:
   explicit BodyBudget(std::size_t bytes_max) : bytes_max_(bytes_max) {}
 
-  // False, and nothing taken, when fewer than `bytes` are left.
+  // Takes `bytes`. False, and nothing taken, when fewer are left.
   bool take(std::size_t bytes) {
     if (bytes_.fetch_add(bytes) + bytes <= bytes_max_) return true;
     give_back(bytes);

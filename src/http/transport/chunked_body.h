@@ -1,9 +1,8 @@
 // chunked_body.h: decodes a body sent in chunks, byte for byte as strict as the header.
 //
-// Beast could do this too, but it lets LF through in chunk extensions, keeps a
-// whole size line and all trailers in memory before it looks at them, and takes
-// trailers for header fields. Here extensions are refused (no client of ours
-// sends them), trailers are checked, counted and dropped.
+// Beast's decoder is not used, because it accepts LF in chunk extensions, buffers a whole size line and all
+// trailers before it checks them, and treats trailers as header fields. Here extensions are refused, because
+// our clients send none; trailers are checked, counted and dropped.
 //
 // Threads: belongs to one connection.
 #pragma once
@@ -18,17 +17,17 @@ namespace eventq::http {
 class ChunkedBody {
  public:
   enum class ChunkResult : std::uint8_t {
-    more,  // all bytes are used up, the body goes on
-    done,  // the byte behind the body is the first one left in the input
+    more,  // all bytes are used and the body has not ended
+    done,  // the bytes left in the input are behind the body
     malformed,
-    too_large,          // over the limit; nothing beyond it was kept
+    too_large,          // over the limit; no byte beyond it was stored
     trailers_too_long,  // over kTrailerBytes
   };
 
   static constexpr std::size_t kTrailerBytes = 4 * 1024;
 
-  // Takes bytes from the front of `in` and appends what they carry to `body`,
-  // which may grow to `limit`. Not to be called again after any other answer than `more`.
+  // Takes bytes from the front of `in` and appends their data to `body`, which may grow to `limit`.
+  // REQUIRES: every earlier call returned `more`.
   ChunkResult feed(std::string_view& in, std::string& body, std::size_t limit);
 
  private:
@@ -53,7 +52,7 @@ class ChunkedBody {
 
   ChunkState state_ = ChunkState::size;
   unsigned digits_ = 0;     // of the size being read
-  std::uint64_t left_ = 0;  // bytes of this chunk still to come
+  std::uint64_t left_ = 0;  // bytes of this chunk that have not arrived
   std::size_t trailer_bytes_ = 0;
 };
 

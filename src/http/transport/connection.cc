@@ -17,17 +17,18 @@ namespace {
 namespace asio = boost::asio;
 using boost::system::error_code;
 
-constexpr std::size_t kSmallBuffer = 4 * 1024;   // an idle connection keeps this much
+constexpr std::size_t kSmallBuffer = 4 * 1024;   // an idle connection has this much
 constexpr std::size_t kLargeBuffer = 64 * 1024;  // while a large body is read
 
-// A client that sends many requests at once gets this many answers, then the others have a turn.
+// Requests that one connection may have served before the loop serves others. A client that pipelines without
+// end must not block the rest.
 constexpr int kRequestsPerRun = 16;
 
-// Bodies up to this size are copied behind the header and written with it from one piece.
+// Bodies up to this size are copied behind the header, because one write of one buffer is faster than of two.
 constexpr std::size_t kCopiedBody = 16 * 1024;
 
-// How long the rest of what a client sends is dropped behind the last response. Closing at
-// once would make the kernel reset the connection, and the client might not see the response.
+// After the last response, input is dropped for this long before the socket is closed. If unread bytes are
+// left at close, the kernel resets the connection and the client may lose the response.
 constexpr std::chrono::seconds kLingerTime{2};
 
 }  // namespace
@@ -77,7 +78,7 @@ void HttpConnection::drain() {
     loop_.service().on_gone(loop_, exchange_);
     return finish_stream();
   }
-  if (state_ != ConnectionState::reading) return;  // finish_response() sees to it
+  if (state_ != ConnectionState::reading) return;  // finish_response() closes then
   if (parser_.progress() == ParseProgress::idle && in_.empty()) return linger();
   refuse(503, "The server is shutting down.");
 }
@@ -107,12 +108,12 @@ std::size_t HttpConnection::buffer_wanted() const {
   if (parser_.progress() == ParseProgress::body) {
     return std::clamp(parser_.body_to_come(), kSmallBuffer, kLargeBuffer);
   }
-  // Doubled when a header fills it. The limits on headers bound this.
+  // Doubles when a header fills the buffer. HeaderLimits bounds this.
   return std::max(kSmallBuffer, std::bit_ceil(in_.size() + 1));
 }
 
-// The buffer is full of requests that must wait. An orderly end would stand behind
-// them unread, but a reset is still seen.
+// The buffer is full of requests that must wait, so no read is possible. An orderly close is behind the
+// unread bytes and not seen, but a reset is.
 void HttpConnection::watch_for_hangup() {
   if (std::exchange(watching_, true)) return;
   socket_.async_wait(asio::socket_base::wait_error, [self = ConnectionPtr(this)](const error_code&) {
@@ -131,7 +132,7 @@ void HttpConnection::on_read(const error_code& error, std::size_t size) {
 }
 
 void HttpConnection::on_read_end(const error_code& error) {
-  // The response may still reach a client that only says it sends no more.
+  // A client that closed only its sending side can still read the response.
   const bool wanted =
       state_ == ConnectionState::writing ||
       (state_ == ConnectionState::exchange && loop_.service().answers_half_closed(loop_, exchange_));
@@ -157,7 +158,7 @@ void HttpConnection::run_later() {
   });
 }
 
-// True when the next one may be looked for at once.
+// True when the connection is ready to parse another request.
 bool HttpConnection::next_request() {
   const ParseProgress progress = parser_.step(in_);
   if (progress == ParseProgress::complete) return dispatch();
@@ -184,7 +185,7 @@ void HttpConnection::await_rest(ParseProgress progress) {
   read_more();
 }
 
-// False when 25 bytes do not fit into the socket, for a client that reads nothing.
+// False when the 25 bytes do not fit into the socket buffer: the client does not read.
 bool HttpConnection::send_continue() {
   error_code error;
   return socket_.write_some(asio::buffer(kContinue), error) == kContinue.size();
@@ -205,7 +206,7 @@ bool HttpConnection::dispatch() {
   return state_ == ConnectionState::reading;
 }
 
-// False when the client is known to be gone.
+// False when the write shows that the client is gone.
 bool HttpConnection::send(Response response) {
   const RequestHeader& request = parser_.header();
   const Persistence persistence = close_after_     ? Persistence::close
@@ -256,7 +257,7 @@ void HttpConnection::finish_stream() {
   }
 }
 
-// Nobody reads for long what keeps a connection open: an error here shows that the client is gone.
+// Send a keep-alive; a write error means that the client left.
 void HttpConnection::send_keep_alive() {
   const std::string piece(keep_alive_text_);
   deadline_ = SteadyTime::max();
@@ -265,7 +266,7 @@ void HttpConnection::send_keep_alive() {
   }
 }
 
-// More of a stream, or its end. False when the client is known to be gone.
+// Writes more of a stream, or its end. False when the write shows that the client is gone.
 bool HttpConnection::write(std::string bytes) {
   if (writing_) {
     out_next_ += bytes;
@@ -319,7 +320,7 @@ void HttpConnection::on_all_written() {
   if (std::exchange(report_sent_, false)) report_sent();
 }
 
-// The Service must not be called from inside its own respond() or send().
+// Posted, because the Service must not be called from inside its own respond() or send().
 void HttpConnection::report_sent() {
   asio::post(socket_.get_executor(), [self = ConnectionPtr(this), exchange = exchange_] {
     if (self->streams(exchange)) self->loop_.service().on_sent(self->loop_, exchange);
@@ -336,8 +337,8 @@ void HttpConnection::finish_response() {
   header_timed_ = false;
   body_start_ = {};
   deadline_ = steady_now() + loop_.options().idle_time;
-  if (dispatching_) return;  // run() goes on by itself
-  // The Service must not be called from inside its own respond().
+  if (dispatching_) return;  // run() continues with the next request
+  // Posted, because the Service must not be called from inside its own respond().
   if (in_.empty()) {
     read_more();
   } else {
@@ -358,7 +359,7 @@ void HttpConnection::close() {
   if (state_ == ConnectionState::closed) return;
   state_ = ConnectionState::closed;
   if (std::exchange(under_way_, false)) loop_.exchange_ended();
-  error_code ignored;  // a socket is closed whatever close() says
+  error_code ignored;  // the socket is closed even when close() fails
   socket_.close(ignored);
   loop_.forget(*this);
 }

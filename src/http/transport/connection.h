@@ -1,9 +1,9 @@
 // connection.h: one client's socket, from accept to close.
 //
-// One request at a time: read it, give it to the Service, write the response, look
-// for the next one. While the Service has a request, or the response is a stream without
-// an end yet, the socket is still read from, to notice that the client left; what arrives meanwhile waits in
-// the buffer, and once that is full the kernel holds the client back.
+// A connection handles one request at a time: it reads the request, gives it to the Service, writes the
+// response and reads the next one. While the Service has a request, or a stream has not ended, the connection
+// still reads the socket, because only a read shows that the client left. Bytes that arrive meanwhile wait in
+// the buffer. When the buffer is full, the connection stops reading and TCP stops the client.
 //
 // Threads: its IoLoop's thread only.
 #pragma once
@@ -26,20 +26,21 @@ namespace eventq::http {
 
 class IoLoop;
 
-// Its loop refers to it until it is closed, each operation under way until it has ended.
+// The loop holds a reference until the connection is closed, and each asynchronous operation holds one until
+// it ends.
 class HttpConnection final
     : public boost::intrusive_ref_counter<HttpConnection, boost::thread_unsafe_counter> {
  public:
-  // `first_exchange` + 1, + 2, ... name its requests.
+  // Its requests get the ids `first_exchange` + 1, + 2, ...
   HttpConnection(IoLoop& loop, boost::asio::ip::tcp::socket socket, ExchangeId first_exchange);
 
   // Waits for the first request.
   void start();
 
-  // Answers before any request, and closes.
+  // Answers with an error, before any request, and closes.
   void refuse(int status, std::string_view message);
 
-  // The request that the Service has now, if it has one.
+  // True when the Service has this request and has not answered it.
   [[nodiscard]] bool waits_for(ExchangeId exchange) const {
     return state_ == ConnectionState::exchange && exchange_ == exchange;
   }
@@ -49,7 +50,7 @@ class HttpConnection final
   // REQUIRES: waits_for(the exchange).
   bool respond(Response response);
 
-  // The response that the Service has begun and not ended, if there is one.
+  // True when this response is a stream that has not ended.
   [[nodiscard]] bool streams(ExchangeId exchange) const {
     return state_ == ConnectionState::streaming && exchange_ == exchange;
   }
@@ -59,28 +60,28 @@ class HttpConnection final
   bool send_piece(std::string_view piece);
   void finish_stream();
 
-  // Closes what has run out of time.
+  // Closes the connection, or answers 408, when a time limit is over.
   void sweep(SteadyTime now);
 
-  // No further request: ends now what has none under way.
+  // No further requests. Closes now unless a request is under way.
   void drain();
 
-  // Ends now, whatever is under way; the Service hears of an exchange.
+  // Closes now. Calls Service::on_gone() when an exchange is under way.
   void abandon();
 
  private:
   using ConnectionPtr = boost::intrusive_ptr<HttpConnection>;
 
   enum class ConnectionState : std::uint8_t {
-    reading,    // a request, or waiting for one
+    reading,    // reads a request, or waits for one
     exchange,   // the Service has the request
-    streaming,  // the response has begun, and more of it may come
-    writing,    // the response, or the end of a stream
-    lingering,  // the response is out; what the client still sends is dropped until it closes
+    streaming,  // the response is a stream that has not ended
+    writing,    // writes the response, or the end of a stream
+    lingering,  // the last response is written; input is dropped until the client closes
     closed,
   };
 
-  // The Service has yet to answer, or to end its answer.
+  // The Service has not answered, or has not ended its stream.
   [[nodiscard]] bool has_exchange() const {
     return state_ == ConnectionState::exchange || state_ == ConnectionState::streaming;
   }
@@ -124,16 +125,16 @@ class HttpConnection final
   SteadyTime deadline_ = SteadyTime::max();
   SteadyTime body_start_;
 
-  // The part of a response that the kernel did not take at once.
+  // The bytes of a response that the kernel did not take at once.
   std::string out_header_;
   std::string out_body_;
   std::size_t out_written_ = 0;  // of both together
-  std::string out_next_;         // of a stream: to be written behind them
+  std::string out_next_;         // pieces of a stream that follow them
 
-  // Of a stream.
+  // These three are for streams.
   std::string_view keep_alive_text_;
   bool chunked_ = false;
-  bool report_sent_ = false;  // the Service, when all is written
+  bool report_sent_ = false;  // call on_sent() when all is written
 
   bool reading_ = false;      // a read into in_ is under way
   bool writing_ = false;      // a write of what the kernel did not take is under way
@@ -141,9 +142,9 @@ class HttpConnection final
   bool dispatching_ = false;  // the Service is being called
   bool run_posted_ = false;
   bool header_timed_ = false;  // deadline_ is that of the header
-  bool client_done_ = false;   // it has closed its side
-  bool close_after_ = false;   // the response under way is the last
-  bool under_way_ = false;     // counted by the loop
+  bool client_done_ = false;   // the client has closed its sending side
+  bool close_after_ = false;   // this response is the last
+  bool under_way_ = false;     // the loop counts this exchange
 };
 
 }  // namespace eventq::http

@@ -50,7 +50,7 @@ TEST_F(FramingTest, AByteStreamHasOneMeaning) {
   for (const FramingVector& vector : framing_vectors()) check(vector);
 }
 
-TEST_F(FramingTest, TheTableHasNotShrunk) { EXPECT_GE(framing_vectors().size(), 150U); }
+TEST_F(FramingTest, TheTableHasAtLeast150Vectors) { EXPECT_GE(framing_vectors().size(), 150U); }
 
 TEST_F(FramingTest, ARefusalCarriesTheServicesBodyAndFields) {
   RawClient client(server_->port());
@@ -64,7 +64,7 @@ TEST_F(FramingTest, ARefusalCarriesTheServicesBodyAndFields) {
   EXPECT_NE(reply.header.find("\r\nConnection: close\r\n"), std::string::npos);
 }
 
-TEST_F(FramingTest, TrailersReachNobody) {
+TEST_F(FramingTest, TrailersDoNotReachTheService) {
   RawClient client(server_->port());
 
   ASSERT_TRUE(
@@ -89,7 +89,7 @@ TEST_F(FramingTest, ARequestThatArrivesByteByByteIsReadWhole) {
   EXPECT_EQ(client.read_reply().value_or(RawResponse{}).body, "POST /slow abcde");
 }
 
-TEST_F(FramingTest, TheFieldsWeKnowReachTheService) {
+TEST_F(FramingTest, KnownFieldsReachTheService) {
   RawClient client(server_->port());
 
   ASSERT_TRUE(

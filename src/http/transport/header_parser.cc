@@ -12,11 +12,11 @@ namespace {
 
 namespace beast = boost::beast;
 
-// Where CloudEvents keep their attributes; see wire/cloud_events.h.
+// The prefix of fields with CloudEvents attributes; see wire/cloud_events.h.
 constexpr beast::string_view kCloudEventPrefix = "ce-";
 using beast::http::field;
 
-// Fields that may be sent once only.
+// Fields that a request may contain once only.
 enum class SingletonField : unsigned {
   content_length,
   transfer_encoding,
@@ -32,7 +32,7 @@ std::string_view view(beast::string_view text) { return {text.data(), text.size(
 
 bool is_target_char(char c) { return c > 0x20 && c < 0x7f && c != '#'; }
 
-// What an authority is made of (RFC 3986). A user name and its '@' have no business in Host.
+// The characters of an authority (RFC 3986) without '@': Host has no user name.
 bool is_host_char(char c) {
   const bool alphanumeric = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9');
   return alphanumeric ||
@@ -60,7 +60,7 @@ ProtocolError protocol_error_of(beast::error_code found) {
 class BeastParser final : public beast::http::basic_parser<true> {
  public:
   explicit BeastParser(RequestHeader& result) : result_(result) {
-    header_limit(std::numeric_limits<std::uint32_t>::max());  // the scanner has checked
+    header_limit(std::numeric_limits<std::uint32_t>::max());  // HeaderScanner has checked it
     body_limit(boost::none);
   }
 
@@ -106,7 +106,7 @@ class BeastParser final : public beast::http::basic_parser<true> {
     }
   }
 
-  // By name: which of these Beast has a number for depends on its version.
+  // Compared by name, because the fields that Beast has an enumerator for depend on its version.
   void on_other(beast::string_view name, std::string_view value, beast::error_code& error) {
     Headers& headers = result_.request.headers;
     if (beast::iequals(name, "idempotency-key")) {
@@ -130,7 +130,7 @@ class BeastParser final : public beast::http::basic_parser<true> {
     if (!result_.http10 && !was_sent(SingletonField::host)) refuse(error, 400, "The field Host is missing.");
   }
 
-  // Beast also takes lists of equal numbers, and white space behind the number.
+  // Beast also accepts lists of equal numbers, and white space behind the number.
   void on_content_length(std::string_view value, beast::error_code& error) {
     const bool digits = std::all_of(value.begin(), value.end(), [](char c) { return c >= '0' && c <= '9'; });
     if (sent_again(SingletonField::content_length) || !digits || !ends_line(value)) {
@@ -138,7 +138,7 @@ class BeastParser final : public beast::http::basic_parser<true> {
     }
   }
 
-  // Beast passes over codings it does not know.
+  // Beast ignores codings that it does not know.
   void on_transfer_encoding(std::string_view value, beast::error_code& error) {
     if (sent_again(SingletonField::transfer_encoding) || !beast::iequals(value, "chunked") ||
         !ends_line(value)) {
@@ -149,9 +149,9 @@ class BeastParser final : public beast::http::basic_parser<true> {
 
   void on_expect(std::string_view value, beast::error_code& error) {
     if (!beast::iequals(value, "100-continue")) {
-      return refuse(error, 417, "The only expectation met here is 100-continue.");
+      return refuse(error, 417, "The only supported expectation is 100-continue.");
     }
-    // A client of HTTP/1.0 would take the 100 for its answer.
+    // An HTTP/1.0 client would take the 100 for the response.
     result_.expect_continue = !result_.http10;
   }
 
@@ -182,16 +182,16 @@ class BeastParser final : public beast::http::basic_parser<true> {
     return again;
   }
 
-  // No white space between the value and the end of its line. The header ends in an
-  // empty line, so there is a byte to look at.
+  // True when no white space is between the value and the end of its line. The byte behind the value exists,
+  // because the header ends in an empty line.
   static bool ends_line(std::string_view value) { return *(value.data() + value.size()) == '\r'; }
 
   void refuse(beast::error_code& error, int status, std::string_view message) {
     protocol_error_ = ProtocolError{status, message};
-    error = beast::http::error::bad_value;  // any: it ends put()
+    error = beast::http::error::bad_value;  // any error makes put() return
   }
 
-  // The body is read elsewhere (chunked_body.h): put() gets the header only.
+  // put() gets the header only; RequestParser reads the body.
   void on_response_impl(int, beast::string_view, int, beast::error_code&) override {}
   void on_body_init_impl(const boost::optional<std::uint64_t>&, beast::error_code&) override {}
   std::size_t on_body_impl(beast::string_view, beast::error_code&) override { return 0; }

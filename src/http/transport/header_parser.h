@@ -1,8 +1,7 @@
-// header_parser.h: the bytes of a request header become values. The only wrapper round Beast's parser.
+// header_parser.h: parses the header of a request. The only wrapper of Beast's parser.
 //
-// Beast reads lines, names and the Connection field. It is laxer than we are in
-// several places (lists of equal lengths, codings before "chunked", Host missing or
-// sent twice): header_parser.cc checks those itself.
+// Beast parses lines, names and the Connection field. It accepts several ambiguous headers: lists of equal
+// lengths, codings before "chunked", Host missing or sent twice. header_parser.cc refuses those.
 //
 // Threads: parse_header() may be called from any thread.
 #pragma once
@@ -26,8 +25,8 @@ struct RequestHeader {
   std::uint64_t content_length = 0;  // 0 when chunked
 };
 
-// Fills `result`, which is as new. Empty when the header is good.
-// REQUIRES: HeaderScanner called `header` complete.
+// Fills `result`. Empty when the header is valid.
+// REQUIRES: `result` is default-constructed, and HeaderScanner returned complete for `header`.
 std::optional<ProtocolError> parse_header(std::string_view header, RequestHeader& result);
 
 }  // namespace eventq::http

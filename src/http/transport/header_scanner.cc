@@ -6,7 +6,7 @@
 namespace eventq::http {
 namespace {
 
-// Tab, the visible characters, the space, and bytes above ASCII: what a line may hold.
+// The bytes that a line may contain: tab, space, visible characters and bytes above ASCII.
 constexpr std::array<bool, 256> kPlain = [] {
   std::array<bool, 256> plain{};
   for (std::size_t c = 0x20; c < 256; ++c) plain[c] = c != 0x7f;
@@ -82,13 +82,13 @@ bool HeaderScanner::check_line(std::string_view line) {
   return !over_limit();
 }
 
-// Only what tells HTTP/1.x from something else. Without this check a client that
-// speaks HTTP/0.9 would wait for its answer until header_time is over.
+// Checks only the version; Beast checks the rest. Without this check an HTTP/0.9 client would wait for its
+// response until header_time is over.
 bool HeaderScanner::check_request_line(std::string_view line) {
   const std::string_view version = line.substr(line.rfind(' ') + 1);
   if (version == "HTTP/1.1" || version == "HTTP/1.0") return true;
   if (is_version(version)) {
-    refuse(505, "Only HTTP/1.1 and HTTP/1.0 are spoken here.");
+    refuse(505, "The server supports HTTP/1.1 and HTTP/1.0 only.");
   } else {
     refuse(400, "The request line must be: method, space, target, space, HTTP/1.1.");
   }

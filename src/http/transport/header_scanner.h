@@ -1,8 +1,8 @@
 // header_scanner.h: finds the end of a request header while its bytes arrive.
 //
-// It refuses early what must never reach a parser: a line or header over its limit,
-// a line that does not end in CR LF, a control character, a folded line, another
-// protocol. Each byte is looked at once, however small the pieces are.
+// It refuses early what must not reach Beast: a line or header over its limit, a line that does not end in CR
+// LF, a control character, a folded line, another protocol. It reads each byte once, even when bytes arrive
+// one by one.
 //
 // Threads: belongs to one connection.
 #pragma once
@@ -13,7 +13,7 @@
 
 namespace eventq::http {
 
-// Why a request is not read on: the status and the sentence of the answer.
+// Why the server refuses to read a request: the status and the sentence of the response.
 struct ProtocolError {
   int status = 400;
   std::string_view message;  // a literal
@@ -31,15 +31,15 @@ class HeaderScanner {
 
   explicit HeaderScanner(const HeaderLimits& limits) : limits_(limits) {}
 
-  // `bytes` are all received since the start of the header: those of the last call,
-  // perhaps at another place, and what came since.
+  // `bytes` are all bytes since the start of the header: those of the last call, possibly at another address,
+  // and new ones.
   ScanState scan(std::string_view bytes);
 
   // The size of a complete header, with its empty line.
   [[nodiscard]] std::size_t header_size() const { return line_start_; }
   [[nodiscard]] const ProtocolError& protocol_error() const { return protocol_error_; }
 
-  // Ready for the next header.
+  // Prepares for the next header.
   void reset();
 
  private:
@@ -49,10 +49,10 @@ class HeaderScanner {
   ScanState refuse(int status, std::string_view message);
 
   const HeaderLimits limits_;
-  std::size_t position_ = 0;    // all before it has been looked at
+  std::size_t position_ = 0;    // bytes before it are scanned
   std::size_t line_start_ = 0;  // of the line at position_
   std::size_t fields_start_ = 0;
-  std::size_t lines_ = 0;  // complete ones
+  std::size_t lines_ = 0;  // complete lines
   ProtocolError protocol_error_;
 };
 

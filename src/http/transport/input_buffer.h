@@ -1,7 +1,6 @@
-// input_buffer.h: the bytes a connection has received and not yet used.
+// input_buffer.h: the bytes that a connection has received and not yet parsed.
 //
-// One block, reused for every read. Whoever reads says how large it should be,
-// so a connection that waits keeps a small one.
+// One block, reused for every read. The reader chooses its capacity, so an idle connection has a small one.
 //
 // Threads: belongs to one connection.
 #pragma once
@@ -21,19 +20,18 @@ class InputBuffer {
   [[nodiscard]] std::size_t size() const { return end_ - begin_; }
   [[nodiscard]] bool empty() const { return begin_ == end_; }
 
-  // `size` bytes at the front are used up. They stay where they are: a read into
-  // free_space() may be under way.
+  // Drops `size` bytes at the front. No byte moves, because a read into free_space() may be under way.
   void consume(std::size_t size) { begin_ += size; }
   void clear() { begin_ = end_; }
 
-  // The free part of a block of `capacity` bytes, or of what the bytes kept need,
-  // whichever is more. REQUIRES: no read into an earlier free_space() is under way.
+  // The free part of a block of `capacity` bytes, or of the size of the content if that is more.
+  // REQUIRES: no read into an earlier free_space() is under way.
   std::span<char> free_space(std::size_t capacity) {
     resize(std::max(capacity, size()));
     return {data_.get() + end_, capacity_ - end_};
   }
 
-  // `size` bytes were written to the front of free_space().
+  // Adds `size` bytes that were written to the front of free_space().
   void commit(std::size_t size) { end_ += size; }
 
  private:

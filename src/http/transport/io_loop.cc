@@ -15,12 +15,12 @@ namespace {
 namespace asio = boost::asio;
 using std::chrono::milliseconds;
 
-// An ExchangeId is its connection's slot above this many bits of a running number.
+// An ExchangeId is the slot of its connection, and below it a running number of this many bits.
 constexpr unsigned kCountBits = 44;
 
 std::size_t slot_of(ExchangeId exchange) { return static_cast<std::uint64_t>(exchange) >> kCountBits; }
 
-// A second, or less where a shorter time is to be kept: it is at most a quarter late.
+// A second, or a quarter of the shortest time limit, so that a limit is exceeded by a quarter at most.
 milliseconds sweep_interval(const ServerOptions& options) {
   const milliseconds shortest = std::min({options.header_time, options.body_grace, options.idle_time,
                                           options.write_time, options.keep_alive_interval});
@@ -65,7 +65,7 @@ void IoLoop::admit(asio::ip::tcp::socket socket, Admission admission) {
       new HttpConnection(*this, std::move(socket), ExchangeId{last_exchange_[slot]}));
   slots_[slot] = connection;
   if (admission == Admission::refuse) {
-    connection->refuse(503, "The server has as many connections as it may; try again later.");
+    connection->refuse(503, "The server has reached its connection limit; try again later.");
   } else {
     connection->start();
   }

@@ -1,6 +1,6 @@
 // io_loop.h: one thread, and the connections it serves.
 //
-// Threads: everything runs on the loop's own thread, except what says otherwise.
+// Threads: every method runs on the loop's own thread, unless its comment names another.
 #pragma once
 
 #include <atomic>
@@ -22,28 +22,28 @@
 
 namespace eventq::http {
 
-// What the loops of one server shared.
+// The state that all loops of a server share.
 struct SharedServerState {
   const ServerOptions options;
   Service& service;
   BodyBudget budget{options.bodies_bytes_max};
-  std::atomic<std::size_t> connections{0};  // accepted and not yet closed
+  std::atomic<std::size_t> connections{0};  // accepted and not closed
 };
 
-// Whether a new connection is served, or told that there are too many.
+// Whether a new connection is served, or answered 503 because there are too many.
 enum class Admission : std::uint8_t { serve, refuse };
 
 class IoLoop final : public IoThread {
  public:
-  // `share` must outlive the loop.
+  // REQUIRES: `shared` outlives the loop.
   IoLoop(std::size_t index, SharedServerState& shared);
   ~IoLoop() override { stop(); }  // NOLINT(bugprone-exception-escape): only bad_alloc, as Boost wraps it
 
-  // Called by the thread that owns the server.
+  // These two are called by the thread that owns the server.
   void start();
   void stop();  // closes all connections, then ends the thread; safe twice
 
-  // From any thread.
+  // These may be called from any thread.
   void post(std::function<void()> work) override;
   [[nodiscard]] std::size_t index() const override { return index_; }
   [[nodiscard]] boost::asio::io_context& context() { return context_; }
@@ -86,16 +86,16 @@ class IoLoop final : public IoThread {
   SharedServerState& shared_;
   const std::chrono::milliseconds sweep_interval_;
 
-  std::vector<ConnectionPtr> slots_;  // an exchange's number begins with its slot
+  std::vector<ConnectionPtr> slots_;  // the upper bits of an ExchangeId are its slot
   std::vector<std::size_t> free_slots_;
-  std::vector<std::uint64_t> last_exchange_;  // of each slot's last connection: numbers never come again
+  std::vector<std::uint64_t> last_exchange_;  // of each slot's last connection, so that no id is used twice
   std::size_t under_way_ = 0;
   std::vector<std::function<void()>> quiet_waiters_;
   bool draining_ = false;
-  std::string scratch_;  // the header of the response being sent
-  std::string date_;     // for the field Date, at most a sweep old
+  std::string scratch_;  // the header of the response being sent; reused to save allocations
+  std::string date_;     // for the Date field; each sweep renews it
 
-  // Ends first: what its destructor drops may still refer to the members above.
+  // Destroyed first, because the handlers that its destructor drops refer to the members above.
   boost::asio::io_context context_{1};
   boost::asio::executor_work_guard<boost::asio::io_context::executor_type> work_{context_.get_executor()};
   boost::asio::steady_timer sweep_timer_{context_};

@@ -16,11 +16,11 @@ using boost::system::error_code;
 
 constexpr int kBacklog = 4096;
 
-// Connections above connections_max that may be told so at one time. Beyond them
-// the socket is closed without a word.
+// Connections above connections_max that get a 503 at one time. Further ones are closed without a response.
 constexpr std::size_t kRefusedMax = 64;
 
-// Without a pause, a process out of descriptors would spin: the connection it cannot take stays ready.
+// A process without free descriptors cannot accept, and the connection stays ready. Without this pause the
+// loop would spin.
 constexpr std::chrono::milliseconds kRetryPause{100};
 constexpr std::chrono::seconds kLogPause{10};
 
@@ -49,7 +49,8 @@ Result<void> Listener::open() {
 
   error_code error;
   acceptor_.open(address->protocol(), error);
-  // A port in use is still refused; one whose last connections are only winding down is not.
+  // Lets a restarted server bind while old connections are in TIME_WAIT. A port with a listener is still
+  // refused.
   if (!error) acceptor_.set_option(tcp::acceptor::reuse_address(true), error);
   if (!error) acceptor_.bind(*address, error);
   if (!error) acceptor_.listen(kBacklog, error);
@@ -68,14 +69,14 @@ void Listener::accept_next() {
 }
 
 void Listener::close() {
-  error_code ignored;  // a socket is closed whatever close() says
+  error_code ignored;  // the socket is closed even when close() fails
   acceptor_.close(ignored);
   retry_timer_.cancel();
 }
 
 void Listener::on_accept(const error_code& error, tcp::socket socket) {
   if (error == asio::error::operation_aborted) return;
-  // The client left again before its turn came.
+  // The client closed before its connection was accepted.
   if (error == asio::error::connection_aborted) return accept_next();
   if (error) return back_off(error);
   admit(std::move(socket));
@@ -88,7 +89,7 @@ void Listener::admit(tcp::socket socket) {
   const std::size_t connections = shared_.connections.fetch_add(1) + 1;
   if (connections > shared_.options.connections_max + kRefusedMax) {
     shared_.connections.fetch_sub(1);
-    return;  // the socket closes itself
+    return;  // the destructor closes the socket
   }
   loop.adopt(std::move(socket),
              connections > shared_.options.connections_max ? Admission::refuse : Admission::serve);

@@ -1,6 +1,6 @@
-// listener.h: the one listening socket; it deals connections to the loops in turn.
+// listener.h: the one listening socket; it gives connections to the loops round-robin.
 //
-// Threads: runs on the first loop's thread. open() comes before any thread is started.
+// Threads: runs on the first loop's thread. open() is called before any thread starts.
 #pragma once
 
 #include <boost/asio/ip/tcp.hpp>
@@ -18,14 +18,14 @@ namespace eventq::http {
 
 class Listener {
  public:
-  // `loops` is not empty; both must outlive the listener.
+  // REQUIRES: `loops` is not empty, and both outlive the listener.
   Listener(SharedServerState& shared, std::span<const std::unique_ptr<IoLoop>> loops);
 
   // Binds to the address of the options. Errors: see Server::start().
   Result<void> open();
   [[nodiscard]] std::uint16_t port() const { return port_; }
 
-  // Takes connections until close(), on the first loop's thread.
+  // Accepts connections until close(). On the first loop's thread only.
   void accept_next();
   void close();
 

@@ -10,19 +10,18 @@
 
 namespace eventq::http {
 
-// The header fields the API looks at; all others are dropped while reading.
-// Empty: not sent.
+// The header fields that the API uses. The parser drops all others. Empty: not sent.
 struct Headers {
   std::string content_type;
   std::string accept;
   std::string idempotency_key;
-  std::string prefer;          // Prefer, all of them
-  std::string traceparent;     // all of them: more than one is none
+  std::string prefer;          // all Prefer fields, joined with commas
+  std::string traceparent;     // the same; two joined ones are no valid value, as the standard demands
   std::string request_id;      // X-Request-Id
   std::string origin;          // Origin
   std::string sec_fetch_site;  // Sec-Fetch-Site
   std::string host;
-  std::vector<std::pair<std::string, std::string>> cloud_event;  // ce-*, names without that
+  std::vector<std::pair<std::string, std::string>> cloud_event;  // the ce-* fields, without that prefix
 };
 
 struct Route;
@@ -44,7 +43,7 @@ struct RouteMatch {
 };
 
 struct Request {
-  std::string method;  // "GET"; the server leaves out the body of the response to a HEAD
+  std::string method;  // "GET"; for HEAD the transport drops the body of the response
   std::string target;  // path and query as sent
   Headers headers;
   RouteMatch match;
@@ -58,9 +57,9 @@ struct Response {
   std::string_view content_type = "application/json";             // a literal
   std::vector<std::pair<std::string_view, std::string>> headers;  // names are literals
   bool close = false;                                             // end the connection after this response
-  // `body` is only its beginning: see IoThread::send().
+  // The response is a stream, and `body` only its beginning: see IoThread::send().
   bool streams = false;
-  std::string_view keep_alive_text;  // of a stream, a literal: sent when nothing has been for a while
+  std::string_view keep_alive_text;  // a literal; a stream sends it after keep_alive_interval
 };
 
 }  // namespace eventq::http

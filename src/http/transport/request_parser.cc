@@ -9,10 +9,10 @@
 namespace eventq::http {
 namespace {
 
-// Memory for a body is asked for as it arrives: a Content-Length alone reserves no more than this.
+// A Content-Length reserves at most this much, so a client cannot claim memory without sending bytes.
 constexpr std::size_t kFirstReserve = 64 * 1024;
 
-// Bodies up to this size are not charged: connections_max bounds them.
+// Bodies up to this size are not charged to the budget, because connections_max bounds them.
 constexpr std::size_t kUncharged = 16 * 1024;
 constexpr std::size_t kChargeStep = 64 * 1024;
 
@@ -38,7 +38,7 @@ bool RequestParser::take_continue() { return std::exchange(owes_continue_, false
 Request RequestParser::take_request() { return std::move(header_.request); }
 
 std::size_t RequestParser::body_to_come() const {
-  if (header_.chunked) return body_size();  // as much again
+  if (header_.chunked) return body_size();  // the size is unknown: assume as much again
   return static_cast<std::size_t>(header_.content_length) - body_size();
 }
 
@@ -88,7 +88,7 @@ void RequestParser::read_body(InputBuffer& in) {
     read_sized_body(in);
   }
   if (progress_ != ParseProgress::refused && !charge_body()) {
-    refuse(503, "The server is reading as many large bodies as it may; try again later.");
+    refuse(503, "The server has no memory left for large bodies; try again later.");
   }
 }
 
@@ -119,7 +119,7 @@ void RequestParser::read_chunked_body(InputBuffer& in) {
   }
 }
 
-// False when the server has no memory left for this body.
+// Charges the budget of the server in steps. False when the budget is used up.
 bool RequestParser::charge_body() {
   const std::size_t size = body_size();
   if (size <= kUncharged || size <= charged_) return true;
@@ -129,8 +129,8 @@ bool RequestParser::charge_body() {
   return true;
 }
 
-// The padding is written and cut off again: the bytes behind size() stay zero, and a
-// moved string keeps them, because it is too long for the string object itself.
+// The JSON parser reads past the end, so zero bytes are appended and cut off again. They stay behind size().
+// A moved string keeps them, because its capacity is above that of the short string optimization.
 void RequestParser::finish() {
   std::string& body = header_.request.body;
   const std::size_t size = body.size();

@@ -1,8 +1,8 @@
-// request_parser.h: the bytes of one connection become requests, one after the other.
+// request_parser.h: parses the bytes of one connection into requests, one after the other.
 //
-// Pure: it takes from a buffer and says what it needs next. It never looks behind
-// the request it reads, and after a protocol_error it never reads again: what follows
-// could mean anything.
+// The parser does no I/O: it takes bytes from a buffer and reports its progress. It leaves the bytes behind a
+// request in the buffer. After a protocol error it reads nothing more, because the meaning of the rest is
+// unknown.
 //
 // Threads: belongs to one connection.
 #pragma once
@@ -21,42 +21,43 @@
 
 namespace eventq::http {
 
-// Where a request stands.
+// How much of a request has arrived.
 enum class ParseProgress : std::uint8_t {
-  idle,      // no byte of it is here
-  header,    // the header has begun
-  body,      // the header is good, the body is not all here
-  complete,  // take_request() has it
+  idle,      // no byte yet
+  header,    // a part of the header
+  body,      // a valid header, and not the whole body
+  complete,  // take_request() returns it
   refused,   // protocol_error() says why
 };
 
 class RequestParser {
  public:
-  // All three must outlive the parser.
+  // REQUIRES: all three outlive the parser.
   RequestParser(const ServerOptions& options, const Service& service, BodyBudget& budget);
   ~RequestParser() { reset(); }
   RequestParser(const RequestParser&) = delete;
   RequestParser& operator=(const RequestParser&) = delete;
 
-  // Takes what belongs to the request from the front of `in`.
-  // REQUIRES: the last answer was neither complete nor refused, or reset() came since.
+  // Takes the bytes of the request from the front of `in`.
+  // REQUIRES: the last result was neither complete nor refused, or reset() was called since.
   ParseProgress step(InputBuffer& in);
 
-  // True once, when the client waits for 100 Continue and its body may come.
+  // True once, when the client waits for 100 Continue and its header was accepted.
   bool take_continue();
 
-  // REQUIRES: step() said complete. Its body has kJsonPadding zero bytes behind it.
+  // The body has kJsonPadding zero bytes behind it.
+  // REQUIRES: step() returned complete.
   Request take_request();
 
   [[nodiscard]] const ProtocolError& protocol_error() const { return protocol_error_; }
   [[nodiscard]] ParseProgress progress() const { return progress_; }
   [[nodiscard]] const RequestHeader& header() const { return header_; }
 
-  // Body bytes received so far, and a guess how many follow.
+  // Body bytes received so far, and an estimate of how many follow.
   [[nodiscard]] std::size_t body_size() const { return header_.request.body.size(); }
   [[nodiscard]] std::size_t body_to_come() const;
 
-  // Ready for the next request.
+  // Prepares for the next request.
   void reset();
 
  private:

@@ -1,4 +1,4 @@
-// request_parser_test.cc: the framing vectors without sockets, and what only the parser shows.
+// request_parser_test.cc: the framing vectors without sockets, and limits that only the parser shows.
 #include "http/transport/request_parser.h"
 
 #include <gtest/gtest.h>
@@ -35,7 +35,7 @@ void append(InputBuffer& in, std::string_view bytes) {
   in.commit(bytes.size());
 }
 
-// What became of a stream: the bodies of its requests, then the protocol_error's status.
+// The result of parsing a byte stream: the bodies of its requests, then the status of a protocol error.
 struct Outcome {
   std::vector<std::string> bodies;
   int refused = 0;
@@ -119,7 +119,7 @@ TEST_F(RequestParserTest, EveryBodyHasReadableZeroesBehindIt) {
   }
 }
 
-TEST_F(RequestParserTest, AnAnnouncedLengthReservesLittle) {
+TEST_F(RequestParserTest, AContentLengthReservesAtMost128KiB) {
   service_.limit = 32 * 1024 * 1024;
   RequestParser parser(options_, service_, budget_);
 
@@ -129,7 +129,7 @@ TEST_F(RequestParserTest, AnAnnouncedLengthReservesLittle) {
   EXPECT_LE(parser.header().request.body.capacity(), 128U * 1024);
 }
 
-TEST_F(RequestParserTest, TheLimitIsAskedForMethodAndPathWithoutQuery) {
+TEST_F(RequestParserTest, TheServiceGetsMethodAndPathWithoutQuery) {
   RequestParser parser(options_, service_, budget_);
 
   step(parser, "PUT /queues/main?a=/b HTTP/1.1\r\nHost: a\r\n\r\n");
@@ -137,7 +137,7 @@ TEST_F(RequestParserTest, TheLimitIsAskedForMethodAndPathWithoutQuery) {
   EXPECT_EQ(service_.asked, "PUT /queues/main");
 }
 
-TEST_F(RequestParserTest, HeadIsGivenAsGet) {
+TEST_F(RequestParserTest, AHeadRequestKeepsItsMethod) {
   RequestParser parser(options_, service_, budget_);
 
   ASSERT_EQ(step(parser, "HEAD / HTTP/1.1\r\nHost: a\r\n\r\n"), ParseProgress::complete);
@@ -146,7 +146,7 @@ TEST_F(RequestParserTest, HeadIsGivenAsGet) {
   EXPECT_EQ(parser.take_request().method, "HEAD");
 }
 
-TEST_F(RequestParserTest, ContinueIsOwedOnceAndOnlyWhileTheBodyIsAway) {
+TEST_F(RequestParserTest, ContinueIsDueOnceAndOnlyBeforeTheBody) {
   RequestParser parser(options_, service_, budget_);
 
   step(parser, "POST / HTTP/1.1\r\nHost: a\r\nExpect: 100-continue\r\nContent-Length: 2\r\n\r\n");

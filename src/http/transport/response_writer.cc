@@ -10,7 +10,7 @@
 namespace eventq::http {
 namespace {
 
-// Empty for a status without a line of its own.
+// Empty for a status that is not in the list.
 std::string_view status_line(int status) {
   switch (status) {
     case 200: return "HTTP/1.1 200 OK\r\n";
@@ -52,13 +52,13 @@ void append_status_line(std::string& out, int status) {
     out += line;
     return;
   }
-  // The words behind the number may be empty.
+  // The standard allows an empty reason phrase.
   out += "HTTP/1.1 ";
   append_number(out, static_cast<std::size_t>(status));
   out += " \r\n";
 }
 
-// A line end inside a value would let it write fields of its own.
+// Replaces control characters, because a line end in a value would start a field of its own.
 void append_value(std::string& out, std::string_view value) {
   const auto is_control = [](char c) {
     const auto byte = static_cast<unsigned char>(c);

@@ -12,18 +12,18 @@
 
 namespace eventq::http {
 
-// What the connection says about itself.
+// The Connection field of a response.
 enum class Persistence : std::uint8_t {
-  keep,        // HTTP/1.1 keeps a connection that says nothing
-  keep_named,  // to a client of HTTP/1.0
+  keep,        // no field: HTTP/1.1 keeps the connection
+  keep_named,  // keep-alive, for HTTP/1.0
   close,
 };
 
-// How a client knows where the body ends.
+// How the client finds the end of the body.
 enum class BodyEnd : std::uint8_t {
-  length,  // Content-Length is that of the body, which follows unless the request was HEAD
+  length,  // Content-Length; to HEAD it is sent without the body
   chunk,   // an empty chunk
-  close,   // of the connection; for a stream to a client of HTTP/1.0
+  close,   // the end of the connection; for a stream to HTTP/1.0
 };
 
 inline constexpr std::string_view kLastChunk = "0\r\n\r\n";

@@ -29,7 +29,7 @@ TEST(ResponseWriter, FieldsOfTheResponseAndTheDateAreSent) {
             "1\r\n\r\n");
 }
 
-TEST(ResponseWriter, ConnectionIsNamedWhereItMatters) {
+TEST(ResponseWriter, TheConnectionFieldIsSentForCloseAndForHttp10) {
   EXPECT_EQ(header_of({}, Persistence::close),
             "HTTP/1.1 200 OK\r\nContent-Length: 0\r\nConnection: close\r\n\r\n");
   EXPECT_EQ(header_of({}, Persistence::keep_named),
@@ -40,11 +40,11 @@ TEST(ResponseWriter, NoContentHasNoLength) {
   EXPECT_EQ(header_of({.status = 204, .body = "dropped"}), "HTTP/1.1 204 No Content\r\n\r\n");
 }
 
-TEST(ResponseWriter, AStatusWithoutWordsKeepsItsNumber) {
+TEST(ResponseWriter, AnUnknownStatusIsSentWithoutAReason) {
   EXPECT_EQ(header_of({.status = 299}), "HTTP/1.1 299 \r\nContent-Length: 0\r\n\r\n");
 }
 
-TEST(ResponseWriter, AValueCannotStartALineOfItsOwn) {
+TEST(ResponseWriter, ALineEndInAValueDoesNotStartAField) {
   EXPECT_EQ(header_of({.headers = {{"X-Request-Id", "a\r\nSet-Cookie: b"}}}),
             "HTTP/1.1 200 OK\r\nX-Request-Id: a  Set-Cookie: b\r\nContent-Length: 0\r\n\r\n");
 }

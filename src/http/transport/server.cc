@@ -14,7 +14,7 @@
 namespace eventq::http {
 namespace {
 
-// Waits until something has happened `count` times.
+// Waits until count_down() was called `count` times.
 class Countdown {
  public:
   explicit Countdown(std::size_t count) : count_(count) {}
@@ -71,7 +71,7 @@ class ServerImpl final : public Server {
 
   bool drain(std::chrono::milliseconds limit) override {
     if (!running_) return true;
-    // Shared: a loop may become quiet after we gave up.
+    // Shared, because a loop may count down after wait_for() has timed out.
     const auto quiet = std::make_shared<Countdown>(loops_.size());
     for (const auto& loop : loops_) {
       loop->post([&loop = *loop, quiet] { loop.when_quiet([quiet] { quiet->count_down(); }); });
@@ -97,8 +97,8 @@ class ServerImpl final : public Server {
 
   SharedServerState shared_;
   std::vector<std::unique_ptr<IoLoop>> loops_;
-  Listener listener_;   // ends before the loops it deals to
-  std::mutex control_;  // held while loops are started or ended
+  Listener listener_;   // destroyed before the loops that it uses
+  std::mutex control_;  // held while loops start or end
   std::atomic<bool> running_{false};
 };
 

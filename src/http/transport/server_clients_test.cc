@@ -19,7 +19,7 @@ std::string get(const std::string& target) { return "GET " + target + " HTTP/1.1
 
 class ServerClientsTest : public testing::Test {
  protected:
-  // Until the promise is kept, the server's thread does nothing.
+  // Blocks the server's thread until the promise is set.
   std::promise<void> block(IoThread& thread) {
     std::promise<void> release;
     thread.post([released = release.get_future().share()] { released.wait(); });
@@ -42,7 +42,7 @@ TEST_F(ServerClientsTest, PipelinedRequestsAreAnsweredInOrder) {
   }
 }
 
-TEST_F(ServerClientsTest, RequestsBehindAWaitingOneWaitForIt) {
+TEST_F(ServerClientsTest, RequestsBehindAWaitingOneAreServedAfterIt) {
   RawClient client(server_->port());
   std::string requests = get("/later");
   for (int i = 0; i < 5000; ++i) requests += get("/" + std::to_string(i));
@@ -69,7 +69,7 @@ TEST_F(ServerClientsTest, TheServiceIsNotCalledFromInsideItsOwnResponse) {
   EXPECT_EQ(service_.nested(), 0U);
 }
 
-TEST_F(ServerClientsTest, AFloodOfRequestsLeavesOthersTheirTurn) {
+TEST_F(ServerClientsTest, AConnectionWithManyRequestsDoesNotBlockOthers) {
   RawClient flood(server_->port());
   RawClient other(server_->port());
   ASSERT_TRUE(other.send(get("/later")));
@@ -205,18 +205,18 @@ TEST_F(ServerClientsTest, ALargeBodyArrivesWhole) {
   EXPECT_TRUE(client.read_reply().value_or(RawResponse{}).body == "POST /large " + body);
 }
 
-TEST_F(ServerClientsTest, ARefusedUploadStillSeesItsAnswer) {
+TEST_F(ServerClientsTest, AClientWhoseUploadIsRefusedGetsTheResponse) {
   RawClient client(server_->port());
   ASSERT_TRUE(client.send("POST /ok HTTP/1.1\r\nHost: a\r\nContent-Length: 8000000\r\n\r\n"));
 
-  // The server drops all of it: closing at once would destroy the answer on its way.
+  // The server drops all of it, because closing at once could destroy the response.
   ASSERT_TRUE(client.send(std::string(8'000'000, 'x')));
 
   EXPECT_EQ(client.read_reply().value_or(RawResponse{}).status, 413);
   EXPECT_TRUE(client.at_end());
 }
 
-TEST_F(ServerClientsTest, ASlowReaderOfALargeResponseDelaysNobody) {
+TEST_F(ServerClientsTest, ASlowReaderOfALargeResponseDoesNotDelayOthers) {
   RawClient slow(server_->port());
   RawClient other(server_->port());
   ASSERT_TRUE(slow.send(get("/big?bytes=20000000") + get("/behind")));
@@ -227,7 +227,7 @@ TEST_F(ServerClientsTest, ASlowReaderOfALargeResponseDelaysNobody) {
   EXPECT_EQ(slow.read_reply().value_or(RawResponse{}).body, "GET /behind ");
 }
 
-TEST_F(ServerClientsTest, ThousandsOfIdleConnectionsLeaveRoomForOne) {
+TEST_F(ServerClientsTest, AnActiveConnectionIsServedBesideThousandsOfIdleOnes) {
   std::vector<std::unique_ptr<RawClient>> idle;
   for (int i = 0; i < 2000; ++i) {
     idle.push_back(std::make_unique<RawClient>(server_->port()));

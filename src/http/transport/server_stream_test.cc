@@ -1,4 +1,4 @@
-// server_stream_test.cc: responses without an end: their framing, their silence, and who ends them.
+// server_stream_test.cc: streams: their framing, their keep-alives, and how they end.
 #include <gtest/gtest.h>
 
 #include <chrono>
@@ -29,7 +29,7 @@ class ServerStreamTest : public testing::Test {
     client_ = std::make_unique<RawClient>(server_->port());
   }
 
-  // A stream whose beginning has arrived; its header.
+  // Begins a stream, waits for its first piece and returns its header.
   std::string begin(std::string_view request = kStream) {
     EXPECT_TRUE(client_->send(request));
     std::string header = client_->read_through("begin;");
@@ -42,7 +42,7 @@ class ServerStreamTest : public testing::Test {
   std::unique_ptr<RawClient> client_;
 };
 
-TEST_F(ServerStreamTest, AStreamIsSentInChunksAndTheConnectionGoesOn) {
+TEST_F(ServerStreamTest, AStreamIsSentInChunksAndTheConnectionStaysOpen) {
   start();
   ASSERT_TRUE(client_->send(kStream));
   const std::string header = client_->read_through("\r\n\r\n");
@@ -60,7 +60,7 @@ TEST_F(ServerStreamTest, AStreamIsSentInChunksAndTheConnectionGoesOn) {
   EXPECT_EQ(service_.gone(), 0U);
 }
 
-TEST_F(ServerStreamTest, AnOldClientReadsUntilTheEndOfTheConnection) {
+TEST_F(ServerStreamTest, AStreamToHttp10EndsWithTheConnection) {
   start();
   const std::string header = begin("GET /stream HTTP/1.0\r\nHost: a\r\nConnection: keep-alive\r\n\r\n");
   EXPECT_EQ(header.find("chunked"), std::string::npos) << header;
@@ -73,7 +73,7 @@ TEST_F(ServerStreamTest, AnOldClientReadsUntilTheEndOfTheConnection) {
   EXPECT_TRUE(client_->at_end());
 }
 
-TEST_F(ServerStreamTest, EveryPieceIsReportedWhenItIsOutAndNotFromInside) {
+TEST_F(ServerStreamTest, OnSentFollowsEveryPieceAndIsNotCalledFromInsideSend) {
   start();
   begin();
 
@@ -98,7 +98,7 @@ TEST_F(ServerStreamTest, ALargePieceArrivesWhole) {
   EXPECT_TRUE(service_.wait_for_sent(2));
 }
 
-TEST_F(ServerStreamTest, PiecesAndTheEndKeepTheirOrderBehindASlowOne) {
+TEST_F(ServerStreamTest, PiecesAndTheEndStayInOrderBehindASlowPiece) {
   start();
   begin();
   client_->read_through("\r\n");
@@ -112,7 +112,7 @@ TEST_F(ServerStreamTest, PiecesAndTheEndKeepTheirOrderBehindASlowOne) {
   EXPECT_EQ(client_->get("/ok").value_or(RawResponse{}).status, 200);
 }
 
-TEST_F(ServerStreamTest, ASilentStreamSaysSo) {
+TEST_F(ServerStreamTest, AStreamWithoutPiecesSendsKeepAlives) {
   start({.keep_alive_interval = milliseconds(20)});
   begin();
   client_->read_through("\r\n");

@@ -24,7 +24,7 @@ using std::chrono::seconds;
 
 constexpr std::string_view kLater = "GET /later HTTP/1.1\r\nHost: a\r\n\r\n";
 
-// Lets the process open one more file or socket, until it ends.
+// While it lives, the process can open one more file or socket.
 class OneMoreDescriptor {
  public:
   OneMoreDescriptor() {
@@ -86,7 +86,7 @@ TEST_F(ServerTest, AHostIsAnAddressOrLocalhost) {
   EXPECT_EQ(named.error().field, "host");
 }
 
-TEST_F(ServerTest, ConnectionsAreDealtToAllThreads) {
+TEST_F(ServerTest, ConnectionsAreSpreadOverAllThreads) {
   start({.io_threads = 2});
   RawClient first(server_->port());
   RawClient second(server_->port());
@@ -102,7 +102,7 @@ TEST_F(ServerTest, ConnectionsAreDealtToAllThreads) {
   EXPECT_TRUE(both == "12" || both == "21") << both;
 }
 
-TEST_F(ServerTest, OneConnectionTooManyIsToldSo) {
+TEST_F(ServerTest, AConnectionAboveTheLimitIsAnswered503) {
   start({.connections_max = 2});
   RawClient first(server_->port());
   RawClient second(server_->port());
@@ -116,14 +116,14 @@ TEST_F(ServerTest, OneConnectionTooManyIsToldSo) {
   EXPECT_EQ(first.get("/ok").value_or(RawResponse{}).status, 200);
 }
 
-TEST_F(ServerTest, AClosedConnectionMakesRoomForAnother) {
+TEST_F(ServerTest, AClosedConnectionDoesNotCountAgainstTheLimit) {
   start({.connections_max = 1});
   RawClient first(server_->port());
   ASSERT_EQ(first.get("/ok").value_or(RawResponse{}).status, 200);
 
   first.close();
 
-  // The server hears of it in its own time; 503 until then.
+  // The server answers 503 until it has seen the close.
   int status = 503;
   for (int i = 0; i < 10'000 && status == 503; ++i) {
     RawClient next(server_->port());
@@ -177,7 +177,7 @@ TEST_F(ServerTest, AnExchangeUnderWayIsAnsweredAfterTheListenerClosed) {
   EXPECT_EQ(service_.targets(), std::vector<std::string>{"/later"});
 }
 
-TEST_F(ServerTest, AHalfReadRequestIsTurnedAwayWhenTheListenerCloses) {
+TEST_F(ServerTest, AnIncompleteRequestIsAnswered503WhenTheListenerCloses) {
   start();
   RawClient client(server_->port());
   // The answer to the first one proves that the start of the second has arrived.
@@ -190,7 +190,7 @@ TEST_F(ServerTest, AHalfReadRequestIsTurnedAwayWhenTheListenerCloses) {
   EXPECT_TRUE(client.at_end());
 }
 
-TEST_F(ServerTest, StoppingTellsTheServiceOfEveryExchangeUnderWay) {
+TEST_F(ServerTest, StopCallsOnGoneForEveryExchangeUnderWay) {
   start({.io_threads = 2});
   std::vector<std::unique_ptr<RawClient>> clients;
   for (int i = 0; i < 10; ++i) {

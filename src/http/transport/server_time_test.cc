@@ -1,4 +1,4 @@
-// server_time_test.cc: clients that are too slow, with short limits.
+// server_time_test.cc: slow clients, with short time limits.
 #include <gtest/gtest.h>
 
 #include <chrono>
@@ -43,7 +43,7 @@ TEST_F(ServerTimeTest, AHeaderIsTimedFromItsFirstByteNotFromTheLast) {
   RawClient client(server_->port());
   ASSERT_TRUE(client.send("GET /"));
 
-  // Each byte comes in time, all of them together do not.
+  // Each byte arrives within the limit, the whole header does not.
   while (client.send("x") && !client.readable_within(milliseconds(5))) {
   }
 
@@ -61,7 +61,7 @@ TEST_F(ServerTimeTest, TheHeaderOfALaterRequestIsTimedToo) {
   EXPECT_TRUE(client.at_end());
 }
 
-TEST_F(ServerTimeTest, ABodyBelowTheLeastSpeedIsRefused) {
+TEST_F(ServerTimeTest, ABodyBelowTheLowestSpeedIsRefused) {
   start({.body_grace = milliseconds(40), .body_rate_min = 1'000'000});
   RawClient client(server_->port());
 
@@ -72,7 +72,7 @@ TEST_F(ServerTimeTest, ABodyBelowTheLeastSpeedIsRefused) {
   EXPECT_TRUE(service_.requests().empty());
 }
 
-TEST_F(ServerTimeTest, AChunkedBodyBelowTheLeastSpeedIsRefused) {
+TEST_F(ServerTimeTest, AChunkedBodyBelowTheLowestSpeedIsRefused) {
   start({.body_grace = milliseconds(40), .body_rate_min = 1'000'000});
   RawClient client(server_->port());
 
@@ -82,21 +82,21 @@ TEST_F(ServerTimeTest, AChunkedBodyBelowTheLeastSpeedIsRefused) {
   EXPECT_TRUE(client.at_end());
 }
 
-TEST_F(ServerTimeTest, ABodyThatArrivesEarnsItselfTime) {
+TEST_F(ServerTimeTest, EachByteOfABodyExtendsItsDeadline) {
   start({.body_grace = milliseconds(40), .body_rate_min = 1});
   RawClient client(server_->port());
   ASSERT_TRUE(
       client.send("POST /ok HTTP/1.1\r\nHost: a\r\nContent-Length: 101\r\n\r\n" + std::string(100, 'x')));
 
-  // A hundred bytes are worth a hundred seconds.
+  // At one byte per second, a hundred bytes extend the deadline by a hundred seconds.
   EXPECT_FALSE(client.readable_within(milliseconds(80)));
   ASSERT_TRUE(client.send("x"));
 
   EXPECT_EQ(client.read_reply().value_or(RawResponse{}).status, 200);
 }
 
-// Idle times are long enough to connect and send something in.
-TEST_F(ServerTimeTest, AnIdleConnectionIsClosedWithoutAWord) {
+// The idle time leaves enough time to connect and send.
+TEST_F(ServerTimeTest, AnIdleConnectionIsClosedWithoutAResponse) {
   start({.idle_time = seconds(1)});
   RawClient fresh(server_->port());
   RawClient used(server_->port());

@@ -30,7 +30,7 @@ using http::Response;
 
 constexpr Millis kDefaultTimeout{30'000};
 
-// How a change is to be answered.
+// Whether the response to a change waits for its event, and for how long.
 struct SyncOptions {
   bool waits = false;
   Millis timeout = kDefaultTimeout;
@@ -71,7 +71,8 @@ Result<CommitQuery> parse_commit_query(const ApiCall& call) {
   read_sync(query, commit.sync, fault);
   if (fault) return *fault;
   if (!notebook) {
-    return Error{ErrorCode::invalid_argument, "Which one: POST /events/commit?notebook=NAME.", "notebook"};
+    return Error{ErrorCode::invalid_argument, "notebook is missing: POST /events/commit?notebook=NAME.",
+                 "notebook"};
   }
   commit.notebook = *notebook;
   return commit;
@@ -115,7 +116,7 @@ Response respond_json(int status, const Write& write) {
   return response;
 }
 
-// Never as something that a browser would run.
+// Sends every file as text or as bytes, because a browser would run a script in a page of this origin.
 Response respond_content(FileContent content) {
   const std::string& path = content.file.path;
   const bool is_text = content.file.content_type.starts_with("text/") && valid_utf8(content.bytes);
@@ -189,14 +190,14 @@ class NotebookApi {
     return [api, handle](ApiCall& call) { return api->of_notebook(call, handle); };
   }
 
-  // Where the disk may be read.
+  // Runs `what` on the pool of the notebooks, because it reads the disk and the IoThread must not wait.
   DeferredResult on_pool(std::function<HandlerResult()> what) {
     return {[this, what = std::move(what)](const DeferredResult::Resolve& resolve) {
       notebooks_.run([what, resolve] { resolve(what()); });
     }};
   }
 
-  // The same for what may fail: `write` makes a body of what `read` gave.
+  // Runs `read` on the pool and renders its value with `write`, or its error.
   template <typename Read, typename Write>
   DeferredResult read_on_pool(const ApiCall& call, Read read, Write write) {
     return on_pool(
@@ -268,7 +269,7 @@ class NotebookApi {
         call, [notebook] { return notebook->status(); }, write_notebook);
   }
 
-  // One more than asked for tells whether there is more.
+  // Reads one file more than `limit`: when there is one, the response names where the next page begins.
   HandlerResult list_files(ApiCall& call, const NotebookPtr& notebook) {
     const auto asked = parse_files_query(call);
     if (!asked) return http::refuse(call, asked.error());

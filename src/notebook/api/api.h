@@ -1,7 +1,7 @@
 // api.h: notebooks over HTTP, as routes that the server registers with http.
 //
-// A handler checks the request on its IoThread. Reads of the disk and the wait for a change run elsewhere, and
-// resolve a DeferredResult. JSON is in api_json.h, the wait for a change in api_wait.h.
+// A handler checks the request on its IoThread. Reads of the disk and the wait for a change run elsewhere,
+// and resolve a DeferredResult. JSON is in api_json.h, the wait for a change in api_wait.h.
 #pragma once
 
 #include "http/api/routes.h"

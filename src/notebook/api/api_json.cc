@@ -68,7 +68,8 @@ std::string read_required(wire::Fields& fields, std::string_view name) {
   return "";
 }
 
-// Said in the request's own words. What an update's path adds is judged by the queue.
+// Checks the size here, so that the message names the members of the request. The queue checks it again with
+// the path that an update adds.
 std::optional<Error> too_much_content(const ChangeRequest& request) {
   Operation operation{.kind = request.kind};
   operation.path = request.path;
@@ -110,7 +111,7 @@ void write_watcher(JsonWriter& json, const WatcherStats& watcher) {
   json.end_object();
 }
 
-// What does not work at the moment, by whom.
+// The current errors of the worker, of git commits and of the watcher.
 void write_trouble(JsonWriter& json, const NotebookStatus& status) {
   json.begin_object();
   if (!status.worker_trouble.empty()) json.key("worker").string(status.worker_trouble);
@@ -251,7 +252,7 @@ void append_metrics(std::string& out, const std::vector<NotebookStatus>& noteboo
   }
   family("eventq_git_pending_files", "gauge", "Changed files that wait for a commit.",
          [](Of one) { return one.waiting.paths; });
-  family("eventq_watcher_events_total", "counter", "Changes told by inotify since the start.",
+  family("eventq_watcher_events_total", "counter", "Changes that inotify reported since the start.",
          [](Of one) { return one.watcher.events; });
   family("eventq_watcher_overflows_total", "counter", "Times that inotify dropped events since the start.",
          [](Of one) { return one.watcher.overflows; });

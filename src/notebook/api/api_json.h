@@ -1,7 +1,7 @@
-// api_json.h: what is said of notebooks over HTTP: request bodies to values, values to answers.
+// api_json.h: the JSON of notebooks over HTTP: request bodies to values, values to responses.
 //
-// Errors: invalid_argument or too_large, with the member to blame. Paths and names are checked by who gets
-// them.
+// Errors: invalid_argument or too_large, with the name of the member. Notebooks and Notebook check paths and
+// names.
 #pragma once
 
 #include <string>
@@ -30,10 +30,10 @@ Result<ChangeRequest> read_move(const JsonValue& body);    // {"dest_path"}
 void write_notebook(JsonWriter& json, const NotebookStatus& status);
 void write_file(JsonWriter& json, const FileRow& file);
 void write_commit(JsonWriter& json, const CommitRow& commit);
-// `status` is what has become of its event by now.
+// `status` is the event's status now, which may be later than that in `accepted`.
 void write_accepted(JsonWriter& json, const Accepted& accepted, Status status);
 
-// Families of metrics for Prometheus, behind those that are in `out`.
+// Appends the metric families of notebooks to a Prometheus text.
 void append_metrics(std::string& out, const std::vector<NotebookStatus>& notebooks);
 
 }  // namespace eventq::notebook

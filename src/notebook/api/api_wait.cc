@@ -19,11 +19,11 @@ using http::EngineWork;
 using http::HandlerResult;
 using http::Response;
 
-// An SubmittedChange on its way through several commands.
+// The wait for a SubmittedChange, which takes several commands to the engine.
 struct ChangeWait {
   SubmittedChange about;
   SteadyTime deadline;
-  EventId event;  // the one that was published, or what took its place
+  EventId event;  // the published event, or the one that superseded it
 };
 using ChangeWaitPtr = std::shared_ptr<ChangeWait>;
 
@@ -56,7 +56,7 @@ Response respond_file(const SubmittedChange& about, const Result<FileRow>& file)
   return response;
 }
 
-// A change that was combined with a later one may have ended somewhere else.
+// The event that ended may have another path, because a change can be combined with a later move.
 std::string path_of(const Event& event, const SubmittedChange& about) {
   const auto operation = read_operation(event.pattern, event.payload);
   return operation ? operation->path : about.accepted.path;
@@ -95,7 +95,7 @@ HandlerResult judge(const ChangeWaitPtr& wait, const Details& details) {
         wait->event = *event.superseded_by;
         return await_end(wait);
       }
-      return respond_conflict(wait->about, "The change made way for another.");
+      return respond_conflict(wait->about, "Another change superseded this one.");
     case Status::pending:
     case Status::processing: break;
   }
@@ -113,7 +113,7 @@ EngineWork read_end(const ChangeWaitPtr& wait) {
   return work;
 }
 
-// The change is stored: whatever happens to the wait, the answer is one of success.
+// The change is stored, so the response is a success even when the wait fails.
 EngineWork await_end(const ChangeWaitPtr& wait) {
   const auto left = std::chrono::ceil<Millis>(wait->deadline - steady_now());
   const Accepted& accepted = wait->about.accepted;

@@ -1,4 +1,4 @@
-// api_wait.h: the answer to a change: that it is taken, or after a wait for its event, what came of it.
+// api_wait.h: the response to a change: accepted, or after a wait for its event, its result.
 #pragma once
 
 #include <cstdint>
@@ -11,6 +11,7 @@
 
 namespace eventq::notebook {
 
+// A change that was sent to the queue, with what its response needs.
 struct SubmittedChange {
   Notebooks& notebooks;
   std::shared_ptr<Notebook> notebook;
@@ -24,8 +25,8 @@ struct SubmittedChange {
 // 202, with the event as it was published.
 http::Response respond_accepted(const SubmittedChange& change);
 
-// Waits for the event's end. 201 or 200 with the file, or with the event where there is none; 409 if it
-// failed; 202 when the time is over.
+// Waits for the event's end. 201 or 200 with the file, or with the event when the change leaves no file; 409
+// when the event failed; 202 when the timeout is over.
 http::EngineWork wait_for(SubmittedChange change);
 
 }  // namespace eventq::notebook
