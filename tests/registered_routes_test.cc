@@ -30,7 +30,7 @@ constexpr std::chrono::seconds kLimit{60};
 // Routes whose calls are answered when the test resolves them.
 class SlowRoutes {
  public:
-  http::Extension extension() {
+  http::ApiExtension extension() {
     using enum http::RouteEffect;
     const auto defer = [this](http::ApiCall& call) { return this->defer(call); };
     return {{{"GET", "/shelves", defer, reads, 0},

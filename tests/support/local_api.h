@@ -33,7 +33,7 @@ inline TimePoint time_at(std::string_view iso) { return parse_iso_time(iso).valu
 
 class LocalApiTest : public testing::Test {
  protected:
-  explicit LocalApiTest(Options options = {}, http::Extension extension = {})
+  explicit LocalApiTest(Options options = {}, http::ApiExtension extension = {})
       : server_(store_.url(), with_clock(std::move(options), clock_), std::move(extension)) {}
 
   HttpResponse request(std::string_view method, std::string_view target, std::string_view body = {},

@@ -54,7 +54,7 @@ class LocalServer::CountingEngine final : public Engine {
   std::size_t count_ = 0;
 };
 
-LocalServer::LocalServer(std::string store, Options options, http::Extension extension)
+LocalServer::LocalServer(std::string store, Options options, http::ApiExtension extension)
     : store_(std::move(store)), options_(std::move(options)), extension_(std::move(extension)) {
   EVENTQ_ASSERT(options_.clock != nullptr);
   start();

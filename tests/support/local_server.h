@@ -23,7 +23,7 @@ class LocalServer {
  public:
   // Starts the server. A store that cannot be opened aborts the process.
   // REQUIRES: `options` names a clock.
-  LocalServer(std::string store, Options options, http::Extension extension = {});
+  LocalServer(std::string store, Options options, http::ApiExtension extension = {});
   ~LocalServer();  // stops
   LocalServer(const LocalServer&) = delete;
   LocalServer& operator=(const LocalServer&) = delete;
@@ -50,7 +50,7 @@ class LocalServer {
   // Set in the constructor, never changed.
   const std::string store_;
   const Options options_;
-  const http::Extension extension_;
+  const http::ApiExtension extension_;
 
   std::unique_ptr<CountingEngine> engine_;
   std::unique_ptr<http::Service> service_;

@@ -107,7 +107,7 @@ unsigned bit_of(std::string_view method) {
 }  // namespace
 
 // The extension's routes are before those of the server, because the sections of docs/api.md are.
-RouteTable::RouteTable(Extension extension) : routes_(event_routes()) {
+RouteTable::RouteTable(ApiExtension extension) : routes_(event_routes()) {
   const auto show = [add_metrics = std::move(extension.add_metrics)](ApiCall& call) {
     return show_metrics(call, add_metrics);
   };

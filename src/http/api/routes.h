@@ -1,7 +1,7 @@
 // routes.h: the table of routes, and which of them serves a request.
 //
 // http has the routes of events, queues and the server itself. A layer above registers its own as an
-// Extension, so http need not know that layer. docs/api.md has one section per row, in the order of the
+// ApiExtension, so http need not know that layer. docs/api.md has one section per row, in the order of the
 // table, and the OpenAPI document describes exactly these.
 //
 // Threads: a table never changes, so every method may be called from any thread.
@@ -34,14 +34,14 @@ struct Route {
 using AddMetrics = std::function<HandlerResult(Response)>;
 
 // What a layer above http adds to the API.
-struct Extension {
+struct ApiExtension {
   std::vector<Route> routes;
   AddMetrics add_metrics;  // empty: the layer has none
 };
 
 class RouteTable {
  public:
-  explicit RouteTable(Extension extension);
+  explicit RouteTable(ApiExtension extension);
 
   [[nodiscard]] std::span<const Route> routes() const { return routes_; }
 

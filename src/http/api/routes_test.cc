@@ -11,11 +11,11 @@ namespace {
 // A table with routes that a layer above registers.
 const RouteTable& table() {
   static const RouteTable routes(
-      Extension{{{"GET", "/shelves/{name}/files/{id}", nullptr, RouteEffect::reads, 0},
-                 {"PUT", "/shelves/{name}/files/{id}", nullptr, RouteEffect::changes, 1},
-                 {"PATCH", "/shelves/{name}/files/{id}/move", nullptr, RouteEffect::changes, 1},
-                 {"DELETE", "/shelves/{name}/files/{id}", nullptr, RouteEffect::changes, 1}},
-                nullptr});
+      ApiExtension{{{"GET", "/shelves/{name}/files/{id}", nullptr, RouteEffect::reads, 0},
+                    {"PUT", "/shelves/{name}/files/{id}", nullptr, RouteEffect::changes, 1},
+                    {"PATCH", "/shelves/{name}/files/{id}/move", nullptr, RouteEffect::changes, 1},
+                    {"DELETE", "/shelves/{name}/files/{id}", nullptr, RouteEffect::changes, 1}},
+                   nullptr});
   return routes;
 }
 

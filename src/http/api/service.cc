@@ -277,7 +277,7 @@ class IoThreadService final : public AnswerSink {
 class EventService final : public Service {
  public:
   EventService(Engine& engine, std::size_t io_threads, const Clock& clock, Hosts hosts,
-               const Policy& defaults, Extension extension)
+               const Policy& defaults, ApiExtension extension)
       : routes_(std::move(extension)) {
     for (std::size_t i = 0; i < io_threads; ++i)
       threads_.push_back(std::make_unique<IoThreadService>(engine, clock, hosts, discard_, defaults));
@@ -366,7 +366,7 @@ Response respond_too_late(const std::string& what, Millis timeout, const std::st
 }
 
 std::unique_ptr<Service> make_service(Engine& engine, std::size_t io_threads, const Clock& clock, Hosts hosts,
-                                      const Policy& defaults, Extension extension) {
+                                      const Policy& defaults, ApiExtension extension) {
   return std::make_unique<EventService>(engine, io_threads, clock, hosts, defaults, std::move(extension));
 }
 

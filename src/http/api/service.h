@@ -31,6 +31,6 @@ enum class Hosts : std::uint8_t { loopback, any };
 // that of the server. `defaults` is default_policy() of the engine's options. Handlers of `extension` resolve
 // no DeferredResult after the server is destroyed.
 std::unique_ptr<Service> make_service(Engine& engine, std::size_t io_threads, const Clock& clock, Hosts hosts,
-                                      const Policy& defaults, Extension extension = {});
+                                      const Policy& defaults, ApiExtension extension = {});
 
 }  // namespace eventq::http

@@ -396,7 +396,7 @@ class NotebookApi {
 
 }  // namespace
 
-http::Extension make_api(Notebooks* notebooks) {
+http::ApiExtension make_api(Notebooks* notebooks) {
   if (!notebooks) return {NotebookApi::routes(nullptr), nullptr};
   const auto api = std::make_shared<NotebookApi>(*notebooks);
   return {NotebookApi::routes(api),

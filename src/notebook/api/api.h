@@ -11,6 +11,6 @@ namespace eventq::notebook {
 
 // With a null pointer every route answers 404 and says how to switch notebooks on.
 // REQUIRES: `notebooks` outlives the service that has the routes, and is stopped before the server ends.
-http::Extension make_api(Notebooks* notebooks);
+http::ApiExtension make_api(Notebooks* notebooks);
 
 }  // namespace eventq::notebook
