@@ -35,6 +35,7 @@ double quality(std::string_view parameters) {
     if (!same(next(value, '='), "q")) continue;
     double number = 0;
     const auto read = std::from_chars(value.data(), value.data() + value.size(), number);
+    // A malformed q counts as 0, so the default format is sent.
     return read.ec == std::errc() ? std::clamp(number, 0.0, 1.0) : 0;
   }
   return 1;

@@ -9,6 +9,8 @@
 namespace eventq::http {
 namespace {
 
+// `outcome` tells a client whether the request changed anything: after "unchanged" it may retry, after
+// "unknown" the change may have been made. Empty: the status already says so.
 struct ProblemType {
   int status;
   std::string_view kind;

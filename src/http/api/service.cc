@@ -138,12 +138,14 @@ class IoThreadService final : public AnswerSink {
     const std::string_view target = request.target;
     const std::size_t question = target.find('?');
     ApiCall call{request, target.substr(0, question), {}, {}, {}, request_id, parser_, defaults_};
+    // Checked before the route, so that a rebound name learns nothing about the server.
     if (hosts_ == Hosts::loopback && !is_loopback_name(request.headers.host)) {
       return respond_with(problem_of(403, "The Host field must name localhost, 127.0.0.1 or [::1]."),
                           request_id);
     }
     const RouteMatch& found = request.match;
     if (!found.route) return no_route(call, found);
+    // A browser may send such a request without a preflight, so CORS alone does not prevent it.
     if (found.route->effect == RouteEffect::changes && is_cross_site(request.headers)) {
       return respond_with(problem_of(403, "A page of another site may not do this."), request_id);
     }
@@ -175,6 +177,7 @@ class IoThreadService final : public AnswerSink {
   void answer(std::uint64_t token, Answer& answer) {
     if (streams_.contains(token)) return answer_stream(token, answer);
     const auto found = pending_.find(token);
+    // The client left after the engine had made the claims.
     if (found == pending_.end()) {
       release_claims(answer.claims);
       return;
@@ -239,6 +242,7 @@ class IoThreadService final : public AnswerSink {
   void answer_stream(std::uint64_t token, const Answer& answer) {
     const auto exchange = static_cast<ExchangeId>(token);
     const auto found = streams_.find(token);
+    // Without an event the claim reached its time limit, so it is repeated.
     if (!answer.error && answer.claims.empty()) return claim_more(token, found->second);
     if (!answer.error && thread_->send(exchange, render_stream(answer.claims))) return;
     streams_.erase(found);

@@ -29,6 +29,7 @@ bool is_value_char(char c) {
 }  // namespace
 
 ChunkedBody::ChunkResult ChunkedBody::feed(std::string_view& in, std::string& body, std::size_t limit) {
+  // Data is copied in blocks. Everything between is short, and is read byte by byte through the states.
   ChunkResult result = ChunkResult::more;
   while (result == ChunkResult::more && !in.empty()) {
     if (state_ == ChunkState::data) {
@@ -65,6 +66,7 @@ ChunkedBody::ChunkResult ChunkedBody::take_size(char c, std::size_t limit_left) 
   if (c == '\r' && digits_ > 0) {
     digits_ = 0;
     state_ = ChunkState::size_end;
+    // Compared when the size is known, before any byte of the chunk is stored.
     return left_ > limit_left ? ChunkResult::too_large : ChunkResult::more;
   }
   const int digit = hex_value(c);
@@ -75,6 +77,7 @@ ChunkedBody::ChunkResult ChunkedBody::take_size(char c, std::size_t limit_left) 
 }
 
 ChunkedBody::ChunkResult ChunkedBody::take_trailer(char c) {
+  // Trailers are dropped, so only this counter limits them.
   if (++trailer_bytes_ > kTrailerBytes) return ChunkResult::trailers_too_long;
   switch (state_) {
     case ChunkState::trailer:

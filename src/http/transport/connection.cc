@@ -49,8 +49,10 @@ void HttpConnection::start() {
 }
 
 bool HttpConnection::respond(Response response) {
+  // HTTP/1.0 has no chunks, so only the end of the connection can end a stream.
   const bool ends_by_close = response.streams && parser_.header().http10;
   close_after_ = response.close || !parser_.header().keep_alive || loop_.draining() || ends_by_close;
+  // A stream that begins while the server stops would never end.
   if (response.streams && loop_.draining()) {
     send(loop_.service().error_response(503, "The server is shutting down."));
     return false;
@@ -66,6 +68,7 @@ void HttpConnection::refuse(int status, std::string_view message) {
 
 void HttpConnection::sweep(SteadyTime now) {
   if (now < deadline_) return;
+  // A pending write means that the client does not read. Without one, the stream only had no event to send.
   if (state_ == ConnectionState::streaming) return writing_ ? abandon() : send_keep_alive();
   if (state_ != ConnectionState::reading || parser_.progress() == ParseProgress::idle) return close();
   refuse(408, parser_.progress() == ParseProgress::header
@@ -79,6 +82,7 @@ void HttpConnection::drain() {
     return finish_stream();
   }
   if (state_ != ConnectionState::reading) return;  // finish_response() closes then
+  // A request that has partly arrived gets a response, because its client waits for one.
   if (parser_.progress() == ParseProgress::idle && in_.empty()) return linger();
   refuse(503, "The server is shutting down.");
 }
@@ -177,6 +181,7 @@ void HttpConnection::await_rest(ParseProgress progress) {
   }
   if (progress == ParseProgress::body) {
     if (body_start_ == SteadyTime()) body_start_ = steady_now();
+    // Each byte extends the deadline, so the average speed is limited and not the size.
     const auto earned = std::chrono::milliseconds(parser_.body_size() * 1000 /
                                                   std::max<std::size_t>(options.body_rate_min, 1));
     deadline_ = body_start_ + options.body_grace + earned;
@@ -192,6 +197,7 @@ bool HttpConnection::send_continue() {
 }
 
 bool HttpConnection::dispatch() {
+  // No deadline while the Service has the request: the engine limits how long a wait takes.
   state_ = ConnectionState::exchange;
   deadline_ = SteadyTime::max();
   exchange_ = ExchangeId{static_cast<std::uint64_t>(exchange_) + 1};
@@ -225,6 +231,7 @@ bool HttpConnection::send(Response response) {
   report_sent_ = response.streams;
   keep_alive_text_ = response.keep_alive_text;
   error_code error;
+  // Most responses fit into the socket buffer, so this write saves a pass through the loop.
   const std::array buffers = {asio::buffer(std::as_const(header)),
                               asio::buffer(std::as_const(response.body))};
   const std::size_t written = socket_.write_some(buffers, error);
@@ -317,6 +324,7 @@ void HttpConnection::on_written(const error_code& error, std::size_t size) {
 void HttpConnection::on_all_written() {
   if (state_ == ConnectionState::writing) return finish_response();
   deadline_ = steady_now() + loop_.options().keep_alive_interval;
+  // A keep-alive is no piece of the Service, so it causes no on_sent().
   if (std::exchange(report_sent_, false)) report_sent();
 }
 

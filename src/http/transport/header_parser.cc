@@ -127,6 +127,7 @@ class BeastParser final : public beast::http::basic_parser<true> {
   }
 
   void on_header_impl(beast::error_code& error) override {
+    // HTTP/1.0 does not require Host.
     if (!result_.http10 && !was_sent(SingletonField::host)) refuse(error, 400, "The field Host is missing.");
   }
 
@@ -167,6 +168,7 @@ class BeastParser final : public beast::http::basic_parser<true> {
     kept = value;
   }
 
+  // Fields that are lists may be sent several times; joining with commas keeps their meaning (RFC 9110).
   static void keep_list(std::string& kept, std::string_view value) {
     if (!kept.empty()) kept += ", ";
     kept += value;

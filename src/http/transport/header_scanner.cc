@@ -32,6 +32,7 @@ bool is_version(std::string_view text) {
 HeaderScanner::ScanState HeaderScanner::scan(std::string_view bytes) {
   for (;;) {
     position_ = skip_plain(bytes, position_);
+    // Before the line is complete, so that an endless line is refused while it arrives.
     if (over_limit()) return ScanState::refused;
     if (position_ == bytes.size()) return ScanState::incomplete;
     if (bytes[position_] == '\n')

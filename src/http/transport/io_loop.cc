@@ -56,6 +56,7 @@ void IoLoop::adopt(asio::ip::tcp::socket socket, Admission admission) {
 }
 
 void IoLoop::admit(asio::ip::tcp::socket socket, Admission admission) {
+  // The socket was accepted before the listener closed. Its destructor closes it.
   if (draining_) {
     shared_.connections.fetch_sub(1);
     return;
@@ -85,6 +86,7 @@ std::size_t IoLoop::free_slot() {
 void IoLoop::forget(const HttpConnection& connection) {
   const std::size_t slot = slot_of(connection.exchange());
   EVENTQ_ASSERT(slots_[slot].get() == &connection);
+  // A late respond() to this connection must not reach the next one in the slot.
   last_exchange_[slot] = static_cast<std::uint64_t>(connection.exchange());
   slots_[slot].reset();
   free_slots_.push_back(slot);
@@ -113,6 +115,7 @@ void IoLoop::finish(ExchangeId exchange) {
   if (connection && connection->streams(exchange)) connection->finish_stream();
 }
 
+// Copies the pointer, here and below, because a connection that closes clears its slot.
 void IoLoop::drain() {
   draining_ = true;
   for (std::size_t slot = 0; slot < slots_.size(); ++slot) {
@@ -133,6 +136,7 @@ void IoLoop::when_quiet(std::function<void()> done) {
 }
 
 void IoLoop::exchange_ended() {
+  // The list is taken first, because a callback may add to it.
   if (--under_way_ > 0) return;
   for (const auto& done : std::exchange(quiet_waiters_, {})) done();
 }

@@ -76,6 +76,7 @@ void RequestParser::begin_body(bool body_is_here) {
 
   progress_ = ParseProgress::body;
   const bool has_body = header_.chunked || header_.content_length > 0;
+  // A client that has already sent bytes of its body does not wait for the 100.
   owes_continue_ = header_.expect_continue && has_body && !body_is_here;
   const auto expected = static_cast<std::size_t>(header_.content_length);
   header_.request.body.reserve(std::min(expected, kFirstReserve) + kJsonPadding);
@@ -96,6 +97,7 @@ void RequestParser::read_sized_body(InputBuffer& in) {
   std::string& body = header_.request.body;
   const auto expected = static_cast<std::size_t>(header_.content_length);
   const std::size_t size = std::min(expected - body.size(), in.size());
+  // Doubles the capacity, but never beyond the announced length.
   if (body.size() + size + kJsonPadding > body.capacity()) {
     body.reserve(std::min(expected, 2 * (body.size() + size)) + kJsonPadding);
   }

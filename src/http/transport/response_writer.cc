@@ -85,6 +85,7 @@ void append_header(std::string& out, const Response& response, Persistence persi
   for (const auto& [name, value] : response.headers) append_field(out, name, value);
   if (may_have_body(response.status)) {
     if (!response.body.empty()) append_field(out, "Content-Type", response.content_type);
+    // Also for an empty body: without a length a client would read until the connection closes.
     if (end == BodyEnd::length) {
       out += "Content-Length: ";
       append_number(out, response.body.size());
@@ -107,6 +108,7 @@ std::string chunk_of(std::string_view piece) {
 
 bool may_have_body(int status) { return status >= 200 && status != 204 && status != 304; }
 
+// Not strftime(), because its names of days and months depend on the locale.
 std::string http_date(TimePoint time) {
   static constexpr std::array kDays = {"Sun", "Mon", "Tue", "Wed", "Thu", "Fri", "Sat"};
   static constexpr std::array kMonths = {"Jan", "Feb", "Mar", "Apr", "May", "Jun",

@@ -60,6 +60,7 @@ class ServerImpl final : public Server {
   void close_listener() override {
     const std::lock_guard lock(control_);
     if (!running_) return;
+    // On the loop's thread, because the acceptor belongs to it. Waits, so that the port is free on return.
     Countdown closed(1);
     loops_.front()->post([this, &closed] {
       listener_.close();
@@ -79,6 +80,7 @@ class ServerImpl final : public Server {
     return quiet->wait_for(limit);
   }
 
+  // No connection may be accepted while the loops close theirs, so the listener closes first.
   void stop() override {
     close_listener();
     const std::lock_guard lock(control_);

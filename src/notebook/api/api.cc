@@ -40,6 +40,7 @@ void read_sync(wire::QueryFields& query, SyncOptions& sync, std::optional<Error>
   sync.waits = query.boolean("sync").value_or(false);
   const auto timeout = query.whole("timeout");
   fault = query.fault();
+  // A timeout without sync=true has no effect, so it is refused as a likely mistake.
   if (fault || !timeout) return;
   if (!sync.waits) {
     fault = Error{ErrorCode::invalid_argument, "timeout goes with sync=true.", "timeout"};
@@ -218,6 +219,7 @@ class NotebookApi {
                             HandlerResult (NotebookApi::*handle)(ApiCall&, const NotebookPtr&)) {
     const auto notebook = notebooks_.find(call.name);
     if (!notebook) return no_notebook(call, call.name);
+    // The route allows any number of digits. A number that does not fit belongs to no file.
     if (!call.id.empty() && !parse_whole<std::int64_t>(call.id)) {
       const std::string message = "There is no file " + std::string(call.id) + ".";
       return http::refuse(call, {ErrorCode::not_found, message, ""});
@@ -232,6 +234,7 @@ class NotebookApi {
     auto request = read_notebook(std::get<JsonValue>(body));
     if (!request) return http::refuse(call, request.error());
     return on_pool([this, request = std::move(*request), id = call.request_id]() -> HandlerResult {
+      // On the pool, because the check resolves symbolic links on disk.
       if (!notebooks_.is_allowed(request.path)) {
         return http::respond_with(
             http::problem_of(403,
@@ -375,6 +378,7 @@ class NotebookApi {
 
   HandlerResult submit(const ApiCall& call, const NotebookPtr& notebook, ChangeRequest request,
                        SyncOptions sync) {
+    // The change is an event of the notebook's queue: its worker applies it, not this thread.
     SubmittedChange change{.notebooks = notebooks_,
                            .notebook = notebook,
                            .kind = request.kind,

@@ -142,6 +142,7 @@ Result<ChangeRequest> read_create(const JsonValue& body) {
   if (request.folder && (request.content || request.metadata != Metadata())) {
     fields.refuse("is_directory", "A folder has neither content nor metadata; leave them out.");
   }
+  // A new file without content is empty, while an update without content leaves it as it is.
   if (!request.folder && !request.content) request.content = "";
   return checked(fields, std::move(request));
 }
@@ -151,6 +152,7 @@ Result<ChangeRequest> read_update(const JsonValue& body) {
   ChangeRequest request{.kind = OperationKind::update};
   request.content = fields.text("content");
   request.metadata = read_metadata(fields);
+  // An earlier fault is returned first, so a wrong type is not reported as an empty update.
   if (!request.content && request.metadata == Metadata()) {
     if (auto fault = fields.fault()) return *fault;
     fields.refuse("content", "There is nothing to change: give content, metadata or both.");

@@ -41,6 +41,7 @@ Response respond_conflict(const SubmittedChange& about, const std::string& messa
   return http::respond_with(http::problem_of(Error{ErrorCode::conflict, message, ""}), about.request_id);
 }
 
+// The file may be gone although the change succeeded, because later changes run while the response is made.
 Response respond_file(const SubmittedChange& about, const Result<FileRow>& file) {
   if (!file && file.error().code == ErrorCode::not_found) {
     return respond_conflict(about, "It was done, but a later change has moved or deleted the file since.");
@@ -91,6 +92,7 @@ HandlerResult judge(const ChangeWaitPtr& wait, const Details& details) {
     }
     case Status::cancelled: return respond_conflict(wait->about, "The change was cancelled.");
     case Status::superseded:
+      // The worker combined the change with a later one, so the later event has the result.
       if (event.superseded_by) {
         wait->event = *event.superseded_by;
         return await_end(wait);
@@ -119,6 +121,7 @@ EngineWork await_end(const ChangeWaitPtr& wait) {
   const Accepted& accepted = wait->about.accepted;
   EngineWork work;
   work.command.wait = WaitRequest{wait->event, std::max(left, Millis(0))};
+  // A move or removal of a folder is a group of events with one correlation id.
   if (accepted.group) work.command.wait->what = WaitRequest::Correlated{accepted.correlation_id};
   work.sees_errors = true;
   work.render = [wait](Answer& answer) -> HandlerResult {
