@@ -1,4 +1,4 @@
-// cli_notebook_test.cc: the commands for notebooks, as scripts meet them.
+// cli_notebook_test.cc: tests the commands `eventq notebook ...` as a script runs them.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -37,7 +37,7 @@ TEST_F(CliNotebookTest, AddsAFolderByItsPathFromHere) {
   EXPECT_EQ(member(eventq({"notebook", "status", "notes"}).out, "queue"), "notebook:notes");
 }
 
-TEST_F(CliNotebookTest, SaysWhatIsWrong) {
+TEST_F(CliNotebookTest, ErrorsNameTheProblem) {
   std::filesystem::create_directory(server_.file("other"));
   const auto exit_code = [&](const std::vector<std::string>& arguments) {
     const Finished done = eventq(arguments);
@@ -56,7 +56,7 @@ TEST_F(CliNotebookTest, SaysWhatIsWrong) {
   EXPECT_EQ(exit_code({"notebook", "log", "none", "--limit", "x"}), 2);
 }
 
-TEST_F(CliNotebookTest, FindsAndCommitsWhatSomebodyElseWrote) {
+TEST_F(CliNotebookTest, RescanAndCommitFindAFileWrittenByAnotherProgram) {
   ASSERT_EQ(eventq({"notebook", "add", "notes", "notes"}).exit_code, 0);
   std::ofstream(server_.file("notes/a.md")) << "a";
 
@@ -72,7 +72,7 @@ TEST_F(CliNotebookTest, FindsAndCommitsWhatSomebodyElseWrote) {
   EXPECT_THAT(eventq({"notebook", "log", "notes"}).out, HasSubstr("\"event_ids\":[\"evt_"));
 }
 
-TEST_F(CliNotebookTest, ACommitIsRefusedWhereNothingIsTaken) {
+TEST_F(CliNotebookTest, ACommitIsRefusedWhereNotebooksAreNotAllowed) {
   ASSERT_EQ(eventq({"notebook", "add", "notes", "notes"}).exit_code, 0);
   ASSERT_EQ(eventq({"queue", "drain", "notebook:notes"}).exit_code, 0);
 

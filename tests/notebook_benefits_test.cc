@@ -1,5 +1,5 @@
-// notebook_benefits_test.cc: what the queue is for, row by row of the table at the end of its description.
-// Each of these fails where files are changed as they were before it.
+// notebook_benefits_test.cc: tests the guarantees that a notebook gives over direct file changes, one test
+// per row of the table in its specification.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -16,7 +16,7 @@ namespace {
 namespace fs = std::filesystem;
 using testing::HasSubstr;
 
-// Everything the queue has published so far.
+// All events that the queue has published so far.
 std::int64_t published(NotebookServer& server) {
   const auto queue = server.expect("200", "GET", "/queues/notebook:n");
   std::int64_t sum = 0;
@@ -29,7 +29,7 @@ TEST(NotebookBenefits, TheApiAndTheWatcherNeverMakeTwoRecordsOfOneFile) {
   const auto path_of = [](int turn) { return "f" + std::to_string(turn % 20); };
   NotebookServer server;
   server.start();
-  // Somebody changes each file at the moment when it is asked for.
+  // Another thread changes each file while the API request for it runs.
   std::atomic<int> asked = -1;
   std::thread editor([&] {
     for (int turn = 0; turn < kTurns; ++turn) {
@@ -57,7 +57,7 @@ TEST(NotebookBenefits, TheApiAndTheWatcherNeverMakeTwoRecordsOfOneFile) {
   server.expect("200", "POST", "/notebooks/n/rescan");
   server.commit();
 
-  // Done, or refused because a file had come or gone meanwhile: nothing else.
+  // Each request is done, or refused because the file appeared or vanished meanwhile.
   const int refused = answers["404"] + answers["409"];
   EXPECT_EQ(answers["200"] + answers["201"] + refused, kTurns) << testing::PrintToString(answers);
   EXPECT_GT(answers["200"], 0);
@@ -83,7 +83,7 @@ TEST(NotebookBenefits, AMoveOfAHundredFilesIsOneCommit) {
   EXPECT_THAT(server.git("show --stat -M --format= HEAD"), HasSubstr("100 files changed, 0 insertions"));
 }
 
-TEST(NotebookBenefits, AFailureInTheMiddleOfAMoveLeavesNothingHalf) {
+TEST(NotebookBenefits, AFailureInTheMiddleOfAMoveUndoesTheWholeMove) {
   NotebookServer server;
   server.start();
   for (int i = 0; i < 100; ++i) server.put("a/" + std::to_string(i), std::to_string(i));
@@ -103,7 +103,7 @@ TEST(NotebookBenefits, AFailureInTheMiddleOfAMoveLeavesNothingHalf) {
   EXPECT_THAT(event.at("error_message"), HasSubstr("c/57"));
 }
 
-TEST(NotebookBenefits, OperationsHappenInTheOrderTheyWereAskedFor) {
+TEST(NotebookBenefits, OperationsAreAppliedInTheOrderOfTheirRequests) {
   NotebookServer server;
   server.start();
   const std::string id = server.make("a", "0").at("id");
@@ -122,11 +122,11 @@ TEST(NotebookBenefits, OperationsHappenInTheOrderTheyWereAskedFor) {
   EXPECT_EQ(server.files(), (std::map<std::string, std::string>{{"p20", id}}));
 }
 
-TEST(NotebookBenefits, WhatFailsForAWhileIsRetriedAndDoneInTheEnd) {
+TEST(NotebookBenefits, AnOperationThatFailsForAWhileIsRetriedAndDoneInTheEnd) {
   NotebookServer server(R"({"retry_backoff":0.05,"max_retries":1000})");
   server.start();
   const std::string id = server.make("a", "0").at("id");
-  // Where new content is written first there is a file instead of a folder.
+  // A file in place of kOwnFolder makes every write fail.
   fs::remove_all(server.root() + "/.eventq");
   std::ofstream(server.root() + "/.eventq") << "in the way";
   const auto update = server.expect("202", "PUT", "/notebooks/n/files/" + id, R"({"content":"1"})");
@@ -159,7 +159,7 @@ TEST(NotebookBenefits, EveryOperationCanBeFollowedFromPublicationToItsEnd) {
   EXPECT_EQ(commits.at("commits[0].event_ids[0]"), made.at("event_id"));
 }
 
-TEST(NotebookBenefits, ManyChangesByOthersOfOneFileBecomeOneEventWhileItWaits) {
+TEST(NotebookBenefits, ManyEditsOfOneFileBecomeOneEventWhileItIsPending) {
   NotebookServer server;
   server.start();
   server.make("a", "0");

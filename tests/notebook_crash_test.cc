@@ -1,5 +1,5 @@
-// notebook_crash_test.cc: the server is killed in folder moves, again and again, and the kernel drops what
-// the watcher should have seen: files, metadata and commits agree all the same.
+// notebook_crash_test.cc: kills the server during folder moves and overflows inotify; files, metadata and
+// commits must agree afterwards.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -28,7 +28,7 @@ std::set<std::string> names_in(const fs::path& folder) {
   return names;
 }
 
-// What lies in `folder` by its metadata: names and ids.
+// Names and ids of the files in `folder`, from the API.
 std::map<std::string, std::string> known_in(NotebookServer& server, const std::string& folder) {
   std::map<std::string, std::string> found;
   for (const auto& [path, id] : server.files()) {
@@ -37,7 +37,7 @@ std::map<std::string, std::string> known_in(NotebookServer& server, const std::s
   return found;
 }
 
-TEST(NotebookCrashTest, AfterKillsInFolderMovesEveryFileExistsOnceWhereItShould) {
+TEST(NotebookCrashTest, AfterKillsDuringFolderMovesEveryFileExistsOnceAtItsPath) {
   const int kills = rounds(50, 50, 500);
   std::mt19937 dice(kSeed);
   NotebookServer server(R"({"git_commit_interval":0.2})");
@@ -51,11 +51,11 @@ TEST(NotebookCrashTest, AfterKillsInFolderMovesEveryFileExistsOnceWhereItShould)
   const auto ids = known_in(server, "a");
   std::string from = "a";
   int failures = 0;
-  int undone = 0;  // starts that found a move half done
+  int undone = 0;  // starts that had to undo a move
 
   for (int round = 1; round <= kills; ++round) {
     const std::string to = from == "a" ? "b" : "a";
-    // Some moves cannot be done: by their turn a file is in the way of the last but one.
+    // Every fifth move fails, because a file is in the way of the last file but one.
     const bool blocked = round % 5 == 0;
     const std::string folder = server.id_of(from);
     if (blocked) server.expect("200", "POST", "/queues/notebook:n/pause", "{}");
@@ -71,13 +71,13 @@ TEST(NotebookCrashTest, AfterKillsInFolderMovesEveryFileExistsOnceWhereItShould)
     if (round % 2 == 0) {
       ASSERT_EQ(server.server().wait(std::chrono::milliseconds(dice() % 60)), std::nullopt);
     } else {
-      // Its first step makes the folder.
+      // The move has begun when its first step has made the folder.
       server.wait_until([&] { return fs::exists(server.root() + "/" + to); }, "the move begins", 0ms);
     }
     server.server().kill();
 
     server.start();
-    undone += server.server().log().find("what was under way is undone") != std::string::npos ? 1 : 0;
+    undone += server.server().log().find("notebook undid unfinished steps") != std::string::npos ? 1 : 0;
     const auto ended =
         server.expect("200", "POST", "/events/correlation/" + correlation + "/wait?timeout=60");
     const bool failed = ended.at("failed") == std::to_string(kFiles);
@@ -109,7 +109,7 @@ TEST(NotebookCrashTest, AfterKillsInFolderMovesEveryFileExistsOnceWhereItShould)
   server.git("fsck --strict");
 }
 
-TEST(NotebookBurstTest, TwentyThousandOutsideFilesAreAllKnownAndCommittedThoughTheKernelDropsEvents) {
+TEST(NotebookBurstTest, TwentyThousandNewFilesAreRecordedAndCommittedThoughTheKernelDropsEvents) {
   constexpr int kBurst = 20'000;
   NotebookServer server(R"({"git_commit_max_files":2000})");
   server.start();

@@ -1,4 +1,4 @@
-// notebook_server.h: the real server with one notebook, for tests that kill it, and the calls they make.
+// notebook_server.h: runs the real server with one notebook, for tests that kill it.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -23,7 +23,7 @@ namespace eventq {
 
 class NotebookServer {
  public:
-  // `settings` of the notebook, as JSON. The folder is `notes` in the server's own.
+  // `settings` is the notebook's settings as JSON. The folder is `notes` in the server's directory.
   explicit NotebookServer(std::string settings = "{}")
       : server_({"--notebooks-allow", "."}), settings_(std::move(settings)) {
     std::filesystem::create_directory(root());
@@ -47,7 +47,7 @@ class NotebookServer {
     lines["http status"] = std::to_string(response->status);
     return lines;
   }
-  // The same; the answer must have this status.
+  // The same call; its answer must have this status.
   JsonLines expect(const std::string& status, const std::string& method, const std::string& target,
                    const std::string& body = "") {
     JsonLines lines = call(method, target, body);
@@ -65,14 +65,14 @@ class NotebookServer {
     return expect("200", "POST", "/events/" + event + "/wait")["status"];
   }
 
-  // Its id; empty when it is not known.
+  // The file's id; empty when the file has no row.
   std::string id_of(const std::string& path) {
     for (const auto& [known, id] : files("all")) {
       if (known == path) return id;
     }
     return "";
   }
-  // Paths and ids; no path twice.
+  // Paths and ids of all files; fails when a path occurs twice.
   std::map<std::string, std::string> files(const std::string& kind = "file") {
     std::map<std::string, std::string> found;
     std::string after;
@@ -91,7 +91,7 @@ class NotebookServer {
     return found;
   }
 
-  // Until it is so, with looks that far apart.
+  // Polls `holds` every `pause` until it is true; the test fails after five minutes.
   template <typename Condition>
   void wait_until(const Condition& holds, const char* what,
                   std::chrono::milliseconds pause = std::chrono::milliseconds(20)) {

@@ -17,7 +17,7 @@ bool stands_alone(const Operation& operation) {
   return operation.kind == Kind::batch_commit || operation.folder || operation.group || saw_rename;
 }
 
-// `earlier` with what `later` says anew.
+// `earlier` with the members that `later` sets.
 Operation updated(Operation earlier, const Operation& later) {
   if (later.content) earlier.content = later.content;
   if (later.metadata.title) earlier.metadata.title = later.metadata.title;
@@ -26,7 +26,7 @@ Operation updated(Operation earlier, const Operation& later) {
   return earlier;
 }
 
-// `later` undoes what was never done.
+// `later` would undo a change that was never made, so the event that carries it has no effect.
 Operation nothing_of(Operation later) {
   later.nothing = true;
   return later;

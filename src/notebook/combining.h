@@ -1,5 +1,4 @@
-// combining.h: two operations in a row on one file, of which none has been begun: what they mean together.
-// Pure.
+// combining.h: combines two pending operations in a row on one file into one. Pure.
 //
 //   earlier \ later  update          move b→c         delete       sync   create
 //   create           create, newest  create at c      nothing      -      -
@@ -8,10 +7,10 @@
 //                                    nothing if c = a
 //   delete           -               -                -            -      -
 //   sync             -               -                -            sync   -
-//   nothing          (a file that never was: as if there were no earlier one)   create
+//   nothing          (the file was never created: as without an earlier one) create
 //
-//   "-": both stay, in their order. So do all of a folder's operation, a folder itself, a sync that saw a
-//   rename, and moves of which c lies in a or a in c: no file can go there in one step.
+//   "-": both stay, in their order. Never combined are: operations of a folder group, operations on a folder,
+//   a sync that saw a rename, and moves where c lies in a or a in c, because no single rename does that.
 #pragma once
 
 #include <optional>
@@ -20,8 +19,8 @@
 
 namespace eventq::notebook {
 
-// The one operation to be done instead of both; empty: both stay.
-// REQUIRES: `later` begins where `earlier` ends: later.source of a move, later.path of all others, is
+// The operation that replaces both; empty: both stay.
+// REQUIRES: `later` starts at the path where `earlier` ends: later.source of a move, else later.path, equals
 // earlier.path.
 std::optional<Operation> combine(const Operation& earlier, const Operation& later);
 

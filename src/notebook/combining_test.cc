@@ -1,4 +1,4 @@
-// combining_test.cc: every pair of operations on one file, and what they mean together, written out.
+// combining_test.cc: tests every pair of operations on one file against a written-out table.
 #include "notebook/combining.h"
 
 #include <gtest/gtest.h>
@@ -34,7 +34,7 @@ Operation nothing(Operation operation) {
   return operation;
 }
 
-// As an event would have it; "both stay" when they are not combined.
+// The payload of the combined event; "both stay" when the operations are not combined.
 std::string text_of(const std::optional<Operation>& operation) {
   if (!operation) return "both stay";
   return std::string(pattern_of(operation->kind)) + " " + write_operation(*operation);
@@ -92,14 +92,14 @@ const Pair kPairs[] = {
     {commit(), commit(), kBothStay},
 };
 
-TEST(Combining, OfEveryTwoKindsMeansWhatTheTableSays) {
+TEST(Combining, EveryPairOfKindsCombinesAsTheTableSays) {
   for (const Pair& pair : kPairs) {
     EXPECT_EQ(text_of(combine(pair.earlier, pair.later)), pair.together)
         << text_of(pair.earlier) << " and then " << text_of(pair.later);
   }
 }
 
-TEST(Combining, TableHasEveryTwoKinds) {
+TEST(Combining, TheTableHasEveryPairOfKinds) {
   std::set<std::pair<Kind, Kind>> kinds;
   for (const Pair& pair : kPairs) kinds.insert({pair.earlier.kind, pair.later.kind});
   EXPECT_EQ(std::size(kPairs), 36U);
@@ -112,14 +112,14 @@ TEST(Combining, MovesThatEndWhereTheyBeganLeaveNothing) {
   EXPECT_EQ(text_of(together), R"(file.move {"source_path":"b","dest_path":"a","nothing":true})");
 }
 
-TEST(Combining, MovesThatEndInWhatTheFileWasAreNotOne) {
+TEST(Combining, AMoveIntoThePathTheFileHadIsNotCombined) {
   EXPECT_EQ(combine(moved("a", "b"), moved("b", "a/c")), std::nullopt);
   EXPECT_EQ(combine(moved("d/a", "b"), moved("b", "d")), std::nullopt);
   EXPECT_EQ(text_of(combine(moved("a", "b"), moved("b", "ac"))),
             R"(file.move {"source_path":"a","dest_path":"ac"})");
 }
 
-TEST(Combining, NothingLeavesOnlyACreateWithoutIt) {
+TEST(Combining, AnOperationThatDoesNothingCombinesOnlyWithACreate) {
   for (const Operation& earlier : {nothing(removed("b")), nothing(moved("a", "b"))}) {
     EXPECT_EQ(text_of(combine(earlier, created("b", "2"))), R"(file.create {"path":"b","content":"2"})");
     EXPECT_EQ(combine(earlier, updated("b", "2")), std::nullopt);
@@ -130,13 +130,13 @@ TEST(Combining, NothingLeavesOnlyACreateWithoutIt) {
   }
 }
 
-TEST(Combining, NothingAfterSomethingStays) {
+TEST(Combining, AnOperationThatDoesNothingIsNotCombinedWithAnEarlierOne) {
   for (const Operation& earlier : {created("b", "1"), updated("b", "1"), moved("a", "b")}) {
     EXPECT_EQ(combine(earlier, nothing(removed("b"))), std::nullopt);
   }
 }
 
-// Each pair of the table that is combined, with one of the two made something else.
+// Applies `change` to either operation of each pair; then no pair may combine.
 void expect_all_stay(void (*change)(Operation&)) {
   for (const Pair& pair : kPairs) {
     Operation earlier = pair.earlier;
@@ -148,15 +148,15 @@ void expect_all_stay(void (*change)(Operation&)) {
   }
 }
 
-TEST(Combining, AFoldersOperationsAllStay) {
+TEST(Combining, OperationsOfAFolderGroupAreNotCombined) {
   expect_all_stay([](Operation& operation) { operation.group = FolderOperation{"x", "y", 2}; });
 }
 
-TEST(Combining, OperationsOnAFolderItselfStay) {
+TEST(Combining, OperationsOnAFolderItselfAreNotCombined) {
   expect_all_stay([](Operation& operation) { operation.folder = true; });
 }
 
-TEST(Combining, ASyncThatSawARenameStays) {
+TEST(Combining, ASyncThatSawARenameIsNotCombined) {
   Operation renamed = synced("b", "moved");
   renamed.source = "a";
 
@@ -179,7 +179,7 @@ TEST(Combining, AnUpdateToEmptyContentEmptiesIt) {
             R"(file.create {"path":"b","content":""})");
 }
 
-TEST(Combining, MetadataIsTheLaterOneWhereTheLaterOneSaysSomething) {
+TEST(Combining, LaterMetadataReplacesEarlierMetadataMemberByMember) {
   struct Row {
     Metadata earlier;
     Metadata later;
@@ -203,7 +203,7 @@ TEST(Combining, MetadataIsTheLaterOneWhereTheLaterOneSaysSomething) {
   }
 }
 
-TEST(Combining, ACreatedFileTakesItsMetadataAlongWhenItIsMoved) {
+TEST(Combining, AMovedCreateKeepsItsMetadata) {
   Operation earlier = created("b", "1");
   earlier.metadata.title = "t";
 
@@ -211,7 +211,7 @@ TEST(Combining, ACreatedFileTakesItsMetadataAlongWhenItIsMoved) {
             R"(file.create {"path":"c","content":"1","metadata":{"title":"t"}})");
 }
 
-TEST(Combining, ManyInARowBecomeOne) {
+TEST(Combining, ManyUpdatesInARowCombineToOne) {
   auto operation = combine(created("a", "1"), moved("a", "b"));
   operation = combine(*operation, updated("b", "2"));
   operation = combine(*operation, moved("b", "c"));
@@ -221,7 +221,7 @@ TEST(Combining, ManyInARowBecomeOne) {
   EXPECT_EQ(text_of(operation), R"(file.delete {"path":"c","nothing":true})");
 }
 
-TEST(CombiningDeathTest, OfTwoFilesIsAMistakeOfOurs) {
+TEST(CombiningDeathTest, OperationsOnTwoFilesFailAnAssertion) {
   EXPECT_DEATH(static_cast<void>(combine(created("a", "1"), updated("b", "2"))), "assertion failed");
   EXPECT_DEATH(static_cast<void>(combine(moved("a", "b"), moved("a", "c"))), "assertion failed");
 }

@@ -1,8 +1,13 @@
-// notebook.h: one folder whose changes all go through the queue: what can be asked of it.
+// notebook.h: the interface of one notebook: a folder whose changes all go through a queue.
 //
-// Changes are published as events of the queue `notebook:NAME` and answered as soon as they are on disk
-// there; one worker applies them in order. Changes made beside the queue are found by a watcher and become
-// events, too.
+// src/notebook/ holds what turns a folder into a notebook: files/ (paths and file access), state/ (the SQLite
+// file), apply/ (events to files), git/ (commits), watch/ (changes by other programs), api/ (HTTP), and here
+// the parts that join them. The queue itself is in engine/.
+//
+// A change passes through: submit() -> OperationPublisher stores an event of the queue `notebook:NAME` and
+// answers -> NotebookWorker claims it -> Applier changes the files and rows -> GitRepo commits them later, in
+// batches. The FolderWatcher reports changes by other programs; change detection publishes them as sync
+// events.
 //
 // Threads: every method may be called from any thread.
 #pragma once
@@ -23,9 +28,9 @@
 
 namespace eventq::notebook {
 
-// A change that somebody asks for.
+// A change that a caller requests.
 struct ChangeRequest {
-  OperationKind kind{};                // create, update, move or remove; batch_commit: commit what waits
+  OperationKind kind{};                // create, update, move, remove; batch_commit: commit pending changes
   std::string path;                    // create
   std::int64_t file = 0;               // update, move, remove: the file's or folder's id
   std::string dest_path;               // move
@@ -34,10 +39,10 @@ struct ChangeRequest {
   bool folder = false;                 // create
 };
 
-// What became of it: an event, or one per file with the same correlation id.
+// The stored request: one event, or one event per file with the same correlation id.
 struct Accepted {
-  Event event;       // the only or the first one
-  std::string path;  // where the file or folder is to be
+  Event event;       // the only event, or the first of the group
+  std::string path;  // the future path of the file or folder
   bool group = false;
   std::string correlation_id;  // of a group
   int file_count = 0;          // of a group: the files in the folder
@@ -50,8 +55,8 @@ struct NotebookStatus {
   std::optional<CommitRow> last_commit;
   std::uint64_t commits = 0;  // since the start
   std::uint64_t committed_files = 0;
-  std::string commit_trouble;  // why the last commit could not be made; empty: it could
-  std::string worker_trouble;  // why the worker waits; empty: it does not
+  std::string commit_trouble;  // the error of the last commit; empty: none
+  std::string worker_trouble;  // why the worker is stalled; empty: it is not
   WatcherStats watcher;
   std::string watcher_trouble;
 };
@@ -65,22 +70,22 @@ class Notebook {
  public:
   virtual ~Notebook() = default;
 
-  // Does not wait; the reply comes on a thread of the pool. Errors: invalid_argument, too_large; not_found
-  // for an id that is not, or no more; conflict for a path that is taken, or something that cannot be done to
-  // a folder; what the queue answers.
+  // Returns at once; `reply` runs on a thread of the pool.
+  // Errors: invalid_argument, too_large; not_found for an unknown id; conflict for a path that exists or an
+  // operation that a folder does not support; errors of the queue.
   using Reply = std::function<void(Result<Accepted>)>;
   virtual void submit(ChangeRequest request, Reply reply) = 0;
 
-  // These read the disk.
+  // The following methods read the disk.
   virtual Result<NotebookStatus> status() = 0;
   virtual Result<std::vector<FileRow>> files(FileFilter which, const std::string& after,
                                              std::size_t limit) = 0;
   virtual Result<FileRow> file(std::int64_t id) = 0;             // not_found
   virtual Result<FileRow> file_at(const std::string& path) = 0;  // not_found
   virtual Result<FileContent> content(std::int64_t id) = 0;      // not_found, too_large (over 64 MiB)
-  // Newest first; with an `event_id` only the one that its changes are in.
+  // Newest first; with an `event_id` only the commit that contains the changes of that event.
   virtual Result<std::vector<CommitRow>> commits(std::size_t limit, const std::string& event_id) = 0;
-  // Compares everything with what is known and publishes the differences; how many.
+  // Compares all files with their rows and publishes the differences; returns their number.
   virtual Result<std::size_t> rescan() = 0;
 
   [[nodiscard]] virtual const std::string& name() const = 0;

@@ -1,4 +1,4 @@
-// notebook_git_test.cc: a notebook beside a user who works with git, and others who save at any moment.
+// notebook_git_test.cc: tests a notebook while a user works with git and editors save at any moment.
 #include "support/notebook_fixture.h"
 
 namespace eventq::notebook {
@@ -8,7 +8,7 @@ using testing::ElementsAre;
 using testing::HasSubstr;
 using enum OperationKind;
 
-// A user's `git commit` from the index as it was at keep_index(): one that began before our last commit.
+// A user's `git commit` from the index as it was at keep_index(), as if it began before our last commit.
 class NotebookBesideGitTest : public NotebookTest {
  protected:
   void keep_index() { fs::copy_file(root_ + "/.git/index", directory_.file("index")); }
@@ -16,7 +16,7 @@ class NotebookBesideGitTest : public NotebookTest {
     fs::copy_file(directory_.file("index"), root_ + "/.git/index", fs::copy_options::overwrite_existing);
     git(kUser + "commit -q --allow-empty -m theirs");
   }
-  // Commits of theirs that undo an update, a deletion and a creation of ours.
+  // User commits that undo an update, a deletion and a creation of the notebook.
   void undo_ours() {
     make("a", "1");
     make("gone", "1");
@@ -42,7 +42,7 @@ class NotebookBesideGitTest : public NotebookTest {
   const std::string kUser = "-c user.name=Ann -c user.email=ann@example.org ";
 };
 
-TEST_F(NotebookBesideGitTest, WhatACommitFromAnOlderIndexUndidIsCommittedAgain) {
+TEST_F(NotebookBesideGitTest, AChangeUndoneByACommitFromAnOlderIndexIsCommittedAgain) {
   undo_ours();
   commit();
   expect_redone();
@@ -51,12 +51,12 @@ TEST_F(NotebookBesideGitTest, WhatACommitFromAnOlderIndexUndidIsCommittedAgain) 
   EXPECT_EQ(git("rev-list --count HEAD"), "4\n");
 }
 
-TEST_F(NotebookBesideGitTest, WhatIsUndoneWhileNobodyServesItIsCommittedAfterTheStart) {
+TEST_F(NotebookBesideGitTest, AChangeUndoneWhileTheServerIsStoppedIsCommittedAfterTheStart) {
   undo_ours();
   const std::string theirs = git("rev-parse HEAD");
   const std::string before = git("rev-parse HEAD~1");
   git("update-ref HEAD " + before);
-  commit();  // where it was: nothing to do
+  commit();  // HEAD equals the files: nothing to commit
   stop();
   git("update-ref HEAD " + theirs);
   start();
@@ -65,7 +65,7 @@ TEST_F(NotebookBesideGitTest, WhatIsUndoneWhileNobodyServesItIsCommittedAfterThe
   expect_redone();
 }
 
-TEST_F(NotebookBesideGitTest, WithoutAnyChangeItIsNoticedAfterTheCommitInterval) {
+TEST_F(NotebookBesideGitTest, AnUndoneChangeIsNoticedAfterTheCommitIntervalWithoutAnotherChange) {
   const std::string path = directory_.file("other");
   fs::create_directory(path);
   NotebookSettings settings;
@@ -83,7 +83,7 @@ TEST_F(NotebookBesideGitTest, WithoutAnyChangeItIsNoticedAfterTheCommitInterval)
   git_there("fsck --strict");
 }
 
-TEST_F(NotebookBesideGitTest, WhatTheUserHasStagedStaysStagedWhenHisCommitIsMended) {
+TEST_F(NotebookBesideGitTest, AStagedChangeStaysStagedWhenTheUsersCommitIsCorrected) {
   undo_ours();
   const std::string blob = git("hash-object -w .git/HEAD").substr(0, 40);
   for (const std::string path : {"a", "mine"}) {
@@ -95,7 +95,7 @@ TEST_F(NotebookBesideGitTest, WhatTheUserHasStagedStaysStagedWhenHisCommitIsMend
   EXPECT_EQ(git("ls-tree --name-only HEAD"), "a\nnew\n");
 }
 
-TEST_F(NotebookBesideGitTest, ANewRepositoryGetsAllFiles) {
+TEST_F(NotebookBesideGitTest, ANewRepositoryGetsAllFilesCommitted) {
   make("a", "1");
   make("b/c", "2");
   commit();
@@ -107,7 +107,7 @@ TEST_F(NotebookBesideGitTest, ANewRepositoryGetsAllFiles) {
   EXPECT_EQ(git("status --porcelain"), "");
 }
 
-TEST_F(NotebookBesideGitTest, ABranchWithoutCommitsGetsAllFiles) {
+TEST_F(NotebookBesideGitTest, ABranchWithoutCommitsGetsAllFilesCommitted) {
   make("a", "1");
   commit();
   git("checkout -q --orphan side");
@@ -117,7 +117,7 @@ TEST_F(NotebookBesideGitTest, ABranchWithoutCommitsGetsAllFiles) {
   EXPECT_EQ(git("rev-list --count --all"), "2\n");
 }
 
-TEST_F(NotebookBesideGitTest, AnotherBranchIsTakenAsItIs) {
+TEST_F(NotebookBesideGitTest, ACheckedOutBranchIsTakenAsItIs) {
   make("a", "1");
   make("only main's", "1");
   commit();
@@ -127,7 +127,7 @@ TEST_F(NotebookBesideGitTest, AnotherBranchIsTakenAsItIs) {
   make("b", "22");
   commit();
   const auto become = [&](const std::vector<std::string>& files, std::int64_t size) {
-    commit();  // also before it is known what has become of the files
+    commit();  // also before change detection has recorded the files
     wait_until([&] { return known() == files && notebook_->file_at("a")->state.size == size; },
                "the files are known");
     commit();
@@ -142,7 +142,7 @@ TEST_F(NotebookBesideGitTest, AnotherBranchIsTakenAsItIs) {
   EXPECT_EQ(git("rev-list --count HEAD"), "2\n");
 }
 
-TEST_F(NotebookBesideGitTest, WhatTheUserUntracksAndIgnoresStaysOutOfTheRepository) {
+TEST_F(NotebookBesideGitTest, AFileTheUserUntracksAndIgnoresStaysOutOfTheRepository) {
   make("x.tmp", "1");
   commit();
   make(".gitignore", "*.tmp\n");
@@ -154,19 +154,19 @@ TEST_F(NotebookBesideGitTest, WhatTheUserUntracksAndIgnoresStaysOutOfTheReposito
   EXPECT_EQ(notebook_->status()->waiting.paths, 0);
 }
 
-TEST_F(NotebookBesideGitTest, ACommitIsPutDownOnceWhateverWaitsWhenTheProcessEnds) {
+TEST_F(NotebookBesideGitTest, ACommitIsRecordedOnceWhateverIsPendingWhenTheProcessEnds) {
   const std::string first = make("a", "1").event_id;
   const std::string second = make("b", "1").event_id;
   commit();
   stop();
-  // Left out of the commit, so that it waits for another one.
+  // Left out of the commit, so that the change stays pending.
   auto state = NotebookState::open(directory_.file("state"));
   const auto since = std::chrono::floor<Millis>(std::chrono::system_clock::now());
   ASSERT_TRUE(state->add_pending(1, {.path = "b", .event_id = second, .since = since}));
   start();
   EXPECT_EQ(notebook_->status()->waiting.paths, 1);
   stop();
-  // In a commit that was not put down. Whether that has all of them is not known.
+  // In a commit that was not recorded, so it is unknown whether it contains all of them.
   ASSERT_TRUE(state->add_pending(1, {.path = "b", .since = since}));
   ASSERT_TRUE(state->add_pending(1, {.path = "a", .event_id = "evt_3", .since = since}));
   git(kUser + "commit -q --allow-empty -m ours -m 'Eventq-Event: evt_3'");
@@ -180,7 +180,7 @@ TEST_F(NotebookBesideGitTest, ACommitIsPutDownOnceWhateverWaitsWhenTheProcessEnd
   EXPECT_THAT(commits->back().event_ids, ElementsAre(first, second));
 }
 
-TEST_F(NotebookBesideGitTest, WhatWasDeletedBeforeTheFolderBecameANotebookIsDeletedInHeadToo) {
+TEST_F(NotebookBesideGitTest, AFileDeletedBeforeTheFolderBecameANotebookIsDeletedInHead) {
   const std::string path = directory_.file("other");
   fs::create_directory(path);
   const auto git_there = [&](const std::string& arguments) { return git("-C " + path + " " + arguments); };
@@ -197,7 +197,7 @@ TEST_F(NotebookBesideGitTest, WhatWasDeletedBeforeTheFolderBecameANotebookIsDele
   EXPECT_EQ(git_there("log --format=%s"), "Update gone\ntheirs\n");
 }
 
-TEST_F(NotebookBesideGitTest, ACommitSaysHowManyFilesAreInIt) {
+TEST_F(NotebookBesideGitTest, ACommitCountsTheFilesInIt) {
   make("a", "1");
   make("b", "1");
   commit();
@@ -210,12 +210,13 @@ TEST_F(NotebookBesideGitTest, ACommitSaysHowManyFilesAreInIt) {
   EXPECT_EQ(notebook_->commits(1, "")->front().message, "Update b");
 }
 
-TEST_F(NotebookBesideGitTest, WhatSomebodyElseWroteBeforeARestartIsInTheHistoryBeforeItIsReplaced) {
+TEST_F(NotebookBesideGitTest, AnEditMadeBeforeARestartIsCommittedBeforeItIsReplaced) {
   make("a", "1");
   commit();
   put("a", "theirs");
   wait_until([&] { return notebook_->status()->waiting.paths == 1; }, "it is known");
-  std::ofstream(root_ + "/.git/MERGE_HEAD") << git("rev-parse HEAD");  // so that the stop cannot commit it
+  std::ofstream(root_ + "/.git/MERGE_HEAD")
+      << git("rev-parse HEAD");  // keeps stop() from committing the file
   stop();
   fs::remove(root_ + "/.git/MERGE_HEAD");
   start();
@@ -224,7 +225,7 @@ TEST_F(NotebookBesideGitTest, WhatSomebodyElseWroteBeforeARestartIsInTheHistoryB
   EXPECT_THAT(git("log -p --format="), HasSubstr("+theirs"));
 }
 
-TEST_F(NotebookBesideGitTest, WhatSomebodyElseWroteIsInTheHistoryAlsoWhenItWasMovedBeforeItIsReplaced) {
+TEST_F(NotebookBesideGitTest, AnEditedFileThatWasMovedIsCommittedBeforeItIsReplaced) {
   make("a", "1");
   commit();
   put("a", "theirs");
@@ -236,9 +237,9 @@ TEST_F(NotebookBesideGitTest, WhatSomebodyElseWroteIsInTheHistoryAlsoWhenItWasMo
   EXPECT_EQ(git("show HEAD:b"), "3");
 }
 
-// An editor that saves at some moment of an update, and we replace that once more: all it saved is in the
+// An editor saves at some moment of an update, and another update replaces that: every save must be in the
 // history.
-TEST_F(NotebookBesideGitTest, NoSaveOfAnEditorIsLostWhileWeReplaceTheFile) {
+TEST_F(NotebookBesideGitTest, NoSaveOfAnEditorIsLostWhileTheWorkerReplacesTheFile) {
   make("a", "0");
   const std::int64_t id = id_of("a");
   const ChangeRequest ours{.kind = update, .file = id, .content = "ours"};

@@ -16,10 +16,11 @@ namespace {
 
 constexpr std::size_t kAllCommits = 1'000'000'000;
 constexpr std::size_t kContent = 64 * 1024 * 1024;
-constexpr std::int64_t kDepth = 1'000'000;  // what others do comes in bursts as large as the folder
+constexpr std::int64_t kDepth = 1'000'000;  // other programs may change every file of the folder at once
 
 constexpr std::chrono::seconds kRescanPause{5};
-// The only worker, whose next life gives back what the last one held: nobody waits for the lease to end.
+// Leases need not expire: there is one worker, and after a restart it releases the events that it held
+// before.
 constexpr std::chrono::hours kLease{24};
 
 Error closed() { return {ErrorCode::unavailable, "The server is stopping.", ""}; }
@@ -106,7 +107,8 @@ NotebookImpl::NotebookImpl(const NotebookContext& context, NotebookRow row, Fold
       detection_state_(std::move(states.detection)),
       reader_state_(std::move(states.reader)) {}
 
-// The watcher's thread ends before the notebook does, so that it need not keep it alive.
+// The callbacks capture `this` without owning it, because stop() ends the watcher's thread before the
+// notebook is destroyed.
 Result<void> NotebookImpl::start() {
   FolderWatchOptions options;
   options.logger = context_.logger;
@@ -133,7 +135,7 @@ void NotebookImpl::stop() {
     const std::scoped_lock lock(watcher_mutex_);
     watcher = std::move(watcher_);
   }
-  watcher.reset();  // waits for its callbacks
+  watcher.reset();  // waits until its callbacks have returned
   std::promise<void> done;
   boost::asio::post(working_, [&] {
     stopping_ = true;
@@ -142,7 +144,7 @@ void NotebookImpl::stop() {
     done.set_value();
   });
   done.get_future().wait();
-  // Whoever publishes at this moment finishes first.
+  // Wait for a publication that is still running.
   const std::scoped_lock detection(detection_mutex_);
   const std::scoped_lock publisher(publisher_mutex_);
 }
@@ -176,7 +178,7 @@ void NotebookImpl::publish_submissions() {
   }
 }
 
-// Wakes the worker.
+// Posts one run of the worker; further hints until it starts have no effect.
 void NotebookImpl::hint() {
   if (hinted_.exchange(true)) return;
   boost::asio::post(working_, [self = shared_from_this()] {
@@ -193,7 +195,7 @@ void NotebookImpl::work() {
                                                        ", or none; put the notebook's own back.");
   if (is_time_to_rescan()) {
     boost::asio::post(context_.pool,
-                      [self = shared_from_this()] { self->on_rescan("the last look failed"); });
+                      [self = shared_from_this()] { self->on_rescan("the last rescan failed"); });
   }
   timer_.expires_after(pause);
   timer_.async_wait([self = shared_from_this()](const boost::system::error_code& cancelled) {
@@ -216,7 +218,7 @@ void NotebookImpl::on_touched(const std::vector<TouchedPath>& touched) {
 void NotebookImpl::on_rescan(const std::string& reason) {
   if (context_.logger) {
     context_.logger(LogLevel::info,
-                    LogLine("notebook is compared").add("notebook", row_.name).add("why", reason).str());
+                    LogLine("notebook rescan starts").add("notebook", row_.name).add("why", reason).str());
   }
   (void)rescan();
 }
@@ -240,7 +242,7 @@ Result<std::size_t> NotebookImpl::publish_detected(Result<std::vector<Operation>
   const std::scoped_lock lock(watcher_mutex_);
   detection_error_ = published ? "" : published.error().message;
   if (published) return changes->size();
-  rescan_at_ = steady_now() + kRescanPause;  // what hindered this look may still hinder the next
+  rescan_at_ = steady_now() + kRescanPause;  // pause first: the cause of the error may still exist
   return published.error();
 }
 

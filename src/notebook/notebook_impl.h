@@ -1,8 +1,8 @@
-// notebook_impl.h: a notebook at work: its publisher, worker and watcher, and when they run.
+// notebook_impl.h: runs one notebook: joins its publisher, worker, change detection and watcher.
 //
-// All notebooks share a pool of threads: what was asked for while the last changes were being stored is
-// published by one of them, the worker's turns are taken by one at a time. The watcher has a thread of its
-// own.
+// Threads: all notebooks share a pool. One pool thread at a time publishes the submissions that gathered
+// during the last publication. The worker runs on a strand, so on one pool thread at a time. The watcher has
+// its own thread.
 #pragma once
 
 #include <sys/types.h>
@@ -36,13 +36,13 @@ class NotebookImpl final : public Notebook, public std::enable_shared_from_this<
   struct NotebookContext {
     boost::asio::thread_pool& pool;
     Engine& engine;
-    std::string state;  // the file
+    std::string state;  // the path of the SQLite file
     mode_t mask = 0;
     const Clock& clock;
     Logger logger;
   };
 
-  // Makes the queue and the repository if they are not there, and goes on where the last process ended.
+  // Creates the queue and the repository if they do not exist, and recovers after a crash.
   static Result<std::shared_ptr<NotebookImpl>> open(const NotebookContext& context, const NotebookRow& row);
 
   void submit(ChangeRequest request, Reply reply) override;
@@ -55,9 +55,10 @@ class NotebookImpl final : public Notebook, public std::enable_shared_from_this<
   Result<std::size_t> rescan() override;
   [[nodiscard]] const std::string& name() const override { return row_.name; }
 
-  // Begins to watch and to work.
+  // Starts the watcher and the worker.
   Result<void> start();
-  // Takes no more, finishes what is under way, commits what waits. Returns when nothing runs any more.
+  // Refuses new submissions, finishes running operations and commits pending changes. No thread runs in this
+  // object after it returns.
   void stop();
 
  private:
@@ -81,7 +82,7 @@ class NotebookImpl final : public Notebook, public std::enable_shared_from_this<
 
   using Strand = boost::asio::strand<boost::asio::thread_pool::executor_type>;
 
-  // Set when it was opened, never changed.
+  // Set by open(), never changed.
   NotebookContext context_;
   const NotebookRow row_;
   const std::string queue_;
@@ -103,15 +104,15 @@ class NotebookImpl final : public Notebook, public std::enable_shared_from_this<
   bool is_publishing_ = false;
   bool closed_ = false;
 
-  std::mutex detection_mutex_;  // held while differences are looked for and published
+  std::mutex detection_mutex_;  // held during change detection and the publication of its result
   NotebookState detection_state_;
 
-  std::atomic<bool> hinted_ = false;  // a turn of the worker is on its way
+  std::atomic<bool> hinted_ = false;  // a run of the worker has been posted
 
   std::mutex watcher_mutex_;
   std::unique_ptr<FolderWatcher> watcher_;
-  std::string detection_error_;          // why the last look at what others did came to nothing
-  std::optional<SteadyTime> rescan_at_;  // when to look again because of that
+  std::string detection_error_;          // the error of the last change detection
+  std::optional<SteadyTime> rescan_at_;  // when change detection is retried after an error
 
   std::mutex reader_mutex_;
   NotebookState reader_state_;

@@ -1,4 +1,4 @@
-// notebook_settings.h: what can be set for one notebook, and its defaults.
+// notebook_settings.h: the settings of one notebook and their defaults.
 #pragma once
 
 #include <chrono>
@@ -9,10 +9,10 @@
 namespace eventq::notebook {
 
 struct NotebookSettings {
-  Millis poll_interval{100};               // how often a worker without hints looks for events
-  std::size_t batch_size = 50;             // events it takes at once
-  Millis git_commit_interval{5000};        // a change waits no longer for its commit
-  std::size_t git_commit_max_files = 100;  // nor when so many wait
+  Millis poll_interval{100};               // how often an idle worker claims events
+  std::size_t batch_size = 50;             // most events of one claim
+  Millis git_commit_interval{5000};        // a change is committed after at most this time
+  std::size_t git_commit_max_files = 100;  // or when this many paths are pending
   int max_retries = 3;
   Millis retry_backoff{1000};  // doubled with each failure
   std::chrono::seconds completed_retention{86'400};

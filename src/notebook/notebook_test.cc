@@ -1,4 +1,4 @@
-// notebook_test.cc: a notebook at work on a real queue, folder and repository.
+// notebook_test.cc: tests a notebook with a real queue, folder and repository.
 #include "notebook/notebook.h"
 
 #include <sys/stat.h>
@@ -18,7 +18,7 @@ using testing::HasSubstr;
 using testing::IsEmpty;
 using enum OperationKind;
 
-TEST_F(NotebookTest, AChangeIsAnsweredWithItsEventAndThenThere) {
+TEST_F(NotebookTest, AChangeIsAnsweredWithItsEventAndThenApplied) {
   auto accepted = ask({.kind = create, .path = "a.md", .content = "one"}).get();
   ASSERT_TRUE(accepted);
   EXPECT_EQ(accepted->path, "a.md");
@@ -42,7 +42,7 @@ TEST_F(NotebookTest, BadPathsAndIdsAreRefusedBeforeAnythingIsPublished) {
             ErrorCode::invalid_argument);
 }
 
-TEST_F(NotebookTest, ABadPathInAnEventOfSomebodyElseEndsItAtOnceWithAReason) {
+TEST_F(NotebookTest, AnEventWithABadPathFailsAtOnceWithAReason) {
   NewEvent event;
   event.title = "by hand";
   event.tags = {"by-hand"};
@@ -57,10 +57,10 @@ TEST_F(NotebookTest, ABadPathInAnEventOfSomebodyElseEndsItAtOnceWithAReason) {
   EXPECT_EQ(ended.attempts, 1);
 }
 
-TEST_F(NotebookTest, WhatWaitsIsCombinedAndTheLosersAreLinked) {
+TEST_F(NotebookTest, PendingOperationsAreCombinedAndTheSupersededEventsAreLinked) {
   pause(QueueStatus::paused);
   const auto created = ask({.kind = create, .path = "a", .content = "1"}).get();
-  // The file has no id yet; so this comes from another file's path.
+  // An update needs the file's id, so the creation is applied first.
   pause(QueueStatus::active);
   end_of(created->event.id);
   pause(QueueStatus::paused);
@@ -79,7 +79,7 @@ TEST_F(NotebookTest, WhatWaitsIsCombinedAndTheLosersAreLinked) {
   EXPECT_EQ(get("a"), "4");
 }
 
-TEST_F(NotebookTest, MovesInARowBecomeOneMove) {
+TEST_F(NotebookTest, PendingMovesInARowAreCombinedToOneMove) {
   make("a", "1");
   const std::int64_t id = id_of("a");
   pause(QueueStatus::paused);
@@ -97,7 +97,7 @@ TEST_F(NotebookTest, MovesInARowBecomeOneMove) {
   EXPECT_EQ(id_of("c"), id);
 }
 
-TEST_F(NotebookTest, AFolderMoveTakesWhatWillBeInItWhenItsTurnComes) {
+TEST_F(NotebookTest, AFolderMoveIncludesFilesThatPendingOperationsPutThere) {
   make("a/1", "1");
   make("a/2", "2");
   const std::int64_t folder = notebook_->file_at("a")->id;
@@ -148,10 +148,10 @@ TEST_F(NotebookTest, AnEmptyFolderCanBeMadeMovedAndDeleted) {
   EXPECT_FALSE(fs::exists(root_ + "/c"));
 }
 
-TEST_F(NotebookTest, AFailureThatMayMendItselfIsRetriedBeforeWhatComesBehindIt) {
+TEST_F(NotebookTest, ATransientFailureIsRetriedBeforeLaterEventsRun) {
   make("a", "1");
   const std::int64_t id = id_of("a");
-  // Where new content is written first there is a file instead of a folder.
+  // A file in place of kOwnFolder makes every write fail.
   fs::remove_all(root_ + "/.eventq");
   std::ofstream(root_ + "/.eventq") << "in the way";
   const auto update = ask({.kind = OperationKind::update, .file = id, .content = "2"}).get();
@@ -165,7 +165,7 @@ TEST_F(NotebookTest, AFailureThatMayMendItselfIsRetriedBeforeWhatComesBehindIt) 
   EXPECT_EQ(get("b"), "2");
 }
 
-TEST_F(NotebookTest, ACommitHasWhatWasPublishedBeforeItAndFindsItsEvents) {
+TEST_F(NotebookTest, ACommitContainsTheChangesPublishedBeforeItAndNamesTheirEvents) {
   const Event created = make("a.md", "1");
   commit();
   EXPECT_EQ(git("log --format=%s"), "Update a.md\n");
@@ -194,7 +194,7 @@ TEST_F(NotebookTest, ChangesThatUndoEachOtherMakeNoCommit) {
   EXPECT_EQ(notebook_->status()->waiting.paths, 0);
 }
 
-TEST_F(NotebookTest, WhatOthersDoBecomesKnownAndIsCommitted) {
+TEST_F(NotebookTest, AChangeByAnotherProgramIsRecordedAndCommitted) {
   put("sub/theirs.txt", "hello");
   wait_until([&] { return notebook_->file_at("sub/theirs.txt").has_value(); }, "the new file is known");
   const std::int64_t id = id_of("sub/theirs.txt");
@@ -207,9 +207,9 @@ TEST_F(NotebookTest, WhatOthersDoBecomesKnownAndIsCommitted) {
   wait_until([&] { return !notebook_->file_at("moved.txt").has_value(); }, "the deletion is known");
 }
 
-TEST_F(NotebookTest, OurOwnWritesBecomeNoFurtherEvents) {
+TEST_F(NotebookTest, TheWorkersOwnWritesCauseNoFurtherEvents) {
   for (int i = 0; i < 50; ++i) make("f" + std::to_string(i), "x");
-  put("last", "outside");  // when this one is known, the watcher has seen the others
+  put("last", "outside");  // when this file has a row, the watcher has seen the earlier ones
   wait_until([&] { return notebook_->file_at("last").has_value(); }, "the outside file is known");
   Command command;
   command.admin = QueueQuery{"notebook:n", 0};
@@ -217,7 +217,7 @@ TEST_F(NotebookTest, OurOwnWritesBecomeNoFurtherEvents) {
   EXPECT_EQ((*std::get<Result<QueueDocument>>(answer.admin)).totals.published, 51);
 }
 
-TEST_F(NotebookTest, AnEditRightAfterOurWriteIsSeen) {
+TEST_F(NotebookTest, AnEditRightAfterAWriteOfTheWorkerIsDetected) {
   make("a", "ours");
   put("a", "theirs");
   wait_until([&] { return notebook_->file_at("a")->state.size == 6; }, "the edit is known");
@@ -225,7 +225,7 @@ TEST_F(NotebookTest, AnEditRightAfterOurWriteIsSeen) {
   EXPECT_EQ(git("show HEAD:a"), "theirs");
 }
 
-TEST_F(NotebookTest, WhatHappenedWhileNobodyWatchedIsFoundAtTheStart) {
+TEST_F(NotebookTest, ChangesMadeWhileTheServerWasStoppedAreFoundAtTheStart) {
   make("a", "1");
   make("b", "2");
   stop();
@@ -242,13 +242,13 @@ TEST_F(NotebookTest, WhatHappenedWhileNobodyWatchedIsFoundAtTheStart) {
   EXPECT_EQ(git("status --porcelain"), "");
 }
 
-TEST_F(NotebookTest, WhatWaitedWhenTheServerStoppedIsDoneAfterTheNextStart) {
+TEST_F(NotebookTest, EventsPendingAtAStopAreAppliedAfterTheNextStart) {
   make("a", "1");
   pause(QueueStatus::paused);
   const auto update = ask({.kind = OperationKind::update, .file = id_of("a"), .content = "2"}).get();
   stop();
   start();
-  // Known again: combined with what waits.
+  // After the restart the publisher combines with the pending event again.
   const auto next = ask({.kind = OperationKind::update, .file = id_of("a"), .content = "3"}).get();
   EXPECT_EQ(now_of(update->event.id).superseded_by, next->event.id);
   pause(QueueStatus::active);
@@ -256,7 +256,7 @@ TEST_F(NotebookTest, WhatWaitedWhenTheServerStoppedIsDoneAfterTheNextStart) {
   EXPECT_EQ(get("a"), "3");
 }
 
-TEST_F(NotebookTest, AStopCommitsWhatWaits) {
+TEST_F(NotebookTest, AStopCommitsPendingChanges) {
   make("a", "1");
   stop();
   EXPECT_EQ(git("log --format=%s"), "Update a\n");
@@ -317,7 +317,7 @@ TEST_F(NotebookTest, EveryChangeIsInTheHistoryOnce) {
   EXPECT_EQ(git("log --reverse --name-status --format="), "A\ta\nM\ta\nA\tb\nA\tc\n");
 }
 
-TEST_F(NotebookTest, WhatSomebodyElseWroteIsInTheHistoryBeforeItIsReplacedOrDeleted) {
+TEST_F(NotebookTest, AnEditIsCommittedBeforeItIsReplacedOrDeleted) {
   make("a", "1");
   make("b", "1");
   commit();
@@ -333,12 +333,12 @@ TEST_F(NotebookTest, WhatSomebodyElseWroteIsInTheHistoryBeforeItIsReplacedOrDele
   EXPECT_EQ(git("show HEAD:a"), "2");
 }
 
-TEST_F(NotebookTest, WhatSomebodyElseWroteAMomentAgoIsInTheHistoryBeforeItIsReplaced) {
+TEST_F(NotebookTest, AnEditThatIsNotYetDetectedIsCommittedBeforeItIsReplaced) {
   make("a", "1");
   const std::int64_t id = id_of("a");
   pause(QueueStatus::paused);
   const auto update = ask({.kind = OperationKind::update, .file = id, .content = "2"}).get();
-  put("a", "hours of work");  // known only after the update
+  put("a", "hours of work");  // detected only after the update
   pause(QueueStatus::active);
   end_of(update->event.id);
   commit();
@@ -346,7 +346,7 @@ TEST_F(NotebookTest, WhatSomebodyElseWroteAMomentAgoIsInTheHistoryBeforeItIsRepl
   EXPECT_EQ(get("a"), "2");
 }
 
-TEST_F(NotebookTest, AnEventThatAPersonCancelledIsNotCountedOn) {
+TEST_F(NotebookTest, ACancelledEventIsNoLongerPending) {
   pause(QueueStatus::paused);
   const auto created = ask({.kind = create, .path = "a", .content = "1"}).get();
   Command command;
@@ -359,7 +359,7 @@ TEST_F(NotebookTest, AnEventThatAPersonCancelledIsNotCountedOn) {
   EXPECT_EQ(get("a"), "2");
 }
 
-TEST_F(NotebookTest, AFolderThatIsReplacedHoldsTheNotebookUntilItIsBack) {
+TEST_F(NotebookTest, AReplacedFolderStopsTheWorkerUntilItIsBack) {
   make("a", "1");
   const std::int64_t id = id_of("a");
   fs::rename(root_, root_ + ".away");
@@ -373,7 +373,7 @@ TEST_F(NotebookTest, AFolderThatIsReplacedHoldsTheNotebookUntilItIsBack) {
   EXPECT_EQ(get("a"), "2");
 }
 
-TEST_F(NotebookTest, AnEmptyFolderInItsPlaceAtTheStartIsLeftOutAndForgetsNothing) {
+TEST_F(NotebookTest, AnEmptyFolderInItsPlaceAtTheStartIsNotOpenedAndItsRowsStay) {
   make("a", "1");
   const std::int64_t id = id_of("a");
   stop();
@@ -389,7 +389,7 @@ TEST_F(NotebookTest, AnEmptyFolderInItsPlaceAtTheStartIsLeftOutAndForgetsNothing
   EXPECT_EQ(id_of("a"), id);
 }
 
-TEST_F(NotebookTest, AFolderHasOneServerAtATime) {
+TEST_F(NotebookTest, AFolderIsLockedByOneServerAtATime) {
   NotebooksOptions options;
   options.state = directory_.file("another state");
   options.allow = {directory_.file("")};
@@ -400,7 +400,7 @@ TEST_F(NotebookTest, AFolderHasOneServerAtATime) {
   EXPECT_EQ(added.error().code, ErrorCode::unavailable);
 }
 
-TEST_F(NotebookTest, WhatGitIgnoresIsKnownAndNotCommitted) {
+TEST_F(NotebookTest, AFileThatGitIgnoresIsRecordedAndNotCommitted) {
   make(".gitignore", "*.tmp\n");
   put("x.tmp", "ignored");
   wait_until([&] { return notebook_->file_at("x.tmp").has_value(); }, "the file is known");

@@ -14,7 +14,7 @@ namespace {
 
 constexpr Millis kSoon{20};
 constexpr Millis kAfterTrouble{1000};
-constexpr int kTriesAtOnce = 3;  // after the first: somebody may just have saved the file
+constexpr int kTriesAtOnce = 3;  // immediate retries: an editor may just have saved the file
 constexpr std::size_t kReportedMax = 1000;
 
 bool are_apart(const std::vector<std::string>& paths, const std::vector<std::string>& others) {
@@ -55,7 +55,7 @@ Result<void> NotebookWorker::recover() {
   const auto undone = applier_.recover();
   if (!undone) return undone.error();
   if (*undone > 0 && context_.logger) {
-    context_.logger(LogLevel::info, LogLine("what was under way is undone, to be done again")
+    context_.logger(LogLevel::info, LogLine("notebook undid unfinished steps, to be retried")
                                         .add("queue", queue_)
                                         .add("steps", std::to_string(*undone))
                                         .str());
@@ -64,7 +64,7 @@ Result<void> NotebookWorker::recover() {
   if (!marks) return marks.error();
   context_.repo.remember(std::move(*marks));
   if (auto put = store_last_commit(); !put) return put;
-  // Whose content that is, the last process knew.
+  // Which of these hold another program's content is not stored, so assume all of them do.
   const auto pending = context_.state.pending(notebook_);
   if (!pending) return pending.error();
   for (const PendingChange& change : *pending) uncommitted_foreign_.insert(change.path);
@@ -72,7 +72,7 @@ Result<void> NotebookWorker::recover() {
   return find_retried();
 }
 
-// Reports what the last process had done of what it held, and gives back the rest.
+// Reports the events that the last process had applied, and releases the others that it held.
 Result<void> NotebookWorker::give_back_held() {
   const auto applied = context_.state.applied(notebook_);
   if (!applied) return applied.error();
@@ -98,7 +98,7 @@ Result<void> NotebookWorker::give_back_held() {
   return context_.state.forget_applied(notebook_, *applied);
 }
 
-// The first that waits for a retry holds up the rest.
+// If the first pending event waits for a retry, it blocks the others.
 Result<void> NotebookWorker::find_retried() {
   Command command;
   command.list = ListFilter{.status = Status::pending, .queue = queue_, .limit = 1};
@@ -111,7 +111,8 @@ Result<void> NotebookWorker::find_retried() {
   return {};
 }
 
-// Makes the reports and takes what comes next, in one commit.
+// Sends the reports and claims the next events in one command, so both are in one commit of the queue. The
+// lock is held because the publisher must not combine with an event that is being claimed.
 Result<void> NotebookWorker::exchange(Take take) {
   Command command;
   command.changes = reports_;
@@ -130,13 +131,13 @@ Result<void> NotebookWorker::exchange(Take take) {
       context_.pending_operations.operations.give_back(id);
       const LogEntry& entry = changed->entry;
       if (blocked_by_ == id && entry.next_retry_at) {
-        // The queue's clock may be another than ours.
+        // The queue may use another clock, so only the difference of its times is used.
         blocked_until_ = context_.clock.now() + (*entry.next_retry_at - entry.created_at);
       }
     } else {
       if (blocked_by_ == id) blocked_by_.reset();
       context_.pending_operations.operations.end(id);
-      // A report that is refused: a person has ended the event, or has reset it and it comes again.
+      // A refused report means that a user ended the event, or reset it so that it will be claimed again.
       if (changed && applied_.erase(id) > 0) reported_.push_back(id);
     }
   }
@@ -162,7 +163,7 @@ void NotebookWorker::refuse_unreadable(const Claim& claim, const Error& why) {
   reports_.push_back(report_of(event, worker_id_, {OutcomeKind::failed, why.message}));
 }
 
-// True while the event that is to be retried first is not among those taken. Then they are all given back.
+// True while the blocking event is not among the claimed ones. Then all of them are released.
 bool NotebookWorker::must_wait() {
   if (!blocked_by_) return false;
   const bool has_come =
@@ -172,7 +173,7 @@ bool NotebookWorker::must_wait() {
     std::sort(claimed_.begin(), claimed_.end(), [](const auto& a, const auto& b) { return a.id < b.id; });
     return false;
   }
-  // It may have been cancelled.
+  // A user may have cancelled the blocking event.
   Command command;
   command.get = Command::Get{*blocked_by_, false};
   const Answer answer = context_.engine.call(std::move(command));
@@ -187,7 +188,7 @@ bool NotebookWorker::must_wait() {
   return false;
 }
 
-// Gives back all that is held from there on.
+// Releases the claimed events from index `from` on.
 void NotebookWorker::release_from(std::size_t from, EventId by, TimePoint until) {
   for (std::size_t i = from; i < claimed_.size(); ++i) {
     reports_.push_back({Lease{claimed_[i].id, worker_id_, claimed_[i].attempt},
@@ -199,7 +200,7 @@ void NotebookWorker::release_from(std::size_t from, EventId by, TimePoint until)
   blocked_until_ = std::max(blocked_until_, until);
 }
 
-// The event at `from`, or the whole group that begins there; empty: not all of the group has come.
+// The event at `from`, or the complete group that starts there; empty: the group is not complete yet.
 std::optional<ApplyUnit> NotebookWorker::unit_at(std::size_t from) const {
   const FileEvent& first = claimed_[from];
   if (!first.operation.group) return ApplyUnit{first};
@@ -225,12 +226,13 @@ void NotebookWorker::report(const ApplyUnit& unit, const ApplyOutcome& outcome) 
 ApplyOutcome NotebookWorker::apply_commit() {
   const auto made = commit();
   if (made) return {};
-  // Who merges or rebases is not soon done.
+  // A merge or rebase of the user may take long, so the request fails instead of blocking the events behind
+  // it.
   const bool never = made.error().code == ErrorCode::conflict;
   return {never ? OutcomeKind::failed : OutcomeKind::retry, made.error().message};
 }
 
-// Works on what is held from there on as far as it can be done at once; returns behind it.
+// Applies the longest run of events from `from` on whose paths do not overlap; returns the index after it.
 std::size_t NotebookWorker::work_on_run(std::size_t from) {
   std::vector<ApplyUnit> run;
   std::vector<std::string> paths;
@@ -251,7 +253,7 @@ std::size_t NotebookWorker::work_on_run(std::size_t from) {
     if (alone) break;
   }
   if (run.empty()) return from;
-  // What was done before, but not reported, is only reported.
+  // Events that were applied before, but not reported, are only reported.
   std::vector<ApplyUnit> left;
   for (ApplyUnit& unit : run) {
     if (applied_.contains(unit.front().id)) {
@@ -274,7 +276,7 @@ void NotebookWorker::apply_units(std::vector<ApplyUnit> units, int tries) {
     outcomes = applier_.apply(units, *safe);
   }
   if (!outcomes && units.size() > 1) {
-    // One may keep the others from being put down: each by itself.
+    // One unit may have caused the error for all, so apply each alone.
     for (ApplyUnit& unit : units) apply_units({std::move(unit)}, tries);
     return;
   }
@@ -302,8 +304,8 @@ void NotebookWorker::note_others_work(const ApplyUnit& unit) {
   }
 }
 
-// What somebody else wrote and no commit has yet is committed before it is replaced or deleted. Returns what
-// the files were then.
+// Commits uncommitted content of other programs before an operation replaces or deletes it. Returns the
+// states of these files, in which they may be replaced.
 Result<SafeToReplace> NotebookWorker::save_others_work(const std::vector<ApplyUnit>& units) {
   SafeToReplace safe;
   SafeToReplace theirs;
@@ -314,7 +316,7 @@ Result<SafeToReplace> NotebookWorker::save_others_work(const std::vector<ApplyUn
       const bool replaces = operation.kind == OperationKind::update && operation.content;
       if (!replaces && operation.kind != OperationKind::remove) continue;
       const auto there = context_.folder.file_state(operation.path);
-      if (!there) continue;  // that it cannot be done will be told
+      if (!there) continue;  // the Applier reports the error
       const auto is_theirs = is_others_work(operation.path, *there);
       if (!is_theirs) return is_theirs.error();
       safe.emplace(operation.path, *there);
@@ -326,7 +328,8 @@ Result<SafeToReplace> NotebookWorker::save_others_work(const std::vector<ApplyUn
   if (theirs.empty()) return safe;
   if (auto put = context_.state.add_all_pending(notebook_, changes); !put) return put.error();
   if (auto made = commit(theirs); !made) return made.error();
-  // Whatever becomes of the change, the next commit has the file as it is then.
+  // The change itself needs a commit too, whether it succeeds or not: the pending rows of the first commit
+  // are gone.
   if (auto put = context_.state.add_all_pending(notebook_, changes); !put) return put.error();
   return safe;
 }
@@ -338,8 +341,8 @@ Result<bool> NotebookWorker::is_others_work(const std::string& path, const FileS
   return !*row || (*row)->state != there;
 }
 
-// The group at `from` will not be complete: something else is behind what has come of it, or nothing more
-// comes.
+// Whether the group at `from` can no longer become complete: events with higher ids follow it, or no more
+// events arrive.
 bool NotebookWorker::is_torn(std::size_t from) {
   const std::string& correlation = claimed_[from].correlation_id;
   const auto behind = static_cast<std::int64_t>(claimed_[from].id) + claimed_[from].operation.group->count;
@@ -361,7 +364,7 @@ void NotebookWorker::work() {
   std::size_t at = 0;
   while (at < claimed_.size() && !blocked_by_) {
     const std::size_t next = work_on_run(at);
-    if (next == at && !is_torn(at)) break;  // the rest of the group is on its way
+    if (next == at && !is_torn(at)) break;  // the rest of the group has not been claimed yet
     if (next == at) {
       {
         const std::scoped_lock lock(context_.pending_operations.mutex);
@@ -384,7 +387,7 @@ Millis NotebookWorker::run_once() {
     note_trouble(status_.worker_trouble, done.error().message);
     return std::max(settings_.poll_interval, kAfterTrouble);
   }
-  commit_if_time();  // when nobody waits for a report
+  commit_if_time();  // after the reports were sent, so that no caller waits for the commit
   const bool has_work = claimed_.size() > held_before;
   if (!is_blocked && !must_wait()) work();
   const bool is_busy = was_busy || has_work || !reports_.empty();
@@ -394,13 +397,14 @@ Millis NotebookWorker::run_once() {
   return is_busy ? Millis(0) : settings_.poll_interval;
 }
 
-// There is nothing to do at the moment.
+// Runs when there is no work.
 void NotebookWorker::rest() {
   if (!blocked_by_) note_trouble(status_.worker_trouble, "");
   forget_reported();
 }
 
-// Events whose report has arrived need not be remembered. If that fails they are only kept longer.
+// The queue has the reports, so the rows in `applied` are not needed any more. An error here only keeps them
+// longer.
 void NotebookWorker::forget_reported() {
   if (reported_.empty()) return;
   (void)context_.state.forget_applied(notebook_, reported_);
@@ -431,7 +435,7 @@ void NotebookWorker::note_trouble(std::string& trouble, const std::string& messa
   trouble = message;
   if (context_.logger && !message.empty()) {
     context_.logger(LogLevel::warning,
-                    LogLine("notebook waits").add("queue", queue_).add("why", message).str());
+                    LogLine("notebook is stalled").add("queue", queue_).add("why", message).str());
   }
 }
 

@@ -1,8 +1,8 @@
-// notebook_worker.h: takes a notebook's events in their order, has them applied, reports, and commits to git
-// in between.
+// notebook_worker.h: claims a notebook's events in order, applies them, reports the outcomes and commits to
+// git.
 //
-// There is one per notebook, so the order of ids is the order of the changes. A failure that may mend itself
-// holds everything behind it until its retry; one that cannot ends its event at once.
+// There is one worker per notebook, so the order of ids is the order of the changes. A transient failure
+// blocks all later events until its retry; a permanent one fails its event at once.
 //
 // Threads: recover(), run_once() and finish() on one thread at a time; status() on any.
 #pragma once
@@ -27,7 +27,7 @@
 
 namespace eventq::notebook {
 
-// What a worker has to tell people.
+// Counters and errors for NotebookStatus.
 struct WorkerStatus {
   std::uint64_t commits = 0;
   std::uint64_t committed_files = 0;
@@ -49,16 +49,17 @@ class NotebookWorker {
   };
   NotebookWorker(WorkerContext context, const NotebookRow& row, std::string queue);
 
-  // Undoes what was under way, and gives back what the worker held, when the last process ended.
+  // Undoes unfinished steps of the last process and releases the events that it held.
   Result<void> recover();
 
-  // Takes, applies and reports once; commits if it is time. How long it may be left alone afterwards.
+  // Reports, claims and applies once; commits if a commit is due. Returns how long the caller may wait before
+  // the next call.
   Millis run_once();
 
-  // Reports what is done, gives back what is not begun, and commits what waits if it `may_commit`.
+  // Reports finished events, releases the others, and commits pending changes if `may_commit`.
   void finish(bool may_commit);
 
-  // Does nothing because of `why`; how long it may be left alone.
+  // Does nothing and stores `why` as the error; returns how long the caller may wait before the next call.
   Millis wait_because(const std::string& why);
 
   [[nodiscard]] WorkerStatus status() const;
@@ -106,15 +107,15 @@ class NotebookWorker {
   const std::string worker_id_;
   Applier applier_;
 
-  std::vector<FileEvent> claimed_;       // taken and not worked on, in order
-  bool came_up_empty_ = false;           // the last claim had nothing
-  std::vector<eventq::Change> reports_;  // to be made
-  std::set<EventId> applied_;            // done, and perhaps not yet reported
-  std::vector<EventId> reported_;        // of those, reported
-  std::optional<EventId> blocked_by_;    // failed, to be retried before anything else is done
+  std::vector<FileEvent> claimed_;       // claimed and not yet applied, in order
+  bool came_up_empty_ = false;           // the last claim returned no event
+  std::vector<eventq::Change> reports_;  // sent with the next claim
+  std::set<EventId> applied_;            // applied, and perhaps not yet reported
+  std::vector<EventId> reported_;        // applied and reported; their rows in `applied` can be removed
+  std::optional<EventId> blocked_by_;    // failed; its retry comes before all other events
   TimePoint blocked_until_;
-  std::set<std::string> uncommitted_foreign_;  // paths whose uncommitted content is somebody else's
-  TimePoint commit_again_at_;                  // after a commit that failed, or left something out
+  std::set<std::string> uncommitted_foreign_;  // paths with uncommitted content of another program
+  TimePoint commit_again_at_;  // no commit before this time, after a commit that failed or left paths out
   std::optional<TimePoint> head_checked_at_;
 
   mutable std::mutex status_mutex_;

@@ -1,5 +1,5 @@
-// notebook_worker_commit.cc: what waits for a commit, when it is made, and what others made of HEAD. See
-// notebook_worker.h.
+// notebook_worker_commit.cc: the git side of the worker: when to commit, which files, and how it follows
+// HEAD. See notebook_worker.h.
 #include <algorithm>
 #include <utility>
 
@@ -13,7 +13,7 @@ namespace {
 constexpr Millis kAfterLeftOut{5000};
 constexpr std::size_t kAllFiles = 1'000'000'000;
 
-// Those that are in a commit which leaves these paths out.
+// The changes whose paths are in the commit, which leaves out `unlike` and `left_out`.
 std::vector<PendingChange> taken_of(std::vector<PendingChange> changes,
                                     const std::vector<std::string>& unlike,
                                     const std::vector<std::string>& left_out) {
@@ -27,7 +27,7 @@ std::vector<PendingChange> taken_of(std::vector<PendingChange> changes,
 
 void NotebookWorker::commit_if_time() {
   const TimePoint now = context_.clock.now();
-  // Nor does a machine whose time was set back wait until it is that late again.
+  // A pause longer than the maximum means that the clock was set back: ignore it.
   const Millis pause_max = std::max<Millis>(settings_.git_commit_interval, kAfterLeftOut);
   if (now < commit_again_at_ && commit_again_at_ - now <= pause_max) return;
   const bool must_look = !head_checked_at_ || now < *head_checked_at_ ||
@@ -47,8 +47,9 @@ Error NotebookWorker::commit_failed(const Error& why) {
   return why;
 }
 
-// What somebody else's commit has changed waits for one of ours: their index may have been older than our
-// last, and a new repository has nothing. Where HEAD has what the files are, that comes to nothing.
+// Makes every path that a user commit changed pending: the user's index may have been older than our last
+// commit, and a new repository has no files. If HEAD equals the files, the next commit drops these changes
+// again.
 Result<void> NotebookWorker::check_head() {
   const TimePoint now = context_.clock.now();
   head_checked_at_ = now;
@@ -58,7 +59,8 @@ Result<void> NotebookWorker::check_head() {
   using LastSeen = MovedHead::LastSeen;
   std::vector<PendingChange> changes;
   for (const std::string& path : (*moved)->paths) {
-    // At the first look only what was deleted before: all that is there becomes known by itself.
+    // With a HEAD that was never seen only missing files matter: the first rescan publishes the existing
+    // ones.
     const auto may = (*moved)->from == LastSeen::unseen ? is_absent(path) : may_differ(path);
     if (!may) return may.error();
     if (*may) changes.push_back({0, path, "", "", now});
@@ -75,7 +77,8 @@ Result<void> NotebookWorker::check_head() {
   return {};
 }
 
-// One that is there and not known yet waits until it is. What cannot be looked at stays as it is recorded.
+// Whether the file at `path` may differ from HEAD. An unreadable path or one that no note can have stays as
+// HEAD has it.
 Result<bool> NotebookWorker::may_differ(const std::string& path) {
   const auto row = context_.state.file_at(notebook_, path);
   if (!row) return row.error();
@@ -89,8 +92,8 @@ bool NotebookWorker::is_absent(const std::string& path) const {
   return kind && *kind == PathKind::absent;
 }
 
-// `as_they_are`: files that go into it as they are here, whatever is known of them. Errors: also when one of
-// those does not.
+// `as_they_are`: files to commit in these states, whatever their rows say. Errors: also when one of them
+// could not be committed.
 Result<void> NotebookWorker::commit(const SafeToReplace& as_they_are) {
   auto made = check_head();
   if (made) made = make_commit(as_they_are);
@@ -120,7 +123,7 @@ Result<void> NotebookWorker::make_commit(const SafeToReplace& as_they_are) {
   waits.insert(made->left_out.begin(), made->left_out.end());
   std::string hash = made->hash;
   if (hash.empty()) {
-    // The files are as HEAD has them: somebody else committed them, or the changes undid each other.
+    // The files equal HEAD: the user committed them, or the changes undid each other.
     auto found = find_commit(in);
     if (!found) return found.error();
     if (*found) hash = std::move((*found)->hash);
@@ -135,9 +138,11 @@ Result<void> NotebookWorker::make_commit(const SafeToReplace& as_they_are) {
       return put;
   }
   std::erase_if(uncommitted_foreign_, [&](const std::string& path) { return !waits.contains(path); });
-  if (!waits.empty()) commit_again_at_ = now + kAfterLeftOut;  // however many they are
-  note_trouble(status_.commit_trouble,
-               waits.empty() ? "" : *waits.begin() + " cannot be read, or changes at this moment: it waits.");
+  if (!waits.empty())
+    commit_again_at_ = now + kAfterLeftOut;  // no sooner, even if the maximum number of paths is pending
+  note_trouble(
+      status_.commit_trouble,
+      waits.empty() ? "" : *waits.begin() + " cannot be read or is being written; it is committed later.");
   {
     const std::scoped_lock lock(status_mutex_);
     if (!made->hash.empty()) ++status_.commits;
@@ -145,16 +150,15 @@ Result<void> NotebookWorker::make_commit(const SafeToReplace& as_they_are) {
   }
   for (const auto& [path, state] : as_they_are) {
     if (!waits.contains(path)) continue;
-    return Error{
-        ErrorCode::unavailable,
-        path + " cannot be read, or changes at this moment, so what others wrote cannot be saved first.", ""};
+    return Error{ErrorCode::unavailable,
+                 path + " cannot be read or is being written, so its content cannot be committed first.", ""};
   }
   return {};
 }
 
-// What the files at these paths are known to be. A commit of anything else might never be put right: a change
-// that is undone before it is looked at is never told. Those that are something else wait until that is
-// known, and leave `paths`.
+// The states that the rows have for these paths. Paths whose file differs move from `paths` to `unlike` and
+// stay pending until change detection has recorded them. Committing such a file could be final: if it changes
+// back before detection runs, no event reports it.
 Result<KnownFiles> NotebookWorker::known_files(std::vector<std::string>& paths,
                                                const SafeToReplace& as_they_are,
                                                std::vector<std::string>& unlike) {
@@ -191,7 +195,7 @@ Result<KnownFiles> NotebookWorker::known_files(std::vector<std::string>& paths,
   return known;
 }
 
-// `row` without its events and its time.
+// REQUIRES: `row` has no events and no time yet.
 Result<void> NotebookWorker::store_commit(CommitRow row, const std::vector<PendingChange>& changes,
                                           const std::vector<PendingChange>& again) {
   row.message.resize(std::min(row.message.find('\n'), row.message.size()));
@@ -206,8 +210,8 @@ Result<void> NotebookWorker::store_commit(CommitRow row, const std::vector<Pendi
   return context_.state.add_commit(notebook_, row, last, context_.repo.marks(), again);
 }
 
-// A commit that the last process made, but could not put down any more. What it left out is not known: its
-// paths wait to be compared with it, and what it does not name waits as before.
+// Records a commit that the last process made but could not record. Which paths it left out is unknown, so
+// its paths become pending again without an event; changes that it does not name stay pending.
 Result<void> NotebookWorker::store_last_commit() {
   const auto changes = context_.state.pending(notebook_);
   if (!changes) return changes.error();
@@ -229,7 +233,7 @@ Result<void> NotebookWorker::store_last_commit() {
                       made, again);
 }
 
-// The last commit that names one of their events and is not put down.
+// The newest commit that names one of these events in its trailers and is not recorded.
 Result<std::optional<TrailedCommit>> NotebookWorker::find_commit(const std::vector<PendingChange>& changes) {
   std::set<std::string> events;
   for (const PendingChange& change : changes) events.insert(change.event_id);

@@ -42,7 +42,7 @@ bool lies_in(const std::filesystem::path& path, const std::filesystem::path& fol
   return end == folder.end() || (std::next(end) == folder.end() && end->empty());
 }
 
-// With links followed and without dots; empty when it is not there.
+// The path with links resolved and without dots; empty when it does not exist.
 std::filesystem::path real_path(const std::string& path) {
   std::error_code error;
   auto real = std::filesystem::canonical(path, error);
@@ -61,7 +61,7 @@ class AllNotebooks final : public Notebooks {
 
   ~AllNotebooks() override { stop(); }
 
-  // Those that cannot be opened are tried again from time to time: their disk may not be there yet.
+  // A thread retries the notebooks that cannot be opened, because their disk may be mounted later.
   Result<void> open_known() {
     if (auto opened = open_closed(); !opened) return opened;
     if (left_out_.empty()) return {};
@@ -69,7 +69,7 @@ class AllNotebooks final : public Notebooks {
       std::unique_lock lock(adding_);
       while (!left_out_.empty() && !stop.stop_requested()) {
         if (stopping_.wait_for(lock, stop, kTryAgain, [&] { return stop.stop_requested(); })) return;
-        (void)open_closed();  // if the NotebookState cannot be read, next time
+        (void)open_closed();  // an unreadable NotebookState is retried in the next round
       }
     });
     return {};
@@ -83,7 +83,7 @@ class AllNotebooks final : public Notebooks {
     if (real.empty() || !std::filesystem::is_directory(real, error)) {
       return Error{ErrorCode::not_found, path + " is no folder; make it first.", "path"};
     }
-    if (!is_allowed(real.string())) {  // not `path`, whose links may lead elsewhere by now
+    if (!is_allowed(real.string())) {  // check the resolved path: the links in `path` may have changed since
       return Error{ErrorCode::conflict, path + " lies in no folder that [notebooks] allow names.", "path"};
     }
     const std::scoped_lock lock(adding_);
@@ -142,11 +142,11 @@ class AllNotebooks final : public Notebooks {
       const std::scoped_lock lock(mutex_);
       if (!closed_) return boost::asio::post(pool_, std::move(what));
     }
-    what();  // the pool is about to end, or has
+    what();  // the pool is stopping or has stopped
   }
 
   void stop() override {
-    opener_ = std::jthread();  // waits for it
+    opener_ = std::jthread();  // joins the thread
     const std::scoped_lock adding(adding_);
     std::map<std::string, std::shared_ptr<NotebookImpl>> open;
     {
@@ -175,7 +175,7 @@ class AllNotebooks final : public Notebooks {
     return opened;
   }
 
-  // All that are known and not open.
+  // Tries to open every stored notebook that is not open.
   Result<void> open_closed() {
     const auto rows = state_.notebooks();
     if (!rows) return rows.error();
@@ -218,19 +218,19 @@ class AllNotebooks final : public Notebooks {
   Engine& engine_;
   const sqlite::LockFile lock_;
 
-  boost::asio::thread_pool pool_;  // outlives the notebooks, which have strands of it
+  boost::asio::thread_pool pool_;  // outlives the notebooks, which have strands on it
 
-  std::mutex adding_;  // held while one is added, which may take long
-  // Under it:
+  std::mutex adding_;  // held while a notebook is added, which may take long
+  // Guarded by adding_.
   NotebookState state_;
-  std::map<std::string, std::string> left_out_;  // notebooks that could not be opened, and why
+  std::map<std::string, std::string> left_out_;  // notebooks that could not be opened, with the reason
   std::condition_variable_any stopping_;
 
   mutable std::mutex mutex_;
   std::map<std::string, std::shared_ptr<NotebookImpl>> open_;
   bool closed_ = false;
 
-  std::jthread opener_;  // while some are left out
+  std::jthread opener_;  // runs while left_out_ is not empty
 };
 
 }  // namespace

@@ -1,4 +1,4 @@
-// notebooks.h: all notebooks of a server, and the threads they share.
+// notebooks.h: all notebooks of a server, and the thread pool they share.
 //
 // Threads: every method may be called from any thread.
 #pragma once
@@ -19,35 +19,37 @@
 namespace eventq::notebook {
 
 struct NotebooksOptions {
-  std::string state;               // the file of what is known of them
-  std::vector<std::string> allow;  // folders in which notebooks may lie
-  mode_t mask = 022;               // umask of the files they make
+  std::string state;               // the SQLite file of NotebookState
+  std::vector<std::string> allow;  // notebooks must lie in one of these folders
+  mode_t mask = 022;               // umask of new files
   Logger logger;
-  const Clock* clock = nullptr;  // the system's when null
+  const Clock* clock = nullptr;  // null: the system's clock
 };
 
 class Notebooks {
  public:
-  // Opens those that were added before and goes on with what was under way. One that cannot be opened is left
-  // out; the log says why. `engine` must outlive it, and be stopped after it. Errors: unavailable, corrupt.
+  // Opens the notebooks that were added before and recovers them. A notebook that cannot be opened is skipped
+  // and retried periodically; the log has the reason.
+  // REQUIRES: `engine` outlives the result and is stopped after it.
+  // Errors: unavailable, corrupt.
   static Result<std::unique_ptr<Notebooks>> open(Engine& engine, NotebooksOptions options);
   virtual ~Notebooks() = default;  // stops
 
   // Errors: invalid_argument for a bad name or setting; not_found or conflict for a path that is no folder;
-  // conflict when name or path are taken, or when it lies in no folder that is allowed.
+  // conflict when the name or path is in use, or the path lies in no allowed folder.
   virtual Result<NotebookStatus> add(const std::string& name, const std::string& path,
                                      const NotebookSettings& settings) = 0;
-  // `path`, with its links followed, lies in one of the folders that are allowed.
+  // Whether `path`, with links resolved, lies in an allowed folder.
   [[nodiscard]] virtual bool is_allowed(const std::string& path) const = 0;
 
-  [[nodiscard]] virtual std::shared_ptr<Notebook> find(const std::string& name) const = 0;  // null: no such
+  [[nodiscard]] virtual std::shared_ptr<Notebook> find(const std::string& name) const = 0;  // null: none
   [[nodiscard]] virtual std::vector<std::shared_ptr<Notebook>> all() const = 0;             // by name
 
-  // Runs something that may read the disk, soon, on a thread of the pool; after stop() at once, on the
-  // caller's.
+  // Runs `what`, which may read the disk, on a thread of the pool; after stop() on the caller's thread,
+  // before run() returns.
   virtual void run(std::function<void()> what) = 0;
 
-  // No changes are taken any more; what is being applied is finished and what waits is committed. Safe twice.
+  // Refuses new changes, finishes running operations and commits pending changes. Safe to call twice.
   virtual void stop() = 0;
 };
 

@@ -28,7 +28,7 @@ constexpr std::array<std::string_view, 4> kSyncEvents = {"created", "modified", 
 bool has_content(Kind kind) { return kind == Kind::create || kind == Kind::update; }
 bool can_be_grouped(Kind kind) { return kind == Kind::move || kind == Kind::remove; }
 
-// What stands between the braces of an object, without blanks; empty when there is nothing.
+// The text between the braces of a JSON object, without white space; empty for an object without members.
 std::string_view inside(std::string_view object) {
   constexpr std::string_view kBlanks = " \t\r\n";
   const std::size_t first = object.find_first_not_of(kBlanks, object.find('{') + 1);
@@ -66,7 +66,7 @@ std::string read_path(Fields& fields, std::string_view name) {
   return "";
 }
 
-// From one place to another; not to the same, nor below itself.
+// A path cannot move to itself or below itself.
 struct MovePaths {
   std::string source;
   std::string dest;
@@ -101,7 +101,7 @@ std::optional<FolderOperation> read_group(Fields& fields, Kind kind) {
   return group;
 }
 
-// The place of the file in its folder is the same before and afterwards.
+// Whether the file keeps its path relative to the folder that moves.
 bool is_in_group(const Operation& operation, const FolderOperation& group) {
   const bool moves = operation.kind == Kind::move;
   const std::string& before = moves ? operation.source : operation.path;
@@ -247,7 +247,7 @@ std::string title_of(const Operation& operation) {
   if (operation.folder) title += " folder";
   if (!operation.source.empty()) title += " " + operation.source + " to";
   title += " " + operation.path;
-  // An event's title is short; bytes are never fewer than characters.
+  // Cut at the limit for titles. The limit counts characters and the cut counts bytes, which are never fewer.
   if (utf8_chars(title) <= limits::kTitleChars) return title;
   constexpr std::string_view kMore = "…";
   return cut_utf8(std::move(title), limits::kTitleChars - kMore.size()).append(kMore);

@@ -1,8 +1,8 @@
-// operation.h: what is to be done to a file, as a value and as the payload of an event.
+// operation.h: one operation on a file, as a value and as the payload of an event.
 //
-// Payloads are those of the event types: create and update {"path","content","metadata"}, move
-// {"source_path","dest_path"}, delete {"path"}, sync {"path","event"}, batch_commit {}. The event's
-// pattern says which it is: "file.create" and so on.
+// Payloads by event type: create and update {"path","content","metadata"}, move
+// {"source_path","dest_path"}, delete {"path"}, sync {"path","event"}, batch_commit {}. The event's pattern
+// names the type: "file.create" and so on.
 #pragma once
 
 #include <cstdint>
@@ -26,7 +26,7 @@ struct Metadata {
   friend bool operator==(const Metadata&, const Metadata&) = default;
 };
 
-// The folder that is moved or deleted as a whole by this and the other events of its correlation id.
+// A move or deletion of a whole folder: this event and the others with its correlation id.
 struct FolderOperation {
   std::string source;
   std::string dest;  // empty: deleted
@@ -38,14 +38,14 @@ enum class OperationKind : std::uint8_t { create, update, move, remove, sync, ba
 
 struct Operation {
   OperationKind kind{};
-  std::string path;                      // where the file is afterwards, or was; empty for batch_commit
-  std::string source;                    // move, and a sync that saw a rename: where it was before
+  std::string path;    // the path afterwards; of a removed file the path before; empty for batch_commit
+  std::string source;  // move, and a sync that saw a rename: the path before
   std::optional<std::string> content;    // create, update
   Metadata metadata;                     // create, update
   std::string event;                     // sync: "created", "modified", "deleted" or "moved"
-  bool folder = false;                   // the path is a folder's: create, move or remove an empty one
+  bool folder = false;                   // `path` is a folder: create, move or remove an empty one
   std::optional<FolderOperation> group;  // move, remove
-  bool nothing = false;                  // there is nothing left to do: what it would undo was never done
+  bool nothing = false;  // combined to no effect: the change that it would undo was never made
   friend bool operator==(const Operation&, const Operation&) = default;
 };
 
@@ -53,18 +53,19 @@ struct Operation {
 std::string_view pattern_of(OperationKind kind);
 std::optional<OperationKind> kind_of(std::string_view pattern);
 
-// The payload, and the operation in a payload. What is read has been checked: paths by note_path(), members
-// by type. Errors: invalid_argument, too_large, as whoever published it should read them.
+// The payload, and the operation in a payload. read_operation() checks paths with note_path() and members by
+// type.
+// Errors: invalid_argument, too_large; the message is for the publisher of the event.
 std::string write_operation(const Operation& operation);
 Result<Operation> read_operation(std::string_view pattern, std::string_view payload);
 
-// The member `metadata` of a payload, or of a request.
+// Reads the member `metadata` of a payload or a request.
 Metadata read_metadata(wire::Fields& fields);
 
-// The paths whose files it changes: one, or for a move two.
+// The paths that the operation changes: one, or two for a move.
 std::vector<std::string> paths_of(const Operation& operation);
 
-// For people: "Create notes/a.md".
+// The title of the event: "Create notes/a.md".
 std::string title_of(const Operation& operation);
 
 }  // namespace eventq::notebook

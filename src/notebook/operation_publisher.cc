@@ -18,7 +18,8 @@ namespace {
 
 constexpr std::size_t kSyncsAtOnce = 500;
 
-// Waits for the answers to several commands, which then share a commit.
+// Waits for the answers to several commands. They are submitted together so that the queue stores them in one
+// commit.
 class AnswerCollector final : public AnswerSink {
  public:
   explicit AnswerCollector(std::size_t count) : answers_(count), left_(count) {}
@@ -27,7 +28,7 @@ class AnswerCollector final : public AnswerSink {
     const std::scoped_lock lock(mutex_);
     for (Envelope<Answer>& answer : answers) answers_[answer.reply_to.token] = std::move(answer.content);
     left_ -= answers.size();
-    if (left_ == 0) all_there_.notify_one();  // under the lock: the waiter ends this object
+    if (left_ == 0) all_there_.notify_one();  // under the lock, because the waiter destroys this object
   }
 
   std::vector<Answer> wait() {
@@ -79,7 +80,7 @@ Result<bool> OperationPublisher::is_taken(const std::string& path) {
   return row->has_value();
 }
 
-// As the request says, at the place where the file will be when its turn comes.
+// The operation of a request, with the path that the file will have when the worker applies it.
 Result<Operation> OperationPublisher::operation_of(const ChangeRequest& request) {
   Operation operation;
   operation.kind = request.kind;
@@ -122,7 +123,7 @@ Result<Operation> OperationPublisher::operation_of(const ChangeRequest& request)
   return operation;
 }
 
-// Those that will be there when the folder's turn comes.
+// The files that will be in `folder` after all pending operations.
 Result<std::vector<std::string>> OperationPublisher::files_within(const std::string& folder) {
   const auto rows = state_.files_within(notebook_, folder, FileFilter::files);
   if (!rows) return rows.error();
@@ -162,7 +163,7 @@ void OperationPublisher::add(Operation operation, Draft& draft) {
   NewEvent event = event_of(operation, queue_, key);
   auto fault = validate(event);
   if (fault && earlier != nullptr) {
-    // Together they are too large: so they stay two.
+    // The combined event is too large, so both stay.
     earlier = nullptr;
     operation = alone;
     key = pending_operations_.operations.free_key(begins_at);
@@ -181,7 +182,7 @@ void OperationPublisher::add(Operation operation, Draft& draft) {
   draft.tickets.push_back(pending_operations_.operations.add(std::move(operation), std::move(key)));
 }
 
-// One event per file in it; one for the folder itself if there is none.
+// One event per file in the folder; one for the folder itself if it has no files.
 Result<void> OperationPublisher::draft_group(Operation operation, Draft& draft) {
   const bool is_move = operation.kind == OperationKind::move;
   const std::string folder = is_move ? operation.source : operation.path;
@@ -225,13 +226,13 @@ OperationPublisher::Draft OperationPublisher::draft(const ChangeRequest& request
   return draft;
 }
 
-// It was not stored: what it would have taken the place of is still there.
+// The draft was not stored, so the operations that it would have replaced are still pending.
 void OperationPublisher::take_back(const Draft& draft) {
   for (const OperationTicket ticket : draft.tickets) pending_operations_.operations.drop(ticket);
   for (const PendingOperation& entry : draft.replaced) pending_operations_.operations.restore(entry);
 }
 
-// Somebody may have ended events that wait, by hand.
+// A user may have cancelled pending events, which the PendingOperations do not notice. Drop those at `path`.
 void OperationPublisher::drop_ended(const std::string& path) {
   for (const PendingOperation* last = pending_operations_.operations.last_at(path);
        last != nullptr && last->id && !last->begun; last = pending_operations_.operations.last_at(path)) {
@@ -311,10 +312,10 @@ Result<void> OperationPublisher::load_one(EventId id, Status status) {
   command.get = Command::Get{id, false};
   const Answer answer = engine_.call(std::move(command));
   if (answer.error) return *answer.error;
-  if (!*answer.details) return {};  // it has ended and gone meanwhile
+  if (!*answer.details) return {};  // the event ended and was deleted meanwhile
   const Event& event = (*answer.details)->event;
   auto operation = read_operation(event.pattern, event.payload);
-  if (!operation) return {};  // the worker will say so
+  if (!operation) return {};  // the worker will fail the event with the reason
   const OperationTicket ticket =
       pending_operations_.operations.add(std::move(*operation), event.supersede_key);
   pending_operations_.operations.name(ticket, id);

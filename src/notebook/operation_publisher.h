@@ -1,9 +1,9 @@
-// operation_publisher.h: changes that somebody asks for, as events: checked, combined with what has not
-// begun, stored.
+// operation_publisher.h: turns requested changes into events: checks them, combines them with pending
+// operations, stores them.
 //
-// Threads: a OperationPublisher belongs to one thread at a time, but for the PendingOperations it shares with
-// the worker under its mutex. The worker holds the mutex while it takes events, the publisher while it stores
-// them: so what is combined has not begun.
+// Threads: an OperationPublisher belongs to one thread at a time. It shares the PendingOperations with the
+// worker. The worker holds their mutex while it claims, the publisher while it stores, so the publisher only
+// combines with events that no worker has claimed.
 #pragma once
 
 #include <cstddef>
@@ -31,25 +31,25 @@ class OperationPublisher {
         notebook_(notebook),
         pending_operations_(pending_operations) {}
 
-  // Stores them all in one go; a reply each, in order, after the commit.
+  // Stores all submissions in one commit of the queue, then calls their replies in order.
   struct Submission {
     ChangeRequest request;
     Notebook::Reply reply;
   };
   void publish(std::vector<Submission> submissions);
 
-  // What others did; in pieces, each all or nothing. Errors: what the queue answers.
+  // Stores detected changes, in batches of which each is atomic. Errors: those of the queue.
   Result<void> publish(const std::vector<Operation>& syncs);
 
-  // Fills PendingOperations from what the queue has. Errors: what the queue answers.
+  // Fills the PendingOperations from the queue. Errors: those of the queue.
   Result<void> load();
 
  private:
-  // One publication on its way.
+  // One publication before it is stored.
   struct Draft {
     std::vector<NewEvent> events;
     std::vector<OperationTicket> tickets;
-    std::vector<PendingOperation> replaced;  // what it takes the place of, if it is stored
+    std::vector<PendingOperation> replaced;  // the pending operations that it replaces, if it is stored
     std::string path;
     bool group = false;
     int file_count = 0;

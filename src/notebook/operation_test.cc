@@ -1,4 +1,4 @@
-// operation_test.cc: operations as payloads and back, and what is wrong with those that are none.
+// operation_test.cc: tests writing and reading payloads, and the errors of invalid ones.
 #include "notebook/operation.h"
 
 #include <gmock/gmock.h>
@@ -74,7 +74,7 @@ const Written kWritten[] = {
     {{.kind = Kind::batch_commit}, "{}"},
 };
 
-TEST(Operation, IsWrittenAsItsEventTypeSays) {
+TEST(Operation, IsWrittenAsThePayloadOfItsEventType) {
   for (const Written& row : kWritten) EXPECT_EQ(write_operation(row.operation), row.payload);
 }
 
@@ -172,7 +172,7 @@ TEST(Operation, IsRefusedWithTheMemberToBlame) {
   }
 }
 
-TEST(Operation, OfAGroupGoesTheGroupsWay) {
+TEST(Operation, OfAGroupMustMoveAsTheGroupMoves) {
   struct Row {
     std::string_view pattern;
     std::string_view payload;

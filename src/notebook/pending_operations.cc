@@ -9,9 +9,9 @@
 namespace eventq::notebook {
 namespace {
 
-constexpr std::size_t kKeyPath = 400;  // a longer path is no part of a key
+constexpr std::size_t kKeyPath = 400;  // bytes; a longer path is cut and numbered
 
-// What the operation leaves at `path`, one of its own.
+// Whether the operation leaves a file at `path`, one of its paths.
 std::optional<bool> leaves(const Operation& operation, std::string_view path) {
   using enum OperationKind;
   if (operation.nothing) return false;
@@ -157,14 +157,14 @@ void PendingOperations::each_within(const std::string& folder,
 }
 
 std::string PendingOperations::future_path(std::string path) const {
-  // Only a folder's operation moves what it does not name.
+  // Fast path: only a folder operation moves files that it does not name.
   if (groups_ == 0 && !by_path_.contains(path)) return path;
   for (const auto& [ticket, entry] : entries_) {
     const Operation& operation = entry.operation;
     const bool of_group = operation.group && is_within(path, operation.group->source);
     if (operation.nothing || (!of_group && operation.source != path && operation.path != path)) continue;
     if (operation.kind == OperationKind::remove) return "";
-    // What somebody else has moved is told as a sync.
+    // A rename by another program arrives as a sync with a source.
     if (operation.kind != OperationKind::move && operation.kind != OperationKind::sync) continue;
     if (of_group) {
       path = operation.group->dest + path.substr(operation.group->source.size());

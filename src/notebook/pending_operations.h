@@ -1,6 +1,8 @@
-// pending_operations.h: the events of a notebook that have not ended, and what they will make of its files.
+// pending_operations.h: the operations of events that have not ended, and the paths that files will have
+// after them.
 //
-// Threads: as its user's; the publisher and the worker share one under a mutex.
+// Threads: not thread-safe; the publisher and the worker share one under the mutex of
+// SharedPendingOperations.
 #pragma once
 
 #include <cstdint>
@@ -32,30 +34,30 @@ struct PendingOperation {
 class PendingOperations {
  public:
   OperationTicket add(Operation operation, std::string key);
-  void name(OperationTicket ticket, EventId id);  // its event was stored under that id
-  void drop(OperationTicket ticket);              // it was not, or another takes its place
-  void restore(PendingOperation entry);           // that other one was not stored
+  void name(OperationTicket ticket, EventId id);  // its event was stored with this id
+  void drop(OperationTicket ticket);              // its event was not stored, or a combined one replaces it
+  void restore(PendingOperation entry);           // the combined one was not stored
   void begin(EventId id);
   void give_back(EventId id);
   void end(EventId id);
-  void end_group(const FolderOperation& group);  // all of it
+  void end_group(const FolderOperation& group);  // all events of the group
   void clear();
 
-  // The last one that changes the file at `path`; null: none does.
+  // The last operation that changes the file at `path`; null: none.
   [[nodiscard]] const PendingOperation* last_at(std::string_view path) const;
-  // Nothing behind it has to do with what it changes, nor with what `instead` would: no path of theirs is one
-  // of these, lies in one or has one in it, and no commit was asked for since.
+  // Whether `instead` may replace `entry`: no later operation has a path that overlaps a path of either, and
+  // no batch_commit follows.
   [[nodiscard]] bool is_last(const PendingOperation& entry, const Operation& instead) const;
 
-  // A supersede_key for `path` that no event has.
+  // A supersede_key for `path` that no pending event uses.
   [[nodiscard]] std::string free_key(const std::string& path) const;
 
-  // Whether there will be a file at `path`; empty: they do not change that.
+  // Whether a file will exist at `path`; empty: no operation changes that.
   [[nodiscard]] std::optional<bool> exists(std::string_view path) const;
-  // The same for all paths in `folder`, at any depth.
+  // Calls `visit` with the same for each changed path in `folder`, at any depth.
   void each_within(const std::string& folder,
                    const std::function<void(const std::string& path, bool exists)>& visit) const;
-  // Where what is at `path` now will be; empty: nowhere.
+  // The path that the file now at `path` will have; empty: it will be deleted.
   [[nodiscard]] std::string future_path(std::string path) const;
 
  private:
@@ -67,8 +69,8 @@ class PendingOperations {
   std::map<std::string, Tickets, std::less<>> by_path_;
   std::map<EventId, OperationTicket> by_id_;
   std::multiset<std::string, std::less<>> keys_;
-  std::set<OperationTicket> commits_;  // those that are a batch_commit
-  std::size_t groups_ = 0;             // entries that belong to one
+  std::set<OperationTicket> commits_;  // the batch_commits
+  std::size_t groups_ = 0;             // entries that belong to a folder operation
   std::uint64_t last_ = 0;
 };
 

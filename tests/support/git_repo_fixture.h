@@ -1,4 +1,4 @@
-// git_repo_fixture.h: a folder and its repository, looked at with the real git.
+// git_repo_fixture.h: a folder with a repository, and the real git to inspect it, for tests.
 #pragma once
 
 #include <git2.h>
@@ -20,7 +20,7 @@ namespace eventq::notebook {
 
 namespace fs = std::filesystem;
 
-// Ends with `git fsck`.
+// Runs `git fsck` at the end of each test.
 class GitRepoTest : public testing::Test {
  protected:
   GitRepoTest() {
@@ -42,7 +42,7 @@ class GitRepoTest : public testing::Test {
                                          << "[init]\n\tdefaultBranch = main\n[gc]\n\tauto = 0\n";
   }
 
-  // What it prints; it must succeed.
+  // Runs git, which must succeed, and returns its output.
   std::string git(const std::vector<std::string>& arguments) { return git_in(path_, arguments); }
   std::string git_in(const std::string& folder, const std::vector<std::string>& arguments) {
     std::vector<std::string> command = {"git"};
@@ -52,7 +52,7 @@ class GitRepoTest : public testing::Test {
     return done.out;
   }
   ProcessSetup setup(const std::vector<std::string>& command, const std::string& folder) {
-    // Nor does a git that runs the tests have a say.
+    // Removes the variables of a git hook that may run these tests.
     std::vector<std::string> whole = {"/usr/bin/env",  "-u", "GIT_DIR",       "-u",
                                       "GIT_WORK_TREE", "-u", "GIT_INDEX_FILE"};
     whole.insert(whole.end(), command.begin(), command.end());
@@ -102,7 +102,7 @@ class GitRepoTest : public testing::Test {
     return std::move(*result);
   }
 
-  // What others have made of HEAD since it was seen; and it is seen.
+  // Calls moved() and remembers the new HEAD.
   std::optional<MovedHead> moved() {
     auto found = must(repo().moved());
     GitMarks marks = repo().marks();

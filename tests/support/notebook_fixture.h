@@ -1,4 +1,4 @@
-// notebook_fixture.h: a notebook at work on a real queue, folder and repository, for its tests.
+// notebook_fixture.h: a running notebook with a real queue, folder and repository, for tests.
 #pragma once
 
 #include <gmock/gmock.h>
@@ -28,7 +28,7 @@ namespace eventq::notebook {
 
 namespace fs = std::filesystem;
 
-// Ends with `git fsck`.
+// Runs `git fsck` at the end of each test.
 class NotebookTest : public testing::Test {
  protected:
   static constexpr std::chrono::minutes kLongTime{2};
@@ -37,7 +37,7 @@ class NotebookTest : public testing::Test {
     fs::create_directory(root_);
     start();
     NotebookSettings settings;
-    settings.git_commit_interval = std::chrono::hours(1);  // only when asked
+    settings.git_commit_interval = std::chrono::hours(1);  // commits only on request
     settings.git_commit_max_files = 1'000'000;
     settings.retry_backoff = Millis(10);
     settings.max_retries = 1000;
@@ -76,7 +76,7 @@ class NotebookTest : public testing::Test {
                       [promise](Result<Accepted> a) { promise->set_value(std::move(a)); });
     return future;
   }
-  // The event after its end.
+  // Waits for the event's end and returns it.
   Event end_of(EventId id) {
     Command command;
     command.wait = WaitRequest{id, kLongTime};
@@ -88,7 +88,7 @@ class NotebookTest : public testing::Test {
     command.get = Command::Get{id, false};
     return (*engine_->call(std::move(command)).details)->event;
   }
-  // How often its log says that it ended.
+  // The number of log entries that end the event.
   int ends_of(EventId id) {
     Command command;
     command.get = Command::Get{id, true};
@@ -116,7 +116,7 @@ class NotebookTest : public testing::Test {
   }
   void commit() { EXPECT_EQ(done({.kind = OperationKind::batch_commit}).status, Status::completed); }
 
-  // The worker takes nothing until it is let go.
+  // Sets the queue's status. The worker claims nothing from a paused queue.
   void pause(QueueStatus status) {
     Command command;
     command.admin = QueueChange{"notebook:n", QueueChange::SetStatus{status, "test", ""}};
@@ -143,7 +143,7 @@ class NotebookTest : public testing::Test {
     for (const FileRow& row : *rows) paths.push_back(row.path);
     return paths;
   }
-  // Until what others did has become events, and they have ended, this is so.
+  // Polls `holds` until it is true; the test fails after kLongTime.
   template <typename Condition>
   static void wait_until(const Condition& holds, const char* what) {
     const SteadyTime start = steady_now();

@@ -1,4 +1,4 @@
-// applier.cc: plans put down, done, and put down as done. See applier.h.
+// applier.cc: runs plans: journal, steps, results. See applier.h.
 #include "notebook/apply/applier.h"
 
 #include <algorithm>
@@ -10,7 +10,7 @@
 namespace eventq::notebook {
 namespace {
 
-// From so many on, one sync of everything is cheaper than one each.
+// With more files than this, one syncfs() is used instead of one fsync() per file.
 constexpr std::size_t kSyncEach = 3;
 
 ApplyOutcome outcome_of(const Error& error, const ApplyUnit& unit) {
@@ -75,7 +75,8 @@ Result<void> Applier::execute(const JournalStep& step) {
   return folder_.rename(step.from, step.to, Folder::Rename::no_replace);
 }
 
-// What comes to lie at `taken` will be deleted. If somebody wrote to it since it was looked at it goes back.
+// The file at `taken` will be deleted later. If another program changed it after its state was read, this
+// function moves it back.
 Result<void> Applier::move_aside(const JournalStep& step, const std::string& taken, Folder::Rename how) {
   if (auto renamed = folder_.rename(step.from, step.to, how); !renamed) return renamed;
   const auto there = folder_.file_state(taken);
@@ -85,7 +86,8 @@ Result<void> Applier::move_aside(const JournalStep& step, const std::string& tak
     must_recover_ = true;
     return back;
   }
-  // Who saved it again meanwhile has the last word.
+  // The editor saved once more between the two exchanges: its newest content belongs at step.to, so exchange
+  // again.
   const auto ours = folder_.file_state(step.from);
   if (how == Folder::Rename::exchange && (!ours || *ours != step.what)) {
     (void)folder_.rename(step.from, step.to, how);
@@ -94,7 +96,7 @@ Result<void> Applier::move_aside(const JournalStep& step, const std::string& tak
   return Error{ErrorCode::unavailable, path + " was written to just now; it is tried again.", ""};
 }
 
-// In reverse, as far as it goes. Errors: the first one.
+// Continues after an error, because later steps may still be undone. Errors: the first one.
 Result<void> Applier::undo(std::span<const JournalStep> steps) {
   Result<void> result;
   for (auto step = steps.rbegin(); step != steps.rend(); ++step) {
@@ -103,8 +105,8 @@ Result<void> Applier::undo(std::span<const JournalStep> steps) {
   return result;
 }
 
-// Only what is still as the step left it: whatever somebody else put there stays. A file that was moved goes
-// back even if somebody has written to it meanwhile, and so does whatever was taken away to be deleted.
+// Undoes a step only if its file is still as the step left it, because another program's file must stay. Two
+// cases are moved back even after an edit: a moved file and a file moved aside for deletion.
 Result<void> Applier::undo(const JournalStep& step) {
   if (step.kind == StepKind::make_folder) {
     const auto removed = folder_.remove_empty_folder(step.to);
@@ -126,7 +128,7 @@ Result<void> Applier::undo(const JournalStep& step) {
   if (is_other && !is_taken_away) return {};
   if (step.kind == StepKind::exchange) return folder_.rename(step.to, step.from, Folder::Rename::exchange);
   auto renamed = folder_.rename(step.to, step.from, Folder::Rename::no_replace);
-  // Somebody has put another file where it was: then it stays where it is.
+  // Another file now has the old path, so the moved file keeps its new one.
   if (!renamed && renamed.error().code == ErrorCode::conflict) return {};
   return renamed;
 }
@@ -144,13 +146,13 @@ Result<void> Applier::sync_folders(const std::vector<ApplyPlan>& plans) {
   if (folders.size() > kSyncEach) return folder_.sync_all();
   for (const std::string& folder : folders) {
     auto synced = folder_.sync_folder(folder);
-    // One that was removed: the one it was in is synced.
+    // A step removed this folder; syncing its parent, which is in the set too, is enough.
     if (!synced && synced.error().code != ErrorCode::not_found) return synced;
   }
   return {};
 }
 
-// All that goes first: a row that comes may need the place of one that goes.
+// Removals first: a new row may need the unique path of a removed one.
 Result<void> Applier::store_rows(const std::vector<ApplyPlan>& plans) {
   for (const ApplyPlan& plan : plans) {
     if (plan.fault) continue;
@@ -177,7 +179,8 @@ Result<void> Applier::store_result(const ApplyUnit& unit, const ApplyPlan& plan)
   return {};
 }
 
-// What is known and what is still to come change together for those who look at both.
+// The lock covers the commit and the removal from the pending operations, because the publisher reads both
+// and must see them change together.
 Result<void> Applier::store_results(std::span<const ApplyUnit> units, const std::vector<ApplyPlan>& plans) {
   const std::scoped_lock lock(pending_operations_.mutex);
   if (auto begun = state_.begin(); !begun) return begun;
@@ -197,7 +200,7 @@ Result<void> Applier::store_results(std::span<const ApplyUnit> units, const std:
 
 void Applier::clean_up(const std::vector<ApplyPlan>& plans) {
   own_writes_.clear();
-  if (must_recover_) return;  // what is in our folder is needed for that
+  if (must_recover_) return;  // recover() needs the files in kOwnFolder
   for (const ApplyPlan& plan : plans) {
     for (const std::string& own : plan.own) (void)folder_.remove_file(own);
   }
@@ -219,7 +222,7 @@ Result<std::vector<ApplyOutcome>> Applier::apply(std::span<const ApplyUnit> unit
   if (must_recover_) {
     if (auto recovered = recover(); !recovered) return recovered.error();
   }
-  (void)folder_.make_folder(std::string(kOwnFolder));  // whoever cleans up the folder may have removed it
+  (void)folder_.make_folder(std::string(kOwnFolder));  // a user may have removed it
   std::vector<ApplyPlan> plans;
   for (const ApplyUnit& unit : units) plans.push_back(plan(unit));
   auto done = store_steps(plans);
@@ -233,7 +236,7 @@ Result<std::vector<ApplyOutcome>> Applier::apply(std::span<const ApplyUnit> unit
   }
   clean_up(plans);
   if (!done) {
-    // At once if possible, else before anything else is done.
+    // Recover now if possible; otherwise the next apply() recovers first.
     if (must_recover_) (void)recover();
     return done.error();
   }
@@ -244,7 +247,8 @@ Result<std::vector<ApplyOutcome>> Applier::apply(std::span<const ApplyUnit> unit
   return outcomes;
 }
 
-// New content that was put in place and edited since: were its event done again, the edit would be lost.
+// Marks events as applied whose new content was edited after it was put in place: applying such an event
+// again would overwrite the edit.
 Result<void> Applier::keep_edited(const std::vector<JournalStep>& steps) {
   for (const JournalStep& step : steps) {
     const auto event = event_of_own(step.from);

@@ -1,8 +1,13 @@
-// applier.h: events become changes of files and of what is known of them, all or nothing.
+// applier.h: applies events to the files of a notebook and to its NotebookState, each unit completely or not
+// at all.
 //
-// What is to be written is written beside the files first. Then every step (make a folder, rename, exchange)
-// is put down in the NotebookState, then done, then what it means is put down with the steps taken out again.
-// Whatever ends the process in between, recover() undoes the steps that are still put down, in reverse.
+// apply/ turns operations into steps on disk. Detecting changes (watch/) and committing (git/) do not belong
+// here.
+//
+// apply() first plans every unit (apply_plan.cc): it writes new content to kOwnFolder and lists the steps:
+// make a folder, rename, exchange, remove a folder. It stores all steps in the journal of the NotebookState
+// and syncs, then runs them. One transaction then stores the new rows and clears the journal. If the process
+// dies in between, recover() undoes the journaled steps in reverse order, so the events can be applied again.
 //
 // Threads: an Applier belongs to one thread at a time.
 #pragma once
@@ -35,7 +40,7 @@ struct FileEvent {
   Operation operation;
 };
 
-// One event, or all of a folder's operation.
+// One event, or all events of a folder operation.
 using ApplyUnit = std::vector<FileEvent>;
 
 enum class OutcomeKind : std::uint8_t {
@@ -49,24 +54,25 @@ struct ApplyOutcome {
   std::string message;
 };
 
-// Files whose content, as it is then, is known to be ours or is in a commit.
+// Files that may be replaced in exactly this state, because the content is eventq's own or is in a commit.
 using SafeToReplace = std::map<std::string, FileState>;
 
-// Where the new content of an event waits, and whose a file there is.
+// The file in kOwnFolder that holds the new content of an event before it is renamed, and the event of such a
+// file.
 std::string own_path(EventId event);
 std::optional<EventId> event_of_own(std::string_view path);
 
-// What one unit comes to.
+// The steps of one unit and the rows to store after them.
 struct ApplyPlan {
   std::vector<JournalStep> steps;
-  std::vector<std::string> own;  // files of ours that are gone in the end
+  std::vector<std::string> own;  // files in kOwnFolder to delete at the end
   std::vector<FileRow> put;
   std::vector<FileRow> removed;
   std::vector<PendingChange> pending;
   std::vector<std::pair<std::string, std::optional<OwnWrites::WrittenContent>>> announced;
   std::optional<Error> fault;
-  std::vector<std::string> written;  // files of ours with new content
-  std::set<std::string> parents;     // folders that are there, or will be
+  std::vector<std::string> written;  // files in kOwnFolder that must be synced before the journal is written
+  std::set<std::string> parents;     // folders that exist or that an earlier step makes
 };
 
 class Applier {
@@ -80,15 +86,16 @@ class Applier {
         notebook_(notebook),
         clock_(clock) {}
 
-  // Undoes what was under way when the last process ended; how many steps that were. What was put in place
-  // and then written to by somebody else counts as applied. Errors: something could not be undone, and is
-  // still put down.
+  // Undoes the journaled steps of a process that died; returns how many there were. New content that another
+  // program edited after it was put in place counts as applied, because undoing it would lose the edit.
+  // Errors: a step could not be undone; the journal keeps it.
   Result<std::size_t> recover();
 
-  // Does each unit whole or not at all; an outcome each. A file that is to be replaced or deleted and is not
-  // as in `safe` any more stays; what is not there is taken as it is found. Errors: the NotebookState cannot
-  // be written, and nothing was done. REQUIRES: no two units change the same path, or one that lies in the
-  // other.
+  // Applies each unit completely or not at all; returns one outcome per unit. A file to be replaced or
+  // deleted that differs from its entry in `safe` stays and its unit is retried. A file without an entry is
+  // replaced in any state.
+  // Errors: the NotebookState cannot be written; nothing was changed.
+  // REQUIRES: no two units change the same path, or paths of which one lies in the other.
   Result<std::vector<ApplyOutcome>> apply(std::span<const ApplyUnit> units, const SafeToReplace& safe = {});
 
  private:
@@ -128,7 +135,7 @@ class Applier {
   std::int64_t notebook_;
   const Clock& clock_;
   bool must_recover_ = false;  // a step could not be undone
-  SafeToReplace safe_;         // of the units that are applied
+  SafeToReplace safe_;         // set for the duration of apply()
 };
 
 }  // namespace eventq::notebook

@@ -1,5 +1,4 @@
-// applier_test.cc: events as changes of files and of what is known of them: done whole, refused, or undone
-// after a crash.
+// applier_test.cc: tests that units are applied completely, refused, or undone after a crash.
 #include "notebook/apply/applier.h"
 
 #include <gmock/gmock.h>
@@ -25,9 +24,9 @@ namespace fs = std::filesystem;
 
 constexpr std::string_view kHelloHash = "2cf24dba5fb0a30e26e83b2ac5b9e29e1b161e5c1fa7425e73043362938b9824";
 
-class ApplyTest : public testing::Test {
+class ApplierTest : public testing::Test {
  protected:
-  ApplyTest() {
+  ApplierTest() {
     fs::create_directory(root_);
     fs::create_directory(root_ + "/" + std::string(kOwnFolder));
     NotebookRow row;
@@ -46,7 +45,7 @@ class ApplyTest : public testing::Test {
     std::ifstream file(root_ + "/" + path);
     return file ? std::string(std::istreambuf_iterator<char>(file), {}) : "(absent)";
   }
-  // Everything in the folder, our own files too.
+  // All files in the folder, including kOwnFolder.
   [[nodiscard]] std::map<std::string, std::string> all() const {
     std::map<std::string, std::string> found;
     for (const auto& entry : fs::recursive_directory_iterator(root_)) {
@@ -106,7 +105,7 @@ class ApplyTest : public testing::Test {
   std::int64_t last_ = 0;
 };
 
-TEST_F(ApplyTest, ACreationMakesTheFileItsFoldersAndItsMetadata) {
+TEST_F(ApplierTest, ACreationMakesTheFileItsFoldersAndItsMetadata) {
   Operation operation{.kind = create, .path = "a/b/note.md", .content = "hello"};
   operation.metadata.title = "Hello";
   EXPECT_EQ(apply(operation).kind, OutcomeKind::done);
@@ -121,7 +120,7 @@ TEST_F(ApplyTest, ACreationMakesTheFileItsFoldersAndItsMetadata) {
   EXPECT_THAT(*state_.applied(notebook_), ElementsAre(EventId{1}));
 }
 
-TEST_F(ApplyTest, ACreationOfWhatIsThereFailsForGoodAndChangesNothing) {
+TEST_F(ApplierTest, ACreationOfAnExistingFileFailsForGoodAndChangesNothing) {
   put("a", "theirs");
   const ApplyOutcome outcome = apply({.kind = create, .path = "a", .content = "ours"});
   EXPECT_EQ(outcome.kind, OutcomeKind::failed);
@@ -131,14 +130,14 @@ TEST_F(ApplyTest, ACreationOfWhatIsThereFailsForGoodAndChangesNothing) {
   EXPECT_THAT(waiting(), IsEmpty());
 }
 
-TEST_F(ApplyTest, ACreationInAFileFailsForGood) {
+TEST_F(ApplierTest, ACreationInAFileFailsForGood) {
   put("a", "theirs");
   const ApplyOutcome outcome = apply({.kind = create, .path = "a/b", .content = "ours"});
   EXPECT_EQ(outcome.kind, OutcomeKind::failed);
   EXPECT_THAT(outcome.message, HasSubstr("a is no folder"));
 }
 
-TEST_F(ApplyTest, AnUpdateKeepsTheIdAndTheModeAndLeavesNothingBehind) {
+TEST_F(ApplierTest, AnUpdateKeepsTheIdAndTheModeAndLeavesNothingBehind) {
   apply({.kind = create, .path = "a", .content = "one"});
   const auto id = (*state_.file_at(notebook_, "a"))->id;
   fs::permissions(root_ + "/a", fs::perms::owner_all);
@@ -148,22 +147,22 @@ TEST_F(ApplyTest, AnUpdateKeepsTheIdAndTheModeAndLeavesNothingBehind) {
   EXPECT_EQ(fs::status(root_ + "/a").permissions(), fs::perms::owner_all);
 }
 
-TEST_F(ApplyTest, AnUpdateOfMetadataAloneLeavesTheFileAndWaitsForNoCommit) {
+TEST_F(ApplierTest, AnUpdateOfMetadataAloneLeavesTheFileAndNeedsNoCommit) {
   apply({.kind = create, .path = "a", .content = "one"});
   Operation operation{.kind = update, .path = "a"};
   operation.metadata.description = "about";
   EXPECT_EQ(apply(operation).kind, OutcomeKind::done);
   EXPECT_EQ(get("a"), "one");
   EXPECT_EQ((*state_.file_at(notebook_, "a"))->metadata.description, "about");
-  EXPECT_THAT(waiting(), ElementsAre("a"));  // of the creation
+  EXPECT_THAT(waiting(), ElementsAre("a"));  // from the creation
 }
 
-TEST_F(ApplyTest, AnUpdateOfWhatIsNotThereFailsForGood) {
+TEST_F(ApplierTest, AnUpdateOfAMissingFileFailsForGood) {
   EXPECT_EQ(apply({.kind = update, .path = "a", .content = "x"}).kind, OutcomeKind::failed);
   EXPECT_THAT(all(), IsEmpty());
 }
 
-TEST_F(ApplyTest, AMoveKeepsTheId) {
+TEST_F(ApplierTest, AMoveKeepsTheId) {
   apply({.kind = create, .path = "a", .content = "one"});
   const auto id = (*state_.file_at(notebook_, "a"))->id;
   EXPECT_EQ(apply({.kind = move, .path = "b/c", .source = "a"}).kind, OutcomeKind::done);
@@ -172,14 +171,14 @@ TEST_F(ApplyTest, AMoveKeepsTheId) {
   EXPECT_THAT(waiting(), ElementsAre("a", "a", "b/c"));
 }
 
-TEST_F(ApplyTest, AMoveOverAFileFailsForGoodAndBothStay) {
+TEST_F(ApplierTest, AMoveOverAFileFailsForGoodAndBothStay) {
   apply({.kind = create, .path = "a", .content = "one"});
   put("b", "theirs");
   EXPECT_EQ(apply({.kind = move, .path = "b", .source = "a"}).kind, OutcomeKind::failed);
   EXPECT_EQ(all(), (std::map<std::string, std::string>{{"a", "one"}, {"b", "theirs"}}));
 }
 
-TEST_F(ApplyTest, ADeletionTakesFileAndMetadata) {
+TEST_F(ApplierTest, ADeletionRemovesFileAndMetadata) {
   apply({.kind = create, .path = "a", .content = "one"});
   EXPECT_EQ(apply({.kind = remove, .path = "a"}).kind, OutcomeKind::done);
   EXPECT_THAT(all(), IsEmpty());
@@ -187,18 +186,18 @@ TEST_F(ApplyTest, ADeletionTakesFileAndMetadata) {
   EXPECT_EQ(apply({.kind = remove, .path = "a"}).kind, OutcomeKind::failed);
 }
 
-TEST_F(ApplyTest, ADeletionOfWhatSomebodyDeletedAlreadyForgetsIt) {
+TEST_F(ApplierTest, ADeletionOfAMissingFileRemovesItsRow) {
   apply({.kind = create, .path = "a", .content = "one"});
   fs::remove(root_ + "/a");
   EXPECT_EQ(apply({.kind = remove, .path = "a"}).kind, OutcomeKind::done);
   EXPECT_THAT(known(), IsEmpty());
 }
 
-TEST_F(ApplyTest, NothingLeftToDoIsDone) {
+TEST_F(ApplierTest, AnOperationMarkedNothingIsDoneWithoutAStep) {
   EXPECT_EQ(apply({.kind = remove, .path = "a", .nothing = true}).kind, OutcomeKind::done);
 }
 
-TEST_F(ApplyTest, ASyncTakesOverWhatSomebodyElseDid) {
+TEST_F(ApplierTest, ASyncRecordsTheFileAsItIsOnDisk) {
   put("a", "hello");
   EXPECT_EQ(apply({.kind = sync, .path = "a", .event = "created"}).kind, OutcomeKind::done);
   EXPECT_EQ((*state_.file_at(notebook_, "a"))->hash, kHelloHash);
@@ -211,13 +210,13 @@ TEST_F(ApplyTest, ASyncTakesOverWhatSomebodyElseDid) {
   EXPECT_THAT(waiting(), ElementsAre("a", "a", "a"));
 }
 
-TEST_F(ApplyTest, ASyncOfAFileAsItIsKnownWaitsForNoCommit) {
+TEST_F(ApplierTest, ASyncOfAnUnchangedFileNeedsNoCommit) {
   apply({.kind = create, .path = "a", .content = "one"});
   EXPECT_EQ(apply({.kind = sync, .path = "a", .event = "modified"}).kind, OutcomeKind::done);
   EXPECT_THAT(waiting(), ElementsAre("a"));
 }
 
-TEST_F(ApplyTest, ASyncOfARenameKeepsTheIdAndForgetsFoldersThatAreGone) {
+TEST_F(ApplierTest, ASyncOfARenameKeepsTheIdAndRemovesRowsOfMissingFolders) {
   apply({.kind = create, .path = "a/x", .content = "one"});
   const auto id = (*state_.file_at(notebook_, "a/x"))->id;
   fs::rename(root_ + "/a/x", root_ + "/y");
@@ -227,7 +226,7 @@ TEST_F(ApplyTest, ASyncOfARenameKeepsTheIdAndForgetsFoldersThatAreGone) {
   EXPECT_THAT(known(), ElementsAre("y"));
 }
 
-TEST_F(ApplyTest, AFolderMovesAsAWholeWithItsIdAndThatOfEmptyOnesInIt) {
+TEST_F(ApplierTest, AFolderMovesAsAWholeAndKeepsItsIdAndThatOfEmptyFoldersInIt) {
   apply({.kind = create, .path = "a/x", .content = "1"});
   apply({.kind = create, .path = "a/b/y", .content = "2"});
   apply({.kind = create, .path = "a/empty", .folder = true});
@@ -245,13 +244,12 @@ TEST_F(ApplyTest, AFolderMovesAsAWholeWithItsIdAndThatOfEmptyOnesInIt) {
   EXPECT_TRUE(fs::is_directory(root_ + "/c/empty"));
 }
 
-TEST_F(ApplyTest, AFolderMoveThatFailsInTheMiddleLeavesEverythingAsItWas) {
+TEST_F(ApplierTest, AFolderMoveThatFailsInTheMiddleLeavesEverythingAsItWas) {
   apply({.kind = create, .path = "a/1", .content = "1"});
   apply({.kind = create, .path = "a/2", .content = "2"});
   const auto rows = known();
   const auto waited = waiting();
-  // The second name is taken only when the first file is there: it is a folder of that name that is in the
-  // way.
+  // The second path lies in the first file, so the second rename fails after the first one succeeded.
   const ApplyOutcome outcome = apply(group(
       {{.kind = move, .path = "b/x", .source = "a/1"}, {.kind = move, .path = "b/x/y", .source = "a/2"}},
       {"a", "b", 2}));
@@ -263,7 +261,7 @@ TEST_F(ApplyTest, AFolderMoveThatFailsInTheMiddleLeavesEverythingAsItWas) {
   EXPECT_THAT(*state_.steps(notebook_), IsEmpty());
 }
 
-TEST_F(ApplyTest, OnePartThatFailsDoesNotKeepTheOthersFromBeingDone) {
+TEST_F(ApplierTest, AUnitThatFailsDoesNotStopTheOtherUnits) {
   const std::vector<ApplyUnit> units = {{event({.kind = create, .path = "a", .content = "1"})},
                                         {event({.kind = update, .path = "gone", .content = "2"})},
                                         {event({.kind = create, .path = "b", .content = "3"})}};
@@ -275,7 +273,7 @@ TEST_F(ApplyTest, OnePartThatFailsDoesNotKeepTheOthersFromBeingDone) {
   EXPECT_EQ(all(), (std::map<std::string, std::string>{{"a", "1"}, {"b", "3"}}));
 }
 
-TEST_F(ApplyTest, StepsThatAreStillPutDownAreUndoneInReverse) {
+TEST_F(ApplierTest, StepsLeftInTheJournalAreUndoneInReverse) {
   put("a", "old");
   put("b", "moved");
   put("deleted", "kept");
@@ -286,7 +284,7 @@ TEST_F(ApplyTest, StepsThatAreStillPutDownAreUndoneInReverse) {
       {StepKind::make_folder, "", "c", {}},
       {StepKind::rename, "b", "c/b", *folder_.file_state("b")},
       {StepKind::rename, "deleted", ".eventq/trash", *folder_.file_state("deleted")},
-      {StepKind::rename, "never", "done", fresh},  // the crash came before this one
+      {StepKind::rename, "never", "done", fresh},  // this step had not run before the crash
   };
   ASSERT_TRUE(state_.add_steps(notebook_, steps));
   ASSERT_TRUE(folder_.rename(".eventq/new", "a", Folder::Rename::exchange));
@@ -298,11 +296,11 @@ TEST_F(ApplyTest, StepsThatAreStillPutDownAreUndoneInReverse) {
   EXPECT_EQ(all(), (std::map<std::string, std::string>{{"a", "old"}, {"b", "moved"}, {"deleted", "kept"}}));
   EXPECT_FALSE(fs::exists(root_ + "/c"));
   EXPECT_THAT(*state_.steps(notebook_), IsEmpty());
-  ASSERT_TRUE(applier_.recover());  // a second crash in the first recovery
+  ASSERT_TRUE(applier_.recover());  // as after a crash during the first recovery
   EXPECT_EQ(get("a"), "old");
 }
 
-TEST_F(ApplyTest, WhatSomebodyElsePutInTheWayOfAnUndoStays) {
+TEST_F(ApplierTest, AFileInTheWayOfAnUndoStays) {
   put("a", "moved");
   ASSERT_TRUE(state_.add_steps(notebook_, {{StepKind::rename, "a", "b", *folder_.file_state("a")}}));
   ASSERT_TRUE(folder_.rename("a", "b", Folder::Rename::no_replace));
@@ -312,7 +310,7 @@ TEST_F(ApplyTest, WhatSomebodyElsePutInTheWayOfAnUndoStays) {
   EXPECT_EQ(all(), (std::map<std::string, std::string>{{"b", "put there by somebody else"}}));
 }
 
-TEST_F(ApplyTest, AFileThatSomebodyWroteToGoesBackWithItsFolder) {
+TEST_F(ApplierTest, AnEditedFileMovesBackWithItsFolder) {
   put("a", "moved");
   ASSERT_TRUE(state_.add_steps(notebook_, {{StepKind::rename, "a", "b", *folder_.file_state("a")}}));
   ASSERT_TRUE(folder_.rename("a", "b", Folder::Rename::no_replace));
@@ -321,7 +319,7 @@ TEST_F(ApplyTest, AFileThatSomebodyWroteToGoesBackWithItsFolder) {
   EXPECT_EQ(all(), (std::map<std::string, std::string>{{"a", "edited by somebody else"}}));
 }
 
-TEST_F(ApplyTest, ContentThatSomebodyEditedSinceItWasPutInPlaceCountsAsApplied) {
+TEST_F(ApplierTest, ContentEditedAfterItWasPutInPlaceCountsAsApplied) {
   put("a", "old");
   put(".eventq/event-7", "new");
   ASSERT_TRUE(state_.add_steps(
@@ -333,7 +331,7 @@ TEST_F(ApplyTest, ContentThatSomebodyEditedSinceItWasPutInPlaceCountsAsApplied) 
   EXPECT_THAT(*state_.applied(notebook_), ElementsAre(EventId{7}));
 }
 
-TEST_F(ApplyTest, WhatSomebodyWroteSinceTheFileWasLookedAtIsNotReplacedOrDeleted) {
+TEST_F(ApplierTest, AnEditMadeAfterTheFileStateWasReadIsNotReplacedOrDeleted) {
   apply({.kind = create, .path = "a", .content = "ours"});
   const SafeToReplace safe = {{"a", *folder_.file_state("a")}};
   put("new", "theirs");
@@ -351,7 +349,7 @@ TEST_F(ApplyTest, WhatSomebodyWroteSinceTheFileWasLookedAtIsNotReplacedOrDeleted
   EXPECT_THAT(all(), IsEmpty());
 }
 
-TEST_F(ApplyTest, WhateverWasTakenAwayToBeDeletedComesBackAfterACrash) {
+TEST_F(ApplierTest, AFileMovedAsideForDeletionComesBackAfterACrash) {
   put("a", "known");
   ASSERT_TRUE(
       state_.add_steps(notebook_, {{StepKind::rename, "a", ".eventq/event-7", *folder_.file_state("a")}}));
@@ -362,7 +360,7 @@ TEST_F(ApplyTest, WhateverWasTakenAwayToBeDeletedComesBackAfterACrash) {
   EXPECT_EQ(all(), (std::map<std::string, std::string>{{"a", "saved by somebody else just then"}}));
 }
 
-TEST_F(ApplyTest, FoldersInAFolderThatIsGoneAreForgottenWithIt) {
+TEST_F(ApplierTest, RowsOfFoldersInAMissingFolderAreRemovedWithIt) {
   apply({.kind = create, .path = "d/f", .content = "1"});
   apply({.kind = create, .path = "d/empty/inner", .folder = true});
   fs::remove_all(root_ + "/d");
@@ -370,14 +368,14 @@ TEST_F(ApplyTest, FoldersInAFolderThatIsGoneAreForgottenWithIt) {
   EXPECT_THAT(known(), IsEmpty());
 }
 
-TEST_F(ApplyTest, AFileInALinkedFolderIsRefusedForGood) {
+TEST_F(ApplierTest, AFileInALinkedFolderIsRefusedForGood) {
   fs::create_directory(directory_.file("elsewhere"));
   fs::create_directory_symlink(directory_.file("elsewhere"), root_ + "/link");
   EXPECT_EQ(apply({.kind = create, .path = "link/a", .content = "x"}).kind, OutcomeKind::failed);
   EXPECT_TRUE(fs::is_empty(directory_.file("elsewhere")));
 }
 
-TEST_F(ApplyTest, AfterARunNothingIsExpectedAnyMore) {
+TEST_F(ApplierTest, AfterApplyNoOwnWriteIsAnnounced) {
   apply({.kind = create, .path = "a", .content = "hello"});
   EXPECT_FALSE(own_writes_.is_announced("a", OwnWrites::WrittenContent{5, std::string(kHelloHash)}));
 }

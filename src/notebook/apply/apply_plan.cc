@@ -1,4 +1,4 @@
-// apply_plan.cc: what an event comes to: the steps to be done and what is known afterwards. See applier.h.
+// apply_plan.cc: plans one unit: the steps on disk and the rows to store afterwards. See applier.h.
 #include <algorithm>
 #include <iterator>
 #include <utility>
@@ -20,7 +20,8 @@ Error something_at(const std::string& path) {
 
 Error no_file(const std::string& path) { return {ErrorCode::conflict, path + " is no regular file.", ""}; }
 
-// What goes wrong beside the files is nobody's mistake: it may work another time.
+// Errors in kOwnFolder are not caused by the request, so the event is retried: the code must not be a
+// permanent one.
 Error of_ours(const Error& error) {
   return {error.code == ErrorCode::no_space ? ErrorCode::no_space : ErrorCode::unavailable, error.message,
           ""};
@@ -101,7 +102,7 @@ void Applier::will_change(const std::string& path, const FileEvent& event, Apply
   plan.pending.push_back({0, path, event.event_id, event.correlation_id, clock_.now()});
 }
 
-// The row of the file at `path`; one made of the file itself if it is not known yet.
+// The row of the file at `path`; built from the file on disk if there is no row yet.
 Result<FileRow> Applier::known(const std::string& path, const FileEvent& event) {
   auto row = state_.file_at(notebook_, path);
   if (!row) return row.error();
@@ -119,7 +120,7 @@ Result<FileRow> Applier::known(const std::string& path, const FileEvent& event) 
   return made;
 }
 
-// The event's content, in a file of ours, and what is known of the file that it will be.
+// Writes the event's content to a file in kOwnFolder; returns the row that the file will have at its path.
 Result<FileRow> Applier::write(const FileEvent& event, const std::string& like, FileRow row,
                                ApplyPlan& plan) {
   const std::string own = own_path(event.id);
@@ -148,7 +149,8 @@ Result<void> Applier::plan_create(const FileEvent& event, ApplyPlan& plan) {
   if (!kind) return kind.error();
   if (*kind != PathKind::absent) return something_at(path);
   if (auto planned = plan_parents(path, plan); !planned) return planned;
-  auto stale = state_.file_at(notebook_, path);  // of a file that somebody else has deleted
+  // The row of a file that another program deleted: the new file gets its id.
+  auto stale = state_.file_at(notebook_, path);
   if (!stale) return stale.error();
   FileRow row;
   if (*stale) row.id = (*stale)->id;
@@ -243,7 +245,7 @@ Result<void> Applier::plan_remove(const FileEvent& event, ApplyPlan& plan) {
   return {};
 }
 
-// Folders above a file that somebody deleted with them, and those in them.
+// Removes the rows of the topmost missing folder above `path` and of the folders in it.
 Result<void> Applier::plan_vanished_folders(const std::string& path, ApplyPlan& plan) {
   for (const std::string& folder : folders_of(path)) {
     const auto kind = folder_.kind(folder);
@@ -261,7 +263,7 @@ Result<void> Applier::plan_vanished_folders(const std::string& path, ApplyPlan& 
   return {};
 }
 
-// The file is as it is: only what is known of it changes.
+// A sync changes no file: it only makes the rows agree with the disk.
 Result<void> Applier::plan_sync(const FileEvent& event, ApplyPlan& plan) {
   const std::string& path = event.operation.path;
   const std::string& source = event.operation.source;
@@ -269,7 +271,7 @@ Result<void> Applier::plan_sync(const FileEvent& event, ApplyPlan& plan) {
   if (!row) return row.error();
   auto digest = folder_.digest(path);
   const bool is_file = digest.has_value();
-  // Whoever writes it at this moment will be seen to have done so.
+  // The file is being written now: the watcher reports it again when the write ends.
   if (!is_file && digest.error().code == ErrorCode::conflict) return {};
   if (!is_file && digest.error().code != ErrorCode::not_found &&
       digest.error().code != ErrorCode::invalid_argument) {
@@ -315,7 +317,7 @@ Result<void> Applier::plan_sync(const FileEvent& event, ApplyPlan& plan) {
   return {};
 }
 
-// The folder itself, and those in it.
+// Adds the rows and steps of the folder itself and of the folders in it; the files have been planned.
 Result<void> Applier::plan_folder(const ApplyUnit& unit, ApplyPlan& plan) {
   const FolderOperation& group = *unit.front().operation.group;
   auto folders = state_.files_within(notebook_, group.source, FileFilter::folders);
@@ -335,10 +337,10 @@ Result<void> Applier::plan_folder(const ApplyUnit& unit, ApplyPlan& plan) {
     if (auto planned = plan_parents(row.path + "/.", plan); !planned) return planned;
     moved.push_back(std::move(row));
   }
-  // Before the files, whose rows would make those of their folders.
+  // Folder rows go before file rows, because put_file() would create missing folder rows with new ids.
   plan.put.insert(plan.put.begin(), std::make_move_iterator(moved.begin()),
                   std::make_move_iterator(moved.end()));
-  // Innermost first. What somebody else has in them keeps them.
+  // Innermost first. A folder that contains a file unknown to the notebook is not empty, so it stays.
   for (auto folder = emptied.rbegin(); folder != emptied.rend(); ++folder) {
     plan.steps.push_back({StepKind::remove_folder, "", std::move(*folder), {}});
   }

@@ -1,5 +1,4 @@
-// content_type.cc: content_type_of() of folder.h: by the name's extension, else by what the content begins
-// with.
+// content_type.cc: content_type_of() of folder.h: by extension, else by the first bytes.
 #include <algorithm>
 #include <string>
 #include <string_view>
@@ -68,7 +67,7 @@ constexpr Extension kExtensions[] = {
     {"zip", "application/zip"},
 };
 
-// In small letters; empty when there is none.
+// The extension in lower case; empty when there is none.
 std::string extension_of(std::string_view path) {
   const std::string_view name = path.substr(path.rfind('/') + 1);
   const std::size_t dot = name.rfind('.');
@@ -80,7 +79,7 @@ std::string extension_of(std::string_view path) {
   return extension;
 }
 
-// Without the beginning of a character that was cut off.
+// `text` without an incomplete UTF-8 character at its end.
 std::string_view whole_characters(std::string_view text) {
   for (std::size_t back = 1; back <= std::min<std::size_t>(3, text.size()); ++back) {
     const auto byte = static_cast<unsigned char>(text[text.size() - back]);

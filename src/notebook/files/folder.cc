@@ -27,7 +27,7 @@ namespace eventq::notebook {
 namespace {
 
 constexpr std::size_t kPiece = 128UL * 1024;
-constexpr std::size_t kBeginning = 4096;  // bytes that tell text from other content
+constexpr std::size_t kBeginning = 4096;  // bytes that content_type_of() examines
 constexpr int kOpenTries = 16;
 constexpr int kDigestTries = 3;
 constexpr mode_t kPermissions = 0777;
@@ -58,14 +58,16 @@ Error failed(std::string_view doing, const std::string& path, int number) {
 }
 
 Error not_regular(const std::string& path) {
-  return {ErrorCode::invalid_argument, path + " is no regular file; a notebook holds nothing else.", ""};
+  return {ErrorCode::invalid_argument, path + " is no regular file; a notebook holds only regular files.",
+          ""};
 }
 
 Descriptor open_folder(int root, const std::string& path) {
   return open_beneath(root, path, O_RDONLY | O_DIRECTORY);
 }
 
-// The folder that a path ends in, and the name there: what is done to a name cannot be led elsewhere.
+// An opened parent folder and the last name of a path. Calls by name relative to the descriptor cannot be
+// redirected by a link.
 struct ParentAndName {
   Descriptor folder;
   std::string name;
@@ -95,14 +97,14 @@ Result<struct stat> status_of(const Descriptor& opened, const std::string& path)
   return status;
 }
 
-// Of the thing itself, without opening it: no device wakes up, no fifo waits.
+// O_PATH does not open the thing itself, so a fifo does not block and a device is not touched.
 Result<struct stat> status_at(int root, const std::string& path) {
   const Descriptor found = open_beneath(root, path, O_PATH | O_NOFOLLOW);
   if (!found.open()) return failed("look at", path, errno);
   return status_of(found, path);
 }
 
-// As many bytes as there are up to the size of `into`; negative with errno set.
+// Reads until `into` is full or the file ends; negative with errno set.
 ssize_t read_some(int descriptor, std::span<char> into) {
   std::size_t count = 0;
   while (count < into.size()) {
@@ -115,7 +117,7 @@ ssize_t read_some(int descriptor, std::span<char> into) {
   return static_cast<ssize_t>(count);
 }
 
-// False with errno set.
+// Returns false with errno set.
 bool write_all(int descriptor, std::string_view bytes) {
   while (!bytes.empty()) {
     const ssize_t written = ::write(descriptor, bytes.data(), bytes.size());
@@ -178,7 +180,8 @@ Result<std::vector<std::string>> names_in(const Descriptor& folder, const std::s
   std::vector<std::string> names;
   errno = 0;
   while (const dirent* const entry = ::readdir(stream.get())) names.emplace_back(entry->d_name);
-  if (errno != 0 && errno != ENOENT) return failed("read", path, errno);  // ENOENT: removed meanwhile
+  if (errno != 0 && errno != ENOENT)
+    return failed("read", path, errno);  // ENOENT: the folder was removed meanwhile
   return names;
 }
 
@@ -233,7 +236,7 @@ Result<FileState> Folder::file_state(const std::string& path) const {
 }
 
 Result<Descriptor> Folder::open_file(const std::string& path) const {
-  // O_NONBLOCK: a fifo that somebody put there must not keep us.
+  // O_NONBLOCK: opening a fifo must not block.
   Descriptor file = open_beneath(root_.number(), path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY);
   if (!file.open()) return failed("open", path, errno);
   const auto status = status_of(file, path);
@@ -252,7 +255,7 @@ Result<std::string> Folder::read(const std::string& path, std::size_t max) const
       path + " has more than the " + std::to_string(max) + " bytes that can be read at once.", ""};
   if (static_cast<std::uint64_t>(status->st_size) > max) return too_large;
 
-  // One more than there should be: it may grow meanwhile.
+  // One byte more than the file has: a full buffer means that the file grew.
   std::string content(static_cast<std::size_t>(status->st_size) + 1, '\0');
   std::size_t size = 0;
   for (;;) {
@@ -293,7 +296,7 @@ Result<FileState> Folder::write_own(const std::string& path, std::string_view co
   const Descriptor file = open_beneath(place.folder.number(), place.name, O_WRONLY | O_CREAT | O_EXCL, 0600);
   if (!file.open()) return failed("write", path, errno);
   struct stat status {};
-  // fchmod(): the process's own umask may be narrower than the notebook's.
+  // fchmod() because the process's umask may remove more permissions than the notebook's mask.
   const bool written = write_all(file.number(), content) && ::fchmod(file.number(), mode) == 0 &&
                        ::fstat(file.number(), &status) == 0;
   if (written) return state_of(status);
@@ -347,7 +350,7 @@ Result<bool> Folder::make_folder(const std::string& path) {
   if (!folder.open()) return failed("open the folder", path, errno);
   const auto made = status_of(folder, path);
   if (!made) return made.error();
-  // What it has got from the folder it lies in stays: the group of that one for all in it.
+  // Keep the set-group-ID bit that the new folder inherits from its parent.
   const mode_t mode =
       (made->st_mode & ~static_cast<mode_t>(S_IFMT) & ~kPermissions) | (kPermissions & ~mask_);
   if (::fchmod(folder.number(), mode) != 0) return failed("make the folder", path, errno);
@@ -410,7 +413,8 @@ Result<void> Folder::walk(const std::string& path, const std::function<void(cons
     const std::string folder = std::move(folders.back());
     folders.pop_back();
     const Descriptor opened = open_folder(root_.number(), folder);
-    const bool is_closed_to_us = !folder.empty() && errno == EACCES;  // as the watcher leaves it out, too
+    const bool is_closed_to_us =
+        !folder.empty() && errno == EACCES;  // an unreadable folder; the watcher skips it too
     if (!opened.open() && (has_vanished(errno) || is_closed_to_us)) continue;
     if (!opened.open()) return failed("read", folder, errno);
     const auto names = names_in(opened, folder);

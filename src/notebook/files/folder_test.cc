@@ -1,4 +1,4 @@
-// folder_test.cc: files reached from a folder, whatever somebody puts in their way meanwhile.
+// folder_test.cc: tests file access beneath a folder while links and other things are put in its way.
 #include "notebook/files/folder.h"
 
 #include <fcntl.h>
@@ -28,7 +28,7 @@ using testing::HasSubstr;
 using testing::IsEmpty;
 using testing::UnorderedElementsAre;
 
-// A notebook's folder with kOwnFolder, and a folder beside it that must never be touched.
+// A notebook's folder with kOwnFolder, and a folder outside it that must never be touched.
 class FolderTest : public testing::Test {
  protected:
   FolderTest() {
@@ -76,7 +76,7 @@ class FolderTest : public testing::Test {
     ASSERT_EQ(::bind(socket.number(), reinterpret_cast<const sockaddr*>(&address), sizeof address), 0);
   }
 
-  // Where the link waits that is swapped with a folder.
+  // The path of the link that is exchanged with a folder.
   [[nodiscard]] std::string directory_link() const { return directory_.file("link"); }
 
   [[nodiscard]] Folder open(mode_t mask = 022) const { return std::move(*Folder::open(in(""), mask)); }
@@ -86,7 +86,7 @@ class FolderTest : public testing::Test {
   const bool made_ = fs::create_directory(directory_.file("notebook"));
 };
 
-// Empty when there is no error.
+// The error's message; empty when there is no error.
 template <typename T>
 std::optional<ErrorCode> code_of(const Result<T>& result) {
   return result ? std::nullopt : std::optional(result.error().code);
@@ -101,7 +101,7 @@ TEST_F(FolderTest, OpensAFolderAndNothingElse) {
   EXPECT_THAT(Folder::open(in("absent"), 022).error().message, HasSubstr("No such file"));
 }
 
-TEST_F(FolderTest, TellsWhatIsThere) {
+TEST_F(FolderTest, KindNamesFilesFoldersAndOtherThings) {
   put(in("notes/a.md"), "x");
   put_strange_things();
   const Folder folder = open();
@@ -120,7 +120,7 @@ TEST_F(FolderTest, TellsWhatIsThere) {
   EXPECT_EQ(*folder.kind("magic/etc"), PathKind::absent);
 }
 
-TEST_F(FolderTest, ReadsWhatWasWritten) {
+TEST_F(FolderTest, ReadsTheContentThatWasWritten) {
   Folder folder = open();
   const std::string content("one\0two\n", 8);
 
@@ -180,7 +180,7 @@ TEST_F(FolderTest, ReadsNothingButRegularFiles) {
   }
 }
 
-TEST_F(FolderTest, NeverLeavesItself) {
+TEST_F(FolderTest, NeverOpensAPathOutsideItself) {
   const Folder folder = open();
 
   for (const std::string& path :
@@ -190,7 +190,7 @@ TEST_F(FolderTest, NeverLeavesItself) {
   }
 }
 
-TEST_F(FolderTest, SaysWhatTheSystemSaid) {
+TEST_F(FolderTest, ErrorsContainTheSystemsMessage) {
   put_strange_things();
   const Folder folder = open();
 
@@ -246,7 +246,7 @@ TEST_F(FolderTest, WritesANewFileOnly) {
   EXPECT_THAT(names_outside(), UnorderedElementsAre("secret"));
 }
 
-// As long as it lives, the process takes all rights from others.
+// Sets the process's umask to 0077 while it lives.
 class NarrowUmask {
  public:
   NarrowUmask() : old_(::umask(077)) {}
@@ -271,7 +271,7 @@ TEST_F(FolderTest, GivesNewFilesAndFoldersTheRightsOfItsOwnMask) {
   }
 }
 
-TEST_F(FolderTest, LeavesANewFolderTheGroupRuleItInherits) {
+TEST_F(FolderTest, ANewFolderKeepsTheSetGroupIdItInherits) {
   Folder folder = open();
   ASSERT_EQ(::chmod(in("notes").c_str(), 02755), 0);
 
@@ -379,7 +379,7 @@ TEST_F(FolderTest, DigestsAFile) {
   EXPECT_EQ(hash_of(""), "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855");
 }
 
-TEST_F(FolderTest, SeesThatAFileChanged) {
+TEST_F(FolderTest, FileStateDiffersAfterAFileChanged) {
   put(in("a"), "1");
   const Folder folder = open();
   const FileState before = *folder.file_state("a");
@@ -430,7 +430,7 @@ TEST_F(FolderTest, WalksOverFilesAndFoldersThatAPathCanName) {
   }
 }
 
-TEST_F(FolderTest, WalksOnWhenAFolderVanishes) {
+TEST_F(FolderTest, AWalkContinuesWhenAFolderVanishes) {
   put(in("notes/deep/c"), "");
   put(in("notes/d"), "");
   const Folder folder = open();
@@ -445,7 +445,7 @@ TEST_F(FolderTest, WalksOnWhenAFolderVanishes) {
   EXPECT_THAT(seen, UnorderedElementsAre("notes", "notes/d"));
 }
 
-TEST_F(FolderTest, WalksNotThroughALinkThatTakesAFoldersPlace) {
+TEST_F(FolderTest, AWalkDoesNotFollowALinkThatReplacesAFolder) {
   put(outside("more"), "x");
   const Folder folder = open();
   std::vector<std::string> seen;
@@ -460,7 +460,7 @@ TEST_F(FolderTest, WalksNotThroughALinkThatTakesAFoldersPlace) {
   EXPECT_THAT(seen, UnorderedElementsAre("notes"));
 }
 
-// Another thread changes "turn" from a folder into a link to the outside and back, for as long as this lives.
+// While it lives, another thread exchanges the folder "turn" with a link to a folder outside, and back.
 class LinkSwapper {
  public:
   LinkSwapper(std::string folder, std::string link)
@@ -478,7 +478,7 @@ class LinkSwapper {
   LinkSwapper(const LinkSwapper&) = delete;
   LinkSwapper& operator=(const LinkSwapper&) = delete;
 
-  // Returns when it was swapped at least once more.
+  // Returns after at least one more exchange.
   void wait_for_a_swap() const {
     const int seen = swaps_;
     swaps_.wait(seen);
@@ -489,7 +489,7 @@ class LinkSwapper {
   std::string link_;
   std::atomic<bool> stop_ = false;
   std::atomic<int> swaps_ = 0;
-  std::thread thread_;  // last: it uses the others
+  std::thread thread_;  // last member: the thread uses the others
 };
 
 TEST_F(FolderTest, TouchesNothingOutsideWhileAFolderBecomesALinkAndBack) {
@@ -502,7 +502,7 @@ TEST_F(FolderTest, TouchesNothingOutsideWhileAFolderBecomesALinkAndBack) {
   int refused = 0;
   {
     const LinkSwapper swapper(in("turn"), directory_link());
-    // Until it was met often enough both as a folder and as a link.
+    // Until the call met the folder and the link often enough.
     for (int round = 0; round < 500 || reads < 20 || refused < 20; ++round) {
       if (round % 10 == 0) swapper.wait_for_a_swap();
       if (const auto content = folder.read("turn/file", 100)) {

@@ -20,7 +20,7 @@ bool is_between(char c, unsigned char first, unsigned char last) {
   return byte >= first && byte <= last;
 }
 
-// has_control(), and U+0080 to U+009F, and the two that end a line or a paragraph. REQUIRES: valid UTF-8.
+// has_control(), plus U+0080 to U+009F and the line and paragraph separators. REQUIRES: valid UTF-8.
 bool has_any_control(std::string_view text) {
   if (has_control(text)) return true;
   for (std::size_t at = text.find('\xC2'); at != text.npos; at = text.find('\xC2', at + 1)) {
@@ -29,7 +29,7 @@ bool has_any_control(std::string_view text) {
   return text.find("\u2028") != text.npos || text.find("\u2029") != text.npos;
 }
 
-// Begins with a character that HFS+ leaves out when it compares names; the list is git's.
+// Whether `text` begins with a character that HFS+ ignores in comparisons. The list is from git's utf8.c.
 bool begins_ignored(std::string_view text) {
   if (text.size() < 3) return false;
   const char last = text[2];
@@ -38,8 +38,8 @@ bool begins_ignored(std::string_view text) {
   return text.starts_with("\uFEFF");
 }
 
-// The name as the most forgiving file system would take it: HFS+ leaves characters out, NTFS the dots and
-// blanks at the end and what is behind a colon, both do not care for case.
+// The name as the most tolerant file system reads it. HFS+ ignores some characters; NTFS ignores dots and
+// spaces at the end and the part after a colon; both ignore case.
 std::string folded(std::string_view name) {
   std::string folded;
   while (!name.empty()) {
@@ -53,7 +53,7 @@ std::string folded(std::string_view name) {
   return folded;
 }
 
-// A device on Windows, in every folder and with any extension.
+// Whether Windows treats the name as a device, which it does in every folder and with any extension.
 bool is_device(std::string_view folded) {
   constexpr std::array<std::string_view, 6> kDevices = {"con", "prn", "aux", "nul", "conin$", "conout$"};
   constexpr std::array<std::string_view, 12> kNumbers = {"1", "2", "3", "4",      "5",      "6",
@@ -65,7 +65,7 @@ bool is_device(std::string_view folded) {
   return std::find(kNumbers.begin(), kNumbers.end(), name.substr(3)) != kNumbers.end();
 }
 
-// Nothing when the name may stand in a path.
+// Empty when the name is valid.
 std::optional<Error> bad_name(std::string_view name) {
   if (name.empty()) {
     return refused("The path has an empty name in it; put one \"/\" between two names and none at the end.");

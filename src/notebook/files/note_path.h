@@ -1,7 +1,7 @@
-// note_path.h: which paths a notebook takes. Pure.
+// note_path.h: the rules for paths in a notebook. Pure.
 //
-// A path is relative, UTF-8, with "/" between names. It names nothing outside the notebook and
-// nothing of git's or ours inside it.
+// A path is relative, UTF-8, with "/" between names. It can name nothing outside the notebook and nothing in
+// .git or kOwnFolder.
 #pragma once
 
 #include <cstddef>
@@ -13,21 +13,22 @@
 
 namespace eventq::notebook {
 
-inline constexpr std::size_t kPath = 1024;                 // bytes of a whole path
-inline constexpr std::size_t kName = 255;                  // bytes of one name in it
-inline constexpr std::string_view kOwnFolder = ".eventq";  // where files are on their way in or out
+inline constexpr std::size_t kPath = 1024;  // bytes of a whole path
+inline constexpr std::size_t kName = 255;   // bytes of one name in it
+inline constexpr std::string_view kOwnFolder =
+    ".eventq";  // new files before they are renamed into place, and files about to be deleted
 
-// The path itself, if a notebook takes it. Errors: invalid_argument, too_large; the message says what is
-// wrong with it and what would be right.
+// Returns the path itself if it is valid. Errors: invalid_argument, too_large; the message names the problem
+// and a valid form.
 Result<std::string> note_path(std::string_view text);
 
-// The folder it lies in; empty at the top.
+// The folder that contains `path`; empty at the top.
 std::string_view parent_of(std::string_view path);
-// All folders it lies in, outermost first: "a/b/c" -> "a", "a/b".
+// All folders that contain `path`, outermost first: "a/b/c" -> "a", "a/b".
 std::vector<std::string> folders_of(std::string_view path);
-// It is `folder` or lies in it, at any depth.
+// Whether `path` is `folder` or lies in it, at any depth.
 bool is_within(std::string_view path, std::string_view folder);
-// One of the two is the other or lies in it.
+// Whether one of the two paths is the other or lies in it.
 bool overlap(std::string_view a, std::string_view b);
 
 }  // namespace eventq::notebook

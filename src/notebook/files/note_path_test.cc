@@ -1,4 +1,4 @@
-// note_path_test.cc: which paths a notebook takes, and which names no path may have.
+// note_path_test.cc: tests which paths are valid and which names are refused.
 #include "notebook/files/note_path.h"
 
 #include <gmock/gmock.h>
@@ -13,7 +13,7 @@ using testing::IsEmpty;
 
 using namespace std::string_literals;
 
-// What becomes of `text`: "taken", or why not.
+// "taken", or the reason why `text` is refused.
 std::string fate_of(std::string_view text) {
   const auto path = note_path(text);
   if (path) return *path == text ? "taken" : "changed";
@@ -107,9 +107,9 @@ TEST(NotePath, IsRefusedWithTheReason) {
            Row{"a\u2028b", "control character"},
            Row{"a\u2029", "control character"},
            Row{"a\xFF", "UTF-8"},
-           Row{"\xC0\xAF", "UTF-8"},          // a "/", too long
-           Row{"\xED\xA0\x80", "UTF-8"},      // half a pair
-           Row{"a\xC2", "UTF-8"},             // cut
+           Row{"\xC0\xAF", "UTF-8"},          // an overlong "/"
+           Row{"\xED\xA0\x80", "UTF-8"},      // half of a surrogate pair
+           Row{"a\xC2", "UTF-8"},             // truncated
            Row{"\xF4\x90\x80\x80", "UTF-8"},  // beyond U+10FFFF
        }) {
     EXPECT_THAT(fate_of(row.text), HasSubstr(row.why)) << row.text;
@@ -117,7 +117,7 @@ TEST(NotePath, IsRefusedWithTheReason) {
   }
 }
 
-TEST(NotePath, HasNoNameThatSomeSystemTakesForGits) {
+TEST(NotePath, HasNoNameThatSomeFileSystemTreatsAsDotGit) {
   for (const std::string name : {".git",
                                  ".GIT",
                                  ".Git",
@@ -158,7 +158,7 @@ TEST(NotePath, HasNoNameThatSomeSystemTakesForGits) {
   }
 }
 
-TEST(NotePath, HasNoNameThatSomeSystemTakesForOurs) {
+TEST(NotePath, HasNoNameThatSomeFileSystemTreatsAsDotEventq) {
   for (const std::string name : {".eventq", ".EVENTQ", ".EventQ.", ".eventq ", ".eventq:x", "eventq~1",
                                  "EVENTQ~1", ".event\u200Cq", "\uFEFF.eventq"}) {
     for (const std::string& path : {name, name + "/x", "a/" + name}) {
@@ -167,7 +167,7 @@ TEST(NotePath, HasNoNameThatSomeSystemTakesForOurs) {
   }
 }
 
-TEST(NotePath, HasNoNameOfADeviceOfWindows) {
+TEST(NotePath, HasNoNameOfAWindowsDevice) {
   for (const std::string name :
        {"con",       "CON",    "prn",     "Aux",        "nul",     "com1",   "COM2",      "com3",
         "com4",      "com5",   "com6",    "com7",       "com8",    "com9",   "lpt1",      "lpt2",
@@ -180,7 +180,7 @@ TEST(NotePath, HasNoNameOfADeviceOfWindows) {
   }
 }
 
-// Names of 100 bytes, `size` bytes in all.
+// A path of `size` bytes, with names of 100 bytes.
 std::string path_of_size(std::size_t size) {
   std::string path(size, 'x');
   for (std::size_t at = 100; at + 1 < size; at += 101) path[at] = '/';
@@ -243,7 +243,7 @@ TEST(NotePath, OverlapsWhatItLiesInAndWhatLiesInIt) {
   EXPECT_FALSE(overlap("a", "ab"));
 }
 
-TEST(NotePath, IsRefusedWhereGitWouldTakeItForItsModules) {
+TEST(NotePath, IsRefusedWhereGitWouldReadItAsDotGitmodules) {
   for (const std::string_view path : {".gitmodules", ".GitModules", "a/.gitmodules"}) {
     EXPECT_THAT(fate_of(path), testing::HasSubstr("where to fetch from")) << path;
   }

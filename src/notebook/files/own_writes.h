@@ -1,8 +1,8 @@
-// own_writes.h: what this process itself is about to make of files, so that it is not taken for somebody
-// else's doing.
+// own_writes.h: the writes that this process is about to make, so that change detection does not report them.
 //
-// Recognised by what is written, not by when: whatever somebody makes of a file a moment later is
-// something else.
+// A write is recognised by its content, not by its time, so an edit right after it is still detected.
+//
+// Threads: every method may be called from any thread.
 #pragma once
 
 #include <mutex>
@@ -23,7 +23,8 @@ class OwnWrites {
     friend bool operator==(const WrittenContent&, const WrittenContent&) = default;
   };
 
-  // From now on until it is known from the NotebookState: `content`, or nothing, is what is to be at `path`.
+  // Until clear(), a file with `content` at `path` (or no file, if empty) is an own write. Call clear() after
+  // the rows are stored.
   void announce(const std::string& path, std::optional<WrittenContent> content) {
     const std::scoped_lock lock(mutex_);
     announced_[path] = std::move(content);

@@ -7,7 +7,8 @@
 namespace eventq::notebook {
 namespace {
 
-// A line for each value that is not empty, once. Ids are visible ASCII: none can hold a line of its own.
+// One line per distinct value that is not empty. Ids are visible ASCII, so a value cannot contain a line
+// break.
 void append_trailers(std::string& message, std::string_view key, const std::vector<PendingChange>& changes,
                      std::string PendingChange::*id) {
   std::unordered_set<std::string_view> written;
@@ -43,7 +44,7 @@ std::vector<std::string> paths_of(const std::vector<PendingChange>& changes) {
 bool is_time_to_commit(const CommitBacklog& waiting, const NotebookSettings& settings, TimePoint now) {
   if (waiting.paths == 0 || !waiting.since) return false;
   if (waiting.paths >= static_cast<std::int64_t>(settings.git_commit_max_files)) return true;
-  // A machine whose time was set back does not wait until it is that late again.
+  // A change from the future means that the clock was set back: commit now.
   return now < *waiting.since || now - *waiting.since >= settings.git_commit_interval;
 }
 

@@ -1,4 +1,4 @@
-// commit_message.h: what a batch's commit says, and when it is time for one. Pure.
+// commit_message.h: the message of a commit, and when a commit is due. Pure.
 #pragma once
 
 #include <string>

@@ -1,4 +1,4 @@
-// commit_message_test.cc: what a commit says, and when it is made.
+// commit_message_test.cc: tests the message of a commit and when a commit is due.
 #include "notebook/git/commit_message.h"
 
 #include <gmock/gmock.h>
@@ -15,7 +15,7 @@ std::string message_of(const std::vector<PendingChange>& changes) {
   return commit_message(paths_of(changes), changes);
 }
 
-TEST(CommitMessageTest, OnePathIsNamedHoweverOftenItChanged) {
+TEST(CommitMessageTest, ASinglePathIsNamedHoweverOftenItChanged) {
   EXPECT_EQ(message_of({change_of("a/ä.md", "e2"), change_of("a/ä.md", "e1")}),
             "Update a/ä.md\n\nEventq-Event: e2\nEventq-Event: e1\n");
 }
@@ -43,7 +43,7 @@ TEST(CommitMessageTest, PathsAreSortedByBytesAndThereOnce) {
   EXPECT_THAT(paths_of(std::vector<PendingChange>{}), testing::IsEmpty());
 }
 
-TEST(CommitMessageTest, ItIsTimeAtTheIntervalAndNotBefore) {
+TEST(CommitMessageTest, ACommitIsDueAtTheIntervalAndNotBefore) {
   const NotebookSettings settings{.git_commit_interval = Millis(100), .git_commit_max_files = 10};
   const TimePoint since{Millis(5000)};
   const CommitBacklog waiting{.paths = 1, .since = since};
@@ -53,7 +53,7 @@ TEST(CommitMessageTest, ItIsTimeAtTheIntervalAndNotBefore) {
   EXPECT_TRUE(is_time_to_commit(waiting, settings, since + Millis(101)));
 }
 
-TEST(CommitMessageTest, ItIsTimeAtSoManyFilesAndNotBefore) {
+TEST(CommitMessageTest, ACommitIsDueAtTheMaximumOfFilesAndNotBefore) {
   const NotebookSettings settings{.git_commit_interval = Millis(100), .git_commit_max_files = 10};
   const TimePoint now{Millis(5000)};
   EXPECT_FALSE(is_time_to_commit({.paths = 9, .since = now}, settings, now));
@@ -61,12 +61,12 @@ TEST(CommitMessageTest, ItIsTimeAtSoManyFilesAndNotBefore) {
   EXPECT_TRUE(is_time_to_commit({.paths = 11, .since = now}, settings, now));
 }
 
-TEST(CommitMessageTest, ItIsNeverTimeForNothing) {
+TEST(CommitMessageTest, AnEmptyBacklogIsNeverDue) {
   const NotebookSettings settings{.git_commit_interval = Millis(0), .git_commit_max_files = 0};
   EXPECT_FALSE(is_time_to_commit({}, settings, TimePoint(Millis(5000))));
 }
 
-TEST(CommitMessageTest, AChangeFromTheFutureDoesNotWait) {
+TEST(CommitMessageTest, AChangeFromTheFutureIsDueAtOnce) {
   const NotebookSettings settings{.git_commit_interval = Millis(100), .git_commit_max_files = 10};
   EXPECT_TRUE(
       is_time_to_commit({.paths = 1, .since = TimePoint(Millis(5000))}, settings, TimePoint(Millis(4999))));

@@ -26,13 +26,13 @@ Result<std::size_t> read_piece(int file, std::vector<char>& piece, const std::st
   return static_cast<std::size_t>(size);
 }
 
-// The content as it is, through no filter.
+// Stores the bytes unchanged: no filter is run.
 Result<git_oid> write_blob(git_repository* repo, int file, const std::string& path) {
   git_oid id;
   std::vector<char> piece(kBlobPiece);
   auto size = read_piece(file, piece, path);
   if (!size) return size.error();
-  // Most notes are one piece, which needs no file on its way.
+  // Most notes fit in one piece, which needs no temporary file.
   if (*size < kBlobPiece) {
     if (git_blob_create_from_buffer(&id, repo, piece.data(), *size) != 0)
       return git::failure("store " + path);
@@ -55,7 +55,7 @@ Result<git_oid> write_blob(git_repository* repo, int file, const std::string& pa
   return id;
 }
 
-// As `git add` would fill it, so that `git status` need not read the file.
+// Filled as `git add` does, so that `git status` does not have to read the file.
 git_index_entry entry_of(const struct stat& found, const git_oid& id, std::uint32_t mode) {
   const auto time = [](const timespec& at) {
     return git_index_time{static_cast<std::int32_t>(at.tv_sec), static_cast<std::uint32_t>(at.tv_nsec)};
@@ -75,11 +75,11 @@ git_index_entry entry_of(const struct stat& found, const git_oid& id, std::uint3
 
 bool trusts_modes(git_config* config) {
   int trusts = 1;
-  git_config_get_bool(&trusts, config, "core.filemode");  // unset: it does
+  git_config_get_bool(&trusts, config, "core.filemode");  // unset means true
   return trusts != 0;
 }
 
-// Where the file system knows no executables, it is what it was.
+// Without core.filemode the recorded executable bit stays.
 std::uint32_t mode_of(const struct stat& found, git_config* config,
                       const std::optional<git::Recorded>& before) {
   bool executable = (found.st_mode & S_IXUSR) != 0;
@@ -87,7 +87,7 @@ std::uint32_t mode_of(const struct stat& found, git_config* config,
   return executable ? GIT_FILEMODE_BLOB_EXECUTABLE : GIT_FILEMODE_BLOB;
 }
 
-// In a folder that is a repository of its own, known to this one as a submodule.
+// Whether `path` is a submodule or lies in one.
 bool is_submodules(git_index* files, const std::string& path) {
   const auto is_link = [&](const std::string& name) {
     const auto found = git::recorded(files, name);
@@ -99,7 +99,7 @@ bool is_submodules(git_index* files, const std::string& path) {
   return is_link(path);
 }
 
-// A file as it is to be recorded; none: it is not there.
+// The index entry of an open file.
 Result<std::optional<git_index_entry>> take_file(git_repository* repo, git_config* config, int file,
                                                  const std::string& path,
                                                  const std::optional<git::Recorded>& before) {
@@ -110,13 +110,13 @@ Result<std::optional<git_index_entry>> take_file(git_repository* repo, git_confi
   return std::optional(entry_of(found, *id, mode_of(found, config, before)));
 }
 
-// The user does not want it in the repository; what is there already stays.
+// Checked only for paths that HEAD does not have: a tracked file stays tracked.
 bool is_ignored(git_repository* repo, const std::string& path) {
   int ignored = 0;
   return git_ignore_path_is_ignored(&ignored, repo, path.c_str()) == 0 && ignored == 1;
 }
 
-// The user's sparse checkout leaves it out: it is not there, and not deleted.
+// Whether the user's sparse checkout omits the file: then its absence is no deletion.
 bool is_left_out(git_repository* repo, git::IndexHandle& users, const std::string& path) {
   const std::string name = std::string(git_repository_path(repo)) + "index";
   if (users == nullptr && git_index_open(users.out(), name.c_str()) != 0) return false;
@@ -141,7 +141,7 @@ Result<Unstaged> take_paths(git_repository* repo, git_config* config, git_index*
     if (*kind == PathKind::other || is_submodules(files, path)) continue;
     const auto expected = known.find(path);
     const bool is_known = expected != known.end();
-    // Whoever made it a moment ago will be seen to have done so.
+    // A file that appeared after its row was removed is detected later.
     if (is_known && !expected->second) kind = PathKind::absent;
     const auto is_as_known = [&] {
       const auto there = folder.file_state(path);
@@ -160,7 +160,8 @@ Result<Unstaged> take_paths(git_repository* repo, git_config* config, git_index*
         left_out.push_back(path);
         continue;
       }
-      // It may have gone, or have become something else, just now: then that is told, too, and comes again.
+      // The file vanished or became something else just now: the watcher reports that, and the path becomes
+      // pending again.
       if (!file && file.error().code != ErrorCode::not_found &&
           file.error().code != ErrorCode::invalid_argument) {
         return file.error();
@@ -184,7 +185,7 @@ Result<Unstaged> take_paths(git_repository* repo, git_config* config, git_index*
       return git::failure("remove " + path);
     }
   }
-  // All that goes has gone: a folder that has become a file is no more in its way.
+  // Add after all removals: a file may replace a folder whose entries had to go first.
   for (auto& [path, entry] : present) {
     entry.path = path.c_str();
     if (git_index_add(files, &entry) != 0) return git::failure("record " + path);

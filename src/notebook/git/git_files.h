@@ -1,4 +1,5 @@
-// git_files.h: the folder's files as a commit records them: as they are, through no filter.
+// git_files.h: stores the folder's files as git blobs, byte for byte: no clean filter or line ending
+// conversion is applied.
 #pragma once
 
 #include <string>
@@ -11,9 +12,9 @@
 
 namespace eventq::notebook {
 
-// Makes `files` what is in the folder at these paths; what it said before of those that differ. A link or
-// another thing that is no note's file stays as it is recorded. `left_out`: could not be read, or are not as
-// `known`.
+// Updates the entries of `files` for these paths to what the folder has; returns the former entries of the
+// paths that changed. A link or another thing that is no regular file keeps its entry. `left_out` gets the
+// paths that could not be read or differ from `known`.
 Result<Unstaged> take_paths(git_repository* repo, git_config* config, git_index* files, const Folder& folder,
                             const std::vector<std::string>& paths, const KnownFiles& known,
                             std::vector<std::string>& left_out);

@@ -24,10 +24,10 @@ Result<bool> is_still(git_repository* repo, const GitHead& head) {
   return !head.commit || git_oid_equal(&*now->commit, &*head.commit) != 0;
 }
 
-// The locks of HEAD and its branch while they are ours, by inode and time of birth. Libgit2's say nothing of
-// whose they are, and a process that is killed leaves them: the next one takes those away that are noted
-// here. A process can die between a lock and its note: a line before it says that it comes, and what is born
-// in the second behind that line, the last one, is ours, too.
+// Records the lock files of HEAD and its branch that this process creates, by inode and birth time, in
+// .git/eventq.locks. A killed process leaves its lock files, and libgit2 does not mark them; the next process
+// removes those that are recorded. A process can die after creating a lock and before recording it. So a "+"
+// line is written before each lock: a lock born within one second after the last "+" line is ours too.
 class HeadLocks {
  public:
   HeadLocks(git_repository* repo, const GitHead& head)
@@ -35,7 +35,7 @@ class HeadLocks {
         locks_{std::string(git_repository_path(repo)) + "HEAD.lock",
                head.name == "HEAD" ? "" : git_repository_commondir(repo) + head.name + ".lock"},
         file_(::open(name_.c_str(), O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0600)) {
-    // Held by whoever is alive.
+    // A living process holds this lock.
     if (file_.open() && ::flock(file_.number(), LOCK_EX | LOCK_NB) != 0) file_.close();
     if (file_.open()) remove_left();
   }
@@ -45,7 +45,7 @@ class HeadLocks {
     if (file_.open()) ::unlink(name_.c_str());
   }
 
-  // HEAD will be locked, and is; called again: its branch.
+  // Call expect_next() before and note_next() after each lock: first HEAD, then its branch.
   void expect_next() { note(kExpected); }
   void note_next() { note(identity(locks_.at(noted_++))); }
 
@@ -56,12 +56,12 @@ class HeadLocks {
     if (file_.open()) (void)!::write(file_.number(), line.data(), line.size());
   }
 
-  // A line; empty: it is not there, or cannot be told from another.
+  // The line that identifies a lock file; empty: absent, or the file system has no birth times.
   static std::string identity(const std::string& path) {
     struct statx found {};
     const unsigned what = STATX_INO | STATX_BTIME;
     if (::statx(AT_FDCWD, path.c_str(), AT_SYMLINK_NOFOLLOW, what, &found) != 0) return "";
-    if ((found.stx_mask & STATX_BTIME) == 0) return "";  // the next file may have the same inode
+    if ((found.stx_mask & STATX_BTIME) == 0) return "";  // an inode number alone may be reused
     return std::to_string(found.stx_ino) + " " + std::to_string(found.stx_btime.tv_sec) + " " +
            std::to_string(found.stx_btime.tv_nsec) + "\n";
   }
@@ -97,7 +97,8 @@ class HeadLocks {
   std::size_t noted_ = 0;
 };
 
-// Locks it, and HEAD, so that no other branch is checked out meanwhile. False: somebody else has one of them.
+// Locks HEAD and its branch. HEAD too, so that no other branch is checked out meanwhile. False: another
+// process holds one of the locks.
 Result<bool> lock_head(git_transaction* transaction, const GitHead& head, HeadLocks& ours) {
   std::vector<std::string> names = {"HEAD"};
   if (head.name != "HEAD") names.push_back(head.name);
@@ -144,7 +145,7 @@ Result<bool> move_head(git_repository* repo, const GitHead& head, const git_oid&
   if (git_transaction_set_target(transaction, head.name.c_str(), &commit, signature, log.c_str()) != 0) {
     return git::failure("move " + head.name);
   }
-  // The index first: whoever reads the new HEAD must not find the old index.
+  // Exchange the index first: a git process that reads the new HEAD must not read the old index.
   if (index && !index->exchange()) index.reset();
   if (git_transaction_commit(transaction) == 0) return true;
   Error error = git::failure("move " + head.name);

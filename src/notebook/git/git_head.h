@@ -1,5 +1,4 @@
-// git_head.h: where HEAD is, and how it moves: from where it was only, and with the user's index in the same
-// moment.
+// git_head.h: reads git's HEAD and moves it to a new commit, together with the user's index.
 #pragma once
 
 #include <optional>
@@ -11,20 +10,20 @@
 namespace eventq::notebook {
 
 struct GitHead {
-  std::string name;               // of the reference that a commit moves: a branch, or HEAD itself
-  std::optional<git_oid> commit;  // none: nothing was committed there yet
+  std::string name;               // the reference that a commit moves: a branch, or HEAD if detached
+  std::optional<git_oid> commit;  // none: the branch has no commit yet
 };
 
 Result<GitHead> read_head(git_repository* repo);
-std::string hash_of(const GitHead& head);  // empty: none
+std::string hash_of(const GitHead& head);  // empty: no commit
 
-// Moves the reference from `head` to `commit`, and the index, if there is one. False: it is not at `head` any
-// more, or somebody else has locked it.
+// Moves the reference from `head` to `commit`, and exchanges `index` if set. False: HEAD has moved, or
+// another process holds a lock.
 Result<bool> move_head(git_repository* repo, const GitHead& head, const git_oid& commit,
                        const git_signature* signature, const std::string& log,
                        std::optional<UserIndex>& index);
 
-// Those that move_head() had when its process was killed.
+// Removes the lock files that move_head() of a killed process left.
 void remove_left_locks(git_repository* repo, const GitHead& head);
 
 }  // namespace eventq::notebook

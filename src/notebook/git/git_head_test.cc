@@ -1,4 +1,4 @@
-// git_head_test.cc: HEAD, which others move, too.
+// git_head_test.cc: tests commits while users move HEAD.
 #include <fcntl.h>
 #include <sys/stat.h>
 
@@ -13,8 +13,8 @@ using testing::IsEmpty;
 
 class GitHeadTest : public GitRepoTest {
  protected:
-  // One after the other, each of a file of its own, and of what others have undone. Whoever finds a lock, or
-  // HEAD moved, tries again.
+  // Makes commits one after the other, each of its own file and of paths that user commits have undone.
+  // Retries while HEAD is locked or moved.
   static constexpr int kRaceCommits = 50;
   void commit_ours() {
     moved();
@@ -48,7 +48,7 @@ class GitHeadTest : public GitRepoTest {
     return subjects;
   }
 
-  // The user's branches cannot be put together: `git merge side` and `git rebase side` stop half way.
+  // Makes two branches that conflict, so that `git merge side` and `git rebase side` stop half way.
   void make_conflict() {
     write("a", "1\n");
     commit({"a"});
@@ -62,7 +62,7 @@ class GitHeadTest : public GitRepoTest {
   }
 };
 
-TEST_F(GitHeadTest, ADetachedHeadIsMovedItself) {
+TEST_F(GitHeadTest, ACommitMovesADetachedHead) {
   write("a", "1");
   const GitCommit first = commit({"a"});
   git({"checkout", "-q", "--detach"});
@@ -74,7 +74,7 @@ TEST_F(GitHeadTest, ADetachedHeadIsMovedItself) {
   EXPECT_EQ(status(), "");
 }
 
-TEST_F(GitHeadTest, AnUnbornBranchIsBornBesideOthers) {
+TEST_F(GitHeadTest, ACommitCreatesAnUnbornBranchBesideOthers) {
   write("a", "1");
   const GitCommit first = commit({"a"});
   git({"checkout", "-q", "--orphan", "other/branch"});
@@ -86,7 +86,7 @@ TEST_F(GitHeadTest, AnUnbornBranchIsBornBesideOthers) {
   EXPECT_THAT(tree(), ElementsAre("b"));
 }
 
-TEST_F(GitHeadTest, OutsideCommitsBranchesAndPackingGoOnBetweenOurs) {
+TEST_F(GitHeadTest, UserCommitsBranchesAndPackingInterleaveWithNotebookCommits) {
   write("a", "1");
   commit({"a"}, "ours 1\n");
   write("b", "1");
@@ -109,10 +109,10 @@ TEST_F(GitHeadTest, OutsideCommitsBranchesAndPackingGoOnBetweenOurs) {
   EXPECT_EQ(status(), "");
 }
 
-TEST_F(GitHeadTest, CommitsBesideThoseOfAnotherAreAllInTheHistory) {
+TEST_F(GitHeadTest, ConcurrentCommitsFromSeparateIndexesAreAllInTheHistory) {
   write("first", "1");
   commit({"first"}, "first\n");
-  // With an index of its own, from just the commit that it follows.
+  // With its own index, read from the commit on which it builds.
   Process other(
       setup({"/bin/sh", "-c",
              "export GIT_INDEX_FILE=.git/others; i=0; while [ $i -lt 50 ]; do i=$((i+1)); echo $i > theirs$i;"
@@ -127,7 +127,7 @@ TEST_F(GitHeadTest, CommitsBesideThoseOfAnotherAreAllInTheHistory) {
   EXPECT_THAT(subjects(), testing::UnorderedElementsAreArray(race_subjects()));
 }
 
-TEST_F(GitHeadTest, CommitsBesideThoseFromTheSameIndexAreAllInTheHistory) {
+TEST_F(GitHeadTest, ConcurrentCommitsFromTheSameIndexAreAllInTheHistory) {
   write("first", "1");
   commit({"first"}, "first\n");
   Process other(setup({"/bin/sh", "-c",
@@ -136,7 +136,7 @@ TEST_F(GitHeadTest, CommitsBesideThoseFromTheSameIndexAreAllInTheHistory) {
                       path_));
   commit_ours();
   EXPECT_EQ(other.wait(std::chrono::minutes(5)), 0) << other.err();
-  // Git can put back an index that it read before (git_index.h): what that has undone is told.
+  // Git can write back an index that it read before (git_index.h): moved() reports the paths that this undid.
   commit(moved_paths(), "again\n");
   EXPECT_THAT(tree(), testing::UnorderedElementsAreArray(race_files()));
   EXPECT_THAT(subjects(), testing::IsSupersetOf(race_subjects()));
@@ -162,7 +162,7 @@ TEST_F(GitHeadTest, AReferenceThatStaysLockedIsAConflict) {
   EXPECT_EQ(commit({"a"}).files, 1U);
 }
 
-TEST_F(GitHeadTest, ALockThatAKilledProcessHasNotedIsTakenAwayAndNoOther) {
+TEST_F(GitHeadTest, ALockRecordedByAKilledProcessIsRemovedAndNoOther) {
   write("a", "1");
   commit({"a"});
   EXPECT_FALSE(fs::exists(path_ + "/.git/eventq.locks"));
@@ -178,7 +178,7 @@ TEST_F(GitHeadTest, ALockThatAKilledProcessHasNotedIsTakenAwayAndNoOther) {
   };
   note(head);
   write("a", "2");
-  EXPECT_FALSE(try_commit({"a"}));  // the branch's may be somebody else's
+  EXPECT_FALSE(try_commit({"a"}));  // the branch's lock may belong to another process
   EXPECT_FALSE(fs::exists(head));
   EXPECT_TRUE(fs::exists(branch));
   note(branch);
@@ -186,7 +186,7 @@ TEST_F(GitHeadTest, ALockThatAKilledProcessHasNotedIsTakenAwayAndNoOther) {
   EXPECT_FALSE(fs::exists(branch));
 }
 
-TEST_F(GitHeadTest, ALockThatAKilledProcessWasAboutToNoteIsTakenAwayAndNoOlderOne) {
+TEST_F(GitHeadTest, ALockThatAKilledProcessWasAboutToRecordIsRemovedAndNoOlderOne) {
   write("a", "1");
   commit({"a"});
   const std::string head = path_ + "/.git/HEAD.lock";
@@ -200,14 +200,15 @@ TEST_F(GitHeadTest, ALockThatAKilledProcessWasAboutToNoteIsTakenAwayAndNoOlderOn
 
   std::ofstream(branch) << "";
   std::ofstream(notes) << "+\n1 2 3\n+\n";
-  fs::last_write_time(notes, fs::last_write_time(notes) + std::chrono::seconds(2));  // long after the lock
+  fs::last_write_time(notes,
+                      fs::last_write_time(notes) + std::chrono::seconds(2));  // two seconds after the lock
   write("a", "3");
   EXPECT_FALSE(try_commit({"a"}));
   EXPECT_TRUE(fs::exists(branch));
   fs::remove(branch);
 }
 
-TEST_F(GitHeadTest, WhileTheUserMergesNothingIsCommitted) {
+TEST_F(GitHeadTest, ACommitIsRefusedDuringAMerge) {
   make_conflict();
   EXPECT_EQ(run(setup({"git", "merge", "side"}, path_)).exit_code, 1);
   write("b", "1\n");
@@ -222,21 +223,21 @@ TEST_F(GitHeadTest, WhileTheUserMergesNothingIsCommitted) {
   EXPECT_EQ(status(), "");
 }
 
-TEST_F(GitHeadTest, WhileTheUserRebasesNothingIsCommitted) {
+TEST_F(GitHeadTest, ACommitIsRefusedDuringARebase) {
   make_conflict();
   EXPECT_NE(run(setup({"git", "rebase", "side"}, path_)).exit_code, 0);
   write("b", "1\n");
   const auto refused = try_commit({"b"});
   ASSERT_FALSE(refused);
   EXPECT_THAT(refused.error().message, HasSubstr("rebase"));
-  EXPECT_FALSE(moved());  // though HEAD is elsewhere at the moment
+  EXPECT_FALSE(moved());  // though HEAD is detached during the rebase
   git({"rebase", "--abort"});
   EXPECT_FALSE(moved());
   EXPECT_EQ(commit({"b"}).files, 1U);
 }
 
-TEST_F(GitHeadTest, WhatSomebodyElsesCommitMadeOtherwiseIsToldOnce) {
-  EXPECT_EQ(moved()->to, "");  // the first look has nothing to compare with
+TEST_F(GitHeadTest, PathsChangedByAUserCommitAreReportedOnce) {
+  EXPECT_EQ(moved()->to, "");  // the first call has nothing to compare with
   write("a", "1");
   write("b", "1");
   write("same", "1");
@@ -247,7 +248,7 @@ TEST_F(GitHeadTest, WhatSomebodyElsesCommitMadeOtherwiseIsToldOnce) {
   write("c", "2");
   commit({"a", "b", "c"});
   EXPECT_FALSE(moved());
-  // A commit of theirs on ours, with what was there before ours.
+  // A user commit on top of ours, with the content from before ours.
   git({"reset", "-q", "--soft", "HEAD~1"});
   const std::string theirs = git({"commit-tree", "-p", "ORIG_HEAD", "-m", "theirs", "HEAD^{tree}"});
   git({"update-ref", "HEAD", theirs.substr(0, 40)});
@@ -264,7 +265,7 @@ TEST_F(GitHeadTest, WhatSomebodyElsesCommitMadeOtherwiseIsToldOnce) {
   EXPECT_THAT(moved()->paths, IsEmpty());
 }
 
-TEST_F(GitHeadTest, ACommitOnOneThatWasNotSeenDoesNotHideIt) {
+TEST_F(GitHeadTest, ACommitOnTopOfAnUnseenCommitDoesNotHideIt) {
   write("a", "1");
   commit({"a"});
   moved();
@@ -275,7 +276,7 @@ TEST_F(GitHeadTest, ACommitOnOneThatWasNotSeenDoesNotHideIt) {
   EXPECT_THAT(moved_paths(), ElementsAre("a", "b"));
 }
 
-TEST_F(GitHeadTest, WhenTheCommitThatWasSeenIsGoneAllThatIsThereIsTold) {
+TEST_F(GitHeadTest, WhenTheSeenCommitIsGoneAllPathsInHeadAreReported) {
   write("a", "1");
   write("b", "1");
   commit({"a", "b"});
@@ -288,7 +289,7 @@ TEST_F(GitHeadTest, WhenTheCommitThatWasSeenIsGoneAllThatIsThereIsTold) {
   EXPECT_THAT(found->paths, ElementsAre("a", "b"));
 }
 
-TEST_F(GitHeadTest, WhatTheUserCommitsThroughAProgramIsLeftToHim) {
+TEST_F(GitHeadTest, APathWithAFilterAttributeIsNotReported) {
   write(".gitattributes", "*.secret filter=crypt\n");
   write("a.secret", "1");
   write("a", "1");
@@ -300,7 +301,7 @@ TEST_F(GitHeadTest, WhatTheUserCommitsThroughAProgramIsLeftToHim) {
   EXPECT_THAT(moved_paths(), ElementsAre("a"));
 }
 
-TEST_F(GitHeadTest, ANewRepositoryInItsPlaceIsNoticedAndNoneIsMade) {
+TEST_F(GitHeadTest, AReplacedRepositoryIsNoticedAndNoneIsCreated) {
   write("a", "1");
   commit({"a"});
   moved();

@@ -22,14 +22,14 @@ namespace {
 
 constexpr const char* kIndex = "index";
 constexpr const char* kLock = "index.lock";
-constexpr const char* kBefore = "index.eventq-lock";      // the lock before it has its name
-constexpr const char* kNew = "index.eventq";              // what the index is to become, or was
-constexpr const char* kNewLock = "index.eventq.lock";     // libgit2's while it writes that
-constexpr std::string_view kMark = "locked by eventq\n";  // in a lock of ours
+constexpr const char* kBefore = "index.eventq-lock";      // the lock file before it is renamed to index.lock
+constexpr const char* kNew = "index.eventq";              // the new index, or after exchange() the old one
+constexpr const char* kNewLock = "index.eventq.lock";     // libgit2's lock while it writes index.eventq
+constexpr std::string_view kMark = "locked by eventq\n";  // content of a lock file of eventq
 
-constexpr int kPatienceMs = 2000;  // a lock is not waited for longer, nor locks that come and go
+constexpr int kPatienceMs = 2000;  // the longest wait for index.lock, also if its holder changes
 
-// It was left by an eventq that died: ours by its mark, and nobody holds it.
+// A lock with our mark that no living process holds by flock() was left by a killed eventq.
 bool is_our_stale_lock(const std::string& path) {
   const Descriptor file(::open(path.c_str(), O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC));
   if (!file.open()) return false;
@@ -45,8 +45,8 @@ std::optional<LockStamp> stamp_of(const std::string& path) {
   return LockStamp{found.st_ino, found.st_mtim.tv_sec, found.st_mtim.tv_nsec};
 }
 
-// Git believes an entry whose file is older than the index. Writing the index makes it newer, so those that
-// were not believed before must not seem to be: without a size they are compared again.
+// Git trusts an entry whose file is older than the index ("racy git"). Writing the index makes it newer, so
+// entries that git did not trust would look trusted. Size 0 makes git compare them again.
 void keep_doubts(git_index* index, std::int64_t index_seconds) {
   std::vector<git_index_entry> doubtful;
   for (std::size_t at = 0; at < git_index_entrycount(index); ++at) {
@@ -54,7 +54,7 @@ void keep_doubts(git_index* index, std::int64_t index_seconds) {
     if (entry->mtime.seconds >= index_seconds && entry->file_size != 0) doubtful.push_back(*entry);
   }
   for (git_index_entry& entry : doubtful) {
-    const std::string path = entry.path;  // that of the entry is freed when it is replaced
+    const std::string path = entry.path;  // git_index_add() frees the path of the entry that it replaces
     entry.path = path.c_str();
     entry.file_size = 0;
     git_index_add(index, &entry);
@@ -66,7 +66,7 @@ bool has_conflict(git_index* index, const std::string& path) {
   return git_index_conflict_get(&sides[0], &sides[1], &sides[2], index, path.c_str()) == 0;
 }
 
-// A file cannot be put where the user has staged a folder, nor into a file.
+// A file cannot be added where the user staged a folder, or below a staged file.
 bool has_room(git_index* index, const std::string& path) {
   if (git_index_find_prefix(nullptr, index, (path + "/").c_str()) == 0) return false;
   for (const std::string& folder : folders_of(path)) {
@@ -75,14 +75,15 @@ bool has_room(git_index* index, const std::string& path) {
   return true;
 }
 
-// What the user has not staged, but perhaps means to (`git add -N`).
+// Whether the user has staged nothing for `path`. An intent-to-add entry (`git add -N`) counts as nothing
+// staged.
 bool is_unstaged(git_index* index, const std::string& path, const std::optional<git::Recorded>& before) {
   const git_index_entry* there = git_index_get_bypath(index, path.c_str(), 0);
   const bool is_meant = there != nullptr && (there->flags_extended & GIT_INDEX_ENTRY_INTENT_TO_ADD) != 0;
   return is_meant ? !before : git::recorded(index, path) == before;
 }
 
-// As it is wanted, with the marks that the user has set on it (`git update-index`).
+// Adds the entry and keeps the flags that the user set with `git update-index`.
 bool put_entry(git_index* index, const git_index_entry& wanted) {
   git_index_entry entry = wanted;
   if (const git_index_entry* there = git_index_get_bypath(index, wanted.path, 0)) {
@@ -103,7 +104,7 @@ bool follow(git_index* index, git_index* wanted, const Unstaged& unstaged) {
       return false;
     }
   }
-  // All that goes has gone: a folder that has become a file is no more in its way.
+  // Add after all removals: a file may replace a folder whose entries had to go first.
   for (const git_index_entry* entry : to_add) {
     if (has_room(index, entry->path) && !put_entry(index, *entry)) return false;
   }
@@ -132,7 +133,8 @@ UserIndex::~UserIndex() {
 }
 
 bool UserIndex::lock(LockStamp& stale) {
-  // It gets its name when it says whose it is, so that it does so whenever this process may die.
+  // The file gets the name index.lock only after the mark is written, so a lock of a killed process always
+  // has the mark.
   ::unlink(file(kBefore).c_str());
   Descriptor lock(::open(file(kBefore).c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600));
   if (!lock.open() || ::write(lock.number(), kMark.data(), kMark.size()) != ssize_t{kMark.size()} ||
@@ -157,7 +159,8 @@ bool UserIndex::name_lock() {
   return name();
 }
 
-// Git has it for a moment. Left behind now, the index would undo the commit with the user's next one.
+// Git holds the lock only briefly, so wait. An index left behind would undo our commit with the user's next
+// one.
 bool UserIndex::wait_for_lock(LockStamp& stale) {
   const Descriptor changes(::inotify_init1(IN_NONBLOCK | IN_CLOEXEC));
   if (!changes.open() ||
@@ -168,7 +171,7 @@ bool UserIndex::wait_for_lock(LockStamp& stale) {
   while (millis_since(start).count() < kPatienceMs) {
     if (name_lock()) return true;
     const auto there = stamp_of(file(kLock));
-    if (!there) continue;  // just gone
+    if (!there) continue;  // the lock was just removed
     if (*there == stale) return false;
     pollfd ready{.fd = changes.number(), .events = POLLIN, .revents = 0};
     if (::poll(&ready, 1, kPatienceMs) != 1) {

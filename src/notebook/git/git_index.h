@@ -1,14 +1,14 @@
-// git_index.h: the user's index (.git/index), in step with commits that are not made from it.
+// git_index.h: updates the user's index (.git/index) for commits that were not made from it.
 //
-// A path that the user has not staged follows the commit. It is locked as git does it, by index.lock, from
-// before the commit's reference moves until after it: a `git commit` meanwhile refuses, instead of undoing
-// the commit with what it read from the index before.
+// Entries of paths that the user has not staged follow the commit. The index is locked by index.lock, as git
+// does, from before the reference moves until after it. So a concurrent `git commit` fails instead of undoing
+// our commit with the old index.
 //
-// One that stays locked by somebody else, or that libgit2 cannot read, is left as it is.
+// An index that another process keeps locked, or that libgit2 cannot read, is not changed.
 //
-// What this cannot help: git reads the index before it locks it. A `git commit` that began just before ours
-// is refused, because HEAD has moved, but has put back the index it read; its user sees our change undone
-// among the staged ones. If that is committed, GitRepo::moved() tells.
+// Remaining race: git reads the index before it locks it. A `git commit` that began just before ours fails,
+// because HEAD has moved, but writes back the index it had read. Then `git status` shows our change as undone
+// and staged. If the user commits that, GitRepo::moved() reports the paths.
 #pragma once
 
 #include <cstdint>
@@ -21,11 +21,11 @@
 
 namespace eventq::notebook {
 
-// Paths, and what the index says of them if the user has staged nothing: one of several, where it may not
-// have followed for a while.
+// Paths with the entry that the index has if the user staged nothing. Several entries for one path where the
+// index may have missed commits.
 using Unstaged = std::multimap<std::string, std::optional<git::Recorded>>;
 
-// One file, as it was when somebody wrote it.
+// Identifies one lock file.
 struct LockStamp {
   std::uint64_t inode = 0;
   std::int64_t seconds = 0;
@@ -35,19 +35,20 @@ struct LockStamp {
 
 class UserIndex {
  public:
-  // Locks it and writes beside it what it is to become: the entries of `wanted` for the paths in `unstaged`.
-  // Nothing when it must be left as it is. `folder` is the repository's own, with "/" at its end. `stale` is
-  // somebody else's lock that was waited for in vain, perhaps left by a git that died: not waited for again.
+  // Locks the index and writes the new one beside it, with the entries of `wanted` for the paths in
+  // `unstaged`. Empty when the index must not be changed. `folder` is the .git folder, with "/" at its end.
+  // `stale` is a lock for which an earlier call waited in vain, perhaps left by a git that died; this call
+  // does not wait for it again.
   static std::optional<UserIndex> prepare(const std::string& folder, git_index* wanted,
                                           const Unstaged& unstaged, LockStamp& stale);
   UserIndex(UserIndex&&) noexcept;
   UserIndex& operator=(UserIndex&&) = delete;
-  ~UserIndex();  // unlocks
+  ~UserIndex();  // removes the lock
 
-  // A lock that an eventq left when it died goes.
+  // Removes an index.lock that a killed eventq left.
   static void remove_left_lock(const std::string& folder);
 
-  // Puts what was prepared in its place; called again, takes it back. False: neither.
+  // Exchanges the index with the prepared one; a second call undoes that. False: nothing was changed.
   bool exchange();
 
  private:
@@ -59,8 +60,8 @@ class UserIndex {
   [[nodiscard]] std::string file(const char* name) const { return folder_ + name; }
 
   std::string folder_;
-  Descriptor lock_;      // open while index.lock is ours
-  bool absent_ = false;  // there was none
+  Descriptor lock_;      // open while this object holds index.lock
+  bool absent_ = false;  // there was no index
   bool exchanged_ = false;
 };
 

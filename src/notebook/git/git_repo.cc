@@ -22,14 +22,15 @@ namespace eventq::notebook {
 struct GitRepo::OpenRepository {
   std::string path;
   git::RepositoryHandle repo;
-  Descriptor disk;  // the folder of its objects, to sync what it lies on
+  Descriptor disk;  // the .git folder, for syncfs() and to notice a replaced repository
   GitMarks marks;
   LockStamp stale_lock;
 
   Result<void> sync() const;
-  // The paths that are not the same in both, and what the first says of them. Error: one of them is gone.
+  // The paths that differ between two commits, with their entries in the first. Errors: one of the commits
+  // does not exist.
   Result<Unstaged> changed_between(const std::string& from, const std::string& to) const;
-  // Nothing: HEAD moved meanwhile, or somebody else is just moving it.
+  // Empty: HEAD moved meanwhile, or another process has locked it.
   Result<std::optional<GitCommit>> try_commit(const Folder& folder, const std::vector<std::string>& paths,
                                               const MessageFor& message, TimePoint now,
                                               const KnownFiles& known);
@@ -39,15 +40,15 @@ namespace {
 
 constexpr int kAttempts = 10;
 constexpr int kTrailerCommits = 50;
-constexpr std::size_t kCacheBytes = 16U << 20U;  // of trees and commits, for all repositories together
+constexpr std::size_t kCacheBytes = 16U << 20U;  // for trees and commits of all repositories together
 
-// Once, and never undone: whoever else uses libgit2 in this process does not notice.
+// Runs once; the library is never shut down, because other code in this process may use it.
 void start_git() {
   [[maybe_unused]] static const int started = [] {
     const int users = git_libgit2_init();
     git_libgit2_opts(GIT_OPT_SET_CACHE_MAX_SIZE, static_cast<ssize_t>(kCacheBytes));
     git_libgit2_opts(GIT_OPT_SET_OWNER_VALIDATION, 1);
-    // What a tree names was in HEAD's or has just been written: no need to look for each file of a notebook.
+    // Skip the existence check of every tree entry: each one is from HEAD's tree or was just written.
     git_libgit2_opts(GIT_OPT_ENABLE_STRICT_OBJECT_CREATION, 0);
     return users;
   }();
@@ -59,14 +60,15 @@ int init(git::RepositoryHandle& repo, const std::string& path) {
   return git_repository_init_ext(repo.out(), path.c_str(), &options);
 }
 
-// Nothing that a new repository would take the place of: no .git, or one whose making was cut short.
+// Whether init() may create a repository: there is no .git, or only one from an interrupted init.
 bool has_none(const std::string& path) {
   struct stat found {};
   if (::lstat((path + "/.git").c_str(), &found) != 0) return errno == ENOENT;
   return S_ISDIR(found.st_mode) && ::lstat((path + "/.git/HEAD").c_str(), &found) != 0 && errno == ENOENT;
 }
 
-// Git's own code for it; or, in libgit2 1.5, that the setting which would allow it is not found.
+// Whether opening failed because another user owns the folder. libgit2 1.5 reports that as a missing
+// safe.directory setting.
 bool is_anothers(int code) {
   if (code == GIT_EOWNER) return true;
   const git_error* last = git_error_last();
@@ -95,7 +97,7 @@ Result<git::RepositoryHandle> open_or_init(const std::string& path, bool may_ini
   return git::failure("open a repository in " + path);
 }
 
-// The files of its commits are those of this folder, not of another.
+// Refuses a repository whose work tree is not this folder.
 Result<void> check_worktree(git_repository* repo, const std::string& path) {
   if (git_repository_is_bare(repo) != 0) {
     return Error{ErrorCode::conflict,
@@ -110,7 +112,7 @@ Result<void> check_worktree(git_repository* repo, const std::string& path) {
                "path"};
 }
 
-// What is on its way in or out of the notebook is nothing for `git add`.
+// Keeps `git add` from adding the temporary files in kOwnFolder.
 Result<void> exclude_own_folder(git_repository* repo) {
   const std::string folder = std::string(git_repository_commondir(repo)) + "info";
   const std::string line = "/" + std::string(kOwnFolder) + "/";
@@ -128,7 +130,7 @@ Result<void> exclude_own_folder(git_repository* repo) {
   return {};
 }
 
-// What the user is in the middle of; empty: nothing.
+// The git operation that the user has in progress; empty: none.
 std::string_view user_operation(git_repository* repo) {
   switch (git_repository_state(repo)) {
     case GIT_REPOSITORY_STATE_NONE: return "";
@@ -143,7 +145,7 @@ std::string_view user_operation(git_repository* repo) {
   }
 }
 
-// What is in a commit; of none, null, which is an empty tree to libgit2.
+// The tree of a commit; null for an empty hash, which libgit2 treats as an empty tree.
 Result<git::TreeHandle> tree_of(git_repository* repo, const std::string& hash) {
   git::TreeHandle tree;
   if (hash.empty()) return tree;
@@ -172,14 +174,15 @@ Result<Unstaged> differences(git_repository* repo, git_tree* from, git_tree* to)
   return found;
 }
 
-// What the user commits of it is made by a program (LFS, git-crypt), which is not run here.
+// Whether a filter program (LFS, git-crypt) produces the committed content: then the file and HEAD always
+// differ here.
 bool is_filtered(git_repository* repo, const std::string& path) {
   const char* value = nullptr;
   return git_attr_get(&value, repo, GIT_ATTR_CHECK_FILE_THEN_INDEX, path.c_str(), "filter") == 0 &&
          git_attr_value(value) == GIT_ATTR_VALUE_STRING;
 }
 
-// The commit and, in memory, what is in it; both empty where there is none.
+// HEAD's commit and an in-memory index with its tree; both empty if the branch has no commit.
 struct ParentCommit {
   git::CommitHandle commit;
   git::IndexHandle files;
@@ -208,7 +211,8 @@ Result<git::SignatureHandle> sign(git_config* config, TimePoint now) {
   git::SignatureHandle signature;
   if (git_signature_new(signature.out(), text("user.name", kName), text("user.email", kMail), seconds, 0) ==
           0 ||
-      git_signature_new(signature.out(), kName, kMail, seconds, 0) == 0) {  // theirs can be nothing but dots
+      git_signature_new(signature.out(), kName, kMail, seconds, 0) ==
+          0) {  // libgit2 refuses a user name of only dots
     return signature;
   }
   return git::failure("sign a commit");
@@ -251,7 +255,7 @@ Result<GitRepo> GitRepo::open(const std::string& path, IfAbsent absent) {
       std::make_unique<OpenRepository>(OpenRepository{path, std::move(*repo), std::move(disk), {}, {}}));
 }
 
-// Somebody may have put another repository in its place. None is made instead of theirs.
+// The user may have replaced .git. Open the new repository, but never create one in its place.
 Result<void> GitRepo::reopen_if_replaced() {
   struct stat held {};
   struct stat there {};
@@ -303,8 +307,8 @@ Result<GitCommit> GitRepo::commit(const Folder& folder, const std::vector<std::s
   }
   return Error{
       ErrorCode::conflict,
-      "Git's HEAD was moved or locked by somebody else again and again. If nobody is at it, there is " +
-          std::string("a stale .lock file in ") + git_repository_commondir(open_->repo) + "; remove it.",
+      "Other git processes kept moving or locking HEAD. If none runs, remove the stale .lock file in " +
+          std::string(git_repository_commondir(open_->repo)) + ".",
       ""};
 }
 
@@ -364,7 +368,8 @@ Result<std::optional<GitCommit>> GitRepo::OpenRepository::try_commit(const Folde
   const std::string parent = hash_of(*head);
   Unstaged unstaged;
   if (marks.index) {
-    // What changed while the index could not follow; if that is not known any more, it stays as it is.
+    // Add the paths that changed while the index was locked. If that commit is gone, these entries stay
+    // unchanged.
     if (auto behind = changed_between(*marks.index, parent)) unstaged = std::move(*behind);
   }
   unstaged.insert(changed->begin(), changed->end());
@@ -378,7 +383,8 @@ Result<std::optional<GitCommit>> GitRepo::OpenRepository::try_commit(const Folde
   } else if (!marks.index) {
     marks.index = parent;
   }
-  if (marks.head == parent) marks.head = result.hash;  // else moved() has yet to tell what is below it
+  if (marks.head == parent)
+    marks.head = result.hash;  // otherwise moved() must still report the commits below
   index.reset();
   if (auto synced = sync(); !synced) return synced.error();
   result.files = changed->size();
@@ -398,7 +404,8 @@ Result<std::vector<TrailedCommit>> GitRepo::with_trailer(const std::string& key)
     auto values = trailers_in(git_commit_message(commit), key);
     if (!values.empty()) found.push_back({git_oid_tostr_s(git_commit_id(commit)), std::move(values)});
     git::CommitHandle parent;
-    if (git_commit_parent(parent.out(), commit, 0) != 0) break;  // the first, or the end of a shallow clone
+    if (git_commit_parent(parent.out(), commit, 0) != 0)
+      break;  // the root commit, or the end of a shallow clone
     commit = std::move(parent);
   }
   return found;

@@ -1,12 +1,14 @@
-// git_repo.h: commits of single paths, beside whatever the user does in the same repository.
+// git_repo.h: commits single paths to a repository in which the user works at the same time.
 //
-// libgit2 in this process: no hook, filter or configured program is run. The tree of a commit is made in
-// memory from that of HEAD and the given paths; HEAD is moved only if it is still where it was, else it is
-// all done again. The entries of those paths in the user's index move with it (git_index.h), where the user
-// has staged nothing else for them; if the index stays locked they follow with a later commit.
+// git/ knows files/ and libgit2; it knows no events and no queue.
 //
-// Somebody else may move HEAD so that it no longer has what was committed here: by a commit from an index
-// that is older, or by a new repository in the place of this one. moved() tells which paths to commit again.
+// libgit2 runs in this process: no hook, filter or configured program is run. commit() builds the tree in
+// memory from HEAD's tree and the given paths, and writes the commit. It moves HEAD only if HEAD is still
+// where it was; otherwise it starts again. Entries of these paths in the user's index follow (git_index.h),
+// unless the user staged something else; if the index stays locked they follow with a later commit.
+//
+// A user may move HEAD to a commit without our changes: by a commit from an older index, or by replacing the
+// repository. moved() returns the paths to commit again.
 //
 // Threads: a GitRepo belongs to one thread at a time.
 #pragma once
@@ -26,64 +28,65 @@
 namespace eventq::notebook {
 
 struct GitCommit {
-  std::string hash;                   // empty: the files are as HEAD has them, nothing to commit
-  std::size_t files = 0;              // paths that differ from the commit before
-  std::vector<std::string> left_out;  // could not be read, or were not as known
+  std::string hash;                   // empty: the files equal HEAD, no commit was made
+  std::size_t files = 0;              // paths that differ from the parent commit
+  std::vector<std::string> left_out;  // could not be read, or differ from `known`
 };
 
-// Commits by their hashes, empty where there was none yet; to be remembered while nobody serves it.
+// Hashes of commits, empty for "no commit yet". The caller stores them, so that they survive a restart.
 struct GitMarks {
-  std::optional<std::string> head;   // where HEAD was seen last; nothing: never
-  std::optional<std::string> index;  // what the user's index last followed; nothing: it is not behind
+  std::optional<std::string> head;  // the last HEAD seen by moved() or made by commit(); nothing: never
+  std::optional<std::string>
+      index;  // the last commit that the user's index followed; nothing: it is up to date
   friend bool operator==(const GitMarks&, const GitMarks&) = default;
 };
 
 struct MovedHead {
   std::string to;                  // the commit; empty: none yet
-  std::vector<std::string> paths;  // that are not there as they were where HEAD was seen last
-  // It was not seen before, or what was seen then is gone. The paths are all that are there now; others may
-  // have been there.
+  std::vector<std::string> paths;  // paths that differ from the last HEAD seen
+  // unseen: HEAD was never seen. gone: the last seen commit no longer exists. In both cases `paths` has all
+  // paths of HEAD.
   enum class LastSeen : std::uint8_t { seen, unseen, gone } from{};
 };
 
-// A commit, and the values of one trailer of its message.
+// A commit with the values of one trailer of its message.
 struct TrailedCommit {
   std::string hash;
   std::vector<std::string> values;
 };
 
-// What files are taken for; without an entry: as they are.
+// The state that a file must have to be committed; empty: it must be absent. Without an entry: any state.
 using KnownFiles = std::unordered_map<std::string, std::optional<FileState>>;
 
-// The message of a commit that changes these paths. Those that are left out are not among them.
+// Makes the message of a commit from the paths that it changes and the paths that it leaves out.
 using MessageFor = std::function<std::string(const std::vector<std::string>& changed,
                                              const std::vector<std::string>& left_out)>;
 
 class GitRepo {
  public:
-  // Makes the folder a repository (branch main) if it is none itself; its parents do not count. kOwnFolder
-  // goes to .git/info/exclude. Errors: unavailable, saying what git makes of it; conflict for a bare one.
+  // Initialises a repository (branch main) if `path` itself is none; parent folders are not searched. Adds
+  // kOwnFolder to .git/info/exclude.
+  // Errors: unavailable with git's message; conflict for a bare repository.
   static Result<GitRepo> open(const std::string& path);
   GitRepo(GitRepo&&) noexcept;
   ~GitRepo();
 
-  // Commits these paths as they are in `folder` now: there or not. One that is not as `known` is left out;
-  // one that is known not to be there goes, also if somebody has made it a moment ago. `message` is whole,
-  // with trailers. The author is the user's user.name and user.email, or eventq. On disk when it returns.
-  // Errors: conflict while the user merges, rebases or the like, or when HEAD moves again and again;
-  // unavailable, no_space.
+  // Commits these paths as they are in `folder`; a missing file is a deletion. A path that differs from
+  // `known` is left out; a path known to be absent is deleted even if a file has just appeared. The author is
+  // user.name and user.email of git's configuration, or eventq. The commit is synced when this returns.
+  // Errors: conflict during a merge, rebase or similar, or when HEAD keeps moving; unavailable, no_space.
   Result<GitCommit> commit(const Folder& folder, const std::vector<std::string>& paths,
                            const MessageFor& message, TimePoint now, const KnownFiles& known = {});
 
-  // Where somebody else has moved HEAD to since it was seen; then remember() that it was. Nothing: it is
-  // where it was, or the user is about to merge, rebase or the like.
+  // Whether a user moved HEAD since it was last seen, and where to. The caller stores that with remember().
+  // Empty: HEAD has not moved, or a merge, rebase or similar is in progress.
   Result<std::optional<MovedHead>> moved();
 
-  // Our own commits change them.
+  // commit() updates the marks.
   [[nodiscard]] const GitMarks& marks() const;
   void remember(GitMarks marks);
 
-  // HEAD and its last few ancestors, each the first parent of the one before, that have this trailer.
+  // The commits with this trailer among HEAD and its nearest first-parent ancestors, newest first.
   Result<std::vector<TrailedCommit>> with_trailer(const std::string& key);
 
  private:

@@ -1,4 +1,4 @@
-// git_repo_test.cc: commits of single paths, looked at with the real git, beside what a user does with it.
+// git_repo_test.cc: tests commits of single paths with the real git, while a user works in the repository.
 #include "notebook/git/git_repo.h"
 
 #include <fcntl.h>
@@ -18,7 +18,7 @@ using testing::IsEmpty;
 using testing::Not;
 using testing::StartsWith;
 
-TEST_F(GitRepoTest, TheFirstCommitIsTheUsersOnMainAndCleanToGit) {
+TEST_F(GitRepoTest, TheFirstCommitHasTheUsersNameOnMainAndLeavesACleanStatus) {
   write("a.md", "one\n");
   write("b/c.md", "two\n");
   write("empty", "");
@@ -46,7 +46,7 @@ TEST_F(GitRepoTest, OnlyTheGivenPathsAreCommitted) {
   EXPECT_EQ(status(), " M b\n?? c\n");
 }
 
-TEST_F(GitRepoTest, WhatIsAsHeadHasItMakesNoCommit) {
+TEST_F(GitRepoTest, FilesThatEqualHeadMakeNoCommit) {
   EXPECT_EQ(commit({"absent"}).hash, "");
   write("a", "1");
   commit({"a"});
@@ -58,7 +58,7 @@ TEST_F(GitRepoTest, WhatIsAsHeadHasItMakesNoCommit) {
   EXPECT_EQ(commit({}).hash, "");
 }
 
-TEST_F(GitRepoTest, DeletedPathsGoAndFoldersAndFilesTakeEachOthersPlace) {
+TEST_F(GitRepoTest, DeletedPathsAreRemovedAndFoldersAndFilesReplaceEachOther) {
   write("gone/x", "1");
   write("file", "1");
   write("folder/y", "1");
@@ -84,7 +84,7 @@ TEST_F(GitRepoTest, TheExecutableBitIsCommittedAlone) {
   EXPECT_EQ(status(), "");
 }
 
-TEST_F(GitRepoTest, WhereModesMeanNothingTheyStayAsTheyWere) {
+TEST_F(GitRepoTest, WithoutCoreFilemodeTheRecordedModesStay) {
   write("a", "1");
   commit({"a"});
   git({"config", "core.filemode", "false"});
@@ -163,7 +163,7 @@ TEST_F(GitRepoTest, AStagedFolderIsNotReplacedByAFile) {
   EXPECT_THAT(tree(), ElementsAre("a", "x"));
 }
 
-TEST_F(GitRepoTest, APathInConflictIsLeftInConflict) {
+TEST_F(GitRepoTest, AnUnmergedPathStaysUnmerged) {
   write("a", "1\n");
   commit({"a"});
   write("a", "stashed\n");
@@ -178,11 +178,11 @@ TEST_F(GitRepoTest, APathInConflictIsLeftInConflict) {
   EXPECT_EQ(git({"ls-files", "--unmerged"}), conflict);
 }
 
-TEST_F(GitRepoTest, AChangeThatGitCouldOverlookIsStillSeen) {
+TEST_F(GitRepoTest, ARacilyCleanChangeIsStillSeenByGit) {
   write("theirs", "1");
   write("ours", "1");
   commit({"theirs", "ours"});
-  // Staged and changed again within one second, with the same size: only the index's own time tells.
+  // Staged and changed again within one second, with the same size: only the time of the index shows that.
   write("theirs", "2");
   git({"add", "theirs"});
   struct stat before {};
@@ -196,13 +196,13 @@ TEST_F(GitRepoTest, AChangeThatGitCouldOverlookIsStillSeen) {
   ASSERT_EQ(::utimensat(AT_FDCWD, (path_ + "/.git/index").c_str(), times, 0), 0);
   write("ours", "2");
   commit({"ours"});
-  // As if the index had been written a while later.
+  // Sets the index's time as if it was written later.
   const timespec later[] = {{before.st_mtim.tv_sec + 10, 0}, {before.st_mtim.tv_sec + 10, 0}};
   ASSERT_EQ(::utimensat(AT_FDCWD, (path_ + "/.git/index").c_str(), later, 0), 0);
   EXPECT_EQ(status(), "MM theirs\n");
 }
 
-TEST_F(GitRepoTest, AStaleIndexLockStaysAndDoesNotHinder) {
+TEST_F(GitRepoTest, AStaleIndexLockStaysAndDoesNotBlockCommits) {
   write("a", "1");
   commit({"a"});
   const std::string lock = path_ + "/.git/index.lock";
@@ -215,7 +215,7 @@ TEST_F(GitRepoTest, AStaleIndexLockStaysAndDoesNotHinder) {
     EXPECT_EQ(fs::file_size(lock), content.size());
     EXPECT_EQ(git({"show", "HEAD:b"}), "2" + content);
   }
-  // When it has gone, the index catches up with what it missed, also in the next process.
+  // After the lock is gone, the index follows the missed commits, also in the next process.
   fs::remove(lock);
   write("mine", "staged");
   git({"add", "mine"});
@@ -228,7 +228,7 @@ TEST_F(GitRepoTest, AStaleIndexLockStaysAndDoesNotHinder) {
   EXPECT_EQ(repo().marks().index, std::nullopt);
 }
 
-TEST_F(GitRepoTest, ALockOfOurOwnThatWasLeftIsTakenAway) {
+TEST_F(GitRepoTest, AStaleLockOfEventqIsRemoved) {
   write("a", "1");
   commit({"a"});
   const std::string lock = path_ + "/.git/index.lock";
@@ -245,7 +245,7 @@ TEST_F(GitRepoTest, ALockOfOurOwnThatWasLeftIsTakenAway) {
   }
 }
 
-TEST_F(GitRepoTest, ALockOfOurOwnThatWasLeftIsTakenAwayWhenTheRepositoryIsOpened) {
+TEST_F(GitRepoTest, AStaleLockOfEventqIsRemovedWhenTheRepositoryIsOpened) {
   write("a", "1");
   commit({"a"});
   std::ofstream(path_ + "/.git/index.lock") << "locked by eventq\n";
@@ -258,7 +258,7 @@ TEST_F(GitRepoTest, ALockOfOurOwnThatWasLeftIsTakenAwayWhenTheRepositoryIsOpened
   EXPECT_TRUE(fs::exists(path_ + "/.git/index.lock"));
 }
 
-TEST_F(GitRepoTest, AnIndexThatTheUserBroughtUpToDateAfterALockFollowsTheNextCommit) {
+TEST_F(GitRepoTest, AnIndexUpdatedByTheUserAfterALockFollowsTheNextCommit) {
   write("a", "1");
   commit({"a"});
   const std::string lock = path_ + "/.git/index.lock";
@@ -272,7 +272,7 @@ TEST_F(GitRepoTest, AnIndexThatTheUserBroughtUpToDateAfterALockFollowsTheNextCom
   EXPECT_EQ(status(), "");
 }
 
-TEST_F(GitRepoTest, WhatTheUserMeansToAddLaterFollowsTheCommitThatAddsIt) {
+TEST_F(GitRepoTest, AnIntentToAddEntryFollowsTheCommitThatAddsIt) {
   write("a", "1");
   commit({"a"});
   write("new", "1");
@@ -281,7 +281,7 @@ TEST_F(GitRepoTest, WhatTheUserMeansToAddLaterFollowsTheCommitThatAddsIt) {
   EXPECT_EQ(status(), "");
 }
 
-TEST_F(GitRepoTest, MarksThatTheUserHasSetInTheIndexStay) {
+TEST_F(GitRepoTest, FlagsSetByTheUserInTheIndexStay) {
   write("a", "1");
   commit({"a"});
   git({"update-index", "--assume-unchanged", "a"});
@@ -304,7 +304,7 @@ TEST_F(GitRepoTest, AFileThatASparseCheckoutLeavesOutIsNotDeletedInHead) {
   EXPECT_EQ(status(), "");
 }
 
-TEST_F(GitRepoTest, ABrokenIndexIsLeftAsItIs) {
+TEST_F(GitRepoTest, ACorruptIndexIsNotChanged) {
   write("a", "1");
   commit({"a"});
   std::ofstream(path_ + "/.git/index", std::ios::trunc) << "no index";
@@ -315,11 +315,12 @@ TEST_F(GitRepoTest, ABrokenIndexIsLeftAsItIs) {
   remove(".git/index");
 }
 
-TEST_F(GitRepoTest, AHookedUserCommitDoesNotUndoOurs) {
+TEST_F(GitRepoTest, AUserCommitDelayedByAHookDoesNotUndoANotebookCommit) {
   write("a", "1");
   write("b", "1");
   commit({"a", "b"});
-  // While the user's commit is under way, ours comes first: theirs is refused and keeps what it staged.
+  // The user's commit runs a hook while ours moves HEAD: git refuses the user's commit and keeps its staged
+  // changes.
   const std::string go = directory_.file("go");
   ASSERT_EQ(::mkfifo(go.c_str(), 0600), 0);
   fs::create_directories(path_ + "/.git/hooks");
@@ -384,7 +385,7 @@ TEST_F(GitRepoTest, WithoutAUserTheAuthorIsEventq) {
   commit({"a"});
   EXPECT_EQ(git({"log", "-1", "--format=%an <%ae> %cn <%ce>"}),
             "eventq <eventq@localhost> eventq <eventq@localhost>\n");
-  // Found when it is set later; what is no name at all is none.
+  // A name that is set later is used; a name of only dots is not.
   git({"config", "user.name", "Bo"});
   git({"config", "user.email", "bo@example.org"});
   write("a", "2");
@@ -396,7 +397,7 @@ TEST_F(GitRepoTest, WithoutAUserTheAuthorIsEventq) {
   EXPECT_EQ(git({"log", "-1", "--format=%an"}), "eventq\n");
 }
 
-TEST_F(GitRepoTest, AFolderInAnotherRepositoryGetsOneOfItsOwn) {
+TEST_F(GitRepoTest, AFolderInsideAnotherRepositoryGetsItsOwnRepository) {
   git({"init", "-q"});
   const std::string inner = path_ + "/in/ner";
   fs::create_directories(inner);
@@ -427,7 +428,7 @@ TEST_F(GitRepoTest, AWorktreeHasItsOwnBranchAndIndex) {
   EXPECT_EQ(git_in(tree, {"status", "--porcelain"}), "");
 }
 
-TEST_F(GitRepoTest, WhatIsASubmodulesIsLeftToIt) {
+TEST_F(GitRepoTest, FilesOfASubmoduleAreNotCommitted) {
   const std::string other = directory_.file("other");
   fs::create_directories(other);
   git_in(other, {"init", "-q"});
@@ -442,7 +443,7 @@ TEST_F(GitRepoTest, WhatIsASubmodulesIsLeftToIt) {
   EXPECT_THAT(git({"ls-tree", "HEAD", "sub"}), StartsWith("160000 commit"));
 }
 
-TEST_F(GitRepoTest, OurOwnFolderIsExcludedOnceAndTheRestOfTheFileStays) {
+TEST_F(GitRepoTest, TheFolderDotEventqIsExcludedOnceAndTheRestOfTheFileStays) {
   git({"init", "-q"});
   fs::create_directories(path_ + "/.git/info");
   std::ofstream(path_ + "/.git/info/exclude", std::ios::trunc) << "/.eventq/x\n*.tmp";
@@ -459,7 +460,7 @@ TEST_F(GitRepoTest, OurOwnFolderIsExcludedOnceAndTheRestOfTheFileStays) {
   EXPECT_TRUE(fs::exists(path_ + "/.git/info/exclude"));
 }
 
-TEST_F(GitRepoTest, ANewRepositoryHasNothingFromATemplate) {
+TEST_F(GitRepoTest, ANewRepositoryCopiesNoTemplate) {
   const std::string templates = directory_.file("templates");
   fs::create_directories(templates + "/hooks");
   std::ofstream(templates + "/hooks/pre-commit") << "evil";
@@ -470,13 +471,13 @@ TEST_F(GitRepoTest, ANewRepositoryHasNothingFromATemplate) {
   EXPECT_EQ(git({"symbolic-ref", "HEAD"}), "refs/heads/main\n");
 }
 
-TEST_F(GitRepoTest, AnInitThatWasCutShortIsFinished) {
+TEST_F(GitRepoTest, AnInterruptedInitIsFinished) {
   fs::create_directories(path_ + "/.git/objects");
   write("a", "1");
   EXPECT_EQ(commit({"a"}).files, 1U);
 }
 
-TEST_F(GitRepoTest, WhatCannotHoldTheseFilesIsRefused) {
+TEST_F(GitRepoTest, ARepositoryThatCannotHoldTheseFilesIsRefused) {
   const std::string bare = directory_.file("bare");
   git({"init", "-q", "--bare", bare});
   const auto no_files = GitRepo::open(bare);
@@ -501,7 +502,7 @@ TEST_F(GitRepoTest, WhatCannotHoldTheseFilesIsRefused) {
   EXPECT_FALSE(GitRepo::open(directory_.file("absent/folder")));
 }
 
-TEST_F(GitRepoTest, AnotherUsersRepositoryIsRefusedWithWhatToDo) {
+TEST_F(GitRepoTest, AnotherUsersRepositoryIsRefusedWithAdvice) {
   if (::geteuid() != 0) GTEST_SKIP() << "only root can give a folder away";
   git({"init", "-q"});
   for (const std::string name : {"", "/.git", "/.git/HEAD", "/.git/config"}) {
@@ -515,7 +516,7 @@ TEST_F(GitRepoTest, AnotherUsersRepositoryIsRefusedWithWhatToDo) {
   EXPECT_TRUE(GitRepo::open(path_));
 }
 
-TEST_F(GitRepoTest, ARepositoryOfAnotherKindIsRefusedForGood) {
+TEST_F(GitRepoTest, ARepositoryWithAnUnsupportedExtensionIsRefusedForGood) {
   git({"init", "-q", "--object-format=sha256"});
   const auto opened = GitRepo::open(path_);
   EXPECT_EQ(opened.error().code, ErrorCode::conflict);
@@ -540,7 +541,7 @@ TEST_F(GitRepoTest, TrailersAreFoundInTheLastFiftyCommits) {
   EXPECT_THAT(events(), IsEmpty());
 }
 
-TEST_F(GitRepoTest, TheHistoryOfAShallowCloneIsReadAsFarAsItGoes) {
+TEST_F(GitRepoTest, TheHistoryOfAShallowCloneIsReadToItsEnd) {
   write("a", "1");
   commit({"a"}, "first\n\nEventq-Event: e0\n");
   write("a", "2");

@@ -1,4 +1,4 @@
-// git_support.h: libgit2's C API with owners, and what its failures mean. For git_repo.cc and git_index.cc.
+// git_support.h: owning handles for libgit2's C API, and its errors as Error values.
 #pragma once
 
 #include <git2.h>
@@ -22,9 +22,9 @@ class Handle {
     std::swap(pointer_, other.pointer_);
     return *this;
   }
-  ~Handle() { free_object(pointer_); }  // NULL is fine everywhere
+  ~Handle() { free_object(pointer_); }  // libgit2 accepts NULL
 
-  T** out() { return &pointer_; }  // REQUIRES: it is empty
+  T** out() { return &pointer_; }  // REQUIRES: the handle is empty
   operator T*() const { return pointer_; }
 
  private:
@@ -41,7 +41,7 @@ using ConfigHandle = Handle<git_config, git_config_free>;
 using SignatureHandle = Handle<git_signature, git_signature_free>;
 using DiffHandle = Handle<git_diff, git_diff_free>;
 
-// What a tree or an index says of a path.
+// The entry of a path in a tree or an index.
 struct Recorded {
   git_oid id;
   std::uint32_t mode;
@@ -52,12 +52,12 @@ struct Recorded {
 
 inline std::optional<Recorded> recorded(git_index* index, const std::string& path) {
   const git_index_entry* entry = git_index_get_bypath(index, path.c_str(), 0);
-  if (entry == nullptr) git_error_clear();  // that is no failure
+  if (entry == nullptr) git_error_clear();  // a missing entry is no error
   if (entry == nullptr) return std::nullopt;
   return Recorded{entry->id, entry->mode};
 }
 
-// After a call of libgit2 that failed in this thread. Not all of them say why: then the system's word counts.
+// The error of the last failed libgit2 call in this thread. Some calls set no message; then errno is used.
 inline Error failure(const std::string& doing) {
   const git_error* last = git_error_last();
   const std::string why = last == nullptr ? std::strerror(errno) : last->message;

@@ -1,5 +1,4 @@
-// notebook_state_test.cc: what is known of notebooks: every call, what a crash leaves, two writers, other
-// files.
+// notebook_state_test.cc: tests every call of NotebookState, crashes, concurrent writers and foreign files.
 #include "notebook/state/notebook_state.h"
 
 #include <gmock/gmock.h>
@@ -27,7 +26,7 @@ using testing::HasSubstr;
 using testing::IsEmpty;
 using testing::Not;
 
-class StateTest : public testing::Test {
+class NotebookStateTest : public testing::Test {
  protected:
   template <typename T>
   static T must(Result<T> result) {
@@ -63,7 +62,7 @@ class StateTest : public testing::Test {
   const std::string path_ = directory_.file("notebooks.db");
 };
 
-TEST_F(StateTest, ANotebookComesBackWithItsSettings) {
+TEST_F(NotebookStateTest, ANotebookComesBackWithItsSettings) {
   const NotebookSettings settings{.poll_interval = Millis(1),
                                   .batch_size = 2,
                                   .git_commit_interval = Millis(3),
@@ -91,7 +90,7 @@ TEST_F(StateTest, ANotebookComesBackWithItsSettings) {
   EXPECT_EQ(found[1].settings, NotebookSettings{});
 }
 
-TEST_F(StateTest, ANameOrAPathIsTakenByOneNotebook) {
+TEST_F(NotebookStateTest, ANameOrAPathIsTakenByOneNotebook) {
   NotebookState state = open();
   must(state.add_notebook({.name = "a", .path = "/x"}));
   const auto same_name = state.add_notebook({.name = "a", .path = "/y"});
@@ -105,7 +104,7 @@ TEST_F(StateTest, ANameOrAPathIsTakenByOneNotebook) {
   EXPECT_EQ(must(state.notebooks()).size(), 2U);
 }
 
-TEST_F(StateTest, ANotebookThatHasNothingCanBeRemoved) {
+TEST_F(NotebookStateTest, ANotebookThatHasNothingCanBeRemoved) {
   NotebookState state = open();
   const auto empty = add(state, "empty");
   const auto used = add(state, "used");
@@ -116,7 +115,7 @@ TEST_F(StateTest, ANotebookThatHasNothingCanBeRemoved) {
   EXPECT_GT(add(state, "empty"), used);
 }
 
-TEST_F(StateTest, AFileComesBackWhole) {
+TEST_F(NotebookStateTest, AFileComesBackWhole) {
   const FileRow file{.path = "a.md",
                      .state = {.inode = std::numeric_limits<std::uint64_t>::max(),
                                .size = 1LL << 40,
@@ -153,7 +152,7 @@ TEST_F(StateTest, AFileComesBackWhole) {
   EXPECT_EQ(found->event_id, "");
 }
 
-TEST_F(StateTest, AFileBelongsToItsNotebookAlone) {
+TEST_F(NotebookStateTest, AFileBelongsToItsNotebookAlone) {
   NotebookState state = open();
   const auto one = add(state, "one");
   const auto two = add(state, "two");
@@ -168,7 +167,7 @@ TEST_F(StateTest, AFileBelongsToItsNotebookAlone) {
   EXPECT_EQ(code(state.put_file(77, row("a"))), ErrorCode::internal);
 }
 
-TEST_F(StateTest, AnIdIsNeverUsedAgain) {
+TEST_F(NotebookStateTest, AnIdIsNeverUsedAgain) {
   std::int64_t newest = 0;
   std::int64_t notebook = 0;
   {
@@ -183,7 +182,7 @@ TEST_F(StateTest, AnIdIsNeverUsedAgain) {
   EXPECT_GT(must(state.put_file(notebook, row("b"))), newest);
 }
 
-TEST_F(StateTest, AChangeAfterwardsOfAFileThatIsGoneFindsNone) {
+TEST_F(NotebookStateTest, AnUpdateOfARemovedFileIsNotFound) {
   NotebookState state = open();
   const auto notebook = add(state, "n");
   FileRow file = row("a");
@@ -193,7 +192,7 @@ TEST_F(StateTest, AChangeAfterwardsOfAFileThatIsGoneFindsNone) {
   must(state.remove_file(notebook, file.id));
 }
 
-TEST_F(StateTest, FoldersOfAFileAreMade) {
+TEST_F(NotebookStateTest, FoldersOfAFileAreMade) {
   NotebookState state = open();
   const auto notebook = add(state, "n");
   FileRow file = row("a/b/c.md");
@@ -215,7 +214,7 @@ TEST_F(StateTest, FoldersOfAFileAreMade) {
   EXPECT_THAT(all(state, notebook, FileFilter::folders), ElementsAre("a", "a/b", "x"));
 }
 
-TEST_F(StateTest, APathIsTakenByOneFile) {
+TEST_F(NotebookStateTest, APathIsTakenByOneFile) {
   NotebookState state = open();
   const auto notebook = add(state, "n");
   must(state.put_file(notebook, row("a")));
@@ -233,7 +232,7 @@ TEST_F(StateTest, APathIsTakenByOneFile) {
   EXPECT_THAT(all(state, notebook), ElementsAre("A", "a", "a\xcc\x88", "b", "\xc3\xa4"));
 }
 
-TEST_F(StateTest, NothingLiesInAFileAndNothingIsHalfPut) {
+TEST_F(NotebookStateTest, AFileCannotLieInAFileAndARefusedRowLeavesNothing) {
   NotebookState state = open();
   const auto notebook = add(state, "n");
   must(state.put_file(notebook, row("new/a")));
@@ -247,7 +246,7 @@ TEST_F(StateTest, NothingLiesInAFileAndNothingIsHalfPut) {
   EXPECT_EQ(code(state.put_file(notebook, moved)), ErrorCode::conflict);
 }
 
-TEST_F(StateTest, FilesAreListedByPathInPieces) {
+TEST_F(NotebookStateTest, FilesAreListedByPathInPieces) {
   NotebookState state = open();
   const auto notebook = add(state, "n");
   const auto other = add(state, "other");
@@ -266,7 +265,7 @@ TEST_F(StateTest, FilesAreListedByPathInPieces) {
   EXPECT_THAT(piece("", 0), IsEmpty());
 }
 
-TEST_F(StateTest, WhatLiesInAFolderIsNeitherItselfNorItsNeighbours) {
+TEST_F(NotebookStateTest, FilesWithinAFolderExcludeTheFolderAndItsNeighbours) {
   NotebookState state = open();
   const auto notebook = add(state, "n");
   for (const std::string path : {"a/1", "a/b/2", "a.md", "a0", "a-b/x", "aa/x", "a%/x", "A/x", "a/\xff"}) {
@@ -282,7 +281,7 @@ TEST_F(StateTest, WhatLiesInAFolderIsNeitherItselfNorItsNeighbours) {
   EXPECT_THAT(within("a.md", FileFilter::all), IsEmpty());
 }
 
-TEST_F(StateTest, CountsAreOfFilesFoldersAndBytes) {
+TEST_F(NotebookStateTest, CountsAreOfFilesFoldersAndBytes) {
   NotebookState state = open();
   const auto notebook = add(state, "n");
   EXPECT_EQ(must(state.counts(notebook)).files, 0);
@@ -296,7 +295,7 @@ TEST_F(StateTest, CountsAreOfFilesFoldersAndBytes) {
   EXPECT_EQ(counts.bytes, 20);
 }
 
-TEST_F(StateTest, StepsComeBackInOrderUntilTheyAreCleared) {
+TEST_F(NotebookStateTest, StepsComeBackInOrderUntilTheyAreCleared) {
   NotebookState state = open();
   const auto notebook = add(state, "n");
   const auto other = add(state, "other");
@@ -319,7 +318,7 @@ TEST_F(StateTest, StepsComeBackInOrderUntilTheyAreCleared) {
   EXPECT_EQ(must(state.steps(other)).size(), 1U);
 }
 
-TEST_F(StateTest, AnAppliedEventIsKeptOnceUntilForgotten) {
+TEST_F(NotebookStateTest, AnAppliedEventIsKeptOnceUntilForgotten) {
   NotebookState state = open();
   const auto notebook = add(state, "n");
   for (const auto event : {EventId{5}, EventId{3}, EventId{5}}) must(state.add_applied(notebook, event));
@@ -329,7 +328,7 @@ TEST_F(StateTest, AnAppliedEventIsKeptOnceUntilForgotten) {
   EXPECT_THAT(must(state.applied(notebook)), ElementsAre(EventId{3}));
 }
 
-TEST_F(StateTest, PathsWaitOnceEachSinceTheOldestOfThem) {
+TEST_F(NotebookStateTest, TheBacklogCountsEachPathOnceSinceItsOldestChange) {
   NotebookState state = open();
   const auto notebook = add(state, "n");
   EXPECT_EQ(must(state.waiting(notebook)).paths, 0);
@@ -350,7 +349,7 @@ TEST_F(StateTest, PathsWaitOnceEachSinceTheOldestOfThem) {
   EXPECT_LT(changes[0].number, changes[1].number);
 }
 
-TEST_F(StateTest, ACommitTakesWhatWaitedUpToItAndNoMore) {
+TEST_F(NotebookStateTest, ACommitRemovesPendingChangesUpToItsLastNumber) {
   NotebookState state = open();
   const auto notebook = add(state, "n");
   const auto other = add(state, "other");
@@ -384,12 +383,12 @@ TEST_F(StateTest, ACommitTakesWhatWaitedUpToItAndNoMore) {
   EXPECT_EQ(must(state.commit_of(notebook, "9")), std::nullopt);
   EXPECT_EQ(must(state.commit_of(other, "1")), std::nullopt);
 
-  // Its number is not given to another change, which would then seem to be in this commit.
+  // The number is not reused: a new change with it would look like part of this commit.
   must(state.add_pending(notebook, {.path = "c", .event_id = "5", .since = at(70)}));
   EXPECT_GT(must(state.pending(notebook))[0].number, left[0].number);
 }
 
-TEST_F(StateTest, WhereHeadWasSeenIsKeptWithWhatWaitsBecauseOfIt) {
+TEST_F(NotebookStateTest, GitMarksAndTheirPendingChangesAreStoredTogether) {
   NotebookState state = open();
   const auto notebook = add(state, "n");
   const auto other = add(state, "other");
@@ -402,7 +401,7 @@ TEST_F(StateTest, WhereHeadWasSeenIsKeptWithWhatWaitsBecauseOfIt) {
   EXPECT_EQ(must(state.git_marks(other)), GitMarks());
 }
 
-TEST_F(StateTest, WhatCameToNothingWaitsNoMoreAndIsNoCommit) {
+TEST_F(NotebookStateTest, ACommitWithoutAHashOnlyRemovesPendingChanges) {
   NotebookState state = open();
   const auto notebook = add(state, "n");
   must(state.add_pending(notebook, {.path = "a", .event_id = "1"}));
@@ -412,7 +411,7 @@ TEST_F(StateTest, WhatCameToNothingWaitsNoMoreAndIsNoCommit) {
   EXPECT_EQ(must(state.commit_of(notebook, "1")), std::nullopt);
 }
 
-TEST_F(StateTest, WhatIsNotCommittedIsGone) {
+TEST_F(NotebookStateTest, ARolledBackTransactionLeavesNothing) {
   std::int64_t notebook = 0;
   {
     NotebookState state = open();
@@ -436,7 +435,7 @@ TEST_F(StateTest, WhatIsNotCommittedIsGone) {
   EXPECT_EQ(must(state.waiting(notebook)).paths, 0);
 }
 
-TEST_F(StateTest, ATransactionIsRolledBackByTheNextOne) {
+TEST_F(NotebookStateTest, ATransactionIsRolledBackByTheNextOne) {
   NotebookState state = open();
   const auto notebook = add(state, "n");
   must(state.begin());
@@ -452,13 +451,13 @@ TEST_F(StateTest, ATransactionIsRolledBackByTheNextOne) {
   EXPECT_THAT(all(state, notebook), ElementsAre("b", "d"));
 }
 
-TEST_F(StateTest, ACommitThatSyncedIsThereWhenTheProcessDiesWithoutClosing) {
+TEST_F(NotebookStateTest, ACommittedTransactionSurvivesAProcessThatDiesWithoutClosing) {
   NotebookState state = open();
   const auto notebook = add(state, "n");
   must(state.put_file(notebook, row("a")));
   must(state.begin());
   must(state.put_file(notebook, row("b")));
-  // The files as they are now, as a process would find them that starts after this one was killed.
+  // Copies the files as they are now, as a process finds them after this one was killed.
   const std::string copy = directory_.file("copy.db");
   std::filesystem::copy_file(path_, copy);
   std::filesystem::copy_file(path_ + "-wal", copy + "-wal");
@@ -466,7 +465,7 @@ TEST_F(StateTest, ACommitThatSyncedIsThereWhenTheProcessDiesWithoutClosing) {
   EXPECT_THAT(all(after, notebook), ElementsAre("a"));
 }
 
-TEST_F(StateTest, TwoThatWriteAtOnceWaitForEachOther) {
+TEST_F(NotebookStateTest, TwoConcurrentWritersWaitForEachOther) {
   constexpr int kRounds = 50;
   const auto notebook = [&] {
     NotebookState state = open();
@@ -493,7 +492,7 @@ TEST_F(StateTest, TwoThatWriteAtOnceWaitForEachOther) {
   EXPECT_EQ(must(state.pending(notebook)).size(), 2U * kRounds);
 }
 
-TEST_F(StateTest, SeveralMayMakeTheSameNewFile) {
+TEST_F(NotebookStateTest, SeveralThreadsMayCreateTheSameFile) {
   for (int round = 0; round < 10; ++round) {
     const std::string path = directory_.file("new" + std::to_string(round));
     std::vector<std::thread> threads;
@@ -503,7 +502,7 @@ TEST_F(StateTest, SeveralMayMakeTheSameNewFile) {
   }
 }
 
-TEST_F(StateTest, TheFilesAreTheOwnersAlone) {
+TEST_F(NotebookStateTest, TheFilesAreReadableByTheirOwnerOnly) {
   const mode_t before = ::umask(0);
   NotebookState state = open();
   add(state, "n");
@@ -515,7 +514,7 @@ TEST_F(StateTest, TheFilesAreTheOwnersAlone) {
   }
 }
 
-TEST_F(StateTest, AnotherProgramsDatabaseIsLeftAlone) {
+TEST_F(NotebookStateTest, AnotherProgramsDatabaseIsLeftAlone) {
   {
     Connection other = must(Connection::open(path_, Connection::Mode::write));
     must(other.run("CREATE TABLE t (a); PRAGMA user_version = 1;"));
@@ -528,7 +527,7 @@ TEST_F(StateTest, AnotherProgramsDatabaseIsLeftAlone) {
   EXPECT_FALSE(std::filesystem::exists(path_ + "-wal"));
 }
 
-TEST_F(StateTest, ANewerVersionIsRefusedAndTheOwnOneIsNot) {
+TEST_F(NotebookStateTest, ANewerSchemaVersionIsRefusedAndTheCurrentOneIsNot) {
   add(*std::make_unique<NotebookState>(open()), "n");
   {
     Connection newer = must(Connection::open(path_, Connection::Mode::write));
@@ -545,7 +544,7 @@ TEST_F(StateTest, ANewerVersionIsRefusedAndTheOwnOneIsNot) {
   EXPECT_EQ(must(state.notebooks()).size(), 1U);
 }
 
-TEST_F(StateTest, AFileOfTheFirstVersionIsBroughtUpToDate) {
+TEST_F(NotebookStateTest, AFileOfSchemaVersion1IsMigrated) {
   const std::int64_t notebook = add(*std::make_unique<NotebookState>(open()), "n");
   {
     Connection first = must(Connection::open(path_, Connection::Mode::write));
@@ -560,16 +559,16 @@ TEST_F(StateTest, AFileOfTheFirstVersionIsBroughtUpToDate) {
   EXPECT_EQ(must(state.git_marks(notebook)).head, "h");
 }
 
-TEST_F(StateTest, WhatIsNoDatabaseIsCorruptAndWhatCannotBeMadeIsUnavailable) {
+TEST_F(NotebookStateTest, AFileThatIsNoDatabaseIsCorruptAndAnUnwritablePathIsUnavailable) {
   std::ofstream(path_) << std::string(4096, 'x');
   EXPECT_EQ(code(NotebookState::open(path_)), ErrorCode::corrupt);
   EXPECT_EQ(code(NotebookState::open(directory_.file("no/such/folder.db"))), ErrorCode::unavailable);
 }
 
-TEST_F(StateTest, EveryStatementSaysWhatItIsForAndFindsItsRowsByAnIndex) {
+TEST_F(NotebookStateTest, EveryStatementHasACommentAndUsesAnIndex) {
   open();
   Connection connection = must(Connection::open(path_, Connection::Mode::write));
-  // NotebookSettings; and few rows that are all wanted.
+  // Settings, and statements that need all of a few rows.
   const std::set<std::string_view> scans = {"schema", "open", "count_tables", "notebooks"};
   for (const auto& [name, text] : sql::kAll) {
     EXPECT_TRUE(text.starts_with("-- " + std::string(name) + ".sql: ")) << name;
@@ -579,7 +578,7 @@ TEST_F(StateTest, EveryStatementSaysWhatItIsForAndFindsItsRowsByAnIndex) {
     Statement statement = must(Statement::prepare(connection, "EXPLAIN QUERY PLAN " + plain));
     std::string plan;
     while (must(statement.step())) plan += std::string(statement.text(3)) + "; ";
-    // These have been found by an index themselves.
+    // Subqueries whose rows were found by an index.
     plan = std::regex_replace(plan, std::regex("SCAN (c|CONSTANT ROW|\\(subquery-1\\));"), "");
     EXPECT_THAT(plan, Not(HasSubstr("SCAN"))) << name;
     if (name == "commits") continue;

@@ -1,4 +1,4 @@
--- schema.sql: what is known of notebooks; version 1.
+-- schema.sql: notebooks, their files, journal and commits; schema version 2.
 --
 -- Times are milliseconds since 1970, UTC. Paths are compared byte by byte.
 
@@ -15,17 +15,17 @@ CREATE TABLE notebook (
   completed_retention  INTEGER NOT NULL,              -- seconds
   failed_retention     INTEGER NOT NULL,              -- seconds
   created_at           INTEGER NOT NULL,
-  git_head             TEXT,                          -- commit that HEAD was seen at; empty: no commit; null: never
-  git_index            TEXT                           -- commit that the index last followed; null: it is not behind
+  git_head             TEXT,                          -- last seen commit of HEAD; empty: no commit; null: never seen
+  git_index            TEXT                           -- commit that the index last followed; null: up to date
 ) STRICT;
 
--- Files and folders. An id once given is never given again.
+-- Files and folders. An id is never reused.
 CREATE TABLE file (
   id           INTEGER PRIMARY KEY AUTOINCREMENT,
   notebook     INTEGER NOT NULL REFERENCES notebook (id),
   folder       INTEGER NOT NULL CHECK (folder IN (0, 1)),
   path         TEXT NOT NULL,
-  inode        INTEGER NOT NULL,                      -- its 64 bits
+  inode        INTEGER NOT NULL,                      -- 64 bits, as a signed number
   size         INTEGER NOT NULL,
   modified_ns  INTEGER NOT NULL,
   executable   INTEGER NOT NULL CHECK (executable IN (0, 1)),
@@ -38,9 +38,9 @@ CREATE TABLE file (
   event_id     TEXT NOT NULL
 ) STRICT;
 CREATE UNIQUE INDEX file_path ON file (notebook, path);
-CREATE INDEX file_size ON file (notebook, folder, size);  -- counts read nothing else
+CREATE INDEX file_size ON file (notebook, folder, size);  -- covers counts.sql
 
--- What is under way, to be undone in reverse.
+-- The journal: steps of running operations. After a crash they are undone in reverse order.
 CREATE TABLE step (
   notebook    INTEGER NOT NULL REFERENCES notebook (id),
   number      INTEGER NOT NULL,
@@ -54,14 +54,14 @@ CREATE TABLE step (
   PRIMARY KEY (notebook, number)
 ) STRICT, WITHOUT ROWID;
 
--- Events that have been applied, but whose report the queue has perhaps not got.
+-- Applied events whose report the queue may not have received.
 CREATE TABLE applied (
   notebook INTEGER NOT NULL REFERENCES notebook (id),
   event    INTEGER NOT NULL,
   PRIMARY KEY (notebook, event)
 ) STRICT, WITHOUT ROWID;
 
--- Changes that wait for a commit, in the order they were made.
+-- Changes that no git commit contains yet, in the order they were made.
 CREATE TABLE pending (
   number         INTEGER PRIMARY KEY AUTOINCREMENT,
   notebook       INTEGER NOT NULL REFERENCES notebook (id),
@@ -77,7 +77,7 @@ CREATE TABLE git_commit (
   number   INTEGER PRIMARY KEY AUTOINCREMENT,
   notebook INTEGER NOT NULL REFERENCES notebook (id),
   hash     TEXT NOT NULL,
-  message  TEXT NOT NULL,                             -- its first line
+  message  TEXT NOT NULL,                             -- the first line
   made_at  INTEGER NOT NULL,
   files    INTEGER NOT NULL
 ) STRICT;

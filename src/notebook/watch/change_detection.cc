@@ -18,19 +18,19 @@ namespace eventq::notebook {
 namespace {
 
 constexpr std::size_t kRowsAtOnce = 1000;
-// The coarsest clock of a file system that is in use.
+// FAT has the coarsest modification times in use: 2 seconds.
 constexpr std::chrono::seconds kTick{2};
 
 enum class ChangeKind : std::uint8_t { deleted, created, modified, moved };
 
 struct DetectedChange {
   ChangeKind kind{};
-  std::string source;       // of a move
-  std::uint64_t inode = 0;  // of what is there, or was
+  std::string source;       // the path before a move
+  std::uint64_t inode = 0;  // of the file, or of a deleted one
   std::string hash;
 };
 
-// By path: of no path is there more than one.
+// Collects at most one change per path.
 class ChangeDetector {
  public:
   ChangeDetector(const Folder& folder, NotebookState& state, const OwnWrites& own_writes,
@@ -38,9 +38,9 @@ class ChangeDetector {
       : folder_(folder), state_(state), own_writes_(own_writes), notebook_(notebook) {}
 
   Result<void> compare(const std::string& path);
-  // What was deleted at `source`, or in it, and made at `path`, is a move.
+  // Joins a deletion at `source`, or in it, and a creation at `path` to a move.
   Result<void> pair_renamed(const std::string& source, const std::string& path);
-  // So are two of one inode and content.
+  // Joins deletions and creations with the same inode and content to moves.
   Result<void> pair_same();
   [[nodiscard]] std::vector<Operation> operations() const;
 
@@ -58,11 +58,11 @@ Result<void> ChangeDetector::compare(const std::string& path) {
   const auto digest = folder_.digest(path);
   if (!digest && digest.error().code != ErrorCode::not_found &&
       digest.error().code != ErrorCode::invalid_argument) {
-    return {};  // cannot be read now; what mends that, or the next change, touches it again
+    return {};  // unreadable now; the change that makes it readable touches the path again
   }
   std::optional<OwnWrites::WrittenContent> found;
   if (digest) found = OwnWrites::WrittenContent{digest->state.size, digest->hash};
-  // In this order: what is no longer announced is in the NotebookState.
+  // Check the own writes before the rows: the Applier clears an own write only after its row is stored.
   if (own_writes_.is_announced(path, found)) return {};
   auto row = state_.file_at(notebook_, path);
   if (!row) return row.error();
@@ -84,7 +84,7 @@ Result<void> ChangeDetector::pair(const std::string& source, const std::string& 
   if (from == changes_.end() || from->second.kind != ChangeKind::deleted) return {};
   if (to == changes_.end() || to->second.kind != ChangeKind::created) return {};
   if (from->second.hash != to->second.hash) return {};
-  // Where there is a folder now, the file's row has to go before those in the folder come.
+  // If a folder now has the source's path, its row must be removed first, so keep a separate deletion.
   const auto left = folder_.kind(source);
   if (!left) return left.error();
   if (*left == PathKind::folder) return {};
@@ -145,23 +145,23 @@ std::vector<Operation> ChangeDetector::operations() const {
   return operations;
 }
 
-// The files that touched paths stand for: on disk and in the NotebookState.
+// Expands touched paths to files, on disk and in the NotebookState.
 Result<std::set<std::string>> touched_files(const Folder& folder, NotebookState& state, std::int64_t notebook,
                                             const std::vector<TouchedPath>& touched) {
-  std::set<std::string> told;  // sorted: a folder comes before what is in it
+  std::set<std::string> told;  // sorted, so a folder comes before its files
   for (const TouchedPath& one : touched) {
     told.insert(one.path);
     if (!one.source.empty()) told.insert(one.source);
   }
   std::set<std::string> files;
-  std::unordered_set<std::string> folders;  // that have been read
+  std::unordered_set<std::string> folders;  // folders that have been walked
   for (const std::string& path : told) {
     const auto above = folders_of(path);
     if (std::any_of(above.begin(), above.end(), [&](const auto& name) { return folders.contains(name); }))
       continue;
     files.insert(path);
     const auto kind = folder.kind(path);
-    if (!kind) continue;  // cannot be looked at now, as in compare()
+    if (!kind) continue;  // unreadable now, as in compare()
     const auto rows = state.files_within(notebook, path, FileFilter::files);
     if (!rows) return rows.error();
     for (const FileRow& row : *rows) files.insert(row.path);
@@ -181,7 +181,7 @@ bool is_near(std::int64_t time_ns, TimePoint other) {
   return std::chrono::abs(distance) <= kTick;
 }
 
-// What a row at a file may say when all is as it was.
+// The stored state of a file and when it was stored.
 struct KnownFile {
   FileState state;
   TimePoint updated_at;
@@ -199,7 +199,7 @@ Result<std::unordered_map<std::string, KnownFile>> known_files(NotebookState& st
   }
 }
 
-// Nothing would be found in it, and everything taken for deleted.
+// In a deleted folder no file is found, so every file would count as deleted.
 Result<void> check_there(const Folder& folder) {
   struct stat status {};
   if (::fstat(folder.descriptor(), &status) == 0 && status.st_nlink > 0) return {};

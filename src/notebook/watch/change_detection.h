@@ -1,4 +1,4 @@
-// change_detection.h: what others did to the files, found by comparing them with what is known.
+// change_detection.h: finds changes by other programs: compares the files with the rows of the NotebookState.
 #pragma once
 
 #include <cstdint>
@@ -14,16 +14,15 @@
 
 namespace eventq::notebook {
 
-// A sync for each of these paths that is not as NotebookState and OwnWrites say: created, modified, deleted,
-// or moved from TouchedPath::source with the content it had there. A path that is, or in NotebookState was, a
-// folder stands for all in it. Deletions come first, so that a file can take the place of a folder and the
-// other way round.
+// Returns a sync for each touched path that differs from the NotebookState and is no own write: created,
+// modified, deleted, or moved from TouchedPath::source with unchanged content. A path that is or was a folder
+// stands for all files in it. Deletions come first, so that a file may replace a folder and vice versa.
 Result<std::vector<Operation>> find_changes(const Folder& folder, NotebookState& state,
                                             const OwnWrites& own_writes, std::int64_t notebook,
                                             const std::vector<TouchedPath>& touched);
 
-// The same for the whole notebook. Files whose inode, size and time are as NotebookState has them are not
-// read, unless that time is so near to now that a later change could have the same.
+// The same for the whole notebook. Does not read files whose state equals their row, unless they changed so
+// recently that a later write could have the same time.
 Result<std::vector<Operation>> find_all_changes(const Folder& folder, NotebookState& state,
                                                 const OwnWrites& own_writes, std::int64_t notebook,
                                                 TimePoint now);

@@ -1,4 +1,4 @@
-// change_detection_test.cc: which differences between files and what is known of them become syncs.
+// change_detection_test.cc: tests which differences between files and rows become sync operations.
 #include <fcntl.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -22,7 +22,7 @@ using testing::ElementsAre;
 using testing::IsEmpty;
 using testing::UnorderedElementsAre;
 
-// Far from when files are written here.
+// A time far from the writes of these tests.
 const TimePoint kLongAgo{1000h};
 const TimePoint kLater{24h * 365 * 200};
 
@@ -48,7 +48,7 @@ class ChangeDetectionTest : public testing::Test {
     fs::create_directories(fs::path(path(to)).parent_path());
     fs::rename(path(from), path(to));
   }
-  // Written, and known as it is.
+  // Writes a file and stores its row.
   void know(const std::string& name, const std::string& content) {
     write(name, content);
     learn(name);
@@ -102,17 +102,17 @@ class ChangeDetectionTest : public testing::Test {
   OwnWrites own_writes;
 };
 
-TEST_F(ChangeDetectionTest, AFileAsItIsKnownGivesNothing) {
+TEST_F(ChangeDetectionTest, AnUnchangedFileGivesNoOperation) {
   know("a", "text");
 
   EXPECT_THAT(changes({{"a"}, {"never-was"}}), IsEmpty());
   EXPECT_THAT(all_changes(), IsEmpty());
 }
 
-TEST_F(ChangeDetectionTest, WrittenAgainWithTheSameContentGivesNothing) {
+TEST_F(ChangeDetectionTest, AFileRewrittenWithTheSameContentGivesNoOperation) {
   know("a", "text");
   fs::remove(path("a"));
-  write("other", "");  // so that the inode is another one
+  write("other", "");  // takes the freed inode, so that the file gets another one
   write("a", "text");
   fs::remove(path("other"));
 
@@ -120,7 +120,7 @@ TEST_F(ChangeDetectionTest, WrittenAgainWithTheSameContentGivesNothing) {
   EXPECT_THAT(all_changes(), IsEmpty());
 }
 
-TEST_F(ChangeDetectionTest, FindsWhatIsNewOtherAndGoneTheGoneFirst) {
+TEST_F(ChangeDetectionTest, FindsDeletedCreatedAndModifiedFilesDeletionsFirst) {
   know("a", "1");
   know("z", "1");
   write("a", "2");
@@ -131,14 +131,14 @@ TEST_F(ChangeDetectionTest, FindsWhatIsNewOtherAndGoneTheGoneFirst) {
   EXPECT_THAT(all_changes(), ElementsAre("deleted z", "created b", "modified a"));
 }
 
-TEST_F(ChangeDetectionTest, OnlyWhatWasTouchedIsLookedAt) {
+TEST_F(ChangeDetectionTest, OnlyTouchedPathsAreCompared) {
   know("a", "1");
   write("a", "2");
 
   EXPECT_THAT(changes({{"b"}}), IsEmpty());
 }
 
-TEST_F(ChangeDetectionTest, TheRightToExecuteIsAChangeOtherRightsAreNot) {
+TEST_F(ChangeDetectionTest, TheExecutableBitIsAChangeOtherModeBitsAreNot) {
   know("a", "1");
   ASSERT_EQ(::chmod(path("a").c_str(), 0600), 0);
   EXPECT_THAT(changes({{"a"}}), IsEmpty());
@@ -148,7 +148,7 @@ TEST_F(ChangeDetectionTest, TheRightToExecuteIsAChangeOtherRightsAreNot) {
   EXPECT_THAT(all_changes(), ElementsAre("modified a"));
 }
 
-TEST_F(ChangeDetectionTest, WhatIsAnnouncedIsNobodyElsesButWhatComesAMomentLaterIs) {
+TEST_F(ChangeDetectionTest, AnAnnouncedWriteIsNoChangeButALaterWriteIs) {
   know("a", "before");
   announce("a", "ours");
   announce("new", "ours");
@@ -165,7 +165,7 @@ TEST_F(ChangeDetectionTest, WhatIsAnnouncedIsNobodyElsesButWhatComesAMomentLater
   EXPECT_THAT(all_changes(), ElementsAre("modified a"));
 }
 
-TEST_F(ChangeDetectionTest, AnAnnouncedDeletionIsNobodyElses) {
+TEST_F(ChangeDetectionTest, AnAnnouncedDeletionIsNoChange) {
   know("a", "1");
   own_writes.announce("a", std::nullopt);
 
@@ -177,7 +177,7 @@ TEST_F(ChangeDetectionTest, AnAnnouncedDeletionIsNobodyElses) {
   EXPECT_THAT(changes({{"a"}}), ElementsAre("modified a"));
 }
 
-TEST_F(ChangeDetectionTest, AFolderStandsForAllInIt) {
+TEST_F(ChangeDetectionTest, ATouchedFolderStandsForAllFilesInIt) {
   know("f/a", "1");
   know("f/in/b", "1");
   know("f-not", "1");
@@ -187,12 +187,12 @@ TEST_F(ChangeDetectionTest, AFolderStandsForAllInIt) {
   write("f-not", "2");
 
   EXPECT_THAT(changes({{"f"}}), ElementsAre("deleted f/in/b", "created f/in/deep/c", "modified f/a"));
-  // However often it is told.
+  // Repeated touches give the same result.
   EXPECT_THAT(changes({{"f/in/b"}, {"f"}, {"f/in"}, {"f/a", "f"}}),
               ElementsAre("deleted f/in/b", "created f/in/deep/c", "modified f/a"));
 }
 
-TEST_F(ChangeDetectionTest, AFolderThatIsGoneStandsForAllThatWasInIt) {
+TEST_F(ChangeDetectionTest, AMissingFolderStandsForAllFilesThatWereInIt) {
   know("f/a", "1");
   know("f/in/b", "1");
   fs::remove_all(path("f"));
@@ -207,7 +207,7 @@ TEST_F(ChangeDetectionTest, AnEmptyFolderIsNoFile) {
   EXPECT_THAT(all_changes(), IsEmpty());
 }
 
-TEST_F(ChangeDetectionTest, AFileInThePlaceOfAFolderAndAFolderInThatOfAFile) {
+TEST_F(ChangeDetectionTest, AFileAndAFolderMayReplaceEachOther) {
   know("f/a", "1");
   know("g", "2");
   fs::remove_all(path("f"));
@@ -255,7 +255,7 @@ TEST_F(ChangeDetectionTest, ARenameOverAKnownFileChangesThatOne) {
   EXPECT_THAT(changes({{"b", "a"}}), ElementsAre("deleted a", "modified b"));
 }
 
-TEST_F(ChangeDetectionTest, ARenameOfAFileThatIsNotKnownIsASaving) {
+TEST_F(ChangeDetectionTest, ARenameOfAnUnknownFileOverAKnownOneIsAModification) {
   know("a", "1");
   write("a~", "2");
   rename("a~", "a");
@@ -263,7 +263,7 @@ TEST_F(ChangeDetectionTest, ARenameOfAFileThatIsNotKnownIsASaving) {
   EXPECT_THAT(changes({{"a", "a~"}}), ElementsAre("modified a"));
 }
 
-TEST_F(ChangeDetectionTest, WhereSomethingIsAgainNothingWasMovedFrom) {
+TEST_F(ChangeDetectionTest, ARenameWhoseSourceExistsAgainIsNoMove) {
   know("a", "1");
   rename("a", "b");
   write("a", "2");
@@ -280,7 +280,7 @@ TEST_F(ChangeDetectionTest, AFileMovedIntoAFolderOfItsOwnNameIsDeletedBeforeItIs
   EXPECT_THAT(all_changes(), ElementsAre("deleted a", "created a/a"));
 }
 
-TEST_F(ChangeDetectionTest, AnAnnouncedRenameIsNobodyElses) {
+TEST_F(ChangeDetectionTest, AnAnnouncedRenameIsNoChange) {
   know("a", "1");
   own_writes.announce("a", std::nullopt);
   announce("b", "1");
@@ -337,7 +337,7 @@ TEST_F(ChangeDetectionTest, InARescanTheSameInodeAloneIsNoMove) {
   EXPECT_THAT(all_changes(), ElementsAre("deleted a", "created b"));
 }
 
-// The same inode, size and time with another content: seen only by who reads the file.
+// A file with the same inode, size and time but other content: only reading it shows the change.
 class RacyTest : public ChangeDetectionTest {
  protected:
   const TimePoint modified{500'000h};
@@ -384,7 +384,7 @@ TEST_F(RacyTest, ATouchedFileIsAlwaysRead) {
   EXPECT_THAT(changes({{"a"}}), ElementsAre("modified a"));
 }
 
-TEST_F(ChangeDetectionTest, ARescanComparesAllHoweverMany) {
+TEST_F(ChangeDetectionTest, ARescanComparesMoreFilesThanOnePageOfRows) {
   ASSERT_TRUE(state.begin());
   for (int i = 0; i < 999; ++i) {
     FileRow row;
@@ -400,7 +400,7 @@ TEST_F(ChangeDetectionTest, ARescanComparesAllHoweverMany) {
   }
 }
 
-TEST_F(ChangeDetectionTest, OfAnotherNotebookNothingIsSeen) {
+TEST_F(ChangeDetectionTest, RowsOfAnotherNotebookAreIgnored) {
   const std::int64_t other = must(state.add_notebook({.name = "o", .path = root + "/other"})).id;
   FileRow row;
   row.path = "a";
@@ -410,7 +410,7 @@ TEST_F(ChangeDetectionTest, OfAnotherNotebookNothingIsSeen) {
   EXPECT_THAT(all_changes(), IsEmpty());
 }
 
-TEST_F(ChangeDetectionTest, WhenTheNotebooksFolderIsGoneNothingInItCountsAsDeleted) {
+TEST_F(ChangeDetectionTest, AMissingNotebookFolderReportsNoDeletions) {
   know("a", "1");
   fs::remove_all(root);
 

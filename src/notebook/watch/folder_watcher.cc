@@ -67,16 +67,16 @@ class InotifyWatcher final : public FolderWatcher {
   const FolderWatchOptions options_;
   const OnTouched on_touched_;
   const OnRescan on_rescan_;
-  const Descriptor stop_;  // an eventfd
+  const Descriptor stop_;  // eventfd that wakes the thread to stop
 
-  // The thread's.
+  // Used by the thread only.
   FolderWatches watches_;
   PathDebouncer touched_;
   std::queue<std::pair<SteadyTime, int>>
-      left_;  // watches on moved folders, and when they count as moved away
+      left_;  // watches on moved folders, with the time when they count as moved away
   SteadyTime next_check_;
 
-  // Written by the thread.
+  // Written by the thread, read by stats().
   std::atomic<std::uint64_t> events_ = 0;
   std::atomic<std::uint64_t> overflows_ = 0;
   std::atomic<std::uint64_t> watch_count_ = 0;
@@ -88,14 +88,14 @@ class InotifyWatcher final : public FolderWatcher {
 InotifyWatcher::~InotifyWatcher() {
   if (!thread_.joinable()) return;
   const std::uint64_t one = 1;
-  (void)!::write(stop_.number(), &one, sizeof one);  // cannot fail: nobody else has written
+  (void)!::write(stop_.number(), &one, sizeof one);  // cannot fail: this is the only write
   thread_.join();
 }
 
 Result<void> InotifyWatcher::start() {
   if (!stop_.open()) {
-    return Error{ErrorCode::unavailable, std::string("No eventfd can be had: ") + std::strerror(errno) + ".",
-                 ""};
+    return Error{ErrorCode::unavailable,
+                 std::string("Cannot create an eventfd: ") + std::strerror(errno) + ".", ""};
   }
   if (auto opened = watches_.open(); !opened) return opened;
   note_watches();
@@ -117,7 +117,7 @@ void InotifyWatcher::loop() {
   }
 }
 
-// Until there is something to do; false: to stop.
+// Blocks until there is work; false: the watcher stops.
 bool InotifyWatcher::wait() {
   SteadyTime until = next_check_;
   if (const auto due = touched_.next_due()) until = std::min(until, *due);
@@ -143,7 +143,7 @@ void InotifyWatcher::read_events(SteadyTime now) {
   }
 }
 
-// False: what was read behind it is of watches that are no more.
+// False: drop the rest of the buffer, because its watches no longer exist.
 bool InotifyWatcher::handle(const inotify_event& event, const std::string& name, SteadyTime now) {
   if ((event.mask & IN_Q_OVERFLOW) != 0) {
     ++overflows_;
@@ -179,7 +179,8 @@ void InotifyWatcher::handle_file(const inotify_event& event, const std::string& 
   }
 }
 
-// A new folder is told by the files in it: told itself, they would be looked at while they are being written.
+// A new folder is reported by its files, each with its own quiet time. Reporting the folder would compare
+// files that are still being written.
 void InotifyWatcher::handle_folder(const inotify_event& event, const std::string& name,
                                    const std::string& path, SteadyTime now) {
   const auto touch = [&](const std::string& file) { touched_.touch(file, now); };
@@ -193,7 +194,7 @@ void InotifyWatcher::handle_folder(const inotify_event& event, const std::string
     const bool within = touched_.move_to(event.cookie, path, now);
     watches_.add(event.wd, name, within ? FolderWatches::OnFile() : touch);
   }
-  // It may have become readable, and what was done in it meanwhile was not seen.
+  // The folder may have become readable: changes in it until now were not seen.
   if ((event.mask & IN_ATTRIB) != 0) {
     if (watches_.has(event.wd, name)) {
       touched_.touch(path, now);
@@ -213,7 +214,7 @@ void InotifyWatcher::tell_due(SteadyTime now) {
   if (!due.empty()) on_touched_(std::move(due));
 }
 
-// What nobody tells has to be looked for from time to time.
+// inotify does not report some events (see FolderWatches::is_there()), so check periodically.
 void InotifyWatcher::check_folder() {
   if (!watches_.is_open()) {
     if (watches_.open()) {

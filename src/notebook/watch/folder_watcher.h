@@ -1,11 +1,14 @@
-// folder_watcher.h: which paths of a folder may have changed, by inotify.
+// folder_watcher.h: reports the paths of a folder that may have changed, with inotify.
 //
-// It compares nothing: who asked for it looks at each path itself (change_detection.h). A folder is watched
-// before it is read, so that nothing made in a new folder is missed. Paths are told when they have been quiet
-// for a moment, or at the latest after a second of unrest. When inotify drops events, or has no more watches
-// to give, a whole rescan is asked for instead; without watches, again and again.
+// watch/ notices changes by other programs and turns them into sync operations; it publishes nothing itself.
+// A change passes through: inotify -> FolderWatches (paths) -> PathDebouncer (until quiet) -> OnTouched ->
+// find_changes() (change_detection.h).
 //
-// Threads: the callbacks run on a thread of the watcher's own.
+// The watcher compares nothing; its caller compares each path. A path is reported when it has been quiet for
+// a moment, or at the latest after a second. When inotify drops events, the watcher requests a rescan. When
+// watches run out, it requests rescans periodically.
+//
+// Threads: the callbacks run on the watcher's own thread.
 #pragma once
 
 #include <cstdint>
@@ -22,21 +25,21 @@ namespace eventq::notebook {
 
 struct TouchedPath {
   std::string path;
-  std::string source;  // it was renamed from there; empty: not that we know
+  std::string source;  // the path before a rename; empty: no rename was seen
 };
 
 struct WatcherStats {
-  std::uint64_t events = 0;  // of inotify
+  std::uint64_t events = 0;  // from inotify
   std::uint64_t overflows = 0;
   std::uint64_t watches = 0;
-  bool polls = false;  // the limit on watches was reached, so that it rescans from time to time
+  bool polls = false;  // the limit on watches was reached, so the watcher rescans periodically
 };
 
 struct FolderWatchOptions {
-  Millis quiet{50};             // how long a path must be left alone before it is told
-  Millis restless{1000};        // told at the latest after that
-  Millis poll_every{5000};      // between rescans when there are no watches
-  std::size_t watches_max = 0;  // fewer than the system's own; 0: as the system has it
+  Millis quiet{50};             // a path is reported when it was not touched for this long
+  Millis restless{1000};        // or this long after its first touch
+  Millis poll_every{5000};      // between rescans while watches are missing
+  std::size_t watches_max = 0;  // for tests: a limit below the system's; 0: the system's
   Logger logger;
 };
 
@@ -45,10 +48,11 @@ class FolderWatcher {
   using OnTouched = std::function<void(std::vector<TouchedPath>)>;
   using OnRescan = std::function<void(const std::string& reason)>;
 
-  // Watches everything below `path` from when it returns; asks for no rescan because of that.
+  // Everything below `path` is watched when this returns. Requests no rescan at the start; the caller makes
+  // the first one.
   static Result<std::unique_ptr<FolderWatcher>> start(const std::string& path, FolderWatchOptions options,
                                                       OnTouched on_touched, OnRescan on_rescan);
-  virtual ~FolderWatcher() = default;  // stops; no callback runs afterwards
+  virtual ~FolderWatcher() = default;  // joins the thread; no callback runs afterwards
   [[nodiscard]] virtual WatcherStats stats() const = 0;
 };
 

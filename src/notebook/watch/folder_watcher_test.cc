@@ -1,4 +1,4 @@
-// folder_watcher_test.cc: what is told of real files, whatever is done to them.
+// folder_watcher_test.cc: tests what the watcher reports for real files.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <sys/stat.h>
@@ -30,10 +30,10 @@ using testing::Contains;
 using testing::HasSubstr;
 using testing::Not;
 
-// Never within a test.
+// Longer than any test.
 constexpr Millis kNever = 1h;
 
-// Keeps what is told.
+// Records the callbacks.
 class Told {
  public:
   FolderWatcher::OnTouched on_touched() {
@@ -64,7 +64,7 @@ class Told {
     };
   }
 
-  // The callback that tells of this path does not return before release().
+  // The callback that reports this path blocks until release().
   void hold(const std::string& path) {
     const std::scoped_lock lock(mutex_);
     held_ = path;
@@ -80,7 +80,7 @@ class Told {
     renames_.clear();
   }
 
-  // False when it does not happen at all: no test is meant to wait that long.
+  // False on timeout, which is far longer than any test should wait.
   bool await(const std::function<bool()>& happened) {
     std::unique_lock lock(mutex_);
     return changed_.wait_for(lock, 60s, happened);
@@ -88,7 +88,7 @@ class Told {
   bool await_path(const std::string& path) {
     return await([&] { return paths_.contains(path); });
   }
-  // By its own path, or by a folder that was renamed to or from where it lies.
+  // Whether the path was reported by itself or by a renamed folder above it.
   bool await_covered(const std::string& path) {
     return await([&] {
       const auto holds = [&](const std::string& folder) { return is_within(path, folder); };
@@ -130,10 +130,10 @@ class Told {
   std::string held_;
 };
 
-class WatcherTest : public testing::Test {
+class FolderWatcherTest : public testing::Test {
  protected:
-  WatcherTest() { fs::create_directory(root); }
-  ~WatcherTest() override { told.release(); }
+  FolderWatcherTest() { fs::create_directory(root); }
+  ~FolderWatcherTest() override { told.release(); }
 
   void start(FolderWatchOptions options) {
     options.logger = told.logger();
@@ -150,13 +150,13 @@ class WatcherTest : public testing::Test {
   void make_folder(const std::string& name) const { fs::create_directories(path(name)); }
   void rename(const std::string& from, const std::string& to) const { fs::rename(path(from), path(to)); }
 
-  // Returns when all that was done before has been told.
+  // Returns when all earlier changes have been reported.
   void settle() {
     const std::string name = "settle-" + std::to_string(++settled);
     write(name);
     ASSERT_TRUE(told.await_path(name));
   }
-  // The watcher waits in a callback until release(); meanwhile events gather.
+  // Blocks the watcher in a callback until release(), so that inotify events accumulate.
   void hold() {
     told.hold("settle-" + std::to_string(settled + 1));
     settle();
@@ -166,10 +166,10 @@ class WatcherTest : public testing::Test {
   const std::string root = directory.file("notebook");
   Told told;
   int settled = 0;
-  std::unique_ptr<FolderWatcher> watcher;  // stops first
+  std::unique_ptr<FolderWatcher> watcher;  // destroyed first
 };
 
-TEST_F(WatcherTest, RefusesWhatIsNoFolder) {
+TEST_F(FolderWatcherTest, RefusesWhatIsNoFolder) {
   const auto absent = FolderWatcher::start(path("absent"), {}, told.on_touched(), told.on_rescan());
   ASSERT_FALSE(absent);
   EXPECT_EQ(absent.error().code, ErrorCode::not_found);
@@ -180,7 +180,7 @@ TEST_F(WatcherTest, RefusesWhatIsNoFolder) {
   EXPECT_EQ(file.error().code, ErrorCode::invalid_argument);
 }
 
-TEST_F(WatcherTest, TellsNothingOfWhatWasThereBefore) {
+TEST_F(FolderWatcherTest, FilesThatExistAtTheStartAreNotReported) {
   make_folder("old");
   write("old/a");
   start();
@@ -198,7 +198,7 @@ struct Saving {
   std::function<void(const std::string& path)> save;
 };
 
-TEST_F(WatcherTest, EveryWayOfSavingIsTold) {
+TEST_F(FolderWatcherTest, EveryWayOfSavingIsReported) {
   make_folder("deep/er");
   write("deep/er/note.md", "before");
   start();
@@ -243,7 +243,7 @@ TEST_F(WatcherTest, EveryWayOfSavingIsTold) {
   }
 }
 
-TEST_F(WatcherTest, ARenameTellsWhereItCameFrom) {
+TEST_F(FolderWatcherTest, ARenameReportsItsSource) {
   write("a");
   make_folder("sub");
   start();
@@ -256,7 +256,7 @@ TEST_F(WatcherTest, ARenameTellsWhereItCameFrom) {
   EXPECT_FALSE(told.paths().contains("a"));
 }
 
-TEST_F(WatcherTest, RenamesInARowAreOne) {
+TEST_F(FolderWatcherTest, RenamesInARowAreReportedAsOne) {
   write("a");
   start();
   hold();
@@ -270,7 +270,7 @@ TEST_F(WatcherTest, RenamesInARowAreOne) {
   EXPECT_EQ(told.renames().size(), 1U);
 }
 
-TEST_F(WatcherTest, NothingMadeInNewFoldersIsMissed) {
+TEST_F(FolderWatcherTest, NothingMadeInNewFoldersIsMissed) {
   start();
   std::set<std::string> made;
   for (int i = 0; i < 200; ++i) {
@@ -284,7 +284,7 @@ TEST_F(WatcherTest, NothingMadeInNewFoldersIsMissed) {
   EXPECT_EQ(watcher->stats().watches, 601U);
 }
 
-TEST_F(WatcherTest, AFolderMovedWithinIsOneTouchedAndWatchedWhereItIs) {
+TEST_F(FolderWatcherTest, AFolderMovedWithinTheNotebookIsReportedOnceAndWatchedAtItsNewPath) {
   make_folder("x/in/deep");
   write("x/in/deep/a");
   make_folder("other");
@@ -303,7 +303,7 @@ TEST_F(WatcherTest, AFolderMovedWithinIsOneTouchedAndWatchedWhereItIs) {
   EXPECT_FALSE(told.paths().contains("x/in/deep/a"));
 }
 
-TEST_F(WatcherTest, AFolderMovedAwayIsToldAndNoLongerWatched) {
+TEST_F(FolderWatcherTest, AFolderMovedAwayIsReportedAndNoLongerWatched) {
   make_folder("x/in");
   write("x/in/a");
   start();
@@ -325,7 +325,7 @@ TEST_F(WatcherTest, AFolderMovedAwayIsToldAndNoLongerWatched) {
   EXPECT_TRUE(told.await_path("back/in/a"));
 }
 
-TEST_F(WatcherTest, ADeletedFolderIsToldAndMayComeBack) {
+TEST_F(FolderWatcherTest, ADeletedFolderIsReportedAndWatchedAgainWhenItComesBack) {
   make_folder("x/in");
   write("x/in/a");
   start();
@@ -341,7 +341,7 @@ TEST_F(WatcherTest, ADeletedFolderIsToldAndMayComeBack) {
   EXPECT_TRUE(told.await_path("x/in/a"));
 }
 
-TEST_F(WatcherTest, AFolderWhoseModeChangedIsTold) {
+TEST_F(FolderWatcherTest, AFolderWhoseModeChangedIsReported) {
   fs::create_directory(root + "/folder");
   start({});
   fs::permissions(root + "/folder", fs::perms::none);
@@ -350,7 +350,7 @@ TEST_F(WatcherTest, AFolderWhoseModeChangedIsTold) {
   EXPECT_TRUE(told.await_path("folder"));
 }
 
-TEST_F(WatcherTest, AFileInThePlaceOfAFolderIsTold) {
+TEST_F(FolderWatcherTest, AFileThatReplacesAFolderIsReported) {
   make_folder("x");
   start();
   hold();
@@ -366,7 +366,7 @@ TEST_F(WatcherTest, AFileInThePlaceOfAFolderIsTold) {
   EXPECT_TRUE(told.await_path("x/a"));
 }
 
-TEST_F(WatcherTest, GitsOwnOursAndRefusedNamesAreNotTold) {
+TEST_F(FolderWatcherTest, DotGitDotEventqAndRefusedNamesAreNotReported) {
   make_folder(".git");
   make_folder("sub/.git/deep");
   start();
@@ -382,7 +382,7 @@ TEST_F(WatcherTest, GitsOwnOursAndRefusedNamesAreNotTold) {
   make_folder("line\nbreak-folder/in");
   write("line\nbreak-folder/in/a");
 
-  // What comes from there is like new, what goes there is gone.
+  // A rename from there counts as a new file, a rename to there as a deletion.
   rename(".eventq/event-1", "new.md");
   ASSERT_TRUE(told.await_path("new.md"));
   rename("new.md", ".eventq/event-2");
@@ -393,7 +393,7 @@ TEST_F(WatcherTest, GitsOwnOursAndRefusedNamesAreNotTold) {
   EXPECT_EQ(watcher->stats().watches, 2U);
 }
 
-TEST_F(WatcherTest, NoLinkIsFollowed) {
+TEST_F(FolderWatcherTest, NoLinkIsFollowed) {
   fs::create_directory(directory.file("outside"));
   fs::create_directory_symlink(directory.file("outside"), path("before"));
   start();
@@ -410,7 +410,7 @@ TEST_F(WatcherTest, NoLinkIsFollowed) {
   EXPECT_EQ(watcher->stats().watches, 2U);
 }
 
-TEST_F(WatcherTest, ABurstIsToldWhole) {
+TEST_F(FolderWatcherTest, EveryFileOfABurstIsReported) {
   make_folder("many");
   start();
 
@@ -421,7 +421,7 @@ TEST_F(WatcherTest, ABurstIsToldWhole) {
   EXPECT_EQ(told.paths().size(), 5001U);
 }
 
-TEST_F(WatcherTest, AFileThatIsNeverLeftAloneIsToldAllTheSame) {
+TEST_F(FolderWatcherTest, AFileThatNeverBecomesQuietIsReported) {
   start({.quiet = kNever, .restless = 5ms, .poll_every = kNever});
 
   write("log");
@@ -429,7 +429,7 @@ TEST_F(WatcherTest, AFileThatIsNeverLeftAloneIsToldAllTheSame) {
   EXPECT_TRUE(told.await_path("log"));
 }
 
-TEST_F(WatcherTest, AfterAnOverflowItAsksForARescanAndMissesNothingMore) {
+TEST_F(FolderWatcherTest, AnOverflowRequestsARescanAndLaterChangesAreReported) {
   std::size_t most = 0;
   std::ifstream("/proc/sys/fs/inotify/max_queued_events") >> most;
   ASSERT_GT(most, 0U);
@@ -441,7 +441,7 @@ TEST_F(WatcherTest, AfterAnOverflowItAsksForARescanAndMissesNothingMore) {
     rename("a", "b");
     rename("b", "a");
   }
-  make_folder("new/in");  // nobody tells of it
+  make_folder("new/in");  // made while events are dropped
 
   told.release();
   ASSERT_TRUE(told.await_rescans(1));
@@ -453,7 +453,7 @@ TEST_F(WatcherTest, AfterAnOverflowItAsksForARescanAndMissesNothingMore) {
   EXPECT_TRUE(told.await_path("new/in/a"));
 }
 
-TEST_F(WatcherTest, AsManyFoldersAsWatchesAreWatchedWithoutRescans) {
+TEST_F(FolderWatcherTest, AsManyFoldersAsWatchesAreWatchedWithoutRescans) {
   make_folder("a");
   start({.quiet = 5ms, .restless = 100ms, .poll_every = 1ms, .watches_max = 3});
   make_folder("b");
@@ -466,7 +466,7 @@ TEST_F(WatcherTest, AsManyFoldersAsWatchesAreWatchedWithoutRescans) {
   EXPECT_THAT(told.rescans(), testing::IsEmpty());
 }
 
-TEST_F(WatcherTest, WithMoreFoldersThanWatchesItRescansAgainAndAgainAndSaysWhyOnce) {
+TEST_F(FolderWatcherTest, WithMoreFoldersThanWatchesTheWatcherRescansPeriodicallyAndLogsTheReasonOnce) {
   make_folder("a");
   make_folder("b");
   start({.quiet = 5ms, .restless = 100ms, .poll_every = 1ms, .watches_max = 3});
@@ -479,20 +479,20 @@ TEST_F(WatcherTest, WithMoreFoldersThanWatchesItRescansAgainAndAgainAndSaysWhyOn
   EXPECT_TRUE(watcher->stats().polls);
   EXPECT_EQ(watcher->stats().watches, 3U);
   EXPECT_THAT(told.warnings(), testing::ElementsAre(HasSubstr("fs.inotify.max_user_watches")));
-  write("a/file");  // these are still watched
+  write("a/file");  // these folders are still watched
   EXPECT_TRUE(told.await_path("a/file"));
   write("b/file");
   EXPECT_TRUE(told.await_path("b/file"));
 }
 
-TEST_F(WatcherTest, RescansEndWhenThereAreWatchesForAllFoldersAgain) {
+TEST_F(FolderWatcherTest, RescansEndWhenThereAreWatchesForAllFoldersAgain) {
   make_folder("a");
   make_folder("b");
   start({.quiet = 5ms, .restless = 100ms, .poll_every = 1ms, .watches_max = 2});
   ASSERT_TRUE(told.await_rescans(1));
   EXPECT_TRUE(watcher->stats().polls);
 
-  // Whichever of the two is watched.
+  // Either of the two may be watched.
   fs::remove(path("b"));
   while (watcher->stats().polls) settle();
 
@@ -501,7 +501,7 @@ TEST_F(WatcherTest, RescansEndWhenThereAreWatchesForAllFoldersAgain) {
   EXPECT_TRUE(told.await_path("a/file"));
 }
 
-TEST_F(WatcherTest, WhenTheFolderIsGoneItAsksForARescanAndAnotherWhenItIsBack) {
+TEST_F(FolderWatcherTest, AMissingFolderRequestsARescanAndAnotherWhenItIsBack) {
   make_folder("a");
   start({.quiet = 5ms, .restless = 100ms, .poll_every = 5ms});
 
@@ -516,7 +516,7 @@ TEST_F(WatcherTest, WhenTheFolderIsGoneItAsksForARescanAndAnotherWhenItIsBack) {
   EXPECT_TRUE(told.await_path("a/file"));
 }
 
-TEST_F(WatcherTest, AFolderDeletedWhileItIsHeldOpenIsNoticed) {
+TEST_F(FolderWatcherTest, AFolderDeletedWhileItIsHeldOpenIsNoticed) {
   start({.quiet = 5ms, .restless = 100ms, .poll_every = 5ms});
 
   fs::remove(root);
@@ -528,7 +528,7 @@ TEST_F(WatcherTest, AFolderDeletedWhileItIsHeldOpenIsNoticed) {
   EXPECT_TRUE(told.await_path("file"));
 }
 
-TEST_F(WatcherTest, NothingIsToldAfterItStopped) {
+TEST_F(FolderWatcherTest, NoCallbackRunsAfterTheWatcherStopped) {
   start({.quiet = kNever, .restless = kNever, .poll_every = kNever});
   write("a");
 
@@ -537,7 +537,7 @@ TEST_F(WatcherTest, NothingIsToldAfterItStopped) {
   EXPECT_EQ(told.calls(), 0);
 }
 
-// Makes, renames, replaces and removes folders at random, as fast as it can.
+// Makes, renames, replaces and removes folders at random, without pauses.
 class Turmoil {
  public:
   Turmoil(std::string root, unsigned seed) : root_(std::move(root)), numbers_(seed) {}
@@ -557,7 +557,7 @@ class Turmoil {
   }
 
  private:
-  // Few names, so that they meet often.
+  // Few names, so that they collide often.
   std::string any() {
     std::string path = root_;
     for (auto depth = 1 + numbers_() % 3; depth > 0; --depth)
@@ -569,9 +569,9 @@ class Turmoil {
   std::mt19937 numbers_;
 };
 
-class TurmoilTest : public WatcherTest {
+class TurmoilTest : public FolderWatcherTest {
  protected:
-  // Every other time the watcher sees nothing of it before it is over.
+  // In every other round the watcher is blocked until the round is over.
   void stir(unsigned seed) {
     if (seed % 2 == 0) hold();
     Turmoil(root, seed).stir(300);
@@ -588,7 +588,7 @@ class TurmoilTest : public WatcherTest {
   }
 };
 
-TEST_F(TurmoilTest, WhateverIsMadeInItIsToldByItselfOrByAFolderThatWasRenamed) {
+TEST_F(TurmoilTest, EveryNewFileIsReportedByItsPathOrByARenamedFolder) {
   start();
   for (unsigned seed = 1; seed <= 16; ++seed) {
     SCOPED_TRACE(seed);
@@ -603,7 +603,7 @@ TEST_F(TurmoilTest, WhateverIsMadeInItIsToldByItselfOrByAFolderThatWasRenamed) {
   EXPECT_EQ(watcher->stats().overflows, 0U);
 }
 
-TEST_F(TurmoilTest, AfterwardsEveryFolderIsWatchedByTheNameItHas) {
+TEST_F(TurmoilTest, EveryFolderIsWatchedUnderItsCurrentName) {
   start();
   for (unsigned seed = 1; seed <= 16; ++seed) {
     SCOPED_TRACE(seed);

@@ -28,7 +28,7 @@ struct CloseFolder {
 };
 using OpenFolder = std::unique_ptr<DIR, CloseFolder>;
 
-// Null, with errno, when it cannot be opened.
+// Null with errno set when it cannot be opened.
 OpenFolder open_inner(int root, const std::string& path) {
   Descriptor opened = open_beneath(root, path, O_RDONLY | O_DIRECTORY);
   OpenFolder folder(opened.open() ? ::fdopendir(opened.number()) : nullptr);
@@ -61,7 +61,7 @@ Result<void> FolderWatches::open() {
   tree_.clear();
   shortage_.clear();
   root_watch_ = WatchTree::kNone;
-  inotify_.close();  // first: its watches count
+  inotify_.close();  // close first: its watches count against the limit
   root_ = Descriptor(::open(path_.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
   if (!root_.open()) return cannot_watch(path_, errno);
   inotify_ = Descriptor(::inotify_init1(IN_NONBLOCK | IN_CLOEXEC));
@@ -109,7 +109,7 @@ void FolderWatches::add_all(FolderToWatch start, const OnFile& on_file) {
   }
 }
 
-// Returns the folders in it.
+// Watches one folder and returns the folders in it.
 std::vector<FolderWatches::FolderToWatch> FolderWatches::add_one(const FolderToWatch& place,
                                                                  const OnFile& on_file) {
   const OpenFolder folder = open_inner(root_.number(), place.path);
@@ -135,11 +135,11 @@ std::vector<FolderWatches::FolderToWatch> FolderWatches::add_one(const FolderToW
   return folders;
 }
 
-// The watch, attached; kNone if there is none.
+// Adds the watch to the tree; kNone on failure.
 int FolderWatches::watch_folder(int folder, const FolderToWatch& place) {
   const bool is_root = place.path.empty();
   if (!is_root && !tree_.knows(place.parent)) return WatchTree::kNone;
-  // Through the descriptor, so that it is on the folder that will be read.
+  // Watch through the descriptor, so that the watch is on the folder that will be read.
   const std::string opened = "/proc/self/fd/" + std::to_string(folder);
   const int watch = ::inotify_add_watch(inotify_.number(), opened.c_str(), kMask);
   if (watch < 0) {
@@ -160,8 +160,7 @@ int FolderWatches::watch_folder(int folder, const FolderToWatch& place) {
   return watch;
 }
 
-// Only what is short keeps others from being watched; what has vanished, or is not to be read, is nobody's
-// loss.
+// Records a shortage of watches or memory. A folder that vanished or is unreadable is ignored.
 void FolderWatches::failed(int error, const std::string& path) {
   if (error == 0 || error == ENOENT || error == ENOTDIR || error == ELOOP || error == EXDEV ||
       error == EACCES)

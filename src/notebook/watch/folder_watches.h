@@ -1,7 +1,7 @@
-// folder_watches.h: inotify's watches on a folder and on all folders in it that a notebook takes.
+// folder_watches.h: the inotify watches on a notebook's folder and on all folders in it.
 //
-// Folders are reached from a descriptor of the outermost one, through no symbolic link. Each is watched
-// before it is read.
+// Folders are opened from a descriptor of the root, through no symbolic link. Each folder is watched before
+// it is read, so that no new file is missed.
 //
 // Threads: belongs to one thread at a time.
 #pragma once
@@ -22,42 +22,42 @@ class FolderWatches {
  public:
   using OnFile = std::function<void(const std::string& path)>;
 
-  // At most so many watches; 0: as many as the system gives.
+  // Uses at most `most` watches; 0: the system's limit.
   FolderWatches(std::string path, std::size_t most) : path_(std::move(path)), most_(most) {}
 
-  // Drops what there is, events too, and watches everything anew. Errors: not_found, invalid_argument (no
-  // folder), unavailable; then nothing is watched.
+  // Drops all watches and unread events, and watches everything again. Errors: not_found, invalid_argument
+  // (no folder), unavailable; then nothing is watched.
   Result<void> open();
   [[nodiscard]] bool is_open() const { return inotify_.open(); }
-  // The path still leads to the folder that is watched. Nobody tells when a folder above it is moved, or when
-  // it is deleted while somebody has it open.
+  // Whether the path still names the watched folder. inotify does not report a moved parent folder, or a
+  // deleted folder that a process holds open.
   [[nodiscard]] bool is_there() const;
 
-  // Why some folders are not watched; empty: all are.
+  // Why some folders are not watched; empty: all are watched.
   [[nodiscard]] const std::string& shortage() const { return shortage_; }
-  void try_again();  // to watch those, too
+  void try_again();  // tries to watch the missing folders
 
-  // Watches the folder `name` in that of the watch `parent`, and all in it, wherever they were before.
-  // `on_file`, if any, gets every file in it.
+  // Watches the folder `name` in the folder of watch `parent`, and all folders in it, even if they were
+  // watched under another path. Calls `on_file`, if set, for every file in it.
   void add(int parent, const std::string& name, const OnFile& on_file);
-  // It was moved, perhaps away: until it is added again its events have no path.
+  // The folder was moved, perhaps out of the notebook: its events have no path until add().
   void left(int parent, const std::string& name);
-  // The system has removed this watch.
+  // The kernel removed this watch.
   void gone(int watch) { tree_.forget(watch); }
   std::vector<int> take_left() { return tree_.take_detached(); }
-  // Removes a watch that left and was not added again, and all below it.
+  // Removes a watch that left and was not added again, with all below it.
   void drop(int watch);
 
   [[nodiscard]] int descriptor() const { return inotify_.number(); }
   [[nodiscard]] bool is_root(int watch) const { return watch == root_watch_; }
   [[nodiscard]] bool has(int parent, const std::string& name) const;
-  // "" for the outermost; nothing when it is not known where it is.
+  // "" for the root; empty when the folder's position is unknown.
   [[nodiscard]] std::optional<std::string> path(int watch) const { return tree_.path(watch); }
   [[nodiscard]] std::size_t size() const { return tree_.size(); }
 
  private:
   struct FolderToWatch {
-    int parent;  // WatchTree::kNone: it is not watched, or this is the outermost
+    int parent;  // WatchTree::kNone: not watched, or this is the root
     std::string name;
     std::string path;
   };

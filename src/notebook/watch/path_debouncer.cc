@@ -26,7 +26,7 @@ std::map<std::string, PathDebouncer::TouchTimes> PathDebouncer::take_within(cons
   return taken;
 }
 
-// Joins it with what is there already.
+// Merges with an entry of the same path.
 void PathDebouncer::put(const std::string& path, TouchTimes entry) {
   std::string replaced;
   if (entries_.contains(path)) {
@@ -38,7 +38,7 @@ void PathDebouncer::put(const std::string& path, TouchTimes entry) {
   const SteadyTime last = entry.last;
   due_.emplace(due_of(entry), path);
   entries_.emplace(path, std::move(entry));
-  // What was renamed to here is gone now, and so it is where it came from.
+  // The earlier file at `path` is gone, so its source must be compared by itself.
   if (!replaced.empty()) touch(replaced, last);
 }
 
@@ -62,11 +62,11 @@ bool PathDebouncer::move_to(std::uint32_t cookie, const std::string& path, Stead
     const TouchTimes earlier = take(from);
     moved.first = earlier.first;
     if (!earlier.source.empty()) {
-      moved.source = earlier.source == path ? "" : earlier.source;  // back again
-      touch(from, now);                                             // a file may have been replaced there
+      moved.source = earlier.source == path ? "" : earlier.source;  // renamed back
+      touch(from, now);                                             // another file may be there now
     }
   }
-  // All of a folder together: one that is told alone would not be seen to have been renamed.
+  // Make the whole folder due together: a file in it that is due alone would not be recognised as renamed.
   auto within = take_within(from);
   for (const auto& [name, entry] : within) moved.first = std::min(moved.first, entry.first);
   for (auto& [name, entry] : within) {

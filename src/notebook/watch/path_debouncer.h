@@ -1,9 +1,9 @@
-// path_debouncer.h: paths that were touched, until they have been left alone for a moment. Pure.
+// path_debouncer.h: holds back touched paths until they have been quiet for a moment. Pure.
 //
-// Both halves of a rename become one TouchedPath; renames in a row are one from the first path to the last.
-// That of a folder stands for all that was touched in it before.
+// Both halves of a rename become one TouchedPath; renames in a row become one from the first path to the
+// last. A rename of a folder replaces earlier touches in it.
 //
-// Times given to it never go back.
+// REQUIRES: the times passed in never decrease.
 #pragma once
 
 #include <cstdint>
@@ -24,18 +24,18 @@ namespace eventq::notebook {
 
 class PathDebouncer {
  public:
-  // A path is due when it was not touched for `quiet`, or was touched first `restless` ago.
+  // A path is due when it was not touched for `quiet`, or when its first touch is `restless` ago.
   PathDebouncer(Millis quiet, Millis restless) : quiet_(quiet), restless_(restless) {}
 
   void touch(const std::string& path, SteadyTime now);
-  // The halves of a rename. One whose other half does not come is a touch.
+  // The halves of a rename, paired by inotify's cookie. A half without its counterpart is a touch.
   void move_from(std::uint32_t cookie, const std::string& path, SteadyTime now);
-  // False: the first half was not told, or too long ago.
+  // False: the first half is missing or too old.
   bool move_to(std::uint32_t cookie, const std::string& path, SteadyTime now);
 
-  // When something will be due; empty: never, as it is.
+  // When the next path is due; empty: no path is held.
   [[nodiscard]] std::optional<SteadyTime> next_due() const;
-  // All that is due, each path once.
+  // Removes and returns the due paths, each once.
   std::vector<TouchedPath> take_due(SteadyTime now);
   void clear();
 
@@ -53,9 +53,9 @@ class PathDebouncer {
   const Millis quiet_;
   const Millis restless_;
   std::map<std::string, TouchTimes> entries_;
-  std::set<std::pair<SteadyTime, std::string>> due_;        // one for each entry
-  std::unordered_map<std::uint32_t, std::string> leaving_;  // where renames come from, by cookie
-  std::queue<std::pair<SteadyTime, std::uint32_t>> waits_;  // until when each of them is remembered
+  std::set<std::pair<SteadyTime, std::string>> due_;        // one per entry
+  std::unordered_map<std::uint32_t, std::string> leaving_;  // sources of unpaired renames, by cookie
+  std::queue<std::pair<SteadyTime, std::uint32_t>> waits_;  // when each of them is forgotten
 };
 
 }  // namespace eventq::notebook

@@ -1,4 +1,4 @@
-// path_debouncer_test.cc: when paths are told, and as what.
+// path_debouncer_test.cc: tests when touched paths are due and how renames are joined.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -55,7 +55,7 @@ TEST_F(PathDebouncerTest, APathIsDueOnceWhenItHasBeenQuiet) {
   EXPECT_EQ(paths.next_due(), std::nullopt);
 }
 
-TEST_F(PathDebouncerTest, AnotherTouchPutsItOffAndThereIsStillOne) {
+TEST_F(PathDebouncerTest, ASecondTouchPostponesThePathAndReportsItOnce) {
   paths.touch("a", at(0ms));
   paths.touch("a", at(49ms));
 
@@ -73,7 +73,7 @@ TEST_F(PathDebouncerTest, APathThatIsNeverQuietIsDueAfterASecondAndThenAgain) {
   EXPECT_THAT(told, ElementsAre(1000ms, 2010ms));
 }
 
-TEST_F(PathDebouncerTest, EachPathIsDueByItselfAndAllThatAreDueComeTogether) {
+TEST_F(PathDebouncerTest, EachPathHasItsOwnDueTimeAndAllDuePathsAreTakenTogether) {
   paths.touch("a", at(0ms));
   paths.touch("b", at(10ms));
   paths.touch("c", at(40ms));
@@ -89,14 +89,14 @@ TEST_F(PathDebouncerTest, TwoHalvesAreOneRename) {
   EXPECT_THAT(due(50ms), ElementsAre("a>b"));
 }
 
-TEST_F(PathDebouncerTest, HalvesOfDifferentRenamesAreTold) {
+TEST_F(PathDebouncerTest, HalvesOfDifferentRenamesAreTouches) {
   paths.move_from(1, "a", at(0ms));
   EXPECT_FALSE(paths.move_to(2, "b", at(0ms)));
 
   EXPECT_THAT(due(50ms), UnorderedElementsAre("a", "b"));
 }
 
-TEST_F(PathDebouncerTest, HalvesFindEachOtherWithOthersBetween) {
+TEST_F(PathDebouncerTest, HalvesArePairedByCookieWithOtherRenamesBetween) {
   paths.move_from(1, "a", at(0ms));
   paths.move_from(2, "b", at(0ms));
   EXPECT_TRUE(paths.move_to(2, "d", at(1ms)));
@@ -105,7 +105,7 @@ TEST_F(PathDebouncerTest, HalvesFindEachOtherWithOthersBetween) {
   EXPECT_THAT(due(51ms), UnorderedElementsAre("a>c", "b>d"));
 }
 
-TEST_F(PathDebouncerTest, ASecondHalfIsTooLateOnceTheFirstWasTold) {
+TEST_F(PathDebouncerTest, ASecondHalfIsTooLateOnceTheFirstWasTaken) {
   paths.move_from(1, "a", at(0ms));
   EXPECT_THAT(due(50ms), ElementsAre("a"));
 
@@ -118,11 +118,11 @@ TEST_F(PathDebouncerTest, RenamesInARowAreOneFromTheFirstToTheLast) {
   rename("b", "c", 1ms);
   rename("c", "d", 2ms);
 
-  // Files may have been replaced at b and c.
+  // Other files may be at b and c now.
   EXPECT_THAT(due(52ms), UnorderedElementsAre("a>d", "b", "c"));
 }
 
-TEST_F(PathDebouncerTest, ThereAndBackIsNoRename) {
+TEST_F(PathDebouncerTest, ARenameThereAndBackIsNoRename) {
   rename("a", "b", 0ms);
   rename("b", "a", 1ms);
 
@@ -137,7 +137,7 @@ TEST_F(PathDebouncerTest, AnExchangeIsARenameEachWay) {
   EXPECT_THAT(due(50ms), UnorderedElementsAre("a>b", "b>a", "x"));
 }
 
-TEST_F(PathDebouncerTest, OfTwoRenamedToOnePathTheFirstIsToldAsGone) {
+TEST_F(PathDebouncerTest, OfTwoRenamesToOnePathTheFirstSourceIsTouched) {
   rename("a", "c", 0ms);
   rename("b", "c", 1ms);
 
@@ -151,14 +151,14 @@ TEST_F(PathDebouncerTest, ATouchKeepsWhereItWasRenamedFrom) {
   EXPECT_THAT(due(51ms), ElementsAre("a>b"));
 }
 
-TEST_F(PathDebouncerTest, WhatIsMadeAnewWhereARenameBeganIsToldToo) {
+TEST_F(PathDebouncerTest, ANewFileAtTheSourceOfARenameIsTouched) {
   rename("a", "b", 0ms);
   paths.touch("a", at(1ms));
 
   EXPECT_THAT(due(51ms), UnorderedElementsAre("a>b", "a"));
 }
 
-TEST_F(PathDebouncerTest, AFolderStandsForWhatWasTouchedInItBefore) {
+TEST_F(PathDebouncerTest, ARenamedFolderReplacesEarlierTouchesInIt) {
   paths.touch("x/a", at(0ms));
   paths.touch("x-ray", at(0ms));
   rename("x/b", "x/c", 1ms);
@@ -168,7 +168,7 @@ TEST_F(PathDebouncerTest, AFolderStandsForWhatWasTouchedInItBefore) {
   EXPECT_THAT(due(80ms), UnorderedElementsAre("x>y", "x/b>y/c"));
 }
 
-TEST_F(PathDebouncerTest, RenamesWithoutEndAreToldAfterASecond) {
+TEST_F(PathDebouncerTest, EndlessRenamesAreDueAfterASecond) {
   std::vector<std::string> told;
   for (int i = 0; told.empty() && i < 200; ++i) {
     rename("f" + std::to_string(i), "f" + std::to_string(i + 1), 10ms * i);

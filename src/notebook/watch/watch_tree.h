@@ -1,7 +1,7 @@
-// watch_tree.h: which folder each watch is on. Pure.
+// watch_tree.h: the folder of each inotify watch. Pure.
 //
-// A tree by parent and name, so that a folder that is renamed takes all in it along at no cost. It may be
-// behind the disk: whoever reads a folder attaches what is found there, wherever it was thought to be.
+// A tree by parent and name, so that renaming a folder needs no update below it. The tree may be behind the
+// disk: reading a folder attaches the folders found there, even if the tree has them elsewhere.
 #pragma once
 
 #include <cstddef>
@@ -17,25 +17,27 @@ class WatchTree {
  public:
   static constexpr int kNone = -1;
 
-  // `watch` is on the notebook's own folder, or on the folder `name` in that of `parent`. Another one thought
-  // to be there is detached; so is `watch` if that folder is thought to lie in it. REQUIRES: `parent` is
-  // known.
+  // Puts `watch` at the root, or at `name` in the folder of `parent`. Another watch at that position is
+  // detached. If `parent` lies below `watch` in the tree, `watch` is detached instead, because a cycle is
+  // impossible.
+  // REQUIRES: `parent` is known.
   void attach_root(int watch);
   void attach(int watch, int parent, const std::string& name);
-  // It is no longer there. Where it is now, with all below it, nobody knows yet.
+  // The folder left its position; the new position of it and all below it is unknown.
   void detach(int watch);
-  // Forgets it, detaching those in it.
+  // Forgets the watch and detaches its children.
   void forget(int watch);
-  // Forgets it and all below it, and returns these watches.
+  // Forgets the watch and all below it, and returns them.
   std::vector<int> remove(int watch);
   void clear();
 
   [[nodiscard]] bool knows(int watch) const { return nodes_.contains(watch); }
   [[nodiscard]] bool is_detached(int watch) const;
-  // From the notebook's folder, which is "" itself; empty when it, or one above it, is detached or not known.
+  // The path from the notebook's folder, which is "" itself; empty when the watch or one above it is detached
+  // or unknown.
   [[nodiscard]] std::optional<std::string> path(int watch) const;
-  [[nodiscard]] int child(int parent, const std::string& name) const;  // kNone: none known
-  // Those detached since the last call; some may have been attached again.
+  [[nodiscard]] int child(int parent, const std::string& name) const;  // kNone: none
+  // The watches detached since the last call; some may be attached again by now.
   std::vector<int> take_detached() { return std::exchange(detached_, {}); }
   [[nodiscard]] std::size_t size() const { return nodes_.size(); }
 

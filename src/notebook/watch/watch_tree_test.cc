@@ -1,4 +1,4 @@
-// watch_tree_test.cc: where watches are, whatever is told of them in whichever order.
+// watch_tree_test.cc: tests the paths of watches after attaching and detaching in any order.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -25,7 +25,7 @@ class WatchTreeTest : public testing::Test {
   WatchTree tree;
 };
 
-TEST_F(WatchTreeTest, APathIsThatFromTheRoot) {
+TEST_F(WatchTreeTest, APathIsRelativeToTheRoot) {
   EXPECT_EQ(tree.path(1), "");
   EXPECT_EQ(tree.path(2), "a");
   EXPECT_EQ(tree.path(4), "a/b/c");
@@ -34,14 +34,14 @@ TEST_F(WatchTreeTest, APathIsThatFromTheRoot) {
   EXPECT_EQ(tree.child(2, "c"), WatchTree::kNone);
 }
 
-TEST_F(WatchTreeTest, AFolderTakesAllInItAlong) {
+TEST_F(WatchTreeTest, AMovedFolderMovesThePathsOfItsChildren) {
   tree.attach(3, 1, "x");
 
   EXPECT_EQ(tree.path(4), "x/c");
   EXPECT_EQ(tree.child(2, "b"), WatchTree::kNone);
 }
 
-TEST_F(WatchTreeTest, WhatIsDetachedHasNoPathUntilItIsAttachedAgain) {
+TEST_F(WatchTreeTest, ADetachedWatchHasNoPathUntilItIsAttachedAgain) {
   tree.detach(2);
 
   EXPECT_TRUE(tree.is_detached(2));
@@ -54,7 +54,7 @@ TEST_F(WatchTreeTest, WhatIsDetachedHasNoPathUntilItIsAttachedAgain) {
   EXPECT_EQ(tree.path(4), "z/b/c");
 }
 
-TEST_F(WatchTreeTest, AnotherFolderInItsPlaceDetachesIt) {
+TEST_F(WatchTreeTest, AttachingAnotherWatchAtTheSameNameDetachesTheFirst) {
   tree.attach(9, 2, "b");
 
   EXPECT_EQ(tree.path(9), "a/b");
@@ -62,14 +62,14 @@ TEST_F(WatchTreeTest, AnotherFolderInItsPlaceDetachesIt) {
   EXPECT_THAT(tree.take_detached(), ElementsAre(3));
 }
 
-TEST_F(WatchTreeTest, AttachedWhereItIsNothingChanges) {
+TEST_F(WatchTreeTest, AttachingAWatchWhereItIsChangesNothing) {
   tree.attach(3, 2, "b");
 
   EXPECT_EQ(tree.path(4), "a/b/c");
   EXPECT_THAT(tree.take_detached(), IsEmpty());
 }
 
-TEST_F(WatchTreeTest, AFolderThoughtToHoldItsNewParentIsDetachedInsteadOfMakingARing) {
+TEST_F(WatchTreeTest, AttachingAWatchBelowItselfDetachesItInsteadOfMakingACycle) {
   tree.attach(2, 4, "d");
 
   EXPECT_TRUE(tree.is_detached(2));
@@ -77,14 +77,14 @@ TEST_F(WatchTreeTest, AFolderThoughtToHoldItsNewParentIsDetachedInsteadOfMakingA
   EXPECT_EQ(tree.child(4, "d"), WatchTree::kNone);
 }
 
-TEST_F(WatchTreeTest, RemovingTakesAllBelow) {
+TEST_F(WatchTreeTest, RemovingAWatchRemovesAllBelowIt) {
   EXPECT_THAT(tree.remove(2), UnorderedElementsAre(2, 3, 4));
   EXPECT_EQ(tree.size(), 1U);
   EXPECT_EQ(tree.child(1, "a"), WatchTree::kNone);
   EXPECT_THAT(tree.remove(2), IsEmpty());
 }
 
-TEST_F(WatchTreeTest, ForgettingDetachesThoseInIt) {
+TEST_F(WatchTreeTest, ForgettingAWatchDetachesItsChildren) {
   (void)tree.take_detached();
   tree.forget(3);
 

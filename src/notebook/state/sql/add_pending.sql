@@ -1,2 +1,2 @@
--- add_pending.sql: a change that is in no commit yet.
+-- add_pending.sql: stores a change that no commit contains yet.
 INSERT INTO pending (notebook, path, event_id, correlation_id, since) VALUES (?1, ?2, ?3, ?4, ?5);

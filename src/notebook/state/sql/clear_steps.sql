@@ -1,2 +1,2 @@
--- clear_steps.sql: of a notebook.
+-- clear_steps.sql: empties the journal of a notebook.
 DELETE FROM step WHERE notebook = ?1;

@@ -1,4 +1,4 @@
--- commit_of.sql: the newest with a change of that event.
+-- commit_of.sql: the newest commit with changes of event ?2.
 SELECT c.hash
 FROM git_commit_event e
 JOIN git_commit c ON c.number = e.git_commit

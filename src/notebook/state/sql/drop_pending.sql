@@ -1,2 +1,2 @@
--- drop_pending.sql: what waited up to ?2.
+-- drop_pending.sql: removes pending changes up to number ?2.
 DELETE FROM pending WHERE notebook = ?1 AND number <= ?2;

@@ -1,4 +1,4 @@
--- file.sql: by its id.
+-- file.sql: one file or folder by id.
 SELECT id, folder, path, inode, size, modified_ns, executable, hash, content_type, title, description, extra, updated_at,
        event_id
 FROM file

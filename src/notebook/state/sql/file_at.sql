@@ -1,4 +1,4 @@
--- file_at.sql: by its path.
+-- file_at.sql: one file or folder by path.
 SELECT id, folder, path, inode, size, modified_ns, executable, hash, content_type, title, description, extra, updated_at,
        event_id
 FROM file

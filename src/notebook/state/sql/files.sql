@@ -1,4 +1,4 @@
--- files.sql: behind ?2; ?3 and ?4 say which: 0 to 0 files, 1 to 1 folders, 0 to 1 all.
+-- files.sql: rows after path ?2; ?3 and ?4 bound `folder`: 0 to 0 files, 1 to 1 folders, 0 to 1 all.
 SELECT id, folder, path, inode, size, modified_ns, executable, hash, content_type, title, description, extra, updated_at,
        event_id
 FROM file INDEXED BY file_path

@@ -1,4 +1,4 @@
--- files_within.sql: all in the folder ?2; '0' is the byte behind '/'. ?3 and ?4 as in files.sql.
+-- files_within.sql: rows in folder ?2 at any depth; '0' is the byte after '/'. ?3 and ?4 as in files.sql.
 SELECT id, folder, path, inode, size, modified_ns, executable, hash, content_type, title, description, extra, updated_at,
        event_id
 FROM file INDEXED BY file_path

@@ -1,2 +1,2 @@
--- git_marks.sql: what was seen of its repository.
+-- git_marks.sql: the last seen HEAD and the commit that the index followed.
 SELECT git_head, git_index FROM notebook WHERE id = ?1;

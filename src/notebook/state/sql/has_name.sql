@@ -1,2 +1,2 @@
--- has_name.sql: whether there is a notebook of that name.
+-- has_name.sql: whether a notebook has this name.
 SELECT EXISTS (SELECT 1 FROM notebook WHERE name = ?1);

@@ -1,4 +1,4 @@
--- insert_file.sql: a new file or folder; none when its path is taken.
+-- insert_file.sql: inserts a file or folder; changes no row when its path is in use.
 INSERT INTO file (notebook, folder, path, inode, size, modified_ns, executable, hash, content_type, title, description,
                   extra, updated_at, event_id)
 VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14)

@@ -1,4 +1,4 @@
--- notebooks.sql: all of them, as they were added.
+-- notebooks.sql: all notebooks in the order of insertion.
 SELECT id, name, path, poll_interval, batch_size, git_commit_interval, git_commit_max_files, max_retries,
        retry_backoff, completed_retention, failed_retention, created_at
 FROM notebook

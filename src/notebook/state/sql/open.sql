@@ -1,4 +1,4 @@
--- open.sql: settings of every connection, none left to the library's defaults.
+-- open.sql: settings of every connection; none is left to the library's defaults.
 PRAGMA page_size = 4096;
 PRAGMA journal_mode = WAL;
 PRAGMA synchronous = FULL;

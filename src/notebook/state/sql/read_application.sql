@@ -1,2 +1,2 @@
--- read_application.sql: whose file this is; ours says 0x4576516e ("EvQn").
+-- read_application.sql: 0x4576516e ("EvQn") in a file of notebooks.
 PRAGMA application_id;

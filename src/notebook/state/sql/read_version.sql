@@ -1,2 +1,2 @@
--- read_version.sql: of the schema; 0 in a new file.
+-- read_version.sql: the schema version; 0 in a new file.
 PRAGMA user_version;

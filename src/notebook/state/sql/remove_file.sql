@@ -1,2 +1,2 @@
--- remove_file.sql: by its id.
+-- remove_file.sql: deletes a file or folder by id.
 DELETE FROM file WHERE notebook = ?1 AND id = ?2;

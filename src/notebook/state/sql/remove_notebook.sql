@@ -1,2 +1,2 @@
--- remove_notebook.sql: forgets a notebook that could not be opened.
+-- remove_notebook.sql: deletes a notebook that could not be opened.
 DELETE FROM notebook WHERE id = ?1;

@@ -1,2 +1,2 @@
--- wait.sql: ten seconds for another connection that writes.
+-- wait.sql: waits up to ten seconds for another writer.
 PRAGMA busy_timeout = 10000;
