@@ -86,7 +86,7 @@ class Cluster {
   }
   [[nodiscard]] double cpu() const { return cpu_of(cluster_.pid()); }
   [[nodiscard]] double log_bytes() const {
-    const auto connection = must(postgres::Connection::open(cluster_.url("postgres")));
+    const auto connection = must(postgres::PgConnection::open(cluster_.url("postgres")));
     const char* written = "SELECT pg_wal_lsn_diff(pg_current_wal_lsn(), '0/0')::bigint";
     return static_cast<double>(must(connection->run_one(written)).number(0, 0));
   }
@@ -109,7 +109,7 @@ struct Time {
 };
 
 double plain_rate(const std::string& url, Time time) {
-  must(must(postgres::Connection::open(url))->script(contents(EVENTQ_BENCH_DIR "/plain_table.sql")));
+  must(must(postgres::PgConnection::open(url))->script(contents(EVENTQ_BENCH_DIR "/plain_table.sql")));
   // On a busy machine a short run may end before its first transaction; pgbench then prints no rate.
   for (int seconds = std::max(1, static_cast<int>(time.warm_up + time.seconds));; seconds *= 2) {
     Process pgbench({.command = {EVENTQ_PGBENCH, "--no-vacuum", "--protocol=prepared", "--client=64",
@@ -185,7 +185,7 @@ double poll_among(int pending) {
   postpone(*engine, pending / 10, "mine");
   publish(*engine, pending - pending / 10, {"other", "second"});
   publish(*engine, kPolls, {"mine", "second"});
-  const auto connection = must(postgres::Connection::open(url));
+  const auto connection = must(postgres::PgConnection::open(url));
   must(connection->script("VACUUM"));
   must(connection->script("CHECKPOINT"));
   return poll_microseconds(*engine, "mine", kPolls);
@@ -210,7 +210,7 @@ void bench_snapshot(Time time) {
     return std::pair{poll_microseconds(*engine, "load", kPolls), cycles.completed};
   };
   const auto [without, cycles_without] = polls();
-  const auto foreign = must(postgres::Connection::open(url));
+  const auto foreign = must(postgres::PgConnection::open(url));
   must(foreign->script("BEGIN ISOLATION LEVEL REPEATABLE READ"));
   must(foreign->script("SELECT count(*) FROM eventq.event_queue"));
   const auto [beside, cycles_beside] = polls();

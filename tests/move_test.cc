@@ -151,7 +151,7 @@ TEST_F(MoveTest, RefusesToGoOnWhenTheOldStoreWasServedInBetween) {
   EXPECT_THAT(eventq({"serve", "--listen", "127.0.0.1:0", "--store", database_.url()}).err,
               HasSubstr("holds part of a store that is being moved"));
   {
-    const auto application = postgres::Connection::open(database_.url());
+    const auto application = postgres::PgConnection::open(database_.url());
     ASSERT_TRUE(application);
     const auto published = (*application)->run_one("SELECT eventq.publish('more', ARRAY['x'])");
     ASSERT_FALSE(published);
@@ -207,7 +207,7 @@ TEST_F(MoveTest, RefusesStoresThatAreInUse) {
     EXPECT_EQ(moved.exit_code, 1);
     EXPECT_THAT(moved.err, HasSubstr("is in use by process " + std::to_string(server.pid())));
   }
-  const auto other = postgres::Connection::open(database_.url());
+  const auto other = postgres::PgConnection::open(database_.url());
   ASSERT_TRUE(other);
   const auto moved = eventq({"move", "sqlite:old.db", database_.url()});
   EXPECT_EQ(moved.exit_code, 1);
@@ -258,7 +258,7 @@ TEST_F(MigrateTest, UpMakesTheSchemaOnceAndStatusSaysSo) {
 TEST_F(MigrateTest, SqlPrintsWhatUpWouldRun) {
   const auto printed = eventq({"migrate", "sql", "--store", empty_.url()});
   ASSERT_EQ(printed.exit_code, 0) << printed.err;
-  auto connection = postgres::Connection::open(empty_.url());
+  auto connection = postgres::PgConnection::open(empty_.url());
   ASSERT_TRUE(connection);
   const auto done = (*connection)->script(printed.out);
   ASSERT_TRUE(done) << done.error().message;

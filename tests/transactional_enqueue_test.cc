@@ -51,7 +51,7 @@ std::string replaced(std::string text, const std::string& what, const std::strin
 class TransactionalEnqueue : public testing::Test {
  protected:
   TransactionalEnqueue() : server_({"--store", database_.url()}) {
-    auto opened = postgres::Connection::open(database_.url());
+    auto opened = postgres::PgConnection::open(database_.url());
     EXPECT_TRUE(opened) << opened.error().message;
     application_ = std::move(*opened);
     EXPECT_TRUE(server_.start()) << server_.log();
@@ -107,7 +107,7 @@ class TransactionalEnqueue : public testing::Test {
 
   TestDatabase database_;
   ServerProcess server_;
-  std::unique_ptr<postgres::Connection> application_;
+  std::unique_ptr<postgres::PgConnection> application_;
   std::unique_ptr<HttpClient> client_;
   std::vector<std::unique_ptr<std::string>> statements_;  // a connection knows them by their address
 };

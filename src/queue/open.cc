@@ -167,7 +167,7 @@ Result<std::unique_ptr<Engine>> open_router(std::span<const std::string> urls, c
   RouterOptions router_options;
   // If the databases run on this machine, they share its cores with us. More commit threads than cores would
   // then not run in parallel, and would only make the batches smaller.
-  if (std::ranges::all_of(*databases, &postgres::SchemaState::here)) {
+  if (std::ranges::all_of(*databases, &postgres::DatabaseState::here)) {
     router_options.commit_threads = std::thread::hardware_concurrency();
   }
   return std::unique_ptr<Engine>(std::make_unique<Router>(std::move(shards), clock, router_options));

@@ -92,7 +92,7 @@ class PostgresShard final : public Shard, private ShardObserver {
   }
   void read(Envelope<Command> request) override { commit_threads_.read(std::move(request)); }
   void expect_answers(bool any) override {
-    if (!stopping_) notifier_->care(any);
+    if (!stopping_) notifier_->expect_answers(any);
   }
   void recheck_clock() override {
     commit_threads_.recheck_clock();
@@ -103,7 +103,7 @@ class PostgresShard final : public Shard, private ShardObserver {
   void stop() override {
     if (!notifier_) return;
     stopping_ = true;
-    notifier_->care(true);
+    notifier_->expect_answers(true);
     std::promise<void> ended;
     const auto interrupter = std::async(std::launch::async, [this, end = ended.get_future()] {
       if (end.wait_for(kStopTimeout) != std::future_status::ready) interrupt(true);
@@ -182,13 +182,14 @@ class PostgresShard final : public Shard, private ShardObserver {
   std::unique_ptr<RetentionThread> retention_thread_;
 };
 
-Result<void> open_commit_threads(ShardParts& parts, const postgres::Place& place, const Options& options) {
+Result<void> open_commit_threads(ShardParts& parts, const postgres::ShardPosition& place,
+                                 const Options& options) {
   for (int commit_thread = 0; commit_thread < kCommitThreads; ++commit_thread) {
     auto store = postgres::make_store(parts.url, place, options.clock);
     CoreOptions core = core_options(options);
     core.maintains = commit_thread == 0;
-    core.shard = place.place;
-    core.shards = place.of;
+    core.shard = place.shard_index;
+    core.shards = place.shard_count;
     auto recovered = recovered_core(*store, std::move(core), commit_thread == 0 ? options.logger : Logger());
     if (!recovered) return recovered.error();
     parts.connected.stores.push_back(store.get());

@@ -60,7 +60,7 @@ class PostgresShardTest : public testing::Test {
     return open_engine(database.url(), options).value();
   }
   std::int64_t count(const std::string& sql) {
-    auto connection = postgres::Connection::open(database.url()).value();
+    auto connection = postgres::PgConnection::open(database.url()).value();
     return connection->run_one(sql).value().number(0, 0);
   }
 
@@ -191,7 +191,7 @@ TEST_F(PostgresShardTest, AnOldSnapshotShowsInTheMetrics) {
   const auto server = open();
   EXPECT_LT(metrics_of(*server).shards.at(0).upkeep.value().oldest_snapshot, 60s);
 
-  auto other = postgres::Connection::open(database.url()).value();
+  auto other = postgres::PgConnection::open(database.url()).value();
   ASSERT_TRUE(other->script("BEGIN ISOLATION LEVEL REPEATABLE READ; SELECT 1; SELECT pg_sleep(0.3)"));
   const ShardMetrics held = metrics_of(*server).shards.at(0);
   EXPECT_TRUE(held.up);

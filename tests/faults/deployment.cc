@@ -31,7 +31,7 @@ bool lists_everything(std::uint16_t port) {
 RemoteDatabase::RemoteDatabase() : proxy(static_cast<std::uint16_t>(cluster.port())) {}
 
 std::string RemoteDatabase::ask(const std::string& sql) const {
-  const auto connection = postgres::Connection::open(cluster.url("postgres"));
+  const auto connection = postgres::PgConnection::open(cluster.url("postgres"));
   if (!connection) return "";
   const auto rows = (*connection)->run_one(sql);
   return rows && !rows->empty() ? std::string(rows->text(0, 0)) : "";

@@ -18,7 +18,7 @@ namespace eventq {
 class DrawnNumbers {
  public:
   explicit DrawnNumbers(const TestStore& store) {
-    if (tests_postgres()) connection_ = postgres::Connection::open(store.url()).value();
+    if (tests_postgres()) connection_ = postgres::PgConnection::open(store.url()).value();
   }
 
   // REQUIRES: nobody writes to the store meanwhile.
@@ -41,7 +41,7 @@ class DrawnNumbers {
     connection_->run_one(draw, std::move(postgres::Params().add(last))).value();
   }
 
-  std::unique_ptr<postgres::Connection> connection_;  // nothing on SQLite
+  std::unique_ptr<postgres::PgConnection> connection_;  // nothing on SQLite
   std::int64_t last_event_ = 0;
 };
 

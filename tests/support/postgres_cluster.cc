@@ -28,7 +28,7 @@ namespace eventq {
 namespace {
 
 namespace fs = std::filesystem;
-using postgres::Connection;
+using postgres::PgConnection;
 
 constexpr std::chrono::seconds kStartLimit{60};
 
@@ -138,7 +138,7 @@ std::vector<pid_t> family(pid_t root) {
   return {found.begin(), found.end()};
 }
 
-std::unique_ptr<Connection> connect(const std::string& url) { return need(Connection::open(url), url); }
+std::unique_ptr<PgConnection> connect(const std::string& url) { return need(PgConnection::open(url), url); }
 
 void run_script(const std::string& url, const std::string& sql) { need(connect(url)->script(sql), sql); }
 

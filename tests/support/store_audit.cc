@@ -75,7 +75,7 @@ std::string audit(const std::string& path) {
 std::string audit_queues(const std::string& path) {
   std::string faults;
   const auto add = [&](const sqlite::Violation& violation) {
-    faults += std::string(name_of(violation.proof)) + ": " + std::to_string(violation.event) + " " +
+    faults += std::string(name_of(violation.check)) + ": " + std::to_string(violation.event) + " " +
               violation.text + "\n";
   };
   const auto done = sqlite::audit(path, {.on_violation = add, .on_progress = {}});

@@ -50,9 +50,9 @@ Result<CopyCheck> check_copy(const std::string& path, const Interrupt& interrupt
   const auto counts = sqlite::audit(
       path, {.on_violation =
                  [&](const sqlite::Violation& violation) {
-                   const bool sound = violation.proof != sqlite::Proof::sound;
+                   const bool sound = violation.check != sqlite::AuditCheck::sound;
                    std::string& first = sound ? checked.violated : checked.unsound;
-                   if (first.empty()) first = std::string(name_of(violation.proof)) + ": " + violation.text;
+                   if (first.empty()) first = std::string(name_of(violation.check)) + ": " + violation.text;
                  },
              .on_progress = [&](std::int64_t, std::int64_t) { return !interrupt.requested(); }});
   if (!counts) return counts.error();

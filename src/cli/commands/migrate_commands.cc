@@ -33,19 +33,19 @@ struct StoreSchema {
   std::string store;
   std::int64_t schema = 0;  // 0: none
   std::int64_t newest = 0;
-  std::optional<postgres::Place> place;  // of PostgreSQL only
-  postgres::Place wanted;
+  std::optional<postgres::ShardPosition> place;  // of PostgreSQL only
+  postgres::ShardPosition wanted;
   [[nodiscard]] bool current() const { return schema == newest && (!place || *place == wanted); }
 };
 
-Result<StoreSchema> state_of(const std::string& store, postgres::Place wanted) {
+Result<StoreSchema> state_of(const std::string& store, postgres::ShardPosition wanted) {
   StoreSchema state{.store = postgres::without_password(store), .wanted = wanted};
   if (is_postgres(store)) {
     const auto found = postgres::schema_state(store);
     if (!found) return found.error();
     state.schema = found->version;
     state.newest = postgres::migrations().back().version;
-    state.place = found->place.value_or(postgres::Place{-1, 0});
+    state.place = found->position.value_or(postgres::ShardPosition{-1, 0});
     return state;
   }
   const auto path = store_path(store);
@@ -67,8 +67,8 @@ std::string to_json(const StoreSchema& state) {
   JsonWriter json(text);
   json.begin_object().key("store").string(state.store).key("schema").integer(state.schema);
   json.key("newest").integer(state.newest).key("current").boolean(state.current());
-  if (state.place && state.place->of > 0) {
-    json.key("shard").integer(state.place->place).key("of").integer(state.place->of);
+  if (state.place && state.place->shard_count > 0) {
+    json.key("shard").integer(state.place->shard_index).key("of").integer(state.place->shard_count);
   }
   json.end_object();
   return text;

@@ -19,41 +19,42 @@
 namespace eventq::cli {
 namespace {
 
+using sqlite::AuditCheck;
 using sqlite::AuditCounts;
-using sqlite::Proof;
 using sqlite::Violation;
 
-constexpr std::array kProofs = {Proof::sound,        Proof::none_lost,  Proof::finished_once,
-                                Proof::leases_apart, Proof::order_kept, Proof::counters_right};
+constexpr std::array kProofs = {AuditCheck::sound,        AuditCheck::none_lost,  AuditCheck::finished_once,
+                                AuditCheck::leases_apart, AuditCheck::order_kept, AuditCheck::counters_right};
 constexpr std::int64_t kShown = 100;  // violations of one kind
 
 // What was looked at for it.
-std::string extent_of(Proof proof, const AuditCounts& counts) {
+std::string extent_of(AuditCheck proof, const AuditCounts& counts) {
   switch (proof) {
-    case Proof::sound: return "SQLite's integrity check";
-    case Proof::none_lost:
+    case AuditCheck::sound: return "SQLite's integrity check";
+    case AuditCheck::none_lost:
       return grouped(counts.events + counts.removed) + " events published: " + grouped(counts.live) +
              " live, " + grouped(counts.ended) + " ended, " + grouped(counts.removed) +
              " removed after their end";
-    case Proof::finished_once: return grouped(counts.ends) + " ends, " + grouped(counts.resets) + " resets";
-    case Proof::leases_apart:
+    case AuditCheck::finished_once:
+      return grouped(counts.ends) + " ends, " + grouped(counts.resets) + " resets";
+    case AuditCheck::leases_apart:
       return grouped(counts.claims) + " claims in " + grouped(counts.entries) + " entries of the log";
-    case Proof::order_kept:
+    case AuditCheck::order_kept:
       return grouped(counts.in_lines) + " events with " + grouped(counts.lines) + " ordering keys";
-    case Proof::counters_right: return grouped(counts.rules) + " rules";
+    case AuditCheck::counters_right: return grouped(counts.rules) + " rules";
   }
   return "";
 }
 
 // What was looked at for it, in numbers.
-std::int64_t checked_for(Proof proof, const AuditCounts& counts) {
+std::int64_t checked_for(AuditCheck proof, const AuditCounts& counts) {
   switch (proof) {
-    case Proof::sound: return 1;  // the file
-    case Proof::none_lost: return counts.events + counts.removed;
-    case Proof::finished_once: return counts.ends;
-    case Proof::leases_apart: return counts.claims;
-    case Proof::order_kept: return counts.in_lines;
-    case Proof::counters_right: return counts.rules;
+    case AuditCheck::sound: return 1;  // the file
+    case AuditCheck::none_lost: return counts.events + counts.removed;
+    case AuditCheck::finished_once: return counts.ends;
+    case AuditCheck::leases_apart: return counts.claims;
+    case AuditCheck::order_kept: return counts.in_lines;
+    case AuditCheck::counters_right: return counts.rules;
   }
   return 0;
 }
@@ -64,10 +65,10 @@ class VerifyReport {
   VerifyReport(std::ostream& out, bool json) : out_(out), json_(json) {}
 
   void add(const Violation& violation) {
-    ProofViolations& found = found_[static_cast<std::size_t>(violation.proof)];
+    ProofViolations& found = found_[static_cast<std::size_t>(violation.check)];
     if (++found.count > kShown) return;
     if (json_) return add_json(found.shown, violation);
-    out_ << "      " << name_of(violation.proof) << ": ";
+    out_ << "      " << name_of(violation.check) << ": ";
     if (violation.event != 0) out_ << "event " << violation.event;
     if (violation.entry != 0) out_ << ", log entry " << violation.entry;
     if (violation.event != 0) out_ << ": ";
@@ -76,7 +77,7 @@ class VerifyReport {
   }
 
   void conclude(const AuditCounts& counts) {
-    for (const Proof proof : kProofs) {
+    for (const AuditCheck proof : kProofs) {
       const ProofViolations& found = found_[static_cast<std::size_t>(proof)];
       if (json_) {
         conclude_json(proof, found, counts);
@@ -109,7 +110,7 @@ class VerifyReport {
     shown += (shown.empty() ? "" : ",") + object;
   }
 
-  void conclude_json(Proof proof, const ProofViolations& found, const AuditCounts& counts) {
+  void conclude_json(AuditCheck proof, const ProofViolations& found, const AuditCounts& counts) {
     std::string line;
     JsonWriter json(line);
     json.begin_object().key("proof").string(name_of(proof)).key("ok").boolean(found.count == 0);

@@ -14,7 +14,7 @@
 
 namespace eventq::notebook {
 
-using sqlite::Connection;
+using Connection = sqlite::SqliteConnection;
 using sqlite::Statement;
 
 // On the heap, so that the statements' connection stays where it is.
@@ -251,7 +251,7 @@ Result<NotebookState> NotebookState::open(const std::string& path) {
   if (::mknod(path.c_str(), S_IFREG | 0600, 0) != 0 && errno != EEXIST) {
     return at({ErrorCode::unavailable, "It cannot be made: " + std::string(std::strerror(errno)) + ".", ""});
   }
-  auto connection = Connection::open(path, Connection::Mode::write);
+  auto connection = Connection::open(path, Connection::OpenMode::write);
   if (!connection) return connection.error();
   auto parts = std::make_unique<Parts>(std::move(*connection));
   if (auto set = parts->connection.run(sql::wait); !set) return at(set.error());

@@ -19,7 +19,7 @@
 namespace eventq::notebook {
 namespace {
 
-using sqlite::Connection;
+using Connection = sqlite::SqliteConnection;
 using sqlite::Statement;
 using testing::ElementsAre;
 using testing::HasSubstr;
@@ -516,7 +516,7 @@ TEST_F(NotebookStateTest, TheFilesAreReadableByTheirOwnerOnly) {
 
 TEST_F(NotebookStateTest, AnotherProgramsDatabaseIsLeftAlone) {
   {
-    Connection other = must(Connection::open(path_, Connection::Mode::write));
+    Connection other = must(Connection::open(path_, Connection::OpenMode::write));
     must(other.run("CREATE TABLE t (a); PRAGMA user_version = 1;"));
   }
   const auto size = std::filesystem::file_size(path_);
@@ -530,14 +530,14 @@ TEST_F(NotebookStateTest, AnotherProgramsDatabaseIsLeftAlone) {
 TEST_F(NotebookStateTest, ANewerSchemaVersionIsRefusedAndTheCurrentOneIsNot) {
   add(*std::make_unique<NotebookState>(open()), "n");
   {
-    Connection newer = must(Connection::open(path_, Connection::Mode::write));
+    Connection newer = must(Connection::open(path_, Connection::OpenMode::write));
     must(newer.run("PRAGMA user_version = 3;"));
   }
   const auto refused = NotebookState::open(path_);
   EXPECT_EQ(code(refused), ErrorCode::corrupt);
   EXPECT_THAT(refused.error().message, HasSubstr("newer"));
   {
-    Connection same = must(Connection::open(path_, Connection::Mode::write));
+    Connection same = must(Connection::open(path_, Connection::OpenMode::write));
     must(same.run("PRAGMA user_version = 2;"));
   }
   NotebookState state = open();
@@ -547,7 +547,7 @@ TEST_F(NotebookStateTest, ANewerSchemaVersionIsRefusedAndTheCurrentOneIsNot) {
 TEST_F(NotebookStateTest, AFileOfSchemaVersion1IsMigrated) {
   const std::int64_t notebook = add(*std::make_unique<NotebookState>(open()), "n");
   {
-    Connection first = must(Connection::open(path_, Connection::Mode::write));
+    Connection first = must(Connection::open(path_, Connection::OpenMode::write));
     must(
         first.run("ALTER TABLE notebook DROP COLUMN git_head; ALTER TABLE notebook DROP COLUMN git_index;"
                   "PRAGMA user_version = 1;"));
@@ -567,7 +567,7 @@ TEST_F(NotebookStateTest, AFileThatIsNoDatabaseIsCorruptAndAnUnwritablePathIsUna
 
 TEST_F(NotebookStateTest, EveryStatementHasACommentAndUsesAnIndex) {
   open();
-  Connection connection = must(Connection::open(path_, Connection::Mode::write));
+  Connection connection = must(Connection::open(path_, Connection::OpenMode::write));
   // Settings, and statements that need all of a few rows.
   const std::set<std::string_view> scans = {"schema", "open", "count_tables", "notebooks"};
   for (const auto& [name, text] : sql::kAll) {

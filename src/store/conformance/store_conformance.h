@@ -21,15 +21,15 @@
 namespace eventq {
 
 // Where a store of one kind can be opened; gone with all its data when destroyed.
-class StorePlace {
+class StoreLocation {
  public:
-  virtual ~StorePlace() = default;
+  virtual ~StoreLocation() = default;
   virtual std::unique_ptr<Store> open(const Clock& clock) = 0;
 };
 
 struct StoreKind {
   std::string name;
-  std::unique_ptr<StorePlace> (*make)();
+  std::unique_ptr<StoreLocation> (*make)();
 
   friend void PrintTo(const StoreKind& kind, std::ostream* out) { *out << kind.name; }
 };
@@ -94,7 +94,7 @@ class StoreConformance : public testing::TestWithParam<StoreKind> {
   static constexpr TimePoint kStart{std::chrono::seconds(1'700'000'000)};
 
   StoreConformance()
-      : place_(GetParam().make()), store_(place_->open(clock_)), reader_(must(store_->reader())) {}
+      : location_(GetParam().make()), store_(location_->open(clock_)), reader_(must(store_->reader())) {}
 
   ManualClock& clock() { return clock_; }
   TimePoint now() const { return clock_.now(); }
@@ -266,7 +266,7 @@ class StoreConformance : public testing::TestWithParam<StoreKind> {
 
  private:
   ManualClock clock_{kStart};
-  std::unique_ptr<StorePlace> place_;
+  std::unique_ptr<StoreLocation> location_;
   std::unique_ptr<Store> store_;
   std::unique_ptr<Reader> reader_;
   std::map<EventId, std::string> names_;

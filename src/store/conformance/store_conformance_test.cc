@@ -12,16 +12,16 @@
 namespace eventq {
 namespace {
 
-class MemoryPlace final : public StorePlace {
+class MemoryLocation final : public StoreLocation {
  public:
   std::unique_ptr<Store> open(const Clock& clock) override { return memory::open_store(clock); }
 };
 
 // A file whose syncs are skipped: what they are good for is shown in sqlite_faults_test.cc, and
 // here they would cost most of the time.
-class SqlitePlace final : public StorePlace {
+class SqliteLocation final : public StoreLocation {
  public:
-  SqlitePlace() { disk_.skip_syncs(); }
+  SqliteLocation() { disk_.skip_syncs(); }
   std::unique_ptr<Store> open(const Clock& clock) override {
     return must(sqlite::open_store(directory_.file("store.db"), clock));
   }
@@ -31,7 +31,7 @@ class SqlitePlace final : public StorePlace {
   FaultyVfs disk_;
 };
 
-class PostgresPlace final : public StorePlace {
+class PostgresLocation final : public StoreLocation {
  public:
   std::unique_ptr<Store> open(const Clock& clock) override {
     return postgres::make_store(database_.url(), {}, &clock);
@@ -41,15 +41,15 @@ class PostgresPlace final : public StorePlace {
   TestDatabase database_;
 };
 
-template <typename Place>
-std::unique_ptr<StorePlace> make() {
-  return std::make_unique<Place>();
+template <typename Location>
+std::unique_ptr<StoreLocation> make() {
+  return std::make_unique<Location>();
 }
 
 INSTANTIATE_TEST_SUITE_P(AllStores, StoreConformance,
-                         testing::Values(StoreKind{"Memory", make<MemoryPlace>},
-                                         StoreKind{"Sqlite", make<SqlitePlace>},
-                                         StoreKind{"Postgres", make<PostgresPlace>}),
+                         testing::Values(StoreKind{"Memory", make<MemoryLocation>},
+                                         StoreKind{"Sqlite", make<SqliteLocation>},
+                                         StoreKind{"Postgres", make<PostgresLocation>}),
                          [](const auto& tested) { return tested.param.name; });
 
 }  // namespace

@@ -19,7 +19,7 @@ bool matches(const Event& event, const ListFilter& filter) {
   return has_any(event.tags, filter.tags);
 }
 
-QueueDocument document_of(const State& state, const QueueRow& row) {
+QueueDocument document_of(const MemoryState& state, const QueueRow& row) {
   QueueTotals kept = totals_of(state, row.id);
   return {row, counts_of(state, row.id), kept.totals, std::move(kept.checkpoint_id), {}};
 }

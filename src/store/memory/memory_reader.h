@@ -13,7 +13,7 @@ namespace eventq::memory {
 
 class MemoryReader final : public Reader {
  public:
-  MemoryReader(const State& state, std::mutex& mutex) : state_(state), mutex_(mutex) {}
+  MemoryReader(const MemoryState& state, std::mutex& mutex) : state_(state), mutex_(mutex) {}
 
   Result<std::optional<Event>> get(EventId id) override;
   Result<std::vector<LogEntry>> log(EventId id) override;
@@ -34,7 +34,7 @@ class MemoryReader final : public Reader {
   Result<std::int64_t> holding(const std::string& worker_id, const std::string& queue) override;
 
  private:
-  const State& state_;  // guarded by mutex_
+  const MemoryState& state_;  // guarded by mutex_
   std::mutex& mutex_;
 };
 

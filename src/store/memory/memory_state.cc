@@ -7,7 +7,7 @@
 
 namespace eventq::memory {
 
-std::vector<LogEntry> log_of(const State& state, EventId id) {
+std::vector<LogEntry> log_of(const MemoryState& state, EventId id) {
   std::vector<LogEntry> entries;
   for (auto at = state.log.lower_bound({id, LogId{}}); at != state.log.end() && at->first.first == id; ++at) {
     entries.push_back(at->second);
@@ -15,7 +15,7 @@ std::vector<LogEntry> log_of(const State& state, EventId id) {
   return entries;
 }
 
-Counts counts_of(const State& state, std::string_view queue) {
+Counts counts_of(const MemoryState& state, std::string_view queue) {
   Counts counts{};
   for (const auto& [id, stored] : state.events) {
     if (stored.event.queue == queue) ++counts.at(static_cast<std::size_t>(stored.event.status));
@@ -23,7 +23,7 @@ Counts counts_of(const State& state, std::string_view queue) {
   return counts;
 }
 
-Working working_of(const State& state) {
+Working working_of(const MemoryState& state) {
   Working working;
   for (const auto& [id, row] : state.records.workers) working.workers.push_back(row);
   for (const auto& [id, stored] : state.events) {
@@ -32,12 +32,12 @@ Working working_of(const State& state) {
   return working;
 }
 
-QueueTotals totals_of(const State& state, std::string_view queue) {
+QueueTotals totals_of(const MemoryState& state, std::string_view queue) {
   const auto found = state.records.totals.find(queue);
   return found == state.records.totals.end() ? QueueTotals() : found->second;
 }
 
-std::vector<const Stored*> in_order_of_end(const State& state) {
+std::vector<const Stored*> in_order_of_end(const MemoryState& state) {
   std::vector<const Stored*> ended;
   for (const auto& [id, stored] : state.events) {
     if (stored.archived) ended.push_back(&stored);

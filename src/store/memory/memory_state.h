@@ -1,5 +1,5 @@
 // memory_state.h: all that the store in memory holds, and the questions that its transaction and its
-// reader both ask of it. Whoever looks at a State holds the store's mutex.
+// reader both ask of it. Whoever looks at a MemoryState holds the store's mutex.
 #pragma once
 
 #include <cstdint>
@@ -21,7 +21,7 @@ struct QueueTotals {
 };
 
 // What is kept beside the events: little, so that a transaction that changes any of it copies it all.
-struct Records {
+struct MemoryRecords {
   std::map<std::string, CorrelationRow, std::less<>> correlations;
   std::map<std::string, QueueRow, std::less<>> queues;
   std::map<std::string, QueueTotals, std::less<>> totals;  // by queue
@@ -32,29 +32,29 @@ struct Records {
   std::map<std::string, ArchiveFile, std::less<>> archive_files;
 };
 
-struct State {
+struct MemoryState {
   std::map<EventId, Stored> events;
   std::map<std::pair<EventId, LogId>, LogEntry> log;
   std::map<std::string, KeyRecord, std::less<>> keys;
-  Records records;
+  MemoryRecords records;
   // The last ids given. They never go back, not even when the transaction does.
   std::int64_t last_event_id = 0;
   std::int64_t last_log_id = 0;
-  // Of the events' ids: id % of == place.
-  int place = 0;
-  int of = 1;
+  // Of the events' ids: id % shard_count == shard_index.
+  int shard_index = 0;
+  int shard_count = 1;
 };
 
-std::vector<LogEntry> log_of(const State& state, EventId id);
+std::vector<LogEntry> log_of(const MemoryState& state, EventId id);
 
-Counts counts_of(const State& state, std::string_view queue);
+Counts counts_of(const MemoryState& state, std::string_view queue);
 
-Working working_of(const State& state);
+Working working_of(const MemoryState& state);
 
-QueueTotals totals_of(const State& state, std::string_view queue);
+QueueTotals totals_of(const MemoryState& state, std::string_view queue);
 
 // The ended ones, the first to end first, then by id.
-std::vector<const Stored*> in_order_of_end(const State& state);
+std::vector<const Stored*> in_order_of_end(const MemoryState& state);
 
 Event without_payload(Event event);
 

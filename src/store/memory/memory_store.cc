@@ -12,9 +12,9 @@ namespace {
 
 class MemoryStore final : public Store {
  public:
-  MemoryStore(const Clock& clock, int place, int of) : clock_(clock) {
-    state_.place = place;
-    state_.of = of;
+  MemoryStore(const Clock& clock, int shard_index, int shard_count) : clock_(clock) {
+    state_.shard_index = shard_index;
+    state_.shard_count = shard_count;
   }
 
   Result<std::unique_ptr<Transaction>> begin(std::optional<TimePoint> now) override {
@@ -29,14 +29,14 @@ class MemoryStore final : public Store {
 
  private:
   const Clock& clock_;
-  std::mutex mutex_;  // a transaction holds it for as long as it lives
-  State state_;       // guarded by mutex_
+  std::mutex mutex_;   // a transaction holds it for as long as it lives
+  MemoryState state_;  // guarded by mutex_
 };
 
 }  // namespace
 
-std::unique_ptr<Store> open_store(const Clock& clock, int place, int of) {
-  return std::make_unique<MemoryStore>(clock, place, of);
+std::unique_ptr<Store> open_store(const Clock& clock, int shard_index, int shard_count) {
+  return std::make_unique<MemoryStore>(clock, shard_index, shard_count);
 }
 
 }  // namespace eventq::memory

@@ -11,7 +11,7 @@
 
 namespace eventq::memory {
 
-// As one of several stores: its events have ids with id % of == place.
-std::unique_ptr<Store> open_store(const Clock& clock, int place = 0, int of = 1);
+// As one of several stores: its events have ids with id % shard_count == shard_index.
+std::unique_ptr<Store> open_store(const Clock& clock, int shard_index = 0, int shard_count = 1);
 
 }  // namespace eventq::memory

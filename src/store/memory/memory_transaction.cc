@@ -77,7 +77,7 @@ bool matches(const Stored& stored, const EndedFilter& filter) {
 
 }  // namespace
 
-MemoryTransaction::MemoryTransaction(State& state, std::mutex& mutex, TimePoint now)
+MemoryTransaction::MemoryTransaction(MemoryState& state, std::mutex& mutex, TimePoint now)
     : state_(state), lock_(mutex), now_(now) {}
 
 MemoryTransaction::~MemoryTransaction() {
@@ -90,7 +90,7 @@ MemoryTransaction::~MemoryTransaction() {
 
 Result<void> MemoryTransaction::insert(std::span<Stored> events) {
   for (Stored& stored : events) {
-    stored.event.id = static_cast<EventId>(++state_.last_event_id * state_.of + state_.place);
+    stored.event.id = static_cast<EventId>(++state_.last_event_id * state_.shard_count + state_.shard_index);
     stored.turn = state_.last_event_id;
     put(stored);
   }
@@ -355,7 +355,7 @@ Result<std::optional<TimePoint>> MemoryTransaction::oldest_pending(std::string_v
 // There are no counters here that could need mending.
 Result<Recalled> MemoryTransaction::recall(std::vector<std::string>& /*mended*/) {
   Recalled recalled;
-  const Records& records = state_.records;
+  const MemoryRecords& records = state_.records;
   for (const auto& entry : records.queues) {
     const std::string& id = entry.first;
     const QueueRow& row = entry.second;
@@ -388,7 +388,7 @@ void MemoryTransaction::put(Stored& stored) {
   state_.events.insert_or_assign(event.id, stored);
 }
 
-Records& MemoryTransaction::change_records() {
+MemoryRecords& MemoryTransaction::change_records() {
   if (!records_before_) records_before_ = state_.records;
   return state_.records;
 }

@@ -1,6 +1,6 @@
 // memory_transaction.h: the one transaction of the store in memory.
 //
-// It changes the State in place, holds the mutex for as long as it lives, and remembers how each
+// It changes the MemoryState in place, holds the mutex for as long as it lives, and remembers how each
 // thing looked before its first change, to put it back.
 #pragma once
 
@@ -17,7 +17,7 @@ namespace eventq::memory {
 
 class MemoryTransaction final : public Transaction {
  public:
-  MemoryTransaction(State& state, std::mutex& mutex, TimePoint now);
+  MemoryTransaction(MemoryState& state, std::mutex& mutex, TimePoint now);
   ~MemoryTransaction() override;
   MemoryTransaction(const MemoryTransaction&) = delete;
   MemoryTransaction& operator=(const MemoryTransaction&) = delete;
@@ -60,17 +60,17 @@ class MemoryTransaction final : public Transaction {
 
  private:
   void put(Stored& stored);
-  Records& change_records();
+  MemoryRecords& change_records();
   std::optional<Stored> first_in_line(std::string_view queue, std::string_view key, Line line) const;
 
-  State& state_;
+  MemoryState& state_;
   const std::scoped_lock<std::mutex> lock_;
   const TimePoint now_;
   bool committed_ = false;
   std::map<EventId, std::optional<Stored>> events_before_;
   std::map<std::pair<EventId, LogId>, std::optional<LogEntry>> log_before_;
   std::map<std::string, std::optional<KeyRecord>> keys_before_;
-  std::optional<Records> records_before_;
+  std::optional<MemoryRecords> records_before_;
 };
 
 }  // namespace eventq::memory

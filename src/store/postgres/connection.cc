@@ -15,19 +15,19 @@
 #include "base/descriptor.h"
 #include "base/steady.h"
 #include "generated/postgres_sql.h"
-#include "store/postgres/failure.h"
+#include "store/postgres/sqlstate.h"
 
 namespace eventq::postgres {
 
-struct ClearResult {
+struct FreeResult {
   void operator()(PGresult* result) const { PQclear(result); }
 };
-using ResultPtr = std::unique_ptr<PGresult, ClearResult>;
+using ResultPtr = std::unique_ptr<PGresult, FreeResult>;
 
-struct Finish {
+struct CloseConnection {
   void operator()(PGconn* connection) const { PQfinish(connection); }
 };
-using ConnectionPtr = std::unique_ptr<PGconn, Finish>;
+using ConnectionPtr = std::unique_ptr<PGconn, CloseConnection>;
 
 struct TextHash {
   using is_transparent = void;
@@ -101,7 +101,7 @@ Result<ConnectionPtr> connect(const std::string& url) {
   keys.push_back(nullptr);
   values.push_back(nullptr);
   ConnectionPtr connection(PQconnectdbParams(keys.data(), values.data(), 0));
-  if (PQstatus(connection.get()) != CONNECTION_OK) return away(PQerrorMessage(connection.get()));
+  if (PQstatus(connection.get()) != CONNECTION_OK) return unavailable(PQerrorMessage(connection.get()));
   // Others lack characters: an event with one of those would fail, and all that share its batch. SQL_ASCII
   // keeps bytes as they are.
   const char* const encoding = PQparameterStatus(connection.get(), "server_encoding");
@@ -117,22 +117,22 @@ Result<ConnectionPtr> connect(const std::string& url) {
 
 }  // namespace
 
-struct Connection::Impl {
-  explicit Impl(ConnectionPtr opened) : connection(std::move(opened)) {}
+struct PgConnection::Pipeline {
+  explicit Pipeline(ConnectionPtr opened) : connection(std::move(opened)) {}
 
   // How an exchange that failed did so.
-  struct Failed {
+  struct ExchangeFailure {
     Error error;
     std::size_t call = 0;  // which one
     bool lost = false;     // the connection; the server said nothing of this call
     bool final = false;    // the server's last words before it closed the connection
   };
   // A statement that was sent: either one is prepared, or a call is run.
-  struct Sent {
+  struct SentStatement {
     std::size_t call = 0;
     bool prepares = false;
   };
-  enum class Woken { socket, alarm, late };
+  enum class WakeReason { socket, alarm, late };
 
   const ConnectionPtr connection;
   const Descriptor alarm{eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)};
@@ -148,7 +148,7 @@ struct Connection::Impl {
 
   Error lost(std::string_view words) {
     broken = true;
-    return away(words);
+    return unavailable(words);
   }
   Error lost() { return lost(PQerrorMessage(connection.get())); }
 
@@ -157,41 +157,43 @@ struct Connection::Impl {
     return steady_now() + *patience;
   }
 
-  Woken wait(bool writes, std::optional<SteadyTime> until) const;
+  WakeReason wait(bool writes, std::optional<SteadyTime> until) const;
   Result<ResultPtr> next(std::optional<SteadyTime> until);
   void look_for_end();
-  std::optional<Failed> send(const std::vector<Call>& calls, std::vector<Sent>& sent);
-  bool send_one(const Call& call, std::size_t index, std::vector<Sent>& sent);
-  std::optional<Failed> receive(const std::vector<Call>& calls, const std::vector<Sent>& sent,
-                                std::vector<Rows>& rows);
-  std::optional<Failed> check(const PGresult* result, std::size_t call);
-  std::optional<Failed> exchange(std::vector<Call>& calls, std::vector<Rows>& rows);
-  std::optional<Failed> set_record_types(std::vector<Call>& calls);
+  std::optional<ExchangeFailure> send(const std::vector<StatementCall>& calls,
+                                      std::vector<SentStatement>& sent);
+  bool send_one(const StatementCall& call, std::size_t index, std::vector<SentStatement>& sent);
+  std::optional<ExchangeFailure> receive(const std::vector<StatementCall>& calls,
+                                         const std::vector<SentStatement>& sent, std::vector<Rows>& rows);
+  std::optional<ExchangeFailure> check(const PGresult* result, std::size_t call);
+  std::optional<ExchangeFailure> exchange(std::vector<StatementCall>& calls, std::vector<Rows>& rows);
+  std::optional<ExchangeFailure> set_record_types(std::vector<StatementCall>& calls);
   Result<void> script(const std::string& sql);
   static void notice(void* self, const PGresult* result);
 };
 
-Connection::Impl::Woken Connection::Impl::wait(bool writes, std::optional<SteadyTime> until) const {
+PgConnection::Pipeline::WakeReason PgConnection::Pipeline::wait(bool writes,
+                                                                std::optional<SteadyTime> until) const {
   std::array<pollfd, 2> looks{};
   looks[0] = {PQsocket(connection.get()), static_cast<short>(writes ? POLLIN | POLLOUT : POLLIN), 0};
   looks[1] = {alarm.number(), POLLIN, 0};
   int millis = -1;
   if (until) {
     const auto left = std::chrono::ceil<Millis>(*until - steady_now());
-    if (left <= Millis(0)) return Woken::late;
+    if (left <= Millis(0)) return WakeReason::late;
     millis = static_cast<int>(left.count());
   }
   poll(looks.data(), looks.size(), millis);
   if (looks[1].revents != 0) {
     eventfd_t ignored = 0;
     eventfd_read(alarm.number(), &ignored);
-    return Woken::alarm;
+    return WakeReason::alarm;
   }
-  return Woken::socket;
+  return WakeReason::socket;
 }
 
 // The next result; null at the end of one statement's.
-Result<ResultPtr> Connection::Impl::next(std::optional<SteadyTime> until) {
+Result<ResultPtr> PgConnection::Pipeline::next(std::optional<SteadyTime> until) {
   while (true) {
     if (interrupted) return lost("the call was given up");
     const int unsent = PQflush(connection.get());
@@ -199,14 +201,14 @@ Result<ResultPtr> Connection::Impl::next(std::optional<SteadyTime> until) {
     if (PQisBusy(connection.get()) == 0) return ResultPtr(PQgetResult(connection.get()));
     // An end that came behind an answer has taken the socket away: nothing would wake us.
     if (PQsocket(connection.get()) < 0) return lost();
-    if (wait(unsent > 0, until) == Woken::late) return lost("it did not answer in time");
+    if (wait(unsent > 0, until) == WakeReason::late) return lost("it did not answer in time");
     // What came before the end may be a whole answer.
     if (PQconsumeInput(connection.get()) == 0 && PQisBusy(connection.get()) != 0) return lost();
   }
 }
 
 // Whether the server ended the connection while nothing was asked of it.
-void Connection::Impl::look_for_end() {
+void PgConnection::Pipeline::look_for_end() {
   pollfd look{PQsocket(connection.get()), POLLIN, 0};
   while (!broken && poll(&look, 1, 0) > 0) {
     if (PQconsumeInput(connection.get()) == 0) broken = true;
@@ -215,12 +217,13 @@ void Connection::Impl::look_for_end() {
   }
 }
 
-bool Connection::Impl::send_one(const Call& call, std::size_t index, std::vector<Sent>& sent) {
-  const std::vector<Params::Value>& params = call.params.values_;
+bool PgConnection::Pipeline::send_one(const StatementCall& call, std::size_t index,
+                                      std::vector<SentStatement>& sent) {
+  const std::vector<Params::EncodedParam>& params = call.params.values_;
   const int count = static_cast<int>(params.size());
   std::vector<const char*> values;
   std::vector<int> lengths;
-  for (const Params::Value& value : params) {
+  for (const Params::EncodedParam& value : params) {
     values.push_back(value.null ? nullptr : value.bytes.data());
     lengths.push_back(static_cast<int>(value.bytes.size()));
   }
@@ -230,7 +233,7 @@ bool Connection::Impl::send_one(const Call& call, std::size_t index, std::vector
   if (name == names.end()) {
     std::vector<Oid> types;
     types.reserve(params.size());
-    for (const Params::Value& value : params) types.push_back(value.type);
+    for (const Params::EncodedParam& value : params) types.push_back(value.type);
     name = names.emplace(call.sql, "s" + std::to_string(++last_name)).first;
     if (PQsendPrepare(connection.get(), name->second.c_str(), name->first.c_str(), count, types.data()) ==
         0) {
@@ -243,39 +246,41 @@ bool Connection::Impl::send_one(const Call& call, std::size_t index, std::vector
                              formats.data(), 1) != 0;
 }
 
-std::optional<Connection::Impl::Failed> Connection::Impl::send(const std::vector<Call>& calls,
-                                                               std::vector<Sent>& sent) {
+std::optional<PgConnection::Pipeline::ExchangeFailure> PgConnection::Pipeline::send(
+    const std::vector<StatementCall>& calls, std::vector<SentStatement>& sent) {
   for (std::size_t index = 0; index < calls.size(); ++index) {
-    if (!send_one(calls[index], index, sent)) return Failed{lost(), index, true, false};
+    if (!send_one(calls[index], index, sent)) return ExchangeFailure{lost(), index, true, false};
   }
   ++round_trips;
-  if (PQpipelineSync(connection.get()) == 0) return Failed{lost(), calls.size() - 1, true, false};
+  if (PQpipelineSync(connection.get()) == 0) return ExchangeFailure{lost(), calls.size() - 1, true, false};
   return std::nullopt;
 }
 
-std::optional<Connection::Impl::Failed> Connection::Impl::check(const PGresult* result, std::size_t call) {
+std::optional<PgConnection::Pipeline::ExchangeFailure> PgConnection::Pipeline::check(const PGresult* result,
+                                                                                     std::size_t call) {
   const ExecStatusType status = PQresultStatus(result);
   if (status == PGRES_COMMAND_OK || status == PGRES_TUPLES_OK || status == PGRES_EMPTY_QUERY)
     return std::nullopt;
   const std::string state = field(result, PG_DIAG_SQLSTATE);
   // libpq's own words have no code.
-  if (state.empty()) return Failed{lost(PQresultErrorMessage(result)), call, true, false};
+  if (state.empty()) return ExchangeFailure{lost(PQresultErrorMessage(result)), call, true, false};
   const bool final = is_final(field(result, PG_DIAG_SEVERITY_NONLOCALIZED));
-  if (final || spoils_connection(state)) broken = true;
-  return Failed{failure(state, field(result, PG_DIAG_MESSAGE_PRIMARY)), call, false, final};
+  if (final || makes_connection_useless(state)) broken = true;
+  return ExchangeFailure{error_for_sqlstate(state, field(result, PG_DIAG_MESSAGE_PRIMARY)), call, false,
+                         final};
 }
 
-std::optional<Connection::Impl::Failed> Connection::Impl::receive(const std::vector<Call>& calls,
-                                                                  const std::vector<Sent>& sent,
-                                                                  std::vector<Rows>& rows) {
+std::optional<PgConnection::Pipeline::ExchangeFailure> PgConnection::Pipeline::receive(
+    const std::vector<StatementCall>& calls, const std::vector<SentStatement>& sent,
+    std::vector<Rows>& rows) {
   const std::optional<SteadyTime> until = end_of_patience();
-  std::optional<Failed> failed;
-  for (const Sent& one : sent) {
+  std::optional<ExchangeFailure> failed;
+  for (const SentStatement& one : sent) {
     // A warning from here on is about the last call.
     if (one.call + 1 == calls.size()) warned = false;
     Result<ResultPtr> result = next(until);
     // The server's word counts more than the end of the connection behind it.
-    if (!result) return failed ? failed : Failed{result.error(), one.call, true, false};
+    if (!result) return failed ? failed : ExchangeFailure{result.error(), one.call, true, false};
     EVENTQ_ASSERT(*result != nullptr);
     if (!failed) failed = check(result->get(), one.call);
     if (failed && one.prepares) names.erase(names.find(calls[one.call].sql));
@@ -286,11 +291,11 @@ std::optional<Connection::Impl::Failed> Connection::Impl::receive(const std::vec
       rows.push_back(std::move(got));
     }
     const Result<ResultPtr> end = next(until);
-    if (!end) return failed ? failed : Failed{end.error(), one.call, true, false};
+    if (!end) return failed ? failed : ExchangeFailure{end.error(), one.call, true, false};
     EVENTQ_ASSERT(*end == nullptr);
   }
   const Result<ResultPtr> sync = next(until);
-  if (!sync && !failed) return Failed{sync.error(), calls.size() - 1, true, false};
+  if (!sync && !failed) return ExchangeFailure{sync.error(), calls.size() - 1, true, false};
   // The server may end the connection behind its answers; what it runs by itself is committed with the sync.
   if (sync && PQresultStatus(sync->get()) != PGRES_PIPELINE_SYNC) {
     auto ended = check(sync->get(), calls.size() - 1);
@@ -301,14 +306,15 @@ std::optional<Connection::Impl::Failed> Connection::Impl::receive(const std::vec
 }
 
 // Other types than the built in ones have another number in each database.
-std::optional<Connection::Impl::Failed> Connection::Impl::set_record_types(std::vector<Call>& calls) {
-  for (Call& call : calls) {
-    for (Params::Value& value : call.params.values_) {
+std::optional<PgConnection::Pipeline::ExchangeFailure> PgConnection::Pipeline::set_record_types(
+    std::vector<StatementCall>& calls) {
+  for (StatementCall& call : calls) {
+    for (Params::EncodedParam& value : call.params.values_) {
       if (value.record.empty()) continue;
       if (record_types.empty()) {
-        std::vector<Call> asked = {{sql::record_types}};
+        std::vector<StatementCall> asked = {{sql::record_types}};
         std::vector<Rows> rows;
-        if (auto failed = exchange(asked, rows)) return Failed{failed->error, 0, false, false};
+        if (auto failed = exchange(asked, rows)) return ExchangeFailure{failed->error, 0, false, false};
         const Rows& types = rows.front();
         for (std::size_t row = 0; row < types.size(); ++row) {
           record_types.emplace(types.text(row, 0), static_cast<std::uint32_t>(types.number(row, 1)));
@@ -323,19 +329,19 @@ std::optional<Connection::Impl::Failed> Connection::Impl::set_record_types(std::
   return std::nullopt;
 }
 
-std::optional<Connection::Impl::Failed> Connection::Impl::exchange(std::vector<Call>& calls,
-                                                                   std::vector<Rows>& rows) {
+std::optional<PgConnection::Pipeline::ExchangeFailure> PgConnection::Pipeline::exchange(
+    std::vector<StatementCall>& calls, std::vector<Rows>& rows) {
   if (auto failed = set_record_types(calls)) return failed;
-  std::vector<Sent> sent;
+  std::vector<SentStatement> sent;
   if (auto failed = send(calls, sent)) return failed;
   return receive(calls, sent, rows);
 }
 
-Result<void> Connection::Impl::script(const std::string& sql) {
+Result<void> PgConnection::Pipeline::script(const std::string& sql) {
   if (PQexitPipelineMode(connection.get()) == 0 || PQsendQuery(connection.get(), sql.c_str()) == 0)
     return lost();
   const std::optional<SteadyTime> until = end_of_patience();
-  std::optional<Failed> failed;
+  std::optional<ExchangeFailure> failed;
   while (true) {
     Result<ResultPtr> result = next(until);
     if (!result) return failed ? failed->error : result.error();
@@ -348,56 +354,56 @@ Result<void> Connection::Impl::script(const std::string& sql) {
   return {};
 }
 
-void Connection::Impl::notice(void* self, const PGresult* result) {
-  auto& impl = *static_cast<Impl*>(self);
+void PgConnection::Pipeline::notice(void* self, const PGresult* result) {
+  auto& impl = *static_cast<Pipeline*>(self);
   const std::string severity = field(result, PG_DIAG_SEVERITY_NONLOCALIZED);
   if (severity == "WARNING") impl.warned = true;
   if (is_final(severity)) impl.broken = true;
 }
 
-Connection::Connection(std::unique_ptr<Impl> impl) : impl_(std::move(impl)) {}
+PgConnection::PgConnection(std::unique_ptr<Pipeline> impl) : impl_(std::move(impl)) {}
 
-Connection::~Connection() = default;
+PgConnection::~PgConnection() = default;
 
-Result<std::unique_ptr<Connection>> Connection::open(const std::string& url) {
+Result<std::unique_ptr<PgConnection>> PgConnection::open(const std::string& url) {
   auto opened = connect(url);
   if (!opened) return opened.error();
-  auto impl = std::make_unique<Impl>(std::move(*opened));
+  auto impl = std::make_unique<Pipeline>(std::move(*opened));
   PGconn* const pq = impl->connection.get();
   EVENTQ_ASSERT(impl->alarm.open());
-  PQsetNoticeReceiver(pq, &Impl::notice, impl.get());
+  PQsetNoticeReceiver(pq, &Pipeline::notice, impl.get());
   if (PQsetnonblocking(pq, 1) != 0 || PQenterPipelineMode(pq) == 0) return impl->lost();
   impl->patience = kConnectPatience;
   if (auto set = impl->script(std::string(sql::session)); !set) return set.error();
   impl->patience.reset();
-  return std::unique_ptr<Connection>(new Connection(std::move(impl)));
+  return std::unique_ptr<PgConnection>(new PgConnection(std::move(impl)));
 }
 
-Result<std::vector<Rows>> Connection::run(std::vector<Call> calls) {
+Result<std::vector<Rows>> PgConnection::run(std::vector<StatementCall> calls) {
   std::vector<Rows> rows;
   if (calls.empty()) return rows;
-  if (broken()) return away("the connection was lost before");
+  if (broken()) return unavailable("the connection was lost before");
   if (auto failed = impl_->exchange(calls, rows)) return std::move(failed->error);
   return rows;
 }
 
-Result<Rows> Connection::run_one(std::string_view sql, Params params) {
-  std::vector<Call> calls;
+Result<Rows> PgConnection::run_one(std::string_view sql, Params params) {
+  std::vector<StatementCall> calls;
   calls.push_back({sql, std::move(params)});
   auto rows = run(std::move(calls));
   if (!rows) return rows.error();
   return std::move(rows->front());
 }
 
-Result<void> Connection::script(const std::string& sql) {
-  if (broken()) return away("the connection was lost before");
+Result<void> PgConnection::script(const std::string& sql) {
+  if (broken()) return unavailable("the connection was lost before");
   return impl_->script(sql);
 }
 
-Result<void> Connection::commit(std::vector<Call> calls) {
+Result<void> PgConnection::commit(std::vector<StatementCall> calls) {
   // Nothing is sent to a server that is gone, so that nothing is unknown.
   impl_->look_for_end();
-  if (broken()) return away("the connection was lost before the commit");
+  if (broken()) return unavailable("the connection was lost before the commit");
 
   calls.push_back({sql::commit});
   const std::size_t last = calls.size() - 1;
@@ -424,8 +430,8 @@ Result<void> Connection::commit(std::vector<Call> calls) {
   return {};
 }
 
-Result<std::vector<std::string>> Connection::notifications(Millis patience) {
-  if (broken()) return away("the connection was lost before");
+Result<std::vector<std::string>> PgConnection::notifications(Millis patience) {
+  if (broken()) return unavailable("the connection was lost before");
   const SteadyTime until = steady_now() + patience;
   PGconn* const pq = impl_->connection.get();
   std::vector<std::string> payloads;
@@ -436,22 +442,22 @@ Result<std::vector<std::string>> Connection::notifications(Millis patience) {
     }
     if (!payloads.empty()) return payloads;
     if (PQsocket(pq) < 0) return impl_->lost();
-    const Impl::Woken woken = impl_->wait(false, until);
+    const Pipeline::WakeReason woken = impl_->wait(false, until);
     if (impl_->interrupted) return impl_->lost("the call was given up");
-    if (woken != Impl::Woken::socket) return payloads;
+    if (woken != Pipeline::WakeReason::socket) return payloads;
     if (PQconsumeInput(pq) == 0) return impl_->lost();
   }
 }
 
-std::size_t Connection::round_trips() const { return impl_->round_trips; }
+std::size_t PgConnection::round_trips() const { return impl_->round_trips; }
 
-bool Connection::broken() const { return impl_->broken || impl_->interrupted; }
+bool PgConnection::broken() const { return impl_->broken || impl_->interrupted; }
 
-void Connection::wake() { eventfd_write(impl_->alarm.number(), 1); }
+void PgConnection::wake() { eventfd_write(impl_->alarm.number(), 1); }
 
-void Connection::set_patience(Millis patience) { impl_->patience = patience; }
+void PgConnection::set_patience(Millis patience) { impl_->patience = patience; }
 
-void Connection::interrupt() {
+void PgConnection::interrupt() {
   impl_->interrupted = true;
   wake();
 }

@@ -27,9 +27,9 @@ namespace eventq::postgres {
 
 // Rows of one of the schema's types, a table's or another, for unnest($1::eventq.TYPE[]). To the database
 // this is a fraction of the work of one array per column.
-class Records {
+class RecordArray {
  public:
-  explicit Records(std::string_view type) : type_(type) {}
+  explicit RecordArray(std::string_view type) : type_(type) {}
 
   // One row: its columns in the order of the type's, each a number, a text or an optional of one.
   template <typename... Columns>
@@ -73,11 +73,11 @@ class Params {
   Params& add(std::span<const std::optional<std::int64_t>> values);  // bigint[] with nulls
   Params& add(std::span<const std::string> values);                  // text[]
   Params& add(std::span<const std::optional<std::string>> values);   // text[] with nulls
-  Params& add(const Records& records);                               // eventq.TYPE[]
+  Params& add(const RecordArray& records);                           // eventq.TYPE[]
 
  private:
-  friend class Connection;
-  struct Value {
+  friend class PgConnection;
+  struct EncodedParam {
     std::uint32_t type = 0;  // oid; 0: the statement's cast says it
     bool null = false;
     std::string bytes;
@@ -87,7 +87,7 @@ class Params {
   Params& add_value(std::uint32_t type, std::string bytes);
   Params& add_null(std::uint32_t type);
 
-  std::vector<Value> values_;
+  std::vector<EncodedParam> values_;
 };
 
 // The rows of one call.
@@ -103,33 +103,33 @@ class Rows {
   [[nodiscard]] std::optional<std::string> maybe_text(std::size_t row, int column) const;
 
  private:
-  friend class Connection;
+  friend class PgConnection;
   struct Clear {
     void operator()(pg_result* result) const;
   };
   std::unique_ptr<pg_result, Clear> result_;
 };
 
-struct Call {
+struct StatementCall {
   std::string_view sql;  // as embedded from its .sql file; prepared once per connection
   Params params = {};
 };
 
-class Connection {
+class PgConnection {
  public:
   // `url` as libpq takes it: postgres://user@host1,host2/db?target_session_attrs=read-write.
   // Errors: unavailable, with the database's own words and without a password;
   // conflict when its encoding lacks characters.
-  static Result<std::unique_ptr<Connection>> open(const std::string& url);
+  static Result<std::unique_ptr<PgConnection>> open(const std::string& url);
 
-  ~Connection();
-  Connection(const Connection&) = delete;
-  Connection& operator=(const Connection&) = delete;
+  ~PgConnection();
+  PgConnection(const PgConnection&) = delete;
+  PgConnection& operator=(const PgConnection&) = delete;
 
   // Runs all of them in one round trip and in order; one Rows for each. At the first error the rest is not
   // run. Errors: unavailable (connection lost, deadlock, lock or statement time-out, server shutting down:
   // nothing was changed, an open transaction is gone or must be rolled back); no_space; internal; corrupt.
-  Result<std::vector<Rows>> run(std::vector<Call> calls);
+  Result<std::vector<Rows>> run(std::vector<StatementCall> calls);
   Result<Rows> run_one(std::string_view sql, Params params = {});
 
   // One or many statements without parameters or rows, not prepared: migrations.
@@ -138,7 +138,7 @@ class Connection {
   // Runs `calls` and then COMMIT in one round trip. Errors: as run() when nothing was committed for certain;
   // unknown_outcome when the connection broke, or a wait for a synchronous standby was cancelled, so that
   // nobody can say.
-  Result<void> commit(std::vector<Call> calls);
+  Result<void> commit(std::vector<StatementCall> calls);
 
   // Of LISTEN: waits up to `patience` for notifications; returns their payloads, none when the time is over
   // or wake() was called.
@@ -157,9 +157,9 @@ class Connection {
   void interrupt();
 
  private:
-  struct Impl;
-  explicit Connection(std::unique_ptr<Impl> impl);
-  const std::unique_ptr<Impl> impl_;
+  struct Pipeline;
+  explicit PgConnection(std::unique_ptr<Pipeline> impl);
+  const std::unique_ptr<Pipeline> impl_;
 };
 
 // The URL without its password, for logs and messages.

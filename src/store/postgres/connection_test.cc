@@ -6,7 +6,7 @@
 
 #include <thread>
 
-#include "store/postgres/failure.h"
+#include "store/postgres/sqlstate.h"
 #include "support/postgres_cluster.h"
 
 namespace eventq::postgres {
@@ -17,8 +17,8 @@ using testing::Not;
 
 class PostgresConnection : public testing::Test {
  protected:
-  static std::unique_ptr<Connection> open(const std::string& url) {
-    auto opened = Connection::open(url);
+  static std::unique_ptr<PgConnection> open(const std::string& url) {
+    auto opened = PgConnection::open(url);
     EXPECT_TRUE(opened) << opened.error().message;
     return std::move(*opened);
   }
@@ -37,7 +37,7 @@ class PostgresConnection : public testing::Test {
   }
 
   TestDatabase database_;
-  std::unique_ptr<Connection> connection_ = open(database_.url());
+  std::unique_ptr<PgConnection> connection_ = open(database_.url());
 };
 
 TEST_F(PostgresConnection, NumbersAndTextsComeBackAsTheyWent) {
@@ -78,7 +78,7 @@ TEST_F(PostgresConnection, AnEmptyArrayHasNoRows) {
 
 TEST_F(PostgresConnection, ALargeBatchGoesThroughBothWaysAtOnce) {
   const std::string large(1 << 20, 'x');
-  std::vector<Call> calls;
+  std::vector<StatementCall> calls;
   for (int n = 0; n < 24; ++n) calls.push_back({"SELECT $1::text", Params().add(large)});
   const auto rows = connection_->run(std::move(calls));
   ASSERT_TRUE(rows) << rows.error().message;
@@ -248,7 +248,7 @@ TEST_F(PostgresConnection, ACommitIsDurableWhateverTheDatabaseSays) {
 }
 
 TEST(PostgresUrl, WhatCannotBeReachedIsUnavailableAndShowsNoPassword) {
-  const auto refused = Connection::open("postgres://me:secret@127.0.0.1:1/db");
+  const auto refused = PgConnection::open("postgres://me:secret@127.0.0.1:1/db");
   ASSERT_FALSE(refused);
   EXPECT_EQ(refused.error().code, ErrorCode::unavailable);
   EXPECT_THAT(refused.error().message, HasSubstr("127.0.0.1"));
@@ -258,7 +258,7 @@ TEST(PostgresUrl, WhatCannotBeReachedIsUnavailableAndShowsNoPassword) {
 TEST(PostgresUrl, WhatIsNoUrlIsInvalidAndShowsNoPassword) {
   for (const std::string url :
        {"postgres://me:se/cret@host/db", "postgres://me:secret@host:port/db?nonsense=1"}) {
-    const auto refused = Connection::open(url);
+    const auto refused = PgConnection::open(url);
     ASSERT_FALSE(refused) << url;
     EXPECT_EQ(refused.error().code, ErrorCode::invalid_argument) << refused.error().message;
     EXPECT_THAT(refused.error().message, Not(HasSubstr("cret")));
@@ -270,7 +270,7 @@ TEST(PostgresUrl, ADatabaseThatLacksCharactersIsRefused) {
   const auto open = [&](const std::string& name, const std::string& encoding) {
     cluster.run("postgres", "CREATE DATABASE " + name + " TEMPLATE template0 ENCODING '" + encoding +
                                 "' LC_COLLATE 'C' LC_CTYPE 'C'");
-    return Connection::open(cluster.url(name));
+    return PgConnection::open(cluster.url(name));
   };
   EXPECT_TRUE(open("a", "UTF8"));
   EXPECT_TRUE(open("b", "SQL_ASCII"));
@@ -298,7 +298,7 @@ TEST(PostgresUrl, IsShownWithoutItsPassword) {
 }
 
 TEST(PostgresFailure, EachCodeHasItsMeaning) {
-  const auto code = [](const std::string& state) { return failure(state, "words").code; };
+  const auto code = [](const std::string& state) { return error_for_sqlstate(state, "words").code; };
   for (const char* state :
        {"40P01", "40001", "55P03", "57014", "57P01", "57P02", "57P03", "53300", "08006", "25006"}) {
     EXPECT_EQ(code(state), ErrorCode::unavailable) << state;
@@ -308,13 +308,15 @@ TEST(PostgresFailure, EachCodeHasItsMeaning) {
   EXPECT_EQ(code("XX001"), ErrorCode::corrupt);
   EXPECT_EQ(code("XX002"), ErrorCode::corrupt);
   EXPECT_EQ(code("23505"), ErrorCode::internal);
-  EXPECT_EQ(failure("57P01", "going down now.\n").message, "The database says: going down now (57P01).");
-  EXPECT_THAT(failure("55P03", "canceling").message, HasSubstr("one of an application that was left open"));
-  EXPECT_THAT(failure("42P05", "s1 exists").message, HasSubstr("pool_mode = session"));
+  EXPECT_EQ(error_for_sqlstate("57P01", "going down now.\n").message,
+            "The database says: going down now (57P01).");
+  EXPECT_THAT(error_for_sqlstate("55P03", "canceling").message,
+              HasSubstr("one of an application that was left open"));
+  EXPECT_THAT(error_for_sqlstate("42P05", "s1 exists").message, HasSubstr("pool_mode = session"));
 }
 
 TEST(PostgresFailure, EachHostThatWasTriedIsNamedWithoutLibpqsGuesses) {
-  EXPECT_EQ(away("a failed: refused\n\tIs the server running?\nb failed: no route.\n").message,
+  EXPECT_EQ(unavailable("a failed: refused\n\tIs the server running?\nb failed: no route.\n").message,
             "The database is away: a failed: refused; b failed: no route.");
 }
 
@@ -322,8 +324,8 @@ TEST(PostgresCommit, ACancelledWaitForTheStandbyIsUnknown) {
   OwnCluster primary(quick_settings());
   const auto standby = primary.make_standby();
   primary.run("postgres", "CREATE TABLE public.t (n bigint)");
-  auto connection = Connection::open(primary.url("postgres")).value();
-  const auto other = Connection::open(primary.url("postgres")).value();
+  auto connection = PgConnection::open(primary.url("postgres")).value();
+  const auto other = PgConnection::open(primary.url("postgres")).value();
   standby->pause(true);
   const std::int64_t pid = connection->run_one("SELECT pg_backend_pid()::bigint").value().number(0, 0);
   ASSERT_TRUE(connection->run_one("BEGIN"));
@@ -346,15 +348,15 @@ TEST(PostgresFailover, TheUrlOfBothFindsThePromotedStandbyWithAllThatWasCommitte
   const auto standby = primary.make_standby();
   const std::string url = OwnCluster::url(primary, *standby, "postgres");
   {
-    auto connection = Connection::open(url).value();
+    auto connection = PgConnection::open(url).value();
     ASSERT_TRUE(connection->script("CREATE TABLE public.t (n bigint); INSERT INTO public.t VALUES (1)"));
     primary.kill();
     EXPECT_FALSE(connection->run_one("SELECT 1"));
     EXPECT_TRUE(connection->broken());
   }
-  EXPECT_FALSE(Connection::open(url));
+  EXPECT_FALSE(PgConnection::open(url));
   standby->promote();
-  auto connection = Connection::open(url);
+  auto connection = PgConnection::open(url);
   ASSERT_TRUE(connection) << connection.error().message;
   EXPECT_EQ((*connection)->run_one("SELECT n FROM public.t").value().number(0, 0), 1);
 }
@@ -365,10 +367,10 @@ TEST(PostgresFailover, AStoppedClusterComesBackWithWhatItHad) {
   for (const auto mode : {OwnCluster::Stop::fast, OwnCluster::Stop::immediate}) {
     cluster.run("postgres", "INSERT INTO public.t VALUES (1)");
     cluster.stop(mode);
-    EXPECT_FALSE(Connection::open(cluster.url("postgres")));
+    EXPECT_FALSE(PgConnection::open(cluster.url("postgres")));
     cluster.start();
   }
-  auto connection = Connection::open(cluster.url("postgres")).value();
+  auto connection = PgConnection::open(cluster.url("postgres")).value();
   EXPECT_EQ(connection->run_one("SELECT n FROM public.t").value().size(), 2U);
 }
 

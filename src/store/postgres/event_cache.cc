@@ -13,11 +13,11 @@ std::int64_t ready_code(const Stored& stored) {
   return stored.ready ? kReady : kWaiting;
 }
 
-Written written(const Stored& stored) {
+WrittenRows written(const Stored& stored) {
   return {stored.guard, stored.archived, ready_code(stored), stored.turn, stored.line};
 }
 
-Stored state_of(const EventCache& known) {
+Stored state_of(const CachedEvent& known) {
   Stored head = known.stored;
   if (known.whole) copy_envelope({}, head.event);
   return head;

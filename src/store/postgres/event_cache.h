@@ -9,7 +9,7 @@
 namespace eventq::postgres {
 
 // An event's rows as the database has them.
-struct Written {
+struct WrittenRows {
   Guard guard;
   bool archived = false;
   std::int64_t ready = 0;
@@ -17,22 +17,22 @@ struct Written {
   Line line = Line::none;
 };
 
-struct EventCache {
+struct CachedEvent {
   Stored stored;        // as this transaction left it
   bool whole = false;   // with its envelope; see Transaction::EventFields
   bool locked = false;  // nobody else changes it
   bool removed = false;
-  std::optional<Written> written = std::nullopt;  // nothing: it is new
+  std::optional<WrittenRows> written = std::nullopt;  // nothing: it is new
 };
 
 // What event_queue.ready says of an event.
 std::int64_t ready_code(const Stored& stored);
 
 // The rows of an event that was just read or written.
-Written written(const Stored& stored);
+WrittenRows written(const Stored& stored);
 
 // Without what no rule looks at.
-Stored state_of(const EventCache& known);
+Stored state_of(const CachedEvent& known);
 
 // Only that.
 void copy_envelope(Event&& from, Event& to);

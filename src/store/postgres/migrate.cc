@@ -11,16 +11,16 @@
 namespace eventq::postgres {
 namespace {
 
-std::string name_of(Place place) {
-  return "shard " + std::to_string(place.place) + " of " + std::to_string(place.of);
+std::string name_of(ShardPosition position) {
+  return "shard " + std::to_string(position.shard_index) + " of " + std::to_string(position.shard_count);
 }
 
 Error refused(const std::string& url, const std::string& why) {
   return Error{ErrorCode::conflict, "The database " + without_password(url) + " " + why, "store"};
 }
 
-Result<SchemaState> read_state(Connection& connection) {
-  SchemaState state;
+Result<DatabaseState> read_state(PgConnection& connection) {
+  DatabaseState state;
   auto found = connection.run_one(sql::find_schema);
   if (!found) return found.error();
   state.here = found->number(0, 1) != 0;
@@ -29,34 +29,35 @@ Result<SchemaState> read_state(Connection& connection) {
   if (!rows) return rows.error();
   state.version = static_cast<int>(rows->at(0).number(0, 0));
   state.moving = rows->at(2).number(0, 0) > 0;
-  const Rows& place = rows->at(1);
-  if (!place.empty()) {
-    state.place = Place{static_cast<int>(place.number(0, 0)), static_cast<int>(place.number(0, 1))};
-    state.set = place.text(0, 2);
-    state.whole = place.number(0, 3) != 0;
+  const Rows& shard = rows->at(1);
+  if (!shard.empty()) {
+    state.position =
+        ShardPosition{static_cast<int>(shard.number(0, 0)), static_cast<int>(shard.number(0, 1))};
+    state.set = shard.text(0, 2);
+    state.whole = shard.number(0, 3) != 0;
   }
   return state;
 }
 
-Place place_in(std::span<const std::string> urls, std::size_t index) {
+ShardPosition place_in(std::span<const std::string> urls, std::size_t index) {
   return {static_cast<int>(index), static_cast<int>(urls.size())};
 }
 
 // Whether the database is the one of this number in the set of the first.
-Result<void> check_set(std::span<const std::string> urls, std::size_t index, const SchemaState& first,
-                       const SchemaState& state) {
+Result<void> check_set(std::span<const std::string> urls, std::size_t index, const DatabaseState& first,
+                       const DatabaseState& state) {
   if (index == 0) return {};
   const std::string other = without_password(urls[0]);
   const std::string advice = ". Name the databases that were first served together.";
-  if (state.place && !first.place) {
-    return refused(urls[index], "is " + name_of(*state.place) + " beside another shard 0 than " + other +
+  if (state.position && !first.position) {
+    return refused(urls[index], "is " + name_of(*state.position) + " beside another shard 0 than " + other +
                                     ", which is new" + advice);
   }
-  if (state.place && state.set != first.set) {
+  if (state.position && state.set != first.set) {
     return refused(urls[index],
-                   "is " + name_of(*state.place) + " beside another shard 0 than " + other + advice);
+                   "is " + name_of(*state.position) + " beside another shard 0 than " + other + advice);
   }
-  if (!state.place && first.whole) {
+  if (!state.position && first.whole) {
     return refused(urls[index], "is new, but " + other + " has its " + name_of(place_in(urls, index)) +
                                     " elsewhere" + advice);
   }
@@ -64,30 +65,31 @@ Result<void> check_set(std::span<const std::string> urls, std::size_t index, con
 }
 
 // Whether this program may touch it at all.
-Result<void> check_ours(std::span<const std::string> urls, std::size_t index, const SchemaState& first,
-                        const SchemaState& state) {
+Result<void> check_ours(std::span<const std::string> urls, std::size_t index, const DatabaseState& first,
+                        const DatabaseState& state) {
   const std::string& url = urls[index];
-  const Place place = place_in(urls, index);
+  const ShardPosition position = place_in(urls, index);
   const int newest = migrations().back().version;
   if (state.version > newest) {
     return refused(url, "has schema " + std::to_string(state.version) + ", this eventq knows up to " +
                             std::to_string(newest) + ". Use the newer eventq that migrated it.");
   }
-  if (state.place && *state.place != place) {
+  if (state.position && *state.position != position) {
     const std::string right =
-        state.place->of == 1 ? "It is a whole store: serve it alone."
-                             : "Start `eventq serve` with all " + std::to_string(state.place->of) +
-                                   " databases, each once and in their order: this one is --store number " +
-                                   std::to_string(state.place->place + 1) + ".";
-    return refused(url,
-                   "is " + name_of(*state.place) + ", but was given as " + name_of(place) + ". " + right);
+        state.position->shard_count == 1
+            ? "It is a whole store: serve it alone."
+            : "Start `eventq serve` with all " + std::to_string(state.position->shard_count) +
+                  " databases, each once and in their order: this one is --store number " +
+                  std::to_string(state.position->shard_index + 1) + ".";
+    return refused(
+        url, "is " + name_of(*state.position) + ", but was given as " + name_of(position) + ". " + right);
   }
   return check_set(urls, index, first, state);
 }
 
 // Of all, when they are one set.
-Result<std::vector<SchemaState>> read_states(std::span<const std::string> urls) {
-  std::vector<SchemaState> states;
+Result<std::vector<DatabaseState>> read_states(std::span<const std::string> urls) {
+  std::vector<DatabaseState> states;
   for (std::size_t i = 0; i < urls.size(); ++i) {
     const std::string& url = urls[i];
     // Before it is told that it is the first shard of a set that cannot be.
@@ -106,7 +108,7 @@ Result<std::vector<SchemaState>> read_states(std::span<const std::string> urls) 
 
 std::string new_set() { return Uuid7Source::from_entropy().next(system_clock().now()); }
 
-Result<void> apply(Connection& connection, const Migration& migration) {
+Result<void> apply(PgConnection& connection, const Migration& migration) {
   if (auto begun = connection.run_one(sql::begin_migration); !begun) return begun.error();
   // What fails is rolled back when the connection closes.
   if (auto done = connection.script(migration.sql); !done) {
@@ -118,12 +120,12 @@ Result<void> apply(Connection& connection, const Migration& migration) {
   return connection.commit({{sql::put_version, version}});
 }
 
-// Brings one database to the newest version, and tells it its place. `first` becomes known with shard 0.
-Result<void> migrate_one(std::span<const std::string> urls, std::size_t index, SchemaState& first,
+// Brings one database to the newest version, and tells it its position. `first` becomes known with shard 0.
+Result<void> migrate_one(std::span<const std::string> urls, std::size_t index, DatabaseState& first,
                          std::vector<Migrated>& done) {
-  auto opened = Connection::open(urls[index]);
+  auto opened = PgConnection::open(urls[index]);
   if (!opened) return opened.error();
-  Connection& connection = **opened;
+  PgConnection& connection = **opened;
   if (auto locked = connection.script(std::string(sql::lock_schema)); !locked) return locked.error();
   auto state = read_state(connection);
   if (!state) return state.error();
@@ -135,11 +137,11 @@ Result<void> migrate_one(std::span<const std::string> urls, std::size_t index, S
     if (auto applied = apply(connection, migration); !applied) return applied.error();
     done.push_back({urls[index], migration});
   }
-  if (!state->place) {
-    state->place = place_in(urls, index);
+  if (!state->position) {
+    state->position = place_in(urls, index);
     state->set = index == 0 ? new_set() : first.set;
     Params params;
-    params.add(std::int64_t{state->place->place}).add(std::int64_t{state->place->of});
+    params.add(std::int64_t{state->position->shard_index}).add(std::int64_t{state->position->shard_count});
     params.add(std::string_view(state->set));
     if (auto put = connection.run_one(sql::put_place, params); !put) return put.error();
   }
@@ -159,7 +161,7 @@ std::string with_values(std::string_view sql, const std::vector<std::string>& va
 }
 
 // What one database lacks.
-std::string script_of(const SchemaState& state, Place place, const std::string& set) {
+std::string script_of(const DatabaseState& state, ShardPosition position, const std::string& set) {
   std::string script;
   for (const Migration& migration : migrations()) {
     if (migration.version <= state.version) continue;
@@ -167,9 +169,9 @@ std::string script_of(const SchemaState& state, Place place, const std::string& 
               with_values(sql::put_version, {std::to_string(migration.version)}) +
               with_values(sql::commit, {});
   }
-  if (state.place) return script;
-  return script + with_values(sql::put_place,
-                              {std::to_string(place.place), std::to_string(place.of), "'" + set + "'"});
+  if (state.position) return script;
+  return script + with_values(sql::put_place, {std::to_string(position.shard_index),
+                                               std::to_string(position.shard_count), "'" + set + "'"});
 }
 
 }  // namespace
@@ -187,8 +189,8 @@ const std::vector<Migration>& migrations() {
   return all;
 }
 
-Result<SchemaState> schema_state(const std::string& url) {
-  auto connection = Connection::open(url);
+Result<DatabaseState> schema_state(const std::string& url) {
+  auto connection = PgConnection::open(url);
   if (!connection) return connection.error();
   return read_state(**connection);
 }
@@ -196,12 +198,12 @@ Result<SchemaState> schema_state(const std::string& url) {
 Result<std::vector<Migrated>> migrate(std::span<const std::string> urls) {
   if (auto states = read_states(urls); !states) return states.error();
   std::vector<Migrated> done;
-  SchemaState first;
+  DatabaseState first;
   for (std::size_t i = 0; i < urls.size(); ++i) {
     if (auto migrated = migrate_one(urls, i, first, done); !migrated) return migrated.error();
   }
   if (first.whole) return done;
-  auto connection = Connection::open(urls[0]);
+  auto connection = PgConnection::open(urls[0]);
   if (!connection) return connection.error();
   if (auto put = (*connection)->run_one(sql::put_whole); !put) return put.error();
   return done;
@@ -210,8 +212,8 @@ Result<std::vector<Migrated>> migrate(std::span<const std::string> urls) {
 Result<std::string> migration_script(std::span<const std::string> urls) {
   const auto states = read_states(urls);
   if (!states) return states.error();
-  const SchemaState& first = states->front();
-  const std::string set = first.place ? first.set : new_set();
+  const DatabaseState& first = states->front();
+  const std::string set = first.position ? first.set : new_set();
   const auto into = [&](std::size_t index, const std::string& script) {
     if (script.empty() || urls.size() == 1) return script;
     return "\\connect '" + without_password(urls[index]) + "'\n" + script;
@@ -224,18 +226,18 @@ Result<std::string> migration_script(std::span<const std::string> urls) {
   return script;
 }
 
-Result<std::vector<SchemaState>> check_schema(std::span<const std::string> urls) {
+Result<std::vector<DatabaseState>> check_schema(std::span<const std::string> urls) {
   auto states = read_states(urls);
   if (!states) return states;
   const int newest = migrations().back().version;
   for (std::size_t i = 0; i < urls.size(); ++i) {
-    const SchemaState& state = (*states)[i];
+    const DatabaseState& state = (*states)[i];
     std::string lacks;
     if (state.version == 0) {
       lacks = "has no eventq schema yet";
     } else if (state.version < newest) {
       lacks = "has schema " + std::to_string(state.version) + ", this eventq needs " + std::to_string(newest);
-    } else if (!state.place) {
+    } else if (!state.position) {
       lacks = "was not told which shard it is";
     } else if (i == 0 && !state.whole) {
       lacks = "was not migrated to the end";

@@ -21,15 +21,15 @@ struct Migration {
 };
 const std::vector<Migration>& migrations();
 
-struct SchemaState {
-  int version = 0;             // 0: no schema
-  std::optional<Place> place;  // nothing: no schema, or its place was not written yet
-  std::string set;             // the same in all shards that belong together
-  bool whole = false;          // of shard 0: the others know their places, too
-  bool moving = false;         // a move into it was begun and not finished; see store/move/
-  bool here = false;           // both ends of the connection have the same address
+struct DatabaseState {
+  int version = 0;                        // 0: no schema
+  std::optional<ShardPosition> position;  // nothing: no schema, or its place was not written yet
+  std::string set;                        // the same in all shards that belong together
+  bool whole = false;                     // of shard 0: the others know their places, too
+  bool moving = false;                    // a move into it was begun and not finished; see store/move/
+  bool here = false;                      // both ends of the connection have the same address
 };
-Result<SchemaState> schema_state(const std::string& url);
+Result<DatabaseState> schema_state(const std::string& url);
 
 struct Migrated {
   std::string url;
@@ -45,6 +45,6 @@ Result<std::string> migration_script(std::span<const std::string> urls);
 
 // Whether a server may start on them: newest version, one set, in its order. Errors: unavailable, or a
 // conflict that says which command mends it. Returns what each of them is.
-Result<std::vector<SchemaState>> check_schema(std::span<const std::string> urls);
+Result<std::vector<DatabaseState>> check_schema(std::span<const std::string> urls);
 
 }  // namespace eventq::postgres

@@ -22,7 +22,9 @@ class PostgresMigrate : public testing::Test {
  protected:
   static int newest() { return migrations().back().version; }
 
-  static std::unique_ptr<Connection> connect(const std::string& url) { return Connection::open(url).value(); }
+  static std::unique_ptr<PgConnection> connect(const std::string& url) {
+    return PgConnection::open(url).value();
+  }
 
   // Empty when nothing is wrong.
   template <typename T>
@@ -49,9 +51,9 @@ TEST_F(PostgresMigrate, MigrationsAreNumberedFromOneWithoutGaps) {
 TEST_F(PostgresMigrate, AnEmptyDatabaseIsBroughtToTheNewestVersionOnce) {
   EXPECT_EQ(schema_state(url_).value().version, 0);
   EXPECT_EQ(migrate(alone_).value().size(), migrations().size());
-  const SchemaState state = schema_state(url_).value();
+  const DatabaseState state = schema_state(url_).value();
   EXPECT_EQ(state.version, newest());
-  EXPECT_EQ(state.place, (Place{0, 1}));
+  EXPECT_EQ(state.position, (ShardPosition{0, 1}));
   EXPECT_TRUE(migrate(alone_).value().empty());
   EXPECT_EQ(complaint(check_schema(alone_)), "");
 }
@@ -139,7 +141,7 @@ class PostgresShardSet : public PostgresMigrate {
 
 TEST_F(PostgresShardSet, KnowsItsPlacesAndHasAnIdOfItsOwn) {
   for (std::size_t i = 0; i < 2; ++i) {
-    EXPECT_EQ(schema_state(set_[i]).value().place, (Place{static_cast<int>(i), 2}));
+    EXPECT_EQ(schema_state(set_[i]).value().position, (ShardPosition{static_cast<int>(i), 2}));
   }
   EXPECT_EQ(schema_state(set_[0]).value().set, schema_state(set_[1]).value().set);
   EXPECT_NE(schema_state(set_[0]).value().set, schema_state(other_set_[0]).value().set);

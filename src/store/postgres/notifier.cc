@@ -1,8 +1,8 @@
 // notifier.cc: see notifier.h.
 //
-// A hint is a NOTIFY with lines for a payload: who sent it, "all" and "ended" where they hold, behind an
-// empty line the queues. Whatever reads otherwise (another program's, or a newer one's) means that anything
-// may have changed.
+// The payload of a NOTIFY is text. Its first line is the sender's id; then lines "all" and "ended" where
+// those hold; then an empty line; then one queue per line. A payload in another form (of another program, or
+// of a newer eventq) is read as "anything may have changed".
 #include "store/postgres/notifier.h"
 
 #include <algorithm>
@@ -26,13 +26,13 @@ namespace eventq::postgres {
 namespace {
 
 constexpr Millis kAnswerWithin{1000};
-constexpr Millis kLookWhileCaring{500};
-// Whoever needs a silent database is told within 2 s.
-static_assert(kLookWhileCaring + kAnswerWithin < Millis(2000));
-constexpr Millis kLookOtherwise{10'000};
-constexpr Millis kPauseLongest{1000};
+constexpr Millis kPingWhileExpecting{500};
+// docs/scaling.md promises that a caller learns of an outage within 2 s.
+static_assert(kPingWhileExpecting + kAnswerWithin < Millis(2000));
+constexpr Millis kPingOtherwise{10'000};
+constexpr Millis kLongestReconnectPause{1000};
 constexpr Millis kBetweenHints{5};
-constexpr std::size_t kPayloadMax = 7999;  // of PostgreSQL
+constexpr std::size_t kPayloadMax = 7999;  // PostgreSQL's limit for NOTIFY
 
 std::vector<std::string_view> lines_of(std::string_view text) {
   std::vector<std::string_view> lines;
@@ -64,10 +64,10 @@ std::string payload_of(const std::string& sender, const Hint& hint) {
   return header_of(sender, true, hint.ended);
 }
 
-// Nothing when we sent it.
-std::optional<Hint> hint_of(const std::string& us, std::string_view payload) {
+// Nothing when this server sent it: PostgreSQL delivers a NOTIFY to its sender, too.
+std::optional<Hint> hint_of(const std::string& own_id, std::string_view payload) {
   const std::vector<std::string_view> lines = lines_of(payload);
-  if (lines.front() == us) return std::nullopt;
+  if (lines.front() == own_id) return std::nullopt;
   const Hint anything{.all = true, .ended = true};
   Hint hint;
   auto line = lines.begin() + 1;
@@ -82,61 +82,61 @@ std::optional<Hint> hint_of(const std::string& us, std::string_view payload) {
 
 }  // namespace
 
-struct Notifier::Impl {
-  Impl(std::string given_url, Callbacks given_callbacks, Logger given_logger)
+struct Notifier::NotifierThread {
+  NotifierThread(std::string given_url, Callbacks given_callbacks, Logger given_logger)
       : url(std::move(given_url)), callbacks(std::move(given_callbacks)), logger(std::move(given_logger)) {}
 
   const std::string url;
   const Callbacks callbacks;
   const Logger logger;
-  const std::string us = Uuid7Source::from_entropy().next(system_clock().now());
+  const std::string own_id = Uuid7Source::from_entropy().next(system_clock().now());
 
   std::atomic<bool> up = true;
-  std::atomic<bool> cares = false;
-  std::atomic<bool> watches = false;  // the thread looks whether anybody cares
-  std::atomic<bool> alone = false;    // no other server would hear
+  std::atomic<bool> expects_answers = false;
+  std::atomic<bool> checks_expectation = false;  // the thread reads expects_answers by itself, at check_at
+  std::atomic<bool> alone = false;               // no other server listens
 
   // Guarded by mutex.
   std::mutex mutex;
   std::condition_variable stopped;
   bool stopping = false;
-  Hint untold;
-  Connection* connection = nullptr;  // to be woken
+  Hint unsent;
+  PgConnection* connection = nullptr;  // for wake()
 
-  // Of the thread.
-  SteadyTime last_look{};
-  std::optional<SteadyTime> watch_at;  // when to see whether anybody cares still
-  SteadyTime last_told{};
+  // Used by the thread only.
+  SteadyTime last_ping{};
+  std::optional<SteadyTime> check_at;  // when to read expects_answers again
+  SteadyTime last_sent{};
   Backoff backoff;
   std::thread thread;
 
   void run();
-  std::unique_ptr<Connection> connect();
-  Result<void> serve(Connection& connected);
-  Result<void> introduce(Connection& connected);
-  Result<void> count_others(Connection& connected);
-  Result<void> send(Connection& connected, const Hint& hint);
-  Result<Rows> ask(Connection& connected, Call call);
-  Result<void> tell(Connection& connected);
-  Result<void> look(Connection& connected);
-  Result<void> listen(Connection& connected);
+  std::unique_ptr<PgConnection> connect();
+  Result<void> serve(PgConnection& connected);
+  Result<void> introduce(PgConnection& connected);
+  Result<void> count_others(PgConnection& connected);
+  Result<void> send(PgConnection& connected, const Hint& hint);
+  Result<Rows> ask(PgConnection& connected, StatementCall call);
+  Result<void> send_unsent(PgConnection& connected);
+  Result<void> ping_if_due(PgConnection& connected);
+  Result<void> listen(PgConnection& connected);
   void end_silence();
   void set_up(bool now_up, std::string_view why);
   bool is_stopping();
-  [[nodiscard]] SteadyTime next_look() const;
+  [[nodiscard]] SteadyTime next_ping() const;
   void wake();  // REQUIRES: mutex
 };
 
-bool Notifier::Impl::is_stopping() {
+bool Notifier::NotifierThread::is_stopping() {
   const std::lock_guard lock(mutex);
   return stopping;
 }
 
-void Notifier::Impl::wake() {
+void Notifier::NotifierThread::wake() {
   if (connection != nullptr) connection->wake();
 }
 
-void Notifier::Impl::set_up(bool now_up, std::string_view why) {
+void Notifier::NotifierThread::set_up(bool now_up, std::string_view why) {
   if (up.exchange(now_up) == now_up) return;
   if (logger) {
     LogLine line(now_up ? "database is back" : "database is away");
@@ -147,12 +147,12 @@ void Notifier::Impl::set_up(bool now_up, std::string_view why) {
   if (callbacks.on_health) callbacks.on_health(now_up);
 }
 
-void Notifier::Impl::run() {
+void Notifier::NotifierThread::run() {
   while (!is_stopping()) {
-    const std::unique_ptr<Connection> connected = connect();
+    const std::unique_ptr<PgConnection> connected = connect();
     if (connected == nullptr) {
       std::unique_lock lock(mutex);
-      stopped.wait_for(lock, std::min(backoff.failed(), kPauseLongest), [this] { return stopping; });
+      stopped.wait_for(lock, std::min(backoff.failed(), kLongestReconnectPause), [this] { return stopping; });
       continue;
     }
     backoff.succeeded();
@@ -161,21 +161,21 @@ void Notifier::Impl::run() {
       connection = connected.get();
     }
     set_up(true, "");
-    // What was told meanwhile was not heard.
+    // Hints that other servers sent before LISTEN did not arrive here.
     if (callbacks.on_hint) callbacks.on_hint({.all = true, .ended = true});
     const Result<void> served = serve(*connected);
-    end_silence();  // others may come before we are back
+    end_silence();  // other servers may start before this one has reconnected
     const std::lock_guard lock(mutex);
     connection = nullptr;
   }
 }
 
-// Null when the database is down, which is told as soon as it is clear.
-std::unique_ptr<Connection> Notifier::Impl::connect() {
-  // libpq may take seconds to give up.
-  auto opening = std::async(std::launch::async, [this] { return Connection::open(url); });
+// Null when the database is down. Reports an outage after kAnswerWithin, before the attempt has ended.
+std::unique_ptr<PgConnection> Notifier::NotifierThread::connect() {
+  // libpq may need several seconds to fail, so this thread waits for it at most kAnswerWithin.
+  auto opening = std::async(std::launch::async, [this] { return PgConnection::open(url); });
   if (opening.wait_for(kAnswerWithin) != std::future_status::ready) set_up(false, "It does not answer.");
-  Result<std::unique_ptr<Connection>> opened = opening.get();
+  Result<std::unique_ptr<PgConnection>> opened = opening.get();
   if (!opened) {
     set_up(false, opened.error().message);
     return nullptr;
@@ -188,18 +188,18 @@ std::unique_ptr<Connection> Notifier::Impl::connect() {
   return std::move(*opened);
 }
 
-// From now on the others are heard, and know of us. Of two who come at once at least one sees the other.
-Result<void> Notifier::Impl::introduce(Connection& connected) {
+// LISTEN comes before the count: of two servers that start at once, at least one counts the other.
+Result<void> Notifier::NotifierThread::introduce(PgConnection& connected) {
   if (auto listening = connected.script(std::string(sql::listen)); !listening) return listening;
   if (auto counted = count_others(connected); !counted || alone) return counted;
   return send(connected, {});
 }
 
-// Who may not be told how many there are is not alone.
-Result<void> Notifier::Impl::count_others(Connection& connected) {
+// Without rights on pg_stat_activity, assume that other servers exist.
+Result<void> Notifier::NotifierThread::count_others(PgConnection& connected) {
   const auto others = ask(connected, {sql::ping});
   if (!others && connected.broken()) return others.error();
-  last_look = steady_now();
+  last_ping = steady_now();
   if (others && others->number(0, 0) == 0) {
     alone = true;
   } else {
@@ -208,119 +208,123 @@ Result<void> Notifier::Impl::count_others(Connection& connected) {
   return {};
 }
 
-// A hint that is refused is lost, which a hint may be.
-Result<void> Notifier::Impl::send(Connection& connected, const Hint& hint) {
-  last_told = steady_now();
-  const auto sent = ask(connected, {sql::notify, Params().add(payload_of(us, hint))});
+// A hint that the database refuses is dropped: receivers poll anyway.
+Result<void> Notifier::NotifierThread::send(PgConnection& connected, const Hint& hint) {
+  last_sent = steady_now();
+  const auto sent = ask(connected, {sql::notify, Params().add(payload_of(own_id, hint))});
   return !sent && connected.broken() ? sent.error() : Result<void>();
 }
 
-// Until the end, or until the connection is lost.
-Result<void> Notifier::Impl::serve(Connection& connected) {
+// Returns when the notifier stops, or when the connection is lost.
+Result<void> Notifier::NotifierThread::serve(PgConnection& connected) {
   while (!is_stopping()) {
-    if (auto told = tell(connected); !told) return told;
-    if (auto looked = look(connected); !looked) return looked;
+    if (auto sent = send_unsent(connected); !sent) return sent;
+    if (auto pinged = ping_if_due(connected); !pinged) return pinged;
     if (auto heard = listen(connected); !heard) return heard;
   }
   return {};
 }
 
-Result<Rows> Notifier::Impl::ask(Connection& connected, Call call) {
+Result<Rows> Notifier::NotifierThread::ask(PgConnection& connected, StatementCall call) {
   const SteadyTime asked = steady_now();
   auto answered = connected.run_one(call.sql, std::move(call.params));
-  // One that is silent is down; one that closed the connection may take the next; one that refuses answers.
+  // Only a database that does not answer in time is down. One that closed the connection may accept the next
+  // one, and one that refused the statement has answered.
   const bool silent = !answered && connected.broken() && millis_since(asked) >= kAnswerWithin;
   if (silent) set_up(false, answered.error().message);
   return answered;
 }
 
-Result<void> Notifier::Impl::tell(Connection& connected) {
-  if (steady_now() < last_told + kBetweenHints) return {};
+Result<void> Notifier::NotifierThread::send_unsent(PgConnection& connected) {
+  if (steady_now() < last_sent + kBetweenHints) return {};
   Hint hint;
   {
     const std::lock_guard lock(mutex);
-    std::swap(hint, untold);
+    std::swap(hint, unsent);
   }
   return is_empty(hint) || alone ? Result<void>() : send(connected, hint);
 }
 
-SteadyTime Notifier::Impl::next_look() const {
-  const SteadyTime next = last_look + kLookOtherwise;
-  return watch_at ? std::min(next, *watch_at) : next;
+SteadyTime Notifier::NotifierThread::next_ping() const {
+  const SteadyTime next = last_ping + kPingOtherwise;
+  return check_at ? std::min(next, *check_at) : next;
 }
 
-// A command that was under way and is answered tells more than a ping could: only what takes long leads to
-// one.
-Result<void> Notifier::Impl::look(Connection& connected) {
+// An answered command proves more than a ping, so short commands cause none: expects_answers is read once per
+// kPingWhileExpecting, and only a command that is still under way then causes a ping.
+Result<void> Notifier::NotifierThread::ping_if_due(PgConnection& connected) {
   const SteadyTime now = steady_now();
-  bool ask_now = now >= last_look + kLookOtherwise;
-  if (watch_at && now >= *watch_at) {
-    watch_at.reset();
-    watches = false;  // before the look at `cares`: whoever begins to care from now on wakes us
-    if (cares) watches = ask_now = true;
+  bool ping_now = now >= last_ping + kPingOtherwise;
+  if (check_at && now >= *check_at) {
+    check_at.reset();
+    // Cleared before expects_answers is read: a caller that sets it after the read wakes this thread.
+    checks_expectation = false;
+    if (expects_answers) checks_expectation = ping_now = true;
   }
-  if (watches && !watch_at) watch_at = now + kLookWhileCaring;
-  return ask_now ? count_others(connected) : Result<void>();
+  if (checks_expectation && !check_at) check_at = now + kPingWhileExpecting;
+  return ping_now ? count_others(connected) : Result<void>();
 }
 
-Result<void> Notifier::Impl::listen(Connection& connected) {
-  SteadyTime until = next_look();
+Result<void> Notifier::NotifierThread::listen(PgConnection& connected) {
+  SteadyTime until = next_ping();
   {
     const std::lock_guard lock(mutex);
-    if (stopping || (watches && !watch_at)) return {};  // whose wake came while a ping was under way
-    if (!is_empty(untold)) until = std::min(until, last_told + kBetweenHints);
+    // A wake-up that arrived during a ping was consumed by it, so its reason is checked here.
+    if (stopping || (checks_expectation && !check_at)) return {};
+    if (!is_empty(unsent)) until = std::min(until, last_sent + kBetweenHints);
   }
   const auto patience = std::max(Millis(0), std::chrono::ceil<Millis>(until - steady_now()));
   const auto payloads = connected.notifications(patience);
   if (!payloads) return payloads.error();
   Hint heard;
   for (const std::string& payload : *payloads) {
-    const auto hint = hint_of(us, payload);
+    const auto hint = hint_of(own_id, payload);
     if (!hint) continue;
-    end_silence();  // somebody is there
+    end_silence();  // another server exists
     merge(heard, *hint);
   }
   if (!is_empty(heard) && callbacks.on_hint) callbacks.on_hint(heard);
   return {};
 }
 
-// Whoever comes has not heard what was not told while we were alone.
-void Notifier::Impl::end_silence() {
+// Hints were dropped while this server was alone, so a server that has joined gets {all, ended} instead.
+void Notifier::NotifierThread::end_silence() {
   if (!alone.exchange(false)) return;
   const std::lock_guard lock(mutex);
-  merge(untold, {.all = true, .ended = true});
+  merge(unsent, {.all = true, .ended = true});
 }
 
 Notifier::Notifier(std::string url, Callbacks callbacks, const Logger& logger)
-    : impl_(std::make_unique<Impl>(std::move(url), std::move(callbacks), logger)) {
-  impl_->thread = std::thread([this] { impl_->run(); });
+    : thread_(std::make_unique<NotifierThread>(std::move(url), std::move(callbacks), logger)) {
+  thread_->thread = std::thread([this] { thread_->run(); });
 }
 
 Notifier::~Notifier() {
   {
-    const std::lock_guard lock(impl_->mutex);
-    impl_->stopping = true;
-    impl_->wake();
+    const std::lock_guard lock(thread_->mutex);
+    thread_->stopping = true;
+    thread_->wake();
   }
-  impl_->stopped.notify_all();
-  impl_->thread.join();
+  thread_->stopped.notify_all();
+  thread_->thread.join();
 }
 
-void Notifier::tell(const Hint& hint) {
-  if (impl_->alone) return;
-  const std::lock_guard lock(impl_->mutex);
-  const bool first = is_empty(impl_->untold);
-  merge(impl_->untold, hint);
-  if (first) impl_->wake();
+void Notifier::notify(const Hint& hint) {
+  if (thread_->alone) return;
+  const std::lock_guard lock(thread_->mutex);
+  const bool first = is_empty(thread_->unsent);
+  merge(thread_->unsent, hint);
+  if (first) thread_->wake();
 }
 
-void Notifier::care(bool anybody) {
-  impl_->cares = anybody;
-  if (!anybody || impl_->watches.exchange(true)) return;
-  const std::lock_guard lock(impl_->mutex);
-  impl_->wake();
+void Notifier::expect_answers(bool expected) {
+  thread_->expects_answers = expected;
+  // While checks_expectation is set, the thread reads the value without a wake-up.
+  if (!expected || thread_->checks_expectation.exchange(true)) return;
+  const std::lock_guard lock(thread_->mutex);
+  thread_->wake();
 }
 
-bool Notifier::up() const { return impl_->up; }
+bool Notifier::up() const { return thread_->up; }
 
 }  // namespace eventq::postgres

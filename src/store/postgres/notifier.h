@@ -1,9 +1,11 @@
 // notifier.h: hints between servers by LISTEN and NOTIFY, and whether the database answers at all.
 //
-// A hint may be lost or come twice; whoever waits looks for himself once a second. Servers know of each
-// other: one that begins to listen counts the others and greets them, and one that is alone tells nobody.
+// A hint may be lost or arrive twice, so a server also polls once a second for its waiting callers. A server
+// that starts to listen counts the other listeners and sends them an empty hint. A server without other
+// listeners sends no hints.
 //
-// Threads: one of its own, on a connection of its own. All methods from any thread.
+// Threads: owns one thread and one connection. All methods may be called from any thread. Callbacks run on
+// the notifier's thread.
 #pragma once
 
 #include <functional>
@@ -16,39 +18,41 @@
 
 namespace eventq::postgres {
 
-// What may have changed: queues that have ready events, and whether an event ended.
+// What may have changed in the database. Receivers must check: a hint promises nothing.
 struct Hint {
-  std::set<std::string> ready;
-  bool all = false;  // too many to name, or hints may have been lost: any queue may have
-  bool ended = false;
+  std::set<std::string> ready;  // queues that may have new ready events
+  bool all = false;             // any queue may: there are too many to name, or hints may have been lost
+  bool ended = false;           // an event may have ended
 };
 
 class Notifier {
  public:
   struct Callbacks {
-    // From other servers; and `all` whenever it begins to listen, for what it may have missed.
+    // Hints of other servers. Also {all, ended} after each connect, because hints sent before it were missed.
     std::function<void(const Hint&)> on_hint;
-    std::function<void(bool up)> on_health;  // when it changes
+    std::function<void(bool up)> on_health;  // called when up() changes
   };
 
-  // Health: a round trip that is not answered within 1 s means that the database is down. There is one every
-  // 500 ms at which anybody cares (see care()), and one every 10 s. Tries to connect again with growing
-  // pauses, 0.1 to 1 s.
+  // The database counts as down when a ping is not answered within 1 s. The notifier pings every 500 ms while
+  // answers are expected (see expect_answers()), and every 10 s otherwise. It reconnects after pauses that
+  // grow from 0.1 s to 1 s.
   Notifier(std::string url, Callbacks callbacks, const Logger& logger);
   ~Notifier();
 
-  // Tells the other servers, soon; what gathers within a few milliseconds goes out as one NOTIFY.
-  void tell(const Hint& hint);
+  // Sends `hint` to the other servers. Hints of a few milliseconds are merged into one NOTIFY. Never blocks
+  // on the network.
+  void notify(const Hint& hint);
 
-  // Commands are under way, so an outage must be noticed soon; or none is. Cheap enough for each of them.
-  void care(bool anybody);
+  // True while commands are under way, so that an outage must be noticed soon. Cheap: called for each
+  // command.
+  void expect_answers(bool expected);
 
-  // True until the first attempt to connect failed.
+  // True before the first attempt to connect has ended.
   [[nodiscard]] bool up() const;
 
  private:
-  struct Impl;
-  const std::unique_ptr<Impl> impl_;
+  struct NotifierThread;
+  const std::unique_ptr<NotifierThread> thread_;
 };
 
 }  // namespace eventq::postgres

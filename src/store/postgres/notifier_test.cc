@@ -93,25 +93,25 @@ TEST_F(PostgresNotifier, AHintReachesTheOthersAndNotTheSender) {
   Server& one = two.one;
   Server& other = two.other;
 
-  one.notifier().tell({.ready = {"mail", "a/b:c@d-e_f.g"}});
+  one.notifier().notify({.ready = {"mail", "a/b:c@d-e_f.g"}});
   const Hint heard = other.hint();
   EXPECT_THAT(heard.ready, ElementsAre("a/b:c@d-e_f.g", "mail"));
   EXPECT_FALSE(heard.all);
   EXPECT_FALSE(heard.ended);
 
   // The next thing that the sender hears is the answer, not its own words.
-  other.notifier().tell({.ended = true});
+  other.notifier().notify({.ended = true});
   const Hint answer = one.hint();
   EXPECT_TRUE(answer.ended);
   EXPECT_TRUE(answer.ready.empty());
 }
 
 TEST_F(PostgresNotifier, WhoeverIsAloneTellsNobodyUntilAnotherComes) {
-  const auto stranger = Connection::open(database_.url()).value();
+  const auto stranger = PgConnection::open(database_.url()).value();
   ASSERT_TRUE(stranger->script("LISTEN eventq"));
   Server one(database_.url());
   EXPECT_TRUE(one.hint().all);
-  one.notifier().tell({.ready = {"unheard"}});
+  one.notifier().notify({.ready = {"unheard"}});
 
   Server other(database_.url());
   EXPECT_TRUE(other.hint().all);
@@ -120,7 +120,7 @@ TEST_F(PostgresNotifier, WhoeverIsAloneTellsNobodyUntilAnotherComes) {
   const Hint missed = other.hint();
   EXPECT_TRUE(missed.all);
   EXPECT_TRUE(missed.ended);
-  one.notifier().tell({.ready = {"mail"}});
+  one.notifier().notify({.ready = {"mail"}});
   EXPECT_THAT(other.hint().ready, ElementsAre("mail"));
   std::string told;
   while (told.find("mail") == told.npos) {
@@ -134,8 +134,8 @@ TEST_F(PostgresNotifier, WhoeverIsAloneTellsNobodyUntilAnotherComes) {
 TEST_F(PostgresNotifier, WhoeverComesWhileOneWhoWasAloneIsCutOffIsToldAsWell) {
   Server one(database_.url());
   EXPECT_TRUE(one.hint().all);
-  one.notifier().tell({.ready = {"unheard"}});
-  const auto connection = Connection::open(database_.url()).value();
+  one.notifier().notify({.ready = {"unheard"}});
+  const auto connection = PgConnection::open(database_.url()).value();
   ASSERT_TRUE(
       connection->script("SELECT pg_terminate_backend(pid) FROM pg_stat_activity"
                          " WHERE datname = current_database() AND pid <> pg_backend_pid()"));
@@ -163,14 +163,14 @@ class PostgresNotifierRefused : public PostgresNotifier {
     }
   }
 
-  const std::unique_ptr<Connection> admin_ = Connection::open(database_.url()).value();
+  const std::unique_ptr<PgConnection> admin_ = PgConnection::open(database_.url()).value();
   std::optional<Server> one_;
   std::optional<Server> other_;
 };
 
 TEST_F(PostgresNotifierRefused, WhoMayNotSeeTheOthersTellsThemAll) {
   start_without("SELECT ON pg_stat_activity");
-  one_->notifier().tell({.ready = {"mail"}});
+  one_->notifier().notify({.ready = {"mail"}});
   EXPECT_THAT(other_->hint().ready, ElementsAre("mail"));
   EXPECT_TRUE(one_->notifier().up());
 }
@@ -178,7 +178,7 @@ TEST_F(PostgresNotifierRefused, WhoMayNotSeeTheOthersTellsThemAll) {
 TEST_F(PostgresNotifierRefused, WhoMayNotTellTheOthersStillHearsThem) {
   start_without("EXECUTE ON FUNCTION pg_notify(text, text)");
   for (int i = 0; i < 5; ++i) {
-    one_->notifier().tell({.ready = {"mail"}});
+    one_->notifier().notify({.ready = {"mail"}});
     ASSERT_TRUE(admin_->script("SELECT pg_sleep(0.02)"));  // so that the next one is a hint of its own
     ASSERT_TRUE(admin_->script("NOTIFY eventq, E'sender\\n\\nnews'"));
     const Hint heard = one_->hint();
@@ -195,7 +195,7 @@ TEST_F(PostgresNotifier, WhatGathersGoesOutTogether) {
   for (int n = 0; n < 500; ++n) {
     const std::string queue = "q" + std::to_string(n);
     told.insert(queue);
-    one.notifier().tell({.ready = {queue}});
+    one.notifier().notify({.ready = {queue}});
   }
   std::set<std::string> heard;
   int hints = 0;
@@ -222,9 +222,9 @@ TEST_F(PostgresNotifier, TooManyQueuesToNameAreAll) {
     return hint;
   };
   const std::size_t fits = 7999 - 36 - 1 - std::size_t{79} * 100 - 1;
-  one.notifier().tell(names(fits));
+  one.notifier().notify(names(fits));
   EXPECT_EQ(other.hint().ready, names(fits).ready);
-  one.notifier().tell(names(fits + 1));
+  one.notifier().notify(names(fits + 1));
   const Hint all = other.hint();
   EXPECT_TRUE(all.all);
   EXPECT_TRUE(all.ready.empty());
@@ -233,7 +233,7 @@ TEST_F(PostgresNotifier, TooManyQueuesToNameAreAll) {
 TEST_F(PostgresNotifier, WhatIsNoHintOfOursMeansAnything) {
   Server server(database_.url());
   server.hint();
-  const auto connection = Connection::open(database_.url()).value();
+  const auto connection = PgConnection::open(database_.url()).value();
   for (const std::string payload : {"", "hello", "x\nnews\n\nq"}) {
     ASSERT_TRUE(connection->script("NOTIFY eventq, '" + payload + "'"));
     const Hint hint = server.hint();
@@ -244,7 +244,7 @@ TEST_F(PostgresNotifier, WhatIsNoHintOfOursMeansAnything) {
 TEST_F(PostgresNotifier, ALostConnectionIsNoOutage) {
   Server server(database_.url());
   server.hint();
-  const auto connection = Connection::open(database_.url()).value();
+  const auto connection = PgConnection::open(database_.url()).value();
   ASSERT_TRUE(
       connection->script("SELECT pg_terminate_backend(pid) FROM pg_stat_activity"
                          " WHERE datname = current_database() AND pid <> pg_backend_pid()"));
@@ -280,7 +280,7 @@ TEST(PostgresHealth, ASilentClusterIsDownForThoseWhoCareAndComesBack) {
   Server server(cluster.url("postgres"));
   server.hint();
   cluster.pause(true);
-  server.notifier().care(true);
+  server.notifier().expect_answers(true);
   EXPECT_FALSE(server.health());
   cluster.pause(false);
   EXPECT_TRUE(server.health());
@@ -292,15 +292,15 @@ TEST(PostgresHealth, WhoBeginsToCareDuringALookIsHeeded) {
   OwnCluster cluster(quick_settings());
   Server server(cluster.url("postgres"));
   server.hint();
-  const auto locker = Connection::open(cluster.url("postgres")).value();
-  const auto witness = Connection::open(cluster.url("postgres")).value();
+  const auto locker = PgConnection::open(cluster.url("postgres")).value();
+  const auto witness = PgConnection::open(cluster.url("postgres")).value();
   ASSERT_TRUE(locker->script("BEGIN; LOCK TABLE pg_stat_activity"));
   const SteadyTime start = steady_now();
   while (witness->run_one("SELECT count(*), pg_sleep(0.005) FROM pg_locks WHERE NOT granted")->number(0, 0) ==
          0) {
     ASSERT_LT(millis_since(start), Millis(30'000));
   }
-  server.notifier().care(true);
+  server.notifier().expect_answers(true);
   ASSERT_TRUE(locker->script("ROLLBACK"));
   const std::string looking =
       "SELECT count(*) FROM pg_stat_activity WHERE application_name = 'eventq hints' AND state = 'active'";
@@ -337,7 +337,7 @@ TEST(PostgresHealth, ADatabaseIsAskedTwiceASecondWhileAnybodyCares) {
   };
   await_pings(1);
   EXPECT_EQ(pings(), 1);
-  server.notifier().care(true);
+  server.notifier().expect_answers(true);
   await_pings(5);
   EXPECT_GE(pings(), 5);
   EXPECT_GE(millis_since(start), Millis(1900));

@@ -40,8 +40,8 @@ void add_ranges(Params& params, const std::optional<ReadyCursor>& from) {
   params.add(std::span(ranks)).add(std::span(turns)).add(std::span(last));
 }
 
-Call claim_call(const Selector& selector, std::size_t wanted, std::size_t payload_max, std::size_t width,
-                const std::optional<ReadyCursor>& from) {
+StatementCall claim_call(const Selector& selector, std::size_t wanted, std::size_t payload_max,
+                         std::size_t width, const std::optional<ReadyCursor>& from) {
   Params params;
   params.add(std::string_view(selector.queue))
       .add(static_cast<std::int64_t>(wanted))
@@ -57,33 +57,33 @@ Call claim_call(const Selector& selector, std::size_t wanted, std::size_t payloa
 
 }  // namespace
 
-ReadyCursor PostgresTransaction::place_of(EventId id) const {
+ReadyCursor PostgresTransaction::cursor_of(EventId id) const {
   const Stored& stored = event_cache_.at(id).stored;
   return {stored.event.priority, stored.turn};
 }
 
 // Ready events that match, in order: of those fetched, and of those that this transaction made ready, as far
 // as they come before what was not fetched.
-std::vector<EventId> PostgresTransaction::candidates(const Selector& selector, const Pool& pool) const {
+std::vector<EventId> PostgresTransaction::candidates(const Selector& selector, const ClaimPool& pool) const {
   std::vector<EventId> found;
   const auto is_ready = [&](EventId id) {
-    const EventCache& known = event_cache_.at(id);
+    const CachedEvent& known = event_cache_.at(id);
     return known.stored.ready && !known.removed;
   };
   std::copy_if(pool.events.begin(), pool.events.end(), std::back_inserter(found), is_ready);
   for (const EventId id : made_ready_) {
     if (!is_ready(id) || !matches(event_cache_.at(id).stored.event, selector.queue, selector.tags)) continue;
-    if (pool.exhausted || place_of(id).before(pool.last)) found.push_back(id);
+    if (pool.exhausted || cursor_of(id).before(pool.last)) found.push_back(id);
   }
   std::sort(found.begin(), found.end(),
-            [&](EventId a, EventId b) { return place_of(a).before(place_of(b)); });
+            [&](EventId a, EventId b) { return cursor_of(a).before(cursor_of(b)); });
   found.erase(std::unique(found.begin(), found.end()), found.end());
   return found;
 }
 
 Result<std::vector<Stored>> PostgresTransaction::claim(const Selector& selector, std::size_t limit) {
   if (limit == 0) return std::vector<Stored>();
-  Pool& pool = pools_[{selector.queue, selector.tags}];
+  ClaimPool& pool = pools_[{selector.queue, selector.tags}];
   std::vector<EventId> found = candidates(selector, pool);
   if (found.size() < limit && !pool.exhausted) {
     const std::size_t wanted = std::max(limit, std::min(pool.planned, limits::kClaim));
@@ -118,8 +118,8 @@ Result<void> PostgresTransaction::complete(std::vector<EventId>& found) {
 
 ClaimStart& PostgresTransaction::start_of(const Selector& selector) {
   auto& starts = session_.claim_starts;
-  const Session::SelectorKey key{selector.queue, selector.tags};
-  if (starts.size() >= Session::kClaimStartsMax && !starts.contains(key)) starts.clear();
+  const StoreSession::SelectorKey key{selector.queue, selector.tags};
+  if (starts.size() >= StoreSession::kClaimStartsMax && !starts.contains(key)) starts.clear();
   return starts[key];
 }
 
@@ -131,15 +131,15 @@ std::size_t PostgresTransaction::plan_claims(const TransactionPlan& plan, Reads&
   for (const auto& claim : plan.claims) {
     const Selector& selector = claim.first;
     if (claim.second == 0) continue;
-    Pool& pool = pools_[{selector.queue, selector.tags}];
+    ClaimPool& pool = pools_[{selector.queue, selector.tags}];
     reads.add(look(selector, pool, wanted(claim), all),
               [this, &selector, &pool](const Rows& rows) { return take_claim(selector, pool, rows); });
   }
   return all;
 }
 
-Call PostgresTransaction::look(const Selector& selector, Pool& pool, std::size_t wanted,
-                               std::size_t fetched) {
+StatementCall PostgresTransaction::look(const Selector& selector, ClaimPool& pool, std::size_t wanted,
+                                        std::size_t fetched) {
   pool.wanted = wanted;
   pool.width = std::max(pool.width, 2 * wanted + kMore);
   pool.from = start_of(selector).look_from(steady_now());
@@ -147,11 +147,11 @@ Call PostgresTransaction::look(const Selector& selector, Pool& pool, std::size_t
 }
 
 // Wider, as long as others are at all that was seen.
-Result<void> PostgresTransaction::fetch(const Selector& selector, Pool& pool, std::size_t wanted) {
+Result<void> PostgresTransaction::fetch(const Selector& selector, ClaimPool& pool, std::size_t wanted) {
   constexpr std::size_t kWider = 8;
   note_made_ready();
   while (true) {
-    std::vector<Call> calls;
+    std::vector<StatementCall> calls;
     calls.push_back(look(selector, pool, wanted, wanted));
     redraw_log_numbers(calls, wanted);
     auto rows = hides_ready() ? flush_and_run(std::move(calls)) : run(std::move(calls));
@@ -163,7 +163,7 @@ Result<void> PostgresTransaction::fetch(const Selector& selector, Pool& pool, st
   }
 }
 
-Result<void> PostgresTransaction::take_claim(const Selector& selector, Pool& pool, const Rows& rows) {
+Result<void> PostgresTransaction::take_claim(const Selector& selector, ClaimPool& pool, const Rows& rows) {
   ClaimStart& start = start_of(selector);
   const std::int64_t locked = rows.number(0, kLockedColumn);
   if (!pool.from) start.pace.note_look(rows.number(0, kWadedColumn), locked, steady_now());
@@ -174,13 +174,13 @@ Result<void> PostgresTransaction::take_claim(const Selector& selector, Pool& poo
     auto stored = read_event(rows, row, fields);
     if (!stored) return stored.error();
     pool.events.push_back(stored->event.id);
-    take_known(std::move(*stored), fields, true);
+    cache_event(std::move(*stored), fields, true);
   }
   if (!pool.events.empty()) {
-    const auto before = [&](EventId a, EventId b) { return place_of(a).before(place_of(b)); };
+    const auto before = [&](EventId a, EventId b) { return cursor_of(a).before(cursor_of(b)); };
     const auto [first, last] = std::minmax_element(pool.events.begin(), pool.events.end(), before);
-    start.first = place_of(*first);
-    pool.last = place_of(*last);
+    start.first = cursor_of(*first);
+    pool.last = cursor_of(*last);
   }
   const bool saw_all =
       selector.tags.size() < 2 || static_cast<std::size_t>(rows.number(0, kCandidatesColumn)) < pool.width;
@@ -192,7 +192,7 @@ Result<void> PostgresTransaction::take_claim(const Selector& selector, Pool& poo
 // known whole.
 bool PostgresTransaction::hides_ready() const {
   return std::any_of(changed_.begin(), changed_.end(), [&](EventId id) {
-    const EventCache& known = event_cache_.at(id);
+    const CachedEvent& known = event_cache_.at(id);
     if (!known.written) return false;
     const bool was_ready = known.written->ready == kReady;
     const bool is_ready = known.stored.ready && !known.removed;
@@ -207,7 +207,7 @@ void PostgresTransaction::note_made_ready() {
     for (const EventId id : made_ready_) {
       const Stored& stored = event_cache_.at(id).stored;
       if (!stored.ready || !matches(stored.event, key.first, key.second)) continue;
-      if (place_of(id).before(*start.first)) start.first = place_of(id);
+      if (cursor_of(id).before(*start.first)) start.first = cursor_of(id);
     }
   }
 }

@@ -24,7 +24,7 @@ class PostgresClaimTest : public testing::Test {
  protected:
   static constexpr Transaction::EventFields kHead = Transaction::EventFields::state;
 
-  void run_sql(const std::string& sql) const { must(must(Connection::open(database_.url()))->script(sql)); }
+  void run_sql(const std::string& sql) const { must(must(PgConnection::open(database_.url()))->script(sql)); }
 
   // For every connection from now on.
   void set_for_all(const std::string& setting, const std::string& value) const {
@@ -174,7 +174,7 @@ INSTANTIATE_TEST_SUITE_P(
 // What is claimed and ended stays in the indexes for as long as somebody's snapshot is older.
 TEST_F(PostgresClaimTest, BesideAnOldSnapshotEveryEventIsStillClaimedOnce) {
   const auto store = open();
-  const auto watcher = must(Connection::open(database_.url()));
+  const auto watcher = must(PgConnection::open(database_.url()));
   must(watcher->script("BEGIN ISOLATION LEVEL REPEATABLE READ; SELECT count(*) FROM eventq.event_queue"));
 
   for (int round = 0; round < 20; ++round) {
@@ -198,7 +198,7 @@ TEST_F(PostgresClaimTest, AnEventOfHigherPriorityComesFirstWhoeverPublishedIt) {
 class PostgresRoundTripTest : public PostgresClaimTest {
  protected:
   PostgresRoundTripTest() {
-    session_.connection = must(Connection::open(database_.url()));
+    session_.connection = must(PgConnection::open(database_.url()));
     session_.clock = &clock_;
   }
   std::unique_ptr<Transaction> begin() { return must(PostgresTransaction::begin(session_, std::nullopt)); }
@@ -271,7 +271,7 @@ class PostgresRoundTripTest : public PostgresClaimTest {
     return plan;
   }
 
-  Session session_;
+  StoreSession session_;
 };
 
 // As the queue would: publications with keys of all kinds, then reports, then claims, then the time to wake
@@ -440,7 +440,7 @@ TEST_F(PostgresRoundTripTest, ASecondPlanThatNamesALineDrawsItsIdsAnew) {
 
 // The database's table of locks has room for some thousands, of all connections together.
 TEST_F(PostgresRoundTripTest, NoMoreNamesAreLockedThanTheLimitHoweverManyTheEventsHave) {
-  const auto looker = must(Connection::open(database_.url()));
+  const auto looker = must(PgConnection::open(database_.url()));
   int keys = 0;
   TransactionPlan plan;
   plan.changes = publish(*open(), 333, [&](Event& event) {
@@ -463,12 +463,12 @@ TEST_F(PostgresRoundTripTest, NoMoreSelectorsAreRememberedThanTheLimit) {
   publish(*open(), 1);
   const auto transaction = begin();
   std::size_t most = 0;
-  for (std::size_t i = 0; i <= Session::kClaimStartsMax; ++i) {
+  for (std::size_t i = 0; i <= StoreSession::kClaimStartsMax; ++i) {
     EXPECT_EQ(claim(*transaction, {"main", {"tag-" + std::to_string(i)}}, 1).size(), 0U);
     most = std::max(most, session_.claim_starts.size());
   }
 
-  EXPECT_EQ(most, Session::kClaimStartsMax);
+  EXPECT_EQ(most, StoreSession::kClaimStartsMax);
   EXPECT_EQ(session_.claim_starts.size(), 1U);
   EXPECT_EQ(claim(*transaction, {"main", {}}, 1).size(), 1U);
 }
@@ -491,7 +491,7 @@ TEST_F(PostgresRoundTripTest, WhatIsPublishedInATransactionIsClaimedThereWithout
 TEST_F(PostgresRoundTripTest, AClaimThatBeginsLaterStillFindsWhatItsTransactionMadeReadyBeforeThat) {
   session_.claim_starts[{"main", {"email"}}] = {
       .first = ReadyCursor{0, 1'000'000},
-      .pace = {.slow_looks = Pace::kSlowLooks, .next_look = steady_now() + std::chrono::hours(1)}};
+      .pace = {.slow_looks = ScanPace::kSlowLooks, .next_look = steady_now() + std::chrono::hours(1)}};
   const auto transaction = begin();
   Stored stored = new_event("a", clock_.now());
   must(transaction->insert({&stored, 1}));
@@ -504,10 +504,10 @@ TEST_F(PostgresRoundTripTest, LooksAreSlowByWhatAnOldSnapshotKeepsInTheIndexesAn
   const std::vector<Selector> selectors{{"main", {}}, {"main", {"all"}}, {"main", {"odd", "even"}}};
   const auto slow_looks = [&] {
     const auto transaction = begin();
-    for (int i = 0; i < Pace::kSlowLooks; ++i) must(transaction->next_due());
+    for (int i = 0; i < ScanPace::kSlowLooks; ++i) must(transaction->next_due());
     std::vector<int> slow{session_.due_start.pace.slow_looks};
     for (const Selector& selector : selectors) {
-      for (int i = 0; i < Pace::kSlowLooks; ++i) claim(*begin(), selector, 1);
+      for (int i = 0; i < ScanPace::kSlowLooks; ++i) claim(*begin(), selector, 1);
       slow.push_back(session_.claim_starts.at({selector.queue, selector.tags}).pace.slow_looks);
     }
     return slow;
@@ -516,7 +516,7 @@ TEST_F(PostgresRoundTripTest, LooksAreSlowByWhatAnOldSnapshotKeepsInTheIndexesAn
   publish(*store, 3000);
   EXPECT_EQ(slow_looks(), std::vector({0, 0, 0, 0}));
 
-  const auto watcher = must(Connection::open(database_.url()));
+  const auto watcher = must(PgConnection::open(database_.url()));
   must(watcher->script("BEGIN ISOLATION LEVEL REPEATABLE READ; SELECT count(*) FROM eventq.event_queue"));
   run_sql("UPDATE eventq.event_queue SET ready = 0");
   run_sql("UPDATE eventq.event_queue SET ready = 1");
@@ -526,9 +526,9 @@ TEST_F(PostgresRoundTripTest, LooksAreSlowByWhatAnOldSnapshotKeepsInTheIndexesAn
   EXPECT_EQ(slow_looks(), std::vector({3, 3, 3, 3}));
 }
 
-TEST(Pace, LooksBeginLaterAfterThreeInARowThatReadAThousandEntriesInVain) {
+TEST(ScanPace, LooksBeginLaterAfterThreeInARowThatReadAThousandEntriesInVain) {
   const SteadyTime now{};
-  Pace pace;
+  ScanPace pace;
   for (const int waded : {1000, 1000, 999, 1000, 1000}) pace.note_look(waded, 0, now);
   EXPECT_TRUE(pace.from_start(now));
 
@@ -538,18 +538,18 @@ TEST(Pace, LooksBeginLaterAfterThreeInARowThatReadAThousandEntriesInVain) {
   EXPECT_TRUE(pace.from_start(now + std::chrono::microseconds(5000)));
 }
 
-TEST(Pace, ALookIsOwedToOthersAfterASecondHoweverMuchItReadsInVain) {
+TEST(ScanPace, ALookIsOwedToOthersAfterASecondHoweverMuchItReadsInVain) {
   const SteadyTime now{};
-  Pace pace;
+  ScanPace pace;
   for (int i = 0; i < 3; ++i) pace.note_look(1'000'000'000, 0, now);
 
   EXPECT_FALSE(pace.from_start(now + Millis(999)));
   EXPECT_TRUE(pace.from_start(now + Millis(1000)));
 }
 
-TEST(Pace, ALookThatFoundManyMayReadMoreInVain) {
+TEST(ScanPace, ALookThatFoundManyMayReadMoreInVain) {
   const SteadyTime now{};
-  Pace pace;
+  ScanPace pace;
   for (int i = 0; i < 3; ++i) pace.note_look(2999, 100, now);
   EXPECT_TRUE(pace.from_start(now));
 

@@ -12,11 +12,12 @@ namespace eventq::postgres {
 namespace {
 
 // Unless there are none.
-void add_call(std::vector<Call>& calls, std::string_view sql, const Records& records) {
+void add_call(std::vector<StatementCall>& calls, std::string_view sql, const RecordArray& records) {
   if (!records.empty()) calls.push_back({sql, Params().add(records)});
 }
 
-void add_call(std::vector<Call>& calls, std::string_view sql, const std::vector<std::int64_t>& numbers) {
+void add_call(std::vector<StatementCall>& calls, std::string_view sql,
+              const std::vector<std::int64_t>& numbers) {
   if (!numbers.empty()) calls.push_back({sql, Params().add(std::span(numbers))});
 }
 
@@ -24,7 +25,7 @@ std::optional<std::string> unless_empty(const std::string& text) {
   return text.empty() ? std::nullopt : std::optional(text);
 }
 
-void add_body(Records& bodies, const Event& event) {
+void add_body(RecordArray& bodies, const Event& event) {
   const bool own_time = event.timestamp != event.created_at;
   bodies.add(number(event.id), event.event_id, event.queue, event.title, join_tags(event.tags),
              event.correlation_id, event.ordering_key, event.supersede_key, event.priority, event.max_retries,
@@ -34,14 +35,14 @@ void add_body(Records& bodies, const Event& event) {
              event.source.id, event.source.name, event.attributes, event.description, event.payload);
 }
 
-void add_live(Records& live, const Stored& stored, std::int64_t ready) {
+void add_live(RecordArray& live, const Stored& stored, std::int64_t ready) {
   const Event& event = stored.event;
   live.add(number(event.id), event.queue, name_of(event.status), event.attempts, event.retry_count,
            event.unreported, event.worker_id, millis(event.due_at), ready, stored.turn,
            millis(event.picked_at), millis(event.updated_at), event.priority);
 }
 
-void add_archived(Records& archived, const Stored& stored) {
+void add_archived(RecordArray& archived, const Stored& stored) {
   const Event& event = stored.event;
   archived.add(number(event.id), event.queue, name_of(event.status), event.attempts, event.retry_count,
                event.unreported, event.worker_id, millis(event.picked_at), millis(event.updated_at),
@@ -50,37 +51,37 @@ void add_archived(Records& archived, const Stored& stored) {
                event.status == Status::failed ? std::optional(stored.cause) : std::nullopt);
 }
 
-void add_guard(Records& guards, EventId id, const Guard& guard) {
+void add_guard(RecordArray& guards, EventId id, const Guard& guard) {
   guards.add(number(id), name_of(guard.status), guard.attempts, guard.worker_id);
 }
 
-void add_ready(Records& ready, const Event& event, std::int64_t turn) {
+void add_ready(RecordArray& ready, const Event& event, std::int64_t turn) {
   for (const std::string& tag : event.tags) {
     ready.add(event.queue, tag, -std::int64_t{event.priority}, turn, number(event.id));
   }
 }
 
-void add_line(Records& lines, const Event& event, Line line) {
+void add_line(RecordArray& lines, const Event& event, Line line) {
   if (line == Line::none) return;
   lines.add(event.queue, event.ordering_key, line == Line::head ? 1 : 0, number(event.id));
 }
 
 // Rows of all kinds that a flush writes or deletes.
 struct Writes {
-  Records bodies{"event_body"};
-  Records new_live{"event_queue"}, changed_live{"event_queue"}, new_archived{"event_archive"};
-  Records changed_guards{"guard"}, gone_live{"guard"}, gone_archived{"guard"};
-  Records new_ready{"event_ready"}, gone_ready{"event_ready"};
-  Records new_lines{"event_line"}, gone_lines{"event_line"};
-  Records new_superseded{"event_supersede"}, gone_superseded{"event_supersede"};
-  Records log{"event_log"};
+  RecordArray bodies{"event_body"};
+  RecordArray new_live{"event_queue"}, changed_live{"event_queue"}, new_archived{"event_archive"};
+  RecordArray changed_guards{"guard"}, gone_live{"guard"}, gone_archived{"guard"};
+  RecordArray new_ready{"event_ready"}, gone_ready{"event_ready"};
+  RecordArray new_lines{"event_line"}, gone_lines{"event_line"};
+  RecordArray new_superseded{"event_supersede"}, gone_superseded{"event_supersede"};
+  RecordArray log{"event_log"};
   std::vector<std::int64_t> removed;
 
   // What leads from the rows as they are to the event as the transaction left it.
-  void add(const EventCache& known) {
+  void add(const CachedEvent& known) {
     const Stored& stored = known.stored;
     const Event& event = stored.event;
-    const std::optional<Written>& was = known.written;
+    const std::optional<WrittenRows>& was = known.written;
     const bool live = !stored.archived;
     const bool same_place = was && was->ready == kReady && live && stored.ready && was->turn == stored.turn;
     if (was && was->ready == kReady && !same_place) add_ready(gone_ready, event, was->turn);
@@ -119,14 +120,14 @@ struct Writes {
             millis(entry.created_at));
   }
 
-  void add_removed(const EventCache& known) {
+  void add_removed(const CachedEvent& known) {
     const EventId id = known.stored.event.id;
     if (known.written) add_guard(gone_archived, id, known.written->guard);
     removed.push_back(number(id));
   }
 
   // What goes makes room for what comes.
-  void write(std::vector<Call>& calls) const {
+  void write(std::vector<StatementCall>& calls) const {
     if (!gone_ready.empty() || !gone_live.empty() || !changed_live.empty()) {
       calls.push_back(
           {sql::leave, Params().add(gone_ready).add(gone_live).add(changed_live).add(changed_guards)});
@@ -147,12 +148,12 @@ struct Writes {
 
 }  // namespace
 
-void PostgresTransaction::flush(std::vector<Call>& calls) {
+void PostgresTransaction::flush(std::vector<StatementCall>& calls) {
   flush_events(calls);
   flush_queues(calls);
 }
 
-void PostgresTransaction::flush_events(std::vector<Call>& calls) {
+void PostgresTransaction::flush_events(std::vector<StatementCall>& calls) {
   Writes writes;
   for (const LogEntry& entry : entries_) {
     const auto known = event_cache_.find(entry.id);
@@ -160,7 +161,7 @@ void PostgresTransaction::flush_events(std::vector<Call>& calls) {
   }
   entries_.clear();
   for (const EventId id : changed_) {
-    EventCache& known = event_cache_.at(id);
+    CachedEvent& known = event_cache_.at(id);
     if (known.removed) {
       writes.add_removed(known);
       continue;
@@ -178,13 +179,13 @@ void PostgresTransaction::flush_events(std::vector<Call>& calls) {
 }
 
 // In the order of the maps, which is the same in every process. The database fills in the slot.
-void PostgresTransaction::flush_counts(std::vector<Call>& calls) {
+void PostgresTransaction::flush_counts(std::vector<StatementCall>& calls) {
   constexpr std::int64_t kSlot = 0;
-  Records counts("event_count");
+  RecordArray counts("event_count");
   for (const auto& [key, n] : counts_) {
     if (n != 0) counts.add(key.first, name_of(key.second), kSlot, n);
   }
-  Records totals("queue_total");
+  RecordArray totals("queue_total");
   for (const auto& [queue, kept] : totals_) {
     const Totals& change = kept.change;
     totals.add(queue, change.published, change.deduplicated, change.claimed, change.completed, change.failed,
@@ -195,8 +196,8 @@ void PostgresTransaction::flush_counts(std::vector<Call>& calls) {
   if (!counts.empty() || !totals.empty()) calls.push_back({sql::count, Params().add(counts).add(totals)});
   totals_.clear();
 
-  Records causes("failure_cause");
-  Records fewer("failure_cause");
+  RecordArray causes("failure_cause");
+  RecordArray fewer("failure_cause");
   for (const auto& [key, n] : causes_) {
     if (n != 0) causes.add(key.first, key.second, kSlot, n);
     if (n < 0) fewer.add(key.first, key.second, kSlot, n);

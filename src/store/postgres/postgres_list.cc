@@ -27,8 +27,8 @@ bool has_kept_count(const ListFilter& filter) {
   return filter.tags.empty() && !filter.worker_id && !filter.correlation_id;
 }
 
-Call list_call(const ListFilter& filter, EventId after, std::size_t rows) {
-  Call call;
+StatementCall list_call(const ListFilter& filter, EventId after, std::size_t rows) {
+  StatementCall call;
   call.params.add(number(after)).add(static_cast<std::int64_t>(rows));
   if (filter.correlation_id) {
     call.sql = sql::list_correlation;
@@ -47,7 +47,7 @@ Call list_call(const ListFilter& filter, EventId after, std::size_t rows) {
   return call;
 }
 
-Call count_call(const ListFilter& filter) {
+StatementCall count_call(const ListFilter& filter) {
   std::optional<std::string_view> status;
   if (filter.status) status = name_of(*filter.status);
   if (!filter.queue) return {sql::read_count_all, Params().add(status)};
@@ -57,7 +57,7 @@ Call count_call(const ListFilter& filter) {
 }  // namespace
 
 Result<std::vector<Rows>> PostgresReader::walk(const ListFilter& filter, std::size_t first_look,
-                                               std::vector<Call> beside,
+                                               std::vector<StatementCall> beside,
                                                const std::function<bool(Event&&)>& take) {
   std::size_t look = std::clamp<std::size_t>(first_look, 1, kLook);
   beside.push_back(list_call(filter, filter.after, look));
@@ -75,7 +75,7 @@ Result<std::vector<Rows>> PostgresReader::walk(const ListFilter& filter, std::si
     }
     if (rows.size() < look) return all;
     look = kLook;
-    Call next = list_call(filter, last, look);
+    StatementCall next = list_call(filter, last, look);
     auto more = run_one(next.sql, std::move(next.params));
     if (!more) return more.error();
     rows = std::move(*more);
@@ -85,7 +85,7 @@ Result<std::vector<Rows>> PostgresReader::walk(const ListFilter& filter, std::si
 Result<EventPage> PostgresReader::list(const ListFilter& filter) {
   EventPage page;
   const bool kept = has_kept_count(filter);
-  std::vector<Call> beside;
+  std::vector<StatementCall> beside;
   if (kept) beside.push_back(count_call(filter));
 
   // Counted from the first match on, before `after` and `offset` cut the list.

@@ -56,28 +56,29 @@ std::vector<std::string> names_in(const Event& event) {
   return names;
 }
 
-Call lock_call(const std::vector<std::string>& names, const std::vector<EventId>& events,
-               const std::vector<TransactionPlan::QueueKey>& superseded) {
+StatementCall lock_call(const std::vector<std::string>& names, const std::vector<EventId>& events,
+                        const std::vector<TransactionPlan::QueueKey>& superseded) {
   const auto [queues, keys] = columns_of(superseded);
   const auto ids = numbers_of(events);
   return {sql::lock_names,
           Params().add(std::span(names)).add(std::span(ids)).add(std::span(queues)).add(std::span(keys))};
 }
 
-Call load_live_call(const std::vector<EventId>& events,
-                    const std::vector<TransactionPlan::QueueKey>& superseded) {
+StatementCall load_live_call(const std::vector<EventId>& events,
+                             const std::vector<TransactionPlan::QueueKey>& superseded) {
   const auto [queues, keys] = columns_of(superseded);
   const auto ids = numbers_of(events);
   return {sql::load_live, Params().add(std::span(ids)).add(std::span(queues)).add(std::span(keys))};
 }
 
-Call lines_call(const std::vector<TransactionPlan::QueueKey>& lines, const std::vector<EventId>& events) {
+StatementCall lines_call(const std::vector<TransactionPlan::QueueKey>& lines,
+                         const std::vector<EventId>& events) {
   const auto [queues, keys] = columns_of(lines);
   const auto ids = numbers_of(events);
   return {sql::first_in_line, Params().add(std::span(queues)).add(std::span(keys)).add(std::span(ids))};
 }
 
-Call with_ids(std::string_view sql, const std::vector<EventId>& events) {
+StatementCall with_ids(std::string_view sql, const std::vector<EventId>& events) {
   const auto ids = numbers_of(events);
   return {sql, Params().add(std::span(ids))};
 }
@@ -96,7 +97,7 @@ std::string key_name(std::string_view idempotency_key) { return "key:" + std::st
 std::string limit_name(std::string_view queue) { return "limit:" + std::string(queue); }
 
 // Nobody else runs beside a transaction that is alone.
-void PostgresTransaction::lock(std::vector<Call>& calls, std::vector<std::string> names) {
+void PostgresTransaction::lock(std::vector<StatementCall>& calls, std::vector<std::string> names) {
   if (alone_) return;
   std::erase_if(names, [&](const std::string& name) { return !locked_.insert(name).second; });
   if (names.empty()) return;
@@ -104,12 +105,12 @@ void PostgresTransaction::lock(std::vector<Call>& calls, std::vector<std::string
   calls.push_back(lock_call(names, {}, {}));
 }
 
-Call PostgresTransaction::draw_call(std::size_t events, std::size_t entries) {
+StatementCall PostgresTransaction::draw_call(std::size_t events, std::size_t entries) {
   return {sql::draw_numbers,
           Params().add(static_cast<std::int64_t>(events)).add(static_cast<std::int64_t>(entries))};
 }
 
-void PostgresTransaction::redraw_log_numbers(std::vector<Call>& calls, std::size_t more) {
+void PostgresTransaction::redraw_log_numbers(std::vector<StatementCall>& calls, std::size_t more) {
   calls.push_back(draw_call(0, log_numbers_.size() + std::min(more, kEntriesDrawn)));
   log_numbers_.clear();
 }
@@ -119,7 +120,7 @@ Result<bool> PostgresTransaction::needs_to_be_alone(const TransactionPlan& plan,
   constexpr std::size_t kNamesEach = 3;
   if (plan.alone || names > kNamesMax || plan.changes.size() > kChangesMax) return true;
   if (names + kNamesEach * plan.changes.size() <= kNamesMax) return false;
-  std::vector<Call> calls;
+  std::vector<StatementCall> calls;
   calls.push_back(with_ids(sql::count_names, plan.changes));
   auto rows = run(std::move(calls));
   if (!rows) return rows.error();
@@ -149,7 +150,7 @@ Result<void> PostgresTransaction::plan(const TransactionPlan& plan) {
       !alone_ && names.empty() && !plan.changes.empty() && !plan.ended && steady_now() >= session_.plain_from;
   auto fetched = fetch_planned(plan, names, plain);
   if (fetched && !*fetched) {
-    session_.plain_from = steady_now() + Session::kPlainPause;
+    session_.plain_from = steady_now() + StoreSession::kPlainPause;
     begin_anew(gate_);
     fetched = fetch_planned(plan, names, false);
   }
@@ -264,7 +265,7 @@ Result<void> PostgresTransaction::read_existing(const TransactionPlan& plan) {
 // An event that moves between the two tables just then may be missed by one look, but not by two.
 Result<void> PostgresTransaction::lock_and_load(std::vector<EventId> ids) {
   for (int looks = 0; looks < 2 && !ids.empty(); ++looks) {
-    std::vector<Call> calls;
+    std::vector<StatementCall> calls;
     if (!alone_) calls.push_back(lock_call({}, ids, {}));
     calls.push_back(load_live_call(ids, {}));
     calls.push_back(with_ids(sql::load_archived, ids));
@@ -288,7 +289,7 @@ Result<void> PostgresTransaction::lock_and_load(std::vector<EventId> ids) {
 }
 
 Result<void> PostgresTransaction::read_whole(const std::vector<EventId>& ids) {
-  std::vector<Call> calls;
+  std::vector<StatementCall> calls;
   calls.push_back(with_ids(sql::load_whole, ids));
   const bool changed = std::any_of(ids.begin(), ids.end(), [&](EventId id) { return changed_.contains(id); });
   auto rows = changed ? flush_and_run(std::move(calls)) : run(std::move(calls));
@@ -300,16 +301,16 @@ Result<void> PostgresTransaction::take_rows(const Rows& rows, EventFields fields
   for (std::size_t row = 0; row < rows.size(); ++row) {
     auto stored = read_event(rows, row, fields);
     if (!stored) return stored.error();
-    take_known(std::move(*stored), fields, locked);
+    cache_event(std::move(*stored), fields, locked);
   }
   return {};
 }
 
 // What is locked already is known better than any row says it.
-EventCache& PostgresTransaction::take_known(Stored stored, EventFields fields, bool locked) {
+CachedEvent& PostgresTransaction::cache_event(Stored stored, EventFields fields, bool locked) {
   const bool whole = fields == EventFields::all;
   const EventId id = stored.event.id;
-  EventCache& known = event_cache_[id];
+  CachedEvent& known = event_cache_[id];
   if (!known.locked) {
     known.written = written(stored);
     known.stored = std::move(stored);
@@ -330,26 +331,26 @@ Result<void> PostgresTransaction::take_lines(const Rows& rows) {
     auto stored = read_event(rows, row, EventFields::state);
     if (!stored) return stored.error();
     const Event& event = stored->event;
-    KnownLine& line = lines_[{event.queue, event.ordering_key}];
+    CachedLine& line = lines_[{event.queue, event.ordering_key}];
     (rows.number(row, kHeadColumn) == 1 ? line.head : line.first_behind) = event.id;
-    take_known(std::move(*stored), EventFields::state, false);
+    cache_event(std::move(*stored), EventFields::state, false);
   }
   return {};
 }
 
-Result<void> PostgresTransaction::know_line(const QueueKey& key) {
+Result<void> PostgresTransaction::load_line(const QueueKey& key) {
   const auto found = lines_.find(key);
-  if (found != lines_.end() && found->second.first_behind_known) return {};
-  std::vector<Call> calls;
+  if (found != lines_.end() && found->second.first_behind_loaded) return {};
+  std::vector<StatementCall> calls;
   lock(calls, {line_name(key.first, key.second)});
   calls.push_back(lines_call({key}, {}));
   auto rows = flush_and_run(std::move(calls));
   if (!rows) return rows.error();
-  lines_.insert_or_assign(key, KnownLine());
+  lines_.insert_or_assign(key, CachedLine());
   return take_lines(rows->back());
 }
 
-Result<std::optional<Stored>> PostgresTransaction::head_known(std::optional<EventId> id) {
+Result<std::optional<Stored>> PostgresTransaction::cached_state(std::optional<EventId> id) {
   if (!id) return std::optional<Stored>();
   return std::optional(state_of(event_cache_.at(*id)));
 }
@@ -358,16 +359,16 @@ Result<std::optional<Stored>> PostgresTransaction::head_of_line(std::string_view
                                                                 std::string_view key) {
   const QueueKey line{queue, key};
   if (!lines_.contains(line)) {
-    if (auto done = know_line(line); !done) return done.error();
+    if (auto done = load_line(line); !done) return done.error();
   }
-  return head_known(lines_.at(line).head);
+  return cached_state(lines_.at(line).head);
 }
 
 Result<std::optional<Stored>> PostgresTransaction::first_behind(std::string_view queue,
                                                                 std::string_view key) {
   const QueueKey line{queue, key};
-  if (auto done = know_line(line); !done) return done.error();
-  return head_known(lines_.at(line).first_behind);
+  if (auto done = load_line(line); !done) return done.error();
+  return cached_state(lines_.at(line).first_behind);
 }
 
 Result<std::vector<EventId>> PostgresTransaction::with_supersede_key(std::string_view queue,
@@ -375,7 +376,7 @@ Result<std::vector<EventId>> PostgresTransaction::with_supersede_key(std::string
   const QueueKey keyed{queue, key};
   auto found = superseded_.find(keyed);
   if (found == superseded_.end()) {
-    std::vector<Call> calls;
+    std::vector<StatementCall> calls;
     lock(calls, {supersede_name(queue, key)});
     calls.push_back(load_live_call({}, {keyed}));
     redraw_log_numbers(calls);

@@ -63,7 +63,8 @@ Params find_correlations(const std::vector<std::string>& ids, const std::vector<
 
 // What a plan knows: keys, correlations, and the queues whose limits it will ask for. The events of a plain
 // one have no correlations.
-void PostgresTransaction::plan_queues(const TransactionPlan& plan, bool plain, std::vector<Call>& calls) {
+void PostgresTransaction::plan_queues(const TransactionPlan& plan, bool plain,
+                                      std::vector<StatementCall>& calls) {
   if (!plan.keys.empty()) {
     calls.push_back({sql::find_keys, Params().add(std::span<const std::string>(plan.keys))});
   }
@@ -121,7 +122,7 @@ Result<void> PostgresTransaction::take_current(const std::vector<std::string>& a
 Result<std::optional<KeyRecord>> PostgresTransaction::find_key(std::string_view key) {
   if (const auto known = keys_.find(key); known != keys_.end()) return known->second;
   const std::vector<std::string> asked = {std::string(key)};
-  std::vector<Call> calls;
+  std::vector<StatementCall> calls;
   lock(calls, {key_name(key)});
   calls.push_back({sql::find_keys, Params().add(std::span<const std::string>(asked))});
   auto rows = run(std::move(calls));
@@ -151,7 +152,7 @@ Result<std::size_t> PostgresTransaction::purge_keys(TimePoint created_before, st
 Result<std::optional<CorrelationRow>> PostgresTransaction::find_correlation(std::string_view id) {
   if (const auto known = correlations_.find(id); known != correlations_.end()) return known->second;
   const std::vector<std::string> asked = {std::string(id)};
-  std::vector<Call> calls;
+  std::vector<StatementCall> calls;
   lock(calls, {correlation_name(id)});
   calls.push_back({sql::find_correlations, find_correlations(asked, {})});
   auto rows = run(std::move(calls));
@@ -169,12 +170,12 @@ Result<void> PostgresTransaction::put_correlation(const CorrelationRow& row) {
 }
 
 Result<void> PostgresTransaction::put_queue(const QueueRow& row) {
-  queue_changes_.insert_or_assign(row.id, QueueChange{row, true});
+  queue_changes_.insert_or_assign(row.id, QueueWrite{row, true});
   return {};
 }
 
 Result<void> PostgresTransaction::add_queue(const QueueRow& row) {
-  queue_changes_.emplace(row.id, QueueChange{row, false});
+  queue_changes_.emplace(row.id, QueueWrite{row, false});
   return {};
 }
 
@@ -250,7 +251,7 @@ Result<void> PostgresTransaction::put_archive_file(const ArchiveFile& file) {
 Result<std::optional<TimePoint>> PostgresTransaction::oldest_pending(std::string_view queue) {
   const bool asked_before = changed_.empty() && !oldest_.empty();
   if (const auto known = oldest_.find(queue); asked_before && known != oldest_.end()) return known->second;
-  std::vector<Call> calls;
+  std::vector<StatementCall> calls;
   calls.push_back({sql::oldest_pending, Params().add(queue)});
   if (asked_before) calls.push_back({sql::oldest_pendings});
   const auto rows = flush_and_run(std::move(calls));
@@ -275,7 +276,7 @@ Result<void> PostgresTransaction::probe() {
 
 Result<std::vector<QueueRecord>> PostgresTransaction::changed_queues() {
   if (news_version_ == session_.news_version) return std::vector<QueueRecord>();
-  std::vector<Call> calls;
+  std::vector<StatementCall> calls;
   read_records(calls, {});
   const auto rows = run(std::move(calls));
   if (!rows) return rows.error();
@@ -296,7 +297,7 @@ Result<std::vector<QueueRecord>> PostgresTransaction::changed_queues() {
 Result<std::optional<QueueRecord>> PostgresTransaction::current(std::string_view queue) {
   if (const auto known = current_.find(queue); known != current_.end()) return known->second;
   const std::vector<std::string> asked = {std::string(queue)};
-  std::vector<Call> calls;
+  std::vector<StatementCall> calls;
   read_records(calls, asked_for_current_ ? std::vector<std::string>() : asked);
   asked_for_current_ = true;
   const auto rows = run(std::move(calls));
@@ -307,7 +308,7 @@ Result<std::optional<QueueRecord>> PostgresTransaction::current(std::string_view
 
 // The counters are right by construction: each is written with what it counts.
 Result<Recalled> PostgresTransaction::recall(std::vector<std::string>& /*mended*/) {
-  std::vector<Call> calls;
+  std::vector<StatementCall> calls;
   flush_counts(calls);
   flush_counters(calls);
   calls.push_back({sql::drop_workers, Params().add(millis(now_ - kWorkersKept))});
@@ -342,10 +343,10 @@ Result<Recalled> PostgresTransaction::recall(std::vector<std::string>& /*mended*
   return recalled;
 }
 
-void PostgresTransaction::flush_queues(std::vector<Call>& calls) {
+void PostgresTransaction::flush_queues(std::vector<StatementCall>& calls) {
   oldest_.clear();
   if (!changed_keys_.empty()) {
-    Records changed("idempotency_key");
+    RecordArray changed("idempotency_key");
     for (const std::string& key : changed_keys_) {
       const KeyRecord& record = *keys_.find(key)->second;
       changed.add(record.key, record.fingerprint, ids_to_text(record.events), millis(record.created_at));
@@ -358,8 +359,8 @@ void PostgresTransaction::flush_queues(std::vector<Call>& calls) {
   other_writes_.clear();
 }
 
-void PostgresTransaction::flush_correlations(std::vector<Call>& calls) {
-  Records changed("correlation");
+void PostgresTransaction::flush_correlations(std::vector<StatementCall>& calls) {
+  RecordArray changed("correlation");
   std::vector<std::string> gone;
   for (const std::string& id : changed_correlations_) {
     const std::optional<CorrelationRow>& row = correlations_.find(id)->second;
@@ -379,18 +380,18 @@ void PostgresTransaction::flush_correlations(std::vector<Call>& calls) {
 
 // All of them sorted by their keys, so that two transactions that write the same wait in the same order.
 // The database fills in the slot.
-void PostgresTransaction::flush_counters(std::vector<Call>& calls) {
+void PostgresTransaction::flush_counters(std::vector<StatementCall>& calls) {
   constexpr std::int64_t kSlot = 0;
   if (!failed_hours_.empty()) {
     const std::int64_t newest = failed_hours_.rbegin()->first;
-    Records hours("failed_hour");
+    RecordArray hours("failed_hour");
     for (const auto& [hour, events] : failed_hours_) hours.add(hour, kSlot, events);
     calls.push_back({sql::add_failed_hours, Params().add(hours)});
     calls.push_back({sql::drop_failed_hours, Params().add(newest - kFailedHoursKept)});
     failed_hours_.clear();
   }
   if (!workers_.empty()) {
-    Records workers("worker");
+    RecordArray workers("worker");
     for (const auto& [id, worker] : workers_) {
       workers.add(id, millis(worker.first_seen), millis(worker.last_seen), worker.completed, worker.failed);
     }

@@ -41,26 +41,26 @@ Result<std::vector<Details>> take_details(const Rows& events, const Rows& logs) 
 
 }  // namespace
 
-Result<std::vector<Rows>> PostgresReader::run(std::vector<Call> calls) {
+Result<std::vector<Rows>> PostgresReader::run(std::vector<StatementCall> calls) {
   const bool used = connection_ && !connection_->broken();
-  if (auto done = link_.connect(connection_); !done) return done.error();
+  if (auto done = reconnector_.connect(connection_); !done) return done.error();
   if (!used) return connection_->run(std::move(calls));
   auto rows = connection_->run(calls);
   if (rows || !connection_->broken()) return rows;
-  if (auto done = link_.connect(connection_); !done) return done.error();
+  if (auto done = reconnector_.connect(connection_); !done) return done.error();
   return connection_->run(std::move(calls));
 }
 
 Result<Rows> PostgresReader::run_one(std::string_view sql, Params params) {
-  std::vector<Call> calls;
+  std::vector<StatementCall> calls;
   calls.push_back({sql, std::move(params)});
   auto rows = run(std::move(calls));
   if (!rows) return rows.error();
   return std::move(rows->front());
 }
 
-Result<std::vector<Rows>> PostgresReader::at_one_moment(std::vector<Call> calls) {
-  calls.insert(calls.begin(), Call{sql::begin_read});
+Result<std::vector<Rows>> PostgresReader::at_one_moment(std::vector<StatementCall> calls) {
+  calls.insert(calls.begin(), StatementCall{sql::begin_read});
   calls.push_back({sql::commit});
   auto rows = run(std::move(calls));
   if (rows) {
@@ -96,7 +96,7 @@ Result<std::optional<Details>> PostgresReader::details(EventId id) {
 }
 
 Result<std::optional<QueueDocument>> PostgresReader::queue(const std::string& id, std::size_t events) {
-  std::vector<Call> calls;
+  std::vector<StatementCall> calls;
   read_records(calls, {id});
   for (const std::string_view sql : {sql::first_events, sql::first_logs}) {
     Params params;
@@ -117,7 +117,7 @@ Result<std::optional<QueueDocument>> PostgresReader::queue(const std::string& id
 }
 
 Result<std::vector<QueueDocument>> PostgresReader::queues() {
-  std::vector<Call> calls;
+  std::vector<StatementCall> calls;
   read_records(calls, {});
   const auto rows = at_one_moment(std::move(calls));
   if (!rows) return rows.error();

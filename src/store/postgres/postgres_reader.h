@@ -12,14 +12,14 @@
 #include <vector>
 
 #include "store/postgres/connection.h"
-#include "store/postgres/link.h"
+#include "store/postgres/reconnector.h"
 #include "store/store.h"
 
 namespace eventq::postgres {
 
 class PostgresReader final : public Reader {
  public:
-  explicit PostgresReader(std::string url) : link_(std::move(url)) {}
+  explicit PostgresReader(std::string url) : reconnector_(std::move(url)) {}
 
   Result<std::optional<Event>> get(EventId id) override;
   Result<std::vector<LogEntry>> log(EventId id) override;
@@ -37,7 +37,7 @@ class PostgresReader final : public Reader {
   Result<std::int64_t> holding(const std::string& worker_id, const std::string& queue) override;
 
   // As PostgresStore::interrupt(). From any thread.
-  void interrupt(bool interrupted) { link_.interrupt(interrupted); }
+  void interrupt(bool interrupted) { reconnector_.interrupt(interrupted); }
 
   // postgres_list.cc
   Result<EventPage> list(const ListFilter& filter) override;
@@ -46,18 +46,18 @@ class PostgresReader final : public Reader {
 
  private:
   // Runs them in one round trip. When the connection was lost since the last call, on a new one.
-  Result<std::vector<Rows>> run(std::vector<Call> calls);
+  Result<std::vector<Rows>> run(std::vector<StatementCall> calls);
   Result<Rows> run_one(std::string_view sql, Params params = {});
   // The same in a transaction of their own.
-  Result<std::vector<Rows>> at_one_moment(std::vector<Call> calls);
+  Result<std::vector<Rows>> at_one_moment(std::vector<StatementCall> calls);
 
   // postgres_list.cc: calls `take` with each event that matches, in the order of ids, until it returns false.
   // Runs `beside` at the moment of the first look, which is at `first_look` events, and returns its rows.
-  Result<std::vector<Rows>> walk(const ListFilter& filter, std::size_t first_look, std::vector<Call> beside,
-                                 const std::function<bool(Event&&)>& take);
+  Result<std::vector<Rows>> walk(const ListFilter& filter, std::size_t first_look,
+                                 std::vector<StatementCall> beside, const std::function<bool(Event&&)>& take);
 
-  Link link_;
-  std::unique_ptr<Connection> connection_;
+  Reconnector reconnector_;
+  std::unique_ptr<PgConnection> connection_;
 };
 
 }  // namespace eventq::postgres

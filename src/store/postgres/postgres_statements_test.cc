@@ -75,7 +75,7 @@ class PostgresStatementsTest : public testing::Test {
   }
 
   const TestDatabase database_;
-  const std::unique_ptr<Connection> connection_ = must(Connection::open(database_.url()));
+  const std::unique_ptr<PgConnection> connection_ = must(PgConnection::open(database_.url()));
 };
 
 TEST_F(PostgresStatementsTest, EveryFileStartsWithItsNameAndWhatItIsFor) {

@@ -4,18 +4,19 @@
 #include <utility>
 
 #include "generated/postgres_sql.h"
-#include "store/postgres/link.h"
 #include "store/postgres/postgres_reader.h"
 #include "store/postgres/postgres_transaction.h"
-#include "store/postgres/session.h"
+#include "store/postgres/reconnector.h"
+#include "store/postgres/store_session.h"
 
 namespace eventq::postgres {
 namespace {
 
-class ThisStore final : public PostgresStore {
+class PostgresStoreImpl final : public PostgresStore {
  public:
-  ThisStore(std::string url, Place place, const Clock* clock) : url_(std::move(url)), link_(url_) {
-    session_.place = place;
+  PostgresStoreImpl(std::string url, ShardPosition position, const Clock* clock)
+      : url_(std::move(url)), reconnector_(url_) {
+    session_.position = position;
     session_.clock = clock;
   }
 
@@ -34,7 +35,7 @@ class ThisStore final : public PostgresStore {
   }
 
   Result<StoreSizes> sizes() override {
-    if (auto done = link_.connect(session_.connection); !done) return done.error();
+    if (auto done = reconnector_.connect(session_.connection); !done) return done.error();
     const auto rows = session_.connection->run_one(sql::read_sizes);
     if (!rows) return rows.error();
     return StoreSizes{rows->number(0, 0), 0, Upkeep{Millis(rows->number(0, 1)), rows->number(0, 2)}};
@@ -48,30 +49,30 @@ class ThisStore final : public PostgresStore {
   // The database tidies up by itself.
   Result<void> tidy() override { return {}; }
 
-  void interrupt(bool interrupted) override { link_.interrupt(interrupted); }
+  void interrupt(bool interrupted) override { reconnector_.interrupt(interrupted); }
 
  private:
   Result<std::unique_ptr<Transaction>> begin_with(std::optional<TimePoint> now, const TransactionPlan* plan) {
     const bool used = session_.connection && !session_.connection->broken();
-    if (auto done = link_.connect(session_.connection); !done) return done.error();
+    if (auto done = reconnector_.connect(session_.connection); !done) return done.error();
     auto begun = PostgresTransaction::begin(session_, now, plan);
     if (begun || !used || !session_.connection->broken()) return begun;
     // It was lost since the last transaction, and nothing was changed.
-    if (auto done = link_.connect(session_.connection); !done) return done.error();
+    if (auto done = reconnector_.connect(session_.connection); !done) return done.error();
     return PostgresTransaction::begin(session_, now, plan);
   }
 
   // Set in the constructor, never changed.
   const std::string url_;
 
-  Link link_;
-  Session session_;
+  Reconnector reconnector_;
+  StoreSession session_;
 };
 
 }  // namespace
 
-std::unique_ptr<PostgresStore> make_store(std::string url, Place place, const Clock* clock) {
-  return std::make_unique<ThisStore>(std::move(url), place, clock);
+std::unique_ptr<PostgresStore> make_store(std::string url, ShardPosition position, const Clock* clock) {
+  return std::make_unique<PostgresStoreImpl>(std::move(url), position, clock);
 }
 
 }  // namespace eventq::postgres

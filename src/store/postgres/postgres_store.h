@@ -10,11 +10,11 @@
 
 namespace eventq::postgres {
 
-// Which of several databases this one is: its events have ids with id % of == place.
-struct Place {
-  int place = 0;
-  int of = 1;
-  friend bool operator==(const Place&, const Place&) = default;
+// Which of several databases this one is: its events have ids with id % shard_count == shard_index.
+struct ShardPosition {
+  int shard_index = 0;
+  int shard_count = 1;
+  friend bool operator==(const ShardPosition&, const ShardPosition&) = default;
 };
 
 class PostgresStore : public Store {
@@ -26,6 +26,6 @@ class PostgresStore : public Store {
 // Connects when the first transaction begins, and again after a connection was lost. `clock` is for tests;
 // the database's own when null. REQUIRES: the schema is there and current, and its place is checked; see
 // migrate.h.
-std::unique_ptr<PostgresStore> make_store(std::string url, Place place, const Clock* clock);
+std::unique_ptr<PostgresStore> make_store(std::string url, ShardPosition position, const Clock* clock);
 
 }  // namespace eventq::postgres

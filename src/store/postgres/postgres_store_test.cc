@@ -65,7 +65,7 @@ class PostgresStoreTest : public testing::Test {
 
   // Ends every connection to the database but the one that does it.
   void end_connections() {
-    const auto connection = must(Connection::open(database_.url()));
+    const auto connection = must(PgConnection::open(database_.url()));
     must(
         connection->script("SELECT pg_terminate_backend(pid, 10000) FROM pg_stat_activity "
                            "WHERE datname = current_database() AND pid <> pg_backend_pid()"));
@@ -73,7 +73,7 @@ class PostgresStoreTest : public testing::Test {
 
   // Until somebody waits for such a lock.
   void wait_for_lock(const std::string& condition) const {
-    const auto looker = must(Connection::open(database_.url()));
+    const auto looker = must(PgConnection::open(database_.url()));
     const std::string waiting =
         "SELECT count(*) FROM pg_locks WHERE NOT granted AND database = "
         "(SELECT oid FROM pg_database WHERE datname = current_database()) AND " +
@@ -147,7 +147,7 @@ TEST_F(PostgresStoreTest, AnInterruptedStoreFailsAtOnceAndWorksAgainAfterwards) 
 }
 
 TEST_F(PostgresStoreTest, AnInterruptEndsACallThatHangs) {
-  const auto blocker = must(Connection::open(database_.url()));
+  const auto blocker = must(PgConnection::open(database_.url()));
   must(blocker->script("BEGIN; LOCK TABLE eventq.event_body IN ACCESS EXCLUSIVE MODE"));
   const auto transaction = must(one_->begin());
   const std::jthread rescuer([&] {
@@ -276,7 +276,7 @@ TEST_F(PostgresStoreTest, NewsAreThoseOfTheMomentWhenNobodyIsAloneAnyMore) {
 
 TEST_F(PostgresStoreTest, ATransactionThatCouldNotBeginIsInNobodysWay) {
   add(*one_, "before");
-  const auto blocker = must(Connection::open(database_.url()));
+  const auto blocker = must(PgConnection::open(database_.url()));
   must(blocker->script("BEGIN; LOCK TABLE eventq.queue_news IN ACCESS EXCLUSIVE MODE"));
   const std::jthread canceller([&] {
     wait_for_lock("relation = 'eventq.queue_news'::regclass");
@@ -290,7 +290,7 @@ TEST_F(PostgresStoreTest, ATransactionThatCouldNotBeginIsInNobodysWay) {
 }
 
 TEST_F(PostgresStoreTest, AProbeNeedNotWaitForSomebodyWhoMakesAQueue) {
-  const auto application = must(Connection::open(database_.url()));
+  const auto application = must(PgConnection::open(database_.url()));
   must(application->script("BEGIN; SELECT eventq.publish(title => 't', tags => ARRAY['a'], queue => 'new')"));
 
   commit_with(*one_, [](Transaction& transaction) { must(transaction.probe()); });

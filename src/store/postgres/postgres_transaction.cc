@@ -63,7 +63,7 @@ std::vector<std::string> names_of(std::vector<Status> statuses) {
 }
 
 // Behind the gate, so that nobody changes queues any more once their version is read.
-void begin_with(std::vector<Call>& calls, std::string_view gate) {
+void begin_with(std::vector<StatementCall>& calls, std::string_view gate) {
   calls.push_back({sql::begin});
   calls.push_back({gate});
   calls.push_back({sql::read_time});
@@ -71,7 +71,7 @@ void begin_with(std::vector<Call>& calls, std::string_view gate) {
 
 }  // namespace
 
-Result<std::unique_ptr<Transaction>> PostgresTransaction::begin(Session& session,
+Result<std::unique_ptr<Transaction>> PostgresTransaction::begin(StoreSession& session,
                                                                 std::optional<TimePoint> now,
                                                                 const TransactionPlan* plan) {
   std::unique_ptr<PostgresTransaction> transaction(new PostgresTransaction(session, now));
@@ -84,7 +84,7 @@ Result<std::unique_ptr<Transaction>> PostgresTransaction::begin(Session& session
   return std::unique_ptr<Transaction>(std::move(transaction));
 }
 
-PostgresTransaction::PostgresTransaction(Session& session, std::optional<TimePoint> now)
+PostgresTransaction::PostgresTransaction(StoreSession& session, std::optional<TimePoint> now)
     : session_(session), now_(now.value_or(TimePoint())), timed_(now.has_value()), gate_(sql::gate_shared) {}
 
 // Without the end of this one, the next could not begin. A connection that cannot even roll back is broken,
@@ -93,9 +93,9 @@ PostgresTransaction::~PostgresTransaction() {
   if (open_ && sent_ && !session_.connection->broken()) (void)session_.connection->run_one(sql::rollback);
 }
 
-Result<std::vector<Rows>> PostgresTransaction::run(std::vector<Call> calls) {
+Result<std::vector<Rows>> PostgresTransaction::run(std::vector<StatementCall> calls) {
   if (begun_) return session_.connection->run(std::move(calls));
-  std::vector<Call> all;
+  std::vector<StatementCall> all;
   if (std::exchange(sent_, true)) all.push_back({sql::rollback});
   begin_with(all, gate_);
   const auto first = std::ssize(all);
@@ -129,15 +129,15 @@ void PostgresTransaction::begin_anew(std::string_view gate) {
 }
 
 Result<Rows> PostgresTransaction::run_one(std::string_view sql, Params params) {
-  std::vector<Call> calls;
+  std::vector<StatementCall> calls;
   calls.push_back({sql, std::move(params)});
   auto rows = run(std::move(calls));
   if (!rows) return rows.error();
   return std::move(rows->front());
 }
 
-Result<std::vector<Rows>> PostgresTransaction::flush_and_run(std::vector<Call> calls) {
-  std::vector<Call> all;
+Result<std::vector<Rows>> PostgresTransaction::flush_and_run(std::vector<StatementCall> calls) {
+  std::vector<StatementCall> all;
   flush(all);
   const auto flushed = std::ssize(all);
   std::move(calls.begin(), calls.end(), std::back_inserter(all));
@@ -147,7 +147,7 @@ Result<std::vector<Rows>> PostgresTransaction::flush_and_run(std::vector<Call> c
 }
 
 Result<Rows> PostgresTransaction::read(std::string_view sql, Params params) {
-  std::vector<Call> calls;
+  std::vector<StatementCall> calls;
   calls.push_back({sql, std::move(params)});
   auto rows = flush_and_run(std::move(calls));
   if (!rows) return rows.error();
@@ -170,7 +170,7 @@ Result<std::int64_t> PostgresTransaction::next_event_number() {
 }
 
 Result<void> PostgresTransaction::draw_numbers(std::size_t events, std::size_t entries) {
-  std::vector<Call> calls;
+  std::vector<StatementCall> calls;
   calls.push_back(draw_call(events, entries));
   auto rows = run(std::move(calls));
   if (!rows) return rows.error();
@@ -181,7 +181,8 @@ Result<void> PostgresTransaction::draw_numbers(std::size_t events, std::size_t e
 // Of draw_numbers.sql.
 void PostgresTransaction::take_numbers(const Rows& rows, std::size_t events) {
   for (std::size_t row = 0; row < std::min(events, rows.size()); ++row) {
-    event_numbers_.push_back(rows.number(row, 0) * session_.place.of + session_.place.place);
+    event_numbers_.push_back(rows.number(row, 0) * session_.position.shard_count +
+                             session_.position.shard_index);
   }
   for (std::size_t row = events; row < rows.size(); ++row) log_numbers_.push_back(rows.number(row, 0));
 }
@@ -200,7 +201,7 @@ Result<void> PostgresTransaction::insert(std::span<Stored> events) {
     stored.ready = readiness(stored) == kReady;
     stored.line_before = stored.line;
     stored.guard = {event.status, event.attempts, event.worker_id};
-    event_cache_.insert_or_assign(event.id, EventCache{stored, true, true, false, std::nullopt});
+    event_cache_.insert_or_assign(event.id, CachedEvent{stored, true, true, false, std::nullopt});
     changed_.insert(event.id);
     if (stored.ready) made_ready_.insert(event.id);
     note_waiting(stored);
@@ -214,7 +215,7 @@ Result<void> PostgresTransaction::insert(std::span<Stored> events) {
 
 Result<std::optional<EventId>> PostgresTransaction::find(std::string_view event_id) {
   if (const auto found = event_ids_.find(event_id); found != event_ids_.end()) return found->second;
-  std::vector<Call> calls;
+  std::vector<StatementCall> calls;
   lock(calls, {event_id_name(event_id)});
   const std::vector<std::string> wanted{std::string(event_id)};
   calls.push_back({sql::find_event, std::move(Params().add(std::span(wanted)))});
@@ -328,14 +329,14 @@ void PostgresTransaction::move_in_line(const Event& event, Line from, Line to) {
   if (from == to) return;
   const auto found = lines_.find({event.queue, event.ordering_key});
   if (found == lines_.end()) return;
-  KnownLine& line = found->second;
+  CachedLine& line = found->second;
   if (from == Line::head) line.head.reset();
   if (from == Line::behind && line.first_behind == event.id) {
     line.first_behind.reset();
-    line.first_behind_known = false;
+    line.first_behind_loaded = false;
   }
   if (to == Line::head) line.head = event.id;
-  if (to == Line::behind && line.first_behind_known) {
+  if (to == Line::behind && line.first_behind_loaded) {
     line.first_behind = std::min(line.first_behind.value_or(event.id), event.id);
   }
 }
@@ -397,7 +398,7 @@ Result<void> PostgresTransaction::append(std::span<LogEntry> entries) {
 }
 
 Result<std::vector<Stored>> PostgresTransaction::promote(std::size_t limit) {
-  std::vector<Call> calls;
+  std::vector<StatementCall> calls;
   calls.push_back({sql::due, std::move(Params().add(millis(now_)).add(static_cast<std::int64_t>(limit)))});
   redraw_log_numbers(calls);
   auto rows = flush_and_run(std::move(calls));
@@ -408,7 +409,7 @@ Result<std::vector<Stored>> PostgresTransaction::promote(std::size_t limit) {
   for (std::size_t row = 0; row < rows->front().size(); ++row) {
     auto stored = read_event(rows->front(), row, EventFields::state);
     if (!stored) return stored.error();
-    EventCache& known = take_known(std::move(*stored), EventFields::state, true);
+    CachedEvent& known = cache_event(std::move(*stored), EventFields::state, true);
     known.stored.ready = true;
     changed_.insert(known.stored.event.id);
     made_ready_.insert(known.stored.event.id);
@@ -488,7 +489,7 @@ Result<std::vector<Stored>> PostgresTransaction::holding_line(std::string_view q
 
 Result<void> PostgresTransaction::commit(DiskSync sync) {
   EVENTQ_ASSERT(open_);
-  std::vector<Call> calls;
+  std::vector<StatementCall> calls;
   if (sync == DiskSync::later && session_.later_allowed) calls.push_back({sql::commit_later});
   flush(calls);
   flush_counts(calls);

@@ -25,7 +25,7 @@
 
 #include "store/postgres/connection.h"
 #include "store/postgres/event_cache.h"
-#include "store/postgres/session.h"
+#include "store/postgres/store_session.h"
 #include "store/store.h"
 
 namespace eventq::postgres {
@@ -42,7 +42,7 @@ class PostgresTransaction final : public Transaction {
  public:
   // `now` replaces the session's clock. Begins and plans in one round trip. REQUIRES: session.connection is
   // there and not broken.
-  static Result<std::unique_ptr<Transaction>> begin(Session& session, std::optional<TimePoint> now,
+  static Result<std::unique_ptr<Transaction>> begin(StoreSession& session, std::optional<TimePoint> now,
                                                     const TransactionPlan* plan = nullptr);
   ~PostgresTransaction() override;  // rolls back what was not committed
   PostgresTransaction(const PostgresTransaction&) = delete;
@@ -100,23 +100,23 @@ class PostgresTransaction final : public Transaction {
 
   // Calls, and what takes the rows of each.
   struct Reads {
-    std::vector<Call> calls;
+    std::vector<StatementCall> calls;
     std::vector<std::function<Result<void>(const Rows&)>> takes;
-    void add(Call call, std::function<Result<void>(const Rows&)> take) {
+    void add(StatementCall call, std::function<Result<void>(const Rows&)> take) {
       calls.push_back(std::move(call));
       takes.push_back(std::move(take));
     }
   };
 
   // A line as this transaction left it.
-  struct KnownLine {
+  struct CachedLine {
     std::optional<EventId> head;
     std::optional<EventId> first_behind;
-    bool first_behind_known = true;
+    bool first_behind_loaded = true;
   };
 
   // Events fetched for the claims of one selector, in order.
-  struct Pool {
+  struct ClaimPool {
     std::size_t planned = 0;  // events that claims may still ask for
     bool exhausted = false;   // there were no more
     std::vector<EventId> events;
@@ -127,7 +127,7 @@ class PostgresTransaction final : public Transaction {
     ReadyCursor last{INT64_MAX, INT64_MIN};  // of them, when they were fetched; nothing comes before this one
   };
 
-  struct QueueChange {
+  struct QueueWrite {
     QueueRow row;
     bool replaces = false;  // put, not added
   };
@@ -137,36 +137,36 @@ class PostgresTransaction final : public Transaction {
     std::string checkpoint_id;  // event_id of the last event completed; empty: none was
   };
 
-  PostgresTransaction(Session& session, std::optional<TimePoint> now);
+  PostgresTransaction(StoreSession& session, std::optional<TimePoint> now);
 
   // Nothing was changed: forgets what it knows, and begins anew with the next round trip.
   void begin_anew(std::string_view gate);
 
   // Round trips; the first one begins it.
-  Result<std::vector<Rows>> run(std::vector<Call> calls);
+  Result<std::vector<Rows>> run(std::vector<StatementCall> calls);
   Result<Rows> run_one(std::string_view sql, Params params = {});
   // The same behind a flush of the buffers; returns the rows of `calls` only.
-  Result<std::vector<Rows>> flush_and_run(std::vector<Call> calls);
+  Result<std::vector<Rows>> flush_and_run(std::vector<StatementCall> calls);
   Result<Rows> read(std::string_view sql, Params params = {});  // flush_and_run() of one call
 
   // Adds a call that locks these names, unless all of them are held already.
-  void lock(std::vector<Call>& calls, std::vector<std::string> names);
+  void lock(std::vector<StatementCall>& calls, std::vector<std::string> names);
 
   // postgres_flush.cc: adds the calls that write what is buffered, and empties the buffers.
-  void flush(std::vector<Call>& calls);
-  void flush_events(std::vector<Call>& calls);
-  void flush_counts(std::vector<Call>& calls);  // with COMMIT only
+  void flush(std::vector<StatementCall>& calls);
+  void flush_events(std::vector<StatementCall>& calls);
+  void flush_counts(std::vector<StatementCall>& calls);  // with COMMIT only
 
   // postgres_queues.cc, called by plan(), flush() and commit():
   // adds the calls that fetch the planned keys and correlations (also those that the bodies of plan.changes
   // name), and takes their rows, as many as there were calls;
-  void plan_queues(const TransactionPlan& plan, bool plain, std::vector<Call>& calls);
+  void plan_queues(const TransactionPlan& plan, bool plain, std::vector<StatementCall>& calls);
   Result<void> planned_queues(const TransactionPlan& plan, bool plain, std::span<const Rows> rows);
   // adds the calls that write what is buffered and may be read again in this transaction;
-  void flush_queues(std::vector<Call>& calls);
+  void flush_queues(std::vector<StatementCall>& calls);
   // and those that only COMMIT needs: counters that others write, in an order that everybody keeps.
-  void flush_counters(std::vector<Call>& calls);
-  void flush_correlations(std::vector<Call>& calls);
+  void flush_counters(std::vector<StatementCall>& calls);
+  void flush_correlations(std::vector<StatementCall>& calls);
   Result<void> take_keys(const std::vector<std::string>& asked, const Rows& rows);
   void take_correlations(const std::vector<std::string>& asked, const Rows& rows);
   Result<void> take_current(const std::vector<std::string>& asked, std::span<const Rows> rows);
@@ -182,13 +182,13 @@ class PostgresTransaction final : public Transaction {
   Result<void> take_planned_lines(const TransactionPlan& plan, const Rows& rows);
   Result<void> read_existing(const TransactionPlan& plan);
   Result<void> take_rows(const Rows& rows, EventFields fields, bool locked);
-  EventCache& take_known(Stored stored, EventFields fields, bool locked);
-  Result<void> know_line(const QueueKey& line);
+  CachedEvent& cache_event(Stored stored, EventFields fields, bool locked);
+  Result<void> load_line(const QueueKey& line);
   Result<void> take_lines(const Rows& rows);
-  Result<std::optional<Stored>> head_known(std::optional<EventId> id);
+  Result<std::optional<Stored>> cached_state(std::optional<EventId> id);
   // Numbers for entries must be younger than the locks on their events: draws those anew that are left.
-  void redraw_log_numbers(std::vector<Call>& calls, std::size_t more = 0);
-  static Call draw_call(std::size_t events, std::size_t entries);
+  void redraw_log_numbers(std::vector<StatementCall>& calls, std::size_t more = 0);
+  static StatementCall draw_call(std::size_t events, std::size_t entries);
 
   // postgres_transaction.cc
   Result<void> save_one(Stored& saved);
@@ -204,16 +204,16 @@ class PostgresTransaction final : public Transaction {
   // postgres_claim.cc
   ClaimStart& start_of(const Selector& selector);
   // Payloads come along when they fit in with as many others as are `fetched`.
-  Call look(const Selector& selector, Pool& pool, std::size_t wanted, std::size_t fetched);
-  Result<void> fetch(const Selector& selector, Pool& pool, std::size_t wanted);
-  Result<void> take_claim(const Selector& selector, Pool& pool, const Rows& rows);
+  StatementCall look(const Selector& selector, ClaimPool& pool, std::size_t wanted, std::size_t fetched);
+  Result<void> fetch(const Selector& selector, ClaimPool& pool, std::size_t wanted);
+  Result<void> take_claim(const Selector& selector, ClaimPool& pool, const Rows& rows);
   Result<void> complete(std::vector<EventId>& found);
-  [[nodiscard]] std::vector<EventId> candidates(const Selector& selector, const Pool& pool) const;
-  [[nodiscard]] ReadyCursor place_of(EventId id) const;
+  [[nodiscard]] std::vector<EventId> candidates(const Selector& selector, const ClaimPool& pool) const;
+  [[nodiscard]] ReadyCursor cursor_of(EventId id) const;
   [[nodiscard]] bool hides_ready() const;
   void note_made_ready();
 
-  Session& session_;
+  StoreSession& session_;
   TimePoint now_;                  // of its first beginning
   bool timed_;                     // now_ is known
   std::int64_t news_version_ = 0;  // of queue_news when it began
@@ -225,12 +225,12 @@ class PostgresTransaction final : public Transaction {
   bool alone_ = false;            // then no name needs a lock
   std::set<std::string> locked_;  // names
 
-  std::unordered_map<EventId, EventCache> event_cache_;
+  std::unordered_map<EventId, CachedEvent> event_cache_;
   std::set<EventId> changed_;                                             // of event_cache_, to be flushed
   std::map<std::string, std::optional<EventId>, std::less<>> event_ids_;  // as find() answers
-  std::map<QueueKey, KnownLine> lines_;
+  std::map<QueueKey, CachedLine> lines_;
   std::map<QueueKey, std::set<EventId>> superseded_;  // as with_supersede_key() answers
-  std::map<Session::SelectorKey, Pool> pools_;
+  std::map<StoreSession::SelectorKey, ClaimPool> pools_;
   std::set<EventId> made_ready_;                                        // by this transaction
   std::optional<TimePoint> first_due_;                                  // of what it left to wait
   std::vector<LogEntry> entries_;                                       // to be flushed
@@ -244,12 +244,12 @@ class PostgresTransaction final : public Transaction {
   std::set<std::string, std::less<>> changed_keys_;  // of keys_, to be flushed
   std::map<std::string, std::optional<CorrelationRow>, std::less<>> correlations_;
   std::set<std::string, std::less<>> changed_correlations_;
-  std::vector<Call> other_writes_;  // checkpoints, recoveries, archive files: few
-  // Written with COMMIT.
+  std::vector<StatementCall> other_writes_;  // checkpoints, recoveries, archive files: few
+  // WrittenRows with COMMIT.
   std::map<std::string, TotalsChange> totals_;                              // by queue
   std::map<std::int64_t, std::int64_t> failed_hours_;                       // by hour
   std::map<std::string, WorkerRow> workers_;                                // changes, by id
-  std::map<std::string, QueueChange> queue_changes_;                        // by id
+  std::map<std::string, QueueWrite> queue_changes_;                         // by id
   std::map<std::string, std::optional<QueueRecord>, std::less<>> current_;  // as current() answers
   bool asked_for_current_ = false;                                          // of a queue that was not planned
   std::map<std::string, std::optional<TimePoint>, std::less<>>

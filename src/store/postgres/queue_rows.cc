@@ -12,7 +12,7 @@
 
 namespace eventq::postgres {
 
-void read_records(std::vector<Call>& calls, const std::vector<std::string>& queues) {
+void read_records(std::vector<StatementCall>& calls, const std::vector<std::string>& queues) {
   for (const std::string_view sql : {sql::read_queues, sql::read_counts, sql::read_totals}) {
     calls.push_back({sql, Params().add(std::span<const std::string>(queues))});
   }
@@ -24,24 +24,24 @@ Result<std::vector<QueueRecord>> take_records(std::span<const Rows> rows) {
   const Rows& counts = rows[1];
   const Rows& totals = rows[2];
   std::vector<QueueRecord> records;
-  std::map<std::string, std::size_t, std::less<>> places;
+  std::map<std::string, std::size_t, std::less<>> indexes;
   for (std::size_t row = 0; row < queues.size(); ++row) {
     auto queue = read_queue_row(queues, row);
     if (!queue) return queue.error();
-    places[queue->id] = records.size();
+    indexes[queue->id] = records.size();
     records.push_back({.row = std::move(*queue), .counts = {}, .totals = {}, .checkpoint_id = {}});
   }
   for (std::size_t row = 0; row < counts.size(); ++row) {
-    const auto place = places.find(counts.text(row, 0));
+    const auto found = indexes.find(counts.text(row, 0));
     const auto status = status_named(counts.text(row, 1));
-    if (place == places.end() || !status) continue;
-    records[place->second].counts.at(static_cast<std::size_t>(*status)) = counts.number(row, 2);
+    if (found == indexes.end() || !status) continue;
+    records[found->second].counts.at(static_cast<std::size_t>(*status)) = counts.number(row, 2);
   }
   for (std::size_t row = 0; row < totals.size(); ++row) {
-    const auto place = places.find(totals.text(row, 0));
-    if (place == places.end()) continue;
-    records[place->second].totals = read_totals(totals, row, 1);
-    records[place->second].checkpoint_id = totals.text(row, 14);
+    const auto found = indexes.find(totals.text(row, 0));
+    if (found == indexes.end()) continue;
+    records[found->second].totals = read_totals(totals, row, 1);
+    records[found->second].checkpoint_id = totals.text(row, 14);
   }
   return records;
 }

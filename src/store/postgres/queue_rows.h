@@ -12,7 +12,7 @@
 namespace eventq::postgres {
 
 // Adds the calls that read some queues, or all when none is named.
-void read_records(std::vector<Call>& calls, const std::vector<std::string>& queues);
+void read_records(std::vector<StatementCall>& calls, const std::vector<std::string>& queues);
 inline constexpr std::size_t kRecordCalls = 3;
 
 // Takes the rows of those calls. By name.

@@ -5,22 +5,22 @@
 
 namespace eventq::postgres {
 
-Result<std::optional<RetentionLock::Held>> RetentionLock::hold() {
+Result<std::optional<RetentionLock::RetentionHold>> RetentionLock::hold() {
   const bool lost = connection_ == nullptr || connection_->broken();
   if (lost) held_ = false;
-  if (auto done = link_.connect(connection_); !done) return done.error();
+  if (auto done = reconnector_.connect(connection_); !done) return done.error();
   if (held_) {
     // Still there when the connection is.
     const auto time = connection_->run_one(sql::read_time);
     if (!time) held_ = false;
     if (!time) return time.error();
-    return std::optional(Held{TimePoint(Millis(time->number(0, 0))), false});
+    return std::optional(RetentionHold{TimePoint(Millis(time->number(0, 0))), false});
   }
   const auto tried = connection_->run_one(sql::try_retention_lock);
   if (!tried) return tried.error();
   held_ = tried->number(0, 0) != 0;
-  if (!held_) return std::optional<Held>();
-  return std::optional(Held{TimePoint(Millis(tried->number(0, 1))), true});
+  if (!held_) return std::optional<RetentionHold>();
+  return std::optional(RetentionHold{TimePoint(Millis(tried->number(0, 1))), true});
 }
 
 }  // namespace eventq::postgres

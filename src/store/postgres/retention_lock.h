@@ -13,30 +13,30 @@
 #include "eventq/clock.h"
 #include "eventq/error.h"
 #include "store/postgres/connection.h"
-#include "store/postgres/link.h"
+#include "store/postgres/reconnector.h"
 
 namespace eventq::postgres {
 
 class RetentionLock {
  public:
-  explicit RetentionLock(std::string url) : link_(std::move(url)) {}
+  explicit RetentionLock(std::string url) : reconnector_(std::move(url)) {}
 
-  struct Held {
+  struct RetentionHold {
     TimePoint now;       // by the database
     bool since = false;  // it was not held at the last call
   };
   // Nothing when another has it.
-  Result<std::optional<Held>> hold();
+  Result<std::optional<RetentionHold>> hold();
 
   // Another may have it.
-  void release() { link_.drop(connection_); }
+  void release() { reconnector_.drop(connection_); }
 
   // As PostgresStore::interrupt().
-  void interrupt(bool interrupted) { link_.interrupt(interrupted); }
+  void interrupt(bool interrupted) { reconnector_.interrupt(interrupted); }
 
  private:
-  Link link_;
-  std::unique_ptr<Connection> connection_;
+  Reconnector reconnector_;
+  std::unique_ptr<PgConnection> connection_;
   bool held_ = false;
 };
 

@@ -35,20 +35,20 @@ ErrorCode code_of(int extended, int system_errno) {
 
 }  // namespace
 
-Result<Connection> Connection::open(const std::string& path, Mode mode) {
+Result<SqliteConnection> SqliteConnection::open(const std::string& path, OpenMode mode) {
   const int flags = SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_EXRESCODE |
-                    (mode == Mode::read ? SQLITE_OPEN_READONLY : SQLITE_OPEN_READWRITE) |
-                    (mode == Mode::write ? SQLITE_OPEN_CREATE : 0);
+                    (mode == OpenMode::read ? SQLITE_OPEN_READONLY : SQLITE_OPEN_READWRITE) |
+                    (mode == OpenMode::write ? SQLITE_OPEN_CREATE : 0);
   sqlite3* handle = nullptr;
   const int rc = sqlite3_open_v2(path.c_str(), &handle, flags, nullptr);
-  Connection connection(handle);
+  SqliteConnection connection(handle);
   if (rc != SQLITE_OK) return connection.error("open " + path);
   // Readers never checkpoint, not even the last one to leave.
-  if (mode == Mode::read) sqlite3_db_config(handle, SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1, nullptr);
+  if (mode == OpenMode::read) sqlite3_db_config(handle, SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1, nullptr);
   return connection;
 }
 
-Result<void> Connection::run(std::string_view sql) {
+Result<void> SqliteConnection::run(std::string_view sql) {
   const std::string text(sql);
   if (sqlite3_exec(handle(), text.c_str(), nullptr, nullptr, nullptr) != SQLITE_OK) {
     return error("run a statement");
@@ -56,7 +56,7 @@ Result<void> Connection::run(std::string_view sql) {
   return {};
 }
 
-Result<void> Connection::sync_log() {
+Result<void> SqliteConnection::sync_log() {
   sqlite3_file* log = nullptr;
   if (sqlite3_file_control(handle(), "main", SQLITE_FCNTL_JOURNAL_POINTER, static_cast<void*>(&log)) !=
       SQLITE_OK) {
@@ -68,13 +68,13 @@ Result<void> Connection::sync_log() {
   return Error{ErrorCode::unavailable, "The store could not sync its write-ahead log.", ""};
 }
 
-void Connection::note_failed_sync() {
+void SqliteConnection::note_failed_sync() {
   sync_failed_ = true;
   // Nor may the last thing this connection does be to copy its log over the file.
   sqlite3_db_config(handle(), SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1, nullptr);
 }
 
-Error Connection::error(std::string_view doing) {
+Error SqliteConnection::error(std::string_view doing) {
   const int extended = sqlite3_extended_errcode(handle());
   if (is_failed_sync(extended)) note_failed_sync();
   const ErrorCode code = code_of(extended, sqlite3_system_errno(handle()));
@@ -87,7 +87,7 @@ Error Connection::error(std::string_view doing) {
           ""};
 }
 
-Result<Statement> Statement::prepare(Connection& connection, std::string_view sql) {
+Result<Statement> Statement::prepare(SqliteConnection& connection, std::string_view sql) {
   sqlite3_stmt* statement = nullptr;
   const int rc = sqlite3_prepare_v3(connection.handle(), sql.data(), static_cast<int>(sql.size()),
                                     SQLITE_PREPARE_PERSISTENT, &statement, nullptr);
@@ -159,7 +159,7 @@ std::optional<std::int64_t> Statement::optional_integer(int column) const {
   return integer(column);
 }
 
-Result<std::int64_t> read_number(Connection& connection, std::string_view sql) {
+Result<std::int64_t> read_number(SqliteConnection& connection, std::string_view sql) {
   auto statement = Statement::prepare(connection, sql);
   if (!statement) return statement.error();
   const auto row = statement->step();
@@ -167,7 +167,7 @@ Result<std::int64_t> read_number(Connection& connection, std::string_view sql) {
   return statement->integer(0);
 }
 
-Result<std::string> read_text(Connection& connection, std::string_view sql) {
+Result<std::string> read_text(SqliteConnection& connection, std::string_view sql) {
   auto statement = Statement::prepare(connection, sql);
   if (!statement) return statement.error();
   const auto row = statement->step();

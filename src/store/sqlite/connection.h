@@ -1,6 +1,6 @@
 // connection.h: SQLite's C API with owners. The only wrapper round it.
 //
-// Threads: a Connection and its Statements belong to one thread at a time.
+// Threads: a SqliteConnection and its Statements belong to one thread at a time.
 #pragma once
 
 #include <sqlite3.h>
@@ -15,15 +15,15 @@
 
 namespace eventq::sqlite {
 
-class Connection {
+class SqliteConnection {
  public:
-  enum class Mode : std::uint8_t {
+  enum class OpenMode : std::uint8_t {
     write,
-    read,  // checkpoints nothing and leaves what is beside the file
-    look   // the file is there; the last to close it takes what is beside the file away, as a writer would
+    read,    // checkpoints nothing and leaves what is beside the file
+    inspect  // the file is there; the last to close it takes what is beside the file away, as a writer would
   };
 
-  static Result<Connection> open(const std::string& path, Mode mode);
+  static Result<SqliteConnection> open(const std::string& path, OpenMode mode);
 
   // Runs every statement of `sql`; results are dropped.
   Result<void> run(std::string_view sql);
@@ -44,7 +44,7 @@ class Connection {
   struct Close {
     void operator()(sqlite3* handle) const { sqlite3_close_v2(handle); }
   };
-  explicit Connection(sqlite3* handle) : handle_(handle) {}
+  explicit SqliteConnection(sqlite3* handle) : handle_(handle) {}
   void note_failed_sync();
 
   std::unique_ptr<sqlite3, Close> handle_;
@@ -56,7 +56,7 @@ class Connection {
 class Statement {
  public:
   Statement() = default;  // to be assigned before use
-  static Result<Statement> prepare(Connection& connection, std::string_view sql);
+  static Result<Statement> prepare(SqliteConnection& connection, std::string_view sql);
 
   Statement& reset();  // the next bind() fills the first parameter
   Statement& bind(std::int64_t value);
@@ -82,16 +82,16 @@ class Statement {
   struct Finalize {
     void operator()(sqlite3_stmt* statement) const { sqlite3_finalize(statement); }
   };
-  Statement(Connection& connection, sqlite3_stmt* statement)
+  Statement(SqliteConnection& connection, sqlite3_stmt* statement)
       : connection_(&connection), statement_(statement) {}
 
-  Connection* connection_ = nullptr;
+  SqliteConnection* connection_ = nullptr;
   std::unique_ptr<sqlite3_stmt, Finalize> statement_;
   int next_ = 1;  // the parameter that the next bind() fills
 };
 
 // The first column of the first row.
-Result<std::int64_t> read_number(Connection& connection, std::string_view sql);
-Result<std::string> read_text(Connection& connection, std::string_view sql);
+Result<std::int64_t> read_number(SqliteConnection& connection, std::string_view sql);
+Result<std::string> read_text(SqliteConnection& connection, std::string_view sql);
 
 }  // namespace eventq::sqlite

@@ -14,7 +14,7 @@ namespace {
 // "EvQ " in ASCII, as in mark_application.sql.
 constexpr std::int64_t kApplication = 0x45765120;
 
-Result<void> apply(Connection& connection, std::string_view step, std::size_t version) {
+Result<void> apply(SqliteConnection& connection, std::string_view step, std::size_t version) {
   // The version is part of the transaction: a crash leaves the step done or not begun.
   std::string script(sql::begin);
   script += step;
@@ -31,7 +31,7 @@ Result<void> apply(Connection& connection, std::string_view step, std::size_t ve
 
 }  // namespace
 
-Result<void> check_owner(Connection& connection) {
+Result<void> check_owner(SqliteConnection& connection) {
   const auto application = read_number(connection, sql::read_application);
   if (!application) return application.error();
   if (*application == kApplication) return {};
@@ -44,7 +44,7 @@ Result<void> check_owner(Connection& connection) {
   return {};
 }
 
-Result<void> check_not_moving(Connection& connection) {
+Result<void> check_not_moving(SqliteConnection& connection) {
   const auto moving = read_number(connection, sql::find_move);
   if (!moving) return moving.error();
   if (*moving == 0) return {};
@@ -52,7 +52,7 @@ Result<void> check_not_moving(Connection& connection) {
                "It holds part of a store that is being moved. Run the same `eventq move` again.", "store"};
 }
 
-Result<void> check_current(Connection& connection) {
+Result<void> check_current(SqliteConnection& connection) {
   const auto application = read_number(connection, sql::read_application);
   if (!application) return application.error();
   if (*application != kApplication) {
@@ -70,7 +70,7 @@ Result<void> check_current(Connection& connection) {
                "store"};
 }
 
-Result<void> migrate(Connection& connection) {
+Result<void> migrate(SqliteConnection& connection) {
   const auto version = read_number(connection, sql::read_version);
   if (!version) return version.error();
   const auto newest = static_cast<std::int64_t>(std::size(migrations::kAll));

@@ -8,17 +8,17 @@ namespace eventq::sqlite {
 
 // Reads whose file it is, and writes nothing.
 // Errors: corrupt for a file that is somebody else's.
-Result<void> check_owner(Connection& connection);
+Result<void> check_owner(SqliteConnection& connection);
 
 // Reads whether a move into it was begun and not finished; see store/move/. Errors: conflict when so.
-Result<void> check_not_moving(Connection& connection);
+Result<void> check_not_moving(SqliteConnection& connection);
 
 // Reads whether it is ours, whole, and has the newest schema, and writes nothing.
 // Errors: corrupt, saying what it is instead; conflict as check_not_moving().
-Result<void> check_current(Connection& connection);
+Result<void> check_current(SqliteConnection& connection);
 
 // REQUIRES: check_owner() found nothing wrong.
 // Errors: corrupt for a file that a newer eventq wrote.
-Result<void> migrate(Connection& connection);
+Result<void> migrate(SqliteConnection& connection);
 
 }  // namespace eventq::sqlite

@@ -42,7 +42,7 @@ UPDATE id_sequence SET last = 9 WHERE name = 'log';
 class MigrateTest : public testing::Test {
  protected:
   MigrateTest() {
-    auto connection = must(Connection::open(path_, Connection::Mode::write));
+    auto connection = must(SqliteConnection::open(path_, SqliteConnection::OpenMode::write));
     must(connection.run(migrations::kAll[0].second));
     must(connection.run(kVersion1));
   }
@@ -105,7 +105,7 @@ TEST(MigrateSecondSchemaTest, WhatWasPublishedAndIsNotThereCountsAsRemoved) {
   const TemporaryDirectory directory;
   const std::string path = directory.file("store.db");
   {
-    auto connection = must(Connection::open(path, Connection::Mode::write));
+    auto connection = must(SqliteConnection::open(path, SqliteConnection::OpenMode::write));
     must(connection.run(migrations::kAll[0].second));
     must(connection.run(kVersion1));
     must(connection.run(migrations::kAll[1].second));

@@ -8,7 +8,7 @@
 
 namespace eventq::sqlite {
 
-Result<Connection> open_read_only(const std::string& path) {
+Result<SqliteConnection> open_read_only(const std::string& path) {
   std::error_code none;
   if (!std::filesystem::is_regular_file(path, none)) {
     return Error{ErrorCode::not_found, "There is no file " + path + ".", "store"};
@@ -16,7 +16,8 @@ Result<Connection> open_read_only(const std::string& path) {
   // SQLite follows symbolic links, too, and puts them beside the file itself.
   const std::string log = std::filesystem::canonical(path, none).string() + "-wal";
   const bool logged = std::filesystem::exists(log, none) && std::filesystem::file_size(log, none) > 0;
-  auto connection = Connection::open(path, logged ? Connection::Mode::read : Connection::Mode::look);
+  auto connection = SqliteConnection::open(
+      path, logged ? SqliteConnection::OpenMode::read : SqliteConnection::OpenMode::inspect);
   if (!connection) return connection;
   if (auto done = connection->run(sql::open_read_only); !done) return done.error();
   return connection;

@@ -12,6 +12,6 @@ namespace eventq::sqlite {
 // The connection only reads. What a killed server left in its write-ahead log is read and stays as it is;
 // where there is none, SQLite makes -wal and -shm for reading, and takes them away with whoever closes last.
 // Errors: not_found; corrupt; unavailable.
-Result<Connection> open_read_only(const std::string& path);
+Result<SqliteConnection> open_read_only(const std::string& path);
 
 }  // namespace eventq::sqlite

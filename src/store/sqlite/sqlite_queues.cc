@@ -34,7 +34,7 @@ Result<void> each_row(Statement& statement, Take take) {
 }
 
 template <typename Take>
-Result<void> each_row(Connection& connection, std::string_view sql, Take take) {
+Result<void> each_row(SqliteConnection& connection, std::string_view sql, Take take) {
   auto statement = Statement::prepare(connection, sql);
   if (!statement) return statement.error();
   return each_row(*statement, take);
@@ -360,7 +360,7 @@ Result<void> SqliteTransaction::mend_counts(std::vector<std::string>& mended) {
 
 Result<Recalled> SqliteTransaction::recall(std::vector<std::string>& mended) {
   if (auto done = mend_counts(mended); !done) return done.error();
-  Connection& connection = writer_.connection;
+  SqliteConnection& connection = writer_.connection;
   Recalled recalled;
   auto done = ran(writer_.drop_workers.reset().bind(millis(now_ - kWorkersKept)).run());
   if (!done) return done.error();

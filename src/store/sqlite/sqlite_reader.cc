@@ -31,7 +31,7 @@ bool has_kept_count(const ListFilter& filter) {
 }  // namespace
 
 Result<std::unique_ptr<Reader>> SqliteReader::open(const std::string& path) {
-  auto connection = Connection::open(path, Connection::Mode::read);
+  auto connection = SqliteConnection::open(path, SqliteConnection::OpenMode::read);
   if (!connection) return connection.error();
   auto reader = std::make_unique<SqliteReader>(std::move(*connection));
   if (auto done = reader->connection_.run(sql::open_reader); !done) return done.error();

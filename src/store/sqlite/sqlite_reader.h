@@ -13,7 +13,7 @@ namespace eventq::sqlite {
 class SqliteReader final : public Reader {
  public:
   static Result<std::unique_ptr<Reader>> open(const std::string& path);
-  explicit SqliteReader(Connection&& opened) : connection_(std::move(opened)) {}
+  explicit SqliteReader(SqliteConnection&& opened) : connection_(std::move(opened)) {}
 
   Result<std::optional<Event>> get(EventId id) override;
   Result<std::vector<LogEntry>> log(EventId id) override;
@@ -45,7 +45,7 @@ class SqliteReader final : public Reader {
   Result<void> walk(const ListFilter& filter, const std::function<bool(Event&&)>& take);
   Result<std::int64_t> kept_count(const ListFilter& filter);
 
-  Connection connection_;
+  SqliteConnection connection_;
   Statement begin_, commit_;
   Statement load_live_, load_archived_, event_log_, list_all_, list_live_, list_archived_, list_rare_,
       list_queue_, list_correlation_, read_count_;

@@ -22,7 +22,7 @@ constexpr int kTruncatePages = 3 * kCheckpointPages;
 
 class SqliteStore final : public Store {
  public:
-  SqliteStore(std::string path, const Clock& clock, LockFile lock, std::unique_ptr<Writer> writer)
+  SqliteStore(std::string path, const Clock& clock, LockFile lock, std::unique_ptr<SqliteWriter> writer)
       : path_(std::move(path)), clock_(clock), lock_(std::move(lock)), writer_(std::move(writer)) {
     sqlite3_wal_hook(writer_->connection.handle(), note_log_size, &log_pages_);
   }
@@ -66,7 +66,7 @@ class SqliteStore final : public Store {
   const std::string path_;
   const Clock& clock_;
   const LockFile lock_;
-  const std::unique_ptr<Writer> writer_;
+  const std::unique_ptr<SqliteWriter> writer_;
 
   int log_pages_ = 0;  // in the write-ahead log after the last commit
 };
@@ -79,7 +79,7 @@ void tune_process() { sqlite3_config(SQLITE_CONFIG_MEMSTATUS, 0); }
 Result<std::unique_ptr<Store>> open_store(const std::string& path, const Clock& clock) {
   auto lock = LockFile::take(path);
   if (!lock) return lock.error();
-  auto writer = Writer::open(path);
+  auto writer = SqliteWriter::open(path);
   if (!writer) {
     Error error = writer.error();
     error.message = path + ": " + error.message;

@@ -94,7 +94,7 @@ TEST_F(SqliteStoreTest, TheFileHasAWriteAheadLog) {
 }
 
 TEST_F(SqliteStoreTest, TheWriterSyncsFullyAndNeverCheckpointsInsideACommit) {
-  const auto writer = must(Writer::open(path_));
+  const auto writer = must(SqliteWriter::open(path_));
   const auto setting = [&](const std::string& name) {
     Statement statement = must(Statement::prepare(writer->connection, "PRAGMA " + name));
     EXPECT_TRUE(must(statement.step()));

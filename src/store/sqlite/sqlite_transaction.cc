@@ -33,7 +33,7 @@ Result<void> changed_one(Result<int> changed, const Event& event) {
 
 }  // namespace
 
-Result<std::unique_ptr<Transaction>> SqliteTransaction::begin(Writer& writer, TimePoint now) {
+Result<std::unique_ptr<Transaction>> SqliteTransaction::begin(SqliteWriter& writer, TimePoint now) {
   if (writer.connection.sync_failed()) {
     return Error{ErrorCode::unavailable,
                  "A sync to the disk failed, so nothing more can be promised. Check the disk and restart.",
@@ -43,7 +43,7 @@ Result<std::unique_ptr<Transaction>> SqliteTransaction::begin(Writer& writer, Ti
   return std::unique_ptr<Transaction>(std::make_unique<SqliteTransaction>(writer, now));
 }
 
-SqliteTransaction::SqliteTransaction(Writer& writer, TimePoint now)
+SqliteTransaction::SqliteTransaction(SqliteWriter& writer, TimePoint now)
     : writer_(writer), now_(now), first_event_id_(writer.last_event_id), first_log_id_(writer.last_log_id) {}
 
 SqliteTransaction::~SqliteTransaction() {

@@ -13,8 +13,8 @@ namespace eventq::sqlite {
 
 class SqliteTransaction final : public Transaction {
  public:
-  static Result<std::unique_ptr<Transaction>> begin(Writer& writer, TimePoint now);
-  SqliteTransaction(Writer& writer, TimePoint now);
+  static Result<std::unique_ptr<Transaction>> begin(SqliteWriter& writer, TimePoint now);
+  SqliteTransaction(SqliteWriter& writer, TimePoint now);
   ~SqliteTransaction() override;  // rolls back what was not committed
   SqliteTransaction(const SqliteTransaction&) = delete;
   SqliteTransaction& operator=(const SqliteTransaction&) = delete;
@@ -81,7 +81,7 @@ class SqliteTransaction final : public Transaction {
   Result<void> write_counts();
   Result<void> write_last_ids();
 
-  Writer& writer_;
+  SqliteWriter& writer_;
   const TimePoint now_;
   const std::int64_t first_event_id_;  // the last ids given before this transaction
   const std::int64_t first_log_id_;

@@ -33,7 +33,7 @@ class StatementsTest : public testing::Test {
 
   TemporaryDirectory directory_;
   const std::string path_ = directory_.file("store.db");
-  const std::unique_ptr<Writer> writer_ = must(Writer::open(path_));
+  const std::unique_ptr<SqliteWriter> writer_ = must(SqliteWriter::open(path_));
 };
 
 std::string without_comments(std::string_view sql) {

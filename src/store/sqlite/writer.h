@@ -11,12 +11,12 @@
 
 namespace eventq::sqlite {
 
-struct Writer {
+struct SqliteWriter {
   // Opens, sets and reads back the durability settings, migrates, prepares.
-  static Result<std::unique_ptr<Writer>> open(const std::string& path);
-  explicit Writer(Connection&& opened) : connection(std::move(opened)) {}
+  static Result<std::unique_ptr<SqliteWriter>> open(const std::string& path);
+  explicit SqliteWriter(SqliteConnection&& opened) : connection(std::move(opened)) {}
 
-  Connection connection;
+  SqliteConnection connection;
 
   Statement begin, commit, rollback;
   Statement insert_body, insert_live, update_live, delete_live, insert_archive, delete_archive;

@@ -16,11 +16,11 @@ namespace {
 
 constexpr int kPagesAtOnce = 4096;  // 16 MiB
 
-struct Finish {
+struct FinishBackup {
   void operator()(sqlite3_backup* copy) const { sqlite3_backup_finish(copy); }
 };
 
-Result<Connection> open_source(const std::string& path) {
+Result<SqliteConnection> open_source(const std::string& path) {
   auto connection = open_read_only(path);
   if (!connection) return connection;
   if (auto ours = check_owner(*connection); !ours) return ours.error();
@@ -34,12 +34,12 @@ std::int64_t size_of(const std::string& file) {
 }
 
 // In one transaction of the source: between two steps a writer would make it begin again. The bytes it has.
-Result<std::int64_t> copy_pages(Connection& source, Connection& target,
+Result<std::int64_t> copy_pages(SqliteConnection& source, SqliteConnection& target,
                                 const std::function<bool(std::int64_t, std::int64_t)>& on_progress) {
   if (auto done = source.run(sql::begin_read); !done) return done.error();
   auto bytes = read_number(source, sql::read_size);
   if (!bytes) return bytes;
-  const std::unique_ptr<sqlite3_backup, Finish> copy(
+  const std::unique_ptr<sqlite3_backup, FinishBackup> copy(
       sqlite3_backup_init(target.handle(), "main", source.handle(), "main"));
   if (copy == nullptr) return target.error("begin the copy");
   for (;;) {
@@ -65,7 +65,7 @@ Result<void> back_up(const std::string& from, const std::string& to,
   if (!source) return source.error();
   Result<std::int64_t> copied = 0;
   {
-    auto target = Connection::open(to, Connection::Mode::write);
+    auto target = SqliteConnection::open(to, SqliteConnection::OpenMode::write);
     copied = target ? copy_pages(*source, *target, on_progress) : Result<std::int64_t>(target.error());
   }
   if (copied && *copied == size_of(to)) return {};

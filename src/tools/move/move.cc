@@ -6,7 +6,7 @@
 #include <utility>
 
 #include "base/numbers.h"
-#include "tools/move/end.h"
+#include "tools/move/endpoint.h"
 
 namespace eventq::move {
 namespace {
@@ -18,14 +18,14 @@ bool is_postgres(std::string_view url) {
   return url.starts_with("postgres://") || url.starts_with("postgresql://");
 }
 
-Result<std::unique_ptr<End>> open_end(const std::string& url, bool source) {
+Result<std::unique_ptr<MoveEndpoint>> open_end(const std::string& url, bool source) {
   if (is_sqlite(url)) return open_sqlite(url.substr(kSqlite.size()), source);
   return open_postgres(url, source);
 }
 
-Result<std::int64_t> count_all(End& end) {
+Result<std::int64_t> count_all(MoveEndpoint& end) {
   std::int64_t all = 0;
-  for (const Table& table : all_tables()) {
+  for (const TableSpec& table : all_tables()) {
     const auto rows = end.count(table);
     if (!rows) return rows.error();
     all += *rows;
@@ -34,7 +34,7 @@ Result<std::int64_t> count_all(End& end) {
 }
 
 // Where to begin, or to go on.
-Result<Mark> place_to_start(End& from, End& to, bool& resumed) {
+Result<MoveMark> place_to_start(MoveEndpoint& from, MoveEndpoint& to, bool& resumed) {
   const auto state = from.state();
   if (!state) return state.error();
   const std::string source = from.name() + " " + *state;
@@ -56,10 +56,10 @@ Result<Mark> place_to_start(End& from, End& to, bool& resumed) {
                  "store"};
   }
   if (auto begun = to.begin(source); !begun) return begun.error();
-  return Mark{source, 0, {}};
+  return MoveMark{source, 0, {}};
 }
 
-Row key_of(const Table& table, const Row& row) {
+Row key_of(const TableSpec& table, const Row& row) {
   Row key;
   for (std::size_t i = 0; i < table.columns.size(); ++i) {
     if (table.columns[i].key) key.push_back(row[i]);
@@ -74,8 +74,8 @@ Error differs(std::string_view what, std::int64_t from, std::int64_t to) {
           "store"};
 }
 
-Result<void> compare(End& from, End& to) {
-  for (const Table& table : all_tables()) {
+Result<void> compare(MoveEndpoint& from, MoveEndpoint& to) {
+  for (const TableSpec& table : all_tables()) {
     const auto before = from.count(table);
     const auto after = to.count(table);
     if (!before) return before.error();
@@ -92,37 +92,37 @@ Result<void> compare(End& from, End& to) {
 
 }  // namespace
 
-std::vector<std::string> place_to_texts(const Row& place) {
+std::vector<std::string> key_to_texts(const Row& key) {
   std::vector<std::string> texts(3);
-  for (std::size_t i = 0; i < place.size(); ++i) {
-    const auto* number = std::get_if<std::int64_t>(&place[i]);
-    texts[i] = number != nullptr ? std::to_string(*number) : std::get<std::string>(place[i]);
+  for (std::size_t i = 0; i < key.size(); ++i) {
+    const auto* number = std::get_if<std::int64_t>(&key[i]);
+    texts[i] = number != nullptr ? std::to_string(*number) : std::get<std::string>(key[i]);
   }
   return texts;
 }
 
-Result<std::optional<Mark>> make_mark(std::string_view source, std::int64_t step,
-                                      const std::vector<std::string>& place) {
+Result<std::optional<MoveMark>> make_mark(std::string_view source, std::int64_t step,
+                                          const std::vector<std::string>& key_texts) {
   const Error damaged{ErrorCode::corrupt, "The mark of the move is damaged; empty the target and move anew.",
                       "store"};
   if (step < 0 || step >= std::ssize(all_tables())) return damaged;
-  Mark mark{std::string(source), static_cast<std::size_t>(step), {}};
+  MoveMark mark{std::string(source), static_cast<std::size_t>(step), {}};
   const auto keys = key_columns(all_tables()[mark.step]);
   // No text at all: before the first row. Of a row at least one part of the key is not empty.
-  if (place[0].empty() && place[1].empty()) return std::optional(std::move(mark));
+  if (key_texts[0].empty() && key_texts[1].empty()) return std::optional(std::move(mark));
   for (std::size_t i = 0; i < keys.size(); ++i) {
-    if (keys[i].kind == Column::Kind::text) {
-      mark.place.emplace_back(place[i]);
+    if (keys[i].kind == ColumnSpec::ColumnKind::text) {
+      mark.last_key.emplace_back(key_texts[i]);
       continue;
     }
-    const auto number = parse_whole_signed<std::int64_t>(place[i]);
+    const auto number = parse_whole_signed<std::int64_t>(key_texts[i]);
     if (!number) return damaged;
-    mark.place.emplace_back(*number);
+    mark.last_key.emplace_back(*number);
   }
   return std::optional(std::move(mark));
 }
 
-Result<Moved> move(const Options& options) {
+Result<MoveResult> move(const MoveOptions& options) {
   if (!(is_sqlite(options.from) && is_postgres(options.to)) &&
       !(is_postgres(options.from) && is_sqlite(options.to))) {
     return Error{ErrorCode::invalid_argument,
@@ -133,7 +133,7 @@ Result<Moved> move(const Options& options) {
   auto to = open_end(options.to, false);
   if (!to) return to.error();
 
-  Moved moved;
+  MoveResult moved;
   const auto all = count_all(**from);
   if (!all) return all.error();
   auto mark = place_to_start(**from, **to, moved.resumed);
@@ -145,19 +145,19 @@ Result<Moved> move(const Options& options) {
   }
 
   while (mark->step < all_tables().size()) {
-    const Table& table = all_tables()[mark->step];
+    const TableSpec& table = all_tables()[mark->step];
     if (options.on_progress && !options.on_progress(moved.rows, *all)) {
       return Error{ErrorCode::unavailable, "Stopped. Run the same command again to go on.", ""};
     }
-    auto rows = (*from)->read(table, mark->place.empty() ? first_place(table) : mark->place);
+    auto rows = (*from)->read(table, mark->last_key.empty() ? first_key(table) : mark->last_key);
     if (!rows) return rows.error();
     if (rows->empty()) {
       if (mark->step + 1 == all_tables().size()) break;
       mark->step += 1;
-      mark->place.clear();
+      mark->last_key.clear();
       continue;
     }
-    mark->place = key_of(table, rows->back());
+    mark->last_key = key_of(table, rows->back());
     if (auto written = (*to)->write(table, *rows, *mark); !written) return written.error();
     moved.rows += static_cast<std::int64_t>(rows->size());
   }

@@ -13,13 +13,13 @@
 
 namespace eventq::move {
 
-struct Options {
+struct MoveOptions {
   std::string from;                                                           // sqlite:FILE or postgres://...
   std::string to;                                                             // the other kind
   std::function<bool(std::int64_t done, std::int64_t all)> on_progress = {};  // rows; false: stop
 };
 
-struct Moved {
+struct MoveResult {
   std::int64_t rows = 0;
   std::int64_t events = 0;
   bool resumed = false;
@@ -27,6 +27,6 @@ struct Moved {
 
 // Errors: invalid_argument; not_found; conflict when there is something else at the target, or a shard;
 // unavailable when one of them is in use, or stopped; corrupt when not all that was read is there at the end.
-Result<Moved> move(const Options& options);
+Result<MoveResult> move(const MoveOptions& options);
 
 }  // namespace eventq::move

@@ -8,12 +8,14 @@
 namespace eventq::move {
 namespace {
 
-constexpr Column key_number(std::string_view name) { return {name, Column::Kind::number, true}; }
-constexpr Column key_text(std::string_view name) { return {name, Column::Kind::text, true}; }
-constexpr Column number(std::string_view name) { return {name, Column::Kind::number, false}; }
-constexpr Column text(std::string_view name) { return {name, Column::Kind::text, false}; }
+constexpr ColumnSpec key_number(std::string_view name) {
+  return {name, ColumnSpec::ColumnKind::number, true};
+}
+constexpr ColumnSpec key_text(std::string_view name) { return {name, ColumnSpec::ColumnKind::text, true}; }
+constexpr ColumnSpec number(std::string_view name) { return {name, ColumnSpec::ColumnKind::number, false}; }
+constexpr ColumnSpec text(std::string_view name) { return {name, ColumnSpec::ColumnKind::text, false}; }
 
-std::vector<Table> make_tables() {
+std::vector<TableSpec> make_tables() {
   static const std::string priority = ", " + fill(sql::postgres_priority, {});
   return {
       {"event_queue_state",
@@ -75,40 +77,40 @@ std::vector<Table> make_tables() {
   };
 }
 
-std::string join(const std::vector<Column>& columns) {
+std::string join(const std::vector<ColumnSpec>& columns) {
   std::string list;
-  for (const Column& column : columns) list += (list.empty() ? "" : ", ") + std::string(column.name);
+  for (const ColumnSpec& column : columns) list += (list.empty() ? "" : ", ") + std::string(column.name);
   return list;
 }
 
 }  // namespace
 
-std::span<const Table> all_tables() {
-  static const std::vector<Table> tables = make_tables();
+std::span<const TableSpec> all_tables() {
+  static const std::vector<TableSpec> tables = make_tables();
   return tables;
 }
 
-std::string column_list(const Table& table) { return join(table.columns); }
-std::string key_list(const Table& table) { return join(key_columns(table)); }
+std::string column_list(const TableSpec& table) { return join(table.columns); }
+std::string key_list(const TableSpec& table) { return join(key_columns(table)); }
 
-std::vector<Column> key_columns(const Table& table) {
-  std::vector<Column> keys;
-  for (const Column& column : table.columns) {
+std::vector<ColumnSpec> key_columns(const TableSpec& table) {
+  std::vector<ColumnSpec> keys;
+  for (const ColumnSpec& column : table.columns) {
     if (column.key) keys.push_back(column);
   }
   return keys;
 }
 
-Row first_place(const Table& table) {
-  Row place;
-  for (const Column& column : key_columns(table)) {
-    if (column.kind == Column::Kind::number) {
-      place.emplace_back(std::numeric_limits<std::int64_t>::min());
+Row first_key(const TableSpec& table) {
+  Row key;
+  for (const ColumnSpec& column : key_columns(table)) {
+    if (column.kind == ColumnSpec::ColumnKind::number) {
+      key.emplace_back(std::numeric_limits<std::int64_t>::min());
     } else {
-      place.emplace_back(std::string());
+      key.emplace_back(std::string());
     }
   }
-  return place;
+  return key;
 }
 
 std::string fill(std::string_view sql, const std::vector<std::pair<std::string_view, std::string>>& names) {

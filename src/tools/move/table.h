@@ -14,19 +14,19 @@
 
 namespace eventq::move {
 
-using Value = std::variant<std::monostate, std::int64_t, std::string>;  // SQL's null, bigint and text
-using Row = std::vector<Value>;
+using CellValue = std::variant<std::monostate, std::int64_t, std::string>;  // SQL's null, bigint and text
+using Row = std::vector<CellValue>;
 
-struct Column {
-  enum class Kind : std::uint8_t { number, text };
+struct ColumnSpec {
+  enum class ColumnKind : std::uint8_t { number, text };
   std::string_view name;
-  Kind kind = Kind::text;
+  ColumnKind kind = ColumnKind::text;
   bool key = false;  // part of what the rows are ordered by
 };
 
-struct Table {
+struct TableSpec {
   std::string_view name;
-  std::vector<Column> columns;
+  std::vector<ColumnSpec> columns;
   // Counters that PostgreSQL keeps in several rows: they are summed there, and written to slot 0.
   bool has_slots = false;
   std::string_view more = {};         // columns that only PostgreSQL has: ", slot"
@@ -34,16 +34,16 @@ struct Table {
   std::string_view having = {};       // of the sums: those that SQLite would not have a row for are left out
 };
 
-std::span<const Table> all_tables();
+std::span<const TableSpec> all_tables();
 
 inline constexpr std::string_view kLive = "event_queue";  // whose rows bring their ready rows along
 
 // "queue, ordering_key, id"
-std::string column_list(const Table& table);
-std::string key_list(const Table& table);
-std::vector<Column> key_columns(const Table& table);
+std::string column_list(const TableSpec& table);
+std::string key_list(const TableSpec& table);
+std::vector<ColumnSpec> key_columns(const TableSpec& table);
 // Before the first row.
-Row first_place(const Table& table);
+Row first_key(const TableSpec& table);
 
 // The statement without its comment, every {name} replaced.
 std::string fill(std::string_view sql, const std::vector<std::pair<std::string_view, std::string>>& names);

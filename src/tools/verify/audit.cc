@@ -22,35 +22,35 @@ constexpr std::int64_t kProgressEvery = 4096;
 // A statement that gives a line for each fault, and none when all is well.
 struct Rule {
   std::string_view sql;
-  Proof proof;
+  AuditCheck check;
 };
 
 constexpr std::array kRules = {
-    Rule{audit_sql::integrity, Proof::sound},
-    Rule{audit_sql::one_state, Proof::none_lost},
-    Rule{audit_sql::state_without_body, Proof::none_lost},
-    Rule{audit_sql::ready_index, Proof::counters_right},
-    Rule{audit_sql::queue_of_state, Proof::counters_right},
-    Rule{audit_sql::ready_in_line, Proof::order_kept},
-    Rule{audit_sql::in_line, Proof::order_kept},
-    Rule{audit_sql::holds_line, Proof::order_kept},
-    Rule{audit_sql::supersede_keys, Proof::counters_right},
-    Rule{audit_sql::failure_causes, Proof::counters_right},
-    Rule{audit_sql::counted, Proof::counters_right},
-    Rule{audit_sql::not_counted, Proof::counters_right},
-    Rule{audit_sql::ids, Proof::counters_right},
-    Rule{audit_sql::log_without_event, Proof::none_lost},
-    Rule{audit_sql::superseded_by, Proof::none_lost},
-    Rule{audit_sql::one_head, Proof::order_kept},
-    Rule{audit_sql::not_in_line, Proof::order_kept},
-    Rule{audit_sql::in_work_is_head, Proof::order_kept},
-    Rule{audit_sql::head_is_first, Proof::order_kept},
-    Rule{audit_sql::correlations, Proof::counters_right},
-    Rule{audit_sql::promised, Proof::none_lost},
-    Rule{audit_sql::lost, Proof::none_lost},
-    Rule{audit_sql::published, Proof::counters_right},
-    Rule{audit_sql::ends, Proof::counters_right},
-    Rule{audit_sql::queue_missing, Proof::counters_right},
+    Rule{audit_sql::integrity, AuditCheck::sound},
+    Rule{audit_sql::one_state, AuditCheck::none_lost},
+    Rule{audit_sql::state_without_body, AuditCheck::none_lost},
+    Rule{audit_sql::ready_index, AuditCheck::counters_right},
+    Rule{audit_sql::queue_of_state, AuditCheck::counters_right},
+    Rule{audit_sql::ready_in_line, AuditCheck::order_kept},
+    Rule{audit_sql::in_line, AuditCheck::order_kept},
+    Rule{audit_sql::holds_line, AuditCheck::order_kept},
+    Rule{audit_sql::supersede_keys, AuditCheck::counters_right},
+    Rule{audit_sql::failure_causes, AuditCheck::counters_right},
+    Rule{audit_sql::counted, AuditCheck::counters_right},
+    Rule{audit_sql::not_counted, AuditCheck::counters_right},
+    Rule{audit_sql::ids, AuditCheck::counters_right},
+    Rule{audit_sql::log_without_event, AuditCheck::none_lost},
+    Rule{audit_sql::superseded_by, AuditCheck::none_lost},
+    Rule{audit_sql::one_head, AuditCheck::order_kept},
+    Rule{audit_sql::not_in_line, AuditCheck::order_kept},
+    Rule{audit_sql::in_work_is_head, AuditCheck::order_kept},
+    Rule{audit_sql::head_is_first, AuditCheck::order_kept},
+    Rule{audit_sql::correlations, AuditCheck::counters_right},
+    Rule{audit_sql::promised, AuditCheck::none_lost},
+    Rule{audit_sql::lost, AuditCheck::none_lost},
+    Rule{audit_sql::published, AuditCheck::counters_right},
+    Rule{audit_sql::ends, AuditCheck::counters_right},
+    Rule{audit_sql::queue_missing, AuditCheck::counters_right},
 };
 
 LogStep read_step(const Statement& row) {
@@ -62,7 +62,7 @@ LogStep read_step(const Statement& row) {
           .id = row.integer(1)};
 }
 
-Result<Connection> open_file(const std::string& path) {
+Result<SqliteConnection> open_file(const std::string& path) {
   auto connection = open_read_only(path);
   auto ours = connection ? check_current(*connection) : Result<void>(connection.error());
   if (ours) return connection;
@@ -73,7 +73,7 @@ Result<Connection> open_file(const std::string& path) {
   return error;
 }
 
-Result<void> each_fault(Connection& connection, const Rule& rule,
+Result<void> each_fault(SqliteConnection& connection, const Rule& rule,
                         const std::function<void(std::string_view)>& on_fault) {
   auto statement = Statement::prepare(connection, rule.sql);
   if (!statement) return statement.error();
@@ -88,7 +88,8 @@ Result<void> each_fault(Connection& connection, const Rule& rule,
 // One run over one file.
 class Auditor {
  public:
-  Auditor(Connection& connection, const AuditOptions& options) : connection_(connection), options_(options) {}
+  Auditor(SqliteConnection& connection, const AuditOptions& options)
+      : connection_(connection), options_(options) {}
 
   Result<AuditCounts> run() {
     if (auto done = connection_.run(sql::begin_read); !done) return done.error();
@@ -160,11 +161,12 @@ class Auditor {
         log,
         {.max_retries = static_cast<int>(row.integer(1)), .max_attempts = std::nullopt, .permanent = true});
     if (walk.fault) {
-      const Proof broken = walk.broken == BrokenPromise::one_end ? Proof::finished_once : Proof::leases_apart;
+      const AuditCheck broken =
+          walk.broken == BrokenPromise::one_end ? AuditCheck::finished_once : AuditCheck::leases_apart;
       return find({broken, id, walk.entry, *walk.fault});
     }
     if (is == walk.end) return;
-    find({is.status == walk.end.status ? Proof::counters_right : Proof::none_lost, id,
+    find({is.status == walk.end.status ? AuditCheck::counters_right : AuditCheck::none_lost, id,
           log.empty() ? 0 : log.back().id,
           "is " + describe(is) + ", and its log leads to " + describe(walk.end)});
   }
@@ -191,7 +193,7 @@ class Auditor {
       auto log = read_log(*entries, id);
       if (!log) return log.error();
       for (LineFault& fault : line->add(id, *log)) {
-        find({Proof::order_kept, id, fault.entry,
+        find({AuditCheck::order_kept, id, fault.entry,
               "of queue " + key.first + ", ordering_key " + key.second + ", " + fault.text});
       }
       if (counts_.in_lines % kProgressEvery != 0) continue;
@@ -213,12 +215,12 @@ class Auditor {
   Result<void> check(const Rule& rule) {
     counts_.rules += 1;
     const auto checked = each_fault(connection_, rule, [&](std::string_view fault) {
-      find({rule.proof, 0, 0, std::string(fault)});
+      find({rule.check, 0, 0, std::string(fault)});
     });
     return checked ? go_on(counts_.events) : checked;
   }
 
-  Connection& connection_;
+  SqliteConnection& connection_;
   const AuditOptions& options_;
   AuditCounts counts_;
   std::int64_t all_ = 0;
@@ -226,14 +228,14 @@ class Auditor {
 
 }  // namespace
 
-std::string_view name_of(Proof proof) {
-  switch (proof) {
-    case Proof::sound: return "file sound";
-    case Proof::none_lost: return "none lost";
-    case Proof::finished_once: return "none finished twice";
-    case Proof::leases_apart: return "no overlapping leases";
-    case Proof::order_kept: return "order kept";
-    case Proof::counters_right: return "counters equal rows";
+std::string_view name_of(AuditCheck check) {
+  switch (check) {
+    case AuditCheck::sound: return "file sound";
+    case AuditCheck::none_lost: return "none lost";
+    case AuditCheck::finished_once: return "none finished twice";
+    case AuditCheck::leases_apart: return "no overlapping leases";
+    case AuditCheck::order_kept: return "order kept";
+    case AuditCheck::counters_right: return "counters equal rows";
   }
   return "";
 }
@@ -249,7 +251,7 @@ Result<std::string> check_sound(const std::string& path) {
   if (!connection) return connection.error();
   std::string first;
   const auto checked =
-      each_fault(*connection, {audit_sql::integrity, Proof::sound}, [&](std::string_view fault) {
+      each_fault(*connection, {audit_sql::integrity, AuditCheck::sound}, [&](std::string_view fault) {
         if (first.empty()) first = fault;
       });
   if (!checked) return checked.error();

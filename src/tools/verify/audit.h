@@ -14,7 +14,7 @@
 namespace eventq::sqlite {
 
 // What a store promises.
-enum class Proof : std::uint8_t {
+enum class AuditCheck : std::uint8_t {
   sound,           // SQLite finds nothing wrong with the file
   none_lost,       // every event published is live, has ended, or was removed after its end
   finished_once,   // one end in every life; a reset begins a new one
@@ -22,10 +22,10 @@ enum class Proof : std::uint8_t {
   order_kept,      // of those with one ordering_key, each only after the one before it ended
   counters_right,  // counters and indexes are those of the rows
 };
-std::string_view name_of(Proof proof);  // "none lost"
+std::string_view name_of(AuditCheck check);  // "none lost"
 
 struct Violation {
-  Proof proof{};
+  AuditCheck check{};
   std::int64_t event = 0;  // 0: of no single one
   std::int64_t entry = 0;  // of the log; 0: of no single one
   std::string text;

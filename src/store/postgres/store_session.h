@@ -1,5 +1,5 @@
-// session.h: what the transactions of one PostgresStore share: its connection, and what it remembers between
-// them.
+// store_session.h: what the transactions of one PostgresStore share: its connection, and what it remembers
+// between them.
 #pragma once
 
 #include <algorithm>
@@ -32,7 +32,7 @@ struct ReadyCursor {
 // How often a look begins at the start of an index. While somebody's old snapshot keeps there what is long
 // gone, such a look wades through all of it; then most begin where the last one found something. What is
 // counted is entries, not time: a busy machine is no reason to look past what comes first.
-struct Pace {
+struct ScanPace {
   int slow_looks = 0;      // from the start, in a row
   SteadyTime next_look{};  // from the start, once they are slow
 
@@ -56,7 +56,7 @@ struct Pace {
 // Where the claims of one selector begin.
 struct ClaimStart {
   std::optional<ReadyCursor> first;  // what the last look found first
-  Pace pace;
+  ScanPace pace;
 
   // Nothing: from the start of the index.
   [[nodiscard]] std::optional<ReadyCursor> look_from(SteadyTime now) const {
@@ -67,14 +67,14 @@ struct ClaimStart {
 // Where next_due() begins.
 struct DueStart {
   std::int64_t first = INT64_MIN;  // what the last look found, or this Store has put before it
-  Pace pace;
+  ScanPace pace;
 };
 
-struct Session {
+struct StoreSession {
   using SelectorKey = std::pair<std::string, std::vector<std::string>>;  // queue, tags
 
-  std::unique_ptr<Connection> connection;  // null, or broken(): connect before the next transaction
-  Place place;
+  std::unique_ptr<PgConnection> connection;  // null, or broken(): connect before the next transaction
+  ShardPosition position;
   const Clock* clock = nullptr;    // the database's own when null
   bool later_allowed = false;      // commits may leave the disk for later; see Store::allow_later
   std::int64_t news_version = -1;  // of queue_news, as last told by changed_queues()

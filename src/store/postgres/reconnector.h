@@ -1,4 +1,4 @@
-// link.h: a connection that is made when it is needed, and again after it was lost.
+// reconnector.h: a connection that is made when it is needed, and again after it was lost.
 //
 // Threads: one at a time; interrupt() from any.
 #pragma once
@@ -16,16 +16,16 @@
 
 namespace eventq::postgres {
 
-class Link {
+class Reconnector {
  public:
-  explicit Link(std::string url) : url_(std::move(url)) {}
+  explicit Reconnector(std::string url) : url_(std::move(url)) {}
 
   // Sees to it that `connection`, always the same one, can be used.
   // Errors: unavailable; at once while interrupted, and for a moment after a try that failed.
-  Result<void> connect(std::unique_ptr<Connection>& connection);
+  Result<void> connect(std::unique_ptr<PgConnection>& connection);
 
   // Closes it.
-  void drop(std::unique_ptr<Connection>& connection);
+  void drop(std::unique_ptr<PgConnection>& connection);
 
   // Ends a call under way and makes every later connect() fail, until `false`.
   void interrupt(bool interrupted);
@@ -39,8 +39,8 @@ class Link {
   SteadyTime next_try_{};
 
   std::mutex mutex_;
-  Connection* current_ = nullptr;  // guarded by mutex_
-  bool interrupted_ = false;       // guarded by mutex_
+  PgConnection* current_ = nullptr;  // guarded by mutex_
+  bool interrupted_ = false;         // guarded by mutex_
 };
 
 }  // namespace eventq::postgres

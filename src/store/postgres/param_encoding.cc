@@ -1,4 +1,4 @@
-// values.cc: Params and Rows of connection.h: C++ values to and from PostgreSQL's binary format.
+// param_encoding.cc: Params and Rows of connection.h: C++ values to and from PostgreSQL's binary format.
 #include <libpq-fe.h>
 
 #include <array>
@@ -75,40 +75,40 @@ std::string bigint_of(std::int64_t value) {
 
 }  // namespace
 
-void Records::begin_row(std::size_t columns) {
+void RecordArray::begin_row(std::size_t columns) {
   ++count_;
   row_ = rows_.size();
   append_number(rows_, std::int32_t{0});  // its size, once that is known
   append_number(rows_, static_cast<std::int32_t>(columns));
 }
 
-void Records::end_row() {
+void RecordArray::end_row() {
   std::string size;
   append_number(size, static_cast<std::int32_t>(rows_.size() - row_ - sizeof(std::int32_t)));
   rows_.replace(row_, size.size(), size);
 }
 
-void Records::add_column(std::int64_t value) {
+void RecordArray::add_column(std::int64_t value) {
   append_number(rows_, kBigint);
   append_element(rows_, value);
 }
 
-void Records::add_column(std::string_view value) {
+void RecordArray::add_column(std::string_view value) {
   append_number(rows_, kText);
   append_number(rows_, static_cast<std::int32_t>(value.size()));
   rows_ += value;
 }
 
-void Records::add_null(std::uint32_t type) {
+void RecordArray::add_null(std::uint32_t type) {
   append_number(rows_, type);
   append_number(rows_, std::int32_t{-1});
 }
 
-void Records::add_column(const std::optional<std::int64_t>& value) {
+void RecordArray::add_column(const std::optional<std::int64_t>& value) {
   value ? add_column(*value) : add_null(kBigint);
 }
 
-void Records::add_column(const std::optional<std::string>& value) {
+void RecordArray::add_column(const std::optional<std::string>& value) {
   value ? add_column(std::string_view(*value)) : add_null(kText);
 }
 
@@ -146,14 +146,14 @@ Params& Params::add(std::span<const std::optional<std::string>> values) {
   return add_value(kTextArray, array_of(values, kText, true));
 }
 
-void Params::Value::set_record_type(std::uint32_t oid) {
+void Params::EncodedParam::set_record_type(std::uint32_t oid) {
   constexpr std::size_t kElementType = 2 * sizeof(std::int32_t);  // in an array's head
   std::string number;
   append_number(number, oid);
   bytes.replace(kElementType, number.size(), number);
 }
 
-Params& Params::add(const Records& records) {
+Params& Params::add(const RecordArray& records) {
   values_.push_back({0, false, array_head(records.count_, 0, false) + records.rows_, records.type_});
   return *this;
 }

@@ -1,5 +1,5 @@
-// failure.cc: see failure.h.
-#include "store/postgres/failure.h"
+// sqlstate.cc: see sqlstate.h.
+#include "store/postgres/sqlstate.h"
 
 #include <algorithm>
 
@@ -51,7 +51,7 @@ std::string_view advice(std::string_view state) {
 
 }  // namespace
 
-Error failure(std::string_view state, std::string_view words) {
+Error error_for_sqlstate(std::string_view state, std::string_view words) {
   const ErrorCode code = code_of(state);
   if (code == ErrorCode::invalid_argument) {
     return Error{code, "PostgreSQL keeps no text with the character U+0000; leave it out."};
@@ -63,10 +63,10 @@ Error failure(std::string_view state, std::string_view words) {
                          std::string(advice(state))};
 }
 
-Error away(std::string_view words) {
+Error unavailable(std::string_view words) {
   return Error{ErrorCode::unavailable, "The database is away: " + one_line(words) + "."};
 }
 
-bool spoils_connection(std::string_view state) { return state == kReadOnly; }
+bool makes_connection_useless(std::string_view state) { return state == kReadOnly; }
 
 }  // namespace eventq::postgres

@@ -1,4 +1,4 @@
-// postgres_end.cc: an End in a PostgreSQL database.
+// postgres_endpoint.cc: a MoveEndpoint in a PostgreSQL database.
 #include <algorithm>
 #include <map>
 #include <span>
@@ -7,17 +7,17 @@
 #include "generated/move_sql.h"
 #include "store/postgres/connection.h"
 #include "store/postgres/migrate.h"
-#include "tools/move/end.h"
+#include "tools/move/endpoint.h"
 
 namespace eventq::move {
 namespace {
 
 constexpr int kWaits = 40;  // two seconds in all
 
-bool is_number(const Column& column) { return column.kind == Column::Kind::number; }
+bool is_number(const ColumnSpec& column) { return column.kind == ColumnSpec::ColumnKind::number; }
 
 // "$1::bigint, $2::text", or as arrays.
-std::string dollars(const std::vector<Column>& columns, std::string_view array) {
+std::string dollars(const std::vector<ColumnSpec>& columns, std::string_view array) {
   std::string list;
   for (std::size_t i = 0; i < columns.size(); ++i) {
     list += (i == 0 ? "$" : ", $") + std::to_string(i + 1) + (is_number(columns[i]) ? "::bigint" : "::text") +
@@ -27,10 +27,10 @@ std::string dollars(const std::vector<Column>& columns, std::string_view array) 
 }
 
 // Where a table is read from.
-std::string source_of(const Table& table) {
+std::string source_of(const TableSpec& table) {
   if (!table.has_slots) return "eventq." + std::string(table.name);
   std::string sums;
-  for (const Column& column : table.columns) {
+  for (const ColumnSpec& column : table.columns) {
     if (column.key) continue;
     const std::string name(column.name);
     // The one text is the checkpoint, and the last one counts.
@@ -45,15 +45,15 @@ std::string source_of(const Table& table) {
                                      {"having", std::string(table.having)}});
 }
 
-void add(postgres::Params& params, const Value& value) {
+void add(postgres::Params& params, const CellValue& value) {
   if (const auto* number = std::get_if<std::int64_t>(&value)) params.add(*number);
   if (const auto* text = std::get_if<std::string>(&value)) params.add(std::string_view(*text));
 }
 
 // The values of one column.
 void add_column(postgres::Params& params, const std::vector<Row>& rows, std::size_t index,
-                Column::Kind kind) {
-  if (kind == Column::Kind::number) {
+                ColumnSpec::ColumnKind kind) {
+  if (kind == ColumnSpec::ColumnKind::number) {
     std::vector<std::optional<std::int64_t>> numbers;
     for (const Row& row : rows) {
       const auto* number = std::get_if<std::int64_t>(&row[index]);
@@ -70,9 +70,9 @@ void add_column(postgres::Params& params, const std::vector<Row>& rows, std::siz
   params.add(std::span<const std::optional<std::string>>(texts));
 }
 
-class PostgresEnd final : public End {
+class PostgresEndpoint final : public MoveEndpoint {
  public:
-  PostgresEnd(std::string name, std::unique_ptr<postgres::Connection> connection)
+  PostgresEndpoint(std::string name, std::unique_ptr<postgres::PgConnection> connection)
       : name_(std::move(name)), connection_(std::move(connection)) {}
 
   [[nodiscard]] std::string name() const override { return name_; }
@@ -83,7 +83,7 @@ class PostgresEnd final : public End {
     return std::string(rows->text(0, 0));
   }
 
-  Result<std::int64_t> count(const Table& table) override {
+  Result<std::int64_t> count(const TableSpec& table) override {
     return number(kept(fill(sql::postgres_count, {{"source", source_of(table)}})));
   }
 
@@ -91,9 +91,9 @@ class PostgresEnd final : public End {
     return number(kept(fill(sql::postgres_count, {{"source", "eventq.event_ready"}})));
   }
 
-  Result<std::vector<Row>> read(const Table& table, const Row& after) override {
+  Result<std::vector<Row>> read(const TableSpec& table, const Row& after) override {
     postgres::Params params;
-    for (const Value& value : after) add(params, value);
+    for (const CellValue& value : after) add(params, value);
     auto rows =
         connection_->run_one(kept(fill(sql::postgres_read, {{"columns", column_list(table)},
                                                             {"source", source_of(table)},
@@ -106,7 +106,7 @@ class PostgresEnd final : public End {
     std::size_t bytes = 0;
     for (std::size_t i = 0; i < rows->size() && bytes < kChunkBytes; ++i) {
       read.push_back(to_row(*rows, i, table));
-      for (const Value& value : read.back()) {
+      for (const CellValue& value : read.back()) {
         if (const auto* text = std::get_if<std::string>(&value)) bytes += text->size();
       }
     }
@@ -121,10 +121,10 @@ class PostgresEnd final : public End {
     return LastIds{rows->number(0, 0), rows->number(0, 1)};
   }
 
-  Result<std::optional<Mark>> mark() override {
+  Result<std::optional<MoveMark>> mark() override {
     const auto found = number(sql::postgres_find_mark);
     if (!found) return found.error();
-    if (*found == 0) return std::optional<Mark>();
+    if (*found == 0) return std::optional<MoveMark>();
     auto rows = connection_->run_one(sql::postgres_read_mark);
     if (!rows) return rows.error();
     return make_mark(
@@ -141,8 +141,8 @@ class PostgresEnd final : public End {
     return connection_->commit({{sql::postgres_begin_mark, params}});
   }
 
-  Result<void> write(const Table& table, const std::vector<Row>& rows, const Mark& mark) override {
-    std::vector<postgres::Call> calls = {{sql::postgres_begin}};
+  Result<void> write(const TableSpec& table, const std::vector<Row>& rows, const MoveMark& mark) override {
+    std::vector<postgres::StatementCall> calls = {{sql::postgres_begin}};
     if (!rows.empty()) {
       postgres::Params columns;
       for (std::size_t i = 0; i < table.columns.size(); ++i)
@@ -160,10 +160,10 @@ class PostgresEnd final : public End {
       add(ids, rows.back().front());
       calls.push_back({sql::postgres_fill_ready, std::move(ids)});
     }
-    postgres::Params place;
-    place.add(static_cast<std::int64_t>(mark.step));
-    for (const std::string& text : place_to_texts(mark.place)) place.add(std::string_view(text));
-    calls.push_back({sql::postgres_set_mark, std::move(place)});
+    postgres::Params mark_params;
+    mark_params.add(static_cast<std::int64_t>(mark.step));
+    for (const std::string& text : key_to_texts(mark.last_key)) mark_params.add(std::string_view(text));
+    calls.push_back({sql::postgres_set_mark, std::move(mark_params)});
     return connection_->commit(std::move(calls));
   }
 
@@ -204,10 +204,10 @@ class PostgresEnd final : public End {
     return rows->number(0, 0);
   }
 
-  // A Connection knows a statement by its address.
+  // A PgConnection knows a statement by its address.
   std::string_view kept(const std::string& sql) { return statements_.try_emplace(sql, sql).first->second; }
 
-  static Row to_row(const postgres::Rows& rows, std::size_t row, const Table& table) {
+  static Row to_row(const postgres::Rows& rows, std::size_t row, const TableSpec& table) {
     Row read;
     for (std::size_t i = 0; i < table.columns.size(); ++i) {
       const int column = static_cast<int>(i);
@@ -224,19 +224,19 @@ class PostgresEnd final : public End {
 
   const std::string name_;
   std::map<std::string, std::string> statements_;
-  const std::unique_ptr<postgres::Connection> connection_;
+  const std::unique_ptr<postgres::PgConnection> connection_;
   std::size_t limit_ = kChunkRows;
 };
 
 }  // namespace
 
-Result<std::unique_ptr<End>> open_postgres(const std::string& url, bool source) {
+Result<std::unique_ptr<MoveEndpoint>> open_postgres(const std::string& url, bool source) {
   const std::string name = postgres::without_password(url);
   const auto state = postgres::schema_state(url);
   if (!state) return state.error();
-  if (state->place && state->place->of != 1) {
+  if (state->position && state->position->shard_count != 1) {
     return Error{ErrorCode::conflict,
-                 name + " is one of " + std::to_string(state->place->of) +
+                 name + " is one of " + std::to_string(state->position->shard_count) +
                      " shards. A store is moved to and from a single database.",
                  "store"};
   }
@@ -245,11 +245,11 @@ Result<std::unique_ptr<End>> open_postgres(const std::string& url, bool source) 
   } else if (auto migrated = postgres::migrate({&url, 1}); !migrated) {
     return migrated.error();
   }
-  auto connection = postgres::Connection::open(url);
+  auto connection = postgres::PgConnection::open(url);
   if (!connection) return connection.error();
-  auto end = std::make_unique<PostgresEnd>(name, std::move(*connection));
+  auto end = std::make_unique<PostgresEndpoint>(name, std::move(*connection));
   if (auto taken = end->take(); !taken) return taken.error();
-  return std::unique_ptr<End>(std::move(end));
+  return std::unique_ptr<MoveEndpoint>(std::move(end));
 }
 
 }  // namespace eventq::move

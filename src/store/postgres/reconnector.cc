@@ -1,9 +1,9 @@
-// link.cc: see link.h.
-#include "store/postgres/link.h"
+// reconnector.cc: see reconnector.h.
+#include "store/postgres/reconnector.h"
 
 #include <algorithm>
 
-#include "store/postgres/failure.h"
+#include "store/postgres/sqlstate.h"
 
 namespace eventq::postgres {
 namespace {
@@ -11,11 +11,11 @@ namespace {
 // A database that is back is used again within this time.
 constexpr Millis kLongestPause{1000};
 
-Error given_up() { return away("calls to it were given up until it answers again"); }
+Error given_up() { return unavailable("calls to it were given up until it answers again"); }
 
 }  // namespace
 
-Result<void> Link::connect(std::unique_ptr<Connection>& connection) {
+Result<void> Reconnector::connect(std::unique_ptr<PgConnection>& connection) {
   {
     const std::scoped_lock lock(mutex_);
     if (interrupted_) return given_up();
@@ -24,7 +24,7 @@ Result<void> Link::connect(std::unique_ptr<Connection>& connection) {
   }
   connection.reset();
   if (last_error_ && steady_now() < next_try_) return *last_error_;
-  auto opened = Connection::open(url_);
+  auto opened = PgConnection::open(url_);
   if (!opened) {
     last_error_ = opened.error();
     next_try_ = steady_now() + std::min(backoff_.failed(), kLongestPause);
@@ -40,7 +40,7 @@ Result<void> Link::connect(std::unique_ptr<Connection>& connection) {
   return {};
 }
 
-void Link::drop(std::unique_ptr<Connection>& connection) {
+void Reconnector::drop(std::unique_ptr<PgConnection>& connection) {
   {
     const std::scoped_lock lock(mutex_);
     current_ = nullptr;
@@ -48,7 +48,7 @@ void Link::drop(std::unique_ptr<Connection>& connection) {
   connection.reset();
 }
 
-void Link::interrupt(bool interrupted) {
+void Reconnector::interrupt(bool interrupted) {
   const std::scoped_lock lock(mutex_);
   interrupted_ = interrupted;
   if (interrupted && current_ != nullptr) current_->interrupt();

@@ -1,4 +1,4 @@
-// sqlite_end.cc: an End in a file of SQLite.
+// sqlite_endpoint.cc: a MoveEndpoint in a file of SQLite.
 #include <filesystem>
 #include <system_error>
 #include <utility>
@@ -9,7 +9,7 @@
 #include "store/sqlite/migrate.h"
 #include "store/sqlite/read_only_open.h"
 #include "store/sqlite/writer.h"
-#include "tools/move/end.h"
+#include "tools/move/endpoint.h"
 
 namespace eventq::move {
 namespace {
@@ -20,7 +20,7 @@ std::string question_marks(std::size_t count) {
   return marks;
 }
 
-void bind(sqlite::Statement& statement, const Value& value) {
+void bind(sqlite::Statement& statement, const CellValue& value) {
   if (const auto* number = std::get_if<std::int64_t>(&value)) {
     statement.bind(*number);
   } else if (const auto* text = std::get_if<std::string>(&value)) {
@@ -30,15 +30,15 @@ void bind(sqlite::Statement& statement, const Value& value) {
   }
 }
 
-Value read_value(const sqlite::Statement& row, int index, Column::Kind kind) {
+CellValue read_value(const sqlite::Statement& row, int index, ColumnSpec::ColumnKind kind) {
   if (row.is_null(index)) return {};
-  if (kind == Column::Kind::number) return row.integer(index);
+  if (kind == ColumnSpec::ColumnKind::number) return row.integer(index);
   return std::string(row.text(index));
 }
 
-class SqliteEnd final : public End {
+class SqliteEndpoint final : public MoveEndpoint {
  public:
-  SqliteEnd(std::string path, sqlite::LockFile lock, sqlite::Connection connection)
+  SqliteEndpoint(std::string path, sqlite::LockFile lock, sqlite::SqliteConnection connection)
       : path_(std::move(path)), lock_(std::move(lock)), connection_(std::move(connection)) {}
 
   [[nodiscard]] std::string name() const override { return "sqlite:" + path_; }
@@ -50,7 +50,7 @@ class SqliteEnd final : public End {
     return std::string(statement->text(0));
   }
 
-  Result<std::int64_t> count(const Table& table) override {
+  Result<std::int64_t> count(const TableSpec& table) override {
     return sqlite::read_number(connection_, fill(sql::sqlite_count, {{"table", std::string(table.name)}}));
   }
 
@@ -58,7 +58,7 @@ class SqliteEnd final : public End {
     return sqlite::read_number(connection_, sql::sqlite_count_ready);
   }
 
-  Result<std::vector<Row>> read(const Table& table, const Row& after) override {
+  Result<std::vector<Row>> read(const TableSpec& table, const Row& after) override {
     auto statement = sqlite::Statement::prepare(
         connection_, fill(sql::sqlite_read, {{"columns", column_list(table)},
                                              {"table", std::string(table.name)},
@@ -66,7 +66,7 @@ class SqliteEnd final : public End {
                                              {"after", question_marks(after.size())},
                                              {"limit", std::to_string(kChunkRows)}}));
     if (!statement) return statement.error();
-    for (const Value& value : after) bind(*statement, value);
+    for (const CellValue& value : after) bind(*statement, value);
     std::vector<Row> rows;
     std::size_t bytes = 0;
     while (bytes < kChunkBytes) {
@@ -89,10 +89,10 @@ class SqliteEnd final : public End {
     return LastIds{statement->integer(0), statement->integer(1)};
   }
 
-  Result<std::optional<Mark>> mark() override {
+  Result<std::optional<MoveMark>> mark() override {
     const auto found = sqlite::read_number(connection_, sql::sqlite_find_mark);
     if (!found) return found.error();
-    if (*found == 0) return std::optional<Mark>();
+    if (*found == 0) return std::optional<MoveMark>();
     auto statement = sqlite::Statement::prepare(connection_, sql::sqlite_read_mark);
     if (!statement) return statement.error();
     if (const auto row = statement->step(); !row) return row.error();
@@ -108,7 +108,7 @@ class SqliteEnd final : public End {
     });
   }
 
-  Result<void> write(const Table& table, const std::vector<Row>& rows, const Mark& mark) override {
+  Result<void> write(const TableSpec& table, const std::vector<Row>& rows, const MoveMark& mark) override {
     return in_transaction([&]() -> Result<void> {
       auto statement = sqlite::Statement::prepare(
           connection_, fill(sql::sqlite_write, {{"table", std::string(table.name)},
@@ -117,15 +117,15 @@ class SqliteEnd final : public End {
       if (!statement) return statement.error();
       for (const Row& row : rows) {
         statement->reset();
-        for (const Value& value : row) bind(*statement, value);
+        for (const CellValue& value : row) bind(*statement, value);
         if (const auto done = statement->run(); !done) return done.error();
       }
       if (table.name == kLive && !rows.empty()) {
         if (auto done = run(sql::sqlite_fill_ready, {rows.front().front(), rows.back().front()}); !done)
           return done;
       }
-      const auto place = place_to_texts(mark.place);
-      return run(sql::sqlite_set_mark, {static_cast<std::int64_t>(mark.step), place[0], place[1], place[2]});
+      const auto key = key_to_texts(mark.last_key);
+      return run(sql::sqlite_set_mark, {static_cast<std::int64_t>(mark.step), key[0], key[1], key[2]});
     });
   }
 
@@ -140,7 +140,7 @@ class SqliteEnd final : public End {
   Result<void> run(std::string_view sql, const Row& values) {
     auto statement = sqlite::Statement::prepare(connection_, sql);
     if (!statement) return statement.error();
-    for (const Value& value : values) bind(*statement, value);
+    for (const CellValue& value : values) bind(*statement, value);
     if (const auto done = statement->run(); !done) return done.error();
     return {};
   }
@@ -157,12 +157,12 @@ class SqliteEnd final : public End {
 
   const std::string path_;
   const sqlite::LockFile lock_;  // outlives the connection
-  sqlite::Connection connection_;
+  sqlite::SqliteConnection connection_;
 };
 
 }  // namespace
 
-Result<std::unique_ptr<End>> open_sqlite(const std::string& path, bool source) {
+Result<std::unique_ptr<MoveEndpoint>> open_sqlite(const std::string& path, bool source) {
   std::error_code none;
   if (source && !std::filesystem::is_regular_file(path, none)) {
     return Error{ErrorCode::not_found, "There is no file " + path + ".", "store"};
@@ -175,15 +175,17 @@ Result<std::unique_ptr<End>> open_sqlite(const std::string& path, bool source) {
     if (auto current = sqlite::check_current(*connection); !current) {
       return Error{current.error().code, "sqlite:" + path + ": " + current.error().message, "store"};
     }
-    return std::unique_ptr<End>(std::make_unique<SqliteEnd>(path, std::move(*lock), std::move(*connection)));
+    return std::unique_ptr<MoveEndpoint>(
+        std::make_unique<SqliteEndpoint>(path, std::move(*lock), std::move(*connection)));
   }
   // The store's own writer makes the file, sets its durability and its schema.
-  auto writer = sqlite::Writer::open(path);
+  auto writer = sqlite::SqliteWriter::open(path);
   if (!writer) return writer.error();
-  sqlite::Connection connection = std::move((*writer)->connection);
+  sqlite::SqliteConnection connection = std::move((*writer)->connection);
   writer->reset();
   if (auto done = connection.run(sql::sqlite_open); !done) return done.error();
-  return std::unique_ptr<End>(std::make_unique<SqliteEnd>(path, std::move(*lock), std::move(connection)));
+  return std::unique_ptr<MoveEndpoint>(
+      std::make_unique<SqliteEndpoint>(path, std::move(*lock), std::move(connection)));
 }
 
 }  // namespace eventq::move

@@ -1,4 +1,4 @@
-// failure.h: what PostgreSQL's error codes mean to a caller.
+// sqlstate.h: what PostgreSQL's error codes mean to a caller.
 #pragma once
 
 #include <string>
@@ -9,12 +9,12 @@
 namespace eventq::postgres {
 
 // `state` is SQLSTATE, `words` the database's own message.
-Error failure(std::string_view state, std::string_view words);
+Error error_for_sqlstate(std::string_view state, std::string_view words);
 
 // The connection is gone, or was never there.
-Error away(std::string_view words);
+Error unavailable(std::string_view words);
 
 // Whether a connection that met it is of no use any more, although it is open: the server became a standby.
-bool spoils_connection(std::string_view state);
+bool makes_connection_useless(std::string_view state);
 
 }  // namespace eventq::postgres
