@@ -122,7 +122,7 @@ class PostgresShard final : public Shard, private ShardObserver {
   void on_activity(int shard, const ShardActivity& activity) override {
     observer_->on_activity(shard, activity);
     if (postgres::Notifier* sender = hint_sender_) {
-      sender->tell({activity.ready, activity.all_ready, !activity.ended.empty()});
+      sender->notify({activity.ready, activity.all_ready, !activity.ended.empty()});
     }
   }
 
@@ -208,7 +208,7 @@ Result<void> open_commit_threads(ShardParts& parts, const postgres::ShardPositio
 
 Result<std::unique_ptr<Shard>> open_postgres_shard(const std::string& url, int shard, int shards,
                                                    const Options& options, const Clock& clock) {
-  const postgres::Place where{shard, shards};
+  const postgres::ShardPosition where{shard, shards};
   ShardParts parts;
   parts.url = url;
   if (auto opened = open_commit_threads(parts, where, options); !opened) return opened.error();
