@@ -1,9 +1,14 @@
-// notebook_state.h: what is known of notebooks: their files' metadata, what waits for a commit, what is half
-// done.
+// notebook_state.h: the stored state of all notebooks: settings, rows of files, the journal, pending changes,
+// commits.
 //
-// A SQLite file of its own (schema.sql), synced at every commit. Ids of files are never reused.
+// state/ is the only folder that knows SQL. It holds no rules: callers decide what to store. One SQLite file
+// for all notebooks (schema.sql), synced at every commit. Ids of files are never reused.
 //
-// Threads: a NotebookState belongs to one thread at a time; open one per user. Writers wait for each other.
+// A call binds its arguments to a statement that StateConnection prepared at open(). A write outside of
+// begin() and commit() is a transaction of its own.
+//
+// Threads: a NotebookState belongs to one thread at a time; open one per thread. Concurrent writers wait for
+// each other.
 #pragma once
 
 #include <cstddef>
@@ -34,17 +39,17 @@ struct NotebookRow {
 
 struct FileRow {
   std::int64_t id = 0;  // 0: not stored yet
-  bool folder = false;  // has an id and a path, nothing else
+  bool folder = false;  // a folder has an id and a path, nothing else
   std::string path;
   FileState state;
   std::string hash;
   std::string content_type;
   Metadata metadata;
   TimePoint updated_at;
-  std::string event_id;  // the event that made it what it is
+  std::string event_id;  // the last event that changed it
 };
 
-// A step of an operation that is under way, and how it is undone.
+// A step of a running operation, and how recover() undoes it.
 enum class StepKind : std::uint8_t {
   make_folder,    // `to`; undone by removing it if it is empty
   rename,         // undone by renaming it back
@@ -56,22 +61,22 @@ struct JournalStep {
   StepKind kind{};
   std::string from;
   std::string to;
-  FileState what;  // of rename and exchange: the file that comes from `from`
-  // Of exchange: what comes away from `to`, if it may only be this. Not stored.
+  FileState what;  // rename, exchange: the file at `from` before the step
+  // exchange: the only state in which the file at `to` may be replaced; empty: any. Not stored.
   std::optional<FileState> replaced = {};
 };
 
 struct PendingChange {
-  std::int64_t number = 0;  // in the order they were made
+  std::int64_t number = 0;  // increases with each change
   std::string path;
-  std::string event_id;  // empty: of no event, a commit of somebody else's is to be compared with the file
+  std::string event_id;  // empty: no event; a user commit changed the path, which must be compared
   std::string correlation_id;
   TimePoint since;
 };
 
 struct CommitRow {
   std::string hash;
-  std::string message;  // its first line
+  std::string message;  // the first line
   TimePoint at;
   std::int64_t files = 0;
   std::vector<std::string> event_ids;
@@ -85,66 +90,72 @@ struct FileCounts {
   std::int64_t bytes = 0;
 };
 
-// Changes that no commit has yet.
+// Summary of the changes that no commit contains yet.
 struct CommitBacklog {
   std::int64_t paths = 0;
-  std::optional<TimePoint> since;  // of the oldest
+  std::optional<TimePoint> since;  // time of the oldest change
 };
+
+class StateConnection;
 
 class NotebookState {
  public:
-  // Creates the file when absent. Errors: unavailable; corrupt when it is another program's or a newer
-  // eventq's.
+  // Creates the file when absent. Errors: unavailable; corrupt for a file of another program or of a newer
+  // eventq.
   static Result<NotebookState> open(const std::string& path);
   NotebookState(NotebookState&&) noexcept;
   ~NotebookState();
 
-  // Everything between is one transaction; a NotebookState that is not committed is rolled back by the next
-  // begin(), or by rollback(). Outside of it every call is a transaction of its own.
+  // All calls between begin() and commit() are one transaction. The next begin(), or rollback(), rolls back
+  // an open one.
+  // Errors of commit(): unknown_outcome when the transaction may or may not be on disk.
   Result<void> begin();
   Result<void> commit();
   void rollback();
 
-  // Notebooks. Errors: conflict when the name or the path is taken.
+  // Notebooks. Errors of add_notebook(): conflict when the name or path is in use.
   Result<NotebookRow> add_notebook(const NotebookRow& row);
   Result<std::vector<NotebookRow>> notebooks();
-  Result<void> remove_notebook(std::int64_t id);  // one that has nothing yet
+  Result<void> remove_notebook(std::int64_t id);  // REQUIRES: it has no files, steps, changes or commits
 
   // Files. `notebook` is NotebookRow::id.
   Result<std::optional<FileRow>> file(std::int64_t notebook, std::int64_t id);
   Result<std::optional<FileRow>> file_at(std::int64_t notebook, std::string_view path);
-  // In the order of paths (bytes), behind `after`.
-  Result<std::vector<FileRow>> files(std::int64_t notebook, FileFilter which, std::string_view after,
+  // Ordered by the bytes of the path, after `after`.
+  Result<std::vector<FileRow>> files(std::int64_t notebook, FileFilter filter, std::string_view after,
                                      std::size_t limit);
-  // Those that lie in `folder`, at any depth, in the order of paths; the folder itself is not among them.
-  Result<std::vector<FileRow>> files_within(std::int64_t notebook, std::string_view folder, FileFilter which);
+  // The rows in `folder` at any depth, without the folder itself, ordered by path.
+  Result<std::vector<FileRow>> files_within(std::int64_t notebook, std::string_view folder,
+                                            FileFilter filter);
   Result<FileCounts> counts(std::int64_t notebook);
-  // Inserts (id 0) or replaces by id; returns the id. Rows of the folders it lies in are made if they are not
-  // there.
+  // Inserts (id 0) or replaces by id; returns the id. Adds missing rows of the folders above.
+  // Errors: conflict when another row has the path or a file is above it; not_found for an unknown id. After
+  // an error nothing has changed.
   Result<std::int64_t> put_file(std::int64_t notebook, const FileRow& row);
   Result<void> remove_file(std::int64_t notebook, std::int64_t id);
 
-  // Steps under way, in order.
+  // The journal: steps of running operations, in order.
   Result<void> add_steps(std::int64_t notebook, const std::vector<JournalStep>& steps);
   Result<std::vector<JournalStep>> steps(std::int64_t notebook);
   Result<void> clear_steps(std::int64_t notebook);
 
-  // Events that have been applied, but whose report the queue has perhaps not got.
-  Result<void> add_applied(std::int64_t notebook, EventId event);
+  // Applied events whose report the queue may not have received.
+  Result<void> add_applied(std::int64_t notebook, EventId id);
   Result<std::vector<EventId>> applied(std::int64_t notebook);
-  Result<void> forget_applied(std::int64_t notebook, const std::vector<EventId>& events);
+  Result<void> forget_applied(std::int64_t notebook, const std::vector<EventId>& ids);
 
-  // What waits for a commit; a path that waits for several events is there several times.
+  // Changes that no commit contains yet. A path that several events changed occurs several times.
   Result<void> add_pending(std::int64_t notebook, const PendingChange& change);
   Result<void> add_all_pending(std::int64_t notebook, const std::vector<PendingChange>& changes);
   Result<std::vector<PendingChange>> pending(std::int64_t notebook);
   Result<CommitBacklog> waiting(std::int64_t notebook);
-  // HEAD was seen there, because of which these wait.
+  // Stores the marks together with the changes that they cause.
   Result<void> set_git_marks(std::int64_t notebook, const GitMarks& marks,
                              const std::vector<PendingChange>& changes = {});
   Result<GitMarks> git_marks(std::int64_t notebook);
-  // What waited up to `last` is in this commit, where HEAD is seen now; without a hash: it came to nothing,
-  // and is only forgotten. What it left out waits `again`.
+  // Stores a commit and removes the pending changes up to number `last`. An empty hash means that there was
+  // nothing to commit; then the changes are only removed. `again` has the changes that the commit left out;
+  // they are stored as new pending changes.
   Result<void> add_commit(std::int64_t notebook, const CommitRow& row, std::int64_t last,
                           const GitMarks& marks = {}, const std::vector<PendingChange>& again = {});
   // Newest first.
@@ -152,9 +163,10 @@ class NotebookState {
   Result<std::optional<std::string>> commit_of(std::int64_t notebook, std::string_view event_id);
 
  private:
-  struct Parts;
-  explicit NotebookState(std::unique_ptr<Parts> parts);
-  std::unique_ptr<Parts> parts_;
+  explicit NotebookState(std::unique_ptr<StateConnection> db);
+  Result<std::int64_t> put_row(std::int64_t notebook, const FileRow& row);
+
+  std::unique_ptr<StateConnection> db_;
 };
 
 }  // namespace eventq::notebook

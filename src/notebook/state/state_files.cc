@@ -1,0 +1,131 @@
+// state_files.cc: the rows of files and folders. See notebook_state.h.
+#include "notebook/files/note_path.h"
+#include "notebook/state/state_connection.h"
+
+namespace eventq::notebook {
+namespace {
+
+using sqlite::Statement;
+
+// The columns of file.sql, file_at.sql, files.sql and files_within.sql.
+FileRow read_file_row(const Statement& row) {
+  return {.id = row.integer(0),
+          .folder = row.integer(1) != 0,
+          .path = std::string(row.text(2)),
+          .state = read_file_state(row, 3),
+          .hash = std::string(row.text(7)),
+          .content_type = std::string(row.text(8)),
+          .metadata = {.title = row.optional_text(9),
+                       .description = row.optional_text(10),
+                       .extra = std::string(row.text(11))},
+          .updated_at = time_point(row.integer(12)),
+          .event_id = std::string(row.text(13))};
+}
+
+// The parameters that insert_file.sql and update_file.sql have in common.
+Statement& bind_file_row(Statement& statement, std::int64_t notebook, const FileRow& row) {
+  statement.bind(notebook).bind(std::int64_t{row.folder}).bind(row.path);
+  bind_file_state(statement, row.state);
+  return statement.bind(row.hash)
+      .bind(row.content_type)
+      .bind(row.metadata.title)
+      .bind(row.metadata.description)
+      .bind(row.metadata.extra)
+      .bind(millis_of(row.updated_at))
+      .bind(row.event_id);
+}
+
+// The bounds of the column `folder`.
+Statement& bind_filter(Statement& statement, FileFilter filter) {
+  return statement.bind(std::int64_t{filter == FileFilter::folders})
+      .bind(std::int64_t{filter != FileFilter::files});
+}
+
+// The folders above row.path that have no row. Errors: conflict when a file, or the row itself, is above it.
+Result<std::vector<std::string>> missing_folders(NotebookState& state, std::int64_t notebook,
+                                                 const FileRow& row) {
+  std::vector<std::string> missing;
+  for (std::string& folder : folders_of(row.path)) {
+    const auto found = state.file_at(notebook, folder);
+    if (!found) return found.error();
+    if (!*found) {
+      missing.push_back(std::move(folder));
+    } else if (!(*found)->folder || (*found)->id == row.id) {
+      return Error{ErrorCode::conflict, row.path + " cannot lie in " + folder + ", which is no other folder.",
+                   "path"};
+    }
+  }
+  return missing;
+}
+
+}  // namespace
+
+Result<std::optional<FileRow>> NotebookState::file(std::int64_t notebook, std::int64_t id) {
+  return one_row(db_->use(sql::file).bind(notebook).bind(id), read_file_row);
+}
+
+Result<std::optional<FileRow>> NotebookState::file_at(std::int64_t notebook, std::string_view path) {
+  return one_row(db_->use(sql::file_at).bind(notebook).bind(path), read_file_row);
+}
+
+Result<std::vector<FileRow>> NotebookState::files(std::int64_t notebook, FileFilter filter,
+                                                  std::string_view after, std::size_t limit) {
+  Statement& statement = bind_filter(db_->use(sql::files).bind(notebook).bind(after), filter);
+  return all_rows(statement.bind(static_cast<std::int64_t>(limit)), read_file_row);
+}
+
+Result<std::vector<FileRow>> NotebookState::files_within(std::int64_t notebook, std::string_view folder,
+                                                         FileFilter filter) {
+  return all_rows(bind_filter(db_->use(sql::files_within).bind(notebook).bind(folder), filter),
+                  read_file_row);
+}
+
+Result<FileCounts> NotebookState::counts(std::int64_t notebook) {
+  const auto found = one_row(db_->use(sql::counts).bind(notebook), [](const Statement& row) {
+    return FileCounts{.files = row.integer(0), .folders = row.integer(1), .bytes = row.integer(2)};
+  });
+  if (!found) return found.error();
+  return found->value_or(FileCounts{});
+}
+
+Result<std::int64_t> NotebookState::put_file(std::int64_t notebook, const FileRow& row) {
+  std::int64_t id = row.id;
+  auto done = db_->atomically([&]() -> Result<void> {
+    auto put = put_row(notebook, row);
+    if (!put) return put.error();
+    id = *put;
+    return {};
+  });
+  if (!done) return done.error();
+  return id;
+}
+
+// In an open transaction nothing is rolled back here, so every check comes before the first write.
+Result<std::int64_t> NotebookState::put_row(std::int64_t notebook, const FileRow& row) {
+  const bool is_new = row.id == 0;
+  const auto missing = missing_folders(*this, notebook, row);
+  if (!missing) return missing.error();
+  Statement& statement = bind_file_row(db_->use(is_new ? sql::insert_file : sql::update_file), notebook, row);
+  const auto changed = is_new ? statement.run() : statement.bind(row.id).run();
+  if (!changed) return changed.error();
+  if (*changed == 0) {
+    const auto existing = file(notebook, row.id);
+    if (!existing) return existing.error();
+    if (is_new || *existing) return taken("file or folder", row.path, "path");
+    return Error{ErrorCode::not_found, "There is no file " + std::to_string(row.id) + " any more.", ""};
+  }
+  const std::int64_t id = is_new ? db_->last_id() : row.id;
+  for (const std::string& folder : *missing) {
+    const FileRow made{
+        .folder = true, .path = folder, .updated_at = row.updated_at, .event_id = row.event_id};
+    if (auto done = finish(bind_file_row(db_->use(sql::insert_file), notebook, made)); !done)
+      return done.error();
+  }
+  return id;
+}
+
+Result<void> NotebookState::remove_file(std::int64_t notebook, std::int64_t id) {
+  return db_->write(db_->use(sql::remove_file).bind(notebook).bind(id));
+}
+
+}  // namespace eventq::notebook

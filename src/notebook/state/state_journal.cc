@@ -1,0 +1,52 @@
+// state_journal.cc: the journal of steps, and applied events. See notebook_state.h.
+#include "notebook/state/state_connection.h"
+
+namespace eventq::notebook {
+
+using sqlite::Statement;
+
+Result<void> NotebookState::add_steps(std::int64_t notebook, const std::vector<JournalStep>& steps) {
+  return db_->atomically([&]() -> Result<void> {
+    for (const JournalStep& step : steps) {
+      const auto kind = static_cast<std::int64_t>(step.kind);
+      Statement& add = db_->use(sql::add_step).bind(notebook).bind(kind).bind(step.from).bind(step.to);
+      bind_file_state(add, step.what);
+      if (auto done = finish(add); !done) return done;
+    }
+    return {};
+  });
+}
+
+Result<std::vector<JournalStep>> NotebookState::steps(std::int64_t notebook) {
+  return all_rows(db_->use(sql::steps).bind(notebook), [](const Statement& row) {
+    return JournalStep{.kind = static_cast<StepKind>(row.integer(0)),
+                       .from = std::string(row.text(1)),
+                       .to = std::string(row.text(2)),
+                       .what = read_file_state(row, 3)};
+  });
+}
+
+Result<void> NotebookState::clear_steps(std::int64_t notebook) {
+  return db_->write(db_->use(sql::clear_steps).bind(notebook));
+}
+
+Result<void> NotebookState::add_applied(std::int64_t notebook, EventId id) {
+  return db_->write(db_->use(sql::add_applied).bind(notebook).bind(static_cast<std::int64_t>(id)));
+}
+
+Result<std::vector<EventId>> NotebookState::applied(std::int64_t notebook) {
+  return all_rows(db_->use(sql::applied).bind(notebook),
+                  [](const Statement& row) { return EventId{row.integer(0)}; });
+}
+
+Result<void> NotebookState::forget_applied(std::int64_t notebook, const std::vector<EventId>& ids) {
+  return db_->atomically([&]() -> Result<void> {
+    for (const EventId id : ids) {
+      Statement& forget = db_->use(sql::forget_applied).bind(notebook).bind(static_cast<std::int64_t>(id));
+      if (auto done = finish(forget); !done) return done;
+    }
+    return {};
+  });
+}
+
+}  // namespace eventq::notebook
