@@ -25,41 +25,41 @@ std::int64_t published(NotebookServer& server) {
 }
 
 TEST(NotebookBenefits, TheApiAndTheWatcherNeverMakeTwoRecordsOfOneFile) {
-  constexpr int kTurns = 400;
-  const auto path_of = [](int turn) { return "f" + std::to_string(turn % 20); };
+  constexpr int kRounds = 400;
+  const auto path_of = [](int round) { return "f" + std::to_string(round % 20); };
   NotebookServer server;
   server.start();
   // Another thread changes each file while the API request for it runs.
   std::atomic<int> asked = -1;
   std::thread editor([&] {
-    for (int turn = 0; turn < kTurns; ++turn) {
-      while (asked < turn) asked.wait(turn - 1);
-      if (turn % 7 == 0) {
-        fs::remove(server.root() + "/" + path_of(turn));
+    for (int round = 0; round < kRounds; ++round) {
+      while (asked < round) asked.wait(round - 1);
+      if (round % 7 == 0) {
+        fs::remove(server.root() + "/" + path_of(round));
       } else {
-        server.put(path_of(turn), "outside " + std::to_string(turn));
+        server.put(path_of(round), "outside " + std::to_string(round));
       }
     }
   });
   std::map<std::string, int> answers;
-  for (int turn = 0; turn < kTurns; ++turn) {
-    const std::string id = server.id_of(path_of(turn));
-    asked = turn;
+  for (int round = 0; round < kRounds; ++round) {
+    const std::string id = server.id_of(path_of(round));
+    asked = round;
     asked.notify_one();
     const auto answer =
         id.empty() ? server.call("POST", "/notebooks/n/files?sync=true",
-                                 R"({"path":")" + path_of(turn) + R"(","content":"api"})")
+                                 R"({"path":")" + path_of(round) + R"(","content":"api"})")
                    : server.call("PUT", "/notebooks/n/files/" + id + "?sync=true", R"({"content":"api"})");
     ++answers[answer.at("http status")];
   }
   editor.join();
-  for (int turn = 0; turn < 20; ++turn) server.put(path_of(turn), "the last word");
+  for (int round = 0; round < 20; ++round) server.put(path_of(round), "the last word");
   server.expect("200", "POST", "/notebooks/n/rescan");
   server.commit();
 
   // Each request is done, or refused because the file appeared or vanished meanwhile.
   const int refused = answers["404"] + answers["409"];
-  EXPECT_EQ(answers["200"] + answers["201"] + refused, kTurns) << testing::PrintToString(answers);
+  EXPECT_EQ(answers["200"] + answers["201"] + refused, kRounds) << testing::PrintToString(answers);
   EXPECT_GT(answers["200"], 0);
   const auto queue = server.expect("200", "GET", "/queues/notebook:n");
   EXPECT_LE(std::stoi(queue.at("counts.FAILED")), refused);

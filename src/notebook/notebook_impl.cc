@@ -67,11 +67,14 @@ Result<std::shared_ptr<NotebookImpl>> NotebookImpl::open(const NotebookContext& 
                                                          const NotebookRow& row) {
   auto folder = Folder::open(row.path, context.mask);
   if (!folder) return folder.error();
+  // Recovery and the Applier rename files through kOwnFolder.
   if (auto made = folder->make_folder(std::string(kOwnFolder)); !made) return made.error();
   auto lock = folder->lock();
   if (!lock) return lock.error();
   const auto git = folder->kind(".git");
   if (!git) return git.error();
+  // add() created the repository, so its absence means that another folder is mounted here. Creating a new
+  // one would record every file as deleted.
   if (*git == PathKind::absent) {
     return Error{ErrorCode::not_found, row.path + " has no .git any more: is what belongs there mounted?",
                  ""};
@@ -154,6 +157,7 @@ void NotebookImpl::submit(ChangeRequest request, Reply reply) {
     const std::scoped_lock lock(submissions_mutex_);
     if (!closed_) {
       submissions_.push_back({std::move(request), std::move(reply)});
+      // One publication at a time: submissions that arrive during it share the next one.
       if (std::exchange(is_publishing_, true)) return;
       return boost::asio::post(context_.pool, [self = shared_from_this()] { self->publish_submissions(); });
     }
@@ -163,7 +167,7 @@ void NotebookImpl::submit(ChangeRequest request, Reply reply) {
 
 void NotebookImpl::publish_submissions() {
   for (;;) {
-    std::vector<OperationPublisher::Submission> submissions;
+    std::vector<OperationPublisher::ChangeSubmission> submissions;
     {
       const std::scoped_lock lock(submissions_mutex_);
       is_publishing_ = !submissions_.empty();
@@ -189,6 +193,7 @@ void NotebookImpl::hint() {
 
 void NotebookImpl::work() {
   if (stopping_) return;
+  // Never work in a folder that was moved away: its files no longer are the user's notebook.
   const bool is_there = folder_.is_at(row_.path);
   const Millis pause = is_there ? worker_.run_once()
                                 : worker_.wait_because("There is another folder at " + row_.path +

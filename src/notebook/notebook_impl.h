@@ -100,7 +100,7 @@ class NotebookImpl final : public Notebook, public std::enable_shared_from_this<
   OperationPublisher publisher_;
 
   std::mutex submissions_mutex_;
-  std::vector<OperationPublisher::Submission> submissions_;
+  std::vector<OperationPublisher::ChangeSubmission> submissions_;
   bool is_publishing_ = false;
   bool closed_ = false;
 

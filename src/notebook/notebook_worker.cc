@@ -17,6 +17,8 @@ constexpr Millis kAfterTrouble{1000};
 constexpr int kTriesAtOnce = 3;  // immediate retries: an editor may just have saved the file
 constexpr std::size_t kReportedMax = 1000;
 
+// Events with overlapping paths must run one after the other; the others share one journal entry and one
+// sync.
 bool are_apart(const std::vector<std::string>& paths, const std::vector<std::string>& others) {
   return std::none_of(paths.begin(), paths.end(), [&](const std::string& path) {
     return std::any_of(others.begin(), others.end(),
@@ -120,6 +122,7 @@ Result<void> NotebookWorker::exchange(Take take) {
     command.claim =
         ClaimRequest{.selector = {queue_, {}}, .worker_id = worker_id_, .limit = settings_.batch_size};
   }
+  // An empty command would still cost a commit of the queue.
   if (command.changes.empty() && !command.claim) return {};
   const std::scoped_lock lock(context_.pending_operations.mutex);
   Answer answer = context_.engine.call(std::move(command));
@@ -240,6 +243,8 @@ std::size_t NotebookWorker::work_on_run(std::size_t from) {
   while (to < claimed_.size()) {
     const FileEvent& event = claimed_[to];
     const bool alone = event.operation.group || event.operation.kind == OperationKind::batch_commit;
+    // Groups and commits run alone, because a group can fail as a whole and a commit must contain all earlier
+    // events.
     if (alone && to > from) break;
     auto unit = unit_at(to);
     if (!unit) break;
@@ -270,7 +275,7 @@ std::size_t NotebookWorker::work_on_run(std::size_t from) {
 
 void NotebookWorker::apply_units(std::vector<ApplyUnit> units, int tries) {
   auto outcomes = Result<std::vector<ApplyOutcome>>(std::vector<ApplyOutcome>());
-  if (auto safe = save_others_work(units); !safe) {
+  if (auto safe = commit_foreign_content(units); !safe) {
     outcomes = safe.error();
   } else {
     outcomes = applier_.apply(units, *safe);
@@ -291,11 +296,11 @@ void NotebookWorker::apply_units(std::vector<ApplyUnit> units, int tries) {
       continue;
     }
     report(units[i], (*outcomes)[i]);
-    note_others_work(units[i]);
+    note_foreign_content(units[i]);
   }
 }
 
-void NotebookWorker::note_others_work(const ApplyUnit& unit) {
+void NotebookWorker::note_foreign_content(const ApplyUnit& unit) {
   for (const FileEvent& event : unit) {
     const Operation& operation = event.operation;
     const bool moved =
@@ -306,9 +311,9 @@ void NotebookWorker::note_others_work(const ApplyUnit& unit) {
 
 // Commits uncommitted content of other programs before an operation replaces or deletes it. Returns the
 // states of these files, in which they may be replaced.
-Result<SafeToReplace> NotebookWorker::save_others_work(const std::vector<ApplyUnit>& units) {
+Result<SafeToReplace> NotebookWorker::commit_foreign_content(const std::vector<ApplyUnit>& units) {
   SafeToReplace safe;
-  SafeToReplace theirs;
+  SafeToReplace foreign;
   std::vector<PendingChange> changes;
   for (const ApplyUnit& unit : units) {
     for (const FileEvent& event : unit) {
@@ -317,24 +322,24 @@ Result<SafeToReplace> NotebookWorker::save_others_work(const std::vector<ApplyUn
       if (!replaces && operation.kind != OperationKind::remove) continue;
       const auto there = context_.folder.file_state(operation.path);
       if (!there) continue;  // the Applier reports the error
-      const auto is_theirs = is_others_work(operation.path, *there);
-      if (!is_theirs) return is_theirs.error();
+      const auto is_foreign = is_foreign_content(operation.path, *there);
+      if (!is_foreign) return is_foreign.error();
       safe.emplace(operation.path, *there);
-      if (!*is_theirs) continue;
-      theirs.emplace(operation.path, *there);
+      if (!*is_foreign) continue;
+      foreign.emplace(operation.path, *there);
       changes.push_back({0, operation.path, event.event_id, event.correlation_id, context_.clock.now()});
     }
   }
-  if (theirs.empty()) return safe;
+  if (foreign.empty()) return safe;
   if (auto put = context_.state.add_all_pending(notebook_, changes); !put) return put.error();
-  if (auto made = commit(theirs); !made) return made.error();
+  if (auto made = commit(foreign); !made) return made.error();
   // The change itself needs a commit too, whether it succeeds or not: the pending rows of the first commit
   // are gone.
   if (auto put = context_.state.add_all_pending(notebook_, changes); !put) return put.error();
   return safe;
 }
 
-Result<bool> NotebookWorker::is_others_work(const std::string& path, const FileState& there) {
+Result<bool> NotebookWorker::is_foreign_content(const std::string& path, const FileState& there) {
   if (uncommitted_foreign_.contains(path)) return true;
   const auto row = context_.state.file_at(notebook_, path);
   if (!row) return row.error();
@@ -373,6 +378,7 @@ void NotebookWorker::work() {
       report({claimed_[at]},
              {OutcomeKind::failed, "Other events of its folder's operation are missing, so none was done."});
     }
+    // A torn group counts as handled, one event at a time.
     at = std::max(next, at + 1);
   }
   claimed_.erase(claimed_.begin(), claimed_.begin() + static_cast<std::ptrdiff_t>(at));
@@ -390,6 +396,7 @@ Millis NotebookWorker::run_once() {
   commit_if_time();  // after the reports were sent, so that no caller waits for the commit
   const bool has_work = claimed_.size() > held_before;
   if (!is_blocked && !must_wait()) work();
+  // Without new work and without reports the worker rests until the poll interval or a hint.
   const bool is_busy = was_busy || has_work || !reports_.empty();
   if (!is_busy) rest();
   if (!reports_.empty()) return Millis(0);
@@ -423,7 +430,7 @@ void NotebookWorker::finish(bool may_commit) {
     }
     claimed_.clear();
   }
-  if (auto told = exchange(Take::no); !told) note_trouble(status_.worker_trouble, told.error().message);
+  if (auto done = exchange(Take::no); !done) note_trouble(status_.worker_trouble, done.error().message);
   forget_reported();
   if (!may_commit) return;
   if (auto made = commit(); !made) note_trouble(status_.commit_trouble, made.error().message);

@@ -83,9 +83,9 @@ class NotebookWorker {
   void release_from(std::size_t from, EventId by, TimePoint until);
   [[nodiscard]] ApplyOutcome apply_commit();
   void apply_units(std::vector<ApplyUnit> units, int tries = 0);
-  Result<SafeToReplace> save_others_work(const std::vector<ApplyUnit>& units);
-  Result<bool> is_others_work(const std::string& path, const FileState& there);
-  void note_others_work(const ApplyUnit& unit);
+  Result<SafeToReplace> commit_foreign_content(const std::vector<ApplyUnit>& units);
+  Result<bool> is_foreign_content(const std::string& path, const FileState& there);
+  void note_foreign_content(const ApplyUnit& unit);
   Result<void> commit(const SafeToReplace& as_they_are = {});
   Result<void> make_commit(const SafeToReplace& as_they_are);
   Result<KnownFiles> known_files(std::vector<std::string>& paths, const SafeToReplace& as_they_are,

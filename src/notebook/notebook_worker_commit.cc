@@ -33,8 +33,9 @@ void NotebookWorker::commit_if_time() {
   const bool must_look = !head_checked_at_ || now < *head_checked_at_ ||
                          now - *head_checked_at_ >= settings_.git_commit_interval;
   if (must_look) {
-    if (auto looked = check_head(); !looked) return (void)commit_failed(looked.error());
+    if (auto checked = check_head(); !checked) return (void)commit_failed(checked.error());
   }
+  // An error of the state is not reported here, because the next apply() reports it.
   const auto waiting = context_.state.waiting(notebook_);
   if (!waiting) return;
   if (waiting->paths == 0) note_trouble(status_.commit_trouble, "");
@@ -111,6 +112,7 @@ Result<void> NotebookWorker::make_commit(const SafeToReplace& as_they_are) {
   const auto known = known_files(paths, as_they_are, unlike);
   if (!known) return known.error();
   std::string message;
+  // The message is made inside commit(), because only then it is known which paths differ from HEAD.
   const auto message_for = [&](const std::vector<std::string>& changed,
                                const std::vector<std::string>& left_out) {
     message = commit_message(changed, taken_of(*changes, unlike, left_out));
@@ -200,6 +202,7 @@ Result<void> NotebookWorker::store_commit(CommitRow row, const std::vector<Pendi
                                           const std::vector<PendingChange>& again) {
   row.message.resize(std::min(row.message.find('\n'), row.message.size()));
   row.at = context_.clock.now();
+  // Several changes may belong to one event; its id is stored once, at its first position.
   std::set<std::string_view> seen;
   for (const PendingChange& change : changes) {
     if (!change.event_id.empty() && seen.insert(change.event_id).second)

@@ -37,6 +37,7 @@ std::optional<Error> validate_name(const std::string& name) {
                "name has from 1 to 100 characters of A-Z, a-z, 0-9, '.', '_' and '-'.", "name"};
 }
 
+// Compares whole path components. A trailing slash in `folder` is an empty last component, which matches.
 bool lies_in(const std::filesystem::path& path, const std::filesystem::path& folder) {
   const auto [end, rest] = std::mismatch(folder.begin(), folder.end(), path.begin(), path.end());
   return end == folder.end() || (std::next(end) == folder.end() && end->empty());
@@ -99,6 +100,7 @@ class AllNotebooks final : public Notebooks {
       }
       return Error{ErrorCode::conflict, message, row.name == name ? "name" : "path"};
     }
+    // Open the repository before the row is stored: a folder that git refuses must not become a notebook.
     if (auto repo = GitRepo::open(real.string()); !repo) return repo.error();
     NotebookRow row;
     row.name = name;

@@ -170,6 +170,7 @@ Metadata read_metadata(wire::Fields& fields) {
   metadata.title = known.text("title");
   metadata.description = known.text("description");
   if (auto fault = known.fault()) fields.refuse(*fault);
+  // Unknown members are stored as they were sent, so that a client gets them back unchanged.
   for (const JsonMember& member : value->members()) {
     if (member.name == "title" || member.name == "description") continue;
     metadata.extra += metadata.extra.empty() ? '{' : ',';

@@ -140,10 +140,13 @@ Result<std::vector<std::string>> OperationPublisher::files_within(const std::str
 }
 
 void OperationPublisher::add(Operation operation, Draft& draft) {
+  // Only operations on one file are combined; a superseding event replaces the pending one by its
+  // supersede_key.
   const bool may_combine =
       !operation.group && !operation.folder && operation.kind != OperationKind::batch_commit;
   const std::string begins_at = operation.kind == OperationKind::move ? operation.source : operation.path;
   const PendingOperation* earlier = may_combine ? pending_operations_.operations.last_at(begins_at) : nullptr;
+  // A claimed event cannot be replaced any more, and an event without a key cannot be superseded.
   if (earlier != nullptr &&
       (earlier->begun || earlier->key.empty() || earlier->operation.path != begins_at)) {
     earlier = nullptr;
@@ -151,6 +154,7 @@ void OperationPublisher::add(Operation operation, Draft& draft) {
   const Operation alone = earlier != nullptr ? operation : Operation{};
   if (earlier != nullptr) {
     auto combined = combine(earlier->operation, operation);
+    // Combining moves the change to a later id, so no operation in between may depend on its paths.
     if (combined && pending_operations_.operations.is_last(*earlier, *combined)) {
       operation = std::move(*combined);
     } else {
@@ -263,13 +267,13 @@ Result<Accepted> OperationPublisher::settle(const Draft& draft, Answer answer) {
   return accepted;
 }
 
-void OperationPublisher::publish(std::vector<Submission> submissions) {
+void OperationPublisher::publish(std::vector<ChangeSubmission> submissions) {
   std::vector<Result<Accepted>> results;
   {
     const std::scoped_lock lock(pending_operations_.mutex);
     std::vector<Draft> drafts;
     drafts.reserve(submissions.size());
-    for (const Submission& one : submissions) drafts.push_back(draft(one.request));
+    for (const ChangeSubmission& one : submissions) drafts.push_back(draft(one.request));
     const auto sent = std::count_if(drafts.begin(), drafts.end(), [](const Draft& d) { return !d.refused; });
     AnswerCollector collector(static_cast<std::size_t>(sent));
     std::uint64_t token = 0;
@@ -287,6 +291,7 @@ void OperationPublisher::publish(std::vector<Submission> submissions) {
                                       : settle(draft, std::move(answers[token++])));
     }
   }
+  // Reply outside of the lock, because a reply may submit the next change.
   for (std::size_t i = 0; i < submissions.size(); ++i) submissions[i].reply(std::move(results[i]));
 }
 
@@ -344,6 +349,7 @@ Result<void> OperationPublisher::load() {
       if (more) filter.after = events.back().id;
     }
   }
+  // Tickets must follow the order of ids, which is the order in which the worker runs the events.
   std::sort(found.begin(), found.end());
   for (const auto& [id, status] : found) {
     if (auto loaded = load_one(id, status); !loaded) return loaded;

@@ -32,11 +32,11 @@ class OperationPublisher {
         pending_operations_(pending_operations) {}
 
   // Stores all submissions in one commit of the queue, then calls their replies in order.
-  struct Submission {
+  struct ChangeSubmission {
     ChangeRequest request;
     Notebook::Reply reply;
   };
-  void publish(std::vector<Submission> submissions);
+  void publish(std::vector<ChangeSubmission> submissions);
 
   // Stores detected changes, in batches of which each is atomic. Errors: those of the queue.
   Result<void> publish(const std::vector<Operation>& syncs);

@@ -106,6 +106,7 @@ const PendingOperation* PendingOperations::last_at(std::string_view path) const 
   return found == by_path_.end() ? nullptr : &entries_.at(*found->second.rbegin());
 }
 
+// by_path_ is sorted, so the paths inside `path` are a range that begins at "path/".
 bool PendingOperations::is_touched_since(const std::string& path, OperationTicket ticket) const {
   const auto is_later = [&](std::string_view other) {
     const PendingOperation* last = last_at(other);
@@ -132,6 +133,7 @@ bool PendingOperations::is_last(const PendingOperation& entry, const Operation& 
 
 std::string PendingOperations::free_key(const std::string& path) const {
   std::size_t size = std::min(path.size(), kKeyPath);
+  // Do not cut inside a UTF-8 character.
   while (size < path.size() && (static_cast<unsigned char>(path[size]) & 0xC0U) == 0x80U) --size;
   std::string key = path.substr(0, size);
   if (path.size() <= kKeyPath && !keys_.contains(key)) return key;

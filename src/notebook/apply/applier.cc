@@ -13,6 +13,8 @@ namespace {
 // With more files than this, one syncfs() is used instead of one fsync() per file.
 constexpr std::size_t kSyncEach = 3;
 
+// These codes describe the request or the files, so a retry would give the same error. All others may be
+// transient.
 ApplyOutcome outcome_of(const Error& error, const ApplyUnit& unit) {
   const bool never = error.code == ErrorCode::not_found || error.code == ErrorCode::conflict ||
                      error.code == ErrorCode::invalid_argument || error.code == ErrorCode::too_large;
@@ -26,6 +28,7 @@ ApplyOutcome outcome_of(const Error& error, const ApplyUnit& unit) {
 
 }  // namespace
 
+// The journal names these files, so they must be on disk before it is: recover() compares their inodes.
 Result<void> Applier::sync_written(const std::vector<ApplyPlan>& plans) {
   std::vector<std::string> written;
   for (const ApplyPlan& plan : plans) {
@@ -48,6 +51,7 @@ Result<void> Applier::store_steps(const std::vector<ApplyPlan>& plans) {
   return state_.add_steps(notebook_, steps);
 }
 
+// A unit is atomic: when a step fails, the steps before it are undone at once.
 Result<void> Applier::execute(const std::vector<JournalStep>& steps) {
   for (auto step = steps.begin(); step != steps.end(); ++step) {
     auto done = execute(*step);
@@ -71,6 +75,7 @@ Result<void> Applier::execute(const JournalStep& step) {
     case StepKind::exchange: return move_aside(step, step.from, Folder::Rename::exchange);
     case StepKind::rename: break;
   }
+  // A rename into kOwnFolder is a deletion: the file is only unlinked after the results are stored.
   if (is_within(step.to, kOwnFolder)) return move_aside(step, step.to, Folder::Rename::no_replace);
   return folder_.rename(step.from, step.to, Folder::Rename::no_replace);
 }
@@ -133,6 +138,7 @@ Result<void> Applier::undo(const JournalStep& step) {
   return renamed;
 }
 
+// Renames are only durable after a sync of the folders that changed. The rows must not be stored before.
 Result<void> Applier::sync_folders(const std::vector<ApplyPlan>& plans) {
   std::set<std::string> folders;
   for (const ApplyPlan& plan : plans) {
@@ -209,6 +215,7 @@ void Applier::clean_up(const std::vector<ApplyPlan>& plans) {
 Result<void> Applier::execute_plans(std::vector<ApplyPlan>& plans) {
   for (ApplyPlan& plan : plans) {
     if (plan.fault) continue;
+    // Announce before the first step: the watcher may report the write before execute() returns.
     for (auto& [path, content] : plan.announced) own_writes_.announce(path, content);
     if (auto executed = execute(plan.steps); !executed) plan.fault = executed.error();
     if (must_recover_) return *plan.fault;

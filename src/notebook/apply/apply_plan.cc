@@ -178,6 +178,7 @@ Result<void> Applier::plan_update(const FileEvent& event, ApplyPlan& plan) {
   if (*kind != PathKind::file) return no_file(path);
   auto row = known(path, event);
   if (!row) return row.error();
+  // An update of metadata only stores a row; the file and its pending commit do not change.
   if (!event.operation.content) {
     merge(row->metadata, event.operation.metadata);
     row->updated_at = clock_.now();
@@ -199,6 +200,7 @@ Result<void> Applier::plan_move(const FileEvent& event, ApplyPlan& plan) {
   const std::string& dest = event.operation.path;
   const auto what = folder_.file_state(source);
   if (!what) return what.error().code == ErrorCode::not_found ? nothing_at(source) : what.error();
+  // Check the destination now for a clear message; the rename itself refuses to replace a file, too.
   const auto kind = folder_.kind(dest);
   if (!kind) return kind.error();
   if (*kind != PathKind::absent) return something_at(dest);
@@ -210,6 +212,7 @@ Result<void> Applier::plan_move(const FileEvent& event, ApplyPlan& plan) {
   if (*stale) plan.removed.push_back(std::move(**stale));
   plan.steps.push_back({StepKind::rename, source, dest, *what});
   row->path = dest;
+  // The content is not read again: text stays text, and the new extension may name a better type.
   row->content_type =
       content_type_of(dest, row->content_type.starts_with("text/") ? " " : std::string_view("\0", 1));
   row->updated_at = clock_.now();
@@ -277,6 +280,8 @@ Result<void> Applier::plan_sync(const FileEvent& event, ApplyPlan& plan) {
       digest.error().code != ErrorCode::invalid_argument) {
     return digest.error();
   }
+  // A rename by another program keeps the row's id, but only if the source is gone and the content is the
+  // same.
   std::optional<FileRow> moved;
   if (!source.empty()) {
     auto was = state_.file_at(notebook_, source);
@@ -298,6 +303,8 @@ Result<void> Applier::plan_sync(const FileEvent& event, ApplyPlan& plan) {
     return plan_vanished_folders(path, plan);
   }
   FileRow now = moved ? std::move(*moved) : (*row ? std::move(**row) : FileRow{});
+  // Equal content with another inode or time needs a new FileState in the row, but no commit and no new event
+  // id.
   const bool is_as_known = *row && !now.folder && now.hash == digest->hash &&
                            now.state.size == digest->state.size &&
                            now.state.executable == digest->state.executable;

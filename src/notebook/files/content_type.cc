@@ -91,6 +91,7 @@ std::string_view whole_characters(std::string_view text) {
   return text;
 }
 
+// Text is valid UTF-8 without control characters, as far as the first bytes show.
 bool is_text(std::string_view beginning) {
   constexpr std::string_view kInText = "\t\n\r\f";
   const auto is_strange = [&](char c) {

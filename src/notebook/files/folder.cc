@@ -28,6 +28,7 @@ namespace {
 
 constexpr std::size_t kPiece = 128UL * 1024;
 constexpr std::size_t kBeginning = 4096;  // bytes that content_type_of() examines
+// More than enough for bursts of renames: each retry needs another concurrent rename.
 constexpr int kOpenTries = 16;
 constexpr int kDigestTries = 3;
 constexpr mode_t kPermissions = 0777;
@@ -93,14 +94,14 @@ PathKind kind_of(const struct stat& status) {
 
 Result<struct stat> status_of(const Descriptor& opened, const std::string& path) {
   struct stat status {};
-  if (::fstat(opened.number(), &status) != 0) return failed("look at", path, errno);
+  if (::fstat(opened.number(), &status) != 0) return failed("inspect", path, errno);
   return status;
 }
 
 // O_PATH does not open the thing itself, so a fifo does not block and a device is not touched.
 Result<struct stat> status_at(int root, const std::string& path) {
   const Descriptor found = open_beneath(root, path, O_PATH | O_NOFOLLOW);
-  if (!found.open()) return failed("look at", path, errno);
+  if (!found.open()) return failed("inspect", path, errno);
   return status_of(found, path);
 }
 
@@ -196,7 +197,8 @@ Descriptor open_beneath(int root, const std::string& path, int flags, mode_t mod
   how.resolve = RESOLVE_BENEATH | RESOLVE_NO_SYMLINKS | RESOLVE_NO_MAGICLINKS;
   const char* const name = path.empty() ? "." : path.c_str();
   long number = -1;
-  // EAGAIN: somebody renamed something just when the kernel had to be sure that nobody does.
+  // openat2() returns EAGAIN when a concurrent rename keeps the kernel from proving that the path stays
+  // beneath `root`: retry.
   for (int tries = 0; tries < kOpenTries; ++tries) {
     number = ::syscall(SYS_openat2, root, name, &how, sizeof how);
     if (number >= 0 || (errno != EAGAIN && errno != EINTR)) break;
@@ -222,7 +224,7 @@ Result<Folder> Folder::open(const std::string& path, mode_t mask) {
 Result<PathKind> Folder::kind(const std::string& path) const {
   const Descriptor found = open_beneath(root_.number(), path, O_PATH | O_NOFOLLOW);
   if (!found.open() && has_vanished(errno)) return PathKind::absent;
-  if (!found.open()) return failed("look at", path, errno);
+  if (!found.open()) return failed("inspect", path, errno);
   const auto status = status_of(found, path);
   if (!status) return status.error();
   return kind_of(*status);
@@ -413,9 +415,9 @@ Result<void> Folder::walk(const std::string& path, const std::function<void(cons
     const std::string folder = std::move(folders.back());
     folders.pop_back();
     const Descriptor opened = open_folder(root_.number(), folder);
-    const bool is_closed_to_us =
+    const bool is_unreadable =
         !folder.empty() && errno == EACCES;  // an unreadable folder; the watcher skips it too
-    if (!opened.open() && (has_vanished(errno) || is_closed_to_us)) continue;
+    if (!opened.open() && (has_vanished(errno) || is_unreadable)) continue;
     if (!opened.open()) return failed("read", folder, errno);
     const auto names = names_in(opened, folder);
     if (!names) return names.error();
@@ -427,7 +429,7 @@ Result<void> Folder::walk(const std::string& path, const std::function<void(cons
       if (!note_path(full)) continue;
       if (::fstatat(opened.number(), name.c_str(), &status, AT_SYMLINK_NOFOLLOW) != 0) {
         if (errno == ENOENT) continue;
-        return failed("look at", full, errno);
+        return failed("inspect", full, errno);
       }
       const PathKind kind = kind_of(status);
       if (kind == PathKind::other) continue;

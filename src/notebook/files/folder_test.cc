@@ -460,7 +460,7 @@ TEST_F(FolderTest, AWalkDoesNotFollowALinkThatReplacesAFolder) {
   EXPECT_THAT(seen, UnorderedElementsAre("notes"));
 }
 
-// While it lives, another thread exchanges the folder "turn" with a link to a folder outside, and back.
+// While it lives, another thread exchanges the folder "swapped" with a link to a folder outside, and back.
 class LinkSwapper {
  public:
   LinkSwapper(std::string folder, std::string link)
@@ -494,34 +494,34 @@ class LinkSwapper {
 
 TEST_F(FolderTest, TouchesNothingOutsideWhileAFolderBecomesALinkAndBack) {
   put(outside("file"), "outside");
-  fs::create_directory(in("turn"));
-  put(in("turn/file"), "inside");
+  fs::create_directory(in("swapped"));
+  put(in("swapped/file"), "inside");
   fs::create_directory_symlink(outside(""), directory_link());
   Folder folder = open();
   int reads = 0;
   int refused = 0;
   {
-    const LinkSwapper swapper(in("turn"), directory_link());
+    const LinkSwapper swapper(in("swapped"), directory_link());
     // Until the call met the folder and the link often enough.
     for (int round = 0; round < 500 || reads < 20 || refused < 20; ++round) {
       if (round % 10 == 0) swapper.wait_for_a_swap();
-      if (const auto content = folder.read("turn/file", 100)) {
+      if (const auto content = folder.read("swapped/file", 100)) {
         EXPECT_EQ(*content, "inside");
         ++reads;
       }
-      if (const auto digest = folder.digest("turn/file")) {
+      if (const auto digest = folder.digest("swapped/file")) {
         EXPECT_EQ(digest->hash, hash_of("inside"));
       }
-      static_cast<void>(folder.make_folder("turn/new"));
-      static_cast<void>(folder.remove_empty_folder("turn/new"));
-      ASSERT_TRUE(folder.write_own(".eventq/1", "inside", "turn/file"));
-      if (!folder.rename(".eventq/1", "turn/file", Folder::Rename::exchange)) ++refused;
-      if (!folder.rename(".eventq/1", "turn/other", Folder::Rename::no_replace)) {
+      static_cast<void>(folder.make_folder("swapped/new"));
+      static_cast<void>(folder.remove_empty_folder("swapped/new"));
+      ASSERT_TRUE(folder.write_own(".eventq/1", "inside", "swapped/file"));
+      if (!folder.rename(".eventq/1", "swapped/file", Folder::Rename::exchange)) ++refused;
+      if (!folder.rename(".eventq/1", "swapped/other", Folder::Rename::no_replace)) {
         ASSERT_TRUE(folder.remove_file(".eventq/1"));
       }
-      static_cast<void>(folder.remove_file("turn/other"));
+      static_cast<void>(folder.remove_file("swapped/other"));
       static_cast<void>(
-          folder.walk("", [&](const Folder::WalkEntry& seen) { EXPECT_NE(seen.path, "turn/secret"); }));
+          folder.walk("", [&](const Folder::WalkEntry& seen) { EXPECT_NE(seen.path, "swapped/secret"); }));
     }
   }
   EXPECT_THAT(names_outside(), UnorderedElementsAre("secret", "file"));

@@ -104,7 +104,7 @@ Result<std::optional<git_index_entry>> take_file(git_repository* repo, git_confi
                                                  const std::string& path,
                                                  const std::optional<git::Recorded>& before) {
   struct stat found {};
-  if (::fstat(file, &found) != 0) return git::system_failure("look at " + path);
+  if (::fstat(file, &found) != 0) return git::system_failure("inspect " + path);
   const auto id = write_blob(repo, file, path);
   if (!id) return id.error();
   return std::optional(entry_of(found, *id, mode_of(found, config, before)));

@@ -27,7 +27,7 @@ constexpr const char* kNew = "index.eventq";              // the new index, or a
 constexpr const char* kNewLock = "index.eventq.lock";     // libgit2's lock while it writes index.eventq
 constexpr std::string_view kMark = "locked by eventq\n";  // content of a lock file of eventq
 
-constexpr int kPatienceMs = 2000;  // the longest wait for index.lock, also if its holder changes
+constexpr int kLockWaitMs = 2000;  // the longest wait for index.lock, also if its holder changes
 
 // A lock with our mark that no living process holds by flock() was left by a killed eventq.
 bool is_our_stale_lock(const std::string& path) {
@@ -47,13 +47,13 @@ std::optional<LockStamp> stamp_of(const std::string& path) {
 
 // Git trusts an entry whose file is older than the index ("racy git"). Writing the index makes it newer, so
 // entries that git did not trust would look trusted. Size 0 makes git compare them again.
-void keep_doubts(git_index* index, std::int64_t index_seconds) {
-  std::vector<git_index_entry> doubtful;
+void keep_racy_entries(git_index* index, std::int64_t index_seconds) {
+  std::vector<git_index_entry> racy;
   for (std::size_t at = 0; at < git_index_entrycount(index); ++at) {
     const git_index_entry* entry = git_index_get_byindex(index, at);
-    if (entry->mtime.seconds >= index_seconds && entry->file_size != 0) doubtful.push_back(*entry);
+    if (entry->mtime.seconds >= index_seconds && entry->file_size != 0) racy.push_back(*entry);
   }
-  for (git_index_entry& entry : doubtful) {
+  for (git_index_entry& entry : racy) {
     const std::string path = entry.path;  // git_index_add() frees the path of the entry that it replaces
     entry.path = path.c_str();
     entry.file_size = 0;
@@ -67,7 +67,7 @@ bool has_conflict(git_index* index, const std::string& path) {
 }
 
 // A file cannot be added where the user staged a folder, or below a staged file.
-bool has_room(git_index* index, const std::string& path) {
+bool can_add(git_index* index, const std::string& path) {
   if (git_index_find_prefix(nullptr, index, (path + "/").c_str()) == 0) return false;
   for (const std::string& folder : folders_of(path)) {
     if (git_index_get_bypath(index, folder.c_str(), 0) != nullptr) return false;
@@ -106,7 +106,7 @@ bool follow(git_index* index, git_index* wanted, const Unstaged& unstaged) {
   }
   // Add after all removals: a file may replace a folder whose entries had to go first.
   for (const git_index_entry* entry : to_add) {
-    if (has_room(index, entry->path) && !put_entry(index, *entry)) return false;
+    if (can_add(index, entry->path) && !put_entry(index, *entry)) return false;
   }
   return true;
 }
@@ -168,13 +168,13 @@ bool UserIndex::wait_for_lock(LockStamp& stale) {
     return false;
   }
   const SteadyTime start = steady_now();
-  while (millis_since(start).count() < kPatienceMs) {
+  while (millis_since(start).count() < kLockWaitMs) {
     if (name_lock()) return true;
     const auto there = stamp_of(file(kLock));
     if (!there) continue;  // the lock was just removed
     if (*there == stale) return false;
     pollfd ready{.fd = changes.number(), .events = POLLIN, .revents = 0};
-    if (::poll(&ready, 1, kPatienceMs) != 1) {
+    if (::poll(&ready, 1, kLockWaitMs) != 1) {
       stale = *there;
       return false;
     }
@@ -195,7 +195,7 @@ bool UserIndex::write(git_index* wanted, const Unstaged& unstaged) {
 
   git::IndexHandle index;
   if (git_index_open(index.out(), file(kNew).c_str()) != 0) return false;
-  if (!absent_) keep_doubts(index, before.st_mtim.tv_sec);
+  if (!absent_) keep_racy_entries(index, before.st_mtim.tv_sec);
   if (!follow(index, wanted, unstaged) || git_index_write(index) != 0) return false;
 
   const Descriptor written(::open(file(kNew).c_str(), O_RDONLY | O_CLOEXEC));

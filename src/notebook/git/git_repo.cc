@@ -38,12 +38,14 @@ struct GitRepo::OpenRepository {
 
 namespace {
 
+// HEAD can move between reading and locking it; ten rounds outlast bursts of user commits.
 constexpr int kAttempts = 10;
+// A commit that was not recorded before a crash is among the newest; user commits may be on top of it.
 constexpr int kTrailerCommits = 50;
 constexpr std::size_t kCacheBytes = 16U << 20U;  // for trees and commits of all repositories together
 
 // Runs once; the library is never shut down, because other code in this process may use it.
-void start_git() {
+void init_libgit2() {
   [[maybe_unused]] static const int started = [] {
     const int users = git_libgit2_init();
     git_libgit2_opts(GIT_OPT_SET_CACHE_MAX_SIZE, static_cast<ssize_t>(kCacheBytes));
@@ -61,7 +63,7 @@ int init(git::RepositoryHandle& repo, const std::string& path) {
 }
 
 // Whether init() may create a repository: there is no .git, or only one from an interrupted init.
-bool has_none(const std::string& path) {
+bool has_no_repository(const std::string& path) {
   struct stat found {};
   if (::lstat((path + "/.git").c_str(), &found) != 0) return errno == ENOENT;
   return S_ISDIR(found.st_mode) && ::lstat((path + "/.git/HEAD").c_str(), &found) != 0 && errno == ENOENT;
@@ -69,7 +71,7 @@ bool has_none(const std::string& path) {
 
 // Whether opening failed because another user owns the folder. libgit2 1.5 reports that as a missing
 // safe.directory setting.
-bool is_anothers(int code) {
+bool is_owned_by_another_user(int code) {
   if (code == GIT_EOWNER) return true;
   const git_error* last = git_error_last();
   return code == GIT_ENOTFOUND && last != nullptr && std::strstr(last->message, "safe.directory") != nullptr;
@@ -78,9 +80,9 @@ bool is_anothers(int code) {
 Result<git::RepositoryHandle> open_or_init(const std::string& path, bool may_init) {
   git::RepositoryHandle repo;
   int done = git_repository_open_ext(repo.out(), path.c_str(), GIT_REPOSITORY_OPEN_NO_SEARCH, nullptr);
-  if (done == GIT_ENOTFOUND && may_init && has_none(path)) done = init(repo, path);
+  if (done == GIT_ENOTFOUND && may_init && has_no_repository(path)) done = init(repo, path);
   if (done == 0) return repo;
-  if (is_anothers(done)) {
+  if (is_owned_by_another_user(done)) {
     return Error{
         ErrorCode::unavailable,
         path + " belongs to another user, and git trusts only its owner. Run as that user, or trust it: " +
@@ -242,7 +244,7 @@ GitRepo::~GitRepo() = default;
 Result<GitRepo> GitRepo::open(const std::string& path) { return open(path, IfAbsent::init); }
 
 Result<GitRepo> GitRepo::open(const std::string& path, IfAbsent absent) {
-  start_git();
+  init_libgit2();
   auto repo = open_or_init(path, absent == IfAbsent::init);
   if (!repo) return repo.error();
   if (auto fits = check_worktree(*repo, path); !fits) return fits.error();
@@ -363,6 +365,7 @@ Result<std::optional<GitCommit>> GitRepo::OpenRepository::try_commit(const Folde
                         head->commit ? 1 : 0, parents) != 0) {
     return git::failure("write a commit");
   }
+  // Objects must be on disk before HEAD names them: after a power failure git could not read the commit.
   if (auto synced = sync(); !synced) return synced.error();
 
   const std::string parent = hash_of(*head);

@@ -107,6 +107,7 @@ Result<void> ChangeDetector::pair_renamed(const std::string& source, const std::
 }
 
 Result<void> ChangeDetector::pair_same() {
+  // An inode number can be reused by another file, so the hash must agree, too.
   std::unordered_map<std::string, std::string> deleted;
   const auto key = [](const DetectedChange& change) {
     return change.hash + " " + std::to_string(change.inode);
@@ -138,6 +139,7 @@ std::vector<Operation> ChangeDetector::operations() const {
       operation.event = event;
     }
   };
+  // Deletions first: a row must be removed before another row can take its path.
   add(ChangeKind::deleted, "deleted");
   add(ChangeKind::moved, "moved");
   add(ChangeKind::created, "created");
@@ -148,14 +150,14 @@ std::vector<Operation> ChangeDetector::operations() const {
 // Expands touched paths to files, on disk and in the NotebookState.
 Result<std::set<std::string>> touched_files(const Folder& folder, NotebookState& state, std::int64_t notebook,
                                             const std::vector<TouchedPath>& touched) {
-  std::set<std::string> told;  // sorted, so a folder comes before its files
+  std::set<std::string> paths;  // sorted, so a folder comes before its files
   for (const TouchedPath& one : touched) {
-    told.insert(one.path);
-    if (!one.source.empty()) told.insert(one.source);
+    paths.insert(one.path);
+    if (!one.source.empty()) paths.insert(one.source);
   }
   std::set<std::string> files;
   std::unordered_set<std::string> folders;  // folders that have been walked
-  for (const std::string& path : told) {
+  for (const std::string& path : paths) {
     const auto above = folders_of(path);
     if (std::any_of(above.begin(), above.end(), [&](const auto& name) { return folders.contains(name); }))
       continue;

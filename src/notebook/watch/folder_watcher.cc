@@ -55,8 +55,8 @@ class InotifyWatcher final : public FolderWatcher {
   void handle_file(const inotify_event& event, const std::string& path, SteadyTime now);
   void handle_folder(const inotify_event& event, const std::string& name, const std::string& path,
                      SteadyTime now);
-  void drop_left(SteadyTime now);
-  void tell_due(SteadyTime now);
+  void drop_detached(SteadyTime now);
+  void report_due(SteadyTime now);
   void check_folder();
   void start_anew(const char* reason);
   void note_watches();
@@ -73,7 +73,7 @@ class InotifyWatcher final : public FolderWatcher {
   FolderWatches watches_;
   PathDebouncer touched_;
   std::queue<std::pair<SteadyTime, int>>
-      left_;  // watches on moved folders, with the time when they count as moved away
+      detached_;  // watches on moved folders, with the time when they count as moved away
   SteadyTime next_check_;
 
   // Written by the thread, read by stats().
@@ -110,9 +110,9 @@ void InotifyWatcher::loop() {
   while (wait()) {
     const SteadyTime now = steady_now();
     read_events(now);
-    drop_left(now);
+    drop_detached(now);
     note_watches();
-    tell_due(now);
+    report_due(now);
     if (steady_now() >= next_check_) check_folder();
   }
 }
@@ -121,7 +121,7 @@ void InotifyWatcher::loop() {
 bool InotifyWatcher::wait() {
   SteadyTime until = next_check_;
   if (const auto due = touched_.next_due()) until = std::min(until, *due);
-  if (!left_.empty()) until = std::min(until, left_.front().first);
+  if (!detached_.empty()) until = std::min(until, detached_.front().first);
   const auto left = std::chrono::ceil<Millis>(until - steady_now());
   const auto timeout = static_cast<int>(std::clamp<Millis::rep>(left.count(), 0, 60'000));
   std::array<pollfd, 2> polled{{{stop_.number(), POLLIN, 0}, {watches_.descriptor(), POLLIN, 0}}};
@@ -155,7 +155,7 @@ bool InotifyWatcher::handle(const inotify_event& event, const std::string& name,
     start_anew(kGone);
     return false;
   }
-  if ((event.mask & IN_IGNORED) != 0) watches_.gone(event.wd);
+  if ((event.mask & IN_IGNORED) != 0) watches_.forget(event.wd);
   if (name.empty()) return true;
   const auto folder = watches_.path(event.wd);
   if (!folder) return true;
@@ -187,7 +187,7 @@ void InotifyWatcher::handle_folder(const inotify_event& event, const std::string
   if ((event.mask & IN_CREATE) != 0) watches_.add(event.wd, name, touch);
   if ((event.mask & IN_DELETE) != 0) touched_.touch(path, now);
   if ((event.mask & IN_MOVED_FROM) != 0) {
-    watches_.left(event.wd, name);
+    watches_.detach(event.wd, name);
     touched_.move_from(event.cookie, path, now);
   }
   if ((event.mask & IN_MOVED_TO) != 0) {
@@ -204,12 +204,14 @@ void InotifyWatcher::handle_folder(const inotify_event& event, const std::string
   }
 }
 
-void InotifyWatcher::drop_left(SteadyTime now) {
-  for (const int watch : watches_.take_left()) left_.emplace(now + options_.quiet, watch);
-  for (; !left_.empty() && left_.front().first <= now; left_.pop()) watches_.drop(left_.front().second);
+// A moved folder gets the quiet time to appear again by IN_MOVED_TO; then its watches are removed.
+void InotifyWatcher::drop_detached(SteadyTime now) {
+  for (const int watch : watches_.take_detached()) detached_.emplace(now + options_.quiet, watch);
+  for (; !detached_.empty() && detached_.front().first <= now; detached_.pop())
+    watches_.drop(detached_.front().second);
 }
 
-void InotifyWatcher::tell_due(SteadyTime now) {
+void InotifyWatcher::report_due(SteadyTime now) {
   auto due = touched_.take_due(now);
   if (!due.empty()) on_touched_(std::move(due));
 }
@@ -233,8 +235,9 @@ void InotifyWatcher::check_folder() {
 }
 
 void InotifyWatcher::start_anew(const char* reason) {
+  // The rescan covers everything that was touched so far.
   touched_.clear();
-  left_ = {};
+  detached_ = {};
   log(LogLevel::warning, "notebook is rescanned", reason);
   if (const auto opened = watches_.open(); !opened) {
     log(LogLevel::warning, "notebook is not watched", opened.error().message);

@@ -34,7 +34,7 @@ using testing::Not;
 constexpr Millis kNever = 1h;
 
 // Records the callbacks.
-class Told {
+class RecordedCallbacks {
  public:
   FolderWatcher::OnTouched on_touched() {
     return [this](std::vector<TouchedPath> touched) {
@@ -133,11 +133,11 @@ class Told {
 class FolderWatcherTest : public testing::Test {
  protected:
   FolderWatcherTest() { fs::create_directory(root); }
-  ~FolderWatcherTest() override { told.release(); }
+  ~FolderWatcherTest() override { recorded.release(); }
 
   void start(FolderWatchOptions options) {
-    options.logger = told.logger();
-    auto started = FolderWatcher::start(root, options, told.on_touched(), told.on_rescan());
+    options.logger = recorded.logger();
+    auto started = FolderWatcher::start(root, options, recorded.on_touched(), recorded.on_rescan());
     ASSERT_TRUE(started) << started.error().message;
     watcher = std::move(*started);
   }
@@ -154,28 +154,28 @@ class FolderWatcherTest : public testing::Test {
   void settle() {
     const std::string name = "settle-" + std::to_string(++settled);
     write(name);
-    ASSERT_TRUE(told.await_path(name));
+    ASSERT_TRUE(recorded.await_path(name));
   }
   // Blocks the watcher in a callback until release(), so that inotify events accumulate.
   void hold() {
-    told.hold("settle-" + std::to_string(settled + 1));
+    recorded.hold("settle-" + std::to_string(settled + 1));
     settle();
   }
 
   const TemporaryDirectory directory;
   const std::string root = directory.file("notebook");
-  Told told;
+  RecordedCallbacks recorded;
   int settled = 0;
   std::unique_ptr<FolderWatcher> watcher;  // destroyed first
 };
 
 TEST_F(FolderWatcherTest, RefusesWhatIsNoFolder) {
-  const auto absent = FolderWatcher::start(path("absent"), {}, told.on_touched(), told.on_rescan());
+  const auto absent = FolderWatcher::start(path("absent"), {}, recorded.on_touched(), recorded.on_rescan());
   ASSERT_FALSE(absent);
   EXPECT_EQ(absent.error().code, ErrorCode::not_found);
 
   write("file");
-  const auto file = FolderWatcher::start(path("file"), {}, told.on_touched(), told.on_rescan());
+  const auto file = FolderWatcher::start(path("file"), {}, recorded.on_touched(), recorded.on_rescan());
   ASSERT_FALSE(file);
   EXPECT_EQ(file.error().code, ErrorCode::invalid_argument);
 }
@@ -187,8 +187,8 @@ TEST_F(FolderWatcherTest, FilesThatExistAtTheStartAreNotReported) {
 
   settle();
 
-  EXPECT_THAT(told.paths(), testing::ElementsAre("settle-1"));
-  EXPECT_THAT(told.rescans(), testing::IsEmpty());
+  EXPECT_THAT(recorded.paths(), testing::ElementsAre("settle-1"));
+  EXPECT_THAT(recorded.rescans(), testing::IsEmpty());
   EXPECT_EQ(watcher->stats().watches, 2U);
   EXPECT_FALSE(watcher->stats().polls);
 }
@@ -235,11 +235,11 @@ TEST_F(FolderWatcherTest, EveryWayOfSavingIsReported) {
   for (const Saving& way : ways) {
     SCOPED_TRACE(way.name);
     settle();
-    told.forget();
+    recorded.forget();
 
     way.save(path("deep/er/note.md"));
 
-    EXPECT_TRUE(told.await_path("deep/er/note.md"));
+    EXPECT_TRUE(recorded.await_path("deep/er/note.md"));
   }
 }
 
@@ -251,9 +251,9 @@ TEST_F(FolderWatcherTest, ARenameReportsItsSource) {
 
   rename("a", "sub/b");
 
-  told.release();
-  EXPECT_TRUE(told.await_rename("a>sub/b"));
-  EXPECT_FALSE(told.paths().contains("a"));
+  recorded.release();
+  EXPECT_TRUE(recorded.await_rename("a>sub/b"));
+  EXPECT_FALSE(recorded.paths().contains("a"));
 }
 
 TEST_F(FolderWatcherTest, RenamesInARowAreReportedAsOne) {
@@ -265,9 +265,9 @@ TEST_F(FolderWatcherTest, RenamesInARowAreReportedAsOne) {
   rename("b", "c");
   rename("c", "d");
 
-  told.release();
-  EXPECT_TRUE(told.await_rename("a>d"));
-  EXPECT_EQ(told.renames().size(), 1U);
+  recorded.release();
+  EXPECT_TRUE(recorded.await_rename("a>d"));
+  EXPECT_EQ(recorded.renames().size(), 1U);
 }
 
 TEST_F(FolderWatcherTest, NothingMadeInNewFoldersIsMissed) {
@@ -280,7 +280,7 @@ TEST_F(FolderWatcherTest, NothingMadeInNewFoldersIsMissed) {
     made.insert(folder + "/file");
   }
 
-  for (const std::string& file : made) EXPECT_TRUE(told.await_path(file)) << file;
+  for (const std::string& file : made) EXPECT_TRUE(recorded.await_path(file)) << file;
   EXPECT_EQ(watcher->stats().watches, 601U);
 }
 
@@ -293,14 +293,14 @@ TEST_F(FolderWatcherTest, AFolderMovedWithinTheNotebookIsReportedOnceAndWatchedA
 
   rename("x", "other/y");
 
-  told.release();
-  EXPECT_TRUE(told.await_rename("x>other/y"));
+  recorded.release();
+  EXPECT_TRUE(recorded.await_rename("x>other/y"));
   settle();
-  EXPECT_FALSE(told.paths().contains("other/y/in/deep/a"));
+  EXPECT_FALSE(recorded.paths().contains("other/y/in/deep/a"));
   EXPECT_EQ(watcher->stats().watches, 5U);
   write("other/y/in/deep/a", "changed");
-  EXPECT_TRUE(told.await_path("other/y/in/deep/a"));
-  EXPECT_FALSE(told.paths().contains("x/in/deep/a"));
+  EXPECT_TRUE(recorded.await_path("other/y/in/deep/a"));
+  EXPECT_FALSE(recorded.paths().contains("x/in/deep/a"));
 }
 
 TEST_F(FolderWatcherTest, AFolderMovedAwayIsReportedAndNoLongerWatched) {
@@ -309,20 +309,20 @@ TEST_F(FolderWatcherTest, AFolderMovedAwayIsReportedAndNoLongerWatched) {
   start();
 
   fs::rename(path("x"), directory.file("away"));
-  ASSERT_TRUE(told.await_path("x"));
+  ASSERT_TRUE(recorded.await_path("x"));
   while (watcher->stats().watches > 1) settle();
 
-  told.forget();
+  recorded.forget();
   std::ofstream(directory.file("away/in/a")) << "unseen";
   settle();
-  EXPECT_EQ(told.paths().size(), 1U);
+  EXPECT_EQ(recorded.paths().size(), 1U);
 
   fs::rename(directory.file("away"), path("back"));
-  EXPECT_TRUE(told.await_path("back/in/a"));
+  EXPECT_TRUE(recorded.await_path("back/in/a"));
   EXPECT_EQ(watcher->stats().watches, 3U);
-  told.forget();
+  recorded.forget();
   write("back/in/a", "seen");
-  EXPECT_TRUE(told.await_path("back/in/a"));
+  EXPECT_TRUE(recorded.await_path("back/in/a"));
 }
 
 TEST_F(FolderWatcherTest, ADeletedFolderIsReportedAndWatchedAgainWhenItComesBack) {
@@ -331,14 +331,14 @@ TEST_F(FolderWatcherTest, ADeletedFolderIsReportedAndWatchedAgainWhenItComesBack
   start();
 
   fs::remove_all(path("x"));
-  EXPECT_TRUE(told.await_path("x/in/a"));
-  EXPECT_TRUE(told.await_path("x/in"));
-  EXPECT_TRUE(told.await_path("x"));
+  EXPECT_TRUE(recorded.await_path("x/in/a"));
+  EXPECT_TRUE(recorded.await_path("x/in"));
+  EXPECT_TRUE(recorded.await_path("x"));
 
-  told.forget();
+  recorded.forget();
   make_folder("x/in");
   write("x/in/a");
-  EXPECT_TRUE(told.await_path("x/in/a"));
+  EXPECT_TRUE(recorded.await_path("x/in/a"));
 }
 
 TEST_F(FolderWatcherTest, AFolderWhoseModeChangedIsReported) {
@@ -347,7 +347,7 @@ TEST_F(FolderWatcherTest, AFolderWhoseModeChangedIsReported) {
   fs::permissions(root + "/folder", fs::perms::none);
   fs::permissions(root + "/folder", fs::perms::owner_all);
 
-  EXPECT_TRUE(told.await_path("folder"));
+  EXPECT_TRUE(recorded.await_path("folder"));
 }
 
 TEST_F(FolderWatcherTest, AFileThatReplacesAFolderIsReported) {
@@ -361,9 +361,9 @@ TEST_F(FolderWatcherTest, AFileThatReplacesAFolderIsReported) {
   make_folder("x");
   write("x/a");
 
-  told.release();
-  EXPECT_TRUE(told.await_path("x"));
-  EXPECT_TRUE(told.await_path("x/a"));
+  recorded.release();
+  EXPECT_TRUE(recorded.await_path("x"));
+  EXPECT_TRUE(recorded.await_path("x/a"));
 }
 
 TEST_F(FolderWatcherTest, DotGitDotEventqAndRefusedNamesAreNotReported) {
@@ -384,12 +384,12 @@ TEST_F(FolderWatcherTest, DotGitDotEventqAndRefusedNamesAreNotReported) {
 
   // A rename from there counts as a new file, a rename to there as a deletion.
   rename(".eventq/event-1", "new.md");
-  ASSERT_TRUE(told.await_path("new.md"));
+  ASSERT_TRUE(recorded.await_path("new.md"));
   rename("new.md", ".eventq/event-2");
   settle();
 
-  EXPECT_THAT(told.paths(), testing::ElementsAre("new.md", "settle-1"));
-  EXPECT_THAT(told.renames(), testing::IsEmpty());
+  EXPECT_THAT(recorded.paths(), testing::ElementsAre("new.md", "settle-1"));
+  EXPECT_THAT(recorded.renames(), testing::IsEmpty());
   EXPECT_EQ(watcher->stats().watches, 2U);
 }
 
@@ -405,7 +405,7 @@ TEST_F(FolderWatcherTest, NoLinkIsFollowed) {
   std::ofstream(directory.file("outside/a")) << "unseen";
   settle();
 
-  EXPECT_THAT(told.paths(),
+  EXPECT_THAT(recorded.paths(),
               AllOf(Not(Contains("before/a")), Not(Contains("after/a")), Not(Contains("new/link/a"))));
   EXPECT_EQ(watcher->stats().watches, 2U);
 }
@@ -416,9 +416,9 @@ TEST_F(FolderWatcherTest, EveryFileOfABurstIsReported) {
 
   for (int i = 0; i < 5000; ++i) write("many/" + std::to_string(i));
 
-  EXPECT_TRUE(told.await_path("many/4999"));
+  EXPECT_TRUE(recorded.await_path("many/4999"));
   settle();
-  EXPECT_EQ(told.paths().size(), 5001U);
+  EXPECT_EQ(recorded.paths().size(), 5001U);
 }
 
 TEST_F(FolderWatcherTest, AFileThatNeverBecomesQuietIsReported) {
@@ -426,7 +426,7 @@ TEST_F(FolderWatcherTest, AFileThatNeverBecomesQuietIsReported) {
 
   write("log");
 
-  EXPECT_TRUE(told.await_path("log"));
+  EXPECT_TRUE(recorded.await_path("log"));
 }
 
 TEST_F(FolderWatcherTest, AnOverflowRequestsARescanAndLaterChangesAreReported) {
@@ -443,14 +443,14 @@ TEST_F(FolderWatcherTest, AnOverflowRequestsARescanAndLaterChangesAreReported) {
   }
   make_folder("new/in");  // made while events are dropped
 
-  told.release();
-  ASSERT_TRUE(told.await_rescans(1));
-  EXPECT_THAT(told.rescans().front(), HasSubstr("overflow"));
+  recorded.release();
+  ASSERT_TRUE(recorded.await_rescans(1));
+  EXPECT_THAT(recorded.rescans().front(), HasSubstr("overflow"));
   EXPECT_EQ(watcher->stats().overflows, 1U);
   EXPECT_EQ(watcher->stats().watches, 3U);
   EXPECT_GE(watcher->stats().events, most);
   write("new/in/a");
-  EXPECT_TRUE(told.await_path("new/in/a"));
+  EXPECT_TRUE(recorded.await_path("new/in/a"));
 }
 
 TEST_F(FolderWatcherTest, AsManyFoldersAsWatchesAreWatchedWithoutRescans) {
@@ -458,12 +458,12 @@ TEST_F(FolderWatcherTest, AsManyFoldersAsWatchesAreWatchedWithoutRescans) {
   start({.quiet = 5ms, .restless = 100ms, .poll_every = 1ms, .watches_max = 3});
   make_folder("b");
   write("b/file");
-  ASSERT_TRUE(told.await_path("b/file"));
+  ASSERT_TRUE(recorded.await_path("b/file"));
   settle();
 
   EXPECT_FALSE(watcher->stats().polls);
   EXPECT_EQ(watcher->stats().watches, 3U);
-  EXPECT_THAT(told.rescans(), testing::IsEmpty());
+  EXPECT_THAT(recorded.rescans(), testing::IsEmpty());
 }
 
 TEST_F(FolderWatcherTest, WithMoreFoldersThanWatchesTheWatcherRescansPeriodicallyAndLogsTheReasonOnce) {
@@ -475,21 +475,21 @@ TEST_F(FolderWatcherTest, WithMoreFoldersThanWatchesTheWatcherRescansPeriodicall
   make_folder("c/in");
   write("c/in/file");
 
-  EXPECT_TRUE(told.await_rescans(3));
+  EXPECT_TRUE(recorded.await_rescans(3));
   EXPECT_TRUE(watcher->stats().polls);
   EXPECT_EQ(watcher->stats().watches, 3U);
-  EXPECT_THAT(told.warnings(), testing::ElementsAre(HasSubstr("fs.inotify.max_user_watches")));
+  EXPECT_THAT(recorded.warnings(), testing::ElementsAre(HasSubstr("fs.inotify.max_user_watches")));
   write("a/file");  // these folders are still watched
-  EXPECT_TRUE(told.await_path("a/file"));
+  EXPECT_TRUE(recorded.await_path("a/file"));
   write("b/file");
-  EXPECT_TRUE(told.await_path("b/file"));
+  EXPECT_TRUE(recorded.await_path("b/file"));
 }
 
 TEST_F(FolderWatcherTest, RescansEndWhenThereAreWatchesForAllFoldersAgain) {
   make_folder("a");
   make_folder("b");
   start({.quiet = 5ms, .restless = 100ms, .poll_every = 1ms, .watches_max = 2});
-  ASSERT_TRUE(told.await_rescans(1));
+  ASSERT_TRUE(recorded.await_rescans(1));
   EXPECT_TRUE(watcher->stats().polls);
 
   // Either of the two may be watched.
@@ -498,7 +498,7 @@ TEST_F(FolderWatcherTest, RescansEndWhenThereAreWatchesForAllFoldersAgain) {
 
   EXPECT_EQ(watcher->stats().watches, 2U);
   write("a/file");
-  EXPECT_TRUE(told.await_path("a/file"));
+  EXPECT_TRUE(recorded.await_path("a/file"));
 }
 
 TEST_F(FolderWatcherTest, AMissingFolderRequestsARescanAndAnotherWhenItIsBack) {
@@ -506,26 +506,26 @@ TEST_F(FolderWatcherTest, AMissingFolderRequestsARescanAndAnotherWhenItIsBack) {
   start({.quiet = 5ms, .restless = 100ms, .poll_every = 5ms});
 
   fs::rename(root, directory.file("elsewhere"));
-  ASSERT_TRUE(told.await_rescans(1));
+  ASSERT_TRUE(recorded.await_rescans(1));
   EXPECT_EQ(watcher->stats().watches, 0U);
-  EXPECT_FALSE(told.warnings().empty());
+  EXPECT_FALSE(recorded.warnings().empty());
 
   fs::rename(directory.file("elsewhere"), root);
-  ASSERT_TRUE(told.await_rescans(2));
+  ASSERT_TRUE(recorded.await_rescans(2));
   write("a/file");
-  EXPECT_TRUE(told.await_path("a/file"));
+  EXPECT_TRUE(recorded.await_path("a/file"));
 }
 
 TEST_F(FolderWatcherTest, AFolderDeletedWhileItIsHeldOpenIsNoticed) {
   start({.quiet = 5ms, .restless = 100ms, .poll_every = 5ms});
 
   fs::remove(root);
-  ASSERT_TRUE(told.await_rescans(1));
+  ASSERT_TRUE(recorded.await_rescans(1));
 
   fs::create_directory(root);
-  ASSERT_TRUE(told.await_rescans(2));
+  ASSERT_TRUE(recorded.await_rescans(2));
   write("file");
-  EXPECT_TRUE(told.await_path("file"));
+  EXPECT_TRUE(recorded.await_path("file"));
 }
 
 TEST_F(FolderWatcherTest, NoCallbackRunsAfterTheWatcherStopped) {
@@ -534,7 +534,7 @@ TEST_F(FolderWatcherTest, NoCallbackRunsAfterTheWatcherStopped) {
 
   watcher.reset();
 
-  EXPECT_EQ(told.calls(), 0);
+  EXPECT_EQ(recorded.calls(), 0);
 }
 
 // Makes, renames, replaces and removes folders at random, without pauses.
@@ -575,7 +575,7 @@ class TurmoilTest : public FolderWatcherTest {
   void stir(unsigned seed) {
     if (seed % 2 == 0) hold();
     Turmoil(root, seed).stir(300);
-    told.release();
+    recorded.release();
   }
   // A new file in each folder.
   std::set<std::string> write_probes(const std::string& name) {
@@ -593,11 +593,11 @@ TEST_F(TurmoilTest, EveryNewFileIsReportedByItsPathOrByARenamedFolder) {
   for (unsigned seed = 1; seed <= 16; ++seed) {
     SCOPED_TRACE(seed);
     settle();
-    told.forget();
+    recorded.forget();
     stir(seed);
 
     for (const std::string& probe : write_probes("probe-" + std::to_string(seed))) {
-      ASSERT_TRUE(told.await_covered(probe)) << probe;
+      ASSERT_TRUE(recorded.await_covered(probe)) << probe;
     }
   }
   EXPECT_EQ(watcher->stats().overflows, 0U);
@@ -611,7 +611,7 @@ TEST_F(TurmoilTest, EveryFolderIsWatchedUnderItsCurrentName) {
     settle();
 
     for (const std::string& probe : write_probes("probe-" + std::to_string(seed))) {
-      ASSERT_TRUE(told.await_path(probe)) << probe;
+      ASSERT_TRUE(recorded.await_path(probe)) << probe;
     }
   }
   EXPECT_EQ(watcher->stats().overflows, 0U);

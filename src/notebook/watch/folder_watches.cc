@@ -87,7 +87,7 @@ void FolderWatches::add(int parent, const std::string& name, const OnFile& on_fi
   if (folder) add_all({parent, name, folder->empty() ? name : *folder + "/" + name}, on_file);
 }
 
-void FolderWatches::left(int parent, const std::string& name) {
+void FolderWatches::detach(int parent, const std::string& name) {
   if (const int watch = tree_.child(parent, name); watch != WatchTree::kNone) tree_.detach(watch);
 }
 
@@ -100,6 +100,7 @@ bool FolderWatches::has(int parent, const std::string& name) const {
   return tree_.child(parent, name) != WatchTree::kNone;
 }
 
+// A loop with an explicit stack, because folders may be nested deeper than the call stack allows.
 void FolderWatches::add_all(FolderToWatch start, const OnFile& on_file) {
   std::vector<FolderToWatch> places{std::move(start)};
   while (!places.empty()) {

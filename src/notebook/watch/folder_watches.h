@@ -41,10 +41,10 @@ class FolderWatches {
   // watched under another path. Calls `on_file`, if set, for every file in it.
   void add(int parent, const std::string& name, const OnFile& on_file);
   // The folder was moved, perhaps out of the notebook: its events have no path until add().
-  void left(int parent, const std::string& name);
+  void detach(int parent, const std::string& name);
   // The kernel removed this watch.
-  void gone(int watch) { tree_.forget(watch); }
-  std::vector<int> take_left() { return tree_.take_detached(); }
+  void forget(int watch) { tree_.forget(watch); }
+  std::vector<int> take_detached() { return tree_.take_detached(); }
   // Removes a watch that left and was not added again, with all below it.
   void drop(int watch);
 

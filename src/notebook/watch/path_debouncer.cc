@@ -45,6 +45,7 @@ void PathDebouncer::put(const std::string& path, TouchTimes entry) {
 void PathDebouncer::touch(const std::string& path, SteadyTime now) { put(path, {now, now, ""}); }
 
 void PathDebouncer::move_from(std::uint32_t cookie, const std::string& path, SteadyTime now) {
+  // The source counts as touched in case the other half never arrives: then the file left the notebook.
   touch(path, now);
   leaving_[cookie] = path;
   waits_.emplace(now + quiet_, cookie);

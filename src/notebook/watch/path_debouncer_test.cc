@@ -64,13 +64,13 @@ TEST_F(PathDebouncerTest, ASecondTouchPostponesThePathAndReportsItOnce) {
 }
 
 TEST_F(PathDebouncerTest, APathThatIsNeverQuietIsDueAfterASecondAndThenAgain) {
-  std::vector<Millis> told;
+  std::vector<Millis> taken;
   for (Millis time = 0ms; time <= 2100ms; time += 10ms) {
     paths.touch("a", at(time));
-    if (!due(time).empty()) told.push_back(time);
+    if (!due(time).empty()) taken.push_back(time);
   }
 
-  EXPECT_THAT(told, ElementsAre(1000ms, 2010ms));
+  EXPECT_THAT(taken, ElementsAre(1000ms, 2010ms));
 }
 
 TEST_F(PathDebouncerTest, EachPathHasItsOwnDueTimeAndAllDuePathsAreTakenTogether) {
@@ -169,15 +169,15 @@ TEST_F(PathDebouncerTest, ARenamedFolderReplacesEarlierTouchesInIt) {
 }
 
 TEST_F(PathDebouncerTest, EndlessRenamesAreDueAfterASecond) {
-  std::vector<std::string> told;
-  for (int i = 0; told.empty() && i < 200; ++i) {
+  std::vector<std::string> taken;
+  for (int i = 0; taken.empty() && i < 200; ++i) {
     rename("f" + std::to_string(i), "f" + std::to_string(i + 1), 10ms * i);
     for (const std::string& text : due(10ms * i)) {
-      if (text.find('>') != text.npos) told.push_back(text);
+      if (text.find('>') != text.npos) taken.push_back(text);
     }
   }
 
-  EXPECT_THAT(told, ElementsAre("f0>f101"));
+  EXPECT_THAT(taken, ElementsAre("f0>f101"));
 }
 
 TEST_F(PathDebouncerTest, NothingIsLeftAfterClear) {
