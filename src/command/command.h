@@ -134,7 +134,7 @@ struct HoldingQuery {  // counts the events of the queue that the worker holds
   std::string worker_id;
   std::string queue;
 };
-// The types of AdminRequest that is_read() tells from the others.
+// The types of AdminRequest for which is_read() is true.
 template <typename T>
 concept CommittedQuery = std::same_as<T, QueueQuery> || std::same_as<T, QueuesQuery> ||
     std::same_as<T, CheckpointsQuery> || std::same_as<T, RecoveryQuery> ||

@@ -463,7 +463,7 @@ void Core::settle_queues(Batch& batch) {
     workers_.clear_changed();
   }
   for (WorkerAction& action : batch.actions) {
-    // On a shared store a worker may report to another server, so only the store knows who holds an event.
+    // On a shared store a worker may report to another server, so only the store knows its holder.
     // Counting the action as a release keeps the worker's last_seen and tracks no held event.
     if (shared_ && action.kind < WorkerActionKind::completed) action.kind = WorkerActionKind::released;
     workers_.note(action, now);

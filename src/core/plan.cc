@@ -137,8 +137,8 @@ bool Core::checkpoints_due(const Batch& batch, TimePoint now) const {
 
 // Whether promote() may find due events.
 bool Core::has_due(TimePoint now) const {
-  const auto look = next_due_check();
-  return look && *look <= now;
+  const auto check = next_due_check();
+  return check && *check <= now;
 }
 
 // Reads the stored counters of one queue, at most once per batch, because other servers change them too.

@@ -67,7 +67,7 @@ struct QueueDelta {
   [[nodiscard]] std::int64_t depth() const;  // live events added; negative: removed
 };
 
-// The number of this database among those that share a queue.
+// The number of this database among the databases that share a queue.
 struct Share {
   int shard = 0;
   int shards = 1;

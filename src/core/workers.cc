@@ -59,7 +59,7 @@ void Workers::note(const WorkerAction& action, TimePoint now) {
     case WorkerActionKind::claimed: worker.held[action.event] = {now, now, false}; break;
     case WorkerActionKind::started:
     case WorkerActionKind::alive: {
-      HeldEvent& held = worker.held[action.event];
+      TrackedEvent& held = worker.held[action.event];
       held.seen_at = now;
       held.started = true;
       break;

@@ -53,14 +53,14 @@ class Workers {
   [[nodiscard]] std::vector<WorkerState> list(TimePoint now, Millis stale_after, Millis start_within) const;
 
  private:
-  struct HeldEvent {
+  struct TrackedEvent {
     TimePoint picked_at;
     TimePoint seen_at;
     bool started = false;
   };
   struct TrackedWorker {
     WorkerRow row;
-    std::map<EventId, HeldEvent> held;
+    std::map<EventId, TrackedEvent> held;
     std::optional<Selector> asked;
     bool changed = false;
     std::int64_t stored_completed = 0;  // the part of row.completed that is stored

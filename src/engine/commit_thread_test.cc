@@ -268,18 +268,18 @@ class SharedCommitThreadTest : public testing::Test {
 };
 
 TEST_F(SharedCommitThreadTest, TheCallbackGetsTheEffectsOfEachCommit) {
-  std::vector<CommitEffects> told;
+  std::vector<CommitEffects> effects;
   CommitThread commit_thread(*second_store, second_core, clock, silent,
-                             [&](const CommitEffects& it) { told.push_back(it); });
+                             [&](const CommitEffects& it) { effects.push_back(it); });
   commit_thread.submit({{&mailbox, 1}, publish({.title = "mail", .tags = {"a"}})});
   mailbox.wait(1);
   commit_thread.submit({{&mailbox, 2}, claim({"a"}, "host:1")});
   mailbox.wait(2);
   commit_thread.stop();
 
-  ASSERT_THAT(told, SizeIs(3));  // the third stores the worker
-  EXPECT_THAT(told[0].ready, ElementsAre("main"));
-  EXPECT_EQ(told[1].next_due, kStart + kPolicy.lease);
+  ASSERT_THAT(effects, SizeIs(3));  // the third stores the worker
+  EXPECT_THAT(effects[0].ready, ElementsAre("main"));
+  EXPECT_EQ(effects[1].next_due, kStart + kPolicy.lease);
 }
 
 TEST_F(SharedCommitThreadTest, AnEventThatOneCommitThreadDelaysIsMadeReadyByAnother) {

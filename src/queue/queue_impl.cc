@@ -38,13 +38,13 @@ Change change_of(const Report& report, const std::string& worker_id) {
 }
 
 // Validates the claim part of next().
-Result<ClaimRequest> claim_of(const NextRequest& turn, const std::string& worker_id) {
-  if (auto fault = validate_queue_name(turn.queue)) return *fault;
-  if (auto fault = out_of_range("limit", turn.limit, 0, limits::kClaim)) return *fault;
-  if (auto fault = out_of_range("wait", turn.wait, Millis(0), limits::kWait)) return *fault;
-  ClaimRequest claim{{turn.queue, {}}, worker_id, turn.limit, turn.wait};
-  if (turn.tags.empty()) return claim;
-  auto tags = clean_tags(turn.tags);
+Result<ClaimRequest> claim_of(const NextRequest& request, const std::string& worker_id) {
+  if (auto fault = validate_queue_name(request.queue)) return *fault;
+  if (auto fault = out_of_range("limit", request.limit, 0, limits::kClaim)) return *fault;
+  if (auto fault = out_of_range("wait", request.wait, Millis(0), limits::kWait)) return *fault;
+  ClaimRequest claim{{request.queue, {}}, worker_id, request.limit, request.wait};
+  if (request.tags.empty()) return claim;
+  auto tags = clean_tags(request.tags);
   if (!tags) return tags.error();
   claim.selector.tags = std::move(*tags);
   return claim;
@@ -122,24 +122,24 @@ Result<LogEntry> QueueImpl::give_back(const Lease& lease, const Return& how) {
   return report({lease, Release{how.reason, how.delay}});
 }
 
-Result<NextResult> QueueImpl::next(const NextRequest& turn) {
-  const std::string& worker_id = turn.worker_id.empty() ? polled_.worker_id() : turn.worker_id;
+Result<NextResult> QueueImpl::next(const NextRequest& request) {
+  const std::string& worker_id = request.worker_id.empty() ? polled_.worker_id() : request.worker_id;
   if (auto fault = validate_worker_id(worker_id)) return *fault;
-  if (turn.reports.size() + turn.alive.size() > limits::kBatchEvents) {
-    return Error{ErrorCode::too_large, "One turn may report on 10000 events, this one reports on more.",
+  if (request.reports.size() + request.alive.size() > limits::kBatchEvents) {
+    return Error{ErrorCode::too_large, "One request may report on 10000 events, this one reports on more.",
                  "reports"};
   }
   Command command;
-  for (const Report& report : turn.reports) {
+  for (const Report& report : request.reports) {
     command.changes.push_back(change_of(report, worker_id));
     if (auto fault = validate(command.changes.back())) return *fault;
   }
-  for (const Alive& alive : turn.alive) {
+  for (const Alive& alive : request.alive) {
     command.changes.push_back({Lease{alive.id, worker_id, alive.attempt}, Heartbeat{}});
     if (auto fault = validate(command.changes.back())) return *fault;
   }
-  if (turn.limit > 0) {
-    auto claim = claim_of(turn, worker_id);
+  if (request.limit > 0) {
+    auto claim = claim_of(request, worker_id);
     if (!claim) return claim.error();
     command.claim = std::move(*claim);
   }
@@ -150,7 +150,7 @@ Result<NextResult> QueueImpl::next(const NextRequest& turn) {
   NextResult result{.results = {}, .leases = {}, .claims = std::move(answer.claims)};
   for (std::size_t i = 0; i < answer.changed.size(); ++i) {
     Result<Changed>& changed = answer.changed[i];
-    if (i < turn.reports.size()) {
+    if (i < request.reports.size()) {
       result.results.push_back(changed ? Result<LogEntry>(std::move(changed->entry)) : changed.error());
     } else {
       result.leases.push_back(changed ? Result<TimePoint>(changed->lease_until) : changed.error());

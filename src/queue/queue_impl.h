@@ -24,7 +24,7 @@ class QueueImpl final : public Queue {
   Result<LogEntry> complete(const Lease& lease, const Outcome& outcome) override;
   Result<LogEntry> fail(const Lease& lease, const Failure& failure) override;
   Result<LogEntry> give_back(const Lease& lease, const Return& how) override;
-  Result<NextResult> next(const NextRequest& turn) override;
+  Result<NextResult> next(const NextRequest& request) override;
   Result<TimePoint> heartbeat(const Lease& lease) override;
   Result<void> finalize(EventId id, const std::vector<std::string>& errors) override;
   Result<void> finalize(EventId id, Verdict verdict) override;

@@ -218,9 +218,9 @@ Result<std::size_t> parse_limit(const std::vector<QueryParameter>& query, std::s
   return static_cast<std::size_t>(limit);
 }
 
-Result<CorrelationQuery> parse_correlation_query(const std::vector<QueryParameter>& query) {
+Result<CorrelationParameters> parse_correlation_query(const std::vector<QueryParameter>& query) {
   QueryFields fields(query);
-  CorrelationQuery request;
+  CorrelationParameters request;
   const std::int64_t limit = fields.whole("limit").value_or(100);
   request.after = static_cast<EventId>(fields.whole("after_id").value_or(0));
   if (Fault fault = fields.fault()) return *fault;
@@ -229,9 +229,9 @@ Result<CorrelationQuery> parse_correlation_query(const std::vector<QueryParamete
   return request;
 }
 
-Result<FailuresQuery> parse_failures_query(const std::vector<QueryParameter>& query) {
+Result<FailuresParameters> parse_failures_query(const std::vector<QueryParameter>& query) {
   QueryFields fields(query);
-  FailuresQuery request;
+  FailuresParameters request;
   request.queue = fields.text("queue");
   const std::int64_t limit = fields.whole("limit").value_or(100);
   if (Fault fault = fields.fault()) return *fault;

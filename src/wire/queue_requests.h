@@ -50,17 +50,17 @@ Result<std::size_t> parse_event_count(const std::vector<QueryParameter>& query);
 // The parameter `limit`; there may be no other.
 Result<std::size_t> parse_limit(const std::vector<QueryParameter>& query, std::size_t unless_given);
 
-struct CorrelationQuery {
+struct CorrelationParameters {
   EventId after{};
   std::size_t limit = 100;
 };
-Result<CorrelationQuery> parse_correlation_query(const std::vector<QueryParameter>& query);
+Result<CorrelationParameters> parse_correlation_query(const std::vector<QueryParameter>& query);
 
-struct FailuresQuery {
+struct FailuresParameters {
   std::optional<std::string> queue;
   std::size_t limit = 100;
 };
-Result<FailuresQuery> parse_failures_query(const std::vector<QueryParameter>& query);
+Result<FailuresParameters> parse_failures_query(const std::vector<QueryParameter>& query);
 
 // The wait of `Prefer: wait=10` (RFC 7240), which may be one of several preferences. A preference that cannot
 // be met is ignored.

@@ -31,7 +31,7 @@ EngineWork read_event(EventId id, const std::string& request_id) {
   return work;
 }
 
-EngineWork read_correlation(const std::string& id, const wire::CorrelationQuery& request,
+EngineWork read_correlation(const std::string& id, const wire::CorrelationParameters& request,
                             const std::string& request_id) {
   EngineWork work;
   work.command.admin = CorrelationQuery{id, request.after, request.limit};
