@@ -47,8 +47,8 @@ EventPage merged(const ListFilter& filter, std::vector<EventPage> pages) {
   return all;
 }
 
-// Settings and status are the same everywhere, but for a change under way; they are told as the first has
-// them.
+// Settings and status are the same on all shards, except during a change, so those of the first shard are
+// used.
 void add(QueueDocument& ours, QueueDocument&& theirs) {
   add(ours.counts, theirs.counts);
   ours.totals += theirs.totals;
@@ -80,7 +80,7 @@ std::vector<QueueDocument> merged(const QueuesQuery&, std::vector<std::vector<Qu
   return all;
 }
 
-// Each shard makes its own.
+// Each shard makes checkpoints of its own, so the lists are only sorted together.
 std::vector<Checkpoint> merged(const CheckpointsQuery& ask, std::vector<std::vector<Checkpoint>> lists) {
   std::vector<Checkpoint> all;
   for (std::vector<Checkpoint>& list : lists) append_all(all, std::move(list));
@@ -91,7 +91,7 @@ std::vector<Checkpoint> merged(const CheckpointsQuery& ask, std::vector<std::vec
 }
 
 Recovery merged(const RecoveryQuery&, std::vector<Recovery> reports) {
-  // The worst of them is that of the whole.
+  // The worst status of a shard is the status of the whole.
   const auto rank = [](const Recovery& report) {
     if (report.status == "behind_checkpoint") return 2;
     return report.status == "repaired" ? 1 : 0;
@@ -153,8 +153,8 @@ std::int64_t merged(const HoldingQuery&, const std::vector<std::int64_t>& counts
   return all;
 }
 
-// Answers that hold a Result<T> each. Nothing was found where it is not; that is the answer when it is
-// nowhere.
+// Merges the results that were found. A shard without the thing answers not_found, which is the merged answer
+// only if all shards do.
 template <typename T, typename Question>
 Result<T> merged_results(const Question& question, std::vector<Result<T>> results) {
   std::vector<T> found;
@@ -172,7 +172,7 @@ Result<T> merged_results(const Question& question, std::vector<Result<T>> result
   return merged(question, std::move(found));
 }
 
-// Of one shard: what its commit threads saw differs in who asked.
+// Workers of one shard. Each of its commit threads has seen other polls, so the last poll wins.
 using WorkersByName = std::map<std::string, WorkerState>;
 
 void add_commit_thread(WorkersByName& ours, std::vector<WorkerState>&& commit_thread) {
@@ -183,7 +183,7 @@ void add_commit_thread(WorkersByName& ours, std::vector<WorkerState>&& commit_th
     if (!known.asked || worker.row.last_seen > known.row.last_seen) known.asked = worker.asked;
     known.row.first_seen = std::min(known.row.first_seen, worker.row.first_seen);
     known.row.last_seen = std::max(known.row.last_seen, worker.row.last_seen);
-    // Each adds what it has not stored yet to what is stored.
+    // Both start from the stored counters and add their own unstored ones, so a sum would count twice.
     known.row.completed = std::max(known.row.completed, worker.row.completed);
     known.row.failed = std::max(known.row.failed, worker.row.failed);
   }
@@ -227,8 +227,8 @@ void add(QueueMetrics& ours, const QueueMetrics& theirs) {
   keep_later(ours.oldest_pending, theirs.oldest_pending);
 }
 
-// Counters are the shard's, and every commit thread has them; what a commit thread measured is its own, and
-// sizes are known to one of them.
+// Counters are those of the database, and every commit thread reports them, so only the first one's are
+// added. Histograms are each commit thread's own. Sizes are reported by one of them.
 Metrics merged_metrics(const std::vector<ShardAnswer>& answers, const std::vector<int>& missing) {
   Metrics all;
   std::map<std::string, QueueMetrics> queues;
@@ -252,7 +252,7 @@ Metrics merged_metrics(const std::vector<ShardAnswer>& answers, const std::vecto
       all.waiting_ends += metrics.waiting_ends;
       if (commit_thread > 0) continue;
       all.failed_24h += metrics.failed_24h;
-      // The same worker may work on several shards.
+      // A worker may hold events on several shards, so a sum would count it twice.
       all.workers = std::max(all.workers, metrics.workers);
       all.stale_workers = std::max(all.stale_workers, metrics.stale_workers);
     }
@@ -264,7 +264,7 @@ Metrics merged_metrics(const std::vector<ShardAnswer>& answers, const std::vecto
   return all;
 }
 
-// Takes out the shards that could not be asked. Returns the error of the last of them.
+// Removes the answers of shards that could not be asked. Returns the error of the last of them.
 std::optional<Error> set_missing(std::vector<ShardAnswer>& answers, std::vector<int>& missing) {
   std::optional<Error> last;
   const auto away = [&](const ShardAnswer& answer) {
@@ -280,7 +280,8 @@ std::optional<Error> set_missing(std::vector<ShardAnswer>& answers, std::vector<
   return last;
 }
 
-// A read that fails as such says so in its part of the answer; that shard is missing, too.
+// A failed read has its error in its own part of the answer. If the database was unavailable, the shard
+// counts as missing.
 std::optional<Error> read_error(const Answer& answer) {
   const auto gone = [](const Error& error) {
     return error.code == ErrorCode::unavailable ? std::optional(error) : std::nullopt;
@@ -288,9 +289,9 @@ std::optional<Error> read_error(const Answer& answer) {
   if (answer.page && !*answer.page) return gone(answer.page->error());
   if (answer.details && !*answer.details) return gone(answer.details->error());
   return std::visit(
-      [&](const auto& told) -> std::optional<Error> {
-        if constexpr (requires { told.error(); }) {
-          if (!told) return gone(told.error());
+      [&](const auto& part) -> std::optional<Error> {
+        if constexpr (requires { part.error(); }) {
+          if (!part) return gone(part.error());
         }
         return std::nullopt;
       },
@@ -324,13 +325,13 @@ void merge_asked(const AdminRequest& ask, std::vector<ShardAnswer>& answers, Ans
              ask);
 }
 
-bool found_nothing(const AdminAnswer& told) {
+bool found_nothing(const AdminAnswer& answer) {
   return std::visit(
       [](const auto& it) {
         if constexpr (requires { it.error(); }) return !it && it.error().code == ErrorCode::not_found;
         return false;
       },
-      told);
+      answer);
 }
 
 }  // namespace
@@ -353,7 +354,7 @@ Answer merge(const Command& question, std::vector<ShardAnswer> answers) {
   Answer all;
   const std::size_t shards = answers.size();
   const std::optional<Error> away = set_missing(answers, all.missing);
-  // That all are away is what metrics have to say then.
+  // Metrics must answer also when all shards are away, because they report exactly that.
   if (answers.empty() && !std::holds_alternative<MetricsRequest>(question.admin)) {
     all.error = away;
     return all;
@@ -364,7 +365,7 @@ Answer merge(const Command& question, std::vector<ShardAnswer> answers) {
     pages.reserve(answers.size());
     for (ShardAnswer& answer : answers) pages.push_back(std::move(*answer.commit_threads.front().page));
     ListFilter filter = *question.list;
-    if (shards == 1) filter.offset = 0;  // it was skipped there
+    if (shards == 1) filter.offset = 0;  // a single shard has applied it
     all.page = merged_results<EventPage>(filter, std::move(pages));
   }
   merge_asked(question.admin, answers, all);

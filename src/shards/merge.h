@@ -7,21 +7,21 @@
 
 namespace eventq {
 
-// What to ask each of several shards, so that their answers can be merged.
+// The command to send to each shard, so that their answers can be merged.
 [[nodiscard]] Command for_each_shard(const Command& read, int shards);
 
-// One shard's answer; of metrics and workers, those of all its commit threads.
+// One shard's answer; for metrics and workers, one from each of its commit threads.
 struct ShardAnswer {
   int shard = 0;
   std::vector<Answer> commit_threads;
 };
 
-// Merges answers to a read, to MetricsRequest or to WorkersRequest, in the order of their shards. A shard
-// that cannot be asked is named in `missing`. An error is that of all of them, or of a shard without which
-// the answer would be wrong: nothing was found, but the missing one may have it.
+// Merges answers to a read, to MetricsRequest or to WorkersRequest. A shard that could not be asked is named
+// in `missing`. The merged answer is an error if every shard failed, or if nothing was found while a missing
+// shard may have it. REQUIRES: the answers are in the order of their shards.
 [[nodiscard]] Answer merge(const Command& question, std::vector<ShardAnswer> answers);
 
-// The states of one queue, as the answer to a change made on every shard, in order.
+// Merges the results of a change that was made on every shard, in the order of the shards.
 [[nodiscard]] QueueChanged merge(std::vector<QueueChanged> changes);
 
 }  // namespace eventq

@@ -1,4 +1,4 @@
-// merge_test.cc: several shards answer as one would: in order, with the sums, and saying who is missing.
+// merge_test.cc: the merged answer of several shards is in order, has the sums, and names the missing shards.
 #include "shards/merge.h"
 
 #include <gmock/gmock.h>
@@ -39,7 +39,7 @@ Answer page(std::vector<int> ids, std::int64_t total, bool exact = true) {
 }
 
 template <typename T>
-Answer told(T value) {
+Answer answering(T value) {
   Answer answer;
   answer.admin = Result<T>(std::move(value));
   return answer;
@@ -97,7 +97,7 @@ TEST(Merge, AnOffsetCountsFromTheBeginningOfTheMergedList) {
   EXPECT_EQ(each.list->limit, 4U);
   EXPECT_THAT(ids((*merge_all(question, {page({2, 4, 6, 8}, 4), page({1, 3}, 2)}).page)->events),
               ElementsAre(3, 4));
-  EXPECT_EQ(for_each_shard(question, 1).list->offset, 2) << "one shard can count by itself";
+  EXPECT_EQ(for_each_shard(question, 1).list->offset, 2) << "a single shard applies the offset";
   EXPECT_THAT(ids((*merge_all(question, {page({6, 8}, 4)}).page)->events), ElementsAre(6, 8));
   EXPECT_THAT(ids((*merge_all(question, {page({2, 4, 6, 8}, 4), away()}).page)->events), ElementsAre(6, 8));
   EXPECT_TRUE((*merge_all(list(9, 2), {page({2}, 1), page({1}, 1)}).page)->events.empty());
@@ -110,13 +110,13 @@ TEST(Merge, AShardThatIsAwayIsNamedAndTheOthersAnswer) {
   EXPECT_THAT(all.missing, ElementsAre(1));
 }
 
-TEST(Merge, AReadThatFailsForWantOfItsDatabaseCountsAsAway) {
+TEST(Merge, AShardWhoseReadIsUnavailableIsMissing) {
   Answer failed;
   failed.page = kShardAway;
   EXPECT_THAT(merge_all(list(0, 9), {page({2}, 1), failed}).missing, ElementsAre(1));
 }
 
-TEST(Merge, WhenAllAreAwayThatIsTheAnswer) {
+TEST(Merge, TheAnswerIsUnavailableWhenAllShardsAreAway) {
   EXPECT_EQ(merge_all(list(0, 9), {away(), away()}).error->code, ErrorCode::unavailable);
 }
 
@@ -141,8 +141,8 @@ QueueDocument queue(std::string name, std::int64_t pending, std::int64_t complet
 
 TEST(Merge, QueuesAreListedByNameWithTheSumOfTheirCounters) {
   const Answer all =
-      merge_all(asking(QueuesQuery{}), {told(std::vector{queue("a", 1, 10), queue("c", 5, 0)}),
-                                        told(std::vector{queue("a", 2, 20), queue("b", 4, 0)})});
+      merge_all(asking(QueuesQuery{}), {answering(std::vector{queue("a", 1, 10), queue("c", 5, 0)}),
+                                        answering(std::vector{queue("a", 2, 20), queue("b", 4, 0)})});
   const auto& queues = *std::get<Result<std::vector<QueueDocument>>>(all.admin);
   ASSERT_EQ(queues.size(), 3U);
   EXPECT_EQ(queues[0].row.id, "a");
@@ -152,14 +152,14 @@ TEST(Merge, QueuesAreListedByNameWithTheSumOfTheirCounters) {
   EXPECT_EQ(queues[2].row.id, "c");
 }
 
-TEST(Merge, AQueueThatOneShardDoesNotHaveIsThatOfTheOthers) {
+TEST(Merge, AQueueIsFoundWhenOnlySomeShardsHaveIt) {
   const Error none{ErrorCode::not_found, "There is no queue \"a\".", "queue"};
   QueueDocument one = queue("a", 2, 0);
   one.events = {{event(5), {}}, {event(9), {}}};
   QueueDocument other = queue("a", 1, 0);
   other.events = {{event(2), {}}};
   const Answer all =
-      merge_all(asking(QueueQuery{"a", 2}), {refused<QueueDocument>(none), told(one), told(other)});
+      merge_all(asking(QueueQuery{"a", 2}), {refused<QueueDocument>(none), answering(one), answering(other)});
   const auto& merged = *std::get<Result<QueueDocument>>(all.admin);
   EXPECT_EQ(merged.counts[0], 3);
   ASSERT_EQ(merged.events.size(), 2U);
@@ -172,7 +172,7 @@ TEST(Merge, AQueueThatOneShardDoesNotHaveIsThatOfTheOthers) {
   EXPECT_EQ(std::get<Result<QueueDocument>>(nowhere.admin).error().code, ErrorCode::not_found);
 }
 
-TEST(Merge, WhatIsNotFoundMayBeOnTheShardThatIsAway) {
+TEST(Merge, NotFoundIsUnavailableWhileAShardIsAway) {
   const Error none{ErrorCode::not_found, "There is no queue \"a\".", "queue"};
   const Answer all = merge_all(asking(QueueQuery{"a", 2}), {refused<QueueDocument>(none), away()});
   ASSERT_TRUE(all.error);
@@ -182,7 +182,7 @@ TEST(Merge, WhatIsNotFoundMayBeOnTheShardThatIsAway) {
 TEST(Merge, ACorrelationIsCountedOverAllShards) {
   Correlation one{.id = "c", .total = 3, .pending = 1, .completed = 2, .failed = 0, .events = {event(4)}};
   Correlation other{.id = "c", .total = 2, .pending = 0, .completed = 1, .failed = 1, .events = {event(3)}};
-  const Answer all = merge_all(asking(CorrelationQuery{"c", {}, 1}), {told(one), told(other)});
+  const Answer all = merge_all(asking(CorrelationQuery{"c", {}, 1}), {answering(one), answering(other)});
   const auto& merged = *std::get<Result<Correlation>>(all.admin);
   EXPECT_EQ(merged.total, 5);
   EXPECT_EQ(merged.pending, 1);
@@ -191,13 +191,13 @@ TEST(Merge, ACorrelationIsCountedOverAllShards) {
   EXPECT_THAT(ids(merged.events), ElementsAre(3));
 }
 
-TEST(Merge, FailuresOfOneCauseAreOneGroupAndTheMostComeFirst) {
+TEST(Merge, FailuresOfOneCauseAreOneGroupAndTheLargestGroupIsFirst) {
   const auto group = [](std::string cause, std::int64_t events, Millis at) {
     return FailureGroup{"q", std::move(cause), events, kStart + at, kStart + at, EventId(events)};
   };
-  const Answer all =
-      merge_all(asking(FailuresQuery{{}, 2}), {told(std::vector{group("x", 3, 0ms), group("y", 1, 0ms)}),
-                                               told(std::vector{group("z", 4, 0ms), group("x", 2, 5ms)})});
+  const Answer all = merge_all(asking(FailuresQuery{{}, 2}),
+                               {answering(std::vector{group("x", 3, 0ms), group("y", 1, 0ms)}),
+                                answering(std::vector{group("z", 4, 0ms), group("x", 2, 5ms)})});
   const auto& groups = *std::get<Result<std::vector<FailureGroup>>>(all.admin);
   ASSERT_EQ(groups.size(), 2U);
   EXPECT_EQ(groups[0].cause, "x");
@@ -208,35 +208,35 @@ TEST(Merge, FailuresOfOneCauseAreOneGroupAndTheMostComeFirst) {
   EXPECT_EQ(groups[1].cause, "z");
 }
 
-TEST(Merge, CheckpointsComeNewestFirst) {
+TEST(Merge, CheckpointsAreSortedNewestFirst) {
   const auto made = [](std::string id, Millis at) {
     return Checkpoint{
         .id = std::move(id), .queue = "q", .checkpoint_id = "", .event_count = 1, .created_at = kStart + at};
   };
-  const Answer all =
-      merge_all(asking(CheckpointsQuery{"q", 2}),
-                {told(std::vector{made("b", 2ms), made("a", 1ms)}), told(std::vector{made("c", 3ms)})});
+  const Answer all = merge_all(
+      asking(CheckpointsQuery{"q", 2}),
+      {answering(std::vector{made("b", 2ms), made("a", 1ms)}), answering(std::vector{made("c", 3ms)})});
   const auto& list = *std::get<Result<std::vector<Checkpoint>>>(all.admin);
   ASSERT_EQ(list.size(), 2U);
   EXPECT_EQ(list[0].id, "c");
   EXPECT_EQ(list[1].id, "b");
 }
 
-TEST(Merge, TheWorstRecoveryIsThatOfTheWhole) {
+TEST(Merge, TheWorstRecoveryStatusOfAShardIsReported) {
   const auto report = [](std::string status, std::int64_t events) {
     Recovery recovery;
     recovery.events_recovered = events;
     recovery.status = std::move(status);
     return recovery;
   };
-  const Answer all =
-      merge_all(asking(RecoveryQuery{"q"}), {told(report("completed", 2)), told(report("repaired", 3))});
+  const Answer all = merge_all(asking(RecoveryQuery{"q"}),
+                               {answering(report("completed", 2)), answering(report("repaired", 3))});
   const auto& merged = *std::get<Result<Recovery>>(all.admin);
   EXPECT_EQ(merged.events_recovered, 5);
   EXPECT_EQ(merged.status, "repaired");
 }
 
-TEST(Merge, CountersCountOncePerShardAndHistogramsOncePerLane) {
+TEST(Merge, CountersCountOncePerShardAndHistogramsOncePerCommitThread) {
   const double bounds[] = {1.0};
   const auto measured = [&](std::int64_t completed, double wait) {
     Metrics metrics;
@@ -263,7 +263,7 @@ TEST(Merge, CountersCountOncePerShardAndHistogramsOncePerLane) {
   EXPECT_EQ(metrics.workers, 2);
 }
 
-TEST(Merge, AWorkerHoldsWhatItHoldsOnAnyShard) {
+TEST(Merge, AWorkerHoldsItsEventsOfAllShards) {
   const auto seen = [](std::int64_t completed, std::vector<EventId> holding, std::optional<Selector> asked) {
     WorkerState worker;
     worker.row.id = "w";
@@ -286,7 +286,7 @@ TEST(Merge, AWorkerHoldsWhatItHoldsOnAnyShard) {
   EXPECT_EQ(workers[0].asked->queue, "q");
 }
 
-TEST(Merge, AChangeOfAQueueAddsUpWhatItDidOnEachShard) {
+TEST(Merge, AChangeOfAQueueAddsUpItsResultsOnEachShard) {
   QueueChanged one;
   one.row.id = "q";
   one.depth = 2;

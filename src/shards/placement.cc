@@ -19,7 +19,7 @@ Keys keys_of(const Publication& publication, std::string NewEvent::*member) {
   return keys;
 }
 
-// All of them on one shard.
+// The hash of the first key, if all keys belong to the same shard.
 Result<std::optional<std::uint64_t>> agreed(const Keys& keys, int shards, std::string_view name) {
   const std::uint64_t hash = hash64(keys.front());
   for (const std::string_view key : keys) {
@@ -43,7 +43,7 @@ Result<std::optional<std::uint64_t>> placement_of(const Publication& publication
   if (!correlations.empty()) return agreed(correlations, shards, "correlation_id");
   const Keys superseding = keys_of(publication, &NewEvent::supersede_key);
   if (!superseding.empty()) return agreed(superseding, shards, "supersede_key");
-  // The same request made again has the same first one.
+  // A repeated request has the same first id, so it reaches the shard that knows it.
   const Keys ids = keys_of(publication, &NewEvent::event_id);
   if (!ids.empty()) return std::optional(hash64(ids.front()));
   if (publication.key) return std::optional(hash64(publication.key->key));

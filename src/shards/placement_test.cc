@@ -1,4 +1,4 @@
-// placement_test.cc: where events go: always to the same shard by what must stay exact, and to any otherwise.
+// placement_test.cc: events with a key always go to the same shard, events without one to any.
 #include "shards/placement.h"
 
 #include <gtest/gtest.h>
@@ -42,13 +42,13 @@ TEST(Placement, AnIdNamesItsShardByItsRemainder) {
   EXPECT_EQ(shard_of(EventId(8), 3), 2);
 }
 
-TEST(Placement, WithoutAKeyAnyShardWillDo) {
+TEST(Placement, APublicationWithoutAKeyMayGoToAnyShard) {
   const auto hash = placement_of(publication({event(), event()}), 4);
   ASSERT_TRUE(hash);
   EXPECT_FALSE(*hash);
 }
 
-TEST(Placement, TheFirstKindOfKeyThatIsThereDecides) {
+TEST(Placement, TheFirstKindOfKeyThatIsSetChoosesTheShard) {
   EXPECT_EQ(*placement_of(publication({event("line", "corr", "key", "id")}), 2), hash64("line"));
   EXPECT_EQ(*placement_of(publication({event("", "corr", "key", "id")}), 2), hash64("corr"));
   EXPECT_EQ(*placement_of(publication({event("", "", "key", "id")}), 2), hash64("key"));
@@ -58,7 +58,7 @@ TEST(Placement, TheFirstKindOfKeyThatIsThereDecides) {
   EXPECT_EQ(*placement_of(keyed, 2), hash64("again"));
 }
 
-TEST(Placement, KeysOfSeveralShardsInOneRequestAreRefusedAndBothNamed) {
+TEST(Placement, KeysOfTwoShardsInOneRequestAreRefusedAndTheErrorNamesBoth) {
   const std::string here = key_of_shard(0);
   const std::string there = key_of_shard(1);
   for (const auto& [mine, yours] :
@@ -69,11 +69,11 @@ TEST(Placement, KeysOfSeveralShardsInOneRequestAreRefusedAndBothNamed) {
     EXPECT_EQ(placed.error().code, ErrorCode::invalid_argument);
     EXPECT_NE(placed.error().message.find(here), std::string::npos) << placed.error().message;
     EXPECT_NE(placed.error().message.find(there), std::string::npos) << placed.error().message;
-    EXPECT_TRUE(placement_of(publication({mine, yours}), 1)) << "one shard has them all";
+    EXPECT_TRUE(placement_of(publication({mine, yours}), 1)) << "a single shard has all keys";
   }
 }
 
-TEST(Placement, SeveralEventIdsGoWhereTheFirstBelongs) {
+TEST(Placement, TheFirstOfSeveralEventIdsChoosesTheShard) {
   const auto placed =
       placement_of(publication({event("", "", "", key_of_shard(1)), event("", "", "", key_of_shard(0))}), 2);
   EXPECT_EQ(shard_of(**placed, 2), 1);
@@ -90,7 +90,7 @@ TEST(Placement, ACorrelationIdIsMadeForTheShardItsEventsGoTo) {
   EXPECT_EQ(ids.size(), 5U);
 }
 
-TEST(Placement, ACorrelationIdIsMadeForThoseWithoutOne) {
+TEST(Placement, ACorrelationIdIsMadeForABatchWithoutOne) {
   Publication both = publication({event(), event()});
   EXPECT_FALSE(makes_correlation(both));
   both.correlated = true;

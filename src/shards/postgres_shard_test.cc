@@ -1,5 +1,5 @@
-// postgres_shard_test.cc: several servers on one database: they wake each other, one of them retires events,
-// an idle one costs little, a clock that is wrong does no harm, and a silent database does not keep it.
+// postgres_shard_test.cc: several servers on one database: they wake each other, one of them does retention,
+// an idle one costs little, a wrong clock does no harm, and a silent database does not delay a stop.
 #include "shards/postgres_shard.h"
 
 #include <gmock/gmock.h>
@@ -68,8 +68,8 @@ class PostgresShardTest : public testing::Test {
   Mailbox mailbox;
 };
 
-// Hints as they come.
-class Hints final : public ShardObserver {
+// Collects the activity of a shard.
+class ActivityLog final : public ShardObserver {
  public:
   void on_activity(int /*shard*/, const ShardActivity& activity) override {
     const std::scoped_lock lock(mutex_);
@@ -104,22 +104,22 @@ class Hints final : public ShardObserver {
   bool ended_ = false;
 };
 
-// A shard without a router does not look by itself.
-TEST_F(PostgresShardTest, WhatAnotherServerDoesIsHintedAt) {
-  Hints hints;
+// A shard without a router retries nothing by itself, so only a hint can report the activity.
+TEST_F(PostgresShardTest, TheActivityOfAnotherServerIsReported) {
+  ActivityLog activity;
   const auto shard = open_postgres_shard(database.url(), 0, 1, {}, system_clock()).value();
-  shard->start(hints, 0);
-  ASSERT_TRUE(hints.await_all()) << "it listens";
+  shard->start(activity, 0);
+  ASSERT_TRUE(activity.await_all()) << "it listens";
   const auto other = open();
 
   publish_on(*other);
-  EXPECT_TRUE(hints.await_ready("main"));
+  EXPECT_TRUE(activity.await_ready("main"));
   other->call(complete(lease_of(other->call(claim({}, "w")).claims.at(0))));
-  EXPECT_TRUE(hints.await_end());
+  EXPECT_TRUE(activity.await_end());
   shard->stop();
 }
 
-TEST_F(PostgresShardTest, AWaitingWorkerIsWokenByWhatAnotherServerPublished) {
+TEST_F(PostgresShardTest, AWaitingWorkerIsWokenByAPublicationOnAnotherServer) {
   const std::unique_ptr<Engine> servers[] = {open(), open(), open()};
   for (std::uint64_t round = 0; round < 10; ++round) {
     Engine& waits = *servers[round % 3];
@@ -145,7 +145,7 @@ TEST_F(PostgresShardTest, AnEndOnAnotherServerEndsTheWaitForIt) {
   }
 }
 
-TEST_F(PostgresShardTest, OneServerRetiresEventsAndAnotherDoesWhenItIsGone) {
+TEST_F(PostgresShardTest, OneServerDoesRetentionAndAnotherTakesOverWhenItStops) {
   const TemporaryDirectory folders;
   ManualClock clock{kStart};
   const auto open_with = [&](const std::string& folder) {
@@ -200,12 +200,13 @@ TEST_F(PostgresShardTest, AnOldSnapshotShowsInTheMetrics) {
   EXPECT_LT(held.upkeep->oldest_snapshot, 60s);
 
   ASSERT_TRUE(other->script("COMMIT"));
-  // Transactions of this server come and go.
+  // This server's own transactions are short, so they do not count as old.
   while (metrics_of(*server).shards.at(0).upkeep->oldest_snapshot >= 300ms) {
   }
 }
 
-// Neither side of the hour may let it be late by the difference, or look all the time.
+// A clock that is an hour ahead or behind must neither delay due events by an hour nor cause constant
+// polling.
 TEST_F(PostgresShardTest, AServerWhoseClockIsWrongIsNeitherLateNorBusy) {
   class Wrong final : public Clock {
    public:
@@ -246,7 +247,7 @@ std::unique_ptr<Engine> open_on(const OwnCluster& cluster) {
   return open_engine(urls, Options{}).value();
 }
 
-// Statements that a cluster was asked to run, by the name of their file.
+// Counts the statements that a cluster ran, by the name of their file.
 class Asked {
  public:
   explicit Asked(const OwnCluster& cluster) : cluster_(cluster) {}
@@ -273,8 +274,8 @@ TEST(PostgresIdle, AnIdleServerCosts30TransactionsAMinuteAnd60MoreForEachSelecto
   const auto server = open_on(cluster);
   publish_on(*server, {.title = "x", .tags = {"other"}});
   Asked asked(cluster);
-  const auto look = [&](int selectors) {
-    // It settles first.
+  const auto count_statements = [&](int selectors) {
+    // The start of the server is not counted.
     cluster.run("postgres", "SELECT pg_sleep(2)");
     const std::string names[] = {"begin.sql", "begin_read.sql", "ping.sql", "try_keeper_lock.sql"};
     for (const std::string& name : names) asked(name);
@@ -288,10 +289,10 @@ TEST(PostgresIdle, AnIdleServerCosts30TransactionsAMinuteAnd60MoreForEachSelecto
     EXPECT_LE(found[0], seconds / 5 + 1 + selectors * (seconds + 1));  // commit threads
     EXPECT_LE(found[1], seconds / 10 + 1);  // the retention thread, which has the lock
     EXPECT_LE(found[2],
-              seconds / 10 + 1 + selectors * (seconds + 1));  // a ping for each look that takes long
+              seconds / 10 + 1 + selectors * (seconds + 1));  // a ping for each retry that takes long
     EXPECT_EQ(found[3], 0);
   };
-  look(0);
+  count_statements(0);
 
   Mailbox mailbox;
   for (std::uint64_t token = 0; token < 20; ++token) {
@@ -300,11 +301,11 @@ TEST(PostgresIdle, AnIdleServerCosts30TransactionsAMinuteAnd60MoreForEachSelecto
     server->submit(std::move(waits), mailbox, token);
   }
   await_waiting_claims(*server, 20);
-  look(2);
+  count_statements(2);
   server->stop();
 }
 
-TEST(PostgresIdle, AServerStopsSoonWhileItsDatabaseIsSilent) {
+TEST(PostgresIdle, AServerStopsSoonWhileItsDatabaseDoesNotAnswer) {
   OwnCluster cluster(quick_settings());
   const auto server = open_on(cluster);
   publish_on(*server);

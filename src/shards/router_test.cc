@@ -1,5 +1,5 @@
-// router_test.cc: several shards are one queue: spread, merged, waited for as one, and one of them may be
-// away.
+// router_test.cc: two shards behave as one queue: events are spread, answers merged, waits span both, and one
+// shard may be away.
 #include "shards/router.h"
 
 #include <gmock/gmock.h>
@@ -105,20 +105,20 @@ class RouterTest : public testing::Test {
     shards[static_cast<std::size_t>(shard)]->fall_silent();
     shards[static_cast<std::size_t>(shard)]->notice();
   }
-  // Until so many wait for events; every command before has had its first look then.
+  // Returns when so many claims wait. Every command submitted before has been tried on the shards then.
   void await_waiting(std::int64_t claims) {
     while (std::get<Metrics>(router->call(ask(MetricsRequest{})).admin).waiting_claims != claims) {
     }
   }
 
-  ManualClock clock{kStart};  // stands still: no lease and no wait ends by itself
+  ManualClock clock{kStart};  // stands still, so no lease and no wait ends by itself
   const Logger logger;
   Mailbox mailbox;
   std::vector<SwitchedShard*> shards;
   std::unique_ptr<Router> router;
 };
 
-TEST_F(RouterTest, WhoWaitsOrAskedIsKnownToWhicheverShardExplainsAnEvent) {
+TEST_F(RouterTest, AnExplanationKnowsThePollsOfAllShards) {
   const auto explained = [&](EventId id) { return (*router->call(why(id)).explanation)->why; };
   for (const int shard : {0, 1}) EXPECT_EQ(explained(published(placed(shard))).reason, "nobody_subscribes");
   taken();  // on one of them
@@ -134,7 +134,7 @@ TEST_F(RouterTest, EventsWithoutAKeyAreSpreadEvenly) {
   EXPECT_EQ(on_first, 5);
 }
 
-TEST_F(RouterTest, AnEventWithoutAKeyGoesWhereTheLeastIsUnderWay) {
+TEST_F(RouterTest, AnEventWithoutAKeyGoesToTheLeastLoadedShard) {
   shards[0]->fall_silent();
   submit(publish(placed(0)), 1);
   for (int i = 0; i < 4; ++i) EXPECT_EQ(shard_of(published(titled("x")), 2), 1);
@@ -150,7 +150,7 @@ TEST_F(RouterTest, EventsWithTheSameKeyMeetOnTheShardOfTheKey) {
   }
 }
 
-TEST_F(RouterTest, ABatchWithoutACorrelationIdGetsOneThatLaterEventsFollow) {
+TEST_F(RouterTest, ABatchGetsACorrelationIdOfItsShardSoThatLaterEventsJoinIt) {
   for (int i = 0; i < 6; ++i) {
     Command batch = publish_all({titled("x"), titled("y")});
     batch.publication->correlated = true;
@@ -162,14 +162,14 @@ TEST_F(RouterTest, ABatchWithoutACorrelationIdGetsOneThatLaterEventsFollow) {
   }
 }
 
-TEST_F(RouterTest, AnEventIsFoundByItsIdWhereverItIs) {
+TEST_F(RouterTest, AnEventIsFoundByItsIdOnAnyShard) {
   for (int i = 0; i < 4; ++i) {
     const EventId id = published(titled("event " + std::to_string(i)));
     EXPECT_EQ((*router->call(get(id)).details)->event.title, "event " + std::to_string(i));
   }
 }
 
-TEST_F(RouterTest, ClaimsTakeFromEveryShardInTurn) {
+TEST_F(RouterTest, ClaimsRotateOverTheShards) {
   for (int i = 0; i < 20; ++i) published(titled("x"));
   int on_first = 0;
   for (int i = 0; i < 10; ++i) on_first += shard_of(taken().front().event.id, 2) == 0 ? 1 : 0;
@@ -177,7 +177,7 @@ TEST_F(RouterTest, ClaimsTakeFromEveryShardInTurn) {
   EXPECT_THAT(taken_all(), SizeIs(10));
 }
 
-TEST_F(RouterTest, TurnsThatReportWhereTheyClaimDoNotForgetTheOtherShard) {
+TEST_F(RouterTest, ClaimsThatGoWithReportsDoNotStarveTheOtherShard) {
   for (int i = 0; i < 200; ++i) published(placed(i % 2));
   std::vector<Claim> held = taken();
   std::vector<int> count(2);
@@ -211,7 +211,7 @@ TEST_F(RouterTest, ReportsOnSeveralShardsAreAnsweredInTheirOrder) {
   }
 }
 
-TEST_F(RouterTest, ATurnOverTwoShardsReportsOnBothAndTakesMore) {
+TEST_F(RouterTest, ACommandReportsOnTwoShardsAndClaimsMore) {
   for (int i = 0; i < 2; ++i) published(placed(i));
   const std::vector<Claim> held = taken_all();
   const EventId next = published(titled("next"));
@@ -229,7 +229,7 @@ TEST_F(RouterTest, ALongPollIsWokenByAPublicationOnAnyShard) {
   for (int i = 0; i < 20; ++i) {
     const auto token = static_cast<std::uint64_t>(i);
     submit(claim_or_wait({}, "w"), token);
-    if (i % 3 == 0) await_waiting(1);  // otherwise it may come before, during or after the look
+    if (i % 3 == 0) await_waiting(1);  // otherwise the event may arrive before, during or after the first try
     const EventId id = published(placed(i % 2));
     EXPECT_THAT(ids(mailbox.wait(token).claims), ElementsAre(id));
   }
@@ -246,7 +246,7 @@ TEST_F(RouterTest, EveryLongPollIsServedOnceAndNoEventTwice) {
   }
 }
 
-TEST_F(RouterTest, ALongPollWhoseTimeIsOverIsAnsweredWithNothing) {
+TEST_F(RouterTest, ALongPollIsAnsweredWithNothingAtItsDeadline) {
   submit(claim_or_wait({}, "w"), 1);
   await_waiting(1);
   clock.advance(20s - 1ms);
@@ -258,7 +258,7 @@ TEST_F(RouterTest, ALongPollWhoseTimeIsOverIsAnsweredWithNothing) {
   EXPECT_THAT(mailbox.wait(1).claims, IsEmpty());
 }
 
-TEST_F(RouterTest, ALongPollWhoseTimeIsOverLooksOnceMore) {
+TEST_F(RouterTest, ALongPollIsTriedOnceMoreAtItsDeadline) {
   submit(claim_or_wait({}, "w"), 1);
   await_waiting(1);
   for (SwitchedShard* shard : shards) shard->fall_silent();
@@ -272,7 +272,7 @@ TEST_F(RouterTest, ALongPollWhoseTimeIsOverLooksOnceMore) {
   EXPECT_THAT(ids(mailbox.wait(1).claims), ElementsAre(id));
 }
 
-TEST_F(RouterTest, WhoIsForgottenAtTheEndOfItsWaitTakesNoEvents) {
+TEST_F(RouterTest, AClaimCancelledDuringItsLastTryTakesNoEvents) {
   submit(claim_or_wait({}, "w"), 1);
   await_waiting(1);
   for (SwitchedShard* shard : shards) shard->fall_silent();
@@ -283,11 +283,11 @@ TEST_F(RouterTest, WhoIsForgottenAtTheEndOfItsWaitTakesNoEvents) {
   for (SwitchedShard* shard : shards) shard->come_back();
   const EventId id = (*mailbox.wait(2).published)->events.front().id;
   submit(claim_or_wait({}, "w"), 3);
-  EXPECT_THAT(ids(mailbox.wait(3).claims), ElementsAre(id)) << "at once, or when it was given back";
+  EXPECT_THAT(ids(mailbox.wait(3).claims), ElementsAre(id)) << "at once, or after it was released";
   EXPECT_FALSE(mailbox.has(1));
 }
 
-TEST_F(RouterTest, WhoIsForgottenTakesNoEvents) {
+TEST_F(RouterTest, ACancelledClaimTakesNoEvents) {
   submit(claim_or_wait({}, "w"), 1);
   await_waiting(1);
   router->cancel_wait(mailbox, 1);
@@ -296,7 +296,7 @@ TEST_F(RouterTest, WhoIsForgottenTakesNoEvents) {
   EXPECT_FALSE(mailbox.has(1));
 }
 
-TEST_F(RouterTest, WhoWaitsForAnEventHearsOfItsEnd) {
+TEST_F(RouterTest, AWaitForAnEventEndsWithTheEvent) {
   for (const int shard : {0, 1}) {
     const EventId id = published(placed(shard));
     Command wait;
@@ -310,7 +310,7 @@ TEST_F(RouterTest, WhoWaitsForAnEventHearsOfItsEnd) {
   }
 }
 
-TEST_F(RouterTest, WhoPublishesAndWaitsHearsOfTheEndWithTheEvent) {
+TEST_F(RouterTest, APublishThatWaitsReturnsTheEventAtItsEnd) {
   Command command = publish(titled("x"));
   command.wait = WaitRequest{WaitRequest::ThisPublication{}, 20s};
   submit(std::move(command), 1);
@@ -323,17 +323,17 @@ TEST_F(RouterTest, WhoPublishesAndWaitsHearsOfTheEndWithTheEvent) {
   EXPECT_EQ((*ended.published)->events.front().id, claimed.claims.front().event.id);
 }
 
-TEST_F(RouterTest, AWaitForAnEventThatIsNotThereIsRefused) {
+TEST_F(RouterTest, AWaitForAMissingEventIsRefused) {
   Command wait;
   wait.wait = WaitRequest{EventId(4711), 20s};
   EXPECT_EQ(router->call(std::move(wait)).error->code, ErrorCode::not_found);
 }
 
-TEST_F(RouterTest, ACorrelationHasEndedWhenItsEventsHaveOnAllShards) {
+TEST_F(RouterTest, ACorrelationHasEndedWhenItsEventsHaveEndedOnAllShards) {
   for (const int shard : {0, 1}) {
     NewEvent event = titled("x");
     event.correlation_id = "together";
-    event.ordering_key = key_of(shard);  // which decides, so that they are apart
+    event.ordering_key = key_of(shard);  // which chooses the shard, so that the events are on different ones
     published(event);
   }
   Command wait;
@@ -350,7 +350,7 @@ TEST_F(RouterTest, ACorrelationHasEndedWhenItsEventsHaveOnAllShards) {
   EXPECT_EQ((*std::get_if<Result<Correlation>>(&seen.admin))->completed, 2);
 }
 
-TEST_F(RouterTest, AWindowCountsWhatIsHeldOnAllShards) {
+TEST_F(RouterTest, AWindowCountsTheEventsHeldOnAllShards) {
   for (int i = 0; i < 8; ++i) published(placed(i % 2));
   std::vector<Claim> held;
   const auto stream = [&](std::uint64_t token) {
@@ -364,12 +364,12 @@ TEST_F(RouterTest, AWindowCountsWhatIsHeldOnAllShards) {
     const Answer answer = mailbox.wait(token++);
     held.insert(held.end(), answer.claims.begin(), answer.claims.end());
   }
-  EXPECT_THAT(held, SizeIs(3)) << "of both shards together";
+  EXPECT_THAT(held, SizeIs(3)) << "from both shards together";
   stream(token);
   await_waiting(1);
   EXPECT_FALSE(mailbox.has(token));
   router->call(complete(lease_of(held.front())));
-  EXPECT_THAT(mailbox.wait(token).claims, SizeIs(1)) << "as much as was reported";
+  EXPECT_THAT(mailbox.wait(token).claims, SizeIs(1)) << "as many as were reported";
 }
 
 TEST_F(RouterTest, ListsCoverAllShards) {
@@ -381,7 +381,7 @@ TEST_F(RouterTest, ListsCoverAllShards) {
   EXPECT_THAT(all.missing, IsEmpty());
 }
 
-TEST_F(RouterTest, ListsAreRefusedFarFromTheirBeginning) {
+TEST_F(RouterTest, AListWithALargeOffsetIsRefused) {
   for (const auto& [offset, taken_up] : {std::pair(99'999, true), {100'000, true}, {100'001, false}}) {
     Command command;
     command.list.emplace();
@@ -390,7 +390,7 @@ TEST_F(RouterTest, ListsAreRefusedFarFromTheirBeginning) {
   }
 }
 
-TEST_F(RouterTest, WhatIsUnderWayWhenAShardGoesAwayIsAnsweredAtOnce) {
+TEST_F(RouterTest, OutstandingCommandsAreAnsweredAtOnceWhenTheirShardGoesAway) {
   shards[1]->fall_silent();
   submit(publish(placed(1)), 1);
   submit(get(EventId(3)), 2);
@@ -404,7 +404,7 @@ TEST_F(RouterTest, WhatIsUnderWayWhenAShardGoesAwayIsAnsweredAtOnce) {
   EXPECT_FALSE(mailbox.wait(4).error);
 }
 
-TEST_F(RouterTest, WithAShardAwayTheOthersGoOnAndWhatNeedsItIsRefused) {
+TEST_F(RouterTest, WithAShardAwayTheOtherWorksAndCommandsForTheFirstAreRefused) {
   const EventId there = published(placed(1));
   lose(1);
   for (int i = 0; i < 4; ++i) EXPECT_EQ(shard_of(published(titled("x")), 2), 0) << "goes elsewhere";
@@ -431,7 +431,7 @@ TEST_F(RouterTest, WithAShardAwayTheOthersGoOnAndWhatNeedsItIsRefused) {
   EXPECT_FALSE(metrics.shards[1].up);
 }
 
-TEST_F(RouterTest, WhatDoesNotNeedAShardThatIsAwayIsNotSentThere) {
+TEST_F(RouterTest, CommandsForTheOtherShardAreNotSentToAShardThatIsAway) {
   lose(1);
   for (int i = 0; i < 100; ++i) {
     const EventId id = published(i % 2 == 0 ? placed(0) : titled("without a key"));
@@ -444,7 +444,7 @@ TEST_F(RouterTest, WhatDoesNotNeedAShardThatIsAwayIsNotSentThere) {
   EXPECT_EQ(shards[1]->held(), 0U);
 }
 
-TEST_F(RouterTest, AShardThatComesBackIsUsedAgainAndWakesThoseWhoWait) {
+TEST_F(RouterTest, AShardThatIsUpAgainIsUsedAndWakesWaitingClaims) {
   const EventId there = published(placed(1));
   lose(1);
   submit(claim_or_wait({}, "w"), 1);
@@ -454,7 +454,7 @@ TEST_F(RouterTest, AShardThatComesBackIsUsedAgainAndWakesThoseWhoWait) {
   EXPECT_THAT(list().missing, IsEmpty());
 }
 
-TEST_F(RouterTest, EventsThatComeTooLateAreGivenBack) {
+TEST_F(RouterTest, EventsOfALateAnswerAreReleased) {
   const EventId id = published(placed(1));
   shards[1]->fall_silent();
   submit(claim({}, "w"), 1);
@@ -464,17 +464,17 @@ TEST_F(RouterTest, EventsThatComeTooLateAreGivenBack) {
   EXPECT_THAT(mailbox.wait(1).claims, IsEmpty());
   EXPECT_THAT(mailbox.wait(2).claims, IsEmpty());
   shards[1]->come_back();
-  // The late claim takes the event, and the router gives it back.
+  // The late claim takes the event, and the router releases it.
   submit(claim_or_wait({}, "v"), 3);
   EXPECT_THAT(ids(mailbox.wait(3).claims), ElementsAre(id));
 }
 
-class ImpatientRouterTest : public RouterTest {
+class RouterTimeoutTest : public RouterTest {
  protected:
-  ImpatientRouterTest() : RouterTest({.answer_timeout = 1s}) {}  // long enough for a shard that answers
+  RouterTimeoutTest() : RouterTest({.answer_timeout = 1s}) {}  // long enough for a shard that answers
 };
 
-TEST_F(ImpatientRouterTest, WhatAShardDoesNotAnswerInTimeIsAnsweredAndItsLaneTakesNothingUntilItDoes) {
+TEST_F(RouterTimeoutTest, ACommandThatTimesOutIsAnsweredAndItsCommitThreadGetsNoMoreUntilItAnswers) {
   shards[1]->fall_silent();
   submit(publish(placed(1)), 1);
   submit(get(EventId(3)), 2);
@@ -485,14 +485,14 @@ TEST_F(ImpatientRouterTest, WhatAShardDoesNotAnswerInTimeIsAnsweredAndItsLaneTak
   ASSERT_TRUE(refused.error);
   EXPECT_EQ(refused.error->code, ErrorCode::unavailable);
   EXPECT_THAT(refused.error->message, HasSubstr("Shard 1 (memory-1) has not answered"));
-  EXPECT_EQ(shards[1]->held(), 2U) << "nothing was put behind what hangs";
+  EXPECT_EQ(shards[1]->held(), 2U) << "nothing was queued behind the command that hangs";
   EXPECT_EQ(shard_of(published(titled("x")), 2), 0) << "goes elsewhere";
 
   shards[1]->come_back();
   while (router->call(publish(placed(1))).error) std::this_thread::yield();
 }
 
-TEST_F(RouterTest, WithAllShardsAwayThoseWhoWaitAreTold) {
+TEST_F(RouterTest, WaitingCallsFailWhenAllShardsAreAway) {
   submit(claim_or_wait({}, "w"), 1);
   const EventId id = published(placed(0));
   EXPECT_THAT(mailbox.wait(1).claims, SizeIs(1));
@@ -503,7 +503,7 @@ TEST_F(RouterTest, WithAllShardsAwayThoseWhoWaitAreTold) {
   await_waiting(1);
   lose(0);
   EXPECT_EQ(mailbox.wait(3).error->code, ErrorCode::unavailable);
-  EXPECT_FALSE(mailbox.has(2)) << "the other shard may have events yet";
+  EXPECT_FALSE(mailbox.has(2)) << "the other shard may still have events";
   lose(1);
   EXPECT_EQ(mailbox.wait(2).error->code, ErrorCode::unavailable);
   EXPECT_EQ(router->call(claim_or_wait({}, "w")).error->code, ErrorCode::unavailable);
@@ -511,7 +511,7 @@ TEST_F(RouterTest, WithAllShardsAwayThoseWhoWaitAreTold) {
   EXPECT_EQ(list().error->code, ErrorCode::unavailable);
 }
 
-TEST_F(RouterTest, ItIsReadyWhileOneShardIs) {
+TEST_F(RouterTest, AProbeSucceedsWhileOneShardIsUp) {
   Command probe;
   probe.probe = true;
   EXPECT_FALSE(router->call(probe).error);
@@ -528,7 +528,7 @@ TEST_F(RouterTest, APausedQueueGivesNothingOnAnyShardUntilItIsResumed) {
   ASSERT_TRUE(std::get<Result<QueueChanged>>(router->call(pause("q")).admin));
   NewEvent first_there = placed(0);
   first_there.queue = "q";
-  published(first_there);  // on a shard that knew nothing of the queue
+  published(first_there);  // on a shard that did not have the queue
   EXPECT_THAT(router->call(claim_in("q", "w", 9)).claims, IsEmpty());
   submit(claim_in_or_wait("q", "w"), 1);
   submit(claim_in_or_wait("q", "w"), 2);
@@ -538,7 +538,7 @@ TEST_F(RouterTest, APausedQueueGivesNothingOnAnyShardUntilItIsResumed) {
   EXPECT_THAT(mailbox.wait(2).claims, SizeIs(1));
 }
 
-TEST_F(RouterTest, ADrainThatWaitsDrainsAndHearsThatTheQueueIsEmptyOnAllShards) {
+TEST_F(RouterTest, ADrainThatWaitsReturnsWhenTheQueueIsEmptyOnAllShards) {
   for (const int shard : {0, 1}) published(placed(shard));
   const std::vector<Claim> held = taken_all();
   Command draining = drain("main");
@@ -566,7 +566,7 @@ TEST_F(RouterTest, ADepthLimitHoldsForAllShardsTogether) {
   EXPECT_EQ((*list().page)->total, 5);
 }
 
-TEST_F(RouterTest, AReplayGoesOverAllShardsAndOnFromWhereItStopped) {
+TEST_F(RouterTest, AReplayCoversAllShardsAndContinuesFromItsCursor) {
   for (int i = 0; i < 6; ++i) published(placed(i % 2));
   for (const Claim& claim : taken_all()) router->call(complete(lease_of(claim)));
   std::set<EventId> matched;
@@ -585,7 +585,7 @@ TEST_F(RouterTest, AReplayGoesOverAllShardsAndOnFromWhereItStopped) {
   EXPECT_THAT(matched, SizeIs(6));
 }
 
-TEST_F(RouterTest, AReplaySinceACheckpointOfOneShardIsOneOnAll) {
+TEST_F(RouterTest, AReplaySinceACheckpointOfOneShardCoversAllShards) {
   published(placed(0));
   for (const Claim& claim : taken_all()) router->call(complete(lease_of(claim)));
   clock.advance(1s);
@@ -599,7 +599,7 @@ TEST_F(RouterTest, AReplaySinceACheckpointOfOneShardIsOneOnAll) {
   EXPECT_THAT(std::get<Result<Revived>>(answer.admin)->matched, SizeIs(2));
 }
 
-TEST_F(RouterTest, WhoeverWaitsIsDismissedAndLaterOnesDoNotWait) {
+TEST_F(RouterTest, EndingAllWaitsAnswersWaitingClaimsAndLaterOnesDoNotWait) {
   submit(claim_or_wait({}, "w"), 1);
   await_waiting(1);
   router->end_all_waits();
@@ -607,7 +607,7 @@ TEST_F(RouterTest, WhoeverWaitsIsDismissedAndLaterOnesDoNotWait) {
   EXPECT_THAT(router->call(claim_or_wait({}, "w")).claims, IsEmpty());
 }
 
-TEST_F(RouterTest, AfterTheStopCommandsAreRefused) {
+TEST_F(RouterTest, CommandsAreRefusedAfterTheStop) {
   submit(claim_or_wait({}, "w"), 1);
   router->stop();
   EXPECT_TRUE(mailbox.has(1));
@@ -615,7 +615,7 @@ TEST_F(RouterTest, AfterTheStopCommandsAreRefused) {
   router->stop();
 }
 
-TEST_F(RouterTest, ASilentShardDoesNotHoldUpTheStop) {
+TEST_F(RouterTest, ASilentShardDoesNotDelayTheStop) {
   shards[1]->fall_silent();
   submit(publish(placed(1)), 1);
   while (shards[1]->held() == 0) std::this_thread::yield();

@@ -25,13 +25,13 @@ using testing::ElementsAre;
 
 constexpr int kShards = 2;
 
-// Two commit threads that lead to the one of another shard. What is sent to them waits there until it is let
-// go.
+// A shard with two commit threads in front of the one of another shard. They hold commands until a test lets
+// them go.
 class TwoCommitThreads final : public Shard {
  public:
   explicit TwoCommitThreads(std::unique_ptr<Shard> inner) : inner_(std::move(inner)) {}
 
-  // How many commands each of them was sent.
+  // The number of commands that each commit thread got.
   std::array<int, 2> sent() const {
     const std::scoped_lock lock(mutex_);
     return sent_;
@@ -110,7 +110,7 @@ class RouterThreadsTest : public testing::Test {
     event.payload = "{}";
     return event;
   }
-  // Without a key: where the least is under way.
+  // Without a key: goes to the least loaded commit thread.
   void submit(std::uint64_t first, std::uint64_t last) {
     for (std::uint64_t token = first; token <= last; ++token) {
       router->submit(publish(some_event()), mailbox, token);
@@ -135,13 +135,13 @@ class RouterThreadsTest : public testing::Test {
   std::unique_ptr<Router> router;
 };
 
-TEST_F(RouterThreadsTest, AsManyAreUsedAtTheSameTimeAsMayBe) {
+TEST_F(RouterThreadsTest, TheRouterUsesAsManyCommitThreadsAsItsOptionsAllow) {
   open({.commit_threads = 4, .stalled_after = 1h});
   submit(1, 4);
   EXPECT_THAT(sent(), Each(ElementsAre(1, 1)));
 }
 
-TEST_F(RouterThreadsTest, EachShardUsesOneHoweverFewMayBeUsed) {
+TEST_F(RouterThreadsTest, EachShardUsesOneCommitThreadEvenIfTheOptionsAllowFewer) {
   for (const std::size_t commit_threads : {0U, 1U, 2U, 3U}) {
     open({.commit_threads = commit_threads, .stalled_after = 1h});
     submit(10 * commit_threads + 1, 10 * commit_threads + 4);
@@ -153,7 +153,7 @@ TEST_F(RouterThreadsTest, EachShardUsesOneHoweverFewMayBeUsed) {
   }
 }
 
-TEST_F(RouterThreadsTest, KeysAreSpreadOverTheLanesThatAreUsed) {
+TEST_F(RouterThreadsTest, KeysAreSpreadOverTheCommitThreadsInUse) {
   for (const std::size_t commit_threads : {2U, 4U}) {
     open({.commit_threads = commit_threads, .stalled_after = 1h});
     for (const std::size_t commit_thread : {0U, 1U}) let_go(commit_thread);
@@ -170,7 +170,7 @@ TEST_F(RouterThreadsTest, KeysAreSpreadOverTheLanesThatAreUsed) {
   }
 }
 
-TEST_F(RouterThreadsTest, WhatIsHeldUpInOneLaneDoesNotHoldUpWhatComesLater) {
+TEST_F(RouterThreadsTest, AStalledCommitThreadDoesNotDelayLaterCommands) {
   open({.commit_threads = 1, .stalled_after = 0ms});
   let_go(1);
   submit(1, 4);
@@ -180,11 +180,11 @@ TEST_F(RouterThreadsTest, WhatIsHeldUpInOneLaneDoesNotHoldUpWhatComesLater) {
   expect_answers(1, 2);
   submit(5, 5);
   expect_answers(5, 5);
-  EXPECT_THAT(sent(), Contains(ElementsAre(2, 1))) << "back in the first, as it answers again";
+  EXPECT_THAT(sent(), Contains(ElementsAre(2, 1))) << "the first is used again, because it answers again";
 }
 
-TEST_F(RouterThreadsTest, OfOneThatHangsAndOneThatHasMuchToDoTheBusyOneIsTaken) {
-  constexpr Millis kStalledAfter{1000};  // far longer than it takes to submit a few
+TEST_F(RouterThreadsTest, ABusyCommitThreadIsPreferredToAStalledOne) {
+  constexpr Millis kStalledAfter{1000};  // far longer than a few submits take
   open({.commit_threads = 1, .stalled_after = kStalledAfter});
   submit(1, 2);
   const SteadyTime sent_by = steady_now();

@@ -1,4 +1,4 @@
-// scatter.cc: see scatter.h. Which scatter a command is, and the simple ones.
+// scatter.cc: see scatter.h. Chooses the scatter for a command; holds the simple ones.
 #include "shards/scatter.h"
 
 #include <utility>
@@ -9,7 +9,7 @@
 namespace eventq {
 namespace {
 
-// One shard does all of it.
+// The whole command goes to one shard.
 class OneShardScatter final : public Scatter {
  public:
   OneShardScatter(Command command, int shard) : command_(std::move(command)), shard_(shard) {}
@@ -22,7 +22,8 @@ class OneShardScatter final : public Scatter {
   const int shard_;
 };
 
-// The shard knows the event and its surroundings, whoever sends the scatter knows those who ask for it.
+// Explains why an event does not run. The shard knows the event and its line, the router the claims that wait
+// for it; the event must be read first to find those claims.
 class WhyScatter final : public Scatter {
  public:
   WhyScatter(Command command, int shard) : command_(std::move(command)), shard_(shard) {}
@@ -43,7 +44,7 @@ class WhyScatter final : public Scatter {
   const int shard_;
 };
 
-// Whether there is a shard that can write.
+// Succeeds if at least one shard can write.
 class ProbeScatter final : public Scatter {
  public:
   void start(Dispatch& dispatch) override {
@@ -74,7 +75,7 @@ class ProbeScatter final : public Scatter {
   std::vector<int> missing_;
 };
 
-// Asks for nothing: its answer says that every commit thread has done what was there before.
+// An empty command: it is answered when every commit thread has done the commands that were sent before.
 class NothingScatter final : public Scatter {
  public:
   void start(Dispatch& dispatch) override {

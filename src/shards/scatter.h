@@ -1,8 +1,10 @@
-// scatter.h: one command on its way over the shards: which of them are asked what, one after the other or at
-// the same time, and what their answers come to.
+// scatter.h: one command split over the shards: which shard gets which sub-command, one after the other or at
+// the same time, and how one answer is made of theirs.
 //
-// Pure: no threads, no clock. An scatter sends commands by a Dispatch, is given each answer once, and
-// finishes by the Dispatch, exactly once.
+// A scatter sends sub-commands by a Dispatch, is given the answer to each once, and ends by the Dispatch
+// exactly once: with finish() or keep_waiting().
+//
+// Pure: no threads, no clock.
 #pragma once
 
 #include <cstddef>
@@ -16,6 +18,7 @@
 
 namespace eventq {
 
+// What a scatter may ask of its router. The router implements it, and tests do.
 class Dispatch {
  public:
   virtual ~Dispatch() = default;
@@ -23,30 +26,31 @@ class Dispatch {
   [[nodiscard]] virtual int shards() const = 0;
   [[nodiscard]] virtual bool is_up(int shard) const = 0;
   [[nodiscard]] virtual std::size_t commit_threads(int shard) const = 0;
-  // How many of them, from the first on, are used while none of these is held up.
+  // The first so many commit threads are used while none of them is stalled.
   [[nodiscard]] virtual std::size_t usual_commit_threads(int shard) const = 0;
-  // What to say of a shard that is away: nothing was changed.
+  // The error of a command that was not sent because its shard is away: nothing was changed.
   [[nodiscard]] virtual Error away_error(int shard) const = 0;
 
-  // The shards that are up, each first in its turn: for events that may go anywhere; and for a claim, where
-  // those come first that are said to have events.
+  // The shards that are up, in an order that rotates from call to call: for events that may go anywhere; and
+  // for a claim, where shards that a hint named for the queue come first.
   virtual std::vector<int> rotation() = 0;
   virtual std::vector<int> claim_rotation(const std::string& queue) = 0;
-  // A claim found nothing there.
+  // A claim found nothing there, so claim_rotation() stops to prefer the shard.
   virtual void note_empty(int shard, const std::string& queue) = 0;
-  // Whether a claim may go with the reports to their shard. Not always, so that no shard is forgotten.
+  // Whether a claim may go to the shard of its reports in the same command. False from time to time, so that
+  // the other shards are asked too.
   virtual bool may_claim_with_reports() = 0;
-  // Who asks for the event, on whichever shard.
+  // Claims for the event that wait in the router, which no shard knows.
   [[nodiscard]] virtual Command::ExtraDemand asked(const Event& event) const = 0;
-  // A new part of an id.
+  // A new id each time, to make correlation ids of.
   virtual std::string next_id() = 0;
 
-  // A shard that is away answers with away(). Without a commit thread, one that answers, and has the fewest
-  // commands under way.
+  // The answer for a shard that is away is away_error(). Without `commit_thread` the least loaded one is
+  // used. take_answer() is never called from within send().
   virtual void send(int shard, Command command, std::optional<std::size_t> commit_thread) = 0;
   void send(int shard, Command command) { send(shard, std::move(command), std::nullopt); }
 
-  // The end: the answer; or what was done, and that it waits for events or for an end.
+  // The end: the whole answer; or the answer so far, and that the call goes on waiting for events or an end.
   virtual void finish(Answer answer) = 0;
   virtual void keep_waiting(ClaimRequest claim, Answer so_far) = 0;
   virtual void keep_waiting(const WaitRequest& wait, Answer so_far) = 0;
@@ -57,20 +61,21 @@ class Scatter {
   virtual ~Scatter() = default;
   virtual void start(Dispatch& dispatch) = 0;
   virtual void take_answer(Dispatch& dispatch, int shard, Answer answer) = 0;
-  // Whoever asked takes no events any more, and waits for nothing.
+  // The caller has left: the scatter must claim nothing more for it, and not wait.
   virtual void forget() {}
 };
 
-// The scatter that a command is.
+// Chooses the scatter for a command.
 std::unique_ptr<Scatter> make_scatter(Command command, int shards);
 
-// A look of one who waits for events: on these shards, in this order; in one commit thread of each, or in all
-// of them one after the other: then nothing is missed because another commit thread is just at it.
+// Makes a waiting claim again, on these shards in this order, without waiting. Sent to every commit thread,
+// one after the other, it runs behind the commit under way in each, so it misses no event that one has
+// locked.
 enum class RetryIn : std::uint8_t { one_commit_thread, every_commit_thread };
 std::unique_ptr<Scatter> make_claim_retry(ClaimRequest claim, std::vector<int> shards,
                                           RetryIn commit_threads = RetryIn::one_commit_thread);
 
-// scatter_publish.cc, scatter_turn.cc, scatter_admin.cc, scatter_read.cc
+// In scatter_publish.cc, scatter_next.cc, scatter_admin.cc and scatter_read.cc.
 std::unique_ptr<Scatter> make_publish(Command command);
 std::unique_ptr<Scatter> make_next(Command command);
 std::unique_ptr<Scatter> make_queue_change(QueueChange change, std::optional<WaitRequest> wait);

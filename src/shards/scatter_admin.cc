@@ -1,4 +1,4 @@
-// scatter_admin.cc: what is done to whole queues: on every shard, one after the other.
+// scatter_admin.cc: changes of whole queues: on every shard, one after the other.
 #include <algorithm>
 #include <deque>
 #include <map>
@@ -19,7 +19,7 @@ std::optional<Error> any_away(const Dispatch& dispatch) {
   return std::nullopt;
 }
 
-// After the first shard nobody may say that nothing was changed.
+// An error that means "nothing was changed" is wrong once a shard has made the change.
 Error half_done(const Error& error, int done) {
   if (done == 0 || (error.code != ErrorCode::unavailable && error.code != ErrorCode::no_space)) return error;
   return {ErrorCode::unknown_outcome,
@@ -47,7 +47,7 @@ class AdminScatter final : public Scatter {
     if (changed) {
       changes_.insert_or_assign(shard, std::move(*changed));
     } else if (changed.error().code == ErrorCode::not_found) {
-      absent_.push_back(shard);  // a queue is on a shard from the first event there on
+      absent_.push_back(shard);  // a shard has a queue only after its first event there
     } else {
       return dispatch.finish(std::move(answer));
     }
@@ -57,7 +57,7 @@ class AdminScatter final : public Scatter {
     if (!steps_.empty()) return send_next(dispatch);
     if (!changes_.empty()) {
       std::vector<QueueChanged> all;
-      for (auto& [place, one] : changes_) all.push_back(std::move(one));
+      for (auto& [changed_shard, one] : changes_) all.push_back(std::move(one));
       answer.admin = Result<QueueChanged>(merge(std::move(all)));
     }
     if (!wait_ || changes_.empty()) return dispatch.finish(std::move(answer));
@@ -88,7 +88,7 @@ class AdminScatter final : public Scatter {
     return std::holds_alternative<QueueChange::SetStatus>(change_.what);
   }
 
-  // A status holds for the whole queue, also on shards that get their first event of it later.
+  // A status must also hold on shards that get their first event of the queue later, so it is made there.
   void make_where_absent() {
     const QueueConfig& config = changes_.begin()->second.row.config;
     for (const int shard : absent_) {
@@ -99,14 +99,15 @@ class AdminScatter final : public Scatter {
   }
 
   const QueueChange change_;
-  std::deque<AdminStep> steps_;  // to be done
+  std::deque<AdminStep> steps_;  // not sent yet
   std::map<int, QueueChanged> changes_;
   std::vector<int> absent_;
-  std::optional<WaitRequest> wait_;   // when it is done
-  std::unique_ptr<Scatter> waiting_;  // it waits
+  std::optional<WaitRequest> wait_;   // to start after the change
+  std::unique_ptr<Scatter> waiting_;  // the wait, once it has started
 };
 
-// Each shard as far as the limit goes. Where to go on names the shard by its id.
+// Revives on one shard after the other until the limit is reached. The cursor to go on with names the shard
+// by its event id.
 class ReviveScatter final : public Scatter {
  public:
   explicit ReviveScatter(Revival revival) : revival_(std::move(revival)) {}
@@ -114,7 +115,7 @@ class ReviveScatter final : public Scatter {
   void start(Dispatch& dispatch) override {
     if (auto away = any_away(dispatch)) return dispatch.finish(Answer{.error = std::move(away)});
     if (dispatch.shards() == 1 || !revival_.checkpoint) return begin(dispatch);
-    // A checkpoint is one shard's; its time is everybody's.
+    // A checkpoint is stored on one shard. The other shards revive by its time.
     finding_ = dispatch.shards();
     for (int shard = 0; shard < dispatch.shards(); ++shard) {
       Command command;
@@ -132,7 +133,7 @@ class ReviveScatter final : public Scatter {
     const bool not_there = !revived && revived.error().code == ErrorCode::not_found;
     if (not_there) not_found_ = revived.error();
     if (!revived && !not_there) {
-      // What was brought back before stays, and is told.
+      // Events revived on earlier shards stay revived, so the answer must name them.
       if (all_.events.empty()) return dispatch.finish(std::move(answer));
       all_.more = true;
       return end(dispatch);
@@ -172,7 +173,7 @@ class ReviveScatter final : public Scatter {
     if (shard_ == dispatch.shards()) return end(dispatch);
     if (all_.matched.size() < revival_.filter.limit) return send(dispatch);
     all_.more = true;
-    // The beginning of this shard: before everything that ended.
+    // A cursor before every event of this shard that has ended.
     all_.next = EndedCursor{TimePoint(), static_cast<EventId>(shard_)};
     end(dispatch);
   }
@@ -194,7 +195,7 @@ class ReviveScatter final : public Scatter {
     }
     if (finding_ > 0) return;
     if (error_ && !from_) return dispatch.finish(Answer{.error = std::move(error_)});
-    if (from_) revival_.checkpoint.reset();  // otherwise the shards say that there is none
+    if (from_) revival_.checkpoint.reset();  // otherwise the shards answer that there is none
     begin(dispatch);
   }
 

@@ -1,5 +1,5 @@
-// scatter_next.cc: a worker's turn: its reports to the shards of their events, then a claim on one shard
-// after the other until one has something.
+// scatter_next.cc: a worker's reports and its next claim: the reports go to the shards of their events at the
+// same time, then the claim to one shard after the other until one has something.
 #include <algorithm>
 #include <map>
 #include <utility>
@@ -15,7 +15,7 @@ class NextScatter final : public Scatter {
   explicit NextScatter(Command command)
       : changes_(std::move(command.changes)), claim_(std::move(command.claim)), now_(command.now) {}
 
-  // Only a claim, on these shards, which does not wait.
+  // Only a claim, on these shards, that does not wait.
   NextScatter(ClaimRequest claim, std::vector<int> shards, RetryIn commit_threads)
       : claim_(std::move(claim)), commit_threads_(commit_threads), order_(std::move(shards)) {
     claim_->wait = Millis(0);
@@ -30,12 +30,13 @@ class NextScatter final : public Scatter {
     }
     outstanding_ = reports_.size();
     results_.resize(changes_.size());
-    claims_along_ = claim_ && reports_.size() == 1 &&
-                    (dispatch.shards() == 1 || dispatch.may_claim_with_reports()) && claim_->window == 0;
+    claims_with_reports_ = claim_ && reports_.size() == 1 &&
+                           (dispatch.shards() == 1 || dispatch.may_claim_with_reports()) &&
+                           claim_->window == 0;
     for (const auto& [shard, indices] : reports_) {
       Command command;
       for (const std::size_t i : indices) command.changes.push_back(std::move(changes_[i]));
-      if (claims_along_) command.claim = claim_now(claim_->limit);
+      if (claims_with_reports_) command.claim = claim_now(claim_->limit);
       command.now = now_;
       dispatch.send(shard, std::move(command));
     }
@@ -71,12 +72,12 @@ class NextScatter final : public Scatter {
     if (answer.error) error_ = std::move(answer.error);
     answer_.claims = std::move(answer.claims);
     if (--outstanding_ > 0) return;
-    // Nobody could be told anything: the call failed as a whole.
+    // No report reached its shard: the call failed as a whole, and the worker repeats it.
     if (failed_ == reports_.size()) return dispatch.finish(Answer{.error = std::move(error_)});
     error_.reset();
     for (std::optional<Result<Changed>>& result : results_) answer_.changed.push_back(std::move(*result));
     if (!claim_ || !answer_.claims.empty()) return dispatch.finish(std::move(answer_));
-    if (claims_along_) {
+    if (claims_with_reports_) {
       dispatch.note_empty(shard, claim_->selector.queue);
       asked_ = shard;
     }
@@ -85,7 +86,8 @@ class NextScatter final : public Scatter {
 
   void begin_claim(Dispatch& dispatch) {
     if (forgotten_) return dispatch.finish(std::move(answer_));
-    // In the room its worker's claims come one after the other, as each must know what the last one took.
+    // RetriedClaims runs the claims of a worker with a window one after the other, because each must count
+    // the events that the last one took.
     if (claim_->window > 0 && claim_->wait > Millis(0)) {
       return dispatch.keep_waiting(std::move(*claim_), std::move(answer_));
     }
@@ -100,8 +102,8 @@ class NextScatter final : public Scatter {
     claim_next(dispatch);
   }
 
-  // How many events the worker holds. What a shard that is away has of them counts for nothing: it cannot be
-  // finished now.
+  // Counts the events that the worker holds. Those on a shard that is away do not count, because the worker
+  // cannot finish them now.
   void count_held(Dispatch& dispatch) {
     stage_ = NextStage::counting;
     held_ = 0;
@@ -119,12 +121,12 @@ class NextScatter final : public Scatter {
 
   void take_count(Dispatch& dispatch, const Answer& answer) {
     const auto* count = std::get_if<Result<std::int64_t>>(&answer.admin);
-    // Not known how many: none until the next look.
+    // Without a count the window counts as full until the next retry.
     held_ += !answer.error && count != nullptr && *count ? static_cast<std::size_t>(**count) : claim_->window;
     if (--outstanding_ > 0) return;
-    const std::size_t room = claim_->window > held_ ? claim_->window - held_ : 0;
-    if (room == 0) return dispatch.finish(std::move(answer_));
-    limit_ = std::min(claim_->limit, room);
+    const std::size_t left = claim_->window > held_ ? claim_->window - held_ : 0;
+    if (left == 0) return dispatch.finish(std::move(answer_));
+    limit_ = std::min(claim_->limit, left);
     claim_next(dispatch);
   }
 
@@ -160,7 +162,7 @@ class NextScatter final : public Scatter {
     claim_next(dispatch);
   }
 
-  // Nothing anywhere. An error counts when no shard could be asked.
+  // No shard had an event. An error becomes the answer only if no shard could be asked.
   void end_claim(Dispatch& dispatch) {
     const bool failed = error_ && !any_empty_ && !asked_;
     if (failed && answer_.changed.empty()) answer_.error = std::move(error_);
@@ -176,16 +178,16 @@ class NextScatter final : public Scatter {
   NextStage stage_ = NextStage::claiming;
   std::map<int, std::vector<std::size_t>> reports_;  // by shard
   std::vector<std::optional<Result<Changed>>> results_;
-  bool claims_along_ = false;  // with the reports
+  bool claims_with_reports_ = false;  // in the same command
   std::size_t outstanding_ = 0;
   std::size_t failed_ = 0;
   std::size_t held_ = 0;
   std::size_t limit_ = 0;
   std::vector<int> order_;
   bool order_known_ = false;
-  std::size_t next_ = 0;  // of order_, and the commit thread there
-  std::size_t commit_thread_ = 0;
-  std::optional<int> asked_;  // with the reports, and has nothing
+  std::size_t next_ = 0;           // index in order_
+  std::size_t commit_thread_ = 0;  // of that shard
+  std::optional<int> asked_;       // the shard that was asked with the reports and had nothing
   bool any_empty_ = false;
   bool forgotten_ = false;
   std::optional<Error> error_;

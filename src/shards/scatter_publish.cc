@@ -1,4 +1,4 @@
-// scatter_publish.cc: new events: to the shard they belong to, or to any that takes them.
+// scatter_publish.cc: new events: to the shard of their keys, or to any shard that accepts them.
 #include <algorithm>
 #include <utility>
 
@@ -19,7 +19,7 @@ class PublishScatter final : public Scatter {
     auto hash = placement_of(*command_.publication, dispatch.shards());
     if (!hash) return dispatch.finish(Answer{.published = hash.error()});
     hash_ = *hash;
-    // Keyed events have one place, also while it is away.
+    // Events with a key have one shard, also while it is away.
     shards_ = hash_ ? std::vector<int>{shard_of(*hash_, dispatch.shards())} : dispatch.rotation();
     if (shards_.empty()) shards_ = {0};
     send_next(dispatch);
@@ -30,7 +30,7 @@ class PublishScatter final : public Scatter {
       if (!refusal_ || !is_full(*refusal_)) refusal_ = std::move(answer);
       return send_next(dispatch);
     }
-    // One that may have room later says more than one that never will.
+    // queue_full invites the caller to retry, too_large does not, so queue_full from any shard wins.
     if (refusal_ && goes_elsewhere(answer) && is_full(*refusal_)) answer = std::move(*refusal_);
     if (!wait_ || forgotten_ || answer.error || !*answer.published || answer.waited) {
       return dispatch.finish(std::move(answer));
@@ -46,8 +46,8 @@ class PublishScatter final : public Scatter {
     return answer.published && !*answer.published && answer.published->error().code == ErrorCode::queue_full;
   }
 
-  // Nothing was stored, and another shard may take it: this one is away, or has no room for it in its share
-  // of the limit.
+  // Nothing was stored, and another shard may accept the events: this one is away, or its share of the depth
+  // limit is used up.
   static bool goes_elsewhere(const Answer& answer) {
     if (answer.error) return answer.error->code == ErrorCode::unavailable;
     if (!answer.published || *answer.published) return false;
@@ -67,8 +67,8 @@ class PublishScatter final : public Scatter {
     command.now = command_.now;
     if (wait_) command.wait = WaitRequest{WaitRequest::ThisPublication{}, Millis(0)};
     std::optional<std::size_t> commit_thread;
-    // What waits for the lock on a key holds up one commit thread. Another part of the hash than the one that
-    // chose the shard.
+    // A key has one commit thread, so that a commit that waits for the key's lock delays only that thread.
+    // The upper half of the hash chooses it, because the lower half chose the shard.
     if (hash_) commit_thread = (*hash_ >> 32U) % dispatch.usual_commit_threads(shard);
     dispatch.send(shard, std::move(command), commit_thread);
   }

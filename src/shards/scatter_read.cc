@@ -1,5 +1,5 @@
-// scatter_read.cc: what is asked of all shards at once: lists, queues, metrics, and whether something has
-// ended.
+// scatter_read.cc: reads that all shards answer at the same time: lists, queues, metrics, and whether
+// something has ended.
 #include <utility>
 #include <variant>
 
@@ -10,7 +10,8 @@
 namespace eventq {
 namespace {
 
-// Each shard gives all that comes before the page, as any of it may be in the page.
+// Each shard must return all events up to the end of the page, because any of them may belong to the page; so
+// the offset bounds what a list costs.
 constexpr std::int64_t kOffsetMax = 100'000;
 
 class ReadScatter final : public Scatter {
@@ -50,7 +51,8 @@ class ReadScatter final : public Scatter {
   std::size_t outstanding_ = 0;
 };
 
-// An event's end is known to its shard; that of a correlation or a queue is the end on all of them.
+// Asks whether something has ended. The end of an event is known to its shard; a correlation or a queue has
+// ended when it has ended on all shards.
 class WaitScatter final : public Scatter {
  public:
   WaitScatter(WaitRequest wait, Answer so_far) : wait_(std::move(wait)), whole_(std::move(so_far)) {}

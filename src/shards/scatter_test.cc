@@ -426,7 +426,7 @@ TEST_F(ScatterAdmin, AChangeOfAQueueIsMadeOnOneShardAfterTheOther) {
   exchange(0, queue_changed(3));
   exchange(1, queue_changed(4));
 
-  EXPECT_EQ(told<QueueChanged>(whole)->depth, 7);
+  EXPECT_EQ(admin_answer<QueueChanged>(whole)->depth, 7);
 }
 
 TEST_F(ScatterAdmin, AChangeOfAQueueIsRefusedWhileAShardIsAway) {
@@ -464,7 +464,7 @@ TEST_F(ScatterAdmin, AStatusMakesTheQueueOnAShardThatHasNoEventOfItYet) {
 
   EXPECT_TRUE(std::holds_alternative<QueueChange::Configure>(std::get<QueueChange>(made.admin).what));
   EXPECT_TRUE(std::holds_alternative<QueueChange::SetStatus>(std::get<QueueChange>(paused.admin).what));
-  EXPECT_EQ(told<QueueChanged>(whole)->depth, 1);
+  EXPECT_EQ(admin_answer<QueueChanged>(whole)->depth, 1);
 }
 
 TEST_F(ScatterAdmin, AQueueThatIsOnNoShardIsNotFound) {
@@ -473,7 +473,7 @@ TEST_F(ScatterAdmin, AQueueThatIsOnNoShardIsNotFound) {
   exchange(0, no_queue());
   exchange(1, no_queue());
 
-  EXPECT_EQ(told<QueueChanged>(whole).error().code, ErrorCode::not_found);
+  EXPECT_EQ(admin_answer<QueueChanged>(whole).error().code, ErrorCode::not_found);
 }
 
 TEST_F(ScatterAdmin, ARevivalGoesOnToTheNextShardWithTheRestOfItsLimit) {
@@ -483,8 +483,8 @@ TEST_F(ScatterAdmin, ARevivalGoesOnToTheNextShardWithTheRestOfItsLimit) {
   const Command second = exchange(1, revived({EventId{3}}));
 
   EXPECT_EQ(std::get<Revival>(second.admin).filter.limit, 3U);
-  EXPECT_THAT(told<Revived>(whole)->events, ElementsAre(EventId{2}, EventId{4}, EventId{3}));
-  EXPECT_FALSE(told<Revived>(whole)->more);
+  EXPECT_THAT(admin_answer<Revived>(whole)->events, ElementsAre(EventId{2}, EventId{4}, EventId{3}));
+  EXPECT_FALSE(admin_answer<Revived>(whole)->more);
 }
 
 TEST_F(ScatterAdmin, ARevivalWhoseLimitIsReachedNamesTheShardToGoOnWith) {
@@ -492,8 +492,8 @@ TEST_F(ScatterAdmin, ARevivalWhoseLimitIsReachedNamesTheShardToGoOnWith) {
 
   exchange(0, revived({EventId{2}, EventId{4}}));
 
-  EXPECT_TRUE(told<Revived>(whole)->more);
-  EXPECT_EQ(told<Revived>(whole)->next->id, EventId{1}) << "an id of shard 1";
+  EXPECT_TRUE(admin_answer<Revived>(whole)->more);
+  EXPECT_EQ(admin_answer<Revived>(whole)->next->id, EventId{1}) << "an id of shard 1";
 }
 
 TEST_F(ScatterRead, AListIsReadOnAllShardsAndMergedById) {

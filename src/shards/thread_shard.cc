@@ -26,7 +26,7 @@ void ThreadShard::start(ShardObserver& observer, int shard) {
   for (std::size_t i = 0; i < writers_.size(); ++i) {
     commit_threads_.push_back(
         std::make_unique<CommitThread>(*writers_[i].store, *writers_[i].core, clock_, logger_,
-                                       [this, i](const CommitEffects& happened) { committed(i, happened); }));
+                                       [this, i](const CommitEffects& effects) { committed(i, effects); }));
   }
 }
 
@@ -49,10 +49,10 @@ void ThreadShard::stop() {
 
 // Called on a commit thread after each commit. The first commit thread maintains the store, so it must know
 // of due times that the others created.
-void ThreadShard::committed(std::size_t commit_thread, const CommitEffects& happened) {
-  if (commit_thread > 0 && happened.next_due) commit_threads_.front()->expect_due(*happened.next_due);
-  if (happened.ready.empty() && happened.ended.empty()) return;
-  observer_->on_activity(shard_, ShardActivity{happened.ready, false, happened.ended, false});
+void ThreadShard::committed(std::size_t commit_thread, const CommitEffects& effects) {
+  if (commit_thread > 0 && effects.next_due) commit_threads_.front()->expect_due(*effects.next_due);
+  if (effects.ready.empty() && effects.ended.empty()) return;
+  observer_->on_activity(shard_, ShardActivity{effects.ready, false, effects.ended, false});
 }
 
 }  // namespace eventq

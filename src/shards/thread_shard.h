@@ -42,7 +42,7 @@ class ThreadShard final : public Shard {
   void stop() override;
 
  private:
-  void committed(std::size_t commit_thread, const CommitEffects& happened);
+  void committed(std::size_t commit_thread, const CommitEffects& effects);
 
   // Set in the constructor, never changed.
   const std::string name_;

@@ -1,4 +1,6 @@
-// polls.h: when somebody last asked for events of a tag.
+// polls.h: when a worker last asked for events of a tag. Explanations of pending events show it.
+//
+// Pure bookkeeping: no threads, no clock.
 #pragma once
 
 #include <algorithm>
@@ -21,7 +23,7 @@ class Polls {
     for (const std::string& tag : selector.tags) last_[{selector.queue, tag}] = now;
   }
 
-  // For one of its tags, or for any.
+  // The last poll for one of the event's tags, or for any event of its queue.
   [[nodiscard]] std::optional<TimePoint> last(const Event& event) const {
     std::optional<TimePoint> last;
     const auto consider = [&](const std::string& tag) {
@@ -34,10 +36,11 @@ class Polls {
   }
 
  private:
-  // Past this many tags they are all forgotten.
+  // A bound on memory: past this many tags all polls are forgotten.
   static constexpr std::size_t kMax = 10'000;
 
-  std::map<std::pair<std::string, std::string>, TimePoint> last_;  // by queue and tag; the empty one: any
+  std::map<std::pair<std::string, std::string>, TimePoint>
+      last_;  // by queue and tag; the empty tag: polls without tags
 };
 
 }  // namespace eventq

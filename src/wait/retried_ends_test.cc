@@ -1,5 +1,4 @@
-// retried_ends_test.cc: whose end is looked for when, by one look for all who wait for the same, and who is
-// let go.
+// retried_ends_test.cc: a hint retries the ends it may concern, once for all callers that wait for the same.
 #include "wait/retried_ends.h"
 
 #include <gmock/gmock.h>
@@ -19,16 +18,16 @@ using testing::UnorderedElementsAre;
 
 class RetriedEndsTest : public testing::Test {
  protected:
-  void add(std::uint64_t token, decltype(WaitRequest::what) what, bool look = false) {
-    ends.add({std::move(what), 20s}, {{nullptr, token}, "", kStart + Millis(token), {}}, look);
+  void add(std::uint64_t token, decltype(WaitRequest::what) what, bool retry_now = false) {
+    ends.add({std::move(what), 20s}, {{nullptr, token}, "", kStart + Millis(token), {}}, retry_now);
   }
-  // What is to be looked for now, all of it.
-  std::vector<std::string> looks() {
+  // The keys of all ends that are retried now.
+  std::vector<std::string> retries() {
     std::vector<std::string> keys;
-    while (auto look = ends.next_retry()) {
-      EXPECT_EQ(look->timeout, 0s);
-      keys.push_back(key_of(*look));
-      looking[keys.back()] = *look;
+    while (auto retry = ends.next_retry()) {
+      EXPECT_EQ(retry->timeout, 0s);
+      keys.push_back(key_of(*retry));
+      retrying[keys.back()] = *retry;
     }
     return keys;
   }
@@ -49,96 +48,96 @@ class RetriedEndsTest : public testing::Test {
   const std::string batch = wait_key(WaitRequest::Correlated{"batch"});
   const std::string queue = wait_key(WaitRequest::Drained{"main"});
   RetriedEnds ends;
-  std::map<std::string, WaitRequest> looking;
+  std::map<std::string, WaitRequest> retrying;
 };
 
-TEST_F(RetriedEndsTest, NothingIsLookedForWithoutAHint) {
+TEST_F(RetriedEndsTest, NoEndIsRetriedWithoutAHint) {
   add(1, EventId{1});
-  EXPECT_THAT(looks(), IsEmpty());
+  EXPECT_THAT(retries(), IsEmpty());
   EXPECT_EQ(ends.size(), 1U);
 }
 
-TEST_F(RetriedEndsTest, OneWhoMissedAHintIsLookedForAtOnce) {
+TEST_F(RetriedEndsTest, AnEndAddedWithRetryNowIsRetriedAtOnce) {
   add(1, EventId{1}, true);
-  EXPECT_THAT(looks(), ElementsAre(first));
+  EXPECT_THAT(retries(), ElementsAre(first));
 }
 
-TEST_F(RetriedEndsTest, OneLookIsForAllWhoWaitForTheSame) {
+TEST_F(RetriedEndsTest, OneRetryServesAllCallersOfTheSameEnd) {
   add(1, EventId{1});
   add(2, EventId{1});
   ends.note_all();
-  EXPECT_THAT(looks(), ElementsAre(first));
-  EXPECT_THAT(tokens(ends.ended(looking.at(first))), ElementsAre(1, 2));
+  EXPECT_THAT(retries(), ElementsAre(first));
+  EXPECT_THAT(tokens(ends.ended(retrying.at(first))), ElementsAre(1, 2));
   EXPECT_EQ(ends.size(), 0U);
 }
 
-TEST_F(RetriedEndsTest, AnEventThatEndedMayEndWhatHoldsIt) {
+TEST_F(RetriedEndsTest, AnEndedEventMayEndACorrelationAndAQueue) {
   add(1, EventId{1});
   add(2, EventId{2});
   add(3, WaitRequest::Correlated{"batch"});
   add(4, WaitRequest::Drained{"main"});
   ends.note({EventId{2}, EventId{3}});
-  EXPECT_THAT(looks(), UnorderedElementsAre(second, batch, queue));
+  EXPECT_THAT(retries(), UnorderedElementsAre(second, batch, queue));
 }
 
-TEST_F(RetriedEndsTest, AnythingMayHaveEnded) {
+TEST_F(RetriedEndsTest, AHintWithoutEventsRetriesEveryEnd) {
   add(1, EventId{1});
   add(2, WaitRequest::Correlated{"batch"});
   ends.note_all();
-  EXPECT_THAT(looks(), UnorderedElementsAre(first, batch));
+  EXPECT_THAT(retries(), UnorderedElementsAre(first, batch));
 }
 
-TEST_F(RetriedEndsTest, AHintDuringALookLeadsToOneMoreBehindIt) {
+TEST_F(RetriedEndsTest, HintsDuringARetryLeadToOneMoreRetry) {
   add(1, EventId{1});
   ends.note({EventId{1}});
-  EXPECT_THAT(looks(), ElementsAre(first));
+  EXPECT_THAT(retries(), ElementsAre(first));
   ends.note({EventId{1}});
   ends.note({EventId{1}});
-  EXPECT_THAT(looks(), IsEmpty());
+  EXPECT_THAT(retries(), IsEmpty());
 
-  ends.not_ended(looking.at(first));
-  EXPECT_THAT(looks(), ElementsAre(first));
-  ends.not_ended(looking.at(first));
-  EXPECT_THAT(looks(), IsEmpty());
+  ends.not_ended(retrying.at(first));
+  EXPECT_THAT(retries(), ElementsAre(first));
+  ends.not_ended(retrying.at(first));
+  EXPECT_THAT(retries(), IsEmpty());
   EXPECT_EQ(ends.size(), 1U);
 }
 
-TEST_F(RetriedEndsTest, OneWhoComesDuringALookGetsItsResult) {
+TEST_F(RetriedEndsTest, ACallerAddedDuringARetryGetsItsResult) {
   add(1, EventId{1}, true);
-  EXPECT_THAT(looks(), ElementsAre(first));
+  EXPECT_THAT(retries(), ElementsAre(first));
   add(2, EventId{1});
-  EXPECT_THAT(tokens(ends.ended(looking.at(first))), ElementsAre(1, 2));
+  EXPECT_THAT(tokens(ends.ended(retrying.at(first))), ElementsAre(1, 2));
 }
 
-TEST_F(RetriedEndsTest, OneWhoComesAfterTheEndIsLookedForAnew) {
+TEST_F(RetriedEndsTest, ACallerAddedAfterAnEndIsRetriedAnew) {
   add(1, EventId{1}, true);
-  EXPECT_THAT(looks(), ElementsAre(first));
-  ends.ended(looking.at(first));
+  EXPECT_THAT(retries(), ElementsAre(first));
+  ends.ended(retrying.at(first));
   add(2, EventId{1});
-  EXPECT_THAT(looks(), IsEmpty());
+  EXPECT_THAT(retries(), IsEmpty());
   ends.note({EventId{1}});
-  EXPECT_THAT(looks(), ElementsAre(first));
+  EXPECT_THAT(retries(), ElementsAre(first));
 }
 
-TEST_F(RetriedEndsTest, WhatNobodyWaitsForAnyMoreIsNotLookedFor) {
+TEST_F(RetriedEndsTest, AnEndWithoutCallersIsNotRetried) {
   add(1, EventId{1});
   ends.forget({nullptr, 1});
   EXPECT_EQ(ends.size(), 0U);
   ends.note_all();
-  EXPECT_THAT(looks(), IsEmpty());
+  EXPECT_THAT(retries(), IsEmpty());
 }
 
-TEST_F(RetriedEndsTest, AWaitThatIsForgottenDuringItsLookIsNobodysWhenItEnds) {
+TEST_F(RetriedEndsTest, AWaitForgottenDuringItsRetryIsNotAnswered) {
   add(1, EventId{1}, true);
-  EXPECT_THAT(looks(), ElementsAre(first));
+  EXPECT_THAT(retries(), ElementsAre(first));
   ends.forget({nullptr, 1});
-  EXPECT_THAT(ends.ended(looking.at(first)), IsEmpty());
+  EXPECT_THAT(ends.ended(retrying.at(first)), IsEmpty());
 
   add(2, EventId{1}, true);
-  EXPECT_THAT(looks(), ElementsAre(first));
+  EXPECT_THAT(retries(), ElementsAre(first));
 }
 
-TEST_F(RetriedEndsTest, TimeEndsAWaitAtItsDeadlineAndNotBefore) {
+TEST_F(RetriedEndsTest, AWaitExpiresAtItsDeadlineAndNotBefore) {
   add(10, EventId{1});
   add(20, WaitRequest::Drained{"main"});
   EXPECT_EQ(ends.next_deadline(), kStart + 10ms);
@@ -148,7 +147,7 @@ TEST_F(RetriedEndsTest, TimeEndsAWaitAtItsDeadlineAndNotBefore) {
   EXPECT_EQ(ends.next_deadline(), std::nullopt);
 }
 
-TEST_F(RetriedEndsTest, AShardThatIsAwayEndsTheWaitsForItsEventsAndForWhatIsOnAllShards) {
+TEST_F(RetriedEndsTest, TakingTheWaitsOfAShardTakesThoseForItsEventsAndThoseThatConcernAllShards) {
   add(1, EventId{1});
   add(2, EventId{2});
   add(3, WaitRequest::Correlated{"batch"});

@@ -1,5 +1,8 @@
 // wait_list.h: entries that wait until something happens to one of their keys, in the order they arrived.
 //
+// The folder wait holds the callers that wait: claims for events, and waits for an end. It decides the order
+// in which they are served, but claims nothing itself: the core (one database) and the router (several) do.
+//
 // This is the one list under waiting claims and waiting ends, for a file and for shards alike. What differs
 // is on top: WaitingClaims serves claims inside the commit that wakes them, RetriedClaims sends them to the
 // shards again, WaitingEnds and RetriedEnds do the same for ends.

@@ -1,4 +1,4 @@
-// waiting_claims_test.cc: who is served next, who is gone, and whose time is over.
+// waiting_claims_test.cc: which claim an event serves first, and which claims are forgotten or expire.
 #include "wait/waiting_claims.h"
 
 #include <gmock/gmock.h>
@@ -17,7 +17,7 @@ using namespace std::chrono_literals;
 using testing::ElementsAre;
 using testing::IsEmpty;
 
-// A waiter known by its number.
+// A waiting claim, identified by its number.
 WaitingClaim waiter(std::uint64_t number, std::vector<std::string> tags, Millis wait = 20s,
                     std::string queue = "main") {
   WaitingClaim waiter;
@@ -34,14 +34,14 @@ std::vector<std::uint64_t> numbers(const std::vector<WaitingClaim>& waiters) {
   return numbers;
 }
 
-// The numbers of those served when one event of these tags comes after another, until nobody wants one.
+// Offers events of these tags until no claim takes one. Returns the numbers of the claims in that order.
 std::vector<std::uint64_t> served(WaitingClaims& waiters, const std::vector<std::string>& tags) {
   std::vector<std::uint64_t> numbers;
   while (auto first = waiters.take_first("main", tags)) numbers.push_back(first->second.reply_to.token);
   return numbers;
 }
 
-TEST(WaitingClaims, TheOneThatCameFirstIsTakenFirst) {
+TEST(WaitingClaims, TheClaimThatArrivedFirstIsTakenFirst) {
   WaitingClaims waiters;
   waiters.add(waiter(1, {"a"}));
   waiters.add(waiter(2, {"a"}));
@@ -50,7 +50,7 @@ TEST(WaitingClaims, TheOneThatCameFirstIsTakenFirst) {
   EXPECT_THAT(served(waiters, {"a"}), ElementsAre(1, 2, 3));
 }
 
-TEST(WaitingClaims, AnEventOfSeveralTagsTakesTheOneThatCameFirstForAnyOfThem) {
+TEST(WaitingClaims, AnEventOfSeveralTagsTakesTheFirstClaimForAnyOfThem) {
   WaitingClaims waiters;
   waiters.add(waiter(1, {"c"}));
   waiters.add(waiter(2, {"b"}));
@@ -59,7 +59,7 @@ TEST(WaitingClaims, AnEventOfSeveralTagsTakesTheOneThatCameFirstForAnyOfThem) {
   EXPECT_THAT(served(waiters, {"a", "b"}), ElementsAre(2, 3));
 }
 
-TEST(WaitingClaims, AWaiterWithoutTagsStandsInLineForEveryEvent) {
+TEST(WaitingClaims, AClaimWithoutTagsWaitsForEveryEvent) {
   WaitingClaims waiters;
   waiters.add(waiter(1, {"b"}));
   waiters.add(waiter(2, {}));
@@ -68,7 +68,7 @@ TEST(WaitingClaims, AWaiterWithoutTagsStandsInLineForEveryEvent) {
   EXPECT_THAT(served(waiters, {"a"}), ElementsAre(2, 3));
 }
 
-TEST(WaitingClaims, AWaiterOfSeveralTagsIsTakenOnce) {
+TEST(WaitingClaims, AClaimOfSeveralTagsIsTakenOnce) {
   WaitingClaims waiters;
   waiters.add(waiter(1, {"a", "b"}));
 
@@ -76,14 +76,14 @@ TEST(WaitingClaims, AWaiterOfSeveralTagsIsTakenOnce) {
   EXPECT_THAT(served(waiters, {"b"}), IsEmpty());
 }
 
-TEST(WaitingClaims, AnEventOfAnotherQueueTakesNobody) {
+TEST(WaitingClaims, AnEventOfAnotherQueueTakesNoClaim) {
   WaitingClaims waiters;
   waiters.add(waiter(1, {"a"}, 20s, "other"));
 
   EXPECT_FALSE(waiters.take_first("main", {"a"}));
 }
 
-TEST(WaitingClaims, OnePutBackKeepsItsPlaceBeforeThoseThatCameLater) {
+TEST(WaitingClaims, AClaimThatIsPutBackKeepsItsPosition) {
   WaitingClaims waiters;
   waiters.add(waiter(1, {"a"}));
   waiters.add(waiter(2, {"a"}));
@@ -95,7 +95,7 @@ TEST(WaitingClaims, OnePutBackKeepsItsPlaceBeforeThoseThatCameLater) {
   EXPECT_THAT(served(waiters, {"a"}), ElementsAre(1, 2, 3));
 }
 
-TEST(WaitingClaims, OnePutBackIsFoundByItsOriginAndItsDeadline) {
+TEST(WaitingClaims, AClaimThatIsPutBackIsFoundByItsCallerAndItsDeadline) {
   WaitingClaims waiters;
   waiters.add(waiter(1, {"a"}, 5s));
   waiters.add(waiter(2, {"a"}, 9s));
@@ -108,7 +108,7 @@ TEST(WaitingClaims, OnePutBackIsFoundByItsOriginAndItsDeadline) {
   EXPECT_EQ(waiters.next_deadline(), kStart + 9s);
 }
 
-TEST(WaitingClaims, AForgottenOneIsNotTaken) {
+TEST(WaitingClaims, AForgottenClaimIsNotTaken) {
   WaitingClaims waiters;
   waiters.add(waiter(1, {"a"}));
   waiters.add(waiter(2, {"a"}));
@@ -118,7 +118,7 @@ TEST(WaitingClaims, AForgottenOneIsNotTaken) {
   EXPECT_THAT(served(waiters, {"a"}), ElementsAre(2));
 }
 
-TEST(WaitingClaims, ForgettingSomebodyUnknownChangesNothing) {
+TEST(WaitingClaims, ForgettingAnUnknownCallerChangesNothing) {
   WaitingClaims waiters;
   waiters.add(waiter(1, {"a"}));
 
@@ -127,7 +127,7 @@ TEST(WaitingClaims, ForgettingSomebodyUnknownChangesNothing) {
   EXPECT_THAT(served(waiters, {"a"}), ElementsAre(1));
 }
 
-TEST(WaitingClaims, TimeIsOverAtTheDeadlineAndNotBefore) {
+TEST(WaitingClaims, AClaimExpiresAtItsDeadlineAndNotBefore) {
   WaitingClaims waiters;
   waiters.add(waiter(1, {"a"}, 5s));
 
@@ -135,7 +135,7 @@ TEST(WaitingClaims, TimeIsOverAtTheDeadlineAndNotBefore) {
   EXPECT_THAT(numbers(waiters.take_expired(kStart + 5s)), ElementsAre(1));
 }
 
-TEST(WaitingClaims, ThoseWhoseTimeIsOverAreTakenAndTheOthersStay) {
+TEST(WaitingClaims, ExpiredClaimsAreTakenAndTheOthersStay) {
   WaitingClaims waiters;
   waiters.add(waiter(1, {"a"}, 9s));
   waiters.add(waiter(2, {"a"}, 5s));
@@ -145,7 +145,7 @@ TEST(WaitingClaims, ThoseWhoseTimeIsOverAreTakenAndTheOthersStay) {
   EXPECT_THAT(served(waiters, {"a", "b"}), ElementsAre(1));
 }
 
-TEST(WaitingClaims, TheNextDeadlineIsTheEarliestAndThereIsNoneWhenNobodyWaits) {
+TEST(WaitingClaims, TheNextDeadlineIsTheEarliestAndAnEmptyListHasNone) {
   WaitingClaims waiters;
   EXPECT_EQ(waiters.next_deadline(), std::nullopt);
 
@@ -155,7 +155,7 @@ TEST(WaitingClaims, TheNextDeadlineIsTheEarliestAndThereIsNoneWhenNobodyWaits) {
   EXPECT_EQ(waiters.next_deadline(), kStart + 5s);
 }
 
-TEST(WaitingClaims, TakingAllLeavesNobodyAndKeepsTheOrder) {
+TEST(WaitingClaims, TakingAllEmptiesTheListAndKeepsTheOrder) {
   WaitingClaims waiters;
   waiters.add(waiter(1, {"b"}, 9s));
   waiters.add(waiter(2, {}, 5s));
@@ -165,7 +165,7 @@ TEST(WaitingClaims, TakingAllLeavesNobodyAndKeepsTheOrder) {
   EXPECT_THAT(served(waiters, {"b"}), IsEmpty());
 }
 
-TEST(WaitingClaims, CountsThoseThatWaitForATagAndThoseThatNameNone) {
+TEST(WaitingClaims, ClaimsAreCountedPerTagAndClaimsWithoutTagsApart) {
   WaitingClaims waiters;
   waiters.add(waiter(1, {"a", "b"}));
   waiters.add(waiter(2, {"a"}));

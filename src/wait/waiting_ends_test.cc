@@ -1,4 +1,4 @@
-// waiting_ends_test.cc: who waits for which end, who is gone, and whose time is over.
+// waiting_ends_test.cc: which waits a key ends, and which are forgotten or expire.
 #include "wait/waiting_ends.h"
 
 #include <gmock/gmock.h>
@@ -16,7 +16,7 @@ using testing::ElementsAre;
 using testing::IsEmpty;
 using testing::UnorderedElementsAre;
 
-// A wait known by its number.
+// A wait, identified by its number.
 WaitingEnd wait(std::uint64_t number, std::string key, Millis time = 20s) {
   return {.reply_to = {nullptr, number}, .key = std::move(key), .deadline = kStart + time, .answer = {}};
 }
@@ -27,14 +27,14 @@ std::vector<std::uint64_t> numbers(const std::vector<WaitingEnd>& waits) {
   return numbers;
 }
 
-TEST(WaitKey, NoTwoThingsToWaitForShareOne) {
+TEST(WaitKey, EventsCorrelationsAndQueuesNeverShareAKey) {
   EXPECT_NE(wait_key(EventId{1}), wait_key(EventId{11}));
   EXPECT_NE(wait_key(EventId{1}), wait_key(WaitRequest::Correlated{"1"}));
   EXPECT_NE(wait_key(WaitRequest::Correlated{"1"}), wait_key(WaitRequest::Drained{"1"}));
   EXPECT_NE(wait_key(EventId{1}), wait_key(WaitRequest::Drained{"1"}));
 }
 
-TEST(WaitingEnds, AllWhoWaitForAKeyAreTakenInTheOrderTheyCame) {
+TEST(WaitingEnds, AllWaitsForAKeyAreTakenInTheOrderOfArrival) {
   WaitingEnds waits;
   waits.add(wait(1, "a"));
   waits.add(wait(2, "b"));
@@ -54,7 +54,7 @@ TEST(WaitingEnds, AWaitTakenByItsKeyDoesNotExpire) {
   EXPECT_EQ(waits.next_deadline(), std::nullopt);
 }
 
-TEST(WaitingEnds, AWaitEndsWithItsDeadlineAndNotBefore) {
+TEST(WaitingEnds, AWaitExpiresAtItsDeadlineAndNotBefore) {
   WaitingEnds waits;
   waits.add(wait(1, "a", 20s));
 
@@ -74,7 +74,7 @@ TEST(WaitingEnds, TheNextDeadlineIsTheEarliest) {
   EXPECT_EQ(waits.next_deadline(), kStart + 30s);
 }
 
-TEST(WaitingEnds, OneThatIsForgottenIsNeitherTakenNorExpires) {
+TEST(WaitingEnds, AForgottenWaitIsNeitherTakenNorExpires) {
   WaitingEnds waits;
   waits.add(wait(1, "a"));
   waits.add(wait(2, "a"));
@@ -86,7 +86,7 @@ TEST(WaitingEnds, OneThatIsForgottenIsNeitherTakenNorExpires) {
   EXPECT_EQ(waits.next_deadline(), std::nullopt);
 }
 
-TEST(WaitingEnds, AnOriginIsASinkAndAToken) {
+TEST(WaitingEnds, ACallerIsASinkAndAToken) {
   class Nowhere final : public AnswerSink {
     void deliver(std::vector<Envelope<Answer>>) override {}
   };
@@ -99,7 +99,7 @@ TEST(WaitingEnds, AnOriginIsASinkAndAToken) {
   EXPECT_EQ(waits.size(), 1U);
 }
 
-TEST(WaitingEnds, TakeAllLeavesNobody) {
+TEST(WaitingEnds, TakingAllEmptiesTheList) {
   WaitingEnds waits;
   waits.add(wait(1, "a"));
   waits.add(wait(2, "b"));
@@ -109,7 +109,7 @@ TEST(WaitingEnds, TakeAllLeavesNobody) {
   EXPECT_EQ(waits.next_deadline(), std::nullopt);
 }
 
-TEST(WaitingEnds, TheAnswerOfTheRestOfTheCommandIsKept) {
+TEST(WaitingEnds, TheAnswerToTheOtherPartsOfTheCommandIsKept) {
   WaitingEnds waits;
   WaitingEnd with_answer = wait(1, "a");
   with_answer.answer.backpressure = true;
