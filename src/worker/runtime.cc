@@ -176,7 +176,7 @@ void Worker::Runtime::work(PoolThread& self) {
 void Worker::Runtime::run_one(Lock& lock) {
   const Attempt attempt = ready_.front();
   ready_.pop_front();
-  const std::shared_ptr<HeldEvent> held = held_.at(attempt);
+  const std::shared_ptr<HeldClaim> held = held_.at(attempt);
   held->stage = HeldStage::running;
   lock.unlock();
 

@@ -67,7 +67,7 @@ class Worker::Runtime {
     reported,  // its report waits to be sent or answered
     lost,      // the queue refused to renew its lease, and its handlers still run
   };
-  struct HeldEvent {
+  struct HeldClaim {
     Event event;
     HeldStage stage = HeldStage::ready;
     std::stop_source stop;
@@ -96,8 +96,8 @@ class Worker::Runtime {
   // runtime_next.cc: the fetcher and the reporter.
   void fetch();
   void accept(std::vector<Claim> claims, SteadyTime asked);
-  void add_report(Attempt attempt, HeldEvent& held, decltype(Report::what) what);
-  void give_back(Attempt attempt, HeldEvent& held, std::string reason = "The worker stops.");
+  void add_report(Attempt attempt, HeldClaim& held, decltype(Report::what) what);
+  void give_back(Attempt attempt, HeldClaim& held, std::string reason = "The worker stops.");
   void report();
   std::vector<Report> take_reports();
   [[nodiscard]] std::vector<Report> settle(Lock& lock, std::vector<Report> sent,
@@ -157,7 +157,7 @@ class Worker::Runtime {
   std::condition_variable has_reports_;   // wakes the reporter: there is a report, or closing
   std::condition_variable has_leases_;    // wakes renewer and watcher: an earlier time, a notice, or finished
   std::condition_variable is_idle_;       // wakes stop(): a handler has returned
-  std::map<Attempt, std::shared_ptr<HeldEvent>> held_;
+  std::map<Attempt, std::shared_ptr<HeldClaim>> held_;
   std::deque<Attempt> ready_;
   std::deque<Report> reports_;  // not yet sent
   Leases leases_;

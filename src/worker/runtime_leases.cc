@@ -99,7 +99,7 @@ void Worker::Runtime::watch_leases() {
 // The lease expired by our clock. No handler is begun for the event any more. A running handler is asked to
 // stop, and may still report.
 void Worker::Runtime::end(Attempt attempt) {
-  const std::shared_ptr<HeldEvent> held = held_.at(attempt);
+  const std::shared_ptr<HeldClaim> held = held_.at(attempt);
   if (held->stage == HeldStage::ready) {
     ready_.erase(std::find(ready_.begin(), ready_.end(), attempt));
     give_back(attempt, *held, "Its lease expired before a handler began.");

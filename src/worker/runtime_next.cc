@@ -79,7 +79,7 @@ void Worker::Runtime::accept(std::vector<Claim> claims, SteadyTime asked) {
     // A duration, because the clocks of server and worker may differ.
     const Millis lease =
         std::clamp(claim.lease_until - claim.event.updated_at, kShortestLease, Millis(limits::kDelay));
-    auto held = std::make_shared<HeldEvent>();
+    auto held = std::make_shared<HeldClaim>();
     held->event = std::move(claim.event);
     ++stats_.taken;
     leases_.add(attempt, asked, arrived, lease);
@@ -95,13 +95,13 @@ void Worker::Runtime::accept(std::vector<Claim> claims, SteadyTime asked) {
 }
 
 // Queues the final report on an event.
-void Worker::Runtime::add_report(Attempt attempt, HeldEvent& held, decltype(Report::what) what) {
+void Worker::Runtime::add_report(Attempt attempt, HeldClaim& held, decltype(Report::what) what) {
   held.stage = HeldStage::reported;
   reports_.push_back({attempt.id, attempt.number, std::move(what)});
   has_reports_.notify_one();
 }
 
-void Worker::Runtime::give_back(Attempt attempt, HeldEvent& held, std::string reason) {
+void Worker::Runtime::give_back(Attempt attempt, HeldClaim& held, std::string reason) {
   add_report(attempt, held, Return{.delay = Millis(0), .reason = std::move(reason)});
 }
 
