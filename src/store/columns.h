@@ -4,8 +4,10 @@
 #pragma once
 
 #include <cstdint>
+#include <iterator>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <utility>
 
 #include "eventq/event.h"
@@ -25,65 +27,128 @@ inline constexpr std::int64_t kWaiting = 0;
 inline constexpr std::int64_t kReady = 1;
 inline constexpr std::int64_t kBehind = 2;
 
-// The columns of load_live.sql that no rule looks at.
+// The position of each column in an event row. Every statement that returns event rows takes its columns from
+// event_columns.sql of its store; tests compare the names there with these.
+struct EventColumn {
+  enum Position : int {
+    // EventFields::state ends with event_id.
+    id,
+    queue,
+    tags,
+    priority,
+    max_retries,
+    created_at,
+    status,
+    attempts,
+    retry_count,
+    unreported,
+    worker_id,
+    due_at,
+    updated_at,
+    ready,
+    correlation_id,
+    ordering_key,
+    supersede_key,
+    retry,
+    turn,
+    picked_at,
+    superseded_by,
+    cause,
+    holds_line,
+    event_id,
+    title,
+    sequence,
+    timestamp,
+    causation_id,
+    trace_id,
+    pattern,
+    version,
+    source_type,
+    source_id,
+    source_name,
+    attributes,
+    description,
+    payload
+  };
+};
+
+// By position.
+inline constexpr std::string_view kEventColumns[] = {
+    "id",         "queue",       "tags",           "priority",     "max_retries",   "created_at",
+    "status",     "attempts",    "retry_count",    "unreported",   "worker_id",     "due_at",
+    "updated_at", "ready",       "correlation_id", "ordering_key", "supersede_key", "retry",
+    "turn",       "picked_at",   "superseded_by",  "cause",        "holds_line",    "event_id",
+    "title",      "sequence",    "timestamp",      "causation_id", "trace_id",      "pattern",
+    "version",    "source_type", "source_id",      "source_name",  "attributes",    "description",
+    "payload"};
+static_assert(std::size(kEventColumns) == EventColumn::payload + 1);
+static_assert(kEventColumns[EventColumn::ready] == "ready");
+static_assert(kEventColumns[EventColumn::event_id] == "event_id");
+static_assert(kEventColumns[EventColumn::payload] == "payload");
+
+// The columns behind the state; see EventFields.
 template <typename Row>
 void read_envelope(const Row& row, Event& event) {
-  event.title = row.text(24);
-  if (!row.is_null(25)) event.sequence = static_cast<int>(row.integer(25));
-  event.timestamp = row.is_null(26) ? event.created_at : time_point(row.integer(26));
-  event.causation_id = row.text(27);
-  event.trace_id = row.text(28);
-  event.pattern = row.text(29);
-  event.version = row.text(30);
-  event.source.type = row.text(31);
-  event.source.id = row.text(32);
-  event.source.name = row.text(33);
-  event.attributes = row.text(34);
-  event.description = row.optional_text(35);
-  event.payload = row.text(36);
+  event.title = row.text(EventColumn::title);
+  if (!row.is_null(EventColumn::sequence))
+    event.sequence = static_cast<int>(row.integer(EventColumn::sequence));
+  event.timestamp = row.is_null(EventColumn::timestamp) ? event.created_at
+                                                        : time_point(row.integer(EventColumn::timestamp));
+  event.causation_id = row.text(EventColumn::causation_id);
+  event.trace_id = row.text(EventColumn::trace_id);
+  event.pattern = row.text(EventColumn::pattern);
+  event.version = row.text(EventColumn::version);
+  event.source.type = row.text(EventColumn::source_type);
+  event.source.id = row.text(EventColumn::source_id);
+  event.source.name = row.text(EventColumn::source_name);
+  event.attributes = row.text(EventColumn::attributes);
+  event.description = row.optional_text(EventColumn::description);
+  event.payload = row.text(EventColumn::payload);
 }
 
-// A row in the columns of load_live.sql, all of it or only the head (see Transaction::load).
+// An event row: all columns of EventColumn, or only the state (see Transaction::EventFields).
 // Errors: corrupt when it holds what no version of eventq writes.
 template <typename Row>
 Result<Stored> read_event_row(const Row& row, Transaction::EventFields fields) {
-  const auto status = status_named(row.text(6));
-  if (!status) return corrupt_row("an event with the unknown status " + std::string(row.text(6)));
+  const auto status = status_named(row.text(EventColumn::status));
+  if (!status)
+    return corrupt_row("an event with the unknown status " + std::string(row.text(EventColumn::status)));
   Stored stored;
   Event& event = stored.event;
-  event.id = static_cast<EventId>(row.integer(0));
-  event.queue = row.text(1);
-  if (!row.text(2).empty()) event.tags = split_tags(row.text(2));
-  event.priority = static_cast<int>(row.integer(3));
-  event.max_retries = static_cast<int>(row.integer(4));
-  event.created_at = time_point(row.integer(5));
+  event.id = static_cast<EventId>(row.integer(EventColumn::id));
+  event.queue = row.text(EventColumn::queue);
+  if (!row.text(EventColumn::tags).empty()) event.tags = split_tags(row.text(EventColumn::tags));
+  event.priority = static_cast<int>(row.integer(EventColumn::priority));
+  event.max_retries = static_cast<int>(row.integer(EventColumn::max_retries));
+  event.created_at = time_point(row.integer(EventColumn::created_at));
   event.status = *status;
-  event.attempts = static_cast<int>(row.integer(7));
-  event.retry_count = static_cast<int>(row.integer(8));
-  event.unreported = static_cast<int>(row.integer(9));
-  event.worker_id = row.text(10);
-  event.due_at = time_point(row.integer(11));
-  event.updated_at = time_point(row.integer(12));
-  event.correlation_id = row.text(14);
-  event.ordering_key = row.text(15);
-  event.supersede_key = row.text(16);
-  if (!row.is_null(17)) {
-    auto retry = retry_from_text(row.text(17));
+  event.attempts = static_cast<int>(row.integer(EventColumn::attempts));
+  event.retry_count = static_cast<int>(row.integer(EventColumn::retry_count));
+  event.unreported = static_cast<int>(row.integer(EventColumn::unreported));
+  event.worker_id = row.text(EventColumn::worker_id);
+  event.due_at = time_point(row.integer(EventColumn::due_at));
+  event.updated_at = time_point(row.integer(EventColumn::updated_at));
+  event.correlation_id = row.text(EventColumn::correlation_id);
+  event.ordering_key = row.text(EventColumn::ordering_key);
+  event.supersede_key = row.text(EventColumn::supersede_key);
+  if (!row.is_null(EventColumn::retry)) {
+    auto retry = retry_from_text(row.text(EventColumn::retry));
     if (!retry) return retry.error();
     event.retry = *retry;
   }
-  event.picked_at = time_point(row.integer(19));
-  event.event_id = row.text(23);
+  event.picked_at = time_point(row.integer(EventColumn::picked_at));
+  event.event_id = row.text(EventColumn::event_id);
   stored.archived = has_ended(event.status);
   if (stored.archived) {
-    if (!row.is_null(20)) event.superseded_by = static_cast<EventId>(row.integer(20));
-    stored.cause = row.text(21);
+    if (!row.is_null(EventColumn::superseded_by))
+      event.superseded_by = static_cast<EventId>(row.integer(EventColumn::superseded_by));
+    stored.cause = row.text(EventColumn::cause);
   }
-  const std::int64_t ready = row.integer(13);
+  const std::int64_t ready = row.integer(EventColumn::ready);
   stored.ready = ready == kReady;
-  stored.turn = row.integer(18);
+  stored.turn = row.integer(EventColumn::turn);
   if (!event.ordering_key.empty()) {
-    const bool head = stored.archived ? row.integer(22) != 0 : ready != kBehind;
+    const bool head = stored.archived ? row.integer(EventColumn::holds_line) != 0 : ready != kBehind;
     stored.line = head ? Line::head : stored.archived ? Line::none : Line::behind;
     stored.line_before = stored.line;
   }

@@ -96,6 +96,8 @@ class Rows {
   [[nodiscard]] std::size_t size() const;
   [[nodiscard]] bool empty() const { return size() == 0; }
   [[nodiscard]] std::size_t changed() const;  // rows that an INSERT, UPDATE or DELETE touched
+  [[nodiscard]] int columns() const;
+  [[nodiscard]] std::string_view column_name(int column) const;
   [[nodiscard]] bool is_null(std::size_t row, int column) const;
   [[nodiscard]] std::int64_t number(std::size_t row, int column) const;  // of a bigint; REQUIRES: not null
   [[nodiscard]] std::string_view text(std::size_t row, int column) const;

@@ -164,6 +164,10 @@ std::size_t Rows::size() const { return static_cast<std::size_t>(PQntuples(resul
 
 std::size_t Rows::changed() const { return parse_whole<std::size_t>(PQcmdTuples(result_.get())).value_or(0); }
 
+int Rows::columns() const { return PQnfields(result_.get()); }
+
+std::string_view Rows::column_name(int column) const { return PQfname(result_.get(), column); }
+
 bool Rows::is_null(std::size_t row, int column) const {
   return PQgetisnull(result_.get(), static_cast<int>(row), column) != 0;
 }

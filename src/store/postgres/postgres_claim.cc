@@ -12,11 +12,10 @@
 namespace eventq::postgres {
 namespace {
 
-// In the columns of claim.sql; the first are those of load_whole.sql.
-constexpr int kPayloadColumn = 36;
-constexpr int kLockedColumn = 37;
-constexpr int kWadedColumn = 38;
-constexpr int kCandidatesColumn = 39;  // of claim_tags.sql only
+// The columns of claim.sql behind those of the event.
+constexpr int kLockedColumn = EventColumn::payload + 1;
+constexpr int kWastedColumn = kLockedColumn + 1;
+constexpr int kCandidatesColumn = kWastedColumn + 1;  // claim_tags.sql only
 
 // Of events with any of several tags a look sees some more than are wanted, since others may be at them.
 constexpr std::size_t kMore = 16;
@@ -166,11 +165,12 @@ Result<void> PostgresTransaction::fetch(const Selector& selector, ClaimPool& poo
 Result<void> PostgresTransaction::take_claim(const Selector& selector, ClaimPool& pool, const Rows& rows) {
   ClaimStart& start = start_of(selector);
   const std::int64_t locked = rows.number(0, kLockedColumn);
-  if (!pool.from) start.pace.note_look(rows.number(0, kWadedColumn), locked, steady_now());
+  if (!pool.from) start.pace.note_look(rows.number(0, kWastedColumn), locked, steady_now());
   pool.events.clear();
   for (std::size_t row = 0; row < rows.size(); ++row) {
-    if (rows.is_null(row, 0)) continue;
-    const EventFields fields = rows.is_null(row, kPayloadColumn) ? EventFields::state : EventFields::all;
+    if (rows.is_null(row, EventColumn::id)) continue;
+    const EventFields fields =
+        rows.is_null(row, EventColumn::payload) ? EventFields::state : EventFields::all;
     auto stored = read_event(rows, row, fields);
     if (!stored) return stored.error();
     pool.events.push_back(stored->event.id);

@@ -326,7 +326,7 @@ CachedEvent& PostgresTransaction::cache_event(Stored stored, EventFields fields,
 }
 
 Result<void> PostgresTransaction::take_lines(const Rows& rows) {
-  constexpr int kHeadColumn = 24;
+  constexpr int kHeadColumn = EventColumn::event_id + 1;  // first_in_line.sql
   for (std::size_t row = 0; row < rows.size(); ++row) {
     auto stored = read_event(rows, row, EventFields::state);
     if (!stored) return stored.error();
@@ -386,7 +386,8 @@ Result<std::vector<EventId>> PostgresTransaction::with_supersede_key(std::string
     const Rows& loaded = *(rows->end() - 2);
     if (auto done = take_rows(loaded, EventFields::state, true); !done) return done.error();
     for (std::size_t row = 0; row < loaded.size(); ++row) {
-      const Stored& stored = event_cache_.at(static_cast<EventId>(loaded.number(row, 0))).stored;
+      const Stored& stored =
+          event_cache_.at(static_cast<EventId>(loaded.number(row, EventColumn::id))).stored;
       note_pending(stored.event, stored.event.status == Status::pending);
     }
     take_numbers(rows->back(), 0);

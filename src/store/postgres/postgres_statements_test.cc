@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "generated/postgres_sql.h"
+#include "store/columns.h"
 #include "store/conformance/store_conformance.h"
 #include "store/postgres/connection.h"
 #include "support/postgres_cluster.h"
@@ -26,6 +27,18 @@ std::string without_comments(std::string_view sql) {
   std::string text = std::regex_replace(std::string(sql), std::regex("--[^\n]*\n"), "");
   while (!text.empty() && (text.back() == '\n' || text.back() == ';')) text.pop_back();
   return text;
+}
+
+// "(NULL, NULL)" for a statement with two parameters.
+std::string nulls_for(const std::string& statement) {
+  std::size_t params = 0;
+  const std::regex param(R"(\$(\d+))");
+  for (std::sregex_iterator found(statement.begin(), statement.end(), param), end; found != end; ++found) {
+    params = std::max<std::size_t>(params, std::stoul((*found)[1]));
+  }
+  std::string nulls;
+  for (std::size_t i = 0; i < params; ++i) nulls += i == 0 ? "(NULL" : ", NULL";
+  return params > 0 ? nulls + ")" : nulls;
 }
 
 bool has_plan(const std::string& statement) {
@@ -59,14 +72,7 @@ class PostgresStatementsTest : public testing::Test {
   std::string plan_of(std::string_view name, std::string_view sql) {
     const std::string statement = without_comments(sql);
     must(connection_->script("PREPARE plan_of_" + std::string(name) + " AS " + statement));
-    std::size_t params = 0;
-    const std::regex param(R"(\$(\d+))");
-    for (std::sregex_iterator found(statement.begin(), statement.end(), param), end; found != end; ++found) {
-      params = std::max<std::size_t>(params, std::stoul((*found)[1]));
-    }
-    std::string nulls;
-    for (std::size_t i = 0; i < params; ++i) nulls += i == 0 ? "(NULL" : ", NULL";
-    if (params > 0) nulls += ")";
+    const std::string nulls = nulls_for(statement);
     const auto rows =
         must(connection_->run_one("EXPLAIN (COSTS OFF) EXECUTE plan_of_" + std::string(name) + nulls));
     std::string plan;
@@ -130,6 +136,25 @@ TEST_F(PostgresStatementsTest, EveryLookIntoAHotTableIsByItsKeyAlsoWhenThatWasVa
     if (!has_plan(without_comments(text)) || excepted.contains(name)) continue;
     EXPECT_THAT(whole_index_scans(plan_of(name, text)), IsEmpty()) << name;
   }
+}
+
+TEST_F(PostgresStatementsTest, EveryStatementThatReturnsEventRowsHasTheColumnsOfEventColumn) {
+  std::size_t found = 0;
+  for (const auto& [name, text] : sql::kAll) {
+    const std::string statement = without_comments(text);
+    if (statement.find("b.max_retries") == std::string::npos) continue;
+    ++found;
+    must(connection_->script("PREPARE columns_of_" + std::string(name) + " AS " + statement));
+    const Rows rows =
+        must(connection_->run_one("EXECUTE columns_of_" + std::string(name) + nulls_for(statement)));
+    const auto state = static_cast<int>(EventColumn::event_id) + 1;
+    const auto all = static_cast<int>(std::size(kEventColumns));
+    ASSERT_GE(rows.columns(), state) << name;
+    // Statements may return columns of their own behind those of the event.
+    const int expected = rows.columns() < all ? state : all;
+    for (int i = 0; i < expected; ++i) EXPECT_EQ(rows.column_name(i), kEventColumns[i]) << name << " " << i;
+  }
+  EXPECT_EQ(found, 18);
 }
 
 TEST_F(PostgresStatementsTest, AListLooksAtNoMoreThanItShowsByTheRightIndex) {

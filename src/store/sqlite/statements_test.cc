@@ -8,6 +8,7 @@
 #include <set>
 
 #include "generated/sqlite_sql.h"
+#include "store/columns.h"
 #include "store/conformance/store_conformance.h"
 #include "store/sqlite/writer.h"
 #include "support/store_audit.h"
@@ -138,6 +139,23 @@ TEST_F(StatementsTest, WhatAPollAndAListReadIsFoundByTheRightIndex) {
     const std::string expected = std::string(row.plan) + std::string(row.plan.ends_with("; ") ? body : "");
     EXPECT_EQ(plan_of(row.sql), expected) << row.name;
   }
+}
+
+TEST_F(StatementsTest, EveryStatementThatReturnsEventRowsHasTheColumnsOfEventColumn) {
+  std::size_t found = 0;
+  for (const auto& [name, text] : sql::kAll) {
+    sqlite3_stmt* raw = nullptr;
+    sqlite3_prepare_v2(writer_->connection.handle(), text.data(), static_cast<int>(text.size()), &raw,
+                       nullptr);
+    const std::unique_ptr<sqlite3_stmt, int (*)(sqlite3_stmt*)> statement(raw, sqlite3_finalize);
+    std::vector<std::string> names;
+    for (int i = 0; i < sqlite3_column_count(raw); ++i) names.emplace_back(sqlite3_column_name(raw, i));
+    if (std::find(names.begin(), names.end(), "max_retries") == names.end()) continue;
+    ++found;
+    const std::size_t expected = name == "load_state" ? EventColumn::event_id + 1 : std::size(kEventColumns);
+    EXPECT_THAT(names, testing::ElementsAreArray(kEventColumns, expected)) << name;
+  }
+  EXPECT_EQ(found, 9);
 }
 
 TEST_F(StatementsTest, TheViewForPeopleShowsEveryEvent) {

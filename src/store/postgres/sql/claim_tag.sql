@@ -1,5 +1,5 @@
--- claim_tag.sql: as claim.sql, of the ready events with the tag $7. Each is locked before the next is looked at, so
--- that one that others are at costs no more than a step.
+-- claim_tag.sql: as claim.sql, of the ready events with the tag $7. Each row is locked before the next index entry is
+-- read, so an event that another transaction has locked costs one step.
 WITH before AS MATERIALIZED (
   SELECT pg_stat_get_xact_tuples_returned('eventq.event_ready_turn'::regclass) AS entries
 ), locked AS MATERIALIZED (
@@ -10,24 +10,12 @@ WITH before AS MATERIALIZED (
                         WHERE queue = $1 AND tag = $7
                           AND (rank, turn) >= (range.rank, range.turn) AND rank <= range.last
                         ORDER BY rank, turn) AS r
-   CROSS JOIN LATERAL (SELECT id, status, attempts, retry_count, unreported, worker_id, due_at, updated_at, ready,
-                              turn, picked_at
-                         FROM eventq.event_queue
-                        WHERE id = r.id AND ready = 1
-                          FOR UPDATE SKIP LOCKED) AS q
-   LIMIT $2
+{{locked_by_id}}
 )
-SELECT b.id, b.queue, b.tags, b.priority, b.max_retries, b.created_at,
-       s.status, s.attempts, s.retry_count, s.unreported, s.worker_id, s.due_at, s.updated_at, s.ready,
-       b.correlation_id, b.ordering_key, b.supersede_key, b.retry, s.turn, s.picked_at, NULL::bigint, NULL::text,
-       0::bigint,
-       b.event_id, b.title, b.sequence, b.timestamp, b.causation_id, b.trace_id, b.pattern, b.version,
-       b.source_type, b.source_id, b.source_name, b.attributes, b.description,
-       CASE WHEN octet_length(b.payload) <= $3 THEN b.payload END,
-       n.locked, n.waded
+SELECT {{claimed}}
   FROM before
  CROSS JOIN LATERAL (SELECT count(*) AS locked,
                             pg_stat_get_xact_tuples_returned('eventq.event_ready_turn'::regclass) - before.entries
-                              - count(*) AS waded
+                              - count(*) AS wasted
                        FROM locked) AS n
-  LEFT JOIN (locked AS s CROSS JOIN LATERAL (SELECT * FROM eventq.event_body WHERE id = s.id OFFSET 0) AS b) ON true
+{{bodies_of_locked}}

@@ -1,2 +1,2 @@
--- drop_failed_hours.sql: older ones than anybody asks for.
+-- drop_failed_hours.sql: hours that are too old for any report.
 DELETE FROM eventq.failed_hour WHERE hour < $1;

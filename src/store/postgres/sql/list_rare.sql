@@ -1,10 +1,5 @@
 -- list_rare.sql: up to $2 ended events of status $3 behind $1, by the index that leaves the completed out.
-SELECT b.id, b.queue, b.tags, b.priority, b.max_retries, b.created_at,
-       s.status, s.attempts, s.retry_count, s.unreported, s.worker_id, s.updated_at, s.updated_at, 0::bigint,
-       b.correlation_id, b.ordering_key, b.supersede_key, b.retry, b.id, s.picked_at, s.superseded_by, s.cause,
-       s.holds_line,
-       b.event_id, b.title, b.sequence, b.timestamp, b.causation_id, b.trace_id, b.pattern, b.version,
-       b.source_type, b.source_id, b.source_name, b.attributes, NULL::text, NULL::text
+SELECT {{state_of_archived}}, {{envelope}}, {{no_content}}
   FROM (
         SELECT * FROM eventq.event_archive
          WHERE status <> 'COMPLETED' AND status = $3 AND id > $1

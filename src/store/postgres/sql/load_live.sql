@@ -1,8 +1,7 @@
--- load_live.sql: heads of the live ones of the events $1, and the pending events with the supersede keys $3 of the
--- queues $2, locked in the order of their ids.
+-- load_live.sql: the state of the live ones of the events $1, and of the pending events with the supersede keys $3 of
+-- the queues $2. Locks the rows in the order of their ids.
 WITH locked AS MATERIALIZED (
-  SELECT q.id, q.status, q.attempts, q.retry_count, q.unreported, q.worker_id, q.due_at, q.updated_at, q.ready,
-         q.turn, q.picked_at, q.priority
+  SELECT {{locked_live}}, q.priority
     FROM eventq.event_queue AS q
    WHERE q.id = ANY (ARRAY (SELECT unnest($1::bigint[])
                              UNION
@@ -14,9 +13,6 @@ WITH locked AS MATERIALIZED (
    ORDER BY q.id
      FOR UPDATE OF q
 )
-SELECT b.id, b.queue, b.tags, b.priority, b.max_retries, b.created_at,
-       s.status, s.attempts, s.retry_count, s.unreported, s.worker_id, s.due_at, s.updated_at, s.ready,
-       b.correlation_id, b.ordering_key, b.supersede_key, b.retry, s.turn, s.picked_at, NULL::bigint, NULL::text,
-       0::bigint, b.event_id
+SELECT {{state_of_live}}
   FROM locked AS s
  CROSS JOIN LATERAL (SELECT * FROM eventq.event_body WHERE id = s.id OFFSET 0) AS b

@@ -1,4 +1,5 @@
--- purge_keys.sql: drop some of the keys that are too old to count; not those that somebody is about to replace.
+-- purge_keys.sql: drop some of the keys that are too old to count; skips keys that another transaction
+-- is replacing.
 DELETE FROM eventq.idempotency_key
  WHERE key = ANY (ARRAY (SELECT key FROM eventq.idempotency_key
                           WHERE created_at < $1

@@ -1,2 +1,2 @@
--- put_whole.sql: in place 0: all the other databases were told their places.
+-- put_whole.sql: in shard 0: all other databases have stored their position.
 UPDATE eventq.shard SET whole = true WHERE one AND NOT whole

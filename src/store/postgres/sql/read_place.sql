@@ -1,2 +1,2 @@
--- read_place.sql: which of how many databases this one is; no row when it was not said yet.
+-- read_place.sql: which shard this database is; no row when that was not stored yet.
 SELECT place, "of", set_id, whole::int::bigint FROM eventq.shard

@@ -1,2 +1,2 @@
--- rollback.sql: nothing happened.
+-- rollback.sql: undo everything since BEGIN.
 ROLLBACK

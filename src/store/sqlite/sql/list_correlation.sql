@@ -1,12 +1,5 @@
 -- list_correlation.sql: events of correlation ?2 behind ?1, live or ended, in the order of their ids.
-SELECT b.id, b.queue, b.tags, b.priority, b.max_retries, b.created_at,
-       coalesce(q.status, a.status), coalesce(q.attempts, a.attempts), coalesce(q.retry_count, a.retry_count),
-       coalesce(q.unreported, a.unreported), coalesce(q.worker_id, a.worker_id),
-       coalesce(q.due_at, a.updated_at), coalesce(q.updated_at, a.updated_at), coalesce(q.ready, 0),
-       b.correlation_id, b.ordering_key, b.supersede_key, b.retry, coalesce(q.turn, b.id), coalesce(q.picked_at, a.picked_at), a.superseded_by, a.cause,
-       coalesce(a.holds_line, 0),
-       b.event_id, b.title, b.sequence, b.timestamp, b.causation_id, b.trace_id, b.pattern, b.version,
-       b.source_type, b.source_id, b.source_name, b.attributes, NULL, NULL
+SELECT {{state_of_any}}, {{envelope}}, {{no_content}}
   FROM event_body AS b
   LEFT JOIN event_queue AS q ON q.id = b.id
   LEFT JOIN event_archive AS a ON a.id = b.id
