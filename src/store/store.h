@@ -1,19 +1,22 @@
-// store.h: durable state, in batches. Holds no rule: the queue decides, the store keeps.
+// store.h: durable state, in batches. The store holds no rule: src/core decides, the store keeps rows.
 //
-// A Transaction is a handful of primitives. What it wrote is on disk when commit()
-// returned without an error, and gone when it is destroyed without a commit.
+// In this folder: the interface and its implementations in sqlite/, postgres/ and memory/. conformance/ tests
+// all of them alike. Not here: rules (core), threads (engine), and tools that read a store's file (tools).
+// A batch passes through begin_planned(), the calls of Transaction in any order, and commit().
 //
-// Ready: a live event stands in the ready index once its due_at has come: pending
-// and free to run, or processing and past its lease. Claims look only there, so that
-// their cost does not grow with what waits for a time or carries other tags.
-// insert() and save() keep the index in line with due_at; promote() moves what has
-// come due since.
+// A Transaction's writes are on disk when commit() has returned without an error, and gone when it is
+// destroyed without a commit.
 //
-// In line: of a queue's live events with the same ordering_key, one is at the head and may become
-// ready; the others wait behind it and never do. Who stands where is the queue's decision.
+// Ready: a live event is in the ready index once its due_at has passed: it is pending and free to run, or
+// processing with an expired lease. Claims read only that index, so their cost does not grow with the events
+// that wait for a time or have other tags. insert() and save() update the index; promote() adds the events
+// that came due since.
 //
-// Shared: other processes, or other Stores of this one, may change the same database. Then a Store's
-// transactions run beside those of others, and each sees what they committed.
+// Line: of a queue's live events with the same ordering_key, one is the head and may become ready. The others
+// are behind it and are never ready. The core decides which event is the head.
+//
+// Shared: other processes, or other Stores of this process, may change the same database. Their transactions
+// run concurrently, and each statement sees what the others have committed.
 //
 // Threads: one thread at a time per Store; each Reader belongs to one thread.
 #pragma once
@@ -113,9 +116,9 @@ struct KeyRecord {
   TimePoint created_at;
 };
 
-// What a transaction will look at, as far as its caller knows beforehand. A shared store fetches it at once
-// and locks it in an order that knows no deadlock; what was left out is fetched and locked when it is asked
-// for.
+// What a transaction will read and change, as far as its caller knows beforehand. A shared store fetches and
+// locks all of it in one round trip, in an order that can not deadlock. It fetches and locks the rest on
+// demand.
 struct TransactionPlan {
   using QueueKey = std::pair<std::string, std::string>;  // queue, key
 
@@ -135,7 +138,7 @@ struct TransactionPlan {
   friend bool operator==(const TransactionPlan&, const TransactionPlan&) = default;
 };
 
-// Who works, as the store knows it.
+// The stored workers, and the events in work.
 struct Working {
   std::vector<WorkerRow> workers;
   std::vector<Stored> processing;  // heads
@@ -151,8 +154,8 @@ class Transaction {
   // The store's time when the transaction began; the same throughout.
   [[nodiscard]] virtual TimePoint now() const = 0;
 
-  // Before anything but changed_queues() is asked of it. Again, when the news tell that another plan is
-  // right: then all begins anew, but for the time.
+  // REQUIRES: only changed_queues() was called before. Call it again when changed_queues() shows that the
+  // plan was wrong: the transaction then starts anew, with the same now().
   virtual Result<void> plan([[maybe_unused]] const TransactionPlan& plan) { return {}; }
 
   // Of a shared store: the queues that are new or were configured by others since the last transaction of

@@ -96,7 +96,7 @@ std::string event_id_name(std::string_view event_id) { return "event_id:" + std:
 std::string key_name(std::string_view idempotency_key) { return "key:" + std::string(idempotency_key); }
 std::string limit_name(std::string_view queue) { return "limit:" + std::string(queue); }
 
-// Nobody else runs beside a transaction that is alone.
+// A transaction that holds the gate alone needs no name locks.
 void PostgresTransaction::lock(std::vector<StatementCall>& calls, std::vector<std::string> names) {
   if (alone_) return;
   std::erase_if(names, [&](const std::string& name) { return !locked_.insert(name).second; });
@@ -173,7 +173,7 @@ Result<bool> PostgresTransaction::fetch_planned(const TransactionPlan& plan,
     pools_[{selector.queue, selector.tags}].planned = events;
   }
   std::size_t entries = plan.changes.size();
-  // Who waits for a lock while claims are held may wait for somebody who waits for those.
+  // Never wait for a key lock while holding claimed rows: that can deadlock.
   if ((plain || plan.changes.empty()) && !plan.due)
     entries += std::min(plan_claims(plan, reads), kEntriesDrawn);
   const std::size_t inserts = plan.inserts - std::min(plan.inserts, event_numbers_.size());
@@ -262,7 +262,7 @@ Result<void> PostgresTransaction::read_existing(const TransactionPlan& plan) {
   return ids.empty() ? Result<void>() : read_whole(ids);
 }
 
-// An event that moves between the two tables just then may be missed by one look, but not by two.
+// An event that moves between the two tables at this moment can be missed by one read, but not by two.
 Result<void> PostgresTransaction::lock_and_load(std::vector<EventId> ids) {
   for (int looks = 0; looks < 2 && !ids.empty(); ++looks) {
     std::vector<StatementCall> calls;
@@ -306,7 +306,7 @@ Result<void> PostgresTransaction::take_rows(const Rows& rows, EventFields fields
   return {};
 }
 
-// What is locked already is known better than any row says it.
+// A locked event may have changes that are not written yet, so the row does not replace it.
 CachedEvent& PostgresTransaction::cache_event(Stored stored, EventFields fields, bool locked) {
   const bool whole = fields == EventFields::all;
   const EventId id = stored.event.id;

@@ -287,7 +287,7 @@ Result<void> PostgresTransaction::save_one(Stored& saved) {
   Event& event = stored.event;
   if (saved.guard != stored.guard) return guard_failed(id);
 
-  // In the archive nobody has a turn, so whoever comes back from there has the first one again.
+  // Archived events keep no turn; a revived event gets turn = id.
   std::int64_t turn = stored.archived ? number(id) : stored.turn;
   if (stored.line == Line::behind && saved.line == Line::head) {
     auto last = next_event_number();
