@@ -67,7 +67,7 @@ TEST_F(CliPromptTest, RetryLeavesAloneWhatAWorkerTookWhileItAsked) {
   terminal.enter("y");
 
   const std::string screen = terminal.screen_with("exit 1.");
-  EXPECT_THAT(screen, HasSubstr("event 1 is in work now, left alone."));
+  EXPECT_THAT(screen, HasSubstr("event 1 is PROCESSING, so it was not changed."));
   EXPECT_THAT(screen, HasSubstr("Retried 1 of 2 events."));
   EXPECT_EQ(status_of("1"), "PROCESSING");
   EXPECT_EQ(status_of("2"), "PENDING");

@@ -75,7 +75,7 @@ TEST_F(CliTest, PublishRefusesWhatIsNoEvent) {
   };
   for (const Case& row : {
            Case{{"a", "{"}, "eventq: the payload is not JSON: a member name"},
-           Case{{"a", "hello"}, "A text has quotes of its own: '\"hello\"'.\nSee eventq publish --help.\n"},
+           Case{{"a", "hello"}, "A JSON string needs its own quotes: '\"hello\"'.\nSee eventq publish --help.\n"},
            Case{{"a", "@nowhere.json"}, "eventq: cannot read the file \"nowhere.json\"\n"},
            Case{{"a", "--delay", "soon"}, "eventq: --delay must be a number and its unit"},
            Case{{"a", "--delay", "1500ms"}, "eventq: --delay must be whole seconds"},
@@ -140,7 +140,7 @@ TEST_F(CliTest, PublishAndWaitGivesUpInTime) {
 
   EXPECT_EQ(done.exit_code, 3);
   EXPECT_EQ(member(done.out, "status"), "PENDING");
-  EXPECT_EQ(done.err, "eventq: event 1 has not ended yet. Go on waiting with: eventq wait 1\n");
+  EXPECT_EQ(done.err, "eventq: event 1 has not ended yet. Continue waiting with: eventq wait 1\n");
 }
 
 TEST_F(CliTest, WaitTellsHowAllOfThemEnded) {
@@ -247,7 +247,7 @@ TEST_F(CliTest, AnIdThatIsNoNumberIsWrongUsageAndNothingIsDone) {
 
   EXPECT_EQ(done.exit_code, 2);
   EXPECT_THAT(done.out, IsEmpty());
-  EXPECT_THAT(done.err, HasSubstr("\"evt_1\" is no event: an event is named by its number"));
+  EXPECT_THAT(done.err, HasSubstr("\"evt_1\" is not the number of an event"));
   EXPECT_EQ(status_of(id), "PENDING");
   for (const char* command : {"get", "logs", "why", "wait", "reset", "retry"}) {
     EXPECT_EQ(eventq({command, "abc"}).exit_code, 2) << command;
@@ -304,7 +304,7 @@ TEST_F(CliTest, RetriesWhatFailedAndNothingThatAWorkerHolds) {
 
   EXPECT_EQ(done.exit_code, 1);
   EXPECT_EQ(done.out, failed + "\n" + later + "\n");
-  EXPECT_THAT(done.err, HasSubstr("event 2 is in work now, left alone. `eventq reset 2` takes it"));
+  EXPECT_THAT(done.err, HasSubstr("event 2 is PROCESSING, so it was not changed. `eventq reset 2` takes it"));
   EXPECT_EQ(status_of(held), "PROCESSING");
   EXPECT_THAT(done.err, HasSubstr("event 3 is PENDING and does not wait for a retry"));
   EXPECT_EQ(status_of(failed), "PENDING");
@@ -367,7 +367,7 @@ TEST_F(CliTest, AFilterIsTriedFirstAndThenHeldToItsCount) {
 
   const Finished moved = eventq({"retry", "--filter", filter, "--yes", "--expect", "2"});
   EXPECT_EQ(moved.exit_code, 6);
-  EXPECT_EQ(moved.err, "eventq: expected 2 events, and there are 1 now. Nothing changed.\n");
+  EXPECT_EQ(moved.err, "eventq: expected 2 events, but the filter matches 1 now. Nothing changed.\n");
   EXPECT_EQ(status_of(timeout), "FAILED");
 
   const Finished unasked = eventq({"retry", "--filter", filter});

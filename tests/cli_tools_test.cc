@@ -86,7 +86,7 @@ TEST_F(ToolsTest, ImportPublishesEveryLineOnceHoweverOftenItRuns) {
   write("events.ndjson", lines + R"({"title":"One more","tags":"a"})" + "\n");
   finished = eventq({"import", "events.ndjson", "--batch", "100"});
   EXPECT_EQ(finished.exit_code, 0) << finished.err;
-  EXPECT_EQ(finished.err, "Imported 1 events; 2 500 were there already and stay as they are.\n");
+  EXPECT_EQ(finished.err, "Imported 1 events; 2 500 existed already and are unchanged.\n");
   EXPECT_EQ(ask("SELECT count(*) FROM event_body"), "2501");
 }
 
@@ -104,7 +104,7 @@ TEST_F(ToolsTest, ImportOfStdinPublishesWhatIsPipedEachTime) {
   EXPECT_EQ(pipe("line"), "Imported 1 events.\n");
   EXPECT_EQ(ask("SELECT count(*) FROM event_body"), "2");
   EXPECT_EQ(pipe("named"), "Imported 1 events.\n");
-  EXPECT_EQ(pipe("named"), "Imported 0 events; 1 were there already and stay as they are.\n");
+  EXPECT_EQ(pipe("named"), "Imported 0 events; 1 existed already and are unchanged.\n");
   EXPECT_EQ(ask("SELECT count(*) FROM event_body"), "3");
 }
 
@@ -159,7 +159,7 @@ TEST_F(ToolsTest, ImportWaitsForAFullQueueAndSaysHowToGoOnWhenInterrupted) {
   import.signal(SIGINT);
 
   EXPECT_THAT(import.wait(60s), Optional(130));
-  EXPECT_THAT(import.err(), HasSubstr("To go on: eventq import events.ndjson --from 3"));
+  EXPECT_THAT(import.err(), HasSubstr("To continue: eventq import events.ndjson --from 3"));
   post("/events/1/cancel", "{}");
   EXPECT_EQ(eventq({"import", "events.ndjson", "--from", "3"}).exit_code, 0);
   EXPECT_EQ(ask("SELECT count(*) FROM event_body"), "3");
@@ -176,7 +176,7 @@ TEST_F(ToolsTest, ImportSaysWhatIsWrongWithItsOptionsAndItsFile) {
   write("good", "{\"title\":\"1\",\"tags\":\"a\"}\n");
   const Finished finished = eventq({"import", "good"});
   EXPECT_EQ(finished.exit_code, 7);
-  EXPECT_THAT(finished.err, AllOf(HasSubstr("No eventq server"), HasSubstr("To go on: ")));
+  EXPECT_THAT(finished.err, AllOf(HasSubstr("No eventq server"), HasSubstr("To continue: ")));
 }
 
 TEST_F(ToolsTest, WhatExportWritesImportTakes) {
@@ -272,7 +272,7 @@ TEST_F(ToolsTest, ABackupOfADamagedFileIsNotMade) {
     query(server_.file("eventq.db"), std::string("PRAGMA user_version = ") + schema);
     const Finished finished = eventq({"backup", "copy.db"});
     EXPECT_EQ(finished.exit_code, 1);
-    EXPECT_THAT(finished.err, HasSubstr("the copy is not sound"));
+    EXPECT_THAT(finished.err, HasSubstr("SQLite finds the copy damaged"));
     EXPECT_THAT(files_of("copy.db"), IsEmpty());
   }
 }
@@ -302,7 +302,7 @@ TEST_F(ToolsTest, TheDoctorMeasuresAndSaysWhatToMend) {
 
   EXPECT_EQ(finished.exit_code, 0) << finished.out << finished.err;
   for (const char* text : {"(200 samples)", "schema 3, journal mode wal", "ready", "clock", "is paused",
-                           "fix: eventq queue resume main", "no worker is there", "write-ahead log"}) {
+                           "fix: eventq queue resume main", "no worker is active", "write-ahead log"}) {
     EXPECT_THAT(finished.out, HasSubstr(text));
   }
   EXPECT_THAT(eventq({"doctor"}).out,
@@ -325,7 +325,7 @@ TEST_F(ToolsTest, WhatWorksOnFilesSaysWhatToDoWithPostgres) {
     const Finished finished = eventq(arguments);
     EXPECT_EQ(finished.exit_code, 2) << finished.err;
     EXPECT_THAT(finished.err,
-                AllOf(HasSubstr("postgres://me@db/eventq is no file: "), Not(HasSubstr("secret"))));
+                AllOf(HasSubstr("postgres://me@db/eventq is not a file: "), Not(HasSubstr("secret"))));
     return finished.err;
   };
   EXPECT_THAT(said({"backup", "copy", "--store", url}), HasSubstr("pg_dump --format=custom"));
@@ -375,7 +375,7 @@ class DevTest : public testing::Test {
  protected:
   DevTest() : dev_(eventq_program(directory_.file(""), {"dev", "--listen", "127.0.0.1:0"})) {
     const SteadyTime limit = steady_now() + 60s;
-    while (dev_.out().find("Until a worker") == std::string::npos && steady_now() < limit) dev_.wait(10ms);
+    while (dev_.out().find("Until you start a worker") == std::string::npos && steady_now() < limit) dev_.wait(10ms);
     const std::string out = dev_.out();
     const std::size_t start = out.find("http://");
     if (start != std::string::npos) url_ = out.substr(start, out.find('/', start + 7) - start);

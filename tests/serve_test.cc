@@ -238,7 +238,7 @@ class SlowStopTest : public ServeTest {
 TEST_F(SlowStopTest, DoesNotWaitForeverForAClientThatDoesNotRead) {
   EXPECT_THAT(server_.wait(60s), Optional(0));
 
-  EXPECT_THAT(server_.log(), HasSubstr(" warning msg=\"some requests are left unanswered\"\n"));
+  EXPECT_THAT(server_.log(), HasSubstr(" warning msg=\"some requests stay unanswered\"\n"));
 }
 
 TEST_F(SlowStopTest, GivesTheClientTimeToRead) {
@@ -276,7 +276,7 @@ TEST(ServeRemoteTest, ServesOthersWithAWarningWhenAllowed) {
 
   ASSERT_TRUE(server.start()) << server.log();
 
-  EXPECT_THAT(server.log(), HasSubstr(" warning msg=\"other machines are let in without authentication\" "
+  EXPECT_THAT(server.log(), HasSubstr(" warning msg=\"other machines can connect without authentication\" "
                                       "listen=0.0.0.0:0\n"));
 }
 

@@ -41,7 +41,8 @@ TEST(ShardsOnTheCommandLine, WhatIsIncompleteIsSaidToBeAndFails) {
   for (const auto& list : lists) {
     const auto listed = eventq(list);
     EXPECT_EQ(listed.exit_code, 1) << list.front();
-    EXPECT_THAT(listed.err, HasSubstr("shard 1 is away: what is there is missing here")) << list.front();
+    EXPECT_THAT(listed.err, HasSubstr("shard 1 is unreachable: the data there is missing here"))
+        << list.front();
   }
   EXPECT_THAT(eventq({"ls"}).out, HasSubstr(R"("title":"t")"));
   const auto cancelled = eventq({"cancel", "--filter", "tag:x", "--yes"});

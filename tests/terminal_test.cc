@@ -167,9 +167,9 @@ TEST_F(TerminalTest, TopSaysThatTheServerIsAwayAndGoesOn) {
   terminal.enter("eventq top");
   terminal.screen_with("DONE/s");
   server_.kill();
-  const std::string screen = terminal.screen_with("trying again. q quits.");
+  const std::string screen = terminal.screen_with("retrying. q quits.");
   EXPECT_THAT(screen, HasSubstr("No eventq server at"));
-  EXPECT_THAT(lines_of(screen).back(), HasSubstr("; trying again. q quits."));
+  EXPECT_THAT(lines_of(screen).back(), HasSubstr("; retrying. q quits."));
   EXPECT_THAT(screen, HasSubstr("main")) << "what was known last";
   terminal.press({"q"});
   EXPECT_THAT(terminal.screen_with("$ eventq top\n$"), HasSubstr("$ eventq top\n$"));

@@ -141,17 +141,18 @@ Result<void> check_stores(const ServerConfig& config) {
   const auto& stores = config.settings.stores;
   const auto is_postgres = [](const std::string& url) { return url.starts_with("postgres"); };
   if (stores.size() == 1 || std::all_of(stores.begin(), stores.end(), is_postgres)) return {};
-  return fault(origin_of(config, "store"),
-               "several stores are shards, which only PostgreSQL databases can be. Give one sqlite:PATH, or "
-               "only postgres:// URLs.");
+  return fault(
+      origin_of(config, "store"),
+      "several stores are shards, and only PostgreSQL databases can be shards. Give one sqlite:PATH, or "
+      "only postgres:// URLs.");
 }
 
 Result<void> check_notebooks(const ServerConfig& config) {
   if (config.settings.notebooks_allow.empty() || config.settings.stores.size() == 1) return {};
-  return fault(
-      origin_of(config, "notebooks.allow"),
-      "notebooks need one store: the order of their changes holds within one database only. Give one "
-      "--store, or leave notebooks to another server.");
+  return fault(origin_of(config, "notebooks.allow"),
+               "notebooks need a single store, because only one database can keep the order of their "
+               "changes. Give one "
+               "--store, or run notebooks on another server.");
 }
 
 Result<void> check_reach(const ServerConfig& config) {
@@ -160,13 +161,13 @@ Result<void> check_reach(const ServerConfig& config) {
   return fault(origin_of(config, "listen"),
                format(settings.listen) +
                    " can be reached from other machines, and eventq has no authentication "
-                   "yet. Listen on 127.0.0.1 or [::1], or give --allow-remote if everybody "
-                   "who can reach it may publish, read and cancel.");
+                   "yet. Listen on 127.0.0.1 or [::1], or give --allow-remote if every "
+                   "machine that can reach it may publish, read and cancel.");
 }
 
 // A comment ends with its line and must be UTF-8, as the rest of the file.
 std::string comment(const std::string& text) {
-  return has_control(text) || !valid_utf8(text) ? "(a file whose name cannot be shown)" : text;
+  return has_control(text) || !valid_utf8(text) ? "(a file whose name is not printable)" : text;
 }
 
 }  // namespace

@@ -200,7 +200,8 @@ TEST_F(ConfigTest, NamesTheLineAndWhatWouldBeRightInAFile) {
                 "eventq.toml:1: store must be sqlite:PATH, memory: or postgres://USER@HOST/DB, such as "
                 "\"sqlite:eventq.db\", not an array."},
            Case{"store = [\"sqlite:a\", \"postgres://a/b\"]\n",
-                "eventq.toml:1: several stores are shards, which only PostgreSQL databases can be. Give one "
+                "eventq.toml:1: several stores are shards, and only PostgreSQL databases can be shards. Give "
+                "one "
                 "sqlite:PATH, or only postgres:// URLs."},
            Case{"store = \"a\\nb\"\n",
                 "eventq.toml:1: store must be sqlite:PATH, memory: or postgres://USER@HOST/DB, such as "
@@ -224,14 +225,14 @@ TEST_F(ConfigTest, NamesTheLineAndWhatWouldBeRightInAFile) {
                 "eventq.toml:1: notebooks.state must be a path on one line, or empty, such as \"\", not "
                 "\"a\\u000Ab\"."},
            Case{"store = [\"postgres://a/1\", \"postgres://a/2\"]\n[notebooks]\nallow = \"notes\"\n",
-                "eventq.toml:3: notebooks need one store: the order of their changes holds within one "
-                "database only. Give one --store, or leave notebooks to another server."},
+                "eventq.toml:3: notebooks need a single store, because only one database can keep the "
+                "order of their changes. Give one --store, or run notebooks on another server."},
            Case{"queues.mail.maxRetries = -1\nlease = \"1m\"\n",
                 "eventq.toml:1: queue \"mail\": maxRetries is -1; it must be from 0 to 1000."},
            Case{"listen = \"0.0.0.0:1\"\n",
                 "eventq.toml:1: 0.0.0.0:1 can be reached from other machines, and eventq has no "
                 "authentication yet. "
-                "Listen on 127.0.0.1 or [::1], or give --allow-remote if everybody who can reach it may "
+                "Listen on 127.0.0.1 or [::1], or give --allow-remote if every machine that can reach it may "
                 "publish, read "
                 "and cancel."},
        }) {
@@ -337,34 +338,34 @@ TEST_F(ConfigTest, ReportsVariablesItDoesNotKnow) {
 TEST_F(ConfigTest, PrintsDefaultsAsAFile) {
   EXPECT_EQ(
       print_config(*load_config({}, {})),
-      "# Where to listen; port 0 is any free one.\n"
+      "# The address to listen on; port 0 is any free port.\n"
       "listen = \"127.0.0.1:8080\"  # default\n"
-      "# Let other machines in, although there is no authentication yet.\n"
+      "# Accept connections from other machines, although there is no authentication.\n"
       "allow_remote = false  # default\n"
-      "# Where events are kept: sqlite:PATH, memory: to keep nothing, or postgres://USER@HOST/DB; given "
-      "several times, each such database is a shard, in order.\n"
+      "# Where events are stored: sqlite:PATH, memory: (lost at exit) or postgres://USER@HOST/DB; if given "
+      "several times, each database is a shard, in this order.\n"
       "store = \"sqlite:eventq.db\"  # default\n"
-      "# Bring PostgreSQL databases to this eventq's schema first; files of SQLite always are.\n"
+      "# Migrate PostgreSQL databases to this eventq's schema first; SQLite files are always migrated.\n"
       "migrate = false  # default\n"
       "# How long a failed event waits before it may run again.\n"
       "retry_delay = \"5m\"  # default\n"
-      "# How long a worker may be silent before its event goes to another.\n"
+      "# How long a worker may be silent before another worker gets its event.\n"
       "lease = \"1m\"  # default\n"
-      "# The reported failure that reaches it is final.\n"
+      "# The reported failure that reaches this number is final.\n"
       "max_retries = 3  # default\n"
-      "# Claims in a row without a report before an event is given up.\n"
+      "# Claims in a row without a report before an event fails.\n"
       "max_attempts = 20  # default\n"
-      "# Where events are written to when they leave; nowhere when empty.\n"
+      "# The folder for expired events; empty: they are not archived.\n"
       "archive_dir = \"\"  # default\n"
       "# How long a worker may be silent before it is shown as stale.\n"
       "stale_after = \"30s\"  # default\n"
       "# How long a worker may hold events without starting one before it is shown as stale.\n"
       "start_within = \"5m\"  # default\n"
-      "# Folders in which notebooks may lie, given several times; there are no notebooks when there is "
-      "none.\n"
+      "# A folder that may contain notebooks; may be given several times; without it notebooks are "
+      "disabled.\n"
       "notebooks.allow = []  # default\n"
-      "# The file of what is known of notebooks; FILE.notebooks beside sqlite:FILE, else eventq.notebooks, "
-      "when empty.\n"
+      "# The file for the state of notebooks; empty: FILE.notebooks beside sqlite:FILE, else "
+      "eventq.notebooks.\n"
       "notebooks.state = \"\"  # default\n");
 }
 

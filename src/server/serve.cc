@@ -70,7 +70,7 @@ void log_settings(const Logger& log, const ServerConfig& config) {
     log(LogLevel::info, LogLine("queue settings").add("queue", queue).add("from", origin).str());
   }
   if (!is_loopback(config.settings.listen)) {
-    log(LogLevel::warning, LogLine("other machines are let in without authentication")
+    log(LogLevel::warning, LogLine("other machines can connect without authentication")
                                .add("listen", format(config.settings.listen))
                                .str());
   }
@@ -147,7 +147,7 @@ void stop_serving(http::Server& server, notebook::Notebooks* notebooks, Engine& 
   server.close_listener();
   if (notebooks) notebooks->stop();
   engine.end_all_waits();
-  if (!server.drain(kDrainTime)) log(LogLevel::warning, LogLine("some requests are left unanswered").str());
+  if (!server.drain(kDrainTime)) log(LogLevel::warning, LogLine("some requests stay unanswered").str());
   engine.stop();
   server.stop();
 }

@@ -34,9 +34,10 @@ Result<CopyCheck> check_copy(const std::string& path, const Interrupt& interrupt
   const auto facts = sqlite::inspect(path);
   if (!facts) return facts.error();
   if (facts->moving) {
-    return Error{ErrorCode::conflict,
-                 "the store holds part of one that is being moved; run the same `eventq move` again first.",
-                 "store"};
+    return Error{
+        ErrorCode::conflict,
+        "the store holds part of a store that is being moved; run the same `eventq move` again first.",
+        "store"};
   }
   CopyCheck checked;
   if (facts->schema != facts->newest_schema) {
@@ -44,7 +45,7 @@ Result<CopyCheck> check_copy(const std::string& path, const Interrupt& interrupt
     if (!unsound) return unsound.error();
     checked.unsound = std::move(*unsound);
     checked.note = "The store has schema " + std::to_string(facts->schema) + ", this eventq verifies " +
-                   std::to_string(facts->newest_schema) + ": only SQLite's integrity check was made.\n";
+                   std::to_string(facts->newest_schema) + ": only SQLite's integrity check was run.\n";
     return checked;
   }
   const auto counts = sqlite::audit(
@@ -73,7 +74,7 @@ ExitCode give_up(Invocation& invocation, const std::string& partial, const Inter
                  const std::string& message) {
   std::error_code none;
   for (const char* const beside : {"", "-wal", "-shm"}) std::filesystem::remove(partial + beside, none);
-  if (interrupt.requested()) return fail(invocation, "interrupted; there is no copy", ExitCode::interrupted);
+  if (interrupt.requested()) return fail(invocation, "interrupted; no copy was made", ExitCode::interrupted);
   return fail(invocation, message);
 }
 
@@ -95,14 +96,14 @@ ExitCode back_up(Invocation& invocation, const std::string& from, const std::str
   if (!checked) return give_up(invocation, partial, interrupt, checked.error().message);
   if (!checked->unsound.empty()) {
     return give_up(invocation, partial, interrupt,
-                   "the copy is not sound (" + checked->unsound +
-                       "), and was removed. Look at the store with `eventq verify sqlite:" + from + "`.");
+                   "SQLite finds the copy damaged (" + checked->unsound +
+                       "), so it was removed. Check the store with `eventq verify sqlite:" + from + "`.");
   }
   if (renameat2(AT_FDCWD, partial.c_str(), AT_FDCWD, to.c_str(), RENAME_NOREPLACE) != 0) {
     return give_up(invocation, partial, interrupt,
-                   "cannot name the copy " + to + ": " + std::strerror(errno) + ".");
+                   "cannot rename the copy to " + to + ": " + std::strerror(errno) + ".");
   }
-  if (!sync_folder(to)) return fail(invocation, "cannot sync the folder of " + to + "; the copy is there.");
+  if (!sync_folder(to)) return fail(invocation, "cannot sync the folder of " + to + "; the copy exists.");
   std::error_code none;
   const bool verified = checked->violated.empty() && checked->note.empty();
   invocation.err << "Copied " << from << " to " << to << " ("
@@ -112,15 +113,16 @@ ExitCode back_up(Invocation& invocation, const std::string& from, const std::str
                  << "-wal and " << from << "-shm, copy " << to << " to " << from
                  << ", and start the server.\n";
   if (checked->violated.empty()) return ExitCode::done;
-  return fail(invocation, "the copy is there and is what the store is, but that breaks a promise (" +
-                              checked->violated + "). See all with `eventq verify sqlite:" + to + "`.");
+  return fail(invocation, "the copy equals the store, but the store breaks a guarantee (" +
+                              checked->violated + "). List all violations with `eventq verify sqlite:" + to +
+                              "`.");
 }
 
 ExitCode run_backup(Invocation& invocation) {
   const std::string to = invocation.arguments.text_or("DEST", "");
   const auto from =
       store_path(invocation.arguments.text_or("--store", "sqlite:eventq.db"),
-                 "copy it with `pg_dump --format=custom --file=DEST URL`, also while it is served, "
+                 "copy it with `pg_dump --format=custom --file=DEST URL`, also while a server uses it, "
                  "and restore it with pg_restore.");
   if (!from) return wrong_usage(invocation, from.error().message);
   std::error_code none;
@@ -135,19 +137,18 @@ ExitCode run_backup(Invocation& invocation) {
 CommandSpec backup_command() {
   return {
       .name = "backup",
-      .summary = "Copy a store, also while a server runs on it",
+      .summary = "Copy a store, also while a server uses it",
       .details =
-          "The copy is of one moment, is synced to disk and checked before it gets its name. The store is "
-          "only read. A file that exists is never overwritten.\n\n"
-          "A copy that SQLite finds damaged is removed. One in which eventq verify finds a violation is "
-          "kept, "
-          "with a warning and exit code 1. A store of another schema, such as before an upgrade, is copied "
-          "after SQLite's integrity check alone.",
+          "The copy shows one moment of the store. It is synced to disk and checked before it gets "
+          "its name. The command only reads the store, and never overwrites an existing file.\n\n"
+          "The command removes a copy that SQLite finds damaged. It keeps a copy in which `eventq "
+          "verify` finds a violation, prints a warning and exits with 1. A store with another "
+          "schema, such as before an upgrade, gets only SQLite's integrity check.",
       .positionals =
           {{.name = "DEST", .help = "The new file", .completes = CompletionKind::file, .required = true}},
       .options = {{.name = "--store",
                    .value = "URL",
-                   .help = "What to copy",
+                   .help = "The store to copy",
                    .fallback = "sqlite:eventq.db",
                    .completes = CompletionKind::file}},
       .examples = {{"eventq backup /mnt/backup/eventq-2026-11-16.db", "Copy the store in this folder"}},

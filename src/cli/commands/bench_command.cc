@@ -151,7 +151,8 @@ ExitCode check_queue(Invocation& run) {
   const auto body = parser.parse(queue.body);
   if (body && integer_at(*body, "depth").value_or(0) == 0) return ExitCode::done;
   return fail(run,
-              "queue bench has live events, and this would take them. Work them off first: eventq work bench "
+              "queue bench has live events, and the benchmark would process them. Process them first: eventq "
+              "work bench "
               "--queue bench --exec true --until-empty");
 }
 
@@ -171,10 +172,11 @@ ExitCode run_bench(Invocation& invocation) {
   if (const ExitCode code = check_queue(invocation); code != ExitCode::done) return code;
 
   const Interrupt interrupt;
-  invocation.err
-      << "Writes to queue bench of " << invocation.url << ", which keeps what ended as its retention says.\n"
-      << "Closed loop: " << load.connections
-      << " connections, each sends when its last answer has come; a server that is slow is asked less.\n";
+  invocation.err << "Writes to queue bench of " << invocation.url
+                 << ", which keeps ended events for its retention time.\n"
+                 << "Closed loop: " << load.connections
+                 << " connections, each sends a request when it has the answer to the last one, so a slow "
+                    "server gets fewer.\n";
   RecordPrinter printer(invocation.out, invocation.output,
                         {{"WORKLOAD", "workload"},
                          {"STEPS", "steps", ColumnKind::number},
@@ -197,10 +199,11 @@ ExitCode run_bench(Invocation& invocation) {
   }
   printer.finish();
   if (interrupt.requested()) {
-    invocation.err << "Interrupted: works off what was published. Ctrl-C again leaves it there.\n"
-                   << std::flush;
+    invocation.err
+        << "Interrupted: processes the events published so far. Ctrl-C again leaves them in the queue.\n"
+        << std::flush;
   }
-  measure(invocation, load, nullptr, "the rest", false, work);
+  measure(invocation, load, nullptr, "remaining events", false, work);
   if (!error.empty()) return fail(invocation, error);
   return interrupt.requested() ? ExitCode::interrupted : ExitCode::done;
 }
@@ -210,20 +213,19 @@ ExitCode run_bench(Invocation& invocation) {
 CommandSpec bench_command() {
   return {
       .name = "bench",
-      .summary = "Put a short load on a server and print rates and latencies",
+      .summary = "Measure a server under a short load and print rates and latencies",
       .details =
-          "Publishes into queue bench, works that off, then does both at once. It refuses when that queue "
-          "has live "
-          "events, and removes nothing: ended events stay as long as the queue's retention says.\n\n"
-          "This is a closed loop: each connection waits for its answer before it sends the next request, so "
-          "the "
-          "latencies are those of a server that is never asked more than it can do.",
+          "Publishes into queue bench, processes those events, then does both at once. The command "
+          "refuses to run when that queue has live events. It removes nothing: ended events stay "
+          "for the queue's retention time.\n\n"
+          "The load is a closed loop: each connection waits for its answer before it sends the "
+          "next request. The latencies are therefore those of a server that is never overloaded.",
       .positionals = {},
       .options =
-          {{.name = "--connections", .value = "N", .help = "Connections at once", .fallback = "16"},
-           {.name = "--seconds", .value = "N", .help = "How long each timed part lasts", .fallback = "5"},
-           {.name = "--size", .value = "BYTES", .help = "Of a payload", .fallback = "256"}},
-      .examples = {{"eventq bench --seconds 2 -o json", "For a program to read"}},
+          {{.name = "--connections", .value = "N", .help = "Number of connections", .fallback = "16"},
+           {.name = "--seconds", .value = "N", .help = "Duration of each timed workload", .fallback = "5"},
+           {.name = "--size", .value = "BYTES", .help = "Size of a payload", .fallback = "256"}},
+      .examples = {{"eventq bench --seconds 2 -o json", "Measure for two seconds per workload, print JSON"}},
       .run = run_bench,
   };
 }

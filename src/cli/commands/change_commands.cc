@@ -85,7 +85,7 @@ void find_with_status(Invocation& run, const EventFilter& filter, const std::str
   found.code = paged.code == ExitCode::done ? code : paged.code;
   // One that looked like all of them would be half done.
   if (found.code == ExitCode::done && report_missing_shards(run, paged.missing) != ExitCode::done) {
-    run.err << "Nothing changed. Name events by their IDs, or wait until it is back.\n";
+    run.err << "Nothing changed. Give the IDs of events, or wait until the shard is reachable.\n";
     found.code = ExitCode::failed;
   }
 }
@@ -139,7 +139,7 @@ RecordPrinter answers(Invocation& run) {
 // Retrying takes nothing from a worker: that is what reset is for.
 ExitCode left_alone(Invocation& run, std::int64_t id) {
   const std::string number = std::to_string(id);
-  return fail(run, "event " + number + " is in work now, left alone. `eventq reset " + number +
+  return fail(run, "event " + number + " is PROCESSING, so it was not changed. `eventq reset " + number +
                        "` takes it from its worker.");
 }
 
@@ -184,7 +184,7 @@ ExitCode check_one(Invocation& run, std::int64_t id) {
   if (waits_for_retry(*event)) return ExitCode::done;
   if (status == "PROCESSING") return left_alone(run, id);
   if (status == "PENDING")
-    return fail(run, name + " is PENDING and does not wait for a retry: there is nothing to do.");
+    return fail(run, name + " is PENDING and does not wait for a retry, so there is nothing to do.");
   return fail(run,
               name + " is " + status +
                   ": only FAILED and CANCELLED events, and those that wait for a retry, can be retried.");
@@ -240,7 +240,7 @@ ExitCode ask(Invocation& run, const std::vector<MatchedEvent>& events) {
   std::string what = std::string(change_of(run).verb) + " " + described(run, events);
   if (isatty(STDIN_FILENO) != 1) {
     return wrong_usage(run, "this would " + what +
-                                ", and there is no terminal to ask on. Give --yes, best with --expect " +
+                                ", and there is no terminal to confirm on. Give --yes, best with --expect " +
                                 std::to_string(events.size()) + "; nothing changed.");
   }
   what.front() = static_cast<char>(what.front() - 'a' + 'A');
@@ -264,7 +264,7 @@ ExitCode change_filtered(Invocation& run, const std::string& text) {
   if (found.code != ExitCode::done) return found.code;
   if (expected && *expected != found.events.size()) {
     return fail(run,
-                "expected " + events_text(*expected) + ", and there are " +
+                "expected " + events_text(*expected) + ", but the filter matches " +
                     std::to_string(found.events.size()) + " now. Nothing changed.",
                 ExitCode::moved);
   }
@@ -280,11 +280,11 @@ ExitCode change_filtered(Invocation& run, const std::string& text) {
 ExitCode change(Invocation& run) {
   const auto filter = run.arguments.text("--filter");
   if (filter.has_value() == run.arguments.has("ID")) {
-    return wrong_usage(
-        run, filter ? "give IDs or --filter, not both" : "say which events: their IDs, or --filter");
+    return wrong_usage(run,
+                       filter ? "give IDs or --filter, not both" : "give the IDs of events, or --filter");
   }
   if (!filter && run.arguments.has("--expect")) {
-    return wrong_usage(run, "--expect goes with --filter: IDs say themselves how many they are");
+    return wrong_usage(run, "--expect needs --filter, because IDs already give the number of events");
   }
   return filter ? change_filtered(run, *filter) : change_ids(run);
 }
@@ -295,12 +295,12 @@ std::vector<Parameter> change_options() {
        .value = "CONDITIONS",
        .help = "All events that match, such as 'status:FAILED tag:email queue:main worker:w1 correlation:c1 "
                "error:timeout older:1h'"},
-      {.name = "--dry-run", .help = "Only say what would be done"},
-      {.name = "--yes", .help = "Do not ask"},
+      {.name = "--dry-run", .help = "Only print what would change"},
+      {.name = "--yes", .help = "Do not ask for confirmation"},
       {.name = "--expect",
        .value = "N",
-       .help = "Do nothing, and exit with 6, unless the filter matches exactly so many"},
-      {.name = "--reason", .value = "TEXT", .help = "Goes into the log of each event"}};
+       .help = "Change nothing and exit with 6 unless the filter matches exactly N events"},
+      {.name = "--reason", .value = "TEXT", .help = "Stored in the log of each event"}};
 }
 
 CommandSpec change_command(std::string_view name, std::string_view summary, std::string_view details,
@@ -321,33 +321,32 @@ CommandSpec change_command(std::string_view name, std::string_view summary, std:
 CommandSpec retry_command() {
   return change_command(
       "retry", "Run failed events again",
-      "For FAILED and CANCELLED events, and for PENDING ones that wait for a retry: they may run at once, "
-      "with all their retries. It takes nothing from a worker; `eventq reset` does.\n\n"
-      "A filter without status: finds FAILED events and those that wait for a retry; cancelled ones "
-      "only when it says status:CANCELLED.",
+      "For FAILED and CANCELLED events, and for PENDING events that wait for a retry. They may run at once, "
+      "with all their retries. PROCESSING events stay with their worker; `eventq reset` takes them.\n\n"
+      "A filter without status: matches FAILED events and events that wait for a retry. It matches cancelled "
+      "events only with status:CANCELLED.",
       {{"eventq retry 17", "Run event 17 again"},
        {"eventq retry --filter 'status:FAILED tag:email error:timeout' --dry-run",
-        "See what a filter would retry"}});
+        "List what a filter would retry"}});
 }
 
 CommandSpec cancel_command() {
-  return change_command(
-      "cancel", "End events without running them",
-      "For PENDING, PROCESSING and FAILED events. A worker that holds one loses it. `eventq retry` "
-      "brings a cancelled event back.",
-      {{"eventq cancel 17 18 --reason 'sent by hand'", "Cancel two events"},
-       {"eventq cancel --filter 'queue:mail older:2d' --yes --expect 40",
-        "Cancel exactly the 40 events that were found before"}});
+  return change_command("cancel", "End events without running them",
+                        "For PENDING, PROCESSING and FAILED events. A worker that holds one loses its lease. "
+                        "`eventq retry` makes a cancelled event pending again.",
+                        {{"eventq cancel 17 18 --reason 'sent by hand'", "Cancel two events"},
+                         {"eventq cancel --filter 'queue:mail older:2d' --yes --expect 40",
+                          "Cancel 40 events, or none if the filter matches another number"}});
 }
 
 CommandSpec reset_command() {
   return change_command(
-      "reset", "Make events pending again, whoever holds them",
+      "reset", "Make events pending again, also those that a worker holds",
       "For PENDING, PROCESSING, FAILED and CANCELLED events: they may run at once, with all their "
-      "retries. Unlike `eventq retry` it takes PROCESSING ones from their worker, whose report "
-      "will be refused: the work may be done twice.",
+      "retries. Unlike `eventq retry`, it takes PROCESSING events from their worker and refuses the "
+      "worker's report, so the work may be done twice.",
       {{"eventq reset --filter 'status:PROCESSING worker:host-1:8742' --dry-run",
-        "See what a lost worker still holds"}});
+        "List what a lost worker still holds"}});
 }
 
 }  // namespace eventq::cli

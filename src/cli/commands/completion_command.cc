@@ -22,7 +22,7 @@ CommandSpec completion_command() {
   return {.name = "completion",
           .summary = "Print a script that completes commands in a shell",
           .details =
-              "An installed eventq has the three scripts where the shells look for them. Without:\n"
+              "An installed eventq puts the three scripts where the shells look for them. Otherwise:\n"
               "\n"
               "  bash   source <(eventq completion bash)      in ~/.bashrc\n"
               "  zsh    source <(eventq completion zsh)       in ~/.zshrc, after compinit\n"

@@ -88,7 +88,7 @@ void welcome(std::ostream& out, const std::string& url) {
       << "  Dashboard  " << url << "/     API  " << url << "/events     Docs  " << url << "/openapi.json\n"
       << "  Try:  eventq publish email '{\"to\":\"a@b\"}' --wait" << where << "\n"
       << "        eventq work email --exec cat" << where << "\n"
-      << "Until a worker of yours is there, a demo worker completes every event of queue main.\n"
+      << "Until you start a worker, a demo worker completes every event of queue main.\n"
       << std::flush;
 }
 
@@ -110,15 +110,14 @@ ExitCode run_dev(Invocation& invocation) {
 CommandSpec dev_command() {
   return {
       .name = "dev",
-      .summary = "Run a server for trying things out, with a demo worker",
+      .summary = "Run a server to try eventq out, with a demo worker",
       .details =
-          "Serves with the store eventq.db in this folder, which is kept. A demo worker completes every "
-          "event of queue "
-          "main, whatever its tags, without doing anything with it. It looks ten times a second whether "
-          "another worker is "
-          "there (GET /workers): as long as one has given a sign of life in the last 30 s, it takes "
-          "nothing.\n\n"
-          "Everything else is as with eventq serve, whose configuration file and variables it reads.",
+          "Runs a server with the store eventq.db in this folder, and keeps that file. A demo "
+          "worker completes every event of queue main, whatever its tags, without processing it. "
+          "It checks ten times a second (GET /workers) whether another worker called within the "
+          "last 30 s, and if so claims nothing.\n\n"
+          "Everything else is as with `eventq serve`, whose configuration file and variables this "
+          "command reads.",
       .positionals = {},
       .options = {{.name = "--listen",
                    .value = "HOST:PORT",

@@ -43,7 +43,7 @@ std::vector<Diagnosis> check_file(const std::string& path) {
   if (facts->schema < facts->newest_schema) {
     store.state = State::warn;
     store.fix =
-        "start `eventq serve` on it once: that brings it to schema " + std::to_string(facts->newest_schema);
+        "start `eventq serve` with it once to migrate it to schema " + std::to_string(facts->newest_schema);
   }
   if (facts->schema > facts->newest_schema) {
     store.state = State::fail;
@@ -58,7 +58,7 @@ std::vector<Diagnosis> check_file(const std::string& path) {
   Diagnosis log{State::ok, "journal", grouped(facts->log_bytes) + " bytes in the write-ahead log"};
   if (facts->log_bytes > kLongLog) {
     log.state = State::warn;
-    log.fix = "end whatever reads the file for a long time, or restart the server";
+    log.fix = "end the program that reads the file for a long time, or restart the server";
   }
   found.push_back(std::move(log));
   return found;
@@ -74,7 +74,9 @@ std::optional<std::chrono::seconds> parse_date(const std::string& date) {
 
 Diagnosis check_clock(const client::HttpResponse& response) {
   const auto theirs = parse_date(std::string(response.header("date")));
-  if (!theirs) return {State::warn, "clock", "the server sends no Date", "see whether a proxy takes it away"};
+  if (!theirs)
+    return {State::warn, "clock", "the server sends no Date header",
+            "check whether a proxy removes the header"};
   const auto ours = std::chrono::floor<std::chrono::seconds>(system_clock().now()).time_since_epoch();
   return judge_clock(ours - *theirs);
 }
@@ -93,7 +95,7 @@ void check_queue(const JsonValue& queue, bool workers, std::vector<Diagnosis>& f
   }
   if (!workers && number("counts.PENDING") > 0) {
     found.push_back({State::warn, "queue " + name,
-                     grouped(number("counts.PENDING")) + " events wait, and no worker is there",
+                     grouped(number("counts.PENDING")) + " events wait, and no worker is active",
                      "eventq work TAGS --exec CMD --queue " + name});
   }
   const std::int64_t average = number("queueMetrics.avgProcessingTimeMs");
@@ -109,7 +111,7 @@ void check_queues(Invocation& invocation, std::vector<Diagnosis>& found) {
   const auto workers = invocation.server.call({.target = "/workers"});
   const auto queues = invocation.server.call({.target = "/queues"});
   if (!workers || !queues || workers->status != 200 || queues->status != 200) {
-    found.push_back({State::warn, "queues", "the server does not tell of them", "see its log"});
+    found.push_back({State::warn, "queues", "the server does not list them", "check its log"});
     return;
   }
   JsonParser workers_parser(kAnswerDepth);
@@ -123,7 +125,7 @@ void check_queues(Invocation& invocation, std::vector<Diagnosis>& found) {
   const auto list = body ? elements_at(*body, "queues") : std::vector<JsonValue>();
   for (const JsonValue& queue : list) check_queue(queue, any, found);
   if (found.size() == before) {
-    found.push_back({State::ok, "queues", std::to_string(list.size()) + ", nothing to mend"});
+    found.push_back({State::ok, "queues", std::to_string(list.size()) + ", nothing to fix"});
   }
 }
 
@@ -138,7 +140,7 @@ std::vector<Diagnosis> check_server(Invocation& invocation) {
     JsonParser parser(kAnswerDepth);
     const auto body = parser.parse(ready->body);
     const std::string why = body ? text_at(*body, "detail").value_or(ready->body) : ready->body;
-    found.push_back({State::fail, "server", "its store takes no writes: " + why, "see its log"});
+    found.push_back({State::fail, "server", "its store accepts no writes: " + why, "check its log"});
   } else {
     std::string version = "?";
     JsonParser parser(kAnswerDepth);
@@ -150,7 +152,8 @@ std::vector<Diagnosis> check_server(Invocation& invocation) {
     found.push_back({State::ok, "server", invocation.url + ", version " + version + ", ready"});
     const auto body = parser.parse(ready->body);
     if (const std::string missing = body ? missing_shards(*body) : ""; !missing.empty()) {
-      found.push_back({State::fail, "shards", "away: " + missing, "see the server's log, and that database"});
+      found.push_back(
+          {State::fail, "shards", "unreachable: " + missing, "check the server's log, and that database"});
     }
   }
   found.push_back(check_clock(*ready));
@@ -192,7 +195,7 @@ ExitCode run_doctor(Invocation& invocation) {
   const auto given = invocation.arguments.text("--store");
   const auto path =
       store_path(given.value_or("sqlite:eventq.db"),
-                 "see its schema with `eventq migrate status --store URL`, and the machine and the "
+                 "check its schema with `eventq migrate status --store URL`, and the machine and the "
                  "server with `eventq doctor` without --store.");
   if (!path) return wrong_usage(invocation, path.error().message);
   const std::string parent = std::filesystem::path(*path).parent_path().string();
@@ -214,19 +217,19 @@ ExitCode run_doctor(Invocation& invocation) {
 CommandSpec doctor_command() {
   return {
       .name = "doctor",
-      .summary = "Measure this machine, its store and its server, and say what to mend",
+      .summary = "Measure this machine, its store and its server, and print what to fix",
       .details =
-          "Measures 200 syncs of a file beside the store, and looks at the file system, free disk, the limit "
-          "on open files, the store's schema and journal, the server and its clock, and its queues. "
-          "Exit code 1 when something fails.",
+          "Measures 200 syncs of a file beside the store. Checks the file system, free disk space, "
+          "the limit on open files, the store's schema and journal, the server, its clock and its "
+          "queues. Exits with 1 when a check fails.",
       .positionals = {},
       .options = {{.name = "--store",
                    .value = "URL",
                    .help = "The store, if it is on this machine [sqlite:eventq.db, if there is one]",
                    .completes = CompletionKind::file}},
-      .examples = {{"eventq doctor", "Look at everything"},
+      .examples = {{"eventq doctor", "Check everything"},
                    {"eventq doctor --store sqlite:/var/lib/eventq/eventq.db",
-                    "Where the service has its store"}},
+                    "Check the store of the service"}},
       .run = run_doctor,
   };
 }

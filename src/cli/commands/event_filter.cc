@@ -58,13 +58,14 @@ Result<void> apply_condition(EventFilter& filter, std::string_view word) {
                              ? "; there are status:, tag:, queue:, worker:, correlation:, error: and older:"
                              : guess));
   }
-  if (value.empty()) return wrong_filter(name + ": needs a value right behind it, as in status:FAILED");
+  if (value.empty())
+    return wrong_filter(name + ": needs a value directly after the colon, as in status:FAILED");
   if (name == "older")
-    return filter.older ? wrong_filter("older: is there twice") : apply_older(filter, value);
+    return filter.older ? wrong_filter("older: is given twice") : apply_older(filter, value);
   const auto* const found = std::find_if(std::begin(kTexts), std::end(kTexts),
                                          [&](const Condition& it) { return it.name == name; });
   auto& member = filter.*found->member;
-  if (member) return wrong_filter(name + ": is there twice");
+  if (member) return wrong_filter(name + ": is given twice");
   member = value;
   return {};
 }

@@ -46,8 +46,8 @@ TEST(EventFilter, SaysWhatIsWrongWithIt) {
            Case{"staus:FAILED", "no condition \"staus\"; did you mean status?"},
            Case{"status:", "status: needs a value"},
            Case{"status:FAILD", "no status \"FAILD\"; did you mean FAILED?"},
-           Case{"tag:a tag:b", "tag: is there twice"},
-           Case{"older:1h older:2h", "older: is there twice"},
+           Case{"tag:a tag:b", "tag: is given twice"},
+           Case{"older:1h older:2h", "older: is given twice"},
            Case{"older:long", "such as older:1h, not \"long\""},
        }) {
     const auto filter = parse_event_filter(row.text);

@@ -48,8 +48,7 @@ bool has_ended(std::string_view status) { return status != "PENDING" && status !
 std::optional<std::int64_t> event_number(Invocation& run, const std::string& text) {
   const auto number = parse_whole<std::int64_t>(text);
   if (!number) {
-    wrong_usage(run,
-                in_quotes(text) + " is no event: an event is named by its number, the `id` of `eventq ls`");
+    wrong_usage(run, in_quotes(text) + " is not the number of an event, which is the `id` in `eventq ls`");
   }
   return number;
 }
@@ -137,16 +136,21 @@ PagedResult each_event(Invocation& run, const QueryString& query, std::int64_t a
 }
 
 std::vector<Parameter> list_options() {
-  return {
-      {.name = "--status",
-       .value = "STATUS",
-       .help = "Only these",
-       .choices = event_statuses(),
-       .completes = CompletionKind::choice},
-      {.name = "--tag", .value = "TAG", .help = "Only events with it; with any of several", .many = true},
-      {.name = "--queue", .value = "NAME", .help = "Only of this queue", .completes = CompletionKind::queue},
-      {.name = "--worker", .value = "ID", .help = "Only those that this worker holds, or ended"},
-      {.name = "--correlation", .value = "ID", .help = "Only those with this mark"}};
+  return {{.name = "--status",
+           .value = "STATUS",
+           .help = "Only events with this status",
+           .choices = event_statuses(),
+           .completes = CompletionKind::choice},
+          {.name = "--tag",
+           .value = "TAG",
+           .help = "Only events with this tag; if given several times, with any of them",
+           .many = true},
+          {.name = "--queue",
+           .value = "NAME",
+           .help = "Only events of this queue",
+           .completes = CompletionKind::queue},
+          {.name = "--worker", .value = "ID", .help = "Only events that this worker holds or ended"},
+          {.name = "--correlation", .value = "ID", .help = "Only events with this correlation id"}};
 }
 
 QueryString list_query(const Arguments& arguments) {

@@ -90,14 +90,14 @@ ExitCode run_export(Invocation& invocation) {
 CommandSpec export_command() {
   return {
       .name = "export",
-      .summary = "Print events as eventq import takes them, one JSON object a line",
+      .summary = "Print events for eventq import, one JSON object per line",
       .details =
-          "In the order of their ids, live and ended ones. Payloads are as they were published; what "
-          "happened to "
-          "an event (attempts, log, status) is left behind: imported, it is a new one.",
+          "In the order of their ids, both live and ended events. Payloads are printed as they "
+          "were published. The history of an event (attempts, log, status) is not exported, so an "
+          "imported event is a new one.",
       .positionals = {},
       .options = list_options(),
-      .examples = {{"eventq export --status FAILED > failed.ndjson", "Keep what failed"}},
+      .examples = {{"eventq export --status FAILED > failed.ndjson", "Save the failed events"}},
       .run = run_export,
       .server_use = ServerUse::own_output,
   };

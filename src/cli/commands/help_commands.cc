@@ -35,7 +35,7 @@ CommandSpec help_command() {
           .details = "",
           .positionals = {{.name = "COMMAND", .help = "Such as publish, or queue pause", .many = true}},
           .options = {},
-          .examples = {{"eventq help queue", "List what can be done with queues"}},
+          .examples = {{"eventq help queue", "List the commands for queues"}},
           .run = help,
           .server_use = ServerUse::none};
 }

@@ -210,7 +210,7 @@ class Importer {
 
   ExitCode say_how_to_resume(ExitCode code) {
     const std::int64_t next = std::max(sent_to_ + 1, options_.from);
-    run_.err << "To go on: eventq import " << options_.file << " --from " << next
+    run_.err << "To continue: eventq import " << options_.file << " --from " << next
              << (options_.queue.empty() ? "" : " --queue " + options_.queue)
              << (options_.tags.empty() ? "" : " --tags " + options_.tags) << '\n';
     return code;
@@ -218,7 +218,7 @@ class Importer {
 
   void say_counts() {
     run_.err << "Imported " << grouped(added_) << " events";
-    if (existed_ > 0) run_.err << "; " << grouped(existed_) << " were there already and stay as they are";
+    if (existed_ > 0) run_.err << "; " << grouped(existed_) << " existed already and are unchanged";
     run_.err << ".\n";
   }
 
@@ -278,14 +278,13 @@ ExitCode run_import(Invocation& invocation) {
 CommandSpec import_command() {
   return {
       .name = "import",
-      .summary = "Publish a file of events, one JSON object a line",
+      .summary = "Publish a file of events, one JSON object per line",
       .details =
-          "A line is an event as POST /events takes it, and as eventq export writes it. Lines that are none "
-          "are "
-          "listed on stderr and in FILE.rejects; the others are imported.\n\n"
-          "A file can be imported again: a line without an event_id gets one made of the file's name, the "
-          "line and its number, and what is in the store already is not published a second time. Lines of "
-          "stdin without an event_id are new events each time.",
+          "A line is an event as POST /events takes it and `eventq export` writes it. Invalid "
+          "lines are listed on stderr and in FILE.rejects; all others are imported.\n\n"
+          "A file can be imported again. A line without an event_id gets one made from the file's "
+          "name, the line and its number, so an event that is already stored is not published "
+          "again. Lines of stdin without an event_id are new events each time.",
       .positionals = {{.name = "FILE",
                        .help = "The file, or - for stdin",
                        .completes = CompletionKind::file,
@@ -293,13 +292,14 @@ CommandSpec import_command() {
       .options =
           {{.name = "--queue",
             .value = "NAME",
-            .help = "The queue of lines that name none",
+            .help = "The queue of lines without one",
             .completes = CompletionKind::queue},
-           {.name = "--tags", .value = "TAGS", .help = "The tags of lines that have none"},
+           {.name = "--tags", .value = "TAGS", .help = "The tags of lines without any"},
            {.name = "--batch", .value = "N", .help = "Events per request, 1 to 10000", .fallback = "1000"},
-           {.name = "--from", .value = "LINE", .help = "Begin with this line", .fallback = "1"}},
-      .examples = {{"eventq import orders.ndjson", "Publish them all"},
-                   {"eventq export | eventq import - --url http://other:8080", "From one server to another"}},
+           {.name = "--from", .value = "LINE", .help = "The first line to import", .fallback = "1"}},
+      .examples = {{"eventq import orders.ndjson", "Publish all events of a file"},
+                   {"eventq export | eventq import - --url http://other:8080",
+                    "Copy events from one server to another"}},
       .run = run_import,
       .server_use = ServerUse::own_output,
   };

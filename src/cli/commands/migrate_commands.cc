@@ -137,8 +137,9 @@ ExitCode print_sql(Invocation& run) {
   if (!stores) return wrong_usage(run, stores.error().message);
   if (!is_postgres(stores->front())) {
     return fail(
-        run, "The schema of " + stores->front() +
-                 " is made by `eventq migrate up` and `eventq serve` alone; there is no SQL to run by hand.");
+        run,
+        "The schema of " + stores->front() +
+            " is created only by `eventq migrate up` and `eventq serve`; there is no SQL to run by hand.");
   }
   const auto script = postgres::migration_script(*stores);
   if (!script) return fail(run, script.error().message);
@@ -150,7 +151,7 @@ ExitCode print_sql(Invocation& run) {
 std::vector<Parameter> store_options() {
   return {{.name = "--store",
            .value = "URL",
-           .help = "The store; of shards all, in order (EVENTQ_STORE)",
+           .help = "The store; for shards give all of them, in order (EVENTQ_STORE)",
            .fallback = "sqlite:eventq.db",
            .completes = CompletionKind::file,
            .many = true},
@@ -175,11 +176,12 @@ CommandSpec spec(std::string_view name, std::string_view summary, std::string_vi
 }  // namespace
 
 CommandSpec migrate_status_command() {
-  CommandSpec command = spec(
-      "migrate status", "Show which schema a store has, and which this eventq needs",
-      "Exit code 0: all are current, and the shards they are given as. 1: one is not.",
-      {{"eventq migrate status --store postgres://eventq@db/eventq", "Whether a server could start there"}},
-      status);
+  CommandSpec command = spec("migrate status", "Show which schema a store has, and which this eventq needs",
+                             "Exits with 0 when all stores have the newest schema and are the shards that "
+                             "their order gives, else with 1.",
+                             {{"eventq migrate status --store postgres://eventq@db/eventq",
+                               "Check whether a server can start with this store"}},
+                             status);
   command.options.push_back({.name = "-o,--output",
                              .value = "FORMAT",
                              .help = "How to print",
@@ -191,23 +193,23 @@ CommandSpec migrate_status_command() {
 
 CommandSpec migrate_up_command() {
   return spec(
-      "migrate up", "Bring stores to this eventq's schema",
-      "Each migration is one transaction, run once: who comes at the same time waits and finds it done. In "
-      "PostgreSQL also writes which shard a database is, if that is not known yet. Servers of the old "
-      "version should be stopped before.\n\n"
-      "The database itself, and a user that may create a schema in it, must be there.",
-      {{"eventq migrate up --store postgres://eventq@db/eventq", "Make, or renew, the schema eventq"}}, up);
+      "migrate up", "Migrate stores to this eventq's schema",
+      "Each migration is one transaction that runs once: a second process waits and then finds it done. In "
+      "PostgreSQL the command also stores which shard a database is, unless it is stored already. Stop "
+      "servers of the old version first.\n\n"
+      "The database, and a user that may create a schema in it, must exist.",
+      {{"eventq migrate up --store postgres://eventq@db/eventq", "Create or upgrade the schema eventq"}}, up);
 }
 
 CommandSpec migrate_sql_command() {
   return spec(
       "migrate sql", "Print the SQL that migrate up would run",
-      "For those who let nobody but themselves change a schema: nothing is changed. Prints nothing "
-      "when there "
-      "is nothing to do. For shards it is one script, which connects psql to each in turn. PostgreSQL only.",
+      "For databases whose schema only an administrator may change: the command changes nothing. It prints "
+      "nothing when the schema is current. For shards it prints one script, which connects psql to each "
+      "database. PostgreSQL only.",
       {{"eventq migrate sql --store postgres://eventq@db/eventq | psql -v ON_ERROR_STOP=1 "
         "postgres://postgres@db/eventq",
-        "Run it as somebody else"}},
+        "Run it as another user"}},
       print_sql);
 }
 

@@ -38,11 +38,11 @@ ExitCode run_move(Invocation& invocation) {
     return fail(invocation, moved.error().message,
                 interrupt.requested() ? ExitCode::interrupted : ExitCode::failed);
   }
-  invocation.err << (moved->resumed ? "Went on with a move that was begun before.\n" : "") << "Moved "
-                 << grouped(moved->events) << " events (" << grouped(moved->rows) << " rows) to "
-                 << postgres::without_password(to) << ", and counted them there. "
-                 << postgres::without_password(from)
-                 << " is as it was: do not serve it any more, or what was done would be done twice.\n";
+  invocation.err
+      << (moved->resumed ? "Continued an earlier move.\n" : "") << "Moved " << grouped(moved->events)
+      << " events (" << grouped(moved->rows) << " rows) to " << postgres::without_password(to)
+      << ", and counted them there. " << postgres::without_password(from)
+      << " is unchanged. Do not start a server with it again, or its events would be processed twice.\n";
   return ExitCode::done;
 }
 
@@ -53,25 +53,26 @@ CommandSpec move_command() {
       .name = "move",
       .summary = "Move a whole store from SQLite to PostgreSQL, or back",
       .details =
-          "Copies everything: events with their ids, payloads, order and logs, queues with their settings, "
-          "checkpoints, idempotency keys, and the leases of what is in work: a worker that holds an event "
-          "reports it to the new server as if nothing had happened.\n\n"
-          "Stop the servers first. While it lasts both stores are locked; one that is in use is refused, and "
-          "so "
-          "is a target in which there is anything. The schema is made if it is not there.\n\n"
-          "It can be broken off at any point, also by a power cut: the same command goes on where it was, as "
-          "long as the old store was not served in between. At the end the rows of every table are counted "
-          "on "
-          "both sides. The old store is only read.\n\n"
+          "Copies everything: events with their ids, payloads, order and logs, queues with their "
+          "settings, checkpoints, idempotency keys and leases. A worker that holds an event can "
+          "therefore report it to the new server.\n\n"
+          "Stop the servers first. The command locks both stores while it runs. It refuses a store "
+          "that is in use, and a target that is not empty. It creates the schema if it does not "
+          "exist.\n\n"
+          "The move can be interrupted at any point, also by a power cut: the same command "
+          "continues it, unless a server used the old store in between. At the end it counts the "
+          "rows of every table on both sides. It only reads the old store.\n\n"
           "A store is moved to and from one database, not to shards.\n\n"
-          "A password in an argument can be read by everybody on this machine (ps); use PGPASSWORD or "
+          "Every user of this machine can read a password in an argument (ps); use PGPASSWORD or "
           "~/.pgpass.",
-      .positionals =
-          {{.name = "FROM",
-            .help = "sqlite:FILE, or postgres://USER@HOST/DB",
-            .completes = CompletionKind::file,
-            .required = true},
-           {.name = "TO", .help = "The other kind", .completes = CompletionKind::file, .required = true}},
+      .positionals = {{.name = "FROM",
+                       .help = "sqlite:FILE, or postgres://USER@HOST/DB",
+                       .completes = CompletionKind::file,
+                       .required = true},
+                      {.name = "TO",
+                       .help = "A store of the other kind",
+                       .completes = CompletionKind::file,
+                       .required = true}},
       .options = {},
       .examples = {{"eventq move sqlite:eventq.db postgres://eventq@db/eventq", "Move into PostgreSQL"}},
       .run = run_move,

@@ -94,7 +94,8 @@ ExitCode commit_notebook(Invocation& run) {
   if (!called) return called.code;
   print_record(run.out, run.output, called.body);
   if (called.status != 202) return ExitCode::done;
-  return fail(run, "the commit waits for changes before it; eventq wait ID waits on", ExitCode::timed_out);
+  return fail(run, "the commit waits for earlier changes; continue waiting with eventq wait ID",
+              ExitCode::timed_out);
 }
 
 ExitCode rescan_notebook(Invocation& run) {
@@ -134,10 +135,9 @@ CommandSpec notebook_command(std::string_view name, std::string_view summary, st
 CommandSpec notebook_add_command() {
   CommandSpec command = notebook_command(
       "notebook add", "Make a folder a notebook",
-      "The folder must be there, and lie in one that the server's --notebooks-allow names. It becomes a git "
-      "repository if it is none.",
-      {"eventq notebook add journal ./journal git_commit_interval=10",
-       "Commit what changes every ten seconds"},
+      "The folder must exist inside a folder that the server's --notebooks-allow names. It becomes a git "
+      "repository if it is not one.",
+      {"eventq notebook add journal ./journal git_commit_interval=10", "Commit changes every ten seconds"},
       add_notebook);
   command.positionals.push_back(
       {.name = "PATH", .help = "The folder", .completes = CompletionKind::file, .required = true});
@@ -152,38 +152,37 @@ CommandSpec notebook_ls_command() {
           .details = "",
           .positionals = {},
           .options = {},
-          .examples = {{"eventq notebook ls", "See which there are, and what waits for a commit"}},
+          .examples = {{"eventq notebook ls", "List all notebooks and their uncommitted files"}},
           .run = list_notebooks};
 }
 
 CommandSpec notebook_status_command() {
   return notebook_command(
-      "notebook status", "Show a notebook and how it goes", "",
-      {"eventq notebook status notes --fields uncommitted,trouble", "See whether all is well"},
+      "notebook status", "Show a notebook and its state", "",
+      {"eventq notebook status notes --fields uncommitted,trouble", "Check a notebook for problems"},
       show_notebook);
 }
 
 CommandSpec notebook_commit_command() {
-  return notebook_command(
-      "notebook commit", "Commit what has changed now",
-      "Waits up to 30 seconds for the changes that were asked for before, and the commit; "
-      "exits with 3 when it is not made by then.",
-      {"eventq notebook commit notes", "Commit before a backup"}, commit_notebook);
+  return notebook_command("notebook commit", "Commit changes now",
+                          "Waits up to 30 seconds for earlier changes and the commit; exits with 3 when the "
+                          "commit is not done by then.",
+                          {"eventq notebook commit notes", "Commit before a backup"}, commit_notebook);
 }
 
 CommandSpec notebook_rescan_command() {
-  return notebook_command("notebook rescan", "Look for changes that nobody told of",
-                          "Compares every file with what is known and publishes the differences.",
-                          {"eventq notebook rescan notes", "After a change on a network file system"},
+  return notebook_command("notebook rescan", "Search for changes that the file system did not report",
+                          "Compares every file with the stored state and publishes the differences.",
+                          {"eventq notebook rescan notes", "Find changes on a network file system"},
                           rescan_notebook);
 }
 
 CommandSpec notebook_log_command() {
   CommandSpec command = notebook_command(
       "notebook log", "List a notebook's commits with their events", "",
-      {"eventq notebook log notes --limit 3", "See the last three, newest first"}, log_notebook);
+      {"eventq notebook log notes --limit 3", "Show the last three commits, newest first"}, log_notebook);
   command.options = {
-      {.name = "--limit", .value = "N", .help = "At most so many, 1 to 1000", .fallback = "20"}};
+      {.name = "--limit", .value = "N", .help = "At most N commits, 1 to 1000", .fallback = "20"}};
   return command;
 }
 

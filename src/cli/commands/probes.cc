@@ -26,7 +26,7 @@ constexpr std::size_t kProbeBytes = 4096;
 
 Diagnosis cannot(std::string_view what, std::string_view doing) {
   return {State::fail, std::string(what), "cannot " + std::string(doing) + ": " + std::strerror(errno),
-          "run it where the server may write"};
+          "run it in a folder that the server may write"};
 }
 
 std::string milliseconds(std::chrono::microseconds time) {
@@ -98,7 +98,7 @@ Diagnosis judge_fsync(std::vector<std::chrono::microseconds> samples) {
   }
   if (at(99) > std::chrono::milliseconds(50)) {
     found.state = State::warn;
-    found.text += "; every commit waits for one";
+    found.text += "; every commit waits for a sync";
     found.fix =
         "put the store on a faster disk, or set durability to buffered for queues that may lose their last "
         "events";
@@ -108,7 +108,7 @@ Diagnosis judge_fsync(std::vector<std::chrono::microseconds> samples) {
 
 Diagnosis probe_file_system(const std::string& folder) {
   struct statfs system {};
-  if (statfs(folder.c_str(), &system) != 0) return cannot("file system", "ask for that of " + folder);
+  if (statfs(folder.c_str(), &system) != 0) return cannot("file system", "read the type of " + folder);
   return judge_file_system(static_cast<std::uint64_t>(system.f_type) & 0xFFFFFFFF);
 }
 
@@ -118,12 +118,11 @@ Diagnosis judge_file_system(std::uint64_t type) {
   if (known == kFileSystems.end()) {
     std::array<char, 32> text;
     std::snprintf(text.data(), text.size(), "0x%llX", static_cast<unsigned long long>(type));
-    return {State::ok, "file system", "of type " + std::string(text.data())};
+    return {State::ok, "file system", "type " + std::string(text.data())};
   }
   Diagnosis found{known->state, "file system", std::string(known->name)};
   if (known->state == State::warn) {
-    found.text +=
-        type == 0x65735546 ? ": its locks and syncs are those of some program" : ": gone after a restart";
+    found.text += type == 0x65735546 ? ": a program implements its locks and syncs" : ": lost at a restart";
     found.fix = "put the store on a disk of this machine";
   }
   if (known->state == State::fail) {
@@ -135,7 +134,7 @@ Diagnosis judge_file_system(std::uint64_t type) {
 
 Diagnosis probe_disk(const std::string& folder) {
   struct statvfs disk {};
-  if (statvfs(folder.c_str(), &disk) != 0) return cannot("disk", "ask how much is free in " + folder);
+  if (statvfs(folder.c_str(), &disk) != 0) return cannot("disk", "read the free space of " + folder);
   return judge_disk(disk.f_bavail * disk.f_frsize, disk.f_blocks * disk.f_frsize);
 }
 
@@ -149,7 +148,7 @@ Diagnosis judge_disk(std::uint64_t free_bytes, std::uint64_t all_bytes) {
 
 Diagnosis probe_open_files() {
   rlimit limit{};
-  if (getrlimit(RLIMIT_NOFILE, &limit) != 0) return cannot("open files", "ask for the limit");
+  if (getrlimit(RLIMIT_NOFILE, &limit) != 0) return cannot("open files", "read the limit");
   return judge_open_files(limit.rlim_max);  // the server raises its own to this
 }
 
@@ -180,11 +179,12 @@ Diagnosis judge_sqlite(std::string_view version) {
 
 Diagnosis judge_clock(std::chrono::seconds behind) {
   const auto off = std::chrono::abs(behind);
-  if (off <= std::chrono::seconds(2)) return {State::ok, "clock", "that of the server agrees with ours"};
+  if (off <= std::chrono::seconds(2))
+    return {State::ok, "clock", "the server's clock agrees with this machine's"};
   return {State::warn, "clock",
-          "that of the server is " + std::to_string(off.count()) + " s " +
-              (behind.count() > 0 ? "behind" : "ahead of") + " ours",
-          "let both be set by NTP"};
+          "the server's clock is " + std::to_string(off.count()) + " s " +
+              (behind.count() > 0 ? "behind" : "ahead of") + " this machine's",
+          "synchronize both with NTP"};
 }
 
 }  // namespace eventq::cli

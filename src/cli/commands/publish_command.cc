@@ -48,7 +48,7 @@ Result<std::string> read_payload(const Arguments& arguments) {
   const std::size_t colon = fault.find(": ");
   return wrong_argument(
       "the payload is not JSON: " + (colon == std::string::npos ? fault : fault.substr(colon + 2)) +
-      " A text has quotes of its own: '\"hello\"'.");
+      " A JSON string needs its own quotes: '\"hello\"'.");
 }
 
 Result<void> add_texts(JsonWriter& body, const Arguments& arguments) {
@@ -139,14 +139,14 @@ ExitCode publish_and_wait(Invocation& run, const std::string& body, Millis wait)
   print_record(run.out, run.output, waited.called.body);
   if (waited.ended) return report_end(run, waited.called.body);
   return fail(run,
-              "event " + std::to_string(id) + " has not ended yet. Go on waiting with: eventq wait " +
+              "event " + std::to_string(id) + " has not ended yet. Continue waiting with: eventq wait " +
                   std::to_string(id),
               ExitCode::timed_out);
 }
 
 ExitCode publish(Invocation& run) {
   if (run.arguments.has("--at") && run.arguments.has("--delay")) {
-    return wrong_usage(run, "--at and --delay say the same in two ways; give one of them");
+    return wrong_usage(run, "--at and --delay exclude each other; give one of them");
   }
   const auto body = make_body(run);
   if (!body) return wrong_usage(run, body.error().message);
@@ -162,29 +162,37 @@ ExitCode publish(Invocation& run) {
 }
 
 std::vector<Parameter> publish_options() {
-  return {
-      {.name = "--title", .value = "TEXT", .help = "What people see in lists; the first tag unless given"},
-      {.name = "--queue",
-       .value = "NAME",
-       .help = "Into this queue",
-       .fallback = "main",
-       .completes = CompletionKind::queue},
-      {.name = "--delay", .value = "DURATION", .help = "Not before so long from now, such as 90s or 2h"},
-      {.name = "--at", .value = "TIME", .help = "Not before this time, such as 2027-01-31T08:00:00Z"},
-      {.name = "--priority", .value = "N", .help = "Higher ones are delivered first", .fallback = "0"},
-      {.name = "--key",
-       .value = "TEXT",
-       .help = "Events of a queue with the same key run one at a time, in order"},
-      {.name = "--event-id", .value = "ID", .help = "Your own id; publishing it again publishes nothing"},
-      {.name = "--correlation", .value = "ID", .help = "Your own mark for events that belong together"},
-      {.name = "--retries",
-       .value = "N",
-       .help = "The failure that reaches it is final; the queue's setting unless given"},
-      {.name = "--pattern", .value = "TEXT", .help = "What happened, such as invoice.created"},
-      {.name = "--wait",
-       .value = "DURATION",
-       .help = "Wait for its end, 30s unless said, in whole seconds, and print the event as it ended",
-       .bare = true}};
+  return {{.name = "--title", .value = "TEXT", .help = "Title in lists; the first tag by default"},
+          {.name = "--queue",
+           .value = "NAME",
+           .help = "The queue to publish to",
+           .fallback = "main",
+           .completes = CompletionKind::queue},
+          {.name = "--delay",
+           .value = "DURATION",
+           .help = "Deliver the event after this time, such as 90s or 2h"},
+          {.name = "--at",
+           .value = "TIME",
+           .help = "Deliver the event at this time, such as 2027-01-31T08:00:00Z"},
+          {.name = "--priority",
+           .value = "N",
+           .help = "Events with a higher priority are delivered first",
+           .fallback = "0"},
+          {.name = "--key",
+           .value = "TEXT",
+           .help = "Events of a queue with the same ordering key run one at a time, in order"},
+          {.name = "--event-id",
+           .value = "ID",
+           .help = "Your own id for the event; publishing the same id again has no effect"},
+          {.name = "--correlation", .value = "ID", .help = "Your own id for events that belong together"},
+          {.name = "--retries",
+           .value = "N",
+           .help = "The reported failure that reaches N is final; the queue's setting by default"},
+          {.name = "--pattern", .value = "TEXT", .help = "What happened, such as invoice.created"},
+          {.name = "--wait",
+           .value = "DURATION",
+           .help = "Wait until the event has ended, 30s by default, in whole seconds, and print it",
+           .bare = true}};
 }
 
 }  // namespace
@@ -194,19 +202,20 @@ CommandSpec publish_command() {
       .name = "publish",
       .summary = "Publish an event",
       .details =
-          "Prints the event as it was stored. It is on disk when the command ends.\n\n"
-          "With --wait the exit code tells how it ended: 0 done, 5 failed, cancelled or superseded, "
-          "3 when it has not ended in time: then it goes on, and `eventq wait` does, too.",
+          "Prints the event as it was stored. The event is on disk when the command ends.\n\n"
+          "With --wait the exit code tells how the event ended: 0 completed, 5 failed, cancelled "
+          "or superseded, 3 when it has not ended in time. The event continues then, and `eventq "
+          "wait` waits for it.",
       .positionals = {{.name = "TAGS",
-                       .help = "Who gets it: one or more, separated by commas",
+                       .help = "The tags that select workers, separated by commas",
                        .required = true},
                       {.name = "PAYLOAD",
-                       .help = "JSON, or @FILE, or - for standard input; null unless given",
+                       .help = "JSON, or @FILE, or - for standard input; null by default",
                        .completes = CompletionKind::file}},
       .options = publish_options(),
       .examples = {{"eventq publish email '{\"to\":\"a@example.com\"}'", "Publish an event with a payload"},
                    {"eventq publish email,urgent @mail.json --delay 10m",
-                    "Take the payload from a file, run it later"},
+                    "Read the payload from a file, deliver it later"},
                    {"eventq publish report --wait=2m", "Publish, and wait until a worker is done with it"}},
       .run = publish};
 }

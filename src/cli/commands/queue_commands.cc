@@ -154,7 +154,7 @@ std::optional<std::string> assign(FlatSettings& flat, const std::string& assignm
   const std::size_t equals = assignment.find('=');
   if (equals == std::string::npos || equals == 0) {
     return in_quotes(assignment) +
-           " must be a setting and its value, such as batchSize=10; nothing behind the = takes it back";
+           " must be a setting and its value, such as batchSize=10; an empty value restores the default";
   }
   if (!valid_utf8(assignment)) return "a setting is not UTF-8";
   const std::string path = assignment.substr(0, equals);
@@ -279,8 +279,8 @@ CommandSpec queue_command(std::string_view name, std::string_view summary, std::
 }
 
 std::vector<Parameter> reasons() {
-  return {{.name = "--reason", .value = "TEXT", .help = "Why; shown with the queue"},
-          {.name = "--by", .value = "TEXT", .help = "Who; shown with the queue"}};
+  return {{.name = "--reason", .value = "TEXT", .help = "The reason, shown with the queue"},
+          {.name = "--by", .value = "TEXT", .help = "The name of the operator, shown with the queue"}};
 }
 
 }  // namespace
@@ -291,7 +291,7 @@ CommandSpec queue_ls_command() {
           .details = "",
           .positionals = {},
           .options = {},
-          .examples = {{"eventq queue ls", "See which queues there are, and how full they are"}},
+          .examples = {{"eventq queue ls", "List all queues and their depth"}},
           .run = list_queues};
 }
 
@@ -303,15 +303,16 @@ CommandSpec queue_show_command() {
 
 CommandSpec queue_pause_command() {
   return queue_command(
-      "queue pause", "Let a queue take events and give none",
-      "What workers hold they may finish. `eventq queue resume` ends it.", reasons(),
-      {{"eventq queue pause mail --reason 'mail server moves'", "Stop the work, keep the events"}},
+      "queue pause", "Stop delivering the events of a queue",
+      "The queue still accepts events, and workers may finish the events that they hold. `eventq queue "
+      "resume` ends the pause.",
+      reasons(), {{"eventq queue pause mail --reason 'mail server moves'", "Stop the work, keep the events"}},
       pause_queue);
 }
 
 CommandSpec queue_resume_command() {
   return queue_command("queue resume", "End a pause or a drain", "", reasons(),
-                       {{"eventq queue resume mail", "Go on"}}, resume_queue);
+                       {{"eventq queue resume mail", "Deliver events again"}}, resume_queue);
 }
 
 CommandSpec queue_drain_command() {
@@ -319,23 +320,24 @@ CommandSpec queue_drain_command() {
   options.push_back(
       {.name = "--wait",
        .value = "DURATION",
-       .help =
-           "Wait until it is empty, 30s unless said, in whole seconds; exit with 3 when it is not by then",
+       .help = "Wait until the queue is empty, 30s by default, in whole seconds; exit with 3 if it is not",
        .bare = true});
-  return queue_command("queue drain", "Let a queue give events and take none",
-                       "Publishing into it is refused. `eventq queue resume` ends it.", std::move(options),
+  return queue_command("queue drain", "Stop accepting events into a queue",
+                       "The queue still delivers its events. Publishing into it is refused. `eventq queue "
+                       "resume` ends the drain.",
+                       std::move(options),
                        {{"eventq queue drain mail --wait=5m", "Empty a queue before a move"}}, drain_queue);
 }
 
 CommandSpec queue_set_command() {
   CommandSpec command = queue_command(
-      "queue set", "Change settings of a queue, and create it if need be",
-      "Values are JSON, or texts without quotes. A dot reaches inside: retry.kind=exponential. A setting "
-      "with nothing "
-      "behind the = gets its default. The others stay as they are now, also those that are defaults so far.",
+      "queue set", "Change settings of a queue, and create it if it does not exist",
+      "A value is JSON, or a text without quotes. A dot names a member: retry.kind=exponential. An empty "
+      "value "
+      "restores the default. All other settings keep their current values, also those that are defaults.",
       {},
       {{"eventq queue set mail maxQueueDepth=5000 retry.kind=exponential", "Change two settings"},
-       {"eventq queue set mail maxQueueDepth=", "Take one back"}},
+       {"eventq queue set mail maxQueueDepth=", "Restore the default of one setting"}},
       configure_queue);
   command.positionals.push_back(
       {.name = "SETTING", .help = "KEY=VALUE, or KEY= for its default", .required = true, .many = true});
@@ -343,41 +345,46 @@ CommandSpec queue_set_command() {
 }
 
 CommandSpec queue_checkpoint_command() {
-  return queue_command("queue checkpoint", "Remember how far a queue has come", "", {},
+  return queue_command("queue checkpoint", "Mark the current position of a queue", "", {},
                        {{"eventq queue checkpoint mail -o id", "Print an id to replay from later"}},
                        make_checkpoint);
 }
 
 CommandSpec queue_replay_command() {
   return queue_command(
-      "queue replay", "Publish ended events of a queue once more",
-      "As new events, the first to end first. Say from where: --checkpoint, --from or --to.",
-      {{.name = "--checkpoint", .value = "ID", .help = "What ended since that checkpoint"},
+      "queue replay", "Publish ended events of a queue again",
+      "The events are published as new events, in the order in which they ended. Give --checkpoint, --from "
+      "or --to.",
+      {{.name = "--checkpoint", .value = "ID", .help = "Events that ended since this checkpoint"},
        {.name = "--from",
         .value = "TIME",
-        .help = "What ended at or after this time, such as 2027-01-31T08:00:00Z, or so long ago, such as 2h"},
-       {.name = "--to", .value = "TIME", .help = "What ended before this time"},
+        .help = "Events that ended at or after this time, such as 2027-01-31T08:00:00Z, or within a "
+                "duration, such as 2h"},
+       {.name = "--to", .value = "TIME", .help = "Events that ended before this time"},
        {.name = "--status",
         .value = "STATUS",
-        .help = "Only what ended so; COMPLETED and COMPLETED_WITH_ERRORS unless given",
+        .help = "Only events with this status; COMPLETED and COMPLETED_WITH_ERRORS by default",
         .choices = "COMPLETED,COMPLETED_WITH_ERRORS,FAILED,SUPERSEDED,CANCELLED",
         .completes = CompletionKind::choice,
         .many = true},
-       {.name = "--tag", .value = "TAG", .help = "Only events with it; with any of several", .many = true},
+       {.name = "--tag",
+        .value = "TAG",
+        .help = "Only events with this tag; if given several times, with any of them",
+        .many = true},
        {.name = "--pattern", .value = "TEXT", .help = "Only events with exactly this pattern"},
-       {.name = "--limit", .value = "N", .help = "At most so many, 1 to 10000; all unless given"},
-       {.name = "--dry-run", .help = "Only say what would be replayed"}},
-      {{"eventq queue replay mail --from 2h --dry-run", "See what ended in the last two hours"}},
+       {.name = "--limit", .value = "N", .help = "At most N events, 1 to 10000; all by default"},
+       {.name = "--dry-run", .help = "Only print what would be replayed"}},
+      {{"eventq queue replay mail --from 2h --dry-run", "List what ended in the last two hours"}},
       replay_queue);
 }
 
 CommandSpec worker_ls_command() {
   return {.name = "worker ls",
           .summary = "List the workers",
-          .details = "As their calls show them: nobody registers.",
+          .details = "The server knows workers from their calls; a worker does not register.",
           .positionals = {},
           .options = {},
-          .examples = {{"eventq worker ls", "See who works, and who has gone silent"}},
+          .examples = {{"eventq worker ls", "List active and stale workers"}},
           .run = [](Invocation& run) {
             using Kind = ColumnKind;
             const CallResult called = call(run, "GET", "/workers");

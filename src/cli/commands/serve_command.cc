@@ -58,19 +58,18 @@ CommandSpec serve_command() {
       .name = "serve",
       .summary = "Run the server",
       .details =
-          "A flag wins over the environment, that over the configuration file, that over the default.\n\n"
-          "A password of PostgreSQL in a flag can be read by everybody on this machine (ps). Put it into "
-          "EVENTQ_STORE, the configuration file, PGPASSWORD or ~/.pgpass; eventq itself never shows it.\n\n"
-          "A PostgreSQL database that has not this eventq's schema is refused, unless there is --migrate; "
-          "see "
-          "eventq migrate.",
+          "A flag overrides the environment, which overrides the configuration file, which "
+          "overrides the default.\n\n"
+          "Every user of this machine can read a PostgreSQL password in a flag (ps). Put it into "
+          "EVENTQ_STORE, the configuration file, PGPASSWORD or ~/.pgpass; eventq never prints it.\n\n"
+          "The server refuses a PostgreSQL database with another schema than its own, unless "
+          "--migrate is given; see `eventq migrate up`.",
       .positionals = {},
       .options = {},
-      .examples = {{"eventq serve", "Keep events in eventq.db, listen on 127.0.0.1:8080"},
+      .examples = {{"eventq serve", "Store events in eventq.db, listen on 127.0.0.1:8080"},
                    {"eventq serve --store postgres://eventq@db/eventq --migrate",
-                    "Keep events in PostgreSQL, and make the schema if it is not there"},
-                   {"eventq serve --print-config",
-                    "See which settings are in force, and where they are from"}},
+                    "Store events in PostgreSQL, and create the schema if it does not exist"},
+                   {"eventq serve --print-config", "Print the effective settings and their origins"}},
       .run = run_serve,
       .server_use = ServerUse::none,
   };
@@ -81,8 +80,7 @@ CommandSpec serve_command() {
                              .help = "Read settings from this TOML file (EVENTQ_CONFIG)",
                              .completes = CompletionKind::file});
   command.options.push_back(
-      {.name = "--print-config",
-       .help = "Print the settings in force as TOML, with where each came from, and exit"});
+      {.name = "--print-config", .help = "Print the effective settings and their origins as TOML, and exit"});
   return command;
 }
 

@@ -61,7 +61,7 @@ ExitCode list_events(Invocation& run) {
   printer.finish();
   const auto total = static_cast<std::size_t>(paged.total);
   if (run.output.terminal && !all && shown == most && total > shown) {
-    run.err << "There may be more: --after " << last << ", or --all.\n";
+    run.err << "There may be more events: --after " << last << ", or --all.\n";
   }
   if (paged.code != ExitCode::done) return paged.code;
   return code == ExitCode::done ? report_missing_shards(run, paged.missing) : code;
@@ -128,9 +128,9 @@ ExitCode why(Invocation& run) {
 
 std::vector<Parameter> ls_options() {
   std::vector<Parameter> options = list_options();
-  options.push_back({.name = "--limit", .value = "N", .help = "How many", .fallback = "20"});
-  options.push_back({.name = "--after", .value = "ID", .help = "Only those behind this one"});
-  options.push_back({.name = "--all", .help = "All of them, whatever --limit"});
+  options.push_back({.name = "--limit", .value = "N", .help = "At most this many events", .fallback = "20"});
+  options.push_back({.name = "--after", .value = "ID", .help = "Only events with a greater id"});
+  options.push_back({.name = "--all", .help = "All events, without a limit"});
   return options;
 }
 
@@ -143,19 +143,20 @@ CommandSpec ls_command() {
       .name = "ls",
       .summary = "List events",
       .details =
-          "In the order of their ids, the oldest first. With --fields that a list does not have (payload, "
-          "description, max_retries, error_message, source) each event is asked for by itself.",
+          "In the order of their ids, the oldest first. Lists do not contain payload, description, "
+          "max_retries, error_message and source: if --fields names one of them, the command "
+          "fetches each event with a call of its own.",
       .positionals = {},
       .options = ls_options(),
-      .examples = {{"eventq ls --status FAILED", "See what failed"},
-                   {"eventq ls --tag email --fields id,status,payload.to", "Look into the payloads"},
-                   {"eventq ls --all -o csv > events.csv", "Make a file for a spreadsheet"}},
+      .examples = {{"eventq ls --status FAILED", "List failed events"},
+                   {"eventq ls --tag email --fields id,status,payload.to", "Show a member of the payloads"},
+                   {"eventq ls --all -o csv > events.csv", "Write a file for a spreadsheet"}},
       .run = list_events};
 }
 
 CommandSpec get_command() {
   return {.name = "get",
-          .summary = "Show events with all they have",
+          .summary = "Show all fields of events",
           .details = "",
           .positionals = {event_ids()},
           .options = {},
@@ -166,16 +167,16 @@ CommandSpec get_command() {
 CommandSpec logs_command() {
   return {.name = "logs",
           .summary = "Show what happened to an event",
-          .details = "The oldest entry first: who took it, what was reported, who intervened.",
+          .details = "The oldest entry first: claims by workers, their reports, and changes by operators.",
           .positionals = {one_id()},
           .options = {},
-          .examples = {{"eventq logs 1", "See the history of event 1"}},
+          .examples = {{"eventq logs 1", "Show the history of event 1"}},
           .run = logs};
 }
 
 CommandSpec why_command() {
   return {.name = "why",
-          .summary = "Explain why an event is where it is",
+          .summary = "Explain why an event has its status",
           .details = "",
           .positionals = {event_ids()},
           .options = {},

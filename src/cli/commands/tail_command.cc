@@ -155,28 +155,28 @@ ExitCode tail(Invocation& run) {
 }  // namespace
 
 CommandSpec tail_command() {
-  return {
-      .name = "tail",
-      .summary = "Follow events as they come, run and end",
-      .details =
-          "Prints a line for each new event and each change of one, seen once a second, so of several "
-          "changes within a second the last. Of live events the newest 1000 are followed. Ctrl-C ends it.",
-      .positionals = {},
-      .options = {{.name = "--queue",
-                   .value = "NAME",
-                   .help = "Only of this queue",
-                   .completes = CompletionKind::queue},
-                  {.name = "--tag",
-                   .value = "TAG",
-                   .help = "Only events with it; with any of several",
-                   .many = true},
-                  {.name = "--status",
-                   .value = "STATUS",
-                   .help = "Only changes to it",
-                   .choices = event_statuses(),
-                   .completes = CompletionKind::choice}},
-      .examples = {{"eventq tail --status FAILED", "See failures as they happen"}},
-      .run = tail};
+  return {.name = "tail",
+          .summary = "Follow events as they are published, run and end",
+          .details =
+              "Prints a line for each new event and each change of an event. It asks the server once a "
+              "second, so it prints only the last of several changes within a second. It follows the "
+              "newest 1000 live events. Ctrl-C ends it.",
+          .positionals = {},
+          .options = {{.name = "--queue",
+                       .value = "NAME",
+                       .help = "Only events of this queue",
+                       .completes = CompletionKind::queue},
+                      {.name = "--tag",
+                       .value = "TAG",
+                       .help = "Only events with this tag; if given several times, with any of them",
+                       .many = true},
+                      {.name = "--status",
+                       .value = "STATUS",
+                       .help = "Only changes to this status",
+                       .choices = event_statuses(),
+                       .completes = CompletionKind::choice}},
+          .examples = {{"eventq tail --status FAILED", "Print failures as they happen"}},
+          .run = tail};
 }
 
 }  // namespace eventq::cli

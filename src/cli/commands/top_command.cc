@@ -96,7 +96,7 @@ class TopSession {
     const auto queues = metrics ? run_.server.call(request("GET", "/queues")) : metrics;
     const auto workers = queues ? run_.server.call(request("GET", "/workers")) : queues;
     if (!workers) {
-      view_.notice = "No eventq server at " + run_.url + "; trying again. q quits.";
+      view_.notice = "No eventq server at " + run_.url + "; retrying. q quits.";
       unreachable_ = true;
       return;
     }
@@ -142,7 +142,7 @@ class TopSession {
         run_.server.call(request("POST", "/queues/" + percent_encode(queue->name) + "/" + change,
                                  change == "pause" ? R"({"by":"eventq top"})" : "{}"));
     const bool done = answer && answer->status == 200;
-    view_.notice = (done ? "" : "Not done: ") + change + " " + queue->name;
+    view_.notice = (done ? "" : "Failed: ") + change + " " + queue->name;
     refresh();
   }
 
@@ -162,13 +162,12 @@ ExitCode top(Invocation& run) {
 
 CommandSpec top_command() {
   return {.name = "top",
-          .summary = "Watch queues and workers, live",
+          .summary = "Show queues and workers live",
           .details =
-              "Fills the terminal and looks again every second. Rates are events per second since the look "
-              "before; 5 MIN is what was done per second, a bar for every 15 seconds.\n"
-              "\n"
-              "Keys: `q` quits, the arrows select a queue, `p` pauses or resumes it, `s` sorts by the next "
-              "column. Without a terminal there is one print-out.",
+              "Fills the terminal and refreshes every second. Rates are events per second since the "
+              "last refresh; 5 MIN shows completed events per second, one bar for every 15 seconds.\n\n"
+              "Keys: `q` quits, the arrows select a queue, `p` pauses or resumes it, `s` sorts by the "
+              "next column. Without a terminal the command prints once.",
           .positionals = {},
           .options = {{.name = "--once", .help = "Print once and exit"}},
           .examples = {{"eventq top", "Watch until q is pressed"},

@@ -127,7 +127,7 @@ class VerifyReport {
 ExitCode run_verify(Invocation& invocation) {
   const auto path =
       store_path(invocation.arguments.text_or("STORE", ""),
-                 "stop its servers, copy it with `eventq move URL sqlite:copy.db`, and verify that.");
+                 "stop its servers, copy it with `eventq move URL sqlite:copy.db`, and verify the copy.");
   if (!path) return wrong_usage(invocation, path.error().message);
   const Interrupt interrupt;
   VerifyReport report(invocation.out, invocation.output.format != Format::table);
@@ -146,7 +146,8 @@ ExitCode run_verify(Invocation& invocation) {
                                   return !interrupt.requested();
                                 }});
   progress.reset();
-  if (interrupt.requested()) return fail(invocation, "interrupted; nothing is proven", ExitCode::interrupted);
+  if (interrupt.requested())
+    return fail(invocation, "interrupted; nothing was verified", ExitCode::interrupted);
   if (!counts) return fail(invocation, counts.error().message);
   report.conclude(*counts);
   return report.proven() ? ExitCode::done : ExitCode::failed;
@@ -157,19 +158,22 @@ ExitCode run_verify(Invocation& invocation) {
 CommandSpec verify_command() {
   return {
       .name = "verify",
-      .summary = "Prove from a store's own log that it kept its promises",
+      .summary = "Check a store's log for lost or repeated events and broken order",
       .details =
-          "Replays the log of every event and shows: that none was lost (all that were published are live, "
-          "have ended, or were removed by retention after their end), that none was finished twice, that no "
-          "two leases overlapped, that the order of ordering keys was kept, and that all counters are those "
-          "of the rows.\n\n"
-          "Not proven: that those behind a failed event waited while its queue had onFailure block, since "
-          "the log does not say what the setting was; what happened to events that retention has removed; "
-          "and what was removed or lost before the store had schema 3, in which removals are counted.\n\n"
-          "The file is only read, never checkpointed: a server may be running on it. One moment of it is "
-          "looked at; while that lasts the server's write-ahead log cannot be emptied.\n\n"
-          "In a pipe: a JSON object per proof, with at most 100 of its violations.\n\n"
-          "Exit code 0: proven. 1: violated, or the file is no store.",
+          "Replays the log of every event and checks these properties. No event was lost: each "
+          "published event is live, has ended, or was removed by retention after its end. No event "
+          "was finished twice. No two leases of an event overlapped. Events with one ordering key "
+          "ran in order. All counters equal the rows that they count.\n\n"
+          "The log does not contain settings, so the command cannot check whether events behind a "
+          "failed event waited while their queue had onFailure block. It also cannot check the "
+          "history of events that retention has removed, and removals before schema 3, which first "
+          "counts them.\n\n"
+          "The command only reads the file and never checkpoints it, so a server may use the store "
+          "meanwhile. It reads one snapshot, and until it ends the server cannot truncate its "
+          "write-ahead log.\n\n"
+          "In a pipe it prints a JSON object per property, with at most 100 violations each.\n\n"
+          "Exits with 0 when no property is violated, with 1 when one is, or when the file is not "
+          "a store.",
       .positionals =
           {{.name = "STORE", .help = "sqlite:FILE", .completes = CompletionKind::file, .required = true}},
       .options = {{.name = "-o,--output",

@@ -44,7 +44,7 @@ ExitCode wait(Invocation& run) {
   const auto timeout = duration_option(run, "--timeout");
   if (!timeout) return wrong_usage(run, timeout.error().message);
   const bool check_only = run.arguments.has("--no-block");
-  if (check_only && *timeout) return wrong_usage(run, "--no-block does not wait, so it has no --timeout");
+  if (check_only && *timeout) return wrong_usage(run, "--no-block does not wait, so it takes no --timeout");
   std::optional<SteadyTime> deadline;
   if (*timeout) deadline = steady_now() + **timeout;
   NamedEvents events(run);
@@ -61,21 +61,19 @@ ExitCode wait(Invocation& run) {
 }  // namespace
 
 CommandSpec wait_command() {
-  return {
-      .name = "wait",
-      .summary = "Wait until events have ended",
-      .details =
-          "Prints each event as it ended. The exit code is 0 when all are done, 5 when one failed, was "
-          "cancelled or superseded, 3 when one has not ended in time, 8 when one has not ended with "
-          "--no-block, 1 when one could not be asked for.",
-      .positionals = {event_ids()},
-      .options = {{.name = "--timeout",
-                   .value = "DURATION",
-                   .help =
-                       "At most so long for all of them, in whole seconds; as long as it takes unless given"},
-                  {.name = "--no-block", .help = "Do not wait: only look"}},
-      .examples = {{"eventq wait 1 2 3 --timeout 5m", "Wait at most five minutes for three events"}},
-      .run = wait};
+  return {.name = "wait",
+          .summary = "Wait until events have ended",
+          .details =
+              "Prints each event when it has ended. The exit code is 0 when all are completed, and 5 "
+              "when one failed, was cancelled or superseded. It is 3 when one has not ended in time, 8 "
+              "when one has not ended with --no-block, and 1 when a request failed.",
+          .positionals = {event_ids()},
+          .options = {{.name = "--timeout",
+                       .value = "DURATION",
+                       .help = "Time limit for all events together, in whole seconds; none by default"},
+                      {.name = "--no-block", .help = "Do not wait; only check"}},
+          .examples = {{"eventq wait 1 2 3 --timeout 5m", "Wait at most five minutes for three events"}},
+          .run = wait};
 }
 
 }  // namespace eventq::cli

@@ -255,8 +255,8 @@ ExitCode run_work(Invocation& invocation) {
   if (const auto text = arguments.text("--timeout")) {
     const auto timeout = parse_duration(*text);
     if (!timeout || timeout->count() == 0) {
-      return wrong_usage(invocation, "--timeout: " + (timeout ? "it must be longer than nothing."
-                                                              : timeout.error().message));
+      return wrong_usage(
+          invocation, "--timeout: " + (timeout ? "it must be longer than zero." : timeout.error().message));
     }
     options.timeout = *timeout;
   }
@@ -272,50 +272,49 @@ CommandSpec work_command() {
       .name = "work",
       .summary = "Run a command for each event",
       .details =
-          "The command is run by /bin/sh with the payload on its stdin, and EVENTQ_ID, EVENTQ_EVENT_ID, "
-          "EVENTQ_QUEUE, "
-          "EVENTQ_TITLE, EVENTQ_TAGS, EVENTQ_ATTEMPT, EVENTQ_PATTERN, EVENTQ_CORRELATION_ID, EVENTQ_PRIORITY "
-          "and "
-          "EVENTQ_URL in its environment. Its exit code decides: 0, the event is done; 75, it is given back "
-          "for a "
-          "while (--later) and no failure is counted; anything else is a failure, with the end of what it "
-          "wrote to "
-          "stderr as the message.\n\n"
-          "While it runs its lease is kept. When the lease is lost all the same, or its time is over "
-          "(--timeout), the "
-          "command and all that it started get SIGTERM, and SIGKILL five seconds later.\n\n"
-          "SIGINT or SIGTERM: takes no more events and waits up to 30 s for the commands that run; what is "
-          "not done "
-          "by then is given back. A server that does not answer is waited for a few seconds more. A second "
-          "signal ends all at once. What is done is said on stderr: on a "
-          "terminal a line "
-          "per event, elsewhere one per failure, with -o jsonl a JSON object per event.",
+          "/bin/sh runs the command with the payload on its stdin, and with EVENTQ_ID, "
+          "EVENTQ_EVENT_ID, EVENTQ_QUEUE, EVENTQ_TITLE, EVENTQ_TAGS, EVENTQ_ATTEMPT, "
+          "EVENTQ_PATTERN, EVENTQ_CORRELATION_ID, EVENTQ_PRIORITY and EVENTQ_URL in its "
+          "environment. The exit code is the result. 0: the event is completed. 75: the event is "
+          "delivered again after --later, and no failure is counted. Any other code is a failure, "
+          "whose message is the end of what the command wrote to stderr.\n\n"
+          "The worker extends the lease while the command runs. When the lease is lost, or the "
+          "command exceeds --timeout, the command and all processes that it started get SIGTERM, "
+          "and SIGKILL five seconds later.\n\n"
+          "On SIGINT or SIGTERM the worker claims no more events and waits up to 30 s for the "
+          "running commands; it gives back events that are not finished by then. It waits a few "
+          "seconds more for a server that does not answer. A second signal ends everything at "
+          "once. The worker prints results to stderr: on a terminal a line per event, elsewhere a "
+          "line per failure, with -o jsonl a JSON object per event.",
       .positionals = {{.name = "TAGS", .help = "Events with any of these tags: email,sms", .required = true}},
-      .options =
-          {{.name = "--exec", .value = "CMD", .help = "The command"},
-           {.name = "-j,--parallel", .value = "N", .help = "Commands that run at once", .fallback = "1"},
-           {.name = "--queue",
-            .value = "NAME",
-            .help = "The queue",
-            .fallback = "main",
-            .completes = CompletionKind::queue},
-           {.name = "--timeout", .value = "TIME", .help = "The longest that a command may run, such as 10m"},
-           {.name = "--later",
-            .value = "TIME",
-            .help = "How long exit code 75 gives back for",
-            .fallback = "10s"},
-           {.name = "--prefetch",
-            .value = "N",
-            .help = "Events held ready beside those that run [as many as run]"},
-           {.name = "-o,--output",
-            .value = "FORMAT",
-            .help = "How to say what is done, on stderr",
-            .choices = "jsonl",
-            .completes = CompletionKind::choice},
-           {.name = "--until-empty",
-            .help = "Exit when no event with these tags is pending or in work, also with other workers"}},
-      .examples = {{"eventq work email --exec ./send.sh -j 4", "Four at a time"},
-                   {"eventq work report --exec 'jq .month' --until-empty", "What there is, then exit"}},
+      .options = {{.name = "--exec", .value = "CMD", .help = "The command to run"},
+                  {.name = "-j,--parallel",
+                   .value = "N",
+                   .help = "Number of commands to run at once",
+                   .fallback = "1"},
+                  {.name = "--queue",
+                   .value = "NAME",
+                   .help = "The queue",
+                   .fallback = "main",
+                   .completes = CompletionKind::queue},
+                  {.name = "--timeout", .value = "TIME", .help = "Time limit of a command, such as 10m"},
+                  {.name = "--later",
+                   .value = "TIME",
+                   .help = "Delay before an event with exit code 75 is delivered again",
+                   .fallback = "10s"},
+                  {.name = "--prefetch",
+                   .value = "N",
+                   .help = "Events to hold ready beside the running ones [the value of --parallel]"},
+                  {.name = "-o,--output",
+                   .value = "FORMAT",
+                   .help = "Format of the results on stderr",
+                   .choices = "jsonl",
+                   .completes = CompletionKind::choice},
+                  {.name = "--until-empty",
+                   .help =
+                       "Exit when no event with these tags is PENDING or PROCESSING, also by other workers"}},
+      .examples = {{"eventq work email --exec ./send.sh -j 4", "Run four commands at a time"},
+                   {"eventq work report --exec 'jq .month' --until-empty", "Process all events, then exit"}},
       .run = run_work,
       .server_use = ServerUse::own_output,
   };

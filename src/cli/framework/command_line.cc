@@ -49,7 +49,7 @@ void add_parameter(CLI::App& app, const Parameter& parameter) {
 std::optional<std::string> judge(const Parameter& parameter, const std::string& value) {
   const std::string name(long_name(parameter));
   if (is_flag(parameter) && !parameter.bare && value != "true" && value != "false") {
-    return name + " takes no value, and was given " + in_quotes(value);
+    return name + " takes no value, but was given " + in_quotes(value);
   }
   if (parameter.choices.empty()) return std::nullopt;
   const auto choices = split_list(parameter.choices);

@@ -229,7 +229,7 @@ TEST(CommandLine, SaysWhatIsWrongWithIt) {
                 "eventq: --output must be table, json, jsonl, csv or id, not \"xml\"\nSee eventq ls "
                 "--help.\n"},
            Case{{"ls", "--status", "failed"}, "eventq: --status must be PENDING, "},
-           Case{{"ls", "--all=perhaps"}, "eventq: --all takes no value, and was given \"perhaps\"\n"},
+           Case{{"ls", "--all=perhaps"}, "eventq: --all takes no value, but was given \"perhaps\"\n"},
            Case{{"queue", "puase", "mail"},
                 "eventq: unexpected argument \"puase\"; did you mean pause?\nSee eventq queue --help.\n"},
            Case{{"queue", "pause"}, "eventq: NAME is required\nSee eventq queue pause --help.\n"},

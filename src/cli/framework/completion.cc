@@ -47,7 +47,7 @@ std::vector<std::pair<std::string, std::string>> words_behind(std::span<const Co
     words.emplace_back(command.name.substr(group.empty() ? 0 : group.size() + 1), command.summary);
   }
   if (!group.empty()) return words;
-  for (const std::string& name : groups_of(commands)) words.emplace_back(name, "Commands about a " + name);
+  for (const std::string& name : groups_of(commands)) words.emplace_back(name, "Commands for a " + name);
   return words;
 }
 

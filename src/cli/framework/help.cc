@@ -130,9 +130,9 @@ std::optional<std::string> help_about(std::span<const CommandSpec> commands, std
     return listing("eventq " + std::string(words) + " COMMAND", below);
   }
   return "eventq: a durable event queue\n\n" + listing("eventq COMMAND [OPTIONS]", below) +
-         section("Options", {{"-h, --help", "Print this help, or that of the command, and exit"},
+         section("Options", {{"-h, --help", "Print this help, or the help of the command, and exit"},
                              {"--version", "Print the version and exit"}}) +
-         "\n`eventq help COMMAND` tells more, with examples.\n";
+         "\n`eventq help COMMAND` shows details and examples.\n";
 }
 
 }  // namespace eventq::cli

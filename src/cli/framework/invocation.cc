@@ -32,7 +32,7 @@ std::string problem_of(const client::HttpResponse& response) {
   JsonParser parser(kAnswerDepth);
   const auto body = parser.parse(response.body);
   const auto error = body ? text_at(*body, "error") : std::nullopt;
-  if (!error) return "the server answered " + std::to_string(response.status) + ", and did not say why";
+  if (!error) return "the server answered " + std::to_string(response.status) + " without an explanation";
   const std::string field = text_at(*body, "field").value_or("");
   const bool adds = response.status == 400 && !field.empty() && error->find(field) == std::string::npos;
   return *error + (adds ? " (" + field + ")" : "");
@@ -57,7 +57,7 @@ CallResult call_result(Invocation& run, const Result<client::HttpResponse>& answ
     const bool unknown =
         answer.error().code == ErrorCode::unknown_outcome || answer.error().code == ErrorCode::timeout;
     const std::string advice =
-        unknown ? " Whether it did what was asked is not known: look before you ask again." : "";
+        unknown ? " The server may have carried out the request: check before you send it again." : "";
     if (answer.error().code != ErrorCode::unavailable)
       return {.code = fail(run, answer.error().message + advice), .status = 0, .body = {}};
     return {.code = fail(run,
@@ -97,7 +97,7 @@ ExitCode report_missing_shards(Invocation& run, const std::string& missing) {
   if (missing.empty()) return ExitCode::done;
   const bool one = missing.find(',') == std::string::npos;
   return fail(run, (one ? "shard " : "shards ") + missing + (one ? " is" : " are") +
-                       " away: what is there is missing here.");
+                       " unreachable: the data there is missing here.");
 }
 
 TerminalEnvironment read_terminal_environment() {

@@ -92,7 +92,7 @@ TEST_F(ToldTest, TellsTheSentenceOfTheServer) {
            Case{400, R"({"error":"title is empty.","field":"title"})", "eventq: title is empty.\n"},
            Case{404, R"({"error":"There is no event 9.","field":"id"})", "eventq: There is no event 9.\n"},
            Case{409, R"({"error":"a\u001b[2Jb"})", "eventq: a\\u001b[2Jb\n"},
-           Case{502, "<html>", "eventq: the server answered 502, and did not say why\n"},
+           Case{502, "<html>", "eventq: the server answered 502 without an explanation\n"},
        }) {
     err_.str("");
     const CallResult called =
@@ -112,7 +112,7 @@ TEST_F(ToldTest, TellsAServerThatIsNotThereFromOneThatDidNotAnswer) {
   EXPECT_EQ(tell(Error{.code = ErrorCode::timeout, .message = "No answer in time."}).code, ExitCode::failed);
   EXPECT_EQ(
       err_.str(),
-      "eventq: No answer in time. Whether it did what was asked is not known: look before you ask again.\n");
+      "eventq: No answer in time. The server may have carried out the request: check before you send it again.\n");
 }
 
 }  // namespace

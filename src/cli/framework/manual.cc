@@ -12,35 +12,38 @@ namespace {
 using ManualLine = std::pair<std::string_view, std::string_view>;
 
 constexpr std::string_view kAbout =
-    "eventq keeps events until a worker has done them, and remembers what became of each. One program is the "
-    "server, the worker and the tool to look at both. Commands talk to the server over HTTP.\n\n"
-    "Data goes to standard output, everything else to standard error: a table on a terminal, JSON lines in a "
-    "pipe, something else with `-o`.";
+    "eventq stores events until a worker has processed them, and records what happened to each. One program "
+    "is the server, the worker and the command line tool. Commands call the server over HTTP.\n\n"
+    "Data goes to standard output, messages go to standard error. Data is a table on a terminal and JSON "
+    "lines in a pipe; `-o` selects another format.";
 
 constexpr ManualLine kExitCodes[] = {
     {"0", "Done; also an empty list"},
-    {"1", "Failed: the server said no, some of several failed, or a list lacks a shard that is away"},
+    {"1",
+     "Failed: the server refused a request, some of several requests failed, or a list is incomplete because "
+     "a shard is unreachable"},
     {"2", "The command line is wrong"},
-    {"3", "A wait ran out, or a prompt was answered with no"},
+    {"3", "A wait timed out, or a prompt was answered with no"},
     {"4", "The server does not allow it (HTTP 401 or 403)"},
     {"5", "The awaited event ended without success"},
-    {"6", "The count is another than `--expect` said"},
-    {"7", "There is no server"},
+    {"6", "The filter matches another number of events than `--expect` gives"},
+    {"7", "No server answered"},
     {"8", "The event has not ended (`wait --no-block`)"},
     {"130", "Interrupted"},
 };
 
 constexpr ManualLine kEnvironment[] = {
-    {"EVENTQ_URL", "The server to talk to, unless `--url` names one"},
-    {"EVENTQ_CONFIG", "The configuration file of the server, unless `--config` names one"},
+    {"EVENTQ_URL", "The URL of the server, unless `--url` gives one"},
+    {"EVENTQ_CONFIG", "The configuration file of the server, unless `--config` gives one"},
     {"EVENTQ_*", "The settings of the server: see the options of `eventq serve`"},
-    {"NO_COLOR, FORCE_COLOR", "When not empty: colours never, colours also in a pipe"},
-    {"COLUMNS", "The width of tables, whatever the terminal says"},
+    {"NO_COLOR, FORCE_COLOR", "When not empty: never use colours; use colours also in a pipe"},
+    {"COLUMNS", "The width of tables, instead of the width of the terminal"},
 };
 
 constexpr ManualLine kFiles[] = {
     {"eventq.db", "The store of `eventq serve` and `eventq dev`, in the folder where they run"},
-    {"eventq.db-wal, eventq.db-shm, eventq.db.lock", "Belong to it. Copy a store with `eventq backup`"},
+    {"eventq.db-wal, eventq.db-shm, eventq.db.lock",
+     "Belong to the store. Copy a store with `eventq backup`"},
 };
 
 // Calls `visit` with each line of `text`, without its end.
@@ -149,7 +152,7 @@ std::string only_url(std::span<const CommandSpec> commands) {
     if (command.server_use == ServerUse::own_output)
       names += (names.empty() ? "`" : ", `") + std::string(command.name) + "`";
   }
-  return names + " take only `--url` of them.";
+  return names + " take only `--url`.";
 }
 
 std::string markdown_command(const CommandSpec& command) {
@@ -183,7 +186,7 @@ std::string man_page(std::span<const CommandSpec> commands, std::string_view ver
                     ".SH SYNOPSIS\n\\fBeventq\\fR \\fICOMMAND\\fR [\\fIOPTIONS\\fR]\n" + ".SH DESCRIPTION\n" +
                     roff_paragraphs(kAbout) + ".SH COMMANDS\n";
   for (const CommandSpec& command : commands) out += roff_command(command);
-  return out + ".SH COMMON OPTIONS\nOf every command that talks to a server; " + roff(only_url(commands)) +
+  return out + ".SH COMMON OPTIONS\nOf every command that calls the server; " + roff(only_url(commands)) +
          "\n" + roff_parameters(common_options(ServerUse::common_output)) + ".SH EXIT STATUS\n" +
          roff_items(kExitCodes) + ".SH ENVIRONMENT\n" + roff_items(kEnvironment) + ".SH FILES\n" +
          roff_items(kFiles);
@@ -198,7 +201,7 @@ std::string markdown_manual(std::span<const CommandSpec> commands) {
     out += "| [`" + std::string(command.name) + "`](#" + anchor + ") | " + cell(command.summary) + " |\n";
   }
   for (const CommandSpec& command : commands) out += markdown_command(command);
-  return out + "\n## Options of every command that talks to a server\n\nBut " + only_url(commands) +
+  return out + "\n## Options of every command that calls the server\n\n" + only_url(commands) +
          "\n\n| | |\n|---|---|\n" + markdown_parameters(common_options(ServerUse::common_output)) +
          "\n## Exit codes\n" + markdown_table(kExitCodes) + "\n## Environment\n" +
          markdown_table(kEnvironment) + "\n## Files\n" + markdown_table(kFiles);

@@ -17,12 +17,12 @@ namespace eventq::cli {
   if (url.starts_with(kScheme) && url.size() > kScheme.size()) return std::string(url.substr(kScheme.size()));
   if (url.starts_with("postgres://") || url.starts_with("postgresql://")) {
     return Error{ErrorCode::invalid_argument,
-                 postgres::without_password(std::string(url)) + " is no file: " + std::string(instead),
+                 postgres::without_password(std::string(url)) + " is not a file: " + std::string(instead),
                  "store"};
   }
   return Error{ErrorCode::invalid_argument,
                "\"" + postgres::without_password(std::string(url)) +
-                   "\" names no file of a store; write sqlite:FILE, such as sqlite:eventq.db.",
+                   "\" does not name the file of a store; write sqlite:FILE, such as sqlite:eventq.db.",
                "store"};
 }
 

@@ -123,7 +123,7 @@ TEST_F(TopScreenTest, SortsByWhatWasChosenTheLargestFirst) {
 }
 
 TEST_F(TopScreenTest, ANoticeStandsInPlaceOfTheKeys) {
-  view_.notice = "No eventq server at http://127.0.0.1:8080; trying again.";
+  view_.notice = "No eventq server at http://127.0.0.1:8080; retrying.";
   EXPECT_EQ(lines_of(draw_top(view_, wide(80), 10)).back(), view_.notice);
 }
 
