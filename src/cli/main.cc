@@ -1,4 +1,10 @@
-// main.cc: parse, dispatch, exit code.
+// main.cc: parses the command line, runs the command, returns its exit code.
+//
+// src/cli is the program `eventq`. framework/ describes commands and turns their table into a parser, --help,
+// the man page and shell completions. commands/ has one file per command or group. terminal/ prints tables,
+// progress bars and the screen of `eventq top`. Queue logic does not belong here: a command calls a server
+// over HTTP, or uses src/server and src/tools. A call passes parse_command_line(), run(), CommandSpec::run,
+// call(), and ends in a RecordPrinter.
 #include <fcntl.h>
 #include <unistd.h>
 
@@ -36,8 +42,8 @@ ExitCode run(const ChosenCommand& chosen) {
   return chosen.command->run(invocation);
 }
 
-// A stream that the caller closed must not be the next file or socket that is opened: what is printed
-// would go there.
+// If the caller closed a standard stream, the next open() would return its number, and output would be
+// written into that file or socket. So this function opens /dev/null for each closed stream.
 void open_standard_streams() {
   int opened = 0;
   while (opened >= 0 && opened <= STDERR_FILENO) opened = ::open("/dev/null", O_RDWR);
@@ -48,6 +54,7 @@ ExitCode main(int argc, const char* const* argv) {
   const auto parsed = parse_command_line(all_commands(), argc, argv);
   const auto* const chosen = std::get_if<ChosenCommand>(&parsed);
   const ExitCode code = chosen != nullptr ? run(*chosen) : print(std::get<Printout>(parsed));
+  // A full disk or a closed pipe shows up only here, because std::cout buffers.
   std::cout << std::flush;
   if (std::cout) return code;
   std::cerr << "eventq: cannot write to stdout\n";
@@ -62,7 +69,7 @@ int main(int argc, char** argv) {
   try {
     return static_cast<int>(eventq::cli::main(argc, argv));
   } catch (const std::exception& error) {
-    // Nothing of ours throws: this is memory that ran out, or a bug in a library.
+    // eventq code does not throw, so this is std::bad_alloc or a bug in a library.
     std::cerr << "eventq: " << error.what() << '\n';
     return static_cast<int>(eventq::cli::ExitCode::failed);
   }

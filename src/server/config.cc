@@ -19,7 +19,7 @@ namespace {
 
 constexpr std::string_view kPrefix = "EVENTQ_";
 constexpr std::string_view kConfigVariable = "EVENTQ_CONFIG";
-constexpr std::string_view kUrlVariable = "EVENTQ_URL";  // which server the other commands talk to
+constexpr std::string_view kUrlVariable = "EVENTQ_URL";  // for the commands that call a server
 
 struct GivenValue {
   std::string origin;
@@ -32,7 +32,7 @@ Error fault(const std::string& origin, const std::string& message) {
   return {.code = ErrorCode::invalid_argument, .message = origin + ": " + message};
 }
 
-// A value that was given, for a message.
+// A given value as a message shows it, without passwords.
 std::string shown(const std::string& value) { return toml_string(without_passwords(value)); }
 
 Result<void> apply(ServerConfig& config, std::size_t index, const GivenValue& given) {
@@ -42,7 +42,7 @@ Result<void> apply(ServerConfig& config, std::size_t index, const GivenValue& gi
                                    ", such as " + toml_value(setting, ServerSettings{}) + ", not " +
                                    given.shown + ".");
   }
-  // All that was applied before is in range, so a complaint is about this one.
+  // All settings applied before are valid, so an error is about this one.
   if (const auto bad = validate(config.settings.queue)) return fault(given.origin, bad->message);
   config.origins[index] = given.origin;
   return {};
@@ -64,7 +64,7 @@ bool same_kind(SettingKind wanted, TomlKind found) {
   return false;
 }
 
-// As Setting::name has it.
+// The key as ServerSetting::name spells it.
 std::string key_of(const TomlEntry& entry) {
   std::string key = entry.path.front();
   for (std::size_t i = 1; i < entry.path.size(); ++i) key += "." + entry.path[i];
@@ -85,7 +85,7 @@ Result<void> apply_file(ServerConfig& config, const std::string& path) {
   auto keys = names_of([](const ServerSetting& setting) { return std::string(setting.name); });
   keys.emplace_back(kQueuesTable);
   for (const TomlEntry& entry : *entries) {
-    // A table comes before its members.
+    // A table precedes its members, which are entries of their own.
     if (entry.path.front() == kQueuesTable || is_table_of_settings(entry)) continue;
     const std::string key = key_of(entry);
     std::string origin = path + ":" + std::to_string(entry.line);
@@ -165,7 +165,7 @@ Result<void> check_reach(const ServerConfig& config) {
                    "machine that can reach it may publish, read and cancel.");
 }
 
-// A comment ends with its line and must be UTF-8, as the rest of the file.
+// TOML comments must be UTF-8 without control characters, and a path may contain both.
 std::string comment(const std::string& text) {
   return has_control(text) || !valid_utf8(text) ? "(a file whose name is not printable)" : text;
 }

@@ -1,15 +1,15 @@
-// descriptor_limit.h: how many files this process may have open.
+// descriptor_limit.h: the limit on open files of this process.
 #pragma once
 
 #include <cstddef>
 
 namespace eventq::server {
 
-// The soft limit: what is allowed now.
+// The soft limit.
 [[nodiscard]] std::size_t descriptor_limit();
 
-// Raises it to the hard one: the usual 1024 is there for programs that use select(). Returns what is allowed
-// then.
+// Raises the soft limit to the hard limit, and returns it. The usual soft limit of 1024 protects programs
+// that use select(), which eventq does not.
 std::size_t raise_descriptor_limit();
 
 }  // namespace eventq::server

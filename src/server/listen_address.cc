@@ -26,7 +26,7 @@ std::optional<ListenAddress> parse_listen_address(std::string_view text) {
   const auto port = parse_whole<std::uint16_t>(text.substr(colon + 1));
   if (!port) return std::nullopt;
 
-  // inet_pton() would stop reading at it.
+  // inet_pton() would ignore everything after a NUL.
   if (text.find('\0') != std::string_view::npos) return std::nullopt;
 
   std::string host(text.substr(0, colon));

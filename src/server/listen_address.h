@@ -1,4 +1,4 @@
-// listen_address.h: "127.0.0.1:8080" as a value.
+// listen_address.h: parses and formats addresses such as "127.0.0.1:8080".
 #pragma once
 
 #include <cstdint>
@@ -10,16 +10,16 @@ namespace eventq::server {
 
 struct ListenAddress {
   std::string host = "127.0.0.1";  // an IPv4 or IPv6 address without brackets, or localhost
-  std::uint16_t port = 8080;       // 0: any free one
+  std::uint16_t port = 8080;       // 0: any free port
 };
 
 // "127.0.0.1:8080", "[::1]:8080" or "localhost:8080". Other host names are not looked up.
 [[nodiscard]] std::optional<ListenAddress> parse_listen_address(std::string_view text);
 
-// What parse_listen_address() reads as `address`.
+// The inverse of parse_listen_address().
 [[nodiscard]] std::string format(const ListenAddress& address);
 
-// Only this machine can reach it.
+// True if only this machine can reach the address.
 [[nodiscard]] bool is_loopback(const ListenAddress& address);
 
 }  // namespace eventq::server

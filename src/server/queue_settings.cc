@@ -1,4 +1,4 @@
-// queue_settings.cc: the table of a queue's settings, and the spellings made from it.
+// queue_settings.cc: the table of all settings of a queue, and its reader and writer.
 #include "server/queue_settings.h"
 
 #include <algorithm>
@@ -19,10 +19,10 @@
 namespace eventq::server {
 namespace {
 
-using MaybeText = std::optional<std::string>;  // nothing: not set
+using MaybeText = std::optional<std::string>;  // nothing if not set
 
-// Ranges are left to validate(): a number beyond int becomes the nearest int, which is out of
-// every range of ours.
+// validate() checks ranges later. A number beyond int becomes the nearest int, which is outside of every
+// valid range, so validate() still refuses it.
 template <typename Number>
 bool read_number(std::optional<Number>& to, const TomlEntry& entry) {
   if (entry.kind != TomlKind::number) return false;
@@ -48,7 +48,7 @@ bool read_share(double& to, const TomlEntry& entry) {
   return parsed.ec == std::errc() && parsed.ptr == end;
 }
 
-// The members of an enumeration, in its order.
+// The names of the values of an enumeration, in its order.
 using EnumWords = std::array<std::string_view, 2>;
 constexpr EnumWords kKinds = {"fixed", "exponential"};
 constexpr EnumWords kDurabilities = {"strict", "buffered"};
@@ -82,7 +82,7 @@ std::string share_text(double share) {
   return {text.data(), std::to_chars(text.data(), text.data() + text.size(), share).ptr};
 }
 
-// What is not given of a retry has the default of RetryPolicy.
+// Creates the retry policy at its first setting. Members that are not given keep the defaults of RetryPolicy.
 RetryPolicy& retry_of(QueueConfig& config) {
   if (!config.retry) config.retry = RetryPolicy{};
   return *config.retry;
@@ -105,10 +105,10 @@ bool read_wait(Millis& to, const TomlEntry& entry) {
 bool is_table(const TomlEntry& entry) { return entry.kind == TomlKind::table; }
 
 struct QueueSetting {
-  std::string_view name;  // as in the file, with the table it is in: retry.baseMs
+  std::string_view name;  // the key in the file, with its table: retry.baseMs
   std::string_view what;  // "it must be ..."
   std::string_view example;
-  bool (*read)(QueueConfig& config, const TomlEntry& entry);  // false when it is no such value
+  bool (*read)(QueueConfig& config, const TomlEntry& entry);  // false if the value has the wrong type
   MaybeText (*text)(const QueueConfig& config);               // as TOML
 };
 
@@ -193,23 +193,23 @@ std::vector<std::string> queue_setting_names() {
   return names;
 }
 
-// The keys behind [queues.NAME], with a point between them.
+// The keys after [queues.NAME], joined with dots.
 std::string name_in_queue(const TomlEntry& entry) {
   std::string name = entry.path.at(2);
   for (std::size_t i = 3; i < entry.path.size(); ++i) name += "." + entry.path[i];
   return name;
 }
 
-// A key in quotes may hold points that stand between no keys.
+// "retry.kind" in quotes is one key that contains a dot, not two keys, so the number of keys must match, too.
 bool is_spelled(const TomlEntry& entry, std::string_view name) {
   const auto points = static_cast<std::size_t>(std::count(name.begin(), name.end(), '.'));
   return name_in_queue(entry) == name && entry.path.size() == points + 3;
 }
 
-// One queue while it is read.
+// One queue while its entries are read.
 struct ParsedQueue {
   QueueConfig config;
-  std::map<std::string, std::size_t> lines;  // of its members, and of the queue itself under ""
+  std::map<std::string, std::size_t> lines;  // of its settings; that of the table under ""
 };
 
 Error fault_at(const std::string& path, std::size_t line, const std::string& message) {

@@ -1,4 +1,4 @@
-// queue_settings.h: the settings of single queues: the tables [queues.NAME] of the configuration file.
+// queue_settings.h: reads the settings of single queues: the tables [queues.NAME] of the configuration file.
 //
 //   [queues.mail]
 //   maxQueueDepth = 5000
@@ -7,7 +7,7 @@
 //   [queues."billing/eu"]
 //   retention.failedSeconds = 604800
 //
-// Members are spelled as in PUT /queues/NAME. What is absent has its default.
+// The keys are those of PUT /queues/NAME. An absent setting has its default.
 #pragma once
 
 #include <map>
@@ -28,11 +28,11 @@ struct QueueSettings {
   std::map<std::string, std::string> origins;  // of each queue: "eventq.toml:3"
 };
 
-// Looks at kQueuesTable and what is in it only; `path` is the file's, for messages.
-// Errors: invalid_argument with "PATH:LINE: " in front.
+// Reads kQueuesTable and ignores all other entries. `path` is the path of the file, for messages.
+// Errors: invalid_argument; the message starts with "PATH:LINE: ".
 Result<QueueSettings> read_queue_settings(std::span<const TomlEntry> entries, const std::string& path);
 
-// The tables that read_queue_settings() reads as `config`: each head, and a line per setting in it.
+// The inverse of read_queue_settings(): the header of a table, and a line per setting.
 [[nodiscard]] std::string queue_table_header(std::string_view name);
 [[nodiscard]] std::string queue_table_members(const QueueConfig& config);
 

@@ -35,18 +35,18 @@
 namespace eventq::server {
 namespace {
 
-// Together with the rest of a stop this stays below the ten seconds that
-// service managers grant (docker stop; systemd grants more).
+// A complete stop must take less than the ten seconds after which `docker stop` kills the process. systemd
+// allows more.
 constexpr std::chrono::seconds kDrainTime{8};
 static_assert(kDrainTime < std::chrono::seconds(10));
 
-// Descriptors that are not connections: the store's files, the listener, epoll, stderr; and those of
-// notebooks, some ten each.
+// Descriptors that are not connections: the files of the store, the listener, epoll and stderr. A notebook
+// needs about ten more.
 constexpr std::size_t kDescriptorsBesideConnections = 64;
 constexpr std::size_t kDescriptorsOfNotebooks = 512;
 
 std::size_t io_threads() {
-  // One core is left to the thread that commits.
+  // Leaves one core to the commit thread.
   return std::clamp<std::size_t>(std::thread::hardware_concurrency(), 2, 5) - 1;
 }
 
@@ -81,13 +81,13 @@ void log_store(const Logger& log, const std::string& store) {
   line.add("store", postgres::without_password(store));
   constexpr std::string_view kSqlite = "sqlite:";
   if (store.starts_with(kSqlite)) {
-    std::error_code ignored;  // then the path is empty, and the URL above says as much
+    std::error_code ignored;  // the path is empty then; the log line has the URL, too
     line.add("path", std::filesystem::absolute(store.substr(kSqlite.size()), ignored).string());
   }
   log(LogLevel::info, line.str());
 }
 
-// As in the log's line of settings.
+// The value of the setting `store` in the log.
 std::string stores_text(const ServerSettings& settings) {
   const auto all = all_settings();
   return shown_value(
@@ -117,7 +117,7 @@ Error with_origin(const ServerConfig& config, Error error) {
 
 using NotebooksPtr = std::unique_ptr<notebook::Notebooks>;
 
-// Null when they are not switched on.
+// Null when notebooks are disabled.
 Result<NotebooksPtr> open_notebooks(Engine& engine, const ServerSettings& settings, mode_t mask,
                                     const Logger& log) {
   if (settings.notebooks_allow.empty()) return NotebooksPtr();
@@ -128,7 +128,7 @@ Result<NotebooksPtr> open_notebooks(Engine& engine, const ServerSettings& settin
                                             .clock = nullptr});
 }
 
-// What is left for connections, of all the descriptors there may be.
+// The number of descriptors left for connections. Errors: unavailable.
 Result<std::size_t> room_for_connections(const ServerSettings& settings) {
   const std::size_t descriptors = raise_descriptor_limit();
   const std::size_t others =
@@ -141,8 +141,9 @@ Result<std::size_t> room_for_connections(const ServerSettings& settings) {
                ""};
 }
 
-// Order matters: no new requests; the last changes and commits of notebooks; an answer for those who wait;
-// time for the answers to leave; then the engine, whose last answers still need the server's threads.
+// The order matters. First no new requests; then the last changes and commits of notebooks, which need the
+// engine; then an answer to each waiting call, and time to send the answers. The server stops after the
+// engine, because the engine's last answers need its threads.
 void stop_serving(http::Server& server, notebook::Notebooks* notebooks, Engine& engine, const Logger& log) {
   server.close_listener();
   if (notebooks) notebooks->stop();
@@ -152,7 +153,7 @@ void stop_serving(http::Server& server, notebook::Notebooks* notebooks, Engine& 
   server.stop();
 }
 
-// `mask` is the umask of what is written for others than the server.
+// `mask` is the umask for files that other programs read, such as notes.
 Result<void> serve_until_signal(const ServeRequest& request, const ServerConfig& config, mode_t mask,
                                 const Logger& log) {
   StopSignals stop_signals;
@@ -161,8 +162,8 @@ Result<void> serve_until_signal(const ServeRequest& request, const ServerConfig&
   options.logger = log;
 
   sqlite::tune_process();
-  // Destroyed in the reverse order: the server calls the service, the service the notebooks and the engine.
-  // Both answer into the service, which is why they must have stopped before.
+  // Objects are destroyed in reverse order: the server calls the service, which calls the notebooks and the
+  // engine. stop_serving() must have stopped both before, because they answer into the service.
   if (settings.migrate) {
     if (auto done = migrate_all(settings.stores, log); !done) return with_origin(config, done.error());
   }
@@ -213,9 +214,9 @@ Result<void> serve(const ServeRequest& request) {
     return Error{.code = ErrorCode::unavailable, .message = "cannot write the settings to stdout"};
   }
 
-  // The store's files hold payloads: they are the owner's alone.
+  // The files of the store contain payloads, so only their owner may read them.
   const mode_t mask = umask(077);
-  // A client that went away is told by the return of write().
+  // write() returns EPIPE for a closed connection; the signal would end the process.
   std::signal(SIGPIPE, SIG_IGN);
 
   log(LogLevel::info, LogLine("starting").add("version", EVENTQ_VERSION).str());

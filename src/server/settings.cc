@@ -1,4 +1,4 @@
-// settings.cc: the table, and the spellings made from it.
+// settings.cc: the table of settings, and the names and values in each format.
 #include "server/settings.h"
 
 #include <algorithm>
@@ -21,7 +21,8 @@ bool read_duration(Millis& to, std::string_view text) {
   return duration.has_value();
 }
 
-// A number beyond int becomes the nearest int, which is out of every range of ours.
+// A number beyond int becomes the nearest int, which is outside of every valid range, so validate() refuses
+// it.
 bool read_int(int& to, std::string_view text) {
   const auto number = parse_whole_signed<std::int64_t>(text);
   if (!number) return false;
@@ -46,14 +47,14 @@ std::vector<std::string> split_texts(std::string_view list) {
   }
 }
 
-// Text that a file can hold and a line of the log can show.
+// Accepts text that fits on one line of a TOML file and of the log.
 bool read_text(std::string& to, std::string_view text) {
   if (text.empty() || has_control(text) || !valid_utf8(text)) return false;
   to = text;
   return true;
 }
 
-// The same, or nothing.
+// The same, but also accepts an empty text.
 bool read_optional_text(std::string& to, std::string_view text) {
   if (!text.empty()) return read_text(to, text);
   to.clear();
@@ -75,7 +76,7 @@ bool read_stores(std::vector<std::string>& to, std::string_view list) {
   return true;
 }
 
-// Any number of them, also none.
+// Accepts any number of folders, also none.
 bool read_folders(std::vector<std::string>& to, std::string_view list) {
   std::vector<std::string> folders;
   for (const std::string& member : list.empty() ? std::vector<std::string>() : split_texts(list)) {

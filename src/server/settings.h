@@ -1,7 +1,7 @@
-// settings.h: every setting of the server, once; those of single queues are in queue_settings.h.
+// settings.h: the table of all server settings. Settings of single queues are in queue_settings.h.
 //
-// The table is the only list of them: flags, environment variables, keys of the
-// configuration file, --help, --print-config and the log are all made from it.
+// The table is the only list: flags, environment variables, keys of the configuration
+// file, --help, --print-config and the log are generated from it.
 #pragma once
 
 #include <cstdint>
@@ -18,10 +18,10 @@ namespace eventq::server {
 struct ServerSettings {
   ListenAddress listen;
   bool allow_remote = false;
-  std::vector<std::string> stores = {"sqlite:eventq.db"};  // several: shards, in order
+  std::vector<std::string> stores = {"sqlite:eventq.db"};  // several stores are shards, in this order
   bool migrate = false;
-  std::vector<std::string> notebooks_allow;  // folders; none: there are no notebooks
-  std::string notebooks_state;               // empty: see notebooks_state_file()
+  std::vector<std::string> notebooks_allow;  // folders; empty: notebooks are disabled
+  std::string notebooks_state;               // empty: the default of notebooks_state_file()
   Options queue;
 };
 
@@ -29,16 +29,16 @@ struct ServerSettings {
 enum class SettingKind : std::uint8_t { text, number, truth, list };
 
 struct ServerSetting {
-  std::string_view name;  // the key in the file: retry_delay; of one in a table: notebooks.allow
+  std::string_view name;  // the key in the file: retry_delay, or with its table: notebooks.allow
   SettingKind kind;
-  std::string_view placeholder;  // its value in --help
+  std::string_view placeholder;  // the placeholder of the value in --help
   std::string_view help;
   std::string_view what;  // "it must be ..."
 
-  // False when `text` is no such value. Ranges are left to validate(). The members of a list are separated
-  // by kListEnd.
+  // Parses `text`. False when it is invalid. validate() checks ranges later. kListEnd separates the members
+  // of a list.
   bool (*read)(ServerSettings& settings, std::string_view text);
-  // What read() takes, without passwords.
+  // The inverse of read(), without passwords.
   std::string (*text)(const ServerSettings& settings);
 };
 
@@ -49,19 +49,19 @@ inline constexpr char kListEnd = '\0';
 [[nodiscard]] std::string flag_name(const ServerSetting& setting);      // --retry-delay, --notebooks-allow
 [[nodiscard]] std::string variable_name(const ServerSetting& setting);  // EVENTQ_RETRY_DELAY
 
-// Where what is known of notebooks is kept: the setting, or beside the store.
+// The path of the file with the state of notebooks: the setting, or a file beside the store.
 [[nodiscard]] std::string notebooks_state_file(const ServerSettings& settings);
 
-// A list of URLs, for messages and files.
+// Removes the passwords from a list of URLs, for messages and files.
 [[nodiscard]] std::string without_passwords(std::string_view list);
 
-// The value on a line of the log.
+// The value as a log line shows it.
 [[nodiscard]] std::string shown_value(const ServerSetting& setting, const ServerSettings& settings);
 
 // The value as TOML: "5m" with its quotes, 3, true.
 [[nodiscard]] std::string toml_value(const ServerSetting& setting, const ServerSettings& settings);
 
-// `text` in quotes, on one line whatever it holds.
+// `text` as a TOML string on one line, with control characters escaped.
 [[nodiscard]] std::string toml_string(std::string_view text);
 
 }  // namespace eventq::server

@@ -1,6 +1,6 @@
-// stop_signals.h: SIGTERM and SIGINT, waited for instead of interrupting.
+// stop_signals.h: waits for SIGTERM and SIGINT, which no longer interrupt the process.
 //
-// Threads: made before any other thread is started, so that all inherit the mask.
+// Threads: create it before any other thread starts, because threads inherit the signal mask.
 #pragma once
 
 #include <csignal>
@@ -12,15 +12,15 @@ namespace eventq::server {
 
 class StopSignals {
  public:
-  StopSignals();  // blocks them in this thread, and in all that it starts
+  StopSignals();  // blocks both signals in this thread and in threads that it starts
   StopSignals(const StopSignals&) = delete;
   StopSignals& operator=(const StopSignals&) = delete;
 
-  // Returns the first one. From then on another one ends the process at once,
-  // with 128 + its number, as a shell shows it.
+  // Returns the first signal. After that, another signal ends the process at once,
+  // with exit code 128 + its number, as shells do.
   int wait();
 
-  // The next one, if one comes within that time. For callers that end the process themselves.
+  // The next signal, if one arrives within `limit`. For callers that end the process themselves.
   std::optional<int> wait(Millis limit);
 
  private:

@@ -1,7 +1,8 @@
 // toml_file.cc: see toml_file.h.
 #include "server/toml_file.h"
 
-// Failures are values here as elsewhere, and the binary needs no libtomlplusplus.so.
+// Without exceptions, because eventq returns errors as values. Header-only, so the binary does not need
+// libtomlplusplus.so.
 #define TOML_EXCEPTIONS 0
 #define TOML_HEADER_ONLY 1
 #include <toml++/toml.h>
@@ -19,7 +20,7 @@
 namespace eventq::server {
 namespace {
 
-// A file with more than this was not meant for us.
+// A larger file is not a configuration file.
 constexpr std::size_t kFileSizeMax = 1024 * 1024;
 
 std::string shortest(double number) {
@@ -27,7 +28,7 @@ std::string shortest(double number) {
   return {text.data(), std::to_chars(text.data(), text.data() + text.size(), number).ptr};
 }
 
-// Tables are the caller's to open.
+// Converts one node. The caller visits the members of tables.
 TomlEntry to_entry(const toml::key& key, const toml::node& node) {
   TomlEntry entry{.path = {std::string(key.str())}, .line = key.source().begin.line};
   if (const auto* text = node.as_string()) {
@@ -107,7 +108,7 @@ Result<std::vector<TomlEntry>> parse_toml(std::string_view text, const std::stri
                             std::string(error.description()) + "."};
   }
   std::vector<TomlEntry> entries = all_entries(parsed.table());
-  // Stable: a table that is on one line with its members stays before them.
+  // Stable, so that an inline table stays before its members, which are on the same line.
   std::stable_sort(entries.begin(), entries.end(),
                    [](const TomlEntry& a, const TomlEntry& b) { return a.line < b.line; });
   return entries;

@@ -1,4 +1,4 @@
-// backup_command.cc: `eventq backup`: a checked copy of a store's file.
+// backup_command.cc: `eventq backup`: makes a checked copy of a SQLite store.
 #include <fcntl.h>
 #include <stdio.h>
 #include <sys/stat.h>
@@ -23,11 +23,11 @@
 namespace eventq::cli {
 namespace {
 
-// What was found out about a copy.
+// The result of checking a copy.
 struct CopyCheck {
-  std::string unsound;   // the first thing that SQLite finds wrong with it; empty: nothing
-  std::string violated;  // the first promise of a store that it breaks; empty: none
-  std::string note;      // what was not checked; empty: all was
+  std::string unsound;   // the first error of SQLite's integrity check; empty: none
+  std::string violated;  // the first guarantee of a store that it breaks; empty: none
+  std::string note;      // what was not checked; empty: everything was
 };
 
 Result<CopyCheck> check_copy(const std::string& path, const Interrupt& interrupt) {
@@ -60,7 +60,7 @@ Result<CopyCheck> check_copy(const std::string& path, const Interrupt& interrupt
   return checked;
 }
 
-// The name, too, is to survive a power cut.
+// Syncs the folder, because the file's name is stored there and must survive a power cut, too.
 bool sync_folder(const std::string& file) {
   const std::string parent = std::filesystem::path(file).parent_path().string();
   const int folder = open(parent.empty() ? "." : parent.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
@@ -81,7 +81,7 @@ ExitCode give_up(Invocation& invocation, const std::string& partial, const Inter
 ExitCode back_up(Invocation& invocation, const std::string& from, const std::string& to) {
   const Interrupt interrupt;
   const std::string partial = to + ".partial";
-  umask(077);  // payloads are the owner's alone
+  umask(077);  // payloads are readable by the owner only
   {
     ProgressBar progress(invocation.err, isatty(STDERR_FILENO) == 1, "Copying", std::nullopt);
     const auto copied = sqlite::back_up(from, partial, [&](std::int64_t done, std::int64_t all) {

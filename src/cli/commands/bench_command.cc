@@ -1,4 +1,4 @@
-// bench_command.cc: `eventq bench`: a short load on a running server.
+// bench_command.cc: `eventq bench`: measures a running server under a short load.
 #include <algorithm>
 #include <array>
 #include <atomic>
@@ -25,18 +25,18 @@ namespace {
 struct BenchLoad {
   std::size_t connections = 16;
   std::chrono::seconds time{5};
-  std::size_t size = 256;  // of a payload
+  std::size_t size = 256;  // of a payload, in bytes
 };
 
-// What one workload came to.
+// The measurements of one workload.
 struct BenchResult {
   std::string workload;
   double seconds = 0;
-  std::vector<std::int64_t> micros;  // of each step
-  std::string error;                 // the first; empty: none
+  std::vector<std::int64_t> micros;  // the duration of each step
+  std::string error;                 // the first error; empty: none
 };
 
-// One connection, one request after the other.
+// Sends one request after the other on one connection.
 class BenchConnection {
  public:
   BenchConnection(client::HttpClient& server, const BenchLoad& load, std::size_t number)
@@ -45,10 +45,11 @@ class BenchConnection {
              "\"}";
   }
 
-  // False: it failed, see error.
+  // Returns false after a failure, and stores it in `error`.
   bool publish() { return post("/events", event_); }
 
-  // Reports on the last event and takes the next. False with an empty error: there is none.
+  // Reports the last event as completed and claims the next one. Returns false when no event is left (`error`
+  // is empty) or after a failure.
   bool claim_next() {
     std::string body = R"({"worker_id":")" + worker_ + R"(","queue":"bench","tags":"bench","limit":1)";
     if (held_ != 0) body += R"(,"completed":[{"id":)" + std::to_string(held_) + "}]";
@@ -62,7 +63,7 @@ class BenchConnection {
     return held_ != 0;
   }
 
-  // Reports on the last event.
+  // Reports the last event as completed.
   void finish() {
     if (held_ == 0) return;
     post("/events/next", R"({"worker_id":")" + worker_ + R"(","limit":0,"completed":[{"id":)" +
@@ -91,8 +92,8 @@ class BenchConnection {
   std::int64_t held_ = 0;
 };
 
-// Each connection makes a step as soon as the one before is done, until its time is over or a step fails.
-// Without `interrupt` Ctrl-C does not end it.
+// Runs `step` on each connection again and again, until load.time is over (if `timed`) or a step returns
+// false. Ctrl-C ends it only if `interrupt` is given.
 BenchResult measure(Invocation& run, const BenchLoad& load, const Interrupt* interrupt, std::string workload,
                     bool timed, const std::function<bool(BenchConnection&)>& step) {
   BenchResult measured{.workload = std::move(workload)};
@@ -138,7 +139,8 @@ std::string record_of(const BenchResult& measured) {
   return line;
 }
 
-// Makes the queue, with room for what one run publishes. Refuses when somebody's events are there.
+// Creates queue bench with limits that one run cannot reach. Fails if the queue has live events, because the
+// benchmark would complete them.
 ExitCode check_queue(Invocation& run) {
   const auto answer = run.server.call({.target = "/queues/bench?events=0"});
   if (answer && answer->status == 404) {

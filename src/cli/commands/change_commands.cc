@@ -1,4 +1,4 @@
-// change_commands.cc: `eventq retry`, `cancel` and `reset`: of events by id, or of all that match a filter.
+// change_commands.cc: `eventq retry`, `cancel` and `reset`: change events by id, or all that match a filter.
 #include <unistd.h>
 
 #include <algorithm>
@@ -20,7 +20,7 @@ struct ChangeAction {
   std::string_view verb;              // "retry"
   std::string_view done;              // "Retried"
   std::string_view call;              // "reset"
-  std::vector<std::string> statuses;  // of the events a filter without status: finds
+  std::vector<std::string> statuses;  // that a filter without status: matches
 };
 
 const ChangeAction& change_of(const Invocation& run) {
@@ -44,14 +44,14 @@ struct MatchedEvents {
   std::vector<MatchedEvent> events;
 };
 
-// What `retry` is for: ended without success, or between two tries.
+// `eventq retry` applies to these: events that ended without success, or wait for their next attempt.
 bool waits_for_retry(const JsonValue& event) {
   const std::string status = text_at(event, "status").value_or("");
   return status == "FAILED" || status == "CANCELLED" ||
          (status == "PENDING" && text_at(event, "next_retry_at"));
 }
 
-// error: is judged by the whole event, which lists do not have.
+// error: needs the error message, which lists do not contain, so the event is fetched.
 std::optional<bool> says(Invocation& run, std::int64_t id, const std::string& error, ExitCode& code) {
   const CallResult called = call(run, "GET", "/events/" + std::to_string(id));
   code = called.code;
@@ -83,7 +83,7 @@ void find_with_status(Invocation& run, const EventFilter& filter, const std::str
     return true;
   });
   found.code = paged.code == ExitCode::done ? code : paged.code;
-  // One that looked like all of them would be half done.
+  // A change of only the reachable events would look complete although it is not, so nothing is changed.
   if (found.code == ExitCode::done && report_missing_shards(run, paged.missing) != ExitCode::done) {
     run.err << "Nothing changed. Give the IDs of events, or wait until the shard is reachable.\n";
     found.code = ExitCode::failed;
@@ -136,7 +136,7 @@ RecordPrinter answers(Invocation& run) {
            {"TIME", "created_at", Kind::time}}};
 }
 
-// Retrying takes nothing from a worker: that is what reset is for.
+// `eventq retry` never takes an event from a worker; `eventq reset` does.
 ExitCode left_alone(Invocation& run, std::int64_t id) {
   const std::string number = std::to_string(id);
   return fail(run, "event " + number + " is PROCESSING, so it was not changed. `eventq reset " + number +
@@ -154,7 +154,7 @@ ExitCode change_one(Invocation& run, std::int64_t id, RecordPrinter& printer) {
   const bool retry = run.command.name == "retry";
   QueryString query;
   query.add("reason", run.arguments.text("--reason"));
-  if (retry) query.add("spare_processing", "true");  // a worker may have taken it since it was looked at
+  if (retry) query.add("spare_processing", "true");  // a worker may have claimed it since the check
   const auto answer =
       run.server.call({.method = "POST",
                        .target = "/events/" + std::to_string(id) + "/" + std::string(change_of(run).call) +
@@ -166,7 +166,7 @@ ExitCode change_one(Invocation& run, std::int64_t id, RecordPrinter& printer) {
   return called.code;
 }
 
-// Whether it can be done to this event, as far as can be said before.
+// Checks whether the change applies to this event. Another client may still change the event afterwards.
 ExitCode check_one(Invocation& run, std::int64_t id) {
   const CallResult called = call(run, "GET", "/events/" + std::to_string(id));
   if (!called) return called.code;
@@ -234,7 +234,7 @@ ExitCode show_dry_run(Invocation& run, const std::vector<MatchedEvent>& events) 
   return ExitCode::done;
 }
 
-// Whether to go on; anything but done is the code to exit with.
+// Asks for confirmation. Any code but done ends the command.
 ExitCode ask(Invocation& run, const std::vector<MatchedEvent>& events) {
   if (run.arguments.has("--yes")) return ExitCode::done;
   std::string what = std::string(change_of(run).verb) + " " + described(run, events);

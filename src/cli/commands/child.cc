@@ -40,7 +40,7 @@ Result<Pipe> make_pipe() {
   return Pipe{Descriptor(ends[0]), Descriptor(ends[1])};
 }
 
-// Our environment without what `ours` says anew.
+// The environment of this process, where the variables of `ours` replace those of the same name.
 std::vector<char*> environment_with(const std::vector<std::string>& ours) {
   std::vector<char*> all;
   const auto is_ours = [&](std::string_view variable) {
@@ -97,7 +97,7 @@ int wait_for(pid_t pid) {
   return status;
 }
 
-// A command that runs: feeds it, listens to it, and ends it when its time has come.
+// A running command: writes its stdin, reads its stderr, and ends it at a timeout or a stop.
 class RunningChild {
  public:
   RunningChild(const ChildSetup& setup, pid_t pid, Descriptor input, Descriptor errors)
@@ -108,7 +108,7 @@ class RunningChild {
     if (setup.input.empty()) input_.close();
   }
 
-  // Until it has ended, or cannot be followed any more.
+  // Returns when the command has ended, or after killing it because poll() failed.
   void run_to_end(int ended, int stop) {
     for (;;) {
       std::array<pollfd, 4> polled = {{{ended, POLLIN, 0},
@@ -128,7 +128,8 @@ class RunningChild {
     }
   }
 
-  // What it started may outlive it, unless it was told to end. The group is still ours: it is not yet reaped.
+  // Processes that the command started may outlive it, unless it was stopped or timed out. The group id
+  // cannot be reused yet, because waitpid() comes later, so kill() reaches no other process.
   ChildEnd reap() {
     if (end_.cause != ChildEnd::Cause::itself) kill(-pid_, SIGKILL);
     if (errors_.open()) read_stderr();
@@ -146,7 +147,7 @@ class RunningChild {
     return static_cast<int>(std::clamp<std::int64_t>(left.count(), 0, 1'000'000));
   }
 
-  // First a request, then an order.
+  // The first call sends SIGTERM, the second one SIGKILL.
   void end_by(ChildEnd::Cause cause) {
     const bool requested = end_.cause != ChildEnd::Cause::itself;
     kill(-pid_, requested ? SIGKILL : SIGTERM);
@@ -163,7 +164,7 @@ class RunningChild {
         write(input_.number(), setup_.input.data() + written_, setup_.input.size() - written_);
     if (written < 0 && (errno == EAGAIN || errno == EINTR)) return;
     if (written > 0) written_ += static_cast<std::size_t>(written);
-    // It need not read to the end.
+    // EPIPE is no error here: the command may close its stdin early.
     if (written < 0 || written_ == setup_.input.size()) input_.close();
   }
 
@@ -200,12 +201,12 @@ Result<ChildEnd> Children::run(const ChildSetup& setup, const std::stop_token& s
   const Descriptor stopped(eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK));
   if (!stopped.open()) return system_error("make an event descriptor");
 
-  std::unique_lock lock(mutex_);  // kill_all() sees it, or comes before it
+  std::unique_lock lock(mutex_);  // so kill_all() finds the child, or runs before spawn()
   const auto pid = spawn(setup, input->read.number(), errors->write.number());
   if (!pid) return pid.error();
   // Not pidfd_open(): glibc 2.36 declares it for C only.
   const Descriptor ended(static_cast<int>(syscall(SYS_pidfd_open, *pid, 0)));
-  if (!ended.open()) {  // its end would never be seen
+  if (!ended.open()) {  // without it, this thread would not notice the end of the child
     const Error error = system_error("follow the command");
     kill(-*pid, SIGKILL);
     wait_for(*pid);
@@ -220,7 +221,7 @@ Result<ChildEnd> Children::run(const ChildSetup& setup, const std::stop_token& s
   RunningChild running(setup, *pid, std::move(input->write), std::move(errors->read));
   running.run_to_end(ended.number(), stopped.number());
   lock.lock();
-  running_.erase(*pid);  // once it is reaped another may have its number
+  running_.erase(*pid);  // after waitpid() another process may get this pid
   lock.unlock();
   return running.reap();
 }

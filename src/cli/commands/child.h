@@ -1,9 +1,9 @@
-// child.h: runs a command of the user for one event, and ends it when it must.
+// child.h: runs a command of the user for one event, and ends it at a timeout or a stop.
 //
-// Each command is a process group of its own, so that what it started goes with it. It gets no descriptor of
-// ours but stdin, stdout and stderr.
+// Each command has its own process group, so a signal also reaches the processes that it started. A command
+// inherits only stdin, stdout and stderr.
 //
-// Threads: run() may be called from any, kill_all() too. SIGPIPE must be ignored.
+// Threads: any thread may call run() and kill_all(). REQUIRES: SIGPIPE is ignored.
 #pragma once
 
 #include <sys/types.h>
@@ -22,30 +22,31 @@ namespace eventq::cli {
 
 struct ChildSetup {
   std::string command;                         // for /bin/sh -c
-  std::vector<std::string> environment;        // "NAME=value", beside our own
-  std::string input;                           // its stdin; it need not read it
+  std::vector<std::string> environment;        // "NAME=value", added to the environment of this process
+  std::string input;                           // its stdin; the command may ignore it
   Millis timeout{0};                           // 0: none
   Millis grace = std::chrono::seconds(5);      // from SIGTERM to SIGKILL
-  std::optional<std::size_t> open_files = {};  // its soft limit; not set: ours
+  std::optional<std::size_t> open_files = {};  // its soft limit; not set: that of this process
 };
 
 struct ChildEnd {
   enum class Cause : std::uint8_t { itself, stopped, timed_out };
   Cause cause = Cause::itself;
   int exit_code = 0;
-  int signal = 0;           // that ended it; 0: none
-  std::string stderr_tail;  // the end of what it wrote to stderr, valid UTF-8 within limits::kErrorMessage
+  int signal = 0;           // the signal that ended it; 0: none
+  std::string stderr_tail;  // the end of its stderr, valid UTF-8 of at most limits::kErrorMessage bytes
 };
 
-inline constexpr std::size_t kDescriptorsPerChild = 6;  // that we need at most for each that runs
+inline constexpr std::size_t kDescriptorsPerChild =
+    6;  // the maximum that one running command needs in this process
 
 class Children {
  public:
-  // Until it has ended. When `stop` fires or its time is over it gets SIGTERM, then SIGKILL, as does all
-  // that it started. Errors: unavailable when it cannot be started.
+  // Returns when the command has ended. At `stop` or the timeout its process group gets SIGTERM, and SIGKILL
+  // after the grace time. Errors: unavailable when the command cannot be started.
   Result<ChildEnd> run(const ChildSetup& setup, const std::stop_token& stop);
 
-  // SIGKILL to all that run.
+  // Sends SIGKILL to all running commands.
   void kill_all();
 
  private:
@@ -56,8 +57,8 @@ class Children {
 // "exit 3", "killed by SIGSEGV".
 [[nodiscard]] std::string describe(const ChildEnd& end);
 
-// The last `limit` bytes of `bytes` as text: whole characters, bytes that are none replaced, no white space
-// at the end, no U+0000.
+// The last `limit` bytes of `bytes` as text: complete characters, invalid bytes replaced, without trailing
+// white space and U+0000.
 [[nodiscard]] std::string tail_text(std::string_view bytes, std::size_t limit);
 
 }  // namespace eventq::cli

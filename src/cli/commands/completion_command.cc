@@ -1,4 +1,4 @@
-// completion_command.cc: `eventq completion`.
+// completion_command.cc: `eventq completion`: prints a completion script.
 #include "cli/framework/completion.h"
 
 #include <ostream>

@@ -1,4 +1,4 @@
-// dev_command.cc: `eventq dev`: a server with a store in this folder and a worker for the first minutes.
+// dev_command.cc: `eventq dev`: a server with a store in this folder, and a demo worker.
 #include <algorithm>
 #include <condition_variable>
 #include <iostream>
@@ -22,12 +22,12 @@
 namespace eventq::cli {
 namespace {
 
-constexpr std::string_view kDemo = "eventq-dev";  // its worker_id
-constexpr Millis kPollInterval{100};              // how often it looks for events and others
-constexpr std::chrono::seconds kGone{30};         // without a sign of life
+constexpr std::string_view kDemo = "eventq-dev";  // the worker_id of the demo worker
+constexpr Millis kPollInterval{100};              // between two checks for events and other workers
+constexpr std::chrono::seconds kGone{30};         // after its last call a worker counts as gone
 constexpr std::size_t kAtOnce = 100;
 
-// Completes every event of queue main for as long as no other worker is there.
+// Completes every event of queue main while no other worker is active.
 class DemoWorker {
  public:
   explicit DemoWorker(const std::string& url) {
@@ -40,7 +40,7 @@ class DemoWorker {
   }
 
  private:
-  // Never waits for events: one that is published while another worker waits is then that worker's.
+  // Never waits in the server, so that a new event goes to another worker that waits.
   void work(const std::stop_token& stop) {
     std::vector<Report> reports;
     while (!stop.stop_requested()) {
@@ -55,7 +55,7 @@ class DemoWorker {
     }
   }
 
-  // Workers that gave a sign of life lately, other than this one.
+  // True if another worker called within kGone. Also true if the server does not answer: then claim nothing.
   bool other_workers_exist() {
     const auto answer = server_->call({.target = "/workers"});
     if (!answer || answer->status != 200) return true;
@@ -78,7 +78,7 @@ class DemoWorker {
   std::unique_ptr<Client> queue_;
   std::mutex mutex_;
   std::condition_variable_any stopped_;
-  std::jthread thread_;  // last: it uses the others
+  std::jthread thread_;  // last, because the thread uses the other members
 };
 
 void welcome(std::ostream& out, const std::string& url) {

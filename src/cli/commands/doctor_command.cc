@@ -1,4 +1,5 @@
-// doctor_command.cc: `eventq doctor`: measures, compares, and says what would mend it.
+// doctor_command.cc: `eventq doctor`: checks machine, store and server, and prints what would fix each
+// problem.
 #include <algorithm>
 #include <chrono>
 #include <ctime>
@@ -25,7 +26,8 @@ namespace {
 
 using State = DiagnosisState;
 
-constexpr std::int64_t kLongLog = 256LL * 1024 * 1024;  // the server keeps it below a quarter of this
+constexpr std::int64_t kLongLog =
+    256LL * 1024 * 1024;  // the server keeps it below a quarter of this, unless a reader blocks it
 
 std::vector<Diagnosis> check_machine(const std::string& folder) {
   return {probe_fsync(folder), probe_file_system(folder), probe_disk(folder), probe_open_files(),

@@ -1,4 +1,4 @@
-// event_filter.h: `status:FAILED tag:email older:1h`: which events a change is for.
+// event_filter.h: parses filters such as `status:FAILED tag:email older:1h`, which select events to change.
 #pragma once
 
 #include <optional>
@@ -14,19 +14,19 @@ namespace eventq::cli {
 
 struct EventFilter {
   std::optional<std::string> status;
-  std::optional<std::string> tag;  // any of several, with commas between them
+  std::optional<std::string> tag;  // one tag, or several separated by commas: any of them
   std::optional<std::string> queue;
   std::optional<std::string> worker;
   std::optional<std::string> correlation;
-  std::optional<std::string> error;  // is part of what the last failure said, whatever the case
-  std::optional<Millis> older;       // was published longer ago
+  std::optional<std::string> error;  // a part of the last error message, ignoring case
+  std::optional<Millis> older;       // published longer ago than this
 };
 
-// Conditions with blanks between them, each at most once; all must hold.
-// Errors: invalid_argument, saying what would be right.
+// Conditions separated by blanks, each at most once. An event must meet all of them.
+// Errors: invalid_argument; the message says what a valid filter looks like.
 Result<EventFilter> parse_event_filter(std::string_view text);
 
-// What the server can judge of it, for this status.
+// The query for the conditions that the server can check, with this status.
 [[nodiscard]] QueryString query_of(const EventFilter& filter, std::string_view status);
 
 // "Connection Timeout" contains "timeout". ASCII letters only.

@@ -14,8 +14,8 @@
 namespace eventq::cli {
 namespace {
 
-constexpr std::int64_t kWaitMax = 60;  // seconds that one call may wait
-constexpr Millis kAnswerTime{10'000};  // beyond that
+constexpr std::int64_t kWaitMax = 60;  // seconds, the limit of the API for one call
+constexpr Millis kAnswerTime{10'000};  // for the answer, in addition to the wait
 
 }  // namespace
 
@@ -161,7 +161,8 @@ QueryString list_query(const Arguments& arguments) {
   return query;
 }
 
-// There is no list from the end: doubles its step, then halves it.
+// The API has no list from the end, so this is a binary search: the step doubles while events exist, then
+// halves.
 NewestEvent newest_event(Invocation& run, const std::function<void(const JsonValue& event)>& visit) {
   NewestEvent newest;
   std::int64_t step = 1;

@@ -1,4 +1,4 @@
-// events.h: what several commands do with events: name them, page through them, wait for their end.
+// events.h: functions on events that several commands share: ids, pages of lists, waiting for an end.
 #pragma once
 
 #include <cstdint>
@@ -17,7 +17,7 @@ namespace eventq::cli {
 // Every status of an event: "PENDING,PROCESSING,..."
 [[nodiscard]] std::string event_statuses();
 
-// ID...
+// The positional parameter ID...
 [[nodiscard]] Parameter event_ids();
 
 // The columns of a list of events.
@@ -25,14 +25,13 @@ namespace eventq::cli {
 
 [[nodiscard]] bool has_ended(std::string_view status);
 
-// The number of an event as it was typed. Empty: it is none, which has been told as wrong usage.
+// Parses the id of an event. Nothing if it is not a number: the error was already printed as wrong usage.
 [[nodiscard]] std::optional<std::int64_t> event_number(Invocation& run, const std::string& text);
 
-// The duration given as `option`. Empty when it was not given; an error has a message for wrong_usage().
+// The duration in `option`; nothing if the option was not given. Errors: invalid_argument, for wrong_usage().
 [[nodiscard]] Result<std::optional<Millis>> duration_option(const Invocation& run, std::string_view option);
 
-// The events that were named by ID: one as a record, several as a list; on a terminal records under each
-// other.
+// Prints the events of the IDs: one as a record, several as a list. On a terminal, several records.
 class NamedEvents {
  public:
   explicit NamedEvents(Invocation& run);
@@ -46,15 +45,15 @@ class NamedEvents {
   bool first_ = true;
 };
 
-// There is no server, or it does not let us: it will be the same for the next event.
+// True if the next call would fail as well: the server is unreachable or refuses access.
 [[nodiscard]] bool is_hopeless(ExitCode code);
 
-// Does `act` for each of the IDs, also after one that failed; stops when there is no server, or it does not
-// let us. ExitCode::failed when some failed, whatever `act` returned for them. An ID that is no number is
-// wrong usage: then nothing is done.
+// Calls `act` for each ID, also after a failure, unless is_hopeless(). Returns ExitCode::failed when some
+// calls failed, whatever code they returned. If an ID is not a number, it is wrong usage and `act` is never
+// called.
 ExitCode for_each_id(Invocation& run, const std::function<ExitCode(std::int64_t)>& act);
 
-// "status=FAILED&tags=email": a query from parts, encoded. Parts without a value are left out.
+// Builds "status=FAILED&tags=email", percent-encoded. Parameters without a value are left out.
 class QueryString {
  public:
   QueryString& add(std::string_view name, const std::optional<std::string>& value);
@@ -64,38 +63,38 @@ class QueryString {
   std::string text_;
 };
 
-// GET /events, page by page, until `visit` returns false or there are no more.
+// Calls `visit` for each event of GET /events, page by page, until it returns false or the list ends.
 using VisitEvent = std::function<bool(const JsonValue& event)>;
 struct PagedResult {
   ExitCode code = ExitCode::done;
-  std::int64_t total = 0;  // all that match, whatever was visited
-  std::string missing;     // as missing_shards(): not all that match were there to visit
+  std::int64_t total = 0;  // the number of matching events, also those not visited
+  std::string missing;     // as missing_shards(): the events of these shards were not visited
 };
 PagedResult each_event(Invocation& run, const QueryString& query, std::int64_t after_id, std::size_t page,
                        const VisitEvent& visit);
 
-// --status, --tag, --queue, --worker, --correlation: which events to list; and the query they make.
+// The options --status, --tag, --queue, --worker and --correlation, and the query that they select.
 [[nodiscard]] std::vector<Parameter> list_options();
 [[nodiscard]] QueryString list_query(const Arguments& arguments);
 
-// The greatest id of an event, 0 when there is none. `visit` sees some of the newest.
+// The greatest id of all events, 0 when there is none. Calls `visit` with some of the newest events.
 struct NewestEvent {
   ExitCode code = ExitCode::done;
   std::int64_t id = 0;
 };
 NewestEvent newest_event(Invocation& run, const std::function<void(const JsonValue& event)>& visit = {});
 
-// Waits until the event has ended, at most until `deadline` (none: as long as it takes).
+// Waits until the event has ended, or until `deadline` if there is one.
 struct WaitResult {
-  CallResult called;   // what went wrong, or the event as it is
-  bool ended = false;  // false: the deadline came first
+  CallResult called;   // the error, or the event
+  bool ended = false;  // false: the deadline passed first
 };
 WaitResult wait_for_end(Invocation& run, std::int64_t id, std::optional<SteadyTime> deadline);
 
-// The exit code that says how the event ended; without success it is told, too.
+// The exit code for the status of an ended event. Prints the error of an event that did not succeed.
 ExitCode report_end(Invocation& run, std::string_view event);
 
-// Whole seconds from now to `deadline`, rounded up, 0 to 60: what one call may wait.
+// The seconds until `deadline`, rounded up, 0 to 60: the wait of one call. 60 is the limit of the API.
 [[nodiscard]] std::int64_t wait_slice(std::optional<SteadyTime> deadline);
 
 }  // namespace eventq::cli

@@ -1,4 +1,4 @@
-// export_command.cc: `eventq export`: events as lines that `eventq import` takes.
+// export_command.cc: `eventq export`: prints events as lines for `eventq import`.
 #include <unistd.h>
 
 #include <array>
@@ -19,13 +19,13 @@
 namespace eventq::cli {
 namespace {
 
-// What a publisher may say, in the order in which docs/api.md tells it.
+// All members of POST /events, in the order of docs/api.md.
 constexpr std::array<std::string_view, 19> kPublished = {
     "title",     "description",    "tags",          "payload",  "queue",   "priority", "max_retries",
     "event_id",  "correlation_id", "causation_id",  "trace_id", "pattern", "version",  "source",
     "timestamp", "ordering_key",   "supersede_key", "run_at",   "retry"};
 
-// One event, as the server shows it, as a line.
+// Makes one line from an event as GET /events/{id} shows it.
 std::string line_of(const JsonValue& event) {
   std::string line;
   JsonWriter json(line);
@@ -39,14 +39,14 @@ std::string line_of(const JsonValue& event) {
     }
   }
   json.end_object();
-  // White space between the tokens of a payload may hold line ends, and in no string can one stand.
+  // A payload may have line ends between tokens. JSON strings have none, so replacing them is safe.
   for (char& c : line) {
     if (c == '\n' || c == '\r') c = ' ';
   }
   return line;
 }
 
-// How many there will be, if that is known.
+// The number of events to export, if the server knows it exactly.
 std::optional<std::int64_t> total_of(Invocation& invocation, QueryString query) {
   const auto answer = invocation.server.call({.target = "/events?" + query.add("limit", "1").text()});
   JsonParser parser(kAnswerDepth);
@@ -54,10 +54,10 @@ std::optional<std::int64_t> total_of(Invocation& invocation, QueryString query) 
   return body && text_at(*body, "total_exact") == "true" ? integer_at(*body, "total") : std::nullopt;
 }
 
-// Prints the event with this id. The list has no payloads.
+// Fetches and prints one event, because lists contain no payloads.
 ExitCode print_event(Invocation& invocation, std::int64_t id) {
   const auto answer = invocation.server.call({.target = "/events/" + std::to_string(id)});
-  if (answer && answer->status == 404) return ExitCode::done;  // removed meanwhile
+  if (answer && answer->status == 404) return ExitCode::done;  // retention removed it since the list was read
   const CallResult called = call_result(invocation, answer);
   if (!called) return called.code;
   JsonParser parser(kAnswerDepth);

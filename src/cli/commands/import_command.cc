@@ -1,4 +1,4 @@
-// import_command.cc: `eventq import`: a file of events into the server, in batches.
+// import_command.cc: `eventq import`: publishes a file of events in batches.
 #include <fcntl.h>
 #include <unistd.h>
 
@@ -32,19 +32,19 @@
 namespace eventq::cli {
 namespace {
 
-constexpr std::size_t kBody = limits::kBatchBody - 1024;  // without the brackets round it
+constexpr std::size_t kBody = limits::kBatchBody - 1024;  // leaves space for the enclosing JSON
 constexpr std::int64_t kRejectsShown = 20;
-constexpr int kTries = 5;  // of a server that does not answer
+constexpr int kTries = 5;  // attempts while the server does not answer
 
 struct ImportOptions {
   std::string file;   // "-": stdin
-  std::string queue;  // for lines that name none; empty: main
-  std::string tags;   // for lines that have none
+  std::string queue;  // for lines without a queue; empty: main
+  std::string tags;   // for lines without tags
   std::size_t batch = 1000;
   std::int64_t from = 1;  // the first line to import
 };
 
-// One run over one file.
+// One import of one file.
 class Importer {
  public:
   Importer(Invocation& invocation, ImportOptions options, std::optional<std::int64_t> lines)
@@ -83,7 +83,7 @@ class Importer {
  private:
   [[nodiscard]] std::string rejects_file() const { return options_.file + ".rejects"; }
 
-  // What the options say of lines that say nothing themselves, written in front.
+  // Inserts the queue and tags of the options at the start of a line that lacks them.
   [[nodiscard]] std::string with_defaults(const std::string& line) {
     if (options_.queue.empty() && options_.tags.empty()) return line;
     const auto value = parser_.parse(line);
@@ -106,7 +106,8 @@ class Importer {
     return line.substr(0, brace + 1) + added + (members.empty() ? "" : ",") + line.substr(brace + 1);
   }
 
-  // Reads the line as the server would, so that one bad line does not refuse a batch.
+  // Validates the line with the parser of the server, because one bad line would make the server refuse the
+  // batch.
   void take(const std::string& line) {
     const std::string whole = with_defaults(line);
     const auto value = parser_.parse(whole);
@@ -160,7 +161,7 @@ class Importer {
         count(answer->body);
         break;
       }
-      // The ids make it safe to send again.
+      // Resending is safe, because each event has an event_id and the server stores it once.
       const bool full = answer && answer->status == 429;
       const bool away = !answer || answer->status == 503;
       if (!full && (!away || tries == kTries)) return refused(answer);
@@ -175,7 +176,7 @@ class Importer {
     return ExitCode::done;
   }
 
-  // Ids rise: what is behind the newest one known is new.
+  // The server assigns ascending ids, so an id above the newest one is a new event; others existed already.
   void count(const std::string& answer) {
     JsonParser parser(kAnswerDepth);
     const auto body = parser.parse(answer);
@@ -239,11 +240,11 @@ class Importer {
   ProgressBar progress_;
   JsonParser parser_;
   std::ofstream rejects_;
-  std::vector<std::string> events_;     // of the next batch
-  std::size_t bytes_ = 0;               // of those
-  std::int64_t line_ = 0;               // read so far
-  std::int64_t sent_to_ = 0;            // the last line of the last batch
-  std::optional<std::int64_t> newest_;  // the greatest id known, from before the first batch on
+  std::vector<std::string> events_;     // the next batch
+  std::size_t bytes_ = 0;               // the size of events_
+  std::int64_t line_ = 0;               // the last line read
+  std::int64_t sent_to_ = 0;            // the last line of the last accepted batch
+  std::optional<std::int64_t> newest_;  // the greatest id; read from the server before the first batch
   std::int64_t added_ = 0;
   std::int64_t existed_ = 0;
   std::int64_t rejected_ = 0;

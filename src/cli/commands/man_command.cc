@@ -1,4 +1,4 @@
-// man_command.cc: `eventq man`.
+// man_command.cc: `eventq man`: prints the manual.
 #include <ostream>
 
 #include "cli/framework/command_table.h"

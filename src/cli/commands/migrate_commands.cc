@@ -1,4 +1,4 @@
-// migrate_commands.cc: `eventq migrate status`, `up` and `sql`: the schema of stores.
+// migrate_commands.cc: `eventq migrate status`, `up` and `sql`: show and migrate the schema of stores.
 #include <sys/stat.h>
 
 #include <ostream>
@@ -33,7 +33,7 @@ struct StoreSchema {
   std::string store;
   std::int64_t schema = 0;  // 0: none
   std::int64_t newest = 0;
-  std::optional<postgres::ShardPosition> place;  // of PostgreSQL only
+  std::optional<postgres::ShardPosition> place;  // PostgreSQL only
   postgres::ShardPosition wanted;
   [[nodiscard]] bool current() const { return schema == newest && (!place || *place == wanted); }
 };
@@ -116,7 +116,7 @@ Result<void> bring_up(Invocation& run, const std::vector<std::string>& stores) {
 ExitCode up(Invocation& run) {
   const auto stores = stores_of(run.arguments);
   if (!stores) return wrong_usage(run, stores.error().message);
-  umask(077);  // payloads are the owner's alone
+  umask(077);  // payloads are readable by the owner only
   if (auto done = bring_up(run, *stores); !done) {
     return done.error().code == ErrorCode::invalid_argument ? wrong_usage(run, done.error().message)
                                                             : fail(run, done.error().message);
@@ -147,7 +147,7 @@ ExitCode print_sql(Invocation& run) {
   return ExitCode::done;
 }
 
-// Of `eventq serve`: the same names, and the same ways to give them.
+// The same options as those of `eventq serve`, because both load the same configuration.
 std::vector<Parameter> store_options() {
   return {{.name = "--store",
            .value = "URL",

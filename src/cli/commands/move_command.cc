@@ -1,4 +1,4 @@
-// move_command.cc: `eventq move`: a whole store from SQLite to PostgreSQL, or back.
+// move_command.cc: `eventq move`: moves a whole store from SQLite to PostgreSQL, or back.
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -20,7 +20,7 @@ ExitCode run_move(Invocation& invocation) {
   const std::string from = invocation.arguments.text_or("FROM", "");
   const std::string to = invocation.arguments.text_or("TO", "");
   const Interrupt interrupt;
-  umask(077);  // payloads are the owner's alone
+  umask(077);  // payloads are readable by the owner only
   std::optional<ProgressBar> progress;
   const auto moved =
       move::move({.from = from, .to = to, .on_progress = [&](std::int64_t done, std::int64_t all) {

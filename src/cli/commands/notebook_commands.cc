@@ -1,4 +1,4 @@
-// notebook_commands.cc: `eventq notebook ...`: add notebooks, look at them, commit, rescan.
+// notebook_commands.cc: `eventq notebook ...`: add, list and show notebooks, commit, rescan.
 #include <filesystem>
 #include <ostream>
 #include <system_error>
@@ -18,7 +18,7 @@ std::string encoded_notebook(const Invocation& run) {
   return percent_encode(run.arguments.text_or("NAME", ""));
 }
 
-// Prints what is in the array `name` of the answer to a GET.
+// Prints the elements of the array `name` in the answer to a GET.
 ExitCode list_from(Invocation& run, const std::string& target, std::string_view name,
                    std::vector<OutputColumn> columns) {
   const CallResult called = call(run, "GET", target);
@@ -37,12 +37,12 @@ ExitCode print_called(Invocation& run, const CallResult& called) {
   return called.code;
 }
 
-// {"name", "path", "settings"}; or what is wrong with an argument.
+// The body {"name", "path", "settings"}. Errors: invalid_argument, for wrong_usage().
 Result<std::string> notebook_body(const Invocation& run) {
   const auto wrong = [](std::string message) {
     return Error{.code = ErrorCode::invalid_argument, .message = std::move(message)};
   };
-  // The server's folder is another one.
+  // The path must be absolute, because the server runs in another folder.
   std::error_code failed;
   const auto path = std::filesystem::absolute(run.arguments.text_or("PATH", ""), failed);
   if (failed) return wrong("PATH: " + failed.message());

@@ -149,7 +149,7 @@ Diagnosis judge_disk(std::uint64_t free_bytes, std::uint64_t all_bytes) {
 Diagnosis probe_open_files() {
   rlimit limit{};
   if (getrlimit(RLIMIT_NOFILE, &limit) != 0) return cannot("open files", "read the limit");
-  return judge_open_files(limit.rlim_max);  // the server raises its own to this
+  return judge_open_files(limit.rlim_max);  // the hard limit, because the server raises its soft limit to it
 }
 
 Diagnosis judge_open_files(std::uint64_t limit) {

@@ -1,4 +1,4 @@
-// publish_command.cc: `eventq publish`: one event, and what became of it when asked to wait.
+// publish_command.cc: `eventq publish`: publishes one event, and can wait for its end.
 #include <chrono>
 #include <filesystem>
 #include <fstream>
@@ -23,7 +23,7 @@ Error wrong_argument(std::string message) {
   return {.code = ErrorCode::invalid_argument, .message = std::move(message)};
 }
 
-// JSON, @file or -. Empty: none was given.
+// Reads the payload from JSON, @FILE or -. Empty if none was given.
 Result<std::string> read_payload(const Arguments& arguments) {
   const auto given = arguments.text("PAYLOAD");
   if (!given) return std::string();
@@ -31,7 +31,7 @@ Result<std::string> read_payload(const Arguments& arguments) {
   if (*given == "-") {
     json.assign(std::istreambuf_iterator<char>(std::cin), {});
   } else if (given->starts_with('@')) {
-    std::error_code ignored;  // then opening it says what is wrong
+    std::error_code ignored;  // opening the file below reports the error
     if (std::filesystem::is_directory(given->substr(1), ignored)) {
       return wrong_argument(in_quotes(given->substr(1)) + " is a folder; name a file that holds JSON");
     }
@@ -43,7 +43,7 @@ Result<std::string> read_payload(const Arguments& arguments) {
   JsonParser parser;
   const auto value = parser.parse(json);
   if (value) return std::string(value->raw());
-  // The parser speaks of the body of a request.
+  // The message of the parser starts with a phrase about the body of a request, up to a colon. Cut it off.
   const std::string& fault = value.error().message;
   const std::size_t colon = fault.find(": ");
   return wrong_argument(
@@ -114,7 +114,7 @@ Result<std::string> make_body(const Invocation& run) {
   return text;
 }
 
-// The first part of the wait is in the call that publishes, so that a quick end costs one call.
+// The publishing call itself waits first, so an event that ends quickly needs one call only.
 ExitCode publish_and_wait(Invocation& run, const std::string& body, Millis wait) {
   const SteadyTime deadline = steady_now() + wait;
   const std::int64_t seconds = wait_slice(deadline);

@@ -1,4 +1,4 @@
-// queue_commands.cc: `eventq queue ...`: look at queues, stop and start them, configure them, replay.
+// queue_commands.cc: `eventq queue ...`: list, show, pause, resume, drain, configure and replay queues.
 #include <algorithm>
 #include <chrono>
 #include <map>
@@ -49,7 +49,7 @@ ExitCode show_queue(Invocation& run) {
   return print_answer(run, call(run, "GET", queue_path(run) + "?events=0"));
 }
 
-// {"reason", "by"}, of those given. Empty: a text was not UTF-8, which has been told.
+// The body {"reason", "by"}. Nothing if a text is not UTF-8: the error was already printed.
 std::optional<std::string> status_body(Invocation& run) {
   std::string text;
   JsonWriter body(text);
@@ -135,7 +135,7 @@ std::string nested(const FlatSettings& flat) {
   return out + "}";
 }
 
-// JSON as it is; anything else is a text.
+// Returns valid JSON unchanged, and makes any other text a JSON string.
 std::string as_json(const std::string& text) {
   JsonParser parser;
   if (parser.parse(text)) return text;
@@ -149,7 +149,7 @@ void erase_below(FlatSettings& flat, const std::string& path) {
       flat, [&](const auto& entry) { return entry.first == path || entry.first.starts_with(path + "."); });
 }
 
-// What is wrong with an assignment, if anything.
+// Applies "KEY=VALUE". Returns an error message, or nothing.
 std::optional<std::string> assign(FlatSettings& flat, const std::string& assignment) {
   const std::size_t equals = assignment.find('=');
   if (equals == std::string::npos || equals == 0) {
@@ -164,7 +164,7 @@ std::optional<std::string> assign(FlatSettings& flat, const std::string& assignm
   return std::nullopt;
 }
 
-// A highWatermark that is 80 % of the depth is the default, and goes along with the depth.
+// Drops a highWatermark of 80 % of the depth: it is the default, and must follow a changed depth.
 void free_watermark(FlatSettings& flat) {
   const auto depth = flat.find("maxQueueDepth");
   const auto mark = flat.find("highWatermark");
@@ -177,7 +177,7 @@ void free_watermark(FlatSettings& flat) {
 ExitCode configure_queue(Invocation& run) {
   const auto present = run.server.call({.target = queue_path(run) + "?events=0"});
   FlatSettings flat;
-  if (!present || present->status != 404) {  // 404: it will be created
+  if (!present || present->status != 404) {  // 404: PUT will create the queue
     const CallResult called = call_result(run, present);
     if (!called) return called.code;
     JsonParser parser(kAnswerDepth);
@@ -193,7 +193,7 @@ ExitCode configure_queue(Invocation& run) {
   return print_answer(run, call(run, "PUT", queue_path(run), nested(flat)));
 }
 
-// A time, or how long ago.
+// Converts a time, or a duration before now, to JSON.
 std::string time_json(const Invocation& run, const std::string& text) {
   std::string time = text;
   if (const auto ago = parse_duration(text)) {

@@ -1,4 +1,4 @@
-// serve_command.cc: `eventq serve` on the command line. Its options are the settings.
+// serve_command.cc: `eventq serve`. Its options are generated from the table of settings.
 #include <ostream>
 
 #include "cli/commands/serve_request.h"
@@ -16,7 +16,7 @@ Parameter option_of(const server::ServerSetting& setting) {
                    .help = std::string(setting.help) + " (" + server::variable_name(setting) + ")",
                    .fallback = setting.text(server::ServerSettings{})};
   if (setting.kind == server::SettingKind::truth) {
-    option.value = "BOOL";  // --flag=false takes back what a file says
+    option.value = "BOOL";  // so that --flag=false can override the configuration file
     option.bare = true;
   }
   option.many = setting.kind == server::SettingKind::list;

@@ -1,4 +1,4 @@
-// show_commands.cc: `eventq ls`, `get`, `logs` and `why`: events as they are.
+// show_commands.cc: `eventq ls`, `get`, `logs` and `why`: commands that only show events.
 #include <algorithm>
 #include <array>
 #include <limits>
@@ -15,7 +15,7 @@ namespace {
 
 constexpr std::size_t kPageMax = 1000;
 
-// What GET /events leaves out: for these each event is fetched by itself.
+// GET /events omits these fields, so each event must be fetched separately.
 bool needs_whole_event(const OutputOptions& output) {
   constexpr std::array<std::string_view, 5> kLeftOut = {"payload", "description", "max_retries",
                                                         "error_message", "source"};

@@ -1,8 +1,8 @@
-// tail_command.cc: `eventq tail`: events as they come, move and end.
+// tail_command.cc: `eventq tail`: prints events when they are published, change and end.
 //
-// The server has no list of changes, so this asks once a second: for ids beyond the last one seen, and for
-// those of the events followed that are still live. One that is no longer is asked for by itself. So each
-// second costs three calls and one for each end.
+// The API has no list of changes, so the command polls once a second: one call for ids above the last one
+// seen, and two for live events (PENDING and PROCESSING). A followed event that is in neither list is fetched
+// by its id. So each second costs three calls, and one more for each event that ended.
 #include <poll.h>
 #include <unistd.h>
 
@@ -20,9 +20,9 @@ namespace {
 
 constexpr int kPauseMs = 1000;
 constexpr std::size_t kTailPage = 1000;
-constexpr std::size_t kFollowedMax = 1000;  // the newest live ones; others come and go unseen
+constexpr std::size_t kFollowedMax = 1000;  // the newest live events; changes of others are not printed
 
-// Whether the reader of our output is still there, after a pause.
+// Sleeps, and returns false if the reader of stdout has closed the pipe. poll() reports that at once.
 bool is_read_after_pause() {
   pollfd out{.fd = STDOUT_FILENO, .events = 0, .revents = 0};
   return poll(&out, 1, kPauseMs) == 0;
@@ -56,7 +56,7 @@ class EventFollower {
     return newest.code;
   }
 
-  // Calls `visit` for each live event, and follows it from then on.
+  // Calls `visit` for each live event, and follows the event from then on.
   template <typename Visit>
   ExitCode visit_live(const Visit& visit) {
     const std::int64_t first = states_.size() < kFollowedMax ? 0 : states_.begin()->first - 1;
@@ -68,7 +68,7 @@ class EventFollower {
       std::int64_t last = 0;
       const PagedResult paged = each_event(run_, query, first, kTailPage, [&](const JsonValue& event) {
         last = integer_at(event, "id").value_or(0);
-        if (last > last_) return false;  // new: its turn comes
+        if (last > last_) return false;  // new: the next show_new() prints it
         visit(last, event);
         remember(event);
         return ++seen < kTailPage;
@@ -93,7 +93,8 @@ class EventFollower {
     std::map<std::int64_t, std::string> missing = states_;
     const std::string before = newest_;
     const ExitCode code = visit_live([&](std::int64_t id, const JsonValue& event) {
-      // One that is not known was among too many to follow, or has come back to life since the last look.
+      // An event that is not in states_ exceeded kFollowedMax, or became live again since the last poll. Only
+      // the latter has changed since then.
       const auto known = states_.find(id);
       const bool changed = known == states_.end() ? text_at(event, "updated_at").value_or("") > before
                                                   : known->second != state_of(event);
@@ -141,10 +142,10 @@ class EventFollower {
   RecordPrinter printer_;
   QueryString query_;
   std::optional<std::string> status_;
-  std::map<std::int64_t, std::string> states_;  // of the live events followed
+  std::map<std::int64_t, std::string> states_;  // of the followed live events
   std::int64_t last_ = 0;                       // the greatest id seen
-  std::string newest_;                          // the latest change seen; as text it has the order of time
-  std::int64_t horizon_ = 0;                    // up to which the last look at live events went
+  std::string newest_;                          // the latest updated_at seen; ISO times sort as text
+  std::int64_t horizon_ = 0;                    // the greatest id that the last visit_live() reached
 };
 
 ExitCode tail(Invocation& run) {

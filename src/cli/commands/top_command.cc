@@ -1,4 +1,4 @@
-// top_command.cc: `eventq top`: asks once a second, draws, and listens to the keys.
+// top_command.cc: `eventq top`: fetches metrics once a second, draws them, and handles keys.
 #include <algorithm>
 #include <ostream>
 #include <string>
@@ -16,7 +16,7 @@ namespace eventq::cli {
 namespace {
 
 constexpr Millis kInterval{1'000};
-constexpr Millis kPatience{2'000};  // for one answer
+constexpr Millis kPatience{2'000};  // the timeout of one call; short, because keys are not read meanwhile
 
 client::HttpRequest request(std::string method, std::string target, std::string body = {}) {
   return {.method = std::move(method),
@@ -26,7 +26,7 @@ client::HttpRequest request(std::string method, std::string target, std::string 
           .timeout = kPatience};
 }
 
-// What the server says of its own API; nothing when it cannot be had now.
+// The version in the OpenAPI document of the server; empty when it does not answer.
 std::string server_version(client::HttpClient& server) {
   const auto answer = server.call(request("GET", "/openapi.json"));
   if (!answer) return "";
@@ -60,7 +60,7 @@ class TopSession {
     }
   }
 
-  // One print-out.
+  // Prints once, without a screen.
   ExitCode print() {
     const CallResult metrics = call(run_, "GET", "/metrics");
     if (!metrics) return metrics.code;
@@ -111,7 +111,7 @@ class TopSession {
     select(0);
   }
 
-  // So many lines down; what is not there any more gives way to the first.
+  // Moves the selection down by `down` lines. If the selected queue is gone, selects the first one.
   void select(int down) {
     const auto order = top_order(view_);
     if (order.empty()) return;

@@ -1,4 +1,4 @@
-// verify_command.cc: `eventq verify`: proves from a store's own log that it kept its promises.
+// verify_command.cc: `eventq verify`: checks a store's log for violated guarantees, and prints them.
 #include <unistd.h>
 
 #include <algorithm>
@@ -25,9 +25,9 @@ using sqlite::Violation;
 
 constexpr std::array kProofs = {AuditCheck::sound,        AuditCheck::none_lost,  AuditCheck::finished_once,
                                 AuditCheck::leases_apart, AuditCheck::order_kept, AuditCheck::counters_right};
-constexpr std::int64_t kShown = 100;  // violations of one kind
+constexpr std::int64_t kShown = 100;  // violations printed per property
 
-// What was looked at for it.
+// Describes what was checked for a property.
 std::string extent_of(AuditCheck proof, const AuditCounts& counts) {
   switch (proof) {
     case AuditCheck::sound: return "SQLite's integrity check";
@@ -46,7 +46,7 @@ std::string extent_of(AuditCheck proof, const AuditCounts& counts) {
   return "";
 }
 
-// What was looked at for it, in numbers.
+// The number of checked items for a property.
 std::int64_t checked_for(AuditCheck proof, const AuditCounts& counts) {
   switch (proof) {
     case AuditCheck::sound: return 1;  // the file
@@ -59,7 +59,8 @@ std::int64_t checked_for(AuditCheck proof, const AuditCounts& counts) {
   return 0;
 }
 
-// For people: violations as they are found, then a line for each proof. For programs: only the latter.
+// Table format: prints violations when they are found, then a line per property. JSON: only an object per
+// property.
 class VerifyReport {
  public:
   VerifyReport(std::ostream& out, bool json) : out_(out), json_(json) {}

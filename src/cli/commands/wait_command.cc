@@ -1,4 +1,4 @@
-// wait_command.cc: `eventq wait`: until events have ended.
+// wait_command.cc: `eventq wait`: waits until events have ended.
 #include "base/steady.h"
 #include "cli/commands/events.h"
 #include "cli/framework/command_table.h"
@@ -7,7 +7,8 @@
 namespace eventq::cli {
 namespace {
 
-// How much an outcome says about the whole: a call that failed most, then one that has not ended.
+// The rank of an exit code: the command exits with the highest of all events. A failed call ranks highest,
+// then an event that has not ended.
 int weight(ExitCode code) {
   switch (code) {
     case ExitCode::done: return 0;

@@ -44,7 +44,7 @@ struct WorkOptions {
   Millis timeout{0};
   Millis later{0};
   bool until_empty = false;
-  std::optional<std::size_t> open_files;  // what commands get, when we need more ourselves
+  std::optional<std::size_t> open_files;  // the soft limit for commands, if this process raised its own
 };
 
 std::string_view mark_of(Handled::Kind kind) {
@@ -55,7 +55,7 @@ std::string_view mark_of(Handled::Kind kind) {
   }
 }
 
-// Runs the command, and says what came of it.
+// Runs the command for an event, and prints the result.
 class CommandRunner {
  public:
   CommandRunner(Invocation& invocation, const WorkOptions& options)
@@ -72,14 +72,14 @@ class CommandRunner {
                                    .timeout = options_.timeout,
                                    .open_files = options_.open_files},
                                   stop);
-    // Another worker has it, or we are leaving: whatever is returned counts for nothing.
+    // The lease is lost or the worker stops, so the worker ignores what this handler returns.
     const bool lost = end && end->cause == ChildEnd::Cause::stopped;
     Handled handled = lost ? Handled::later(Millis{0}, "stopped") : judge(end);
     say(event, handled, lost ? "stopped" : mark_of(handled.kind()), millis_since(start));
     return handled;
   }
 
-  // Says that events are taken from now on.
+  // Prints that the worker claims events from now on.
   void begin() {
     if (json_) return;
     run_.err << "Working on " + join_tags(options_.tags) + " of queue " + options_.queue + " at " + run_.url +
@@ -140,10 +140,11 @@ class CommandRunner {
   const WorkOptions& options_;
   const bool json_;
   const bool terminal_;
-  std::mutex mutex_;  // of run_.err
+  std::mutex mutex_;  // guards run_.err
 };
 
-// An event with several of the tags is still run once: for the first of them that it has.
+// The worker calls one handler per tag. An event with several of the tags must run once, so only the handler
+// of the first one runs the command.
 Handler handler_of(CommandRunner& runner, const WorkOptions& options, const std::string& tag) {
   return [&runner, &options, tag](const Event& event, const std::stop_token& stop) {
     for (const std::string& wanted : options.tags) {
@@ -154,9 +155,9 @@ Handler handler_of(CommandRunner& runner, const WorkOptions& options, const std:
   };
 }
 
-// No live event with these tags, in whosever hands.
+// True if no event with these tags is live, also not with another worker.
 bool is_empty(Invocation& run, const WorkOptions& options) {
-  // An event may move from one to the other between two questions, but not twice and back.
+  // An event may change between PENDING and PROCESSING between two calls, so PENDING is checked again.
   for (const std::string_view status : {"PENDING", "PROCESSING", "PENDING"}) {
     const auto answer = run.server.call({.target = "/events?limit=1&status=" + std::string(status) +
                                                    "&queue=" + percent_encode(options.queue) +
@@ -169,7 +170,7 @@ bool is_empty(Invocation& run, const WorkOptions& options) {
   return true;
 }
 
-// Children have the stop time to finish; another signal ends them and us at once.
+// Commands may finish within the stop time of the worker. A second signal kills them and ends this process.
 ExitCode stop_worker(Invocation& run, Worker& worker, CommandRunner& runner, server::StopSignals& signals) {
   auto stopping = std::async(std::launch::async, [&] { return worker.stop(); });
   while (stopping.wait_for(0ms) != std::future_status::ready) {
@@ -179,7 +180,7 @@ ExitCode stop_worker(Invocation& run, Worker& worker, CommandRunner& runner, ser
     _exit(128 + *signal);
   }
   if (stopping.get()) return ExitCode::done;
-  // Threads are left behind that still use what is here.
+  // Handler threads still run and use objects of this stack frame, so exit without destroying them.
   runner.children.kill_all();
   run.out << std::flush;
   _exit(0);
@@ -190,7 +191,7 @@ ExitCode work(Invocation& run, const WorkOptions& options) {
   std::signal(SIGPIPE, SIG_IGN);
   if (const auto there = call(run, "GET", "/healthz"); !there) return there.code;
   const Logger log = stderr_logger(LogLevel::warning);
-  // The worker tries again itself, and a stop does not wait longer than for one answer.
+  // One attempt: the worker retries itself, and a stop then waits for one answer at most.
   auto client = Client::connect(run.url, {.timeout = 10s, .tries = 1, .logger = log});
   if (!client) return wrong_usage(run, client.error().message);
   CommandRunner runner(run, options);
@@ -208,7 +209,8 @@ ExitCode work(Invocation& run, const WorkOptions& options) {
   return stop_worker(run, worker, runner, signals);
 }
 
-// Room for what the commands need of us. They themselves keep the limit that we were started with.
+// Raises the limit on open files to what options.parallel needs. Commands keep the original limit, because
+// programs that use select() fail with descriptors above 1023.
 Result<void> raise_limit_for(WorkOptions& options) {
   const std::size_t needed = options.parallel * kDescriptorsPerChild + kDescriptorsBesideChildren;
   const std::size_t before = server::descriptor_limit();

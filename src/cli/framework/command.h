@@ -1,7 +1,7 @@
-// command.h: what a command of `eventq` is: its words, its parameters, and what it does.
+// command.h: the description of one command of `eventq`: name, parameters, help texts and function.
 //
-// The table of them (command_table.h) is the only list: the parser, --help, the man page, the
-// completions and docs/cli.md are all made from it.
+// The command table (command_table.h) is the only list of commands: the parser, --help, the man page, the
+// completions and docs/cli.md are generated from it.
 #pragma once
 
 #include <cstdint>
@@ -16,19 +16,19 @@
 
 namespace eventq::cli {
 
-// What a shell may offer for a value.
+// What a shell offers as completions of a value.
 enum class CompletionKind : std::uint8_t { nothing, file, queue, choice };
 
 struct Parameter {
-  std::string name;           // "--queue", "-j,--parallel", or of a positional "TAGS"
-  std::string value = {};     // "NAME": what the value is called; empty: a flag (or a positional)
+  std::string name;           // "--queue", "-j,--parallel"; for a positional "TAGS"
+  std::string value = {};     // the placeholder of the value, "NAME"; empty for a flag or a positional
   std::string help = {};      // no full stop
   std::string fallback = {};  // shown as [main]; applied by Arguments::text_or
-  std::string choices = {};   // "table,json,jsonl": nothing else is accepted
+  std::string choices = {};   // "table,json,jsonl": all accepted values; empty: any
   CompletionKind completes = CompletionKind::nothing;
   bool required = false;  // positionals only
   bool many = false;      // may be given several times
-  bool bare = false;      // --wait and --wait=30s: the value may be left out (Arguments::text gives "")
+  bool bare = false;      // --wait and --wait=30s: the value is optional, Arguments::text() is then ""
 };
 
 struct Example {
@@ -36,11 +36,11 @@ struct Example {
   std::string_view what;  // "Publish, and wait until a worker is done with it"
 };
 
-// The values given. Names as in the table, without the short form: "--parallel", "TAGS".
+// The values from the command line, by the long name of their parameter: "--parallel", "TAGS".
 class Arguments {
  public:
   [[nodiscard]] bool has(std::string_view name) const;
-  [[nodiscard]] std::optional<std::string> text(std::string_view name) const;  // the last one given
+  [[nodiscard]] std::optional<std::string> text(std::string_view name) const;  // the last value given
   [[nodiscard]] std::string text_or(std::string_view name, std::string_view fallback) const;
   [[nodiscard]] std::vector<std::string> texts(std::string_view name) const;
   void add(std::string_view name, std::string value);
@@ -63,7 +63,7 @@ struct CommandSpec {
   std::string_view summary;  // one line, no full stop
   std::string_view details;  // paragraphs for --help and the man page
   std::vector<Parameter> positionals;
-  std::vector<Parameter> options;  // beside those every command has (common_options())
+  std::vector<Parameter> options;  // without those of common_options()
   std::vector<Example> examples;
   ExitCode (*run)(Invocation& invocation) = nullptr;
   ServerUse server_use = ServerUse::common_output;

@@ -31,7 +31,8 @@ std::vector<const Parameter*> parameters_of(const CommandSpec& command) {
   return all;
 }
 
-// CLI11 reads; what was read is fetched from Option::results(), as it was given.
+// CLI11 only splits the words. collect() reads Option::results(), so the values stay the texts that were
+// given.
 void add_parameter(CLI::App& app, const Parameter& parameter) {
   if (is_flag(parameter)) {
     app.add_flag(parameter.name);
@@ -45,7 +46,7 @@ void add_parameter(CLI::App& app, const Parameter& parameter) {
   if (positional) option->expected(-1);
 }
 
-// What is wrong with a value, if anything.
+// The error message for an invalid value; empty when it is valid.
 std::optional<std::string> judge(const Parameter& parameter, const std::string& value) {
   const std::string name(long_name(parameter));
   if (is_flag(parameter) && !parameter.bare && value != "true" && value != "false") {
@@ -61,7 +62,7 @@ std::optional<std::string> judge(const Parameter& parameter, const std::string& 
   return name + " must be " + known + ", not " + in_quotes(value) + did_you_mean(value, choices);
 }
 
-// One CLI::App for each command, and for each first word of those with two.
+// Has one CLI::App per command, and one per group ("queue" of "queue pause").
 class CommandLineParser {
  public:
   explicit CommandLineParser(std::span<const CommandSpec> commands) : commands_(commands) {
@@ -97,7 +98,7 @@ class CommandLineParser {
     for (const Parameter* parameter : parameters_of(command)) add_parameter(*app, *parameter);
   }
 
-  // What the words chose: the whole program, a group of commands, or a command.
+  // The app that the words select: the root, a group, or a command.
   CLI::App& deepest() {
     CLI::App* app = &root_;
     for (auto chosen = app->get_subcommands(); !chosen.empty(); chosen = app->get_subcommands()) {

@@ -1,4 +1,4 @@
-// command_line.h: the arguments of `eventq` as a value. The wrapper round CLI11.
+// command_line.h: parses the command line of `eventq`. The only user of CLI11.
 #pragma once
 
 #include <span>
@@ -14,14 +14,15 @@ struct ChosenCommand {
   Arguments arguments;
 };
 
-// Nothing to run: print this, and exit. Help goes to stdout when it was asked for, to stderr when not.
+// There is no command to run: print this and exit. Requested help goes to stdout, help after an error to
+// stderr.
 struct Printout {
   std::string out;
   std::string err;
   ExitCode exit_code = ExitCode::done;
 };
 
-// `argv` as main() got it. The answer points into `commands`.
+// `argv` is that of main(). ChosenCommand points into `commands`, so they must outlive it.
 std::variant<ChosenCommand, Printout> parse_command_line(std::span<const CommandSpec> commands, int argc,
                                                          const char* const* argv);
 

@@ -1,4 +1,4 @@
-// command_table.h: every command of `eventq`, once. Each is described and done in commands/.
+// command_table.h: the list of all commands of `eventq`. Each command is implemented in commands/.
 #pragma once
 
 #include <span>
@@ -7,7 +7,7 @@
 
 namespace eventq::cli {
 
-// In the order of --help.
+// In the order in which --help lists them.
 std::span<const CommandSpec> all_commands();
 
 // commands/*.cc

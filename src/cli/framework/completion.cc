@@ -13,7 +13,7 @@ namespace {
 
 using Words = std::vector<std::string>;
 
-// The options of a command as its parser knows them.
+// All options that the parser accepts for a command.
 std::vector<Parameter> options_of(const CommandSpec& command) {
   std::vector<Parameter> options = command.options;
   const auto common = common_options(command.server_use);
@@ -38,7 +38,7 @@ Words groups_of(std::span<const CommandSpec> commands) {
   return groups;
 }
 
-// A word that may stand behind `group` (behind `eventq` when it is empty), and what it does.
+// The words that may follow `group` (`eventq` itself when it is empty), each with its summary.
 std::vector<std::pair<std::string, std::string>> words_behind(std::span<const CommandSpec> commands,
                                                               const std::string& group) {
   std::vector<std::pair<std::string, std::string>> words;
@@ -57,12 +57,13 @@ std::string joined(const Words& words, std::string_view separator = " ") {
   return out;
 }
 
-// What a value may be, when the program itself knows; else none.
+// The fixed choices of a value; empty when it has none.
 Words values_of(const Parameter& parameter) { return split_list(parameter.choices); }
 
 bool takes_next_word(const Parameter& option) { return !option.value.empty() && !option.bare; }
 
-// `text` with a backslash before each of `special`; inside single quotes a quote has to leave them.
+// Puts a backslash before each character of `special`. A single quote becomes '\'', because the scripts put
+// the text in single quotes.
 std::string escaped(std::string_view text, std::string_view special) {
   std::string out;
   for (const char c : text) {
@@ -81,7 +82,7 @@ std::string escaped(std::string_view text, std::string_view special) {
 constexpr std::string_view kBashStart =
     R"bash(# Completion of eventq for bash: made by `eventq completion bash`.
 _eventq_words() { COMPREPLY+=($(compgen -W "$1" -- "$cur")); }
-# Not by compgen -W, which would run a name such as $(reboot).
+# Not with compgen -W, which would execute a queue name such as $(reboot).
 _eventq_queues() {
   local name
   while read -r name; do
@@ -97,7 +98,7 @@ _eventq_files() {
 _eventq() {
   local cur=${COMP_WORDS[COMP_CWORD]} previous=${COMP_WORDS[COMP_CWORD - 1]} command=${COMP_WORDS[1]}
   COMPREPLY=()
-  # --output=json is three words here.
+  # bash splits --output=json into three words.
   if [[ $cur == = ]]; then
     cur=
   elif [[ $previous == = ]]; then
@@ -162,7 +163,7 @@ std::string zsh_values(const Parameter& parameter) {
   return values.empty() ? " " : "(" + joined(values) + ")";
 }
 
-// An argument of _arguments for each spelling.
+// One specification of _arguments for each spelling of the option.
 std::string zsh_option(const Parameter& option) {
   std::string out;
   const Words spellings = split_list(option.name);
@@ -194,7 +195,7 @@ std::string zsh_command(const CommandSpec& command) {
   return out + " ;;\n";
 }
 
-// `commands=(...)` of the words behind `group`.
+// `commands=(...)` with the words that may follow `group`.
 std::string zsh_words(std::span<const CommandSpec> commands, const std::string& group) {
   std::string out = "commands=(";
   for (const auto& [name, what] : words_behind(commands, group)) {
@@ -211,14 +212,14 @@ function __eventq_queues
     timeout 1 (commandline -opc)[1] queue ls -o id 2>/dev/null
 end
 
-# The words before the cursor start with these.
+# True if the words before the cursor start with these.
 function __eventq_in
     set -l words (commandline -opc)
     set -l last (math 1 + (count $argv))
     test (count $words) -ge $last; and test "$words[2..$last]" = "$argv"
 end
 
-# They are these and no others.
+# True if the words before the cursor are exactly these.
 function __eventq_is
     set -l words (commandline -opc)
     test "$words[2..-1]" = "$argv"; or test (count $words) -eq 1 -a (count $argv) -eq 0
@@ -234,7 +235,7 @@ std::string fish_values(const Parameter& parameter) {
   return values.empty() ? "" : " -a '" + joined(values) + "'";
 }
 
-// " -d 'what it is'", and the end of the line.
+// " -d 'description'" and the line end.
 std::string fish_what(std::string_view what) {
   std::string out = " -d '";
   for (const char c : what) out += c == '\'' || c == '\\' ? std::string{'\\', c} : std::string(1, c);

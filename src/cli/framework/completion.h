@@ -1,4 +1,4 @@
-// completion.h: what a shell needs to complete the words of `eventq`, made from the table of commands.
+// completion.h: completion scripts for shells, generated from the command table.
 #pragma once
 
 #include <span>
@@ -8,7 +8,7 @@
 
 namespace eventq::cli {
 
-// Scripts for the shells. Names of queues are asked of the server when they are wanted, for a second at most.
+// The scripts complete names of queues by calling the server, with a timeout of one second.
 [[nodiscard]] std::string bash_completion(std::span<const CommandSpec> commands);
 [[nodiscard]] std::string zsh_completion(std::span<const CommandSpec> commands);
 [[nodiscard]] std::string fish_completion(std::span<const CommandSpec> commands);

@@ -13,7 +13,7 @@ constexpr std::size_t kHelpColumn = 28;
 
 using HelpLine = std::pair<std::string, std::string>;
 
-// `text` in lines of at most kWidth, all but the first moved right by `indent`.
+// Wraps `text` at kWidth columns, and indents all lines but the first by `indent`.
 std::string wrapped(std::string_view text, std::size_t indent) {
   std::string out;
   std::size_t column = indent;
@@ -53,7 +53,7 @@ std::vector<HelpLine> lines_of(std::span<const Parameter> parameters) {
   return lines;
 }
 
-// Paragraphs are set apart by empty lines; a line that starts with a blank stays as it is.
+// An empty line separates paragraphs. A line that starts with a blank is preformatted and is not wrapped.
 std::string paragraphs(std::string_view text) {
   std::string out;
   while (!text.empty()) {

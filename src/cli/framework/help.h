@@ -1,4 +1,4 @@
-// help.h: --help, made from the table of commands.
+// help.h: the texts of --help, generated from the command table.
 #pragma once
 
 #include <optional>
@@ -21,8 +21,8 @@ namespace eventq::cli {
 
 [[nodiscard]] std::string help_of(const CommandSpec& command);
 
-// `words` is what stands behind `eventq help`: nothing for all commands, "queue" for those that start with
-// it, or the name of one. Empty when there is no such command.
+// `words` are the arguments of `eventq help`: none for all commands, "queue" for a group, "queue pause" for a
+// command. Returns nothing if there is no such group or command.
 [[nodiscard]] std::optional<std::string> help_about(std::span<const CommandSpec> commands,
                                                     std::string_view words);
 

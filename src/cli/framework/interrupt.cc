@@ -11,7 +11,7 @@
 namespace eventq::cli {
 namespace {
 
-std::atomic<bool> interrupted{false};  // set by a signal, read by any thread
+std::atomic<bool> interrupted{false};  // set by the signal handler, read by any thread
 static_assert(std::atomic<bool>::is_always_lock_free);
 
 extern "C" void note_interrupt(int) { interrupted = true; }
@@ -21,7 +21,8 @@ extern "C" void note_interrupt(int) { interrupted = true; }
 Interrupt::Interrupt() {
   struct sigaction note {};
   note.sa_handler = note_interrupt;
-  note.sa_flags = static_cast<int>(SA_RESETHAND);  // what is being read from returns; the next one ends us
+  note.sa_flags = static_cast<int>(SA_RESETHAND);  // no SA_RESTART, so a blocked read() returns; the next
+                                                   // signal has its default action and ends the process
   sigaction(SIGINT, &note, nullptr);
   sigaction(SIGTERM, &note, nullptr);
 }

@@ -1,17 +1,18 @@
-// interrupt.h: Ctrl-C as a question that is asked between two steps. A second one ends the program at once.
+// interrupt.h: lets a long command stop between two steps at Ctrl-C. A second Ctrl-C ends the program at
+// once.
 #pragma once
 
 #include "eventq/clock.h"
 
 namespace eventq::cli {
 
-// SIGINT and SIGTERM, from the construction on. One object per program.
+// Handles SIGINT and SIGTERM from its construction on. REQUIRES: at most one object per process.
 class Interrupt {
  public:
   Interrupt();
 
   [[nodiscard]] bool requested() const;
-  // Waits, at most that long, for one.
+  // Waits for a signal, at most for `duration`.
   void wait(Millis duration) const;
 };
 

@@ -27,7 +27,7 @@ std::size_t terminal_width() {
   return ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 0 ? size.ws_col : 80;
 }
 
-// The server's own sentence, and what it blames when the sentence does not say.
+// The server's error message, and the field it is about if the message does not name it.
 std::string problem_of(const client::HttpResponse& response) {
   JsonParser parser(kAnswerDepth);
   const auto body = parser.parse(response.body);
@@ -41,7 +41,7 @@ std::string problem_of(const client::HttpResponse& response) {
 }  // namespace
 
 ExitCode fail(Invocation& run, std::string_view message, ExitCode code) {
-  run.out << std::flush;  // in the order in which it happened
+  run.out << std::flush;  // so that both streams stay in order on a terminal
   run.err << "eventq: " << printable(message) << '\n';
   return code;
 }

@@ -1,6 +1,6 @@
-// invocation.h: one run of a command: its arguments, the server it talks to, and where it prints.
+// invocation.h: one run of a command: its arguments, its server and its output streams.
 //
-// Data goes to `out`, everything else to `err`.
+// A command prints data to `out` and messages to `err`.
 #pragma once
 
 #include <iosfwd>
@@ -27,14 +27,14 @@ struct Invocation {
   std::ostream& err;
 };
 
-// Says `message` on err ("eventq: ..."), and is the exit code.
+// Prints "eventq: MESSAGE" to err and returns `code`.
 ExitCode fail(Invocation& run, std::string_view message, ExitCode code = ExitCode::failed);
-// The same with a line "See eventq publish --help."
+// The same, followed by a line "See eventq publish --help."
 ExitCode wrong_usage(Invocation& run, std::string_view message);
 
-// One call to the server. Anything but a 2xx has been told to the user on err: then the body is empty and
-// the code is the one to exit with. A server that is not there: "No eventq server at URL. Start one with
-// `eventq serve` or `eventq dev`, or name another with --url or EVENTQ_URL." and ExitCode::unreachable.
+// The result of one call to the server. If the status is not 2xx, the error was already printed to err, the
+// body is empty, and the command should exit with `code`. Errors: ExitCode::unreachable when no server
+// answers, forbidden after 401 or 403, else failed.
 struct CallResult {
   ExitCode code = ExitCode::done;
   int status = 0;
@@ -43,17 +43,17 @@ struct CallResult {
 };
 CallResult call(Invocation& run, std::string_view method, std::string_view target, std::string_view body = {},
                 Millis timeout = Millis{30'000});
-// The same of an answer that was got by run.server.call().
+// The same for an answer of run.server.call(), for callers that handle some statuses themselves.
 CallResult call_result(Invocation& run, const Result<client::HttpResponse>& answer);
 
-// "1, 2": the shards that were away, so that what they have is not in this answer. Empty: none was.
+// "1, 2": the unreachable shards, whose data is missing in this answer. Empty: the answer is complete.
 [[nodiscard]] std::string missing_shards(const JsonValue& answer);
-// Says on err which are `missing`, if any: then it is ExitCode::failed, and else done.
+// Prints the `missing` shards to err and returns ExitCode::failed; done if there is none.
 ExitCode report_missing_shards(Invocation& run, const std::string& missing);
 
-// What the environment and the terminal say.
+// The settings that the process gets from its environment variables and its terminal.
 struct TerminalEnvironment {
-  std::string url;  // EVENTQ_URL; empty: not set
+  std::string url;  // EVENTQ_URL; empty if not set
   bool terminal = false;
   bool color = false;  // a terminal without NO_COLOR and TERM=dumb, or FORCE_COLOR
   std::size_t width = 80;
@@ -62,7 +62,7 @@ TerminalEnvironment read_terminal_environment();
 
 // -o, --fields, --color and --time.
 OutputOptions output_options(const Arguments& arguments, const TerminalEnvironment& environment);
-// --url, or else what the surroundings say, or else http://127.0.0.1:8080.
+// --url, else EVENTQ_URL, else http://127.0.0.1:8080.
 std::string server_url(const Arguments& arguments, const TerminalEnvironment& environment);
 
 }  // namespace eventq::cli

@@ -110,9 +110,9 @@ TEST_F(ToldTest, TellsAServerThatIsNotThereFromOneThatDidNotAnswer) {
 
   err_.str("");
   EXPECT_EQ(tell(Error{.code = ErrorCode::timeout, .message = "No answer in time."}).code, ExitCode::failed);
-  EXPECT_EQ(
-      err_.str(),
-      "eventq: No answer in time. The server may have carried out the request: check before you send it again.\n");
+  EXPECT_EQ(err_.str(),
+            "eventq: No answer in time. The server may have carried out the request: check before you send "
+            "it again.\n");
 }
 
 }  // namespace

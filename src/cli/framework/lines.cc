@@ -31,7 +31,7 @@ Result<LineReader::LineStatus> LineReader::next(std::string& line) {
       return LineStatus::too_long;
     }
     if (ended_) return LineStatus::end;
-    if (bytes_.size() - at_ > longest_ + 1) {  // a '\r' may be the last
+    if (bytes_.size() - at_ > longest_ + 1) {  // +1: the last byte may be a '\r', which does not count
       const bool first = !std::exchange(skipping_, true);
       if (first) line.assign(bytes_, at_, longest_);
       at_ = bytes_.size();

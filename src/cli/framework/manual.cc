@@ -46,7 +46,7 @@ constexpr ManualLine kFiles[] = {
      "Belong to the store. Copy a store with `eventq backup`"},
 };
 
-// Calls `visit` with each line of `text`, without its end.
+// Calls `visit` with each line of `text`, without the line end.
 template <typename Visit>
 void each_line(std::string_view text, const Visit& visit) {
   while (!text.empty()) {
@@ -58,7 +58,8 @@ void each_line(std::string_view text, const Visit& visit) {
 
 // --- man(7)
 
-// What is in backquotes is set in bold; a dot or a quote that starts a line is no request.
+// Text in backquotes becomes bold. A dot at the start of a line is escaped, because roff would read a
+// request.
 std::string roff(std::string_view text) {
   std::string out;
   bool bold = false;
@@ -79,7 +80,7 @@ std::string roff(std::string_view text) {
   return out.starts_with('.') ? "\\&" + out : out;
 }
 
-// Lines that start with a blank stay as they are; an empty line starts a paragraph.
+// A line that starts with a blank is preformatted. An empty line starts a paragraph.
 std::string roff_paragraphs(std::string_view text) {
   std::string out;
   bool as_is = false;
@@ -145,7 +146,7 @@ std::string markdown_parameters(std::span<const Parameter> parameters) {
   return out;
 }
 
-// Those that print in a format of their own.
+// "`a`, `b` take only `--url`.": the commands with an output format of their own.
 std::string only_url(std::span<const CommandSpec> commands) {
   std::string names;
   for (const CommandSpec& command : commands) {

@@ -1,4 +1,4 @@
-// manual.h: the whole manual, made from the table of commands: eventq(1) for man, docs/cli.md for the web.
+// manual.h: the complete manual, generated from the command table: eventq(1) and docs/cli.md.
 #pragma once
 
 #include <span>
@@ -9,10 +9,10 @@
 
 namespace eventq::cli {
 
-// In the language of man(7).
+// In man(7) format.
 [[nodiscard]] std::string man_page(std::span<const CommandSpec> commands, std::string_view version);
 
-// Without the version: the file lies in the repository and says what the program beside it does.
+// Without the version, so that docs/cli.md does not change with each release.
 [[nodiscard]] std::string markdown_manual(std::span<const CommandSpec> commands);
 
 }  // namespace eventq::cli

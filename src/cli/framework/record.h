@@ -1,4 +1,4 @@
-// record.h: the members of a JSON answer by path.
+// record.h: reads members of a JSON answer by path.
 #pragma once
 
 #include <cstdint>
@@ -11,21 +11,22 @@
 
 namespace eventq::cli {
 
-// "payload.to": the member `to` of the member `payload`. A member whose own name has the dots wins.
+// "payload.to" is the member `to` of the member `payload`. A member whose name contains the dot has
+// precedence.
 [[nodiscard]] std::optional<JsonValue> value_at(const JsonValue& value, std::string_view path);
 
-// The same as text: a string without its quotes, anything else as JSON. Empty when absent or null.
+// The value as text: a string without quotes, any other type as JSON. Nothing when it is absent or null.
 [[nodiscard]] std::optional<std::string> text_at(const JsonValue& value, std::string_view path);
 
 [[nodiscard]] std::optional<std::int64_t> integer_at(const JsonValue& value, std::string_view path);
 
-// The elements of the array that is the member `name`; none when it is no array.
+// The elements of the array `name`; empty when it is not an array.
 [[nodiscard]] std::vector<JsonValue> elements_at(const JsonValue& value, std::string_view name);
 
-// "a,b" as a and b; empty parts are left out.
+// Splits "a,b" into a and b. Drops empty parts.
 [[nodiscard]] std::vector<std::string> split_list(std::string_view list, char separator = ',');
 
-// The other way round.
+// Joins parts with `separator`.
 [[nodiscard]] std::string join_list(const std::vector<std::string>& parts, char separator = ',');
 
 }  // namespace eventq::cli

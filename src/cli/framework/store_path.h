@@ -1,4 +1,4 @@
-// store_path.h: the file that a store's URL names.
+// store_path.h: the path of the SQLite file in the URL of a store.
 #pragma once
 
 #include <string>
@@ -9,8 +9,8 @@
 
 namespace eventq::cli {
 
-// "sqlite:eventq.db" -> "eventq.db". `instead`: what to do with a PostgreSQL database. Errors:
-// invalid_argument.
+// "sqlite:eventq.db" -> "eventq.db". `instead` is the advice for a PostgreSQL URL.
+// Errors: invalid_argument, without the password of the URL.
 [[nodiscard]] inline Result<std::string> store_path(std::string_view url,
                                                     std::string_view instead = "name a file, sqlite:FILE.") {
   constexpr std::string_view kScheme = "sqlite:";

@@ -16,7 +16,7 @@
 namespace eventq::cli {
 namespace {
 
-// The other screen, without a cursor; and back.
+// Switch to the alternate screen and hide the cursor; and undo both.
 constexpr std::string_view kEnter = "\x1b[?1049h\x1b[?25l\x1b[2J";
 constexpr std::string_view kLeave = "\x1b[?25h\x1b[?1049l";
 
@@ -24,7 +24,7 @@ void write_all(std::string_view text) {
   while (!text.empty()) {
     const ssize_t written = ::write(STDOUT_FILENO, text.data(), text.size());
     if (written < 0 && errno == EINTR) continue;
-    if (written <= 0) return;  // the terminal is gone; the next read says so, too
+    if (written <= 0) return;  // the terminal was closed; the next read() fails, too
     text.remove_prefix(static_cast<std::size_t>(written));
   }
 }
@@ -108,9 +108,9 @@ FullScreen::TerminalInput FullScreen::read_signal() {
     case SIGTSTP:
       leave();
       ::kill(getpid(), SIGSTOP);
-      enter();  // it goes on
+      enter();  // SIGCONT arrived
       return {.kind = InputKind::redraw};
-    case SIGCONT:  // also after a SIGSTOP, of which nothing could be known before
+    case SIGCONT:  // also after SIGSTOP, which cannot be caught, so the shell may have reset the terminal
       set_raw();
       return {.kind = InputKind::redraw};
     case SIGWINCH: return {.kind = InputKind::redraw};

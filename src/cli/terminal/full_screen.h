@@ -1,7 +1,8 @@
-// full_screen.h: the terminal as one screen: taken, drawn on, and left as it was found, however that ends.
+// full_screen.h: draws on the whole terminal, and restores it when the object is destroyed.
 //
-// Signals are read like keys. Ctrl-Z gives the terminal back before the program stops, and takes it again
-// when it goes on. Threads: made before any other thread is started, used by the one that made it.
+// Signals are read like keys, through a signalfd. At Ctrl-Z the object restores the terminal before the
+// process stops, and enters full screen again when the process continues. Threads: create it before any other
+// thread starts, and use it on that thread only.
 #pragma once
 
 #include <termios.h>
@@ -27,7 +28,7 @@ class FullScreen {
     char letter = 0;
   };
 
-  // Both standard input and output are terminals that can be drawn on.
+  // True if standard input and output are terminals that support full-screen drawing.
   static bool possible();
 
   FullScreen();
@@ -38,7 +39,7 @@ class FullScreen {
   [[nodiscard]] static Size size();
   static void draw(const std::string& text);
 
-  // The next key or signal; nothing after `limit`.
+  // The next key or signal; InputKind::nothing after `limit`.
   TerminalInput wait(Millis limit);
 
  private:
@@ -52,7 +53,7 @@ class FullScreen {
   sigset_t signals_{};
   sigset_t mask_before_{};
   int signal_file_ = -1;
-  std::string keys_;  // read from the terminal, not yet handed on
+  std::string keys_;  // read from the terminal, not yet returned by wait()
 };
 
 }  // namespace eventq::cli

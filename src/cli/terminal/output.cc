@@ -16,18 +16,18 @@ namespace eventq::cli {
 namespace {
 
 constexpr std::size_t kGap = 2;        // between two columns
-constexpr std::size_t kNarrowest = 8;  // to which a column of text may shrink
+constexpr std::size_t kNarrowest = 8;  // the minimum width of a text column that shrinks
 
-// A line break in JSON can only be white space, as in a payload that was sent with some.
+// JSON strings contain no raw line ends, so a line end is white space between tokens and may become a blank.
 std::string one_line(const OutputOptions& options, std::string_view json) {
   std::string line(json);
   std::replace_if(
       line.begin(), line.end(), [](char c) { return c == '\n' || c == '\r' || c == '\t'; }, ' ');
-  // What is left of control characters stands in strings, where \u009b means the same.
+  // The remaining control characters are inside strings, where an escape such as \u009b has the same meaning.
   return options.terminal ? printable(line) : line;
 }
 
-// The record, or of it only the fields asked for.
+// The record, reduced to options.fields if there are any.
 std::string json_of(const OutputOptions& options, std::string_view json, const JsonValue& record) {
   if (options.fields.empty()) return one_line(options, json);
   std::string text = "{";
@@ -77,7 +77,7 @@ std::string shown_duration(const std::string& text, const JsonValue& value) {
 
 using Members = std::vector<std::pair<std::string, JsonValue>>;
 
-// Members of members by their path. What people sent stays as it is.
+// Lists members of nested objects by their path. The payload is user data and is not flattened.
 void flatten_record(Members& members, const std::string& above, const JsonValue& record) {
   for (const JsonMember& member : record.members()) {
     const std::string path = above + std::string(member.name);
@@ -89,7 +89,7 @@ void flatten_record(Members& members, const std::string& above, const JsonValue&
   }
 }
 
-// The first is the name of the member, or the path asked for.
+// Pairs of a name, or a path from options.fields, and its value.
 Members shown_members(const OutputOptions& options, const JsonValue& record) {
   Members members;
   for (const std::string& field : options.fields) {
@@ -168,7 +168,7 @@ void RecordPrinter::add_row(const JsonValue& record) {
   rows_.push_back(std::move(row));
 }
 
-// The widths, those of texts made smaller, the widest first, until a line fits the terminal.
+// Shrinks the widest text column by one until a line fits the terminal.
 std::vector<std::size_t> RecordPrinter::fitted() const {
   std::vector<std::size_t> widths = widths_;
   if (!options_.terminal) return widths;

@@ -1,4 +1,4 @@
-// output.h: records as people and programs want them: a table on a terminal, JSON lines in a pipe.
+// output.h: prints records as a table on a terminal, and as JSON lines or other formats for programs.
 #pragma once
 
 #include <cstdint>
@@ -18,15 +18,15 @@ enum class TimeFormat : std::uint8_t { relative, iso };
 
 struct OutputOptions {
   Format format = Format::jsonl;
-  std::vector<std::string> fields;  // "id", "payload.to"; empty: the command's own columns
+  std::vector<std::string> fields;  // "id", "payload.to"; empty: the default columns of the command
   bool color = false;
-  bool terminal = false;  // stdout is one
+  bool terminal = false;  // stdout is a terminal
   TimeFormat time = TimeFormat::iso;
   std::size_t width = 80;                // of the terminal
   const Clock* clock = &system_clock();  // what relative times are relative to
 };
 
-// A column of a table: its heading, and the member of the record it shows ("payload.to" reaches inside).
+// A column of a table: its heading, and the path of the member that it shows ("payload.to").
 enum class ColumnKind : std::uint8_t { text, number, time, status, duration };
 struct OutputColumn {
   std::string_view heading;
@@ -34,16 +34,16 @@ struct OutputColumn {
   ColumnKind kind = ColumnKind::text;
 };
 
-// Prints records, each a JSON object as text, in the format asked for. Tables are aligned (wide characters
-// counted), cut to the terminal's width, statuses coloured; JSON and JSON lines are the records as they came,
-// each on one line. Control characters in them never reach a terminal.
+// Prints records, each a JSON object as text, in the format of `options`. Tables are aligned by display width
+// and cut to the width of the terminal. JSON formats print each record unchanged on one line.
+// Control characters of a record never reach a terminal, because they could change or fake its contents.
 class RecordPrinter {
  public:
   RecordPrinter(std::ostream& out, const OutputOptions& options, std::vector<OutputColumn> columns);
   void add(std::string_view json_object);
-  // Prints the rows so far; later ones are aligned with them. For lists without end.
+  // Prints the rows so far and aligns later rows with them. For endless lists.
   void flush();
-  void finish();  // the rest of the table, or the end of the array
+  void finish();  // prints the remaining rows, or the end of the array
 
  private:
   void add_row(const JsonValue& record);
@@ -53,14 +53,14 @@ class RecordPrinter {
 
   std::ostream& out_;
   OutputOptions options_;
-  std::vector<OutputColumn> columns_;  // whose views may point into options_.fields
+  std::vector<OutputColumn> columns_;  // its views may point into options_.fields
   std::vector<std::vector<std::string>> rows_;
   std::vector<std::size_t> widths_;
   std::size_t count_ = 0;
   bool headed_ = false;
 };
 
-// One record: members under each other on a terminal, else as above.
+// Prints one record: a line per member on a terminal, else as RecordPrinter does.
 void print_record(std::ostream& out, const OutputOptions& options, std::string_view json_object);
 
 // "3 min ago", "in 4 min", "now".

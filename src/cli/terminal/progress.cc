@@ -12,12 +12,12 @@ namespace {
 
 using namespace std::chrono_literals;
 
-constexpr auto kFirst = 500ms;  // shorter work needs no bar
+constexpr auto kFirst = 500ms;  // work shorter than this shows no bar
 constexpr auto kRedraw = 100ms;
-constexpr auto kLine = 10s;     // without a terminal
-constexpr auto kForecast = 2s;  // before that the rest is a guess
+constexpr auto kLine = 10s;     // between two lines, without a terminal
+constexpr auto kForecast = 2s;  // no time estimate before this, because the rate is not stable
 constexpr std::int64_t kBar = 24;
-constexpr double kWeight = 0.2;  // of the newest rate in the average
+constexpr double kWeight = 0.2;  // weight of the newest rate in the moving average
 
 double seconds(SteadyTime::duration time) { return std::chrono::duration<double>(time).count(); }
 

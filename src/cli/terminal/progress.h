@@ -1,6 +1,7 @@
-// progress.h: how far a long command is, on stderr.
+// progress.h: shows the progress of a long command on stderr.
 //
-// On a terminal a bar, from half a second on, and its last state stays. Elsewhere a line every ten seconds.
+// On a terminal it draws a bar after half a second, and leaves the last one there. Elsewhere it prints a line
+// every ten seconds.
 #pragma once
 
 #include <cstdint>
@@ -18,16 +19,16 @@ namespace eventq::cli {
 
 class ProgressBar {
  public:
-  // `doing` is "Importing". Without `all` nobody knows how much there is.
+  // `doing` is "Importing". `all` is the total, if it is known.
   ProgressBar(std::ostream& err, bool terminal, std::string doing, std::optional<std::int64_t> all,
               SteadyTime now = steady_now());
   ~ProgressBar() { finish(); }
   ProgressBar(const ProgressBar&) = delete;
   ProgressBar& operator=(const ProgressBar&) = delete;
 
-  // `note` stands at the end: "0 rejected".
+  // `note` is appended to the line: "0 rejected".
   void show(std::int64_t done, std::string_view note = {}, SteadyTime now = steady_now());
-  // Ends the line, if there is one. Before anything else is printed.
+  // Ends the line of the bar, if there is one. Call it before printing anything else.
   void finish();
 
  private:
@@ -42,8 +43,8 @@ class ProgressBar {
   SteadyTime shown_;
   SteadyTime measured_;
   std::int64_t measured_done_ = 0;
-  std::optional<double> rate_;  // a second, a moving average
-  std::string last_;            // on the terminal now
+  std::optional<double> rate_;  // per second, a moving average
+  std::string last_;            // the line on the terminal now
 };
 
 }  // namespace eventq::cli

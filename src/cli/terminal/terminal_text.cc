@@ -28,7 +28,7 @@ std::uint32_t code_point(std::string_view character) {
   return code;
 }
 
-// C0, DEL, C1, line separators, and marks that change the direction of what follows.
+// C0, DEL, C1, line separators, and bidirectional formatting characters.
 bool is_hidden(std::uint32_t code) {
   return code < 0x20 || (code >= 0x7F && code < 0xA0) || code == 0x061C || code == 0x200E || code == 0x200F ||
          (code >= 0x2028 && code <= 0x202E) || (code >= 0x2066 && code <= 0x2069);
@@ -43,7 +43,7 @@ void append_escaped(std::string& out, std::uint32_t code) {
   for (int shift = 12; shift >= 0; shift -= 4) out += kHex[code >> shift & 0xF];
 }
 
-// The columns that one character takes, as the C library knows it in UTF-8, whatever the user's locale.
+// wcwidth() depends on the locale, and the user's may not be UTF-8, so this function switches to C.UTF-8.
 std::size_t columns_of(std::uint32_t code) {
   if (code < 0x300) return 1;
   static const locale_t utf8 = newlocale(LC_CTYPE_MASK, "C.UTF-8", nullptr);

@@ -81,7 +81,7 @@ void TopHistory::add(TopSample sample, SteadyTime at) {
   rates_.clear();
   for (const TopQueue& queue : sample.queues) {
     const TopQueue* const before = seconds > 0 ? find_queue(last_, queue.name) : nullptr;
-    // Counters only grow, except when the server is another one now.
+    // Counters only grow. A smaller value means that another server answers now, so there is no rate.
     if (before == nullptr || queue.published < before->published || queue.completions < before->completions ||
         queue.failures < before->failures) {
       continue;

@@ -1,4 +1,4 @@
-// top_history.h: what `eventq top` knows: the server's figures of one moment, and what became of them since.
+// top_history.h: the samples of server metrics behind `eventq top`, and the rates computed from them.
 #pragma once
 
 #include <cstddef>
@@ -21,11 +21,11 @@ struct TopQueue {
   std::int64_t waiting = 0;
   std::int64_t running = 0;
   std::int64_t failed = 0;  // events that are FAILED now
-  // Ever: published, completions and failures reported.
+  // Counters since the queue was created.
   std::int64_t published = 0;
   std::int64_t completions = 0;
   std::int64_t failures = 0;
-  std::optional<double> oldest_seconds;  // the age of the oldest that waits
+  std::optional<double> oldest_seconds;  // the age of the oldest waiting event
 };
 
 struct TopWorker {
@@ -43,7 +43,7 @@ struct TopSample {
   std::int64_t log_bytes = 0;
 };
 
-// From the bodies of GET /metrics as JSON, /queues and /workers. Errors: invalid_argument.
+// Reads the bodies of GET /metrics (as JSON), /queues and /workers. Errors: invalid_argument.
 Result<TopSample> read_top_sample(std::string_view metrics, std::string_view queues,
                                   std::string_view workers);
 
@@ -62,11 +62,11 @@ class TopHistory {
   void add(TopSample sample, SteadyTime at);
 
   [[nodiscard]] const TopSample& last() const { return last_; }
-  // Between the last two samples; nothing for a queue that was not in both.
+  // The rates between the last two samples; nothing for a queue that is not in both.
   [[nodiscard]] std::optional<TopRates> rates(const std::string& queue) const;
-  // The sum of all; nothing before the second sample.
+  // The sum over all queues; nothing before the second sample.
   [[nodiscard]] std::optional<TopRates> rates() const;
-  // Done per second, one figure for each kCell of the last five minutes, the newest last.
+  // Completed events per second, one number for each kCell of the last five minutes, the newest last.
   [[nodiscard]] std::vector<double> done(const std::string& queue) const;
 
  private:

@@ -50,7 +50,7 @@ std::string short_size(std::int64_t bytes) {
   return (size < 9.95 ? one_decimal(size) : std::to_string(std::llround(size))) + kUnits[unit];
 }
 
-// The highest is as high as can be; the newest is at the right.
+// Scales the values to the highest one. The newest is on the right.
 std::string spark_line(const std::vector<double>& values) {
   static constexpr std::array<std::string_view, 8> kBars = {"▁", "▂", "▃", "▄", "▅", "▆", "▇", "█"};
   const double most = values.empty() ? 0 : *std::max_element(values.begin(), values.end());
@@ -73,7 +73,7 @@ struct ScreenColumn {
   Alignment alignment = Alignment::right;
 };
 
-// A table whose first column takes what the others leave. Columns that do not fit are left out.
+// A table whose first column gets the width that the others leave. Columns that do not fit are dropped.
 class ScreenTable {
  public:
   ScreenTable(std::string_view first, std::vector<ScreenColumn> others, const OutputOptions& options)
@@ -132,7 +132,7 @@ const TopQueue& queue_named(const TopSample& sample, const std::string& name) {
 }
 
 Lines queue_lines(const TopView& view, const OutputOptions& options, bool selecting) {
-  // No rates, no columns for them.
+  // Rates exist only from the second sample on; before that their columns are left out.
   const bool rated = view.history.rates().has_value();
   std::vector<ScreenColumn> columns = {
       {"STATE", 8, Alignment::left}, {"WAITING", 7}, {"RUNNING", 7}, {"FAILED", 7}};
@@ -205,7 +205,7 @@ std::vector<std::string> top_order(const TopView& view) {
 
 namespace {
 
-// Takes so many of the queues' lines away that the rest fits `room`: the heading and the selected one stay.
+// Removes lines of queues until `lines` has at most `room`. The heading and the selected queue stay.
 void show_selected(Lines& lines, std::size_t room, const TopView& view) {
   if (lines.size() <= room) return;
   const auto order = top_order(view);
@@ -222,7 +222,7 @@ std::string draw_top(const TopView& view, const OutputOptions& options, std::siz
   Lines body = queue_lines(view, options, height > 0);
   Lines workers = worker_lines(view, options);
   if (height > 0) {
-    // Between the first line and the last; a third of it is the workers', should they need it.
+    // The lines between title and keys. Workers get up to a third of them, more if the queues leave space.
     const std::size_t room = std::max<std::size_t>(height, 4) - 2;
     workers.resize(std::min(workers.size(), std::max(room / 3, room - std::min(room, body.size()))));
     show_selected(body, room - workers.size(), view);

@@ -1,4 +1,4 @@
-// top_screen.h: the screen of `eventq top` as text: a function of what is known and of its size.
+// top_screen.h: renders the screen of `eventq top` as text. A pure function of its arguments.
 #pragma once
 
 #include <cstddef>
@@ -16,18 +16,18 @@ inline constexpr std::size_t kTopSorts = 5;
 
 struct TopView {
   const TopHistory& history;
-  std::string version;  // of the server; empty: not known
+  std::string version;  // of the server; empty until it is known
   std::string url;
   std::string selected;  // the name of a queue
   TopSort sort = TopSort::name;
-  std::string notice;  // shown instead of the keys
+  std::string notice;  // replaces the line of keys
 };
 
-// The queues in the order in which they are shown.
+// The names of the queues in display order.
 [[nodiscard]] std::vector<std::string> top_order(const TopView& view);
 
-// Lines of at most options.width columns. With a height there are no more lines than that, and the last one
-// names the keys; with 0 there are as many as needed, and nothing is selected.
+// Lines of at most options.width columns. If `height` is not 0, there are at most that many lines, and the
+// last one lists the keys. If it is 0, there are as many lines as needed, and no queue is marked as selected.
 [[nodiscard]] std::string draw_top(const TopView& view, const OutputOptions& options, std::size_t height);
 
 }  // namespace eventq::cli
