@@ -1,4 +1,4 @@
-// cli_examples_test.cc: every example in the command table is run as it stands there, against a live server.
+// cli_examples_test.cc: runs every example of the command table unchanged against a live server.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -46,13 +46,13 @@ bool is_a_server(const Line& line) {
          (line.text.starts_with("eventq serve") && line.text.find("--print-config") == std::string::npos);
 }
 
-// Goes on until somebody ends it: so does the test, after a while.
+// These commands run until a signal ends them, so the test sends one.
 bool has_no_end(const Line& line) {
   const bool works = line.command == "work" && line.text.find("--until-empty") == std::string::npos;
   return is_a_server(line) || works || line.command == "tail";
 }
 
-// Whoever of the examples' people it is, and wherever: a database of this test.
+// Replaces the users and hosts of the examples by a database of this test.
 class ExampleDatabase {
  public:
   explicit ExampleDatabase(const Line& line) {
@@ -112,7 +112,7 @@ class CliExamplesTest : public testing::TestWithParam<Line> {
   }
 };
 
-TEST_P(CliExamplesTest, Works) {
+TEST_P(CliExamplesTest, TheExampleExitsAsExpected) {
   ServerProcess server({"--notebooks-allow", "."});
   ASSERT_TRUE(server.start()) << server.log();
   HttpClient client(server.port());
@@ -126,15 +126,15 @@ TEST_P(CliExamplesTest, Works) {
   const std::vector<std::string> environment = {
       "PATH=" + program.substr(0, program.rfind('/')) + ":/usr/bin:/bin", "EVENTQ_LISTEN=127.0.0.1:0",
       "EVENTQ_URL=http://127.0.0.1:" + std::to_string(server.port())};
-  // Whoever waits for a report is not left waiting.
+  // A worker completes events, so that examples that wait for an event end.
   const Process worker({.command = {program, "work", "report", "--exec", "true"},
                         .environment = environment,
                         .directory = folder});
 
-  // A store moves when nobody serves it.
+  // `eventq move` needs a store that no server uses.
   if (GetParam().command == "move") server.terminate();
   const ExampleDatabase database(GetParam());
-  // Other machines' folders are this one here.
+  // Absolute paths of other machines become paths in this folder.
   const std::string line =
       std::regex_replace(database.put_into(GetParam().text), std::regex("/(mnt|var)/[a-z/]+/"), "./") +
       " </dev/null";

@@ -25,7 +25,7 @@ class CliNotebookTest : public CliTest {
   }
 };
 
-TEST_F(CliNotebookTest, AddsAFolderByItsPathFromHere) {
+TEST_F(CliNotebookTest, AddsAFolderByItsRelativePath) {
   const Finished added = eventq({"notebook", "add", "notes", "./notes", "git_commit_interval=0.5"});
 
   EXPECT_EQ(added.exit_code, 0) << added.err;
@@ -72,7 +72,7 @@ TEST_F(CliNotebookTest, RescanAndCommitFindAFileWrittenByAnotherProgram) {
   EXPECT_THAT(eventq({"notebook", "log", "notes"}).out, HasSubstr("\"event_ids\":[\"evt_"));
 }
 
-TEST_F(CliNotebookTest, ACommitIsRefusedWhereNotebooksAreNotAllowed) {
+TEST_F(CliNotebookTest, ACommitIsRefusedWhileItsQueueIsDraining) {
   ASSERT_EQ(eventq({"notebook", "add", "notes", "notes"}).exit_code, 0);
   ASSERT_EQ(eventq({"queue", "drain", "notebook:notes"}).exit_code, 0);
 

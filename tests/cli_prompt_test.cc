@@ -1,4 +1,4 @@
-// cli_prompt_test.cc: what commands ask before they change many events.
+// cli_prompt_test.cc: the prompts of commands that change many events.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -22,7 +22,7 @@ class CliPromptTest : public CliTest {
     publish("a");
   }
 
-  // The screen after `answer` was typed to the question.
+  // The screen after `answer` was typed at the prompt.
   std::string cancel_and_answer(const std::string& answer) {
     const std::string program = eventq_program("", {}).command.front();
     Terminal terminal({.environment = {"EVENTQ_URL=http://127.0.0.1:" + std::to_string(server_.port()),
@@ -46,7 +46,7 @@ TEST_F(CliPromptTest, ChangesNothingUnlessTheAnswerIsYes) {
   }
 }
 
-TEST_F(CliPromptTest, ChangesThemWhenTheAnswerIsYes) {
+TEST_F(CliPromptTest, ChangesTheEventsWhenTheAnswerIsYes) {
   const std::string screen = cancel_and_answer("y");
 
   EXPECT_THAT(screen, HasSubstr("Cancelled 2 of 2 events.\nexit 0."));
@@ -54,7 +54,7 @@ TEST_F(CliPromptTest, ChangesThemWhenTheAnswerIsYes) {
   EXPECT_EQ(status_of("2"), "CANCELLED");
 }
 
-TEST_F(CliPromptTest, RetryLeavesAloneWhatAWorkerTookWhileItAsked) {
+TEST_F(CliPromptTest, RetryDoesNotChangeAnEventThatAWorkerClaimedDuringThePrompt) {
   EXPECT_EQ(eventq({"cancel", "1", "2"}).exit_code, 0);
   const std::string program = eventq_program("", {}).command.front();
   Terminal terminal({.environment = {"EVENTQ_URL=http://127.0.0.1:" + std::to_string(server_.port()),

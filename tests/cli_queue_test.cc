@@ -1,4 +1,4 @@
-// cli_queue_test.cc: the commands for queues and workers, as scripts meet them.
+// cli_queue_test.cc: the commands for queues and workers, run as a script runs them.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -73,7 +73,7 @@ TEST_F(CliQueueTest, WaitsUntilADrainedQueueIsEmpty) {
   EXPECT_EQ(member(waiting.out(), "depth"), "0");
 }
 
-TEST_F(CliQueueTest, ChangesOnlyTheSettingsNamed) {
+TEST_F(CliQueueTest, ChangesOnlyTheGivenSettings) {
   EXPECT_EQ(eventq({"queue", "set", "mail", "batchSize=7", "retry.kind=exponential"}).exit_code, 0);
   const Finished done = eventq({"queue", "set", "mail", "maxQueueDepth=5000", "retry.jitter=0.5"});
 
@@ -87,7 +87,7 @@ TEST_F(CliQueueTest, ChangesOnlyTheSettingsNamed) {
   EXPECT_EQ(member(eventq({"queue", "set", "mail", "retry="}).out, "config.retry.kind"), "fixed");
 }
 
-TEST_F(CliQueueTest, SaysWhichSettingIsWrong) {
+TEST_F(CliQueueTest, AnErrorNamesTheInvalidSetting) {
   EXPECT_EQ(eventq({"queue", "set", "mail", "batchSize"}).exit_code, 2);
   EXPECT_EQ(eventq({"queue", "set", "mail", "=1"}).exit_code, 2);
   const Finished unknown = eventq({"queue", "set", "mail", "batchsize=1"});
@@ -95,7 +95,7 @@ TEST_F(CliQueueTest, SaysWhichSettingIsWrong) {
   EXPECT_THAT(unknown.err, HasSubstr("batchsize"));
 }
 
-TEST_F(CliQueueTest, ReplaysWhatEndedSinceACheckpointOrATime) {
+TEST_F(CliQueueTest, ReplaysEventsThatEndedSinceACheckpointOrATime) {
   publish("a", {"--queue", "mail"});
   const Finished checkpoint = eventq({"queue", "checkpoint", "mail", "-o", "id"});
   ASSERT_EQ(checkpoint.exit_code, 0) << checkpoint.err;
@@ -130,7 +130,7 @@ TEST_F(CliQueueTest, ReplaysPageByPage) {
             "Replayed 10 events.\n");
 }
 
-TEST_F(CliQueueTest, EveryCommandThatTheDoctorNamesIsOne) {
+TEST_F(CliQueueTest, EveryCommandInTheOutputOfTheDoctorExists) {
   publish("a");
   EXPECT_EQ(eventq({"queue", "set", "main", "maxQueueDepth=1", "highWatermark=1"}).exit_code, 0);
   EXPECT_EQ(eventq({"queue", "pause", "main"}).exit_code, 0);
@@ -155,7 +155,7 @@ TEST_F(CliQueueTest, EveryCommandThatTheDoctorNamesIsOne) {
   EXPECT_THAT(commands, testing::ElementsAre("queue resume", "queue set", "serve", "work"));
 }
 
-TEST_F(CliQueueTest, ListsWorkersWithWhatTheyHold) {
+TEST_F(CliQueueTest, ListsWorkersWithTheEventsThatTheyHold) {
   publish("a");
   EXPECT_EQ(claim("a"), "1");
 

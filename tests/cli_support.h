@@ -21,7 +21,7 @@ class CliTest : public testing::Test {
 
   void SetUp() override { ASSERT_TRUE(server_.start()) << server_.log(); }
 
-  // `redirects` as in a shell: nobody is asked, because standard input is no terminal.
+  // `redirects` as in a shell. Commands do not prompt, because standard input is not a terminal.
   [[nodiscard]] ProcessSetup setup(const std::vector<std::string>& arguments,
                                    const std::string& redirects = "</dev/null") const {
     ProcessSetup setup = eventq_program(server_.file(""), arguments,
@@ -36,7 +36,7 @@ class CliTest : public testing::Test {
     return run(setup(arguments, redirects));
   }
 
-  // Publishes an event, and is its id.
+  // Publishes an event and returns its id.
   std::string publish(const std::string& tags, std::vector<std::string> more = {}) const {
     more.insert(more.begin(), {"publish", tags, "-o", "id"});
     const Finished done = eventq(more);
@@ -44,7 +44,7 @@ class CliTest : public testing::Test {
     return done.out.substr(0, done.out.find('\n'));
   }
 
-  // A worker takes the next event with this tag, and waits for one if need be.
+  // Claims the next event with this tag for a worker, and waits until there is one.
   std::string claim(const std::string& tag) {
     HttpClient client(server_.port());
     const auto claimed = client.get("/events/subscribe?worker_id=w1&wait=9&tags=" + tag);
@@ -52,14 +52,14 @@ class CliTest : public testing::Test {
     return claimed ? member(claimed->body, "id") : "";
   }
 
-  // Reports on an event that was claimed: "complete" or "fail".
+  // Reports a claimed event: "complete" or "fail".
   void report(const std::string& id, const std::string& how, const std::string& more = "") {
     HttpClient client(server_.port());
     const auto reported = client.post("/events/" + id + "/" + how, R"({"worker_id":"w1")" + more + "}");
     EXPECT_TRUE(reported) << how;
   }
 
-  // An event that is FAILED for good, with this message.
+  // Publishes an event and lets it fail for the last time, with this message.
   std::string failed_event(const std::string& tag, const std::string& message) {
     const std::string id = publish(tag, {"--retries", "0"});
     EXPECT_EQ(claim(tag), id);

@@ -1,4 +1,4 @@
-// cli_test.cc: the commands for events, as scripts meet them: what they print where, and how they exit.
+// cli_test.cc: the commands for events, run as a script runs them: stdout, stderr and exit codes.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -68,14 +68,15 @@ TEST_F(CliTest, PublishTakesThePayloadFromAnArgumentAFileOrStandardInput) {
   EXPECT_EQ(member(eventq({"publish", "a"}).out, "payload"), "");
 }
 
-TEST_F(CliTest, PublishRefusesWhatIsNoEvent) {
+TEST_F(CliTest, PublishRefusesInvalidEvents) {
   struct Case {
     std::vector<std::string> arguments;
     const char* message;
   };
   for (const Case& row : {
            Case{{"a", "{"}, "eventq: the payload is not JSON: a member name"},
-           Case{{"a", "hello"}, "A JSON string needs its own quotes: '\"hello\"'.\nSee eventq publish --help.\n"},
+           Case{{"a", "hello"},
+                "A JSON string needs its own quotes: '\"hello\"'.\nSee eventq publish --help.\n"},
            Case{{"a", "@nowhere.json"}, "eventq: cannot read the file \"nowhere.json\"\n"},
            Case{{"a", "--delay", "soon"}, "eventq: --delay must be a number and its unit"},
            Case{{"a", "--delay", "1500ms"}, "eventq: --delay must be whole seconds"},
@@ -96,7 +97,7 @@ TEST_F(CliTest, PublishRefusesWhatIsNoEvent) {
   }
 }
 
-TEST_F(CliTest, TellsWhatTheServerRefuses) {
+TEST_F(CliTest, PrintsTheErrorMessageOfTheServer) {
   const Finished title = eventq({"publish", "a", "--title", ""});
   const Finished tag = eventq({"publish", "not a tag"});
 
@@ -107,7 +108,7 @@ TEST_F(CliTest, TellsWhatTheServerRefuses) {
   EXPECT_THAT(tag.err, HasSubstr("tag"));
 }
 
-TEST_F(CliTest, PublishAndWaitTellsHowItEnded) {
+TEST_F(CliTest, TheExitCodeOfPublishAndWaitTellsHowTheEventEnded) {
   struct Case {
     const char* how;
     const char* more;
@@ -135,7 +136,7 @@ TEST_F(CliTest, PublishAndWaitTellsHowItEnded) {
   }
 }
 
-TEST_F(CliTest, PublishAndWaitGivesUpInTime) {
+TEST_F(CliTest, PublishAndWaitEndsAtItsTimeout) {
   const Finished done = eventq({"publish", "a", "--wait=1s"});
 
   EXPECT_EQ(done.exit_code, 3);
@@ -143,7 +144,7 @@ TEST_F(CliTest, PublishAndWaitGivesUpInTime) {
   EXPECT_EQ(done.err, "eventq: event 1 has not ended yet. Continue waiting with: eventq wait 1\n");
 }
 
-TEST_F(CliTest, WaitTellsHowAllOfThemEnded) {
+TEST_F(CliTest, TheExitCodeOfWaitTellsHowAllEventsEnded) {
   const std::string done = publish("done");
   const std::string open = publish("open");
   const std::string failed = failed_event("bad", "no");
@@ -159,7 +160,7 @@ TEST_F(CliTest, WaitTellsHowAllOfThemEnded) {
   EXPECT_EQ(eventq({"wait", done, "--no-block", "--timeout", "1s"}).exit_code, 2);
 }
 
-TEST_F(CliTest, WaitLastsUntilTheEnd) {
+TEST_F(CliTest, WaitReturnsWhenTheEventEnds) {
   const std::string id = publish("a");
   Process waiting(setup({"wait", id}));
   EXPECT_EQ(claim("a"), id);
@@ -185,7 +186,7 @@ TEST_F(CliTest, ListsInEveryFormat) {
   EXPECT_EQ(eventq({"ls", "--queue", "none", "-o", "json"}).out, "[]\n");
 }
 
-TEST_F(CliTest, ListsOnlyWhatWasAskedFor) {
+TEST_F(CliTest, ListsOnlyMatchingEvents) {
   publish("email", {"--queue", "q1", "--correlation", "c1"});
   publish("sms");
   publish("push");
@@ -223,7 +224,7 @@ TEST_F(CliTest, PagesThroughLongLists) {
   EXPECT_EQ(count({"ls", "-o", "id", "--all"}), 2001);
 }
 
-TEST_F(CliTest, GoesOnAfterAnIdThatFails) {
+TEST_F(CliTest, ContinuesAfterAnIdThatFails) {
   publish("a");
   publish("b");
 
@@ -234,13 +235,13 @@ TEST_F(CliTest, GoesOnAfterAnIdThatFails) {
   EXPECT_EQ(done.err, "eventq: There is no event 99.\n");
 }
 
-TEST_F(CliTest, WorkOnNoTagsIsWrongUsage) {
+TEST_F(CliTest, WorkWithoutTagsIsWrongUsage) {
   const Finished done = eventq({"work", "", "--exec", "true"});
   EXPECT_EQ(done.exit_code, 2);
   EXPECT_THAT(done.err, HasSubstr("TAGS is empty"));
 }
 
-TEST_F(CliTest, AnIdThatIsNoNumberIsWrongUsageAndNothingIsDone) {
+TEST_F(CliTest, AnIdThatIsNotANumberIsWrongUsageAndChangesNothing) {
   const std::string id = publish("a");
 
   const Finished done = eventq({"cancel", id, "evt_1"});
@@ -254,8 +255,8 @@ TEST_F(CliTest, AnIdThatIsNoNumberIsWrongUsageAndNothingIsDone) {
   }
 }
 
-TEST_F(CliTest, ExitsWithFourWhenTheServerDoesNotAllowIt) {
-  // It leads to this machine, but is not a name of it that the server takes.
+TEST_F(CliTest, ExitsWithFourWhenTheServerRefusesAccess) {
+  // The name resolves to this machine, but the server does not accept it in Host.
   const std::string url = "http://0.0.0.0:" + std::to_string(server_.port());
 
   const Finished done = eventq({"get", "1", "2", "--url", url});
@@ -283,7 +284,7 @@ TEST_F(CliTest, ShowsTheHistoryOfAnEvent) {
   EXPECT_EQ(eventq({"logs", "99"}).exit_code, 1);
 }
 
-TEST_F(CliTest, ExplainsWhereAnEventIs) {
+TEST_F(CliTest, ExplainsTheStatusOfAnEvent) {
   publish("a");
 
   EXPECT_EQ(member(eventq({"why", "1"}).out, "reason"), "nobody_subscribes");
@@ -291,7 +292,7 @@ TEST_F(CliTest, ExplainsWhereAnEventIs) {
   EXPECT_EQ(eventq({"why", "99"}).exit_code, 1);
 }
 
-TEST_F(CliTest, RetriesWhatFailedAndNothingThatAWorkerHolds) {
+TEST_F(CliTest, RetryChangesFailedEventsAndNoneThatAWorkerHolds) {
   const std::string failed = failed_event("a", "no");
   const std::string held = publish("b");
   EXPECT_EQ(claim("b"), held);
@@ -320,7 +321,7 @@ TEST_F(CliTest, ResetTakesAnEventFromItsWorker) {
   EXPECT_EQ(status_of(held), "PENDING");
 }
 
-TEST_F(CliTest, CancelEndsEventsAndRetryBringsThemBack) {
+TEST_F(CliTest, CancelEndsEventsAndRetryMakesThemPending) {
   const std::string id = publish("a");
 
   EXPECT_EQ(eventq({"cancel", id, "--dry-run"}).err, "Would cancel 1 event. Nothing changed.\n");
@@ -331,7 +332,7 @@ TEST_F(CliTest, CancelEndsEventsAndRetryBringsThemBack) {
   EXPECT_EQ(status_of(id), "PENDING");
 }
 
-TEST_F(CliTest, ADryRunByIdCountsOnlyWhatWouldBeDone) {
+TEST_F(CliTest, ADryRunByIdCountsOnlyEventsThatWouldChange) {
   const std::string failed = failed_event("a", "no");
   const std::string held = publish("b");
   EXPECT_EQ(claim("b"), held);
@@ -352,7 +353,7 @@ TEST_F(CliTest, ADryRunByIdCountsOnlyWhatWouldBeDone) {
   EXPECT_EQ(status_of(failed), "FAILED");
 }
 
-TEST_F(CliTest, AFilterIsTriedFirstAndThenHeldToItsCount) {
+TEST_F(CliTest, AFilterCanBeTriedAndThenLimitedToItsCount) {
   const std::string timeout = failed_event("email", "Timeout after 5 s");
   const std::string refused = failed_event("email", "refused");
   const std::string sms = failed_event("sms", "timeout");
@@ -384,7 +385,7 @@ TEST_F(CliTest, AFilterIsTriedFirstAndThenHeldToItsCount) {
   EXPECT_EQ(status_of(sms), "FAILED");
 }
 
-TEST_F(CliTest, AFilterWithoutStatusFindsWhatTheCommandIsFor) {
+TEST_F(CliTest, AFilterWithoutStatusMatchesTheStatusesOfTheCommand) {
   const std::string failed = failed_event("a", "no");
   const std::string cancelled = publish("a");
   EXPECT_EQ(eventq({"cancel", cancelled}).exit_code, 0);
@@ -409,7 +410,7 @@ TEST_F(CliTest, AChangeNeedsIdsOrAFilter) {
   EXPECT_EQ(eventq({"retry", "--filter", "tag:a", "--expect", "x"}).exit_code, 2);
 }
 
-TEST_F(CliTest, TailShowsWhatComesAndWhatEnds) {
+TEST_F(CliTest, TailShowsNewAndEndedEvents) {
   const std::string old = publish("old");
   const std::string done = publish("done");
   EXPECT_EQ(claim("done"), done);
@@ -428,7 +429,7 @@ TEST_F(CliTest, TailShowsWhatComesAndWhatEnds) {
 
   EXPECT_THAT(tail.err(), Not(HasSubstr("\n" + done + ",")));
   tail.signal(SIGINT);
-  EXPECT_THAT(tail.wait(60s), Optional(-SIGINT));  // which a shell calls 130
+  EXPECT_THAT(tail.wait(60s), Optional(-SIGINT));  // a shell shows 130
 }
 
 TEST_F(CliTest, TailShowsOnlyChangesAmongManyEvents) {
@@ -449,7 +450,7 @@ TEST_F(CliTest, TailShowsOnlyChangesAmongManyEvents) {
   EXPECT_THAT(tail.err(), EndsWith("\nid,status\n7,CANCELLED\n7,PENDING\n1501,PENDING\n"));
 }
 
-TEST_F(CliTest, SaysThatThereIsNoServer) {
+TEST_F(CliTest, ReportsThatNoServerAnswers) {
   const Finished done = eventq({"ls", "--url", "http://127.0.0.1:1"});
 
   EXPECT_EQ(done.exit_code, 7);
@@ -463,7 +464,7 @@ TEST_F(CliTest, SaysThatThereIsNoServer) {
   EXPECT_EQ(eventq({"tail", "--url", "http://127.0.0.1:1"}).exit_code, 7);
 }
 
-TEST_F(CliTest, RefusesAUrlThatIsNone) {
+TEST_F(CliTest, RefusesAnInvalidUrl) {
   const Finished done = eventq({"ls", "--url", "ftp://x"});
 
   EXPECT_EQ(done.exit_code, 2);
@@ -491,14 +492,14 @@ TEST_F(CliTest, ExitsWithTwoOnWrongUsage) {
   }
 }
 
-TEST_F(CliTest, SaysWhenItCannotPrint) {
+TEST_F(CliTest, ReportsThatStdoutCannotBeWritten) {
   const Finished done = eventq({"version"}, ">/dev/full");
 
   EXPECT_EQ(done.exit_code, 1);
   EXPECT_EQ(done.err, "eventq: cannot write to stdout\n");
 }
 
-TEST_F(CliTest, ShowsControlCharactersOfOthersInsteadOfObeyingThem) {
+TEST_F(CliTest, EscapesControlCharactersInEvents) {
   const std::string id = failed_event("a", R"(\u001b[2J\u009b31m\u0007gone)");
 
   const Finished table = eventq({"get", id, "-o", "table"});
@@ -511,7 +512,7 @@ TEST_F(CliTest, ShowsControlCharactersOfOthersInsteadOfObeyingThem) {
   EXPECT_THAT(eventq({"\x1b[2J"}).err, Not(HasSubstr("\x1b")));
 }
 
-TEST_F(CliTest, ColoursOnlyWhenToldOrOnATerminal) {
+TEST_F(CliTest, UsesColoursOnlyOnATerminalOrIfEnabled) {
   publish("a");
 
   EXPECT_THAT(eventq({"queue", "ls", "-o", "table"}).out, Not(HasSubstr("\x1b")));

@@ -1,4 +1,4 @@
-// cli_tools_test.cc: import, export, doctor, backup, bench and dev as their users meet them.
+// cli_tools_test.cc: import, export, doctor, backup, bench and dev, run as programs.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -53,7 +53,7 @@ class ToolsTest : public testing::Test {
     const auto answer = client.post(target, body);
     return answer ? answer->body : answer.error().message;
   }
-  // The file, and what is beside it.
+  // The file, and the files beside it.
   std::set<std::string> files_of(const std::string& name) const {
     std::set<std::string> files;
     for (const auto& file : std::filesystem::directory_iterator(server_.file(""))) {
@@ -66,7 +66,7 @@ class ToolsTest : public testing::Test {
   ServerProcess server_;
 };
 
-TEST_F(ToolsTest, ImportPublishesEveryLineOnceHoweverOftenItRuns) {
+TEST_F(ToolsTest, RepeatedImportsPublishEveryLineOnce) {
   start();
   std::string lines;
   for (int i = 0; i < 2500; ++i) {
@@ -90,7 +90,7 @@ TEST_F(ToolsTest, ImportPublishesEveryLineOnceHoweverOftenItRuns) {
   EXPECT_EQ(ask("SELECT count(*) FROM event_body"), "2501");
 }
 
-TEST_F(ToolsTest, ImportOfStdinPublishesWhatIsPipedEachTime) {
+TEST_F(ToolsTest, ImportOfStdinPublishesNewEventsEachTime) {
   start();
   write("line", "{\"title\":\"1\",\"tags\":\"a\"}\n");
   write("named", "{\"title\":\"2\",\"tags\":\"a\",\"event_id\":\"mine\"}\n");
@@ -108,7 +108,7 @@ TEST_F(ToolsTest, ImportOfStdinPublishesWhatIsPipedEachTime) {
   EXPECT_EQ(ask("SELECT count(*) FROM event_body"), "3");
 }
 
-TEST_F(ToolsTest, ImportListsWhatItRejectsAndTakesTheRest) {
+TEST_F(ToolsTest, ImportListsInvalidLinesAndPublishesTheOthers) {
   start();
   write("events.ndjson",
         "{\"title\":\"good\",\"tags\":\"a\"}\n{\"title\":\"no tags\"}\n\nnot JSON\n"
@@ -125,7 +125,7 @@ TEST_F(ToolsTest, ImportListsWhatItRejectsAndTakesTheRest) {
   EXPECT_EQ(ask("SELECT group_concat(queue || ':' || title) FROM event_body"), "main:good,other:good, too");
 }
 
-TEST_F(ToolsTest, ImportFillsInQueueAndTagsWhereALineHasNone) {
+TEST_F(ToolsTest, ImportAddsQueueAndTagsToLinesWithoutThem) {
   start();
   write("events.ndjson", "{\"title\":\"1\"}\n{\"title\":\"2\",\"tags\":\"own\",\"queue\":\"own\"}\n");
   const Finished finished = eventq({"import", "events.ndjson", "--queue", "q", "--tags", "x,y"});
@@ -133,7 +133,7 @@ TEST_F(ToolsTest, ImportFillsInQueueAndTagsWhereALineHasNone) {
   EXPECT_EQ(finished.exit_code, 0) << finished.err;
 }
 
-TEST_F(ToolsTest, ImportBeginsWhereItIsTold) {
+TEST_F(ToolsTest, ImportStartsAtTheGivenLine) {
   start();
   write("events.ndjson",
         "{\"title\":\"1\",\"tags\":\"a\"}\n{\"title\":\"2\",\"tags\":\"a\"}\n{\"title\":\"3\",\"tags\":\"a\"}"
@@ -142,7 +142,7 @@ TEST_F(ToolsTest, ImportBeginsWhereItIsTold) {
   EXPECT_EQ(ask("SELECT group_concat(title) FROM event_body"), "2,3");
 }
 
-TEST_F(ToolsTest, ImportWaitsForAFullQueueAndSaysHowToGoOnWhenInterrupted) {
+TEST_F(ToolsTest, ImportWaitsForAFullQueueAndAnInterruptPrintsHowToContinue) {
   start();
   HttpClient client(server_.port());
   ASSERT_EQ(
@@ -165,7 +165,7 @@ TEST_F(ToolsTest, ImportWaitsForAFullQueueAndSaysHowToGoOnWhenInterrupted) {
   EXPECT_EQ(ask("SELECT count(*) FROM event_body"), "3");
 }
 
-TEST_F(ToolsTest, ImportSaysWhatIsWrongWithItsOptionsAndItsFile) {
+TEST_F(ToolsTest, ErrorsOfImportNameTheOptionOrTheFile) {
   start();
   EXPECT_EQ(eventq({"import", "none.ndjson"}).exit_code, 1);
   write("e", "{}");
@@ -179,7 +179,7 @@ TEST_F(ToolsTest, ImportSaysWhatIsWrongWithItsOptionsAndItsFile) {
   EXPECT_THAT(finished.err, AllOf(HasSubstr("No eventq server"), HasSubstr("To continue: ")));
 }
 
-TEST_F(ToolsTest, WhatExportWritesImportTakes) {
+TEST_F(ToolsTest, ImportAcceptsTheOutputOfExport) {
   start();
   const std::string whole =
       R"({"title":"Everything ä","description":"Two\nlines","tags":"a,b","payload":{"n": 1.50e+400,"s":"\u00e4 ä"},)"
@@ -217,7 +217,7 @@ TEST_F(ToolsTest, ExportFilters) {
   EXPECT_EQ(std::count(both.begin(), both.end(), '\n'), 3);
 }
 
-TEST_F(ToolsTest, ABackupOfARunningStoreIsAStore) {
+TEST_F(ToolsTest, ABackupOfAStoreInUseIsAValidStore) {
   start();
   for (int i = 0; i < 20; ++i) post("/events", R"({"title":"t","tags":"a"})");
 
@@ -236,7 +236,7 @@ TEST_F(ToolsTest, ABackupOfARunningStoreIsAStore) {
   EXPECT_THAT(post("/events", R"({"title":"t","tags":"a"})"), HasSubstr(R"("id":21)"));
 }
 
-TEST_F(ToolsTest, ABackupOfAStoreThatBrokeAPromiseIsKeptWithAWarning) {
+TEST_F(ToolsTest, ABackupOfAStoreWithAViolationIsKeptWithAWarning) {
   start();
   post("/events", R"({"title":"t","tags":"a"})");
   ASSERT_EQ(server_.terminate(), 0);
@@ -249,7 +249,7 @@ TEST_F(ToolsTest, ABackupOfAStoreThatBrokeAPromiseIsKeptWithAWarning) {
   EXPECT_EQ(query(server_.file("copy.db"), "SELECT n FROM event_count").at(0), "5");
 }
 
-TEST_F(ToolsTest, ABackupOfAnOlderSchemaIsMadeAndSaysWhatWasNotChecked) {
+TEST_F(ToolsTest, ABackupOfAnOlderSchemaReportsWhatWasNotChecked) {
   start();
   post("/events", R"({"title":"t","tags":"a"})");
   ASSERT_EQ(server_.terminate(), 0);
@@ -277,13 +277,13 @@ TEST_F(ToolsTest, ABackupOfADamagedFileIsNotMade) {
   }
 }
 
-TEST_F(ToolsTest, ABackupOfNoFileIsRefused) {
+TEST_F(ToolsTest, ABackupOfAMissingFileIsRefused) {
   const Finished finished = eventq({"backup", "copy.db", "--store", "sqlite:none.db"});
   EXPECT_EQ(finished.exit_code, 1);
   EXPECT_THAT(finished.err, HasSubstr("There is no file none.db"));
 }
 
-TEST_F(ToolsTest, ABackupAndTheDoctorLeaveNothingBesideAStoreThatNobodyServes) {
+TEST_F(ToolsTest, ABackupAndTheDoctorLeaveNoFilesBesideAnUnusedStore) {
   start();
   post("/events", R"({"title":"t","tags":"a"})");
   ASSERT_EQ(server_.terminate(), 0);
@@ -293,7 +293,7 @@ TEST_F(ToolsTest, ABackupAndTheDoctorLeaveNothingBesideAStoreThatNobodyServes) {
   EXPECT_EQ(files_of("eventq.db"), before);
 }
 
-TEST_F(ToolsTest, TheDoctorMeasuresAndSaysWhatToMend) {
+TEST_F(ToolsTest, TheDoctorMeasuresAndPrintsWhatToFix) {
   start();
   post("/events", R"({"title":"t","tags":"a"})");
   post("/queues/main/pause", R"({"reason":"test"})");
@@ -309,7 +309,7 @@ TEST_F(ToolsTest, TheDoctorMeasuresAndSaysWhatToMend) {
               HasSubstr(R"({"state":"warn","check":"queue main","text":"is paused")"));
 }
 
-TEST_F(ToolsTest, TheDoctorFailsOnWhatIsNoStore) {
+TEST_F(ToolsTest, TheDoctorFailsForAFileThatIsNotAStore) {
   start();
   write("letter", "Dear aunt, this is not a database, it is a letter. Yours.");
   const Finished finished = eventq({"doctor", "--store", "sqlite:letter", "-o", "table"});
@@ -318,7 +318,7 @@ TEST_F(ToolsTest, TheDoctorFailsOnWhatIsNoStore) {
   EXPECT_EQ(eventq({"doctor", "--store", "letter"}).exit_code, 2);
 }
 
-TEST_F(ToolsTest, WhatWorksOnFilesSaysWhatToDoWithPostgres) {
+TEST_F(ToolsTest, CommandsForFilesPrintTheAlternativeForPostgres) {
   start();
   const std::string url = "postgres://me:secret@db/eventq";
   const auto said = [&](const std::vector<std::string>& arguments) {
@@ -361,7 +361,7 @@ TEST_F(ToolsTest, AnInterruptedBenchLeavesNothingLive) {
   EXPECT_THAT(get("/queues/bench?events=0"), HasSubstr(R"("depth":0)"));
 }
 
-TEST_F(ToolsTest, BenchTakesNobodysEvents) {
+TEST_F(ToolsTest, BenchRefusesAQueueWithEventsOfOthers) {
   start();
   post("/events", R"({"title":"mine","tags":"bench","queue":"bench"})");
   const Finished finished = eventq({"bench", "--seconds", "1"});
@@ -375,7 +375,8 @@ class DevTest : public testing::Test {
  protected:
   DevTest() : dev_(eventq_program(directory_.file(""), {"dev", "--listen", "127.0.0.1:0"})) {
     const SteadyTime limit = steady_now() + 60s;
-    while (dev_.out().find("Until you start a worker") == std::string::npos && steady_now() < limit) dev_.wait(10ms);
+    while (dev_.out().find("Until you start a worker") == std::string::npos && steady_now() < limit)
+      dev_.wait(10ms);
     const std::string out = dev_.out();
     const std::size_t start = out.find("http://");
     if (start != std::string::npos) url_ = out.substr(start, out.find('/', start + 7) - start);
@@ -390,7 +391,7 @@ class DevTest : public testing::Test {
   std::string url_;
 };
 
-TEST_F(DevTest, WelcomesAndCompletesWhatIsPublished) {
+TEST_F(DevTest, PrintsAWelcomeAndCompletesPublishedEvents) {
   EXPECT_THAT(dev_.out(),
               AllOf(HasSubstr("is ready. Data in ./eventq.db"), HasSubstr("Dashboard  http://127.0.0.1:"),
                     HasSubstr("eventq publish email"), HasSubstr("eventq work email --exec cat")));
@@ -403,14 +404,15 @@ TEST_F(DevTest, WelcomesAndCompletesWhatIsPublished) {
   EXPECT_THAT(dev_.err(), IsEmpty());
 }
 
-TEST_F(DevTest, StandsBackWhenARealWorkerIsThere) {
+TEST_F(DevTest, TheDemoWorkerPausesWhileAnotherWorkerIsActive) {
   Process worker(eventq_program(directory_.file(""), {"work", "email", "--exec", "cat", "-o", "jsonl"},
                                 {"EVENTQ_URL=" + url_}));
   const SteadyTime limit = steady_now() + 60s;
   while (worker.err().find("done") == std::string::npos && steady_now() < limit) {
     ASSERT_EQ(eventq({"publish", "email", "1", "--wait"}).exit_code, 0);
   }
-  // The demo looks before each turn, so that one which was under way may take one of these.
+  // The demo worker checks for other workers before each call, so a call in progress may still claim one of
+  // these.
   for (int i = 0; i < 6; ++i) {
     ASSERT_EQ(eventq({"publish", "email", "2", "--wait"}).exit_code, 0);
   }

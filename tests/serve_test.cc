@@ -1,4 +1,4 @@
-// serve_test.cc: `eventq serve` as its users meet it: a process, its log, its sockets, its exit code.
+// serve_test.cc: `eventq serve` as a process: its log, its sockets and its exit code.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <sys/resource.h>
@@ -35,7 +35,7 @@ class ServeTest : public testing::Test {
  protected:
   void start() { ASSERT_TRUE(server_.start()) << server_.log(); }
 
-  // Runs the program to its end, in the server's folder.
+  // Runs the program in the server's folder until it ends.
   Finished run_eventq(const std::vector<std::string>& arguments,
                       const std::vector<std::string>& environment = {}) const {
     return run(eventq_program(server_.file(""), arguments, environment));
@@ -45,8 +45,8 @@ class ServeTest : public testing::Test {
     std::ofstream(server_.file(name)) << text;
   }
 
-  // Returns when each of the server's threads has done what it was sent before: connections
-  // are dealt to the threads in turn, and there are at most four.
+  // Returns when each of the server's threads has handled all earlier requests. The server
+  // assigns connections to its threads round robin, and has at most four threads.
   void let_every_thread_answer() const {
     for (int i = 0; i < 4; ++i) {
       HttpClient client(server_.port());
@@ -84,12 +84,13 @@ TEST_F(ServeTest, LogsItsVersionSettingsStoreAndAddresses) {
                              " dashboard=http://127.0.0.1:" + port + "/ store=sqlite:eventq.db\n"));
 }
 
-TEST_F(ServeTest, WithClosedStreamsItPrintsIntoNoFileOfItsOwn) {
+TEST_F(ServeTest, WithClosedStreamsNothingIsPrintedIntoItsFiles) {
   start();
   ASSERT_EQ(server_.terminate(), 0);
   const std::string program = eventq_program("", {}).command.front();
 
-  // It has the store open within a second; should it take longer, this test shows nothing, but does not fail.
+  // The server opens the store within a second. If it takes longer, the test checks nothing, but does not
+  // fail.
   run({.command = {"/bin/sh", "-c",
                    "exec timeout -s TERM 1 '" + program +
                        "' serve --listen 127.0.0.1:0 --store sqlite:eventq.db <&- >&- 2>&-"},
@@ -113,7 +114,7 @@ TEST_F(ServeTest, KeepsItsFilesFromOtherUsers) {
   }
 }
 
-TEST_F(ServeTest, MayOpenAsManyFilesAsTheSystemAllows) {
+TEST_F(ServeTest, RaisesItsLimitOnOpenFilesToTheHardLimit) {
   rlimit usual{};
   ASSERT_EQ(getrlimit(RLIMIT_NOFILE, &usual), 0);
   const rlimit low{.rlim_cur = 256, .rlim_max = usual.rlim_max};
@@ -166,7 +167,7 @@ TEST_F(ServeTest, RefusesAPortInUse) {
               EndsWith("\neventq: Cannot listen on 127.0.0.1 port " + port + ": Address already in use.\n"));
 }
 
-TEST_F(ServeTest, RefusesAStoreItDoesNotKnow) {
+TEST_F(ServeTest, RefusesAnUnknownKindOfStore) {
   const Finished finished = run_eventq({"serve", "--listen", "127.0.0.1:0", "--store", "mysql:x"});
 
   EXPECT_THAT(finished.exit_code, Optional(1));
@@ -216,7 +217,7 @@ TEST_F(ServeTest, StopsOnSigintTooWithAnIdleConnectionOpen) {
   EXPECT_THAT(server_.log(), HasSubstr(" info msg=stopping signal=SIGINT\n"));
 }
 
-// A client that does not read its answer, which is too long for the sockets' buffers, holds up a stop.
+// A client that does not read delays a stop, because its answer is too long for the buffers of the sockets.
 class SlowStopTest : public ServeTest {
  protected:
   void SetUp() override {
@@ -235,13 +236,13 @@ class SlowStopTest : public ServeTest {
   std::optional<HttpClient> client_;
 };
 
-TEST_F(SlowStopTest, DoesNotWaitForeverForAClientThatDoesNotRead) {
+TEST_F(SlowStopTest, AStopDoesNotWaitForeverForAClientThatDoesNotRead) {
   EXPECT_THAT(server_.wait(60s), Optional(0));
 
   EXPECT_THAT(server_.log(), HasSubstr(" warning msg=\"some requests stay unanswered\"\n"));
 }
 
-TEST_F(SlowStopTest, GivesTheClientTimeToRead) {
+TEST_F(SlowStopTest, AStopGivesTheClientTimeToRead) {
   const auto answer = client_->receive();
 
   ASSERT_TRUE(answer) << answer.error().message;
@@ -250,19 +251,19 @@ TEST_F(SlowStopTest, GivesTheClientTimeToRead) {
   EXPECT_THAT(server_.wait(60s), Optional(0));
 }
 
-TEST_F(SlowStopTest, EndsAtOnceOnASecondSignal) {
+TEST_F(SlowStopTest, ASecondSignalEndsAStopAtOnce) {
   server_.signal(SIGINT);
 
   EXPECT_THAT(server_.wait(60s), Optional(130));
 }
 
-TEST_F(SlowStopTest, EndsAtOnceOnASecondSigterm) {
+TEST_F(SlowStopTest, ASecondSigtermEndsAStopAtOnce) {
   server_.signal(SIGTERM);
 
   EXPECT_THAT(server_.wait(60s), Optional(143));
 }
 
-TEST_F(ServeTest, RefusesAnAddressThatOthersCanReach) {
+TEST_F(ServeTest, RefusesAnAddressThatOtherMachinesCanReach) {
   const Finished finished = run_eventq({"serve", "--listen", "0.0.0.0:0"});
 
   EXPECT_THAT(finished.exit_code, Optional(1));
@@ -271,7 +272,7 @@ TEST_F(ServeTest, RefusesAnAddressThatOthersCanReach) {
   EXPECT_THAT(finished.err, HasSubstr("--allow-remote"));
 }
 
-TEST(ServeRemoteTest, ServesOthersWithAWarningWhenAllowed) {
+TEST(ServeRemoteTest, ServesOtherMachinesWithAWarningIfAllowed) {
   ServerProcess server({"--listen", "0.0.0.0:0", "--allow-remote"});
 
   ASSERT_TRUE(server.start()) << server.log();
@@ -280,7 +281,7 @@ TEST(ServeRemoteTest, ServesOthersWithAWarningWhenAllowed) {
                                       "listen=0.0.0.0:0\n"));
 }
 
-TEST(ServeVariablesTest, WarnsOfAVariableItDoesNotKnow) {
+TEST(ServeVariablesTest, WarnsAboutAnUnknownVariable) {
   ServerProcess server({}, {"EVENTQ_LEESE=1s", "EVENTQ_MAX_RETRIES=7"});
 
   ASSERT_TRUE(server.start()) << server.log();
@@ -290,7 +291,7 @@ TEST(ServeVariablesTest, WarnsOfAVariableItDoesNotKnow) {
   EXPECT_THAT(server.log(), HasSubstr(" max_retries=7 "));
 }
 
-TEST_F(ServeTest, PrintsTheSettingsInForceAndWhereEachCameFrom) {
+TEST_F(ServeTest, PrintsTheEffectiveSettingsAndTheirOrigins) {
   write_file("my.toml", "lease = \"30s\"\nmax_retries = 5\n");
 
   const Finished finished = run_eventq(
@@ -304,7 +305,7 @@ TEST_F(ServeTest, PrintsTheSettingsInForceAndWhereEachCameFrom) {
   EXPECT_THAT(finished.err, IsEmpty());
 }
 
-TEST_F(ServeTest, WarnsOfAnUnknownVariableBesideThePrintedSettings) {
+TEST_F(ServeTest, WarnsAboutAnUnknownVariableBesideThePrintedSettings) {
   const Finished finished = run_eventq({"serve", "--print-config"}, {"EVENTQ_LEESE=1s"});
 
   EXPECT_THAT(finished.exit_code, Optional(0));
@@ -312,7 +313,7 @@ TEST_F(ServeTest, WarnsOfAnUnknownVariableBesideThePrintedSettings) {
   EXPECT_THAT(finished.err, HasSubstr("variable=EVENTQ_LEESE nearest=EVENTQ_LEASE\n"));
 }
 
-TEST_F(ServeTest, NamesTheLineOfABadSetting) {
+TEST_F(ServeTest, AnErrorNamesTheLineOfTheInvalidSetting) {
   write_file("my.toml", "\nleese = \"30s\"\n");
 
   const Finished finished = run_eventq({"serve"}, {"EVENTQ_CONFIG=my.toml"});
@@ -321,7 +322,7 @@ TEST_F(ServeTest, NamesTheLineOfABadSetting) {
   EXPECT_EQ(finished.err, "eventq: my.toml:2: there is no setting \"leese\"; did you mean lease?\n");
 }
 
-TEST_F(ServeTest, CallsAnUnknownFlagWrongUsage) {
+TEST_F(ServeTest, AnUnknownFlagIsWrongUsage) {
   const Finished finished = run_eventq({"serve", "--lissen", "127.0.0.1:0"});
 
   EXPECT_THAT(finished.exit_code, Optional(2));
@@ -337,7 +338,7 @@ TEST_F(ServeTest, PrintsHelpWhenCalledWithoutACommand) {
   EXPECT_THAT(finished.out, IsEmpty());
 }
 
-TEST_F(ServeTest, TellsItsVersion) {
+TEST_F(ServeTest, PrintsItsVersion) {
   EXPECT_THAT(run_eventq({"version"}).out, MatchesRegex("eventq [0-9]+\\.[0-9]+\\.[0-9]+\n"));
   EXPECT_EQ(run_eventq({"--version"}).out, run_eventq({"version"}).out);
 }

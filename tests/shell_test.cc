@@ -1,5 +1,4 @@
-// shell_test.cc: completions in real shells, the manual in real readers, docs/cli.md as the program prints
-// it.
+// shell_test.cc: completions in real shells, the man page in mandoc, and docs/cli.md against the program.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -33,7 +32,7 @@ std::set<std::string> words_of(const std::string& text) {
   return {std::istream_iterator<std::string>(in), {}};
 }
 
-// A command line up to the cursor, completed by each shell in its own way: the words it offers.
+// Completes a command line in each shell, and returns the offered words.
 class ShellTest : public testing::Test {
  protected:
   void SetUp() override {
@@ -55,7 +54,7 @@ class ShellTest : public testing::Test {
     return finished.out;
   }
 
-  // `words` separated by single blanks, the last one may be empty.
+  // `words` are separated by single blanks; the last one may be empty.
   std::set<std::string> by_bash(const std::string& words) const {
     return words_of(
         output({"/bin/bash", "--norc", "-c",
@@ -66,7 +65,7 @@ class ShellTest : public testing::Test {
   }
 
   std::set<std::string> by_fish(const std::string& words) const {
-    // A word, a tab, what it is.
+    // Each line is a word, a tab and a description.
     std::istringstream lines(output(
         {EVENTQ_FISH, "--no-config", "-c", "eventq completion fish | source; complete -C '" + words + "'"}));
     std::set<std::string> found;
@@ -103,7 +102,7 @@ TEST_F(ShellTest, BashOffersCommandsOptionsChoicesFilesAndQueues) {
   EXPECT_THAT(by_bash("eventq nonsense "), IsEmpty());
 }
 
-TEST_F(ShellTest, BashIsQuietWhenThereIsNoServer) {
+TEST_F(ShellTest, BashOffersNothingWithoutAServer) {
   server_.kill();
   EXPECT_THAT(by_bash("eventq queue pause m"), IsEmpty());
 }
@@ -146,10 +145,10 @@ TEST_F(ShellTest, ZshOffersCommandsOptionsChoicesFilesAndQueues) {
   completes("eventq ver", "eventq ver");
 }
 
-TEST_F(ShellTest, TheManPageHasNoFaultsForMandoc) {
+TEST_F(ShellTest, MandocFindsNoErrorsInTheManPage) {
   if (std::string_view(EVENTQ_MANDOC).empty()) GTEST_SKIP() << "mandoc is not installed";
   std::ofstream(directory_.file("eventq.1")) << output({program_, "man"});
-  // All but the date, which would make each build another.
+  // The page has no date, because builds must be reproducible, and mandoc warns about that.
   std::istringstream faults(
       run({.command = {EVENTQ_MANDOC, "-Tlint", "-Wwarning", "eventq.1"}, .directory = directory_.file("")})
           .out);
@@ -158,11 +157,11 @@ TEST_F(ShellTest, TheManPageHasNoFaultsForMandoc) {
   EXPECT_THAT(page, HasSubstr("EVENTQ(1)"));
 }
 
-TEST_F(ShellTest, TheReferenceInTheDocsIsWhatTheProgramPrints) {
+TEST_F(ShellTest, TheReferenceInTheDocsEqualsTheOutputOfTheProgram) {
   std::ostringstream file;
   file << std::ifstream(EVENTQ_SOURCE_DIR "/docs/cli.md").rdbuf();
   EXPECT_TRUE(file.str() == output({program_, "man", "--markdown"}))
-      << "docs/cli.md is another; write it anew: build/release/eventq man --markdown > docs/cli.md";
+      << "docs/cli.md differs; regenerate it: build/release/eventq man --markdown > docs/cli.md";
 }
 
 }  // namespace

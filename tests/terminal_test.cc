@@ -1,4 +1,4 @@
-// terminal_test.cc: the program on a real terminal, as a person sees it.
+// terminal_test.cc: the program on a real terminal, run by tmux.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -58,9 +58,9 @@ class TerminalTest : public testing::Test {
   ServerProcess server_;
 };
 
-// Lines typed before are there again, keys are echoed and lines are edited.
+// Checks that the earlier lines are visible again, and that the terminal echoes keys and edits lines.
 void expect_restored(Terminal& terminal) {
-  // Lines below the prompt are empty, and the shell's own.
+  // The lines below the prompt are empty.
   const std::string prompt = terminal.screen_when([](const std::string& screen) {
     const std::size_t last = screen.find_last_not_of('\n');
     return screen.find("QUEUE") == screen.npos && last != screen.npos && screen[last] == '$';
@@ -70,11 +70,11 @@ void expect_restored(Terminal& terminal) {
   EXPECT_THAT(terminal.screen_with("icanon echo restored"), HasSubstr("icanon echo restored"));
 }
 
-TEST_F(TerminalTest, TopFillsTheScreenAndGivesItBackOnQ) {
+TEST_F(TerminalTest, TopFillsTheScreenAndRestoresItOnQ) {
   Terminal terminal(this->terminal());
   terminal.enter("echo said before");
   terminal.enter("eventq top");
-  // It is painted from the top.
+  // `top` draws from the first line on, so the last line is complete when it is there.
   const std::string screen = terminal.screen_when([](const std::string& seen) {
     return seen.find("DONE/s") != seen.npos && seen.find("(by name)") != seen.npos;
   });
@@ -84,7 +84,7 @@ TEST_F(TerminalTest, TopFillsTheScreenAndGivesItBackOnQ) {
   EXPECT_EQ(lines_of(screen).back(), "q quit  ↑↓ select  p pause or resume  s sort (by name)");
   EXPECT_THAT(line_with(screen, "host-1:8742"), HasSubstr("active          1"));
 
-  // Numbers end under the last letter of their heading.
+  // Numbers are right-aligned with their heading.
   const std::string heading = line_with(screen, "QUEUE");
   const std::size_t waiting = heading.find("WAITING") + 6;
   const std::size_t running = heading.find("RUNNING") + 6;
@@ -138,7 +138,7 @@ TEST_F(TerminalTest, TopFollowsTheSizeOfTheTerminal) {
   EXPECT_THAT(line_with(screen, "QUEUE"), testing::EndsWith("IN/s")) << "what does not fit is left out";
 }
 
-TEST_F(TerminalTest, TopGivesTheTerminalBackWhenItIsStoppedAndWhenItIsEnded) {
+TEST_F(TerminalTest, TopRestoresTheTerminalWhenItIsStoppedAndWhenItIsEnded) {
   Terminal terminal(this->terminal());
   terminal.enter("echo said before");
   terminal.enter("eventq top");
@@ -162,7 +162,7 @@ TEST_F(TerminalTest, TopGivesTheTerminalBackWhenItIsStoppedAndWhenItIsEnded) {
   expect_restored(terminal);
 }
 
-TEST_F(TerminalTest, TopSaysThatTheServerIsAwayAndGoesOn) {
+TEST_F(TerminalTest, TopReportsAnUnreachableServerAndContinues) {
   Terminal terminal(this->terminal());
   terminal.enter("eventq top");
   terminal.screen_with("DONE/s");

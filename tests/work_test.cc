@@ -1,5 +1,5 @@
-// work_test.cc: `eventq work` as a process: what commands get and mean, and workers that are killed or
-// frozen.
+// work_test.cc: `eventq work` as a process: the input and the exit codes of commands, and workers that are
+// killed or frozen.
 #include <dirent.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -49,7 +49,7 @@ class WorkTest : public testing::Test {
     const auto answer = client_->get("/events/" + std::to_string(id) + "?include_logs=true");
     return answer ? answer->body : answer.error().message;
   }
-  // Waits until it has ended.
+  // Waits until the event has ended.
   std::string ended(int id) {
     const auto answer = client_->post("/events/" + std::to_string(id) + "/wait?timeout=50");
     EXPECT_TRUE(answer && answer->status == 200) << (answer ? answer->body : answer.error().message);
@@ -75,7 +75,7 @@ class WorkTest : public testing::Test {
   std::unique_ptr<HttpClient> client_;
 };
 
-TEST_F(WorkTest, TheCommandGetsPayloadAndEventAndItsOutputIsOurs) {
+TEST_F(WorkTest, TheCommandGetsThePayloadAndSharesStdoutWithTheWorker) {
   start();
   publish(
       R"({"title":"Hello","tags":["a","b"],"payload":{"x":[1, 2]},"priority":7,"correlation_id":"c1","pattern":"x.y"})");
@@ -90,7 +90,7 @@ TEST_F(WorkTest, TheCommandGetsPayloadAndEventAndItsOutputIsOurs) {
   EXPECT_THAT(event(1), HasSubstr(R"("status":"COMPLETED")"));
 }
 
-TEST_F(WorkTest, AFailureSaysWhatTheCommandWroteToStderr) {
+TEST_F(WorkTest, TheMessageOfAFailureIsTheStderrOfTheCommand) {
   start();
   publish(R"({"title":"1","tags":"a","max_retries":1})");
   publish(R"({"title":"2","tags":"a","max_retries":1})");
@@ -142,7 +142,7 @@ TEST_F(WorkTest, AStopLetsTheCommandFinish) {
   await([&] { return !file("begun.1").empty() && second_is(R"("status":"PROCESSING")"); });
 
   worker.signal(SIGTERM);
-  // It gives back what it has not begun, and goes on with what it has.
+  // The worker gives back events that it has not started, and finishes the running command.
   await([&] { return second_is(R"("status":"PENDING")"); });
   EXPECT_EQ(worker.wait(300ms), std::nullopt) << worker.err();
   std::ofstream(server_->file("go")) << "on\n";
@@ -152,7 +152,7 @@ TEST_F(WorkTest, AStopLetsTheCommandFinish) {
   EXPECT_THAT(event(2), HasSubstr(R"("status":"PENDING")"));
 }
 
-// Sent, and not yet taken note of: another one like it would not be seen.
+// True while the signal is pending. A second signal of the same number would be merged with it.
 bool is_pending(int signal, pid_t process) {
   std::ifstream status("/proc/" + std::to_string(process) + "/status");
   for (std::string line; std::getline(status, line);) {
@@ -179,7 +179,7 @@ TEST_F(WorkTest, ASecondSignalEndsTheCommandAtOnce) {
   EXPECT_NE(::kill(child, 0), 0);
 }
 
-TEST_F(WorkTest, WithoutAServerItSaysSo) {
+TEST_F(WorkTest, ReportsThatNoServerAnswers) {
   start();
   server_->kill();
   const Finished finished = run(work({"a", "--exec", "true"}));
@@ -200,7 +200,7 @@ TEST_F(WorkTest, WrongOptionsAreWrongUsage) {
   for (const auto& arguments : wrong) EXPECT_EQ(run(work(arguments)).exit_code, 2) << arguments.back();
 }
 
-TEST_F(WorkTest, ManyCommandsAtOnceGetTheLimitOnOpenFilesThatWasThere) {
+TEST_F(WorkTest, ParallelCommandsKeepTheOriginalLimitOnOpenFiles) {
   start();
   publish(R"({"title":"t","tags":"a"})");
   const auto limited = [&](const std::string& limit, const std::string& parallel) {
@@ -220,8 +220,8 @@ TEST_F(WorkTest, ManyCommandsAtOnceGetTheLimitOnOpenFilesThatWasThere) {
   EXPECT_EQ(raised.out, "100\n160\n");
 }
 
-// The worker's process sleeps, its command does not: another worker gets the event, and when the first one
-// wakes it must not be believed, and its command must end.
+// Stops the process of the worker but not its command. Another worker gets the event. When the first worker
+// continues, the server must refuse its report, and the worker must end its command.
 TEST_F(WorkTest, AWorkerFrozenPastItsLeaseIsRefusedAndItsCommandEnds) {
   start({"--lease", "1s"});
   publish(R"({"title":"once","tags":"a"})");
@@ -251,7 +251,7 @@ TEST_F(WorkTest, AWorkerFrozenPastItsLeaseIsRefusedAndItsCommandEnds) {
 
 // Processes whose parent is `parent`.
 std::vector<pid_t> children_of(pid_t parent) {
-  std::vector<pid_t> found;  // each thread has those that it started
+  std::vector<pid_t> found;  // the kernel lists children per thread
   std::error_code gone;
   for (const auto& thread :
        std::filesystem::directory_iterator("/proc/" + std::to_string(parent) + "/task", gone)) {
@@ -263,7 +263,7 @@ std::vector<pid_t> children_of(pid_t parent) {
 
 TEST_F(WorkTest, EightProcessesFinishEveryEventOnceWhileTheyAreKilled) {
   const int count = rounds(10'000, 10'000, 50'000);
-  // A short run has fewer chances to kill, so it takes more of them.
+  // A short run has fewer moments to kill a worker, so it kills with a higher probability.
   const std::uint32_t kill_one_in = is_long_run() ? 40 : 8;
   constexpr int kBatch = 5'000;
   start({"--lease", "2s", "--max-attempts", "1000"});
@@ -280,7 +280,7 @@ TEST_F(WorkTest, EightProcessesFinishEveryEventOnceWhileTheyAreKilled) {
   };
   std::vector<std::unique_ptr<Process>> workers(8);
   for (auto& worker : workers) worker = start_worker();
-  std::mt19937 dice(4711);  // NOLINT: the same every time
+  std::mt19937 dice(4711);  // NOLINT: a fixed seed, so that runs are reproducible
   int kills = 0;
   const SteadyTime limit = steady_now() + 500s;
   std::vector<bool> done(workers.size());

@@ -23,14 +23,14 @@ using testing::HasSubstr;
 
 class ConfigTest : public testing::Test {
  protected:
-  // Loads with `text` as the file named by --config.
+  // Loads the configuration with `text` as the file of --config.
   Result<ServerConfig> load_file(std::string_view text) {
     flags_.config = directory_.file("eventq.toml");
     std::ofstream(*flags_.config) << text;
     return load_config(flags_, variables_);
   }
 
-  // The message of a refusal, with the folder of the file left out; the settings when there was none.
+  // The error message, without the folder of the file; the printed settings if there was no error.
   std::string complaint(const Result<ServerConfig>& loaded) const {
     if (loaded) return "no complaint:\n" + print_config(*loaded);
     std::string message = loaded.error().message;
@@ -135,7 +135,7 @@ TEST_F(ConfigTest, PrefersFlagsToVariablesToTheFileToDefaults) {
   }
 }
 
-TEST_F(ConfigTest, TakesTheNameOfTheFileFromTheEnvironmentUnlessAFlagNamesOne) {
+TEST_F(ConfigTest, ReadsTheFileOfTheVariableUnlessAFlagNamesOne) {
   const std::string file = directory_.file("other.toml");
   std::ofstream(file) << "max_retries = 9\n";
   variables_["EVENTQ_CONFIG"] = file;
@@ -144,7 +144,7 @@ TEST_F(ConfigTest, TakesTheNameOfTheFileFromTheEnvironmentUnlessAFlagNamesOne) {
   EXPECT_EQ(load_file("max_retries = 8")->settings.queue.max_retries, 8);
 }
 
-TEST_F(ConfigTest, NamesTheLineAndWhatWouldBeRightInAFile) {
+TEST_F(ConfigTest, AnErrorInAFileNamesTheLineAndAValidValue) {
   struct Case {
     const char* file;
     const char* complaint;
@@ -240,7 +240,7 @@ TEST_F(ConfigTest, NamesTheLineAndWhatWouldBeRightInAFile) {
   }
 }
 
-TEST_F(ConfigTest, NamesTheLineWhereTheFileIsNoToml) {
+TEST_F(ConfigTest, ASyntaxErrorNamesTheLine) {
   EXPECT_THAT(complaint(load_file("lease = \"1s\"\nmax_retries = \n")),
               testing::StartsWith("eventq.toml:2: "));
   EXPECT_THAT(complaint(load_file("lease = \"1s\"\nlease = \"2s\"\n")),
@@ -248,7 +248,7 @@ TEST_F(ConfigTest, NamesTheLineWhereTheFileIsNoToml) {
   EXPECT_THAT(complaint(load_file("# \xff\n")), testing::StartsWith("eventq.toml:1: "));
 }
 
-TEST_F(ConfigTest, ComplainsOfAFileItCannotRead) {
+TEST_F(ConfigTest, AnUnreadableFileIsAnError) {
   flags_.config = directory_.file("none.toml");
   EXPECT_EQ(complaint(load_config(flags_, {})),
             "Cannot read the configuration file \"none.toml\": No such file or directory.");
@@ -260,13 +260,13 @@ TEST_F(ConfigTest, ComplainsOfAFileItCannotRead) {
             "Cannot read the configuration file \"eventq.toml\": it has more than 1 MiB.");
 }
 
-TEST_F(ConfigTest, SaysWhatIsWrongWithAVariableOrAFlag) {
+TEST_F(ConfigTest, AnErrorNamesTheVariableOrTheFlag) {
   struct Case {
     const char* name;  // of the setting
     const char* variable;
     const char* flag;
     const char* value;
-    const char* complaint;  // behind the variable or the flag
+    const char* complaint;  // the message after the name of the variable or flag
   };
   for (const Case& row : {
            Case{"listen", "EVENTQ_LISTEN", "--listen", "8080",
@@ -304,7 +304,7 @@ TEST_F(ConfigTest, SaysWhatIsWrongWithAVariableOrAFlag) {
   }
 }
 
-TEST_F(ConfigTest, SeveralStoresStandInAnArrayAndKeepTheirOrder) {
+TEST_F(ConfigTest, AnArrayOfStoresKeepsItsOrder) {
   const auto config = load_file("store = [\"postgres://b/1\", \"postgres://me:secret@a/2\"]\n");
 
   ASSERT_TRUE(config) << complaint(config);
@@ -313,21 +313,21 @@ TEST_F(ConfigTest, SeveralStoresStandInAnArrayAndKeepTheirOrder) {
               testing::HasSubstr("\nstore = [\"postgres://b/1\", \"postgres://me@a/2\"]  # "));
 }
 
-TEST_F(ConfigTest, ChecksAlsoWhatAnotherWinsOver) {
+TEST_F(ConfigTest, ChecksOverriddenValuesToo) {
   flags_.values["lease"] = "1m";
 
   EXPECT_EQ(complaint(load_file("lease = \"1ms\"\n")),
             "eventq.toml:1: lease is 1ms; it must be from 100ms to 365d.");
 }
 
-TEST_F(ConfigTest, LetsOthersInWhenToldSo) {
+TEST_F(ConfigTest, AllowRemotePermitsOtherAddresses) {
   EXPECT_TRUE(load_config({.values = {{"listen", "[::]:80"}, {"allow_remote", "true"}}}, {}));
   EXPECT_TRUE(load_config({.values = {{"listen", "[::]:80"}}}, {{"EVENTQ_ALLOW_REMOTE", "true"}}));
   EXPECT_FALSE(load_config({.values = {{"allow_remote", "false"}, {"listen", "[::]:80"}}},
                            {{"EVENTQ_ALLOW_REMOTE", "true"}}));
 }
 
-TEST_F(ConfigTest, ReportsVariablesItDoesNotKnow) {
+TEST_F(ConfigTest, ReportsUnknownVariables) {
   const auto config = load_config(
       {}, {{"EVENTQ_PORT", "1"}, {"EVENTQ_URL", "x"}, {"EVENTQ_LEASE", "1s"}, {"EVENTQ_LEESE", "1s"}});
 
@@ -369,7 +369,7 @@ TEST_F(ConfigTest, PrintsDefaultsAsAFile) {
       "notebooks.state = \"\"  # default\n");
 }
 
-TEST_F(ConfigTest, KeepsWhatIsKnownOfNotebooksBesideTheStore) {
+TEST_F(ConfigTest, TheStateOfNotebooksIsBesideTheStoreByDefault) {
   ServerSettings settings;
   EXPECT_EQ(notebooks_state_file(settings), "eventq.db.notebooks");
   settings.stores = {"sqlite:/var/lib/eventq/a.db"};
@@ -380,7 +380,7 @@ TEST_F(ConfigTest, KeepsWhatIsKnownOfNotebooksBesideTheStore) {
   EXPECT_EQ(notebooks_state_file(settings), "known");
 }
 
-TEST_F(ConfigTest, SwitchesNotebooksOffWithAnEmptyValue) {
+TEST_F(ConfigTest, AnEmptyValueDisablesNotebooks) {
   variables_["EVENTQ_NOTEBOOKS_ALLOW"] = "";
 
   const auto config = load_file("[notebooks]\nallow = [\"notes\"]\n");
@@ -389,7 +389,7 @@ TEST_F(ConfigTest, SwitchesNotebooksOffWithAnEmptyValue) {
   EXPECT_THAT(config->settings.notebooks_allow, testing::IsEmpty());
 }
 
-TEST_F(ConfigTest, PrintsTheSettingsOfQueuesBehindTheOthers) {
+TEST_F(ConfigTest, PrintsTheSettingsOfQueuesLast) {
   const auto config = load_file(
       "[queues.\"a/b\"]\n"
       "retention = { failedSeconds = 60 }\n"
@@ -405,7 +405,7 @@ TEST_F(ConfigTest, PrintsTheSettingsOfQueuesBehindTheOthers) {
                                                        "retention.failedSeconds = 60\n"));
 }
 
-TEST_F(ConfigTest, SwitchesTheArchiveOffWithAnEmptyValue) {
+TEST_F(ConfigTest, AnEmptyValueDisablesTheArchive) {
   variables_["EVENTQ_ARCHIVE_DIR"] = "";
 
   const auto config = load_file("archive_dir = \"old\"\n");
@@ -414,7 +414,7 @@ TEST_F(ConfigTest, SwitchesTheArchiveOffWithAnEmptyValue) {
   EXPECT_EQ(config->settings.queue.archive_dir, "");
 }
 
-TEST_F(ConfigTest, ReadsBackWhatItPrints) {
+TEST_F(ConfigTest, ThePrintedSettingsCanBeReadBack) {
   const ServeFlags flags{.values = {{"listen", "[::]:0"},
                                     {"allow_remote", "true"},
                                     {"store", "sqlite:/a \"b\"\\c\u00e9#.db"},
@@ -444,7 +444,7 @@ TEST_F(ConfigTest, ReadsBackWhatItPrints) {
   }
 }
 
-TEST_F(ConfigTest, ReadsBackWhatItPrintsWhateverTheFileWasCalled) {
+TEST_F(ConfigTest, ThePrintedSettingsCanBeReadBackWhateverTheNameOfTheFile) {
   flags_.config = directory_.file("a\nlease = 1\xff.toml");
   std::ofstream(*flags_.config) << "lease = \"7s\"\n";
   const auto printed = load_config(flags_, {});

@@ -35,7 +35,7 @@ TEST(ListenAddress, IsAnAddressAndAPort) {
   }
 }
 
-TEST(ListenAddress, IsNothingElse) {
+TEST(ListenAddress, RefusesOtherTexts) {
   using std::string_view_literals::operator""sv;
   for (const std::string_view text : {
            ""sv,

@@ -22,7 +22,7 @@ Result<QueueSettings> read(std::string_view text) {
   return read_queue_settings(*entries, "a.toml");
 }
 
-// The message of a refusal.
+// The error message for a file.
 std::string complaint(std::string_view text) {
   const auto settings = read(text);
   return settings ? "no complaint" : settings.error().message;
@@ -59,7 +59,7 @@ const QueueConfig kMail{
     .failed_retention = 7200s,
 };
 
-TEST(QueueSettings, ReadEveryMember) {
+TEST(QueueSettings, EverySettingIsRead) {
   const auto settings = read(kEverything);
 
   ASSERT_TRUE(settings) << settings.error().message;
@@ -67,16 +67,16 @@ TEST(QueueSettings, ReadEveryMember) {
   EXPECT_THAT(settings->origins, ElementsAre(Pair("mail", "a.toml:1")));
 }
 
-TEST(QueueSettings, AreNoneWithoutATable) {
+TEST(QueueSettings, WithoutATableThereAreNoQueues) {
   EXPECT_THAT(read("lease = \"1m\"\n")->queues, IsEmpty());
   EXPECT_THAT(read("[queues]\n")->queues, IsEmpty());
 }
 
-TEST(QueueSettings, OfATableWithoutMembersAreAllDefaults) {
+TEST(QueueSettings, AnEmptyTableHasAllDefaults) {
   EXPECT_THAT(read("[queues.mail]\n")->queues, ElementsAre(Pair("mail", QueueConfig{})));
 }
 
-TEST(QueueSettings, TakeNamesInQuotes) {
+TEST(QueueSettings, ANameInQuotesIsAccepted) {
   const auto settings = read("[queues.\"a/b.c\"]\nmaxRetries = 1\n\n[queues.a]\nmaxRetries = 2\n");
 
   ASSERT_TRUE(settings) << settings.error().message;
@@ -85,7 +85,7 @@ TEST(QueueSettings, TakeNamesInQuotes) {
   EXPECT_THAT(settings->origins, ElementsAre(Pair("a", "a.toml:4"), Pair("a/b.c", "a.toml:1")));
 }
 
-TEST(QueueSettings, MayBeSpelledInEveryWayOfToml) {
+TEST(QueueSettings, AllTomlSpellingsOfATableAreAccepted) {
   const QueueConfig expected{.max_retries = 1, .failed_retention = 5s};
   for (const char* text : {
            "[queues.mail]\nmaxRetries = 1\nretention.failedSeconds = 5\n",
@@ -102,19 +102,19 @@ TEST(QueueSettings, MayBeSpelledInEveryWayOfToml) {
   }
 }
 
-TEST(QueueSettings, HaveTheDefaultsOfARetryWhereItsTableSaysNothing) {
+TEST(QueueSettings, AnIncompleteRetryTableHasTheDefaultsOfTheRetryPolicy) {
   EXPECT_EQ(read("[queues.mail]\nretry = {}\n")->queues.at("mail").retry, RetryPolicy{});
   EXPECT_EQ(read("[queues.mail]\nretry.jitter = 1\n")->queues.at("mail").retry, RetryPolicy{.jitter = 1});
 }
 
-TEST(QueueSettings, MayPutTheWatermarkBeforeTheDepthItGoesWith) {
+TEST(QueueSettings, TheWatermarkMayPrecedeItsDepth) {
   const auto settings = read("[queues.mail]\nhighWatermark = 20000\nmaxQueueDepth = 30000\n");
 
   ASSERT_TRUE(settings) << settings.error().message;
   EXPECT_EQ(settings->queues.at("mail").high_watermark, 20000);
 }
 
-TEST(QueueSettings, AreRefusedWithTheLineAndWhatWouldBeRight) {
+TEST(QueueSettings, AnErrorNamesTheLineAndAValidValue) {
   struct Case {
     const char* file;
     const char* complaint;
@@ -168,7 +168,7 @@ TEST(QueueSettings, AreRefusedWithTheLineAndWhatWouldBeRight) {
   }
 }
 
-TEST(QueueSettings, AreRefusedWithTheLineOfWhatIsOutOfRange) {
+TEST(QueueSettings, AnErrorNamesTheLineOfTheValueOutOfRange) {
   struct Case {
     const char* file;
     const char* complaint;
@@ -204,7 +204,7 @@ TEST(QueueSettings, AreRefusedWithTheLineOfWhatIsOutOfRange) {
   }
 }
 
-TEST(QueueSettings, PrintOnlyWhatIsSet) {
+TEST(QueueSettings, OnlyGivenSettingsArePrinted) {
   EXPECT_EQ(queue_table_members({}), "");
   EXPECT_EQ(queue_table_members(kMail),
             "maxQueueDepth = 5000\n"
@@ -225,13 +225,13 @@ TEST(QueueSettings, PrintOnlyWhatIsSet) {
             "retention.failedSeconds = 7200\n");
 }
 
-TEST(QueueSettings, PrintNamesInQuotesWhereTomlWantsThem) {
+TEST(QueueSettings, NamesArePrintedInQuotesWhereTomlRequiresIt) {
   EXPECT_EQ(queue_table_header("mail_2-B"), "[queues.mail_2-B]");
   EXPECT_EQ(queue_table_header("a/b"), "[queues.\"a/b\"]");
   EXPECT_EQ(queue_table_header("a.b"), "[queues.\"a.b\"]");
 }
 
-TEST(QueueSettings, ReadBackWhatTheyPrint) {
+TEST(QueueSettings, ThePrintedSettingsCanBeReadBack) {
   for (const QueueConfig& config : {
            QueueConfig{},
            kMail,

@@ -51,7 +51,8 @@ std::vector<char*> pointers(std::vector<std::string>& texts) {
   return result;
 }
 
-// Between fork() and exec() only calls that a signal handler might make: other threads' locks stay locked.
+// Between fork() and exec() only async-signal-safe calls are allowed, because locks of other threads stay
+// locked.
 [[noreturn]] void become(char* const* command, char* const* environment, const char* directory, int out,
                          int err) {
   dup2(out, STDOUT_FILENO);
@@ -59,7 +60,7 @@ std::vector<char*> pointers(std::vector<std::string>& texts) {
   sigset_t none;
   sigemptyset(&none);
   sigprocmask(SIG_SETMASK, &none, nullptr);
-  alarm(kLifetimeSeconds);  // exec() keeps it
+  alarm(kLifetimeSeconds);  // the alarm survives exec()
   if (chdir(directory) == 0) execve(command[0], command, environment);
   _exit(127);
 }

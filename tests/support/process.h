@@ -1,7 +1,7 @@
-// process.h: a program run by a test, with what it prints.
+// process.h: runs a program in a test and collects its output.
 //
-// It ends with the object, and by itself after ten minutes, should the test die first.
-// Threads: a Process belongs to one thread; out() and err() may be called from any.
+// The destructor kills the program. If the test dies first, an alarm ends the program after ten minutes.
+// Threads: use a Process on one thread only; any thread may call out() and err().
 #pragma once
 
 #include <sys/types.h>
@@ -19,8 +19,8 @@ namespace eventq {
 
 struct ProcessSetup {
   std::vector<std::string> command;      // the program and its arguments
-  std::vector<std::string> environment;  // "NAME=value", beside the test's own without EVENTQ_*
-  std::string directory;                 // where it runs
+  std::vector<std::string> environment;  // "NAME=value", added to the test's own without EVENTQ_*
+  std::string directory;                 // its working directory
 };
 
 class Process {
@@ -33,14 +33,14 @@ class Process {
   [[nodiscard]] pid_t pid() const { return pid_; }
   void signal(int number) const;
 
-  // The exit code, or minus the number of the signal that ended it; nothing when it still runs.
+  // The exit code, or minus the number of the signal that ended it; nothing while it still runs.
   std::optional<int> wait(std::chrono::milliseconds limit);
 
-  // The rest of the first line on stderr that contains `text`, behind it. Waits for that line;
-  // nothing when the program ended before it, or after `limit`.
+  // Waits for a line on stderr that contains `text`, and returns the text after it. Nothing if the
+  // program ends first, or after `limit`.
   std::optional<std::string> wait_for_line(std::string_view text, std::chrono::milliseconds limit);
 
-  // What it printed so far.
+  // The output so far.
   [[nodiscard]] std::string out() const;
   [[nodiscard]] std::string err() const;
 
@@ -48,7 +48,7 @@ class Process {
   void read_output(int out, int err);
 
   pid_t pid_ = -1;
-  std::optional<int> status_;  // once it was waited for
+  std::optional<int> status_;  // set after waitpid()
 
   // Guarded by mutex_.
   mutable std::mutex mutex_;
@@ -60,7 +60,7 @@ class Process {
   std::thread reader_;
 };
 
-// Runs a program to its end.
+// Runs a program until it ends.
 struct Finished {
   std::optional<int> exit_code;  // as Process::wait(); nothing after 60 seconds
   std::string out;

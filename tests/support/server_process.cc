@@ -10,7 +10,7 @@
 namespace eventq {
 namespace {
 
-// Generous: under a sanitizer on a busy machine a start takes seconds.
+// Long, because a start takes seconds with a sanitizer on a busy machine.
 constexpr std::chrono::seconds kStartLimit{60};
 
 // "127.0.0.1:39239 dashboard=..." -> 39239
@@ -37,10 +37,10 @@ ServerProcess::ServerProcess(std::vector<std::string> arguments, std::vector<std
 }
 
 bool ServerProcess::start() {
-  process_.reset();  // the one before must be gone from the store
+  process_.reset();  // the previous process must have released the store
   std::vector<std::string> command{"serve"};
   command.insert(command.end(), arguments_.begin(), arguments_.end());
-  // A flag, should there be one, wins over the variable.
+  // A flag in the arguments overrides the variable.
   std::vector<std::string> environment{"EVENTQ_LISTEN=127.0.0.1:0"};
   if (database_) environment.push_back("EVENTQ_STORE=" + database_->url());
   environment.insert(environment.end(), environment_.begin(), environment_.end());

@@ -1,4 +1,4 @@
-// server_process.h: the real `eventq serve` in a folder of its own, to be killed and started again.
+// server_process.h: runs the real `eventq serve` in its own folder. Tests can kill and restart it.
 //
 //   ServerProcess server({"--lease", "1s"});
 //   ASSERT_TRUE(server.start()) << server.log();
@@ -7,7 +7,7 @@
 //   server.kill();
 //   ASSERT_TRUE(server.start());  // same store, another port
 //
-// Threads: belongs to one thread, except log().
+// Threads: use an object on one thread only; any thread may call log().
 #pragma once
 
 #include <chrono>
@@ -24,32 +24,32 @@
 
 namespace eventq {
 
-// The program under test, with these arguments, in this folder.
+// Runs the program under test with these arguments in this folder.
 ProcessSetup eventq_program(const std::string& directory, const std::vector<std::string>& arguments,
                             const std::vector<std::string>& environment = {});
 
 class ServerProcess {
  public:
-  // `arguments` of `eventq serve`; without --listen and --store it takes any free port, and eventq.db in its
-  // folder, or a database of its own where PostgreSQL is tested.
+  // `arguments` of `eventq serve`. Without --listen it uses any free port. Without --store it uses eventq.db
+  // in its folder, or its own database in tests of PostgreSQL.
   explicit ServerProcess(std::vector<std::string> arguments = {}, std::vector<std::string> environment = {});
 
-  // Starts the program and waits until it listens. False when it ended instead: see log() and wait().
+  // Starts the program and waits until it listens. False if it ended instead; log() has the reason.
   bool start();
 
-  [[nodiscard]] std::uint16_t port() const { return port_; }  // another one after each start()
+  [[nodiscard]] std::uint16_t port() const { return port_; }  // changes with each start()
   [[nodiscard]] pid_t pid() const { return process_->pid(); }
   [[nodiscard]] std::string file(const std::string& name) const { return directory_.file(name); }
   [[nodiscard]] std::string log() const;  // of the last start()
 
-  // As the kernel does when memory runs out: at once, with nothing flushed. Waits for the end.
+  // Sends SIGKILL, as the kernel does when memory runs out, and waits for the end. Nothing is flushed.
   void kill();
-  // Asks for an orderly stop, and waits for it. The exit code as Process::wait().
+  // Requests an orderly stop and waits for it. Returns the exit code as Process::wait() does.
   std::optional<int> terminate(std::chrono::milliseconds limit = std::chrono::seconds(60));
   void signal(int number) const { process_->signal(number); }
   std::optional<int> wait(std::chrono::milliseconds limit) { return process_->wait(limit); }
 
-  // The rest of the first line of the log that contains `text`; waits for it.
+  // Waits for a log line that contains `text`, and returns the rest of the line.
   std::optional<std::string> wait_for_line(std::string_view text,
                                            std::chrono::milliseconds limit = std::chrono::seconds(60)) {
     return process_->wait_for_line(text, limit);

@@ -25,7 +25,7 @@ Terminal::Terminal(const Setup& setup)
           ProcessSetup{.command = {std::string(kTmux), "-D", "-f/dev/null", "-S", directory_.file("socket")},
                        .environment = environment_,
                        .directory = directory_.file("")})) {
-  // It listens a moment after it was started.
+  // tmux creates its socket a moment after its start, so the first calls may fail.
   const SteadyTime start = steady_now();
   const auto is_up = [&] {
     tmux({"-N", "new-session", "-d", "-x", std::to_string(setup.width), "-y", std::to_string(setup.height),

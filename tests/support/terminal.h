@@ -1,6 +1,6 @@
-// terminal.h: a shell in a terminal of a given size, run by tmux: type into it, read what it shows.
+// terminal.h: a shell in a tmux terminal of a given size. Tests type into it and read its screen.
 //
-// Threads: belongs to one thread.
+// Threads: use an object on one thread only.
 #pragma once
 
 #include <chrono>
@@ -25,19 +25,19 @@ class Terminal {
     std::vector<std::string> environment = {};  // "NAME=value"
   };
 
-  // False when there is no tmux here: then nothing else may be called.
+  // False if tmux is not installed. REQUIRES for all other functions: possible().
   static bool possible();
 
   explicit Terminal(const Setup& setup);
 
-  // The keys as `tmux send-keys` names them: "q", "Down", "C-c"; anything else is typed as it is.
+  // Keys by their names in `tmux send-keys`: "q", "Down", "C-c". Other text is typed.
   void press(const std::vector<std::string>& keys);
   void enter(const std::string& line) { press({line, "Enter"}); }
   void resize(std::size_t width, std::size_t height);
 
-  // What is seen, without the blanks at the ends of lines.
+  // The visible text, without blanks at the ends of lines.
   [[nodiscard]] std::string screen() const;
-  // The same as soon as it is as `is_shown` wants it, or after `limit`, as it is then.
+  // Waits until `is_shown` accepts the screen, at most for `limit`, and returns the screen.
   std::string screen_when(const std::function<bool(const std::string&)>& is_shown,
                           std::chrono::milliseconds limit = std::chrono::seconds(60)) const;
   std::string screen_with(std::string_view text) const;

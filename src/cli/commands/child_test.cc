@@ -1,4 +1,4 @@
-// child_test.cc: commands that end in every way there is.
+// child_test.cc: commands that end by themselves, by a signal, by a timeout and by a stop.
 #include "cli/commands/child.h"
 
 #include <gmock/gmock.h>
@@ -40,7 +40,7 @@ class ChildTest : public testing::Test {
     ChildEnd end;
     std::string said;
   };
-  // Its token fires once it has written a line to $FIFO.
+  // The stop token fires when the command has written a line to $FIFO.
   Stopped stopped_when_it_speaks(const std::string& command, Millis grace) {
     const std::string fifo = directory_.file("fifo");
     EXPECT_EQ(std::system(("mkfifo " + fifo).c_str()), 0);
@@ -67,7 +67,7 @@ class ChildTest : public testing::Test {
   TemporaryDirectory directory_;
 };
 
-TEST_F(ChildTest, GetsItsInputAndItsEnvironment) {
+TEST_F(ChildTest, ACommandGetsItsInputAndItsEnvironment) {
   const ChildEnd end = run({.command = "cat > \"$OUT\"; echo \"$EVENTQ_ID\" >> \"$OUT\"",
                             .environment = {"OUT=" + directory_.file("out"), "EVENTQ_ID=12"},
                             .input = "payload\n"});
@@ -76,13 +76,13 @@ TEST_F(ChildTest, GetsItsInputAndItsEnvironment) {
   EXPECT_EQ(read("out"), "payload\n12\n");
 }
 
-TEST_F(ChildTest, NeedNotReadItsInput) {
+TEST_F(ChildTest, ACommandMayIgnoreItsInput) {
   const ChildEnd end = run({.command = "exit 0", .environment = {}, .input = std::string(1 << 20, 'x')});
   EXPECT_EQ(end.exit_code, 0);
   EXPECT_EQ(end.signal, 0);
 }
 
-TEST_F(ChildTest, MayWriteMuchMoreThanAPipeHoldsWhileItReadsNothing) {
+TEST_F(ChildTest, ACommandThatReadsNothingMayWriteMoreThanAPipeHolds) {
   const ChildEnd end =
       run({.command = "head -c 1000000 /dev/zero | tr '\\0' e >&2; echo last >&2; cat > /dev/null; exit 3",
            .environment = {},
@@ -93,12 +93,12 @@ TEST_F(ChildTest, MayWriteMuchMoreThanAPipeHoldsWhileItReadsNothing) {
       << end.stderr_tail.size();
 }
 
-TEST_F(ChildTest, SaysHowItEnded) {
+TEST_F(ChildTest, TheResultHasTheExitCodeOrTheSignal) {
   EXPECT_EQ(describe(run({.command = "exit 3"})), "exit 3");
   EXPECT_EQ(describe(run({.command = "kill -SEGV $$"})), "killed by SIGSEGV");
 }
 
-TEST_F(ChildTest, OneThatTakesTooLongIsEnded) {
+TEST_F(ChildTest, ACommandThatExceedsItsTimeoutIsEnded) {
   const SteadyTime start = steady_now();
   const ChildEnd end = run({.command = "sleep 60", .environment = {}, .input = {}, .timeout = 50ms});
   EXPECT_EQ(end.cause, ChildEnd::Cause::timed_out);
@@ -106,30 +106,30 @@ TEST_F(ChildTest, OneThatTakesTooLongIsEnded) {
   EXPECT_LT(steady_now() - start, 60s);
 }
 
-TEST_F(ChildTest, OneThatIgnoresTheRequestIsKilledWithAllItStarted) {
+TEST_F(ChildTest, ACommandThatIgnoresSigtermIsKilledWithItsWholeGroup) {
   const auto [end, said] =
       stopped_when_it_speaks("trap '' TERM; sleep 60 & echo $! > \"$FIFO\"; wait; sleep 60", 100ms);
   EXPECT_EQ(end.signal, SIGKILL);
   const pid_t grandchild = std::stoi(said);
-  // A descriptor of it becomes readable when it dies; there is none when it is gone.
+  // A pidfd becomes readable when the process dies. pidfd_open() fails when it is already gone.
   const Descriptor process(static_cast<int>(syscall(SYS_pidfd_open, grandchild, 0)));
   pollfd ended{process.number(), POLLIN, 0};
   EXPECT_TRUE(!process.open() || ::poll(&ended, 1, 60'000) == 1);
 }
 
-TEST_F(ChildTest, IsEndedWhenItsTokenFires) {
+TEST_F(ChildTest, ACommandIsEndedWhenItsStopTokenFires) {
   const ChildEnd end = stopped_when_it_speaks("echo up > \"$FIFO\"; exec sleep 60", 60s).end;
   EXPECT_EQ(end.cause, ChildEnd::Cause::stopped);
   EXPECT_EQ(end.signal, SIGTERM);
 }
 
-TEST_F(ChildTest, OneWhoseEndCouldNotBeSeenIsEndedAtOnce) {
+TEST_F(ChildTest, ACommandWithoutAPidDescriptorIsKilledAtOnce) {
   rlimit before{};
   ASSERT_EQ(getrlimit(RLIMIT_NOFILE, &before), 0);
-  const int free = dup(STDERR_FILENO);  // the lowest number that is free
+  const int free = dup(STDERR_FILENO);  // the lowest free number
   ASSERT_GE(free, 0);
   close(free);
-  // Room for two pipes and an event descriptor, and nothing more.
+  // Enough descriptors for two pipes and an eventfd, but not for the pidfd.
   const rlimit tight{.rlim_cur = static_cast<rlim_t>(free) + 5, .rlim_max = before.rlim_max};
   ASSERT_EQ(setrlimit(RLIMIT_NOFILE, &tight), 0);
 
@@ -141,7 +141,7 @@ TEST_F(ChildTest, OneWhoseEndCouldNotBeSeenIsEndedAtOnce) {
   EXPECT_EQ(waitpid(-1, nullptr, WNOHANG), -1) << "it still runs, or nobody has reaped it";
 }
 
-TEST_F(ChildTest, GetsALimitOnOpenFilesOfItsOwn) {
+TEST_F(ChildTest, ACommandGetsItsOwnLimitOnOpenFiles) {
   const ChildEnd end = run({.command = "ulimit -n > \"$OUT\"",
                             .environment = {"OUT=" + directory_.file("out")},
                             .open_files = 77});
@@ -149,23 +149,23 @@ TEST_F(ChildTest, GetsALimitOnOpenFilesOfItsOwn) {
   EXPECT_EQ(read("out"), "77\n");
 }
 
-TEST_F(ChildTest, HasNoDescriptorsOfOursAndLeavesNone) {
+TEST_F(ChildTest, ACommandInheritsNoDescriptorsAndLeaksNone) {
   const auto descriptors = [] {
     return std::distance(std::filesystem::directory_iterator("/proc/self/fd"), {});
   };
-  const std::ifstream ours("/proc/self/status");  // not marked to be closed on exec by everybody
+  const std::ifstream ours("/proc/self/status");  // std::ifstream does not set O_CLOEXEC
   const auto before = descriptors();
-  // By the shell alone, which needs none but the folder that it looks at: 3 is that one.
+  // Built-ins of the shell list the descriptors. Number 3 is the folder that the shell reads for it.
   const ChildEnd end = run({.command = "for f in /proc/$$/fd/*; do echo ${f##*/} >&2; done; exit 1"});
   EXPECT_EQ(end.stderr_tail, "0\n1\n2\n3");
   EXPECT_EQ(descriptors(), before);
 }
 
-TEST(TailText, IsTheEndInWholeCharacters) {
+TEST(TailText, CutsOnlyBetweenCharacters) {
   EXPECT_EQ(tail_text("one\ntwo \n", 100), "one\ntwo");
   EXPECT_EQ(tail_text("abc", 3), "abc");
   EXPECT_EQ(tail_text("abcd", 3), "bcd");
-  EXPECT_EQ(tail_text("ä€", 4), "€");  // the first would be cut in two
+  EXPECT_EQ(tail_text("ä€", 4), "€");  // 4 bytes would cut the first character
   EXPECT_EQ(tail_text("a\xFFz", 100), "a\xEF\xBF\xBDz");
   EXPECT_EQ(tail_text(std::string("a\0b", 3), 100), "ab");
   EXPECT_LE(tail_text(std::string(100, '\xFF'), 100).size(), 100U);

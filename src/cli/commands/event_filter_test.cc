@@ -27,14 +27,14 @@ TEST(EventFilter, ReadsEveryCondition) {
   EXPECT_THAT(filter->older, Optional(Millis(std::chrono::minutes(90))));
 }
 
-TEST(EventFilter, LeavesOutWhatWasNotSaid) {
+TEST(EventFilter, LeavesAbsentConditionsUnset) {
   const auto filter = parse_event_filter("queue:a/b");
 
   ASSERT_TRUE(filter);
   EXPECT_EQ(query_of(*filter, "FAILED").text(), "status=FAILED&queue=a%2Fb");
 }
 
-TEST(EventFilter, SaysWhatIsWrongWithIt) {
+TEST(EventFilter, ReportsWhatIsWrong) {
   struct Case {
     const char* text;
     const char* message;
@@ -57,7 +57,7 @@ TEST(EventFilter, SaysWhatIsWrongWithIt) {
   }
 }
 
-TEST(EventFilter, FindsAPartWhateverItsCase) {
+TEST(EventFilter, ContainsIgnoringCaseFindsAPart) {
   EXPECT_TRUE(contains_ignoring_case("Connection Timeout after 5 s", "timeout"));
   EXPECT_TRUE(contains_ignoring_case("x", ""));
   EXPECT_FALSE(contains_ignoring_case("Connection refused", "timeout"));

@@ -1,4 +1,4 @@
-// probes_test.cc: what the doctor makes of its measurements.
+// probes_test.cc: the diagnoses of `eventq doctor` for given measurements.
 #include "cli/commands/probes.h"
 
 #include <gmock/gmock.h>
@@ -27,21 +27,21 @@ TEST(Probes, NetworkFileSystemsFail) {
   EXPECT_EQ(judge_file_system(0x01021994).state, State::warn);
 }
 
-TEST(Probes, ADiskThatRunsFullIsWarnedOfAndThenFails) {
+TEST(Probes, ADiskThatRunsFullGivesAWarningAndThenAFailure) {
   EXPECT_EQ(judge_disk(1024 * kMiB, 9999 * kMiB).state, State::ok);
   EXPECT_EQ(judge_disk(1024 * kMiB - 1, 9999 * kMiB).state, State::warn);
   EXPECT_EQ(judge_disk(128 * kMiB, 9999 * kMiB).state, State::warn);
   EXPECT_EQ(judge_disk(128 * kMiB - 1, 9999 * kMiB).state, State::fail);
 }
 
-TEST(Probes, FewOpenFilesAreWarnedOfAndThenFail) {
+TEST(Probes, ALowLimitOnOpenFilesGivesAWarningAndThenAFailure) {
   EXPECT_EQ(judge_open_files(4096).state, State::ok);
   EXPECT_EQ(judge_open_files(4095).state, State::warn);
   EXPECT_EQ(judge_open_files(128).state, State::warn);
   EXPECT_EQ(judge_open_files(127).state, State::fail);
 }
 
-TEST(Probes, SlowAndImpossiblyFastSyncsAreWarnedOf) {
+TEST(Probes, SlowAndImpossiblyFastSyncsGiveAWarning) {
   EXPECT_EQ(judge_fsync(std::vector<microseconds>(200, microseconds(400))).state, State::ok);
   EXPECT_EQ(judge_fsync(std::vector<microseconds>(200, microseconds(5))).state, State::warn);
   std::vector<microseconds> slow(200, microseconds(400));
@@ -51,19 +51,19 @@ TEST(Probes, SlowAndImpossiblyFastSyncsAreWarnedOf) {
   EXPECT_THAT(found.text, HasSubstr("p50 0.40 ms  p99 90.00 ms (200 samples)"));
 }
 
-TEST(Probes, AClockThatIsOffByMoreThanTwoSecondsIsWarnedOf) {
+TEST(Probes, AClockThatDiffersByMoreThanTwoSecondsGivesAWarning) {
   EXPECT_EQ(judge_clock(std::chrono::seconds(2)).state, State::ok);
   EXPECT_THAT(judge_clock(std::chrono::seconds(3)).text, HasSubstr("3 s behind"));
   EXPECT_THAT(judge_clock(std::chrono::seconds(-3)).text, HasSubstr("3 s ahead of"));
 }
 
-TEST(Probes, TheRaceOfOldSqliteIsTold) {
+TEST(Probes, TheWalResetRaceOfOldSqliteVersionsIsReported) {
   EXPECT_THAT(judge_sqlite("3.40.1").text, HasSubstr("WAL-reset race"));
   EXPECT_THAT(judge_sqlite("3.51.2").text, HasSubstr("WAL-reset race"));
   EXPECT_EQ(judge_sqlite("3.51.3").text, "3.51.3");
 }
 
-TEST(Probes, MeasureAFolderAndLeaveNothingInIt) {
+TEST(Probes, ProbesOfAFolderLeaveNoFileInIt) {
   const TemporaryDirectory directory;
   EXPECT_THAT(probe_fsync(directory.file("."), 3).text, HasSubstr("(3 samples)"));
   EXPECT_TRUE(std::filesystem::is_empty(directory.file("")));

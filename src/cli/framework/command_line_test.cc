@@ -47,7 +47,7 @@ Printout parse_print(const std::vector<const char*>& arguments) {
   return std::get<Printout>(parse(arguments));
 }
 
-TEST(CommandLine, ServesWithoutAnyFlag) {
+TEST(CommandLine, ServeNeedsNoFlags) {
   const server::ServeRequest command = parse_serve({"serve"});
 
   EXPECT_THAT(command.flags.values, IsEmpty());
@@ -55,7 +55,7 @@ TEST(CommandLine, ServesWithoutAnyFlag) {
   EXPECT_EQ(command.mode, server::ServeMode::serve);
 }
 
-TEST(CommandLine, HasAFlagForEachSetting) {
+TEST(CommandLine, ServeHasAFlagForEachSetting) {
   const server::ServeRequest command = parse_serve({"serve",
                                                     "--listen",
                                                     "[::1]:80",
@@ -92,20 +92,20 @@ TEST(CommandLine, HasAFlagForEachSetting) {
   EXPECT_THAT(command.flags.config, Optional(std::string("a.toml")));
 }
 
-TEST(CommandLine, TakesAnEmptyValueAsAValue) {
+TEST(CommandLine, AnEmptyValueIsAValue) {
   EXPECT_THAT(parse_serve({"serve", "--store", ""}).flags.values, ElementsAre(Pair("store", "")));
 }
 
-TEST(CommandLine, CanSwitchOffWhatAFileSwitchesOn) {
+TEST(CommandLine, AFlagCanDisableWhatAFileEnables) {
   EXPECT_THAT(parse_serve({"serve", "--allow-remote=false"}).flags.values,
               ElementsAre(Pair("allow_remote", "false")));
 }
 
-TEST(CommandLine, PrintsTheConfigurationOnRequest) {
+TEST(CommandLine, PrintConfigSelectsThePrintMode) {
   EXPECT_EQ(parse_serve({"serve", "--print-config"}).mode, server::ServeMode::print_config);
 }
 
-TEST(CommandLine, GivesHelpOnRequest) {
+TEST(CommandLine, HelpListsEverySetting) {
   EXPECT_THAT(parse_print({"--help"}).out, HasSubstr("Usage: eventq COMMAND [OPTIONS]"));
   const Printout help = parse_print({"serve", "--help"});
 
@@ -118,7 +118,7 @@ TEST(CommandLine, GivesHelpOnRequest) {
   }
 }
 
-TEST(CommandLine, GivesHelpAboutEveryCommand) {
+TEST(CommandLine, EveryCommandHasHelp) {
   const std::string all = parse_print({"--help"}).out;
   for (const CommandSpec& command : all_commands()) {
     EXPECT_THAT(all, HasSubstr("\n  " + std::string(command.name) + " "));
@@ -138,7 +138,7 @@ TEST(CommandLine, GivesHelpAboutEveryCommand) {
   }
 }
 
-TEST(CommandLine, ListsTheCommandsOfAGroup) {
+TEST(CommandLine, HelpOfAGroupListsItsCommands) {
   const Printout requested = parse_print({"queue", "--help"});
   const Printout not_asked = parse_print({"queue"});
 
@@ -150,7 +150,9 @@ TEST(CommandLine, ListsTheCommandsOfAGroup) {
   EXPECT_THAT(not_asked.out, IsEmpty());
 }
 
-TEST(CommandLine, TellsTheVersion) { EXPECT_THAT(parse_print({"--version"}).out, StartsWith("eventq ")); }
+TEST(CommandLine, VersionPrintsTheVersion) {
+  EXPECT_THAT(parse_print({"--version"}).out, StartsWith("eventq "));
+}
 
 TEST(CommandLine, ReadsPositionalsAndOptionsInAnyOrder) {
   const ChosenCommand chosen =
@@ -166,7 +168,7 @@ TEST(CommandLine, ReadsPositionalsAndOptionsInAnyOrder) {
   EXPECT_FALSE(chosen.arguments.has("--wait"));
 }
 
-TEST(CommandLine, LeavesValuesAsTheyAre) {
+TEST(CommandLine, ValuesAreNotChanged) {
   for (const char* payload :
        {"{}", "[]", "[1,2]", "[[1],[2]]", "\"x\"", "'x'", "-", "@file", "a,b", "%%", "", "serve", "queue"}) {
     EXPECT_THAT(parse_chosen({"publish", "email", payload}).arguments.texts("PAYLOAD"), ElementsAre(payload));
@@ -176,7 +178,7 @@ TEST(CommandLine, LeavesValuesAsTheyAre) {
   EXPECT_THAT(parse_chosen({"publish", "--", "email", "-5"}).arguments.texts("PAYLOAD"), ElementsAre("-5"));
 }
 
-TEST(CommandLine, TakesAValueOfABareOptionOnlyBehindAnEqualsSign) {
+TEST(CommandLine, AnOptionalValueMustFollowAnEqualsSign) {
   const ChosenCommand bare = parse_chosen({"publish", "--wait", "email"});
 
   EXPECT_THAT(bare.arguments.text("--wait"), Optional(std::string()));
@@ -185,7 +187,7 @@ TEST(CommandLine, TakesAValueOfABareOptionOnlyBehindAnEqualsSign) {
               Optional(std::string("5s")));
 }
 
-TEST(CommandLine, CollectsWhatMayBeGivenSeveralTimes) {
+TEST(CommandLine, CollectsAllValuesOfARepeatedOption) {
   const ChosenCommand chosen = parse_chosen({"ls", "--tag", "a", "--tag=b"});
   const ChosenCommand ids = parse_chosen({"cancel", "1", "--reason", "x", "2", "3"});
 
@@ -201,12 +203,12 @@ TEST(CommandLine, FindsCommandsOfTwoWords) {
   EXPECT_THAT(chosen.arguments.texts("SETTING"), ElementsAre("a=1", "b="));
 }
 
-TEST(CommandLine, TakesBackAFlag) {
+TEST(CommandLine, AFlagGivenAsFalseIsNotSet) {
   EXPECT_FALSE(parse_chosen({"ls", "--all=false"}).arguments.has("--all"));
   EXPECT_TRUE(parse_chosen({"ls", "--all"}).arguments.has("--all"));
 }
 
-TEST(CommandLine, SaysWhatIsWrongWithIt) {
+TEST(CommandLine, ErrorsNameTheArgumentAndTheHelp) {
   struct Case {
     std::vector<const char*> arguments;
     const char* message;

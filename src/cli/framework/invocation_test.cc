@@ -21,7 +21,7 @@ Arguments given(const std::vector<std::pair<std::string, std::string>>& values) 
   return arguments;
 }
 
-TEST(OutputOptions, AreForPeopleOnATerminalAndForProgramsInAPipe) {
+TEST(OutputOptions, DefaultToATableOnATerminalAndJsonLinesInAPipe) {
   const OutputOptions people = output_options({}, {.terminal = true, .color = true, .width = 120});
   const OutputOptions programs = output_options({}, {});
 
@@ -34,7 +34,7 @@ TEST(OutputOptions, AreForPeopleOnATerminalAndForProgramsInAPipe) {
   EXPECT_FALSE(programs.color);
 }
 
-TEST(OutputOptions, AreWhatTheArgumentsSay) {
+TEST(OutputOptions, FollowTheArguments) {
   const Arguments arguments = given(
       {{"--output", "csv"}, {"--fields", "id,payload.to"}, {"--color", "always"}, {"--time", "relative"}});
   const OutputOptions options = output_options(arguments, {});
@@ -53,15 +53,15 @@ TEST(ServerUrl, IsTheFlagOrTheVariableOrTheDefault) {
   EXPECT_EQ(server_url({}, {}), "http://127.0.0.1:8080");
 }
 
-TEST(PercentEncode, LeavesOnlyWhatIsSafeEverywhere) {
+TEST(PercentEncode, EncodesEverythingButUnreservedCharacters) {
   EXPECT_EQ(percent_encode("aZ09-._~"), "aZ09-._~");
   EXPECT_EQ(percent_encode("a/b c&d=e+f%"), "a%2Fb%20c%26d%3De%2Bf%25");
   EXPECT_EQ(percent_encode("ü"), "%C3%BC");
 }
 
-class ToldTest : public testing::Test {
+class CallResultTest : public testing::Test {
  protected:
-  CallResult tell(const Result<client::HttpResponse>& answer) { return call_result(run_, answer); }
+  CallResult result_of(const Result<client::HttpResponse>& answer) { return call_result(run_, answer); }
 
   CommandSpec command_{.name = "ls"};
   Arguments arguments_;
@@ -71,8 +71,8 @@ class ToldTest : public testing::Test {
   Invocation run_{command_, arguments_, {}, "http://here", server_, out_, err_};
 };
 
-TEST_F(ToldTest, HandsOnWhatWentWell) {
-  const CallResult called = tell(client::HttpResponse{.status = 201, .headers = {}, .body = "{}"});
+TEST_F(CallResultTest, A2xxAnswerIsReturnedUnchanged) {
+  const CallResult called = result_of(client::HttpResponse{.status = 201, .headers = {}, .body = "{}"});
 
   EXPECT_TRUE(called);
   EXPECT_EQ(called.status, 201);
@@ -80,11 +80,11 @@ TEST_F(ToldTest, HandsOnWhatWentWell) {
   EXPECT_EQ(err_.str(), "");
 }
 
-TEST_F(ToldTest, TellsTheSentenceOfTheServer) {
+TEST_F(CallResultTest, TheErrorMessageOfTheServerIsPrinted) {
   struct Case {
     int status;
     const char* body;
-    const char* call_result;
+    const char* message;
   };
   for (const Case& row : {
            Case{400, R"({"error":"Must be 1 to 200 characters.","field":"title"})",
@@ -96,20 +96,22 @@ TEST_F(ToldTest, TellsTheSentenceOfTheServer) {
        }) {
     err_.str("");
     const CallResult called =
-        tell(client::HttpResponse{.status = row.status, .headers = {}, .body = row.body});
+        result_of(client::HttpResponse{.status = row.status, .headers = {}, .body = row.body});
 
     EXPECT_EQ(called.code, ExitCode::failed);
     EXPECT_EQ(called.body, "");
-    EXPECT_EQ(err_.str(), row.call_result);
+    EXPECT_EQ(err_.str(), row.message);
   }
 }
 
-TEST_F(ToldTest, TellsAServerThatIsNotThereFromOneThatDidNotAnswer) {
-  EXPECT_EQ(tell(Error{.code = ErrorCode::unavailable, .message = "refused"}).code, ExitCode::unreachable);
+TEST_F(CallResultTest, AnUnreachableServerAndATimeoutHaveDifferentMessages) {
+  EXPECT_EQ(result_of(Error{.code = ErrorCode::unavailable, .message = "refused"}).code,
+            ExitCode::unreachable);
   EXPECT_THAT(err_.str(), HasSubstr("No eventq server at http://here. Start one with"));
 
   err_.str("");
-  EXPECT_EQ(tell(Error{.code = ErrorCode::timeout, .message = "No answer in time."}).code, ExitCode::failed);
+  EXPECT_EQ(result_of(Error{.code = ErrorCode::timeout, .message = "No answer in time."}).code,
+            ExitCode::failed);
   EXPECT_EQ(err_.str(),
             "eventq: No answer in time. The server may have carried out the request: check before you send "
             "it again.\n");

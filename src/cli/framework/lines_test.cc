@@ -19,7 +19,7 @@ using testing::ElementsAre;
 
 class LinesTest : public testing::Test {
  protected:
-  // Each line, with "!" in front of those that were too long.
+  // Each line; "!" precedes a line that was too long.
   std::vector<std::string> read_all(const std::string& text, std::size_t longest = 100) {
     const std::string path = directory_.file("lines");
     std::ofstream(path) << text;
@@ -40,29 +40,31 @@ class LinesTest : public testing::Test {
   TemporaryDirectory directory_;
 };
 
-TEST_F(LinesTest, TheLastOneNeedsNoEnd) {
+TEST_F(LinesTest, TheLastLineNeedsNoLineEnd) {
   EXPECT_THAT(read_all("a\nb\n"), ElementsAre("a", "b"));
   EXPECT_THAT(read_all("a\n\nb"), ElementsAre("a", "", "b"));
   EXPECT_THAT(read_all(""), ElementsAre());
 }
 
-TEST_F(LinesTest, EndAsOnAnotherSystemToo) { EXPECT_THAT(read_all("a\r\nb\r\n"), ElementsAre("a", "b")); }
+TEST_F(LinesTest, CarriageReturnsAtLineEndsAreRemoved) {
+  EXPECT_THAT(read_all("a\r\nb\r\n"), ElementsAre("a", "b"));
+}
 
-TEST_F(LinesTest, OneOverTheLimitIsCutAndTheNextIsWhole) {
+TEST_F(LinesTest, ALineOverTheLimitIsCutAndTheNextIsComplete) {
   EXPECT_THAT(read_all("abc\nabcd\nabcde\nx\n", 4), ElementsAre("abc", "abcd", "!abcd", "x"));
 }
 
-TEST_F(LinesTest, OneFarOverTheLimitTakesNoMemoryForItsRest) {
+TEST_F(LinesTest, ALineFarOverTheLimitNeedsNoMemoryForItsRest) {
   EXPECT_THAT(read_all(std::string(3'000'000, 'a') + "\nx\n", 4), ElementsAre("!aaaa", "x"));
   EXPECT_THAT(read_all(std::string(3'000'000, 'a'), 4), ElementsAre("!aaaa"));
 }
 
-TEST_F(LinesTest, OneThatIsLongerThanAReadIsWhole) {
+TEST_F(LinesTest, ALineLongerThanOneReadIsComplete) {
   const std::string line(1'000'000, 'b');
   EXPECT_THAT(read_all(line + "\nx", 2'000'000), ElementsAre(line, "x"));
 }
 
-TEST_F(LinesTest, AFileThatIsNotThereIsAnError) {
+TEST_F(LinesTest, AMissingFileIsAnError) {
   EXPECT_EQ(count_lines(directory_.file("none")).error().code, ErrorCode::not_found);
 }
 

@@ -1,4 +1,4 @@
-// manual_test.cc: the manual says all that the table says, and nothing in it is taken for markup.
+// manual_test.cc: the manual contains the whole command table, and escapes its markup.
 #include "cli/framework/manual.h"
 
 #include <gmock/gmock.h>
@@ -23,7 +23,7 @@ CommandSpec odd_command() {
           .run = nullptr};
 }
 
-TEST(ManualTest, TheManPageTakesTextForText) {
+TEST(ManualTest, TheManPageEscapesRoffMarkup) {
   const CommandSpec commands[] = {odd_command()};
   const std::string page = man_page(commands, "1.2.3");
   EXPECT_THAT(page, HasSubstr("\"eventq 1.2.3\""));
@@ -35,7 +35,7 @@ TEST(ManualTest, TheManPageTakesTextForText) {
   EXPECT_THAT(page, HasSubstr("eventq odd \\(aqa b\\(aq | cat\n"));
 }
 
-TEST(ManualTest, MarkdownKeepsTablesAndListingsWhole) {
+TEST(ManualTest, MarkdownKeepsTablesAndListingsIntact) {
   const CommandSpec commands[] = {odd_command()};
   const std::string page = markdown_manual(commands);
   EXPECT_THAT(page, HasSubstr("| [`odd`](#eventq-odd) | Do it with `care` |\n"));
@@ -44,7 +44,7 @@ TEST(ManualTest, MarkdownKeepsTablesAndListingsWhole) {
   EXPECT_THAT(page, HasSubstr("```sh\n# Be odd\neventq odd 'a b' | cat\n```\n"));
 }
 
-TEST(ManualTest, NoCommandIsLeftOut) {
+TEST(ManualTest, EveryCommandIsInTheManual) {
   const std::string page = markdown_manual(all_commands());
   for (const CommandSpec& command : all_commands()) {
     EXPECT_THAT(page, HasSubstr("\n### eventq " + std::string(command.name) + "\n"));
@@ -52,7 +52,7 @@ TEST(ManualTest, NoCommandIsLeftOut) {
   }
 }
 
-// An exit code that is not explained is of no use to a script.
+// Scripts depend on exit codes, so the manual must explain each.
 TEST(ManualTest, EveryExitCodeIsExplained) {
   const std::string page = man_page(all_commands(), "1");
   for (const ExitCode code :

@@ -41,7 +41,7 @@ TEST_F(RecordTest, PrefersAMemberWhoseNameHasTheDots) {
   EXPECT_THAT(text_at(parse(R"({"a":{"b":1},"a.b":2})"), "a.b"), Optional(std::string("2")));
 }
 
-TEST_F(RecordTest, HasNoElementsWhereThereIsNoArray) {
+TEST_F(RecordTest, AMemberThatIsNotAnArrayHasNoElements) {
   const JsonValue record = parse(R"({"a":[1,2],"b":{}})");
 
   EXPECT_EQ(elements_at(record, "a").size(), 2U);

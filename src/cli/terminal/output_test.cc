@@ -60,23 +60,23 @@ class OutputTest : public testing::Test {
   OutputOptions options_{.clock = &clock_};
 };
 
-TEST_F(OutputTest, PrintsJsonLinesAsTheyCame) {
+TEST_F(OutputTest, PrintsJsonLinesUnchanged) {
   EXPECT_EQ(print({kOne, kTwo}), std::string(kOne) + "\n" + kTwo + "\n");
   EXPECT_EQ(print({}), "");
 }
 
-TEST_F(OutputTest, PrintsOneArray) {
+TEST_F(OutputTest, JsonFormatPrintsOneArray) {
   options_.format = Format::json;
 
   EXPECT_EQ(print({kOne, kTwo}), "[\n" + std::string(kOne) + ",\n" + kTwo + "\n]\n");
   EXPECT_EQ(print({}), "[]\n");
 }
 
-TEST_F(OutputTest, KeepsARecordOnItsLine) {
+TEST_F(OutputTest, ARecordWithLineEndsIsPrintedOnOneLine) {
   EXPECT_EQ(print({"{\"payload\":{\n\t\"a\": 1\r\n}}"}), "{\"payload\":{  \"a\": 1  }}\n");
 }
 
-TEST_F(OutputTest, PrintsOnlyTheFieldsAskedFor) {
+TEST_F(OutputTest, PrintsOnlyTheSelectedFields) {
   options_.fields = {"id", "payload.to", "nothing"};
 
   EXPECT_EQ(print({kOne, kTwo}),
@@ -88,7 +88,7 @@ TEST_F(OutputTest, PrintsOnlyTheFieldsAskedFor) {
   EXPECT_EQ(print({kOne, kTwo}), "ID  payload.to  nothing\n 1  a@b         -\n12  -           -\n");
 }
 
-TEST_F(OutputTest, QuotesInCsvWhatWouldBreakIt) {
+TEST_F(OutputTest, CsvQuotesSpecialCharacters) {
   options_.format = Format::csv;
   options_.fields = {"title"};
 
@@ -113,7 +113,7 @@ TEST_F(OutputTest, AlignsTables) {
   EXPECT_EQ(print({}), "");
 }
 
-TEST_F(OutputTest, TellsTimesAsPeopleDoOnATerminal) {
+TEST_F(OutputTest, TimesOnATerminalAreRelative) {
   on_terminal(80);
 
   EXPECT_EQ(print({kOne, kTwo}),
@@ -151,7 +151,7 @@ TEST_F(OutputTest, NeverSendsControlCharactersToATerminal) {
   }
 }
 
-TEST_F(OutputTest, ColoursStatusesOnlyWhenTold) {
+TEST_F(OutputTest, ColoursStatusesOnlyIfEnabled) {
   on_terminal(80);
   EXPECT_THAT(print({kOne}), Not(HasSubstr("\x1b")));
 
@@ -173,7 +173,7 @@ TEST_F(OutputTest, AlignsLaterRowsWithEarlierOnes) {
   EXPECT_EQ(out.str(), "TITLE       ID\nlong title   1\nx            2\n");
 }
 
-TEST_F(OutputTest, PrintsTheMembersOfOneRecordUnderEachOther) {
+TEST_F(OutputTest, PrintsOneMemberOfARecordPerLine) {
   on_terminal(80);
 
   EXPECT_EQ(
@@ -200,7 +200,7 @@ TEST_F(OutputTest, PrintsOneRecordInEveryFormat) {
   EXPECT_THAT(print_one(kOne), EndsWith(",1500,\"{\"\"to\"\":\"\"a@b\"\"}\"\n"));
 }
 
-TEST(RelativeTime, GrowsInItsUnit) {
+TEST(RelativeTime, UsesALargerUnitForALongerTime) {
   const TimePoint now = *parse_iso_time("2026-01-10T00:00:00Z");
   struct Case {
     std::chrono::seconds ago;

@@ -1,4 +1,4 @@
-// progress_test.cc: the bar at given times.
+// progress_test.cc: the progress bar at given points in time.
 #include "cli/terminal/progress.h"
 
 #include <gmock/gmock.h>
@@ -16,7 +16,7 @@ using testing::HasSubstr;
 
 constexpr SteadyTime kStart{};
 
-TEST(ProgressBar, IsNotShownForWhatIsSoonDone) {
+TEST(ProgressBar, IsNotShownForShortWork) {
   std::ostringstream err;
   {
     ProgressBar progress(err, true, "Importing", 100, kStart);
@@ -25,7 +25,7 @@ TEST(ProgressBar, IsNotShownForWhatIsSoonDone) {
   EXPECT_EQ(err.str(), "");
 }
 
-TEST(ProgressBar, IsABarWithRateAndNote) {
+TEST(ProgressBar, HasABarARateAndANote) {
   std::ostringstream err;
   ProgressBar progress(err, true, "Importing", 1'000'000, kStart);
   progress.show(500'000, "0 rejected", kStart + 1s);
@@ -34,21 +34,21 @@ TEST(ProgressBar, IsABarWithRateAndNote) {
       "\rImporting  ████████████░░░░░░░░░░░░  50 %  500 000 / 1 000 000   500 000/s   0 rejected\033[K");
 }
 
-TEST(ProgressBar, ForecastsTheEndAfterTwoSeconds) {
+TEST(ProgressBar, EstimatesTheRemainingTimeAfterTwoSeconds) {
   std::ostringstream err;
   ProgressBar progress(err, true, "Importing", 400, kStart);
   progress.show(100, "", kStart + 2s);
   EXPECT_THAT(err.str(), HasSubstr("50/s   6 s left"));
 }
 
-TEST(ProgressBar, WithoutATotalCounts) {
+TEST(ProgressBar, WithoutATotalItShowsTheCount) {
   std::ostringstream err;
   ProgressBar progress(err, true, "Importing", std::nullopt, kStart);
   progress.show(1234, "", kStart + 1s);
   EXPECT_THAT(err.str(), HasSubstr("Importing  1 234   1 234/s"));
 }
 
-TEST(ProgressBar, IsALineEveryTenSecondsWithoutATerminal) {
+TEST(ProgressBar, WithoutATerminalItPrintsALineEveryTenSeconds) {
   std::ostringstream err;
   ProgressBar progress(err, false, "Importing", 100, kStart);
   progress.show(10, "", kStart + 9'999ms);
@@ -60,7 +60,7 @@ TEST(ProgressBar, IsALineEveryTenSecondsWithoutATerminal) {
   EXPECT_EQ(std::count(shown.begin(), shown.end(), '\n'), 1);
 }
 
-TEST(ProgressBar, AFileOfNothingIsNoDivisionByIt) {
+TEST(ProgressBar, ATotalOfZeroDividesByNothing) {
   std::ostringstream err;
   ProgressBar progress(err, true, "Importing", 0, kStart);
   progress.show(0, "", kStart + 1s);

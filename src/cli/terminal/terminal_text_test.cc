@@ -10,7 +10,7 @@ namespace {
 
 using std::string_view_literals::operator""sv;
 
-TEST(Printable, ShowsWhatATerminalWouldObey) {
+TEST(Printable, EscapesControlCharacters) {
   struct Case {
     std::string_view text;
     std::string_view shown;
@@ -24,10 +24,10 @@ TEST(Printable, ShowsWhatATerminalWouldObey) {
                 "\\u009b31m"},  // CSI in one character
            Case{"\xe2\x80\xae"
                 "gpj.exe",
-                "\\u202egpj.exe"},                   // turns the text round
+                "\\u202egpj.exe"},                   // reverses the direction of the text
            Case{"\xff\xc3", "\\xff\\xc3"},           // not UTF-8
            Case{"\xed\xa0\x80", "\\xed\\xa0\\x80"},  // a surrogate
-           Case{"\xc2\xa0", "\xc2\xa0"},             // the first behind C1
+           Case{"\xc2\xa0", "\xc2\xa0"},             // the first character after C1
        }) {
     EXPECT_EQ(printable(row.text), row.shown);
   }
@@ -38,10 +38,10 @@ TEST(DisplayWidth, CountsColumns) {
   EXPECT_EQ(display_width("abc"), 3U);
   EXPECT_EQ(display_width("Grüße"), 5U);
   EXPECT_EQ(display_width("東京"), 4U);
-  EXPECT_EQ(display_width("e\xcc\x81"), 1U);  // a letter and the accent above it
+  EXPECT_EQ(display_width("e\xcc\x81"), 1U);  // a letter and a combining accent
 }
 
-TEST(CutToWidth, KeepsWhatFitsAndMarksWhatIsLeftOut) {
+TEST(CutToWidth, MarksTextThatWasCutOff) {
   EXPECT_EQ(cut_to_width("abcd", 5), "abcd");
   EXPECT_EQ(cut_to_width("abcd", 4), "abcd");
   EXPECT_EQ(cut_to_width("abcd", 3), "ab…");

@@ -1,4 +1,4 @@
-// top_history_test.cc: figures out of the server's answers, rates out of figures.
+// top_history_test.cc: reads samples from the server's answers, and computes rates from samples.
 #include "cli/terminal/top_history.h"
 
 #include <gmock/gmock.h>
@@ -20,7 +20,7 @@ TopSample sample(std::int64_t published, std::int64_t completions, std::int64_t 
   return made;
 }
 
-TEST(TopHistoryTest, ReadsWhatTheServerAnswers) {
+TEST(TopHistoryTest, ReadsTheAnswersOfTheServer) {
   const auto read = read_top_sample(
       R"({"queues":[{"queue":"mail","counts":{"PENDING":7,"PROCESSING":2,"FAILED":1},"oldest_pending_seconds":1.25,
           "published":20,"completed":9,"failed":4},{"queue":"main","oldest_pending_seconds":null}],
@@ -48,7 +48,7 @@ TEST(TopHistoryTest, ReadsWhatTheServerAnswers) {
   EXPECT_EQ(read->log_bytes, 99);
 }
 
-TEST(TopHistoryTest, RefusesWhatIsNotJson) {
+TEST(TopHistoryTest, RefusesTextThatIsNotJson) {
   EXPECT_FALSE(read_top_sample("<html>", "{}", "{}"));
   EXPECT_FALSE(read_top_sample("{}", "", "{}"));
   EXPECT_FALSE(read_top_sample("{}", "{}", "["));
@@ -62,7 +62,7 @@ TEST(TopHistoryTest, OneSampleHasNoRates) {
   EXPECT_TRUE(history.done("main").empty());
 }
 
-TEST(TopHistoryTest, RatesAreDifferencesByTheTimeBetween) {
+TEST(TopHistoryTest, ARateIsTheDifferenceDividedByTheTime) {
   TopHistory history;
   history.add(sample(100, 50, 1), SteadyTime{});
   history.add(sample(140, 60, 2), SteadyTime{seconds(2)});
@@ -74,7 +74,7 @@ TEST(TopHistoryTest, RatesAreDifferencesByTheTimeBetween) {
   EXPECT_EQ(history.rates()->in, 20);
 }
 
-TEST(TopHistoryTest, AServerWithSmallerCountersIsAnotherOne) {
+TEST(TopHistoryTest, SmallerCountersMeanAnotherServerAndGiveNoRate) {
   TopHistory history;
   history.add(sample(100, 50), SteadyTime{});
   history.add(sample(3, 1), SteadyTime{seconds(1)});

@@ -87,7 +87,7 @@ TEST_F(TopScreenTest, OneSampleHasNoColumnsForRates) {
   EXPECT_THAT(text, HasSubstr("OLDEST"));
 }
 
-TEST_F(TopScreenTest, NeverIsWiderOrHigherThanTheTerminal) {
+TEST_F(TopScreenTest, TheScreenIsNeverWiderOrHigherThanTheTerminal) {
   for (std::size_t i = 0; i < 60; ++i) {
     TopSample many = sample(6);
     for (std::size_t n = 0; n < i; ++n)
@@ -104,7 +104,7 @@ TEST_F(TopScreenTest, NeverIsWiderOrHigherThanTheTerminal) {
   }
 }
 
-TEST_F(TopScreenTest, TheSelectedQueueIsOnTheScreenHoweverManyThereAre) {
+TEST_F(TopScreenTest, TheSelectedQueueIsAlwaysOnTheScreen) {
   TopSample many = sample(6);
   for (int n = 10; n < 90; ++n) many.queues.push_back({.name = "q" + std::to_string(n)});
   history_.add(many, SteadyTime{seconds(2)});
@@ -114,7 +114,7 @@ TEST_F(TopScreenTest, TheSelectedQueueIsOnTheScreenHoweverManyThereAre) {
   }
 }
 
-TEST_F(TopScreenTest, SortsByWhatWasChosenTheLargestFirst) {
+TEST_F(TopScreenTest, SortsByTheChosenColumnTheLargestFirst) {
   EXPECT_THAT(top_order(view_), ElementsAre("mail", "main"));
   for (const TopSort sort : {TopSort::waiting, TopSort::in, TopSort::done, TopSort::failed}) {
     view_.sort = sort;
@@ -122,19 +122,19 @@ TEST_F(TopScreenTest, SortsByWhatWasChosenTheLargestFirst) {
   }
 }
 
-TEST_F(TopScreenTest, ANoticeStandsInPlaceOfTheKeys) {
+TEST_F(TopScreenTest, ANoticeReplacesTheKeys) {
   view_.notice = "No eventq server at http://127.0.0.1:8080; retrying.";
   EXPECT_EQ(lines_of(draw_top(view_, wide(80), 10)).back(), view_.notice);
 }
 
-TEST_F(TopScreenTest, EscapesOfAWorkerDoNotReachTheTerminal) {
+TEST_F(TopScreenTest, EscapeSequencesInAWorkerIdDoNotReachTheTerminal) {
   TopSample evil = sample(6);
   evil.workers.push_back({.id = "\x1b[2Jgone"});
   history_.add(evil, SteadyTime{seconds(2)});
   EXPECT_THAT(draw_top(view_, wide(100), 0), Not(HasSubstr("\x1b")));
 }
 
-TEST_F(TopScreenTest, ColoursOnlyWhenAskedFor) {
+TEST_F(TopScreenTest, UsesColoursOnlyIfEnabled) {
   EXPECT_THAT(draw_top(view_, wide(100), 20), Not(HasSubstr("\x1b")));
   EXPECT_THAT(draw_top(view_, wide(100, true), 20), HasSubstr("\x1b["));
 }
