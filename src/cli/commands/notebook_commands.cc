@@ -18,25 +18,6 @@ std::string encoded_notebook(const Invocation& run) {
   return percent_encode(run.arguments.text_or("NAME", ""));
 }
 
-// Prints the elements of the array `name` in the answer to a GET.
-ExitCode list_from(Invocation& run, const std::string& target, std::string_view name,
-                   std::vector<OutputColumn> columns) {
-  const CallResult called = call(run, "GET", target);
-  if (!called) return called.code;
-  JsonParser parser(kAnswerDepth);
-  const auto body = parser.parse(called.body);
-  if (!body) return fail(run, "the server's answer cannot be read: " + body.error().message);
-  RecordPrinter printer(run.out, run.output, std::move(columns));
-  for (const JsonValue& record : elements_at(*body, name)) printer.add(record.raw());
-  printer.finish();
-  return ExitCode::done;
-}
-
-ExitCode print_called(Invocation& run, const CallResult& called) {
-  if (called) print_record(run.out, run.output, called.body);
-  return called.code;
-}
-
 // The body {"name", "path", "settings"}. Errors: invalid_argument, for wrong_usage().
 Result<std::string> notebook_body(const Invocation& run) {
   const auto wrong = [](std::string message) {
@@ -70,22 +51,22 @@ Result<std::string> notebook_body(const Invocation& run) {
 ExitCode add_notebook(Invocation& run) {
   const auto body = notebook_body(run);
   if (!body) return wrong_usage(run, body.error().message);
-  return print_called(run, call(run, "POST", "/notebooks", *body));
+  return print_answer(run, call(run, "POST", "/notebooks", *body));
 }
 
 ExitCode list_notebooks(Invocation& run) {
   using Kind = ColumnKind;
-  return list_from(run, "/notebooks", "notebooks",
-                   {{"NOTEBOOK", "name"},
-                    {"FILES", "files", Kind::number},
-                    {"UNCOMMITTED", "uncommitted", Kind::number},
-                    {"LAST COMMIT", "last_commit.at", Kind::time},
-                    {"PATH", "path"},
-                    {"TROUBLE", "trouble"}});
+  return print_list(run, "/notebooks", "notebooks",
+                    {{"NOTEBOOK", "name"},
+                     {"FILES", "files", Kind::number},
+                     {"UNCOMMITTED", "uncommitted", Kind::number},
+                     {"LAST COMMIT", "last_commit.at", Kind::time},
+                     {"PATH", "path"},
+                     {"TROUBLE", "trouble"}});
 }
 
 ExitCode show_notebook(Invocation& run) {
-  return print_called(run, call(run, "GET", "/notebooks/" + encoded_notebook(run)));
+  return print_answer(run, call(run, "GET", "/notebooks/" + encoded_notebook(run)));
 }
 
 ExitCode commit_notebook(Invocation& run) {
@@ -99,7 +80,7 @@ ExitCode commit_notebook(Invocation& run) {
 }
 
 ExitCode rescan_notebook(Invocation& run) {
-  return print_called(
+  return print_answer(
       run, call(run, "POST", "/notebooks/" + encoded_notebook(run) + "/rescan", {}, Millis{600'000}));
 }
 
@@ -109,12 +90,12 @@ ExitCode log_notebook(Invocation& run) {
   if (!parse_whole<std::int64_t>(limit)) {
     return wrong_usage(run, "--limit must be a whole number, not " + in_quotes(limit));
   }
-  return list_from(run, "/notebooks/" + encoded_notebook(run) + "/commits?limit=" + limit, "commits",
-                   {{"WHEN", "at", Kind::time},
-                    {"FILES", "files", Kind::number},
-                    {"MESSAGE", "message"},
-                    {"COMMIT", "hash"},
-                    {"EVENTS", "event_ids"}});
+  return print_list(run, "/notebooks/" + encoded_notebook(run) + "/commits?limit=" + limit, "commits",
+                    {{"WHEN", "at", Kind::time},
+                     {"FILES", "files", Kind::number},
+                     {"MESSAGE", "message"},
+                     {"COMMIT", "hash"},
+                     {"EVENTS", "event_ids"}});
 }
 
 Parameter notebook_name() { return {.name = "NAME", .help = "The notebook", .required = true}; }

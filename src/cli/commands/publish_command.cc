@@ -157,8 +157,7 @@ ExitCode publish(Invocation& run) {
     return publish_and_wait(run, *body, **wait);
   }
   const CallResult called = call(run, "POST", "/events", *body);
-  if (called) print_record(run.out, run.output, called.body);
-  return called.code;
+  return print_answer(run, called);
 }
 
 std::vector<Parameter> publish_options() {

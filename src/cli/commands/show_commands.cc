@@ -82,23 +82,15 @@ ExitCode logs(Invocation& run) {
   using Kind = ColumnKind;
   const auto id = event_number(run, run.arguments.text_or("ID", ""));
   if (!id) return ExitCode::usage;
-  const CallResult called = call(run, "GET", "/events/" + std::to_string(*id) + "?include_logs=true");
-  if (!called) return called.code;
-  JsonParser parser(kAnswerDepth);
-  const auto event = parser.parse(called.body);
-  if (!event) return fail(run, "the server's answer cannot be read: " + event.error().message);
-  RecordPrinter printer(run.out, run.output,
-                        {{"TIME", "created_at", Kind::time},
-                         {"ACTION", "action"},
-                         {"ATTEMPT", "attempt", Kind::number},
-                         {"WORKER", "worker_id"},
-                         {"CODE", "status_code", Kind::number},
-                         {"TOOK", "execution_time_ms", Kind::duration},
-                         {"ERROR", "error_message"},
-                         {"REASON", "reason"}});
-  for (const JsonValue& entry : elements_at(*event, "logs")) printer.add(entry.raw());
-  printer.finish();
-  return ExitCode::done;
+  return print_list(run, "/events/" + std::to_string(*id) + "?include_logs=true", "logs",
+                    {{"TIME", "created_at", Kind::time},
+                     {"ACTION", "action"},
+                     {"ATTEMPT", "attempt", Kind::number},
+                     {"WORKER", "worker_id"},
+                     {"CODE", "status_code", Kind::number},
+                     {"TOOK", "execution_time_ms", Kind::duration},
+                     {"ERROR", "error_message"},
+                     {"REASON", "reason"}});
 }
 
 ExitCode why(Invocation& run) {

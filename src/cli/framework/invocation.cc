@@ -6,6 +6,7 @@
 
 #include <cstdlib>
 #include <ostream>
+#include <utility>
 
 #include "base/json.h"
 #include "base/numbers.h"
@@ -98,6 +99,24 @@ ExitCode report_missing_shards(Invocation& run, const std::string& missing) {
   const bool one = missing.find(',') == std::string::npos;
   return fail(run, (one ? "shard " : "shards ") + missing + (one ? " is" : " are") +
                        " unreachable: the data there is missing here.");
+}
+
+ExitCode print_answer(Invocation& run, const CallResult& called) {
+  if (called) print_record(run.out, run.output, called.body);
+  return called.code;
+}
+
+ExitCode print_list(Invocation& run, std::string_view target, std::string_view member,
+                    std::vector<OutputColumn> columns) {
+  const CallResult called = call(run, "GET", target);
+  if (!called) return called.code;
+  JsonParser parser(kAnswerDepth);
+  const auto body = parser.parse(called.body);
+  if (!body) return fail(run, "the server's answer cannot be read: " + body.error().message);
+  RecordPrinter printer(run.out, run.output, std::move(columns));
+  for (const JsonValue& record : elements_at(*body, member)) printer.add(record.raw());
+  printer.finish();
+  return report_missing_shards(run, missing_shards(*body));
 }
 
 TerminalEnvironment read_terminal_environment() {

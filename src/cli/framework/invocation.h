@@ -7,6 +7,7 @@
 #include <memory>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "base/json.h"
 #include "base/percent.h"
@@ -50,6 +51,12 @@ CallResult call_result(Invocation& run, const Result<client::HttpResponse>& answ
 [[nodiscard]] std::string missing_shards(const JsonValue& answer);
 // Prints the `missing` shards to err and returns ExitCode::failed; done if there is none.
 ExitCode report_missing_shards(Invocation& run, const std::string& missing);
+
+// Prints the answer as one record, unless the call failed. Returns the exit code of the call.
+ExitCode print_answer(Invocation& run, const CallResult& called);
+// GETs `target` and prints the elements of the array `member`, then the missing shards if there are any.
+ExitCode print_list(Invocation& run, std::string_view target, std::string_view member,
+                    std::vector<OutputColumn> columns);
 
 // The settings that the process gets from its environment variables and its terminal.
 struct TerminalEnvironment {

@@ -3,6 +3,8 @@
 
 #include <algorithm>
 
+#include "base/json_writer.h"
+
 namespace eventq::cli {
 namespace {
 
@@ -39,6 +41,14 @@ std::vector<JsonValue> elements_at(const JsonValue& value, std::string_view name
   const auto found = value_at(value, name);
   if (!found || found->type() != JsonType::array) return {};
   return found->elements();
+}
+
+std::string as_json(const std::string& text) {
+  JsonParser parser;
+  if (parser.parse(text)) return text;
+  std::string json;
+  append_json_string(json, text);
+  return json;
 }
 
 std::vector<std::string> split_list(std::string_view list, char separator) {

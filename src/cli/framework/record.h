@@ -23,6 +23,9 @@ namespace eventq::cli {
 // The elements of the array `name`; empty when it is not an array.
 [[nodiscard]] std::vector<JsonValue> elements_at(const JsonValue& value, std::string_view name);
 
+// Returns valid JSON unchanged, and makes any other text a JSON string.
+[[nodiscard]] std::string as_json(const std::string& text);
+
 // Splits "a,b" into a and b. Drops empty parts.
 [[nodiscard]] std::vector<std::string> split_list(std::string_view list, char separator = ',');
 

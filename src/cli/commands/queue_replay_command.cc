@@ -1,0 +1,134 @@
+// queue_replay_command.cc: `eventq queue replay`: publishes ended events again, page by page.
+#include <map>
+#include <ostream>
+#include <string>
+#include <vector>
+
+#include "base/json_writer.h"
+#include "base/numbers.h"
+#include "base/time_text.h"
+#include "base/utf8.h"
+#include "cli/commands/queue_command.h"
+#include "cli/framework/command_table.h"
+#include "cli/framework/record.h"
+#include "cli/terminal/terminal_text.h"
+
+namespace eventq::cli {
+namespace {
+
+// Converts a time, or a duration before now, to JSON.
+std::string time_json(const Invocation& run, const std::string& text) {
+  std::string time = text;
+  if (const auto ago = parse_duration(text)) {
+    time.clear();
+    append_iso_time(time, run.output.clock->now() - *ago);
+  }
+  return as_json(time);
+}
+
+std::string list_json(const std::vector<std::string>& texts) {
+  std::string json = "[";
+  for (const std::string& text : texts) {
+    if (json.size() > 1) json += ',';
+    append_json_string(json, text);
+  }
+  return json + "]";
+}
+
+// Members of the request by name, each value as JSON.
+using JsonMembers = std::map<std::string, std::string>;
+
+std::string object_json(const JsonMembers& members) {
+  std::string json = "{";
+  for (const auto& [name, value] : members) {
+    if (json.size() > 1) json += ',';
+    append_json_string(json, name);
+    json += ":" + value;
+  }
+  return json + "}";
+}
+
+Result<JsonMembers> replay_body(const Invocation& run) {
+  JsonMembers body;
+  const Arguments& arguments = run.arguments;
+  for (const std::string_view name : {"from", "to", "checkpoint", "pattern"}) {
+    const auto value = arguments.text("--" + std::string(name));
+    if (!value) continue;
+    if (!valid_utf8(*value))
+      return Error{.code = ErrorCode::invalid_argument, .message = "an option is not UTF-8"};
+    std::string text;
+    append_json_string(text, *value);
+    body[std::string(name)] = name == "from" || name == "to" ? time_json(run, *value) : text;
+  }
+  if (arguments.has("--status")) body["statuses"] = list_json(arguments.texts("--status"));
+  if (arguments.has("--tag")) body["tags"] = list_json(arguments.texts("--tag"));
+  if (const auto limit = arguments.text("--limit")) {
+    if (!parse_whole<std::int64_t>(*limit)) {
+      return Error{.code = ErrorCode::invalid_argument,
+                   .message = "--limit must be a whole number, not " + in_quotes(*limit)};
+    }
+    body["limit"] = *limit;
+  }
+  if (arguments.has("--dry-run")) body["dry_run"] = "true";
+  return body;
+}
+
+ExitCode replay_queue(Invocation& run) {
+  auto body = replay_body(run);
+  if (!body) return wrong_usage(run, body.error().message);
+  RecordPrinter printer(
+      run.out, run.output,
+      {{"EVENT", "id", ColumnKind::number}, {"REPLAYED AS", "replayed_as", ColumnKind::number}});
+  const bool all = !run.arguments.has("--limit");
+  std::int64_t count = 0;
+  ExitCode code = ExitCode::done;
+  for (bool more = true; more;) {
+    const CallResult called = call(run, "POST", queue_path(run) + "/replay", object_json(*body));
+    code = called.code;
+    if (!called) break;
+    JsonParser parser(kAnswerDepth);
+    const auto answer = parser.parse(called.body);
+    if (!answer) return fail(run, "the server's answer cannot be read: " + answer.error().message);
+    for (const JsonValue& event : elements_at(*answer, "events")) printer.add(event.raw());
+    count += static_cast<std::int64_t>(elements_at(*answer, "events").size());
+    const auto next = value_at(*answer, "next");
+    more = all && next.has_value();
+    if (more) (*body)["after"] = std::string(next->raw());
+  }
+  printer.finish();
+  run.err << (run.arguments.has("--dry-run") ? "Would replay " : "Replayed ") << count
+          << (count == 1 ? " event.\n" : " events.\n");
+  return code;
+}
+
+}  // namespace
+
+CommandSpec queue_replay_command() {
+  return queue_command(
+      "queue replay", "Publish ended events of a queue again",
+      "The events are published as new events, in the order in which they ended. Give --checkpoint, --from "
+      "or --to.",
+      {{.name = "--checkpoint", .value = "ID", .help = "Events that ended since this checkpoint"},
+       {.name = "--from",
+        .value = "TIME",
+        .help = "Events that ended at or after this time, such as 2027-01-31T08:00:00Z, or within a "
+                "duration, such as 2h"},
+       {.name = "--to", .value = "TIME", .help = "Events that ended before this time"},
+       {.name = "--status",
+        .value = "STATUS",
+        .help = "Only events with this status; COMPLETED and COMPLETED_WITH_ERRORS by default",
+        .choices = "COMPLETED,COMPLETED_WITH_ERRORS,FAILED,SUPERSEDED,CANCELLED",
+        .completes = CompletionKind::choice,
+        .many = true},
+       {.name = "--tag",
+        .value = "TAG",
+        .help = "Only events with this tag; if given several times, with any of them",
+        .many = true},
+       {.name = "--pattern", .value = "TEXT", .help = "Only events with exactly this pattern"},
+       {.name = "--limit", .value = "N", .help = "At most N events, 1 to 10000; all by default"},
+       {.name = "--dry-run", .help = "Only print what would be replayed"}},
+      {{"eventq queue replay mail --from 2h --dry-run", "List what ended in the last two hours"}},
+      replay_queue);
+}
+
+}  // namespace eventq::cli
