@@ -86,6 +86,7 @@ Result<void> apply_file(ServerConfig& config, const std::string& path) {
   keys.emplace_back(kQueuesTable);
   for (const TomlEntry& entry : *entries) {
     // A table precedes its members, which are entries of their own.
+    // read_queue_settings() reads the tables of queues below.
     if (entry.path.front() == kQueuesTable || is_table_of_settings(entry)) continue;
     const std::string key = key_of(entry);
     std::string origin = path + ":" + std::to_string(entry.line);

@@ -28,6 +28,7 @@ int StopSignals::wait() {
   while (failed == EINTR) failed = sigwait(&signals_, &signal);
   EVENTQ_ASSERT(failed == 0);
 
+  // From here on a second signal must end the process, also if the stop hangs.
   struct sigaction end {};
   end.sa_handler = end_at_once;
   sigaction(SIGTERM, &end, nullptr);

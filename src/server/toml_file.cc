@@ -68,6 +68,7 @@ std::vector<TomlEntry> all_entries(const toml::table& whole) {
     const toml::table* table;
   };
   std::vector<TomlEntry> entries;
+  // A list of open tables instead of recursion, because the file decides how deep tables are nested.
   std::vector<OpenTable> open = {{{}, &whole}};
   while (!open.empty()) {
     const OpenTable inside = std::move(open.back());

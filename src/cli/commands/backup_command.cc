@@ -80,6 +80,7 @@ ExitCode give_up(Invocation& invocation, const std::string& partial, const Inter
 
 ExitCode back_up(Invocation& invocation, const std::string& from, const std::string& to) {
   const Interrupt interrupt;
+  // The copy has this name until it is checked, so a file named `to` is always complete.
   const std::string partial = to + ".partial";
   umask(077);  // payloads are readable by the owner only
   {
@@ -88,6 +89,7 @@ ExitCode back_up(Invocation& invocation, const std::string& from, const std::str
       progress.show(done, "of " + grouped(all) + " pages");
       return !interrupt.requested();
     });
+    // conflict: `partial` existed before, perhaps from another backup, so it must not be removed.
     if (!copied && copied.error().code == ErrorCode::conflict)
       return fail(invocation, copied.error().message);
     if (!copied) return give_up(invocation, partial, interrupt, copied.error().message);
@@ -99,6 +101,7 @@ ExitCode back_up(Invocation& invocation, const std::string& from, const std::str
                    "SQLite finds the copy damaged (" + checked->unsound +
                        "), so it was removed. Check the store with `eventq verify sqlite:" + from + "`.");
   }
+  // RENAME_NOREPLACE: a file that appeared during the copy is not overwritten.
   if (renameat2(AT_FDCWD, partial.c_str(), AT_FDCWD, to.c_str(), RENAME_NOREPLACE) != 0) {
     return give_up(invocation, partial, interrupt,
                    "cannot rename the copy to " + to + ": " + std::strerror(errno) + ".");

@@ -94,6 +94,7 @@ MatchedEvents find_matches(Invocation& run, const EventFilter& filter) {
   MatchedEvents found;
   auto statuses = change_of(run).statuses;
   if (filter.status) statuses = {*filter.status};
+  // GET /events accepts one status only.
   for (const std::string& status : statuses) {
     find_with_status(run, filter, status, found);
     if (found.code != ExitCode::done) return found;
@@ -238,6 +239,7 @@ ExitCode show_dry_run(Invocation& run, const std::vector<MatchedEvent>& events) 
 ExitCode ask(Invocation& run, const std::vector<MatchedEvent>& events) {
   if (run.arguments.has("--yes")) return ExitCode::done;
   std::string what = std::string(change_of(run).verb) + " " + described(run, events);
+  // Without a terminal a prompt would read the input of the script, or wait forever.
   if (isatty(STDIN_FILENO) != 1) {
     return wrong_usage(run, "this would " + what +
                                 ", and there is no terminal to confirm on. Give --yes, best with --expect " +
@@ -262,6 +264,7 @@ ExitCode change_filtered(Invocation& run, const std::string& text) {
   }
   const MatchedEvents found = find_matches(run, *filter);
   if (found.code != ExitCode::done) return found.code;
+  // The number comes from an earlier dry run. If it differs, the user has not seen all of these events.
   if (expected && *expected != found.events.size()) {
     return fail(run,
                 "expected " + events_text(*expected) + ", but the filter matches " +

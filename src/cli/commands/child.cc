@@ -60,6 +60,7 @@ Result<pid_t> spawn(const ChildSetup& setup, int input, int errors) {
   posix_spawn_file_actions_init(&actions);
   posix_spawn_file_actions_adddup2(&actions, input, STDIN_FILENO);
   posix_spawn_file_actions_adddup2(&actions, errors, STDERR_FILENO);
+  // Libraries may open descriptors without O_CLOEXEC.
   posix_spawn_file_actions_addclosefrom_np(&actions, STDERR_FILENO + 1);
 
   posix_spawnattr_t attributes;
@@ -67,6 +68,7 @@ Result<pid_t> spawn(const ChildSetup& setup, int input, int errors) {
   posix_spawnattr_setflags(&attributes,
                            POSIX_SPAWN_SETPGROUP | POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF);
   posix_spawnattr_setpgroup(&attributes, 0);
+  // The worker blocks and ignores signals; the command must start with the default handling.
   sigset_t none;
   sigemptyset(&none);
   posix_spawnattr_setsigmask(&attributes, &none);
@@ -111,6 +113,8 @@ class RunningChild {
   // Returns when the command has ended, or after killing it because poll() failed.
   void run_to_end(int ended, int stop) {
     for (;;) {
+      // After a stop its eventfd stays readable, and poll() would return at once each time, so it is left
+      // out.
       std::array<pollfd, 4> polled = {{{ended, POLLIN, 0},
                                        {end_.cause == ChildEnd::Cause::itself ? stop : -1, POLLIN, 0},
                                        {input_.number(), POLLOUT, 0},
@@ -176,6 +180,7 @@ class RunningChild {
       if (count < 0 && errno == EAGAIN) return;
       if (count <= 0) return errors_.close();
       stderr_.append(bytes.data(), static_cast<std::size_t>(count));
+      // Keeps the end only: the error message is there, and a command may write without limit.
       if (stderr_.size() > 4 * limits::kErrorMessage)
         stderr_.erase(0, stderr_.size() - 2 * limits::kErrorMessage);
     }

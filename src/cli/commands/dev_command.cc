@@ -33,6 +33,7 @@ class DemoWorker {
   explicit DemoWorker(const std::string& url) {
     const auto address = client::parse_url(url);
     auto queue = Client::connect(url, {.worker_id = std::string(kDemo), .tries = 1});
+    // Then there is no demo worker, but the server runs.
     if (!address || !queue) return;
     server_ = std::make_unique<client::HttpClient>(*address);
     queue_ = std::move(*queue);

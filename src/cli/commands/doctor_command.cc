@@ -95,6 +95,7 @@ void check_queue(const JsonValue& queue, bool workers, std::vector<Diagnosis>& f
         {State::warn, "queue " + name, "is full: " + grouped(number("depth")) + " live events",
          "start more workers, or eventq queue set " + name + " maxQueueDepth=" + std::to_string(2 * *most)});
   }
+  // Any active worker counts: this check does not compare tags.
   if (!workers && number("counts.PENDING") > 0) {
     found.push_back({State::warn, "queue " + name,
                      grouped(number("counts.PENDING")) + " events wait, and no worker is active",

@@ -88,6 +88,7 @@ void NamedEvents::finish() {
 bool is_hopeless(ExitCode code) { return code == ExitCode::unreachable || code == ExitCode::forbidden; }
 
 ExitCode for_each_id(Invocation& run, const std::function<ExitCode(std::int64_t)>& act) {
+  // Parses all IDs first, so that a typing error in the last one changes nothing.
   std::vector<std::int64_t> ids;
   for (const std::string& text : run.arguments.texts("ID")) {
     const auto id = event_number(run, text);
@@ -114,6 +115,7 @@ PagedResult each_event(Invocation& run, const QueryString& query, std::int64_t a
   while (true) {
     QueryString next = query;
     next.add("limit", std::to_string(page));
+    // Pages by id, not by offset, because events are added and removed between two calls.
     if (after_id > 0) next.add("after_id", std::to_string(after_id));
     const CallResult called = call(run, "GET", "/events?" + next.text());
     paged.code = called.code;
@@ -197,6 +199,7 @@ WaitResult wait_for_end(Invocation& run, std::int64_t id, std::optional<SteadyTi
     const auto answer = run.server.call({.method = "POST",
                                          .target = event + "/wait?timeout=" + std::to_string(seconds),
                                          .timeout = kAnswerTime + std::chrono::seconds(seconds)});
+    // 408: this call waited its 60 seconds at most. Call again until the deadline.
     if (!answer || answer->status != 408) return {.called = call_result(run, answer), .ended = true};
     if (deadline && steady_now() >= *deadline) return {.called = call(run, "GET", event), .ended = false};
   }

@@ -34,6 +34,7 @@ std::string line_of(const JsonValue& event) {
   for (const std::string_view name : kPublished) {
     for (const JsonMember& member : members) {
       if (member.name != name) continue;
+      // null means absent, except for the payload, where it is a value.
       if (member.value.type() == JsonType::null && name != "payload") continue;
       json.key(name).raw(member.value.raw());
     }

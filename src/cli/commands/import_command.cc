@@ -54,6 +54,7 @@ class Importer {
                                    : std::filesystem::path(options_.file).filename().string()),
         progress_(invocation.err, isatty(STDERR_FILENO) == 1, "Importing", lines) {
     std::error_code none;
+    // With --from the run continues an earlier import, and appends to its file of rejects.
     if (options_.from == 1) std::filesystem::remove(rejects_file(), none);
   }
 
@@ -114,8 +115,8 @@ class Importer {
     if (!value) return reject(line, value.error().message);
     auto event = wire::parse_event(*value);
     if (!event) return reject(line, event.error().message);
-    // The same line of the same file is the same event, however often it is imported; of stdin nothing is
-    // known, so that each run is another file.
+    // The id depends on file name, line and line number, so a repeated import finds the event. stdin has no
+    // name, so name_ is a new UUID for each run.
     if (event->event_id.empty()) {
       event->event_id = "import:" + fingerprint({name_, line}) + ":" + std::to_string(line_);
     }
@@ -165,6 +166,7 @@ class Importer {
       const bool full = answer && answer->status == 429;
       const bool away = !answer || answer->status == 503;
       if (!full && (!away || tries == kTries)) return refused(answer);
+      // A full queue is no failure: workers make space, so wait as long as it takes.
       if (full) tries = 0;
       const auto pause = answer ? parse_whole<int>(answer->header("retry-after")).value_or(1) : 1;
       interrupt_.wait(std::chrono::seconds(pause));

@@ -70,6 +70,7 @@ ExitCode drain_queue(Invocation& run) {
                          .target = queue_path(run) + "/drain?timeout=" + std::to_string(seconds),
                          .body = *body,
                          .timeout = Millis{10'000} + std::chrono::seconds(seconds)});
+    // 408: the queue was not empty within the wait of one call, so call again until the deadline.
     if (!answer || answer->status != 408) return print_answer(run, call_result(run, answer));
     if (steady_now() < deadline) continue;
     call_result(run, answer);

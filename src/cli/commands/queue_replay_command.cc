@@ -91,6 +91,7 @@ ExitCode replay_queue(Invocation& run) {
     if (!answer) return fail(run, "the server's answer cannot be read: " + answer.error().message);
     for (const JsonValue& event : elements_at(*answer, "events")) printer.add(event.raw());
     count += static_cast<std::int64_t>(elements_at(*answer, "events").size());
+    // `next` is the cursor of the following page. It is absent on the last page.
     const auto next = value_at(*answer, "next");
     more = all && next.has_value();
     if (more) (*body)["after"] = std::string(next->raw());

@@ -65,6 +65,7 @@ std::optional<std::string> assign(FlatSettings& flat, const std::string& assignm
   if (!valid_utf8(assignment)) return "a setting is not UTF-8";
   const std::string path = assignment.substr(0, equals);
   const std::string value = assignment.substr(equals + 1);
+  // "retry={...}" replaces all members of retry, so remove the old ones.
   erase_below(flat, path);
   if (!value.empty()) flat[path] = as_json(value);
   return std::nullopt;

@@ -74,6 +74,7 @@ class EventFollower {
         return ++seen < kTailPage;
       });
       if (paged.code != ExitCode::done) return paged.code;
+      // The list was cut at one page. Events above its last id may be live although they are not in it.
       if (seen == kTailPage) horizon_ = std::min(horizon_, last);
     }
     return ExitCode::done;

@@ -92,6 +92,7 @@ class TopSession {
   }
 
   void refresh() {
+    // Stops at the first failed call, because each one may take kPatience.
     const auto metrics = run_.server.call(request("GET", "/metrics"));
     const auto queues = metrics ? run_.server.call(request("GET", "/queues")) : metrics;
     const auto workers = queues ? run_.server.call(request("GET", "/workers")) : queues;

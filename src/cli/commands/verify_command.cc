@@ -137,6 +137,7 @@ ExitCode run_verify(Invocation& invocation) {
   const auto counts =
       sqlite::audit(*path, {.on_violation =
                                 [&](const Violation& violation) {
+                                  // Ends the line of the bar, so that the violation starts a new line.
                                   if (progress) progress->finish();
                                   report.add(violation);
                                 },

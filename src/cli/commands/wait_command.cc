@@ -53,6 +53,7 @@ ExitCode wait(Invocation& run) {
   const ExitCode reached = for_each_id(run, [&](std::int64_t id) {
     const ExitCode code = check_only ? check_once(run, id, events) : wait_once(run, id, deadline, events);
     if (weight(code) > weight(worst)) worst = code;
+    // for_each_id() would turn any other code into `failed`, so it gets only those of failed calls.
     return weight(code) == 3 ? code : ExitCode::done;
   });
   events.finish();

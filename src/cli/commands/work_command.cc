@@ -172,6 +172,7 @@ bool is_empty(Invocation& run, const WorkOptions& options) {
 
 // Commands may finish within the stop time of the worker. A second signal kills them and ends this process.
 ExitCode stop_worker(Invocation& run, Worker& worker, CommandRunner& runner, server::StopSignals& signals) {
+  // worker.stop() blocks, so it runs on another thread while this one waits for a second signal.
   auto stopping = std::async(std::launch::async, [&] { return worker.stop(); });
   while (stopping.wait_for(0ms) != std::future_status::ready) {
     const auto signal = signals.wait(20ms);
@@ -189,6 +190,7 @@ ExitCode stop_worker(Invocation& run, Worker& worker, CommandRunner& runner, ser
 ExitCode work(Invocation& run, const WorkOptions& options) {
   server::StopSignals signals;
   std::signal(SIGPIPE, SIG_IGN);
+  // Reports a wrong URL at once. Later the worker itself retries when the server is unreachable.
   if (const auto there = call(run, "GET", "/healthz"); !there) return there.code;
   const Logger log = stderr_logger(LogLevel::warning);
   // One attempt: the worker retries itself, and a stop then waits for one answer at most.

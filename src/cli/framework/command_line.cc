@@ -131,6 +131,7 @@ class CommandLineParser {
       const bool version = dynamic_cast<const CLI::CallForVersion*>(&error) != nullptr;
       return {.out = version ? std::string(kVersionText) + "\n" : help()};
     }
+    // CLI11 lists all unknown words without a suggestion. Name the first one and the nearest valid word.
     const auto unexpected = root_.remaining(true);
     if (unexpected.empty()) return wrong_usage(error.what());
     const std::string word = unexpected.front().substr(0, unexpected.front().find('='));

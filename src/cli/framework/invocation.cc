@@ -55,6 +55,7 @@ ExitCode wrong_usage(Invocation& run, std::string_view message) {
 
 CallResult call_result(Invocation& run, const Result<client::HttpResponse>& answer) {
   if (!answer) {
+    // After these errors the server may have received the request, so a repeated call could do it twice.
     const bool unknown =
         answer.error().code == ErrorCode::unknown_outcome || answer.error().code == ErrorCode::timeout;
     const std::string advice =

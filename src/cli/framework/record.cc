@@ -19,6 +19,7 @@ std::optional<JsonValue> member(const JsonValue& value, std::string_view name) {
 }  // namespace
 
 std::optional<JsonValue> value_at(const JsonValue& value, std::string_view path) {
+  // Names of members may contain dots, so the complete path is tried first.
   if (const auto whole = member(value, path)) return whole;
   const std::size_t dot = path.find('.');
   if (dot == std::string_view::npos) return std::nullopt;

@@ -81,6 +81,7 @@ FullScreen::Size FullScreen::size() {
 }
 
 void FullScreen::draw(const std::string& text) {
+  // Overwrites line by line. Clearing the whole screen first would flicker.
   std::string out = "\x1b[H";
   for (const char c : text) {
     if (c == '\n') out += "\x1b[K\r";

@@ -104,6 +104,7 @@ std::string member_text(const OutputOptions& options, const std::string& name, c
   const std::string raw = one_line(options, value.raw());
   std::string text = printable(value.string().value_or(raw));
   if (name == "status") return paint(options, status_color(text), text);
+  // Only a string can be a time: a number such as 20240101 must stay a number.
   const auto time = value.type() == JsonType::string ? parse_iso_time(text) : std::nullopt;
   if (!time || options.time == TimeFormat::iso) return text;
   return text + "  " + paint(options, Color::dim, relative_time(*time, options.clock->now()));

@@ -90,6 +90,7 @@ void TopHistory::add(TopSample sample, SteadyTime at) {
     rates_[queue.name] = {.in = static_cast<double>(queue.published - before->published) / seconds,
                           .done = done / seconds,
                           .failed = static_cast<double>(queue.failures - before->failures) / seconds};
+    // A cell sums events and seconds, because samples are not exactly one second apart.
     auto& cells = cells_[queue.name];
     if (cells.empty() || cells.back().seconds >= std::chrono::duration<double>(kCell).count())
       cells.push_back({});
