@@ -182,11 +182,11 @@ ExitCode run_bench(Invocation& invocation) {
                     "server gets fewer.\n";
   RecordPrinter printer(invocation.out, invocation.output,
                         {{"WORKLOAD", "workload"},
-                         {"STEPS", "steps", ColumnKind::number},
-                         {"PER SECOND", "per_second", ColumnKind::number},
-                         {"P50 MS", "p50_ms", ColumnKind::number},
-                         {"P95 MS", "p95_ms", ColumnKind::number},
-                         {"P99 MS", "p99_ms", ColumnKind::number}});
+                         {"STEPS", "steps", CellKind::number},
+                         {"PER SECOND", "per_second", CellKind::number},
+                         {"P50 MS", "p50_ms", CellKind::number},
+                         {"P95 MS", "p95_ms", CellKind::number},
+                         {"P99 MS", "p99_ms", CellKind::number}});
   const auto publish = [](BenchConnection& connection) { return connection.publish(); };
   const auto work = [](BenchConnection& connection) { return connection.claim_next(); };
   const auto both = [](BenchConnection& connection) {

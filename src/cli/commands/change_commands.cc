@@ -128,7 +128,7 @@ std::string described(const Invocation& run, const std::vector<MatchedEvent>& ev
 }
 
 RecordPrinter answers(Invocation& run) {
-  using Kind = ColumnKind;
+  using Kind = CellKind;
   return {run.out,
           run.output,
           {{"EVENT", "event_id", Kind::number},

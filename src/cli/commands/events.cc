@@ -33,7 +33,7 @@ Parameter event_ids() {
 }
 
 std::vector<OutputColumn> event_columns() {
-  using Kind = ColumnKind;
+  using Kind = CellKind;
   return {{"ID", "id", Kind::number},
           {"STATUS", "status", Kind::status},
           {"QUEUE", "queue"},

@@ -79,11 +79,11 @@ ExitCode status(Invocation& run) {
   if (!stores) return wrong_usage(run, stores.error().message);
   RecordPrinter printer(run.out, run.output,
                         {{"STORE", "store"},
-                         {"SCHEMA", "schema", ColumnKind::number},
-                         {"NEWEST", "newest", ColumnKind::number},
+                         {"SCHEMA", "schema", CellKind::number},
+                         {"NEWEST", "newest", CellKind::number},
                          {"CURRENT", "current"},
-                         {"SHARD", "shard", ColumnKind::number},
-                         {"OF", "of", ColumnKind::number}});
+                         {"SHARD", "shard", CellKind::number},
+                         {"OF", "of", CellKind::number}});
   bool current = true;
   for (std::size_t i = 0; i < stores->size(); ++i) {
     const auto state = state_of((*stores)[i], {static_cast<int>(i), static_cast<int>(stores->size())});

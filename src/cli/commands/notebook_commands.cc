@@ -55,7 +55,7 @@ ExitCode add_notebook(Invocation& run) {
 }
 
 ExitCode list_notebooks(Invocation& run) {
-  using Kind = ColumnKind;
+  using Kind = CellKind;
   return print_list(run, "/notebooks", "notebooks",
                     {{"NOTEBOOK", "name"},
                      {"FILES", "files", Kind::number},
@@ -85,7 +85,7 @@ ExitCode rescan_notebook(Invocation& run) {
 }
 
 ExitCode log_notebook(Invocation& run) {
-  using Kind = ColumnKind;
+  using Kind = CellKind;
   const std::string limit = run.arguments.text_or("--limit", "20");
   if (!parse_whole<std::int64_t>(limit)) {
     return wrong_usage(run, "--limit must be a whole number, not " + in_quotes(limit));

@@ -13,7 +13,7 @@ namespace eventq::cli {
 namespace {
 
 ExitCode list_queues(Invocation& run) {
-  using Kind = ColumnKind;
+  using Kind = CellKind;
   return print_list(run, "/queues", "queues",
                     {{"QUEUE", "id"},
                      {"STATE", "status", Kind::status},

@@ -78,7 +78,7 @@ ExitCode replay_queue(Invocation& run) {
   if (!body) return wrong_usage(run, body.error().message);
   RecordPrinter printer(
       run.out, run.output,
-      {{"EVENT", "id", ColumnKind::number}, {"REPLAYED AS", "replayed_as", ColumnKind::number}});
+      {{"EVENT", "id", CellKind::number}, {"REPLAYED AS", "replayed_as", CellKind::number}});
   const bool all = !run.arguments.has("--limit");
   std::int64_t count = 0;
   ExitCode code = ExitCode::done;

@@ -79,7 +79,7 @@ ExitCode get(Invocation& run) {
 }
 
 ExitCode logs(Invocation& run) {
-  using Kind = ColumnKind;
+  using Kind = CellKind;
   const auto id = event_number(run, run.arguments.text_or("ID", ""));
   if (!id) return ExitCode::usage;
   return print_list(run, "/events/" + std::to_string(*id) + "?include_logs=true", "logs",
@@ -96,8 +96,8 @@ ExitCode logs(Invocation& run) {
 ExitCode why(Invocation& run) {
   const bool sentences = run.output.format == Format::table && run.output.fields.empty();
   RecordPrinter list(run.out, run.output,
-                     {{"ID", "id", ColumnKind::number},
-                      {"STATUS", "status", ColumnKind::status},
+                     {{"ID", "id", CellKind::number},
+                      {"STATUS", "status", CellKind::status},
                       {"REASON", "reason"},
                       {"EXPLANATION", "explanation"}});
   const ExitCode code = for_each_id(run, [&](std::int64_t id) {

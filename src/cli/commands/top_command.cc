@@ -84,8 +84,7 @@ class TopSession {
     JsonParser parser(kAnswerDepth);
     const auto json = parser.parse(metrics);
     if (!json) return fail(run_, json.error().message);
-    RecordPrinter printer(run_.out, run_.output,
-                          {{"QUEUE", "queue"}, {"DEPTH", "depth", ColumnKind::number}});
+    RecordPrinter printer(run_.out, run_.output, {{"QUEUE", "queue"}, {"DEPTH", "depth", CellKind::number}});
     for (const JsonValue& queue : elements_at(*json, "queues")) printer.add(queue.raw());
     printer.finish();
     return report_missing_shards(run_, missing_shards(*json));

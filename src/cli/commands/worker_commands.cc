@@ -6,7 +6,7 @@ namespace eventq::cli {
 namespace {
 
 ExitCode list_workers(Invocation& run) {
-  using Kind = ColumnKind;
+  using Kind = CellKind;
   return print_list(run, "/workers", "workers",
                     {{"WORKER", "worker_id"},
                      {"QUEUE", "queue"},

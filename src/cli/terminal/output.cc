@@ -155,8 +155,8 @@ std::string RecordPrinter::cell(const JsonValue& record, const OutputColumn& col
   const auto value = value_at(record, column.field);
   if (!value || value->type() == JsonType::null) return "-";
   const std::string text = printable(value->string().value_or(one_line(options_, value->raw())));
-  if (column.kind == ColumnKind::time) return shown_time(options_, text);
-  return column.kind == ColumnKind::duration ? shown_duration(text, *value) : text;
+  if (column.kind == CellKind::time) return shown_time(options_, text);
+  return column.kind == CellKind::duration ? shown_duration(text, *value) : text;
 }
 
 void RecordPrinter::add_row(const JsonValue& record) {
@@ -177,7 +177,7 @@ std::vector<std::size_t> RecordPrinter::fitted() const {
   while (total > options_.width) {
     std::size_t widest = widths.size();
     for (std::size_t i = 0; i < widths.size(); ++i) {
-      if (columns_[i].kind != ColumnKind::text || widths[i] <= kNarrowest) continue;
+      if (columns_[i].kind != CellKind::text || widths[i] <= kNarrowest) continue;
       if (widest == widths.size() || widths[i] > widths[widest]) widest = i;
     }
     if (widest == widths.size()) break;
@@ -194,10 +194,10 @@ void RecordPrinter::print_row(const std::vector<std::string>& row, const std::ve
   for (std::size_t i = 0; i < row.size() && room > 0; ++i) {
     const std::string text = cut_to_width(row[i], std::min(widths[i], room));
     const std::size_t blanks = std::min(widths[i], room) - display_width(text);
-    const bool right = columns_[i].kind == ColumnKind::number || columns_[i].kind == ColumnKind::duration;
+    const bool right = columns_[i].kind == CellKind::number || columns_[i].kind == CellKind::duration;
     const bool last = i + 1 == row.size();
     Color color = heading ? Color::bold : Color::none;
-    if (!heading && columns_[i].kind == ColumnKind::status) color = status_color(row[i]);
+    if (!heading && columns_[i].kind == CellKind::status) color = status_color(row[i]);
     if (right) line += std::string(blanks, ' ');
     line += paint(options_, color, text);
     if (!right && !last) line += std::string(blanks, ' ');

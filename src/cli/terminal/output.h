@@ -27,11 +27,11 @@ struct OutputOptions {
 };
 
 // A column of a table: its heading, and the path of the member that it shows ("payload.to").
-enum class ColumnKind : std::uint8_t { text, number, time, status, duration };
+enum class CellKind : std::uint8_t { text, number, time, status, duration };
 struct OutputColumn {
   std::string_view heading;
   std::string_view field;
-  ColumnKind kind = ColumnKind::text;
+  CellKind kind = CellKind::text;
 };
 
 // Prints records, each a JSON object as text, in the format of `options`. Tables are aligned by display width

@@ -16,7 +16,7 @@
 namespace eventq::cli {
 namespace {
 
-using Kind = ColumnKind;
+using Kind = CellKind;
 using testing::EndsWith;
 using testing::HasSubstr;
 using testing::Not;
