@@ -15,8 +15,8 @@
 namespace eventq {
 namespace {
 
-// PostgreSQL's log numbers have gaps, and how soon a full queue will have room is guessed from what one
-// commit thread has seen end: there they are no part of what must be the same.
+// PostgreSQL's log numbers have gaps, and each commit thread estimates Retry-After from the ends that it saw
+// itself. On PostgreSQL neither is compared.
 JsonLines without_numbers(JsonLines lines) {
   if (!tests_postgres()) return lines;
   static const std::regex entry(R"(\d+ ([A-Z]+ event_id=))");
@@ -37,7 +37,7 @@ constexpr TimePoint kStart{std::chrono::sys_days{std::chrono::year{2025} / 12 / 
                            std::chrono::minutes(30)};
 constexpr std::chrono::seconds kHttpLimit{20};
 
-// A short row of attempts, so that events are given up.
+// Few attempts, so that lease expiries exhaust them within one run.
 constexpr int kMaxAttempts = 3;
 constexpr int kOperationsPerRun = 500;  // between two restarts
 
@@ -45,7 +45,7 @@ Policy policy_of(const Options& options) {
   return {options.retry, options.lease, options.max_retries, options.max_attempts};
 }
 
-// The operation as it is for a system that has these checkpoints.
+// The operation with its placeholder replaced by the system's own checkpoint id.
 Command command_with(const Operation& operation, const std::vector<std::string>& checkpoints) {
   Command command = operation.command;
   if (operation.checkpoint)
@@ -96,33 +96,34 @@ void Contest::step() {
   if (!left_open(operation)) run(operation);
 }
 
-// Whether those who wait have been served when something is shown: what of it that changes.
+// The fields that depend on whether a waiting claim was served before the answer was rendered.
 std::vector<std::string> Contest::settled_by_chance(const Operation& operation) const {
   if (parked_.empty()) return {};
   if (operation.kind == Operation::Kind::set_status || operation.kind == Operation::Kind::configure) {
     return {"counts.PENDING", "counts.PROCESSING"};
   }
-  // Published, and shown after a wait for its end. On PostgreSQL they may be in another commit thread than
-  // the publisher.
+  // The publisher waited for the event's end. On PostgreSQL the waiting claim may run in another commit
+  // thread.
   if (tests_postgres() && operation.command.publication && operation.command.wait) {
     return {"status", "attempts", "worker_id"};
   }
   return {};
 }
 
-// What is not the same on PostgreSQL, rightly.
+// Operations whose answers may differ on PostgreSQL without being wrong.
 bool Contest::left_open(const Operation& operation) const {
   if (!tests_postgres()) return false;
-  // When checkpoints are made that nobody asked for is settled among servers.
+  // Servers agree on the time of periodic checkpoints, so the list of checkpoints depends on that time.
   if (operation.kind == Operation::Kind::checkpoints) return true;
   const Command& command = operation.command;
-  // A batch draws its numbers ahead, and anew when what it supersedes has to be locked: a gap in its midst.
+  // A batch draws its ids in advance, and draws again when the event it supersedes must be locked. Its ids
+  // then have a gap.
   if (command.publication && command.publication->events.size() > 1) {
     const std::vector<NewEvent>& events = command.publication->events;
     return std::any_of(events.begin(), events.end(),
                        [](const NewEvent& event) { return !event.supersede_key.empty(); });
   }
-  // Who is first: of several who wait in a queue, or of one who waits and one who reports and takes.
+  // The order is undefined between several waiting claims of a queue, and between a waiting claim and a turn.
   if (!command.claim || (!operation.waits() && command.changes.empty())) return false;
   return std::any_of(parked_.begin(), parked_.end(), [&](const Parked& parked) {
     return parked.operation.command.claim->selector.queue == command.claim->selector.queue;
@@ -130,7 +131,7 @@ bool Contest::left_open(const Operation& operation) const {
 }
 
 void Contest::finish() {
-  move_clock(60s);  // longer than anybody waits
+  move_clock(60s);  // longer than any wait
   if (!parked_.empty()) lose(parked_.front().operation, "the model", "it still waits a minute later");
   for (const EventId id : oracle_.events()) {
     if (!verdict_.empty()) return;
@@ -156,9 +157,8 @@ void Contest::finish_correlations() {
   }
 }
 
-// Between 90 % of the watermark and the watermark itself, whether publishers are asked to slow down depends
-// on what was before. A restart forgets that, and on PostgreSQL each commit thread knows what it has seen
-// itself.
+// Between 90 % of the watermark and the watermark, backpressure depends on the depth before. A restart loses
+// that state, and on PostgreSQL each commit thread has its own.
 bool Contest::depends_on_past() {
   Command command;
   command.admin = QueuesQuery{};
@@ -175,9 +175,9 @@ bool Contest::depends_on_past() {
   return false;
 }
 
-// The two on real stores forget all but what they stored. Then every tag is asked for once, since why() knows
-// of polls only since the start. Two minutes before it let all three make their next checkpoint at the same
-// time, and forget how fast events ended: in the second one none does.
+// Restarts the two systems on real stores; they lose all state in memory. Each tag is then polled once,
+// because why() knows only polls since the start. The clock first moves by two minutes: in the first, all
+// systems write their next checkpoint; in the second no event ends, so the measured rate is zero.
 void Contest::restart() {
   move_clock(61s);
   move_clock(61s);
@@ -206,7 +206,7 @@ void Contest::restart() {
   }
 }
 
-// Each queue was found with as many live events as it has.
+// The recovery must report as many live events of each queue as the queue has.
 void Contest::check_recovery() {
   for (const std::string_view queue : kQueues) {
     Operation operation{.method = "GET", .target = "/queues/" + percent_encoded(queue) + "/recovery"};
@@ -241,7 +241,7 @@ void Contest::take_back_numbers() {
   http_numbers_.take_back();
 }
 
-// Events that are there since the last call, in all three.
+// The events published since the last call; all three systems must list the same ones.
 Oracle::Ids Contest::discover() {
   Command command;
   command.list = ListFilter{};
@@ -295,7 +295,8 @@ void Contest::run(const Operation& operation) {
   take_back_numbers();
 }
 
-// Those whose wait is over in the model must have the same answer elsewhere; the others none.
+// A wait that ended in the model must have the same answer in the other systems; any other wait must have
+// none.
 void Contest::serve_parked() {
   for (Parked& parked : parked_) {
     if (!verdict_.empty()) return;
@@ -351,7 +352,7 @@ void Contest::compare(const Operation& operation, std::uint64_t token, HttpClien
   if (!oracle_.faults().empty()) lose(operation, "every system", oracle_.faults().front());
 }
 
-// The ids that each system made of its own.
+// Records the ids that each system generated itself.
 void Contest::learn(const Operation& operation, const Answer& model, const Answer& real,
                     const JsonLines& http) {
   if (operation.command.publication) {
@@ -397,7 +398,7 @@ void Contest::lose(const Operation& operation, const std::string& who, const std
              describe(operation) + "\n" + how;
 }
 
-// By the model, whose ids are those in the answers that the oracle sees.
+// Asks the model, because the oracle sees the model's answers and therefore its ids.
 Details Contest::look(EventId id) {
   Command command;
   command.get = Command::Get{id, true};

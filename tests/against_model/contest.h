@@ -1,9 +1,9 @@
-// contest.h: one random life led three times on one clock: by the engine on the model store, by the
-// engine on a real store, and over HTTP by a server on another such store. Their answers must be the same.
+// contest.h: runs one random sequence of operations on three systems with one clock: the engine on the model
+// store, the engine on a real store, and a server over HTTP on another real store. Their answers must be
+// equal.
 //
-// Time stands still during an operation. After each move of the clock, what came due is applied
-// everywhere before the next operation; whether a commit thread noticed by itself or was told makes no
-// difference.
+// The clock stands still during an operation. After each move of the clock, all due work is done in every
+// system before the next operation, so it does not matter which thread noticed it first.
 #pragma once
 
 #include <cstdint>
@@ -35,29 +35,29 @@ class Contest {
 
   // One random operation, now and then after a move of the clock or a restart.
   void step();
-  // Lets every wait end, and compares every event with its whole log.
+  // Lets every wait end, and compares every event with its complete log.
   void finish();
 
-  // Why the contest is over: the first difference, in words. Empty while there is none.
+  // The first difference, which ends the contest. Empty while there is none.
   [[nodiscard]] const std::string& verdict() const { return verdict_; }
 
-  // What happened, to see that the dice fell on everything.
+  // Counts of what happened, so that a test can check that the random operations reached every case.
   struct Tally {
     int operations = 0;
     int restarts = 0;
     int parked = 0;    // claims that waited
-    int served = 0;    // of those, claims that got something in the end
-    int claimed = 0;   // events given
+    int served = 0;    // waiting claims that were answered with an event
+    int claimed = 0;   // events claimed
     int refused = 0;   // reports answered with a conflict
     int replayed = 0;  // publications answered under a known key
-    int clashed = 0;   // publications refused for their key, a draining queue or a promise
+    int clashed = 0;   // publications refused because of the key, a draining queue or an existing on_complete
     int full = 0;      // publications refused by a full queue
     int pressed = 0;   // publications answered with a request to slow down
     int replays = 0;   // events published once more
     int redriven = 0;
-    int timeouts = 0;       // waits that came to nothing
+    int timeouts = 0;       // waits that timed out
     int completions = 0;    // on_complete events
-    int holdups = 0;        // events seen to hold up their line
+    int holdups = 0;        // failed events that blocked their line
     int last_failures = 0;  // answered 400
     std::size_t events = 0;
     std::map<std::string, int> entries;  // in all logs, by action
@@ -69,10 +69,10 @@ class Contest {
   struct Contender {
     Mailbox mailbox;
     MadeIds made_ids;
-    std::vector<std::string> checkpoints;  // ids of those made by request
-    std::unique_ptr<Engine> engine;        // last: while it stops it still answers
+    std::vector<std::string> checkpoints;  // ids of the checkpoints made by request
+    std::unique_ptr<Engine> engine;        // last, because it still delivers answers while it stops
   };
-  // A claim that waits, in all three.
+  // A claim that waits in all three systems.
   struct Parked {
     Operation operation;
     std::uint64_t token;

@@ -178,7 +178,7 @@ NewEvent Generator::new_event() {
   return event;
 }
 
-// What only some events have.
+// Optional fields, which only some events have.
 void Generator::add_more(NewEvent& event) {
   if (percent(event.queue == "orders" ? 60 : 15)) event.ordering_key = any_of(kOrderingKeys);
   if (percent(15)) event.supersede_key = any_of(kSupersedeKeys);
@@ -201,7 +201,7 @@ void Generator::add_more(NewEvent& event) {
   if (percent(50)) event.timestamp = now_ - Millis(number(0, 5'000));
 }
 
-// The last one is mostly empty.
+// The last queue gets few events, so it is often empty.
 std::string Generator::some_queue() {
   const int dice = number(1, 100);
   if (dice <= 45) return std::string(kQueues[0]);
@@ -218,7 +218,7 @@ std::vector<std::string> Generator::some_tags(int least, int most) {
   return tags;
 }
 
-// As a string or as an array, with blanks and repetitions that mean nothing.
+// Writes a string or an array, with blanks and repetitions that the server must ignore.
 void Generator::write_tags(JsonWriter& json, const std::vector<std::string>& tags) {
   json.key("tags");
   if (percent(50)) {
@@ -331,7 +331,7 @@ Operation Generator::publish_batch() {
   return percent(25) ? with_key(std::move(operation)) : operation;
 }
 
-// Its title is like no other.
+// Each title is unique.
 NewEvent Generator::on_complete(const std::string& queue) {
   NewEvent event;
   event.title = "all done " + std::to_string(++completions_);
@@ -344,7 +344,7 @@ NewEvent Generator::on_complete(const std::string& queue) {
   return event;
 }
 
-// Under a new key, or one that was used: with the request it was used for, or with another.
+// Uses a new key, or a used one with the same request or with another request.
 Operation Generator::with_key(Operation operation) {
   const std::string key = "key-" + std::to_string(number(1, 25));
   const auto used = by_key_.find(key);
@@ -371,7 +371,7 @@ Operation Generator::subscribe() {
   return subscribe(std::move(request));
 }
 
-// By a query or a body; with a limit, also of one, the answer is a list.
+// Uses a query or a body. With a limit, even a limit of 1, the answer is a list.
 Operation Generator::subscribe(ClaimRequest request) {
   const bool many = request.limit > 1 || percent(20);
   Operation operation{.kind = many ? Kind::subscribe_many : Kind::subscribe};
@@ -426,7 +426,7 @@ EventId Generator::some_id() {
   return EventId{number(1, static_cast<int>(last_id_))};
 }
 
-// One that was given, as it was or with something wrong about it.
+// A lease that was given out, sometimes with a wrong worker or attempt.
 Lease Generator::lease() {
   if (leases_.empty() || percent(4)) return {some_id(), std::string(any_of(kWorkers)), {}};
   const auto newest = static_cast<int>(leases_.size()) - 1;
@@ -437,7 +437,7 @@ Lease Generator::lease() {
   return lease;
 }
 
-// Reports by one worker: it is the leases that are made to fit.
+// Reports by one worker: each lease gets this worker_id.
 std::vector<Change> Generator::changes(const std::string& worker_id, Made made) {
   std::vector<Change> changes;
   for (int i = number(0, 3); i > 0; --i) {
@@ -446,7 +446,7 @@ std::vector<Change> Generator::changes(const std::string& worker_id, Made made) 
     Change& change = changes.emplace_back(Change{std::move(one), {}});
     if (made == Made::completions) change.what = Complete{outcome()};
     if (made == Made::failures) change.what = Fail{failure()};
-    // The turn itself must not take it again: the oracle looks when it is over.
+    // A delay, so that the same turn cannot claim the event again: the oracle reads it after the turn.
     if (made == Made::releases) change.what = release(true);
   }
   return changes;

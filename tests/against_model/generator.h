@@ -1,5 +1,5 @@
-// generator.h: random operations, most of them about events that are there and leases that are held,
-// some about those that never were or are no longer.
+// generator.h: random operations. Most of them name existing events and current leases; some name events that
+// never existed or leases that have ended.
 //
 // The same seed and the same answers give the same operations.
 #pragma once
@@ -24,26 +24,26 @@ class Generator {
  public:
   explicit Generator(std::uint32_t seed) : random_(seed) {}
 
-  // Makes a queue whose events stay, with few settings of its own or with many.
+  // Makes a queue with a long retention, with few settings of its own or with many.
   Operation configure(const std::string& queue, bool plain);
   Operation checkpoint(const std::string& queue);
 
   Operation next();
 
-  // How far the clock moves now: often not at all, sometimes to the very end of a lease, of a retry's delay,
-  // or of the day for which keys are kept, or just beside it; then the next operation is about what is due.
+  // How far the clock moves now: often not at all. Sometimes it moves exactly to the end of a lease, of a
+  // retry's delay, or of a key's day, or one step beside it. The next operation is then about what is due.
   Millis next_advance(TimePoint now);
 
-  // What became of an operation at `now`: the ids, leases and times that later ones are about.
+  // Takes the ids, leases and times from an operation's answer at `now`, for later operations.
   void learn(const Operation& operation, const Answer& answer, TimePoint now);
 
  private:
-  // Something becomes claimable, in this queue.
+  // An operation that makes an event of this queue claimable.
   struct Due {
     TimePoint time;
     std::string queue;
   };
-  // A publication under a key that was new.
+  // A publication with a key that was new.
   struct Keyed {
     TimePoint time;
     Operation operation;
@@ -107,17 +107,17 @@ class Generator {
   void learn_queues(const Operation& operation, const Answer& answer);
 
   std::mt19937 random_;
-  std::deque<Lease> leases_;   // given lately, newest last
+  std::deque<Lease> leases_;   // given out recently, newest last
   std::deque<Due> due_times_;  // when leases end and retries start
   std::int64_t last_id_ = 0;
-  std::vector<std::string> event_ids_;  // publishers' own
+  std::vector<std::string> event_ids_;  // chosen by publishers
   std::map<std::string, Operation> by_key_;
   std::optional<Keyed> last_keyed_;
-  std::optional<Operation> next_;  // no dice are thrown for it
+  std::optional<Operation> next_;  // not chosen at random
   TimePoint now_;
-  int completions_ = 0;                          // on_complete events asked for
+  int completions_ = 0;                          // on_complete events requested
   std::map<std::string, QueueStatus> statuses_;  // of queues
-  std::vector<std::string> checkpoints_;         // made by request: their queues
+  std::vector<std::string> checkpoints_;         // the queues of the checkpoints made by request
   std::deque<std::string> causes_;               // of failures
 };
 

@@ -1,4 +1,4 @@
-// generator_queues.cc: the Generator's operations on whole queues, waits and what ended.
+// generator_queues.cc: the Generator's operations on queues, waits and ended events.
 #include <algorithm>
 #include <functional>
 #include <utility>
@@ -18,7 +18,8 @@ using Kind = Operation::Kind;
 
 constexpr std::array<Status, 5> kEnds = {Status::completed, Status::completed_with_errors, Status::failed,
                                          Status::superseded, Status::cancelled};
-// No event leaves: when they do is up to a thread that no one waits for.
+// So long that no event is removed: the retention thread removes events at times that the contest does not
+// control.
 constexpr std::chrono::seconds kForever = 24h * 365;
 constexpr std::size_t kCauses = 8;
 
@@ -84,7 +85,7 @@ Operation Generator::about_queues() {
   return failures();
 }
 
-// Also, but rarely, one that is not there.
+// Rarely returns a queue that does not exist.
 std::string Generator::any_queue() {
   if (percent(4)) return std::string(kNoQueue);
   return percent(40) ? std::string(kQueues[2]) : std::string(any_of(kQueues));
@@ -109,7 +110,7 @@ QueueConfig Generator::config(const std::string& queue) {
 }
 
 Operation Generator::configure(const std::string& queue, bool plain) {
-  // The one that is not there stays so.
+  // kNoQueue must never be created.
   const std::string name = queue == kNoQueue ? std::string(kQueues[2]) : queue;
   Operation operation{.kind = Kind::configure, .method = "PUT", .target = path_of(name)};
   QueueConfig own = plain ? QueueConfig() : config(name);
@@ -170,7 +171,7 @@ Operation Generator::supersede() {
   return operation;
 }
 
-// Since a checkpoint or a time; few at once, so that there are not more replays than events.
+// Since a checkpoint or a time. Few events per call, so that replays do not outnumber events.
 Operation Generator::replay() {
   const std::string queue = any_queue();
   Operation operation{.kind = Kind::replay, .method = "POST", .target = path_of(queue) + "/replay"};

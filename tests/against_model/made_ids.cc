@@ -10,7 +10,7 @@ namespace {
 constexpr std::string_view kMadePrefixes[] = {"evt_", "corr_"};
 constexpr std::size_t kUuidChars = 36;
 
-// Where a made id stands in `text`, from `start` on.
+// The first generated id in `text` at or after `start`.
 struct Found {
   std::size_t place = std::string::npos;
   std::size_t size = 0;

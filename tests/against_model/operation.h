@@ -1,4 +1,4 @@
-// operation.h: something asked of a queue, as a command for an engine and as a request over HTTP.
+// operation.h: one request to a queue, as a command for an engine and as an HTTP request.
 #pragma once
 
 #include <cstddef>
@@ -17,7 +17,7 @@ struct Operation {
     publish_batch,
     subscribe,       // answered with one event
     subscribe_many,  // answered with a list
-    turn,            // reports, then takes
+    turn,            // reports, then claims
     report,
     report_many,
     intervene,  // reset or cancel
@@ -42,14 +42,14 @@ struct Operation {
 
   Command command;
 
-  // The same for HTTP.
+  // The same request over HTTP.
   std::string method;
   std::string target;
   std::string body;
   HttpHeaders headers;
 
-  // Every system has its own id for the same checkpoint. This is the how manieth that was made by request; it
-  // takes the place of kCheckpoint in the command and in the body.
+  // The index, among the checkpoints made by request, of the one that replaces kCheckpoint in the command and
+  // in the body. Every system has its own id for the same checkpoint.
   std::optional<std::size_t> checkpoint;
   static constexpr const char* kCheckpoint = "00000000-0000-7000-8000-000000000000";
 
@@ -57,7 +57,7 @@ struct Operation {
   [[nodiscard]] bool waits() const { return command.claim && command.claim->wait > Millis(0); }
 };
 
-// For whoever reads why a test failed.
+// For the message of a failed test.
 std::string describe(const Operation& operation);
 
 }  // namespace eventq

@@ -23,7 +23,7 @@ std::vector<LogStep> steps_of(const std::vector<LogEntry>& log) {
   return steps;
 }
 
-// What was published never changes.
+// Compares the fields that never change after publication.
 bool same_body(const Event& a, const Event& b) {
   return a.event_id == b.event_id && a.queue == b.queue && a.title == b.title &&
          a.description == b.description && a.tags == b.tags && a.payload == b.payload &&
@@ -34,7 +34,7 @@ bool same_body(const Event& a, const Event& b) {
          a.sequence == b.sequence && a.timestamp == b.timestamp && a.retry == b.retry;
 }
 
-// A new event that was claimed at once, as it was until then. Its claim is seen when its worker's answer is.
+// The event as it was before its first claim. The oracle sees that claim with the answer to its worker.
 Details before_pick(const Details& details) {
   Details before{details.event, {}};
   before.event.status = Status::pending;
@@ -46,7 +46,8 @@ Details before_pick(const Details& details) {
   return before;
 }
 
-// As its publisher was told of it. From when it may run is not kept once something happened to it.
+// The event as the publisher's answer shows it. due_at is compared only while the log is empty, because later
+// changes overwrite it.
 std::string describe_answered(Event event, bool untouched) {
   if (!untouched) event.due_at = event.created_at;
   return describe(event) + " ordering_key=" + event.ordering_key + " supersede_key=" + event.supersede_key;
@@ -155,7 +156,7 @@ Oracle::Ids Oracle::events() const {
   return ids;
 }
 
-// A key stands for its first request for a day, and not a millisecond longer.
+// A key stands for its first request for exactly 24 hours.
 void Oracle::observe_key(const Publication& publication, const Result<Published>& published, TimePoint now) {
   const auto used = publication.key ? keys_.find(publication.key->key) : keys_.end();
   const bool known = used != keys_.end() && now < used->second.since + std::chrono::hours(24);
@@ -182,7 +183,7 @@ void Oracle::observe_key(const Publication& publication, const Result<Published>
   }
   if (!known) return;
   for (std::size_t i = 0; i < published->events.size(); ++i) {
-    // What was there before the key was used is shown as it is.
+    // An event published before the key was used is answered in its current state, so it is not compared.
     const Event& event = published->events[i];
     if (event.created_at != used->second.since) continue;
     const bool untouched = book_.contains(event.id) && book_.at(event.id).seen.log.empty();
@@ -231,7 +232,7 @@ void Oracle::observe_publication(const Operation& operation, const Published& pu
   }
 }
 
-// Those that this operation changed are looked at before its claim, the others behind it.
+// Events that this operation changed are read before its claim is checked; the others after it.
 void Oracle::observe_changes(const Operation& operation, const Answer& answer, TimePoint now) {
   const std::vector<Change>& changes = operation.command.changes;
   for (std::size_t i = 0; i < changes.size(); ++i) {
@@ -256,14 +257,14 @@ void Oracle::observe_changes(const Operation& operation, const Answer& answer, T
   }
 }
 
-// Whether a report did something, or was made before.
+// False when the report repeats an earlier one.
 bool Oracle::is_news(EventId id, const Changed& changed) const {
   const std::vector<LogEntry>& log = book_.at(id).seen.log;
   return std::none_of(log.begin(), log.end(),
                       [&](const LogEntry& entry) { return entry.log_id == changed.entry.log_id; });
 }
 
-// A report that was taken is about the attempt it names, by the worker that had it.
+// An accepted report must be about the attempt it names and come from the worker that held it.
 void Oracle::check_fence(const Known& known, const Change& change, const Changed& changed) {
   const Event& event = known.seen.event;
   if (std::holds_alternative<Heartbeat>(change.what)) {
@@ -279,7 +280,7 @@ void Oracle::check_fence(const Known& known, const Change& change, const Changed
   }
 }
 
-// The counters, against the book.
+// Compares the total with the number of events in the book.
 void Oracle::observe_page(const ListFilter& filter, const EventPage& page) {
   const auto matches = [&](const auto& item) {
     const Event& event = item.second.seen.event;
@@ -296,7 +297,7 @@ void Oracle::observe_page(const ListFilter& filter, const EventPage& page) {
   }
 }
 
-// When the log, and the heartbeats, which leave no entry, say that the event may be claimed.
+// When the event may be claimed, by its log and by its heartbeats, which leave no entry.
 TimePoint Oracle::due_at(const Known& known) const {
   const std::vector<LogEntry>& log = known.seen.log;
   if (known.seen.event.status == Status::processing) return known.lease_until;
@@ -355,7 +356,7 @@ void Oracle::look_first(EventId id, Details details, TimePoint now) {
   note_line(id, false);
 }
 
-// What was seen before, and what is seen now.
+// Compares two readings of one event.
 void Oracle::compare(const Details& before, const Details& after) {
   const EventId id = before.event.id;
   if (!same_body(before.event, after.event)) fault(id, "is not what it was: " + describe(after.event));
@@ -379,7 +380,7 @@ void Oracle::compare(const Details& before, const Details& after) {
   }
 }
 
-// The log alone must lead to what the event is.
+// A walk over the log alone must end in the event's current state.
 void Oracle::check_walk(const Details& details) {
   const Event& event = details.event;
   const WalkRules rules{event.max_retries, policy_.max_attempts, permanent_.contains(event.id)};
@@ -390,7 +391,7 @@ void Oracle::check_walk(const Details& details) {
   if (actual != walk.end) fault(event.id, "is " + describe(actual) + ", its log says " + describe(walk.end));
 }
 
-// Nobody is given an event that another one holds, or that waits for its retry.
+// An event must not be claimed while its lease or its retry delay lasts.
 void Oracle::check_pick(const Known& known, const LogEntry& picked, const Details& after) {
   const bool next = picked.attempt == known.seen.event.attempts + 1;
   const bool freed = std::any_of(after.log.begin() + static_cast<std::ptrdiff_t>(known.seen.log.size()),

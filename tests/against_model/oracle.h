@@ -1,9 +1,9 @@
-// oracle.h: what must be true of any queue, whatever it is made of. Three systems that share a
-// mistake agree with each other; they do not agree with this.
+// oracle.h: checks rules that hold for any queue. Three systems with the same mistake agree with each other,
+// but not with the oracle.
 //
-// It keeps a book of every event: what was last seen of it, and its log. From the book it knows
-// which events a claim must give, which publications must be refused, and how many events there are of
-// each kind; and when an event is seen again, what may have changed.
+// It keeps a book: the last reading of every event, with its log. From the book it derives which events a
+// claim must give, which publications must be refused, how many events of each kind exist, and what may
+// change between two readings.
 #pragma once
 
 #include <algorithm>
@@ -22,7 +22,7 @@
 
 namespace eventq {
 
-// Without wanted ones, whatever the tags.
+// Without wanted tags, every event matches.
 inline bool shares_tag(const std::vector<std::string>& tags, const std::vector<std::string>& wanted) {
   return wanted.empty() ||
          std::find_first_of(tags.begin(), tags.end(), wanted.begin(), wanted.end()) != tags.end();
@@ -32,51 +32,51 @@ class Oracle {
  public:
   using Ids = std::vector<EventId>;
 
-  // `look` reads an event with its log as it is now.
+  // `look` reads the current event with its log.
   Oracle(const Policy& policy, std::function<Details(EventId)> look)
       : policy_(policy), look_(std::move(look)) {}
 
-  // An operation was answered at `now`. `fresh` are the events that are there since, ascending; `others_wait`
-  // when there are claims that wait, and may have taken what it made ready.
+  // An operation was answered at `now`. `fresh` are the events published since the last one, ascending.
+  // `others_wait`: waiting claims exist, and may have taken events that this operation made ready.
   void observe(const Operation& operation, const Answer& answer, const Ids& fresh, bool others_wait,
                TimePoint now);
 
-  // Its claim found nothing at `now`, and waits.
+  // The operation's claim found nothing at `now` and waits.
   void observe_parked(const Operation& operation, const Ids& fresh, bool others_wait, TimePoint now);
 
-  // A claim that waited was answered at `now`: which events it gets is up to those who wait beside it.
+  // A waiting claim was answered at `now`. Other waiting claims may have taken some of the ready events.
   void observe_waiter(const Operation& operation, const Answer& answer, TimePoint now);
 
-  // The clock moved to `now`, and what was due has been done.
+  // The clock moved to `now`, and all due work is done.
   void observe_time(const Ids& fresh, TimePoint now);
 
   [[nodiscard]] Ids events() const;
   [[nodiscard]] std::size_t size() const { return book_.size(); }
   [[nodiscard]] std::int64_t depth(const std::string& queue) const;
 
-  // How many on_complete events have come, and how often an event held up others.
+  // How many on_complete events were published, and how often a failed event blocked its line.
   [[nodiscard]] int completions() const { return completions_; }
   [[nodiscard]] int holdups() const { return holdups_; }
 
-  // What cannot be, in words.
+  // The violations found so far.
   [[nodiscard]] const std::vector<std::string>& faults() const { return faults_; }
 
  private:
   struct Known {
     Details seen;
-    TimePoint due;           // of a pending event that nothing happened to yet
-    TimePoint lease_until;   // while it is processing
-    bool holds = false;      // failed, and those behind it wait
-    std::int64_t since = 0;  // the operation that gave it its turn
+    TimePoint due;           // of a pending event with an empty log
+    TimePoint lease_until;   // while the event is processing
+    bool holds = false;      // failed, and blocks its line
+    std::int64_t since = 0;  // the operation that gave the event its turn
     std::int64_t published = 0;
   };
-  // What a key stands for, and since when.
+  // The request and the answer of an idempotency key, and the time of its first use.
   struct Used {
     std::string fingerprint;
     TimePoint since;
-    std::vector<Event> answered;  // the events as they were answered
+    std::vector<Event> answered;  // the events in the first answer
   };
-  // Of a queue, as its last operations left it.
+  // A queue's settings after its last operation.
   struct Settings {
     Millis lease{};
     std::optional<std::int64_t> max_depth;
@@ -93,7 +93,7 @@ class Oracle {
   };
   using LineKey = std::pair<std::string, std::string>;  // queue and ordering_key
 
-  // oracle.cc: one event after the other.
+  // oracle.cc: rules for one event.
   void observe_key(const Publication& publication, const Result<Published>& published, TimePoint now);
   void observe_publication(const Operation& operation, const Published& published, TimePoint now);
   void observe_changes(const Operation& operation, const Answer& answer, TimePoint now);
@@ -109,7 +109,7 @@ class Oracle {
   [[nodiscard]] TimePoint due_at(const Known& known) const;
   void fault(EventId id, const std::string& what);
 
-  // oracle_queues.cc: events beside each other.
+  // oracle_queues.cc: rules between events.
   [[nodiscard]] Settings& settings(const std::string& queue);
   [[nodiscard]] std::set<EventId> claimable(const ClaimRequest& request, TimePoint now);
   void leave_to_waiters(std::set<EventId>& wanted, const Ids& given);
@@ -146,7 +146,7 @@ class Oracle {
   const Policy policy_;
   const std::function<Details(EventId)> look_;
   std::map<EventId, Known> book_;
-  std::set<EventId> permanent_;  // a worker wanted to fail them for good
+  std::set<EventId> permanent_;  // events that a worker reported as permanently failed
   std::map<std::string, EventId> by_event_id_;
   std::map<std::string, Used> keys_;
   std::vector<std::string> faults_;
@@ -154,10 +154,10 @@ class Oracle {
   std::int64_t operation_ = 0;
   std::map<std::string, Settings> settings_;
   std::map<std::string, std::int64_t> depths_;
-  std::map<LineKey, std::set<EventId>> lines_;  // live events, and the failed one that holds them up
+  std::map<LineKey, std::set<EventId>> lines_;  // live events, and the failed one that blocks them
   std::map<LineKey, EventId> heads_;
   std::map<std::string, Tally> correlations_;
-  std::map<std::string, NewEvent> promises_;  // on_complete events to come, by correlation id
+  std::map<std::string, NewEvent> promises_;  // pending on_complete events, by correlation id
   int completions_ = 0;
   int holdups_ = 0;
 };

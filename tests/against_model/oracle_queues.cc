@@ -1,4 +1,4 @@
-// oracle_queues.cc: what the Oracle knows of events beside each other: order, superseding, limits, totals.
+// oracle_queues.cc: the Oracle's rules between events: order, superseding, limits, totals.
 #include <algorithm>
 #include <utility>
 
@@ -36,8 +36,8 @@ std::int64_t Oracle::depth(const std::string& queue) const {
   return found == depths_.end() ? 0 : found->second;
 }
 
-// By the book as it is when the operation's reports are in: due, of its queue, with one of its tags, and at
-// the head of its line if it is in one.
+// The events that a claim may get after the operation's own reports: due, in its queue, with one of its tags,
+// and at the head of their line if they have one.
 std::set<EventId> Oracle::claimable(const ClaimRequest& request, TimePoint now) {
   std::set<EventId> ids;
   if (settings(request.selector.queue).status == QueueStatus::paused) return ids;
@@ -52,7 +52,7 @@ std::set<EventId> Oracle::claimable(const ClaimRequest& request, TimePoint now) 
   return ids;
 }
 
-// What the operation itself made ready, those who waited before it may have taken first.
+// Waiting claims may take events that this operation made ready before its own claim does.
 void Oracle::leave_to_waiters(std::set<EventId>& wanted, const Ids& given) {
   std::erase_if(wanted, [&](EventId id) {
     const Known& known = book_.at(id);
@@ -61,7 +61,7 @@ void Oracle::leave_to_waiters(std::set<EventId>& wanted, const Ids& given) {
   });
 }
 
-// The highest priority first, then whose turn came first.
+// The highest priority first, then the earliest turn.
 void Oracle::check_order(const Ids& given, const std::set<EventId>& wanted) {
   std::set<EventId> later = wanted;
   for (const EventId id : given) {
@@ -73,8 +73,8 @@ void Oracle::check_order(const Ids& given, const std::set<EventId>& wanted) {
   }
 }
 
-// An event's turn comes when it is published and, behind everything there is then, when it comes to the head
-// of its line. Of those that one operation brings, only plain ones have an order.
+// An event gets its turn when it is published, and a later one when it becomes the head of its line. Among
+// events that get a turn in one operation, only those without a key have an order.
 bool Oracle::surely_before(EventId a, EventId b) const {
   const Known& first = book_.at(a);
   const Known& second = book_.at(b);
@@ -105,7 +105,7 @@ void Oracle::note_line(EventId id, bool was_ended) {
   Known& known = book_.at(id);
   const Event& event = known.seen.event;
   const bool live = !has_ended(event.status);
-  if (was_ended && live) known.since = known.published;  // back from its end
+  if (was_ended && live) known.since = known.published;  // revived
   if (event.ordering_key.empty()) return;
   const LineKey line{event.queue, event.ordering_key};
   if (live || known.holds) {
@@ -124,7 +124,7 @@ void Oracle::note_line(EventId id, bool was_ended) {
   }
 }
 
-// The one in work, the failed one that holds up the others, or else the one that was published first.
+// The event in processing, else the failed event that blocks the line, else the oldest one.
 std::optional<EventId> Oracle::head_of(const LineKey& line) const {
   const auto found = lines_.find(line);
   if (found == lines_.end() || found->second.empty()) return std::nullopt;
@@ -135,7 +135,7 @@ std::optional<EventId> Oracle::head_of(const LineKey& line) const {
   return *found->second.begin();
 }
 
-// A worker was given the event. `in_work`: it had been given to another one before, whose lease is over.
+// A worker was given the event. `in_work`: another worker had it before, and that lease has expired.
 void Oracle::check_line(const Event& event, bool in_work) {
   if (settings(event.queue).status == QueueStatus::paused) {
     fault(event.id, "was given although its queue is paused");
@@ -154,7 +154,7 @@ void Oracle::check_line(const Event& event, bool in_work) {
   }
 }
 
-// Any of these will do; none: it must be taken.
+// The error codes that are correct for this publication. Empty: it must be accepted.
 std::set<ErrorCode> Oracle::reasons_to_refuse(const Publication& publication) {
   std::set<ErrorCode> reasons;
   const std::string& correlation_id = publication.events.front().correlation_id;
@@ -173,7 +173,7 @@ std::set<ErrorCode> Oracle::reasons_to_refuse(const Publication& publication) {
   return reasons;
 }
 
-// Those that are not there yet.
+// The events of the publication that do not exist yet.
 std::vector<const NewEvent*> Oracle::fresh_of(const Publication& publication,
                                               const std::string& queue) const {
   std::vector<const NewEvent*> fresh;
@@ -200,7 +200,7 @@ std::int64_t Oracle::growth(const std::string& queue, const std::vector<const Ne
   return more;
 }
 
-// Pending ones: those that make way.
+// Pending events with this key, which a new event would supersede.
 Oracle::Ids Oracle::with_supersede_key(const std::string& queue, const std::string& key) const {
   Ids ids;
   for (const auto& [id, known] : book_) {
@@ -231,7 +231,7 @@ void Oracle::check_superseded(const Event& event) {
     fault(event.id, "made way for event " + text_of(*event.superseded_by) + ", which has another key");
 }
 
-// What came unasked was promised.
+// A new event that this operation did not publish must be a promised on_complete event.
 void Oracle::observe_fresh(const Ids& fresh, const std::set<EventId>& told, TimePoint now) {
   for (const EventId id : fresh) {
     if (told.contains(id)) continue;
@@ -315,7 +315,7 @@ void Oracle::observe_change(const QueueChange& change, const QueueChanged& chang
   }
 }
 
-// Failed events no longer hold up those behind them.
+// Failed events no longer block their lines.
 void Oracle::release_lines(const std::string& queue) {
   std::map<LineKey, EventId> holding;
   for (auto& [id, known] : book_) {
@@ -351,7 +351,7 @@ void Oracle::observe_revival(const Revival& revival, const Revived& revived, Tim
   for (const auto& [queue, depth] : before) check_growth(queue, depth);
 }
 
-// Which events it found, before it did anything to them.
+// Checks the matched events as they were before the operation changed them.
 void Oracle::check_revived(const Revival& revival, const Revived& revived) {
   for (const EventId id : revived.matched) {
     if (!book_.contains(id) || !fits(book_.at(id).seen.event, revival.filter)) {

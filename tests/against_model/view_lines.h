@@ -1,4 +1,4 @@
-// view_lines.h: the things in answers as lines, the way clients see them.
+// view_lines.h: the objects in answers as lines, as clients see them.
 #pragma once
 
 #include <algorithm>
@@ -17,7 +17,7 @@
 
 namespace eventq::view {
 
-// In place of ids that every system makes for itself and that nobody was told before.
+// Replaces ids that every system generates itself and that no earlier answer contained.
 inline constexpr const char* kSomeUuid = "(a UUID)";
 
 inline std::string quoted(std::string_view text) { return '"' + std::string(text) + '"'; }
@@ -40,7 +40,7 @@ inline std::string joined(const std::vector<std::string>& tags) {
   return text;
 }
 
-// The fractions in use, as JSON.
+// The fractions that the generator uses, as JSON.
 inline std::string text_of_fraction(double value) {
   if (value == 0.25) return "0.25";
   return value == 0.5 ? "0.5" : "0";
@@ -94,7 +94,7 @@ class Lines {
     if (has_ended(event.status)) put("processed_at", text_of(event.updated_at));
   }
 
-  // What went wrong last, with its time where it is wanted.
+  // The last error, and its time when `time` is not empty.
   void put_last_error(const std::string& name, const std::string& time, const std::vector<LogEntry>& log) {
     for (auto entry = log.rbegin(); entry != log.rend(); ++entry) {
       const std::string text = entry->error_message.value_or(entry->reason);
@@ -105,7 +105,7 @@ class Lines {
     }
   }
 
-  // As in the document of its queue.
+  // As in the queue's document.
   void put_waiting(const Details& details) {
     const Event& event = details.event;
     put("eventId", quoted(event.event_id));
@@ -143,7 +143,7 @@ class Lines {
     if (row.status_at) put("statusAt", text_of(*row.status_at));
   }
 
-  // Every system gives checkpoints ids of its own.
+  // Every system generates its own ids for checkpoints.
   void put_checkpoint(const Checkpoint& checkpoint) {
     put("id", kSomeUuid);
     put("queueId", quoted(checkpoint.queue));
@@ -167,7 +167,7 @@ class Lines {
     put("lease_until", text_of(claim.lease_until));
   }
 
-  // What log entries and the answers to reports have in common.
+  // The members that log entries and the answers to reports share.
   void put_entry(const LogEntry& entry) {
     put("event_id", text_of(entry.id));
     put("worker_id", quoted_or_null(entry.worker_id));
@@ -203,7 +203,7 @@ class Lines {
     if (!text.empty()) put(name, quoted(text));
   }
 
-  // What its publisher said of it.
+  // The members that the publisher sent.
   void put_said(const Event& event) {
     put_set("pattern", event.pattern);
     put_set("version", event.version);
@@ -219,7 +219,7 @@ class Lines {
     put("retry.jitter", text_of_fraction(retry.jitter));
   }
 
-  // The defaults of the contest, and over them the queue's own.
+  // The contest's defaults, overridden by the queue's own settings.
   void put_config(const QueueRow& row) {
     const bool is_main = row.id == "main";
     JsonLines config = {{"maxQueueDepth", is_main ? "null" : "10000"},

@@ -19,7 +19,7 @@ struct ErrorName {
   std::string_view title;
 };
 
-// Only those that a valid operation can meet on a healthy store.
+// Only the errors that a valid operation can get from a healthy store.
 ErrorName name_of(ErrorCode code) {
   switch (code) {
     case ErrorCode::not_found: return {404, "not-found", "Not found"};
@@ -61,7 +61,7 @@ int put_last_failure(Lines& lines, const Changed& changed) {
   return 400;
 }
 
-// One caller's answer on its way to a response.
+// Converts one caller's answer to a response.
 class ClientView {
  public:
   ClientView(const Operation& operation, const Answer& answer, const std::optional<Answer>& then,

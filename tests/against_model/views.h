@@ -1,7 +1,6 @@
 // views.h: answers as lines that can be compared.
 //
-// The views are written apart from src/wire, so that what HTTP clients are promised stands here a
-// second time.
+// The views do not use src/wire, so that a change of the HTTP format there makes a test fail.
 #pragma once
 
 #include <optional>
@@ -13,18 +12,18 @@
 
 namespace eventq {
 
-// Everything in an answer, for two engines.
+// Everything in an answer, to compare two engines.
 JsonLines whole_view(const Answer& answer);
 
-// What the server reads behind the answer, to show how things are then; nothing when it reads nothing.
+// The command that the server sends after the answer to render the current state; nothing when it sends none.
 std::optional<Command> read_behind(const Operation& operation, const Answer& answer);
 
-// What a client sees of it over HTTP: status, the headers that say something, and the body. `then` is the
-// answer to what was read behind it.
+// The answer as an HTTP client sees it: status, relevant headers, and body. `then` is the answer to the
+// command that was sent after it.
 JsonLines client_view(const Operation& operation, const Answer& answer, const std::optional<Answer>& then,
                       std::string_view request_id);
 
-// The same, of a response.
+// The same for a response.
 JsonLines client_view(const Operation& operation, const HttpResponse& response);
 
 }  // namespace eventq

@@ -1,4 +1,4 @@
-// views_whole.cc: answers with everything in them, for two engines.
+// views_whole.cc: complete answers, to compare two engines.
 #include <utility>
 #include <variant>
 #include <vector>
@@ -25,7 +25,7 @@ std::string describe(const Changed& changed) {
          " lease_until=" + eventq::describe(changed.lease_until);
 }
 
-// With what support/describe.h leaves out. Summaries leave out more than that.
+// Adds the fields that support/describe.h omits. Summaries have fewer fields.
 std::string describe_whole(const Event& event) {
   std::string text = eventq::describe(event);
   JsonLines more;
@@ -57,7 +57,7 @@ std::string describe(const std::vector<EventId>& ids) {
   return text;
 }
 
-// What was told, one item a line.
+// The result of an admin command, one line per item.
 class AdminView {
  public:
   explicit AdminView(JsonLines& lines) : lines_(lines) {}
@@ -102,7 +102,7 @@ class AdminView {
     }
   }
   template <typename T>
-  void operator()(const T&) {}  // asked by nobody here
+  void operator()(const T&) {}  // the contest never sends these
 
  private:
   void put_queue(const std::string& name, const QueueDocument& queue) {

@@ -1,4 +1,4 @@
-// words.h: what random operations are made of, and how it is written into a request.
+// words.h: the values of random operations, and how they are written into a request.
 #pragma once
 
 #include <array>
@@ -10,7 +10,7 @@
 
 namespace eventq {
 
-// Few of each, so that they meet.
+// Few values of each kind, so that operations often name the same ones.
 inline constexpr std::array<std::string_view, 4> kQueues = {"main", "reports", "orders", "a/b"};
 inline constexpr std::string_view kNoQueue = "nowhere";  // never published to
 inline constexpr std::array<std::string_view, 6> kTags = {"email", "email2", "EMAIL",
