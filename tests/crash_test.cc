@@ -1,6 +1,6 @@
-// crash_test.cc: the program is killed under load, again and again, and nothing it acknowledged is lost.
+// crash_test.cc: kills the program under load many times; no acknowledged change may be lost.
 //
-// EVENTQ_SEED chooses other dice, EVENTQ_ROUNDS another number of kills.
+// EVENTQ_SEED changes the random choices, EVENTQ_ROUNDS the number of kills.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -43,16 +43,16 @@ ServerProcess make_server() {
       {"--lease", "500ms", "--retry-delay", "100ms", "--max-retries", "3", "--max-attempts", "5"});
 }
 
-// Every queue that was there is reported, with all of its live events, and is within its limit.
+// The server must report every queue of the file with all its live events.
 void check_recovery(std::uint16_t port, const StoredFile& before) {
   for (const auto& [queue, live] : before.live) {
     EXPECT_EQ(number_at(port, "/queues/" + queue + "/recovery", "eventsRecovered"), live) << queue;
-    // Nobody has begun anything yet, but leases end by themselves.
+    // No client has claimed yet, but an expired lease may already have failed its event.
     EXPECT_LE(number_at(port, "/queues/" + queue, "depth"), live) << queue;
   }
 }
 
-// A slow machine has done less by now: until so many events are completed.
+// Waits until more than `least` events are completed, because a slow machine has completed fewer by now.
 void await_work(ServerProcess& server, Load& load, std::ptrdiff_t least) {
   if (count_events(server.port(), "COMPLETED") > least) return;
   load.gate().open(server.port());
@@ -105,17 +105,17 @@ TEST(CrashTest, NothingAcknowledgedIsLostDoneTwiceOrResurrectedByKillsUnderLoad)
   std::cout << "rounds=" << kills << " " << summary_of(history, findings) << " deepest=" << deepest
             << std::endl;
   EXPECT_EQ(describe(findings), "") << "EVENTQ_SEED=" << seed;
-  // The kills hit calls that were under way, and there was work to lose.
+  // Some kills hit calls in progress, and many calls were acknowledged that could have been lost.
   EXPECT_GT(count_told(history.publishes, Heard::unknown), 0);
   EXPECT_GT(count_told(history.reports, Heard::unknown), 0);
-  EXPECT_GT(count_told(history.publishes, Heard::refused), 0);  // the queue with a limit was full
+  EXPECT_GT(count_told(history.publishes, Heard::refused), 0);  // the limited queue was full
   EXPECT_TRUE(std::any_of(history.finals.begin(), history.finals.end(),
                           [](const FinalEvent& event) { return event.status == "SUPERSEDED"; }));
   EXPECT_GT(count_told(history.publishes, Heard::ok), least);
   EXPECT_GT(count_told(history.reports, Heard::ok), least);
 }
 
-// Two processes that were given the same worker_id, or one that lost its memory.
+// Two processes with the same worker_id, or one process that restarted and forgot its claim.
 class TwinWorkersTest : public testing::TestWithParam<std::string> {
  protected:
   void SetUp() override {
@@ -124,7 +124,8 @@ class TwinWorkersTest : public testing::TestWithParam<std::string> {
     second_.emplace(server_.port());
     ASSERT_EQ(first_->post("/events", R"({"title":"a","tags":"email","payload":{"n": 1}})")->status, 201);
     ASSERT_EQ(json_lines(first_->get("/events/subscribe?tags=email&worker_id=twin:1")->body)["attempt"], "1");
-    // Waits until the lease of the first is over; that of the second is not to end meanwhile.
+    // The second claim waits until the first lease expires. The long lease keeps the second attempt alive
+    // during the test.
     ASSERT_TRUE(configure(server_.port(), "main", R"({"leaseMs": 600000})"));
     ASSERT_EQ(
         json_lines(second_->get("/events/subscribe?tags=email&worker_id=twin:1&wait=50")->body)["attempt"],

@@ -1,5 +1,6 @@
-// postgres_faults_test.cc: servers on PostgreSQL when servers, databases and the network between them break:
-// what was acknowledged is there, nothing is done twice, and what nobody knows is called unknown.
+// postgres_faults_test.cc: breaks servers on PostgreSQL, their databases and the network between them.
+// Acknowledged changes must exist, nothing may be done twice, and an uncertain outcome must be reported as
+// unknown.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -38,7 +39,7 @@ HttpResponse request(std::uint16_t port, const std::string& method, const std::s
 }
 HttpResponse get(std::uint16_t port, const std::string& target) { return request(port, "GET", target); }
 
-// An event with a title of its own; `more` members as ",\"priority\":1".
+// Publishes an event with this title; `more` members as ",\"priority\":1".
 HttpResponse publish(std::uint16_t port, const std::string& title, const std::string& more = {},
                      const std::string& key = {}) {
   HttpHeaders headers;
@@ -70,7 +71,7 @@ bool wait_until(Deployment& deployment, const std::function<bool()>& holds) {
   return true;
 }
 
-// Whether events are completed still: enough of them, in all, for the counts that tests expect at the end.
+// True when 40 more events are completed, enough for the counts that the tests expect at the end.
 bool goes_on(Deployment& deployment) {
   const std::uint16_t port = deployment.server(0).port();
   const std::int64_t before = count_events(port, "COMPLETED");
@@ -140,7 +141,7 @@ TEST(PostgresFaults, AFailoverToASynchronousStandbyLosesNothing) {
   ASSERT_TRUE(goes_on(deployment)) << deployment.logs();
   History history;
   EXPECT_EQ(deployment.verdict(load, history), "");
-  EXPECT_GT(count_told(history.publishes, Heard::ok), 20);  // as goes_on() saw them, twice
+  EXPECT_GT(count_told(history.publishes, Heard::ok), 20);  // 40 completions in each of two goes_on()
 }
 
 class LostCommit : public testing::TestWithParam<TcpProxy::Commit> {
@@ -169,7 +170,7 @@ TEST_P(LostCommit, IsUnknownToThePublisherAndTheSameKeyGivesTheOneEvent) {
 }
 
 TEST_P(LostCommit, IsUnknownToTheWorkerWhoseReportIsRecordedOnce) {
-  // The lease is not to end meanwhile.
+  // A long lease, so that it does not expire during the test.
   ASSERT_TRUE(configure(port(), "main", R"({"leaseMs": 60000})"));
   const std::string id = std::to_string(id_of(publish(port(), "the title")));
   ASSERT_EQ(get(port(), "/events/subscribe?tags=t&worker_id=one:1").status, 200);
@@ -177,7 +178,8 @@ TEST_P(LostCommit, IsUnknownToTheWorkerWhoseReportIsRecordedOnce) {
     return request(port(), "POST", "/events/" + id + "/complete",
                    R"({"worker_id":"one:1","attempt":1,"errors":["the report"]})");
   };
-  // What is known of workers is written now and then, so that its name would not do.
+  // The proxy cuts at the text of the report. The worker's name would not do, because the server also writes
+  // it periodically.
   lose_commit_of("the report");
   expect_unknown(complete());
   ASSERT_TRUE(shard_.proxy.was_cut_within(0ms));
@@ -256,8 +258,8 @@ class SilentShard : public testing::Test {
   std::array<std::int64_t, 2> first_{};
 };
 
-// How soon is measured by `./dev bench postgres`; which times make it so is asserted in notifier.cc.
-TEST_F(SilentShard, IsMissedByWhatNeedsItAndComesBackByItself) {
+// `./dev bench postgres` measures how soon; notifier.cc asserts the time limits behind it.
+TEST_F(SilentShard, CallsThatNeedItFailAndListsArePartialUntilItRecovers) {
   shards_[1].proxy.black_hole();
 
   expect_unknown(publish(port(), "silent", keyed(key_[1]), "key-1"));
@@ -269,7 +271,7 @@ TEST_F(SilentShard, IsMissedByWhatNeedsItAndComesBackByItself) {
     EXPECT_THAT(response.body, AllOf(HasSubstr(R"("partial":true)"), HasSubstr(R"("missing_shards":[1])")))
         << list;
   }
-  // What does not need it is as ever.
+  // Calls that do not need the shard succeed.
   EXPECT_EQ(get(port(), path_of(first_[0])).status, 200);
   for (int i = 0; i < 20; ++i) EXPECT_EQ(id_of(publish(port(), "elsewhere")) % 2, 0);
   EXPECT_EQ(publish(port(), "next", keyed(key_[0])).status, 201);
@@ -284,11 +286,11 @@ TEST_F(SilentShard, IsMissedByWhatNeedsItAndComesBackByItself) {
   EXPECT_THAT(get(port(), "/events").body, Not(HasSubstr("partial")));
 }
 
-TEST_F(SilentShard, IsNotAskedByThoseWhoComeLaterAndHoldsUpNobodyElse) {
+TEST_F(SilentShard, LaterCallsAreRefusedWithoutReachingItAndOtherCallsSucceed) {
   shards_[1].proxy.black_hole();
   expect_unknown(publish(port(), "silent", keyed(key_[1])));
 
-  // It is known by now: nothing is sent there, so that nothing about these calls is unknown.
+  // The server now reports the shard as down and sends nothing to it, so the outcome of these calls is known.
   for (int i = 0; i < 20; ++i) {
     const HttpResponse refused = publish(port(), "refused", keyed(key_[1]));
     EXPECT_EQ(refused.status, 503) << refused.body;
@@ -317,7 +319,7 @@ class ShardList : public testing::Test {
   [[nodiscard]] std::string url(const std::string& database) const {
     return "postgres://postgres:secret@127.0.0.1:" + std::to_string(cluster_.port()) + "/" + database;
   }
-  // The log of a server that does not start on these.
+  // The log of a server that must not start on these databases.
   std::string refusal(const std::vector<std::string>& databases) {
     std::vector<std::string> urls;
     for (const std::string& database : databases) urls.push_back(url(database));

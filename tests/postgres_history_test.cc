@@ -1,7 +1,7 @@
-// postgres_history_test.cc: three servers on two shards, 8 publishers, 16 workers, and faults at random:
-// nothing is lost, doubled or out of order.
+// postgres_history_test.cc: three servers on two shards with 8 publishers, 16 workers and random faults. No
+// event may be lost, doubled or out of order.
 //
-// EVENTQ_SEED chooses other dice, EVENTQ_FAULT_SECONDS how long it goes on.
+// EVENTQ_SEED changes the random choices, EVENTQ_FAULT_SECONDS the length.
 #include <gtest/gtest.h>
 
 #include <array>
@@ -36,7 +36,7 @@ std::uint32_t number_from(const char* variable, std::uint32_t otherwise) {
   return text ? parse_whole<std::uint32_t>(text).value_or(otherwise) : otherwise;
 }
 
-// What breaks next.
+// Injects a random fault with each call of inject().
 class Faults {
  public:
   Faults(std::uint32_t seed, std::array<RemoteDatabase, 2>& shards, Deployment& deployment, Load& load)
@@ -85,7 +85,7 @@ class Faults {
     ServerProcess& server =
         deployment_.server(static_cast<std::size_t>(number(0, std::ssize(deployment_.ports()) - 1)));
     server.kill();
-    // It does not start without its databases, one of which may be starting itself.
+    // The server does not start without its databases, and one of them may be starting too.
     const SteadyTime limit = steady_now() + 60s;
     while (!server.start() && steady_now() < limit) {
     }
@@ -112,7 +112,7 @@ TEST(PostgresHistory, NothingIsLostDoubledOrOutOfOrderWithThreeServersOnTwoShard
   load.gate().open_all(deployment.ports());
   Faults faults(seed, shards, deployment, load);
 
-  // There is to be work to lose: on a slow machine that takes longer.
+  // Many acknowledged calls must exist that could be lost; a slow machine needs longer to make them.
   const auto least = static_cast<std::ptrdiff_t>(length.count()) * 20;
   const SteadyTime end = steady_now() + length;
   const auto enough = [&] {
@@ -126,7 +126,7 @@ TEST(PostgresHistory, NothingIsLostDoubledOrOutOfOrderWithThreeServersOnTwoShard
   faults.print();
   History history;
   EXPECT_EQ(deployment.verdict(load, history), "") << "EVENTQ_SEED=" << seed;
-  // There was, and there were calls that nobody could answer.
+  // Calls were acknowledged, and the outcome of some was unknown.
   EXPECT_GT(count_told(history.publishes, Heard::ok), least);
   EXPECT_GT(count_told(history.reports, Heard::ok), least);
   EXPECT_GT(count_told(history.publishes, Heard::unknown), 0);

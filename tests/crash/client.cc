@@ -12,7 +12,7 @@ namespace {
 
 using Kind = ReportCall::Kind;
 
-// A kill closes every connection, so only a hanging server lets this pass.
+// A kill closes every connection, so only a server that hangs exceeds this limit.
 constexpr std::chrono::seconds kLimit{60};
 constexpr std::size_t kPage = 1000;
 
@@ -31,13 +31,13 @@ std::int64_t number(const JsonValue& object, std::string_view name) {
   return value ? value->integer().value_or(0) : 0;
 }
 
-// A report in a list. One whose shard is away may have arrived there or not.
+// The outcome of one report in a list. When its shard is down (503), the report may have been recorded.
 Heard heard_of(std::int64_t status) {
   if (status == 200) return Heard::ok;
   return status == 503 ? Heard::unknown : Heard::refused;
 }
 
-// "Max retries exceeded" says that the failure was recorded, and was the last.
+// The answer "Max retries exceeded" means that the failure was recorded and was the last one.
 bool is_last_failure(int status, const JsonValue& body) {
   return status == 400 && text(body, "error") == "Max retries exceeded";
 }
@@ -163,7 +163,7 @@ std::vector<DeliveredEvent> CrashClient::read_deliveries(const std::vector<JsonV
 }
 
 std::vector<DeliveredEvent> CrashClient::subscribe(const Wanted& wanted) {
-  // One event by the query, several by the body: both ways are in use.
+  // A GET for one event and a POST for several, so that both forms are tested.
   std::optional<HttpResponse> response;
   if (wanted.limit == 1) {
     response = call("GET", "/events/subscribe?tags=" + wanted.tags + "&worker_id=" + wanted.worker_id +
@@ -244,7 +244,7 @@ void CrashClient::complete_all(const std::vector<DeliveredEvent>& events) {
   read_results(member(parser_.parse(response->body).value(), "results"), events, invoked_);
 }
 
-// An answer for each completion, or none for any of them.
+// Reads one result for each completion. Without `results` the outcome of all of them is unknown.
 void CrashClient::read_results(const std::optional<JsonValue>& results,
                                const std::vector<DeliveredEvent>& reported, SteadyTime invoked) {
   const auto answers = results ? results->elements() : std::vector<JsonValue>();

@@ -1,4 +1,4 @@
-// client.h: the calls that a client under test makes, each kept in its history with what came of it.
+// client.h: the calls of a client under test; each is recorded in its history with its outcome.
 //
 // Threads: belongs to one thread.
 #pragma once
@@ -15,23 +15,23 @@
 
 namespace eventq {
 
-// What a publisher sends, so that it can be sent again.
+// A publish request, kept so that it can be sent again.
 struct Publishing {
   PublishCall call;    // titles and payloads
   std::string target;  // "/events" or "/events/batch"
   std::string body;
   std::string key;           // Idempotency-Key; may be empty
-  bool repeatable = false;   // by its key or its event_id
-  bool may_be_full = false;  // its queue takes only so many
+  bool repeatable = false;   // safe to send again, because of its key or its event_id
+  bool may_be_full = false;  // the queue has a limit
 };
 
 class CrashClient {
  public:
-  // Whether the server may have lost its database, and say so (503).
+  // Whether the server may answer 503 because its database is down.
   enum class Outages : std::uint8_t { never, expected };
   CrashClient(std::uint16_t port, History& history, Outages outages = Outages::never);
 
-  // False when the connection broke, or the server has no database: another one should be asked.
+  // False when the connection broke or the server has no database: the caller should use another server.
   [[nodiscard]] bool alive() const { return alive_; }
 
   Heard publish(const Publishing& publishing);
@@ -44,15 +44,15 @@ class CrashClient {
     std::string queue = {};  // empty: main
   };
   std::vector<DeliveredEvent> subscribe(const Wanted& wanted);
-  // Reports on what was finished, and takes more. All of the reports are completions.
+  // Completes the finished events and claims more in one call.
   std::vector<DeliveredEvent> turn(const Wanted& wanted, const std::vector<DeliveredEvent>& finished);
-  // Asks, and hangs up without reading the answer.
+  // Sends a claim and closes the connection without reading the answer.
   void ask_and_leave(const Wanted& wanted);
 
   // Sets *body to the bytes of the answer when it is not null.
   ReportCall report(ReportCall::Kind kind, const DeliveredEvent& event, bool with_errors = false,
                     std::string* body = nullptr);
-  // Completions of one worker in one call.
+  // Completes events of one worker in one call.
   void complete_all(const std::vector<DeliveredEvent>& events);
 
  private:
@@ -68,21 +68,21 @@ class CrashClient {
   const Outages outages_;
   JsonParser parser_;
   bool alive_ = true;
-  Heard silence_ = Heard::unknown;  // what it means that the last call got no answer of its own
+  Heard silence_ = Heard::unknown;  // the outcome of a call that got no usable answer
   SteadyTime invoked_;              // of the last call
   SteadyTime returned_;
 };
 
-// Every event there is, with its log. Nothing when the server could not be asked.
+// Every event with its log. Nothing when the server does not answer.
 std::optional<std::vector<FinalEvent>> read_everything(std::uint16_t port);
 
-// Gives a queue these settings. False when the server did not take them.
+// Gives a queue these settings. False when the server refuses them.
 bool configure(std::uint16_t port, const std::string& queue, const std::string& config);
 
-// A member of the document at `target`; -1 when the server does not give it.
+// A number in the document at `target`; -1 when the server does not answer with it.
 std::int64_t number_at(std::uint16_t port, const std::string& target, const std::string& name);
 
-// How many events have this status; -1 when the server could not be asked.
+// The number of events with this status; -1 when the server does not answer.
 std::int64_t count_events(std::uint16_t port, std::string_view status);
 
 }  // namespace eventq

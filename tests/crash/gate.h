@@ -1,4 +1,4 @@
-// gate.h: which server clients talk to just now, while it is killed and started again, or which of several.
+// gate.h: the server, or the servers, that clients connect to while servers are killed and restarted.
 //
 // Threads: every method may be called from any thread.
 #pragma once
@@ -20,26 +20,26 @@ class Gate {
     std::uint16_t port = 0;
   };
 
-  // Another server is there.
+  // A new server runs on this port.
   void open(std::uint16_t port) {
     const std::scoped_lock lock(mutex_);
     server_ = {server_.generation + 1, port};
     changed_.notify_all();
   }
-  // Several servers of one queue: a client that got no answer asks the next one, after a moment.
+  // Several servers of one queue: after a call without an answer, the client connects to the next one.
   void open_all(std::vector<std::uint16_t> ports) {
     const std::scoped_lock lock(mutex_);
     ports_ = std::move(ports);
     changed_.notify_all();
   }
-  // No client begins anything new.
+  // Clients stop: next() returns nothing and is_current() is false.
   void close() {
     const std::scoped_lock lock(mutex_);
     closed_ = true;
     changed_.notify_all();
   }
 
-  // Waits for a server that came after this one; nothing once the gate is closed.
+  // Waits for a server newer than `generation`; nothing once the gate is closed.
   std::optional<Server> next(int generation) {
     std::unique_lock lock(mutex_);
     changed_.wait(lock, [&] { return closed_ || !ports_.empty() || server_.generation > generation; });
@@ -49,13 +49,14 @@ class Gate {
     return Server{generation + 1, ports_[turn_++ % ports_.size()]};
   }
 
-  // False once the gate is closed, or another server is there.
+  // False once the gate is closed or a newer server runs.
   bool is_current(int generation) {
     const std::scoped_lock lock(mutex_);
     return !closed_ && (!ports_.empty() || server_.generation == generation);
   }
 
-  // Events published and not ended. A publisher waits for room; false when it should look at is_current().
+  // The number of events published and not ended. A publisher waits while it is too high; after false it must
+  // check is_current().
   void add_backlog(int change) {
     const std::scoped_lock lock(mutex_);
     backlog_ += change;
@@ -64,7 +65,8 @@ class Gate {
   bool wait_for_room(int generation, int backlog_max) {
     std::unique_lock lock(mutex_);
     if (!ports_.empty()) {
-      // What was told nothing is not counted, so that the count is wrong after many outages.
+      // A publication without an answer is not counted, so the count is wrong after many outages. Do not wait
+      // forever.
       changed_.wait_for(lock, std::chrono::seconds(1), [&] { return closed_ || backlog_ < backlog_max; });
       return !closed_;
     }
@@ -79,8 +81,8 @@ class Gate {
   std::mutex mutex_;
   std::condition_variable changed_;
   Server server_;
-  std::vector<std::uint16_t> ports_;  // of several
-  std::size_t turn_ = 0;              // of the next client
+  std::vector<std::uint16_t> ports_;  // when there are several servers
+  std::size_t turn_ = 0;              // index of the next client's server
   bool closed_ = false;
   int backlog_ = 0;
 };

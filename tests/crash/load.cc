@@ -19,7 +19,7 @@ using std::chrono_literals::operator""ms;
 using std::chrono_literals::operator""s;
 using Kind = ReportCall::Kind;
 
-// Enough for every worker to find something, little enough for events to be worked on while servers die.
+// High enough that every worker finds events, low enough that events are processed while servers die.
 constexpr int kBacklogMax = 400;
 constexpr std::chrono::seconds kDrainLimit{300};
 
@@ -43,14 +43,15 @@ CrashClient::Outages outages_of(Load::Databases databases) {
   return databases == Load::Databases::none ? CrashClient::Outages::never : CrashClient::Outages::expected;
 }
 
-// How many of these the backlog counts.
+// The number of these events that the backlog counts.
 int counted(const std::vector<DeliveredEvent>& events) {
   return static_cast<int>(std::count_if(events.begin(), events.end(), [](const DeliveredEvent& event) {
     return event.queue != kLimitedQueue;
   }));
 }
 
-// Publishes again and again; what it was told nothing about it sends again, where that is safe.
+// Publishes until the gate closes. Repeats a publication without an answer when its key or its event_id makes
+// that safe.
 class Publisher {
  public:
   Publisher(std::uint32_t seed, int number, Gate& gate, History& history, Load::Databases databases)
@@ -75,13 +76,13 @@ class Publisher {
  private:
   void send(CrashClient& client, const Publishing& publishing) {
     const Heard told = client.publish(publishing);
-    // The queue with a limit looks after itself.
+    // The limit bounds this queue's backlog, so the gate does not count it.
     const bool counts = told == Heard::ok && !publishing.may_be_full;
     if (counts) gate_.add_backlog(static_cast<int>(publishing.call.sent.size()));
     if (told == Heard::unknown && publishing.repeatable) unanswered_ = publishing;
   }
 
-  // White space and escapes that a copy must keep.
+  // The payload has white space and escapes, because the server must keep its bytes.
   PublishCall::Sent new_event() {
     const std::string title = name_ + "-" + std::to_string(++count_);
     std::string payload = R"({ "title":")" + title + R"(",  "text" : "\u00e9\n)";
@@ -118,7 +119,7 @@ class Publisher {
     Publishing publishing;
     JsonWriter json(publishing.body);
     const bool shards = databases_ == Load::Databases::shards;
-    const int way = shards ? 10 : dice_.number(1, 10);  // 1-4 as it is, 5-7 with its own id, 8-10 under a key
+    const int way = shards ? 10 : dice_.number(1, 10);  // 1-4 plain, 5-7 with an event_id, 8-10 with a key
     const bool own_id = way >= 5 && way <= 7;
     const bool limited = dice_.percent(40);
     publishing.repeatable = way >= 5;
@@ -164,7 +165,7 @@ class Publisher {
   std::optional<Publishing> unanswered_;
 };
 
-// Takes events and does with each what the dice say: finish it, fail it, forget it, or come too late.
+// Claims events and completes, fails or drops each at random, or reports after its lease has expired.
 class Worker {
  public:
   Worker(std::uint32_t seed, int number, Gate& gate, History& history, Load::Databases databases)
@@ -181,7 +182,7 @@ class Worker {
       CrashClient client(server->port, history_, outages_of(databases_));
       repeat_unanswered(client);
       while (client.alive() && gate_.is_current(generation)) take_next(client);
-      finished_.clear();  // it never gets to report these
+      finished_.clear();  // dropped without a report
     }
   }
 
@@ -217,7 +218,7 @@ class Worker {
 
   void work_on(CrashClient& client, const DeliveredEvent& event) {
     const int fate = dice_.number(1, 100);
-    if (fate <= 6) return;  // dies
+    if (fate <= 6) return;  // as if the worker died
     if (fate <= 12) {
       late_.push_back(event);
       return;
@@ -251,7 +252,7 @@ class Worker {
     EXPECT_TRUE(!answered_twice || first == second) << first << "\n" << second;
   }
 
-  // What it kept until its lease was over: sometimes nobody else has taken it yet.
+  // Reports events kept until their leases expired; some of them have not been claimed again yet.
   void report_late(CrashClient& client) {
     while (client.alive() && !late_.empty() && millis_since(late_.front().returned) > 600ms) {
       const DeliveredEvent event = late_.front();
@@ -260,7 +261,7 @@ class Worker {
     }
   }
 
-  // A careful worker reports again what it was told nothing about.
+  // Mostly repeats completions that got no answer.
   void repeat_unanswered(CrashClient& client) {
     for (const DeliveredEvent& event : std::exchange(unanswered_, {})) {
       if (client.alive() && dice_.percent(80)) client.report(Kind::complete, event);
@@ -272,8 +273,8 @@ class Worker {
   Gate& gate_;
   History& history_;
   const Load::Databases databases_;
-  std::vector<DeliveredEvent> finished_;    // to be reported with the next turn
-  std::vector<DeliveredEvent> unanswered_;  // completed, and told nothing
+  std::vector<DeliveredEvent> finished_;    // reported with the next turn
+  std::vector<DeliveredEvent> unanswered_;  // completed without an answer
   std::deque<DeliveredEvent> late_;
 };
 

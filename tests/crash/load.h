@@ -1,5 +1,5 @@
-// load.h: publishers and workers at work on a server that is killed under them, or on several with their
-// databases, each on a connection and a thread of its own, some of them careless.
+// load.h: publishers and workers that use servers while these, or their databases, are killed. Each client
+// has its own connection and thread, and some make mistakes.
 #pragma once
 
 #include <algorithm>
@@ -14,24 +14,24 @@
 
 namespace eventq {
 
-// A second queue beside main: it takes only so many, and its events have an order and make way for others.
+// A second queue beside main, with a limit, ordering keys and supersede keys.
 inline constexpr const char* kLimitedQueue = "orders";
 inline constexpr int kLimitedDepth = 60;
 
 class Load {
  public:
   enum class Databases : std::uint8_t {
-    none,   // the server is alone with its file
-    away,   // servers may have lost theirs, and say so
-    shards  // likewise, and there are several: the events of a batch have one ordering_key. Every publication
-            // has a key
+    none,   // one server on a file
+    away,   // servers on a database that may be down; they then answer 503
+    shards  // several databases, which may be down: the events of a batch have one ordering_key. Every
+            // publication has a key
   };
   Load(std::uint32_t seed, int publishers, int workers, Databases databases = Databases::none);
   ~Load();
 
   Gate& gate() { return gate_; }
 
-  // Closes the gate, waits for everybody, and tells what they saw.
+  // Closes the gate, joins all threads and returns their histories as one.
   History finish();
 
  private:
@@ -40,14 +40,15 @@ class Load {
   std::vector<std::thread> threads_;
 };
 
-// What clients saw, in one line.
+// Counts of the clients' calls, in one line.
 std::string summary_of(const History& history, const std::vector<Finding>& findings);
 template <typename Calls>
 auto count_told(const Calls& calls, Heard told) {
   return std::count_if(calls.begin(), calls.end(), [&](const auto& call) { return call.told == told; });
 }
 
-// Works alone until nothing is left to do. False when that takes too long, or the server cannot be asked.
+// Claims and completes events on one thread until none is live. False when that takes too long, or the server
+// does not answer.
 bool drain(std::uint16_t port, History& history);
 
 }  // namespace eventq

@@ -1,4 +1,4 @@
-// stored_file.h: what a killed server left on disk, looked at before the next one starts.
+// stored_file.h: reads the file that a killed server left on disk, before the next server starts.
 #pragma once
 
 #include <cstdint>
@@ -8,11 +8,11 @@
 namespace eventq {
 
 struct StoredFile {
-  std::string damage;                        // in words; empty when the store is sound
-  std::map<std::string, std::int64_t> live;  // events of each queue
+  std::string damage;                        // a description; empty when the store is sound
+  std::map<std::string, std::int64_t> live;  // number of live events by queue
 };
 
-// Works on a copy of the file and its log, so that the next server finds both as they were left.
+// Reads a copy of the file and its log, so that the next server finds both unchanged.
 StoredFile look_into(const std::string& path);
 
 }  // namespace eventq

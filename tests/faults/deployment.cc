@@ -19,7 +19,7 @@ namespace {
 using std::chrono_literals::operator""ms;
 using std::chrono_literals::operator""s;
 
-// A list that covers all shards. Failures of other kinds are seen elsewhere.
+// True when a list covers all shards. Other tests check other failures.
 bool lists_everything(std::uint16_t port) {
   HttpClient client(port);
   const auto page = client.get("/events?limit=1");
@@ -91,7 +91,7 @@ bool Deployment::is_whole_within(std::chrono::milliseconds limit) {
   for (const std::uint16_t port : ports()) {
     while (!lists_everything(port)) {
       if (steady_now() > deadline) return false;
-      watch(20ms);  // it reconnects by itself, and tells nobody
+      watch(20ms);  // the server reconnects without a signal to wait for
     }
   }
   return true;

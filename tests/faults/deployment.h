@@ -1,5 +1,5 @@
-// deployment.h: servers of one queue, their databases and the network between them, to be broken piece by
-// piece.
+// deployment.h: servers of one queue, their databases, and the network between them, all of which tests can
+// break.
 //
 // Threads: belongs to one thread.
 #pragma once
@@ -18,18 +18,18 @@
 
 namespace eventq {
 
-// A database and the way to it.
+// A database and the network path to it.
 struct RemoteDatabase {
   RemoteDatabase();
 
-  // As a server is told, through the proxy.
+  // The URL for servers, through the proxy.
   [[nodiscard]] std::string url() const;
 
-  // The first column of the first row, a text; empty when there is none.
+  // The first column of the first row as text; empty when there is no row.
   [[nodiscard]] std::string ask(const std::string& sql) const;
-  // Ends all connections of servers.
+  // Terminates all connections of servers.
   void end_connections() const;
-  // Kills a process that serves a connection, which makes the database start again.
+  // Kills a backend process, which makes PostgreSQL restart.
   void kill_backend() const;
 
   OwnCluster cluster;
@@ -40,25 +40,25 @@ class Deployment {
  public:
   static constexpr Terms kTerms{.lease = std::chrono::milliseconds(500), .max_retries = 3, .max_attempts = 5};
 
-  // As many shards as URLs; see arguments_for().
+  // One shard per URL; see arguments_for().
   Deployment(const std::vector<std::string>& urls, std::size_t servers);
 
-  // Of a server on these databases, in this order, with the terms above.
+  // The arguments of a server on these databases, in this order, with kTerms.
   static std::vector<std::string> arguments_for(const std::vector<std::string>& urls);
 
   [[nodiscard]] std::size_t size() const { return servers_.size(); }
   ServerProcess& server(std::size_t number) { return *servers_.at(number); }
   [[nodiscard]] std::vector<std::uint16_t> ports() const;
-  // Of those that run.
+  // The logs of the running servers.
   [[nodiscard]] std::string logs() const;
 
-  // Lets time pass, in which no server may end by itself.
+  // Waits this long; fails the test when server 0 exits meanwhile.
   void watch(std::chrono::milliseconds time);
   // Waits until every server reaches every shard.
   bool is_whole_within(std::chrono::milliseconds limit);
 
-  // Ends the load, works off what is left, and says what is wrong with all that was seen: nothing, it
-  // is hoped. What the clients saw goes to `summary`.
+  // Ends the load, completes the remaining events, and returns the violations found in all calls; empty when
+  // there are none. Sets `history` to all calls.
   std::string verdict(Load& load, History& history);
 
  private:
