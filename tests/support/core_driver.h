@@ -125,7 +125,7 @@ class CoreDriver {
     void deliver(std::vector<Envelope<Answer>>) override {}
   };
 
-  // What all drivers of a test share.
+  // State that all drivers of a test share.
   struct SharedSetup {
     ManualClock clock{kStart};
     std::optional<TestStore> store;

@@ -1,7 +1,7 @@
-// drawn_numbers.h: the numbers of a database's events without gaps, for tests that name them.
+// drawn_numbers.h: gives a database's events numbers without gaps, for tests with fixed numbers.
 //
-// What a transaction drew from a sequence and did not use is gone; tests that compare with a store that knows
-// no gaps give it back between their requests.
+// A transaction that draws a number from a sequence and does not use it leaves a gap. Tests that compare with
+// a store without gaps reset the sequence between their requests.
 #pragma once
 
 #include <algorithm>
@@ -21,27 +21,27 @@ class DrawnNumbers {
     if (tests_postgres()) connection_ = postgres::PgConnection::open(store.url()).value();
   }
 
-  // REQUIRES: nobody writes to the store meanwhile.
+  // REQUIRES: no other connection writes to the store meanwhile.
   void take_back() {
     if (!connection_) return;
     take_back(last_event_, kLastEvent, kDrawEvent);
   }
 
  private:
-  // A turn is drawn as ids are.
+  // Ids and turns are drawn from the same sequence.
   static constexpr std::string_view kLastEvent =
       "SELECT greatest((SELECT max(id) FROM eventq.event_body), (SELECT max(turn) FROM eventq.event_queue), "
       "0)";
   static constexpr std::string_view kDrawEvent =
       "SELECT setval('eventq.event_number', $1::bigint + 1, false)";
 
-  // An event that has ended shows its turn no more, and one that was removed shows nothing.
+  // `last` keeps the maximum, because an ended event has no turn any more and a removed event has no row.
   void take_back(std::int64_t& last, std::string_view find, std::string_view draw) {
     last = std::max(last, connection_->run_one(find).value().number(0, 0));
     connection_->run_one(draw, std::move(postgres::Params().add(last))).value();
   }
 
-  std::unique_ptr<postgres::PgConnection> connection_;  // nothing on SQLite
+  std::unique_ptr<postgres::PgConnection> connection_;  // null on SQLite
   std::int64_t last_event_ = 0;
 };
 

@@ -1,5 +1,5 @@
-// faulty_vfs.cc: see faulty_vfs.h. SQLite's interface is in C: structs of function pointers,
-// with ours in front of the real one's.
+// faulty_vfs.cc: see faulty_vfs.h. SQLite's interface is in C: structs of function pointers. Ours call the
+// real VFS's.
 #include "support/faulty_vfs.h"
 
 #include <cstring>
@@ -35,7 +35,7 @@ namespace {
 using State = FaultyVfs::State;
 using Kind = FileOperation::Kind;
 
-// What SQLite allocates for an open file: ours, and right behind it the real VFS's own.
+// SQLite allocates this for an open file; the real VFS's own struct follows it directly.
 struct File {
   sqlite3_file base;
   State* state;
@@ -130,7 +130,7 @@ std::string name_of_path(const char* path) { return std::filesystem::path(path).
 
 int open_file(sqlite3_vfs* vfs, const char* path, sqlite3_file* file, int flags, int* flags_out) {
   State& state = state_of(vfs);
-  file->pMethods = nullptr;            // nothing to close when the real one fails
+  file->pMethods = nullptr;            // nothing to close when the real open fails
   const bool named = path != nullptr;  // a temporary file has no name
   int exists = 0;
   if (named) state.real->xAccess(state.real, path, SQLITE_ACCESS_EXISTS, &exists);
@@ -169,7 +169,7 @@ FaultyVfs::FaultyVfs() : state_(std::make_unique<State>()) {
   state_->real = sqlite3_vfs_find("unix");
   EVENTQ_ASSERT(state_->real != nullptr);
   sqlite3_vfs& vfs = state_->vfs;
-  vfs = *state_->real;  // what is not replaced below needs nothing of its own
+  vfs = *state_->real;  // functions that are not replaced below are the real VFS's
   vfs.szOsFile = static_cast<int>(sizeof(File)) + state_->real->szOsFile;
   vfs.pNext = nullptr;
   vfs.zName = "faulty";

@@ -1,4 +1,4 @@
-// gate.h: something that happens once, and those who wait for it.
+// gate.h: a one-time signal that threads can wait for.
 #pragma once
 
 #include <chrono>
@@ -16,7 +16,7 @@ class Gate {
     opened_.notify_all();
   }
 
-  // False when it does not happen at all: no test is meant to wait that long.
+  // False when open() was not called within a minute, which no test needs.
   bool wait() {
     std::unique_lock lock(mutex_);
     return opened_.wait_for(lock, std::chrono::seconds(60), [this] { return open_; });

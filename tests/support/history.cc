@@ -30,7 +30,7 @@ bool has_ended(const FinalEvent& event) {
          event.status == "CANCELLED" || event.status == "SUPERSEDED";
 }
 
-// Worker, attempt and action: under this a report is recorded once.
+// A report is recorded once for each worker, attempt and action.
 using ReportKey = std::tuple<std::string_view, int, std::string_view>;
 ReportKey key_of(const ReportCall& call) { return {call.worker_id, call.attempt, action_of(call.kind)}; }
 ReportKey key_of(const LogStep& step) { return {step.worker_id, step.attempt, step.action}; }
@@ -40,14 +40,14 @@ std::string text_of(const ReportKey& key) {
          std::string(std::get<0>(key));
 }
 
-// All that the history says of one event.
+// All calls and the final state of one event.
 struct Life {
   const FinalEvent* final = nullptr;
   std::vector<const DeliveredEvent*> deliveries;  // by attempt
   std::vector<const ReportCall*> reports;
 };
 
-// From `start` to `end` the worker of this attempt could be sure to hold the event.
+// The time in which the worker of this attempt certainly held the lease.
 struct SureLease {
   SteadyTime start;
   SteadyTime end;
@@ -98,7 +98,7 @@ class Checker {
     }
   }
 
-  // Publishing.
+  // Publications.
 
   void check_publications() {
     std::map<std::int64_t, std::string> title_of;
@@ -121,11 +121,11 @@ class Checker {
     }
   }
 
-  // There once all the others have ended, and not before: here all have.
+  // Published exactly when all events of the batch have ended, which they have at the end of a history.
   void check_on_complete(const PublishCall& call) {
     const auto first = by_title_.find(call.sent.front().title);
     const auto last = by_title_.find(call.on_complete->title);
-    if (first == by_title_.end()) return;  // then the other one, if it is there, is unasked
+    if (first == by_title_.end()) return;  // check() then finds the on_complete event unasked
     sent_[call.on_complete->title].payload = &call.on_complete->payload;
     const bool ended = std::all_of(call.sent.begin(), call.sent.end(), [&](const PublishCall::Sent& sent) {
       const auto found = by_title_.find(sent.title);
@@ -158,14 +158,14 @@ class Checker {
              " events of a batch are there, with \"" + call.sent.front().title + "\"");
   }
 
-  // One event's life.
+  // One event.
 
   void check_life(std::int64_t id, const Life& life) {
     check_deliveries(id, life);
     check_leases(id, life);
     check_ends(id, life);
     if (life.final == nullptr) {
-      // A lost publication has been found already; that somebody worked on it does not bring it back.
+      // check_publications() has already found a lost publication; this finds one that was delivered.
       if (!life.deliveries.empty()) find(Flaw::lost, id, "was given to a worker and is not there");
       return;
     }
@@ -194,8 +194,8 @@ class Checker {
     }
   }
 
-  // From the claim's answer to the claim's call and one lease, or as long as heartbeats stretched it; a
-  // report that may have been taken gave the event away.
+  // Starts with the claim's answer. Ends one lease after the claim, the first start or a heartbeat was sent,
+  // or when a report was sent that may have ended the attempt.
   SureLease sure_lease(const Life& life, const DeliveredEvent& delivery) const {
     const auto lease = terms_.lease - terms_.slack;
     SureLease sure{delivery.returned, delivery.invoked + lease};
@@ -211,7 +211,7 @@ class Checker {
       const bool earlier = first_start == nullptr || report->invoked < first_start->invoked;
       if (report->kind == Kind::start && earlier) first_start = report;
     }
-    // A start made again changes nothing, so only the first one counts.
+    // A repeated start does not extend the lease, so only the first one counts.
     if (first_start != nullptr && first_start->told == Heard::ok) {
       sure.end = std::max(sure.end, first_start->invoked + lease);
     }
@@ -235,7 +235,7 @@ class Checker {
     }
   }
 
-  // Nothing happens to an event after its end was acknowledged.
+  // No attempt and no report may succeed after the end of an event was acknowledged.
   void check_ends(std::int64_t id, const Life& life) {
     const ReportCall* end = nullptr;
     for (const ReportCall* report : life.reports) {
@@ -255,7 +255,7 @@ class Checker {
     }
   }
 
-  // Events beside each other.
+  // Relations between events.
 
   void check_superseded(const FinalEvent& event) {
     if (event.superseded_by == 0) return;
@@ -280,10 +280,10 @@ class Checker {
     }
   }
 
-  // By the log, and by what the workers themselves saw.
+  // Checks the order by the log entries and by the times of the workers' calls.
   void check_line(const std::vector<const FinalEvent*>& events) {
-    const FinalEvent* last_end = nullptr;           // of those before
-    const DeliveredEvent* last_delivery = nullptr;  // of those before
+    const FinalEvent* last_end = nullptr;           // the earlier event that ended last
+    const DeliveredEvent* last_delivery = nullptr;  // the latest one of an earlier event
     for (const FinalEvent* event : events) {
       const auto picked = std::find_if(event->log.begin(), event->log.end(),
                                        [](const LogStep& step) { return step.action == "PICKED"; });
@@ -304,13 +304,13 @@ class Checker {
     }
   }
 
-  // The entry with which it ended.
+  // The id of the entry that ended the event.
   static std::int64_t end_of(const FinalEvent& event) {
     const bool ended = has_ended(event) && !event.log.empty();
     return ended ? event.log.back().id : std::numeric_limits<std::int64_t>::max();
   }
 
-  // The log, entry by entry, against what was asked and what was told.
+  // The log's entries against the calls and their answers.
 
   void check_entries(std::int64_t id, const Life& life) {
     std::map<ReportKey, int> entries;

@@ -1,8 +1,9 @@
-// history.h: what clients asked of a queue and what they were told, and whether all of it can be true.
+// history.h: the calls that clients made to a queue, their outcomes, and a check that all of them are
+// consistent.
 //
-// A call is told ok, refused, or, when its connection broke, nothing: then it may have had its effect or not.
-// Times are of one monotonic clock. Events are looked at alone, those with an ordering_key also beside each
-// other; nothing is ever reset.
+// The outcome of a call is ok, refused, or unknown when its connection broke; an unknown call may have had
+// its effect. All times are of one monotonic clock. Events are checked one by one, and those with an
+// ordering_key also against each other. No event is ever reset.
 #pragma once
 
 #include <chrono>
@@ -18,20 +19,20 @@ namespace eventq {
 
 enum class Heard : std::uint8_t { ok, refused, unknown };
 
-// One call that published one event, or a batch of them. The title names the event: a call made
-// again after it was told nothing has the titles of the first.
+// A call that published one event or a batch. The title names the event: a call that repeats one with an
+// unknown outcome has the same titles.
 struct PublishCall {
   struct Sent {
     std::string title;
     std::string payload;
   };
   std::vector<Sent> sent;
-  std::optional<Sent> on_complete;  // to follow when all of these have ended
+  std::optional<Sent> on_complete;  // published when all of these have ended
   Heard told = Heard::unknown;
-  std::vector<std::int64_t> ids;  // of what was sent, when told ok
+  std::vector<std::int64_t> ids;  // of the events sent, when ok
 };
 
-// An event that a worker was given.
+// An event that a worker claimed.
 struct DeliveredEvent {
   std::int64_t id = 0;
   int attempt = 0;
@@ -50,12 +51,12 @@ struct ReportCall {
   int attempt = 0;
   std::string worker_id;
   Heard told = Heard::unknown;
-  bool ended = false;  // told that the event has ended with it
+  bool ended = false;  // the answer said that the event has ended
   SteadyTime invoked;
   SteadyTime returned;
 };
 
-// An event as it is when all is over.
+// An event at the end of the test.
 struct FinalEvent {
   std::int64_t id = 0;
   std::string title;
@@ -75,43 +76,43 @@ struct History {
   std::vector<PublishCall> publishes;
   std::vector<DeliveredEvent> deliveries;
   std::vector<ReportCall> reports;
-  std::vector<FinalEvent> finals;  // all there are
+  std::vector<FinalEvent> finals;  // all events
 
-  // Adds what another client saw.
+  // Appends the calls of another client.
   void append(History&& other);
 };
 
-// What the queue promised.
+// The queue's settings that the check relies on.
 struct Terms {
   std::chrono::milliseconds lease{};
   int max_retries = 0;
   int max_attempts = 0;
-  // A queue that counts in whole milliseconds may end a lease that much early.
+  // The queue counts in whole milliseconds, so it may end a lease this much early.
   std::chrono::milliseconds slack{2};
 };
 
 enum class Flaw : std::uint8_t {
-  lost,                 // acknowledged, and not there
-  doubled,              // there twice, or done twice
+  lost,                 // acknowledged, and missing
+  doubled,              // exists twice, or was done twice
   resurrected,          // given to a worker after it had ended
-  overlapping_leases,   // two attempts that were both sure of the event
-  payload_changed,      // not the bytes that were sent
+  overlapping_leases,   // two attempts held the event at the same time
+  payload_changed,      // differs from the bytes that were sent
   attempt_gap,          // attempts that are not 1, 2, 3, ...
-  attempt_back,         // an attempt given after a later one
+  attempt_back,         // an attempt delivered after a later one
   too_many_deliveries,  // more claims in a row, or more failures, than allowed
   id_reused,            // two events with one id
   torn_batch,           // a part of a batch
-  unasked,              // there, or in a log, and nobody asked for it
+  unasked,              // exists, or is in a log, without a request
   unrecorded,           // acknowledged, and not in the log
-  impossible_log,       // a log that no life can leave, or that leads elsewhere
+  impossible_log,       // no sequence of transitions gives this log or this final state
   unfinished,           // not in an end state
-  out_of_order,         // given to a worker before an older one with its ordering_key had ended
+  out_of_order,         // delivered before an older event with its ordering_key had ended
   wrongly_superseded,   // by an older event, or one with another key
 };
 
 struct Finding {
   Flaw flaw{};
-  std::int64_t event = 0;  // 0: of no single one
+  std::int64_t event = 0;  // 0: not about a single event
   std::string text;
 };
 

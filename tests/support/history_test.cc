@@ -1,4 +1,4 @@
-// history_test.cc: the checker refuses histories that cannot be, and accepts those that can.
+// history_test.cc: the checker rejects impossible histories and accepts possible ones.
 //
 // Each bad history is the good one with one thing changed.
 #include "support/history.h"
@@ -60,7 +60,7 @@ History good_history() {
   return history;
 }
 
-// Another event, never claimed by anybody whose answer arrived, and cancelled.
+// Another event, never delivered, and cancelled.
 void add_second_event(History& history) {
   history.publishes.push_back(publish_ok("b", 2));
   history.finals.push_back({.id = 2,
@@ -70,7 +70,7 @@ void add_second_event(History& history) {
                             .log = {{.action = "CANCELLED"}}});
 }
 
-// Two with one ordering_key, the second superseded by the third before anybody had it.
+// Three events with one ordering_key; the third supersedes the second before a worker claims it.
 void add_line(History& history) {
   for (std::int64_t id = 11; id <= 13; ++id) {
     const std::string title = "line-" + std::to_string(id);
@@ -99,7 +99,7 @@ void add_line(History& history) {
   history.finals[history.finals.size() - 2].superseded_by = 13;
 }
 
-// A batch of one, and what was to follow it.
+// A batch of one event, and its on_complete event.
 void add_completion(History& history) {
   history.publishes.push_back(publish_ok("batch", 21));
   history.publishes.back().on_complete = PublishCall::Sent{"done", "[]"};
@@ -139,28 +139,28 @@ TEST_P(GoodHistoryTest, IsAccepted) {
 INSTANTIATE_TEST_SUITE_P(
     Variations, GoodHistoryTest,
     testing::Values(
-        Case{"APublishToldNothingThatLeftNoEvent",
+        Case{"APublishWithoutAnAnswerOrAnEvent",
              [](History& h) {
                h.publishes.push_back({.sent = {{"b", "1"}}, .told = Heard::unknown, .ids = {}});
              }},
-        Case{"APublishToldNothingThatLeftItsEvent",
+        Case{"APublishWithoutAnAnswerThatLeftItsEvent",
              [](History& h) {
                add_second_event(h);
                h.publishes.back().told = Heard::unknown;
                h.publishes.back().ids.clear();
              }},
-        Case{"APublishMadeAgainAndToldTheSameId",
+        Case{"ARepeatedPublishThatGotTheSameId",
              [](History& h) {
                h.publishes.insert(h.publishes.begin(),
                                   {.sent = h.publishes[0].sent, .told = Heard::unknown, .ids = {}});
                h.publishes.push_back(publish_ok("a", 1));
              }},
-        Case{"ABatchToldNothingThatLeftNoEvent",
+        Case{"ABatchWithoutAnAnswerOrAnEvent",
              [](History& h) {
                h.publishes.push_back({.sent = {{"b", "1"}, {"c", "1"}}, .told = Heard::unknown, .ids = {}});
              }},
-        Case{"AReportToldNothingThatWasRecorded", [](History& h) { h.reports[3].told = Heard::unknown; }},
-        Case{"AReportToldNothingThatWasNotRecorded",
+        Case{"AReportWithoutAnAnswerThatWasRecorded", [](History& h) { h.reports[3].told = Heard::unknown; }},
+        Case{"AReportWithoutAnAnswerThatWasNotRecorded",
              [](History& h) { h.reports.push_back(report(Kind::complete, 2, "w2:1", Heard::unknown, 235)); }},
         Case{"AReportMadeTwiceAndRecordedOnce",
              [](History& h) { h.reports.push_back(report(Kind::complete, 3, "w3:1", Heard::ok, 800)); }},
@@ -184,9 +184,9 @@ INSTANTIATE_TEST_SUITE_P(
                                   .log = {{.action = "PICKED", .attempt = 1, .worker_id = "w4:1"},
                                           {.action = "CANCELLED", .attempt = 1}}};
              }},
-        Case{"EventsThatRanOneAfterTheOtherAndOneThatMadeWay", add_line},
-        Case{"ABatchAndWhatWasToFollowIt", add_completion},
-        Case{"AnEventGivenUpAfterFiveClaimsWithoutAReport",
+        Case{"AnOrderedLineWithASupersededEvent", add_line},
+        Case{"ABatchAndItsOnCompleteEvent", add_completion},
+        Case{"AnEventThatFailedAfterFiveClaimsWithoutAReport",
              [](History& h) {
                add_second_event(h);
                FinalEvent& event = h.finals.back();
@@ -200,7 +200,7 @@ INSTANTIATE_TEST_SUITE_P(
                event.attempts = 5;
                event.worker_id = "w:1";
              }},
-        Case{"AnEventGivenBackSinceItsWorkerHungUp",
+        Case{"AnEventReleasedBecauseItsWorkerDisconnected",
              [](History& h) {
                add_second_event(h);
                h.finals.back().log = {{.action = "PICKED", .attempt = 1, .worker_id = "w:1"},
@@ -233,29 +233,29 @@ TEST_P(BadHistoryTest, IsRefusedForItsFlaw) {
 INSTANTIATE_TEST_SUITE_P(
     OneChangeEach, BadHistoryTest,
     testing::Values(
-        BadCase{"AnAcknowledgedEventIsGone", Flaw::lost,
+        BadCase{"AnAcknowledgedEventIsMissing", Flaw::lost,
                 [](History& h) { h.publishes.push_back(publish_ok("b", 2)); }},
-        BadCase{"AnAcknowledgedEventHasAnotherOnesId", Flaw::lost,
+        BadCase{"AnAcknowledgedIdBelongsToAnotherEvent", Flaw::lost,
                 [](History& h) { h.publishes.push_back(publish_ok("b", 1)); }},
-        BadCase{"ADeliveredEventIsGone", Flaw::lost, [](History& h) { h.finals.clear(); }},
-        BadCase{"WhatWasToFollowABatchIsGone", Flaw::lost,
+        BadCase{"ADeliveredEventIsMissing", Flaw::lost, [](History& h) { h.finals.clear(); }},
+        BadCase{"AnOnCompleteEventIsMissing", Flaw::lost,
                 [](History& h) {
                   add_completion(h);
                   h.finals.pop_back();
                 }},
-        BadCase{"WhatWasToFollowABatchIsThereTwice", Flaw::doubled,
+        BadCase{"AnOnCompleteEventExistsTwice", Flaw::doubled,
                 [](History& h) {
                   add_completion(h);
                   h.finals.push_back(h.finals.back());
                   h.finals.back().id = 23;
                 }},
-        BadCase{"WhatWasToFollowABatchCameBeforeItEnded", Flaw::unasked,
+        BadCase{"AnOnCompleteEventWasPublishedTooEarly", Flaw::unasked,
                 [](History& h) {
                   add_completion(h);
                   h.finals[h.finals.size() - 2].status = "PENDING";
                   h.finals[h.finals.size() - 2].log.clear();
                 }},
-        BadCase{"WhatWasToFollowABatchIsThereWithoutIt", Flaw::unasked,
+        BadCase{"AnOnCompleteEventExistsWithoutItsBatch", Flaw::unasked,
                 [](History& h) {
                   add_completion(h);
                   h.publishes.back().told = Heard::unknown;
@@ -267,18 +267,18 @@ INSTANTIATE_TEST_SUITE_P(
                   add_line(h);
                   h.finals.back().log.front().id = 110;
                 }},
-        BadCase{"AnEventWasGivenToAWorkerBeforeAnOlderOneOfItsLine", Flaw::out_of_order,
+        BadCase{"AnEventWasDeliveredBeforeAnOlderOneOfItsLine", Flaw::out_of_order,
                 [](History& h) {
                   add_line(h);
                   h.deliveries.back().invoked = at(900);
                   h.deliveries.back().returned = at(910);
                 }},
-        BadCase{"AnEventMadeWayForAnOlderOne", Flaw::wrongly_superseded,
+        BadCase{"AnOlderEventSupersededANewerOne", Flaw::wrongly_superseded,
                 [](History& h) {
                   add_line(h);
                   h.finals[h.finals.size() - 2].superseded_by = 11;
                 }},
-        BadCase{"AnEventMadeWayForOneWithAnotherKey", Flaw::wrongly_superseded,
+        BadCase{"AnEventWasSupersededByOneWithAnotherKey", Flaw::wrongly_superseded,
                 [](History& h) {
                   add_line(h);
                   h.finals.back().supersede_key = "other";
@@ -294,15 +294,15 @@ INSTANTIATE_TEST_SUITE_P(
                   add_second_event(h);
                   h.finals.back().id = 1;
                 }},
-        BadCase{"OneIdWasToldToTwoPublishers", Flaw::id_reused,
+        BadCase{"TwoPublishersGotOneId", Flaw::id_reused,
                 [](History& h) { h.publishes.push_back(publish_ok("b", 1)); }},
-        BadCase{"APublishMadeAgainGotASecondEvent", Flaw::doubled,
+        BadCase{"ARepeatedPublishGotASecondEvent", Flaw::doubled,
                 [](History& h) {
                   add_second_event(h);
                   h.publishes.back() = publish_ok("a", 2);
                   h.finals.back().title = "a";
                 }},
-        BadCase{"APublishToldNothingLeftTwoEvents", Flaw::doubled,
+        BadCase{"APublishWithoutAnAnswerLeftTwoEvents", Flaw::doubled,
                 [](History& h) {
                   add_second_event(h);
                   h.publishes.pop_back();
@@ -314,7 +314,7 @@ INSTANTIATE_TEST_SUITE_P(
                 [](History& h) { h.finals[0].log.push_back(h.finals[0].log.back()); }},
         BadCase{"TwoWorkersCompletedIt", Flaw::doubled,
                 [](History& h) { h.reports.push_back(report(Kind::complete, 2, "w2:1", Heard::ok, 760)); }},
-        BadCase{"OneAttemptWasGivenOutTwice", Flaw::doubled,
+        BadCase{"OneAttemptWasDeliveredTwice", Flaw::doubled,
                 [](History& h) { h.deliveries.push_back(deliver(1, 3, "w4:1", 2000, 2010)); }},
         BadCase{"ItWasDeliveredAfterItsCompletion", Flaw::resurrected,
                 [](History& h) { h.deliveries.push_back(deliver(1, 4, "w4:1", 2000, 2010)); }},
@@ -327,17 +327,17 @@ INSTANTIATE_TEST_SUITE_P(
                 }},
         BadCase{"AnAttemptBeganWithinTheLeaseBefore", Flaw::overlapping_leases,
                 [](History& h) { h.deliveries[2].returned = at(690); }},
-        BadCase{"AnAttemptBeganWithinALeaseThatAHeartbeatStretched", Flaw::overlapping_leases,
+        BadCase{"AnAttemptBeganWithinALeaseThatAHeartbeatExtended", Flaw::overlapping_leases,
                 [](History& h) { h.reports.push_back(report(Kind::heartbeat, 2, "w2:1", Heard::ok, 400)); }},
-        BadCase{"AnAttemptBeganWithinALeaseThatAStartStretched", Flaw::overlapping_leases,
+        BadCase{"AnAttemptBeganWithinALeaseThatAStartExtended", Flaw::overlapping_leases,
                 [](History& h) {
                   h.reports.push_back(report(Kind::start, 2, "w2:1", Heard::ok, 400));
                   h.finals[0].log.insert(h.finals[0].log.begin() + 3,
                                          {.action = "STARTED", .attempt = 2, .worker_id = "w2:1"});
                 }},
-        BadCase{"ThePayloadKeptIsAnother", Flaw::payload_changed,
+        BadCase{"TheStoredPayloadDiffers", Flaw::payload_changed,
                 [](History& h) { h.finals[0].payload = R"({"n":1})"; }},
-        BadCase{"ThePayloadDeliveredIsAnother", Flaw::payload_changed,
+        BadCase{"TheDeliveredPayloadDiffers", Flaw::payload_changed,
                 [](History& h) { h.deliveries[1].payload = R"({"n":1})"; }},
         BadCase{"AnAttemptIsMissing", Flaw::attempt_gap,
                 [](History& h) {
@@ -373,25 +373,25 @@ INSTANTIATE_TEST_SUITE_P(
                         {.action = "FAILED", .attempt = attempt, .worker_id = "w:1", .retries = true});
                   }
                 }},
-        BadCase{"HalfABatchIsThere", Flaw::torn_batch,
+        BadCase{"OnlyHalfABatchExists", Flaw::torn_batch,
                 [](History& h) {
                   add_second_event(h);
                   h.publishes.back() = {
                       .sent = {{"b", R"({"n": 1})"}, {"c", "1"}}, .told = Heard::unknown, .ids = {}};
                 }},
-        BadCase{"AnEventNobodyPublished", Flaw::unasked, [](History& h) { h.publishes.clear(); }},
-        BadCase{"AnEventWhosePublicationWasRefused", Flaw::unasked,
+        BadCase{"AnUnpublishedEvent", Flaw::unasked, [](History& h) { h.publishes.clear(); }},
+        BadCase{"ARefusedPublicationLeftAnEvent", Flaw::unasked,
                 [](History& h) { h.publishes[0].told = Heard::refused; }},
-        BadCase{"ACompletionNobodyReported", Flaw::unasked, [](History& h) { h.reports.pop_back(); }},
+        BadCase{"AnUnreportedCompletion", Flaw::unasked, [](History& h) { h.reports.pop_back(); }},
         BadCase{"ACompletionThatWasRefusedIsRecorded", Flaw::unasked,
                 [](History& h) { h.reports[3].told = Heard::refused; }},
         BadCase{"AnAcknowledgedFailureIsNotRecorded", Flaw::unrecorded,
                 [](History& h) { h.reports.push_back(report(Kind::fail, 2, "w2:1", Heard::ok, 235)); }},
         BadCase{"ADeliveryIsNotRecorded", Flaw::unrecorded,
                 [](History& h) { h.deliveries[1].worker_id = "w9:1"; }},
-        BadCase{"ACompletionByOneWhoDidNotHoldIt", Flaw::impossible_log,
+        BadCase{"ACompletionByAWorkerWithoutTheLease", Flaw::impossible_log,
                 [](History& h) { h.finals[0].log.back().worker_id = "w2:1"; }},
-        BadCase{"ALogThatGoesOnAfterTheEnd", Flaw::impossible_log,
+        BadCase{"ALogThatContinuesAfterTheEnd", Flaw::impossible_log,
                 [](History& h) {
                   h.finals[0].log.push_back({.action = "STARTED", .attempt = 3, .worker_id = "w3:1"});
                 }},
@@ -405,14 +405,14 @@ INSTANTIATE_TEST_SUITE_P(
                   h.finals.back().log.clear();
                   h.finals.back().status = "PENDING";
                 }},
-        BadCase{"AnEventLeftInAWorkersHands", Flaw::unfinished,
+        BadCase{"AnEventLeftInProcessing", Flaw::unfinished,
                 [](History& h) {
                   h.finals[0].log.resize(6);
                   h.finals[0].status = "PROCESSING";
                 }}),
     [](const testing::TestParamInfo<BadCase>& example) { return std::string(example.param.name); });
 
-// Generated lives that follow the rules.
+// Generates histories that follow the rules.
 class LifeStory {
  public:
   explicit LifeStory(std::uint32_t seed) : random_(seed) {}
@@ -430,7 +430,7 @@ class LifeStory {
     const bool known = number(1, 10) > 1;
     history_.publishes.push_back({.sent = {{title, "{}"}}, .told = Heard::unknown, .ids = {}});
     if (known) history_.publishes.push_back({.sent = {{title, "{}"}}, .told = Heard::ok, .ids = {id}});
-    if (!known && number(0, 1) == 0) return;  // it never arrived
+    if (!known && number(0, 1) == 0) return;  // the request never arrived
 
     FinalEvent event{.id = id, .title = title, .payload = "{}", .status = "PENDING"};
     now_ = 0;
@@ -442,7 +442,7 @@ class LifeStory {
       event.log.push_back({.action = "PICKED", .attempt = attempt, .worker_id = worker});
       claim(id, title, attempt, worker);
       const int fate = number(1, 4);
-      if (fate == 1) {  // nothing is heard of it again
+      if (fate == 1) {  // abandoned
         now_ += 510;
         event.log.push_back({.action = "ABANDONED", .attempt = attempt, .worker_id = worker});
         event.worker_id = worker;

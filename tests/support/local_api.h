@@ -1,4 +1,4 @@
-// local_api.h: a fixture for HTTP tests of a server inside the test, whose clock moves only by advance().
+// local_api.h: a fixture for HTTP tests of a server inside the test. Only advance() moves its clock.
 //
 // Threads: belongs to one thread; another thread needs its own HttpClient.
 #pragma once

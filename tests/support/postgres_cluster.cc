@@ -49,7 +49,7 @@ std::string program(const std::string& name) {
   return postgres.parent_path() / name;
 }
 
-// `command` as a user who may run PostgreSQL, and which gets `at_death` when we die.
+// The arguments that run `command` as a user that may run PostgreSQL, and kill it when this process dies.
 std::vector<std::string> as_owner(std::vector<std::string> command, const std::string& at_death = "KILL") {
   std::vector<std::string> full = {"/usr/bin/setpriv", "--pdeathsig=" + at_death};
   if (geteuid() == 0) full.insert(full.end(), {"--reuid=postgres", "--regid=postgres", "--init-groups"});
@@ -62,7 +62,7 @@ void must_run(const std::vector<std::string>& command) {
   if (finished.exit_code != 0) give_up(command.back() + ": " + finished.out + finished.err);
 }
 
-// Gives a folder to the user who runs PostgreSQL.
+// Makes the PostgreSQL user the owner of a folder.
 void hand_over(const std::string& folder) {
   if (geteuid() != 0) return;
   const passwd* user = getpwnam("postgres");
@@ -71,8 +71,8 @@ void hand_over(const std::string& folder) {
   }
 }
 
-// Whoever need not survive a power cut is in memory when there is room: a database is some hundred files, and
-// on a disk most of what a test's costs is to make them and to remove them.
+// A cluster without fsync is in memory when enough is free. A database is some hundred files, and on a disk
+// most of a test's time would be spent to create and remove them.
 fs::path parent_folder(const std::vector<std::string>& settings) {
   if (std::ranges::count(settings, "fsync=off") == 0) return fs::temp_directory_path();
   const fs::path memory = "/dev/shm";
@@ -95,8 +95,8 @@ void make_cluster(const std::string& folder) {
                 "--wal-segsize=1", "--no-sync", "--no-instructions", "--pgdata=" + folder}));
 }
 
-// A socket on a free port. While it is there no other program is given the port, not even for a connection
-// of its own, but PostgreSQL, which sets SO_REUSEADDR as well, may listen on it.
+// Binds a socket to a free port. The kernel then gives the port to no other program, not even for an outgoing
+// connection. PostgreSQL can still listen on it, because it sets SO_REUSEADDR too.
 Descriptor reserve_port() {
   Descriptor socket(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0));
   const int on = 1;
@@ -117,10 +117,10 @@ int port_of(const Descriptor& socket) {
   return ntohs(address.sin_port);
 }
 
-// The processes whose ancestor is `root`, and itself.
+// `root` and all processes below it.
 std::vector<pid_t> family(pid_t root) {
   std::set<pid_t> found = {root};
-  // Children are younger, but their numbers may be lower: until nobody new turns up.
+  // A child's number may be lower than its parent's, so the scan repeats until it finds no new process.
   for (std::size_t before = 0; before != found.size();) {
     before = found.size();
     std::error_code gone;
@@ -193,7 +193,7 @@ void OwnCluster::start() {
   EVENTQ_ASSERT(server_ == nullptr);
   std::vector<std::string> command = {program("postgres"), "-D", data_folder(),        "-k",
                                       socket_folder(),     "-p", std::to_string(port_)};
-  // Else a start after a kill opens and syncs each file.
+  // Without this setting, a start after a kill opens and syncs each file.
   std::vector<std::string> settings = {"recovery_init_sync_method=syncfs"};
   settings.insert(settings.end(), settings_.begin(), settings_.end());
   for (const std::string& setting : settings) {
@@ -215,7 +215,7 @@ void OwnCluster::stop(Stop mode) {
 
 void OwnCluster::kill() {
   signal_all(SIGKILL);
-  // All its processes hold the pipe that this waits for: the next start finds nobody.
+  // All its processes hold the pipe that this waits for, so none is left at the next start.
   if (!server_->wait(kStartLimit)) give_up("it did not die");
   server_.reset();
 }
@@ -223,7 +223,7 @@ void OwnCluster::kill() {
 void OwnCluster::pause(bool paused) { signal_all(paused ? SIGSTOP : SIGCONT); }
 
 void OwnCluster::signal_all(int number) const {
-  // The parent stands still, so that it starts no more children and those it has stay its own.
+  // Stops the parent first, so that it starts no more children and its present ones are not reparented.
   server_->signal(SIGSTOP);
   for (const pid_t pid : family(server_->pid())) ::kill(pid, number);
 }
@@ -267,7 +267,7 @@ std::vector<std::string> quick_settings() {
           "max_connections=200",
           "max_wal_size=1GB",
           "checkpoint_timeout=1h",
-          "dynamic_shared_memory_type=mmap"};  // gone with the folder when it is killed
+          "dynamic_shared_memory_type=mmap"};  // in the folder, so a kill leaves nothing behind
 }
 
 PostgresCluster& PostgresCluster::shared() {
@@ -283,7 +283,7 @@ PostgresCluster::PostgresCluster() {
     own_ = std::make_unique<OwnCluster>(quick_settings());
     folder = own_->socket_folder();
   }
-  // The port is a part of the socket's name.
+  // The name of the socket ends with the port.
   for (const auto& entry : fs::directory_iterator(folder)) {
     const std::string name = entry.path().filename();
     if (entry.is_socket()) query_ = "?host=" + folder + "&port=" + name.substr(name.rfind('.') + 1);
@@ -297,7 +297,7 @@ std::string PostgresCluster::url(const std::string& database) const {
 
 const std::string& PostgresCluster::migrated() {
   if (!migrated_.empty()) return migrated_;
-  // By its content: programs of several builds may share the cluster.
+  // Named by a hash of the migrations, because programs of several builds may share the cluster.
   std::string all;
   for (const postgres::Migration& migration : postgres::migrations()) all += migration.sql;
   const std::string name = "template_" + std::to_string(std::hash<std::string>()(all));
@@ -308,7 +308,7 @@ const std::string& PostgresCluster::migrated() {
   const auto found =
       need(connection->run_one("SELECT 1 FROM pg_database WHERE datname = $1", params.add(name)), "look");
   if (found.empty()) {
-    // Under its name only once it is whole.
+    // Renamed only when it is complete.
     need(connection->script("DROP DATABASE IF EXISTS half_made"), "drop");
     need(connection->script("CREATE DATABASE half_made"), "create");
     const std::string half_made = url("half_made");

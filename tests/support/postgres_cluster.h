@@ -1,8 +1,9 @@
-// postgres_cluster.h: PostgreSQL for tests: throw-away clusters and databases.
+// postgres_cluster.h: temporary PostgreSQL clusters and databases for tests.
 //
-// Root may not run PostgreSQL; its clusters are then those of the user `postgres`.
+// PostgreSQL refuses to run as root, so root's clusters run as the user `postgres`.
 //
-// Threads: each object one at a time; create clusters on the test's main thread, they end with it.
+// Threads: one thread at a time per object. Create clusters on the test's main thread, because they end with
+// it.
 #pragma once
 
 #include <sys/types.h>
@@ -17,31 +18,30 @@
 
 namespace eventq {
 
-// A cluster of its own that a test may stop, kill and take over, on a free port of 127.0.0.1. Gone with the
-// object.
+// A cluster on a free port of 127.0.0.1 that a test may stop, kill and promote. Removed with the object.
 class OwnCluster {
  public:
   enum class Stop { fast, immediate };
 
-  // Starts it, durable as PostgreSQL is by default. `settings`: "name=value" of postgresql.conf.
+  // Starts it with PostgreSQL's default durability. `settings`: "name=value" of postgresql.conf.
   explicit OwnCluster(std::vector<std::string> settings = {});
   ~OwnCluster();
   OwnCluster(const OwnCluster&) = delete;
   OwnCluster& operator=(const OwnCluster&) = delete;
 
   void start();             // again, on the same port
-  void stop(Stop mode);     // and waits for the end
+  void stop(Stop mode);     // and waits until it has stopped
   void kill();              // -9, all its processes at once
   void pause(bool paused);  // SIGSTOP or SIGCONT to all its processes
 
-  // A copy that follows this one, and for which this one's commits wait from now on.
+  // A streaming copy of this cluster. From now on this cluster's commits wait for it.
   std::unique_ptr<OwnCluster> make_standby();
-  void promote();  // of a standby: now it may be written to
+  void promote();  // makes a standby writable
 
   // Creates an empty database; returns its URL.
   std::string add_database(const std::string& name) const;
   [[nodiscard]] std::string url(const std::string& database) const;
-  // Of both: whoever may be written to.
+  // A URL of both clusters that connects to the writable one.
   static std::string url(const OwnCluster& one, const OwnCluster& other, const std::string& database);
 
   void run(const std::string& database, const std::string& sql) const;
@@ -64,20 +64,20 @@ class OwnCluster {
   std::unique_ptr<Process> server_;
 };
 
-// The folder of a cluster that nobody has started yet, to be copied: quicker than making each anew.
+// The folder of a cluster that was never started. A copy of it is made faster than a new cluster.
 std::string pristine_cluster();
 
-// Settings under which nothing survives a power cut, and tests are quick.
+// Settings for speed, with which nothing survives a power cut.
 std::vector<std::string> quick_settings();
 
-// The cluster that tests share: the one whose socket is in the folder EVENTQ_TEST_POSTGRES (see
-// with_postgres.cc); else one of this process.
+// The cluster that tests share: its socket is in the folder EVENTQ_TEST_POSTGRES (see with_postgres.cc).
+// Without that variable, each process has its own.
 class PostgresCluster {
  public:
   static PostgresCluster& shared();
 
   [[nodiscard]] std::string url(const std::string& database) const;
-  // Name of a database with our schema, to be copied.
+  // The name of a template database with our schema.
   const std::string& migrated();
 
  private:
@@ -88,7 +88,7 @@ class PostgresCluster {
   std::string migrated_;
 };
 
-// A fresh database in the shared cluster, with our schema; dropped at the end.
+// A new database in the shared cluster, with our schema; dropped at the end.
 class TestDatabase {
  public:
   struct Empty {};

@@ -24,7 +24,7 @@ void perform(std::string& file, const FileOperation& operation) {
   if (operation.kind == Kind::truncate) file.resize(offset);
 }
 
-// Some sectors of a write as they should be, some as they were, some as neither.
+// Writes some sectors correctly, leaves some unchanged and fills some with garbage.
 void perform_torn(std::string& file, const FileOperation& write, std::mt19937_64& random) {
   const auto start = static_cast<std::size_t>(write.offset);
   const std::size_t end = start + write.bytes.size();

@@ -1,9 +1,8 @@
-// power_loss.h: what is left of some files when the power fails.
+// power_loss.h: computes the files that a power failure leaves.
 //
-// A write lasts from the next sync of its file on. Until then each of its sectors may have
-// reached the disk, or not, or be garbage, whatever became of the writes before and behind
-// it. A file made or removed is known to have been from the next sync of a new file on,
-// with which SQLite syncs the folder.
+// A write is durable after the next sync of its file. Until then each of its sectors may be written,
+// unchanged or garbage, independently of other writes. The creation or removal of a file is durable after the
+// next sync of a new file, because SQLite then syncs the folder.
 #pragma once
 
 #include <cstdint>
@@ -21,8 +20,8 @@ class Disk {
  public:
   void apply(const FileOperation& operation);
 
-  // Writes the files as one of the many possible failures of power would leave them, into
-  // `folder`, which ends in '/'.
+  // Writes the files into `folder`, which ends in '/', as a power failure could leave them. `random` chooses
+  // one of the possible results.
   void write_after_power_loss(const std::string& folder, std::mt19937_64& random) const;
 
  private:
@@ -30,7 +29,7 @@ class Disk {
     std::string durable;
     std::vector<FileOperation> pending;  // since its last sync
   };
-  // What a name may stand for after a power failure, oldest first: one of these files, or none.
+  // The files that a name may stand for after a power failure, oldest first; nothing: no file.
   using Versions = std::vector<std::optional<File>>;
 
   File& newest(const std::string& name);

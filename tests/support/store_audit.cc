@@ -15,7 +15,7 @@ namespace {
 
 namespace audit_sql = sqlite::audit_sql;
 
-// What holds whoever writes to the store, a queue or not.
+// The rules that hold for every store, also for one that only a store test wrote.
 constexpr std::string_view kStoreRules[] = {
     audit_sql::integrity,
     audit_sql::one_state,
@@ -41,7 +41,7 @@ std::unique_ptr<sqlite3, Close> open(const std::string& path) {
   const int opened = sqlite3_open_v2(path.c_str(), &handle, SQLITE_OPEN_READWRITE, nullptr);
   std::unique_ptr<sqlite3, Close> connection(handle);
   EVENTQ_ASSERT(opened == SQLITE_OK);
-  // The owner checkpoints, nobody else.
+  // Closing this connection must not checkpoint, because that is the owner's task.
   sqlite3_db_config(handle, SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1, nullptr);
   return connection;
 }

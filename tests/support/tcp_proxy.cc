@@ -17,7 +17,7 @@
 namespace eventq {
 namespace {
 
-// Of PostgreSQL's protocol: a message is a type, its length with these four bytes, and a body; the start-up
+// PostgreSQL's protocol: a message is a type, its length including these four bytes, and a body. Start-up
 // messages have no type.
 constexpr std::size_t kLength = 4;
 constexpr std::uint32_t kVersion3 = 196608;
@@ -32,7 +32,7 @@ std::uint32_t number_at(std::string_view bytes, std::size_t at) {
   return number;
 }
 
-// Up to its zero; moves `body` behind it.
+// The text before the next zero byte; removes both from `body`.
 std::string_view take_text(std::string_view& body) {
   const std::size_t end = std::min(body.find('\0'), body.size());
   const std::string_view text = body.substr(0, end);
@@ -58,14 +58,14 @@ void send_at_once(int socket) {
   setsockopt(socket, IPPROTO_TCP, TCP_NODELAY, &on, sizeof on);
 }
 
-// Hangs up so that the other side gets an error, not an end.
+// Closes with a reset, so that the peer gets an error instead of an end of file.
 void reset(Descriptor& socket) {
   const linger now{.l_onoff = 1, .l_linger = 0};
   setsockopt(socket.number(), SOL_SOCKET, SO_LINGER, &now, sizeof now);
   socket.close();
 }
 
-// False when the connection is over.
+// False when the connection has ended.
 bool write_some(int socket, std::string& bytes) {
   const ssize_t size = send(socket, bytes.data(), bytes.size(), MSG_NOSIGNAL | MSG_DONTWAIT);
   if (size < 0) return errno == EAGAIN || errno == EINTR;
@@ -73,7 +73,7 @@ bool write_some(int socket, std::string& bytes) {
   return true;
 }
 
-// What is there; empty when the connection is over.
+// The bytes received so far; nothing when the connection has ended.
 std::optional<std::string> read_some(int socket) {
   std::array<char, 64 * 1024> block;
   const ssize_t size = recv(socket, block.data(), block.size(), MSG_DONTWAIT);
@@ -101,7 +101,7 @@ bool ClientStream::take_message(std::vector<std::string>& ended) {
   unread_.erase(0, size);
   const std::string_view body = std::string_view(message).substr(head + kLength);
   if (!started_) {
-    started_ = number_at(body, 0) == kVersion3;  // else it asks for encryption
+    started_ = number_at(body, 0) == kVersion3;  // otherwise it asks for encryption
     return true;
   }
   if (is_commit(message[0], body)) {
@@ -114,7 +114,7 @@ bool ClientStream::take_message(std::vector<std::string>& ended) {
 
 bool ClientStream::is_commit(char type, std::string_view body) {
   if (type == 'Q') return commits(body);
-  const std::string name(take_text(body));  // Parse: of the statement; Bind: of the portal
+  const std::string name(take_text(body));  // Parse: the statement's; Bind: the portal's
   if (type == 'P' && commits(body)) commits_.insert(name);
   if (type == 'P' && !commits(body)) commits_.erase(name);
   return type == 'B' && commits_.contains(std::string(take_text(body)));
@@ -201,7 +201,7 @@ void TcpProxy::run() {
   }
 }
 
-// A side is read when what it sent before has been passed on, and written when there is something for it.
+// A side is read when all its earlier bytes have been passed on, and written when bytes for it are waiting.
 void TcpProxy::add_polled(std::vector<pollfd>& wanted) const {
   const auto add = [&](const Descriptor& side, const std::string& from, const std::string& to) {
     const int events = (from.empty() ? POLLIN : 0) | (to.empty() ? 0 : POLLOUT);
@@ -232,7 +232,7 @@ void TcpProxy::take_new() {
   }
 }
 
-// What there is, as far as both sides take it.
+// Passes on the available bytes, as far as both sides accept them.
 void TcpProxy::move(Pair& pair) {
   bool client_ended = false;
   bool server_ended = false;
@@ -241,7 +241,7 @@ void TcpProxy::move(Pair& pair) {
   if (pair.cut) return;
   const bool written =
       write_some(pair.server.number(), pair.to_server) && write_some(pair.client.number(), pair.to_client);
-  // What the last bytes were for has been passed on: a side that ended had none left.
+  // A pair ends only when all bytes from the closed side have been passed on.
   pair.ended =
       !written || (client_ended && pair.to_server.empty()) || (server_ended && pair.to_client.empty());
 }

@@ -1,7 +1,7 @@
-// tcp_proxy.h: the network between eventq and PostgreSQL, inside the test: it passes, stands still, breaks,
-// or loses the answer to one COMMIT.
+// tcp_proxy.h: a TCP proxy between eventq and PostgreSQL inside the test. It passes bytes, stalls, closes
+// connections, or loses the answer to one COMMIT.
 //
-// Threads: one of its own; every method from any thread.
+// Threads: it runs its own; every method may be called from any thread.
 #pragma once
 
 #include <poll.h>
@@ -22,10 +22,10 @@
 
 namespace eventq {
 
-// What a client of PostgreSQL says, read along.
+// Parses the bytes that a client sends to PostgreSQL.
 class ClientStream {
  public:
-  // Adds bytes. What was said in each transaction whose COMMIT is complete with them.
+  // Adds bytes. Returns the text of each transaction whose COMMIT they complete.
   std::vector<std::string> feed(std::string_view bytes);
 
  private:
@@ -35,12 +35,12 @@ class ClientStream {
   std::string unread_;
   bool started_ = false;           // the start-up message was sent
   std::set<std::string> commits_;  // prepared statements that commit
-  std::string said_;               // since the last COMMIT
+  std::string said_;               // the text since the last COMMIT
 };
 
 class TcpProxy {
  public:
-  // To 127.0.0.1:`target`; nobody need listen there yet.
+  // Forwards to 127.0.0.1:`target`. No server need listen there yet.
   explicit TcpProxy(std::uint16_t target);
   ~TcpProxy();
   TcpProxy(const TcpProxy&) = delete;
@@ -48,19 +48,18 @@ class TcpProxy {
 
   [[nodiscard]] std::uint16_t port() const { return port_; }
 
-  // Nothing moves in either direction, and connections that are made are never answered, as when packets are
-  // lost.
+  // No byte moves in either direction and new connections get no answer, as when packets are lost.
   void black_hole();
-  // All moves again. What was sent into the black hole arrives late, as TCP would have it.
+  // Bytes move again. Bytes sent during black_hole() arrive late, as with TCP.
   void pass();
-  // Ends the connections there are; new ones pass.
+  // Closes the present connections; new ones pass.
   void cut();
 
   enum class Commit : std::uint8_t { done, lost };
-  // Cuts the next connection that commits a transaction in which `text` was sent: once the COMMIT was done,
-  // so that only its answer is lost, or before it arrives.
+  // Closes the next connection that commits a transaction containing `text`. `done`: after the COMMIT, so
+  // that only its answer is lost. `lost`: before the COMMIT arrives.
   void cut_at_commit(std::string text, Commit commit);
-  // Whether that has happened; waits for it.
+  // Waits for that; false when it has not happened within `limit`.
   bool was_cut_within(std::chrono::milliseconds limit);
 
  private:
@@ -70,10 +69,10 @@ class TcpProxy {
     std::string to_server;  // read and not yet written
     std::string to_client;
     ClientStream said;
-    bool swallowing = false;  // what the server answers, until its COMMIT is done
+    bool swallowing = false;  // drops the server's answers until the COMMIT is done
     std::string swallowed;
     bool cut = false;
-    bool ended = false;  // by one of its sides
+    bool ended = false;  // one side closed the connection
   };
 
   void run();
@@ -95,7 +94,7 @@ class TcpProxy {
   std::condition_variable changed_;
   bool still_ = false;
   bool stopped_ = false;
-  std::optional<std::string> wanted_;  // in the transaction whose COMMIT is cut
+  std::optional<std::string> wanted_;  // the text of the transaction to cut
   Commit commit_ = Commit::done;
   bool was_cut_ = false;
   std::list<Pair> pairs_;

@@ -1,5 +1,4 @@
-// tcp_proxy_test.cc: the network between eventq and PostgreSQL does what a test asks of it, seen from both
-// ends.
+// tcp_proxy_test.cc: each fault of the proxy, as seen by both ends.
 #include "support/tcp_proxy.h"
 
 #include <arpa/inet.h>
@@ -32,11 +31,11 @@ const std::string kAskForEncryption = number(8) + number(80877103);
 std::string query(const std::string& sql) { return message('Q', zero(sql)); }
 const std::string kCommitDone = message('C', zero("COMMIT"));
 
-TEST(ClientStream, ATransactionEndsWithItsCommitHoweverThatIsSent) {
+TEST(ClientStream, ATransactionEndsWithItsCommitAsAQueryOrAsAPreparedStatement) {
   ClientStream stream;
   EXPECT_THAT(stream.feed(kAskForEncryption + kStartUp + query("BEGIN") + query("COMMIT")),
               ElementsAre(zero("BEGIN")));
-  // Prepared, then bound: only the second commits.
+  // Parse alone commits nothing; Bind does.
   const std::string prepare = message('P', zero("s1") + zero("-- commit.sql: ends it\nCOMMIT") + number(0));
   const std::string bind = message('B', zero("") + zero("s1") + "rest");
   EXPECT_THAT(stream.feed(prepare), IsEmpty());
@@ -44,7 +43,7 @@ TEST(ClientStream, ATransactionEndsWithItsCommitHoweverThatIsSent) {
   EXPECT_EQ(stream.feed(query("a") + bind), std::vector{zero("a")});
 }
 
-TEST(ClientStream, AWordOrAnotherStatementIsNoCommit) {
+TEST(ClientStream, AStringOrAnotherStatementIsNoCommit) {
   ClientStream stream;
   EXPECT_THAT(stream.feed(kStartUp + query("SELECT 'COMMIT'") + message('P', zero("s2") + zero("SELECT 1")) +
                           message('B', zero("") + zero("s2"))),
@@ -58,7 +57,7 @@ TEST(ClientStream, ACommitInPiecesIsFoundWithItsLastByte) {
   EXPECT_EQ(stream.feed(all.substr(all.size() - 1)).size(), 1U);
 }
 
-// A socket that sends and receives with a limit.
+// A socket whose reads have a time limit.
 class Peer {
  public:
   explicit Peer(int number) : socket_(number) {}
@@ -67,7 +66,7 @@ class Peer {
     EXPECT_EQ(send(socket_.number(), bytes.data(), bytes.size(), MSG_NOSIGNAL),
               static_cast<ssize_t>(bytes.size()));
   }
-  // As many bytes; fewer when the limit passes, "end" when the connection is over before the first.
+  // Reads `size` bytes; fewer when the limit passes, "end" when the connection has ended before the first.
   [[nodiscard]] std::string hear(std::size_t size, std::chrono::milliseconds limit = 10s) const {
     std::string heard;
     while (heard.size() < size) {
@@ -128,7 +127,7 @@ TEST_F(TcpProxyTest, BytesPassBothWaysAndAnEndIsPassedOn) {
   EXPECT_EQ(server.hear(1), "end");
 }
 
-TEST_F(TcpProxyTest, ABlackHoleAcceptsAndSaysNothingAndWhatWasSentArrivesLate) {
+TEST_F(TcpProxyTest, ABlackHoleAcceptsConnectionsAndDelaysWhatWasSent) {
   const Peer client = connected();
   const Peer server = accepted();
   proxy_->black_hole();
@@ -147,7 +146,7 @@ TEST_F(TcpProxyTest, ABlackHoleAcceptsAndSaysNothingAndWhatWasSentArrivesLate) {
   EXPECT_EQ(accepted().hear(5), "hello");
 }
 
-TEST_F(TcpProxyTest, ACutEndsWhatIsThereAndNothingElse) {
+TEST_F(TcpProxyTest, ACutClosesOnlyThePresentConnections) {
   const Peer client = connected();
   const Peer server = accepted();
   client.say("x");
@@ -162,7 +161,7 @@ TEST_F(TcpProxyTest, ACutEndsWhatIsThereAndNothingElse) {
   EXPECT_EQ(accepted().hear(1), "y");
 }
 
-TEST_F(TcpProxyTest, TheAnswerToTheChosenCommitIsLostAndTheServerHasDoneIt) {
+TEST_F(TcpProxyTest, TheAnswerToTheChosenCommitIsLostAfterTheServerHasCommitted) {
   const Peer client = connected();
   const Peer server = accepted();
   proxy_->cut_at_commit("the one", TcpProxy::Commit::done);
@@ -194,7 +193,7 @@ TEST_F(TcpProxyTest, ACommitThatIsLostNeverArrives) {
   EXPECT_EQ(client.hear(1), "end");
 }
 
-TEST_F(TcpProxyTest, WithoutAServerAConnectionIsCut) {
+TEST_F(TcpProxyTest, AConnectionWithoutAServerIsClosed) {
   listener_.close();
   EXPECT_EQ(connected().hear(1), "end");
 }

@@ -1,4 +1,4 @@
-// temporary_directory.h: a fresh directory, removed with what is in it.
+// temporary_directory.h: a new directory that is removed with its content at the end.
 #pragma once
 
 #include <stdlib.h>
@@ -18,7 +18,7 @@ class TemporaryDirectory {
     EVENTQ_ASSERT(::mkdtemp(path_.data()) != nullptr);
   }
   ~TemporaryDirectory() {
-    // What cannot be removed is left to the system: it fails no test.
+    // A failed removal does not fail the test; the system cleans its temporary folder.
     std::error_code ignored;
     std::filesystem::remove_all(path_, ignored);
   }

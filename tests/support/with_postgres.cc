@@ -18,7 +18,7 @@ int main(int count, char** words) {
   }
   const eventq::OwnCluster cluster(eventq::quick_settings());
   std::filesystem::create_symlink(eventq::pristine_cluster(), cluster.socket_folder() + "/pristine");
-  // The terminal's Ctrl-C is for the command; when that has ended, so do we.
+  // Ctrl-C is for the command; this program ends after it.
   std::signal(SIGINT, SIG_IGN);
   std::signal(SIGTERM, SIG_IGN);
   const pid_t child = fork();

@@ -1,5 +1,5 @@
-// wrapped_store.h: a Store round another one, which counts commits and, when told to, refuses
-// them or keeps them waiting: the disk that fails, or is slow, just when a test wants it.
+// wrapped_store.h: a Store that wraps another one, counts commits and, on request, refuses or delays them, as
+// a failing or slow disk would.
 //
 // Threads: the controls may be used from any thread; the rest as in store.h.
 #pragma once
@@ -19,7 +19,7 @@ class WrappedStore final : public Store {
  public:
   explicit WrappedStore(std::unique_ptr<Store> inner) : inner_(std::move(inner)) {}
 
-  // Every begin(), or commit(), fails with this from now on; with nothing, no longer.
+  // Every begin(), or commit(), fails with this error until it is called with nothing.
   void refuse_begin(std::optional<Error> error) {
     const std::scoped_lock lock(mutex_);
     begin_error_ = std::move(error);
@@ -30,14 +30,14 @@ class WrappedStore final : public Store {
     commit_lands_ = false;
   }
 
-  // Every commit() is made, but says that nobody knows.
+  // Every commit() is done, but returns unknown_outcome.
   void lose_commit_answers() {
     const std::scoped_lock lock(mutex_);
     commit_error_ = Error{ErrorCode::unknown_outcome, "The connection was lost in COMMIT.", ""};
     commit_lands_ = true;
   }
 
-  // From now on commit() does not return before let_commits_go().
+  // commit() blocks until let_commits_go().
   void hold_commits() {
     const std::scoped_lock lock(mutex_);
     holding_ = true;
@@ -47,19 +47,19 @@ class WrappedStore final : public Store {
     holding_ = false;
     changed_.notify_all();
   }
-  // Returns when a commit() is being held.
+  // Returns when a commit() is blocked.
   void await_held_commit() {
     std::unique_lock lock(mutex_);
     changed_.wait(lock, [this] { return held_; });
   }
 
-  // How many commit() succeeded.
+  // The number of successful commits.
   [[nodiscard]] int commits() const {
     const std::scoped_lock lock(mutex_);
     return commits_;
   }
 
-  // Whether the last of them waited for the disk.
+  // Whether the last successful commit waited for the disk.
   [[nodiscard]] Transaction::DiskSync last_sync() const {
     const std::scoped_lock lock(mutex_);
     return last_sync_;
