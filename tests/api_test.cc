@@ -1,5 +1,5 @@
-// api_test.cc: the HTTP surface where seed_conversations_test.cc is silent: bad requests, keys, long polls,
-// lists of reports, turns, and a disk that fills up or fails.
+// api_test.cc: the HTTP API where seed_conversations_test.cc has no example: bad requests, keys, long polls,
+// lists of reports, turns, and a disk that is full or fails.
 #include <arpa/inet.h>
 #include <gtest/gtest.h>
 #include <netinet/in.h>
@@ -56,7 +56,7 @@ class ApiTest : public Test {
   }
   std::string status_of(int id) { return member(get("/events/" + std::to_string(id)).body, "status"); }
 
-  // A long poll that is known to wait.
+  // A client whose long poll waits in the engine.
   HttpClient waiting_worker(std::string_view target) {
     HttpClient worker(server_.port());
     const std::size_t before = server_.commands();
@@ -66,7 +66,7 @@ class ApiTest : public Test {
     return worker;
   }
 
-  // Before the server: its files must be closed when this goes.
+  // Declared before the server, because the server must close its files first.
   FaultyVfs disk_;
   TestStore store_;
   ManualClock clock_{TimePoint(Millis(1766572200000))};
@@ -74,7 +74,7 @@ class ApiTest : public Test {
   HttpClient client_;
 };
 
-TEST_F(ApiTest, AnUnknownPathIs404AndAWrongMethodIs405WithTheRightOnes) {
+TEST_F(ApiTest, AnUnknownPathIs404AndAWrongMethodIs405WithAllowedMethods) {
   EXPECT_EQ(get("/nothing").status, 404);
   EXPECT_EQ(post("/nothing", "{}").status, 404);
   EXPECT_EQ(get("/events/1/complete").status, 405);
@@ -82,7 +82,7 @@ TEST_F(ApiTest, AnUnknownPathIs404AndAWrongMethodIs405WithTheRightOnes) {
   EXPECT_EQ(must(client_.request("DELETE", "/events")).header("Allow"), "GET, POST");
 }
 
-TEST_F(ApiTest, AnIdThatIsNoIdIsNotFoundAndOneOutOfRangeIsBad) {
+TEST_F(ApiTest, AMalformedIdIs404AndAnIdOutOfRangeIs400) {
   EXPECT_EQ(get("/events/abc").status, 404);
   EXPECT_EQ(get("/events/-1").status, 404);
   EXPECT_EQ(get("/events/1%00").status, 404);
@@ -93,7 +93,7 @@ TEST_F(ApiTest, AnIdThatIsNoIdIsNotFoundAndOneOutOfRangeIsBad) {
   EXPECT_EQ(get("/events/18446744073709551617").status, 400);
 }
 
-TEST_F(ApiTest, ABodyThatIsNotJsonIs415AndOneThatIsBrokenIs400) {
+TEST_F(ApiTest, AnotherContentTypeIs415AndInvalidJsonIs400) {
   EXPECT_EQ(post("/events", kEvent, {{"Content-Type", "text/plain"}}).status, 415);
   EXPECT_EQ(post("/events", kEvent, {{"Content-Type", "application/json; charset=latin1"}}).status, 415);
   EXPECT_EQ(post("/events", kEvent, {{"Content-Type", "Application/JSON ; charset=\"UTF-8\""}}).status, 201);
@@ -115,7 +115,7 @@ TEST_F(ApiTest, AnErrorIsOneBodyOfBothShapes) {
   EXPECT_EQ(response.header("X-Request-Id"), "mine-1");
 }
 
-TEST_F(ApiTest, ARequestIdThatCouldDoHarmIsReplaced) {
+TEST_F(ApiTest, ARequestIdWithUnsafeCharactersIsReplaced) {
   const HttpResponse response = post("/events", kEvent, {{"X-Request-Id", "a b\"c"}});
 
   EXPECT_EQ(response.header("X-Request-Id").size(), 36U);
@@ -137,7 +137,7 @@ TEST_F(ApiTest, AnUnknownParameterIsRefusedOnEveryRoute) {
   EXPECT_EQ(post("/events/1/cancel", R"({"color":"red"})").status, 400);
 }
 
-TEST_F(ApiTest, APageOfAnotherSiteMayNeitherTakeNorChange) {
+TEST_F(ApiTest, APageOfAnotherSiteCannotClaimOrChange) {
   post("/events", kEvent);
 
   const auto from_elsewhere = HttpHeaders{{"Sec-Fetch-Site", "cross-site"}};
@@ -225,14 +225,14 @@ TEST_F(ApiTest, AKeyedBatchOfWhatExistsGetsTheSameBytesAgain) {
   EXPECT_EQ(second.body, first.body);
 }
 
-TEST_F(ApiTest, APublishedEventIsWhereItsLocationSays) {
+TEST_F(ApiTest, TheLocationOfAPublicationLeadsToItsEvent) {
   const HttpResponse published = post("/events", kEvent);
 
   EXPECT_EQ(published.header("Location"), "/events/1");
   EXPECT_EQ(get("/events/1").body, published.body);
 }
 
-TEST_F(ApiTest, ABadEventInABatchKeepsAllOfThemOut) {
+TEST_F(ApiTest, ABadEventInABatchRefusesTheWholeBatch) {
   const HttpResponse response =
       post("/events/batch", R"({"events":[)" + std::string(kEvent) + R"(,{"title":"x"}]})");
 
@@ -264,20 +264,20 @@ TEST_F(ApiTest, ALongPollThatGetsNothingEndsWith204AtItsTime) {
   EXPECT_EQ(must(worker.receive()).status, 204);
 }
 
-TEST_F(ApiTest, AWorkerThatVanishedWhileWaitingCostsNoEvent) {
+TEST_F(ApiTest, AWorkerThatDisconnectsWhileItWaitsCostsNoEvent) {
   { HttpClient worker = waiting_worker("/events/subscribe?tags=email&worker_id=gone:1&wait=60"); }
   HttpClient heir = waiting_worker("/events/subscribe?tags=email&worker_id=heir:1&wait=60");
 
   post("/events", kEvent);
 
-  // The server may not have read the end of the first connection before the publication; then
-  // the claim made for it is released, and the heir is next.
+  // The server may read the end of the first connection only after the publication. It then releases the
+  // claim made for it, and the other worker is next.
   const HttpResponse taken = must(heir.receive());
   EXPECT_EQ(taken.status, 200);
   EXPECT_EQ(member(taken.body, "worker_id"), R"("heir:1")");
 }
 
-TEST_F(ApiTest, ASubscriptionByPostTakesTheSameMembers) {
+TEST_F(ApiTest, ASubscriptionByPostAcceptsTheSameMembers) {
   post("/events", kEvent);
   post("/events", kEvent);
 
@@ -289,7 +289,7 @@ TEST_F(ApiTest, ASubscriptionByPostTakesTheSameMembers) {
   EXPECT_EQ(status_of(2), R"("PROCESSING")");
 }
 
-TEST_F(ApiTest, ReportsOnManyAreAnsweredOneByOneInOrder) {
+TEST_F(ApiTest, AListOfReportsIsAnsweredOneByOneInOrder) {
   post("/events", kEvent);
   post("/events", kEvent);
   post("/events/subscribe", R"({"tags":"email","worker_id":"w:1"})");
@@ -308,7 +308,7 @@ TEST_F(ApiTest, ReportsOnManyAreAnsweredOneByOneInOrder) {
   EXPECT_EQ(statuses, (std::vector<std::string>{"404", "200", "409"}));
 }
 
-TEST_F(ApiTest, ATurnReportsAndTakesInOneCall) {
+TEST_F(ApiTest, ATurnReportsAndClaimsInOneCall) {
   post("/events", kEvent);
   post("/events", kEvent);
   const std::string first = post("/events/next", R"({"worker_id":"w:1","tags":"email"})").body;
@@ -323,7 +323,7 @@ TEST_F(ApiTest, ATurnReportsAndTakesInOneCall) {
   EXPECT_EQ(member(post("/events/next", R"({"worker_id":"w:1","tags":"none"})").body, "events"), "[]");
 }
 
-TEST_F(ApiTest, ATurnWithLimitNothingOnlyReports) {
+TEST_F(ApiTest, ATurnWithLimitZeroOnlyReports) {
   post("/events", kEvent);
   post("/events", kEvent);
   post("/events/next", R"({"worker_id":"w:1"})");
@@ -338,7 +338,7 @@ TEST_F(ApiTest, ATurnWithLimitNothingOnlyReports) {
   EXPECT_EQ(status_of(2), R"("PENDING")");
 }
 
-TEST_F(ApiTest, ATurnAnswersASignOfLifeAsTheHeartbeatAlone) {
+TEST_F(ApiTest, ATurnAnswersAHeartbeatAsTheHeartbeatRouteDoes) {
   post("/events", kEvent);
   post("/events/next", R"({"worker_id":"w:1"})");
 
@@ -358,7 +358,7 @@ TEST_F(ApiTest, ATurnAnswersASignOfLifeAsTheHeartbeatAlone) {
   EXPECT_EQ(member(response.body, "events"), "[]");
 }
 
-TEST_F(ApiTest, ATurnWithoutTagsTakesWhateverTheTags) {
+TEST_F(ApiTest, ATurnWithoutTagsClaimsEventsWithAnyTag) {
   post("/events", kEvent);
   post("/events", R"({"title":"report","tags":"reporting"})");
 
@@ -421,7 +421,7 @@ TEST_F(ApiTest, ACancelledEventStaysCancelledUntilItIsReset) {
   EXPECT_EQ(get("/events/subscribe?tags=email&worker_id=w:1").status, 200);
 }
 
-TEST_F(ApiTest, AResetCanSpareWhatAWorkerHolds) {
+TEST_F(ApiTest, AResetWithSpareProcessingRefusesAClaimedEvent) {
   post("/events", kEvent);
   EXPECT_EQ(post("/events/1/reset?spare_processing=true", "").status, 200);
   get("/events/subscribe?tags=email&worker_id=w:1");
@@ -436,7 +436,7 @@ TEST_F(ApiTest, AResetCanSpareWhatAWorkerHolds) {
   EXPECT_EQ(post("/events/1/reset?spare_processing=false", "").status, 200);
 }
 
-TEST_F(ApiTest, ANameThatIsNotOfThisMachineIsRefusedByAServerOnLoopback) {
+TEST_F(ApiTest, AServerOnLoopbackRefusesTheHostNamesOfOtherMachines) {
   for (const std::string_view host :
        {"evil.example", "evil.example:8080", "127.0.0.1.evil.example", "10.0.0.1"}) {
     EXPECT_EQ(must(client_.request("GET", "/events", "", {{"Host", std::string(host)}})).status, 403) << host;
@@ -447,7 +447,7 @@ TEST_F(ApiTest, ANameThatIsNotOfThisMachineIsRefusedByAServerOnLoopback) {
   }
 }
 
-TEST_F(ApiTest, AClientThatSendsNoMoreIsStillAnswered) {
+TEST_F(ApiTest, AClientThatClosesItsSendingSideIsStillAnswered) {
   const int socket = ::socket(AF_INET, SOCK_STREAM, 0);
   sockaddr_in address{};
   address.sin_family = AF_INET;
@@ -472,7 +472,7 @@ TEST_F(ApiTest, AnEmptyKeyIsRefused) {
   EXPECT_EQ(post("/events", kEvent, {{"Idempotency-Key", ""}}).status, 400);
 }
 
-TEST_F(ApiTest, AHeadOfASubscriptionTakesNothing) {
+TEST_F(ApiTest, AHeadRequestForASubscriptionClaimsNothing) {
   post("/events", kEvent);
   HttpClient client(server_.port());
   ASSERT_TRUE(client.send("HEAD", "/events/subscribe?tags=email&worker_id=w:1").has_value());
@@ -488,7 +488,7 @@ TEST_F(ApiTest, HealthAndReadinessAreOk) {
   EXPECT_EQ(get("/readyz").body, R"({"status":"ready"})");
 }
 
-TEST_F(ApiTest, AFullDiskIs507AndServiceComesBackBySelfWhenSpaceDoes) {
+TEST_F(ApiTest, AFullDiskIs507AndPublishingSucceedsOnceSpaceIsFree) {
   post("/events", kEvent);
   disk_.fill_disk(true);
   const HttpResponse refused = post("/events", kEvent);

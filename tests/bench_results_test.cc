@@ -1,5 +1,4 @@
-// bench_results_test.cc: bench/results has the form that its README describes, and docs/ shows the newest
-// figures.
+// bench_results_test.cc: bench/results has the format in its README, and docs/ shows the newest figures.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 

@@ -1,6 +1,6 @@
-// client_vectors_test.cc: the cases that every client passes, clients/vectors.json, with eventq/client.h.
+// client_vectors_test.cc: the cases in clients/vectors.json, which every client passes, with eventq/client.h.
 //
-// How a case is written is told in clients/README.md.
+// clients/README.md describes the format of a case.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -40,7 +40,7 @@
 namespace eventq {
 namespace {
 
-// JSON that can be changed. A number is its text.
+// A JSON value that can be changed. A number is kept as text.
 struct Json {
   struct Number {
     std::string text;
@@ -202,9 +202,9 @@ Json pointed(const Json& value, const std::string& pointer) {
   return pointed(inner, pointer.substr(end));
 }
 
-// ---- Values of the client as the API shows them
+// ---- The client's values as the API shows them
 
-// What `write_it` writes, `tags` as a list.
+// The JSON that `write_it` writes, with `tags` as a list.
 template <typename Write>
 Json shown(Write write_it) {
   std::string text;
@@ -257,7 +257,7 @@ Millis seconds(const Json& number) {
   return text != nullptr ? Millis(static_cast<std::int64_t>(std::stod(text->text) * 1000)) : Millis(0);
 }
 
-// As a new event is stored: nothing is checked.
+// Builds the event without any check.
 NewEvent new_event(Json args) {
   auto& object = std::get<Json::Object>(args.value);
   if (object.contains("delay")) {
@@ -370,14 +370,14 @@ class ClientVectors : public testing::TestWithParam<Case> {
     if (!taken) return taken.error();
     Json::List results;
     for (const auto& result : taken->results) {
-      // The error of a kind is known by its code.
+      // The message stands for the error; with_codes() compares its code.
       results.push_back(result ? shown(*result) : Json{Json::Object{{"error", {result.error().message}}}});
       errors_.push_back(result ? std::nullopt : std::optional(result.error().code));
     }
     return Json{Json::Object{{"results", {std::move(results)}}, {"events", shown(taken->claims)}}};
   }
 
-  // What went wrong last is a part of the event in the API, and of the log in C++.
+  // The API shows the last error with the event, the C++ client only in the log.
   Result<Json> get(EventId id) {
     const auto event = client_->get(id);
     if (!event) return event.error();
@@ -460,7 +460,8 @@ class ClientVectors : public testing::TestWithParam<Case> {
     }
   }
 
-  // `expected` with each {"error": {"kind"}} of its results that fits turned to what next() shows of it.
+  // `expected` with each matching {"error": {"kind"}} of its results replaced by the message that next() puts
+  // there.
   Json with_codes(Json expected) {
     auto* const object = std::get_if<Json::Object>(&expected.value);
     const auto results = object != nullptr ? object->find("results") : Json::Object::iterator();
@@ -491,7 +492,7 @@ class ClientVectors : public testing::TestWithParam<Case> {
   std::string url_;
   std::unique_ptr<Client> client_;
   Saved saved_;
-  std::vector<std::optional<ErrorCode>> errors_;  // of the results of the last turn
+  std::vector<std::optional<ErrorCode>> errors_;  // of the last turn's results
 };
 
 std::string name_of_case(const testing::TestParamInfo<Case>& info) {

@@ -1,4 +1,4 @@
-// dashboard_test.cc: the status page in a real browser, as a person sees it.
+// dashboard_test.cc: the status page in a real browser.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -33,14 +33,14 @@ std::string cut(const std::string& text, std::size_t from, std::size_t to) {
   return from < to && to <= text.size() ? text.substr(from, to - from) : "";
 }
 
-// A browser extension that runs `script` in the page: it sees the page as a person's hands would, not its
+// Writes a browser extension that runs `script` in the page. Like a user, it sees the page but not the page's
 // variables.
 void write_extension(const std::string& directory, std::string_view script) {
   std::filesystem::create_directory(directory);
   std::ofstream(directory + "/manifest.json")
       << R"({"manifest_version":3,"name":"hands","version":"1",)"
          R"("content_scripts":[{"matches":["http://127.0.0.1/*"],"js":["hands.js"]}]})";
-  // Steps happen as soon as what they need is there; the page fills itself a little after it has loaded.
+  // Each step waits for its element, because the page loads its data after itself.
   std::ofstream(directory + "/hands.js") << R"(
     const when = async find => { for (;;) { const found = find(); if (found) return found; await new Promise(go => setTimeout(go, 50)); } };
     const press = async name => (await when(() => [...document.querySelectorAll('button')].find(
@@ -71,7 +71,7 @@ class DashboardTest : public testing::Test {
     return response ? response->body : "";
   }
 
-  // Publishes an event that fails for good, at its first failure.
+  // Publishes an event and fails it once, which is its last failure.
   void fail_for_good(int id, const std::string& cause) {
     post(201, "/events", R"({"title":"Send","tags":"email","queue":"mail","max_retries":0})");
     post(200, "/events/subscribe", R"({"tags":"email","queue":"mail","worker_id":"worker:1"})");
@@ -79,9 +79,9 @@ class DashboardTest : public testing::Test {
          R"({"worker_id":"worker:1","error_message":")" + cause + R"("})");
   }
 
-  // The page's title and body after some refreshes, as markup: text that holds "<" has "&lt;" there.
-  // The browser's clock runs ahead whenever nothing is under way, so this takes no ten seconds.
-  // `hands` is a script that presses and types.
+  // The page's title and body after some refreshes, as markup: "<" in text is "&lt;". The browser's clock
+  // runs faster while no request is in progress, so this takes less than ten seconds. `hands` is a script
+  // that clicks and types.
   std::string open(const std::string& path, std::string_view hands = {}) {
     return open_at(server_.port(), path, hands);
   }
@@ -165,7 +165,7 @@ TEST_F(DashboardTest, ShowsWhyAnEventIsWhereItIsAndWhatWasDoneToIt) {
   EXPECT_THAT(page, HasSubstr("<div class=\"text\">Service unavailable, will retry</div>"));
 }
 
-TEST_F(DashboardTest, SaysThatAnEventIsNotThere) {
+TEST_F(DashboardTest, SaysThatAnEventDoesNotExist) {
   post(201, "/events", R"({"title":"Send Email Notification","tags":"email"})");
 
   EXPECT_THAT(open("/#999"), HasSubstr(">There is no event 999.</p>"));
@@ -203,7 +203,7 @@ TEST_F(DashboardTest, PausesAQueueAndResumesItWithAReason) {
 
   const std::string asked = open("/", "await press('Pause queue billing/eu');");
   EXPECT_THAT(asked, HasSubstr(">Pause queue billing/eu?</h2>"));
-  EXPECT_THAT(get("/queues/billing%2Feu"), HasSubstr(R"("status":"active")"));  // nobody said yes
+  EXPECT_THAT(get("/queues/billing%2Feu"), HasSubstr(R"("status":"active")"));  // not confirmed yet
 
   const std::string paused = open("/", R"(
     await press('Pause queue billing/eu');
@@ -232,7 +232,7 @@ TEST_F(DashboardTest, ShowsFailuresByCauseAndRedrivesThem) {
   EXPECT_THAT(asked, HasSubstr(">Timeout after # ms</span>"));
   EXPECT_THAT(asked, HasSubstr("href=\"#2\">event 2</a>"));
   EXPECT_THAT(asked, HasSubstr(">Redrive 2 events?</h2>"));
-  EXPECT_THAT(get("/events/1"), HasSubstr(R"("status":"FAILED")"));  // so far a dry run
+  EXPECT_THAT(get("/events/1"), HasSubstr(R"("status":"FAILED")"));  // only a dry run so far
 
   const std::string redriven = open("/", R"(
     await press('Redrive 2 events of queue mail: “Timeout');
@@ -260,7 +260,7 @@ TEST_F(DashboardTest, NamesStaleWorkersAndSaysWhy) {
   EXPECT_THAT(page, HasSubstr(">worker:1</b> <span class=\"\">No sign of life for event 1 for "));
 }
 
-// Everything that publishers and workers can write is on this page, and none of it is markup.
+// The page contains every text that publishers and workers can write, and none of it may become markup.
 TEST_F(DashboardTest, ShowsHostileTextAsText) {
   post(
       201, "/events",
@@ -281,7 +281,7 @@ TEST_F(DashboardTest, ShowsHostileTextAsText) {
       400, "/events/3/fail",
       R"({"worker_id":"<track/onerror=document.title=7>","error_message":"<audio src=x onerror=document.title=8>"})");
   post(200, "/queues/main/pause", R"({"reason":"<form action=x>\"'","by":"<base href=x>"})");
-  // A queue cannot be named so: there is nothing to show.
+  // A queue cannot have such a name, so there is nothing to show.
   send(400, "PUT", "/queues/%3Cb%3E", "{}");
 
   const std::string page = open("/#1") + open("/#2") + open("/#3") + open("/", "await press('Redrive');");
@@ -295,7 +295,7 @@ TEST_F(DashboardTest, ShowsHostileTextAsText) {
   EXPECT_EQ(count(page, "<title>eventq</title>"), 4U);
 }
 
-TEST_F(DashboardTest, LoadsNothingFromElsewhere) {
+TEST_F(DashboardTest, LoadsNothingFromOtherServers) {
   const auto page = HttpClient(server_.port()).get("/");
 
   ASSERT_TRUE(page) << page.error().message;

@@ -1,4 +1,4 @@
-// install_test.cc: what `cmake --install` puts down, used by projects outside the tree.
+// install_test.cc: projects outside the tree use the files that `cmake --install` writes.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -22,10 +22,10 @@ using testing::AnyOf;
 using testing::HasSubstr;
 using testing::Not;
 
-// The output of a command that must succeed.
+// The output of a command, which must succeed.
 std::string must(std::vector<std::string> command, const std::string& directory,
                  const std::vector<std::string>& environment = {}) {
-  command.insert(command.begin(), "/usr/bin/env");  // finds it
+  command.insert(command.begin(), "/usr/bin/env");  // finds it in PATH
   const Finished finished = run({.command = command, .environment = environment, .directory = directory});
   EXPECT_EQ(finished.exit_code, 0) << command[1] << ": " << finished.out << finished.err;
   return finished.out;
@@ -52,7 +52,7 @@ class InstallTest : public testing::Test {
     return build;
   }
 
-  // With g++ and what pkg-config says of `package`.
+  // Compiles with g++ and the flags of pkg-config for `package`.
   std::string built_by_pkg_config(const std::string& source, const std::string& package) {
     std::string program = outside_ + "/" + source + "_program";
     must({"sh", "-c",
@@ -74,7 +74,7 @@ class InstallTest : public testing::Test {
   const std::string prefix_ = directory_.file("prefix");
 };
 
-TEST_F(InstallTest, EveryFileIsWhereOthersLookForIt) {
+TEST_F(InstallTest, EveryFileIsInItsStandardPlace) {
   for (const char* name :
        {"bin/eventq", "include/eventq/queue.h", "include/eventq/worker.h", "include/eventq/client.h",
         "lib/libeventq.a", "lib/libeventq-client.a", "lib/libeventq-worker.a",
@@ -99,7 +99,7 @@ TEST_F(InstallTest, NoFileNamesTheMachineItWasBuiltOn) {
 }
 
 TEST_F(InstallTest, FindPackageGivesTheEmbeddedQueueAndTheWorker) {
-  // Moved: nothing knows the prefix it was installed to.
+  // Moves the files, because they must not contain the prefix they were installed to.
   const std::string moved = directory_.file("moved");
   fs::rename(prefix_, moved);
   const std::string build = built_by_cmake("consumer", {"-DCMAKE_PREFIX_PATH=" + moved});
@@ -123,8 +123,8 @@ TEST_F(InstallTest, PkgConfigGivesTheClient) {
   expect_works_with_a_server(built_by_pkg_config("remote", "eventq-client"));
 }
 
-// Building all of eventq again would take minutes: that the parent's targets are there is enough.
-TEST_F(InstallTest, AsAFolderOfAnotherProjectThereAreTheLibrariesAndNothingElse) {
+// Checks only that the parent has the targets, because a second build of eventq would take minutes.
+TEST_F(InstallTest, AsASubfolderOfAnotherProjectItProvidesOnlyTheLibraries) {
   must({EVENTQ_CMAKE, "-S", outside_ + "/parent", "-B", outside_ + "/build", "-GNinja",
         "-DEVENTQ=" EVENTQ_SOURCE_DIR},
        outside_);

@@ -1,6 +1,6 @@
-// model_against_real_test.cc: the model queue and the real ones, asked the same at random, answer the same.
+// model_against_real_test.cc: random operations get the same answers from the model store and from real ones.
 //
-// EVENTQ_SEED chooses another life; EVENTQ_OPERATIONS its length.
+// EVENTQ_SEED changes the random operations, EVENTQ_OPERATIONS their number.
 #include <gtest/gtest.h>
 
 #include <cstdlib>
@@ -15,9 +15,9 @@ namespace eventq {
 namespace {
 
 constexpr std::uint32_t kSeed = 20'251'224;
-constexpr std::uint32_t kSeedPostgres = 1;  // there the dice fall on everything sooner
+constexpr std::uint32_t kSeedPostgres = 1;  // reaches every case with few operations
 
-constexpr std::uint32_t kOperationsPostgres = 1'500;  // each is several round trips
+constexpr std::uint32_t kOperationsPostgres = 1'500;  // each takes several round trips
 std::uint32_t usual_operations() { return static_cast<std::uint32_t>(rounds(5'000, 2'500, 60'000)); }
 
 std::uint32_t number_from(const char* variable, std::uint32_t otherwise) {
@@ -42,7 +42,7 @@ TEST(ModelAgainstReal, RandomOperationsGetTheSameAnswersFromTheModelFromARealSto
   Contest contest(seed);
   ASSERT_NO_FATAL_FAILURE(live(contest, seed, operations));
 
-  // The dice fell on everything, not only on what is easy.
+  // Every case occurred, not only the frequent ones.
   const Contest::Tally& tally = contest.tally();
   std::cout << "operations=" << tally.operations << " events=" << tally.events << " claimed=" << tally.claimed
             << " restarts=" << tally.restarts << " parked=" << tally.parked << " served=" << tally.served
@@ -72,9 +72,9 @@ TEST(ModelAgainstReal, RandomOperationsGetTheSameAnswersFromTheModelFromARealSto
   EXPECT_GT(tally.entries.at("SUPERSEDED"), 0);
 }
 
-// On PostgreSQL a worker who waited seemed to have asked for the last time when a commit thread looked again
-// for him.
-TEST(ModelAgainstReal, LivesThatOnceEndedInADifferenceNoLongerDo) {
+// On PostgreSQL, the time of a waiting worker's last poll used to change when a commit thread retried its
+// claim.
+TEST(ModelAgainstReal, SeedsThatOnceFoundADifferenceNoLongerDo) {
   for (const std::uint32_t seed : {12U, 21U, 29U}) {
     Contest contest(seed);
     ASSERT_NO_FATAL_FAILURE(live(contest, seed, 100));

@@ -1,5 +1,4 @@
-// move_test.cc: `eventq move` and `eventq migrate`: everything arrives, nothing is lost, and what cannot be
-// done is refused.
+// move_test.cc: `eventq move` and `eventq migrate` copy everything, and refuse what they cannot do.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -23,7 +22,7 @@ namespace {
 using testing::HasSubstr;
 using testing::Not;
 
-// Everything in a file, as text.
+// All rows of a file, as text.
 std::vector<std::string> contents(const std::string& path) {
   std::vector<std::string> all;
   const std::vector<std::string> tables = {
@@ -37,7 +36,7 @@ std::vector<std::string> contents(const std::string& path) {
          query(path, "SELECT name FROM pragma_table_info('" + table + "') ORDER BY name")) {
       row += " || '|' || quote(" + column + ")";
     }
-    // A counter that came to nothing need not be there.
+    // A counter of zero may have no row.
     const std::string where = table == "event_count" ? " WHERE n <> 0" : "";
     for (std::string& line : query(path, "SELECT " + row + " FROM " + table + where + " ORDER BY 1")) {
       all.push_back(table + line);
@@ -54,7 +53,7 @@ std::vector<std::string> contents(const std::string& path) {
 
 class MoveTest : public testing::Test {
  protected:
-  // A store with something of everything.
+  // A store with rows in every table.
   void fill() {
     ServerProcess server({"--store", "sqlite:" + file("old.db")});
     ASSERT_TRUE(server.start()) << server.log();
@@ -90,7 +89,7 @@ class MoveTest : public testing::Test {
   TestDatabase database_;
 };
 
-TEST_F(MoveTest, ThereAndBackNothingHasChanged) {
+TEST_F(MoveTest, AMoveAndAMoveBackChangeNothing) {
   fill();
   const auto there = eventq({"move", "sqlite:old.db", database_.url()});
   ASSERT_EQ(there.exit_code, 0) << there.err;
@@ -101,7 +100,7 @@ TEST_F(MoveTest, ThereAndBackNothingHasChanged) {
   EXPECT_EQ(audit_queues(file("new.db")), "");
 }
 
-TEST_F(MoveTest, AWorkerReportsToTheNewServerAsIfNothingHadHappened) {
+TEST_F(MoveTest, AWorkerCanReportToTheNewServer) {
   fill();
   const auto moved = eventq({"move", "sqlite:old.db", database_.url()});
   ASSERT_EQ(moved.exit_code, 0) << moved.err;
@@ -120,9 +119,9 @@ TEST_F(MoveTest, AWorkerReportsToTheNewServerAsIfNothingHadHappened) {
   EXPECT_EQ(audit_queues(file("new.db")), "");
 }
 
-TEST_F(MoveTest, GoesOnFromWhereverItWasBrokenOff) {
+TEST_F(MoveTest, AnInterruptedMoveContinuesWhereItStopped) {
   fill();
-  // Stopped before the first chunk, then before the second, and so on: each run but the last does one.
+  // The n-th run stops after n chunks, until a run completes the move.
   bool done = false;
   for (int runs = 0; !done && runs < 100; ++runs) {
     int chunks = 0;
@@ -141,13 +140,13 @@ TEST_F(MoveTest, GoesOnFromWhereverItWasBrokenOff) {
   EXPECT_EQ(contents(file("new.db")), contents(file("old.db")));
 }
 
-TEST_F(MoveTest, RefusesToGoOnWhenTheOldStoreWasServedInBetween) {
+TEST_F(MoveTest, RefusesToContinueWhenTheOldStoreWasServedInBetween) {
   fill();
   int chunks = 0;
   ASSERT_FALSE(move::move({.from = "sqlite:" + file("old.db"),
                            .to = database_.url(),
                            .on_progress = [&](std::int64_t, std::int64_t) { return ++chunks < 4; }}));
-  // Nor is what is there served, or added to.
+  // The incomplete target cannot be served, and it refuses new events.
   EXPECT_THAT(eventq({"serve", "--listen", "127.0.0.1:0", "--store", database_.url()}).err,
               HasSubstr("holds part of a store that is being moved"));
   {
@@ -168,7 +167,7 @@ TEST_F(MoveTest, RefusesToGoOnWhenTheOldStoreWasServedInBetween) {
   EXPECT_THAT(again.err, HasSubstr("holds part of another move"));
 }
 
-TEST_F(MoveTest, AFileThatIsHalfFilledIsNotTakenForAStore) {
+TEST_F(MoveTest, AnIncompleteFileIsNotAcceptedAsAStore) {
   fill();
   ASSERT_EQ(eventq({"move", "sqlite:old.db", database_.url()}).exit_code, 0);
   int chunks = 0;
@@ -190,7 +189,7 @@ TEST_F(MoveTest, AFileThatIsHalfFilledIsNotTakenForAStore) {
   }
 }
 
-TEST_F(MoveTest, RefusesATargetInWhichThereIsSomething) {
+TEST_F(MoveTest, RefusesATargetThatIsNotEmpty) {
   fill();
   ASSERT_EQ(eventq({"move", "sqlite:old.db", database_.url()}).exit_code, 0);
   const auto again = eventq({"move", "sqlite:old.db", database_.url()});
@@ -214,7 +213,7 @@ TEST_F(MoveTest, RefusesStoresThatAreInUse) {
   EXPECT_THAT(moved.err, HasSubstr("is in use: 1 connection of eventq to it is open"));
 }
 
-TEST_F(MoveTest, RefusesShardsOneKindOnlyAndFilesThatAreNotThere) {
+TEST_F(MoveTest, RefusesShardsTwoStoresOfOneKindAndMissingFiles) {
   fill();
   const TestDatabase shard(TestDatabase::Empty{});
   const TestDatabase second(TestDatabase::Empty{});
@@ -240,7 +239,7 @@ class MigrateTest : public testing::Test {
   TestDatabase empty_{TestDatabase::Empty{}};
 };
 
-TEST_F(MigrateTest, UpMakesTheSchemaOnceAndStatusSaysSo) {
+TEST_F(MigrateTest, UpCreatesTheSchemaOnceAndStatusShowsIt) {
   const auto before = eventq({"migrate", "status", "--store", empty_.url()});
   EXPECT_EQ(before.exit_code, 1);
   EXPECT_THAT(before.out, HasSubstr(R"("schema":0)"));
@@ -276,7 +275,7 @@ TEST_F(MigrateTest, AServerRefusesADatabaseThatIsNotCurrentUnlessItMayMigrate) {
   EXPECT_THAT(server.log(), HasSubstr("migration=0001_init.sql"));
 }
 
-TEST_F(MigrateTest, AFileOfSqliteHasAStatusToo) {
+TEST_F(MigrateTest, ASqliteFileHasAStatusToo) {
   EXPECT_EQ(eventq({"migrate", "status"}).exit_code, 1);
   EXPECT_EQ(eventq({"migrate", "up"}).exit_code, 0);
   const auto status = eventq({"migrate", "status"});

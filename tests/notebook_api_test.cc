@@ -1,4 +1,4 @@
-// notebook_api_test.cc: notebooks over HTTP, with the whole program behind it.
+// notebook_api_test.cc: notebooks over HTTP, with the complete program.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -50,7 +50,7 @@ class NotebookApiTest : public testing::Test {
     return request("POST", target, body);
   }
 
-  // Creates a file and is its id.
+  // Creates a file and returns its id.
   std::string create(const std::string& path, const std::string& content) {
     const HttpResponse made = post("/notebooks/notes/files?sync=true",
                                    R"({"path":")" + path + R"(","content":")" + content + R"("})");
@@ -67,11 +67,11 @@ class NotebookApiTest : public testing::Test {
     return std::filesystem::exists(server_.file("allowed/notes/" + path));
   }
 
-  // Changes of notes are taken, and none is done.
+  // While the queue is paused, changes are accepted but not applied.
   void pause() { EXPECT_EQ(post("/queues/notebook%3Anotes/pause").status, 200); }
   void resume() { EXPECT_EQ(post("/queues/notebook%3Anotes/resume").status, 200); }
 
-  // A request that is known to wait for an event.
+  // A client whose request waits for an event.
   HttpClient waiting(std::string_view method, const std::string& target, std::string_view body = {}) {
     HttpClient client(server_.port());
     const std::string before = waiting_ends();
@@ -89,7 +89,7 @@ class NotebookApiTest : public testing::Test {
   ServerProcess server_{{"--notebooks-allow", "allowed"}};
 };
 
-TEST_F(NotebookApiTest, ANotebookTellsOfItself) {
+TEST_F(NotebookApiTest, ANotebookShowsItsPathQueueAndSettings) {
   const HttpResponse shown = get("/notebooks/notes");
 
   EXPECT_EQ(shown.status, 200) << shown.body;
@@ -114,7 +114,7 @@ TEST_F(NotebookApiTest, OnlyFoldersThatAreAllowedBecomeNotebooks) {
   EXPECT_FALSE(std::filesystem::exists(server_.file("outside/.git")));
 }
 
-TEST_F(NotebookApiTest, ANotebookIsAddedOnceAndAsItIsMeant) {
+TEST_F(NotebookApiTest, ANotebookIsAddedOnceAndOnlyWithValidSettings) {
   std::filesystem::create_directory(server_.file("allowed/other"));
 
   EXPECT_EQ(post("/notebooks", add_body("notes", "allowed/other")).status, 409);
@@ -142,7 +142,7 @@ TEST_F(NotebookApiTest, ANotebookIsAddedOnceAndAsItIsMeant) {
   EXPECT_EQ(at(get("/notebooks/other"), "settings.worker_poll_interval"), "0.25");
 }
 
-TEST_F(NotebookApiTest, AChangeIsTakenAtOnceAndDoneSoon) {
+TEST_F(NotebookApiTest, AChangeIsAcceptedAtOnceAndAppliedLater) {
   pause();
   const HttpResponse taken = post("/notebooks/notes/files", R"({"path":"a/b.md","content":"x"})");
 
@@ -192,7 +192,7 @@ TEST_F(NotebookApiTest, ASyncedChangeAnswersWithTheFile) {
   EXPECT_EQ(request("PUT", file, R"({"content":""})").status, 404);
 }
 
-TEST_F(NotebookApiTest, ContentIsNeverSomethingThatABrowserRuns) {
+TEST_F(NotebookApiTest, ContentIsNeverServedAsATypeThatABrowserRuns) {
   const std::string page = create("a b.html", "<script>1</script>");
   const std::string odd = create("x.bin", "\\u0000\\u0001");
 
@@ -258,7 +258,7 @@ TEST_F(NotebookApiTest, AFileAsLargeAsAnEventIsTakenAndNoLarger) {
   EXPECT_EQ(post("/notebooks/notes/files?sync=true", body(limits::kPayload)).status, 201);
 }
 
-TEST_F(NotebookApiTest, WhenTheTimeIsOverTheEventIsTheAnswer) {
+TEST_F(NotebookApiTest, ATimeoutIsAnsweredWithThePendingEvent) {
   pause();
 
   const HttpResponse late =
@@ -283,7 +283,7 @@ TEST_F(NotebookApiTest, ACancelledChangeIsAConflict) {
   EXPECT_THAT(at(*answer, "error"), HasSubstr("cancelled"));
 }
 
-TEST_F(NotebookApiTest, AnUpdateThatMakesWayForALaterOneIsAnsweredWithThat) {
+TEST_F(NotebookApiTest, ASupersededUpdateIsAnsweredWithTheLaterOne) {
   const std::string file = "/notebooks/notes/files/" + create("a", "");
   pause();
   HttpClient client = waiting("PUT", file + "?sync=true", R"({"content":"first"})");
@@ -297,7 +297,7 @@ TEST_F(NotebookApiTest, AnUpdateThatMakesWayForALaterOneIsAnsweredWithThat) {
   EXPECT_EQ(at(*answer, "size"), "10");
 }
 
-TEST_F(NotebookApiTest, AFolderMovesAndGoesAsAWhole) {
+TEST_F(NotebookApiTest, AFolderIsMovedAndDeletedAsAWhole) {
   for (const char* path : {"f/a", "f/b", "f/c/d"}) create(path, path);
   const std::string folder =
       "/notebooks/notes/files/" + at(get("/notebooks/notes/files?kind=folder"), "files[0].id");
@@ -322,7 +322,7 @@ TEST_F(NotebookApiTest, AFolderMovesAndGoesAsAWhole) {
   EXPECT_EQ(at(get("/notebooks/notes/files?kind=all"), "files"), "[]");
 }
 
-TEST_F(NotebookApiTest, AnEmptyFolderIsMadeToo) {
+TEST_F(NotebookApiTest, AnEmptyFolderCanBeCreated) {
   const HttpResponse made = post("/notebooks/notes/files?sync=true", R"({"path":"e","is_directory":true})");
 
   EXPECT_EQ(made.status, 201) << made.body;
@@ -374,14 +374,15 @@ TEST_F(NotebookApiTest, ACommitOnRequestHasTheChangesAndNamesTheirEvents) {
   EXPECT_EQ(get("/notebooks/notes/commits?limit=0").status, 400);
 }
 
-TEST_F(NotebookApiTest, ARescanIsAnsweredWithWhatItFound) {
+TEST_F(NotebookApiTest, ARescanReportsTheNumberOfChanges) {
   const auto changes = [&] {
     const HttpResponse found = post("/notebooks/notes/rescan");
     EXPECT_EQ(found.status, 200) << found.body;
     return at(found, "changes");
   };
   EXPECT_EQ(changes(), "0");
-  // What was found is a difference until its event is applied, whoever found it first.
+  // A change counts as a difference until its event is applied, also when the watcher found it before the
+  // rescan.
   EXPECT_EQ(post("/queues/notebook:notes/pause", "{}").status, 200);
   std::ofstream(server_.file("allowed/notes/a")) << "1";
   std::ofstream(server_.file("allowed/notes/b")) << "1";
@@ -391,7 +392,7 @@ TEST_F(NotebookApiTest, ARescanIsAnsweredWithWhatItFound) {
   EXPECT_EQ(changes(), "0");
 }
 
-TEST_F(NotebookApiTest, PrometheusSeesEachNotebook) {
+TEST_F(NotebookApiTest, PrometheusMetricsCoverEachNotebook) {
   create("a", "1");
   EXPECT_EQ(post("/events/commit?notebook=notes&sync=true").status, 200);
 
@@ -410,7 +411,7 @@ TEST_F(NotebookApiTest, PrometheusSeesEachNotebook) {
   EXPECT_THAT(metrics, Not(HasSubstr("eventq_git_commits_total{notebook=\"notes\"} 0\n")));
 }
 
-TEST_F(NotebookApiTest, NotebooksAreThereAgainAfterARestart) {
+TEST_F(NotebookApiTest, NotebooksSurviveARestart) {
   const std::string file = "/notebooks/notes/files/" + create("a", "1");
 
   EXPECT_EQ(server_.terminate(), 0);
@@ -420,7 +421,7 @@ TEST_F(NotebookApiTest, NotebooksAreThereAgainAfterARestart) {
   EXPECT_EQ(request("PUT", file + "?sync=true", R"({"content":"22"})").status, 200);
 }
 
-TEST_F(NotebookApiTest, AStopAnswersThoseWhoWait) {
+TEST_F(NotebookApiTest, AStopAnswersWaitingRequests) {
   pause();
   HttpClient client = waiting("POST", "/notebooks/notes/files?sync=true", R"({"path":"a","content":""})");
 
@@ -432,7 +433,7 @@ TEST_F(NotebookApiTest, AStopAnswersThoseWhoWait) {
   EXPECT_THAT(server_.log(), Not(HasSubstr("unanswered")));
 }
 
-TEST_F(NotebookApiTest, AFileIsAsOpenToOthersAsTheUsersOwn) {
+TEST_F(NotebookApiTest, ACreatedFileHasThePermissionsOfTheUsersOwnFiles) {
   create("ours", "1");
   std::ofstream(server_.file("allowed/theirs")) << "1";
 

@@ -31,7 +31,7 @@ class ObserveApiTest : public LocalApiTest {
 
 // Workers
 
-TEST_F(ObserveApiTest, AWorkerIsKnownByItsCalls) {
+TEST_F(ObserveApiTest, AWorkerIsListedAfterItsCalls) {
   EXPECT_EQ(get("/workers").body, R"({"workers":[]})");
   put("/queues/mail", R"({"retry":{"baseMs":0}})");
   publish("mail");
@@ -47,7 +47,7 @@ TEST_F(ObserveApiTest, AWorkerIsKnownByItsCalls) {
       R"("last_seen":"2024-03-15T00:00:03.000Z","completed":1,"failed":1,"holding":[2],"queue":"mail","tags":"t","stale":false}]})");
 }
 
-TEST_F(ObserveApiTest, AWorkerWithoutASignOfLifeIsStale) {
+TEST_F(ObserveApiTest, AWorkerWithoutAHeartbeatIsStale) {
   publish("mail");
   claim("mail");
   advance(30s);
@@ -76,7 +76,7 @@ class PatientApiTest : public ObserveApiTest {
   PatientApiTest() : ObserveApiTest(patient()) {}
 };
 
-TEST_F(PatientApiTest, AWorkerThatBeganNothingOfWhatItClaimedIsStale) {
+TEST_F(PatientApiTest, AWorkerThatStartedNoneOfItsClaimsIsStale) {
   publish("mail");
   claim("mail");
   advance(5min + 1s);
@@ -87,7 +87,7 @@ TEST_F(PatientApiTest, AWorkerThatBeganNothingOfWhatItClaimedIsStale) {
   EXPECT_EQ(at(get("/workers"), "workers[0].stale"), "false");
 }
 
-TEST_F(ObserveApiTest, WorkersOutliveARestart) {
+TEST_F(ObserveApiTest, WorkersSurviveARestart) {
   publish("mail");
   claim("mail");
 
@@ -101,7 +101,7 @@ TEST_F(ObserveApiTest, WorkersOutliveARestart) {
 
 class FailuresApiTest : public ObserveApiTest {
  protected:
-  // Fails a new event for good.
+  // Fails a new event permanently.
   std::string fail_new(std::string_view queue, std::string_view message, std::string_view more = {}) {
     const std::string id = publish(queue, R"(,"max_retries":1)" + std::string(more));
     EXPECT_EQ(fail(claim(queue), message), 400);
@@ -109,7 +109,7 @@ class FailuresApiTest : public ObserveApiTest {
   }
 };
 
-TEST_F(FailuresApiTest, FailuresAreGroupedByCauseNumbersAsideTheLargestFirst) {
+TEST_F(FailuresApiTest, FailuresAreGroupedByCauseWithoutNumbersLargestFirst) {
   fail_new("mail", "No such user");
   advance(1s);
   fail_new("mail", "Timeout after 30 ms");
@@ -147,7 +147,7 @@ TEST_F(FailuresApiTest, ARedriveResetsTheFailuresOfACause) {
   EXPECT_EQ(at(get("/failures"), "failures[0].cause"), R"("No such user")");
 }
 
-TEST_F(FailuresApiTest, ARedriveOfAllQueuesTakesAnEmptyObjectButNotNothing) {
+TEST_F(FailuresApiTest, ARedriveOfAllQueuesNeedsABody) {
   fail_new("mail", "one");
   fail_new("other", "two", R"(,"pattern":"p")");
 
@@ -171,7 +171,7 @@ TEST_F(FailuresApiTest, ARedriveIntoAFullQueueIs429) {
   EXPECT_EQ(status_of(failed), R"("FAILED")");
 }
 
-TEST_F(FailuresApiTest, ARedriveIntoAQueueWithRoomForSomeResetsThoseAndSaysThatThereAreMore) {
+TEST_F(FailuresApiTest, ARedriveIntoAnAlmostFullQueueResetsSomeEventsAndReportsMore) {
   put("/queues/mail", R"({"maxQueueDepth":2})");
   const std::string first = fail_new("mail", "one");
   const std::string second = fail_new("mail", "one");
@@ -184,7 +184,7 @@ TEST_F(FailuresApiTest, ARedriveIntoAQueueWithRoomForSomeResetsThoseAndSaysThatT
   EXPECT_EQ(depth_of("mail"), "2");
 }
 
-TEST_F(FailuresApiTest, AnEventShowsWhatItsLastFailureSaid) {
+TEST_F(FailuresApiTest, AnEventShowsTheMessageOfItsLastFailure) {
   fail_new("mail", "No such user");
 
   EXPECT_EQ(at(get("/events/1"), "error_message"), R"("No such user")");
@@ -202,7 +202,7 @@ TEST_F(ObserveApiTest, MetricsAreTextForPrometheusUnlessJsonIsAskedFor) {
   EXPECT_EQ(metrics("application/json").header("Content-Type"), "application/json");
 }
 
-TEST_F(ObserveApiTest, MetricsCountWhatHappenedInEachQueue) {
+TEST_F(ObserveApiTest, MetricsCountTheChangesInEachQueue) {
   put("/queues/mail", R"({"highWatermark":1,"retry":{"baseMs":0}})");
   for (int i = 0; i < 4; ++i) publish("mail");
   complete(claim("mail"));
@@ -232,7 +232,7 @@ TEST_F(ObserveApiTest, MetricsCountWhatHappenedInEachQueue) {
   }
 }
 
-TEST_F(ObserveApiTest, MetricsInJsonSayTheSame) {
+TEST_F(ObserveApiTest, MetricsInJsonHaveTheSameValues) {
   put("/queues/mail", R"({"highWatermark":1})");
   for (int i = 0; i < 4; ++i) publish("mail");
   complete(claim("mail"));
@@ -254,7 +254,7 @@ TEST_F(ObserveApiTest, MetricsInJsonSayTheSame) {
   EXPECT_EQ(at(shown, "workers"), "1");
 }
 
-TEST_F(ObserveApiTest, MetricsCountWhoWaits) {
+TEST_F(ObserveApiTest, MetricsCountWaitingClaimsAndWaits) {
   publish("mail");
   HttpClient worker = waiting("GET", "/events/subscribe?tags=none&worker_id=w:1&wait=20");
   HttpClient waiter = waiting("POST", "/events/1/wait?timeout=20");
@@ -313,7 +313,7 @@ class RetentionApiTest : public ObserveApiTest {
  protected:
   explicit RetentionApiTest(Options options = {}) : ObserveApiTest(std::move(options)) {}
 
-  // Whether the event leaves: another thread removes it.
+  // Waits until the retention thread has removed the event; false after a minute.
   bool leaves(std::string_view id) {
     for (const SteadyTime deadline = steady_now() + 60s; steady_now() < deadline;) {
       server_.settle();
@@ -323,7 +323,7 @@ class RetentionApiTest : public ObserveApiTest {
   }
 };
 
-TEST_F(RetentionApiTest, EndedEventsLeaveAfterTheirTime) {
+TEST_F(RetentionApiTest, EndedEventsAreRemovedAfterTheirRetention) {
   put("/queues/mail", R"({"maxRetries":1,"retention":{"completedSeconds":60,"failedSeconds":3600}})");
   publish("mail");
   complete(claim("mail"));
@@ -344,7 +344,7 @@ TEST_F(RetentionApiTest, EndedEventsLeaveAfterTheirTime) {
   EXPECT_EQ(at(get("/queues/mail"), "counts.COMPLETED"), "0");
 }
 
-TEST_F(RetentionApiTest, ACorrelationsCountsStayUntilItsLastEventHasLeft) {
+TEST_F(RetentionApiTest, ACorrelationsCountsStayUntilItsLastEventIsRemoved) {
   put("/queues/mail", R"({"retention":{"completedSeconds":60}})");
   publish("mail", R"(,"correlation_id":"c")");
   publish("mail", R"(,"correlation_id":"c")");
@@ -361,7 +361,7 @@ TEST_F(RetentionApiTest, ACorrelationsCountsStayUntilItsLastEventHasLeft) {
   EXPECT_EQ(get("/events/correlation/c").status, 404);
 }
 
-// A folder that is there before the server.
+// A base class, because the folder must exist before the server starts.
 struct ArchiveFolder {
   TemporaryDirectory place_;
 };
@@ -386,7 +386,7 @@ class ArchiveApiTest : protected ArchiveFolder, public RetentionApiTest {
   }
 };
 
-TEST_F(ArchiveApiTest, WhatLeavesIsALineOfTheDaysFileAsItWasShown) {
+TEST_F(ArchiveApiTest, ARemovedEventIsALineOfTheDaysFileAsTheApiShowedIt) {
   put("/queues/mail", R"({"retention":{"completedSeconds":60}})");
   publish("mail", ",\"payload\":{\"text\":\"two\\nlines\",\n \"n\": 1}");
   publish("mail");
@@ -407,7 +407,7 @@ TEST_F(ArchiveApiTest, WhatLeavesIsALineOfTheDaysFileAsItWasShown) {
   EXPECT_EQ(lines[1], shown);
 }
 
-TEST_F(ArchiveApiTest, AFileIsReadableAsAWholeAfterEveryAppend) {
+TEST_F(ArchiveApiTest, TheWholeFileIsReadableAfterEveryAppend) {
   put("/queues/mail", R"({"retention":{"completedSeconds":1}})");
   for (int i = 1; i <= 3; ++i) {
     const std::string id = publish("mail");

@@ -1,6 +1,6 @@
-// openapi_test.cc: the OpenAPI document, the documentation and the code say the same.
+// openapi_test.cc: the OpenAPI document, the documentation and the code agree.
 //
-// That the document is valid OpenAPI, and that answers look as it says, is the business of openapi_check.py.
+// openapi_check.py checks that the document is valid OpenAPI and that answers match it.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -31,7 +31,7 @@ using testing::ElementsAreArray;
 using testing::HasSubstr;
 using testing::StartsWith;
 
-// The routes of the whole program. They are the same when notebooks are switched off.
+// The routes of the complete program. They are the same when notebooks are switched off.
 std::span<const http::Route> all_routes() {
   static const http::RouteTable table(notebook::make_api(nullptr));
   return table.routes();
@@ -62,7 +62,7 @@ std::string replace_all(std::string text, std::string_view from, std::string_vie
   return text;
 }
 
-// "~1" is how a JSON pointer spells a slash inside a name.
+// A JSON pointer writes a slash inside a name as "~1".
 std::string pointer_to(std::string_view method, std::string_view path) {
   std::string lower(method);
   for (char& c : lower) c = static_cast<char>(c - 'A' + 'a');
@@ -86,7 +86,7 @@ class OpenApiTest : public testing::Test {
     root_ = *parsed;
   }
 
-  // What a pointer such as "#/components/schemas/Title" leads to, through references.
+  // The value at a pointer such as "#/components/schemas/Title"; follows references.
   std::optional<JsonValue> find(std::string_view pointer) const {
     JsonValue value = root_;
     std::string rest(pointer.substr(2));
@@ -154,11 +154,11 @@ TEST_F(OpenApiTest, NamesTheRoutesOfTheServerAndNoOthers) {
   EXPECT_EQ(described, served);
 }
 
-TEST_F(OpenApiTest, SaysTheVersionOfTheProgram) {
+TEST_F(OpenApiTest, HasTheVersionOfTheProgram) {
   EXPECT_EQ(find("#/info/version")->string(), EVENTQ_VERSION);
 }
 
-TEST_F(OpenApiTest, GivesEveryOperationAnIdOfItsOwnAndASummary) {
+TEST_F(OpenApiTest, GivesEveryOperationAUniqueIdAndASummary) {
   std::set<std::string_view> ids;
   for (const Operation& operation : operations()) {
     const auto id = member(operation.value, "operationId");
@@ -168,7 +168,7 @@ TEST_F(OpenApiTest, GivesEveryOperationAnIdOfItsOwnAndASummary) {
   }
 }
 
-TEST_F(OpenApiTest, GivesEveryOperationAnAnswerForSuccessAndOneForTheCallersFault) {
+TEST_F(OpenApiTest, GivesEveryOperationASuccessAndAClientError) {
   for (const Operation& operation : operations()) {
     EXPECT_THAT(statuses(operation), Contains(StartsWith("2"))) << operation.name();
     if (operation.is_health()) continue;
@@ -176,11 +176,11 @@ TEST_F(OpenApiTest, GivesEveryOperationAnAnswerForSuccessAndOneForTheCallersFaul
   }
 }
 
-TEST_F(OpenApiTest, TellsWhatBelongsToARouteOfItsKind) {
+TEST_F(OpenApiTest, GivesEveryRouteTheErrorsOfItsKind) {
   for (const http::Route& route : all_routes()) {
     const std::string responses = pointer_to(route.method, route.path) + "/responses";
     const bool changes = route.effect == http::RouteEffect::changes;
-    // The queue that a PUT names need not be there. Without notebooks there is nothing below their routes.
+    // A PUT may name a queue that does not exist. Without notebooks, their routes answer 404.
     const bool is_put = route.method == "PUT" && route.path == "/queues/{name}";
     const bool looks_up = (route.path.find('{') != route.path.npos && !is_put) ||
                           route.path == "/notebooks" || route.path == "/events/commit";
@@ -191,7 +191,7 @@ TEST_F(OpenApiTest, TellsWhatBelongsToARouteOfItsKind) {
   }
 }
 
-TEST_F(OpenApiTest, HasSomethingBehindEveryReference) {
+TEST_F(OpenApiTest, EveryReferenceHasATarget) {
   std::vector<JsonValue> rest{root_};
   std::size_t references = 0;
   while (!rest.empty()) {
@@ -223,7 +223,7 @@ TEST_F(OpenApiTest, RefusesUnknownMembersInEveryRequestBody) {
   }
 }
 
-TEST_F(OpenApiTest, LimitsEveryBodyAsItsRouteDoes) {
+TEST_F(OpenApiTest, LimitsEveryBodyAsTheRouteDoes) {
   for (const http::Route& route : all_routes()) {
     const std::string body = pointer_to(route.method, route.path) + "/requestBody";
 
@@ -298,7 +298,7 @@ TEST_F(OpenApiTest, HasTheLimitsOfTheCode) {
   EXPECT_THAT(pattern, HasSubstr("{0," + std::to_string(limits::kTags - 1) + "}"));
 }
 
-TEST_F(OpenApiTest, NamesTheStatusesAndActionsThatThereAre) {
+TEST_F(OpenApiTest, NamesAllStatusesAndActions) {
   std::vector<std::string> statuses;
   for (int i = 0; i <= static_cast<int>(Status::cancelled); ++i) {
     statuses.emplace_back(name_of(static_cast<Status>(i)));
@@ -312,7 +312,7 @@ TEST_F(OpenApiTest, NamesTheStatusesAndActionsThatThereAre) {
   EXPECT_THAT(texts("#/components/schemas/Action/enum"), ElementsAreArray(actions));
 }
 
-TEST_F(OpenApiTest, NamesTheTypeOfEveryProblemThatTheCodeCanMake) {
+TEST_F(OpenApiTest, NamesTheTypeOfEveryProblemInTheCode) {
   std::set<std::string> made{"urn:eventq:problem:max-retries-exceeded"};
   const auto add = [&](const wire::Problem& problem) {
     made.insert("urn:eventq:problem:" + std::string(problem.kind));
@@ -328,7 +328,7 @@ TEST_F(OpenApiTest, NamesTheTypeOfEveryProblemThatTheCodeCanMake) {
   EXPECT_EQ(std::set<std::string>(named.begin(), named.end()), made);
 }
 
-TEST_F(OpenApiTest, NamesNoTypeOfProblemAndNoReasonThatTheDocumentationDoesNot) {
+TEST_F(OpenApiTest, NamesOnlyProblemTypesAndReasonsThatAreDocumented) {
   const std::string documentation = read_file("docs/api.md");
   for (const std::string& type : texts("#/components/schemas/Problem/properties/type/enum")) {
     EXPECT_THAT(documentation, HasSubstr("`" + type.substr(type.rfind(':') + 1) + "`"));
@@ -354,7 +354,7 @@ TEST(DocumentationTest, HasASectionForEveryRouteInTheOrderOfTheTable) {
   EXPECT_THAT(sections, ElementsAreArray(routes));
 }
 
-TEST(DocumentationTest, ShowsTheLifecycleAsTheCodeHasIt) {
+TEST(DocumentationTest, ShowsTheLifecycleOfTheCode) {
   std::istringstream header(read_file("src/model/lifecycle.h"));
   std::string table;
   for (std::string line; std::getline(header, line);) {

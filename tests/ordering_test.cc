@@ -1,5 +1,5 @@
-// ordering_test.cc: events with an ordering_key over HTTP: one at a time, in the order published, whatever
-// becomes of them and however many workers ask.
+// ordering_test.cc: events with an ordering_key over HTTP are delivered one at a time in the order published,
+// whatever their outcome and however many workers claim.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -48,14 +48,14 @@ TEST_F(OrderingTest, AClaimOfManyGetsOneOfEachKey) {
   EXPECT_EQ(at(taken, "events[2].id"), "");
 }
 
-TEST_F(OrderingTest, AHigherPriorityDoesNotOvertakeItsOwnKey) {
+TEST_F(OrderingTest, AHigherPriorityDoesNotOvertakeEventsOfItsKey) {
   publish_keyed("a");
   publish_keyed("a", R"(,"priority":100)");
 
   EXPECT_EQ(claim("lines"), "1");
 }
 
-TEST_F(OrderingTest, AnEventThatWaitsForItsRetryHoldsUpThoseBehindIt) {
+TEST_F(OrderingTest, AnEventThatWaitsForItsRetryBlocksLaterEventsOfItsKey) {
   publish_keyed("a", R"(,"retry":{"baseMs":60000})");
   publish_keyed("a");
   EXPECT_EQ(fail(claim("lines")), 200);
@@ -69,7 +69,7 @@ TEST_F(OrderingTest, AnEventThatWaitsForItsRetryHoldsUpThoseBehindIt) {
   EXPECT_EQ(claim("lines"), "2");
 }
 
-TEST_F(OrderingTest, AnEventThatWaitsForItsTimeHoldsUpThoseBehindIt) {
+TEST_F(OrderingTest, AnEventThatWaitsForItsTimeBlocksLaterEventsOfItsKey) {
   publish_keyed("a", R"(,"delay":10)");
   publish_keyed("a");
   EXPECT_EQ(claim("lines"), "");
@@ -94,7 +94,7 @@ TEST_F(OrderingTest, AnAbandonedEventIsDeliveredAgainBeforeTheNextOne) {
   EXPECT_EQ(claim("lines", "w:3"), "2");
 }
 
-TEST_F(OrderingTest, ASupersededEventMakesWayForTheNextOne) {
+TEST_F(OrderingTest, ASupersededEventLetsTheNextOneRun) {
   const std::string first = publish_keyed("a", R"(,"supersede_key":"s")");
   const std::string second = publish_keyed("a", R"(,"supersede_key":"s")");
   const std::string third = publish_keyed("a");
@@ -105,7 +105,7 @@ TEST_F(OrderingTest, ASupersededEventMakesWayForTheNextOne) {
   EXPECT_EQ(claim("lines"), third);
 }
 
-TEST_F(OrderingTest, ASupersededEventInTheMiddleOfALineIsPassedOver) {
+TEST_F(OrderingTest, ASupersededEventInTheMiddleOfALineIsSkipped) {
   publish_keyed("a");
   publish_keyed("a", R"(,"supersede_key":"s")");
   publish_keyed("a");
@@ -117,7 +117,7 @@ TEST_F(OrderingTest, ASupersededEventInTheMiddleOfALineIsPassedOver) {
   EXPECT_EQ(claim("lines"), "3");
 }
 
-TEST_F(OrderingTest, KeysTakeTurnsSoThatALongLineHoldsUpNobody) {
+TEST_F(OrderingTest, LinesTakeTurnsSoThatALongLineDelaysNoOther) {
   for (const char* key : {"a", "a", "a", "b", "b", "b", "c", "c", "c"}) publish_keyed(key);
 
   std::vector<std::string> order;
@@ -129,7 +129,7 @@ TEST_F(OrderingTest, KeysTakeTurnsSoThatALongLineHoldsUpNobody) {
   EXPECT_EQ(order, (std::vector<std::string>{"1", "4", "7", "2", "5", "8", "3", "6", "9"}));
 }
 
-TEST_F(OrderingTest, TheNextOfAKeyTakesItsTurnBehindWhatHasNoKey) {
+TEST_F(OrderingTest, TheNextEventOfALineGetsItsTurnBehindEventsWithoutAKey) {
   publish_keyed("a");
   publish_keyed("a");
   publish("lines");
@@ -140,7 +140,7 @@ TEST_F(OrderingTest, TheNextOfAKeyTakesItsTurnBehindWhatHasNoKey) {
   EXPECT_EQ(claim("lines"), "2");
 }
 
-TEST_F(OrderingTest, AnEventThatFailedForGoodLetsTheNextOneRunUnlessToldOtherwise) {
+TEST_F(OrderingTest, APermanentlyFailedEventLetsTheNextOneRunByDefault) {
   publish_keyed("a", R"(,"max_retries":1)");
   publish_keyed("a");
 
@@ -149,7 +149,7 @@ TEST_F(OrderingTest, AnEventThatFailedForGoodLetsTheNextOneRunUnlessToldOtherwis
   EXPECT_EQ(claim("lines"), "2");
 }
 
-TEST_F(OrderingTest, ABlockedLineSaysWhyAndWhoHoldsItUp) {
+TEST_F(OrderingTest, ABlockedLineNamesTheReasonAndTheBlockingEvent) {
   put("/queues/lines", R"({"onFailure":"block"})");
   publish_keyed("order 17", R"(,"max_retries":1)");
   publish_keyed("order 17");
@@ -166,7 +166,7 @@ TEST_F(OrderingTest, ABlockedLineSaysWhyAndWhoHoldsItUp) {
   EXPECT_EQ(claim("lines"), "");
 }
 
-TEST_F(OrderingTest, AResetOfTheFailedEventLetsABlockedLineGoOnWithIt) {
+TEST_F(OrderingTest, AResetOfTheFailedEventUnblocksTheLineAndRunsIt) {
   put("/queues/lines", R"({"onFailure":"block"})");
   publish_keyed("a", R"(,"max_retries":1)");
   publish_keyed("a");
@@ -180,7 +180,7 @@ TEST_F(OrderingTest, AResetOfTheFailedEventLetsABlockedLineGoOnWithIt) {
   EXPECT_EQ(claim("lines"), "2");
 }
 
-TEST_F(OrderingTest, ACancelOfTheFailedEventLetsABlockedLineGoOnWithoutIt) {
+TEST_F(OrderingTest, ACancelOfTheFailedEventUnblocksTheLineWithoutIt) {
   put("/queues/lines", R"({"onFailure":"block"})");
   publish_keyed("a", R"(,"max_retries":1)");
   publish_keyed("a");
@@ -191,7 +191,7 @@ TEST_F(OrderingTest, ACancelOfTheFailedEventLetsABlockedLineGoOnWithoutIt) {
   EXPECT_EQ(claim("lines"), "2");
 }
 
-TEST_F(OrderingTest, ABlockedLineStaysBlockedOverARestart) {
+TEST_F(OrderingTest, ABlockedLineStaysBlockedAfterARestart) {
   put("/queues/lines", R"({"onFailure":"block"})");
   publish_keyed("a", R"(,"max_retries":1)");
   publish_keyed("a");
@@ -233,7 +233,7 @@ TEST_F(OrderingTest, TheSameKeyInTwoQueuesIsTwoLines) {
   EXPECT_EQ(claim("others"), "2");
 }
 
-// Six workers that fail, abandon and complete events of five keys, while others are superseded.
+// Six workers fail, abandon and complete events of five keys, while other events are superseded.
 class OrderingRaceTest : public OrderingTest {
  protected:
   static constexpr int kKeys = 5;
@@ -244,7 +244,7 @@ class OrderingRaceTest : public OrderingTest {
     std::string id, attempt, payload;
   };
 
-  // What becomes of the n-th event of a key: an empty payload completes.
+  // The outcome of the n-th event of a key, which its payload names.
   static std::string fate_of(int n) {
     if (n % 5 == 1) return "\"fail once\"";
     if (n % 5 == 2) return "\"abandon once\"";
@@ -273,7 +273,7 @@ class OrderingRaceTest : public OrderingTest {
   void handle(HttpClient& client, const std::string& worker, const Claim& claim) {
     const bool first = claim.attempt == "1";
     if (first && claim.payload == "\"abandon once\"") {
-      // Others lose what they hold, too.
+      // The clock passes every lease, so other workers lose theirs too.
       clock_.advance(61s);
       return;
     }
@@ -282,7 +282,7 @@ class OrderingRaceTest : public OrderingTest {
     (void)client.post("/events/" + claim.id + (fails ? "/fail" : "/complete"), body).value();
   }
 
-  // Works until nothing is live.
+  // Claims and reports until no event is live.
   void work(const std::string& worker) {
     HttpClient client(server_.port(), 60s);
     for (;;) {
@@ -294,7 +294,7 @@ class OrderingRaceTest : public OrderingTest {
     }
   }
 
-  // The log's ids of an event: when it was first claimed (0: never), and when it ended.
+  // The log entry ids of the event's first claim (0: never claimed) and of its end.
   struct Span {
     int first_picked = 0, end = 0;
     std::string key, status;
@@ -322,7 +322,7 @@ TEST_F(OrderingRaceTest, NoEventIsClaimedBeforeAllEarlierOnesOfItsKeyHaveEnded) 
   }
   for (std::thread& worker : workers) worker.join();
 
-  std::map<std::string, int> last_end;  // of a key's events so far
+  std::map<std::string, int> last_end;  // of the key's events so far
   std::map<std::string, int> statuses;
   for (int id = 1; id <= kKeys * kEach; ++id) {
     const Span span = span_of(id);

@@ -1,5 +1,4 @@
-// queue_limits_test.cc: maxQueueDepth and highWatermark over HTTP, also when 64 publishers race for the last
-// places.
+// queue_limits_test.cc: maxQueueDepth and highWatermark over HTTP, also with 64 concurrent publishers.
 #include <gtest/gtest.h>
 
 #include <atomic>
@@ -31,7 +30,7 @@ std::string batch_of(int events) {
 
 class QueueLimitsTest : public LocalApiTest {
  protected:
-  // Every other publisher sends batches.
+  // Every second publisher sends batches.
   static int size_of_publication(int publisher) { return publisher % 2 == 0 ? 1 : kBatch; }
 
   static HttpResponse publish_as(int publisher, HttpClient& client) {
@@ -40,7 +39,7 @@ class QueueLimitsTest : public LocalApiTest {
                        : client.post("/events/batch", batch_of(events)).value();
   }
 
-  // Counts an answer to a publication: taken whole, or refused as it should be.
+  // Counts an answer to a publication; collects refusals that are not as documented.
   void note(const HttpResponse& response, int events) {
     if (response.status == 201) {
       accepted_ += events;
@@ -56,7 +55,7 @@ class QueueLimitsTest : public LocalApiTest {
     if (at(response, "type") != R"("urn:eventq:problem:queue-full")") wrong_.push_back(response.body);
   }
 
-  // Reads the depth as fast as it can until `stop`; the greatest.
+  // Reads the depth continuously until `stop`; returns the maximum.
   int sample_depth(const std::atomic<bool>& stop) {
     HttpClient client(server_.port());
     int most = 0;
@@ -67,7 +66,7 @@ class QueueLimitsTest : public LocalApiTest {
     return most;
   }
 
-  // Runs `work` for each publisher in a thread of its own, and samples the depth meanwhile; the greatest.
+  // Runs `work` on one thread per publisher and reads the depth meanwhile; returns the maximum.
   int race(const std::function<void(int publisher, HttpClient&)>& work) {
     std::atomic<bool> stop = false;
     int most = 0;
@@ -96,7 +95,7 @@ class QueueLimitsTest : public LocalApiTest {
     });
   }
 
-  // Takes and completes events until `stop` and none are left.
+  // Claims and completes events until `stop` is set and none is left.
   void work_off(int worker, const std::atomic<bool>& stop) {
     HttpClient client(server_.port(), 60s);
     const std::string head =
@@ -115,11 +114,11 @@ class QueueLimitsTest : public LocalApiTest {
     }
   }
 
-  std::atomic<int> accepted_ = 0;  // events
-  std::atomic<int> refused_ = 0;   // publications
+  std::atomic<int> accepted_ = 0;  // number of events
+  std::atomic<int> refused_ = 0;   // number of publications
 
   std::mutex mutex_;
-  std::vector<std::string> wrong_;  // what an answer should not have been
+  std::vector<std::string> wrong_;  // answers that break the contract
 };
 
 TEST_F(QueueLimitsTest, SixtyFourPublishersFillAQueueToItsLimitAndNotBeyond) {
@@ -134,8 +133,8 @@ TEST_F(QueueLimitsTest, SixtyFourPublishersFillAQueueToItsLimitAndNotBeyond) {
   EXPECT_EQ(wrong_, std::vector<std::string>());
 }
 
-TEST_F(QueueLimitsTest, PublishersGetInAgainWhileWorkersMakeRoomAndTheLimitHolds) {
-  constexpr int kMore = 3;  // publications of each
+TEST_F(QueueLimitsTest, PublishersSucceedAgainWhileWorkersEmptyTheQueueAndTheLimitHolds) {
+  constexpr int kMore = 3;  // publications per publisher
   put("/queues/narrow", R"({"maxQueueDepth":500})");
   fill();
   accepted_ = 0;
@@ -160,7 +159,7 @@ TEST_F(QueueLimitsTest, PublishersGetInAgainWhileWorkersMakeRoomAndTheLimitHolds
   EXPECT_EQ(at(get("/queues/narrow"), "queueMetrics.totalProcessed"), std::to_string(kDepth + accepted_));
 }
 
-TEST_F(QueueLimitsTest, ABatchIsTakenWholeOrNotAtAll) {
+TEST_F(QueueLimitsTest, ABatchIsAcceptedCompletelyOrNotAtAll) {
   put("/queues/narrow", R"({"maxQueueDepth":10})");
   ASSERT_EQ(post("/events/batch", batch_of(8)).status, 201);
 
@@ -170,7 +169,7 @@ TEST_F(QueueLimitsTest, ABatchIsTakenWholeOrNotAtAll) {
   EXPECT_EQ(depth_of("narrow"), "10");
 }
 
-TEST_F(QueueLimitsTest, ABatchThatCouldNeverFitIs413) {
+TEST_F(QueueLimitsTest, ABatchLargerThanTheLimitIs413) {
   put("/queues/narrow", R"({"maxQueueDepth":10})");
 
   const HttpResponse response = post("/events/batch", batch_of(11));
@@ -180,7 +179,7 @@ TEST_F(QueueLimitsTest, ABatchThatCouldNeverFitIs413) {
   EXPECT_EQ(depth_of("narrow"), "0");
 }
 
-TEST_F(QueueLimitsTest, ARefusalSaysThatNothingChangedAndWhenToComeBack) {
+TEST_F(QueueLimitsTest, ARefusalSaysThatNothingChangedAndWhenToRetry) {
   put("/queues/narrow", R"({"maxQueueDepth":1})");
   publish("narrow");
 
@@ -203,7 +202,7 @@ TEST_F(QueueLimitsTest, RetryAfterIsShorterTheFasterTheQueueEmpties) {
   EXPECT_EQ(post("/events/batch", batch_of(80)).header("Retry-After"), "8") << "at ten a second";
 }
 
-TEST_F(QueueLimitsTest, WhatIsHeldOrWaitsForItsTimeCounts) {
+TEST_F(QueueLimitsTest, ClaimedAndDelayedEventsCountTowardsTheLimit) {
   put("/queues/narrow", R"({"maxQueueDepth":2})");
   publish("narrow");
   claim("narrow");
@@ -250,7 +249,7 @@ TEST_F(QueueLimitsTest, AReplayObeysTheLimitAsAWhole) {
   EXPECT_EQ(depth_of("narrow"), "2");
 }
 
-TEST_F(QueueLimitsTest, ARetryAlwaysGoesThrough) {
+TEST_F(QueueLimitsTest, ARetryIsNeverRefused) {
   put("/queues/narrow", R"({"maxQueueDepth":1,"retry":{"baseMs":0}})");
   publish("narrow");
 
@@ -259,7 +258,7 @@ TEST_F(QueueLimitsTest, ARetryAlwaysGoesThrough) {
   EXPECT_EQ(claim("narrow"), "1");
 }
 
-TEST_F(QueueLimitsTest, AnOnCompleteEventAlwaysGoesThrough) {
+TEST_F(QueueLimitsTest, AnOnCompleteEventIsNeverRefused) {
   put("/queues/narrow", R"({"maxQueueDepth":2})");
   post("/events/batch", R"({"events":[)" + std::string(kEvent) +
                             R"(],"correlation_id":"c","on_complete":{"title":"all done","tags":"t"}})");
@@ -288,7 +287,7 @@ TEST_F(QueueLimitsTest, BackpressureIsOnAboveTheWatermarkAndOffBelowNineTenthsOf
   EXPECT_EQ(backpressure(), "on") << "21 again";
 }
 
-TEST_F(QueueLimitsTest, EveryAnswerToPublishingSaysThatBackpressureIsOn) {
+TEST_F(QueueLimitsTest, EveryAnswerToAPublicationSaysThatBackpressureIsOn) {
   put("/queues/narrow", R"({"maxQueueDepth":4,"highWatermark":1})");
   ASSERT_EQ(post("/events/batch", batch_of(2)).header("Eventq-Backpressure"), "on") << "201 of a batch";
   const std::string known = R"({"title":"event","tags":"t","queue":"narrow","event_id":"e"})";
@@ -305,7 +304,7 @@ TEST_F(QueueLimitsTest, EveryAnswerToPublishingSaysThatBackpressureIsOn) {
       << "another queue's";
 }
 
-TEST_F(QueueLimitsTest, BackpressureOutlivesARestart) {
+TEST_F(QueueLimitsTest, BackpressureSurvivesARestart) {
   put("/queues/narrow", R"({"maxQueueDepth":30,"highWatermark":2})");
   ASSERT_EQ(post("/events/batch", batch_of(3)).header("Eventq-Backpressure"), "on");
 
@@ -314,7 +313,7 @@ TEST_F(QueueLimitsTest, BackpressureOutlivesARestart) {
   EXPECT_EQ(post("/events", kEvent).header("Eventq-Backpressure"), "on");
 }
 
-TEST_F(QueueLimitsTest, MainHasNoLimitUnlessItIsGivenOneAndOthersHaveTenThousand) {
+TEST_F(QueueLimitsTest, MainHasNoLimitByDefaultAndOtherQueuesHaveTenThousand) {
   publish("other");
 
   EXPECT_EQ(at(get("/queues/main"), "config.maxQueueDepth"), "null");

@@ -1,5 +1,4 @@
-// queues_api_test.cc: the calls on queues, and those that wait, over HTTP: what they answer, and what they
-// refuse.
+// queues_api_test.cc: the routes of queues, and those that wait, over HTTP: their answers and their refusals.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -26,7 +25,7 @@ class QueuesApiTest : public LocalApiTest {
 
 // GET and PUT
 
-TEST_F(QueuesApiTest, MainIsAlwaysThereAndNoOtherQueue) {
+TEST_F(QueuesApiTest, MainAlwaysExistsAndIsTheOnlyQueueAtFirst) {
   const HttpResponse queues = get("/queues");
 
   EXPECT_EQ(queues.status, 200);
@@ -69,7 +68,7 @@ TEST_F(QueuesApiTest, APutReplacesAllSettings) {
   EXPECT_EQ(at(changed, "config.maxRetries"), "3");
 }
 
-TEST_F(QueuesApiTest, APutTakesWhatAGetShows) {
+TEST_F(QueuesApiTest, APutAcceptsTheDocumentOfAGet) {
   put("/queues/mail",
       R"({"maxQueueDepth":50,"highWatermark":30,"batchSize":5,"processingInterval":20,"persistenceThreshold":9,)"
       R"("leaseMs":5000,"maxAttempts":4,"maxRetries":7,"retry":{"kind":"exponential","baseMs":10,"capMs":100,)"
@@ -84,7 +83,7 @@ TEST_F(QueuesApiTest, APutTakesWhatAGetShows) {
   EXPECT_EQ(config_of("other"), config);
 }
 
-TEST_F(QueuesApiTest, SettingsOutliveARestart) {
+TEST_F(QueuesApiTest, SettingsSurviveARestart) {
   put("/queues/mail", R"({"maxQueueDepth":50})");
 
   server_.restart();
@@ -92,7 +91,7 @@ TEST_F(QueuesApiTest, SettingsOutliveARestart) {
   EXPECT_EQ(at(get("/queues/mail"), "config.maxQueueDepth"), "50");
 }
 
-TEST_F(QueuesApiTest, ASettingThatCannotBeIsRefusedByName) {
+TEST_F(QueuesApiTest, AnInvalidSettingIsRefusedByName) {
   const auto refused = [this](std::string_view config) {
     const HttpResponse response = put("/queues/mail", config);
     EXPECT_EQ(response.status, 400) << config;
@@ -121,7 +120,7 @@ TEST_F(QueuesApiTest, ANameIsOneSegmentOfThePathPercentDecoded) {
   EXPECT_EQ(put("/queues/" + std::string(129, 'q'), "{}").status, 400);
 }
 
-TEST_F(QueuesApiTest, EventsSaysHowManyAreShown) {
+TEST_F(QueuesApiTest, TheParameterEventsLimitsTheEventsShown) {
   for (int i = 0; i < 12; ++i) publish("mail");
 
   EXPECT_NE(at(get("/queues/mail"), "events[9].eventId"), "");
@@ -146,7 +145,7 @@ TEST_F(QueuesApiTest, CountsHaveEveryStatus) {
                         R"("COMPLETED_WITH_ERRORS":1,"FAILED":1,"SUPERSEDED":1,"CANCELLED":1})"));
 }
 
-// Whatever is asked of a queue that is not there.
+// Every request for a queue that does not exist.
 
 TEST_F(QueuesApiTest, AnUnknownQueueIs404AndStaysUnknown) {
   for (const std::string_view target :
@@ -182,7 +181,7 @@ TEST_F(QueuesApiTest, AnUnknownParameterMemberOrMethodIsRefused) {
 
 // Status
 
-TEST_F(QueuesApiTest, APauseSaysWhoAndWhyAndWhen) {
+TEST_F(QueuesApiTest, APausedQueueShowsTheReasonTheCallerAndTheTime) {
   publish("mail");
   advance(5s);
 
@@ -200,7 +199,7 @@ TEST_F(QueuesApiTest, APauseSaysWhoAndWhyAndWhen) {
   EXPECT_EQ(at(resumed, "statusReason"), "");
 }
 
-TEST_F(QueuesApiTest, AResumeServesWhoWaits) {
+TEST_F(QueuesApiTest, AResumeServesWaitingClaims) {
   put("/queues/mail", "{}");
   post("/queues/mail/pause");
   HttpClient worker = waiting("GET", "/events/subscribe?tags=t&queue=mail&worker_id=w:1&wait=20");
@@ -213,7 +212,7 @@ TEST_F(QueuesApiTest, AResumeServesWhoWaits) {
   EXPECT_EQ(at(worker.receive().value(), "id"), id);
 }
 
-TEST_F(QueuesApiTest, WhatIsHeldMayBeReportedWhateverTheStatus) {
+TEST_F(QueuesApiTest, AClaimedEventCanBeReportedWhileTheQueueIsPaused) {
   publish("mail");
   claim("mail");
   post("/queues/mail/pause");
@@ -234,7 +233,7 @@ TEST_F(QueuesApiTest, ADrainWithATimeoutIsAnsweredWhenTheQueueIsEmpty) {
   EXPECT_EQ(at(drained, "status"), R"("draining")");
 }
 
-TEST_F(QueuesApiTest, ADrainThatTakesTooLongIs408AndGoesOn) {
+TEST_F(QueuesApiTest, ADrainThatTakesTooLongIs408AndContinues) {
   publish("mail");
   HttpClient drain = waiting("POST", "/queues/mail/drain?timeout=20", "", {}, 2);
 
@@ -254,7 +253,7 @@ TEST_F(QueuesApiTest, ADrainOfAnEmptyQueueIsAnsweredAtOnce) {
   EXPECT_EQ(post("/queues/mail/drain?timeout=61").status, 400);
 }
 
-TEST_F(QueuesApiTest, ADrainingQueueRefusesEverythingThatWouldMakeItLonger) {
+TEST_F(QueuesApiTest, ADrainingQueueRefusesEveryCallThatAddsEvents) {
   put("/queues/mail", R"({"maxRetries":1})");
   publish("mail");
   fail(claim("mail"));
@@ -307,7 +306,7 @@ TEST_F(QueuesApiTest, AQueueCreatedSinceTheStartHasNoRecovery) {
   EXPECT_EQ(at(recovery, "status"), R"("completed")");
 }
 
-TEST_F(QueuesApiTest, AReplayPublishesWhatEndedSinceACheckpointOnceMore) {
+TEST_F(QueuesApiTest, AReplayPublishesEventsAgainThatEndedSinceACheckpoint) {
   publish("mail");
   complete(claim("mail"));
   advance(1s);
@@ -361,7 +360,7 @@ TEST_F(QueuesApiTest, AReplayChoosesByTimeStatusTagsAndPattern) {
   EXPECT_EQ(matched(R"("from":"2024-03-15T00:00:00Z","tags":["other","t"])"), "1");
 }
 
-TEST_F(QueuesApiTest, AReplayNeedsToKnowSinceWhen) {
+TEST_F(QueuesApiTest, AReplayNeedsACheckpointOrATime) {
   publish("mail");
   const std::string checkpoint = at(post("/queues/mail/checkpoint"), "id");
   const auto status = [this](std::string_view body) { return post("/queues/mail/replay", body).status; };
@@ -374,7 +373,7 @@ TEST_F(QueuesApiTest, AReplayNeedsToKnowSinceWhen) {
   EXPECT_EQ(status(R"({"checkpoint":"01a1e1f7-e503-760e-a3fa-90758826ecc1"})"), 404);
 }
 
-TEST_F(QueuesApiTest, AReplayThatLeftSomeOutSaysSo) {
+TEST_F(QueuesApiTest, AReplayThatReachedItsLimitReportsMore) {
   for (int i = 0; i < 3; ++i) {
     publish("mail");
     complete(claim("mail"));
@@ -429,7 +428,7 @@ TEST_F(QueuesApiTest, AWaitIsAnsweredWithTheEndedEvent) {
   EXPECT_EQ(at(ended, "status"), R"("COMPLETED")");
 }
 
-TEST_F(QueuesApiTest, AWaitIsAnsweredHoweverTheEventEnds) {
+TEST_F(QueuesApiTest, AWaitIsAnsweredWithAnyEndOfTheEvent) {
   put("/queues/mail", R"({"maxRetries":1})");
   for (int i = 0; i < 3; ++i) publish("mail", R"(,"supersede_key":"k)" + std::to_string(i) + '"');
   HttpClient first = waiting("POST", "/events/1/wait");
@@ -445,7 +444,7 @@ TEST_F(QueuesApiTest, AWaitIsAnsweredHoweverTheEventEnds) {
   EXPECT_EQ(at(third.receive().value(), "status"), R"("SUPERSEDED")");
 }
 
-TEST_F(QueuesApiTest, ARetryIsNoEndToWaitFor) {
+TEST_F(QueuesApiTest, ARetryDoesNotEndAWait) {
   publish("mail");
   HttpClient waiter = waiting("POST", "/events/1/wait?timeout=20");
 
@@ -468,7 +467,7 @@ TEST_F(QueuesApiTest, AWaitThatTakesTooLongIs408) {
   EXPECT_EQ(at(late, "type"), R"("urn:eventq:problem:timeout")");
 }
 
-TEST_F(QueuesApiTest, AWaitForWhatIsOverOrUnknownIsAnsweredAtOnce) {
+TEST_F(QueuesApiTest, AWaitForAnEndedOrUnknownEventIsAnsweredAtOnce) {
   publish("mail");
   complete(claim("mail"));
 
@@ -498,7 +497,7 @@ TEST_F(QueuesApiTest, APublisherThatPrefersToWaitGetsTheEndedEvent) {
   EXPECT_EQ(at(ended, "status"), R"("COMPLETED")");
 }
 
-TEST_F(QueuesApiTest, APublicationThatWasWaitedForInVainIs202AndOnDisk) {
+TEST_F(QueuesApiTest, APublicationWhoseWaitTimesOutIs202AndOnDisk) {
   HttpClient publisher =
       waiting("POST", "/events", R"({"title":"event","tags":"t"})", {{"Prefer", "wait=10"}});
 
@@ -534,7 +533,7 @@ TEST_F(QueuesApiTest, APreferenceThatIsNotAWaitIsIgnored) {
 
 // Correlations
 
-TEST_F(QueuesApiTest, ACorrelationTellsWhatBecameOfItsEvents) {
+TEST_F(QueuesApiTest, ACorrelationCountsItsEventsByOutcome) {
   put("/queues/main", R"({"maxRetries":1})");
   const std::string event = R"({"title":"event","tags":"t"})";
   const HttpResponse published = post("/events/batch", R"({"correlation_id":"order-1/7","events":[)" + event +

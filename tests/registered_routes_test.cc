@@ -1,4 +1,4 @@
-// registered_routes_test.cc: routes that a layer above http registers, whose results another thread supplies
+// registered_routes_test.cc: routes that a layer above http registers; another thread supplies their results
 // later.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -1,5 +1,5 @@
-// seed_002_disk_test.cc: when the state that seed 002 describes is on disk: its four triggers, by what a
-// power cut leaves before and after each; its tables and indexes.
+// seed_002_disk_test.cc: when the state of seed 002 is on disk. Tests its four triggers by the files that a
+// power cut leaves before and after each, and its tables and indexes.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -28,10 +28,9 @@ using testing::Contains;
 using testing::ElementsAre;
 using testing::IsSubsetOf;
 
-constexpr int kPowerCuts = 24;  // of the many that are possible at one moment
+constexpr int kPowerCuts = 24;  // a sample of the possible results at one moment
 
-// A queue `lazy` that is buffered, and a queue `strict` that is not, on a disk that remembers what was
-// synced.
+// A buffered queue `lazy` and a queue `strict`, on a disk that records what was synced.
 class Seed002Persistence : public testing::Test {
  protected:
   Seed002Persistence() {
@@ -62,7 +61,7 @@ class Seed002Persistence : public testing::Test {
     return HttpClient(server_->port()).request(method, target, body).value();
   }
 
-  // One publication, of one event or of a batch.
+  // Publishes one event or one batch.
   void publish(const std::string& queue, int events = 1) {
     const std::string event = R"({"title":"event","tags":"t","queue":")" + queue + R"("})";
     std::string batch = event;
@@ -78,7 +77,7 @@ class Seed002Persistence : public testing::Test {
     server_->settle();
   }
 
-  // How many events a queue has after a power cut at this moment: each number that came out.
+  // The depths that the queue can have after a power cut now.
   std::set<int> after_power_cut(const std::string& queue) {
     if (server_) server_->settle();
     for (const FileOperation& operation : disk_.stop_recording()) files_.apply(operation);
@@ -96,7 +95,7 @@ class Seed002Persistence : public testing::Test {
     return depths;
   }
 
-  FaultyVfs disk_;  // before the server: its files must be closed when this goes
+  FaultyVfs disk_;  // declared before the server, which must close its files first
   TemporaryDirectory directory_;
   ManualClock clock_{time_at("2024-03-15T00:00:00Z")};
   std::unique_ptr<LocalServer> server_;
@@ -104,7 +103,7 @@ class Seed002Persistence : public testing::Test {
   std::mt19937_64 random_{20'240'315};
 };
 
-TEST_F(Seed002Persistence, TheThresholdBringsEventsToDisk) {
+TEST_F(Seed002Persistence, TheThresholdWritesEventsToDisk) {
   configure(R"("persistenceThreshold":5,"processingInterval":60000)");
   for (int i = 0; i < 4; ++i) publish("lazy");
   EXPECT_THAT(after_power_cut("lazy"), Contains(0)) << "nothing asked for the disk yet";
@@ -114,7 +113,7 @@ TEST_F(Seed002Persistence, TheThresholdBringsEventsToDisk) {
   EXPECT_THAT(after_power_cut("lazy"), ElementsAre(5));
 }
 
-TEST_F(Seed002Persistence, AGracefulShutdownBringsEventsToDisk) {
+TEST_F(Seed002Persistence, AGracefulShutdownWritesEventsToDisk) {
   for (int i = 0; i < 4; ++i) publish("lazy");
   EXPECT_THAT(after_power_cut("lazy"), Contains(0));
 
@@ -123,7 +122,7 @@ TEST_F(Seed002Persistence, AGracefulShutdownBringsEventsToDisk) {
   EXPECT_THAT(after_power_cut("lazy"), ElementsAre(4));
 }
 
-TEST_F(Seed002Persistence, ACheckpointThatIsRequestedBringsEventsToDisk) {
+TEST_F(Seed002Persistence, ARequestedCheckpointWritesEventsToDisk) {
   for (int i = 0; i < 4; ++i) publish("lazy");
   EXPECT_THAT(after_power_cut("lazy"), Contains(0));
 
@@ -132,7 +131,7 @@ TEST_F(Seed002Persistence, ACheckpointThatIsRequestedBringsEventsToDisk) {
   EXPECT_THAT(after_power_cut("lazy"), ElementsAre(4));
 }
 
-TEST_F(Seed002Persistence, TheIntervalBringsEventsToDisk) {
+TEST_F(Seed002Persistence, TheIntervalWritesEventsToDisk) {
   configure(R"("persistenceThreshold":100,"processingInterval":1000)");
   for (int i = 0; i < 4; ++i) publish("lazy");
   advance(999ms);
@@ -143,7 +142,7 @@ TEST_F(Seed002Persistence, TheIntervalBringsEventsToDisk) {
   EXPECT_THAT(after_power_cut("lazy"), ElementsAre(4));
 }
 
-TEST_F(Seed002Persistence, AChangeOfAStrictQueueTakesTheOthersAlong) {
+TEST_F(Seed002Persistence, AChangeOfAStrictQueueAlsoWritesBufferedEventsToDisk) {
   for (int i = 0; i < 4; ++i) publish("lazy");
 
   publish("strict");
@@ -179,7 +178,7 @@ TEST_F(Seed002Persistence, EndsAreBufferedToo) {
   EXPECT_THAT(after_power_cut("lazy"), ElementsAre(0));
 }
 
-// The real program: what it wrote is the system's, also when it dies.
+// The real program: the kernel keeps the written bytes when the process dies.
 TEST(Seed002Process, AKilledServerLosesNothingOfABufferedQueue) {
   ServerProcess server;
   ASSERT_TRUE(server.start()) << server.log();
@@ -204,7 +203,7 @@ TEST(Seed002Process, AKilledServerLosesNothingOfABufferedQueue) {
   EXPECT_EQ(at(client.get("/queues/lazy").value(), "depth"), "20");
 }
 
-// A store as the server leaves it, looked at with SQL.
+// A store that the server wrote, read with SQL.
 class Seed002Tables : public LocalApiTest {
  protected:
   std::vector<std::string> look(const std::string& sql) { return query(store_.path(), sql); }

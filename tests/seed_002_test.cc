@@ -1,7 +1,7 @@
-// seed_002_test.cc: seed 002, "Event Queue State", over HTTP: its two example documents made from published
-// events, and a test for each field and status. When its state reaches the disk: seed_002_disk_test.cc.
+// seed_002_test.cc: seed 002, "Event Queue State", over HTTP: its two example documents, made from published
+// events, and a test for each field and status. seed_002_disk_test.cc tests when the state reaches the disk.
 //
-// Expected JSON is the seed's own: each of its members must be there with the same value; the answer may have
+// Expected JSON is the seed's own: the answer must have each of its members with the same value, and may have
 // more.
 #include <gtest/gtest.h>
 
@@ -26,7 +26,7 @@ constexpr std::string_view kConfig = R"({
     "highWatermark": 8000
   })";
 
-// The seed's two events, as they are published. The payload's bytes are those of the seed.
+// The seed's two events as publish requests. The payloads have the seed's bytes.
 constexpr std::string_view kInvoice = R"({
       "title": "Book invoice", "tags": "invoice", "queue": "main-queue",
       "event_id": "evt_123abc456def789",
@@ -125,7 +125,7 @@ constexpr std::string_view kPersistedState = R"({
   "updated_at": "2024-03-15T10:07:00.000Z"
 })";
 
-// `id` is left out: ours is a UUID.
+// `id` is omitted, because ours is a UUID.
 constexpr std::string_view kRecovery = R"({
   "checkpointId": "evt_111aaa222bbb333",
   "eventsRecovered": 42,
@@ -134,7 +134,7 @@ constexpr std::string_view kRecovery = R"({
   "status": "completed"
 })";
 
-// Shows the same time until it is moved, or another one from the second look on.
+// Returns the same time until it is set again; with `later`, returns that from the second call on.
 class SeedClock final : public Clock {
  public:
   [[nodiscard]] TimePoint now() const override {
@@ -157,7 +157,7 @@ class SeedClock final : public Clock {
   std::atomic<Millis::rep> later_ = 0;  // 0: none
 };
 
-// main-queue as in the seed's first example: configured at midnight.
+// The queue main-queue of the seed's first example, configured at midnight.
 class Seed002 : public testing::Test {
  protected:
   void SetUp() override { ASSERT_EQ(request("PUT", "/queues/main-queue", kConfig).status, 201); }
@@ -175,10 +175,10 @@ class Seed002 : public testing::Test {
   }
   HttpResponse get(std::string_view target) { return request("GET", target); }
 
-  // A place in GET /queues/main-queue.
+  // A value in GET /queues/main-queue.
   std::string shown(const std::string& where) { return at(get("/queues/main-queue"), where); }
 
-  // Publishes an event into main-queue, with `more` members; its number.
+  // Publishes an event into main-queue, with `more` members. Returns its id.
   std::string publish(const std::string& more = {}) {
     const HttpResponse response =
         post("/events", R"({"title":"event","tags":"t","queue":"main-queue")" + more + "}");
@@ -193,7 +193,7 @@ class Seed002 : public testing::Test {
     ASSERT_EQ(post("/events/batch", batch + "]}").status, 201);
   }
 
-  // The numbers of up to `limit` events.
+  // Claims up to `limit` events. Returns their ids.
   std::vector<std::string> claim(int limit, const std::string& tag = "t") {
     const HttpResponse taken = get("/events/subscribe?tags=" + tag +
                                    "&queue=main-queue&worker_id=w:1&limit=" + std::to_string(limit));
@@ -204,7 +204,7 @@ class Seed002 : public testing::Test {
     }
     return ids;
   }
-  // Reports on them, each run having taken 42 ms.
+  // Reports on these events with an execution time of 42 ms each.
   void report(const std::string& how, const std::vector<std::string>& ids, const std::string& more = {}) {
     std::string body = R"({"worker_id":"w:1","events":[)";
     for (const std::string& id : ids) {
@@ -218,7 +218,7 @@ class Seed002 : public testing::Test {
     report("fail", ids, R"(,"error_message":"Connection timeout")");
   }
 
-  // Works off `events` events of which the first 15 fail once, and then the one of the seed's checkpoint.
+  // Completes `events` events, of which the first 15 fail once, and then the event of the seed's checkpoint.
   void process(int events) {
     publish_many(events);
     const auto first = claim(15);
@@ -230,7 +230,7 @@ class Seed002 : public testing::Test {
     complete(claim(1));
   }
 
-  // Fails the payment twice, the second time as the seed says.
+  // Fails the payment twice; the second failure has the seed's time and message.
   void fail_payment_twice() {
     clock_.set("2024-03-15T10:05:20.000Z");
     fail(claim(1, "payment"));
@@ -278,7 +278,7 @@ TEST_F(Seed002, TheRecoveryIsTheSeedsDocument) {
   publish_many(40);
   ASSERT_EQ(post("/events", kInvoice).status, 201);
   ASSERT_EQ(post("/events", kPayment).status, 201);
-  ASSERT_EQ(claim(3).size(), 3U);  // what a worker holds is live, too
+  ASSERT_EQ(claim(3).size(), 3U);  // claimed events are live too
 
   server_.reset();
   clock_.set("2024-03-15T10:15:00.000Z", "2024-03-15T10:15:00.500Z");
@@ -289,7 +289,7 @@ TEST_F(Seed002, TheRecoveryIsTheSeedsDocument) {
   EXPECT_EQ(at(recovery, "id").size(), 38U) << "a UUID in quotes";
 }
 
-TEST_F(Seed002, ARecoveryBringsBackEveryEventAndProcessesNoneAgain) {
+TEST_F(Seed002, ARecoveryRestoresEveryLiveEventAndNoEndedOne) {
   publish_many(10);
   complete(claim(4));
 
@@ -299,7 +299,7 @@ TEST_F(Seed002, ARecoveryBringsBackEveryEventAndProcessesNoneAgain) {
   EXPECT_EQ(claim(100), (std::vector<std::string>{"5", "6", "7", "8", "9", "10"}));
 }
 
-TEST_F(Seed002, ProcessingGoesOnFromTheCheckpointedPosition) {
+TEST_F(Seed002, ProcessingContinuesFromTheCheckpointedPosition) {
   publish(R"(,"event_id":"first")");
   publish(R"(,"event_id":"second")");
   complete(claim(1));
@@ -541,7 +541,7 @@ TEST_F(Seed002, BatchSizeUnlessConfiguredIsOnlyARecommendation) {
   EXPECT_EQ(claim(1000).size(), 150U);
 }
 
-// What they do to the disk: seed_002_disk_test.cc.
+// seed_002_disk_test.cc tests their effect on the disk.
 TEST_F(Seed002, ProcessingIntervalIsInMillisecondsAndOneSecondUnlessConfigured) {
   request("PUT", "/queues/main-queue", R"({"processingInterval":250})");
   EXPECT_EQ(shown("config.processingInterval"), "250");
@@ -565,7 +565,7 @@ TEST_F(Seed002, HighWatermarkIsTheDepthAboveWhichBackpressureIsOn) {
   EXPECT_EQ(post("/events", event).header("Eventq-Backpressure"), "on");
 }
 
-TEST_F(Seed002, CreatedAtIsWhenTheQueueWasFirstThere) {
+TEST_F(Seed002, CreatedAtIsWhenTheQueueWasCreated) {
   clock_.set("2024-03-15T11:00:00Z");
   request("PUT", "/queues/main-queue", "{}");
   publish();
@@ -585,13 +585,13 @@ TEST_F(Seed002, UpdatedAtIsWhenSettingsOrStatusWereLastChanged) {
 
 // The statuses.
 
-TEST_F(Seed002, ActiveTakesAndGivesEvents) {
+TEST_F(Seed002, ActiveAcceptsAndDeliversEvents) {
   EXPECT_EQ(shown("status"), R"("active")");
   publish();
   EXPECT_EQ(claim(1).size(), 1U);
 }
 
-TEST_F(Seed002, PausedTakesEventsAndGivesNone) {
+TEST_F(Seed002, PausedAcceptsEventsAndDeliversNone) {
   publish();
   EXPECT_EQ(post("/queues/main-queue/pause").status, 200);
 
@@ -603,7 +603,7 @@ TEST_F(Seed002, PausedTakesEventsAndGivesNone) {
   EXPECT_EQ(claim(2).size(), 2U);
 }
 
-TEST_F(Seed002, DrainingGivesEventsAndTakesNone) {
+TEST_F(Seed002, DrainingDeliversEventsAndAcceptsNone) {
   publish();
   EXPECT_EQ(post("/queues/main-queue/drain").status, 200);
 
@@ -615,7 +615,7 @@ TEST_F(Seed002, DrainingGivesEventsAndTakesNone) {
   publish();
 }
 
-TEST_F(Seed002, AStatusOutlivesARestart) {
+TEST_F(Seed002, AStatusSurvivesARestart) {
   post("/queues/main-queue/pause");
 
   server_->restart();

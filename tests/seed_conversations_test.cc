@@ -1,8 +1,8 @@
-// seed_conversations_test.cc: the conversations that seed 000 gives as examples, held word for word with a
-// server inside the test, whose clock shows the seed's times.
+// seed_conversations_test.cc: the example conversations of seed 000, word for word, with a server inside the
+// test. Its clock has the seed's times.
 //
-// Expected bodies are the seed's own JSON: each of its members must be in the answer with the same value, and
-// the answer may have more. A time is the same with and without its milliseconds.
+// Expected bodies are the seed's own JSON: the answer must have each of its members with the same value, and
+// may have more. A time may be written with or without milliseconds.
 #include <gtest/gtest.h>
 
 #include <optional>
@@ -68,7 +68,7 @@ JsonLines with_whole_times(JsonLines lines) {
 
 class SeedConversation : public testing::Test {
  protected:
-  // Gives the ids below this one to other events, of another queue.
+  // Publishes events to another queue, so that the next event gets this id.
   void let_event_ids_begin_with(int id) {
     std::string batch = R"({"events":[)";
     for (int i = 1; i < id; ++i) {
@@ -77,8 +77,8 @@ class SeedConversation : public testing::Test {
     ASSERT_EQ(post("/events/batch", batch + "]}").status, 201);
   }
 
-  // The same for log entries, with 1000 other events: the first claim of an event leaves one entry, each
-  // later one two, ABANDONED and PICKED.
+  // The same for log entries, with 1000 other events. The first claim of an event writes one entry, each
+  // later one two: ABANDONED and PICKED.
   void let_log_ids_begin_with_5001() {
     for (int claims = 0; claims < 3; ++claims) {
       ASSERT_EQ(get("/events/subscribe?tags=other&queue=other&worker_id=other:1&limit=1000").status, 200);
@@ -119,7 +119,7 @@ class SeedConversation : public testing::Test {
   HttpClient client_{server_.port()};
 };
 
-// Event 1001 as in the seed: published at 10:30:00, and where a test says so picked at 10:30:45.
+// Event 1001 of the seed, published at 10:30:00 and, where a test says so, claimed at 10:30:45.
 class SeedEvent1001 : public SeedConversation {
  protected:
   void SetUp() override {
@@ -371,7 +371,7 @@ TEST_F(SeedEvent1001, GetLeavesTheLogOutUnlessAskedForIt) {
 // 6. GET /events - List Events
 
 TEST_F(SeedEvent1001, ListShowsBothEventsWithTotalLimitAndOffset) {
-  set_time("10:25:00");  // the seed's second event is the older one
+  set_time("10:25:00");  // the seed's second event is older
   post("/events", R"({"title": "Process Payment", "tags": "payment,priority-high"})");
   set_time("10:31:00");
   get("/events/subscribe?tags=payment&worker_id=worker-03:9100");
@@ -417,7 +417,7 @@ TEST_F(SeedEvent1001, ListTakesAStatusAndALimit) {
                  get("/events?status=PENDING&limit=10"));
 }
 
-TEST_F(SeedEvent1001, ListShowsTwentyEventsFromTheFirstOnUnlessToldOtherwise) {
+TEST_F(SeedEvent1001, ListShowsTheFirstTwentyEventsByDefault) {
   expect_members(R"({"total": 1001, "limit": 20, "offset": 0})", get("/events"));
   EXPECT_TRUE(json_lines(get("/events").body).contains("events[19].id"));
   EXPECT_FALSE(json_lines(get("/events").body).contains("events[20].id"));
@@ -617,7 +617,7 @@ TEST_F(SeedEvent1001, TheCrashedWorkerCannotCompleteWhatWasReset) {
 
 class SeedPayload : public SeedConversation {
  protected:
-  // A JSON string that takes this many bytes.
+  // A JSON string of this many bytes.
   static std::string payload_of(std::size_t bytes) { return '"' + std::string(bytes - 2, 'x') + '"'; }
 
   HttpResponse publish(const std::string& payload) {

@@ -1,4 +1,4 @@
-// shards_cli_test.cc: the command line while a shard is away: nothing that is incomplete looks whole.
+// shards_cli_test.cc: the command line while a shard is down must report incomplete results.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -16,7 +16,7 @@ namespace {
 using testing::HasSubstr;
 using testing::Not;
 
-TEST(ShardsOnTheCommandLine, WhatIsIncompleteIsSaidToBeAndFails) {
+TEST(ShardsOnTheCommandLine, AListWithAMissingShardSaysSoAndFails) {
   OwnCluster other;
   const TestDatabase first(TestDatabase::Empty{});
   ServerProcess server({"--store", first.url(), "--store", other.add_database("second"), "--migrate"});
@@ -35,7 +35,7 @@ TEST(ShardsOnTheCommandLine, WhatIsIncompleteIsSaidToBeAndFails) {
   for (const auto& list : lists) EXPECT_EQ(eventq(list).exit_code, 0) << list.front();
 
   other.stop(OwnCluster::Stop::immediate);
-  // Until the server has noticed.
+  // Waits until the server has noticed.
   while (client.get("/readyz")->body.find("missing_shards") == std::string::npos) {
   }
   for (const auto& list : lists) {

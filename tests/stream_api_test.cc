@@ -1,4 +1,4 @@
-// stream_api_test.cc: GET /events/stream: what comes, when, how much at most, and what ends it.
+// stream_api_test.cc: GET /events/stream: which events it delivers, when, how many at most, and when it ends.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -35,7 +35,7 @@ class StreamApi : public LocalApiTest {
 
     [[nodiscard]] const std::string& header() const { return header_; }
 
-    // What comes up to the next empty line; empty when the stream ends.
+    // The text up to the next empty line; empty when the stream ends.
     std::string next_block() {
       std::size_t end = 0;
       while ((end = text_.find("\n\n")) == std::string::npos) {
@@ -61,7 +61,7 @@ class StreamApi : public LocalApiTest {
     [[nodiscard]] bool quiet() { return text_.empty() && !client_.readable_within(0ms); }
     void leave() { client_.close(); }
 
-    // True when it ends in order.
+    // True when the stream ends with its last chunk.
     bool ends() {
       while (read_chunk()) {
       }
@@ -69,7 +69,7 @@ class StreamApi : public LocalApiTest {
     }
 
    private:
-    // False at the end. No line ends in CR LF but those of the framing.
+    // False at the end. Only lines of the chunk framing end in CR LF.
     bool read_chunk() {
       const std::string size = client_.read_through("\r\n");
       std::string data = client_.read_through("\r\n");
@@ -81,22 +81,22 @@ class StreamApi : public LocalApiTest {
 
     RawClient client_;
     std::string header_;
-    std::string text_;  // read, not yet used
+    std::string text_;  // received and not yet returned
     bool ended_ = false;
   };
 
   Stream stream(std::string_view query) { return {server_.port(), query}; }
 
-  // Nothing is on its way to it.
+  // True when no data is on its way to the stream.
   bool is_quiet(Stream& stream) {
     for (int i = 0; i < 3; ++i) {
       server_.settle();
-      get("/healthz");  // behind whatever the server's thread had to do
+      get("/healthz");  // is answered after the earlier work of the server's thread
     }
     return stream.quiet();
   }
 
-  // A report by the worker w:1.
+  // Reports as the worker w:1.
   int report(std::string_view id, std::string_view action, std::string_view more = {}) {
     return post("/events/" + std::string(id) + "/" + std::string(action),
                 R"({"worker_id":"w:1")" + std::string(more) + "}")
@@ -104,7 +104,7 @@ class StreamApi : public LocalApiTest {
   }
 };
 
-TEST_F(StreamApi, AStreamBeginsAtOnceAndSaysWhatItIs) {
+TEST_F(StreamApi, AStreamBeginsAtOnceWithItsHeader) {
   Stream worker = stream("worker_id=w:1");
 
   EXPECT_THAT(worker.header(), StartsWith("HTTP/1.1 200 OK\r\n"));
@@ -113,7 +113,7 @@ TEST_F(StreamApi, AStreamBeginsAtOnceAndSaysWhatItIs) {
   EXPECT_THAT(worker.header(), HasSubstr("\r\nX-Request-Id: "));
 }
 
-TEST_F(StreamApi, AnEventIsPushedAsASubscriberWouldGetItOnOneLine) {
+TEST_F(StreamApi, AnEventIsPushedOnOneLineAsASubscriptionShowsIt) {
   Stream worker = stream("worker_id=w:1");
 
   publish("main", ",\"payload\":{\"a\":\r\n  \"b\\n\"}");
@@ -126,14 +126,14 @@ TEST_F(StreamApi, AnEventIsPushedAsASubscriberWouldGetItOnOneLine) {
   EXPECT_EQ(at(get("/events/1"), "worker_id"), R"("w:1")");
 }
 
-TEST_F(StreamApi, WhatIsThereComesHighestPriorityFirst) {
+TEST_F(StreamApi, WaitingEventsAreDeliveredHighestPriorityFirst) {
   publish("main");
   publish("main", R"(,"priority":1)");
 
   EXPECT_THAT(stream("worker_id=w:1&prefetch=5").next(2), ElementsAre("2", "1"));
 }
 
-TEST_F(StreamApi, OnlyItsQueueAndTagsCome) {
+TEST_F(StreamApi, OnlyEventsOfItsQueueAndTagsAreDelivered) {
   Stream worker = stream("worker_id=w:1&queue=mail&tags=a,b&prefetch=9");
   publish("main");
   publish("mail");
@@ -143,7 +143,7 @@ TEST_F(StreamApi, OnlyItsQueueAndTagsCome) {
   EXPECT_TRUE(is_quiet(worker));
 }
 
-TEST_F(StreamApi, NoMoreThanPrefetchAreUnfinished) {
+TEST_F(StreamApi, AtMostPrefetchEventsAreUnfinished) {
   for (int i = 0; i < 5; ++i) publish("main");
   Stream worker = stream("worker_id=w:1&prefetch=3");
 
@@ -154,7 +154,7 @@ TEST_F(StreamApi, NoMoreThanPrefetchAreUnfinished) {
   EXPECT_TRUE(is_quiet(worker));
 }
 
-TEST_F(StreamApi, PrefetchIsOneUnlessGiven) {
+TEST_F(StreamApi, PrefetchIsOneByDefault) {
   publish("main");
   publish("main");
   Stream worker = stream("worker_id=w:1");
@@ -163,7 +163,7 @@ TEST_F(StreamApi, PrefetchIsOneUnlessGiven) {
   EXPECT_TRUE(is_quiet(worker));
 }
 
-TEST_F(StreamApi, WhateverTakesAnEventAwayMakesRoom) {
+TEST_F(StreamApi, EveryWayToEndAClaimLetsTheNextEventThrough) {
   for (int i = 0; i < 7; ++i) publish("main");
   Stream worker = stream("worker_id=w:1");
 
@@ -182,7 +182,7 @@ TEST_F(StreamApi, WhateverTakesAnEventAwayMakesRoom) {
   EXPECT_EQ(worker.next(), "7");
 }
 
-TEST_F(StreamApi, AResetEventComesAgain) {
+TEST_F(StreamApi, AResetEventIsDeliveredAgain) {
   publish("main");
   Stream worker = stream("worker_id=w:1");
   EXPECT_EQ(worker.next(), "1");
@@ -192,7 +192,7 @@ TEST_F(StreamApi, AResetEventComesAgain) {
   EXPECT_THAT(worker.next_block(), HasSubstr(R"("attempt":2,)"));
 }
 
-TEST_F(StreamApi, AnEventWhoseLeaseEndedComesAgainAndASignOfLifeKeepsIt) {
+TEST_F(StreamApi, AnEventIsDeliveredAgainAfterItsLeaseWhichAHeartbeatExtends) {
   publish("main");
   Stream worker = stream("worker_id=w:1");
   EXPECT_EQ(worker.next(), "1");
@@ -207,7 +207,7 @@ TEST_F(StreamApi, AnEventWhoseLeaseEndedComesAgainAndASignOfLifeKeepsIt) {
   EXPECT_THAT(worker.next_block(), HasSubstr(R"("attempt":2,)"));
 }
 
-TEST_F(StreamApi, APausedQueueSendsNothingUntilItGoesOn) {
+TEST_F(StreamApi, APausedQueueSendsNothingUntilItIsResumed) {
   Stream worker = stream("worker_id=w:1");
   publish("main");
   EXPECT_EQ(worker.next(), "1");
@@ -221,7 +221,7 @@ TEST_F(StreamApi, APausedQueueSendsNothingUntilItGoesOn) {
   EXPECT_EQ(worker.next(), "2");
 }
 
-TEST_F(StreamApi, WhatAWorkerTookOtherwiseCountsInItsQueueOnly) {
+TEST_F(StreamApi, EventsClaimedByOtherCallsCountInTheirQueueOnly) {
   publish("main");
   publish("mail");
   post("/events/next", R"({"worker_id":"w:1"})");
@@ -236,7 +236,7 @@ TEST_F(StreamApi, WhatAWorkerTookOtherwiseCountsInItsQueueOnly) {
   EXPECT_EQ(main.next(), "3");
 }
 
-TEST_F(StreamApi, TwoStreamsOfOneWorkerShareTheirRoom) {
+TEST_F(StreamApi, TwoStreamsOfOneWorkerShareOnePrefetchLimit) {
   Stream first = stream("worker_id=w:1&prefetch=2");
   Stream second = stream("worker_id=w:1&prefetch=2");
   is_quiet(first);
@@ -244,13 +244,13 @@ TEST_F(StreamApi, TwoStreamsOfOneWorkerShareTheirRoom) {
   for (int i = 0; i < 3; ++i) publish("main");
 
   const auto held = [&] { return at(get("/events?status=PROCESSING"), "total"); };
-  while (held() < "2") {  // on PostgreSQL a stream counts before it takes
+  while (held() < "2") {  // on PostgreSQL a stream counts before it claims
   }
   is_quiet(first);
   EXPECT_EQ(held(), "2");
 }
 
-TEST_F(StreamApi, WhatAWorkerHoldsStaysItsOwnWhenItLeavesAndCountsWhenItComesBack) {
+TEST_F(StreamApi, AWorkerKeepsItsClaimsAcrossConnectionsAndTheyCount) {
   publish("main");
   publish("main");
   Stream gone = stream("worker_id=w:1");
@@ -265,7 +265,7 @@ TEST_F(StreamApi, WhatAWorkerHoldsStaysItsOwnWhenItLeavesAndCountsWhenItComesBac
   EXPECT_EQ(back.next(), "2");
 }
 
-TEST_F(StreamApi, AnEventForAClientThatLeftGoesToAnother) {
+TEST_F(StreamApi, AnEventForADisconnectedClientGoesToAnother) {
   Stream gone = stream("worker_id=w:1");
   is_quiet(gone);
   gone.leave();
@@ -275,7 +275,7 @@ TEST_F(StreamApi, AnEventForAClientThatLeftGoesToAnother) {
   EXPECT_EQ(stream("worker_id=w:2").next(), "1");
 }
 
-TEST_F(StreamApi, AStopEndsStreamsInOrderAndWhatIsHeldCountsAfterIt) {
+TEST_F(StreamApi, AStopEndsStreamsInOrderAndClaimsCountAfterTheRestart) {
   for (int i = 0; i < 6; ++i) publish("main");
   Stream before = stream("worker_id=w:1&prefetch=5");
   before.next(5);
@@ -289,7 +289,7 @@ TEST_F(StreamApi, AStopEndsStreamsInOrderAndWhatIsHeldCountsAfterIt) {
   EXPECT_EQ(after.next(), "6");
 }
 
-TEST_F(StreamApi, WhatIsWrongWithARequestIsSaid) {
+TEST_F(StreamApi, AnInvalidRequestIsRefused) {
   EXPECT_EQ(get("/events/stream").status, 400);
   EXPECT_EQ(at(get("/events/stream?worker_id=w:1&prefetch=0"), "field"), R"("prefetch")");
   EXPECT_EQ(get("/events/stream?worker_id=w:1&prefetch=1001").status, 400);
@@ -300,7 +300,7 @@ TEST_F(StreamApi, WhatIsWrongWithARequestIsSaid) {
   EXPECT_EQ(request("GET", "/events/stream?worker_id=w:1", {}, elsewhere).status, 403);
 }
 
-TEST_F(StreamApi, ManyWorkersFinishEverythingOnceAndNeverHoldTooMuch) {
+TEST_F(StreamApi, ManyWorkersFinishEveryEventOnceWithinTheirPrefetch) {
   constexpr int kWorkers = 4;
   constexpr int kEvents = 400;
   constexpr std::size_t kPrefetch = 3;
@@ -318,7 +318,7 @@ TEST_F(StreamApi, ManyWorkersFinishEverythingOnceAndNeverHoldTooMuch) {
     for (std::string id = streams[index]->next(); !id.empty(); id = streams[index]->next()) {
       held.push_back(id);
       if (held.size() > kPrefetch) ++too_many;
-      // Now and then it holds what it has until no more may come.
+      // Sometimes keeps its events until the prefetch limit is reached.
       if (held.size() < kPrefetch && done[index].size() % 10 == 5 && finished < kEvents - 50) continue;
       for (const std::string& one : held) {
         reports.post("/events/" + one + "/complete", R"({"worker_id":"w:)" + std::to_string(index) + "\"}")

@@ -1,5 +1,5 @@
 // transactional_enqueue_test.cc: eventq.publish() and eventq.complete() in an application's own transaction,
-// with a server on the same database; and docs/transactional.md, word for word.
+// with a server on the same database. Runs the examples of docs/transactional.md word for word.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -23,7 +23,7 @@ using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::IsEmpty;
 
-// The blocks of SQL in the document, in their order.
+// The SQL blocks of the document, in order.
 std::vector<std::string> blocks_of_document() {
   std::ifstream file(EVENTQ_SOURCE_DIR "/docs/transactional.md");
   std::vector<std::string> blocks;
@@ -62,7 +62,7 @@ class TransactionalEnqueue : public testing::Test {
     const auto done = application_->script(sql);
     ASSERT_TRUE(done) << sql << "\n" << done.error().message;
   }
-  // What went wrong; the transaction is rolled back.
+  // Runs SQL that must fail and rolls back. Returns the error.
   std::string refused(const std::string& sql) {
     const auto done = application_->script(sql);
     EXPECT_FALSE(done) << sql;
@@ -79,7 +79,7 @@ class TransactionalEnqueue : public testing::Test {
     return texts;
   }
 
-  // Ids and attempts of what a worker gets, waiting for it.
+  // Claims events, waiting for them. Returns their ids and attempts.
   std::vector<std::pair<std::int64_t, std::int64_t>> claim(const std::string& body) {
     const auto answer = client_->post("/events/subscribe", body);
     EXPECT_TRUE(answer) << answer.error().message;
@@ -94,7 +94,7 @@ class TransactionalEnqueue : public testing::Test {
     return claimed;
   }
 
-  // All that `eventq verify` proves, of a copy in a file.
+  // Runs all checks of `eventq verify` on a copy in a file.
   std::string verified() {
     server_.terminate();
     application_.reset();
@@ -109,13 +109,13 @@ class TransactionalEnqueue : public testing::Test {
   ServerProcess server_;
   std::unique_ptr<postgres::PgConnection> application_;
   std::unique_ptr<HttpClient> client_;
-  std::vector<std::unique_ptr<std::string>> statements_;  // a connection knows them by their address
+  std::vector<std::unique_ptr<std::string>> statements_;  // a connection identifies them by address
 };
 
 TEST_F(TransactionalEnqueue, TheDocumentedExampleDoesWhatTheDocumentSays) {
   const auto blocks = blocks_of_document();
   ASSERT_EQ(blocks.size(), 4U);
-  // Roles belong to the whole cluster.
+  // A name per database, because all databases of a cluster share its roles.
   const std::string role = "shop_of_" + query("SELECT current_database()::text").at(0);
   run(replaced(blocks[0], "shop", role));
   run(blocks[1]);
@@ -140,7 +140,7 @@ TEST_F(TransactionalEnqueue, TheDocumentedExampleDoesWhatTheDocumentSays) {
   EXPECT_EQ(verified(), "");
 }
 
-TEST_F(TransactionalEnqueue, WhatIsRolledBackWasNeverThere) {
+TEST_F(TransactionalEnqueue, ARolledBackPublicationLeavesNothing) {
   run("BEGIN; SELECT eventq.publish('a', '{x}', queue => 'q', correlation_id => 'c', ordering_key => 'k'); "
       "ROLLBACK");
   EXPECT_THAT(query("SELECT id FROM eventq.event_body"), IsEmpty());
@@ -170,7 +170,7 @@ TEST_F(TransactionalEnqueue, FollowsTheRulesOfTheServerForLinesSupersedingAndCor
     run("SELECT eventq.complete(" + std::to_string(id) + ", 'w:1', " + std::to_string(attempt) + ")");
   }
   claimed = claim(R"({"worker_id":"w:1","tags":"x","queue":"q","limit":10,"wait":10})");
-  ASSERT_EQ(claimed.size(), 1U);  // 5 came to the head of its line
+  ASSERT_EQ(claimed.size(), 1U);  // 5 became the head of its line
   EXPECT_THAT(refused("SELECT eventq.complete(" + std::to_string(claimed[0].first) + ", 'w:2', 1)"),
               HasSubstr("held by w:1 as attempt 1; w:2 with attempt 1 does not hold it"));
   const auto correlation = client_->get("/events/correlation/c");
@@ -179,7 +179,7 @@ TEST_F(TransactionalEnqueue, FollowsTheRulesOfTheServerForLinesSupersedingAndCor
   EXPECT_EQ(verified(), "");
 }
 
-TEST_F(TransactionalEnqueue, PublishesWhatWasPromisedForTheEndOfABatch) {
+TEST_F(TransactionalEnqueue, PublishesTheOnCompleteEventOfABatch) {
   const auto batch = client_->post("/events/batch",
                                    R"({"correlation_id":"c","events":[{"title":"a","tags":"x"}],
           "on_complete":{"title":"all done","tags":"fin","payload":{"n":[1.0,  2]}}})");

@@ -1,4 +1,4 @@
-// verify_test.cc: `eventq verify` on stores that are right, and on stores broken by hand in every way.
+// verify_test.cc: `eventq verify` on sound stores, and on stores damaged in every way.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -25,7 +25,7 @@ using testing::HasSubstr;
 using testing::IsEmpty;
 using testing::Not;
 
-// Talks to a server as a worker and as a person would.
+// The requests of workers and operators.
 class Talk {
  public:
   explicit Talk(std::uint16_t port) : client_(port) {}
@@ -33,7 +33,7 @@ class Talk {
   void post(const std::string& target, const std::string& body) {
     const auto answer = client_.post(target, body);
     ASSERT_TRUE(answer) << answer.error().message;
-    // The last failure of an event is a 400 that is recorded all the same.
+    // The last failure of an event is recorded although it is answered with 400.
     ASSERT_TRUE(answer->status / 100 == 2 || answer->status == 400) << target << " " << answer->body;
   }
   void take(const std::string& worker, const std::string& tag, int limit) {
@@ -52,7 +52,7 @@ Finished verify_in(const ServerProcess& server) {
   return run(eventq_program(server.file(""), {"verify", "sqlite:eventq.db", "-o", "table"}));
 }
 
-// Until retention has left so many.
+// Waits until retention has left this many events.
 void wait_until_kept(ServerProcess& server, const std::string& events) {
   const SteadyTime limit = steady_now() + std::chrono::seconds(30);
   while (query(server.file("eventq.db"), "SELECT count(*) FROM event_body").at(0) != events &&
@@ -68,7 +68,7 @@ std::set<std::string> files_in(const std::string& folder) {
   return names;
 }
 
-// A store in which something of everything has happened to ten events.
+// A store whose ten events have had every kind of change.
 void fill(const ServerProcess& server) {
   Talk talk(server.port());
   talk.post("/events", R"({"title":"done","tags":"a"})");                            // 1
@@ -127,7 +127,7 @@ class VerifyTest : public testing::Test {
 
 std::unique_ptr<TemporaryDirectory> VerifyTest::original_;
 
-TEST_F(VerifyTest, AStoreThatServedIsProven) {
+TEST_F(VerifyTest, AServedStoreIsProven) {
   const Finished finished = verify();
   EXPECT_EQ(finished.exit_code, 0) << finished.out << finished.err;
   for (const char* proof : {"file sound", "none lost", "none finished twice", "no overlapping leases",
@@ -136,7 +136,7 @@ TEST_F(VerifyTest, AStoreThatServedIsProven) {
   }
 }
 
-TEST_F(VerifyTest, WritesNothingAndLeavesNothingBesideTheFile) {
+TEST_F(VerifyTest, WritesNothingToTheFileAndCreatesNoOther) {
   const auto before = std::filesystem::last_write_time(path());
   ASSERT_EQ(verify().exit_code, 0);
   EXPECT_EQ(std::filesystem::last_write_time(path()), before);
@@ -222,7 +222,7 @@ constexpr Breakage kBreakages[] = {
      "no overlapping leases"},
     {"AClaimOutOfTurn", "UPDATE event_log SET id = id - 1000 WHERE event_id = 5", "order kept"},
     {"ALineWithoutAHead", "UPDATE event_line SET head = 0", "order kept"},
-    {"SomebodyInNoLine", "DELETE FROM event_line WHERE head = 0", "order kept"},
+    {"AnEventWithAKeyInNoLine", "DELETE FROM event_line WHERE head = 0", "order kept"},
     {"AWrongCount", "UPDATE event_count SET n = n + 1 WHERE status = 'COMPLETED'", "counters equal rows"},
     {"ACountThatIsGone", "DELETE FROM event_count WHERE status = 'FAILED'", "counters equal rows"},
     {"MoreRemovedThanPublished", "UPDATE queue_total SET removed = removed + 1", "counters equal rows"},
@@ -237,7 +237,7 @@ constexpr Breakage kBreakages[] = {
     {"AWrongCause", "UPDATE failure_cause SET n = n + 1", "counters equal rows"},
     {"AWrongNumberOfFailures", "UPDATE event_archive SET retry_count = 7 WHERE id = 3",
      "counters equal rows"},
-    {"AKeyNobodyHas", "DELETE FROM event_supersede", "counters equal rows"},
+    {"AMissingSupersedeKey", "DELETE FROM event_supersede", "counters equal rows"},
     {"AQueueThatIsGone", "DELETE FROM event_queue_state", "counters equal rows"},
 };
 
@@ -254,7 +254,7 @@ TEST_F(VerifyTest, NamesTheEventAndTheEntry) {
               HasSubstr(R"("violations":[{"event_id":1,"log_id":)" + entry.at(0) + R"(,"message":"after)"));
 }
 
-TEST_F(VerifyTest, WhatIsNoStoreIsSaidToBeNone) {
+TEST_F(VerifyTest, AFileThatIsNoStoreIsReported) {
   std::ofstream(path(), std::ios::trunc)
       << "This is a letter to my aunt, and by no means a database of any kind.";
   Finished finished = verify();
@@ -276,7 +276,7 @@ TEST_F(VerifyTest, AnotherProgramsDatabaseAndAnotherSchemaAreRefused) {
   EXPECT_THAT(finished.err, HasSubstr("not one of eventq"));
 }
 
-TEST_F(VerifyTest, AWordThatIsNoStoreIsWrongUsage) {
+TEST_F(VerifyTest, AnArgumentThatIsNoStoreIsAUsageError) {
   const Finished finished = run(eventq_program(directory_.file(""), {"verify", "eventq.db"}));
   EXPECT_EQ(finished.exit_code, 2);
   EXPECT_THAT(finished.err, HasSubstr("sqlite:FILE"));
@@ -318,7 +318,7 @@ TEST(VerifyServerTest, ARunningServerKeepsItsLogAlsoWhenThatIsEmpty) {
   EXPECT_THAT(verify_in(server).out, HasSubstr("11 events published"));
 }
 
-TEST(VerifyServerTest, WhatRetentionRemovedIsAccountedForAndWhatVanishedLiveIsNot) {
+TEST(VerifyServerTest, RemovedEventsAreAccountedForAndALostLiveEventIsReported) {
   ServerProcess server;
   ASSERT_TRUE(server.start()) << server.log();
   Talk talk(server.port());
@@ -326,7 +326,7 @@ TEST(VerifyServerTest, WhatRetentionRemovedIsAccountedForAndWhatVanishedLiveIsNo
   ASSERT_EQ(
       client.request("PUT", "/queues/main", R"({"config":{"retention":{"completedSeconds":1}}})")->status,
       200);
-  // Two ends of one event: they may not hide that another is missing.
+  // One event ends twice. Its second end must not hide that another event is missing.
   talk.post("/events", R"({"title":"done after all","tags":"a","max_retries":1})");
   talk.post("/events", R"({"title":"waits","tags":"b"})");
   talk.take("w:1", "a", 1);
@@ -352,7 +352,7 @@ TEST(VerifyServerTest, WhatRetentionRemovedIsAccountedForAndWhatVanishedLiveIsNo
                               "after their end; 1 are lost")));
 }
 
-// What the first schema held: an event that failed for good and was reset, and two that were completed.
+// Rows of the first schema: an event that failed permanently and was reset, and two completed events.
 constexpr const char* kVersion1 = R"(
 PRAGMA application_id = 0x45765120;
 PRAGMA user_version = 1;
@@ -372,7 +372,7 @@ UPDATE id_sequence SET last = 3 WHERE name = 'event';
 UPDATE id_sequence SET last = 7 WHERE name = 'log';
 )";
 
-TEST(VerifyServerTest, AStoreOfTheFirstSchemaIsProvenOnceItWasServed) {
+TEST(VerifyServerTest, AStoreOfTheFirstSchemaIsProvenAfterItWasServed) {
   ServerProcess server;
   std::ifstream file(EVENTQ_SOURCE_DIR "/src/store/sqlite/migrations/0001_init.sql");
   const std::string schema{std::istreambuf_iterator<char>(file), {}};

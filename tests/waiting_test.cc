@@ -1,4 +1,4 @@
-// waiting_test.cc: ten thousand callers wait for one event of a real server: what they cost it, and that each
+// waiting_test.cc: ten thousand callers wait for one event of a real server. Tests their cost, and that each
 // is answered.
 #include <arpa/inet.h>
 #include <gtest/gtest.h>
@@ -29,12 +29,12 @@ namespace {
 using namespace std::chrono_literals;
 
 constexpr std::size_t kWaiters = 10'000;
-// Descriptors beside those of the waiters, of the test and of the server.
+// Descriptors besides those of the waiters, for the test and the server.
 constexpr rlim_t kOthers = 200;
-// What the server's resident memory may grow by for each waiter. docs/queues.md states it.
+// How much the server's resident memory may grow for each waiter; docs/queues.md states it.
 constexpr std::size_t kBytesPerWaiter = 16'384;
 
-// A line of /proc/<pid>/status as a number: "VmRSS" is in KiB.
+// A number in /proc/<pid>/status; "VmRSS" is in KiB.
 std::size_t status_line(pid_t pid, std::string_view name) {
   std::ifstream file("/proc/" + std::to_string(pid) + "/status");
   for (std::string line; std::getline(file, line);) {
@@ -43,7 +43,7 @@ std::size_t status_line(pid_t pid, std::string_view name) {
   return 0;
 }
 
-// Allows as many descriptors as the system does; how many these are.
+// Raises the limit of descriptors to the system's maximum and returns it.
 rlim_t raise_descriptors() {
   rlimit limit{};
   getrlimit(RLIMIT_NOFILE, &limit);
@@ -52,7 +52,7 @@ rlim_t raise_descriptors() {
   return limit.rlim_max;
 }
 
-// Connections that have sent the same request and wait for its answer.
+// Connections that sent the same request and wait for its answer.
 class Crowd {
  public:
   Crowd() : epoll_(::epoll_create1(EPOLL_CLOEXEC)) {}
@@ -63,7 +63,7 @@ class Crowd {
   Crowd(const Crowd&) = delete;
   Crowd& operator=(const Crowd&) = delete;
 
-  // One more, which sends the request.
+  // Opens one more connection and sends the request.
   bool join(std::uint16_t port, std::string_view request) {
     const int socket = ::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
     if (socket < 0) return false;
@@ -78,8 +78,8 @@ class Crowd {
     return ::epoll_ctl(epoll_, EPOLL_CTL_ADD, socket, &event) == 0;
   }
 
-  // Ends the connections with a reset, as the death of their process would. One that is closed in good
-  // order looks to the server like one that only sends nothing more.
+  // Closes the connections with a reset, as when their process dies. After a close in order, the server sees
+  // only that the client sends no more.
   void break_off() {
     const linger at_once{.l_onoff = 1, .l_linger = 0};
     for (const int socket : sockets_) {
@@ -88,12 +88,12 @@ class Crowd {
     }
     sockets_.clear();
   }
-  // Each says that it will send nothing more.
+  // Closes the sending side of each connection.
   void fall_silent() {
     for (const int socket : sockets_) ::shutdown(socket, SHUT_WR);
   }
 
-  // How many answers begin with `start`, when all have come or `limit` is over.
+  // The number of answers that begin with `start`, once all have arrived or `limit` has passed.
   std::size_t count_answers(std::string_view start, std::chrono::milliseconds limit) {
     const SteadyTime deadline = steady_now() + limit;
     std::size_t answered = 0;
@@ -136,7 +136,7 @@ class WaitingTest : public testing::Test {
     ASSERT_TRUE(await_waiting(kWaiters));
   }
 
-  // Whether the server comes to say that so many wait for an end.
+  // Waits until the server reports this many waits for an end; false after a minute.
   bool await_waiting(std::size_t count) {
     const std::string wanted = R"("waiting_ends":)" + std::to_string(count) + ",";
     for (const SteadyTime deadline = steady_now() + 60s; steady_now() < deadline;) {
@@ -169,7 +169,7 @@ TEST_F(WaitingTest, TenThousandWaitersTakeNoThreadsAndLittleMemoryAndAreAllAnswe
   RecordProperty("bytes_per_waiter", std::to_string(each));
   EXPECT_LT(each, kBytesPerWaiter) << before << " bytes before, " << with << " with " << kWaiters
                                    << " waiters";
-  EXPECT_LE(status_line(server_.pid(), "Threads"), threads);  // those of the start may have ended
+  EXPECT_LE(status_line(server_.pid(), "Threads"), threads);  // threads of the start may have ended
 
   ASSERT_NO_FATAL_FAILURE(end_event());
   EXPECT_EQ(crowd_.count_answers("HTTP/1.1 200 ", 60s), kWaiters);
