@@ -1,6 +1,6 @@
-// contest.h: runs one random sequence of operations on three systems with one clock: the engine on the model
-// store, the engine on a real store, and a server over HTTP on another real store. Their answers must be
-// equal.
+// contest.h: runs one random sequence of operations on three systems with one clock. They are the engine on
+// the model store, the engine on a real store, and a server over HTTP on another real store. Their answers
+// must be equal.
 //
 // The clock stands still during an operation. After each move of the clock, all due work is done in every
 // system before the next operation, so it does not matter which thread noticed it first.

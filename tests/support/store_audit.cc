@@ -41,7 +41,7 @@ std::unique_ptr<sqlite3, Close> open(const std::string& path) {
   const int opened = sqlite3_open_v2(path.c_str(), &handle, SQLITE_OPEN_READWRITE, nullptr);
   std::unique_ptr<sqlite3, Close> connection(handle);
   EVENTQ_ASSERT(opened == SQLITE_OK);
-  // Closing this connection must not checkpoint, because that is the owner's task.
+  // Closing this connection must not checkpoint, because only the owner may.
   sqlite3_db_config(handle, SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1, nullptr);
   return connection;
 }
