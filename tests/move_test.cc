@@ -121,7 +121,7 @@ TEST_F(MoveTest, AWorkerCanReportToTheNewServer) {
 
 TEST_F(MoveTest, AnInterruptedMoveContinuesWhereItStopped) {
   fill();
-  // The n-th run stops after n chunks, until a run completes the move.
+  // Each run copies one chunk more than the run before, the first none, until a run completes the move.
   bool done = false;
   for (int runs = 0; !done && runs < 100; ++runs) {
     int chunks = 0;
