@@ -117,7 +117,7 @@ class ClientView {
   }
 
   template <typename T>
-  const Result<T>& told(const Answer& answer) const {
+  const Result<T>& admin_answer(const Answer& answer) const {
     return std::get<Result<T>>(answer.admin);
   }
 

@@ -269,14 +269,18 @@ Step put(Random& random, EventId id) {
     const TimePoint now = transaction.now();
     const std::string text = std::to_string(n);
     switch (what) {
-      case 0: must(transaction.put_queue({queue, text, {}, text, name, now, now, now})); break;
+      case 0:
+        must(transaction.put_queue({queue, {.max_queue_depth = n}, "", {}, text, name, now, now, now}));
+        break;
       case 1: must(transaction.add_totals(queue, {.published = n, .failed = 1, .removed = 2}, id)); break;
       case 2: must(transaction.add_failed_in_hour(472'222 + n % 3, n)); break;
       case 3: must(transaction.put_checkpoint({describe(now) + text, queue, name, n, now})); break;
       case 4: must(transaction.put_recovery({text, queue, name, n, now, now, "completed"})); break;
       case 5: must(transaction.add_worker({name, now, now, n, n})); break;
       case 6: must(transaction.put_archive_file({name, n})); break;
-      case 7: must(transaction.add_queue({queue, text, {}, text, name, now, now, now})); break;
+      case 7:
+        must(transaction.add_queue({queue, {.max_queue_depth = n}, "", {}, text, name, now, now, now}));
+        break;
       default: must(transaction.put_correlation({"c1", n, n, n, n, n % 3, text, queue})); break;
     }
     return describe(must(transaction.find_correlation("c1"))) +
