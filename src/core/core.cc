@@ -84,7 +84,8 @@ std::vector<Envelope<Answer>> Core::run(std::vector<Envelope<Command>> requests)
   }
   if (auto done = prepare(batch, requests); !done) return refuse(batch, requests, done.error());
   if (auto done = apply(batch, requests); !done) return refuse(batch, requests, done.error());
-  if (auto done = commit(batch); !done) return refuse(batch, requests, done.error());
+  batch.sync = sync_for(batch);
+  if (auto done = batch.transaction->commit(batch.sync); !done) return refuse(batch, requests, done.error());
   return settle(batch, requests);
 }
 
@@ -351,11 +352,6 @@ Result<void> Core::explain(Batch& batch, const Command& command, Answer& answer)
   if (!log->empty()) context.last_entry = std::move(log->back());
   answer.explanation = Explanation{id, event.status, eventq::explain(event, context, batch.now())};
   return {};
-}
-
-Result<void> Core::commit(Batch& batch) {
-  batch.sync = sync_for(batch);
-  return batch.transaction->commit(batch.sync);
 }
 
 std::vector<Envelope<Answer>> Core::settle(Batch& batch, std::vector<Envelope<Command>>& requests) {

@@ -137,7 +137,6 @@ class Core {
   std::vector<LogEntry> take(Batch& batch, Stored& stored, const std::string& worker_id);
   std::vector<LogEntry> give_up(Batch& batch, Stored& stored);
   Result<void> explain(Batch& batch, const Command& command, Answer& answer);
-  Result<void> commit(Batch& batch);
   std::vector<Envelope<Answer>> settle(Batch& batch, std::vector<Envelope<Command>>& requests);
   void settle_queues(Batch& batch);
   void settle_waits(Batch& batch, std::vector<Envelope<Answer>>& answers);

@@ -182,14 +182,13 @@ std::vector<Envelope<Command>> CommitThread::take_batch() {
 }
 
 void CommitThread::run_batch(std::vector<Envelope<Command>> batch) {
-  const bool maintenance = batch.empty();
-  if (maintenance) {
+  if (batch.empty()) {
     const auto attention = core_.next_attention();
     if (!attention || *attention > now()) return;
   }
   const SteadyTime start = steady_now();
   const TimePoint began = clock_.now();
-  std::vector<Envelope<Answer>> answers = maintenance ? core_.run_once() : core_.run(std::move(batch));
+  std::vector<Envelope<Answer>> answers = core_.run(std::move(batch));
   core_.note_commit(std::chrono::duration<double>(steady_now() - start).count());
   failing_ = core_.last_error().has_value();
   if (failing_ && logger_) {
