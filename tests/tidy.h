@@ -47,6 +47,9 @@ Faults check_sql(const File& file);
 // One word per thing.
 Faults check_words(const File& file);
 
+// Files, types, members and, for most words, all identifiers are without the words of kRetiredWords.
+Faults check_retired_words(const File& file);
+
 // Nothing of one machine.
 Faults check_machine_paths(const File& file);
 

@@ -83,6 +83,7 @@ TEST(TidyTree, NoFunctionIsTooLong) { expect_none_in_tree(check_function_length)
 TEST(TidyTree, TimeAndRandomnessComeFromBase) { expect_none_in_tree(check_time_and_randomness); }
 TEST(TidyTree, SqlIsInSqlFiles) { expect_none_in_tree(check_sql); }
 TEST(TidyTree, EachThingHasOneWord) { expect_none_in_tree(check_words); }
+TEST(TidyTree, NoNameIsARetiredWord) { expect_none_in_tree(check_retired_words); }
 TEST(TidyTree, NoMachineIsNamed) { expect_none_in_tree(check_machine_paths); }
 TEST(TidyTree, EachSourceIsBuilt) { expect_none(check_in_cmake(tree())); }
 
@@ -251,6 +252,35 @@ TEST(TidyWords, AreFoundAloneAndInNames) {
 
   EXPECT_THAT(lines(check_words({"src/queue/lane.h", text})), ElementsAre(1, 2, 3));
   EXPECT_THAT(check_words({"src/wire/event_json.h", text}), IsEmpty());
+}
+
+TEST(TidyRetiredWords, AreFoundInAnyPartOfAName) {
+  const std::string text =
+      "class CommitLane {};\n"
+      "int lane_count = 0;\n"
+      "void f(Lanes& all);\n"
+      "int planet = kPlane;  // a lane\n"
+      "auto text = \"lane\";\n"
+      "constexpr int kLaneMax = 1;\n";
+
+  EXPECT_THAT(lines(check_retired_words({"src/engine/a.cc", text})), ElementsAre(1, 2, 3, 6));
+}
+
+TEST(TidyRetiredWords, ThatAreUsualEnglishAreFoundInTypesAndMembers) {
+  const std::string text =
+      "enum class Told { yes };\n"
+      "using RoomMap = int;\n"
+      "int room_ = 0;\n"
+      "int room = make_room();\n"
+      "TEST(Window, AnEndedLeaseMakesRoom) {}\n";
+
+  EXPECT_THAT(lines(check_retired_words({"src/engine/a.cc", text})), ElementsAre(1, 2, 3));
+}
+
+TEST(TidyRetiredWords, AreFoundInFileNames) {
+  EXPECT_THAT(lines(check_retired_words({"src/engine/read_lane.h", ""})), ElementsAre(1));
+  EXPECT_THAT(lines(check_retired_words({"src/room/wait.sql", ""})), ElementsAre(1));
+  EXPECT_THAT(check_retired_words({"src/engine/planes.h", ""}), IsEmpty());
 }
 
 TEST(TidyMachinePaths, AreFoundInSource) {

@@ -1,0 +1,87 @@
+// tidy_words.cc: the rules of tidy.h for words: retired names.
+#include <algorithm>
+#include <array>
+#include <cctype>
+#include <regex>
+#include <string_view>
+
+#include "tidy.h"
+#include "tidy_text.h"
+
+namespace eventq::tidy {
+namespace {
+
+enum class Where : std::uint8_t {
+  names,              // every identifier, and files
+  types_and_members,  // usual English elsewhere: `make_room`, `was_told`
+};
+
+struct RetiredWord {
+  std::string_view word;
+  Where where;
+  std::string_view instead;
+};
+
+constexpr std::array kRetiredWords{
+    RetiredWord{"desk", Where::names, "what it holds"},
+    RetiredWord{"errand", Where::names, "scatter"},
+    RetiredWord{"keeper", Where::names, "retention"},
+    RetiredWord{"lane", Where::names, "commit thread or read thread"},
+    RetiredWord{"ledger", Where::names, "queue states"},
+    RetiredWord{"room", Where::types_and_members, "retried claims, or what there is space for"},
+    RetiredWord{"surroundings", Where::names, "what it holds"},
+    RetiredWord{"told", Where::types_and_members, "admin answer, or what was sent"},
+};
+
+// "CommitThread", "commit_thread" and "src/commit-thread.h" as words in lower case.
+std::vector<std::string> words_of(std::string_view name) {
+  std::vector<std::string> words(1);
+  for (std::size_t at = 0; at < name.size(); ++at) {
+    const auto byte = static_cast<unsigned char>(name[at]);
+    const bool upper = std::isupper(byte) != 0;
+    const bool after_lower = at > 0 && std::isupper(static_cast<unsigned char>(name[at - 1])) == 0;
+    const bool before_lower =
+        at + 1 < name.size() && std::islower(static_cast<unsigned char>(name[at + 1])) != 0;
+    if (std::isalnum(byte) == 0 || (upper && (after_lower || before_lower))) words.emplace_back();
+    if (std::isalnum(byte) != 0) words.back() += static_cast<char>(std::tolower(byte));
+  }
+  return words;
+}
+
+bool has_word(std::string_view name, std::string_view word) {
+  const std::vector<std::string> words = words_of(name);
+  return std::any_of(words.begin(), words.end(), [&](const std::string& each) {
+    return each == word || each == std::string(word) + "s";
+  });
+}
+
+std::string advice(std::string_view name, const RetiredWord& retired) {
+  return std::string(name) + ": \"" + std::string(retired.word) + "\" is retired; say " +
+         std::string(retired.instead) + " (kRetiredWords in tests/tidy_words.cc)";
+}
+
+}  // namespace
+
+Faults check_retired_words(const File& file) {
+  Faults faults;
+  const auto fault_if_retired = [&](std::size_t line, const std::string& name, bool type_or_member) {
+    for (const RetiredWord& retired : kRetiredWords) {
+      if (retired.where == Where::types_and_members && !type_or_member) continue;
+      if (has_word(name, retired.word)) faults.push_back({file.path, line, advice(name, retired)});
+    }
+  };
+  fault_if_retired(1, file.path, true);
+  if (!is_cpp(file)) return faults;
+
+  static const std::regex identifier(
+      R"(\b(?:(class|struct|union|enum|using)(?: class)? +)?([A-Za-z_][A-Za-z0-9_]*))");
+  each_line(only(file.text, Part::code), [&](std::size_t number, const std::string& line) {
+    for (std::sregex_iterator it(line.begin(), line.end(), identifier), end; it != end; ++it) {
+      const std::string name = (*it)[2];
+      fault_if_retired(number, name, (*it)[1].matched || name.ends_with('_'));
+    }
+  });
+  return faults;
+}
+
+}  // namespace eventq::tidy
