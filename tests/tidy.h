@@ -50,6 +50,9 @@ Faults check_words(const File& file);
 // Files, types, members and, for most words, all identifiers are without the words of kRetiredWords.
 Faults check_retired_words(const File& file);
 
+// Comments, pages and names of tests are without words that leave open what acts: `whoever`, `nobody`.
+Faults check_banned_words(const File& file);
+
 // Nothing of one machine.
 Faults check_machine_paths(const File& file);
 

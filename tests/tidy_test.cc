@@ -84,10 +84,14 @@ TEST(TidyTree, TimeAndRandomnessComeFromBase) { expect_none_in_tree(check_time_a
 TEST(TidyTree, SqlIsInSqlFiles) { expect_none_in_tree(check_sql); }
 TEST(TidyTree, EachThingHasOneWord) { expect_none_in_tree(check_words); }
 TEST(TidyTree, NoNameIsARetiredWord) { expect_none_in_tree(check_retired_words); }
+TEST(TidyTree, CommentsAndTestsUsePlainWords) { expect_none_in_tree(check_banned_words); }
 TEST(TidyTree, NoMachineIsNamed) { expect_none_in_tree(check_machine_paths); }
 TEST(TidyTree, EachSourceIsBuilt) { expect_none(check_in_cmake(tree())); }
 
 TEST(TidyPages, AreThere) { EXPECT_GT(pages().size(), 10U); }
+TEST(TidyPages, UsePlainWords) {
+  for (const File& page : pages()) expect_none(check_banned_words(page));
+}
 TEST(TidyPages, LinksHaveATarget) {
   const std::filesystem::path root = EVENTQ_SOURCE_DIR;
   expect_none(check_links(pages(), [&](const std::string& path) { return exists(root / path); }));
@@ -281,6 +285,25 @@ TEST(TidyRetiredWords, AreFoundInFileNames) {
   EXPECT_THAT(lines(check_retired_words({"src/engine/read_lane.h", ""})), ElementsAre(1));
   EXPECT_THAT(lines(check_retired_words({"src/room/wait.sql", ""})), ElementsAre(1));
   EXPECT_THAT(check_retired_words({"src/engine/planes.h", ""}), IsEmpty());
+}
+
+TEST(TidyBannedWords, AreFoundInCommentsAndNamesOfTests) {
+  const std::string text =
+      "// Nobody reads this.\n"
+      "auto standby = \"nobody\";\n"
+      "int nobody = 0;  // amended\n"
+      "TEST(Window, NobodyWaits) {}\n"
+      "TEST_F(Window, AMendedLeaseIsHeeded) {\n"
+      "  f(1);  // for those who wait\n";
+
+  EXPECT_THAT(lines(check_banned_words({"src/core/a_test.cc", text})), ElementsAre(1, 4, 5, 6));
+}
+
+TEST(TidyBannedWords, AreFoundInPagesAndStatements) {
+  const File page{"docs/a.md", "Whoever waits.\n`nobody` and\n\n    nobody\n\nsomebody\n"};
+
+  EXPECT_THAT(lines(check_banned_words(page)), ElementsAre(1, 6));
+  EXPECT_THAT(lines(check_banned_words({"src/a.sql", "-- For nobody.\nSELECT nobody;\n"})), ElementsAre(1));
 }
 
 TEST(TidyMachinePaths, AreFoundInSource) {

@@ -1,4 +1,4 @@
-// tidy_words.cc: the rules of tidy.h for words: retired names.
+// tidy_words.cc: the rules of tidy.h for words: retired names, banned words.
 #include <algorithm>
 #include <array>
 #include <cctype>
@@ -55,6 +55,40 @@ bool has_word(std::string_view name, std::string_view word) {
   });
 }
 
+// In lower case.
+const std::string kBannedWords =
+    R"(\b(whoever|nobody|somebody|everybody|those who|mend(s|ed|ing)?|heed(s|ed|ing)?|errands?)\b)";
+
+// What follows `mark` in each line.
+std::string after_mark(const std::string& text, std::string_view mark) {
+  std::string out;
+  each_line(text, [&](std::size_t, const std::string& line) {
+    const std::size_t at = line.find(mark);
+    out += (at == line.npos ? "" : line.substr(at)) + "\n";
+  });
+  return out;
+}
+
+// Comments, and the names of tests as words.
+std::string prose_of_cpp(const std::string& text) {
+  static const std::regex test(R"(\bTEST(?:_[FP])?\((\w+), *(\w+))");
+  const std::string code = only(text, Part::code);
+  std::string out = only(text, Part::comment);
+  std::vector<std::string> names;
+  each_line(code, [&](std::size_t, const std::string& line) {
+    std::smatch match;
+    std::string words;
+    if (std::regex_search(line, match, test)) {
+      for (const std::string& word : words_of(match.str(1) + "_" + match.str(2))) words += " " + word;
+    }
+    names.push_back(words);
+  });
+  std::string joined;
+  each_line(out,
+            [&](std::size_t number, const std::string& line) { joined += line + names[number - 1] + "\n"; });
+  return joined;
+}
+
 std::string advice(std::string_view name, const RetiredWord& retired) {
   return std::string(name) + ": \"" + std::string(retired.word) + "\" is retired; say " +
          std::string(retired.instead) + " (kRetiredWords in tests/tidy_words.cc)";
@@ -82,6 +116,22 @@ Faults check_retired_words(const File& file) {
     }
   });
   return faults;
+}
+
+Faults check_banned_words(const File& file) {
+  std::string text;
+  if (is_page(file)) {
+    text = prose_of(file.text);
+  } else if (is_cpp(file)) {
+    text = prose_of_cpp(file.text);
+  } else if (file.path.ends_with(".sql")) {
+    text = after_mark(file.text, "--");
+  } else if (file.path.ends_with("CMakeLists.txt")) {
+    text = after_mark(file.text, "#");
+  }
+  std::transform(text.begin(), text.end(), text.begin(),
+                 [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
+  return find(file, text, kBannedWords, "name the worker, the caller, the server; fix, notify, read");
 }
 
 }  // namespace eventq::tidy
