@@ -59,6 +59,10 @@ Faults check_machine_paths(const File& file);
 // Every .cc is named in the CMakeLists.txt of its folder or of one above.
 Faults check_in_cmake(const std::vector<File>& files);
 
+// No sentence of a page is longer than that. Code and tables are not counted; a `span` is one word.
+inline constexpr std::size_t kSentenceWordsMax = 30;
+Faults check_sentences(const File& page);
+
 // Relative links in Markdown pages have a target, and anchors have a heading. `exists` says whether a path
 // from the root of the repository is a file or a folder.
 Faults check_links(const std::vector<File>& pages, const std::function<bool(const std::string&)>& exists);

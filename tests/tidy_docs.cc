@@ -1,10 +1,12 @@
-// tidy_docs.cc: the rules of tidy.h for Markdown pages: links.
+// tidy_docs.cc: the rules of tidy.h for Markdown pages: links, sentences.
 #include <algorithm>
 #include <cctype>
 #include <filesystem>
 #include <map>
 #include <regex>
 #include <set>
+#include <sstream>
+#include <string_view>
 
 #include "tidy.h"
 #include "tidy_text.h"
@@ -52,7 +54,84 @@ std::set<std::string> anchors_in(const File& page) {
   return anchors;
 }
 
+struct Word {
+  std::string text;
+  std::size_t line;
+};
+
+// The words of each paragraph and each item of a list, without headings, tables and the targets of links.
+std::vector<std::vector<Word>> paragraphs_of(const std::string& prose) {
+  static const std::regex item(R"(^ *(?:[-*+]|[0-9]+[.)]) +)");
+  static const std::regex skipped(R"(^ *(?:[#|<]|\[[^\]]+\]: ))");
+  std::vector<std::vector<Word>> paragraphs(1);
+  each_line(prose, [&](std::size_t number, std::string line) {
+    const bool is_skipped = std::regex_search(line, skipped);
+    if (line.find_first_not_of(' ') == line.npos || is_skipped || std::regex_search(line, item)) {
+      paragraphs.emplace_back();
+    }
+    if (is_skipped) return;
+    line = std::regex_replace(line, item, "");
+    std::istringstream words(line);
+    for (std::string word; words >> word;) paragraphs.back().push_back({word, number});
+  });
+  return paragraphs;
+}
+
+// A full stop, exclamation or question mark, perhaps with what closes behind it.
+bool ends_sentence(const std::string& word) {
+  static const std::regex end(R"([.!?][)\]*_"']*$)");
+  return std::regex_search(word, end);
+}
+
+// A link without its target, so that no target counts as words. Lines stay.
+std::string without_targets(const std::string& prose) {
+  static const std::regex target(R"(\]\([^)]*\))");
+  std::string out;
+  std::size_t from = 0;
+  for (std::sregex_iterator it(prose.begin(), prose.end(), target), end; it != end; ++it) {
+    const auto at = static_cast<std::size_t>(it->position());
+    const std::string found = it->str();
+    out += prose.substr(from, at - from) + "]";
+    out.append(static_cast<std::size_t>(std::count(found.begin(), found.end(), '\n')), '\n');
+    from = at + found.size();
+  }
+  return out + prose.substr(from);
+}
+
+bool starts_in_lower_case(const std::string& word) {
+  return std::islower(static_cast<unsigned char>(word.front())) != 0;
+}
+
+bool has_letter_or_digit(const std::string& word) {
+  return std::any_of(word.begin(), word.end(),
+                     [](unsigned char c) { return std::isalnum(c) != 0 || c >= 0x80; });
+}
+
 }  // namespace
+
+Faults check_sentences(const File& page) {
+  Faults faults;
+  for (const std::vector<Word>& words : paragraphs_of(without_targets(prose_of(page.text)))) {
+    std::size_t count = 0;
+    std::size_t start = 0;
+    for (std::size_t i = 0; i < words.size(); ++i) {
+      if (has_letter_or_digit(words[i].text)) ++count;
+      // "e.g. this" goes on.
+      const bool last =
+          i + 1 == words.size() || (ends_sentence(words[i].text) && !starts_in_lower_case(words[i + 1].text));
+      if (!last) continue;
+      if (count > kSentenceWordsMax) {
+        std::string opening;
+        for (std::size_t word = start; word < start + 6; ++word) opening += words[word].text + " ";
+        faults.push_back({page.path, words[start].line,
+                          "a sentence of " + std::to_string(count) + " words, at most 30: " + opening});
+      }
+      count = 0;
+      start = i + 1;
+    }
+  }
+  return faults;
+}
 
 Faults check_links(const std::vector<File>& pages, const std::function<bool(const std::string&)>& exists) {
   std::map<std::string, std::set<std::string>> anchors;

@@ -92,6 +92,11 @@ TEST(TidyPages, AreThere) { EXPECT_GT(pages().size(), 10U); }
 TEST(TidyPages, UsePlainWords) {
   for (const File& page : pages()) expect_none(check_banned_words(page));
 }
+TEST(TidyPages, OfTheDocsHaveShortSentences) {
+  for (const File& page : pages()) {
+    if (page.path == "README.md" || page.path.starts_with("docs/")) expect_none(check_sentences(page));
+  }
+}
 TEST(TidyPages, LinksHaveATarget) {
   const std::filesystem::path root = EVENTQ_SOURCE_DIR;
   expect_none(check_links(pages(), [&](const std::string& path) { return exists(root / path); }));
@@ -324,6 +329,39 @@ TEST(TidyCmake, NamesASourceInItsFolderOrAbove) {
   ASSERT_EQ(faults.size(), 2U);
   EXPECT_EQ(faults[0].path, "src/store/ab.cc");
   EXPECT_EQ(faults[1].path, "src/base/b.cc");
+}
+
+TEST(TidySentences, HaveAtMostThirtyWords) {
+  EXPECT_THAT(check_sentences({"docs/a.md", repeat("word ", 29) + "end.\n"}), IsEmpty());
+  EXPECT_THAT(lines(check_sentences({"docs/a.md", "\n" + repeat("word ", 30) + "end.\n"})), ElementsAre(2));
+  EXPECT_THAT(lines(check_sentences({"docs/a.md", repeat("word\n", 31)})), ElementsAre(1));
+}
+
+TEST(TidySentences, EndAtAStopAnItemOrAnEmptyLine) {
+  const std::string half = repeat("word ", 20);
+
+  for (const std::string between :
+       {". Next ", ".) Next ", "? `code` ", "\n\n", "\n- ", "\n1. ", "\n## Heading\n"}) {
+    EXPECT_THAT(check_sentences({"docs/a.md", half + "end" + between + half + "\n"}), IsEmpty()) << between;
+  }
+  for (const std::string between : {", ", ": ", "; ", " e.g. ", "\n", " 1.5 "}) {
+    EXPECT_THAT(lines(check_sentences({"docs/a.md", half + "on" + between + half + "\n"})), ElementsAre(1))
+        << between;
+  }
+}
+
+TEST(TidySentences, DoNotCountCodeTablesAndTargets) {
+  const std::string many = repeat("word ", 40);
+
+  for (const std::string& text : {
+           "\n    " + many + "\n",
+           "```\n" + many + "\n```\n",
+           "| " + many + "|\n",
+           "A `" + many + "` span.\n",
+           "A [link](" + repeat("word/", 40) + ") and\n" + repeat("[a](b c) ", 20) + ".\n",
+       }) {
+    EXPECT_THAT(check_sentences({"docs/a.md", text}), IsEmpty()) << text;
+  }
 }
 
 const auto kOnlyTheLicence = [](const std::string& path) { return path == "LICENSE" || path == "docs/a.md"; };
