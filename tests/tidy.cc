@@ -296,4 +296,27 @@ Faults check_in_cmake(const std::vector<File>& files) {
   return faults;
 }
 
+Faults check_type_names(const std::vector<File>& files) {
+  // A definition, not a declaration: a brace or a base follows the name.
+  static const std::regex definition(
+      R"(^\s*(?:template <[^>]*> *)?(?:class|struct|union|enum(?: class)?) (?:\[\[nodiscard\]\] )?(\w+)(?: final)?\s*(?:[{]|:[^:]))");
+  std::map<std::string, std::string> first;  // a type's name, and the file that defines it
+  Faults faults;
+  for (const File& file : files) {
+    const bool production = is_in(file.path, "src") || is_in(file.path, "include");
+    if (!is_cpp(file) || !production || is_test_or_bench(file) || is_in(file.path, "src/store/conformance"))
+      continue;
+    each_line(only(file.text, Part::code), [&](std::size_t number, const std::string& line) {
+      std::smatch match;
+      if (!std::regex_search(line, match, definition)) return;
+      const auto [found, added] = first.emplace(match[1], file.path);
+      if (added || found->second == file.path) return;
+      faults.push_back(
+          {file.path, number,
+           match[1].str() + " is also a type in " + found->second + "; choose a name that says which"});
+    });
+  }
+  return faults;
+}
+
 }  // namespace eventq::tidy

@@ -67,4 +67,7 @@ Faults check_sentences(const File& page);
 // from the root of the repository is a file or a folder.
 Faults check_links(const std::vector<File>& pages, const std::function<bool(const std::string&)>& exists);
 
+// A class, struct or enum of src/ or include/ has a name that no other file uses for a type. Tests are free.
+Faults check_type_names(const std::vector<File>& files);
+
 }  // namespace eventq::tidy

@@ -87,6 +87,7 @@ TEST(TidyTree, NoNameIsARetiredWord) { expect_none_in_tree(check_retired_words);
 TEST(TidyTree, CommentsAndTestsUsePlainWords) { expect_none_in_tree(check_banned_words); }
 TEST(TidyTree, NoMachineIsNamed) { expect_none_in_tree(check_machine_paths); }
 TEST(TidyTree, EachSourceIsBuilt) { expect_none(check_in_cmake(tree())); }
+TEST(TidyTree, NoTypeNameIsUsedTwice) { expect_none(check_type_names(tree())); }
 
 TEST(TidyPages, AreThere) { EXPECT_GT(pages().size(), 10U); }
 TEST(TidyPages, UsePlainWords) {
@@ -396,6 +397,19 @@ TEST(TidyLinks, NeedAHeading) {
   const Faults faults = check_links({a, readme}, kOnlyTheLicence);
 
   EXPECT_THAT(lines(faults), ElementsAre(5, 10, 2));
+}
+
+TEST(TidyTypeNames, AreUsedOnce) {
+  const File one{"src/core/one.h",
+                 "struct Plan;\nstruct Plan {\n};\nenum class Kind : std::uint8_t { a };\n"};
+  const File same{"src/core/two.h", "class Plan final : public Base {\n};\n"};
+  const File nested{"include/eventq/three.h", "class Other {\n  enum class Kind : std::uint8_t { b };\n};\n"};
+  const File declared{"src/core/four.h", "class Plan;\nusing Kind = int;\n"};
+  const File test{"src/core/one_test.cc", "struct Plan {\n};\n"};
+
+  EXPECT_THAT(check_type_names({one, declared, test}), IsEmpty());
+  EXPECT_THAT(lines(check_type_names({one, same})), ElementsAre(1));
+  EXPECT_THAT(lines(check_type_names({one, nested})), ElementsAre(2));
 }
 
 }  // namespace

@@ -43,29 +43,29 @@ namespace eventq {
 // order fail, retry, later, error, done. Every message is kept.
 class Handled {
  public:
-  enum class Kind : std::uint8_t { done, error, later, retry, fail };
+  enum class HandledKind : std::uint8_t { done, error, later, retry, fail };
 
-  static Handled done() { return {Kind::done, {}, Millis{0}}; }
+  static Handled done() { return {HandledKind::done, {}, Millis{0}}; }
   // Done, with an error to record: the event ends as completed_with_errors.
-  static Handled error(std::string message) { return {Kind::error, std::move(message), Millis{0}}; }
+  static Handled error(std::string message) { return {HandledKind::error, std::move(message), Millis{0}}; }
   // Gives the event back; it is due after `delay`. No failure is counted.
   static Handled later(Millis delay, std::string reason = {}) {
-    return {Kind::later, std::move(reason), delay};
+    return {HandledKind::later, std::move(reason), delay};
   }
   // A failure that is retried according to the queue's settings. An exception has the same effect.
-  static Handled retry(std::string message) { return {Kind::retry, std::move(message), Millis{0}}; }
+  static Handled retry(std::string message) { return {HandledKind::retry, std::move(message), Millis{0}}; }
   // A permanent failure: the event ends as failed, without a retry.
-  static Handled fail(std::string message) { return {Kind::fail, std::move(message), Millis{0}}; }
+  static Handled fail(std::string message) { return {HandledKind::fail, std::move(message), Millis{0}}; }
 
-  [[nodiscard]] Kind kind() const { return kind_; }
+  [[nodiscard]] HandledKind kind() const { return kind_; }
   [[nodiscard]] const std::string& message() const { return message_; }
   [[nodiscard]] Millis delay() const { return delay_; }
 
  private:
-  Handled(Kind kind, std::string message, Millis delay)
+  Handled(HandledKind kind, std::string message, Millis delay)
       : kind_(kind), message_(std::move(message)), delay_(delay) {}
 
-  Kind kind_;
+  HandledKind kind_;
   std::string message_;
   Millis delay_;
 };

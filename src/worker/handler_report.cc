@@ -12,7 +12,7 @@
 namespace eventq {
 namespace {
 
-using Kind = Handled::Kind;
+using Kind = Handled::HandledKind;
 
 // All messages, the most severe first, because failures are grouped by their first line.
 std::vector<std::string> messages(const std::vector<Handled>& handled) {

@@ -57,9 +57,9 @@ TEST(Handlers, AnExceptionIsARetryAndTheOtherHandlersRun) {
   const auto handled = handlers.run(event({"a"}), {}).value();
 
   ASSERT_EQ(handled.size(), 3U);
-  EXPECT_EQ(handled[0].kind(), Handled::Kind::retry);
+  EXPECT_EQ(handled[0].kind(), Handled::HandledKind::retry);
   EXPECT_EQ(handled[0].message(), "no connection");
-  EXPECT_EQ(handled[1].kind(), Handled::Kind::retry);
+  EXPECT_EQ(handled[1].kind(), Handled::HandledKind::retry);
   EXPECT_EQ(handled[1].message(), "The handler threw something that is not a std::exception.");
   EXPECT_EQ(handled[2].message(), "last");
 }

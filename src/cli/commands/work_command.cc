@@ -47,10 +47,10 @@ struct WorkOptions {
   std::optional<std::size_t> open_files;  // the soft limit for commands, if this process raised its own
 };
 
-std::string_view mark_of(Handled::Kind kind) {
+std::string_view mark_of(Handled::HandledKind kind) {
   switch (kind) {
-    case Handled::Kind::done: return "done";
-    case Handled::Kind::later: return "later";
+    case Handled::HandledKind::done: return "done";
+    case Handled::HandledKind::later: return "later";
     default: return "failed";
   }
 }
