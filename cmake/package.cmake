@@ -31,7 +31,7 @@ eventq_package(client NAME eventq-client
   LAYERS eventq_base eventq_model eventq_wire eventq_client
   LIBRARIES fmt::fmt simdjson::simdjson spdlog::spdlog xxhash Threads::Threads)
 eventq_package(core NAME eventq
-  LAYERS eventq_store eventq_wait eventq_core eventq_engine eventq_retention eventq_shards eventq_queue
+  LAYERS eventq_store eventq_command eventq_wait eventq_core eventq_engine eventq_retention eventq_shards eventq_queue
   LIBRARIES eventq_package_client SQLite::SQLite3 PostgreSQL::PostgreSQL deflate)
 eventq_package(worker NAME eventq-worker
   LAYERS eventq_worker

@@ -93,7 +93,7 @@ TEST_F(MoveTest, AMoveAndAMoveBackChangeNothing) {
   fill();
   const auto there = eventq({"move", "sqlite:old.db", database_.url()});
   ASSERT_EQ(there.exit_code, 0) << there.err;
-  EXPECT_THAT(there.err, HasSubstr("sqlite:old.db is as it was: do not serve it any more"));
+  EXPECT_THAT(there.err, HasSubstr("sqlite:old.db is unchanged. Do not start a server with it again"));
   const auto back = eventq({"move", database_.url(), "sqlite:new.db"});
   ASSERT_EQ(back.exit_code, 0) << back.err;
   EXPECT_EQ(contents(file("new.db")), contents(file("old.db")));

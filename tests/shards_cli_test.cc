@@ -49,7 +49,7 @@ TEST(ShardsOnTheCommandLine, AListWithAMissingShardSaysSoAndFails) {
   EXPECT_EQ(cancelled.exit_code, 1);
   EXPECT_THAT(cancelled.err, HasSubstr("Nothing changed."));
   EXPECT_THAT(client.get("/events")->body, Not(HasSubstr("CANCELLED")));
-  EXPECT_THAT(eventq({"doctor"}).out, HasSubstr(R"("check":"shards","text":"away: 1")"));
+  EXPECT_THAT(eventq({"doctor"}).out, HasSubstr(R"("check":"shards","text":"unreachable: 1")"));
 }
 
 }  // namespace
