@@ -38,7 +38,7 @@ inline constexpr std::size_t kFunctionLinesMax = 70;
 Faults check_file_length(const File& file);
 Faults check_function_length(const File& file);
 
-// Time and randomness come from base/, and nobody sleeps.
+// Time and randomness come from base/, and no code sleeps.
 Faults check_time_and_randomness(const File& file);
 
 // Statements are in .sql files.
@@ -50,7 +50,7 @@ Faults check_words(const File& file);
 // Files, types, members and, for most words, all identifiers are without the words of kRetiredWords.
 Faults check_retired_words(const File& file);
 
-// Comments, pages and names of tests are without words that leave open what acts: `whoever`, `nobody`.
+// Comments, pages and names of tests have none of the words in kBannedWords, which hide the subject.
 Faults check_banned_words(const File& file);
 
 // Nothing of one machine.
