@@ -14,7 +14,7 @@
 namespace eventq::sqlite {
 namespace {
 
-constexpr int kPagesAtOnce = 4096;  // 16 MiB
+constexpr int kPagesAtOnce = 4096;  // 16 MiB between two calls of on_progress
 
 struct FinishBackup {
   void operator()(sqlite3_backup* copy) const { sqlite3_backup_finish(copy); }
@@ -33,7 +33,8 @@ std::int64_t size_of(const std::string& file) {
   return none ? 0 : static_cast<std::int64_t>(bytes);
 }
 
-// In one transaction of the source: between two steps a writer would make it begin again. The bytes it has.
+// Returns the bytes of the source. Holds one read transaction for all steps, because SQLite restarts a copy
+// when the source changes between two steps.
 Result<std::int64_t> copy_pages(SqliteConnection& source, SqliteConnection& target,
                                 const std::function<bool(std::int64_t, std::int64_t)>& on_progress) {
   if (auto done = source.run(sql::begin_read); !done) return done.error();
@@ -68,6 +69,7 @@ Result<void> back_up(const std::string& from, const std::string& to,
     auto target = SqliteConnection::open(to, SqliteConnection::OpenMode::write);
     copied = target ? copy_pages(*source, *target, on_progress) : Result<std::int64_t>(target.error());
   }
+  // Compare the sizes, because a copy that the file system truncated must not pass as a backup.
   if (copied && *copied == size_of(to)) return {};
   std::filesystem::remove(to, error);
   std::filesystem::remove(to + "-journal", error);

@@ -1,4 +1,4 @@
-// endpoint.h: one end of a move: a store that nobody serves while the move lasts, as tables and rows.
+// endpoint.h: one end of a move: a store as tables and rows. It is locked, so that no server runs on it.
 #pragma once
 
 #include <cstddef>
@@ -14,14 +14,14 @@
 
 namespace eventq::move {
 
-// Rows are read and written this many at a time, fewer when they are long.
+// The size of a chunk: at most this many rows, and fewer when their text reaches kChunkBytes.
 inline constexpr std::size_t kChunkRows = 1000;
 inline constexpr std::size_t kChunkBytes = 8 * 1024 * 1024;
 
-// How far a move into this end is.
+// The position of a move into this endpoint.
 struct MoveMark {
-  std::string source;    // which move: where from, and in what state that was
-  std::size_t step = 0;  // of all_tables()
+  std::string source;    // name() and state() of the source
+  std::size_t step = 0;  // an index into all_tables()
   Row last_key;          // the key of the last row written; empty: before the first
 };
 
@@ -36,27 +36,28 @@ class MoveEndpoint {
 
   [[nodiscard]] virtual std::string name() const = 0;  // without a password
 
-  // Differs when anything was done in between.
+  // A text that changes when a server works on the store, so that a resumed move detects it.
   virtual Result<std::string> state() = 0;
   virtual Result<std::int64_t> count(const TableSpec& table) = 0;
   virtual Result<std::int64_t> count_ready() = 0;
   virtual Result<std::vector<Row>> read(const TableSpec& table, const Row& after) = 0;
   virtual Result<LastIds> last_ids() = 0;
 
-  // Nothing: no move was begun.
+  // Empty when no move was begun.
   virtual Result<std::optional<MoveMark>> mark() = 0;
   virtual Result<void> begin(const std::string& source) = 0;
-  // Rows and mark in one transaction. The rows of live events come with their ready rows.
+  // Writes rows and mark in one transaction, and the ready rows of live events, too.
   virtual Result<void> write(const TableSpec& table, const std::vector<Row>& rows, const MoveMark& mark) = 0;
-  // The last ids, and no mark any more, in one transaction.
+  // Writes the last ids and deletes the mark in one transaction.
   virtual Result<void> finish(const LastIds& ids) = 0;
 };
 
-// Errors: unavailable when somebody else has it open; conflict, corrupt when it is not what is asked for.
+// Errors: not_found; unavailable when another process has the store open; conflict for a shard, or a source
+// that is the target of an unfinished move; corrupt for a file that is not a store of this version.
 Result<std::unique_ptr<MoveEndpoint>> open_sqlite(const std::string& path, bool source);
 Result<std::unique_ptr<MoveEndpoint>> open_postgres(const std::string& url, bool source);
 
-// The key of a place as three texts, and a mark from what was stored of it. Errors: corrupt.
+// A key as the three texts that a mark stores, and a mark from stored texts. Errors: corrupt.
 std::vector<std::string> key_to_texts(const Row& key);
 Result<std::optional<MoveMark>> make_mark(std::string_view source, std::int64_t step,
                                           const std::vector<std::string>& key_texts);

@@ -33,7 +33,8 @@ Result<std::int64_t> count_all(MoveEndpoint& end) {
   return all;
 }
 
-// Where to begin, or to go on.
+// The position to continue from, or the start after begin() on an empty target.
+// Errors: conflict when the target holds a move from another source or another state of this one.
 Result<MoveMark> place_to_start(MoveEndpoint& from, MoveEndpoint& to, bool& resumed) {
   const auto state = from.state();
   if (!state) return state.error();
@@ -108,7 +109,7 @@ Result<std::optional<MoveMark>> make_mark(std::string_view source, std::int64_t 
   if (step < 0 || step >= std::ssize(all_tables())) return damaged;
   MoveMark mark{std::string(source), static_cast<std::size_t>(step), {}};
   const auto keys = key_columns(all_tables()[mark.step]);
-  // No text at all: before the first row. Of a row at least one part of the key is not empty.
+  // Empty texts are the position before the first row, because the key of a row has a part that is not empty.
   if (key_texts[0].empty() && key_texts[1].empty()) return std::optional(std::move(mark));
   for (std::size_t i = 0; i < keys.size(); ++i) {
     if (keys[i].kind == ColumnSpec::ColumnKind::text) {
@@ -141,7 +142,7 @@ Result<MoveResult> move(const MoveOptions& options) {
   if (moved.resumed) {
     const auto there = count_all(**to);
     if (!there) return there.error();
-    moved.rows = *there;
+    moved.rows = *there;  // progress counts the rows of earlier runs, too
   }
 
   while (mark->step < all_tables().size()) {

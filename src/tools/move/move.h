@@ -1,8 +1,8 @@
-// move.h: a whole store from SQLite to PostgreSQL or back: ids, order, logs, checkpoints and leases.
+// move.h: copies a whole store from SQLite to PostgreSQL or back: ids, order, logs, checkpoints and leases.
 //
-// It can be broken off at any point, also by a power cut, and run again: each chunk of rows is committed
-// together with a mark of how far it got, and goes on from there as long as nothing was done at the source
-// since. The source is only read. Both are kept from servers while it lasts.
+// A move can stop at any point, also by a power failure, and be run again. Each chunk of rows is committed
+// together with a mark of its position. The next run continues there if the source has not changed since.
+// The source is only read. Locks on both stores keep servers out until the move returns.
 #pragma once
 
 #include <cstdint>
@@ -16,7 +16,7 @@ namespace eventq::move {
 struct MoveOptions {
   std::string from;                                                           // sqlite:FILE or postgres://...
   std::string to;                                                             // the other kind
-  std::function<bool(std::int64_t done, std::int64_t all)> on_progress = {};  // rows; false: stop
+  std::function<bool(std::int64_t done, std::int64_t all)> on_progress = {};  // in rows; return false to stop
 };
 
 struct MoveResult {
@@ -25,8 +25,9 @@ struct MoveResult {
   bool resumed = false;
 };
 
-// Errors: invalid_argument; not_found; conflict when there is something else at the target, or a shard;
-// unavailable when one of them is in use, or stopped; corrupt when not all that was read is there at the end.
+// Errors: invalid_argument; not_found; conflict when the target is not empty, or a store is a shard;
+// unavailable when a store is in use, or on_progress stopped it; corrupt when the row counts differ at the
+// end.
 Result<MoveResult> move(const MoveOptions& options);
 
 }  // namespace eventq::move

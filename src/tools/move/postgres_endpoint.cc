@@ -1,4 +1,4 @@
-// postgres_endpoint.cc: a MoveEndpoint in a PostgreSQL database.
+// postgres_endpoint.cc: a MoveEndpoint for a PostgreSQL database.
 #include <algorithm>
 #include <map>
 #include <span>
@@ -12,11 +12,11 @@
 namespace eventq::move {
 namespace {
 
-constexpr int kWaits = 40;  // two seconds in all
+constexpr int kWaits = 40;  // of 50 ms each (postgres_wait.sql): two seconds in total
 
 bool is_number(const ColumnSpec& column) { return column.kind == ColumnSpec::ColumnKind::number; }
 
-// "$1::bigint, $2::text", or as arrays.
+// "$1::bigint, $2::text"; with `array` = "[]", "$1::bigint[], $2::text[]".
 std::string dollars(const std::vector<ColumnSpec>& columns, std::string_view array) {
   std::string list;
   for (std::size_t i = 0; i < columns.size(); ++i) {
@@ -26,14 +26,14 @@ std::string dollars(const std::vector<ColumnSpec>& columns, std::string_view arr
   return list;
 }
 
-// Where a table is read from.
+// The FROM item of a table: its name, or the sums of its slots.
 std::string source_of(const TableSpec& table) {
   if (!table.has_slots) return "eventq." + std::string(table.name);
   std::string sums;
   for (const ColumnSpec& column : table.columns) {
     if (column.key) continue;
     const std::string name(column.name);
-    // The one text is the checkpoint, and the last one counts.
+    // The only text column is checkpoint_id; the newest slot has the valid value.
     if (!sums.empty()) sums += ", ";
     sums += is_number(column) ? "sum(" + name + ")::bigint"
                               : "(array_agg(" + name + " ORDER BY checkpoint_at DESC))[1]";
@@ -50,7 +50,7 @@ void add(postgres::Params& params, const CellValue& value) {
   if (const auto* text = std::get_if<std::string>(&value)) params.add(std::string_view(*text));
 }
 
-// The values of one column.
+// Adds the values of one column as an array.
 void add_column(postgres::Params& params, const std::vector<Row>& rows, std::size_t index,
                 ColumnSpec::ColumnKind kind) {
   if (kind == ColumnSpec::ColumnKind::number) {
@@ -110,7 +110,7 @@ class PostgresEndpoint final : public MoveEndpoint {
         if (const auto* text = std::get_if<std::string>(&value)) bytes += text->size();
       }
     }
-    // All of an answer is in memory, so that the next asks for less when this was too much.
+    // libpq holds a whole result in memory, so the next read asks for fewer rows when this one was too large.
     limit_ = bytes < kChunkBytes ? kChunkRows : std::max<std::size_t>(1, read.size());
     return read;
   }
@@ -135,7 +135,7 @@ class PostgresEndpoint final : public MoveEndpoint {
   Result<void> begin(const std::string& source) override {
     postgres::Params params;
     params.add(std::string_view(source));
-    // One after the other: the second cannot be prepared before there is a table.
+    // Two calls, because postgres_begin_mark cannot be prepared before the table exists.
     if (auto made = connection_->run({{sql::postgres_begin}, {sql::postgres_make_mark}}); !made)
       return made.error();
     return connection_->commit({{sql::postgres_begin_mark, params}});
@@ -174,10 +174,11 @@ class PostgresEndpoint final : public MoveEndpoint {
         {{sql::postgres_begin}, {sql::postgres_write_ids, std::move(params)}, {sql::postgres_drop_mark}});
   }
 
-  // Keeps everybody else out until this is closed.
+  // Locks the database against servers and applications until this endpoint is destroyed.
+  // Errors: unavailable when one of them is connected.
   Result<void> take() {
     auto others = number(sql::postgres_others);
-    // One that was closed, or whose program was killed, is there a moment longer.
+    // PostgreSQL lists a closed connection for a short time, so wait before reporting it.
     for (int i = 0; i < kWaits && others && *others > 0; ++i) {
       if (auto waited = connection_->run_one(sql::postgres_wait); !waited) return waited.error();
       others = number(sql::postgres_others);
@@ -204,7 +205,7 @@ class PostgresEndpoint final : public MoveEndpoint {
     return rows->number(0, 0);
   }
 
-  // A PgConnection knows a statement by its address.
+  // PgConnection caches prepared statements by the address of their text, so each text is stored once.
   std::string_view kept(const std::string& sql) { return statements_.try_emplace(sql, sql).first->second; }
 
   static Row to_row(const postgres::Rows& rows, std::size_t row, const TableSpec& table) {

@@ -1,4 +1,4 @@
-// sqlite_endpoint.cc: a MoveEndpoint in a file of SQLite.
+// sqlite_endpoint.cc: a MoveEndpoint for a SQLite file.
 #include <filesystem>
 #include <system_error>
 #include <utility>
@@ -150,7 +150,7 @@ class SqliteEndpoint final : public MoveEndpoint {
     if (auto begun = connection_.run(sql::sqlite_begin); !begun) return begun;
     auto done = body();
     if (done) done = connection_.run(sql::sqlite_commit);
-    // Whatever the rollback says, the first error is the one to report.
+    // Ignore an error of the rollback: the first error is the cause.
     if (!done) static_cast<void>(connection_.run(sql::sqlite_rollback));
     return done;
   }
@@ -178,7 +178,7 @@ Result<std::unique_ptr<MoveEndpoint>> open_sqlite(const std::string& path, bool 
     return std::unique_ptr<MoveEndpoint>(
         std::make_unique<SqliteEndpoint>(path, std::move(*lock), std::move(*connection)));
   }
-  // The store's own writer makes the file, sets its durability and its schema.
+  // SqliteWriter creates the file and sets its durability and schema. Only its connection is kept.
   auto writer = sqlite::SqliteWriter::open(path);
   if (!writer) return writer.error();
   sqlite::SqliteConnection connection = std::move((*writer)->connection);

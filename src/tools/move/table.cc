@@ -113,6 +113,7 @@ Row first_key(const TableSpec& table) {
   return key;
 }
 
+// Each search continues after the inserted value, so a value that contains its own {name} cannot loop.
 std::string fill(std::string_view sql, const std::vector<std::pair<std::string_view, std::string>>& names) {
   while (sql.starts_with("--")) sql.remove_prefix(sql.find('\n') + 1);
   if (sql.ends_with('\n')) sql.remove_suffix(1);

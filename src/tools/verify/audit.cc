@@ -19,7 +19,7 @@ namespace {
 
 constexpr std::int64_t kProgressEvery = 4096;
 
-// A statement that gives a line for each fault, and none when all is well.
+// A statement that returns one row of text for each fault.
 struct Rule {
   std::string_view sql;
   AuditCheck check;
@@ -85,13 +85,14 @@ Result<void> each_fault(SqliteConnection& connection, const Rule& rule,
   }
 }
 
-// One run over one file.
+// One audit of one file.
 class Auditor {
  public:
   Auditor(SqliteConnection& connection, const AuditOptions& options)
       : connection_(connection), options_(options) {}
 
   Result<AuditCounts> run() {
+    // The transaction stays open until the connection closes, so that all steps see one snapshot.
     if (auto done = connection_.run(sql::begin_read); !done) return done.error();
     const auto all = read_number(connection_, audit_sql::how_many);
     if (!all) return all.error();
@@ -116,7 +117,7 @@ class Auditor {
     return Error{ErrorCode::unavailable, "It was stopped before all of the store was read.", ""};
   }
 
-  // Both cursors go through the events in the order of their ids.
+  // Both cursors are ordered by event id, so one pass joins each event with its log.
   Result<void> replay() {
     auto events = Statement::prepare(connection_, audit_sql::all_events);
     if (!events) return events.error();
@@ -131,7 +132,7 @@ class Auditor {
       const std::int64_t id = events->integer(0);
       log.clear();
       while (entry && *entry && entries->integer(0) <= id) {
-        // Those of events that are not there are log_without_event.sql's.
+        // log_without_event.sql reports the entries of events that do not exist.
         if (entries->integer(0) == id) log.push_back(read_step(*entries));
         entry = entries->step();
       }
@@ -147,10 +148,10 @@ class Auditor {
     for (const LogStep& step : log) {
       counts_.claims += step.action == "PICKED" ? 1 : 0;
       counts_.resets += step.action == "RESET" ? 1 : 0;
-      counts_.ends += ends_life(step) ? 1 : 0;  // also those that a reset undid
+      counts_.ends += ends_life(step) ? 1 : 0;  // counts ends before a reset, too
     }
     counts_.entries += static_cast<std::int64_t>(log.size());
-    if (row.is_null(2)) return;  // one_state.sql says so
+    if (row.is_null(2)) return;  // no state; one_state.sql reports it
     const WalkEnd is{std::string(row.text(2)), static_cast<int>(row.integer(3)),
                      static_cast<int>(row.integer(4)), static_cast<int>(row.integer(5)),
                      std::string(row.text(6))};

@@ -1,2 +1,2 @@
--- postgres_begin.sql: a chunk is all or nothing.
+-- postgres_begin.sql: a chunk is written in one transaction.
 BEGIN

@@ -1,2 +1,2 @@
--- postgres_drop_mark.sql: the move is done.
+-- postgres_drop_mark.sql: the move is complete.
 DROP TABLE eventq.move

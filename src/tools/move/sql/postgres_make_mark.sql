@@ -1,4 +1,4 @@
--- postgres_make_mark.sql: how far a move into this store is. It goes when that is done.
+-- postgres_make_mark.sql: the position of a move into this store; the table exists only while the move is unfinished.
 CREATE TABLE eventq.move (
   source text NOT NULL,
   step   bigint NOT NULL,

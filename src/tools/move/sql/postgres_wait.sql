@@ -1,2 +1,2 @@
--- postgres_wait.sql: a moment, in which PostgreSQL notices the end of a connection.
+-- postgres_wait.sql: waits 50 ms for PostgreSQL to drop a closed connection.
 SELECT pg_sleep(0.05)

@@ -1,3 +1,3 @@
--- postgres_write.sql: many rows; each parameter is a column of them.
+-- postgres_write.sql: inserts many rows; each parameter is the array of one column.
 INSERT INTO eventq.{table} ({columns}{more})
 SELECT {columns}{more_values} FROM unnest({values}) AS rows ({columns})

@@ -1,2 +1,2 @@
--- sqlite_begin.sql: a chunk is all or nothing.
+-- sqlite_begin.sql: a chunk is written in one transaction.
 BEGIN IMMEDIATE;

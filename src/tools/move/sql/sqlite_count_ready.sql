@@ -1,2 +1,2 @@
--- sqlite_count_ready.sql: rows for polls that name no tags are this store's own affair.
+-- sqlite_count_ready.sql: the rows of the ready index, without those for claims without tags: PostgreSQL has none.
 SELECT count(*) FROM event_ready WHERE tag <> '';

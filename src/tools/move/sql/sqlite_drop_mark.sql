@@ -1,2 +1,2 @@
--- sqlite_drop_mark.sql: the move is done.
+-- sqlite_drop_mark.sql: the move is complete.
 DROP TABLE move;

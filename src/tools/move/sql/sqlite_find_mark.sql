@@ -1,2 +1,2 @@
--- sqlite_find_mark.sql: whether a move into this store was begun.
+-- sqlite_find_mark.sql: 1 when an unfinished move into this store exists, else 0.
 SELECT count(*) FROM sqlite_schema WHERE type = 'table' AND name = 'move';

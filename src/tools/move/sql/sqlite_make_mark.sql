@@ -1,4 +1,4 @@
--- sqlite_make_mark.sql: how far a move into this store is. It goes when that is done.
+-- sqlite_make_mark.sql: the position of a move into this store; the table exists only while the move is unfinished.
 CREATE TABLE move (
   source TEXT NOT NULL,
   step   INTEGER NOT NULL,

@@ -1,2 +1,2 @@
--- sqlite_read.sql: the next rows of a table. What is in braces is filled in; see table.h.
+-- sqlite_read.sql: the next rows of a table. fill() replaces the names in braces; see table.h.
 SELECT {columns} FROM {table} WHERE ({key}) > ({after}) ORDER BY {key} LIMIT {limit};

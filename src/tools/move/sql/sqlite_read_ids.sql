@@ -1,2 +1,2 @@
--- sqlite_read_ids.sql: the last ids given, of events and of the log.
+-- sqlite_read_ids.sql: the last ids assigned to events and to log entries.
 SELECT (SELECT last FROM id_sequence WHERE name = 'event'), (SELECT last FROM id_sequence WHERE name = 'log');

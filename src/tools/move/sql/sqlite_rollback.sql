@@ -1,2 +1,2 @@
--- sqlite_rollback.sql: gives a chunk up.
+-- sqlite_rollback.sql: undoes a chunk.
 ROLLBACK;

@@ -1,2 +1,2 @@
--- sqlite_set_mark.sql: table ?1 is there up to the key ?2, ?3, ?4.
+-- sqlite_set_mark.sql: all rows of table ?1 up to the key (?2, ?3, ?4) are written.
 UPDATE move SET step = ?1, key1 = ?2, key2 = ?3, key3 = ?4;

@@ -1,4 +1,4 @@
--- sqlite_state.sql: changes with everything that a server does.
+-- sqlite_state.sql: a text that changes with every publish, claim, report or change of a queue.
 SELECT (SELECT last FROM id_sequence WHERE name = 'event') || ' ' ||
        (SELECT last FROM id_sequence WHERE name = 'log') || ' ' ||
        (SELECT coalesce(sum(updated_at), 0) FROM event_queue) || ' ' ||

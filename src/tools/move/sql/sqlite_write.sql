@@ -1,2 +1,2 @@
--- sqlite_write.sql: one row.
+-- sqlite_write.sql: inserts one row.
 INSERT INTO {table} ({columns}) VALUES ({values});

@@ -1,2 +1,2 @@
--- sqlite_write_ids.sql: the last ids given: ?1 of events, ?2 of the log.
+-- sqlite_write_ids.sql: sets the last ids assigned: ?1 to events, ?2 to log entries.
 UPDATE id_sequence SET last = CASE name WHEN 'event' THEN ?1 ELSE ?2 END;

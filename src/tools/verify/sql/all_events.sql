@@ -1,4 +1,4 @@
--- all_events.sql: every event with its state, oldest first. What has both states, or none, is one_state.sql's.
+-- all_events.sql: every event with its state, ordered by id. one_state.sql reports events with no state or two.
 SELECT b.id, b.max_retries, coalesce(q.status, a.status), coalesce(q.attempts, a.attempts),
        coalesce(q.retry_count, a.retry_count), coalesce(q.unreported, a.unreported),
        coalesce(q.worker_id, a.worker_id)

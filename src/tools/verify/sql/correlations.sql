@@ -1,4 +1,4 @@
--- correlations.sql: events by correlation, against their counters; what was removed is still in the totals.
+-- correlations.sql: correlations whose counters differ from their events. The totals still count removed events.
 WITH rows AS (
   SELECT correlation_id AS id, count(*) AS kept, sum(status IN ('PENDING', 'PROCESSING')) AS pending,
          sum(status IN ('COMPLETED', 'COMPLETED_WITH_ERRORS')) AS completed,

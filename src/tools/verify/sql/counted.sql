@@ -1,4 +1,4 @@
--- counted.sql: counters of events that are not there.
+-- counted.sql: counters that no events account for.
 SELECT 'counted as ' || queue || ' ' || status || ': ' || n
   FROM (SELECT queue, status, n FROM event_count WHERE n <> 0
         EXCEPT

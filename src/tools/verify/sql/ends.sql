@@ -1,4 +1,4 @@
--- ends.sql: queues that count fewer ends than they have.
+-- ends.sql: queues whose totals count fewer ended events than the archive has.
 SELECT 'queue ' || t.queue || ' counts fewer ends than it has'
   FROM queue_total AS t
  WHERE t.completed < (SELECT count(*) FROM event_archive

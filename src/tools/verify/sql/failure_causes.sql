@@ -1,4 +1,4 @@
--- failure_causes.sql: failed events by cause, against their counters.
+-- failure_causes.sql: causes of failure whose counters differ from the failed events.
 WITH wanted AS (
   SELECT queue, cause, count(*) AS n
     FROM event_archive WHERE status = 'FAILED' GROUP BY queue, cause)

@@ -1,4 +1,5 @@
--- head_is_first.sql: events that wait at the head of their line before an older one; one in work may.
+-- head_is_first.sql: pending heads with an older event behind them. A processing head may have one, because a reset
+-- can put an older event behind it.
 SELECT 'waits at the head of its line before an older one: ' || q.id
   FROM event_queue AS q
   JOIN event_line AS l ON l.id = q.id

@@ -1,4 +1,4 @@
--- holds_line.sql: ended events that hold up a line without having failed, or without standing in it.
+-- holds_line.sql: ended events marked as blocking a line that have not failed, or are not the head of a line.
 SELECT 'holds a line, and is ' || a.status || ' or in none: ' || a.id
   FROM event_archive AS a
  WHERE a.holds_line = 1

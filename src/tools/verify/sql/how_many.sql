@@ -1,2 +1,2 @@
--- how_many.sql: how many events there are, by the counters.
+-- how_many.sql: the number of events by the counters; used for progress only.
 SELECT coalesce(sum(n), 0) FROM event_count;

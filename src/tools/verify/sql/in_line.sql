@@ -1,4 +1,4 @@
--- in_line.sql: places in a line of nobody who may stand there.
+-- in_line.sql: places in a line whose event does not exist, has another line, or has ended without blocking it.
 SELECT 'in line: ' || l.id || ' ' || l.ordering_key
   FROM event_line AS l
   LEFT JOIN event_body AS b

@@ -1,4 +1,4 @@
--- lost.sql: queues to which more events were published than are there or were removed after their end.
+-- lost.sql: queues with fewer events, stored or removed, than were published to them.
 SELECT 'of ' || published || ' events published to queue ' || queue || ' ' || there || ' are there and ' || removed
        || ' were removed after their end; ' || (published - there - removed) || ' are lost'
   FROM (SELECT queue, published, removed,

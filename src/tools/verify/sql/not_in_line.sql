@@ -1,4 +1,4 @@
--- not_in_line.sql: live events with an ordering_key that stand in no line.
+-- not_in_line.sql: live events with an ordering_key that have no place in a line.
 SELECT 'not in line: ' || q.id || ' ' || b.ordering_key
   FROM event_queue AS q
   JOIN event_body AS b ON b.id = q.id

@@ -1,4 +1,4 @@
--- published.sql: queues with more events, there or removed, than were published to them.
+-- published.sql: queues with more events, stored or removed, than were published to them.
 SELECT 'queue ' || queue || ' has ' || there || ' events, removed ' || removed || ' and published ' || published
   FROM (SELECT q.queue, coalesce(t.published, 0) AS published, coalesce(t.removed, 0) AS removed,
                (SELECT count(*) FROM event_queue WHERE queue = q.queue)

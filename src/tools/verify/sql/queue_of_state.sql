@@ -1,4 +1,4 @@
--- queue_of_state.sql: states that name another queue than their event.
+-- queue_of_state.sql: events whose state names another queue than their body.
 SELECT 'another queue in the state of ' || s.id
   FROM (SELECT id, queue FROM event_queue UNION ALL SELECT id, queue FROM event_archive) AS s
   JOIN event_body AS b ON b.id = s.id

@@ -1,4 +1,4 @@
--- ready_in_line.sql: events that are ready behind another in their line.
+-- ready_in_line.sql: events whose `ready` column disagrees with their place in a line.
 SELECT 'event ' || q.id || ' has ready ' || q.ready || ' and stands '
         || CASE l.head WHEN 0 THEN 'behind another' WHEN 1 THEN 'at the head' ELSE 'in no line' END
   FROM event_queue AS q

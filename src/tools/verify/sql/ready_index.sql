@@ -1,4 +1,4 @@
--- ready_index.sql: what may run now, against the index that polls read.
+-- ready_index.sql: differences between the ready events and the ready index that polls read.
 WITH wanted AS (
   SELECT b.queue, t.value AS tag, b.priority, q.turn, b.id
     FROM event_queue AS q

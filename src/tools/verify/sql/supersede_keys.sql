@@ -1,4 +1,4 @@
--- supersede_keys.sql: pending events with a supersede_key, against the table that finds them.
+-- supersede_keys.sql: differences between the pending events with a supersede_key and event_supersede.
 WITH wanted AS (
   SELECT b.queue, b.supersede_key, b.id
     FROM event_queue AS q
