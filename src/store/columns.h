@@ -1,6 +1,6 @@
-// columns.h: rows to values, by the order of columns that the statements of every database keep.
+// columns.h: rows to values. The statements of every database return columns in the order given here.
 //
-// A Row has is_null(), integer(), text(), optional_text() and optional_integer() of a column.
+// A Row has is_null(), integer(), text(), optional_text() and optional_integer(), each with a column number.
 #pragma once
 
 #include <cstdint>
@@ -22,7 +22,7 @@ inline std::int64_t millis(TimePoint time) { return time.time_since_epoch().coun
 inline TimePoint time_point(std::int64_t millis) { return TimePoint(Millis(millis)); }
 inline std::int64_t number(EventId id) { return static_cast<std::int64_t>(id); }
 
-// event_queue.ready: waits for a time, may be claimed, waits behind another of its line.
+// Values of event_queue.ready: waits for due_at; in the ready index; behind the head of its line.
 inline constexpr std::int64_t kWaiting = 0;
 inline constexpr std::int64_t kReady = 1;
 inline constexpr std::int64_t kBehind = 2;
@@ -72,7 +72,7 @@ struct EventColumn {
   };
 };
 
-// By position.
+// The names of the columns by position.
 inline constexpr std::string_view kEventColumns[] = {
     "id",         "queue",       "tags",           "priority",     "max_retries",   "created_at",
     "status",     "attempts",    "retry_count",    "unreported",   "worker_id",     "due_at",
@@ -86,7 +86,7 @@ static_assert(kEventColumns[EventColumn::ready] == "ready");
 static_assert(kEventColumns[EventColumn::event_id] == "event_id");
 static_assert(kEventColumns[EventColumn::payload] == "payload");
 
-// The columns behind the state; see EventFields.
+// Reads the columns after the state; see EventFields.
 template <typename Row>
 void read_envelope(const Row& row, Event& event) {
   event.title = row.text(EventColumn::title);
@@ -107,7 +107,7 @@ void read_envelope(const Row& row, Event& event) {
 }
 
 // An event row: all columns of EventColumn, or only the state (see Transaction::EventFields).
-// Errors: corrupt when it holds what no version of eventq writes.
+// Errors: corrupt when a column has a value that no version of eventq writes.
 template <typename Row>
 Result<Stored> read_event_row(const Row& row, Transaction::EventFields fields) {
   const auto status = status_named(row.text(EventColumn::status));

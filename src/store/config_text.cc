@@ -30,8 +30,8 @@ constexpr Word<Durability> kDurabilities[] = {{"strict", Durability::strict},
                                               {"buffered", Durability::buffered}};
 constexpr Word<OnFailure> kOnFailures[] = {{"skip", OnFailure::skip}, {"block", OnFailure::block}};
 
-// Reads the members of one object. Null leaves a setting as it is. fault() is set by the first member with a
-// wrong value, and by members that no call of take() asked for.
+// Reads the members of one object. Null leaves a setting unchanged. The first member with a wrong value sets
+// fault(), and so does a member that no call of take() named: it may come from a newer version.
 class ConfigObject {
  public:
   explicit ConfigObject(const JsonValue& value) {

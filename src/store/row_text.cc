@@ -14,7 +14,7 @@
 namespace eventq {
 namespace {
 
-// Jitter is stored in millionths.
+// Jitter is stored in millionths, because the text has whole numbers only.
 constexpr double kJitterUnit = 1'000'000;
 
 }  // namespace

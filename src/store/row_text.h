@@ -1,4 +1,4 @@
-// row_text.h: values that a column holds as text, and back. The same in every database.
+// row_text.h: values to the text of their column and back. Every database uses the same text.
 #pragma once
 
 #include <optional>
@@ -12,15 +12,15 @@
 
 namespace eventq {
 
-// What a store says of a row that no version of eventq writes: "The store holds <what>; …".
+// The error for a row that no version of eventq writes: "The store holds <what>; …".
 Error corrupt_row(const std::string& what);
 
-// A retry policy: kind base cap jitter; empty: none.
+// A retry policy as "kind base cap jitter"; the empty text is no policy.
 std::string retry_to_text(const std::optional<RetryPolicy>& retry);
 Result<std::optional<RetryPolicy>> retry_from_text(std::string_view text);
 
 // A queue's own settings as JSON: {"maxQueueDepth":500,"retention":{"failedSeconds":0}}. Only settings that
-// are set are written, and an empty text has none. Errors: corrupt, for a setting of a newer version too.
+// are set are written; the empty text has none. Errors: corrupt, also for a setting of a newer version.
 std::string config_to_text(const QueueConfig& config);
 Result<QueueConfig> config_from_text(std::string_view text);
 

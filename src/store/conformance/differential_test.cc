@@ -1,5 +1,5 @@
-// differential_test.cc: the same random sequence of operations on two stores gives the same
-// answers. The store in memory is the model: it has no index that could be wrong.
+// differential_test.cc: runs the same random operations on two stores and compares their answers. The store
+// in memory is the model, because it has no index that could be wrong.
 #include <gtest/gtest.h>
 
 #include <functional>
@@ -27,10 +27,10 @@ struct Side {
   std::unique_ptr<Store> store;
   std::unique_ptr<Reader> reader;
   std::unique_ptr<Transaction> transaction;
-  std::int64_t last_id = 0;  // of an event, given so far
+  std::int64_t last_id = 0;  // the highest event id assigned
   std::map<LogId, LogId> log_numbers = {};
 
-  // A store may leave log ids out: they are compared by their place among those that were given.
+  // A store may skip log ids, so the comparison uses their rank among the ids assigned.
   std::vector<LogEntry> numbered(std::vector<LogEntry> entries) {
     for (LogEntry& entry : entries) {
       const auto next = static_cast<LogId>(log_numbers.size() + 1);
@@ -40,7 +40,7 @@ struct Side {
   }
 };
 
-// One operation, with all that is random about it already drawn, and its answer as text.
+// One operation that returns its answer as text. Random values are drawn before, so both stores get the same.
 using Step = std::function<std::string(Side&)>;
 
 std::string text_of(const Event& event) { return describe(event) + " " + describe_more(event) + "\n"; }
@@ -100,11 +100,11 @@ class Random {
   std::mt19937_64 engine_;
 };
 
-// A change that the lifecycle could make, or one that only the store allows.
+// A random change of an event; some are allowed by the store but not by the lifecycle.
 std::function<void(Event&, TimePoint)> random_edit(Random& random) {
   const Millis wait = std::chrono::seconds(random.below(40));
   const std::string worker = random.worker();
-  const auto status = static_cast<Status>(2 + random.below(5));  // the ended ones
+  const auto status = static_cast<Status>(2 + random.below(5));  // the ended statuses
   switch (random.below(3)) {
     case 0:
       return [=](Event& event, TimePoint now) {
@@ -126,13 +126,13 @@ std::function<void(Event&, TimePoint)> random_edit(Random& random) {
   }
 }
 
-// Where an event with an ordering_key goes that is not in line.
+// The place in line of an event with an ordering_key that joins its line.
 Line free_place(Transaction& transaction, const Event& event) {
   if (event.ordering_key.empty()) return Line::none;
   return must(transaction.head_of_line(event.queue, event.ordering_key)) ? Line::behind : Line::head;
 }
 
-// Changes an event as the queue would: the line moves up when its head leaves it.
+// Changes an event as the core would: when a head leaves its line, the first event behind becomes the head.
 class Edit {
  public:
   explicit Edit(Random& random)
@@ -167,7 +167,7 @@ class Edit {
   }
 
   std::function<void(Event&, TimePoint)> edit_;
-  bool blocks_;  // a failed head stays
+  bool blocks_;  // a failed head keeps its place and blocks the line
   std::string cause_;
 };
 
@@ -188,7 +188,7 @@ Step insert(Random& random, std::size_t& inserted) {
     if (random.one_in(3)) event.sequence = static_cast<int>(random.below(3));
     if (random.one_in(5)) event.retry = RetryPolicy{};
     if (random.one_in(5)) event.timestamp = TimePoint(5s);
-    event.due_at = TimePoint(std::chrono::seconds(random.below(30)));  // from the transaction's time
+    event.due_at = TimePoint(std::chrono::seconds(random.below(30)));  // relative to the transaction's time
   }
   return [drafts](Side& side) {
     std::vector<Stored> events = drafts;
@@ -258,7 +258,7 @@ Step look(Random& random, TimePoint now) {
   };
 }
 
-// Puts one of the things that are kept beside events.
+// Puts one record that is not an event.
 Step put(Random& random, EventId id) {
   const std::string queue = random.queue();
   const auto n = static_cast<std::int64_t>(random.below(1000));
@@ -318,7 +318,7 @@ Step use_key(Random& random) {
   };
 }
 
-// `inserted` counts the events ever made, also those rolled back.
+// `inserted` counts all inserted events, also those rolled back, because their ids stay assigned.
 Step random_step(Random& random, std::size_t& inserted, std::int64_t last_id, TimePoint now) {
   const auto id = static_cast<EventId>(random.below(static_cast<std::size_t>(last_id) + 2));
   switch (random.below(13)) {
@@ -402,7 +402,7 @@ std::string recall(Side& side) {
 
 class StoreDifferential : public testing::Test {
  protected:
-  // Runs the same on the model and on this store.
+  // Runs the same operations on the model and on this store.
   void compare_with(std::unique_ptr<Store> real, int operations) {
     model_.store = memory::open_store(clock_);
     real_.store = std::move(real);
@@ -456,20 +456,21 @@ class StoreDifferential : public testing::Test {
   int operations_ = 0;
 };
 
-TEST_F(StoreDifferential, SqliteAnswersAsTheModelDoesWhateverTheSequence) {
+TEST_F(StoreDifferential, SqliteReturnsWhatTheModelReturnsForAnySequence) {
   const TemporaryDirectory directory;
   FaultyVfs disk;
-  disk.skip_syncs();  // they would cost most of the time
+  disk.skip_syncs();  // syncs would take most of the time of this test
 
   compare_with(must(sqlite::open_store(directory.file("store.db"), clock())), rounds(10'000, 2'000, 200'000));
 
   EXPECT_EQ(audit(directory.file("store.db")), "");
 }
 
-TEST_F(StoreDifferential, PostgresAnswersAsTheModelDoesWhateverTheSequence) {
+TEST_F(StoreDifferential, PostgresReturnsWhatTheModelReturnsForAnySequence) {
   const TestDatabase database;
 
-  compare_with(postgres::make_store(database.url(), {}, &clock()), rounds(3'000, 1'000, 60'000));  // slower
+  compare_with(postgres::make_store(database.url(), {}, &clock()),
+               rounds(3'000, 1'000, 60'000));  // fewer rounds, because each takes a round trip
 }
 
 }  // namespace

@@ -1,5 +1,4 @@
-// ended_test.cc: events that have ended: found again, grouped by the cause of their failure, and
-// removed in the end; and events that belong together.
+// ended_test.cc: ended events: queries, groups by cause of failure, and removal; and correlations.
 #include <gtest/gtest.h>
 
 #include "store/conformance/store_conformance.h"
@@ -10,7 +9,7 @@ namespace {
 
 using namespace std::chrono_literals;
 
-TEST_P(StoreConformance, EndedEventsComeInTheOrderOfTheirEndWhateverTheirStatus) {
+TEST_P(StoreConformance, EndedEventsOfAllStatusesAreOrderedByTheirEnd) {
   const EventId a = add("a");
   const EventId b = add("b");
   const EventId c = add("c");
@@ -26,13 +25,13 @@ TEST_P(StoreConformance, EndedEventsComeInTheOrderOfTheirEndWhateverTheirStatus)
   EXPECT_EQ(names(must(begin()->ended({.queue = "main"})).events), "d a b c");
 }
 
-TEST_P(StoreConformance, EachFilterPicksItsEndedEvents) {
+TEST_P(StoreConformance, EachEndedFilterReturnsOnlyMatchingEvents) {
   struct Row {
     std::string name;
     EndedFilter filter;
     std::string found;
   };
-  // One second apart, a to h.
+  // Events a to h end one second apart.
   const auto ended = [&](const std::string& name, Status status, const std::function<void(Event&)>& edit) {
     end_as(add(name, edit), status);
     clock().advance(1s);
@@ -75,7 +74,7 @@ TEST_P(StoreConformance, EachFilterPicksItsEndedEvents) {
     EXPECT_EQ(names(must(begin()->ended(row.filter)).events), row.found) << row.name;
 }
 
-TEST_P(StoreConformance, EndedEventsAreWholeAndCanBeSaved) {
+TEST_P(StoreConformance, EndedReturnsWholeEventsThatCanBeSaved) {
   const EventId id = add("a", [](Event& event) { event.payload = R"({"n":1})"; });
   fail_as(id, "disk full");
   commit_with([&](Transaction& transaction) {
@@ -92,7 +91,7 @@ TEST_P(StoreConformance, EndedEventsAreWholeAndCanBeSaved) {
   EXPECT_EQ(claimable(), "a");
 }
 
-TEST_P(StoreConformance, EndedEventsStopBehindTheOneThatBringsThemToThirtyTwoMebibytes) {
+TEST_P(StoreConformance, EndedStopsAfterTheEventThatBringsPayloadsToThirtyTwoMebibytes) {
   for (int i = 0; i < 34; ++i) {
     end_as(
         add("event" + std::to_string(i), [](Event& event) { event.payload = std::string(1024 * 1024, '1'); }),
@@ -102,7 +101,7 @@ TEST_P(StoreConformance, EndedEventsStopBehindTheOneThatBringsThemToThirtyTwoMeb
   EXPECT_EQ(must(begin()->ended({.queue = "main"})).events.size(), 32U);
 }
 
-TEST_P(StoreConformance, AnEventThatEndedAgainComesAtItsLastEnd) {
+TEST_P(StoreConformance, AnEventThatEndedTwiceIsOrderedByItsLastEnd) {
   const EventId a = add("a");
   end_as(a, Status::failed);
   end_as(add("b"), Status::failed);
@@ -112,7 +111,7 @@ TEST_P(StoreConformance, AnEventThatEndedAgainComesAtItsLastEnd) {
   EXPECT_EQ(names(must(begin()->ended({.queue = "main"})).events), "b a");
 }
 
-TEST_P(StoreConformance, FailedEventsAreGroupedByQueueAndCauseTheMostFirst) {
+TEST_P(StoreConformance, FailedEventsAreGroupedByQueueAndCauseLargestGroupFirst) {
   const auto fail = [&](const std::string& name, const std::string& queue, const std::string& cause) {
     fail_as(add(name, [&](Event& event) { event.queue = queue; }), cause);
     clock().advance(1s);
@@ -171,7 +170,7 @@ TEST_P(StoreConformance, AnEventThatFailsAgainIsInTheGroupOfItsLastCause) {
             "main <disk full> events=1 first_at=1700000000000 last_at=1700000000000 last_event=1");
 }
 
-TEST_P(StoreConformance, ExpiredAreThoseOfOneStatusThatEndedBeforeATime) {
+TEST_P(StoreConformance, ExpiredReturnsEventsOfOneStatusThatEndedBeforeATime) {
   const EventId a = add("a");
   const EventId b = add("b");
   end_as(b, Status::completed);
@@ -196,7 +195,7 @@ TEST_P(StoreConformance, ExpiredAreThoseOfOneStatusThatEndedBeforeATime) {
   EXPECT_EQ(names(must(reader().expired("other", Status::completed, kStart + 1h, 10))), "d");
 }
 
-TEST_P(StoreConformance, AFailedEventThatHoldsUpALineDoesNotExpire) {
+TEST_P(StoreConformance, AFailedEventThatBlocksItsLineDoesNotExpire) {
   const EventId id = add_in_line("a", Line::head);
   fail_as(id, "timeout");
   clock().advance(1h);
@@ -206,7 +205,7 @@ TEST_P(StoreConformance, AFailedEventThatHoldsUpALineDoesNotExpire) {
   EXPECT_EQ(names(must(reader().expired("main", Status::failed, now(), 10))), "a");
 }
 
-TEST_P(StoreConformance, ARemovedEventIsGoneWithItsLog) {
+TEST_P(StoreConformance, RemoveDeletesAnEventAndItsLog) {
   const EventId gone = add("gone");
   const EventId kept = add("kept");
   append(new_entry(gone, Action::picked));
@@ -245,7 +244,7 @@ TEST_P(StoreConformance, ARemovedEventIsInNoGroupOfFailures) {
   EXPECT_EQ(names(must(reader().expired("main", Status::failed, now() + 1h, 10))), "");
 }
 
-TEST_P(StoreConformance, TheIdOfARemovedEventIsNotGivenAgainAndItsGlobalIdMayBe) {
+TEST_P(StoreConformance, TheIdOfARemovedEventIsNotReusedButItsGlobalIdCanBe) {
   const EventId id = add("a");
   end_as(id, Status::completed);
   commit_with([&](Transaction& transaction) {
@@ -259,7 +258,7 @@ TEST_P(StoreConformance, TheIdOfARemovedEventIsNotGivenAgainAndItsGlobalIdMayBe)
   EXPECT_EQ(must(begin()->find("a")), again);
 }
 
-TEST_P(StoreConformance, RemoveIsRefusedWhenTheRowNoLongerSaysWhatWasLoaded) {
+TEST_P(StoreConformance, RemoveIsRefusedWhenTheRowNoLongerMatchesItsGuard) {
   const EventId id = add("a");
   end_as(id, Status::failed);
   Stored stored = load(*begin(), id);
@@ -323,7 +322,7 @@ TEST_P(StoreConformance, ACorrelationIsKeptAsItWasPut) {
   EXPECT_EQ(describe(must(transaction->find_correlation("c"))), "(none)");
 }
 
-TEST_P(StoreConformance, ACorrelationIsReplacedAndGoesWhenNothingOfItIsKept) {
+TEST_P(StoreConformance, PutCorrelationReplacesARowAndDeletesItWhenKeptIsZero) {
   commit_with([](Transaction& transaction) {
     must(transaction.put_correlation({"c1", 1, 1, 0, 0, 1, "{}", "main"}));
     must(transaction.put_correlation({"c1", 1, 0, 1, 0, 1, "", ""}));

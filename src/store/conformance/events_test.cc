@@ -1,5 +1,4 @@
-// events_test.cc: what a store keeps of an event: insert, find, load, save, the guard, and
-// nothing at all of what was not committed.
+// events_test.cc: insert, find, load and save of events, their guard, and rollback.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -34,7 +33,7 @@ TEST_P(StoreConformance, InsertInALaterTransactionGivesHigherIds) {
   EXPECT_LT(first, second);
 }
 
-TEST_P(StoreConformance, AnIdIsNotGivenAgainWhenItsInsertWasRolledBack) {
+TEST_P(StoreConformance, AnIdIsNotReusedWhenItsInsertWasRolledBack) {
   add("a");
   Stored lost = new_event("b", now());
   must(begin()->insert({&lost, 1}));
@@ -42,7 +41,7 @@ TEST_P(StoreConformance, AnIdIsNotGivenAgainWhenItsInsertWasRolledBack) {
   EXPECT_GT(add("c"), lost.event.id);
 }
 
-TEST_P(StoreConformance, TheIdOfTheHighestEventIsNotGivenAgainWhenThatEventHasEnded) {
+TEST_P(StoreConformance, TheHighestIdIsNotReusedWhenItsEventHasEnded) {
   const EventId first = add("a");
   end_as(first, Status::completed);
 
@@ -105,7 +104,7 @@ TEST_P(StoreConformance, FindSeesAnEndedEvent) {
   EXPECT_EQ(must(begin()->find("evt_a")), id);
 }
 
-TEST_P(StoreConformance, FindTellsSimilarGlobalIdsApart) {
+TEST_P(StoreConformance, FindDistinguishesSimilarGlobalIds) {
   add("evt_a");
   const auto transaction = begin();
 
@@ -130,11 +129,11 @@ TEST_P(StoreConformance, LoadGivesTheEventsInTheOrderAskedAndNothingForAMissingO
   EXPECT_EQ(loaded[3]->event.id, b);
 }
 
-TEST_P(StoreConformance, LoadOfNothingIsNothing) {
+TEST_P(StoreConformance, LoadOfNoIdsReturnsNoEvents) {
   EXPECT_TRUE(must(begin()->load({}, EventFields::state)).empty());
 }
 
-// Alone in its line.
+// An event with every field set, the only one in its line.
 Stored full_event() {
   Stored stored;
   stored.line = Line::head;
@@ -185,7 +184,7 @@ TEST_P(StoreConformance, AWholeEventHasEveryFieldAsItWasStored) {
   EXPECT_EQ(place_of(whole), "PROCESSING 3 host-a:1 live");
 }
 
-TEST_P(StoreConformance, AHeadIsWhatRulesLookAt) {
+TEST_P(StoreConformance, StateFieldsAreTheFieldsThatRulesRead) {
   const EventId id = add(full_event());
 
   const Stored head = load(*begin(), id, EventFields::state);
@@ -197,7 +196,7 @@ TEST_P(StoreConformance, AHeadIsWhatRulesLookAt) {
                 "worker_id=host-a:1 created_at=1000 due_at=3000000000000 updated_at=2000");
 }
 
-TEST_P(StoreConformance, AWholeEventHasAllThatItsPublisherSaidOfIt) {
+TEST_P(StoreConformance, AWholeEventHasEveryFieldThatItsPublisherSet) {
   const EventId id = add(full_event());
   const std::string live = describe_more(load(*begin(), id, EventFields::all).event);
   const std::string read = describe_more(*must(reader().get(id)));
@@ -214,7 +213,7 @@ TEST_P(StoreConformance, AWholeEventHasAllThatItsPublisherSaidOfIt) {
   EXPECT_EQ(describe_more(*must(reader().get(id))), expected);
 }
 
-TEST_P(StoreConformance, WhatAPublisherDidNotSayIsAbsent) {
+TEST_P(StoreConformance, FieldsThatThePublisherDidNotSetAreAbsent) {
   const EventId id = add("a");
 
   EXPECT_EQ(describe_more(*must(reader().get(id))),
@@ -222,7 +221,7 @@ TEST_P(StoreConformance, WhatAPublisherDidNotSayIsAbsent) {
             "sequence=(none) retry=(none) timestamp=0 picked_at=0 superseded_by=(none)");
 }
 
-TEST_P(StoreConformance, AHeadKeepsKeysAndRetryOfWhatItsPublisherSaid) {
+TEST_P(StoreConformance, StateFieldsIncludeThePublishersKeysAndRetry) {
   const EventId id = add(full_event());
   const std::string live = describe_more(load(*begin(), id, EventFields::state).event);
   end_as(id, Status::completed);
@@ -235,7 +234,7 @@ TEST_P(StoreConformance, AHeadKeepsKeysAndRetryOfWhatItsPublisherSaid) {
   EXPECT_EQ(describe_more(load(*begin(), id, EventFields::state).event), expected);
 }
 
-TEST_P(StoreConformance, SaveKeepsWhenAnEventWasPickedAndWhatSupersededIt) {
+TEST_P(StoreConformance, SaveKeepsPickedAtAndSupersededBy) {
   const EventId id = add("a");
 
   change(id, [](Event& event) { event.picked_at = TimePoint(7ms); });
@@ -273,7 +272,7 @@ TEST_P(StoreConformance, AnEmptyDescriptionIsNotAnAbsentOne) {
   EXPECT_EQ(must(reader().get(absent))->description, std::nullopt);
 }
 
-TEST_P(StoreConformance, APayloadComesBackByteForByte) {
+TEST_P(StoreConformance, APayloadIsReadBackByteForByte) {
   const std::string payloads[] = {
       "null",
       "\"\"",
@@ -357,7 +356,7 @@ TEST_P(StoreConformance, SaveChangesAnEndedEventWithinTheArchive) {
   EXPECT_EQ(place_of(load(*begin(), id)), "CANCELLED 0 - archived");
 }
 
-TEST_P(StoreConformance, SavingAHeadKeepsWhatItDoesNotHold) {
+TEST_P(StoreConformance, SavingStateFieldsKeepsTheOtherFields) {
   const EventId id = add(full_event());
 
   end_as(id, Status::failed);
@@ -406,7 +405,7 @@ TEST_P(StoreConformance, AnEventMayBeSavedAgainAndAgainInOneTransaction) {
   EXPECT_EQ(place_of(load(*begin(), id)), "COMPLETED 2 w:2 archived");
 }
 
-TEST_P(StoreConformance, SaveKeepsTheReadyIndexInLineWithTheEvent) {
+TEST_P(StoreConformance, SaveUpdatesTheReadyIndex) {
   const EventId id = add("a");
   EXPECT_EQ(claimable(), "a");
 
@@ -429,7 +428,7 @@ TEST_P(StoreConformance, SaveKeepsTheReadyIndexInLineWithTheEvent) {
   EXPECT_EQ(claimable(), "a");
 }
 
-TEST_P(StoreConformance, SaveIsRefusedWhenTheRowNoLongerSaysWhatWasLoaded) {
+TEST_P(StoreConformance, SaveIsRefusedWhenTheRowNoLongerMatchesItsGuard) {
   struct Row {
     std::string name;
     std::function<void(Guard&)> spoil;
@@ -492,7 +491,7 @@ TEST_P(StoreConformance, AStaleCopyOfAnEventIsRefusedAfterTheFirstSave) {
   EXPECT_FALSE(transaction->save({&second, 1}));
 }
 
-TEST_P(StoreConformance, WhatWasNotCommittedIsGone) {
+TEST_P(StoreConformance, ATransactionThatWasNotCommittedLeavesNothing) {
   const EventId kept = add("kept");
   const EventId ended = add("ended");
   append(new_entry(kept, Action::picked));
@@ -550,7 +549,7 @@ TEST_P(StoreConformance, ATransactionsTimeIsTheClocksWhenItBegan) {
   EXPECT_EQ(describe(transaction->now()), "1700000000000");
 }
 
-TEST_P(StoreConformance, ATransactionsTimeMayBeGivenInstead) {
+TEST_P(StoreConformance, BeginCanSetTheTransactionsTime) {
   Stored stored = new_event("a", kStart + 1h);
   const auto transaction = must(store().begin(kStart + 1h));
   must(transaction->insert({&stored, 1}));

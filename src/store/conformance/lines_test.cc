@@ -1,5 +1,4 @@
-// lines_test.cc: events with an ordering_key stand in line and take turns, and events with a
-// supersede_key are found by it.
+// lines_test.cc: lines of events with an ordering_key, turns, and events found by supersede_key.
 #include <gtest/gtest.h>
 
 #include "store/conformance/store_conformance.h"
@@ -10,12 +9,12 @@ namespace {
 
 using namespace std::chrono_literals;
 
-// "head from behind"
+// `line` and `line_before` as text: "head from behind".
 std::string line_of(const Stored& stored) {
   return describe(stored.line) + " from " + describe(stored.line_before);
 }
 
-TEST_P(StoreConformance, InsertKeepsWhereAnEventStandsInLine) {
+TEST_P(StoreConformance, InsertKeepsAnEventsPlaceInLine) {
   const EventId none = add("a");
   const EventId head = add_in_line("b", Line::head);
   const EventId behind = add_in_line("c", Line::behind);
@@ -26,7 +25,7 @@ TEST_P(StoreConformance, InsertKeepsWhereAnEventStandsInLine) {
   EXPECT_EQ(line_of(load(*transaction, behind)), "behind from behind");
 }
 
-TEST_P(StoreConformance, SaveKeepsWhereAnEventStandsInLineAndRefreshesWhereItStood) {
+TEST_P(StoreConformance, SaveKeepsAnEventsPlaceInLineAndRefreshesLineBefore) {
   const EventId id = add_in_line("a", Line::behind);
   auto transaction = begin();
   Stored stored = load(*transaction, id);
@@ -39,7 +38,7 @@ TEST_P(StoreConformance, SaveKeepsWhereAnEventStandsInLineAndRefreshesWhereItSto
   EXPECT_EQ(line_of(load(*begin(), id)), "head from head");
 }
 
-TEST_P(StoreConformance, TheHeadOfALineIsReadyAndThoseBehindAreNot) {
+TEST_P(StoreConformance, OnlyTheHeadOfALineIsReady) {
   std::vector<Stored> events = {new_event("a", now()), new_event("b", now())};
   for (Stored& stored : events) stored.event.ordering_key = "key";
   events[0].line = Line::head;
@@ -51,7 +50,7 @@ TEST_P(StoreConformance, TheHeadOfALineIsReadyAndThoseBehindAreNot) {
   EXPECT_EQ(place_of(events[1]), "PENDING 0 - live");
 }
 
-TEST_P(StoreConformance, AClaimFindsNobodyBehindAHead) {
+TEST_P(StoreConformance, AClaimReturnsNoEventBehindAHead) {
   add_in_line("a", Line::head);
   add_in_line("b", Line::behind);
 
@@ -59,7 +58,7 @@ TEST_P(StoreConformance, AClaimFindsNobodyBehindAHead) {
   EXPECT_EQ(claimable({"main", {"email"}}), "a");
 }
 
-TEST_P(StoreConformance, PromoteLeavesThoseBehindAHeadHoweverLongDue) {
+TEST_P(StoreConformance, PromoteSkipsEventsBehindAHeadEvenWhenDue) {
   add_in_line("a", Line::behind, [&](Event& event) { event.due_at = now() + 1s; });
   add_in_line("b", Line::behind);
   add_in_line("c", Line::head, [&](Event& event) { event.due_at = now() + 2s; });
@@ -68,7 +67,7 @@ TEST_P(StoreConformance, PromoteLeavesThoseBehindAHeadHoweverLongDue) {
   EXPECT_EQ(names(must(begin()->promote(100))), "c");
 }
 
-TEST_P(StoreConformance, NextDueForgetsThoseBehindAHead) {
+TEST_P(StoreConformance, NextDueIgnoresEventsBehindAHead) {
   add_in_line("a", Line::behind, [&](Event& event) { event.due_at = now() + 1s; });
   EXPECT_EQ(must(begin()->next_due()), std::nullopt);
 
@@ -89,7 +88,7 @@ TEST_P(StoreConformance, AnEventSavedBehindAHeadIsNotReady) {
   EXPECT_EQ(claimable(), "");
 }
 
-TEST_P(StoreConformance, AnEventThatComesToTheHeadBeforeItIsDueWaitsForItsTime) {
+TEST_P(StoreConformance, AnEventThatBecomesHeadBeforeItIsDueIsNotReady) {
   const EventId id = add_in_line("a", Line::behind, [&](Event& event) { event.due_at = now() + 5s; });
 
   move_to(Line::head, id);
@@ -100,7 +99,7 @@ TEST_P(StoreConformance, AnEventThatComesToTheHeadBeforeItIsDueWaitsForItsTime) 
   EXPECT_EQ(names(must(begin()->promote(100))), "a");
 }
 
-TEST_P(StoreConformance, AnEventThatComesToTheHeadIsBehindEverythingThatIsReady) {
+TEST_P(StoreConformance, AnEventThatBecomesHeadGetsATurnAfterAllReadyEvents) {
   const EventId a = add_in_line("a", Line::head);
   const EventId b = add_in_line("b", Line::behind);
   add("c");
@@ -116,7 +115,7 @@ TEST_P(StoreConformance, AnEventThatComesToTheHeadIsBehindEverythingThatIsReady)
   EXPECT_EQ(claimable({"main", {"email"}}, 3), "c d b");
 }
 
-TEST_P(StoreConformance, TheFirstClaimWithoutTagsKnowsTheTurnsTakenBefore) {
+TEST_P(StoreConformance, TheFirstClaimWithoutTagsUsesTheTurnsAssignedBefore) {
   const EventId a = add_in_line("a", Line::behind);
   add("b");
   move_to(Line::head, a);
@@ -126,7 +125,7 @@ TEST_P(StoreConformance, TheFirstClaimWithoutTagsKnowsTheTurnsTakenBefore) {
   EXPECT_EQ(claimable({"main", {}}), "b a c");
 }
 
-TEST_P(StoreConformance, PriorityGoesBeforeTurn) {
+TEST_P(StoreConformance, PriorityOrdersClaimsBeforeTurn) {
   const EventId a = add_in_line("a", Line::behind, [](Event& event) { event.priority = 1; });
   add("b");
   add("c", [](Event& event) { event.priority = 2; });
@@ -136,7 +135,7 @@ TEST_P(StoreConformance, PriorityGoesBeforeTurn) {
   EXPECT_EQ(claimable(), "c a b");
 }
 
-TEST_P(StoreConformance, ThoseWhoComeToTheHeadTakeTurnsInTheOrderTheyCame) {
+TEST_P(StoreConformance, EventsThatBecomeHeadGetTurnsInThatOrder) {
   const EventId a = add_in_line("a", Line::behind, [](Event& event) { event.ordering_key = "x"; });
   const EventId b = add_in_line("b", Line::behind, [](Event& event) { event.ordering_key = "y"; });
   const EventId c = add_in_line("c", Line::behind, [](Event& event) { event.ordering_key = "z"; });
@@ -163,7 +162,7 @@ TEST_P(StoreConformance, ANewEventsTurnIsItsId) {
   }
 }
 
-TEST_P(StoreConformance, ATurnIsANumberThatNoEventHasOrGets) {
+TEST_P(StoreConformance, ANewTurnIsNeverTheIdOfAnEvent) {
   const EventId a = add_in_line("a", Line::behind);
   const EventId b = add("b");
   auto transaction = begin();
@@ -177,7 +176,7 @@ TEST_P(StoreConformance, ATurnIsANumberThatNoEventHasOrGets) {
   EXPECT_GT(static_cast<std::int64_t>(add("c")), stored.turn);
 }
 
-TEST_P(StoreConformance, ATurnLastsThroughClaimRetryAndPromotion) {
+TEST_P(StoreConformance, ATurnIsKeptThroughClaimRetryAndPromotion) {
   const EventId a = add_in_line("a", Line::behind);
   add("b");
   move_to(Line::head, a);
@@ -192,7 +191,7 @@ TEST_P(StoreConformance, ATurnLastsThroughClaimRetryAndPromotion) {
   EXPECT_EQ(claimable(), "b a c");
 }
 
-TEST_P(StoreConformance, AnEventBackFromTheArchiveHasItsFirstTurnAgain) {
+TEST_P(StoreConformance, AnEventRevivedFromTheArchiveHasItsFirstTurnAgain) {
   const EventId a = add("a");
   add("b");
   end_as(a, Status::failed);
@@ -223,7 +222,7 @@ TEST_P(StoreConformance, TheHeadOfALineIsFoundByQueueAndKey) {
   EXPECT_EQ(name_of_event(must(transaction->first_behind("main", "it's gr\xC3\xBCn"))), "e");
 }
 
-TEST_P(StoreConformance, TheHeadOfALineStaysItWhileItIsProcessing) {
+TEST_P(StoreConformance, AHeadStaysHeadWhileItIsProcessing) {
   const EventId id = add_in_line("a", Line::head);
   change(id, [&](Event& event) { hold(event, "w:1", now() + 60s); });
 
@@ -296,7 +295,7 @@ TEST_P(StoreConformance, TheFirstBehindIsTheOnePublishedFirst) {
   EXPECT_EQ(first(), "b");
 }
 
-TEST_P(StoreConformance, NobodyIsBehindAHeadAloneInItsLine) {
+TEST_P(StoreConformance, ALineOfOneEventHasNoFirstBehind) {
   add_in_line("a", Line::head);
   add_in_line("b", Line::behind, [](Event& event) { event.queue = "other"; });
   add_in_line("c", Line::behind, [](Event& event) { event.ordering_key = "KEY"; });
@@ -375,7 +374,7 @@ TEST_P(StoreConformance, AnEventThatIsPendingAgainIsFoundByItsSupersedeKey) {
   EXPECT_EQ(names(must(begin()->with_supersede_key("main", "cart 9"))), "a");
 }
 
-TEST_P(StoreConformance, AnEventBackFromTheArchiveIsFoundByItsSupersedeKey) {
+TEST_P(StoreConformance, AnEventRevivedFromTheArchiveIsFoundByItsSupersedeKey) {
   const EventId id = add("a", [](Event& event) { event.supersede_key = "cart 9"; });
   end_as(id, Status::failed);
   EXPECT_EQ(names(must(begin()->with_supersede_key("main", "cart 9"))), "");

@@ -1,5 +1,4 @@
-// log_and_keys_test.cc: the log of an event, and the keys under which publishers repeat
-// themselves.
+// log_and_keys_test.cc: the log of an event, and idempotency keys.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -84,7 +83,7 @@ TEST_P(StoreConformance, AnEntryHasEveryFieldAsItWasAppended) {
             "next_retry_at=1700000300000 created_at=1700000000123");
 }
 
-TEST_P(StoreConformance, WhatAnEntryDoesNotHaveStaysAbsent) {
+TEST_P(StoreConformance, FieldsThatAnEntryDoesNotHaveStayAbsent) {
   LogEntry bare;
   bare.id = EventId{7};
   bare.action = Action::reset;
@@ -112,7 +111,7 @@ TEST_P(StoreConformance, AZeroAndAnEmptyMessageAreNotAbsent) {
   EXPECT_EQ(stored.error_message, "");
 }
 
-// "print 1,2 1700000000000"
+// Fingerprint, ids and creation time: "print 1,2 1700000000000".
 std::string record_of(const std::optional<KeyRecord>& record) {
   if (!record) return "none";
   std::string text = record->fingerprint + " ";
@@ -133,7 +132,7 @@ TEST_P(StoreConformance, AKeyIsFoundAsItWasPut) {
   EXPECT_EQ(record_of(found), "print 3,1,9007199254740991, 1700000000000");
 }
 
-TEST_P(StoreConformance, AKeyMayStandForNoEvent) {
+TEST_P(StoreConformance, AKeyCanHaveNoEvents) {
   const auto transaction = begin();
   must(transaction->put_key({"key", "print", {}, now()}));
 
@@ -181,7 +180,7 @@ TEST_P(StoreConformance, PurgeDropsTheKeysMadeBeforeATimeAndNoOther) {
   EXPECT_TRUE(must(transaction->find_key("after")));
 }
 
-TEST_P(StoreConformance, PurgeDropsNoMoreKeysThanAskedAndTheOldestFirst) {
+TEST_P(StoreConformance, PurgeDropsUpToItsLimitOldestFirst) {
   const auto transaction = begin();
   must(transaction->put_key({"a", "p", {EventId{1}}, now() - 1s}));
   must(transaction->put_key({"b", "p", {EventId{1}}, now() - 3s}));

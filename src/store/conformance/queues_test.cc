@@ -1,5 +1,4 @@
-// queues_test.cc: what a store keeps of queues, workers and archive files, and what it recalls of
-// all that when it is opened.
+// queues_test.cc: queues, workers and archive files, and what recall() returns of them.
 #include <gtest/gtest.h>
 
 #include "store/conformance/store_conformance.h"
@@ -18,7 +17,7 @@ QueueRow new_queue(std::string id) {
   return row;
 }
 
-// The n-th checkpoint of a queue, taken in the n-th millisecond.
+// The n-th checkpoint of a queue, created in millisecond n.
 Checkpoint checkpoint(const std::string& queue, int n) {
   return {queue + "-" + std::to_string(n), queue, "evt_" + std::to_string(n), n, TimePoint(Millis(n))};
 }
@@ -64,7 +63,7 @@ TEST_P(StoreConformance, APutQueueReplacesTheOneOfTheSameId) {
             "totals=7,0,0,0,0,0,0,0,0,0,0,0,0 checkpoint_id= events=[]");
 }
 
-TEST_P(StoreConformance, AnAddedQueueIsKeptUnlessThereIsOneOfTheSameId) {
+TEST_P(StoreConformance, AddQueueAddsANewQueueAndKeepsAnExistingOne) {
   QueueRow row = new_queue("main");
   row.status = QueueStatus::paused;
   row.status_at = TimePoint(3s);
@@ -84,7 +83,7 @@ TEST_P(StoreConformance, AnAddedQueueIsKeptUnlessThereIsOneOfTheSameId) {
   EXPECT_EQ(queues[1].row.config, QueueConfig());
 }
 
-TEST_P(StoreConformance, AQueueThatWasNotPutIsNotThereWhateverItHolds) {
+TEST_P(StoreConformance, AQueueThatWasNotPutIsNotFoundEvenWithEvents) {
   add("a");
   commit_with(add_totals("main", {.published = 1}));
   commit_with(put(new_queue("other")));
@@ -161,7 +160,7 @@ TEST_P(StoreConformance, TotalsAddUpNumberByNumber) {
   EXPECT_EQ(describe(must(reader().queue("other", 0))->totals), "1,0,0,0,0,0,0,0,0,0,0,0,0");
 }
 
-TEST_P(StoreConformance, TotalsKeptBeforeAQueueWasPutAreItsOwn) {
+TEST_P(StoreConformance, TotalsAddedBeforeAQueueWasPutBelongToIt) {
   commit_with(add_totals("main", {.claimed = 3}));
   commit_with(put(new_queue("main")));
 
@@ -219,7 +218,7 @@ TEST_P(StoreConformance, CheckpointsOfAQueueComeNewestFirst) {
   EXPECT_EQ(ids_of(must(reader().checkpoints("nobody", 10))), "");
 }
 
-TEST_P(StoreConformance, OfCheckpointsMadeInOneMillisecondTheOneThatSawMoreIsNewer) {
+TEST_P(StoreConformance, OfTwoCheckpointsInOneMillisecondTheOneWithMoreEventsIsNewer) {
   commit_with([](Transaction& transaction) {
     must(transaction.put_checkpoint({"id-9", "main", "evt_x", 119, TimePoint(1s)}));
     must(transaction.put_checkpoint({"id-1", "main", "evt_y", 120, TimePoint(1s)}));
@@ -326,7 +325,7 @@ TEST_P(StoreConformance, AStoreRecallsItsQueues) {
   EXPECT_TRUE(mended.empty());
 }
 
-TEST_P(StoreConformance, WhatAWorkerDidAddsUpAndItIsLastSeenWhenItWasSeenLast) {
+TEST_P(StoreConformance, AddWorkerSumsCountersAndKeepsTheLatestLastSeen) {
   commit_with([](Transaction& transaction) {
     must(transaction.add_worker({"w:2", kStart, kStart + 5s, 3, 4}));
     must(transaction.add_worker({"w:1", kStart, kStart + 2s, 0, 0}));
@@ -344,7 +343,7 @@ TEST_P(StoreConformance, WhatAWorkerDidAddsUpAndItIsLastSeenWhenItWasSeenLast) {
   EXPECT_EQ(describe(must(reader().working()).workers), expected);
 }
 
-TEST_P(StoreConformance, AReaderSeesTheHeadsOfWhatIsProcessing) {
+TEST_P(StoreConformance, AReaderSeesTheStateOfProcessingEvents) {
   const EventId held = add("held", [](Event& event) { event.payload = R"({"n":1})"; });
   change(held, [&](Event& event) { hold(event, "w:1", now() + 60s); });
   const EventId lost = add("lost");
@@ -361,7 +360,7 @@ TEST_P(StoreConformance, AReaderSeesTheHeadsOfWhatIsProcessing) {
   EXPECT_EQ(working.processing.at(0).event.payload, "");
 }
 
-TEST_P(StoreConformance, AWorkerHoldsItsEventsOfAQueueUntilTheirLeaseIsSeenToEnd) {
+TEST_P(StoreConformance, HoldingCountsAWorkersEventsUntilTheirLeaseExpiryIsPromoted) {
   const auto hold_one = [&](const std::string& name, const std::string& worker, const std::string& queue) {
     const EventId id = add(name, [&](Event& event) { event.queue = queue; });
     change(id, [&](Event& event) { hold(event, worker, now() + 60s); });
@@ -385,7 +384,7 @@ TEST_P(StoreConformance, AWorkerHoldsItsEventsOfAQueueUntilTheirLeaseIsSeenToEnd
   EXPECT_EQ(must(reader().holding("w:1", "main")), 0);
 }
 
-TEST_P(StoreConformance, AStoreRecallsTheHeadsOfWhatIsProcessing) {
+TEST_P(StoreConformance, AStoreRecallsTheStateOfProcessingEvents) {
   const EventId held = add("held", [](Event& event) { event.payload = R"({"n":1})"; });
   change(held, [&](Event& event) { hold(event, "w:1", now() + 60s); });
   add("pending");
@@ -425,7 +424,7 @@ TEST_P(StoreConformance, FailuresInTheSameHourAddUp) {
   EXPECT_EQ(must(begin()->recall(mended)).failed_by_hour, expected);
 }
 
-TEST_P(StoreConformance, ACommitThatLeavesTheDiskForLaterIsSeenAtOnce) {
+TEST_P(StoreConformance, ACommitWithoutADiskSyncIsVisibleAtOnce) {
   Stored stored = new_event("a", now());
   {
     const auto transaction = begin();
@@ -438,7 +437,7 @@ TEST_P(StoreConformance, ACommitThatLeavesTheDiskForLaterIsSeenAtOnce) {
   EXPECT_EQ(totals(), "COMPLETED=1 of 1");
 }
 
-TEST_P(StoreConformance, NothingKeptBesideEventsSurvivesARollback) {
+TEST_P(StoreConformance, ARollbackUndoesTheRecordsBesideEvents) {
   struct Row {
     std::string name;
     std::function<void(Transaction&)> change;

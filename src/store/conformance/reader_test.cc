@@ -1,4 +1,4 @@
-// reader_test.cc: reading beside the writer: one event, and lists with their totals.
+// reader_test.cc: Reader: single events, and lists with their totals.
 #include <gtest/gtest.h>
 
 #include "store/conformance/store_conformance.h"
@@ -9,7 +9,7 @@ namespace {
 
 using namespace std::chrono_literals;
 
-TEST_P(StoreConformance, GetGivesAWholeEventLiveOrEnded) {
+TEST_P(StoreConformance, GetReturnsAWholeEventLiveOrEnded) {
   const EventId id = add("a", [](Event& event) {
     event.payload = R"({"n":1})";
     event.description = "d";
@@ -28,7 +28,7 @@ TEST_P(StoreConformance, GetGivesAWholeEventLiveOrEnded) {
             "created_at=1700000000000 due_at=1700000000000 updated_at=1700000000000");
 }
 
-TEST_P(StoreConformance, GetOfAnUnknownEventIsNothing) {
+TEST_P(StoreConformance, GetOfAnUnknownEventReturnsNothing) {
   add("a");
 
   EXPECT_FALSE(must(reader().get(EventId{404})));
@@ -36,7 +36,7 @@ TEST_P(StoreConformance, GetOfAnUnknownEventIsNothing) {
   EXPECT_FALSE(must(reader().get(EventId{-1})));
 }
 
-TEST_P(StoreConformance, AnOldReaderSeesWhatWasCommittedSince) {
+TEST_P(StoreConformance, AnOpenReaderSeesLaterCommits) {
   const EventId id = add("a");
   EXPECT_EQ(name_of(must(reader().get(id))->status), "PENDING");
 
@@ -58,7 +58,7 @@ TEST_P(StoreConformance, AListIsInTheOrderOfIdsLiveAndEndedAlike) {
   EXPECT_EQ(listed({}), "a b c d e f g h i j k of 11");
 }
 
-TEST_P(StoreConformance, EachFilterPicksItsEvents) {
+TEST_P(StoreConformance, EachListFilterReturnsOnlyMatchingEvents) {
   struct Row {
     std::string name;
     ListFilter filter;
@@ -128,7 +128,7 @@ TEST_P(StoreConformance, LimitOffsetAndAfterCutThePageButNotTheTotal) {
   for (const Row& row : rows) EXPECT_EQ(listed(row.filter), row.listed) << row.name;
 }
 
-TEST_P(StoreConformance, AListHasHeadsWithoutPayloadAndDescription) {
+TEST_P(StoreConformance, AListOmitsPayloadAndDescription) {
   add_a_to_k();
 
   const EventPage page = must(reader().list({.limit = 1}));

@@ -1,4 +1,4 @@
-// ready_test.cc: which events a claim finds, and how they get there when their time comes.
+// ready_test.cc: the ready index: which events a claim returns, and how promote() adds events that are due.
 #include <gtest/gtest.h>
 
 #include "store/conformance/store_conformance.h"
@@ -9,7 +9,7 @@ namespace {
 
 using namespace std::chrono_literals;
 
-// An edit of a new event.
+// Edits of a new event, for add().
 auto tagged(std::vector<std::string> tags) {
   return [tags = std::move(tags)](Event& event) { event.tags = tags; };
 }
@@ -57,7 +57,7 @@ TEST_P(StoreConformance, AnEventWithSeveralOfTheTagsIsFoundOnce) {
   EXPECT_EQ(claimable({"main", {"x", "y"}}, 2), "a b");
 }
 
-TEST_P(StoreConformance, AClaimStopsBehindTheEventThatBringsItToThirtyTwoMebibytes) {
+TEST_P(StoreConformance, AClaimStopsAfterTheEventThatBringsItToThirtyTwoMebibytes) {
   for (int i = 0; i < 34; ++i) {
     add("event" + std::to_string(i), [](Event& event) { event.payload = std::string(1024 * 1024, '1'); });
   }
@@ -74,7 +74,7 @@ TEST_P(StoreConformance, ATagIsComparedLetterByLetter) {
   EXPECT_EQ(claimable({"main", {"email."}}), "");
 }
 
-TEST_P(StoreConformance, AClaimGivesHighestPriorityFirstThenLowestId) {
+TEST_P(StoreConformance, AClaimReturnsHighestPriorityFirstThenLowestId) {
   add("low", of_priority(-1'000'000));
   add("first", of_priority(0));
   add("high", of_priority(1'000'000));
@@ -85,7 +85,7 @@ TEST_P(StoreConformance, AClaimGivesHighestPriorityFirstThenLowestId) {
   EXPECT_EQ(claimable({"main", {"email"}}), "high mid first second low");
 }
 
-TEST_P(StoreConformance, PriorityGoesBeforeIdAcrossTags) {
+TEST_P(StoreConformance, PriorityOrdersClaimsBeforeIdAcrossTags) {
   add("a", [](Event& event) { event.tags = {"x"}; });
   add("b", [](Event& event) {
     event.tags = {"y"};
@@ -95,7 +95,7 @@ TEST_P(StoreConformance, PriorityGoesBeforeIdAcrossTags) {
   EXPECT_EQ(claimable({"main", {"x", "y"}}, 1), "b");
 }
 
-TEST_P(StoreConformance, AClaimGivesNoMoreThanItsLimitAndTheBestOfThem) {
+TEST_P(StoreConformance, AClaimReturnsTheFirstEventsUpToItsLimit) {
   for (const char* name : {"a", "b", "c", "d"}) add(name);
   add("best", of_priority(1));
 
@@ -115,7 +115,7 @@ TEST_P(StoreConformance, AClaimLeavesOtherQueuesAlone) {
   EXPECT_EQ(claimable({"nobody", {}}), "");
 }
 
-TEST_P(StoreConformance, AClaimFindsNothingThatWaitsForATime) {
+TEST_P(StoreConformance, AClaimReturnsNoEventBeforeItsDueTime) {
   add("retry", due(now() + 5min));
   add("held", [&](Event& event) { hold(event, "w:1", now() + 60s); });
 
@@ -129,14 +129,14 @@ TEST_P(StoreConformance, AClaimDoesNotPromoteByItself) {
   EXPECT_EQ(claimable(), "");
 }
 
-TEST_P(StoreConformance, AClaimFindsNothingThatHasEnded) {
+TEST_P(StoreConformance, AClaimReturnsNoEndedEvent) {
   end_as(add("a"), Status::completed);
   end_as(add("b"), Status::failed);
 
   EXPECT_EQ(claimable(), "");
 }
 
-TEST_P(StoreConformance, AClaimGivesWholeEvents) {
+TEST_P(StoreConformance, AClaimReturnsWholeEvents) {
   const EventId id = add("a", [](Event& event) {
     event.payload = R"({"n":1})";
     event.description = "d";
@@ -164,7 +164,7 @@ TEST_P(StoreConformance, AClaimChangesNothing) {
   EXPECT_EQ(claimable(), "a");
 }
 
-TEST_P(StoreConformance, AClaimSeesWhatItsTransactionHasTakenAlready) {
+TEST_P(StoreConformance, AClaimSkipsEventsClaimedInTheSameTransaction) {
   add("a");
   add("b");
   const auto transaction = begin();
@@ -175,7 +175,7 @@ TEST_P(StoreConformance, AClaimSeesWhatItsTransactionHasTakenAlready) {
   EXPECT_EQ(claimable(*transaction, {"main", {}}), "b");
 }
 
-TEST_P(StoreConformance, TheFirstClaimWithoutTagsFindsWhatWasReadyBefore) {
+TEST_P(StoreConformance, TheFirstClaimWithoutTagsFindsEventsThatWereReadyBefore) {
   add("a", tagged({"x", "y"}));
   add("b", of_priority(1));
   add("late", due(now() + 1h));
@@ -184,7 +184,7 @@ TEST_P(StoreConformance, TheFirstClaimWithoutTagsFindsWhatWasReadyBefore) {
   EXPECT_EQ(claimable({"main", {}}), "b a");
 }
 
-TEST_P(StoreConformance, AClaimWithoutTagsFindsWhatBecameReadySince) {
+TEST_P(StoreConformance, AClaimWithoutTagsFindsEventsThatBecameReadyLater) {
   const auto claim_committed = [&] {
     const auto transaction = begin();
     must(transaction->promote(100));
@@ -202,7 +202,7 @@ TEST_P(StoreConformance, AClaimWithoutTagsFindsWhatBecameReadySince) {
   EXPECT_EQ(claimable({"main", {}}), "a b c");
 }
 
-TEST_P(StoreConformance, AClaimWithoutTagsLeavesAnEventTakenByTagAlone) {
+TEST_P(StoreConformance, AClaimWithoutTagsSkipsAnEventClaimedByTag) {
   const EventId id = add("a");
   add("b");
   {
@@ -243,7 +243,7 @@ TEST_P(StoreConformance, PromoteMakesAnEventWhoseLeaseEndedClaimable) {
   EXPECT_EQ(claimable(*transaction, {"main", {}}), "a");
 }
 
-TEST_P(StoreConformance, PromoteLeavesWhatIsNotDueYet) {
+TEST_P(StoreConformance, PromoteSkipsEventsThatAreNotDue) {
   add("retry", due(now() + 1s));
   add("held", [&](Event& event) { hold(event, "w:1", now() + 1s); });
   clock().advance(999ms);
@@ -251,19 +251,19 @@ TEST_P(StoreConformance, PromoteLeavesWhatIsNotDueYet) {
   EXPECT_EQ(names(must(begin()->promote(100))), "");
 }
 
-TEST_P(StoreConformance, PromoteGoesByTheTransactionsTime) {
+TEST_P(StoreConformance, PromoteUsesTheTransactionsTime) {
   add("a", due(now() + 1h));
 
   EXPECT_EQ(names(must(must(store().begin(now() + 1h))->promote(100))), "a");
 }
 
-TEST_P(StoreConformance, PromoteSkipsWhatIsReadyAlready) {
+TEST_P(StoreConformance, PromoteSkipsReadyEvents) {
   add("a");
 
   EXPECT_EQ(names(must(begin()->promote(100))), "");
 }
 
-TEST_P(StoreConformance, PromoteSkipsWhatHasEnded) {
+TEST_P(StoreConformance, PromoteSkipsEndedEvents) {
   const EventId id = add("a", due(now() + 1s));
   end_as(id, Status::cancelled);
   clock().advance(1h);
@@ -271,7 +271,7 @@ TEST_P(StoreConformance, PromoteSkipsWhatHasEnded) {
   EXPECT_EQ(names(must(begin()->promote(100))), "");
 }
 
-TEST_P(StoreConformance, PromoteTakesTheLongestDueFirstUpToItsLimit) {
+TEST_P(StoreConformance, PromoteReturnsTheLongestDueFirstUpToItsLimit) {
   add("c", due(now() + 3s));
   add("a", due(now() + 1s));
   add("d", due(now() + 4s));
@@ -284,7 +284,7 @@ TEST_P(StoreConformance, PromoteTakesTheLongestDueFirstUpToItsLimit) {
   EXPECT_EQ(names(must(transaction->promote(3))), "");
 }
 
-TEST_P(StoreConformance, PromoteGivesHeads) {
+TEST_P(StoreConformance, PromoteReturnsStateFieldsOnly) {
   add("a", [&](Event& event) {
     event.due_at = now() + 1s;
     event.payload = R"({"n":1})";
@@ -316,7 +316,7 @@ TEST_P(StoreConformance, APromotedEventCanBeSaved) {
   EXPECT_EQ(claimable(), "");
 }
 
-TEST_P(StoreConformance, NextDueIsTheEarliestTimeSomethingWaitsFor) {
+TEST_P(StoreConformance, NextDueIsTheEarliestDueTime) {
   EXPECT_EQ(must(begin()->next_due()), std::nullopt);
 
   add("ready");
@@ -329,7 +329,7 @@ TEST_P(StoreConformance, NextDueIsTheEarliestTimeSomethingWaitsFor) {
   EXPECT_EQ(must(begin()->next_due()), now() + 60s);
 }
 
-TEST_P(StoreConformance, NextDueForgetsWhatWasPromotedOrHasEnded) {
+TEST_P(StoreConformance, NextDueIgnoresPromotedAndEndedEvents) {
   const EventId first = add("a", due(now() + 1s));
   add("b", due(now() + 2s));
   add("c", due(now() + 3s));
@@ -343,7 +343,7 @@ TEST_P(StoreConformance, NextDueForgetsWhatWasPromotedOrHasEnded) {
   EXPECT_EQ(must(transaction->next_due()), now() + 1s);
 }
 
-TEST_P(StoreConformance, NextDueMayLieInThePast) {
+TEST_P(StoreConformance, NextDueCanBeInThePast) {
   add("a", due(now() + 1s));
   clock().advance(1h);
 

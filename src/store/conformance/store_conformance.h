@@ -1,6 +1,6 @@
-// store_conformance.h: the fixture of the one suite that every store passes.
+// store_conformance.h: the fixture of the test suite that every store must pass.
 //
-// The tests are beside it, by topic. store_conformance_test.cc names the stores.
+// The tests are in this folder, one file per topic. store_conformance_test.cc lists the stores.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -20,7 +20,7 @@
 
 namespace eventq {
 
-// Where a store of one kind can be opened; gone with all its data when destroyed.
+// A place for a store of one kind. The destructor deletes all its data.
 class StoreLocation {
  public:
   virtual ~StoreLocation() = default;
@@ -34,7 +34,7 @@ struct StoreKind {
   friend void PrintTo(const StoreKind& kind, std::ostream* out) { *out << kind.name; }
 };
 
-// The value, or the end of the test program with the error's message.
+// The value of a result. On an error, prints its message and aborts the test program.
 template <typename T>
 T must(Result<T> result) {
   EXPECT_TRUE(result) << (result ? "" : result.error().message);
@@ -43,7 +43,7 @@ T must(Result<T> result) {
 
 inline void must(Result<void> result) { ASSERT_TRUE(result) << result.error().message; }
 
-// A pending event, due at `due_at`, not yet in any store.
+// A pending event, due at `due_at`, that is in no store yet.
 inline Stored new_event(std::string event_id, TimePoint due_at) {
   Stored stored;
   stored.event.event_id = std::move(event_id);
@@ -58,7 +58,7 @@ inline Stored new_event(std::string event_id, TimePoint due_at) {
   return stored;
 }
 
-// An entry of the log with what every entry has, not yet in any store.
+// A log entry with only the required fields, that is in no store yet.
 inline LogEntry new_entry(EventId id, Action action, std::string worker_id = "w:1") {
   LogEntry entry;
   entry.id = id;
@@ -68,7 +68,7 @@ inline LogEntry new_entry(EventId id, Action action, std::string worker_id = "w:
   return entry;
 }
 
-// The states that a change of an event leads to, as the lifecycle would leave them.
+// Change an event as the lifecycle would.
 inline void hold(Event& event, std::string worker_id, TimePoint lease_until) {
   event.status = Status::processing;
   event.attempts += 1;
@@ -99,11 +99,11 @@ class StoreConformance : public testing::TestWithParam<StoreKind> {
   ManualClock& clock() { return clock_; }
   TimePoint now() const { return clock_.now(); }
   Store& store() { return *store_; }
-  // Not while a transaction of this thread is open: the store in memory would wait for it.
+  // REQUIRES: this thread has no open transaction, because the store in memory would deadlock.
   Reader& reader() { return *reader_; }
 
   std::unique_ptr<Transaction> begin() { return must(store_->begin()); }
-  // Also lets go of it, so that the next one may begin.
+  // Also destroys the transaction, so that the next one can begin.
   static void commit(std::unique_ptr<Transaction>& transaction) {
     must(transaction->commit());
     transaction.reset();
@@ -117,7 +117,7 @@ class StoreConformance : public testing::TestWithParam<StoreKind> {
     return loaded.at(0).value_or(Stored());
   }
 
-  // Each of these is a transaction of its own.
+  // Each of these functions runs its own transaction.
   EventId add(Stored stored) {
     const auto transaction = begin();
     must(transaction->insert({&stored, 1}));
@@ -145,7 +145,7 @@ class StoreConformance : public testing::TestWithParam<StoreKind> {
     must(transaction->commit());
   }
 
-  // An event that stands in the line of "key".
+  // Adds an event with the ordering_key "key" at this place in line.
   EventId add_in_line(
       const std::string& event_id, Line line, const std::function<void(Event&)>& edit = [](Event&) {}) {
     Stored stored = new_event(event_id, now());
@@ -159,7 +159,7 @@ class StoreConformance : public testing::TestWithParam<StoreKind> {
     change_stored(id, [&](Stored& stored) { stored.line = line; });
   }
 
-  // It keeps its place in line, if it has one.
+  // Changes an event, which keeps its place in line.
   void fail_as(EventId id, const std::string& cause) {
     change_stored(id, [&](Stored& stored) {
       end(stored.event, Status::failed, now());
@@ -173,7 +173,7 @@ class StoreConformance : public testing::TestWithParam<StoreKind> {
     must(transaction->commit());
   }
 
-  // It leaves its line, if it stands in one.
+  // Ends an event, which leaves its line.
   void end_as(EventId id, Status status) {
     change_stored(id, [&](Stored& stored) {
       end(stored.event, status, now());
@@ -187,7 +187,7 @@ class StoreConformance : public testing::TestWithParam<StoreKind> {
     must(transaction->commit());
   }
 
-  // The event_ids of what a claim would find, in order: "a b c".
+  // The event_ids that a claim returns, in order: "a b c".
   std::string claimable(Transaction& transaction, const Selector& selector, std::size_t limit = 100) {
     return names(must(transaction.claim(selector, limit)));
   }
@@ -195,7 +195,7 @@ class StoreConformance : public testing::TestWithParam<StoreKind> {
     return claimable(*begin(), selector, limit);
   }
 
-  // The event_ids of events that add() made.
+  // The event_ids of events that add() inserted.
   std::string name_of_event(const std::optional<Stored>& stored) const {
     return stored ? names_.at(stored->event.id) : "nobody";
   }
@@ -215,7 +215,7 @@ class StoreConformance : public testing::TestWithParam<StoreKind> {
     return joined;
   }
 
-  // Eleven events, a to k with the ids 1 to 11, that differ in all that a list can be filtered by.
+  // Adds the events a to k, with ids 1 to 11, that differ in every field that a list can filter by.
   void add_a_to_k() {
     using std::chrono::seconds;
     const auto finish = [&](const std::string& name, Status status, const std::string& worker_id) {
@@ -244,7 +244,7 @@ class StoreConformance : public testing::TestWithParam<StoreKind> {
     return names(page.events) + " of " + std::to_string(page.total) + (page.total_exact ? "" : " or more");
   }
 
-  // "PENDING=2 FAILED=1 of 3": the totals of lists by status, where there are any, and of all.
+  // "PENDING=2 FAILED=1 of 3": the totals by status, without zeros, and the total of all.
   std::string totals(const std::optional<std::string>& queue = {}) {
     std::string text;
     for (const Status status :
@@ -256,7 +256,7 @@ class StoreConformance : public testing::TestWithParam<StoreKind> {
     return text + "of " + std::to_string(must(reader().list({.queue = queue, .limit = 0})).total);
   }
 
-  // "PENDING 0 - live ready": the guard (status, attempts, holder) and where the event is.
+  // "PENDING 0 - live ready": the guard (status, attempts, holder), and where the event is stored.
   static std::string place_of(const Stored& stored) {
     const std::string& worker_id = stored.guard.worker_id;
     return std::string(name_of(stored.guard.status)) + " " + std::to_string(stored.guard.attempts) + " " +

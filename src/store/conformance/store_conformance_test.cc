@@ -1,5 +1,5 @@
-// store_conformance_test.cc: the stores that run the suite. A store that cannot do something
-// says so here, in one line with its reason, not inside a test.
+// store_conformance_test.cc: the stores that run the suite. An exception for a store is declared here, in one
+// line with its reason, not inside a test.
 #include "store/conformance/store_conformance.h"
 
 #include "store/memory/memory_store.h"
@@ -17,8 +17,7 @@ class MemoryLocation final : public StoreLocation {
   std::unique_ptr<Store> open(const Clock& clock) override { return memory::open_store(clock); }
 };
 
-// A file whose syncs are skipped: what they are good for is shown in sqlite_faults_test.cc, and
-// here they would cost most of the time.
+// A SQLite file without syncs, because they would take most of the time. sqlite_faults_test.cc tests syncs.
 class SqliteLocation final : public StoreLocation {
  public:
   SqliteLocation() { disk_.skip_syncs(); }

@@ -24,7 +24,7 @@ QueueDocument document_of(const MemoryState& state, const QueueRow& row) {
   return {row, counts_of(state, row.id), kept.totals, std::move(kept.checkpoint_id), {}};
 }
 
-// Adds an event that ended after all others in the group.
+// REQUIRES: `event` ended after all events that were added to the group before.
 void add(const Event& event, FailureGroup& group) {
   if (group.events++ == 0) group.first_at = event.updated_at;
   group.last_at = event.updated_at;
@@ -165,7 +165,8 @@ Result<std::int64_t> MemoryReader::holding(const std::string& worker_id, const s
   return std::count_if(state_.events.begin(), state_.events.end(), [&](const auto& entry) {
     const auto& [id, stored] = entry;
     const bool held = stored.event.status == Status::processing && stored.event.worker_id == worker_id;
-    // One that is behind in its line waits for no time, and no rule makes it processing.
+    // A processing event is ready only after its lease expired. No rule makes an event behind a head
+    // processing; SQL stores leave such rows out, so this model does, too.
     return held && !stored.ready && stored.line != Line::behind && stored.event.queue == queue;
   });
 }

@@ -1,4 +1,4 @@
-// memory_reader.h: reads the store in memory; each call holds the mutex while it looks.
+// memory_reader.h: reads the store in memory. Each call holds the mutex until it returns.
 #pragma once
 
 #include <mutex>

@@ -1,5 +1,6 @@
-// memory_state.h: all that the store in memory holds, and the questions that its transaction and its
-// reader both ask of it. Whoever looks at a MemoryState holds the store's mutex.
+// memory_state.h: the data of the store in memory, and the queries that its transaction and reader share.
+//
+// Threads: the caller of every function here holds the store's mutex.
 #pragma once
 
 #include <cstdint>
@@ -14,13 +15,13 @@
 
 namespace eventq::memory {
 
-// What became of a queue's events.
+// The totals of a queue, and the global id of its last completed event.
 struct QueueTotals {
   Totals totals;
   std::string checkpoint_id;
 };
 
-// What is kept beside the events: little, so that a transaction that changes any of it copies it all.
+// The data beside events. It is small, so a transaction copies all of it before its first change.
 struct MemoryRecords {
   std::map<std::string, CorrelationRow, std::less<>> correlations;
   std::map<std::string, QueueRow, std::less<>> queues;
@@ -37,10 +38,10 @@ struct MemoryState {
   std::map<std::pair<EventId, LogId>, LogEntry> log;
   std::map<std::string, KeyRecord, std::less<>> keys;
   MemoryRecords records;
-  // The last ids given. They never go back, not even when the transaction does.
+  // The last ids assigned. A rollback does not lower them, so ids are never reused.
   std::int64_t last_event_id = 0;
   std::int64_t last_log_id = 0;
-  // Of the events' ids: id % shard_count == shard_index.
+  // Every event id has id % shard_count == shard_index.
   int shard_index = 0;
   int shard_count = 1;
 };
@@ -53,12 +54,12 @@ Working working_of(const MemoryState& state);
 
 QueueTotals totals_of(const MemoryState& state, std::string_view queue);
 
-// The ended ones, the first to end first, then by id.
+// The ended events, ordered by the time of their end, then by id.
 std::vector<const Stored*> in_order_of_end(const MemoryState& state);
 
 Event without_payload(Event event);
 
-// What a transaction's EventFields::state leaves of an event.
+// The event with only the fields of Transaction::EventFields::state.
 Stored state_of(Stored stored);
 
 }  // namespace eventq::memory

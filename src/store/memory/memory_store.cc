@@ -29,7 +29,7 @@ class MemoryStore final : public Store {
 
  private:
   const Clock& clock_;
-  std::mutex mutex_;   // a transaction holds it for as long as it lives
+  std::mutex mutex_;   // a transaction holds it until its destructor
   MemoryState state_;  // guarded by mutex_
 };
 

@@ -1,7 +1,7 @@
-// memory_store.h: Store in memory, as plainly as possible. Nothing survives the process.
+// memory_store.h: Store in memory, in the simplest code. Its data ends with the process.
 //
-// It is the model the real stores are compared with: it searches everything every time,
-// and has no index that could be wrong. Use it for tests and small experiments.
+// Tests compare the other stores with it. Every query scans all events, so there is no index that could be
+// wrong. Use it for tests and small experiments.
 #pragma once
 
 #include <memory>
@@ -11,7 +11,7 @@
 
 namespace eventq::memory {
 
-// As one of several stores: its events have ids with id % shard_count == shard_index.
+// With shard_count > 1 it acts as one shard: its events have ids with id % shard_count == shard_index.
 std::unique_ptr<Store> open_store(const Clock& clock, int shard_index = 0, int shard_count = 1);
 
 }  // namespace eventq::memory

@@ -15,7 +15,7 @@ constexpr std::size_t kCheckpointsPerQueue = 100;
 
 Error guard_failed() { return {ErrorCode::internal, "An event changed under its own transaction.", ""}; }
 
-// The changing part of an event.
+// Copies the fields that save() may change. The others stay as insert() stored them.
 void copy_state(const Event& from, Event& to) {
   to.status = from.status;
   to.attempts = from.attempts;
@@ -34,6 +34,7 @@ auto found_in(const Map& map, const Key& key) {
   return found == map.end() ? std::nullopt : std::optional(found->second);
 }
 
+// Saves the value before the first change; later changes of the same key keep that first value.
 template <typename Before, typename Map, typename Key>
 void remember(Before& before, const Map& map, const Key& key) {
   before.try_emplace(key, found_in(map, key));
@@ -47,7 +48,7 @@ void restore(Before& before, Map& map) {
   }
 }
 
-// Cuts the list behind the event that brings the payloads to kClaimBytes.
+// Truncates the list after the event that brings the payloads to kClaimBytes.
 void cut(std::vector<Stored>& events, std::size_t limit) {
   events.resize(std::min(events.size(), limit));
   std::size_t bytes = 0;
@@ -145,8 +146,9 @@ Result<void> MemoryTransaction::save(std::span<Stored> events) {
     copy_state(stored.event, whole.event);
     whole.cause = stored.event.status == Status::failed ? stored.cause : "";
     whole.line = stored.line;
-    // In the archive nobody has a turn, so whoever comes back from there has the first one again.
+    // Archived events keep no turn; a revived event gets turn = id.
     if (whole.archived) whole.turn = static_cast<std::int64_t>(whole.event.id);
+    // A new head gets an unused id as its turn, so it is claimed after all events that are ready now.
     if (whole.line_before == Line::behind && whole.line == Line::head) whole.turn = ++state_.last_event_id;
     put(whole);
     stored.guard = whole.guard;
@@ -352,8 +354,8 @@ Result<std::optional<TimePoint>> MemoryTransaction::oldest_pending(std::string_v
   return std::optional<TimePoint>();
 }
 
-// There are no counters here that could need mending.
-Result<Recalled> MemoryTransaction::recall(std::vector<std::string>& /*mended*/) {
+// This store counts events on every read, so no counter can be wrong.
+Result<Recalled> MemoryTransaction::recall(std::vector<std::string>& /*unused*/) {
   Recalled recalled;
   const MemoryRecords& records = state_.records;
   for (const auto& entry : records.queues) {

@@ -1,7 +1,7 @@
 // memory_transaction.h: the one transaction of the store in memory.
 //
-// It changes the MemoryState in place, holds the mutex for as long as it lives, and remembers how each
-// thing looked before its first change, to put it back.
+// It changes the MemoryState in place and holds the mutex until its destructor. It saves each value before
+// the first change, and the destructor restores those values unless commit() was called.
 #pragma once
 
 #include <map>

@@ -13,7 +13,7 @@ bool is_failed_sync(int extended) {
 }
 
 ErrorCode code_of(int extended, int system_errno) {
-  // A sync that finds the disk full is no mere lack of space: something was written.
+  // A sync that fails with ENOSPC is not no_space, because part of the data may be on disk.
   if (is_failed_sync(extended)) return ErrorCode::unavailable;
   if (system_errno == ENOSPC || system_errno == EDQUOT) {
     if ((extended & 0xff) == SQLITE_IOERR) return ErrorCode::no_space;
@@ -43,7 +43,7 @@ Result<SqliteConnection> SqliteConnection::open(const std::string& path, OpenMod
   const int rc = sqlite3_open_v2(path.c_str(), &handle, flags, nullptr);
   SqliteConnection connection(handle);
   if (rc != SQLITE_OK) return connection.error("open " + path);
-  // Readers never checkpoint, not even the last one to leave.
+  // Only the writer checkpoints; by default SQLite would when the last connection closes.
   if (mode == OpenMode::read) sqlite3_db_config(handle, SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1, nullptr);
   return connection;
 }
@@ -62,7 +62,7 @@ Result<void> SqliteConnection::sync_log() {
       SQLITE_OK) {
     return error("find its write-ahead log");
   }
-  if (log == nullptr || log->pMethods == nullptr) return {};  // nothing was written yet
+  if (log == nullptr || log->pMethods == nullptr) return {};  // no log file: nothing was written
   if (log->pMethods->xSync(log, SQLITE_SYNC_NORMAL) == SQLITE_OK) return {};
   note_failed_sync();
   return Error{ErrorCode::unavailable, "The store could not sync its write-ahead log.", ""};
@@ -70,7 +70,7 @@ Result<void> SqliteConnection::sync_log() {
 
 void SqliteConnection::note_failed_sync() {
   sync_failed_ = true;
-  // Nor may the last thing this connection does be to copy its log over the file.
+  // After a failed sync the log may be incomplete, so closing must not copy it into the database file.
   sqlite3_db_config(handle(), SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1, nullptr);
 }
 
@@ -107,7 +107,7 @@ Statement& Statement::bind(std::int64_t value) {
 }
 
 Statement& Statement::bind(std::string_view text) {
-  // A null pointer would bind NULL: an empty view need not point anywhere.
+  // An empty view may have a null pointer, which SQLite would bind as NULL.
   const char* data = text.data() == nullptr ? "" : text.data();
   EVENTQ_ASSERT(sqlite3_bind_text(statement_.get(), next_++, data, static_cast<int>(text.size()),
                                   SQLITE_STATIC) == SQLITE_OK);
@@ -124,7 +124,7 @@ Result<bool> Statement::step() {
   if (rc == SQLITE_ROW) return true;
   if (rc == SQLITE_DONE) return false;
   Error error = connection_->error("run a statement");
-  // A failed statement left un-reset would keep its read lock and fail the next one.
+  // Without the reset, the failed statement keeps its read lock and the next statement fails.
   sqlite3_reset(statement_.get());
   return error;
 }

@@ -1,4 +1,4 @@
-// connection.h: SQLite's C API with owners. The only wrapper round it.
+// connection.h: the only wrapper of SQLite's C API. Its classes own the handles.
 //
 // Threads: a SqliteConnection and its Statements belong to one thread at a time.
 #pragma once
@@ -19,23 +19,23 @@ class SqliteConnection {
  public:
   enum class OpenMode : std::uint8_t {
     write,
-    read,    // checkpoints nothing and leaves what is beside the file
-    inspect  // the file is there; the last to close it takes what is beside the file away, as a writer would
+    read,    // never checkpoints, and keeps the -wal and -shm files
+    inspect  // the file exists; the last connection to close deletes -wal and -shm
   };
 
   static Result<SqliteConnection> open(const std::string& path, OpenMode mode);
 
-  // Runs every statement of `sql`; results are dropped.
+  // Runs every statement of `sql` and ignores the result rows.
   Result<void> run(std::string_view sql);
 
-  // Brings to the disk what earlier commits left in the write-ahead log with synchronous = NORMAL.
+  // Syncs the write-ahead log. With synchronous = NORMAL, commits write to it without a sync.
   Result<void> sync_log();
 
-  // What the last failed call means for the caller, with `doing` in its message.
+  // The error of the last failed call, with `doing` in its message. Records a failed sync.
   [[nodiscard]] Error error(std::string_view doing);
 
-  // A sync has failed since it was opened: what the kernel holds of the file is no longer
-  // known, so nothing may be acknowledged until the process has started again.
+  // A sync failed since the connection was opened. The kernel may have dropped the unwritten pages, so
+  // nothing may be acknowledged until the process restarts.
   [[nodiscard]] bool sync_failed() const { return sync_failed_; }
 
   [[nodiscard]] sqlite3* handle() const { return handle_.get(); }
@@ -51,11 +51,11 @@ class SqliteConnection {
   bool sync_failed_ = false;
 };
 
-// A prepared statement, used again and again: reset(), bind all parameters in order, step().
-// Bound text must live until the next reset.
+// A prepared statement for repeated use: reset(), bind all parameters in order, step().
+// REQUIRES: bound text stays valid until the next reset().
 class Statement {
  public:
-  Statement() = default;  // to be assigned before use
+  Statement() = default;  // REQUIRES: assigned before use
   static Result<Statement> prepare(SqliteConnection& connection, std::string_view sql);
 
   Statement& reset();  // the next bind() fills the first parameter
@@ -69,12 +69,12 @@ class Statement {
 
   // True: there is a row. False: done.
   Result<bool> step();
-  // Runs to the end; the number of rows changed.
+  // Runs a statement without result rows; returns the number of rows changed.
   Result<int> run();
 
   [[nodiscard]] bool is_null(int column) const;
   [[nodiscard]] std::int64_t integer(int column) const;
-  [[nodiscard]] std::string_view text(int column) const;  // until the next step
+  [[nodiscard]] std::string_view text(int column) const;  // valid until the next step()
   [[nodiscard]] std::optional<std::string> optional_text(int column) const;
   [[nodiscard]] std::optional<std::int64_t> optional_integer(int column) const;
 

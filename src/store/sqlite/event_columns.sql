@@ -12,7 +12,7 @@
        NULL AS cause, 0 AS holds_line, b.event_id
 
 --: state_of_archived
--- The same of an archived event. It keeps no turn and no due time.
+-- The same fields of an archived event, which has no turn and no due time.
        b.id, b.queue, b.tags, b.priority, b.max_retries, b.created_at,
        s.status, s.attempts, s.retry_count, s.unreported, s.worker_id, s.updated_at AS due_at, s.updated_at,
        0 AS ready,
@@ -20,7 +20,7 @@
        s.cause, s.holds_line, b.event_id
 
 --: state_of_any
--- The same of an event that is in one of the two tables.
+-- The same fields of an event that is in either table.
        b.id, b.queue, b.tags, b.priority, b.max_retries, b.created_at,
        coalesce(q.status, a.status) AS status, coalesce(q.attempts, a.attempts) AS attempts,
        coalesce(q.retry_count, a.retry_count) AS retry_count, coalesce(q.unreported, a.unreported) AS unreported,
@@ -40,5 +40,5 @@
        b.description, b.payload
 
 --: no_content
--- Their positions, for lists, which leave them out.
+-- Empty values in their positions, for lists, which leave them out.
        NULL AS description, NULL AS payload

@@ -21,7 +21,7 @@ std::string holder(int descriptor) {
   return size > 0 ? "process " + std::string(text.data(), static_cast<std::size_t>(size)) : "another process";
 }
 
-// The pid is for the message above only; the lock holds whether or not it can be written.
+// The pid is only for the message of in_use(). A failed write is ignored, because the lock holds without it.
 void note_holder(int descriptor) {
   const std::string pid = std::to_string(getpid());
   if (ftruncate(descriptor, 0) == 0) {
@@ -40,14 +40,14 @@ Error in_use(const std::string& store_path, const std::string& by) {
 
 Result<Descriptor> LockFile::open(const std::string& path) {
   Descriptor opened(::open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0600));
-  // Never 0, 1 or 2, should they be closed: what a program prints would be written into the file.
+  // Use a descriptor above 2: if 0, 1 or 2 is closed, open() returns it, and output would go into the file.
   Descriptor descriptor(opened.number() >= 0 ? ::fcntl(opened.number(), F_DUPFD_CLOEXEC, 3) : -1);
   if (descriptor.number() >= 0) return descriptor;
   return Error{ErrorCode::unavailable, "Cannot open " + path + ": " + std::strerror(errno) + ".", "store"};
 }
 
 Result<LockFile> LockFile::take(const std::string& store_path) {
-  // One lock however the file is named: SQLite follows symbolic links, too.
+  // SQLite follows symbolic links, so the lock file is next to the file that the link names.
   std::error_code unresolved;
   const std::filesystem::path real = std::filesystem::weakly_canonical(store_path, unresolved);
   auto lock = open((unresolved ? store_path : real.string()) + ".lock");

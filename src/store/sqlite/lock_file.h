@@ -1,8 +1,9 @@
-// lock_file.h: one process per store, held for as long as the object lives.
+// lock_file.h: a lock that allows one process per store. The destructor releases it.
 //
-// The locks are the kernel's (flock) and go with the process, however that ends: one on
-// PATH.lock, which also says who holds it, and one on the database file, which holds whatever
-// name it is opened by. PATH.lock is not removed: a third process could lock another of that name.
+// There are two flock() locks, which the kernel releases when the process ends. The lock on PATH.lock comes
+// with the holder's pid as the text of that file. The lock on the database file also works when the file is
+// opened by another name. PATH.lock is never removed, because a third process could then lock a new file of
+// that name.
 #pragma once
 
 #include <string>
@@ -15,7 +16,7 @@ namespace eventq::sqlite {
 
 class LockFile {
  public:
-  // Errors: unavailable when another process holds it; the message names its pid.
+  // Errors: unavailable when another process holds the lock; the message names the pid.
   static Result<LockFile> take(const std::string& store_path);
 
   LockFile(LockFile&&) = default;
@@ -24,7 +25,8 @@ class LockFile {
   LockFile(Descriptor lock, Descriptor store) : lock_(std::move(lock)), store_(std::move(store)) {}
   static Result<Descriptor> open(const std::string& path);
 
-  // The second must outlive every connection: closing it drops SQLite's own locks on the file.
+  // The database descriptor must outlive every connection, because closing it drops SQLite's POSIX locks on
+  // the file.
   Descriptor lock_;
   Descriptor store_;
 };

@@ -1,4 +1,7 @@
-// migrate.cc: see migrate.h. A new migration is a new numbered file, never a changed one.
+// migrate.cc: see migrate.h.
+//
+// To change the schema, add a numbered file. Never change an existing one: stores that already ran it would
+// differ from new stores.
 #include "store/sqlite/migrate.h"
 
 #include <cstddef>
@@ -15,7 +18,7 @@ namespace {
 constexpr std::int64_t kApplication = 0x45765120;
 
 Result<void> apply(SqliteConnection& connection, std::string_view step, std::size_t version) {
-  // The version is part of the transaction: a crash leaves the step done or not begun.
+  // The version is set in the same transaction, so a crash leaves the step either done or not begun.
   std::string script(sql::begin);
   script += step;
   script += sql::set_version;
@@ -24,7 +27,7 @@ Result<void> apply(SqliteConnection& connection, std::string_view step, std::siz
   auto done = connection.run(script);
   if (done) return {};
   Error error = done.error();
-  // Whatever the rollback says, the first error is the one to report.
+  // Ignore an error of the rollback: the first error is the cause.
   static_cast<void>(connection.run(sql::rollback));
   return error;
 }
@@ -80,6 +83,7 @@ Result<void> migrate(SqliteConnection& connection) {
                      std::to_string(newest) + ". Use the newer eventq that wrote it.",
                  "store"};
   }
+  // The mark is set before the schema, so check_owner() accepts a file that a crash left between the two.
   if (*version == 0) {
     if (auto marked = connection.run(sql::mark_application); !marked) return marked;
   }

@@ -1,4 +1,4 @@
-// migrate.h: bring a file to the newest schema, once, in one transaction per step.
+// migrate.h: brings a file to the newest schema, in one transaction per step.
 #pragma once
 
 #include "eventq/error.h"
@@ -6,18 +6,18 @@
 
 namespace eventq::sqlite {
 
-// Reads whose file it is, and writes nothing.
-// Errors: corrupt for a file that is somebody else's.
+// Checks that the file is empty or a store of eventq. Writes nothing.
+// Errors: corrupt for a database of another program.
 Result<void> check_owner(SqliteConnection& connection);
 
-// Reads whether a move into it was begun and not finished; see store/move/. Errors: conflict when so.
+// Checks that no unfinished move into this file exists; see tools/move/. Errors: conflict when one does.
 Result<void> check_not_moving(SqliteConnection& connection);
 
-// Reads whether it is ours, whole, and has the newest schema, and writes nothing.
-// Errors: corrupt, saying what it is instead; conflict as check_not_moving().
+// Checks that the file is a complete store with the newest schema. Writes nothing.
+// Errors: corrupt, with the schema found; conflict as check_not_moving().
 Result<void> check_current(SqliteConnection& connection);
 
-// REQUIRES: check_owner() found nothing wrong.
+// REQUIRES: check_owner() returned without an error.
 // Errors: corrupt for a file that a newer eventq wrote.
 Result<void> migrate(SqliteConnection& connection);
 

@@ -1,4 +1,4 @@
-// migrate_test.cc: a file of an earlier schema is brought up to date with everything in it.
+// migrate_test.cc: a migration keeps the data of a file with an earlier schema.
 #include "store/sqlite/migrate.h"
 
 #include <gmock/gmock.h>
@@ -16,7 +16,7 @@ namespace {
 
 using testing::ElementsAre;
 
-// What version 1 wrote: one event waiting for a worker, one in work, one completed, one failed.
+// Rows of schema 1: one event pending, one processing, one completed, one failed.
 constexpr std::string_view kVersion1 = R"(
 PRAGMA application_id = 0x45765120;
 PRAGMA user_version = 1;
@@ -67,7 +67,7 @@ TEST_F(MigrateTest, AFileOfTheFirstSchemaKeepsEveryEventWithItsStateAndItsLog) {
   EXPECT_EQ(must(reader->log(EventId{2})).size(), 1U);
 }
 
-TEST_F(MigrateTest, AFileOfTheFirstSchemaHasItsQueuesCorrelationsAndCausesAfterwards) {
+TEST_F(MigrateTest, MigratingTheFirstSchemaFillsQueuesCorrelationsAndCauses) {
   const auto store = must(open_store(path_, clock_));
   const auto reader = must(store->reader());
 
@@ -83,7 +83,7 @@ TEST_F(MigrateTest, AFileOfTheFirstSchemaHasItsQueuesCorrelationsAndCausesAfterw
   EXPECT_EQ(totals.claimed, 2);
 }
 
-TEST_F(MigrateTest, AFileOfTheFirstSchemaGivesItsEventsToWorkersAndNumbersNewOnesBehindThem) {
+TEST_F(MigrateTest, EventsOfAMigratedFileAreClaimableAndNewIdsAreHigher) {
   const auto store = must(open_store(path_, clock_));
   const auto transaction = must(store->begin());
 
@@ -94,14 +94,14 @@ TEST_F(MigrateTest, AFileOfTheFirstSchemaGivesItsEventsToWorkersAndNumbersNewOne
   must(transaction->commit());
 }
 
-TEST_F(MigrateTest, AFileOfTheFirstSchemaIsWholeAfterwards) {
+TEST_F(MigrateTest, AMigratedFileOfTheFirstSchemaPassesTheAudit) {
   must(open_store(path_, clock_)).reset();
 
   EXPECT_EQ(audit_queues(path_), "");
   EXPECT_THAT(query(path_, "PRAGMA user_version"), ElementsAre("3"));
 }
 
-TEST(MigrateSecondSchemaTest, WhatWasPublishedAndIsNotThereCountsAsRemoved) {
+TEST(MigrateSecondSchemaTest, MigrationCountsMissingPublishedEventsAsRemoved) {
   const TemporaryDirectory directory;
   const std::string path = directory.file("store.db");
   {

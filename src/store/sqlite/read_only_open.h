@@ -1,5 +1,4 @@
-// read_only_open.h: opens the file of a store to look into it from outside, whether or not a server runs on
-// it.
+// read_only_open.h: opens the file of a store for reading only, whether or not a server runs on it.
 #pragma once
 
 #include <string>
@@ -9,8 +8,8 @@
 
 namespace eventq::sqlite {
 
-// The connection only reads. What a killed server left in its write-ahead log is read and stays as it is;
-// where there is none, SQLite makes -wal and -shm for reading, and takes them away with whoever closes last.
+// The connection sees the commits in the write-ahead log of a killed server, and leaves that log unchanged.
+// Without a log, SQLite creates -wal and -shm files; the last connection to close deletes them.
 // Errors: not_found; corrupt; unavailable.
 Result<SqliteConnection> open_read_only(const std::string& path);
 

@@ -12,8 +12,8 @@
 
 namespace eventq::sqlite {
 
-// A row in the columns of load_live.sql, all of it or only the head (see Transaction::load).
-// Errors: corrupt when it holds what no version of eventq writes.
+// A row in the columns of load_live.sql, with all fields or only the state (see Transaction::load).
+// Errors: corrupt when a column has a value that no version of eventq writes.
 Result<Stored> read_event(const Statement& row, Transaction::EventFields fields);
 
 // Rows in the columns of read_queue.sql, read_totals.sql, find_checkpoint.sql and read_workers.sql.
@@ -32,7 +32,8 @@ Result<LogEntry> read_entry(const Statement& row);
 // The whole log of one event, by event_log.sql.
 Result<std::vector<LogEntry>> read_log(Statement& event_log, EventId id);
 
-// Binds the columns of append_entry.sql. `errors` lends its memory to the statement.
+// Binds the columns of append_entry.sql. REQUIRES: `errors` lives until the statement's next reset(), because
+// the statement points into it.
 void bind_entry(Statement& statement, const LogEntry& entry, std::string& errors);
 
 }  // namespace eventq::sqlite

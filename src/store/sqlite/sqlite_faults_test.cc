@@ -1,5 +1,5 @@
-// sqlite_faults_test.cc: what was acknowledged is there, and all of it or nothing, after a full
-// disk, a failed sync and a power failure at any moment.
+// sqlite_faults_test.cc: a full disk, a failed sync or a power failure at any moment loses no acknowledged
+// transaction and splits none.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -25,7 +25,7 @@ using namespace std::chrono_literals;
 
 const ManualClock kClock{TimePoint(1'700'000'000s)};
 
-// The parts of a script, each in a transaction of its own.
+// The steps of the script. Each runs in its own transaction.
 
 Result<void> publish(Transaction& transaction, int n) {
   std::vector<Stored> events;
@@ -50,7 +50,7 @@ Result<void> claim(Transaction& transaction, std::size_t limit) {
   return transaction.append(entries);
 }
 
-// Ends what is held, this way or that.
+// Completes, fails or requeues the held events, by their id.
 Result<void> finish(Transaction& transaction, int n) {
   for (std::int64_t id = 1; id < n * 2; ++id) {
     auto loaded = transaction.load({{EventId{id}}}, Transaction::EventFields::state);
@@ -84,12 +84,12 @@ Result<void> run(Store& store, int n) {
   return (*transaction)->commit();
 }
 
-// The same without a commit: leaves nothing but a gap in the ids.
+// The same without a commit, which only skips ids. The model needs the same gap as the store.
 void run_in_vain(Store& store, int n) {
   must(write(*must(store.begin(kClock.now() + std::chrono::seconds(n))), n));
 }
 
-// Everything that a store holds, as text.
+// The events, logs, totals and keys of a store as text.
 std::string dump(Store& store) {
   const auto reader = must(store.reader());
   std::string text;
@@ -128,7 +128,7 @@ class SqliteFaultsTest : public testing::Test {
   std::unique_ptr<Store> store_;
 };
 
-TEST_F(SqliteFaultsTest, AFullDiskIsSaidSoAndNothingOfTheTransactionIsThere) {
+TEST_F(SqliteFaultsTest, AFullDiskReturnsNoSpaceAndLeavesNoPartOfTheTransaction) {
   open();
   EXPECT_EQ(outcome(0), "ok");
   const std::string before = dump(*store_);
@@ -140,7 +140,7 @@ TEST_F(SqliteFaultsTest, AFullDiskIsSaidSoAndNothingOfTheTransactionIsThere) {
   EXPECT_EQ(dump(*store_), before);
 }
 
-TEST_F(SqliteFaultsTest, TheStoreWorksAgainOnceThereIsSpace) {
+TEST_F(SqliteFaultsTest, TheStoreCommitsAgainOnceTheDiskHasSpace) {
   open();
   disk_.fill_disk(true);
   EXPECT_EQ(outcome(0), "no_space");
@@ -166,7 +166,7 @@ TEST_F(SqliteFaultsTest, AStoreClosedOnAFullDiskLosesNothing) {
   EXPECT_EQ(dump(*store_), before);
 }
 
-TEST_F(SqliteFaultsTest, AStoreThatCannotBeMadeOnAFullDiskIsMadeLater) {
+TEST_F(SqliteFaultsTest, AStoreThatAFullDiskPreventedCanBeCreatedLater) {
   disk_.skip_syncs();
   int fault = 1;
   for (bool opened = false; !opened; ++fault) {
@@ -186,7 +186,7 @@ TEST_F(SqliteFaultsTest, AStoreThatCannotBeMadeOnAFullDiskIsMadeLater) {
   EXPECT_GT(fault, 20);
 }
 
-TEST_F(SqliteFaultsTest, WhateverWriteFindsTheDiskFullWhatWasAcknowledgedIsThereAndNothingElse) {
+TEST_F(SqliteFaultsTest, AFullDiskAtAnyWriteLosesNoAcknowledgedTransactionAndAddsNoOther) {
   disk_.skip_syncs();
   open();
   close();
@@ -204,7 +204,7 @@ TEST_F(SqliteFaultsTest, WhateverWriteFindsTheDiskFullWhatWasAcknowledgedIsThere
       ASSERT_THAT(done ? "ok" : describe(done.error().code), testing::AnyOf("ok", "no_space"));
       done ? must(run(*model, n)) : run_in_vain(*model, n);
     }
-    store.reset();  // also writes
+    store.reset();  // the destructor also writes
     reached = disk_.writes() >= before + fault;
 
     store = must(open_store(path, kClock));
@@ -217,7 +217,7 @@ TEST_F(SqliteFaultsTest, WhateverWriteFindsTheDiskFullWhatWasAcknowledgedIsThere
   EXPECT_GT(fault, 300);
 }
 
-TEST_F(SqliteFaultsTest, AfterAFailedSyncNobodyKnowsAndNothingMoreIsAcknowledged) {
+TEST_F(SqliteFaultsTest, AFailedSyncReturnsUnknownOutcomeAndEndsAcknowledgements) {
   open();
   EXPECT_EQ(outcome(0), "ok");
   disk_.fail_next_sync(EIO);
@@ -246,7 +246,7 @@ TEST_F(SqliteFaultsTest, AStoreReopenedAfterAFailedSyncIsWholeAndWorks) {
   EXPECT_EQ(audit(path_), "");
 }
 
-TEST_F(SqliteFaultsTest, ASyncThatFindsTheDiskFullIsNoPromiseThatNothingWasWritten) {
+TEST_F(SqliteFaultsTest, ASyncThatFailsOnAFullDiskReturnsUnknownOutcome) {
   open();
   disk_.fail_next_sync(ENOSPC);
 
@@ -254,12 +254,12 @@ TEST_F(SqliteFaultsTest, ASyncThatFindsTheDiskFullIsNoPromiseThatNothingWasWritt
   EXPECT_EQ(outcome(0), "unavailable");
 }
 
-TEST_F(SqliteFaultsTest, ASyncThatFailsBeforeTheCommitEndsAcknowledgementsToo) {
+TEST_F(SqliteFaultsTest, AFailedSyncBeforeTheCommitEndsAcknowledgements) {
   open();
-  reopen();  // the log begins anew
+  reopen();  // starts with an empty log
   disk_.fail_next_sync(EIO);
   {
-    // More than SQLite holds in memory, so that it writes, and syncs the head of its log, early.
+    // The data exceeds SQLite's cache, so SQLite writes and syncs the start of its log before the commit.
     const auto transaction = must(store_->begin());
     std::vector<Stored> events;
     for (int i = 0; i < 80; ++i) {
@@ -272,7 +272,7 @@ TEST_F(SqliteFaultsTest, ASyncThatFailsBeforeTheCommitEndsAcknowledgementsToo) {
   EXPECT_EQ(outcome(0), "unavailable");
 }
 
-TEST_F(SqliteFaultsTest, AFailedSyncOfACheckpointEndsAcknowledgementsToo) {
+TEST_F(SqliteFaultsTest, AFailedSyncInACheckpointEndsAcknowledgements) {
   open();
   {
     const auto transaction = must(store_->begin());
@@ -291,8 +291,8 @@ TEST_F(SqliteFaultsTest, AFailedSyncOfACheckpointEndsAcknowledgementsToo) {
   EXPECT_EQ(outcome(0), "unavailable");
 }
 
-// Runs transactions on a store and on the model, and then looks at what a power failure at
-// any moment would have left of the store.
+// Runs transactions on a store and on the model. Then checks what a power failure at any moment would leave
+// of the store.
 class SqlitePowerLossTest : public SqliteFaultsTest {
  protected:
   SqlitePowerLossTest() {
@@ -309,8 +309,8 @@ class SqlitePowerLossTest : public SqliteFaultsTest {
     }
   }
 
-  // To a state that no failure comes before. Of those on the way, each as long as all that was played, only
-  // the number is kept.
+  // Plays transactions that no tested power failure comes before. Their dumps are not kept, because each is
+  // as large as the whole store; only their number counts.
   void play_at_once(int transactions) {
     for (int i = 0; i < transactions; ++i) play_one();
     states_.resize(static_cast<std::size_t>(played_));
@@ -324,13 +324,13 @@ class SqlitePowerLossTest : public SqliteFaultsTest {
     ++played_;
   }
 
-  // The last transaction returned without an error: from here on it must be there.
+  // The last transaction returned without an error: a later power failure must not lose it.
   void acknowledge() {
     states_.push_back(dump(*model_));
     acknowledged_at_.push_back(disk_.recorded());
   }
 
-  // The number of the state that a power failure has left; or what is wrong.
+  // The number of transactions that a power failure left, or a description of the fault.
   std::string left_by(const Disk& disk, std::mt19937_64& random) const {
     const TemporaryDirectory place;
     disk.write_after_power_loss(place.file(""), random);
@@ -342,14 +342,14 @@ class SqlitePowerLossTest : public SqliteFaultsTest {
     return found == states_.end() ? "no state there ever was" : std::to_string(found - states_.begin());
   }
 
-  // How many transactions had been acknowledged after so many operations on the files.
+  // How many transactions were acknowledged after this many file operations.
   std::size_t acknowledged_after(std::size_t operations) const {
     const auto later = std::upper_bound(acknowledged_at_.begin(), acknowledged_at_.end(), operations);
     return static_cast<std::size_t>(later - acknowledged_at_.begin()) - 1;
   }
 
-  // Lets the power fail in several ways just before and just after each sync from the
-  // operation `first` on. Returns how often it did.
+  // Simulates `outcomes` power failures just before and just after each sync, starting at operation `first`.
+  // Returns the number of power failures.
   int fail_at_each_sync(std::size_t first, int outcomes) {
     constexpr std::uint64_t kSeed = 20'260'102;
     SCOPED_TRACE("seed " + std::to_string(kSeed));
@@ -359,7 +359,7 @@ class SqlitePowerLossTest : public SqliteFaultsTest {
     const auto fail = [&](std::size_t done) {
       const std::size_t known = acknowledged_after(done);
       for (int n = 0; n < outcomes; ++n, ++failures) {
-        // The one under way may be there or not.
+        // The transaction that was committing may or may not be there.
         EXPECT_THAT(left_by(disk, random), testing::AnyOf(std::to_string(known), std::to_string(known + 1)))
             << "after " << done << " operations, outcome " << n;
       }
@@ -377,12 +377,12 @@ class SqlitePowerLossTest : public SqliteFaultsTest {
 
   const std::unique_ptr<Store> model_ = memory::open_store(kClock);
   int played_ = 0;
-  std::vector<std::string> states_;           // after so many transactions, by the model
-  std::vector<std::size_t> acknowledged_at_;  // how many operations had been made by then
+  std::vector<std::string> states_;           // dumps of the model, by number of transactions
+  std::vector<std::size_t> acknowledged_at_;  // file operations recorded at each acknowledgement
 };
 
-TEST_F(SqlitePowerLossTest, APowerFailureLeavesWhatWasAcknowledgedAndWholeTransactions) {
-  // In three sittings, so that files are made, checkpointed and removed on the way.
+TEST_F(SqlitePowerLossTest, APowerFailureKeepsAcknowledgedTransactionsAndSplitsNone) {
+  // Reopens twice, so that the log is created, checkpointed and removed between transactions.
   play(10);
   reopen();
   play(10);
@@ -393,7 +393,7 @@ TEST_F(SqlitePowerLossTest, APowerFailureLeavesWhatWasAcknowledgedAndWholeTransa
   EXPECT_GE(fail_at_each_sync(0, kOutcomes), 69 * kOutcomes);
 }
 
-TEST_F(SqlitePowerLossTest, APowerFailureWhileALogIsCheckpointedAndBegunAgainLosesNothing) {
+TEST_F(SqlitePowerLossTest, APowerFailureDuringACheckpointLosesNothingAcknowledged) {
   play_at_once(600);
   const std::size_t before = disk_.recorded();
   must(store_->tidy());
@@ -404,7 +404,7 @@ TEST_F(SqlitePowerLossTest, APowerFailureWhileALogIsCheckpointedAndBegunAgainLos
   EXPECT_GE(fail_at_each_sync(before, kOutcomes), 11 * kOutcomes);
 }
 
-TEST_F(SqlitePowerLossTest, ADiskThatNeverSyncsIsFoundOut) {
+TEST_F(SqlitePowerLossTest, ThePowerFailureTestDetectsADiskThatNeverSyncs) {
   play(10);
   close();
   std::mt19937_64 random(1);

@@ -1,4 +1,4 @@
-// sqlite_queues.cc: what a SqliteTransaction keeps of queues, lines, correlations and workers.
+// sqlite_queues.cc: the part of SqliteTransaction for queues, lines, correlations and workers.
 #include <algorithm>
 #include <map>
 
@@ -13,8 +13,8 @@ namespace eventq::sqlite {
 namespace {
 
 constexpr std::int64_t kCheckpointsKept = 100;  // per queue
-constexpr std::int64_t kFailedHoursKept = 48;   // twice what anybody asks for
-constexpr std::chrono::hours kWorkersKept{24};  // since they were last seen
+constexpr std::int64_t kFailedHoursKept = 48;   // metrics read the last 24
+constexpr std::chrono::hours kWorkersKept{24};  // after last_seen
 constexpr TimePoint kEndOfTime{Millis(INT64_MAX)};
 
 Result<void> ran(const Result<int>& run) {
@@ -49,7 +49,7 @@ bool fits(const Stored& stored, const EndedFilter& filter) {
 
 }  // namespace
 
-// An event that comes to the head takes its turn behind everything that is ready.
+// A new head gets an unused id as its turn, so it is claimed after all events that are ready now.
 Result<void> SqliteTransaction::move_in_line(Stored& stored) {
   if (stored.line == stored.line_before) return {};
   if (stored.line_before != Line::none) {
@@ -134,7 +134,7 @@ Result<std::vector<EventId>> SqliteTransaction::with_supersede_key(std::string_v
   return ids;
 }
 
-// When the ended events of a queue in these statuses ended, the first of them first.
+// The time of the end and the id of each matching event, ordered by both. Merges one index range per status.
 Result<std::vector<std::pair<std::int64_t, EventId>>> SqliteTransaction::ends(const EndedFilter& filter) {
   std::vector<Status> statuses = filter.statuses;
   if (statuses.empty()) {
@@ -335,9 +335,9 @@ Result<std::optional<TimePoint>> SqliteTransaction::oldest_pending(std::string_v
   return std::optional(oldest);
 }
 
-// Compares the counters of live events with their rows, and sets those right that differ.
+// Compares the counters of live events with their rows, and corrects the counters that differ.
 Result<void> SqliteTransaction::mend_counts(std::vector<std::string>& mended) {
-  std::map<std::pair<std::string, std::string>, std::int64_t> wrong;  // what is missing from each counter
+  std::map<std::pair<std::string, std::string>, std::int64_t> wrong;  // rows minus counter
   const auto add = [&](int sign) {
     return [&wrong, sign](const Statement& row) {
       wrong[{std::string(row.text(0)), std::string(row.text(1))}] += sign * row.integer(2);

@@ -12,7 +12,7 @@
 namespace eventq::sqlite {
 namespace {
 
-// Rows read under one snapshot before it is let go, so that the writer can reuse its log.
+// Rows read in one snapshot. Ending it lets the writer reuse the write-ahead log.
 constexpr int kRowsPerSnapshot = 5000;
 
 bool matches(const Event& event, const ListFilter& filter) {
@@ -23,7 +23,7 @@ bool matches(const Event& event, const ListFilter& filter) {
          has_any(event.tags, filter.tags);
 }
 
-// The counters know queues and statuses, nothing else.
+// The counters exist per queue and status only.
 bool has_kept_count(const ListFilter& filter) {
   return filter.tags.empty() && !filter.worker_id && !filter.correlation_id;
 }
@@ -70,8 +70,8 @@ Result<std::unique_ptr<Reader>> SqliteReader::open(const std::string& path) {
 }
 
 Result<std::optional<Event>> SqliteReader::get(EventId id) {
-  // An event that ends between the two looks is in the archive by the second one; one
-  // that is reset in between is live again, hence the third.
+  // Each statement has its own snapshot. An event that ends between the first two is found in the archive;
+  // one that is also reset between the last two is found by the third.
   for (Statement* statement : {&load_live_, &load_archived_, &load_live_}) {
     const auto row = statement->reset().bind(number(id)).step();
     if (!row) return row.error();
@@ -90,7 +90,7 @@ template <typename T>
 Result<T> SqliteReader::at_one_moment(const std::function<Result<T>()>& read) {
   if (const auto begun = begin_.reset().run(); !begun) return begun.error();
   auto result = read();
-  // Nothing was written, so there is nothing to lose; only the snapshot is let go.
+  // The commit only ends the snapshot, because `read` wrote nothing.
   if (const auto ended = commit_.reset().run(); !ended) return ended.error();
   return result;
 }
@@ -126,7 +126,7 @@ Result<void> SqliteReader::walk(const ListFilter& filter, const std::function<bo
   for (;;) {
     bind_list(statement, filter, after);
     for (int rows = 0;; ++rows) {
-      if (rows == kRowsPerSnapshot) break;
+      if (rows == kRowsPerSnapshot) break;  // bind_list() resets the statement, which ends the snapshot
       const auto row = statement.step();
       if (!row) return row.error();
       if (!*row) return {};
@@ -163,7 +163,7 @@ Result<EventPage> SqliteReader::list(const ListFilter& filter) {
     page.total = *count;
   }
 
-  // Counted from the first match on, before `after` and `offset` cut the list.
+  // Without a counter, the total is counted from the first id, because it ignores `after` and `offset`.
   ListFilter all = filter;
   if (!kept) all.after = EventId{};
   std::int64_t matched = 0;
@@ -187,7 +187,7 @@ Result<EventPage> SqliteReader::list(const ListFilter& filter) {
   return page;
 }
 
-// The documents without their events.
+// The documents of one queue, or of all, without events.
 Result<std::vector<QueueDocument>> SqliteReader::read_queues(std::optional<std::string_view> id) {
   std::vector<QueueDocument> documents;
   read_queue_.reset().bind(id);

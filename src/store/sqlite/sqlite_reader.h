@@ -1,4 +1,5 @@
-// sqlite_reader.h: Reader on a connection of its own that only reads, briefly.
+// sqlite_reader.h: Reader on its own read-only connection. It keeps snapshots short, because an open snapshot
+// prevents the writer from reusing the write-ahead log.
 #pragma once
 
 #include <functional>
@@ -34,14 +35,14 @@ class SqliteReader final : public Reader {
   Result<std::int64_t> holding(const std::string& worker_id, const std::string& queue) override;
 
  private:
-  // Runs `read` in a transaction of its own, so that all it sees is of one moment.
+  // Runs `read` in one read transaction, so that its statements see the same snapshot.
   template <typename T>
   Result<T> at_one_moment(const std::function<Result<T>()>& read);
   Result<std::vector<QueueDocument>> read_queues(std::optional<std::string_view> id);
   Result<std::vector<Details>> first_events(const std::string& queue, std::size_t events);
   void bind_list(Statement& statement, const ListFilter& filter, EventId after);
   Statement& list_statement(const ListFilter& filter);
-  // Calls `take` with each event that matches, in the order of ids, until it returns false.
+  // Calls `take` with each matching event, ordered by id, until `take` returns false.
   Result<void> walk(const ListFilter& filter, const std::function<bool(Event&&)>& take);
   Result<std::int64_t> kept_count(const ListFilter& filter);
 

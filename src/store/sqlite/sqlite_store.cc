@@ -15,9 +15,9 @@
 namespace eventq::sqlite {
 namespace {
 
-// Pages in the write-ahead log that make a checkpoint worth its time: 16 MiB.
+// Pages in the write-ahead log from which tidy() checkpoints: 16 MiB.
 constexpr int kCheckpointPages = 4096;
-// Pages at which a checkpoint waits for readers, to stay under 64 MiB: 48 MiB.
+// Pages from which the checkpoint waits for readers and truncates the log, to stay under 64 MiB: 48 MiB.
 constexpr int kTruncatePages = 3 * kCheckpointPages;
 
 class SqliteStore final : public Store {
@@ -52,7 +52,7 @@ class SqliteStore final : public Store {
   Result<void> tidy() override {
     if (log_pages_ < kCheckpointPages || writer_->connection.sync_failed()) return {};
     const bool wait = log_pages_ >= kTruncatePages;
-    log_pages_ = 0;  // until the next commit says how many there are
+    log_pages_ = 0;  // unknown until note_log_size() runs at the next commit
     return writer_->connection.run(wait ? sql::checkpoint_truncate : sql::checkpoint);
   }
 
@@ -62,18 +62,18 @@ class SqliteStore final : public Store {
     return SQLITE_OK;
   }
 
-  // Set in the constructor, never changed. The lock outlives the connection.
+  // Never changed after the constructor. lock_ is declared before writer_, so it outlives the connection.
   const std::string path_;
   const Clock& clock_;
   const LockFile lock_;
   const std::unique_ptr<SqliteWriter> writer_;
 
-  int log_pages_ = 0;  // in the write-ahead log after the last commit
+  int log_pages_ = 0;  // pages in the write-ahead log after the last commit
 };
 
 }  // namespace
 
-// Without effect, and harmless, when something did open one.
+// sqlite3_config() returns an error when SQLite is already in use; ignore it, because only speed is lost.
 void tune_process() { sqlite3_config(SQLITE_CONFIG_MEMSTATUS, 0); }
 
 Result<std::unique_ptr<Store>> open_store(const std::string& path, const Clock& clock) {

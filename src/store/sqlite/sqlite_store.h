@@ -1,9 +1,9 @@
 // sqlite_store.h: Store in one SQLite file, owned by one process.
 //
-// Durability: write-ahead log, synchronous = FULL, read back at open. One connection
-// writes and checkpoints, the others only read: two checkpointing connections could
-// lose a commit in SQLite 3.7.0 to 3.51.2 (the WAL-reset race).
-// A failed sync ends it: every later begin() is refused until the process has restarted.
+// Durability: write-ahead log with synchronous = FULL; open_store() reads both settings back. One connection
+// writes and checkpoints, and the others only read, because two checkpointing connections could lose a
+// commit in SQLite 3.7.0 to 3.51.2 (the WAL-reset race).
+// After a failed sync, every begin() is refused until the process restarts.
 #pragma once
 
 #include <memory>
@@ -14,12 +14,12 @@
 
 namespace eventq::sqlite {
 
-// Makes SQLite faster for a program that has the process to itself: it stops counting its own
-// memory, for which every allocation takes a lock. To be called before anything opens a database.
+// Turns off SQLite's memory statistics for the whole process, because they take a lock on every allocation.
+// REQUIRES: no database was opened before; otherwise the call has no effect.
 void tune_process();
 
-// Errors: unavailable when another process has the file, or it cannot be opened;
-// corrupt when it is of a newer eventq, or of something else.
+// Errors: unavailable when another process has the file open, or it cannot be opened; corrupt when a newer
+// eventq or another program wrote it; conflict when it holds part of an unfinished move.
 Result<std::unique_ptr<Store>> open_store(const std::string& path, const Clock& clock);
 
 }  // namespace eventq::sqlite

@@ -1,5 +1,5 @@
-// sqlite_store_test.cc: what only the store in a file promises: its settings, one owner, whose
-// file it opens and whose not, and that it comes back as it was left.
+// sqlite_store_test.cc: guarantees of the SQLite store only: settings, one process per file, which files it
+// refuses, and that a reopened store has the same data.
 #include "store/sqlite/sqlite_store.h"
 
 #include <fcntl.h>
@@ -39,7 +39,7 @@ class SqliteStoreTest : public testing::Test {
   void open() { store_ = must(open_store(path_, clock_)); }
   void close() { store_.reset(); }
 
-  // The error of an open that must fail: "code message".
+  // The error of an open that must fail, as "code message".
   std::string refusal(const std::string& path) {
     auto opened = open_store(path, clock_);
     return opened ? "opened" : describe(opened.error().code) + " " + opened.error().message;
@@ -61,7 +61,7 @@ class SqliteStoreTest : public testing::Test {
     must(transaction->commit());
   }
 
-  // That many events of a million bytes each.
+  // Adds events of a million bytes each.
   void add_megabytes(int count) {
     std::vector<Stored> events;
     for (int i = 0; i < count; ++i) {
@@ -147,7 +147,7 @@ TEST_F(SqliteStoreTest, ReopeningKeepsEverything) {
   EXPECT_EQ(must(transaction->next_due()), clock_.now() + 60s);
 }
 
-TEST_F(SqliteStoreTest, AClaimWithoutTagsFindsEventsOfBeforeAndAfterARestart) {
+TEST_F(SqliteStoreTest, AClaimWithoutTagsFindsEventsPublishedBeforeAndAfterARestart) {
   open();
   must(must(store_->begin())->claim({"main", {}}, 1));
   {
@@ -164,7 +164,7 @@ TEST_F(SqliteStoreTest, AClaimWithoutTagsFindsEventsOfBeforeAndAfterARestart) {
   EXPECT_EQ(audit(path_), "");
 }
 
-TEST_F(SqliteStoreTest, AnIdIsNotGivenAgainAfterARestart) {
+TEST_F(SqliteStoreTest, AnIdIsNotReusedAfterARestart) {
   open();
   const EventId last = add("a");
   change(last, [&](Event& event) { end(event, Status::completed, clock_.now()); });
@@ -201,12 +201,12 @@ TEST_F(SqliteStoreTest, ASecondOpenThroughAHardLinkIsRefused) {
   EXPECT_THAT(refusal(link), HasSubstr("is in use by another process, under another name"));
 }
 
-TEST_F(SqliteStoreTest, AStoreOpenedWithoutAStandardInputDoesNotTakeItsPlace) {
+TEST_F(SqliteStoreTest, TheLockFilesDoNotUseTheDescriptorOfAClosedStandardInput) {
   close();
   const int kept = dup(STDIN_FILENO);
   ::close(STDIN_FILENO);
   open();
-  std::error_code closed;  // then nothing is there, which is as well
+  std::error_code closed;  // set when descriptor 0 is closed, which is also correct
   const std::string there = std::filesystem::read_symlink("/proc/self/fd/0", closed).string();
   dup2(kept, STDIN_FILENO);
   ::close(kept);
@@ -236,7 +236,7 @@ TEST_F(SqliteStoreTest, AStoreThatFailedToOpenIsNotLeftLocked) {
   EXPECT_EQ(refusal(path_), "opened");
 }
 
-TEST_F(SqliteStoreTest, ALockHeldElsewhereIsRespectedAndItsHolderNamed) {
+TEST_F(SqliteStoreTest, AnOpenIsRefusedWhileTheLockIsHeldAndNamesTheHolder) {
   std::ofstream(path_ + ".lock") << "4242";
   const int elsewhere = ::open((path_ + ".lock").c_str(), O_RDWR | O_CLOEXEC);
   ASSERT_EQ(flock(elsewhere, LOCK_EX), 0);
@@ -308,7 +308,7 @@ TEST_F(SqliteStoreTest, AFileInAFolderThatIsNotThereIsRefusedByName) {
   EXPECT_EQ(refusal(path), "unavailable Cannot open " + path + ".lock: No such file or directory.");
 }
 
-TEST_F(SqliteStoreTest, ACrashBetweenMarkingTheFileAndItsSchemaIsMendedByTheNextOpen) {
+TEST_F(SqliteStoreTest, TheNextOpenCompletesAFileThatACrashLeftWithoutItsSchema) {
   std::ofstream(path_).close();
   query(path_, "PRAGMA application_id = 1165381920");
 
@@ -368,7 +368,7 @@ TEST_F(SqliteStoreTest, TidyLeavesAShortLogAlone) {
   EXPECT_EQ(std::filesystem::file_size(path_), before);
 }
 
-TEST_F(SqliteStoreTest, RowsThatNoEventqWritesAreCalledCorrupt) {
+TEST_F(SqliteStoreTest, RowsThatNoVersionWritesReturnCorrupt) {
   open();
   const EventId event = add("a");
   append(event);
@@ -387,7 +387,7 @@ TEST_F(SqliteStoreTest, RowsThatNoEventqWritesAreCalledCorrupt) {
   EXPECT_EQ(code(transaction->find_key("key")), "corrupt");
 }
 
-TEST_F(SqliteStoreTest, ATotalThatIsNotKeptIsCountedUpToTenThousand) {
+TEST_F(SqliteStoreTest, ATotalWithoutACounterIsCountedUpToTenThousand) {
   open();
   std::vector<Stored> events;
   for (int i = 0; i < 10'001; ++i) events.push_back(new_event("e" + std::to_string(i), clock_.now()));

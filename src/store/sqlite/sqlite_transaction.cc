@@ -12,7 +12,7 @@
 namespace eventq::sqlite {
 namespace {
 
-// The single writer loaded the row in this very transaction, so this is our bug.
+// A guard can fail only by a bug: the only writer loaded the row in this transaction.
 Error guard_failed(const Event& event) {
   return {ErrorCode::internal,
           "Event " + std::to_string(number(event.id)) + " changed under its own transaction.", ""};
@@ -47,10 +47,11 @@ SqliteTransaction::SqliteTransaction(SqliteWriter& writer, TimePoint now)
     : writer_(writer), now_(now), first_event_id_(writer.last_event_id), first_log_id_(writer.last_log_id) {}
 
 SqliteTransaction::~SqliteTransaction() {
+  // The rollback also undoes serve_any_tag(), so the writer must not skip it the next time.
   if (open_) {
     for (const std::string& queue : new_any_tag_queues_) writer_.any_tag_queues.erase(queue);
   }
-  // SQLite itself has ended the transaction after some errors; then there is nothing to undo.
+  // After some errors SQLite has rolled back by itself; a second rollback would fail.
   if (open_ && sqlite3_get_autocommit(writer_.connection.handle()) == 0) {
     const auto undone = writer_.rollback.reset().run();
     EVENTQ_ASSERT(undone.has_value());
@@ -64,7 +65,7 @@ Result<void> SqliteTransaction::insert(std::span<Stored> events) {
   return {};
 }
 
-// What event_queue.ready says of a live event.
+// The value of event_queue.ready for a live event.
 std::int64_t SqliteTransaction::readiness(const Stored& stored) const {
   if (stored.line == Line::behind) return kBehind;
   return stored.event.due_at <= now_ ? kReady : kWaiting;
@@ -98,6 +99,7 @@ Result<void> SqliteTransaction::insert_body(const Event& event) {
   const std::string retry_text = retry_to_text(event.retry);
   std::optional<std::string_view> retry;
   if (event.retry) retry = retry_text;
+  // NULL means created_at, which is the usual value.
   std::optional<std::int64_t> timestamp;
   if (event.timestamp != event.created_at) timestamp = millis(event.timestamp);
   const auto body = writer_.insert_body.reset()
@@ -130,7 +132,7 @@ Result<void> SqliteTransaction::insert_body(const Event& event) {
   return {};
 }
 
-// Binds the columns that insert_live.sql and update_live.sql share, and the guard if asked.
+// Runs insert_live.sql, or update_live.sql with its guard when `guarded`; they share the first columns.
 Result<void> SqliteTransaction::write_live(Statement& statement, const Stored& stored, std::int64_t ready,
                                            bool guarded) {
   const Event& event = stored.event;
@@ -179,7 +181,7 @@ Result<void> SqliteTransaction::write_archive(const Stored& stored) {
                      event);
 }
 
-// Deletes the row an event is leaving, live or archived, under its guard.
+// Deletes the live or archived row of an event, under its guard.
 Result<void> SqliteTransaction::leave(Statement& statement, const Stored& stored) {
   return changed_one(statement.reset()
                          .bind(number(stored.event.id))
@@ -190,7 +192,8 @@ Result<void> SqliteTransaction::leave(Statement& statement, const Stored& stored
                      stored.event);
 }
 
-// Writes or removes the ready rows of an event: one per tag, and the one for any tag where it is used.
+// Writes or deletes the rows of an event in event_ready: one per tag, and one with the empty tag when a claim
+// without tags was made on its queue.
 Result<void> SqliteTransaction::set_ready(const Stored& stored, bool ready) {
   const Event& event = stored.event;
   Statement& statement = ready ? writer_.insert_ready : writer_.delete_ready;
@@ -205,7 +208,8 @@ Result<void> SqliteTransaction::set_ready(const Stored& stored, bool ready) {
   return writer_.any_tag_queues.contains(event.queue) ? write("") : Result<void>();
 }
 
-// The first poll of a queue that names no tags pays for all of them.
+// The first claim without tags on a queue adds the rows with the empty tag for all its ready events. Queues
+// that are never claimed without tags do not pay for these rows.
 Result<void> SqliteTransaction::serve_any_tag(const std::string& queue) {
   if (writer_.any_tag_queues.contains(queue)) return {};
   if (const auto done = writer_.fill_any_tag.reset().bind(std::string_view(queue)).run(); !done) {
@@ -231,6 +235,8 @@ Result<void> SqliteTransaction::save_one(Stored& stored) {
   const bool ended = has_ended(event.status);
   const std::int64_t readiness = ended ? kWaiting : this->readiness(stored);
   const bool ready = readiness == kReady;
+  // Old ready rows are deleted before move_in_line() and new ones written after it, because it may change the
+  // turn, which is part of their key.
   if (stored.ready && !ready) {
     if (auto done = set_ready(stored, false); !done) return done;
   }
@@ -376,7 +382,7 @@ Result<std::vector<Stored>> SqliteTransaction::promote(std::size_t limit) {
 }
 
 Result<std::vector<Stored>> SqliteTransaction::claim(const Selector& selector, std::size_t limit) {
-  // The best `limit` of each tag, then the best of those: no tag's backlog is read further.
+  // Reads the first `limit` events of each tag and merges them, so the cost does not grow with the backlog.
   std::vector<std::tuple<std::int64_t, std::int64_t, std::int64_t>> candidates;  // -priority, turn, id
   const auto gather = [&](std::string_view tag) -> Result<void> {
     Statement& ready = writer_.ready_by_tag.reset()
@@ -398,6 +404,7 @@ Result<std::vector<Stored>> SqliteTransaction::claim(const Selector& selector, s
     if (auto done = gather(tag); !done) return done.error();
   }
   std::sort(candidates.begin(), candidates.end());
+  // An event with several of the tags was found once per tag.
   candidates.erase(std::unique(candidates.begin(), candidates.end()), candidates.end());
   candidates.resize(std::min(candidates.size(), limit));
 
@@ -462,14 +469,15 @@ Result<void> SqliteTransaction::commit(DiskSync sync) {
   const auto committed = writer_.commit.reset().run();
   if (committed) {
     open_ = false;
+    // With synchronous = FULL, SQLite synced in the COMMIT. With NORMAL, a commit that must be durable syncs.
     if (!writer_.later_allowed || sync == DiskSync::later) return {};
     auto synced = writer_.connection.sync_log();
     if (synced) return {};
     return Error{ErrorCode::unknown_outcome,
                  synced.error().message + " Whether the change is on disk is not known.", ""};
   }
-  // A full disk is noticed before the commit record is written; after any other
-  // failure of the device, the record may or may not be there after a restart.
+  // SQLite detects a full disk before it writes the commit record. After any other device error, the record
+  // may or may not be there after a restart.
   Error error = committed.error();
   if (error.code == ErrorCode::unavailable) {
     error.code = ErrorCode::unknown_outcome;

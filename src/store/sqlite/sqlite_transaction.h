@@ -15,7 +15,7 @@ class SqliteTransaction final : public Transaction {
  public:
   static Result<std::unique_ptr<Transaction>> begin(SqliteWriter& writer, TimePoint now);
   SqliteTransaction(SqliteWriter& writer, TimePoint now);
-  ~SqliteTransaction() override;  // rolls back what was not committed
+  ~SqliteTransaction() override;  // rolls back unless committed
   SqliteTransaction(const SqliteTransaction&) = delete;
   SqliteTransaction& operator=(const SqliteTransaction&) = delete;
 
@@ -83,11 +83,11 @@ class SqliteTransaction final : public Transaction {
 
   SqliteWriter& writer_;
   const TimePoint now_;
-  const std::int64_t first_event_id_;  // the last ids given before this transaction
+  const std::int64_t first_event_id_;  // the last ids assigned before this transaction
   const std::int64_t first_log_id_;
   bool open_ = true;
   std::vector<std::string> new_any_tag_queues_;
-  std::map<std::pair<std::string, Status>, std::int64_t> counts_;  // changes, written at commit
+  std::map<std::pair<std::string, Status>, std::int64_t> counts_;  // changes of counters, written at commit
 };
 
 }  // namespace eventq::sqlite

@@ -1,5 +1,5 @@
-// statements_test.cc: every .sql file: that it can be prepared, says what it is for, guards what
-// it changes, and finds its rows by an index.
+// statements_test.cc: every .sql file can be prepared, states its purpose, guards its changes of events, and
+// finds rows by an index.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -41,14 +41,14 @@ std::string without_comments(std::string_view sql) {
   return std::regex_replace(std::string(sql), std::regex("--[^\n]*\n"), "");
 }
 
-TEST_F(StatementsTest, EveryFileStartsWithItsNameAndWhatItIsFor) {
+TEST_F(StatementsTest, EveryFileStartsWithItsNameAndPurpose) {
   for (const auto& [name, text] : sql::kAll) {
     EXPECT_TRUE(text.starts_with("-- " + std::string(name) + ".sql: ")) << name;
   }
 }
 
 TEST_F(StatementsTest, EveryFileIsOneStatementThatCanBePrepared) {
-  // Excepted: a number completes the first; each of the others is several settings.
+  // Excepted: set_version.sql lacks a number that the caller appends; the others have several settings.
   const std::set<std::string_view> excepted = {"set_version", "open_writer", "open_reader", "open_read_only"};
   for (const auto& [name, text] : sql::kAll) {
     if (excepted.contains(name)) continue;
@@ -65,8 +65,7 @@ TEST_F(StatementsTest, EverySettingOfAConnectionCanBeRun) {
 }
 
 TEST_F(StatementsTest, EveryStatementThatChangesAStateIsGuarded) {
-  // Excepted: mark_ready changes no state, only where a claim looks; what it marks was loaded in
-  // the same transaction.
+  // Excepted: mark_ready changes the ready index only, of an event loaded in the same transaction.
   const std::set<std::string_view> excepted = {"mark_ready"};
   const std::regex changes(R"((UPDATE|DELETE FROM)\s+(event_queue|event_archive)\b)");
   const std::regex guarded(
@@ -81,7 +80,7 @@ TEST_F(StatementsTest, EveryStatementThatChangesAStateIsGuarded) {
   EXPECT_THAT(found, testing::UnorderedElementsAre("update_live", "delete_live", "delete_archive"));
 }
 
-TEST_F(StatementsTest, TheLogIsOnlyEverAppendedToUntilItsEventLeaves) {
+TEST_F(StatementsTest, OnlyDeleteLogChangesExistingLogEntries) {
   const std::regex changes(R"((UPDATE|DELETE FROM|REPLACE INTO)\s+event_log\b)");
   for (const auto& [name, text] : sql::kAll) {
     if (name == "delete_log") continue;
@@ -90,8 +89,8 @@ TEST_F(StatementsTest, TheLogIsOnlyEverAppendedToUntilItsEventLeaves) {
 }
 
 TEST_F(StatementsTest, NoStatementSortsOrReadsATableWithoutAnIndex) {
-  // Excepted: whole tables of a few rows (queues, workers, causes of failure, files); the counters,
-  // one row per queue and status; what is run once in the life of a queue or at the start.
+  // Excepted: tables of few rows (queues, workers, causes, files), counters with one row per queue and
+  // status, and statements that run once per queue or once at the start.
   const std::set<std::string_view> excepted = {
       "find_move",    "count_tables",      "read_any_tag_queues", "read_count",        "fill_any_tag",
       "count_live",   "read_live_counts",  "processing",          "read_queue",        "read_workers",
@@ -100,13 +99,13 @@ TEST_F(StatementsTest, NoStatementSortsOrReadsATableWithoutAnIndex) {
     const std::string statement = without_comments(text);
     if (statement.starts_with("PRAGMA") || excepted.contains(name)) continue;
     EXPECT_THAT(plan_of(text), Not(HasSubstr("TEMP B-TREE"))) << name;
-    // A scan by an index stops at the LIMIT.
+    // A scan by an index is allowed, because it stops at the LIMIT.
     EXPECT_FALSE(std::regex_search(plan_of(text), std::regex(R"(SCAN \w+(;|$))")))
         << name << ": " << plan_of(text);
   }
 }
 
-TEST_F(StatementsTest, WhatAPollAndAListReadIsFoundByTheRightIndex) {
+TEST_F(StatementsTest, PollsAndListsUseTheIntendedIndex) {
   struct Row {
     std::string_view name;
     std::string_view sql;
@@ -135,7 +134,7 @@ TEST_F(StatementsTest, WhatAPollAndAListReadIsFoundByTheRightIndex) {
       {"load_archived", sql::load_archived, "SEARCH s USING INTEGER PRIMARY KEY (rowid=?); "},
   };
   for (const Row& row : rows) {
-    // The tables of an event are joined by its id.
+    // The joined tables of an event are found by its id.
     const std::string expected = std::string(row.plan) + std::string(row.plan.ends_with("; ") ? body : "");
     EXPECT_EQ(plan_of(row.sql), expected) << row.name;
   }
@@ -158,7 +157,7 @@ TEST_F(StatementsTest, EveryStatementThatReturnsEventRowsHasTheColumnsOfEventCol
   EXPECT_EQ(found, 9);
 }
 
-TEST_F(StatementsTest, TheViewForPeopleShowsEveryEvent) {
+TEST_F(StatementsTest, TheEventViewShowsEveryEvent) {
   query(path_,
         "INSERT INTO event_body VALUES (1, 'a', 'main', 't', 'x', '', '', '', 0, 3, NULL, 0, NULL, NULL, '', "
         "'',"

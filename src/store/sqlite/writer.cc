@@ -9,7 +9,7 @@
 namespace eventq::sqlite {
 namespace {
 
-// Durability is set and read back: a file system or build that says no is not started on.
+// Sets the durability settings and reads them back, because some builds and file systems ignore them.
 Result<void> configure(SqliteConnection& connection) {
   if (auto done = connection.run(sql::open_writer); !done) return done;
   const auto journal = read_text(connection, sql::read_journal_mode);
@@ -106,7 +106,7 @@ Result<std::set<std::string>> read_any_tag_queues(SqliteConnection& connection) 
   }
 }
 
-// What the writer keeps in memory of the file.
+// Reads what the writer caches of the file.
 Result<void> recall(SqliteWriter& writer) {
   const auto last_event_id = read_last_id(writer.connection, "event");
   if (!last_event_id) return last_event_id.error();

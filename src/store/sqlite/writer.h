@@ -12,7 +12,7 @@
 namespace eventq::sqlite {
 
 struct SqliteWriter {
-  // Opens, sets and reads back the durability settings, migrates, prepares.
+  // Opens the file, sets and reads back the durability settings, migrates it, and prepares the statements.
   static Result<std::unique_ptr<SqliteWriter>> open(const std::string& path);
   explicit SqliteWriter(SqliteConnection&& opened) : connection(std::move(opened)) {}
 
@@ -32,14 +32,14 @@ struct SqliteWriter {
       drop_checkpoints, find_checkpoint, put_recovery, add_worker, drop_workers, put_archive_file,
       oldest_pending;
 
-  // The last ids given. They never go back, not even when the transaction does.
+  // The last ids assigned. A rollback does not lower them, so ids are never reused.
   std::int64_t last_event_id = 0;
   std::int64_t last_log_id = 0;
 
-  // Commits may leave the disk out: synchronous is NORMAL, and those that may not sync themselves.
+  // Commits may skip the disk sync: synchronous is NORMAL, and a commit with DiskSync::now calls sync_log().
   bool later_allowed = false;
 
-  // Queues whose ready events have a row with the empty tag.
+  // Queues whose ready events also have a row with the empty tag, for claims without tags.
   std::set<std::string> any_tag_queues;
 };
 

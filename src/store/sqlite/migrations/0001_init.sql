@@ -1,8 +1,8 @@
 -- 0001_init.sql: the first schema.
 --
--- An event is written once (event_body) and its state lives in a small row of its
--- own: in event_queue while it is live, in event_archive once it has ended. Times are
--- milliseconds since 1970, UTC. Statuses and actions are spelled as in the API.
+-- The fixed part of an event is written once (event_body). Its state is a small row: in event_queue while the
+-- event is live, in event_archive after its end. Times are milliseconds since 1970, UTC. Statuses and actions are
+-- spelled as in the API.
 
 CREATE TABLE event_body (
   id             INTEGER PRIMARY KEY,                -- from id_sequence, never reused
@@ -31,11 +31,11 @@ CREATE TABLE event_queue (
   CHECK ((status = 'PROCESSING') = (worker_id <> ''))
 ) STRICT;
 
--- What waits for a time: retries and leases. The ready ones are not in the way.
+-- Events that wait for a time: retries and leases. The index leaves out the ready events.
 CREATE INDEX event_queue_due ON event_queue (due_at) WHERE ready = 0;
 
--- One row per tag of a ready event; and one with the empty tag, for polls that name none, in the
--- queues of any_tag_queue.
+-- One row per tag of a ready event. In the queues of any_tag_queue there is also a row with the empty tag, for polls
+-- without tags.
 CREATE TABLE event_ready (
   queue    TEXT NOT NULL,
   tag      TEXT NOT NULL,
@@ -44,7 +44,7 @@ CREATE TABLE event_ready (
   PRIMARY KEY (queue, tag, priority DESC, id)
 ) STRICT, WITHOUT ROWID;
 
--- Queues that somebody polled without naming tags. The others are spared the extra rows.
+-- Queues that a worker has polled without tags. Other queues do not have the rows with the empty tag.
 CREATE TABLE any_tag_queue (
   queue TEXT PRIMARY KEY
 ) STRICT, WITHOUT ROWID;
@@ -59,10 +59,10 @@ CREATE TABLE event_archive (
   updated_at  INTEGER NOT NULL                       -- when it ended
 ) STRICT;
 
--- The rare ends are found without wading through the completed.
+-- Finds events of the other ended statuses without a scan of the COMPLETED ones.
 CREATE INDEX event_archive_status ON event_archive (status, id) WHERE status <> 'COMPLETED';
 
--- Append-only: every action of a worker or a person.
+-- Append-only: every action of a worker or an operator.
 CREATE TABLE event_log (
   id                INTEGER NOT NULL,                -- from id_sequence
   event_id          INTEGER NOT NULL,                -- event_body.id
@@ -80,8 +80,8 @@ CREATE TABLE event_log (
   PRIMARY KEY (event_id, id)                         -- an event's entries lie together
 ) STRICT, WITHOUT ROWID;
 
--- The last id given, written in the transaction that gave it. What AUTOINCREMENT promises, but
--- at one write per transaction instead of one per row.
+-- The last id assigned, written in the same transaction. It has the guarantee of AUTOINCREMENT, but costs one write per
+-- transaction instead of one per row.
 CREATE TABLE id_sequence (
   name TEXT PRIMARY KEY,
   last INTEGER NOT NULL
@@ -89,7 +89,7 @@ CREATE TABLE id_sequence (
 
 INSERT INTO id_sequence (name, last) VALUES ('event', 0), ('log', 0);
 
--- How many events are in each status, kept with every change.
+-- The number of events in each status; every transaction that changes a status updates it.
 CREATE TABLE event_count (
   queue  TEXT NOT NULL,
   status TEXT NOT NULL,

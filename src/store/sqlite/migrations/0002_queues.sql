@@ -1,7 +1,7 @@
 -- 0002_queues.sql: queues with a state of their own, order, superseding, correlation, retention.
 --
--- Tables that grow columns in the middle are written anew: the payload stays last, so that reading
--- the rest never reads it.
+-- Tables with new columns in the middle are rewritten. The payload stays last, so that reading other columns does not
+-- read it.
 
 CREATE TABLE new_body (
   id             INTEGER PRIMARY KEY,                -- from id_sequence, never reused
@@ -88,20 +88,20 @@ ALTER TABLE new_archive RENAME TO event_archive;
 
 CREATE INDEX event_body_correlation ON event_body (correlation_id, id) WHERE correlation_id <> '';
 
--- What waits for a time: retries, delays and leases. The ready ones are not in the way.
+-- Events that wait for a time: retries, delays and leases. The index leaves out the ready events.
 CREATE INDEX event_queue_due ON event_queue (due_at) WHERE ready = 0;
 -- A queue's live events, oldest first.
 CREATE INDEX event_queue_live ON event_queue (queue, id);
 
--- The rare ends are found without wading through the completed.
+-- Finds events of the other ended statuses without a scan of the COMPLETED ones.
 CREATE INDEX event_archive_status ON event_archive (status, id) WHERE status <> 'COMPLETED';
--- What ended when: for retention and replay.
+-- Ended events by the time of their end, for retention and replay.
 CREATE INDEX event_archive_end ON event_archive (queue, status, updated_at, id);
 CREATE INDEX event_archive_cause ON event_archive (queue, cause, updated_at, id) WHERE status = 'FAILED';
 
 CREATE INDEX event_archive_holds ON event_archive (queue) WHERE holds_line = 1;
 
--- The ready index anew, in the order of turns.
+-- The ready index is rebuilt in the order of turns.
 CREATE TABLE new_ready (
   queue    TEXT NOT NULL,
   tag      TEXT NOT NULL,
@@ -114,7 +114,7 @@ INSERT INTO new_ready SELECT queue, tag, priority, id, id FROM event_ready;
 DROP TABLE event_ready;
 ALTER TABLE new_ready RENAME TO event_ready;
 
--- Events with an ordering_key that are live, or have failed and hold up the others.
+-- Events with an ordering_key that are live, or have failed and block their line.
 CREATE TABLE event_line (
   queue        TEXT NOT NULL,
   ordering_key TEXT NOT NULL,
@@ -131,7 +131,7 @@ CREATE TABLE event_supersede (
   PRIMARY KEY (queue, supersede_key, id)
 ) STRICT, WITHOUT ROWID;
 
--- Events with the same correlation_id, counted with every change.
+-- Counters of the events with one correlation_id; every change updates them.
 CREATE TABLE correlation (
   id          TEXT PRIMARY KEY,
   total       INTEGER NOT NULL,
@@ -152,7 +152,7 @@ SELECT b.correlation_id, count(*), count(q.id), sum(coalesce(a.status LIKE 'COMP
  WHERE b.correlation_id <> ''
  GROUP BY b.correlation_id;
 
--- A queue's own settings and status. Its events are those of event_queue, its counters those below.
+-- A queue's settings and status. Its events are in event_queue, its counters in the tables below.
 CREATE TABLE event_queue_state (
   id            TEXT PRIMARY KEY,
   config        TEXT NOT NULL,                       -- JSON: what differs from the defaults
@@ -169,7 +169,7 @@ CREATE INDEX event_queue_state_status_idx ON event_queue_state (status);
 INSERT INTO event_queue_state
 SELECT queue, '{}', 'active', '', '', NULL, min(created_at), min(created_at) FROM event_body GROUP BY queue;
 
--- What became of a queue's events, since it was created.
+-- Totals of a queue since it was created.
 CREATE TABLE queue_total (
   queue           TEXT PRIMARY KEY,
   published       INTEGER NOT NULL,
@@ -207,7 +207,7 @@ CREATE TABLE queue_checkpoints (
 CREATE INDEX queue_checkpoints_queue_id_idx ON queue_checkpoints (queue_id, created_at, id);
 CREATE INDEX queue_checkpoints_created_at_idx ON queue_checkpoints (created_at);
 
--- How each queue was found when the store was last opened.
+-- The state in which the last start found each queue.
 CREATE TABLE queue_recovery (
   queue            TEXT PRIMARY KEY,
   id               TEXT NOT NULL,
@@ -218,7 +218,7 @@ CREATE TABLE queue_recovery (
   status           TEXT NOT NULL
 ) STRICT, WITHOUT ROWID;
 
--- FAILED events by cause, counted with every change.
+-- FAILED events by cause; every change updates the counters.
 CREATE TABLE failure_cause (
   queue TEXT NOT NULL,
   cause TEXT NOT NULL,
@@ -243,7 +243,7 @@ CREATE TABLE worker (
   failed     INTEGER NOT NULL
 ) STRICT, WITHOUT ROWID;
 
--- Files of removed events, and how many of their bytes count.
+-- Files of removed events, with their committed lengths.
 CREATE TABLE archive_file (
   name  TEXT PRIMARY KEY,
   bytes INTEGER NOT NULL

@@ -1,7 +1,7 @@
--- 0003_removed.sql: how many events retention has removed, so that none can be missing unnoticed; and
--- checkpoints of one millisecond in the order of what they saw.
+-- 0003_removed.sql: counts the events that retention removed, so that an audit detects a missing event; and orders
+-- checkpoints of one millisecond by their event count.
 --
--- Whatever was published and is not there was removed before this was counted.
+-- Published events that are missing at this step were removed before removals were counted.
 
 ALTER TABLE queue_total ADD COLUMN removed INTEGER NOT NULL DEFAULT 0;
 

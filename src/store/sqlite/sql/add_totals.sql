@@ -1,4 +1,5 @@
--- add_totals.sql: once per queue and transaction. ?15 is the last event completed, if there was one.
+-- add_totals.sql: adds to the totals of a queue, once per queue and transaction. ?15 is the id of the last
+-- event completed, or null.
 INSERT INTO queue_total (queue, published, deduplicated, claimed, completed, failed, failed_for_good,
                          retried, abandoned, superseded, cancelled, run_ms, runs, removed, checkpoint_id)
 VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14,

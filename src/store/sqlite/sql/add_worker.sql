@@ -1,4 +1,4 @@
--- add_worker.sql: what a worker did since the last time.
+-- add_worker.sql: adds to the counters of a worker, and raises its last_seen.
 INSERT INTO worker (id, first_seen, last_seen, completed, failed)
 VALUES (?1, ?2, ?3, ?4, ?5)
     ON CONFLICT (id) DO UPDATE

@@ -1,2 +1,2 @@
--- begin.sql: take the write lock at once, so that no later statement can fail for want of it.
+-- begin.sql: takes the write lock at once, so that no later statement of the transaction can fail with SQLITE_BUSY.
 BEGIN IMMEDIATE;

@@ -1,2 +1,2 @@
--- begin_read.sql: several statements that see the same moment.
+-- begin_read.sql: begins a read transaction, so that several statements see one snapshot.
 BEGIN;

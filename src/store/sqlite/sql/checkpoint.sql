@@ -1,2 +1,2 @@
--- checkpoint.sql: copy the write-ahead log into the file, as far as readers allow.
+-- checkpoint.sql: copies the write-ahead log into the file, as far as open snapshots allow.
 PRAGMA wal_checkpoint(PASSIVE);

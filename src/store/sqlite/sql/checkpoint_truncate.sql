@@ -1,2 +1,2 @@
--- checkpoint_truncate.sql: the same, waiting for readers, and empty the log.
+-- checkpoint_truncate.sql: waits for readers, copies the whole write-ahead log into the file, and empties the log.
 PRAGMA wal_checkpoint(TRUNCATE);

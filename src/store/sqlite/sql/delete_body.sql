@@ -1,2 +1,2 @@
--- delete_body.sql: an event leaves for good.
+-- delete_body.sql: deletes the fixed part of a removed event.
 DELETE FROM event_body WHERE id = ?1;

@@ -1,2 +1,2 @@
--- delete_correlation.sql: its last event has left.
+-- delete_correlation.sql: deletes the counters of a correlation whose last event was removed.
 DELETE FROM correlation WHERE id = ?1;

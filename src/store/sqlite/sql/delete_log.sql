@@ -1,2 +1,2 @@
--- delete_log.sql: and with it its log.
+-- delete_log.sql: deletes the log of a removed event.
 DELETE FROM event_log WHERE event_id = ?1;

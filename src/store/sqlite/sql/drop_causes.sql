@@ -1,2 +1,2 @@
--- drop_causes.sql: causes of a queue that no event has any more.
+-- drop_causes.sql: deletes a cause whose count is 0.
 DELETE FROM failure_cause WHERE queue = ?1 AND cause = ?2 AND n = 0;

@@ -1,2 +1,2 @@
--- drop_workers.sql: those not seen since ?1.
+-- drop_workers.sql: deletes workers whose last_seen is before ?1.
 DELETE FROM worker WHERE last_seen < ?1;

@@ -1,4 +1,4 @@
--- due.sql: events outside the ready index whose time has come.
+-- due.sql: events outside the ready index that are due.
 SELECT id
   FROM event_queue
  WHERE ready = 0 AND due_at <= ?1

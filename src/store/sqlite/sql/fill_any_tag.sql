@@ -1,4 +1,4 @@
--- fill_any_tag.sql: the rows with the empty tag of what is ready already; once per queue.
+-- fill_any_tag.sql: adds a row with the empty tag for each ready event; runs once per queue.
 INSERT INTO event_ready (queue, tag, priority, turn, id)
 SELECT DISTINCT queue, '', priority, turn, id
   FROM event_ready

@@ -1,2 +1,2 @@
--- find_event.sql: from the global id to ours.
+-- find_event.sql: the id of the event with this global id.
 SELECT id FROM event_body WHERE event_id = ?1;

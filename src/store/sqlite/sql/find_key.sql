@@ -1,2 +1,2 @@
--- find_key.sql: what a publisher's key stands for.
+-- find_key.sql: an idempotency key.
 SELECT fingerprint, events, created_at FROM idempotency_key WHERE key = ?1;

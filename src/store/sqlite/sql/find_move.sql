@@ -1,2 +1,2 @@
--- find_move.sql: whether a move into this file was begun and not finished.
+-- find_move.sql: 1 when an unfinished move into this file exists, else 0.
 SELECT count(*) FROM sqlite_schema WHERE type = 'table' AND name = 'move';

@@ -1,4 +1,4 @@
--- insert_body.sql: an event's unchanging part.
+-- insert_body.sql: the part of an event that never changes.
 INSERT INTO event_body (id, event_id, queue, title, tags, correlation_id, ordering_key, supersede_key, priority,
                         max_retries, retry, created_at, sequence, timestamp, causation_id, trace_id, pattern,
                         version, source_type, source_id, source_name, attributes, description, payload)

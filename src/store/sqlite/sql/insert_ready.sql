@@ -1,3 +1,3 @@
--- insert_ready.sql: one row per tag.
+-- insert_ready.sql: adds one row to the ready index; there is one row per tag.
 INSERT INTO event_ready (queue, tag, priority, turn, id)
 VALUES (?1, ?2, ?3, ?4, ?5);

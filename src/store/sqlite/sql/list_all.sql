@@ -1,4 +1,4 @@
--- list_all.sql: every event behind ?1 in the order of their ids, in the columns of load_live.sql.
+-- list_all.sql: events with id > ?1, ordered by id, in the columns of load_live.sql.
 SELECT {{state_of_any}}, {{envelope}}, {{no_content}}
   FROM event_body AS b
   LEFT JOIN event_queue AS q ON q.id = b.id

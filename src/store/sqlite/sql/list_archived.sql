@@ -1,4 +1,5 @@
--- list_archived.sql: completed events behind ?1 in the order of their ids; the common end.
+-- list_archived.sql: ended events with id > ?1, ordered by id. Used for COMPLETED: most rows match, so no index by
+-- status is needed.
 SELECT {{state_of_archived}}, {{envelope}}, {{no_content}}
   FROM event_archive AS s
   JOIN event_body AS b ON b.id = s.id

@@ -1,4 +1,4 @@
--- list_correlation.sql: events of correlation ?2 behind ?1, live or ended, in the order of their ids.
+-- list_correlation.sql: events of correlation ?2 with id > ?1, live or ended, ordered by id.
 SELECT {{state_of_any}}, {{envelope}}, {{no_content}}
   FROM event_body AS b
   LEFT JOIN event_queue AS q ON q.id = b.id

@@ -1,4 +1,4 @@
--- list_live.sql: live events behind ?1 in the order of their ids, in the columns of load_live.sql.
+-- list_live.sql: live events with id > ?1, ordered by id, in the columns of load_live.sql.
 SELECT {{state_of_live}}, {{envelope}}, {{no_content}}
   FROM event_queue AS s
   JOIN event_body AS b ON b.id = s.id

@@ -1,4 +1,4 @@
--- list_rare.sql: ended events of status ?2 behind ?1, by the index that leaves the completed out.
+-- list_rare.sql: ended events of status ?2 with id > ?1, by the index that leaves out COMPLETED.
 SELECT {{state_of_archived}}, {{envelope}}, {{no_content}}
   FROM event_archive AS s INDEXED BY event_archive_status
   JOIN event_body AS b ON b.id = s.id

@@ -1,2 +1,2 @@
--- mark_ready.sql: a waiting event has come due; its rows in event_ready are written beside.
+-- mark_ready.sql: sets `ready` of an event that came due; other statements write its rows in event_ready.
 UPDATE event_queue SET ready = 1 WHERE id = ?1;

@@ -1,4 +1,4 @@
--- next_due.sql: when the next event outside the ready index comes due.
+-- next_due.sql: the earliest due_at of the events outside the ready index.
 SELECT due_at
   FROM event_queue
  WHERE ready = 0

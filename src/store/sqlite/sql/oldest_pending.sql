@@ -1,4 +1,4 @@
--- oldest_pending.sql: when the first pending event of a queue was published.
+-- oldest_pending.sql: the creation time of the first pending event of a queue.
 SELECT b.created_at
   FROM event_queue AS s INDEXED BY event_queue_live
   JOIN event_body AS b ON b.id = s.id

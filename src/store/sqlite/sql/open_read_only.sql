@@ -1,4 +1,5 @@
--- open_read_only.sql: a connection that reads all of a file once, and sorts on disk.
+-- open_read_only.sql: settings of a connection that reads a whole file once. Sorts use temporary files, because
+-- the file may be larger than memory.
 PRAGMA query_only = ON;
 PRAGMA wal_autocheckpoint = 0;
 PRAGMA temp_store = FILE;

@@ -1,7 +1,7 @@
 -- open_writer.sql: settings of the one connection that writes and checkpoints.
 --
--- Nothing is left to the library's defaults, which differ between builds. Checkpoints
--- are made by tidy(), after the answers, never inside a commit.
+-- Every setting is explicit, because the defaults differ between builds. Checkpoints run in tidy(), after the
+-- answers are sent, never inside a commit.
 PRAGMA busy_timeout = 5000;
 PRAGMA page_size = 4096;
 PRAGMA journal_mode = WAL;

@@ -1,2 +1,2 @@
--- processing.sql: events in work, by the workers that hold them.
+-- processing.sql: ids of the events that workers hold.
 SELECT id FROM event_queue WHERE status = 'PROCESSING';

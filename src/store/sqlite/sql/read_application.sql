@@ -1,2 +1,2 @@
--- read_application.sql: whose file this is; ours says 0x45765120 ("EvQ ").
+-- read_application.sql: the application id of the file; a store of eventq has 0x45765120 ("EvQ ").
 PRAGMA application_id;

@@ -1,5 +1,5 @@
--- read_checkpoints.sql: the newest of a queue. Of two in the same millisecond, before and after a restart,
--- the one that saw more events.
+-- read_checkpoints.sql: the newest checkpoints of a queue. Two checkpoints, before and after a restart, can have
+-- the same millisecond; the one with more events is the newer.
 SELECT id, queue_id, checkpoint_id, event_count, created_at
   FROM queue_checkpoints
  WHERE queue_id = ?1

@@ -1,2 +1,2 @@
--- read_failed_hours.sql: all that are kept.
+-- read_failed_hours.sql: all hours with failures.
 SELECT hour, n FROM failed_hour;

@@ -1,4 +1,4 @@
--- read_failures.sql: causes of failure, the most frequent first. ?1 is a queue, or null.
+-- read_failures.sql: causes of failure, the most frequent first. ?1 is a queue, or null for all.
 SELECT f.queue, f.cause, f.n,
        (SELECT min(updated_at) FROM event_archive
          WHERE status = 'FAILED' AND queue = f.queue AND cause = f.cause),

@@ -1,2 +1,2 @@
--- read_journal_mode.sql: read back what open_writer.sql asked for.
+-- read_journal_mode.sql: reads back the setting of open_writer.sql.
 PRAGMA journal_mode;

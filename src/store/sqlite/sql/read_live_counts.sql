@@ -1,2 +1,2 @@
--- read_live_counts.sql: what the counters say of live events.
+-- read_live_counts.sql: the counters of live events.
 SELECT queue, status, n FROM event_count WHERE status IN ('PENDING', 'PROCESSING');

@@ -1,4 +1,4 @@
--- read_queue.sql: one queue, or all of them (?1 is null), by name.
+-- read_queue.sql: one queue, or all queues ordered by name when ?1 is null.
 SELECT id, config, status, status_by, status_reason, status_at, created_at, updated_at
   FROM event_queue_state
  WHERE ?1 IS NULL OR id = ?1

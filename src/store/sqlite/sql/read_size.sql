@@ -1,2 +1,2 @@
--- read_size.sql: bytes of the file, as of this transaction.
+-- read_size.sql: the bytes of the file in the current snapshot.
 SELECT page_count * page_size FROM pragma_page_count, pragma_page_size;

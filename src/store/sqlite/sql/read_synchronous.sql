@@ -1,2 +1,2 @@
--- read_synchronous.sql: read back what open_writer.sql asked for; 2 is FULL.
+-- read_synchronous.sql: reads back the setting of open_writer.sql; 2 is FULL.
 PRAGMA synchronous;

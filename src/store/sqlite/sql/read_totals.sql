@@ -1,4 +1,4 @@
--- read_totals.sql: of one queue.
+-- read_totals.sql: the totals of one queue.
 SELECT published, deduplicated, claimed, completed, failed, failed_for_good,
        retried, abandoned, superseded, cancelled, run_ms, runs, removed, checkpoint_id
   FROM queue_total

@@ -1,2 +1,2 @@
--- read_workers.sql: all that are kept.
+-- read_workers.sql: all stored workers.
 SELECT id, first_seen, last_seen, completed, failed FROM worker;

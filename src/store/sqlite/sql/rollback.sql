@@ -1,2 +1,2 @@
--- rollback.sql: forget what the transaction wrote.
+-- rollback.sql: undoes the transaction.
 ROLLBACK;

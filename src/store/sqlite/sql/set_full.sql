@@ -1,2 +1,2 @@
--- set_full.sql: commits wait for the disk.
+-- set_full.sql: every commit waits for the disk sync.
 PRAGMA synchronous = FULL;

@@ -1,2 +1,2 @@
--- set_normal.sql: commits leave the disk out; see Connection::sync_log().
+-- set_normal.sql: commits skip the disk sync; see SqliteConnection::sync_log().
 PRAGMA synchronous = NORMAL;

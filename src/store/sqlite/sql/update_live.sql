@@ -1,6 +1,6 @@
--- update_live.sql: change a live event, if its row still says what the decision was made on.
+-- update_live.sql: changes a live event if its row still matches the guard.
 --
--- ?12 to ?14 are the guard. With one writer it cannot fail but by a mistake of ours.
+-- ?12 to ?14 are the guard. With one writer it fails only by a bug in eventq.
 UPDATE event_queue
    SET status = ?2, attempts = ?3, retry_count = ?4, unreported = ?5, worker_id = ?6, due_at = ?7,
        ready = ?8, updated_at = ?9, turn = ?10, picked_at = ?11

@@ -1,2 +1,2 @@
--- write_last_id.sql: once per transaction that gave ids.
+-- write_last_id.sql: sets the last id assigned; once per transaction that assigned ids.
 UPDATE id_sequence SET last = ?2 WHERE name = ?1;
