@@ -119,6 +119,8 @@ Faults check_retired_words(const File& file) {
 }
 
 Faults check_banned_words(const File& file) {
+  // A migration never changes: SQLite keeps the comments inside its statements in the files of users.
+  if (file.path.find("/migrations/") != file.path.npos) return {};
   std::string text;
   if (is_page(file)) {
     text = prose_of(file.text);

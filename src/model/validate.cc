@@ -218,12 +218,12 @@ std::optional<Error> validate(const Change& change) {
 }
 
 std::optional<Error> validate(const Options& options) {
-  constexpr std::chrono::hours kYear{24 * 365};
-  if (Fault fault = out_of_range("retry_delay", options.retry.base, Millis(0), kYear)) return fault;
-  if (Fault fault = out_of_range("retry_delay_cap", options.retry.cap, Millis(0), kYear)) return fault;
-  if (Fault fault = out_of_range("lease", options.lease, Millis(100), kYear)) return fault;
-  if (Fault fault = out_of_range("stale_after", options.stale_after, Millis(1), kYear)) return fault;
-  if (Fault fault = out_of_range("start_within", options.start_within, Millis(1), kYear)) return fault;
+  constexpr std::chrono::hours kOptionMax{24 * 365};
+  if (Fault fault = out_of_range("retry_delay", options.retry.base, Millis(0), kOptionMax)) return fault;
+  if (Fault fault = out_of_range("retry_delay_cap", options.retry.cap, Millis(0), kOptionMax)) return fault;
+  if (Fault fault = out_of_range("lease", options.lease, Millis(100), kOptionMax)) return fault;
+  if (Fault fault = out_of_range("stale_after", options.stale_after, Millis(1), kOptionMax)) return fault;
+  if (Fault fault = out_of_range("start_within", options.start_within, Millis(1), kOptionMax)) return fault;
   if (Fault fault = out_of_range("max_retries", options.max_retries, 0, limits::kMaxRetries)) return fault;
   if (Fault fault = out_of_range("max_attempts", options.max_attempts, 1, limits::kMaxAttempts)) return fault;
   for (const auto& [name, config] : options.queues) {

@@ -44,6 +44,7 @@ struct ClaimGroupKey {
 
 struct ClaimGroupKeys {
   using Key = ClaimGroupKey;
+  using KeyLess = std::less<Key>;
 
   template <typename Visit>
   static void each(const WaitingClaim& claim, const Visit& visit) {

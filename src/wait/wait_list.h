@@ -27,8 +27,9 @@
 
 namespace eventq {
 
-// Entry: has `reply_to` and `deadline`. KeysOf: names the type Key and calls `visit` in each(entry, visit)
-// with every key of the entry, or with a view from which a Key can be made and to which it compares.
+// Entry: has `reply_to` and `deadline`. KeysOf: names the type Key and its transparent order KeyLess, and
+// calls `visit` in each(entry, visit) with every key of the entry, or with a view from which a Key can be
+// made and to which it compares.
 template <typename Entry, typename KeysOf>
 class WaitList {
  public:
@@ -110,7 +111,7 @@ class WaitList {
   }
 
  protected:
-  using Index = std::map<Key, Positions, std::less<>>;
+  using Index = std::map<Key, Positions, typename KeysOf::KeyLess>;
   [[nodiscard]] const Index& by_key() const { return by_key_; }
 
  private:

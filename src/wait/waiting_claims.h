@@ -36,6 +36,17 @@ struct ClaimKeys {
   using Key = std::tuple<bool, std::string, std::string>;  // held back; queue; tag, or worker_id if held back
   using View = std::tuple<bool, std::string_view, std::string_view>;
 
+  // Compares keys and views. Not std::less<>: clang 14 cannot compare tuples of different types.
+  struct KeyLess {
+    using is_transparent = void;
+    static View view(const Key& key) { return {std::get<0>(key), std::get<1>(key), std::get<2>(key)}; }
+    static const View& view(const View& key) { return key; }
+    template <typename A, typename B>
+    bool operator()(const A& a, const B& b) const {
+      return view(a) < view(b);
+    }
+  };
+
   template <typename Visit>
   static void each(const WaitingClaim& claim, const Visit& visit) {
     const Selector& selector = claim.request.selector;

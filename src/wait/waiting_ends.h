@@ -3,6 +3,7 @@
 // Pure bookkeeping: no threads, no clock.
 #pragma once
 
+#include <functional>
 #include <string>
 
 #include "command/envelope.h"
@@ -24,6 +25,7 @@ struct WaitingEnd {
 
 struct EndKeys {
   using Key = std::string;
+  using KeyLess = std::less<>;
 
   template <typename Visit>
   static void each(const WaitingEnd& wait, const Visit& visit) {
