@@ -1,5 +1,5 @@
-// connection.cc: see connection.h. libpq in pipeline mode and never blocking: each wait is a poll() on the
-// socket and on an eventfd, by which other threads end it.
+// connection.cc: see connection.h. Uses libpq in pipeline mode and without blocking calls. Each wait is a
+// poll() on the socket and on an eventfd, so that other threads can end it.
 #include "store/postgres/connection.h"
 
 #include <libpq-fe.h>
@@ -48,9 +48,11 @@ std::string field(const PGresult* result, int code) {
   return text == nullptr ? std::string() : std::string(text);
 }
 
+// The server closes the connection after an error of these severities.
 bool is_final(const std::string& severity) { return severity == "FATAL" || severity == "PANIC"; }
 
-// A dead peer is noticed within seconds, also when nobody sends.
+// Keep-alives detect a dead peer within seconds, even while the connection is idle. The URL overrides each of
+// these settings.
 const std::vector<std::pair<std::string, std::string>> kDefaults = {
     {"connect_timeout", std::to_string(kConnectPatience.count() / 1000)},
     {"fallback_application_name", "eventq"},
@@ -61,8 +63,8 @@ const std::vector<std::pair<std::string, std::string>> kDefaults = {
     {"tcp_user_timeout", "10000"},
 };
 
-// Where the user and the password begin and end; the same place when there are none. Of a URL whose scheme is
-// misspelt all before the @ is taken for them, of a file nothing.
+// Returns where the user and password begin and end in `url`; an empty range if there are none. If the scheme
+// is misspelt, all text before the @ counts, so that no password is shown.
 std::pair<std::size_t, std::size_t> find_user(const std::string& url) {
   const std::size_t scheme = url.find("://");
   const std::size_t user = scheme == url.npos ? 0 : scheme + 3;
@@ -71,7 +73,8 @@ std::pair<std::size_t, std::size_t> find_user(const std::string& url) {
   return {user, at};
 }
 
-// libpq's words are not told: they quote what it did not understand, and that may be a part of the password.
+// Does not include libpq's message: it quotes the text that libpq could not parse, which may be part of the
+// password.
 Error no_url(const std::string& url) {
   return Error{
       ErrorCode::invalid_argument,
@@ -83,6 +86,8 @@ Error no_url(const std::string& url) {
 
 Result<ConnectionPtr> connect(const std::string& url) {
   const auto [user, at] = find_user(url);
+  // libpq ends the user and password at an unescaped / or @, and would take the rest of the password for a
+  // host.
   if (url.substr(user, at - user).find_first_of("/@") != url.npos) return no_url(url);
   const OptionsPtr options(PQconninfoParse(url.c_str(), nullptr));
   if (options == nullptr) return no_url(url);
@@ -92,7 +97,7 @@ Result<ConnectionPtr> connect(const std::string& url) {
     keys.push_back(key.c_str());
     values.push_back(value.c_str());
   }
-  // What comes later counts.
+  // libpq uses the last value of a keyword, so the URL overrides the defaults.
   for (const PQconninfoOption* option = options.get(); option->keyword != nullptr; ++option) {
     if (option->val == nullptr) continue;
     keys.push_back(option->keyword);
@@ -102,8 +107,8 @@ Result<ConnectionPtr> connect(const std::string& url) {
   values.push_back(nullptr);
   ConnectionPtr connection(PQconnectdbParams(keys.data(), values.data(), 0));
   if (PQstatus(connection.get()) != CONNECTION_OK) return unavailable(PQerrorMessage(connection.get()));
-  // Others lack characters: an event with one of those would fail, and all that share its batch. SQL_ASCII
-  // keeps bytes as they are.
+  // Other encodings lack characters: an event with such a character would fail, and with it its whole batch.
+  // SQL_ASCII stores bytes unchanged.
   const char* const encoding = PQparameterStatus(connection.get(), "server_encoding");
   if (encoding != nullptr && encoding != std::string_view("UTF8") &&
       encoding != std::string_view("SQL_ASCII")) {
@@ -120,14 +125,14 @@ Result<ConnectionPtr> connect(const std::string& url) {
 struct PgConnection::Pipeline {
   explicit Pipeline(ConnectionPtr opened) : connection(std::move(opened)) {}
 
-  // How an exchange that failed did so.
+  // Where and why an exchange failed.
   struct ExchangeFailure {
     Error error;
-    std::size_t call = 0;  // which one
-    bool lost = false;     // the connection; the server said nothing of this call
-    bool final = false;    // the server's last words before it closed the connection
+    std::size_t call = 0;  // index of the call that failed
+    bool lost = false;     // the connection broke before the server answered this call
+    bool final = false;    // the server closes the connection after this error
   };
-  // A statement that was sent: either one is prepared, or a call is run.
+  // A message that was sent: it either prepares the statement of a call or runs it.
   struct SentStatement {
     std::size_t call = 0;
     bool prepares = false;
@@ -137,12 +142,12 @@ struct PgConnection::Pipeline {
   const ConnectionPtr connection;
   const Descriptor alarm{eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)};
   std::atomic<bool> interrupted = false;
-  std::unordered_map<std::string, Oid> record_types;  // of the schema, by name; empty until needed
+  std::unordered_map<std::string, Oid> record_types;  // oids by name; read on first use
   bool broken = false;
-  bool warned = false;  // since it was last set to false
+  bool warned = false;  // a WARNING arrived since this was set to false
   std::optional<Millis> patience;
   std::unordered_map<std::string, std::string, TextHash, std::equal_to<>>
-      names;  // of prepared statements, by text
+      names;  // of prepared statements, by their SQL
   std::uint64_t last_name = 0;
   std::size_t round_trips = 0;
 
@@ -192,27 +197,27 @@ PgConnection::Pipeline::WakeReason PgConnection::Pipeline::wait(bool writes,
   return WakeReason::socket;
 }
 
-// The next result; null at the end of one statement's.
+// Returns the next result, or null after the last result of a statement.
 Result<ResultPtr> PgConnection::Pipeline::next(std::optional<SteadyTime> until) {
   while (true) {
     if (interrupted) return lost("the call was given up");
     const int unsent = PQflush(connection.get());
     if (unsent < 0) return lost();
     if (PQisBusy(connection.get()) == 0) return ResultPtr(PQgetResult(connection.get()));
-    // An end that came behind an answer has taken the socket away: nothing would wake us.
+    // libpq closes its socket when the stream ends after an answer; a poll() would then never return.
     if (PQsocket(connection.get()) < 0) return lost();
     if (wait(unsent > 0, until) == WakeReason::late) return lost("it did not answer in time");
-    // What came before the end may be a whole answer.
+    // If the stream ended, a whole answer may have arrived before its end; then that answer counts.
     if (PQconsumeInput(connection.get()) == 0 && PQisBusy(connection.get()) != 0) return lost();
   }
 }
 
-// Whether the server ended the connection while nothing was asked of it.
+// Sets `broken` if the server closed the connection while no call was running.
 void PgConnection::Pipeline::look_for_end() {
   pollfd look{PQsocket(connection.get()), POLLIN, 0};
   while (!broken && poll(&look, 1, 0) > 0) {
     if (PQconsumeInput(connection.get()) == 0) broken = true;
-    // Lets libpq read what it got, and hand notices to notice().
+    // Makes libpq parse its input, so that it passes notices to notice().
     static_cast<void>(PQisBusy(connection.get()));
   }
 }
@@ -262,7 +267,7 @@ std::optional<PgConnection::Pipeline::ExchangeFailure> PgConnection::Pipeline::c
   if (status == PGRES_COMMAND_OK || status == PGRES_TUPLES_OK || status == PGRES_EMPTY_QUERY)
     return std::nullopt;
   const std::string state = field(result, PG_DIAG_SQLSTATE);
-  // libpq's own words have no code.
+  // Only errors of the server have a SQLSTATE. libpq's own errors mean that the connection is lost.
   if (state.empty()) return ExchangeFailure{lost(PQresultErrorMessage(result)), call, true, false};
   const bool final = is_final(field(result, PG_DIAG_SEVERITY_NONLOCALIZED));
   if (final || makes_connection_useless(state)) broken = true;
@@ -276,13 +281,15 @@ std::optional<PgConnection::Pipeline::ExchangeFailure> PgConnection::Pipeline::r
   const std::optional<SteadyTime> until = end_of_patience();
   std::optional<ExchangeFailure> failed;
   for (const SentStatement& one : sent) {
-    // A warning from here on is about the last call.
+    // From here on a WARNING belongs to the last call; commit() needs those of COMMIT.
     if (one.call + 1 == calls.size()) warned = false;
     Result<ResultPtr> result = next(until);
-    // The server's word counts more than the end of the connection behind it.
+    // If the server reported an error before the connection ended, return that error, because it names the
+    // cause.
     if (!result) return failed ? failed : ExchangeFailure{result.error(), one.call, true, false};
     EVENTQ_ASSERT(*result != nullptr);
     if (!failed) failed = check(result->get(), one.call);
+    // The server has not prepared this statement, so the next call must prepare it.
     if (failed && one.prepares) names.erase(names.find(calls[one.call].sql));
     if (broken) return failed;
     if (!failed && !one.prepares) {
@@ -296,7 +303,8 @@ std::optional<PgConnection::Pipeline::ExchangeFailure> PgConnection::Pipeline::r
   }
   const Result<ResultPtr> sync = next(until);
   if (!sync && !failed) return ExchangeFailure{sync.error(), calls.size() - 1, true, false};
-  // The server may end the connection behind its answers; what it runs by itself is committed with the sync.
+  // The server may fail after it answered every call. Statements outside a transaction block are committed by
+  // the sync, so this counts as an error of the last call.
   if (sync && PQresultStatus(sync->get()) != PGRES_PIPELINE_SYNC) {
     auto ended = check(sync->get(), calls.size() - 1);
     broken = true;
@@ -305,7 +313,7 @@ std::optional<PgConnection::Pipeline::ExchangeFailure> PgConnection::Pipeline::r
   return failed;
 }
 
-// Other types than the built in ones have another number in each database.
+// The oids of the schema's own types differ between databases, so they are read once per connection.
 std::optional<PgConnection::Pipeline::ExchangeFailure> PgConnection::Pipeline::set_record_types(
     std::vector<StatementCall>& calls) {
   for (StatementCall& call : calls) {
@@ -320,7 +328,7 @@ std::optional<PgConnection::Pipeline::ExchangeFailure> PgConnection::Pipeline::s
           record_types.emplace(types.text(row, 0), static_cast<std::uint32_t>(types.number(row, 1)));
         }
       }
-      // Without it the server says what is wrong.
+      // An unknown type is sent without its oid, and the server reports the error.
       if (const auto type = record_types.find(value.record); type != record_types.end()) {
         value.set_record_type(type->second);
       }
@@ -338,6 +346,7 @@ std::optional<PgConnection::Pipeline::ExchangeFailure> PgConnection::Pipeline::e
 }
 
 Result<void> PgConnection::Pipeline::script(const std::string& sql) {
+  // Pipeline mode accepts one statement per call, so a script runs outside it.
   if (PQexitPipelineMode(connection.get()) == 0 || PQsendQuery(connection.get(), sql.c_str()) == 0)
     return lost();
   const std::optional<SteadyTime> until = end_of_patience();
@@ -401,7 +410,7 @@ Result<void> PgConnection::script(const std::string& sql) {
 }
 
 Result<void> PgConnection::commit(std::vector<StatementCall> calls) {
-  // Nothing is sent to a server that is gone, so that nothing is unknown.
+  // Detects a connection that has already ended. COMMIT is not sent on it, so the outcome is known.
   impl_->look_for_end();
   if (broken()) return unavailable("the connection was lost before the commit");
 
@@ -410,19 +419,22 @@ Result<void> PgConnection::commit(std::vector<StatementCall> calls) {
   std::vector<Rows> rows;
   const auto failed = impl_->exchange(calls, rows);
   if (failed) {
-    // An error of the server's before COMMIT, or one of COMMIT itself: it rolled back. Without its word, or
-    // when it went down in COMMIT, nobody knows.
+    // If the server reported an error before COMMIT or in COMMIT, it rolled back. If the connection broke
+    // without an answer, or the server went down in COMMIT, the outcome is unknown.
     const bool rolled_back = !failed->lost && (failed->call < last || !failed->final);
     if (rolled_back) return failed->error;
     return Error{ErrorCode::unknown_outcome,
                  "The connection to the database was lost in COMMIT, so the change may be there or not: " +
                      failed->error.message};
   }
+  // The server reports a cancelled wait for a synchronous standby as a WARNING: the commit is on the primary
+  // only.
   if (impl_->warned) {
     return Error{
         ErrorCode::unknown_outcome,
         "The wait for a synchronous standby was cancelled, so the change may be lost in a failover."};
   }
+  // COMMIT of a failed transaction is no error, but the server answers it with ROLLBACK.
   if (std::string_view(PQcmdStatus(rows.back().result_.get())) != "COMMIT") {
     return Error{ErrorCode::unavailable,
                  "The transaction had failed before, so the database rolled it back."};

@@ -1,9 +1,9 @@
-// connection.h: one connection to PostgreSQL: prepared statements, several of them in one round trip.
+// connection.h: one connection to PostgreSQL, with prepared statements. Several calls share one round trip.
 //
-// Everything is binary on the wire: bigint as 8 bytes, text as it is, arrays of both and of rows of both. No
-// other type is sent or asked for; a statement casts what it needs ($1::bigint[], sum(n)::bigint).
+// All values are binary on the wire: bigint as 8 bytes, text as its bytes, and arrays of these or of rows of
+// these. No other type is sent or read, so a statement casts what it needs ($1::bigint[], sum(n)::bigint).
 //
-// Threads: one at a time; interrupt() and wake() from any.
+// Threads: one thread at a time. interrupt() and wake() may be called from any thread.
 #pragma once
 
 #include <atomic>
@@ -25,13 +25,14 @@ struct pg_result;
 
 namespace eventq::postgres {
 
-// Rows of one of the schema's types, a table's or another, for unnest($1::eventq.TYPE[]). To the database
-// this is a fraction of the work of one array per column.
+// Rows of one of the schema's row types, for unnest($1::eventq.TYPE[]). The database decodes them with a
+// fraction of the work of one array per column.
 class RecordArray {
  public:
   explicit RecordArray(std::string_view type) : type_(type) {}
 
-  // One row: its columns in the order of the type's, each a number, a text or an optional of one.
+  // Adds one row. REQUIRES: the columns are in the order of the type; each is a number, a text or an optional
+  // of one.
   template <typename... Columns>
   void add(const Columns&... columns) {
     begin_row(sizeof...(columns));
@@ -53,11 +54,11 @@ class RecordArray {
 
   std::string type_;
   std::size_t count_ = 0;
-  std::string rows_;     // encoded
-  std::size_t row_ = 0;  // where the last one begins
+  std::string rows_;     // in PostgreSQL's binary format
+  std::size_t row_ = 0;  // offset of the last row in rows_
 };
 
-// Values for $1, $2, … of one call, in order. Owns what it was given, encoded.
+// The values of $1, $2, … of one call, in order. Stores encoded copies.
 class Params {
  public:
   Params& add(std::int64_t value);
@@ -78,10 +79,10 @@ class Params {
  private:
   friend class PgConnection;
   struct EncodedParam {
-    std::uint32_t type = 0;  // oid; 0: the statement's cast says it
+    std::uint32_t type = 0;  // oid; 0: taken from the cast in the statement
     bool null = false;
     std::string bytes;
-    std::string record = {};  // the name of the elements' type, whose oid the connection knows
+    std::string record = {};  // name of the row type; the connection fills in its oid
     void set_record_type(std::uint32_t oid);
   };
   Params& add_value(std::uint32_t type, std::string bytes);
@@ -90,7 +91,7 @@ class Params {
   std::vector<EncodedParam> values_;
 };
 
-// The rows of one call.
+// The rows that one call returned.
 class Rows {
  public:
   [[nodiscard]] std::size_t size() const;
@@ -119,43 +120,47 @@ struct StatementCall {
 
 class PgConnection {
  public:
-  // `url` as libpq takes it: postgres://user@host1,host2/db?target_session_attrs=read-write.
-  // Errors: unavailable, with the database's own words and without a password;
-  // conflict when its encoding lacks characters.
+  // Connects. `url` is in libpq's format: postgres://user@host1,host2/db?target_session_attrs=read-write.
+  // Errors: unavailable, with the database's message and without the password; invalid_argument if `url`
+  // cannot be parsed; conflict if the database's encoding lacks characters.
   static Result<std::unique_ptr<PgConnection>> open(const std::string& url);
 
   ~PgConnection();
   PgConnection(const PgConnection&) = delete;
   PgConnection& operator=(const PgConnection&) = delete;
 
-  // Runs all of them in one round trip and in order; one Rows for each. At the first error the rest is not
-  // run. Errors: unavailable (connection lost, deadlock, lock or statement time-out, server shutting down:
-  // nothing was changed, an open transaction is gone or must be rolled back); no_space; internal; corrupt.
+  // Runs all calls in order in one round trip, and returns one Rows for each. After an error the remaining
+  // calls are not run.
+  // Errors: unavailable if the connection was lost, a lock or statement timed out, or the server is shutting
+  // down. Then nothing was changed, and an open transaction is gone or must be rolled back. Also
+  // invalid_argument, no_space, internal, corrupt.
   Result<std::vector<Rows>> run(std::vector<StatementCall> calls);
   Result<Rows> run_one(std::string_view sql, Params params = {});
 
-  // One or many statements without parameters or rows, not prepared: migrations.
+  // Runs one or many statements without parameters or rows, and does not prepare them. For migrations and
+  // settings.
   Result<void> script(const std::string& sql);
 
-  // Runs `calls` and then COMMIT in one round trip. Errors: as run() when nothing was committed for certain;
-  // unknown_outcome when the connection broke, or a wait for a synchronous standby was cancelled, so that
-  // nobody can say.
+  // Runs `calls` and then COMMIT in one round trip.
+  // Errors: as run() if nothing was committed. unknown_outcome if the connection broke in COMMIT, or a wait
+  // for a synchronous standby was cancelled: the change may be committed or lost.
   Result<void> commit(std::vector<StatementCall> calls);
 
-  // Of LISTEN: waits up to `patience` for notifications; returns their payloads, none when the time is over
-  // or wake() was called.
+  // After LISTEN: waits up to `patience` for notifications and returns their payloads. Returns none if the
+  // time is over or wake() was called.
   Result<std::vector<std::string>> notifications(Millis patience);
   void wake();  // from any thread
 
-  // From now on a call that takes longer fails as if the connection was lost. No limit at first.
+  // From now on a call that takes longer fails as if the connection was lost. Without this call there is no
+  // limit.
   void set_patience(Millis patience);
 
-  // Whether it can be used no more.
+  // True if the connection cannot be used any more.
   [[nodiscard]] bool broken() const;
 
   [[nodiscard]] std::size_t round_trips() const;  // so far
 
-  // Makes a call under way, and every later one, fail at once.
+  // Makes a running call and every later one fail at once.
   void interrupt();
 
  private:

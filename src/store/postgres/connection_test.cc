@@ -29,7 +29,7 @@ class PostgresConnection : public testing::Test {
     return std::move(*rows);
   }
 
-  // Nothing when it succeeded.
+  // Null if the call succeeded.
   template <typename T>
   static std::optional<ErrorCode> code(const Result<T>& result) {
     if (result) return std::nullopt;
@@ -40,7 +40,7 @@ class PostgresConnection : public testing::Test {
   std::unique_ptr<PgConnection> connection_ = open(database_.url());
 };
 
-TEST_F(PostgresConnection, NumbersAndTextsComeBackAsTheyWent) {
+TEST_F(PostgresConnection, NumbersAndTextsAreReturnedUnchanged) {
   const std::int64_t least = std::numeric_limits<std::int64_t>::min();
   Params params;
   params.add(least)
@@ -57,7 +57,7 @@ TEST_F(PostgresConnection, NumbersAndTextsComeBackAsTheyWent) {
   EXPECT_EQ(rows.maybe_text(0, 1), "a\"'\\\n\xC3\xA4");
 }
 
-TEST_F(PostgresConnection, ArraysComeBackElementByElement) {
+TEST_F(PostgresConnection, ArraysAreReturnedElementByElement) {
   const std::vector<std::optional<std::int64_t>> numbers = {1, std::nullopt, -3};
   const std::vector<std::optional<std::string>> texts = {"", std::nullopt, "NULL"};
   Params params;
@@ -76,7 +76,7 @@ TEST_F(PostgresConnection, AnEmptyArrayHasNoRows) {
   EXPECT_TRUE(run("SELECT a, b FROM unnest($1::bigint[], $2::text[]) AS t(a, b)", params).empty());
 }
 
-TEST_F(PostgresConnection, ALargeBatchGoesThroughBothWaysAtOnce) {
+TEST_F(PostgresConnection, ALargeBatchIsSentWhileItsAnswersAreRead) {
   const std::string large(1 << 20, 'x');
   std::vector<StatementCall> calls;
   for (int n = 0; n < 24; ++n) calls.push_back({"SELECT $1::text", Params().add(large)});
@@ -93,7 +93,7 @@ TEST_F(PostgresConnection, ChangedCountsTheRowsOfAChange) {
   EXPECT_EQ(run("DELETE FROM t WHERE n > 1").changed(), 0U);
 }
 
-TEST_F(PostgresConnection, AtAnErrorTheRestIsNotRunAndNothingRemains) {
+TEST_F(PostgresConnection, AfterAnErrorTheOtherCallsAreNotRunAndNothingIsChanged) {
   run("CREATE TABLE t (n bigint PRIMARY KEY)");
   const auto rows = connection_->run(
       {{"INSERT INTO t VALUES (1)"}, {"INSERT INTO t VALUES (1), (1)"}, {"INSERT INTO t VALUES (2)"}});
@@ -104,7 +104,7 @@ TEST_F(PostgresConnection, AtAnErrorTheRestIsNotRunAndNothingRemains) {
   EXPECT_FALSE(connection_->broken());
 }
 
-TEST_F(PostgresConnection, AStatementThatWasSkippedIsPreparedTheNextTime) {
+TEST_F(PostgresConnection, ASkippedStatementIsPreparedByTheNextCall) {
   EXPECT_FALSE(connection_->run({{"SELECT 1 / 0"}, {"SELECT 7::bigint"}}));
   EXPECT_EQ(run("SELECT 7::bigint").number(0, 0), 7);
   EXPECT_FALSE(connection_->run_one("SELECT 1 / 0"));
@@ -129,13 +129,13 @@ TEST_F(PostgresConnection, CommitReportsAnErrorOfItsStatementsAndChangesNothing)
   EXPECT_EQ(run("SELECT n FROM t").size(), 0U);
 }
 
-TEST_F(PostgresConnection, CommitOfATransactionThatFailedBeforeIsNoSuccess) {
+TEST_F(PostgresConnection, CommitOfAFailedTransactionIsAnError) {
   run("BEGIN");
   EXPECT_FALSE(connection_->run_one("SELECT 1 / 0"));
   EXPECT_EQ(code(connection_->commit({})), ErrorCode::unavailable);
 }
 
-TEST_F(PostgresConnection, AnErrorOfCommitItselfIsNoUnknownOutcome) {
+TEST_F(PostgresConnection, AnErrorOfCommitItselfIsNotAnUnknownOutcome) {
   run("CREATE TABLE t (n bigint UNIQUE DEFERRABLE INITIALLY DEFERRED)");
   run("BEGIN");
   EXPECT_EQ(code(connection_->commit({{"INSERT INTO t VALUES (1), (1)"}})), ErrorCode::internal);
@@ -146,7 +146,7 @@ TEST_F(PostgresConnection, ABackendEndedBeforeCommitWasSentIsUnavailable) {
   run("BEGIN");
   const std::int64_t pid = run("SELECT pg_backend_pid()::bigint").number(0, 0);
   const auto other = open(database_.url());
-  // With a time limit it returns when the backend is gone.
+  // With a timeout, pg_terminate_backend() returns after the backend has ended.
   const auto ended =
       other->run_one("SELECT pg_terminate_backend($1::int, 10000)::int::bigint", Params().add(pid));
   ASSERT_TRUE(ended) << ended.error().message;
@@ -161,7 +161,7 @@ TEST_F(PostgresConnection, ABackendEndedInAStatementBeforeCommitIsUnavailable) {
   EXPECT_TRUE(connection_->broken());
 }
 
-TEST_F(PostgresConnection, ABackendEndedInCommitIsUnknown) {
+TEST_F(PostgresConnection, ABackendEndedInCommitIsAnUnknownOutcome) {
   run("CREATE TABLE t (n bigint)");
   run("CREATE FUNCTION stop() RETURNS trigger LANGUAGE plpgsql AS"
       " 'BEGIN PERFORM pg_terminate_backend(pg_backend_pid()); PERFORM pg_sleep(10); RETURN NULL; END'");
@@ -172,7 +172,7 @@ TEST_F(PostgresConnection, ABackendEndedInCommitIsUnknown) {
   EXPECT_TRUE(connection_->broken());
 }
 
-TEST_F(PostgresConnection, AWarningInCommitIsUnknownAndOneBeforeIsNot) {
+TEST_F(PostgresConnection, AWarningInCommitIsAnUnknownOutcomeAndAnEarlierOneIsNot) {
   run("CREATE TABLE t (n bigint)");
   run("CREATE FUNCTION warn() RETURNS trigger LANGUAGE plpgsql AS"
       " 'BEGIN RAISE WARNING ''canceling wait''; RETURN NULL; END'");
@@ -184,7 +184,7 @@ TEST_F(PostgresConnection, AWarningInCommitIsUnknownAndOneBeforeIsNot) {
   EXPECT_TRUE(connection_->commit({{"SET CONSTRAINTS ALL IMMEDIATE"}, {"INSERT INTO t VALUES (2)"}}));
 }
 
-TEST_F(PostgresConnection, InterruptEndsACallThatHangsAndAllLaterOnes) {
+TEST_F(PostgresConnection, InterruptFailsAHangingCallAndAllLaterOnes) {
   const auto other = open(database_.url());
   ASSERT_TRUE(other->run_one("SELECT pg_advisory_lock(1)"));
   std::thread interrupter([&] { connection_->interrupt(); });
@@ -222,7 +222,7 @@ TEST_F(PostgresConnection, ADeadlockIsUnavailableForOneOfTheTwo) {
             (std::set<std::optional<ErrorCode>>{std::nullopt, ErrorCode::unavailable}));
 }
 
-TEST_F(PostgresConnection, ANotificationReachesWhoeverListens) {
+TEST_F(PostgresConnection, ANotificationReachesAListeningConnection) {
   run("LISTEN eventq");
   ASSERT_TRUE(open(database_.url())->script("NOTIFY eventq, 'a'; NOTIFY eventq, 'b'"));
   const auto payloads = connection_->notifications(Millis(60'000));
@@ -237,7 +237,7 @@ TEST_F(PostgresConnection, WakeEndsTheWaitForNotifications) {
   EXPECT_FALSE(connection_->broken());
 }
 
-TEST_F(PostgresConnection, ACommitIsDurableWhateverTheDatabaseSays) {
+TEST_F(PostgresConnection, ACommitIsDurableWhateverTheDatabasesDefaultIs) {
   const auto setting = [&](const std::string& given) {
     const auto other = open(database_.url() + "&options=-csynchronous_commit%3D" + given);
     return std::string(other->run_one("SHOW synchronous_commit")->text(0, 0));
@@ -247,7 +247,7 @@ TEST_F(PostgresConnection, ACommitIsDurableWhateverTheDatabaseSays) {
   EXPECT_EQ(setting("remote_apply"), "remote_apply");
 }
 
-TEST(PostgresUrl, WhatCannotBeReachedIsUnavailableAndShowsNoPassword) {
+TEST(PostgresUrl, AnUnreachableServerIsUnavailableAndTheErrorHidesThePassword) {
   const auto refused = PgConnection::open("postgres://me:secret@127.0.0.1:1/db");
   ASSERT_FALSE(refused);
   EXPECT_EQ(refused.error().code, ErrorCode::unavailable);
@@ -255,7 +255,7 @@ TEST(PostgresUrl, WhatCannotBeReachedIsUnavailableAndShowsNoPassword) {
   EXPECT_THAT(refused.error().message, Not(HasSubstr("secret")));
 }
 
-TEST(PostgresUrl, WhatIsNoUrlIsInvalidAndShowsNoPassword) {
+TEST(PostgresUrl, AMalformedUrlIsInvalidAndTheErrorHidesThePassword) {
   for (const std::string url :
        {"postgres://me:se/cret@host/db", "postgres://me:secret@host:port/db?nonsense=1"}) {
     const auto refused = PgConnection::open(url);
@@ -265,7 +265,7 @@ TEST(PostgresUrl, WhatIsNoUrlIsInvalidAndShowsNoPassword) {
   }
 }
 
-TEST(PostgresUrl, ADatabaseThatLacksCharactersIsRefused) {
+TEST(PostgresUrl, ADatabaseWhoseEncodingLacksCharactersIsRefused) {
   const OwnCluster cluster(quick_settings());
   const auto open = [&](const std::string& name, const std::string& encoding) {
     cluster.run("postgres", "CREATE DATABASE " + name + " TEMPLATE template0 ENCODING '" + encoding +
@@ -297,7 +297,7 @@ TEST(PostgresUrl, IsShownWithoutItsPassword) {
   EXPECT_EQ(without_password("sqlite:a:b@c.db"), "sqlite:a:b@c.db");
 }
 
-TEST(PostgresFailure, EachCodeHasItsMeaning) {
+TEST(PostgresFailure, EachSqlstateMapsToItsErrorCode) {
   const auto code = [](const std::string& state) { return error_for_sqlstate(state, "words").code; };
   for (const char* state :
        {"40P01", "40001", "55P03", "57014", "57P01", "57P02", "57P03", "53300", "08006", "25006"}) {
@@ -315,12 +315,12 @@ TEST(PostgresFailure, EachCodeHasItsMeaning) {
   EXPECT_THAT(error_for_sqlstate("42P05", "s1 exists").message, HasSubstr("pool_mode = session"));
 }
 
-TEST(PostgresFailure, EachHostThatWasTriedIsNamedWithoutLibpqsGuesses) {
+TEST(PostgresFailure, EachTriedHostIsNamedWithoutLibpqsGuesses) {
   EXPECT_EQ(unavailable("a failed: refused\n\tIs the server running?\nb failed: no route.\n").message,
             "The database is away: a failed: refused; b failed: no route.");
 }
 
-TEST(PostgresCommit, ACancelledWaitForTheStandbyIsUnknown) {
+TEST(PostgresCommit, ACancelledWaitForTheStandbyIsAnUnknownOutcome) {
   OwnCluster primary(quick_settings());
   const auto standby = primary.make_standby();
   primary.run("postgres", "CREATE TABLE public.t (n bigint)");
@@ -343,7 +343,7 @@ TEST(PostgresCommit, ACancelledWaitForTheStandbyIsUnknown) {
   EXPECT_FALSE(connection->broken());
 }
 
-TEST(PostgresFailover, TheUrlOfBothFindsThePromotedStandbyWithAllThatWasCommitted) {
+TEST(PostgresFailover, AUrlOfBothServersFindsThePromotedStandbyWithEveryCommit) {
   OwnCluster primary;
   const auto standby = primary.make_standby();
   const std::string url = OwnCluster::url(primary, *standby, "postgres");
@@ -361,7 +361,7 @@ TEST(PostgresFailover, TheUrlOfBothFindsThePromotedStandbyWithAllThatWasCommitte
   EXPECT_EQ((*connection)->run_one("SELECT n FROM public.t").value().number(0, 0), 1);
 }
 
-TEST(PostgresFailover, AStoppedClusterComesBackWithWhatItHad) {
+TEST(PostgresFailover, ARestartedClusterStillHasEveryCommit) {
   OwnCluster cluster;
   cluster.run("postgres", "CREATE TABLE public.t (n bigint)");
   for (const auto mode : {OwnCluster::Stop::fast, OwnCluster::Stop::immediate}) {

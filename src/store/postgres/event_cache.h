@@ -1,4 +1,5 @@
-// event_cache.h: what a transaction knows of an event, and how that differs from the rows of the database.
+// event_cache.h: an event as a transaction holds it in memory, and its rows in the database. A flush writes
+// the difference.
 #pragma once
 
 #include <cstdint>
@@ -8,7 +9,7 @@
 
 namespace eventq::postgres {
 
-// An event's rows as the database has them.
+// What the database holds of an event, as far as a flush must know it to delete or change the rows.
 struct WrittenRows {
   Guard guard;
   bool archived = false;
@@ -18,23 +19,23 @@ struct WrittenRows {
 };
 
 struct CachedEvent {
-  Stored stored;        // as this transaction left it
+  Stored stored;        // with this transaction's changes
   bool whole = false;   // with its envelope; see Transaction::EventFields
-  bool locked = false;  // nobody else changes it
+  bool locked = false;  // no other transaction can change its rows
   bool removed = false;
-  std::optional<WrittenRows> written = std::nullopt;  // nothing: it is new
+  std::optional<WrittenRows> written = std::nullopt;  // null: it has no rows yet
 };
 
-// What event_queue.ready says of an event.
+// The value of event_queue.ready for this event.
 std::int64_t ready_code(const Stored& stored);
 
 // The rows of an event that was just read or written.
 WrittenRows written(const Stored& stored);
 
-// Without what no rule looks at.
+// A copy without the envelope, which no rule reads.
 Stored state_of(const CachedEvent& known);
 
-// Only that.
+// Moves the envelope only.
 void copy_envelope(Event&& from, Event& to);
 
 }  // namespace eventq::postgres

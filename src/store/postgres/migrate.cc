@@ -1,4 +1,5 @@
-// migrate.cc: see migrate.h. A new migration is a new numbered file, never a changed one.
+// migrate.cc: see migrate.h. A change of the schema is a new numbered file. The statements of an older file
+// never change.
 #include "store/postgres/migrate.h"
 
 #include <algorithm>
@@ -43,7 +44,7 @@ ShardPosition place_in(std::span<const std::string> urls, std::size_t index) {
   return {static_cast<int>(index), static_cast<int>(urls.size())};
 }
 
-// Whether the database is the one of this number in the set of the first.
+// Checks that the database is shard `index` of the set that the first database belongs to.
 Result<void> check_set(std::span<const std::string> urls, std::size_t index, const DatabaseState& first,
                        const DatabaseState& state) {
   if (index == 0) return {};
@@ -64,7 +65,7 @@ Result<void> check_set(std::span<const std::string> urls, std::size_t index, con
   return {};
 }
 
-// Whether this program may touch it at all.
+// Checks that this program may use the database: its version, its shard position and its set.
 Result<void> check_ours(std::span<const std::string> urls, std::size_t index, const DatabaseState& first,
                         const DatabaseState& state) {
   const std::string& url = urls[index];
@@ -87,12 +88,12 @@ Result<void> check_ours(std::span<const std::string> urls, std::size_t index, co
   return check_set(urls, index, first, state);
 }
 
-// Of all, when they are one set.
+// Reads the state of each database. Errors: conflict if they are not one set.
 Result<std::vector<DatabaseState>> read_states(std::span<const std::string> urls) {
   std::vector<DatabaseState> states;
   for (std::size_t i = 0; i < urls.size(); ++i) {
     const std::string& url = urls[i];
-    // Before it is told that it is the first shard of a set that cannot be.
+    // Without this check the error would be about a wrong shard position, which hides the cause.
     if (std::ranges::count(urls.first(i), url) > 0) {
       return refused(url, "is given twice. Each shard is a database of its own.");
     }
@@ -110,7 +111,7 @@ std::string new_set() { return Uuid7Source::from_entropy().next(system_clock().n
 
 Result<void> apply(PgConnection& connection, const Migration& migration) {
   if (auto begun = connection.run_one(sql::begin_migration); !begun) return begun.error();
-  // What fails is rolled back when the connection closes.
+  // After an error the connection closes, which rolls the migration back.
   if (auto done = connection.script(migration.sql); !done) {
     return Error{done.error().code, "Migration " + migration.name + " failed: " + done.error().message,
                  "store"};
@@ -120,7 +121,8 @@ Result<void> apply(PgConnection& connection, const Migration& migration) {
   return connection.commit({{sql::put_version, version}});
 }
 
-// Brings one database to the newest version, and tells it its position. `first` becomes known with shard 0.
+// Brings one database to the newest version and stores its position. Sets `first` for shard 0, because the
+// checks of the other shards need it.
 Result<void> migrate_one(std::span<const std::string> urls, std::size_t index, DatabaseState& first,
                          std::vector<Migrated>& done) {
   auto opened = PgConnection::open(urls[index]);
@@ -129,7 +131,7 @@ Result<void> migrate_one(std::span<const std::string> urls, std::size_t index, D
   if (auto locked = connection.script(std::string(sql::lock_schema)); !locked) return locked.error();
   auto state = read_state(connection);
   if (!state) return state.error();
-  // Again: somebody else may have been quicker.
+  // Checked again under the lock, because another server may have migrated the database since read_states().
   if (auto ours = check_ours(urls, index, first, *state); !ours) return ours.error();
 
   for (const Migration& migration : migrations()) {
@@ -149,8 +151,9 @@ Result<void> migrate_one(std::span<const std::string> urls, std::size_t index, D
   return {};
 }
 
-// A statement with its parameters written out, and ended.
+// The statement with values in place of its parameters, and a final semicolon.
 std::string with_values(std::string_view sql, const std::vector<std::string>& values) {
+  // The comments name the parameters, too, so they must not be replaced instead.
   while (sql.starts_with("--")) sql.remove_prefix(sql.find('\n') + 1);
   std::string text(sql.substr(0, sql.find_last_not_of(" ;\n") + 1));
   for (std::size_t i = 0; i < values.size(); ++i) {
@@ -160,7 +163,7 @@ std::string with_values(std::string_view sql, const std::vector<std::string>& va
   return text + ";\n";
 }
 
-// What one database lacks.
+// The script that brings one database to the newest version.
 std::string script_of(const DatabaseState& state, ShardPosition position, const std::string& set) {
   std::string script;
   for (const Migration& migration : migrations()) {
@@ -202,6 +205,7 @@ Result<std::vector<Migrated>> migrate(std::span<const std::string> urls) {
   for (std::size_t i = 0; i < urls.size(); ++i) {
     if (auto migrated = migrate_one(urls, i, first, done); !migrated) return migrated.error();
   }
+  // Stored last, because it says that every other shard has stored its position.
   if (first.whole) return done;
   auto connection = PgConnection::open(urls[0]);
   if (!connection) return connection.error();
@@ -214,6 +218,7 @@ Result<std::string> migration_script(std::span<const std::string> urls) {
   if (!states) return states.error();
   const DatabaseState& first = states->front();
   const std::string set = first.position ? first.set : new_set();
+  // psql runs one script for all shards, so each part connects to its own database.
   const auto into = [&](std::size_t index, const std::string& script) {
     if (script.empty() || urls.size() == 1) return script;
     return "\\connect '" + without_password(urls[index]) + "'\n" + script;

@@ -1,4 +1,4 @@
-// migrate_test.cc: the schema comes once, in order, and only into the database it belongs to.
+// migrate_test.cc: migrations run once, in order, and only on the databases that they are meant for.
 #include "store/postgres/migrate.h"
 
 #include <gmock/gmock.h>
@@ -26,7 +26,7 @@ class PostgresMigrate : public testing::Test {
     return PgConnection::open(url).value();
   }
 
-  // Empty when nothing is wrong.
+  // Empty if the call succeeded.
   template <typename T>
   static std::string complaint(const Result<T>& checked) {
     return checked ? "" : checked.error().message;
@@ -58,7 +58,7 @@ TEST_F(PostgresMigrate, AnEmptyDatabaseIsBroughtToTheNewestVersionOnce) {
   EXPECT_EQ(complaint(check_schema(alone_)), "");
 }
 
-TEST_F(PostgresMigrate, OfSeveralAtOnceEachMigrationIsRunByOne) {
+TEST_F(PostgresMigrate, ConcurrentMigratorsRunEachMigrationOnce) {
   std::vector<std::thread> threads;
   std::atomic<std::size_t> done = 0;
   for (int n = 0; n < 4; ++n) {
@@ -73,8 +73,8 @@ TEST_F(PostgresMigrate, OfSeveralAtOnceEachMigrationIsRunByOne) {
   EXPECT_EQ(complaint(check_schema(alone_)), "");
 }
 
-TEST_F(PostgresMigrate, AMigrationThatFailsLeavesNothingOfItself) {
-  // Stands in the way of the end of the first one.
+TEST_F(PostgresMigrate, AFailedMigrationIsRolledBack) {
+  // The first migration fails, because this schema exists already.
   ASSERT_TRUE(connect(url_)->script("CREATE SCHEMA eventq; CREATE TABLE eventq.archive_file (n bigint)"));
   const auto refused = migrate(alone_);
   ASSERT_FALSE(refused);
@@ -94,7 +94,7 @@ TEST_F(PostgresMigrate, ANewerVersionIsRefused) {
   EXPECT_EQ(complaint(check_schema(alone_)), refused.error().message);
 }
 
-TEST_F(PostgresMigrate, AServerIsToldHowToBringTheSchema) {
+TEST_F(PostgresMigrate, AMissingOrOldSchemaIsRefusedWithTheCommandThatMigratesIt) {
   EXPECT_THAT(complaint(check_schema(alone_)),
               AllOf(HasSubstr("no eventq schema"), HasSubstr("eventq migrate up"),
                     HasSubstr("eventq serve --migrate")));
@@ -107,7 +107,7 @@ TEST_F(PostgresMigrate, AServerIsToldHowToBringTheSchema) {
   EXPECT_THAT(complaint(check_schema(alone_)), HasSubstr("eventq migrate up"));
 }
 
-// Databases that were migrated together, those of another set, and new ones.
+// Databases that were migrated together, databases of another set, and new ones.
 class PostgresShardSet : public PostgresMigrate {
  protected:
   PostgresShardSet() {
@@ -121,7 +121,7 @@ class PostgresShardSet : public PostgresMigrate {
     return made;
   }
 
-  // Neither starts a server nor changes anything. Returns what is said.
+  // Checks that no server starts on these databases and that nothing is changed. Returns the error message.
   std::string refusal(const std::vector<std::string>& urls) {
     const std::string checked = complaint(check_schema(urls));
     const auto migrated = migrate(urls);
@@ -139,7 +139,7 @@ class PostgresShardSet : public PostgresMigrate {
   const std::vector<std::string> other_set_ = {databases_[2]->url(), databases_[3]->url()};
 };
 
-TEST_F(PostgresShardSet, KnowsItsPlacesAndHasAnIdOfItsOwn) {
+TEST_F(PostgresShardSet, StoresItsPositionsAndAnIdOfItsOwn) {
   for (std::size_t i = 0; i < 2; ++i) {
     EXPECT_EQ(schema_state(set_[i]).value().position, (ShardPosition{static_cast<int>(i), 2}));
   }
@@ -156,7 +156,7 @@ TEST_F(PostgresShardSet, IsRefusedInAnotherOrderOrNumber) {
       "The database " + without_password(set_[1]) +
           " is shard 1 of 2, but was given as shard 0 of 2. Start `eventq serve` with all 2 databases, each "
           "once and in their order: this one is --store number 2.");
-  // One twice, one missing, one too many.
+  // One database twice, one missing, one too many.
   EXPECT_THAT(refusal({set_[0], set_[0]}), HasSubstr("is given twice"));
   EXPECT_THAT(refusal({set_[0], set_[1], set_[1]}), HasSubstr("is given twice"));
   EXPECT_THAT(refusal({url_, url_}), HasSubstr("is given twice"));
@@ -169,7 +169,7 @@ TEST_F(PostgresShardSet, IsRefusedInAnotherOrderOrNumber) {
       HasSubstr("is shard 0 of 1, but was given as shard 1 of 2. It is a whole store: serve it alone."));
 }
 
-TEST_F(PostgresShardSet, IsRefusedBesideDatabasesOfAnotherOrNewOnes) {
+TEST_F(PostgresShardSet, IsRefusedWithDatabasesOfAnotherSetOrNewOnes) {
   EXPECT_EQ(refusal({set_[0], other_set_[1]}), "The database " + without_password(other_set_[1]) +
                                                    " is shard 1 of 2 beside another shard 0 than " +
                                                    without_password(set_[0]) +
@@ -184,10 +184,10 @@ TEST_F(PostgresShardSet, IsRefusedBesideDatabasesOfAnotherOrNewOnes) {
                 "served together.");
 }
 
-TEST_F(PostgresShardSet, ThatWasMigratedByHalfIsFinishedByTheNextMigration) {
+TEST_F(PostgresShardSet, ThatWasHalfMigratedIsCompletedByTheNextMigration) {
   const TestDatabase second{TestDatabase::Empty()};
   const std::vector<std::string> urls = {url_, second.url()};
-  // As if the second had gone away in between: it is the first, by another name.
+  // As if the second database failed in between: this URL names the first database again.
   EXPECT_FALSE(migrate(std::vector<std::string>{url_, url_ + "&application_name=other"}));
   EXPECT_THAT(complaint(check_schema(urls)),
               HasSubstr("was not migrated to the end. Run `eventq migrate up`"));
@@ -195,7 +195,7 @@ TEST_F(PostgresShardSet, ThatWasMigratedByHalfIsFinishedByTheNextMigration) {
   EXPECT_EQ(complaint(check_schema(urls)), "");
 }
 
-TEST_F(PostgresShardSet, IsOneAlsoWhenSeveralServersMigrateItAtOnce) {
+TEST_F(PostgresShardSet, HasOneIdAfterSeveralServersMigrateItAtOnce) {
   const TestDatabase second{TestDatabase::Empty()};
   const std::vector<std::string> urls = {url_, second.url()};
   std::vector<std::thread> threads;
@@ -209,7 +209,7 @@ TEST_F(PostgresShardSet, IsOneAlsoWhenSeveralServersMigrateItAtOnce) {
   EXPECT_EQ(complaint(check_schema(urls)), "");
 }
 
-TEST_F(PostgresMigrate, PeopleSeeEventsWithTimesTheyCanRead) {
+TEST_F(PostgresMigrate, TheEventViewShowsTimesAsTimestamps) {
   ASSERT_TRUE(migrate(alone_));
   const auto rows = connect(url_)->run_one(
       "SELECT count(*)::bigint FROM information_schema.columns WHERE table_schema = 'eventq' AND table_name "
@@ -218,7 +218,7 @@ TEST_F(PostgresMigrate, PeopleSeeEventsWithTimesTheyCanRead) {
   EXPECT_EQ(rows.value().number(0, 0), 2);
 }
 
-// A second address of the same machine stands for that of another one.
+// A second address of the same machine stands for another machine.
 TEST(PostgresMigrateElsewhere, ADatabaseIsHereWhenBothEndsHaveTheSameAddress) {
   auto settings = quick_settings();
   settings.emplace_back("listen_addresses=127.0.0.1,127.0.0.2");

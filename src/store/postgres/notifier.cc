@@ -31,7 +31,7 @@ constexpr Millis kPingWhileExpecting{500};
 static_assert(kPingWhileExpecting + kAnswerWithin < Millis(2000));
 constexpr Millis kPingOtherwise{10'000};
 constexpr Millis kLongestReconnectPause{1000};
-constexpr Millis kBetweenHints{5};
+constexpr Millis kBetweenHints{5};         // merges the hints of a burst into one NOTIFY
 constexpr std::size_t kPayloadMax = 7999;  // PostgreSQL's limit for NOTIFY
 
 std::vector<std::string_view> lines_of(std::string_view text) {

@@ -1,4 +1,4 @@
-// notifier_test.cc: hints between servers, and how an outage is noticed.
+// notifier_test.cc: hints between servers, and how a server notices an outage.
 #include "store/postgres/notifier.h"
 
 #include <gmock/gmock.h>
@@ -20,7 +20,7 @@ using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::Not;
 
-// A server's notifier and what it was told.
+// A server's notifier, and what its callbacks got.
 class Server {
  public:
   explicit Server(const std::string& url)
@@ -31,7 +31,7 @@ class Server {
 
   Notifier& notifier() { return notifier_; }
 
-  // The next hint; the first is the one of the connection itself.
+  // The next hint. The first one follows the connect.
   Hint hint() { return next(hints_, hints_read_); }
   bool health() { return next(healths_, healths_read_); }
   std::string log() { return next(log_, log_read_); }
@@ -63,15 +63,15 @@ class Server {
   Notifier notifier_;
 };
 
-// Two that know of each other.
+// Two servers that have counted each other.
 struct Two {
   explicit Two(const std::string& url) : one(url), first(one.hint()), other(url) {
     EXPECT_TRUE(first.all);
     EXPECT_TRUE(other.hint().all);
-    EXPECT_TRUE(other.hint().all);  // told by the one, who was alone before
+    EXPECT_TRUE(other.hint().all);  // from `one`, which was alone before
   }
   Server one;
-  Hint first;  // of the one; before the other comes
+  Hint first;  // of `one`, before `other` starts
   Server other;
 };
 
@@ -80,7 +80,7 @@ class PostgresNotifier : public testing::Test {
   TestDatabase database_;
 };
 
-TEST_F(PostgresNotifier, WhoeverBeginsToListenIsToldThatAnythingMayHaveChanged) {
+TEST_F(PostgresNotifier, TheFirstHintAfterAConnectSaysThatAnythingMayHaveChanged) {
   Server server(database_.url());
   const Hint first = server.hint();
   EXPECT_TRUE(first.all);
@@ -88,7 +88,7 @@ TEST_F(PostgresNotifier, WhoeverBeginsToListenIsToldThatAnythingMayHaveChanged) 
   EXPECT_TRUE(server.notifier().up());
 }
 
-TEST_F(PostgresNotifier, AHintReachesTheOthersAndNotTheSender) {
+TEST_F(PostgresNotifier, AHintReachesOtherServersAndNotItsSender) {
   Two two(database_.url());
   Server& one = two.one;
   Server& other = two.other;
@@ -99,14 +99,14 @@ TEST_F(PostgresNotifier, AHintReachesTheOthersAndNotTheSender) {
   EXPECT_FALSE(heard.all);
   EXPECT_FALSE(heard.ended);
 
-  // The next thing that the sender hears is the answer, not its own words.
+  // The next hint that the sender gets is the answer, not its own hint.
   other.notifier().notify({.ended = true});
   const Hint answer = one.hint();
   EXPECT_TRUE(answer.ended);
   EXPECT_TRUE(answer.ready.empty());
 }
 
-TEST_F(PostgresNotifier, WhoeverIsAloneTellsNobodyUntilAnotherComes) {
+TEST_F(PostgresNotifier, AServerThatIsAloneSendsNoHintsUntilAnotherStarts) {
   const auto stranger = PgConnection::open(database_.url()).value();
   ASSERT_TRUE(stranger->script("LISTEN eventq"));
   Server one(database_.url());
@@ -116,7 +116,7 @@ TEST_F(PostgresNotifier, WhoeverIsAloneTellsNobodyUntilAnotherComes) {
   Server other(database_.url());
   EXPECT_TRUE(other.hint().all);
 
-  // As whoever comes may have missed something.
+  // `one` dropped hints while it was alone, so anything may have changed.
   const Hint missed = other.hint();
   EXPECT_TRUE(missed.all);
   EXPECT_TRUE(missed.ended);
@@ -131,7 +131,7 @@ TEST_F(PostgresNotifier, WhoeverIsAloneTellsNobodyUntilAnotherComes) {
   EXPECT_THAT(told, Not(HasSubstr("unheard")));
 }
 
-TEST_F(PostgresNotifier, WhoeverComesWhileOneWhoWasAloneIsCutOffIsToldAsWell) {
+TEST_F(PostgresNotifier, AServerThatStartsWhileALoneOneReconnectsAlsoGetsAHint) {
   Server one(database_.url());
   EXPECT_TRUE(one.hint().all);
   one.notifier().notify({.ready = {"unheard"}});
@@ -142,12 +142,11 @@ TEST_F(PostgresNotifier, WhoeverComesWhileOneWhoWasAloneIsCutOffIsToldAsWell) {
 
   Server other(database_.url());
 
-  EXPECT_TRUE(other.hint().all);  // its own
+  EXPECT_TRUE(other.hint().all);  // after its own connect
   EXPECT_TRUE(other.hint().all);
 }
 
-// Two servers that may not do what most may, as on installations where some things are for administrators
-// only.
+// Two servers whose role lacks a right, as on installations that grant some rights to administrators only.
 class PostgresNotifierRefused : public PostgresNotifier {
  protected:
   void start_without(const std::string& right) {
@@ -168,18 +167,18 @@ class PostgresNotifierRefused : public PostgresNotifier {
   std::optional<Server> other_;
 };
 
-TEST_F(PostgresNotifierRefused, WhoMayNotSeeTheOthersTellsThemAll) {
+TEST_F(PostgresNotifierRefused, AServerThatMayNotCountTheOthersSendsAllHints) {
   start_without("SELECT ON pg_stat_activity");
   one_->notifier().notify({.ready = {"mail"}});
   EXPECT_THAT(other_->hint().ready, ElementsAre("mail"));
   EXPECT_TRUE(one_->notifier().up());
 }
 
-TEST_F(PostgresNotifierRefused, WhoMayNotTellTheOthersStillHearsThem) {
+TEST_F(PostgresNotifierRefused, AServerThatMayNotNotifyStillReceivesHints) {
   start_without("EXECUTE ON FUNCTION pg_notify(text, text)");
   for (int i = 0; i < 5; ++i) {
     one_->notifier().notify({.ready = {"mail"}});
-    ASSERT_TRUE(admin_->script("SELECT pg_sleep(0.02)"));  // so that the next one is a hint of its own
+    ASSERT_TRUE(admin_->script("SELECT pg_sleep(0.02)"));  // so that hints are not merged
     ASSERT_TRUE(admin_->script("NOTIFY eventq, E'sender\\n\\nnews'"));
     const Hint heard = one_->hint();
     EXPECT_THAT(heard.ready, ElementsAre("news"));
@@ -187,7 +186,7 @@ TEST_F(PostgresNotifierRefused, WhoMayNotTellTheOthersStillHearsThem) {
   }
 }
 
-TEST_F(PostgresNotifier, WhatGathersGoesOutTogether) {
+TEST_F(PostgresNotifier, HintsOfABurstAreMerged) {
   Two two(database_.url());
   Server& one = two.one;
   Server& other = two.other;
@@ -209,12 +208,12 @@ TEST_F(PostgresNotifier, WhatGathersGoesOutTogether) {
   EXPECT_LT(hints, 100);
 }
 
-TEST_F(PostgresNotifier, TooManyQueuesToNameAreAll) {
+TEST_F(PostgresNotifier, AHintWithTooManyQueuesToNameIsForAll) {
   Two two(database_.url());
   Server& one = two.one;
   Server& other = two.other;
-  // What PostgreSQL takes is 7999 bytes: 36 of the sender's id, two line feeds, and one before each other
-  // name.
+  // PostgreSQL takes 7999 bytes: 36 for the sender's id, two line feeds, and one line feed before each
+  // further name.
   const auto names = [](std::size_t last) {
     Hint hint;
     for (int n = 100; n < 179; ++n) hint.ready.insert(std::to_string(n) + std::string(96, 'x'));
@@ -230,7 +229,7 @@ TEST_F(PostgresNotifier, TooManyQueuesToNameAreAll) {
   EXPECT_TRUE(all.ready.empty());
 }
 
-TEST_F(PostgresNotifier, WhatIsNoHintOfOursMeansAnything) {
+TEST_F(PostgresNotifier, AnUnknownPayloadMeansThatAnythingMayHaveChanged) {
   Server server(database_.url());
   server.hint();
   const auto connection = PgConnection::open(database_.url()).value();
@@ -241,7 +240,7 @@ TEST_F(PostgresNotifier, WhatIsNoHintOfOursMeansAnything) {
   }
 }
 
-TEST_F(PostgresNotifier, ALostConnectionIsNoOutage) {
+TEST_F(PostgresNotifier, ALostConnectionIsNotReportedAsAnOutage) {
   Server server(database_.url());
   server.hint();
   const auto connection = PgConnection::open(database_.url()).value();
@@ -261,7 +260,7 @@ TEST_F(PostgresNotifier, ADatabaseThatCannotBeReachedIsDown) {
   EXPECT_THAT(line, Not(HasSubstr("secret")));
 }
 
-TEST(PostgresHealth, AStoppedClusterIsDownAndComesBackByItself) {
+TEST(PostgresHealth, AStoppedClusterIsDownAndARestartedOneIsUp) {
   OwnCluster cluster(quick_settings());
   Server server(cluster.url("postgres"));
   server.hint();
@@ -275,7 +274,7 @@ TEST(PostgresHealth, AStoppedClusterIsDownAndComesBackByItself) {
   }
 }
 
-TEST(PostgresHealth, ASilentClusterIsDownForThoseWhoCareAndComesBack) {
+TEST(PostgresHealth, ASilentClusterIsDownWhileAnswersAreExpectedAndUpAfterwards) {
   OwnCluster cluster(quick_settings());
   Server server(cluster.url("postgres"));
   server.hint();
@@ -287,8 +286,8 @@ TEST(PostgresHealth, ASilentClusterIsDownForThoseWhoCareAndComesBack) {
   EXPECT_TRUE(server.hint().all);
 }
 
-// The look of an idle server is held up by a lock until somebody has begun to care.
-TEST(PostgresHealth, WhoBeginsToCareDuringALookIsHeeded) {
+// A lock delays the ping of an idle server until a caller expects answers.
+TEST(PostgresHealth, AnExpectationThatBeginsDuringAPingIsNotLost) {
   OwnCluster cluster(quick_settings());
   Server server(cluster.url("postgres"));
   server.hint();
@@ -309,12 +308,12 @@ TEST(PostgresHealth, WhoBeginsToCareDuringALookIsHeeded) {
   cluster.pause(true);
   const SteadyTime paused = steady_now();
   EXPECT_FALSE(server.health());
-  EXPECT_LT(millis_since(paused), Millis(5000));  // 1.5 s, and not at the next look of an idle server
+  EXPECT_LT(millis_since(paused), Millis(5000));  // 1.5 s; the next ping of an idle server is later
   cluster.pause(false);
 }
 
-// What an idle server costs a database: six queries a minute, and two a second while commands are under way.
-TEST(PostgresHealth, ADatabaseIsAskedTwiceASecondWhileAnybodyCares) {
+// An idle server pings six times a minute, and a server with running commands twice a second.
+TEST(PostgresHealth, ADatabaseIsPingedTwiceASecondWhileAnswersAreExpected) {
   OwnCluster cluster([] {
     auto settings = quick_settings();
     settings.emplace_back("log_statement=all");
@@ -329,7 +328,7 @@ TEST(PostgresHealth, ADatabaseIsAskedTwiceASecondWhileAnybodyCares) {
     return found;
   };
   const SteadyTime start = steady_now();
-  // The cluster's words come through a pipe.
+  // The log of the cluster arrives through a pipe, so it may be late.
   const auto await_pings = [&](int wanted) {
     while (pings() < wanted && millis_since(start) < Millis(30'000)) {
       cluster.run("postgres", "SELECT pg_sleep(0.05)");

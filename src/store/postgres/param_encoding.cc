@@ -12,13 +12,13 @@
 namespace eventq::postgres {
 namespace {
 
-// From PostgreSQL's catalog pg_type; they never change.
+// Type oids of PostgreSQL's catalog pg_type. Oids of built-in types never change.
 constexpr std::uint32_t kBigint = 20;
 constexpr std::uint32_t kText = 25;
 constexpr std::uint32_t kBigintArray = 1016;
 constexpr std::uint32_t kTextArray = 1009;
 
-// Most significant byte first.
+// In network byte order: the most significant byte first.
 template <typename Number>
 void append_number(std::string& out, Number number) {
   auto bits = static_cast<std::make_unsigned_t<Number>>(number);
@@ -44,11 +44,11 @@ void append_element(std::string& out, const std::optional<T>& value) {
   if (value) {
     append_element(out, *value);
   } else {
-    append_number(out, std::int32_t{-1});
+    append_number(out, std::int32_t{-1});  // a length of -1 is null
   }
 }
 
-// What comes before the elements.
+// The header of an array in PostgreSQL's binary format; the elements follow it.
 std::string array_head(std::size_t size, std::uint32_t element, bool may_have_nulls) {
   std::string out;
   append_number(out, std::int32_t{size == 0 ? 0 : 1});  // dimensions
@@ -78,7 +78,7 @@ std::string bigint_of(std::int64_t value) {
 void RecordArray::begin_row(std::size_t columns) {
   ++count_;
   row_ = rows_.size();
-  append_number(rows_, std::int32_t{0});  // its size, once that is known
+  append_number(rows_, std::int32_t{0});  // end_row() writes the size of the row here
   append_number(rows_, static_cast<std::int32_t>(columns));
 }
 
@@ -101,7 +101,7 @@ void RecordArray::add_column(std::string_view value) {
 
 void RecordArray::add_null(std::uint32_t type) {
   append_number(rows_, type);
-  append_number(rows_, std::int32_t{-1});
+  append_number(rows_, std::int32_t{-1});  // a length of -1 is null
 }
 
 void RecordArray::add_column(const std::optional<std::int64_t>& value) {
@@ -147,7 +147,7 @@ Params& Params::add(std::span<const std::optional<std::string>> values) {
 }
 
 void Params::EncodedParam::set_record_type(std::uint32_t oid) {
-  constexpr std::size_t kElementType = 2 * sizeof(std::int32_t);  // in an array's head
+  constexpr std::size_t kElementType = 2 * sizeof(std::int32_t);  // offset in array_head()
   std::string number;
   append_number(number, oid);
   bytes.replace(kElementType, number.size(), number);

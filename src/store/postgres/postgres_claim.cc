@@ -1,4 +1,4 @@
-// postgres_claim.cc: how a PostgresTransaction finds and locks what may be claimed.
+// postgres_claim.cc: how a PostgresTransaction finds and locks events for claims.
 #include <algorithm>
 #include <cstdint>
 #include <utility>
@@ -12,20 +12,21 @@
 namespace eventq::postgres {
 namespace {
 
-// The columns of claim.sql behind those of the event.
+// Columns that claim.sql returns after those of the event.
 constexpr int kLockedColumn = EventColumn::payload + 1;
 constexpr int kWastedColumn = kLockedColumn + 1;
 constexpr int kCandidatesColumn = kWastedColumn + 1;  // claim_tags.sql only
 
-// Of events with any of several tags a look sees some more than are wanted, since others may be at them.
+// A claim by several tags reads this many entries more than it wants, because other transactions may have
+// locked some of the events.
 constexpr std::size_t kMore = 16;
 
 bool matches(const Event& event, const std::string& queue, const std::vector<std::string>& tags) {
   return event.queue == queue && has_any(event.tags, tags);
 }
 
-// Ranges of the index from a place on. A higher priority than the place's comes whole: whoever put something
-// there since is served first.
+// Adds the index ranges that start at `from`. Priorities above that of `from` are read in full, so that an
+// event that was published there since is claimed first.
 void add_ranges(Params& params, const std::optional<ReadyCursor>& from) {
   std::vector<std::int64_t> ranks{INT64_MIN};
   std::vector<std::int64_t> turns{INT64_MIN};
@@ -61,8 +62,8 @@ ReadyCursor PostgresTransaction::cursor_of(EventId id) const {
   return {stored.event.priority, stored.turn};
 }
 
-// Ready events that match, in order: of those fetched, and of those that this transaction made ready, as far
-// as they come before what was not fetched.
+// Ready events that match, in order: those in the pool, and those that this transaction made ready. An event
+// after the last one in the pool is left out, because events that were not fetched may precede it.
 std::vector<EventId> PostgresTransaction::candidates(const Selector& selector, const ClaimPool& pool) const {
   std::vector<EventId> found;
   const auto is_ready = [&](EventId id) {
@@ -98,7 +99,7 @@ Result<std::vector<Stored>> PostgresTransaction::claim(const Selector& selector,
   return claimed;
 }
 
-// Reads what is missing of them, a few at once, and forgets those behind too many bytes.
+// Loads missing envelopes, a few events at a time. Drops the events after the first kClaimBytes of payloads.
 Result<void> PostgresTransaction::complete(std::vector<EventId>& found) {
   constexpr std::ptrdiff_t kAtOnce = 16;
   std::size_t bytes = 0;
@@ -118,11 +119,13 @@ Result<void> PostgresTransaction::complete(std::vector<EventId>& found) {
 ClaimStart& PostgresTransaction::start_of(const Selector& selector) {
   auto& starts = session_.claim_starts;
   const StoreSession::SelectorKey key{selector.queue, selector.tags};
+  // Callers choose the selectors, so without a limit this map could grow for ever.
   if (starts.size() >= StoreSession::kClaimStartsMax && !starts.contains(key)) starts.clear();
   return starts[key];
 }
 
-// Before anything is changed, with the rest of a plan. Returns how many events may be found.
+// Adds the claims of a plan to its first round trip, before anything is changed. Returns the largest number
+// of events that they may find.
 std::size_t PostgresTransaction::plan_claims(const TransactionPlan& plan, Reads& reads) {
   const auto wanted = [](const auto& claim) { return std::min(claim.second, limits::kClaim); };
   std::size_t all = 0;
@@ -145,7 +148,7 @@ StatementCall PostgresTransaction::look(const Selector& selector, ClaimPool& poo
   return claim_call(selector, wanted, kClaimBytes / fetched, pool.width, pool.from);
 }
 
-// Wider, as long as others are at all that was seen.
+// Reads more entries per tag for as long as other transactions have locked all events that were read.
 Result<void> PostgresTransaction::fetch(const Selector& selector, ClaimPool& pool, std::size_t wanted) {
   constexpr std::size_t kWider = 8;
   note_made_ready();
@@ -153,6 +156,7 @@ Result<void> PostgresTransaction::fetch(const Selector& selector, ClaimPool& poo
     std::vector<StatementCall> calls;
     calls.push_back(look(selector, pool, wanted, wanted));
     redraw_log_numbers(calls, wanted);
+    // The statement reads the database's index, so changes of ready events must be written before it runs.
     auto rows = hides_ready() ? flush_and_run(std::move(calls)) : run(std::move(calls));
     if (!rows) return rows.error();
     take_numbers(rows->back(), 0);
@@ -165,6 +169,7 @@ Result<void> PostgresTransaction::fetch(const Selector& selector, ClaimPool& poo
 Result<void> PostgresTransaction::take_claim(const Selector& selector, ClaimPool& pool, const Rows& rows) {
   ClaimStart& start = start_of(selector);
   const std::int64_t locked = rows.number(0, kLockedColumn);
+  // Only a scan from the start of the index counts the dead entries there.
   if (!pool.from) start.pace.note_look(rows.number(0, kWastedColumn), locked, steady_now());
   pool.events.clear();
   for (std::size_t row = 0; row < rows.size(); ++row) {
@@ -182,14 +187,15 @@ Result<void> PostgresTransaction::take_claim(const Selector& selector, ClaimPool
     start.first = cursor_of(*first);
     pool.last = cursor_of(*last);
   }
+  // claim_tags.sql reads at most `width` entries of each tag; fewer candidates than that are all there are.
   const bool saw_all =
       selector.tags.size() < 2 || static_cast<std::size_t>(rows.number(0, kCandidatesColumn)) < pool.width;
   pool.exhausted = static_cast<std::size_t>(locked) < pool.wanted && saw_all;
   return {};
 }
 
-// Whether the database takes other events for ready than this transaction does, new ones aside: those are
-// known whole.
+// True if the database's ready events differ from those of this transaction. New events do not count, because
+// the cache holds them whole.
 bool PostgresTransaction::hides_ready() const {
   return std::any_of(changed_.begin(), changed_.end(), [&](EventId id) {
     const CachedEvent& known = event_cache_.at(id);
@@ -200,7 +206,8 @@ bool PostgresTransaction::hides_ready() const {
   });
 }
 
-// What this Store made ready comes to the sight of its claims from now on, wherever they begin.
+// Moves the starts of later claims back to the events that this transaction made ready, so that a scan that
+// begins later in the index finds them.
 void PostgresTransaction::note_made_ready() {
   for (auto& [key, start] : session_.claim_starts) {
     if (!start.first) continue;

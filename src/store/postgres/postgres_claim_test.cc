@@ -1,5 +1,4 @@
-// postgres_claim_test.cc: claims of several stores on one database, under plans good and bad, and what they
-// cost.
+// postgres_claim_test.cc: claims of several stores on one database, with good and bad plans, and their cost.
 #include <gtest/gtest.h>
 
 #include <functional>
@@ -26,7 +25,7 @@ class PostgresClaimTest : public testing::Test {
 
   void run_sql(const std::string& sql) const { must(must(PgConnection::open(database_.url()))->script(sql)); }
 
-  // For every connection from now on.
+  // Applies to every connection that is opened from now on.
   void set_for_all(const std::string& setting, const std::string& value) const {
     run_sql("DO $$ BEGIN EXECUTE format('ALTER DATABASE %I SET " + setting + " = " + value +
             "', current_database()); END $$");
@@ -60,7 +59,7 @@ class PostgresClaimTest : public testing::Test {
     return ids;
   }
 
-  // Claims up to `limit` and ends them; returns how many.
+  // Claims up to `limit` events and completes them. Returns how many.
   std::size_t complete(Store& store, std::size_t limit) {
     const auto transaction = must(store.begin());
     std::vector<Stored> events = must(transaction->claim({"main", {}}, limit));
@@ -75,7 +74,7 @@ class PostgresClaimTest : public testing::Test {
   int published_ = 0;
 };
 
-TEST_F(PostgresClaimTest, TwoClaimsAtOnceShareNothingAndKeepTheOrder) {
+TEST_F(PostgresClaimTest, TwoConcurrentClaimsShareNoEventAndKeepTheOrder) {
   const auto one = open();
   const auto other = open();
   const std::vector<EventId> ids = publish(*one, 100);
@@ -87,7 +86,7 @@ TEST_F(PostgresClaimTest, TwoClaimsAtOnceShareNothingAndKeepTheOrder) {
   EXPECT_EQ(claim(*second, {"main", {}}, 30), std::vector(ids.begin() + 30, ids.begin() + 60));
 }
 
-TEST_F(PostgresClaimTest, AClaimByTagsLooksPastAllThatAnotherHolds) {
+TEST_F(PostgresClaimTest, AClaimByTagsSkipsAllEventsThatAnotherHolds) {
   const auto one = open();
   const auto other = open();
   const std::vector<EventId> ids = publish(*one, 2000);
@@ -99,7 +98,7 @@ TEST_F(PostgresClaimTest, AClaimByTagsLooksPastAllThatAnotherHolds) {
   EXPECT_EQ(claim(*second, {"main", {"odd", "even"}}, 5), std::vector(ids.end() - 2, ids.end()));
 }
 
-TEST_F(PostgresClaimTest, WhatARolledBackClaimHeldIsFreeAgain) {
+TEST_F(PostgresClaimTest, EventsOfARolledBackClaimCanBeClaimedAgain) {
   const auto one = open();
   const auto other = open();
   const std::vector<EventId> ids = publish(*one, 3);
@@ -120,7 +119,7 @@ TEST_F(PostgresClaimTest, AnEventThatAnotherClaimedAndCommittedMeanwhileIsNotCla
   EXPECT_EQ(claim(*begun, {"main", {}}, 10).size(), 6U);
 }
 
-TEST_F(PostgresClaimTest, RowsThatSomebodyChangedByHandFailTheTransactionAndAreNamed) {
+TEST_F(PostgresClaimTest, RowsThatWereChangedWithoutALockFailTheTransactionAndAreNamed) {
   const auto store = open();
   publish(*store, 1);
   run_sql("DELETE FROM eventq.event_ready WHERE tag = 'all'");
@@ -139,7 +138,7 @@ TEST_F(PostgresClaimTest, RowsThatSomebodyChangedByHandFailTheTransactionAndAreN
 
 struct BadPlan {
   std::string name;
-  std::vector<std::string> off;  // kinds of plans that the planner is told to avoid
+  std::vector<std::string> off;  // planner methods that are switched off
 
   friend void PrintTo(const BadPlan& plan, std::ostream* out) { *out << plan.name; }
 };
@@ -147,7 +146,7 @@ struct BadPlan {
 class PostgresBadPlanTest : public PostgresClaimTest, public testing::WithParamInterface<BadPlan> {};
 
 TEST_P(PostgresBadPlanTest, AClaimLocksExactlyWhatItAskedForWithStaleStatistics) {
-  run_sql("ANALYZE");  // of tables that are empty
+  run_sql("ANALYZE");  // while the tables are empty
   for (const std::string& kind : GetParam().off) set_for_all("enable_" + kind, "off");
   const auto one = open();
   const auto other = open();
@@ -171,8 +170,8 @@ INSTANTIATE_TEST_SUITE_P(
                     BadPlan{"WithoutAny", {"nestloop", "indexscan", "indexonlyscan", "material", "sort"}}),
     [](const auto& tested) { return tested.param.name; });
 
-// What is claimed and ended stays in the indexes for as long as somebody's snapshot is older.
-TEST_F(PostgresClaimTest, BesideAnOldSnapshotEveryEventIsStillClaimedOnce) {
+// Claimed and ended events stay in the indexes for as long as an older snapshot is open.
+TEST_F(PostgresClaimTest, EveryEventIsClaimedOnceWhileAnOldSnapshotIsOpen) {
   const auto store = open();
   const auto watcher = must(PgConnection::open(database_.url()));
   must(watcher->script("BEGIN ISOLATION LEVEL REPEATABLE READ; SELECT count(*) FROM eventq.event_queue"));
@@ -185,7 +184,7 @@ TEST_F(PostgresClaimTest, BesideAnOldSnapshotEveryEventIsStillClaimedOnce) {
   }
 }
 
-TEST_F(PostgresClaimTest, AnEventOfHigherPriorityComesFirstWhoeverPublishedIt) {
+TEST_F(PostgresClaimTest, AnEventOfHigherPriorityIsClaimedFirstWhicheverStorePublishedIt) {
   const auto one = open();
   const auto other = open();
   publish(*one, 10);
@@ -207,7 +206,7 @@ class PostgresRoundTripTest : public PostgresClaimTest {
   }
   [[nodiscard]] std::size_t round_trips() const { return session_.connection->round_trips(); }
 
-  // Twice `n` events, of which a worker holds the first half.
+  // Publishes 2 * `n` events. A worker holds the first half; returns their ids.
   std::vector<EventId> publish_and_hold(
       int n, const std::function<void(Event&)>& edit = [](Event&) {}) {
     const auto store = open();
@@ -224,21 +223,21 @@ class PostgresRoundTripTest : public PostgresClaimTest {
     return held;
   }
 
-  // The same, the second in a line.
+  // As publish_and_hold(), but the second event is in a line.
   std::vector<EventId> publish_and_hold_one_in_line(int n) {
     return publish_and_hold(n, [this](Event& event) {
       if (published_ == 2) event.ordering_key = "line";
     });
   }
 
-  // The first write of a connection asks which types of rows there are.
+  // The first write of a connection reads the schema's row types, which is a round trip more.
   void write_first(EventId id) {
     const auto first = begin();
     must(first->put_key({"first", "print", {id}, clock_.now()}));
     must(first->commit());
   }
 
-  // A claim as a worker's, by itself.
+  // Claims one event for a worker.
   void take(Transaction& transaction) {
     std::vector<Stored> claimed = must(transaction.claim({"main", {}}, 1));
     ASSERT_EQ(claimed.size(), 1U);
@@ -274,9 +273,9 @@ class PostgresRoundTripTest : public PostgresClaimTest {
   StoreSession session_;
 };
 
-// As the queue would: publications with keys of all kinds, then reports, then claims, then the time to wake
-// up.
-TEST_F(PostgresRoundTripTest, ABatchOfSixtyFourOfEachCostsThree) {
+// A batch as the queue sends it: publications with keys of all kinds, then reports, then claims, then the
+// next due time.
+TEST_F(PostgresRoundTripTest, ABatchOfSixtyFourOfEachTakesThreeRoundTrips) {
   constexpr int kEach = 64;
   const std::vector<EventId> held = publish_and_hold(
       kEach, [this](Event& event) { event.ordering_key = "line " + std::to_string(published_); });
@@ -312,7 +311,7 @@ TEST_F(PostgresRoundTripTest, ABatchOfSixtyFourOfEachCostsThree) {
   EXPECT_EQ(round_trips() - before, 3U);
 }
 
-TEST_F(PostgresRoundTripTest, ABatchThatNamesNothingCostsTwo) {
+TEST_F(PostgresRoundTripTest, ABatchThatNamesNothingTakesTwoRoundTrips) {
   constexpr int kEach = 64;
   const std::vector<EventId> held = publish_and_hold(kEach);
   write_first(held.front());
@@ -337,8 +336,8 @@ TEST_F(PostgresRoundTripTest, ABatchThatNamesNothingCostsTwo) {
   EXPECT_EQ(round_trips() - before, 2U);
 }
 
-// Who waits for a lock while claims are held may wait for somebody who waits for those.
-TEST_F(PostgresRoundTripTest, ClaimsComeWithThePlanOnlyWhenNothingIsWaitedForBehindThem) {
+// Never wait for a key lock while holding claimed rows: that can deadlock.
+TEST_F(PostgresRoundTripTest, APlanClaimsEventsOnlyIfNoLockIsWaitedForAfterwards) {
   constexpr std::size_t kReady = 2;
   const std::vector<EventId> held = publish_and_hold_one_in_line(kReady);
   const auto others_find = [this] { return claim(*must(open()->begin()), {"main", {}}, 100).size(); };
@@ -366,7 +365,7 @@ TEST_F(PostgresRoundTripTest, ClaimsComeWithThePlanOnlyWhenNothingIsWaitedForBeh
   }
 }
 
-TEST_F(PostgresRoundTripTest, AChangeOfAnEventThatNamesSomethingOrHasEndedBeginsAnewOnce) {
+TEST_F(PostgresRoundTripTest, AChangeOfAnEventThatIsNotPlainRestartsTheTransactionOnce) {
   const std::vector<EventId> held = publish_and_hold_one_in_line(3);
   const EventId named = held[1];
   const EventId ended = held[2];
@@ -398,7 +397,7 @@ TEST_F(PostgresRoundTripTest, AChangeOfAnEventThatNamesSomethingOrHasEndedBegins
   EXPECT_EQ(round_trips() - before, 1U);
 }
 
-TEST_F(PostgresRoundTripTest, ASecondPlanBeginsAnewAtTheSameTimeAndWithTheSameIds) {
+TEST_F(PostgresRoundTripTest, ASecondPlanRestartsWithTheSameTimeAndTheSameIds) {
   const std::vector<EventId> held = publish_and_hold(2);
   TransactionPlan plan;
   plan.inserts = 1;
@@ -416,15 +415,15 @@ TEST_F(PostgresRoundTripTest, ASecondPlanBeginsAnewAtTheSameTimeAndWithTheSameId
   EXPECT_EQ(transaction->now(), began);
   Stored stored = new_event("new", began);
   must(transaction->insert({&stored, 1}));
-  // No gap behind the two that nobody holds.
+  // The two events that no worker holds come after held[1], and no id is skipped after those.
   EXPECT_EQ(static_cast<std::int64_t>(stored.event.id), static_cast<std::int64_t>(held[1]) + 3);
   EXPECT_EQ(must(transaction->load({&held[1], 1}, kHead)).at(0)->event.status, Status::processing);
   EXPECT_EQ(round_trips() - before, 1U);
   must(transaction->commit());
 }
 
-// Within a line ids ascend in the order in which it was locked, and the first plan locked none.
-TEST_F(PostgresRoundTripTest, ASecondPlanThatNamesALineDrawsItsIdsAnew) {
+// Ids in a line ascend in the order in which transactions locked it, and the first plan locked no line.
+TEST_F(PostgresRoundTripTest, ASecondPlanThatNamesALineDrawsNewIds) {
   TransactionPlan plan;
   plan.inserts = 1;
   const auto transaction = begin(plan);
@@ -438,8 +437,8 @@ TEST_F(PostgresRoundTripTest, ASecondPlanThatNamesALineDrawsItsIdsAnew) {
   EXPECT_GT(stored.event.id, other);
 }
 
-// The database's table of locks has room for some thousands, of all connections together.
-TEST_F(PostgresRoundTripTest, NoMoreNamesAreLockedThanTheLimitHoweverManyTheEventsHave) {
+// All connections share the database's lock table, which has space for some thousand locks.
+TEST_F(PostgresRoundTripTest, ATransactionLocksNoMoreNamesThanTheLimit) {
   const auto looker = must(PgConnection::open(database_.url()));
   int keys = 0;
   TransactionPlan plan;
@@ -459,7 +458,7 @@ TEST_F(PostgresRoundTripTest, NoMoreNamesAreLockedThanTheLimitHoweverManyTheEven
   }
 }
 
-TEST_F(PostgresRoundTripTest, NoMoreSelectorsAreRememberedThanTheLimit) {
+TEST_F(PostgresRoundTripTest, ASessionRemembersNoMoreSelectorsThanTheLimit) {
   publish(*open(), 1);
   const auto transaction = begin();
   std::size_t most = 0;
@@ -473,7 +472,7 @@ TEST_F(PostgresRoundTripTest, NoMoreSelectorsAreRememberedThanTheLimit) {
   EXPECT_EQ(claim(*transaction, {"main", {}}, 1).size(), 1U);
 }
 
-TEST_F(PostgresRoundTripTest, WhatIsPublishedInATransactionIsClaimedThereWithoutAnother) {
+TEST_F(PostgresRoundTripTest, ATransactionClaimsWhatItPublishedWithoutARoundTrip) {
   const auto transaction = begin();
   must(transaction->plan({.inserts = 2, .claims = {{Selector{"main", {}}, 2}}}));
   EXPECT_EQ(claim(*transaction, {"main", {}}, 1).size(), 0U);
@@ -487,20 +486,20 @@ TEST_F(PostgresRoundTripTest, WhatIsPublishedInATransactionIsClaimedThereWithout
   EXPECT_EQ(round_trips() - before, 0U);
 }
 
-// As when an old snapshot makes looks from the start slow.
-TEST_F(PostgresRoundTripTest, AClaimThatBeginsLaterStillFindsWhatItsTransactionMadeReadyBeforeThat) {
+// As if an old snapshot made scans from the start slow.
+TEST_F(PostgresRoundTripTest, AScanThatBeginsLaterFindsAnEarlierEventOfItsOwnTransaction) {
   session_.claim_starts[{"main", {"email"}}] = {
       .first = ReadyCursor{0, 1'000'000},
       .pace = {.slow_looks = ScanPace::kSlowLooks, .next_look = steady_now() + std::chrono::hours(1)}};
   const auto transaction = begin();
   Stored stored = new_event("a", clock_.now());
   must(transaction->insert({&stored, 1}));
-  must(transaction->next_due());  // writes it
+  must(transaction->next_due());  // flushes the event
 
   EXPECT_EQ(claim(*transaction, {"main", {"email"}}, 2), std::vector{stored.event.id});
 }
 
-TEST_F(PostgresRoundTripTest, LooksAreSlowByWhatAnOldSnapshotKeepsInTheIndexesAndByNothingElse) {
+TEST_F(PostgresRoundTripTest, ScansAreSlowOnlyBecauseOfEntriesThatAnOldSnapshotKeeps) {
   const std::vector<Selector> selectors{{"main", {}}, {"main", {"all"}}, {"main", {"odd", "even"}}};
   const auto slow_looks = [&] {
     const auto transaction = begin();
@@ -526,7 +525,7 @@ TEST_F(PostgresRoundTripTest, LooksAreSlowByWhatAnOldSnapshotKeepsInTheIndexesAn
   EXPECT_EQ(slow_looks(), std::vector({3, 3, 3, 3}));
 }
 
-TEST(ScanPace, LooksBeginLaterAfterThreeInARowThatReadAThousandEntriesInVain) {
+TEST(ScanPace, ScansBeginLaterAfterThreeInARowThatReadAThousandDeadEntries) {
   const SteadyTime now{};
   ScanPace pace;
   for (const int waded : {1000, 1000, 999, 1000, 1000}) pace.note_look(waded, 0, now);
@@ -538,7 +537,7 @@ TEST(ScanPace, LooksBeginLaterAfterThreeInARowThatReadAThousandEntriesInVain) {
   EXPECT_TRUE(pace.from_start(now + std::chrono::microseconds(5000)));
 }
 
-TEST(ScanPace, ALookIsOwedToOthersAfterASecondHoweverMuchItReadsInVain) {
+TEST(ScanPace, AScanFromTheStartIsDueAfterASecondHoweverManyEntriesAreDead) {
   const SteadyTime now{};
   ScanPace pace;
   for (int i = 0; i < 3; ++i) pace.note_look(1'000'000'000, 0, now);
@@ -547,7 +546,7 @@ TEST(ScanPace, ALookIsOwedToOthersAfterASecondHoweverMuchItReadsInVain) {
   EXPECT_TRUE(pace.from_start(now + Millis(1000)));
 }
 
-TEST(ScanPace, ALookThatFoundManyMayReadMoreInVain) {
+TEST(ScanPace, AScanThatFoundManyEventsMayReadMoreDeadEntries) {
   const SteadyTime now{};
   ScanPace pace;
   for (int i = 0; i < 3; ++i) pace.note_look(2999, 100, now);
@@ -557,7 +556,7 @@ TEST(ScanPace, ALookThatFoundManyMayReadMoreInVain) {
   EXPECT_FALSE(pace.from_start(now));
 }
 
-TEST_F(PostgresRoundTripTest, ATransactionThatDidNothingCostsTwo) {
+TEST_F(PostgresRoundTripTest, AnEmptyTransactionTakesTwoRoundTrips) {
   const std::size_t before = round_trips();
 
   const auto transaction = begin();

@@ -1,5 +1,5 @@
-// postgres_concurrency_test.cc: transactions of several stores at once, on the same keys: exact, and without
-// deadlock.
+// postgres_concurrency_test.cc: concurrent transactions of several stores on the same keys: exact results and
+// no deadlocks.
 #include <gtest/gtest.h>
 
 #include <atomic>
@@ -30,7 +30,7 @@ class PostgresConcurrencyTest : public testing::Test {
     return make_store(database_.url(), {}, &clock_);
   }
 
-  // Calls `use` with a store and its number, on a thread for each.
+  // Calls `use` with a store and its number, on one thread per store.
   void at_once(const std::function<void(Store&, int)>& use) const {
     std::vector<std::jthread> threads;
     for (int i = 0; i < kStores; ++i) {
@@ -49,7 +49,7 @@ class PostgresConcurrencyTest : public testing::Test {
   const ManualClock clock_{TimePoint(1'700'000'000s)};
 };
 
-TEST_F(PostgresConcurrencyTest, ALineHasOneHeadAndTheOthersInTheOrderOfTheirIds) {
+TEST_F(PostgresConcurrencyTest, ALineHasOneHeadAndItsOtherEventsAreInOrderOfId) {
   constexpr int kEach = 50;
   at_once([&](Store& store, int number) {
     for (int i = 0; i < kEach; ++i) {
@@ -82,8 +82,8 @@ TEST_F(PostgresConcurrencyTest, ALineHasOneHeadAndTheOthersInTheOrderOfTheirIds)
   EXPECT_FALSE(must(transaction->head_of_line("main", "key")));
 }
 
-// Whoever claims takes no lock on the line.
-TEST_F(PostgresConcurrencyTest, AHeadThatWasClaimedSinceItWasReadIsNotSavedAndItMayBeTriedAgain) {
+// A claim takes no lock on the line.
+TEST_F(PostgresConcurrencyTest, AHeadThatWasClaimedSinceItWasReadIsNotSavedAndTheCallerMayRetry) {
   const auto one = open();
   const auto other = open();
   Stored stored = event_named("a");
@@ -112,7 +112,7 @@ TEST_F(PostgresConcurrencyTest, AHeadThatWasClaimedSinceItWasReadIsNotSavedAndIt
             "Event 1 was changed by another server meanwhile; nothing was changed. Try again.");
 }
 
-TEST_F(PostgresConcurrencyTest, OfEventsThatSupersedeEachOtherOneIsLeft) {
+TEST_F(PostgresConcurrencyTest, OneOfTheEventsThatSupersedeEachOtherRemains) {
   constexpr int kEach = 50;
   at_once([&](Store& store, int number) {
     for (int i = 0; i < kEach; ++i) {
@@ -137,7 +137,7 @@ TEST_F(PostgresConcurrencyTest, OfEventsThatSupersedeEachOtherOneIsLeft) {
   EXPECT_EQ(must(reader->list({.status = Status::superseded, .limit = 0})).total, kStores * kEach - 1);
 }
 
-// A worker takes events while newer ones want to supersede them.
+// A worker claims events while newer events supersede them.
 TEST_F(PostgresConcurrencyTest, AnEventIsEitherClaimedOrSupersededNeverBoth) {
   constexpr int kEach = 100;
   std::atomic<int> claimed = 0;
@@ -174,7 +174,7 @@ TEST_F(PostgresConcurrencyTest, AnEventIsEitherClaimedOrSupersededNeverBoth) {
   EXPECT_EQ(claimed + superseded + pending, kStores / 2 * kEach);
 }
 
-TEST_F(PostgresConcurrencyTest, AnEventIdAndAKeyAreUsedOnceWhoeverIsFirst) {
+TEST_F(PostgresConcurrencyTest, AnEventIdAndAKeyAreUsedOnceByConcurrentPublishers) {
   constexpr int kIds = 60;
   std::atomic<int> inserted = 0;
   std::atomic<int> keys = 0;
@@ -231,7 +231,7 @@ TEST_F(PostgresConcurrencyTest, AnEventsEntriesAscendInTheOrderInWhichTheyWereWr
   for (std::size_t i = 0; i < log.size(); ++i) EXPECT_EQ(log[i].attempt, static_cast<int>(i) + 1);
 }
 
-TEST_F(PostgresConcurrencyTest, ATransactionThatIsAloneSeesWhatTheOthersCommittedAndNobodyElseRunsBesideIt) {
+TEST_F(PostgresConcurrencyTest, ATransactionThatIsAloneSeesEarlierCommitsAndNoOtherRunsBesideIt) {
   constexpr int kEach = 50;
   std::atomic<int> inside = 0;
   at_once([&](Store& store, int number) {
@@ -250,9 +250,9 @@ TEST_F(PostgresConcurrencyTest, ATransactionThatIsAloneSeesWhatTheOthersCommitte
   EXPECT_EQ(must(must(open()->reader())->list({.limit = 0})).total, kStores * kEach);
 }
 
-// Every transaction plans changes of several events with keys of all kinds, in any order, and claims some
-// more.
-TEST_F(PostgresConcurrencyTest, PlannedTransactionsOnTheSameKeysKnowNoDeadlock) {
+// Each transaction plans changes of several events with keys of all kinds, in any order, and then claims
+// others.
+TEST_F(PostgresConcurrencyTest, PlannedTransactionsOnTheSameKeysDoNotDeadlock) {
   constexpr int kEach = 500;
   constexpr int kEvents = 40;
   std::vector<EventId> ids;

@@ -1,5 +1,5 @@
-// postgres_flush.cc: the writes that a PostgresTransaction has buffered. Tables that every batch writes share
-// three statements (leave.sql, enter.sql, count.sql); others have one per kind.
+// postgres_flush.cc: writes what a PostgresTransaction has buffered. The tables that every batch changes
+// share three statements (leave.sql, enter.sql, count.sql). Each other table has its own statements.
 #include <algorithm>
 
 #include "generated/postgres_sql.h"
@@ -11,7 +11,7 @@
 namespace eventq::postgres {
 namespace {
 
-// Unless there are none.
+// Adds no call if there are no rows.
 void add_call(std::vector<StatementCall>& calls, std::string_view sql, const RecordArray& records) {
   if (!records.empty()) calls.push_back({sql, Params().add(records)});
 }
@@ -77,13 +77,14 @@ struct Writes {
   RecordArray log{"event_log"};
   std::vector<std::int64_t> removed;
 
-  // What leads from the rows as they are to the event as the transaction left it.
+  // Adds the writes that turn the rows in the database into the state that the transaction has in memory.
   void add(const CachedEvent& known) {
     const Stored& stored = known.stored;
     const Event& event = stored.event;
     const std::optional<WrittenRows>& was = known.written;
     const bool live = !stored.archived;
     const bool same_place = was && was->ready == kReady && live && stored.ready && was->turn == stored.turn;
+    // An event that stays ready with the same turn keeps its rows in event_ready.
     if (was && was->ready == kReady && !same_place) add_ready(gone_ready, event, was->turn);
     if (live && stored.ready && !same_place) add_ready(new_ready, event, stored.turn);
 
@@ -126,7 +127,7 @@ struct Writes {
     removed.push_back(number(id));
   }
 
-  // What goes makes room for what comes.
+  // Deletes run before inserts, because a new row may have the key of a deleted one.
   void write(std::vector<StatementCall>& calls) const {
     if (!gone_ready.empty() || !gone_live.empty() || !changed_live.empty()) {
       calls.push_back(
@@ -157,6 +158,7 @@ void PostgresTransaction::flush_events(std::vector<StatementCall>& calls) {
   Writes writes;
   for (const LogEntry& entry : entries_) {
     const auto known = event_cache_.find(entry.id);
+    // The entries of a removed event are deleted with it, so they are not written.
     if (known == event_cache_.end() || !known->second.removed) writes.add(entry);
   }
   entries_.clear();
@@ -167,7 +169,7 @@ void PostgresTransaction::flush_events(std::vector<StatementCall>& calls) {
       continue;
     }
     writes.add(known);
-    // The payload is in the database now; whoever wants it again reads it.
+    // The payload is in the database now, so memory can drop it. A later load reads it again.
     if (!known.written) {
       known.stored = state_of(known);
       known.whole = false;
@@ -178,7 +180,8 @@ void PostgresTransaction::flush_events(std::vector<StatementCall>& calls) {
   writes.write(calls);
 }
 
-// In the order of the maps, which is the same in every process. The database fills in the slot.
+// The maps are sorted, so all processes lock the rows of counters in the same order. The database fills in
+// the slot.
 void PostgresTransaction::flush_counts(std::vector<StatementCall>& calls) {
   constexpr std::int64_t kSlot = 0;
   RecordArray counts("event_count");

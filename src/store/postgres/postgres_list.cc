@@ -1,4 +1,4 @@
-// postgres_list.cc: the lists of a PostgresReader, by the index that fits the filter best.
+// postgres_list.cc: the lists of a PostgresReader. Each filter uses the index that fits it best.
 #include <algorithm>
 #include <utility>
 
@@ -11,7 +11,7 @@
 namespace eventq::postgres {
 namespace {
 
-// Events that one statement looks at, so that its snapshot does not get old.
+// The most events that one statement reads, so that no snapshot is held for long.
 constexpr std::size_t kLook = 5000;
 
 bool matches(const Event& event, const ListFilter& filter) {
@@ -22,7 +22,7 @@ bool matches(const Event& event, const ListFilter& filter) {
          has_any(event.tags, filter.tags);
 }
 
-// The counters know queues and statuses, nothing else.
+// Stored counters exist per queue and status. For any other filter the matches must be counted.
 bool has_kept_count(const ListFilter& filter) {
   return filter.tags.empty() && !filter.worker_id && !filter.correlation_id;
 }
@@ -88,7 +88,8 @@ Result<EventPage> PostgresReader::list(const ListFilter& filter) {
   std::vector<StatementCall> beside;
   if (kept) beside.push_back(count_call(filter));
 
-  // Counted from the first match on, before `after` and `offset` cut the list.
+  // Without a stored counter the total includes the matches that `after` and `offset` skip, so the walk
+  // starts at the first event.
   ListFilter all = filter;
   if (!kept) all.after = EventId{};
   std::int64_t matched = 0;

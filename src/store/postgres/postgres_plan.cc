@@ -1,4 +1,4 @@
-// postgres_plan.cc: what a PostgresTransaction locks and knows of events, lines and superseding.
+// postgres_plan.cc: what a PostgresTransaction locks and reads of events, lines and supersede keys.
 #include <algorithm>
 #include <functional>
 #include <iterator>
@@ -11,12 +11,14 @@
 namespace eventq::postgres {
 namespace {
 
-// More names than this would crowd the database's table of locks: 64 for each of 100 connections by default.
+// The most names that one transaction locks. All connections share the database's lock table, which has 64
+// entries for each of 100 connections by default.
 constexpr std::size_t kNamesMax = 1000;
 constexpr std::size_t kChangesMax = 5000;
-// Events that are there already and whose publishers are told so, read at once.
+// The most existing events that a plan reads ahead for publishers of duplicates.
 constexpr std::size_t kExistingMax = 100;
-// Numbers for the entries of claims that may find less than they want; who finds more draws again.
+// Log numbers drawn ahead for claims, which may find fewer events than they want. A claim that finds more
+// draws again.
 constexpr std::size_t kEntriesDrawn = 64;
 
 std::vector<std::int64_t> numbers_of(const std::vector<EventId>& ids) {
@@ -47,7 +49,7 @@ std::vector<std::string> names_in(const TransactionPlan& plan) {
   return names;
 }
 
-// Those that lock_names.sql finds in the body of an event.
+// The names that lock_names.sql finds in the body of this event.
 std::vector<std::string> names_in(const Event& event) {
   std::vector<std::string> names;
   if (!event.ordering_key.empty()) names.push_back(line_name(event.queue, event.ordering_key));
@@ -101,7 +103,7 @@ void PostgresTransaction::lock(std::vector<StatementCall>& calls, std::vector<st
   if (alone_) return;
   std::erase_if(names, [&](const std::string& name) { return !locked_.insert(name).second; });
   if (names.empty()) return;
-  event_numbers_.clear();  // within a line, ids ascend in the order in which it was locked
+  event_numbers_.clear();  // ids of a line must be drawn after its lock
   calls.push_back(lock_call(names, {}, {}));
 }
 
@@ -115,7 +117,8 @@ void PostgresTransaction::redraw_log_numbers(std::vector<StatementCall>& calls, 
   log_numbers_.clear();
 }
 
-// Many events may name more than the database's table of locks holds, which is everybody's.
+// Many events may name more than the shared lock table holds. Counts the names only if the plan may exceed
+// kNamesMax.
 Result<bool> PostgresTransaction::needs_to_be_alone(const TransactionPlan& plan, std::size_t names) {
   constexpr std::size_t kNamesEach = 3;
   if (plan.alone || names > kNamesMax || plan.changes.size() > kChangesMax) return true;
@@ -127,24 +130,24 @@ Result<bool> PostgresTransaction::needs_to_be_alone(const TransactionPlan& plan,
   return names + static_cast<std::size_t>(rows->front().number(0, 0)) > kNamesMax;
 }
 
-// One round trip, whatever is planned; another one for a second plan, and when events are there already that
-// somebody publishes again.
+// Takes one round trip. A second plan takes another one, and so do existing events that are published again.
 //
-// Most batches name nothing and change live events that name nothing. That is what is tried first: it saves
-// the looks for names and among the ended. Claims come along, since nothing will be waited for behind them.
-// When it was wrong, the transaction begins anew.
+// Most batches lock no names and change only live events whose bodies name nothing. This plain form is tried
+// first, because it needs neither lock_names.sql nor load_archived.sql. It includes the claims, because no
+// lock is waited for after them. If an event is not plain, the transaction restarts with the full form.
 Result<void> PostgresTransaction::plan(const TransactionPlan& plan) {
   if (std::exchange(planned_, true)) begin_anew(gate_);
   std::vector<std::string> names = names_in(plan);
   auto alone = needs_to_be_alone(plan, names.size());
   if (!alone) return alone.error();
   if (*alone) {
-    // Two that each wait for the other's end of sharing would wait for ever.
+    // Restarts, because two transactions that hold the gate shared and want it alone would wait for each
+    // other for ever.
     begin_anew(sql::gate_alone);
     alone_ = true;
   }
-  // Ids that were drawn for a plan before this one will do, but where they must ascend in the order in which
-  // names were locked.
+  // Ids that an earlier plan drew are used, except for lines and supersede keys: there ids must ascend in the
+  // order in which the names were locked.
   if (!plan.lines.empty() || !plan.superseded.empty()) event_numbers_.clear();
   const bool plain =
       !alone_ && names.empty() && !plan.changes.empty() && !plan.ended && steady_now() >= session_.plain_from;
@@ -159,7 +162,7 @@ Result<void> PostgresTransaction::plan(const TransactionPlan& plan) {
   return read_existing(plan);
 }
 
-// False: not all changes are of live events that name nothing, as `plain` expects.
+// Returns false if `plain` is set, but an event of plan.changes is not live or names something.
 Result<bool> PostgresTransaction::fetch_planned(const TransactionPlan& plan,
                                                 const std::vector<std::string>& names, bool plain) {
   Reads reads;
@@ -188,6 +191,7 @@ Result<bool> PostgresTransaction::fetch_planned(const TransactionPlan& plan,
   auto rows = run(std::move(reads.calls));
   if (!rows) return rows.error();
   if (plain && rows->front().size() < plan.changes.size()) {
+    // Sequences do not roll back, so the ids that were drawn are still valid after the restart.
     take_numbers((*rows)[reads.takes.size() - 1], inserts);
     return false;
   }
@@ -199,7 +203,8 @@ Result<bool> PostgresTransaction::fetch_planned(const TransactionPlan& plan,
   return true;
 }
 
-// Behind the locks on all that is named, whoever names it.
+// Adds the reads of the full form. They come after the locks on all names, so that no other transaction
+// changes what they read.
 void PostgresTransaction::plan_loads(const TransactionPlan& plan, const std::vector<std::string>& names,
                                      Reads& reads) {
   const bool keyed = !plan.changes.empty() || !plan.superseded.empty();
@@ -246,7 +251,7 @@ Result<void> PostgresTransaction::take_planned_lines(const TransactionPlan& plan
   return take_lines(rows);
 }
 
-// What publishers will be answered with.
+// Reads the existing events that publishers of duplicates will be answered with.
 Result<void> PostgresTransaction::read_existing(const TransactionPlan& plan) {
   std::vector<EventId> ids;
   for (const std::string& event_id : plan.event_ids) {

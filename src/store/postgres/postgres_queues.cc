@@ -1,4 +1,4 @@
-// postgres_queues.cc: what a PostgresTransaction keeps of keys, correlations, queues and workers.
+// postgres_queues.cc: the idempotency keys, correlations, queues and workers of a PostgresTransaction.
 #include <algorithm>
 #include <utility>
 
@@ -13,8 +13,8 @@ namespace eventq::postgres {
 namespace {
 
 constexpr std::int64_t kCheckpointsKept = 100;  // per queue
-constexpr std::int64_t kFailedHoursKept = 48;   // twice what anybody asks for
-constexpr std::chrono::hours kWorkersKept{24};  // since they were last seen
+constexpr std::int64_t kFailedHoursKept = 48;   // twice the longest report
+constexpr std::chrono::hours kWorkersKept{24};  // since the worker was last seen
 
 Result<KeyRecord> read_key(const Rows& rows, std::size_t row) {
   auto events = ids_from_text(rows.text(row, 2));
@@ -61,8 +61,8 @@ Params find_correlations(const std::vector<std::string>& ids, const std::vector<
 
 }  // namespace
 
-// What a plan knows: keys, correlations, and the queues whose limits it will ask for. The events of a plain
-// one have no correlations.
+// Adds the reads of a plan: keys, correlations, and the queues whose limits it needs. Events of a plain plan
+// have no correlations.
 void PostgresTransaction::plan_queues(const TransactionPlan& plan, bool plain,
                                       std::vector<StatementCall>& calls) {
   if (!plan.keys.empty()) {
@@ -247,7 +247,7 @@ Result<void> PostgresTransaction::put_archive_file(const ArchiveFile& file) {
   return {};
 }
 
-// As current(): the second queue is read with all the others.
+// As in current(), the second queue is read together with all others.
 Result<std::optional<TimePoint>> PostgresTransaction::oldest_pending(std::string_view queue) {
   const bool asked_before = changed_.empty() && !oldest_.empty();
   if (const auto known = oldest_.find(queue); asked_before && known != oldest_.end()) return known->second;
@@ -275,6 +275,7 @@ Result<void> PostgresTransaction::probe() {
 }
 
 Result<std::vector<QueueRecord>> PostgresTransaction::changed_queues() {
+  // The version changes with every change of a queue, so an equal version means that no queue changed.
   if (news_version_ == session_.news_version) return std::vector<QueueRecord>();
   std::vector<StatementCall> calls;
   read_records(calls, {});
@@ -293,7 +294,8 @@ Result<std::vector<QueueRecord>> PostgresTransaction::changed_queues() {
   return changed;
 }
 
-// The first queue that was not planned is read alone; who asks for a second one will ask for all.
+// The first queue that was not planned is read alone. A caller that needs a second one usually needs all, so
+// all are read then.
 Result<std::optional<QueueRecord>> PostgresTransaction::current(std::string_view queue) {
   if (const auto known = current_.find(queue); known != current_.end()) return known->second;
   const std::vector<std::string> asked = {std::string(queue)};
@@ -306,7 +308,7 @@ Result<std::optional<QueueRecord>> PostgresTransaction::current(std::string_view
   return current_.find(queue)->second;
 }
 
-// The counters are right by construction: each is written with what it counts.
+// Repairs nothing: each counter is written in the transaction that changes what it counts.
 Result<Recalled> PostgresTransaction::recall(std::vector<std::string>& /*mended*/) {
   std::vector<StatementCall> calls;
   flush_counts(calls);
@@ -378,7 +380,7 @@ void PostgresTransaction::flush_correlations(std::vector<StatementCall>& calls) 
   if (!changed.empty()) calls.push_back({sql::put_correlations, Params().add(changed)});
 }
 
-// All of them sorted by their keys, so that two transactions that write the same wait in the same order.
+// All rows are sorted by key, so that two transactions that write the same rows lock them in the same order.
 // The database fills in the slot.
 void PostgresTransaction::flush_counters(std::vector<StatementCall>& calls) {
   constexpr std::int64_t kSlot = 0;
@@ -403,6 +405,7 @@ void PostgresTransaction::flush_counters(std::vector<StatementCall>& calls) {
     calls.push_back({change.replaces ? sql::put_queue : sql::add_queue, queue_params(change.row)});
   }
   queue_changes_.clear();
+  // Last, because every transaction that changes a queue waits for this row until COMMIT.
   calls.push_back({sql::add_news});
 }
 

@@ -23,7 +23,7 @@ QueueDocument document_of(QueueRecord&& record) {
   return {std::move(record.row), record.counts, record.totals, std::move(record.checkpoint_id), {}};
 }
 
-// Events with their logs.
+// Joins events with their log entries.
 Result<std::vector<Details>> take_details(const Rows& events, const Rows& logs) {
   auto entries = read_log(logs);
   if (!entries) return entries.error();
@@ -45,6 +45,7 @@ Result<std::vector<Rows>> PostgresReader::run(std::vector<StatementCall> calls) 
   const bool used = connection_ && !connection_->broken();
   if (auto done = reconnector_.connect(connection_); !done) return done.error();
   if (!used) return connection_->run(std::move(calls));
+  // The server may have closed an idle connection. Reads change nothing, so they can run again on a new one.
   auto rows = connection_->run(calls);
   if (rows || !connection_->broken()) return rows;
   if (auto done = reconnector_.connect(connection_); !done) return done.error();
@@ -67,7 +68,8 @@ Result<std::vector<Rows>> PostgresReader::at_one_moment(std::vector<StatementCal
     rows->erase(rows->begin());
     rows->pop_back();
   } else if (connection_ && !connection_->broken()) {
-    // Without it, the next one would be refused. Should it fail, the connection is broken.
+    // Without ROLLBACK the server would refuse the next BEGIN. If ROLLBACK fails, the connection is broken
+    // and will be replaced.
     static_cast<void>(connection_->run_one(sql::rollback));
   }
   return rows;

@@ -1,7 +1,8 @@
-// postgres_reader.h: Reader on a connection of its own, made when it is needed and again after it was lost.
+// postgres_reader.h: Reader on a connection of its own, which is opened on first use and again after it was
+// lost.
 //
-// What one call sees is of one moment: one statement, or a transaction with one snapshot. A long list is read
-// in several, so that no snapshot gets old.
+// Each call reads one snapshot: it is one statement, or one REPEATABLE READ transaction. A long list takes
+// several snapshots, so that none is held for long.
 #pragma once
 
 #include <functional>
@@ -36,7 +37,7 @@ class PostgresReader final : public Reader {
   Result<Working> working() override;
   Result<std::int64_t> holding(const std::string& worker_id, const std::string& queue) override;
 
-  // As PostgresStore::interrupt(). From any thread.
+  // As PostgresStore::interrupt(). Threads: any.
   void interrupt(bool interrupted) { reconnector_.interrupt(interrupted); }
 
   // postgres_list.cc
@@ -45,14 +46,15 @@ class PostgresReader final : public Reader {
                                                  std::size_t limit) override;
 
  private:
-  // Runs them in one round trip. When the connection was lost since the last call, on a new one.
+  // Runs the calls in one round trip. If the connection was lost since the last call, runs them again on a
+  // new one.
   Result<std::vector<Rows>> run(std::vector<StatementCall> calls);
   Result<Rows> run_one(std::string_view sql, Params params = {});
-  // The same in a transaction of their own.
+  // As run(), but all calls read the same snapshot.
   Result<std::vector<Rows>> at_one_moment(std::vector<StatementCall> calls);
 
-  // postgres_list.cc: calls `take` with each event that matches, in the order of ids, until it returns false.
-  // Runs `beside` at the moment of the first look, which is at `first_look` events, and returns its rows.
+  // postgres_list.cc: calls `take` with each matching event, in order of ids, until it returns false. The
+  // first statement reads `first_look` events. `beside` runs in the same snapshot; its rows are returned.
   Result<std::vector<Rows>> walk(const ListFilter& filter, std::size_t first_look,
                                  std::vector<StatementCall> beside, const std::function<bool(Event&&)>& take);
 

@@ -1,5 +1,5 @@
-// postgres_statements_test.cc: every statement can be prepared, and is answered by an index whatever the
-// planner knows of the tables: nothing, so that it believes that they are empty, or that they are small.
+// postgres_statements_test.cc: every statement can be prepared and uses an index, even if the planner has no
+// statistics, or believes that the tables are small.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -68,7 +68,7 @@ std::vector<std::string> whole_index_scans(const std::string& plan) {
 
 class PostgresStatementsTest : public testing::Test {
  protected:
-  // The lines of the plan that is made without a look at the values.
+  // The plan that PostgreSQL makes without the values of the parameters.
   std::string plan_of(std::string_view name, std::string_view sql) {
     const std::string statement = without_comments(sql);
     must(connection_->script("PREPARE plan_of_" + std::string(name) + " AS " + statement));
@@ -111,8 +111,8 @@ TEST_F(PostgresStatementsTest, NoStatementReadsATableWithoutAnIndexOrMoreOfItTha
   }
 }
 
-// What is cheapest for a page of rows is not when they have become many, and plans are kept.
-TEST_F(PostgresStatementsTest, EveryLookIntoAHotTableIsByItsKeyAlsoWhenThatWasVacuumedWhileSmall) {
+// The cheapest plan for one page of rows is slow for many rows, and the server keeps plans.
+TEST_F(PostgresStatementsTest, EveryLookupInAHotTableUsesItsKeyEvenIfItWasVacuumedWhileSmall) {
   must(connection_->script(
       "INSERT INTO eventq.event_queue SELECT n, 'main', 'PENDING', 0, 0, 0, '', 0, 1, n, 0, 0, 0 "
       "  FROM generate_series(1, 3) AS n;"
@@ -157,7 +157,7 @@ TEST_F(PostgresStatementsTest, EveryStatementThatReturnsEventRowsHasTheColumnsOf
   EXPECT_EQ(found, 18);
 }
 
-TEST_F(PostgresStatementsTest, AListLooksAtNoMoreThanItShowsByTheRightIndex) {
+TEST_F(PostgresStatementsTest, AListReadsNoMoreThanItShowsFromTheRightIndex) {
   struct Row {
     std::string_view name;
     std::string_view sql;

@@ -46,7 +46,7 @@ class PostgresStoreImpl final : public PostgresStore {
     return {};
   }
 
-  // The database tidies up by itself.
+  // Autovacuum does this work in PostgreSQL.
   Result<void> tidy() override { return {}; }
 
   void interrupt(bool interrupted) override { reconnector_.interrupt(interrupted); }
@@ -57,7 +57,8 @@ class PostgresStoreImpl final : public PostgresStore {
     if (auto done = reconnector_.connect(session_.connection); !done) return done.error();
     auto begun = PostgresTransaction::begin(session_, now, plan);
     if (begun || !used || !session_.connection->broken()) return begun;
-    // It was lost since the last transaction, and nothing was changed.
+    // The connection was lost since the last transaction. Nothing was changed, so a new connection can begin
+    // again.
     if (auto done = reconnector_.connect(session_.connection); !done) return done.error();
     return PostgresTransaction::begin(session_, now, plan);
   }

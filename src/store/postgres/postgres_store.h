@@ -1,4 +1,5 @@
-// postgres_store.h: a Store in a PostgreSQL database, schema `eventq`. Many may be open on one database.
+// postgres_store.h: a Store in a PostgreSQL database, schema `eventq`. Several stores may be open on one
+// database.
 #pragma once
 
 #include <memory>
@@ -10,7 +11,7 @@
 
 namespace eventq::postgres {
 
-// Which of several databases this one is: its events have ids with id % shard_count == shard_index.
+// Which shard of how many a database is: its events have ids with id % shard_count == shard_index.
 struct ShardPosition {
   int shard_index = 0;
   int shard_count = 1;
@@ -19,13 +20,12 @@ struct ShardPosition {
 
 class PostgresStore : public Store {
  public:
-  // Ends a transaction that hangs: it, and begin(), fail until `false`. From any thread.
+  // interrupt(true) makes a running transaction and every begin() fail until interrupt(false). Threads: any.
   virtual void interrupt(bool interrupted) = 0;
 };
 
-// Connects when the first transaction begins, and again after a connection was lost. `clock` is for tests;
-// the database's own when null. REQUIRES: the schema is there and current, and its place is checked; see
-// migrate.h.
+// Connects when the first transaction begins, and again after the connection was lost. `clock` is for tests;
+// null: the database's clock. REQUIRES: the schema is current and the position was checked; see migrate.h.
 std::unique_ptr<PostgresStore> make_store(std::string url, ShardPosition position, const Clock* clock);
 
 }  // namespace eventq::postgres

@@ -1,5 +1,5 @@
-// postgres_store_test.cc: what only the store in PostgreSQL promises: it connects when it must, several of
-// them share a database, and one that hangs can be given up.
+// postgres_store_test.cc: what only the PostgreSQL store promises: it reconnects, several stores share a
+// database, and a call that hangs can be ended.
 #include "store/postgres/postgres_store.h"
 
 #include <gmock/gmock.h>
@@ -63,7 +63,7 @@ class PostgresStoreTest : public testing::Test {
 
   QueueDocument read_main() { return must(must(one_->reader())->queue("main", 0)).value(); }
 
-  // Ends every connection to the database but the one that does it.
+  // Ends every connection to the database except its own.
   void end_connections() {
     const auto connection = must(PgConnection::open(database_.url()));
     must(
@@ -71,7 +71,7 @@ class PostgresStoreTest : public testing::Test {
                            "WHERE datname = current_database() AND pid <> pg_backend_pid()"));
   }
 
-  // Until somebody waits for such a lock.
+  // Returns when a transaction waits for a lock that fits `condition`.
   void wait_for_lock(const std::string& condition) const {
     const auto looker = must(PgConnection::open(database_.url()));
     const std::string waiting =
@@ -89,9 +89,9 @@ class PostgresStoreTest : public testing::Test {
   const std::unique_ptr<PostgresStore> other_ = make_store(database_.url(), {}, &clock_);
 };
 
-TEST_F(PostgresStoreTest, ItIsShared) { EXPECT_TRUE(one_->shared()); }
+TEST_F(PostgresStoreTest, TheStoreIsShared) { EXPECT_TRUE(one_->shared()); }
 
-TEST_F(PostgresStoreTest, AStoreConnectsAgainAfterItsIdleConnectionWasEnded) {
+TEST_F(PostgresStoreTest, AStoreReconnectsAfterItsIdleConnectionWasEnded) {
   const auto reader = must(one_->reader());
   const EventId before = add(*one_, "before");
   EXPECT_TRUE(must(reader->get(before)));
@@ -186,7 +186,7 @@ TEST_F(PostgresStoreTest, CountersOfTwoStoresSumUpExactly) {
   EXPECT_THAT(mended, IsEmpty());
 }
 
-TEST_F(PostgresStoreTest, TransactionsOfTwoStoresAddToTheSameCountersSideBySide) {
+TEST_F(PostgresStoreTest, ConcurrentTransactionsOfTwoStoresAddToTheSameCounters) {
   const auto one = must(one_->begin());
   const auto other = must(other_->begin());
   must(one->add_totals("main", {.published = 1}, std::nullopt));
@@ -224,7 +224,7 @@ TEST_F(PostgresStoreTest, TheCheckpointIdIsThatOfTheLaterCommit) {
   EXPECT_EQ(read_main().checkpoint_id, "second");
 }
 
-TEST_F(PostgresStoreTest, NewsAreTheQueuesThatOthersAddedOrConfigured) {
+TEST_F(PostgresStoreTest, ChangedQueuesAreThoseThatOtherStoresAddedOrConfigured) {
   put(*one_, queue_named("a"));
   EXPECT_THAT(news(*other_), ElementsAre("a"));
   EXPECT_THAT(news(*other_), IsEmpty());
@@ -239,7 +239,7 @@ TEST_F(PostgresStoreTest, NewsAreTheQueuesThatOthersAddedOrConfigured) {
   EXPECT_THAT(news(*other_), IsEmpty());
 }
 
-TEST_F(PostgresStoreTest, NewsThatWereNotCommittedAreNone) {
+TEST_F(PostgresStoreTest, AnUncommittedQueueIsNotReportedAsChanged) {
   EXPECT_THAT(news(*other_), IsEmpty());
   {
     const auto transaction = must(one_->begin());
@@ -250,7 +250,7 @@ TEST_F(PostgresStoreTest, NewsThatWereNotCommittedAreNone) {
 }
 
 // A queue may be configured while a transaction of another server waits to begin.
-TEST_F(PostgresStoreTest, NewsAreThoseOfTheMomentWhenNobodyIsAloneAnyMore) {
+TEST_F(PostgresStoreTest, ATransactionThatWaitedForAnAdminTransactionReportsItsChange) {
   const TransactionPlan claims{.claims = {{{"main", {}}, 1}}};
   const TransactionPlan publishes{.inserts = 1, .event_ids = {"event"}};
   put(*other_, queue_named("main"));
@@ -274,7 +274,7 @@ TEST_F(PostgresStoreTest, NewsAreThoseOfTheMomentWhenNobodyIsAloneAnyMore) {
   }
 }
 
-TEST_F(PostgresStoreTest, ATransactionThatCouldNotBeginIsInNobodysWay) {
+TEST_F(PostgresStoreTest, ATransactionThatCouldNotBeginDoesNotBlockTheNext) {
   add(*one_, "before");
   const auto blocker = must(PgConnection::open(database_.url()));
   must(blocker->script("BEGIN; LOCK TABLE eventq.queue_news IN ACCESS EXCLUSIVE MODE"));
@@ -289,14 +289,14 @@ TEST_F(PostgresStoreTest, ATransactionThatCouldNotBeginIsInNobodysWay) {
   add(*one_, "after");
 }
 
-TEST_F(PostgresStoreTest, AProbeNeedNotWaitForSomebodyWhoMakesAQueue) {
+TEST_F(PostgresStoreTest, AProbeDoesNotWaitForATransactionThatAddsAQueue) {
   const auto application = must(PgConnection::open(database_.url()));
   must(application->script("BEGIN; SELECT eventq.publish(title => 't', tags => ARRAY['a'], queue => 'new')"));
 
   commit_with(*one_, [](Transaction& transaction) { must(transaction.probe()); });
 }
 
-TEST_F(PostgresStoreTest, WhatWasRecalledIsNoNews) {
+TEST_F(PostgresStoreTest, ARecalledQueueIsNotReportedAsChanged) {
   put(*one_, queue_named("a"));
   std::vector<std::string> mended;
   EXPECT_THAT(ids_of(must(must(other_->begin())->recall(mended)).queues), ElementsAre("a"));
@@ -304,7 +304,7 @@ TEST_F(PostgresStoreTest, WhatWasRecalledIsNoNews) {
   EXPECT_THAT(news(*other_), IsEmpty());
 }
 
-TEST_F(PostgresStoreTest, AQueueIsCurrentAsOthersLeftIt) {
+TEST_F(PostgresStoreTest, CurrentReturnsAQueueAsOthersCommittedIt) {
   put(*one_, queue_named("main"));
   add(*one_, "a");
   commit_with(*one_, [](Transaction& transaction) {
@@ -323,14 +323,14 @@ TEST_F(PostgresStoreTest, AQueueIsCurrentAsOthersLeftIt) {
   EXPECT_FALSE(must(transaction->current("none")));
 }
 
-TEST_F(PostgresStoreTest, ManyQueuesAreCurrentInOneTransaction) {
+TEST_F(PostgresStoreTest, CurrentReturnsManyQueuesInOneTransaction) {
   for (const char* queue : {"a", "b", "c"}) put(*one_, queue_named(queue));
   const auto transaction = must(other_->begin());
   for (const char* queue : {"a", "b", "c"}) EXPECT_EQ(must(transaction->current(queue))->row.id, queue);
   EXPECT_FALSE(must(transaction->current("d")));
 }
 
-TEST_F(PostgresStoreTest, TheLimitedQueuesOfAPlanAreCurrentWithoutAnotherLook) {
+TEST_F(PostgresStoreTest, CurrentReturnsTheLimitedQueuesOfAPlan) {
   put(*one_, queue_named("main"));
   add(*one_, "a");
   const auto transaction = must(other_->begin());
@@ -342,7 +342,7 @@ TEST_F(PostgresStoreTest, TheLimitedQueuesOfAPlanAreCurrentWithoutAnotherLook) {
   EXPECT_FALSE(must(transaction->current("none")));
 }
 
-TEST_F(PostgresStoreTest, ItsSizeIsThatOfTheDatabase) {
+TEST_F(PostgresStoreTest, TheSizeOfTheStoreIsThatOfTheDatabase) {
   EXPECT_GT(must(one_->sizes()).file_bytes, 1'000'000);
 }
 

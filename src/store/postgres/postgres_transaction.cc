@@ -17,13 +17,13 @@ namespace {
 
 constexpr TimePoint kEndOfTime{Millis(INT64_MAX)};
 
-// Its row was locked when it was loaded, so this is our bug.
+// The event's row has been locked since it was loaded, so a changed guard is a bug in eventq.
 Error guard_failed(EventId id) {
   return {ErrorCode::internal, "Event " + std::to_string(number(id)) + " changed under its own transaction.",
           ""};
 }
 
-// It was read without a lock, as the head of a line is.
+// The event was read without a lock, as the head of a line is, and another server has changed it since.
 Error overtaken(EventId id) {
   return {ErrorCode::unavailable,
           "Event " + std::to_string(number(id)) +
@@ -31,7 +31,7 @@ Error overtaken(EventId id) {
           ""};
 }
 
-// The changing part of an event.
+// Copies the fields that change during an event's life.
 void copy_state(const Event& from, Event& to) {
   to.status = from.status;
   to.attempts = from.attempts;
@@ -62,7 +62,8 @@ std::vector<std::string> names_of(std::vector<Status> statuses) {
   return names;
 }
 
-// Behind the gate, so that nobody changes queues any more once their version is read.
+// Takes the gate before it reads the version of the queues, so that no admin transaction changes a queue
+// after that.
 void begin_with(std::vector<StatementCall>& calls, std::string_view gate) {
   calls.push_back({sql::begin});
   calls.push_back({gate});
@@ -87,8 +88,8 @@ Result<std::unique_ptr<Transaction>> PostgresTransaction::begin(StoreSession& se
 PostgresTransaction::PostgresTransaction(StoreSession& session, std::optional<TimePoint> now)
     : session_(session), now_(now.value_or(TimePoint())), timed_(now.has_value()), gate_(sql::gate_shared) {}
 
-// Without the end of this one, the next could not begin. A connection that cannot even roll back is broken,
-// and with it the transaction is gone.
+// Rolls back, because the next transaction on this connection could not begin otherwise. If ROLLBACK fails,
+// the connection is broken, and the server has ended the transaction.
 PostgresTransaction::~PostgresTransaction() {
   if (open_ && sent_ && !session_.connection->broken()) (void)session_.connection->run_one(sql::rollback);
 }
@@ -96,6 +97,7 @@ PostgresTransaction::~PostgresTransaction() {
 Result<std::vector<Rows>> PostgresTransaction::run(std::vector<StatementCall> calls) {
   if (begun_) return session_.connection->run(std::move(calls));
   std::vector<StatementCall> all;
+  // After a restart the earlier transaction is still open on the server.
   if (std::exchange(sent_, true)) all.push_back({sql::rollback});
   begin_with(all, gate_);
   const auto first = std::ssize(all);
@@ -104,6 +106,7 @@ Result<std::vector<Rows>> PostgresTransaction::run(std::vector<StatementCall> ca
   if (!rows) return rows;
   const Rows& time = (*rows)[static_cast<std::size_t>(first - 1)];
   if (time.empty()) return corrupt_row("no version of its queues");
+  // A restart keeps the time at which the transaction first began.
   if (!std::exchange(timed_, true)) {
     now_ = session_.clock != nullptr ? session_.clock->now() : time_point(time.number(0, 0));
   }
@@ -114,6 +117,7 @@ Result<std::vector<Rows>> PostgresTransaction::run(std::vector<StatementCall> ca
 }
 
 void PostgresTransaction::begin_anew(std::string_view gate) {
+  // event_numbers_ is kept: sequences do not roll back, so ids that were drawn are still valid.
   gate_ = gate;
   begun_ = false;
   locked_.clear();
@@ -154,7 +158,7 @@ Result<Rows> PostgresTransaction::read(std::string_view sql, Params params) {
   return std::move(rows->front());
 }
 
-// What event_queue.ready says of a live event.
+// The value of event_queue.ready for a live event.
 std::int64_t PostgresTransaction::readiness(const Stored& stored) const {
   if (stored.line == Line::behind) return kBehind;
   return stored.event.due_at <= now_ ? kReady : kWaiting;
@@ -178,7 +182,7 @@ Result<void> PostgresTransaction::draw_numbers(std::size_t events, std::size_t e
   return {};
 }
 
-// Of draw_numbers.sql.
+// Takes the rows of draw_numbers.sql: numbers for events first, then for log entries.
 void PostgresTransaction::take_numbers(const Rows& rows, std::size_t events) {
   for (std::size_t row = 0; row < std::min(events, rows.size()); ++row) {
     event_numbers_.push_back(rows.number(row, 0) * session_.position.shard_count +
@@ -269,6 +273,7 @@ Result<void> PostgresTransaction::save(std::span<Stored> events) {
   for (Stored& stored : events) {
     const EventId id = stored.event.id;
     const auto found = event_cache_.find(id);
+    // The caller read the event without a lock, so another transaction may have changed it since.
     const bool was_free = std::find(unknown.begin(), unknown.end(), id) != unknown.end();
     if (was_free && found != event_cache_.end() &&
         (!found->second.locked || found->second.stored.guard != stored.guard)) {
@@ -289,6 +294,7 @@ Result<void> PostgresTransaction::save_one(Stored& saved) {
 
   // Archived events keep no turn; a revived event gets turn = id.
   std::int64_t turn = stored.archived ? number(id) : stored.turn;
+  // A new head of a line gets a new turn, so it comes after all events that are ready now.
   if (stored.line == Line::behind && saved.line == Line::head) {
     auto last = next_event_number();
     if (!last) return last.error();
@@ -324,7 +330,7 @@ Result<void> PostgresTransaction::save_one(Stored& saved) {
   return {};
 }
 
-// Keeps lines_ in step.
+// Updates the line in lines_, if it is cached.
 void PostgresTransaction::move_in_line(const Event& event, Line from, Line to) {
   if (from == to) return;
   const auto found = lines_.find({event.queue, event.ordering_key});
@@ -341,7 +347,7 @@ void PostgresTransaction::move_in_line(const Event& event, Line from, Line to) {
   }
 }
 
-// Keeps superseded_ in step.
+// Updates the events in superseded_, if they are cached.
 void PostgresTransaction::note_pending(const Event& event, bool pending) {
   if (event.supersede_key.empty()) return;
   const auto found = superseded_.find({event.queue, event.supersede_key});
@@ -353,7 +359,7 @@ void PostgresTransaction::note_pending(const Event& event, bool pending) {
   }
 }
 
-// What waits for a time is in the sight of next_due(), wherever that begins.
+// next_due() may start its scan at due_start.first, so an event with an earlier due time must move that back.
 void PostgresTransaction::note_waiting(const Stored& stored) {
   if (stored.archived || ready_code(stored) != kWaiting) return;
   session_.due_start.first = std::min(session_.due_start.first, millis(stored.event.due_at));
@@ -448,7 +454,7 @@ Result<Ended> PostgresTransaction::ended(const EndedFilter& filter) {
   Ended ended;
   std::size_t bytes = 0;
   std::optional<EndedCursor> last;
-  constexpr std::size_t kAtOnce = 100;  // whole events in memory
+  constexpr std::size_t kAtOnce = 100;  // so many whole events are in memory at a time
   for (std::size_t row = 0; row < rows->size();) {
     std::vector<EventId> ids;
     for (std::size_t i = row; i < std::min(row + kAtOnce, rows->size()); ++i) {
@@ -468,6 +474,7 @@ Result<Ended> PostgresTransaction::ended(const EndedFilter& filter) {
       ended.events.push_back(std::move(*stored));
     }
   }
+  // The statement stopped at its limit, so there may be more events.
   if (rows->size() == limits::kReplay) ended.next = last;
   return ended;
 }
@@ -492,6 +499,8 @@ Result<void> PostgresTransaction::commit(DiskSync sync) {
   std::vector<StatementCall> calls;
   if (sync == DiskSync::later && session_.later_allowed) calls.push_back({sql::commit_later});
   flush(calls);
+  // Counters are written last: other transactions write the same rows, and each row stays locked until
+  // COMMIT.
   flush_counts(calls);
   flush_counters(calls);
   auto done = session_.connection->commit(std::move(calls));

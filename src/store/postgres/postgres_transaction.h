@@ -1,11 +1,11 @@
-// postgres_transaction.h: Transaction on a connection of its Store, with few round trips.
+// postgres_transaction.h: Transaction on the connection of its Store, with few round trips.
 //
-// Writes are buffered and go out in a few statements: with the next read that may depend on them, or with
-// COMMIT. The first round trip begins it and fetches and locks what is planned. What the transaction knows of
-// an event is kept here, so that loading it again costs nothing.
+// Writes are buffered and sent in a few statements: with the next read that may depend on them, or with
+// COMMIT. The first round trip begins the transaction, and reads and locks what is planned. Events that were
+// read are cached, so that loading one again needs no round trip.
 //
-// Locks, in this order, so that planned transactions know no deadlock: the gate (25968), shared or alone;
-// names (25969), by hash; rows, by id; claims, which never wait.
+// Locks are taken in this order, so that planned transactions cannot deadlock: the gate (25968), shared or
+// alone; names (25969), by hash; rows, by id; claims, which never wait.
 #pragma once
 
 #include <cstddef>
@@ -30,7 +30,7 @@
 
 namespace eventq::postgres {
 
-// Names to lock; see pg_advisory_xact_lock(25969, hashtext(name)).
+// Names to lock with pg_advisory_xact_lock(25969, hashtext(name)).
 std::string line_name(std::string_view queue, std::string_view key);
 std::string supersede_name(std::string_view queue, std::string_view key);
 std::string correlation_name(std::string_view id);
@@ -40,8 +40,8 @@ std::string limit_name(std::string_view queue);
 
 class PostgresTransaction final : public Transaction {
  public:
-  // `now` replaces the session's clock. Begins and plans in one round trip. REQUIRES: session.connection is
-  // there and not broken.
+  // Begins, and plans if `plan` is given, in one round trip. `now` replaces the session's clock. REQUIRES:
+  // session.connection is set and not broken.
   static Result<std::unique_ptr<Transaction>> begin(StoreSession& session, std::optional<TimePoint> now,
                                                     const TransactionPlan* plan = nullptr);
   ~PostgresTransaction() override;  // rolls back what was not committed
@@ -98,7 +98,7 @@ class PostgresTransaction final : public Transaction {
  private:
   using QueueKey = TransactionPlan::QueueKey;
 
-  // Calls, and what takes the rows of each.
+  // Calls, and for each the function that takes its rows.
   struct Reads {
     std::vector<StatementCall> calls;
     std::vector<std::function<Result<void>(const Rows&)>> takes;
@@ -108,63 +108,64 @@ class PostgresTransaction final : public Transaction {
     }
   };
 
-  // A line as this transaction left it.
+  // A line with this transaction's changes.
   struct CachedLine {
     std::optional<EventId> head;
     std::optional<EventId> first_behind;
     bool first_behind_loaded = true;
   };
 
-  // Events fetched for the claims of one selector, in order.
+  // Events that were locked for the claims of one selector, in order.
   struct ClaimPool {
     std::size_t planned = 0;  // events that claims may still ask for
-    bool exhausted = false;   // there were no more
+    bool exhausted = false;   // no further event can be locked
     std::vector<EventId> events;
-    // Of the look that found them: how many it was for, how many of each tag it saw, and where it began.
+    // The last query for events: how many it wanted, how many entries it read per tag, and where it started.
     std::size_t wanted = 0;
     std::size_t width = 0;
     std::optional<ReadyCursor> from;
-    ReadyCursor last{INT64_MAX, INT64_MIN};  // of them, when they were fetched; nothing comes before this one
+    ReadyCursor last{INT64_MAX, INT64_MIN};  // the last event's; at first before every event
   };
 
   struct QueueWrite {
     QueueRow row;
-    bool replaces = false;  // put, not added
+    bool replaces = false;  // by put_queue(), not add_queue()
   };
 
   struct TotalsChange {
     Totals change;
-    std::string checkpoint_id;  // event_id of the last event completed; empty: none was
+    std::string checkpoint_id;  // event_id of the last completed event; empty: none
   };
 
   PostgresTransaction(StoreSession& session, std::optional<TimePoint> now);
 
-  // Nothing was changed: forgets what it knows, and begins anew with the next round trip.
+  // Forgets what was read; the next round trip begins again. REQUIRES: nothing was changed.
   void begin_anew(std::string_view gate);
 
-  // Round trips; the first one begins it.
+  // Round trips. The first one also begins the transaction.
   Result<std::vector<Rows>> run(std::vector<StatementCall> calls);
   Result<Rows> run_one(std::string_view sql, Params params = {});
-  // The same behind a flush of the buffers; returns the rows of `calls` only.
+  // As run(), after a flush of the buffers. Returns the rows of `calls` only.
   Result<std::vector<Rows>> flush_and_run(std::vector<StatementCall> calls);
   Result<Rows> read(std::string_view sql, Params params = {});  // flush_and_run() of one call
 
-  // Adds a call that locks these names, unless all of them are held already.
+  // Adds a call that locks those of the names that are not locked yet, if there are any.
   void lock(std::vector<StatementCall>& calls, std::vector<std::string> names);
 
-  // postgres_flush.cc: adds the calls that write what is buffered, and empties the buffers.
+  // postgres_flush.cc: adds the calls that write the buffers, and empties these.
   void flush(std::vector<StatementCall>& calls);
   void flush_events(std::vector<StatementCall>& calls);
   void flush_counts(std::vector<StatementCall>& calls);  // with COMMIT only
 
-  // postgres_queues.cc, called by plan(), flush() and commit():
-  // adds the calls that fetch the planned keys and correlations (also those that the bodies of plan.changes
-  // name), and takes their rows, as many as there were calls;
+  // postgres_queues.cc, for plan(), flush() and commit().
+  // plan_queues() adds the calls that read the planned keys and correlations, and the correlations of
+  // plan.changes. planned_queues() takes their rows, one Rows per call.
   void plan_queues(const TransactionPlan& plan, bool plain, std::vector<StatementCall>& calls);
   Result<void> planned_queues(const TransactionPlan& plan, bool plain, std::span<const Rows> rows);
-  // adds the calls that write what is buffered and may be read again in this transaction;
+  // Adds the writes of rows that this transaction may read again.
   void flush_queues(std::vector<StatementCall>& calls);
-  // and those that only COMMIT needs: counters that others write, in an order that everybody keeps.
+  // Adds the writes that only COMMIT needs: counters, in the same order in every transaction, because others
+  // write the same rows.
   void flush_counters(std::vector<StatementCall>& calls);
   void flush_correlations(std::vector<StatementCall>& calls);
   Result<void> take_keys(const std::vector<std::string>& asked, const Rows& rows);
@@ -186,7 +187,8 @@ class PostgresTransaction final : public Transaction {
   Result<void> load_line(const QueueKey& line);
   Result<void> take_lines(const Rows& rows);
   Result<std::optional<Stored>> cached_state(std::optional<EventId> id);
-  // Numbers for entries must be younger than the locks on their events: draws those anew that are left.
+  // A log number must be drawn after its event was locked, so that the entries of an event ascend. Draws the
+  // unused numbers again, and up to `more` others.
   void redraw_log_numbers(std::vector<StatementCall>& calls, std::size_t more = 0);
   static StatementCall draw_call(std::size_t events, std::size_t entries);
 
@@ -203,7 +205,8 @@ class PostgresTransaction final : public Transaction {
 
   // postgres_claim.cc
   ClaimStart& start_of(const Selector& selector);
-  // Payloads come along when they fit in with as many others as are `fetched`.
+  // The call that locks events for a claim. It returns a payload only if `fetched` payloads of that size fit
+  // into kClaimBytes.
   StatementCall look(const Selector& selector, ClaimPool& pool, std::size_t wanted, std::size_t fetched);
   Result<void> fetch(const Selector& selector, ClaimPool& pool, std::size_t wanted);
   Result<void> take_claim(const Selector& selector, ClaimPool& pool, const Rows& rows);
@@ -214,46 +217,46 @@ class PostgresTransaction final : public Transaction {
   void note_made_ready();
 
   StoreSession& session_;
-  TimePoint now_;                  // of its first beginning
-  bool timed_;                     // now_ is known
-  std::int64_t news_version_ = 0;  // of queue_news when it began
-  std::string_view gate_;          // the statement that locks it
+  TimePoint now_;                  // when it first began; a restart keeps it
+  bool timed_;                     // now_ is set
+  std::int64_t news_version_ = 0;  // queue_news.version when it began
+  std::string_view gate_;          // the statement that locks the gate
   bool planned_ = false;
-  bool sent_ = false;   // there is something to roll back
-  bool begun_ = false;  // and all that was read since counts
+  bool sent_ = false;   // BEGIN was sent
+  bool begun_ = false;  // false: the next round trip begins it
   bool open_ = true;
-  bool alone_ = false;            // then no name needs a lock
-  std::set<std::string> locked_;  // names
+  bool alone_ = false;            // holds the gate alone, so names need no locks
+  std::set<std::string> locked_;  // names that this transaction has locked
 
   std::unordered_map<EventId, CachedEvent> event_cache_;
-  std::set<EventId> changed_;                                             // of event_cache_, to be flushed
-  std::map<std::string, std::optional<EventId>, std::less<>> event_ids_;  // as find() answers
+  std::set<EventId> changed_;                                             // events of event_cache_ to flush
+  std::map<std::string, std::optional<EventId>, std::less<>> event_ids_;  // results of find()
   std::map<QueueKey, CachedLine> lines_;
-  std::map<QueueKey, std::set<EventId>> superseded_;  // as with_supersede_key() answers
+  std::map<QueueKey, std::set<EventId>> superseded_;  // results of with_supersede_key()
   std::map<StoreSession::SelectorKey, ClaimPool> pools_;
   std::set<EventId> made_ready_;                                        // by this transaction
-  std::optional<TimePoint> first_due_;                                  // of what it left to wait
+  std::optional<TimePoint> first_due_;                                  // earliest due time that it wrote
   std::vector<LogEntry> entries_;                                       // to be flushed
   std::map<std::pair<std::string, Status>, std::int64_t> counts_;       // changes, written with COMMIT
   std::map<std::pair<std::string, std::string>, std::int64_t> causes_;  // likewise; queue, cause
   std::deque<std::int64_t> event_numbers_;                              // drawn, not used yet
   std::deque<std::int64_t> log_numbers_;
 
-  // Buffers of postgres_queues.cc. A key or correlation that is known needs no read.
+  // Buffers of postgres_queues.cc. A cached key or correlation needs no read.
   std::map<std::string, std::optional<KeyRecord>, std::less<>> keys_;
-  std::set<std::string, std::less<>> changed_keys_;  // of keys_, to be flushed
+  std::set<std::string, std::less<>> changed_keys_;  // keys of keys_ to flush
   std::map<std::string, std::optional<CorrelationRow>, std::less<>> correlations_;
   std::set<std::string, std::less<>> changed_correlations_;
   std::vector<StatementCall> other_writes_;  // checkpoints, recoveries, archive files: few
-  // WrittenRows with COMMIT.
+  // Written with COMMIT.
   std::map<std::string, TotalsChange> totals_;                              // by queue
   std::map<std::int64_t, std::int64_t> failed_hours_;                       // by hour
   std::map<std::string, WorkerRow> workers_;                                // changes, by id
   std::map<std::string, QueueWrite> queue_changes_;                         // by id
-  std::map<std::string, std::optional<QueueRecord>, std::less<>> current_;  // as current() answers
-  bool asked_for_current_ = false;                                          // of a queue that was not planned
+  std::map<std::string, std::optional<QueueRecord>, std::less<>> current_;  // results of current()
+  bool asked_for_current_ = false;  // for a queue that was not planned
   std::map<std::string, std::optional<TimePoint>, std::less<>>
-      oldest_;  // as oldest_pending() answers; none after a flush
+      oldest_;  // results of oldest_pending(); a flush clears them
 };
 
 }  // namespace eventq::postgres

@@ -8,7 +8,7 @@
 namespace eventq::postgres {
 namespace {
 
-// A database that is back is used again within this time.
+// The longest pause between two attempts: a database that is up again is used within this time.
 constexpr Millis kLongestPause{1000};
 
 Error given_up() { return unavailable("calls to it were given up until it answers again"); }
@@ -23,6 +23,8 @@ Result<void> Reconnector::connect(std::unique_ptr<PgConnection>& connection) {
     current_ = nullptr;
   }
   connection.reset();
+  // During the pause the last error is returned at once, so that callers do not wait for an attempt that
+  // would fail.
   if (last_error_ && steady_now() < next_try_) return *last_error_;
   auto opened = PgConnection::open(url_);
   if (!opened) {
@@ -34,6 +36,7 @@ Result<void> Reconnector::connect(std::unique_ptr<PgConnection>& connection) {
   backoff_.succeeded();
 
   const std::scoped_lock lock(mutex_);
+  // interrupt() may have been called while the connection was being opened.
   if (interrupted_) return given_up();
   connection = std::move(*opened);
   current_ = connection.get();

@@ -1,6 +1,6 @@
-// reconnector.h: a connection that is made when it is needed, and again after it was lost.
+// reconnector.h: opens a connection on first use, and again after it was lost.
 //
-// Threads: one at a time; interrupt() from any.
+// Threads: one thread at a time. interrupt() may be called from any thread.
 #pragma once
 
 #include <memory>
@@ -20,14 +20,14 @@ class Reconnector {
  public:
   explicit Reconnector(std::string url) : url_(std::move(url)) {}
 
-  // Sees to it that `connection`, always the same one, can be used.
-  // Errors: unavailable; at once while interrupted, and for a moment after a try that failed.
+  // Opens `connection` if it is null or broken. REQUIRES: every call gets the same `connection`.
+  // Errors: unavailable; at once while interrupted, and for up to 1 s after a failed attempt.
   Result<void> connect(std::unique_ptr<PgConnection>& connection);
 
-  // Closes it.
+  // Closes the connection.
   void drop(std::unique_ptr<PgConnection>& connection);
 
-  // Ends a call under way and makes every later connect() fail, until `false`.
+  // interrupt(true) makes a running call and every connect() fail until interrupt(false).
   void interrupt(bool interrupted);
 
  private:
@@ -35,7 +35,7 @@ class Reconnector {
   const std::string url_;
 
   Backoff backoff_;
-  std::optional<Error> last_error_;  // since the last success
+  std::optional<Error> last_error_;  // of the last attempt; null if it succeeded
   SteadyTime next_try_{};
 
   std::mutex mutex_;

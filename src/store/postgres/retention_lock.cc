@@ -10,7 +10,7 @@ Result<std::optional<RetentionLock::RetentionHold>> RetentionLock::hold() {
   if (lost) held_ = false;
   if (auto done = reconnector_.connect(connection_); !done) return done.error();
   if (held_) {
-    // Still there when the connection is.
+    // The lock belongs to the session, so it is held for as long as the connection answers.
     const auto time = connection_->run_one(sql::read_time);
     if (!time) held_ = false;
     if (!time) return time.error();

@@ -1,8 +1,9 @@
-// retention_lock.h: the right to remove old events of a database, which one server has at a time.
+// retention_lock.h: the lock that lets one server at a time remove old events of a database.
 //
-// It is bound to a connection of its own: a server that dies loses it, and another gets it.
+// It belongs to a connection of its own: if the server dies, the database releases the lock, and another
+// server gets it.
 //
-// Threads: one at a time; interrupt() from any.
+// Threads: one thread at a time. interrupt() may be called from any thread.
 #pragma once
 
 #include <memory>
@@ -22,13 +23,13 @@ class RetentionLock {
   explicit RetentionLock(std::string url) : reconnector_(std::move(url)) {}
 
   struct RetentionHold {
-    TimePoint now;       // by the database
+    TimePoint now;       // the database's clock
     bool since = false;  // it was not held at the last call
   };
-  // Nothing when another has it.
+  // Takes the lock, or checks that it is still held. Returns null if another server holds it.
   Result<std::optional<RetentionHold>> hold();
 
-  // Another may have it.
+  // Closes the connection, so that another server can take the lock.
   void release() { reconnector_.drop(connection_); }
 
   // As PostgresStore::interrupt().

@@ -4,7 +4,7 @@
 namespace eventq::postgres {
 namespace {
 
-// One of the rows, as columns.h wants it.
+// One row, with the functions that columns.h calls.
 struct RowView {
   const Rows& rows;
   const std::size_t row;
@@ -45,7 +45,7 @@ Result<QueueRow> read_queue_row(const Rows& rows, std::size_t row) {
 
 Totals read_totals(const Rows& rows, std::size_t row, int column) {
   const auto next = [&] { return rows.number(row, column++); };
-  // Braces evaluate in order.
+  // C++ evaluates the elements of a braced list in order, so each next() reads the next column.
   return {next(), next(), next(), next(), next(), next(), next(),
           next(), next(), next(), next(), next(), next()};
 }

@@ -9,19 +9,21 @@ namespace {
 constexpr std::string_view kReadOnly = "25006";
 
 ErrorCode code_of(std::string_view state) {
+  // 53100 disk full, 22021 character that the encoding does not have, XX001 and XX002 corrupt table or index.
   if (state == "53100") return ErrorCode::no_space;
   if (state == "22021") return ErrorCode::invalid_argument;
   if (state == "XX001" || state == "XX002") return ErrorCode::corrupt;
-  // 08 connection, 40 deadlock and serialization, 53 resources, 55P03 lock_timeout, 57 cancelled or shutting
-  // down, 58 the system under it, 25P03 and 25006 sessions that were ended or turned read-only.
+  // 08 connection, 40 deadlock and serialization, 53 resources, 55P03 lock_timeout. 57 cancelled or shutting
+  // down, 58 error of the system. 25P03 session ended while idle in a transaction, 25006 server became
+  // read-only.
   for (const std::string_view start : {"08", "40", "53", "55P03", "57", "58", "25P03", "25006"}) {
     if (state.starts_with(start)) return ErrorCode::unavailable;
   }
   return ErrorCode::internal;
 }
 
-// Several lines (one for each host that was tried) as one, without full stops at their ends. Those that begin
-// with a tab are libpq's guesses.
+// Joins the lines of a message (libpq writes one for each host that it tried), without their final full
+// stops. Lines that begin with a tab are libpq's guesses at the cause and are left out.
 std::string one_line(std::string_view words) {
   std::string all;
   while (!words.empty()) {
@@ -35,7 +37,7 @@ std::string one_line(std::string_view words) {
   return all;
 }
 
-// What a user can do about it; empty: nothing in particular.
+// What the user can do about the error; empty if there is nothing in particular.
 std::string_view advice(std::string_view state) {
   if (state == "55P03") {
     return " Another transaction held what this needs for too long: one of an application that was left "

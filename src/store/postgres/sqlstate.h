@@ -1,4 +1,4 @@
-// sqlstate.h: what PostgreSQL's error codes mean to a caller.
+// sqlstate.h: converts PostgreSQL's error codes to errors of eventq.
 #pragma once
 
 #include <string>
@@ -8,13 +8,13 @@
 
 namespace eventq::postgres {
 
-// `state` is SQLSTATE, `words` the database's own message.
+// `state` is the SQLSTATE, `words` the database's message.
 Error error_for_sqlstate(std::string_view state, std::string_view words);
 
-// The connection is gone, or was never there.
+// The error for a connection that was lost or could not be opened.
 Error unavailable(std::string_view words);
 
-// Whether a connection that met it is of no use any more, although it is open: the server became a standby.
+// True if a connection is open but unusable after this error, because the server became a standby.
 bool makes_connection_useless(std::string_view state);
 
 }  // namespace eventq::postgres

@@ -1,13 +1,12 @@
 -- 0001_init.sql: the first schema.
 --
--- The tables and columns are those of SQLite's schema 3, so that a store moves from one to the other
--- table by table; what differs is said where it does. An event is written once (event_body) and its state
--- lives in a small row of its own: in event_queue while it is live, in event_archive once it has ended.
--- Times are milliseconds since 1970, UTC. Statuses and actions are spelled as in the API. Texts are
--- compared byte by byte, as everywhere in eventq.
+-- Tables and columns are those of SQLite's schema 3, so that a store can be moved between the two table by table.
+-- Comments name the differences. An event is written once (event_body). Its state is in a small row: in event_queue
+-- while the event is live, in event_archive after it has ended. Times are milliseconds since 1970, UTC. Statuses and
+-- actions are spelled as in the API. Texts are compared byte by byte, as everywhere in eventq.
 --
--- Counters have a slot in their key: every connection writes the slot pg_backend_pid() % 16 and readers
--- sum, so that commits do not wait for each other.
+-- Counters have a slot in their key: each connection writes slot pg_backend_pid() % 16 and readers sum the slots, so
+-- that commits rarely wait for each other.
 
 CREATE SCHEMA eventq;
 
@@ -16,24 +15,24 @@ CREATE TABLE eventq.schema_version (
   applied_at bigint NOT NULL
 );
 
--- Which of how many databases this one is: ids % "of" = place. One row; none until it was said.
+-- Which shard of how many this database is: ids % "of" = place. One row; none until the position is stored.
 CREATE TABLE eventq.shard (
   one    boolean PRIMARY KEY DEFAULT true CHECK (one),
   place  bigint NOT NULL,
   "of"   bigint NOT NULL,
   set_id text NOT NULL,      -- the same in all databases that belong together, and in no other
-  whole  boolean NOT NULL,   -- of place 0: all the others were told, too
+  whole  boolean NOT NULL,   -- in place 0: all other databases have stored theirs
   CHECK (0 <= place AND place < "of")
 );
 
--- One row: goes up with every change of event_queue_state, so that other servers notice.
+-- One row. The version increases with every change of event_queue_state, so that other servers notice the change.
 CREATE TABLE eventq.queue_news (
   one     boolean PRIMARY KEY DEFAULT true CHECK (one),
   version bigint NOT NULL
 );
 INSERT INTO eventq.queue_news (version) VALUES (0);
 
--- Fails unless a statement changed as many rows as it was to. The others were changed by somebody who took no lock.
+-- Fails unless a statement changed as many rows as it should. A missing row was changed without its lock.
 CREATE FUNCTION eventq.demand_rows(changed bigint, wanted bigint) RETURNS void
 LANGUAGE plpgsql AS $$
 BEGIN
@@ -43,8 +42,9 @@ BEGIN
   END IF;
 END $$;
 
--- What a row must still say for a statement to touch it. Rows come and go as arrays of this and of the tables' own
--- types: who adds a column to a table gives the statements that are out there a type of their own first.
+-- The values that a row must still have for a statement to change it. Statements get rows as arrays of this type and of
+-- the tables' row types. Before a table gets a new column, existing statements need a type of their own, because older
+-- servers still send rows without that column.
 CREATE TYPE eventq.guard AS (
   id        bigint,
   status    text COLLATE "C",
@@ -62,7 +62,7 @@ CREATE TABLE eventq.event_body (
   queue          text COLLATE "C" NOT NULL,
   title          text COLLATE "C" NOT NULL,
   tags           text COLLATE "C" NOT NULL,            -- comma separated
-  correlation_id text COLLATE "C" NOT NULL,            -- empty: none; as all texts below
+  correlation_id text COLLATE "C" NOT NULL,            -- empty: none; also in the texts below
   ordering_key   text COLLATE "C" NOT NULL,
   supersede_key  text COLLATE "C" NOT NULL,
   priority       bigint NOT NULL,
@@ -86,8 +86,8 @@ CREATE TABLE eventq.event_body (
 CREATE UNIQUE INDEX event_body_event_id ON eventq.event_body (event_id);
 CREATE INDEX event_body_correlation ON eventq.event_body (correlation_id, id) WHERE correlation_id <> '';
 
--- The hot table: two or three versions of every row in a life cycle. It is vacuumed often and without
--- pauses; a page keeps room for the versions of its rows.
+-- The hot table: an event writes two or three versions of its row. The table is vacuumed often and without pauses. Its
+-- fillfactor leaves space in each page for new versions.
 CREATE TABLE eventq.event_queue (
   id          bigint PRIMARY KEY,
   queue       text COLLATE "C" NOT NULL,
@@ -95,23 +95,23 @@ CREATE TABLE eventq.event_queue (
   attempts    bigint NOT NULL,
   retry_count bigint NOT NULL,
   unreported  bigint NOT NULL,                         -- claims since the last report
-  worker_id   text COLLATE "C" NOT NULL,               -- the holder; empty: none
-  due_at      bigint NOT NULL,                         -- pending: may run; processing: the lease ends
+  worker_id   text COLLATE "C" NOT NULL,               -- the worker that holds it; empty: none
+  due_at      bigint NOT NULL,                         -- pending: when it may run; processing: when the lease ends
   ready       bigint NOT NULL,                         -- 1: may be claimed; 2: behind another in event_line
-  turn        bigint NOT NULL,                         -- its place among the ready ones
+  turn        bigint NOT NULL,                         -- its place in the ready order
   picked_at   bigint NOT NULL,                         -- when the current attempt was claimed
   updated_at  bigint NOT NULL,
   priority    bigint NOT NULL                          -- that of event_body
 ) WITH (fillfactor = 60, autovacuum_vacuum_threshold = 1000, autovacuum_vacuum_scale_factor = 0.05,
         autovacuum_analyze_threshold = 1000, autovacuum_analyze_scale_factor = 0.2, autovacuum_vacuum_cost_delay = 0);
 
--- For claims that name no tag. Those that do look into event_ready.
+-- For claims without tags. Claims with tags read event_ready.
 CREATE INDEX event_queue_ready ON eventq.event_queue (queue, (-priority), turn) WHERE ready = 1;
--- What waits for a time: retries, delays and leases. The ready ones are not in the way.
+-- Events that wait for a time: retries, delays and leases. Ready events are not in this index.
 CREATE INDEX event_queue_due ON eventq.event_queue (due_at, id) WHERE ready = 0;
 -- A queue's live events, oldest first.
 CREATE INDEX event_queue_live ON eventq.event_queue (queue, id);
--- What a worker holds.
+-- The events that a worker holds.
 CREATE INDEX event_queue_holder ON eventq.event_queue (worker_id, queue) WHERE status = 'PROCESSING';
 
 CREATE TABLE eventq.event_archive (
@@ -121,23 +121,23 @@ CREATE TABLE eventq.event_archive (
   attempts      bigint NOT NULL,
   retry_count   bigint NOT NULL,
   unreported    bigint NOT NULL,
-  worker_id     text COLLATE "C" NOT NULL,             -- who ended it; empty: nobody did
+  worker_id     text COLLATE "C" NOT NULL,             -- the worker that ended it; empty: none
   picked_at     bigint NOT NULL,
   updated_at    bigint NOT NULL,                       -- when it ended
-  holds_line    bigint NOT NULL,                       -- 1: failed, and those behind it in event_line wait
+  holds_line    bigint NOT NULL,                       -- 1: failed, and the events behind it in event_line wait
   superseded_by bigint,
   cause         text COLLATE "C"                       -- of a failure, for grouping
 ) WITH (autovacuum_vacuum_insert_scale_factor = 0.05, autovacuum_analyze_scale_factor = 0.05);
 
--- The rare ends are found without wading through the completed.
+-- Finds the rare statuses without reading the completed events.
 CREATE INDEX event_archive_status ON eventq.event_archive (status, id) WHERE status <> 'COMPLETED';
--- What ended when: for retention and replay.
+-- Events by the time of their end: for retention and replay.
 CREATE INDEX event_archive_end ON eventq.event_archive (queue, status, updated_at, id);
 CREATE INDEX event_archive_cause ON eventq.event_archive (queue, cause, updated_at, id) WHERE status = 'FAILED';
 CREATE INDEX event_archive_holds ON eventq.event_archive (queue) WHERE holds_line = 1;
 
--- One row per tag of a ready event. Unlike in SQLite there is none for polls without tags, and the index runs one way:
--- (rank, turn) >= (…) is one range of it.
+-- One row per tag of a ready event. Unlike in SQLite there is no row for claims without tags. All columns of the index
+-- ascend, so that (rank, turn) >= (…) is one range.
 CREATE TABLE eventq.event_ready (
   queue    text COLLATE "C" NOT NULL,
   tag      text COLLATE "C" NOT NULL,
@@ -146,10 +146,10 @@ CREATE TABLE eventq.event_ready (
   id       bigint NOT NULL
 ) WITH (autovacuum_vacuum_threshold = 1000, autovacuum_vacuum_scale_factor = 0.05,
         autovacuum_analyze_threshold = 1000, autovacuum_analyze_scale_factor = 0.2, autovacuum_vacuum_cost_delay = 0);
--- With the id, so that the index alone answers.
+-- Includes the id, so that a claim reads the index only.
 CREATE UNIQUE INDEX event_ready_turn ON eventq.event_ready (queue, tag, rank, turn) INCLUDE (id);
 
--- Events with an ordering_key that are live, or have failed and hold up the others.
+-- Events with an ordering_key that are live, or that have failed and hold up their line.
 CREATE TABLE eventq.event_line (
   queue        text COLLATE "C" NOT NULL,
   ordering_key text COLLATE "C" NOT NULL,
@@ -185,7 +185,7 @@ CREATE TABLE eventq.event_log (
   PRIMARY KEY (event_id, id)
 ) WITH (autovacuum_vacuum_insert_scale_factor = 0.05);
 
--- How many events are in each status, kept with every change.
+-- How many events are in each status. Written with every change.
 CREATE TABLE eventq.event_count (
   queue  text COLLATE "C" NOT NULL,
   status text COLLATE "C" NOT NULL,
@@ -203,7 +203,7 @@ CREATE TABLE eventq.idempotency_key (
 );
 CREATE INDEX idempotency_key_age ON eventq.idempotency_key (created_at);
 
--- Events with the same correlation_id, counted with every change.
+-- Counters of the events with one correlation_id. Written with every change.
 CREATE TABLE eventq.correlation (
   id          text COLLATE "C" PRIMARY KEY,
   total       bigint NOT NULL,
@@ -212,7 +212,7 @@ CREATE TABLE eventq.correlation (
   failed      bigint NOT NULL,
   kept        bigint NOT NULL,                         -- still in the store
   on_complete text COLLATE "C" NOT NULL,               -- JSON of an event; empty: none
-  queue       text COLLATE "C" NOT NULL                -- where that goes
+  queue       text COLLATE "C" NOT NULL                -- the queue of that event
 ) WITH (fillfactor = 80);
 
 -- A queue's own settings and status. Its events are those of event_queue, its counters those below.
@@ -228,7 +228,7 @@ CREATE TABLE eventq.event_queue_state (
 );
 CREATE INDEX event_queue_state_status_idx ON eventq.event_queue_state (status);
 
--- What became of a queue's events, since it was created.
+-- Counts of what happened to a queue's events since it was created.
 CREATE TABLE eventq.queue_total (
   queue           text COLLATE "C" NOT NULL,
   published       bigint NOT NULL,
@@ -246,7 +246,7 @@ CREATE TABLE eventq.queue_total (
   checkpoint_id   text COLLATE "C" NOT NULL,           -- event_id of the last event completed
   removed         bigint NOT NULL DEFAULT 0,           -- by retention
   slot            bigint NOT NULL,
-  checkpoint_at   bigint NOT NULL,                     -- of checkpoint_id; that of the greatest counts
+  checkpoint_at   bigint NOT NULL,                     -- of checkpoint_id; the slot with the latest one counts
   PRIMARY KEY (queue, slot)
 ) WITH (fillfactor = 30, autovacuum_vacuum_threshold = 200, autovacuum_vacuum_scale_factor = 0,
         autovacuum_vacuum_cost_delay = 0);
@@ -261,7 +261,7 @@ CREATE TABLE eventq.queue_checkpoints (
 CREATE INDEX queue_checkpoints_queue_id_idx ON eventq.queue_checkpoints (queue_id, created_at, event_count, id);
 CREATE INDEX queue_checkpoints_created_at_idx ON eventq.queue_checkpoints (created_at);
 
--- How each queue was found when the store was last opened.
+-- The result of each queue's recovery when the store was last opened.
 CREATE TABLE eventq.queue_recovery (
   queue            text COLLATE "C" PRIMARY KEY,
   id               text COLLATE "C" NOT NULL,
@@ -272,7 +272,7 @@ CREATE TABLE eventq.queue_recovery (
   status           text COLLATE "C" NOT NULL
 );
 
--- FAILED events by cause, counted with every change.
+-- FAILED events by cause. Written with every change.
 CREATE TABLE eventq.failure_cause (
   queue text COLLATE "C" NOT NULL,
   cause text COLLATE "C" NOT NULL,
@@ -297,7 +297,7 @@ CREATE TABLE eventq.worker (
   failed     bigint NOT NULL
 ) WITH (fillfactor = 50);
 
--- Files of removed events, and how many of their bytes count.
+-- Files of removed events, and how many of their bytes are valid.
 CREATE TABLE eventq.archive_file (
   name  text COLLATE "C" PRIMARY KEY,
   bytes bigint NOT NULL

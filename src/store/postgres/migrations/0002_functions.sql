@@ -1,13 +1,12 @@
 -- 0002_functions.sql: publishing and completing from within an application's own transaction.
 --
--- eventq.publish() and eventq.complete() are for applications; what else is here serves them and is nobody
--- else's. They take the locks that a server takes, in the same order (25968: admin work keeps out; 25969:
--- names, sorted), follow the same rules and leave the same rows. Counters have slots of their own, 16 to 79,
--- so that no server waits for the end of an application's transaction there. The search_path is set by those
--- two for all.
+-- eventq.publish() and eventq.complete() are for applications; the other functions are internal. They take the same
+-- locks as a server in the same order: the gate (25968), then names (25969), by hash. They follow the same rules and
+-- write the same rows. Their counters have slots 16 to 79, so that no server waits there for the end of an
+-- application's transaction. The two functions set the search_path for all others.
 --
--- Exceptions: EQ400 a value is not allowed; EQ404 no such event; EQ409 not now: the queue is draining, the
--- worker does not hold the event, or a store is being moved into the database; EQ429 the queue is full.
+-- Exceptions: EQ400 a value is not allowed. EQ404 no such event. EQ409 the queue is draining, the worker does not hold
+-- the event, or a store is being moved into the database. EQ429 the queue is full.
 
 CREATE FUNCTION eventq.clock_ms() RETURNS bigint
 LANGUAGE sql VOLATILE AS $$ SELECT floor(extract(epoch FROM clock_timestamp()) * 1000)::bigint $$;
@@ -23,11 +22,11 @@ END $$;
 CREATE FUNCTION eventq.refuse(code text, message text) RETURNS void
 LANGUAGE plpgsql AS $$ BEGIN RAISE EXCEPTION USING ERRCODE = code, MESSAGE = message; END $$;
 
--- Nothing when `fine`.
+-- Raises EQ400 unless `fine`.
 CREATE FUNCTION eventq.demand(fine boolean, message text) RETURNS void
 LANGUAGE plpgsql AS $$ BEGIN IF fine IS NOT TRUE THEN PERFORM eventq.refuse('EQ400', message); END IF; END $$;
 
--- The first of the slots that no other open transaction writes.
+-- The first slot that no other open transaction writes.
 CREATE FUNCTION eventq.own_slot() RETURNS bigint
 LANGUAGE plpgsql VOLATILE AS $$
 DECLARE
@@ -49,8 +48,8 @@ BEGIN
      FROM (SELECT DISTINCT hashtext(name COLLATE "C") AS h FROM unnest(names) AS name ORDER BY h OFFSET 0) AS sorted;
 END $$;
 
--- What every transaction that writes begins with. Rows are read again after each wait for a lock, which
--- only READ COMMITTED does.
+-- Every transaction that writes calls this first. Rows are read again after each wait for a lock, which needs READ
+-- COMMITTED.
 CREATE FUNCTION eventq.enter() RETURNS void
 LANGUAGE plpgsql VOLATILE AS $$
 BEGIN
@@ -72,7 +71,7 @@ BEGIN
       ON CONFLICT (queue, status, slot) DO UPDATE SET n = c.n + excluded.n;
 END $$;
 
--- Adds to what is kept of a queue.
+-- Adds to the totals of a queue.
 CREATE FUNCTION eventq.add_totals(change eventq.queue_total) RETURNS void
 LANGUAGE plpgsql VOLATILE AS $$
 BEGIN
@@ -93,7 +92,7 @@ BEGIN
          checkpoint_at = CASE excluded.checkpoint_id WHEN '' THEN t.checkpoint_at ELSE excluded.checkpoint_at END;
 END $$;
 
--- Writes (or with `stands` false, removes) the rows of a live event in event_ready.
+-- Writes the rows of a live event in event_ready, or deletes them if `stands` is false.
 CREATE FUNCTION eventq.set_ready(live eventq.event_queue, stands boolean) RETURNS void
 LANGUAGE plpgsql VOLATILE AS $$
 BEGIN
@@ -110,7 +109,7 @@ BEGIN
   END IF;
 END $$;
 
--- When nobody is at the head of a line, the one that was published first comes there, behind all that is ready.
+-- If a line has no head, its first event becomes the head, with a turn after all events that are ready now.
 CREATE FUNCTION eventq.realign(of_queue text, of_key text, now_ms bigint) RETURNS void
 LANGUAGE plpgsql VOLATILE AS $$
 DECLARE
@@ -128,7 +127,7 @@ BEGIN
   IF live.ready = 1 THEN PERFORM set_ready(live, true); END IF;
 END $$;
 
--- Adds an event to its correlation, or says how one of it ended.
+-- Adds an event to its correlation, or counts its end. The last end publishes the event that was promised.
 CREATE FUNCTION eventq.count_correlated(b eventq.event_body, ended text, now_ms bigint) RETURNS void
 LANGUAGE plpgsql VOLATILE AS $$
 DECLARE
@@ -153,7 +152,7 @@ BEGIN
   PERFORM publish_promised(promised::json, goes_to, b.event_id, now_ms);
 END $$;
 
--- Moves a live event to the archive, with its entry in the log and all that follows.
+-- Moves a live event to the archive, and updates its log, line, correlation and counters.
 CREATE FUNCTION eventq.end_event(live eventq.event_queue, b eventq.event_body, to_status text, entry eventq.event_log,
                                  by_event bigint, now_ms bigint) RETURNS void
 LANGUAGE plpgsql VOLATILE AS $$
@@ -183,7 +182,7 @@ BEGIN
   IF b.ordering_key <> '' THEN PERFORM realign(b.queue, b.ordering_key, now_ms); END IF;
 END $$;
 
--- Stores a new event, at its place in line, and lets it take the place of older ones. All of `b` is set but its id.
+-- Stores a new event, at its place in its line, and supersedes older ones. All of `b` is set except its id.
 CREATE FUNCTION eventq.admit(b eventq.event_body, due bigint, now_ms bigint) RETURNS bigint
 LANGUAGE plpgsql VOLATILE AS $$
 DECLARE
@@ -230,7 +229,7 @@ BEGIN
        ORDER BY q.id FOR UPDATE
     LOOP
       SELECT * INTO older_body FROM event_body WHERE id = older.id;
-      -- As it is now: the end of the one before may have brought it to the head of their line.
+      -- Read again, because the end of an earlier one may have made it the head of their line.
       SELECT * INTO older FROM event_queue WHERE id = older.id;
       PERFORM end_event(older, older_body, 'SUPERSEDED', entry, b.id, now_ms);
       change.superseded := change.superseded + 1;
@@ -240,8 +239,8 @@ BEGIN
   RETURN b.id;
 END $$;
 
--- The event that was promised for the end of a correlation. Not refused by a full or draining queue: the event
--- that ended made room.
+-- Publishes the event that was promised for the end of a correlation. A full or draining queue does not refuse it,
+-- because the event that ended made room.
 CREATE FUNCTION eventq.publish_promised(event json, goes_to text, cause text, now_ms bigint) RETURNS void
 LANGUAGE plpgsql VOLATILE AS $$
 DECLARE
@@ -281,8 +280,7 @@ LANGUAGE sql VOLATILE AS $$
   SELECT 'evt_' || (lpad(to_hex(now_ms), 12, '0') || '7' || substr(replace(gen_random_uuid()::text, '-', ''), 14))::uuid
 $$;
 
--- What a queue's own settings say. Without them an event is tried three times; a server's --max-retries is not
--- known here.
+-- The queue's own setting, or 3. A server's --max-retries is not known here.
 CREATE FUNCTION eventq.default_retries(of_queue text) RETURNS bigint
 LANGUAGE plpgsql STABLE AS $$
 BEGIN
@@ -290,7 +288,7 @@ BEGIN
   SELECT coalesce((SELECT (config::json ->> 'maxRetries')::bigint FROM event_queue_state WHERE id = of_queue), 3));
 END $$;
 
--- How many live events this database may hold of a queue; null: as many as the disk does. Shards share a limit out.
+-- How many live events of a queue this database may hold; null: no limit. The shards divide a limit between them.
 CREATE FUNCTION eventq.depth_limit(of_queue text) RETURNS bigint
 LANGUAGE plpgsql STABLE AS $$
 BEGIN
@@ -301,7 +299,7 @@ BEGIN
                           CASE WHEN of_queue <> 'main' THEN 10000 END) AS most) AS l);
 END $$;
 
--- The locks that publishing an event needs, also those of the events it will supersede.
+-- The names to lock for publishing an event, with those of the events that it supersedes.
 CREATE FUNCTION eventq.names_of(b eventq.event_body) RETURNS text[]
 LANGUAGE plpgsql STABLE AS $$
 BEGIN
@@ -321,7 +319,7 @@ BEGIN
              AND n IS NOT NULL) AS all_names);
 END $$;
 
--- The limits of docs/api.md.
+-- Checks the limits of docs/api.md.
 CREATE FUNCTION eventq.check_event(b eventq.event_body) RETURNS void
 LANGUAGE plpgsql STABLE AS $$
 DECLARE
@@ -356,7 +354,7 @@ BEGIN
   END LOOP;
 END $$;
 
--- Trimmed, each once, separated by commas.
+-- The tags trimmed, each once, separated by commas.
 CREATE FUNCTION eventq.clean_tags(tags text[]) RETURNS text
 LANGUAGE plpgsql IMMUTABLE AS $$
 DECLARE
@@ -377,7 +375,7 @@ BEGIN
   RETURN array_to_string(cleaned, ',');
 END $$;
 
--- Whether the queue takes one more event, which supersedes those with its key.
+-- Refuses the event if its queue is draining or full. An event that supersedes another one always fits.
 CREATE FUNCTION eventq.check_room(b eventq.event_body) RETURNS void
 LANGUAGE plpgsql VOLATILE AS $$
 DECLARE
@@ -400,8 +398,8 @@ BEGIN
   END IF;
 END $$;
 
--- Publishes an event when the transaction that calls it commits. Returns its id, or the id of the event that has
--- this event_id already.
+-- Publishes an event when the calling transaction commits. Returns its id, or the id of the existing event with this
+-- event_id.
 CREATE FUNCTION eventq.publish(
   title          text,
   tags           text[],
@@ -409,13 +407,13 @@ CREATE FUNCTION eventq.publish(
   queue          text DEFAULT 'main',
   priority       bigint DEFAULT 0,
   description    text DEFAULT NULL,
-  event_id       text DEFAULT NULL,      -- null, as all below: none
+  event_id       text DEFAULT NULL,      -- null: none; also below
   correlation_id text DEFAULT NULL,
   causation_id   text DEFAULT NULL,
   trace_id       text DEFAULT NULL,
   ordering_key   text DEFAULT NULL,
   supersede_key  text DEFAULT NULL,
-  max_retries    bigint DEFAULT NULL,    -- null: the queue's
+  max_retries    bigint DEFAULT NULL,    -- null: the queue's setting
   run_at         timestamptz DEFAULT NULL,
   delay          interval DEFAULT NULL
 ) RETURNS bigint
@@ -474,13 +472,13 @@ BEGIN
                            coalesce(floor(extract(epoch FROM publish.run_at) * 1000)::bigint, now_ms)), now_ms);
 END $$;
 
--- Completes an event when the transaction that calls it commits. Unlike over HTTP the same report is refused the
--- second time: what else the transaction writes must not be written twice.
+-- Completes an event when the calling transaction commits. Unlike over HTTP a repeated report is refused, because the
+-- other writes of the transaction must not happen twice.
 CREATE FUNCTION eventq.complete(
   id                bigint,
   worker_id         text,
   attempt           bigint,
-  errors            text[] DEFAULT NULL,   -- what went wrong on the way: COMPLETED_WITH_ERRORS
+  errors            text[] DEFAULT NULL,   -- not empty: COMPLETED_WITH_ERRORS
   status_code       bigint DEFAULT NULL,
   execution_time_ms bigint DEFAULT NULL
 ) RETURNS void
@@ -551,5 +549,5 @@ BEGIN
      SET last_seen = greatest(w.last_seen, excluded.last_seen), completed = w.completed + 1;
 END $$;
 
--- Who may use them is said by GRANT; see docs/transactional.md.
+-- GRANT says which roles may call them; see docs/transactional.md.
 REVOKE ALL ON ALL FUNCTIONS IN SCHEMA eventq FROM PUBLIC;

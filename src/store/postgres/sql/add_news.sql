@@ -1,2 +1,2 @@
--- add_news.sql: a queue is new or was changed; other servers see it with their next transaction.
+-- add_news.sql: increases the version of the queues, so that other servers reload them in their next transaction.
 UPDATE eventq.queue_news SET version = version + 1 WHERE one;

@@ -1,2 +1,2 @@
--- begin.sql: each statement sees what others committed before it.
+-- begin.sql: each statement sees everything that was committed before it.
 BEGIN ISOLATION LEVEL READ COMMITTED

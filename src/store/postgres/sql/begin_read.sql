@@ -1,2 +1,2 @@
--- begin_read.sql: what follows sees one moment.
+-- begin_read.sql: all statements read the same snapshot.
 BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY;

@@ -1,5 +1,5 @@
--- count.sql: how many more, or fewer, events are in a status $1, and what became of a queue's events $2, one row per
--- queue; checkpoint_id is the event_id of the last event completed, or empty.
+-- count.sql: adds to the counters of events by status $1 and to the totals of queues $2, one row per queue.
+-- checkpoint_id is the event_id of the last completed event, or empty.
 WITH totals AS (
   INSERT INTO eventq.queue_total AS t (queue, published, deduplicated, claimed, completed, failed, failed_for_good,
                                        retried, abandoned, superseded, cancelled, run_ms, runs, checkpoint_id, removed,

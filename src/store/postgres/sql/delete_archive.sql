@@ -1,4 +1,4 @@
--- delete_archive.sql: events that leave the archive, each under its guard; looks and fails as leave.sql does.
+-- delete_archive.sql: deletes events from the archive, each under its guard. Finds rows and fails as leave.sql does.
 WITH done AS (
   DELETE FROM eventq.event_archive AS q
    USING unnest($1::eventq.guard[]) AS c

@@ -1,4 +1,4 @@
--- delete_line.sql: events that leave their place in line; looks and fails as leave.sql does.
+-- delete_line.sql: deletes the places of events in their lines. Finds rows and fails as leave.sql does.
 WITH done AS (
   DELETE FROM eventq.event_line AS l
    USING unnest($1::eventq.event_line[]) AS c

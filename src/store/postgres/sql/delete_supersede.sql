@@ -1,4 +1,4 @@
--- delete_supersede.sql: events that are pending no more; looks as leave.sql does.
+-- delete_supersede.sql: deletes the supersede keys of events that are no longer pending. Finds rows as leave.sql does.
 DELETE FROM eventq.event_supersede AS s
  USING unnest($1::eventq.event_supersede[]) AS c
        CROSS JOIN LATERAL (SELECT ctid AS row FROM eventq.event_supersede

@@ -1,4 +1,4 @@
--- drop_checkpoints.sql: all but the newest $2 of a queue.
+-- drop_checkpoints.sql: deletes all but the newest $2 checkpoints of a queue.
 DELETE FROM eventq.queue_checkpoints
  WHERE id = ANY (ARRAY (SELECT id FROM eventq.queue_checkpoints
                          WHERE queue_id = $1

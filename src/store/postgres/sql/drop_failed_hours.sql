@@ -1,2 +1,2 @@
--- drop_failed_hours.sql: hours that are too old for any report.
+-- drop_failed_hours.sql: deletes hours that are too old for any report.
 DELETE FROM eventq.failed_hour WHERE hour < $1;

@@ -1,5 +1,5 @@
--- ended.sql: ended events of a queue by when they ended: from $3 on and before $4, of those that ended at $3 only
--- the ones behind id $6; up to $5 of each status.
+-- ended.sql: ended events of a queue in the order of their end: from $3 on and before $4. Of the events that ended
+-- exactly at $3, only those with ids above $6. At most $5 events.
 SELECT e.updated_at, e.id
   FROM unnest($2::text[]) AS s (status)
  CROSS JOIN LATERAL (SELECT updated_at, id

@@ -1,5 +1,5 @@
--- enter.sql: rows that are new: bodies $1, states of events that are new or came back from the archive $2, one row per
--- tag of an event that may be claimed now $3, what happened $4, and events that have ended $5.
+-- enter.sql: inserts new rows: bodies $1, states of new and revived events $2, one row per tag of an event that may be
+-- claimed now $3, log entries $4, and ended events $5.
 WITH body AS (
   INSERT INTO eventq.event_body SELECT * FROM unnest($1::eventq.event_body[])
 ), live AS (

@@ -1,2 +1,2 @@
--- event_id_of.sql: from our id to the global one.
+-- event_id_of.sql: the global event_id of an event.
 SELECT event_id FROM eventq.event_body WHERE id = $1;

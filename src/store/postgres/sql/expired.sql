@@ -1,4 +1,4 @@
--- expired.sql: ended events of a queue and status, the first to end first; those that hold up a line stay.
+-- expired.sql: ended events of a queue and status, the first to end first. Events that hold up a line are left out.
 SELECT id
   FROM eventq.event_archive
  WHERE queue = $1 AND status = $2 AND updated_at < $3 AND holds_line = 0

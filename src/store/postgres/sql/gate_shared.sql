@@ -1,2 +1,2 @@
--- gate_shared.sql: no other transaction runs alone now.
+-- gate_shared.sql: waits until no transaction holds the gate alone. Others can share it.
 SELECT pg_advisory_xact_lock_shared(25968, 0)

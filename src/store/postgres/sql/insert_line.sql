@@ -1,2 +1,2 @@
--- insert_line.sql: events that take a place in line.
+-- insert_line.sql: inserts the places of events in their lines.
 INSERT INTO eventq.event_line SELECT * FROM unnest($1::eventq.event_line[])

@@ -1,4 +1,4 @@
--- last_checkpoints.sql: the newest of each queue.
+-- last_checkpoints.sql: the newest checkpoint of each queue.
 SELECT c.id, c.queue_id, c.checkpoint_id, c.event_count, c.created_at
   FROM eventq.event_queue_state AS q
  CROSS JOIN LATERAL (SELECT id, queue_id, checkpoint_id, event_count, created_at

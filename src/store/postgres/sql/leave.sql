@@ -1,9 +1,9 @@
--- leave.sql: rows that are no longer as they were: events that may not be claimed any more $1, events that leave for
--- the archive, each under its guard $2, and the new state of live events $3, each under its guard $4. Fails when a row
--- is missing, or no longer says what its guard does.
+-- leave.sql: deletes event_ready rows of events that may no longer be claimed $1. Deletes live events that move to the
+-- archive, by their guards $2. Changes live events to the state $3, by their guards $4. Fails if a row is missing or
+-- does not match its guard.
 --
--- Each row is looked up behind OFFSET 0: of tables that were vacuumed while they were small, the planner would rather
--- read a whole index.
+-- Each row is found by a subquery with OFFSET 0, because the planner would otherwise read a whole index of a table that
+-- was vacuumed while it was small.
 WITH gone_ready AS (
   DELETE FROM eventq.event_ready AS r
    USING unnest($1::eventq.event_ready[]) AS c

@@ -1,4 +1,4 @@
--- list_all.sql: up to $2 events behind $1 in the order of their ids, in the columns of read_event.sql.
+-- list_all.sql: up to $2 events with ids above $1, in order of id, in the columns of read_event.sql.
 SELECT {{state_of_any}}, {{envelope}}, {{no_content}}
   FROM (SELECT * FROM eventq.event_body WHERE id > $1 ORDER BY id LIMIT $2) AS b
   LEFT JOIN eventq.event_queue AS q ON q.id = b.id

@@ -1,4 +1,4 @@
--- list_correlation.sql: up to $2 events of correlation $3 behind $1, live or ended, in the order of their ids.
+-- list_correlation.sql: up to $2 events of correlation $3 with ids above $1, live or ended, in order of id.
 SELECT {{state_of_any}}, {{envelope}}, {{no_content}}
   FROM (
         SELECT * FROM eventq.event_body

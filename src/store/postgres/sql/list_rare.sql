@@ -1,4 +1,4 @@
--- list_rare.sql: up to $2 ended events of status $3 behind $1, by the index that leaves the completed out.
+-- list_rare.sql: up to $2 ended events of status $3 with ids above $1, from the index that leaves out completed events.
 SELECT {{state_of_archived}}, {{envelope}}, {{no_content}}
   FROM (
         SELECT * FROM eventq.event_archive

@@ -1,3 +1,3 @@
--- listen.sql: hints of all servers on this database; to them we are known by the name from now on.
+-- listen.sql: receives the hints of all servers on this database. ping.sql counts connections by this application_name.
 SET application_name = 'eventq hints';
 LISTEN eventq;

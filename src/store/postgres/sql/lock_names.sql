@@ -1,7 +1,8 @@
--- lock_names.sql: everything by name that a transaction will look at, in the order that all transactions keep.
+-- lock_names.sql: locks all names that a transaction uses, sorted by hash as in every transaction, so that none
+-- deadlock.
 --
--- The names $1; those that the bodies of the events $2 name; and those that the bodies of the pending events with
--- the supersede keys $4 of the queues $3 name. Bodies never change, so reading them needs no lock.
+-- The names are $1, those in the bodies of the events $2, and those in the bodies of the pending events with the
+-- supersede keys $4 of the queues $3. Bodies never change, so reading them needs no lock.
 WITH body AS MATERIALIZED (
   SELECT queue, ordering_key, supersede_key, correlation_id
     FROM eventq.event_body

@@ -1,5 +1,5 @@
--- next_due.sql: the moment when the next event outside the ready index comes due, or null; reads the index from $1
--- on. And how many index entries were read for nothing.
+-- next_due.sql: the time when the next event outside the ready index is due, or null, and how many index entries were
+-- read for nothing. Reads the index from $1 on.
 WITH before AS MATERIALIZED (
   SELECT pg_stat_get_xact_tuples_returned('eventq.event_queue_due'::regclass) AS entries
 ), due AS MATERIALIZED (

@@ -1,4 +1,4 @@
--- oldest_pendings.sql: when the first pending event of each queue was published; null: it has none.
+-- oldest_pendings.sql: when the oldest pending event of each queue was published. Null: the queue has none.
 SELECT q.id, b.created_at
   FROM eventq.event_queue_state AS q
   LEFT JOIN LATERAL (SELECT id FROM eventq.event_queue

@@ -1,4 +1,4 @@
--- processing.sql: the state of all events that are in work.
+-- processing.sql: the state of all events that workers hold.
 SELECT {{state_of_live}}
   FROM eventq.event_queue AS s
   JOIN eventq.event_body AS b ON b.id = s.id

@@ -1,5 +1,4 @@
--- purge_keys.sql: drop some of the keys that are too old to count; skips keys that another transaction
--- is replacing.
+-- purge_keys.sql: deletes some of the expired keys. Skips keys that another transaction is replacing.
 DELETE FROM eventq.idempotency_key
  WHERE key = ANY (ARRAY (SELECT key FROM eventq.idempotency_key
                           WHERE created_at < $1

@@ -1,4 +1,4 @@
--- put_recovery.sql: how a queue was found at the start.
+-- put_recovery.sql: stores the result of a queue's recovery at the last start.
 INSERT INTO eventq.queue_recovery (queue, id, checkpoint_id, events_recovered, started_at, completed_at, status)
 VALUES ($1, $2, $3, $4, $5, $6, $7)
     ON CONFLICT (queue) DO UPDATE

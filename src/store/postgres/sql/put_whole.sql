@@ -1,2 +1,2 @@
--- put_whole.sql: in shard 0: all other databases have stored their position.
+-- put_whole.sql: records in shard 0 that all other databases have stored their position.
 UPDATE eventq.shard SET whole = true WHERE one AND NOT whole

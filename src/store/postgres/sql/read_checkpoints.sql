@@ -1,5 +1,5 @@
--- read_checkpoints.sql: the newest of a queue. Of two in the same millisecond, before and after a restart,
--- the one that saw more events.
+-- read_checkpoints.sql: the newest checkpoints of a queue. Of two in the same millisecond, before and after a restart,
+-- the one that counted more events comes first.
 SELECT id, queue_id, checkpoint_id, event_count, created_at
   FROM eventq.queue_checkpoints
  WHERE queue_id = $1

@@ -1,4 +1,5 @@
--- read_event.sql: an event, live or ended, whole, in the columns of processing.sql and what its publisher says of it.
+-- read_event.sql: an event, live or ended, with all fields: the columns of processing.sql, then the envelope and the
+-- content.
 SELECT {{state_of_any}}, {{envelope}}, {{content}}
   FROM eventq.event_body AS b
   LEFT JOIN eventq.event_queue AS q ON q.id = b.id

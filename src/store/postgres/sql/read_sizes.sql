@@ -1,5 +1,5 @@
--- read_sizes.sql: bytes on disk without the write-ahead log; the age in milliseconds of the oldest transaction, ours
--- aside, for which dead rows must be kept; and how many dead rows the hot table has.
+-- read_sizes.sql: bytes on disk without the write-ahead log; the age in milliseconds of the oldest other transaction
+-- that keeps dead rows from being vacuumed; how many dead rows event_queue has.
 SELECT pg_database_size(current_database()),
        (SELECT coalesce(max(floor(extract(epoch FROM clock_timestamp() - began) * 1000)), 0)::bigint
           FROM (SELECT xact_start

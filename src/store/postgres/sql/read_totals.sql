@@ -1,4 +1,4 @@
--- read_totals.sql: of some queues, or of all (none is named).
+-- read_totals.sql: the totals of the queues $1, or of all queues if none is named.
 SELECT queue, sum(published)::bigint, sum(deduplicated)::bigint, sum(claimed)::bigint, sum(completed)::bigint,
        sum(failed)::bigint, sum(failed_for_good)::bigint, sum(retried)::bigint, sum(abandoned)::bigint,
        sum(superseded)::bigint, sum(cancelled)::bigint, sum(run_ms)::bigint, sum(runs)::bigint, sum(removed)::bigint,

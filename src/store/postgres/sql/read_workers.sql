@@ -1,2 +1,2 @@
--- read_workers.sql: all that are kept.
+-- read_workers.sql: all workers, by id.
 SELECT id, first_seen, last_seen, completed, failed FROM eventq.worker ORDER BY id;

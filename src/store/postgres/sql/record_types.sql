@@ -1,2 +1,2 @@
--- record_types.sql: the schema's types of rows, for arrays of them.
+-- record_types.sql: the oids of the schema's row types, for arrays of rows.
 SELECT typname::text, oid::bigint FROM pg_type WHERE typnamespace = 'eventq'::regnamespace AND typtype = 'c'

@@ -1,6 +1,6 @@
--- session.sql: what every connection sets, after connecting so that it works through PgBouncer in session mode as well.
--- All our statements are lookups by index: with fresh or stale statistics the planner has nothing else to choose.
--- An acknowledged commit is on disk, whatever the database's default is.
+-- session.sql: settings of every connection. They are set after connecting, so that they also work through PgBouncer in
+-- session mode. All statements are index lookups. Other plans are switched off, because the planner would choose them
+-- with missing or stale statistics. An acknowledged commit is on disk, whatever the database's default is.
 SET search_path = eventq;
 SET default_transaction_isolation = 'read committed';
 SET client_min_messages = warning;
