@@ -253,7 +253,7 @@ class Transaction {
 
   // What the core must know before its first command. Counts live events and corrects counters that
   // differ; appends the ids of the queues with corrected counters to the argument.
-  virtual Result<Recalled> recall(std::vector<std::string>& mended) = 0;
+  virtual Result<Recalled> recall(std::vector<std::string>& repaired) = 0;
 
   // Rewrites an existing value, so that the commit has to reach the disk: tests whether the disk works.
   virtual Result<void> probe() = 0;

@@ -82,8 +82,8 @@ class CutOff final : public ShownLease {
 
   Result<NextResult> next(const NextRequest& request) override {
     if (!request.alive.empty()) {
-      if (how_ == How::silent) mended.wait();
-      if (!mended.is_open()) return Error{ErrorCode::unavailable, "No connection.", ""};
+      if (how_ == How::silent) repaired.wait();
+      if (!repaired.is_open()) return Error{ErrorCode::unavailable, "No connection.", ""};
     }
     auto result = ShownLease::next(request);
     const std::scoped_lock lock(mutex_);
@@ -99,7 +99,7 @@ class CutOff final : public ShownLease {
     return refusals_;
   }
 
-  Gate mended;
+  Gate repaired;
   Gate reported;
 
  private:
@@ -137,7 +137,7 @@ TEST_P(WorkerLeases, AnotherWorkerTakesOverFromASuspendedOneAndTheLateReportIsRe
   EXPECT_EQ(ended(id).worker_id, "host:2");
   done_by_other.open();
   ASSERT_TRUE(frozen_network.reported.wait());
-  frozen_network.mended.open();
+  frozen_network.repaired.open();
   frozen.stop();
 
   EXPECT_THAT(frozen_network.refusals(), ElementsAre(ErrorCode::lease_lost));
@@ -149,7 +149,7 @@ TEST_P(WorkerLeases, AnotherWorkerTakesOverFromASuspendedOneAndTheLateReportIsRe
 
 TEST_P(WorkerLeases, ARefusedHeartbeatStopsTheHandlerAndNothingIsReported) {
   CutOff watched(*queue, CutOff::How::failing, kShownLease);
-  watched.mended.open();
+  watched.repaired.open();
   Worker worker(watched, {.worker_id = "host:1", .threads = 1, .prefetch = 0});
   Gate began;
   Gate fired;
@@ -197,7 +197,7 @@ TEST_P(WorkerLeases, AnEventWhoseLeaseExpiredBeforeAThreadWasFreeIsNotHandled) {
   worker.on_tag("first", [&](const Event& event, const std::stop_token& stop) {
     if (event.attempts > 1) return Handled::done();  // the same worker may claim it again first
     wait_for(stop);
-    network.mended.open();
+    network.repaired.open();
     return Handled::done();
   });
   worker.on_tag("second", [&](const Event& event, const std::stop_token&) {

@@ -154,7 +154,7 @@ class WrappedStore final : public Store {
     Result<std::optional<TimePoint>> oldest_pending(std::string_view queue) override {
       return inner_->oldest_pending(queue);
     }
-    Result<Recalled> recall(std::vector<std::string>& mended) override { return inner_->recall(mended); }
+    Result<Recalled> recall(std::vector<std::string>& repaired) override { return inner_->recall(repaired); }
 
    private:
     WrappedStore& store_;

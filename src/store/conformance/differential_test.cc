@@ -394,10 +394,10 @@ Step random_read(Random& random, EventId id, TimePoint now) {
 
 std::string recall(Side& side) {
   side.transaction = must(side.store->begin());
-  std::vector<std::string> mended;
-  const std::string text = describe(must(side.transaction->recall(mended)));
+  std::vector<std::string> repaired;
+  const std::string text = describe(must(side.transaction->recall(repaired)));
   side.transaction.reset();
-  return text + " mended " + std::to_string(mended.size());
+  return text + " repaired " + std::to_string(repaired.size());
 }
 
 class StoreDifferential : public testing::Test {

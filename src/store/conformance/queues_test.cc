@@ -281,11 +281,11 @@ TEST_P(StoreConformance, AnArchiveFileReplacesTheOneOfTheSameName) {
 }
 
 TEST_P(StoreConformance, AnEmptyStoreRecallsNothing) {
-  std::vector<std::string> mended;
+  std::vector<std::string> repaired;
 
-  EXPECT_EQ(describe(must(begin()->recall(mended))),
+  EXPECT_EQ(describe(must(begin()->recall(repaired))),
             "queues=[] workers=[] processing=[] checkpoints=[] failed=");
-  EXPECT_TRUE(mended.empty());
+  EXPECT_TRUE(repaired.empty());
 }
 
 TEST_P(StoreConformance, TheOldestPendingEventsOfManyQueuesAreFoundInOneTransaction) {
@@ -314,15 +314,15 @@ TEST_P(StoreConformance, AStoreRecallsItsQueues) {
   commit_with(put(new_queue("empty")));
   add_a_to_k();
   commit_with(add_totals("main", {.published = 10}, EventId{7}));
-  std::vector<std::string> mended;
+  std::vector<std::string> repaired;
 
-  EXPECT_EQ(describe(must(begin()->recall(mended)).queues),
+  EXPECT_EQ(describe(must(begin()->recall(repaired)).queues),
             "empty active config={} by= reason= at=(none) created_at=1000 updated_at=2000 counts=[] "
             "totals=0,0,0,0,0,0,0,0,0,0,0,0,0 checkpoint_id= events=[]\n"
             "main active config={} by= reason= at=(none) created_at=1000 updated_at=2000 "
             "counts=[PENDING=3 PROCESSING=2 COMPLETED=1 COMPLETED_WITH_ERRORS=1 FAILED=1 SUPERSEDED=1 "
             "CANCELLED=1] totals=10,0,0,0,0,0,0,0,0,0,0,0,0 checkpoint_id=g events=[]");
-  EXPECT_TRUE(mended.empty());
+  EXPECT_TRUE(repaired.empty());
 }
 
 TEST_P(StoreConformance, AddWorkerSumsCountersAndKeepsTheLatestLastSeen) {
@@ -334,12 +334,12 @@ TEST_P(StoreConformance, AddWorkerSumsCountersAndKeepsTheLatestLastSeen) {
   commit_with([](Transaction& transaction) {
     must(transaction.add_worker({"w:1", kStart + 3s, kStart + 4s, 1, 0}));
   });
-  std::vector<std::string> mended;
+  std::vector<std::string> repaired;
 
   const std::string expected =
       "w:1 first_seen=1700000000000 last_seen=1700000004000 completed=1 failed=0\n"
       "w:2 first_seen=1700000000000 last_seen=1700000005000 completed=9 failed=11";
-  EXPECT_EQ(describe(must(begin()->recall(mended)).workers), expected);
+  EXPECT_EQ(describe(must(begin()->recall(repaired)).workers), expected);
   EXPECT_EQ(describe(must(reader().working()).workers), expected);
 }
 
@@ -389,9 +389,9 @@ TEST_P(StoreConformance, AStoreRecallsTheStateOfProcessingEvents) {
   change(held, [&](Event& event) { hold(event, "w:1", now() + 60s); });
   add("pending");
   end_as(add("ended"), Status::completed);
-  std::vector<std::string> mended;
+  std::vector<std::string> repaired;
 
-  const std::vector<Stored> processing = must(begin()->recall(mended)).processing;
+  const std::vector<Stored> processing = must(begin()->recall(repaired)).processing;
 
   ASSERT_EQ(processing.size(), 1U);
   EXPECT_EQ(processing[0].event.id, held);
@@ -407,9 +407,9 @@ TEST_P(StoreConformance, AStoreRecallsTheLastCheckpointOfEachQueue) {
     must(transaction.put_checkpoint(checkpoint("main", 2)));
     must(transaction.put_checkpoint(checkpoint("main", 10)));
   });
-  std::vector<std::string> mended;
+  std::vector<std::string> repaired;
 
-  EXPECT_EQ(ids_of(must(begin()->recall(mended)).checkpoints), "main-10 other-1");
+  EXPECT_EQ(ids_of(must(begin()->recall(repaired)).checkpoints), "main-10 other-1");
 }
 
 TEST_P(StoreConformance, FailuresInTheSameHourAddUp) {
@@ -418,10 +418,10 @@ TEST_P(StoreConformance, FailuresInTheSameHourAddUp) {
     must(transaction.add_failed_in_hour(472'223, 1));
   });
   commit_with([](Transaction& transaction) { must(transaction.add_failed_in_hour(472'222, 3)); });
-  std::vector<std::string> mended;
+  std::vector<std::string> repaired;
 
   const std::map<std::int64_t, std::int64_t> expected = {{472'222, 5}, {472'223, 1}};
-  EXPECT_EQ(must(begin()->recall(mended)).failed_by_hour, expected);
+  EXPECT_EQ(must(begin()->recall(repaired)).failed_by_hour, expected);
 }
 
 TEST_P(StoreConformance, ACommitWithoutADiskSyncIsVisibleAtOnce) {
@@ -456,8 +456,8 @@ TEST_P(StoreConformance, ARollbackUndoesTheRecordsBesideEvents) {
     must(transaction.put_queue(row));
   };
   const auto everything = [&] {
-    std::vector<std::string> mended;
-    std::string text = describe(must(begin()->recall(mended)));
+    std::vector<std::string> repaired;
+    std::string text = describe(must(begin()->recall(repaired)));
     text +=
         "\n" + describe(must(reader().queues())) + "\n" + describe(must(reader().checkpoints("main", 100)));
     text += "\n" + describe(must(reader().recovery("main"))) + describe(must(reader().recovery("other")));

@@ -54,7 +54,7 @@ class MemoryTransaction final : public Transaction {
   Result<void> add_worker(const WorkerRow& change) override;
   Result<void> put_archive_file(const ArchiveFile& file) override;
   Result<std::optional<TimePoint>> oldest_pending(std::string_view queue) override;
-  Result<Recalled> recall(std::vector<std::string>& mended) override;
+  Result<Recalled> recall(std::vector<std::string>& repaired) override;
   Result<void> probe() override { return {}; }
   Result<void> commit(DiskSync sync) override;
 

@@ -309,7 +309,7 @@ Result<std::optional<QueueRecord>> PostgresTransaction::current(std::string_view
 }
 
 // Repairs nothing: each counter is written in the transaction that changes what it counts.
-Result<Recalled> PostgresTransaction::recall(std::vector<std::string>& /*mended*/) {
+Result<Recalled> PostgresTransaction::recall(std::vector<std::string>& /*repaired*/) {
   std::vector<StatementCall> calls;
   flush_counts(calls);
   flush_counters(calls);

@@ -172,10 +172,10 @@ TEST_F(PostgresStoreTest, CountersOfTwoStoresSumUpExactly) {
       must(transaction.add_worker({"w:1", clock_.now(), clock_.now(), 7, 1}));
     });
   }
-  std::vector<std::string> mended;
+  std::vector<std::string> repaired;
 
   const QueueDocument document = read_main();
-  const Recalled recalled = must(must(other_->begin())->recall(mended));
+  const Recalled recalled = must(must(other_->begin())->recall(repaired));
 
   EXPECT_EQ(describe(document.counts), "PENDING=3");
   EXPECT_EQ(document.totals.published, 6);
@@ -183,7 +183,7 @@ TEST_F(PostgresStoreTest, CountersOfTwoStoresSumUpExactly) {
   EXPECT_EQ(recalled.failed_by_hour.at(472'222), 15);
   EXPECT_EQ(describe(recalled.workers),
             "w:1 first_seen=1700000001000 last_seen=1700000003000 completed=21 failed=3");
-  EXPECT_THAT(mended, IsEmpty());
+  EXPECT_THAT(repaired, IsEmpty());
 }
 
 TEST_F(PostgresStoreTest, ConcurrentTransactionsOfTwoStoresAddToTheSameCounters) {
@@ -298,8 +298,8 @@ TEST_F(PostgresStoreTest, AProbeDoesNotWaitForATransactionThatAddsAQueue) {
 
 TEST_F(PostgresStoreTest, ARecalledQueueIsNotReportedAsChanged) {
   put(*one_, queue_named("a"));
-  std::vector<std::string> mended;
-  EXPECT_THAT(ids_of(must(must(other_->begin())->recall(mended)).queues), ElementsAre("a"));
+  std::vector<std::string> repaired;
+  EXPECT_THAT(ids_of(must(must(other_->begin())->recall(repaired)).queues), ElementsAre("a"));
 
   EXPECT_THAT(news(*other_), IsEmpty());
 }

@@ -92,7 +92,7 @@ class PostgresTransaction final : public Transaction {
   Result<void> add_worker(const WorkerRow& change) override;
   Result<void> put_archive_file(const ArchiveFile& file) override;
   Result<std::optional<TimePoint>> oldest_pending(std::string_view queue) override;
-  Result<Recalled> recall(std::vector<std::string>& mended) override;
+  Result<Recalled> recall(std::vector<std::string>& repaired) override;
   Result<void> probe() override;
 
  private:

@@ -336,7 +336,7 @@ Result<std::optional<TimePoint>> SqliteTransaction::oldest_pending(std::string_v
 }
 
 // Compares the counters of live events with their rows, and corrects the counters that differ.
-Result<void> SqliteTransaction::mend_counts(std::vector<std::string>& mended) {
+Result<void> SqliteTransaction::repair_counts(std::vector<std::string>& repaired) {
   std::map<std::pair<std::string, std::string>, std::int64_t> wrong;  // rows minus counter
   const auto add = [&](int sign) {
     return [&wrong, sign](const Statement& row) {
@@ -347,7 +347,7 @@ Result<void> SqliteTransaction::mend_counts(std::vector<std::string>& mended) {
   if (auto done = each_row(writer_.connection, sql::read_live_counts, add(-1)); !done) return done;
   for (const auto& [key, missing] : wrong) {
     if (missing == 0) continue;
-    if (mended.empty() || mended.back() != key.first) mended.push_back(key.first);
+    if (repaired.empty() || repaired.back() != key.first) repaired.push_back(key.first);
     const auto done = writer_.change_count.reset()
                           .bind(std::string_view(key.first))
                           .bind(std::string_view(key.second))
@@ -358,8 +358,8 @@ Result<void> SqliteTransaction::mend_counts(std::vector<std::string>& mended) {
   return {};
 }
 
-Result<Recalled> SqliteTransaction::recall(std::vector<std::string>& mended) {
-  if (auto done = mend_counts(mended); !done) return done.error();
+Result<Recalled> SqliteTransaction::recall(std::vector<std::string>& repaired) {
+  if (auto done = repair_counts(repaired); !done) return done.error();
   SqliteConnection& connection = writer_.connection;
   Recalled recalled;
   auto done = ran(writer_.drop_workers.reset().bind(millis(now_ - kWorkersKept)).run());

@@ -55,7 +55,7 @@ class SqliteTransaction final : public Transaction {
   Result<void> add_worker(const WorkerRow& change) override;
   Result<void> put_archive_file(const ArchiveFile& file) override;
   Result<std::optional<TimePoint>> oldest_pending(std::string_view queue) override;
-  Result<Recalled> recall(std::vector<std::string>& mended) override;
+  Result<Recalled> recall(std::vector<std::string>& repaired) override;
 
  private:
   Result<void> insert_one(Stored& stored);
@@ -73,7 +73,7 @@ class SqliteTransaction final : public Transaction {
   [[nodiscard]] std::int64_t readiness(const Stored& stored) const;
   Result<std::optional<Stored>> first_in_line(std::string_view queue, std::string_view key, Line line);
   Result<std::vector<std::pair<std::int64_t, EventId>>> ends(const EndedFilter& filter);
-  Result<void> mend_counts(std::vector<std::string>& mended);
+  Result<void> repair_counts(std::vector<std::string>& repaired);
   Result<void> leave(Statement& statement, const Stored& stored);
   Result<void> set_ready(const Stored& stored, bool ready);
   Result<void> serve_any_tag(const std::string& queue);
