@@ -107,7 +107,8 @@ void Core::note_worker(Batch& batch, const Event& event, const Change& change, c
   batch.actions.push_back({kind, worker_id, event.id});
 }
 
-// Stores a decided change and its audit log entry in the transaction, and counts it.
+// Stores a decided change and its audit log entry in the transaction, and counts it. A heartbeat is only
+// stored: it has no entry and is in no total.
 Result<void> Core::record(Batch& batch, Stored& stored, Decision& decision) {
   const Event& event = stored.event;
   QueueDelta& delta = batch.queues[event.queue];

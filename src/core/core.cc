@@ -415,7 +415,9 @@ void Core::settle_due(const Batch& batch) {
   if (due_elsewhere_ && *due_elsewhere_ <= batch.now()) due_elsewhere_.reset();
 }
 
-// Answers the waits for ends that this batch brought.
+// Answers the callers that wait for an event, a correlation or a queue that ended or emptied in this batch.
+// Runs after the waits of this batch are in waits_, because an event may end in the batch that waits for it.
+// Runs after settle_queues(), because depth() must include this batch.
 void Core::settle_waits(Batch& batch, std::vector<Envelope<Answer>>& answers) {
   if (waits_.size() == 0) return;
   const auto answer = [&](const std::string& key) {
@@ -513,7 +515,8 @@ std::vector<Envelope<Answer>> Core::end_all_waits() {
   for (WaitingClaim& waiter : waiters_.take_all())
     answers.push_back({waiter.reply_to, std::move(waiter.answer)});
   for (WaitingEnd& wait : waits_.take_all()) {
-    // A publication is committed; only its wait has ended, so the answer is no error.
+    // A caller that publishes and waits gets its publication with waited = false. An error would be wrong,
+    // because the publication is committed and the caller would publish it again.
     if (!wait.answer.published) {
       wait.answer.error =
           Error{ErrorCode::unavailable, "The queue is closing; ask again after its restart.", ""};
@@ -542,8 +545,10 @@ void Core::note_commit(double seconds) {
   batch_events_.add(static_cast<double>(last_changed_));
 }
 
-// Combines the demand that this Core sees with what the router knows. The router's last poll replaces ours,
-// because a claim that waits in the router reaches this Core again with every retry.
+// The claims that would take this event, for the explanation of why it does not run. Combines the claims that
+// this Core sees with what the router knows. The router's last poll replaces ours, because a claim that waits
+// in the router reaches this Core again with every retry. A claim with several of the event's tags counts
+// once per tag; the explanation only asks whether there is any.
 Demand Core::demand_for(const Event& event, const Command::ExtraDemand& extra, TimePoint now) const {
   Demand demand{extra.waiting + waiters_.waiting(event.queue, ""), polls_.last(event)};
   for (const std::string& tag : event.tags) demand.waiting += waiters_.waiting(event.queue, tag);

@@ -117,6 +117,7 @@ std::int64_t QueueStates::depth() const {
   return depth;
 }
 
+// A sync covers the whole store, so this resets all queues and not only those of the last batch.
 void QueueStates::note_persisted() {
   for (auto& [name, state] : queues_) state.unpersisted = 0;
 }

@@ -451,6 +451,9 @@ Result<void> Core::start_wait(Batch& batch, const WaitRequest& wait, std::size_t
   return {};
 }
 
+// Adds the totals of this batch to the stored ones, in the transaction that changes the events. The counts by
+// status are not written here, because the store changes them when it saves an event. The failures by hour
+// are stored because the metric failed_24h must survive a restart.
 Result<void> Core::write_queue_states(Batch& batch) {
   std::int64_t failed = 0;
   for (const auto& [name, delta] : batch.queues) {

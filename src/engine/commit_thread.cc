@@ -195,8 +195,8 @@ void CommitThread::run_batch(std::vector<Envelope<Command>> batch) {
     logger_(LogLevel::error, LogLine("commit failed").add("error", core_.last_error()->message).str());
   }
   deliver(std::move(answers));
-  // This includes the time until the transaction began, so now() runs slightly ahead of the store. At worst
-  // one maintenance transaction starts too early, and then corrects the value.
+  // ahead_ includes the time from `began` to the start of the transaction, so now() runs slightly ahead of
+  // the store. At worst one maintenance transaction starts too early, and then corrects the value.
   if (store_.shared() && !failing_) ahead_ = core_.time() - began;
   if (committed_ && !failing_) committed_(core_.last_effects());
   if (auto tidied = store_.tidy(); !tidied && logger_) {

@@ -23,6 +23,8 @@ LogEntry entry_for(const Event& event, Action action, TimePoint now) {
   };
 }
 
+// An ended event has no due time. The SQL stores keep none and read updated_at in its place, so due_at gets
+// the same value here.
 void end(Event& event, Status status, TimePoint now) {
   event.status = status;
   event.due_at = now;

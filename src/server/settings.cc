@@ -183,6 +183,8 @@ std::string variable_name(const ServerSetting& setting) {
   return name;
 }
 
+// Reads only the first store, because the configuration refuses notebooks with several stores. A PostgreSQL
+// store has no folder on this machine, so the default is then a file in the working directory.
 std::string notebooks_state_file(const ServerSettings& settings) {
   constexpr std::string_view kSqlite = "sqlite:";
   if (!settings.notebooks_state.empty()) return settings.notebooks_state;

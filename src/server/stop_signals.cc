@@ -14,6 +14,8 @@ extern "C" void end_at_once(int signal) { _exit(128 + signal); }
 
 }  // namespace
 
+// sigwait() gets a signal reliably only if every thread blocks it. Threads inherit the mask, so this
+// constructor must run before the process starts other threads.
 StopSignals::StopSignals() {
   sigemptyset(&signals_);
   sigaddset(&signals_, SIGTERM);

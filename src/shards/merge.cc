@@ -252,7 +252,8 @@ Metrics merged_metrics(const std::vector<ShardAnswer>& answers, const std::vecto
       all.waiting_ends += metrics.waiting_ends;
       if (commit_thread > 0) continue;
       all.failed_24h += metrics.failed_24h;
-      // A worker may hold events on several shards, so a sum would count it twice.
+      // A worker may hold events on several shards, so a sum would count it twice. The maximum is a lower
+      // bound: workers that only other shards have seen are missing.
       all.workers = std::max(all.workers, metrics.workers);
       all.stale_workers = std::max(all.stale_workers, metrics.stale_workers);
     }

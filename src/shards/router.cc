@@ -317,7 +317,8 @@ void Router::answer(const ReplyTo& reply_to, Answer answer) {
   out_.answers.push_back({reply_to, std::move(answer)});
 }
 
-// Without an error the end has come. An error does not hide what the command published.
+// Without an error, the event, correlation or drain that these callers wait for has ended. With an error, a
+// caller that also published gets its publication instead, because that is committed.
 void Router::answer_ends(std::vector<WaitingEnd> waits, const std::optional<Error>& error) {
   for (WaitingEnd& wait : waits) {
     wait.answer.waited = !error;
@@ -326,7 +327,8 @@ void Router::answer_ends(std::vector<WaitingEnd> waits, const std::optional<Erro
   }
 }
 
-// Gives events back whose caller has left or was answered already. The answer to this command is ignored.
+// Gives events back whose caller has left or was answered already. All claims of one answer are from one
+// shard, so the first id names the shard. The answer to this command is ignored.
 void Router::release_claims(const std::vector<Claim>& claims) {
   if (claims.empty() || closed_) return;
   const auto shard = static_cast<std::size_t>(claims.front().event.id) % slots_.size();

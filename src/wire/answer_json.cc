@@ -37,7 +37,8 @@ void write_tags_and_status(JsonWriter& json, const Event& event) {
   json.key("tags").string(join_tags(event.tags)).key("status").string(name_of(event.status));
 }
 
-// Members that every event has. They follow those of the first version of the API, whose order clients know.
+// Members of every event that the first version of the API did not have. They follow its members, because
+// clients may depend on the order of those.
 void write_more(JsonWriter& json, const Event& event) {
   json.key("event_id").string(event.event_id).key("queue").string(event.queue);
   json.key("priority").integer(event.priority).key("attempts").integer(event.attempts);

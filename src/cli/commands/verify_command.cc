@@ -27,7 +27,7 @@ constexpr std::array kProofs = {AuditCheck::sound,        AuditCheck::none_lost,
                                 AuditCheck::leases_apart, AuditCheck::order_kept, AuditCheck::counters_right};
 constexpr std::int64_t kShown = 100;  // violations printed per property
 
-// Describes what was checked for a property.
+// The text behind "ok" or "FAIL" in the line of a property: what was checked, and how much of it.
 std::string extent_of(AuditCheck proof, const AuditCounts& counts) {
   switch (proof) {
     case AuditCheck::sound: return "SQLite's integrity check";

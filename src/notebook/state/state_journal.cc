@@ -30,6 +30,9 @@ Result<void> NotebookState::clear_steps(std::int64_t notebook) {
   return db_->write(db_->use(sql::clear_steps).bind(notebook));
 }
 
+// Records an event whose changes are on disk. The row is in the transaction that stores those changes, so
+// after a crash the worker reports the event and does not apply it twice. forget_applied() deletes the row
+// when the queue has the report.
 Result<void> NotebookState::add_applied(std::int64_t notebook, EventId id) {
   return db_->write(db_->use(sql::add_applied).bind(notebook).bind(static_cast<std::int64_t>(id)));
 }
