@@ -222,7 +222,8 @@ TEST(TidyTime, IsReadInBaseOnly) {
       "auto d = operand(1) + rand();\n"
       "auto e = operand(1);\n";
 
-  EXPECT_THAT(lines(check_time_and_randomness({"src/queue/lane.cc", text})), ElementsAre(2, 3, 4, 5));
+  EXPECT_THAT(lines(check_time_and_randomness({"src/engine/commit_thread.cc", text})),
+              ElementsAre(2, 3, 4, 5));
   EXPECT_THAT(check_time_and_randomness({"src/base/system_clock.cc", text}), IsEmpty());
   EXPECT_THAT(check_time_and_randomness({"tests/http_test.cc", text}), IsEmpty());
 }
@@ -260,7 +261,7 @@ TEST(TidyWords, AreFoundAloneAndInNames) {
       "std::memory_order_acquire;\n"
       "// multitasking, jobless\n";
 
-  EXPECT_THAT(lines(check_words({"src/queue/lane.h", text})), ElementsAre(1, 2, 3));
+  EXPECT_THAT(lines(check_words({"src/engine/commit_thread.h", text})), ElementsAre(1, 2, 3));
   EXPECT_THAT(check_words({"src/wire/event_json.h", text}), IsEmpty());
 }
 
@@ -315,7 +316,7 @@ TEST(TidyBannedWords, AreFoundInPagesAndStatements) {
 TEST(TidyMachinePaths, AreFoundInSource) {
   const std::string text = "auto a = \"/tmp/x\";\nauto b = \"/events/tmp/\";\n";
 
-  EXPECT_THAT(lines(check_machine_paths({"src/cli/serve.cc", text})), ElementsAre(1));
+  EXPECT_THAT(lines(check_machine_paths({"src/server/serve.cc", text})), ElementsAre(1));
 }
 
 TEST(TidyCmake, NamesASourceInItsFolderOrAbove) {
