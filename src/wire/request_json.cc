@@ -182,6 +182,8 @@ Result<ParsedNext> parse_next(const JsonValue& body) {
   return next;
 }
 
+// A worker that only subscribes must name tags and take at least one event. POST /events/next requires
+// neither, because a worker may call it only to report.
 Result<Subscription> parse_subscription(const JsonValue& body) {
   Fields fields(body, "");
   SubscriptionFields wanted = read_subscription(fields);

@@ -72,6 +72,7 @@ void write_alive(JsonWriter& json, const std::vector<Alive>& events) {
 
 }  // namespace
 
+// The last part of POST /events/{id}/complete, /fail or /release: each kind of report has its own route.
 std::string_view path_of(const ReportContent& what) {
   if (std::holds_alternative<Outcome>(what)) return "complete";
   return std::holds_alternative<Failure>(what) ? "fail" : "release";

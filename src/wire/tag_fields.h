@@ -9,7 +9,9 @@
 
 namespace eventq::wire {
 
-// `tags` is a comma-separated string or an array of strings. clean_tags() of model/ must check the result.
+// Reads `tags`, a comma-separated string or an array of strings; nothing if it is absent or null. A wrong
+// type becomes the fault of `fields`. The tags themselves are not checked: the caller must pass them to
+// clean_tags() (model/tags.h).
 std::optional<std::vector<std::string>> read_tags(Fields& fields);
 
 }  // namespace eventq::wire

@@ -9,8 +9,9 @@
 namespace eventq::http {
 namespace {
 
-// `outcome` tells a client whether the request changed anything: after "unchanged" it may retry, after
-// "unknown" the change may have been made. Empty: the status already says so.
+// `outcome` says whether the request changed anything: after "unchanged" the client may retry, after
+// "unknown" the change may have been made. Empty leaves the member out: most 4xx say by their status that
+// nothing was changed, and with 408 and 500 the server cannot say.
 struct ProblemType {
   int status;
   std::string_view kind;
@@ -18,6 +19,8 @@ struct ProblemType {
   std::string_view outcome;
 };
 
+// The status of an error, and `kind`, by which a client tells apart errors with one status. Both are part of
+// the API, so an existing line must not change.
 ProblemType type_of(ErrorCode code) {
   switch (code) {
     case ErrorCode::invalid_argument: return {400, "invalid-request", "Invalid request", ""};

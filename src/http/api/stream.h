@@ -9,7 +9,8 @@
 
 namespace eventq::http {
 
-// The response that begins a stream. Its body tells the client after how many milliseconds to connect again.
+// The response that begins a stream. Its body is the field `retry:`: the milliseconds after which an
+// EventSource connects again when the connection breaks.
 Response begin_stream();
 
 // One block per claim: its id, and its JSON in one line, because a line end would end the field.

@@ -110,6 +110,7 @@ bool IoLoop::send(ExchangeId exchange, std::string piece) {
   return connection->send_piece(piece);
 }
 
+// Does nothing if the client left: the connection is gone, or its slot belongs to another exchange.
 void IoLoop::finish(ExchangeId exchange) {
   const ConnectionPtr connection = connection_of(exchange);
   if (connection && connection->streams(exchange)) connection->finish_stream();
