@@ -191,6 +191,8 @@ void NotebookImpl::hint() {
   });
 }
 
+// One run of the worker, and the timer for the next. A hint may run it sooner: expires_after() then cancels
+// the older wait, so there is never more than one. Threads: on the strand working_.
 void NotebookImpl::work() {
   if (stopping_) return;
   // Never work in a folder that was moved away: its files no longer are the user's notebook.

@@ -212,6 +212,9 @@ void Applier::clean_up(const std::vector<ApplyPlan>& plans) {
   }
 }
 
+// Runs the steps of every plan. A failed plan was undone and keeps its error in `fault`, so the others
+// continue. If the undoing failed too (must_recover_), the files are half changed: the whole apply() fails
+// and recover() must undo the journal first.
 Result<void> Applier::execute_plans(std::vector<ApplyPlan>& plans) {
   for (ApplyPlan& plan : plans) {
     if (plan.fault) continue;

@@ -55,7 +55,8 @@ Result<git_oid> write_blob(git_repository* repo, int file, const std::string& pa
   return id;
 }
 
-// Filled as `git add` does, so that `git status` does not have to read the file.
+// An index entry with the data of stat(), as `git add` fills it. Git compares it with the file and reads
+// the file only if they differ, so `git status` stays fast.
 git_index_entry entry_of(const struct stat& found, const git_oid& id, std::uint32_t mode) {
   const auto time = [](const timespec& at) {
     return git_index_time{static_cast<std::int32_t>(at.tv_sec), static_cast<std::uint32_t>(at.tv_nsec)};

@@ -185,6 +185,9 @@ bool UserIndex::wait_for_lock(LockStamp& stale) {
   return false;
 }
 
+// Writes index.eventq: a copy of the user's index in which the unstaged paths have the entries of `wanted`.
+// It is on disk, with the mode of the old index, before exchange() gives it the name `index`, so a crash
+// leaves the user one index or the other.
 bool UserIndex::write(git_index* wanted, const Unstaged& unstaged) {
   ::unlink(file(kNew).c_str());
   ::unlink(file(kNewLock).c_str());

@@ -55,7 +55,8 @@ struct TrailedCommit {
   std::vector<std::string> values;
 };
 
-// The state that a file must have to be committed; empty: it must be absent. Without an entry: any state.
+// By path: the state that a file must have to be committed; an empty state means that it must be absent. So
+// commit() leaves out a file that another program changed since. A path without an entry may have any state.
 using KnownFiles = std::unordered_map<std::string, std::optional<FileState>>;
 
 // Makes the message of a commit from the paths that it changes and the paths that it leaves out.

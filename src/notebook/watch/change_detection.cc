@@ -45,6 +45,8 @@ class ChangeDetector {
   [[nodiscard]] std::vector<Operation> operations() const;
 
  private:
+  // Replaces the deletion at `source` and the creation at `path` by one move. Does nothing unless both were
+  // detected with the same content, because only then it is the same file under a new path.
   Result<void> pair(const std::string& source, const std::string& path);
 
   const Folder& folder_;
