@@ -25,11 +25,14 @@ Handled call(const Handler& handler, const Event& event, const std::stop_token& 
 }  // namespace
 
 void Handlers::on_tag(std::string tag, Handler handler) {
-  // Trim the tag, because the queue stores tags without surrounding spaces. A bad tag is refused by start().
+  // Trim the tag, because the queue stores tags without surrounding spaces. Worker::start() refuses a bad
+  // tag: it calls subscription(), which validates every registration.
   if (auto cleaned = clean_tags({tag})) tag = std::move(cleaned->front());
   registrations_.push_back({Registration::By::tag, std::move(tag), std::move(handler)});
 }
 
+// A pattern is not trimmed, because the queue stores the patterns of events untrimmed. subscription()
+// refuses a bad one.
 void Handlers::on_pattern(std::string pattern, Handler handler) {
   registrations_.push_back({Registration::By::pattern, std::move(pattern), std::move(handler)});
 }

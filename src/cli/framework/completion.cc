@@ -163,7 +163,9 @@ std::string zsh_values(const Parameter& parameter) {
   return values.empty() ? " " : "(" + joined(values) + ")";
 }
 
-// One specification of _arguments for each spelling of the option.
+// One specification for each spelling of the option, in the syntax of zsh's _arguments: "*" allows it more
+// than once, "(a b)" hides the other spellings once one is given. "=" and "+" let the value follow in the
+// same word or the next; "=-" only in the same word.
 std::string zsh_option(const Parameter& option) {
   std::string out;
   const Words spellings = split_list(option.name);

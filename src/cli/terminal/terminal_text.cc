@@ -13,7 +13,7 @@ namespace {
 
 constexpr std::string_view kHex = "0123456789abcdef";
 
-// The length of the character that starts `text`; 0 when it is not UTF-8.
+// The length in bytes of the first character of `text`; 0 if it is not UTF-8. REQUIRES: `text` is not empty.
 std::size_t char_length(std::string_view text) {
   const auto first = static_cast<unsigned char>(text.front());
   const std::size_t length = first < 0x80 ? 1 : first < 0xE0 ? 2 : first < 0xF0 ? 3 : 4;
