@@ -354,6 +354,9 @@ Result<void> Core::explain(Batch& batch, const Command& command, Answer& answer)
   return {};
 }
 
+// Runs after the commit: updates the state in memory and returns the answers. A claim that found nothing
+// and a wait for an end are added to their wait lists instead, with the answer to the rest of their
+// command. The backpressure checks follow settle_queues(), because they read the depths after this batch.
 std::vector<Envelope<Answer>> Core::settle(Batch& batch, std::vector<Envelope<Command>>& requests) {
   const TimePoint now = batch.now();
   last_error_.reset();
@@ -404,6 +407,8 @@ std::vector<Envelope<Answer>> Core::settle(Batch& batch, std::vector<Envelope<Co
   return answers;
 }
 
+// Stores when the next event comes due. A command's own time says nothing about the time of a shared store,
+// so such a batch may bring the next due check forward, but never postpones it.
 void Core::settle_due(const Batch& batch) {
   if (shared_ && batch.own_time) {
     next_due_ = earlier(batch.next_due, next_due_);

@@ -87,7 +87,8 @@ class Core {
   std::vector<Envelope<Answer>> run(std::vector<Envelope<Command>> requests);
 
   // Runs a batch without commands: makes due events ready, serves waiters, ends expired waits, purges old
-  // keys, and syncs buffered changes to disk. `now` replaces the store's time.
+  // keys, and syncs buffered changes to disk. `now` replaces the store's time, for tests that move it; the
+  // commit thread calls run() without commands instead.
   std::vector<Envelope<Answer>> run_once(std::optional<TimePoint> now = std::nullopt);
 
   // Makes a checkpoint of every queue with newly completed events, and syncs everything to disk.
@@ -113,7 +114,7 @@ class Core {
   // Another Core of this process knows of an event that comes due at `due`.
   void expect_due(TimePoint due);
 
-  // When to call run_once() next; TimePoint() means at once.
+  // When to call run() next, even without commands; TimePoint() means at once. Empty: nothing comes due.
   [[nodiscard]] std::optional<TimePoint> next_attention() const;
 
   // Adds the duration of the last transaction to the metrics, unless it changed no event.

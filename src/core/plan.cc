@@ -1,5 +1,6 @@
-// plan.cc: the Core on a store that it shares with other Cores. Before a batch it gives the store a Plan of
-// the rows it needs; then it learns what other Cores changed; after the commit it collects the CommitEffects.
+// plan.cc: the Core on a store that it shares with other Cores. Before a batch it gives the store a
+// TransactionPlan of the rows it needs; then it learns what other Cores changed; after the commit it collects
+// the CommitEffects.
 #include <algorithm>
 #include <map>
 #include <set>
@@ -135,7 +136,8 @@ bool Core::checkpoints_due(const Batch& batch, TimePoint now) const {
   return options_.maintains && !batch.own_time && now >= next_checkpoint_;
 }
 
-// Whether promote() may find due events.
+// Whether an event may be due, so that promote() must ask the store for due events. False avoids that query
+// in most batches.
 bool Core::has_due(TimePoint now) const {
   const auto check = next_due_check();
   return check && *check <= now;

@@ -118,7 +118,9 @@ Result<std::optional<Result<Published>>> Core::replay(Batch& batch, const Public
   return Found(std::move(published));
 }
 
-// Why the publication is refused as a whole; empty if it is accepted.
+// Why the publication is refused as a whole; empty if it is accepted. An event whose event_id exists, or is
+// repeated in the publication, adds nothing. So a draining or full queue does not refuse it, and a
+// publisher can safely retry.
 Result<std::optional<Error>> Core::refuse_publication(Batch& batch, const Publication& publication) {
   using Refusal = std::optional<Error>;
   if (publication.on_complete) {

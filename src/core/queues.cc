@@ -77,7 +77,9 @@ std::int64_t Core::depth_of(Batch& batch, const std::string& queue) {
   return (state == nullptr ? 0 : state->depth()) + (delta == batch.queues.end() ? 0 : delta->second.depth());
 }
 
-// The error if a queue cannot take `growth` more live events; empty if it can.
+// The error if a queue cannot take `growth` more live events; empty if it can. With several shards the policy
+// holds this shard's share of the limit. A growth above the largest share of any shard (`share_max`) fits on
+// no shard, so it is too_large; any other excess is queue_full, because a retry can succeed.
 Result<std::optional<Error>> Core::refuse_growth(Batch& batch, const std::string& queue,
                                                  std::int64_t growth) {
   using Refusal = std::optional<Error>;
