@@ -26,7 +26,7 @@ struct DatabaseState {
   std::optional<ShardPosition> position;  // null: no schema, or not stored yet
   std::string set;                        // id of the set; the same in all its shards
   bool whole = false;                     // in shard 0: all other shards have stored their positions
-  bool moving = false;                    // a move into it was started and not finished; see store/move/
+  bool moving = false;                    // a move into it was started and not finished; see tools/move/
   bool here = false;                      // both ends of the connection have the same address
 };
 Result<DatabaseState> schema_state(const std::string& url);
