@@ -324,7 +324,8 @@ TEST(PostgresHealth, ADatabaseIsPingedTwiceASecondWhileAnswersAreExpected) {
   const auto pings = [&] {
     const std::string log = cluster.log();
     int found = 0;
-    for (std::size_t at = log.find("ping.sql"); at != log.npos; at = log.find("ping.sql", at + 1)) ++found;
+    for (std::size_t at = log.find("-- ping.sql:"); at != log.npos; at = log.find("-- ping.sql:", at + 1))
+      ++found;
     return found;
   };
   const SteadyTime start = steady_now();

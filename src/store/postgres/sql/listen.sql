@@ -1,3 +1,3 @@
--- listen.sql: receives the hints of all servers on this database. ping.sql counts connections by this application_name.
+-- listen.sql: receives the hints of all servers on this database. Other servers count the connections with this application_name.
 SET application_name = 'eventq hints';
 LISTEN eventq;
