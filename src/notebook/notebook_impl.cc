@@ -23,7 +23,7 @@ constexpr std::chrono::seconds kRescanPause{5};
 // before.
 constexpr std::chrono::hours kLease{24};
 
-Error closed() { return {ErrorCode::unavailable, "The server is stopping.", ""}; }
+Error closed() { return {ErrorCode::unavailable, "The server is stopping."}; }
 
 QueueConfig config_of(const NotebookSettings& settings) {
   QueueConfig config;
@@ -76,8 +76,7 @@ Result<std::shared_ptr<NotebookImpl>> NotebookImpl::open(const NotebookContext& 
   // add() created the repository, so its absence means that another folder is mounted here. Creating a new
   // one would record every file as deleted.
   if (*git == PathKind::absent) {
-    return Error{ErrorCode::not_found, row.path + " has no .git any more: is what belongs there mounted?",
-                 ""};
+    return Error{ErrorCode::not_found, row.path + " has no .git any more: is what belongs there mounted?"};
   }
   auto repo = GitRepo::open(row.path);
   if (!repo) return repo.error();
@@ -288,8 +287,7 @@ Result<FileRow> NotebookImpl::file(std::int64_t id) {
   auto row = reader_state_.file(row_.id, id);
   if (!row) return row.error();
   if (*row) return std::move(**row);
-  return Error{ErrorCode::not_found, "Notebook " + row_.name + " has no file " + std::to_string(id) + ".",
-               ""};
+  return Error{ErrorCode::not_found, "Notebook " + row_.name + " has no file " + std::to_string(id) + "."};
 }
 
 Result<FileRow> NotebookImpl::file_at(const std::string& path) {
@@ -297,13 +295,13 @@ Result<FileRow> NotebookImpl::file_at(const std::string& path) {
   auto row = reader_state_.file_at(row_.id, path);
   if (!row) return row.error();
   if (*row) return std::move(**row);
-  return Error{ErrorCode::not_found, "Notebook " + row_.name + " has no file at " + path + ".", ""};
+  return Error{ErrorCode::not_found, "Notebook " + row_.name + " has no file at " + path + "."};
 }
 
 Result<FileContent> NotebookImpl::content(std::int64_t id) {
   auto row = file(id);
   if (!row) return row.error();
-  if (row->folder) return Error{ErrorCode::conflict, row->path + " is a folder, which has no content.", ""};
+  if (row->folder) return Error{ErrorCode::conflict, row->path + " is a folder, which has no content."};
   auto bytes = folder_.read(row->path, kContent);
   if (!bytes) return bytes.error();
   return FileContent{std::move(*row), std::move(*bytes)};

@@ -153,7 +153,7 @@ Result<void> NotebookWorker::make_commit(const SafeToReplace& as_they_are) {
   for (const auto& [path, state] : as_they_are) {
     if (!waits.contains(path)) continue;
     return Error{ErrorCode::unavailable,
-                 path + " cannot be read or is being written, so its content cannot be committed first.", ""};
+                 path + " cannot be read or is being written, so its content cannot be committed first."};
   }
   return {};
 }

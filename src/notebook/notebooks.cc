@@ -88,7 +88,7 @@ class AllNotebooks final : public Notebooks {
       return Error{ErrorCode::conflict, path + " lies in no folder that [notebooks] allow names.", "path"};
     }
     const std::scoped_lock lock(adding_);
-    if (is_closed()) return Error{ErrorCode::unavailable, "The server is stopping.", ""};
+    if (is_closed()) return Error{ErrorCode::unavailable, "The server is stopping."};
     const auto rows = state_.notebooks();
     if (!rows) return rows.error();
     for (const NotebookRow& row : *rows) {

@@ -62,7 +62,7 @@ std::string read_path(Fields& fields, std::string_view name) {
   }
   auto path = note_path(*text);
   if (path) return std::move(*path);
-  fields.refuse(wire::at(fields.path(name) + ".", {path.error().code, path.error().message, ""}));
+  fields.refuse(wire::at(fields.path(name) + ".", {path.error().code, path.error().message}));
   return "";
 }
 

@@ -46,7 +46,7 @@ class AnswerCollector final : public AnswerSink {
 
 Error not_found(std::int64_t id) {
   return {ErrorCode::not_found,
-          "There is no file " + std::to_string(id) + " here; GET /notebooks/{name}/files lists them.", ""};
+          "There is no file " + std::to_string(id) + " here; GET /notebooks/{name}/files lists them."};
 }
 
 Error taken(const std::string& path) {
@@ -106,7 +106,7 @@ Result<Operation> OperationPublisher::operation_of(const ChangeRequest& request)
   if (operation.path.empty()) return not_found(request.file);
   operation.folder = (*row)->folder;
   if (request.kind == OperationKind::update && operation.folder) {
-    return Error{ErrorCode::conflict, operation.path + " is a folder, which has no content.", ""};
+    return Error{ErrorCode::conflict, operation.path + " is a folder, which has no content."};
   }
   if (request.kind != OperationKind::move) return operation;
 
@@ -193,10 +193,9 @@ Result<void> OperationPublisher::draft_group(Operation operation, Draft& draft) 
   auto files = files_within(folder);
   if (!files) return files.error();
   if (files->size() > limits::kBatchEvents) {
-    return Error{ErrorCode::too_large,
-                 folder + " has " + std::to_string(files->size()) + " files; at most " +
-                     std::to_string(limits::kBatchEvents) + " can be moved or deleted at once.",
-                 ""};
+    return Error{ErrorCode::too_large, folder + " has " + std::to_string(files->size()) + " files; at most " +
+                                           std::to_string(limits::kBatchEvents) +
+                                           " can be moved or deleted at once."};
   }
   draft.group = true;
   draft.file_count = static_cast<int>(files->size());

@@ -210,9 +210,8 @@ class NotebookApi {
   }
 
   static Response no_notebook(const ApiCall& call, const std::string& name) {
-    return http::refuse(call,
-                        {ErrorCode::not_found,
-                         "There is no notebook \"" + name + "\"; GET /notebooks lists those there are.", ""});
+    return http::refuse(call, {ErrorCode::not_found, "There is no notebook \"" + name +
+                                                         "\"; GET /notebooks lists those there are."});
   }
 
   HandlerResult of_notebook(ApiCall& call,
@@ -222,7 +221,7 @@ class NotebookApi {
     // The route allows any number of digits. A number that does not fit belongs to no file.
     if (!call.id.empty() && !parse_whole<std::int64_t>(call.id)) {
       const std::string message = "There is no file " + std::string(call.id) + ".";
-      return http::refuse(call, {ErrorCode::not_found, message, ""});
+      return http::refuse(call, {ErrorCode::not_found, message});
     }
     return (this->*handle)(call, notebook);
   }

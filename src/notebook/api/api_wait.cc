@@ -38,7 +38,7 @@ Response respond_event(const SubmittedChange& about, int status, Status became) 
 }
 
 Response respond_conflict(const SubmittedChange& about, const std::string& message) {
-  return http::respond_with(http::problem_of(Error{ErrorCode::conflict, message, ""}), about.request_id);
+  return http::respond_with(http::problem_of(Error{ErrorCode::conflict, message}), about.request_id);
 }
 
 // The file may be gone although the change succeeded, because later changes run while the response is made.

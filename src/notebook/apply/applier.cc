@@ -98,7 +98,7 @@ Result<void> Applier::move_aside(const JournalStep& step, const std::string& tak
     (void)folder_.rename(step.from, step.to, how);
   }
   const std::string& path = how == Folder::Rename::exchange ? step.to : step.from;
-  return Error{ErrorCode::unavailable, path + " was written to just now; it is tried again.", ""};
+  return Error{ErrorCode::unavailable, path + " was written to just now; it is tried again."};
 }
 
 // Continues after an error, because later steps may still be undone. Errors: the first one.

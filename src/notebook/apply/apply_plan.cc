@@ -11,20 +11,19 @@ namespace eventq::notebook {
 namespace {
 
 Error nothing_at(const std::string& path) {
-  return {ErrorCode::not_found, "There is no file at " + path + ".", ""};
+  return {ErrorCode::not_found, "There is no file at " + path + "."};
 }
 
 Error something_at(const std::string& path) {
-  return {ErrorCode::conflict, "There is something at " + path + " already.", ""};
+  return {ErrorCode::conflict, "There is something at " + path + " already."};
 }
 
-Error no_file(const std::string& path) { return {ErrorCode::conflict, path + " is no regular file.", ""}; }
+Error no_file(const std::string& path) { return {ErrorCode::conflict, path + " is no regular file."}; }
 
 // Errors in kOwnFolder are not caused by the request, so the event is retried: the code must not be a
 // permanent one.
 Error of_ours(const Error& error) {
-  return {error.code == ErrorCode::no_space ? ErrorCode::no_space : ErrorCode::unavailable, error.message,
-          ""};
+  return {error.code == ErrorCode::no_space ? ErrorCode::no_space : ErrorCode::unavailable, error.message};
 }
 
 void merge(Metadata& known, const Metadata& given) {
@@ -69,7 +68,7 @@ Result<void> Applier::plan_one(const FileEvent& event, ApplyPlan& plan) {
   if (operation.nothing || operation.kind == OperationKind::batch_commit) return {};
   if (operation.folder && operation.kind != OperationKind::create) {
     if (operation.group) return {};
-    return Error{ErrorCode::invalid_argument, "A folder is moved or deleted as a group.", ""};
+    return Error{ErrorCode::invalid_argument, "A folder is moved or deleted as a group."};
   }
   switch (operation.kind) {
     case OperationKind::create: return plan_create(event, plan);
@@ -91,7 +90,7 @@ Result<void> Applier::plan_parents(const std::string& path, ApplyPlan& plan) {
     if (*kind == PathKind::file || *kind == PathKind::other) {
       std::string message = path;
       message.append(" cannot be: ").append(folder).append(" is no folder.");
-      return Error{ErrorCode::conflict, std::move(message), ""};
+      return Error{ErrorCode::conflict, std::move(message)};
     }
     plan.parents.insert(folder);
   }

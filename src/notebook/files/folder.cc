@@ -55,12 +55,11 @@ Error failed(std::string_view doing, const std::string& path, int number) {
   std::string message = "Cannot " + std::string(doing) + " " +
                         (path.empty() ? "the notebook's folder" : path) + ": " + std::strerror(number);
   message += number == ELOOP ? "; a notebook follows no symbolic link." : ".";
-  return {code_of(number), std::move(message), ""};
+  return {code_of(number), std::move(message)};
 }
 
 Error not_regular(const std::string& path) {
-  return {ErrorCode::invalid_argument, path + " is no regular file; a notebook holds only regular files.",
-          ""};
+  return {ErrorCode::invalid_argument, path + " is no regular file; a notebook holds only regular files."};
 }
 
 Descriptor open_folder(int root, const std::string& path) {
@@ -252,9 +251,8 @@ Result<std::string> Folder::read(const std::string& path, std::size_t max) const
   if (!file) return file.error();
   const auto status = status_of(*file, path);
   if (!status) return status.error();
-  const Error too_large{
-      ErrorCode::too_large,
-      path + " has more than the " + std::to_string(max) + " bytes that can be read at once.", ""};
+  const Error too_large{ErrorCode::too_large, path + " has more than the " + std::to_string(max) +
+                                                  " bytes that can be read at once."};
   if (static_cast<std::uint64_t>(status->st_size) > max) return too_large;
 
   // One byte more than the file has: a full buffer means that the file grew.
@@ -281,7 +279,7 @@ Result<Digest> Folder::digest(const std::string& path) const {
     auto digest = digest_of(*file, path);
     if (!digest || digest->state == state_of(*before)) return digest;
   }
-  return Error{ErrorCode::conflict, path + " changes while it is read; try again when it is left alone.", ""};
+  return Error{ErrorCode::conflict, path + " changes while it is read; try again when it is left alone."};
 }
 
 Result<FileState> Folder::write_own(const std::string& path, std::string_view content,
@@ -387,8 +385,7 @@ Result<Descriptor> Folder::lock() const {
   Descriptor folder = open_folder(root_.number(), "");
   if (!folder.open()) return failed("open", "the notebook's folder", errno);
   if (::flock(folder.number(), LOCK_EX | LOCK_NB) == 0) return folder;
-  return Error{ErrorCode::unavailable, "Another server has this folder as a notebook; stop that one first.",
-               ""};
+  return Error{ErrorCode::unavailable, "Another server has this folder as a notebook; stop that one first."};
 }
 
 Result<void> Folder::clear_own() {

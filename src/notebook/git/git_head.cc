@@ -127,7 +127,7 @@ Result<GitHead> read_head(git_repository* repo) {
     }
     head.name = git_reference_symbolic_target(reference);
   }
-  return Error{ErrorCode::unavailable, "Git's HEAD leads through too many references.", ""};
+  return Error{ErrorCode::unavailable, "Git's HEAD leads through too many references."};
 }
 
 std::string hash_of(const GitHead& head) { return head.commit ? git_oid_tostr_s(&*head.commit) : ""; }

@@ -310,8 +310,7 @@ Result<GitCommit> GitRepo::commit(const Folder& folder, const std::vector<std::s
   return Error{
       ErrorCode::conflict,
       "Other git processes kept moving or locking HEAD. If none runs, remove the stale .lock file in " +
-          std::string(git_repository_commondir(open_->repo)) + ".",
-      ""};
+          std::string(git_repository_commondir(open_->repo)) + "."};
 }
 
 Result<void> GitRepo::OpenRepository::sync() const {
@@ -334,8 +333,7 @@ Result<std::optional<GitCommit>> GitRepo::OpenRepository::try_commit(const Folde
                                                                      TimePoint now, const KnownFiles& known) {
   if (const auto what = user_operation(repo); !what.empty()) {
     return Error{ErrorCode::conflict,
-                 "A git " + std::string(what) + " is under way here; finish it, or abort it. Changes wait.",
-                 ""};
+                 "A git " + std::string(what) + " is under way here; finish it, or abort it. Changes wait."};
   }
   const auto head = read_head(repo);
   if (!head) return head.error();

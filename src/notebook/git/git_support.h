@@ -62,13 +62,13 @@ inline Error failure(const std::string& doing) {
   const git_error* last = git_error_last();
   const std::string why = last == nullptr ? std::strerror(errno) : last->message;
   if (why.find(std::strerror(ENOSPC)) != why.npos || why.find(std::strerror(EDQUOT)) != why.npos) {
-    return {ErrorCode::no_space, "The disk is full; nothing was changed. Free some space and try again.", ""};
+    return {ErrorCode::no_space, "The disk is full; nothing was changed. Free some space and try again."};
   }
-  return {ErrorCode::unavailable, "Git cannot " + doing + ": " + why + ".", ""};
+  return {ErrorCode::unavailable, "Git cannot " + doing + ": " + why + "."};
 }
 
 inline Error system_failure(const std::string& doing) {
-  return {ErrorCode::unavailable, "Git cannot " + doing + ": " + std::strerror(errno) + ".", ""};
+  return {ErrorCode::unavailable, "Git cannot " + doing + ": " + std::strerror(errno) + "."};
 }
 
 }  // namespace eventq::notebook::git

@@ -34,15 +34,14 @@ Result<void> check_owner(Connection& connection) {
   if (!tables) return tables.error();
   if (*application != kApplication && (*application != 0 || *tables != 0)) {
     return Error{ErrorCode::corrupt,
-                 "The file is a SQLite database, but not one of eventq's notebooks. Name another file.", ""};
+                 "The file is a SQLite database, but not one of eventq's notebooks. Name another file."};
   }
   const auto version = read_number(connection, sql::read_version);
   if (!version) return version.error();
   if (*version > kVersion) {
-    return Error{ErrorCode::corrupt,
-                 "The file has schema " + std::to_string(*version) + ", this eventq knows up to " +
-                     std::to_string(kVersion) + ". Use the newer eventq that wrote it.",
-                 ""};
+    return Error{ErrorCode::corrupt, "The file has schema " + std::to_string(*version) +
+                                         ", this eventq knows up to " + std::to_string(kVersion) +
+                                         ". Use the newer eventq that wrote it."};
   }
   return {};
 }
@@ -55,10 +54,9 @@ Result<void> configure(Connection& connection) {
   const auto synchronous = read_number(connection, sql::read_synchronous);
   if (!synchronous) return synchronous.error();
   if (*journal == "wal" && *synchronous == 2) return {};
-  return Error{ErrorCode::unavailable,
-               "SQLite cannot promise durability here: it answers journal_mode " + *journal +
-                   " (wal is needed) and synchronous " + std::to_string(*synchronous) + " (2 is needed).",
-               ""};
+  return Error{ErrorCode::unavailable, "SQLite cannot promise durability here: it answers journal_mode " +
+                                           *journal + " (wal is needed) and synchronous " +
+                                           std::to_string(*synchronous) + " (2 is needed)."};
 }
 
 // One transaction, in which a second process finds the schema made. An up-to-date file needs no write lock.
@@ -90,7 +88,7 @@ Result<std::unique_ptr<StateConnection>> StateConnection::open(const std::string
   // SQLite gives the files beside it the same mode. mknod() instead of open(): closing a descriptor of the
   // file would drop the locks of this process's other connections.
   if (::mknod(path.c_str(), S_IFREG | 0600, 0) != 0 && errno != EEXIST) {
-    return at({ErrorCode::unavailable, "It cannot be made: " + std::string(std::strerror(errno)) + ".", ""});
+    return at({ErrorCode::unavailable, "It cannot be made: " + std::string(std::strerror(errno)) + "."});
   }
   auto opened = Connection::open(path, Connection::OpenMode::write);
   if (!opened) return opened.error();
@@ -116,8 +114,7 @@ Result<void> StateConnection::prepare() {
 Result<void> StateConnection::begin_transaction() {
   if (connection_.sync_failed()) {
     return Error{ErrorCode::unavailable,
-                 "A sync to the disk failed, so nothing more can be promised. Check the disk and restart.",
-                 ""};
+                 "A sync to the disk failed, so nothing more can be promised. Check the disk and restart."};
   }
   return finish(use(sql::begin));
 }

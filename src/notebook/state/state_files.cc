@@ -112,7 +112,7 @@ Result<std::int64_t> NotebookState::put_row(std::int64_t notebook, const FileRow
     const auto existing = file(notebook, row.id);
     if (!existing) return existing.error();
     if (is_new || *existing) return taken("file or folder", row.path, "path");
-    return Error{ErrorCode::not_found, "There is no file " + std::to_string(row.id) + " any more.", ""};
+    return Error{ErrorCode::not_found, "There is no file " + std::to_string(row.id) + " any more."};
   }
   const std::int64_t id = is_new ? db_->last_id() : row.id;
   for (const std::string& folder : *missing) {

@@ -207,7 +207,7 @@ Result<std::unordered_map<std::string, KnownFile>> known_files(NotebookState& st
 Result<void> check_there(const Folder& folder) {
   struct stat status {};
   if (::fstat(folder.descriptor(), &status) == 0 && status.st_nlink > 0) return {};
-  return Error{ErrorCode::unavailable, "The notebook's folder has been deleted; put it back.", ""};
+  return Error{ErrorCode::unavailable, "The notebook's folder has been deleted; put it back."};
 }
 
 }  // namespace

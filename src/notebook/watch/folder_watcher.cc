@@ -95,7 +95,7 @@ InotifyWatcher::~InotifyWatcher() {
 Result<void> InotifyWatcher::start() {
   if (!stop_.open()) {
     return Error{ErrorCode::unavailable,
-                 std::string("Cannot create an eventfd: ") + std::strerror(errno) + ".", ""};
+                 std::string("Cannot create an eventfd: ") + std::strerror(errno) + "."};
   }
   if (auto opened = watches_.open(); !opened) return opened;
   note_watches();

@@ -52,7 +52,7 @@ Error cannot_watch(const std::string& path, int error) {
   if (error == ENOTDIR) return {ErrorCode::invalid_argument, path + " is no folder.", "path"};
   const std::string advice =
       error == EMFILE ? "; raise fs.inotify.max_user_instances, or the limit on open files" : "";
-  return {ErrorCode::unavailable, "The folder " + path + " cannot be watched: " + why + advice + ".", ""};
+  return {ErrorCode::unavailable, "The folder " + path + " cannot be watched: " + why + advice + "."};
 }
 
 }  // namespace
