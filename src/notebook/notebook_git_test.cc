@@ -162,13 +162,13 @@ TEST_F(NotebookBesideGitTest, ACommitIsRecordedOnceWhateverIsPendingWhenTheProce
   // Left out of the commit, so that the change stays pending.
   auto state = NotebookState::open(directory_.file("state"));
   const auto since = std::chrono::floor<Millis>(std::chrono::system_clock::now());
-  ASSERT_TRUE(state->add_pending(1, {.path = "b", .event_id = second, .since = since}));
+  ASSERT_TRUE(state->add_pending(1, {{.path = "b", .event_id = second, .since = since}}));
   start();
   EXPECT_EQ(notebook_->status()->waiting.paths, 1);
   stop();
   // In a commit that was not recorded, so it is unknown whether it contains all of them.
-  ASSERT_TRUE(state->add_pending(1, {.path = "b", .since = since}));
-  ASSERT_TRUE(state->add_pending(1, {.path = "a", .event_id = "evt_3", .since = since}));
+  ASSERT_TRUE(state->add_pending(1, {{.path = "b", .since = since}}));
+  ASSERT_TRUE(state->add_pending(1, {{.path = "a", .event_id = "evt_3", .since = since}}));
   git(kUser + "commit -q --allow-empty -m ours -m 'Eventq-Event: evt_3'");
   start();
   EXPECT_EQ(notebook_->status()->waiting.paths, 2);

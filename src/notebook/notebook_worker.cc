@@ -331,11 +331,11 @@ Result<SafeToReplace> NotebookWorker::commit_foreign_content(const std::vector<A
     }
   }
   if (foreign.empty()) return safe;
-  if (auto put = context_.state.add_all_pending(notebook_, changes); !put) return put.error();
+  if (auto put = context_.state.add_pending(notebook_, changes); !put) return put.error();
   if (auto made = commit(foreign); !made) return made.error();
   // commit() has deleted these pending rows. Add them again before the operation runs, so that the next
   // commit has these files as the operation leaves them, also when it fails.
-  if (auto put = context_.state.add_all_pending(notebook_, changes); !put) return put.error();
+  if (auto put = context_.state.add_pending(notebook_, changes); !put) return put.error();
   return safe;
 }
 

@@ -26,29 +26,35 @@ ApplyOutcome outcome_of(const Error& error, const ApplyUnit& unit) {
   return {never ? OutcomeKind::failed : OutcomeKind::retry, std::move(message)};
 }
 
-}  // namespace
-
-// The journal names these files, so they must be on disk before it is: recover() compares their inodes.
-Result<void> Applier::sync_written(const std::vector<ApplyPlan>& plans) {
-  std::vector<std::string> written;
+// The plans without an error as one plan, so that all units share one sync and one transaction.
+ApplyPlan joined(const std::vector<ApplyPlan>& plans) {
+  ApplyPlan all;
+  const auto append = [](auto& to, const auto& more) { to.insert(to.end(), more.begin(), more.end()); };
   for (const ApplyPlan& plan : plans) {
-    if (!plan.fault) written.insert(written.end(), plan.written.begin(), plan.written.end());
+    if (plan.fault) continue;
+    append(all.events, plan.events);
+    append(all.steps, plan.steps);
+    append(all.written, plan.written);
+    append(all.removed, plan.removed);
+    append(all.put, plan.put);
+    append(all.pending, plan.pending);
   }
-  if (written.size() > kSyncEach) return folder_.sync_all();
-  for (const std::string& path : written) {
-    if (auto synced = folder_.sync_file(path); !synced) return synced;
-  }
-  return {};
+  return all;
 }
 
-Result<void> Applier::store_steps(const std::vector<ApplyPlan>& plans) {
-  std::vector<JournalStep> steps;
-  for (const ApplyPlan& plan : plans) {
-    if (!plan.fault) steps.insert(steps.end(), plan.steps.begin(), plan.steps.end());
+}  // namespace
+
+// The journal names the written files, so they must be on disk before it is: recover() compares their inodes.
+Result<void> Applier::store_steps(const ApplyPlan& all) {
+  if (all.steps.empty()) return {};
+  if (all.written.size() > kSyncEach) {
+    if (auto synced = folder_.sync_all(); !synced) return synced;
+  } else {
+    for (const std::string& path : all.written) {
+      if (auto synced = folder_.sync_file(path); !synced) return synced;
+    }
   }
-  if (steps.empty()) return {};
-  if (auto synced = sync_written(plans); !synced) return synced;
-  return state_.add_steps(notebook_, steps);
+  return state_.add_steps(notebook_, all.steps);
 }
 
 // A unit is atomic: when a step fails, the steps before it are undone at once.
@@ -64,14 +70,8 @@ Result<void> Applier::execute(const std::vector<JournalStep>& steps) {
 
 Result<void> Applier::execute(const JournalStep& step) {
   switch (step.kind) {
-    case StepKind::make_folder: {
-      const auto made = folder_.make_folder(step.to);
-      return made ? Result<void>() : made.error();
-    }
-    case StepKind::remove_folder: {
-      const auto removed = folder_.remove_empty_folder(step.to);
-      return removed ? Result<void>() : removed.error();
-    }
+    case StepKind::make_folder: return folder_.make_folder(step.to);
+    case StepKind::remove_folder: return folder_.remove_empty_folder(step.to);
     case StepKind::exchange: return move_aside(step, step.from, Folder::Rename::exchange);
     case StepKind::rename: break;
   }
@@ -113,14 +113,8 @@ Result<void> Applier::undo(std::span<const JournalStep> steps) {
 // Undoes a step only if its file is still as the step left it, because another program's file must stay. Two
 // cases are moved back even after an edit: a moved file and a file moved aside for deletion.
 Result<void> Applier::undo(const JournalStep& step) {
-  if (step.kind == StepKind::make_folder) {
-    const auto removed = folder_.remove_empty_folder(step.to);
-    return removed ? Result<void>() : removed.error();
-  }
-  if (step.kind == StepKind::remove_folder) {
-    const auto made = folder_.make_folder(step.to);
-    return made ? Result<void>() : made.error();
-  }
+  if (step.kind == StepKind::make_folder) return folder_.remove_empty_folder(step.to);
+  if (step.kind == StepKind::remove_folder) return folder_.make_folder(step.to);
   const auto there = folder_.file_state(step.to);
   if (!there) {
     const bool is_gone =
@@ -139,14 +133,11 @@ Result<void> Applier::undo(const JournalStep& step) {
 }
 
 // Renames are only durable after a sync of the folders that changed. The rows must not be stored before.
-Result<void> Applier::sync_folders(const std::vector<ApplyPlan>& plans) {
+Result<void> Applier::sync_folders(const std::vector<JournalStep>& steps) {
   std::set<std::string> folders;
-  for (const ApplyPlan& plan : plans) {
-    if (plan.fault) continue;
-    for (const JournalStep& step : plan.steps) {
-      for (const std::string* path : {&step.from, &step.to}) {
-        if (!path->empty() && !is_within(*path, kOwnFolder)) folders.emplace(parent_of(*path));
-      }
+  for (const JournalStep& step : steps) {
+    for (const std::string* path : {&step.from, &step.to}) {
+      if (!path->empty() && !is_within(*path, kOwnFolder)) folders.emplace(parent_of(*path));
     }
   }
   if (folders.size() > kSyncEach) return folder_.sync_all();
@@ -158,49 +149,25 @@ Result<void> Applier::sync_folders(const std::vector<ApplyPlan>& plans) {
   return {};
 }
 
-// Removals first: a new row may need the unique path of a removed one.
-Result<void> Applier::store_rows(const std::vector<ApplyPlan>& plans) {
-  for (const ApplyPlan& plan : plans) {
-    if (plan.fault) continue;
-    for (const FileRow& row : plan.removed) {
-      if (auto removed = state_.remove_file(notebook_, row.id); !removed) return removed;
-    }
-  }
-  for (const ApplyPlan& plan : plans) {
-    if (plan.fault) continue;
-    for (const FileRow& row : plan.put) {
-      if (auto put = state_.put_file(notebook_, row); !put) return put.error();
-    }
-  }
-  return {};
-}
-
-Result<void> Applier::store_result(const ApplyUnit& unit, const ApplyPlan& plan) {
-  for (const PendingChange& change : plan.pending) {
-    if (auto added = state_.add_pending(notebook_, change); !added) return added;
-  }
-  for (const FileEvent& event : unit) {
-    if (auto added = state_.add_applied(notebook_, event.id); !added) return added;
-  }
-  return {};
-}
-
 // The lock covers the commit and the removal from the pending operations, because the publisher reads both
 // and must see them change together.
-Result<void> Applier::store_results(std::span<const ApplyUnit> units, const std::vector<ApplyPlan>& plans) {
+Result<void> Applier::store_results(const ApplyPlan& all) {
   const std::scoped_lock lock(pending_operations_.mutex);
   if (auto begun = state_.begin(); !begun) return begun;
-  if (auto put = store_rows(plans); !put) return put;
-  for (std::size_t i = 0; i < units.size(); ++i) {
-    if (plans[i].fault) continue;
-    if (auto put = store_result(units[i], plans[i]); !put) return put;
+  // Removals first: a new row may need the unique path of a removed one.
+  for (const std::int64_t row : all.removed) {
+    if (auto removed = state_.remove_file(notebook_, row); !removed) return removed;
+  }
+  for (const FileRow& row : all.put) {
+    if (auto put = state_.put_file(notebook_, row); !put) return put.error();
+  }
+  if (auto added = state_.add_pending(notebook_, all.pending); !added) return added;
+  for (const EventId event : all.events) {
+    if (auto added = state_.add_applied(notebook_, event); !added) return added;
   }
   if (auto cleared = state_.clear_steps(notebook_); !cleared) return cleared;
   if (auto committed = state_.commit(); !committed) return committed;
-  for (std::size_t i = 0; i < units.size(); ++i) {
-    if (plans[i].fault) continue;
-    for (const FileEvent& event : units[i]) pending_operations_.operations.end(event.id);
-  }
+  for (const EventId event : all.events) pending_operations_.operations.end(event);
   return {};
 }
 
@@ -212,9 +179,9 @@ void Applier::clean_up(const std::vector<ApplyPlan>& plans) {
   }
 }
 
-// Runs the steps of every plan. A failed plan was undone and keeps its error in `fault`, so the others
-// continue. If the undoing failed too (must_recover_), the files are half changed: the whole apply() fails
-// and recover() must undo the journal first.
+// Runs the steps of every plan and stores the results. A failed plan was undone and keeps its error in
+// `fault`, so the others continue. If the undoing failed too (must_recover_), the files are half changed: the
+// whole apply() fails and recover() must undo the journal first.
 Result<void> Applier::execute_plans(std::vector<ApplyPlan>& plans) {
   for (ApplyPlan& plan : plans) {
     if (plan.fault) continue;
@@ -223,7 +190,9 @@ Result<void> Applier::execute_plans(std::vector<ApplyPlan>& plans) {
     if (auto executed = execute(plan.steps); !executed) plan.fault = executed.error();
     if (must_recover_) return *plan.fault;
   }
-  return sync_folders(plans);
+  const ApplyPlan all = joined(plans);
+  if (auto synced = sync_folders(all.steps); !synced) return synced;
+  return store_results(all);
 }
 
 Result<std::vector<ApplyOutcome>> Applier::apply(std::span<const ApplyUnit> units,
@@ -235,10 +204,9 @@ Result<std::vector<ApplyOutcome>> Applier::apply(std::span<const ApplyUnit> unit
   (void)folder_.make_folder(std::string(kOwnFolder));  // a user may have removed it
   std::vector<ApplyPlan> plans;
   for (const ApplyUnit& unit : units) plans.push_back(plan(unit));
-  auto done = store_steps(plans);
+  auto done = store_steps(joined(plans));
   if (done) {
     done = execute_plans(plans);
-    if (done) done = store_results(units, plans);
     if (!done) {
       state_.rollback();
       must_recover_ = true;

@@ -64,10 +64,11 @@ std::optional<EventId> event_of_own(std::string_view path);
 
 // The steps of one unit and the rows to store after them.
 struct ApplyPlan {
+  std::vector<EventId> events;  // of the unit
   std::vector<JournalStep> steps;
   std::vector<std::string> own;  // files in kOwnFolder to delete at the end
   std::vector<FileRow> put;
-  std::vector<FileRow> removed;
+  std::vector<std::int64_t> removed;  // ids of rows
   std::vector<PendingChange> pending;
   std::vector<std::pair<std::string, std::optional<OwnWrites::WrittenContent>>> announced;
   std::optional<Error> fault;
@@ -113,8 +114,7 @@ class Applier {
   Result<FileRow> write(const FileEvent& event, const std::string& like, FileRow row, ApplyPlan& plan);
   void will_change(const std::string& path, const FileEvent& event, ApplyPlan& plan);
 
-  Result<void> store_steps(const std::vector<ApplyPlan>& plans);
-  Result<void> sync_written(const std::vector<ApplyPlan>& plans);
+  Result<void> store_steps(const ApplyPlan& all);
   Result<void> execute(const std::vector<JournalStep>& steps);
   Result<void> execute(const JournalStep& step);
   Result<void> move_aside(const JournalStep& step, const std::string& taken, Folder::Rename how);
@@ -122,10 +122,8 @@ class Applier {
   Result<void> undo(const JournalStep& step);
   Result<void> keep_edited(const std::vector<JournalStep>& steps);
   Result<void> execute_plans(std::vector<ApplyPlan>& plans);
-  Result<void> sync_folders(const std::vector<ApplyPlan>& plans);
-  Result<void> store_results(std::span<const ApplyUnit> units, const std::vector<ApplyPlan>& plans);
-  Result<void> store_rows(const std::vector<ApplyPlan>& plans);
-  Result<void> store_result(const ApplyUnit& unit, const ApplyPlan& plan);
+  Result<void> sync_folders(const std::vector<JournalStep>& steps);
+  Result<void> store_results(const ApplyPlan& all);
   void clean_up(const std::vector<ApplyPlan>& plans);
 
   Folder& folder_;

@@ -52,6 +52,7 @@ std::optional<EventId> event_of_own(std::string_view path) {
 ApplyPlan Applier::plan(const ApplyUnit& unit) {
   ApplyPlan plan;
   for (const FileEvent& event : unit) {
+    plan.events.push_back(event.id);
     if (auto planned = plan_one(event, plan); !planned) {
       plan.fault = planned.error();
       return plan;
@@ -208,7 +209,7 @@ Result<void> Applier::plan_move(const FileEvent& event, ApplyPlan& plan) {
   if (!row) return row.error();
   auto stale = state_.file_at(notebook_, dest);
   if (!stale) return stale.error();
-  if (*stale) plan.removed.push_back(std::move(**stale));
+  if (*stale) plan.removed.push_back((*stale)->id);
   plan.steps.push_back({StepKind::rename, source, dest, *what});
   row->path = dest;
   // The content is not read again: text stays text, and the new extension may name a better type.
@@ -242,7 +243,7 @@ Result<void> Applier::plan_remove(const FileEvent& event, ApplyPlan& plan) {
     plan.own.push_back(own);
     plan.announced.emplace_back(path, std::nullopt);
   }
-  if (*row) plan.removed.push_back(std::move(**row));
+  if (*row) plan.removed.push_back((*row)->id);
   will_change(path, event, plan);
   return {};
 }
@@ -258,8 +259,8 @@ Result<void> Applier::plan_vanished_folders(const std::string& path, ApplyPlan& 
     if (!*row || !(*row)->folder) continue;
     auto inner = state_.files_within(notebook_, folder, FileFilter::folders);
     if (!inner) return inner.error();
-    std::move(inner->begin(), inner->end(), std::back_inserter(plan.removed));
-    plan.removed.push_back(std::move(**row));
+    for (const FileRow& folder_row : *inner) plan.removed.push_back(folder_row.id);
+    plan.removed.push_back((*row)->id);
     return {};
   }
   return {};
@@ -290,14 +291,14 @@ Result<void> Applier::plan_sync(const FileEvent& event, ApplyPlan& plan) {
     if (*was && !(*was)->folder && *kind != PathKind::file) moved = std::move(*was);
     if (moved) will_change(source, event, plan);
     if (moved && (!is_file || moved->hash != digest->hash || *row)) {
-      plan.removed.push_back(std::move(*moved));
+      plan.removed.push_back(moved->id);
       moved.reset();
     }
     if (auto planned = plan_vanished_folders(source, plan); !planned) return planned;
   }
   if (!is_file) {
     if (!*row || (*row)->folder) return {};
-    plan.removed.push_back(std::move(**row));
+    plan.removed.push_back((*row)->id);
     will_change(path, event, plan);
     return plan_vanished_folders(path, plan);
   }
@@ -336,7 +337,7 @@ Result<void> Applier::plan_folder(const ApplyUnit& unit, ApplyPlan& plan) {
   for (FileRow& row : *folders) {
     emptied.push_back(row.path);
     if (group.dest.empty()) {
-      plan.removed.push_back(std::move(row));
+      plan.removed.push_back(row.id);
       continue;
     }
     row.path = group.dest + row.path.substr(group.source.size());

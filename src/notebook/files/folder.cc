@@ -337,13 +337,13 @@ Result<void> Folder::rename(const std::string& from, const std::string& to, Rena
   return {};
 }
 
-Result<bool> Folder::make_folder(const std::string& path) {
+Result<void> Folder::make_folder(const std::string& path) {
   const ParentAndName place = open_parent(root_.number(), path);
   if (!place.folder.open()) return failed("make the folder", path, errno);
   if (::mkdirat(place.folder.number(), place.name.c_str(), kPermissions & ~mask_) != 0) {
     const int number = errno;
     const auto there = kind(path);
-    if (number == EEXIST && there && *there == PathKind::folder) return false;
+    if (number == EEXIST && there && *there == PathKind::folder) return {};
     return failed("make the folder", path, number);
   }
   const Descriptor folder = open_folder(place.folder.number(), place.name);
@@ -354,7 +354,7 @@ Result<bool> Folder::make_folder(const std::string& path) {
   const mode_t mode =
       (made->st_mode & ~static_cast<mode_t>(S_IFMT) & ~kPermissions) | (kPermissions & ~mask_);
   if (::fchmod(folder.number(), mode) != 0) return failed("make the folder", path, errno);
-  return true;
+  return {};
 }
 
 Result<void> Folder::remove_file(const std::string& path) {
@@ -364,14 +364,13 @@ Result<void> Folder::remove_file(const std::string& path) {
   return {};
 }
 
-Result<bool> Folder::remove_empty_folder(const std::string& path) {
+Result<void> Folder::remove_empty_folder(const std::string& path) {
   const ParentAndName place = open_parent(root_.number(), path);
   if (place.folder.open() && ::unlinkat(place.folder.number(), place.name.c_str(), AT_REMOVEDIR) == 0)
-    return true;
-  const int number = errno;
-  const ErrorCode code = code_of(number);
-  if (code == ErrorCode::not_found || code == ErrorCode::conflict) return false;
-  return failed("remove the folder", path, number);
+    return {};
+  const ErrorCode code = code_of(errno);
+  if (code == ErrorCode::not_found || code == ErrorCode::conflict) return {};
+  return failed("remove the folder", path, errno);
 }
 
 bool Folder::is_at(const std::string& path) const {

@@ -70,9 +70,9 @@ class Folder {
   enum class Rename : std::uint8_t { no_replace, exchange };
   // Errors: not_found; conflict when no_replace and `to` exists; unavailable, no_space.
   Result<void> rename(const std::string& from, const std::string& to, Rename how);
-  Result<bool> make_folder(const std::string& path);          // false: it existed
+  Result<void> make_folder(const std::string& path);          // no error if it exists
   Result<void> remove_file(const std::string& path);          // no error if absent
-  Result<bool> remove_empty_folder(const std::string& path);  // false: not empty, or absent
+  Result<void> remove_empty_folder(const std::string& path);  // no error if not empty, or absent
 
   // Removes every file in kOwnFolder.
   Result<void> clear_own();

@@ -333,13 +333,14 @@ TEST_F(FolderTest, ExchangesTwoFiles) {
   EXPECT_EQ(get(in("a")), "2");
 }
 
-TEST_F(FolderTest, MakesAFolderOnce) {
+TEST_F(FolderTest, MakeFolderKeepsAFolderThatExists) {
   put(in("file"), "x");
   Folder folder = open();
 
-  EXPECT_TRUE(*folder.make_folder("new"));
-  EXPECT_FALSE(*folder.make_folder("new"));
-  EXPECT_TRUE(*folder.make_folder("new/deeper"));
+  EXPECT_TRUE(folder.make_folder("new"));
+  EXPECT_TRUE(folder.make_folder("new/deeper"));
+  EXPECT_TRUE(folder.make_folder("new"));
+  EXPECT_TRUE(fs::is_directory(in("new/deeper")));
   EXPECT_EQ(code_of(folder.make_folder("absent/new")), ErrorCode::not_found);
   EXPECT_EQ(code_of(folder.make_folder("file")), ErrorCode::conflict);
   EXPECT_EQ(code_of(folder.make_folder("file/new")), ErrorCode::not_found);
@@ -351,18 +352,20 @@ TEST_F(FolderTest, RemovesFilesAndEmptyFolders) {
   Folder folder = open();
 
   EXPECT_EQ(code_of(folder.remove_file("notes")), ErrorCode::invalid_argument);
-  EXPECT_FALSE(*folder.remove_empty_folder("notes"));
-  EXPECT_FALSE(*folder.remove_empty_folder("notes/a"));
-  EXPECT_FALSE(*folder.remove_empty_folder("absent"));
-  EXPECT_FALSE(*folder.remove_empty_folder("absent/deeper"));
+  EXPECT_TRUE(folder.remove_empty_folder("notes"));
+  EXPECT_TRUE(folder.remove_empty_folder("notes/a"));
+  EXPECT_TRUE(folder.remove_empty_folder("absent"));
+  EXPECT_TRUE(folder.remove_empty_folder("absent/deeper"));
+  EXPECT_EQ(get(in("notes/a")), "x");
   EXPECT_TRUE(folder.remove_file("notes/a"));
   EXPECT_TRUE(folder.remove_file("notes/a"));
   EXPECT_TRUE(folder.remove_file("absent/deeper"));
   EXPECT_TRUE(folder.remove_file("link"));
   EXPECT_FALSE(fs::exists(in("notes/a")));
   EXPECT_EQ(get(outside("secret")), "secret");
-  EXPECT_TRUE(*folder.remove_empty_folder("notes/deep"));
-  EXPECT_TRUE(*folder.remove_empty_folder("notes"));
+  EXPECT_TRUE(folder.remove_empty_folder("notes/deep"));
+  EXPECT_FALSE(fs::exists(in("notes/deep")));
+  EXPECT_TRUE(folder.remove_empty_folder("notes"));
   EXPECT_FALSE(fs::exists(in("notes")));
 }
 

@@ -60,20 +60,20 @@ Result<void> NotebookState::commit() { return db_->commit_transaction(); }
 void NotebookState::rollback() { db_->roll_back(); }
 
 Result<NotebookRow> NotebookState::add_notebook(const NotebookRow& row) {
-  NotebookRow added = row;
-  auto done = db_->atomically([&]() -> Result<void> {
+  return db_->atomically([&]() -> Result<NotebookRow> {
     const auto inserted = bind_notebook_row(db_->use(sql::add_notebook), row).run();
     if (!inserted) return inserted.error();
-    added.id = db_->last_id();
-    if (*inserted == 1) return {};
+    if (*inserted == 1) {
+      NotebookRow added = row;
+      added.id = db_->last_id();
+      return added;
+    }
     const auto same_name = one_row(db_->use(sql::has_name).bind(row.name),
                                    [](const Statement& found) { return found.integer(0) != 0; });
     if (!same_name) return same_name.error();
     if (same_name->value_or(false)) return taken("notebook", row.name, "name");
     return taken("notebook at", row.path, "path");
   });
-  if (!done) return done.error();
-  return added;
 }
 
 Result<std::vector<NotebookRow>> NotebookState::notebooks() {

@@ -145,8 +145,7 @@ class NotebookState {
   Result<void> forget_applied(std::int64_t notebook, const std::vector<EventId>& ids);
 
   // Changes that no commit contains yet. A path that several events changed occurs several times.
-  Result<void> add_pending(std::int64_t notebook, const PendingChange& change);
-  Result<void> add_all_pending(std::int64_t notebook, const std::vector<PendingChange>& changes);
+  Result<void> add_pending(std::int64_t notebook, const std::vector<PendingChange>& changes);
   Result<std::vector<PendingChange>> pending(std::int64_t notebook);
   Result<CommitBacklog> waiting(std::int64_t notebook);
   // Stores the marks together with the changes that they cause.
@@ -164,7 +163,6 @@ class NotebookState {
 
  private:
   explicit NotebookState(std::unique_ptr<StateConnection> db);
-  Result<std::int64_t> put_row(std::int64_t notebook, const FileRow& row);
 
   std::unique_ptr<StateConnection> db_;
 };

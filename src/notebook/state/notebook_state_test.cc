@@ -333,10 +333,10 @@ TEST_F(NotebookStateTest, TheBacklogCountsEachPathOnceSinceItsOldestChange) {
   const auto notebook = add(state, "n");
   EXPECT_EQ(must(state.waiting(notebook)).paths, 0);
   EXPECT_FALSE(must(state.waiting(notebook)).since);
-  must(state.add_pending(notebook, {.path = "b", .event_id = "1", .correlation_id = "c", .since = at(20)}));
-  must(state.add_pending(notebook, {.path = "a", .event_id = "2", .since = at(30)}));
-  must(state.add_pending(notebook, {.path = "b", .event_id = "3", .since = at(40)}));
-  must(state.add_pending(add(state, "other"), {.path = "z", .event_id = "4", .since = at(1)}));
+  must(state.add_pending(notebook, {{.path = "b", .event_id = "1", .correlation_id = "c", .since = at(20)}}));
+  must(state.add_pending(notebook, {{.path = "a", .event_id = "2", .since = at(30)}}));
+  must(state.add_pending(notebook, {{.path = "b", .event_id = "3", .since = at(40)}}));
+  must(state.add_pending(add(state, "other"), {{.path = "z", .event_id = "4", .since = at(1)}}));
   EXPECT_EQ(must(state.waiting(notebook)).paths, 2);
   EXPECT_EQ(must(state.waiting(notebook)).since, at(20));
   const auto changes = must(open().pending(notebook));
@@ -353,11 +353,11 @@ TEST_F(NotebookStateTest, ACommitRemovesPendingChangesUpToItsLastNumber) {
   NotebookState state = open();
   const auto notebook = add(state, "n");
   const auto other = add(state, "other");
-  must(state.add_pending(other, {.path = "z", .event_id = "0", .since = at(1)}));
-  must(state.add_pending(notebook, {.path = "a", .event_id = "1", .since = at(20)}));
-  must(state.add_pending(notebook, {.path = "b", .event_id = "2", .since = at(30)}));
+  must(state.add_pending(other, {{.path = "z", .event_id = "0", .since = at(1)}}));
+  must(state.add_pending(notebook, {{.path = "a", .event_id = "1", .since = at(20)}}));
+  must(state.add_pending(notebook, {{.path = "b", .event_id = "2", .since = at(30)}}));
   const auto last = must(state.pending(notebook)).back().number;
-  must(state.add_pending(notebook, {.path = "b", .event_id = "3", .since = at(40)}));
+  must(state.add_pending(notebook, {{.path = "b", .event_id = "3", .since = at(40)}}));
   must(state.add_commit(
       notebook, {.hash = "h1", .message = "m1", .at = at(50), .files = 2, .event_ids = {"2", "1"}}, last));
   const auto left = must(state.pending(notebook));
@@ -384,7 +384,7 @@ TEST_F(NotebookStateTest, ACommitRemovesPendingChangesUpToItsLastNumber) {
   EXPECT_EQ(must(state.commit_of(other, "1")), std::nullopt);
 
   // The number is not reused: a new change with it would look like part of this commit.
-  must(state.add_pending(notebook, {.path = "c", .event_id = "5", .since = at(70)}));
+  must(state.add_pending(notebook, {{.path = "c", .event_id = "5", .since = at(70)}}));
   EXPECT_GT(must(state.pending(notebook))[0].number, left[0].number);
 }
 
@@ -404,7 +404,7 @@ TEST_F(NotebookStateTest, GitMarksAndTheirPendingChangesAreStoredTogether) {
 TEST_F(NotebookStateTest, ACommitWithoutAHashOnlyRemovesPendingChanges) {
   NotebookState state = open();
   const auto notebook = add(state, "n");
-  must(state.add_pending(notebook, {.path = "a", .event_id = "1"}));
+  must(state.add_pending(notebook, {{.path = "a", .event_id = "1"}}));
   must(state.add_commit(notebook, {.event_ids = {"1"}}, must(state.pending(notebook)).back().number));
   EXPECT_EQ(must(state.waiting(notebook)).paths, 0);
   EXPECT_THAT(must(state.commits(notebook, 10)), IsEmpty());
@@ -423,7 +423,7 @@ TEST_F(NotebookStateTest, ARolledBackTransactionLeavesNothing) {
     must(state.put_file(notebook, row("lost/1")));
     must(state.add_steps(notebook, {{.to = "x"}}));
     must(state.add_applied(notebook, EventId{1}));
-    must(state.add_pending(notebook, {.path = "lost/1"}));
+    must(state.add_pending(notebook, {{.path = "lost/1"}}));
     EXPECT_THAT(all(state, notebook), ElementsAre("kept", "lost", "lost/1"));
     NotebookState reader = open();
     EXPECT_THAT(all(reader, notebook), ElementsAre("kept"));
@@ -480,7 +480,7 @@ TEST_F(NotebookStateTest, TwoConcurrentWritersWaitForEachOther) {
       must(state.put_file(notebook, row(name + std::to_string(round) + "/b")));
       EXPECT_EQ(must(state.counts(notebook)).files, before + 2);
       must(state.commit());
-      must(state.add_pending(notebook, {.path = name}));
+      must(state.add_pending(notebook, {{.path = name}}));
     }
   };
   std::thread one(write, "one");

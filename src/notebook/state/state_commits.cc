@@ -5,22 +5,10 @@ namespace eventq::notebook {
 
 using sqlite::Statement;
 
-Result<void> NotebookState::add_pending(std::int64_t notebook, const PendingChange& change) {
-  return db_->write(db_->use(sql::add_pending)
-                        .bind(notebook)
-                        .bind(change.path)
-                        .bind(change.event_id)
-                        .bind(change.correlation_id)
-                        .bind(millis_of(change.since)));
-}
-
-Result<void> NotebookState::add_all_pending(std::int64_t notebook,
-                                            const std::vector<PendingChange>& changes) {
-  return db_->atomically([&]() -> Result<void> {
-    for (const PendingChange& change : changes) {
-      if (auto done = add_pending(notebook, change); !done) return done;
-    }
-    return {};
+Result<void> NotebookState::add_pending(std::int64_t notebook, const std::vector<PendingChange>& changes) {
+  return db_->write_each(changes, [&](const PendingChange& change) {
+    Statement& add = db_->use(sql::add_pending).bind(notebook).bind(change.path).bind(change.event_id);
+    return finish(add.bind(change.correlation_id).bind(millis_of(change.since)));
   });
 }
 
@@ -47,7 +35,7 @@ Result<CommitBacklog> NotebookState::waiting(std::int64_t notebook) {
 Result<void> NotebookState::set_git_marks(std::int64_t notebook, const GitMarks& marks,
                                           const std::vector<PendingChange>& changes) {
   return db_->atomically([&]() -> Result<void> {
-    if (auto done = add_all_pending(notebook, changes); !done) return done;
+    if (auto done = add_pending(notebook, changes); !done) return done;
     return finish(db_->use(sql::set_git_marks).bind(notebook).bind(marks.head).bind(marks.index));
   });
 }

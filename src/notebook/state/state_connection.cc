@@ -137,10 +137,6 @@ void StateConnection::roll_back() {
   if (in_transaction()) static_cast<void>(use(sql::rollback).run());
 }
 
-Result<void> StateConnection::write(Statement& statement) {
-  return atomically([&] { return finish(statement); });
-}
-
 FileState read_file_state(const Statement& row, int first_column) {
   return {.inode = static_cast<std::uint64_t>(row.integer(first_column)),
           .size = row.integer(first_column + 1),
@@ -148,8 +144,8 @@ FileState read_file_state(const Statement& row, int first_column) {
           .executable = row.integer(first_column + 3) != 0};
 }
 
-void bind_file_state(Statement& statement, const FileState& state) {
-  statement.bind(static_cast<std::int64_t>(state.inode))
+Statement& bind_file_state(Statement& statement, const FileState& state) {
+  return statement.bind(static_cast<std::int64_t>(state.inode))
       .bind(state.size)
       .bind(state.modified_ns)
       .bind(std::int64_t{state.executable});

@@ -20,6 +20,12 @@
 
 namespace eventq::notebook {
 
+// Runs a bound statement that returns no rows.
+inline Result<void> finish(sqlite::Statement& statement) {
+  if (auto done = statement.run(); !done) return done.error();
+  return {};
+}
+
 // On the heap, because each Statement keeps a pointer to its Connection.
 class StateConnection {
  public:
@@ -36,17 +42,31 @@ class StateConnection {
 
   // Runs `work` in the open transaction, or in one of its own.
   template <typename Work>
-  Result<void> atomically(const Work& work) {
+  auto atomically(const Work& work) -> decltype(work()) {
     if (in_transaction()) return work();
-    if (auto begun = begin_transaction(); !begun) return begun;
-    if (auto done = work(); !done) {
+    if (auto begun = begin_transaction(); !begun) return begun.error();
+    auto done = work();
+    if (!done) {
       roll_back();
       return done;
     }
-    return commit_transaction();
+    if (auto committed = commit_transaction(); !committed) return committed.error();
+    return done;
+  }
+  // The same for one call of `write` per item, all in one transaction.
+  template <typename Items, typename Write>
+  Result<void> write_each(const Items& items, const Write& write) {
+    return atomically([&]() -> Result<void> {
+      for (const auto& item : items) {
+        if (auto done = write(item); !done) return done;
+      }
+      return {};
+    });
   }
   // The same for one bound statement that returns no rows.
-  Result<void> write(sqlite::Statement& statement);
+  Result<void> write(sqlite::Statement& statement) {
+    return atomically([&] { return finish(statement); });
+  }
 
   [[nodiscard]] std::int64_t last_id() const { return sqlite3_last_insert_rowid(connection_.handle()); }
 
@@ -64,13 +84,7 @@ inline TimePoint time_point(std::int64_t milliseconds) { return TimePoint(Millis
 
 // A FileState has the same four columns in `file` and `step`.
 FileState read_file_state(const sqlite::Statement& row, int first_column);
-void bind_file_state(sqlite::Statement& statement, const FileState& state);
-
-// Runs a bound statement that returns no rows.
-inline Result<void> finish(sqlite::Statement& statement) {
-  if (auto done = statement.run(); !done) return done.error();
-  return {};
-}
+sqlite::Statement& bind_file_state(sqlite::Statement& statement, const FileState& state);
 
 // All rows of a bound statement.
 template <typename Read>

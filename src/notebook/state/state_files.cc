@@ -24,9 +24,8 @@ FileRow read_file_row(const Statement& row) {
 
 // The parameters that insert_file.sql and update_file.sql have in common.
 Statement& bind_file_row(Statement& statement, std::int64_t notebook, const FileRow& row) {
-  statement.bind(notebook).bind(std::int64_t{row.folder}).bind(row.path);
-  bind_file_state(statement, row.state);
-  return statement.bind(row.hash)
+  return bind_file_state(statement.bind(notebook).bind(std::int64_t{row.folder}).bind(row.path), row.state)
+      .bind(row.hash)
       .bind(row.content_type)
       .bind(row.metadata.title)
       .bind(row.metadata.description)
@@ -88,40 +87,30 @@ Result<FileCounts> NotebookState::counts(std::int64_t notebook) {
   return found->value_or(FileCounts{});
 }
 
-Result<std::int64_t> NotebookState::put_file(std::int64_t notebook, const FileRow& row) {
-  std::int64_t id = row.id;
-  auto done = db_->atomically([&]() -> Result<void> {
-    auto put = put_row(notebook, row);
-    if (!put) return put.error();
-    id = *put;
-    return {};
-  });
-  if (!done) return done.error();
-  return id;
-}
-
 // In an open transaction nothing is rolled back here, so every check comes before the first write.
-Result<std::int64_t> NotebookState::put_row(std::int64_t notebook, const FileRow& row) {
-  const bool is_new = row.id == 0;
-  const auto missing = missing_folders(*this, notebook, row);
-  if (!missing) return missing.error();
-  Statement& statement = bind_file_row(db_->use(is_new ? sql::insert_file : sql::update_file), notebook, row);
-  const auto changed = is_new ? statement.run() : statement.bind(row.id).run();
-  if (!changed) return changed.error();
-  if (*changed == 0) {
-    const auto existing = file(notebook, row.id);
-    if (!existing) return existing.error();
-    if (is_new || *existing) return taken("file or folder", row.path, "path");
-    return Error{ErrorCode::not_found, "There is no file " + std::to_string(row.id) + " any more."};
-  }
-  const std::int64_t id = is_new ? db_->last_id() : row.id;
-  for (const std::string& folder : *missing) {
-    const FileRow made{
-        .folder = true, .path = folder, .updated_at = row.updated_at, .event_id = row.event_id};
-    if (auto done = finish(bind_file_row(db_->use(sql::insert_file), notebook, made)); !done)
-      return done.error();
-  }
-  return id;
+Result<std::int64_t> NotebookState::put_file(std::int64_t notebook, const FileRow& row) {
+  return db_->atomically([&]() -> Result<std::int64_t> {
+    const bool is_new = row.id == 0;
+    const auto missing = missing_folders(*this, notebook, row);
+    if (!missing) return missing.error();
+    Statement& put = bind_file_row(db_->use(is_new ? sql::insert_file : sql::update_file), notebook, row);
+    const auto changed = is_new ? put.run() : put.bind(row.id).run();
+    if (!changed) return changed.error();
+    if (*changed == 0) {
+      const auto existing = file(notebook, row.id);
+      if (!existing) return existing.error();
+      if (is_new || *existing) return taken("file or folder", row.path, "path");
+      return Error{ErrorCode::not_found, "There is no file " + std::to_string(row.id) + " any more."};
+    }
+    const std::int64_t id = is_new ? db_->last_id() : row.id;
+    for (const std::string& folder : *missing) {
+      const FileRow made{
+          .folder = true, .path = folder, .updated_at = row.updated_at, .event_id = row.event_id};
+      auto done = finish(bind_file_row(db_->use(sql::insert_file), notebook, made));
+      if (!done) return done.error();
+    }
+    return id;
+  });
 }
 
 Result<void> NotebookState::remove_file(std::int64_t notebook, std::int64_t id) {

@@ -6,14 +6,10 @@ namespace eventq::notebook {
 using sqlite::Statement;
 
 Result<void> NotebookState::add_steps(std::int64_t notebook, const std::vector<JournalStep>& steps) {
-  return db_->atomically([&]() -> Result<void> {
-    for (const JournalStep& step : steps) {
-      const auto kind = static_cast<std::int64_t>(step.kind);
-      Statement& add = db_->use(sql::add_step).bind(notebook).bind(kind).bind(step.from).bind(step.to);
-      bind_file_state(add, step.what);
-      if (auto done = finish(add); !done) return done;
-    }
-    return {};
+  return db_->write_each(steps, [&](const JournalStep& step) {
+    const auto kind = static_cast<std::int64_t>(step.kind);
+    Statement& add = db_->use(sql::add_step).bind(notebook).bind(kind).bind(step.from).bind(step.to);
+    return finish(bind_file_state(add, step.what));
   });
 }
 
@@ -43,12 +39,8 @@ Result<std::vector<EventId>> NotebookState::applied(std::int64_t notebook) {
 }
 
 Result<void> NotebookState::forget_applied(std::int64_t notebook, const std::vector<EventId>& ids) {
-  return db_->atomically([&]() -> Result<void> {
-    for (const EventId id : ids) {
-      Statement& forget = db_->use(sql::forget_applied).bind(notebook).bind(static_cast<std::int64_t>(id));
-      if (auto done = finish(forget); !done) return done;
-    }
-    return {};
+  return db_->write_each(ids, [&](EventId id) {
+    return finish(db_->use(sql::forget_applied).bind(notebook).bind(static_cast<std::int64_t>(id)));
   });
 }
 
