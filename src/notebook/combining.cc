@@ -20,9 +20,7 @@ bool stands_alone(const Operation& operation) {
 // `earlier` with the members that `later` sets.
 Operation updated(Operation earlier, const Operation& later) {
   if (later.content) earlier.content = later.content;
-  if (later.metadata.title) earlier.metadata.title = later.metadata.title;
-  if (later.metadata.description) earlier.metadata.description = later.metadata.description;
-  if (!later.metadata.extra.empty()) earlier.metadata.extra = later.metadata.extra;
+  earlier.metadata.update(later.metadata);
   return earlier;
 }
 

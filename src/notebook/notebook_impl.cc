@@ -39,9 +39,8 @@ QueueConfig config_of(const NotebookSettings& settings) {
 }
 
 Result<void> configure(Engine& engine, const std::string& queue, const NotebookSettings& settings) {
-  Command command;
-  command.admin = QueueChange{queue, QueueChange::Configure{config_of(settings)}};
-  const Answer answer = engine.call(std::move(command));
+  const Answer answer =
+      engine.call({.admin = QueueChange{queue, QueueChange::Configure{config_of(settings)}}});
   if (answer.error) return *answer.error;
   const auto& changed = std::get<Result<QueueChanged>>(answer.admin);
   if (!changed) return changed.error();

@@ -6,7 +6,9 @@
 #include <utility>
 
 #include "base/log.h"
+#include "base/utf8.h"
 #include "eventq/limits.h"
+#include "model/names.h"
 #include "notebook/files/note_path.h"
 
 namespace eventq::notebook {
@@ -26,20 +28,21 @@ bool are_apart(const std::vector<std::string>& paths, const std::vector<std::str
   });
 }
 
-std::string cut(std::string message) {
-  if (message.size() > limits::kErrorMessage) message.resize(limits::kErrorMessage);
-  return message;
-}
-
 eventq::Change report_of(const FileEvent& event, const std::string& worker_id, const ApplyOutcome& outcome) {
   eventq::Change change{Lease{event.id, worker_id, event.attempt}, Complete{}};
   if (outcome.kind != OutcomeKind::done) {
     Failure failure;
-    failure.message = cut(outcome.message);
+    failure.message = cut_utf8(outcome.message, limits::kErrorMessage);
     failure.permanent = outcome.kind == OutcomeKind::failed;
     change.what = Fail{std::move(failure)};
   }
   return change;
+}
+
+// The outcome when git or the NotebookState refused. A conflict is a merge or rebase of the user, which may
+// take long, so the event fails instead of blocking the events behind it.
+ApplyOutcome outcome_of_refusal(const Error& error) {
+  return {error.code == ErrorCode::conflict ? OutcomeKind::failed : OutcomeKind::retry, error.message};
 }
 
 }  // namespace
@@ -81,9 +84,7 @@ Result<void> NotebookWorker::give_back_held() {
   const std::set<EventId> done(applied->begin(), applied->end());
   ListFilter held{.status = Status::processing, .queue = queue_, .limit = limits::kPage};
   for (bool more = true; more;) {
-    Command command;
-    command.list = held;
-    const Answer answer = context_.engine.call(std::move(command));
+    const Answer answer = context_.engine.call({.list = held});
     if (answer.error) return *answer.error;
     if (!*answer.page) return answer.page->error();
     Command back;
@@ -102,14 +103,15 @@ Result<void> NotebookWorker::give_back_held() {
 
 // If the first pending event waits for a retry, it blocks the others.
 Result<void> NotebookWorker::find_retried() {
-  Command command;
-  command.list = ListFilter{.status = Status::pending, .queue = queue_, .limit = 1};
-  const Answer answer = context_.engine.call(std::move(command));
+  const ListFilter first{.status = Status::pending, .queue = queue_, .limit = 1};
+  const Answer answer = context_.engine.call({.list = first});
   if (answer.error) return *answer.error;
   if (!*answer.page) return answer.page->error();
-  if ((*answer.page)->events.empty() || (*answer.page)->events.front().retry_count == 0) return {};
-  blocked_by_ = (*answer.page)->events.front().id;
-  blocked_until_ = (*answer.page)->events.front().due_at;
+  for (const Event& event : (*answer.page)->events) {
+    if (event.retry_count == 0) continue;
+    blocked_by_ = event.id;
+    blocked_until_ = event.due_at;
+  }
   return {};
 }
 
@@ -127,43 +129,41 @@ Result<void> NotebookWorker::exchange(Take take) {
   const std::scoped_lock lock(context_.pending_operations.mutex);
   Answer answer = context_.engine.call(std::move(command));
   if (answer.error) return *answer.error;
-  for (std::size_t i = 0; i < reports_.size(); ++i) {
-    const EventId id = reports_[i].lease.id;
-    const Result<Changed>& changed = answer.changed[i];
-    if (changed && changed->status == Status::pending) {
-      context_.pending_operations.operations.give_back(id);
-      const LogEntry& entry = changed->entry;
-      if (blocked_by_ == id && entry.next_retry_at) {
-        // The queue may use another clock, so only the difference of its times is used.
-        blocked_until_ = context_.clock.now() + (*entry.next_retry_at - entry.created_at);
-      }
-    } else {
-      if (blocked_by_ == id) blocked_by_.reset();
-      context_.pending_operations.operations.end(id);
-      // A refused report means that a user ended the event, or reset it so that it will be claimed again.
-      if (changed && applied_.erase(id) > 0) reported_.push_back(id);
-    }
-  }
+  for (std::size_t i = 0; i < reports_.size(); ++i) take_answer(reports_[i].lease.id, answer.changed[i]);
   reports_.clear();
   if (reported_.size() >= kReportedMax) forget_reported();
   came_up_empty_ = answer.claims.empty();
-  for (const Claim& claim : answer.claims) {
-    const Event& event = claim.event;
-    context_.pending_operations.operations.begin(event.id);
-    auto operation = read_operation(event.pattern, event.payload);
-    if (!operation) {
-      refuse_unreadable(claim, operation.error());
-      continue;
-    }
-    claimed_.push_back(
-        {event.id, event.attempts, event.event_id, event.correlation_id, std::move(*operation)});
-  }
+  for (const Claim& claim : answer.claims) take_claim(claim.event);
   return {};
 }
 
-void NotebookWorker::refuse_unreadable(const Claim& claim, const Error& why) {
-  const FileEvent event{claim.event.id, claim.event.attempts, claim.event.event_id, "", {}};
-  reports_.push_back(report_of(event, worker_id_, {OutcomeKind::failed, why.message}));
+// What the queue answered to the report on this event.
+void NotebookWorker::take_answer(EventId id, const Result<Changed>& changed) {
+  if (changed && changed->status == Status::pending) {
+    context_.pending_operations.operations.give_back(id);
+    const LogEntry& entry = changed->entry;
+    if (blocked_by_ == id && entry.next_retry_at) {
+      // The queue may use another clock, so only the difference of its times is used.
+      blocked_until_ = context_.clock.now() + (*entry.next_retry_at - entry.created_at);
+    }
+    return;
+  }
+  if (blocked_by_ == id) blocked_by_.reset();
+  context_.pending_operations.operations.end(id);
+  // A refused report means that a user ended the event, or reset it so that it will be claimed again.
+  if (changed && applied_.erase(id) > 0) reported_.push_back(id);
+}
+
+void NotebookWorker::take_claim(const Event& event) {
+  context_.pending_operations.operations.begin(event.id);
+  auto operation = read_operation(event.pattern, event.payload);
+  if (operation) {
+    claimed_.push_back(
+        {event.id, event.attempts, event.event_id, event.correlation_id, std::move(*operation)});
+  } else {
+    const ApplyOutcome unreadable{OutcomeKind::failed, operation.error().message};
+    reports_.push_back(report_of({event.id, event.attempts}, worker_id_, unreadable));
+  }
 }
 
 // True while the blocking event is not among the claimed ones. Then all of them are released.
@@ -177,30 +177,27 @@ bool NotebookWorker::must_wait() {
     return false;
   }
   // A user may have cancelled the blocking event.
-  Command command;
-  command.get = Command::Get{*blocked_by_, false};
-  const Answer answer = context_.engine.call(std::move(command));
-  const bool is_live =
-      answer.error || (*answer.details && ((*answer.details)->event.status == Status::pending ||
-                                           (*answer.details)->event.status == Status::processing));
-  if (is_live) {
-    release_from(0, *blocked_by_, context_.clock.now());
+  const Answer answer = context_.engine.call({.get = Command::Get{*blocked_by_}});
+  if (answer.error || (*answer.details && !has_ended((*answer.details)->event.status))) {
+    release_blocked(context_.clock.now());
     return true;
   }
   blocked_by_.reset();
   return false;
 }
 
-// Releases the claimed events from index `from` on.
-void NotebookWorker::release_from(std::size_t from, EventId by, TimePoint until) {
-  for (std::size_t i = from; i < claimed_.size(); ++i) {
-    reports_.push_back({Lease{claimed_[i].id, worker_id_, claimed_[i].attempt},
-                        Release{"Waits for event " + std::to_string(static_cast<std::int64_t>(by)) +
-                                ", which is retried first."}});
-  }
-  claimed_.resize(from);
-  blocked_by_ = by;
+// Releases the claimed events, because the blocking event comes first. REQUIRES: blocked_by_ is set.
+void NotebookWorker::release_blocked(TimePoint until) {
+  const auto by = static_cast<std::int64_t>(*blocked_by_);
+  release_claimed("Waits for event " + std::to_string(by) + ", which is retried first.");
   blocked_until_ = std::max(blocked_until_, until);
+}
+
+void NotebookWorker::release_claimed(const std::string& why) {
+  for (const FileEvent& event : claimed_) {
+    reports_.push_back({Lease{event.id, worker_id_, event.attempt}, Release{why}});
+  }
+  claimed_.clear();
 }
 
 // The event at `from`, or the complete group that starts there; empty: the group is not complete yet.
@@ -224,15 +221,6 @@ void NotebookWorker::report(const ApplyUnit& unit, const ApplyOutcome& outcome) 
     note_trouble(status_.worker_trouble, outcome.message);
     if (!blocked_by_) blocked_by_ = unit.front().id;
   }
-}
-
-ApplyOutcome NotebookWorker::apply_commit() {
-  const auto made = commit();
-  if (made) return {};
-  // A merge or rebase of the user may take long, so the request fails instead of blocking the events behind
-  // it.
-  const bool never = made.error().code == ErrorCode::conflict;
-  return {never ? OutcomeKind::failed : OutcomeKind::retry, made.error().message};
 }
 
 // Applies the longest run of events from `from` on whose paths do not overlap; returns the index after it.
@@ -264,7 +252,8 @@ std::size_t NotebookWorker::work_on_run(std::size_t from) {
     if (applied_.contains(unit.front().id)) {
       report(unit, {});
     } else if (unit.front().operation.kind == OperationKind::batch_commit) {
-      report(unit, apply_commit());
+      const auto made = commit();
+      report(unit, made ? ApplyOutcome{} : outcome_of_refusal(made.error()));
     } else {
       left.push_back(std::move(unit));
     }
@@ -274,22 +263,14 @@ std::size_t NotebookWorker::work_on_run(std::size_t from) {
 }
 
 void NotebookWorker::apply_units(std::vector<ApplyUnit> units, int tries) {
-  auto outcomes = Result<std::vector<ApplyOutcome>>(std::vector<ApplyOutcome>());
-  if (auto safe = commit_foreign_content(units); !safe) {
-    outcomes = safe.error();
-  } else {
-    outcomes = applier_.apply(units, *safe);
-  }
+  const auto safe = commit_foreign_content(units);
+  auto outcomes = safe ? applier_.apply(units, *safe) : safe.error();
   if (!outcomes && units.size() > 1) {
     // One unit may have caused the error for all, so apply each alone.
     for (ApplyUnit& unit : units) apply_units({std::move(unit)}, tries);
     return;
   }
-  if (!outcomes) {
-    const bool never = outcomes.error().code == ErrorCode::conflict;
-    outcomes = std::vector<ApplyOutcome>{
-        {never ? OutcomeKind::failed : OutcomeKind::retry, outcomes.error().message}};
-  }
+  if (!outcomes) outcomes = std::vector{outcome_of_refusal(outcomes.error())};
   for (std::size_t i = 0; i < units.size(); ++i) {
     if ((*outcomes)[i].kind == OutcomeKind::retry && tries < kTriesAtOnce) {
       apply_units({std::move(units[i])}, tries + 1);
@@ -298,52 +279,6 @@ void NotebookWorker::apply_units(std::vector<ApplyUnit> units, int tries) {
     report(units[i], (*outcomes)[i]);
     note_foreign_content(units[i]);
   }
-}
-
-void NotebookWorker::note_foreign_content(const ApplyUnit& unit) {
-  for (const FileEvent& event : unit) {
-    const Operation& operation = event.operation;
-    const bool moved =
-        operation.kind == OperationKind::move && uncommitted_foreign_.contains(operation.source);
-    if (operation.kind == OperationKind::sync || moved) uncommitted_foreign_.insert(operation.path);
-  }
-}
-
-// Commits uncommitted content of other programs before an operation replaces or deletes it. Returns the
-// states of these files, in which they may be replaced.
-Result<SafeToReplace> NotebookWorker::commit_foreign_content(const std::vector<ApplyUnit>& units) {
-  SafeToReplace safe;
-  SafeToReplace foreign;
-  std::vector<PendingChange> changes;
-  for (const ApplyUnit& unit : units) {
-    for (const FileEvent& event : unit) {
-      const Operation& operation = event.operation;
-      const bool replaces = operation.kind == OperationKind::update && operation.content;
-      if (!replaces && operation.kind != OperationKind::remove) continue;
-      const auto there = context_.folder.file_state(operation.path);
-      if (!there) continue;  // the Applier reports the error
-      const auto is_foreign = is_foreign_content(operation.path, *there);
-      if (!is_foreign) return is_foreign.error();
-      safe.emplace(operation.path, *there);
-      if (!*is_foreign) continue;
-      foreign.emplace(operation.path, *there);
-      changes.push_back({0, operation.path, event.event_id, event.correlation_id, context_.clock.now()});
-    }
-  }
-  if (foreign.empty()) return safe;
-  if (auto put = context_.state.add_pending(notebook_, changes); !put) return put.error();
-  if (auto made = commit(foreign); !made) return made.error();
-  // commit() has deleted these pending rows. Add them again before the operation runs, so that the next
-  // commit has these files as the operation leaves them, also when it fails.
-  if (auto put = context_.state.add_pending(notebook_, changes); !put) return put.error();
-  return safe;
-}
-
-Result<bool> NotebookWorker::is_foreign_content(const std::string& path, const FileState& there) {
-  if (uncommitted_foreign_.contains(path)) return true;
-  const auto row = context_.state.file_at(notebook_, path);
-  if (!row) return row.error();
-  return !*row || (*row)->state != there;
 }
 
 // Whether the group at `from` can no longer become complete: events with higher ids follow it, or no more
@@ -358,9 +293,7 @@ bool NotebookWorker::is_torn(std::size_t from) {
 }
 
 bool NotebookWorker::is_paused() {
-  Command command;
-  command.admin = QueueQuery{queue_, 0};
-  const Answer answer = context_.engine.call(std::move(command));
+  const Answer answer = context_.engine.call({.admin = QueueQuery{queue_, 0}});
   const auto* document = std::get_if<Result<QueueDocument>>(&answer.admin);
   return document == nullptr || !*document || (*document)->row.status == QueueStatus::paused;
 }
@@ -382,7 +315,7 @@ void NotebookWorker::work() {
     at = std::max(next, at + 1);
   }
   claimed_.erase(claimed_.begin(), claimed_.begin() + static_cast<std::ptrdiff_t>(at));
-  if (blocked_by_) release_from(0, *blocked_by_, context_.clock.now() + settings_.retry_backoff);
+  if (blocked_by_) release_blocked(context_.clock.now() + settings_.retry_backoff);
 }
 
 Millis NotebookWorker::run_once() {
@@ -398,16 +331,13 @@ Millis NotebookWorker::run_once() {
   if (!is_blocked && !must_wait()) work();
   // Without new work and without reports the worker rests until the poll interval or a hint.
   const bool is_busy = was_busy || has_work || !reports_.empty();
-  if (!is_busy) rest();
+  if (!is_busy) {
+    if (!blocked_by_) note_trouble(status_.worker_trouble, "");
+    forget_reported();
+  }
   if (!reports_.empty()) return Millis(0);
   if (blocked_by_) return std::min(kSoon, settings_.poll_interval);
   return is_busy ? Millis(0) : settings_.poll_interval;
-}
-
-// Runs when there is no work.
-void NotebookWorker::rest() {
-  if (!blocked_by_) note_trouble(status_.worker_trouble, "");
-  forget_reported();
 }
 
 // The queue has the reports, so the rows in `applied` are not needed any more. An error here only keeps them
@@ -424,12 +354,7 @@ Millis NotebookWorker::wait_because(const std::string& why) {
 }
 
 void NotebookWorker::finish(bool may_commit) {
-  if (!claimed_.empty()) {
-    for (const FileEvent& event : claimed_) {
-      reports_.push_back({Lease{event.id, worker_id_, event.attempt}, Release{"The worker stops."}});
-    }
-    claimed_.clear();
-  }
+  release_claimed("The worker stops.");
   if (auto done = exchange(Take::no); !done) note_trouble(status_.worker_trouble, done.error().message);
   forget_reported();
   if (!may_commit) return;

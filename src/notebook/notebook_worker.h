@@ -67,6 +67,8 @@ class NotebookWorker {
  private:
   enum class Take : bool { no, yes };
   Result<void> exchange(Take take);
+  void take_answer(EventId id, const Result<Changed>& changed);
+  void take_claim(const Event& event);
   [[nodiscard]] bool must_wait();
   Result<void> give_back_held();
   Result<void> find_retried();
@@ -78,25 +80,24 @@ class NotebookWorker {
   [[nodiscard]] bool is_paused();
   std::size_t work_on_run(std::size_t from);
   [[nodiscard]] std::optional<ApplyUnit> unit_at(std::size_t from) const;
-  void refuse_unreadable(const Claim& claim, const Error& why);
   void report(const ApplyUnit& unit, const ApplyOutcome& outcome);
-  void release_from(std::size_t from, EventId by, TimePoint until);
-  [[nodiscard]] ApplyOutcome apply_commit();
+  void release_blocked(TimePoint until);
+  void release_claimed(const std::string& why);
   void apply_units(std::vector<ApplyUnit> units, int tries = 0);
   Result<SafeToReplace> commit_foreign_content(const std::vector<ApplyUnit>& units);
   Result<bool> is_foreign_content(const std::string& path, const FileState& there);
   void note_foreign_content(const ApplyUnit& unit);
   Result<void> commit(const SafeToReplace& as_they_are = {});
   Result<void> make_commit(const SafeToReplace& as_they_are);
-  Result<KnownFiles> known_files(std::vector<std::string>& paths, const SafeToReplace& as_they_are,
-                                 std::vector<std::string>& unlike);
+  Result<void> store_made(const GitCommit& made, std::string message,
+                          const std::vector<PendingChange>& changes, const std::vector<PendingChange>& again);
+  Result<KnownFiles> known_files(const std::vector<std::string>& paths, const SafeToReplace& as_they_are);
   Error commit_failed(const Error& why);
   Result<std::optional<TrailedCommit>> find_commit(const std::vector<PendingChange>& changes);
   Result<void> check_head();
   Result<bool> may_differ(const std::string& path);
   [[nodiscard]] bool is_absent(const std::string& path) const;
   void commit_if_time();
-  void rest();
   void forget_reported();
   void note_trouble(std::string& trouble, const std::string& message);
 

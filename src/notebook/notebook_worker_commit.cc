@@ -1,5 +1,5 @@
-// notebook_worker_commit.cc: the git side of the worker: when to commit, which files, and how it follows
-// HEAD. See notebook_worker.h.
+// notebook_worker_commit.cc: the git side of the worker: when to commit, which files, how it follows HEAD,
+// and how content of other programs is committed before an operation replaces it. See notebook_worker.h.
 #include <algorithm>
 #include <utility>
 
@@ -13,14 +13,17 @@ namespace {
 constexpr Millis kAfterLeftOut{5000};
 constexpr std::size_t kAllFiles = 1'000'000'000;
 
-// The changes whose paths are in the commit, which leaves out `unlike` and `left_out`.
-std::vector<PendingChange> taken_of(std::vector<PendingChange> changes,
-                                    const std::vector<std::string>& unlike,
-                                    const std::vector<std::string>& left_out) {
-  std::set<std::string_view> out(unlike.begin(), unlike.end());
-  out.insert(left_out.begin(), left_out.end());
-  std::erase_if(changes, [&](const PendingChange& change) { return out.contains(change.path); });
-  return changes;
+// The pending changes, divided by whether a commit contains their paths.
+struct DividedChanges {
+  std::vector<PendingChange> in;
+  std::vector<PendingChange> out;
+};
+DividedChanges divide(const std::vector<PendingChange>& changes, const std::set<std::string>& left_out) {
+  DividedChanges divided;
+  for (const PendingChange& change : changes) {
+    (left_out.contains(change.path) ? divided.out : divided.in).push_back(change);
+  }
+  return divided;
 }
 
 }  // namespace
@@ -108,92 +111,79 @@ Result<void> NotebookWorker::make_commit(const SafeToReplace& as_they_are) {
   if (changes->empty()) return {};
   const TimePoint now = context_.clock.now();
   auto paths = notebook::paths_of(*changes);
-  std::vector<std::string> unlike;
-  const auto known = known_files(paths, as_they_are, unlike);
+  const auto known = known_files(paths, as_they_are);
   if (!known) return known.error();
+  std::set<std::string> waits(paths.begin(), paths.end());  // the paths that stay pending
+  std::erase_if(waits, [&](const std::string& path) { return known->contains(path); });
+  std::erase_if(paths, [&](const std::string& path) { return waits.contains(path); });
   std::string message;
   // The message is made inside commit(), because only then it is known which paths differ from HEAD.
   const auto message_for = [&](const std::vector<std::string>& changed,
                                const std::vector<std::string>& left_out) {
-    message = commit_message(changed, taken_of(*changes, unlike, left_out));
+    std::set<std::string> out = waits;
+    out.insert(left_out.begin(), left_out.end());
+    message = commit_message(changed, divide(*changes, out).in);
     return message;
   };
-  auto made = context_.repo.commit(context_.folder, paths, message_for, now, *known);
+  const auto made = context_.repo.commit(context_.folder, paths, message_for, now, *known);
   if (!made) return made.error();
-  const std::vector<PendingChange> in = taken_of(*changes, unlike, made->left_out);
-  std::set<std::string> waits(unlike.begin(), unlike.end());
   waits.insert(made->left_out.begin(), made->left_out.end());
-  std::string hash = made->hash;
-  if (hash.empty()) {
-    // The files equal HEAD: the user committed them, or the changes undid each other.
-    auto found = find_commit(in);
-    if (!found) return found.error();
-    if (*found) hash = std::move((*found)->hash);
-    message = commit_message(notebook::paths_of(in), in);
-  }
-  if (!in.empty()) {
-    std::vector<PendingChange> again = *changes;
-    std::erase_if(again, [&](const PendingChange& change) { return !waits.contains(change.path); });
-    if (auto put = store_commit(
-            {.hash = hash, .message = message, .files = static_cast<std::int64_t>(made->files)}, in, again);
-        !put)
-      return put;
-  }
+  const auto [in, out] = divide(*changes, waits);
+  if (auto put = store_made(*made, std::move(message), in, out); !put) return put;
   std::erase_if(uncommitted_foreign_, [&](const std::string& path) { return !waits.contains(path); });
-  if (!waits.empty())
-    commit_again_at_ = now + kAfterLeftOut;  // no sooner, even if the maximum number of paths is pending
-  note_trouble(
-      status_.commit_trouble,
-      waits.empty() ? "" : *waits.begin() + " cannot be read or is being written; it is committed later.");
-  {
-    const std::scoped_lock lock(status_mutex_);
-    if (!made->hash.empty()) ++status_.commits;
-    status_.committed_files += made->files;
-  }
+  // No sooner, even if the maximum number of paths is pending.
+  if (!waits.empty()) commit_again_at_ = now + kAfterLeftOut;
+  const std::string why = " cannot be read or is being written";
+  note_trouble(status_.commit_trouble,
+               waits.empty() ? "" : *waits.begin() + why + "; it is committed later.");
   for (const auto& [path, state] : as_they_are) {
     if (!waits.contains(path)) continue;
-    return Error{ErrorCode::unavailable,
-                 path + " cannot be read or is being written, so its content cannot be committed first."};
+    return Error{ErrorCode::unavailable, path + why + ", so its content cannot be committed first."};
   }
   return {};
 }
 
-// The states that the rows have for these paths. Paths whose file differs move from `paths` to `unlike` and
-// stay pending until change detection has recorded them. Committing such a file could be final: if it changes
-// back before detection runs, no event reports it.
-Result<KnownFiles> NotebookWorker::known_files(std::vector<std::string>& paths,
-                                               const SafeToReplace& as_they_are,
-                                               std::vector<std::string>& unlike) {
-  KnownFiles known;
-  std::vector<std::string> alike;
-  for (std::string& path : paths) {
-    if (const auto given = as_they_are.find(path); given != as_they_are.end()) {
-      known.emplace(path, given->second);
-      alike.push_back(std::move(path));
-      continue;
-    }
+// Records a commit, or that the files equal HEAD: then the user committed them, or the changes undid each
+// other.
+Result<void> NotebookWorker::store_made(const GitCommit& made, std::string message,
+                                        const std::vector<PendingChange>& changes,
+                                        const std::vector<PendingChange>& again) {
+  CommitRow row{
+      .hash = made.hash, .message = std::move(message), .files = static_cast<std::int64_t>(made.files)};
+  if (row.hash.empty()) {
+    auto found = find_commit(changes);
+    if (!found) return found.error();
+    if (*found) row.hash = std::move((*found)->hash);
+    row.message = commit_message(notebook::paths_of(changes), changes);
+  }
+  if (!changes.empty()) {
+    if (auto put = store_commit(std::move(row), changes, again); !put) return put;
+  }
+  const std::scoped_lock lock(status_mutex_);
+  if (!made.hash.empty()) ++status_.commits;
+  status_.committed_files += made.files;
+  return {};
+}
+
+// The states that the rows have for these paths. A path whose file differs has no entry and stays pending
+// until change detection has recorded it. Committing such a file could be final: if it changes back before
+// detection runs, no event reports it.
+Result<KnownFiles> NotebookWorker::known_files(const std::vector<std::string>& paths,
+                                               const SafeToReplace& as_they_are) {
+  KnownFiles known(as_they_are.begin(), as_they_are.end());
+  for (const std::string& path : paths) {
+    if (known.contains(path)) continue;
     const auto row = context_.state.file_at(notebook_, path);
     if (!row) return row.error();
-    std::optional<FileState> state;
-    if (*row && !(*row)->folder) {
-      state = (*row)->state;
-      const auto there = context_.folder.file_state(path);
-      if (!there || *there != *state) {
-        const auto digest = context_.folder.digest(path);
-        if (!digest || digest->hash != (*row)->hash) {
-          unlike.push_back(std::move(path));
-          continue;
-        }
-        state = digest->state;
-      }
-    } else if (context_.folder.file_state(path)) {
-      unlike.push_back(std::move(path));
-      continue;
+    const auto there = context_.folder.file_state(path);
+    if (!*row || (*row)->folder) {
+      if (!there) known.emplace(path, std::nullopt);
+    } else if (there && *there == (*row)->state) {
+      known.emplace(path, *there);
+    } else if (const auto digest = context_.folder.digest(path); digest && digest->hash == (*row)->hash) {
+      known.emplace(path, digest->state);  // the same content, saved again
     }
-    known.emplace(path, state);
-    alike.push_back(std::move(path));
   }
-  paths = std::move(alike);
   return known;
 }
 
@@ -251,6 +241,52 @@ Result<std::optional<TrailedCommit>> NotebookWorker::find_commit(const std::vect
     return *put_down == commit.hash ? std::nullopt : std::optional(std::move(commit));
   }
   return std::optional<TrailedCommit>();
+}
+
+void NotebookWorker::note_foreign_content(const ApplyUnit& unit) {
+  for (const FileEvent& event : unit) {
+    const Operation& operation = event.operation;
+    const bool moved =
+        operation.kind == OperationKind::move && uncommitted_foreign_.contains(operation.source);
+    if (operation.kind == OperationKind::sync || moved) uncommitted_foreign_.insert(operation.path);
+  }
+}
+
+// Commits uncommitted content of other programs before an operation replaces or deletes it. Returns the
+// states of these files, in which they may be replaced.
+Result<SafeToReplace> NotebookWorker::commit_foreign_content(const std::vector<ApplyUnit>& units) {
+  SafeToReplace safe;
+  SafeToReplace foreign;
+  std::vector<PendingChange> changes;
+  for (const ApplyUnit& unit : units) {
+    for (const FileEvent& event : unit) {
+      const Operation& operation = event.operation;
+      const bool replaces = operation.kind == OperationKind::update && operation.content;
+      if (!replaces && operation.kind != OperationKind::remove) continue;
+      const auto there = context_.folder.file_state(operation.path);
+      if (!there) continue;  // the Applier reports the error
+      const auto is_foreign = is_foreign_content(operation.path, *there);
+      if (!is_foreign) return is_foreign.error();
+      safe.emplace(operation.path, *there);
+      if (!*is_foreign) continue;
+      foreign.emplace(operation.path, *there);
+      changes.push_back({0, operation.path, event.event_id, event.correlation_id, context_.clock.now()});
+    }
+  }
+  if (foreign.empty()) return safe;
+  if (auto put = context_.state.add_pending(notebook_, changes); !put) return put.error();
+  if (auto made = commit(foreign); !made) return made.error();
+  // commit() has deleted these pending rows. Add them again before the operation runs, so that the next
+  // commit has these files as the operation leaves them, also when it fails.
+  if (auto put = context_.state.add_pending(notebook_, changes); !put) return put.error();
+  return safe;
+}
+
+Result<bool> NotebookWorker::is_foreign_content(const std::string& path, const FileState& there) {
+  if (uncommitted_foreign_.contains(path)) return true;
+  const auto row = context_.state.file_at(notebook_, path);
+  if (!row) return row.error();
+  return !*row || (*row)->state != there;
 }
 
 }  // namespace eventq::notebook

@@ -19,10 +19,11 @@ namespace {
 using wire::Fields;
 using Kind = OperationKind;
 
-// Indexed by Kind.
+// Both are indexed by Kind.
 constexpr std::array<std::string_view, 6> kPatterns = {
     "file.create", "file.update", "file.move", "file.delete", "file.sync", "file.batch_commit",
 };
+constexpr std::array<std::string_view, 6> kVerbs = {"Create", "Update", "Move", "Delete", "Sync", "Commit"};
 constexpr std::array<std::string_view, 4> kSyncEvents = {"created", "modified", "deleted", "moved"};
 
 bool has_content(Kind kind) { return kind == Kind::create || kind == Kind::update; }
@@ -67,19 +68,12 @@ std::string read_path(Fields& fields, std::string_view name) {
 }
 
 // A path cannot move to itself or below itself.
-struct MovePaths {
-  std::string source;
-  std::string dest;
-};
-
-MovePaths read_move_paths(Fields& fields) {
-  MovePaths paths;
-  paths.source = read_path(fields, "source_path");
-  paths.dest = read_path(fields, "dest_path");
-  if (is_within(paths.dest, paths.source)) {
+void read_move_paths(Fields& fields, std::string& source, std::string& dest) {
+  source = read_path(fields, "source_path");
+  dest = read_path(fields, "dest_path");
+  if (is_within(dest, source)) {
     fields.refuse("dest_path", "dest_path is source_path or lies in it; it must be somewhere else.");
   }
-  return paths;
 }
 
 std::optional<FolderOperation> read_group(Fields& fields, Kind kind) {
@@ -88,9 +82,7 @@ std::optional<FolderOperation> read_group(Fields& fields, Kind kind) {
   FolderOperation group;
   Fields inner(*value, fields.path("group."));
   if (kind == Kind::move) {
-    MovePaths paths = read_move_paths(inner);
-    group.source = std::move(paths.source);
-    group.dest = std::move(paths.dest);
+    read_move_paths(inner, group.source, group.dest);
   } else {
     group.source = read_path(inner, "source_path");
   }
@@ -122,9 +114,7 @@ Operation read_members(Fields& fields, Kind kind) {
   Operation operation{.kind = kind};
   if (kind == Kind::batch_commit) return operation;
   if (kind == Kind::move) {
-    MovePaths paths = read_move_paths(fields);
-    operation.source = std::move(paths.source);
-    operation.path = std::move(paths.dest);
+    read_move_paths(fields, operation.source, operation.path);
   } else if (kind == Kind::sync) {
     read_sync(fields, operation);
   } else {
@@ -148,19 +138,13 @@ Operation read_members(Fields& fields, Kind kind) {
   return operation;
 }
 
-std::string verb_of(const Operation& operation) {
-  switch (operation.kind) {
-    case Kind::create: return "Create";
-    case Kind::update: return "Update";
-    case Kind::move: return "Move";
-    case Kind::remove: return "Delete";
-    case Kind::sync: return "Sync";
-    case Kind::batch_commit: break;
-  }
-  return "Commit";
-}
-
 }  // namespace
+
+void Metadata::update(const Metadata& given) {
+  if (given.title) title = given.title;
+  if (given.description) description = given.description;
+  if (!given.extra.empty()) extra = given.extra;
+}
 
 Metadata read_metadata(wire::Fields& fields) {
   Metadata metadata;
@@ -243,7 +227,7 @@ std::vector<std::string> paths_of(const Operation& operation) {
 }
 
 std::string title_of(const Operation& operation) {
-  std::string title = verb_of(operation);
+  std::string title(kVerbs.at(static_cast<std::size_t>(operation.kind)));
   if (operation.kind == Kind::batch_commit) return title;
   if (operation.folder) title += " folder";
   if (!operation.source.empty()) title += " " + operation.source + " to";

@@ -24,6 +24,8 @@ struct Metadata {
   std::optional<std::string> description;
   std::string extra;  // JSON object of the other members; empty: none
   friend bool operator==(const Metadata&, const Metadata&) = default;
+
+  void update(const Metadata& given);  // replaces what `given` has
 };
 
 // A move or deletion of a whole folder: this event and the others with its correlation id.

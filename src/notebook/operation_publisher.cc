@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "eventq/limits.h"
+#include "model/names.h"
 #include "model/validate.h"
 #include "notebook/combining.h"
 #include "notebook/files/note_path.h"
@@ -49,10 +50,6 @@ Error not_found(std::int64_t id) {
           "There is no file " + std::to_string(id) + " here; GET /notebooks/{name}/files lists them."};
 }
 
-Error taken(const std::string& path) {
-  return {ErrorCode::conflict, "There is something at " + path + " already.", "path"};
-}
-
 NewEvent event_of(const Operation& operation, const std::string& queue, std::string key) {
   NewEvent event;
   event.title = title_of(operation);
@@ -64,38 +61,33 @@ NewEvent event_of(const Operation& operation, const std::string& queue, std::str
   return event;
 }
 
-bool is_live(Status status) { return status == Status::pending || status == Status::processing; }
-
-Result<Published> published_of(Answer answer) {
-  if (answer.error) return *answer.error;
-  return std::move(*answer.published);
-}
-
 }  // namespace
 
-Result<bool> OperationPublisher::is_taken(const std::string& path) {
-  if (const auto exists = pending_operations_.operations.exists(path)) return *exists;
-  auto row = state_.file_at(notebook_, path);
-  if (!row) return row.error();
-  return row->has_value();
+// Errors: conflict when there will be something at `path`.
+Result<void> OperationPublisher::check_free(const std::string& path, const std::string& field) {
+  drop_ended(path);
+  auto exists = pending_operations_.operations.exists(path);
+  if (!exists) {
+    const auto row = state_.file_at(notebook_, path);
+    if (!row) return row.error();
+    exists = row->has_value();
+  }
+  if (!*exists) return {};
+  return Error{ErrorCode::conflict, "There is something at " + path + " already.", field};
 }
 
 // The operation of a request, with the path that the file will have when the worker applies it.
 Result<Operation> OperationPublisher::operation_of(const ChangeRequest& request) {
-  Operation operation;
-  operation.kind = request.kind;
-  operation.content = request.content;
-  operation.metadata = request.metadata;
-  operation.folder = request.folder;
+  Operation operation{.kind = request.kind,
+                      .content = request.content,
+                      .metadata = request.metadata,
+                      .folder = request.folder};
   if (request.kind == OperationKind::batch_commit) return operation;
   if (request.kind == OperationKind::create) {
     auto path = note_path(request.path);
     if (!path) return path.error();
     operation.path = std::move(*path);
-    drop_ended(operation.path);
-    const auto is_there = is_taken(operation.path);
-    if (!is_there) return is_there.error();
-    if (*is_there) return taken(operation.path);
+    if (auto free = check_free(operation.path, "path"); !free) return free.error();
     return operation;
   }
   const auto row = state_.file(notebook_, request.file);
@@ -116,10 +108,7 @@ Result<Operation> OperationPublisher::operation_of(const ChangeRequest& request)
   if (operation.folder && is_within(operation.path, operation.source)) {
     return Error{ErrorCode::invalid_argument, "A folder cannot be moved into itself.", "dest_path"};
   }
-  drop_ended(operation.path);
-  const auto is_there = is_taken(operation.path);
-  if (!is_there) return is_there.error();
-  if (*is_there) return Error{ErrorCode::conflict, taken(operation.path).message, "dest_path"};
+  if (auto free = check_free(operation.path, "dest_path"); !free) return free.error();
   return operation;
 }
 
@@ -139,51 +128,41 @@ Result<std::vector<std::string>> OperationPublisher::files_within(const std::str
   return std::vector<std::string>(paths.begin(), paths.end());
 }
 
+// Only operations on one file are combined; the superseding event replaces the pending one by its
+// supersede_key.
 void OperationPublisher::add(Operation operation, Draft& draft) {
-  // Only operations on one file are combined; a superseding event replaces the pending one by its
-  // supersede_key.
   const bool may_combine =
       !operation.group && !operation.folder && operation.kind != OperationKind::batch_commit;
-  const std::string begins_at = operation.kind == OperationKind::move ? operation.source : operation.path;
-  const PendingOperation* earlier = may_combine ? pending_operations_.operations.last_at(begins_at) : nullptr;
-  // A claimed event cannot be replaced any more, and an event without a key cannot be superseded.
-  if (earlier != nullptr &&
-      (earlier->begun || earlier->key.empty() || earlier->operation.path != begins_at)) {
-    earlier = nullptr;
-  }
-  const Operation alone = earlier != nullptr ? operation : Operation{};
-  if (earlier != nullptr) {
-    auto combined = combine(earlier->operation, operation);
-    // Combining moves the change to a later id, so no operation in between may depend on its paths.
-    if (combined && pending_operations_.operations.is_last(*earlier, *combined)) {
-      operation = std::move(*combined);
-    } else {
-      earlier = nullptr;
-    }
-  }
-  std::string key;
-  if (may_combine)
-    key = earlier != nullptr ? earlier->key : pending_operations_.operations.free_key(begins_at);
+  const std::string& begins_at = operation.kind == OperationKind::move ? operation.source : operation.path;
+  if (may_combine && add_combined(operation, begins_at, draft)) return;
+  std::string key = may_combine ? pending_operations_.operations.free_key(begins_at) : "";
   NewEvent event = event_of(operation, queue_, key);
-  auto fault = validate(event);
-  if (fault && earlier != nullptr) {
-    // The combined event is too large, so both stay.
-    earlier = nullptr;
-    operation = alone;
-    key = pending_operations_.operations.free_key(begins_at);
-    event = event_of(operation, queue_, key);
-    fault = validate(event);
-  }
-  if (fault) {
+  if (auto fault = validate(event)) {
     draft.refused = std::move(*fault);
     return;
   }
-  if (earlier != nullptr) {
-    draft.replaced.push_back(*earlier);
-    pending_operations_.operations.drop(earlier->ticket);
-  }
   draft.events.push_back(std::move(event));
   draft.tickets.push_back(pending_operations_.operations.add(std::move(operation), std::move(key)));
+}
+
+// Adds one operation instead of `later` and the pending operation before it. False: both must stay.
+bool OperationPublisher::add_combined(const Operation& later, const std::string& begins_at, Draft& draft) {
+  const PendingOperation* earlier = pending_operations_.operations.last_at(begins_at);
+  // A claimed event cannot be replaced any more, and an event without a key cannot be superseded.
+  if (earlier == nullptr || earlier->begun || earlier->key.empty() || earlier->operation.path != begins_at) {
+    return false;
+  }
+  auto combined = combine(earlier->operation, later);
+  // Combining moves the change to a later id, so no operation in between may depend on its paths.
+  if (!combined || !pending_operations_.operations.is_last(*earlier, *combined)) return false;
+  NewEvent event = event_of(*combined, queue_, earlier->key);
+  if (validate(event)) return false;  // too large together
+  draft.replaced.push_back(*earlier);
+  pending_operations_.operations.drop(earlier->ticket);
+  draft.events.push_back(std::move(event));
+  draft.tickets.push_back(
+      pending_operations_.operations.add(std::move(*combined), draft.replaced.back().key));
+  return true;
 }
 
 // One event per file in the folder; one for the folder itself if it has no files.
@@ -197,9 +176,9 @@ Result<void> OperationPublisher::draft_group(Operation operation, Draft& draft) 
                                            std::to_string(limits::kBatchEvents) +
                                            " can be moved or deleted at once."};
   }
-  draft.group = true;
-  draft.file_count = static_cast<int>(files->size());
-  FolderOperation group{folder, is_move ? operation.path : "", std::max(draft.file_count, 1)};
+  draft.accepted.group = true;
+  draft.accepted.file_count = static_cast<int>(files->size());
+  FolderOperation group{folder, is_move ? operation.path : "", std::max(draft.accepted.file_count, 1)};
   const OperationKind kind = operation.kind;
   operation.group = group;
   if (files->empty()) add(std::move(operation), draft);
@@ -218,7 +197,7 @@ OperationPublisher::Draft OperationPublisher::draft(const ChangeRequest& request
     draft.refused = operation.error();
     return draft;
   }
-  draft.path = operation->path;
+  draft.accepted.path = operation->path;
   if (operation->folder && operation->kind != OperationKind::create) {
     const auto drafted = draft_group(std::move(*operation), draft);
     if (!drafted) draft.refused = drafted.error();
@@ -239,31 +218,25 @@ void OperationPublisher::take_back(const Draft& draft) {
 void OperationPublisher::drop_ended(const std::string& path) {
   for (const PendingOperation* last = pending_operations_.operations.last_at(path);
        last != nullptr && last->id && !last->begun; last = pending_operations_.operations.last_at(path)) {
-    Command command;
-    command.get = Command::Get{*last->id, false};
-    const Answer answer = engine_.call(std::move(command));
-    if (answer.error) return;
-    if (*answer.details && is_live((*answer.details)->event.status)) return;
+    const Answer answer = engine_.call({.get = Command::Get{*last->id}});
+    if (answer.error || (*answer.details && !has_ended((*answer.details)->event.status))) return;
     pending_operations_.operations.drop(last->ticket);
   }
 }
 
-Result<Accepted> OperationPublisher::settle(const Draft& draft, Answer answer) {
-  auto published = published_of(std::move(answer));
-  if (!published) {
+Result<Accepted> OperationPublisher::settle(Draft& draft, Answer answer) {
+  if (answer.error || !*answer.published) {
     take_back(draft);
-    return published.error();
+    return answer.error ? *answer.error : answer.published->error();
   }
+  std::vector<Event>& events = (*answer.published)->events;
   for (std::size_t i = 0; i < draft.tickets.size(); ++i) {
-    pending_operations_.operations.name(draft.tickets[i], published->events[i].id);
+    pending_operations_.operations.name(draft.tickets[i], events[i].id);
   }
-  Accepted accepted;
-  accepted.event = std::move(published->events.front());
-  accepted.path = draft.path;
-  accepted.group = draft.group;
-  accepted.correlation_id = draft.group ? accepted.event.correlation_id : "";
-  accepted.file_count = draft.file_count;
-  return accepted;
+  Accepted& accepted = draft.accepted;
+  accepted.event = std::move(events.front());
+  if (accepted.group) accepted.correlation_id = accepted.event.correlation_id;
+  return std::move(accepted);
 }
 
 void OperationPublisher::publish(std::vector<ChangeSubmission> submissions) {
@@ -278,14 +251,12 @@ void OperationPublisher::publish(std::vector<ChangeSubmission> submissions) {
     std::uint64_t token = 0;
     for (Draft& draft : drafts) {
       if (draft.refused) continue;
-      Command command;
-      command.publication =
-          Publication{.events = std::move(draft.events), .key = {}, .correlated = draft.group};
-      engine_.submit(std::move(command), collector, token++);
+      Publication all{.events = std::move(draft.events), .correlated = draft.accepted.group};
+      engine_.submit({.publication = std::move(all)}, collector, token++);
     }
     std::vector<Answer> answers = sent > 0 ? collector.wait() : std::vector<Answer>();
     token = 0;
-    for (const Draft& draft : drafts) {
+    for (Draft& draft : drafts) {
       results.push_back(draft.refused ? Result<Accepted>(*draft.refused)
                                       : settle(draft, std::move(answers[token++])));
     }
@@ -304,17 +275,14 @@ Result<void> OperationPublisher::publish(const std::vector<Operation>& syncs) {
       take_back(draft);
       return *draft.refused;
     }
-    Command command;
-    command.publication = Publication{.events = std::move(draft.events), .key = {}};
-    if (auto settled = settle(draft, engine_.call(std::move(command))); !settled) return settled.error();
+    Answer answer = engine_.call({.publication = Publication{.events = std::move(draft.events)}});
+    if (auto settled = settle(draft, std::move(answer)); !settled) return settled.error();
   }
   return {};
 }
 
 Result<void> OperationPublisher::load_one(EventId id, Status status) {
-  Command command;
-  command.get = Command::Get{id, false};
-  const Answer answer = engine_.call(std::move(command));
+  const Answer answer = engine_.call({.get = Command::Get{id}});
   if (answer.error) return *answer.error;
   if (!*answer.details) return {};  // the event ended and was deleted meanwhile
   const Event& event = (*answer.details)->event;
@@ -329,17 +297,11 @@ Result<void> OperationPublisher::load_one(EventId id, Status status) {
 
 Result<void> OperationPublisher::load() {
   const std::scoped_lock lock(pending_operations_.mutex);
-  pending_operations_.operations.clear();
   std::vector<std::pair<EventId, Status>> found;
   for (const Status status : {Status::pending, Status::processing}) {
-    ListFilter filter;
-    filter.status = status;
-    filter.queue = queue_;
-    filter.limit = limits::kPage;
+    ListFilter filter{.status = status, .queue = queue_, .limit = limits::kPage};
     for (bool more = true; more;) {
-      Command command;
-      command.list = filter;
-      const Answer answer = engine_.call(std::move(command));
+      const Answer answer = engine_.call({.list = filter});
       if (answer.error) return *answer.error;
       if (!*answer.page) return answer.page->error();
       const std::vector<Event>& events = (*answer.page)->events;

@@ -41,7 +41,7 @@ class OperationPublisher {
   // Stores detected changes, in batches of which each is atomic. Errors: those of the queue.
   Result<void> publish(const std::vector<Operation>& syncs);
 
-  // Fills the PendingOperations from the queue. Errors: those of the queue.
+  // Fills the PendingOperations from the queue. REQUIRES: they are empty. Errors: those of the queue.
   Result<void> load();
 
  private:
@@ -50,9 +50,7 @@ class OperationPublisher {
     std::vector<NewEvent> events;
     std::vector<OperationTicket> tickets;
     std::vector<PendingOperation> replaced;  // the pending operations that it replaces, if it is stored
-    std::string path;
-    bool group = false;
-    int file_count = 0;
+    Accepted accepted;                       // without its event
     std::optional<Error> refused;
   };
   Draft draft(const ChangeRequest& request);
@@ -62,8 +60,9 @@ class OperationPublisher {
   void drop_ended(const std::string& path);
   Result<std::vector<std::string>> files_within(const std::string& folder);
   void add(Operation operation, Draft& draft);
-  [[nodiscard]] Result<bool> is_taken(const std::string& path);
-  Result<Accepted> settle(const Draft& draft, Answer answer);
+  bool add_combined(const Operation& later, const std::string& begins_at, Draft& draft);
+  Result<void> check_free(const std::string& path, const std::string& field);
+  Result<Accepted> settle(Draft& draft, Answer answer);
   Result<void> load_one(EventId id, Status status);
 
   Engine& engine_;

@@ -30,13 +30,11 @@ std::optional<bool> leaves(const Operation& operation, std::string_view path) {
 
 OperationTicket PendingOperations::add(Operation operation, std::string key) {
   const auto ticket = static_cast<OperationTicket>(++last_);
-  insert({ticket, std::move(operation), std::move(key), false, std::nullopt});
+  restore({ticket, std::move(operation), std::move(key), false, std::nullopt});
   return ticket;
 }
 
-void PendingOperations::restore(PendingOperation entry) { insert(std::move(entry)); }
-
-void PendingOperations::insert(PendingOperation entry) {
+void PendingOperations::restore(PendingOperation entry) {
   for (const std::string& path : paths_of(entry.operation)) by_path_[path].insert(entry.ticket);
   if (!entry.key.empty()) keys_.insert(entry.key);
   if (entry.operation.group) ++groups_;
@@ -90,15 +88,6 @@ void PendingOperations::end_group(const FolderOperation& group) {
     if (entry.operation.group == group) tickets.push_back(ticket);
   }
   for (const OperationTicket ticket : tickets) drop(ticket);
-}
-
-void PendingOperations::clear() {
-  entries_.clear();
-  by_path_.clear();
-  by_id_.clear();
-  keys_.clear();
-  commits_.clear();
-  groups_ = 0;
 }
 
 const PendingOperation* PendingOperations::last_at(std::string_view path) const {

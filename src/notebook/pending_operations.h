@@ -41,7 +41,6 @@ class PendingOperations {
   void give_back(EventId id);
   void end(EventId id);
   void end_group(const FolderOperation& group);  // all events of the group
-  void clear();
 
   // The last operation that changes the file at `path`; null: none.
   [[nodiscard]] const PendingOperation* last_at(std::string_view path) const;
@@ -62,7 +61,6 @@ class PendingOperations {
 
  private:
   using Tickets = std::set<OperationTicket>;
-  void insert(PendingOperation entry);
   [[nodiscard]] bool is_touched_since(const std::string& path, OperationTicket ticket) const;
 
   std::map<OperationTicket, PendingOperation> entries_;

@@ -71,10 +71,8 @@ std::string read_required(wire::Fields& fields, std::string_view name) {
 // Checks the size here, so that the message names the members of the request. The queue checks it again with
 // the path that an update adds.
 std::optional<Error> too_much_content(const ChangeRequest& request) {
-  Operation operation{.kind = request.kind};
-  operation.path = request.path;
-  operation.content = request.content;
-  operation.metadata = request.metadata;
+  const Operation operation{
+      .kind = request.kind, .path = request.path, .content = request.content, .metadata = request.metadata};
   const std::size_t size = write_operation(operation).size();
   if (size <= limits::kPayload) return std::nullopt;
   return Error{ErrorCode::too_large,

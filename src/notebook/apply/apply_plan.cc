@@ -26,12 +26,6 @@ Error of_ours(const Error& error) {
   return {error.code == ErrorCode::no_space ? ErrorCode::no_space : ErrorCode::unavailable, error.message};
 }
 
-void merge(Metadata& known, const Metadata& given) {
-  if (given.title) known.title = given.title;
-  if (given.description) known.description = given.description;
-  if (!given.extra.empty()) known.extra = given.extra;
-}
-
 OwnWrites::WrittenContent content_of(const FileRow& row) { return {row.state.size, row.hash}; }
 
 constexpr std::string_view kOwnName = "/event-";
@@ -137,7 +131,7 @@ Result<FileRow> Applier::write(const FileEvent& event, const std::string& like, 
   row.content_type = content_type_of(row.path, std::string_view(content).substr(0, 4096));
   row.updated_at = clock_.now();
   row.event_id = event.event_id;
-  merge(row.metadata, event.operation.metadata);
+  row.metadata.update(event.operation.metadata);
   plan.announced.emplace_back(row.path, content_of(row));
   will_change(row.path, event, plan);
   return row;
@@ -180,7 +174,7 @@ Result<void> Applier::plan_update(const FileEvent& event, ApplyPlan& plan) {
   if (!row) return row.error();
   // An update of metadata only stores a row; the file and its pending commit do not change.
   if (!event.operation.content) {
-    merge(row->metadata, event.operation.metadata);
+    row->metadata.update(event.operation.metadata);
     row->updated_at = clock_.now();
     row->event_id = event.event_id;
     plan.put.push_back(std::move(*row));

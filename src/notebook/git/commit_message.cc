@@ -1,7 +1,7 @@
 // commit_message.cc: see commit_message.h.
 #include "notebook/git/commit_message.h"
 
-#include <algorithm>
+#include <set>
 #include <unordered_set>
 
 namespace eventq::notebook {
@@ -33,12 +33,9 @@ std::string commit_message(const std::vector<std::string>& paths, const std::vec
 }
 
 std::vector<std::string> paths_of(const std::vector<PendingChange>& changes) {
-  std::vector<std::string> paths;
-  paths.reserve(changes.size());
-  for (const PendingChange& change : changes) paths.push_back(change.path);
-  std::sort(paths.begin(), paths.end());
-  paths.erase(std::unique(paths.begin(), paths.end()), paths.end());
-  return paths;
+  std::set<std::string_view> paths;
+  for (const PendingChange& change : changes) paths.insert(change.path);
+  return {paths.begin(), paths.end()};
 }
 
 bool is_time_to_commit(const CommitBacklog& waiting, const NotebookSettings& settings, TimePoint now) {

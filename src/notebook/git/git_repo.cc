@@ -241,8 +241,6 @@ GitRepo::GitRepo(std::unique_ptr<OpenRepository> opened) : open_(std::move(opene
 GitRepo::GitRepo(GitRepo&&) noexcept = default;
 GitRepo::~GitRepo() = default;
 
-Result<GitRepo> GitRepo::open(const std::string& path) { return open(path, IfAbsent::init); }
-
 Result<GitRepo> GitRepo::open(const std::string& path, IfAbsent absent) {
   init_libgit2();
   auto repo = open_or_init(path, absent == IfAbsent::init);

@@ -65,10 +65,11 @@ using MessageFor = std::function<std::string(const std::vector<std::string>& cha
 
 class GitRepo {
  public:
-  // Initialises a repository (branch main) if `path` itself is none; parent folders are not searched. Adds
-  // kOwnFolder to .git/info/exclude.
+  // If `path` itself is no repository, initialises one (branch main) or refuses; parent folders are not
+  // searched. Adds kOwnFolder to .git/info/exclude.
   // Errors: unavailable with git's message; conflict for a bare repository.
-  static Result<GitRepo> open(const std::string& path);
+  enum class IfAbsent : bool { refuse, init };
+  static Result<GitRepo> open(const std::string& path, IfAbsent absent = IfAbsent::init);
   GitRepo(GitRepo&&) noexcept;
   ~GitRepo();
 
@@ -93,8 +94,6 @@ class GitRepo {
  private:
   struct OpenRepository;
   explicit GitRepo(std::unique_ptr<OpenRepository> opened);
-  enum class IfAbsent : bool { refuse, init };
-  static Result<GitRepo> open(const std::string& path, IfAbsent absent);
   Result<void> reopen_if_replaced();
   std::unique_ptr<OpenRepository> open_;
 };

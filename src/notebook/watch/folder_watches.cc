@@ -58,7 +58,7 @@ Error cannot_watch(const std::string& path, int error) {
 }  // namespace
 
 Result<void> FolderWatches::open() {
-  tree_.clear();
+  tree_ = {};
   shortage_.clear();
   root_watch_ = WatchTree::kNone;
   inotify_.close();  // close first: its watches count against the limit

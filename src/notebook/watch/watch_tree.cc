@@ -49,11 +49,6 @@ std::vector<int> WatchTree::remove(int watch) {
   return removed;
 }
 
-void WatchTree::clear() {
-  nodes_.clear();
-  detached_.clear();
-}
-
 bool WatchTree::is_detached(int watch) const {
   const auto node = nodes_.find(watch);
   return node != nodes_.end() && !node->second.attached;

@@ -29,7 +29,6 @@ class WatchTree {
   void forget(int watch);
   // Forgets the watch and all below it, and returns them.
   std::vector<int> remove(int watch);
-  void clear();
 
   [[nodiscard]] bool knows(int watch) const { return nodes_.contains(watch); }
   [[nodiscard]] bool is_detached(int watch) const;
