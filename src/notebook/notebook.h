@@ -1,4 +1,4 @@
-// notebook.h: the interface of one notebook: a folder whose changes all go through a queue.
+// notebook.h: one notebook: a folder whose changes all go through a queue.
 //
 // src/notebook/ holds what turns a folder into a notebook: files/ (paths and file access), state/ (the SQLite
 // file), apply/ (events to files), git/ (commits), watch/ (changes by other programs), api/ (HTTP), and here
@@ -9,54 +9,44 @@
 // batches. The FolderWatcher reports changes by other programs; change detection publishes them as sync
 // events.
 //
-// Threads: every method may be called from any thread.
+// Threads: the public methods may be called from any thread. All notebooks share a pool. One pool thread at a
+// time publishes the submissions that gathered during the last publication. The worker runs on a strand, so
+// on one pool thread at a time. The watcher has its own thread.
 #pragma once
 
+#include <sys/types.h>
+
+#include <atomic>
+#include <boost/asio/steady_timer.hpp>
+#include <boost/asio/strand.hpp>
+#include <boost/asio/thread_pool.hpp>
 #include <cstdint>
-#include <functional>
 #include <memory>
+#include <mutex>
 #include <optional>
 #include <string>
 #include <vector>
 
-#include "eventq/error.h"
-#include "eventq/event.h"
-#include "notebook/notebook_settings.h"
-#include "notebook/operation.h"
+#include "base/descriptor.h"
+#include "base/steady.h"
+#include "engine/engine.h"
+#include "notebook/change_request.h"
+#include "notebook/files/folder.h"
+#include "notebook/files/own_writes.h"
+#include "notebook/git/git_repo.h"
+#include "notebook/notebook_worker.h"
+#include "notebook/operation_publisher.h"
 #include "notebook/state/notebook_state.h"
 #include "notebook/watch/folder_watcher.h"
 
 namespace eventq::notebook {
-
-// A change that a caller requests.
-struct ChangeRequest {
-  OperationKind kind{};                // create, update, move, remove; batch_commit: commit pending changes
-  std::string path;                    // create
-  std::int64_t file = 0;               // update, move, remove: the file's or folder's id
-  std::string dest_path;               // move
-  std::optional<std::string> content;  // create, update
-  Metadata metadata;                   // create, update
-  bool folder = false;                 // create
-};
-
-// The stored request: one event, or one event per file with the same correlation id.
-struct Accepted {
-  Event event;       // the only event, or the first of the group
-  std::string path;  // the future path of the file or folder
-  bool group = false;
-  std::string correlation_id;  // of a group
-  int file_count = 0;          // of a group: the files in the folder
-};
 
 struct NotebookStatus {
   NotebookRow row;
   FileCounts counts;
   CommitBacklog waiting;  // for a commit
   std::optional<CommitRow> last_commit;
-  std::uint64_t commits = 0;  // since the start
-  std::uint64_t committed_files = 0;
-  std::string commit_trouble;  // the error of the last commit; empty: none
-  std::string worker_trouble;  // why the worker is stalled; empty: it is not
+  WorkerStatus worker;
   WatcherStats watcher;
   std::string watcher_trouble;
 };
@@ -66,29 +56,99 @@ struct FileContent {
   std::string bytes;
 };
 
-class Notebook {
+class Notebook : public std::enable_shared_from_this<Notebook> {
  public:
-  virtual ~Notebook() = default;
+  struct NotebookContext {
+    boost::asio::thread_pool& pool;
+    Engine& engine;
+    std::string state;  // the path of the SQLite file
+    mode_t mask = 0;
+    const Clock& clock;
+    Logger logger;
+  };
+
+  // For Notebooks only. open() creates the queue and the repository if they do not exist, and recovers after
+  // a crash. start() starts the watcher and the worker. stop() refuses new submissions, finishes running
+  // operations and commits pending changes; no thread runs in this object after it returns.
+  static Result<std::shared_ptr<Notebook>> open(const NotebookContext& context, const NotebookRow& row);
+  Result<void> start();
+  void stop();
 
   // Returns at once; `reply` runs on a thread of the pool.
   // Errors: invalid_argument, too_large; not_found for an unknown id; conflict for a path that exists or an
   // operation that a folder does not support; errors of the queue.
-  using Reply = std::function<void(Result<Accepted>)>;
-  virtual void submit(ChangeRequest request, Reply reply) = 0;
+  void submit(ChangeRequest request, ChangeReply reply);
 
   // The following methods read the disk.
-  virtual Result<NotebookStatus> status() = 0;
-  virtual Result<std::vector<FileRow>> files(FileFilter which, const std::string& after,
-                                             std::size_t limit) = 0;
-  virtual Result<FileRow> file(std::int64_t id) = 0;             // not_found
-  virtual Result<FileRow> file_at(const std::string& path) = 0;  // not_found
-  virtual Result<FileContent> content(std::int64_t id) = 0;      // not_found, too_large (over 64 MiB)
+  Result<NotebookStatus> status();
+  Result<std::vector<FileRow>> files(FileFilter which, const std::string& after, std::size_t limit);
+  Result<FileRow> file(std::int64_t id);             // not_found
+  Result<FileRow> file_at(const std::string& path);  // not_found
+  Result<FileContent> content(std::int64_t id);      // not_found, too_large (over 64 MiB)
   // Newest first; with an `event_id` only the commit that contains the changes of that event.
-  virtual Result<std::vector<CommitRow>> commits(std::size_t limit, const std::string& event_id) = 0;
+  Result<std::vector<CommitRow>> commits(std::size_t limit, const std::string& event_id);
   // Compares all files with their rows and publishes the differences; returns their number.
-  virtual Result<std::size_t> rescan() = 0;
+  Result<std::size_t> rescan();
 
-  [[nodiscard]] virtual const std::string& name() const = 0;
+  [[nodiscard]] const std::string& name() const { return row_.name; }
+
+ private:
+  struct StateConnections {
+    NotebookState publisher;
+    NotebookState worker;
+    NotebookState detection;
+    NotebookState reader;
+  };
+  Notebook(const NotebookContext& context, NotebookRow row, Folder folder, Descriptor lock, GitRepo repo,
+           StateConnections states);
+  static Result<StateConnections> open_states(const std::string& path);
+
+  void publish_submissions();
+  void work();
+  void hint();
+  [[nodiscard]] bool is_time_to_rescan();
+  void on_touched(const std::vector<TouchedPath>& touched);
+  void on_rescan(const std::string& reason);
+  Result<std::size_t> publish_detected(Result<std::vector<Operation>> changes);
+
+  using Strand = boost::asio::strand<boost::asio::thread_pool::executor_type>;
+
+  // Set by open(), never changed.
+  NotebookContext context_;
+  const NotebookRow row_;
+  const std::string queue_;
+  Folder folder_;
+  const Descriptor lock_;
+  GitRepo repo_;
+  OwnWrites own_writes_;
+  SharedPendingOperations pending_operations_;
+  NotebookState worker_state_;
+  NotebookWorker worker_;
+  Strand working_;
+  boost::asio::steady_timer timer_;  // on working_
+
+  std::mutex publisher_mutex_;
+  OperationPublisher publisher_;
+
+  std::mutex submissions_mutex_;
+  std::vector<OperationPublisher::ChangeSubmission> submissions_;
+  bool is_publishing_ = false;
+  bool closed_ = false;
+
+  std::mutex detection_mutex_;  // held during change detection and the publication of its result
+  NotebookState detection_state_;
+
+  std::atomic<bool> hinted_ = false;  // a run of the worker has been posted
+
+  std::mutex watcher_mutex_;
+  std::unique_ptr<FolderWatcher> watcher_;
+  std::string detection_error_;          // the error of the last change detection
+  std::optional<SteadyTime> rescan_at_;  // when change detection is retried after an error
+
+  std::mutex reader_mutex_;
+  NotebookState reader_state_;
+
+  bool stopping_ = false;  // on working_
 };
 
 }  // namespace eventq::notebook

@@ -74,10 +74,10 @@ TEST_F(NotebookBesideGitTest, AnUndoneChangeIsNoticedAfterTheCommitIntervalWitho
   const auto other = notebooks_->find("other");
   const auto git_there = [&](const std::string& arguments) { return git("-C " + path + " " + arguments); };
   std::ofstream(path + "/a") << "1";
-  wait_until([&] { return other->status()->commits == 1; }, "the file is committed");
+  wait_until([&] { return other->status()->worker.commits == 1; }, "the file is committed");
   git_there(kUser + "rm -q --cached a");
   git_there(kUser + "commit -q -m theirs");
-  wait_until([&] { return other->status()->commits == 2; }, "it is committed again");
+  wait_until([&] { return other->status()->worker.commits == 2; }, "it is committed again");
   EXPECT_EQ(git_there("log --format=%s"), "Update a\ntheirs\nUpdate a\n");
   EXPECT_EQ(git_there("status --porcelain"), "");
   git_there("fsck --strict");

@@ -365,7 +365,8 @@ TEST_F(NotebookTest, AReplacedFolderStopsTheWorkerUntilItIsBack) {
   fs::rename(root_, root_ + ".away");
   fs::create_directory(root_);
   const auto update = ask({.kind = OperationKind::update, .file = id, .content = "2"}).get();
-  wait_until([&] { return !notebook_->status()->worker_trouble.empty(); }, "the status shows the error");
+  wait_until([&] { return !notebook_->status()->worker.worker_trouble.empty(); },
+             "the status shows the error");
   EXPECT_EQ(now_of(update->event.id).status, Status::pending);
   fs::remove_all(root_);
   fs::rename(root_ + ".away", root_);

@@ -28,17 +28,6 @@ bool are_apart(const std::vector<std::string>& paths, const std::vector<std::str
   });
 }
 
-eventq::Change report_of(const FileEvent& event, const std::string& worker_id, const ApplyOutcome& outcome) {
-  eventq::Change change{Lease{event.id, worker_id, event.attempt}, Complete{}};
-  if (outcome.kind != OutcomeKind::done) {
-    Failure failure;
-    failure.message = cut_utf8(outcome.message, limits::kErrorMessage);
-    failure.permanent = outcome.kind == OutcomeKind::failed;
-    change.what = Fail{std::move(failure)};
-  }
-  return change;
-}
-
 // The outcome when git or the NotebookState refused. A conflict is a merge or rebase of the user, which may
 // take long, so the event fails instead of blocking the events behind it.
 ApplyOutcome outcome_of_refusal(const Error& error) {
@@ -161,8 +150,7 @@ void NotebookWorker::take_claim(const Event& event) {
     claimed_.push_back(
         {event.id, event.attempts, event.event_id, event.correlation_id, std::move(*operation)});
   } else {
-    const ApplyOutcome unreadable{OutcomeKind::failed, operation.error().message};
-    reports_.push_back(report_of({event.id, event.attempts}, worker_id_, unreadable));
+    report({{event.id, event.attempts}}, {OutcomeKind::failed, operation.error().message});
   }
 }
 
@@ -214,8 +202,14 @@ std::optional<ApplyUnit> NotebookWorker::unit_at(std::size_t from) const {
 
 void NotebookWorker::report(const ApplyUnit& unit, const ApplyOutcome& outcome) {
   for (const FileEvent& event : unit) {
-    if (outcome.kind == OutcomeKind::done) applied_.insert(event.id);
-    reports_.push_back(report_of(event, worker_id_, outcome));
+    eventq::Change& report =
+        reports_.emplace_back(eventq::Change{Lease{event.id, worker_id_, event.attempt}, Complete{}});
+    if (outcome.kind == OutcomeKind::done) {
+      applied_.insert(event.id);
+    } else {
+      report.what = Fail{{.message = cut_utf8(outcome.message, limits::kErrorMessage),
+                          .permanent = outcome.kind == OutcomeKind::failed}};
+    }
   }
   if (outcome.kind == OutcomeKind::retry) {
     note_trouble(status_.worker_trouble, outcome.message);

@@ -27,12 +27,11 @@
 
 namespace eventq::notebook {
 
-// Counters and errors for NotebookStatus.
 struct WorkerStatus {
-  std::uint64_t commits = 0;
+  std::uint64_t commits = 0;  // since the start
   std::uint64_t committed_files = 0;
-  std::string commit_trouble;
-  std::string worker_trouble;
+  std::string commit_trouble;  // the error of the last commit; empty: none
+  std::string worker_trouble;  // why the worker is stalled; empty: it is not
 };
 
 class NotebookWorker {

@@ -16,7 +16,6 @@
 #include <utility>
 
 #include "base/log.h"
-#include "notebook/notebook_impl.h"
 #include "store/sqlite/lock_file.h"
 
 namespace eventq::notebook {
@@ -150,7 +149,7 @@ class AllNotebooks final : public Notebooks {
   void stop() override {
     opener_ = std::jthread();  // joins the thread
     const std::scoped_lock adding(adding_);
-    std::map<std::string, std::shared_ptr<NotebookImpl>> open;
+    std::map<std::string, std::shared_ptr<Notebook>> open;
     {
       const std::scoped_lock lock(mutex_);
       if (std::exchange(closed_, true)) return;
@@ -161,9 +160,9 @@ class AllNotebooks final : public Notebooks {
   }
 
  private:
-  Result<std::shared_ptr<NotebookImpl>> open_one(const NotebookRow& row) {
+  Result<std::shared_ptr<Notebook>> open_one(const NotebookRow& row) {
     auto opened =
-        NotebookImpl::open({pool_, engine_, options_.state, options_.mask, clock_, options_.logger}, row);
+        Notebook::open({pool_, engine_, options_.state, options_.mask, clock_, options_.logger}, row);
     if (!opened) return opened;
     if (auto started = (*opened)->start(); !started) return started.error();
     {
@@ -229,7 +228,7 @@ class AllNotebooks final : public Notebooks {
   std::condition_variable_any stopping_;
 
   mutable std::mutex mutex_;
-  std::map<std::string, std::shared_ptr<NotebookImpl>> open_;
+  std::map<std::string, std::shared_ptr<Notebook>> open_;
   bool closed_ = false;
 
   std::jthread opener_;  // runs while left_out_ is not empty

@@ -14,7 +14,7 @@
 
 #include "engine/engine.h"
 #include "eventq/error.h"
-#include "notebook/notebook.h"
+#include "notebook/change_request.h"
 #include "notebook/operation.h"
 #include "notebook/pending_operations.h"
 #include "notebook/state/notebook_state.h"
@@ -34,7 +34,7 @@ class OperationPublisher {
   // Stores all submissions in one commit of the queue, then calls their replies in order.
   struct ChangeSubmission {
     ChangeRequest request;
-    Notebook::Reply reply;
+    ChangeReply reply;
   };
   void publish(std::vector<ChangeSubmission> submissions);
 

@@ -112,8 +112,8 @@ void write_watcher(JsonWriter& json, const WatcherStats& watcher) {
 // The current errors of the worker, of git commits and of the watcher.
 void write_trouble(JsonWriter& json, const NotebookStatus& status) {
   json.begin_object();
-  if (!status.worker_trouble.empty()) json.key("worker").string(status.worker_trouble);
-  if (!status.commit_trouble.empty()) json.key("commit").string(status.commit_trouble);
+  if (!status.worker.worker_trouble.empty()) json.key("worker").string(status.worker.worker_trouble);
+  if (!status.worker.commit_trouble.empty()) json.key("commit").string(status.worker.commit_trouble);
   if (!status.watcher_trouble.empty()) json.key("watcher").string(status.watcher_trouble);
   json.end_object();
 }
@@ -243,12 +243,12 @@ void append_metrics(std::string& out, const std::vector<NotebookStatus>& noteboo
   };
   using Of = const NotebookStatus&;
   family("eventq_git_commits_total", "counter", "Commits made since the start.",
-         [](Of one) { return one.commits; });
+         [](Of one) { return one.worker.commits; });
   page.family("eventq_git_batch_files", "summary", "Files of one commit.");
   for (const NotebookStatus& one : notebooks) {
-    const auto files = static_cast<std::int64_t>(one.committed_files);
+    const auto files = static_cast<std::int64_t>(one.worker.committed_files);
     page.sample({{"notebook", one.row.name}}, files, "_sum");
-    page.sample({{"notebook", one.row.name}}, static_cast<std::int64_t>(one.commits), "_count");
+    page.sample({{"notebook", one.row.name}}, static_cast<std::int64_t>(one.worker.commits), "_count");
   }
   family("eventq_git_pending_files", "gauge", "Changed files that wait for a commit.",
          [](Of one) { return one.waiting.paths; });

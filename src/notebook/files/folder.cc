@@ -18,7 +18,6 @@
 #include <memory>
 #include <span>
 #include <utility>
-#include <vector>
 
 #include "base/assert.h"
 #include "notebook/files/note_path.h"
@@ -89,6 +88,16 @@ FileState state_of(const struct stat& status) {
 PathKind kind_of(const struct stat& status) {
   if (S_ISREG(status.st_mode)) return PathKind::file;
   return S_ISDIR(status.st_mode) ? PathKind::folder : PathKind::other;
+}
+
+PathKind kind_of(const Descriptor& folder, const dirent& entry) {
+  if (entry.d_type == DT_DIR) return PathKind::folder;
+  if (entry.d_type == DT_REG) return PathKind::file;
+  struct stat found {};
+  // Some file systems do not fill in the type.
+  const bool is_other = entry.d_type != DT_UNKNOWN ||
+                        ::fstatat(folder.number(), entry.d_name, &found, AT_SYMLINK_NOFOLLOW) != 0;
+  return is_other ? PathKind::other : kind_of(found);
 }
 
 Result<struct stat> status_of(const Descriptor& opened, const std::string& path) {
@@ -171,20 +180,6 @@ Result<Digest> digest_of(const Descriptor& file, const std::string& path) {
   return Digest{state_of(*after), hash.hexadecimal(), content_type_of(path, beginning)};
 }
 
-Result<std::vector<std::string>> names_in(const Descriptor& folder, const std::string& path) {
-  Descriptor copy(::fcntl(folder.number(), F_DUPFD_CLOEXEC, 0));
-  if (!copy.open()) return failed("read", path, errno);
-  const std::unique_ptr<DIR, int (*)(DIR*)> stream(::fdopendir(copy.number()), ::closedir);
-  if (!stream) return failed("read", path, errno);
-  (void)copy.release();  // closedir() closes it
-  std::vector<std::string> names;
-  errno = 0;
-  while (const dirent* const entry = ::readdir(stream.get())) names.emplace_back(entry->d_name);
-  if (errno != 0 && errno != ENOENT)
-    return failed("read", path, errno);  // ENOENT: the folder was removed meanwhile
-  return names;
-}
-
 bool has_vanished(int number) { return number == ENOENT || number == ENOTDIR || number == ELOOP; }
 
 }  // namespace
@@ -203,6 +198,31 @@ Descriptor open_beneath(int root, const std::string& path, int flags, mode_t mod
     if (number >= 0 || (errno != EAGAIN && errno != EINTR)) break;
   }
   return Descriptor(static_cast<int>(number));
+}
+
+bool is_at(const Descriptor& opened, const std::string& path) {
+  struct stat ours {};
+  struct stat there {};
+  return ::fstat(opened.number(), &ours) == 0 && ::stat(path.c_str(), &there) == 0 &&
+         ours.st_dev == there.st_dev && ours.st_ino == there.st_ino;
+}
+
+std::vector<FolderEntry> entries_of(const Descriptor& folder, int& error) {
+  std::vector<FolderEntry> entries;
+  Descriptor copy(::fcntl(folder.number(), F_DUPFD_CLOEXEC, 0));
+  const std::unique_ptr<DIR, int (*)(DIR*)> stream(copy.open() ? ::fdopendir(copy.number()) : nullptr,
+                                                   ::closedir);
+  error = errno;
+  if (!stream) return entries;
+  (void)copy.release();  // closedir() closes it
+  for (;;) {
+    errno = 0;
+    const dirent* const entry = ::readdir(stream.get());
+    error = errno;
+    if (entry == nullptr) return entries;
+    const std::string_view name = entry->d_name;
+    if (name != "." && name != "..") entries.push_back({std::string(name), kind_of(folder, *entry)});
+  }
 }
 
 std::string hash_of(std::string_view content) {
@@ -373,13 +393,6 @@ Result<void> Folder::remove_empty_folder(const std::string& path) {
   return failed("remove the folder", path, errno);
 }
 
-bool Folder::is_at(const std::string& path) const {
-  struct stat ours {};
-  struct stat there {};
-  return ::fstat(root_.number(), &ours) == 0 && ::stat(path.c_str(), &there) == 0 &&
-         ours.st_dev == there.st_dev && ours.st_ino == there.st_ino;
-}
-
 Result<Descriptor> Folder::lock() const {
   Descriptor folder = open_folder(root_.number(), "");
   if (!folder.open()) return failed("open", "the notebook's folder", errno);
@@ -392,16 +405,12 @@ Result<void> Folder::clear_own() {
   const Descriptor opened = open_folder(root_.number(), own);
   if (!opened.open() && has_vanished(errno)) return {};
   if (!opened.open()) return failed("read", own, errno);
-  const auto names = names_in(opened, own);
-  if (!names) return names.error();
-  for (const std::string& name : *names) {
-    std::string path = own;
-    path.append("/").append(name);
-    const auto there = kind(path);
-    if (!there) return there.error();
-    if (*there == PathKind::folder) continue;
-    if (auto removed = remove_file(path); !removed) return removed;
+  int error = 0;
+  for (const FolderEntry& entry : entries_of(opened, error)) {
+    if (entry.kind == PathKind::folder) continue;
+    if (auto removed = remove_file(own + "/" + entry.name); !removed) return removed;
   }
+  if (error != 0 && error != ENOENT) return failed("read", own, error);
   return {};
 }
 
@@ -415,15 +424,14 @@ Result<void> Folder::walk(const std::string& path, const std::function<void(cons
         !folder.empty() && errno == EACCES;  // an unreadable folder; the watcher skips it too
     if (!opened.open() && (has_vanished(errno) || is_unreadable)) continue;
     if (!opened.open()) return failed("read", folder, errno);
-    const auto names = names_in(opened, folder);
-    if (!names) return names.error();
-    for (const std::string& name : *names) {
-      std::string full = folder;
-      if (!full.empty()) full += '/';
-      full += name;
+    int error = 0;
+    const auto entries = entries_of(opened, error);
+    if (error != 0 && error != ENOENT) return failed("read", folder, error);
+    for (const FolderEntry& entry : entries) {
+      std::string full = folder.empty() ? entry.name : folder + "/" + entry.name;
       struct stat status {};
       if (!note_path(full)) continue;
-      if (::fstatat(opened.number(), name.c_str(), &status, AT_SYMLINK_NOFOLLOW) != 0) {
+      if (::fstatat(opened.number(), entry.name.c_str(), &status, AT_SYMLINK_NOFOLLOW) != 0) {
         if (errno == ENOENT) continue;
         return failed("inspect", full, errno);
       }

@@ -16,6 +16,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "base/descriptor.h"
 #include "eventq/error.h"
@@ -44,6 +45,17 @@ enum class PathKind : std::uint8_t {
   folder,
   other
 };  // other: symbolic link, device, socket, fifo
+
+// Whether `path` names the open file or folder.
+bool is_at(const Descriptor& opened, const std::string& path);
+
+struct FolderEntry {
+  std::string name;
+  PathKind kind{};
+};
+// The entries of an open folder, without "." and "..". `error` is the errno that ended the reading: 0 at the
+// end, ENOENT when the folder was removed meanwhile.
+std::vector<FolderEntry> entries_of(const Descriptor& folder, int& error);
 
 class Folder {
  public:
@@ -87,7 +99,7 @@ class Folder {
   Result<void> walk(const std::string& path, const std::function<void(const WalkEntry&)>& visit) const;
 
   // Whether `path` still names this folder: a user may have moved it away and put another one there.
-  [[nodiscard]] bool is_at(const std::string& path) const;
+  [[nodiscard]] bool is_at(const std::string& path) const { return notebook::is_at(root_, path); }
   // Takes an exclusive lock that lasts while the descriptor is open. Errors: unavailable.
   [[nodiscard]] Result<Descriptor> lock() const;
 

@@ -33,9 +33,7 @@ struct DetectedChange {
 // Collects at most one change per path.
 class ChangeDetector {
  public:
-  ChangeDetector(const Folder& folder, NotebookState& state, const OwnWrites& own_writes,
-                 std::int64_t notebook)
-      : folder_(folder), state_(state), own_writes_(own_writes), notebook_(notebook) {}
+  explicit ChangeDetector(const DetectionInput& in) : in_(in) {}
 
   Result<void> compare(const std::string& path);
   // Joins a deletion at `source`, or in it, and a creation at `path` to a move.
@@ -49,15 +47,12 @@ class ChangeDetector {
   // detected with the same content, because only then it is the same file under a new path.
   Result<void> pair(const std::string& source, const std::string& path);
 
-  const Folder& folder_;
-  NotebookState& state_;
-  const OwnWrites& own_writes_;
-  const std::int64_t notebook_;
+  const DetectionInput in_;
   std::map<std::string, DetectedChange> changes_;
 };
 
 Result<void> ChangeDetector::compare(const std::string& path) {
-  const auto digest = folder_.digest(path);
+  const auto digest = in_.folder.digest(path);
   if (!digest && digest.error().code != ErrorCode::not_found &&
       digest.error().code != ErrorCode::invalid_argument) {
     return {};  // unreadable now; the change that makes it readable touches the path again
@@ -65,8 +60,8 @@ Result<void> ChangeDetector::compare(const std::string& path) {
   std::optional<OwnWrites::WrittenContent> found;
   if (digest) found = OwnWrites::WrittenContent{digest->state.size, digest->hash};
   // Check the own writes before the rows: the Applier clears an own write only after its row is stored.
-  if (own_writes_.is_announced(path, found)) return {};
-  auto row = state_.file_at(notebook_, path);
+  if (in_.own_writes.is_announced(path, found)) return {};
+  auto row = in_.state.file_at(in_.notebook, path);
   if (!row) return row.error();
   const FileRow* const known = *row && !(*row)->folder ? &**row : nullptr;
   if (known == nullptr) {
@@ -87,7 +82,7 @@ Result<void> ChangeDetector::pair(const std::string& source, const std::string& 
   if (to == changes_.end() || to->second.kind != ChangeKind::created) return {};
   if (from->second.hash != to->second.hash) return {};
   // If a folder now has the source's path, its row must be removed first, so keep a separate deletion.
-  const auto left = folder_.kind(source);
+  const auto left = in_.folder.kind(source);
   if (!left) return left.error();
   if (*left == PathKind::folder) return {};
   to->second.kind = ChangeKind::moved;
@@ -134,11 +129,8 @@ std::vector<Operation> ChangeDetector::operations() const {
   const auto add = [&](ChangeKind kind, const char* event) {
     for (const auto& [path, change] : changes_) {
       if (change.kind != kind) continue;
-      Operation& operation = operations.emplace_back();
-      operation.kind = OperationKind::sync;
-      operation.path = path;
-      operation.source = change.source;
-      operation.event = event;
+      operations.push_back(
+          {.kind = OperationKind::sync, .path = path, .source = change.source, .event = event});
     }
   };
   // Deletions first: a row must be removed before another row can take its path.
@@ -150,7 +142,7 @@ std::vector<Operation> ChangeDetector::operations() const {
 }
 
 // Expands touched paths to files, on disk and in the NotebookState.
-Result<std::set<std::string>> touched_files(const Folder& folder, NotebookState& state, std::int64_t notebook,
+Result<std::set<std::string>> touched_files(const DetectionInput& in,
                                             const std::vector<TouchedPath>& touched) {
   std::set<std::string> paths;  // sorted, so a folder comes before its files
   for (const TouchedPath& one : touched) {
@@ -164,14 +156,14 @@ Result<std::set<std::string>> touched_files(const Folder& folder, NotebookState&
     if (std::any_of(above.begin(), above.end(), [&](const auto& name) { return folders.contains(name); }))
       continue;
     files.insert(path);
-    const auto kind = folder.kind(path);
+    const auto kind = in.folder.kind(path);
     if (!kind) continue;  // unreadable now, as in compare()
-    const auto rows = state.files_within(notebook, path, FileFilter::files);
+    const auto rows = in.state.files_within(in.notebook, path, FileFilter::files);
     if (!rows) return rows.error();
     for (const FileRow& row : *rows) files.insert(row.path);
     if (*kind != PathKind::folder) continue;
     folders.insert(path);
-    const auto walked = folder.walk(path, [&](const Folder::WalkEntry& seen) {
+    const auto walked = in.folder.walk(path, [&](const Folder::WalkEntry& seen) {
       if (seen.kind == PathKind::file) files.insert(seen.path);
     });
     if (!walked) return walked.error();
@@ -191,11 +183,11 @@ struct KnownFile {
   TimePoint updated_at;
 };
 
-Result<std::unordered_map<std::string, KnownFile>> known_files(NotebookState& state, std::int64_t notebook) {
+Result<std::unordered_map<std::string, KnownFile>> known_files(const DetectionInput& in) {
   std::unordered_map<std::string, KnownFile> files;
   std::string after;
   for (;;) {
-    auto rows = state.files(notebook, FileFilter::files, after, kRowsAtOnce);
+    auto rows = in.state.files(in.notebook, FileFilter::files, after, kRowsAtOnce);
     if (!rows) return rows.error();
     for (FileRow& row : *rows) files.emplace(row.path, KnownFile{row.state, row.updated_at});
     if (rows->size() < kRowsAtOnce) return files;
@@ -212,13 +204,12 @@ Result<void> check_there(const Folder& folder) {
 
 }  // namespace
 
-Result<std::vector<Operation>> find_changes(const Folder& folder, NotebookState& state,
-                                            const OwnWrites& own_writes, std::int64_t notebook,
+Result<std::vector<Operation>> find_changes(const DetectionInput& in,
                                             const std::vector<TouchedPath>& touched) {
-  const auto files = touched_files(folder, state, notebook, touched);
+  const auto files = touched_files(in, touched);
   if (!files) return files.error();
-  if (auto there = check_there(folder); !there) return there.error();
-  ChangeDetector changes(folder, state, own_writes, notebook);
+  if (auto there = check_there(in.folder); !there) return there.error();
+  ChangeDetector changes(in);
   for (const std::string& path : *files) {
     if (auto compared = changes.compare(path); !compared) return compared.error();
   }
@@ -229,13 +220,11 @@ Result<std::vector<Operation>> find_changes(const Folder& folder, NotebookState&
   return changes.operations();
 }
 
-Result<std::vector<Operation>> find_all_changes(const Folder& folder, NotebookState& state,
-                                                const OwnWrites& own_writes, std::int64_t notebook,
-                                                TimePoint now) {
-  auto known = known_files(state, notebook);
+Result<std::vector<Operation>> find_all_changes(const DetectionInput& in, TimePoint now) {
+  auto known = known_files(in);
   if (!known) return known.error();
   std::vector<std::string> doubtful;
-  const auto walked = folder.walk("", [&](const Folder::WalkEntry& seen) {
+  const auto walked = in.folder.walk("", [&](const Folder::WalkEntry& seen) {
     if (seen.kind != PathKind::file) return;
     const auto row = known->extract(seen.path);
     if (row.empty() || row.mapped().state != seen.state || is_near(seen.state.modified_ns, now) ||
@@ -244,9 +233,9 @@ Result<std::vector<Operation>> find_all_changes(const Folder& folder, NotebookSt
     }
   });
   if (!walked) return walked.error();
-  if (auto there = check_there(folder); !there) return there.error();
+  if (auto there = check_there(in.folder); !there) return there.error();
   for (const auto& [path, row] : *known) doubtful.push_back(path);
-  ChangeDetector changes(folder, state, own_writes, notebook);
+  ChangeDetector changes(in);
   for (const std::string& path : doubtful) {
     if (auto compared = changes.compare(path); !compared) return compared.error();
   }

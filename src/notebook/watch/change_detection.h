@@ -14,17 +14,22 @@
 
 namespace eventq::notebook {
 
+// The notebook to examine.
+struct DetectionInput {
+  const Folder& folder;
+  NotebookState& state;
+  const OwnWrites& own_writes;
+  std::int64_t notebook;
+};
+
 // Returns a sync for each touched path that differs from the NotebookState and is no own write: created,
 // modified, deleted, or moved from TouchedPath::source with unchanged content. A path that is or was a folder
 // stands for all files in it. Deletions come first, so that a file may replace a folder and vice versa.
-Result<std::vector<Operation>> find_changes(const Folder& folder, NotebookState& state,
-                                            const OwnWrites& own_writes, std::int64_t notebook,
+Result<std::vector<Operation>> find_changes(const DetectionInput& in,
                                             const std::vector<TouchedPath>& touched);
 
 // The same for the whole notebook. Does not read files whose state equals their row, unless they changed so
 // recently that a later write could have the same time.
-Result<std::vector<Operation>> find_all_changes(const Folder& folder, NotebookState& state,
-                                                const OwnWrites& own_writes, std::int64_t notebook,
-                                                TimePoint now);
+Result<std::vector<Operation>> find_all_changes(const DetectionInput& in, TimePoint now);
 
 }  // namespace eventq::notebook

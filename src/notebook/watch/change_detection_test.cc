@@ -88,10 +88,10 @@ class ChangeDetectionTest : public testing::Test {
     return texts;
   }
   std::vector<std::string> changes(const std::vector<TouchedPath>& touched) {
-    return texts(find_changes(folder, state, own_writes, notebook, touched));
+    return texts(find_changes({folder, state, own_writes, notebook}, touched));
   }
   std::vector<std::string> all_changes(TimePoint now = kLater) {
-    return texts(find_all_changes(folder, state, own_writes, notebook, now));
+    return texts(find_all_changes({folder, state, own_writes, notebook}, now));
   }
 
   const TemporaryDirectory directory;
@@ -414,10 +414,10 @@ TEST_F(ChangeDetectionTest, AMissingNotebookFolderReportsNoDeletions) {
   know("a", "1");
   fs::remove_all(root);
 
-  const auto found = find_all_changes(folder, state, own_writes, notebook, kLater);
+  const auto found = find_all_changes({folder, state, own_writes, notebook}, kLater);
   ASSERT_FALSE(found);
   EXPECT_EQ(found.error().code, ErrorCode::unavailable);
-  EXPECT_FALSE(find_changes(folder, state, own_writes, notebook, {{"a"}}));
+  EXPECT_FALSE(find_changes({folder, state, own_writes, notebook}, {{"a"}}));
 }
 
 }  // namespace

@@ -1,19 +1,14 @@
 // folder_watches.cc: see folder_watches.h.
 #include "notebook/watch/folder_watches.h"
 
-#include <dirent.h>
 #include <fcntl.h>
 #include <sys/inotify.h>
-#include <sys/stat.h>
 
 #include <cerrno>
 #include <cstdint>
 #include <cstring>
-#include <memory>
-#include <string_view>
 #include <utility>
 
-#include "notebook/files/folder.h"
 #include "notebook/files/note_path.h"
 
 namespace eventq::notebook {
@@ -22,29 +17,6 @@ namespace {
 constexpr std::uint32_t kMask = IN_CREATE | IN_CLOSE_WRITE | IN_MODIFY | IN_ATTRIB | IN_DELETE |
                                 IN_MOVED_FROM | IN_MOVED_TO | IN_DELETE_SELF | IN_MOVE_SELF | IN_ONLYDIR |
                                 IN_EXCL_UNLINK;
-
-struct CloseFolder {
-  void operator()(DIR* folder) const { ::closedir(folder); }
-};
-using OpenFolder = std::unique_ptr<DIR, CloseFolder>;
-
-// Null with errno set when it cannot be opened.
-OpenFolder open_inner(int root, const std::string& path) {
-  Descriptor opened = open_beneath(root, path, O_RDONLY | O_DIRECTORY);
-  OpenFolder folder(opened.open() ? ::fdopendir(opened.number()) : nullptr);
-  if (folder) (void)opened.release();  // closedir() closes it
-  return folder;
-}
-
-PathKind found_kind(DIR* folder, const dirent& entry) {
-  if (entry.d_type == DT_DIR) return PathKind::folder;
-  if (entry.d_type == DT_REG) return PathKind::file;
-  if (entry.d_type != DT_UNKNOWN) return PathKind::other;
-  struct stat found {};
-  if (::fstatat(::dirfd(folder), entry.d_name, &found, AT_SYMLINK_NOFOLLOW) != 0) return PathKind::other;
-  if (S_ISDIR(found.st_mode)) return PathKind::folder;
-  return S_ISREG(found.st_mode) ? PathKind::file : PathKind::other;
-}
 
 Error cannot_watch(const std::string& path, int error) {
   const std::string why = std::strerror(error);
@@ -68,13 +40,6 @@ Result<void> FolderWatches::open() {
   if (!inotify_.open()) return cannot_watch(path_, errno);
   add_all({WatchTree::kNone, "", ""}, nullptr);
   return {};
-}
-
-bool FolderWatches::is_there() const {
-  struct stat ours {};
-  struct stat there {};
-  return ::fstat(root_.number(), &ours) == 0 && ::stat(path_.c_str(), &there) == 0 &&
-         ours.st_dev == there.st_dev && ours.st_ino == there.st_ino;
 }
 
 void FolderWatches::try_again() {
@@ -113,26 +78,22 @@ void FolderWatches::add_all(FolderToWatch start, const OnFile& on_file) {
 // Watches one folder and returns the folders in it.
 std::vector<FolderWatches::FolderToWatch> FolderWatches::add_one(const FolderToWatch& place,
                                                                  const OnFile& on_file) {
-  const OpenFolder folder = open_inner(root_.number(), place.path);
-  if (!folder) {
+  const Descriptor folder = open_beneath(root_.number(), place.path, O_RDONLY | O_DIRECTORY);
+  if (!folder.open()) {
     failed(errno, place.path);
     return {};
   }
-  const int watch = watch_folder(::dirfd(folder.get()), place);
+  const int watch = watch_folder(folder.number(), place);
   if (watch == WatchTree::kNone && !on_file) return {};
   std::vector<FolderToWatch> folders;
-  errno = 0;
-  while (const dirent* const entry = ::readdir(folder.get())) {
-    const std::string name = entry->d_name;
-    if (name == "." || name == "..") continue;
-    std::string path = place.path.empty() ? name : place.path + "/" + name;
+  int error = 0;
+  for (FolderEntry& entry : entries_of(folder, error)) {
+    std::string path = place.path.empty() ? entry.name : place.path + "/" + entry.name;
     if (!note_path(path)) continue;
-    const PathKind kind = found_kind(folder.get(), *entry);
-    if (kind == PathKind::file && on_file) on_file(path);
-    if (kind == PathKind::folder) folders.push_back({watch, name, std::move(path)});
-    errno = 0;
+    if (entry.kind == PathKind::file && on_file) on_file(path);
+    if (entry.kind == PathKind::folder) folders.push_back({watch, std::move(entry.name), std::move(path)});
   }
-  failed(errno, place.path);
+  failed(error, place.path);
   return folders;
 }
 

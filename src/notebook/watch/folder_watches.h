@@ -14,6 +14,7 @@
 
 #include "base/descriptor.h"
 #include "eventq/error.h"
+#include "notebook/files/folder.h"
 #include "notebook/watch/watch_tree.h"
 
 namespace eventq::notebook {
@@ -31,7 +32,7 @@ class FolderWatches {
   [[nodiscard]] bool is_open() const { return inotify_.open(); }
   // Whether the path still names the watched folder. inotify does not report a moved parent folder, or a
   // deleted folder that a process holds open.
-  [[nodiscard]] bool is_there() const;
+  [[nodiscard]] bool is_there() const { return is_at(root_, path_); }
 
   // Why some folders are not watched; empty: all are watched.
   [[nodiscard]] const std::string& shortage() const { return shortage_; }

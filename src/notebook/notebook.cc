@@ -1,5 +1,5 @@
-// notebook_impl.cc: see notebook_impl.h.
-#include "notebook/notebook_impl.h"
+// notebook.cc: see notebook.h.
+#include "notebook/notebook.h"
 
 #include <algorithm>
 #include <boost/asio/post.hpp>
@@ -7,7 +7,6 @@
 #include <utility>
 
 #include "base/log.h"
-#include "base/steady.h"
 #include "notebook/files/note_path.h"
 #include "notebook/watch/change_detection.h"
 
@@ -49,7 +48,7 @@ Result<void> configure(Engine& engine, const std::string& queue, const NotebookS
 
 }  // namespace
 
-Result<NotebookImpl::StateConnections> NotebookImpl::open_states(const std::string& path) {
+Result<Notebook::StateConnections> Notebook::open_states(const std::string& path) {
   auto publisher = NotebookState::open(path);
   if (!publisher) return publisher.error();
   auto worker = NotebookState::open(path);
@@ -62,8 +61,7 @@ Result<NotebookImpl::StateConnections> NotebookImpl::open_states(const std::stri
                           std::move(*reader)};
 }
 
-Result<std::shared_ptr<NotebookImpl>> NotebookImpl::open(const NotebookContext& context,
-                                                         const NotebookRow& row) {
+Result<std::shared_ptr<Notebook>> Notebook::open(const NotebookContext& context, const NotebookRow& row) {
   auto folder = Folder::open(row.path, context.mask);
   if (!folder) return folder.error();
   // Recovery and the Applier rename files through kOwnFolder.
@@ -81,8 +79,8 @@ Result<std::shared_ptr<NotebookImpl>> NotebookImpl::open(const NotebookContext& 
   if (!repo) return repo.error();
   auto states = open_states(context.state);
   if (!states) return states.error();
-  std::shared_ptr<NotebookImpl> opened(new NotebookImpl(context, row, std::move(*folder), std::move(*lock),
-                                                        std::move(*repo), std::move(*states)));
+  std::shared_ptr<Notebook> opened(
+      new Notebook(context, row, std::move(*folder), std::move(*lock), std::move(*repo), std::move(*states)));
   if (auto configured = configure(context.engine, opened->queue_, row.settings); !configured)
     return configured.error();
   if (auto recovered = opened->worker_.recover(); !recovered) return recovered.error();
@@ -90,8 +88,8 @@ Result<std::shared_ptr<NotebookImpl>> NotebookImpl::open(const NotebookContext& 
   return opened;
 }
 
-NotebookImpl::NotebookImpl(const NotebookContext& context, NotebookRow row, Folder folder, Descriptor lock,
-                           GitRepo repo, StateConnections states)
+Notebook::Notebook(const NotebookContext& context, NotebookRow row, Folder folder, Descriptor lock,
+                   GitRepo repo, StateConnections states)
     : context_(context),
       row_(std::move(row)),
       queue_("notebook:" + row_.name),
@@ -110,7 +108,7 @@ NotebookImpl::NotebookImpl(const NotebookContext& context, NotebookRow row, Fold
 
 // The callbacks capture `this` without owning it, because stop() ends the watcher's thread before the
 // notebook is destroyed.
-Result<void> NotebookImpl::start() {
+Result<void> Notebook::start() {
   FolderWatchOptions options;
   options.logger = context_.logger;
   auto watcher = FolderWatcher::start(
@@ -126,7 +124,7 @@ Result<void> NotebookImpl::start() {
   return {};
 }
 
-void NotebookImpl::stop() {
+void Notebook::stop() {
   {
     const std::scoped_lock lock(submissions_mutex_);
     closed_ = true;
@@ -150,7 +148,7 @@ void NotebookImpl::stop() {
   const std::scoped_lock publisher(publisher_mutex_);
 }
 
-void NotebookImpl::submit(ChangeRequest request, Reply reply) {
+void Notebook::submit(ChangeRequest request, ChangeReply reply) {
   {
     const std::scoped_lock lock(submissions_mutex_);
     if (!closed_) {
@@ -163,7 +161,7 @@ void NotebookImpl::submit(ChangeRequest request, Reply reply) {
   reply(closed());
 }
 
-void NotebookImpl::publish_submissions() {
+void Notebook::publish_submissions() {
   for (;;) {
     std::vector<OperationPublisher::ChangeSubmission> submissions;
     {
@@ -181,7 +179,7 @@ void NotebookImpl::publish_submissions() {
 }
 
 // Posts one run of the worker; further hints until it starts have no effect.
-void NotebookImpl::hint() {
+void Notebook::hint() {
   if (hinted_.exchange(true)) return;
   boost::asio::post(working_, [self = shared_from_this()] {
     self->hinted_ = false;
@@ -191,7 +189,7 @@ void NotebookImpl::hint() {
 
 // One run of the worker, and the timer for the next. A hint may run it sooner: expires_after() then cancels
 // the older wait, so there is never more than one. Threads: on the strand working_.
-void NotebookImpl::work() {
+void Notebook::work() {
   if (stopping_) return;
   // Never work in a folder that was moved away: its files no longer are the user's notebook.
   const bool is_there = folder_.is_at(row_.path);
@@ -208,19 +206,19 @@ void NotebookImpl::work() {
   });
 }
 
-bool NotebookImpl::is_time_to_rescan() {
+bool Notebook::is_time_to_rescan() {
   const std::scoped_lock lock(watcher_mutex_);
   if (!rescan_at_ || steady_now() < *rescan_at_) return false;
   rescan_at_.reset();
   return true;
 }
 
-void NotebookImpl::on_touched(const std::vector<TouchedPath>& touched) {
+void Notebook::on_touched(const std::vector<TouchedPath>& touched) {
   const std::scoped_lock lock(detection_mutex_);
-  (void)publish_detected(find_changes(folder_, detection_state_, own_writes_, row_.id, touched));
+  (void)publish_detected(find_changes({folder_, detection_state_, own_writes_, row_.id}, touched));
 }
 
-void NotebookImpl::on_rescan(const std::string& reason) {
+void Notebook::on_rescan(const std::string& reason) {
   if (context_.logger) {
     context_.logger(LogLevel::info,
                     LogLine("notebook rescan starts").add("notebook", row_.name).add("why", reason).str());
@@ -228,14 +226,14 @@ void NotebookImpl::on_rescan(const std::string& reason) {
   (void)rescan();
 }
 
-Result<std::size_t> NotebookImpl::rescan() {
+Result<std::size_t> Notebook::rescan() {
   const std::scoped_lock lock(detection_mutex_);
   return publish_detected(
-      find_all_changes(folder_, detection_state_, own_writes_, row_.id, context_.clock.now()));
+      find_all_changes({folder_, detection_state_, own_writes_, row_.id}, context_.clock.now()));
 }
 
 // REQUIRES: detection_mutex_ is held.
-Result<std::size_t> NotebookImpl::publish_detected(Result<std::vector<Operation>> changes) {
+Result<std::size_t> Notebook::publish_detected(Result<std::vector<Operation>> changes) {
   Result<void> published;
   if (!changes) {
     published = changes.error();
@@ -251,10 +249,9 @@ Result<std::size_t> NotebookImpl::publish_detected(Result<std::vector<Operation>
   return published.error();
 }
 
-Result<NotebookStatus> NotebookImpl::status() {
+Result<NotebookStatus> Notebook::status() {
   const std::scoped_lock lock(reader_mutex_);
-  NotebookStatus status;
-  status.row = row_;
+  NotebookStatus status{.row = row_};
   auto counts = reader_state_.counts(row_.id);
   if (!counts) return counts.error();
   status.counts = *counts;
@@ -264,24 +261,19 @@ Result<NotebookStatus> NotebookImpl::status() {
   auto commits = reader_state_.commits(row_.id, 1);
   if (!commits) return commits.error();
   if (!commits->empty()) status.last_commit = std::move(commits->front());
-  WorkerStatus worker = worker_.status();
-  status.commits = worker.commits;
-  status.committed_files = worker.committed_files;
-  status.commit_trouble = std::move(worker.commit_trouble);
-  status.worker_trouble = std::move(worker.worker_trouble);
+  status.worker = worker_.status();
   const std::scoped_lock watcher_lock(watcher_mutex_);
   if (watcher_) status.watcher = watcher_->stats();
   status.watcher_trouble = detection_error_;
   return status;
 }
 
-Result<std::vector<FileRow>> NotebookImpl::files(FileFilter which, const std::string& after,
-                                                 std::size_t limit) {
+Result<std::vector<FileRow>> Notebook::files(FileFilter which, const std::string& after, std::size_t limit) {
   const std::scoped_lock lock(reader_mutex_);
   return reader_state_.files(row_.id, which, after, limit);
 }
 
-Result<FileRow> NotebookImpl::file(std::int64_t id) {
+Result<FileRow> Notebook::file(std::int64_t id) {
   const std::scoped_lock lock(reader_mutex_);
   auto row = reader_state_.file(row_.id, id);
   if (!row) return row.error();
@@ -289,7 +281,7 @@ Result<FileRow> NotebookImpl::file(std::int64_t id) {
   return Error{ErrorCode::not_found, "Notebook " + row_.name + " has no file " + std::to_string(id) + "."};
 }
 
-Result<FileRow> NotebookImpl::file_at(const std::string& path) {
+Result<FileRow> Notebook::file_at(const std::string& path) {
   const std::scoped_lock lock(reader_mutex_);
   auto row = reader_state_.file_at(row_.id, path);
   if (!row) return row.error();
@@ -297,7 +289,7 @@ Result<FileRow> NotebookImpl::file_at(const std::string& path) {
   return Error{ErrorCode::not_found, "Notebook " + row_.name + " has no file at " + path + "."};
 }
 
-Result<FileContent> NotebookImpl::content(std::int64_t id) {
+Result<FileContent> Notebook::content(std::int64_t id) {
   auto row = file(id);
   if (!row) return row.error();
   if (row->folder) return Error{ErrorCode::conflict, row->path + " is a folder, which has no content."};
@@ -306,7 +298,7 @@ Result<FileContent> NotebookImpl::content(std::int64_t id) {
   return FileContent{std::move(*row), std::move(*bytes)};
 }
 
-Result<std::vector<CommitRow>> NotebookImpl::commits(std::size_t limit, const std::string& event_id) {
+Result<std::vector<CommitRow>> Notebook::commits(std::size_t limit, const std::string& event_id) {
   const std::scoped_lock lock(reader_mutex_);
   if (!event_id.empty()) {
     const auto hash = reader_state_.commit_of(row_.id, event_id);

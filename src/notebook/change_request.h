@@ -1,0 +1,36 @@
+// change_request.h: a change that a caller requests of a notebook, and what the caller is answered.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <string>
+
+#include "eventq/error.h"
+#include "eventq/event.h"
+#include "notebook/operation.h"
+
+namespace eventq::notebook {
+
+struct ChangeRequest {
+  OperationKind kind{};                // create, update, move, remove; batch_commit: commit pending changes
+  std::string path;                    // create
+  std::int64_t file = 0;               // update, move, remove: the file's or folder's id
+  std::string dest_path;               // move
+  std::optional<std::string> content;  // create, update
+  Metadata metadata;                   // create, update
+  bool folder = false;                 // create
+};
+
+// The stored request: one event, or one event per file with the same correlation id.
+struct Accepted {
+  Event event;       // the only event, or the first of the group
+  std::string path;  // the future path of the file or folder
+  bool group = false;
+  std::string correlation_id;  // of a group
+  int file_count = 0;          // of a group: the files in the folder
+};
+
+using ChangeReply = std::function<void(Result<Accepted>)>;
+
+}  // namespace eventq::notebook
