@@ -36,47 +36,21 @@ struct SyncOptions {
   Millis timeout = kDefaultTimeout;
 };
 
-void read_sync(wire::QueryFields& query, SyncOptions& sync, std::optional<Error>& fault) {
-  sync.waits = query.boolean("sync").value_or(false);
+Result<SyncOptions> read_sync(wire::QueryFields& query) {
+  SyncOptions sync{.waits = query.boolean("sync").value_or(false)};
   const auto timeout = query.whole("timeout");
-  fault = query.fault();
+  if (auto fault = query.fault()) return *fault;
+  if (!timeout) return sync;
   // A timeout without sync=true has no effect, so it is refused as a likely mistake.
-  if (fault || !timeout) return;
-  if (!sync.waits) {
-    fault = Error{ErrorCode::invalid_argument, "timeout goes with sync=true.", "timeout"};
-    return;
-  }
-  fault = out_of_range("timeout", timeout, 0, limits::kWait.count(), "seconds");
-  if (!fault) sync.timeout = std::chrono::seconds(*timeout);
+  if (!sync.waits) return Error{ErrorCode::invalid_argument, "timeout goes with sync=true.", "timeout"};
+  if (auto fault = out_of_range("timeout", timeout, 0, limits::kWait.count(), "seconds")) return *fault;
+  sync.timeout = std::chrono::seconds(*timeout);
+  return sync;
 }
 
 Result<SyncOptions> parse_sync(const ApiCall& call) {
   wire::QueryFields query(call.query);
-  SyncOptions sync;
-  std::optional<Error> fault;
-  read_sync(query, sync, fault);
-  if (fault) return *fault;
-  return sync;
-}
-
-// POST /events/commit?notebook=NAME
-struct CommitQuery {
-  std::string notebook;
-  SyncOptions sync;
-};
-Result<CommitQuery> parse_commit_query(const ApiCall& call) {
-  wire::QueryFields query(call.query);
-  CommitQuery commit;
-  const auto notebook = query.text("notebook");
-  std::optional<Error> fault;
-  read_sync(query, commit.sync, fault);
-  if (fault) return *fault;
-  if (!notebook) {
-    return Error{ErrorCode::invalid_argument, "notebook is missing: POST /events/commit?notebook=NAME.",
-                 "notebook"};
-  }
-  commit.notebook = *notebook;
-  return commit;
+  return read_sync(query);
 }
 
 std::optional<Error> check_limit(std::int64_t limit) {
@@ -154,12 +128,15 @@ class NotebookApi {
         {"POST", "/notebooks", handler(api, &Of::add), changes, kOneEventBody},
         {"GET", "/notebooks", handler(api, &Of::list), reads, 0},
         {"GET", "/notebooks/{name}", handler(api, &Of::show), reads, 0},
-        {"POST", "/notebooks/{name}/files", handler(api, &Of::create_file), changes, kOneEventBody},
+        {"POST", "/notebooks/{name}/files", handler(api, &Of::change_file<read_create>), changes,
+         kOneEventBody},
         {"GET", "/notebooks/{name}/files", handler(api, &Of::list_files), reads, 0},
         {"GET", "/notebooks/{name}/files/{id}", handler(api, &Of::show_file), reads, 0},
         {"GET", "/notebooks/{name}/files/{id}/content", handler(api, &Of::read_file), reads, 0},
-        {"PUT", "/notebooks/{name}/files/{id}", handler(api, &Of::update_file), changes, kOneEventBody},
-        {"PATCH", "/notebooks/{name}/files/{id}/move", handler(api, &Of::move_file), changes, kOneEventBody},
+        {"PUT", "/notebooks/{name}/files/{id}", handler(api, &Of::change_file<read_update>), changes,
+         kOneEventBody},
+        {"PATCH", "/notebooks/{name}/files/{id}/move", handler(api, &Of::change_file<read_move>), changes,
+         kOneEventBody},
         {"DELETE", "/notebooks/{name}/files/{id}", handler(api, &Of::delete_file), changes, kOneEventBody},
         {"GET", "/notebooks/{name}/commits", handler(api, &Of::list_commits), reads, 0},
         {"POST", "/notebooks/{name}/rescan", handler(api, &Of::rescan), changes, kOneEventBody},
@@ -335,27 +312,25 @@ class NotebookApi {
         });
   }
 
+  // POST /events/commit?notebook=NAME
   HandlerResult commit(ApiCall& call) {
-    const auto asked = parse_commit_query(call);
-    if (!asked) return http::refuse(call, asked.error());
+    wire::QueryFields query(call.query);
+    const auto name = query.text("notebook");
+    const auto sync = read_sync(query);
+    if (!sync) return http::refuse(call, sync.error());
+    if (!name) {
+      const std::string message = "notebook is missing: POST /events/commit?notebook=NAME.";
+      return http::refuse(call, {ErrorCode::invalid_argument, message, "notebook"});
+    }
     if (auto refused = http::refuse_body(call)) return std::move(*refused);
-    const auto notebook = notebooks_.find(asked->notebook);
-    if (!notebook) return no_notebook(call, asked->notebook);
-    return submit(call, notebook, {.kind = OperationKind::batch_commit}, asked->sync);
+    const auto notebook = notebooks_.find(*name);
+    if (!notebook) return no_notebook(call, *name);
+    return submit(call, notebook, {.kind = OperationKind::batch_commit}, *sync);
   }
 
-  HandlerResult create_file(ApiCall& call, const NotebookPtr& notebook) {
-    return change(call, notebook, read_create);
-  }
-  HandlerResult update_file(ApiCall& call, const NotebookPtr& notebook) {
-    return change(call, notebook, read_update);
-  }
-  HandlerResult move_file(ApiCall& call, const NotebookPtr& notebook) {
-    return change(call, notebook, read_move);
-  }
-
-  HandlerResult change(ApiCall& call, const NotebookPtr& notebook,
-                       Result<ChangeRequest> (*read)(const JsonValue&)) {
+  // Create, update and move differ only in what they read from the body.
+  template <Result<ChangeRequest> (*read)(const JsonValue&)>
+  HandlerResult change_file(ApiCall& call, const NotebookPtr& notebook) {
     const auto sync = parse_sync(call);
     if (!sync) return http::refuse(call, sync.error());
     auto body = http::read_json(call);
@@ -370,9 +345,7 @@ class NotebookApi {
     const auto sync = parse_sync(call);
     if (!sync) return http::refuse(call, sync.error());
     if (auto refused = http::refuse_body(call)) return std::move(*refused);
-    ChangeRequest request{.kind = OperationKind::remove};
-    request.file = file_id(call);
-    return submit(call, notebook, std::move(request), *sync);
+    return submit(call, notebook, {.kind = OperationKind::remove, .file = file_id(call)}, *sync);
   }
 
   HandlerResult submit(const ApiCall& call, const NotebookPtr& notebook, ChangeRequest request,

@@ -6,7 +6,6 @@
 #include <utility>
 
 #include "base/percent.h"
-#include "base/steady.h"
 #include "http/api/problem.h"
 #include "model/names.h"
 #include "notebook/api/api_json.h"
@@ -19,13 +18,8 @@ using http::EngineWork;
 using http::HandlerResult;
 using http::Response;
 
-// The wait for a SubmittedChange, which takes several commands to the engine.
-struct ChangeWait {
-  SubmittedChange about;
-  SteadyTime deadline;
-  EventId event;  // the published event, or the one that superseded it
-};
-using ChangeWaitPtr = std::shared_ptr<ChangeWait>;
+// A wait takes several commands to the engine, which share the change.
+using ChangePtr = std::shared_ptr<SubmittedChange>;
 
 Response respond_event(const SubmittedChange& about, int status, Status became) {
   Response response;
@@ -63,70 +57,70 @@ std::string path_of(const Event& event, const SubmittedChange& about) {
   return operation ? operation->path : about.accepted.path;
 }
 
-HandlerResult show_result(const ChangeWaitPtr& wait, const Event& event) {
-  const SubmittedChange& about = wait->about;
+HandlerResult show_result(const ChangePtr& change, const Event& event) {
   using Kind = OperationKind;
-  if (about.kind == Kind::remove || about.kind == Kind::batch_commit) {
-    return respond_event(about, 200, event.status);
+  if (change->kind == Kind::remove || change->kind == Kind::batch_commit) {
+    return respond_event(*change, 200, event.status);
   }
   return http::DeferredResult{
-      [wait, path = path_of(event, about)](const http::DeferredResult::Resolve& resolve) {
-        wait->about.notebooks.run([wait, path, resolve] {
-          const SubmittedChange& made = wait->about;
-          resolve(respond_file(made, made.kind == Kind::create ? made.notebook->file_at(path)
-                                                               : made.notebook->file(made.file)));
+      [change, path = path_of(event, *change)](const http::DeferredResult::Resolve& resolve) {
+        change->notebooks.run([change, path, resolve] {
+          Notebook& notebook = *change->notebook;
+          resolve(respond_file(
+              *change, change->kind == Kind::create ? notebook.file_at(path) : notebook.file(change->file)));
         });
       }};
 }
 
-EngineWork await_end(const ChangeWaitPtr& wait);
+EngineWork await_end(const ChangePtr& change);
 
-HandlerResult judge(const ChangeWaitPtr& wait, const Details& details) {
+HandlerResult judge(const ChangePtr& change, const Details& details) {
   const Event& event = details.event;
   switch (event.status) {
     case Status::completed:
-    case Status::completed_with_errors: return show_result(wait, event);
+    case Status::completed_with_errors: return show_result(change, event);
     case Status::failed: {
       const auto failure = wire::last_failure(details.log);
-      return respond_conflict(wait->about, failure ? std::string(failure->message) : "The change failed.");
+      return respond_conflict(*change, failure ? std::string(failure->message) : "The change failed.");
     }
-    case Status::cancelled: return respond_conflict(wait->about, "The change was cancelled.");
+    case Status::cancelled: return respond_conflict(*change, "The change was cancelled.");
     case Status::superseded:
-      // The worker combined the change with a later one, so the later event has the result.
+      // The publisher combined the change with a later one, so the later event has the result.
       if (event.superseded_by) {
-        wait->event = *event.superseded_by;
-        return await_end(wait);
+        change->awaited = *event.superseded_by;
+        return await_end(change);
       }
-      return respond_conflict(wait->about, "Another change superseded this one.");
+      return respond_conflict(*change, "Another change superseded this one.");
     case Status::pending:
     case Status::processing: break;
   }
-  return respond_event(wait->about, 202, event.status);
+  return respond_event(*change, 202, event.status);
 }
 
-EngineWork read_end(const ChangeWaitPtr& wait) {
+EngineWork read_end(const ChangePtr& change) {
   EngineWork work;
-  work.command.get = Command::Get{wait->event, true};
+  work.command.get = Command::Get{change->awaited, true};
   work.sees_errors = true;
-  work.render = [wait](Answer& answer) -> HandlerResult {
+  work.render = [change](Answer& answer) -> HandlerResult {
     const bool is_read = !answer.error && answer.details && answer.details->has_value();
-    return is_read ? judge(wait, **answer.details) : respond_accepted(wait->about);
+    return is_read ? judge(change, **answer.details) : respond_accepted(*change);
   };
   return work;
 }
 
 // The change is stored, so the response is a success even when the wait fails.
-EngineWork await_end(const ChangeWaitPtr& wait) {
-  const auto left = std::chrono::ceil<Millis>(wait->deadline - steady_now());
-  const Accepted& accepted = wait->about.accepted;
+EngineWork await_end(const ChangePtr& change) {
+  const auto left = std::chrono::ceil<Millis>(change->deadline - steady_now());
   EngineWork work;
-  work.command.wait = WaitRequest{wait->event, std::max(left, Millis(0))};
+  work.command.wait = WaitRequest{change->awaited, std::max(left, Millis(0))};
   // A move or removal of a folder is a group of events with one correlation id.
-  if (accepted.group) work.command.wait->what = WaitRequest::Correlated{accepted.correlation_id};
+  if (change->accepted.group) {
+    work.command.wait->what = WaitRequest::Correlated{change->accepted.correlation_id};
+  }
   work.sees_errors = true;
-  work.render = [wait](Answer& answer) -> HandlerResult {
-    if (answer.error) return respond_accepted(wait->about);
-    return read_end(wait);
+  work.render = [change](Answer& answer) -> HandlerResult {
+    if (answer.error) return respond_accepted(*change);
+    return read_end(change);
   };
   return work;
 }
@@ -138,9 +132,9 @@ Response respond_accepted(const SubmittedChange& change) {
 }
 
 EngineWork wait_for(SubmittedChange change) {
-  const SteadyTime deadline = steady_now() + change.timeout;
-  const EventId event = change.accepted.event.id;
-  return await_end(std::make_shared<ChangeWait>(ChangeWait{std::move(change), deadline, event}));
+  change.deadline = steady_now() + change.timeout;
+  change.awaited = change.accepted.event.id;
+  return await_end(std::make_shared<SubmittedChange>(std::move(change)));
 }
 
 }  // namespace eventq::notebook

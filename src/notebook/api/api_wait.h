@@ -5,6 +5,7 @@
 #include <memory>
 #include <string>
 
+#include "base/steady.h"
 #include "http/api/call.h"
 #include "notebook/notebook.h"
 #include "notebook/notebooks.h"
@@ -20,6 +21,9 @@ struct SubmittedChange {
   Millis timeout{0};
   std::string request_id;
   Accepted accepted = {};
+  // Set by wait_for().
+  SteadyTime deadline = {};
+  EventId awaited = {};  // the published event, or the one that superseded it
 };
 
 // 202, with the event as it was published.
