@@ -171,14 +171,6 @@ Result<void> Applier::store_results(const ApplyPlan& all) {
   return {};
 }
 
-void Applier::clean_up(const std::vector<ApplyPlan>& plans) {
-  own_writes_.clear();
-  if (must_recover_) return;  // recover() needs the files in kOwnFolder
-  for (const ApplyPlan& plan : plans) {
-    for (const std::string& own : plan.own) (void)folder_.remove_file(own);
-  }
-}
-
 // Runs the steps of every plan and stores the results. A failed plan was undone and keeps its error in
 // `fault`, so the others continue. If the undoing failed too (must_recover_), the files are half changed: the
 // whole apply() fails and recover() must undo the journal first.
@@ -212,7 +204,12 @@ Result<std::vector<ApplyOutcome>> Applier::apply(std::span<const ApplyUnit> unit
       must_recover_ = true;
     }
   }
-  clean_up(plans);
+  own_writes_.clear();
+  if (!must_recover_) {  // otherwise recover() needs the files in kOwnFolder
+    for (const ApplyPlan& plan : plans) {
+      for (const std::string& own : plan.own) (void)folder_.remove_file(own);
+    }
+  }
   if (!done) {
     // Recover now if possible; otherwise the next apply() recovers first.
     if (must_recover_) (void)recover();

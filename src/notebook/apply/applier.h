@@ -107,6 +107,8 @@ class Applier {
   Result<void> plan_move(const FileEvent& event, ApplyPlan& plan);
   Result<void> plan_remove(const FileEvent& event, ApplyPlan& plan);
   Result<void> plan_sync(const FileEvent& event, ApplyPlan& plan);
+  Result<std::optional<FileRow>> plan_renamed(const FileEvent& event,
+                                              const std::optional<std::string>& content, ApplyPlan& plan);
   Result<void> plan_folder(const ApplyUnit& unit, ApplyPlan& plan);
   Result<void> plan_parents(const std::string& path, ApplyPlan& plan);
   Result<void> plan_vanished_folders(const std::string& path, ApplyPlan& plan);
@@ -124,7 +126,6 @@ class Applier {
   Result<void> execute_plans(std::vector<ApplyPlan>& plans);
   Result<void> sync_folders(const std::vector<JournalStep>& steps);
   Result<void> store_results(const ApplyPlan& all);
-  void clean_up(const std::vector<ApplyPlan>& plans);
 
   Folder& folder_;
   NotebookState& state_;

@@ -260,50 +260,54 @@ Result<void> Applier::plan_vanished_folders(const std::string& path, ApplyPlan& 
   return {};
 }
 
+// A rename by another program keeps the row's id, but only if the source is gone, its content is `content`
+// and no other row has the new path. Returns that row; empty: no row moves.
+Result<std::optional<FileRow>> Applier::plan_renamed(const FileEvent& event,
+                                                     const std::optional<std::string>& content,
+                                                     ApplyPlan& plan) {
+  const std::string& source = event.operation.source;
+  auto row = state_.file_at(notebook_, source);
+  if (!row) return row.error();
+  const auto kind = folder_.kind(source);
+  if (!kind) return kind.error();
+  if (*row && ((*row)->folder || *kind == PathKind::file)) row->reset();
+  if (*row) will_change(source, event, plan);
+  if (*row && (*row)->hash != content) {
+    plan.removed.push_back((*row)->id);
+    row->reset();
+  }
+  if (auto planned = plan_vanished_folders(source, plan); !planned) return planned.error();
+  return row;
+}
+
 // A sync changes no file: it only makes the rows agree with the disk.
 Result<void> Applier::plan_sync(const FileEvent& event, ApplyPlan& plan) {
   const std::string& path = event.operation.path;
-  const std::string& source = event.operation.source;
   auto row = state_.file_at(notebook_, path);
   if (!row) return row.error();
   auto digest = folder_.digest(path);
-  const bool is_file = digest.has_value();
+  const ErrorCode code = digest ? ErrorCode{} : digest.error().code;
   // The file is being written now: the watcher reports it again when the write ends.
-  if (!is_file && digest.error().code == ErrorCode::conflict) return {};
-  if (!is_file && digest.error().code != ErrorCode::not_found &&
-      digest.error().code != ErrorCode::invalid_argument) {
-    return digest.error();
+  if (!digest && code == ErrorCode::conflict) return {};
+  if (!digest && code != ErrorCode::not_found && code != ErrorCode::invalid_argument) return digest.error();
+  FileRow now = row->value_or(FileRow{});
+  if (!event.operation.source.empty()) {
+    auto renamed = plan_renamed(event, digest && !*row ? std::optional(digest->hash) : std::nullopt, plan);
+    if (!renamed) return renamed.error();
+    if (*renamed) now = std::move(**renamed);
   }
-  // A rename by another program keeps the row's id, but only if the source is gone and the content is the
-  // same.
-  std::optional<FileRow> moved;
-  if (!source.empty()) {
-    auto was = state_.file_at(notebook_, source);
-    if (!was) return was.error();
-    const auto kind = folder_.kind(source);
-    if (!kind) return kind.error();
-    if (*was && !(*was)->folder && *kind != PathKind::file) moved = std::move(*was);
-    if (moved) will_change(source, event, plan);
-    if (moved && (!is_file || moved->hash != digest->hash || *row)) {
-      plan.removed.push_back(moved->id);
-      moved.reset();
-    }
-    if (auto planned = plan_vanished_folders(source, plan); !planned) return planned;
-  }
-  if (!is_file) {
+  if (!digest) {
     if (!*row || (*row)->folder) return {};
     plan.removed.push_back((*row)->id);
     will_change(path, event, plan);
     return plan_vanished_folders(path, plan);
   }
-  FileRow now = moved ? std::move(*moved) : (*row ? std::move(**row) : FileRow{});
   // Equal content with another inode or time needs a new FileState in the row, but no commit and no new event
   // id.
   const bool is_as_known = *row && !now.folder && now.hash == digest->hash &&
                            now.state.size == digest->state.size &&
                            now.state.executable == digest->state.executable;
-  const bool is_same_look = is_as_known && now.state == digest->state;
-  if (is_same_look) return {};
+  if (is_as_known && now.state == digest->state) return {};
   now.folder = false;
   now.path = path;
   now.state = digest->state;

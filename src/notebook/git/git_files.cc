@@ -100,17 +100,6 @@ bool is_submodules(git_index* files, const std::string& path) {
   return is_link(path);
 }
 
-// The index entry of an open file.
-Result<std::optional<git_index_entry>> take_file(git_repository* repo, git_config* config, int file,
-                                                 const std::string& path,
-                                                 const std::optional<git::Recorded>& before) {
-  struct stat found {};
-  if (::fstat(file, &found) != 0) return git::system_failure("inspect " + path);
-  const auto id = write_blob(repo, file, path);
-  if (!id) return id.error();
-  return std::optional(entry_of(found, *id, mode_of(found, config, before)));
-}
-
 // Checked only for paths that HEAD does not have: a tracked file stays tracked.
 bool is_ignored(git_repository* repo, const std::string& path) {
   int ignored = 0;
@@ -125,71 +114,70 @@ bool is_left_out(git_repository* repo, git::IndexHandle& users, const std::strin
   return entry != nullptr && (entry->flags_extended & GIT_INDEX_ENTRY_SKIP_WORKTREE) != 0;
 }
 
+// What the commit gets for one path.
+struct TakenFile {
+  bool left_out = false;                 // it cannot be read, or is not as known
+  std::optional<git_index_entry> entry;  // empty: no file to commit
+};
+
+Result<TakenFile> take_path(const StagingInput& in, const std::string& path, PathKind kind,
+                            const std::optional<git::Recorded>& before) {
+  const auto known = in.known.find(path);
+  const bool is_known = known != in.known.end();
+  // A file that appeared after its row was removed is detected later.
+  if (is_known && !known->second) return TakenFile{};
+  const auto is_as_known = [&] {
+    const auto there = in.folder.file_state(path);
+    return !is_known || (there && *there == *known->second);
+  };
+  if (!is_as_known()) return TakenFile{.left_out = true};
+  if (kind != PathKind::file || (!before && is_ignored(in.repo, path))) return TakenFile{};
+  const auto file = in.folder.open_file(path);
+  if (!file) {
+    const ErrorCode code = file.error().code;
+    // The file vanished or became something else just now: the watcher reports that, and the path becomes
+    // pending again.
+    if (code == ErrorCode::not_found || code == ErrorCode::invalid_argument) return TakenFile{};
+    if (code == ErrorCode::unavailable) return TakenFile{.left_out = true};
+    return file.error();
+  }
+  struct stat found {};
+  if (::fstat(file->number(), &found) != 0) return git::system_failure("inspect " + path);
+  const auto id = write_blob(in.repo, file->number(), path);
+  if (!id) return id.error();
+  // Check again: another program may have written to the file while it was read.
+  if (!is_as_known()) return TakenFile{.left_out = true};
+  return TakenFile{.entry = entry_of(found, *id, mode_of(found, in.config, before))};
+}
+
 }  // namespace
 
-Result<Unstaged> take_paths(git_repository* repo, git_config* config, git_index* files, const Folder& folder,
-                            const std::vector<std::string>& paths, const KnownFiles& known,
+Result<Unstaged> take_paths(const StagingInput& in, const std::vector<std::string>& paths,
                             std::vector<std::string>& left_out) {
   Unstaged changed;
   git::IndexHandle users;
   std::vector<std::pair<std::string, git_index_entry>> present;
   for (const std::string& path : paths) {
-    auto kind = folder.kind(path);
-    if (!kind) {
+    const auto kind = in.folder.kind(path);
+    if (kind && (*kind == PathKind::other || is_submodules(in.files, path))) continue;
+    const auto before = git::recorded(in.files, path);
+    const auto taken = kind ? take_path(in, path, *kind, before) : TakenFile{.left_out = true};
+    if (!taken) return taken.error();
+    const auto& entry = taken->entry;
+    if (taken->left_out) {
       left_out.push_back(path);
-      continue;
-    }
-    if (*kind == PathKind::other || is_submodules(files, path)) continue;
-    const auto expected = known.find(path);
-    const bool is_known = expected != known.end();
-    // A file that appeared after its row was removed is detected later.
-    if (is_known && !expected->second) kind = PathKind::absent;
-    const auto is_as_known = [&] {
-      const auto there = folder.file_state(path);
-      return !is_known || !expected->second || (there && *there == *expected->second);
-    };
-    if (!is_as_known()) {
-      left_out.push_back(path);
-      continue;
-    }
-    const auto before = git::recorded(files, path);
-    std::optional<git_index_entry> entry;
-    if (*kind == PathKind::file) {
-      if (!before && is_ignored(repo, path)) continue;
-      const auto file = folder.open_file(path);
-      if (!file && file.error().code == ErrorCode::unavailable) {
-        left_out.push_back(path);
-        continue;
-      }
-      // The file vanished or became something else just now: the watcher reports that, and the path becomes
-      // pending again.
-      if (!file && file.error().code != ErrorCode::not_found &&
-          file.error().code != ErrorCode::invalid_argument) {
-        return file.error();
-      }
-      if (file) {
-        auto taken = take_file(repo, config, file->number(), path, before);
-        if (!taken) return taken.error();
-        if (!is_as_known()) {
-          left_out.push_back(path);
-          continue;
-        }
-        entry = *taken;
-      }
-    }
-    if (entry && before == git::Recorded{entry->id, entry->mode}) continue;
-    if (!entry && (!before || is_left_out(repo, users, path))) continue;
-    changed.emplace(path, before);
-    if (entry) {
+    } else if (entry && before != git::Recorded{entry->id, entry->mode}) {
+      changed.emplace(path, before);
       present.emplace_back(path, *entry);
-    } else if (git_index_remove(files, path.c_str(), 0) != 0) {
-      return git::failure("remove " + path);
+    } else if (!entry && before && !is_left_out(in.repo, users, path)) {
+      changed.emplace(path, before);
+      if (git_index_remove(in.files, path.c_str(), 0) != 0) return git::failure("remove " + path);
     }
   }
   // Add after all removals: a file may replace a folder whose entries had to go first.
   for (auto& [path, entry] : present) {
     entry.path = path.c_str();
-    if (git_index_add(files, &entry) != 0) return git::failure("record " + path);
+    if (git_index_add(in.files, &entry) != 0) return git::failure("record " + path);
   }
   return changed;
 }

@@ -34,6 +34,7 @@ struct GitRepo::OpenRepository {
   Result<std::optional<GitCommit>> try_commit(const Folder& folder, const std::vector<std::string>& paths,
                                               const MessageFor& message, TimePoint now,
                                               const KnownFiles& known);
+  Unstaged unstaged(const std::string& parent, const Unstaged& changed) const;
 };
 
 namespace {
@@ -220,6 +221,24 @@ Result<git::SignatureHandle> sign(git_config* config, TimePoint now) {
   return git::failure("sign a commit");
 }
 
+// Writes the objects of a commit; no reference names it yet.
+Result<git_oid> write_commit(git_repository* repo, const ParentCommit& base, const git_signature* signature,
+                             const std::string& message) {
+  git_oid tree_id;
+  git::TreeHandle tree;
+  if (git_index_write_tree_to(&tree_id, base.files, repo) != 0 ||
+      git_tree_lookup(tree.out(), repo, &tree_id) != 0) {
+    return git::failure("write a tree");
+  }
+  git_oid id;
+  const git_commit* parents[] = {base.commit};
+  if (git_commit_create(&id, repo, nullptr, signature, signature, nullptr, message.c_str(), tree,
+                        base.commit != nullptr ? 1 : 0, parents) != 0) {
+    return git::failure("write a commit");
+  }
+  return id;
+}
+
 std::string log_line(const GitHead& head, const std::string& message) {
   return (head.commit ? "commit: " : "commit (initial): ") + message.substr(0, message.find('\n'));
 }
@@ -340,7 +359,7 @@ Result<std::optional<GitCommit>> GitRepo::OpenRepository::try_commit(const Folde
   git::ConfigHandle config;
   if (git_repository_config_snapshot(config.out(), repo) != 0) return git::failure("read its configuration");
   GitCommit result;
-  const auto changed = take_paths(repo, config, base->files, folder, paths, known, result.left_out);
+  const auto changed = take_paths({repo, config, base->files, folder, known}, paths, result.left_out);
   if (!changed) return changed.error();
   if (changed->empty()) return std::optional(std::move(result));
 
@@ -349,45 +368,40 @@ Result<std::optional<GitCommit>> GitRepo::OpenRepository::try_commit(const Folde
   const std::string message = message_for(changed_paths, result.left_out);
   const auto signature = sign(config, now);
   if (!signature) return signature.error();
-  git_oid tree_id;
-  git::TreeHandle tree;
-  if (git_index_write_tree_to(&tree_id, base->files, repo) != 0 ||
-      git_tree_lookup(tree.out(), repo, &tree_id) != 0) {
-    return git::failure("write a tree");
-  }
-  git_oid id;
-  const git_commit* parents[] = {base->commit};
-  if (git_commit_create(&id, repo, nullptr, *signature, *signature, nullptr, message.c_str(), tree,
-                        head->commit ? 1 : 0, parents) != 0) {
-    return git::failure("write a commit");
-  }
+  const auto id = write_commit(repo, *base, *signature, message);
+  if (!id) return id.error();
   // Objects must be on disk before HEAD names them: after a power failure git could not read the commit.
   if (auto synced = sync(); !synced) return synced.error();
 
   const std::string parent = hash_of(*head);
-  Unstaged unstaged;
-  if (marks.index) {
-    // Add the paths that changed while the index was locked. If that commit is gone, these entries stay
-    // unchanged.
-    if (auto behind = changed_between(*marks.index, parent)) unstaged = std::move(*behind);
-  }
-  unstaged.insert(changed->begin(), changed->end());
-  auto index = UserIndex::prepare(git_repository_path(repo), base->files, unstaged, stale_lock);
-  const auto moved = move_head(repo, *head, id, *signature, log_line(*head, message), index);
+  auto index =
+      UserIndex::prepare(git_repository_path(repo), base->files, unstaged(parent, *changed), stale_lock);
+  const auto moved = move_head(repo, *head, *id, *signature, log_line(*head, message), index);
   if (!moved) return moved.error();
   if (!*moved) return std::optional<GitCommit>();
-  result.hash = git_oid_tostr_s(&id);
+  result.hash = git_oid_tostr_s(&*id);
+  result.files = changed->size();
   if (index) {
     marks.index.reset();
   } else if (!marks.index) {
     marks.index = parent;
   }
-  if (marks.head == parent)
-    marks.head = result.hash;  // otherwise moved() must still report the commits below
+  // Otherwise moved() must still report the commits below.
+  if (marks.head == parent) marks.head = result.hash;
   index.reset();
   if (auto synced = sync(); !synced) return synced.error();
-  result.files = changed->size();
   return std::optional(std::move(result));
+}
+
+// The entries that the user's index has if the user staged nothing: those before this commit and, if the
+// index was locked during earlier commits, those before them. If the first of these is gone, its entries stay
+// as they are.
+Unstaged GitRepo::OpenRepository::unstaged(const std::string& parent, const Unstaged& changed) const {
+  if (!marks.index) return changed;
+  auto behind = changed_between(*marks.index, parent);
+  if (!behind) return changed;
+  behind->insert(changed.begin(), changed.end());
+  return std::move(*behind);
 }
 
 Result<std::vector<TrailedCommit>> GitRepo::with_trailer(const std::string& key) {
