@@ -14,9 +14,10 @@
 namespace eventq::notebook {
 namespace {
 
-constexpr Millis kSoon{20};
-constexpr Millis kAfterTrouble{1000};
-constexpr int kTriesAtOnce = 3;  // immediate retries: an editor may just have saved the file
+constexpr Millis kSoon{20};            // the longest pause while an event blocks the others
+constexpr Millis kAfterTrouble{1000};  // the shortest pause after an error
+constexpr int kTriesAtOnce = 3;        // immediate retries: an editor may just have saved the file
+// A worker that never rests deletes its rows in `applied` after this many reports.
 constexpr std::size_t kReportedMax = 1000;
 
 // Events with overlapping paths must run one after the other; the others share one journal entry and one
@@ -28,8 +29,8 @@ bool are_apart(const std::vector<std::string>& paths, const std::vector<std::str
   });
 }
 
-// The outcome when git or the NotebookState refused. A conflict is a merge or rebase of the user, which may
-// take long, so the event fails instead of blocking the events behind it.
+// The outcome when git or the NotebookState refused. A conflict, such as a merge or rebase of the user, may
+// last long, so the event fails instead of blocking the events behind it.
 ApplyOutcome outcome_of_refusal(const Error& error) {
   return {error.code == ErrorCode::conflict ? OutcomeKind::failed : OutcomeKind::retry, error.message};
 }

@@ -28,7 +28,7 @@ using http::DeferredResult;
 using http::HandlerResult;
 using http::Response;
 
-constexpr Millis kDefaultTimeout{30'000};
+constexpr Millis kDefaultTimeout{30'000};  // half of the longest wait, limits::kWait
 
 // Whether the response to a change waits for its event, and for how long.
 struct SyncOptions {
@@ -36,6 +36,8 @@ struct SyncOptions {
   Millis timeout = kDefaultTimeout;
 };
 
+// REQUIRES: the caller has read its own parameters from `query`, because fault() refuses all that nothing has
+// read.
 Result<SyncOptions> read_sync(wire::QueryFields& query) {
   SyncOptions sync{.waits = query.boolean("sync").value_or(false)};
   const auto timeout = query.whole("timeout");
@@ -62,6 +64,7 @@ struct FilesQuery {
   std::string after;
   std::size_t limit = 100;
 };
+// `after` is the `next` of the page before. It need not name a file that still exists.
 Result<FilesQuery> parse_files_query(const ApiCall& call) {
   wire::QueryFields query(call.query);
   FilesQuery files;
@@ -91,7 +94,8 @@ Response respond_json(int status, const Write& write) {
   return response;
 }
 
-// Sends every file as text or as bytes, because a browser would run a script in a page of this origin.
+// Sends every file as text or as bytes, because a browser would run a script in a page of this origin. The
+// name is percent-encoded UTF-8 (RFC 6266), because a note's name may have any letters and quotes.
 Response respond_content(FileContent content) {
   const std::string& path = content.file.path;
   const bool is_text = content.file.content_type.starts_with("text/") && valid_utf8(content.bytes);
@@ -104,6 +108,8 @@ Response respond_content(FileContent content) {
   return response;
 }
 
+// The routes exist even without notebooks, so that a client reads how to switch them on, not just "not
+// found".
 Response refuse_switched_off(const ApiCall& call) {
   return http::respond_with(
       http::problem_of(
@@ -144,6 +150,7 @@ class NotebookApi {
     };
   }
 
+  // A notebook whose status cannot be read is left out: the metrics of the queues must not fail with it.
   DeferredResult add_metrics(Response response) {
     return on_pool([this, response = std::move(response)]() mutable -> HandlerResult {
       std::vector<NotebookStatus> statuses;
@@ -210,7 +217,8 @@ class NotebookApi {
     auto request = read_notebook(std::get<JsonValue>(body));
     if (!request) return http::refuse(call, request.error());
     return on_pool([this, request = std::move(*request), id = call.request_id]() -> HandlerResult {
-      // On the pool, because the check resolves symbolic links on disk.
+      // On the pool, because the check resolves symbolic links on disk. add() checks again, but its conflict
+      // would be a 409: a path outside of the allowed folders is forbidden, not in use.
       if (!notebooks_.is_allowed(request.path)) {
         return http::respond_with(
             http::problem_of(403,
@@ -302,6 +310,7 @@ class NotebookApi {
         });
   }
 
+  // Answers when the differences are published as events; the worker may apply them later.
   HandlerResult rescan(ApiCall& call, const NotebookPtr& notebook) {
     if (auto refused = http::refuse_query(call)) return std::move(*refused);
     if (auto refused = http::refuse_body(call)) return std::move(*refused);
@@ -312,7 +321,7 @@ class NotebookApi {
         });
   }
 
-  // POST /events/commit?notebook=NAME
+  // The notebook is a parameter here and not in the path, so of_notebook() cannot find it.
   HandlerResult commit(ApiCall& call) {
     wire::QueryFields query(call.query);
     const auto name = query.text("notebook");
@@ -348,6 +357,8 @@ class NotebookApi {
     return submit(call, notebook, {.kind = OperationKind::remove, .file = file_id(call)}, *sync);
   }
 
+  // The reply runs on a pool thread. It resolves with the response, or with a command that waits for the
+  // event: the service submits that command from the IoThread.
   HandlerResult submit(const ApiCall& call, const NotebookPtr& notebook, ChangeRequest request,
                        SyncOptions sync) {
     // The change is an event of the notebook's queue: its worker applies it, not this thread.

@@ -20,7 +20,7 @@ constexpr Millis kCentury = 36'500 * kDay;  // as long as a queue may keep event
 
 double seconds_of(Millis time) { return static_cast<double>(time.count()) / 1000; }
 
-// A time in seconds, with or without a fraction.
+// A time in seconds, with or without a fraction. An absent member leaves the default in `to`.
 void read_seconds(wire::Fields& fields, std::string_view name, Millis least, Millis most, Millis& to) {
   const auto seconds = fields.number(name);
   if (!seconds) return;
@@ -81,6 +81,7 @@ std::optional<Error> too_much_content(const ChangeRequest& request) {
                "content"};
 }
 
+// An error of a member comes before the size: a wrong type is the better explanation.
 Result<ChangeRequest> checked(wire::Fields& fields, ChangeRequest request) {
   if (auto fault = fields.fault()) return *fault;
   if (auto fault = too_much_content(request)) return *fault;
@@ -195,12 +196,14 @@ void write_file(JsonWriter& json, const FileRow& file) {
   json.key("id").integer(file.id);
   json.key("path").string(file.path);
   json.key("kind").string(file.folder ? "folder" : "file");
+  // A folder has an id and a path, nothing else.
   if (!file.folder) {
     json.key("size").integer(file.state.size);
     json.key("hash").string(file.hash);
     json.key("content_type").string(file.content_type);
     if (file.metadata.title) json.key("title").string(*file.metadata.title);
     if (file.metadata.description) json.key("description").string(*file.metadata.description);
+    // `extra` was parsed when the change was read, so it is valid JSON.
     if (!file.metadata.extra.empty()) json.key("extra").raw(file.metadata.extra);
     json.key("updated_at").time(file.updated_at);
     if (!file.event_id.empty()) json.key("event_id").string(file.event_id);
@@ -232,6 +235,7 @@ void write_accepted(JsonWriter& json, const Accepted& accepted, Status status) {
   json.end_object();
 }
 
+// Every family has one sample per notebook, as Prometheus requires all samples of a family in one group.
 void append_metrics(std::string& out, const std::vector<NotebookStatus>& notebooks) {
   wire::PrometheusPage page(out);
   const auto family = [&](std::string_view name, std::string_view type, std::string_view help,

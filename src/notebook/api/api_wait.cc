@@ -57,6 +57,8 @@ std::string path_of(const Event& event, const SubmittedChange& about) {
   return operation ? operation->path : about.accepted.path;
 }
 
+// Reads the row on the pool, because it is on disk. A create has no id in the request, so its file is found
+// by path; the others are found by id, which a later move does not change.
 HandlerResult show_result(const ChangePtr& change, const Event& event) {
   using Kind = OperationKind;
   if (change->kind == Kind::remove || change->kind == Kind::batch_commit) {
@@ -74,6 +76,7 @@ HandlerResult show_result(const ChangePtr& change, const Event& event) {
 
 EngineWork await_end(const ChangePtr& change);
 
+// The response for an event that ended, or that the wait has left pending.
 HandlerResult judge(const ChangePtr& change, const Details& details) {
   const Event& event = details.event;
   switch (event.status) {
@@ -97,6 +100,7 @@ HandlerResult judge(const ChangePtr& change, const Details& details) {
   return respond_event(*change, 202, event.status);
 }
 
+// The wait only says that the event ended, so its status and last failure are read afterwards.
 EngineWork read_end(const ChangePtr& change) {
   EngineWork work;
   work.command.get = Command::Get{change->awaited, true};
