@@ -1,8 +1,8 @@
 // notebook.h: one notebook: a folder whose changes all go through a queue.
 //
 // src/notebook/ holds what turns a folder into a notebook: files/ (paths and file access), state/ (the SQLite
-// file), apply/ (events to files), git/ (commits), watch/ (changes by other programs), api/ (HTTP), and here
-// the parts that join them. The queue itself is in engine/.
+// file), publish/ (requests to events), apply/ (events to files), git/ (commits), watch/ (changes by other
+// programs), api/ (HTTP), and here the parts that join them. The queue itself is in engine/.
 //
 // A change passes through: submit() -> OperationPublisher stores an event of the queue `notebook:NAME` and
 // answers -> NotebookWorker claims it -> Applier changes the files and rows -> GitRepo commits them later, in
@@ -30,12 +30,12 @@
 #include "base/descriptor.h"
 #include "base/steady.h"
 #include "engine/engine.h"
-#include "notebook/change_request.h"
 #include "notebook/files/folder.h"
 #include "notebook/files/own_writes.h"
 #include "notebook/git/git_repo.h"
 #include "notebook/notebook_worker.h"
-#include "notebook/operation_publisher.h"
+#include "notebook/publish/change_request.h"
+#include "notebook/publish/operation_publisher.h"
 #include "notebook/state/notebook_state.h"
 #include "notebook/watch/folder_watcher.h"
 

@@ -22,7 +22,7 @@
 #include "notebook/apply/applier.h"
 #include "notebook/git/git_repo.h"
 #include "notebook/notebook_settings.h"
-#include "notebook/operation_publisher.h"
+#include "notebook/publish/operation_publisher.h"
 #include "notebook/state/notebook_state.h"
 
 namespace eventq::notebook {

@@ -27,7 +27,7 @@
 #include "notebook/files/folder.h"
 #include "notebook/files/own_writes.h"
 #include "notebook/operation.h"
-#include "notebook/pending_operations.h"
+#include "notebook/publish/pending_operations.h"
 #include "notebook/state/notebook_state.h"
 
 namespace eventq::notebook {

@@ -4,7 +4,6 @@
 #include <dirent.h>
 #include <fcntl.h>
 #include <linux/openat2.h>
-#include <openssl/evp.h>
 #include <stdio.h>
 #include <sys/file.h>
 #include <sys/stat.h>
@@ -12,7 +11,6 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <array>
 #include <cerrno>
 #include <cstring>
 #include <memory>
@@ -21,6 +19,7 @@
 
 #include "base/assert.h"
 #include "notebook/files/note_path.h"
+#include "notebook/files/sha256.h"
 
 namespace eventq::notebook {
 namespace {
@@ -136,33 +135,6 @@ bool write_all(int descriptor, std::string_view bytes) {
   }
   return true;
 }
-
-class Sha256 {
- public:
-  Sha256() : context_(EVP_MD_CTX_new(), EVP_MD_CTX_free) {
-    EVENTQ_ASSERT(context_ != nullptr);
-    EVENTQ_ASSERT(EVP_DigestInit_ex(context_.get(), EVP_sha256(), nullptr) == 1);
-  }
-
-  void add(std::string_view bytes) {
-    EVENTQ_ASSERT(EVP_DigestUpdate(context_.get(), bytes.data(), bytes.size()) == 1);
-  }
-
-  std::string hexadecimal() {
-    constexpr std::string_view kDigits = "0123456789abcdef";
-    std::array<unsigned char, 32> bytes{};
-    EVENTQ_ASSERT(EVP_DigestFinal_ex(context_.get(), bytes.data(), nullptr) == 1);
-    std::string text;
-    for (const unsigned char byte : bytes) {
-      text += kDigits[byte >> 4];
-      text += kDigits[byte & 0xF];
-    }
-    return text;
-  }
-
- private:
-  std::unique_ptr<EVP_MD_CTX, decltype(&EVP_MD_CTX_free)> context_;
-};
 
 Result<Digest> digest_of(const Descriptor& file, const std::string& path) {
   std::vector<char> piece(kPiece);

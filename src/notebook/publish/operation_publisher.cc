@@ -1,5 +1,5 @@
 // operation_publisher.cc: see operation_publisher.h.
-#include "notebook/operation_publisher.h"
+#include "notebook/publish/operation_publisher.h"
 
 #include <algorithm>
 #include <condition_variable>
@@ -11,8 +11,8 @@
 #include "eventq/limits.h"
 #include "model/names.h"
 #include "model/validate.h"
-#include "notebook/combining.h"
 #include "notebook/files/note_path.h"
+#include "notebook/publish/combining.h"
 
 namespace eventq::notebook {
 namespace {

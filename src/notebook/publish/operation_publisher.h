@@ -1,6 +1,8 @@
 // operation_publisher.h: turns requested changes into events: checks them, combines them with pending
 // operations, stores them.
 //
+// publish/ decides which events the queue gets. It changes no file: the worker and apply/ do that later.
+//
 // Threads: an OperationPublisher belongs to one thread at a time. It shares the PendingOperations with the
 // worker. The worker holds their mutex while it claims, the publisher while it stores, so the publisher only
 // combines with events that no worker has claimed.
@@ -14,9 +16,9 @@
 
 #include "engine/engine.h"
 #include "eventq/error.h"
-#include "notebook/change_request.h"
 #include "notebook/operation.h"
-#include "notebook/pending_operations.h"
+#include "notebook/publish/change_request.h"
+#include "notebook/publish/pending_operations.h"
 #include "notebook/state/notebook_state.h"
 
 namespace eventq::notebook {

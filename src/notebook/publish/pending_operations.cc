@@ -1,5 +1,5 @@
 // pending_operations.cc: see pending_operations.h.
-#include "notebook/pending_operations.h"
+#include "notebook/publish/pending_operations.h"
 
 #include <algorithm>
 #include <utility>

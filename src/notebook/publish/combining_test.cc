@@ -1,5 +1,5 @@
 // combining_test.cc: tests every pair of operations on one file against a written-out table.
-#include "notebook/combining.h"
+#include "notebook/publish/combining.h"
 
 #include <gtest/gtest.h>
 

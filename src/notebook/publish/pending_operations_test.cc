@@ -1,5 +1,5 @@
 // pending_operations_test.cc: tests the predicted paths of files after pending operations.
-#include "notebook/pending_operations.h"
+#include "notebook/publish/pending_operations.h"
 
 #include <gtest/gtest.h>
 

@@ -1,5 +1,5 @@
 // combining.cc: see combining.h.
-#include "notebook/combining.h"
+#include "notebook/publish/combining.h"
 
 #include <utility>
 
