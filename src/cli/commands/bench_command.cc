@@ -9,14 +9,11 @@
 #include <thread>
 #include <vector>
 
-#include "base/json.h"
 #include "base/json_writer.h"
-#include "base/numbers.h"
 #include "base/steady.h"
 #include "cli/framework/command_table.h"
 #include "cli/framework/interrupt.h"
 #include "cli/framework/invocation.h"
-#include "cli/framework/record.h"
 #include "wire/event_reader.h"
 
 namespace eventq::cli {
@@ -55,9 +52,8 @@ class BenchConnection {
     if (held_ != 0) body += R"(,"completed":[{"id":)" + std::to_string(held_) + "}]";
     held_ = 0;
     if (!post("/events/next", body + "}")) return false;
-    JsonParser parser(kAnswerDepth);
-    const auto answer = parser.parse(answer_);
-    const auto events = answer ? elements_at(*answer, "events") : std::vector<JsonValue>();
+    const AnswerJson answer(answer_);
+    const auto events = elements_at(*answer, "events");
     if (events.empty()) return false;
     held_ = integer_at(events.front(), "id").value_or(0);
     return held_ != 0;
@@ -150,28 +146,20 @@ ExitCode check_queue(Invocation& run) {
   }
   const CallResult queue = call_result(run, answer);
   if (!queue) return queue.code;
-  JsonParser parser(kAnswerDepth);
-  const auto body = parser.parse(queue.body);
+  const AnswerJson body(queue.body);
   if (body && integer_at(*body, "depth").value_or(0) == 0) return ExitCode::done;
   return fail(run,
-              "queue bench has live events, and the benchmark would process them. Process them first: eventq "
-              "work bench "
-              "--queue bench --exec true --until-empty");
+              "queue bench has live events, and the benchmark would process them. Process them first: "
+              "eventq work bench --queue bench --exec true --until-empty");
 }
 
 ExitCode run_bench(Invocation& invocation) {
-  const Arguments& arguments = invocation.arguments;
-  const auto connections = parse_whole<std::size_t>(arguments.text_or("--connections", "16"));
-  if (!connections || *connections < 1 || *connections > 1000) {
-    return wrong_usage(invocation, "--connections is a number from 1 to 1000.");
+  BenchLoad load;
+  if (!read_number(invocation, "--connections", load.connections, 1, 1000) ||
+      !read_number(invocation, "--seconds", load.time, 1, 3600) ||
+      !read_number(invocation, "--size", load.size, 0, 1'000'000)) {
+    return ExitCode::usage;
   }
-  const auto seconds = parse_whole<int>(arguments.text_or("--seconds", "5"));
-  if (!seconds || *seconds < 1 || *seconds > 3600)
-    return wrong_usage(invocation, "--seconds is a number from 1 to 3600.");
-  const auto size = parse_whole<std::size_t>(arguments.text_or("--size", "256"));
-  if (!size || *size > 1'000'000)
-    return wrong_usage(invocation, "--size is a number of bytes, from 0 to 1000000.");
-  const BenchLoad load{*connections, std::chrono::seconds(*seconds), *size};
   if (const ExitCode code = check_queue(invocation); code != ExitCode::done) return code;
 
   const Interrupt interrupt;
@@ -224,11 +212,9 @@ CommandSpec bench_command() {
           "for the queue's retention time.\n\n"
           "The load is a closed loop: each connection waits for its answer before it sends the "
           "next request. The latencies are therefore those of a server that is never overloaded.",
-      .positionals = {},
-      .options =
-          {{.name = "--connections", .value = "N", .help = "Number of connections", .fallback = "16"},
-           {.name = "--seconds", .value = "N", .help = "Duration of each timed workload", .fallback = "5"},
-           {.name = "--size", .value = "BYTES", .help = "Size of a payload", .fallback = "256"}},
+      .options = {{"--connections", "N", "Number of connections", "16"},
+                  {"--seconds", "N", "Duration of each timed workload", "5"},
+                  {"--size", "BYTES", "Size of a payload", "256"}},
       .examples = {{"eventq bench --seconds 2 -o json", "Measure for two seconds per workload, print JSON"}},
       .run = run_bench,
   };

@@ -5,13 +5,10 @@
 #include <iostream>
 #include <set>
 
-#include "base/numbers.h"
 #include "base/time_text.h"
 #include "cli/commands/event_filter.h"
 #include "cli/commands/events.h"
 #include "cli/framework/command_table.h"
-#include "cli/framework/record.h"
-#include "cli/terminal/terminal_text.h"
 
 namespace eventq::cli {
 namespace {
@@ -56,9 +53,8 @@ std::optional<bool> says(Invocation& run, std::int64_t id, const std::string& er
   const CallResult called = call(run, "GET", "/events/" + std::to_string(id));
   code = called.code;
   if (!called) return std::nullopt;
-  JsonParser parser(kAnswerDepth);
-  const auto event = parser.parse(called.body);
-  return event && contains_ignoring_case(text_at(*event, "error_message").value_or(""), error);
+  const AnswerJson event(called.body);
+  return contains_ignoring_case(text_at(*event, "error_message").value_or(""), error);
 }
 
 void find_with_status(Invocation& run, const EventFilter& filter, const std::string& status,
@@ -146,9 +142,8 @@ ExitCode left_alone(Invocation& run, std::int64_t id) {
 
 std::string status_now(Invocation& run, std::int64_t id) {
   const auto answer = run.server.call({.target = "/events/" + std::to_string(id)});
-  JsonParser parser(kAnswerDepth);
-  const auto event = answer ? parser.parse(answer->body) : Error{};
-  return event ? text_at(*event, "status").value_or("") : "";
+  const AnswerJson event(answer ? answer->body : "");
+  return text_at(*event, "status").value_or("");
 }
 
 ExitCode change_one(Invocation& run, std::int64_t id, RecordPrinter& printer) {
@@ -171,9 +166,8 @@ ExitCode change_one(Invocation& run, std::int64_t id, RecordPrinter& printer) {
 ExitCode check_one(Invocation& run, std::int64_t id) {
   const CallResult called = call(run, "GET", "/events/" + std::to_string(id));
   if (!called) return called.code;
-  JsonParser parser(kAnswerDepth);
-  const auto event = parser.parse(called.body);
-  if (!event) return fail(run, "the server's answer cannot be read: " + event.error().message);
+  const AnswerJson event(called.body);
+  if (!event) return fail_unreadable(run, event);
   const std::string name = "event " + std::to_string(id);
   const std::string status = text_at(*event, "status").value_or("");
   if (run.command.name != "retry") {
@@ -258,10 +252,7 @@ ExitCode change_filtered(Invocation& run, const std::string& text) {
   const auto filter = parse_event_filter(text);
   if (!filter) return wrong_usage(run, filter.error().message);
   std::optional<std::size_t> expected;
-  if (const auto given = run.arguments.text("--expect")) {
-    expected = parse_whole<std::size_t>(*given);
-    if (!expected) return wrong_usage(run, "--expect must be a whole number, not " + in_quotes(*given));
-  }
+  if (!read_number(run, "--expect", expected)) return ExitCode::usage;
   const MatchedEvents found = find_matches(run, *filter);
   if (found.code != ExitCode::done) return found.code;
   // The number comes from an earlier dry run. If it differs, the user has not seen all of these events.
@@ -292,20 +283,6 @@ ExitCode change(Invocation& run) {
   return filter ? change_filtered(run, *filter) : change_ids(run);
 }
 
-std::vector<Parameter> change_options() {
-  return {
-      {.name = "--filter",
-       .value = "CONDITIONS",
-       .help = "All events that match, such as 'status:FAILED tag:email queue:main worker:w1 correlation:c1 "
-               "error:timeout older:1h'"},
-      {.name = "--dry-run", .help = "Only print what would change"},
-      {.name = "--yes", .help = "Do not ask for confirmation"},
-      {.name = "--expect",
-       .value = "N",
-       .help = "Change nothing and exit with 6 unless the filter matches exactly N events"},
-      {.name = "--reason", .value = "TEXT", .help = "Stored in the log of each event"}};
-}
-
 CommandSpec change_command(std::string_view name, std::string_view summary, std::string_view details,
                            std::vector<Example> examples) {
   Parameter ids = event_ids();
@@ -314,42 +291,44 @@ CommandSpec change_command(std::string_view name, std::string_view summary, std:
           .summary = summary,
           .details = details,
           .positionals = {ids},
-          .options = change_options(),
+          .options = {{"--filter", "CONDITIONS",
+                       "All events that match, such as 'status:FAILED tag:email queue:main worker:w1 "
+                       "correlation:c1 error:timeout older:1h'"},
+                      {.name = "--dry-run", .help = "Only print what would change"},
+                      {.name = "--yes", .help = "Do not ask for confirmation"},
+                      {"--expect", "N",
+                       "Change nothing and exit with 6 unless the filter matches exactly N events"},
+                      {"--reason", "TEXT", "Stored in the log of each event"}},
           .examples = std::move(examples),
           .run = change};
 }
 
 }  // namespace
 
-CommandSpec retry_command() {
-  return change_command(
-      "retry", "Run failed events again",
-      "For FAILED and CANCELLED events, and for PENDING events that wait for a retry. They may run at once, "
-      "with all their retries. PROCESSING events stay with their worker; `eventq reset` takes them.\n\n"
-      "A filter without status: matches FAILED events and events that wait for a retry. It matches cancelled "
-      "events only with status:CANCELLED.",
-      {{"eventq retry 17", "Run event 17 again"},
-       {"eventq retry --filter 'status:FAILED tag:email error:timeout' --dry-run",
-        "List what a filter would retry"}});
-}
-
-CommandSpec cancel_command() {
-  return change_command("cancel", "End events without running them",
-                        "For PENDING, PROCESSING and FAILED events. A worker that holds one loses its lease. "
-                        "`eventq retry` makes a cancelled event pending again.",
-                        {{"eventq cancel 17 18 --reason 'sent by hand'", "Cancel two events"},
-                         {"eventq cancel --filter 'queue:mail older:2d' --yes --expect 40",
-                          "Cancel 40 events, or none if the filter matches another number"}});
-}
-
-CommandSpec reset_command() {
-  return change_command(
-      "reset", "Make events pending again, also those that a worker holds",
-      "For PENDING, PROCESSING, FAILED and CANCELLED events: they may run at once, with all their "
-      "retries. Unlike `eventq retry`, it takes PROCESSING events from their worker and refuses the "
-      "worker's report, so the work may be done twice.",
-      {{"eventq reset --filter 'status:PROCESSING worker:host-1:8742' --dry-run",
-        "List what a lost worker still holds"}});
+std::vector<CommandSpec> change_commands() {
+  return {
+      change_command("retry", "Run failed events again",
+                     "For FAILED and CANCELLED events, and for PENDING events that wait for a retry. They "
+                     "may run at once, with all their retries. PROCESSING events stay with their worker; "
+                     "`eventq reset` takes them.\n\n"
+                     "A filter without status: matches FAILED events and events that wait for a retry. It "
+                     "matches cancelled events only with status:CANCELLED.",
+                     {{"eventq retry 17", "Run event 17 again"},
+                      {"eventq retry --filter 'status:FAILED tag:email error:timeout' --dry-run",
+                       "List what a filter would retry"}}),
+      change_command("cancel", "End events without running them",
+                     "For PENDING, PROCESSING and FAILED events. A worker that holds one loses its lease. "
+                     "`eventq retry` makes a cancelled event pending again.",
+                     {{"eventq cancel 17 18 --reason 'sent by hand'", "Cancel two events"},
+                      {"eventq cancel --filter 'queue:mail older:2d' --yes --expect 40",
+                       "Cancel 40 events, or none if the filter matches another number"}}),
+      change_command("reset", "Make events pending again, also those that a worker holds",
+                     "For PENDING, PROCESSING, FAILED and CANCELLED events: they may run at once, with all "
+                     "their retries. Unlike `eventq retry`, it takes PROCESSING events from their worker and "
+                     "refuses the worker's report, so the work may be done twice.",
+                     {{"eventq reset --filter 'status:PROCESSING worker:host-1:8742' --dry-run",
+                       "List what a lost worker still holds"}}),
+  };
 }
 
 }  // namespace eventq::cli

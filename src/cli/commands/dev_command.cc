@@ -11,12 +11,10 @@
 #include <utility>
 #include <vector>
 
-#include "base/json.h"
 #include "base/time_text.h"
 #include "cli/commands/serve_request.h"
 #include "cli/framework/command_table.h"
 #include "cli/framework/invocation.h"
-#include "cli/framework/record.h"
 #include "eventq/client.h"
 
 namespace eventq::cli {
@@ -60,8 +58,7 @@ class DemoWorker {
   bool other_workers_exist() {
     const auto answer = server_->call({.target = "/workers"});
     if (!answer || answer->status != 200) return true;
-    JsonParser parser(kAnswerDepth);
-    const auto body = parser.parse(answer->body);
+    const AnswerJson body(answer->body);
     if (!body) return true;
     const auto workers = elements_at(*body, "workers");
     return std::any_of(workers.begin(), workers.end(), [](const JsonValue& worker) {
@@ -119,11 +116,7 @@ CommandSpec dev_command() {
           "last 30 s, and if so claims nothing.\n\n"
           "Everything else is as with `eventq serve`, whose configuration file and variables this "
           "command reads.",
-      .positionals = {},
-      .options = {{.name = "--listen",
-                   .value = "HOST:PORT",
-                   .help = "Where to listen",
-                   .fallback = "127.0.0.1:8080"}},
+      .options = {{"--listen", "HOST:PORT", "Where to listen", "127.0.0.1:8080"}},
       .examples = {{"eventq dev",
                     "Then, in another terminal: eventq publish email '{\"to\":\"a@b\"}' --wait"}},
       .run = run_dev,

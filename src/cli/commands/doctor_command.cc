@@ -9,13 +9,11 @@
 #include <system_error>
 #include <vector>
 
-#include "base/json.h"
 #include "base/json_writer.h"
 #include "base/utf8.h"
 #include "cli/commands/probes.h"
 #include "cli/framework/command_table.h"
 #include "cli/framework/invocation.h"
-#include "cli/framework/record.h"
 #include "cli/framework/store_path.h"
 #include "cli/terminal/progress.h"
 #include "cli/terminal/terminal_text.h"
@@ -117,15 +115,13 @@ void check_queues(Invocation& invocation, std::vector<Diagnosis>& found) {
     found.push_back({State::warn, "queues", "the server does not list them", "check its log"});
     return;
   }
-  JsonParser workers_parser(kAnswerDepth);
-  const auto workers_body = workers_parser.parse(workers->body);
+  const AnswerJson workers_body(workers->body);
   const auto is_active = [](const JsonValue& worker) { return text_at(worker, "stale") == "false"; };
-  const auto all = workers_body ? elements_at(*workers_body, "workers") : std::vector<JsonValue>();
+  const auto all = elements_at(*workers_body, "workers");
   const bool any = std::any_of(all.begin(), all.end(), is_active);
-  JsonParser parser(kAnswerDepth);
-  const auto body = parser.parse(queues->body);
+  const AnswerJson body(queues->body);
   const std::size_t before = found.size();
-  const auto list = body ? elements_at(*body, "queues") : std::vector<JsonValue>();
+  const auto list = elements_at(*body, "queues");
   for (const JsonValue& queue : list) check_queue(queue, any, found);
   if (found.size() == before) {
     found.push_back({State::ok, "queues", std::to_string(list.size()) + ", nothing to fix"});
@@ -139,22 +135,16 @@ std::vector<Diagnosis> check_server(Invocation& invocation) {
              "eventq serve, or name another with --url or EVENTQ_URL"}};
   }
   std::vector<Diagnosis> found;
+  const AnswerJson body(ready->body);
   if (ready->status != 200) {
-    JsonParser parser(kAnswerDepth);
-    const auto body = parser.parse(ready->body);
-    const std::string why = body ? text_at(*body, "detail").value_or(ready->body) : ready->body;
+    const std::string why = text_at(*body, "detail").value_or(ready->body);
     found.push_back({State::fail, "server", "its store accepts no writes: " + why, "check its log"});
   } else {
-    std::string version = "?";
-    JsonParser parser(kAnswerDepth);
-    if (const auto document = invocation.server.call({.target = "/openapi.json"});
-        document && document->status == 200) {
-      if (const auto body = parser.parse(document->body))
-        version = text_at(*body, "info.version").value_or("?");
-    }
+    const auto openapi = invocation.server.call({.target = "/openapi.json"});
+    const AnswerJson document(openapi && openapi->status == 200 ? openapi->body : "");
+    const std::string version = text_at(*document, "info.version").value_or("?");
     found.push_back({State::ok, "server", invocation.url + ", version " + version + ", ready"});
-    const auto body = parser.parse(ready->body);
-    if (const std::string missing = body ? missing_shards(*body) : ""; !missing.empty()) {
+    if (const std::string missing = missing_shards(*body); !missing.empty()) {
       found.push_back(
           {State::fail, "shards", "unreachable: " + missing, "check the server's log, and that database"});
     }
@@ -225,7 +215,6 @@ CommandSpec doctor_command() {
           "Measures 200 syncs of a file beside the store. Checks the file system, free disk space, "
           "the limit on open files, the store's schema and journal, the server, its clock and its "
           "queues. Exits with 1 when a check fails.",
-      .positionals = {},
       .options = {{.name = "--store",
                    .value = "URL",
                    .help = "The store, if it is on this machine [sqlite:eventq.db, if there is one]",

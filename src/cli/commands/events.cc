@@ -32,6 +32,13 @@ Parameter event_ids() {
   return {.name = "ID", .help = "The number of an event, or several", .required = true, .many = true};
 }
 
+Parameter tag_option() {
+  return {.name = "--tag",
+          .value = "TAG",
+          .help = "Only events with this tag; if given several times, with any of them",
+          .many = true};
+}
+
 std::vector<OutputColumn> event_columns() {
   using Kind = CellKind;
   return {{"ID", "id", Kind::number},
@@ -51,17 +58,6 @@ std::optional<std::int64_t> event_number(Invocation& run, const std::string& tex
     wrong_usage(run, in_quotes(text) + " is not the number of an event, which is the `id` in `eventq ls`");
   }
   return number;
-}
-
-Result<std::optional<Millis>> duration_option(const Invocation& run, std::string_view option) {
-  const auto text = run.arguments.text(option);
-  if (!text) return std::optional<Millis>();
-  const auto duration = parse_duration(*text);
-  if (duration) return std::optional<Millis>(*duration);
-  return Error{.code = ErrorCode::invalid_argument,
-               .message = std::string(option) +
-                          " must be a number and its unit (ms, s, m, h or d), such as 30s, not " +
-                          in_quotes(*text)};
 }
 
 NamedEvents::NamedEvents(Invocation& run)
@@ -120,10 +116,9 @@ PagedResult each_event(Invocation& run, const QueryString& query, std::int64_t a
     const CallResult called = call(run, "GET", "/events?" + next.text());
     paged.code = called.code;
     if (!called) return paged;
-    JsonParser parser(kAnswerDepth);
-    const auto body = parser.parse(called.body);
+    const AnswerJson body(called.body);
     if (!body) {
-      paged.code = fail(run, "the server's list of events cannot be read: " + body.error().message);
+      paged.code = fail_unreadable(run, body);
       return paged;
     }
     paged.total = integer_at(*body, "total").value_or(0);
@@ -141,18 +136,11 @@ std::vector<Parameter> list_options() {
   return {{.name = "--status",
            .value = "STATUS",
            .help = "Only events with this status",
-           .choices = event_statuses(),
-           .completes = CompletionKind::choice},
-          {.name = "--tag",
-           .value = "TAG",
-           .help = "Only events with this tag; if given several times, with any of them",
-           .many = true},
-          {.name = "--queue",
-           .value = "NAME",
-           .help = "Only events of this queue",
-           .completes = CompletionKind::queue},
-          {.name = "--worker", .value = "ID", .help = "Only events that this worker holds or ended"},
-          {.name = "--correlation", .value = "ID", .help = "Only events with this correlation id"}};
+           .choices = event_statuses()},
+          tag_option(),
+          queue_option("Only events of this queue"),
+          {"--worker", "ID", "Only events that this worker holds or ended"},
+          {"--correlation", "ID", "Only events with this correlation id"}};
 }
 
 QueryString list_query(const Arguments& arguments) {
@@ -206,14 +194,12 @@ WaitResult wait_for_end(Invocation& run, std::int64_t id, std::optional<SteadyTi
 }
 
 ExitCode report_end(Invocation& run, std::string_view event) {
-  JsonParser parser(kAnswerDepth);
-  const auto record = parser.parse(event);
-  const std::string status = record ? text_at(*record, "status").value_or("") : "";
+  const AnswerJson record(event);
+  const std::string status = text_at(*record, "status").value_or("");
   if (status == "COMPLETED" || status == "COMPLETED_WITH_ERRORS") return ExitCode::done;
-  const auto why = record ? text_at(*record, "error_message") : std::nullopt;
+  const auto why = text_at(*record, "error_message");
   return fail(run,
-              "event " + (record ? text_at(*record, "id").value_or("") : "") + " ended " + status +
-                  (why ? ": " + *why : ""),
+              "event " + text_at(*record, "id").value_or("") + " ended " + status + (why ? ": " + *why : ""),
               ExitCode::event_failed);
 }
 

@@ -20,6 +20,9 @@ namespace eventq::cli {
 // The positional parameter ID...
 [[nodiscard]] Parameter event_ids();
 
+// The option --tag, which may be given several times.
+[[nodiscard]] Parameter tag_option();
+
 // The columns of a list of events.
 [[nodiscard]] std::vector<OutputColumn> event_columns();
 
@@ -27,9 +30,6 @@ namespace eventq::cli {
 
 // Parses the id of an event. Nothing if it is not a number: the error was already printed as wrong usage.
 [[nodiscard]] std::optional<std::int64_t> event_number(Invocation& run, const std::string& text);
-
-// The duration in `option`; nothing if the option was not given. Errors: invalid_argument, for wrong_usage().
-[[nodiscard]] Result<std::optional<Millis>> duration_option(const Invocation& run, std::string_view option);
 
 // Prints the events of the IDs: one as a record, several as a list. On a terminal, several records.
 class NamedEvents {

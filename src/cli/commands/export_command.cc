@@ -7,13 +7,11 @@
 #include <string>
 #include <string_view>
 
-#include "base/json.h"
 #include "base/json_writer.h"
 #include "cli/commands/events.h"
 #include "cli/framework/command_table.h"
 #include "cli/framework/interrupt.h"
 #include "cli/framework/invocation.h"
-#include "cli/framework/record.h"
 #include "cli/terminal/progress.h"
 
 namespace eventq::cli {
@@ -50,9 +48,8 @@ std::string line_of(const JsonValue& event) {
 // The number of events to export, if the server knows it exactly.
 std::optional<std::int64_t> total_of(Invocation& invocation, QueryString query) {
   const auto answer = invocation.server.call({.target = "/events?" + query.add("limit", "1").text()});
-  JsonParser parser(kAnswerDepth);
-  const auto body = answer ? parser.parse(answer->body) : Error{};
-  return body && text_at(*body, "total_exact") == "true" ? integer_at(*body, "total") : std::nullopt;
+  const AnswerJson body(answer ? answer->body : "");
+  return text_at(*body, "total_exact") == "true" ? integer_at(*body, "total") : std::nullopt;
 }
 
 // Fetches and prints one event, because lists contain no payloads.
@@ -61,11 +58,8 @@ ExitCode print_event(Invocation& invocation, std::int64_t id) {
   if (answer && answer->status == 404) return ExitCode::done;  // retention removed it since the list was read
   const CallResult called = call_result(invocation, answer);
   if (!called) return called.code;
-  JsonParser parser(kAnswerDepth);
-  const auto event = parser.parse(called.body);
-  if (!event) {
-    return fail(invocation, "event " + std::to_string(id) + " cannot be read: " + event.error().message);
-  }
+  const AnswerJson event(called.body);
+  if (!event) return fail_unreadable(invocation, event);
   invocation.out << line_of(*event) << '\n';
   return invocation.out ? ExitCode::done : ExitCode::failed;
 }
@@ -96,7 +90,6 @@ CommandSpec export_command() {
           "In the order of their ids, both live and ended events. Payloads are printed as they "
           "were published. The history of an event (attempts, log, status) is not exported, so an "
           "imported event is a new one.",
-      .positionals = {},
       .options = list_options(),
       .examples = {{"eventq export --status FAILED > failed.ndjson", "Save the failed events"}},
       .run = run_export,

@@ -1,15 +1,31 @@
-// help_commands.cc: `eventq help` and `eventq version`.
+// help_commands.cc: `eventq completion`, `man`, `help` and `version`: print texts made from the command
+// table.
 #include <ostream>
 
 #include "base/nearest.h"
 #include "cli/framework/command_table.h"
+#include "cli/framework/completion.h"
 #include "cli/framework/help.h"
 #include "cli/framework/invocation.h"
+#include "cli/framework/manual.h"
 #include "cli/framework/record.h"
 #include "cli/terminal/terminal_text.h"
 
 namespace eventq::cli {
 namespace {
+
+ExitCode completion(Invocation& run) {
+  const std::string shell = run.arguments.text_or("SHELL", "");
+  const auto make = shell == "bash" ? bash_completion : shell == "zsh" ? zsh_completion : fish_completion;
+  run.out << make(all_commands());
+  return ExitCode::done;
+}
+
+ExitCode man(Invocation& run) {
+  run.out << (run.arguments.has("--markdown") ? markdown_manual(all_commands())
+                                              : man_page(all_commands(), EVENTQ_VERSION));
+  return ExitCode::done;
+}
 
 ExitCode help(Invocation& run) {
   const std::string words = join_list(run.arguments.texts("COMMAND"), ' ');
@@ -29,26 +45,33 @@ ExitCode version(Invocation& run) {
 
 }  // namespace
 
-CommandSpec help_command() {
-  return {.name = "help",
-          .summary = "Explain a command",
-          .details = "",
-          .positionals = {{.name = "COMMAND", .help = "Such as publish, or queue pause", .many = true}},
-          .options = {},
-          .examples = {{"eventq help queue", "List the commands for queues"}},
-          .run = help,
-          .server_use = ServerUse::none};
-}
-
-CommandSpec version_command() {
-  return {.name = "version",
-          .summary = "Print the version",
-          .details = "",
-          .positionals = {},
-          .options = {},
-          .examples = {},
-          .run = version,
-          .server_use = ServerUse::none};
+std::vector<CommandSpec> help_commands() {
+  return {
+      {.name = "completion",
+       .summary = "Print a script that completes commands in a shell",
+       .details = "An installed eventq puts the three scripts where the shells look for them. Otherwise:\n"
+                  "\n"
+                  "  bash   source <(eventq completion bash)      in ~/.bashrc\n"
+                  "  zsh    source <(eventq completion zsh)       in ~/.zshrc, after compinit\n"
+                  "  fish   eventq completion fish | source       in ~/.config/fish/config.fish",
+       .positionals = {{.name = "SHELL", .help = "The shell", .choices = "bash,zsh,fish", .required = true}},
+       .examples = {{"eventq completion bash", "Print the script for bash"}},
+       .run = completion,
+       .server_use = ServerUse::none},
+      {.name = "man",
+       .summary = "Print the manual page",
+       .options = {{.name = "--markdown", .help = "As Markdown"}},
+       .examples = {{"eventq man | man -l -", "Read the manual where it is not installed"}},
+       .run = man,
+       .server_use = ServerUse::none},
+      {.name = "help",
+       .summary = "Explain a command",
+       .positionals = {{.name = "COMMAND", .help = "Such as publish, or queue pause", .many = true}},
+       .examples = {{"eventq help queue", "List the commands for queues"}},
+       .run = help,
+       .server_use = ServerUse::none},
+      {.name = "version", .summary = "Print the version", .run = version, .server_use = ServerUse::none},
+  };
 }
 
 }  // namespace eventq::cli

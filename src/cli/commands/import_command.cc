@@ -23,7 +23,6 @@
 #include "cli/framework/interrupt.h"
 #include "cli/framework/invocation.h"
 #include "cli/framework/lines.h"
-#include "cli/framework/record.h"
 #include "cli/terminal/progress.h"
 #include "cli/terminal/terminal_text.h"
 #include "eventq/limits.h"
@@ -180,9 +179,7 @@ class Importer {
 
   // The server assigns ascending ids, so an id above the newest one is a new event; others existed already.
   void count(const std::string& answer) {
-    JsonParser parser(kAnswerDepth);
-    const auto body = parser.parse(answer);
-    if (!body) return;
+    const AnswerJson body(answer);
     for (const JsonValue& event : elements_at(*body, "events")) {
       const std::int64_t id = integer_at(event, "id").value_or(0);
       if (id > *newest_) {
@@ -257,14 +254,10 @@ ExitCode run_import(Invocation& invocation) {
   ImportOptions options{.file = arguments.text_or("FILE", "-"),
                         .queue = arguments.text_or("--queue", ""),
                         .tags = arguments.text_or("--tags", "")};
-  const auto batch = parse_whole<std::size_t>(arguments.text_or("--batch", "1000"));
-  if (!batch || *batch < 1 || *batch > limits::kBatchEvents) {
-    return wrong_usage(invocation, "--batch is a number of events, from 1 to 10000.");
+  if (!read_number(invocation, "--batch", options.batch, 1, limits::kBatchEvents) ||
+      !read_number(invocation, "--from", options.from, 1)) {
+    return ExitCode::usage;
   }
-  options.batch = *batch;
-  const auto from = parse_whole<std::int64_t>(arguments.text_or("--from", "1"));
-  if (!from || *from < 1) return wrong_usage(invocation, "--from is the number of a line, from 1.");
-  options.from = *from;
   if (options.file == "-") return Importer(invocation, options, std::nullopt).from(STDIN_FILENO);
 
   const auto lines = count_lines(options.file);
@@ -292,14 +285,10 @@ CommandSpec import_command() {
                        .help = "The file, or - for stdin",
                        .completes = CompletionKind::file,
                        .required = true}},
-      .options =
-          {{.name = "--queue",
-            .value = "NAME",
-            .help = "The queue of lines without one",
-            .completes = CompletionKind::queue},
-           {.name = "--tags", .value = "TAGS", .help = "The tags of lines without any"},
-           {.name = "--batch", .value = "N", .help = "Events per request, 1 to 10000", .fallback = "1000"},
-           {.name = "--from", .value = "LINE", .help = "The first line to import", .fallback = "1"}},
+      .options = {queue_option("The queue of lines without one"),
+                  {"--tags", "TAGS", "The tags of lines without any"},
+                  {"--batch", "N", "Events per request, 1 to 10000", "1000"},
+                  {"--from", "LINE", "The first line to import", "1"}},
       .examples = {{"eventq import orders.ndjson", "Publish all events of a file"},
                    {"eventq export | eventq import - --url http://other:8080",
                     "Copy events from one server to another"}},

@@ -33,19 +33,22 @@ struct StoreSchema {
   std::string store;
   std::int64_t schema = 0;  // 0: none
   std::int64_t newest = 0;
-  std::optional<postgres::ShardPosition> place;  // PostgreSQL only
-  postgres::ShardPosition wanted;
-  [[nodiscard]] bool current() const { return schema == newest && (!place || *place == wanted); }
+  std::optional<postgres::ShardPosition> position;  // that the database stores; PostgreSQL only
+  postgres::ShardPosition expected;                 // from the order of the stores
+  [[nodiscard]] bool current() const { return schema == newest && (!position || *position == expected); }
 };
 
-Result<StoreSchema> state_of(const std::string& store, postgres::ShardPosition wanted) {
-  StoreSchema state{.store = postgres::without_password(store), .wanted = wanted};
+// `shard` is the index of one of the stores.
+Result<StoreSchema> schema_of(const std::vector<std::string>& stores, std::size_t shard) {
+  const std::string& store = stores[shard];
+  StoreSchema state{.store = postgres::without_password(store),
+                    .expected = {static_cast<int>(shard), static_cast<int>(stores.size())}};
   if (is_postgres(store)) {
     const auto found = postgres::schema_state(store);
     if (!found) return found.error();
     state.schema = found->version;
     state.newest = postgres::migrations().back().version;
-    state.place = found->position.value_or(postgres::ShardPosition{-1, 0});
+    state.position = found->position.value_or(postgres::ShardPosition{-1, 0});
     return state;
   }
   const auto path = store_path(store);
@@ -67,14 +70,14 @@ std::string to_json(const StoreSchema& state) {
   JsonWriter json(text);
   json.begin_object().key("store").string(state.store).key("schema").integer(state.schema);
   json.key("newest").integer(state.newest).key("current").boolean(state.current());
-  if (state.place && state.place->shard_count > 0) {
-    json.key("shard").integer(state.place->shard_index).key("of").integer(state.place->shard_count);
+  if (state.position && state.position->shard_count > 0) {
+    json.key("shard").integer(state.position->shard_index).key("of").integer(state.position->shard_count);
   }
   json.end_object();
   return text;
 }
 
-ExitCode status(Invocation& run) {
+ExitCode show_status(Invocation& run) {
   const auto stores = stores_of(run.arguments);
   if (!stores) return wrong_usage(run, stores.error().message);
   RecordPrinter printer(run.out, run.output,
@@ -85,8 +88,8 @@ ExitCode status(Invocation& run) {
                          {"SHARD", "shard", CellKind::number},
                          {"OF", "of", CellKind::number}});
   bool current = true;
-  for (std::size_t i = 0; i < stores->size(); ++i) {
-    const auto state = state_of((*stores)[i], {static_cast<int>(i), static_cast<int>(stores->size())});
+  for (std::size_t shard = 0; shard < stores->size(); ++shard) {
+    const auto state = schema_of(*stores, shard);
     if (!state) return fail(run, state.error().message);
     printer.add(to_json(*state));
     current = current && state->current();
@@ -113,7 +116,7 @@ Result<void> bring_up(Invocation& run, const std::vector<std::string>& stores) {
   return opened ? Result<void>() : opened.error();
 }
 
-ExitCode up(Invocation& run) {
+ExitCode migrate_up(Invocation& run) {
   const auto stores = stores_of(run.arguments);
   if (!stores) return wrong_usage(run, stores.error().message);
   umask(077);  // payloads are readable by the owner only
@@ -121,12 +124,11 @@ ExitCode up(Invocation& run) {
     return done.error().code == ErrorCode::invalid_argument ? wrong_usage(run, done.error().message)
                                                             : fail(run, done.error().message);
   }
-  const int of = static_cast<int>(stores->size());
-  for (int place = 0; place < of; ++place) {
-    const auto state = state_of((*stores)[static_cast<std::size_t>(place)], {place, of});
+  for (std::size_t shard = 0; shard < stores->size(); ++shard) {
+    const auto state = schema_of(*stores, shard);
     if (!state) return fail(run, state.error().message);
     run.err << state->store << " has schema " << state->schema;
-    if (of > 1) run.err << ", shard " << place << " of " << of;
+    if (stores->size() > 1) run.err << ", shard " << shard << " of " << stores->size();
     run.err << ".\n";
   }
   return ExitCode::done;
@@ -147,70 +149,55 @@ ExitCode print_sql(Invocation& run) {
   return ExitCode::done;
 }
 
-// The same options as those of `eventq serve`, because both load the same configuration.
-std::vector<Parameter> store_options() {
-  return {{.name = "--store",
-           .value = "URL",
-           .help = "The store; for shards give all of them, in order (EVENTQ_STORE)",
-           .fallback = "sqlite:eventq.db",
-           .completes = CompletionKind::file,
-           .many = true},
-          {.name = "--config",
-           .value = "FILE",
-           .help = "Read settings from this TOML file (EVENTQ_CONFIG)",
-           .completes = CompletionKind::file}};
-}
-
-CommandSpec spec(std::string_view name, std::string_view summary, std::string_view details,
-                 std::vector<Example> examples, ExitCode (*run)(Invocation&)) {
+CommandSpec migrate_command(std::string_view name, std::string_view summary, std::string_view details,
+                            Example example, ExitCode (*run)(Invocation&)) {
   return {.name = name,
           .summary = summary,
           .details = details,
-          .positionals = {},
-          .options = store_options(),
-          .examples = std::move(examples),
+          // As those of `eventq serve`, because both load the same configuration.
+          .options = {{.name = "--store",
+                       .value = "URL",
+                       .help = "The store; for shards give all of them, in order (EVENTQ_STORE)",
+                       .fallback = "sqlite:eventq.db",
+                       .completes = CompletionKind::file,
+                       .many = true},
+                      config_option()},
+          .examples = {example},
           .run = run,
           .server_use = ServerUse::none};
 }
 
 }  // namespace
 
-CommandSpec migrate_status_command() {
-  CommandSpec command = spec("migrate status", "Show which schema a store has, and which this eventq needs",
-                             "Exits with 0 when all stores have the newest schema and are the shards that "
-                             "their order gives, else with 1.",
-                             {{"eventq migrate status --store postgres://eventq@db/eventq",
-                               "Check whether a server can start with this store"}},
-                             status);
-  command.options.push_back({.name = "-o,--output",
-                             .value = "FORMAT",
-                             .help = "How to print",
-                             .fallback = "table on a terminal, jsonl in a pipe",
-                             .choices = "table,json,jsonl,csv",
-                             .completes = CompletionKind::choice});
-  return command;
-}
-
-CommandSpec migrate_up_command() {
-  return spec(
-      "migrate up", "Migrate stores to this eventq's schema",
-      "Each migration is one transaction that runs once: a second process waits and then finds it done. In "
-      "PostgreSQL the command also stores which shard a database is, unless it is stored already. Stop "
-      "servers of the old version first.\n\n"
-      "The database, and a user that may create a schema in it, must exist.",
-      {{"eventq migrate up --store postgres://eventq@db/eventq", "Create or upgrade the schema eventq"}}, up);
-}
-
-CommandSpec migrate_sql_command() {
-  return spec(
-      "migrate sql", "Print the SQL that migrate up would run",
-      "For databases whose schema only an administrator may change: the command changes nothing. It prints "
-      "nothing when the schema is current. For shards it prints one script, which connects psql to each "
-      "database. PostgreSQL only.",
-      {{"eventq migrate sql --store postgres://eventq@db/eventq | psql -v ON_ERROR_STOP=1 "
-        "postgres://postgres@db/eventq",
-        "Run it as another user"}},
-      print_sql);
+std::vector<CommandSpec> migrate_commands() {
+  CommandSpec status = migrate_command(
+      "migrate status", "Show which schema a store has, and which this eventq needs",
+      "Exits with 0 when all stores have the newest schema and are the shards that their order gives, else "
+      "with 1.",
+      {"eventq migrate status --store postgres://eventq@db/eventq",
+       "Check whether a server can start with this store"},
+      show_status);
+  status.options.push_back({"-o,--output", "FORMAT", "How to print", "table on a terminal, jsonl in a pipe",
+                            "table,json,jsonl,csv"});
+  return {
+      status,
+      migrate_command(
+          "migrate up", "Migrate stores to this eventq's schema",
+          "Each migration is one transaction that runs once: a second process waits and then finds it done. "
+          "In PostgreSQL the command also stores which shard a database is, unless it is stored already. "
+          "Stop servers of the old version first.\n\n"
+          "The database, and a user that may create a schema in it, must exist.",
+          {"eventq migrate up --store postgres://eventq@db/eventq", "Create or upgrade the schema eventq"},
+          migrate_up),
+      migrate_command("migrate sql", "Print the SQL that migrate up would run",
+                      "For databases whose schema only an administrator may change: the command changes "
+                      "nothing. It prints nothing when the schema is current. For shards it prints one "
+                      "script, which connects psql to each database. PostgreSQL only.",
+                      {"eventq migrate sql --store postgres://eventq@db/eventq | psql -v ON_ERROR_STOP=1 "
+                       "postgres://postgres@db/eventq",
+                       "Run it as another user"},
+                      print_sql),
+  };
 }
 
 }  // namespace eventq::cli

@@ -73,7 +73,6 @@ CommandSpec move_command() {
                        .help = "A store of the other kind",
                        .completes = CompletionKind::file,
                        .required = true}},
-      .options = {},
       .examples = {{"eventq move sqlite:eventq.db postgres://eventq@db/eventq", "Move into PostgreSQL"}},
       .run = run_move,
       .server_use = ServerUse::none,

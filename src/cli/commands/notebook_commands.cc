@@ -4,11 +4,9 @@
 #include <system_error>
 
 #include "base/json_writer.h"
-#include "base/numbers.h"
 #include "base/utf8.h"
 #include "cli/framework/command_table.h"
 #include "cli/framework/invocation.h"
-#include "cli/framework/record.h"
 #include "cli/terminal/terminal_text.h"
 
 namespace eventq::cli {
@@ -86,11 +84,10 @@ ExitCode rescan_notebook(Invocation& run) {
 
 ExitCode log_notebook(Invocation& run) {
   using Kind = CellKind;
-  const std::string limit = run.arguments.text_or("--limit", "20");
-  if (!parse_whole<std::int64_t>(limit)) {
-    return wrong_usage(run, "--limit must be a whole number, not " + in_quotes(limit));
-  }
-  return print_list(run, "/notebooks/" + encoded_notebook(run) + "/commits?limit=" + limit, "commits",
+  std::int64_t limit = 20;
+  if (!read_number(run, "--limit", limit)) return ExitCode::usage;
+  const std::string path = "/notebooks/" + encoded_notebook(run) + "/commits?limit=" + std::to_string(limit);
+  return print_list(run, path, "commits",
                     {{"WHEN", "at", Kind::time},
                      {"FILES", "files", Kind::number},
                      {"MESSAGE", "message"},
@@ -98,73 +95,53 @@ ExitCode log_notebook(Invocation& run) {
                      {"EVENTS", "event_ids"}});
 }
 
-Parameter notebook_name() { return {.name = "NAME", .help = "The notebook", .required = true}; }
-
-CommandSpec notebook_command(std::string_view name, std::string_view summary, std::string_view details,
-                             Example example, ExitCode (*run)(Invocation&)) {
-  return {.name = name,
-          .summary = summary,
-          .details = details,
-          .positionals = {notebook_name()},
-          .options = {},
-          .examples = {example},
-          .run = run};
-}
-
 }  // namespace
 
-CommandSpec notebook_add_command() {
-  CommandSpec command = notebook_command(
-      "notebook add", "Make a folder a notebook",
-      "The folder must exist inside a folder that the server's --notebooks-allow names. It becomes a git "
-      "repository if it is not one.",
-      {"eventq notebook add journal ./journal git_commit_interval=10", "Commit changes every ten seconds"},
-      add_notebook);
-  command.positionals.push_back(
-      {.name = "PATH", .help = "The folder", .completes = CompletionKind::file, .required = true});
-  command.positionals.push_back(
-      {.name = "SETTING", .help = "KEY=VALUE of its settings, see docs/notebooks.md", .many = true});
-  return command;
-}
-
-CommandSpec notebook_ls_command() {
-  return {.name = "notebook ls",
-          .summary = "List the notebooks",
-          .details = "",
-          .positionals = {},
-          .options = {},
-          .examples = {{"eventq notebook ls", "List all notebooks and their uncommitted files"}},
-          .run = list_notebooks};
-}
-
-CommandSpec notebook_status_command() {
-  return notebook_command(
-      "notebook status", "Show a notebook and its state", "",
-      {"eventq notebook status notes --fields uncommitted,trouble", "Check a notebook for problems"},
-      show_notebook);
-}
-
-CommandSpec notebook_commit_command() {
-  return notebook_command("notebook commit", "Commit changes now",
-                          "Waits up to 30 seconds for earlier changes and the commit; exits with 3 when the "
-                          "commit is not done by then.",
-                          {"eventq notebook commit notes", "Commit before a backup"}, commit_notebook);
-}
-
-CommandSpec notebook_rescan_command() {
-  return notebook_command("notebook rescan", "Search for changes that the file system did not report",
-                          "Compares every file with the stored state and publishes the differences.",
-                          {"eventq notebook rescan notes", "Find changes on a network file system"},
-                          rescan_notebook);
-}
-
-CommandSpec notebook_log_command() {
-  CommandSpec command = notebook_command(
-      "notebook log", "List a notebook's commits with their events", "",
-      {"eventq notebook log notes --limit 3", "Show the last three commits, newest first"}, log_notebook);
-  command.options = {
-      {.name = "--limit", .value = "N", .help = "At most N commits, 1 to 1000", .fallback = "20"}};
-  return command;
+std::vector<CommandSpec> notebook_commands() {
+  const Parameter name{.name = "NAME", .help = "The notebook", .required = true};
+  return {
+      {.name = "notebook add",
+       .summary = "Make a folder a notebook",
+       .details = "The folder must exist inside a folder that the server's --notebooks-allow names. It "
+                  "becomes a git "
+                  "repository if it is not one.",
+       .positionals =
+           {name,
+            {.name = "PATH", .help = "The folder", .completes = CompletionKind::file, .required = true},
+            {.name = "SETTING", .help = "KEY=VALUE of its settings, see docs/notebooks.md", .many = true}},
+       .examples = {{"eventq notebook add journal ./journal git_commit_interval=10",
+                     "Commit changes every ten seconds"}},
+       .run = add_notebook},
+      {.name = "notebook ls",
+       .summary = "List the notebooks",
+       .examples = {{"eventq notebook ls", "List all notebooks and their uncommitted files"}},
+       .run = list_notebooks},
+      {.name = "notebook status",
+       .summary = "Show a notebook and its state",
+       .positionals = {name},
+       .examples = {{"eventq notebook status notes --fields uncommitted,trouble",
+                     "Check a notebook for problems"}},
+       .run = show_notebook},
+      {.name = "notebook commit",
+       .summary = "Commit changes now",
+       .details = "Waits up to 30 seconds for earlier changes and the commit; exits with 3 when the "
+                  "commit is not done by then.",
+       .positionals = {name},
+       .examples = {{"eventq notebook commit notes", "Commit before a backup"}},
+       .run = commit_notebook},
+      {.name = "notebook rescan",
+       .summary = "Search for changes that the file system did not report",
+       .details = "Compares every file with the stored state and publishes the differences.",
+       .positionals = {name},
+       .examples = {{"eventq notebook rescan notes", "Find changes on a network file system"}},
+       .run = rescan_notebook},
+      {.name = "notebook log",
+       .summary = "List a notebook's commits with their events",
+       .positionals = {name},
+       .options = {{"--limit", "N", "At most N commits, 1 to 1000", "20"}},
+       .examples = {{"eventq notebook log notes --limit 3", "Show the last three commits, newest first"}},
+       .run = log_notebook},
+  };
 }
 
 }  // namespace eventq::cli

@@ -11,7 +11,6 @@
 #include "base/utf8.h"
 #include "cli/commands/events.h"
 #include "cli/framework/command_table.h"
-#include "cli/framework/record.h"
 #include "cli/terminal/terminal_text.h"
 
 namespace eventq::cli {
@@ -125,9 +124,8 @@ ExitCode publish_and_wait(Invocation& run, const std::string& body, Millis wait)
                                         .headers = {{"Prefer", "wait=" + std::to_string(seconds)}},
                                         .timeout = Millis{30'000} + std::chrono::seconds(seconds)}));
   if (!published) return published.code;
-  JsonParser parser(kAnswerDepth);
-  const auto event = parser.parse(published.body);
-  if (!event) return fail(run, "the server's answer cannot be read: " + event.error().message);
+  const AnswerJson event(published.body);
+  if (!event) return fail_unreadable(run, event);
   if (has_ended(text_at(*event, "status").value_or(""))) {
     print_record(run.out, run.output, published.body);
     return report_end(run, published.body);
@@ -150,44 +148,23 @@ ExitCode publish(Invocation& run) {
   }
   const auto body = make_body(run);
   if (!body) return wrong_usage(run, body.error().message);
-  if (run.arguments.has("--wait")) {
-    if (run.arguments.text("--wait") == "") return publish_and_wait(run, *body, kDefaultWait);
-    const auto wait = duration_option(run, "--wait");
-    if (!wait) return wrong_usage(run, wait.error().message);
-    return publish_and_wait(run, *body, **wait);
-  }
-  const CallResult called = call(run, "POST", "/events", *body);
-  return print_answer(run, called);
+  const auto wait = duration_option(run, "--wait", kDefaultWait);
+  if (!wait) return wrong_usage(run, wait.error().message);
+  if (*wait) return publish_and_wait(run, *body, **wait);
+  return print_answer(run, call(run, "POST", "/events", *body));
 }
 
 std::vector<Parameter> publish_options() {
-  return {{.name = "--title", .value = "TEXT", .help = "Title in lists; the first tag by default"},
-          {.name = "--queue",
-           .value = "NAME",
-           .help = "The queue to publish to",
-           .fallback = "main",
-           .completes = CompletionKind::queue},
-          {.name = "--delay",
-           .value = "DURATION",
-           .help = "Deliver the event after this time, such as 90s or 2h"},
-          {.name = "--at",
-           .value = "TIME",
-           .help = "Deliver the event at this time, such as 2027-01-31T08:00:00Z"},
-          {.name = "--priority",
-           .value = "N",
-           .help = "Events with a higher priority are delivered first",
-           .fallback = "0"},
-          {.name = "--key",
-           .value = "TEXT",
-           .help = "Events of a queue with the same ordering key run one at a time, in order"},
-          {.name = "--event-id",
-           .value = "ID",
-           .help = "Your own id for the event; publishing the same id again has no effect"},
-          {.name = "--correlation", .value = "ID", .help = "Your own id for events that belong together"},
-          {.name = "--retries",
-           .value = "N",
-           .help = "The reported failure that reaches N is final; the queue's setting by default"},
-          {.name = "--pattern", .value = "TEXT", .help = "What happened, such as invoice.created"},
+  return {{"--title", "TEXT", "Title in lists; the first tag by default"},
+          queue_option("The queue to publish to", "main"),
+          {"--delay", "DURATION", "Deliver the event after this time, such as 90s or 2h"},
+          {"--at", "TIME", "Deliver the event at this time, such as 2027-01-31T08:00:00Z"},
+          {"--priority", "N", "Events with a higher priority are delivered first", "0"},
+          {"--key", "TEXT", "Events of a queue with the same ordering key run one at a time, in order"},
+          {"--event-id", "ID", "Your own id for the event; publishing the same id again has no effect"},
+          {"--correlation", "ID", "Your own id for events that belong together"},
+          {"--retries", "N", "The reported failure that reaches N is final; the queue's setting by default"},
+          {"--pattern", "TEXT", "What happened, such as invoice.created"},
           {.name = "--wait",
            .value = "DURATION",
            .help = "Wait until the event has ended, 30s by default, in whole seconds, and print it",

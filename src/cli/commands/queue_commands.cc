@@ -56,13 +56,12 @@ ExitCode pause_queue(Invocation& run) { return set_state(run, "pause"); }
 ExitCode resume_queue(Invocation& run) { return set_state(run, "resume"); }
 
 ExitCode drain_queue(Invocation& run) {
-  const auto wait = duration_option(run, "--wait");
-  const bool bare = run.arguments.text("--wait") == "";
-  if (!bare && !wait) return wrong_usage(run, wait.error().message);
-  if (!run.arguments.has("--wait")) return set_state(run, "drain");
+  const auto wait = duration_option(run, "--wait", Millis{30'000});
+  if (!wait) return wrong_usage(run, wait.error().message);
+  if (!*wait) return set_state(run, "drain");
   const auto body = status_body(run);
   if (!body) return ExitCode::usage;
-  const SteadyTime deadline = steady_now() + (bare ? Millis{30'000} : **wait);
+  const SteadyTime deadline = steady_now() + **wait;
   while (true) {
     const std::int64_t seconds = wait_slice(deadline);
     const auto answer =
@@ -82,78 +81,68 @@ ExitCode make_checkpoint(Invocation& run) {
   return print_answer(run, call(run, "POST", queue_path(run) + "/checkpoint"));
 }
 
-std::vector<Parameter> reasons() {
-  return {{.name = "--reason", .value = "TEXT", .help = "The reason, shown with the queue"},
-          {.name = "--by", .value = "TEXT", .help = "The name of the operator, shown with the queue"}};
-}
-
 }  // namespace
 
 std::string queue_path(const Invocation& run) {
   return "/queues/" + percent_encode(run.arguments.text_or("NAME", ""));
 }
 
-CommandSpec queue_command(std::string_view name, std::string_view summary, std::string_view details,
-                          std::vector<Parameter> options, std::vector<Example> examples,
-                          ExitCode (*run)(Invocation&)) {
-  return {.name = name,
-          .summary = summary,
-          .details = details,
-          .positionals =
-              {{.name = "NAME", .help = "The queue", .completes = CompletionKind::queue, .required = true}},
-          .options = std::move(options),
-          .examples = std::move(examples),
-          .run = run};
+Parameter queue_name() {
+  return {.name = "NAME", .help = "The queue", .completes = CompletionKind::queue, .required = true};
 }
 
-CommandSpec queue_ls_command() {
-  return {.name = "queue ls",
-          .summary = "List the queues",
-          .details = "",
-          .positionals = {},
-          .options = {},
-          .examples = {{"eventq queue ls", "List all queues and their depth"}},
-          .run = list_queues};
-}
-
-CommandSpec queue_show_command() {
-  return queue_command("queue show", "Show a queue and its settings", "", {},
-                       {{"eventq queue show mail --fields config", "Print the settings in force"}},
-                       show_queue);
-}
-
-CommandSpec queue_pause_command() {
-  return queue_command(
-      "queue pause", "Stop delivering the events of a queue",
-      "The queue still accepts events, and workers may finish the events that they hold. `eventq queue "
-      "resume` ends the pause.",
-      reasons(), {{"eventq queue pause mail --reason 'mail server moves'", "Stop the work, keep the events"}},
-      pause_queue);
-}
-
-CommandSpec queue_resume_command() {
-  return queue_command("queue resume", "End a pause or a drain", "", reasons(),
-                       {{"eventq queue resume mail", "Deliver events again"}}, resume_queue);
-}
-
-CommandSpec queue_drain_command() {
-  std::vector<Parameter> options = reasons();
-  options.push_back(
-      {.name = "--wait",
-       .value = "DURATION",
-       .help = "Wait until the queue is empty, 30s by default, in whole seconds; exit with 3 if it is not",
-       .bare = true});
-  return queue_command("queue drain", "Stop accepting events into a queue",
-                       "The queue still delivers its events. Publishing into it is refused. `eventq queue "
-                       "resume` ends the drain.",
-                       std::move(options),
-                       {{"eventq queue drain mail --wait=5m", "Empty a queue before a move"}}, drain_queue);
-}
-
-CommandSpec queue_checkpoint_command() {
-  return queue_command("queue checkpoint", "Mark the current position of a queue", "", {},
-                       {{"eventq queue checkpoint mail -o id", "Print an id to replay from later"}},
-                       make_checkpoint);
+std::vector<CommandSpec> queue_commands() {
+  const Parameter reason{"--reason", "TEXT", "The reason, shown with the queue"};
+  const Parameter by{"--by", "TEXT", "The name of the operator, shown with the queue"};
+  return {
+      {.name = "queue ls",
+       .summary = "List the queues",
+       .examples = {{"eventq queue ls", "List all queues and their depth"}},
+       .run = list_queues},
+      {.name = "queue show",
+       .summary = "Show a queue and its settings",
+       .positionals = {queue_name()},
+       .examples = {{"eventq queue show mail --fields config", "Print the settings in force"}},
+       .run = show_queue},
+      {.name = "queue pause",
+       .summary = "Stop delivering the events of a queue",
+       .details =
+           "The queue still accepts events, and workers may finish the events that they hold. `eventq queue "
+           "resume` ends the pause.",
+       .positionals = {queue_name()},
+       .options = {reason, by},
+       .examples = {{"eventq queue pause mail --reason 'mail server moves'",
+                     "Stop the work, keep the events"}},
+       .run = pause_queue},
+      {.name = "queue resume",
+       .summary = "End a pause or a drain",
+       .positionals = {queue_name()},
+       .options = {reason, by},
+       .examples = {{"eventq queue resume mail", "Deliver events again"}},
+       .run = resume_queue},
+      {.name = "queue drain",
+       .summary = "Stop accepting events into a queue",
+       .details = "The queue still delivers its events. Publishing into it is refused. `eventq queue "
+                  "resume` ends the drain.",
+       .positionals = {queue_name()},
+       .options =
+           {reason,
+            by,
+            {.name = "--wait",
+             .value = "DURATION",
+             .help =
+                 "Wait until the queue is empty, 30s by default, in whole seconds; exit with 3 if it is not",
+             .bare = true}},
+       .examples = {{"eventq queue drain mail --wait=5m", "Empty a queue before a move"}},
+       .run = drain_queue},
+      queue_set_command(),
+      {.name = "queue checkpoint",
+       .summary = "Mark the current position of a queue",
+       .positionals = {queue_name()},
+       .examples = {{"eventq queue checkpoint mail -o id", "Print an id to replay from later"}},
+       .run = make_checkpoint},
+      queue_replay_command(),
+  };
 }
 
 }  // namespace eventq::cli

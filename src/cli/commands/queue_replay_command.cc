@@ -8,9 +8,8 @@
 #include "base/numbers.h"
 #include "base/time_text.h"
 #include "base/utf8.h"
+#include "cli/commands/events.h"
 #include "cli/commands/queue_command.h"
-#include "cli/framework/command_table.h"
-#include "cli/framework/record.h"
 #include "cli/terminal/terminal_text.h"
 
 namespace eventq::cli {
@@ -86,9 +85,8 @@ ExitCode replay_queue(Invocation& run) {
     const CallResult called = call(run, "POST", queue_path(run) + "/replay", object_json(*body));
     code = called.code;
     if (!called) break;
-    JsonParser parser(kAnswerDepth);
-    const auto answer = parser.parse(called.body);
-    if (!answer) return fail(run, "the server's answer cannot be read: " + answer.error().message);
+    const AnswerJson answer(called.body);
+    if (!answer) return fail_unreadable(run, answer);
     for (const JsonValue& event : elements_at(*answer, "events")) printer.add(event.raw());
     count += static_cast<std::int64_t>(elements_at(*answer, "events").size());
     // `next` is the cursor of the following page. It is absent on the last page.
@@ -105,31 +103,30 @@ ExitCode replay_queue(Invocation& run) {
 }  // namespace
 
 CommandSpec queue_replay_command() {
-  return queue_command(
-      "queue replay", "Publish ended events of a queue again",
-      "The events are published as new events, in the order in which they ended. Give --checkpoint, --from "
-      "or --to.",
-      {{.name = "--checkpoint", .value = "ID", .help = "Events that ended since this checkpoint"},
-       {.name = "--from",
-        .value = "TIME",
-        .help = "Events that ended at or after this time, such as 2027-01-31T08:00:00Z, or within a "
-                "duration, such as 2h"},
-       {.name = "--to", .value = "TIME", .help = "Events that ended before this time"},
-       {.name = "--status",
-        .value = "STATUS",
-        .help = "Only events with this status; COMPLETED and COMPLETED_WITH_ERRORS by default",
-        .choices = "COMPLETED,COMPLETED_WITH_ERRORS,FAILED,SUPERSEDED,CANCELLED",
-        .completes = CompletionKind::choice,
-        .many = true},
-       {.name = "--tag",
-        .value = "TAG",
-        .help = "Only events with this tag; if given several times, with any of them",
-        .many = true},
-       {.name = "--pattern", .value = "TEXT", .help = "Only events with exactly this pattern"},
-       {.name = "--limit", .value = "N", .help = "At most N events, 1 to 10000; all by default"},
-       {.name = "--dry-run", .help = "Only print what would be replayed"}},
-      {{"eventq queue replay mail --from 2h --dry-run", "List what ended in the last two hours"}},
-      replay_queue);
+  return {
+      .name = "queue replay",
+      .summary = "Publish ended events of a queue again",
+      .details =
+          "The events are published as new events, in the order in which they ended. Give --checkpoint, "
+          "--from or --to.",
+      .positionals = {queue_name()},
+      .options = {{"--checkpoint", "ID", "Events that ended since this checkpoint"},
+                  {"--from", "TIME",
+                   "Events that ended at or after this time, such as 2027-01-31T08:00:00Z, or within a "
+                   "duration, such as 2h"},
+                  {"--to", "TIME", "Events that ended before this time"},
+                  {.name = "--status",
+                   .value = "STATUS",
+                   .help = "Only events with this status; COMPLETED and COMPLETED_WITH_ERRORS by default",
+                   .choices = "COMPLETED,COMPLETED_WITH_ERRORS,FAILED,SUPERSEDED,CANCELLED",
+                   .many = true},
+                  tag_option(),
+                  {"--pattern", "TEXT", "Only events with exactly this pattern"},
+                  {"--limit", "N", "At most N events, 1 to 10000; all by default"},
+                  {.name = "--dry-run", .help = "Only print what would be replayed"}},
+      .examples = {{"eventq queue replay mail --from 2h --dry-run", "List what ended in the last two hours"}},
+      .run = replay_queue,
+  };
 }
 
 }  // namespace eventq::cli

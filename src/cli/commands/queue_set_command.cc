@@ -10,8 +10,6 @@
 #include "base/numbers.h"
 #include "base/utf8.h"
 #include "cli/commands/queue_command.h"
-#include "cli/framework/command_table.h"
-#include "cli/framework/record.h"
 #include "cli/terminal/terminal_text.h"
 
 namespace eventq::cli {
@@ -87,9 +85,8 @@ ExitCode configure_queue(Invocation& run) {
   if (!present || present->status != 404) {  // 404: PUT will create the queue
     const CallResult called = call_result(run, present);
     if (!called) return called.code;
-    JsonParser parser(kAnswerDepth);
-    const auto body = parser.parse(called.body);
-    const auto config = body ? value_at(*body, "config") : std::nullopt;
+    const AnswerJson body(called.body);
+    const auto config = value_at(*body, "config");
     if (!config) return fail(run, "the server's answer has no settings of the queue");
     flatten_settings(flat, "", *config);
     free_watermark(flat);
@@ -103,18 +100,19 @@ ExitCode configure_queue(Invocation& run) {
 }  // namespace
 
 CommandSpec queue_set_command() {
-  CommandSpec command = queue_command(
-      "queue set", "Change settings of a queue, and create it if it does not exist",
-      "A value is JSON, or a text without quotes. A dot names a member: retry.kind=exponential. An empty "
-      "value "
-      "restores the default. All other settings keep their current values, also those that are defaults.",
-      {},
-      {{"eventq queue set mail maxQueueDepth=5000 retry.kind=exponential", "Change two settings"},
-       {"eventq queue set mail maxQueueDepth=", "Restore the default of one setting"}},
-      configure_queue);
-  command.positionals.push_back(
-      {.name = "SETTING", .help = "KEY=VALUE, or KEY= for its default", .required = true, .many = true});
-  return command;
+  return {
+      .name = "queue set",
+      .summary = "Change settings of a queue, and create it if it does not exist",
+      .details =
+          "A value is JSON, or a text without quotes. A dot names a member: retry.kind=exponential. An "
+          "empty value restores the default. All other settings keep their current values, also those "
+          "that are defaults.",
+      .positionals =
+          {queue_name(),
+           {.name = "SETTING", .help = "KEY=VALUE, or KEY= for its default", .required = true, .many = true}},
+      .examples = {{"eventq queue set mail maxQueueDepth=5000 retry.kind=exponential", "Change two settings"},
+                   {"eventq queue set mail maxQueueDepth=", "Restore the default of one setting"}},
+      .run = configure_queue};
 }
 
 }  // namespace eventq::cli

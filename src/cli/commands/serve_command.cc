@@ -53,6 +53,13 @@ ExitCode run_server(Invocation& invocation, const server::ServeRequest& request)
   return ExitCode::failed;
 }
 
+Parameter config_option() {
+  return {.name = "--config",
+          .value = "FILE",
+          .help = "Read settings from this TOML file (EVENTQ_CONFIG)",
+          .completes = CompletionKind::file};
+}
+
 CommandSpec serve_command() {
   CommandSpec command{
       .name = "serve",
@@ -64,8 +71,6 @@ CommandSpec serve_command() {
           "EVENTQ_STORE, the configuration file, PGPASSWORD or ~/.pgpass; eventq never prints it.\n\n"
           "The server refuses a PostgreSQL database with another schema than its own, unless "
           "--migrate is given; see `eventq migrate up`.",
-      .positionals = {},
-      .options = {},
       .examples = {{"eventq serve", "Store events in eventq.db, listen on 127.0.0.1:8080"},
                    {"eventq serve --store postgres://eventq@db/eventq --migrate",
                     "Store events in PostgreSQL, and create the schema if it does not exist"},
@@ -75,10 +80,7 @@ CommandSpec serve_command() {
   };
   for (const server::ServerSetting& setting : server::all_settings())
     command.options.push_back(option_of(setting));
-  command.options.push_back({.name = "--config",
-                             .value = "FILE",
-                             .help = "Read settings from this TOML file (EVENTQ_CONFIG)",
-                             .completes = CompletionKind::file});
+  command.options.push_back(config_option());
   command.options.push_back(
       {.name = "--print-config", .help = "Print the effective settings and their origins as TOML, and exit"});
   return command;

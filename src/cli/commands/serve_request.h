@@ -10,6 +10,9 @@ namespace eventq::cli {
 // `eventq migrate` takes the same arguments, so that both open the same stores.
 [[nodiscard]] server::ServeRequest serve_request(const Arguments& arguments);
 
+// The option --config.
+[[nodiscard]] Parameter config_option();
+
 // Runs server::serve(), and prints its error on err. REQUIRES: no thread was started yet.
 ExitCode run_server(Invocation& invocation, const server::ServeRequest& request);
 

@@ -4,10 +4,8 @@
 #include <limits>
 #include <ostream>
 
-#include "base/numbers.h"
 #include "cli/commands/events.h"
 #include "cli/framework/command_table.h"
-#include "cli/framework/record.h"
 #include "cli/terminal/terminal_text.h"
 
 namespace eventq::cli {
@@ -25,28 +23,21 @@ bool needs_whole_event(const OutputOptions& output) {
   });
 }
 
-std::optional<std::int64_t> whole_option(Invocation& run, std::string_view option,
-                                         std::string_view fallback) {
-  const std::string text = run.arguments.text_or(option, fallback);
-  const auto number = parse_whole<std::int64_t>(text);
-  if (!number) wrong_usage(run, std::string(option) + " must be a whole number, not " + in_quotes(text));
-  return number;
-}
-
 ExitCode list_events(Invocation& run) {
-  const auto limit = whole_option(run, "--limit", "20");
-  const auto after = whole_option(run, "--after", "0");
-  if (!limit || !after) return ExitCode::usage;
+  std::size_t most = 20;
+  std::int64_t after = 0;
   const bool all = run.arguments.has("--all");
-  const auto most = all ? std::numeric_limits<std::size_t>::max() : static_cast<std::size_t>(*limit);
-  if (most == 0) return wrong_usage(run, "--limit must be at least 1");
+  if (!read_number(run, "--limit", most, all ? 0 : 1) || !read_number(run, "--after", after)) {
+    return ExitCode::usage;
+  }
+  if (all) most = std::numeric_limits<std::size_t>::max();
   const bool whole = needs_whole_event(run.output);
   RecordPrinter printer(run.out, run.output, event_columns());
   ExitCode code = ExitCode::done;
   std::size_t shown = 0;
   std::int64_t last = 0;
   const PagedResult paged = each_event(
-      run, list_query(run.arguments), *after, std::min(most, kPageMax), [&](const JsonValue& event) {
+      run, list_query(run.arguments), after, std::min(most, kPageMax), [&](const JsonValue& event) {
         last = integer_at(event, "id").value_or(0);
         if (whole) {
           const CallResult one = call(run, "GET", "/events/" + std::to_string(last));
@@ -103,8 +94,7 @@ ExitCode why(Invocation& run) {
   const ExitCode code = for_each_id(run, [&](std::int64_t id) {
     const CallResult called = call(run, "GET", "/events/" + std::to_string(id) + "/why");
     if (!called) return called.code;
-    JsonParser parser(kAnswerDepth);
-    const auto answer = parser.parse(called.body);
+    const AnswerJson answer(called.body);
     if (!sentences || !answer) {
       list.add(called.body);
       return ExitCode::done;
@@ -120,60 +110,43 @@ ExitCode why(Invocation& run) {
 
 std::vector<Parameter> ls_options() {
   std::vector<Parameter> options = list_options();
-  options.push_back({.name = "--limit", .value = "N", .help = "At most this many events", .fallback = "20"});
-  options.push_back({.name = "--after", .value = "ID", .help = "Only events with a greater id"});
+  options.push_back({"--limit", "N", "At most this many events", "20"});
+  options.push_back({"--after", "ID", "Only events with a greater id"});
   options.push_back({.name = "--all", .help = "All events, without a limit"});
   return options;
 }
 
-Parameter one_id() { return {.name = "ID", .help = "The number of an event", .required = true}; }
-
 }  // namespace
 
-CommandSpec ls_command() {
+std::vector<CommandSpec> show_commands() {
   return {
-      .name = "ls",
-      .summary = "List events",
-      .details =
-          "In the order of their ids, the oldest first. Lists do not contain payload, description, "
-          "max_retries, error_message and source: if --fields names one of them, the command "
-          "fetches each event with a call of its own.",
-      .positionals = {},
-      .options = ls_options(),
-      .examples = {{"eventq ls --status FAILED", "List failed events"},
-                   {"eventq ls --tag email --fields id,status,payload.to", "Show a member of the payloads"},
-                   {"eventq ls --all -o csv > events.csv", "Write a file for a spreadsheet"}},
-      .run = list_events};
-}
-
-CommandSpec get_command() {
-  return {.name = "get",
-          .summary = "Show all fields of events",
-          .details = "",
-          .positionals = {event_ids()},
-          .options = {},
-          .examples = {{"eventq get 1 --fields payload", "Print the payload of event 1"}},
-          .run = get};
-}
-
-CommandSpec logs_command() {
-  return {.name = "logs",
-          .summary = "Show what happened to an event",
-          .details = "The oldest entry first: claims by workers, their reports, and changes by operators.",
-          .positionals = {one_id()},
-          .options = {},
-          .examples = {{"eventq logs 1", "Show the history of event 1"}},
-          .run = logs};
-}
-
-CommandSpec why_command() {
-  return {.name = "why",
-          .summary = "Explain why an event has its status",
-          .details = "",
-          .positionals = {event_ids()},
-          .options = {},
-          .examples = {{"eventq why 1", "Find out why event 1 does not run"}},
-          .run = why};
+      {.name = "ls",
+       .summary = "List events",
+       .details = "In the order of their ids, the oldest first. Lists do not contain payload, description, "
+                  "max_retries, error_message and source: if --fields names one of them, the command "
+                  "fetches each event with a call of its own.",
+       .options = ls_options(),
+       .examples = {{"eventq ls --status FAILED", "List failed events"},
+                    {"eventq ls --tag email --fields id,status,payload.to", "Show a member of the payloads"},
+                    {"eventq ls --all -o csv > events.csv", "Write a file for a spreadsheet"}},
+       .run = list_events},
+      {.name = "get",
+       .summary = "Show all fields of events",
+       .positionals = {event_ids()},
+       .examples = {{"eventq get 1 --fields payload", "Print the payload of event 1"}},
+       .run = get},
+      {.name = "logs",
+       .summary = "Show what happened to an event",
+       .details = "The oldest entry first: claims by workers, their reports, and changes by operators.",
+       .positionals = {{.name = "ID", .help = "The number of an event", .required = true}},
+       .examples = {{"eventq logs 1", "Show the history of event 1"}},
+       .run = logs},
+      {.name = "why",
+       .summary = "Explain why an event has its status",
+       .positionals = {event_ids()},
+       .examples = {{"eventq why 1", "Find out why event 1 does not run"}},
+       .run = why},
+  };
 }
 
 }  // namespace eventq::cli

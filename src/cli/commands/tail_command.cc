@@ -13,7 +13,6 @@
 
 #include "cli/commands/events.h"
 #include "cli/framework/command_table.h"
-#include "cli/framework/record.h"
 
 namespace eventq::cli {
 namespace {
@@ -107,8 +106,7 @@ class EventFollower {
       if (id > horizon_) break;
       const CallResult called = call(run_, "GET", "/events/" + std::to_string(id));
       if (called.code == ExitCode::unreachable) return called.code;
-      JsonParser parser(kAnswerDepth);
-      const auto event = parser.parse(called.body);
+      const AnswerJson event(called.body);
       if (called && event && state_of(*event) != state) show(*event);
       if (called && event) remember(*event);
       if (!called) states_.erase(id);
@@ -163,20 +161,12 @@ CommandSpec tail_command() {
               "Prints a line for each new event and each change of an event. It asks the server once a "
               "second, so it prints only the last of several changes within a second. It follows the "
               "newest 1000 live events. Ctrl-C ends it.",
-          .positionals = {},
-          .options = {{.name = "--queue",
-                       .value = "NAME",
-                       .help = "Only events of this queue",
-                       .completes = CompletionKind::queue},
-                      {.name = "--tag",
-                       .value = "TAG",
-                       .help = "Only events with this tag; if given several times, with any of them",
-                       .many = true},
+          .options = {queue_option("Only events of this queue"),
+                      tag_option(),
                       {.name = "--status",
                        .value = "STATUS",
                        .help = "Only changes to this status",
-                       .choices = event_statuses(),
-                       .completes = CompletionKind::choice}},
+                       .choices = event_statuses()}},
           .examples = {{"eventq tail --status FAILED", "Print failures as they happen"}},
           .run = tail};
 }

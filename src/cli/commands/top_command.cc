@@ -4,11 +4,9 @@
 #include <string>
 #include <utility>
 
-#include "base/json.h"
 #include "base/steady.h"
 #include "cli/framework/command_table.h"
 #include "cli/framework/invocation.h"
-#include "cli/framework/record.h"
 #include "cli/terminal/full_screen.h"
 #include "cli/terminal/top_screen.h"
 
@@ -29,10 +27,8 @@ client::HttpRequest request(std::string method, std::string target, std::string 
 // The version in the OpenAPI document of the server; empty when it does not answer.
 std::string server_version(client::HttpClient& server) {
   const auto answer = server.call(request("GET", "/openapi.json"));
-  if (!answer) return "";
-  JsonParser parser(kAnswerDepth);
-  const auto document = parser.parse(answer->body);
-  return document ? text_at(*document, "info.version").value_or("") : "";
+  const AnswerJson document(answer ? answer->body : "");
+  return text_at(*document, "info.version").value_or("");
 }
 
 class TopSession {
@@ -74,16 +70,13 @@ class TopSession {
     history_.add(std::move(*sample), steady_now());
     view_.version = server_version(run_.server);
     run_.out << draw_top(view_, run_.output, 0);
-    JsonParser parser(kAnswerDepth);
-    const auto json = parser.parse(queues.body);
-    return json ? report_missing_shards(run_, missing_shards(*json)) : ExitCode::done;
+    return report_missing_shards(run_, missing_shards(*AnswerJson(queues.body)));
   }
 
  private:
   ExitCode print_records(const std::string& metrics) {
-    JsonParser parser(kAnswerDepth);
-    const auto json = parser.parse(metrics);
-    if (!json) return fail(run_, json.error().message);
+    const AnswerJson json(metrics);
+    if (!json) return fail_unreadable(run_, json);
     RecordPrinter printer(run_.out, run_.output, {{"QUEUE", "queue"}, {"DEPTH", "depth", CellKind::number}});
     for (const JsonValue& queue : elements_at(*json, "queues")) printer.add(queue.raw());
     printer.finish();
@@ -168,7 +161,6 @@ CommandSpec top_command() {
               "last refresh; 5 MIN shows completed events per second, one bar for every 15 seconds.\n\n"
               "Keys: `q` quits, the arrows select a queue, `p` pauses or resumes it, `s` sorts by the "
               "next column. Without a terminal the command prints once.",
-          .positionals = {},
           .options = {{.name = "--once", .help = "Print once and exit"}},
           .examples = {{"eventq top", "Watch until q is pressed"},
                        {"eventq top --once -o table", "Print queues and workers as they are now"}},

@@ -2,7 +2,6 @@
 #include "base/steady.h"
 #include "cli/commands/events.h"
 #include "cli/framework/command_table.h"
-#include "cli/framework/record.h"
 
 namespace eventq::cli {
 namespace {
@@ -27,9 +26,8 @@ ExitCode check_once(Invocation& run, std::int64_t id, NamedEvents& events) {
   const CallResult called = call(run, "GET", "/events/" + std::to_string(id));
   if (!called) return called.code;
   events.add(called.body);
-  JsonParser parser(kAnswerDepth);
-  const auto event = parser.parse(called.body);
-  const std::string status = event ? text_at(*event, "status").value_or("") : "";
+  const AnswerJson event(called.body);
+  const std::string status = text_at(*event, "status").value_or("");
   return has_ended(status) ? report_end(run, called.body) : not_ended(run, id, ExitCode::pending);
 }
 
@@ -70,9 +68,8 @@ CommandSpec wait_command() {
               "when one failed, was cancelled or superseded. It is 3 when one has not ended in time, 8 "
               "when one has not ended with --no-block, and 1 when a request failed.",
           .positionals = {event_ids()},
-          .options = {{.name = "--timeout",
-                       .value = "DURATION",
-                       .help = "Time limit for all events together, in whole seconds; none by default"},
+          .options = {{"--timeout", "DURATION",
+                       "Time limit for all events together, in whole seconds; none by default"},
                       {.name = "--no-block", .help = "Do not wait; only check"}},
           .examples = {{"eventq wait 1 2 3 --timeout 5m", "Wait at most five minutes for three events"}},
           .run = wait};

@@ -11,14 +11,12 @@
 
 #include "base/json_writer.h"
 #include "base/log.h"
-#include "base/numbers.h"
 #include "base/percent.h"
 #include "base/steady.h"
 #include "base/time_text.h"
 #include "cli/commands/child.h"
 #include "cli/framework/command_table.h"
 #include "cli/framework/invocation.h"
-#include "cli/framework/record.h"
 #include "cli/terminal/terminal_text.h"
 #include "eventq/client.h"
 #include "eventq/worker.h"
@@ -32,7 +30,7 @@ namespace {
 using namespace std::chrono_literals;
 
 constexpr int kLaterExit = 75;  // EX_TEMPFAIL of sysexits.h
-constexpr std::size_t kParallelMax = 1000;
+constexpr std::int64_t kParallelMax = 1000;
 constexpr std::size_t kDescriptorsBesideChildren = 64;  // connections, standard streams, signals
 
 struct WorkOptions {
@@ -42,7 +40,7 @@ struct WorkOptions {
   std::size_t parallel = 1;
   std::optional<std::size_t> prefetch;
   Millis timeout{0};
-  Millis later{0};
+  Millis later = 10s;
   bool until_empty = false;
   std::optional<std::size_t> open_files;  // the soft limit for commands, if this process raised its own
 };
@@ -163,8 +161,7 @@ bool is_empty(Invocation& run, const WorkOptions& options) {
                                                    "&queue=" + percent_encode(options.queue) +
                                                    "&tags=" + percent_encode(join_tags(options.tags))});
     if (!answer || answer->status != 200) return false;
-    JsonParser parser(kAnswerDepth);
-    const auto body = parser.parse(answer->body);
+    const AnswerJson body(answer->body);
     if (!body || !elements_at(*body, "events").empty() || !missing_shards(*body).empty()) return false;
   }
   return true;
@@ -242,28 +239,17 @@ ExitCode run_work(Invocation& invocation) {
   }
   if (options.command.empty())
     return wrong_usage(invocation, "--exec CMD is missing: the command to run for each event.");
-  const auto parallel = parse_whole<std::size_t>(arguments.text_or("--parallel", "1"));
-  if (!parallel || *parallel < 1 || *parallel > kParallelMax) {
-    return wrong_usage(invocation, "--parallel is a number of commands, from 1 to 1000.");
+  if (!read_number(invocation, "--parallel", options.parallel, 1, kParallelMax) ||
+      !read_number(invocation, "--prefetch", options.prefetch, 0, kParallelMax)) {
+    return ExitCode::usage;
   }
-  options.parallel = *parallel;
-  if (const auto text = arguments.text("--prefetch")) {
-    options.prefetch = parse_whole<std::size_t>(*text);
-    if (!options.prefetch || *options.prefetch > kParallelMax) {
-      return wrong_usage(invocation, "--prefetch is a number of events, from 0 to 1000.");
-    }
-  }
-  const auto later = parse_duration(arguments.text_or("--later", "10s"));
-  if (!later) return wrong_usage(invocation, "--later: " + later.error().message);
-  options.later = *later;
-  if (const auto text = arguments.text("--timeout")) {
-    const auto timeout = parse_duration(*text);
-    if (!timeout || timeout->count() == 0) {
-      return wrong_usage(
-          invocation, "--timeout: " + (timeout ? "it must be longer than zero." : timeout.error().message));
-    }
-    options.timeout = *timeout;
-  }
+  const auto later = duration_option(invocation, "--later");
+  if (!later) return wrong_usage(invocation, later.error().message);
+  options.later = later->value_or(options.later);
+  const auto timeout = duration_option(invocation, "--timeout");
+  if (!timeout) return wrong_usage(invocation, timeout.error().message);
+  if (*timeout == 0ms) return wrong_usage(invocation, "--timeout must be longer than zero, such as 10m");
+  options.timeout = timeout->value_or(options.timeout);
   if (const auto raised = raise_limit_for(options); !raised)
     return wrong_usage(invocation, raised.error().message);
   return work(invocation, options);
@@ -291,29 +277,17 @@ CommandSpec work_command() {
           "once. The worker prints results to stderr: on a terminal a line per event, elsewhere a "
           "line per failure, with -o jsonl a JSON object per event.",
       .positionals = {{.name = "TAGS", .help = "Events with any of these tags: email,sms", .required = true}},
-      .options = {{.name = "--exec", .value = "CMD", .help = "The command to run"},
-                  {.name = "-j,--parallel",
-                   .value = "N",
-                   .help = "Number of commands to run at once",
-                   .fallback = "1"},
-                  {.name = "--queue",
-                   .value = "NAME",
-                   .help = "The queue",
-                   .fallback = "main",
-                   .completes = CompletionKind::queue},
-                  {.name = "--timeout", .value = "TIME", .help = "Time limit of a command, such as 10m"},
-                  {.name = "--later",
-                   .value = "TIME",
-                   .help = "Delay before an event with exit code 75 is delivered again",
-                   .fallback = "10s"},
-                  {.name = "--prefetch",
-                   .value = "N",
-                   .help = "Events to hold ready beside the running ones [the value of --parallel]"},
+      .options = {{"--exec", "CMD", "The command to run"},
+                  {"-j,--parallel", "N", "Number of commands to run at once", "1"},
+                  queue_option("The queue", "main"),
+                  {"--timeout", "TIME", "Time limit of a command, such as 10m"},
+                  {"--later", "TIME", "Delay before an event with exit code 75 is delivered again", "10s"},
+                  {"--prefetch", "N",
+                   "Events to hold ready beside the running ones [the value of --parallel]"},
                   {.name = "-o,--output",
                    .value = "FORMAT",
                    .help = "Format of the results on stderr",
-                   .choices = "jsonl",
-                   .completes = CompletionKind::choice},
+                   .choices = "jsonl"},
                   {.name = "--until-empty",
                    .help =
                        "Exit when no event with these tags is PENDING or PROCESSING, also by other workers"}},

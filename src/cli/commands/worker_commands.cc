@@ -24,8 +24,6 @@ CommandSpec worker_ls_command() {
   return {.name = "worker ls",
           .summary = "List the workers",
           .details = "The server knows workers from their calls; a worker does not register.",
-          .positionals = {},
-          .options = {},
           .examples = {{"eventq worker ls", "List active and stale workers"}},
           .run = list_workers};
 }

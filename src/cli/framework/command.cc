@@ -28,34 +28,24 @@ void Arguments::add(std::string_view name, std::string value) {
 
 std::span<const Parameter> common_options(ServerUse server_use) {
   static const std::vector<Parameter> options = {
-      {.name = "--url",
-       .value = "URL",
-       .help = "The URL of the server (EVENTQ_URL)",
-       .fallback = "http://127.0.0.1:8080"},
-      {.name = "-o,--output",
-       .value = "FORMAT",
-       .help = "Output format",
-       .fallback = "table on a terminal, jsonl in a pipe",
-       .choices = "table,json,jsonl,csv,id",
-       .completes = CompletionKind::choice},
-      {.name = "--fields",
-       .value = "LIST",
-       .help = "Only these fields, separated by commas; payload.to is a member of the payload"},
-      {.name = "--color",
-       .value = "WHEN",
-       .help = "When to use colours; NO_COLOR and FORCE_COLOR change auto",
-       .fallback = "auto",
-       .choices = "auto,always,never",
-       .completes = CompletionKind::choice},
-      {.name = "--time",
-       .value = "HOW",
-       .help = "How tables show times",
-       .fallback = "relative on a terminal, iso in a pipe",
-       .choices = "relative,iso",
-       .completes = CompletionKind::choice},
+      {"--url", "URL", "The URL of the server (EVENTQ_URL)", "http://127.0.0.1:8080"},
+      {"-o,--output", "FORMAT", "Output format", "table on a terminal, jsonl in a pipe",
+       "table,json,jsonl,csv,id"},
+      {"--fields", "LIST", "Only these fields, separated by commas; payload.to is a member of the payload"},
+      {"--color", "WHEN", "When to use colours; NO_COLOR and FORCE_COLOR change auto", "auto",
+       "auto,always,never"},
+      {"--time", "HOW", "How tables show times", "relative on a terminal, iso in a pipe", "relative,iso"},
   };
   if (server_use == ServerUse::none) return {};
   return server_use == ServerUse::common_output ? std::span(options) : std::span(options).first(1);
+}
+
+Parameter queue_option(std::string_view help, std::string_view fallback) {
+  return {.name = "--queue",
+          .value = "NAME",
+          .help = std::string(help),
+          .fallback = std::string(fallback),
+          .completes = CompletionKind::queue};
 }
 
 std::string_view long_name(const Parameter& parameter) {

@@ -16,16 +16,17 @@
 
 namespace eventq::cli {
 
-// What a shell offers as completions of a value.
-enum class CompletionKind : std::uint8_t { nothing, file, queue, choice };
+// What a shell offers as completions of a value: Parameter::choices, or names of files or queues.
+enum class CompletionKind : std::uint8_t { choices, file, queue };
 
+// A simple option is written as a row: {"--limit", "N", "At most this many events", "20"}.
 struct Parameter {
   std::string name;           // "--queue", "-j,--parallel"; for a positional "TAGS"
   std::string value = {};     // the placeholder of the value, "NAME"; empty for a flag or a positional
   std::string help = {};      // no full stop
   std::string fallback = {};  // shown as [main]; applied by Arguments::text_or
   std::string choices = {};   // "table,json,jsonl": all accepted values; empty: any
-  CompletionKind completes = CompletionKind::nothing;
+  CompletionKind completes = CompletionKind::choices;
   bool required = false;  // positionals only
   bool many = false;      // may be given several times
   bool bare = false;      // --wait and --wait=30s: the value is optional, Arguments::text() is then ""
@@ -71,6 +72,9 @@ struct CommandSpec {
 
 // common_output: --url, -o/--output, --fields, --color and --time. own_output: --url. none: none of them.
 std::span<const Parameter> common_options(ServerUse server_use);
+
+// The option --queue.
+Parameter queue_option(std::string_view help, std::string_view fallback = {});
 
 // The name without its short form: "--parallel" of "-j,--parallel".
 std::string_view long_name(const Parameter& parameter);

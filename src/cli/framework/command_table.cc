@@ -1,56 +1,32 @@
 // command_table.cc: see command_table.h.
 #include "cli/framework/command_table.h"
 
-#include <vector>
-
 namespace eventq::cli {
+namespace {
+
+std::vector<CommandSpec> make_commands() {
+  std::vector<CommandSpec> all;
+  const auto add = [&](const std::vector<CommandSpec>& more) {
+    all.insert(all.end(), more.begin(), more.end());
+  };
+  add({dev_command(), serve_command(), publish_command(), import_command(), export_command(),
+       work_command()});
+  add(show_commands());
+  add({tail_command(), wait_command()});
+  add(change_commands());
+  add(queue_commands());
+  add({worker_ls_command()});
+  add(notebook_commands());
+  add({top_command(), bench_command(), doctor_command(), verify_command(), backup_command(), move_command()});
+  add(migrate_commands());
+  add(help_commands());
+  return all;
+}
+
+}  // namespace
 
 std::span<const CommandSpec> all_commands() {
-  static const std::vector<CommandSpec> commands = {
-      dev_command(),
-      serve_command(),
-      publish_command(),
-      import_command(),
-      export_command(),
-      work_command(),
-      ls_command(),
-      get_command(),
-      logs_command(),
-      why_command(),
-      tail_command(),
-      wait_command(),
-      retry_command(),
-      cancel_command(),
-      reset_command(),
-      queue_ls_command(),
-      queue_show_command(),
-      queue_pause_command(),
-      queue_resume_command(),
-      queue_drain_command(),
-      queue_set_command(),
-      queue_checkpoint_command(),
-      queue_replay_command(),
-      worker_ls_command(),
-      notebook_add_command(),
-      notebook_ls_command(),
-      notebook_status_command(),
-      notebook_commit_command(),
-      notebook_rescan_command(),
-      notebook_log_command(),
-      top_command(),
-      bench_command(),
-      doctor_command(),
-      verify_command(),
-      backup_command(),
-      move_command(),
-      migrate_status_command(),
-      migrate_up_command(),
-      migrate_sql_command(),
-      completion_command(),
-      man_command(),
-      help_command(),
-      version_command(),
-  };
+  static const std::vector<CommandSpec> commands = make_commands();
   return commands;
 }
 

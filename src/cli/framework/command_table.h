@@ -2,6 +2,7 @@
 #pragma once
 
 #include <span>
+#include <vector>
 
 #include "cli/framework/command.h"
 
@@ -17,42 +18,20 @@ CommandSpec publish_command();
 CommandSpec import_command();
 CommandSpec export_command();
 CommandSpec work_command();
-CommandSpec ls_command();
-CommandSpec get_command();
-CommandSpec logs_command();
-CommandSpec why_command();
+std::vector<CommandSpec> show_commands();  // ls, get, logs, why
 CommandSpec tail_command();
 CommandSpec wait_command();
-CommandSpec retry_command();
-CommandSpec cancel_command();
-CommandSpec reset_command();
-CommandSpec queue_ls_command();
-CommandSpec queue_show_command();
-CommandSpec queue_pause_command();
-CommandSpec queue_resume_command();
-CommandSpec queue_drain_command();
-CommandSpec queue_set_command();
-CommandSpec queue_checkpoint_command();
-CommandSpec queue_replay_command();
+std::vector<CommandSpec> change_commands();  // retry, cancel, reset
+std::vector<CommandSpec> queue_commands();
 CommandSpec worker_ls_command();
-CommandSpec notebook_add_command();
-CommandSpec notebook_ls_command();
-CommandSpec notebook_status_command();
-CommandSpec notebook_commit_command();
-CommandSpec notebook_rescan_command();
-CommandSpec notebook_log_command();
+std::vector<CommandSpec> notebook_commands();
 CommandSpec top_command();
 CommandSpec bench_command();
 CommandSpec doctor_command();
 CommandSpec verify_command();
 CommandSpec backup_command();
 CommandSpec move_command();
-CommandSpec migrate_status_command();
-CommandSpec migrate_up_command();
-CommandSpec migrate_sql_command();
-CommandSpec completion_command();
-CommandSpec man_command();
-CommandSpec help_command();
-CommandSpec version_command();
+std::vector<CommandSpec> migrate_commands();
+std::vector<CommandSpec> help_commands();  // completion, man, help, version
 
 }  // namespace eventq::cli

@@ -8,9 +8,8 @@
 #include <ostream>
 #include <utility>
 
-#include "base/json.h"
 #include "base/numbers.h"
-#include "cli/framework/record.h"
+#include "base/time_text.h"
 #include "cli/terminal/terminal_text.h"
 
 namespace eventq::cli {
@@ -30,9 +29,8 @@ std::size_t terminal_width() {
 
 // The server's error message, and the field it is about if the message does not name it.
 std::string problem_of(const client::HttpResponse& response) {
-  JsonParser parser(kAnswerDepth);
-  const auto body = parser.parse(response.body);
-  const auto error = body ? text_at(*body, "error") : std::nullopt;
+  const AnswerJson body(response.body);
+  const auto error = text_at(*body, "error");
   if (!error) return "the server answered " + std::to_string(response.status) + " without an explanation";
   const std::string field = text_at(*body, "field").value_or("");
   const bool adds = response.status == 400 && !field.empty() && error->find(field) == std::string::npos;
@@ -51,6 +49,29 @@ ExitCode wrong_usage(Invocation& run, std::string_view message) {
   fail(run, message);
   run.err << "See eventq " << run.command.name << " --help.\n";
   return ExitCode::usage;
+}
+
+std::optional<std::int64_t> parse_number(Invocation& run, std::string_view option, const std::string& text,
+                                         std::int64_t least, std::int64_t most) {
+  const auto number = parse_whole<std::int64_t>(text);
+  if (number && *number >= least && *number <= most) return number;
+  std::string range = least > 0 ? " of at least " + std::to_string(least) : "";
+  if (most < kNumberMax) range = " from " + std::to_string(least) + " to " + std::to_string(most);
+  wrong_usage(run, std::string(option) + " must be a whole number" + range + ", not " + in_quotes(text));
+  return std::nullopt;
+}
+
+Result<std::optional<Millis>> duration_option(const Invocation& run, std::string_view option,
+                                              std::optional<Millis> bare) {
+  const auto text = run.arguments.text(option);
+  if (!text) return std::optional<Millis>();
+  if (text->empty() && bare) return bare;
+  const auto duration = parse_duration(*text);
+  if (duration) return std::optional<Millis>(*duration);
+  return Error{.code = ErrorCode::invalid_argument,
+               .message = std::string(option) +
+                          " must be a number and its unit (ms, s, m, h or d), such as 30s, not " +
+                          in_quotes(*text)};
 }
 
 CallResult call_result(Invocation& run, const Result<client::HttpResponse>& answer) {
@@ -102,6 +123,10 @@ ExitCode report_missing_shards(Invocation& run, const std::string& missing) {
                        " unreachable: the data there is missing here.");
 }
 
+ExitCode fail_unreadable(Invocation& run, const AnswerJson& answer) {
+  return fail(run, "the server's answer cannot be read: " + answer.error());
+}
+
 ExitCode print_answer(Invocation& run, const CallResult& called) {
   if (called) print_record(run.out, run.output, called.body);
   return called.code;
@@ -111,9 +136,8 @@ ExitCode print_list(Invocation& run, std::string_view target, std::string_view m
                     std::vector<OutputColumn> columns) {
   const CallResult called = call(run, "GET", target);
   if (!called) return called.code;
-  JsonParser parser(kAnswerDepth);
-  const auto body = parser.parse(called.body);
-  if (!body) return fail(run, "the server's answer cannot be read: " + body.error().message);
+  const AnswerJson body(called.body);
+  if (!body) return fail_unreadable(run, body);
   RecordPrinter printer(run.out, run.output, std::move(columns));
   for (const JsonValue& record : elements_at(*body, member)) printer.add(record.raw());
   printer.finish();

@@ -3,15 +3,17 @@
 // A command prints data to `out` and messages to `err`.
 #pragma once
 
+#include <cstdint>
 #include <iosfwd>
-#include <memory>
+#include <limits>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
 
-#include "base/json.h"
 #include "base/percent.h"
 #include "cli/framework/command.h"
+#include "cli/framework/record.h"
 #include "cli/terminal/output.h"
 #include "client/http_client.h"
 #include "eventq/error.h"
@@ -33,6 +35,28 @@ ExitCode fail(Invocation& run, std::string_view message, ExitCode code = ExitCod
 // The same, followed by a line "See eventq publish --help."
 ExitCode wrong_usage(Invocation& run, std::string_view message);
 
+inline constexpr std::int64_t kNumberMax = std::numeric_limits<std::int64_t>::max();
+
+// For read_number().
+std::optional<std::int64_t> parse_number(Invocation& run, std::string_view option, const std::string& text,
+                                         std::int64_t least, std::int64_t most);
+
+// Reads the whole number in `option` into `to`, which is unchanged if the option was not given. Returns false
+// if it is no number from `least` to `most`: the error was already printed as wrong usage.
+template <typename Number>
+[[nodiscard]] bool read_number(Invocation& run, std::string_view option, Number& to, std::int64_t least = 0,
+                               std::int64_t most = kNumberMax) {
+  const auto text = run.arguments.text(option);
+  const auto number = text ? parse_number(run, option, *text, least, most) : std::nullopt;
+  if (number) to = static_cast<Number>(*number);
+  return number || !text;
+}
+
+// The duration in `option`, `bare` if it was given without a value, nothing if it was not given.
+// Errors: invalid_argument, for wrong_usage().
+[[nodiscard]] Result<std::optional<Millis>> duration_option(const Invocation& run, std::string_view option,
+                                                            std::optional<Millis> bare = {});
+
 // The result of one call to the server. If the status is not 2xx, the error was already printed to err, the
 // body is empty, and the command should exit with `code`. Errors: ExitCode::unreachable when no server
 // answers, forbidden after 401 or 403, else failed.
@@ -51,6 +75,9 @@ CallResult call_result(Invocation& run, const Result<client::HttpResponse>& answ
 [[nodiscard]] std::string missing_shards(const JsonValue& answer);
 // Prints the `missing` shards to err and returns ExitCode::failed; done if there is none.
 ExitCode report_missing_shards(Invocation& run, const std::string& missing);
+
+// Fails because the body of a 2xx answer is not JSON.
+ExitCode fail_unreadable(Invocation& run, const AnswerJson& answer);
 
 // Prints the answer as one record, unless the call failed. Returns the exit code of the call.
 ExitCode print_answer(Invocation& run, const CallResult& called);

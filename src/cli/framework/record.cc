@@ -44,6 +44,12 @@ std::vector<JsonValue> elements_at(const JsonValue& value, std::string_view name
   return found->elements();
 }
 
+AnswerJson::AnswerJson(std::string_view body) {
+  const auto parsed = parser_.parse(body);
+  if (parsed) value_ = *parsed;
+  if (!parsed) error_ = parsed.error().message;
+}
+
 std::string as_json(const std::string& text) {
   JsonParser parser;
   if (parser.parse(text)) return text;

@@ -23,6 +23,24 @@ namespace eventq::cli {
 // The elements of the array `name`; empty when it is not an array.
 [[nodiscard]] std::vector<JsonValue> elements_at(const JsonValue& value, std::string_view name);
 
+// The parsed body of an answer. Its values live as long as this object.
+class AnswerJson {
+ public:
+  explicit AnswerJson(std::string_view body);
+  AnswerJson(const AnswerJson&) = delete;
+  AnswerJson& operator=(const AnswerJson&) = delete;
+
+  // False if the body is not JSON: then the value is null, so every member is absent, and error() says why.
+  explicit operator bool() const { return error_.empty(); }
+  const JsonValue& operator*() const { return value_; }
+  [[nodiscard]] const std::string& error() const { return error_; }
+
+ private:
+  JsonParser parser_{kAnswerDepth};
+  JsonValue value_;
+  std::string error_;
+};
+
 // Returns valid JSON unchanged, and makes any other text a JSON string.
 [[nodiscard]] std::string as_json(const std::string& text);
 

@@ -126,8 +126,7 @@ RecordPrinter::RecordPrinter(std::ostream& out, const OutputOptions& options,
 }
 
 void RecordPrinter::add(std::string_view json_object) {
-  JsonParser parser(kAnswerDepth);
-  const auto record = parser.parse(json_object);
+  const AnswerJson record(json_object);
   if (!record) return;
   switch (options_.format) {
     case Format::table: add_row(*record); break;
@@ -227,8 +226,7 @@ void RecordPrinter::finish() {
 }
 
 void print_record(std::ostream& out, const OutputOptions& options, std::string_view json_object) {
-  JsonParser parser(kAnswerDepth);
-  const auto record = parser.parse(json_object);
+  const AnswerJson record(json_object);
   if (!record) return;
   if (options.format == Format::json || options.format == Format::jsonl) {
     out << json_of(options, json_object, *record) << '\n';
