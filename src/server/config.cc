@@ -64,13 +64,6 @@ bool same_kind(SettingKind wanted, TomlKind found) {
   return false;
 }
 
-// The key as ServerSetting::name spells it.
-std::string key_of(const TomlEntry& entry) {
-  std::string key = entry.path.front();
-  for (std::size_t i = 1; i < entry.path.size(); ++i) key += "." + entry.path[i];
-  return key;
-}
-
 bool is_table_of_settings(const TomlEntry& entry) {
   const std::string beginning = key_of(entry) + ".";
   const auto settings = all_settings();

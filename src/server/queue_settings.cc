@@ -4,11 +4,14 @@
 #include <algorithm>
 #include <array>
 #include <charconv>
+#include <chrono>
+#include <concepts>
 #include <cstddef>
 #include <cstdint>
 #include <limits>
 #include <optional>
 #include <system_error>
+#include <type_traits>
 #include <vector>
 
 #include "base/nearest.h"
@@ -20,11 +23,17 @@ namespace eventq::server {
 namespace {
 
 using MaybeText = std::optional<std::string>;  // nothing if not set
+using EnumWords = std::array<std::string_view, 2>;
 
-// validate() checks ranges later. A number beyond int becomes the nearest int, which is outside of every
-// valid range, so validate() still refuses it.
-template <typename Number>
-bool read_number(std::optional<Number>& to, const TomlEntry& entry) {
+// The names of the values of an enumeration, in its order.
+EnumWords words_of(RetryPolicy::Kind) { return {"fixed", "exponential"}; }
+EnumWords words_of(Durability) { return {"strict", "buffered"}; }
+EnumWords words_of(OnFailure) { return {"skip", "block"}; }
+
+// read_value() returns false if the value has the wrong type. validate() checks ranges later. A number beyond
+// int becomes the nearest int, which is outside of every valid range, so validate() still refuses it.
+template <std::integral Number>
+bool read_value(Number& to, const TomlEntry& entry) {
   if (entry.kind != TomlKind::number) return false;
   const auto number = parse_whole_signed<std::int64_t>(entry.text);
   if (!number) return false;
@@ -33,73 +42,43 @@ bool read_number(std::optional<Number>& to, const TomlEntry& entry) {
   return true;
 }
 
-template <typename Duration>
-bool read_count(std::optional<Duration>& to, const TomlEntry& entry) {
-  std::optional<std::int64_t> number;
-  if (!read_number(number, entry)) return false;
-  to = Duration(*number);
+template <typename Count, typename Period>
+bool read_value(std::chrono::duration<Count, Period>& to, const TomlEntry& entry) {
+  std::int64_t number = 0;
+  if (!read_value(number, entry)) return false;
+  to = std::chrono::duration<Count, Period>(number);
   return true;
 }
 
-bool read_share(double& to, const TomlEntry& entry) {
+bool read_value(double& to, const TomlEntry& entry) {
   if (entry.kind != TomlKind::number && entry.kind != TomlKind::fraction) return false;
   const char* const end = entry.text.data() + entry.text.size();
   const auto parsed = std::from_chars(entry.text.data(), end, to);
   return parsed.ec == std::errc() && parsed.ptr == end;
 }
 
-// The names of the values of an enumeration, in its order.
-using EnumWords = std::array<std::string_view, 2>;
-constexpr EnumWords kKinds = {"fixed", "exponential"};
-constexpr EnumWords kDurabilities = {"strict", "buffered"};
-constexpr EnumWords kOnFailures = {"skip", "block"};
-
 template <typename Enum>
-bool read_word(std::optional<Enum>& to, const EnumWords& words, const TomlEntry& entry) {
+requires std::is_enum_v<Enum>
+bool read_value(Enum& to, const TomlEntry& entry) {
+  const EnumWords words = words_of(to);
   const auto* const found = std::find(words.begin(), words.end(), entry.text);
   if (entry.kind != TomlKind::text || found == words.end()) return false;
   to = static_cast<Enum>(found - words.begin());
   return true;
 }
 
-template <typename Enum>
-std::string word(const EnumWords& words, Enum value) {
-  return toml_string(words.at(static_cast<std::size_t>(value)));
-}
-
-template <typename Number>
-MaybeText number_text(const std::optional<Number>& number) {
-  return number ? MaybeText(std::to_string(*number)) : std::nullopt;
-}
-
-template <typename Duration>
-MaybeText count_text(const std::optional<Duration>& duration) {
-  return duration ? MaybeText(std::to_string(duration->count())) : std::nullopt;
-}
-
-std::string share_text(double share) {
-  std::array<char, 32> text{};
-  return {text.data(), std::to_chars(text.data(), text.data() + text.size(), share).ptr};
-}
-
-// Creates the retry policy at its first setting. Members that are not given keep the defaults of RetryPolicy.
-RetryPolicy& retry_of(QueueConfig& config) {
-  if (!config.retry) config.retry = RetryPolicy{};
-  return *config.retry;
-}
-
-bool read_kind(QueueConfig& config, const TomlEntry& entry) {
-  std::optional<RetryPolicy::Kind> kind;
-  if (!read_word(kind, kKinds, entry)) return false;
-  retry_of(config).kind = *kind;
-  return true;
-}
-
-bool read_wait(Millis& to, const TomlEntry& entry) {
-  std::optional<Millis> wait;
-  if (!read_count(wait, entry)) return false;
-  to = *wait;
-  return true;
+// The inverse of read_value().
+template <typename Value>
+std::string value_text(const Value& value) {
+  if constexpr (std::is_enum_v<Value>) {
+    return toml_string(words_of(value).at(static_cast<std::size_t>(value)));
+  } else if constexpr (std::is_integral_v<Value>) {
+    return std::to_string(value);
+  } else if constexpr (std::is_floating_point_v<Value>) {
+    return toml_fraction(value);
+  } else {
+    return std::to_string(value.count());
+  }
 }
 
 bool is_table(const TomlEntry& entry) { return entry.kind == TomlKind::table; }
@@ -112,79 +91,64 @@ struct QueueSetting {
   MaybeText (*text)(const QueueConfig& config);               // as TOML
 };
 
-using ConfigRef = const QueueConfig&;
-using EntryRef = const TomlEntry&;
+// The setting that is `member` of a QueueConfig.
+template <auto member>
+constexpr QueueSetting setting(std::string_view name, std::string_view what, std::string_view example) {
+  return {name, what, example,
+          [](QueueConfig& config, const TomlEntry& entry) {
+            return read_value((config.*member).emplace(), entry);
+          },
+          [](const QueueConfig& config) {
+            return config.*member ? MaybeText(value_text(*(config.*member))) : std::nullopt;
+          }};
+}
+
+// Creates the retry policy at its first setting. Members that are not given keep the defaults of RetryPolicy.
+RetryPolicy& retry_of(QueueConfig& config) { return config.retry ? *config.retry : config.retry.emplace(); }
+
+// The setting that is `member` of the retry policy.
+template <auto member>
+constexpr QueueSetting retry_setting(std::string_view name, std::string_view what, std::string_view example) {
+  return {
+      name, what, example,
+      [](QueueConfig& config, const TomlEntry& entry) { return read_value(retry_of(config).*member, entry); },
+      [](const QueueConfig& config) {
+        return config.retry ? MaybeText(value_text((*config.retry).*member)) : std::nullopt;
+      }};
+}
+
 constexpr std::string_view kWhole = "a whole number";
+constexpr std::string_view kMilliseconds = "a whole number of milliseconds";
+constexpr std::string_view kSeconds = "a whole number of seconds";
 
 constexpr QueueSetting kQueueSettings[] = {
-    {"maxQueueDepth", kWhole, "10000",
-     [](QueueConfig& config, EntryRef entry) { return read_number(config.max_queue_depth, entry); },
-     [](ConfigRef config) { return number_text(config.max_queue_depth); }},
-    {"highWatermark", kWhole, "8000",
-     [](QueueConfig& config, EntryRef entry) { return read_number(config.high_watermark, entry); },
-     [](ConfigRef config) { return number_text(config.high_watermark); }},
-    {"batchSize", kWhole, "100",
-     [](QueueConfig& config, EntryRef entry) { return read_number(config.batch_size, entry); },
-     [](ConfigRef config) { return number_text(config.batch_size); }},
-    {"processingInterval", "a whole number of milliseconds", "1000",
-     [](QueueConfig& config, EntryRef entry) { return read_count(config.processing_interval, entry); },
-     [](ConfigRef config) { return count_text(config.processing_interval); }},
-    {"persistenceThreshold", kWhole, "500",
-     [](QueueConfig& config, EntryRef entry) { return read_number(config.persistence_threshold, entry); },
-     [](ConfigRef config) { return number_text(config.persistence_threshold); }},
-    {"leaseMs", "a whole number of milliseconds", "60000",
-     [](QueueConfig& config, EntryRef entry) { return read_count(config.lease, entry); },
-     [](ConfigRef config) { return count_text(config.lease); }},
-    {"maxAttempts", kWhole, "20",
-     [](QueueConfig& config, EntryRef entry) { return read_number(config.max_attempts, entry); },
-     [](ConfigRef config) { return number_text(config.max_attempts); }},
-    {"maxRetries", kWhole, "3",
-     [](QueueConfig& config, EntryRef entry) { return read_number(config.max_retries, entry); },
-     [](ConfigRef config) { return number_text(config.max_retries); }},
+    setting<&QueueConfig::max_queue_depth>("maxQueueDepth", kWhole, "10000"),
+    setting<&QueueConfig::high_watermark>("highWatermark", kWhole, "8000"),
+    setting<&QueueConfig::batch_size>("batchSize", kWhole, "100"),
+    setting<&QueueConfig::processing_interval>("processingInterval", kMilliseconds, "1000"),
+    setting<&QueueConfig::persistence_threshold>("persistenceThreshold", kWhole, "500"),
+    setting<&QueueConfig::lease>("leaseMs", kMilliseconds, "60000"),
+    setting<&QueueConfig::max_attempts>("maxAttempts", kWhole, "20"),
+    setting<&QueueConfig::max_retries>("maxRetries", kWhole, "3"),
+    // A table sets nothing itself: its members are entries of their own. An empty retry table is a policy,
+    // too.
     {"retry", "a table", "{ kind = \"exponential\", baseMs = 1000, capMs = 60000, jitter = 0.2 }",
-     [](QueueConfig& config, EntryRef entry) {
+     [](QueueConfig& config, const TomlEntry& entry) {
        if (is_table(entry)) retry_of(config);
        return is_table(entry);
      },
-     [](ConfigRef) { return MaybeText(); }},
-    {"retry.kind", "\"fixed\" or \"exponential\"", "\"fixed\"",
-     [](QueueConfig& config, EntryRef entry) { return read_kind(config, entry); },
-     [](ConfigRef config) {
-       return config.retry ? MaybeText(word(kKinds, config.retry->kind)) : std::nullopt;
-     }},
-    {"retry.baseMs", "a whole number of milliseconds", "1000",
-     [](QueueConfig& config, EntryRef entry) { return read_wait(retry_of(config).base, entry); },
-     [](ConfigRef config) {
-       return config.retry ? MaybeText(std::to_string(config.retry->base.count())) : std::nullopt;
-     }},
-    {"retry.capMs", "a whole number of milliseconds", "60000",
-     [](QueueConfig& config, EntryRef entry) { return read_wait(retry_of(config).cap, entry); },
-     [](ConfigRef config) {
-       return config.retry ? MaybeText(std::to_string(config.retry->cap.count())) : std::nullopt;
-     }},
-    {"retry.jitter", "a number from 0 to 1", "0.2",
-     [](QueueConfig& config, EntryRef entry) { return read_share(retry_of(config).jitter, entry); },
-     [](ConfigRef config) {
-       return config.retry ? MaybeText(share_text(config.retry->jitter)) : std::nullopt;
-     }},
-    {"durability", "\"strict\" or \"buffered\"", "\"strict\"",
-     [](QueueConfig& config, EntryRef entry) { return read_word(config.durability, kDurabilities, entry); },
-     [](ConfigRef config) {
-       return config.durability ? MaybeText(word(kDurabilities, *config.durability)) : std::nullopt;
-     }},
-    {"onFailure", "\"skip\" or \"block\"", "\"skip\"",
-     [](QueueConfig& config, EntryRef entry) { return read_word(config.on_failure, kOnFailures, entry); },
-     [](ConfigRef config) {
-       return config.on_failure ? MaybeText(word(kOnFailures, *config.on_failure)) : std::nullopt;
-     }},
+     [](const QueueConfig&) { return MaybeText(); }},
+    retry_setting<&RetryPolicy::kind>("retry.kind", "\"fixed\" or \"exponential\"", "\"fixed\""),
+    retry_setting<&RetryPolicy::base>("retry.baseMs", kMilliseconds, "1000"),
+    retry_setting<&RetryPolicy::cap>("retry.capMs", kMilliseconds, "60000"),
+    retry_setting<&RetryPolicy::jitter>("retry.jitter", "a number from 0 to 1", "0.2"),
+    setting<&QueueConfig::durability>("durability", "\"strict\" or \"buffered\"", "\"strict\""),
+    setting<&QueueConfig::on_failure>("onFailure", "\"skip\" or \"block\"", "\"skip\""),
     {"retention", "a table", "{ completedSeconds = 86400, failedSeconds = 604800 }",
-     [](QueueConfig&, EntryRef entry) { return is_table(entry); }, [](ConfigRef) { return MaybeText(); }},
-    {"retention.completedSeconds", "a whole number of seconds", "86400",
-     [](QueueConfig& config, EntryRef entry) { return read_count(config.completed_retention, entry); },
-     [](ConfigRef config) { return count_text(config.completed_retention); }},
-    {"retention.failedSeconds", "a whole number of seconds", "604800",
-     [](QueueConfig& config, EntryRef entry) { return read_count(config.failed_retention, entry); },
-     [](ConfigRef config) { return count_text(config.failed_retention); }},
+     [](QueueConfig&, const TomlEntry& entry) { return is_table(entry); },
+     [](const QueueConfig&) { return MaybeText(); }},
+    setting<&QueueConfig::completed_retention>("retention.completedSeconds", kSeconds, "86400"),
+    setting<&QueueConfig::failed_retention>("retention.failedSeconds", kSeconds, "604800"),
 };
 
 std::vector<std::string> queue_setting_names() {
@@ -194,11 +158,7 @@ std::vector<std::string> queue_setting_names() {
 }
 
 // The keys after [queues.NAME], joined with dots.
-std::string name_in_queue(const TomlEntry& entry) {
-  std::string name = entry.path.at(2);
-  for (std::size_t i = 3; i < entry.path.size(); ++i) name += "." + entry.path[i];
-  return name;
-}
+std::string name_in_queue(const TomlEntry& entry) { return key_of(entry, 2); }
 
 // "retry.kind" in quotes is one key that contains a dot, not two keys, so the number of keys must match, too.
 bool is_spelled(const TomlEntry& entry, std::string_view name) {

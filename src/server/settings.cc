@@ -2,6 +2,8 @@
 #include "server/settings.h"
 
 #include <algorithm>
+#include <array>
+#include <charconv>
 #include <cstdint>
 #include <limits>
 #include <optional>
@@ -232,6 +234,11 @@ std::string toml_string(std::string_view text) {
     quoted += c;
   }
   return quoted + '"';
+}
+
+std::string toml_fraction(double number) {
+  std::array<char, 32> text{};  // the longest is "-2.2250738585072014e-308"
+  return {text.data(), std::to_chars(text.data(), text.data() + text.size(), number).ptr};
 }
 
 }  // namespace eventq::server

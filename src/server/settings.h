@@ -64,4 +64,7 @@ inline constexpr char kListEnd = '\0';
 // `text` as a TOML string on one line, with control characters escaped.
 [[nodiscard]] std::string toml_string(std::string_view text);
 
+// The shortest text that is read back as the same number.
+[[nodiscard]] std::string toml_fraction(double number);
+
 }  // namespace eventq::server

@@ -8,9 +8,7 @@
 #include <toml++/toml.h>
 
 #include <algorithm>
-#include <array>
 #include <cerrno>
-#include <charconv>
 #include <cstring>
 #include <fstream>
 #include <utility>
@@ -22,11 +20,6 @@ namespace {
 
 // A larger file is not a configuration file.
 constexpr std::size_t kFileSizeMax = 1024 * 1024;
-
-std::string shortest(double number) {
-  std::array<char, 32> text{};
-  return {text.data(), std::to_chars(text.data(), text.data() + text.size(), number).ptr};
-}
 
 // Converts one node. The caller visits the members of tables.
 TomlEntry to_entry(const toml::key& key, const toml::node& node) {
@@ -43,7 +36,7 @@ TomlEntry to_entry(const toml::key& key, const toml::node& node) {
     entry.shown = entry.text = truth->get() ? "true" : "false";
   } else if (const auto* fraction = node.as_floating_point()) {
     entry.kind = TomlKind::fraction;
-    entry.text = shortest(fraction->get());
+    entry.text = toml_fraction(fraction->get());
     entry.shown = "a number with a fraction";
   } else if (node.is_table()) {
     entry.kind = TomlKind::table;
@@ -84,6 +77,12 @@ std::vector<TomlEntry> all_entries(const toml::table& whole) {
 }
 
 }  // namespace
+
+std::string key_of(const TomlEntry& entry, std::size_t first) {
+  std::string key = entry.path.at(first);
+  for (std::size_t i = first + 1; i < entry.path.size(); ++i) key += "." + entry.path[i];
+  return key;
+}
 
 Result<std::vector<TomlEntry>> read_toml_file(const std::string& path) {
   const auto cannot_read = [&](const std::string& why) {

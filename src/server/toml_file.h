@@ -25,6 +25,9 @@ struct TomlEntry {
   std::string shown;  // the value as a message shows it, on one line: "5m" with its quotes, 3, an array
 };
 
+// The keys from `first` on, joined with dots. REQUIRES: first < entry.path.size().
+[[nodiscard]] std::string key_of(const TomlEntry& entry, std::size_t first = 0);
+
 inline constexpr std::size_t kTomlDepth = 4;
 
 // In the order of the file, a table before its members. Errors: not_found when the file cannot be read,
