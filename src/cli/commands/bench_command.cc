@@ -1,7 +1,5 @@
 // bench_command.cc: `eventq bench`: measures a running server under a short load.
 #include <algorithm>
-#include <array>
-#include <atomic>
 #include <chrono>
 #include <functional>
 #include <ostream>

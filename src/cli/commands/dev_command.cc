@@ -1,7 +1,6 @@
 // dev_command.cc: `eventq dev`: a server with a store in this folder, and a demo worker.
 #include <algorithm>
 #include <condition_variable>
-#include <iostream>
 #include <memory>
 #include <mutex>
 #include <ostream>

@@ -6,7 +6,6 @@
 #include <ostream>
 
 #include "base/numbers.h"
-#include "base/time_text.h"
 #include "cli/framework/record.h"
 #include "cli/terminal/terminal_text.h"
 #include "model/names.h"

@@ -28,7 +28,7 @@ ExitCode man(Invocation& run) {
 }
 
 ExitCode help(Invocation& run) {
-  const std::string words = join_list(run.arguments.texts("COMMAND"), ' ');
+  const std::string words = join_list(run.arguments.texts("COMMAND"), " ");
   if (const auto text = help_about(all_commands(), words)) {
     run.out << *text;
     return ExitCode::done;

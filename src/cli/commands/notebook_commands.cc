@@ -1,6 +1,5 @@
 // notebook_commands.cc: `eventq notebook ...`: add, list and show notebooks, commit, rescan.
 #include <filesystem>
-#include <ostream>
 #include <system_error>
 
 #include "base/json_writer.h"

@@ -50,36 +50,35 @@ Result<std::string> read_payload(const Arguments& arguments) {
       " A JSON string needs its own quotes: '\"hello\"'.");
 }
 
+// An option, and the member of POST /events that has its value.
+struct MemberOption {
+  std::string_view option;
+  std::string_view member;
+};
+
+constexpr MemberOption kTextOptions[] = {{"--queue", "queue"},       {"--key", "ordering_key"},
+                                         {"--event-id", "event_id"}, {"--correlation", "correlation_id"},
+                                         {"--pattern", "pattern"},   {"--at", "run_at"}};
+constexpr MemberOption kNumberOptions[] = {{"--priority", "priority"}, {"--retries", "max_retries"}};
+
 Result<void> add_texts(JsonWriter& body, const Arguments& arguments) {
-  struct TextOption {
-    std::string_view option;
-    std::string_view member;
-  };
-  for (const TextOption& text :
-       {TextOption{"--queue", "queue"}, TextOption{"--key", "ordering_key"},
-        TextOption{"--event-id", "event_id"}, TextOption{"--correlation", "correlation_id"},
-        TextOption{"--pattern", "pattern"}, TextOption{"--at", "run_at"}}) {
-    const auto value = arguments.text(text.option);
+  for (const auto& [option, member] : kTextOptions) {
+    const auto value = arguments.text(option);
     if (!value) continue;
-    if (!valid_utf8(*value)) return wrong_argument(std::string(text.option) + " is not UTF-8");
-    body.key(text.member).string(*value);
+    if (!valid_utf8(*value)) return wrong_argument(std::string(option) + " is not UTF-8");
+    body.key(member).string(*value);
   }
   return {};
 }
 
 Result<void> add_numbers(JsonWriter& body, const Arguments& arguments) {
-  struct NumberOption {
-    std::string_view option;
-    std::string_view member;
-  };
-  for (const NumberOption& number :
-       {NumberOption{"--priority", "priority"}, NumberOption{"--retries", "max_retries"}}) {
-    const auto text = arguments.text(number.option);
+  for (const auto& [option, member] : kNumberOptions) {
+    const auto text = arguments.text(option);
     if (!text) continue;
     const auto value = parse_whole_signed<std::int64_t>(*text);
     if (!value)
-      return wrong_argument(std::string(number.option) + " must be a whole number, not " + in_quotes(*text));
-    body.key(number.member).integer(*value);
+      return wrong_argument(std::string(option) + " must be a whole number, not " + in_quotes(*text));
+    body.key(member).integer(*value);
   }
   return {};
 }

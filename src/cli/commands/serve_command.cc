@@ -36,7 +36,7 @@ server::ServeRequest serve_request(const Arguments& arguments) {
     auto value = arguments.text(server::flag_name(setting));
     if (!value) continue;
     if (setting.kind == server::SettingKind::list)
-      value = join_list(arguments.texts(server::flag_name(setting)), server::kListEnd);
+      value = join_list(arguments.texts(server::flag_name(setting)), std::string_view(&server::kListEnd, 1));
     if (setting.kind == server::SettingKind::truth && value->empty()) value = "true";
     request.flags.values[std::string(setting.name)] = *value;
   }

@@ -20,7 +20,6 @@ client::HttpRequest request(std::string method, std::string target, std::string 
   return {.method = std::move(method),
           .target = std::move(target),
           .body = std::move(body),
-          .headers = {},
           .timeout = kPatience};
 }
 
@@ -126,10 +125,8 @@ class TopSession {
   }
 
   void pause_or_resume() {
-    const auto& queues = history_.last().queues;
-    const auto queue = std::find_if(queues.begin(), queues.end(),
-                                    [&](const TopQueue& each) { return each.name == view_.selected; });
-    if (queue == queues.end()) return;
+    const TopQueue* const queue = find_queue(history_.last(), view_.selected);
+    if (queue == nullptr) return;
     const std::string change = queue->state == "active" ? "pause" : "resume";
     const auto answer =
         run_.server.call(request("POST", "/queues/" + percent_encode(queue->name) + "/" + change,

@@ -27,36 +27,31 @@ constexpr std::array kProofs = {AuditCheck::sound,        AuditCheck::none_lost,
                                 AuditCheck::leases_apart, AuditCheck::order_kept, AuditCheck::counters_right};
 constexpr std::int64_t kShown = 100;  // violations printed per property
 
-// The text behind "ok" or "FAIL" in the line of a property: what was checked, and how much of it.
-std::string extent_of(AuditCheck proof, const AuditCounts& counts) {
-  switch (proof) {
-    case AuditCheck::sound: return "SQLite's integrity check";
-    case AuditCheck::none_lost:
-      return grouped(counts.events + counts.removed) + " events published: " + grouped(counts.live) +
-             " live, " + grouped(counts.ended) + " ended, " + grouped(counts.removed) +
-             " removed after their end";
-    case AuditCheck::finished_once:
-      return grouped(counts.ends) + " ends, " + grouped(counts.resets) + " resets";
-    case AuditCheck::leases_apart:
-      return grouped(counts.claims) + " claims in " + grouped(counts.entries) + " entries of the log";
-    case AuditCheck::order_kept:
-      return grouped(counts.in_lines) + " events with " + grouped(counts.lines) + " ordering keys";
-    case AuditCheck::counters_right: return grouped(counts.rules) + " rules";
-  }
-  return "";
-}
+// How much was checked for a property.
+struct ProofExtent {
+  std::int64_t items = 0;
+  std::string text;  // behind "ok" or "FAIL" in the line of the property
+};
 
-// The number of checked items for a property.
-std::int64_t checked_for(AuditCheck proof, const AuditCounts& counts) {
+ProofExtent extent_of(AuditCheck proof, const AuditCounts& counts) {
+  const std::int64_t published = counts.events + counts.removed;
   switch (proof) {
-    case AuditCheck::sound: return 1;  // the file
-    case AuditCheck::none_lost: return counts.events + counts.removed;
-    case AuditCheck::finished_once: return counts.ends;
-    case AuditCheck::leases_apart: return counts.claims;
-    case AuditCheck::order_kept: return counts.in_lines;
-    case AuditCheck::counters_right: return counts.rules;
+    case AuditCheck::sound: return {1, "SQLite's integrity check"};  // one file
+    case AuditCheck::none_lost:
+      return {published, grouped(published) + " events published: " + grouped(counts.live) + " live, " +
+                             grouped(counts.ended) + " ended, " + grouped(counts.removed) +
+                             " removed after their end"};
+    case AuditCheck::finished_once:
+      return {counts.ends, grouped(counts.ends) + " ends, " + grouped(counts.resets) + " resets"};
+    case AuditCheck::leases_apart:
+      return {counts.claims,
+              grouped(counts.claims) + " claims in " + grouped(counts.entries) + " entries of the log"};
+    case AuditCheck::order_kept:
+      return {counts.in_lines,
+              grouped(counts.in_lines) + " events with " + grouped(counts.lines) + " ordering keys"};
+    case AuditCheck::counters_right: return {counts.rules, grouped(counts.rules) + " rules"};
   }
-  return 0;
+  return {};
 }
 
 // Table format: prints violations when they are found, then a line per property. JSON: only an object per
@@ -84,8 +79,8 @@ class VerifyReport {
         conclude_json(proof, found, counts);
       } else {
         out_ << (found.count == 0 ? " ok   " : " FAIL ") << padded(name_of(proof), 22)
-             << (found.count == 0 ? "" : grouped(found.count) + " violated; ") << extent_of(proof, counts)
-             << '\n';
+             << (found.count == 0 ? "" : grouped(found.count) + " violated; ")
+             << extent_of(proof, counts).text << '\n';
       }
     }
   }
@@ -115,7 +110,7 @@ class VerifyReport {
     std::string line;
     JsonWriter json(line);
     json.begin_object().key("proof").string(name_of(proof)).key("ok").boolean(found.count == 0);
-    json.key("checked").integer(checked_for(proof, counts)).key("violated").integer(found.count);
+    json.key("checked").integer(extent_of(proof, counts).items).key("violated").integer(found.count);
     json.key("violations").raw("[" + found.shown + "]").end_object();
     out_ << line << '\n';
   }

@@ -5,8 +5,6 @@
 #include <algorithm>
 #include <map>
 #include <optional>
-#include <string_view>
-#include <utility>
 #include <vector>
 
 #include "base/nearest.h"

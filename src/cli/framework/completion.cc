@@ -51,12 +51,6 @@ std::vector<std::pair<std::string, std::string>> words_behind(std::span<const Co
   return words;
 }
 
-std::string joined(const Words& words, std::string_view separator = " ") {
-  std::string out;
-  for (const std::string& word : words) out += (out.empty() ? "" : std::string(separator)) + word;
-  return out;
-}
-
 // The fixed choices of a value; empty when it has none.
 Words values_of(const Parameter& parameter) { return split_list(parameter.choices); }
 
@@ -109,7 +103,7 @@ _eventq() {
 std::string bash_values(const Parameter& parameter) {
   if (parameter.completes == CompletionKind::file) return "_eventq_files";
   if (parameter.completes == CompletionKind::queue) return "_eventq_queues";
-  return "_eventq_words \"" + joined(values_of(parameter)) + "\"";
+  return "_eventq_words \"" + join_list(values_of(parameter), " ") + "\"";
 }
 
 std::string bash_command(const CommandSpec& command) {
@@ -119,9 +113,10 @@ std::string bash_command(const CommandSpec& command) {
     const Words spellings = split_list(option.name);
     names.insert(names.end(), spellings.begin(), spellings.end());
     if (!takes_next_word(option)) continue;
-    out += "        " + joined(spellings, " | ") + ") " + bash_values(option) + "; return ;;\n";
+    out += "        " + join_list(spellings, " | ") + ") " + bash_values(option) + "; return ;;\n";
   }
-  out += "      esac\n      if [[ $cur == -* ]]; then _eventq_words \"" + joined(names) + "\"; return; fi\n";
+  out += "      esac\n      if [[ $cur == -* ]]; then _eventq_words \"" + join_list(names, " ") +
+         "\"; return; fi\n";
   for (const Parameter& positional : command.positionals) out += "      " + bash_values(positional) + "\n";
   return out + "      ;;\n";
 }
@@ -160,7 +155,7 @@ std::string zsh_values(const Parameter& parameter) {
   if (parameter.completes == CompletionKind::file) return "_files";
   if (parameter.completes == CompletionKind::queue) return "_eventq_queues";
   const Words values = values_of(parameter);
-  return values.empty() ? " " : "(" + joined(values) + ")";
+  return values.empty() ? " " : "(" + join_list(values, " ") + ")";
 }
 
 // One specification for each spelling of the option, in the syntax of zsh's _arguments: "*" allows it more
@@ -175,7 +170,7 @@ std::string zsh_option(const Parameter& option) {
     if (option.many) {
       out += "*";
     } else if (spellings.size() > 1) {
-      out += "(" + joined(spellings) + ")";
+      out += "(" + join_list(spellings, " ") + ")";
     }
     out += spelling;
     if (!option.value.empty()) out += is_long ? (option.bare ? "=-" : "=") : "+";
@@ -234,7 +229,7 @@ std::string fish_values(const Parameter& parameter) {
   if (parameter.completes == CompletionKind::file) return " -F";
   if (parameter.completes == CompletionKind::queue) return " -a '(__eventq_queues)'";
   const Words values = values_of(parameter);
-  return values.empty() ? "" : " -a '" + joined(values) + "'";
+  return values.empty() ? "" : " -a '" + join_list(values, " ") + "'";
 }
 
 // " -d 'description'" and the line end.
@@ -275,11 +270,11 @@ std::string fish_words(std::span<const CommandSpec> commands, const std::string&
 
 std::string bash_completion(std::span<const CommandSpec> commands) {
   std::string out(kBashStart);
-  out += "  if ((COMP_CWORD == 1)); then _eventq_words \"" + joined(names_behind(commands, "")) +
+  out += "  if ((COMP_CWORD == 1)); then _eventq_words \"" + join_list(names_behind(commands, ""), " ") +
          " --help --version\"; return; fi\n  case $command in\n";
   for (const std::string& group : groups_of(commands)) {
     out += "    " + group + ")\n      if ((COMP_CWORD == 2)); then _eventq_words \"" +
-           joined(names_behind(commands, group)) +
+           join_list(names_behind(commands, group), " ") +
            "\"; return; fi\n      command+=\" ${COMP_WORDS[2]}\"\n      ;;\n";
   }
   out += "  esac\n  case $command in\n";

@@ -5,6 +5,8 @@
 #include <utility>
 #include <vector>
 
+#include "cli/framework/record.h"
+
 namespace eventq::cli {
 namespace {
 
@@ -46,21 +48,17 @@ std::string section(std::string_view title, const std::vector<HelpLine>& lines) 
   return out;
 }
 
-std::vector<HelpLine> lines_of(std::span<const Parameter> parameters) {
+std::vector<HelpLine> help_lines(std::span<const Parameter> parameters) {
   std::vector<HelpLine> lines;
   lines.reserve(parameters.size());
   for (const Parameter& parameter : parameters) lines.emplace_back(written(parameter), explained(parameter));
   return lines;
 }
 
-// An empty line separates paragraphs. A line that starts with a blank is preformatted and is not wrapped.
 std::string paragraphs(std::string_view text) {
   std::string out;
-  while (!text.empty()) {
-    const std::size_t end = std::min(text.find('\n'), text.size());
-    const std::string_view line = text.substr(0, end);
+  for (const std::string_view line : lines_of(text)) {
     out += (line.starts_with(' ') ? std::string(line) : wrapped(line, 0)) + "\n";
-    text.remove_prefix(std::min(end + 1, text.size()));
   }
   return out;
 }
@@ -71,26 +69,29 @@ std::string listing(std::string_view usage, const std::vector<HelpLine>& command
 
 }  // namespace
 
+std::vector<std::string_view> lines_of(std::string_view text) {
+  std::vector<std::string_view> lines;
+  while (!text.empty()) {
+    const std::size_t end = std::min(text.find('\n'), text.size());
+    lines.push_back(text.substr(0, end));
+    text.remove_prefix(std::min(end + 1, text.size()));
+  }
+  return lines;
+}
+
 std::string written(const Parameter& parameter) {
   if (!parameter.name.starts_with('-')) {
     const std::string name = parameter.name + (parameter.many ? "..." : "");
     return parameter.required ? name : "[" + name + "]";
   }
-  std::string text = parameter.name;
-  if (const std::size_t comma = text.find(','); comma != std::string::npos) text.replace(comma, 1, ", ");
+  const std::string text = join_list(split_list(parameter.name), ", ");
   if (parameter.value.empty()) return text;
   return text + (parameter.bare ? "[=" + parameter.value + "]" : " " + parameter.value);
 }
 
 std::string explained(const Parameter& parameter) {
   std::string help = parameter.help;
-  if (!parameter.choices.empty()) {
-    std::string choices = parameter.choices;
-    for (std::size_t at = 0; (at = choices.find(',', at)) != std::string::npos; at += 2) {
-      choices.replace(at, 1, ", ");
-    }
-    help += ": " + choices;
-  }
+  if (!parameter.choices.empty()) help += ": " + join_list(split_list(parameter.choices), ", ");
   if (!parameter.fallback.empty()) help += " [" + parameter.fallback + "]";
   return help;
 }
@@ -104,12 +105,12 @@ std::string usage_line(const CommandSpec& command) {
 std::string help_of(const CommandSpec& command) {
   std::string out = std::string(command.summary) + ".\n\nUsage: " + usage_line(command) + "\n";
   if (!command.details.empty()) out += "\n" + paragraphs(command.details);
-  out += section("Arguments", lines_of(command.positionals));
-  std::vector<HelpLine> options = lines_of(command.options);
+  out += section("Arguments", help_lines(command.positionals));
+  std::vector<HelpLine> options = help_lines(command.options);
   options.emplace_back("-h, --help", "Print this help and exit");
   out += section("Options", options);
   const bool own_format = command.server_use == ServerUse::own_output;
-  out += section(own_format ? "Server" : "Server and output", lines_of(common_options(command.server_use)));
+  out += section(own_format ? "Server" : "Server and output", help_lines(common_options(command.server_use)));
   if (!command.examples.empty()) out += "\nExamples:\n";
   for (const Example& example : command.examples) {
     out += "  # " + std::string(example.what) + "\n  " + std::string(example.line) + "\n";

@@ -5,6 +5,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "cli/framework/command.h"
 
@@ -18,6 +19,10 @@ namespace eventq::cli {
 
 // "How to print: table, json [table]"
 [[nodiscard]] std::string explained(const Parameter& parameter);
+
+// The lines of a text from the command table, without their line ends. An empty line separates paragraphs; a
+// line that starts with a blank is preformatted.
+[[nodiscard]] std::vector<std::string_view> lines_of(std::string_view text);
 
 [[nodiscard]] std::string help_of(const CommandSpec& command);
 

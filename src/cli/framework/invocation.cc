@@ -82,21 +82,18 @@ CallResult call_result(Invocation& run, const Result<client::HttpResponse>& answ
     const std::string advice =
         unknown ? " The server may have carried out the request: check before you send it again." : "";
     if (answer.error().code != ErrorCode::unavailable)
-      return {.code = fail(run, answer.error().message + advice), .status = 0, .body = {}};
+      return {.code = fail(run, answer.error().message + advice)};
     return {.code = fail(run,
                          "No eventq server at " + run.url +
                              ". Start one with `eventq serve` or `eventq dev`, or name another with --url or "
                              "EVENTQ_URL.",
-                         ExitCode::unreachable),
-            .status = 0,
-            .body = {}};
+                         ExitCode::unreachable)};
   }
   if (answer->status / 100 == 2)
     return {.code = ExitCode::done, .status = answer->status, .body = answer->body};
   const bool forbidden = answer->status == 401 || answer->status == 403;
   return {.code = fail(run, problem_of(*answer), forbidden ? ExitCode::forbidden : ExitCode::failed),
-          .status = answer->status,
-          .body = {}};
+          .status = answer->status};
 }
 
 CallResult call(Invocation& run, std::string_view method, std::string_view target, std::string_view body,
@@ -104,7 +101,6 @@ CallResult call(Invocation& run, std::string_view method, std::string_view targe
   return call_result(run, run.server.call({.method = std::string(method),
                                            .target = std::string(target),
                                            .body = std::string(body),
-                                           .headers = {},
                                            .timeout = timeout}));
 }
 

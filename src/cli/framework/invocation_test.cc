@@ -59,16 +59,77 @@ TEST(PercentEncode, EncodesEverythingButUnreservedCharacters) {
   EXPECT_EQ(percent_encode("ü"), "%C3%BC");
 }
 
-class CallResultTest : public testing::Test {
+class InvocationTest : public testing::Test {
  protected:
-  CallResult result_of(const Result<client::HttpResponse>& answer) { return call_result(run_, answer); }
-
   CommandSpec command_{.name = "ls"};
   Arguments arguments_;
   client::HttpClient server_{client::HttpUrl{}};
   std::ostringstream out_;
   std::ostringstream err_;
   Invocation run_{command_, arguments_, {}, "http://here", server_, out_, err_};
+};
+
+using NumberOptionTest = InvocationTest;
+
+TEST_F(NumberOptionTest, AnAbsentOptionLeavesTheDefault) {
+  std::size_t number = 20;
+
+  EXPECT_TRUE(read_number(run_, "--limit", number, 1, 1000));
+  EXPECT_EQ(number, 20U);
+}
+
+TEST_F(NumberOptionTest, BothEndsOfTheRangeAreAccepted) {
+  std::optional<std::size_t> number;
+  arguments_.add("--limit", "1");
+  EXPECT_TRUE(read_number(run_, "--limit", number, 1, 1000));
+  EXPECT_EQ(number, 1U);
+
+  arguments_.add("--limit", "1000");
+  EXPECT_TRUE(read_number(run_, "--limit", number, 1, 1000));
+  EXPECT_EQ(number, 1000U);
+  EXPECT_EQ(err_.str(), "");
+}
+
+TEST_F(NumberOptionTest, AWrongNumberIsNamedTogetherWithItsRange) {
+  struct Case {
+    const char* text;
+    std::int64_t least;
+    std::int64_t most;
+    const char* message;
+  };
+  for (const Case& row : {
+           Case{"0", 1, 1000, "eventq: --limit must be a whole number from 1 to 1000, not \"0\"\n"},
+           Case{"1001", 0, 1000, "eventq: --limit must be a whole number from 0 to 1000, not \"1001\"\n"},
+           Case{"0", 1, kNumberMax, "eventq: --limit must be a whole number of at least 1, not \"0\"\n"},
+           Case{"x", 0, kNumberMax, "eventq: --limit must be a whole number, not \"x\"\n"},
+           Case{"-1", 0, kNumberMax, "eventq: --limit must be a whole number, not \"-1\"\n"},
+       }) {
+    arguments_.add("--limit", row.text);
+    err_.str("");
+    std::int64_t number = 20;
+
+    EXPECT_FALSE(read_number(run_, "--limit", number, row.least, row.most)) << row.text;
+    EXPECT_EQ(number, 20);
+    EXPECT_EQ(err_.str(), std::string(row.message) + "See eventq ls --help.\n");
+  }
+}
+
+using DurationOptionTest = InvocationTest;
+
+TEST_F(DurationOptionTest, AnOptionWithoutItsValueHasTheBareDuration) {
+  EXPECT_EQ(*duration_option(run_, "--wait", Millis{30'000}), std::nullopt);
+
+  arguments_.add("--wait", "");
+  EXPECT_EQ(*duration_option(run_, "--wait", Millis{30'000}), Millis{30'000});
+  EXPECT_FALSE(duration_option(run_, "--wait"));
+
+  arguments_.add("--wait", "2m");
+  EXPECT_EQ(*duration_option(run_, "--wait", Millis{30'000}), Millis{120'000});
+}
+
+class CallResultTest : public InvocationTest {
+ protected:
+  CallResult result_of(const Result<client::HttpResponse>& answer) { return call_result(run_, answer); }
 };
 
 TEST_F(CallResultTest, A2xxAnswerIsReturnedUnchanged) {

@@ -2,7 +2,6 @@
 #include "cli/framework/manual.h"
 
 #include <utility>
-#include <vector>
 
 #include "cli/framework/help.h"
 
@@ -46,16 +45,6 @@ constexpr ManualLine kFiles[] = {
      "Belong to the store. Copy a store with `eventq backup`"},
 };
 
-// Calls `visit` with each line of `text`, without the line end.
-template <typename Visit>
-void each_line(std::string_view text, const Visit& visit) {
-  while (!text.empty()) {
-    const std::size_t end = std::min(text.find('\n'), text.size());
-    visit(text.substr(0, end));
-    text.remove_prefix(std::min(end + 1, text.size()));
-  }
-}
-
 // --- man(7)
 
 // Text in backquotes becomes bold. A dot at the start of a line is escaped, because roff would read a
@@ -80,7 +69,6 @@ std::string roff(std::string_view text) {
   return out.starts_with('.') ? "\\&" + out : out;
 }
 
-// A line that starts with a blank is preformatted. An empty line starts a paragraph.
 std::string roff_paragraphs(std::string_view text) {
   std::string out;
   bool as_is = false;
@@ -88,10 +76,10 @@ std::string roff_paragraphs(std::string_view text) {
     if (wanted != as_is) out += wanted ? ".nf\n" : ".fi\n";
     as_is = wanted;
   };
-  each_line(text, [&](std::string_view line) {
+  for (const std::string_view line : lines_of(text)) {
     switch_to(line.starts_with(' '));
     out += line.empty() ? ".PP\n" : roff(line) + "\n";
-  });
+  }
   switch_to(false);
   return out;
 }
@@ -161,11 +149,11 @@ std::string markdown_command(const CommandSpec& command) {
                     ".\n\n```\n" + usage_line(command) + "\n```\n";
   bool as_is = false;
   if (!command.details.empty()) out += "\n";
-  each_line(command.details, [&](std::string_view line) {
+  for (const std::string_view line : lines_of(command.details)) {
     if (line.starts_with(' ') != as_is) out += "```\n";
     as_is = line.starts_with(' ');
     out += std::string(line) + "\n";
-  });
+  }
   if (as_is) out += "```\n";
   if (!command.positionals.empty() || !command.options.empty()) {
     out += "\n| | |\n|---|---|\n" + markdown_parameters(command.positionals) +

@@ -68,7 +68,7 @@ std::vector<std::string> split_list(std::string_view list, char separator) {
   return parts;
 }
 
-std::string join_list(const std::vector<std::string>& parts, char separator) {
+std::string join_list(const std::vector<std::string>& parts, std::string_view separator) {
   std::string list;
   for (const std::string& part : parts) {
     if (&part != &parts.front()) list += separator;

@@ -48,6 +48,6 @@ class AnswerJson {
 [[nodiscard]] std::vector<std::string> split_list(std::string_view list, char separator = ',');
 
 // Joins parts with `separator`.
-[[nodiscard]] std::string join_list(const std::vector<std::string>& parts, char separator = ',');
+[[nodiscard]] std::string join_list(const std::vector<std::string>& parts, std::string_view separator = ",");
 
 }  // namespace eventq::cli

@@ -49,6 +49,22 @@ TEST_F(RecordTest, AMemberThatIsNotAnArrayHasNoElements) {
   EXPECT_THAT(elements_at(record, "c"), IsEmpty());
 }
 
+TEST(AnswerJson, HasNoMembersWhenTheBodyIsNotJson) {
+  const AnswerJson html("<html>");
+
+  EXPECT_FALSE(html);
+  EXPECT_NE(html.error(), "");
+  EXPECT_EQ(text_at(*html, "status"), std::nullopt);
+  EXPECT_THAT(elements_at(*html, "events"), IsEmpty());
+}
+
+TEST(AnswerJson, KeepsACopyOfTheBody) {
+  const AnswerJson answer(std::string(R"({"status":"PENDING"})"));
+
+  EXPECT_TRUE(answer);
+  EXPECT_THAT(text_at(*answer, "status"), Optional(std::string("PENDING")));
+}
+
 TEST(SplitList, LeavesOutEmptyParts) {
   EXPECT_THAT(split_list(",a,,b c,"), ElementsAre("a", "b c"));
   EXPECT_THAT(split_list("a  b", ' '), ElementsAre("a", "b"));
@@ -58,7 +74,7 @@ TEST(SplitList, LeavesOutEmptyParts) {
 TEST(JoinList, PutsSeparatorsOnlyBetweenParts) {
   EXPECT_EQ(join_list({}), "");
   EXPECT_EQ(join_list({"a"}), "a");
-  EXPECT_EQ(join_list({"queue", "pause"}, ' '), "queue pause");
+  EXPECT_EQ(join_list({"queue", "pause"}, " "), "queue pause");
 }
 
 }  // namespace

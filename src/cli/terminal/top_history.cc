@@ -37,14 +37,13 @@ TopQueue read_queue(const JsonValue& value) {
           .oldest_seconds = number_at(value, "oldest_pending_seconds")};
 }
 
-const TopQueue* find_queue(const TopSample& sample, const std::string& name) {
-  for (const TopQueue& queue : sample.queues) {
-    if (queue.name == name) return &queue;
-  }
-  return nullptr;
-}
-
 }  // namespace
+
+const TopQueue* find_queue(const TopSample& sample, const std::string& name) {
+  const auto found = std::find_if(sample.queues.begin(), sample.queues.end(),
+                                  [&](const TopQueue& queue) { return queue.name == name; });
+  return found == sample.queues.end() ? nullptr : &*found;
+}
 
 Result<TopSample> read_top_sample(std::string_view metrics, std::string_view queues,
                                   std::string_view workers) {

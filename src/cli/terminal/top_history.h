@@ -43,6 +43,9 @@ struct TopSample {
   std::int64_t log_bytes = 0;
 };
 
+// Null when there is no queue of this name.
+[[nodiscard]] const TopQueue* find_queue(const TopSample& sample, const std::string& name);
+
 // Reads the bodies of GET /metrics (as JSON), /queues and /workers. Errors: invalid_argument.
 Result<TopSample> read_top_sample(std::string_view metrics, std::string_view queues,
                                   std::string_view workers);

@@ -4,7 +4,6 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
-#include <functional>
 #include <string_view>
 #include <utility>
 
@@ -126,11 +125,6 @@ std::string title_line(const TopView& view, const OutputOptions& options) {
   return cut_to_width(printable(line), options.width);
 }
 
-const TopQueue& queue_named(const TopSample& sample, const std::string& name) {
-  return *std::find_if(sample.queues.begin(), sample.queues.end(),
-                       [&](const TopQueue& queue) { return queue.name == name; });
-}
-
 Lines queue_lines(const TopView& view, const OutputOptions& options, bool selecting) {
   // Rates exist only from the second sample on; before that their columns are left out.
   const bool rated = view.history.rates().has_value();
@@ -143,7 +137,7 @@ Lines queue_lines(const TopView& view, const OutputOptions& options, bool select
 
   Lines lines{table.heading()};
   for (const std::string& name : top_order(view)) {
-    const TopQueue& queue = queue_named(view.history.last(), name);
+    const TopQueue& queue = *find_queue(view.history.last(), name);
     std::vector<std::string> cells = {queue.state, std::to_string(queue.waiting),
                                       std::to_string(queue.running), std::to_string(queue.failed)};
     if (rated) {
