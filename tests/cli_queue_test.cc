@@ -115,6 +115,8 @@ TEST_F(CliQueueTest, ReplaysEventsThatEndedSinceACheckpointOrATime) {
   EXPECT_EQ(done.out, "{\"id\":1,\"replayed_as\":2}\n");
   EXPECT_EQ(eventq({"queue", "replay", "mail"}).exit_code, 1);
   EXPECT_EQ(eventq({"queue", "replay", "mail", "--from", "1h", "--limit", "x"}).exit_code, 2);
+  EXPECT_THAT(eventq({"queue", "replay", "mail", "--from", "1h", "--tag", "\xff"}).err,
+              HasSubstr("--tag is not UTF-8"));
 }
 
 TEST_F(CliQueueTest, ReplaysPageByPage) {

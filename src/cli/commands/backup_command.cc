@@ -12,6 +12,7 @@
 #include <system_error>
 #include <utility>
 
+#include "base/descriptor.h"
 #include "cli/framework/command_table.h"
 #include "cli/framework/interrupt.h"
 #include "cli/framework/invocation.h"
@@ -63,11 +64,8 @@ Result<CopyCheck> check_copy(const std::string& path, const Interrupt& interrupt
 // Syncs the folder, because the file's name is stored there and must survive a power cut, too.
 bool sync_folder(const std::string& file) {
   const std::string parent = std::filesystem::path(file).parent_path().string();
-  const int folder = open(parent.empty() ? "." : parent.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-  if (folder < 0) return false;
-  const bool synced = fsync(folder) == 0;
-  close(folder);
-  return synced;
+  const Descriptor folder(open(parent.empty() ? "." : parent.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+  return folder.open() && fsync(folder.number()) == 0;
 }
 
 ExitCode give_up(Invocation& invocation, const std::string& partial, const Interrupt& interrupt,
@@ -106,7 +104,10 @@ ExitCode back_up(Invocation& invocation, const std::string& from, const std::str
     return give_up(invocation, partial, interrupt,
                    "cannot rename the copy to " + to + ": " + std::strerror(errno) + ".");
   }
-  if (!sync_folder(to)) return fail(invocation, "cannot sync the folder of " + to + "; the copy exists.");
+  if (!sync_folder(to)) {
+    return fail(invocation, "cannot sync the folder of " + to + ": " + std::strerror(errno) +
+                                ". The copy is complete, but a power cut may remove its name. Run `sync`.");
+  }
   std::error_code none;
   const bool verified = checked->violated.empty() && checked->note.empty();
   invocation.err << "Copied " << from << " to " << to << " ("

@@ -30,6 +30,10 @@ Error wrong_filter(std::string message) {
   return {.code = ErrorCode::invalid_argument, .message = std::move(message), .field = "--filter"};
 }
 
+Error given_twice(const std::string& name) {
+  return wrong_filter(name + ": is given twice; give each condition once");
+}
+
 std::vector<std::string> known_names() {
   std::vector<std::string> names;
   for (const Condition& condition : kTexts) names.emplace_back(condition.name);
@@ -60,12 +64,11 @@ Result<void> apply_condition(EventFilter& filter, std::string_view word) {
   }
   if (value.empty())
     return wrong_filter(name + ": needs a value directly after the colon, as in status:FAILED");
-  if (name == "older")
-    return filter.older ? wrong_filter("older: is given twice") : apply_older(filter, value);
+  if (name == "older") return filter.older ? given_twice(name) : apply_older(filter, value);
   const auto* const found = std::find_if(std::begin(kTexts), std::end(kTexts),
                                          [&](const Condition& it) { return it.name == name; });
   auto& member = filter.*found->member;
-  if (member) return wrong_filter(name + ": is given twice");
+  if (member) return given_twice(name);
   member = value;
   return {};
 }
@@ -83,8 +86,9 @@ Result<EventFilter> parse_event_filter(std::string_view text) {
   }
   const auto statuses = split_list(event_statuses());
   if (filter.status && std::find(statuses.begin(), statuses.end(), *filter.status) == statuses.end()) {
+    const std::string guess = did_you_mean(*filter.status, statuses);
     return wrong_filter("there is no status " + in_quotes(*filter.status) +
-                        did_you_mean(*filter.status, statuses));
+                        (guess.empty() ? "; there are " + join_list(statuses, ", ") : guess));
   }
   return filter;
 }

@@ -35,7 +35,11 @@ ExitCode help(Invocation& run) {
   }
   std::vector<std::string> known;
   for (const CommandSpec& command : all_commands()) known.emplace_back(command.name);
-  return fail(run, "there is no command " + in_quotes(words) + did_you_mean(words, known), ExitCode::usage);
+  const std::string guess = did_you_mean(words, known);
+  return fail(run,
+              "there is no command " + in_quotes(words) +
+                  (guess.empty() ? "; `eventq help` lists all commands" : guess),
+              ExitCode::usage);
 }
 
 ExitCode version(Invocation& run) {

@@ -12,6 +12,7 @@
 #include <system_error>
 #include <vector>
 
+#include "base/descriptor.h"
 #include "base/hash.h"
 #include "base/json.h"
 #include "base/json_writer.h"
@@ -163,8 +164,8 @@ class Importer {
       }
       // Resending is safe, because each event has an event_id and the server stores it once.
       const bool full = answer && answer->status == 429;
-      const bool away = !answer || answer->status == 503;
-      if (!full && (!away || tries == kTries)) return refused(answer);
+      const bool unavailable = !answer || answer->status == 503;
+      if (!full && (!unavailable || tries == kTries)) return refused(answer);
       // A full queue is no failure: workers make space, so wait as long as it takes.
       if (full) tries = 0;
       const auto pause = answer ? parse_whole<int>(answer->header("retry-after")).value_or(1) : 1;
@@ -262,11 +263,9 @@ ExitCode run_import(Invocation& invocation) {
 
   const auto lines = count_lines(options.file);
   if (!lines) return fail(invocation, lines.error().message);
-  const int file = open(options.file.c_str(), O_RDONLY | O_CLOEXEC);
-  if (file < 0) return fail(invocation, "Cannot open " + options.file + ": " + std::strerror(errno) + ".");
-  const ExitCode code = Importer(invocation, options, *lines).from(file);
-  close(file);
-  return code;
+  const Descriptor file(open(options.file.c_str(), O_RDONLY | O_CLOEXEC));
+  if (file.open()) return Importer(invocation, options, *lines).from(file.number());
+  return fail(invocation, "Cannot open " + options.file + ": " + std::strerror(errno) + ".");
 }
 
 }  // namespace

@@ -15,7 +15,8 @@ std::string encoded_notebook(const Invocation& run) {
   return percent_encode(run.arguments.text_or("NAME", ""));
 }
 
-// The body {"name", "path", "settings"}. Errors: invalid_argument, for wrong_usage().
+// The body {"name", "path", "settings"}. REQUIRES: check_utf8() of NAME and SETTING.
+// Errors: invalid_argument, for wrong_usage().
 Result<std::string> notebook_body(const Invocation& run) {
   const auto wrong = [](std::string message) {
     return Error{.code = ErrorCode::invalid_argument, .message = std::move(message)};
@@ -23,18 +24,17 @@ Result<std::string> notebook_body(const Invocation& run) {
   // The path must be absolute, because the server runs in another folder.
   std::error_code failed;
   const auto path = std::filesystem::absolute(run.arguments.text_or("PATH", ""), failed);
-  if (failed) return wrong("PATH: " + failed.message());
-  const std::string name = run.arguments.text_or("NAME", "");
-  if (!valid_utf8(name) || !valid_utf8(path.native())) return wrong("NAME or PATH is not UTF-8");
+  if (failed) return wrong("the current folder is unknown (" + failed.message() + "); give an absolute PATH");
+  if (!valid_utf8(path.native())) return wrong("PATH is not UTF-8; rename its folders");
   std::string text;
   JsonWriter json(text);
-  json.begin_object().key("name").string(name);
+  json.begin_object().key("name").string(run.arguments.text_or("NAME", ""));
   json.key("path").string(path.lexically_normal().native());
   json.key("settings").begin_object();
   for (const std::string& setting : run.arguments.texts("SETTING")) {
     const std::size_t equals = setting.find('=');
     JsonParser parser;
-    if (equals == std::string::npos || !valid_utf8(setting) || !parser.parse(setting.substr(equals + 1))) {
+    if (equals == std::string::npos || !parser.parse(setting.substr(equals + 1))) {
       return wrong(in_quotes(setting) + " must be a setting and its number, such as git_commit_interval=10");
     }
     std::string member;
@@ -46,6 +46,7 @@ Result<std::string> notebook_body(const Invocation& run) {
 }
 
 ExitCode add_notebook(Invocation& run) {
+  if (!check_utf8(run, {"NAME", "SETTING"})) return ExitCode::usage;
   const auto body = notebook_body(run);
   if (!body) return wrong_usage(run, body.error().message);
   return print_answer(run, call(run, "POST", "/notebooks", *body));

@@ -14,6 +14,7 @@
 #include <cstdio>
 #include <cstring>
 
+#include "base/descriptor.h"
 #include "base/steady.h"
 
 namespace eventq::cli {
@@ -65,22 +66,19 @@ constexpr std::array kFileSystems = {
 
 Diagnosis probe_fsync(const std::string& folder, int samples) {
   std::string path = folder + "/.eventq-doctor-XXXXXX";
-  const int file = mkostemp(path.data(), O_CLOEXEC);
-  if (file < 0) return cannot("fsync", "make a file in " + folder);
+  const Descriptor file(mkostemp(path.data(), O_CLOEXEC));
+  if (!file.open()) return cannot("fsync", "make a file in " + folder);
   unlink(path.c_str());
   const std::string page(kProbeBytes, 'x');
   std::vector<std::chrono::microseconds> times;
   bool written = true;
   for (int i = 0; i < samples && written; ++i) {
     const SteadyTime start = steady_now();
-    written =
-        pwrite(file, page.data(), page.size(), static_cast<off_t>(kProbeBytes) * i) == std::ssize(page) &&
-        fdatasync(file) == 0;
+    const off_t at = static_cast<off_t>(kProbeBytes) * i;
+    written = pwrite(file.number(), page.data(), page.size(), at) == std::ssize(page) &&
+              fdatasync(file.number()) == 0;
     times.push_back(micros_since(start));
   }
-  const int error = errno;
-  close(file);
-  errno = error;
   return written ? judge_fsync(std::move(times)) : cannot("fsync", "sync a file in " + folder);
 }
 

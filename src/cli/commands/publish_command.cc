@@ -8,7 +8,6 @@
 
 #include "base/json_writer.h"
 #include "base/numbers.h"
-#include "base/utf8.h"
 #include "cli/commands/events.h"
 #include "cli/framework/command_table.h"
 #include "cli/terminal/terminal_text.h"
@@ -61,16 +60,6 @@ constexpr MemberOption kTextOptions[] = {{"--queue", "queue"},       {"--key", "
                                          {"--pattern", "pattern"},   {"--at", "run_at"}};
 constexpr MemberOption kNumberOptions[] = {{"--priority", "priority"}, {"--retries", "max_retries"}};
 
-Result<void> add_texts(JsonWriter& body, const Arguments& arguments) {
-  for (const auto& [option, member] : kTextOptions) {
-    const auto value = arguments.text(option);
-    if (!value) continue;
-    if (!valid_utf8(*value)) return wrong_argument(std::string(option) + " is not UTF-8");
-    body.key(member).string(*value);
-  }
-  return {};
-}
-
 Result<void> add_numbers(JsonWriter& body, const Arguments& arguments) {
   for (const auto& [option, member] : kNumberOptions) {
     const auto text = arguments.text(option);
@@ -97,7 +86,6 @@ Result<std::string> make_body(const Invocation& run) {
   const Arguments& arguments = run.arguments;
   const std::string tags = arguments.text_or("TAGS", "");
   const std::string title = arguments.text_or("--title", tags.substr(0, tags.find(',')));
-  if (!valid_utf8(tags) || !valid_utf8(title)) return wrong_argument("TAGS or --title is not UTF-8");
   const auto payload = read_payload(arguments);
   if (!payload) return payload.error();
 
@@ -105,7 +93,10 @@ Result<std::string> make_body(const Invocation& run) {
   JsonWriter body(text);
   body.begin_object().key("title").string(title).key("tags").string(tags);
   if (!payload->empty()) body.key("payload").raw(*payload);
-  for (const auto& added : {add_texts(body, arguments), add_numbers(body, arguments), add_delay(body, run)}) {
+  for (const auto& [option, member] : kTextOptions) {
+    if (const auto value = arguments.text(option)) body.key(member).string(*value);
+  }
+  for (const auto& added : {add_numbers(body, arguments), add_delay(body, run)}) {
     if (!added) return added.error();
   }
   body.end_object();
@@ -144,6 +135,10 @@ ExitCode publish_and_wait(Invocation& run, const std::string& body, Millis wait)
 ExitCode publish(Invocation& run) {
   if (run.arguments.has("--at") && run.arguments.has("--delay")) {
     return wrong_usage(run, "--at and --delay exclude each other; give one of them");
+  }
+  if (!check_utf8(run, {"TAGS", "--title"})) return ExitCode::usage;
+  for (const MemberOption& text : kTextOptions) {
+    if (!check_utf8(run, {text.option})) return ExitCode::usage;
   }
   const auto body = make_body(run);
   if (!body) return wrong_usage(run, body.error().message);

@@ -2,10 +2,8 @@
 #include "cli/commands/queue_command.h"
 
 #include <chrono>
-#include <optional>
 
 #include "base/json_writer.h"
-#include "base/utf8.h"
 #include "cli/commands/events.h"
 #include "cli/framework/command_table.h"
 
@@ -28,28 +26,21 @@ ExitCode show_queue(Invocation& run) {
   return print_answer(run, call(run, "GET", queue_path(run) + "?events=0"));
 }
 
-// The body {"reason", "by"}. Nothing if a text is not UTF-8: the error was already printed.
-std::optional<std::string> status_body(Invocation& run) {
+// The body {"reason", "by"}. REQUIRES: check_utf8() of both.
+std::string status_body(const Invocation& run) {
   std::string text;
   JsonWriter body(text);
   body.begin_object();
   for (const std::string_view name : {"reason", "by"}) {
-    const auto value = run.arguments.text("--" + std::string(name));
-    if (!value) continue;
-    if (!valid_utf8(*value)) {
-      wrong_usage(run, "--" + std::string(name) + " is not UTF-8");
-      return std::nullopt;
-    }
-    body.key(name).string(*value);
+    if (const auto value = run.arguments.text("--" + std::string(name))) body.key(name).string(*value);
   }
   body.end_object();
   return text;
 }
 
 ExitCode set_state(Invocation& run, std::string_view verb) {
-  const auto body = status_body(run);
-  if (!body) return ExitCode::usage;
-  return print_answer(run, call(run, "POST", queue_path(run) + "/" + std::string(verb), *body));
+  if (!check_utf8(run, {"--reason", "--by"})) return ExitCode::usage;
+  return print_answer(run, call(run, "POST", queue_path(run) + "/" + std::string(verb), status_body(run)));
 }
 
 ExitCode pause_queue(Invocation& run) { return set_state(run, "pause"); }
@@ -59,15 +50,14 @@ ExitCode drain_queue(Invocation& run) {
   const auto wait = duration_option(run, "--wait", Millis{30'000});
   if (!wait) return wrong_usage(run, wait.error().message);
   if (!*wait) return set_state(run, "drain");
-  const auto body = status_body(run);
-  if (!body) return ExitCode::usage;
+  if (!check_utf8(run, {"--reason", "--by"})) return ExitCode::usage;
   const SteadyTime deadline = steady_now() + **wait;
   while (true) {
     const std::int64_t seconds = wait_slice(deadline);
     const auto answer =
         run.server.call({.method = "POST",
                          .target = queue_path(run) + "/drain?timeout=" + std::to_string(seconds),
-                         .body = *body,
+                         .body = status_body(run),
                          .timeout = Millis{10'000} + std::chrono::seconds(seconds)});
     // 408: the queue was not empty within the wait of one call, so call again until the deadline.
     if (!answer || answer->status != 408) return print_answer(run, call_result(run, answer));

@@ -5,12 +5,9 @@
 #include <vector>
 
 #include "base/json_writer.h"
-#include "base/numbers.h"
 #include "base/time_text.h"
-#include "base/utf8.h"
 #include "cli/commands/events.h"
 #include "cli/commands/queue_command.h"
-#include "cli/terminal/terminal_text.h"
 
 namespace eventq::cli {
 namespace {
@@ -47,34 +44,31 @@ std::string object_json(const JsonMembers& members) {
   return json + "}";
 }
 
-Result<JsonMembers> replay_body(const Invocation& run) {
+// REQUIRES: check_utf8() of all options.
+JsonMembers replay_body(const Invocation& run) {
   JsonMembers body;
   const Arguments& arguments = run.arguments;
   for (const std::string_view name : {"from", "to", "checkpoint", "pattern"}) {
     const auto value = arguments.text("--" + std::string(name));
     if (!value) continue;
-    if (!valid_utf8(*value))
-      return Error{.code = ErrorCode::invalid_argument, .message = "an option is not UTF-8"};
     std::string text;
     append_json_string(text, *value);
     body[std::string(name)] = name == "from" || name == "to" ? time_json(run, *value) : text;
   }
   if (arguments.has("--status")) body["statuses"] = list_json(arguments.texts("--status"));
   if (arguments.has("--tag")) body["tags"] = list_json(arguments.texts("--tag"));
-  if (const auto limit = arguments.text("--limit")) {
-    if (!parse_whole<std::int64_t>(*limit)) {
-      return Error{.code = ErrorCode::invalid_argument,
-                   .message = "--limit must be a whole number, not " + in_quotes(*limit)};
-    }
-    body["limit"] = *limit;
-  }
+  if (const auto limit = arguments.text("--limit")) body["limit"] = *limit;
   if (arguments.has("--dry-run")) body["dry_run"] = "true";
   return body;
 }
 
 ExitCode replay_queue(Invocation& run) {
-  auto body = replay_body(run);
-  if (!body) return wrong_usage(run, body.error().message);
+  std::int64_t limit = 0;
+  if (!check_utf8(run, {"--from", "--to", "--checkpoint", "--pattern", "--tag"}) ||
+      !read_number(run, "--limit", limit)) {
+    return ExitCode::usage;
+  }
+  JsonMembers body = replay_body(run);
   RecordPrinter printer(
       run.out, run.output,
       {{"EVENT", "id", CellKind::number}, {"REPLAYED AS", "replayed_as", CellKind::number}});
@@ -82,7 +76,7 @@ ExitCode replay_queue(Invocation& run) {
   std::int64_t count = 0;
   ExitCode code = ExitCode::done;
   for (bool more = true; more;) {
-    const CallResult called = call(run, "POST", queue_path(run) + "/replay", object_json(*body));
+    const CallResult called = call(run, "POST", queue_path(run) + "/replay", object_json(body));
     code = called.code;
     if (!called) break;
     const AnswerJson answer(called.body);
@@ -92,7 +86,7 @@ ExitCode replay_queue(Invocation& run) {
     // `next` is the cursor of the following page. It is absent on the last page.
     const auto next = value_at(*answer, "next");
     more = all && next.has_value();
-    if (more) (*body)["after"] = std::string(next->raw());
+    if (more) body["after"] = std::string(next->raw());
   }
   printer.finish();
   run.err << (run.arguments.has("--dry-run") ? "Would replay " : "Replayed ") << count

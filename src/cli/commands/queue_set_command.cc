@@ -8,7 +8,6 @@
 
 #include "base/json_writer.h"
 #include "base/numbers.h"
-#include "base/utf8.h"
 #include "cli/commands/queue_command.h"
 #include "cli/terminal/terminal_text.h"
 
@@ -53,14 +52,13 @@ void erase_below(FlatSettings& flat, const std::string& path) {
       flat, [&](const auto& entry) { return entry.first == path || entry.first.starts_with(path + "."); });
 }
 
-// Applies "KEY=VALUE". Returns an error message, or nothing.
+// Applies "KEY=VALUE". Returns an error message, or nothing. REQUIRES: `assignment` is UTF-8.
 std::optional<std::string> assign(FlatSettings& flat, const std::string& assignment) {
   const std::size_t equals = assignment.find('=');
   if (equals == std::string::npos || equals == 0) {
     return in_quotes(assignment) +
            " must be a setting and its value, such as batchSize=10; an empty value restores the default";
   }
-  if (!valid_utf8(assignment)) return "a setting is not UTF-8";
   const std::string path = assignment.substr(0, equals);
   const std::string value = assignment.substr(equals + 1);
   // "retry={...}" replaces all members of retry, so remove the old ones.
@@ -80,6 +78,7 @@ void free_watermark(FlatSettings& flat) {
 }
 
 ExitCode configure_queue(Invocation& run) {
+  if (!check_utf8(run, {"SETTING"})) return ExitCode::usage;
   const auto present = run.server.call({.target = queue_path(run) + "?events=0"});
   FlatSettings flat;
   if (!present || present->status != 404) {  // 404: PUT will create the queue
@@ -87,7 +86,10 @@ ExitCode configure_queue(Invocation& run) {
     if (!called) return called.code;
     const AnswerJson body(called.body);
     const auto config = value_at(*body, "config");
-    if (!config) return fail(run, "the server's answer has no settings of the queue");
+    if (!config) {
+      return fail(run, "the server's answer has no settings of the queue. Check that " + run.url +
+                           " is an eventq server.");
+    }
     flatten_settings(flat, "", *config);
     free_watermark(flat);
   }

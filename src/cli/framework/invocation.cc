@@ -10,6 +10,7 @@
 
 #include "base/numbers.h"
 #include "base/time_text.h"
+#include "base/utf8.h"
 #include "cli/terminal/terminal_text.h"
 
 namespace eventq::cli {
@@ -59,6 +60,17 @@ std::optional<std::int64_t> parse_number(Invocation& run, std::string_view optio
   if (most < kNumberMax) range = " from " + std::to_string(least) + " to " + std::to_string(most);
   wrong_usage(run, std::string(option) + " must be a whole number" + range + ", not " + in_quotes(text));
   return std::nullopt;
+}
+
+bool check_utf8(Invocation& run, std::initializer_list<std::string_view> names) {
+  for (const std::string_view name : names) {
+    for (const std::string& value : run.arguments.texts(name)) {
+      if (valid_utf8(value)) continue;
+      wrong_usage(run, std::string(name) + " is not UTF-8; give it in UTF-8, not " + in_quotes(value));
+      return false;
+    }
+  }
+  return true;
 }
 
 Result<std::optional<Millis>> duration_option(const Invocation& run, std::string_view option,
@@ -120,7 +132,8 @@ ExitCode report_missing_shards(Invocation& run, const std::string& missing) {
 }
 
 ExitCode fail_unreadable(Invocation& run, const AnswerJson& answer) {
-  return fail(run, "the server's answer cannot be read: " + answer.error());
+  return fail(run, "the server's answer cannot be read: " + answer.error() + " Check that " + run.url +
+                       " is an eventq server.");
 }
 
 ExitCode print_answer(Invocation& run, const CallResult& called) {

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <cstdint>
+#include <initializer_list>
 #include <iosfwd>
 #include <limits>
 #include <optional>
@@ -51,6 +52,10 @@ template <typename Number>
   if (number) to = static_cast<Number>(*number);
   return number || !text;
 }
+
+// True if all values of these arguments are UTF-8, as JSON requires. If not, the error was already printed as
+// wrong usage.
+[[nodiscard]] bool check_utf8(Invocation& run, std::initializer_list<std::string_view> names);
 
 // The duration in `option`, `bare` if it was given without a value, nothing if it was not given.
 // Errors: invalid_argument, for wrong_usage().

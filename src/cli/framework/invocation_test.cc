@@ -14,6 +14,7 @@ namespace {
 
 using testing::ElementsAre;
 using testing::HasSubstr;
+using testing::StartsWith;
 
 Arguments given(const std::vector<std::pair<std::string, std::string>>& values) {
   Arguments arguments;
@@ -112,6 +113,18 @@ TEST_F(NumberOptionTest, AWrongNumberIsNamedTogetherWithItsRange) {
     EXPECT_EQ(number, 20);
     EXPECT_EQ(err_.str(), std::string(row.message) + "See eventq ls --help.\n");
   }
+}
+
+using Utf8Test = InvocationTest;
+
+TEST_F(Utf8Test, EveryValueOfEachNamedArgumentIsChecked) {
+  arguments_.add("--exec", "\xff");
+  arguments_.add("--tag", "ü");
+  EXPECT_TRUE(check_utf8(run_, {"--tag", "--absent"}));
+
+  arguments_.add("--tag", "\xff");
+  EXPECT_FALSE(check_utf8(run_, {"--absent", "--tag"}));
+  EXPECT_THAT(err_.str(), StartsWith("eventq: --tag is not UTF-8; give it in UTF-8, not "));
 }
 
 using DurationOptionTest = InvocationTest;

@@ -10,6 +10,8 @@
 #include <utility>
 #include <vector>
 
+#include "base/descriptor.h"
+
 namespace eventq::cli {
 namespace {
 
@@ -51,20 +53,19 @@ Result<LineReader::LineStatus> LineReader::next(std::string& line) {
 }
 
 Result<std::int64_t> count_lines(const std::string& path) {
-  const int file = open(path.c_str(), O_RDONLY | O_CLOEXEC);
-  if (file < 0)
+  const Descriptor file(open(path.c_str(), O_RDONLY | O_CLOEXEC));
+  if (!file.open())
     return Error{ErrorCode::not_found, "Cannot open " + path + ": " + std::strerror(errno) + ".", ""};
   std::vector<char> bytes(kChunk);
   std::int64_t lines = 0;
   char last = '\n';
   for (;;) {
-    const ssize_t count = read(file, bytes.data(), bytes.size());
+    const ssize_t count = read(file.number(), bytes.data(), bytes.size());
     if (count < 0 && errno == EINTR) continue;
     if (count <= 0) break;
     lines += std::count(bytes.begin(), bytes.begin() + count, '\n');
     last = bytes[static_cast<std::size_t>(count) - 1];
   }
-  close(file);
   return lines + (last == '\n' ? 0 : 1);
 }
 
