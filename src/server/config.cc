@@ -89,6 +89,7 @@ Result<void> apply_file(ServerConfig& config, const std::string& path) {
     }
     const auto index = static_cast<std::size_t>(found - keys.begin());
     const bool is_text = entry.kind == TomlKind::text;
+    // A text with a kListEnd inside would become two members of a list.
     const bool right_kind = same_kind(all_settings()[index].kind, entry.kind) &&
                             !(is_text && entry.text.find(kListEnd) != std::string::npos);
     auto applied =
@@ -106,6 +107,7 @@ Result<void> apply_file(ServerConfig& config, const std::string& path) {
 Result<void> apply_variables(ServerConfig& config, const Variables& variables) {
   const auto names = names_of(variable_name);
   for (const auto& [name, value] : variables) {
+    // Both are variables of eventq, but no settings.
     if (name == kConfigVariable || name == kUrlVariable) continue;
     const auto found = std::find(names.begin(), names.end(), name);
     if (found == names.end()) {
@@ -184,11 +186,13 @@ Result<ServerConfig> load_config(const ServeFlags& flags, const Variables& varia
   std::optional<std::string> path = flags.config;
   const auto named = variables.find(kConfigVariable);
   if (!path && named != variables.end()) path = named->second;
+  // From the weakest origin to the strongest, so that each overrides the ones before.
   if (path) {
     if (auto applied = apply_file(config, *path); !applied) return applied.error();
   }
   if (auto applied = apply_variables(config, variables); !applied) return applied.error();
   if (auto applied = apply_flags(config, flags); !applied) return applied.error();
+  // Last, because these settings may come from different origins.
   if (auto checked = check_stores(config); !checked) return checked.error();
   if (auto checked = check_notebooks(config); !checked) return checked.error();
   if (auto checked = check_reach(config); !checked) return checked.error();

@@ -21,6 +21,7 @@ bool is_ipv6(const std::string& host) {
 }  // namespace
 
 std::optional<ListenAddress> parse_listen_address(std::string_view text) {
+  // The last colon, because an IPv6 address has colons of its own.
   const std::size_t colon = text.rfind(':');
   if (colon == std::string_view::npos) return std::nullopt;
   const auto port = parse_whole<std::uint16_t>(text.substr(colon + 1));

@@ -183,6 +183,7 @@ Result<void> read_member(ParsedQueue& reading, const TomlEntry& entry, const std
                    [&](const QueueSetting& known) { return is_spelled(entry, known.name); });
   if (member == std::end(kQueueSettings)) {
     const auto names = queue_setting_names();
+    // The name is right, but is_spelled() refused it, so the file has it in quotes.
     const bool in_quotes = std::find(names.begin(), names.end(), name) != names.end();
     return fault_at(path, entry.line,
                     "there is no setting " + toml_string(name) + " of a queue" +
@@ -200,6 +201,7 @@ Result<void> read_member(ParsedQueue& reading, const TomlEntry& entry, const std
 Result<void> check(const std::string& name, const ParsedQueue& reading, const std::string& path) {
   const auto bad = validate(name, reading.config, Policy{});
   if (!bad) return {};
+  // An error that is about no given setting, such as a bad name, is shown at the line of the table.
   const auto blamed = reading.lines.find(bad->field);
   const std::size_t line = blamed == reading.lines.end() ? reading.lines.at("") : blamed->second;
   return fault_at(path, line, "queue " + toml_string(name) + ": " + bad->message);

@@ -70,6 +70,7 @@ bool names_a_store(std::string_view url) {
 }
 
 bool read_stores(std::vector<std::string>& to, std::string_view list) {
+  // Into a copy, so that a refused list leaves `to` unchanged.
   std::vector<std::string> stores;
   for (const std::string& member : split_texts(list)) {
     if (!read_text(stores.emplace_back(), member) || !names_a_store(member)) return false;
@@ -108,6 +109,7 @@ using Text = std::string_view;
 
 constexpr Text kDuration = "a number and its unit (ms, s, m, h or d)";
 
+// In the order in which --help and --print-config list them.
 constexpr ServerSetting kSettings[] = {
     {"listen", Kind::text, "ADDRESS", "The address to listen on; port 0 is any free port",
      "ADDRESS:PORT with an IPv4 address, an IPv6 address in brackets, or localhost",
@@ -211,6 +213,7 @@ std::string toml_value(const ServerSetting& setting, const ServerSettings& setti
   if (setting.kind == Kind::list) {
     if (text.empty()) return "[]";
     const auto members = split_texts(text);
+    // One store is written as a text, as most files have it; both spellings are read.
     if (members.size() == 1) return toml_string(text);
     std::string array;
     for (const std::string& member : members) array += (array.empty() ? "[" : ", ") + toml_string(member);

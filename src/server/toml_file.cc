@@ -91,6 +91,7 @@ Result<std::vector<TomlEntry>> read_toml_file(const std::string& path) {
   };
   std::ifstream file(path, std::ios::binary);
   if (!file) return cannot_read(std::strerror(errno));
+  // One byte more than allowed, to notice a file that is too large.
   std::string text(kFileSizeMax + 1, '\0');
   file.read(text.data(), static_cast<std::streamsize>(text.size()));
   if (file.bad()) return cannot_read(std::strerror(errno));

@@ -41,6 +41,7 @@ Result<CopyCheck> check_copy(const std::string& path, const Interrupt& interrupt
         "store"};
   }
   CopyCheck checked;
+  // audit() knows only the newest schema.
   if (facts->schema != facts->newest_schema) {
     auto unsound = sqlite::check_sound(path);
     if (!unsound) return unsound.error();
@@ -52,6 +53,8 @@ Result<CopyCheck> check_copy(const std::string& path, const Interrupt& interrupt
   const auto counts = sqlite::audit(
       path, {.on_violation =
                  [&](const sqlite::Violation& violation) {
+                   // A damaged file is removed; a violated guarantee is the store's own, and its copy is
+                   // kept.
                    const bool sound = violation.check != sqlite::AuditCheck::sound;
                    std::string& first = sound ? checked.violated : checked.unsound;
                    if (first.empty()) first = std::string(name_of(violation.check)) + ": " + violation.text;
@@ -108,6 +111,7 @@ ExitCode back_up(Invocation& invocation, const std::string& from, const std::str
     return fail(invocation, "cannot sync the folder of " + to + ": " + std::strerror(errno) +
                                 ". The copy is complete, but a power cut may remove its name. Run `sync`.");
   }
+  // The copy is complete here; an unknown size is no failure.
   std::error_code none;
   const bool verified = checked->violated.empty() && checked->note.empty();
   invocation.err << "Copied " << from << " to " << to << " ("

@@ -3,11 +3,9 @@
 
 #include <algorithm>
 #include <iostream>
-#include <set>
 
-#include "base/time_text.h"
-#include "cli/commands/event_filter.h"
 #include "cli/commands/events.h"
+#include "cli/commands/matched_events.h"
 #include "cli/framework/command_table.h"
 
 namespace eventq::cli {
@@ -29,98 +27,11 @@ const ChangeAction& change_of(const Invocation& run) {
   return run.command.name == "cancel" ? cancel : reset;
 }
 
-struct MatchedEvent {
-  std::int64_t id = 0;
-  TimePoint created;
-  std::string queue;
-  std::string json;
-};
-
-struct MatchedEvents {
-  ExitCode code = ExitCode::done;
-  std::vector<MatchedEvent> events;
-};
-
 // `eventq retry` applies to these: events that ended without success, or wait for their next attempt.
 bool waits_for_retry(const JsonValue& event) {
   const std::string status = text_at(event, "status").value_or("");
   return status == "FAILED" || status == "CANCELLED" ||
          (status == "PENDING" && text_at(event, "next_retry_at"));
-}
-
-// error: needs the error message, which lists do not contain, so the event is fetched.
-std::optional<bool> says(Invocation& run, std::int64_t id, const std::string& error, ExitCode& code) {
-  const CallResult called = call(run, "GET", "/events/" + std::to_string(id));
-  code = called.code;
-  if (!called) return std::nullopt;
-  const AnswerJson event(called.body);
-  return contains_ignoring_case(text_at(*event, "error_message").value_or(""), error);
-}
-
-void find_with_status(Invocation& run, const EventFilter& filter, const std::string& status,
-                      MatchedEvents& found) {
-  const TimePoint now = run.output.clock->now();
-  const bool retry = run.command.name == "retry";
-  ExitCode code = ExitCode::done;
-  const PagedResult paged = each_event(run, query_of(filter, status), 0, 1000, [&](const JsonValue& event) {
-    const std::int64_t id = integer_at(event, "id").value_or(0);
-    const auto created = parse_iso_time(text_at(event, "created_at").value_or(""));
-    if (retry && !waits_for_retry(event)) return true;
-    if (filter.older && created && now - *created < *filter.older) return true;
-    if (filter.error) {
-      const auto match = says(run, id, *filter.error, code);
-      if (!match) return false;
-      if (!*match) return true;
-    }
-    found.events.push_back({.id = id,
-                            .created = created.value_or(now),
-                            .queue = text_at(event, "queue").value_or(""),
-                            .json = std::string(event.raw())});
-    return true;
-  });
-  found.code = paged.code == ExitCode::done ? code : paged.code;
-  // A change of only the reachable events would look complete although it is not, so nothing is changed.
-  if (found.code == ExitCode::done && report_missing_shards(run, paged.missing) != ExitCode::done) {
-    run.err << "Nothing changed. Give the IDs of events, or wait until the shard is reachable.\n";
-    found.code = ExitCode::failed;
-  }
-}
-
-MatchedEvents find_matches(Invocation& run, const EventFilter& filter) {
-  MatchedEvents found;
-  auto statuses = change_of(run).statuses;
-  if (filter.status) statuses = {*filter.status};
-  // GET /events accepts one status only.
-  for (const std::string& status : statuses) {
-    find_with_status(run, filter, status, found);
-    if (found.code != ExitCode::done) return found;
-  }
-  std::sort(found.events.begin(), found.events.end(),
-            [](const MatchedEvent& a, const MatchedEvent& b) { return a.id < b.id; });
-  return found;
-}
-
-std::string age(TimePoint time, TimePoint now) {
-  std::string text = relative_time(time, now);
-  if (text.ends_with(" ago")) text.resize(text.size() - 4);
-  return text;
-}
-
-std::string events_text(std::size_t count) {
-  return std::to_string(count) + (count == 1 ? " event" : " events");
-}
-
-// "912 events (oldest 3 h, newest 2 min) in queue main"
-std::string described(const Invocation& run, const std::vector<MatchedEvent>& events) {
-  const TimePoint now = run.output.clock->now();
-  const auto [oldest, newest] =
-      std::minmax_element(events.begin(), events.end(),
-                          [](const MatchedEvent& a, const MatchedEvent& b) { return a.created < b.created; });
-  std::set<std::string> queues;
-  for (const MatchedEvent& event : events) queues.insert(event.queue);
-  std::string text = events_text(events.size()) + " (oldest " + age(oldest->created, now) + ", newest " +
-                     age(newest->created, now) + ") in ";
-  return text + (queues.size() == 1 ? "queue " + *queues.begin() : std::to_string(queues.size()) + " queues");
 }
 
 RecordPrinter answers(Invocation& run) {
@@ -187,6 +98,7 @@ ExitCode check_one(Invocation& run, std::int64_t id) {
 
 ExitCode change_ids(Invocation& run) {
   const bool dry_run = run.arguments.has("--dry-run");
+  // `eventq retry` must not touch events that do not wait for a retry, and the server would reset them.
   const bool checks = dry_run || run.command.name == "retry";
   RecordPrinter printer = answers(run);
   std::size_t fit = 0;
@@ -211,6 +123,7 @@ ExitCode change_matches(Invocation& run, const std::vector<MatchedEvent>& events
     const ExitCode code = change_one(run, event.id, printer);
     if (code == ExitCode::done) ++done;
     if (code != ExitCode::done) worst = code;
+    // Other errors concern one event, so the next one is tried.
     if (is_hopeless(code)) break;
   }
   printer.finish();
@@ -219,6 +132,7 @@ ExitCode change_matches(Invocation& run, const std::vector<MatchedEvent>& events
 }
 
 ExitCode show_dry_run(Invocation& run, const std::vector<MatchedEvent>& events) {
+  // A person needs the count only; a script gets the list.
   if (run.output.format != Format::table) {
     RecordPrinter printer(run.out, run.output, event_columns());
     for (const MatchedEvent& event : events) printer.add(event.json);
@@ -239,6 +153,7 @@ ExitCode ask(Invocation& run, const std::vector<MatchedEvent>& events) {
                                 ", and there is no terminal to confirm on. Give --yes, best with --expect " +
                                 std::to_string(events.size()) + "; nothing changed.");
   }
+  // Starts a sentence. The verbs are lower-case ASCII.
   what.front() = static_cast<char>(what.front() - 'a' + 'A');
   run.err << what << "? [y/N] " << std::flush;
   std::string answer;
@@ -253,7 +168,10 @@ ExitCode change_filtered(Invocation& run, const std::string& text) {
   if (!filter) return wrong_usage(run, filter.error().message);
   std::optional<std::size_t> expected;
   if (!read_number(run, "--expect", expected)) return ExitCode::usage;
-  const MatchedEvents found = find_matches(run, *filter);
+  const bool retry = run.command.name == "retry";
+  const MatchedEvents found =
+      find_matches(run, *filter, change_of(run).statuses,
+                   [&](const JsonValue& event) { return !retry || waits_for_retry(event); });
   if (found.code != ExitCode::done) return found.code;
   // The number comes from an earlier dry run. If it differs, the user has not seen all of these events.
   if (expected && *expected != found.events.size()) {

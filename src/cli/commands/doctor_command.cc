@@ -40,6 +40,7 @@ std::vector<Diagnosis> check_file(const std::string& path) {
   Diagnosis store{State::ok, "store",
                   "schema " + std::to_string(facts->schema) + ", journal mode " + facts->journal_mode + ", " +
                       grouped(facts->bytes) + " bytes"};
+  // Each condition overrides the one before, because its fix must come first.
   if (facts->schema < facts->newest_schema) {
     store.state = State::warn;
     store.fix =
@@ -120,6 +121,7 @@ void check_queues(Invocation& invocation, std::vector<Diagnosis>& found) {
   const auto all = elements_at(*workers_body, "workers");
   const bool any = std::any_of(all.begin(), all.end(), is_active);
   const AnswerJson body(queues->body);
+  // Only problems of queues are listed; one line stands for all queues without a problem.
   const std::size_t before = found.size();
   const auto list = elements_at(*body, "queues");
   for (const JsonValue& queue : list) check_queue(queue, any, found);
@@ -149,6 +151,7 @@ std::vector<Diagnosis> check_server(Invocation& invocation) {
           {State::fail, "shards", "unreachable: " + missing, "check the server's log, and that database"});
     }
   }
+  // Also when the store accepts no writes, because the server still answers these calls.
   found.push_back(check_clock(*ready));
   check_queues(invocation, found);
   return found;
@@ -195,6 +198,7 @@ ExitCode run_doctor(Invocation& invocation) {
 
   std::vector<Diagnosis> found = check_machine(parent.empty() ? "." : parent);
   const auto add = [&](std::vector<Diagnosis> more) { found.insert(found.end(), more.begin(), more.end()); };
+  // Without --store a missing file is no problem: the store may be on another machine.
   if (given || std::filesystem::exists(*path, none)) add(check_file(*path));
   add(check_server(invocation));
   for (const Diagnosis& one : found) print(invocation, one);

@@ -51,6 +51,7 @@ Result<void> apply_older(EventFilter& filter, const std::string& value) {
 }
 
 Result<void> apply_condition(EventFilter& filter, std::string_view word) {
+  // Only the first colon separates, because a value may contain others: worker:host-1:8742.
   const std::size_t colon = word.find(':');
   const std::string name(word.substr(0, colon));
   const std::string value(colon == std::string_view::npos ? "" : word.substr(colon + 1));
@@ -84,6 +85,7 @@ Result<EventFilter> parse_event_filter(std::string_view text) {
   for (const std::string& word : words) {
     if (auto applied = apply_condition(filter, word); !applied) return applied.error();
   }
+  // Checked before any call, so that a typing error is wrong usage and gets a suggestion.
   const auto statuses = split_list(event_statuses());
   if (filter.status && std::find(statuses.begin(), statuses.end(), *filter.status) == statuses.end()) {
     const std::string guess = did_you_mean(*filter.status, statuses);
@@ -93,6 +95,7 @@ Result<EventFilter> parse_event_filter(std::string_view text) {
   return filter;
 }
 
+// Without error: and older:, for which GET /events has no parameters. find_matches() checks them.
 QueryString query_of(const EventFilter& filter, std::string_view status) {
   QueryString query;
   query.add("status", std::string(status)).add("tags", filter.tag).add("queue", filter.queue);

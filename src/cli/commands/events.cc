@@ -20,6 +20,7 @@ constexpr Millis kAnswerTime{10'000};  // for the answer, in addition to the wai
 
 std::string event_statuses() {
   std::vector<std::string> names;
+  // The enumeration has no gaps, and cancelled is its last value.
   for (auto status = Status::pending; status <= Status::cancelled;
        status = static_cast<Status>(static_cast<int>(status) + 1)) {
     names.emplace_back(name_of(status));
@@ -127,6 +128,7 @@ PagedResult each_event(Invocation& run, const QueryString& query, std::int64_t a
       after_id = std::max(after_id, integer_at(event, "id").value_or(0));
       if (!visit(event)) return paged;
     }
+    // A short page is the last one.
     if (events.size() < page) return paged;
   }
 }
@@ -188,6 +190,7 @@ WaitResult wait_for_end(Invocation& run, std::int64_t id, std::optional<SteadyTi
                                          .timeout = kAnswerTime + std::chrono::seconds(seconds)});
     // 408: this call waited its 60 seconds at most. Call again until the deadline.
     if (!answer || answer->status != 408) return {.called = call_result(run, answer), .ended = true};
+    // 408 has no event in its body, so it is fetched for the caller to print.
     if (deadline && steady_now() >= *deadline) return {.called = call(run, "GET", event), .ended = false};
   }
 }

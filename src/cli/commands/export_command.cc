@@ -13,6 +13,7 @@
 #include "cli/framework/interrupt.h"
 #include "cli/framework/invocation.h"
 #include "cli/terminal/progress.h"
+#include "eventq/limits.h"
 
 namespace eventq::cli {
 namespace {
@@ -70,7 +71,7 @@ ExitCode run_export(Invocation& invocation) {
   ProgressBar progress(invocation.err, isatty(STDERR_FILENO) == 1, "Exporting", total_of(invocation, query));
   std::int64_t done = 0;
   ExitCode code = ExitCode::done;
-  const PagedResult paged = each_event(invocation, query, 0, 1000, [&](const JsonValue& event) {
+  const PagedResult paged = each_event(invocation, query, 0, limits::kPage, [&](const JsonValue& event) {
     code = print_event(invocation, integer_at(event, "id").value_or(0));
     progress.show(++done);
     if (interrupt.requested()) code = ExitCode::interrupted;

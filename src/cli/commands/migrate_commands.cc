@@ -20,6 +20,7 @@
 namespace eventq::cli {
 namespace {
 
+// load_config() accepts only stores of one kind, so the first one tells the kind of all.
 bool is_postgres(const std::string& url) { return url.starts_with("postgres"); }
 
 // The stores that `eventq serve` would open with the same arguments.
@@ -48,6 +49,7 @@ Result<StoreSchema> schema_of(const std::vector<std::string>& stores, std::size_
     if (!found) return found.error();
     state.schema = found->version;
     state.newest = postgres::migrations().back().version;
+    // {-1, 0} equals no position, so a database without one is not current.
     state.position = found->position.value_or(postgres::ShardPosition{-1, 0});
     return state;
   }
@@ -96,6 +98,7 @@ ExitCode show_status(Invocation& run) {
   }
   printer.finish();
   if (is_postgres(stores->front())) {
+    // The rows show each database alone. This check compares them: they must be shards of one set.
     if (auto checked = postgres::check_schema(*stores); !checked) return fail(run, checked.error().message);
   }
   return current ? ExitCode::done : ExitCode::failed;
@@ -112,6 +115,7 @@ Result<void> bring_up(Invocation& run, const std::vector<std::string>& stores) {
   }
   const auto path = store_path(stores.front());
   if (!path) return path.error();
+  // Opening a file for writing migrates it.
   const auto opened = sqlite::open_store(*path, system_clock());
   return opened ? Result<void>() : opened.error();
 }

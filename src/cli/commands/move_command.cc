@@ -24,12 +24,14 @@ ExitCode run_move(Invocation& invocation) {
   std::optional<ProgressBar> progress;
   const auto moved =
       move::move({.from = from, .to = to, .on_progress = [&](std::int64_t done, std::int64_t all) {
+                    // The total is known only from the first report on.
                     if (!progress) {
                       progress.emplace(invocation.err, isatty(STDERR_FILENO) == 1, "Moving", all);
                     }
                     progress->show(done);
                     return !interrupt.requested();
                   }});
+  // Ends the line of the bar before a message is printed.
   progress.reset();
   if (!moved && moved.error().code == ErrorCode::invalid_argument) {
     return wrong_usage(invocation, moved.error().message);

@@ -37,6 +37,7 @@ Result<std::string> notebook_body(const Invocation& run) {
     if (equals == std::string::npos || !parser.parse(setting.substr(equals + 1))) {
       return wrong(in_quotes(setting) + " must be a setting and its number, such as git_commit_interval=10");
     }
+    // JsonWriter::key() does not escape, and this name comes from the command line.
     std::string member;
     append_json_string(member, setting.substr(0, equals));
     json.raw(member + ":" + setting.substr(equals + 1));
@@ -68,16 +69,19 @@ ExitCode show_notebook(Invocation& run) {
 }
 
 ExitCode commit_notebook(Invocation& run) {
+  // The server waits up to 30 seconds for the commit.
   const CallResult called =
       call(run, "POST", "/events/commit?sync=true&notebook=" + encoded_notebook(run), {}, Millis{60'000});
   if (!called) return called.code;
   print_record(run.out, run.output, called.body);
+  // 202: the server waited as long as it may, and the commit is still a live event.
   if (called.status != 202) return ExitCode::done;
   return fail(run, "the commit waits for earlier changes; continue waiting with eventq wait ID",
               ExitCode::timed_out);
 }
 
 ExitCode rescan_notebook(Invocation& run) {
+  // Ten minutes, because the server answers when it has read every file.
   return print_answer(
       run, call(run, "POST", "/notebooks/" + encoded_notebook(run) + "/rescan", {}, Millis{600'000}));
 }

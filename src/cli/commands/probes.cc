@@ -23,6 +23,7 @@ namespace {
 using State = DiagnosisState;
 
 constexpr std::uint64_t kMiB = 1024 * 1024;
+// The page size of the store.
 constexpr std::size_t kProbeBytes = 4096;
 
 Diagnosis cannot(std::string_view what, std::string_view doing) {
@@ -50,6 +51,7 @@ struct FileSystemType {
   State state;
 };
 
+// The numbers are those of statfs(2). A type that is not listed counts as a local disk.
 constexpr std::array kFileSystems = {
     FileSystemType{0xEF53, "ext4", State::ok},        FileSystemType{0x58465342, "XFS", State::ok},
     FileSystemType{0x9123683E, "Btrfs", State::ok},   FileSystemType{0x2FC12FC1, "ZFS", State::ok},
@@ -68,12 +70,14 @@ Diagnosis probe_fsync(const std::string& folder, int samples) {
   std::string path = folder + "/.eventq-doctor-XXXXXX";
   const Descriptor file(mkostemp(path.data(), O_CLOEXEC));
   if (!file.open()) return cannot("fsync", "make a file in " + folder);
+  // At once, so that no file remains when the process is killed.
   unlink(path.c_str());
   const std::string page(kProbeBytes, 'x');
   std::vector<std::chrono::microseconds> times;
   bool written = true;
   for (int i = 0; i < samples && written; ++i) {
     const SteadyTime start = steady_now();
+    // Appends, as a write-ahead log does, so each sync also stores the new size of the file.
     const off_t at = static_cast<off_t>(kProbeBytes) * i;
     written = pwrite(file.number(), page.data(), page.size(), at) == std::ssize(page) &&
               fdatasync(file.number()) == 0;
@@ -89,6 +93,7 @@ Diagnosis judge_fsync(std::vector<std::chrono::microseconds> samples) {
   Diagnosis found{State::ok, "fsync",
                   "p50 " + milliseconds(at(50)) + "  p99 " + milliseconds(at(99)) + " (" +
                       std::to_string(samples.size()) + " samples)"};
+  // A flush to a medium takes longer than this; only memory answers so fast.
   if (at(50) < std::chrono::microseconds(20)) {
     found.state = State::warn;
     found.text += "; too fast to reach a disk";
@@ -107,6 +112,7 @@ Diagnosis judge_fsync(std::vector<std::chrono::microseconds> samples) {
 Diagnosis probe_file_system(const std::string& folder) {
   struct statfs system {};
   if (statfs(folder.c_str(), &system) != 0) return cannot("file system", "read the type of " + folder);
+  // The mask removes the sign extension of f_type, which is a signed type.
   return judge_file_system(static_cast<std::uint64_t>(system.f_type) & 0xFFFFFFFF);
 }
 
@@ -153,6 +159,7 @@ Diagnosis probe_open_files() {
 Diagnosis judge_open_files(std::uint64_t limit) {
   Diagnosis found{State::ok, "open files",
                   "limit " + (limit == RLIM_INFINITY ? "none" : std::to_string(limit))};
+  // `eventq serve` refuses to start with fewer than 128.
   if (limit < 4096) found.state = State::warn;
   if (limit < 128) found.state = State::fail;
   if (found.state != State::ok) {
@@ -167,6 +174,7 @@ Diagnosis judge_sqlite(std::string_view version) {
   int minor = 0;
   int patch = 0;
   std::sscanf(std::string(version).c_str(), "%d.%d.%d", &major, &minor, &patch);
+  // No warning, because eventq itself is the only writer of its file.
   const bool races = std::array{major, minor, patch} < std::array{3, 51, 3};
   return {State::ok, "SQLite",
           std::string(version) +

@@ -30,6 +30,7 @@ Result<std::string> read_payload(const Arguments& arguments) {
     json.assign(std::istreambuf_iterator<char>(std::cin), {});
   } else if (given->starts_with('@')) {
     std::error_code ignored;  // opening the file below reports the error
+    // std::ifstream opens a folder without an error and then reads nothing.
     if (std::filesystem::is_directory(given->substr(1), ignored)) {
       return wrong_argument(in_quotes(given->substr(1)) + " is a folder; name a file that holds JSON");
     }
@@ -77,6 +78,7 @@ Result<void> add_delay(JsonWriter& body, const Invocation& run) {
   if (!delay) return delay.error();
   if (!*delay) return {};
   const auto seconds = std::chrono::floor<std::chrono::seconds>(**delay);
+  // The API takes whole seconds.
   if (seconds != **delay) return wrong_argument("--delay must be whole seconds, such as 90s or 2m");
   body.key("delay").integer(seconds.count());
   return {};
@@ -96,6 +98,7 @@ Result<std::string> make_body(const Invocation& run) {
   for (const auto& [option, member] : kTextOptions) {
     if (const auto value = arguments.text(option)) body.key(member).string(*value);
   }
+  // A braced list is evaluated from left to right, so the members have a fixed order.
   for (const auto& added : {add_numbers(body, arguments), add_delay(body, run)}) {
     if (!added) return added.error();
   }

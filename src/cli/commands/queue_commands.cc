@@ -58,10 +58,12 @@ ExitCode drain_queue(Invocation& run) {
         run.server.call({.method = "POST",
                          .target = queue_path(run) + "/drain?timeout=" + std::to_string(seconds),
                          .body = status_body(run),
+                         // The server may use the complete wait, and its answer needs some time, too.
                          .timeout = Millis{10'000} + std::chrono::seconds(seconds)});
     // 408: the queue was not empty within the wait of one call, so call again until the deadline.
     if (!answer || answer->status != 408) return print_answer(run, call_result(run, answer));
     if (steady_now() < deadline) continue;
+    // Prints the server's message that the queue is not empty.
     call_result(run, answer);
     return ExitCode::timed_out;
   }

@@ -15,6 +15,7 @@ Parameter option_of(const server::ServerSetting& setting) {
                    .value = std::string(setting.placeholder),
                    .help = std::string(setting.help) + " (" + server::variable_name(setting) + ")",
                    .fallback = setting.text(server::ServerSettings{})};
+  // --migrate and --migrate=false: the flag may turn off what a variable or the file turned on.
   if (setting.kind == server::SettingKind::truth) {
     option.value = "BOOL";  // so that --flag=false can override the configuration file
     option.bare = true;
@@ -35,6 +36,7 @@ server::ServeRequest serve_request(const Arguments& arguments) {
   for (const server::ServerSetting& setting : server::all_settings()) {
     auto value = arguments.text(server::flag_name(setting));
     if (!value) continue;
+    // ServeFlags has one text per setting, so the values of a list are joined as in the file.
     if (setting.kind == server::SettingKind::list)
       value = join_list(arguments.texts(server::flag_name(setting)), std::string_view(&server::kListEnd, 1));
     if (setting.kind == server::SettingKind::truth && value->empty()) value = "true";

@@ -7,11 +7,10 @@
 #include "cli/commands/events.h"
 #include "cli/framework/command_table.h"
 #include "cli/terminal/terminal_text.h"
+#include "eventq/limits.h"
 
 namespace eventq::cli {
 namespace {
-
-constexpr std::size_t kPageMax = 1000;
 
 // GET /events omits these fields, so each event must be fetched separately.
 bool needs_whole_event(const OutputOptions& output) {
@@ -37,7 +36,7 @@ ExitCode list_events(Invocation& run) {
   std::size_t shown = 0;
   std::int64_t last = 0;
   const PagedResult paged = each_event(
-      run, list_query(run.arguments), after, std::min(most, kPageMax), [&](const JsonValue& event) {
+      run, list_query(run.arguments), after, std::min(most, limits::kPage), [&](const JsonValue& event) {
         last = integer_at(event, "id").value_or(0);
         if (whole) {
           const CallResult one = call(run, "GET", "/events/" + std::to_string(last));
@@ -51,6 +50,7 @@ ExitCode list_events(Invocation& run) {
       });
   printer.finish();
   const auto total = static_cast<std::size_t>(paged.total);
+  // `total` ignores --after, so this can be wrong on the last page; hence "may".
   if (run.output.terminal && !all && shown == most && total > shown) {
     run.err << "There may be more events: --after " << last << ", or --all.\n";
   }
@@ -85,6 +85,7 @@ ExitCode logs(Invocation& run) {
 }
 
 ExitCode why(Invocation& run) {
+  // A table would cut the explanations to the width of the terminal.
   const bool sentences = run.output.format == Format::table && run.output.fields.empty();
   RecordPrinter list(run.out, run.output,
                      {{"ID", "id", CellKind::number},

@@ -13,12 +13,12 @@
 
 #include "cli/commands/events.h"
 #include "cli/framework/command_table.h"
+#include "eventq/limits.h"
 
 namespace eventq::cli {
 namespace {
 
 constexpr int kPauseMs = 1000;
-constexpr std::size_t kTailPage = 1000;
 constexpr std::size_t kFollowedMax = 1000;  // the newest live events; changes of others are not printed
 
 // Sleeps, and returns false if the reader of stdout has closed the pipe. poll() reports that at once.
@@ -65,22 +65,22 @@ class EventFollower {
       query.add("status", std::string(status));
       std::size_t seen = 0;
       std::int64_t last = 0;
-      const PagedResult paged = each_event(run_, query, first, kTailPage, [&](const JsonValue& event) {
+      const PagedResult paged = each_event(run_, query, first, limits::kPage, [&](const JsonValue& event) {
         last = integer_at(event, "id").value_or(0);
         if (last > last_) return false;  // new: the next show_new() prints it
         visit(last, event);
         remember(event);
-        return ++seen < kTailPage;
+        return ++seen < limits::kPage;
       });
       if (paged.code != ExitCode::done) return paged.code;
       // The list was cut at one page. Events above its last id may be live although they are not in it.
-      if (seen == kTailPage) horizon_ = std::min(horizon_, last);
+      if (seen == limits::kPage) horizon_ = std::min(horizon_, last);
     }
     return ExitCode::done;
   }
 
   ExitCode show_new() {
-    const PagedResult paged = each_event(run_, query_, last_, kTailPage, [&](const JsonValue& event) {
+    const PagedResult paged = each_event(run_, query_, last_, limits::kPage, [&](const JsonValue& event) {
       last_ = integer_at(event, "id").value_or(last_);
       show(event);
       remember(event);

@@ -92,6 +92,7 @@ class TopSession {
       unreachable_ = true;
       return;
     }
+    // Only the notice about the server; one about a key stays until the next key.
     if (std::exchange(unreachable_, false)) view_.notice.clear();
     auto sample = read_top_sample(metrics->body, queues->body, workers->body);
     if (!sample) {
@@ -100,6 +101,7 @@ class TopSession {
     }
     history_.add(std::move(*sample), steady_now());
     if (view_.version.empty()) view_.version = server_version(run_.server);
+    // The selected queue may be gone.
     select(0);
   }
 
@@ -115,6 +117,7 @@ class TopSession {
 
   void act_on(const FullScreen::TerminalInput& input) {
     if (input.kind == FullScreen::InputKind::nothing || input.kind == FullScreen::InputKind::redraw) return;
+    // A key clears the notice of the key before.
     if (!unreachable_) view_.notice.clear();
     if (input.kind == FullScreen::InputKind::up) select(-1);
     if (input.kind == FullScreen::InputKind::down) select(1);
@@ -133,6 +136,7 @@ class TopSession {
                                  change == "pause" ? R"({"by":"eventq top"})" : "{}"));
     const bool done = answer && answer->status == 200;
     view_.notice = (done ? "" : "Failed: ") + change + " " + queue->name;
+    // Shows the new state at once, not at the next interval.
     refresh();
   }
 

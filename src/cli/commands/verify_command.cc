@@ -63,6 +63,7 @@ class VerifyReport {
   void add(const Violation& violation) {
     ProofViolations& found = found_[static_cast<std::size_t>(violation.check)];
     if (++found.count > kShown) return;
+    // In JSON they belong into the object of their property, which is printed at the end.
     if (json_) return add_json(found.shown, violation);
     out_ << "      " << name_of(violation.check) << ": ";
     if (violation.event != 0) out_ << "event " << violation.event;
@@ -143,6 +144,7 @@ ExitCode run_verify(Invocation& invocation) {
                                   return !interrupt.requested();
                                 }});
   progress.reset();
+  // Before the error of audit(), which then only says that the callback stopped it.
   if (interrupt.requested())
     return fail(invocation, "interrupted; nothing was verified", ExitCode::interrupted);
   if (!counts) return fail(invocation, counts.error().message);

@@ -36,6 +36,7 @@ std::span<const Parameter> common_options(ServerUse server_use) {
        "auto,always,never"},
       {"--time", "HOW", "How tables show times", "relative on a terminal, iso in a pipe", "relative,iso"},
   };
+  // first(1) is --url.
   if (server_use == ServerUse::none) return {};
   return server_use == ServerUse::common_output ? std::span(options) : std::span(options).first(1);
 }

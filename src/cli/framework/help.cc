@@ -11,6 +11,7 @@ namespace eventq::cli {
 namespace {
 
 constexpr std::size_t kWidth = 100;
+// A longer option gets a line of its own above its help.
 constexpr std::size_t kHelpColumn = 28;
 
 using HelpLine = std::pair<std::string, std::string>;
@@ -106,6 +107,7 @@ std::string help_of(const CommandSpec& command) {
   std::string out = std::string(command.summary) + ".\n\nUsage: " + usage_line(command) + "\n";
   if (!command.details.empty()) out += "\n" + paragraphs(command.details);
   out += section("Arguments", help_lines(command.positionals));
+  // CLI11 adds --help to every command, so it is in no command's list.
   std::vector<HelpLine> options = help_lines(command.options);
   options.emplace_back("-h, --help", "Print this help and exit");
   out += section("Options", options);

@@ -16,12 +16,14 @@
 namespace eventq::cli {
 namespace {
 
+// An empty variable counts as absent, as NO_COLOR defines it.
 std::string variable(const char* name) {
   const char* const value = std::getenv(name);
   return value == nullptr ? "" : value;
 }
 
 std::size_t terminal_width() {
+  // COLUMNS has precedence, so that a script can choose the width where there is no terminal.
   if (const auto columns = parse_whole<std::size_t>(variable("COLUMNS")); columns && *columns > 0)
     return *columns;
   winsize size{};
@@ -156,6 +158,7 @@ ExitCode print_list(Invocation& run, std::string_view target, std::string_view m
 TerminalEnvironment read_terminal_environment() {
   TerminalEnvironment environment{.url = variable("EVENTQ_URL"), .terminal = isatty(STDOUT_FILENO) == 1};
   environment.color = environment.terminal && variable("NO_COLOR").empty() && variable("TERM") != "dumb";
+  // Last, because FORCE_COLOR has precedence over NO_COLOR.
   if (!variable("FORCE_COLOR").empty()) environment.color = true;
   environment.width = terminal_width();
   return environment;
@@ -167,6 +170,7 @@ OutputOptions output_options(const Arguments& arguments, const TerminalEnvironme
                         .terminal = environment.terminal,
                         .time = environment.terminal ? TimeFormat::relative : TimeFormat::iso,
                         .width = environment.width};
+  // The parser has refused every value that is not one of the choices.
   const std::string format = arguments.text_or("--output", "");
   if (format == "table") options.format = Format::table;
   if (format == "json") options.format = Format::json;

@@ -26,6 +26,7 @@ Result<LineReader::LineStatus> LineReader::next(std::string& line) {
     if (whole || (ended_ && at_ < bytes_.size())) {
       line.assign(bytes_, at_, (whole ? end : bytes_.size()) - at_);
       at_ = whole ? end + 1 : bytes_.size();
+      // This was only the rest of a line that is already reported as too long.
       if (std::exchange(skipping_, false)) continue;
       if (line.ends_with('\r')) line.pop_back();
       if (line.size() <= longest_) return LineStatus::line;
@@ -39,6 +40,7 @@ Result<LineReader::LineStatus> LineReader::next(std::string& line) {
       at_ = bytes_.size();
       if (first) return LineStatus::too_long;
     }
+    // All complete lines were returned, so what remains is less than one line.
     bytes_.erase(0, at_);
     at_ = 0;
     const std::size_t size = bytes_.size();

@@ -29,6 +29,7 @@ std::optional<JsonValue> value_at(const JsonValue& value, std::string_view path)
 
 std::optional<std::string> text_at(const JsonValue& value, std::string_view path) {
   const auto found = value_at(value, path);
+  // null means absent in answers of the server.
   if (!found || found->type() == JsonType::null) return std::nullopt;
   return std::string(found->string().value_or(found->raw()));
 }

@@ -63,6 +63,7 @@ void FullScreen::enter() {
 
 void FullScreen::set_raw() const {
   termios raw = before_;
+  // ISIG stays set, so Ctrl-C and Ctrl-Z arrive as signals.
   raw.c_lflag &= ~static_cast<tcflag_t>(ICANON | ECHO);
   raw.c_cc[VMIN] = 1;
   raw.c_cc[VTIME] = 0;
@@ -94,9 +95,11 @@ FullScreen::TerminalInput FullScreen::wait(Millis limit) {
   if (!keys_.empty()) return read_key();
   std::array<pollfd, 2> files{{{STDIN_FILENO, POLLIN, 0}, {signal_file_, POLLIN, 0}}};
   if (::poll(files.data(), files.size(), static_cast<int>(limit.count())) <= 0) return {};
+  // Before the keys, so that a held key cannot delay Ctrl-C.
   if (files[1].revents != 0) return read_signal();
   std::array<char, 64> bytes{};
   const ssize_t got = ::read(STDIN_FILENO, bytes.data(), bytes.size());
+  // The terminal was closed.
   if (got <= 0) return {.kind = InputKind::stop};
   keys_.assign(bytes.data(), static_cast<std::size_t>(got));
   return read_key();
@@ -120,6 +123,7 @@ FullScreen::TerminalInput FullScreen::read_signal() {
 }
 
 FullScreen::TerminalInput FullScreen::read_key() {
+  // Terminals send an arrow as one of these, depending on their cursor key mode.
   for (const std::string_view start : {"\x1b[", "\x1bO"}) {
     if (!keys_.starts_with(start) || keys_.size() < 3) continue;
     const char last = keys_[2];

@@ -33,6 +33,7 @@ std::string json_of(const OutputOptions& options, std::string_view json, const J
   std::string text = "{";
   for (const std::string& field : options.fields) {
     if (text.size() > 1) text += ',';
+    // printable(), because a field comes from the command line and may not be UTF-8.
     append_json_string(text, printable(field));
     const auto value = value_at(record, field);
     text += ":" + std::string(value ? value->raw() : "null");
@@ -58,6 +59,7 @@ std::string csv_line(const OutputOptions& options, const std::vector<std::string
   return line + "\n";
 }
 
+// Workers and notebooks have no member `id`; `otherwise` names the member that identifies them.
 std::string id_of(const OutputOptions& options, const JsonValue& record, std::string_view otherwise) {
   auto id = text_at(record, "id");
   if (!id) id = text_at(record, otherwise);
@@ -120,6 +122,7 @@ RecordPrinter::RecordPrinter(std::ostream& out, const OutputOptions& options,
   for (const std::string& field : options_.fields) {
     const auto known = std::find_if(columns_.begin(), columns_.end(),
                                     [&](const OutputColumn& column) { return column.field == field; });
+    // A column of the command keeps its heading and its kind; any other field is shown as text.
     chosen.push_back(known != columns_.end() ? *known : OutputColumn{.heading = field, .field = field});
   }
   columns_ = std::move(chosen);
@@ -163,6 +166,7 @@ void RecordPrinter::add_row(const JsonValue& record) {
   widths_.resize(columns_.size());
   for (std::size_t i = 0; i < columns_.size(); ++i) {
     row.push_back(cell(record, columns_[i]));
+    // Widths only grow, so that rows after a flush() are still aligned.
     widths_[i] = std::max({widths_[i], display_width(columns_[i].heading), display_width(row.back())});
   }
   rows_.push_back(std::move(row));
@@ -189,6 +193,7 @@ std::vector<std::size_t> RecordPrinter::fitted() const {
 void RecordPrinter::print_row(const std::vector<std::string>& row, const std::vector<std::size_t>& widths,
                               bool heading) {
   std::string line;
+  // What is left of the line. In a pipe nothing is cut.
   std::size_t room = options_.terminal ? options_.width : std::string::npos;
   for (std::size_t i = 0; i < row.size() && room > 0; ++i) {
     const std::string text = cut_to_width(row[i], std::min(widths[i], room));

@@ -23,6 +23,7 @@ double seconds(SteadyTime::duration time) { return std::chrono::duration<double>
 
 std::string left_text(double left) {
   const auto whole = static_cast<std::int64_t>(std::ceil(left));
+  // Rounded up, so that the text never says 0 while work is left.
   if (whole < 90) return std::to_string(whole) + " s left";
   if (whole < 90 * 60) return std::to_string((whole + 59) / 60) + " min left";
   return std::to_string((whole + 3599) / 3600) + " h left";
@@ -55,6 +56,7 @@ void ProgressBar::show(std::int64_t done, std::string_view note, SteadyTime now)
     shown_ = now;
     return;
   }
+  // The last state is always drawn, because the bar stays on the terminal.
   const bool complete = all_ && done >= *all_ && !last_.empty();
   if (now - start_ < kFirst || (now - shown_ < kRedraw && !complete)) return;
   last_ = line(done, note, now);
@@ -84,6 +86,7 @@ std::string ProgressBar::line(std::int64_t done, std::string_view note, SteadyTi
     const std::int64_t known = std::clamp<std::int64_t>(done, 0, all);
     const std::int64_t full = known * kBar / all;
     for (std::int64_t i = 0; i < kBar; ++i) text += i < full ? "█" : "░";
+    // `done` may exceed the total, when the source grew since it was counted.
     text += "  " + std::to_string(known * 100 / all) + " %  " + grouped(done) + " / " + grouped(*all_);
   } else {
     text += grouped(done);

@@ -16,6 +16,7 @@ constexpr std::string_view kHex = "0123456789abcdef";
 // The length in bytes of the first character of `text`; 0 if it is not UTF-8. REQUIRES: `text` is not empty.
 std::size_t char_length(std::string_view text) {
   const auto first = static_cast<unsigned char>(text.front());
+  // An invalid first byte gets some length, too; valid_utf8() refuses it.
   const std::size_t length = first < 0x80 ? 1 : first < 0xE0 ? 2 : first < 0xF0 ? 3 : 4;
   return length <= text.size() && valid_utf8(text.substr(0, length)) ? length : 0;
 }
@@ -45,6 +46,7 @@ void append_escaped(std::string& out, std::uint32_t code) {
 
 // wcwidth() depends on the locale, and the user's may not be UTF-8, so this function switches to C.UTF-8.
 std::size_t columns_of(std::uint32_t code) {
+  // The combining marks start at U+0300, and no printable character below is wide.
   if (code < 0x300) return 1;
   static const locale_t utf8 = newlocale(LC_CTYPE_MASK, "C.UTF-8", nullptr);
   if (utf8 == nullptr) return 1;
@@ -101,6 +103,7 @@ std::string cut_to_width(std::string_view text, std::size_t width) {
     const std::size_t length = char_length(text.substr(end));
     if (length == 0) break;
     const std::size_t columns = columns_of(code_point(text.substr(end, length)));
+    // One column is kept for the ….
     if (used + columns > width - 1) break;
     used += columns;
     end += length;

@@ -12,6 +12,7 @@
 namespace eventq::cli {
 namespace {
 
+// JsonValue has no accessor for numbers with a fraction.
 std::optional<double> number_at(const JsonValue& value, std::string_view path) {
   const auto text = text_at(value, path);
   double number = 0;
@@ -61,6 +62,8 @@ Result<TopSample> read_top_sample(std::string_view metrics, std::string_view que
   for (const JsonValue& queue : elements_at(*json, "queues")) {
     states[text_at(queue, "id").value_or("")] = text_at(queue, "status").value_or("");
   }
+  // Joined by name, because /metrics does not contain the states. A queue that is only in one answer was just
+  // added or removed.
   for (TopQueue& queue : sample.queues) queue.state = states[queue.name];
 
   json = parser.parse(workers);
