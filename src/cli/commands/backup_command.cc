@@ -152,8 +152,7 @@ CommandSpec backup_command() {
           "The command removes a copy that SQLite finds damaged. It keeps a copy in which `eventq "
           "verify` finds a violation, prints a warning and exits with 1. A store with another "
           "schema, such as before an upgrade, gets only SQLite's integrity check.",
-      .positionals =
-          {{.name = "DEST", .help = "The new file", .completes = CompletionKind::file, .required = true}},
+      .positionals = {file_argument("DEST", "The new file")},
       .options = {{.name = "--store",
                    .value = "URL",
                    .help = "The store to copy",

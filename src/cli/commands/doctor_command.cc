@@ -157,21 +157,18 @@ std::vector<Diagnosis> check_server(Invocation& invocation) {
   return found;
 }
 
-std::string_view name_of(State state) {
-  switch (state) {
-    case State::ok: return "ok";
-    case State::warn: return "warn";
-    case State::fail: return "FAIL";
-  }
-  return "";
-}
+struct StateStyle {
+  std::string_view name;
+  Color color;
+};
+
+// In the order of DiagnosisState.
+constexpr StateStyle kStateStyles[] = {{"ok", Color::green}, {"warn", Color::yellow}, {"FAIL", Color::red}};
 
 void print(Invocation& invocation, const Diagnosis& one) {
+  const auto& [state, color] = kStateStyles[static_cast<std::size_t>(one.state)];
   if (invocation.output.format == Format::table) {
-    const Color color = one.state == State::ok     ? Color::green
-                        : one.state == State::warn ? Color::yellow
-                                                   : Color::red;
-    invocation.out << ' ' << paint(invocation.output, color, padded(name_of(one.state), 5)) << ' '
+    invocation.out << ' ' << paint(invocation.output, color, padded(state, 5)) << ' '
                    << padded(printable(one.what), 12) << ' ' << printable(one.text);
     if (!one.fix.empty()) invocation.out << "\n                    fix: " << printable(one.fix);
     invocation.out << '\n';
@@ -179,7 +176,7 @@ void print(Invocation& invocation, const Diagnosis& one) {
   }
   std::string line;
   JsonWriter json(line);
-  json.begin_object().key("state").string(name_of(one.state)).key("check").string(to_valid_utf8(one.what));
+  json.begin_object().key("state").string(state).key("check").string(to_valid_utf8(one.what));
   json.key("text").string(to_valid_utf8(one.text));
   if (!one.fix.empty()) json.key("fix").string(to_valid_utf8(one.fix));
   json.end_object();

@@ -90,12 +90,8 @@ class Importer {
     const auto value = parser_.parse(line);
     if (!value || value->type() != JsonType::object) return line;
     std::string added;
-    const auto members = value->members();
-    const auto has = [&](std::string_view name) {
-      return std::any_of(members.begin(), members.end(), [&](const auto& one) { return one.name == name; });
-    };
     const auto add = [&](std::string_view name, const std::string& text) {
-      if (text.empty() || has(name)) return;
+      if (text.empty() || value_at(*value, name)) return;
       added += added.empty() ? "\"" : ",\"";
       added += std::string(name) + "\":";
       append_json_string(added, text);
@@ -104,7 +100,7 @@ class Importer {
     add("tags", options_.tags);
     if (added.empty()) return line;
     const std::size_t brace = line.find('{');
-    return line.substr(0, brace + 1) + added + (members.empty() ? "" : ",") + line.substr(brace + 1);
+    return line.substr(0, brace + 1) + added + (value->members().empty() ? "" : ",") + line.substr(brace + 1);
   }
 
   // Validates the line with the parser of the server, because one bad line would make the server refuse the
@@ -280,10 +276,7 @@ CommandSpec import_command() {
           "A file can be imported again. A line without an event_id gets one made from the file's "
           "name, the line and its number, so an event that is already stored is not published "
           "again. Lines of stdin without an event_id are new events each time.",
-      .positionals = {{.name = "FILE",
-                       .help = "The file, or - for stdin",
-                       .completes = CompletionKind::file,
-                       .required = true}},
+      .positionals = {file_argument("FILE", "The file, or - for stdin")},
       .options = {queue_option("The queue of lines without one"),
                   {"--tags", "TAGS", "The tags of lines without any"},
                   {"--batch", "N", "Events per request, 1 to 10000", "1000"},

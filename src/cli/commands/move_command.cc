@@ -67,14 +67,8 @@ CommandSpec move_command() {
           "A store is moved to and from one database, not to shards.\n\n"
           "Every user of this machine can read a password in an argument (ps); use PGPASSWORD or "
           "~/.pgpass.",
-      .positionals = {{.name = "FROM",
-                       .help = "sqlite:FILE, or postgres://USER@HOST/DB",
-                       .completes = CompletionKind::file,
-                       .required = true},
-                      {.name = "TO",
-                       .help = "A store of the other kind",
-                       .completes = CompletionKind::file,
-                       .required = true}},
+      .positionals = {file_argument("FROM", "sqlite:FILE, or postgres://USER@HOST/DB"),
+                      file_argument("TO", "A store of the other kind")},
       .examples = {{"eventq move sqlite:eventq.db postgres://eventq@db/eventq", "Move into PostgreSQL"}},
       .run = run_move,
       .server_use = ServerUse::none,

@@ -109,10 +109,11 @@ std::vector<CommandSpec> notebook_commands() {
        .details = "The folder must exist inside a folder that the server's --notebooks-allow names. It "
                   "becomes a git "
                   "repository if it is not one.",
-       .positionals =
-           {name,
-            {.name = "PATH", .help = "The folder", .completes = CompletionKind::file, .required = true},
-            {.name = "SETTING", .help = "KEY=VALUE of its settings, see docs/notebooks.md", .many = true}},
+       .positionals = {name,
+                       file_argument("PATH", "The folder"),
+                       {.name = "SETTING",
+                        .help = "KEY=VALUE of its settings, see docs/notebooks.md",
+                        .many = true}},
        .examples = {{"eventq notebook add journal ./journal git_commit_interval=10",
                      "Commit changes every ten seconds"}},
        .run = add_notebook},

@@ -38,18 +38,17 @@ std::string status_body(const Invocation& run) {
   return text;
 }
 
-ExitCode set_state(Invocation& run, std::string_view verb) {
+// `eventq queue pause`, `resume` and `drain`: the call has the name of the command.
+ExitCode set_state(Invocation& run) {
   if (!check_utf8(run, {"--reason", "--by"})) return ExitCode::usage;
-  return print_answer(run, call(run, "POST", queue_path(run) + "/" + std::string(verb), status_body(run)));
+  const std::string verb(run.command.name.substr(run.command.name.find(' ') + 1));
+  return print_answer(run, call(run, "POST", queue_path(run) + "/" + verb, status_body(run)));
 }
-
-ExitCode pause_queue(Invocation& run) { return set_state(run, "pause"); }
-ExitCode resume_queue(Invocation& run) { return set_state(run, "resume"); }
 
 ExitCode drain_queue(Invocation& run) {
   const auto wait = duration_option(run, "--wait", Millis{30'000});
   if (!wait) return wrong_usage(run, wait.error().message);
-  if (!*wait) return set_state(run, "drain");
+  if (!*wait) return set_state(run);
   if (!check_utf8(run, {"--reason", "--by"})) return ExitCode::usage;
   const SteadyTime deadline = steady_now() + **wait;
   while (true) {
@@ -105,13 +104,13 @@ std::vector<CommandSpec> queue_commands() {
        .options = {reason, by},
        .examples = {{"eventq queue pause mail --reason 'mail server moves'",
                      "Stop the work, keep the events"}},
-       .run = pause_queue},
+       .run = set_state},
       {.name = "queue resume",
        .summary = "End a pause or a drain",
        .positionals = {queue_name()},
        .options = {reason, by},
        .examples = {{"eventq queue resume mail", "Deliver events again"}},
-       .run = resume_queue},
+       .run = set_state},
       {.name = "queue drain",
        .summary = "Stop accepting events into a queue",
        .details = "The queue still delivers its events. Publishing into it is refused. `eventq queue "

@@ -173,8 +173,7 @@ CommandSpec verify_command() {
           "In a pipe it prints a JSON object per property, with at most 100 violations each.\n\n"
           "Exits with 0 when no property is violated, with 1 when one is, or when the file is not "
           "a store.",
-      .positionals =
-          {{.name = "STORE", .help = "sqlite:FILE", .completes = CompletionKind::file, .required = true}},
+      .positionals = {file_argument("STORE", "sqlite:FILE")},
       .options = {{"-o,--output", "FORMAT", "How to print", "table on a terminal, jsonl in a pipe",
                    "table,jsonl"}},
       .examples = {{"eventq verify sqlite:eventq.db", "Check the store in this folder"}},

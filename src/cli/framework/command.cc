@@ -41,6 +41,13 @@ std::span<const Parameter> common_options(ServerUse server_use) {
   return server_use == ServerUse::common_output ? std::span(options) : std::span(options).first(1);
 }
 
+Parameter file_argument(std::string_view name, std::string_view help) {
+  return {.name = std::string(name),
+          .help = std::string(help),
+          .completes = CompletionKind::file,
+          .required = true};
+}
+
 Parameter queue_option(std::string_view help, std::string_view fallback) {
   return {.name = "--queue",
           .value = "NAME",

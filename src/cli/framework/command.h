@@ -73,6 +73,9 @@ struct CommandSpec {
 // common_output: --url, -o/--output, --fields, --color and --time. own_output: --url. none: none of them.
 std::span<const Parameter> common_options(ServerUse server_use);
 
+// A required positional that names a file.
+Parameter file_argument(std::string_view name, std::string_view help);
+
 // The option --queue.
 Parameter queue_option(std::string_view help, std::string_view fallback = {});
 
