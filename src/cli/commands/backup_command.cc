@@ -134,6 +134,7 @@ ExitCode run_backup(Invocation& invocation) {
                  "and restore it with pg_restore.");
   if (!from) return wrong_usage(invocation, from.error().message);
   std::error_code none;
+  // Before the copy, which may take minutes. back_up() still does not overwrite a file that appears later.
   if (std::filesystem::exists(to, none)) {
     return fail(invocation, to + " exists already. Name another file, or remove it first.");
   }

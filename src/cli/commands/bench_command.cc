@@ -47,6 +47,7 @@ class BenchConnection {
   // is empty) or after a failure.
   bool claim_next() {
     std::string body = R"({"worker_id":")" + worker_ + R"(","queue":"bench","tags":"bench","limit":1)";
+    // One call reports and claims, as a worker does.
     if (held_ != 0) body += R"(,"completed":[{"id":)" + std::to_string(held_) + "}]";
     held_ = 0;
     if (!post("/events/next", body + "}")) return false;
@@ -120,6 +121,7 @@ BenchResult measure(Invocation& run, const BenchLoad& load, const Interrupt* int
 
 std::string record_of(const BenchResult& measured) {
   const auto& times = measured.micros;
+  // measure() has sorted the durations.
   const auto percentile = [&](std::size_t percent) {
     return times.empty() ? 0 : static_cast<double>(times[(times.size() - 1) * percent / 100]) / 1000;
   };

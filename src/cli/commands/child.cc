@@ -253,6 +253,7 @@ std::string tail_text(std::string_view bytes, std::size_t limit) {
   };
   std::string text = to_valid_utf8(cut(bytes));
   std::erase(text, '\0');
+  // Again, because U+FFFD has three bytes and replaces one.
   text = std::string(cut(text));
   text.erase(text.find_last_not_of(" \t\r\n") + 1);
   return text;

@@ -170,6 +170,7 @@ void print(Invocation& invocation, const Diagnosis& one) {
   if (invocation.output.format == Format::table) {
     invocation.out << ' ' << paint(invocation.output, color, padded(state, 5)) << ' '
                    << padded(printable(one.what), 12) << ' ' << printable(one.text);
+    // The blanks put the fix below the text.
     if (!one.fix.empty()) invocation.out << "\n                    fix: " << printable(one.fix);
     invocation.out << '\n';
     return;

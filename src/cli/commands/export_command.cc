@@ -74,6 +74,7 @@ ExitCode run_export(Invocation& invocation) {
   const PagedResult paged = each_event(invocation, query, 0, limits::kPage, [&](const JsonValue& event) {
     code = print_event(invocation, integer_at(event, "id").value_or(0));
     progress.show(++done);
+    // After a complete line, so what was printed so far can be imported.
     if (interrupt.requested()) code = ExitCode::interrupted;
     return code == ExitCode::done;
   });

@@ -66,7 +66,9 @@ class Importer {
       if (!got) return stop(got.error().message);
       if (*got == LineReader::LineStatus::end) break;
       if (interrupt_.requested()) return interrupted();
+      // Another signal, such as SIGCONT.
       if (*got == LineReader::LineStatus::interrupted) continue;
+      // Counts every line, also empty and rejected ones, because --from is a number of the file.
       if (++line_ < options_.from) continue;
       if (*got == LineReader::LineStatus::too_long) {
         reject(line, "The line is longer than an event may be: " + std::to_string(limits::kOneEventBody) +
@@ -133,6 +135,7 @@ class Importer {
     JsonWriter json(record);
     json.begin_object().key("line").integer(line_).key("error").string(to_valid_utf8(why));
     json.key("text").string(to_valid_utf8(line)).end_object();
+    // Flushed, so that the file is complete when the process is killed.
     rejects_ << record << std::endl;
   }
 
@@ -168,6 +171,7 @@ class Importer {
       interrupt_.wait(std::chrono::seconds(pause));
       if (interrupt_.requested()) return interrupted();
     }
+    // Only after the batch is stored, because an import resumes after the line sent_to_.
     events_.clear();
     bytes_ = 0;
     sent_to_ = line_;
@@ -257,6 +261,7 @@ ExitCode run_import(Invocation& invocation) {
   }
   if (options.file == "-") return Importer(invocation, options, std::nullopt).from(STDIN_FILENO);
 
+  // For the progress bar. stdin can be read only once, so its bar has no total.
   const auto lines = count_lines(options.file);
   if (!lines) return fail(invocation, lines.error().message);
   const Descriptor file(open(options.file.c_str(), O_RDONLY | O_CLOEXEC));

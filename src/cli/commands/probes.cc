@@ -126,6 +126,7 @@ Diagnosis judge_file_system(std::uint64_t type) {
   }
   Diagnosis found{known->state, "file system", std::string(known->name)};
   if (known->state == State::warn) {
+    // 0x65735546 is FUSE. The other file systems with a warning are in memory.
     found.text += type == 0x65735546 ? ": a program implements its locks and syncs" : ": lost at a restart";
     found.fix = "put the store on a disk of this machine";
   }

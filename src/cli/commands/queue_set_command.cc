@@ -43,6 +43,7 @@ std::string nested(const FlatSettings& flat) {
       groups[path.substr(0, dot)][path.substr(dot + 1)] = json;
     }
   }
+  // `retry=1 retry.kind=fixed` makes `retry` a duplicate member, which the server refuses.
   for (const auto& [name, group] : groups) add(name, nested(group));
   return out + "}";
 }

@@ -41,8 +41,10 @@ class TopSession {
     for (;;) {
       if (steady_now() >= next) {
         refresh();
+        // From the end of the calls on, so that a slow server gets fewer of them.
         next = steady_now() + kInterval;
       }
+      // Also after a key, which may change the selection, and after a change of the size.
       const FullScreen::Size size = FullScreen::size();
       OutputOptions options = run_.output;
       options.width = size.width;

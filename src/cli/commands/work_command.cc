@@ -124,6 +124,7 @@ class CommandRunner {
       if (!handled.message().empty()) json.key("message").string(handled.message());
       json.end_object();
     } else if (terminal_ || what == "failed") {
+      // A line has the start of the message only; the log of the event has all of it.
       const std::string_view mark = what == "done" ? "✓" : what == "failed" ? "✗" : "↻";
       line = std::string(mark) + " " + std::to_string(id) + " " + printable(event.title) + " " +
              std::to_string(took.count()) + " ms";
@@ -250,6 +251,7 @@ ExitCode run_work(Invocation& invocation) {
   if (!timeout) return wrong_usage(invocation, timeout.error().message);
   if (*timeout == 0ms) return wrong_usage(invocation, "--timeout must be longer than zero, such as 10m");
   options.timeout = timeout->value_or(options.timeout);
+  // Last, because the limit depends on --parallel.
   if (const auto raised = raise_limit_for(options); !raised)
     return wrong_usage(invocation, raised.error().message);
   return work(invocation, options);

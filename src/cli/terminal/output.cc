@@ -144,6 +144,7 @@ void RecordPrinter::add(std::string_view json_object) {
         heading.emplace_back(column.field);
         cells.push_back(text_at(*record, column.field).value_or(""));
       }
+      // With the first record, so that an empty list prints nothing.
       if (count_ == 0) out_ << csv_line(options_, heading);
       out_ << csv_line(options_, cells);
       break;

@@ -71,6 +71,7 @@ void ProgressBar::finish() {
 }
 
 void ProgressBar::measure(std::int64_t done, SteadyTime now) {
+  // A shorter interval would give rates that jump.
   if (now - measured_ < kRedraw) return;
   const double newest = static_cast<double>(done - measured_done_) / seconds(now - measured_);
   // A moving average, because batches make single rates jump.

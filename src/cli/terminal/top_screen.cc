@@ -19,6 +19,7 @@ using Lines = std::vector<std::string>;
 
 std::string one_decimal(double number) {
   std::string text = std::to_string(std::llround(number * 10));
+  // 0.3 is "3" here and needs a digit before the point.
   if (text.size() == 1) text.insert(0, "0");
   return text.substr(0, text.size() - 1) + "." + text.back();
 }
@@ -82,6 +83,7 @@ class ScreenTable {
     while (fitting < columns_.size() && used + 1 + columns_[fitting].width <= options_.width) {
       used += 1 + columns_[fitting++].width;
     }
+    // The columns are ordered by importance, so the last ones are dropped.
     columns_.resize(fitting);
     name_width_ = std::min(kNameMost, kNameLeast + options_.width - std::min(used, options_.width));
   }
@@ -115,6 +117,7 @@ std::string title_line(const TopView& view, const OutputOptions& options) {
   std::string line = view.version.empty() ? "eventq" : "eventq " + view.version;
   line += "  " + view.url;
   const TopSample& sample = view.history.last();
+  // 0: the store reports no size.
   if (sample.file_bytes > 0) {
     line += "  store " + short_size(sample.file_bytes) + "  wal " + short_size(sample.log_bytes);
   }
