@@ -30,10 +30,10 @@
 #include "client/http_client.h"
 #include "eventq/client.h"
 #include "model/tags.h"
+#include "store/row_text.h"
 #include "support/local_server.h"
 #include "support/test_store.h"
 #include "wire/answer_json.h"
-#include "wire/config_json.h"
 #include "wire/event_reader.h"
 #include "wire/new_event_json.h"
 
@@ -395,7 +395,7 @@ class ClientVectors : public testing::TestWithParam<Case> {
   Result<Json> settings(const Json& args) {
     const auto settings = client_->settings(args.at("queue").text());
     if (!settings) return settings.error();
-    return shown([&](JsonWriter& json) { wire::write_own_config(json, *settings); });
+    return shown([&](JsonWriter& json) { json.raw(config_to_text(*settings)); });
   }
 
   Result<Json> stream(const Json& args) {

@@ -3,13 +3,12 @@
 
 #include <simdjson.h>
 
-#include <charconv>
-
 #include "base/assert.h"
 #include "base/json_check.h"
 #include "base/json_document.h"
 #include "base/json_token.h"
 #include "base/json_writer.h"
+#include "base/numbers.h"
 
 namespace eventq {
 namespace {
@@ -84,13 +83,7 @@ std::optional<std::string_view> JsonValue::string() const {
   return string_text(*document_, raw_);
 }
 
-std::optional<std::int64_t> JsonValue::integer() const {
-  std::int64_t number = 0;
-  const char* const end = raw_.data() + raw_.size();
-  const auto parsed = std::from_chars(raw_.data(), end, number);
-  if (parsed.ec != std::errc() || parsed.ptr != end) return std::nullopt;
-  return number;
-}
+std::optional<std::int64_t> JsonValue::integer() const { return parse_all<std::int64_t>(raw_); }
 
 std::optional<bool> JsonValue::boolean() const {
   if (raw_ == "true") return true;

@@ -2,14 +2,14 @@
 // text cannot overflow the stack.
 #include "base/json_check.h"
 
-#include <xxhash.h>
-
 #include <algorithm>
 #include <span>
 #include <string>
 
+#include "base/hash.h"
 #include "base/json_token.h"
 #include "base/json_writer.h"
+#include "base/utf8.h"
 
 namespace eventq {
 namespace {
@@ -37,12 +37,9 @@ std::optional<std::string_view> find_twin_pairwise(std::span<const std::string_v
 // The name quoted and escaped. A long name is cut after a whole character.
 std::string shown(std::string_view name) {
   constexpr std::size_t kShown = 100;
-  std::size_t size = std::min(name.size(), kShown);
-  while (size > 0 && size < name.size() && (static_cast<unsigned char>(name[size]) & 0xC0) == 0x80) --size;
-
   std::string out;
-  append_json_string(out, name.substr(0, size));
-  if (size < name.size()) out += "...";
+  append_json_string(out, cut_utf8(std::string(name), kShown));
+  if (name.size() > kShown) out += "...";
   return out;
 }
 
@@ -174,7 +171,7 @@ bool JsonChecker::names_differ(std::size_t first_name) {
     twin = find_twin_pairwise(names);
   } else {
     hashes_.clear();
-    for (const std::string_view name : names) hashes_.push_back(XXH3_64bits(name.data(), name.size()));
+    for (const std::string_view name : names) hashes_.push_back(hash64(name));
     std::sort(hashes_.begin(), hashes_.end());
     // Equal hashes do not prove equal names, so a forged collision costs time but is not refused.
     const bool is_suspect = std::adjacent_find(hashes_.begin(), hashes_.end()) != hashes_.end();

@@ -3,10 +3,11 @@
 
 #include <cstdint>
 
+#include "base/ascii.h"
+#include "base/numbers.h"
+
 namespace eventq {
 namespace {
-
-bool is_digit(char c) { return c >= '0' && c <= '9'; }
 
 std::size_t skip_digits(std::string_view token, std::size_t at) {
   while (at < token.size() && is_digit(token[at])) ++at;
@@ -16,21 +17,7 @@ std::size_t skip_digits(std::string_view token, std::size_t at) {
 // The value of the four hexadecimal digits at the start of `text`; nothing when there are none.
 std::optional<std::uint32_t> four_hex_digits(std::string_view text) {
   if (text.size() < 4) return std::nullopt;
-  std::uint32_t unit = 0;
-  for (const char c : text.substr(0, 4)) {
-    std::uint32_t digit = 0;
-    if (is_digit(c)) {
-      digit = static_cast<std::uint32_t>(c - '0');
-    } else if (c >= 'a' && c <= 'f') {
-      digit = static_cast<std::uint32_t>(c - 'a' + 10);
-    } else if (c >= 'A' && c <= 'F') {
-      digit = static_cast<std::uint32_t>(c - 'A' + 10);
-    } else {
-      return std::nullopt;
-    }
-    unit = unit << 4 | digit;
-  }
-  return unit;
+  return parse_all<std::uint32_t>(text.substr(0, 4), 16);
 }
 
 void append_utf8(std::string& out, std::uint32_t code) {

@@ -2,9 +2,10 @@
 #include "base/json_writer.h"
 
 #include <array>
-#include <charconv>
 #include <cmath>
 #include <cstddef>
+
+#include "base/numbers.h"
 
 namespace eventq {
 namespace {
@@ -52,28 +53,15 @@ void append_json_string(std::string& out, std::string_view text) {
   out += '"';
 }
 
-JsonWriter& JsonWriter::begin_object() {
+JsonWriter& JsonWriter::open(char bracket) {
   separate();
-  out_ += '{';
+  out_ += bracket;
   first_ = true;
   return *this;
 }
 
-JsonWriter& JsonWriter::end_object() {
-  out_ += '}';
-  first_ = false;
-  return *this;
-}
-
-JsonWriter& JsonWriter::begin_array() {
-  separate();
-  out_ += '[';
-  first_ = true;
-  return *this;
-}
-
-JsonWriter& JsonWriter::end_array() {
-  out_ += ']';
+JsonWriter& JsonWriter::close(char bracket) {
+  out_ += bracket;
   first_ = false;
   return *this;
 }
@@ -93,20 +81,22 @@ JsonWriter& JsonWriter::string(std::string_view text) {
   return *this;
 }
 
+JsonWriter& JsonWriter::strings(const std::vector<std::string>& texts) {
+  begin_array();
+  for (const std::string& text : texts) string(text);
+  return end_array();
+}
+
 JsonWriter& JsonWriter::integer(std::int64_t number) {
   separate();
-  std::array<char, 20> digits{};  // "-9223372036854775808"
-  const auto end = std::to_chars(digits.data(), digits.data() + digits.size(), number).ptr;
-  out_.append(digits.data(), end);
+  append_decimal(out_, number);
   return *this;
 }
 
 JsonWriter& JsonWriter::number(double number) {
   if (!std::isfinite(number)) return null();
   separate();
-  std::array<char, 32> digits{};  // "-2.2250738585072014e-308"
-  const auto end = std::to_chars(digits.data(), digits.data() + digits.size(), number).ptr;
-  out_.append(digits.data(), end);
+  append_decimal(out_, number);
   return *this;
 }
 

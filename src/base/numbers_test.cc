@@ -54,5 +54,26 @@ TEST(ParseWholeSigned, RefusesEverythingElse) {
   }
 }
 
+TEST(ParseAll, ReadsLeadingZerosAndOtherBases) {
+  EXPECT_EQ(parse_all<unsigned>("007"), 7U);
+  EXPECT_EQ(parse_all<unsigned>("fF", 16), 255U);
+  EXPECT_EQ(parse_all<double>("-1.5e3"), -1500.0);
+}
+
+TEST(ParseAll, RefusesATextThatIsNotWhollyANumber) {
+  for (const std::string_view text : {"", " 1", "1 ", "-1", "+1", "0x1", "4294967296"}) {
+    EXPECT_EQ(parse_all<unsigned>(text), std::nullopt) << text;
+  }
+}
+
+TEST(Decimals, AreTheShortestTextThatReadsBackTheSame) {
+  EXPECT_EQ(decimal_text(0.1), "0.1");
+  EXPECT_EQ(decimal_text(100), "100");
+  EXPECT_EQ(decimal_text(-2.2250738585072014e-308), "-2.2250738585072014e-308");
+  std::string text = "n=";
+  append_decimal(text, std::numeric_limits<std::int64_t>::min());
+  EXPECT_EQ(text, "n=-9223372036854775808");
+}
+
 }  // namespace
 }  // namespace eventq

@@ -2,9 +2,10 @@
 #include "base/percent.h"
 
 #include <algorithm>
-#include <charconv>
 #include <optional>
 
+#include "base/ascii.h"
+#include "base/numbers.h"
 #include "base/utf8.h"
 
 namespace eventq {
@@ -20,10 +21,8 @@ Error bad_argument(std::string message, std::string field = {}) {
 // The byte that "%41" encodes. `text` begins with the '%'.
 std::optional<char> escaped_byte(std::string_view text) {
   if (text.size() < 3) return std::nullopt;
-  unsigned char byte = 0;
-  const auto parsed = std::from_chars(text.data() + 1, text.data() + 3, byte, 16);
-  if (parsed.ec != std::errc() || parsed.ptr != text.data() + 3) return std::nullopt;
-  return static_cast<char>(byte);
+  const auto byte = parse_all<unsigned char>(text.substr(1, 2), 16);
+  return byte ? std::optional(static_cast<char>(*byte)) : std::nullopt;
 }
 
 Result<QueryParameter> parse_parameter(std::string_view part) {
@@ -44,9 +43,7 @@ std::string percent_encode(std::string_view text) {
   std::string out;
   for (const char c : text) {
     const auto byte = static_cast<unsigned char>(c);
-    const bool plain = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
-                       c == '-' || c == '.' || c == '_' || c == '~';
-    if (plain) {
+    if (is_alphanumeric(c) || c == '-' || c == '.' || c == '_' || c == '~') {
       out += c;
     } else {
       out += '%';

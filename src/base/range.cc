@@ -1,10 +1,9 @@
 // range.cc: see range.h.
 #include "base/range.h"
 
-#include <array>
-#include <charconv>
 #include <string>
 
+#include "base/numbers.h"
 #include "base/time_text.h"
 
 namespace eventq {
@@ -15,12 +14,6 @@ Error range_error(std::string_view field, const std::string& value, const std::s
   std::string message = std::string(field) + " is " + value + "; it must be from " + least + " to " + most;
   if (!unit.empty()) message.append(" ").append(unit);
   return {ErrorCode::invalid_argument, message + ".", std::string(field)};
-}
-
-std::string text_of(double number) {
-  std::array<char, 32> digits{};  // "-2.2250738585072014e-308"
-  const auto end = std::to_chars(digits.data(), digits.data() + digits.size(), number).ptr;
-  return {digits.data(), end};
 }
 
 }  // namespace
@@ -39,7 +32,7 @@ std::optional<Error> out_of_range(std::string_view field, Millis value, Millis l
 std::optional<Error> fraction_out_of_range(std::string_view field, double value, double least, double most,
                                            std::string_view unit) {
   if (value >= least && value <= most) return std::nullopt;
-  return range_error(field, text_of(value), text_of(least), text_of(most), unit);
+  return range_error(field, decimal_text(value), decimal_text(least), decimal_text(most), unit);
 }
 
 }  // namespace eventq

@@ -3,7 +3,6 @@
 
 #include <algorithm>
 #include <array>
-#include <charconv>
 #include <chrono>
 #include <cstdint>
 #include <limits>
@@ -30,13 +29,7 @@ void put_digits(char* at, int width, unsigned number) {
 }
 
 // The number made of exactly these digits, leading zeros allowed.
-std::optional<unsigned> digits(std::string_view text) {
-  const bool all_digits = std::all_of(text.begin(), text.end(), [](char c) { return c >= '0' && c <= '9'; });
-  if (!all_digits || text.empty()) return std::nullopt;
-  unsigned number = 0;
-  std::from_chars(text.data(), text.data() + text.size(), number);
-  return number;
-}
+std::optional<unsigned> digits(std::string_view text) { return parse_all<unsigned>(text); }
 
 // ".5", ".50" and ".500" are 500 ms; an empty text is 0 ms.
 std::optional<Millis> fraction(std::string_view text) {

@@ -8,7 +8,6 @@
 #include <utility>
 
 #include "base/json.h"
-#include "base/overloaded.h"
 #include "base/percent.h"
 #include "base/process_name.h"
 #include "base/time_text.h"
@@ -38,8 +37,6 @@ constexpr Millis kStreamSilence{45'000};
 Error invalid(std::string_view field, std::string message) {
   return {ErrorCode::invalid_argument, std::move(message), std::string(field)};
 }
-
-std::string text_of(EventId id) { return std::to_string(static_cast<std::int64_t>(id)); }
 
 HttpRequest get_request(std::string target) {
   return {.method = "GET", .target = std::move(target), .body = {}, .headers = {}, .timeout = Millis(0)};
@@ -150,7 +147,7 @@ class ClientImpl final : public Client {
 
  private:
   static std::string path(EventId id, std::string_view rest = {}) {
-    return "/events/" + text_of(id) + std::string(rest);
+    return "/events/" + id_text(id) + std::string(rest);
   }
 
   // Calls the server and reads its answer with `read`.
@@ -274,7 +271,7 @@ Result<Event> ClientImpl::wait(EventId id, Millis timeout) {
     if (!is_too_early) return event;
     if (left <= Millis(0)) {
       return Error{ErrorCode::timeout,
-                   "Event " + text_of(id) + " has not ended within " + format_duration(timeout) + ".", ""};
+                   "Event " + id_text(id) + " has not ended within " + format_duration(timeout) + ".", ""};
     }
   }
 }

@@ -4,8 +4,10 @@
 #include <algorithm>
 #include <utility>
 
+#include "base/ascii.h"
 #include "base/assert.h"
 #include "base/overloaded.h"
+#include "base/utf8.h"
 #include "model/names.h"
 #include "model/retry.h"
 
@@ -83,9 +85,7 @@ const LogEntry* earlier_entry(const Change& change, std::span<const LogEntry> lo
   return last == nullptr ? nullptr : newest(*action, last->attempt);
 }
 
-std::int64_t number(EventId id) { return static_cast<std::int64_t>(id); }
-
-std::string sentence_id(const Event& event) { return "Event " + std::to_string(number(event.id)); }
+std::string sentence_id(const Event& event) { return "Event " + id_text(event.id); }
 
 Error lease_lost(const Event& event, const Lease& lease) {
   std::string message = sentence_id(event) + " is " + std::string(name_of(event.status));
@@ -141,7 +141,7 @@ Decision fail(Event& event, const Failure& failure, TimePoint now, const Policy&
     return recorded(event, std::move(entry));
   }
   entry.next_retry_at =
-      now + retry_delay(event.retry.value_or(policy.retry), event.retry_count, number(event.id));
+      now + retry_delay(event.retry.value_or(policy.retry), event.retry_count, id_number(event.id));
   requeue(event, *entry.next_retry_at, now);
   return recorded(event, std::move(entry));
 }
@@ -196,7 +196,7 @@ Result<Decision> supersede(Event& event, const Supersede& supersede, TimePoint n
     return wrong_status(event, "only PENDING events can be superseded.");
   }
   LogEntry entry = entry_for(event, Action::superseded, now);
-  entry.reason = supersede.by ? "By event " + std::to_string(number(*supersede.by)) + "." : supersede.reason;
+  entry.reason = supersede.by ? "By event " + id_text(*supersede.by) + "." : supersede.reason;
   event.superseded_by = supersede.by;
   end(event, Status::superseded, now);
   return recorded(event, std::move(entry));
@@ -318,15 +318,12 @@ std::string cause_of(const LogEntry& failure) {
   std::string cause;
   bool in_number = false;
   for (const char c : text) {
-    const bool digit = c >= '0' && c <= '9';
+    const bool digit = is_digit(c);
     if (!digit) cause += c;
     if (digit && !in_number) cause += '#';
     in_number = digit;
   }
-  // Do not cut inside a code point: continuation bytes begin with the bits 10.
-  std::size_t size = std::min(cause.size(), kLongest);
-  while (size < cause.size() && (static_cast<unsigned char>(cause[size]) & 0xC0U) == 0x80U) --size;
-  cause.resize(size);
+  cause = cut_utf8(std::move(cause), kLongest);
   if (cause.empty() && failure.status_code) cause = "status code " + std::to_string(*failure.status_code);
   return cause.empty() ? "no message" : cause;
 }

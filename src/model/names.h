@@ -1,7 +1,9 @@
-// names.h: the spelling of statuses and actions in JSON, SQL and logs.
+// names.h: the spelling of statuses, actions and ids in JSON, SQL and logs.
 #pragma once
 
+#include <cstdint>
 #include <optional>
+#include <string>
 #include <string_view>
 
 #include "eventq/event.h"
@@ -18,6 +20,10 @@ std::optional<Status> status_named(std::string_view name);
 std::optional<Action> action_named(std::string_view name);
 
 std::optional<QueueStatus> queue_status_named(std::string_view name);
+
+// An id as the API, SQL and logs show it.
+inline std::int64_t id_number(EventId id) { return static_cast<std::int64_t>(id); }
+inline std::string id_text(EventId id) { return std::to_string(id_number(id)); }
 
 // Whether the status is final. Only a reset changes an event that has ended.
 bool has_ended(Status status);

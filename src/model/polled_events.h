@@ -44,10 +44,7 @@ class PolledEvents {
   // Errors: lease_lost; those of `report` and `get`.
   template <typename Report, typename Get>
   Result<void> finish(EventId id, Report report, Get get) {
-    Error lost{
-        ErrorCode::lease_lost,
-        "Event " + std::to_string(static_cast<std::int64_t>(id)) + " was not polled by this queue object.",
-        "id"};
+    Error lost{ErrorCode::lease_lost, "Event " + id_text(id) + " was not polled by this queue object.", "id"};
     if (const auto attempt = attempt_of(id)) {
       const auto entry = report(Lease{id, worker_id_, attempt});
       if (entry) return {};

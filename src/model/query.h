@@ -74,23 +74,22 @@ struct Totals {
   std::int64_t removed = 0;  // ended events removed by retention
   friend bool operator==(const Totals&, const Totals&) = default;
 
-  Totals& operator+=(const Totals& more) {
-    published += more.published;
-    deduplicated += more.deduplicated;
-    claimed += more.claimed;
-    completed += more.completed;
-    failed += more.failed;
-    failed_for_good += more.failed_for_good;
-    retried += more.retried;
-    abandoned += more.abandoned;
-    superseded += more.superseded;
-    cancelled += more.cancelled;
-    run_ms += more.run_ms;
-    runs += more.runs;
-    removed += more.removed;
-    return *this;
-  }
+  Totals& operator+=(const Totals& more);
 };
+
+// Every counter of Totals, in the order of the stores' columns.
+inline constexpr std::array kTotals = {&Totals::published, &Totals::deduplicated, &Totals::claimed,
+                                       &Totals::completed, &Totals::failed,       &Totals::failed_for_good,
+                                       &Totals::retried,   &Totals::abandoned,    &Totals::superseded,
+                                       &Totals::cancelled, &Totals::run_ms,       &Totals::runs,
+                                       &Totals::removed};
+
+static_assert(sizeof(Totals) == kTotals.size() * sizeof(std::int64_t));  // none is missing
+
+inline Totals& Totals::operator+=(const Totals& more) {
+  for (const auto counter : kTotals) this->*counter += more.*counter;
+  return *this;
+}
 
 inline constexpr std::size_t kStatuses = 7;
 using Counts = std::array<std::int64_t, kStatuses>;  // events by Status

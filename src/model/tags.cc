@@ -4,21 +4,14 @@
 #include <algorithm>
 #include <cstddef>
 
+#include "base/ascii.h"
 #include "eventq/limits.h"
 
 namespace eventq {
 namespace {
 
 bool is_name_char(char c) {
-  return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
-         std::string_view("._:/@-").find(c) != std::string_view::npos;
-}
-
-std::string_view trim(std::string_view text) {
-  const auto is_space = [](char c) { return c == ' ' || c == '\t'; };
-  while (!text.empty() && is_space(text.front())) text.remove_prefix(1);
-  while (!text.empty() && is_space(text.back())) text.remove_suffix(1);
-  return text;
+  return is_alphanumeric(c) || std::string_view("._:/@-").find(c) != std::string_view::npos;
 }
 
 Error bad_tags(std::string message) { return {ErrorCode::invalid_argument, std::move(message), "tags"}; }

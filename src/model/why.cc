@@ -23,8 +23,8 @@ std::string said(const std::optional<LogEntry>& entry) {
 }
 
 Why explain_behind(const Event& event, const WhyContext::LineHead& head) {
-  const std::string name = "event " + std::to_string(static_cast<std::int64_t>(head.id)) +
-                           " with the same ordering_key \"" + event.ordering_key + "\"";
+  const std::string name =
+      "event " + id_text(head.id) + " with the same ordering_key \"" + event.ordering_key + "\"";
   if (head.status == Status::failed) {
     return {"line_blocked",
             "It waits behind " + name + ", which failed for good. Reset or cancel that one, and it may run."};

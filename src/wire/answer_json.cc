@@ -5,32 +5,13 @@
 #include "model/names.h"
 #include "model/tags.h"
 #include "wire/config_json.h"
+#include "wire/event_fields.h"
 
 namespace eventq::wire {
 namespace {
 
-std::int64_t number(EventId id) { return static_cast<std::int64_t>(id); }
-
-void write_optional(JsonWriter& json, std::string_view name, const std::optional<TimePoint>& time) {
-  json.key(name);
-  if (time) {
-    json.time(*time);
-  } else {
-    json.null();
-  }
-}
-
-void write_optional(JsonWriter& json, std::string_view name, std::string_view text) {
-  json.key(name);
-  if (text.empty()) {
-    json.null();
-  } else {
-    json.string(text);
-  }
-}
-
 void write_id_and_title(JsonWriter& json, const Event& event) {
-  json.key("id").integer(number(event.id)).key("title").string(event.title);
+  json.key("id").integer(id_number(event.id)).key("title").string(event.title);
 }
 
 void write_tags_and_status(JsonWriter& json, const Event& event) {
@@ -42,8 +23,8 @@ void write_tags_and_status(JsonWriter& json, const Event& event) {
 void write_more(JsonWriter& json, const Event& event) {
   json.key("event_id").string(event.event_id).key("queue").string(event.queue);
   json.key("priority").integer(event.priority).key("attempts").integer(event.attempts);
-  write_optional(json, "worker_id", event.worker_id);
-  write_optional(json, "correlation_id", event.correlation_id);
+  json.key("worker_id").string_or_null(event.worker_id);
+  json.key("correlation_id").string_or_null(event.correlation_id);
 }
 
 void write_members(JsonWriter& json, const Event& event) {
@@ -57,23 +38,19 @@ void write_members(JsonWriter& json, const Event& event) {
   write_tags_and_status(json, event);
   json.key("payload").raw(event.payload);
   json.key("retry_count").integer(event.retry_count).key("max_retries").integer(event.max_retries);
-  write_optional(json, "next_retry_at", next_retry_at(event));
+  json.key("next_retry_at").time_or_null(next_retry_at(event));
   json.key("created_at").time(event.created_at).key("updated_at").time(event.updated_at);
   write_more(json, event);
 }
 
 // Members that only some events have. They come last.
 void write_rest(JsonWriter& json, const Event& event) {
-  write_set(json, "causation_id", event.causation_id);
-  write_set(json, "trace_id", event.trace_id);
-  write_set(json, "pattern", event.pattern);
-  write_set(json, "version", event.version);
-  write_source(json, event.source);
+  write_origin(json, event);
   // Without a timestamp of the publisher, both are the time of publishing.
   if (event.timestamp != event.created_at) json.key("timestamp").time(event.timestamp);
   write_set(json, "ordering_key", event.ordering_key);
   write_set(json, "supersede_key", event.supersede_key);
-  if (event.superseded_by) json.key("superseded_by").integer(number(*event.superseded_by));
+  if (event.superseded_by) json.key("superseded_by").integer(id_number(*event.superseded_by));
   if (event.sequence) json.key("sequence").integer(*event.sequence);
   // The due time of an event that failed is its next_retry_at, which write_members() has written.
   const bool never_failed = event.status == Status::pending && event.retry_count == 0;
@@ -102,18 +79,14 @@ void write_result(JsonWriter& json, const LogEntry& entry) {
   if (entry.status_code) json.key("status_code").integer(*entry.status_code);
   if (entry.error_message) json.key("error_message").string(*entry.error_message);
   if (entry.execution_time_ms) json.key("execution_time_ms").integer(*entry.execution_time_ms);
-  if (!entry.errors.empty()) {
-    json.key("errors").begin_array();
-    for (const std::string& error : entry.errors) json.string(error);
-    json.end_array();
-  }
-  if (!entry.reason.empty()) json.key("reason").string(entry.reason);
+  if (!entry.errors.empty()) json.key("errors").strings(entry.errors);
+  write_set(json, "reason", entry.reason);
 }
 
 void write_log_entry(JsonWriter& json, const LogEntry& entry) {
   json.begin_object().key("id").integer(static_cast<std::int64_t>(entry.log_id));
-  json.key("event_id").integer(number(entry.id));
-  write_optional(json, "worker_id", entry.worker_id);
+  json.key("event_id").integer(id_number(entry.id));
+  json.key("worker_id").string_or_null(entry.worker_id);
   json.key("action").string(name_of(entry.action)).key("attempt").integer(entry.attempt);
   write_result(json, entry);
   if (entry.next_retry_at) json.key("next_retry_at").time(*entry.next_retry_at);
@@ -121,10 +94,6 @@ void write_log_entry(JsonWriter& json, const LogEntry& entry) {
 }
 
 }  // namespace
-
-void write_set(JsonWriter& json, std::string_view name, std::string_view text) {
-  if (!text.empty()) json.key(name).string(text);
-}
 
 void write_event(JsonWriter& json, const Event& event) {
   json.begin_object();
@@ -154,15 +123,6 @@ std::optional<LastFailure> last_failure(const std::vector<LogEntry>& log) {
     if (!entry->reason.empty()) return LastFailure{entry->reason, entry->created_at};
   }
   return std::nullopt;
-}
-
-void write_source(JsonWriter& json, const Source& source) {
-  if (source == Source()) return;
-  json.key("source").begin_object();
-  write_set(json, "type", source.type);
-  write_set(json, "id", source.id);
-  write_set(json, "name", source.name);
-  json.end_object();
 }
 
 void write_claim(JsonWriter& json, const Claim& claim) {
@@ -198,28 +158,26 @@ void write_correlation(JsonWriter& json, const Correlation& correlation) {
 }
 
 void write_batch(JsonWriter& json, std::string_view correlation_id, const std::vector<Event>& events) {
-  json.begin_object();
-  write_optional(json, "correlation_id", correlation_id);
-  json.key("events").begin_array();
+  json.begin_object().key("correlation_id").string_or_null(correlation_id).key("events").begin_array();
   for (const Event& event : events) write_event(json, event);
   json.end_array().end_object();
 }
 
 void write_why(JsonWriter& json, EventId id, Status status, const Why& why) {
-  json.begin_object().key("id").integer(number(id)).key("status").string(name_of(status));
+  json.begin_object().key("id").integer(id_number(id)).key("status").string(name_of(status));
   json.key("reason").string(why.reason).key("explanation").string(why.explanation).end_object();
 }
 
 void write_entry(JsonWriter& json, const LogEntry& entry, int max_retries, std::optional<int> result_status) {
   json.begin_object();
   if (result_status) json.key("status").integer(*result_status);
-  json.key("event_id").integer(number(entry.id));
-  write_optional(json, "worker_id", entry.worker_id);
+  json.key("event_id").integer(id_number(entry.id));
+  json.key("worker_id").string_or_null(entry.worker_id);
   json.key("action").string(name_of(entry.action));
   write_result(json, entry);
   if (entry.action == Action::failed) {
     json.key("retry_scheduled").boolean(entry.next_retry_at.has_value());
-    write_optional(json, "next_retry_at", entry.next_retry_at);
+    json.key("next_retry_at").time_or_null(entry.next_retry_at);
     json.key("retry_count").integer(entry.retry_count).key("max_retries").integer(max_retries);
   }
   json.key("attempt").integer(entry.attempt).key("created_at").time(entry.created_at).end_object();
@@ -229,7 +187,7 @@ void write_heartbeat(JsonWriter& json, EventId id, std::string_view worker_id, T
                      std::optional<int> result_status) {
   json.begin_object();
   if (result_status) json.key("status").integer(*result_status);
-  json.key("event_id").integer(number(id)).key("worker_id").string(worker_id);
+  json.key("event_id").integer(id_number(id)).key("worker_id").string(worker_id);
   json.key("lease_until").time(lease_until).end_object();
 }
 
@@ -248,17 +206,17 @@ void write_problem(JsonWriter& json, const Problem& problem) {
   if (problem.retry_count) json.key("retry_count").integer(*problem.retry_count);
   if (problem.max_retries) json.key("max_retries").integer(*problem.max_retries);
   if (problem.id) json.key("event_id").integer(*problem.id);
-  if (!problem.field.empty()) json.key("field").string(problem.field);
-  if (!problem.outcome.empty()) json.key("outcome").string(problem.outcome);
+  write_set(json, "field", problem.field);
+  write_set(json, "outcome", problem.outcome);
   json.key("type").string("urn:eventq:problem:" + std::string(problem.kind));
   json.key("title").string(problem.title).key("status").integer(problem.status);
   json.key("detail").string(problem.message);
-  if (!problem.request_id.empty()) json.key("request_id").string(problem.request_id);
+  write_set(json, "request_id", problem.request_id);
   json.end_object();
 }
 
 Problem max_retries_exceeded(EventId id, int retry_count, int max_retries) {
-  const std::string text = std::to_string(number(id));
+  const std::string text = id_text(id);
   Problem problem;
   problem.status = 400;
   problem.kind = "max-retries-exceeded";

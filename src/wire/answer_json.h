@@ -45,12 +45,6 @@ struct LastFailure {
 };
 std::optional<LastFailure> last_failure(const std::vector<LogEntry>& log);
 
-// Writes `text` as the member `name`, unless it is empty.
-void write_set(JsonWriter& json, std::string_view name, std::string_view text);
-
-// Writes {"type", "id", "name"} as the member `source`, without members that are empty.
-void write_source(JsonWriter& json, const Source& source);
-
 // Adds "partial" and "missing_shards" to a JSON object, because these shards did not answer.
 // REQUIRES: `missing` is not empty, and `object` ends with '}'.
 void mark_partial(std::string& object, const std::vector<int>& missing);

@@ -7,15 +7,17 @@
 #include <algorithm>
 #include <cstddef>
 
+#include "base/ascii.h"
 #include "base/hash.h"
 #include "base/numbers.h"
 #include "base/percent.h"
 #include "base/time_text.h"
 #include "base/utf8.h"
 #include "eventq/limits.h"
+#include "model/names.h"
 #include "model/tags.h"
 #include "model/validate.h"
-#include "wire/answer_json.h"
+#include "wire/event_fields.h"
 #include "wire/fields.h"
 #include "wire/queue_requests.h"
 
@@ -62,9 +64,8 @@ Attribute text_attribute(std::string_view name, std::string_view text) {
 }
 
 bool is_attribute_name(std::string_view name) {
-  return !name.empty() && name != "data" && std::all_of(name.begin(), name.end(), [](char c) {
-    return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9');
-  });
+  return !name.empty() && name != "data" &&
+         std::all_of(name.begin(), name.end(), [](char c) { return is_digit(c) || (c >= 'a' && c <= 'z'); });
 }
 
 std::optional<Error> bad_name(std::string_view name) {
@@ -211,15 +212,14 @@ Error in_their_words(Error error) {
 
 // The event's `attributes` as described at the top of this file.
 std::string stored_attributes(const Attributes& attributes, const Data& data) {
-  std::string out;
-  JsonWriter json(out);
-  json.begin_object();
-  if (!data.sent_as.empty()) json.key("data").string(data.sent_as);
-  for (const Attribute& attribute : attributes.all()) {
-    if (!is_one_of(kFromFields, attribute.name)) json.key(attribute.name).raw(attribute.json);
-  }
-  json.end_object();
-  return out;
+  return json_text([&](JsonWriter& json) {
+    json.begin_object();
+    if (!data.sent_as.empty()) json.key("data").string(data.sent_as);
+    for (const Attribute& attribute : attributes.all()) {
+      if (!is_one_of(kFromFields, attribute.name)) json.key(attribute.name).raw(attribute.json);
+    }
+    json.end_object();
+  });
 }
 
 std::optional<Error> bad_envelope(const Attributes& attributes) {
@@ -281,8 +281,7 @@ bool is_base64(std::string_view text) {
   const std::size_t padding = text.ends_with("==") ? 2 : text.ends_with('=') ? 1 : 0;
   const std::string_view digits = text.substr(0, text.size() - padding);
   return text.size() % 4 == 0 && std::all_of(digits.begin(), digits.end(), [](char c) {
-           return (c >= 'A' && c <= 'Z') || (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || c == '+' ||
-                  c == '/';
+           return is_alphanumeric(c) || c == '+' || c == '/';
          });
 }
 
@@ -334,16 +333,13 @@ Result<NewEvent> parse_at(const JsonValue& value, const std::string& where) {
 
 std::string lower(std::string_view text) {
   std::string out(text);
-  for (char& c : out) c = c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
+  std::transform(out.begin(), out.end(), out.begin(), to_lower);
   return out;
 }
 
 // "application/json" of " Application/JSON; charset=utf-8".
 std::string media_type(std::string_view content_type) {
-  std::string_view type = content_type.substr(0, content_type.find(';'));
-  while (type.starts_with(' ') || type.starts_with('\t')) type.remove_prefix(1);
-  while (type.ends_with(' ') || type.ends_with('\t')) type.remove_suffix(1);
-  return lower(type);
+  return lower(trim(content_type.substr(0, content_type.find(';'))));
 }
 
 bool is_json_type(std::string_view content_type) {
@@ -433,7 +429,7 @@ void write_keys(JsonWriter& json, const Event& event) {
 
 void write_delivery(JsonWriter& json, const Claim* claim) {
   if (!claim) return;
-  json.key("eventqid").string(std::to_string(static_cast<std::int64_t>(claim->event.id)));
+  json.key("eventqid").string(id_text(claim->event.id));
   json.key("eventqattempt").integer(claim->event.attempts);
   json.key("eventqleaseuntil").time(claim->lease_until);
 }

@@ -44,35 +44,19 @@ void read_retention(Fields& fields, QueueConfig& config, UnknownMembers unknown)
   if (auto fault = inner.fault()) fields.refuse(*fault);
 }
 
-void write_optional(JsonWriter& json, std::string_view name, const std::optional<std::int64_t>& number) {
-  json.key(name);
-  if (number) {
-    json.integer(*number);
-  } else {
-    json.null();
-  }
-}
-
-void write_if_set(JsonWriter& json, std::string_view name, const std::optional<std::int64_t>& number) {
-  if (number) json.key(name).integer(*number);
-}
-
-template <typename Duration>
-std::optional<std::int64_t> count(const std::optional<Duration>& duration) {
-  return duration ? std::optional<std::int64_t>(duration->count()) : std::nullopt;
-}
-
 }  // namespace
 
-Result<RetryPolicy> parse_retry(const JsonValue& value, const std::string& where, UnknownMembers unknown) {
-  Fields fields(value, where, unknown);
+std::optional<RetryPolicy> read_retry(Fields& outer, std::string_view where, UnknownMembers unknown) {
+  const auto value = outer.object("retry");
+  if (!value) return std::nullopt;
+  Fields fields(*value, std::string(where) + "retry.", unknown);
   RetryPolicy retry;
   using enum RetryPolicy::Kind;
   retry.kind = either(fields, "kind", fixed, exponential).value_or(retry.kind);
   retry.base = duration<Millis>(fields, "baseMs").value_or(retry.base);
   retry.cap = duration<Millis>(fields, "capMs").value_or(retry.cap);
   retry.jitter = fields.number("jitter").value_or(retry.jitter);
-  if (auto fault = fields.fault()) return *fault;
+  if (auto fault = fields.fault()) outer.refuse(*fault);
   return retry;
 }
 
@@ -93,14 +77,7 @@ Result<QueueConfig> parse_config(const JsonValue& value, const std::string& wher
   config.lease = duration<Millis>(fields, "leaseMs");
   config.max_attempts = fields.small_integer("maxAttempts");
   config.max_retries = fields.small_integer("maxRetries");
-  if (const auto retry = fields.object("retry")) {
-    auto parsed = parse_retry(*retry, fields.path("retry."), unknown);
-    if (parsed) {
-      config.retry = *parsed;
-    } else {
-      fields.refuse(parsed.error());
-    }
-  }
+  config.retry = read_retry(fields, where, unknown);
   config.durability = either(fields, "durability", Durability::strict, Durability::buffered);
   config.on_failure = either(fields, "onFailure", OnFailure::skip, OnFailure::block);
   read_retention(fields, config, unknown);
@@ -122,12 +99,11 @@ Result<QueueConfig> parse_config_body(const JsonValue& body) {
 }
 
 void write_config(JsonWriter& json, const Policy& policy) {
-  json.begin_object();
-  write_optional(json, "maxQueueDepth", policy.max_queue_depth);
+  json.begin_object().key("maxQueueDepth").integer_or_null(policy.max_queue_depth);
   json.key("batchSize").integer(static_cast<std::int64_t>(policy.batch_size));
   json.key("processingInterval").integer(policy.processing_interval.count());
   json.key("persistenceThreshold").integer(policy.persistence_threshold);
-  write_optional(json, "highWatermark", policy.high_watermark);
+  json.key("highWatermark").integer_or_null(policy.high_watermark);
   json.key("leaseMs").integer(policy.lease.count());
   json.key("maxAttempts").integer(policy.max_attempts).key("maxRetries").integer(policy.max_retries);
   json.key("retry");
@@ -138,31 +114,6 @@ void write_config(JsonWriter& json, const Policy& policy) {
   json.key("completedSeconds").integer(policy.completed_retention.count());
   json.key("failedSeconds").integer(policy.failed_retention.count());
   json.end_object().end_object();
-}
-
-void write_own_config(JsonWriter& json, const QueueConfig& config) {
-  json.begin_object();
-  write_if_set(json, "maxQueueDepth", config.max_queue_depth);
-  write_if_set(json, "batchSize", config.batch_size);
-  write_if_set(json, "processingInterval", count(config.processing_interval));
-  write_if_set(json, "persistenceThreshold", config.persistence_threshold);
-  write_if_set(json, "highWatermark", config.high_watermark);
-  write_if_set(json, "leaseMs", count(config.lease));
-  write_if_set(json, "maxAttempts", config.max_attempts);
-  write_if_set(json, "maxRetries", config.max_retries);
-  if (config.retry) {
-    json.key("retry");
-    write_retry(json, *config.retry);
-  }
-  if (config.durability) json.key("durability").string(name_of(*config.durability));
-  if (config.on_failure) json.key("onFailure").string(name_of(*config.on_failure));
-  if (config.completed_retention || config.failed_retention) {
-    json.key("retention").begin_object();
-    write_if_set(json, "completedSeconds", count(config.completed_retention));
-    write_if_set(json, "failedSeconds", count(config.failed_retention));
-    json.end_object();
-  }
-  json.end_object();
 }
 
 }  // namespace eventq::wire

@@ -1,7 +1,9 @@
-// config_json.h: a queue's settings as JSON, in requests, in answers and in the store.
+// config_json.h: a queue's settings as JSON, in requests and in answers.
 #pragma once
 
+#include <optional>
 #include <string>
+#include <string_view>
 
 #include "base/json.h"
 #include "base/json_writer.h"
@@ -26,14 +28,11 @@ Result<QueueConfig> parse_config_body(const JsonValue& body);
 // Writes all settings in force.
 void write_config(JsonWriter& json, const Policy& policy);
 
-// Writes only the settings that are set. parse_config() reads them back.
-void write_own_config(JsonWriter& json, const QueueConfig& config);
-
-// A retry policy: {"kind", "baseMs", "capMs", "jitter"}. An absent member has the default of RetryPolicy.
-// Checks types; validate() of model/validate.h checks ranges.
-// Errors: invalid_argument.
-Result<RetryPolicy> parse_retry(const JsonValue& value, const std::string& where,
-                                UnknownMembers unknown = UnknownMembers::refused);
+// A retry policy, as the member `retry` of `outer`: {"kind", "baseMs", "capMs", "jitter"}. Nothing when it is
+// absent. A member that is absent inside it has the default of RetryPolicy. A wrong type becomes the fault of
+// `outer`; validate() of model/validate.h checks ranges. `where` is written before "retry." in errors.
+std::optional<RetryPolicy> read_retry(Fields& outer, std::string_view where,
+                                      UnknownMembers unknown = UnknownMembers::refused);
 void write_retry(JsonWriter& json, const RetryPolicy& retry);
 
 }  // namespace eventq::wire

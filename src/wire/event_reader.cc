@@ -11,6 +11,7 @@
 #include "model/names.h"
 #include "model/tags.h"
 #include "wire/config_json.h"
+#include "wire/event_fields.h"
 #include "wire/fields.h"
 
 namespace eventq::wire {
@@ -38,24 +39,6 @@ T need_named(Fields& fields, std::string_view name, std::optional<T> (*named)(st
 
 std::string text(Fields& fields, std::string_view name) { return fields.text(name).value_or(""); }
 
-Source read_source(Fields& fields) {
-  const auto value = fields.object("source");
-  if (!value) return {};
-  Fields inner(*value, "source.", UnknownMembers::ignored);
-  Source source{text(inner, "type"), text(inner, "id"), text(inner, "name")};
-  if (auto fault = inner.fault()) fields.refuse(*fault);
-  return source;
-}
-
-std::optional<RetryPolicy> read_retry(Fields& fields) {
-  const auto value = fields.object("retry");
-  if (!value) return std::nullopt;
-  auto retry = parse_retry(*value, "retry.", UnknownMembers::ignored);
-  if (retry) return *retry;
-  fields.refuse(retry.error());
-  return std::nullopt;
-}
-
 // Members that every event has.
 void read_members(Fields& fields, Event& event) {
   event.id = EventId{need(fields, "id", fields.integer("id"))};
@@ -79,17 +62,13 @@ void read_members(Fields& fields, Event& event) {
 
 // Members that only some events have.
 void read_rest(Fields& fields, Event& event) {
-  event.causation_id = text(fields, "causation_id");
-  event.trace_id = text(fields, "trace_id");
-  event.pattern = text(fields, "pattern");
-  event.version = text(fields, "version");
-  event.source = read_source(fields);
+  read_origin(fields, event, "", UnknownMembers::ignored);
   event.timestamp = fields.time("timestamp").value_or(event.created_at);
   event.ordering_key = text(fields, "ordering_key");
   event.supersede_key = text(fields, "supersede_key");
   if (const auto id = fields.integer("superseded_by")) event.superseded_by = EventId{*id};
   event.sequence = fields.small_integer("sequence");
-  event.retry = read_retry(fields);
+  event.retry = read_retry(fields, "", UnknownMembers::ignored);
   // An answer has no due_at: it is the time of the retry, the time to run at, or the time of the last change.
   const auto next_retry_at = fields.time("next_retry_at");
   const auto run_at = fields.time("run_at");

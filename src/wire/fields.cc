@@ -2,11 +2,10 @@
 #include "wire/fields.h"
 
 #include <algorithm>
-#include <charconv>
 #include <limits>
-#include <system_error>
 #include <utility>
 
+#include "base/numbers.h"
 #include "base/range.h"
 #include "base/time_text.h"
 #include "eventq/limits.h"
@@ -23,6 +22,17 @@ Error at(std::string_view where, Error error) {
   error.field = std::string(where) + error.field;
   if (error.field.ends_with('.')) error.field.pop_back();  // the error is about the object itself
   return error;
+}
+
+std::string unknown_name(std::string_view kind, const std::string& name,
+                         const std::vector<std::string_view>& known) {
+  std::string message = "There is no " + std::string(kind) + " \"" + name + "\" here";
+  if (!known.empty()) message += "; there are ";
+  for (std::size_t i = 0; i < known.size(); ++i) {
+    if (i > 0) message += i + 1 == known.size() ? " and " : ", ";
+    message += known[i];
+  }
+  return message + ".";
 }
 
 Fields::Fields(const JsonValue& value, std::string where, UnknownMembers unknown)
@@ -54,77 +64,69 @@ void Fields::refuse(const Error& error) {
   if (!fault_) fault_ = error;
 }
 
-void Fields::wrong_type(std::string_view name, std::string_view wanted) {
+std::nullopt_t Fields::wrong_type(std::string_view name, std::string_view wanted) {
   refuse(name, std::string(name) + " must be " + std::string(wanted) + ".");
-}
-
-std::optional<std::string> Fields::text(std::string_view name) {
-  const JsonMember* member = find(name);
-  if (!member || member->value.type() == JsonType::null) return std::nullopt;
-  if (const auto value = member->value.string()) return std::string(*value);
-  wrong_type(name, "a string");
   return std::nullopt;
 }
 
-std::optional<std::int64_t> Fields::integer(std::string_view name) {
+// The member as `read` returns it. Nothing from `read` means that the member has the wrong type.
+template <typename Read>
+std::invoke_result_t<Read, const JsonValue&> Fields::read(std::string_view name, std::string_view wanted,
+                                                          Read read) {
   const JsonMember* member = find(name);
   if (!member || member->value.type() == JsonType::null) return std::nullopt;
-  if (const auto value = member->value.integer()) return value;
-  wrong_type(name, "a whole number");
+  if (auto value = read(member->value)) return value;
+  return wrong_type(name, wanted);
+}
+
+std::optional<std::string> Fields::text(std::string_view name) {
+  return read(name, "a string",
+              [](const JsonValue& value) { return std::optional<std::string>(value.string()); });
+}
+
+std::optional<std::int64_t> Fields::integer(std::string_view name) {
+  return read(name, "a whole number", [](const JsonValue& value) { return value.integer(); });
+}
+
+std::optional<std::int64_t> Fields::integer_in(std::string_view name, std::int64_t least, std::int64_t most,
+                                               std::string_view unit) {
+  const auto value = integer(name);
+  const auto fault = out_of_range(name, value, least, most, unit);
+  if (!fault) return value;
+  refuse(name, fault->message);
   return std::nullopt;
 }
 
 std::optional<int> Fields::small_integer(std::string_view name) {
   using Limits = std::numeric_limits<int>;
-  const auto value = integer(name);
-  if (!value) return std::nullopt;
-  const auto fault = out_of_range(name, value, Limits::min(), Limits::max());
-  if (!fault) return static_cast<int>(*value);
-  refuse(name, fault->message);
-  return std::nullopt;
+  const auto value = integer_in(name, Limits::min(), Limits::max());
+  return value ? std::optional(static_cast<int>(*value)) : std::nullopt;
 }
 
 std::optional<double> Fields::number(std::string_view name) {
-  const JsonMember* member = find(name);
-  if (!member || member->value.type() == JsonType::null) return std::nullopt;
-  const std::string_view raw = member->value.raw();
-  const JsonType type = member->value.type();
-  double number = 0;
-  // from_chars() accepts every JSON number.
-  const bool read = (type == JsonType::integer || type == JsonType::number) &&
-                    std::from_chars(raw.data(), raw.data() + raw.size(), number).ec == std::errc();
-  if (read) return number;
-  wrong_type(name, "a number");
-  return std::nullopt;
+  return read(name, "a number", [](const JsonValue& value) -> std::optional<double> {
+    const JsonType type = value.type();
+    if (type != JsonType::integer && type != JsonType::number) return std::nullopt;
+    return parse_all<double>(value.raw());  // accepts every JSON number, unless it does not fit
+  });
 }
 
 std::optional<bool> Fields::boolean(std::string_view name) {
-  const JsonMember* member = find(name);
-  if (!member || member->value.type() == JsonType::null) return std::nullopt;
-  if (const auto value = member->value.boolean()) return value;
-  wrong_type(name, "true or false");
-  return std::nullopt;
+  return read(name, "true or false", [](const JsonValue& value) { return value.boolean(); });
 }
 
 std::optional<TimePoint> Fields::time(std::string_view name) {
-  const JsonMember* member = find(name);
-  if (!member || member->value.type() == JsonType::null) return std::nullopt;
-  if (const auto text = member->value.string()) {
-    if (const auto time = parse_iso_time(*text)) return time;
-  }
-  wrong_type(name, "a time in UTC such as \"2025-12-24T10:30:00.000Z\"");
-  return std::nullopt;
+  return read(name, "a time in UTC such as \"2025-12-24T10:30:00.000Z\"", [](const JsonValue& value) {
+    const auto text = value.string();
+    return text ? parse_iso_time(*text) : std::nullopt;
+  });
 }
 
 // Checks the range here, because a larger number of seconds could overflow as milliseconds.
 std::optional<Millis> Fields::delay() {
   constexpr std::int64_t kLongest = std::chrono::seconds(limits::kDelay).count();
-  const auto delay = integer("delay");
-  if (!delay) return std::nullopt;
-  const auto fault = out_of_range("delay", delay, 0, kLongest, "seconds");
-  if (!fault) return std::chrono::seconds(*delay);
-  refuse("delay", fault->message);
-  return std::nullopt;
+  const auto delay = integer_in("delay", 0, kLongest, "seconds");
+  return delay ? std::optional<Millis>(std::chrono::seconds(*delay)) : std::nullopt;
 }
 
 std::optional<std::vector<std::string>> Fields::texts(std::string_view name) {
@@ -133,48 +135,34 @@ std::optional<std::vector<std::string>> Fields::texts(std::string_view name) {
   std::vector<std::string> found;
   for (const JsonValue& value : *values) {
     const auto text = value.string();
-    if (!text) {
-      wrong_type(name, "an array of strings");
-      return std::nullopt;
-    }
+    if (!text) return wrong_type(name, "an array of strings");
     found.emplace_back(*text);
   }
   return found;
 }
 
 std::optional<std::vector<JsonValue>> Fields::array(std::string_view name) {
-  const JsonMember* member = find(name);
-  if (!member || member->value.type() == JsonType::null) return std::nullopt;
-  if (member->value.type() == JsonType::array) return member->value.elements();
-  wrong_type(name, "an array");
-  return std::nullopt;
+  return read(name, "an array", [](const JsonValue& value) {
+    return value.type() == JsonType::array ? std::optional(value.elements()) : std::nullopt;
+  });
 }
 
 std::optional<JsonValue> Fields::object(std::string_view name) {
-  const JsonMember* member = find(name);
-  if (!member || member->value.type() == JsonType::null) return std::nullopt;
-  if (member->value.type() == JsonType::object) return member->value;
-  wrong_type(name, "an object");
-  return std::nullopt;
+  return read(name, "an object", [](const JsonValue& value) {
+    return value.type() == JsonType::object ? std::optional(value) : std::nullopt;
+  });
 }
 
 std::optional<JsonValue> Fields::any(std::string_view name) {
   const JsonMember* member = find(name);
-  if (!member) return std::nullopt;
-  return member->value;
+  return member ? std::optional(member->value) : std::nullopt;
 }
 
 std::optional<Error> Fields::fault() {
   const auto unknown = std::find(asked_.begin(), asked_.end(), false);
   if (fault_ || unknown_ == UnknownMembers::ignored || unknown == asked_.end()) return fault_;
   const std::string name(members_[static_cast<std::size_t>(unknown - asked_.begin())].name);
-  std::string message = "There is no member \"" + name + "\" here";
-  if (!known_.empty()) message += "; there are ";
-  for (std::size_t i = 0; i < known_.size(); ++i) {
-    if (i > 0) message += i + 1 == known_.size() ? " and " : ", ";
-    message += known_[i];
-  }
-  refuse(name, message + ".");
+  refuse(name, unknown_name("member", name, known_));
   return fault_;
 }
 

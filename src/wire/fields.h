@@ -5,6 +5,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <type_traits>
 #include <vector>
 
 #include "base/json.h"
@@ -15,6 +16,10 @@ namespace eventq::wire {
 
 // An invalid_argument error about `field`.
 Error invalid(std::string_view field, std::string message);
+
+// The sentence about a member or parameter that no reader asked for: `known` are those that one did ask for.
+std::string unknown_name(std::string_view kind, const std::string& name,
+                         const std::vector<std::string_view>& known);
 
 // Members that the reader does not ask for. In a request they are a mistake; in an answer they come from a
 // newer server.
@@ -38,7 +43,8 @@ class Fields {
   std::optional<JsonValue> object(std::string_view name);
   std::optional<JsonValue> any(std::string_view name);  // of any type; null is not absent
 
-  // `name` as it is written in errors.
+  // What is written before the names of members in errors, and a name with it.
+  [[nodiscard]] const std::string& where() const { return where_; }
   [[nodiscard]] std::string path(std::string_view name) const { return where_ + std::string(name); }
 
   // The first error: the value is not an object, a member has the wrong type, or is unknown and unknown
@@ -51,7 +57,12 @@ class Fields {
 
  private:
   const JsonMember* find(std::string_view name);
-  void wrong_type(std::string_view name, std::string_view wanted);
+  template <typename Read>
+  std::invoke_result_t<Read, const JsonValue&> read(std::string_view name, std::string_view wanted,
+                                                    Read read);
+  std::optional<std::int64_t> integer_in(std::string_view name, std::int64_t least, std::int64_t most,
+                                         std::string_view unit = {});
+  std::nullopt_t wrong_type(std::string_view name, std::string_view wanted);
 
   std::string where_;
   UnknownMembers unknown_;

@@ -10,11 +10,10 @@
 #include "eventq/limits.h"
 #include "model/tags.h"
 #include "model/validate.h"
-#include "wire/answer_json.h"
 #include "wire/config_json.h"
+#include "wire/event_fields.h"
 #include "wire/fields.h"
 #include "wire/request_writer.h"
-#include "wire/tag_fields.h"
 
 namespace eventq::wire {
 namespace {
@@ -34,16 +33,6 @@ std::string read_name(Fields& fields, std::string_view name, std::string_view ad
   return text.value_or("");
 }
 
-void read_source(Fields& fields, Source& source) {
-  const auto value = fields.object("source");
-  if (!value) return;
-  Fields inner(*value, fields.path("source."));
-  source.type = inner.text("type").value_or("");
-  source.id = inner.text("id").value_or("");
-  source.name = inner.text("name").value_or("");
-  if (auto fault = inner.fault()) fields.refuse(*fault);
-}
-
 void read_delay(Fields& fields, NewEvent& event) {
   const auto delay = fields.delay();
   if (!delay) return;
@@ -53,30 +42,15 @@ void read_delay(Fields& fields, NewEvent& event) {
   event.delay = *delay;
 }
 
-void read_retry(Fields& fields, NewEvent& event) {
-  const auto value = fields.object("retry");
-  if (!value) return;
-  auto retry = parse_retry(*value, fields.path("retry."));
-  if (retry) {
-    event.retry = *retry;
-  } else {
-    fields.refuse(retry.error());
-  }
-}
-
 // Members that the first version of the API did not have.
 void read_more(Fields& fields, NewEvent& event) {
   constexpr std::string_view kLeaveOut = "leave it out if there is none.";
-  event.causation_id = fields.text("causation_id").value_or("");
-  event.trace_id = fields.text("trace_id").value_or("");
-  event.pattern = fields.text("pattern").value_or("");
-  event.version = fields.text("version").value_or("");
-  read_source(fields, event.source);
+  read_origin(fields, event, fields.where(), UnknownMembers::refused);
   event.timestamp = fields.time("timestamp");
   event.ordering_key = read_name(fields, "ordering_key", kLeaveOut);
   event.supersede_key = read_name(fields, "supersede_key", kLeaveOut);
   event.run_at = fields.time("run_at");
-  read_retry(fields, event);
+  event.retry = read_retry(fields, fields.where());
 }
 
 NewEvent read_event(Fields& fields, EventForm form) {
@@ -131,11 +105,9 @@ void write_tags(JsonWriter& json, const std::vector<std::string>& tags, EventFor
   json.key("tags");
   if (form == EventForm::stored) {
     json.string(join_tags(tags));
-    return;
+  } else {
+    json.strings(tags);
   }
-  json.begin_array();
-  for (const std::string& tag : tags) json.string(tag);
-  json.end_array();
 }
 
 void write_members(JsonWriter& json, const NewEvent& event, EventForm form) {
@@ -147,11 +119,7 @@ void write_members(JsonWriter& json, const NewEvent& event, EventForm form) {
   if (event.max_retries) json.key("max_retries").integer(*event.max_retries);
   write_set(json, "event_id", event.event_id);
   write_set(json, "correlation_id", event.correlation_id);
-  write_set(json, "causation_id", event.causation_id);
-  write_set(json, "trace_id", event.trace_id);
-  write_set(json, "pattern", event.pattern);
-  write_set(json, "version", event.version);
-  write_source(json, event.source);
+  write_origin(json, event);
   if (event.timestamp) json.key("timestamp").time(*event.timestamp);
   write_set(json, "ordering_key", event.ordering_key);
   write_set(json, "supersede_key", event.supersede_key);
@@ -213,31 +181,24 @@ Result<NewBatch> parse_batch(const JsonValue& body) {
 }
 
 std::string write_event_request(const NewEvent& event) {
-  std::string text;
-  JsonWriter json(text);
-  write_members(json, event, EventForm::alone);
-  return text;
+  return json_text([&](JsonWriter& json) { write_members(json, event, EventForm::alone); });
 }
 
 std::string write_batch_request(std::span<const NewEvent> events) {
   const bool correlated = std::all_of(events.begin(), events.end(),
                                       [](const NewEvent& event) { return event.correlation_id.empty(); });
-  std::string text;
-  JsonWriter json(text);
-  json.begin_object();
-  // A correlated batch has one correlation id for all events, so it cannot hold an event with its own.
-  if (!correlated) json.key("correlated").boolean(false);
-  json.key("events").begin_array();
-  for (const NewEvent& event : events) write_members(json, event, EventForm::alone);
-  json.end_array().end_object();
-  return text;
+  return json_text([&](JsonWriter& json) {
+    json.begin_object();
+    // A correlated batch has one correlation id for all events, so it cannot hold an event with its own.
+    if (!correlated) json.key("correlated").boolean(false);
+    json.key("events").begin_array();
+    for (const NewEvent& event : events) write_members(json, event, EventForm::alone);
+    json.end_array().end_object();
+  });
 }
 
 std::string write_new_event(const NewEvent& event) {
-  std::string text;
-  JsonWriter json(text);
-  write_members(json, event, EventForm::stored);
-  return text;
+  return json_text([&](JsonWriter& json) { write_members(json, event, EventForm::stored); });
 }
 
 Result<NewEvent> parse_new_event(JsonParser& parser, std::string_view text) {

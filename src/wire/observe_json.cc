@@ -5,7 +5,9 @@
 #include <cstdint>
 #include <string_view>
 
+#include "model/names.h"
 #include "model/tags.h"
+#include "wire/event_fields.h"
 #include "wire/queue_json.h"
 
 namespace eventq::wire {
@@ -13,6 +15,8 @@ namespace {
 
 // Rounded to three decimal places, for readability.
 double rounded(double value) { return std::round(value * 1000) / 1000; }
+
+double seconds_of(Millis duration) { return static_cast<double>(duration.count()) / 1000; }
 
 double ratio(double part, std::int64_t whole) {
   return whole > 0 ? rounded(part / static_cast<double>(whole)) : 0;
@@ -32,7 +36,7 @@ void write_queue_metrics(JsonWriter& json, const QueueMetrics& queue) {
   write_counts(json, queue.counts);
   json.key("oldest_pending_seconds");
   if (queue.oldest_pending) {
-    json.number(static_cast<double>(queue.oldest_pending->count()) / 1000);
+    json.number(seconds_of(*queue.oldest_pending));
   } else {
     json.null();
   }
@@ -50,8 +54,7 @@ void write_shards(JsonWriter& json, const std::vector<ShardMetrics>& shards) {
   for (const ShardMetrics& shard : shards) {
     json.begin_object().key("shard").integer(shard.shard).key("up").boolean(shard.up);
     if (shard.upkeep) {
-      json.key("oldest_snapshot_seconds")
-          .number(static_cast<double>(shard.upkeep->oldest_snapshot.count()) / 1000);
+      json.key("oldest_snapshot_seconds").number(seconds_of(shard.upkeep->oldest_snapshot));
       json.key("dead_rows").integer(shard.upkeep->dead_rows);
     }
     json.end_object();
@@ -74,13 +77,13 @@ void write_workers(JsonWriter& json, const std::vector<WorkerState>& workers) {
     json.key("first_seen").time(worker.row.first_seen).key("last_seen").time(worker.row.last_seen);
     json.key("completed").integer(worker.row.completed).key("failed").integer(worker.row.failed);
     json.key("holding").begin_array();
-    for (const EventId id : worker.holding) json.integer(static_cast<std::int64_t>(id));
+    for (const EventId id : worker.holding) json.integer(id_number(id));
     json.end_array();
     if (worker.asked) {
       json.key("queue").string(worker.asked->queue).key("tags").string(join_tags(worker.asked->tags));
     }
     json.key("stale").boolean(worker.stale);
-    if (!worker.stale_because.empty()) json.key("stale_because").string(worker.stale_because);
+    write_set(json, "stale_because", worker.stale_because);
     json.end_object();
   }
   json.end_array().end_object();

@@ -1,20 +1,9 @@
 // prometheus_page.cc: see prometheus_page.h.
 #include "wire/prometheus_page.h"
 
-#include <array>
-#include <charconv>
 #include <cstddef>
 
 namespace eventq::wire {
-namespace {
-
-std::string text_of(double value) {
-  std::array<char, 32> digits{};
-  const auto end = std::to_chars(digits.data(), digits.data() + digits.size(), value).ptr;
-  return {digits.data(), end};
-}
-
-}  // namespace
 
 void PrometheusPage::family(std::string_view name, std::string_view type, std::string_view help) {
   name_ = name;
@@ -24,12 +13,12 @@ void PrometheusPage::family(std::string_view name, std::string_view type, std::s
 
 void PrometheusPage::sample(Labels labels, std::int64_t value, std::string_view suffix) {
   begin_sample(suffix, labels, {});
-  out_.append(std::to_string(value)).append("\n");
+  end_sample(value);
 }
 
 void PrometheusPage::sample(Labels labels, double value) {
   begin_sample("", labels, {});
-  out_.append(text_of(value)).append("\n");
+  end_sample(value);
 }
 
 void PrometheusPage::histogram(Labels labels, const Histogram& histogram) {
@@ -37,17 +26,17 @@ void PrometheusPage::histogram(Labels labels, const Histogram& histogram) {
   std::int64_t total = 0;
   for (std::size_t i = 0; i < histogram.counts().size(); ++i) {
     total += histogram.counts()[i];
-    if (i < histogram.bounds().size()) bucket(labels, text_of(histogram.bounds()[i]), total);
+    if (i < histogram.bounds().size()) bucket(labels, decimal_text(histogram.bounds()[i]), total);
   }
   bucket(labels, "+Inf", total);
   begin_sample("_sum", labels, {});
-  out_.append(text_of(histogram.sum())).append("\n");
+  end_sample(histogram.sum());
   sample(labels, total, "_count");
 }
 
 void PrometheusPage::bucket(Labels labels, std::string_view bound, std::int64_t count) {
   begin_sample("_bucket", labels, {"le", bound});
-  out_.append(std::to_string(count)).append("\n");
+  end_sample(count);
 }
 
 // Writes the name and the labels of a sample: everything before its value.

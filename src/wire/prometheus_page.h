@@ -6,6 +6,7 @@
 #include <string>
 #include <string_view>
 
+#include "base/numbers.h"
 #include "model/histogram.h"
 
 namespace eventq::wire {
@@ -31,6 +32,11 @@ class PrometheusPage {
  private:
   void bucket(Labels labels, std::string_view bound, std::int64_t count);
   void begin_sample(std::string_view suffix, Labels labels, Label last);
+  template <typename Value>
+  void end_sample(Value value) {
+    append_decimal(out_, value);
+    out_ += '\n';
+  }
   void append(char& separator, const Label& label);
 
   std::string& out_;

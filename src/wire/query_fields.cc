@@ -5,11 +5,12 @@
 #include <utility>
 
 #include "base/numbers.h"
+#include "wire/fields.h"
 
 namespace eventq::wire {
 
 void QueryFields::refuse(std::string_view name, std::string message) {
-  if (!fault_) fault_ = Error{ErrorCode::invalid_argument, std::move(message), std::string(name)};
+  if (!fault_) fault_ = invalid(name, std::move(message));
 }
 
 std::optional<std::string> QueryFields::text(std::string_view name) {
@@ -42,13 +43,7 @@ std::optional<Error> QueryFields::fault() {
   const auto unknown = std::find(asked_.begin(), asked_.end(), false);
   if (fault_ || unknown == asked_.end()) return fault_;
   const std::string& name = query_[static_cast<std::size_t>(unknown - asked_.begin())].name;
-  std::string message = "There is no parameter \"" + name + "\" here";
-  if (!known_.empty()) message += "; there are ";
-  for (std::size_t i = 0; i < known_.size(); ++i) {
-    if (i > 0) message += i + 1 == known_.size() ? " and " : ", ";
-    message += known_[i];
-  }
-  refuse(name, message + ".");
+  refuse(name, unknown_name("parameter", name, known_));
   return fault_;
 }
 

@@ -8,20 +8,10 @@
 #include "model/names.h"
 #include "wire/answer_json.h"
 #include "wire/config_json.h"
+#include "wire/event_fields.h"
 
 namespace eventq::wire {
 namespace {
-
-std::int64_t number_of(EventId id) { return static_cast<std::int64_t>(id); }
-
-void write_or_null(JsonWriter& json, std::string_view name, std::string_view text) {
-  json.key(name);
-  if (text.empty()) {
-    json.null();
-  } else {
-    json.string(text);
-  }
-}
 
 void write_metadata(JsonWriter& json, const Details& details) {
   const Event& event = details.event;
@@ -62,7 +52,7 @@ void write_queue_metrics(JsonWriter& json, const Totals& totals) {
 
 void write_ids(JsonWriter& json, const std::vector<EventId>& ids) {
   json.key("events").begin_array();
-  for (const EventId id : ids) json.integer(number_of(id));
+  for (const EventId id : ids) json.integer(id_number(id));
   json.end_array();
 }
 
@@ -74,10 +64,10 @@ void write_matched(JsonWriter& json, const RevivalResult& revival) {
 // Writes whether there is more, and the value of `after` with which the next request continues.
 void write_more(JsonWriter& json, const RevivalResult& revival) {
   json.key("more").boolean(revival.more);
-  if (revival.next && number_of(revival.next->id) > 0) {
+  if (revival.next && id_number(revival.next->id) > 0) {
     // parse_replay() and parse_redrive() read this text as `after`.
     const std::int64_t ended_at = revival.next->ended_at.time_since_epoch().count();
-    json.key("next").string(std::to_string(ended_at) + "-" + std::to_string(number_of(revival.next->id)));
+    json.key("next").string(std::to_string(ended_at) + "-" + id_text(revival.next->id));
   }
   json.end_object();
 }
@@ -105,7 +95,7 @@ void write_queue(JsonWriter& json, const QueueDocument& queue, const Policy& pol
     for (const Details& details : queue.events) write_waiting(json, details);
     json.end_array();
   }
-  write_or_null(json, "checkpointId", queue.checkpoint_id);
+  json.key("checkpointId").string_or_null(queue.checkpoint_id);
   write_queue_metrics(json, queue.totals);
   json.key("config");
   write_config(json, policy);
@@ -121,7 +111,7 @@ void write_queue(JsonWriter& json, const QueueDocument& queue, const Policy& pol
 
 void write_checkpoint(JsonWriter& json, const Checkpoint& checkpoint) {
   json.begin_object().key("id").string(checkpoint.id).key("queueId").string(checkpoint.queue);
-  write_or_null(json, "checkpointId", checkpoint.checkpoint_id);
+  json.key("checkpointId").string_or_null(checkpoint.checkpoint_id);
   json.key("eventCount").integer(checkpoint.event_count);
   json.key("created_at").time(checkpoint.created_at).end_object();
 }
@@ -134,7 +124,7 @@ void write_checkpoints(JsonWriter& json, const std::vector<Checkpoint>& checkpoi
 
 void write_recovery(JsonWriter& json, const Recovery& recovery) {
   json.begin_object().key("id").string(recovery.id);
-  write_or_null(json, "checkpointId", recovery.checkpoint_id);
+  json.key("checkpointId").string_or_null(recovery.checkpoint_id);
   json.key("eventsRecovered").integer(recovery.events_recovered);
   json.key("recoveryStartTime").time(recovery.started_at);
   json.key("recoveryCompleteTime").time(recovery.completed_at);
@@ -151,8 +141,8 @@ void write_replay(JsonWriter& json, const RevivalResult& revival) {
   write_matched(json, revival);
   json.key("events").begin_array();
   for (std::size_t i = 0; i < revival.matched.size(); ++i) {
-    json.begin_object().key("id").integer(number_of(revival.matched[i]));
-    if (i < revival.events.size()) json.key("replayed_as").integer(number_of(revival.events[i]));
+    json.begin_object().key("id").integer(id_number(revival.matched[i]));
+    if (i < revival.events.size()) json.key("replayed_as").integer(id_number(revival.events[i]));
     json.end_object();
   }
   json.end_array();
@@ -171,7 +161,7 @@ void write_failures(JsonWriter& json, const std::vector<FailureGroup>& failures)
   for (const FailureGroup& group : failures) {
     json.begin_object().key("queue").string(group.queue).key("cause").string(group.cause);
     json.key("events").integer(group.events).key("first_at").time(group.first_at);
-    json.key("last_at").time(group.last_at).key("last_event_id").integer(number_of(group.last_event));
+    json.key("last_at").time(group.last_at).key("last_event_id").integer(id_number(group.last_event));
     json.end_object();
   }
   json.end_array().end_object();

@@ -7,22 +7,23 @@
 #include <cstdint>
 #include <utility>
 
+#include "base/ascii.h"
 #include "base/numbers.h"
 #include "base/range.h"
 #include "eventq/limits.h"
 #include "model/names.h"
 #include "model/tags.h"
 #include "model/validate.h"
+#include "wire/event_fields.h"
 #include "wire/fields.h"
 #include "wire/query_fields.h"
-#include "wire/tag_fields.h"
 
 namespace eventq::wire {
 namespace {
 
 using Fault = std::optional<Error>;
 
-bool is_lower_hex(char c) { return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'f'); }
+bool is_lower_hex(char c) { return is_digit(c) || (c >= 'a' && c <= 'f'); }
 
 bool is_hex(std::string_view text) {
   return std::all_of(text.begin(), text.end(), is_lower_hex) && text.find_first_not_of('0') != text.npos;
@@ -119,16 +120,14 @@ Fault check_span(const RevivalRequest& request) {
   return std::nullopt;
 }
 
-std::string_view trimmed(std::string_view text) {
-  while (!text.empty() && (text.front() == ' ' || text.front() == '\t')) text.remove_prefix(1);
-  while (!text.empty() && (text.back() == ' ' || text.back() == '\t')) text.remove_suffix(1);
-  return text;
-}
-
-bool is_wait(std::string_view name) {
-  constexpr std::string_view kWait = "wait";
-  return std::equal(name.begin(), name.end(), kWait.begin(), kWait.end(),
-                    [](char a, char b) { return (a >= 'A' && a <= 'Z' ? a - 'A' + 'a' : a) == b; });
+// The only parameter of a query: how many to show.
+Result<std::size_t> parse_count(const std::vector<QueryParameter>& query, std::string_view name,
+                                std::int64_t least, std::int64_t most, std::int64_t unless_given) {
+  QueryFields fields(query);
+  const std::int64_t count = fields.whole(name).value_or(unless_given);
+  if (Fault fault = fields.fault()) return *fault;
+  if (Fault fault = out_of_range(name, count, least, most)) return *fault;
+  return static_cast<std::size_t>(count);
 }
 
 }  // namespace
@@ -203,19 +202,11 @@ Result<Millis> parse_timeout(const std::vector<QueryParameter>& query, Millis un
 }
 
 Result<std::size_t> parse_event_count(const std::vector<QueryParameter>& query) {
-  QueryFields fields(query);
-  const std::int64_t events = fields.whole("events").value_or(10);
-  if (Fault fault = fields.fault()) return *fault;
-  if (Fault fault = out_of_range("events", events, 0, limits::kQueueEvents)) return *fault;
-  return static_cast<std::size_t>(events);
+  return parse_count(query, "events", 0, limits::kQueueEvents, 10);
 }
 
-Result<std::size_t> parse_limit(const std::vector<QueryParameter>& query, std::size_t unless_given) {
-  QueryFields fields(query);
-  const std::int64_t limit = fields.whole("limit").value_or(static_cast<std::int64_t>(unless_given));
-  if (Fault fault = fields.fault()) return *fault;
-  if (Fault fault = out_of_range("limit", limit, 1, limits::kPage)) return *fault;
-  return static_cast<std::size_t>(limit);
+Result<std::size_t> parse_limit(const std::vector<QueryParameter>& query) {
+  return parse_count(query, "limit", 1, limits::kPage, 20);
 }
 
 Result<CorrelationParameters> parse_correlation_query(const std::vector<QueryParameter>& query) {
@@ -250,10 +241,10 @@ std::optional<std::chrono::seconds> parse_prefer_wait(std::string_view header) {
     const std::string_view preference = header.substr(0, comma);
     header.remove_prefix(std::min(comma + 1, header.size()));
     const std::size_t semicolon = std::min(preference.find(';'), preference.size());
-    const std::string_view pair = trimmed(preference.substr(0, semicolon));
+    const std::string_view pair = trim(preference.substr(0, semicolon));
     const std::size_t equals = std::min(pair.find('='), pair.size());
-    if (!is_wait(trimmed(pair.substr(0, equals)))) continue;
-    std::string_view value = trimmed(pair.substr(std::min(equals + 1, pair.size())));
+    if (!equals_ignoring_case(trim(pair.substr(0, equals)), "wait")) continue;
+    std::string_view value = trim(pair.substr(std::min(equals + 1, pair.size())));
     if (value.size() >= 2 && value.front() == '"' && value.back() == '"')
       value = value.substr(1, value.size() - 2);
     const auto seconds = parse_whole<std::int64_t>(value);

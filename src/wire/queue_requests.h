@@ -48,7 +48,7 @@ Result<Millis> parse_timeout(const std::vector<QueryParameter>& query, Millis un
 Result<std::size_t> parse_event_count(const std::vector<QueryParameter>& query);
 
 // The parameter `limit`; there may be no other.
-Result<std::size_t> parse_limit(const std::vector<QueryParameter>& query, std::size_t unless_given);
+Result<std::size_t> parse_limit(const std::vector<QueryParameter>& query);
 
 struct CorrelationParameters {
   EventId after{};

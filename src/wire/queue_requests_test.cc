@@ -151,14 +151,14 @@ TEST_F(QueueRequests, TheNumberOfEventsToShowIsLimited) {
 }
 
 TEST_F(QueueRequests, ALimitIsFromOneToAThousand) {
-  EXPECT_EQ(*parse_limit(query(""), 20), 20U);
+  EXPECT_EQ(*parse_limit(query("")), 20U);
   for (const std::string_view good : {"limit=1", "limit=2", "limit=999", "limit=1000"}) {
-    EXPECT_TRUE(parse_limit(query(good), 20).has_value()) << good;
+    EXPECT_TRUE(parse_limit(query(good)).has_value()) << good;
     EXPECT_TRUE(parse_correlation_query(query(good)).has_value()) << good;
     EXPECT_TRUE(parse_failures_query(query(good)).has_value()) << good;
   }
   for (const std::string_view bad : {"limit=0", "limit=1001"}) {
-    EXPECT_FALSE(parse_limit(query(bad), 20).has_value()) << bad;
+    EXPECT_FALSE(parse_limit(query(bad)).has_value()) << bad;
     EXPECT_FALSE(parse_correlation_query(query(bad)).has_value()) << bad;
     EXPECT_FALSE(parse_failures_query(query(bad)).has_value()) << bad;
   }

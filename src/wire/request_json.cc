@@ -11,9 +11,9 @@
 #include "model/names.h"
 #include "model/tags.h"
 #include "model/validate.h"
+#include "wire/event_fields.h"
 #include "wire/fields.h"
 #include "wire/query_fields.h"
-#include "wire/tag_fields.h"
 
 namespace eventq::wire {
 namespace {
@@ -129,6 +129,15 @@ SubscriptionFields read_subscription(Fields& fields) {
   return wanted;
 }
 
+// Reads the parameters that a subscription and a stream share.
+SubscriptionFields read_subscription(QueryFields& fields) {
+  SubscriptionFields wanted;
+  if (const auto tags = fields.text("tags")) wanted.tags = split_tags(*tags);
+  wanted.worker_id = fields.text("worker_id");
+  wanted.queue = fields.text("queue");
+  return wanted;
+}
+
 }  // namespace
 
 Result<Change> parse_report(const JsonValue& body, EventId id, ReportKind report) {
@@ -158,25 +167,19 @@ Result<std::vector<Change>> parse_reports(const JsonValue& body, ReportKind repo
 Result<ParsedNext> parse_next(const JsonValue& body) {
   Fields fields(body, "");
   SubscriptionFields wanted = read_subscription(fields);
-  const auto completed = fields.array("completed");
-  const auto failed = fields.array("failed");
-  const auto released = fields.array("released");
-  const auto alive = fields.array("alive");
+  constexpr std::pair<std::string_view, ReportKind> kLists[] = {{"completed", ReportKind::complete},
+                                                                {"failed", ReportKind::fail},
+                                                                {"released", ReportKind::release},
+                                                                {"alive", ReportKind::heartbeat}};
+  std::optional<std::vector<JsonValue>> values[std::size(kLists)];
+  for (std::size_t i = 0; i < std::size(kLists); ++i) values[i] = fields.array(kLists[i].first);
   if (auto fault = fields.fault()) return *fault;
   auto subscription = check(std::move(wanted), TagRule::optional, {"limit", 0});
   if (!subscription) return subscription.error();
   ParsedNext next{{}, std::move(*subscription)};
-  const std::string& worker_id = next.subscription.worker_id;
-  const struct {
-    const std::optional<std::vector<JsonValue>>& values;
-    std::string_view name;
-    ReportKind report;
-  } lists[] = {{completed, "completed", ReportKind::complete},
-               {failed, "failed", ReportKind::fail},
-               {released, "released", ReportKind::release},
-               {alive, "alive", ReportKind::heartbeat}};
-  for (const auto& [values, name, report] : lists) {
-    auto done = append_reports(next.changes, values, name, worker_id, report);
+  for (std::size_t i = 0; i < std::size(kLists); ++i) {
+    const auto& [name, report] = kLists[i];
+    auto done = append_reports(next.changes, values[i], name, next.subscription.worker_id, report);
     if (!done) return done.error();
   }
   return next;
@@ -193,10 +196,7 @@ Result<Subscription> parse_subscription(const JsonValue& body) {
 
 Result<Subscription> parse_subscription(const std::vector<QueryParameter>& query) {
   QueryFields fields(query);
-  SubscriptionFields wanted;
-  if (const auto tags = fields.text("tags")) wanted.tags = split_tags(*tags);
-  wanted.worker_id = fields.text("worker_id");
-  wanted.queue = fields.text("queue");
+  SubscriptionFields wanted = read_subscription(fields);
   wanted.wait = fields.whole("wait");
   wanted.limit = fields.whole("limit");
   if (auto fault = fields.fault()) return *fault;
@@ -205,10 +205,7 @@ Result<Subscription> parse_subscription(const std::vector<QueryParameter>& query
 
 Result<Subscription> parse_stream(const std::vector<QueryParameter>& query) {
   QueryFields fields(query);
-  SubscriptionFields wanted;
-  if (const auto tags = fields.text("tags")) wanted.tags = split_tags(*tags);
-  wanted.worker_id = fields.text("worker_id");
-  wanted.queue = fields.text("queue");
+  SubscriptionFields wanted = read_subscription(fields);
   wanted.limit = fields.whole("prefetch");
   if (auto fault = fields.fault()) return *fault;
   return check(std::move(wanted), TagRule::optional, {"prefetch", 1});

@@ -5,7 +5,7 @@
 
 #include "base/json_writer.h"
 #include "base/overloaded.h"
-#include "wire/answer_json.h"
+#include "wire/event_fields.h"
 
 namespace eventq::wire {
 namespace {
@@ -17,18 +17,11 @@ void write_numbers(JsonWriter& json, const Result& result) {
   if (result.execution_time_ms) json.key("execution_time_ms").integer(*result.execution_time_ms);
 }
 
-void write_strings(JsonWriter& json, std::string_view name, const std::vector<std::string>& texts) {
-  if (texts.empty()) return;
-  json.key(name).begin_array();
-  for (const std::string& text : texts) json.string(text);
-  json.end_array();
-}
-
 void write_content(JsonWriter& json, const ReportContent& what) {
   std::visit(Overloaded{
                  [&](const Outcome& outcome) {
                    write_numbers(json, outcome);
-                   write_strings(json, "errors", outcome.errors);
+                   if (!outcome.errors.empty()) json.key("errors").strings(outcome.errors);
                  },
                  [&](const Failure& failure) {
                    write_numbers(json, failure);
@@ -79,31 +72,30 @@ std::string_view path_of(const ReportContent& what) {
 }
 
 std::string write_report(const Lease& lease, const ReportContent& what) {
-  std::string body;
-  JsonWriter json(body);
-  json.begin_object();
-  write_lease(json, lease);
-  write_content(json, what);
-  json.end_object();
-  return body;
+  return json_text([&](JsonWriter& json) {
+    write_lease(json.begin_object(), lease);
+    write_content(json, what);
+    json.end_object();
+  });
 }
 
 std::string write_heartbeat(const Lease& lease) {
-  std::string body;
-  JsonWriter json(body);
-  json.begin_object();
-  write_lease(json, lease);
-  json.end_object();
-  return body;
+  return json_text([&](JsonWriter& json) {
+    write_lease(json.begin_object(), lease);
+    json.end_object();
+  });
 }
 
 std::string write_next(const eventq::NextRequest& request, std::string_view worker_id) {
   std::string body;
   JsonWriter json(body);
-  json.begin_object().key("worker_id").string(worker_id);
-  json.key("limit").integer(static_cast<std::int64_t>(request.limit));
+  json.begin_object()
+      .key("worker_id")
+      .string(worker_id)
+      .key("limit")
+      .integer(static_cast<std::int64_t>(request.limit));
   if (request.limit > 0) {
-    write_strings(json, "tags", request.tags);
+    if (!request.tags.empty()) json.key("tags").strings(request.tags);
     json.key("queue").string(request.queue).key("wait").integer(whole_seconds(request.wait));
   }
   if (!request.reports.empty()) {

@@ -203,7 +203,7 @@ HandlerResult make_checkpoint(ApiCall& call) {
 // GET /queues/{name}/checkpoints
 HandlerResult list_checkpoints(ApiCall& call) {
   if (auto problem = refuse_name(call)) return std::move(*problem);
-  const auto limit = wire::parse_limit(call.query, 20);
+  const auto limit = wire::parse_limit(call.query);
   if (!limit) return refuse(call, limit.error());
   EngineWork work;
   work.command.admin = CheckpointsQuery{call.name, *limit};

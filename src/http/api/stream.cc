@@ -7,6 +7,7 @@
 
 #include "base/json_writer.h"
 #include "http/api/handlers.h"
+#include "model/names.h"
 #include "wire/answer_json.h"
 #include "wire/request_json.h"
 
@@ -31,7 +32,7 @@ Response begin_stream() {
 std::string render_stream(const std::vector<Claim>& claims) {
   std::string text;
   for (const Claim& claim : claims) {
-    text += "id: " + std::to_string(static_cast<std::int64_t>(claim.event.id)) + "\nevent: event\ndata: ";
+    text += "id: " + id_text(claim.event.id) + "\nevent: event\ndata: ";
     std::string line;
     JsonWriter json(line);
     wire::write_claim(json, claim);

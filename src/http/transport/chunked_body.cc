@@ -3,6 +3,8 @@
 
 #include <algorithm>
 
+#include "base/ascii.h"
+
 namespace eventq::http {
 namespace {
 
@@ -10,15 +12,14 @@ constexpr unsigned kSizeDigits = 16;  // of 64 bits, leading zeros counted
 
 // -1: none.
 int hex_value(char c) {
-  if (c >= '0' && c <= '9') return c - '0';
+  if (is_digit(c)) return c - '0';
   if (c >= 'a' && c <= 'f') return c - 'a' + 10;
   if (c >= 'A' && c <= 'F') return c - 'A' + 10;
   return -1;
 }
 
 bool is_name_char(char c) {
-  const bool alphanumeric = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9');
-  return alphanumeric || (c != '\0' && std::string_view("!#$%&'*+-.^_`|~").find(c) != std::string_view::npos);
+  return is_alphanumeric(c) || std::string_view("!#$%&'*+-.^_`|~").find(c) != std::string_view::npos;
 }
 
 bool is_value_char(char c) {

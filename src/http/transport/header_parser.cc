@@ -7,6 +7,8 @@
 #include <string>
 #include <utility>
 
+#include "base/ascii.h"
+
 namespace eventq::http {
 namespace {
 
@@ -34,9 +36,7 @@ bool is_target_char(char c) { return c > 0x20 && c < 0x7f && c != '#'; }
 
 // The characters of an authority (RFC 3986) without '@': Host has no user name.
 bool is_host_char(char c) {
-  const bool alphanumeric = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9');
-  return alphanumeric ||
-         (c != '\0' && std::string_view("-._~:[]%!$&'()*+,;=").find(c) != std::string_view::npos);
+  return is_alphanumeric(c) || std::string_view("-._~:[]%!$&'()*+,;=").find(c) != std::string_view::npos;
 }
 
 ProtocolError protocol_error_of(beast::error_code found) {
@@ -133,7 +133,7 @@ class BeastParser final : public beast::http::basic_parser<true> {
 
   // Beast also accepts lists of equal numbers, and white space behind the number.
   void on_content_length(std::string_view value, beast::error_code& error) {
-    const bool digits = std::all_of(value.begin(), value.end(), [](char c) { return c >= '0' && c <= '9'; });
+    const bool digits = std::all_of(value.begin(), value.end(), eventq::is_digit);
     if (sent_again(SingletonField::content_length) || !digits || !ends_line(value)) {
       refuse(error, 400, "Content-Length must be sent once and be one decimal number.");
     }

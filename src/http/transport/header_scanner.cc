@@ -3,6 +3,8 @@
 
 #include <array>
 
+#include "base/ascii.h"
+
 namespace eventq::http {
 namespace {
 
@@ -18,8 +20,6 @@ std::size_t skip_plain(std::string_view bytes, std::size_t position) {
   while (position < bytes.size() && kPlain[static_cast<unsigned char>(bytes[position])]) ++position;
   return position;
 }
-
-bool is_digit(char c) { return c >= '0' && c <= '9'; }
 
 // "HTTP/d.d", any digits.
 bool is_version(std::string_view text) {

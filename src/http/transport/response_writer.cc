@@ -7,6 +7,8 @@
 #include <chrono>
 #include <cstdio>
 
+#include "base/numbers.h"
+
 namespace eventq::http {
 namespace {
 
@@ -41,12 +43,6 @@ std::string_view status_line(int status) {
   }
 }
 
-void append_number(std::string& out, std::size_t number) {
-  std::array<char, 20> digits;
-  const auto end = std::to_chars(digits.data(), digits.data() + digits.size(), number).ptr;
-  out.append(digits.data(), end);
-}
-
 void append_status_line(std::string& out, int status) {
   if (const std::string_view line = status_line(status); !line.empty()) {
     out += line;
@@ -54,7 +50,7 @@ void append_status_line(std::string& out, int status) {
   }
   // The standard allows an empty reason phrase.
   out += "HTTP/1.1 ";
-  append_number(out, static_cast<std::size_t>(status));
+  append_decimal(out, status);
   out += " \r\n";
 }
 
@@ -88,7 +84,7 @@ void append_header(std::string& out, const Response& response, Persistence persi
     // Also for an empty body: without a length a client would read until the connection closes.
     if (end == BodyEnd::length) {
       out += "Content-Length: ";
-      append_number(out, response.body.size());
+      append_decimal(out, response.body.size());
       out += "\r\n";
     }
     if (end == BodyEnd::chunk) out += "Transfer-Encoding: chunked\r\n";
