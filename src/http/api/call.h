@@ -1,8 +1,8 @@
 // call.h: one API call from its request to its response.
 //
-// A handler parses an ApiCall and returns a HandlerResult: the response, a command for the engine with a
-// function that renders its answer, or one of two kinds of later result. A handler contains no rule about
-// events.
+// A handler parses an ApiCall and returns a HandlerResult: the response, an error, a command for the engine
+// with a function that renders its answer, or one of two kinds of later result. A handler contains no rule
+// about events.
 #pragma once
 
 #include <functional>
@@ -39,7 +39,8 @@ struct ClaimStream {
 
 struct EngineWork;
 struct DeferredResult;
-using HandlerResult = std::variant<Response, EngineWork, ClaimStream, DeferredResult>;
+// The service makes a problem response of an Error.
+using HandlerResult = std::variant<Response, Error, EngineWork, ClaimStream, DeferredResult>;
 
 // A command for the engine. Its answer becomes the result, which may be another command.
 struct EngineWork {

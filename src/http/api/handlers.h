@@ -5,6 +5,8 @@
 
 #include <optional>
 #include <string>
+#include <type_traits>
+#include <utility>
 #include <variant>
 
 #include "http/api/routes.h"
@@ -71,15 +73,50 @@ inline constexpr std::string_view kCloudEvents = "application/cloudevents-batch+
 bool wants_cloud_event(const ApiCall& call);
 bool wants_cloud_events(const ApiCall& call);
 
+// A value read from a request, or why the request is refused: an Error, or a Response where no ErrorCode
+// fits.
+template <typename T>
+class Parsed {
+ public:
+  Parsed(Result<T> result) : result_(std::move(result)) {}
+  Parsed(Response response) : result_(Error()), response_(std::move(response)) {}
+
+  explicit operator bool() const { return result_.has_value(); }
+
+  // REQUIRES: there is a value.
+  T& operator*() { return *result_; }
+  T* operator->() { return &*result_; }
+
+  // REQUIRES: there is no value.
+  HandlerResult refusal() {
+    if (response_) return std::move(*response_);
+    return result_.error();
+  }
+
+ private:
+  Result<T> result_;
+  std::optional<Response> response_;
+};
+
 // An error as the response of this call.
 Response refuse(const ApiCall& call, const Error& error);
 // The body as JSON, or the response that says why it is none.
 std::variant<JsonValue, Response> read_json(ApiCall& call);
+// The body as `parse` reads it: a function from a JsonValue to a Result.
+template <typename Parse>
+Parsed<typename std::invoke_result_t<Parse, const JsonValue&>::value_type> read_body(ApiCall& call,
+                                                                                     Parse parse) {
+  auto body = read_json(call);
+  if (auto* refusal = std::get_if<Response>(&body)) return std::move(*refusal);
+  return parse(std::get<JsonValue>(body));
+}
 // For routes without parameters, and for routes without a body: the response that refuses a query parameter,
 // or a body other than {}. Empty when there is none.
 std::optional<Response> refuse_query(const ApiCall& call);
 std::optional<Response> refuse_body(ApiCall& call);
-// 408: `what` did not happen within `timeout`.
-Response respond_too_late(const std::string& what, Millis timeout, const std::string& request_id);
+// `what` did not happen within `timeout`.
+Error too_late(const std::string& what, Millis timeout);
+// The answer to one change.
+HandlerResult render_change(const Answer& answer);
 
 }  // namespace eventq::http

@@ -1,11 +1,11 @@
 // handlers_admin.cc: routes for people and their tools: list, show, explain, reset and cancel events, health.
-#include <string>
+#include <string_view>
 #include <utility>
 
 #include "base/json_writer.h"
 #include "generated/http_assets.h"
 #include "http/api/handlers.h"
-#include "http/api/problem.h"
+#include "http/api/render.h"
 #include "model/validate.h"
 #include "wire/answer_json.h"
 #include "wire/cloud_events.h"
@@ -14,9 +14,9 @@
 namespace eventq::http {
 namespace {
 
-Response json_response(std::string body) {
+Response respond_with_text(std::string_view json) {
   Response response;
-  response.body = std::move(body);
+  response.body = json;
   return response;
 }
 
@@ -24,22 +24,14 @@ Response json_response(std::string body) {
 template <typename What>
 HandlerResult intervene(ApiCall& call, Result<What> what) {
   const auto id = wire::parse_id(call.id);
-  if (!id) return refuse(call, id.error());
-  if (!what) return refuse(call, what.error());
+  if (!id) return id.error();
+  if (!what) return what.error();
   if (auto problem = refuse_body(call)) return std::move(*problem);
   Change change{Lease{*id, "", std::nullopt}, std::move(*what)};
-  if (auto fault = validate(change)) return refuse(call, *fault);
-
+  if (auto fault = validate(change)) return *fault;
   EngineWork work;
   work.command.changes.push_back(std::move(change));
-  work.render = [request_id = call.request_id](Answer& answer) {
-    const Result<Changed>& changed = answer.changed.front();
-    if (!changed) return respond_with(problem_of(changed.error()), request_id);
-    Response response;
-    JsonWriter json(response.body);
-    wire::write_entry(json, changed->entry, changed->max_retries, std::nullopt);
-    return response;
-  };
+  work.render = render_change;
   return work;
 }
 
@@ -48,15 +40,12 @@ HandlerResult intervene(ApiCall& call, Result<What> what) {
 // GET /events
 HandlerResult list_events(ApiCall& call) {
   auto filter = wire::parse_filter(call.query);
-  if (!filter) return refuse(call, filter.error());
+  if (!filter) return filter.error();
   EngineWork work;
   work.command.list = *filter;
-  work.render = [filter = *filter, request_id = call.request_id](Answer& answer) {
-    if (!*answer.page) return respond_with(problem_of(answer.page->error()), request_id);
-    Response response;
-    JsonWriter json(response.body);
-    wire::write_page(json, **answer.page, filter);
-    return response;
+  work.render = [filter = *filter](Answer& answer) -> HandlerResult {
+    if (!*answer.page) return answer.page->error();
+    return json_response([&](JsonWriter& json) { wire::write_page(json, **answer.page, filter); });
   };
   return work;
 }
@@ -64,16 +53,16 @@ HandlerResult list_events(ApiCall& call) {
 // GET /events/{id}
 HandlerResult get_event(ApiCall& call) {
   const auto id = wire::parse_id(call.id);
-  if (!id) return refuse(call, id.error());
+  if (!id) return id.error();
   const auto with_log = wire::parse_include_logs(call.query);
-  if (!with_log) return refuse(call, with_log.error());
+  if (!with_log) return with_log.error();
   EngineWork work;
   // The log is always read, because the last error is in it.
   work.command.get = Command::Get{*id, true};
   const auto logs = *with_log ? wire::Logs::shown : wire::Logs::left_out;
-  work.render = [logs, cloud_event = wants_cloud_event(call), request_id = call.request_id](Answer& answer) {
+  work.render = [logs, cloud_event = wants_cloud_event(call)](Answer& answer) -> HandlerResult {
     const Result<Details>& details = *answer.details;
-    if (!details) return respond_with(problem_of(details.error()), request_id);
+    if (!details) return details.error();
     Response response;
     JsonWriter json(response.body);
     if (cloud_event) {
@@ -89,18 +78,15 @@ HandlerResult get_event(ApiCall& call) {
 
 // GET /events/{id}/why
 HandlerResult explain_event(ApiCall& call) {
-  if (auto problem = refuse_query(call)) return std::move(*problem);
   const auto id = wire::parse_id(call.id);
-  if (!id) return refuse(call, id.error());
+  if (!id) return id.error();
   EngineWork work;
   work.command.why = *id;
-  work.render = [request_id = call.request_id](Answer& answer) {
-    const Result<Explanation>& explanation = *answer.explanation;
-    if (!explanation) return respond_with(problem_of(explanation.error()), request_id);
-    Response response;
-    JsonWriter json(response.body);
-    wire::write_why(json, explanation->id, explanation->status, explanation->why);
-    return response;
+  work.render = [](Answer& answer) -> HandlerResult {
+    const Result<Explanation>& found = *answer.explanation;
+    if (!found) return found.error();
+    return json_response(
+        [&](JsonWriter& json) { wire::write_why(json, found->id, found->status, found->why); });
   };
   return work;
 }
@@ -112,29 +98,21 @@ HandlerResult reset_event(ApiCall& call) { return intervene(call, wire::parse_re
 HandlerResult cancel_event(ApiCall& call) { return intervene(call, wire::parse_cancel(call.query)); }
 
 // GET /healthz: the process answers, whatever the state of the store.
-HandlerResult show_health(ApiCall& call) {
-  if (auto problem = refuse_query(call)) return std::move(*problem);
-  return json_response(R"({"status":"ok"})");
-}
+HandlerResult show_health(ApiCall&) { return respond_with_text(R"({"status":"ok"})"); }
 
 // GET /readyz: the store accepts a write now.
-HandlerResult show_readiness(ApiCall& call) {
-  if (auto problem = refuse_query(call)) return std::move(*problem);
+HandlerResult show_readiness(ApiCall&) {
   EngineWork work;
   work.command.probe = true;
-  work.render = [](Answer&) { return json_response(R"({"status":"ready"})"); };
+  work.render = [](Answer&) { return respond_with_text(R"({"status":"ready"})"); };
   return work;
 }
 
 // GET /openapi.json
-HandlerResult show_openapi(ApiCall& call) {
-  if (auto problem = refuse_query(call)) return std::move(*problem);
-  return json_response(std::string(assets::openapi));
-}
+HandlerResult show_openapi(ApiCall&) { return respond_with_text(assets::openapi); }
 
 // GET /
-HandlerResult show_dashboard(ApiCall& call) {
-  if (auto problem = refuse_query(call)) return std::move(*problem);
+HandlerResult show_dashboard(ApiCall&) {
   Response response;
   response.content_type = "text/html; charset=utf-8";
   response.headers.emplace_back(

@@ -4,10 +4,9 @@
 #include <vector>
 
 #include "base/json_writer.h"
-#include "http/api/admin_answer.h"
 #include "http/api/handlers.h"
 #include "http/api/media_type.h"
-#include "http/api/problem.h"
+#include "http/api/render.h"
 #include "wire/observe_json.h"
 #include "wire/prometheus.h"
 #include "wire/queue_json.h"
@@ -26,67 +25,50 @@ bool wants_json(std::string_view accept) {
 }  // namespace
 
 // GET /workers
-HandlerResult list_workers(ApiCall& call) {
-  if (auto problem = refuse_query(call)) return std::move(*problem);
-  EngineWork work;
-  work.command.admin = WorkersRequest{};
-  work.render = [](Answer& answer) {
-    Response response;
-    JsonWriter json(response.body);
-    wire::write_workers(json, std::get<std::vector<WorkerState>>(answer.admin));
-    return response;
-  };
-  return work;
+HandlerResult list_workers(ApiCall&) {
+  return admin_work(WorkersRequest{}, [](Answer& answer) {
+    const auto& workers = std::get<std::vector<WorkerState>>(answer.admin);
+    return json_response([&](JsonWriter& json) { wire::write_workers(json, workers); });
+  });
 }
 
 // GET /failures
 HandlerResult list_failures(ApiCall& call) {
   auto request = wire::parse_failures_query(call.query);
-  if (!request) return refuse(call, request.error());
-  EngineWork work;
-  work.command.admin = FailuresQuery{std::move(request->queue), request->limit};
-  work.render = render_admin<std::vector<FailureGroup>>(call.request_id, wire::write_failures);
-  return work;
+  if (!request) return request.error();
+  return admin_work_for<std::vector<FailureGroup>>(FailuresQuery{std::move(request->queue), request->limit},
+                                                   wire::write_failures);
 }
 
 // POST /failures/redrive
 HandlerResult redrive_failures(ApiCall& call) {
-  if (auto problem = refuse_query(call)) return std::move(*problem);
-  auto body = read_json(call);
-  if (auto* problem = std::get_if<Response>(&body)) return std::move(*problem);
-  auto request = wire::parse_redrive(std::get<JsonValue>(body));
-  if (!request) return refuse(call, request.error());
-  EngineWork work;
-  work.render = render_admin<Revived>(
-      call.request_id, [dry_run = request->dry_run](JsonWriter& json, const Revived& it) {
-        wire::write_redrive(json, {it.matched, it.events, dry_run, it.more, it.next});
-      });
-  work.command.admin = Revival{RevivalKind::redrive, std::move(request->filter), std::nullopt,
-                               std::move(request->reason), request->dry_run};
-  return work;
+  auto request = read_body(call, wire::parse_redrive);
+  if (!request) return request.refusal();
+  const bool dry_run = request->dry_run;
+  const auto write = [dry_run](JsonWriter& json, const Revived& it) {
+    wire::write_redrive(json, {it.matched, it.events, dry_run, it.more, it.next});
+  };
+  return admin_work_for<Revived>(Revival{RevivalKind::redrive, std::move(request->filter), std::nullopt,
+                                         std::move(request->reason), dry_run},
+                                 write);
 }
 
 // GET /metrics
 HandlerResult show_metrics(ApiCall& call, const AddMetrics& add_metrics) {
-  if (auto problem = refuse_query(call)) return std::move(*problem);
-  EngineWork work;
-  work.command.admin = MetricsRequest{};
-  work.render = [json = wants_json(call.request.headers.accept),
-                 add_metrics](Answer& answer) -> HandlerResult {
+  const bool as_json = wants_json(call.request.headers.accept);
+  return admin_work(MetricsRequest{}, [as_json, add_metrics](Answer& answer) -> HandlerResult {
     const auto& metrics = std::get<Metrics>(answer.admin);
     Response response;
     response.headers.emplace_back("Vary", "Accept");
-    if (json) {
-      JsonWriter writer(response.body);
-      wire::write_metrics(writer, metrics);
-    } else {
-      response.content_type = wire::kPrometheusType;
-      response.body = wire::write_prometheus(metrics, EVENTQ_VERSION);
-      if (add_metrics) return add_metrics(std::move(response));
+    if (as_json) {
+      JsonWriter json(response.body);
+      wire::write_metrics(json, metrics);
+      return response;
     }
-    return response;
-  };
-  return work;
+    response.content_type = wire::kPrometheusType;
+    response.body = wire::write_prometheus(metrics, EVENTQ_VERSION);
+    return add_metrics ? add_metrics(std::move(response)) : std::move(response);
+  });
 }
 
 }  // namespace eventq::http

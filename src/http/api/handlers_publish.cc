@@ -6,6 +6,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/ascii.h"
 #include "base/hash.h"
 #include "base/json_writer.h"
 #include "http/api/handlers.h"
@@ -20,56 +21,46 @@
 namespace eventq::http {
 namespace {
 
-constexpr std::string_view kSpecversion = "specversion";
-
 // The events of a request, after its format was decoded.
 struct PublishBody {
   Publication publication;
   bool many = false;  // the answer is a list
 };
-using PublishBodyOrProblem = std::variant<PublishBody, Response>;
 
-PublishBodyOrProblem one_event(const ApiCall& call, Result<NewEvent> event) {
-  if (!event) return refuse(call, event.error());
+Result<PublishBody> one_event(Result<NewEvent> event) {
+  if (!event) return event.error();
   PublishBody content;
   content.publication.events.push_back(std::move(*event));
   return content;
 }
 
-PublishBodyOrProblem read_ours(ApiCall& call, bool batch) {
-  auto body = read_json(call);
-  if (auto* problem = std::get_if<Response>(&body)) return std::move(*problem);
-  if (!batch) return one_event(call, wire::parse_event(std::get<JsonValue>(body)));
-  auto parsed = wire::parse_batch(std::get<JsonValue>(body));
-  if (!parsed) return refuse(call, parsed.error());
+Result<PublishBody> parse_batch(const JsonValue& body) {
+  auto parsed = wire::parse_batch(body);
+  if (!parsed) return parsed.error();
   auto& [events, ordered, correlated, on_complete] = *parsed;
   return PublishBody{Publication{std::move(events), {}, correlated, ordered, std::move(on_complete)}, true};
 }
 
 // The events of a CloudEvents batch get no common correlation id, because that format has none.
-PublishBodyOrProblem read_cloud_events(ApiCall& call, wire::BodyFormat format) {
+Result<PublishBody> read_cloud_events(ApiCall& call, wire::BodyFormat format) {
   const Request& request = call.request;
   if (format == wire::BodyFormat::cloud_event_binary) {
-    return one_event(call,
-                     wire::parse_binary_cloud_event(request.headers.cloud_event, request.headers.content_type,
+    return one_event(wire::parse_binary_cloud_event(request.headers.cloud_event, request.headers.content_type,
                                                     request.body, call.parser));
   }
   const auto body = call.parser.parse_padded(request.body);
-  if (!body) return refuse(call, body.error());
-  if (format == wire::BodyFormat::cloud_event) return one_event(call, wire::parse_cloud_event(*body));
+  if (!body) return body.error();
+  if (format == wire::BodyFormat::cloud_event) return one_event(wire::parse_cloud_event(*body));
   auto events = wire::parse_cloud_events(*body);
-  if (!events) return refuse(call, events.error());
+  if (!events) return events.error();
   return PublishBody{Publication{std::move(*events), {}, false, false, {}}, true};
 }
 
-PublishBodyOrProblem read_content(ApiCall& call, bool batch) {
+Parsed<PublishBody> read_content(ApiCall& call, bool batch) {
   const Headers& headers = call.request.headers;
   const bool binary =
-      std::any_of(headers.cloud_event.begin(), headers.cloud_event.end(), [](const auto& attribute) {
-        return attribute.first.size() == kSpecversion.size() &&
-               std::equal(attribute.first.begin(), attribute.first.end(), kSpecversion.begin(),
-                          [](char a, char b) { return (a >= 'A' && a <= 'Z' ? a - 'A' + 'a' : a) == b; });
-      });
+      std::any_of(headers.cloud_event.begin(), headers.cloud_event.end(),
+                  [](const auto& attribute) { return equals_ignoring_case(attribute.first, "specversion"); });
   const auto format = wire::body_format(headers.content_type, binary);
   if (!format) {
     return respond_with(
@@ -78,7 +69,10 @@ PublishBodyOrProblem read_content(ApiCall& call, bool batch) {
                    "or application/cloudevents-batch+json."),
         call.request_id);
   }
-  return *format == wire::BodyFormat::json ? read_ours(call, batch) : read_cloud_events(call, *format);
+  if (*format != wire::BodyFormat::json) return read_cloud_events(call, *format);
+  return read_body(call, [batch](const JsonValue& body) {
+    return batch ? parse_batch(body) : one_event(wire::parse_event(body));
+  });
 }
 
 // The idempotency key of this request. Its fingerprint covers everything that decides what is published, so
@@ -132,7 +126,7 @@ Response header_of_one(const Answer& answer) {
   Response response = header_of(answer);
   const Event& event = (*answer.published)->events.front();
   response.body.reserve(event.payload.size() + 1024);
-  response.headers.emplace_back("Location", "/events/" + std::to_string(static_cast<std::int64_t>(event.id)));
+  response.headers.emplace_back("Location", "/events/" + id_text(event.id));
   return response;
 }
 
@@ -162,7 +156,7 @@ Response render_batch(Answer& answer, const std::string& request_id) {
 // Reads the event again after the wait, because it may have ended. The event is on disk, so the response is a
 // success even when this read fails.
 HandlerResult render_waited(Answer& answer, const std::string& request_id, std::chrono::seconds wait) {
-  if (!answer.published) return respond_with(problem_of(*answer.error), request_id);
+  if (!answer.published) return *answer.error;
   if (!*answer.published) return refuse_publication(answer, request_id);
   Published& published = **answer.published;
   Response header = header_of_one(answer);
@@ -187,17 +181,15 @@ HandlerResult render_waited(Answer& answer, const std::string& request_id, std::
 }
 
 HandlerResult publish(ApiCall& call, bool batch) {
-  if (auto problem = refuse_query(call)) return std::move(*problem);
-  auto read = read_content(call, batch);
-  if (auto* problem = std::get_if<Response>(&read)) return std::move(*problem);
-  auto& content = std::get<PublishBody>(read);
+  auto content = read_content(call, batch);
+  if (!content) return content.refusal();
   auto key = read_key(call);
-  if (!key) return refuse(call, key.error());
-  content.publication.key = std::move(*key);
-  add_trace(call, content.publication);
+  if (!key) return key.error();
+  content->publication.key = std::move(*key);
+  add_trace(call, content->publication);
   EngineWork work;
-  work.command.publication = std::move(content.publication);
-  if (content.many) {
+  work.command.publication = std::move(content->publication);
+  if (content->many) {
     work.render = [id = call.request_id](Answer& answer) { return render_batch(answer, id); };
     return work;
   }

@@ -4,9 +4,9 @@
 #include <utility>
 
 #include "base/json_writer.h"
-#include "http/api/admin_answer.h"
 #include "http/api/handlers.h"
-#include "http/api/problem.h"
+#include "http/api/render.h"
+#include "model/names.h"
 #include "model/validate.h"
 #include "wire/answer_json.h"
 #include "wire/queue_requests.h"
@@ -17,25 +17,36 @@ namespace {
 
 constexpr std::chrono::seconds kUsualWait{30};
 
-EngineWork read_event(EventId id, const std::string& request_id) {
+EngineWork read_event(EventId id) {
   EngineWork work;
   work.command.get = Command::Get{id, true};
-  work.render = [request_id](Answer& answer) {
+  work.render = [](Answer& answer) -> HandlerResult {
     const Result<Details>& details = *answer.details;
-    if (!details) return respond_with(problem_of(details.error()), request_id);
-    Response response;
-    JsonWriter json(response.body);
-    wire::write_details(json, details->event, details->log, wire::Logs::left_out);
-    return response;
+    if (!details) return details.error();
+    return json_response([&](JsonWriter& json) {
+      wire::write_details(json, details->event, details->log, wire::Logs::left_out);
+    });
   };
   return work;
 }
 
-EngineWork read_correlation(const std::string& id, const wire::CorrelationParameters& request,
-                            const std::string& request_id) {
+EngineWork read_correlation(const std::string& id, const wire::CorrelationParameters& request) {
+  return admin_work_for<Correlation>(CorrelationQuery{id, request.after, request.limit},
+                                     wire::write_correlation);
+}
+
+// Waits for `request`, then continues with `read()`. `late` says what had not happened in time.
+template <typename Read>
+HandlerResult wait_for(ApiCall& call, decltype(WaitRequest::what) what, std::string late, Read read) {
+  const auto timeout = wire::parse_timeout(call.query, kUsualWait);
+  if (!timeout) return timeout.error();
+  if (auto problem = refuse_body(call)) return std::move(*problem);
   EngineWork work;
-  work.command.admin = CorrelationQuery{id, request.after, request.limit};
-  work.render = render_admin<Correlation>(request_id, wire::write_correlation);
+  work.command.wait = WaitRequest{std::move(what), *timeout};
+  work.render = [timeout = *timeout, late = std::move(late), read](Answer& answer) -> HandlerResult {
+    if (answer.waited) return read();
+    return too_late(late, timeout);
+  };
   return work;
 }
 
@@ -44,44 +55,25 @@ EngineWork read_correlation(const std::string& id, const wire::CorrelationParame
 // POST /events/{id}/wait
 HandlerResult wait_event(ApiCall& call) {
   const auto id = wire::parse_id(call.id);
-  if (!id) return refuse(call, id.error());
-  const auto timeout = wire::parse_timeout(call.query, kUsualWait);
-  if (!timeout) return refuse(call, timeout.error());
-  if (auto problem = refuse_body(call)) return std::move(*problem);
-  EngineWork work;
-  work.command.wait = WaitRequest{*id, *timeout};
-  work.render = [id = *id, timeout = *timeout,
-                 request_id = call.request_id](Answer& answer) -> HandlerResult {
-    if (answer.waited) return read_event(id, request_id);
-    const std::string number = std::to_string(static_cast<std::int64_t>(id));
-    return respond_too_late("Event " + number + " has not ended", timeout, request_id);
-  };
-  return work;
+  if (!id) return id.error();
+  return wait_for(call, *id, "Event " + id_text(*id) + " has not ended",
+                  [id = *id] { return read_event(id); });
 }
 
 // GET /events/correlation/{name}
 HandlerResult get_correlation(ApiCall& call) {
-  if (auto fault = validate_correlation_id(call.name)) return refuse(call, *fault);
+  if (auto fault = validate_correlation_id(call.name)) return *fault;
   const auto request = wire::parse_correlation_query(call.query);
-  if (!request) return refuse(call, request.error());
-  return read_correlation(call.name, *request, call.request_id);
+  if (!request) return request.error();
+  return read_correlation(call.name, *request);
 }
 
 // POST /events/correlation/{name}/wait
 HandlerResult wait_correlation(ApiCall& call) {
-  if (auto fault = validate_correlation_id(call.name)) return refuse(call, *fault);
-  const auto timeout = wire::parse_timeout(call.query, kUsualWait);
-  if (!timeout) return refuse(call, timeout.error());
-  if (auto problem = refuse_body(call)) return std::move(*problem);
-  EngineWork work;
-  work.command.wait = WaitRequest{WaitRequest::Correlated{call.name}, *timeout};
-  work.render = [name = call.name, timeout = *timeout,
-                 request_id = call.request_id](Answer& answer) -> HandlerResult {
-    if (answer.waited) return read_correlation(name, {}, request_id);
-    return respond_too_late("Not all events with correlation_id " + name + " have ended", timeout,
-                            request_id);
-  };
-  return work;
+  if (auto fault = validate_correlation_id(call.name)) return *fault;
+  return wait_for(call, WaitRequest::Correlated{call.name},
+                  "Not all events with correlation_id " + call.name + " have ended",
+                  [name = call.name] { return read_correlation(name, {}); });
 }
 
 }  // namespace eventq::http

@@ -6,6 +6,7 @@
 #include "base/json_writer.h"
 #include "http/api/handlers.h"
 #include "http/api/problem.h"
+#include "http/api/render.h"
 #include "wire/answer_json.h"
 #include "wire/cloud_events.h"
 #include "wire/request_json.h"
@@ -38,8 +39,7 @@ Response render_claims(Answer& answer, ClaimFormat format) {
   switch (format) {
     case ClaimFormat::one: wire::write_claim(json, answer.claims.front()); break;
     case ClaimFormat::many:
-      json.begin_object().key("events");
-      wire::write_claims(json, answer.claims);
+      wire::write_claims(json.begin_object().key("events"), answer.claims);
       json.end_object();
       break;
     case ClaimFormat::cloud_event:
@@ -54,8 +54,8 @@ Response render_claims(Answer& answer, ClaimFormat format) {
   return response;
 }
 
-HandlerResult subscribe(ApiCall& call, Result<wire::Subscription> subscription) {
-  if (!subscription) return refuse(call, subscription.error());
+HandlerResult subscribe(ApiCall& call, Parsed<wire::Subscription> subscription) {
+  if (!subscription) return subscription.refusal();
   EngineWork work;
   work.render = [format = format_of(call, subscription->many)](Answer& answer) {
     return render_claims(answer, format);
@@ -73,40 +73,24 @@ wire::Problem last_failure(const Changed& changed) {
   return wire::max_retries_exceeded(changed.entry.id, changed.entry.retry_count, changed.max_retries);
 }
 
-Response render_report(const Result<Changed>& changed, const std::string& request_id) {
-  if (!changed) return respond_with(problem_of(changed.error()), request_id);
-  if (is_last_failure(changed->entry)) return respond_with(last_failure(*changed), "");
-  Response response;
-  JsonWriter json(response.body);
-  wire::write_entry(json, changed->entry, changed->max_retries, std::nullopt);
-  return response;
-}
-
-Response render_heartbeat(const Result<Changed>& changed, const Lease& lease, const std::string& request_id) {
-  if (!changed) return respond_with(problem_of(changed.error()), request_id);
-  Response response;
-  JsonWriter json(response.body);
-  wire::write_heartbeat(json, lease.id, lease.worker_id, changed->lease_until, std::nullopt);
-  return response;
+// A heartbeat has no log entry: its answer is the end of the lease.
+HandlerResult render_heartbeat(const Result<Changed>& changed, const Lease& lease) {
+  if (!changed) return changed.error();
+  return json_response([&](JsonWriter& json) {
+    wire::write_heartbeat(json, lease.id, lease.worker_id, changed->lease_until, std::nullopt);
+  });
 }
 
 HandlerResult report(ApiCall& call, wire::ReportKind kind) {
-  if (auto problem = refuse_query(call)) return std::move(*problem);
   const auto id = wire::parse_id(call.id);
-  if (!id) return refuse(call, id.error());
-  auto body = read_json(call);
-  if (auto* problem = std::get_if<Response>(&body)) return std::move(*problem);
-  auto change = wire::parse_report(std::get<JsonValue>(body), *id, kind);
-  if (!change) return refuse(call, change.error());
-
+  if (!id) return id.error();
+  auto change = read_body(call, [&](const JsonValue& body) { return wire::parse_report(body, *id, kind); });
+  if (!change) return change.refusal();
   EngineWork work;
+  work.render = render_change;
   if (kind == wire::ReportKind::heartbeat) {
-    work.render = [lease = change->lease, request_id = call.request_id](Answer& answer) {
-      return render_heartbeat(answer.changed.front(), lease, request_id);
-    };
-  } else {
-    work.render = [request_id = call.request_id](Answer& answer) {
-      return render_report(answer.changed.front(), request_id);
+    work.render = [lease = change->lease](Answer& answer) {
+      return render_heartbeat(answer.changed.front(), lease);
     };
   }
   work.command.changes.push_back(std::move(*change));
@@ -152,25 +136,28 @@ void write_results(JsonWriter& json, const std::vector<Result<Changed>>& results
 }
 
 HandlerResult report_many(ApiCall& call, wire::ReportKind kind) {
-  if (auto problem = refuse_query(call)) return std::move(*problem);
-  auto body = read_json(call);
-  if (auto* problem = std::get_if<Response>(&body)) return std::move(*problem);
-  auto changes = wire::parse_reports(std::get<JsonValue>(body), kind);
-  if (!changes) return refuse(call, changes.error());
+  auto changes = read_body(call, [&](const JsonValue& body) { return wire::parse_reports(body, kind); });
+  if (!changes) return changes.refusal();
   EngineWork work;
   work.render = [reported = reported_of(*changes)](Answer& answer) {
-    Response response;
-    JsonWriter json(response.body);
-    json.begin_object();
-    write_results(json, answer.changed, reported);
-    json.end_object();
-    return response;
+    return json_response([&](JsonWriter& json) {
+      write_results(json.begin_object(), answer.changed, reported);
+      json.end_object();
+    });
   };
   work.command.changes = std::move(*changes);
   return work;
 }
 
 }  // namespace
+
+HandlerResult render_change(const Answer& answer) {
+  const Result<Changed>& changed = answer.changed.front();
+  if (!changed) return changed.error();
+  if (is_last_failure(changed->entry)) return respond_with(last_failure(*changed), "");
+  return json_response(
+      [&](JsonWriter& json) { wire::write_entry(json, changed->entry, changed->max_retries, std::nullopt); });
+}
 
 // GET /events/subscribe
 HandlerResult subscribe_by_query(ApiCall& call) {
@@ -179,29 +166,21 @@ HandlerResult subscribe_by_query(ApiCall& call) {
 
 // POST /events/subscribe
 HandlerResult subscribe_by_body(ApiCall& call) {
-  if (auto problem = refuse_query(call)) return std::move(*problem);
-  auto body = read_json(call);
-  if (auto* problem = std::get_if<Response>(&body)) return std::move(*problem);
-  return subscribe(call, wire::parse_subscription(std::get<JsonValue>(body)));
+  return subscribe(call,
+                   read_body(call, [](const JsonValue& body) { return wire::parse_subscription(body); }));
 }
 
 // POST /events/next
 HandlerResult take_next(ApiCall& call) {
-  if (auto problem = refuse_query(call)) return std::move(*problem);
-  auto body = read_json(call);
-  if (auto* problem = std::get_if<Response>(&body)) return std::move(*problem);
-  auto next = wire::parse_next(std::get<JsonValue>(body));
-  if (!next) return refuse(call, next.error());
+  auto next = read_body(call, wire::parse_next);
+  if (!next) return next.refusal();
   EngineWork work;
   work.render = [reported = reported_of(next->changes)](Answer& answer) {
-    Response response;
-    JsonWriter json(response.body);
-    json.begin_object();
-    write_results(json, answer.changed, reported);
-    json.key("events");
-    wire::write_claims(json, answer.claims);
-    json.end_object();
-    return response;
+    return json_response([&](JsonWriter& json) {
+      write_results(json.begin_object(), answer.changed, reported);
+      wire::write_claims(json.key("events"), answer.claims);
+      json.end_object();
+    });
   };
   work.command.changes = std::move(next->changes);
   if (next->subscription.limit > 0) work.command.claim = claim_request(std::move(next->subscription));

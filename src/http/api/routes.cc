@@ -6,6 +6,7 @@
 #include <optional>
 #include <utility>
 
+#include "base/ascii.h"
 #include "eventq/limits.h"
 #include "http/api/handlers.h"
 
@@ -13,64 +14,63 @@ namespace eventq::http {
 namespace {
 
 using enum RouteEffect;
+using enum RouteQuery;
 using limits::kBatchBody;
 using limits::kOneEventBody;
 
 // Events, queues, workers and failures.
 std::vector<Route> event_routes() {
   return {
-      {"POST", "/events", publish_event, changes, kOneEventBody},
-      {"POST", "/events/batch", publish_batch, changes, kBatchBody},
+      {"POST", "/events", publish_event, changes, kOneEventBody, no_query},
+      {"POST", "/events/batch", publish_batch, changes, kBatchBody, no_query},
       {"GET", "/events/subscribe", subscribe_by_query, changes, 0},
-      {"POST", "/events/subscribe", subscribe_by_body, changes, kOneEventBody},
-      {"POST", "/events/next", take_next, changes, kBatchBody},
+      {"POST", "/events/subscribe", subscribe_by_body, changes, kOneEventBody, no_query},
+      {"POST", "/events/next", take_next, changes, kBatchBody, no_query},
       {"GET", "/events/stream", stream_events, changes, 0},
-      {"POST", "/events/{id}/start", start_event, changes, kOneEventBody},
-      {"POST", "/events/{id}/heartbeat", beat_event, changes, kOneEventBody},
-      {"POST", "/events/{id}/complete", complete_event, changes, kOneEventBody},
-      {"POST", "/events/{id}/fail", fail_event, changes, kOneEventBody},
-      {"POST", "/events/{id}/release", release_event, changes, kOneEventBody},
-      {"POST", "/events/complete", complete_events, changes, kBatchBody},
-      {"POST", "/events/fail", fail_events, changes, kBatchBody},
+      {"POST", "/events/{id}/start", start_event, changes, kOneEventBody, no_query},
+      {"POST", "/events/{id}/heartbeat", beat_event, changes, kOneEventBody, no_query},
+      {"POST", "/events/{id}/complete", complete_event, changes, kOneEventBody, no_query},
+      {"POST", "/events/{id}/fail", fail_event, changes, kOneEventBody, no_query},
+      {"POST", "/events/{id}/release", release_event, changes, kOneEventBody, no_query},
+      {"POST", "/events/complete", complete_events, changes, kBatchBody, no_query},
+      {"POST", "/events/fail", fail_events, changes, kBatchBody, no_query},
       {"GET", "/events", list_events, reads, 0},
       {"GET", "/events/{id}", get_event, reads, 0},
-      {"GET", "/events/{id}/why", explain_event, reads, 0},
+      {"GET", "/events/{id}/why", explain_event, reads, 0, no_query},
       {"POST", "/events/{id}/reset", reset_event, changes, kOneEventBody},
       {"POST", "/events/{id}/cancel", cancel_event, changes, kOneEventBody},
       // A wait changes no event, but it holds a connection: pages of other sites must not start one.
       {"POST", "/events/{id}/wait", wait_event, changes, kOneEventBody},
       {"GET", "/events/correlation/{name}", get_correlation, reads, 0},
       {"POST", "/events/correlation/{name}/wait", wait_correlation, changes, kOneEventBody},
-      {"GET", "/queues", list_queues, reads, 0},
+      {"GET", "/queues", list_queues, reads, 0, no_query},
       {"GET", "/queues/{name}", get_queue, reads, 0},
-      {"PUT", "/queues/{name}", put_queue, changes, kOneEventBody},
-      {"POST", "/queues/{name}/pause", pause_queue, changes, kOneEventBody},
+      {"PUT", "/queues/{name}", put_queue, changes, kOneEventBody, no_query},
+      {"POST", "/queues/{name}/pause", pause_queue, changes, kOneEventBody, no_query},
       {"POST", "/queues/{name}/drain", drain_queue, changes, kOneEventBody},
-      {"POST", "/queues/{name}/resume", resume_queue, changes, kOneEventBody},
-      {"POST", "/queues/{name}/checkpoint", make_checkpoint, changes, kOneEventBody},
+      {"POST", "/queues/{name}/resume", resume_queue, changes, kOneEventBody, no_query},
+      {"POST", "/queues/{name}/checkpoint", make_checkpoint, changes, kOneEventBody, no_query},
       {"GET", "/queues/{name}/checkpoints", list_checkpoints, reads, 0},
-      {"GET", "/queues/{name}/recovery", get_recovery, reads, 0},
-      {"POST", "/queues/{name}/replay", replay_queue, changes, kOneEventBody},
-      {"POST", "/queues/{name}/supersede", supersede_events, changes, kOneEventBody},
-      {"GET", "/workers", list_workers, reads, 0},
+      {"GET", "/queues/{name}/recovery", get_recovery, reads, 0, no_query},
+      {"POST", "/queues/{name}/replay", replay_queue, changes, kOneEventBody, no_query},
+      {"POST", "/queues/{name}/supersede", supersede_events, changes, kOneEventBody, no_query},
+      {"GET", "/workers", list_workers, reads, 0, no_query},
       {"GET", "/failures", list_failures, reads, 0},
-      {"POST", "/failures/redrive", redrive_failures, changes, kOneEventBody},
+      {"POST", "/failures/redrive", redrive_failures, changes, kOneEventBody, no_query},
   };
 }
 
 // The server itself.
 std::vector<Route> server_routes() {
   return {
-      {"GET", "/healthz", show_health, reads, 0},
-      {"GET", "/readyz", show_readiness, reads, 0},
-      {"GET", "/openapi.json", show_openapi, reads, 0},
-      {"GET", "/", show_dashboard, reads, 0},
+      {"GET", "/healthz", show_health, reads, 0, no_query},
+      {"GET", "/readyz", show_readiness, reads, 0, no_query},
+      {"GET", "/openapi.json", show_openapi, reads, 0, no_query},
+      {"GET", "/", show_dashboard, reads, 0, no_query},
   };
 }
 
-bool is_id(std::string_view text) {
-  return !text.empty() && std::all_of(text.begin(), text.end(), [](char c) { return c >= '0' && c <= '9'; });
-}
+bool is_id(std::string_view text) { return !text.empty() && std::all_of(text.begin(), text.end(), is_digit); }
 
 struct PathParameters {
   TextRange id;
@@ -111,7 +111,7 @@ RouteTable::RouteTable(ApiExtension extension) : routes_(event_routes()) {
   const auto show = [add_metrics = std::move(extension.add_metrics)](ApiCall& call) {
     return show_metrics(call, add_metrics);
   };
-  routes_.push_back({"GET", "/metrics", show, reads, 0});
+  routes_.push_back({"GET", "/metrics", show, reads, 0, no_query});
   for (Route& route : extension.routes) routes_.push_back(std::move(route));
   auto last = server_routes();
   for (Route& route : last) routes_.push_back(std::move(route));

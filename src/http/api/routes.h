@@ -21,6 +21,11 @@ namespace eventq::http {
 
 enum class RouteEffect : std::uint8_t { reads, changes };
 
+enum class RouteQuery : std::uint8_t {
+  handled,   // the handler checks the parameters
+  no_query,  // the service refuses a request with a parameter
+};
+
 struct Route {
   std::string_view method;
   // May contain one {id}, which matches decimal digits only, and one {name}, which matches any one segment.
@@ -28,6 +33,7 @@ struct Route {
   Handler handler;
   RouteEffect effect;
   std::size_t body_max;
+  RouteQuery query = RouteQuery::handled;
 };
 
 // Appends the metrics of a layer to the Prometheus text of GET /metrics. Runs as a handler does.

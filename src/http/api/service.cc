@@ -7,6 +7,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/ascii.h"
 #include "base/percent.h"
 #include "base/time_text.h"
 #include "base/uuid.h"
@@ -35,8 +36,7 @@ class DiscardingSink final : public AnswerSink {
 // True for an X-Request-Id that is safe to repeat in headers and logs.
 bool is_request_id(std::string_view text) {
   return !text.empty() && text.size() <= 64 && std::all_of(text.begin(), text.end(), [](char c) {
-    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '-' ||
-           c == '_' || c == '.';
+    return is_alphanumeric(c) || c == '-' || c == '_' || c == '.';
   });
 }
 
@@ -44,8 +44,7 @@ bool is_request_id(std::string_view text) {
 bool is_json(std::string_view content_type) {
   std::string type;
   for (const char c : content_type) {
-    if (c != ' ' && c != '\t' && c != '"')
-      type += c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
+    if (c != ' ' && c != '\t' && c != '"') type += to_lower(c);
   }
   return type == "application/json" || type == "application/json;" ||
          type == "application/json;charset=utf-8";
@@ -151,13 +150,16 @@ class IoThreadService final : public AnswerSink {
     }
     if (question != std::string_view::npos) {
       auto query = parse_query(target.substr(question + 1));
-      if (!query) return refuse(call, query.error());
+      if (!query) return query.error();
       call.query = std::move(*query);
     }
     call.id = found.id.of(target);
     auto name = percent_decode(found.name.of(target), PlusIs::literal);
-    if (!name) return refuse(call, name.error());
+    if (!name) return name.error();
     call.name = std::move(*name);
+    if (found.route->query == RouteQuery::no_query) {
+      if (auto refusal = refuse_query(call)) return std::move(*refusal);
+    }
     return found.route->handler(call);
   }
 
@@ -184,9 +186,8 @@ class IoThreadService final : public AnswerSink {
     }
     PendingRequest pending = std::move(found->second);
     pending_.erase(found);
-    HandlerResult handled = answer.error && !pending.sees_errors
-                                ? respond_with(problem_of(*answer.error), pending.request_id)
-                                : pending.render(answer);
+    HandlerResult handled =
+        answer.error && !pending.sees_errors ? HandlerResult(*answer.error) : pending.render(answer);
     if (auto* response = std::get_if<Response>(&handled)) mark_missing_shards(answer, *response);
     proceed(static_cast<ExchangeId>(token), std::move(handled), std::move(pending.request_id), answer.claims);
   }
@@ -195,6 +196,7 @@ class IoThreadService final : public AnswerSink {
   // that the response contains: they are released when it cannot be sent.
   void proceed(ExchangeId exchange, HandlerResult handled, std::string request_id,
                const std::vector<Claim>& claims) {
+    if (auto* error = std::get_if<Error>(&handled)) handled = respond_with(problem_of(*error), request_id);
     if (auto* response = std::get_if<Response>(&handled)) {
       if (!send(exchange, std::move(*response), request_id)) release_claims(claims);
       return;
@@ -362,11 +364,8 @@ std::optional<Response> refuse_body(ApiCall& call) {
   return std::nullopt;
 }
 
-Response respond_too_late(const std::string& what, Millis timeout, const std::string& request_id) {
-  return respond_with(
-      problem_of(Error{ErrorCode::timeout,
-                       what + " within " + format_duration(timeout) + ". Ask again to wait on.", ""}),
-      request_id);
+Error too_late(const std::string& what, Millis timeout) {
+  return {ErrorCode::timeout, what + " within " + format_duration(timeout) + ". Ask again to wait on.", ""};
 }
 
 std::unique_ptr<Service> make_service(Engine& engine, std::size_t io_threads, const Clock& clock, Hosts hosts,

@@ -48,7 +48,7 @@ std::string render_stream(const std::vector<Claim>& claims) {
 // GET /events/stream
 HandlerResult stream_events(ApiCall& call) {
   auto subscription = wire::parse_stream(call.query);
-  if (!subscription) return refuse(call, subscription.error());
+  if (!subscription) return subscription.error();
   const std::size_t prefetch = subscription->limit;
   return ClaimStream{ClaimRequest{std::move(subscription->selector), std::move(subscription->worker_id),
                                   prefetch, kClaimWait, prefetch}};
