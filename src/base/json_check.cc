@@ -46,9 +46,7 @@ std::string shown(std::string_view name) {
 }  // namespace
 
 Error json_error(std::string_view what) {
-  return {.code = ErrorCode::invalid_argument,
-          .message = "The body is not valid JSON: " + std::string(what) + ".",
-          .field = {}};
+  return {ErrorCode::invalid_argument, "The body is not valid JSON: " + std::string(what) + ".", ""};
 }
 
 std::optional<Error> JsonChecker::check(JsonDocument& document) {

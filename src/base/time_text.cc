@@ -53,11 +53,10 @@ constexpr std::array<Unit, 5> kUnits = {
 
 Error bad_duration(std::string_view text) {
   return {
-      .code = ErrorCode::invalid_argument,
-      .message =
-          "\"" + std::string(text) +
+      ErrorCode::invalid_argument,
+      "\"" + std::string(text) +
           "\" is not a duration: write whole numbers with the units d, h, m, s or ms, such as 5m or 1m30s.",
-      .field = {}};
+      ""};
 }
 
 }  // namespace

@@ -39,15 +39,11 @@ Error invalid(std::string_view field, std::string message) {
 }
 
 HttpRequest get_request(std::string target) {
-  return {.method = "GET", .target = std::move(target), .body = {}, .headers = {}, .timeout = Millis(0)};
+  return {.method = "GET", .target = std::move(target), .timeout = Millis(0)};
 }
 
 HttpRequest post_request(std::string target, std::string body) {
-  return {.method = "POST",
-          .target = std::move(target),
-          .body = std::move(body),
-          .headers = {},
-          .timeout = Millis(0)};
+  return {.method = "POST", .target = std::move(target), .body = std::move(body), .timeout = Millis(0)};
 }
 
 // The payload is inserted into the body unchanged, so text that is not JSON could change the other members.
@@ -123,7 +119,7 @@ class ClientImpl final : public Client {
   }
 
   Result<void> finalize(EventId id, const std::vector<std::string>& errors) override {
-    return finish(id, Outcome{.status_code = {}, .execution_time_ms = {}, .errors = errors});
+    return finish(id, Outcome{.errors = errors});
   }
   Result<void> finalize(EventId id, Verdict verdict) override {
     if (verdict == Verdict::success) return finish(id, Outcome{});

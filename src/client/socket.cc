@@ -6,7 +6,6 @@
 #include <netinet/tcp.h>
 #include <poll.h>
 #include <sys/socket.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <cerrno>
@@ -67,34 +66,31 @@ Result<Socket> Socket::connect(const std::string& host, std::uint16_t port, cons
   int last = 0;
   for (const addrinfo* at = found; at != nullptr; at = at->ai_next) {
     Socket socket(::socket(at->ai_family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
-    last = socket.descriptor_ < 0 ? errno : connect_to(socket.descriptor_, *at, limit);
+    const Descriptor& descriptor = socket.descriptor_;
+    last = descriptor.open() ? connect_to(descriptor.number(), *at, limit) : errno;
     if (last != 0) continue;
     const int on = 1;
-    ::setsockopt(socket.descriptor_, IPPROTO_TCP, TCP_NODELAY, &on, sizeof(on));
+    ::setsockopt(descriptor.number(), IPPROTO_TCP, TCP_NODELAY, &on, sizeof(on));
     return socket;
   }
   return fault(reason(last));
 }
 
-Socket::~Socket() {
-  if (descriptor_ >= 0) ::close(descriptor_);
-}
-
 bool Socket::is_quiet() const {
-  pollfd wanted{.fd = descriptor_, .events = POLLIN, .revents = 0};
+  pollfd wanted{.fd = descriptor_.number(), .events = POLLIN, .revents = 0};
   return ::poll(&wanted, 1, 0) == 0;
 }
 
 Result<bool> Socket::send(std::string_view bytes, const CallLimit& limit) {
   while (!bytes.empty()) {
-    const ssize_t sent = ::send(descriptor_, bytes.data(), bytes.size(), MSG_NOSIGNAL);
+    const ssize_t sent = ::send(descriptor_.number(), bytes.data(), bytes.size(), MSG_NOSIGNAL);
     if (sent >= 0) {
       bytes.remove_prefix(static_cast<std::size_t>(sent));
       continue;
     }
     if (errno == EINTR) continue;
     if (errno != EAGAIN) return false;
-    const short ready = wait_for(descriptor_, POLLIN | POLLOUT, limit);
+    const short ready = wait_for(descriptor_.number(), POLLIN | POLLOUT, limit);
     if (ready == 0) return Error{ErrorCode::timeout, "The server took no more of the request.", ""};
     if ((ready & POLLIN) != 0) return false;  // an early answer, such as 413: read it instead of sending on
   }
@@ -103,14 +99,14 @@ Result<bool> Socket::send(std::string_view bytes, const CallLimit& limit) {
 
 Result<std::size_t> Socket::receive(std::span<char> into, const CallLimit& limit) {
   while (true) {
-    const ssize_t size = ::recv(descriptor_, into.data(), into.size(), 0);
+    const ssize_t size = ::recv(descriptor_.number(), into.data(), into.size(), 0);
     if (size >= 0) return static_cast<std::size_t>(size);
     if (errno == EINTR) continue;
     if (errno != EAGAIN) {
       return Error{ErrorCode::unknown_outcome, "The connection to the server broke: " + reason(errno) + ".",
                    ""};
     }
-    if (wait_for(descriptor_, POLLIN, limit) == 0) {
+    if (wait_for(descriptor_.number(), POLLIN, limit) == 0) {
       return Error{ErrorCode::timeout, "The server did not answer in time.", ""};
     }
   }

@@ -9,8 +9,8 @@
 #include <stop_token>
 #include <string>
 #include <string_view>
-#include <utility>
 
+#include "base/descriptor.h"
 #include "base/steady.h"
 #include "eventq/error.h"
 
@@ -28,13 +28,6 @@ class Socket {
   // Errors: unavailable.
   static Result<Socket> connect(const std::string& host, std::uint16_t port, const CallLimit& limit);
 
-  ~Socket();
-  Socket(Socket&& other) noexcept : descriptor_(std::exchange(other.descriptor_, -1)) {}
-  Socket& operator=(Socket&& other) noexcept {
-    std::swap(descriptor_, other.descriptor_);
-    return *this;
-  }
-
   // Whether the connection is open and no bytes have arrived.
   [[nodiscard]] bool is_quiet() const;
 
@@ -49,7 +42,7 @@ class Socket {
  private:
   explicit Socket(int descriptor) : descriptor_(descriptor) {}
 
-  int descriptor_;
+  Descriptor descriptor_;
 };
 
 }  // namespace eventq::client

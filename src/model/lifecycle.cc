@@ -226,7 +226,6 @@ Result<Decision> report(Event& event, const Change& change, std::span<const LogE
 Event admit(NewEvent&& event, std::string event_id, TimePoint now, const Policy& policy) {
   const TimePoint due_at = std::max(now + event.delay, event.run_at.value_or(now));
   return {
-      .id = {},
       .event_id = std::move(event_id),
       .queue = std::move(event.queue),
       .title = std::move(event.title),
@@ -242,17 +241,13 @@ Event admit(NewEvent&& event, std::string event_id, TimePoint now, const Policy&
       .ordering_key = std::move(event.ordering_key),
       .supersede_key = std::move(event.supersede_key),
       .attributes = std::move(event.attributes),
-      .sequence = {},
       .priority = event.priority,
       .max_retries = event.max_retries.value_or(policy.max_retries),
       .retry = event.retry,
       .timestamp = event.timestamp.value_or(now),
       .created_at = now,
-      .worker_id = {},
       .due_at = due_at,
-      .picked_at = {},
       .updated_at = now,
-      .superseded_by = {},
   };
 }
 

@@ -105,15 +105,6 @@ Fault bad_times(const NewEvent& event) {
   return event.retry ? validate(*event.retry, "retry.") : std::nullopt;
 }
 
-Fault bad_reason(std::string_view reason) {
-  if (Fault text = bad_text("reason", reason, reason.size())) return text;
-  if (const std::size_t chars = utf8_chars(reason); chars > limits::kReasonChars) {
-    return too_large("reason", chars, limits::kReasonChars, "characters");
-  }
-  if (has_control(reason)) return invalid("reason", "reason holds a control character.");
-  return std::nullopt;
-}
-
 Fault bad_result(const std::optional<int>& status_code,
                  const std::optional<std::int64_t>& execution_time_ms) {
   if (Fault fault = out_of_range("status_code", status_code, 0, limits::kStatusCode)) return fault;
@@ -200,19 +191,26 @@ std::optional<Error> validate_key(std::string_view field, std::string_view key) 
   return bad_line(field, key, limits::kKey);
 }
 
-std::optional<Error> validate_reason(std::string_view reason) { return bad_reason(reason); }
+std::optional<Error> validate_reason(std::string_view reason) {
+  if (Fault text = bad_text("reason", reason, reason.size())) return text;
+  if (const std::size_t chars = utf8_chars(reason); chars > limits::kReasonChars) {
+    return too_large("reason", chars, limits::kReasonChars, "characters");
+  }
+  if (has_control(reason)) return invalid("reason", "reason holds a control character.");
+  return std::nullopt;
+}
 
 std::optional<Error> validate(const Change& change) {
-  if (const auto* it = std::get_if<Reset>(&change.what)) return bad_reason(it->reason);
-  if (const auto* it = std::get_if<Cancel>(&change.what)) return bad_reason(it->reason);
-  if (const auto* it = std::get_if<Supersede>(&change.what)) return bad_reason(it->reason);
+  if (const auto* it = std::get_if<Reset>(&change.what)) return validate_reason(it->reason);
+  if (const auto* it = std::get_if<Cancel>(&change.what)) return validate_reason(it->reason);
+  if (const auto* it = std::get_if<Supersede>(&change.what)) return validate_reason(it->reason);
   if (Fault fault = validate_worker_id(change.lease.worker_id)) return fault;
   if (Fault fault = out_of_range("attempt", change.lease.attempt, 1, INT32_MAX)) return fault;
   if (const auto* it = std::get_if<Complete>(&change.what)) return bad_outcome(it->outcome);
   if (const auto* it = std::get_if<Fail>(&change.what)) return bad_failure(it->failure);
   if (const auto* it = std::get_if<Release>(&change.what)) {
     if (Fault fault = bad_delay(it->delay)) return fault;
-    return bad_reason(it->reason);
+    return validate_reason(it->reason);
   }
   return std::nullopt;
 }

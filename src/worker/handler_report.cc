@@ -79,10 +79,8 @@ Millis delay(const std::vector<Handled>& handled) {
 decltype(Report::what) handler_report(const std::vector<Handled>& handled, Millis took) {
   const std::int64_t ms = std::clamp<std::int64_t>(took.count(), 0, limits::kExecutionTimeMs);
   const auto failure = [&](const std::string& message, bool permanent) {
-    return Failure{.status_code = {},
-                   .execution_time_ms = ms,
-                   .message = clean(message, limits::kErrorMessage),
-                   .permanent = permanent};
+    return Failure{
+        .execution_time_ms = ms, .message = clean(message, limits::kErrorMessage), .permanent = permanent};
   };
   if (handled.empty()) return failure("No handler of this worker matches the event.", false);
 
@@ -94,7 +92,7 @@ decltype(Report::what) handler_report(const std::vector<Handled>& handled, Milli
     case Kind::error:
     case Kind::done: break;
   }
-  return Outcome{.status_code = {}, .execution_time_ms = ms, .errors = errors(handled)};
+  return Outcome{.execution_time_ms = ms, .errors = errors(handled)};
 }
 
 }  // namespace eventq

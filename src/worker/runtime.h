@@ -123,6 +123,9 @@ class Worker::Runtime {
     return code == ErrorCode::lease_lost || code == ErrorCode::not_found || code == ErrorCode::conflict;
   }
 
+  // A log line about one attempt.
+  static LogLine about(const char* message, Attempt attempt);
+
   // REQUIRES: the mutex is not held. Of consecutive failures only the first is logged, and then their end.
   void log(LogLevel level, const LogLine& line) const;
   void log_answer(const Backoff& before, const char* call, const Error* error) const;

@@ -5,15 +5,12 @@
 #include "worker/runtime.h"
 
 namespace eventq {
-namespace {
 
-LogLine about(const char* message, Attempt attempt) {
+LogLine Worker::Runtime::about(const char* message, Attempt attempt) {
   LogLine line(message);
   line.add("event", static_cast<std::int64_t>(attempt.id)).add("attempt", attempt.number);
   return line;
 }
-
-}  // namespace
 
 void Worker::Runtime::keep_leases() {
   Lock lock(mutex_);

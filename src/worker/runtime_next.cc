@@ -15,12 +15,6 @@ constexpr Millis kShortestLease{100};
 // Whether sending the same request again would fail again.
 bool is_final(ErrorCode code) { return code == ErrorCode::invalid_argument || code == ErrorCode::too_large; }
 
-LogLine about(const char* message, const Report& report) {
-  LogLine line(message);
-  line.add("event", static_cast<std::int64_t>(report.id)).add("attempt", report.attempt);
-  return line;
-}
-
 }  // namespace
 
 // How many events may be requested when `freed` of the held events are reported in the same request.
@@ -160,7 +154,8 @@ std::vector<Report> Worker::Runtime::settle(Lock& lock, std::vector<Report> sent
       count(result->action);
     } else if (is_refusal(result.error().code) || is_final(result.error().code)) {
       ++stats_.lost;
-      lines.push_back(about("report refused", sent[i]).add("error", result.error().message));
+      lines.push_back(about("report refused", {sent[i].id, sent[i].attempt}));
+      lines.back().add("error", result.error().message);
     } else {
       again.push_back(std::move(sent[i]));
       continue;

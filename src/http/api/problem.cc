@@ -42,7 +42,6 @@ ProblemType type_of(ErrorCode code) {
 // Errors that HTTP itself defines and no ErrorCode names.
 ProblemType type_of(int status) {
   switch (status) {
-    case 400: return {status, "invalid-request", "Invalid request", ""};
     case 403: return {status, "forbidden", "Forbidden", ""};
     case 404: return {status, "not-found", "Not found", ""};
     case 405: return {status, "method-not-allowed", "Method not allowed", ""};

@@ -230,35 +230,18 @@ bool HttpConnection::send(Response response) {
   state_ = response.streams ? ConnectionState::streaming : ConnectionState::writing;
   report_sent_ = response.streams;
   keep_alive_text_ = response.keep_alive_text;
-  error_code error;
-  // Most responses fit into the socket buffer, so this write saves a pass through the loop.
-  const std::array buffers = {asio::buffer(std::as_const(header)),
-                              asio::buffer(std::as_const(response.body))};
-  const std::size_t written = socket_.write_some(buffers, error);
-  if (error && error != asio::error::would_block) {
-    close();
-    return false;
-  }
-  if (written == header.size() + response.body.size()) {
-    on_all_written();
-    return true;
-  }
-  out_header_ = header;
-  out_body_ = std::move(response.body);
-  out_written_ = written;
-  write_rest();
-  return true;
+  return write(header, std::move(response.body));
 }
 
 bool HttpConnection::send_piece(std::string_view piece) {
   report_sent_ = true;
-  return write(chunked_ ? chunk_of(piece) : std::string(piece));
+  return write_piece(chunked_ ? chunk_of(piece) : std::string(piece));
 }
 
 void HttpConnection::finish_stream() {
   state_ = ConnectionState::writing;
   if (chunked_) {
-    write(std::string(kLastChunk));
+    write_piece(std::string(kLastChunk));
   } else if (!writing_) {
     on_all_written();
   }
@@ -268,28 +251,34 @@ void HttpConnection::finish_stream() {
 void HttpConnection::send_keep_alive() {
   const std::string piece(keep_alive_text_);
   deadline_ = SteadyTime::max();
-  if (!piece.empty() && !write(chunked_ ? chunk_of(piece) : piece)) {
+  if (!piece.empty() && !write_piece(chunked_ ? chunk_of(piece) : piece)) {
     loop_.service().on_gone(loop_, exchange_);
   }
 }
 
 // Writes more of a stream, or its end. False when the write shows that the client is gone.
-bool HttpConnection::write(std::string bytes) {
-  if (writing_) {
-    out_next_ += bytes;
-    return true;
-  }
+bool HttpConnection::write_piece(std::string bytes) {
+  if (!writing_) return write({}, std::move(bytes));
+  out_next_ += bytes;
+  return true;
+}
+
+// False when the write shows that the client is gone.
+bool HttpConnection::write(const std::string& header, std::string body) {
   error_code error;
-  const std::size_t written = socket_.write_some(asio::buffer(std::as_const(bytes)), error);
+  // Most responses fit into the socket buffer, so this write saves a pass through the loop.
+  const std::array buffers = {asio::buffer(header), asio::buffer(std::as_const(body))};
+  const std::size_t written = socket_.write_some(buffers, error);
   if (error && error != asio::error::would_block) {
     close();
     return false;
   }
-  if (written == bytes.size()) {
+  if (written == header.size() + body.size()) {
     on_all_written();
     return true;
   }
-  out_body_ = std::move(bytes);
+  out_header_ = header;
+  out_body_ = std::move(body);
   out_written_ = written;
   write_rest();
   return true;

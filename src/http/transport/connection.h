@@ -103,7 +103,8 @@ class HttpConnection final
 
   // Responses.
   bool send(Response response);
-  bool write(std::string bytes);
+  bool write_piece(std::string bytes);
+  bool write(const std::string& header, std::string body);
   void send_keep_alive();
   void report_sent();
   void write_rest();
