@@ -55,13 +55,11 @@ void write_rest(JsonWriter& json, const Event& event) {
   // The due time of an event that failed is its next_retry_at, which write_members() has written.
   const bool never_failed = event.status == Status::pending && event.retry_count == 0;
   if (never_failed && event.due_at > event.updated_at) json.key("run_at").time(event.due_at);
-  if (event.retry) {
-    json.key("retry");
-    write_retry(json, *event.retry);
-  }
+  if (event.retry) write_retry(json.key("retry"), *event.retry);
   if (has_ended(event.status)) json.key("processed_at").time(event.updated_at);
 }
 
+// An event in a list. It has no payload, because the store does not read payloads for lists.
 void write_summary(JsonWriter& json, const Event& event, bool with_sequence) {
   json.begin_object();
   write_id_and_title(json, event);
@@ -120,6 +118,7 @@ std::optional<LastFailure> last_failure(const std::vector<LogEntry>& log) {
     if (entry->action != Action::failed) continue;
     const std::string_view message = entry->error_message ? *entry->error_message : std::string_view();
     if (!message.empty()) return LastFailure{message, entry->created_at};
+    // An event that ran out of attempts has a reason in place of a worker's message.
     if (!entry->reason.empty()) return LastFailure{entry->reason, entry->created_at};
   }
   return std::nullopt;
@@ -191,12 +190,13 @@ void write_heartbeat(JsonWriter& json, EventId id, std::string_view worker_id, T
   json.key("lease_until").time(lease_until).end_object();
 }
 
+// Edits the finished text, because the functions that write answers do not know shards.
 void mark_partial(std::string& object, const std::vector<int>& missing) {
   object.pop_back();  // the closing brace
   if (object.size() > 1) object += ',';
   object += R"("partial":true,"missing_shards":[)";
   for (const int shard : missing) object += std::to_string(shard) + ',';
-  object.back() = ']';
+  object.back() = ']';  // replaces the last comma
   object += '}';
 }
 
@@ -215,6 +215,7 @@ void write_problem(JsonWriter& json, const Problem& problem) {
   json.end_object();
 }
 
+// The failure was recorded, so the message says what a person can do next instead of what was wrong.
 Problem max_retries_exceeded(EventId id, int retry_count, int max_retries) {
   const std::string text = id_text(id);
   Problem problem;

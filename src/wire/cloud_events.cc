@@ -258,7 +258,7 @@ Result<NewEvent> make_event(const Attributes& attributes, Data data) {
   const std::string source = *attributes.text("source");
   NewEvent event;
   event.title = first_chars(attributes.text("subject").value_or(type), limits::kTitleChars);
-  event.tags = {tag_of(type)};
+  event.tags = {tag_of(type)};  // unless read_extensions() finds the attribute `tags`
   event.event_id = event_id_of(source, *attributes.text("id"));
   event.pattern = type;
   event.source = {.type = "cloudevents", .id = source, .name = {}};
@@ -479,6 +479,7 @@ void write_returned(JsonWriter& json, const Event& event, const std::vector<Json
   json.end_object();
 }
 
+// Attributes that cannot be parsed are ignored, because they must not keep the event from its worker.
 void write(JsonWriter& json, const Event& event, const Claim* claim, JsonParser& parser) {
   if (event.attributes.empty()) return write_native(json, event, claim);
   const auto attributes = parser.parse(event.attributes);
@@ -525,6 +526,7 @@ Result<NewEvent> parse_binary_cloud_event(std::span<const std::pair<std::string,
   for (const auto& [name, value] : attributes) {
     auto attribute = read_header(name, value);
     if (!attribute) return attribute.error();
+    // The JSON parser refuses a member that is sent twice; a header must be checked here.
     if (read.find(attribute->name))
       return invalid(attribute->name, "ce-" + attribute->name + " is given twice.");
     if (auto done = read.add(std::move(*attribute)); !done) return done.error();

@@ -29,6 +29,7 @@ std::optional<Enum> either(Fields& fields, std::string_view name, Enum first, En
   return std::nullopt;
 }
 
+// The member's name says its unit, and `Duration` must be that unit: baseMs, completedSeconds.
 template <typename Duration>
 std::optional<Duration> duration(Fields& fields, std::string_view name) {
   const auto number = fields.integer(name);
@@ -85,6 +86,7 @@ Result<QueueConfig> parse_config(const JsonValue& value, const std::string& wher
   return config;
 }
 
+// No setting is called `config`, so that member tells the two forms of the body apart.
 Result<QueueConfig> parse_config_body(const JsonValue& body) {
   if (body.type() == JsonType::object) {
     for (const JsonMember& member : body.members()) {
@@ -98,6 +100,7 @@ Result<QueueConfig> parse_config_body(const JsonValue& body) {
   return parse_config(body);
 }
 
+// A limit that does not exist is null, so that the settings of every queue have the same members.
 void write_config(JsonWriter& json, const Policy& policy) {
   json.begin_object().key("maxQueueDepth").integer_or_null(policy.max_queue_depth);
   json.key("batchSize").integer(static_cast<std::int64_t>(policy.batch_size));
@@ -106,8 +109,7 @@ void write_config(JsonWriter& json, const Policy& policy) {
   json.key("highWatermark").integer_or_null(policy.high_watermark);
   json.key("leaseMs").integer(policy.lease.count());
   json.key("maxAttempts").integer(policy.max_attempts).key("maxRetries").integer(policy.max_retries);
-  json.key("retry");
-  write_retry(json, policy.retry);
+  write_retry(json.key("retry"), policy.retry);
   json.key("durability").string(name_of(policy.durability));
   json.key("onFailure").string(name_of(policy.on_failure));
   json.key("retention").begin_object();

@@ -21,7 +21,8 @@ Error unreadable(const Error& fault) {
   return {ErrorCode::internal, "The server's answer cannot be read: " + fault.message, fault.field};
 }
 
-// The value of the required member `name`.
+// The value of the required member `name`. After an error the caller reads on with an empty value, because
+// `fields` keeps the first error only.
 template <typename T>
 T need(Fields& fields, std::string_view name, std::optional<T> value) {
   if (!value) fields.refuse(name, std::string(name) + " is missing.");
@@ -174,7 +175,7 @@ ErrorCode code_of(int status) {
     case 409: return ErrorCode::conflict;
     case 413: return ErrorCode::too_large;
     case 429: return ErrorCode::queue_full;
-    case 502:
+    case 502:  // a gateway cannot say whether the server has handled the request
     case 504: return ErrorCode::unknown_outcome;
     case 503: return ErrorCode::unavailable;
     case 507: return ErrorCode::no_space;
@@ -185,6 +186,7 @@ ErrorCode code_of(int status) {
 Error problem_of(int status, Fields& fields) {
   Error error;
   error.code = code_of(kind_of(fields)).value_or(code_of(status));
+  // `detail` first, because `error` is only the title of a final failure; see write_problem().
   error.message = fields.text("detail").value_or(text(fields, "error"));
   error.field = text(fields, "field");
   return error;
@@ -242,6 +244,7 @@ Result<NextResult> read_next(const JsonValue& body, std::size_t alive) {
   Fields fields(body, "", UnknownMembers::ignored);
   const auto results = need(fields, "results", fields.array("results"));
   const auto claims = need(fields, "events", fields.array("events"));
+  // Otherwise the subtraction below would wrap around.
   if (results.size() < alive)
     fields.refuse("results", "results must have one entry for each event in alive.");
   if (auto fault = fields.fault()) return unreadable(*fault);

@@ -18,6 +18,7 @@ Error invalid(std::string_view field, std::string message) {
 
 Error at(std::string_view where, Error error) {
   if (where.empty()) return error;
+  // `where` ends with '.', which is for the field only.
   error.message = std::string(where.substr(0, where.size() - 1)) + ": " + error.message;
   error.field = std::string(where) + error.field;
   if (error.field.ends_with('.')) error.field.pop_back();  // the error is about the object itself
@@ -47,6 +48,7 @@ Fields::Fields(const JsonValue& value, std::string where, UnknownMembers unknown
 
 const JsonMember* Fields::find(std::string_view name) {
   known_.push_back(name);  // for the error about an unknown member, which lists the known ones
+  // The parser refuses duplicate members, so the first match is the only one.
   for (std::size_t i = 0; i < members_.size(); ++i) {
     if (members_[i].name != name) continue;
     asked_[i] = true;
@@ -158,6 +160,7 @@ std::optional<JsonValue> Fields::any(std::string_view name) {
   return member ? std::optional(member->value) : std::nullopt;
 }
 
+// Unknown members are found last, because only then all known names are in known_.
 std::optional<Error> Fields::fault() {
   const auto unknown = std::find(asked_.begin(), asked_.end(), false);
   if (fault_ || unknown_ == UnknownMembers::ignored || unknown == asked_.end()) return fault_;

@@ -53,6 +53,8 @@ void read_more(Fields& fields, NewEvent& event) {
   event.retry = read_retry(fields, fields.where());
 }
 
+// Reads the members in this order, because an error about an unknown member lists them in it. An absent title
+// becomes an empty one, which validate() refuses.
 NewEvent read_event(Fields& fields, EventForm form) {
   NewEvent event;
   event.title = fields.text("title").value_or("");
@@ -124,10 +126,8 @@ void write_members(JsonWriter& json, const NewEvent& event, EventForm form) {
   write_set(json, "ordering_key", event.ordering_key);
   write_set(json, "supersede_key", event.supersede_key);
   if (event.run_at) json.key("run_at").time(*event.run_at);
-  if (event.retry) {
-    json.key("retry");
-    write_retry(json, *event.retry);
-  }
+  if (event.retry) write_retry(json.key("retry"), *event.retry);
+  // The API has whole seconds, but a stored delay must come back exactly.
   const bool stored = form == EventForm::stored;
   if (stored && event.delay.count() != 0) json.key("delay_ms").integer(event.delay.count());
   if (!stored && event.delay.count() != 0) json.key("delay").integer(whole_seconds(event.delay));
@@ -206,6 +206,7 @@ Result<NewEvent> parse_new_event(JsonParser& parser, std::string_view text) {
     return Error{ErrorCode::corrupt, "An event that was stored for later cannot be read: " + error.message,
                  ""};
   };
+  // Not validated again, because the event was validated before it was stored.
   const auto value = parser.parse(text);
   if (!value) return corrupt(value.error());
   Fields fields(*value, "");

@@ -44,6 +44,7 @@ void write_queue_metrics(JsonWriter& json, const QueueMetrics& queue) {
   write_totals(json, totals);
   json.key("avg_wait_ms").number(ratio(queue.wait.sum() * 1000, queue.wait.total()));
   json.key("avg_run_ms").number(ratio(static_cast<double>(totals.run_ms), totals.runs));
+  // Failures per ended attempt. `failed` includes events that ran out of attempts.
   json.key("failure_rate")
       .number(ratio(static_cast<double>(totals.failed), totals.completed + totals.failed));
   json.end_object();

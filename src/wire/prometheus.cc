@@ -22,6 +22,7 @@ struct Counter {
   std::int64_t Totals::*value;
 };
 
+// Without `failed`, because its samples have the label `final`.
 constexpr Counter kCounters[] = {
     {"eventq_events_published_total", "Events published.", &Totals::published},
     {"eventq_events_deduplicated_total", "Publications of events that existed already.",
@@ -100,8 +101,9 @@ void write_store(Page& page, const Metrics& metrics) {
   page.sample({}, metrics.sizes.file_bytes);
 }
 
+// One sample for each shard that has the value: a shard that is away reports no upkeep.
 void write_shards(Page& page, const std::vector<ShardMetrics>& shards) {
-  if (shards.empty()) return;
+  if (shards.empty()) return;  // the store is a file
   const auto gauge = [&](std::string_view name, std::string_view help, const auto& value_of) {
     page.family(name, "gauge", help);
     for (const ShardMetrics& shard : shards) {

@@ -15,6 +15,7 @@ void QueryFields::refuse(std::string_view name, std::string message) {
 
 std::optional<std::string> QueryFields::text(std::string_view name) {
   known_.push_back(name);
+  // parse_query() refuses a repeated name, so the first match is the only one.
   for (std::size_t i = 0; i < query_.size(); ++i) {
     if (query_[i].name != name) continue;
     asked_[i] = true;
@@ -39,6 +40,7 @@ std::optional<bool> QueryFields::boolean(std::string_view name) {
   return std::nullopt;
 }
 
+// Unknown parameters are found last, because only then all known names are in known_.
 std::optional<Error> QueryFields::fault() {
   const auto unknown = std::find(asked_.begin(), asked_.end(), false);
   if (fault_ || unknown == asked_.end()) return fault_;

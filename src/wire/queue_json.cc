@@ -23,6 +23,7 @@ void write_metadata(JsonWriter& json, const Details& details) {
   if (const auto failure = last_failure(details.log)) {
     json.key("lastError").string(failure->message).key("lastErrorTime").time(failure->at);
   }
+  // The newest PICKED entry is that of the current attempt.
   const auto picked = std::find_if(details.log.rbegin(), details.log.rend(),
                                    [](const LogEntry& entry) { return entry.action == Action::picked; });
   if (event.status == Status::processing && picked != details.log.rend()) {
@@ -64,6 +65,7 @@ void write_matched(JsonWriter& json, const RevivalResult& revival) {
 // Writes whether there is more, and the value of `after` with which the next request continues.
 void write_more(JsonWriter& json, const RevivalResult& revival) {
   json.key("more").boolean(revival.more);
+  // A cursor without an id says only that there is more, because one cursor cannot name several queues.
   if (revival.next && id_number(revival.next->id) > 0) {
     // parse_replay() and parse_redrive() read this text as `after`.
     const std::int64_t ended_at = revival.next->ended_at.time_since_epoch().count();
@@ -97,8 +99,7 @@ void write_queue(JsonWriter& json, const QueueDocument& queue, const Policy& pol
   }
   json.key("checkpointId").string_or_null(queue.checkpoint_id);
   write_queue_metrics(json, queue.totals);
-  json.key("config");
-  write_config(json, policy);
+  write_config(json.key("config"), policy);
   json.key("status").string(name_of(row.status));
   json.key("created_at").time(row.created_at).key("updated_at").time(row.updated_at);
   json.key("depth").integer(depth_of(queue.counts));
@@ -152,6 +153,7 @@ void write_replay(JsonWriter& json, const RevivalResult& revival) {
 void write_redrive(JsonWriter& json, const RevivalResult& revival) {
   write_matched(json, revival);
   json.key("redriven").integer(static_cast<std::int64_t>(revival.events.size()));
+  // A dry run resets no event, so it lists those that a redrive would reset.
   write_ids(json, revival.dry_run ? revival.matched : revival.events);
   write_more(json, revival);
 }

@@ -25,6 +25,7 @@ using Fault = std::optional<Error>;
 
 bool is_lower_hex(char c) { return is_digit(c) || (c >= 'a' && c <= 'f'); }
 
+// Whether the text is a trace or parent id. W3C forbids one that is all zeros.
 bool is_hex(std::string_view text) {
   return std::all_of(text.begin(), text.end(), is_lower_hex) && text.find_first_not_of('0') != text.npos;
 }
@@ -72,6 +73,7 @@ Fault check_common(Common&& common, RevivalRequest& request) {
   if (!filter.pattern.empty()) {
     if (Fault fault = validate_key("pattern", filter.pattern)) return fault;
   }
+  // "<milliseconds>-<id>", as write_more() in queue_json.cc writes it.
   if (common.after) {
     const std::size_t dash = common.after->find('-');
     const auto time = parse_whole<std::int64_t>(std::string_view(*common.after).substr(0, dash));
@@ -245,6 +247,7 @@ std::optional<std::chrono::seconds> parse_prefer_wait(std::string_view header) {
     const std::size_t equals = std::min(pair.find('='), pair.size());
     if (!equals_ignoring_case(trim(pair.substr(0, equals)), "wait")) continue;
     std::string_view value = trim(pair.substr(std::min(equals + 1, pair.size())));
+    // RFC 7240 allows a quoted value.
     if (value.size() >= 2 && value.front() == '"' && value.back() == '"')
       value = value.substr(1, value.size() - 2);
     const auto seconds = parse_whole<std::int64_t>(value);
@@ -261,6 +264,7 @@ std::string_view parse_traceparent(std::string_view header) {
   const std::string_view trace = header.substr(3, 32), parent = header.substr(36, 16);
   const bool pairs = std::all_of(version.begin(), version.end(), is_lower_hex) &&
                      std::all_of(flags.begin(), flags.end(), is_lower_hex);
+  // W3C forbids the version ff.
   if (!pairs || version == "ff" || !is_hex(trace) || !is_hex(parent)) return {};
   if (header.size() > kSize && (version == "00" || header[kSize] != '-')) return {};
   return trace;

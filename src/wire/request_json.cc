@@ -44,6 +44,8 @@ void read_report(Fields& fields, ReportKind report, Change& change) {
   }
 }
 
+// Larger ids are refused, because JavaScript and other JSON readers hold whole numbers exactly only up to
+// there.
 Result<EventId> checked_id(std::int64_t id) {
   if (id >= 1 && id <= limits::kEventId) return static_cast<EventId>(id);
   return invalid("id", "An event id is a whole number from 1 to 9007199254740991.");
@@ -57,7 +59,7 @@ Result<Change> parse_report_at(const JsonValue& value, const std::string& where,
   const auto id = fields.integer("id");
   read_report(fields, report, change);
   if (auto fault = fields.fault()) return *fault;
-  const auto checked = checked_id(id.value_or(0));
+  const auto checked = checked_id(id.value_or(0));  // refuses the 0 of an absent id
   if (!checked) return at(where, checked.error());
   change.lease.id = *checked;
   if (auto fault = validate(change)) return at(where, *fault);
@@ -67,6 +69,8 @@ Result<Change> parse_report_at(const JsonValue& value, const std::string& where,
 Result<void> append_reports(std::vector<Change>& changes, const std::optional<std::vector<JsonValue>>& values,
                             std::string_view name, const std::string& worker_id, ReportKind report) {
   if (!values) return {};
+  // Counts the lists before this one, too. Checked before an element is parsed, so that a list that is too
+  // long costs no time.
   if (changes.size() + values->size() > limits::kBatchEvents) {
     return Error{ErrorCode::too_large, "One call may report on 10000 events, this one reports on more.",
                  std::string(name)};
@@ -107,7 +111,7 @@ Result<Subscription> check(SubscriptionFields wanted, TagRule tag_rule, const Li
     if (!tags) return tags.error();
     subscription.selector.tags = std::move(*tags);
   }
-  subscription.worker_id = std::move(*wanted.worker_id);
+  subscription.worker_id = std::move(*wanted.worker_id);  // there is one: an absent one is refused above
   if (auto fault = validate_queue_name(subscription.selector.queue)) return *fault;
   const std::int64_t wait = wanted.wait.value_or(0);
   if (auto fault = out_of_range("wait", wait, 0, limits::kWait.count(), "seconds")) return *fault;
@@ -167,6 +171,7 @@ Result<std::vector<Change>> parse_reports(const JsonValue& body, ReportKind repo
 Result<ParsedNext> parse_next(const JsonValue& body) {
   Fields fields(body, "");
   SubscriptionFields wanted = read_subscription(fields);
+  // The results are returned in this order, heartbeats last; see ParsedNext.
   constexpr std::pair<std::string_view, ReportKind> kLists[] = {{"completed", ReportKind::complete},
                                                                 {"failed", ReportKind::fail},
                                                                 {"released", ReportKind::release},
@@ -234,6 +239,7 @@ Result<ListFilter> parse_filter(const std::vector<QueryParameter>& query) {
     }
   }
   if (tags) {
+    // Refuses an empty list, which could mean all events or none.
     auto cleaned = parse_tags(*tags);
     if (!cleaned) return cleaned.error();
     filter.tags = std::move(*cleaned);

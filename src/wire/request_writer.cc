@@ -36,6 +36,7 @@ void write_content(JsonWriter& json, const ReportContent& what) {
              what);
 }
 
+// Without the id, which is in the path of the request.
 void write_lease(JsonWriter& json, const Lease& lease) {
   json.key("worker_id").string(lease.worker_id);
   if (lease.attempt) json.key("attempt").integer(*lease.attempt);
@@ -94,6 +95,7 @@ std::string write_next(const eventq::NextRequest& request, std::string_view work
       .string(worker_id)
       .key("limit")
       .integer(static_cast<std::int64_t>(request.limit));
+  // These describe the claim, so a request that claims nothing leaves them out.
   if (request.limit > 0) {
     if (!request.tags.empty()) json.key("tags").strings(request.tags);
     json.key("queue").string(request.queue).key("wait").integer(whole_seconds(request.wait));

@@ -125,7 +125,7 @@ Response header_of(const Answer& answer) {
 Response header_of_one(const Answer& answer) {
   Response response = header_of(answer);
   const Event& event = (*answer.published)->events.front();
-  response.body.reserve(event.payload.size() + 1024);
+  response.body.reserve(event.payload.size() + 1024);  // usually one allocation
   response.headers.emplace_back("Location", "/events/" + id_text(event.id));
   return response;
 }

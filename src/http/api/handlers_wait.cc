@@ -15,8 +15,9 @@
 namespace eventq::http {
 namespace {
 
-constexpr std::chrono::seconds kUsualWait{30};
+constexpr std::chrono::seconds kUsualWait{30};  // when the request has no timeout
 
+// Reads the event after its end. With its log, because the last error is in it.
 EngineWork read_event(EventId id) {
   EngineWork work;
   work.command.get = Command::Get{id, true};

@@ -133,6 +133,8 @@ class IoThreadService final : public AnswerSink {
     bool may_wait = false;  // the command has a claim or a wait
   };
 
+  // Runs the handler of the route that the transport found with the header. Checks first what holds for every
+  // route, so that a handler sees only requests that it may serve.
   HandlerResult handle(const Request& request, const std::string& request_id) {
     const std::string_view target = request.target;
     const std::size_t question = target.find('?');
@@ -157,6 +159,7 @@ class IoThreadService final : public AnswerSink {
     auto name = percent_decode(found.name.of(target), PlusIs::literal);
     if (!name) return name.error();
     call.name = std::move(*name);
+    // After the name, so that a name that cannot be decoded is reported first, as for routes with a query.
     if (found.route->query == RouteQuery::no_query) {
       if (auto refusal = refuse_query(call)) return std::move(*refusal);
     }
@@ -192,8 +195,8 @@ class IoThreadService final : public AnswerSink {
     proceed(static_cast<ExchangeId>(token), std::move(handled), std::move(pending.request_id), answer.claims);
   }
 
-  // Sends the response, begins a stream, submits the command, or starts the deferred work. `claims` are those
-  // that the response contains: they are released when it cannot be sent.
+  // Sends the response or the error, begins a stream, submits the command, or starts the deferred work.
+  // `claims` are those that the response contains: they are released when it cannot be sent.
   void proceed(ExchangeId exchange, HandlerResult handled, std::string request_id,
                const std::vector<Claim>& claims) {
     if (auto* error = std::get_if<Error>(&handled)) handled = respond_with(problem_of(*error), request_id);
@@ -221,6 +224,7 @@ class IoThreadService final : public AnswerSink {
     engine_.submit(std::move(work.command), *this, token);
   }
 
+  // The client may have left meanwhile: on_gone() has removed the entry then.
   void resume_deferred(std::uint64_t token, HandlerResult handled) {
     const auto found = deferred_.find(token);
     if (found == deferred_.end()) return;
