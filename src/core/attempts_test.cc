@@ -171,7 +171,7 @@ TEST_P(CoreClaim, AfterARestartALeaseEndsWhenItWasGoingToEnd) {
 TEST_P(CoreClaim, AnEventThatALaterClockMadeReadyIsNotGivenToAClaimWithAnEarlierClock) {
   const EventId id = driver.publish({.title = "mail", .tags = {"a"}});
   driver.claim("a", "host:1");
-  driver.core().run_once(kStart + 1h);
+  driver.run({.now = kStart + 1h});
 
   const Token claiming = driver.run(claim({"a"}, "host:2"));
 
@@ -182,7 +182,7 @@ TEST_P(CoreClaim, AnEventThatALaterClockMadeReadyIsNotGivenToAClaimWithAnEarlier
 TEST_P(CoreClaim, AnEventThatALaterClockMadeReadyIsGivenWhenItIsDue) {
   driver.publish({.title = "mail", .tags = {"a"}});
   driver.claim("a", "host:1");
-  driver.core().run_once(kStart + 1h);
+  driver.run({.now = kStart + 1h});
   clock().advance(45s);
   const Token waiter = driver.run(claim_or_wait({"a"}, "host:2"));
   EXPECT_FALSE(driver.answered(waiter));

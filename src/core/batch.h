@@ -32,7 +32,7 @@ struct ReadyEvent {
 
 struct Core::Batch {
   struct Served {
-    std::uint64_t place;  // in the wait list, to put the waiter back after a rollback
+    WaitingClaims::Position position;  // to put the waiter back after a rollback
     WaitingClaim waiter;
     std::vector<Claim> claims;
   };
@@ -47,9 +47,7 @@ struct Core::Batch {
   std::set<std::string> refreshed;   // queues of a shared store whose counters were read in this batch
   bool own_time = false;             // the command brought its time; deadlines must not be judged by it
   std::vector<Answer> answers;       // one per request
-  std::vector<std::size_t> waiting;  // indexes of requests whose claim found nothing and waits
-  std::vector<std::pair<std::size_t, std::string>>
-      waits;  // indexes of requests that wait for an end; wait_key()
+  std::map<std::size_t, std::string> waiting_ends;  // index of a request that waits for an end; wait_key()
   std::vector<ReadyEvent> ready;
   std::unordered_set<EventId> gone;  // events of `ready` that were claimed or changed since
   std::vector<Served> served;

@@ -1,6 +1,6 @@
 // change.cc: the Core's changes to events, and their consequences: counters, the line of the ordering_key,
-// the correlation. Every write of an event goes through insert() and save(), because they keep these up to
-// date.
+// the correlation. Every write of an event is followed by note_change(), which keeps these up to date; save()
+// calls it, and admit_one() does after an insert.
 #include <algorithm>
 #include <unordered_map>
 #include <utility>
@@ -13,8 +13,8 @@
 namespace eventq {
 namespace {
 
-// The event's position in its line after a change. realign() then decides which event is the head.
-Line place_in_line(const Stored& stored, const Policy& policy) {
+// The event's position in its line after a change. update_line_head() then decides which is the head.
+Line line_after_change(const Stored& stored, const Policy& policy) {
   const Event& event = stored.event;
   if (event.ordering_key.empty()) return Line::none;
   if (event.status == Status::failed && stored.line == Line::head) {
@@ -33,6 +33,15 @@ void add_runs(QueueDelta& delta, const Event& event, const LogEntry& entry) {
   delta.totals.run_ms += run.count();
   delta.totals.runs += 1;
   delta.runs.push_back(std::chrono::duration<double>(run).count());
+}
+
+WorkerActionKind action_of(const Change& change) {
+  if (std::holds_alternative<Start>(change.what)) return WorkerActionKind::started;
+  if (std::holds_alternative<Heartbeat>(change.what)) return WorkerActionKind::alive;
+  if (std::holds_alternative<Complete>(change.what)) return WorkerActionKind::completed;
+  if (std::holds_alternative<Fail>(change.what)) return WorkerActionKind::failed;
+  if (std::holds_alternative<Release>(change.what)) return WorkerActionKind::released;
+  return WorkerActionKind::lost;
 }
 
 }  // namespace
@@ -73,7 +82,7 @@ Result<void> Core::change(Batch& batch, Stored& stored, const Change& change, An
     log = std::move(*found);
   }
   const bool was_held = stored.event.status == Status::processing;
-  const std::string worker_id = stored.event.worker_id;
+  const std::string worker_id = stored.event.worker_id;  // decide() may clear it
   const bool may_revive = stored.event.status == Status::failed || stored.event.status == Status::cancelled;
   if (std::holds_alternative<Reset>(change.what) && may_revive) {
     auto refused = refuse_revival(batch, stored.event);
@@ -89,22 +98,12 @@ Result<void> Core::change(Batch& batch, Stored& stored, const Change& change, An
     return {};
   }
   if (decision->effect != ChangeEffect::repeated) {
-    if (was_held) note_worker(batch, stored.event, change, worker_id);
+    if (was_held) batch.actions.push_back({action_of(change), worker_id, stored.event.id});
     if (auto done = record(batch, stored, *decision); !done) return done;
   }
   answer.changed.emplace_back(
       Changed{std::move(decision->entry), decision->status, stored.event.max_retries, stored.event.due_at});
   return {};
-}
-
-void Core::note_worker(Batch& batch, const Event& event, const Change& change, const std::string& worker_id) {
-  WorkerActionKind kind = WorkerActionKind::lost;
-  if (std::holds_alternative<Start>(change.what)) kind = WorkerActionKind::started;
-  if (std::holds_alternative<Heartbeat>(change.what)) kind = WorkerActionKind::alive;
-  if (std::holds_alternative<Complete>(change.what)) kind = WorkerActionKind::completed;
-  if (std::holds_alternative<Fail>(change.what)) kind = WorkerActionKind::failed;
-  if (std::holds_alternative<Release>(change.what)) kind = WorkerActionKind::released;
-  batch.actions.push_back({kind, worker_id, event.id});
 }
 
 // Stores a decided change and its audit log entry in the transaction, and counts it. A heartbeat is only
@@ -142,20 +141,15 @@ Result<void> Core::record(Batch& batch, Stored& stored, Decision& decision) {
 
 // A reset of an ended event adds a live event to the queue, so the queue may refuse it as it does a
 // publication.
-Result<std::optional<Error>> Core::refuse_revival(Batch& batch, const Event& event) {
+Result<Core::Refusal> Core::refuse_revival(Batch& batch, const Event& event) {
   if (state_of(batch, event.queue).row.status == QueueStatus::draining) {
-    return std::optional(draining_error(event.queue));
+    return Refusal(draining_error(event.queue));
   }
   return refuse_growth(batch, event.queue, 1);
 }
 
-Result<void> Core::insert(Batch& batch, Stored& stored) {
-  if (auto done = batch.transaction->insert({&stored, 1}); !done) return done;
-  note_change(batch, stored, std::nullopt);
-  if (stored.ready) batch.note_ready(stored);
-  return {};
-}
-
+// Saves changed events and counts the change. The guard holds the state as loaded, so it is read before the
+// store's save() refreshes it.
 Result<void> Core::save(Batch& batch, std::span<Stored> events) {
   std::vector<Status> before;
   before.reserve(events.size());
@@ -164,7 +158,7 @@ Result<void> Core::save(Batch& batch, std::span<Stored> events) {
     if (!shared_ && is_held(stored.guard.status, stored))
       batch.held[{stored.guard.worker_id, stored.event.queue}] -= 1;
     if (!stored.event.ordering_key.empty()) {
-      stored.line = place_in_line(stored, state_of(batch, stored.event.queue).policy);
+      stored.line = line_after_change(stored, state_of(batch, stored.event.queue).policy);
     }
   }
   if (auto done = batch.transaction->save(events); !done) return done;
@@ -182,6 +176,7 @@ void Core::note_change(Batch& batch, const Stored& stored, std::optional<Status>
   QueueDelta& delta = batch.queues[event.queue];
   delta.changed += 1;
   if (!batch.strict) batch.strict = state_of(batch, event.queue).policy.durability == Durability::strict;
+  // An event in work is the head and stays it.
   if (!event.ordering_key.empty() && event.status != Status::processing) {
     batch.lines.emplace(event.queue, event.ordering_key);
   }
@@ -214,17 +209,17 @@ void Core::note_correlation(Batch& batch, const Event& event, std::optional<Stat
   if (has_ended(event.status)) delta.last_event_id = event.event_id;
 }
 
-Result<void> Core::realign(Batch& batch) {
+Result<void> Core::update_line_heads(Batch& batch) {
   while (!batch.lines.empty()) {
     const auto line = batch.lines.extract(batch.lines.begin()).value();
-    if (auto done = realign(batch, line.first, line.second); !done) return done;
+    if (auto done = update_line_head(batch, line.first, line.second); !done) return done;
   }
   return {};
 }
 
 // Makes the right event the head of its line: the one in work, the failed one that blocks the line, or else
 // the one that was published first.
-Result<void> Core::realign(Batch& batch, const std::string& queue, const std::string& key) {
+Result<void> Core::update_line_head(Batch& batch, const std::string& queue, const std::string& key) {
   auto head = batch.transaction->head_of_line(queue, key);
   if (!head) return head.error();
   if (*head && (*head)->event.status != Status::pending) return {};

@@ -2,20 +2,14 @@
 #include "core/core.h"
 
 #include <algorithm>
-#include <iterator>
-#include <tuple>
 
 #include "base/assert.h"
 #include "core/batch.h"
 #include "eventq/limits.h"
-#include "model/names.h"
 
 namespace eventq {
 namespace {
 
-// Events that one transaction makes ready, so that a million that come due at once do not delay other
-// commands. The next transactions promote the rest.
-constexpr std::size_t kPromoteMax = 5000;
 constexpr std::size_t kPurgeMax = 1000;
 constexpr std::chrono::minutes kPurgeInterval{1};
 constexpr std::chrono::minutes kCheckpointInterval{1};
@@ -27,8 +21,6 @@ constexpr Millis kEmptyClaimDueCheck{100};
 
 constexpr double kCommitSeconds[] = {0.0001, 0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.5, 1, 5};
 constexpr double kBatchSizes[] = {1, 2, 5, 10, 20, 50, 100, 200, 500, 1000, 2000, 5000, 10'000};
-
-double seconds(Millis time) { return std::chrono::duration<double>(std::max(time, Millis(0))).count(); }
 
 std::optional<TimePoint> earlier(std::optional<TimePoint> a, std::optional<TimePoint> b) {
   if (!a || !b) return a ? a : b;
@@ -42,22 +34,18 @@ Error no_event(EventId id) {
           "id"};
 }
 
+Error no_correlation(const std::string& id) {
+  return {ErrorCode::not_found, "No event has the correlation_id \"" + id + "\".", "correlation_id"};
+}
+
 Core::Core(Store& store, CoreOptions options, Uuid7Source ids)
     : store_(store),
       options_(std::move(options)),
       shared_(store.shared()),
       ids_(ids),
-      queue_states_(options_.policy, {options_.shard, options_.shards}),
+      queue_states_(options_.policy, options_.share),
       commit_seconds_(kCommitSeconds),
       batch_events_(kBatchSizes) {}
-
-std::vector<Envelope<Answer>> Core::run_once(std::optional<TimePoint> now) {
-  std::vector<Envelope<Command>> maintenance(now ? 1 : 0);
-  if (now) maintenance[0].content.now = now;
-  std::vector<Envelope<Answer>> answers = run(std::move(maintenance));
-  std::erase_if(answers, [](const Envelope<Answer>& answer) { return answer.reply_to.sink == nullptr; });
-  return answers;
-}
 
 std::vector<Envelope<Answer>> Core::run(std::vector<Envelope<Command>> requests) {
   Batch batch;
@@ -65,23 +53,19 @@ std::vector<Envelope<Answer>> Core::run(std::vector<Envelope<Command>> requests)
   // A transaction has one time, so a command that brings its own is alone in its batch (CommitThread).
   const auto own_time = requests.empty() ? std::nullopt : requests.front().content.now;
   EVENTQ_ASSERT(!own_time || requests.size() == 1);
-  batch.own_time = own_time && requests.front().reply_to.sink != nullptr;  // run_once() has no sink
+  batch.own_time = own_time.has_value();
 
-  auto ready = store_.allow_later(queue_states_.any_buffered());
-  if (ready) ready = begin(batch, requests, own_time);
-  if (!ready) {
-    std::vector<Envelope<Answer>> answers = refuse(batch, requests, ready.error());
-    for (WaitingClaim& waiter : waiters_.take_all()) {
-      // The reports of the command were committed before its claim began to wait, so it gets their results.
-      if (waiter.answer.changed.empty()) waiter.answer.error = ready.error();
-      answers.push_back({waiter.reply_to, std::move(waiter.answer)});
-    }
-    for (WaitingEnd& wait : waits_.take_all()) {
-      if (!wait.answer.published) wait.answer.error = ready.error();
-      answers.push_back({wait.reply_to, std::move(wait.answer)});
-    }
+  // The plan uses the settings and the time of the last transaction. prepare() corrects it if they changed.
+  if (shared_) batch.plan = plan_for(batch, requests, own_time.value_or(time_));
+  const auto allowed = store_.allow_later(queue_states_.any_buffered());
+  using Begun = Result<std::unique_ptr<Transaction>>;
+  Begun transaction = allowed ? store_.begin_planned(own_time, batch.plan) : Begun(allowed.error());
+  if (!transaction) {
+    std::vector<Envelope<Answer>> answers = refuse(batch, requests, transaction.error());
+    take_all_waits(transaction.error(), transaction.error(), answers);
     return answers;
   }
+  batch.transaction = std::move(*transaction);
   if (auto done = prepare(batch, requests); !done) return refuse(batch, requests, done.error());
   if (auto done = apply(batch, requests); !done) return refuse(batch, requests, done.error());
   batch.sync = sync_for(batch);
@@ -100,15 +84,17 @@ Result<void> Core::apply(Batch& batch, std::vector<Envelope<Command>>& requests)
   }
   if (auto done = change_all(batch, requests); !done) return done;
   if (auto done = settle_correlations(batch); !done) return done;
-  if (auto done = realign(batch); !done) return done;
+  if (auto done = update_line_heads(batch); !done) return done;
+  // Waiters before the new claims, because they asked first.
   if (auto done = wake(batch); !done) return done;
   const std::size_t woken = batch.ready.size();
   if (auto done = serve_claims(batch, requests); !done) return done;
   for (std::size_t i = 0; i < requests.size(); ++i) {
-    if (auto done = apply_tail(batch, requests[i].content, i); !done) return done;
+    if (auto done = apply_last_parts(batch, requests[i].content, i); !done) return done;
   }
+  // Again, because admin requests publish, reset and supersede events too.
   if (auto done = settle_correlations(batch); !done) return done;
-  if (auto done = realign(batch); !done) return done;
+  if (auto done = update_line_heads(batch); !done) return done;
   // Events that became ready after wake() are offered to the waiters by the next batch.
   for (std::size_t i = woken; i < batch.ready.size(); ++i) batch.resumed.insert(batch.ready[i].queue);
   if (auto done = write_queue_states(batch); !done) return done;
@@ -131,36 +117,6 @@ Result<void> Core::find_next_due(Batch& batch) {
 std::optional<TimePoint> Core::next_due_check() const {
   if (!shared_) return next_due_;
   return earlier(earlier(next_due_, due_elsewhere_), due_checked_at_ + kSharedDueCheck);
-}
-
-Result<void> Core::serve_claims(Batch& batch, std::vector<Envelope<Command>>& requests) {
-  for (std::size_t i = 0; i < requests.size(); ++i) {
-    const Command& command = requests[i].content;
-    if (!command.claim) continue;
-    polls_.note(command.claim->selector, batch.now());
-    workers_.note_asked(command.claim->worker_id, command.claim->selector, batch.now());
-    auto claims = claim(batch, *command.claim);
-    if (!claims) return claims.error();
-    if (claims->empty() && command.claim->wait > Millis(0)) batch.waiting.push_back(i);
-    batch.answers[i].claims = std::move(*claims);
-  }
-  return {};
-}
-
-// The parts of a command that must see the result of all publications, changes and claims of the batch.
-Result<void> Core::apply_tail(Batch& batch, const Command& command, std::size_t index) {
-  if (command.probe) {
-    batch.strict = true;
-    if (auto done = batch.transaction->probe(); !done) return done;
-  }
-  if (command.why) {
-    if (auto done = explain(batch, command, batch.answers[index]); !done) return done;
-  }
-  if (!std::holds_alternative<std::monostate>(command.admin)) {
-    if (auto done = answer_admin(batch, command.admin, batch.answers[index]); !done) return done;
-  }
-  if (command.wait) return start_wait(batch, *command.wait, index);
-  return {};
 }
 
 // Work that is due by the clock and belongs to no command.
@@ -189,174 +145,7 @@ Result<void> Core::maintain(Batch& batch) {
   return {};
 }
 
-// Moves events that came due into the ready index, and fails those that are out of attempts.
-Result<void> Core::promote(Batch& batch) {
-  const TimePoint now = batch.now();
-  if (!has_due(now)) return {};
-  auto promoted = batch.transaction->promote(kPromoteMax);
-  if (!promoted) return promoted.error();
-  std::vector<LogEntry> entries;
-  std::vector<Stored> given_up;
-  for (Stored& stored : *promoted) {
-    const Event& event = stored.event;
-    if (!shared_ && event.status == Status::processing) batch.held[{event.worker_id, event.queue}] -= 1;
-    if (!out_of_attempts(stored.event, state_of(batch, stored.event.queue).policy)) {
-      batch.note_ready(stored);
-      continue;
-    }
-    for (LogEntry& entry : give_up(batch, stored)) entries.push_back(std::move(entry));
-    given_up.push_back(std::move(stored));
-  }
-  if (given_up.empty()) return {};
-  if (auto done = save(batch, given_up); !done) return done;
-  if (auto done = batch.transaction->append(entries); !done) return done;
-  return realign(batch);
-}
-
-// Fails an event that is out of attempts, and counts it.
-std::vector<LogEntry> Core::give_up(Batch& batch, Stored& stored) {
-  const std::string worker_id = stored.event.worker_id;
-  std::vector<LogEntry> entries = eventq::give_up(stored.event, batch.now());
-  stored.cause = cause_of(entries.back());
-  QueueDelta& delta = batch.queues[stored.event.queue];
-  delta.totals.abandoned += 1;
-  delta.totals.failed += 1;
-  delta.totals.failed_for_good += 1;
-  batch.actions.push_back({WorkerActionKind::lost, worker_id, stored.event.id});
-  return entries;
-}
-
-// Serves waiting claims with the events that became ready. Events are offered in claim order, so the first
-// waiter that matches gets the best event for it: a better one would have been offered before.
-Result<void> Core::wake(Batch& batch) {
-  std::sort(batch.ready.begin(), batch.ready.end(), [](const ReadyEvent& a, const ReadyEvent& b) {
-    return std::tuple(-a.priority, a.turn) < std::tuple(-b.priority, b.turn);
-  });
-  for (const ReadyEvent& ready : batch.ready) {
-    if (batch.gone.contains(ready.id)) continue;
-    if (state_of(batch, ready.queue).row.status == QueueStatus::paused) continue;
-    // A waiter whose window is full is held back, and the event is offered to the next waiter.
-    for (bool offered = true; offered;) {
-      auto first = waiters_.take_first(ready.queue, ready.tags);
-      if (!first) break;
-      auto held_back = serve(batch, first->first, std::move(first->second));
-      if (!held_back) return held_back.error();
-      offered = *held_back;
-    }
-  }
-  if (auto done = wake_resumed(batch); !done) return done;
-  return wake_held_back(batch);
-}
-
-// Serves all waiters of the queues in resumed_, in the order of their arrival.
-Result<void> Core::wake_resumed(Batch& batch) {
-  for (const std::string& queue : resumed_) {
-    for (const std::uint64_t place : waiters_.positions(queue)) {
-      auto served = serve(batch, place, waiters_.take(place));
-      if (!served) return served.error();
-    }
-  }
-  return {};
-}
-
-// Serves a waiter that was taken out of the list, or puts it back. Returns true if its full window held it
-// back, so that the event is still there for another waiter.
-Result<bool> Core::serve(Batch& batch, std::uint64_t place, WaitingClaim waiter) {
-  auto claims = claim(batch, waiter.request);
-  if (!claims || claims->empty()) {
-    waiter.held_back = window_left(batch, waiter.request) == 0;
-    const bool held_back = waiter.held_back;
-    waiters_.put_back(place, std::move(waiter));
-    if (!claims) return claims.error();
-    return held_back;
-  }
-  batch.served.push_back({place, std::move(waiter), std::move(*claims)});
-  return false;
-}
-
-Result<std::vector<Claim>> Core::claim(Batch& batch, const ClaimRequest& request) {
-  std::vector<Claim> claims;
-  const QueueState* state = find_state(batch, request.selector.queue);
-  if (state == nullptr || state->row.status == QueueStatus::paused) return claims;
-  const std::size_t limit = std::min({request.limit, state->policy.claim_max, window_left(batch, request)});
-  std::size_t bytes = 0;
-  while (claims.size() < limit && bytes < kClaimBytes) {
-    auto found = batch.transaction->claim(request.selector, limit - claims.size());
-    if (!found) return found.error();
-    if (found->empty()) {
-      batch.claim_found_nothing = true;
-      break;
-    }
-    // An event can be in the ready index and not due, if a transaction with a later clock put it there.
-    // save() takes it out again.
-    const auto early = std::stable_partition(found->begin(), found->end(), [&](const Stored& stored) {
-      return is_due(stored.event, batch.now());
-    });
-    const std::span<Stored> due(found->begin(), early);
-    std::vector<LogEntry> entries;
-    for (Stored& stored : due) {
-      std::vector<LogEntry> written = take(batch, stored, request.worker_id);
-      std::move(written.begin(), written.end(), std::back_inserter(entries));
-    }
-    if (auto done = save(batch, *found); !done) return done.error();
-    if (auto done = batch.transaction->append(entries); !done) return done.error();
-    for (Stored& stored : due) {
-      batch.gone.insert(stored.event.id);
-      if (stored.archived) continue;
-      bytes += stored.event.payload.size();
-      const TimePoint lease_until = stored.event.due_at;
-      claims.push_back({std::move(stored.event), lease_until});
-    }
-  }
-  return claims;
-}
-
-// Leases one due event to the worker, and counts the claim. An event that is out of attempts gets here only
-// after a restart with a lower max_attempts, because promote() fails the others.
-std::vector<LogEntry> Core::take(Batch& batch, Stored& stored, const std::string& worker_id) {
-  Event& event = stored.event;
-  const Policy& policy = state_of(batch, event.queue).policy;
-  if (out_of_attempts(event, policy)) return give_up(batch, stored);
-  QueueDelta& delta = batch.queues[event.queue];
-  delta.totals.claimed += 1;
-  delta.waits.push_back(seconds(batch.now() - event.due_at));
-  if (event.status == Status::processing) {
-    delta.totals.abandoned += 1;
-    batch.actions.push_back({WorkerActionKind::lost, event.worker_id, event.id});
-  }
-  batch.actions.push_back({WorkerActionKind::claimed, worker_id, event.id});
-  return eventq::claim(event, worker_id, batch.now(), policy);
-}
-
-Result<void> Core::explain(Batch& batch, const Command& command, Answer& answer) {
-  const EventId id = *command.why;
-  auto loaded = batch.transaction->load({{id}}, Transaction::EventFields::all);
-  if (!loaded) return loaded.error();
-  if (!loaded->front()) {
-    answer.explanation = no_event(id);
-    return {};
-  }
-  const Stored& stored = *loaded->front();
-  const Event& event = stored.event;
-  WhyContext context{.demand = demand_for(event, command.extra_demand, batch.now())};
-  const QueueRow& row = state_of(batch, event.queue).row;
-  context.paused = row.status == QueueStatus::paused;
-  context.pause_reason = row.status_reason;
-  if (stored.line == Line::behind) {
-    auto head = batch.transaction->head_of_line(event.queue, event.ordering_key);
-    if (!head) return head.error();
-    if (*head) context.line_head = WhyContext::LineHead{(*head)->event.id, (*head)->event.status};
-  }
-  auto log = batch.transaction->log(id);
-  if (!log) return log.error();
-  if (!log->empty()) context.last_entry = std::move(log->back());
-  answer.explanation = Explanation{id, event.status, eventq::explain(event, context, batch.now())};
-  return {};
-}
-
-// Runs after the commit: updates the state in memory and returns the answers. A claim that found nothing
-// and a wait for an end are added to their wait lists instead, with the answer to the rest of their
-// command. The backpressure checks follow settle_queues(), because they read the depths after this batch.
+// Runs after the commit: updates the state in memory and returns the answers.
 std::vector<Envelope<Answer>> Core::settle(Batch& batch, std::vector<Envelope<Command>>& requests) {
   const TimePoint now = batch.now();
   last_error_.reset();
@@ -366,37 +155,29 @@ std::vector<Envelope<Answer>> Core::settle(Batch& batch, std::vector<Envelope<Co
   next_purge_ = batch.next_purge.value_or(next_purge_);
   resumed_ = std::move(batch.resumed);
   settle_queues(batch);
+  settle_workers(batch);
+  settle_sync(batch);
   settle_held(batch);
-  for (const Batch::BackpressureCheck& check : batch.backpressure_checks) {
-    check.answer->backpressure =
-        std::any_of(check.queues.begin(), check.queues.end(), [this](const std::string& queue) {
-          const QueueState* state = std::as_const(queue_states_).find(queue);
-          return state != nullptr && state->backpressure;
-        });
-  }
+  settle_backpressure(batch);
 
   std::vector<Envelope<Answer>> answers;
   answers.reserve(requests.size() + batch.served.size());
-  for (const std::size_t i : batch.waiting) {
-    ClaimRequest& request = *requests[i].content.claim;
-    const TimePoint deadline = now + request.wait;
-    const bool held_back = window_left(batch, request) == 0;
-    waiters_.add(
-        {requests[i].reply_to, std::move(request), deadline, std::move(batch.answers[i]), held_back});
-  }
-  for (auto& [i, key] : batch.waits) {
-    const TimePoint deadline = now + requests[i].content.wait->timeout;
-    waits_.add({requests[i].reply_to, std::move(key), deadline, std::move(batch.answers[i])});
-    batch.waiting.push_back(i);
-  }
-  std::sort(batch.waiting.begin(), batch.waiting.end());
-  auto waits = batch.waiting.begin();
   for (std::size_t i = 0; i < requests.size(); ++i) {
-    if (waits != batch.waiting.end() && *waits == i) {
-      ++waits;
-      continue;
+    const ReplyTo& reply_to = requests[i].reply_to;
+    std::optional<ClaimRequest>& claim = requests[i].content.claim;
+    Answer& answer = batch.answers[i];
+    // A claim that found nothing and a wait for an end are added to their wait lists, with the answer to the
+    // rest of their command.
+    if (claim && claim->wait > Millis(0) && answer.claims.empty()) {
+      const TimePoint deadline = now + claim->wait;
+      const bool held_back = window_left(batch, *claim) == 0;
+      waiters_.add({reply_to, std::move(*claim), deadline, std::move(answer), held_back});
+    } else if (const auto end = batch.waiting_ends.find(i); end != batch.waiting_ends.end()) {
+      const TimePoint deadline = now + requests[i].content.wait->timeout;
+      waits_.add({reply_to, std::move(end->second), deadline, std::move(answer)});
+    } else {
+      answers.push_back({reply_to, std::move(answer)});
     }
-    answers.push_back({requests[i].reply_to, std::move(batch.answers[i])});
   }
   for (Batch::Served& served : batch.served) {
     served.waiter.answer.claims = std::move(served.claims);
@@ -439,18 +220,18 @@ void Core::settle_waits(Batch& batch, std::vector<Envelope<Answer>>& answers) {
   }
 }
 
-// Updates the state in memory to what was committed.
+// Updates the queue states to what was committed.
 void Core::settle_queues(Batch& batch) {
   const TimePoint now = batch.now();
-  last_changed_ = 0;
-  for (const auto& [name, delta] : batch.queues) last_changed_ += delta.changed;
   for (auto& [name, state] : batch.changed_queues) queue_states_.put(std::move(state));
   // Before the counters, because this batch completed its events after it made the checkpoint.
   if (batch.next_checkpoint) {
     next_checkpoint_ = *batch.next_checkpoint;
     checkpoint_due_ = false;
   }
+  last_changed_ = 0;
   for (const auto& [name, delta] : batch.queues) {
+    last_changed_ += delta.changed;
     queue_states_.add(name, delta, now);
     if (delta.totals.failed_for_good > 0) failed_by_hour_[hour_of(now)] += delta.totals.failed_for_good;
     if (delta.totals.completed > 0) checkpoint_due_ = true;
@@ -461,6 +242,21 @@ void Core::settle_queues(Batch& batch) {
     state->at_checkpoint = completed;
     state->checkpoint_at = now;
   }
+}
+
+// Runs after settle_queues(), because backpressure depends on the depths after this batch.
+void Core::settle_backpressure(const Batch& batch) {
+  for (const Batch::BackpressureCheck& check : batch.backpressure_checks) {
+    check.answer->backpressure =
+        std::any_of(check.queues.begin(), check.queues.end(), [this](const std::string& queue) {
+          const QueueState* state = std::as_const(queue_states_).find(queue);
+          return state != nullptr && state->backpressure;
+        });
+  }
+}
+
+void Core::settle_workers(Batch& batch) {
+  // Before the actions, because store_workers() did not store what this batch did.
   if (batch.next_worker_store) {
     next_worker_store_ = *batch.next_worker_store;
     workers_.clear_changed();
@@ -469,9 +265,13 @@ void Core::settle_queues(Batch& batch) {
     // On a shared store a worker may report to another server, so only the store knows its holder.
     // Counting the action as a release keeps the worker's last_seen and tracks no held event.
     if (shared_ && action.kind < WorkerActionKind::completed) action.kind = WorkerActionKind::released;
-    workers_.note(action, now);
+    workers_.note(action, batch.now());
   }
+}
 
+// Notes which changes are on disk. A commit with DiskSync::later adds to those that are not, and sets the
+// time by which a later batch must sync them.
+void Core::settle_sync(const Batch& batch) {
   if (batch.sync == Transaction::DiskSync::now) {
     if (persist_by_) queue_states_.note_persisted();
     persist_by_.reset();
@@ -481,13 +281,15 @@ void Core::settle_queues(Batch& batch) {
     QueueState* state = queue_states_.find(name);
     if (state == nullptr || delta.changed == 0) continue;
     state->unpersisted += delta.changed;
-    persist_by_ = earlier(persist_by_, now + state->policy.processing_interval);
+    persist_by_ = earlier(persist_by_, batch.now() + state->policy.processing_interval);
   }
 }
 
+// Undoes a failed batch: waiters that it served are put back at their positions, and every command gets the
+// error. The rest of the batch's state is dropped with it.
 std::vector<Envelope<Answer>> Core::refuse(Batch& batch, std::vector<Envelope<Command>>& requests,
                                            const Error& error) {
-  for (Batch::Served& served : batch.served) waiters_.put_back(served.place, std::move(served.waiter));
+  for (Batch::Served& served : batch.served) waiters_.put_back(served.position, std::move(served.waiter));
   release_held_back();
   last_error_ = error;
   last_changed_ = 0;
@@ -510,6 +312,20 @@ void Core::end_expired_waits(TimePoint now, std::vector<Envelope<Answer>>& answe
     answers.push_back({wait.reply_to, std::move(wait.answer)});
 }
 
+// Takes all waiting callers out of their lists, with these errors. A caller whose reports or publication were
+// committed before the wait began gets their results: after an error it would repeat them.
+void Core::take_all_waits(const std::optional<Error>& claim_error, const Error& end_error,
+                          std::vector<Envelope<Answer>>& answers) {
+  for (WaitingClaim& waiter : waiters_.take_all()) {
+    if (waiter.answer.changed.empty()) waiter.answer.error = claim_error;
+    answers.push_back({waiter.reply_to, std::move(waiter.answer)});
+  }
+  for (WaitingEnd& wait : waits_.take_all()) {
+    if (!wait.answer.published) wait.answer.error = end_error;
+    answers.push_back({wait.reply_to, std::move(wait.answer)});
+  }
+}
+
 void Core::cancel_wait(const ReplyTo& reply_to) {
   waiters_.forget(reply_to);
   waits_.forget(reply_to);
@@ -517,17 +333,8 @@ void Core::cancel_wait(const ReplyTo& reply_to) {
 
 std::vector<Envelope<Answer>> Core::end_all_waits() {
   std::vector<Envelope<Answer>> answers;
-  for (WaitingClaim& waiter : waiters_.take_all())
-    answers.push_back({waiter.reply_to, std::move(waiter.answer)});
-  for (WaitingEnd& wait : waits_.take_all()) {
-    // A caller that publishes and waits gets its publication with waited = false. An error would be wrong,
-    // because the publication is committed and the caller would publish it again.
-    if (!wait.answer.published) {
-      wait.answer.error =
-          Error{ErrorCode::unavailable, "The queue is closing; ask again after its restart.", ""};
-    }
-    answers.push_back({wait.reply_to, std::move(wait.answer)});
-  }
+  take_all_waits(std::nullopt,
+                 {ErrorCode::unavailable, "The queue is closing; ask again after its restart.", ""}, answers);
   return answers;
 }
 
@@ -548,17 +355,6 @@ void Core::note_commit(double seconds) {
   if (last_changed_ == 0) return;
   commit_seconds_.add(seconds);
   batch_events_.add(static_cast<double>(last_changed_));
-}
-
-// The claims that would take this event, for the explanation of why it does not run. Combines the claims that
-// this Core sees with what the router knows. The router's last poll replaces ours, because a claim that waits
-// in the router reaches this Core again with every retry. A claim with several of the event's tags counts
-// once per tag; the explanation only asks whether there is any.
-Demand Core::demand_for(const Event& event, const Command::ExtraDemand& extra, TimePoint now) const {
-  Demand demand{extra.waiting + waiters_.waiting(event.queue, ""), polls_.last(event)};
-  for (const std::string& tag : event.tags) demand.waiting += waiters_.waiting(event.queue, tag);
-  if (extra.last_poll_ago) demand.last_poll = now - *extra.last_poll_ago;
-  return demand;
 }
 
 }  // namespace eventq

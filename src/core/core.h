@@ -3,14 +3,14 @@
 //
 // The folder core/ executes commands on a Store. Rules for single events are in model/, threads in engine/,
 // lists of waiting callers in wait/. A batch passes through run() like this:
-//   begin, prepare   plan.cc     opens the transaction; on a shared store, locks rows and learns new settings
+//   prepare          plan.cc     on a shared store: locks rows and learns settings that others changed
 //   maintain         core.cc     purges keys, makes checkpoints, stores workers
-//   promote          core.cc     makes events ready that came due
+//   promote          claims.cc   makes events ready that came due
 //   publish          publish.cc  every publication of the batch
 //   change_all       change.cc   every report and other change
-//   wake             core.cc     serves waiting claims with the events that became ready
-//   serve_claims     core.cc     serves the new claims of the batch
-//   apply_tail       core.cc     admin requests (queues.cc), explanations, new waits for an end
+//   wake             claims.cc   serves waiting claims with the events that became ready
+//   serve_claims     claims.cc   serves the new claims of the batch
+//   apply_last_parts admin.cc    admin requests, explanations, new waits for an end
 //   commit, settle   core.cc     commits, updates the state in memory, collects the answers
 // The commands of a batch are concurrent, so the Core may choose this order. It serves a waiting worker
 // inside the transaction of the publication that wakes it. Changes of queues come last and hold from the next
@@ -28,7 +28,6 @@
 #include <set>
 #include <span>
 #include <string>
-#include <utility>
 #include <vector>
 
 #include "base/json.h"
@@ -51,8 +50,7 @@ struct CoreOptions {
   // This Core does the periodic work on this database: checkpoints, purging keys, promoting due events. False
   // for the second and later commit threads of a process.
   bool maintains = true;
-  int shard = 0;   // the number of this database
-  int shards = 1;  // databases that share the queue
+  Share share = {};  // of this database in the queue
 };
 
 // What a transaction did that waiting callers of other Cores may wait for.
@@ -67,8 +65,9 @@ inline std::int64_t hour_of(TimePoint time) {
   return std::chrono::floor<std::chrono::hours>(time.time_since_epoch()).count();
 }
 
-// Errors that several files of the Core return.
+// Errors of requests for things that do not exist, or that a draining queue refuses.
 Error no_event(EventId id);
+Error no_correlation(const std::string& id);
 Error draining_error(const std::string& queue);
 
 class Core {
@@ -81,15 +80,11 @@ class Core {
   Result<std::int64_t> recover();
 
   // Applies all commands in one transaction. Returns the answers of the commands that do not wait, and of
-  // earlier waiters that were served or whose deadline has passed.
+  // earlier waiters that were served or whose deadline has passed. Without commands it does what is due by
+  // the clock: makes due events ready, purges old keys, syncs buffered changes to disk.
   // Errors: when the transaction fails, each of its commands gets the error and waiters keep waiting. When no
   // transaction can begin, waiters get the error too.
   std::vector<Envelope<Answer>> run(std::vector<Envelope<Command>> requests);
-
-  // Runs a batch without commands: makes due events ready, serves waiters, ends expired waits, purges old
-  // keys, and syncs buffered changes to disk. `now` replaces the store's time, for tests that move it; the
-  // commit thread calls run() without commands instead.
-  std::vector<Envelope<Answer>> run_once(std::optional<TimePoint> now = std::nullopt);
 
   // Makes a checkpoint of every queue with newly completed events, and syncs everything to disk.
   // REQUIRES: no call of run() follows.
@@ -122,33 +117,26 @@ class Core {
 
  private:
   struct Batch;
+  using Refusal = std::optional<Error>;  // empty: the request is accepted
 
   Result<void> apply(Batch& batch, std::vector<Envelope<Command>>& requests);
-  Result<void> apply_tail(Batch& batch, const Command& command, std::size_t index);
   Result<void> maintain(Batch& batch);
   Result<void> find_next_due(Batch& batch);
   void settle_due(const Batch& batch);
   [[nodiscard]] std::optional<TimePoint> next_due_check() const;
-  Result<void> promote(Batch& batch);
-  Result<void> serve_claims(Batch& batch, std::vector<Envelope<Command>>& requests);
-  Result<void> wake(Batch& batch);
-  Result<void> wake_resumed(Batch& batch);
-  Result<bool> serve(Batch& batch, std::uint64_t place, WaitingClaim waiter);
-  Result<std::vector<Claim>> claim(Batch& batch, const ClaimRequest& request);
-  std::vector<LogEntry> take(Batch& batch, Stored& stored, const std::string& worker_id);
-  std::vector<LogEntry> give_up(Batch& batch, Stored& stored);
-  Result<void> explain(Batch& batch, const Command& command, Answer& answer);
   std::vector<Envelope<Answer>> settle(Batch& batch, std::vector<Envelope<Command>>& requests);
   void settle_queues(Batch& batch);
+  void settle_backpressure(const Batch& batch);
+  void settle_workers(Batch& batch);
+  void settle_sync(const Batch& batch);
   void settle_waits(Batch& batch, std::vector<Envelope<Answer>>& answers);
   std::vector<Envelope<Answer>> refuse(Batch& batch, std::vector<Envelope<Command>>& requests,
                                        const Error& error);
   void end_expired_waits(TimePoint now, std::vector<Envelope<Answer>>& answers);
-  [[nodiscard]] Demand demand_for(const Event& event, const Command::ExtraDemand& extra, TimePoint now) const;
+  void take_all_waits(const std::optional<Error>& claim_error, const Error& end_error,
+                      std::vector<Envelope<Answer>>& answers);
 
   // plan.cc
-  Result<void> begin(Batch& batch, const std::vector<Envelope<Command>>& requests,
-                     std::optional<TimePoint> own_time);
   Result<void> prepare(Batch& batch, const std::vector<Envelope<Command>>& requests);
   Result<bool> learn_settings(Batch& batch);
   [[nodiscard]] TransactionPlan plan_for(const Batch& batch, const std::vector<Envelope<Command>>& requests,
@@ -162,7 +150,15 @@ class Core {
   [[nodiscard]] bool has_due(TimePoint now) const;
   void note_effects(const Batch& batch);
 
-  // window.cc
+  // claims.cc
+  Result<void> promote(Batch& batch);
+  std::vector<LogEntry> give_up(Batch& batch, Stored& stored);
+  Result<void> serve_claims(Batch& batch, std::vector<Envelope<Command>>& requests);
+  Result<std::vector<Claim>> claim(Batch& batch, const ClaimRequest& request);
+  std::vector<LogEntry> take(Batch& batch, Stored& stored, const std::string& worker_id);
+  Result<void> wake(Batch& batch);
+  Result<void> wake_resumed(Batch& batch);
+  Result<bool> serve(Batch& batch, WaitingClaims::Position position, WaitingClaim waiter);
   [[nodiscard]] std::size_t window_left(const Batch& batch, const ClaimRequest& request) const;
   Result<void> wake_held_back(Batch& batch);
   void settle_held(Batch& batch);
@@ -170,10 +166,11 @@ class Core {
 
   // publish.cc
   Result<void> publish(Batch& batch, Publication& publication, Answer& answer);
+  Result<void> put_key(Batch& batch, const Publication& publication, const Published& published,
+                       const std::set<std::string>& queues);
   Result<std::optional<Result<Published>>> replay(Batch& batch, const Publication& publication);
-  Result<std::optional<Error>> refuse_publication(Batch& batch, const Publication& publication);
-  Result<std::optional<Error>> refuse_on_complete(Batch& batch, const Publication& publication);
-  static Result<bool> brings_new(Batch& batch, const Publication& publication);
+  Result<Refusal> refuse_publication(Batch& batch, const Publication& publication);
+  Result<Refusal> refuse_on_complete(Batch& batch, const Publication& publication);
   Result<std::int64_t> net_growth(Batch& batch, const std::vector<const NewEvent*>& events);
   Result<void> admit_all(Batch& batch, Publication& publication, Published& published);
   Result<Event> admit_one(Batch& batch, NewEvent&& event, std::optional<int> sequence);
@@ -184,43 +181,44 @@ class Core {
   Result<void> change_all(Batch& batch, std::vector<Envelope<Command>>& requests);
   Result<void> change(Batch& batch, Stored& stored, const Change& change, Answer& answer);
   Result<void> record(Batch& batch, Stored& stored, Decision& decision);
-  static void note_worker(Batch& batch, const Event& event, const Change& change,
-                          const std::string& worker_id);
-  Result<std::optional<Error>> refuse_revival(Batch& batch, const Event& event);
-  Result<void> insert(Batch& batch, Stored& stored);
+  Result<Refusal> refuse_revival(Batch& batch, const Event& event);
   Result<void> save(Batch& batch, std::span<Stored> events);
   void note_change(Batch& batch, const Stored& stored, std::optional<Status> before);
   void note_correlation(Batch& batch, const Event& event, std::optional<Status> before);
-  Result<void> realign(Batch& batch);
-  Result<void> realign(Batch& batch, const std::string& queue, const std::string& key);
+  Result<void> update_line_heads(Batch& batch);
+  Result<void> update_line_head(Batch& batch, const std::string& queue, const std::string& key);
   Result<void> settle_correlations(Batch& batch);
   Result<void> publish_on_complete(Batch& batch, const CorrelationRow& row, const std::string& last_event_id);
+
+  // admin.cc
+  Result<void> apply_last_parts(Batch& batch, const Command& command, std::size_t index);
+  Result<void> answer_admin(Batch& batch, const AdminRequest& request, Answer& answer);
+  Result<void> change_queue(Batch& batch, const QueueChange& change, Answer& answer);
+  Result<void> release_lines(Batch& batch, const std::string& queue);
+  Result<void> set_status(Batch& batch, const QueueChange::SetStatus& wanted, QueueChanged& changed);
+  Result<void> supersede_key(Batch& batch, const QueueChange& change, QueueChanged& changed);
+  Result<void> revive(Batch& batch, const Revival& revival, Answer& answer);
+  Result<Ended> ended_events(Batch& batch, const EndedFilter& filter);
+  Result<Refusal> replay_events(Batch& batch, const std::vector<Stored>& events, Revived& revived);
+  Result<Refusal> redrive_events(Batch& batch, std::vector<Stored>& events, const std::string& reason,
+                                 Revived& revived);
+  Result<void> remove(Batch& batch, const Removal& removal, Answer& answer);
+  Result<void> measure(Batch& batch, Answer& answer);
+  [[nodiscard]] std::vector<WorkerState> list_workers(const Batch& batch) const;
+  Result<void> explain(Batch& batch, const Command& command, Answer& answer);
+  [[nodiscard]] Demand demand_for(const Event& event, const Command::ExtraDemand& extra, TimePoint now) const;
+  Result<void> start_wait(Batch& batch, const WaitRequest& wait, std::size_t index);
 
   // queues.cc
   const QueueState* find_state(Batch& batch, const std::string& queue);
   const QueueState& state_of(Batch& batch, const std::string& queue);
   [[nodiscard]] bool is_limited(const std::string& queue, const QueueState* state) const;
   [[nodiscard]] std::int64_t depth_of(Batch& batch, const std::string& queue);
-  Result<std::optional<Error>> refuse_growth(Batch& batch, const std::string& queue, std::int64_t growth);
+  Result<Refusal> refuse_growth(Batch& batch, const std::string& queue, std::int64_t growth);
   Result<void> create_queue(Batch& batch, const std::string& queue);
-  Result<void> answer_admin(Batch& batch, const AdminRequest& request, Answer& answer);
-  Result<void> change_queue(Batch& batch, const QueueChange& change, Answer& answer);
-  Result<void> release_lines(Batch& batch, const std::string& queue);
-  Result<void> set_status(Batch& batch, const QueueChange::SetStatus& wanted, QueueChanged& changed);
-  Result<void> supersede_key(Batch& batch, const QueueChange& change, QueueChanged& changed);
   Result<Checkpoint> make_checkpoint(Batch& batch, const QueueState& state);
   // For queues with newly completed events whose last checkpoint is not newer than `made_by`.
   Result<void> checkpoint_all(Batch& batch, TimePoint made_by = TimePoint::max());
-  Result<void> revive(Batch& batch, const Revival& revival, Answer& answer);
-  Result<Ended> ended_events(Batch& batch, const EndedFilter& filter);
-  Result<void> replay_events(Batch& batch, std::vector<Stored>& events, Revived& revived,
-                             std::optional<Error>& refused);
-  Result<void> redrive_events(Batch& batch, std::vector<Stored>& events, const Revival& revival,
-                              Revived& revived, std::optional<Error>& refused);
-  Result<void> remove(Batch& batch, const Removal& removal, Answer& answer);
-  Result<Metrics> measure(Batch& batch);
-  [[nodiscard]] std::vector<WorkerState> list_workers(const Batch& batch) const;
-  Result<void> start_wait(Batch& batch, const WaitRequest& wait, std::size_t index);
   Result<void> write_queue_states(Batch& batch);
   Result<void> configure(Batch& batch, QueueRow row);
   Result<void> configure_all(Batch& batch);

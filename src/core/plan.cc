@@ -3,7 +3,6 @@
 // the CommitEffects.
 #include <algorithm>
 #include <map>
-#include <set>
 #include <utility>
 
 #include "base/overloaded.h"
@@ -25,16 +24,6 @@ void tidy(std::vector<T>& values) {
 }
 
 }  // namespace
-
-// Plans with the settings and the time of the last transaction. prepare() corrects the plan if they changed.
-Result<void> Core::begin(Batch& batch, const std::vector<Envelope<Command>>& requests,
-                         std::optional<TimePoint> own_time) {
-  if (shared_) batch.plan = plan_for(batch, requests, own_time.value_or(time_));
-  auto transaction = shared_ ? store_.begin_planned(own_time, batch.plan) : store_.begin(own_time);
-  if (!transaction) return transaction.error();
-  batch.transaction = std::move(*transaction);
-  return {};
-}
 
 // The transaction holds a lock against changes of settings, so they stay the same until its end. Settings
 // that another server changed before, or the exact time, may need another plan: repeats until the plan is
@@ -176,11 +165,11 @@ Result<void> Core::learn(Recalled& recalled, TimePoint now) {
 }
 
 Result<void> Core::learn(QueueRecord& record, TimePoint now) {
-  const QueueState* known = queue_states_.find(record.row.id);
-  if (known == nullptr || known->row != record.row) {
+  const QueueState* cached = queue_states_.find(record.row.id);
+  if (cached == nullptr || cached->row != record.row) {
     if (auto policy = policy_of(record.row, options_.policy); !policy) return policy.error();
     QueueState state = queue_states_.make(record.row);
-    if (known == nullptr) state.totals = record.totals;
+    if (cached == nullptr) state.totals = record.totals;
     queue_states_.put(std::move(state));
   }
   queue_states_.refresh(record, now);

@@ -1,7 +1,5 @@
 // publish.cc: the Core's publications: idempotency keys, limits, and events that a new one supersedes.
-#include <algorithm>
 #include <set>
-#include <span>
 #include <utility>
 
 #include "core/batch.h"
@@ -38,6 +36,17 @@ std::set<std::string> queues_of(const std::vector<NewEvent>& events) {
   return queues;
 }
 
+// Whether any of the events does not exist yet.
+Result<bool> brings_new(Transaction& transaction, const Publication& publication) {
+  for (const NewEvent& event : publication.events) {
+    if (event.event_id.empty()) return true;
+    auto existing = transaction.find(event.event_id);
+    if (!existing) return existing.error();
+    if (!*existing) return true;
+  }
+  return false;
+}
+
 }  // namespace
 
 Result<void> Core::publish(Batch& batch, Publication& publication, Answer& answer) {
@@ -46,29 +55,14 @@ Result<void> Core::publish(Batch& batch, Publication& publication, Answer& answe
   if (!replayed) return replayed.error();
   if (*replayed) {
     answer.published = std::move(**replayed);
-    if (*answer.published) {
-      for (const Event& event : (*answer.published)->events)
-        batch.queues[event.queue].totals.deduplicated += 1;
-    }
+  } else if (auto refused = refuse_publication(batch, publication); !refused) {
+    return refused.error();
+  } else if (*refused) {
+    answer.published = std::move(**refused);
   } else {
-    auto refused = refuse_publication(batch, publication);
-    if (!refused) return refused.error();
-    if (*refused) {
-      answer.published = std::move(**refused);
-    } else {
-      Published published;
-      if (auto done = admit_all(batch, publication, published); !done) return done;
-      if (publication.key) {
-        KeyRecord record{publication.key->key, publication.key->fingerprint, {}, batch.now()};
-        for (const Event& event : published.events) record.events.push_back(event.id);
-        if (auto done = batch.transaction->put_key(record); !done) return done;
-        for (const std::string& queue : queues) {
-          const QueueState* state = find_state(batch, queue);
-          batch.strict = batch.strict || state == nullptr || state->policy.durability == Durability::strict;
-        }
-      }
-      answer.published = std::move(published);
-    }
+    answer.published = Published();
+    if (auto done = admit_all(batch, publication, **answer.published); !done) return done;
+    if (auto done = put_key(batch, publication, **answer.published, queues); !done) return done;
   }
   for (const std::string& queue : queues) {
     const QueueState* state = shared_ ? find_state(batch, queue) : nullptr;
@@ -78,6 +72,20 @@ Result<void> Core::publish(Batch& batch, Publication& publication, Answer& answe
   // settle() sets the flag, because backpressure depends on all publications of the batch.
   batch.backpressure_checks.push_back({&answer, {queues.begin(), queues.end()}});
   return {};
+}
+
+// Stores the idempotency key, if there is one, with the events that a repeated request must get. The events
+// may all have existed, so that only the key is written: a strict queue makes the batch strict here too.
+Result<void> Core::put_key(Batch& batch, const Publication& publication, const Published& published,
+                           const std::set<std::string>& queues) {
+  if (!publication.key) return {};
+  KeyRecord record{publication.key->key, publication.key->fingerprint, {}, batch.now()};
+  for (const Event& event : published.events) record.events.push_back(event.id);
+  for (const std::string& queue : queues) {
+    const QueueState* state = find_state(batch, queue);
+    batch.strict = batch.strict || state == nullptr || state->policy.durability == Durability::strict;
+  }
+  return batch.transaction->put_key(record);
 }
 
 // The answer to a request whose idempotency key was used before; empty for a new key.
@@ -104,6 +112,7 @@ Result<std::optional<Result<Published>>> Core::replay(Batch& batch, const Public
     const bool existed = stored->event.created_at != (*record)->created_at;
     published.existed = existed && loaded->size() == 1;
     if (!existed && publication.correlated) published.correlation_id = stored->event.correlation_id;
+    batch.queues[stored->event.queue].totals.deduplicated += 1;
     published.events.push_back(existed ? std::move(stored->event) : as_published(std::move(stored->event)));
   }
   if (published.events.empty()) {
@@ -121,8 +130,7 @@ Result<std::optional<Result<Published>>> Core::replay(Batch& batch, const Public
 // Why the publication is refused as a whole; empty if it is accepted. An event whose event_id exists, or is
 // repeated in the publication, adds nothing. So a draining or full queue does not refuse it, and a
 // publisher can safely retry.
-Result<std::optional<Error>> Core::refuse_publication(Batch& batch, const Publication& publication) {
-  using Refusal = std::optional<Error>;
+Result<Core::Refusal> Core::refuse_publication(Batch& batch, const Publication& publication) {
   if (publication.on_complete) {
     auto refused = refuse_on_complete(batch, publication);
     if (!refused || *refused) return refused;
@@ -153,8 +161,7 @@ Result<std::optional<Error>> Core::refuse_publication(Batch& batch, const Public
   return Refusal();
 }
 
-Result<std::optional<Error>> Core::refuse_on_complete(Batch& batch, const Publication& publication) {
-  using Refusal = std::optional<Error>;
+Result<Core::Refusal> Core::refuse_on_complete(Batch& batch, const Publication& publication) {
   const std::string& id = publication.events.front().correlation_id;
   if (id.empty()) return Refusal();  // a new id cannot have an on_complete event yet
   auto row = batch.transaction->find_correlation(id);
@@ -162,24 +169,13 @@ Result<std::optional<Error>> Core::refuse_on_complete(Batch& batch, const Public
   const auto delta = batch.correlations.find(id);
   const bool in_batch = delta != batch.correlations.end() && !delta->second.change.on_complete.empty();
   if (!in_batch && (!*row || (*row)->on_complete.empty())) return Refusal();
-  auto is_new = brings_new(batch, publication);
+  auto is_new = brings_new(*batch.transaction, publication);
   if (!is_new) return is_new.error();
   if (!*is_new) return Refusal();  // the same batch was sent again
   return Refusal(Error{
       ErrorCode::conflict,
       "Correlation \"" + id + "\" has an on_complete event already. Use another correlation_id, or none.",
       "on_complete"});
-}
-
-// Whether any of the events does not exist yet.
-Result<bool> Core::brings_new(Batch& batch, const Publication& publication) {
-  for (const NewEvent& event : publication.events) {
-    if (event.event_id.empty()) return true;
-    auto existing = batch.transaction->find(event.event_id);
-    if (!existing) return existing.error();
-    if (!*existing) return true;
-  }
-  return false;
 }
 
 // How many live events these add to their queue. A superseded event leaves it.
@@ -199,7 +195,10 @@ Result<std::int64_t> Core::net_growth(Batch& batch, const std::vector<const NewE
   return growth;
 }
 
+// Stores the events that do not exist yet, and answers with all of them. If all of them exist, the answer has
+// the correlation id that they were published with.
 Result<void> Core::admit_all(Batch& batch, Publication& publication, Published& published) {
+  // Copies, because the loop moves the events out.
   const std::string own = publication.events.front().correlation_id;
   const std::string queue = publication.events.front().queue;
   const std::string& spare = publication.spare_correlation_id;
@@ -207,9 +206,8 @@ Result<void> Core::admit_all(Batch& batch, Publication& publication, Published& 
   if (publication.correlated && own.empty())
     published.correlation_id = spare.empty() ? "corr_" + ids_.next(batch.now()) : spare;
   bool any_new = false;
-  int sequence = 0;
   for (NewEvent& event : publication.events) {
-    const int position = sequence++;
+    const int position = static_cast<int>(published.events.size());
     if (!event.event_id.empty()) {
       auto existing = batch.transaction->find(event.event_id);
       if (!existing) return existing.error();
@@ -256,7 +254,9 @@ Result<Event> Core::admit_one(Batch& batch, NewEvent&& event, std::optional<int>
     if (!head) return head.error();
     stored.line = *head ? Line::behind : Line::head;
   }
-  if (auto done = insert(batch, stored); !done) return done.error();
+  if (auto done = batch.transaction->insert({&stored, 1}); !done) return done.error();
+  note_change(batch, stored, std::nullopt);
+  if (stored.ready) batch.note_ready(stored);
   batch.queues[stored.event.queue].totals.published += 1;
   if (!stored.event.supersede_key.empty()) {
     if (auto done = supersede_older(batch, stored.event); !done) return done.error();
@@ -272,7 +272,7 @@ Result<void> Core::supersede_older(Batch& batch, const Event& newer) {
     auto done = supersede(batch, id, Supersede{newer.id, ""});
     if (!done) return done.error();
   }
-  return realign(batch);
+  return update_line_heads(batch);
 }
 
 // Ends a pending event and returns true. Leaves an event in work alone and returns false.

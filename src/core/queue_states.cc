@@ -7,7 +7,9 @@
 namespace eventq {
 namespace {
 
+// DrainRate counts ends of this time: long enough to smooth batches, short enough to follow a change of load.
 constexpr std::chrono::seconds kWindow{10};
+// Bucket bounds of the wait and run histograms.
 constexpr double kSeconds[] = {0.001, 0.005, 0.01, 0.05, 0.1, 0.5, 1, 5, 10, 60, 300, 1800, 3600};
 
 std::int64_t live(const Counts& counts) {
@@ -61,8 +63,8 @@ QueueState* QueueStates::find(const std::string& queue) {
 
 QueueState QueueStates::make(QueueRow row) const {
   QueueState state;
-  if (const QueueState* known = find(row.id)) {
-    state = *known;
+  if (const QueueState* present = find(row.id)) {
+    state = *present;
   } else {
     state.wait = Histogram(kSeconds);
     state.run = Histogram(kSeconds);
@@ -83,7 +85,7 @@ void QueueStates::put(QueueState state) {
   const auto is_buffered = [](const QueueState& queue) {
     return queue.policy.durability == Durability::buffered;
   };
-  if (const QueueState* known = find(state.row.id); known != nullptr && is_buffered(*known)) --buffered_;
+  if (const QueueState* replaced = find(state.row.id); replaced && is_buffered(*replaced)) --buffered_;
   if (is_buffered(state)) ++buffered_;
   std::string name = state.row.id;
   queues_.insert_or_assign(std::move(name), std::move(state));

@@ -5,14 +5,11 @@
 // Threads: none; it belongs to the Core.
 #pragma once
 
-#include <chrono>
 #include <cstdint>
 #include <deque>
 #include <map>
 #include <optional>
-#include <set>
 #include <string>
-#include <string_view>
 #include <vector>
 
 #include "eventq/event.h"

@@ -51,8 +51,7 @@ INSTANTIATE_TEST_SUITE_P(AllStores, CoreQueues, testing::Values(StoreKind::memor
 TEST(CoreShare, ABatchBeyondTheLargestShareIsTooLargeAndOneBeyondThisShareFindsTheQueueFull) {
   const ManualClock clock(kStart);
   const auto store = memory::open_store(clock);
-  Core core(*store,
-            {.policy = kPolicy, .queues = {{"orders", {.max_queue_depth = 3}}}, .shard = 1, .shards = 2},
+  Core core(*store, {.policy = kPolicy, .queues = {{"orders", {.max_queue_depth = 3}}}, .share = {1, 2}},
             Uuid7Source(1));
   ASSERT_TRUE(core.recover());
   const auto refusal = [&](std::size_t events) -> std::optional<Error> {

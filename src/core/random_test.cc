@@ -38,7 +38,7 @@ class Gambler {
     driver_.store().refuse_commit(std::nullopt);
     if (chance(10)) forget_somebody();
     // The next commit does what a failed one left undone.
-    book(driver_.core().run_once());
+    book(driver_.core().run({}));
   }
 
   // A claim made now finds no event that a waiting claim should have been given.

@@ -15,6 +15,10 @@ constexpr std::chrono::minutes kKept{1};
 
 std::string number(EventId id) { return std::to_string(static_cast<std::int64_t>(id)); }
 
+std::string whole_seconds(Millis time) {
+  return format_duration(std::chrono::floor<std::chrono::seconds>(time));
+}
+
 }  // namespace
 
 void Workers::recall(const std::vector<WorkerRow>& rows, const std::vector<Stored>& processing) {
@@ -50,29 +54,23 @@ void Workers::note(const WorkerAction& action, TimePoint now) {
   TrackedWorker& worker = find(action.worker_id, now);
   worker.changed = true;
   any_changed_ = true;
-  if (action.kind == WorkerActionKind::lost) {
-    worker.held.erase(action.event);
-    return;
-  }
-  worker.row.last_seen = now;
+  // A lost event is no sign of life: the lease ended, or another caller took the event.
+  if (action.kind != WorkerActionKind::lost) worker.row.last_seen = now;
   switch (action.kind) {
-    case WorkerActionKind::claimed: worker.held[action.event] = {now, now, false}; break;
+    case WorkerActionKind::claimed: worker.held[action.event] = {now, now, false}; return;
     case WorkerActionKind::started:
     case WorkerActionKind::alive: {
       TrackedEvent& held = worker.held[action.event];
       held.seen_at = now;
       held.started = true;
-      break;
+      return;
     }
     case WorkerActionKind::completed: worker.row.completed += 1; break;
     case WorkerActionKind::failed: worker.row.failed += 1; break;
     case WorkerActionKind::released:
     case WorkerActionKind::lost: break;
   }
-  if (action.kind == WorkerActionKind::completed || action.kind == WorkerActionKind::failed ||
-      action.kind == WorkerActionKind::released) {
-    worker.held.erase(action.event);
-  }
+  worker.held.erase(action.event);
 }
 
 void Workers::note_asked(const std::string& worker_id, const Selector& selector, TimePoint now) {
@@ -85,7 +83,7 @@ void Workers::note_asked(const std::string& worker_id, const Selector& selector,
 
 void Workers::add(const Workers& seen) {
   for (const auto& [id, theirs] : seen.workers_) {
-    const WorkerRow change = change_of(theirs);
+    const WorkerRow change = theirs.unstored();
     TrackedWorker& worker = find(id, change.first_seen);
     worker.row.last_seen = std::max(worker.row.last_seen, change.last_seen);
     worker.row.completed += change.completed;
@@ -94,17 +92,10 @@ void Workers::add(const Workers& seen) {
   }
 }
 
-WorkerRow Workers::change_of(const TrackedWorker& worker) {
-  WorkerRow change = worker.row;
-  change.completed -= worker.stored_completed;
-  change.failed -= worker.stored_failed;
-  return change;
-}
-
 std::vector<WorkerRow> Workers::changed() const {
   std::vector<WorkerRow> rows;
   for (const auto& [id, worker] : workers_) {
-    if (worker.changed) rows.push_back(change_of(worker));
+    if (worker.changed) rows.push_back(worker.unstored());
   }
   return rows;
 }
@@ -121,20 +112,16 @@ void Workers::clear_changed() {
 std::vector<WorkerState> Workers::list(TimePoint now, Millis stale_after, Millis start_within) const {
   std::vector<WorkerState> states;
   for (const auto& [id, worker] : workers_) {
-    WorkerState state{
-        .row = worker.row, .holding = {}, .asked = worker.asked, .stale = false, .stale_because = {}};
+    WorkerState state{.row = worker.row, .asked = worker.asked};
     for (const auto& [event, held] : worker.held) {
       state.holding.push_back(event);
       if (state.stale) continue;
       if (now - held.seen_at > stale_after) {
-        state.stale_because = "No sign of life for event " + number(event) + " for " +
-                              format_duration(std::chrono::floor<std::chrono::seconds>(now - held.seen_at)) +
-                              ".";
-      } else if (!held.started && now - held.picked_at > start_within) {
         state.stale_because =
-            "It claimed event " + number(event) + " " +
-            format_duration(std::chrono::floor<std::chrono::seconds>(now - held.picked_at)) +
-            " ago and has not begun it.";
+            "No sign of life for event " + number(event) + " for " + whole_seconds(now - held.seen_at) + ".";
+      } else if (!held.started && now - held.picked_at > start_within) {
+        state.stale_because = "It claimed event " + number(event) + " " +
+                              whole_seconds(now - held.picked_at) + " ago and has not begun it.";
       }
       state.stale = !state.stale_because.empty();
     }

@@ -3,7 +3,6 @@
 // Pure bookkeeping: no threads, no clock. It decides nothing; leases are in the store.
 #pragma once
 
-#include <cstddef>
 #include <cstdint>
 #include <map>
 #include <string>
@@ -65,9 +64,16 @@ class Workers {
     bool changed = false;
     std::int64_t stored_completed = 0;  // the part of row.completed that is stored
     std::int64_t stored_failed = 0;
+
+    // The row with the counts that are not stored yet.
+    [[nodiscard]] WorkerRow unstored() const {
+      WorkerRow change = row;
+      change.completed -= stored_completed;
+      change.failed -= stored_failed;
+      return change;
+    }
   };
 
-  [[nodiscard]] static WorkerRow change_of(const TrackedWorker& worker);
   TrackedWorker& find(const std::string& id, TimePoint now);
   void forget_old(TimePoint now);
 

@@ -188,8 +188,7 @@ Result<void> open_commit_threads(ShardParts& parts, const postgres::ShardPositio
     auto store = postgres::make_store(parts.url, place, options.clock);
     CoreOptions core = core_options(options);
     core.maintains = commit_thread == 0;
-    core.shard = place.shard_index;
-    core.shards = place.shard_count;
+    core.share = {place.shard_index, place.shard_count};
     auto recovered = recovered_core(*store, std::move(core), commit_thread == 0 ? options.logger : Logger());
     if (!recovered) return recovered.error();
     parts.connected.stores.push_back(store.get());

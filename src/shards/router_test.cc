@@ -65,8 +65,7 @@ class RouterTest : public testing::Test {
     std::vector<std::unique_ptr<Reader>> readers;
     readers.push_back(store->reader().value());
     CoreOptions options{.policy = default_policy(Options())};
-    options.shard = shard_index;
-    options.shards = 2;
+    options.share = {shard_index, 2};
     auto core = std::make_unique<Core>(*store, options, Uuid7Source(static_cast<std::uint64_t>(shard_index)));
     EXPECT_TRUE(core->recover());
     std::vector<ShardWriter> writers;

@@ -91,8 +91,7 @@ class RouterThreadsTest : public testing::Test {
     std::vector<std::unique_ptr<Reader>> readers;
     readers.push_back(store->reader().value());
     CoreOptions options{.policy = default_policy(Options())};
-    options.shard = shard_index;
-    options.shards = kShards;
+    options.share = {shard_index, kShards};
     auto core = std::make_unique<Core>(*store, options, Uuid7Source(static_cast<std::uint64_t>(shard_index)));
     EXPECT_TRUE(core->recover());
     std::vector<ShardWriter> writers;

@@ -134,10 +134,8 @@ void RetriedClaims::found_nothing(ClaimRetry retry) {
   list_.put_back(retry.position, std::move(retry.claim));
 }
 
-bool RetriedClaims::forget(const ReplyTo& reply_to) {
-  const auto taken = list_.forget(reply_to);
-  if (taken) settle(ClaimGroupKey::of(taken->request));
-  return taken.has_value();
+void RetriedClaims::forget(const ReplyTo& reply_to) {
+  if (const auto taken = list_.forget(reply_to)) settle(ClaimGroupKey::of(taken->request));
 }
 
 std::size_t RetriedClaims::waiting(const Event& event) const {

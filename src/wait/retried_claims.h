@@ -78,8 +78,8 @@ class RetriedClaims {
   std::vector<WaitingClaim> take_expired(TimePoint now) { return settled(list_.take_expired(now)); }
   std::vector<WaitingClaim> take_all() { return settled(list_.take_all()); }
 
-  // False when no claim has that reply_to, or it is being retried.
-  bool forget(const ReplyTo& reply_to);
+  // Does nothing when no claim has that reply_to, or it is being retried.
+  void forget(const ReplyTo& reply_to);
 
   [[nodiscard]] std::optional<TimePoint> next_deadline() const { return list_.next_deadline(); }
   [[nodiscard]] std::size_t size() const { return list_.size(); }

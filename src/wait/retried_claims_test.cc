@@ -155,8 +155,8 @@ TEST_F(RetriedClaimsTest, AClaimExpiresUnlessItIsBeingRetried) {
 
 TEST_F(RetriedClaimsTest, AForgottenClaimIsNotRetried) {
   claims.add(waiter(1), false);
-  EXPECT_TRUE(claims.forget({&mailbox, 1}));
-  EXPECT_FALSE(claims.forget({&mailbox, 1}));
+  claims.forget({&mailbox, 1});
+  claims.forget({&mailbox, 1});
   claims.note_all();
   EXPECT_EQ(next(), 0U);
   EXPECT_EQ(claims.size(), 0U);

@@ -24,7 +24,7 @@ void RetriedEnds::add(const WaitRequest& request, WaitingEnd wait, bool retry_no
   wait.key = key_of(request);
   sought_.try_emplace(wait.key, SoughtEnd{{request.what, Millis(0)}});
   if (retry_now) marked_.insert(wait.key);
-  list_.add(std::move(wait));
+  WaitingEnds::add(std::move(wait));
 }
 
 void RetriedEnds::note(const std::vector<EventId>& events) {
@@ -45,7 +45,7 @@ void RetriedEnds::note_all() {
 std::optional<WaitRequest> RetriedEnds::next_retry() {
   for (auto it = marked_.begin(); it != marked_.end();) {
     const auto found = sought_.find(*it);
-    if (found == sought_.end() || list_.find(*it) == nullptr) {
+    if (found == sought_.end() || find(*it) == nullptr) {
       if (found != sought_.end() && !found->second.retrying) sought_.erase(found);
       it = marked_.erase(it);
     } else if (found->second.retrying) {
@@ -62,7 +62,7 @@ std::optional<WaitRequest> RetriedEnds::next_retry() {
 std::vector<WaitingEnd> RetriedEnds::ended(const WaitRequest& request) {
   const std::string key = key_of(request);
   sought_.erase(key);
-  return list_.take(key);
+  return take(key);
 }
 
 void RetriedEnds::not_ended(const WaitRequest& request) {
@@ -75,7 +75,7 @@ std::vector<WaitingEnd> RetriedEnds::take_of(int shard, int shards) {
   for (const auto& [key, sought] : sought_) {
     const auto* id = std::get_if<EventId>(&sought.request.what);
     if (id != nullptr && shard_of(*id, shards) != shard) continue;
-    for (WaitingEnd& wait : list_.take(key)) taken.push_back(std::move(wait));
+    for (WaitingEnd& wait : take(key)) taken.push_back(std::move(wait));
   }
   return taken;
 }

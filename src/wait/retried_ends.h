@@ -5,19 +5,17 @@
 // Pure bookkeeping: no threads, no clock.
 #pragma once
 
-#include <cstddef>
 #include <map>
 #include <optional>
 #include <set>
 #include <string>
 #include <vector>
 
-#include "command/envelope.h"
 #include "wait/waiting_ends.h"
 
 namespace eventq {
 
-class RetriedEnds {
+class RetriedEnds : public WaitingEnds {
  public:
   // With `retry_now` the shards are asked at once. The key of `wait` is set here.
   // REQUIRES: `request` waits for something that has a key: not for ThisPublication.
@@ -33,14 +31,8 @@ class RetriedEnds {
   std::vector<WaitingEnd> ended(const WaitRequest& request);
   void not_ended(const WaitRequest& request);
 
-  // Takes out the callers that wait for something on this shard, or on all of them.
+  // Takes out the callers that wait for something on this shard: an event of it, or an end on all shards.
   std::vector<WaitingEnd> take_of(int shard, int shards);
-  std::vector<WaitingEnd> take_expired(TimePoint now) { return list_.take_expired(now); }
-  std::vector<WaitingEnd> take_all() { return list_.take_all(); }
-  void forget(const ReplyTo& reply_to) { list_.forget(reply_to); }
-
-  [[nodiscard]] std::optional<TimePoint> next_deadline() const { return list_.next_deadline(); }
-  [[nodiscard]] std::size_t size() const { return list_.size(); }
 
  private:
   struct SoughtEnd {
@@ -48,7 +40,6 @@ class RetriedEnds {
     bool retrying = false;
   };
 
-  WaitingEnds list_;
   std::map<std::string, SoughtEnd> sought_;  // by wait_key(); next_retry() erases those without callers
   std::set<std::string> marked_;
 };

@@ -12,9 +12,9 @@
 namespace eventq {
 
 // The thing that a caller waits for, as a key: one per event, correlation and queue.
-std::string wait_key(EventId id);
-std::string wait_key(const WaitRequest::Correlated& correlation);
-std::string wait_key(const WaitRequest::Drained& queue);
+inline std::string wait_key(EventId id) { return "e" + std::to_string(static_cast<std::int64_t>(id)); }
+inline std::string wait_key(const WaitRequest::Correlated& correlation) { return "c" + correlation.id; }
+inline std::string wait_key(const WaitRequest::Drained& queue) { return "q" + queue.queue; }
 
 struct WaitingEnd {
   ReplyTo reply_to;

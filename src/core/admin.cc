@@ -1,0 +1,385 @@
+// admin.cc: the Core's parts of a command that run last: probes, explanations, admin requests, waits for an
+// end.
+#include <algorithm>
+#include <utility>
+#include <variant>
+
+#include "base/assert.h"
+#include "base/overloaded.h"
+#include "core/batch.h"
+#include "model/names.h"
+
+namespace eventq {
+namespace {
+
+Error no_queue(const std::string& queue) {
+  return {ErrorCode::not_found,
+          "There is no queue \"" + queue + "\". Publish an event to it, or create it with a PUT.", "queue"};
+}
+
+// The copy of an ended event that a replay publishes. Without the supersede_key, because the copy of an old
+// event must not supersede newer ones.
+NewEvent copy_of(const Event& event) {
+  return {.title = event.title,
+          .description = event.description,
+          .tags = event.tags,
+          .payload = event.payload,
+          .queue = event.queue,
+          .priority = event.priority,
+          .max_retries = event.max_retries,
+          .correlation_id = event.correlation_id,
+          .causation_id = event.event_id,
+          .trace_id = event.trace_id,
+          .pattern = event.pattern,
+          .version = event.version,
+          .source = event.source,
+          .timestamp = event.timestamp,
+          .ordering_key = event.ordering_key,
+          .retry = event.retry,
+          .attributes = event.attributes};
+}
+
+}  // namespace
+
+// The parts of a command that must see the result of all publications, changes and claims of the batch.
+Result<void> Core::apply_last_parts(Batch& batch, const Command& command, std::size_t index) {
+  if (command.probe) {
+    batch.strict = true;
+    if (auto done = batch.transaction->probe(); !done) return done;
+  }
+  if (command.why) {
+    if (auto done = explain(batch, command, batch.answers[index]); !done) return done;
+  }
+  if (!std::holds_alternative<std::monostate>(command.admin)) {
+    if (auto done = answer_admin(batch, command.admin, batch.answers[index]); !done) return done;
+  }
+  if (command.wait) return start_wait(batch, *command.wait, index);
+  return {};
+}
+
+Result<void> Core::answer_admin(Batch& batch, const AdminRequest& request, Answer& answer) {
+  return std::visit(Overloaded{
+                        [&](const QueueChange& it) { return change_queue(batch, it, answer); },
+                        [&](const Revival& it) { return revive(batch, it, answer); },
+                        [&](const Removal& it) { return remove(batch, it, answer); },
+                        [&](const MetricsRequest&) { return measure(batch, answer); },
+                        [&](const WorkersRequest&) -> Result<void> {
+                          answer.admin = list_workers(batch);
+                          return {};
+                        },
+                        [](const auto&) -> Result<void> { EVENTQ_ASSERT(false); },
+                    },
+                    request);
+}
+
+Result<void> Core::change_queue(Batch& batch, const QueueChange& change, Answer& answer) {
+  if (auto done = refresh(batch, change.queue); !done) return done;
+  const QueueState* state = find_state(batch, change.queue);
+  const bool creates = std::holds_alternative<QueueChange::Configure>(change.what) && state == nullptr;
+  if (state == nullptr && !creates) {
+    answer.admin = Result<QueueChanged>(no_queue(change.queue));
+    return {};
+  }
+  batch.strict = true;
+  QueueRow row = creates ? QueueRow{.id = change.queue, .created_at = batch.now()} : state->row;
+  QueueChanged changed{.row = std::move(row), .created = creates};
+  Result<void> done;
+  if (const auto* configured = std::get_if<QueueChange::Configure>(&change.what)) {
+    changed.row.config = configured->config;
+    changed.row.updated_at = batch.now();
+    done = configure(batch, changed.row);
+    if (done) done = release_lines(batch, change.queue);
+  } else if (const auto* status = std::get_if<QueueChange::SetStatus>(&change.what)) {
+    done = set_status(batch, *status, changed);
+  } else if (std::holds_alternative<QueueChange::MakeCheckpoint>(change.what)) {
+    auto checkpoint = make_checkpoint(batch, *state);
+    if (!checkpoint) return checkpoint.error();
+    changed.checkpoint = std::move(*checkpoint);
+  } else {
+    done = supersede_key(batch, change, changed);
+  }
+  if (!done) return done;
+  changed.depth = depth_of(batch, change.queue);
+  answer.admin = Result<QueueChanged>(std::move(changed));
+  return {};
+}
+
+// After a change to on_failure=skip, failed events stop blocking their lines. A page at a time, because each
+// save() takes the events of its page out of holding_line().
+Result<void> Core::release_lines(Batch& batch, const std::string& queue) {
+  if (state_of(batch, queue).policy.on_failure == OnFailure::block) return {};
+  for (;;) {
+    auto holding = batch.transaction->holding_line(queue, limits::kPage);
+    if (!holding) return holding.error();
+    if (holding->empty()) return {};
+    if (auto done = save(batch, *holding); !done) return done;
+  }
+}
+
+Result<void> Core::set_status(Batch& batch, const QueueChange::SetStatus& wanted, QueueChanged& changed) {
+  QueueRow& row = changed.row;
+  const bool was_paused = row.status == QueueStatus::paused;
+  row.status = wanted.status;
+  row.status_by = wanted.by;
+  row.status_reason = wanted.reason;
+  row.status_at = batch.now();
+  row.updated_at = batch.now();
+  if (was_paused && row.status != QueueStatus::paused) batch.resumed.insert(row.id);
+  return configure(batch, row);
+}
+
+Result<void> Core::supersede_key(Batch& batch, const QueueChange& change, QueueChanged& changed) {
+  const auto& wanted = std::get<QueueChange::SupersedeKey>(change.what);
+  auto ids = batch.transaction->with_supersede_key(change.queue, wanted.key);
+  if (!ids) return ids.error();
+  for (const EventId id : *ids) {
+    auto ended = supersede(batch, id, Supersede{std::nullopt, wanted.reason});
+    if (!ended) return ended.error();
+    if (*ended) changed.superseded.push_back(id);
+  }
+  return {};
+}
+
+Result<void> Core::revive(Batch& batch, const Revival& revival, Answer& answer) {
+  EndedFilter filter = revival.filter;
+  if (!filter.queue.empty() && find_state(batch, filter.queue) == nullptr) {
+    answer.admin = Result<Revived>(no_queue(filter.queue));
+    return {};
+  }
+  if (revival.checkpoint) {
+    auto checkpoint = batch.transaction->find_checkpoint(*revival.checkpoint);
+    if (!checkpoint) return checkpoint.error();
+    if (!*checkpoint || (*checkpoint)->queue != filter.queue) {
+      answer.admin =
+          Result<Revived>(Error{ErrorCode::not_found,
+                                "Queue \"" + filter.queue + "\" has no checkpoint " + *revival.checkpoint +
+                                    ". The list of its checkpoints has those that are kept.",
+                                "checkpoint"});
+      return {};
+    }
+    filter.from = (*checkpoint)->created_at;
+  }
+  auto ended = ended_events(batch, filter);
+  if (!ended) return ended.error();
+
+  Revived revived{.more = ended->next.has_value(), .next = ended->next};
+  for (const Stored& stored : ended->events) revived.matched.push_back(stored.event.id);
+  Result<Refusal> refused = Refusal();
+  if (!revival.dry_run) {
+    refused = revival.kind == RevivalKind::replay
+                  ? replay_events(batch, ended->events, revived)
+                  : redrive_events(batch, ended->events, revival.reason, revived);
+  }
+  if (!refused) return refused.error();
+  answer.admin = *refused ? Result<Revived>(std::move(**refused)) : Result<Revived>(std::move(revived));
+  return {};
+}
+
+// The ended events of one queue, or of all queues up to the limits on events and bytes.
+Result<Ended> Core::ended_events(Batch& batch, const EndedFilter& filter) {
+  if (!filter.queue.empty()) return batch.transaction->ended(filter);
+  Ended all;
+  std::size_t bytes = 0;
+  for (const auto& [name, state] : queue_states_.queues()) {
+    EndedFilter one = filter;
+    one.queue = name;
+    one.limit = filter.limit - all.events.size();
+    if (one.limit == 0 || bytes >= kClaimBytes) {
+      all.next = EndedCursor{};
+      break;
+    }
+    auto ended = batch.transaction->ended(one);
+    if (!ended) return ended.error();
+    if (ended->next) all.next = EndedCursor{};  // more exist, but one cursor cannot name several queues
+    for (Stored& stored : ended->events) {
+      bytes += stored.event.payload.size();
+      all.events.push_back(std::move(stored));
+    }
+  }
+  return all;
+}
+
+Result<Core::Refusal> Core::replay_events(Batch& batch, const std::vector<Stored>& events, Revived& revived) {
+  Publication publication;
+  for (const Stored& stored : events) publication.events.push_back(copy_of(stored.event));
+  if (publication.events.empty()) return Refusal();
+  auto refused = refuse_publication(batch, publication);
+  if (!refused || *refused) return refused;
+  for (NewEvent& event : publication.events) {
+    auto admitted = admit_one(batch, std::move(event), std::nullopt);
+    if (!admitted) return admitted.error();
+    revived.events.push_back(admitted->id);
+  }
+  return Refusal();
+}
+
+// Resets events until a queue refuses one. That is the answer only if no event was reset before.
+Result<Core::Refusal> Core::redrive_events(Batch& batch, std::vector<Stored>& events,
+                                           const std::string& reason, Revived& revived) {
+  for (Stored& stored : events) {
+    auto refused = refuse_revival(batch, stored.event);
+    if (!refused || (*refused && revived.events.empty())) return refused;
+    if (*refused) {
+      revived.more = true;
+      revived.next.reset();  // a cursor would skip the refused events; the same call finds them again
+      return Refusal();
+    }
+    auto decision = decide(stored.event, {Lease{stored.event.id, "", std::nullopt}, Reset{reason}}, {},
+                           batch.now(), state_of(batch, stored.event.queue).policy);
+    if (!decision) return decision.error();
+    if (auto done = record(batch, stored, *decision); !done) return done.error();
+    revived.events.push_back(stored.event.id);
+  }
+  return Refusal();
+}
+
+// Removes all events, or none if one of them was reset after retention read it. None, because the archive
+// file contains all of them: retention then drops what it wrote.
+Result<void> Core::remove(Batch& batch, const Removal& removal, Answer& answer) {
+  auto loaded = batch.transaction->load(removal.events, Transaction::EventFields::state);
+  if (!loaded) return loaded.error();
+  std::vector<Stored> leaving;
+  for (std::optional<Stored>& stored : *loaded) {
+    const bool may_leave = stored && stored->archived && stored->line == Line::none;
+    if (may_leave) leaving.push_back(std::move(*stored));
+  }
+  answer.admin = Removed{0};
+  if (leaving.size() != removal.events.size()) return {};
+  if (auto done = batch.transaction->remove(leaving); !done) return done;
+  for (const Stored& stored : leaving) {
+    QueueDelta& delta = batch.queues[stored.event.queue];
+    delta.counts.at(static_cast<std::size_t>(stored.event.status)) -= 1;
+    delta.totals.removed += 1;
+    if (!stored.event.correlation_id.empty()) {
+      batch.correlations[stored.event.correlation_id].change.kept -= 1;
+    }
+  }
+  if (removal.file) {
+    if (auto done = batch.transaction->put_archive_file(*removal.file); !done) return done;
+  }
+  batch.strict = true;
+  answer.admin = Removed{leaving.size()};
+  return {};
+}
+
+Result<void> Core::measure(Batch& batch, Answer& answer) {
+  Metrics& metrics = answer.admin.emplace<Metrics>();
+  for (const auto& [name, state] : queue_states_.queues()) {
+    QueueMetrics queue{.queue = name,
+                       .counts = state.counts,
+                       .totals = state.totals,
+                       .oldest_pending = {},
+                       .backpressure = state.backpressure,
+                       .wait = state.wait,
+                       .run = state.run};
+    auto oldest = batch.transaction->oldest_pending(name);
+    if (!oldest) return oldest.error();
+    if (*oldest) queue.oldest_pending = std::max(Millis(0), batch.now() - **oldest);
+    metrics.queues.push_back(std::move(queue));
+  }
+  const std::int64_t hour = hour_of(batch.now());
+  for (const auto& [failed_in, events] : failed_by_hour_) {
+    if (failed_in > hour - 24) metrics.failed_24h += events;
+  }
+  metrics.waiting_claims = static_cast<std::int64_t>(waiters_.size());
+  metrics.waiting_ends = static_cast<std::int64_t>(waits_.size());
+  for (const WorkerState& worker : list_workers(batch)) {
+    metrics.workers += 1;
+    metrics.stale_workers += worker.stale ? 1 : 0;
+  }
+  metrics.commit_seconds = commit_seconds_;
+  metrics.batch_events = batch_events_;
+  // Only one commit thread reports the sizes, because the answers of all are added up.
+  if (!options_.maintains) return {};
+  auto sizes = store_.sizes();
+  if (!sizes) return sizes.error();
+  metrics.sizes = *sizes;
+  return {};
+}
+
+// On a shared store: the stored workers of all servers, and what this Core has seen since it stored its own.
+std::vector<WorkerState> Core::list_workers(const Batch& batch) const {
+  if (!batch.recalled) return workers_.list(batch.now(), options_.stale_after, options_.start_within);
+  Workers all;
+  all.recall(batch.recalled->workers, batch.recalled->processing);
+  all.add(workers_);
+  return all.list(batch.now(), options_.stale_after, options_.start_within);
+}
+
+Result<void> Core::explain(Batch& batch, const Command& command, Answer& answer) {
+  const EventId id = *command.why;
+  auto loaded = batch.transaction->load({{id}}, Transaction::EventFields::all);
+  if (!loaded) return loaded.error();
+  if (!loaded->front()) {
+    answer.explanation = no_event(id);
+    return {};
+  }
+  const Stored& stored = *loaded->front();
+  const Event& event = stored.event;
+  WhyContext context{.demand = demand_for(event, command.extra_demand, batch.now())};
+  const QueueRow& row = state_of(batch, event.queue).row;
+  context.paused = row.status == QueueStatus::paused;
+  context.pause_reason = row.status_reason;
+  if (stored.line == Line::behind) {
+    auto head = batch.transaction->head_of_line(event.queue, event.ordering_key);
+    if (!head) return head.error();
+    if (*head) context.line_head = WhyContext::LineHead{(*head)->event.id, (*head)->event.status};
+  }
+  auto log = batch.transaction->log(id);
+  if (!log) return log.error();
+  if (!log->empty()) context.last_entry = std::move(log->back());
+  answer.explanation = Explanation{id, event.status, eventq::explain(event, context, batch.now())};
+  return {};
+}
+
+// The claims that would take this event, for the explanation of why it does not run. Combines the claims that
+// this Core sees with what the router knows. The router's last poll replaces ours, because a claim that waits
+// in the router reaches this Core again with every retry. A claim with several of the event's tags counts
+// once per tag; the explanation only asks whether there is any.
+Demand Core::demand_for(const Event& event, const Command::ExtraDemand& extra, TimePoint now) const {
+  Demand demand{extra.waiting + waiters_.waiting(event.queue, ""), polls_.last(event)};
+  for (const std::string& tag : event.tags) demand.waiting += waiters_.waiting(event.queue, tag);
+  if (extra.last_poll_ago) demand.last_poll = now - *extra.last_poll_ago;
+  return demand;
+}
+
+// Answers at once if the end has come already, or if the event or correlation does not exist.
+Result<void> Core::start_wait(Batch& batch, const WaitRequest& wait, std::size_t index) {
+  Answer& answer = batch.answers[index];
+  std::optional<EventId> event;
+  if (const auto* id = std::get_if<EventId>(&wait.what)) event = *id;
+  if (std::holds_alternative<WaitRequest::ThisPublication>(wait.what)) {
+    if (!answer.published || !*answer.published) return {};
+    event = (*answer.published)->events.front().id;
+  }
+  std::string key;
+  if (event) {
+    auto loaded = batch.transaction->load({{*event}}, Transaction::EventFields::all);
+    if (!loaded) return loaded.error();
+    if (!loaded->front()) {
+      answer.error = no_event(*event);
+      return {};
+    }
+    answer.waited = has_ended(loaded->front()->event.status);
+    key = wait_key(*event);
+  } else if (const auto* correlation = std::get_if<WaitRequest::Correlated>(&wait.what)) {
+    auto row = batch.transaction->find_correlation(correlation->id);
+    if (!row) return row.error();
+    if (!*row) {
+      answer.error = no_correlation(correlation->id);
+      return {};
+    }
+    answer.waited = (*row)->pending == 0;
+    key = wait_key(*correlation);
+  } else {
+    const auto& drained = std::get<WaitRequest::Drained>(wait.what);
+    if (auto done = refresh(batch, drained.queue); !done) return done;
+    if (find_state(batch, drained.queue) == nullptr) return {};  // change_queue() has answered not_found
+    answer.waited = depth_of(batch, drained.queue) == 0;
+    key = wait_key(drained);
+  }
+  if (!answer.waited && wait.timeout > Millis(0)) batch.waiting_ends.emplace(index, std::move(key));
+  return {};
+}
+
+}  // namespace eventq
