@@ -134,10 +134,9 @@ Result<EngineParts> open_parts(std::string_view url, const Options& options, con
     *to = std::move(*reader);
   }
   if (options.archive_dir.empty()) return parts;
-  if (auto fault = check_archive_folder(options.archive_dir)) return *fault;
-  auto files = parts.retention_reader->archive_files();
+  auto files = open_archive(options.archive_dir, *parts.retention_reader);
   if (!files) return files.error();
-  parts.files = std::make_unique<ArchiveFiles>(options.archive_dir, *files);
+  parts.files = std::move(*files);
   return parts;
 }
 

@@ -118,9 +118,9 @@ struct ArchiveFiles::Target {
   Descriptor descriptor;
 };
 
-ArchiveFiles::ArchiveFiles(std::string folder, const std::vector<ArchiveFile>& known)
+ArchiveFiles::ArchiveFiles(std::string folder, const std::vector<ArchiveFile>& stored)
     : folder_(std::move(folder)) {
-  confirm(known);
+  confirm(stored);
 }
 
 Result<ArchiveFile> ArchiveFiles::append(std::span<const Details> events, TimePoint now) {
@@ -146,15 +146,15 @@ Result<ArchiveFiles::Target> ArchiveFiles::open_for(TimePoint now) {
   for (int number = 1; number <= kNamesMax; ++number) {
     std::string name = file_name(now, number);
     std::string path = folder_ + "/" + name;
-    const auto known = sizes_.find(name);
+    const auto confirmed = sizes_.find(name);
     // O_EXCL, because another process may use the folder too.
-    const int how = known == sizes_.end() ? O_CREAT | O_EXCL : 0;
+    const int how = confirmed == sizes_.end() ? O_CREAT | O_EXCL : 0;
     Descriptor opened(::open(path.c_str(), O_RDWR | O_NOFOLLOW | O_CLOEXEC | how, 0600));
     if (opened.number() < 0 && is_anothers(errno)) continue;
     if (opened.number() < 0) return failed("open", path, errno);
     struct stat status {};
     if (::fstat(opened.number(), &status) != 0) return failed("inspect", path, errno);
-    const std::int64_t size = known == sizes_.end() ? 0 : known->second;
+    const std::int64_t size = confirmed == sizes_.end() ? 0 : confirmed->second;
     if (!S_ISREG(status.st_mode) || status.st_size < size) continue;
     sizes_.emplace(name, size);
     return Target{std::move(name), std::move(path), size, std::move(opened)};
@@ -167,19 +167,22 @@ Result<ArchiveFiles::Target> ArchiveFiles::open_for(TimePoint now) {
 
 void ArchiveFiles::confirm(const ArchiveFile& file) { sizes_[file.name] = file.bytes; }
 
-void ArchiveFiles::confirm(const std::vector<ArchiveFile>& known) {
-  for (const ArchiveFile& file : known) confirm(file);
+void ArchiveFiles::confirm(const std::vector<ArchiveFile>& stored) {
+  for (const ArchiveFile& file : stored) confirm(file);
 }
 
-std::optional<Error> check_archive_folder(const std::string& folder) {
+Result<std::unique_ptr<ArchiveFiles>> open_archive(const std::string& folder, Reader& reader) {
   std::error_code failed;
   std::filesystem::create_directories(folder, failed);
-  if (!failed && std::filesystem::is_directory(folder, failed) && access(folder.c_str(), W_OK | X_OK) == 0) {
-    return std::nullopt;
+  if (failed || !std::filesystem::is_directory(folder, failed) || access(folder.c_str(), W_OK | X_OK) != 0) {
+    return Error{
+        ErrorCode::invalid_argument,
+        "archive_dir is " + folder + ", which is no folder that can be written to. Name another one.",
+        "archive_dir"};
   }
-  return Error{ErrorCode::invalid_argument,
-               "archive_dir is " + folder + ", which is no folder that can be written to. Name another one.",
-               "archive_dir"};
+  const auto stored = reader.archive_files();
+  if (!stored) return stored.error();
+  return std::make_unique<ArchiveFiles>(folder, *stored);
 }
 
 }  // namespace eventq

@@ -19,10 +19,9 @@
 #include <cstdint>
 #include <functional>
 #include <map>
-#include <optional>
+#include <memory>
 #include <span>
 #include <string>
-#include <string_view>
 #include <vector>
 
 #include "eventq/clock.h"
@@ -34,8 +33,8 @@ namespace eventq {
 
 class ArchiveFiles {
  public:
-  // `known`: the files and sizes that the store has, from Reader::archive_files(). Opens no file yet.
-  ArchiveFiles(std::string folder, const std::vector<ArchiveFile>& known);
+  // `stored`: the files and sizes that the store has, from Reader::archive_files(). Opens no file yet.
+  ArchiveFiles(std::string folder, const std::vector<ArchiveFile>& stored);
 
   // Writes the events to the file of the day of `now`, and syncs it. Returns its name and new size, which the
   // caller stores and then confirms. Makes the folder if it does not exist.
@@ -45,7 +44,7 @@ class ArchiveFiles {
   // The store has committed this size.
   void confirm(const ArchiveFile& file);
   // The same for all files that the store has.
-  void confirm(const std::vector<ArchiveFile>& known);
+  void confirm(const std::vector<ArchiveFile>& stored);
 
  private:
   struct Target;
@@ -57,6 +56,7 @@ class ArchiveFiles {
 
 // Makes the archive's folder and checks that it can be written to. The server calls this at its start,
 // because otherwise the first sign of a wrong folder would come with the first expired event.
-std::optional<Error> check_archive_folder(const std::string& folder);
+// Errors: invalid_argument for a folder that cannot be written to; of the reader.
+Result<std::unique_ptr<ArchiveFiles>> open_archive(const std::string& folder, Reader& reader);
 
 }  // namespace eventq

@@ -45,12 +45,10 @@ Result<std::size_t> Retention::step(TimePoint now) {
 // must not run, because it cuts the file at the size it believes in.
 Result<void> Retention::settle() {
   if (!in_doubt_) return {};
-  Command probe;
-  probe.probe = true;
-  if (Answer answer = call_(std::move(probe)); answer.error) return std::move(*answer.error);
-  const auto known = reader_.archive_files();
-  if (!known) return known.error();
-  files_->confirm(*known);
+  if (Answer answer = call_({.probe = true}); answer.error) return std::move(*answer.error);
+  const auto stored = reader_.archive_files();
+  if (!stored) return stored.error();
+  files_->confirm(*stored);
   in_doubt_ = false;
   return {};
 }
@@ -120,9 +118,7 @@ Result<void> Retention::archive(Removal& removal, TimePoint now) {
 
 Result<std::size_t> Retention::remove(Removal removal) {
   const std::optional<ArchiveFile> file = removal.file;
-  Command command;
-  command.admin = std::move(removal);
-  Answer answer = call_(std::move(command));
+  Answer answer = call_({.admin = std::move(removal)});
   if (answer.error) {
     in_doubt_ = file && answer.error->code == ErrorCode::unknown_outcome;
     return std::move(*answer.error);

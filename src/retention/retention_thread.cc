@@ -5,7 +5,8 @@
 
 namespace eventq {
 
-RetentionThread::RetentionThread(StepFunction step, const Clock& clock, const Logger& logger, Pauses pauses)
+RetentionThread::RetentionThread(StepFunction step, const Clock& clock, const Logger& logger,
+                                 RetentionPauses pauses)
     : step_(std::move(step)), clock_(clock), logger_(logger), pauses_(pauses), thread_([this] { loop(); }) {}
 
 RetentionThread::~RetentionThread() { stop(); }

@@ -9,7 +9,6 @@
 #include <functional>
 #include <mutex>
 #include <thread>
-#include <utility>
 
 #include "eventq/clock.h"
 #include "eventq/error.h"
@@ -17,19 +16,17 @@
 
 namespace eventq {
 
+struct RetentionPauses {
+  Millis between_steps{5};  // after a step that removed events, so that other commands reach the engine
+  Millis when_idle{1000};   // after a step that removed nothing or failed
+};
+
 class RetentionThread {
  public:
   // As Retention::step(): returns how many events it removed.
   using StepFunction = std::function<Result<std::size_t>(TimePoint now)>;
 
-  struct Pauses {
-    Millis between_steps{5};  // after a step that removed events, so that other commands reach the engine
-    Millis when_idle{1000};   // after a step that removed nothing or failed
-  };
-
-  RetentionThread(StepFunction step, const Clock& clock, const Logger& logger)
-      : RetentionThread(std::move(step), clock, logger, {}) {}
-  RetentionThread(StepFunction step, const Clock& clock, const Logger& logger, Pauses pauses);
+  RetentionThread(StepFunction step, const Clock& clock, const Logger& logger, RetentionPauses pauses = {});
   ~RetentionThread();  // stops
   RetentionThread(const RetentionThread&) = delete;
   RetentionThread& operator=(const RetentionThread&) = delete;
@@ -50,7 +47,7 @@ class RetentionThread {
   const StepFunction step_;  // called on the thread only
   const Clock& clock_;
   const Logger& logger_;
-  const Pauses pauses_;
+  const RetentionPauses pauses_;
 
   // Guarded by mutex_.
   std::mutex mutex_;

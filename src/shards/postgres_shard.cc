@@ -26,22 +26,18 @@ namespace {
 constexpr int kCommitThreads = 2;
 constexpr int kReadThreads = 2;
 // Retention is not urgent, and an idle server must cost the database little.
-constexpr RetentionThread::Pauses kPauses{.between_steps = Millis(5), .when_idle = std::chrono::seconds(10)};
+constexpr RetentionPauses kPauses{.between_steps = Millis(5), .when_idle = std::chrono::seconds(10)};
 // stop() waits this long for statements under way, such as a commit that waits for a standby, then cancels
 // them.
 constexpr std::chrono::seconds kStopTimeout{5};
-
-// Connections that interrupt() must reach while the database does not answer. Owned by the commit threads.
-struct PostgresConnections {
-  std::vector<postgres::PostgresStore*> stores;
-  std::vector<postgres::PostgresReader*> readers;
-};
 
 struct ShardParts {
   std::string url;
   std::vector<ShardWriter> writers;
   std::vector<std::unique_ptr<Reader>> readers;
-  PostgresConnections connected;
+  // Of the writers and readers: interrupt() must reach them while the database does not answer.
+  std::vector<postgres::PostgresStore*> connected_stores;
+  std::vector<postgres::PostgresReader*> connected_readers;
   std::unique_ptr<postgres::PostgresReader> retention_reader;
   std::unique_ptr<ArchiveFiles> files;  // null: removed events are not archived
 };
@@ -49,19 +45,16 @@ struct ShardParts {
 class PostgresShard final : public Shard, private ShardObserver {
  public:
   PostgresShard(ShardParts parts, const Options& options, const Clock& clock)
-      : url_(std::move(parts.url)),
-        logger_(options.logger),
+      : logger_(options.logger),
         clock_(clock),
         own_clock_(options.clock != nullptr),
-        connected_(std::move(parts.connected)),
-        retention_reader_(std::move(parts.retention_reader)),
-        files_(std::move(parts.files)),
-        lock_(url_),
+        parts_(std::move(parts)),
+        lock_(parts_.url),
         retention_(
-            *retention_reader_, [this](Command command) { return call(std::move(command)); }, files_.get(),
-            default_policy(options)),
-        commit_threads_(postgres::without_password(url_), std::move(parts.writers), std::move(parts.readers),
-                        clock, logger_) {}
+            *parts_.retention_reader, [this](Command command) { return call(std::move(command)); },
+            parts_.files.get(), default_policy(options)),
+        commit_threads_(postgres::without_password(parts_.url), std::move(parts_.writers),
+                        std::move(parts_.readers), clock, logger_) {}
 
   ~PostgresShard() override { stop(); }
   PostgresShard(const PostgresShard&) = delete;
@@ -72,7 +65,7 @@ class PostgresShard final : public Shard, private ShardObserver {
     shard_ = shard;
     commit_threads_.start(*this, shard);
     notifier_ = std::make_unique<postgres::Notifier>(
-        url_,
+        parts_.url,
         postgres::Notifier::Callbacks{
             .on_hint =
                 [this](const postgres::Hint& hint) {
@@ -99,7 +92,7 @@ class PostgresShard final : public Shard, private ShardObserver {
     retention_thread_->recheck_clock();
   }
 
-  // The notifier stops last, because it interrupts the threads when the database goes away meanwhile.
+  // The notifier stops last, because it interrupts the threads when the database cannot be reached meanwhile.
   void stop() override {
     if (!notifier_) return;
     stopping_ = true;
@@ -135,9 +128,9 @@ class PostgresShard final : public Shard, private ShardObserver {
   }
 
   void interrupt(bool interrupted) {
-    for (postgres::PostgresStore* store : connected_.stores) store->interrupt(interrupted);
-    for (postgres::PostgresReader* reader : connected_.readers) reader->interrupt(interrupted);
-    retention_reader_->interrupt(interrupted);
+    for (postgres::PostgresStore* store : parts_.connected_stores) store->interrupt(interrupted);
+    for (postgres::PostgresReader* reader : parts_.connected_readers) reader->interrupt(interrupted);
+    parts_.retention_reader->interrupt(interrupted);
     lock_.interrupt(interrupted);
   }
 
@@ -145,11 +138,11 @@ class PostgresShard final : public Shard, private ShardObserver {
     const auto held = lock_.hold();
     if (!held) return held.error();
     if (!*held) return std::size_t{0};
-    if ((*held)->since && files_) {
+    if ((*held)->since && parts_.files) {
       // Another server held the lock before and may have written archive files.
-      auto known = retention_reader_->archive_files();
-      if (!known) return known.error();
-      files_->confirm(*known);
+      auto stored = parts_.retention_reader->archive_files();
+      if (!stored) return stored.error();
+      parts_.files->confirm(*stored);
     }
     return retention_.step(own_clock_ ? now : (*held)->now);
   }
@@ -161,13 +154,11 @@ class PostgresShard final : public Shard, private ShardObserver {
   }
 
   // Set in the constructor, never changed.
-  const std::string url_;
   const Logger logger_;
   const Clock& clock_;
   const bool own_clock_;  // options.clock is set, so retention uses it, not the database's time
-  const PostgresConnections connected_;
-  const std::unique_ptr<postgres::PostgresReader> retention_reader_;
-  const std::unique_ptr<ArchiveFiles> files_;
+
+  ShardParts parts_;  // without writers and readers, which commit_threads_ owns
 
   // Set by start().
   ShardObserver* observer_ = nullptr;
@@ -182,21 +173,21 @@ class PostgresShard final : public Shard, private ShardObserver {
   std::unique_ptr<RetentionThread> retention_thread_;
 };
 
-Result<void> open_commit_threads(ShardParts& parts, const postgres::ShardPosition& place,
-                                 const Options& options) {
+Result<void> open_connections(ShardParts& parts, const postgres::ShardPosition& position,
+                              const Options& options) {
   for (int commit_thread = 0; commit_thread < kCommitThreads; ++commit_thread) {
-    auto store = postgres::make_store(parts.url, place, options.clock);
+    auto store = postgres::make_store(parts.url, position, options.clock);
     CoreOptions core = core_options(options);
     core.maintains = commit_thread == 0;
-    core.share = {place.shard_index, place.shard_count};
+    core.share = {position.shard_index, position.shard_count};
     auto recovered = recovered_core(*store, std::move(core), commit_thread == 0 ? options.logger : Logger());
     if (!recovered) return recovered.error();
-    parts.connected.stores.push_back(store.get());
+    parts.connected_stores.push_back(store.get());
     parts.writers.push_back({std::move(store), std::move(*recovered)});
   }
   for (int read_thread = 0; read_thread < kReadThreads; ++read_thread) {
     auto reader = std::make_unique<postgres::PostgresReader>(parts.url);
-    parts.connected.readers.push_back(reader.get());
+    parts.connected_readers.push_back(reader.get());
     parts.readers.push_back(std::move(reader));
   }
   parts.retention_reader = std::make_unique<postgres::PostgresReader>(parts.url);
@@ -207,18 +198,15 @@ Result<void> open_commit_threads(ShardParts& parts, const postgres::ShardPositio
 
 Result<std::unique_ptr<Shard>> open_postgres_shard(const std::string& url, int shard, int shards,
                                                    const Options& options, const Clock& clock) {
-  const postgres::ShardPosition where{shard, shards};
-  ShardParts parts;
-  parts.url = url;
-  if (auto opened = open_commit_threads(parts, where, options); !opened) return opened.error();
+  ShardParts parts{.url = url};
+  if (auto opened = open_connections(parts, {shard, shards}, options); !opened) return opened.error();
   if (!options.archive_dir.empty()) {
     // Each database records its own archive files, so each needs a folder of its own.
     const std::string folder =
         shards == 1 ? options.archive_dir : options.archive_dir + "/shard-" + std::to_string(shard);
-    if (auto fault = check_archive_folder(folder)) return *fault;
-    auto known = parts.retention_reader->archive_files();
-    if (!known) return known.error();
-    parts.files = std::make_unique<ArchiveFiles>(folder, *known);
+    auto files = open_archive(folder, *parts.retention_reader);
+    if (!files) return files.error();
+    parts.files = std::move(*files);
   }
   return std::unique_ptr<Shard>(std::make_unique<PostgresShard>(std::move(parts), options, clock));
 }
