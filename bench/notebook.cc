@@ -17,7 +17,7 @@
 #include "engine/engine.h"
 #include "measure.h"
 #include "notebook/notebooks.h"
-#include "queue/open.h"
+#include "support/open_engine.h"
 #include "support/temporary_directory.h"
 
 namespace eventq::bench {

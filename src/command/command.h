@@ -165,16 +165,18 @@ struct Command {
   AdminRequest admin;
 
   // Reads of committed rows.
-  struct Get {
-    EventId id{};
-    bool with_log = false;
-  };
-  std::optional<Get> get;
+  std::optional<EventId> get;  // the event and its log
   std::optional<ListFilter> list;
 
   // Whether a Reader alone can answer it. Engines send such a command to their read thread.
   [[nodiscard]] bool is_read() const {
     return get || list || std::visit([]<typename T>(const T&) { return CommittedQuery<T>; }, admin);
+  }
+
+  // Makes it answer at once, also when a claim finds nothing or an end has not come.
+  void stop_waiting() {
+    if (claim) claim->wait = Millis(0);
+    if (wait) wait->timeout = Millis(0);
   }
 };
 

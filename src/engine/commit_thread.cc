@@ -2,7 +2,6 @@
 #include "engine/commit_thread.h"
 
 #include <algorithm>
-#include <iterator>
 #include <utility>
 
 #include "base/log.h"
@@ -23,11 +22,6 @@ constexpr std::chrono::seconds kClockInterval{1};
 constexpr std::size_t kFillFrom = 8;
 constexpr std::chrono::microseconds kFillPause{100};
 constexpr std::chrono::microseconds kFillMax{600};
-
-void stop_waiting(Command& command) {
-  if (command.claim) command.claim->wait = Millis(0);
-  if (command.wait) command.wait->timeout = Millis(0);
-}
 
 std::size_t events_in(const Command& command) {
   return command.changes.size() + (command.publication ? command.publication->events.size() : 0) +
@@ -54,7 +48,7 @@ void CommitThread::submit(Envelope<Command> request) {
     refuse_closed(request.reply_to);
     return;
   }
-  if (dismissing_) stop_waiting(request.content);
+  if (dismissing_) request.content.stop_waiting();
   requests_.push_back(std::move(request));
   const bool reached = requests_.size() == goal_;
   lock.unlock();
@@ -88,7 +82,7 @@ void CommitThread::end_all_waits() {
   const std::scoped_lock lock(mutex_);
   dismissing_ = true;
   dismiss_now_ = true;
-  for (Envelope<Command>& request : requests_) stop_waiting(request.content);
+  for (Envelope<Command>& request : requests_) request.content.stop_waiting();
   work_.notify_one();
 }
 
@@ -121,13 +115,11 @@ void CommitThread::loop() {
     if (ended_) break;
   }
   lock.unlock();
-  close();
+  if (auto closed = core_.close(); !closed) log(LogLevel::warning, "last checkpoint failed", closed.error());
 }
 
-void CommitThread::close() {
-  if (auto closed = core_.close(); !closed && logger_) {
-    logger_(LogLevel::warning, LogLine("last checkpoint failed").add("error", closed.error().message).str());
-  }
+void CommitThread::log(LogLevel level, std::string_view what, const Error& error) const {
+  if (logger_) logger_(level, LogLine(what).add("error", error.message).str());
 }
 
 void CommitThread::wait_for_work(std::unique_lock<std::mutex>& lock) {
@@ -191,17 +183,14 @@ void CommitThread::run_batch(std::vector<Envelope<Command>> batch) {
   std::vector<Envelope<Answer>> answers = core_.run(std::move(batch));
   core_.note_commit(std::chrono::duration<double>(steady_now() - start).count());
   failing_ = core_.last_error().has_value();
-  if (failing_ && logger_) {
-    logger_(LogLevel::error, LogLine("commit failed").add("error", core_.last_error()->message).str());
-  }
+  if (failing_) log(LogLevel::error, "commit failed", *core_.last_error());
   deliver(std::move(answers));
   // ahead_ includes the time from `began` to the start of the transaction, so now() runs slightly ahead of
   // the store. At worst one maintenance transaction starts too early, and then corrects the value.
   if (store_.shared() && !failing_) ahead_ = core_.time() - began;
   if (committed_ && !failing_) committed_(core_.last_effects());
-  if (auto tidied = store_.tidy(); !tidied && logger_) {
-    logger_(LogLevel::warning,
-            LogLine("checkpoint of the write-ahead log failed").add("error", tidied.error().message).str());
+  if (auto tidied = store_.tidy(); !tidied) {
+    log(LogLevel::warning, "checkpoint of the write-ahead log failed", tidied.error());
   }
 }
 

@@ -11,6 +11,7 @@
 #include <functional>
 #include <mutex>
 #include <optional>
+#include <string_view>
 #include <thread>
 #include <vector>
 
@@ -52,7 +53,7 @@ class CommitThread {
 
  private:
   void loop();
-  void close();
+  void log(LogLevel level, std::string_view what, const Error& error) const;
   void wait_for_work(std::unique_lock<std::mutex>& lock);
   void fill_batch(std::unique_lock<std::mutex>& lock);
   std::vector<Envelope<Command>> take_batch();

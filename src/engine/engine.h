@@ -11,9 +11,9 @@
 #pragma once
 
 #include <cstdint>
-#include <memory>
+#include <utility>
 
-#include "command/envelope.h"
+#include "command/one_answer.h"
 
 namespace eventq {
 
@@ -26,7 +26,11 @@ class Engine {
   virtual void submit(Command command, AnswerSink& sink, std::uint64_t token) = 0;
 
   // Runs a command and waits for its answer.
-  virtual Answer call(Command command) = 0;
+  virtual Answer call(Command command) {
+    OneAnswer sink;
+    submit(std::move(command), sink, 0);
+    return sink.wait();
+  }
 
   // The caller of a claim or wait left, so the engine must not lease an event to it any more. An answer that
   // is being delivered still arrives.

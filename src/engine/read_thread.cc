@@ -7,16 +7,24 @@
 #include <vector>
 
 #include "base/overloaded.h"
-#include "command/envelope.h"
+#include "core/core.h"
 
 namespace eventq {
 namespace {
 
-// Turns an empty result into a not_found error.
-template <typename T>
-Result<T> found(Result<std::optional<T>> result, std::string missing, std::string_view field) {
+Error no_queue(const std::string& id) {
+  return {ErrorCode::not_found, "There is no queue \"" + id + "\".", "queue"};
+}
+
+Error no_recovery(const std::string& queue) {
+  return {ErrorCode::not_found, "Queue \"" + queue + "\" was not there when the server started.", "queue"};
+}
+
+// Turns an empty result into the error missing(id).
+template <typename T, typename MakeError, typename Id>
+Result<T> found(Result<std::optional<T>> result, const MakeError& missing, const Id& id) {
   if (!result) return result.error();
-  if (!*result) return Error{ErrorCode::not_found, std::move(missing), std::string(field)};
+  if (!*result) return missing(id);
   return std::move(**result);
 }
 
@@ -65,24 +73,20 @@ void ReadThread::loop() {
 
 Answer ReadThread::answer(const Command& command) {
   Answer answer;
-  if (command.get) answer.details = details(*command.get);
+  if (command.get) answer.details = found(reader_->details(*command.get), no_event, *command.get);
   if (command.list) answer.page = reader_->list(*command.list);
   std::visit(Overloaded{
                  [&](const QueueQuery& it) {
-                   answer.admin = found(reader_->queue(it.id, it.events),
-                                        "There is no queue \"" + it.id + "\".", "queue");
+                   answer.admin = found(reader_->queue(it.id, it.events), no_queue, it.id);
                  },
                  [&](const QueuesQuery&) { answer.admin = reader_->queues(); },
                  [&](const CheckpointsQuery& it) { answer.admin = checkpoints(it); },
                  [&](const RecoveryQuery& it) {
-                   answer.admin =
-                       found(reader_->recovery(it.queue),
-                             "Queue \"" + it.queue + "\" was not there when the server started.", "queue");
+                   answer.admin = found(reader_->recovery(it.queue), no_recovery, it.queue);
                  },
                  [&](const CorrelationQuery& it) {
                    answer.admin =
-                       found(reader_->correlation(it.id, it.after, it.limit),
-                             "No event has the correlation_id \"" + it.id + "\".", "correlation_id");
+                       found(reader_->correlation(it.id, it.after, it.limit), no_correlation, it.id);
                  },
                  [&](const FailuresQuery& it) { answer.admin = reader_->failures(it.queue, it.limit); },
                  [&](const HoldingQuery& it) { answer.admin = reader_->holding(it.worker_id, it.queue); },
@@ -93,16 +97,9 @@ Answer ReadThread::answer(const Command& command) {
 }
 
 Result<std::vector<Checkpoint>> ReadThread::checkpoints(const CheckpointsQuery& ask) {
-  const auto queue = found(reader_->queue(ask.queue, 0), "There is no queue \"" + ask.queue + "\".", "queue");
+  const auto queue = found(reader_->queue(ask.queue, 0), no_queue, ask.queue);
   if (!queue) return queue.error();
   return reader_->checkpoints(ask.queue, ask.limit);
-}
-
-Result<Details> ReadThread::details(const Command::Get& get) {
-  auto details = reader_->details(get.id);
-  if (!details) return details.error();
-  if (!*details) return no_event(get.id);
-  return std::move(**details);
 }
 
 }  // namespace eventq

@@ -9,7 +9,7 @@
 #include <mutex>
 #include <thread>
 
-#include "core/core.h"
+#include "command/envelope.h"
 #include "store/store.h"
 
 namespace eventq {
@@ -30,7 +30,6 @@ class ReadThread {
  private:
   void loop();
   Answer answer(const Command& command);
-  Result<Details> details(const Command::Get& get);
   Result<std::vector<Checkpoint>> checkpoints(const CheckpointsQuery& ask);
 
   // Used by the thread only.

@@ -166,7 +166,7 @@ bool NotebookWorker::must_wait() {
     return false;
   }
   // A user may have cancelled the blocking event.
-  const Answer answer = context_.engine.call({.get = Command::Get{*blocked_by_}});
+  const Answer answer = context_.engine.call({.get = *blocked_by_});
   if (answer.error || (*answer.details && !has_ended((*answer.details)->event.status))) {
     release_blocked(context_.clock.now());
     return true;

@@ -1,7 +1,6 @@
 // engine_test.cc: an engine under many threads: no event is lost, none is leased twice, and every waiter is
 // answered.
 #include "engine/engine.h"
-#include "queue/open.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -18,6 +17,7 @@
 #include "support/commands.h"
 #include "support/mailbox.h"
 #include "support/manual_clock.h"
+#include "support/open_engine.h"
 #include "support/temporary_directory.h"
 #include "support/times.h"
 

@@ -11,7 +11,6 @@
 #include <vector>
 
 #include "base/process_name.h"
-#include "command/one_answer.h"
 #include "core/core.h"
 #include "engine/commit_thread.h"
 #include "engine/engine.h"
@@ -20,7 +19,7 @@
 #include "eventq/client.h"
 #include "model/policy.h"
 #include "model/validate.h"
-#include "queue/queue_impl.h"
+#include "queue/embedded_queue.h"
 #include "retention/archive_files.h"
 #include "retention/retention.h"
 #include "retention/retention_thread.h"
@@ -48,15 +47,12 @@ class StoreEngine final : public Engine {
  public:
   StoreEngine(EngineParts parts, const Options& options, const Clock& clock)
       : logger_(options.logger),
-        store_(std::move(parts.store)),
-        core_(std::move(parts.core)),
-        retention_reader_(std::move(parts.retention_reader)),
-        files_(std::move(parts.files)),
+        parts_(std::move(parts)),
         retention_(
-            *retention_reader_, [this](Command command) { return call(std::move(command)); }, files_.get(),
-            default_policy(options)),
-        commit_thread_(*store_, *core_, clock, logger_),
-        read_thread_(std::move(parts.reader)),
+            *parts_.retention_reader, [this](Command command) { return call(std::move(command)); },
+            parts_.files.get(), default_policy(options)),
+        commit_thread_(*parts_.store, *parts_.core, clock, logger_),
+        read_thread_(std::move(parts_.reader)),
         retention_thread_([this](TimePoint now) { return retention_.step(now); }, clock, logger_) {}
 
   ~StoreEngine() override { stop(); }
@@ -70,12 +66,6 @@ class StoreEngine final : public Engine {
     } else {
       commit_thread_.submit(std::move(request));
     }
-  }
-
-  Answer call(Command command) override {
-    OneAnswer sink;
-    submit(std::move(command), sink, 0);
-    return sink.wait();
   }
 
   void cancel_wait(AnswerSink& sink, std::uint64_t token) override {
@@ -97,10 +87,7 @@ class StoreEngine final : public Engine {
 
  private:
   const Logger logger_;
-  const std::unique_ptr<Store> store_;
-  const std::unique_ptr<Core> core_;
-  const std::unique_ptr<Reader> retention_reader_;
-  const std::unique_ptr<ArchiveFiles> files_;
+  EngineParts parts_;
   Retention retention_;
   CommitThread commit_thread_;
   ReadThread read_thread_;
@@ -120,6 +107,7 @@ Result<std::unique_ptr<Store>> open_store(std::string_view url, const Clock& clo
       "store"};
 }
 
+// Opens everything that can fail. The archive comes last, because the store has the sizes of its files.
 Result<EngineParts> open_parts(std::string_view url, const Options& options, const Clock& clock) {
   EngineParts parts;
   auto store = open_store(url, clock);
@@ -128,6 +116,7 @@ Result<EngineParts> open_parts(std::string_view url, const Options& options, con
   auto core = recovered_core(*parts.store, core_options(options), options.logger);
   if (!core) return core.error();
   parts.core = std::move(*core);
+  // Two readers, because each belongs to one thread.
   for (std::unique_ptr<Reader>* to : {&parts.reader, &parts.retention_reader}) {
     auto reader = parts.store->reader();
     if (!reader) return reader.error();
@@ -152,13 +141,13 @@ Result<std::unique_ptr<Engine>> open_router(std::span<const std::string> urls, c
         "Several stores make one queue only if all of them are postgres: databases; \"" + url + "\" is not.",
         "store"};
   }
+  // Before any shard is opened, because recovery writes: databases that are not one set stay unchanged.
   const auto databases = postgres::check_schema(urls);
   if (!databases) return databases.error();
   const Clock& clock = options.clock ? *options.clock : system_clock();
   std::vector<std::unique_ptr<Shard>> shards;
-  const int shard_count = static_cast<int>(urls.size());
-  for (int shard_index = 0; shard_index < shard_count; ++shard_index) {
-    auto shard = open_postgres_shard(urls[static_cast<std::size_t>(shard_index)], shard_index, shard_count,
+  for (const std::string& url : urls) {
+    auto shard = open_postgres_shard(url, static_cast<int>(shards.size()), static_cast<int>(urls.size()),
                                      options, clock);
     if (!shard) return shard.error();
     shards.push_back(std::move(*shard));
@@ -174,17 +163,13 @@ Result<std::unique_ptr<Engine>> open_router(std::span<const std::string> urls, c
 
 }  // namespace
 
-Result<std::unique_ptr<Engine>> open_engine(std::string_view url, const Options& options) {
-  const std::string urls[] = {std::string(url)};
-  return open_engine(urls, options);
-}
-
 Result<std::unique_ptr<Engine>> open_engine(std::span<const std::string> urls, const Options& options) {
   if (auto fault = validate(options)) return *fault;
   if (urls.empty()) {
     return Error{ErrorCode::invalid_argument, "No store is named. Name one, such as sqlite:eventq.db.",
                  "store"};
   }
+  // One PostgreSQL database is opened as a queue with one shard, because other servers may share it.
   if (urls.size() > 1 || is_postgres(urls.front())) return open_router(urls, options);
   const Clock& clock = options.clock ? *options.clock : system_clock();
   auto parts = open_parts(urls.front(), options, clock);
@@ -207,7 +192,7 @@ Result<std::unique_ptr<Queue>> Queue::open(std::span<const std::string> urls, co
   if (!engine) return engine.error();
   std::string worker_id = options.worker_id.empty() ? process_name() : options.worker_id;
   return std::unique_ptr<Queue>(
-      std::make_unique<QueueImpl>(std::move(*engine), std::move(worker_id), default_policy(options)));
+      std::make_unique<EmbeddedQueue>(std::move(*engine), std::move(worker_id), default_policy(options)));
 }
 
 }  // namespace eventq

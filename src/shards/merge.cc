@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <iterator>
 #include <map>
-#include <tuple>
+#include <numeric>
 #include <utility>
 
 #include "base/overloaded.h"
@@ -20,6 +20,14 @@ void append_all(std::vector<T>& to, std::vector<T>&& from) {
 template <typename T>
 void cut(std::vector<T>& list, std::size_t limit) {
   if (list.size() > limit) list.resize(limit);
+}
+
+template <typename Key, typename T>
+std::vector<T> values_of(std::map<Key, T>&& map) {
+  std::vector<T> values;
+  values.reserve(map.size());
+  for (auto& [key, value] : map) values.push_back(std::move(value));
+  return values;
 }
 
 template <typename T>
@@ -74,10 +82,7 @@ std::vector<QueueDocument> merged(const QueuesQuery&, std::vector<std::vector<Qu
       if (!is_new) add(found->second, std::move(queue));
     }
   }
-  std::vector<QueueDocument> all;
-  all.reserve(by_name.size());
-  for (auto& [name, queue] : by_name) all.push_back(std::move(queue));
-  return all;
+  return values_of(std::move(by_name));
 }
 
 // Each shard makes checkpoints of its own, so the lists are only sorted together.
@@ -138,9 +143,7 @@ std::vector<FailureGroup> merged(const FailuresQuery& ask,
       }
     }
   }
-  std::vector<FailureGroup> all;
-  all.reserve(groups.size());
-  for (auto& [key, group] : groups) all.push_back(std::move(group));
+  std::vector<FailureGroup> all = values_of(std::move(groups));
   std::stable_sort(all.begin(), all.end(),
                    [](const FailureGroup& a, const FailureGroup& b) { return a.events > b.events; });
   cut(all, ask.limit);
@@ -148,18 +151,18 @@ std::vector<FailureGroup> merged(const FailuresQuery& ask,
 }
 
 std::int64_t merged(const HoldingQuery&, const std::vector<std::int64_t>& counts) {
-  std::int64_t all = 0;
-  for (const std::int64_t count : counts) all += count;
-  return all;
+  return std::accumulate(counts.begin(), counts.end(), std::int64_t{0});
 }
 
-// Merges the results that were found. A shard without the thing answers not_found, which is the merged answer
-// only if all shards do.
-template <typename T, typename Question>
-Result<T> merged_results(const Question& question, std::vector<Result<T>> results) {
-  std::vector<T> found;
+// Merges the results that were found, which are in `part` of each answer. A shard without the thing answers
+// not_found, which is the merged answer only if all shards do.
+template <typename Question, typename Part>
+auto merged_results(const Question& question, std::vector<ShardAnswer>& answers, const Part& part)
+    -> Result<decltype(merged(question, {}))> {
+  std::vector<decltype(merged(question, {}))> found;
   std::optional<Error> not_found;
-  for (Result<T>& result : results) {
+  for (ShardAnswer& answer : answers) {
+    auto& result = part(answer.commit_threads.front());
     if (result) {
       found.push_back(std::move(*result));
     } else if (result.error().code == ErrorCode::not_found) {
@@ -175,17 +178,22 @@ Result<T> merged_results(const Question& question, std::vector<Result<T>> result
 // Workers of one shard. Each of its commit threads has seen other polls, so the last poll wins.
 using WorkersByName = std::map<std::string, WorkerState>;
 
+// Adds what both a commit thread and a shard report.
+void add_seen(WorkerState& ours, const WorkerState& theirs) {
+  if (!ours.asked || theirs.row.last_seen > ours.row.last_seen) ours.asked = theirs.asked;
+  ours.row.first_seen = std::min(ours.row.first_seen, theirs.row.first_seen);
+  ours.row.last_seen = std::max(ours.row.last_seen, theirs.row.last_seen);
+}
+
 void add_commit_thread(WorkersByName& ours, std::vector<WorkerState>&& commit_thread) {
   for (WorkerState& worker : commit_thread) {
     const auto [found, is_new] = ours.try_emplace(worker.row.id, worker);
     if (is_new) continue;
-    WorkerState& known = found->second;
-    if (!known.asked || worker.row.last_seen > known.row.last_seen) known.asked = worker.asked;
-    known.row.first_seen = std::min(known.row.first_seen, worker.row.first_seen);
-    known.row.last_seen = std::max(known.row.last_seen, worker.row.last_seen);
+    add_seen(found->second, worker);
     // Both start from the stored counters and add their own unstored ones, so a sum would count twice.
-    known.row.completed = std::max(known.row.completed, worker.row.completed);
-    known.row.failed = std::max(known.row.failed, worker.row.failed);
+    WorkerRow& row = found->second.row;
+    row.completed = std::max(row.completed, worker.row.completed);
+    row.failed = std::max(row.failed, worker.row.failed);
   }
 }
 
@@ -193,16 +201,14 @@ void add_shard(WorkersByName& ours, WorkersByName&& shard) {
   for (auto& [name, worker] : shard) {
     const auto [found, is_new] = ours.try_emplace(name, worker);
     if (is_new) continue;
-    WorkerState& known = found->second;
-    if (!known.asked || worker.row.last_seen > known.row.last_seen) known.asked = worker.asked;
-    known.row.first_seen = std::min(known.row.first_seen, worker.row.first_seen);
-    known.row.last_seen = std::max(known.row.last_seen, worker.row.last_seen);
-    known.row.completed += worker.row.completed;
-    known.row.failed += worker.row.failed;
-    append_all(known.holding, std::move(worker.holding));
-    std::sort(known.holding.begin(), known.holding.end());
-    known.stale = known.stale || worker.stale;
-    if (known.stale_because.empty()) known.stale_because = std::move(worker.stale_because);
+    WorkerState& sum = found->second;
+    add_seen(sum, worker);
+    sum.row.completed += worker.row.completed;
+    sum.row.failed += worker.row.failed;
+    append_all(sum.holding, std::move(worker.holding));
+    std::sort(sum.holding.begin(), sum.holding.end());
+    sum.stale = sum.stale || worker.stale;
+    if (sum.stale_because.empty()) sum.stale_because = std::move(worker.stale_because);
   }
 }
 
@@ -215,9 +221,7 @@ std::vector<WorkerState> merged_workers(std::vector<ShardAnswer>& answers) {
     }
     add_shard(all, std::move(shard));
   }
-  std::vector<WorkerState> list;
-  for (auto& [name, worker] : all) list.push_back(std::move(worker));
-  return list;
+  return values_of(std::move(all));
 }
 
 void add(QueueMetrics& ours, const QueueMetrics& theirs) {
@@ -261,78 +265,58 @@ Metrics merged_metrics(const std::vector<ShardAnswer>& answers, const std::vecto
   for (const int shard : missing) all.shards.push_back({shard, false});
   std::sort(all.shards.begin(), all.shards.end(),
             [](const ShardMetrics& a, const ShardMetrics& b) { return a.shard < b.shard; });
-  for (auto& [name, queue] : queues) all.queues.push_back(std::move(queue));
+  all.queues = values_of(std::move(queues));
   return all;
+}
+
+// The error in the answer to an AdminRequest; null if there is none.
+const Error* error_of(const AdminAnswer& answer) {
+  return std::visit(
+      [](const auto& part) -> const Error* {
+        if constexpr (requires { part.error(); }) {
+          if (!part) return &part.error();
+        }
+        return nullptr;
+      },
+      answer);
+}
+
+// The error of a shard that could not be asked. A read has it in its own part of the answer.
+const Error* outage_of(const Answer& answer) {
+  if (answer.error) return &*answer.error;
+  const Error* error = answer.page && !*answer.page ? &answer.page->error() : error_of(answer.admin);
+  return error != nullptr && error->code == ErrorCode::unavailable ? error : nullptr;
 }
 
 // Removes the answers of shards that could not be asked. Returns the error of the last of them.
 std::optional<Error> set_missing(std::vector<ShardAnswer>& answers, std::vector<int>& missing) {
   std::optional<Error> last;
-  const auto away = [&](const ShardAnswer& answer) {
+  std::erase_if(answers, [&](const ShardAnswer& answer) {
     for (const Answer& commit_thread : answer.commit_threads) {
-      if (!commit_thread.error) continue;
-      last = commit_thread.error;
+      const Error* error = outage_of(commit_thread);
+      if (error == nullptr) continue;
+      last = *error;
       missing.push_back(answer.shard);
       return true;
     }
     return false;
-  };
-  std::erase_if(answers, away);
+  });
   return last;
 }
 
-// A failed read has its error in its own part of the answer. If the database was unavailable, the shard
-// counts as missing.
-std::optional<Error> read_error(const Answer& answer) {
-  const auto gone = [](const Error& error) {
-    return error.code == ErrorCode::unavailable ? std::optional(error) : std::nullopt;
-  };
-  if (answer.page && !*answer.page) return gone(answer.page->error());
-  if (answer.details && !*answer.details) return gone(answer.details->error());
-  return std::visit(
-      [&](const auto& part) -> std::optional<Error> {
-        if constexpr (requires { part.error(); }) {
-          if (!part) return gone(part.error());
-        }
-        return std::nullopt;
-      },
-      answer.admin);
-}
-
-template <typename T, typename Question>
-void merge_admin(const Question& question, std::vector<ShardAnswer>& answers, Answer& into) {
-  std::vector<Result<T>> results;
-  results.reserve(answers.size());
-  for (ShardAnswer& answer : answers) {
-    results.push_back(std::move(std::get<Result<T>>(answer.commit_threads.front().admin)));
-  }
-  Result<T> all = merged_results<T>(question, std::move(results));
-  into.admin = std::move(all);
-}
-
-void merge_asked(const AdminRequest& ask, std::vector<ShardAnswer>& answers, Answer& into) {
+void merge_admin(const AdminRequest& request, std::vector<ShardAnswer>& answers, Answer& into) {
   std::visit(Overloaded{
                  [&](const MetricsRequest&) { into.admin = merged_metrics(answers, into.missing); },
                  [&](const WorkersRequest&) { into.admin = merged_workers(answers); },
-                 [&](const QueueQuery& it) { merge_admin<QueueDocument>(it, answers, into); },
-                 [&](const QueuesQuery& it) { merge_admin<std::vector<QueueDocument>>(it, answers, into); },
-                 [&](const CheckpointsQuery& it) { merge_admin<std::vector<Checkpoint>>(it, answers, into); },
-                 [&](const RecoveryQuery& it) { merge_admin<Recovery>(it, answers, into); },
-                 [&](const CorrelationQuery& it) { merge_admin<Correlation>(it, answers, into); },
-                 [&](const FailuresQuery& it) { merge_admin<std::vector<FailureGroup>>(it, answers, into); },
-                 [&](const HoldingQuery& it) { merge_admin<std::int64_t>(it, answers, into); },
+                 [&]<CommittedQuery Query>(const Query& query) {
+                   using Merged = Result<decltype(merged(query, {}))>;
+                   into.admin = merged_results(query, answers, [](Answer& answer) -> Merged& {
+                     return std::get<Merged>(answer.admin);
+                   });
+                 },
                  [](const auto&) {},
              },
-             ask);
-}
-
-bool found_nothing(const AdminAnswer& answer) {
-  return std::visit(
-      [](const auto& it) {
-        if constexpr (requires { it.error(); }) return !it && it.error().code == ErrorCode::not_found;
-        return false;
-      },
-      answer);
+             request);
 }
 
 }  // namespace
@@ -347,30 +331,26 @@ Command for_each_shard(const Command& read, int shards) {
 }
 
 Answer merge(const Command& question, std::vector<ShardAnswer> answers) {
-  for (ShardAnswer& answer : answers) {
-    for (Answer& commit_thread : answer.commit_threads) {
-      if (!commit_thread.error) commit_thread.error = read_error(commit_thread);
-    }
-  }
   Answer all;
   const std::size_t shards = answers.size();
-  const std::optional<Error> away = set_missing(answers, all.missing);
-  // Metrics must answer also when all shards are away, because they report exactly that.
-  if (answers.empty() && !std::holds_alternative<MetricsRequest>(question.admin)) {
-    all.error = away;
+  const std::optional<Error> outage = set_missing(answers, all.missing);
+  const bool asks_nothing = !question.list && !question.probe && question.admin.index() == 0;
+  // Metrics must answer also when all shards are unavailable, because they report exactly that. An empty
+  // command promises that every shard has done what was sent before.
+  const bool needs_one = answers.empty() && !std::holds_alternative<MetricsRequest>(question.admin);
+  if (needs_one || asks_nothing) {
+    all.error = outage;
     return all;
   }
-  if (question.get) all.details = std::move(answers.front().commit_threads.front().details);
   if (question.list) {
-    std::vector<Result<EventPage>> pages;
-    pages.reserve(answers.size());
-    for (ShardAnswer& answer : answers) pages.push_back(std::move(*answer.commit_threads.front().page));
     ListFilter filter = *question.list;
     if (shards == 1) filter.offset = 0;  // a single shard has applied it
-    all.page = merged_results<EventPage>(filter, std::move(pages));
+    all.page = merged_results(
+        filter, answers, [](Answer & answer) -> auto& { return *answer.page; });
   }
-  merge_asked(question.admin, answers, all);
-  if (away && found_nothing(all.admin)) all.error = away;
+  merge_admin(question.admin, answers, all);
+  const Error* error = error_of(all.admin);
+  if (outage && error != nullptr && error->code == ErrorCode::not_found) all.error = outage;
   return all;
 }
 

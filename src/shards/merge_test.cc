@@ -14,7 +14,7 @@ namespace {
 using namespace std::chrono_literals;
 using testing::ElementsAre;
 
-const Error kShardAway{ErrorCode::unavailable, "Shard 1 is away.", ""};
+const Error kUnavailable{ErrorCode::unavailable, "Shard 1 is unavailable.", ""};
 
 Event event(int id) {
   Event event;
@@ -51,9 +51,9 @@ Answer refused(Error error) {
   return answer;
 }
 
-Answer away() {
+Answer unavailable() {
   Answer answer;
-  answer.error = kShardAway;
+  answer.error = kUnavailable;
   return answer;
 }
 
@@ -99,12 +99,13 @@ TEST(Merge, AnOffsetCountsFromTheBeginningOfTheMergedList) {
               ElementsAre(3, 4));
   EXPECT_EQ(for_each_shard(question, 1).list->offset, 2) << "a single shard applies the offset";
   EXPECT_THAT(ids((*merge_all(question, {page({6, 8}, 4)}).page)->events), ElementsAre(6, 8));
-  EXPECT_THAT(ids((*merge_all(question, {page({2, 4, 6, 8}, 4), away()}).page)->events), ElementsAre(6, 8));
+  EXPECT_THAT(ids((*merge_all(question, {page({2, 4, 6, 8}, 4), unavailable()}).page)->events),
+              ElementsAre(6, 8));
   EXPECT_TRUE((*merge_all(list(9, 2), {page({2}, 1), page({1}, 1)}).page)->events.empty());
 }
 
-TEST(Merge, AShardThatIsAwayIsNamedAndTheOthersAnswer) {
-  const Answer all = merge_all(list(0, 9), {page({2}, 1), away(), page({5}, 1)});
+TEST(Merge, AShardThatIsUnavailableIsNamedAndTheOthersAnswer) {
+  const Answer all = merge_all(list(0, 9), {page({2}, 1), unavailable(), page({5}, 1)});
   ASSERT_FALSE(all.error);
   EXPECT_THAT(ids((*all.page)->events), ElementsAre(2, 5));
   EXPECT_THAT(all.missing, ElementsAre(1));
@@ -112,16 +113,16 @@ TEST(Merge, AShardThatIsAwayIsNamedAndTheOthersAnswer) {
 
 TEST(Merge, AShardWhoseReadIsUnavailableIsMissing) {
   Answer failed;
-  failed.page = kShardAway;
+  failed.page = kUnavailable;
   EXPECT_THAT(merge_all(list(0, 9), {page({2}, 1), failed}).missing, ElementsAre(1));
 }
 
-TEST(Merge, TheAnswerIsUnavailableWhenAllShardsAreAway) {
-  EXPECT_EQ(merge_all(list(0, 9), {away(), away()}).error->code, ErrorCode::unavailable);
+TEST(Merge, TheAnswerIsUnavailableWhenAllShardsAreUnavailable) {
+  EXPECT_EQ(merge_all(list(0, 9), {unavailable(), unavailable()}).error->code, ErrorCode::unavailable);
 }
 
-TEST(Merge, MetricsSayThatAllShardsAreAway) {
-  const Answer all = merge_all(asking(MetricsRequest{}), {away(), away()});
+TEST(Merge, MetricsSayThatAllShardsAreUnavailable) {
+  const Answer all = merge_all(asking(MetricsRequest{}), {unavailable(), unavailable()});
 
   EXPECT_FALSE(all.error);
   EXPECT_THAT(all.missing, ElementsAre(0, 1));
@@ -172,9 +173,9 @@ TEST(Merge, AQueueIsFoundWhenOnlySomeShardsHaveIt) {
   EXPECT_EQ(std::get<Result<QueueDocument>>(nowhere.admin).error().code, ErrorCode::not_found);
 }
 
-TEST(Merge, NotFoundIsUnavailableWhileAShardIsAway) {
+TEST(Merge, NotFoundIsUnavailableWhileAShardIsUnavailable) {
   const Error none{ErrorCode::not_found, "There is no queue \"a\".", "queue"};
-  const Answer all = merge_all(asking(QueueQuery{"a", 2}), {refused<QueueDocument>(none), away()});
+  const Answer all = merge_all(asking(QueueQuery{"a", 2}), {refused<QueueDocument>(none), unavailable()});
   ASSERT_TRUE(all.error);
   EXPECT_EQ(all.error->code, ErrorCode::unavailable);
 }

@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "base/hash.h"
+#include "model/shard_of.h"
 
 namespace eventq {
 namespace {

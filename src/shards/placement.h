@@ -8,12 +8,9 @@
 #include <functional>
 #include <optional>
 #include <string>
-#include <string_view>
 
 #include "command/command.h"
 #include "eventq/error.h"
-#include "eventq/event.h"
-#include "model/shard_of.h"
 
 namespace eventq {
 

@@ -7,6 +7,7 @@
 #include <string>
 
 #include "base/hash.h"
+#include "model/shard_of.h"
 
 namespace eventq {
 namespace {

@@ -18,12 +18,12 @@
 
 #include "base/steady.h"
 #include "engine/engine.h"
-#include "queue/open.h"
 #include "shards/router.h"
 #include "store/postgres/connection.h"
 #include "store/postgres/migrate.h"
 #include "support/mailbox.h"
 #include "support/manual_clock.h"
+#include "support/open_engine.h"
 #include "support/postgres_cluster.h"
 #include "support/queue_commands.h"
 #include "support/temporary_directory.h"

@@ -6,32 +6,20 @@
 #include <utility>
 #include <variant>
 
-#include "command/one_answer.h"
-#include "engine/commit_thread.h"
+#include "model/shard_of.h"
 
 namespace eventq {
 namespace {
 
-// Waiting calls are retried this often without a hint, because a hint can be lost with its connection.
-constexpr std::chrono::seconds kCheckInterval{1};
-// Hints that something ended come with every commit of every server; they cause a retry this often at most.
-constexpr Millis kEndInterval{50};
 // After this many claims in a row on the shard of their reports, or this long, one claims by rotation, so
 // that no shard's events starve.
 constexpr std::size_t kClaimsWithReportsMax = 64;
 constexpr std::chrono::seconds kClaimWithReportsFor{1};
-// Queues whose last activity is remembered; past this many, all queues count as just named.
-constexpr std::size_t kQueuesMax = 10'000;
 
 bool changes_something(const Command& command) {
   return command.publication || !command.changes.empty() ||
          std::holds_alternative<QueueChange>(command.admin) ||
          std::holds_alternative<Revival>(command.admin) || std::holds_alternative<Removal>(command.admin);
-}
-
-void clear_waits(Command& command) {
-  if (command.claim) command.claim->wait = Millis(0);
-  if (command.wait) command.wait->timeout = Millis(0);
 }
 
 std::vector<std::string> workers_of(const std::vector<Change>& changes) {
@@ -50,13 +38,13 @@ class Router::RouterDispatch final : public Dispatch {
  public:
   RouterDispatch(Router& router, std::uint64_t call_id) : router_(router), call_id_(call_id) {}
 
-  int shards() const override { return static_cast<int>(router_.slots_.size()); }
+  int shards() const override { return router_.shards(); }
   bool is_up(int shard) const override { return slot(shard).up; }
   std::size_t commit_threads(int shard) const override { return slot(shard).commit_threads.size(); }
   std::size_t usual_commit_threads(int shard) const override {
     return router_.usual_commit_threads(slot(shard));
   }
-  Error away_error(int shard) const override { return router_.away_error(shard); }
+  Error unavailable_error(int shard) const override { return router_.unavailable_error(shard); }
 
   // Publishers that one commit answered come back together. The commit thread that just answered has the
   // least outstanding: there they are the next batch, elsewhere they would wait behind a commit that has
@@ -125,21 +113,15 @@ void Router::submit(Command command, AnswerSink& sink, std::uint64_t token) {
     lock.unlock();
     return refuse_closed(reply_to);
   }
-  if (dismissing_) clear_waits(command);
+  if (dismissing_) command.stop_waiting();
   PendingCall pending{.scatter = nullptr, .reply_to = reply_to};
   pending.workers = workers_of(command.changes);
   pending.counts_waiting = std::holds_alternative<MetricsRequest>(command.admin);
   if (command.claim) polls_.note(command.claim->selector, clock_.now());
-  if (command.claim || command.wait) by_reply_to_[reply_to] = next_call_;
-  pending.scatter = make_scatter(std::move(command), static_cast<int>(slots_.size()));
+  if (command.claim || command.wait) by_reply_to_[reply_to] = next_call_;  // start_call() takes this id
+  pending.scatter = make_scatter(std::move(command), shards());
   start_call(std::move(pending));
   perform(lock);
-}
-
-Answer Router::call(Command command) {
-  OneAnswer sink;
-  submit(std::move(command), sink, 0);
-  return sink.wait();
 }
 
 void Router::start_call(PendingCall pending) {
@@ -176,6 +158,7 @@ void Router::take_answer(std::uint64_t sub_id, Answer answer) {
 void Router::send(std::uint64_t call_id, int shard, Command command,
                   std::optional<std::size_t> commit_thread) {
   ShardSlot& slot = slot_of(shard);
+  // Answers for a shard wait in arrived_, because a scatter must not get an answer while it is sending.
   SubCommand sub{call_id, shard, std::nullopt, changes_something(command), steady_now()};
   if (!command.is_read())
     sub.commit_thread = commit_thread ? *commit_thread : choose_thread(slot).commit_thread;
@@ -183,7 +166,7 @@ void Router::send(std::uint64_t call_id, int shard, Command command,
   sub_commands_.emplace(id, sub);
   count_sub_command(sub, 1);
   if (!slot.up) {
-    arrived_.emplace_back(id, Answer{.error = away_error(shard)});
+    arrived_.emplace_back(id, Answer{.error = unavailable_error(shard)});
     return;
   }
   // This command would queue behind one that may never be answered.
@@ -202,6 +185,7 @@ std::size_t Router::usual_commit_threads(const ShardSlot& slot) const {
 Router::ThreadChoice Router::choose_thread(const ShardSlot& slot) const {
   const SteadyTime now = steady_now();
   const std::size_t usual = usual_commit_threads(slot);
+  // Without a spare thread none counts as stalled, because the command would only queue elsewhere.
   const bool any_spare = usual < slot.commit_threads.size();
   std::optional<ThreadChoice> best;
   for (std::size_t commit_thread = 0; commit_thread < slot.commit_threads.size(); ++commit_thread) {
@@ -242,6 +226,7 @@ void Router::finish(std::uint64_t id, Answer answer) {
     return finish_last_retry(std::move(*pending.last_retry), pending.forgotten, std::move(answer));
   if (pending.end_retry) return finish_end_retry(*pending.end_retry, answer);
   by_reply_to_.erase(*pending.reply_to);
+  // A worker that reported may hold fewer events now, so its claims with a window are retried.
   for (const std::string& worker : pending.workers) retried_claims_.note_moved(worker);
   if (pending.counts_waiting && !answer.error) {
     auto& metrics = std::get<Metrics>(answer.admin);
@@ -251,122 +236,22 @@ void Router::finish(std::uint64_t id, Answer answer) {
   this->answer(*pending.reply_to, std::move(answer));
 }
 
-void Router::finish_retry(ClaimRetry retry, bool forgotten, Answer answer) {
-  by_reply_to_.erase(retry.claim.reply_to);
-  if (!answer.claims.empty()) {
-    const int shard =
-        static_cast<int>(static_cast<std::uint64_t>(answer.claims.front().event.id) % slots_.size());
-    retried_claims_.found(retry, shard);
-    if (forgotten) return release_claims(answer.claims);
-    retry.claim.answer.claims = std::move(answer.claims);
-    return this->answer(retry.claim.reply_to, std::move(retry.claim.answer));
-  }
-  const ReplyTo reply_to = retry.claim.reply_to;
-  const Millis left = retry.claim.deadline - clock_.now();
-  Answer last = retry.claim.answer;
-  retried_claims_.found_nothing(std::move(retry));
-  if (left < kCheckInterval) wake_thread();  // it did not see this deadline during the retry
-  if (!forgotten && !dismissing_ && !all_down()) return answer_expired();
-  retried_claims_.forget(reply_to);
-  if (forgotten) return;
-  if (!dismissing_ && last.changed.empty()) last.error = away_error(0);
-  this->answer(reply_to, std::move(last));
-}
-
-void Router::finish_last_retry(WaitingClaim waiter, bool forgotten, Answer answer) {
-  by_reply_to_.erase(waiter.reply_to);
-  if (forgotten) return release_claims(answer.claims);
-  waiter.answer.claims = std::move(answer.claims);
-  this->answer(waiter.reply_to, std::move(waiter.answer));
-}
-
-void Router::finish_end_retry(const WaitRequest& request, const Answer& answer) {
-  // An event that retention has removed had ended before.
-  const bool gone = answer.error && answer.error->code == ErrorCode::not_found;
-  if (!answer.waited && !gone) return retried_ends_.not_ended(request);
-  answer_ends(retried_ends_.ended(request), std::nullopt);
-}
-
-void Router::keep_waiting(std::uint64_t id, ClaimRequest claim, Answer so_far) {
-  auto node = calls_.extract(id);
-  const PendingCall& pending = node.mapped();
-  by_reply_to_.erase(*pending.reply_to);
-  for (const std::string& worker : pending.workers) retried_claims_.note_moved(worker);
-  if (dismissing_ || pending.forgotten) return answer(*pending.reply_to, std::move(so_far));
-  // An activity after the start of this call may concern a shard that the call had already asked.
-  const auto noted = last_ready_.find(claim.selector.queue);
-  const std::uint64_t last = std::max(last_all_ready_, noted == last_ready_.end() ? 0 : noted->second);
-  const bool retry = claim.window > 0 || last > pending.activity_at_start;
-  const TimePoint deadline = clock_.now() + claim.wait;
-  if (claim.wait < kCheckInterval) wake_thread();
-  retried_claims_.add({*pending.reply_to, std::move(claim), deadline, std::move(so_far)}, retry);
-}
-
-void Router::keep_waiting(std::uint64_t id, const WaitRequest& wait, Answer so_far) {
-  auto node = calls_.extract(id);
-  const PendingCall& pending = node.mapped();
-  by_reply_to_.erase(*pending.reply_to);
-  if (dismissing_ || pending.forgotten) return answer(*pending.reply_to, std::move(so_far));
-  const TimePoint deadline = clock_.now() + wait.timeout;
-  retried_ends_.add(wait, {*pending.reply_to, "", deadline, std::move(so_far)},
-                    last_end_ > pending.activity_at_start);
-  if (wait.timeout < kCheckInterval) wake_thread();
-}
-
 void Router::answer(const ReplyTo& reply_to, Answer answer) {
   out_.answers.push_back({reply_to, std::move(answer)});
-}
-
-// Without an error, the event, correlation or drain that these callers wait for has ended. With an error, a
-// caller that also published gets its publication instead, because that is committed.
-void Router::answer_ends(std::vector<WaitingEnd> waits, const std::optional<Error>& error) {
-  for (WaitingEnd& wait : waits) {
-    wait.answer.waited = !error;
-    if (error && !wait.answer.published) wait.answer.error = error;
-    answer(wait.reply_to, std::move(wait.answer));
-  }
 }
 
 // Gives events back whose caller has left or was answered already. All claims of one answer are from one
 // shard, so the first id names the shard. The answer to this command is ignored.
 void Router::release_claims(const std::vector<Claim>& claims) {
   if (claims.empty() || closed_) return;
-  const auto shard = static_cast<std::size_t>(claims.front().event.id) % slots_.size();
+  ShardSlot& slot = slot_of(shard_of(claims.front().event.id, shards()));
   Command command;
   for (const Claim& claim : claims) {
     const Event& event = claim.event;
     command.changes.push_back({Lease{event.id, event.worker_id, event.attempts},
                                Release{"The worker was gone before it got the event."}});
   }
-  out_.submissions.push_back(
-      {slots_[shard].shard.get(), 0, Envelope<Command>{{this, 0}, std::move(command)}});
-}
-
-void Router::cancel_wait(AnswerSink& sink, std::uint64_t token) {
-  const ReplyTo reply_to{&sink, token};
-  std::unique_lock lock(mutex_);
-  retried_claims_.forget(reply_to);
-  retried_ends_.forget(reply_to);
-  const auto found = by_reply_to_.find(reply_to);
-  if (found != by_reply_to_.end()) {
-    PendingCall& pending = calls_.at(found->second);
-    pending.forgotten = true;
-    pending.scatter->forget();
-  }
-  perform(lock);
-}
-
-void Router::end_all_waits() {
-  std::unique_lock lock(mutex_);
-  dismiss();
-  perform(lock);
-}
-
-void Router::dismiss() {
-  dismissing_ = true;
-  for (WaitingClaim& waiter : retried_claims_.take_all()) answer(waiter.reply_to, std::move(waiter.answer));
-  answer_ends(retried_ends_.take_all(),
-              Error{ErrorCode::unavailable, "The queue is closing; ask again after its restart.", ""});
+  out_.submissions.push_back({slot.shard.get(), 0, Envelope<Command>{{this, 0}, std::move(command)}});
 }
 
 void Router::recheck_clock() {
@@ -395,61 +280,15 @@ void Router::stop() {
   for (const ShardSlot& slot : slots_) slot.shard->stop();
 }
 
-void Router::on_activity(int shard, const ShardActivity& activity) {
-  std::unique_lock lock(mutex_);
-  ShardSlot& slot = slot_of(shard);
-  activity_count_ += 1;
-  if (last_ready_.size() > kQueuesMax) {
-    last_ready_.clear();
-    last_all_ready_ = activity_count_;
-  }
-  for (const std::string& queue : activity.ready) {
-    last_ready_[queue] = activity_count_;
-    if (slot.hinted.size() < kQueuesMax) slot.hinted.insert(queue);
-    retried_claims_.note_ready(shard, queue);
-  }
-  if (activity.all_ready) {
-    last_all_ready_ = activity_count_;
-    retried_claims_.note_ready(shard);
-  }
-  if (!activity.ended.empty() || activity.any_ended) last_end_ = activity_count_;
-  retried_ends_.note(activity.ended);
-  if (activity.any_ended && retried_ends_.size() > 0 && !std::exchange(ends_marked_, true)) wake_thread();
-  perform(lock);
-}
-
-void Router::on_health(int shard, bool up) {
-  std::unique_lock lock(mutex_);
-  ShardSlot& slot = slot_of(shard);
-  if (slot.up == up) return;
-  slot.up = up;
-  if (up) {
-    activity_count_ += 1;
-    last_all_ready_ = last_end_ = activity_count_;
-    retried_claims_.note_ready(shard);
-    retried_ends_.note_all();
-  } else {
-    fail_sub_commands(shard);
-    answer_ends(retried_ends_.take_of(shard, static_cast<int>(slots_.size())), away_error(shard));
-    if (all_down()) {
-      for (WaitingClaim& waiter : retried_claims_.take_all()) {
-        if (waiter.answer.changed.empty()) waiter.answer.error = away_error(shard);
-        answer(waiter.reply_to, std::move(waiter.answer));
-      }
-    }
-  }
-  perform(lock);
-}
-
 // Answers everything that is outstanding on the shard. Answers that still come from it are too late.
 void Router::fail_sub_commands(int shard) {
   const Error unknown{ErrorCode::unknown_outcome,
-                      away_error(shard).message +
-                          " It went away while this was under way, so it is unknown whether this was done.",
+                      unavailable_error(shard).message +
+                          " The connection was lost during this call, so it is unknown whether it was done.",
                       ""};
   for (const auto& [id, sub] : sub_commands_) {
     if (sub.shard == shard)
-      arrived_.emplace_back(id, Answer{.error = sub.changes ? unknown : away_error(shard)});
+      arrived_.emplace_back(id, Answer{.error = sub.changes ? unknown : unavailable_error(shard)});
   }
 }
 
@@ -481,18 +320,17 @@ void Router::answer_timed_out(SteadyTime now) {
 }
 
 Error Router::stalled_error(int shard) const {
-  const ShardSlot& slot = slot_of(shard);
   const auto seconds = std::chrono::ceil<std::chrono::seconds>(options_.answer_timeout).count();
-  return {ErrorCode::unavailable,
-          "Shard " + std::to_string(shard) + " (" + slot.shard->name() + ") has not answered for " +
-              std::to_string(seconds) + " s; try again later.",
-          ""};
+  return shard_error(shard, "has not answered for " + std::to_string(seconds) + " s");
 }
 
-Error Router::away_error(int shard) const {
-  const ShardSlot& slot = slot_of(shard);
+Error Router::unavailable_error(int shard) const { return shard_error(shard, "is unavailable"); }
+
+Error Router::shard_error(int shard, const std::string& what) const {
   return {ErrorCode::unavailable,
-          "Shard " + std::to_string(shard) + " (" + slot.shard->name() + ") is away; try again later.", ""};
+          "Shard " + std::to_string(shard) + " (" + slot_of(shard).shard->name() + ") " + what +
+              "; try again later.",
+          ""};
 }
 
 bool Router::all_down() const {
@@ -508,22 +346,9 @@ std::vector<int> Router::rotated(std::size_t first) const {
   return order;
 }
 
-// Starts a call for every waiting claim and end that a hint marked.
-void Router::start_retries() {
-  while (auto retry = retried_claims_.next_retry()) {
-    PendingCall pending{.scatter = make_claim_retry(retry->claim.request, retry->shards)};
-    by_reply_to_[retry->claim.reply_to] = next_call_;
-    pending.retry = std::move(*retry);
-    start_call(std::move(pending));
-  }
-  while (auto end = retried_ends_.next_retry()) {
-    PendingCall pending{.scatter = make_scatter({.wait = *end}, static_cast<int>(slots_.size())),
-                        .end_retry = *end};
-    start_call(std::move(pending));
-  }
-}
-
 void Router::perform(std::unique_lock<std::mutex>& lock) {
+  // A retry on an unavailable shard puts its answer into arrived_ at once, so this repeats until none is
+  // left.
   for (;;) {
     while (!arrived_.empty()) {
       auto [sub, answer] = std::move(arrived_.front());
@@ -561,51 +386,6 @@ void Router::loop() {
     perform(lock);
     lock.lock();
   }
-}
-
-Millis Router::wait_time() const {
-  Millis pause = kCheckInterval;
-  if (ends_marked_) {
-    const auto left = std::chrono::ceil<Millis>(next_end_retry_ - steady_now());
-    pause = std::clamp(left, Millis(0), kEndInterval);
-  }
-  for (const auto& deadline : {retried_claims_.next_deadline(), retried_ends_.next_deadline()}) {
-    if (deadline) pause = std::clamp(*deadline - clock_.now(), Millis(0), pause);
-  }
-  return pause;
-}
-
-void Router::answer_expired() {
-  const TimePoint now = clock_.now();
-  for (WaitingClaim& waiter : retried_claims_.take_expired(now)) retry_last(std::move(waiter));
-  for (WaitingEnd& wait : retried_ends_.take_expired(now)) answer(wait.reply_to, std::move(wait.answer));
-}
-
-// An event that became due at the claim's deadline may have caused no hint yet, so the claim is tried once
-// more, in every commit thread. A claim with a window is not: its stream asks again at once, and its worker's
-// claims must run one after the other, which only RetriedClaims ensures.
-void Router::retry_last(WaitingClaim waiter) {
-  std::vector<int> shards = rotated(next_claim_shard_++);
-  if (waiter.request.window > 0 || shards.empty()) return answer(waiter.reply_to, std::move(waiter.answer));
-  PendingCall pending{.scatter =
-                          make_claim_retry(waiter.request, std::move(shards), RetryIn::every_commit_thread)};
-  by_reply_to_[waiter.reply_to] = next_call_;
-  pending.last_retry = std::move(waiter);
-  start_call(std::move(pending));
-}
-
-// Does what needs no hint: retries all waiting calls, and answers for shards that do not.
-void Router::check_periodically(SteadyTime now) {
-  if (ends_marked_ && now >= next_end_retry_) {
-    ends_marked_ = false;
-    next_end_retry_ = now + kEndInterval;
-    retried_ends_.note_all();
-  }
-  if (now < next_check_) return;
-  next_check_ = now + kCheckInterval;
-  answer_timed_out(now);
-  retried_claims_.note_all();
-  retried_ends_.note_all();
 }
 
 }  // namespace eventq

@@ -51,7 +51,6 @@ class Router final : public Engine, private AnswerSink, private ShardObserver {
   Router& operator=(const Router&) = delete;
 
   void submit(Command command, AnswerSink& sink, std::uint64_t token) override;
-  Answer call(Command command) override;
   void cancel_wait(AnswerSink& sink, std::uint64_t token) override;
   void end_all_waits() override;
   void recheck_clock() override;
@@ -125,33 +124,37 @@ class Router final : public Engine, private AnswerSink, private ShardObserver {
   void take_answer(std::uint64_t sub_id, Answer answer);
   void send(std::uint64_t call_id, int shard, Command command, std::optional<std::size_t> commit_thread);
   void finish(std::uint64_t call_id, Answer answer);
+  void answer(const ReplyTo& reply_to, Answer answer);
+  void release_claims(const std::vector<Claim>& claims);
+  void fail_sub_commands(int shard);
+  void answer_timed_out(SteadyTime now);
+  void wake_thread();
+  [[nodiscard]] ShardSlot& slot_of(int shard) { return slots_[static_cast<std::size_t>(shard)]; }
+  [[nodiscard]] const ShardSlot& slot_of(int shard) const { return slots_[static_cast<std::size_t>(shard)]; }
+  [[nodiscard]] int shards() const { return static_cast<int>(slots_.size()); }
+  [[nodiscard]] Error unavailable_error(int shard) const;
+  [[nodiscard]] Error stalled_error(int shard) const;
+  [[nodiscard]] Error shard_error(int shard, const std::string& what) const;
+  [[nodiscard]] bool all_down() const;
+  [[nodiscard]] std::vector<int> rotated(std::size_t first) const;
+  void count_sub_command(const SubCommand& sub, int change);
+  [[nodiscard]] std::size_t usual_commit_threads(const ShardSlot& slot) const;
+  [[nodiscard]] ThreadChoice choose_thread(const ShardSlot& slot) const;
+  bool may_claim_with_reports(SteadyTime now);
+
+  // router_waits.cc, REQUIRE: mutex_ is held.
   void finish_retry(ClaimRetry retry, bool forgotten, Answer answer);
   void finish_last_retry(WaitingClaim waiter, bool forgotten, Answer answer);
   void finish_end_retry(const WaitRequest& request, const Answer& answer);
   void keep_waiting(std::uint64_t call_id, ClaimRequest claim, Answer so_far);
   void keep_waiting(std::uint64_t call_id, const WaitRequest& wait, Answer so_far);
-  void answer(const ReplyTo& reply_to, Answer answer);
   void answer_ends(std::vector<WaitingEnd> waits, const std::optional<Error>& error);
-  void release_claims(const std::vector<Claim>& claims);
-  void fail_sub_commands(int shard);
-  void answer_timed_out(SteadyTime now);
   void start_retries();
   void retry_last(WaitingClaim waiter);
   void check_periodically(SteadyTime now);
   void answer_expired();
-  void wake_thread();
   void dismiss();
-  [[nodiscard]] ShardSlot& slot_of(int shard) { return slots_[static_cast<std::size_t>(shard)]; }
-  [[nodiscard]] const ShardSlot& slot_of(int shard) const { return slots_[static_cast<std::size_t>(shard)]; }
-  [[nodiscard]] Error away_error(int shard) const;
-  [[nodiscard]] Error stalled_error(int shard) const;
-  [[nodiscard]] bool all_down() const;
-  [[nodiscard]] std::vector<int> rotated(std::size_t first) const;
   [[nodiscard]] Millis wait_time() const;
-  void count_sub_command(const SubCommand& sub, int change);
-  [[nodiscard]] std::size_t usual_commit_threads(const ShardSlot& slot) const;
-  [[nodiscard]] ThreadChoice choose_thread(const ShardSlot& slot) const;
-  bool may_claim_with_reports(SteadyTime now);
 
   // Starts retries, releases the mutex, then empties the outbox.
   void perform(std::unique_lock<std::mutex>& lock);

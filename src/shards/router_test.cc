@@ -1,5 +1,5 @@
 // router_test.cc: two shards behave as one queue: events are spread, answers merged, waits span both, and one
-// shard may be away.
+// shard may be unavailable.
 #include "shards/router.h"
 
 #include <gmock/gmock.h>
@@ -11,7 +11,7 @@
 
 #include "base/hash.h"
 #include "model/policy.h"
-#include "shards/placement.h"
+#include "model/shard_of.h"
 #include "shards/thread_shard.h"
 #include "store/memory/memory_store.h"
 #include "support/mailbox.h"
@@ -389,7 +389,7 @@ TEST_F(RouterTest, AListWithALargeOffsetIsRefused) {
   }
 }
 
-TEST_F(RouterTest, OutstandingCommandsAreAnsweredAtOnceWhenTheirShardGoesAway) {
+TEST_F(RouterTest, OutstandingCommandsAreAnsweredAtOnceWhenTheirShardBecomesUnavailable) {
   shards[1]->fall_silent();
   submit(publish(placed(1)), 1);
   submit(get(EventId(3)), 2);
@@ -403,7 +403,7 @@ TEST_F(RouterTest, OutstandingCommandsAreAnsweredAtOnceWhenTheirShardGoesAway) {
   EXPECT_FALSE(mailbox.wait(4).error);
 }
 
-TEST_F(RouterTest, WithAShardAwayTheOtherWorksAndCommandsForTheFirstAreRefused) {
+TEST_F(RouterTest, WithOneShardUnavailableTheOtherWorksAndCommandsForTheFirstAreRefused) {
   const EventId there = published(placed(1));
   lose(1);
   for (int i = 0; i < 4; ++i) EXPECT_EQ(shard_of(published(titled("x")), 2), 0) << "goes elsewhere";
@@ -412,7 +412,7 @@ TEST_F(RouterTest, WithAShardAwayTheOtherWorksAndCommandsForTheFirstAreRefused) 
   const Answer keyed = router->call(publish(placed(1)));
   ASSERT_TRUE(keyed.error);
   EXPECT_EQ(keyed.error->code, ErrorCode::unavailable);
-  EXPECT_THAT(keyed.error->message, HasSubstr("Shard 1 (memory-1) is away"));
+  EXPECT_THAT(keyed.error->message, HasSubstr("Shard 1 (memory-1) is unavailable"));
   EXPECT_EQ(router->call(get(there)).error->code, ErrorCode::unavailable);
   EXPECT_EQ(router->call(pause("main")).error->code, ErrorCode::unavailable);
   EXPECT_EQ(router->call(complete({there, "w", 1})).error->code, ErrorCode::unavailable);
@@ -430,7 +430,7 @@ TEST_F(RouterTest, WithAShardAwayTheOtherWorksAndCommandsForTheFirstAreRefused) 
   EXPECT_FALSE(metrics.shards[1].up);
 }
 
-TEST_F(RouterTest, CommandsForTheOtherShardAreNotSentToAShardThatIsAway) {
+TEST_F(RouterTest, CommandsForTheOtherShardAreNotSentToAShardThatIsUnavailable) {
   lose(1);
   for (int i = 0; i < 100; ++i) {
     const EventId id = published(i % 2 == 0 ? placed(0) : titled("without a key"));
@@ -491,7 +491,7 @@ TEST_F(RouterTimeoutTest, ACommandThatTimesOutIsAnsweredAndItsCommitThreadGetsNo
   while (router->call(publish(placed(1))).error) std::this_thread::yield();
 }
 
-TEST_F(RouterTest, WaitingCallsFailWhenAllShardsAreAway) {
+TEST_F(RouterTest, WaitingCallsFailWhenAllShardsAreUnavailable) {
   submit(claim_or_wait({}, "w"), 1);
   const EventId id = published(placed(0));
   EXPECT_THAT(mailbox.wait(1).claims, SizeIs(1));

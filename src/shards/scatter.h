@@ -28,8 +28,8 @@ class Dispatch {
   [[nodiscard]] virtual std::size_t commit_threads(int shard) const = 0;
   // The first so many commit threads are used while none of them is stalled.
   [[nodiscard]] virtual std::size_t usual_commit_threads(int shard) const = 0;
-  // The error of a command that was not sent because its shard is away: nothing was changed.
-  [[nodiscard]] virtual Error away_error(int shard) const = 0;
+  // The error of a command that was not sent because its shard is unavailable: nothing was changed.
+  [[nodiscard]] virtual Error unavailable_error(int shard) const = 0;
 
   // The shards that are up, in an order that rotates from call to call: for events that may go anywhere; and
   // for a claim, where shards that a hint named for the queue come first.
@@ -45,8 +45,8 @@ class Dispatch {
   // A new id each time, to make correlation ids of.
   virtual std::string next_id() = 0;
 
-  // The answer for a shard that is away is away_error(). Without `commit_thread` the least loaded one is
-  // used. take_answer() is never called from within send().
+  // The answer for an unavailable shard is unavailable_error(). Without `commit_thread` the least loaded one
+  // is used. take_answer() is never called from within send().
   virtual void send(int shard, Command command, std::optional<std::size_t> commit_thread) = 0;
   void send(int shard, Command command) { send(shard, std::move(command), std::nullopt); }
 
@@ -62,7 +62,10 @@ class Scatter {
   virtual void start(Dispatch& dispatch) = 0;
   virtual void take_answer(Dispatch& dispatch, int shard, Answer answer) = 0;
   // The caller has left: the scatter must claim nothing more for it, and not wait.
-  virtual void forget() {}
+  virtual void forget() { forgotten_ = true; }
+
+ protected:
+  bool forgotten_ = false;
 };
 
 // Chooses the scatter for a command.

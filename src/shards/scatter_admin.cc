@@ -5,16 +5,16 @@
 #include <utility>
 #include <variant>
 
+#include "model/shard_of.h"
 #include "shards/merge.h"
-#include "shards/placement.h"
 #include "shards/scatter.h"
 
 namespace eventq {
 namespace {
 
-std::optional<Error> any_away(const Dispatch& dispatch) {
+std::optional<Error> any_unavailable(const Dispatch& dispatch) {
   for (int shard = 0; shard < dispatch.shards(); ++shard) {
-    if (!dispatch.is_up(shard)) return dispatch.away_error(shard);
+    if (!dispatch.is_up(shard)) return dispatch.unavailable_error(shard);
   }
   return std::nullopt;
 }
@@ -28,13 +28,14 @@ Error half_done(const Error& error, int done) {
           ""};
 }
 
+// Changes a queue on one shard after the other, so that an error stops it before more shards are changed.
 class AdminScatter final : public Scatter {
  public:
   AdminScatter(QueueChange change, std::optional<WaitRequest> wait)
       : change_(std::move(change)), wait_(std::move(wait)) {}
 
   void start(Dispatch& dispatch) override {
-    if (auto away = any_away(dispatch)) return dispatch.finish(Answer{.error = std::move(away)});
+    if (auto error = any_unavailable(dispatch)) return dispatch.finish({.error = std::move(error)});
     for (int shard = 0; shard < dispatch.shards(); ++shard) steps_.push_back({shard, change_});
     send_next(dispatch);
   }
@@ -51,9 +52,8 @@ class AdminScatter final : public Scatter {
     } else {
       return dispatch.finish(std::move(answer));
     }
-    if (steps_.empty() && !absent_.empty() && !changes_.empty() && is_status()) {
-      make_where_absent();
-    }
+    const bool is_status = std::holds_alternative<QueueChange::SetStatus>(change_.what);
+    if (steps_.empty() && !changes_.empty() && is_status) make_where_absent();
     if (!steps_.empty()) return send_next(dispatch);
     if (!changes_.empty()) {
       std::vector<QueueChanged> all;
@@ -79,13 +79,7 @@ class AdminScatter final : public Scatter {
   void send_next(Dispatch& dispatch) {
     AdminStep step = std::move(steps_.front());
     steps_.pop_front();
-    Command command;
-    command.admin = std::move(step.change);
-    dispatch.send(step.shard, std::move(command));
-  }
-
-  [[nodiscard]] bool is_status() const {
-    return std::holds_alternative<QueueChange::SetStatus>(change_.what);
+    dispatch.send(step.shard, {.admin = std::move(step.change)});
   }
 
   // A status must also hold on shards that get their first event of the queue later, so it is made there.
@@ -113,14 +107,12 @@ class ReviveScatter final : public Scatter {
   explicit ReviveScatter(Revival revival) : revival_(std::move(revival)) {}
 
   void start(Dispatch& dispatch) override {
-    if (auto away = any_away(dispatch)) return dispatch.finish(Answer{.error = std::move(away)});
+    if (auto error = any_unavailable(dispatch)) return dispatch.finish({.error = std::move(error)});
     if (dispatch.shards() == 1 || !revival_.checkpoint) return begin(dispatch);
     // A checkpoint is stored on one shard. The other shards revive by its time.
     finding_ = dispatch.shards();
     for (int shard = 0; shard < dispatch.shards(); ++shard) {
-      Command command;
-      command.admin = CheckpointsQuery{revival_.filter.queue, limits::kPage};
-      dispatch.send(shard, std::move(command));
+      dispatch.send(shard, {.admin = CheckpointsQuery{revival_.filter.queue, limits::kPage}});
     }
   }
 
@@ -153,11 +145,9 @@ class ReviveScatter final : public Scatter {
   }
 
   void send(Dispatch& dispatch) {
-    Command command;
     Revival one = revival_;
     one.filter.limit = revival_.filter.limit - all_.matched.size();
-    command.admin = std::move(one);
-    dispatch.send(shard_, std::move(command));
+    dispatch.send(shard_, {.admin = std::move(one)});
   }
 
   void add(const Revived& one) {
@@ -179,9 +169,7 @@ class ReviveScatter final : public Scatter {
   }
 
   void end(Dispatch& dispatch) {
-    Answer answer;
-    answer.admin = found_ ? Result<Revived>(std::move(all_)) : Result<Revived>(*not_found_);
-    dispatch.finish(std::move(answer));
+    dispatch.finish({.admin = found_ ? Result<Revived>(std::move(all_)) : Result<Revived>(*not_found_)});
   }
 
   void take_checkpoints(Dispatch& dispatch, const Answer& answer) {

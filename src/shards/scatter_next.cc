@@ -4,7 +4,7 @@
 #include <map>
 #include <utility>
 
-#include "shards/placement.h"
+#include "model/shard_of.h"
 #include "shards/scatter.h"
 
 namespace eventq {
@@ -30,14 +30,15 @@ class NextScatter final : public Scatter {
     }
     outstanding_ = reports_.size();
     results_.resize(changes_.size());
+    // With the reports in one command, the claim costs no second round trip. A window must be counted on all
+    // shards first.
     claims_with_reports_ = claim_ && reports_.size() == 1 &&
                            (dispatch.shards() == 1 || dispatch.may_claim_with_reports()) &&
                            claim_->window == 0;
     for (const auto& [shard, indices] : reports_) {
-      Command command;
+      Command command{.now = now_};
       for (const std::size_t i : indices) command.changes.push_back(std::move(changes_[i]));
       if (claims_with_reports_) command.claim = claim_now(claim_->limit);
-      command.now = now_;
       dispatch.send(shard, std::move(command));
     }
   }
@@ -49,8 +50,6 @@ class NextScatter final : public Scatter {
       case NextStage::claiming: return take_claims(dispatch, shard, std::move(answer));
     }
   }
-
-  void forget() override { forgotten_ = true; }
 
  private:
   enum class NextStage : std::uint8_t { reporting, counting, claiming };
@@ -94,7 +93,7 @@ class NextScatter final : public Scatter {
     if (!order_known_) order_ = dispatch.claim_rotation(claim_->selector.queue);
     std::erase_if(order_, [&](int shard) { return shard == asked_ || !dispatch.is_up(shard); });
     if (order_.empty() && !asked_) {
-      error_ = dispatch.away_error(0);
+      error_ = dispatch.unavailable_error(0);
       return end_claim(dispatch);
     }
     if (claim_->window > 0) return count_held(dispatch);
@@ -102,20 +101,16 @@ class NextScatter final : public Scatter {
     claim_next(dispatch);
   }
 
-  // Counts the events that the worker holds. Those on a shard that is away do not count, because the worker
+  // Counts the events that the worker holds. Those on an unavailable shard do not count, because the worker
   // cannot finish them now.
   void count_held(Dispatch& dispatch) {
     stage_ = NextStage::counting;
     held_ = 0;
-    std::vector<int> asked;
+    outstanding_ = 0;
     for (int shard = 0; shard < dispatch.shards(); ++shard) {
-      if (dispatch.is_up(shard)) asked.push_back(shard);
-    }
-    outstanding_ = asked.size();
-    for (const int shard : asked) {
-      Command command;
-      command.admin = HoldingQuery{claim_->worker_id, claim_->selector.queue};
-      dispatch.send(shard, std::move(command));
+      if (!dispatch.is_up(shard)) continue;
+      ++outstanding_;
+      dispatch.send(shard, {.admin = HoldingQuery{claim_->worker_id, claim_->selector.queue}});
     }
   }
 
@@ -133,9 +128,7 @@ class NextScatter final : public Scatter {
   void claim_next(Dispatch& dispatch) {
     stage_ = NextStage::claiming;
     if (next_ == order_.size() || forgotten_) return end_claim(dispatch);
-    Command command;
-    command.claim = claim_now(limit_);
-    command.now = now_;
+    Command command{.claim = claim_now(limit_), .now = now_};
     const int shard = order_[next_];
     if (commit_threads_ == RetryIn::one_commit_thread) {
       ++next_;
@@ -189,7 +182,6 @@ class NextScatter final : public Scatter {
   std::size_t commit_thread_ = 0;  // of that shard
   std::optional<int> asked_;       // the shard that was asked with the reports and had nothing
   bool any_empty_ = false;
-  bool forgotten_ = false;
   std::optional<Error> error_;
   Answer answer_;
 };

@@ -1,7 +1,7 @@
 // scatter_publish.cc: new events: to the shard of their keys, or to any shard that accepts them.
-#include <algorithm>
 #include <utility>
 
+#include "model/shard_of.h"
 #include "shards/placement.h"
 #include "shards/scatter.h"
 
@@ -11,15 +11,14 @@ namespace {
 class PublishScatter final : public Scatter {
  public:
   explicit PublishScatter(Command command) : command_(std::move(command)) {
-    if (command_.wait) wait_ = std::move(command_.wait);
-    command_.wait.reset();
+    wait_ = std::exchange(command_.wait, std::nullopt);
   }
 
   void start(Dispatch& dispatch) override {
     auto hash = placement_of(*command_.publication, dispatch.shards());
     if (!hash) return dispatch.finish(Answer{.published = hash.error()});
     hash_ = *hash;
-    // Events with a key have one shard, also while it is away.
+    // Events with a key have one shard, also while it is unavailable.
     shards_ = hash_ ? std::vector<int>{shard_of(*hash_, dispatch.shards())} : dispatch.rotation();
     if (shards_.empty()) shards_ = {0};
     send_next(dispatch);
@@ -39,15 +38,13 @@ class PublishScatter final : public Scatter {
     dispatch.keep_waiting(WaitRequest{id, wait_->timeout}, std::move(answer));
   }
 
-  void forget() override { forgotten_ = true; }
-
  private:
   static bool is_full(const Answer& answer) {
     return answer.published && !*answer.published && answer.published->error().code == ErrorCode::queue_full;
   }
 
-  // Nothing was stored, and another shard may accept the events: this one is away, or its share of the depth
-  // limit is used up.
+  // Nothing was stored, and another shard may accept the events: this one is unavailable, or its share of the
+  // depth limit is used up.
   static bool goes_elsewhere(const Answer& answer) {
     if (answer.error) return answer.error->code == ErrorCode::unavailable;
     if (!answer.published || *answer.published) return false;
@@ -57,14 +54,13 @@ class PublishScatter final : public Scatter {
 
   void send_next(Dispatch& dispatch) {
     const int shard = shards_[tried_++];
-    Command command;
+    Command command{.now = command_.now};
     const bool last = tried_ == shards_.size();
     command.publication = last ? std::move(*command_.publication) : *command_.publication;
     if (makes_correlation(*command.publication)) {
       command.publication->spare_correlation_id =
           correlation_id_for(shard, dispatch.shards(), [&] { return dispatch.next_id(); });
     }
-    command.now = command_.now;
     if (wait_) command.wait = WaitRequest{WaitRequest::ThisPublication{}, Millis(0)};
     std::optional<std::size_t> commit_thread;
     // A key has one commit thread, so that a commit that waits for the key's lock delays only that thread.
@@ -79,7 +75,6 @@ class PublishScatter final : public Scatter {
   std::vector<int> shards_;
   std::size_t tried_ = 0;
   std::optional<Answer> refusal_;
-  bool forgotten_ = false;
 };
 
 }  // namespace

@@ -1,10 +1,10 @@
-// scatter_read.cc: reads that all shards answer at the same time: lists, queues, metrics, and whether
-// something has ended.
+// scatter_read.cc: commands that all shards answer at the same time: lists, queues, metrics, probes, and
+// whether something has ended.
 #include <utility>
 #include <variant>
 
+#include "model/shard_of.h"
 #include "shards/merge.h"
-#include "shards/placement.h"
 #include "shards/scatter.h"
 
 namespace eventq {
@@ -14,28 +14,29 @@ namespace {
 // the offset bounds what a list costs.
 constexpr std::int64_t kOffsetMax = 100'000;
 
+// Metrics, workers and the empty command go to every commit thread of every shard: each thread has counters
+// of its own, and an empty command is answered when all commands sent before it are done. Reads and probes go
+// to one thread of each shard.
 class ReadScatter final : public Scatter {
  public:
   explicit ReadScatter(Command command) : command_(std::move(command)) {}
 
   void start(Dispatch& dispatch) override {
     if (dispatch.shards() > 1 && command_.list && command_.list->offset > kOffsetMax) {
-      Answer refused;
-      refused.page = Error{ErrorCode::invalid_argument,
-                           "With several databases offset is from 0 to 100000. Go on with `after_id`, the id "
-                           "of the last event seen.",
-                           "offset"};
-      return dispatch.finish(std::move(refused));
+      return dispatch.finish(
+          {.page = Error{ErrorCode::invalid_argument,
+                         "With several databases offset is from 0 to 100000. Go on with `after_id`, the id "
+                         "of the last event seen.",
+                         "offset"}});
     }
-    const bool every_commit_thread = !command_.is_read();
+    const bool one_thread = command_.is_read() || command_.probe;
     for (int shard = 0; shard < dispatch.shards(); ++shard) {
       answers_.push_back({shard, {}});
-      outstanding_ += every_commit_thread ? dispatch.commit_threads(shard) : 1;
-    }
-    for (int shard = 0; shard < dispatch.shards(); ++shard) {
-      for (std::size_t commit_thread = 0;
-           commit_thread < (every_commit_thread ? dispatch.commit_threads(shard) : 1); ++commit_thread) {
-        dispatch.send(shard, for_each_shard(command_, dispatch.shards()), commit_thread);
+      const std::size_t threads = one_thread ? 1 : dispatch.commit_threads(shard);
+      outstanding_ += threads;
+      for (std::size_t thread = 0; thread < threads; ++thread) {
+        dispatch.send(shard, for_each_shard(command_, dispatch.shards()),
+                      one_thread ? std::nullopt : std::optional(thread));
       }
     }
   }
@@ -58,15 +59,11 @@ class WaitScatter final : public Scatter {
   WaitScatter(WaitRequest wait, Answer so_far) : wait_(std::move(wait)), whole_(std::move(so_far)) {}
 
   void start(Dispatch& dispatch) override {
-    std::vector<int> shards;
-    shards.reserve(static_cast<std::size_t>(dispatch.shards()));
-    for (int shard = 0; shard < dispatch.shards(); ++shard) shards.push_back(shard);
-    if (const auto* id = std::get_if<EventId>(&wait_.what)) shards = {shard_of(*id, dispatch.shards())};
-    outstanding_ = shards.size();
-    for (const int shard : shards) {
-      Command command;
-      command.wait = WaitRequest{wait_.what, Millis(0)};
-      dispatch.send(shard, std::move(command));
+    const auto* id = std::get_if<EventId>(&wait_.what);
+    for (int shard = 0; shard < dispatch.shards(); ++shard) {
+      if (id != nullptr && shard != shard_of(*id, dispatch.shards())) continue;
+      ++outstanding_;
+      dispatch.send(shard, {.wait = WaitRequest{wait_.what, Millis(0)}});
     }
   }
 
@@ -93,8 +90,6 @@ class WaitScatter final : public Scatter {
     dispatch.keep_waiting(wait_, std::move(whole_));
   }
 
-  void forget() override { forgotten_ = true; }
-
  private:
   const WaitRequest wait_;
   Answer whole_;
@@ -103,7 +98,6 @@ class WaitScatter final : public Scatter {
   std::optional<Error> not_found_;
   bool found_ = false;
   bool all_ended_ = true;
-  bool forgotten_ = false;
 };
 
 }  // namespace

@@ -23,7 +23,9 @@ using testing::SizeIs;
 
 constexpr int kShards = 2;
 
-Error away(int shard) { return {ErrorCode::unavailable, "shard " + std::to_string(shard) + " is away", ""}; }
+Error unavailable(int shard) {
+  return {ErrorCode::unavailable, "shard " + std::to_string(shard) + " is unavailable", ""};
+}
 
 // Two shards of two commit threads. Records what is sent, and answers nothing by itself: the test does.
 class RecordingDispatch final : public Dispatch {
@@ -38,7 +40,7 @@ class RecordingDispatch final : public Dispatch {
   bool is_up(int shard) const override { return up.at(static_cast<std::size_t>(shard)); }
   std::size_t commit_threads(int) const override { return 2; }
   std::size_t usual_commit_threads(int) const override { return 2; }
-  Error away_error(int shard) const override { return away(shard); }
+  Error unavailable_error(int shard) const override { return unavailable(shard); }
   std::vector<int> rotation() override { return shards_up(); }
   std::vector<int> claim_rotation(const std::string&) override { return shards_up(); }
   void note_empty(int shard, const std::string& queue) override { empty.emplace_back(shard, queue); }
@@ -225,18 +227,18 @@ TEST_F(ScatterPublish, EventsWithAKeyGoToTheShardOfTheKey) {
   EXPECT_EQ((*whole.published)->events.front().id, EventId{3});
 }
 
-TEST_F(ScatterPublish, EventsWithAKeyDoNotGoElsewhereWhenTheirShardIsAway) {
+TEST_F(ScatterPublish, EventsWithAKeyDoNotGoElsewhereWhenTheirShardIsUnavailable) {
   start(publish(ordered_event(1)));
 
-  exchange(1, Answer{.error = away(1)});
+  exchange(1, Answer{.error = unavailable(1)});
 
   EXPECT_EQ(whole.error->code, ErrorCode::unavailable);
 }
 
-TEST_F(ScatterPublish, EventsWithoutAKeyGoToTheNextShardWhenTheFirstIsAway) {
+TEST_F(ScatterPublish, EventsWithoutAKeyGoToTheNextShardWhenTheFirstIsUnavailable) {
   start(publish(NewEvent{}));
 
-  exchange(0, Answer{.error = away(0)});
+  exchange(0, Answer{.error = unavailable(0)});
   exchange(1, published(3));
 
   EXPECT_EQ((*whole.published)->events.front().id, EventId{3});
@@ -319,12 +321,12 @@ TEST_F(ScatterNext, AClaimGoesWithTheReportsOfOneShardAndThenOnlyToTheOtherShard
   EXPECT_THAT(whole.claims, IsEmpty());
 }
 
-TEST_F(ScatterNext, AReportToAShardThatIsAwayFailsAloneAndTheClaimStillRuns) {
+TEST_F(ScatterNext, AReportToAShardThatIsUnavailableFailsAloneAndTheClaimStillRuns) {
   Command command = reports({2, 3});
   command.claim = claim({}, "w").claim;
   start(std::move(command));
   exchange(0, changed({12}));
-  exchange(1, Answer{.error = away(1)});
+  exchange(1, Answer{.error = unavailable(1)});
   exchange(0, claimed(6));
 
   ASSERT_FALSE(whole.error);
@@ -337,8 +339,8 @@ TEST_F(ScatterNext, AReportToAShardThatIsAwayFailsAloneAndTheClaimStillRuns) {
 TEST_F(ScatterNext, WhenEveryReportFailsTheCallFails) {
   start(reports({2, 3}));
 
-  exchange(0, Answer{.error = away(0)});
-  exchange(1, Answer{.error = away(1)});
+  exchange(0, Answer{.error = unavailable(0)});
+  exchange(1, Answer{.error = unavailable(1)});
 
   EXPECT_EQ(whole.error->code, ErrorCode::unavailable);
   EXPECT_THAT(whole.changed, IsEmpty());
@@ -429,19 +431,19 @@ TEST_F(ScatterAdmin, AChangeOfAQueueIsMadeOnOneShardAfterTheOther) {
   EXPECT_EQ(admin_answer<QueueChanged>(whole)->depth, 7);
 }
 
-TEST_F(ScatterAdmin, AChangeOfAQueueIsRefusedWhileAShardIsAway) {
+TEST_F(ScatterAdmin, AChangeOfAQueueIsRefusedWhileAShardIsUnavailable) {
   dispatch.up = {true, false};
   start(configure("main", {}));
 
   EXPECT_THAT(dispatch.sent, IsEmpty());
-  EXPECT_EQ(whole.error->message, "shard 1 is away");
+  EXPECT_EQ(whole.error->message, "shard 1 is unavailable");
 }
 
 TEST_F(ScatterAdmin, AChangeThatReachedOnlyTheFirstShardHasAnUnknownOutcome) {
   start(configure("main", {}));
 
   exchange(0, queue_changed(0));
-  exchange(1, Answer{.error = away(1)});
+  exchange(1, Answer{.error = unavailable(1)});
 
   EXPECT_EQ(whole.error->code, ErrorCode::unknown_outcome);
 }
@@ -449,7 +451,7 @@ TEST_F(ScatterAdmin, AChangeThatReachedOnlyTheFirstShardHasAnUnknownOutcome) {
 TEST_F(ScatterAdmin, AChangeThatFailedOnTheFirstShardChangedNothing) {
   start(configure("main", {}));
 
-  exchange(0, Answer{.error = away(0)});
+  exchange(0, Answer{.error = unavailable(0)});
 
   EXPECT_EQ(whole.error->code, ErrorCode::unavailable);
 }
@@ -519,7 +521,7 @@ TEST_F(ScatterRead, AListNamesTheShardThatIsMissing) {
   command.list.emplace();
   start(std::move(command));
 
-  exchange(0, Answer{.error = away(0)});
+  exchange(0, Answer{.error = unavailable(0)});
   exchange(1, page({3}));
 
   ASSERT_FALSE(whole.error);
@@ -532,8 +534,8 @@ TEST_F(ScatterRead, AReadThatFailsOnEveryShardFails) {
   command.list.emplace();
   start(std::move(command));
 
-  exchange(0, Answer{.error = away(0)});
-  exchange(1, Answer{.error = away(1)});
+  exchange(0, Answer{.error = unavailable(0)});
+  exchange(1, Answer{.error = unavailable(1)});
 
   EXPECT_EQ(whole.error->code, ErrorCode::unavailable);
 }
@@ -578,11 +580,11 @@ TEST_F(ScatterRead, ACorrelationWithEventsLeftOnOneShardIsWaitedFor) {
   EXPECT_FALSE(whole.waited);
 }
 
-TEST_F(ScatterRead, AnEndOnAShardThatIsAwayCannotBeWaitedFor) {
+TEST_F(ScatterRead, AnEndOnAShardThatIsUnavailableCannotBeWaitedFor) {
   start(wait_for(WaitRequest::Drained{"main"}));
 
   exchange(0, waited(true));
-  exchange(1, Answer{.error = away(1)});
+  exchange(1, Answer{.error = unavailable(1)});
 
   EXPECT_EQ(whole.error->code, ErrorCode::unavailable);
 }
@@ -602,7 +604,7 @@ TEST_F(ScatterRead, AProbeSucceedsWhenOneShardCanWriteAndNamesTheOther) {
   command.probe = true;
   start(std::move(command));
 
-  exchange(0, Answer{.error = away(0)});
+  exchange(0, Answer{.error = unavailable(0)});
   exchange(1, {});
 
   EXPECT_FALSE(whole.error);
@@ -615,6 +617,16 @@ TEST_F(ScatterRead, AnEmptyCommandIsAnsweredAfterEveryCommitThreadHasAnswered) {
   EXPECT_EQ(dispatch.ends, 0);
 
   exchange(1, {});
+  EXPECT_FALSE(whole.error);
+}
+
+TEST_F(ScatterRead, AnEmptyCommandFailsWhenAShardIsUnavailable) {
+  start(Command{});
+  for (const int shard : {0, 0, 1}) exchange(shard, {});
+
+  exchange(1, Answer{.error = unavailable(1)});
+
+  EXPECT_EQ(whole.error->message, "shard 1 is unavailable");
 }
 
 }  // namespace

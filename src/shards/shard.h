@@ -10,13 +10,11 @@
 #pragma once
 
 #include <cstddef>
-#include <memory>
 #include <set>
 #include <string>
 #include <vector>
 
-#include "core/core.h"
-#include "eventq/clock.h"
+#include "command/envelope.h"
 #include "eventq/options.h"
 
 namespace eventq {

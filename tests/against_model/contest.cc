@@ -10,7 +10,7 @@
 #include "eventq/limits.h"
 #include "model/names.h"
 #include "model/policy.h"
-#include "queue/open.h"
+#include "support/open_engine.h"
 
 namespace eventq {
 namespace {
@@ -137,7 +137,7 @@ void Contest::finish() {
     if (!verdict_.empty()) return;
     Operation get{.kind = Operation::Kind::get, .method = "GET"};
     get.target = "/events/" + text_of(id) + "?include_logs=true";
-    get.command.get = Command::Get{id, true};
+    get.command.get = id;
     run(get);
     for (const LogEntry& entry : look(id).log) ++tally_.entries[std::string(name_of(entry.action))];
   }
@@ -401,7 +401,7 @@ void Contest::lose(const Operation& operation, const std::string& who, const std
 // Asks the model, because the oracle sees the model's answers and therefore its ids.
 Details Contest::look(EventId id) {
   Command command;
-  command.get = Command::Get{id, true};
+  command.get = id;
   const Answer answer = model_.engine->call(std::move(command));
   return *answer.details ? **answer.details : Details{};
 }

@@ -544,7 +544,7 @@ Operation Generator::get() {
   const bool with_log = percent(70);
   Operation operation{.kind = Kind::get, .method = "GET", .target = "/events/" + text_of(id)};
   if (with_log) operation.target += "?include_logs=true";
-  operation.command.get = Command::Get{id, with_log};
+  operation.command.get = id;
   return operation;
 }
 

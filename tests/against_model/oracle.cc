@@ -81,7 +81,7 @@ void Oracle::observe(const Operation& operation, const Answer& answer, const Ids
   }
   check_read(operation, answer);
   if (operation.command.list && answer.page) observe_page(*operation.command.list, **answer.page);
-  if (operation.command.get && *answer.details) look_again(operation.command.get->id, now);
+  if (operation.command.get && *answer.details) look_again(*operation.command.get, now);
   check_promises();
 }
 

@@ -347,7 +347,7 @@ class ClientView {
     const Details& details = **answer_.details;
     at().put_event(details.event);
     at().put_last_error("error_message", "", details.log);
-    if (!operation_.command.get->with_log) return 200;
+    if (!operation_.target.ends_with("?include_logs=true")) return 200;
     if (details.log.empty()) put("logs", "[]");
     for (std::size_t i = 0; i < details.log.size(); ++i) {
       at("logs[" + std::to_string(i) + "].").put_log_entry(details.log[i]);
@@ -383,12 +383,12 @@ std::optional<Command> read_behind(const Operation& operation, const Answer& ans
     if (!changed || (operation.command.wait && !answer.waited)) return std::nullopt;
     command.admin = QueueQuery{changed->row.id, 0};
   } else if (operation.kind == Kind::wait_event && answer.waited) {
-    command.get = Command::Get{std::get<EventId>(operation.command.wait->what), true};
+    command.get = std::get<EventId>(operation.command.wait->what);
   } else if (operation.kind == Kind::wait_correlation && answer.waited) {
     command.admin =
         CorrelationQuery{std::get<WaitRequest::Correlated>(operation.command.wait->what).id, {}, 100};
   } else if (operation.kind == Kind::publish && operation.command.wait && *answer.published) {
-    command.get = Command::Get{(*answer.published)->events.at(0).id, true};
+    command.get = (*answer.published)->events.at(0).id;
   } else {
     return std::nullopt;
   }

@@ -73,7 +73,7 @@ inline Command why(EventId id) {
 
 inline Command get(EventId id) {
   Command command;
-  command.get = Command::Get{id, false};
+  command.get = id;
   return command;
 }
 

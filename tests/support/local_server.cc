@@ -1,6 +1,5 @@
 // local_server.cc: see local_server.h.
 #include "support/local_server.h"
-#include "queue/open.h"
 
 #include <chrono>
 #include <condition_variable>
@@ -10,6 +9,7 @@
 #include "base/assert.h"
 #include "http/api/service.h"
 #include "model/policy.h"
+#include "support/open_engine.h"
 #include "support/test_store.h"
 
 namespace eventq {

@@ -20,7 +20,7 @@
 #include "notebook/notebook.h"
 #include "notebook/notebooks.h"
 #include "notebook/operation.h"
-#include "queue/open.h"
+#include "support/open_engine.h"
 #include "support/process.h"
 #include "support/temporary_directory.h"
 
@@ -85,13 +85,13 @@ class NotebookTest : public testing::Test {
   }
   Event now_of(EventId id) {
     Command command;
-    command.get = Command::Get{id, false};
+    command.get = id;
     return (*engine_->call(std::move(command)).details)->event;
   }
   // The number of log entries that end the event.
   int ends_of(EventId id) {
     Command command;
-    command.get = Command::Get{id, true};
+    command.get = id;
     const Answer answer = engine_->call(std::move(command));
     int ends = 0;
     for (const LogEntry& entry : (*answer.details)->log) {

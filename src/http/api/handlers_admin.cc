@@ -58,7 +58,7 @@ HandlerResult get_event(ApiCall& call) {
   if (!with_log) return with_log.error();
   EngineWork work;
   // The log is always read, because the last error is in it.
-  work.command.get = Command::Get{*id, true};
+  work.command.get = *id;
   const auto logs = *with_log ? wire::Logs::shown : wire::Logs::left_out;
   work.render = [logs, cloud_event = wants_cloud_event(call)](Answer& answer) -> HandlerResult {
     const Result<Details>& details = *answer.details;

@@ -162,7 +162,7 @@ HandlerResult render_waited(Answer& answer, const std::string& request_id, std::
   Response header = header_of_one(answer);
   header.headers.emplace_back("Preference-Applied", "wait=" + std::to_string(wait.count()));
   EngineWork work;
-  work.command.get = Command::Get{published.events.front().id, true};
+  work.command.get = published.events.front().id;
   work.sees_errors = true;
   work.render = [header = std::move(header), event = std::move(published.events.front())](Answer& read) {
     Response response = header;

@@ -20,7 +20,7 @@ constexpr std::chrono::seconds kUsualWait{30};  // when the request has no timeo
 // Reads the event after its end. With its log, because the last error is in it.
 EngineWork read_event(EventId id) {
   EngineWork work;
-  work.command.get = Command::Get{id, true};
+  work.command.get = id;
   work.render = [](Answer& answer) -> HandlerResult {
     const Result<Details>& details = *answer.details;
     if (!details) return details.error();

@@ -103,7 +103,7 @@ HandlerResult judge(const ChangePtr& change, const Details& details) {
 // The wait only says that the event ended, so its status and last failure are read afterwards.
 EngineWork read_end(const ChangePtr& change) {
   EngineWork work;
-  work.command.get = Command::Get{change->awaited, true};
+  work.command.get = change->awaited;
   work.sees_errors = true;
   work.render = [change](Answer& answer) -> HandlerResult {
     const bool is_read = !answer.error && answer.details && answer.details->has_value();

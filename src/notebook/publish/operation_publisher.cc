@@ -218,7 +218,7 @@ void OperationPublisher::take_back(const Draft& draft) {
 void OperationPublisher::drop_ended(const std::string& path) {
   for (const PendingOperation* last = pending_operations_.operations.last_at(path);
        last != nullptr && last->id && !last->begun; last = pending_operations_.operations.last_at(path)) {
-    const Answer answer = engine_.call({.get = Command::Get{*last->id}});
+    const Answer answer = engine_.call({.get = *last->id});
     if (answer.error || (*answer.details && !has_ended((*answer.details)->event.status))) return;
     pending_operations_.operations.drop(last->ticket);
   }
@@ -282,7 +282,7 @@ Result<void> OperationPublisher::publish(const std::vector<Operation>& syncs) {
 }
 
 Result<void> OperationPublisher::load_one(EventId id, Status status) {
-  const Answer answer = engine_.call({.get = Command::Get{id}});
+  const Answer answer = engine_.call({.get = id});
   if (answer.error) return *answer.error;
   if (!*answer.details) return {};  // the event ended and was deleted meanwhile
   const Event& event = (*answer.details)->event;

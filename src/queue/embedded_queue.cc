@@ -1,15 +1,13 @@
-// queue_impl.cc: see queue_impl.h.
-#include "queue/queue_impl.h"
+// embedded_queue.cc: see embedded_queue.h.
+#include "queue/embedded_queue.h"
 
 #include <algorithm>
 #include <utility>
 
 #include "base/json.h"
-#include "base/overloaded.h"
 #include "base/range.h"
 #include "base/time_text.h"
 #include "eventq/limits.h"
-#include "model/names.h"
 #include "model/tags.h"
 #include "model/validate.h"
 
@@ -24,17 +22,12 @@ std::optional<Error> validate_payload(const std::string& payload) {
   return Error{ErrorCode::invalid_argument, "payload: " + parsed.error().message, "payload"};
 }
 
-Change change_of(const Report& report, const std::string& worker_id) {
-  Change change{Lease{report.id, worker_id, report.attempt}, {}};
-  std::visit(Overloaded{
-                 [&](const Outcome& outcome) { change.what = Complete{outcome}; },
-                 [&](const Failure& failure) { change.what = Fail{failure}; },
-                 [&](const Return& how) {
-                   change.what = Release{how.reason, how.delay};
-                 },
-             },
-             report.what);
-  return change;
+// The three reports of a worker, as the lifecycle names them.
+Complete change_of(const Outcome& outcome) { return {outcome}; }
+Fail change_of(const Failure& failure) { return {failure}; }
+Release change_of(const Return& how) { return {how.reason, how.delay}; }
+decltype(Change::what) change_of(const decltype(Report::what)& what) {
+  return std::visit([](const auto& it) -> decltype(Change::what) { return change_of(it); }, what);
 }
 
 // Validates the claim part of next().
@@ -52,56 +45,49 @@ Result<ClaimRequest> claim_of(const NextRequest& request, const std::string& wor
 
 }  // namespace
 
-QueueImpl::QueueImpl(std::unique_ptr<Engine> engine, std::string worker_id, const Policy& defaults)
+EmbeddedQueue::EmbeddedQueue(std::unique_ptr<Engine> engine, std::string worker_id, const Policy& defaults)
     : engine_(std::move(engine)), defaults_(defaults), polled_(std::move(worker_id)) {}
 
-Result<Event> QueueImpl::publish(const NewEvent& event) {
+Result<Event> EmbeddedQueue::publish(const NewEvent& event) {
   auto published = publish_batch({&event, 1});
   if (!published) return published.error();
   return std::move(published->front());
 }
 
-Result<std::vector<Event>> QueueImpl::publish_batch(std::span<const NewEvent> events) {
+Result<std::vector<Event>> EmbeddedQueue::publish_batch(std::span<const NewEvent> events) {
   if (events.empty()) return std::vector<Event>();
   if (events.size() > limits::kBatchEvents) {
     return Error{ErrorCode::too_large, "A batch may hold 10000 events, this one has more.", "events"};
   }
-  // Events with correlation ids of their own keep them.
+  // One correlation id for all, unless the publisher chose ids: an event's own id is never replaced.
   const bool correlated =
       events.size() > 1 && std::all_of(events.begin(), events.end(),
                                        [](const NewEvent& event) { return event.correlation_id.empty(); });
   Publication publication{.events = {events.begin(), events.end()}, .key = {}, .correlated = correlated};
-  for (NewEvent& event : publication.events) {
+  for (NewEvent& event : publication.events) {  // copies, because validate() also normalizes the tags
     if (auto fault = validate(event)) return *fault;
     if (auto fault = validate_payload(event.payload)) return *fault;
   }
-  Command command;
-  command.publication = std::move(publication);
-  Answer answer = engine_->call(std::move(command));
+  Answer answer = engine_->call({.publication = std::move(publication)});
   if (answer.error) return *answer.error;
   if (!*answer.published) return answer.published->error();
   return std::move((*answer.published)->events);
 }
 
-Result<std::optional<Claim>> QueueImpl::poll(const PollRequest& request) {
-  if (auto fault = validate_queue_name(request.queue)) return *fault;
-  Command command;
-  command.claim = ClaimRequest{.selector = {request.queue, {}}, .worker_id = polled_.worker_id()};
-  if (!request.tags.empty()) {
-    auto tags = clean_tags(request.tags);
-    if (!tags) return tags.error();
-    command.claim->selector.tags = std::move(*tags);
-  }
+Result<std::optional<Claim>> EmbeddedQueue::poll(const PollRequest& request) {
+  auto claimed = claim_of({.limit = 1, .tags = request.tags, .queue = request.queue}, polled_.worker_id());
+  if (!claimed) return claimed.error();
+  Command command{.claim = std::move(*claimed)};
   if (request.clock) command.now = request.clock->now();
   Answer answer = engine_->call(std::move(command));
   if (answer.error) return *answer.error;
   if (answer.claims.empty()) return std::optional<Claim>();
   Claim& claim = answer.claims.front();
-  polled_.add(claim.event);
+  polled_.add(claim.event);  // finalize() names only the id, so the attempt is kept here
   return std::optional(std::move(claim));
 }
 
-Result<Changed> QueueImpl::change(Change change) {
+Result<Changed> EmbeddedQueue::change(Change change) {
   if (auto fault = validate(change)) return *fault;
   Command command;
   command.changes.push_back(std::move(change));
@@ -110,19 +96,19 @@ Result<Changed> QueueImpl::change(Change change) {
   return std::move(answer.changed.front());
 }
 
-Result<LogEntry> QueueImpl::complete(const Lease& lease, const Outcome& outcome) {
-  return report({lease, Complete{outcome}});
+Result<LogEntry> EmbeddedQueue::complete(const Lease& lease, const Outcome& outcome) {
+  return report({lease, change_of(outcome)});
 }
 
-Result<LogEntry> QueueImpl::fail(const Lease& lease, const Failure& failure) {
-  return report({lease, Fail{failure}});
+Result<LogEntry> EmbeddedQueue::fail(const Lease& lease, const Failure& failure) {
+  return report({lease, change_of(failure)});
 }
 
-Result<LogEntry> QueueImpl::give_back(const Lease& lease, const Return& how) {
-  return report({lease, Release{how.reason, how.delay}});
+Result<LogEntry> EmbeddedQueue::give_back(const Lease& lease, const Return& how) {
+  return report({lease, change_of(how)});
 }
 
-Result<NextResult> QueueImpl::next(const NextRequest& request) {
+Result<NextResult> EmbeddedQueue::next(const NextRequest& request) {
   const std::string& worker_id = request.worker_id.empty() ? polled_.worker_id() : request.worker_id;
   if (auto fault = validate_worker_id(worker_id)) return *fault;
   if (request.reports.size() + request.alive.size() > limits::kBatchEvents) {
@@ -131,7 +117,7 @@ Result<NextResult> QueueImpl::next(const NextRequest& request) {
   }
   Command command;
   for (const Report& report : request.reports) {
-    command.changes.push_back(change_of(report, worker_id));
+    command.changes.push_back({Lease{report.id, worker_id, report.attempt}, change_of(report.what)});
     if (auto fault = validate(command.changes.back())) return *fault;
   }
   for (const Alive& alive : request.alive) {
@@ -143,11 +129,13 @@ Result<NextResult> QueueImpl::next(const NextRequest& request) {
     if (!claim) return claim.error();
     command.claim = std::move(*claim);
   }
+  // An empty command would still wait for a commit.
   if (command.changes.empty() && !command.claim) return NextResult{};
 
   Answer answer = engine_->call(std::move(command));
   if (answer.error) return *answer.error;
-  NextResult result{.results = {}, .leases = {}, .claims = std::move(answer.claims)};
+  NextResult result{.claims = std::move(answer.claims)};
+  // The results are in the order of the changes: the reports first, then the heartbeats.
   for (std::size_t i = 0; i < answer.changed.size(); ++i) {
     Result<Changed>& changed = answer.changed[i];
     if (i < request.reports.size()) {
@@ -159,7 +147,9 @@ Result<NextResult> QueueImpl::next(const NextRequest& request) {
   return result;
 }
 
-Result<LogEntry> QueueImpl::report(Change change) {
+// Forgets the lease also after lease_lost, because no later report can succeed with it. After any other error,
+// such as unavailable, the caller may report again.
+Result<LogEntry> EmbeddedQueue::report(Change change) {
   const Lease lease = change.lease;
   auto changed = this->change(std::move(change));
   if (changed || changed.error().code == ErrorCode::lease_lost) polled_.remove(lease);
@@ -167,24 +157,22 @@ Result<LogEntry> QueueImpl::report(Change change) {
   return std::move(changed->entry);
 }
 
-Result<TimePoint> QueueImpl::heartbeat(const Lease& lease) {
+Result<TimePoint> EmbeddedQueue::heartbeat(const Lease& lease) {
   auto changed = change({lease, Heartbeat{}});
   if (!changed) return changed.error();
   return changed->lease_until;
 }
 
-Result<void> QueueImpl::finalize(EventId id, const std::vector<std::string>& errors) {
-  return finish(id, Complete{Outcome{.status_code = {}, .execution_time_ms = {}, .errors = errors}});
+Result<void> EmbeddedQueue::finalize(EventId id, const std::vector<std::string>& errors) {
+  return finish(id, Complete{{.errors = errors}});
 }
 
-Result<void> QueueImpl::finalize(EventId id, Verdict verdict) {
+Result<void> EmbeddedQueue::finalize(EventId id, Verdict verdict) {
   if (verdict == Verdict::success) return finish(id, Complete{});
-  Failure failure;
-  failure.permanent = true;
-  return finish(id, Fail{std::move(failure)});
+  return finish(id, Fail{{.permanent = true}});
 }
 
-Result<void> QueueImpl::finish(EventId id, decltype(Change::what) what) {
+Result<void> EmbeddedQueue::finish(EventId id, decltype(Change::what) what) {
   return polled_.finish(
       id,
       [&](const Lease& lease) {
@@ -193,18 +181,15 @@ Result<void> QueueImpl::finish(EventId id, decltype(Change::what) what) {
       [&](EventId event) { return get(event); });
 }
 
-Result<Details> QueueImpl::details(EventId id, bool with_log) {
-  Command command;
-  command.get = Command::Get{id, with_log};
-  Answer answer = engine_->call(std::move(command));
+Result<Details> EmbeddedQueue::details(EventId id) {
+  Answer answer = engine_->call({.get = id});
   if (answer.error) return *answer.error;
   return std::move(*answer.details);
 }
 
-Result<Event> QueueImpl::wait(EventId id, Millis timeout) {
-  Command command;
-  command.wait = WaitRequest{id, std::min(timeout, Millis(limits::kDelay))};  // longer waits mean the same
-  const Answer answer = engine_->call(std::move(command));
+Result<Event> EmbeddedQueue::wait(EventId id, Millis timeout) {
+  // A wait longer than the longest delay means the same, and its deadline cannot overflow.
+  const Answer answer = engine_->call({.wait = WaitRequest{id, std::min(timeout, Millis(limits::kDelay))}});
   if (answer.error) return *answer.error;
   if (!answer.waited) {
     return Error{ErrorCode::timeout,
@@ -215,28 +200,27 @@ Result<Event> QueueImpl::wait(EventId id, Millis timeout) {
   return get(id);
 }
 
-Result<QueueConfig> QueueImpl::settings(const std::string& name) {
+Result<QueueConfig> EmbeddedQueue::settings(const std::string& name) {
   if (auto fault = validate_queue_name(name)) return *fault;
-  Command command;
-  command.admin = QueueQuery{.id = name};
-  Answer answer = engine_->call(std::move(command));
+  const Answer answer = engine_->call({.admin = QueueQuery{.id = name}});
   if (answer.error) return *answer.error;
   const auto& found = std::get<Result<QueueDocument>>(answer.admin);
   if (!found && found.error().code != ErrorCode::not_found) return found.error();
+  // A queue is created by its first event. Until then the defaults are in force.
   if (!found) return in_force(resolve(name, {}, defaults_));
   const auto policy = policy_of(found->row, defaults_);
   if (!policy) return policy.error();
   return in_force(*policy);
 }
 
-Result<Event> QueueImpl::get(EventId id) {
-  auto found = details(id, false);
+Result<Event> EmbeddedQueue::get(EventId id) {
+  auto found = details(id);
   if (!found) return found.error();
   return std::move(found->event);
 }
 
-Result<std::vector<LogEntry>> QueueImpl::log(EventId id) {
-  auto found = details(id, true);
+Result<std::vector<LogEntry>> EmbeddedQueue::log(EventId id) {
+  auto found = details(id);
   if (!found) return found.error();
   return std::move(found->log);
 }

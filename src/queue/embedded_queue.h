@@ -1,4 +1,5 @@
-// queue_impl.h: the public Queue on an engine in this process: validates each call, and waits for its answer.
+// embedded_queue.h: the public Queue on an engine in this process: validates each call, and waits for its
+// answer.
 //
 // Threads: see eventq/queue.h.
 #pragma once
@@ -13,10 +14,10 @@
 
 namespace eventq {
 
-class QueueImpl final : public Queue {
+class EmbeddedQueue final : public Queue {
  public:
   // REQUIRES: `defaults` are the defaults of the engine, because settings() resolves with them.
-  QueueImpl(std::unique_ptr<Engine> engine, std::string worker_id, const Policy& defaults);
+  EmbeddedQueue(std::unique_ptr<Engine> engine, std::string worker_id, const Policy& defaults);
 
   Result<Event> publish(const NewEvent& event) override;
   Result<std::vector<Event>> publish_batch(std::span<const NewEvent> events) override;
@@ -37,7 +38,7 @@ class QueueImpl final : public Queue {
   Result<Changed> change(Change change);
   Result<LogEntry> report(Change change);
   Result<void> finish(EventId id, decltype(Change::what) what);
-  Result<Details> details(EventId id, bool with_log);
+  Result<Details> details(EventId id);
 
   // Set in the constructor, never changed.
   const std::unique_ptr<Engine> engine_;
