@@ -15,6 +15,7 @@
 #include "model/tags.h"
 #include "store/row_text.h"
 #include "store/store.h"
+#include "store/stored_event.h"
 
 namespace eventq {
 
@@ -26,6 +27,12 @@ inline std::int64_t number(EventId id) { return static_cast<std::int64_t>(id); }
 inline constexpr std::int64_t kWaiting = 0;
 inline constexpr std::int64_t kReady = 1;
 inline constexpr std::int64_t kBehind = 2;
+
+// The value of event_queue.ready for a live event.
+inline std::int64_t readiness(const Stored& stored, TimePoint now) {
+  if (stored.line == Line::behind) return kBehind;
+  return stored.event.due_at <= now ? kReady : kWaiting;
+}
 
 // The position of each column in an event row. Every statement that returns event rows takes its columns from
 // event_columns.sql of its store; tests compare the names there with these.
@@ -152,7 +159,7 @@ Result<Stored> read_event_row(const Row& row, Transaction::EventFields fields) {
     stored.line = head ? Line::head : stored.archived ? Line::none : Line::behind;
     stored.line_before = stored.line;
   }
-  stored.guard = {event.status, event.attempts, event.worker_id};
+  stored.guard = guard_of(event);
   if (fields == Transaction::EventFields::all) read_envelope(row, event);
   return stored;
 }
@@ -202,6 +209,75 @@ Result<LogEntry> read_entry_row(const Row& row) {
   if (!row.is_null(11)) entry.next_retry_at = time_point(row.integer(11));
   entry.created_at = time_point(row.integer(12));
   return entry;
+}
+
+// A row in the columns of read_totals.sql, from `column` on.
+template <typename Row>
+Totals read_totals(const Row& row, int column) {
+  const auto next = [&] { return row.integer(column++); };
+  // C++ evaluates the elements of a braced list in order, so each next() reads the next column.
+  return {next(), next(), next(), next(), next(), next(), next(),
+          next(), next(), next(), next(), next(), next()};
+}
+
+// A row in the columns of find_checkpoint.sql.
+template <typename Row>
+Checkpoint read_checkpoint(const Row& row) {
+  return {std::string(row.text(0)), std::string(row.text(1)), std::string(row.text(2)), row.integer(3),
+          time_point(row.integer(4))};
+}
+
+// A row in the columns of read_workers.sql.
+template <typename Row>
+WorkerRow read_worker(const Row& row) {
+  return {std::string(row.text(0)), time_point(row.integer(1)), time_point(row.integer(2)), row.integer(3),
+          row.integer(4)};
+}
+
+// The columns of correlation after its id, from `column` on.
+template <typename Row>
+CorrelationRow read_correlation(const Row& row, std::string_view id, int column) {
+  return {std::string(id),
+          row.integer(column),
+          row.integer(column + 1),
+          row.integer(column + 2),
+          row.integer(column + 3),
+          row.integer(column + 4),
+          std::string(row.text(column + 5)),
+          std::string(row.text(column + 6))};
+}
+
+// A row in the columns of read_recovery.sql.
+template <typename Row>
+Recovery read_recovery_row(const Row& row) {
+  return {.id = std::string(row.text(1)),
+          .queue = std::string(row.text(0)),
+          .checkpoint_id = std::string(row.text(2)),
+          .events_recovered = row.integer(3),
+          .started_at = time_point(row.integer(4)),
+          .completed_at = time_point(row.integer(5)),
+          .status = std::string(row.text(6))};
+}
+
+// A row in the columns of read_failures.sql.
+template <typename Row>
+FailureGroup read_failure_group(const Row& row) {
+  return {std::string(row.text(0)),   std::string(row.text(1)),   row.integer(2),
+          time_point(row.integer(3)), time_point(row.integer(4)), static_cast<EventId>(row.integer(5))};
+}
+
+// Rows of one id, one time, and the name and bytes of an archive file.
+template <typename Row>
+EventId read_id(const Row& row) {
+  return static_cast<EventId>(row.integer(0));
+}
+template <typename Row>
+TimePoint read_time(const Row& row) {
+  return time_point(row.integer(0));
+}
+template <typename Row>
+ArchiveFile read_archive_file(const Row& row) {
+  return {std::string(row.text(0)), row.integer(1)};
 }
 
 }  // namespace eventq

@@ -5,12 +5,10 @@
 
 #include <cstdint>
 #include <memory>
-#include <optional>
 #include <string>
 #include <string_view>
 #include <unordered_map>
 #include <utility>
-#include <vector>
 
 #include "eventq/clock.h"
 #include "eventq/error.h"
@@ -85,34 +83,6 @@ inline TimePoint time_point(std::int64_t milliseconds) { return TimePoint(Millis
 // A FileState has the same four columns in `file` and `step`.
 FileState read_file_state(const sqlite::Statement& row, int first_column);
 sqlite::Statement& bind_file_state(sqlite::Statement& statement, const FileState& state);
-
-// All rows of a bound statement.
-template <typename Read>
-auto all_rows(sqlite::Statement& statement, const Read& read)
-    -> Result<std::vector<decltype(read(statement))>> {
-  std::vector<decltype(read(statement))> found;
-  for (;;) {
-    const auto row = statement.step();
-    if (!row) return row.error();
-    if (!*row) break;
-    found.push_back(read(statement));
-  }
-  statement.reset();
-  return found;
-}
-
-// The first row of a bound statement. The reset ends the read transaction, which would keep the WAL from
-// being checkpointed.
-template <typename Read>
-auto one_row(sqlite::Statement& statement, const Read& read)
-    -> Result<std::optional<decltype(read(statement))>> {
-  std::optional<decltype(read(statement))> found;
-  const auto row = statement.step();
-  if (!row) return row.error();
-  if (*row) found = read(statement);
-  statement.reset();
-  return found;
-}
 
 // The error for a name or path that another row has.
 inline Error taken(std::string_view what, const std::string& name, std::string_view field) {

@@ -1,27 +1,24 @@
-// memory_reader.cc: see memory_reader.h.
-#include "store/memory/memory_reader.h"
-
+// memory_reader.cc: reads the store in memory. Each call holds the mutex until it returns.
 #include <algorithm>
 #include <iterator>
 #include <map>
 #include <utility>
 
 #include "model/tags.h"
+#include "store/memory/memory_state.h"
+#include "store/stored_event.h"
 
 namespace eventq::memory {
 namespace {
 
-bool matches(const Event& event, const ListFilter& filter) {
+// Repeats matches() on purpose: tests compare the other stores with this one, and shared code would hide its
+// own faults.
+bool is_listed(const Event& event, const ListFilter& filter) {
   if (filter.status && event.status != *filter.status) return false;
   if (filter.queue && event.queue != *filter.queue) return false;
   if (filter.worker_id && event.worker_id != *filter.worker_id) return false;
   if (filter.correlation_id && event.correlation_id != *filter.correlation_id) return false;
   return has_any(event.tags, filter.tags);
-}
-
-QueueDocument document_of(const MemoryState& state, const QueueRow& row) {
-  QueueTotals kept = totals_of(state, row.id);
-  return {row, counts_of(state, row.id), kept.totals, std::move(kept.checkpoint_id), {}};
 }
 
 // REQUIRES: `event` ended after all events that were added to the group before.
@@ -31,144 +28,158 @@ void add(const Event& event, FailureGroup& group) {
   group.last_event = event.id;
 }
 
+class MemoryReader final : public Reader {
+ public:
+  MemoryReader(const MemoryState& state, std::mutex& mutex) : state_(state), mutex_(mutex) {}
+
+  Result<std::optional<Event>> get(EventId id) override {
+    const std::scoped_lock lock(mutex_);
+    const auto found = state_.events.find(id);
+    return found == state_.events.end() ? std::nullopt : std::optional(found->second.event);
+  }
+
+  Result<std::vector<LogEntry>> log(EventId id) override {
+    const std::scoped_lock lock(mutex_);
+    return log_of(state_, id);
+  }
+
+  Result<std::optional<Details>> details(EventId id) override {
+    const std::scoped_lock lock(mutex_);
+    const auto found = state_.events.find(id);
+    if (found == state_.events.end()) return std::optional<Details>();
+    return std::optional(Details{found->second.event, log_of(state_, id)});
+  }
+
+  Result<EventPage> list(const ListFilter& filter) override {
+    const std::scoped_lock lock(mutex_);
+    EventPage page;
+    std::int64_t skipped = 0;
+    for (const auto& [id, stored] : state_.events) {
+      if (!is_listed(stored.event, filter)) continue;
+      ++page.total;
+      if (id <= filter.after || skipped++ < filter.offset) continue;
+      if (page.events.size() < filter.limit) page.events.push_back(without_payload(stored.event));
+    }
+    return page;
+  }
+
+  Result<std::optional<QueueDocument>> queue(const std::string& id, std::size_t events) override {
+    const std::scoped_lock lock(mutex_);
+    const auto row = state_.records.queues.find(id);
+    if (row == state_.records.queues.end()) return std::optional<QueueDocument>();
+    QueueDocument document = document_of(record_of(state_, row->second));
+    for (const auto& [event_id, stored] : state_.events) {
+      if (document.events.size() == events) break;
+      if (stored.archived || stored.event.queue != id) continue;
+      document.events.push_back({stored.event, log_of(state_, event_id)});
+    }
+    return std::optional(std::move(document));
+  }
+
+  Result<std::vector<QueueDocument>> queues() override {
+    const std::scoped_lock lock(mutex_);
+    std::vector<QueueDocument> all;
+    for (const auto& [id, row] : state_.records.queues) all.push_back(document_of(record_of(state_, row)));
+    return all;
+  }
+
+  Result<std::vector<Checkpoint>> checkpoints(const std::string& queue, std::size_t limit) override {
+    const std::scoped_lock lock(mutex_);
+    const std::vector<Checkpoint>& all = state_.records.checkpoints;
+    std::vector<Checkpoint> found;
+    std::copy_if(all.rbegin(), all.rend(), std::back_inserter(found),
+                 [&](const Checkpoint& checkpoint) { return checkpoint.queue == queue; });
+    found.resize(std::min(found.size(), limit));
+    return found;
+  }
+
+  Result<std::optional<Recovery>> recovery(const std::string& queue) override {
+    const std::scoped_lock lock(mutex_);
+    const auto found = state_.records.recoveries.find(queue);
+    return found == state_.records.recoveries.end() ? std::nullopt : std::optional(found->second);
+  }
+
+  Result<std::optional<Correlation>> correlation(const std::string& id, EventId after,
+                                                 std::size_t limit) override {
+    const std::scoped_lock lock(mutex_);
+    const auto found = state_.records.correlations.find(id);
+    if (found == state_.records.correlations.end()) return std::optional<Correlation>();
+    const CorrelationRow& row = found->second;
+    Correlation correlation{row.id, row.total, row.pending, row.completed, row.failed, {}};
+    for (const auto& [event_id, stored] : state_.events) {
+      if (correlation.events.size() == limit) break;
+      const bool belongs = event_id > after && stored.event.correlation_id == id;
+      if (belongs) correlation.events.push_back(without_payload(stored.event));
+    }
+    return std::optional(std::move(correlation));
+  }
+
+  Result<std::vector<FailureGroup>> failures(const std::optional<std::string>& queue,
+                                             std::size_t limit) override {
+    const std::scoped_lock lock(mutex_);
+    std::map<std::pair<std::string, std::string>, FailureGroup> by_cause;
+    for (const Stored* stored : in_order_of_end(state_)) {
+      const Event& event = stored->event;
+      if (event.status != Status::failed || (queue && event.queue != *queue)) continue;
+      FailureGroup& group = by_cause[{event.queue, stored->cause}];
+      group.queue = event.queue;
+      group.cause = stored->cause;
+      add(event, group);
+    }
+    std::vector<FailureGroup> groups;
+    groups.reserve(by_cause.size());
+    for (auto& [cause, group] : by_cause) groups.push_back(std::move(group));
+    std::stable_sort(groups.begin(), groups.end(),
+                     [](const FailureGroup& a, const FailureGroup& b) { return a.events > b.events; });
+    groups.resize(std::min(groups.size(), limit));
+    return groups;
+  }
+
+  Result<std::vector<EventId>> expired(const std::string& queue, Status status, TimePoint before,
+                                       std::size_t limit) override {
+    const std::scoped_lock lock(mutex_);
+    std::vector<EventId> ids;
+    for (const Stored* stored : in_order_of_end(state_)) {
+      const Event& event = stored->event;
+      if (ids.size() == limit || event.updated_at >= before) break;
+      if (event.queue == queue && event.status == status && stored->line != Line::head)
+        ids.push_back(event.id);
+    }
+    return ids;
+  }
+
+  Result<std::vector<ArchiveFile>> archive_files() override {
+    const std::scoped_lock lock(mutex_);
+    std::vector<ArchiveFile> files;
+    for (const auto& [name, file] : state_.records.archive_files) files.push_back(file);
+    return files;
+  }
+
+  Result<Working> working() override {
+    const std::scoped_lock lock(mutex_);
+    return working_of(state_);
+  }
+
+  Result<std::int64_t> holding(const std::string& worker_id, const std::string& queue) override {
+    const std::scoped_lock lock(mutex_);
+    return std::count_if(state_.events.begin(), state_.events.end(), [&](const auto& entry) {
+      const auto& [id, stored] = entry;
+      const bool held = stored.event.status == Status::processing && stored.event.worker_id == worker_id;
+      // A processing event is ready only after its lease expired. No rule makes an event behind a head
+      // processing; SQL stores leave such rows out, so this model does, too.
+      return held && !stored.ready && stored.line != Line::behind && stored.event.queue == queue;
+    });
+  }
+
+ private:
+  const MemoryState& state_;  // guarded by mutex_
+  std::mutex& mutex_;
+};
+
 }  // namespace
 
-Result<std::optional<Event>> MemoryReader::get(EventId id) {
-  const std::scoped_lock lock(mutex_);
-  const auto found = state_.events.find(id);
-  return found == state_.events.end() ? std::nullopt : std::optional(found->second.event);
-}
-
-Result<std::vector<LogEntry>> MemoryReader::log(EventId id) {
-  const std::scoped_lock lock(mutex_);
-  return log_of(state_, id);
-}
-
-Result<std::optional<Details>> MemoryReader::details(EventId id) {
-  const std::scoped_lock lock(mutex_);
-  const auto found = state_.events.find(id);
-  if (found == state_.events.end()) return std::optional<Details>();
-  return std::optional(Details{found->second.event, log_of(state_, id)});
-}
-
-Result<EventPage> MemoryReader::list(const ListFilter& filter) {
-  const std::scoped_lock lock(mutex_);
-  EventPage page;
-  std::int64_t skipped = 0;
-  for (const auto& [id, stored] : state_.events) {
-    if (!matches(stored.event, filter)) continue;
-    ++page.total;
-    if (id <= filter.after || skipped++ < filter.offset) continue;
-    if (page.events.size() < filter.limit) page.events.push_back(without_payload(stored.event));
-  }
-  return page;
-}
-
-Result<std::optional<QueueDocument>> MemoryReader::queue(const std::string& id, std::size_t events) {
-  const std::scoped_lock lock(mutex_);
-  const auto row = state_.records.queues.find(id);
-  if (row == state_.records.queues.end()) return std::optional<QueueDocument>();
-  QueueDocument document = document_of(state_, row->second);
-  for (const auto& [event_id, stored] : state_.events) {
-    if (document.events.size() == events) break;
-    if (stored.archived || stored.event.queue != id) continue;
-    document.events.push_back({stored.event, log_of(state_, event_id)});
-  }
-  return std::optional(std::move(document));
-}
-
-Result<std::vector<QueueDocument>> MemoryReader::queues() {
-  const std::scoped_lock lock(mutex_);
-  std::vector<QueueDocument> all;
-  for (const auto& [id, row] : state_.records.queues) all.push_back(document_of(state_, row));
-  return all;
-}
-
-Result<std::vector<Checkpoint>> MemoryReader::checkpoints(const std::string& queue, std::size_t limit) {
-  const std::scoped_lock lock(mutex_);
-  const std::vector<Checkpoint>& all = state_.records.checkpoints;
-  std::vector<Checkpoint> found;
-  std::copy_if(all.rbegin(), all.rend(), std::back_inserter(found),
-               [&](const Checkpoint& checkpoint) { return checkpoint.queue == queue; });
-  found.resize(std::min(found.size(), limit));
-  return found;
-}
-
-Result<std::optional<Recovery>> MemoryReader::recovery(const std::string& queue) {
-  const std::scoped_lock lock(mutex_);
-  const auto found = state_.records.recoveries.find(queue);
-  return found == state_.records.recoveries.end() ? std::nullopt : std::optional(found->second);
-}
-
-Result<std::optional<Correlation>> MemoryReader::correlation(const std::string& id, EventId after,
-                                                             std::size_t limit) {
-  const std::scoped_lock lock(mutex_);
-  const auto found = state_.records.correlations.find(id);
-  if (found == state_.records.correlations.end()) return std::optional<Correlation>();
-  const CorrelationRow& row = found->second;
-  Correlation correlation{row.id, row.total, row.pending, row.completed, row.failed, {}};
-  for (const auto& [event_id, stored] : state_.events) {
-    if (correlation.events.size() == limit) break;
-    const bool belongs = event_id > after && stored.event.correlation_id == id;
-    if (belongs) correlation.events.push_back(without_payload(stored.event));
-  }
-  return std::optional(std::move(correlation));
-}
-
-Result<std::vector<FailureGroup>> MemoryReader::failures(const std::optional<std::string>& queue,
-                                                         std::size_t limit) {
-  const std::scoped_lock lock(mutex_);
-  std::map<std::pair<std::string, std::string>, FailureGroup> by_cause;
-  for (const Stored* stored : in_order_of_end(state_)) {
-    const Event& event = stored->event;
-    if (event.status != Status::failed || (queue && event.queue != *queue)) continue;
-    FailureGroup& group = by_cause[{event.queue, stored->cause}];
-    group.queue = event.queue;
-    group.cause = stored->cause;
-    add(event, group);
-  }
-  std::vector<FailureGroup> groups;
-  groups.reserve(by_cause.size());
-  for (auto& [cause, group] : by_cause) groups.push_back(std::move(group));
-  std::stable_sort(groups.begin(), groups.end(),
-                   [](const FailureGroup& a, const FailureGroup& b) { return a.events > b.events; });
-  groups.resize(std::min(groups.size(), limit));
-  return groups;
-}
-
-Result<std::vector<EventId>> MemoryReader::expired(const std::string& queue, Status status, TimePoint before,
-                                                   std::size_t limit) {
-  const std::scoped_lock lock(mutex_);
-  std::vector<EventId> ids;
-  for (const Stored* stored : in_order_of_end(state_)) {
-    const Event& event = stored->event;
-    if (ids.size() == limit || event.updated_at >= before) break;
-    if (event.queue == queue && event.status == status && stored->line != Line::head) ids.push_back(event.id);
-  }
-  return ids;
-}
-
-Result<std::vector<ArchiveFile>> MemoryReader::archive_files() {
-  const std::scoped_lock lock(mutex_);
-  std::vector<ArchiveFile> files;
-  for (const auto& [name, file] : state_.records.archive_files) files.push_back(file);
-  return files;
-}
-
-Result<Working> MemoryReader::working() {
-  const std::scoped_lock lock(mutex_);
-  return working_of(state_);
-}
-
-Result<std::int64_t> MemoryReader::holding(const std::string& worker_id, const std::string& queue) {
-  const std::scoped_lock lock(mutex_);
-  return std::count_if(state_.events.begin(), state_.events.end(), [&](const auto& entry) {
-    const auto& [id, stored] = entry;
-    const bool held = stored.event.status == Status::processing && stored.event.worker_id == worker_id;
-    // A processing event is ready only after its lease expired. No rule makes an event behind a head
-    // processing; SQL stores leave such rows out, so this model does, too.
-    return held && !stored.ready && stored.line != Line::behind && stored.event.queue == queue;
-  });
+std::unique_ptr<Reader> make_reader(const MemoryState& state, std::mutex& mutex) {
+  return std::make_unique<MemoryReader>(state, mutex);
 }
 
 }  // namespace eventq::memory

@@ -5,6 +5,8 @@
 #include <cstddef>
 #include <utility>
 
+#include "store/stored_event.h"
+
 namespace eventq::memory {
 
 std::vector<LogEntry> log_of(const MemoryState& state, EventId id) {
@@ -13,14 +15,6 @@ std::vector<LogEntry> log_of(const MemoryState& state, EventId id) {
     entries.push_back(at->second);
   }
   return entries;
-}
-
-Counts counts_of(const MemoryState& state, std::string_view queue) {
-  Counts counts{};
-  for (const auto& [id, stored] : state.events) {
-    if (stored.event.queue == queue) ++counts.at(static_cast<std::size_t>(stored.event.status));
-  }
-  return counts;
 }
 
 Working working_of(const MemoryState& state) {
@@ -32,9 +26,16 @@ Working working_of(const MemoryState& state) {
   return working;
 }
 
-QueueTotals totals_of(const MemoryState& state, std::string_view queue) {
-  const auto found = state.records.totals.find(queue);
-  return found == state.records.totals.end() ? QueueTotals() : found->second;
+QueueRecord record_of(const MemoryState& state, const QueueRow& row) {
+  QueueRecord record{row, {}, {}, {}};
+  for (const auto& [id, stored] : state.events) {
+    if (stored.event.queue == row.id) ++record.counts.at(static_cast<std::size_t>(stored.event.status));
+  }
+  if (const auto found = state.records.totals.find(row.id); found != state.records.totals.end()) {
+    record.totals = found->second.totals;
+    record.checkpoint_id = found->second.checkpoint_id;
+  }
+  return record;
 }
 
 std::vector<const Stored*> in_order_of_end(const MemoryState& state) {
@@ -55,17 +56,7 @@ Event without_payload(Event event) {
 }
 
 Stored state_of(Stored stored) {
-  Event& event = stored.event;
-  event = without_payload(std::move(event));
-  event.title.clear();
-  event.causation_id.clear();
-  event.trace_id.clear();
-  event.pattern.clear();
-  event.version.clear();
-  event.source = {};
-  event.attributes.clear();
-  event.sequence.reset();
-  event.timestamp = {};
+  move_envelope({}, stored.event);
   return stored;
 }
 

@@ -1,13 +1,14 @@
 // memory_state.h: the data of the store in memory, and the queries that its transaction and reader share.
 //
-// Threads: the caller of every function here holds the store's mutex.
+// Threads: the caller of every function holds the store's mutex, except of the last two.
 #pragma once
 
 #include <cstdint>
 #include <functional>
 #include <map>
+#include <memory>
+#include <mutex>
 #include <string>
-#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -48,11 +49,9 @@ struct MemoryState {
 
 std::vector<LogEntry> log_of(const MemoryState& state, EventId id);
 
-Counts counts_of(const MemoryState& state, std::string_view queue);
-
 Working working_of(const MemoryState& state);
 
-QueueTotals totals_of(const MemoryState& state, std::string_view queue);
+QueueRecord record_of(const MemoryState& state, const QueueRow& row);
 
 // The ended events, ordered by the time of their end, then by id.
 std::vector<const Stored*> in_order_of_end(const MemoryState& state);
@@ -61,5 +60,10 @@ Event without_payload(Event event);
 
 // The event with only the fields of Transaction::EventFields::state.
 Stored state_of(Stored stored);
+
+// memory_transaction.cc and memory_reader.cc. The transaction holds the mutex until its destructor; each call
+// of the reader holds it until it returns.
+std::unique_ptr<Transaction> make_transaction(MemoryState& state, std::mutex& mutex, TimePoint now);
+std::unique_ptr<Reader> make_reader(const MemoryState& state, std::mutex& mutex);
 
 }  // namespace eventq::memory

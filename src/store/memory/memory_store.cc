@@ -3,9 +3,7 @@
 
 #include <mutex>
 
-#include "store/memory/memory_reader.h"
 #include "store/memory/memory_state.h"
-#include "store/memory/memory_transaction.h"
 
 namespace eventq::memory {
 namespace {
@@ -18,12 +16,9 @@ class MemoryStore final : public Store {
   }
 
   Result<std::unique_ptr<Transaction>> begin(std::optional<TimePoint> now) override {
-    return std::unique_ptr<Transaction>(
-        std::make_unique<MemoryTransaction>(state_, mutex_, now.value_or(clock_.now())));
+    return make_transaction(state_, mutex_, now.value_or(clock_.now()));
   }
-  Result<std::unique_ptr<Reader>> reader() override {
-    return std::unique_ptr<Reader>(std::make_unique<MemoryReader>(state_, mutex_));
-  }
+  Result<std::unique_ptr<Reader>> reader() override { return make_reader(state_, mutex_); }
   Result<StoreSizes> sizes() override { return StoreSizes(); }
   Result<void> tidy() override { return {}; }
 

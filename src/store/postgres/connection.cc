@@ -397,11 +397,7 @@ Result<std::vector<Rows>> PgConnection::run(std::vector<StatementCall> calls) {
 }
 
 Result<Rows> PgConnection::run_one(std::string_view sql, Params params) {
-  std::vector<StatementCall> calls;
-  calls.push_back({sql, std::move(params)});
-  auto rows = run(std::move(calls));
-  if (!rows) return rows.error();
-  return std::move(rows->front());
+  return only(run(calls_of(StatementCall{sql, std::move(params)})));
 }
 
 Result<void> PgConnection::script(const std::string& sql) {

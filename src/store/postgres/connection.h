@@ -7,6 +7,7 @@
 #pragma once
 
 #include <atomic>
+#include <concepts>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
@@ -15,10 +16,12 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "eventq/clock.h"
 #include "eventq/error.h"
+#include "store/row_value.h"
 
 struct pg_conn;
 struct pg_result;
@@ -61,7 +64,10 @@ class RecordArray {
 // The values of $1, $2, … of one call, in order. Stores encoded copies.
 class Params {
  public:
-  Params& add(std::int64_t value);
+  template <std::integral Number>
+  Params& add(Number value) {
+    return add_number(static_cast<std::int64_t>(value));
+  }
   Params& add(std::string_view value);
   Params& add(const std::string& value) { return add(std::string_view(value)); }
   template <std::size_t n>
@@ -85,18 +91,25 @@ class Params {
     std::string record = {};  // name of the row type; the connection fills in its oid
     void set_record_type(std::uint32_t oid);
   };
+  Params& add_number(std::int64_t value);
   Params& add_value(std::uint32_t type, std::string bytes);
   Params& add_null(std::uint32_t type);
 
   std::vector<EncodedParam> values_;
 };
 
+template <typename... Values>
+Params params_of(const Values&... values) {
+  Params params;
+  (params.add(values), ...);
+  return params;
+}
+
 // The rows that one call returned.
 class Rows {
  public:
   [[nodiscard]] std::size_t size() const;
   [[nodiscard]] bool empty() const { return size() == 0; }
-  [[nodiscard]] std::size_t changed() const;  // rows that an INSERT, UPDATE or DELETE touched
   [[nodiscard]] int columns() const;
   [[nodiscard]] std::string_view column_name(int column) const;
   [[nodiscard]] bool is_null(std::size_t row, int column) const;
@@ -113,10 +126,58 @@ class Rows {
   std::unique_ptr<pg_result, Clear> result_;
 };
 
+// One row of Rows, with the functions that store/columns.h calls.
+struct RowView {
+  const Rows& rows;
+  const std::size_t row;
+
+  [[nodiscard]] bool is_null(int column) const { return rows.is_null(row, column); }
+  [[nodiscard]] std::int64_t integer(int column) const { return rows.number(row, column); }
+  [[nodiscard]] std::string_view text(int column) const { return rows.text(row, column); }
+  [[nodiscard]] std::optional<std::string> optional_text(int column) const {
+    return rows.maybe_text(row, column);
+  }
+  [[nodiscard]] std::optional<std::int64_t> optional_integer(int column) const {
+    return rows.maybe_number(row, column);
+  }
+};
+
+// The values that `read` makes of all rows.
+template <typename Read>
+Result<std::vector<RowValue<Read, RowView>>> all_rows(const Rows& rows, const Read& read) {
+  std::vector<RowValue<Read, RowView>> found;
+  found.reserve(rows.size());
+  for (std::size_t row = 0; row < rows.size(); ++row) {
+    Result<RowValue<Read, RowView>> value = read(RowView{rows, row});
+    if (!value) return value.error();
+    found.push_back(std::move(*value));
+  }
+  return found;
+}
+template <typename Read>
+Result<std::vector<RowValue<Read, RowView>>> all_rows(const Result<Rows>& rows, const Read& read) {
+  if (!rows) return rows.error();
+  return all_rows(*rows, read);
+}
+
 struct StatementCall {
   std::string_view sql;  // as embedded from its .sql file; prepared once per connection
   Params params = {};
 };
+
+// An initializer list of calls would copy their parameters.
+template <typename... Calls>
+std::vector<StatementCall> calls_of(Calls&&... calls) {
+  std::vector<StatementCall> all;
+  (all.push_back(std::forward<Calls>(calls)), ...);
+  return all;
+}
+
+// The rows of the only call.
+inline Result<Rows> only(Result<std::vector<Rows>> rows) {
+  if (!rows) return rows.error();
+  return std::move(rows->front());
+}
 
 class PgConnection {
  public:

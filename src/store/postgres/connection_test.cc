@@ -86,13 +86,6 @@ TEST_F(PostgresConnection, ALargeBatchIsSentWhileItsAnswersAreRead) {
   for (const Rows& one : *rows) EXPECT_EQ(one.text(0, 0), large);
 }
 
-TEST_F(PostgresConnection, ChangedCountsTheRowsOfAChange) {
-  run("CREATE TABLE t (n bigint)");
-  EXPECT_EQ(run("INSERT INTO t SELECT generate_series(1, 3)").changed(), 3U);
-  EXPECT_EQ(run("DELETE FROM t WHERE n > 1").changed(), 2U);
-  EXPECT_EQ(run("DELETE FROM t WHERE n > 1").changed(), 0U);
-}
-
 TEST_F(PostgresConnection, AfterAnErrorTheOtherCallsAreNotRunAndNothingIsChanged) {
   run("CREATE TABLE t (n bigint PRIMARY KEY)");
   const auto rows = connection_->run(

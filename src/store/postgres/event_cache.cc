@@ -19,22 +19,8 @@ WrittenRows written(const Stored& stored) {
 
 Stored state_of(const CachedEvent& known) {
   Stored head = known.stored;
-  if (known.whole) copy_envelope({}, head.event);
+  if (known.whole) move_envelope({}, head.event);
   return head;
-}
-
-void copy_envelope(Event&& from, Event& to) {
-  to.title = std::move(from.title);
-  to.description = std::move(from.description);
-  to.payload = std::move(from.payload);
-  to.causation_id = std::move(from.causation_id);
-  to.trace_id = std::move(from.trace_id);
-  to.pattern = std::move(from.pattern);
-  to.version = std::move(from.version);
-  to.source = std::move(from.source);
-  to.attributes = std::move(from.attributes);
-  to.sequence = from.sequence;
-  to.timestamp = from.timestamp;
 }
 
 }  // namespace eventq::postgres

@@ -35,7 +35,4 @@ WrittenRows written(const Stored& stored);
 // A copy without the envelope, which no rule reads.
 Stored state_of(const CachedEvent& known);
 
-// Moves the envelope only.
-void copy_envelope(Event&& from, Event& to);
-
 }  // namespace eventq::postgres

@@ -116,9 +116,7 @@ Result<void> apply(PgConnection& connection, const Migration& migration) {
     return Error{done.error().code, "Migration " + migration.name + " failed: " + done.error().message,
                  "store"};
   }
-  Params version;
-  version.add(std::int64_t{migration.version});
-  return connection.commit({{sql::put_version, version}});
+  return connection.commit({{sql::put_version, params_of(migration.version)}});
 }
 
 // Brings one database to the newest version and stores its position. Sets `first` for shard 0, because the
@@ -142,10 +140,9 @@ Result<void> migrate_one(std::span<const std::string> urls, std::size_t index, D
   if (!state->position) {
     state->position = place_in(urls, index);
     state->set = index == 0 ? new_set() : first.set;
-    Params params;
-    params.add(std::int64_t{state->position->shard_index}).add(std::int64_t{state->position->shard_count});
-    params.add(std::string_view(state->set));
-    if (auto put = connection.run_one(sql::put_place, params); !put) return put.error();
+    auto put = connection.run_one(
+        sql::put_place, params_of(state->position->shard_index, state->position->shard_count, state->set));
+    if (!put) return put.error();
   }
   if (index == 0) first = std::move(*state);
   return {};

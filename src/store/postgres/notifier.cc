@@ -211,7 +211,7 @@ Result<void> Notifier::NotifierThread::count_others(PgConnection& connected) {
 // A hint that the database refuses is dropped: receivers poll anyway.
 Result<void> Notifier::NotifierThread::send(PgConnection& connected, const Hint& hint) {
   last_sent = steady_now();
-  const auto sent = ask(connected, {sql::notify, Params().add(payload_of(own_id, hint))});
+  const auto sent = ask(connected, {sql::notify, params_of(payload_of(own_id, hint))});
   return !sent && connected.broken() ? sent.error() : Result<void>();
 }
 

@@ -6,7 +6,6 @@
 #include <utility>
 
 #include "base/assert.h"
-#include "base/numbers.h"
 #include "store/postgres/connection.h"
 
 namespace eventq::postgres {
@@ -122,7 +121,7 @@ Params& Params::add_null(std::uint32_t type) {
   return *this;
 }
 
-Params& Params::add(std::int64_t value) { return add_value(kBigint, bigint_of(value)); }
+Params& Params::add_number(std::int64_t value) { return add_value(kBigint, bigint_of(value)); }
 
 Params& Params::add(std::string_view value) { return add_value(kText, std::string(value)); }
 
@@ -161,8 +160,6 @@ Params& Params::add(const RecordArray& records) {
 void Rows::Clear::operator()(pg_result* result) const { PQclear(result); }
 
 std::size_t Rows::size() const { return static_cast<std::size_t>(PQntuples(result_.get())); }
-
-std::size_t Rows::changed() const { return parse_whole<std::size_t>(PQcmdTuples(result_.get())).value_or(0); }
 
 int Rows::columns() const { return PQnfields(result_.get()); }
 

@@ -25,9 +25,10 @@ bool matches(const Event& event, const std::string& queue, const std::vector<std
   return event.queue == queue && has_any(event.tags, tags);
 }
 
-// Adds the index ranges that start at `from`. Priorities above that of `from` are read in full, so that an
-// event that was published there since is claimed first.
-void add_ranges(Params& params, const std::optional<ReadyCursor>& from) {
+// The call that claims from the index ranges that start at `from`. Priorities above that of `from` are read
+// in full, so that an event that was published there since is claimed first.
+StatementCall claim_call(const Selector& selector, std::size_t wanted, std::size_t payload_max,
+                         std::size_t width, const std::optional<ReadyCursor>& from) {
   std::vector<std::int64_t> ranks{INT64_MIN};
   std::vector<std::int64_t> turns{INT64_MIN};
   std::vector<std::int64_t> last{INT64_MAX};
@@ -37,21 +38,13 @@ void add_ranges(Params& params, const std::optional<ReadyCursor>& from) {
     turns.push_back(from->turn);
     last.push_back(INT64_MAX);
   }
-  params.add(std::span(ranks)).add(std::span(turns)).add(std::span(last));
-}
-
-StatementCall claim_call(const Selector& selector, std::size_t wanted, std::size_t payload_max,
-                         std::size_t width, const std::optional<ReadyCursor>& from) {
-  Params params;
-  params.add(std::string_view(selector.queue))
-      .add(static_cast<std::int64_t>(wanted))
-      .add(static_cast<std::int64_t>(payload_max));
-  add_ranges(params, from);
+  Params params = params_of(selector.queue, wanted, payload_max, ranks, turns, last);
   if (selector.tags.empty()) return {sql::claim, std::move(params)};
   if (selector.tags.size() == 1) {
-    return {sql::claim_tag, std::move(params.add(std::string_view(selector.tags.front())))};
+    params.add(selector.tags.front());
+    return {sql::claim_tag, std::move(params)};
   }
-  params.add(std::span(selector.tags)).add(static_cast<std::int64_t>(width));
+  params.add(std::span(selector.tags)).add(width);
   return {sql::claim_tags, std::move(params)};
 }
 

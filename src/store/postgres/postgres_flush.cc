@@ -13,12 +13,12 @@ namespace {
 
 // Adds no call if there are no rows.
 void add_call(std::vector<StatementCall>& calls, std::string_view sql, const RecordArray& records) {
-  if (!records.empty()) calls.push_back({sql, Params().add(records)});
+  if (!records.empty()) calls.push_back({sql, params_of(records)});
 }
 
 void add_call(std::vector<StatementCall>& calls, std::string_view sql,
               const std::vector<std::int64_t>& numbers) {
-  if (!numbers.empty()) calls.push_back({sql, Params().add(std::span(numbers))});
+  if (!numbers.empty()) calls.push_back({sql, params_of(numbers)});
 }
 
 std::optional<std::string> unless_empty(const std::string& text) {
@@ -130,8 +130,7 @@ struct Writes {
   // Deletes run before inserts, because a new row may have the key of a deleted one.
   void write(std::vector<StatementCall>& calls) const {
     if (!gone_ready.empty() || !gone_live.empty() || !changed_live.empty()) {
-      calls.push_back(
-          {sql::leave, Params().add(gone_ready).add(gone_live).add(changed_live).add(changed_guards)});
+      calls.push_back({sql::leave, params_of(gone_ready, gone_live, changed_live, changed_guards)});
     }
     add_call(calls, sql::delete_line, gone_lines);
     add_call(calls, sql::delete_supersede, gone_superseded);
@@ -139,8 +138,7 @@ struct Writes {
     add_call(calls, sql::delete_log, removed);
     add_call(calls, sql::delete_body, removed);
     if (!bodies.empty() || !new_live.empty() || !new_ready.empty() || !log.empty() || !new_archived.empty()) {
-      calls.push_back(
-          {sql::enter, Params().add(bodies).add(new_live).add(new_ready).add(log).add(new_archived)});
+      calls.push_back({sql::enter, params_of(bodies, new_live, new_ready, log, new_archived)});
     }
     add_call(calls, sql::insert_line, new_lines);
     add_call(calls, sql::insert_supersede, new_superseded);
@@ -196,7 +194,7 @@ void PostgresTransaction::flush_counts(std::vector<StatementCall>& calls) {
                change.run_ms, change.runs, kept.checkpoint_id, change.removed, kSlot,
                kept.checkpoint_id.empty() ? 0 : millis(now_));
   }
-  if (!counts.empty() || !totals.empty()) calls.push_back({sql::count, Params().add(counts).add(totals)});
+  if (!counts.empty() || !totals.empty()) calls.push_back({sql::count, params_of(counts, totals)});
   totals_.clear();
 
   RecordArray causes("failure_cause");

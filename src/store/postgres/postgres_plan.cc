@@ -61,28 +61,23 @@ std::vector<std::string> names_in(const Event& event) {
 StatementCall lock_call(const std::vector<std::string>& names, const std::vector<EventId>& events,
                         const std::vector<TransactionPlan::QueueKey>& superseded) {
   const auto [queues, keys] = columns_of(superseded);
-  const auto ids = numbers_of(events);
-  return {sql::lock_names,
-          Params().add(std::span(names)).add(std::span(ids)).add(std::span(queues)).add(std::span(keys))};
+  return {sql::lock_names, params_of(names, numbers_of(events), queues, keys)};
 }
 
 StatementCall load_live_call(const std::vector<EventId>& events,
                              const std::vector<TransactionPlan::QueueKey>& superseded) {
   const auto [queues, keys] = columns_of(superseded);
-  const auto ids = numbers_of(events);
-  return {sql::load_live, Params().add(std::span(ids)).add(std::span(queues)).add(std::span(keys))};
+  return {sql::load_live, params_of(numbers_of(events), queues, keys)};
 }
 
 StatementCall lines_call(const std::vector<TransactionPlan::QueueKey>& lines,
                          const std::vector<EventId>& events) {
   const auto [queues, keys] = columns_of(lines);
-  const auto ids = numbers_of(events);
-  return {sql::first_in_line, Params().add(std::span(queues)).add(std::span(keys)).add(std::span(ids))};
+  return {sql::first_in_line, params_of(queues, keys, numbers_of(events))};
 }
 
 StatementCall with_ids(std::string_view sql, const std::vector<EventId>& events) {
-  const auto ids = numbers_of(events);
-  return {sql, Params().add(std::span(ids))};
+  return {sql, params_of(numbers_of(events))};
 }
 
 }  // namespace
@@ -108,8 +103,7 @@ void PostgresTransaction::lock(std::vector<StatementCall>& calls, std::vector<st
 }
 
 StatementCall PostgresTransaction::draw_call(std::size_t events, std::size_t entries) {
-  return {sql::draw_numbers,
-          Params().add(static_cast<std::int64_t>(events)).add(static_cast<std::int64_t>(entries))};
+  return {sql::draw_numbers, params_of(events, entries)};
 }
 
 void PostgresTransaction::redraw_log_numbers(std::vector<StatementCall>& calls, std::size_t more) {
@@ -123,9 +117,7 @@ Result<bool> PostgresTransaction::needs_to_be_alone(const TransactionPlan& plan,
   constexpr std::size_t kNamesEach = 3;
   if (plan.alone || names > kNamesMax || plan.changes.size() > kChangesMax) return true;
   if (names + kNamesEach * plan.changes.size() <= kNamesMax) return false;
-  std::vector<StatementCall> calls;
-  calls.push_back(with_ids(sql::count_names, plan.changes));
-  auto rows = run(std::move(calls));
+  const auto rows = run(calls_of(with_ids(sql::count_names, plan.changes)));
   if (!rows) return rows.error();
   return names + static_cast<std::size_t>(rows->front().number(0, 0)) > kNamesMax;
 }
@@ -212,7 +204,7 @@ void PostgresTransaction::plan_loads(const TransactionPlan& plan, const std::vec
     reads.add(lock_call(names, plan.changes, plan.superseded), [](const Rows&) { return Result<void>(); });
   }
   if (!plan.event_ids.empty()) {
-    reads.add({sql::find_event, Params().add(std::span(plan.event_ids))},
+    reads.add({sql::find_event, params_of(plan.event_ids)},
               [&](const Rows& rows) { return take_event_ids(plan, rows); });
   }
   if (keyed) {
@@ -269,7 +261,7 @@ Result<void> PostgresTransaction::read_existing(const TransactionPlan& plan) {
 
 // An event that moves between the two tables at this moment can be missed by one read, but not by two.
 Result<void> PostgresTransaction::lock_and_load(std::vector<EventId> ids) {
-  for (int looks = 0; looks < 2 && !ids.empty(); ++looks) {
+  for (int reads = 0; reads < 2 && !ids.empty(); ++reads) {
     std::vector<StatementCall> calls;
     if (!alone_) calls.push_back(lock_call({}, ids, {}));
     calls.push_back(load_live_call(ids, {}));
@@ -294,8 +286,7 @@ Result<void> PostgresTransaction::lock_and_load(std::vector<EventId> ids) {
 }
 
 Result<void> PostgresTransaction::read_whole(const std::vector<EventId>& ids) {
-  std::vector<StatementCall> calls;
-  calls.push_back(with_ids(sql::load_whole, ids));
+  auto calls = calls_of(with_ids(sql::load_whole, ids));
   const bool changed = std::any_of(ids.begin(), ids.end(), [&](EventId id) { return changed_.contains(id); });
   auto rows = changed ? flush_and_run(std::move(calls)) : run(std::move(calls));
   if (!rows) return rows.error();
@@ -325,7 +316,7 @@ CachedEvent& PostgresTransaction::cache_event(Stored stored, EventFields fields,
     return known;
   }
   if (!whole || known.whole) return known;
-  copy_envelope(std::move(stored.event), known.stored.event);
+  move_envelope(std::move(stored.event), known.stored.event);
   known.whole = true;
   return known;
 }

@@ -5,7 +5,6 @@
 #include "generated/postgres_sql.h"
 #include "model/names.h"
 #include "store/postgres/postgres_transaction.h"
-#include "store/postgres/queue_rows.h"
 #include "store/postgres/rows.h"
 #include "store/row_text.h"
 
@@ -16,47 +15,24 @@ constexpr std::int64_t kCheckpointsKept = 100;  // per queue
 constexpr std::int64_t kFailedHoursKept = 48;   // twice the longest report
 constexpr std::chrono::hours kWorkersKept{24};  // since the worker was last seen
 
-Result<KeyRecord> read_key(const Rows& rows, std::size_t row) {
-  auto events = ids_from_text(rows.text(row, 2));
+Result<KeyRecord> read_key(const RowView& row) {
+  auto events = ids_from_text(row.text(2));
   if (!events) return events.error();
-  return KeyRecord{std::string(rows.text(row, 0)), std::string(rows.text(row, 1)), std::move(*events),
-                   time_point(rows.number(row, 3))};
-}
-
-CorrelationRow read_correlation(const Rows& rows, std::size_t row) {
-  return {std::string(rows.text(row, 0)),
-          rows.number(row, 1),
-          rows.number(row, 2),
-          rows.number(row, 3),
-          rows.number(row, 4),
-          rows.number(row, 5),
-          std::string(rows.text(row, 6)),
-          std::string(rows.text(row, 7))};
+  return KeyRecord{std::string(row.text(0)), std::string(row.text(1)), std::move(*events),
+                   time_point(row.integer(3))};
 }
 
 Params queue_params(const QueueRow& row) {
-  std::optional<std::int64_t> status_at;
-  if (row.status_at) status_at = millis(*row.status_at);
-  Params params;
-  params.add(std::string_view(row.id))
-      .add(std::string_view(config_to_text(row.config)))
-      .add(name_of(row.status))
-      .add(std::string_view(row.status_by))
-      .add(std::string_view(row.status_reason))
-      .add(status_at)
-      .add(millis(row.created_at))
-      .add(millis(row.updated_at));
-  return params;
+  return params_of(row.id, config_to_text(row.config), name_of(row.status), row.status_by, row.status_reason,
+                   row.status_at ? std::optional(millis(*row.status_at)) : std::nullopt,
+                   millis(row.created_at), millis(row.updated_at));
 }
 
-Params find_correlations(const std::vector<std::string>& ids, const std::vector<EventId>& of_events) {
-  Params params;
-  params.add(std::span<const std::string>(ids));
+StatementCall correlations_call(const std::vector<std::string>& ids, const std::vector<EventId>& of_events) {
   std::vector<std::int64_t> numbers;
   numbers.reserve(of_events.size());
   for (const EventId id : of_events) numbers.push_back(number(id));
-  params.add(std::span(numbers));
-  return params;
+  return {sql::find_correlations, params_of(ids, numbers)};
 }
 
 }  // namespace
@@ -65,11 +41,9 @@ Params find_correlations(const std::vector<std::string>& ids, const std::vector<
 // have no correlations.
 void PostgresTransaction::plan_queues(const TransactionPlan& plan, bool plain,
                                       std::vector<StatementCall>& calls) {
-  if (!plan.keys.empty()) {
-    calls.push_back({sql::find_keys, Params().add(std::span<const std::string>(plan.keys))});
-  }
+  if (!plan.keys.empty()) calls.push_back({sql::find_keys, params_of(plan.keys)});
   if (!plan.correlations.empty() || (!plan.changes.empty() && !plain)) {
-    calls.push_back({sql::find_correlations, find_correlations(plan.correlations, plan.changes)});
+    calls.push_back(correlations_call(plan.correlations, plan.changes));
   }
   if (!plan.limited.empty()) read_records(calls, plan.limited);
 }
@@ -89,21 +63,18 @@ Result<void> PostgresTransaction::planned_queues(const TransactionPlan& plan, bo
 }
 
 Result<void> PostgresTransaction::take_keys(const std::vector<std::string>& asked, const Rows& rows) {
+  auto records = all_rows(rows, read_key);
+  if (!records) return records.error();
   for (const std::string& key : asked) keys_[key] = std::nullopt;
-  for (std::size_t row = 0; row < rows.size(); ++row) {
-    auto record = read_key(rows, row);
-    if (!record) return record.error();
-    keys_[record->key] = std::move(*record);
-  }
+  for (KeyRecord& record : *records) keys_.insert_or_assign(record.key, std::move(record));
   return {};
 }
 
 void PostgresTransaction::take_correlations(const std::vector<std::string>& asked, const Rows& rows) {
   for (const std::string& id : asked) correlations_[id] = std::nullopt;
   for (std::size_t row = 0; row < rows.size(); ++row) {
-    CorrelationRow found = read_correlation(rows, row);
-    std::string id = found.id;
-    correlations_[std::move(id)] = std::move(found);
+    const std::string_view id = rows.text(row, 0);
+    correlations_.insert_or_assign(std::string(id), read_correlation(RowView{rows, row}, id, 1));
   }
 }
 
@@ -112,10 +83,7 @@ Result<void> PostgresTransaction::take_current(const std::vector<std::string>& a
   auto records = take_records(rows);
   if (!records) return records.error();
   for (const std::string& queue : asked) current_[queue] = std::nullopt;
-  for (QueueRecord& record : *records) {
-    std::string queue = record.row.id;
-    current_[std::move(queue)] = std::move(record);
-  }
+  for (QueueRecord& record : *records) current_.insert_or_assign(record.row.id, std::move(record));
   return {};
 }
 
@@ -124,7 +92,7 @@ Result<std::optional<KeyRecord>> PostgresTransaction::find_key(std::string_view 
   const std::vector<std::string> asked = {std::string(key)};
   std::vector<StatementCall> calls;
   lock(calls, {key_name(key)});
-  calls.push_back({sql::find_keys, Params().add(std::span<const std::string>(asked))});
+  calls.push_back({sql::find_keys, params_of(asked)});
   auto rows = run(std::move(calls));
   if (!rows) return rows.error();
   if (auto done = take_keys(asked, rows->back()); !done) return done.error();
@@ -138,9 +106,7 @@ Result<void> PostgresTransaction::put_key(const KeyRecord& record) {
 }
 
 Result<std::size_t> PostgresTransaction::purge_keys(TimePoint created_before, std::size_t limit) {
-  Params params;
-  params.add(millis(created_before)).add(static_cast<std::int64_t>(limit));
-  auto dropped = read(sql::purge_keys, std::move(params));
+  const auto dropped = read(sql::purge_keys, params_of(millis(created_before), limit));
   if (!dropped) return dropped.error();
   for (std::size_t row = 0; row < dropped->size(); ++row) {
     const auto known = keys_.find(dropped->text(row, 0));
@@ -154,7 +120,7 @@ Result<std::optional<CorrelationRow>> PostgresTransaction::find_correlation(std:
   const std::vector<std::string> asked = {std::string(id)};
   std::vector<StatementCall> calls;
   lock(calls, {correlation_name(id)});
-  calls.push_back({sql::find_correlations, find_correlations(asked, {})});
+  calls.push_back(correlations_call(asked, {}));
   auto rows = run(std::move(calls));
   if (!rows) return rows.error();
   take_correlations(asked, rows->back());
@@ -188,7 +154,7 @@ Result<void> PostgresTransaction::add_totals(std::string_view queue, const Total
     if (!known->second.removed) kept.checkpoint_id = known->second.stored.event.event_id;
     return {};
   }
-  const auto rows = read(sql::event_id_of, Params().add(number(*last_completed)));
+  const auto rows = read(sql::event_id_of, params_of(number(*last_completed)));
   if (!rows) return rows.error();
   if (!rows->empty()) kept.checkpoint_id = rows->text(0, 0);
   return {};
@@ -200,50 +166,35 @@ Result<void> PostgresTransaction::add_failed_in_hour(std::int64_t hour, std::int
 }
 
 Result<void> PostgresTransaction::put_checkpoint(const Checkpoint& checkpoint) {
-  Params params;
-  params.add(std::string_view(checkpoint.id))
-      .add(std::string_view(checkpoint.queue))
-      .add(std::string_view(checkpoint.checkpoint_id))
-      .add(checkpoint.event_count)
-      .add(millis(checkpoint.created_at));
-  other_writes_.push_back({sql::put_checkpoint, std::move(params)});
   other_writes_.push_back(
-      {sql::drop_checkpoints, Params().add(std::string_view(checkpoint.queue)).add(kCheckpointsKept)});
+      {sql::put_checkpoint, params_of(checkpoint.id, checkpoint.queue, checkpoint.checkpoint_id,
+                                      checkpoint.event_count, millis(checkpoint.created_at))});
+  other_writes_.push_back({sql::drop_checkpoints, params_of(checkpoint.queue, kCheckpointsKept)});
   return {};
 }
 
 Result<std::optional<Checkpoint>> PostgresTransaction::find_checkpoint(std::string_view id) {
-  const auto rows = read(sql::find_checkpoint, Params().add(id));
+  const auto rows = read(sql::find_checkpoint, params_of(id));
   if (!rows) return rows.error();
-  if (rows->empty()) return std::optional<Checkpoint>();
-  return std::optional(read_checkpoint(*rows, 0));
+  return rows->empty() ? std::nullopt : std::optional(read_checkpoint(RowView{*rows, 0}));
 }
 
 Result<void> PostgresTransaction::put_recovery(const Recovery& recovery) {
-  Params params;
-  params.add(std::string_view(recovery.queue))
-      .add(std::string_view(recovery.id))
-      .add(std::string_view(recovery.checkpoint_id))
-      .add(recovery.events_recovered)
-      .add(millis(recovery.started_at))
-      .add(millis(recovery.completed_at))
-      .add(std::string_view(recovery.status));
-  other_writes_.push_back({sql::put_recovery, std::move(params)});
+  other_writes_.push_back(
+      {sql::put_recovery,
+       params_of(recovery.queue, recovery.id, recovery.checkpoint_id, recovery.events_recovered,
+                 millis(recovery.started_at), millis(recovery.completed_at), recovery.status)});
   return {};
 }
 
 Result<void> PostgresTransaction::add_worker(const WorkerRow& change) {
   const auto [kept, is_new] = workers_.emplace(change.id, change);
-  if (is_new) return {};
-  WorkerRow& row = kept->second;
-  row.last_seen = std::max(row.last_seen, change.last_seen);
-  row.completed += change.completed;
-  row.failed += change.failed;
+  if (!is_new) add_to(kept->second, change);
   return {};
 }
 
 Result<void> PostgresTransaction::put_archive_file(const ArchiveFile& file) {
-  other_writes_.push_back({sql::put_archive_file, Params().add(std::string_view(file.name)).add(file.bytes)});
+  other_writes_.push_back({sql::put_archive_file, params_of(file.name, file.bytes)});
   return {};
 }
 
@@ -251,8 +202,7 @@ Result<void> PostgresTransaction::put_archive_file(const ArchiveFile& file) {
 Result<std::optional<TimePoint>> PostgresTransaction::oldest_pending(std::string_view queue) {
   const bool asked_before = changed_.empty() && !oldest_.empty();
   if (const auto known = oldest_.find(queue); asked_before && known != oldest_.end()) return known->second;
-  std::vector<StatementCall> calls;
-  calls.push_back({sql::oldest_pending, Params().add(queue)});
+  auto calls = calls_of(StatementCall{sql::oldest_pending, params_of(queue)});
   if (asked_before) calls.push_back({sql::oldest_pendings});
   const auto rows = flush_and_run(std::move(calls));
   if (!rows) return rows.error();
@@ -313,7 +263,7 @@ Result<Recalled> PostgresTransaction::recall(std::vector<std::string>& /*repaire
   std::vector<StatementCall> calls;
   flush_counts(calls);
   flush_counters(calls);
-  calls.push_back({sql::drop_workers, Params().add(millis(now_ - kWorkersKept))});
+  calls.push_back({sql::drop_workers, params_of(millis(now_ - kWorkersKept))});
   const std::size_t first = calls.size();
   read_records(calls, {});
   for (const std::string_view sql :
@@ -326,16 +276,15 @@ Result<Recalled> PostgresTransaction::recall(std::vector<std::string>& /*repaire
   auto queues = take_records(rows.first(kRecordCalls));
   if (!queues) return queues.error();
   const auto rest = rows.subspan(kRecordCalls);
+  auto checkpoints = all_rows(rest[0], read_checkpoint<RowView>);
+  if (!checkpoints) return checkpoints.error();
   auto working = take_working(rest[2], rest[3]);
   if (!working) return working.error();
   Recalled recalled{.queues = std::move(*queues),
                     .workers = std::move(working->workers),
                     .processing = std::move(working->processing),
-                    .checkpoints = {},
+                    .checkpoints = std::move(*checkpoints),
                     .failed_by_hour = {}};
-  for (std::size_t row = 0; row < rest[0].size(); ++row) {
-    recalled.checkpoints.push_back(read_checkpoint(rest[0], row));
-  }
   for (std::size_t row = 0; row < rest[1].size(); ++row) {
     recalled.failed_by_hour[rest[1].number(row, 0)] = rest[1].number(row, 1);
   }
@@ -353,7 +302,7 @@ void PostgresTransaction::flush_queues(std::vector<StatementCall>& calls) {
       const KeyRecord& record = *keys_.find(key)->second;
       changed.add(record.key, record.fingerprint, ids_to_text(record.events), millis(record.created_at));
     }
-    calls.push_back({sql::put_keys, Params().add(changed)});
+    calls.push_back({sql::put_keys, params_of(changed)});
     changed_keys_.clear();
   }
   flush_correlations(calls);
@@ -374,10 +323,8 @@ void PostgresTransaction::flush_correlations(std::vector<StatementCall>& calls) 
     }
   }
   changed_correlations_.clear();
-  if (!gone.empty()) {
-    calls.push_back({sql::delete_correlations, Params().add(std::span<const std::string>(gone))});
-  }
-  if (!changed.empty()) calls.push_back({sql::put_correlations, Params().add(changed)});
+  if (!gone.empty()) calls.push_back({sql::delete_correlations, params_of(gone)});
+  if (!changed.empty()) calls.push_back({sql::put_correlations, params_of(changed)});
 }
 
 // All rows are sorted by key, so that two transactions that write the same rows lock them in the same order.
@@ -388,8 +335,8 @@ void PostgresTransaction::flush_counters(std::vector<StatementCall>& calls) {
     const std::int64_t newest = failed_hours_.rbegin()->first;
     RecordArray hours("failed_hour");
     for (const auto& [hour, events] : failed_hours_) hours.add(hour, kSlot, events);
-    calls.push_back({sql::add_failed_hours, Params().add(hours)});
-    calls.push_back({sql::drop_failed_hours, Params().add(newest - kFailedHoursKept)});
+    calls.push_back({sql::add_failed_hours, params_of(hours)});
+    calls.push_back({sql::drop_failed_hours, params_of(newest - kFailedHoursKept)});
     failed_hours_.clear();
   }
   if (!workers_.empty()) {
@@ -397,7 +344,7 @@ void PostgresTransaction::flush_counters(std::vector<StatementCall>& calls) {
     for (const auto& [id, worker] : workers_) {
       workers.add(id, millis(worker.first_seen), millis(worker.last_seen), worker.completed, worker.failed);
     }
-    calls.push_back({sql::add_workers, Params().add(workers)});
+    calls.push_back({sql::add_workers, params_of(workers)});
     workers_.clear();
   }
   if (queue_changes_.empty()) return;

@@ -6,7 +6,6 @@
 
 #include "generated/postgres_sql.h"
 #include "model/names.h"
-#include "store/postgres/queue_rows.h"
 #include "store/postgres/rows.h"
 
 namespace eventq::postgres {
@@ -17,10 +16,6 @@ Result<std::optional<Event>> take_event(const Rows& rows) {
   auto stored = read_event(rows, 0, Transaction::EventFields::all);
   if (!stored) return stored.error();
   return std::optional(std::move(stored->event));
-}
-
-QueueDocument document_of(QueueRecord&& record) {
-  return {std::move(record.row), record.counts, record.totals, std::move(record.checkpoint_id), {}};
 }
 
 // Joins events with their log entries.
@@ -53,11 +48,7 @@ Result<std::vector<Rows>> PostgresReader::run(std::vector<StatementCall> calls) 
 }
 
 Result<Rows> PostgresReader::run_one(std::string_view sql, Params params) {
-  std::vector<StatementCall> calls;
-  calls.push_back({sql, std::move(params)});
-  auto rows = run(std::move(calls));
-  if (!rows) return rows.error();
-  return std::move(rows->front());
+  return only(run(calls_of(StatementCall{sql, std::move(params)})));
 }
 
 Result<std::vector<Rows>> PostgresReader::at_one_moment(std::vector<StatementCall> calls) {
@@ -76,20 +67,20 @@ Result<std::vector<Rows>> PostgresReader::at_one_moment(std::vector<StatementCal
 }
 
 Result<std::optional<Event>> PostgresReader::get(EventId id) {
-  const auto rows = run_one(sql::read_event, Params().add(number(id)));
+  const auto rows = run_one(sql::read_event, params_of(number(id)));
   if (!rows) return rows.error();
   return take_event(*rows);
 }
 
 Result<std::vector<LogEntry>> PostgresReader::log(EventId id) {
-  const auto rows = run_one(sql::event_log, Params().add(number(id)));
+  const auto rows = run_one(sql::event_log, params_of(number(id)));
   if (!rows) return rows.error();
   return read_log(*rows);
 }
 
 Result<std::optional<Details>> PostgresReader::details(EventId id) {
-  const auto rows = at_one_moment(
-      {{sql::read_event, Params().add(number(id))}, {sql::event_log, Params().add(number(id))}});
+  const auto rows =
+      at_one_moment({{sql::read_event, params_of(number(id))}, {sql::event_log, params_of(number(id))}});
   if (!rows) return rows.error();
   auto found = take_details(rows->at(0), rows->at(1));
   if (!found) return found.error();
@@ -101,10 +92,7 @@ Result<std::optional<QueueDocument>> PostgresReader::queue(const std::string& id
   std::vector<StatementCall> calls;
   read_records(calls, {id});
   for (const std::string_view sql : {sql::first_events, sql::first_logs}) {
-    Params params;
-    params.add(std::string_view(id));
-    params.add(static_cast<std::int64_t>(events)).add(static_cast<std::int64_t>(kClaimBytes));
-    calls.push_back({sql, std::move(params)});
+    calls.push_back({sql, params_of(id, events, kClaimBytes)});
   }
   const auto rows = at_one_moment(std::move(calls));
   if (!rows) return rows.error();
@@ -132,66 +120,28 @@ Result<std::vector<QueueDocument>> PostgresReader::queues() {
 }
 
 Result<std::vector<Checkpoint>> PostgresReader::checkpoints(const std::string& queue, std::size_t limit) {
-  const auto rows = run_one(sql::read_checkpoints,
-                            Params().add(std::string_view(queue)).add(static_cast<std::int64_t>(limit)));
-  if (!rows) return rows.error();
-  std::vector<Checkpoint> found;
-  for (std::size_t row = 0; row < rows->size(); ++row) found.push_back(read_checkpoint(*rows, row));
-  return found;
+  return all_rows(run_one(sql::read_checkpoints, params_of(queue, limit)), read_checkpoint<RowView>);
 }
 
 Result<std::optional<Recovery>> PostgresReader::recovery(const std::string& queue) {
-  const auto rows = run_one(sql::read_recovery, Params().add(std::string_view(queue)));
+  const auto rows = run_one(sql::read_recovery, params_of(queue));
   if (!rows) return rows.error();
-  if (rows->empty()) return std::optional<Recovery>();
-  return std::optional(Recovery{.id = std::string(rows->text(0, 1)),
-                                .queue = std::string(rows->text(0, 0)),
-                                .checkpoint_id = std::string(rows->text(0, 2)),
-                                .events_recovered = rows->number(0, 3),
-                                .started_at = time_point(rows->number(0, 4)),
-                                .completed_at = time_point(rows->number(0, 5)),
-                                .status = std::string(rows->text(0, 6))});
+  return rows->empty() ? std::nullopt : std::optional(read_recovery_row(RowView{*rows, 0}));
 }
 
 Result<std::vector<FailureGroup>> PostgresReader::failures(const std::optional<std::string>& queue,
                                                            std::size_t limit) {
-  std::optional<std::string_view> name;
-  if (queue) name = *queue;
-  const auto rows = run_one(sql::read_failures, Params().add(name).add(static_cast<std::int64_t>(limit)));
-  if (!rows) return rows.error();
-  std::vector<FailureGroup> found;
-  for (std::size_t row = 0; row < rows->size(); ++row) {
-    found.push_back({std::string(rows->text(row, 0)), std::string(rows->text(row, 1)), rows->number(row, 2),
-                     time_point(rows->number(row, 3)), time_point(rows->number(row, 4)),
-                     static_cast<EventId>(rows->number(row, 5))});
-  }
-  return found;
+  return all_rows(run_one(sql::read_failures, params_of(queue, limit)), read_failure_group<RowView>);
 }
 
 Result<std::vector<EventId>> PostgresReader::expired(const std::string& queue, Status status,
                                                      TimePoint before, std::size_t limit) {
-  Params params;
-  params.add(std::string_view(queue))
-      .add(name_of(status))
-      .add(millis(before))
-      .add(static_cast<std::int64_t>(limit));
-  const auto rows = run_one(sql::expired, std::move(params));
-  if (!rows) return rows.error();
-  std::vector<EventId> found;
-  for (std::size_t row = 0; row < rows->size(); ++row) {
-    found.push_back(static_cast<EventId>(rows->number(row, 0)));
-  }
-  return found;
+  return all_rows(run_one(sql::expired, params_of(queue, name_of(status), millis(before), limit)),
+                  read_id<RowView>);
 }
 
 Result<std::vector<ArchiveFile>> PostgresReader::archive_files() {
-  const auto rows = run_one(sql::read_archive_files);
-  if (!rows) return rows.error();
-  std::vector<ArchiveFile> found;
-  for (std::size_t row = 0; row < rows->size(); ++row) {
-    found.push_back({std::string(rows->text(row, 0)), rows->number(row, 1)});
-  }
-  return found;
+  return all_rows(run_one(sql::read_archive_files), read_archive_file<RowView>);
 }
 
 Result<Working> PostgresReader::working() {
@@ -201,8 +151,7 @@ Result<Working> PostgresReader::working() {
 }
 
 Result<std::int64_t> PostgresReader::holding(const std::string& worker_id, const std::string& queue) {
-  const auto rows =
-      run_one(sql::holding, Params().add(std::string_view(worker_id)).add(std::string_view(queue)));
+  const auto rows = run_one(sql::holding, params_of(worker_id, queue));
   if (!rows) return rows.error();
   return rows->number(0, 0);
 }

@@ -54,8 +54,8 @@ class PostgresReader final : public Reader {
   Result<std::vector<Rows>> at_one_moment(std::vector<StatementCall> calls);
 
   // postgres_list.cc: calls `take` with each matching event, in order of ids, until it returns false. The
-  // first statement reads `first_look` events. `beside` runs in the same snapshot; its rows are returned.
-  Result<std::vector<Rows>> walk(const ListFilter& filter, std::size_t first_look,
+  // first statement reads `first_rows` events. `beside` runs in the same snapshot; its rows are returned.
+  Result<std::vector<Rows>> walk(const ListFilter& filter, std::size_t first_rows,
                                  std::vector<StatementCall> beside, const std::function<bool(Event&&)>& take);
 
   Reconnector reconnector_;

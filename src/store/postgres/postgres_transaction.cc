@@ -9,7 +9,6 @@
 #include "base/assert.h"
 #include "generated/postgres_sql.h"
 #include "model/names.h"
-#include "model/tags.h"
 #include "store/postgres/rows.h"
 
 namespace eventq::postgres {
@@ -17,49 +16,12 @@ namespace {
 
 constexpr TimePoint kEndOfTime{Millis(INT64_MAX)};
 
-// The event's row has been locked since it was loaded, so a changed guard is a bug in eventq.
-Error guard_failed(EventId id) {
-  return {ErrorCode::internal, "Event " + std::to_string(number(id)) + " changed under its own transaction.",
-          ""};
-}
-
 // The event was read without a lock, as the head of a line is, and another server has changed it since.
 Error overtaken(EventId id) {
   return {ErrorCode::unavailable,
           "Event " + std::to_string(number(id)) +
               " was changed by another server meanwhile; nothing was changed. Try again.",
           ""};
-}
-
-// Copies the fields that change during an event's life.
-void copy_state(const Event& from, Event& to) {
-  to.status = from.status;
-  to.attempts = from.attempts;
-  to.retry_count = from.retry_count;
-  to.unreported = from.unreported;
-  to.worker_id = from.worker_id;
-  to.due_at = from.due_at;
-  to.picked_at = from.picked_at;
-  to.updated_at = from.updated_at;
-  to.superseded_by = from.superseded_by;
-}
-
-bool fits(const Stored& stored, const EndedFilter& filter) {
-  const Event& event = stored.event;
-  if (!filter.pattern.empty() && event.pattern != filter.pattern) return false;
-  if (filter.cause && stored.cause != *filter.cause) return false;
-  return has_any(event.tags, filter.tags);
-}
-
-std::vector<std::string> names_of(std::vector<Status> statuses) {
-  if (statuses.empty()) {
-    statuses = {Status::completed, Status::completed_with_errors, Status::failed, Status::superseded,
-                Status::cancelled};
-  }
-  std::vector<std::string> names;
-  names.reserve(statuses.size());
-  for (const Status status : statuses) names.emplace_back(name_of(status));
-  return names;
 }
 
 // Takes the gate before it reads the version of the queues, so that no admin transaction changes a queue
@@ -132,14 +94,6 @@ void PostgresTransaction::begin_anew(std::string_view gate) {
   current_.clear();
 }
 
-Result<Rows> PostgresTransaction::run_one(std::string_view sql, Params params) {
-  std::vector<StatementCall> calls;
-  calls.push_back({sql, std::move(params)});
-  auto rows = run(std::move(calls));
-  if (!rows) return rows.error();
-  return std::move(rows->front());
-}
-
 Result<std::vector<Rows>> PostgresTransaction::flush_and_run(std::vector<StatementCall> calls) {
   std::vector<StatementCall> all;
   flush(all);
@@ -151,17 +105,7 @@ Result<std::vector<Rows>> PostgresTransaction::flush_and_run(std::vector<Stateme
 }
 
 Result<Rows> PostgresTransaction::read(std::string_view sql, Params params) {
-  std::vector<StatementCall> calls;
-  calls.push_back({sql, std::move(params)});
-  auto rows = flush_and_run(std::move(calls));
-  if (!rows) return rows.error();
-  return std::move(rows->front());
-}
-
-// The value of event_queue.ready for a live event.
-std::int64_t PostgresTransaction::readiness(const Stored& stored) const {
-  if (stored.line == Line::behind) return kBehind;
-  return stored.event.due_at <= now_ ? kReady : kWaiting;
+  return only(flush_and_run(calls_of(StatementCall{sql, std::move(params)})));
 }
 
 Result<std::int64_t> PostgresTransaction::next_event_number() {
@@ -174,9 +118,7 @@ Result<std::int64_t> PostgresTransaction::next_event_number() {
 }
 
 Result<void> PostgresTransaction::draw_numbers(std::size_t events, std::size_t entries) {
-  std::vector<StatementCall> calls;
-  calls.push_back(draw_call(events, entries));
-  auto rows = run(std::move(calls));
+  const auto rows = run(calls_of(draw_call(events, entries)));
   if (!rows) return rows.error();
   take_numbers(rows->front(), events);
   return {};
@@ -202,9 +144,9 @@ Result<void> PostgresTransaction::insert(std::span<Stored> events) {
     event.id = static_cast<EventId>(*id);
     stored.turn = *id;
     stored.archived = false;
-    stored.ready = readiness(stored) == kReady;
+    stored.ready = readiness(stored, now_) == kReady;
     stored.line_before = stored.line;
-    stored.guard = {event.status, event.attempts, event.worker_id};
+    stored.guard = guard_of(event);
     event_cache_.insert_or_assign(event.id, CachedEvent{stored, true, true, false, std::nullopt});
     changed_.insert(event.id);
     if (stored.ready) made_ready_.insert(event.id);
@@ -221,8 +163,7 @@ Result<std::optional<EventId>> PostgresTransaction::find(std::string_view event_
   if (const auto found = event_ids_.find(event_id); found != event_ids_.end()) return found->second;
   std::vector<StatementCall> calls;
   lock(calls, {event_id_name(event_id)});
-  const std::vector<std::string> wanted{std::string(event_id)};
-  calls.push_back({sql::find_event, std::move(Params().add(std::span(wanted)))});
+  calls.push_back({sql::find_event, params_of(std::vector{std::string(event_id)})});
   auto rows = run(std::move(calls));
   if (!rows) return rows.error();
   std::optional<EventId>& found = event_ids_[std::string(event_id)];
@@ -256,7 +197,7 @@ Result<std::vector<std::optional<Stored>>> PostgresTransaction::load(std::span<c
 }
 
 Result<std::vector<LogEntry>> PostgresTransaction::log(EventId id) {
-  auto rows = read(sql::event_log, std::move(Params().add(number(id))));
+  auto rows = read(sql::event_log, params_of(number(id)));
   if (!rows) return rows.error();
   return read_log(*rows);
 }
@@ -316,17 +257,13 @@ Result<void> PostgresTransaction::save_one(Stored& saved) {
   stored.line_before = saved.line;
   stored.turn = turn;
   stored.archived = has_ended(event.status);
-  stored.ready = !stored.archived && readiness(stored) == kReady;
-  stored.guard = {event.status, event.attempts, event.worker_id};
+  stored.ready = !stored.archived && readiness(stored, now_) == kReady;
+  stored.guard = guard_of(event);
   changed_.insert(id);
   if (stored.ready && !was_ready) made_ready_.insert(id);
   note_waiting(stored);
 
-  saved.guard = stored.guard;
-  saved.archived = stored.archived;
-  saved.ready = stored.ready;
-  saved.line_before = stored.line;
-  saved.turn = stored.turn;
+  copy_bookkeeping(stored, saved);
   return {};
 }
 
@@ -404,8 +341,7 @@ Result<void> PostgresTransaction::append(std::span<LogEntry> entries) {
 }
 
 Result<std::vector<Stored>> PostgresTransaction::promote(std::size_t limit) {
-  std::vector<StatementCall> calls;
-  calls.push_back({sql::due, std::move(Params().add(millis(now_)).add(static_cast<std::int64_t>(limit)))});
+  auto calls = calls_of(StatementCall{sql::due, params_of(millis(now_), limit)});
   redraw_log_numbers(calls);
   auto rows = flush_and_run(std::move(calls));
   if (!rows) return rows.error();
@@ -427,7 +363,7 @@ Result<std::vector<Stored>> PostgresTransaction::promote(std::size_t limit) {
 Result<std::optional<TimePoint>> PostgresTransaction::next_due() {
   DueStart& start = session_.due_start;
   const bool from_start = start.pace.from_start(steady_now());
-  auto rows = read(sql::next_due, std::move(Params().add(from_start ? INT64_MIN : start.first)));
+  auto rows = read(sql::next_due, params_of(from_start ? INT64_MIN : start.first));
   if (!rows) return rows.error();
   if (from_start) start.pace.note_look(rows->number(0, 1), 0, steady_now());
   if (rows->is_null(0, 0)) return std::optional<TimePoint>();
@@ -441,15 +377,12 @@ Result<std::optional<TimePoint>> PostgresTransaction::next_due_by(const std::opt
 }
 
 Result<Ended> PostgresTransaction::ended(const EndedFilter& filter) {
-  const std::vector<std::string> statuses = names_of(filter.statuses);
+  std::vector<std::string> statuses;
+  for (const Status status : statuses_of(filter)) statuses.emplace_back(name_of(status));
   const TimePoint from = filter.after ? filter.after->ended_at : filter.from.value_or(TimePoint());
-  auto rows = read(sql::ended, std::move(Params()
-                                             .add(std::string_view(filter.queue))
-                                             .add(std::span(statuses))
-                                             .add(millis(from))
-                                             .add(millis(filter.to.value_or(kEndOfTime)))
-                                             .add(static_cast<std::int64_t>(limits::kReplay))
-                                             .add(filter.after ? number(filter.after->id) : 0)));
+  const auto rows =
+      read(sql::ended, params_of(filter.queue, statuses, millis(from), millis(filter.to.value_or(kEndOfTime)),
+                                 limits::kReplay, filter.after ? number(filter.after->id) : 0));
   if (!rows) return rows.error();
   Ended ended;
   std::size_t bytes = 0;
@@ -469,7 +402,7 @@ Result<Ended> PostgresTransaction::ended(const EndedFilter& filter) {
       }
       last = EndedCursor{time_point(rows->number(row, 0)), static_cast<EventId>(rows->number(row, 1))};
       ++row;
-      if (!stored || !stored->archived || !fits(*stored, filter)) continue;
+      if (!stored || !stored->archived || !matches_unindexed(*stored, filter)) continue;
       bytes += stored->event.payload.size();
       ended.events.push_back(std::move(*stored));
     }
@@ -480,12 +413,9 @@ Result<Ended> PostgresTransaction::ended(const EndedFilter& filter) {
 }
 
 Result<std::vector<Stored>> PostgresTransaction::holding_line(std::string_view queue, std::size_t limit) {
-  auto rows = read(sql::holding_line, std::move(Params().add(queue).add(static_cast<std::int64_t>(limit))));
-  if (!rows) return rows.error();
-  std::vector<EventId> ids;
-  for (std::size_t row = 0; row < rows->size(); ++row)
-    ids.push_back(static_cast<EventId>(rows->number(row, 0)));
-  auto loaded = load(ids, EventFields::state);
+  const auto ids = all_rows(read(sql::holding_line, params_of(queue, limit)), read_id<RowView>);
+  if (!ids) return ids.error();
+  auto loaded = load(*ids, EventFields::state);
   if (!loaded) return loaded.error();
   std::vector<Stored> events;
   for (std::optional<Stored>& stored : *loaded) {

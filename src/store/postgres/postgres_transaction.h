@@ -144,7 +144,6 @@ class PostgresTransaction final : public Transaction {
 
   // Round trips. The first one also begins the transaction.
   Result<std::vector<Rows>> run(std::vector<StatementCall> calls);
-  Result<Rows> run_one(std::string_view sql, Params params = {});
   // As run(), after a flush of the buffers. Returns the rows of `calls` only.
   Result<std::vector<Rows>> flush_and_run(std::vector<StatementCall> calls);
   Result<Rows> read(std::string_view sql, Params params = {});  // flush_and_run() of one call
@@ -194,7 +193,6 @@ class PostgresTransaction final : public Transaction {
 
   // postgres_transaction.cc
   Result<void> save_one(Stored& saved);
-  [[nodiscard]] std::int64_t readiness(const Stored& stored) const;
   void move_in_line(const Event& event, Line from, Line to);
   void note_pending(const Event& event, bool pending);
   void note_waiting(const Stored& stored);

@@ -1,13 +1,10 @@
 // rows.h: converts rows of the database to values. The columns are those of SQLite's statements of the same
-// name.
+// name; store/columns.h has the rows that are alike in all databases.
 #pragma once
 
 #include <cstddef>
-#include <cstdint>
-#include <optional>
+#include <span>
 #include <string>
-#include <string_view>
-#include <utility>
 #include <vector>
 
 #include "eventq/event.h"
@@ -21,13 +18,17 @@ namespace eventq::postgres {
 // Errors: corrupt if a field has a value that no version of eventq writes.
 Result<Stored> read_event(const Rows& rows, std::size_t row, Transaction::EventFields fields);
 
-// One row, or all rows, in the columns of event_log.sql.
-Result<LogEntry> read_entry(const Rows& rows, std::size_t row);
+// All rows, in the columns of event_log.sql.
 Result<std::vector<LogEntry>> read_log(const Rows& rows);
 
-// Rows in the columns of read_queues.sql, read_totals.sql (from `column` on) and find_checkpoint.sql.
-Result<QueueRow> read_queue_row(const Rows& rows, std::size_t row);
-Totals read_totals(const Rows& rows, std::size_t row, int column);
-Checkpoint read_checkpoint(const Rows& rows, std::size_t row);
+// Adds the calls that read the named queues with their counters, or all queues if none is named.
+void read_records(std::vector<StatementCall>& calls, const std::vector<std::string>& queues);
+inline constexpr std::size_t kRecordCalls = 3;
+
+// Takes the rows of those calls. The records are sorted by queue name.
+Result<std::vector<QueueRecord>> take_records(std::span<const Rows> rows);
+
+// Takes the rows of read_workers.sql and processing.sql.
+Result<Working> take_working(const Rows& workers, const Rows& processing);
 
 }  // namespace eventq::postgres

@@ -101,7 +101,7 @@ Statement& Statement::reset() {
   return *this;
 }
 
-Statement& Statement::bind(std::int64_t value) {
+Statement& Statement::bind_number(std::int64_t value) {
   EVENTQ_ASSERT(sqlite3_bind_int64(statement_.get(), next_++, value) == SQLITE_OK);
   return *this;
 }
@@ -159,20 +159,23 @@ std::optional<std::int64_t> Statement::optional_integer(int column) const {
   return integer(column);
 }
 
+Statement Preparer::operator()(std::string_view sql) {
+  auto statement = Statement::prepare(connection_, sql);
+  if (statement) return std::move(*statement);
+  if (result_) result_ = statement.error();
+  return {};
+}
+
 Result<std::int64_t> read_number(SqliteConnection& connection, std::string_view sql) {
-  auto statement = Statement::prepare(connection, sql);
-  if (!statement) return statement.error();
-  const auto row = statement->step();
-  if (!row) return row.error();
-  return statement->integer(0);
+  auto found = all_rows(connection, sql, [](const Statement& row) { return row.integer(0); });
+  if (!found) return found.error();
+  return found->empty() ? 0 : found->front();
 }
 
 Result<std::string> read_text(SqliteConnection& connection, std::string_view sql) {
-  auto statement = Statement::prepare(connection, sql);
-  if (!statement) return statement.error();
-  const auto row = statement->step();
-  if (!row) return row.error();
-  return std::string(statement->text(0));
+  auto found = all_rows(connection, sql, [](const Statement& row) { return std::string(row.text(0)); });
+  if (!found) return found.error();
+  return found->empty() ? std::string() : found->front();
 }
 
 }  // namespace eventq::sqlite

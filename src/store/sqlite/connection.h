@@ -5,13 +5,17 @@
 
 #include <sqlite3.h>
 
+#include <concepts>
 #include <cstdint>
 #include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
+#include <vector>
 
 #include "eventq/error.h"
+#include "store/row_value.h"
 
 namespace eventq::sqlite {
 
@@ -51,7 +55,7 @@ class SqliteConnection {
   bool sync_failed_ = false;
 };
 
-// A prepared statement for repeated use: reset(), bind all parameters in order, step().
+// A prepared statement for repeated use: with() all parameters, then step().
 // REQUIRES: bound text stays valid until the next reset().
 class Statement {
  public:
@@ -59,18 +63,34 @@ class Statement {
   static Result<Statement> prepare(SqliteConnection& connection, std::string_view sql);
 
   Statement& reset();  // the next bind() fills the first parameter
-  Statement& bind(std::int64_t value);
+  template <std::integral Number>
+  Statement& bind(Number value) {
+    return bind_number(static_cast<std::int64_t>(value));
+  }
   Statement& bind(std::string_view text);
   Statement& bind(std::nullptr_t);
   template <typename T>
   Statement& bind(const std::optional<T>& value) {
     return value ? bind(*value) : bind(nullptr);
   }
+  // reset(), and bind() of all parameters in order.
+  template <typename... Values>
+  Statement& with(const Values&... values) {
+    reset();
+    (bind(values), ...);
+    return *this;
+  }
 
   // True: there is a row. False: done.
   Result<bool> step();
   // Runs a statement without result rows; returns the number of rows changed.
   Result<int> run();
+  // The same with these parameters, for callers that do not need the number.
+  template <typename... Values>
+  Result<void> execute(const Values&... values) {
+    const auto done = with(values...).run();
+    return done ? Result<void>() : done.error();
+  }
 
   [[nodiscard]] bool is_null(int column) const;
   [[nodiscard]] std::int64_t integer(int column) const;
@@ -84,11 +104,66 @@ class Statement {
   };
   Statement(SqliteConnection& connection, sqlite3_stmt* statement)
       : connection_(&connection), statement_(statement) {}
+  Statement& bind_number(std::int64_t value);
 
   SqliteConnection* connection_ = nullptr;
   std::unique_ptr<sqlite3_stmt, Finalize> statement_;
   int next_ = 1;  // the parameter that the next bind() fills
 };
+
+// Prepares the statements that are members of a class, and keeps the first error for the caller of the
+// constructor.
+class Preparer {
+ public:
+  explicit Preparer(SqliteConnection& connection) : connection_(connection) {}
+  Statement operator()(std::string_view sql);
+  [[nodiscard]] const Result<void>& result() const { return result_; }
+
+ private:
+  SqliteConnection& connection_;
+  Result<void> result_;
+};
+
+// The first row of a bound statement. The reset ends the read transaction, which would keep the WAL from
+// being checkpointed.
+template <typename Read>
+Result<std::optional<RowValue<Read, Statement>>> one_row(Statement& statement, const Read& read) {
+  std::optional<RowValue<Read, Statement>> found;
+  const auto row = statement.step();
+  if (!row) return row.error();
+  if (!*row) return found;
+  Result<RowValue<Read, Statement>> value = read(statement);
+  statement.reset();
+  if (!value) return value.error();
+  found = std::move(*value);
+  return found;
+}
+
+// All rows of a bound statement.
+template <typename Read>
+Result<std::vector<RowValue<Read, Statement>>> all_rows(Statement& statement, const Read& read) {
+  std::vector<RowValue<Read, Statement>> found;
+  for (;;) {
+    const auto row = statement.step();
+    if (!row) return row.error();
+    if (!*row) return found;
+    Result<RowValue<Read, Statement>> value = read(statement);
+    if (!value) {
+      statement.reset();
+      return value.error();
+    }
+    found.push_back(std::move(*value));
+  }
+}
+
+// All rows of a statement that runs once.
+template <typename Read>
+Result<std::vector<RowValue<Read, Statement>>> all_rows(SqliteConnection& connection, std::string_view sql,
+                                                        const Read& read) {
+  auto statement = Statement::prepare(connection, sql);
+  if (!statement) return statement.error();
+  return all_rows(*statement, read);
+}
 
 // The first column of the first row.
 Result<std::int64_t> read_number(SqliteConnection& connection, std::string_view sql);

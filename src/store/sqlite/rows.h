@@ -1,9 +1,9 @@
-// rows.h: table rows to values and back.
+// rows.h: table rows to values. store/columns.h has the rows that are alike in all databases.
 #pragma once
 
-#include <string>
+#include <optional>
 #include <string_view>
-#include <utility>
+#include <vector>
 
 #include "eventq/event.h"
 #include "store/columns.h"
@@ -16,24 +16,12 @@ namespace eventq::sqlite {
 // Errors: corrupt when a column has a value that no version of eventq writes.
 Result<Stored> read_event(const Statement& row, Transaction::EventFields fields);
 
-// Rows in the columns of read_queue.sql, read_totals.sql, find_checkpoint.sql and read_workers.sql.
-Result<QueueRow> read_queue_row(const Statement& row);
-Totals read_totals(const Statement& row);
-Checkpoint read_checkpoint(const Statement& row);
-WorkerRow read_worker(const Statement& row);
-
-// The counters of one queue, by read_counts.sql, and its totals and checkpoint_id, by read_totals.sql.
-Result<Counts> counts_of(Statement& read_counts, std::string_view queue);
-Result<std::pair<Totals, std::string>> totals_of(Statement& read_totals, std::string_view queue);
-
-// A row in the columns of event_log.sql.
-Result<LogEntry> read_entry(const Statement& row);
+// The queue `id`, or all queues ordered by name when it is null. The arguments are the statements of
+// read_queue.sql, read_counts.sql and read_totals.sql.
+Result<std::vector<QueueRecord>> read_records(Statement& queues, Statement& counts, Statement& totals,
+                                              std::optional<std::string_view> id);
 
 // The whole log of one event, by event_log.sql.
 Result<std::vector<LogEntry>> read_log(Statement& event_log, EventId id);
-
-// Binds the columns of append_entry.sql. REQUIRES: `errors` lives until the statement's next reset(), because
-// the statement points into it.
-void bind_entry(Statement& statement, const LogEntry& entry, std::string& errors);
 
 }  // namespace eventq::sqlite

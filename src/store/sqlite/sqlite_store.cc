@@ -31,7 +31,7 @@ class SqliteStore final : public Store {
     return SqliteTransaction::begin(*writer_, now.value_or(clock_.now()));
   }
 
-  Result<std::unique_ptr<Reader>> reader() override { return SqliteReader::open(path_); }
+  Result<std::unique_ptr<Reader>> reader() override { return open_reader(path_); }
 
   Result<void> allow_later(bool allowed) override {
     if (allowed == writer_->later_allowed) return {};
@@ -80,12 +80,8 @@ Result<std::unique_ptr<Store>> open_store(const std::string& path, const Clock& 
   auto lock = LockFile::take(path);
   if (!lock) return lock.error();
   auto writer = SqliteWriter::open(path);
-  if (!writer) {
-    Error error = writer.error();
-    error.message = path + ": " + error.message;
-    return error;
-  }
-  if (auto whole = check_not_moving((*writer)->connection); !whole) {
+  auto whole = writer ? check_not_moving((*writer)->connection) : writer.error();
+  if (!whole) {
     Error error = whole.error();
     error.message = path + ": " + error.message;
     return error;

@@ -12,22 +12,16 @@
 namespace eventq::sqlite {
 namespace {
 
-// A guard can fail only by a bug: the only writer loaded the row in this transaction.
-Error guard_failed(const Event& event) {
-  return {ErrorCode::internal,
-          "Event " + std::to_string(number(event.id)) + " changed under its own transaction.", ""};
-}
-
-Error stray_row(std::string_view table, std::int64_t id) {
+Error stray_row(std::string_view table, EventId id) {
   return {ErrorCode::corrupt,
-          "The store's " + std::string(table) + " names event " + std::to_string(id) +
-              ", which is not there; restore it from a backup.",
+          "The store's table " + std::string(table) + " names event " + std::to_string(number(id)) +
+              ", which does not exist; restore the store from a backup.",
           ""};
 }
 
 Result<void> changed_one(Result<int> changed, const Event& event) {
   if (!changed) return changed.error();
-  if (*changed != 1) return guard_failed(event);
+  if (*changed != 1) return guard_failed(event.id);
   return {};
 }
 
@@ -39,7 +33,7 @@ Result<std::unique_ptr<Transaction>> SqliteTransaction::begin(SqliteWriter& writ
                  "A sync to the disk failed, so nothing more can be promised. Check the disk and restart.",
                  ""};
   }
-  if (const auto begun = writer.begin.reset().run(); !begun) return begun.error();
+  if (const auto begun = writer.begin.execute(); !begun) return begun.error();
   return std::unique_ptr<Transaction>(std::make_unique<SqliteTransaction>(writer, now));
 }
 
@@ -53,7 +47,7 @@ SqliteTransaction::~SqliteTransaction() {
   }
   // After some errors SQLite has rolled back by itself; a second rollback would fail.
   if (open_ && sqlite3_get_autocommit(writer_.connection.handle()) == 0) {
-    const auto undone = writer_.rollback.reset().run();
+    const auto undone = writer_.rollback.execute();
     EVENTQ_ASSERT(undone.has_value());
   }
 }
@@ -65,18 +59,12 @@ Result<void> SqliteTransaction::insert(std::span<Stored> events) {
   return {};
 }
 
-// The value of event_queue.ready for a live event.
-std::int64_t SqliteTransaction::readiness(const Stored& stored) const {
-  if (stored.line == Line::behind) return kBehind;
-  return stored.event.due_at <= now_ ? kReady : kWaiting;
-}
-
 Result<void> SqliteTransaction::insert_one(Stored& stored) {
   Event& event = stored.event;
   event.id = static_cast<EventId>(++writer_.last_event_id);
   stored.turn = number(event.id);
   if (auto done = insert_body(event); !done) return done;
-  const std::int64_t ready = readiness(stored);
+  const std::int64_t ready = readiness(stored, now_);
   if (auto done = write_live(writer_.insert_live, stored, ready, false); !done) return done;
   if (stored.line != Line::none) {
     if (auto done = write_line(writer_.insert_line, stored, stored.line); !done) return done;
@@ -89,107 +77,55 @@ Result<void> SqliteTransaction::insert_one(Stored& stored) {
   }
   stored.ready = ready == kReady;
   stored.line_before = stored.line;
-  stored.guard = {event.status, event.attempts, event.worker_id};
+  stored.guard = guard_of(event);
   count(event, event.status, 1);
   return {};
 }
 
 Result<void> SqliteTransaction::insert_body(const Event& event) {
-  const std::string tags = join_tags(event.tags);
-  const std::string retry_text = retry_to_text(event.retry);
-  std::optional<std::string_view> retry;
-  if (event.retry) retry = retry_text;
   // NULL means created_at, which is the usual value.
-  std::optional<std::int64_t> timestamp;
-  if (event.timestamp != event.created_at) timestamp = millis(event.timestamp);
-  const auto body = writer_.insert_body.reset()
-                        .bind(number(event.id))
-                        .bind(std::string_view(event.event_id))
-                        .bind(std::string_view(event.queue))
-                        .bind(std::string_view(event.title))
-                        .bind(std::string_view(tags))
-                        .bind(std::string_view(event.correlation_id))
-                        .bind(std::string_view(event.ordering_key))
-                        .bind(std::string_view(event.supersede_key))
-                        .bind(event.priority)
-                        .bind(event.max_retries)
-                        .bind(retry)
-                        .bind(millis(event.created_at))
-                        .bind(event.sequence)
-                        .bind(timestamp)
-                        .bind(std::string_view(event.causation_id))
-                        .bind(std::string_view(event.trace_id))
-                        .bind(std::string_view(event.pattern))
-                        .bind(std::string_view(event.version))
-                        .bind(std::string_view(event.source.type))
-                        .bind(std::string_view(event.source.id))
-                        .bind(std::string_view(event.source.name))
-                        .bind(std::string_view(event.attributes))
-                        .bind(event.description)
-                        .bind(std::string_view(event.payload))
-                        .run();
-  if (!body) return body.error();
-  return {};
+  const bool own_time = event.timestamp != event.created_at;
+  return writer_.insert_body.execute(
+      number(event.id), event.event_id, event.queue, event.title, join_tags(event.tags), event.correlation_id,
+      event.ordering_key, event.supersede_key, event.priority, event.max_retries,
+      event.retry ? std::optional(retry_to_text(event.retry)) : std::nullopt, millis(event.created_at),
+      event.sequence, own_time ? std::optional(millis(event.timestamp)) : std::nullopt, event.causation_id,
+      event.trace_id, event.pattern, event.version, event.source.type, event.source.id, event.source.name,
+      event.attributes, event.description, event.payload);
 }
 
 // Runs insert_live.sql, or update_live.sql with its guard when `guarded`; they share the first columns.
 Result<void> SqliteTransaction::write_live(Statement& statement, const Stored& stored, std::int64_t ready,
                                            bool guarded) {
   const Event& event = stored.event;
-  statement.reset()
-      .bind(number(event.id))
-      .bind(name_of(event.status))
-      .bind(event.attempts)
-      .bind(event.retry_count)
-      .bind(event.unreported)
-      .bind(std::string_view(event.worker_id))
-      .bind(millis(event.due_at))
-      .bind(ready)
-      .bind(millis(event.updated_at))
-      .bind(stored.turn)
-      .bind(millis(event.picked_at));
+  statement.with(number(event.id), name_of(event.status), event.attempts, event.retry_count, event.unreported,
+                 event.worker_id, millis(event.due_at), ready, millis(event.updated_at), stored.turn,
+                 millis(event.picked_at));
   if (guarded) {
-    statement.bind(name_of(stored.guard.status))
-        .bind(stored.guard.attempts)
-        .bind(std::string_view(stored.guard.worker_id));
+    statement.bind(name_of(stored.guard.status)).bind(stored.guard.attempts).bind(stored.guard.worker_id);
   } else {
-    statement.bind(std::string_view(event.queue));
+    statement.bind(event.queue);
   }
   return changed_one(statement.run(), event);
 }
 
 Result<void> SqliteTransaction::write_archive(const Stored& stored) {
   const Event& event = stored.event;
-  std::optional<std::int64_t> superseded_by;
-  if (event.superseded_by) superseded_by = number(*event.superseded_by);
-  std::optional<std::string_view> cause;
-  if (event.status == Status::failed) cause = stored.cause;
-  return changed_one(writer_.insert_archive.reset()
-                         .bind(number(event.id))
-                         .bind(name_of(event.status))
-                         .bind(event.attempts)
-                         .bind(event.retry_count)
-                         .bind(event.unreported)
-                         .bind(std::string_view(event.worker_id))
-                         .bind(millis(event.updated_at))
-                         .bind(millis(event.picked_at))
-                         .bind(std::string_view(event.queue))
-                         .bind(stored.line == Line::head ? 1 : 0)
-                         .bind(superseded_by)
-                         .bind(cause)
-                         .run(),
-                     event);
+  const auto superseded_by = event.superseded_by ? std::optional(number(*event.superseded_by)) : std::nullopt;
+  const auto cause =
+      event.status == Status::failed ? std::optional<std::string_view>(stored.cause) : std::nullopt;
+  writer_.insert_archive.with(number(event.id), name_of(event.status), event.attempts, event.retry_count,
+                              event.unreported, event.worker_id, millis(event.updated_at),
+                              millis(event.picked_at), event.queue, stored.line == Line::head, superseded_by,
+                              cause);
+  return changed_one(writer_.insert_archive.run(), event);
 }
 
 // Deletes the live or archived row of an event, under its guard.
 Result<void> SqliteTransaction::leave(Statement& statement, const Stored& stored) {
-  return changed_one(statement.reset()
-                         .bind(number(stored.event.id))
-                         .bind(name_of(stored.guard.status))
-                         .bind(stored.guard.attempts)
-                         .bind(std::string_view(stored.guard.worker_id))
-                         .run(),
-                     stored.event);
+  const Guard& guard = stored.guard;
+  statement.with(number(stored.event.id), name_of(guard.status), guard.attempts, guard.worker_id);
+  return changed_one(statement.run(), stored.event);
 }
 
 // Writes or deletes the rows of an event in event_ready: one per tag, and one with the empty tag when a claim
@@ -198,7 +134,7 @@ Result<void> SqliteTransaction::set_ready(const Stored& stored, bool ready) {
   const Event& event = stored.event;
   Statement& statement = ready ? writer_.insert_ready : writer_.delete_ready;
   const auto write = [&](std::string_view tag) {
-    statement.reset().bind(std::string_view(event.queue)).bind(tag).bind(event.priority).bind(stored.turn);
+    statement.with(event.queue, tag, event.priority, stored.turn);
     if (ready) statement.bind(number(event.id));
     return changed_one(statement.run(), event);
   };
@@ -212,12 +148,8 @@ Result<void> SqliteTransaction::set_ready(const Stored& stored, bool ready) {
 // that are never claimed without tags do not pay for these rows.
 Result<void> SqliteTransaction::serve_any_tag(const std::string& queue) {
   if (writer_.any_tag_queues.contains(queue)) return {};
-  if (const auto done = writer_.fill_any_tag.reset().bind(std::string_view(queue)).run(); !done) {
-    return done.error();
-  }
-  if (const auto done = writer_.add_any_tag_queue.reset().bind(std::string_view(queue)).run(); !done) {
-    return done.error();
-  }
+  if (auto done = writer_.fill_any_tag.execute(queue); !done) return done;
+  if (auto done = writer_.add_any_tag_queue.execute(queue); !done) return done;
   writer_.any_tag_queues.insert(queue);
   new_any_tag_queues_.push_back(queue);
   return {};
@@ -233,8 +165,8 @@ Result<void> SqliteTransaction::save(std::span<Stored> events) {
 Result<void> SqliteTransaction::save_one(Stored& stored) {
   Event& event = stored.event;
   const bool ended = has_ended(event.status);
-  const std::int64_t readiness = ended ? kWaiting : this->readiness(stored);
-  const bool ready = readiness == kReady;
+  const std::int64_t ready_code = ended ? kWaiting : readiness(stored, now_);
+  const bool ready = ready_code == kReady;
   // Old ready rows are deleted before move_in_line() and new ones written after it, because it may change the
   // turn, which is part of their key.
   if (stored.ready && !ready) {
@@ -247,11 +179,11 @@ Result<void> SqliteTransaction::save_one(Stored& stored) {
 
   Result<void> done;
   if (!ended && !stored.archived) {
-    done = write_live(writer_.update_live, stored, readiness, true);
+    done = write_live(writer_.update_live, stored, ready_code, true);
   } else {
     done = leave(stored.archived ? writer_.delete_archive : writer_.delete_live, stored);
     if (done)
-      done = ended ? write_archive(stored) : write_live(writer_.insert_live, stored, readiness, false);
+      done = ended ? write_archive(stored) : write_live(writer_.insert_live, stored, ready_code, false);
   }
   const bool pending = event.status == Status::pending;
   if (done && !event.supersede_key.empty() && pending != (stored.guard.status == Status::pending)) {
@@ -261,7 +193,7 @@ Result<void> SqliteTransaction::save_one(Stored& stored) {
   if (!done) return done;
   stored.ready = ready;
   stored.archived = ended;
-  stored.guard = {event.status, event.attempts, event.worker_id};
+  stored.guard = guard_of(event);
   return {};
 }
 
@@ -278,42 +210,25 @@ void SqliteTransaction::count(const Event& event, Status status, int change) {
 }
 
 Result<std::optional<EventId>> SqliteTransaction::find(std::string_view event_id) {
-  const auto row = writer_.find_event.reset().bind(event_id).step();
-  if (!row) return row.error();
-  if (!*row) return std::optional<EventId>();
-  const auto id = static_cast<EventId>(writer_.find_event.integer(0));
-  writer_.find_event.reset();
-  return std::optional(id);
+  return one_row(writer_.find_event.with(event_id), read_id<Statement>);
 }
 
 Result<std::optional<KeyRecord>> SqliteTransaction::find_key(std::string_view key) {
-  Statement& statement = writer_.find_key;
-  const auto row = statement.reset().bind(key).step();
-  if (!row) return row.error();
-  if (!*row) return std::optional<KeyRecord>();
-  auto events = ids_from_text(statement.text(1));
-  KeyRecord record{std::string(key), std::string(statement.text(0)), {}, time_point(statement.integer(2))};
-  statement.reset();
-  if (!events) return events.error();
-  record.events = std::move(*events);
-  return std::optional(std::move(record));
+  return one_row(writer_.find_key.with(key), [&](const Statement& row) -> Result<KeyRecord> {
+    auto events = ids_from_text(row.text(1));
+    if (!events) return events.error();
+    return KeyRecord{std::string(key), std::string(row.text(0)), std::move(*events),
+                     time_point(row.integer(2))};
+  });
 }
 
 Result<void> SqliteTransaction::put_key(const KeyRecord& record) {
-  const std::string events = ids_to_text(record.events);
-  const auto done = writer_.put_key.reset()
-                        .bind(std::string_view(record.key))
-                        .bind(std::string_view(record.fingerprint))
-                        .bind(std::string_view(events))
-                        .bind(millis(record.created_at))
-                        .run();
-  if (!done) return done.error();
-  return {};
+  return writer_.put_key.execute(record.key, record.fingerprint, ids_to_text(record.events),
+                                 millis(record.created_at));
 }
 
 Result<std::size_t> SqliteTransaction::purge_keys(TimePoint created_before, std::size_t limit) {
-  const auto dropped =
-      writer_.purge_keys.reset().bind(millis(created_before)).bind(static_cast<std::int64_t>(limit)).run();
+  const auto dropped = writer_.purge_keys.with(millis(created_before), limit).run();
   if (!dropped) return dropped.error();
   return static_cast<std::size_t>(*dropped);
 }
@@ -331,49 +246,41 @@ Result<std::vector<std::optional<Stored>>> SqliteTransaction::load(std::span<con
 }
 
 Result<std::optional<Stored>> SqliteTransaction::load_one(EventId id, EventFields fields) {
+  const auto read = [&](const Statement& row) { return read_event(row, fields); };
   Statement& live = fields == EventFields::all ? writer_.load_live : writer_.load_state;
-  for (Statement* statement : {&live, &writer_.load_archived}) {
-    const auto row = statement->reset().bind(number(id)).step();
-    if (!row) return row.error();
-    if (!*row) continue;
-    auto stored = read_event(*statement, fields);
-    statement->reset();
-    if (!stored) return stored.error();
-    return std::optional(std::move(*stored));
-  }
-  return std::optional<Stored>();
+  auto stored = one_row(live.with(number(id)), read);
+  if (!stored || *stored) return stored;
+  return one_row(writer_.load_archived.with(number(id)), read);
 }
 
 Result<std::vector<LogEntry>> SqliteTransaction::log(EventId id) { return read_log(writer_.event_log, id); }
 
 Result<void> SqliteTransaction::append(std::span<LogEntry> entries) {
-  std::string errors;
   for (LogEntry& entry : entries) {
     entry.log_id = static_cast<LogId>(++writer_.last_log_id);
-    bind_entry(writer_.append_entry, entry, errors);
-    if (const auto done = writer_.append_entry.run(); !done) return done.error();
+    auto done = writer_.append_entry.execute(
+        static_cast<std::int64_t>(entry.log_id), number(entry.id), entry.attempt, entry.worker_id,
+        name_of(entry.action), entry.status_code, entry.error_message, entry.execution_time_ms,
+        entry.errors.empty() ? std::nullopt : std::optional(errors_to_text(entry.errors)),
+        entry.reason.empty() ? std::nullopt : std::optional<std::string_view>(entry.reason),
+        entry.retry_count, entry.next_retry_at ? std::optional(millis(*entry.next_retry_at)) : std::nullopt,
+        millis(entry.created_at));
+    if (!done) return done;
   }
   return {};
 }
 
 Result<std::vector<Stored>> SqliteTransaction::promote(std::size_t limit) {
-  std::vector<EventId> ids;
-  Statement& due = writer_.due.reset().bind(millis(now_)).bind(static_cast<std::int64_t>(limit));
-  for (;;) {
-    const auto row = due.step();
-    if (!row) return row.error();
-    if (!*row) break;
-    ids.push_back(static_cast<EventId>(due.integer(0)));
-  }
+  const auto ids = all_rows(writer_.due.with(millis(now_), limit), read_id<Statement>);
+  if (!ids) return ids.error();
   std::vector<Stored> promoted;
-  promoted.reserve(ids.size());
-  for (const EventId id : ids) {
+  promoted.reserve(ids->size());
+  for (const EventId id : *ids) {
     auto stored = load_one(id, EventFields::state);
     if (!stored) return stored.error();
-    if (!*stored) return stray_row("event_queue", number(id));
-    if (auto done = changed_one(writer_.mark_ready.reset().bind(number(id)).run(), (*stored)->event); !done) {
-      return done.error();
-    }
+    if (!*stored) return stray_row("event_queue", id);
+    auto marked = changed_one(writer_.mark_ready.with(number(id)).run(), (*stored)->event);
+    if (!marked) return marked.error();
     if (auto done = set_ready(**stored, true); !done) return done.error();
     (*stored)->ready = true;
     promoted.push_back(std::move(**stored));
@@ -382,26 +289,19 @@ Result<std::vector<Stored>> SqliteTransaction::promote(std::size_t limit) {
 }
 
 Result<std::vector<Stored>> SqliteTransaction::claim(const Selector& selector, std::size_t limit) {
-  // Reads the first `limit` events of each tag and merges them, so the cost does not grow with the backlog.
-  std::vector<std::tuple<std::int64_t, std::int64_t, std::int64_t>> candidates;  // -priority, turn, id
-  const auto gather = [&](std::string_view tag) -> Result<void> {
-    Statement& ready = writer_.ready_by_tag.reset()
-                           .bind(std::string_view(selector.queue))
-                           .bind(tag)
-                           .bind(static_cast<std::int64_t>(limit));
-    for (;;) {
-      const auto row = ready.step();
-      if (!row) return row.error();
-      if (!*row) return {};
-      candidates.emplace_back(-ready.integer(0), ready.integer(1), ready.integer(2));
-    }
-  };
   if (selector.tags.empty()) {
     if (auto done = serve_any_tag(selector.queue); !done) return done.error();
-    if (auto done = gather(""); !done) return done.error();
   }
-  for (const std::string& tag : selector.tags) {
-    if (auto done = gather(tag); !done) return done.error();
+  // Reads the first `limit` events of each tag and merges them, so the cost does not grow with the backlog.
+  static const std::vector<std::string> any_tag{""};
+  std::vector<std::tuple<std::int64_t, std::int64_t, EventId>> candidates;  // -priority, turn, id
+  for (const std::string& tag : selector.tags.empty() ? any_tag : selector.tags) {
+    const auto found =
+        all_rows(writer_.ready_by_tag.with(selector.queue, tag, limit), [](const Statement& row) {
+          return std::tuple(-row.integer(0), row.integer(1), static_cast<EventId>(row.integer(2)));
+        });
+    if (!found) return found.error();
+    candidates.insert(candidates.end(), found->begin(), found->end());
   }
   std::sort(candidates.begin(), candidates.end());
   // An event with several of the tags was found once per tag.
@@ -412,8 +312,8 @@ Result<std::vector<Stored>> SqliteTransaction::claim(const Selector& selector, s
   std::size_t bytes = 0;
   for (const auto& candidate : candidates) {
     if (bytes >= kClaimBytes) break;
-    const std::int64_t id = std::get<2>(candidate);
-    auto stored = load_one(static_cast<EventId>(id), EventFields::all);
+    const EventId id = std::get<EventId>(candidate);
+    auto stored = load_one(id, EventFields::all);
     if (!stored) return stored.error();
     if (!*stored || (*stored)->archived) return stray_row("event_ready", id);
     bytes += (*stored)->event.payload.size();
@@ -423,50 +323,35 @@ Result<std::vector<Stored>> SqliteTransaction::claim(const Selector& selector, s
 }
 
 Result<std::optional<TimePoint>> SqliteTransaction::next_due() {
-  const auto row = writer_.next_due.reset().step();
-  if (!row) return row.error();
-  if (!*row) return std::optional<TimePoint>();
-  const TimePoint due = time_point(writer_.next_due.integer(0));
-  writer_.next_due.reset();
-  return std::optional(due);
+  return one_row(writer_.next_due.reset(), read_time<Statement>);
 }
 
 Result<void> SqliteTransaction::write_counts() {
   for (const auto& [key, change] : counts_) {
     if (change == 0) continue;
-    const auto done = writer_.change_count.reset()
-                          .bind(std::string_view(key.first))
-                          .bind(name_of(key.second))
-                          .bind(change)
-                          .run();
-    if (!done) return done.error();
+    auto done = writer_.change_count.execute(key.first, name_of(key.second), change);
+    if (!done) return done;
   }
   return {};
 }
 
 Result<void> SqliteTransaction::write_last_ids() {
   if (writer_.last_event_id != first_event_id_) {
-    const auto done = writer_.write_last_id.reset().bind("event").bind(writer_.last_event_id).run();
-    if (!done) return done.error();
+    if (auto done = writer_.write_last_id.execute("event", writer_.last_event_id); !done) return done;
   }
-  if (writer_.last_log_id != first_log_id_) {
-    const auto done = writer_.write_last_id.reset().bind("log").bind(writer_.last_log_id).run();
-    if (!done) return done.error();
-  }
-  return {};
+  if (writer_.last_log_id == first_log_id_) return {};
+  return writer_.write_last_id.execute("log", writer_.last_log_id);
 }
 
 Result<void> SqliteTransaction::probe() {
-  const auto done = writer_.write_last_id.reset().bind("event").bind(writer_.last_event_id).run();
-  if (!done) return done.error();
-  return {};
+  return writer_.write_last_id.execute("event", writer_.last_event_id);
 }
 
 Result<void> SqliteTransaction::commit(DiskSync sync) {
   EVENTQ_ASSERT(open_);
   if (auto done = write_counts(); !done) return done;
   if (auto done = write_last_ids(); !done) return done;
-  const auto committed = writer_.commit.reset().run();
+  const auto committed = writer_.commit.execute();
   if (committed) {
     open_ = false;
     // With synchronous = FULL, SQLite synced in the COMMIT. With NORMAL, a commit that must be durable syncs.

@@ -60,6 +60,7 @@ class SqliteTransaction final : public Transaction {
  private:
   Result<void> insert_one(Stored& stored);
   Result<std::optional<Stored>> load_one(EventId id, EventFields fields);
+  Result<std::vector<Stored>> load_states(const Result<std::vector<EventId>>& ids);
   Result<void> save_one(Stored& stored);
   Result<void> write_live(Statement& statement, const Stored& stored, std::int64_t ready, bool guarded);
   Result<void> insert_body(const Event& event);
@@ -70,7 +71,6 @@ class SqliteTransaction final : public Transaction {
   Result<void> write_supersede(Statement& statement, const Event& event);
   Result<void> write_queue(Statement& statement, const QueueRow& row);
   Result<void> change_cause(const Stored& stored, int change);
-  [[nodiscard]] std::int64_t readiness(const Stored& stored) const;
   Result<std::optional<Stored>> first_in_line(std::string_view queue, std::string_view key, Line line);
   Result<std::vector<std::pair<std::int64_t, EventId>>> ends(const EndedFilter& filter);
   Result<void> repair_counts(std::vector<std::string>& repaired);

@@ -1,0 +1,69 @@
+// stored_event.h: functions on events that all stores share: parts of an event, filters, and pages.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+#include "eventq/error.h"
+#include "eventq/event.h"
+#include "model/query.h"
+#include "store/store.h"
+
+namespace eventq {
+
+Guard guard_of(const Event& event);
+
+// The error of save() and remove() when a row does not match its guard. The transaction itself loaded or
+// locked the row, so this is a bug in eventq.
+Error guard_failed(EventId id);
+
+// Copies the fields that save() may change. The others stay as insert() stored them.
+void copy_state(const Event& from, Event& to);
+
+// Moves the fields that no rule reads; see Transaction::EventFields.
+void move_envelope(Event&& from, Event& to);
+
+// Copies what save() changed beside the event's fields back to the caller's event.
+void copy_bookkeeping(const Stored& from, Stored& to);
+
+// Adds `change` to the counters of a worker, and raises its last_seen.
+void add_to(WorkerRow& row, const WorkerRow& change);
+
+QueueDocument document_of(QueueRecord&& record);
+
+bool matches(const Event& event, const ListFilter& filter);
+
+// Compares the fields that no index has: pattern, cause and tags.
+bool matches_unindexed(const Stored& stored, const EndedFilter& filter);
+
+// filter.statuses, or all final statuses when it names none.
+std::vector<Status> statuses_of(const EndedFilter& filter);
+
+// Builds the answer to Reader::list() from the matching events, in order of ids.
+class PageBuilder {
+ public:
+  explicit PageBuilder(const ListFilter& filter);
+
+  // A counter is stored per queue and status. For any other filter the matches must be counted.
+  [[nodiscard]] bool has_stored_count() const { return has_stored_count_; }
+
+  // What to read. Without a stored counter the total includes the matches that `after` and `offset` skip, so
+  // the walk starts at the first event.
+  [[nodiscard]] ListFilter walked() const;
+
+  // Takes the next match. Returns false when the page needs no further one.
+  bool take(Event&& event);
+
+  // REQUIRES: `stored_count` has a value if has_stored_count().
+  EventPage finish(std::optional<std::int64_t> stored_count);
+
+ private:
+  const ListFilter& filter_;
+  const bool has_stored_count_;
+  EventPage page_;
+  std::int64_t matched_ = 0;
+  std::int64_t skipped_ = 0;
+};
+
+}  // namespace eventq
