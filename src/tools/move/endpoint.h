@@ -59,7 +59,14 @@ Result<std::unique_ptr<MoveEndpoint>> open_postgres(const std::string& url, bool
 
 // A key as the three texts that a mark stores, and a mark from stored texts. Errors: corrupt.
 std::vector<std::string> key_to_texts(const Row& key);
-Result<std::optional<MoveMark>> make_mark(std::string_view source, std::int64_t step,
-                                          const std::vector<std::string>& key_texts);
+Result<MoveMark> make_mark(std::string_view source, std::int64_t step,
+                           const std::vector<std::string>& key_texts);
+
+// A row in the columns of sqlite_read_mark.sql.
+template <typename MarkRow>
+Result<MoveMark> make_mark(const MarkRow& row) {
+  return make_mark(row.text(0), row.integer(1),
+                   {std::string(row.text(2)), std::string(row.text(3)), std::string(row.text(4))});
+}
 
 }  // namespace eventq::move

@@ -102,15 +102,16 @@ std::vector<std::string> key_to_texts(const Row& key) {
   return texts;
 }
 
-Result<std::optional<MoveMark>> make_mark(std::string_view source, std::int64_t step,
-                                          const std::vector<std::string>& key_texts) {
-  const Error damaged{ErrorCode::corrupt, "The mark of the move is damaged; empty the target and move anew.",
+Result<MoveMark> make_mark(std::string_view source, std::int64_t step,
+                           const std::vector<std::string>& key_texts) {
+  const Error damaged{ErrorCode::corrupt,
+                      "The position of the unfinished move cannot be read. Empty the target and move anew.",
                       "store"};
   if (step < 0 || step >= std::ssize(all_tables())) return damaged;
   MoveMark mark{std::string(source), static_cast<std::size_t>(step), {}};
-  const auto keys = key_columns(all_tables()[mark.step]);
   // Empty texts are the position before the first row, because the key of a row has a part that is not empty.
-  if (key_texts[0].empty() && key_texts[1].empty()) return std::optional(std::move(mark));
+  if (key_texts[0].empty() && key_texts[1].empty()) return mark;
+  const auto keys = key_columns(all_tables()[mark.step]);
   for (std::size_t i = 0; i < keys.size(); ++i) {
     if (keys[i].kind == ColumnSpec::ColumnKind::text) {
       mark.last_key.emplace_back(key_texts[i]);
@@ -120,7 +121,7 @@ Result<std::optional<MoveMark>> make_mark(std::string_view source, std::int64_t 
     if (!number) return damaged;
     mark.last_key.emplace_back(*number);
   }
-  return std::optional(std::move(mark));
+  return mark;
 }
 
 Result<MoveResult> move(const MoveOptions& options) {

@@ -1,6 +1,5 @@
 // postgres_endpoint.cc: a MoveEndpoint for a PostgreSQL database.
 #include <algorithm>
-#include <map>
 #include <span>
 #include <utility>
 
@@ -51,23 +50,15 @@ void add(postgres::Params& params, const CellValue& value) {
 }
 
 // Adds the values of one column as an array.
-void add_column(postgres::Params& params, const std::vector<Row>& rows, std::size_t index,
-                ColumnSpec::ColumnKind kind) {
-  if (kind == ColumnSpec::ColumnKind::number) {
-    std::vector<std::optional<std::int64_t>> numbers;
-    for (const Row& row : rows) {
-      const auto* number = std::get_if<std::int64_t>(&row[index]);
-      numbers.push_back(number != nullptr ? std::optional(*number) : std::nullopt);
-    }
-    params.add(std::span<const std::optional<std::int64_t>>(numbers));
-    return;
-  }
-  std::vector<std::optional<std::string>> texts;
+template <typename Value>
+void add_column(postgres::Params& params, const std::vector<Row>& rows, std::size_t index) {
+  std::vector<std::optional<Value>> values;
+  values.reserve(rows.size());
   for (const Row& row : rows) {
-    const auto* text = std::get_if<std::string>(&row[index]);
-    texts.push_back(text != nullptr ? std::optional(*text) : std::nullopt);
+    const auto* value = std::get_if<Value>(&row[index]);
+    values.push_back(value != nullptr ? std::optional(*value) : std::nullopt);
   }
-  params.add(std::span<const std::optional<std::string>>(texts));
+  params.add(std::span<const std::optional<Value>>(values));
 }
 
 class PostgresEndpoint final : public MoveEndpoint {
@@ -84,22 +75,22 @@ class PostgresEndpoint final : public MoveEndpoint {
   }
 
   Result<std::int64_t> count(const TableSpec& table) override {
-    return number(kept(fill(sql::postgres_count, {{"source", source_of(table)}})));
+    return number(fill(sql::postgres_count, {{"source", source_of(table)}}));
   }
 
   Result<std::int64_t> count_ready() override {
-    return number(kept(fill(sql::postgres_count, {{"source", "eventq.event_ready"}})));
+    return number(fill(sql::postgres_count, {{"source", "eventq.event_ready"}}));
   }
 
   Result<std::vector<Row>> read(const TableSpec& table, const Row& after) override {
     postgres::Params params;
     for (const CellValue& value : after) add(params, value);
-    auto rows =
-        connection_->run_one(kept(fill(sql::postgres_read, {{"columns", column_list(table)},
-                                                            {"source", source_of(table)},
-                                                            {"key", key_list(table)},
-                                                            {"after", dollars(key_columns(table), "")},
-                                                            {"limit", std::to_string(limit_)}})),
+    const auto rows =
+        connection_->run_one(fill(sql::postgres_read, {{"columns", column_list(table)},
+                                                       {"source", source_of(table)},
+                                                       {"key", key_list(table)},
+                                                       {"after", dollars(key_columns(table), "")},
+                                                       {"limit", std::to_string(limit_)}}),
                              params);
     if (!rows) return rows.error();
     std::vector<Row> read;
@@ -125,34 +116,33 @@ class PostgresEndpoint final : public MoveEndpoint {
     const auto found = number(sql::postgres_find_mark);
     if (!found) return found.error();
     if (*found == 0) return std::optional<MoveMark>();
-    auto rows = connection_->run_one(sql::postgres_read_mark);
-    if (!rows) return rows.error();
-    return make_mark(
-        rows->text(0, 0), rows->number(0, 1),
-        {std::string(rows->text(0, 2)), std::string(rows->text(0, 3)), std::string(rows->text(0, 4))});
+    const auto marks = all_rows(connection_->run_one(sql::postgres_read_mark), make_mark<postgres::RowView>);
+    if (!marks) return marks.error();
+    return std::optional(marks->front());
   }
 
   Result<void> begin(const std::string& source) override {
-    postgres::Params params;
-    params.add(std::string_view(source));
     // Two calls, because postgres_begin_mark cannot be prepared before the table exists.
     if (auto made = connection_->run({{sql::postgres_begin}, {sql::postgres_make_mark}}); !made)
       return made.error();
-    return connection_->commit({{sql::postgres_begin_mark, params}});
+    return connection_->commit({{sql::postgres_begin_mark, postgres::params_of(source)}});
   }
 
   Result<void> write(const TableSpec& table, const std::vector<Row>& rows, const MoveMark& mark) override {
     std::vector<postgres::StatementCall> calls = {{sql::postgres_begin}};
+    std::string insert;  // outlives the calls, which point into it
     if (!rows.empty()) {
       postgres::Params columns;
-      for (std::size_t i = 0; i < table.columns.size(); ++i)
-        add_column(columns, rows, i, table.columns[i].kind);
-      calls.push_back({kept(fill(sql::postgres_write, {{"table", std::string(table.name)},
-                                                       {"columns", column_list(table)},
-                                                       {"more", std::string(table.more)},
-                                                       {"more_values", std::string(table.more_values)},
-                                                       {"values", dollars(table.columns, "[]")}})),
-                       std::move(columns)});
+      for (std::size_t i = 0; i < table.columns.size(); ++i) {
+        is_number(table.columns[i]) ? add_column<std::int64_t>(columns, rows, i)
+                                    : add_column<std::string>(columns, rows, i);
+      }
+      insert = fill(sql::postgres_write, {{"table", std::string(table.name)},
+                                          {"columns", column_list(table)},
+                                          {"more", std::string(table.more)},
+                                          {"more_values", std::string(table.more_values)},
+                                          {"values", dollars(table.columns, "[]")}});
+      calls.push_back({insert, std::move(columns)});
     }
     if (table.name == kLive && !rows.empty()) {
       postgres::Params ids;
@@ -168,10 +158,9 @@ class PostgresEndpoint final : public MoveEndpoint {
   }
 
   Result<void> finish(const LastIds& ids) override {
-    postgres::Params params;
-    params.add(ids.event).add(ids.log);
-    return connection_->commit(
-        {{sql::postgres_begin}, {sql::postgres_write_ids, std::move(params)}, {sql::postgres_drop_mark}});
+    return connection_->commit({{sql::postgres_begin},
+                                {sql::postgres_write_ids, postgres::params_of(ids.event, ids.log)},
+                                {sql::postgres_drop_mark}});
   }
 
   // Locks the database against servers and applications until this endpoint is destroyed.
@@ -205,9 +194,6 @@ class PostgresEndpoint final : public MoveEndpoint {
     return rows->number(0, 0);
   }
 
-  // PgConnection caches prepared statements by the address of their text, so each text is stored once.
-  std::string_view kept(const std::string& sql) { return statements_.try_emplace(sql, sql).first->second; }
-
   static Row to_row(const postgres::Rows& rows, std::size_t row, const TableSpec& table) {
     Row read;
     for (std::size_t i = 0; i < table.columns.size(); ++i) {
@@ -224,7 +210,6 @@ class PostgresEndpoint final : public MoveEndpoint {
   }
 
   const std::string name_;
-  std::map<std::string, std::string> statements_;
   const std::unique_ptr<postgres::PgConnection> connection_;
   std::size_t limit_ = kChunkRows;
 };

@@ -43,12 +43,7 @@ class SqliteEndpoint final : public MoveEndpoint {
 
   [[nodiscard]] std::string name() const override { return "sqlite:" + path_; }
 
-  Result<std::string> state() override {
-    auto statement = sqlite::Statement::prepare(connection_, sql::sqlite_state);
-    if (!statement) return statement.error();
-    if (const auto row = statement->step(); !row) return row.error();
-    return std::string(statement->text(0));
-  }
+  Result<std::string> state() override { return sqlite::read_text(connection_, sql::sqlite_state); }
 
   Result<std::int64_t> count(const TableSpec& table) override {
     return sqlite::read_number(connection_, fill(sql::sqlite_count, {{"table", std::string(table.name)}}));
@@ -83,22 +78,20 @@ class SqliteEndpoint final : public MoveEndpoint {
   }
 
   Result<LastIds> last_ids() override {
-    auto statement = sqlite::Statement::prepare(connection_, sql::sqlite_read_ids);
-    if (!statement) return statement.error();
-    if (const auto row = statement->step(); !row) return row.error();
-    return LastIds{statement->integer(0), statement->integer(1)};
+    const auto ids = all_rows(connection_, sql::sqlite_read_ids, [](const sqlite::Statement& row) {
+      return LastIds{row.integer(0), row.integer(1)};
+    });
+    if (!ids) return ids.error();
+    return ids->front();
   }
 
   Result<std::optional<MoveMark>> mark() override {
     const auto found = sqlite::read_number(connection_, sql::sqlite_find_mark);
     if (!found) return found.error();
     if (*found == 0) return std::optional<MoveMark>();
-    auto statement = sqlite::Statement::prepare(connection_, sql::sqlite_read_mark);
-    if (!statement) return statement.error();
-    if (const auto row = statement->step(); !row) return row.error();
-    return make_mark(
-        statement->text(0), statement->integer(1),
-        {std::string(statement->text(2)), std::string(statement->text(3)), std::string(statement->text(4))});
+    const auto marks = all_rows(connection_, sql::sqlite_read_mark, make_mark<sqlite::Statement>);
+    if (!marks) return marks.error();
+    return std::optional(marks->front());
   }
 
   Result<void> begin(const std::string& source) override {
@@ -169,23 +162,13 @@ Result<std::unique_ptr<MoveEndpoint>> open_sqlite(const std::string& path, bool 
   }
   auto lock = sqlite::LockFile::take(path);
   if (!lock) return lock.error();
-  if (source) {
-    auto connection = sqlite::open_read_only(path);
-    if (!connection) return connection.error();
-    if (auto current = sqlite::check_current(*connection); !current) {
-      return Error{current.error().code, "sqlite:" + path + ": " + current.error().message, "store"};
-    }
-    return std::unique_ptr<MoveEndpoint>(
-        std::make_unique<SqliteEndpoint>(path, std::move(*lock), std::move(*connection)));
-  }
-  // SqliteWriter creates the file and sets its durability and schema. Only its connection is kept.
-  auto writer = sqlite::SqliteWriter::open(path);
-  if (!writer) return writer.error();
-  sqlite::SqliteConnection connection = std::move((*writer)->connection);
-  writer->reset();
-  if (auto done = connection.run(sql::sqlite_open); !done) return done.error();
+  auto connection = source ? sqlite::open_read_only(path) : sqlite::open_for_writing(path);
+  if (!connection) return connection.error();
+  // A target may hold part of this move, so only the source must be complete.
+  auto ready = source ? sqlite::check_current(*connection) : connection->run(sql::sqlite_open);
+  if (!ready) return Error{ready.error().code, "sqlite:" + path + ": " + ready.error().message, "store"};
   return std::unique_ptr<MoveEndpoint>(
-      std::make_unique<SqliteEndpoint>(path, std::move(*lock), std::move(connection)));
+      std::make_unique<SqliteEndpoint>(path, std::move(*lock), std::move(*connection)));
 }
 
 }  // namespace eventq::move

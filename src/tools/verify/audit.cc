@@ -203,14 +203,7 @@ class Auditor {
   }
 
   static Result<std::vector<LogStep>> read_log(Statement& entries, std::int64_t id) {
-    std::vector<LogStep> log;
-    entries.reset().bind(id);
-    for (;;) {
-      const auto row = entries.step();
-      if (!row) return row.error();
-      if (!*row) return log;
-      log.push_back(read_step(entries));
-    }
+    return all_rows(entries.with(id), read_step);
   }
 
   Result<void> check(const Rule& rule) {
