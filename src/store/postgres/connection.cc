@@ -79,8 +79,8 @@ Error no_url(const std::string& url) {
   return Error{
       ErrorCode::invalid_argument,
       "The store " + without_password(url) +
-          " is no URL of PostgreSQL; one looks like postgres://user@host:5432/database, with / and @ in a "
-          "name or password written as %2F and %40.",
+          " is not a PostgreSQL URL. Write postgres://user@host:5432/database, with / and @ in a name or "
+          "password as %2F and %40.",
       "store"};
 }
 
@@ -113,8 +113,8 @@ Result<ConnectionPtr> connect(const std::string& url) {
   if (encoding != nullptr && encoding != std::string_view("UTF8") &&
       encoding != std::string_view("SQL_ASCII")) {
     return Error{ErrorCode::conflict,
-                 "The database " + without_password(url) + " keeps text as " + encoding +
-                     ", which has not every character. Create one with ENCODING 'UTF8'.",
+                 "The database " + without_password(url) + " stores text as " + encoding +
+                     ", which lacks some characters. Create a database with ENCODING 'UTF8'.",
                  "store"};
   }
   return connection;
@@ -164,7 +164,7 @@ struct PgConnection::Pipeline {
 
   WakeReason wait(bool writes, std::optional<SteadyTime> until) const;
   Result<ResultPtr> next(std::optional<SteadyTime> until);
-  void look_for_end();
+  void check_for_end();
   std::optional<ExchangeFailure> send(const std::vector<StatementCall>& calls,
                                       std::vector<SentStatement>& sent);
   bool send_one(const StatementCall& call, std::size_t index, std::vector<SentStatement>& sent);
@@ -179,17 +179,17 @@ struct PgConnection::Pipeline {
 
 PgConnection::Pipeline::WakeReason PgConnection::Pipeline::wait(bool writes,
                                                                 std::optional<SteadyTime> until) const {
-  std::array<pollfd, 2> looks{};
-  looks[0] = {PQsocket(connection.get()), static_cast<short>(writes ? POLLIN | POLLOUT : POLLIN), 0};
-  looks[1] = {alarm.number(), POLLIN, 0};
+  std::array<pollfd, 2> polled{};
+  polled[0] = {PQsocket(connection.get()), static_cast<short>(writes ? POLLIN | POLLOUT : POLLIN), 0};
+  polled[1] = {alarm.number(), POLLIN, 0};
   int millis = -1;
   if (until) {
     const auto left = std::chrono::ceil<Millis>(*until - steady_now());
     if (left <= Millis(0)) return WakeReason::late;
     millis = static_cast<int>(left.count());
   }
-  poll(looks.data(), looks.size(), millis);
-  if (looks[1].revents != 0) {
+  poll(polled.data(), polled.size(), millis);
+  if (polled[1].revents != 0) {
     eventfd_t ignored = 0;
     eventfd_read(alarm.number(), &ignored);
     return WakeReason::alarm;
@@ -200,7 +200,7 @@ PgConnection::Pipeline::WakeReason PgConnection::Pipeline::wait(bool writes,
 // Returns the next result, or null after the last result of a statement.
 Result<ResultPtr> PgConnection::Pipeline::next(std::optional<SteadyTime> until) {
   while (true) {
-    if (interrupted) return lost("the call was given up");
+    if (interrupted) return lost("the call was interrupted");
     const int unsent = PQflush(connection.get());
     if (unsent < 0) return lost();
     if (PQisBusy(connection.get()) == 0) return ResultPtr(PQgetResult(connection.get()));
@@ -213,9 +213,9 @@ Result<ResultPtr> PgConnection::Pipeline::next(std::optional<SteadyTime> until) 
 }
 
 // Sets `broken` if the server closed the connection while no call was running.
-void PgConnection::Pipeline::look_for_end() {
-  pollfd look{PQsocket(connection.get()), POLLIN, 0};
-  while (!broken && poll(&look, 1, 0) > 0) {
+void PgConnection::Pipeline::check_for_end() {
+  pollfd polled{PQsocket(connection.get()), POLLIN, 0};
+  while (!broken && poll(&polled, 1, 0) > 0) {
     if (PQconsumeInput(connection.get()) == 0) broken = true;
     // Makes libpq parse its input, so that it passes notices to notice().
     static_cast<void>(PQisBusy(connection.get()));
@@ -391,7 +391,7 @@ Result<std::unique_ptr<PgConnection>> PgConnection::open(const std::string& url)
 Result<std::vector<Rows>> PgConnection::run(std::vector<StatementCall> calls) {
   std::vector<Rows> rows;
   if (calls.empty()) return rows;
-  if (broken()) return unavailable("the connection was lost before");
+  if (broken()) return unavailable("the connection was already lost");
   if (auto failed = impl_->exchange(calls, rows)) return std::move(failed->error);
   return rows;
 }
@@ -401,13 +401,13 @@ Result<Rows> PgConnection::run_one(std::string_view sql, Params params) {
 }
 
 Result<void> PgConnection::script(const std::string& sql) {
-  if (broken()) return unavailable("the connection was lost before");
+  if (broken()) return unavailable("the connection was already lost");
   return impl_->script(sql);
 }
 
 Result<void> PgConnection::commit(std::vector<StatementCall> calls) {
   // Detects a connection that has already ended. COMMIT is not sent on it, so the outcome is known.
-  impl_->look_for_end();
+  impl_->check_for_end();
   if (broken()) return unavailable("the connection was lost before the commit");
 
   calls.push_back({sql::commit});
@@ -419,9 +419,10 @@ Result<void> PgConnection::commit(std::vector<StatementCall> calls) {
     // without an answer, or the server went down in COMMIT, the outcome is unknown.
     const bool rolled_back = !failed->lost && (failed->call < last || !failed->final);
     if (rolled_back) return failed->error;
-    return Error{ErrorCode::unknown_outcome,
-                 "The connection to the database was lost in COMMIT, so the change may be there or not: " +
-                     failed->error.message};
+    return Error{
+        ErrorCode::unknown_outcome,
+        "The connection to the database was lost in COMMIT, so the change may or may not be committed: " +
+            failed->error.message};
   }
   // The server reports a cancelled wait for a synchronous standby as a WARNING: the commit is on the primary
   // only.
@@ -433,13 +434,13 @@ Result<void> PgConnection::commit(std::vector<StatementCall> calls) {
   // COMMIT of a failed transaction is no error, but the server answers it with ROLLBACK.
   if (std::string_view(PQcmdStatus(rows.back().result_.get())) != "COMMIT") {
     return Error{ErrorCode::unavailable,
-                 "The transaction had failed before, so the database rolled it back."};
+                 "A statement of the transaction had failed, so the database rolled it back. Try again."};
   }
   return {};
 }
 
 Result<std::vector<std::string>> PgConnection::notifications(Millis patience) {
-  if (broken()) return unavailable("the connection was lost before");
+  if (broken()) return unavailable("the connection was already lost");
   const SteadyTime until = steady_now() + patience;
   PGconn* const pq = impl_->connection.get();
   std::vector<std::string> payloads;
@@ -451,7 +452,7 @@ Result<std::vector<std::string>> PgConnection::notifications(Millis patience) {
     if (!payloads.empty()) return payloads;
     if (PQsocket(pq) < 0) return impl_->lost();
     const Pipeline::WakeReason woken = impl_->wait(false, until);
-    if (impl_->interrupted) return impl_->lost("the call was given up");
+    if (impl_->interrupted) return impl_->lost("the call was interrupted");
     if (woken != Pipeline::WakeReason::socket) return payloads;
     if (PQconsumeInput(pq) == 0) return impl_->lost();
   }

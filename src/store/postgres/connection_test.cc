@@ -270,7 +270,7 @@ TEST(PostgresUrl, ADatabaseWhoseEncodingLacksCharactersIsRefused) {
   const auto refused = open("c", "LATIN1");
   ASSERT_FALSE(refused);
   EXPECT_EQ(refused.error().code, ErrorCode::conflict);
-  EXPECT_THAT(refused.error().message, HasSubstr("Create one with ENCODING 'UTF8'."));
+  EXPECT_THAT(refused.error().message, HasSubstr("Create a database with ENCODING 'UTF8'."));
 }
 
 TEST(PostgresUrl, IsShownWithoutItsPassword) {
@@ -302,15 +302,15 @@ TEST(PostgresFailure, EachSqlstateMapsToItsErrorCode) {
   EXPECT_EQ(code("XX002"), ErrorCode::corrupt);
   EXPECT_EQ(code("23505"), ErrorCode::internal);
   EXPECT_EQ(error_for_sqlstate("57P01", "going down now.\n").message,
-            "The database says: going down now (57P01).");
+            "The database reported an error: going down now (57P01).");
   EXPECT_THAT(error_for_sqlstate("55P03", "canceling").message,
-              HasSubstr("one of an application that was left open"));
+              HasSubstr("an application left it open"));
   EXPECT_THAT(error_for_sqlstate("42P05", "s1 exists").message, HasSubstr("pool_mode = session"));
 }
 
 TEST(PostgresFailure, EachTriedHostIsNamedWithoutLibpqsGuesses) {
   EXPECT_EQ(unavailable("a failed: refused\n\tIs the server running?\nb failed: no route.\n").message,
-            "The database is away: a failed: refused; b failed: no route.");
+            "The database is unavailable: a failed: refused; b failed: no route.");
 }
 
 TEST(PostgresCommit, ACancelledWaitForTheStandbyIsAnUnknownOutcome) {

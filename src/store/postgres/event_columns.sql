@@ -43,6 +43,23 @@
 -- Their positions, for lists, which leave them out.
        NULL::text AS description, NULL::text AS payload
 
+--: ready_entries_read
+-- Index entries that this transaction has read so far, of the two indexes that claims read.
+pg_stat_get_xact_tuples_returned('eventq.event_queue_ready'::regclass)
+         + pg_stat_get_xact_tuples_returned('eventq.event_ready_turn'::regclass)
+
+--: claim_begins
+WITH before AS MATERIALIZED (
+  SELECT {{ready_entries_read}} AS entries
+)
+
+--: claim_ranges
+-- The ranges of the index that begin at ($4, $5) and end with $6; a rank is -priority.
+unnest($4::bigint[], $5::bigint[], $6::bigint[]) AS range (rank, turn, last)
+
+--: in_claim_range
+(rank, turn) >= (range.rank, range.turn) AND rank <= range.last
+
 --: locked_live
 -- The state of a live event, for the subquery that locks its row.
        q.id, q.status, q.attempts, q.retry_count, q.unreported, q.worker_id, q.due_at, q.updated_at, q.ready,
@@ -57,12 +74,16 @@
    LIMIT $2
 
 --: claimed
--- The columns of a claim: a whole event, without its payload if that has more than $3 bytes; then the counts.
-       {{state_of_live}}, {{envelope}}, b.description,
+-- The columns of a claim: a whole event, without its payload if that has more than $3 bytes; how many rows were locked;
+-- how many index entries were read for that. The two counts are the same in all rows.
+SELECT {{state_of_live}}, {{envelope}}, b.description,
        CASE WHEN octet_length(b.payload) <= $3 THEN b.payload END AS payload,
-       n.locked, n.wasted
+       n.locked, n.entries_read
 
---: bodies_of_locked
--- LEFT JOIN: a claim that locked nothing still returns one row, with its counts. OFFSET 0 keeps the planner from
--- joining the bodies before the rows are locked.
+--: from_locked
+-- count(*) reads all of `locked` before the entries are counted. LEFT JOIN: a claim that locked nothing still returns
+-- one row, with its counts. OFFSET 0 keeps the planner from joining the bodies before the rows are locked.
+  FROM before
+ CROSS JOIN LATERAL (SELECT count(*) AS locked, {{ready_entries_read}} - before.entries AS entries_read
+                       FROM locked) AS n
   LEFT JOIN (locked AS s CROSS JOIN LATERAL (SELECT * FROM eventq.event_body WHERE id = s.id OFFSET 0) AS b) ON true

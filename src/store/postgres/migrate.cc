@@ -26,7 +26,7 @@ Result<DatabaseState> read_state(PgConnection& connection) {
   if (!found) return found.error();
   state.here = found->number(0, 1) != 0;
   if (found->number(0, 0) == 0) return state;
-  auto rows = connection.run({{sql::read_version}, {sql::read_place}, {sql::find_move}});
+  auto rows = connection.run({{sql::read_version}, {sql::read_position}, {sql::find_move}});
   if (!rows) return rows.error();
   state.version = static_cast<int>(rows->at(0).number(0, 0));
   state.moving = rows->at(2).number(0, 0) > 0;
@@ -40,7 +40,7 @@ Result<DatabaseState> read_state(PgConnection& connection) {
   return state;
 }
 
-ShardPosition place_in(std::span<const std::string> urls, std::size_t index) {
+ShardPosition position_in(std::span<const std::string> urls, std::size_t index) {
   return {static_cast<int>(index), static_cast<int>(urls.size())};
 }
 
@@ -59,7 +59,7 @@ Result<void> check_set(std::span<const std::string> urls, std::size_t index, con
                    "is " + name_of(*state.position) + " beside another shard 0 than " + other + advice);
   }
   if (!state.position && first.whole) {
-    return refused(urls[index], "is new, but " + other + " has its " + name_of(place_in(urls, index)) +
+    return refused(urls[index], "is new, but " + other + " has its " + name_of(position_in(urls, index)) +
                                     " elsewhere" + advice);
   }
   return {};
@@ -69,7 +69,7 @@ Result<void> check_set(std::span<const std::string> urls, std::size_t index, con
 Result<void> check_ours(std::span<const std::string> urls, std::size_t index, const DatabaseState& first,
                         const DatabaseState& state) {
   const std::string& url = urls[index];
-  const ShardPosition position = place_in(urls, index);
+  const ShardPosition position = position_in(urls, index);
   const int newest = migrations().back().version;
   if (state.version > newest) {
     return refused(url, "has schema " + std::to_string(state.version) + ", this eventq knows up to " +
@@ -138,10 +138,10 @@ Result<void> migrate_one(std::span<const std::string> urls, std::size_t index, D
     done.push_back({urls[index], migration});
   }
   if (!state->position) {
-    state->position = place_in(urls, index);
+    state->position = position_in(urls, index);
     state->set = index == 0 ? new_set() : first.set;
     auto put = connection.run_one(
-        sql::put_place, params_of(state->position->shard_index, state->position->shard_count, state->set));
+        sql::put_position, params_of(state->position->shard_index, state->position->shard_count, state->set));
     if (!put) return put.error();
   }
   if (index == 0) first = std::move(*state);
@@ -170,8 +170,8 @@ std::string script_of(const DatabaseState& state, ShardPosition position, const 
               with_values(sql::commit, {});
   }
   if (state.position) return script;
-  return script + with_values(sql::put_place, {std::to_string(position.shard_index),
-                                               std::to_string(position.shard_count), "'" + set + "'"});
+  return script + with_values(sql::put_position, {std::to_string(position.shard_index),
+                                                  std::to_string(position.shard_count), "'" + set + "'"});
 }
 
 }  // namespace
@@ -222,7 +222,7 @@ Result<std::string> migration_script(std::span<const std::string> urls) {
   };
   std::string script;
   for (std::size_t i = 0; i < urls.size(); ++i) {
-    script += into(i, script_of((*states)[i], place_in(urls, i), set));
+    script += into(i, script_of((*states)[i], position_in(urls, i), set));
   }
   if (!first.whole) script += into(0, with_values(sql::put_whole, {}));
   return script;
@@ -240,9 +240,9 @@ Result<std::vector<DatabaseState>> check_schema(std::span<const std::string> url
     } else if (state.version < newest) {
       lacks = "has schema " + std::to_string(state.version) + ", this eventq needs " + std::to_string(newest);
     } else if (!state.position) {
-      lacks = "was not told which shard it is";
+      lacks = "does not store which shard it is";
     } else if (i == 0 && !state.whole) {
-      lacks = "was not migrated to the end";
+      lacks = "was not migrated completely";
     }
     if (!lacks.empty()) {
       return refused(urls[i],

@@ -190,7 +190,7 @@ TEST_F(PostgresShardSet, ThatWasHalfMigratedIsCompletedByTheNextMigration) {
   // As if the second database failed in between: this URL names the first database again.
   EXPECT_FALSE(migrate(std::vector<std::string>{url_, url_ + "&application_name=other"}));
   EXPECT_THAT(complaint(check_schema(urls)),
-              HasSubstr("was not migrated to the end. Run `eventq migrate up`"));
+              HasSubstr("was not migrated completely. Run `eventq migrate up`"));
   EXPECT_EQ(migrate(urls).value().size(), migrations().size());
   EXPECT_EQ(complaint(check_schema(urls)), "");
 }

@@ -139,7 +139,7 @@ void Notifier::NotifierThread::wake() {
 void Notifier::NotifierThread::set_up(bool now_up, std::string_view why) {
   if (up.exchange(now_up) == now_up) return;
   if (logger) {
-    LogLine line(now_up ? "database is back" : "database is away");
+    LogLine line(now_up ? "database is available again" : "database is unavailable");
     line.add("store", without_password(url));
     if (!now_up) line.add("error", why);
     logger(now_up ? LogLevel::info : LogLevel::warning, line.str());

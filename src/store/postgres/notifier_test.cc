@@ -256,7 +256,7 @@ TEST_F(PostgresNotifier, ADatabaseThatCannotBeReachedIsDown) {
   EXPECT_FALSE(server.health());
   EXPECT_FALSE(server.notifier().up());
   const std::string line = server.log();
-  EXPECT_THAT(line, HasSubstr("database is away"));
+  EXPECT_THAT(line, HasSubstr("database is unavailable"));
   EXPECT_THAT(line, Not(HasSubstr("secret")));
 }
 

@@ -14,8 +14,10 @@ namespace {
 
 // Columns that claim.sql returns after those of the event.
 constexpr int kLockedColumn = EventColumn::payload + 1;
-constexpr int kWastedColumn = kLockedColumn + 1;
-constexpr int kCandidatesColumn = kWastedColumn + 1;  // claim_tags.sql only
+constexpr int kEntriesReadColumn = kLockedColumn + 1;
+// claim_tags.sql only.
+constexpr int kCandidatesColumn = kEntriesReadColumn + 1;
+constexpr int kCandidateEntriesColumn = kCandidatesColumn + 1;
 
 // A claim by several tags reads this many entries more than it wants, because other transactions may have
 // locked some of the events.
@@ -127,17 +129,17 @@ std::size_t PostgresTransaction::plan_claims(const TransactionPlan& plan, Reads&
     const Selector& selector = claim.first;
     if (claim.second == 0) continue;
     ClaimPool& pool = pools_[{selector.queue, selector.tags}];
-    reads.add(look(selector, pool, wanted(claim), all),
+    reads.add(scan_call(selector, pool, wanted(claim), all),
               [this, &selector, &pool](const Rows& rows) { return take_claim(selector, pool, rows); });
   }
   return all;
 }
 
-StatementCall PostgresTransaction::look(const Selector& selector, ClaimPool& pool, std::size_t wanted,
-                                        std::size_t fetched) {
+StatementCall PostgresTransaction::scan_call(const Selector& selector, ClaimPool& pool, std::size_t wanted,
+                                             std::size_t fetched) {
   pool.wanted = wanted;
   pool.width = std::max(pool.width, 2 * wanted + kMore);
-  pool.from = start_of(selector).look_from(steady_now());
+  pool.from = start_of(selector).scan_from(steady_now());
   return claim_call(selector, wanted, kClaimBytes / fetched, pool.width, pool.from);
 }
 
@@ -147,7 +149,7 @@ Result<void> PostgresTransaction::fetch(const Selector& selector, ClaimPool& poo
   note_made_ready();
   while (true) {
     std::vector<StatementCall> calls;
-    calls.push_back(look(selector, pool, wanted, wanted));
+    calls.push_back(scan_call(selector, pool, wanted, wanted));
     redraw_log_numbers(calls, wanted);
     // The statement reads the database's index, so changes of ready events must be written before it runs.
     auto rows = hides_ready() ? flush_and_run(std::move(calls)) : run(std::move(calls));
@@ -162,8 +164,12 @@ Result<void> PostgresTransaction::fetch(const Selector& selector, ClaimPool& poo
 Result<void> PostgresTransaction::take_claim(const Selector& selector, ClaimPool& pool, const Rows& rows) {
   ClaimStart& start = start_of(selector);
   const std::int64_t locked = rows.number(0, kLockedColumn);
+  const bool several_tags = selector.tags.size() > 1;
+  // Entries of locked events, or with several tags of all candidates, are alive. The others are dead, or
+  // belong to events that another transaction has locked.
+  const std::int64_t alive = several_tags ? rows.number(0, kCandidateEntriesColumn) : locked;
   // Only a scan from the start of the index counts the dead entries there.
-  if (!pool.from) start.pace.note_look(rows.number(0, kWastedColumn), locked, steady_now());
+  if (!pool.from) start.full_scans.note(rows.number(0, kEntriesReadColumn) - alive, locked, steady_now());
   pool.events.clear();
   for (std::size_t row = 0; row < rows.size(); ++row) {
     if (rows.is_null(row, EventColumn::id)) continue;
@@ -182,7 +188,7 @@ Result<void> PostgresTransaction::take_claim(const Selector& selector, ClaimPool
   }
   // claim_tags.sql reads at most `width` entries of each tag; fewer candidates than that are all there are.
   const bool saw_all =
-      selector.tags.size() < 2 || static_cast<std::size_t>(rows.number(0, kCandidatesColumn)) < pool.width;
+      !several_tags || static_cast<std::size_t>(rows.number(0, kCandidatesColumn)) < pool.width;
   pool.exhausted = static_cast<std::size_t>(locked) < pool.wanted && saw_all;
   return {};
 }

@@ -132,7 +132,8 @@ TEST_F(PostgresClaimTest, RowsThatWereChangedWithoutALockFailTheTransactionAndAr
   ASSERT_FALSE(committed);
   EXPECT_EQ(committed.error().code, ErrorCode::internal);
   EXPECT_EQ(committed.error().message,
-            "The database says: only 2 of 3 rows were as this transaction knew them; nothing was changed "
+            "The database reported an error: only 2 of 3 rows were as this transaction knew them; nothing "
+            "was changed "
             "(EQ500).");
 }
 
@@ -490,7 +491,7 @@ TEST_F(PostgresRoundTripTest, ATransactionClaimsWhatItPublishedWithoutARoundTrip
 TEST_F(PostgresRoundTripTest, AScanThatBeginsLaterFindsAnEarlierEventOfItsOwnTransaction) {
   session_.claim_starts[{"main", {"email"}}] = {
       .first = ReadyCursor{0, 1'000'000},
-      .pace = {.slow_looks = ScanPace::kSlowLooks, .next_look = steady_now() + std::chrono::hours(1)}};
+      .full_scans = {.slow = FullScans::kSlowMax, .next = steady_now() + std::chrono::hours(1)}};
   const auto transaction = begin();
   Stored stored = new_event("a", clock_.now());
   must(transaction->insert({&stored, 1}));
@@ -501,19 +502,19 @@ TEST_F(PostgresRoundTripTest, AScanThatBeginsLaterFindsAnEarlierEventOfItsOwnTra
 
 TEST_F(PostgresRoundTripTest, ScansAreSlowOnlyBecauseOfEntriesThatAnOldSnapshotKeeps) {
   const std::vector<Selector> selectors{{"main", {}}, {"main", {"all"}}, {"main", {"odd", "even"}}};
-  const auto slow_looks = [&] {
+  const auto slow_scans = [&] {
     const auto transaction = begin();
-    for (int i = 0; i < ScanPace::kSlowLooks; ++i) must(transaction->next_due());
-    std::vector<int> slow{session_.due_start.pace.slow_looks};
+    for (int i = 0; i < FullScans::kSlowMax; ++i) must(transaction->next_due());
+    std::vector<int> slow{session_.due_start.full_scans.slow};
     for (const Selector& selector : selectors) {
-      for (int i = 0; i < ScanPace::kSlowLooks; ++i) claim(*begin(), selector, 1);
-      slow.push_back(session_.claim_starts.at({selector.queue, selector.tags}).pace.slow_looks);
+      for (int i = 0; i < FullScans::kSlowMax; ++i) claim(*begin(), selector, 1);
+      slow.push_back(session_.claim_starts.at({selector.queue, selector.tags}).full_scans.slow);
     }
     return slow;
   };
   const auto store = open();
   publish(*store, 3000);
-  EXPECT_EQ(slow_looks(), std::vector({0, 0, 0, 0}));
+  EXPECT_EQ(slow_scans(), std::vector({0, 0, 0, 0}));
 
   const auto watcher = must(PgConnection::open(database_.url()));
   must(watcher->script("BEGIN ISOLATION LEVEL REPEATABLE READ; SELECT count(*) FROM eventq.event_queue"));
@@ -522,38 +523,38 @@ TEST_F(PostgresRoundTripTest, ScansAreSlowOnlyBecauseOfEntriesThatAnOldSnapshotK
   EXPECT_EQ(PostgresClaimTest::complete(*store, 1000), 1000U);
   EXPECT_EQ(PostgresClaimTest::complete(*store, 1000), 1000U);
 
-  EXPECT_EQ(slow_looks(), std::vector({3, 3, 3, 3}));
+  EXPECT_EQ(slow_scans(), std::vector({3, 3, 3, 3}));
 }
 
-TEST(ScanPace, ScansBeginLaterAfterThreeInARowThatReadAThousandDeadEntries) {
+TEST(FullScans, ScansBeginLaterAfterThreeInARowThatReadAThousandDeadEntries) {
   const SteadyTime now{};
-  ScanPace pace;
-  for (const int waded : {1000, 1000, 999, 1000, 1000}) pace.note_look(waded, 0, now);
-  EXPECT_TRUE(pace.from_start(now));
+  FullScans scans;
+  for (const int dead : {1000, 1000, 999, 1000, 1000}) scans.note(dead, 0, now);
+  EXPECT_TRUE(scans.allowed(now));
 
-  pace.note_look(1000, 0, now);
+  scans.note(1000, 0, now);
 
-  EXPECT_FALSE(pace.from_start(now + std::chrono::microseconds(4999)));
-  EXPECT_TRUE(pace.from_start(now + std::chrono::microseconds(5000)));
+  EXPECT_FALSE(scans.allowed(now + std::chrono::microseconds(4999)));
+  EXPECT_TRUE(scans.allowed(now + std::chrono::microseconds(5000)));
 }
 
-TEST(ScanPace, AScanFromTheStartIsDueAfterASecondHoweverManyEntriesAreDead) {
+TEST(FullScans, AScanFromTheStartIsDueAfterASecondHoweverManyEntriesAreDead) {
   const SteadyTime now{};
-  ScanPace pace;
-  for (int i = 0; i < 3; ++i) pace.note_look(1'000'000'000, 0, now);
+  FullScans scans;
+  for (int i = 0; i < 3; ++i) scans.note(1'000'000'000, 0, now);
 
-  EXPECT_FALSE(pace.from_start(now + Millis(999)));
-  EXPECT_TRUE(pace.from_start(now + Millis(1000)));
+  EXPECT_FALSE(scans.allowed(now + Millis(999)));
+  EXPECT_TRUE(scans.allowed(now + Millis(1000)));
 }
 
-TEST(ScanPace, AScanThatFoundManyEventsMayReadMoreDeadEntries) {
+TEST(FullScans, AScanThatFoundManyEventsMayReadMoreDeadEntries) {
   const SteadyTime now{};
-  ScanPace pace;
-  for (int i = 0; i < 3; ++i) pace.note_look(2999, 100, now);
-  EXPECT_TRUE(pace.from_start(now));
+  FullScans scans;
+  for (int i = 0; i < 3; ++i) scans.note(2999, 100, now);
+  EXPECT_TRUE(scans.allowed(now));
 
-  for (int i = 0; i < 3; ++i) pace.note_look(3000, 100, now);
-  EXPECT_FALSE(pace.from_start(now));
+  for (int i = 0; i < 3; ++i) scans.note(3000, 100, now);
+  EXPECT_FALSE(scans.allowed(now));
 }
 
 TEST_F(PostgresRoundTripTest, AnEmptyTransactionTakesTwoRoundTrips) {

@@ -109,7 +109,7 @@ TEST_F(PostgresConcurrencyTest, AHeadThatWasClaimedSinceItWasReadIsNotSavedAndTh
   ASSERT_FALSE(saved);
   EXPECT_EQ(saved.error().code, ErrorCode::unavailable);
   EXPECT_EQ(saved.error().message,
-            "Event 1 was changed by another server meanwhile; nothing was changed. Try again.");
+            "Another server changed event 1 at the same time, so nothing was changed. Try again.");
 }
 
 TEST_F(PostgresConcurrencyTest, OneOfTheEventsThatSupersedeEachOtherRemains) {

@@ -226,7 +226,7 @@ Result<void> PostgresTransaction::probe() {
 
 Result<std::vector<QueueRecord>> PostgresTransaction::changed_queues() {
   // The version changes with every change of a queue, so an equal version means that no queue changed.
-  if (news_version_ == session_.news_version) return std::vector<QueueRecord>();
+  if (queues_version_ == session_.queues_version) return std::vector<QueueRecord>();
   std::vector<StatementCall> calls;
   read_records(calls, {});
   const auto rows = run(std::move(calls));
@@ -235,12 +235,12 @@ Result<std::vector<QueueRecord>> PostgresTransaction::changed_queues() {
   if (!records) return records.error();
   std::vector<QueueRecord> changed;
   for (QueueRecord& record : *records) {
-    const auto told = session_.queues_told.find(record.row.id);
-    if (told != session_.queues_told.end() && told->second == record.row) continue;
-    session_.queues_told.insert_or_assign(record.row.id, record.row);
+    const auto known = session_.announced_queues.find(record.row.id);
+    if (known != session_.announced_queues.end() && known->second == record.row) continue;
+    session_.announced_queues.insert_or_assign(record.row.id, record.row);
     changed.push_back(std::move(record));
   }
-  session_.news_version = news_version_;
+  session_.queues_version = queues_version_;
   return changed;
 }
 
@@ -288,9 +288,10 @@ Result<Recalled> PostgresTransaction::recall(std::vector<std::string>& /*repaire
   for (std::size_t row = 0; row < rest[1].size(); ++row) {
     recalled.failed_by_hour[rest[1].number(row, 0)] = rest[1].number(row, 1);
   }
-  session_.queues_told.clear();
-  for (const QueueRecord& record : recalled.queues) session_.queues_told.emplace(record.row.id, record.row);
-  session_.news_version = news_version_;
+  session_.announced_queues.clear();
+  for (const QueueRecord& record : recalled.queues)
+    session_.announced_queues.emplace(record.row.id, record.row);
+  session_.queues_version = queues_version_;
   return recalled;
 }
 
@@ -353,7 +354,7 @@ void PostgresTransaction::flush_counters(std::vector<StatementCall>& calls) {
   }
   queue_changes_.clear();
   // Last, because every transaction that changes a queue waits for this row until COMMIT.
-  calls.push_back({sql::add_news});
+  calls.push_back({sql::raise_queues_version});
 }
 
 }  // namespace eventq::postgres

@@ -53,7 +53,7 @@ class PostgresStoreTest : public testing::Test {
     return stored.event.id;
   }
 
-  static std::vector<std::string> news(Store& store) {
+  static std::vector<std::string> announced(Store& store) {
     return ids_of(must(must(store.begin())->changed_queues()));
   }
 
@@ -140,7 +140,7 @@ TEST_F(PostgresStoreTest, AnInterruptedStoreFailsAtOnceAndWorksAgainAfterwards) 
   const auto begun = one_->begin();
   ASSERT_FALSE(begun);
   EXPECT_EQ(begun.error().code, ErrorCode::unavailable);
-  EXPECT_THAT(begun.error().message, HasSubstr("given up"));
+  EXPECT_THAT(begun.error().message, HasSubstr("calls fail until"));
 
   one_->interrupt(false);
   add(*one_, "after");
@@ -226,27 +226,27 @@ TEST_F(PostgresStoreTest, TheCheckpointIdIsThatOfTheLaterCommit) {
 
 TEST_F(PostgresStoreTest, ChangedQueuesAreThoseThatOtherStoresAddedOrConfigured) {
   put(*one_, queue_named("a"));
-  EXPECT_THAT(news(*other_), ElementsAre("a"));
-  EXPECT_THAT(news(*other_), IsEmpty());
+  EXPECT_THAT(announced(*other_), ElementsAre("a"));
+  EXPECT_THAT(announced(*other_), IsEmpty());
 
   put(*one_, queue_named("b"));
   put(*one_, queue_named("c"));
-  EXPECT_THAT(news(*other_), ElementsAre("b", "c"));
+  EXPECT_THAT(announced(*other_), ElementsAre("b", "c"));
 
   put(*one_, queue_named("b", {.max_retries = 1}));
   commit_with(*one_, [](Transaction& transaction) { must(transaction.add_queue(queue_named("c"))); });
-  EXPECT_THAT(news(*other_), ElementsAre("b"));
-  EXPECT_THAT(news(*other_), IsEmpty());
+  EXPECT_THAT(announced(*other_), ElementsAre("b"));
+  EXPECT_THAT(announced(*other_), IsEmpty());
 }
 
 TEST_F(PostgresStoreTest, AnUncommittedQueueIsNotReportedAsChanged) {
-  EXPECT_THAT(news(*other_), IsEmpty());
+  EXPECT_THAT(announced(*other_), IsEmpty());
   {
     const auto transaction = must(one_->begin());
     must(transaction->put_queue(queue_named("a")));
-    EXPECT_THAT(news(*other_), IsEmpty());
+    EXPECT_THAT(announced(*other_), IsEmpty());
   }
-  EXPECT_THAT(news(*other_), IsEmpty());
+  EXPECT_THAT(announced(*other_), IsEmpty());
 }
 
 // A queue may be configured while a transaction of another server waits to begin.
@@ -254,23 +254,23 @@ TEST_F(PostgresStoreTest, ATransactionThatWaitedForAnAdminTransactionReportsItsC
   const TransactionPlan claims{.claims = {{{"main", {}}, 1}}};
   const TransactionPlan publishes{.inserts = 1, .event_ids = {"event"}};
   put(*other_, queue_named("main"));
-  EXPECT_THAT(news(*one_), ElementsAre("main"));
+  EXPECT_THAT(announced(*one_), ElementsAre("main"));
   for (const TransactionPlan* plan : {&claims, &publishes}) {
     auto admin = must(other_->begin());
     must(admin->plan({.alone = true}));
     must(admin->put_queue(queue_named("main", {.max_retries = plan == &claims ? 1 : 2})));
-    std::vector<std::string> told;
+    std::vector<std::string> changed;
     std::jthread beside([&] {
       const auto transaction = must(one_->begin());
       must(transaction->plan(*plan));
-      told = ids_of(must(transaction->changed_queues()));
+      changed = ids_of(must(transaction->changed_queues()));
       must(transaction->claim({"main", {}}, 1));
     });
     wait_for_lock("locktype = 'advisory'");
     must(admin->commit());
     beside.join();
 
-    EXPECT_THAT(told, ElementsAre("main"));
+    EXPECT_THAT(changed, ElementsAre("main"));
   }
 }
 
@@ -301,7 +301,7 @@ TEST_F(PostgresStoreTest, ARecalledQueueIsNotReportedAsChanged) {
   std::vector<std::string> repaired;
   EXPECT_THAT(ids_of(must(must(other_->begin())->recall(repaired)).queues), ElementsAre("a"));
 
-  EXPECT_THAT(news(*other_), IsEmpty());
+  EXPECT_THAT(announced(*other_), IsEmpty());
 }
 
 TEST_F(PostgresStoreTest, CurrentReturnsAQueueAsOthersCommittedIt) {

@@ -19,8 +19,8 @@ constexpr TimePoint kEndOfTime{Millis(INT64_MAX)};
 // The event was read without a lock, as the head of a line is, and another server has changed it since.
 Error overtaken(EventId id) {
   return {ErrorCode::unavailable,
-          "Event " + std::to_string(number(id)) +
-              " was changed by another server meanwhile; nothing was changed. Try again.",
+          "Another server changed event " + std::to_string(number(id)) +
+              " at the same time, so nothing was changed. Try again.",
           ""};
 }
 
@@ -67,12 +67,12 @@ Result<std::vector<Rows>> PostgresTransaction::run(std::vector<StatementCall> ca
   auto rows = session_.connection->run(std::move(all));
   if (!rows) return rows;
   const Rows& time = (*rows)[static_cast<std::size_t>(first - 1)];
-  if (time.empty()) return corrupt_row("no version of its queues");
+  if (time.empty()) return corrupt_row("no row in the table queue_news");
   // A restart keeps the time at which the transaction first began.
   if (!std::exchange(timed_, true)) {
     now_ = session_.clock != nullptr ? session_.clock->now() : time_point(time.number(0, 0));
   }
-  news_version_ = time.number(0, 1);
+  queues_version_ = time.number(0, 1);
   begun_ = true;
   rows->erase(rows->begin(), rows->begin() + first);
   return rows;
@@ -362,10 +362,10 @@ Result<std::vector<Stored>> PostgresTransaction::promote(std::size_t limit) {
 
 Result<std::optional<TimePoint>> PostgresTransaction::next_due() {
   DueStart& start = session_.due_start;
-  const bool from_start = start.pace.from_start(steady_now());
+  const bool from_start = start.full_scans.allowed(steady_now());
   auto rows = read(sql::next_due, params_of(from_start ? INT64_MIN : start.first));
   if (!rows) return rows.error();
-  if (from_start) start.pace.note_look(rows->number(0, 1), 0, steady_now());
+  if (from_start) start.full_scans.note(rows->number(0, 1), 0, steady_now());
   if (rows->is_null(0, 0)) return std::optional<TimePoint>();
   start.first = rows->number(0, 0);
   return std::optional(time_point(start.first));

@@ -205,7 +205,7 @@ class PostgresTransaction final : public Transaction {
   ClaimStart& start_of(const Selector& selector);
   // The call that locks events for a claim. It returns a payload only if `fetched` payloads of that size fit
   // into kClaimBytes.
-  StatementCall look(const Selector& selector, ClaimPool& pool, std::size_t wanted, std::size_t fetched);
+  StatementCall scan_call(const Selector& selector, ClaimPool& pool, std::size_t wanted, std::size_t fetched);
   Result<void> fetch(const Selector& selector, ClaimPool& pool, std::size_t wanted);
   Result<void> take_claim(const Selector& selector, ClaimPool& pool, const Rows& rows);
   Result<void> complete(std::vector<EventId>& found);
@@ -215,10 +215,10 @@ class PostgresTransaction final : public Transaction {
   void note_made_ready();
 
   StoreSession& session_;
-  TimePoint now_;                  // when it first began; a restart keeps it
-  bool timed_;                     // now_ is set
-  std::int64_t news_version_ = 0;  // queue_news.version when it began
-  std::string_view gate_;          // the statement that locks the gate
+  TimePoint now_;                    // when it first began; a restart keeps it
+  bool timed_;                       // now_ is set
+  std::int64_t queues_version_ = 0;  // queue_news.version when it began
+  std::string_view gate_;            // the statement that locks the gate
   bool planned_ = false;
   bool sent_ = false;   // BEGIN was sent
   bool begun_ = false;  // false: the next round trip begins it

@@ -11,14 +11,14 @@ namespace {
 // The longest pause between two attempts: a database that is up again is used within this time.
 constexpr Millis kLongestPause{1000};
 
-Error given_up() { return unavailable("calls to it were given up until it answers again"); }
+Error interrupted() { return unavailable("it did not answer, so calls fail until it answers a ping"); }
 
 }  // namespace
 
 Result<void> Reconnector::connect(std::unique_ptr<PgConnection>& connection) {
   {
     const std::scoped_lock lock(mutex_);
-    if (interrupted_) return given_up();
+    if (interrupted_) return interrupted();
     if (connection && !connection->broken()) return {};
     current_ = nullptr;
   }
@@ -37,7 +37,7 @@ Result<void> Reconnector::connect(std::unique_ptr<PgConnection>& connection) {
 
   const std::scoped_lock lock(mutex_);
   // interrupt() may have been called while the connection was being opened.
-  if (interrupted_) return given_up();
+  if (interrupted_) return interrupted();
   connection = std::move(*opened);
   current_ = connection.get();
   return {};

@@ -40,12 +40,11 @@ std::string one_line(std::string_view words) {
 // What the user can do about the error; empty if there is nothing in particular.
 std::string_view advice(std::string_view state) {
   if (state == "55P03") {
-    return " Another transaction held what this needs for too long: one of an application that was left "
-           "open, "
-           "or another server's. Try again.";
+    return " Another transaction held a lock that this one needs for more than 5 s: an application left it "
+           "open, or it belongs to another server. Try again.";
   }
   if (state == "42P05" || state == "26000") {
-    return " Between eventq and the database there may only be a pooler with a session for each connection "
+    return " A pooler between eventq and the database must keep one session for each connection "
            "(PgBouncer: pool_mode = session).";
   }
   return "";
@@ -56,17 +55,18 @@ std::string_view advice(std::string_view state) {
 Error error_for_sqlstate(std::string_view state, std::string_view words) {
   const ErrorCode code = code_of(state);
   if (code == ErrorCode::invalid_argument) {
-    return Error{code, "PostgreSQL keeps no text with the character U+0000; leave it out."};
+    return Error{code, "PostgreSQL cannot store the character U+0000 in a text. Remove it."};
   }
   if (code == ErrorCode::no_space) {
-    return Error{code, "The database's disk is full: " + one_line(words) + "."};
+    return Error{code,
+                 "The database's disk is full: " + one_line(words) + ". Free some space and try again."};
   }
-  return Error{code, "The database says: " + one_line(words) + " (" + std::string(state) + ")." +
+  return Error{code, "The database reported an error: " + one_line(words) + " (" + std::string(state) + ")." +
                          std::string(advice(state))};
 }
 
 Error unavailable(std::string_view words) {
-  return Error{ErrorCode::unavailable, "The database is away: " + one_line(words) + "."};
+  return Error{ErrorCode::unavailable, "The database is unavailable: " + one_line(words) + "."};
 }
 
 bool makes_connection_useless(std::string_view state) { return state == kReadOnly; }

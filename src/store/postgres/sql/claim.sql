@@ -1,15 +1,11 @@
 -- claim.sql: up to $2 ready events of queue $1, the highest priority first, then the lowest turn. Skips events that
--- another transaction has locked. Reads the ranges of the index that begin at ($4, $5) and end with $6; a rank is
--- -priority. Leaves out payloads of more than $3 bytes.
+-- another transaction has locked. event_columns.sql has the parts that this statement shares with claim_tag.sql and
+-- claim_tags.sql; only the index that `locked` reads differs. See docs/decisions/024-one-column-list.md.
 --
--- MATERIALIZED and LIMIT together lock at most $2 rows, whatever the planner expects. The last columns are how many
--- rows were locked, and how many index entries were read for nothing: of deleted events, or of skipped ones.
--- claim_tag.sql and claim_tags.sql are the same query over another index; see docs/decisions/024-one-column-list.md.
-WITH before AS MATERIALIZED (
-  SELECT pg_stat_get_xact_tuples_returned('eventq.event_queue_ready'::regclass) AS entries
-), locked AS MATERIALIZED (
+-- MATERIALIZED and LIMIT together lock at most $2 rows, whatever the planner expects.
+{{claim_begins}}, locked AS MATERIALIZED (
   SELECT q.*
-    FROM unnest($4::bigint[], $5::bigint[], $6::bigint[]) AS range (rank, turn, last)
+    FROM {{claim_ranges}}
    CROSS JOIN LATERAL (SELECT {{locked_live}}
                          FROM eventq.event_queue AS q
                         WHERE q.queue = $1 AND q.ready = 1
@@ -18,10 +14,5 @@ WITH before AS MATERIALIZED (
                           FOR UPDATE SKIP LOCKED) AS q
    LIMIT $2
 )
-SELECT {{claimed}}
-  FROM before
- CROSS JOIN LATERAL (SELECT count(*) AS locked,
-                            pg_stat_get_xact_tuples_returned('eventq.event_queue_ready'::regclass) - before.entries
-                              - count(*) AS wasted
-                       FROM locked) AS n
-{{bodies_of_locked}}
+{{claimed}}
+{{from_locked}}
