@@ -131,7 +131,7 @@ TEST_F(MoveTest, AnInterruptedMoveContinuesWhereItStopped) {
                     .on_progress = [&](std::int64_t, std::int64_t) { return ++chunks <= runs; }});
     done = moved.has_value();
     if (!done) {
-      EXPECT_THAT(moved.error().message, HasSubstr("Run the same command again to go on."));
+      EXPECT_THAT(moved.error().message, HasSubstr("Run the same command again to continue it."));
     }
   }
   ASSERT_TRUE(done);

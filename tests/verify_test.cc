@@ -269,7 +269,7 @@ TEST_F(VerifyTest, AFileThatIsNoStoreIsReported) {
 
 TEST_F(VerifyTest, AnotherProgramsDatabaseAndAnotherSchemaAreRefused) {
   change("PRAGMA user_version = 1");
-  EXPECT_THAT(verify().err, HasSubstr("It has schema 1"));
+  EXPECT_THAT(verify().err, HasSubstr("The store has schema 1"));
   change("PRAGMA application_id = 7");
   const Finished finished = verify();
   EXPECT_EQ(finished.exit_code, 1);
@@ -378,7 +378,7 @@ TEST(VerifyServerTest, AStoreOfTheFirstSchemaIsProvenAfterItWasServed) {
   const std::string schema{std::istreambuf_iterator<char>(file), {}};
   std::ofstream(server.file("eventq.db")).close();
   ASSERT_THAT(query(server.file("eventq.db"), schema + kVersion1), IsEmpty());
-  EXPECT_THAT(verify_in(server).err, HasSubstr("It has schema 1"));
+  EXPECT_THAT(verify_in(server).err, HasSubstr("The store has schema 1"));
 
   ASSERT_TRUE(server.start()) << server.log();
   wait_until_kept(server, "1");

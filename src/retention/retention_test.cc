@@ -187,7 +187,7 @@ TEST_F(RetentionTest, AQueueThatFillsAStepDoesNotStarveTheNext) {
 }
 
 TEST_F(RetentionTest, SkipsAQueueWithUnreadableSettingsAndReturnsItsErrorLast) {
-  put_queue("broken", {}, "The stored settings of a queue cannot be read: it is no object");
+  put_queue("broken", {}, "The stored settings of a queue cannot be read: they are not a JSON object");
   put_queue("mail");
   ended("broken", Status::completed, kNow);
   ended("mail", Status::completed, kNow);

@@ -38,7 +38,7 @@ class ConfigObject {
     if (value.type() == JsonType::object) {
       members_ = value.members();
     } else {
-      fault_ = "it is no object";
+      fault_ = "they are not a JSON object";
     }
   }
 
@@ -106,7 +106,7 @@ class ConfigObject {
   }
 
   void refuse(std::string_view name) {
-    if (fault_.empty()) fault_ = "the value of " + std::string(name) + " has another type or range";
+    if (fault_.empty()) fault_ = std::string(name) + " has a value of the wrong type or range";
   }
   void refuse(const ConfigObject& inner) {
     if (fault_.empty()) fault_ = inner.fault();
@@ -114,7 +114,7 @@ class ConfigObject {
 
   [[nodiscard]] std::string fault() const {
     if (!fault_.empty() || members_.empty()) return fault_;
-    return "this version knows no setting " + std::string(members_.front().name);
+    return "this version has no setting " + std::string(members_.front().name);
   }
 
  private:

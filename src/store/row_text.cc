@@ -42,7 +42,7 @@ Result<std::optional<RetryPolicy>> retry_from_text(std::string_view text) {
   const auto cap = parse_whole<std::int64_t>(parts[2]);
   const auto jitter = parse_whole<std::int64_t>(parts[3]);
   if (!base || !cap || !jitter || (parts[0] != "fixed" && parts[0] != "exponential")) {
-    return corrupt_row("an event whose retry policy is none");
+    return corrupt_row("an event with an unreadable retry policy");
   }
   return std::optional(
       RetryPolicy{parts[0] == "fixed" ? RetryPolicy::Kind::fixed : RetryPolicy::Kind::exponential,
@@ -84,7 +84,7 @@ Result<std::vector<EventId>> ids_from_text(std::string_view text) {
   if (text.empty()) return ids;
   for (const std::string& part : split_tags(text)) {
     const auto id = parse_whole<std::int64_t>(part);
-    if (!id) return corrupt_row("a key whose events are no ids");
+    if (!id) return corrupt_row("an idempotency key with an unreadable event id");
     ids.push_back(static_cast<EventId>(*id));
   }
   return ids;

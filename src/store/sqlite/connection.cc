@@ -65,7 +65,7 @@ Result<void> SqliteConnection::sync_log() {
   if (log == nullptr || log->pMethods == nullptr) return {};  // no log file: nothing was written
   if (log->pMethods->xSync(log, SQLITE_SYNC_NORMAL) == SQLITE_OK) return {};
   note_failed_sync();
-  return Error{ErrorCode::unavailable, "The store could not sync its write-ahead log.", ""};
+  return Error{ErrorCode::unavailable, "The store could not sync its write-ahead log to the disk.", ""};
 }
 
 void SqliteConnection::note_failed_sync() {

@@ -32,7 +32,7 @@ void note_holder(int descriptor) {
 Error in_use(const std::string& store_path, const std::string& by) {
   return {ErrorCode::unavailable,
           store_path + " is in use by " + by +
-              ". Only one process may open a store; stop that one, or talk to it over HTTP.",
+              ". Only one process may open a store; stop that one, or send it requests over HTTP.",
           "store"};
 }
 

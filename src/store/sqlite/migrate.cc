@@ -52,24 +52,25 @@ Result<void> check_not_moving(SqliteConnection& connection) {
   if (!moving) return moving.error();
   if (*moving == 0) return {};
   return Error{ErrorCode::conflict,
-               "It holds part of a store that is being moved. Run the same `eventq move` again.", "store"};
+               "The file holds part of a store that is being moved. Run the same `eventq move` again.",
+               "store"};
 }
 
 Result<void> check_current(SqliteConnection& connection) {
   const auto application = read_number(connection, sql::read_application);
   if (!application) return application.error();
   if (*application != kApplication) {
-    return Error{ErrorCode::corrupt, "It is a SQLite database, but not one of eventq.", "store"};
+    return Error{ErrorCode::corrupt, "The file is a SQLite database, but not one of eventq.", "store"};
   }
   const auto version = read_number(connection, sql::read_version);
   if (!version) return version.error();
   const auto newest = static_cast<std::int64_t>(std::size(migrations::kAll));
   if (*version == newest) return check_not_moving(connection);
-  const std::string advice = *version < newest ? "Start `eventq serve` on it once: that brings it up to date."
+  const std::string advice = *version < newest ? "Start `eventq serve` on it once to migrate it."
                                                : "Use the newer eventq that wrote it.";
   return Error{ErrorCode::corrupt,
-               "It has schema " + std::to_string(*version) + ", this eventq needs " + std::to_string(newest) +
-                   ". " + advice,
+               "The store has schema " + std::to_string(*version) + ", this eventq needs " +
+                   std::to_string(newest) + ". " + advice,
                "store"};
 }
 

@@ -182,7 +182,7 @@ TEST_F(SqliteStoreTest, ASecondOpenIsRefusedAndNamesTheProcess) {
 
   EXPECT_EQ(refusal(path_),
             "unavailable " + path_ + " is in use by process " + std::to_string(getpid()) +
-                ". Only one process may open a store; stop that one, or talk to it over HTTP.");
+                ". Only one process may open a store; stop that one, or send it requests over HTTP.");
 }
 
 TEST_F(SqliteStoreTest, ASecondOpenThroughASymbolicLinkIsRefused) {

@@ -30,7 +30,8 @@ Result<void> changed_one(Result<int> changed, const Event& event) {
 Result<std::unique_ptr<Transaction>> SqliteTransaction::begin(SqliteWriter& writer, TimePoint now) {
   if (writer.connection.sync_failed()) {
     return Error{ErrorCode::unavailable,
-                 "A sync to the disk failed, so nothing more can be promised. Check the disk and restart.",
+                 "A sync to the disk failed, so the store acknowledges no further change. Check the disk and "
+                 "restart eventq.",
                  ""};
   }
   if (const auto begun = writer.begin.execute(); !begun) return begun.error();
@@ -359,14 +360,14 @@ Result<void> SqliteTransaction::commit(DiskSync sync) {
     auto synced = writer_.connection.sync_log();
     if (synced) return {};
     return Error{ErrorCode::unknown_outcome,
-                 synced.error().message + " Whether the change is on disk is not known.", ""};
+                 synced.error().message + " The change may or may not be on disk.", ""};
   }
   // SQLite detects a full disk before it writes the commit record. After any other device error, the record
   // may or may not be there after a restart.
   Error error = committed.error();
   if (error.code == ErrorCode::unavailable) {
     error.code = ErrorCode::unknown_outcome;
-    error.message += " Whether the change is on disk is not known.";
+    error.message += " The change may or may not be on disk.";
   }
   return error;
 }

@@ -18,7 +18,8 @@ Result<void> configure(SqliteConnection& connection) {
   if (*journal != "wal" || *synchronous != "2") {
     return Error{ErrorCode::unavailable,
                  "SQLite cannot promise durability here: it answers journal_mode " + *journal +
-                     " (wal is needed) and synchronous " + *synchronous + " (2 is needed).",
+                     " (wal is needed) and synchronous " + *synchronous +
+                     " (2 is needed). Put the file on a local disk.",
                  "store"};
   }
   return {};

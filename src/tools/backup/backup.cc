@@ -42,16 +42,18 @@ Result<std::int64_t> copy_pages(SqliteConnection& source, SqliteConnection& targ
   if (!bytes) return bytes;
   const std::unique_ptr<sqlite3_backup, FinishBackup> copy(
       sqlite3_backup_init(target.handle(), "main", source.handle(), "main"));
-  if (copy == nullptr) return target.error("begin the copy");
+  if (copy == nullptr) return target.error("begin the backup");
   for (;;) {
     const int rc = sqlite3_backup_step(copy.get(), kPagesAtOnce);
     const int all = sqlite3_backup_pagecount(copy.get());
     if (rc != SQLITE_OK && rc != SQLITE_DONE) break;
     const bool go_on = on_progress(all - sqlite3_backup_remaining(copy.get()), all);
     if (rc == SQLITE_DONE) return bytes;
-    if (!go_on) return Error{ErrorCode::unavailable, "The copy was stopped.", ""};
+    if (!go_on)
+      return Error{ErrorCode::unavailable,
+                   "The backup was stopped before it was complete, so its file was removed.", ""};
   }
-  return target.error("write the copy");
+  return target.error("write the backup");
 }
 
 }  // namespace
@@ -75,7 +77,8 @@ Result<void> back_up(const std::string& from, const std::string& to,
   std::filesystem::remove(to + "-journal", error);
   if (!copied) return copied.error();
   return Error{ErrorCode::unavailable,
-               "The copy is not as long as the store. Look at the disk it was written to, and try again.",
+               "The backup has another size than the store, so it was removed. Check the disk of the backup "
+               "and try again.",
                ""};
 }
 

@@ -47,14 +47,14 @@ Result<MoveMark> place_to_start(MoveEndpoint& from, MoveEndpoint& to, bool& resu
     return Error{
         ErrorCode::conflict,
         to.name() + " holds part of another move, or of this one before " + from.name() +
-            " was served again. Empty it (DROP SCHEMA eventq CASCADE, or remove the file), and move anew.",
+            " was served again. Empty it (DROP SCHEMA eventq CASCADE, or remove the file), and move again.",
         "store"};
   }
   const auto rows = count_all(to);
   if (!rows) return rows.error();
   if (*rows > 0) {
-    return Error{ErrorCode::conflict, to.name() + " is not empty. Name one where nothing was ever published.",
-                 "store"};
+    return Error{ErrorCode::conflict,
+                 to.name() + " is not empty. Name a target to which nothing was ever published.", "store"};
   }
   if (auto begun = to.begin(source); !begun) return begun.error();
   return MoveMark{source, 0, {}};
@@ -70,8 +70,8 @@ Row key_of(const TableSpec& table, const Row& row) {
 
 Error differs(std::string_view what, std::int64_t from, std::int64_t to) {
   return {ErrorCode::corrupt,
-          "Of " + std::string(what) + " " + std::to_string(from) + " rows were to be moved, and " +
-              std::to_string(to) + " are there. The move is not done; empty the target and move anew.",
+          "The source has " + std::to_string(from) + " rows in " + std::string(what) + ", the target has " +
+              std::to_string(to) + ". The move is not complete; empty the target and move again.",
           "store"};
 }
 
@@ -105,7 +105,7 @@ std::vector<std::string> key_to_texts(const Row& key) {
 Result<MoveMark> make_mark(std::string_view source, std::int64_t step,
                            const std::vector<std::string>& key_texts) {
   const Error damaged{ErrorCode::corrupt,
-                      "The position of the unfinished move cannot be read. Empty the target and move anew.",
+                      "The position of the unfinished move cannot be read. Empty the target and move again.",
                       "store"};
   if (step < 0 || step >= std::ssize(all_tables())) return damaged;
   MoveMark mark{std::string(source), static_cast<std::size_t>(step), {}};
@@ -128,7 +128,7 @@ Result<MoveResult> move(const MoveOptions& options) {
   if (!(is_sqlite(options.from) && is_postgres(options.to)) &&
       !(is_postgres(options.from) && is_sqlite(options.to))) {
     return Error{ErrorCode::invalid_argument,
-                 "A store moves from sqlite:FILE to postgres://USER@HOST/DB, or back.", "store"};
+                 "A store can be moved from sqlite:FILE to postgres://USER@HOST/DB, or back.", "store"};
   }
   auto from = open_end(options.from, true);
   if (!from) return from.error();
@@ -149,7 +149,8 @@ Result<MoveResult> move(const MoveOptions& options) {
   while (mark->step < all_tables().size()) {
     const TableSpec& table = all_tables()[mark->step];
     if (options.on_progress && !options.on_progress(moved.rows, *all)) {
-      return Error{ErrorCode::unavailable, "Stopped. Run the same command again to go on.", ""};
+      return Error{ErrorCode::unavailable, "The move was stopped. Run the same command again to continue it.",
+                   ""};
     }
     auto rows = (*from)->read(table, mark->last_key.empty() ? first_key(table) : mark->last_key);
     if (!rows) return rows.error();

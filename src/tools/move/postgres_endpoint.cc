@@ -223,7 +223,7 @@ Result<std::unique_ptr<MoveEndpoint>> open_postgres(const std::string& url, bool
   if (state->position && state->position->shard_count != 1) {
     return Error{ErrorCode::conflict,
                  name + " is one of " + std::to_string(state->position->shard_count) +
-                     " shards. A store is moved to and from a single database.",
+                     " shards. Only a store in a single database can be moved.",
                  "store"};
   }
   if (source) {

@@ -114,7 +114,7 @@ class Auditor {
 
   Result<void> go_on(std::int64_t done) {
     if (!options_.on_progress || options_.on_progress(done, all_)) return {};
-    return Error{ErrorCode::unavailable, "It was stopped before all of the store was read.", ""};
+    return Error{ErrorCode::unavailable, "The audit was stopped before it had read the whole store.", ""};
   }
 
   // Both cursors are ordered by event id, so one pass joins each event with its log.
@@ -169,7 +169,7 @@ class Auditor {
     if (is == walk.end) return;
     find({is.status == walk.end.status ? AuditCheck::counters_right : AuditCheck::none_lost, id,
           log.empty() ? 0 : log.back().id,
-          "is " + describe(is) + ", and its log leads to " + describe(walk.end)});
+          "is " + describe(is) + ", but its log leads to " + describe(walk.end)});
   }
 
   Result<void> check_lines() {

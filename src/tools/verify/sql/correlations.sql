@@ -4,9 +4,10 @@ WITH rows AS (
          sum(status IN ('COMPLETED', 'COMPLETED_WITH_ERRORS')) AS completed,
          sum(status = 'FAILED') AS failed
     FROM event WHERE correlation_id <> '' GROUP BY correlation_id)
-SELECT 'correlation ' || coalesce(r.id, c.id) || ' is counted as ' || coalesce(c.total, 0) || ' '
+SELECT 'correlation ' || coalesce(r.id, c.id) || ' counts total, kept, pending, completed, failed '
+       || coalesce(c.total, 0) || ' '
        || coalesce(c.kept, 0) || ' ' || coalesce(c.pending, 0) || ' ' || coalesce(c.completed, 0) || ' '
-       || coalesce(c.failed, 0) || ' and has ' || coalesce(r.kept, 0) || ' '
+       || coalesce(c.failed, 0) || ', but its rows are kept, pending, completed, failed ' || coalesce(r.kept, 0) || ' '
        || coalesce(r.pending, 0) || ' ' || coalesce(r.completed, 0) || ' ' || coalesce(r.failed, 0)
   FROM (SELECT id FROM rows UNION SELECT id FROM correlation) AS k
   LEFT JOIN rows AS r ON r.id = k.id

@@ -1,5 +1,5 @@
 -- ends.sql: queues whose totals count fewer ended events than the archive has.
-SELECT 'queue ' || t.queue || ' counts fewer ends than it has'
+SELECT 'queue ' || t.queue || ' counts fewer ended events than its archive has'
   FROM queue_total AS t
  WHERE t.completed < (SELECT count(*) FROM event_archive
                        WHERE queue = t.queue AND status IN ('COMPLETED', 'COMPLETED_WITH_ERRORS'))

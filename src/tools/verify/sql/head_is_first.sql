@@ -1,6 +1,6 @@
 -- head_is_first.sql: pending heads with an older event behind them. A processing head may have one, because a reset
 -- can put an older event behind it.
-SELECT 'waits at the head of its line before an older one: ' || q.id
+SELECT 'event ' || q.id || ' is the pending head of its line, but an older event is behind it'
   FROM event_queue AS q
   JOIN event_line AS l ON l.id = q.id
  WHERE q.status = 'PENDING' AND l.head = 1

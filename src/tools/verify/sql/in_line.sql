@@ -1,5 +1,5 @@
 -- in_line.sql: places in a line whose event does not exist, has another line, or has ended without blocking it.
-SELECT 'in line: ' || l.id || ' ' || l.ordering_key
+SELECT 'event ' || l.id || ' has a place in line ' || l.ordering_key || ', but does not belong there'
   FROM event_line AS l
   LEFT JOIN event_body AS b
          ON b.id = l.id AND b.queue = l.queue AND b.ordering_key = l.ordering_key

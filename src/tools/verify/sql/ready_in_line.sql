@@ -1,5 +1,5 @@
 -- ready_in_line.sql: events whose `ready` column disagrees with their place in a line.
-SELECT 'event ' || q.id || ' has ready ' || q.ready || ' and stands '
+SELECT 'event ' || q.id || ' has ready ' || q.ready || ', but is '
         || CASE l.head WHEN 0 THEN 'behind another' WHEN 1 THEN 'at the head' ELSE 'in no line' END
   FROM event_queue AS q
   JOIN event_body AS b ON b.id = q.id

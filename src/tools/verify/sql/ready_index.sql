@@ -10,8 +10,8 @@ WITH wanted AS (
     FROM event_queue AS q
     JOIN event_body AS b ON b.id = q.id
    WHERE q.ready = 1 AND b.queue IN (SELECT queue FROM any_tag_queue))
-SELECT 'not in the ready index: ' || id || ' ' || tag
+SELECT 'event ' || id || ' is ready, but not in the ready index with tag ' || tag
   FROM (SELECT * FROM wanted EXCEPT SELECT queue, tag, priority, turn, id FROM event_ready)
  UNION ALL
-SELECT 'in the ready index: ' || id || ' ' || tag
+SELECT 'event ' || id || ' is in the ready index with tag ' || tag || ', but not ready'
   FROM (SELECT queue, tag, priority, turn, id FROM event_ready EXCEPT SELECT * FROM wanted);
