@@ -3,11 +3,9 @@
 // EVENTQ_SEED changes the random operations, EVENTQ_OPERATIONS their number.
 #include <gtest/gtest.h>
 
-#include <cstdlib>
 #include <iostream>
 
-#include "against_model/contest.h"
-#include "base/numbers.h"
+#include "against_model/comparison.h"
 #include "support/rounds.h"
 #include "support/test_store.h"
 
@@ -20,37 +18,32 @@ constexpr std::uint32_t kSeedPostgres = 1;  // reaches every case with few opera
 constexpr std::uint32_t kOperationsPostgres = 1'500;  // each takes several round trips
 std::uint32_t usual_operations() { return static_cast<std::uint32_t>(rounds(5'000, 2'500, 60'000)); }
 
-std::uint32_t number_from(const char* variable, std::uint32_t otherwise) {
-  const char* text = std::getenv(variable);
-  return text ? parse_whole<std::uint32_t>(text).value_or(otherwise) : otherwise;
-}
-
-void live(Contest& contest, std::uint32_t seed, std::uint32_t operations) {
+void run_operations(Comparison& comparison, std::uint32_t seed, std::uint32_t operations) {
   for (std::uint32_t i = 0; i < operations; ++i) {
-    contest.step();
-    ASSERT_EQ(contest.verdict(), "") << "EVENTQ_SEED=" << seed;
+    comparison.step();
+    ASSERT_EQ(comparison.failure(), "") << "EVENTQ_SEED=" << seed;
   }
-  contest.finish();
-  ASSERT_EQ(contest.verdict(), "") << "EVENTQ_SEED=" << seed;
+  comparison.finish();
+  ASSERT_EQ(comparison.failure(), "") << "EVENTQ_SEED=" << seed;
 }
 
 TEST(ModelAgainstReal, RandomOperationsGetTheSameAnswersFromTheModelFromARealStoreAndOverHttp) {
-  const std::uint32_t seed = number_from("EVENTQ_SEED", tests_postgres() ? kSeedPostgres : kSeed);
-  const std::uint32_t operations =
-      number_from("EVENTQ_OPERATIONS", tests_postgres() ? kOperationsPostgres : usual_operations());
+  const std::uint32_t seed = number_from_environment("EVENTQ_SEED", tests_postgres() ? kSeedPostgres : kSeed);
+  const std::uint32_t operations = number_from_environment(
+      "EVENTQ_OPERATIONS", tests_postgres() ? kOperationsPostgres : usual_operations());
   std::cout << "EVENTQ_SEED=" << seed << " EVENTQ_OPERATIONS=" << operations << std::endl;
-  Contest contest(seed);
-  ASSERT_NO_FATAL_FAILURE(live(contest, seed, operations));
+  Comparison comparison(seed);
+  ASSERT_NO_FATAL_FAILURE(run_operations(comparison, seed, operations));
 
   // Every case occurred, not only the frequent ones.
-  const Contest::Tally& tally = contest.tally();
+  const Comparison::Tally& tally = comparison.tally();
   std::cout << "operations=" << tally.operations << " events=" << tally.events << " claimed=" << tally.claimed
             << " restarts=" << tally.restarts << " parked=" << tally.parked << " served=" << tally.served
             << " refused=" << tally.refused << " last_failures=" << tally.last_failures
-            << " replayed=" << tally.replayed << " clashed=" << tally.clashed << " full=" << tally.full
-            << " pressed=" << tally.pressed << " replays=" << tally.replays << " redriven=" << tally.redriven
+            << " replayed=" << tally.replayed << " conflicted=" << tally.conflicted << " full=" << tally.full
+            << " slowed=" << tally.slowed << " replays=" << tally.replays << " redriven=" << tally.redriven
             << " timeouts=" << tally.timeouts << " completions=" << tally.completions
-            << " holdups=" << tally.holdups;
+            << " blocked_lines=" << tally.blocked_lines;
   for (const auto& [action, count] : tally.entries) std::cout << " " << action << "=" << count;
   std::cout << std::endl;
   EXPECT_GT(tally.events, operations / 10);
@@ -62,13 +55,13 @@ TEST(ModelAgainstReal, RandomOperationsGetTheSameAnswersFromTheModelFromARealSto
   EXPECT_GT(tally.refused, 0);
   EXPECT_GT(tally.last_failures, 0);
   EXPECT_GT(tally.replayed, 0);
-  EXPECT_GT(tally.clashed, 0);
+  EXPECT_GT(tally.conflicted, 0);
   EXPECT_GT(tally.full, 0);
-  EXPECT_GT(tally.pressed, tally.full);
+  EXPECT_GT(tally.slowed, tally.full);
   EXPECT_GT(tally.replays, 0);
   EXPECT_GT(tally.redriven, 0);
   EXPECT_GT(tally.completions, 0);
-  EXPECT_GT(tally.holdups, 0);
+  EXPECT_GT(tally.blocked_lines, 0);
   EXPECT_GT(tally.entries.at("SUPERSEDED"), 0);
 }
 
@@ -76,8 +69,8 @@ TEST(ModelAgainstReal, RandomOperationsGetTheSameAnswersFromTheModelFromARealSto
 // claim.
 TEST(ModelAgainstReal, SeedsThatOnceFoundADifferenceNoLongerDo) {
   for (const std::uint32_t seed : {12U, 21U, 29U}) {
-    Contest contest(seed);
-    ASSERT_NO_FATAL_FAILURE(live(contest, seed, 100));
+    Comparison comparison(seed);
+    ASSERT_NO_FATAL_FAILURE(run_operations(comparison, seed, 100));
   }
 }
 

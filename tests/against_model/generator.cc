@@ -438,16 +438,16 @@ Lease Generator::lease() {
 }
 
 // Reports by one worker: each lease gets this worker_id.
-std::vector<Change> Generator::changes(const std::string& worker_id, Made made) {
+std::vector<Change> Generator::changes(const std::string& worker_id, ReportKind kind) {
   std::vector<Change> changes;
   for (int i = number(0, 3); i > 0; --i) {
     Lease one = lease();
     one.worker_id = worker_id;
     Change& change = changes.emplace_back(Change{std::move(one), {}});
-    if (made == Made::completions) change.what = Complete{outcome()};
-    if (made == Made::failures) change.what = Fail{failure()};
+    if (kind == ReportKind::completions) change.what = Complete{outcome()};
+    if (kind == ReportKind::failures) change.what = Fail{failure()};
     // A delay, so that the same turn cannot claim the event again: the oracle reads it after the turn.
-    if (made == Made::releases) change.what = release(true);
+    if (kind == ReportKind::releases) change.what = release(true);
   }
   return changes;
 }
@@ -458,9 +458,9 @@ Operation Generator::turn() {
   if (!leases_.empty()) request.worker_id = any_of(leases_).worker_id;
   request.limit = static_cast<std::size_t>(number(0, 4));
   if (percent(20)) request.selector.tags.clear();
-  const std::vector<Change> completed = changes(request.worker_id, Made::completions);
-  const std::vector<Change> failed = changes(request.worker_id, Made::failures);
-  const std::vector<Change> released = changes(request.worker_id, Made::releases);
+  const std::vector<Change> completed = changes(request.worker_id, ReportKind::completions);
+  const std::vector<Change> failed = changes(request.worker_id, ReportKind::failures);
+  const std::vector<Change> released = changes(request.worker_id, ReportKind::releases);
 
   JsonWriter json(operation.body);
   json.begin_object().key("worker_id").string(request.worker_id);
@@ -504,7 +504,8 @@ Operation Generator::report_many() {
   const bool failures = percent(40);
   const std::string worker_id(leases_.empty() ? kWorkers[0] : any_of(leases_).worker_id);
   std::vector<Change> reports;
-  while (reports.empty()) reports = changes(worker_id, failures ? Made::failures : Made::completions);
+  while (reports.empty())
+    reports = changes(worker_id, failures ? ReportKind::failures : ReportKind::completions);
   Operation operation{
       .kind = Kind::report_many, .method = "POST", .target = failures ? "/events/fail" : "/events/complete"};
   JsonWriter json(operation.body);
@@ -522,12 +523,13 @@ Operation Generator::intervene() {
   Operation operation{.kind = Kind::intervene,
                       .method = "POST",
                       .target = "/events/" + text_of(id) + (cancels ? "/cancel" : "/reset")};
-  const bool spares = !cancels && percent(30);
-  if (spares) operation.target += "?spare_processing=true";
-  if (!reason.empty()) operation.target += (spares ? "&reason=" : "?reason=") + percent_encoded(reason);
+  const bool spares_processing = !cancels && percent(30);
+  if (spares_processing) operation.target += "?spare_processing=true";
+  if (!reason.empty())
+    operation.target += (spares_processing ? "&reason=" : "?reason=") + percent_encoded(reason);
   if (percent(30)) operation.body = "{}";
   Change change{Lease{id, "", {}}, Cancel{reason}};
-  if (!cancels) change.what = Reset{.reason = reason, .spare_processing = spares};
+  if (!cancels) change.what = Reset{.reason = reason, .spare_processing = spares_processing};
   operation.command.changes.push_back(std::move(change));
   return operation;
 }

@@ -93,8 +93,8 @@ class Generator {
   std::vector<std::string> some_tags(int least, int most);
   ClaimRequest claim_request();
   Lease lease();
-  enum class Made : std::uint8_t { completions, failures, releases };
-  std::vector<Change> changes(const std::string& worker_id, Made made);
+  enum class ReportKind : std::uint8_t { completions, failures, releases };
+  std::vector<Change> changes(const std::string& worker_id, ReportKind kind);
   Outcome outcome();
   Failure failure();
   Release release(bool delayed);
@@ -102,6 +102,9 @@ class Generator {
   std::string tags_in_query(const std::vector<std::string>& tags);
   void write_tags(JsonWriter& json, const std::vector<std::string>& tags);
   void write_event(JsonWriter& json, const NewEvent& event, bool in_batch);
+  void write_some_tags(JsonWriter& json, EndedFilter& filter);
+  void write_from(JsonWriter& json, EndedFilter& filter);
+  void write_limit_and_dry_run(JsonWriter& json, Revival& revival, int most);
   static void write_more(JsonWriter& json, const NewEvent& event);
   static void write_retry(JsonWriter& json, const RetryPolicy& retry);
   void learn_queues(const Operation& operation, const Answer& answer);

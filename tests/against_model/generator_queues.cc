@@ -18,7 +18,7 @@ using Kind = Operation::Kind;
 
 constexpr std::array<Status, 5> kEnds = {Status::completed, Status::completed_with_errors, Status::failed,
                                          Status::superseded, Status::cancelled};
-// So long that no event is removed: the retention thread removes events at times that the contest does not
+// So long that no event is removed: the retention thread removes events at times that the comparison does not
 // control.
 constexpr std::chrono::seconds kForever = 24h * 365;
 constexpr std::size_t kCauses = 8;
@@ -138,7 +138,7 @@ Operation Generator::set_status(const std::string& queue, QueueStatus status) {
   QueueChange::SetStatus wanted{.status = status, .by = {}, .reason = {}};
   if (percent(50)) {
     wanted.reason = any_of(kReasons);
-    if (percent(50)) wanted.by = "somebody@example.com";
+    if (percent(50)) wanted.by = "operator@example.com";
     JsonWriter json(operation.body);
     json.begin_object();
     if (!wanted.reason.empty()) json.key("reason").string(wanted.reason);
@@ -188,8 +188,7 @@ Operation Generator::replay() {
     }
     json.key("checkpoint").string(Operation::kCheckpoint);
   } else {
-    revival.filter.from = now_ - Millis(number(0, 120'000));
-    json.key("from").time(*revival.filter.from);
+    write_from(json, revival.filter);
   }
   if (percent(20)) {
     revival.filter.to = now_ + Millis(number(1, 1'000));
@@ -199,16 +198,9 @@ Operation Generator::replay() {
     revival.filter.statuses = {any_of(kEnds)};
     json.key("statuses").begin_array().string(name_of(revival.filter.statuses[0])).end_array();
   }
-  if (percent(30)) {
-    revival.filter.tags = some_tags(1, 3);
-    write_tags(json, revival.filter.tags);
-  }
+  if (percent(30)) write_some_tags(json, revival.filter);
   if (percent(10)) json.key("pattern").string(revival.filter.pattern = any_of(kPatterns));
-  revival.filter.limit = static_cast<std::size_t>(number(1, 4));
-  json.key("limit").integer(static_cast<std::int64_t>(revival.filter.limit));
-  revival.dry_run = percent(30);
-  if (revival.dry_run || percent(20)) json.key("dry_run").boolean(revival.dry_run);
-  json.end_object();
+  write_limit_and_dry_run(json, revival, 4);
   operation.command.admin = std::move(revival);
   return operation;
 }
@@ -221,23 +213,32 @@ Operation Generator::redrive() {
   json.begin_object();
   if (percent(70)) json.key("queue").string(revival.filter.queue = any_queue());
   if (percent(30) && !causes_.empty()) json.key("cause").string(*(revival.filter.cause = any_of(causes_)));
-  if (percent(20)) {
-    revival.filter.tags = some_tags(1, 3);
-    write_tags(json, revival.filter.tags);
-  }
-  if (percent(10)) {
-    revival.filter.from = now_ - Millis(number(0, 120'000));
-    json.key("from").time(*revival.filter.from);
-  }
+  if (percent(20)) write_some_tags(json, revival.filter);
+  if (percent(10)) write_from(json, revival.filter);
   revival.reason = any_of(kReasons);
   if (!revival.reason.empty()) json.key("reason").string(revival.reason);
-  revival.filter.limit = static_cast<std::size_t>(number(1, 6));
+  write_limit_and_dry_run(json, revival, 6);
+  operation.command.admin = std::move(revival);
+  return operation;
+}
+
+void Generator::write_some_tags(JsonWriter& json, EndedFilter& filter) {
+  filter.tags = some_tags(1, 3);
+  write_tags(json, filter.tags);
+}
+
+void Generator::write_from(JsonWriter& json, EndedFilter& filter) {
+  filter.from = now_ - Millis(number(0, 120'000));
+  json.key("from").time(*filter.from);
+}
+
+// The last members, and the end of the body. The limit is at most `most`.
+void Generator::write_limit_and_dry_run(JsonWriter& json, Revival& revival, int most) {
+  revival.filter.limit = static_cast<std::size_t>(number(1, most));
   json.key("limit").integer(static_cast<std::int64_t>(revival.filter.limit));
   revival.dry_run = percent(30);
   if (revival.dry_run || percent(20)) json.key("dry_run").boolean(revival.dry_run);
   json.end_object();
-  operation.command.admin = std::move(revival);
-  return operation;
 }
 
 Operation Generator::wait_event() {
@@ -259,13 +260,13 @@ Operation Generator::wait_correlation() {
 }
 
 Operation Generator::queue() {
-  QueueQuery ask{any_queue(), 10};
-  Operation operation{.kind = Kind::queue, .method = "GET", .target = path_of(ask.id)};
+  QueueQuery query{any_queue(), 10};
+  Operation operation{.kind = Kind::queue, .method = "GET", .target = path_of(query.id)};
   if (percent(60)) {
-    ask.events = static_cast<std::size_t>(number(0, 20));
-    operation.target += "?events=" + std::to_string(ask.events);
+    query.events = static_cast<std::size_t>(number(0, 20));
+    operation.target += "?events=" + std::to_string(query.events);
   }
-  operation.command.admin = std::move(ask);
+  operation.command.admin = std::move(query);
   return operation;
 }
 
@@ -276,41 +277,42 @@ Operation Generator::queues() {
 }
 
 Operation Generator::checkpoints() {
-  CheckpointsQuery ask{any_queue(), 20};
+  CheckpointsQuery query{any_queue(), 20};
   Operation operation{
-      .kind = Kind::checkpoints, .method = "GET", .target = path_of(ask.queue) + "/checkpoints"};
+      .kind = Kind::checkpoints, .method = "GET", .target = path_of(query.queue) + "/checkpoints"};
   if (percent(50)) {
-    ask.limit = static_cast<std::size_t>(number(1, 100));
-    operation.target += "?limit=" + std::to_string(ask.limit);
+    query.limit = static_cast<std::size_t>(number(1, 100));
+    operation.target += "?limit=" + std::to_string(query.limit);
   }
-  operation.command.admin = std::move(ask);
+  operation.command.admin = std::move(query);
   return operation;
 }
 
 Operation Generator::correlation() {
-  CorrelationQuery ask{some_correlation(), {}, 100};
-  Operation operation{.kind = Kind::correlation, .method = "GET", .target = "/events/correlation/" + ask.id};
+  CorrelationQuery query{some_correlation(), {}, 100};
+  Operation operation{
+      .kind = Kind::correlation, .method = "GET", .target = "/events/correlation/" + query.id};
   if (percent(50)) {
-    ask.limit = static_cast<std::size_t>(number(1, 20));
-    operation.target += "?limit=" + std::to_string(ask.limit);
+    query.limit = static_cast<std::size_t>(number(1, 20));
+    operation.target += "?limit=" + std::to_string(query.limit);
     if (percent(50)) {
-      ask.after = some_id();
-      operation.target += "&after_id=" + text_of(ask.after);
+      query.after = some_id();
+      operation.target += "&after_id=" + text_of(query.after);
     }
   }
-  operation.command.admin = std::move(ask);
+  operation.command.admin = std::move(query);
   return operation;
 }
 
 Operation Generator::failures() {
-  FailuresQuery ask{std::nullopt, 100};
+  FailuresQuery query{std::nullopt, 100};
   Operation operation{.kind = Kind::failures, .method = "GET", .target = "/failures"};
-  if (percent(60)) operation.target += "?queue=" + percent_encoded(*(ask.queue = any_queue()));
+  if (percent(60)) operation.target += "?queue=" + percent_encoded(*(query.queue = any_queue()));
   if (percent(40)) {
-    ask.limit = static_cast<std::size_t>(number(1, 4));
-    operation.target += (ask.queue ? "&limit=" : "?limit=") + std::to_string(ask.limit);
+    query.limit = static_cast<std::size_t>(number(1, 4));
+    operation.target += (query.queue ? "&limit=" : "?limit=") + std::to_string(query.limit);
   }
-  operation.command.admin = std::move(ask);
+  operation.command.admin = std::move(query);
   return operation;
 }
 

@@ -1,9 +1,9 @@
 // oracle.h: checks rules that hold for any queue. Three systems with the same mistake agree with each other,
 // but not with the oracle.
 //
-// It keeps a book: the last reading of every event, with its log. From the book it derives which events a
-// claim must give, which publications must be refused, how many events of each kind exist, and what may
-// change between two readings.
+// It keeps one record per event: the last reading of the event, with its log. From the records it derives
+// which events a claim must return, which publications must be refused, how many events of each kind exist,
+// and what may change between two readings.
 #pragma once
 
 #include <algorithm>
@@ -32,9 +32,9 @@ class Oracle {
  public:
   using Ids = std::vector<EventId>;
 
-  // `look` reads the current event with its log.
-  Oracle(const Policy& policy, std::function<Details(EventId)> look)
-      : policy_(policy), look_(std::move(look)) {}
+  // `read_event` returns the current event with its log.
+  Oracle(const Policy& policy, std::function<Details(EventId)> read_event)
+      : policy_(policy), read_event_(std::move(read_event)) {}
 
   // An operation was answered at `now`. `fresh` are the events published since the last one, ascending.
   // `others_wait`: waiting claims exist, and may have taken events that this operation made ready.
@@ -51,26 +51,26 @@ class Oracle {
   void observe_time(const Ids& fresh, TimePoint now);
 
   [[nodiscard]] Ids events() const;
-  [[nodiscard]] std::size_t size() const { return book_.size(); }
+  [[nodiscard]] std::size_t size() const { return records_.size(); }
   [[nodiscard]] std::int64_t depth(const std::string& queue) const;
 
   // How many on_complete events were published, and how often a failed event blocked its line.
   [[nodiscard]] int completions() const { return completions_; }
-  [[nodiscard]] int holdups() const { return holdups_; }
+  [[nodiscard]] int blocked_lines() const { return blocked_lines_; }
 
   // The violations found so far.
   [[nodiscard]] const std::vector<std::string>& faults() const { return faults_; }
 
  private:
-  struct Known {
+  struct EventRecord {
     Details seen;
-    TimePoint due;           // of a pending event with an empty log
-    TimePoint lease_until;   // while the event is processing
-    bool holds = false;      // failed, and blocks its line
-    std::int64_t since = 0;  // the operation that gave the event its turn
+    TimePoint due;             // of a pending event with an empty log
+    TimePoint lease_until;     // while the event is processing
+    bool blocks_line = false;  // failed, and its queue blocks on failure
+    std::int64_t since = 0;    // the operation that gave the event its turn
     std::int64_t published = 0;
   };
-  // The request and the answer of an idempotency key, and the time of its first use.
+  // The first request with an idempotency key, its time and its answer.
   struct Used {
     std::string fingerprint;
     TimePoint since;
@@ -98,25 +98,25 @@ class Oracle {
   void observe_publication(const Operation& operation, const Published& published, TimePoint now);
   void observe_changes(const Operation& operation, const Answer& answer, TimePoint now);
   void observe_claims(const Operation& operation, const Answer& answer, bool others_wait, TimePoint now);
-  void check_fence(const Known& known, const Change& change, const Changed& changed);
+  void check_fence(const EventRecord& record, const Change& change, const Changed& changed);
   void observe_page(const ListFilter& filter, const EventPage& page);
-  void look_again(EventId id, TimePoint now);
-  void look_first(EventId id, Details details, TimePoint now);
+  void reread(EventId id, TimePoint now);
+  void record_first_reading(EventId id, Details details, TimePoint now);
   void compare(const Details& before, const Details& after);
   void check_walk(const Details& details);
-  void check_pick(const Known& known, const LogEntry& picked, const Details& after);
-  [[nodiscard]] bool is_news(EventId id, const Changed& changed) const;
-  [[nodiscard]] TimePoint due_at(const Known& known) const;
+  void check_pick(const EventRecord& record, const LogEntry& picked, const Details& after);
+  [[nodiscard]] bool is_new_report(EventId id, const Changed& changed) const;
+  [[nodiscard]] TimePoint due_at(const EventRecord& record) const;
   void fault(EventId id, const std::string& what);
 
   // oracle_queues.cc: rules between events.
   [[nodiscard]] Settings& settings(const std::string& queue);
   [[nodiscard]] std::set<EventId> claimable(const ClaimRequest& request, TimePoint now);
-  void leave_to_waiters(std::set<EventId>& wanted, const Ids& given);
-  void check_order(const Ids& given, const std::set<EventId>& wanted);
+  void exclude_taken_by_waiters(std::set<EventId>& wanted, const Ids& claimed);
+  void check_order(const Ids& claimed, const std::set<EventId>& wanted);
   [[nodiscard]] bool surely_before(EventId a, EventId b) const;
-  void note_status(const Event& event, std::optional<Status> before);
-  void note_line(EventId id, bool was_ended);
+  void count_status(const Event& event, std::optional<Status> before);
+  void update_line(EventId id, bool was_ended);
   [[nodiscard]] std::optional<EventId> head_of(const LineKey& line) const;
   void check_line(const Event& event, bool in_work);
   [[nodiscard]] std::set<ErrorCode> reasons_to_refuse(const Publication& publication);
@@ -124,28 +124,28 @@ class Oracle {
                                                       const std::string& queue) const;
   [[nodiscard]] std::int64_t growth(const std::string& queue,
                                     const std::vector<const NewEvent*>& events) const;
-  void look_at_superseded(const Event& newer, TimePoint now);
+  void reread_superseded(const Event& newer, TimePoint now);
   void check_superseded(const Event& event);
-  void observe_fresh(const Ids& fresh, const std::set<EventId>& told, TimePoint now);
-  void observe_promise(const Event& event, TimePoint now);
-  void check_promises();
+  void observe_fresh(const Ids& fresh, const std::set<EventId>& answered, TimePoint now);
+  void observe_on_complete(const Event& event, TimePoint now);
+  void check_on_complete();
   void check_growth(const std::string& queue, std::int64_t depth_before);
   void observe_admin(const Operation& operation, const Answer& answer, TimePoint now);
   void observe_change(const QueueChange& change, const QueueChanged& changed, TimePoint now);
-  void release_lines(const std::string& queue);
-  void note_permanent(const Operation& operation);
+  void unblock_lines(const std::string& queue);
+  void record_permanent(const Operation& operation);
   void observe_revival(const Revival& revival, const Revived& revived, TimePoint now);
   void check_revived(const Revival& revival, const Revived& revived);
   void check_read(const Operation& operation, const Answer& answer);
   void check_queue(const QueueDocument& queue, std::size_t shown);
   void check_correlation(const std::string& id, const Result<Correlation>& correlation);
-  void check_failures(const FailuresQuery& ask, const std::vector<FailureGroup>& groups);
+  void check_failures(const FailuresQuery& query, const std::vector<FailureGroup>& groups);
   void check_wait(const WaitRequest& wait, const Answer& answer);
   [[nodiscard]] Ids with_supersede_key(const std::string& queue, const std::string& key) const;
 
   const Policy policy_;
-  const std::function<Details(EventId)> look_;
-  std::map<EventId, Known> book_;
+  const std::function<Details(EventId)> read_event_;
+  std::map<EventId, EventRecord> records_;
   std::set<EventId> permanent_;  // events that a worker reported as permanently failed
   std::map<std::string, EventId> by_event_id_;
   std::map<std::string, Used> keys_;
@@ -157,9 +157,9 @@ class Oracle {
   std::map<LineKey, std::set<EventId>> lines_;  // live events, and the failed one that blocks them
   std::map<LineKey, EventId> heads_;
   std::map<std::string, Tally> correlations_;
-  std::map<std::string, NewEvent> promises_;  // pending on_complete events, by correlation id
+  std::map<std::string, NewEvent> on_complete_;  // pending on_complete events, by correlation id
   int completions_ = 0;
-  int holdups_ = 0;
+  int blocked_lines_ = 0;
 };
 
 }  // namespace eventq

@@ -41,11 +41,11 @@ std::int64_t Oracle::depth(const std::string& queue) const {
 std::set<EventId> Oracle::claimable(const ClaimRequest& request, TimePoint now) {
   std::set<EventId> ids;
   if (settings(request.selector.queue).status == QueueStatus::paused) return ids;
-  for (const auto& [id, known] : book_) {
-    const Event& event = known.seen.event;
+  for (const auto& [id, record] : records_) {
+    const Event& event = record.seen.event;
     const bool wanted =
         event.queue == request.selector.queue && shares_tag(event.tags, request.selector.tags);
-    if (!wanted || has_ended(event.status) || due_at(known) > now) continue;
+    if (!wanted || has_ended(event.status) || due_at(record) > now) continue;
     if (!event.ordering_key.empty() && head_of({event.queue, event.ordering_key}) != id) continue;
     ids.insert(id);
   }
@@ -53,22 +53,23 @@ std::set<EventId> Oracle::claimable(const ClaimRequest& request, TimePoint now) 
 }
 
 // Waiting claims may take events that this operation made ready before its own claim does.
-void Oracle::leave_to_waiters(std::set<EventId>& wanted, const Ids& given) {
+void Oracle::exclude_taken_by_waiters(std::set<EventId>& wanted, const Ids& claimed) {
   std::erase_if(wanted, [&](EventId id) {
-    const Known& known = book_.at(id);
-    if (known.since != operation_ || std::find(given.begin(), given.end(), id) != given.end()) return false;
-    return look_(id).event.attempts > known.seen.event.attempts;
+    const EventRecord& record = records_.at(id);
+    if (record.since != operation_ || std::find(claimed.begin(), claimed.end(), id) != claimed.end())
+      return false;
+    return read_event_(id).event.attempts > record.seen.event.attempts;
   });
 }
 
 // The highest priority first, then the earliest turn.
-void Oracle::check_order(const Ids& given, const std::set<EventId>& wanted) {
+void Oracle::check_order(const Ids& claimed, const std::set<EventId>& wanted) {
   std::set<EventId> later = wanted;
-  for (const EventId id : given) {
+  for (const EventId id : claimed) {
     later.erase(id);
-    if (!book_.contains(id)) continue;
+    if (!records_.contains(id)) continue;
     for (const EventId other : later) {
-      if (surely_before(other, id)) fault(id, "was given before event " + text_of(other));
+      if (surely_before(other, id)) fault(id, "was claimed before event " + text_of(other));
     }
   }
 }
@@ -76,8 +77,8 @@ void Oracle::check_order(const Ids& given, const std::set<EventId>& wanted) {
 // An event gets its turn when it is published, and a later one when it becomes the head of its line. Among
 // events that get a turn in one operation, only those without a key have an order.
 bool Oracle::surely_before(EventId a, EventId b) const {
-  const Known& first = book_.at(a);
-  const Known& second = book_.at(b);
+  const EventRecord& first = records_.at(a);
+  const EventRecord& second = records_.at(b);
   const Event& x = first.seen.event;
   const Event& y = second.seen.event;
   if (x.priority != y.priority) return x.priority > y.priority;
@@ -85,7 +86,7 @@ bool Oracle::surely_before(EventId a, EventId b) const {
   return x.ordering_key.empty() && y.ordering_key.empty() && a < b;
 }
 
-void Oracle::note_status(const Event& event, std::optional<Status> before) {
+void Oracle::count_status(const Event& event, std::optional<Status> before) {
   if (before == event.status) return;
   if (event.status == Status::superseded) check_superseded(event);
   const auto add = [&](Status status, int n) {
@@ -101,26 +102,26 @@ void Oracle::note_status(const Event& event, std::optional<Status> before) {
   add(event.status, 1);
 }
 
-void Oracle::note_line(EventId id, bool was_ended) {
-  Known& known = book_.at(id);
-  const Event& event = known.seen.event;
+void Oracle::update_line(EventId id, bool was_ended) {
+  EventRecord& record = records_.at(id);
+  const Event& event = record.seen.event;
   const bool live = !has_ended(event.status);
-  if (was_ended && live) known.since = known.published;  // revived
+  if (was_ended && live) record.since = record.published;  // revived
   if (event.ordering_key.empty()) return;
   const LineKey line{event.queue, event.ordering_key};
-  if (live || known.holds) {
+  if (live || record.blocks_line) {
     lines_[line].insert(id);
   } else {
     lines_[line].erase(id);
   }
   const auto head = head_of(line);
   const auto old_head = heads_.find(line);
-  if (known.holds && lines_[line].size() > 1) ++holdups_;
+  if (record.blocks_line && lines_[line].size() > 1) ++blocked_lines_;
   if (!head) {
     heads_.erase(line);
   } else if (old_head == heads_.end() || old_head->second != *head) {
     heads_.insert_or_assign(line, *head);
-    book_.at(*head).since = operation_;
+    records_.at(*head).since = operation_;
   }
 }
 
@@ -129,27 +130,27 @@ std::optional<EventId> Oracle::head_of(const LineKey& line) const {
   const auto found = lines_.find(line);
   if (found == lines_.end() || found->second.empty()) return std::nullopt;
   for (const EventId id : found->second) {
-    const Known& known = book_.at(id);
-    if (known.holds || known.seen.event.status == Status::processing) return id;
+    const EventRecord& record = records_.at(id);
+    if (record.blocks_line || record.seen.event.status == Status::processing) return id;
   }
   return *found->second.begin();
 }
 
-// A worker was given the event. `in_work`: another worker had it before, and that lease has expired.
+// A worker claimed the event. `in_work`: another worker held it before, and that lease has expired.
 void Oracle::check_line(const Event& event, bool in_work) {
   if (settings(event.queue).status == QueueStatus::paused) {
-    fault(event.id, "was given although its queue is paused");
+    fault(event.id, "was claimed although its queue is paused");
   }
   if (event.ordering_key.empty() || in_work) return;
   for (const EventId other : lines_[{event.queue, event.ordering_key}]) {
     if (other == event.id) continue;
-    const Known& known = book_.at(other);
-    if (known.seen.event.status == Status::processing) {
-      fault(event.id, "was given while event " + text_of(other) + " with its ordering_key is in work");
-    } else if (known.holds) {
-      fault(event.id, "was given although event " + text_of(other) + " has failed and holds it up");
+    const EventRecord& record = records_.at(other);
+    if (record.seen.event.status == Status::processing) {
+      fault(event.id, "was claimed while event " + text_of(other) + " of its line is processing");
+    } else if (record.blocks_line) {
+      fault(event.id, "was claimed although the failed event " + text_of(other) + " blocks its line");
     } else if (other < event.id) {
-      fault(event.id, "was given before event " + text_of(other) + " with its ordering_key");
+      fault(event.id, "was claimed before the older event " + text_of(other) + " of its line");
     }
   }
 }
@@ -158,14 +159,14 @@ void Oracle::check_line(const Event& event, bool in_work) {
 std::set<ErrorCode> Oracle::reasons_to_refuse(const Publication& publication) {
   std::set<ErrorCode> reasons;
   const std::string& correlation_id = publication.events.front().correlation_id;
-  const bool promised = publication.on_complete && promises_.contains(correlation_id);
+  const bool has_on_complete = publication.on_complete && on_complete_.contains(correlation_id);
   std::set<std::string> queues;
   for (const NewEvent& event : publication.events) queues.insert(event.queue);
   for (const std::string& queue : queues) {
     const std::vector<const NewEvent*> fresh = fresh_of(publication, queue);
     if (fresh.empty()) continue;
     const Settings& it = settings(queue);
-    if (promised || it.status == QueueStatus::draining) reasons.insert(ErrorCode::conflict);
+    if (has_on_complete || it.status == QueueStatus::draining) reasons.insert(ErrorCode::conflict);
     const std::int64_t more = growth(queue, fresh);
     if (!it.max_depth || more <= 0 || depth(queue) + more <= *it.max_depth) continue;
     reasons.insert(more > *it.max_depth ? ErrorCode::too_large : ErrorCode::queue_full);
@@ -203,8 +204,8 @@ std::int64_t Oracle::growth(const std::string& queue, const std::vector<const Ne
 // Pending events with this key, which a new event would supersede.
 Oracle::Ids Oracle::with_supersede_key(const std::string& queue, const std::string& key) const {
   Ids ids;
-  for (const auto& [id, known] : book_) {
-    const Event& event = known.seen.event;
+  for (const auto& [id, record] : records_) {
+    const Event& event = record.seen.event;
     if (event.status == Status::pending && event.queue == queue && event.supersede_key == key) {
       ids.push_back(id);
     }
@@ -212,58 +213,60 @@ Oracle::Ids Oracle::with_supersede_key(const std::string& queue, const std::stri
   return ids;
 }
 
-void Oracle::look_at_superseded(const Event& newer, TimePoint now) {
+void Oracle::reread_superseded(const Event& newer, TimePoint now) {
   if (newer.supersede_key.empty()) return;
   for (const EventId id : with_supersede_key(newer.queue, newer.supersede_key)) {
-    look_again(id, now);
-    if (book_.at(id).seen.event.status != Status::superseded) {
-      fault(id, "should have made way for event " + text_of(newer.id));
+    reread(id, now);
+    if (records_.at(id).seen.event.status != Status::superseded) {
+      fault(id, "was not superseded by event " + text_of(newer.id));
     }
   }
 }
 
 void Oracle::check_superseded(const Event& event) {
   if (!event.superseded_by) return;
-  const Event newer = look_(*event.superseded_by).event;
+  const Event newer = read_event_(*event.superseded_by).event;
   const bool fits = newer.id > event.id && newer.queue == event.queue &&
                     newer.supersede_key == event.supersede_key && !event.supersede_key.empty();
   if (!fits)
-    fault(event.id, "made way for event " + text_of(*event.superseded_by) + ", which has another key");
+    fault(event.id, "was superseded by event " + text_of(*event.superseded_by) + ", which does not match");
 }
 
-// A new event that this operation did not publish must be a promised on_complete event.
-void Oracle::observe_fresh(const Ids& fresh, const std::set<EventId>& told, TimePoint now) {
+// A new event that the answer does not contain must be a requested on_complete event.
+void Oracle::observe_fresh(const Ids& fresh, const std::set<EventId>& answered, TimePoint now) {
   for (const EventId id : fresh) {
-    if (told.contains(id)) continue;
-    const Event event = look_(id).event;
-    look_at_superseded(event, now);
-    look_again(id, now);
-    observe_promise(event, now);
+    if (answered.contains(id)) continue;
+    const Event event = read_event_(id).event;
+    reread_superseded(event, now);
+    reread(id, now);
+    observe_on_complete(event, now);
   }
 }
 
-void Oracle::observe_promise(const Event& event, TimePoint now) {
-  const auto found = std::find_if(promises_.begin(), promises_.end(), [&](const auto& promise) {
-    return promise.second.title == event.title && correlations_[promise.first].pending == 0;
+void Oracle::observe_on_complete(const Event& event, TimePoint now) {
+  const auto found = std::find_if(on_complete_.begin(), on_complete_.end(), [&](const auto& item) {
+    return item.second.title == event.title && correlations_[item.first].pending == 0;
   });
-  if (found == promises_.end()) return fault(event.id, "was published by nobody: " + describe(event));
-  const NewEvent& promised = found->second;
-  if (event.queue != promised.queue || event.payload != promised.payload || event.tags != promised.tags) {
-    fault(event.id, "is not what was promised");
+  if (found == on_complete_.end())
+    return fault(event.id,
+                 "was not published by an operation or as an on_complete event: " + describe(event));
+  const NewEvent& requested = found->second;
+  if (event.queue != requested.queue || event.payload != requested.payload || event.tags != requested.tags) {
+    fault(event.id, "differs from the requested on_complete event");
   }
-  const bool caused = std::any_of(book_.begin(), book_.end(), [&](const auto& item) {
+  const bool caused = std::any_of(records_.begin(), records_.end(), [&](const auto& item) {
     const Event& cause = item.second.seen.event;
     return cause.event_id == event.causation_id && cause.correlation_id == found->first &&
            has_ended(cause.status) && cause.updated_at == now;
   });
   if (!caused) fault(event.id, "was not caused by the last event of " + found->first);
-  book_.at(event.id).due = std::max(now + promised.delay, promised.run_at.value_or(now));
-  promises_.erase(found);
+  records_.at(event.id).due = std::max(now + requested.delay, requested.run_at.value_or(now));
+  on_complete_.erase(found);
   ++completions_;
 }
 
-void Oracle::check_promises() {
-  for (const auto& [id, promised] : promises_) {
+void Oracle::check_on_complete() {
+  for (const auto& [id, requested] : on_complete_) {
     if (correlations_[id].pending == 0) fault(EventId{}, "the on_complete event of " + id + " is missing");
   }
 }
@@ -272,7 +275,7 @@ void Oracle::check_growth(const std::string& queue, std::int64_t depth_before) {
   if (depth(queue) <= depth_before) return;
   const Settings& it = settings(queue);
   if (it.status == QueueStatus::draining)
-    fault(EventId{}, "queue " + queue + " is draining and took an event");
+    fault(EventId{}, "queue " + queue + " is draining and accepted an event");
   if (it.max_depth && depth(queue) > *it.max_depth) {
     fault(EventId{},
           "queue " + queue + " grew to " + std::to_string(depth(queue)) + " events, over its limit");
@@ -300,31 +303,31 @@ void Oracle::observe_change(const QueueChange& change, const QueueChanged& chang
     if (config.max_queue_depth) anew.max_depth = config.max_queue_depth;
     if (config.batch_size) anew.batch_size = static_cast<std::size_t>(*config.batch_size);
     anew.on_failure = config.on_failure.value_or(anew.on_failure);
-    if (anew.on_failure == OnFailure::skip) release_lines(change.queue);
+    if (anew.on_failure == OnFailure::skip) unblock_lines(change.queue);
   }
   if (const auto* status = std::get_if<QueueChange::SetStatus>(&change.what)) it.status = status->status;
   if (const auto* supersede = std::get_if<QueueChange::SupersedeKey>(&change.what)) {
     if (changed.superseded != with_supersede_key(change.queue, supersede->key)) {
-      fault(EventId{}, "other events than the pending ones with the key made way");
+      fault(EventId{}, "the superseded events are not the pending events with this key");
     }
-    for (const EventId id : changed.superseded) look_again(id, now);
+    for (const EventId id : changed.superseded) reread(id, now);
   }
   if (changed.depth != depth(change.queue)) {
-    fault(EventId{}, "queue " + change.queue + " says it has " + std::to_string(changed.depth) +
-                         " live events and has " + std::to_string(depth(change.queue)));
+    fault(EventId{}, "queue " + change.queue + " has depth " + std::to_string(changed.depth) +
+                         " instead of " + std::to_string(depth(change.queue)));
   }
 }
 
 // Failed events no longer block their lines.
-void Oracle::release_lines(const std::string& queue) {
-  std::map<LineKey, EventId> holding;
-  for (auto& [id, known] : book_) {
-    const Event& event = known.seen.event;
-    if (known.holds && event.queue == queue) holding.emplace(LineKey{queue, event.ordering_key}, id);
+void Oracle::unblock_lines(const std::string& queue) {
+  std::map<LineKey, EventId> blocking;
+  for (auto& [id, record] : records_) {
+    const Event& event = record.seen.event;
+    if (record.blocks_line && event.queue == queue) blocking.emplace(LineKey{queue, event.ordering_key}, id);
   }
-  for (const auto& [line, id] : holding) {
-    book_.at(id).holds = false;
-    note_line(id, false);
+  for (const auto& [line, id] : blocking) {
+    records_.at(id).blocks_line = false;
+    update_line(id, false);
   }
 }
 
@@ -335,17 +338,17 @@ void Oracle::observe_revival(const Revival& revival, const Revived& revived, Tim
   for (std::size_t i = 0; i < revived.events.size(); ++i) {
     const EventId id = revived.events[i];
     if (!replays) {
-      look_again(id, now);
-      if (has_ended(book_.at(id).seen.event.status)) fault(id, "was redriven and has not come back");
+      reread(id, now);
+      if (has_ended(records_.at(id).seen.event.status)) fault(id, "was redriven and is not live");
       continue;
     }
-    const Event copy = look_(id).event;
-    look_at_superseded(copy, now);
-    look_again(id, now);
-    const Event& old = book_.at(revived.matched.at(i)).seen.event;
+    const Event copy = read_event_(id).event;
+    reread_superseded(copy, now);
+    reread(id, now);
+    const Event& old = records_.at(revived.matched.at(i)).seen.event;
     if (copy.payload != old.payload || copy.title != old.title || copy.causation_id != old.event_id ||
         copy.ordering_key != old.ordering_key || copy.correlation_id != old.correlation_id) {
-      fault(id, "is no copy of event " + text_of(old.id));
+      fault(id, "is not a copy of event " + text_of(old.id));
     }
   }
   for (const auto& [queue, depth] : before) check_growth(queue, depth);
@@ -354,17 +357,19 @@ void Oracle::observe_revival(const Revival& revival, const Revived& revived, Tim
 // Checks the matched events as they were before the operation changed them.
 void Oracle::check_revived(const Revival& revival, const Revived& revived) {
   for (const EventId id : revived.matched) {
-    if (!book_.contains(id) || !fits(book_.at(id).seen.event, revival.filter)) {
-      fault(id, "was brought back and is not among those that were meant");
+    if (!records_.contains(id) || !fits(records_.at(id).seen.event, revival.filter)) {
+      fault(id, "was revived and does not match the filter");
     }
   }
-  if (revival.dry_run && !revived.events.empty()) fault(EventId{}, "a dry run brought events back");
+  if (revival.dry_run && !revived.events.empty()) fault(EventId{}, "a dry run revived events");
   if (revival.checkpoint || revival.filter.cause) return;
-  const auto all = static_cast<std::size_t>(std::count_if(book_.begin(), book_.end(), [&](const auto& item) {
-    return fits(item.second.seen.event, revival.filter);
-  }));
+  const auto all =
+      static_cast<std::size_t>(std::count_if(records_.begin(), records_.end(), [&](const auto& item) {
+        return fits(item.second.seen.event, revival.filter);
+      }));
   if (revived.matched.size() != std::min(all, revival.filter.limit)) {
-    fault(EventId{}, std::to_string(revived.matched.size()) + " events were found of " + std::to_string(all));
+    fault(EventId{},
+          std::to_string(revived.matched.size()) + " events matched instead of " + std::to_string(all));
   }
 }
 
@@ -388,49 +393,51 @@ void Oracle::check_read(const Operation& operation, const Answer& answer) {
 void Oracle::check_queue(const QueueDocument& queue, std::size_t shown) {
   Counts counts{};
   Ids live;
-  for (const auto& [id, known] : book_) {
-    const Event& event = known.seen.event;
+  for (const auto& [id, record] : records_) {
+    const Event& event = record.seen.event;
     if (event.queue != queue.row.id) continue;
     ++counts.at(static_cast<std::size_t>(event.status));
     if (!has_ended(event.status)) live.push_back(id);
   }
   const std::string name = "queue " + queue.row.id + " ";
-  if (counts != queue.counts) fault(EventId{}, name + "counts its events wrong");
-  if (queue.row.status != settings(queue.row.id).status) fault(EventId{}, name + "has another status");
+  if (counts != queue.counts) fault(EventId{}, name + "has wrong counts");
+  if (queue.row.status != settings(queue.row.id).status) fault(EventId{}, name + "has a wrong status");
   live.resize(std::min(live.size(), shown));
   Ids seen;
   for (const Details& details : queue.events) seen.push_back(details.event.id);
-  if (seen != live) fault(EventId{}, name + "shows other events than its first live ones");
+  if (seen != live) fault(EventId{}, name + "does not list its first live events");
 }
 
 void Oracle::check_correlation(const std::string& id, const Result<Correlation>& correlation) {
   const auto found = correlations_.find(id);
   if (!correlation || found == correlations_.end()) {
-    const bool there = found != correlations_.end() && found->second.total > 0;
-    if (there != correlation.has_value()) fault(EventId{}, "correlation " + id + " is there, or is not");
+    const bool exists = found != correlations_.end() && found->second.total > 0;
+    if (exists != correlation.has_value()) {
+      fault(EventId{}, "correlation " + id + (exists ? " was not found" : " was found without events"));
+    }
     return;
   }
-  const Tally told{correlation->total, correlation->pending, correlation->completed, correlation->failed};
-  if (told != found->second) fault(EventId{}, "correlation " + id + " counts its events wrong");
+  const Tally answered{correlation->total, correlation->pending, correlation->completed, correlation->failed};
+  if (answered != found->second) fault(EventId{}, "correlation " + id + " has wrong counts");
 }
 
-void Oracle::check_failures(const FailuresQuery& ask, const std::vector<FailureGroup>& groups) {
-  std::int64_t told = 0;
-  for (const FailureGroup& group : groups) told += group.events;
-  const auto there = std::count_if(book_.begin(), book_.end(), [&](const auto& item) {
+void Oracle::check_failures(const FailuresQuery& query, const std::vector<FailureGroup>& groups) {
+  std::int64_t listed = 0;
+  for (const FailureGroup& group : groups) listed += group.events;
+  const auto failed = std::count_if(records_.begin(), records_.end(), [&](const auto& item) {
     const Event& event = item.second.seen.event;
-    return event.status == Status::failed && (!ask.queue || event.queue == *ask.queue);
+    return event.status == Status::failed && (!query.queue || event.queue == *query.queue);
   });
-  if (groups.size() < ask.limit && told != there) {
+  if (groups.size() < query.limit && listed != failed) {
     fault(EventId{},
-          std::to_string(there) + " events have failed, and " + std::to_string(told) + " are told");
+          std::to_string(failed) + " events have failed, and the groups have " + std::to_string(listed));
   }
 }
 
 void Oracle::check_wait(const WaitRequest& wait, const Answer& answer) {
   bool ended = answer.waited;
   if (const auto* id = std::get_if<EventId>(&wait.what)) {
-    ended = book_.contains(*id) && has_ended(book_.at(*id).seen.event.status);
+    ended = records_.contains(*id) && has_ended(records_.at(*id).seen.event.status);
   } else if (const auto* correlation = std::get_if<WaitRequest::Correlated>(&wait.what)) {
     const auto found = correlations_.find(correlation->id);
     ended = found != correlations_.end() && found->second.total > 0 && found->second.pending == 0;

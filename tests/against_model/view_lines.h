@@ -82,7 +82,7 @@ class Lines {
     put("next_retry_at", or_null(retry_time(event)));
     put_set("causation_id", event.causation_id);
     put_set("trace_id", event.trace_id);
-    put_said(event);
+    put_sent_fields(event);
     if (event.timestamp != event.created_at) put("timestamp", text_of(event.timestamp));
     put_set("ordering_key", event.ordering_key);
     put_set("supersede_key", event.supersede_key);
@@ -109,7 +109,7 @@ class Lines {
   void put_waiting(const Details& details) {
     const Event& event = details.event;
     put("eventId", quoted(event.event_id));
-    put_said(event);
+    put_sent_fields(event);
     put("timestamp", text_of(event.timestamp));
     put("payload", event.payload);
     put_set("metadata.correlationId", event.correlation_id);
@@ -204,7 +204,7 @@ class Lines {
   }
 
   // The members that the publisher sent.
-  void put_said(const Event& event) {
+  void put_sent_fields(const Event& event) {
     put_set("pattern", event.pattern);
     put_set("version", event.version);
     put_set("source.type", event.source.type);
@@ -219,7 +219,7 @@ class Lines {
     put("retry.jitter", text_of_fraction(retry.jitter));
   }
 
-  // The contest's defaults, overridden by the queue's own settings.
+  // The comparison's defaults, overridden by the queue's own settings.
   void put_config(const QueueRow& row) {
     const bool is_main = row.id == "main";
     JsonLines config = {{"maxQueueDepth", is_main ? "null" : "10000"},

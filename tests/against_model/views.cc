@@ -134,11 +134,11 @@ class ClientView {
     return refuse({ErrorCode::timeout, what + " within 0s. Ask again to wait on.", ""});
   }
 
-  int queue(const AdminRequest& ask, const Answer& answer) {
+  int queue(const AdminRequest& request, const Answer& answer) {
     const auto& document = admin_answer<QueueDocument>(answer);
     if (!document) return refuse(document.error());
     at().put_queue(*document);
-    if (std::get<QueueQuery>(ask).events == 0) return 200;
+    if (std::get<QueueQuery>(request).events == 0) return 200;
     put_each("events", document->events,
              [&](const std::string& where, const Details& event) { at(where + ".").put_waiting(event); });
     return 200;
@@ -375,7 +375,7 @@ class ClientView {
 
 }  // namespace
 
-std::optional<Command> read_behind(const Operation& operation, const Answer& answer) {
+std::optional<Command> follow_up_read(const Operation& operation, const Answer& answer) {
   if (answer.error) return std::nullopt;
   Command command;
   if (operation.kind == Kind::configure || operation.kind == Kind::set_status) {

@@ -16,7 +16,7 @@ namespace eventq {
 JsonLines whole_view(const Answer& answer);
 
 // The command that the server sends after the answer to render the current state; nothing when it sends none.
-std::optional<Command> read_behind(const Operation& operation, const Answer& answer);
+std::optional<Command> follow_up_read(const Operation& operation, const Answer& answer);
 
 // The answer as an HTTP client sees it: status, relevant headers, and body. `then` is the answer to the
 // command that was sent after it.

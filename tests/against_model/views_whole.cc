@@ -98,11 +98,11 @@ class AdminView {
     if (result) {
       (*this)(*result);
     } else {
-      lines_["told"] = describe_error(result.error());
+      lines_["admin"] = describe_error(result.error());
     }
   }
   template <typename T>
-  void operator()(const T&) {}  // the contest never sends these
+  void operator()(const T&) {}  // the comparison never sends these
 
  private:
   void put_queue(const std::string& name, const QueueDocument& queue) {

@@ -1,5 +1,5 @@
-// contest.h: runs one random sequence of operations on three systems with one clock. They are the engine on
-// the model store, the engine on a real store, and a server over HTTP on another real store. Their answers
+// comparison.h: runs one random sequence of operations on three systems with one clock. They are the engine
+// on the model store, the engine on a real store, and a server over HTTP on another real store. Their answers
 // must be equal.
 //
 // The clock stands still during an operation. After each move of the clock, all due work is done in every
@@ -14,8 +14,8 @@
 #include <string>
 #include <vector>
 
+#include "against_model/generated_ids.h"
 #include "against_model/generator.h"
-#include "against_model/made_ids.h"
 #include "against_model/operation.h"
 #include "against_model/oracle.h"
 #include "against_model/views.h"
@@ -29,17 +29,17 @@
 
 namespace eventq {
 
-class Contest {
+class Comparison {
  public:
-  explicit Contest(std::uint32_t seed);
+  explicit Comparison(std::uint32_t seed);
 
   // One random operation, now and then after a move of the clock or a restart.
   void step();
   // Lets every wait end, and compares every event with its complete log.
   void finish();
 
-  // The first difference, which ends the contest. Empty while there is none.
-  [[nodiscard]] const std::string& verdict() const { return verdict_; }
+  // The first difference, which ends the comparison. Empty while there is none.
+  [[nodiscard]] const std::string& failure() const { return failure_; }
 
   // Counts of what happened, so that a test can check that the random operations reached every case.
   struct Tally {
@@ -49,15 +49,16 @@ class Contest {
     int served = 0;    // waiting claims that were answered with an event
     int claimed = 0;   // events claimed
     int refused = 0;   // reports answered with a conflict
-    int replayed = 0;  // publications answered under a known key
-    int clashed = 0;   // publications refused because of the key, a draining queue or an existing on_complete
-    int full = 0;      // publications refused by a full queue
-    int pressed = 0;   // publications answered with a request to slow down
-    int replays = 0;   // events published once more
+    int replayed = 0;  // publications answered from their key
+    int conflicted =
+        0;            // publications refused because of the key, a draining queue or an existing on_complete
+    int full = 0;     // publications refused by a full queue
+    int slowed = 0;   // publications answered with a request to slow down
+    int replays = 0;  // events published once more
     int redriven = 0;
     int timeouts = 0;       // waits that timed out
     int completions = 0;    // on_complete events
-    int holdups = 0;        // failed events that blocked their line
+    int blocked_lines = 0;  // failed events that blocked their line
     int last_failures = 0;  // answered 400
     std::size_t events = 0;
     std::map<std::string, int> entries;  // in all logs, by action
@@ -66,9 +67,9 @@ class Contest {
 
  private:
   // An engine and the answers it gave.
-  struct Contender {
+  struct ComparedEngine {
     Mailbox mailbox;
-    MadeIds made_ids;
+    GeneratedIds generated_ids;
     std::vector<std::string> checkpoints;  // ids of the checkpoints made by request
     std::unique_ptr<Engine> engine;        // last, because it still delivers answers while it stops
   };
@@ -80,22 +81,22 @@ class Contest {
   };
 
   void open_real();
-  [[nodiscard]] bool left_open(const Operation& operation) const;
-  [[nodiscard]] std::vector<std::string> settled_by_chance(const Operation& operation) const;
-  bool depends_on_past();
+  [[nodiscard]] bool may_differ(const Operation& operation) const;
+  [[nodiscard]] std::vector<std::string> timing_dependent_fields(const Operation& operation) const;
+  bool backpressure_depends_on_history();
   void restart();
   void check_recovery();
   void move_clock(Millis by);
   void settle();
   void run(const Operation& operation);
-  Oracle::Ids discover();
-  void learn(const Operation& operation, const Answer& model, const Answer& real, const JsonLines& http);
+  Oracle::Ids list_new_events();
+  void record_ids(const Operation& operation, const Answer& model, const Answer& real, const JsonLines& http);
   void serve_parked();
-  void take_back_numbers();
+  void close_number_gaps();
   void compare(const Operation& operation, std::uint64_t token, HttpClient& client, bool waited);
   void count(const Operation& operation, const Answer& answer);
-  void lose(const Operation& operation, const std::string& who, const std::string& how);
-  Details look(EventId id);
+  void fail(const Operation& operation, const std::string& system, const std::string& problem);
+  Details read_event(EventId id);
   void finish_correlations();
 
   Options options() const;
@@ -107,11 +108,11 @@ class Contest {
   DrawnNumbers http_numbers_{http_store_};
   ManualClock clock_;
   Generator generator_;
-  Contender model_;
-  Contender real_;
+  ComparedEngine model_;
+  ComparedEngine real_;
   LocalServer server_;
   std::optional<HttpClient> client_;
-  MadeIds http_made_ids_;
+  GeneratedIds http_generated_ids_;
   std::vector<std::string> http_checkpoints_;
   EventId last_seen_{};
   Oracle oracle_;
@@ -119,7 +120,7 @@ class Contest {
   std::uint64_t last_token_ = 0;
   std::list<Parked> parked_;
   Tally tally_;
-  std::string verdict_;
+  std::string failure_;
 };
 
 }  // namespace eventq
