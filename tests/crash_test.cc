@@ -5,13 +5,11 @@
 
 #include <algorithm>
 #include <chrono>
-#include <cstdlib>
 #include <iostream>
 #include <optional>
 #include <random>
 #include <string>
 
-#include "base/numbers.h"
 #include "base/steady.h"
 #include "crash/client.h"
 #include "crash/load.h"
@@ -31,12 +29,7 @@ using std::chrono_literals::operator""s;
 constexpr std::uint32_t kSeed = 20'251'224;
 constexpr int kPublishers = 8;
 constexpr int kWorkers = 16;
-constexpr Terms kTerms{.lease = 500ms, .max_retries = 3, .max_attempts = 5};
-
-std::uint32_t number_from(const char* variable, std::uint32_t otherwise) {
-  const char* text = std::getenv(variable);
-  return text ? parse_whole<std::uint32_t>(text).value_or(otherwise) : otherwise;
-}
+constexpr CheckSettings kSettings{.lease = 500ms, .max_retries = 3, .max_attempts = 5};
 
 ServerProcess make_server() {
   return ServerProcess(
@@ -55,7 +48,7 @@ void check_recovery(std::uint16_t port, const StoredFile& before) {
 // Waits until more than `least` events are completed, because a slow machine has completed fewer by now.
 void await_work(ServerProcess& server, Load& load, std::ptrdiff_t least) {
   if (count_events(server.port(), "COMPLETED") > least) return;
-  load.gate().open(server.port());
+  load.servers().set_server(server.port());
   const SteadyTime limit = steady_now() + 300s;
   while (count_events(server.port(), "COMPLETED") <= least && steady_now() < limit) {
     ASSERT_EQ(server.wait(20ms), std::nullopt) << server.log();
@@ -63,10 +56,11 @@ void await_work(ServerProcess& server, Load& load, std::ptrdiff_t least) {
 }
 
 TEST(CrashTest, NothingAcknowledgedIsLostDoneTwiceOrResurrectedByKillsUnderLoad) {
-  const std::uint32_t seed = number_from("EVENTQ_SEED", kSeed);
-  const std::uint32_t kills = number_from("EVENTQ_ROUNDS", static_cast<std::uint32_t>(rounds(20, 20, 200)));
+  const std::uint32_t seed = number_from_environment("EVENTQ_SEED", kSeed);
+  const std::uint32_t kills =
+      number_from_environment("EVENTQ_ROUNDS", static_cast<std::uint32_t>(rounds(20, 20, 200)));
   std::cout << "EVENTQ_SEED=" << seed << " EVENTQ_ROUNDS=" << kills << std::endl;
-  std::mt19937 dice(seed);
+  std::mt19937 random(seed);
   ServerProcess server = make_server();
   Load load(seed, kPublishers, kWorkers);
   StoredFile left;
@@ -79,12 +73,12 @@ TEST(CrashTest, NothingAcknowledgedIsLostDoneTwiceOrResurrectedByKillsUnderLoad)
       ASSERT_TRUE(configure(server.port(), kLimitedQueue,
                             R"({"maxQueueDepth": )" + std::to_string(kLimitedDepth) + "}"));
     }
-    load.gate().open(server.port());
-    const std::chrono::milliseconds life(std::uniform_int_distribution(50, 800)(dice));
+    load.servers().set_server(server.port());
+    const std::chrono::milliseconds life(std::uniform_int_distribution(50, 800)(random));
     ASSERT_EQ(server.wait(life), std::nullopt) << "it ended by itself in round " << round << "\n"
                                                << server.log();
     server.kill();
-    left = look_into(server.file("eventq.db"));
+    left = read_stored_file(server.file("eventq.db"));
     ASSERT_EQ(left.damage, "") << "after the kill of round " << round;
     ASSERT_LE(left.live[kLimitedQueue], kLimitedDepth) << "after the kill of round " << round;
     deepest = std::max(deepest, left.live[kLimitedQueue]);
@@ -99,20 +93,20 @@ TEST(CrashTest, NothingAcknowledgedIsLostDoneTwiceOrResurrectedByKillsUnderLoad)
   ASSERT_TRUE(finals.has_value()) << server.log();
   history.finals = *std::move(finals);
   server.kill();
-  EXPECT_EQ(look_into(server.file("eventq.db")).damage, "");
-  const std::vector<Finding> findings = check(history, kTerms);
+  EXPECT_EQ(read_stored_file(server.file("eventq.db")).damage, "");
+  const std::vector<Finding> findings = check(history, kSettings);
 
   std::cout << "rounds=" << kills << " " << summary_of(history, findings) << " deepest=" << deepest
             << std::endl;
   EXPECT_EQ(describe(findings), "") << "EVENTQ_SEED=" << seed;
   // Some kills hit calls in progress, and many calls were acknowledged that could have been lost.
-  EXPECT_GT(count_told(history.publishes, Heard::unknown), 0);
-  EXPECT_GT(count_told(history.reports, Heard::unknown), 0);
-  EXPECT_GT(count_told(history.publishes, Heard::refused), 0);  // the limited queue was full
+  EXPECT_GT(count_outcome(history.publishes, CallOutcome::unknown), 0);
+  EXPECT_GT(count_outcome(history.reports, CallOutcome::unknown), 0);
+  EXPECT_GT(count_outcome(history.publishes, CallOutcome::refused), 0);  // the limited queue was full
   EXPECT_TRUE(std::any_of(history.finals.begin(), history.finals.end(),
                           [](const FinalEvent& event) { return event.status == "SUPERSEDED"; }));
-  EXPECT_GT(count_told(history.publishes, Heard::ok), least);
-  EXPECT_GT(count_told(history.reports, Heard::ok), least);
+  EXPECT_GT(count_outcome(history.publishes, CallOutcome::ok), least);
+  EXPECT_GT(count_outcome(history.reports, CallOutcome::ok), least);
 }
 
 // Two processes with the same worker_id, or one process that restarted and forgot its claim.

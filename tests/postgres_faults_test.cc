@@ -66,13 +66,13 @@ bool wait_until(Deployment& deployment, const std::function<bool()>& holds) {
   const SteadyTime deadline = steady_now() + 60s;
   while (!holds()) {
     if (steady_now() > deadline) return false;
-    deployment.watch(10ms);
+    deployment.wait_while_running(10ms);
   }
   return true;
 }
 
 // True when 40 more events are completed, enough for the counts that the tests expect at the end.
-bool goes_on(Deployment& deployment) {
+bool completes_more_events(Deployment& deployment) {
   const std::uint16_t port = deployment.server(0).port();
   const std::int64_t before = count_events(port, "COMPLETED");
   return wait_until(deployment, [&] { return count_events(port, "COMPLETED") > before + 40; });
@@ -83,14 +83,14 @@ TEST(PostgresFaults, NothingIsLostOrDoneTwiceWhicheverProcessIsKilledUnderLoad) 
   Deployment deployment({shard.url()}, 2);
   OwnCluster& cluster = shard.cluster;
   ASSERT_TRUE(configure(deployment.server(0).port(), kLimitedQueue, R"({"maxQueueDepth": 60})"));
-  Load load(kSeed, 4, 8, Load::Databases::away);
-  load.gate().open_all(deployment.ports());
+  Load load(kSeed, 4, 8, Load::Databases::may_be_down);
+  load.servers().set_servers(deployment.ports());
   const std::vector<std::pair<const char*, std::function<void()>>> faults = {
       {"a server, kill -9",
        [&] {
          deployment.server(1).kill();
          ASSERT_TRUE(deployment.server(1).start()) << deployment.server(1).log();
-         load.gate().open_all(deployment.ports());
+         load.servers().set_servers(deployment.ports());
        }},
       {"all connections, ended by the database", [&] { shard.end_connections(); }},
       {"a backend, kill -9, which restarts the database", [&] { shard.kill_backend(); }},
@@ -115,14 +115,14 @@ TEST(PostgresFaults, NothingIsLostOrDoneTwiceWhicheverProcessIsKilledUnderLoad) 
   for (const auto& [name, fault] : faults) {
     SCOPED_TRACE(name);
     ASSERT_NO_FATAL_FAILURE(fault());
-    ASSERT_TRUE(deployment.is_whole_within(60s)) << deployment.logs();
-    ASSERT_TRUE(goes_on(deployment)) << deployment.logs();
+    ASSERT_TRUE(deployment.reaches_all_shards_within(60s)) << deployment.logs();
+    ASSERT_TRUE(completes_more_events(deployment)) << deployment.logs();
   }
 
   History history;
-  EXPECT_EQ(deployment.verdict(load, history), "");
-  EXPECT_GT(count_told(history.publishes, Heard::ok), 100);
-  EXPECT_GT(count_told(history.reports, Heard::ok), 100);
+  EXPECT_EQ(deployment.finish_and_check(load, history), "");
+  EXPECT_GT(count_outcome(history.publishes, CallOutcome::ok), 100);
+  EXPECT_GT(count_outcome(history.reports, CallOutcome::ok), 100);
 }
 
 TEST(PostgresFaults, AFailoverToASynchronousStandbyLosesNothing) {
@@ -130,18 +130,19 @@ TEST(PostgresFaults, AFailoverToASynchronousStandbyLosesNothing) {
   const std::unique_ptr<OwnCluster> standby = primary.make_standby();
   Deployment deployment({OwnCluster::url(primary, *standby, "postgres")}, 2);
   ASSERT_TRUE(configure(deployment.server(0).port(), kLimitedQueue, R"({"maxQueueDepth": 60})"));
-  Load load(kSeed, 4, 8, Load::Databases::away);
-  load.gate().open_all(deployment.ports());
-  ASSERT_TRUE(goes_on(deployment)) << deployment.logs();
+  Load load(kSeed, 4, 8, Load::Databases::may_be_down);
+  load.servers().set_servers(deployment.ports());
+  ASSERT_TRUE(completes_more_events(deployment)) << deployment.logs();
 
   primary.kill();
   standby->promote();
 
-  ASSERT_TRUE(deployment.is_whole_within(60s)) << deployment.logs();
-  ASSERT_TRUE(goes_on(deployment)) << deployment.logs();
+  ASSERT_TRUE(deployment.reaches_all_shards_within(60s)) << deployment.logs();
+  ASSERT_TRUE(completes_more_events(deployment)) << deployment.logs();
   History history;
-  EXPECT_EQ(deployment.verdict(load, history), "");
-  EXPECT_GT(count_told(history.publishes, Heard::ok), 20);  // 40 completions in each of two goes_on()
+  EXPECT_EQ(deployment.finish_and_check(load, history), "");
+  EXPECT_GT(count_outcome(history.publishes, CallOutcome::ok),
+            20);  // 40 completions in each of two completes_more_events()
 }
 
 class LostCommit : public testing::TestWithParam<TcpProxy::Commit> {
@@ -210,13 +211,13 @@ TEST(PostgresFaults, ACommitWhoseWaitForTheStandbyWasCancelledIsUnknown) {
   const auto wait_for = [&](const std::string& standby) {
     shard.cluster.run("postgres", "ALTER SYSTEM SET synchronous_standby_names = '" + standby + "'");
     shard.cluster.run("postgres", "SELECT pg_reload_conf()");
-    ASSERT_TRUE(
-        wait_until(deployment, [&] { return shard.ask("SHOW synchronous_standby_names") == standby; }));
+    ASSERT_TRUE(wait_until(deployment,
+                           [&] { return shard.query_text("SHOW synchronous_standby_names") == standby; }));
   };
   const auto waiting = [&] {
-    return shard.ask("SELECT count(*)::text FROM pg_stat_activity WHERE wait_event = 'SyncRep'");
+    return shard.query_text("SELECT count(*)::text FROM pg_stat_activity WHERE wait_event = 'SyncRep'");
   };
-  ASSERT_NO_FATAL_FAILURE(wait_for("nobody"));
+  ASSERT_NO_FATAL_FAILURE(wait_for("missing_standby"));
   HttpClient client(port);
   ASSERT_TRUE(client.send("POST", "/events", R"({"title":"a","tags":"t"})", {{"Idempotency-Key", "key-1"}}));
   ASSERT_TRUE(wait_until(deployment, [&] { return waiting() != "0"; }));
@@ -224,9 +225,9 @@ TEST(PostgresFaults, ACommitWhoseWaitForTheStandbyWasCancelledIsUnknown) {
   shard.cluster.run("postgres",
                     "SELECT pg_cancel_backend(pid) FROM pg_stat_activity WHERE wait_event = 'SyncRep'");
 
-  const auto told = client.receive();
-  ASSERT_TRUE(told.has_value()) << told.error().message;
-  expect_unknown(*told);
+  const auto answer = client.receive();
+  ASSERT_TRUE(answer.has_value()) << answer.error().message;
+  expect_unknown(*answer);
   ASSERT_NO_FATAL_FAILURE(wait_for(""));
   EXPECT_GT(id_of(publish(port, "a", "", "key-1")), 0);
   EXPECT_EQ(at(get(port, "/events"), "total"), "1");
@@ -279,7 +280,7 @@ TEST_F(SilentShard, CallsThatNeedItFailAndListsArePartialUntilItRecovers) {
 
   shards_[1].proxy.pass();
 
-  ASSERT_TRUE(deployment_.is_whole_within(60s)) << deployment_.logs();
+  ASSERT_TRUE(deployment_.reaches_all_shards_within(60s)) << deployment_.logs();
   const std::int64_t id = id_of(publish(port(), "silent", keyed(key_[1]), "key-1"));
   EXPECT_EQ(id_of(publish(port(), "silent", keyed(key_[1]), "key-1")), id);
   EXPECT_EQ(get(port(), path_of(first_[1])).status, 200);
@@ -303,8 +304,9 @@ TEST_F(SilentShard, LaterCallsAreRefusedWithoutReachingItAndOtherCallsSucceed) {
   }
 
   shards_[1].proxy.pass();
-  ASSERT_TRUE(deployment_.is_whole_within(60s)) << deployment_.logs();
-  EXPECT_EQ(shards_[1].ask("SELECT count(*)::text FROM eventq.event_body WHERE title = 'refused'"), "0");
+  ASSERT_TRUE(deployment_.reaches_all_shards_within(60s)) << deployment_.logs();
+  EXPECT_EQ(shards_[1].query_text("SELECT count(*)::text FROM eventq.event_body WHERE title = 'refused'"),
+            "0");
 }
 
 class ShardList : public testing::Test {
@@ -333,7 +335,7 @@ class ShardList : public testing::Test {
   OwnCluster cluster_;
 };
 
-TEST_F(ShardList, ThatIsNotTheOneInTheDatabasesIsRefusedAtStart) {
+TEST_F(ShardList, OtherThanTheOneInTheDatabasesIsRefusedAtStart) {
   EXPECT_THAT(refusal({"b", "a"}), HasSubstr("shard 1 of 2"));
   EXPECT_THAT(refusal({"a"}), HasSubstr("shard 0 of 2"));
   EXPECT_THAT(refusal({"b"}), HasSubstr("shard 1 of 2"));
@@ -347,7 +349,7 @@ TEST_F(ShardList, ThatIsNotTheOneInTheDatabasesIsRefusedAtStart) {
   EXPECT_EQ(at(get(right.port(), "/events"), "total"), "1");
 }
 
-TEST_F(ShardList, IsShownWithoutPasswordsWhenItsDatabasesAreAway) {
+TEST_F(ShardList, IsShownWithoutPasswordsWhenItsDatabasesAreDown) {
   ServerProcess server(Deployment::arguments_for({url("a"), url("b")}));
   ASSERT_TRUE(server.start()) << server.log();
   cluster_.stop(OwnCluster::Stop::fast);
@@ -360,7 +362,7 @@ TEST_F(ShardList, IsShownWithoutPasswordsWhenItsDatabasesAreAway) {
   EXPECT_THAT(server.log(), AllOf(HasSubstr("postgres://postgres@127.0.0.1"), Not(HasSubstr("secret"))));
 }
 
-TEST_F(ShardList, WithADatabaseThatIsNotThereIsRefusedAtStartAndSaysWhich) {
+TEST_F(ShardList, WithAMissingDatabaseIsRefusedAtStartByName) {
   EXPECT_THAT(refusal({"a", "nowhere"}), HasSubstr("nowhere"));
   cluster_.stop(OwnCluster::Stop::fast);
   EXPECT_THAT(refusal({"a", "b"}), HasSubstr("127.0.0.1"));

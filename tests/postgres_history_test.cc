@@ -7,7 +7,6 @@
 #include <array>
 #include <chrono>
 #include <csignal>
-#include <cstdlib>
 #include <functional>
 #include <iostream>
 #include <map>
@@ -16,7 +15,6 @@
 #include <utility>
 #include <vector>
 
-#include "base/numbers.h"
 #include "base/steady.h"
 #include "crash/client.h"
 #include "crash/load.h"
@@ -31,16 +29,11 @@ using std::chrono_literals::operator""s;
 
 constexpr std::uint32_t kSeed = 20'251'224;
 
-std::uint32_t number_from(const char* variable, std::uint32_t otherwise) {
-  const char* text = std::getenv(variable);
-  return text ? parse_whole<std::uint32_t>(text).value_or(otherwise) : otherwise;
-}
-
 // Injects a random fault with each call of inject().
 class Faults {
  public:
   Faults(std::uint32_t seed, std::array<RemoteDatabase, 2>& shards, Deployment& deployment, Load& load)
-      : dice_(seed), shards_(shards), deployment_(deployment), load_(load) {}
+      : random_(seed), shards_(shards), deployment_(deployment), load_(load) {}
 
   void inject() {
     RemoteDatabase& shard = shards_.at(static_cast<std::size_t>(number(0, 1)));
@@ -62,7 +55,7 @@ class Faults {
         Kind{"black hole",
              [&] {
                shard.proxy.black_hole();
-               deployment_.watch(std::chrono::milliseconds(number(100, 3000)));
+               deployment_.wait_while_running(std::chrono::milliseconds(number(100, 3000)));
                if (number(0, 1) == 0) shard.proxy.cut();
                shard.proxy.pass();
              }},
@@ -74,7 +67,7 @@ class Faults {
   }
 
   int number(std::ptrdiff_t least, std::ptrdiff_t most) {
-    return std::uniform_int_distribution(static_cast<int>(least), static_cast<int>(most))(dice_);
+    return std::uniform_int_distribution(static_cast<int>(least), static_cast<int>(most))(random_);
   }
   void print() const {
     for (const auto& [kind, count] : count_) std::cout << kind << ": " << count << "\n";
@@ -90,9 +83,9 @@ class Faults {
     while (!server.start() && steady_now() < limit) {
     }
     ASSERT_NE(server.port(), 0) << server.log();
-    load_.gate().open_all(deployment_.ports());
+    load_.servers().set_servers(deployment_.ports());
   }
-  std::mt19937 dice_;
+  std::mt19937 random_;
   std::array<RemoteDatabase, 2>& shards_;
   Deployment& deployment_;
   Load& load_;
@@ -100,16 +93,16 @@ class Faults {
 };
 
 TEST(PostgresHistory, NothingIsLostDoubledOrOutOfOrderWithThreeServersOnTwoShardsThatFailAtRandom) {
-  const std::uint32_t seed = number_from("EVENTQ_SEED", kSeed);
+  const std::uint32_t seed = number_from_environment("EVENTQ_SEED", kSeed);
   const std::chrono::seconds length(
-      number_from("EVENTQ_FAULT_SECONDS", static_cast<std::uint32_t>(rounds(10, 10, 120))));
+      number_from_environment("EVENTQ_FAULT_SECONDS", static_cast<std::uint32_t>(rounds(10, 10, 120))));
   std::cout << "EVENTQ_SEED=" << seed << " EVENTQ_FAULT_SECONDS=" << length.count() << std::endl;
   std::array<RemoteDatabase, 2> shards;
   Deployment deployment({shards[0].url(), shards[1].url()}, 3);
   ASSERT_TRUE(configure(deployment.server(0).port(), kLimitedQueue,
                         R"({"maxQueueDepth": )" + std::to_string(kLimitedDepth) + "}"));
   Load load(seed, 8, 16, Load::Databases::shards);
-  load.gate().open_all(deployment.ports());
+  load.servers().set_servers(deployment.ports());
   Faults faults(seed, shards, deployment, load);
 
   // Many acknowledged calls must exist that could be lost; a slow machine needs longer to make them.
@@ -120,16 +113,16 @@ TEST(PostgresHistory, NothingIsLostDoubledOrOutOfOrderWithThreeServersOnTwoShard
   };
   while (steady_now() < end || !enough()) {
     ASSERT_NO_FATAL_FAILURE(faults.inject());
-    deployment.watch(std::chrono::milliseconds(faults.number(100, 1500)));
+    deployment.wait_while_running(std::chrono::milliseconds(faults.number(100, 1500)));
   }
 
   faults.print();
   History history;
-  EXPECT_EQ(deployment.verdict(load, history), "") << "EVENTQ_SEED=" << seed;
+  EXPECT_EQ(deployment.finish_and_check(load, history), "") << "EVENTQ_SEED=" << seed;
   // Calls were acknowledged, and the outcome of some was unknown.
-  EXPECT_GT(count_told(history.publishes, Heard::ok), least);
-  EXPECT_GT(count_told(history.reports, Heard::ok), least);
-  EXPECT_GT(count_told(history.publishes, Heard::unknown), 0);
+  EXPECT_GT(count_outcome(history.publishes, CallOutcome::ok), least);
+  EXPECT_GT(count_outcome(history.reports, CallOutcome::ok), least);
+  EXPECT_GT(count_outcome(history.publishes, CallOutcome::unknown), 0);
 }
 
 }  // namespace

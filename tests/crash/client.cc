@@ -32,9 +32,9 @@ std::int64_t number(const JsonValue& object, std::string_view name) {
 }
 
 // The outcome of one report in a list. When its shard is down (503), the report may have been recorded.
-Heard heard_of(std::int64_t status) {
-  if (status == 200) return Heard::ok;
-  return status == 503 ? Heard::unknown : Heard::refused;
+CallOutcome outcome_of(std::int64_t status) {
+  if (status == 200) return CallOutcome::ok;
+  return status == 503 ? CallOutcome::unknown : CallOutcome::refused;
 }
 
 // The answer "Max retries exceeded" means that the failure was recorded and was the last one.
@@ -106,7 +106,7 @@ std::optional<HttpResponse> CrashClient::call(std::string_view method, std::stri
   auto response = http_.request(method, target, body, headers);
   returned_ = steady_now();
   alive_ = response.has_value();
-  silence_ = Heard::unknown;
+  unanswered_outcome_ = CallOutcome::unknown;
   if (!response) {
     EXPECT_LT(returned_ - invoked_, kLimit) << "the server hangs: " << method << " " << target;
     return std::nullopt;
@@ -114,26 +114,27 @@ std::optional<HttpResponse> CrashClient::call(std::string_view method, std::stri
   if (outages_ == Outages::expected && response->status == 503) {
     alive_ = false;
     const bool unknown = text(parser_.parse(response->body).value(), "outcome") == "unknown";
-    if (!unknown) silence_ = Heard::refused;
+    if (!unknown) unanswered_outcome_ = CallOutcome::refused;
     return std::nullopt;
   }
   EXPECT_LT(response->status, 500) << method << " " << target << "\n" << response->body;
   return *std::move(response);
 }
 
-Heard CrashClient::publish(const Publishing& publishing) {
+CallOutcome CrashClient::publish(const Publishing& publishing) {
   HttpHeaders headers;
   if (!publishing.key.empty()) headers.emplace_back("Idempotency-Key", publishing.key);
   const auto response = call("POST", publishing.target, publishing.body, headers);
   PublishCall made = publishing.call;
-  made.told = silence_;
+  made.outcome = unanswered_outcome_;
   if (response) {
-    made.told = response->status == 201 || response->status == 200 ? Heard::ok : Heard::refused;
+    made.outcome =
+        response->status == 201 || response->status == 200 ? CallOutcome::ok : CallOutcome::refused;
     const bool full = publishing.may_be_full && response->status == 429;
-    EXPECT_TRUE(made.told == Heard::ok || full) << response->body;
+    EXPECT_TRUE(made.outcome == CallOutcome::ok || full) << response->body;
     EXPECT_EQ(full, !response->header("Retry-After").empty()) << response->body;
   }
-  if (made.told == Heard::ok) {
+  if (made.outcome == CallOutcome::ok) {
     const JsonValue body = parser_.parse(response->body).value();
     if (const auto events = member(body, "events")) {
       for (const JsonValue& event : events->elements()) made.ids.push_back(number(event, "id"));
@@ -142,7 +143,7 @@ Heard CrashClient::publish(const Publishing& publishing) {
     }
   }
   history_.publishes.push_back(made);
-  return made.told;
+  return made.outcome;
 }
 
 std::vector<DeliveredEvent> CrashClient::read_deliveries(const std::vector<JsonValue>& events,
@@ -202,7 +203,7 @@ std::vector<DeliveredEvent> CrashClient::turn(const Wanted& wanted,
   return read_deliveries(member(body, "events").value().elements(), wanted.worker_id);
 }
 
-void CrashClient::ask_and_leave(const Wanted& wanted) {
+void CrashClient::claim_and_disconnect(const Wanted& wanted) {
   const std::string target = "/events/subscribe?tags=" + wanted.tags + "&worker_id=" + wanted.worker_id +
                              "&wait=" + std::to_string(wanted.wait_seconds) +
                              "&limit=" + std::to_string(wanted.limit) + queue_of(wanted);
@@ -220,12 +221,13 @@ ReportCall CrashClient::report(Kind kind, const DeliveredEvent& event, bool with
   const auto response =
       call("POST", "/events/" + std::to_string(event.id) + std::string(path_of(kind)), request);
 
-  ReportCall made{kind, event.id, event.attempt, event.worker_id, silence_, false, invoked_, returned_};
+  ReportCall made{kind,  event.id, event.attempt, event.worker_id, unanswered_outcome_,
+                  false, invoked_, returned_};
   if (response) {
     const bool last = is_last_failure(response->status, parser_.parse(response->body).value());
-    made.told = response->status == 200 || last ? Heard::ok : Heard::refused;
-    made.ended = made.told == Heard::ok && (kind == Kind::complete || last);
-    EXPECT_TRUE(made.told == Heard::ok || response->status == 409) << response->body;
+    made.outcome = response->status == 200 || last ? CallOutcome::ok : CallOutcome::refused;
+    made.ended = made.outcome == CallOutcome::ok && (kind == Kind::complete || last);
+    EXPECT_TRUE(made.outcome == CallOutcome::ok || response->status == 409) << response->body;
     if (body != nullptr) *body = response->body;
   }
   history_.reports.push_back(made);
@@ -249,12 +251,17 @@ void CrashClient::read_results(const std::optional<JsonValue>& results,
                                const std::vector<DeliveredEvent>& reported, SteadyTime invoked) {
   const auto answers = results ? results->elements() : std::vector<JsonValue>();
   for (std::size_t i = 0; i < reported.size(); ++i) {
-    ReportCall made{
-        Kind::complete, reported[i].id, reported[i].attempt, reported[i].worker_id, silence_, false,
-        invoked,        returned_};
+    ReportCall made{Kind::complete,
+                    reported[i].id,
+                    reported[i].attempt,
+                    reported[i].worker_id,
+                    unanswered_outcome_,
+                    false,
+                    invoked,
+                    returned_};
     if (results) {
-      made.told = heard_of(number(answers.at(i), "status"));
-      made.ended = made.told == Heard::ok;
+      made.outcome = outcome_of(number(answers.at(i), "status"));
+      made.ended = made.outcome == CallOutcome::ok;
     }
     history_.reports.push_back(made);
   }

@@ -34,7 +34,7 @@ class CrashClient {
   // False when the connection broke or the server has no database: the caller should use another server.
   [[nodiscard]] bool alive() const { return alive_; }
 
-  Heard publish(const Publishing& publishing);
+  CallOutcome publish(const Publishing& publishing);
 
   struct Wanted {
     std::string worker_id;
@@ -47,7 +47,7 @@ class CrashClient {
   // Completes the finished events and claims more in one call.
   std::vector<DeliveredEvent> turn(const Wanted& wanted, const std::vector<DeliveredEvent>& finished);
   // Sends a claim and closes the connection without reading the answer.
-  void ask_and_leave(const Wanted& wanted);
+  void claim_and_disconnect(const Wanted& wanted);
 
   // Sets *body to the bytes of the answer when it is not null.
   ReportCall report(ReportCall::Kind kind, const DeliveredEvent& event, bool with_errors = false,
@@ -68,8 +68,8 @@ class CrashClient {
   const Outages outages_;
   JsonParser parser_;
   bool alive_ = true;
-  Heard silence_ = Heard::unknown;  // the outcome of a call that got no usable answer
-  SteadyTime invoked_;              // of the last call
+  CallOutcome unanswered_outcome_ = CallOutcome::unknown;  // the outcome of a call that got no usable answer
+  SteadyTime invoked_;                                     // of the last call
   SteadyTime returned_;
 };
 

@@ -23,9 +23,9 @@ using Kind = ReportCall::Kind;
 constexpr int kBacklogMax = 400;
 constexpr std::chrono::seconds kDrainLimit{300};
 
-class Dice {
+class RandomNumbers {
  public:
-  explicit Dice(std::uint32_t seed) : random_(seed) {}
+  explicit RandomNumbers(std::uint32_t seed) : random_(seed) {}
   int number(int least, int most) { return std::uniform_int_distribution(least, most)(random_); }
   bool percent(int chance) { return number(1, 100) <= chance; }
 
@@ -33,14 +33,25 @@ class Dice {
   std::mt19937 random_;
 };
 
-std::string some_tags(Dice& dice) {
-  std::string tags(1, static_cast<char>('a' + dice.number(0, 2)));
-  if (dice.percent(30)) tags += std::string(",") + static_cast<char>('a' + dice.number(0, 2));
+std::string some_tags(RandomNumbers& random) {
+  std::string tags(1, static_cast<char>('a' + random.number(0, 2)));
+  if (random.percent(30)) tags += std::string(",") + static_cast<char>('a' + random.number(0, 2));
   return tags;
 }
 
 CrashClient::Outages outages_of(Load::Databases databases) {
   return databases == Load::Databases::none ? CrashClient::Outages::never : CrashClient::Outages::expected;
+}
+
+// Calls use(client, generation) with a client of each server in turn, until the load is finished.
+template <typename Use>
+void use_each_server(RunningServers& servers, History& history, Load::Databases databases, const Use& use) {
+  int generation = 0;
+  while (const auto server = servers.next(generation)) {
+    generation = server->generation;
+    CrashClient client(server->port, history, outages_of(databases));
+    use(client, generation);
+  }
 }
 
 // The number of these events that the backlog counts.
@@ -50,36 +61,34 @@ int counted(const std::vector<DeliveredEvent>& events) {
   }));
 }
 
-// Publishes until the gate closes. Repeats a publication without an answer when its key or its event_id makes
-// that safe.
+// Publishes until the load is finished. Repeats a publication without an answer when its key or its event_id
+// makes that safe.
 class Publisher {
  public:
-  Publisher(std::uint32_t seed, int number, Gate& gate, History& history, Load::Databases databases)
-      : dice_(seed),
+  Publisher(std::uint32_t seed, int number, RunningServers& servers, History& history,
+            Load::Databases databases)
+      : random_(seed),
         name_("p" + std::to_string(number)),
-        gate_(gate),
+        servers_(servers),
         history_(history),
         databases_(databases) {}
 
   void run() {
-    int generation = 0;
-    while (const auto server = gate_.next(generation)) {
-      generation = server->generation;
-      CrashClient client(server->port, history_, outages_of(databases_));
+    use_each_server(servers_, history_, databases_, [&](CrashClient& client, int generation) {
       if (unanswered_) send(client, *std::exchange(unanswered_, std::nullopt));
-      while (client.alive() && gate_.is_current(generation)) {
-        if (gate_.wait_for_room(generation, kBacklogMax)) send(client, next());
+      while (client.alive() && servers_.is_current(generation)) {
+        if (servers_.wait_for_backlog_below(generation, kBacklogMax)) send(client, next());
       }
-    }
+    });
   }
 
  private:
   void send(CrashClient& client, const Publishing& publishing) {
-    const Heard told = client.publish(publishing);
-    // The limit bounds this queue's backlog, so the gate does not count it.
-    const bool counts = told == Heard::ok && !publishing.may_be_full;
-    if (counts) gate_.add_backlog(static_cast<int>(publishing.call.sent.size()));
-    if (told == Heard::unknown && publishing.repeatable) unanswered_ = publishing;
+    const CallOutcome outcome = client.publish(publishing);
+    // The limit bounds this queue's backlog, so it is not counted here.
+    const bool counts = outcome == CallOutcome::ok && !publishing.may_be_full;
+    if (counts) servers_.add_backlog(static_cast<int>(publishing.call.sent.size()));
+    if (outcome == CallOutcome::unknown && publishing.repeatable) unanswered_ = publishing;
   }
 
   // The payload has white space and escapes, because the server must keep its bytes.
@@ -87,7 +96,8 @@ class Publisher {
     const std::string title = name_ + "-" + std::to_string(++count_);
     std::string payload = R"({ "title":")" + title + R"(",  "text" : "\u00e9\n)";
     payload.append(
-        static_cast<std::size_t>(dice_.percent(5) ? dice_.number(0, 20'000) : dice_.number(0, 200)), 'x');
+        static_cast<std::size_t>(random_.percent(5) ? random_.number(0, 20'000) : random_.number(0, 200)),
+        'x');
     return {title, payload + "\" }"};
   }
 
@@ -97,15 +107,15 @@ class Publisher {
   };
   Keys some_keys() {
     Keys keys;
-    if (dice_.percent(70)) keys.ordering = "key-" + std::to_string(dice_.number(1, 8));
-    if (dice_.percent(25)) keys.supersede = "price-" + std::to_string(dice_.number(1, 6));
+    if (random_.percent(70)) keys.ordering = "key-" + std::to_string(random_.number(1, 8));
+    if (random_.percent(25)) keys.supersede = "price-" + std::to_string(random_.number(1, 6));
     return keys;
   }
 
   void write(JsonWriter& json, const PublishCall::Sent& sent, bool own_id, const Keys* keys) {
-    json.begin_object().key("title").string(sent.title).key("tags").string(some_tags(dice_));
+    json.begin_object().key("title").string(sent.title).key("tags").string(some_tags(random_));
     json.key("payload").raw(sent.payload);
-    if (dice_.percent(20)) json.key("priority").integer(dice_.number(-1, 1));
+    if (random_.percent(20)) json.key("priority").integer(random_.number(-1, 1));
     if (own_id) json.key("event_id").string(sent.title);
     if (keys != nullptr) {
       json.key("queue").string(kLimitedQueue);
@@ -119,12 +129,12 @@ class Publisher {
     Publishing publishing;
     JsonWriter json(publishing.body);
     const bool shards = databases_ == Load::Databases::shards;
-    const int way = shards ? 10 : dice_.number(1, 10);  // 1-4 plain, 5-7 with an event_id, 8-10 with a key
-    const bool own_id = way >= 5 && way <= 7;
-    const bool limited = dice_.percent(40);
-    publishing.repeatable = way >= 5;
+    const int form = shards ? 10 : random_.number(1, 10);  // 1-4 plain, 5-7 with an event_id, 8-10 with a key
+    const bool own_id = form >= 5 && form <= 7;
+    const bool limited = random_.percent(40);
+    publishing.repeatable = form >= 5;
     publishing.may_be_full = limited;
-    if (dice_.percent(12)) {
+    if (random_.percent(12)) {
       publishing.target = "/events/batch";
       write_batch(json, publishing, own_id, limited);
     } else {
@@ -133,32 +143,32 @@ class Publisher {
       const Keys keys = some_keys();
       write(json, publishing.call.sent.back(), own_id, limited ? &keys : nullptr);
     }
-    if (way >= 8) publishing.key = "key-" + publishing.call.sent.front().title;
+    if (form >= 8) publishing.key = "key-" + publishing.call.sent.front().title;
     return publishing;
   }
 
   void write_batch(JsonWriter& json, Publishing& publishing, bool own_id, bool limited) {
     json.begin_object().key("events").begin_array();
     Keys keys = some_keys();
-    for (int i = dice_.number(2, 6); i > 0; --i) {
+    for (int i = random_.number(2, 6); i > 0; --i) {
       publishing.call.sent.push_back(new_event());
       if (databases_ != Load::Databases::shards) keys = some_keys();
       write(json, publishing.call.sent.back(), own_id, limited ? &keys : nullptr);
     }
     json.end_array();
-    if (limited && dice_.percent(50)) json.key("ordered").boolean(true);
-    if (limited && dice_.percent(50)) {
+    if (limited && random_.percent(50)) json.key("ordered").boolean(true);
+    if (limited && random_.percent(50)) {
       publishing.call.on_complete = new_event();
       json.key("on_complete").begin_object();
-      json.key("title").string(publishing.call.on_complete->title).key("tags").string(some_tags(dice_));
+      json.key("title").string(publishing.call.on_complete->title).key("tags").string(some_tags(random_));
       json.key("payload").raw(publishing.call.on_complete->payload).end_object();
     }
     json.end_object();
   }
 
-  Dice dice_;
+  RandomNumbers random_;
   const std::string name_;
-  Gate& gate_;
+  RunningServers& servers_;
   History& history_;
   const Load::Databases databases_;
   int count_ = 0;
@@ -168,47 +178,44 @@ class Publisher {
 // Claims events and completes, fails or drops each at random, or reports after its lease has expired.
 class Worker {
  public:
-  Worker(std::uint32_t seed, int number, Gate& gate, History& history, Load::Databases databases)
-      : dice_(seed),
+  Worker(std::uint32_t seed, int number, RunningServers& servers, History& history, Load::Databases databases)
+      : random_(seed),
         worker_id_("w" + std::to_string(number) + ":1"),
-        gate_(gate),
+        servers_(servers),
         history_(history),
         databases_(databases) {}
 
   void run() {
-    int generation = 0;
-    while (const auto server = gate_.next(generation)) {
-      generation = server->generation;
-      CrashClient client(server->port, history_, outages_of(databases_));
+    use_each_server(servers_, history_, databases_, [&](CrashClient& client, int generation) {
       repeat_unanswered(client);
-      while (client.alive() && gate_.is_current(generation)) take_next(client);
+      while (client.alive() && servers_.is_current(generation)) take_next(client);
       finished_.clear();  // dropped without a report
-    }
+    });
   }
 
  private:
   void take_next(CrashClient& client) {
     report_late(client);
     const CrashClient::Wanted wanted{.worker_id = worker_id_,
-                                     .tags = some_tags(dice_),
-                                     .limit = dice_.percent(50) ? 1 : dice_.number(2, 6),
-                                     .wait_seconds = dice_.percent(50) ? 1 : 0,
-                                     .queue = dice_.percent(45) ? kLimitedQueue : ""};
-    const int way = dice_.number(1, 100);
+                                     .tags = some_tags(random_),
+                                     .limit = random_.percent(50) ? 1 : random_.number(2, 6),
+                                     .wait_seconds = random_.percent(50) ? 1 : 0,
+                                     .queue = random_.percent(45) ? kLimitedQueue : ""};
+    const int choice = random_.number(1, 100);
     if (!client.alive()) return;
-    if (way <= 3) {
-      client.ask_and_leave(wanted);
-    } else if (way <= 40) {
+    if (choice <= 3) {
+      client.claim_and_disconnect(wanted);
+    } else if (choice <= 40) {
       const std::vector<DeliveredEvent> finished = std::exchange(finished_, {});
       const std::vector<DeliveredEvent> taken = client.turn(wanted, finished);
-      gate_.add_backlog(-counted(finished));
+      servers_.add_backlog(-counted(finished));
       if (!client.alive()) unanswered_ = finished;
       for (const DeliveredEvent& event : taken) finished_.push_back(event);
-    } else if (way <= 50) {
+    } else if (choice <= 50) {
       const std::vector<DeliveredEvent> taken = client.subscribe(wanted);
       if (taken.empty() || !client.alive()) return;
       client.complete_all(taken);
-      gate_.add_backlog(-counted(taken));
+      servers_.add_backlog(-counted(taken));
     } else {
       for (const DeliveredEvent& event : client.subscribe(wanted)) {
         if (client.alive()) work_on(client, event);
@@ -217,27 +224,27 @@ class Worker {
   }
 
   void work_on(CrashClient& client, const DeliveredEvent& event) {
-    const int fate = dice_.number(1, 100);
-    if (fate <= 6) return;  // as if the worker died
-    if (fate <= 12) {
+    const int action = random_.number(1, 100);
+    if (action <= 6) return;  // as if the worker died
+    if (action <= 12) {
       late_.push_back(event);
       return;
     }
-    if (fate <= 25) client.report(Kind::start, event);
-    if (fate > 20 && fate <= 35 && client.alive()) client.report(Kind::heartbeat, event);
+    if (action <= 25) client.report(Kind::start, event);
+    if (action > 20 && action <= 35 && client.alive()) client.report(Kind::heartbeat, event);
     if (!client.alive()) return;
-    if (fate > 85) {
+    if (action > 85) {
       finish(client, event, Kind::fail, false);
-    } else if (fate > 75) {
+    } else if (action > 75) {
       complete_twice(client, event);
     } else {
-      finish(client, event, Kind::complete, fate > 70);
+      finish(client, event, Kind::complete, action > 70);
     }
   }
 
   void finish(CrashClient& client, const DeliveredEvent& event, Kind kind, bool with_errors) {
     const ReportCall report = client.report(kind, event, with_errors);
-    if (report.ended) gate_.add_backlog(-counted({event}));
+    if (report.ended) servers_.add_backlog(-counted({event}));
     if (!client.alive() && kind == Kind::complete) unanswered_.push_back(event);
   }
 
@@ -245,10 +252,10 @@ class Worker {
     std::string first;
     std::string second;
     const ReportCall report = client.report(Kind::complete, event, false, &first);
-    if (report.ended) gate_.add_backlog(-counted({event}));
+    if (report.ended) servers_.add_backlog(-counted({event}));
     if (!client.alive()) return;
     client.report(Kind::complete, event, false, &second);
-    const bool answered_twice = client.alive() && report.told == Heard::ok;
+    const bool answered_twice = client.alive() && report.outcome == CallOutcome::ok;
     EXPECT_TRUE(!answered_twice || first == second) << first << "\n" << second;
   }
 
@@ -257,20 +264,20 @@ class Worker {
     while (client.alive() && !late_.empty() && millis_since(late_.front().returned) > 600ms) {
       const DeliveredEvent event = late_.front();
       late_.pop_front();
-      finish(client, event, dice_.percent(50) ? Kind::complete : Kind::fail, false);
+      finish(client, event, random_.percent(50) ? Kind::complete : Kind::fail, false);
     }
   }
 
   // Mostly repeats completions that got no answer.
   void repeat_unanswered(CrashClient& client) {
     for (const DeliveredEvent& event : std::exchange(unanswered_, {})) {
-      if (client.alive() && dice_.percent(80)) client.report(Kind::complete, event);
+      if (client.alive() && random_.percent(80)) client.report(Kind::complete, event);
     }
   }
 
-  Dice dice_;
+  RandomNumbers random_;
   const std::string worker_id_;
-  Gate& gate_;
+  RunningServers& servers_;
   History& history_;
   const Load::Databases databases_;
   std::vector<DeliveredEvent> finished_;    // reported with the next turn
@@ -287,23 +294,23 @@ Load::Load(std::uint32_t seed, int publishers, int workers, Databases databases)
     const std::uint32_t own_seed = seed * 1000 + static_cast<std::uint32_t>(i);
     threads_.emplace_back([this, i, publishers, own_seed, databases, &history] {
       if (i < publishers) {
-        Publisher(own_seed, i + 1, gate_, history, databases).run();
+        Publisher(own_seed, i + 1, servers_, history, databases).run();
       } else {
-        Worker(own_seed, i + 1 - publishers, gate_, history, databases).run();
+        Worker(own_seed, i + 1 - publishers, servers_, history, databases).run();
       }
     });
   }
 }
 
 Load::~Load() {
-  gate_.close();
+  servers_.stop_clients();
   for (std::thread& thread : threads_) {
     if (thread.joinable()) thread.join();
   }
 }
 
 History Load::finish() {
-  gate_.close();
+  servers_.stop_clients();
   for (std::thread& thread : threads_) thread.join();
   History all;
   for (const auto& history : histories_) all.append(std::move(*history));
@@ -311,8 +318,8 @@ History Load::finish() {
 }
 
 std::string summary_of(const History& history, const std::vector<Finding>& findings) {
-  const auto told = [&](Heard what) {
-    return count_told(history.publishes, what) + count_told(history.reports, what);
+  const auto count = [&](CallOutcome outcome) {
+    return count_outcome(history.publishes, outcome) + count_outcome(history.reports, outcome);
   };
   const auto flaws = [&](Flaw flaw) {
     return std::to_string(std::count_if(findings.begin(), findings.end(),
@@ -321,9 +328,9 @@ std::string summary_of(const History& history, const std::vector<Finding>& findi
   const std::size_t operations =
       history.publishes.size() + history.reports.size() + history.deliveries.size();
   return "operations=" + std::to_string(operations) + " acknowledged=" +
-         std::to_string(told(Heard::ok) + static_cast<std::ptrdiff_t>(history.deliveries.size())) +
-         " refused=" + std::to_string(told(Heard::refused)) +
-         " unknown=" + std::to_string(told(Heard::unknown)) +
+         std::to_string(count(CallOutcome::ok) + static_cast<std::ptrdiff_t>(history.deliveries.size())) +
+         " refused=" + std::to_string(count(CallOutcome::refused)) +
+         " unknown=" + std::to_string(count(CallOutcome::unknown)) +
          " events=" + std::to_string(history.finals.size()) + " lost=" + flaws(Flaw::lost) +
          " doubled=" + flaws(Flaw::doubled) + " out_of_order=" + flaws(Flaw::out_of_order) +
          " resurrected=" + flaws(Flaw::resurrected) + " flaws=" + std::to_string(findings.size());

@@ -9,7 +9,7 @@
 #include <thread>
 #include <vector>
 
-#include "crash/gate.h"
+#include "crash/running_servers.h"
 #include "support/history.h"
 
 namespace eventq {
@@ -21,21 +21,21 @@ inline constexpr int kLimitedDepth = 60;
 class Load {
  public:
   enum class Databases : std::uint8_t {
-    none,   // one server on a file
-    away,   // servers on a database that may be down; they then answer 503
-    shards  // several databases, which may be down: the events of a batch have one ordering_key. Every
-            // publication has a key
+    none,         // one server on a file
+    may_be_down,  // servers on a database that may be down; they then answer 503
+    shards        // several databases, which may be down: the events of a batch have one ordering_key. Every
+                  // publication has a key
   };
   Load(std::uint32_t seed, int publishers, int workers, Databases databases = Databases::none);
   ~Load();
 
-  Gate& gate() { return gate_; }
+  RunningServers& servers() { return servers_; }
 
-  // Closes the gate, joins all threads and returns their histories as one.
+  // Stops the clients, joins all threads and returns their histories as one.
   History finish();
 
  private:
-  Gate gate_;
+  RunningServers servers_;
   std::vector<std::unique_ptr<History>> histories_;  // one for each thread
   std::vector<std::thread> threads_;
 };
@@ -43,8 +43,8 @@ class Load {
 // Counts of the clients' calls, in one line.
 std::string summary_of(const History& history, const std::vector<Finding>& findings);
 template <typename Calls>
-auto count_told(const Calls& calls, Heard told) {
-  return std::count_if(calls.begin(), calls.end(), [&](const auto& call) { return call.told == told; });
+auto count_outcome(const Calls& calls, CallOutcome outcome) {
+  return std::count_if(calls.begin(), calls.end(), [&](const auto& call) { return call.outcome == outcome; });
 }
 
 // Claims and completes events on one thread until none is live. False when that takes too long, or the server

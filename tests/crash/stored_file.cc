@@ -10,7 +10,7 @@
 
 namespace eventq {
 
-StoredFile look_into(const std::string& path) {
+StoredFile read_stored_file(const std::string& path) {
   StoredFile found;
   const TemporaryDirectory copies;
   const std::string copy = copies.file("copy.db");

@@ -13,6 +13,6 @@ struct StoredFile {
 };
 
 // Reads a copy of the file and its log, so that the next server finds both unchanged.
-StoredFile look_into(const std::string& path);
+StoredFile read_stored_file(const std::string& path);
 
 }  // namespace eventq

@@ -30,7 +30,7 @@ bool lists_everything(std::uint16_t port) {
 
 RemoteDatabase::RemoteDatabase() : proxy(static_cast<std::uint16_t>(cluster.port())) {}
 
-std::string RemoteDatabase::ask(const std::string& sql) const {
+std::string RemoteDatabase::query_text(const std::string& sql) const {
   const auto connection = postgres::PgConnection::open(cluster.url("postgres"));
   if (!connection) return "";
   const auto rows = (*connection)->run_one(sql);
@@ -41,14 +41,14 @@ void RemoteDatabase::end_connections() const {
   static const std::string sql =
       "SELECT count(pg_terminate_backend(pid))::text FROM pg_stat_activity "
       "WHERE application_name LIKE 'eventq%' AND pid <> pg_backend_pid()";
-  EXPECT_NE(ask(sql), "0");
+  EXPECT_NE(query_text(sql), "0");
 }
 
 void RemoteDatabase::kill_backend() const {
   static const std::string sql =
       "SELECT pid::text FROM pg_stat_activity "
       "WHERE application_name LIKE 'eventq%' AND pid <> pg_backend_pid() LIMIT 1";
-  const auto pid = parse_whole<pid_t>(ask(sql));
+  const auto pid = parse_whole<pid_t>(query_text(sql));
   if (pid) ::kill(*pid, SIGKILL);
 }
 
@@ -82,30 +82,30 @@ std::string Deployment::logs() const {
   return logs;
 }
 
-void Deployment::watch(std::chrono::milliseconds time) {
+void Deployment::wait_while_running(std::chrono::milliseconds time) {
   EXPECT_EQ(server(0).wait(time), std::nullopt) << server(0).log();
 }
 
-bool Deployment::is_whole_within(std::chrono::milliseconds limit) {
+bool Deployment::reaches_all_shards_within(std::chrono::milliseconds limit) {
   const SteadyTime deadline = steady_now() + limit;
   for (const std::uint16_t port : ports()) {
     while (!lists_everything(port)) {
       if (steady_now() > deadline) return false;
-      watch(20ms);  // the server reconnects without a signal to wait for
+      wait_while_running(20ms);  // the server reconnects without a signal to wait for
     }
   }
   return true;
 }
 
-std::string Deployment::verdict(Load& load, History& history) {
-  if (!is_whole_within(60s)) return "not every server reaches every shard\n" + logs();
+std::string Deployment::finish_and_check(Load& load, History& history) {
+  if (!reaches_all_shards_within(60s)) return "not every server reaches every shard\n" + logs();
   history = load.finish();
   const std::uint16_t port = server(0).port();
-  if (!drain(port, history)) return "work is left\n" + logs();
+  if (!drain(port, history)) return "some events did not end\n" + logs();
   auto finals = read_everything(port);
   if (!finals) return "the events cannot be read\n" + logs();
   history.finals = *std::move(finals);
-  const std::vector<Finding> findings = check(history, kTerms);
+  const std::vector<Finding> findings = check(history, kSettings);
   std::cout << summary_of(history, findings) << std::endl;
   return describe(findings);
 }

@@ -26,7 +26,7 @@ struct RemoteDatabase {
   [[nodiscard]] std::string url() const;
 
   // The first column of the first row as text; empty when there is no row.
-  [[nodiscard]] std::string ask(const std::string& sql) const;
+  [[nodiscard]] std::string query_text(const std::string& sql) const;
   // Terminates all connections of servers.
   void end_connections() const;
   // Kills a backend process, which makes PostgreSQL restart.
@@ -38,12 +38,13 @@ struct RemoteDatabase {
 
 class Deployment {
  public:
-  static constexpr Terms kTerms{.lease = std::chrono::milliseconds(500), .max_retries = 3, .max_attempts = 5};
+  static constexpr CheckSettings kSettings{
+      .lease = std::chrono::milliseconds(500), .max_retries = 3, .max_attempts = 5};
 
   // One shard per URL; see arguments_for().
   Deployment(const std::vector<std::string>& urls, std::size_t servers);
 
-  // The arguments of a server on these databases, in this order, with kTerms.
+  // The arguments of a server on these databases, in this order, with kSettings.
   static std::vector<std::string> arguments_for(const std::vector<std::string>& urls);
 
   [[nodiscard]] std::size_t size() const { return servers_.size(); }
@@ -53,13 +54,13 @@ class Deployment {
   [[nodiscard]] std::string logs() const;
 
   // Waits this long; fails the test when server 0 exits meanwhile.
-  void watch(std::chrono::milliseconds time);
+  void wait_while_running(std::chrono::milliseconds time);
   // Waits until every server reaches every shard.
-  bool is_whole_within(std::chrono::milliseconds limit);
+  bool reaches_all_shards_within(std::chrono::milliseconds limit);
 
   // Ends the load, completes the remaining events, and returns the violations found in all calls; empty when
   // there are none. Sets `history` to all calls.
-  std::string verdict(Load& load, History& history);
+  std::string finish_and_check(Load& load, History& history);
 
  private:
   std::vector<std::unique_ptr<ServerProcess>> servers_;

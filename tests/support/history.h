@@ -17,7 +17,7 @@
 
 namespace eventq {
 
-enum class Heard : std::uint8_t { ok, refused, unknown };
+enum class CallOutcome : std::uint8_t { ok, refused, unknown };
 
 // A call that published one event or a batch. The title names the event: a call that repeats one with an
 // unknown outcome has the same titles.
@@ -28,7 +28,7 @@ struct PublishCall {
   };
   std::vector<Sent> sent;
   std::optional<Sent> on_complete;  // published when all of these have ended
-  Heard told = Heard::unknown;
+  CallOutcome outcome = CallOutcome::unknown;
   std::vector<std::int64_t> ids;  // of the events sent, when ok
 };
 
@@ -50,7 +50,7 @@ struct ReportCall {
   std::int64_t id = 0;
   int attempt = 0;
   std::string worker_id;
-  Heard told = Heard::unknown;
+  CallOutcome outcome = CallOutcome::unknown;
   bool ended = false;  // the answer said that the event has ended
   SteadyTime invoked;
   SteadyTime returned;
@@ -83,7 +83,7 @@ struct History {
 };
 
 // The queue's settings that the check relies on.
-struct Terms {
+struct CheckSettings {
   std::chrono::milliseconds lease{};
   int max_retries = 0;
   int max_attempts = 0;
@@ -102,7 +102,7 @@ enum class Flaw : std::uint8_t {
   too_many_deliveries,  // more claims in a row, or more failures, than allowed
   id_reused,            // two events with one id
   torn_batch,           // a part of a batch
-  unasked,              // exists, or is in a log, without a request
+  unrequested,          // exists, or is in a log, without a request
   unrecorded,           // acknowledged, and not in the log
   impossible_log,       // no sequence of transitions gives this log or this final state
   unfinished,           // not in an end state
@@ -116,7 +116,7 @@ struct Finding {
   std::string text;
 };
 
-std::vector<Finding> check(const History& history, const Terms& terms);
+std::vector<Finding> check(const History& history, const CheckSettings& settings);
 
 std::string_view name_of(Flaw flaw);
 std::string describe(const std::vector<Finding>& findings);

@@ -15,21 +15,21 @@ namespace {
 using std::chrono_literals::operator""ms;
 using Kind = ReportCall::Kind;
 
-constexpr Terms kTerms{.lease = 500ms, .max_retries = 3, .max_attempts = 5};
+constexpr CheckSettings kSettings{.lease = 500ms, .max_retries = 3, .max_attempts = 5};
 
 SteadyTime at(int millis) { return SteadyTime(std::chrono::milliseconds(millis)); }
 
 PublishCall publish_ok(std::string title, std::int64_t id) {
-  return {.sent = {{std::move(title), R"({"n": 1})"}}, .told = Heard::ok, .ids = {id}};
+  return {.sent = {{std::move(title), R"({"n": 1})"}}, .outcome = CallOutcome::ok, .ids = {id}};
 }
 
 DeliveredEvent deliver(std::int64_t id, int attempt, std::string worker_id, int invoked, int returned) {
   return {id, attempt, std::move(worker_id), "a", R"({"n": 1})", at(invoked), at(returned)};
 }
 
-ReportCall report(Kind kind, int attempt, std::string worker_id, Heard told, int invoked) {
-  const bool ended = kind == Kind::complete && told == Heard::ok;
-  return {kind, 1, attempt, std::move(worker_id), told, ended, at(invoked), at(invoked + 5)};
+ReportCall report(Kind kind, int attempt, std::string worker_id, CallOutcome outcome, int invoked) {
+  const bool ended = kind == Kind::complete && outcome == CallOutcome::ok;
+  return {kind, 1, attempt, std::move(worker_id), outcome, ended, at(invoked), at(invoked + 5)};
 }
 
 // Published; failed once by w1, abandoned by w2, completed by w3.
@@ -37,12 +37,12 @@ History good_history() {
   History history;
   history.publishes.push_back(publish_ok("a", 1));
   history.deliveries.push_back(deliver(1, 1, "w1:1", 100, 110));
-  history.reports.push_back(report(Kind::fail, 1, "w1:1", Heard::ok, 120));
+  history.reports.push_back(report(Kind::fail, 1, "w1:1", CallOutcome::ok, 120));
   history.deliveries.push_back(deliver(1, 2, "w2:1", 200, 230));
   history.deliveries.push_back(deliver(1, 3, "w3:1", 600, 730));
-  history.reports.push_back(report(Kind::start, 3, "w3:1", Heard::ok, 740));
-  history.reports.push_back(report(Kind::heartbeat, 3, "w3:1", Heard::ok, 745));
-  history.reports.push_back(report(Kind::complete, 3, "w3:1", Heard::ok, 750));
+  history.reports.push_back(report(Kind::start, 3, "w3:1", CallOutcome::ok, 740));
+  history.reports.push_back(report(Kind::heartbeat, 3, "w3:1", CallOutcome::ok, 745));
+  history.reports.push_back(report(Kind::complete, 3, "w3:1", CallOutcome::ok, 750));
   history.finals.push_back({.id = 1,
                             .title = "a",
                             .payload = R"({"n": 1})",
@@ -89,7 +89,7 @@ void add_line(History& history) {
                    {.action = "COMPLETED", .attempt = 1, .worker_id = "w:1", .id = 10 * id + 1}};
       history.deliveries.push_back(deliver(id, 1, "w:1", start, start + 10));
       history.deliveries.back().title = title;
-      ReportCall done = report(Kind::complete, 1, "w:1", Heard::ok, start + 20);
+      ReportCall done = report(Kind::complete, 1, "w:1", CallOutcome::ok, start + 20);
       done.id = id;
       history.reports.push_back(done);
     }
@@ -112,11 +112,11 @@ void add_completion(History& history) {
   }
 }
 
-TEST(HistoryTest, AcceptsALifeWithAFailureAnAbandonmentAndACompletion) {
-  EXPECT_EQ(describe(check(good_history(), kTerms)), "");
+TEST(HistoryTest, AcceptsAnEventThatFailedWasAbandonedAndCompleted) {
+  EXPECT_EQ(describe(check(good_history(), kSettings)), "");
 }
 
-TEST(HistoryTest, AcceptsAnEmptyHistory) { EXPECT_EQ(describe(check({}, kTerms)), ""); }
+TEST(HistoryTest, AcceptsAnEmptyHistory) { EXPECT_EQ(describe(check({}, kSettings)), ""); }
 
 struct Case {
   const char* name;
@@ -133,7 +133,7 @@ TEST_P(GoodHistoryTest, IsAccepted) {
 
   GetParam().change(history);
 
-  EXPECT_EQ(describe(check(history, kTerms)), "");
+  EXPECT_EQ(describe(check(history, kSettings)), "");
 }
 
 INSTANTIATE_TEST_SUITE_P(
@@ -141,36 +141,43 @@ INSTANTIATE_TEST_SUITE_P(
     testing::Values(
         Case{"APublishWithoutAnAnswerOrAnEvent",
              [](History& h) {
-               h.publishes.push_back({.sent = {{"b", "1"}}, .told = Heard::unknown, .ids = {}});
+               h.publishes.push_back({.sent = {{"b", "1"}}, .outcome = CallOutcome::unknown, .ids = {}});
              }},
         Case{"APublishWithoutAnAnswerThatLeftItsEvent",
              [](History& h) {
                add_second_event(h);
-               h.publishes.back().told = Heard::unknown;
+               h.publishes.back().outcome = CallOutcome::unknown;
                h.publishes.back().ids.clear();
              }},
         Case{"ARepeatedPublishThatGotTheSameId",
              [](History& h) {
                h.publishes.insert(h.publishes.begin(),
-                                  {.sent = h.publishes[0].sent, .told = Heard::unknown, .ids = {}});
+                                  {.sent = h.publishes[0].sent, .outcome = CallOutcome::unknown, .ids = {}});
                h.publishes.push_back(publish_ok("a", 1));
              }},
         Case{"ABatchWithoutAnAnswerOrAnEvent",
              [](History& h) {
-               h.publishes.push_back({.sent = {{"b", "1"}, {"c", "1"}}, .told = Heard::unknown, .ids = {}});
+               h.publishes.push_back(
+                   {.sent = {{"b", "1"}, {"c", "1"}}, .outcome = CallOutcome::unknown, .ids = {}});
              }},
-        Case{"AReportWithoutAnAnswerThatWasRecorded", [](History& h) { h.reports[3].told = Heard::unknown; }},
+        Case{"AReportWithoutAnAnswerThatWasRecorded",
+             [](History& h) { h.reports[3].outcome = CallOutcome::unknown; }},
         Case{"AReportWithoutAnAnswerThatWasNotRecorded",
-             [](History& h) { h.reports.push_back(report(Kind::complete, 2, "w2:1", Heard::unknown, 235)); }},
-        Case{"AReportMadeTwiceAndRecordedOnce",
-             [](History& h) { h.reports.push_back(report(Kind::complete, 3, "w3:1", Heard::ok, 800)); }},
+             [](History& h) {
+               h.reports.push_back(report(Kind::complete, 2, "w2:1", CallOutcome::unknown, 235));
+             }},
+        Case{
+            "AReportMadeTwiceAndRecordedOnce",
+            [](History& h) { h.reports.push_back(report(Kind::complete, 3, "w3:1", CallOutcome::ok, 800)); }},
         Case{"ALateReportThatWasRefused",
-             [](History& h) { h.reports.push_back(report(Kind::complete, 2, "w2:1", Heard::refused, 800)); }},
+             [](History& h) {
+               h.reports.push_back(report(Kind::complete, 2, "w2:1", CallOutcome::refused, 800));
+             }},
         Case{"AClaimWhoseAnswerNeverArrived",
              [](History& h) { h.deliveries.erase(h.deliveries.begin() + 1); }},
-        Case{"AClaimThatIsAnsweredLateAfterItsLeaseWasOver",
+        Case{"AClaimThatIsAnsweredAfterItsLeaseExpired",
              [](History& h) { h.deliveries[1].returned = at(2000); }},
-        Case{"AClaimMadeWhileTheCompletionWasUnderWay",
+        Case{"AClaimMadeDuringTheCompletion",
              [](History& h) {
                h.deliveries.push_back(deliver(2, 1, "w4:1", 751, 760));
                add_second_event(h);
@@ -225,7 +232,7 @@ TEST_P(BadHistoryTest, IsRefusedForItsFlaw) {
   GetParam().change(history);
 
   std::set<std::string_view> flaws;
-  const auto findings = check(history, kTerms);
+  const auto findings = check(history, kSettings);
   for (const Finding& finding : findings) flaws.insert(name_of(finding.flaw));
   EXPECT_TRUE(flaws.contains(name_of(GetParam().flaw))) << describe(findings);
 }
@@ -249,16 +256,16 @@ INSTANTIATE_TEST_SUITE_P(
                   h.finals.push_back(h.finals.back());
                   h.finals.back().id = 23;
                 }},
-        BadCase{"AnOnCompleteEventWasPublishedTooEarly", Flaw::unasked,
+        BadCase{"AnOnCompleteEventWasPublishedTooEarly", Flaw::unrequested,
                 [](History& h) {
                   add_completion(h);
                   h.finals[h.finals.size() - 2].status = "PENDING";
                   h.finals[h.finals.size() - 2].log.clear();
                 }},
-        BadCase{"AnOnCompleteEventExistsWithoutItsBatch", Flaw::unasked,
+        BadCase{"AnOnCompleteEventExistsWithoutItsBatch", Flaw::unrequested,
                 [](History& h) {
                   add_completion(h);
-                  h.publishes.back().told = Heard::unknown;
+                  h.publishes.back().outcome = CallOutcome::unknown;
                   h.publishes.back().ids.clear();
                   h.finals.erase(h.finals.end() - 2);
                 }},
@@ -306,14 +313,15 @@ INSTANTIATE_TEST_SUITE_P(
                 [](History& h) {
                   add_second_event(h);
                   h.publishes.pop_back();
-                  h.publishes.front().told = Heard::unknown;
+                  h.publishes.front().outcome = CallOutcome::unknown;
                   h.publishes.front().ids.clear();
                   h.finals.back().title = "a";
                 }},
         BadCase{"ACompletionIsInTheLogTwice", Flaw::doubled,
                 [](History& h) { h.finals[0].log.push_back(h.finals[0].log.back()); }},
-        BadCase{"TwoWorkersCompletedIt", Flaw::doubled,
-                [](History& h) { h.reports.push_back(report(Kind::complete, 2, "w2:1", Heard::ok, 760)); }},
+        BadCase{
+            "TwoWorkersCompletedIt", Flaw::doubled,
+            [](History& h) { h.reports.push_back(report(Kind::complete, 2, "w2:1", CallOutcome::ok, 760)); }},
         BadCase{"OneAttemptWasDeliveredTwice", Flaw::doubled,
                 [](History& h) { h.deliveries.push_back(deliver(1, 3, "w4:1", 2000, 2010)); }},
         BadCase{"ItWasDeliveredAfterItsCompletion", Flaw::resurrected,
@@ -328,10 +336,12 @@ INSTANTIATE_TEST_SUITE_P(
         BadCase{"AnAttemptBeganWithinTheLeaseBefore", Flaw::overlapping_leases,
                 [](History& h) { h.deliveries[2].returned = at(690); }},
         BadCase{"AnAttemptBeganWithinALeaseThatAHeartbeatExtended", Flaw::overlapping_leases,
-                [](History& h) { h.reports.push_back(report(Kind::heartbeat, 2, "w2:1", Heard::ok, 400)); }},
+                [](History& h) {
+                  h.reports.push_back(report(Kind::heartbeat, 2, "w2:1", CallOutcome::ok, 400));
+                }},
         BadCase{"AnAttemptBeganWithinALeaseThatAStartExtended", Flaw::overlapping_leases,
                 [](History& h) {
-                  h.reports.push_back(report(Kind::start, 2, "w2:1", Heard::ok, 400));
+                  h.reports.push_back(report(Kind::start, 2, "w2:1", CallOutcome::ok, 400));
                   h.finals[0].log.insert(h.finals[0].log.begin() + 3,
                                          {.action = "STARTED", .attempt = 2, .worker_id = "w2:1"});
                 }},
@@ -377,16 +387,16 @@ INSTANTIATE_TEST_SUITE_P(
                 [](History& h) {
                   add_second_event(h);
                   h.publishes.back() = {
-                      .sent = {{"b", R"({"n": 1})"}, {"c", "1"}}, .told = Heard::unknown, .ids = {}};
+                      .sent = {{"b", R"({"n": 1})"}, {"c", "1"}}, .outcome = CallOutcome::unknown, .ids = {}};
                 }},
-        BadCase{"AnUnpublishedEvent", Flaw::unasked, [](History& h) { h.publishes.clear(); }},
-        BadCase{"ARefusedPublicationLeftAnEvent", Flaw::unasked,
-                [](History& h) { h.publishes[0].told = Heard::refused; }},
-        BadCase{"AnUnreportedCompletion", Flaw::unasked, [](History& h) { h.reports.pop_back(); }},
-        BadCase{"ACompletionThatWasRefusedIsRecorded", Flaw::unasked,
-                [](History& h) { h.reports[3].told = Heard::refused; }},
+        BadCase{"AnUnpublishedEvent", Flaw::unrequested, [](History& h) { h.publishes.clear(); }},
+        BadCase{"ARefusedPublicationLeftAnEvent", Flaw::unrequested,
+                [](History& h) { h.publishes[0].outcome = CallOutcome::refused; }},
+        BadCase{"AnUnreportedCompletion", Flaw::unrequested, [](History& h) { h.reports.pop_back(); }},
+        BadCase{"ACompletionThatWasRefusedIsRecorded", Flaw::unrequested,
+                [](History& h) { h.reports[3].outcome = CallOutcome::refused; }},
         BadCase{"AnAcknowledgedFailureIsNotRecorded", Flaw::unrecorded,
-                [](History& h) { h.reports.push_back(report(Kind::fail, 2, "w2:1", Heard::ok, 235)); }},
+                [](History& h) { h.reports.push_back(report(Kind::fail, 2, "w2:1", CallOutcome::ok, 235)); }},
         BadCase{"ADeliveryIsNotRecorded", Flaw::unrecorded,
                 [](History& h) { h.deliveries[1].worker_id = "w9:1"; }},
         BadCase{"ACompletionByAWorkerWithoutTheLease", Flaw::impossible_log,
@@ -413,24 +423,25 @@ INSTANTIATE_TEST_SUITE_P(
     [](const testing::TestParamInfo<BadCase>& example) { return std::string(example.param.name); });
 
 // Generates histories that follow the rules.
-class LifeStory {
+class HistoryGenerator {
  public:
-  explicit LifeStory(std::uint32_t seed) : random_(seed) {}
+  explicit HistoryGenerator(std::uint32_t seed) : random_(seed) {}
 
-  History tell(int events) {
-    for (std::int64_t id = 1; id <= events; ++id) tell_one(id);
+  History generate(int events) {
+    for (std::int64_t id = 1; id <= events; ++id) generate_event(id);
     return std::move(history_);
   }
 
  private:
   int number(int least, int most) { return std::uniform_int_distribution(least, most)(random_); }
 
-  void tell_one(std::int64_t id) {
+  void generate_event(std::int64_t id) {
     const std::string title = "event " + std::to_string(id);
-    const bool known = number(1, 10) > 1;
-    history_.publishes.push_back({.sent = {{title, "{}"}}, .told = Heard::unknown, .ids = {}});
-    if (known) history_.publishes.push_back({.sent = {{title, "{}"}}, .told = Heard::ok, .ids = {id}});
-    if (!known && number(0, 1) == 0) return;  // the request never arrived
+    const bool acknowledged = number(1, 10) > 1;
+    history_.publishes.push_back({.sent = {{title, "{}"}}, .outcome = CallOutcome::unknown, .ids = {}});
+    if (acknowledged)
+      history_.publishes.push_back({.sent = {{title, "{}"}}, .outcome = CallOutcome::ok, .ids = {id}});
+    if (!acknowledged && number(0, 1) == 0) return;  // the request never arrived
 
     FinalEvent event{.id = id, .title = title, .payload = "{}", .status = "PENDING"};
     now_ = 0;
@@ -441,22 +452,22 @@ class LifeStory {
       ++in_a_row;
       event.log.push_back({.action = "PICKED", .attempt = attempt, .worker_id = worker});
       claim(id, title, attempt, worker);
-      const int fate = number(1, 4);
-      if (fate == 1) {  // abandoned
+      const int action = number(1, 4);
+      if (action == 1) {  // abandoned
         now_ += 510;
         event.log.push_back({.action = "ABANDONED", .attempt = attempt, .worker_id = worker});
         event.worker_id = worker;
-        if (in_a_row == kTerms.max_attempts) {
+        if (in_a_row == kSettings.max_attempts) {
           event.log.push_back({.action = "FAILED", .attempt = attempt});
           event.status = "FAILED";
         }
         continue;
       }
       in_a_row = 0;
-      const bool fails = fate == 2;
+      const bool fails = action == 2;
       if (fails) ++event.retry_count;
-      const bool ends = !fails || event.retry_count == kTerms.max_retries;
-      tell_report(id, attempt, worker, fails ? Kind::fail : Kind::complete, ends);
+      const bool ends = !fails || event.retry_count == kSettings.max_retries;
+      add_report(id, attempt, worker, fails ? Kind::fail : Kind::complete, ends);
       event.log.push_back({.action = fails ? "FAILED" : "COMPLETED",
                            .attempt = attempt,
                            .worker_id = worker,
@@ -474,11 +485,12 @@ class LifeStory {
     history_.deliveries.push_back({id, attempt, worker, title, "{}", at(invoked), at(now_)});
   }
 
-  void tell_report(std::int64_t id, int attempt, const std::string& worker, Kind kind, bool ends) {
+  void add_report(std::int64_t id, int attempt, const std::string& worker, Kind kind, bool ends) {
     const bool answered = number(1, 10) > 1;
     for (int times = number(1, 2); times > 0; --times) {
-      const Heard told = answered ? Heard::ok : Heard::unknown;
-      history_.reports.push_back({kind, id, attempt, worker, told, ends && answered, at(now_), at(now_ + 3)});
+      const CallOutcome outcome = answered ? CallOutcome::ok : CallOutcome::unknown;
+      history_.reports.push_back(
+          {kind, id, attempt, worker, outcome, ends && answered, at(now_), at(now_ + 3)});
       now_ += 10;
     }
   }
@@ -488,9 +500,9 @@ class LifeStory {
   int now_ = 0;  // milliseconds
 };
 
-TEST(HistoryTest, AcceptsAThousandGeneratedLives) {
+TEST(HistoryTest, AcceptsAThousandGeneratedEvents) {
   for (std::uint32_t seed = 1; seed <= 50; ++seed) {
-    EXPECT_EQ(describe(check(LifeStory(seed).tell(20), kTerms)), "") << "seed " << seed;
+    EXPECT_EQ(describe(check(HistoryGenerator(seed).generate(20), kSettings)), "") << "seed " << seed;
   }
 }
 

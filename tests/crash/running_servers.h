@@ -1,4 +1,5 @@
-// gate.h: the server, or the servers, that clients connect to while servers are killed and restarted.
+// running_servers.h: the server, or the servers, that clients connect to while servers are killed and
+// restarted.
 //
 // Threads: every method may be called from any thread.
 #pragma once
@@ -13,7 +14,7 @@
 
 namespace eventq {
 
-class Gate {
+class RunningServers {
  public:
   struct Server {
     int generation = 0;  // 1 is the first server
@@ -21,38 +22,38 @@ class Gate {
   };
 
   // A new server runs on this port.
-  void open(std::uint16_t port) {
+  void set_server(std::uint16_t port) {
     const std::scoped_lock lock(mutex_);
     server_ = {server_.generation + 1, port};
     changed_.notify_all();
   }
   // Several servers of one queue: after a call without an answer, the client connects to the next one.
-  void open_all(std::vector<std::uint16_t> ports) {
+  void set_servers(std::vector<std::uint16_t> ports) {
     const std::scoped_lock lock(mutex_);
     ports_ = std::move(ports);
     changed_.notify_all();
   }
-  // Clients stop: next() returns nothing and is_current() is false.
-  void close() {
+  // From now on next() returns nothing and is_current() is false.
+  void stop_clients() {
     const std::scoped_lock lock(mutex_);
-    closed_ = true;
+    stopped_ = true;
     changed_.notify_all();
   }
 
-  // Waits for a server newer than `generation`; nothing once the gate is closed.
+  // Waits for a server newer than `generation`; nothing after stop_clients().
   std::optional<Server> next(int generation) {
     std::unique_lock lock(mutex_);
-    changed_.wait(lock, [&] { return closed_ || !ports_.empty() || server_.generation > generation; });
-    if (!ports_.empty() && generation > 0) changed_.wait_for(lock, kMoment, [&] { return closed_; });
-    if (closed_) return std::nullopt;
+    changed_.wait(lock, [&] { return stopped_ || !ports_.empty() || server_.generation > generation; });
+    if (!ports_.empty() && generation > 0) changed_.wait_for(lock, kReconnectDelay, [&] { return stopped_; });
+    if (stopped_) return std::nullopt;
     if (ports_.empty()) return server_;
-    return Server{generation + 1, ports_[turn_++ % ports_.size()]};
+    return Server{generation + 1, ports_[next_port_++ % ports_.size()]};
   }
 
-  // False once the gate is closed or a newer server runs.
+  // False after stop_clients() or once a newer server runs.
   bool is_current(int generation) {
     const std::scoped_lock lock(mutex_);
-    return !closed_ && (!ports_.empty() || server_.generation == generation);
+    return !stopped_ && (!ports_.empty() || server_.generation == generation);
   }
 
   // The number of events published and not ended. A publisher waits while it is too high; after false it must
@@ -62,28 +63,28 @@ class Gate {
     backlog_ += change;
     if (change < 0) changed_.notify_all();
   }
-  bool wait_for_room(int generation, int backlog_max) {
+  bool wait_for_backlog_below(int generation, int backlog_max) {
     std::unique_lock lock(mutex_);
     if (!ports_.empty()) {
       // A publication without an answer is not counted, so the count is wrong after many outages. Do not wait
       // forever.
-      changed_.wait_for(lock, std::chrono::seconds(1), [&] { return closed_ || backlog_ < backlog_max; });
-      return !closed_;
+      changed_.wait_for(lock, std::chrono::seconds(1), [&] { return stopped_ || backlog_ < backlog_max; });
+      return !stopped_;
     }
     changed_.wait(lock,
-                  [&] { return closed_ || server_.generation != generation || backlog_ < backlog_max; });
+                  [&] { return stopped_ || server_.generation != generation || backlog_ < backlog_max; });
     return backlog_ < backlog_max;
   }
 
  private:
-  static constexpr std::chrono::milliseconds kMoment{20};
+  static constexpr std::chrono::milliseconds kReconnectDelay{20};
 
   std::mutex mutex_;
   std::condition_variable changed_;
   Server server_;
   std::vector<std::uint16_t> ports_;  // when there are several servers
-  std::size_t turn_ = 0;              // index of the next client's server
-  bool closed_ = false;
+  std::size_t next_port_ = 0;         // of the next client, modulo their number
+  bool stopped_ = false;
   int backlog_ = 0;
 };
 
