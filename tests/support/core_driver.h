@@ -84,15 +84,15 @@ class CoreDriver {
   void end_all_waits() { keep(core_->end_all_waits()); }
   void cancel_wait(Token token) { core_->cancel_wait(reply_to(token)); }
 
-  // Expects next_attention() to be `when`. On a shared store it may be earlier, because the Core asks for due
-  // events of other servers every five seconds.
+  // Expects next_attention() to be `when`. On a shared store it may be earlier, because the Core polls for
+  // due events of other servers every five seconds.
   void expect_attention(std::optional<TimePoint> when) {
     if (!store_->shared()) {
       EXPECT_EQ(core_->next_attention(), when);
       return;
     }
-    const TimePoint look = core_->time() + std::chrono::seconds(5);
-    EXPECT_LE(core_->next_attention(), std::min(when.value_or(look), look));
+    const TimePoint next_poll = core_->time() + std::chrono::seconds(5);
+    EXPECT_LE(core_->next_attention(), std::min(when.value_or(next_poll), next_poll));
   }
 
   [[nodiscard]] bool answered(Token token) const { return answers_.contains(token); }

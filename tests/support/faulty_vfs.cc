@@ -25,7 +25,7 @@ struct FaultyVfs::State {
   bool recording = false;
   std::vector<FileOperation> recorded;
 
-  void note(FileOperation&& operation) {
+  void record(FileOperation&& operation) {
     if (recording) recorded.push_back(std::move(operation));
   }
 };
@@ -63,13 +63,13 @@ int write_file(sqlite3_file* file, const void* bytes, int size, sqlite3_int64 of
   State& state = *ours(file)->state;
   ++state.writes;
   if (state.full || state.writes == state.full_at_write) return SQLITE_FULL;
-  state.note({Kind::write, *ours(file)->name, offset,
-              std::string(static_cast<const char*>(bytes), static_cast<std::size_t>(size))});
+  state.record({Kind::write, *ours(file)->name, offset,
+                std::string(static_cast<const char*>(bytes), static_cast<std::size_t>(size))});
   return methods(file).xWrite(real(file), bytes, size, offset);
 }
 
 int truncate_file(sqlite3_file* file, sqlite3_int64 size) {
-  ours(file)->state->note({Kind::truncate, *ours(file)->name, size, {}});
+  ours(file)->state->record({Kind::truncate, *ours(file)->name, size, {}});
   return methods(file).xTruncate(real(file), size);
 }
 
@@ -81,7 +81,7 @@ int sync_file(sqlite3_file* file, int flags) {
     state.sync_error.reset();
     return SQLITE_IOERR_FSYNC;
   }
-  state.note({Kind::sync, *ours(file)->name, 0, {}});
+  state.record({Kind::sync, *ours(file)->name, 0, {}});
   return state.skip_syncs ? SQLITE_OK : methods(file).xSync(real(file), flags);
 }
 
@@ -139,13 +139,13 @@ int open_file(sqlite3_vfs* vfs, const char* path, sqlite3_file* file, int flags,
   ours(file)->state = &state;
   ours(file)->name = new std::string(named ? name_of_path(path) : "");
   file->pMethods = &kMethods;
-  if (exists == 0) state.note({Kind::create, *ours(file)->name, 0, {}});
+  if (exists == 0) state.record({Kind::create, *ours(file)->name, 0, {}});
   return SQLITE_OK;
 }
 
 int delete_file(sqlite3_vfs* vfs, const char* path, int sync_folder) {
   State& state = state_of(vfs);
-  state.note({Kind::remove, name_of_path(path), 0, {}});
+  state.record({Kind::remove, name_of_path(path), 0, {}});
   return state.real->xDelete(state.real, path, sync_folder);
 }
 

@@ -83,7 +83,7 @@ HttpClient::HttpClient(HttpClient&& other) noexcept
     : port_(other.port_),
       limit_(other.limit_),
       socket_(std::exchange(other.socket_, -1)),
-      under_way_(std::exchange(other.under_way_, 0)),
+      unanswered_(std::exchange(other.unanswered_, 0)),
       bytes_(std::move(other.bytes_)) {}
 
 Result<HttpResponse> HttpClient::request(std::string_view method, std::string_view target,
@@ -99,7 +99,7 @@ Result<void> HttpClient::send(std::string_view method, std::string_view target, 
     if (auto connected = connect(); !connected) return connected;
   }
   const std::string bytes = to_bytes(method, target, body, headers);
-  ++under_way_;
+  ++unanswered_;
   std::string_view rest = bytes;
   while (!rest.empty()) {
     const ssize_t sent = ::send(socket_, rest.data(), rest.size(), MSG_NOSIGNAL);
@@ -128,7 +128,7 @@ Result<HttpResponse> HttpClient::receive(std::chrono::milliseconds limit) {
   }
   response->body = bytes_.substr(header_size, *size);
   bytes_.erase(0, header_size + *size);
-  --under_way_;
+  --unanswered_;
   if (same_name(response->header("Connection"), "close")) close();
   return *std::move(response);
 }
@@ -141,7 +141,7 @@ bool HttpClient::readable_within(std::chrono::milliseconds limit) const {
 void HttpClient::close() {
   if (socket_ >= 0) ::close(std::exchange(socket_, -1));
   bytes_.clear();
-  under_way_ = 0;
+  unanswered_ = 0;
 }
 
 Result<void> HttpClient::connect() {
@@ -156,14 +156,14 @@ Result<void> HttpClient::connect() {
   address.sin_port = htons(port_);
   address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
   if (::connect(socket_, reinterpret_cast<const sockaddr*>(&address), sizeof(address)) == 0) return {};
-  const std::string why = std::strerror(errno);
+  const std::string reason = std::strerror(errno);
   close();
-  return Error{.code = ErrorCode::unavailable, .message = "Cannot connect: " + why + "."};
+  return Error{.code = ErrorCode::unavailable, .message = "Cannot connect: " + reason + "."};
 }
 
 // True when no response is due, and the server closed the connection or sent bytes.
 bool HttpClient::is_stale() const {
-  return socket_ >= 0 && under_way_ == 0 && readable_within(std::chrono::milliseconds(0));
+  return socket_ >= 0 && unanswered_ == 0 && readable_within(std::chrono::milliseconds(0));
 }
 
 Result<void> HttpClient::fill(SteadyTime deadline) {
@@ -180,9 +180,9 @@ Result<void> HttpClient::fill(SteadyTime deadline) {
   return {};
 }
 
-Error HttpClient::broken(std::string_view why) {
+Error HttpClient::broken(std::string_view reason) {
   close();
-  return {.code = ErrorCode::unknown_outcome, .message = "No response: " + std::string(why) + "."};
+  return {.code = ErrorCode::unknown_outcome, .message = "No response: " + std::string(reason) + "."};
 }
 
 }  // namespace eventq

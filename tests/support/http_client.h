@@ -62,15 +62,15 @@ class HttpClient {
   Result<void> connect();
   bool is_stale() const;
   Result<void> fill(SteadyTime deadline);
-  Error broken(std::string_view why);
+  Error broken(std::string_view reason);
 
   // Set in the constructor, never changed.
   const std::uint16_t port_;
   const std::chrono::milliseconds limit_;
 
   int socket_ = -1;
-  std::size_t under_way_ = 0;  // requests without a response
-  std::string bytes_;          // received and not yet returned
+  std::size_t unanswered_ = 0;  // requests without a response
+  std::string bytes_;           // received and not yet returned
 };
 
 }  // namespace eventq

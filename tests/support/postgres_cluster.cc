@@ -32,42 +32,43 @@ using postgres::PgConnection;
 
 constexpr std::chrono::seconds kStartLimit{60};
 
-[[noreturn]] void give_up(const std::string& why) {
-  std::fprintf(stderr, "PostgreSQL for tests: %s\n", why.c_str());
+[[noreturn]] void abort_with(const std::string& reason) {
+  std::fprintf(stderr, "PostgreSQL for tests: %s\n", reason.c_str());
   std::abort();
 }
 
 template <typename T>
-T need(Result<T> result, const std::string& what) {
-  if (!result) give_up(what + ": " + result.error().message);
+T value_or_abort(Result<T> result, const std::string& what) {
+  if (!result) abort_with(what + ": " + result.error().message);
   if constexpr (!std::is_void_v<T>) return std::move(*result);
 }
 
 std::string program(const std::string& name) {
   const fs::path postgres = EVENTQ_POSTGRES;
-  if (postgres.empty()) give_up("the program `postgres` was not found; install the package postgresql");
+  if (postgres.empty()) abort_with("the program `postgres` was not found; install the package postgresql");
   return postgres.parent_path() / name;
 }
 
 // The arguments that run `command` as a user that may run PostgreSQL, and kill it when this process dies.
-std::vector<std::string> as_owner(std::vector<std::string> command, const std::string& at_death = "KILL") {
+std::vector<std::string> as_postgres_user(std::vector<std::string> command,
+                                          const std::string& at_death = "KILL") {
   std::vector<std::string> full = {"/usr/bin/setpriv", "--pdeathsig=" + at_death};
   if (geteuid() == 0) full.insert(full.end(), {"--reuid=postgres", "--regid=postgres", "--init-groups"});
   full.insert(full.end(), command.begin(), command.end());
   return full;
 }
 
-void must_run(const std::vector<std::string>& command) {
+void run_or_abort(const std::vector<std::string>& command) {
   const Finished finished = run({command, {"LC_ALL=C"}, "/"});
-  if (finished.exit_code != 0) give_up(command.back() + ": " + finished.out + finished.err);
+  if (finished.exit_code != 0) abort_with(command.back() + ": " + finished.out + finished.err);
 }
 
 // Makes the PostgreSQL user the owner of a folder.
-void hand_over(const std::string& folder) {
+void give_to_postgres_user(const std::string& folder) {
   if (geteuid() != 0) return;
   const passwd* user = getpwnam("postgres");
   if (user == nullptr || chown(folder.c_str(), user->pw_uid, user->pw_gid) != 0) {
-    give_up("the user `postgres` is missing; install the package postgresql");
+    abort_with("the user `postgres` is missing; install the package postgresql");
   }
 }
 
@@ -76,23 +77,23 @@ void hand_over(const std::string& folder) {
 fs::path parent_folder(const std::vector<std::string>& settings) {
   if (std::ranges::count(settings, "fsync=off") == 0) return fs::temp_directory_path();
   const fs::path memory = "/dev/shm";
-  constexpr std::uintmax_t kRoom = std::uintmax_t{4} << 30;
+  constexpr std::uintmax_t kBytesNeeded = std::uintmax_t{4} << 30;
   std::error_code missing;
   const fs::space_info space = fs::space(memory, missing);
-  return !missing && space.available >= kRoom ? memory : fs::temp_directory_path();
+  return !missing && space.available >= kBytesNeeded ? memory : fs::temp_directory_path();
 }
 
-std::string made_folder(std::string folder) {
+std::string create_folder(std::string folder) {
   fs::create_directory(folder);
   fs::permissions(folder, fs::perms::owner_all);
-  hand_over(folder);
+  give_to_postgres_user(folder);
   return folder;
 }
 
 void make_cluster(const std::string& folder) {
-  must_run(
-      as_owner({program("initdb"), "--username=postgres", "--auth=trust", "--encoding=UTF8", "--locale=C",
-                "--wal-segsize=1", "--no-sync", "--no-instructions", "--pgdata=" + folder}));
+  run_or_abort(as_postgres_user({program("initdb"), "--username=postgres", "--auth=trust", "--encoding=UTF8",
+                                 "--locale=C", "--wal-segsize=1", "--no-sync", "--no-instructions",
+                                 "--pgdata=" + folder}));
 }
 
 // Binds a socket to a free port. The kernel then gives the port to no other program, not even for an outgoing
@@ -112,19 +113,19 @@ Descriptor reserve_port() {
 int port_of(const Descriptor& socket) {
   sockaddr_in address{};
   socklen_t size = sizeof address;
-  const bool known = getsockname(socket.number(), reinterpret_cast<sockaddr*>(&address), &size) == 0;
-  EVENTQ_ASSERT(known);
+  const bool bound = getsockname(socket.number(), reinterpret_cast<sockaddr*>(&address), &size) == 0;
+  EVENTQ_ASSERT(bound);
   return ntohs(address.sin_port);
 }
 
 // `root` and all processes below it.
-std::vector<pid_t> family(pid_t root) {
+std::vector<pid_t> process_tree(pid_t root) {
   std::set<pid_t> found = {root};
   // A child's number may be lower than its parent's, so the scan repeats until it finds no new process.
   for (std::size_t before = 0; before != found.size();) {
     before = found.size();
-    std::error_code gone;
-    for (const auto& entry : fs::directory_iterator("/proc", gone)) {
+    std::error_code ignored;
+    for (const auto& entry : fs::directory_iterator("/proc", ignored)) {
       std::ifstream file(entry.path() / "stat");
       std::string line;
       if (!std::getline(file, line)) continue;
@@ -138,9 +139,13 @@ std::vector<pid_t> family(pid_t root) {
   return {found.begin(), found.end()};
 }
 
-std::unique_ptr<PgConnection> connect(const std::string& url) { return need(PgConnection::open(url), url); }
+std::unique_ptr<PgConnection> connect(const std::string& url) {
+  return value_or_abort(PgConnection::open(url), url);
+}
 
-void run_script(const std::string& url, const std::string& sql) { need(connect(url)->script(sql), sql); }
+void run_script(const std::string& url, const std::string& sql) {
+  value_or_abort(connect(url)->script(sql), sql);
+}
 
 std::string fresh_name() {
   static std::atomic<int> last = 0;
@@ -154,7 +159,7 @@ std::string pristine_cluster() {
   if (shared != nullptr && fs::exists(fs::path(shared) / "pristine")) return fs::path(shared) / "pristine";
   static const TemporaryDirectory directory;
   static const std::string folder = [] {
-    hand_over(directory.file(""));
+    give_to_postgres_user(directory.file(""));
     make_cluster(directory.file("pristine"));
     return directory.file("pristine");
   }();
@@ -166,9 +171,9 @@ OwnCluster::OwnCluster(std::vector<std::string> settings)
       settings_(std::move(settings)),
       reserved_(reserve_port()),
       port_(port_of(reserved_)) {
-  hand_over(directory_.file(""));
-  made_folder(socket_folder());
-  must_run(as_owner({"/bin/cp", "-a", pristine_cluster() + "/.", data_folder()}));
+  give_to_postgres_user(directory_.file(""));
+  create_folder(socket_folder());
+  run_or_abort(as_postgres_user({"/bin/cp", "-a", pristine_cluster() + "/.", data_folder()}));
   start();
 }
 
@@ -177,11 +182,12 @@ OwnCluster::OwnCluster(AsStandby, const OwnCluster& primary)
       settings_(primary.settings_),
       reserved_(reserve_port()),
       port_(port_of(reserved_)) {
-  hand_over(directory_.file(""));
-  made_folder(socket_folder());
-  must_run(as_owner({program("pg_basebackup"), "--host=127.0.0.1", "--port=" + std::to_string(primary.port()),
-                     "--username=postgres", "--write-recovery-conf", "--checkpoint=fast", "--no-sync",
-                     "--pgdata=" + data_folder()}));
+  give_to_postgres_user(directory_.file(""));
+  create_folder(socket_folder());
+  run_or_abort(as_postgres_user({program("pg_basebackup"), "--host=127.0.0.1",
+                                 "--port=" + std::to_string(primary.port()), "--username=postgres",
+                                 "--write-recovery-conf", "--checkpoint=fast", "--no-sync",
+                                 "--pgdata=" + data_folder()}));
   start();
 }
 
@@ -201,22 +207,22 @@ void OwnCluster::start() {
     command.push_back(setting);
   }
   // QUIT: an immediate shutdown.
-  server_ = std::make_unique<Process>(ProcessSetup{as_owner(command, "QUIT"), {"LC_ALL=C"}, "/"});
+  server_ = std::make_unique<Process>(ProcessSetup{as_postgres_user(command, "QUIT"), {"LC_ALL=C"}, "/"});
   if (!server_->wait_for_line("database system is ready to accept", kStartLimit)) {
-    give_up("it did not start: " + server_->err());
+    abort_with("it did not start: " + server_->err());
   }
 }
 
 void OwnCluster::stop(Stop mode) {
   server_->signal(mode == Stop::fast ? SIGINT : SIGQUIT);
-  if (!server_->wait(kStartLimit)) give_up("it did not stop: " + server_->err());
+  if (!server_->wait(kStartLimit)) abort_with("it did not stop: " + server_->err());
   server_.reset();
 }
 
 void OwnCluster::kill() {
   signal_all(SIGKILL);
   // All its processes hold the pipe that this waits for, so none is left at the next start.
-  if (!server_->wait(kStartLimit)) give_up("it did not die");
+  if (!server_->wait(kStartLimit)) abort_with("it did not end after SIGKILL");
   server_.reset();
 }
 
@@ -225,17 +231,17 @@ void OwnCluster::pause(bool paused) { signal_all(paused ? SIGSTOP : SIGCONT); }
 void OwnCluster::signal_all(int number) const {
   // Stops the parent first, so that it starts no more children and its present ones are not reparented.
   server_->signal(SIGSTOP);
-  for (const pid_t pid : family(server_->pid())) ::kill(pid, number);
+  for (const pid_t pid : process_tree(server_->pid())) ::kill(pid, number);
 }
 
 std::unique_ptr<OwnCluster> OwnCluster::make_standby() {
   std::unique_ptr<OwnCluster> standby(new OwnCluster(AsStandby(), *this));
   const auto connection = connect(url("postgres"));
-  need(connection->script("ALTER SYSTEM SET synchronous_standby_names = '*'"), "ALTER SYSTEM");
-  need(connection->script("SELECT pg_reload_conf()"), "pg_reload_conf");
+  value_or_abort(connection->script("ALTER SYSTEM SET synchronous_standby_names = '*'"), "ALTER SYSTEM");
+  value_or_abort(connection->script("SELECT pg_reload_conf()"), "pg_reload_conf");
   const std::string in_sync = "SELECT count(*)::bigint FROM pg_stat_replication WHERE sync_state = 'sync'";
-  while (need(connection->run_one(in_sync), in_sync).number(0, 0) == 0) {
-    need(connection->script("SELECT pg_sleep(0.01)"), "pg_sleep");
+  while (value_or_abort(connection->run_one(in_sync), in_sync).number(0, 0) == 0) {
+    value_or_abort(connection->script("SELECT pg_sleep(0.01)"), "pg_sleep");
   }
   return standby;
 }
@@ -277,8 +283,8 @@ PostgresCluster& PostgresCluster::shared() {
 
 PostgresCluster::PostgresCluster() {
   std::string folder;
-  if (const char* given = std::getenv("EVENTQ_TEST_POSTGRES")) {
-    folder = given;
+  if (const char* shared = std::getenv("EVENTQ_TEST_POSTGRES")) {
+    folder = shared;
   } else {
     own_ = std::make_unique<OwnCluster>(quick_settings());
     folder = own_->socket_folder();
@@ -288,7 +294,7 @@ PostgresCluster::PostgresCluster() {
     const std::string name = entry.path().filename();
     if (entry.is_socket()) query_ = "?host=" + folder + "&port=" + name.substr(name.rfind('.') + 1);
   }
-  if (query_.empty()) give_up("there is no socket in " + folder);
+  if (query_.empty()) abort_with("no socket in " + folder);
 }
 
 std::string PostgresCluster::url(const std::string& database) const {
@@ -303,17 +309,18 @@ const std::string& PostgresCluster::migrated() {
   const std::string name = "template_" + std::to_string(std::hash<std::string>()(all));
 
   const auto connection = connect(url("postgres"));
-  need(connection->script("SELECT pg_advisory_lock(1)"), "lock");
+  value_or_abort(connection->script("SELECT pg_advisory_lock(1)"), "lock");
   postgres::Params params;
   const auto found =
-      need(connection->run_one("SELECT 1 FROM pg_database WHERE datname = $1", params.add(name)), "look");
+      value_or_abort(connection->run_one("SELECT 1 FROM pg_database WHERE datname = $1", params.add(name)),
+                     "find the template");
   if (found.empty()) {
     // Renamed only when it is complete.
-    need(connection->script("DROP DATABASE IF EXISTS half_made"), "drop");
-    need(connection->script("CREATE DATABASE half_made"), "create");
-    const std::string half_made = url("half_made");
-    need(postgres::migrate({&half_made, 1}), "migrate");
-    need(connection->script("ALTER DATABASE half_made RENAME TO " + name), "rename");
+    value_or_abort(connection->script("DROP DATABASE IF EXISTS unfinished"), "drop");
+    value_or_abort(connection->script("CREATE DATABASE unfinished"), "create");
+    const std::string unfinished = url("unfinished");
+    value_or_abort(postgres::migrate({&unfinished, 1}), "migrate");
+    value_or_abort(connection->script("ALTER DATABASE unfinished RENAME TO " + name), "rename");
   }
   migrated_ = name;
   return migrated_;

@@ -31,9 +31,9 @@ void perform_torn(std::string& file, const FileOperation& write, std::mt19937_64
   for (std::size_t from = start; from < end;) {
     const std::size_t to = std::min(end, (from / kSector + 1) * kSector);
     std::string bytes = write.bytes.substr(from - start, to - from);
-    const auto fate = random() % 5;
-    if (fate == 0) std::generate(bytes.begin(), bytes.end(), [&] { return static_cast<char>(random()); });
-    if (fate < 3) put(file, from, bytes);
+    const auto choice = random() % 5;
+    if (choice == 0) std::generate(bytes.begin(), bytes.end(), [&] { return static_cast<char>(random()); });
+    if (choice < 3) put(file, from, bytes);
     from = to;
   }
 }
@@ -62,7 +62,7 @@ void Disk::apply(const FileOperation& operation) {
   for (const FileOperation& pending : file.pending) perform(file.durable, pending);
   file.pending.clear();
   if (versions.size() == 1) return;
-  for (auto& [name, known] : names_) known.erase(known.begin(), known.end() - 1);
+  for (auto& [name, all] : names_) all.erase(all.begin(), all.end() - 1);
 }
 
 void Disk::write_after_power_loss(const std::string& folder, std::mt19937_64& random) const {
@@ -71,9 +71,9 @@ void Disk::write_after_power_loss(const std::string& folder, std::mt19937_64& ra
     if (!file) continue;
     std::string content = file->durable;
     for (const FileOperation& operation : file->pending) {
-      const auto fate = random() % 3;
-      if (fate == 0) perform(content, operation);
-      if (fate == 1 && operation.kind == Kind::write) perform_torn(content, operation, random);
+      const auto choice = random() % 3;
+      if (choice == 0) perform(content, operation);
+      if (choice == 1 && operation.kind == Kind::write) perform_torn(content, operation, random);
     }
     std::ofstream(folder + name, std::ios::binary) << content;
   }

@@ -36,9 +36,9 @@ std::vector<std::string> environment_of(const ProcessSetup& setup) {
   for (char** variable = environ; *variable != nullptr; ++variable) {
     const std::string_view text(*variable);
     const std::string_view name = text.substr(0, text.find('=') + 1);
-    const bool is_set_anew = std::any_of(setup.environment.begin(), setup.environment.end(),
-                                         [&](const std::string& other) { return other.starts_with(name); });
-    if (!is_set_anew && !text.starts_with("EVENTQ_")) environment.emplace_back(text);
+    const bool is_overridden = std::any_of(setup.environment.begin(), setup.environment.end(),
+                                           [&](const std::string& other) { return other.starts_with(name); });
+    if (!is_overridden && !text.starts_with("EVENTQ_")) environment.emplace_back(text);
   }
   environment.insert(environment.end(), setup.environment.begin(), setup.environment.end());
   return environment;
@@ -53,8 +53,8 @@ std::vector<char*> pointers(std::vector<std::string>& texts) {
 
 // Between fork() and exec() only async-signal-safe calls are allowed, because locks of other threads stay
 // locked.
-[[noreturn]] void become(char* const* command, char* const* environment, const char* directory, int out,
-                         int err) {
+[[noreturn]] void exec_child(char* const* command, char* const* environment, const char* directory, int out,
+                             int err) {
   dup2(out, STDOUT_FILENO);
   dup2(err, STDERR_FILENO);
   sigset_t none;
@@ -77,8 +77,8 @@ Process::Process(const ProcessSetup& setup) {
   pid_ = fork();
   EVENTQ_ASSERT(pid_ >= 0);
   if (pid_ == 0) {
-    become(command_pointers.data(), environment_pointers.data(), setup.directory.c_str(), out.write,
-           err.write);
+    exec_child(command_pointers.data(), environment_pointers.data(), setup.directory.c_str(), out.write,
+               err.write);
   }
   close(out.write);
   close(err.write);
@@ -112,7 +112,7 @@ std::optional<int> Process::wait(std::chrono::milliseconds limit) {
 std::optional<std::string> Process::wait_for_line(std::string_view text, std::chrono::milliseconds limit) {
   std::unique_lock lock(mutex_);
   std::optional<std::string> rest;
-  const auto look = [&] {
+  const auto find_line = [&] {
     const std::size_t found = err_.find(text);
     if (found == std::string::npos) return closed_;
     const std::size_t start = found + text.size();
@@ -121,7 +121,7 @@ std::optional<std::string> Process::wait_for_line(std::string_view text, std::ch
     rest = err_.substr(start, end - start);
     return true;
   };
-  changed_.wait_for(lock, limit, look);
+  changed_.wait_for(lock, limit, find_line);
   return rest;
 }
 

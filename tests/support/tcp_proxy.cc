@@ -93,21 +93,21 @@ std::vector<std::string> ClientStream::feed(std::string_view bytes) {
 }
 
 bool ClientStream::take_message(std::vector<std::string>& ended) {
-  const std::size_t head = started_ ? 1 : 0;
-  if (unread_.size() < head + kLength) return false;
-  const std::size_t size = head + number_at(unread_, head);
+  const std::size_t type_size = started_ ? 1 : 0;
+  if (unread_.size() < type_size + kLength) return false;
+  const std::size_t size = type_size + number_at(unread_, type_size);
   if (unread_.size() < size) return false;
   const std::string message = unread_.substr(0, size);
   unread_.erase(0, size);
-  const std::string_view body = std::string_view(message).substr(head + kLength);
+  const std::string_view body = std::string_view(message).substr(type_size + kLength);
   if (!started_) {
-    started_ = number_at(body, 0) == kVersion3;  // otherwise it asks for encryption
+    started_ = number_at(body, 0) == kVersion3;  // otherwise it is an SSLRequest
     return true;
   }
   if (is_commit(message[0], body)) {
-    ended.push_back(std::exchange(said_, {}));
+    ended.push_back(std::exchange(transaction_text_, {}));
   } else {
-    said_ += body;
+    transaction_text_ += body;
   }
   return true;
 }
@@ -145,26 +145,26 @@ TcpProxy::~TcpProxy() {
 
 void TcpProxy::black_hole() {
   const std::scoped_lock lock(mutex_);
-  still_ = true;
+  stalled_ = true;
   wake();
 }
 
 void TcpProxy::pass() {
   const std::scoped_lock lock(mutex_);
-  still_ = false;
+  stalled_ = false;
   wake();
 }
 
 void TcpProxy::cut() {
   const std::scoped_lock lock(mutex_);
   for (Pair& pair : pairs_) pair.cut = true;
-  still_ = false;
+  stalled_ = false;
   wake();
 }
 
 void TcpProxy::cut_at_commit(std::string text, Commit commit) {
   const std::scoped_lock lock(mutex_);
-  wanted_ = std::move(text);
+  cut_text_ = std::move(text);
   commit_ = commit;
   was_cut_ = false;
 }
@@ -185,15 +185,15 @@ void TcpProxy::run() {
     {
       const std::scoped_lock lock(mutex_);
       if (stopped_) return;
-      if (!still_) take_new();
+      if (!stalled_) accept_new();
       for (Pair& pair : pairs_) {
-        if (!still_ && !pair.cut) move(pair);
+        if (!stalled_ && !pair.cut) move(pair);
         if (!pair.cut) continue;
         reset(pair.client);
         reset(pair.server);
       }
       pairs_.remove_if([](const Pair& pair) { return pair.cut || pair.ended; });
-      if (!still_) add_polled(wanted);
+      if (!stalled_) add_polled(wanted);
     }
     poll(wanted.data(), wanted.size(), -1);
     std::uint64_t ignored = 0;
@@ -214,7 +214,7 @@ void TcpProxy::add_polled(std::vector<pollfd>& wanted) const {
   }
 }
 
-void TcpProxy::take_new() {
+void TcpProxy::accept_new() {
   while (true) {
     Descriptor client(accept4(listener_.number(), nullptr, nullptr, SOCK_CLOEXEC));
     if (!client.open()) return;
@@ -250,11 +250,11 @@ bool TcpProxy::read_client(Pair& pair) {
   const auto bytes = read_some(pair.client.number());
   if (!bytes) return false;
   pair.to_server = *bytes;
-  for (const std::string& said : pair.said.feed(*bytes)) {
-    if (!wanted_ || said.find(*wanted_) == std::string::npos) continue;
-    wanted_.reset();
+  for (const std::string& text : pair.stream.feed(*bytes)) {
+    if (!cut_text_ || text.find(*cut_text_) == std::string::npos) continue;
+    cut_text_.reset();
     if (commit_ == Commit::done) {
-      pair.swallowing = true;
+      pair.drops_answers = true;
     } else {
       end_at_commit(pair);
     }
@@ -265,12 +265,12 @@ bool TcpProxy::read_client(Pair& pair) {
 bool TcpProxy::read_server(Pair& pair) {
   const auto bytes = read_some(pair.server.number());
   if (!bytes) return false;
-  if (!pair.swallowing) {
+  if (!pair.drops_answers) {
     pair.to_client = *bytes;
     return true;
   }
-  pair.swallowed += *bytes;
-  if (pair.swallowed.find(kCommitDone) != std::string::npos) end_at_commit(pair);
+  pair.dropped += *bytes;
+  if (pair.dropped.find(kCommitDone) != std::string::npos) end_at_commit(pair);
   return true;
 }
 

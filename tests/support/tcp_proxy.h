@@ -35,7 +35,7 @@ class ClientStream {
   std::string unread_;
   bool started_ = false;           // the start-up message was sent
   std::set<std::string> commits_;  // prepared statements that commit
-  std::string said_;               // the text since the last COMMIT
+  std::string transaction_text_;   // the text since the last COMMIT
 };
 
 class TcpProxy {
@@ -68,15 +68,15 @@ class TcpProxy {
     Descriptor server;
     std::string to_server;  // read and not yet written
     std::string to_client;
-    ClientStream said;
-    bool swallowing = false;  // drops the server's answers until the COMMIT is done
-    std::string swallowed;
+    ClientStream stream;
+    bool drops_answers = false;  // drops the server's answers until the COMMIT is done
+    std::string dropped;
     bool cut = false;
     bool ended = false;  // one side closed the connection
   };
 
   void run();
-  void take_new();
+  void accept_new();
   void move(Pair& pair);
   bool read_client(Pair& pair);  // false when that side has ended
   bool read_server(Pair& pair);
@@ -92,9 +92,9 @@ class TcpProxy {
   // Guarded by mutex_.
   std::mutex mutex_;
   std::condition_variable changed_;
-  bool still_ = false;
+  bool stalled_ = false;
   bool stopped_ = false;
-  std::optional<std::string> wanted_;  // the text of the transaction to cut
+  std::optional<std::string> cut_text_;  // the text of the transaction to cut
   Commit commit_ = Commit::done;
   bool was_cut_ = false;
   std::list<Pair> pairs_;

@@ -1,4 +1,4 @@
-// tcp_proxy_test.cc: each fault of the proxy, as seen by both ends.
+// tcp_proxy_test.cc: each fault of the proxy, as both ends see it.
 #include "support/tcp_proxy.h"
 
 #include <arpa/inet.h>
@@ -27,13 +27,13 @@ std::string number(std::size_t value) {
 std::string message(char type, const std::string& body) { return type + number(body.size() + 4) + body; }
 std::string zero(const std::string& text) { return text + '\0'; }
 const std::string kStartUp = number(8) + number(196608);
-const std::string kAskForEncryption = number(8) + number(80877103);
+const std::string kSslRequest = number(8) + number(80877103);
 std::string query(const std::string& sql) { return message('Q', zero(sql)); }
 const std::string kCommitDone = message('C', zero("COMMIT"));
 
 TEST(ClientStream, ATransactionEndsWithItsCommitAsAQueryOrAsAPreparedStatement) {
   ClientStream stream;
-  EXPECT_THAT(stream.feed(kAskForEncryption + kStartUp + query("BEGIN") + query("COMMIT")),
+  EXPECT_THAT(stream.feed(kSslRequest + kStartUp + query("BEGIN") + query("COMMIT")),
               ElementsAre(zero("BEGIN")));
   // Parse alone commits nothing; Bind does.
   const std::string prepare = message('P', zero("s1") + zero("-- commit.sql: ends it\nCOMMIT") + number(0));
@@ -62,23 +62,23 @@ class Peer {
  public:
   explicit Peer(int number) : socket_(number) {}
 
-  void say(const std::string& bytes) const {
+  void send_text(const std::string& bytes) const {
     EXPECT_EQ(send(socket_.number(), bytes.data(), bytes.size(), MSG_NOSIGNAL),
               static_cast<ssize_t>(bytes.size()));
   }
   // Reads `size` bytes; fewer when the limit passes, "end" when the connection has ended before the first.
-  [[nodiscard]] std::string hear(std::size_t size, std::chrono::milliseconds limit = 10s) const {
-    std::string heard;
-    while (heard.size() < size) {
+  [[nodiscard]] std::string receive(std::size_t size, std::chrono::milliseconds limit = 10s) const {
+    std::string received;
+    while (received.size() < size) {
       pollfd wanted{.fd = socket_.number(), .events = POLLIN, .revents = 0};
       if (poll(&wanted, 1, static_cast<int>(limit.count())) <= 0) break;
       std::array<char, 4096> block;
       const ssize_t got =
-          recv(socket_.number(), block.data(), std::min(size - heard.size(), block.size()), 0);
-      if (got <= 0) return heard + "end";
-      heard.append(block.data(), static_cast<std::size_t>(got));
+          recv(socket_.number(), block.data(), std::min(size - received.size(), block.size()), 0);
+      if (got <= 0) return received + "end";
+      received.append(block.data(), static_cast<std::size_t>(got));
     }
-    return heard;
+    return received;
   }
 
   Descriptor socket_;
@@ -114,51 +114,51 @@ class TcpProxyTest : public testing::Test {
   std::optional<TcpProxy> proxy_;
 };
 
-TEST_F(TcpProxyTest, BytesPassBothWaysAndAnEndIsPassedOn) {
+TEST_F(TcpProxyTest, BytesPassInBothDirectionsAndTheEndOfTheClientReachesTheServer) {
   std::optional<Peer> client(connected());
   const Peer server = accepted();
   const std::string much(3'000'000, 'x');
-  client->say("to the server");
-  EXPECT_EQ(server.hear(13), "to the server");
-  std::thread sender([&] { server.say(much); });
-  EXPECT_EQ(client->hear(much.size()), much);
+  client->send_text("to the server");
+  EXPECT_EQ(server.receive(13), "to the server");
+  std::thread sender([&] { server.send_text(much); });
+  EXPECT_EQ(client->receive(much.size()), much);
   sender.join();
   client.reset();
-  EXPECT_EQ(server.hear(1), "end");
+  EXPECT_EQ(server.receive(1), "end");
 }
 
 TEST_F(TcpProxyTest, ABlackHoleAcceptsConnectionsAndDelaysWhatWasSent) {
   const Peer client = connected();
   const Peer server = accepted();
   proxy_->black_hole();
-  client.say("late");
-  server.say("later");
+  client.send_text("late");
+  server.send_text("later");
   const Peer another = connected();
-  another.say("hello");
-  EXPECT_EQ(server.hear(1, 100ms), "");
-  EXPECT_EQ(client.hear(1, 0ms), "");
-  EXPECT_EQ(another.hear(1, 0ms), "");
+  another.send_text("hello");
+  EXPECT_EQ(server.receive(1, 100ms), "");
+  EXPECT_EQ(client.receive(1, 0ms), "");
+  EXPECT_EQ(another.receive(1, 0ms), "");
 
   proxy_->pass();
 
-  EXPECT_EQ(server.hear(4), "late");
-  EXPECT_EQ(client.hear(5), "later");
-  EXPECT_EQ(accepted().hear(5), "hello");
+  EXPECT_EQ(server.receive(4), "late");
+  EXPECT_EQ(client.receive(5), "later");
+  EXPECT_EQ(accepted().receive(5), "hello");
 }
 
 TEST_F(TcpProxyTest, ACutClosesOnlyThePresentConnections) {
   const Peer client = connected();
   const Peer server = accepted();
-  client.say("x");
-  EXPECT_EQ(server.hear(1), "x");
+  client.send_text("x");
+  EXPECT_EQ(server.receive(1), "x");
 
   proxy_->cut();
 
-  EXPECT_EQ(client.hear(1), "end");
-  EXPECT_EQ(server.hear(1), "end");
+  EXPECT_EQ(client.receive(1), "end");
+  EXPECT_EQ(server.receive(1), "end");
   const Peer next = connected();
-  next.say("y");
-  EXPECT_EQ(accepted().hear(1), "y");
+  next.send_text("y");
+  EXPECT_EQ(accepted().receive(1), "y");
 }
 
 TEST_F(TcpProxyTest, TheAnswerToTheChosenCommitIsLostAfterTheServerHasCommitted) {
@@ -166,36 +166,36 @@ TEST_F(TcpProxyTest, TheAnswerToTheChosenCommitIsLostAfterTheServerHasCommitted)
   const Peer server = accepted();
   proxy_->cut_at_commit("the one", TcpProxy::Commit::done);
   const std::string other = kStartUp + query("another") + query("COMMIT");
-  client.say(other);
-  EXPECT_EQ(server.hear(other.size()), other);
-  server.say(kCommitDone);
-  EXPECT_EQ(client.hear(kCommitDone.size()), kCommitDone);
+  client.send_text(other);
+  EXPECT_EQ(server.receive(other.size()), other);
+  server.send_text(kCommitDone);
+  EXPECT_EQ(client.receive(kCommitDone.size()), kCommitDone);
 
   const std::string chosen = query("the one") + query("COMMIT");
-  client.say(chosen);
-  EXPECT_EQ(server.hear(chosen.size()), chosen);
+  client.send_text(chosen);
+  EXPECT_EQ(server.receive(chosen.size()), chosen);
   EXPECT_FALSE(proxy_->was_cut_within(0ms));
-  server.say(kCommitDone);
+  server.send_text(kCommitDone);
 
   EXPECT_TRUE(proxy_->was_cut_within(10s));
-  EXPECT_EQ(client.hear(1), "end");
+  EXPECT_EQ(client.receive(1), "end");
 }
 
 TEST_F(TcpProxyTest, ACommitThatIsLostNeverArrives) {
   const Peer client = connected();
   const Peer server = accepted();
   proxy_->cut_at_commit("the one", TcpProxy::Commit::lost);
-  client.say(kStartUp + query("the one"));
-  EXPECT_EQ(server.hear(kStartUp.size() + query("the one").size()), kStartUp + query("the one"));
-  client.say(query("COMMIT"));
+  client.send_text(kStartUp + query("the one"));
+  EXPECT_EQ(server.receive(kStartUp.size() + query("the one").size()), kStartUp + query("the one"));
+  client.send_text(query("COMMIT"));
   EXPECT_TRUE(proxy_->was_cut_within(10s));
-  EXPECT_EQ(server.hear(1), "end");
-  EXPECT_EQ(client.hear(1), "end");
+  EXPECT_EQ(server.receive(1), "end");
+  EXPECT_EQ(client.receive(1), "end");
 }
 
 TEST_F(TcpProxyTest, AConnectionWithoutAServerIsClosed) {
   listener_.close();
-  EXPECT_EQ(connected().hear(1), "end");
+  EXPECT_EQ(connected().receive(1), "end");
 }
 
 }  // namespace

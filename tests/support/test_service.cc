@@ -52,11 +52,11 @@ void TestService::on_request(IoThread& thread, ExchangeId exchange, Request requ
   respond(thread, exchange, std::move(response));
 }
 
-void TestService::on_sent(IoThread& /*thread*/, ExchangeId /*exchange*/) { note(sent_); }
+void TestService::on_sent(IoThread& /*thread*/, ExchangeId /*exchange*/) { count_call(sent_); }
 
-void TestService::on_gone(IoThread& /*thread*/, ExchangeId /*exchange*/) { note(gone_); }
+void TestService::on_gone(IoThread& /*thread*/, ExchangeId /*exchange*/) { count_call(gone_); }
 
-void TestService::note(std::size_t& count) {
+void TestService::count_call(std::size_t& count) {
   const std::lock_guard lock(mutex_);
   ++count;
   if (responding) ++nested_;

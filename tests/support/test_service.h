@@ -56,7 +56,7 @@ class TestService final : public Service {
     ExchangeId exchange;
   };
 
-  void note(std::size_t& count);
+  void count_call(std::size_t& count);
   Waiting take_oldest();
   bool wait_until(const std::function<bool()>& reached);
 

@@ -27,30 +27,30 @@ class WrappedStore final : public Store {
   void refuse_commit(std::optional<Error> error) {
     const std::scoped_lock lock(mutex_);
     commit_error_ = std::move(error);
-    commit_lands_ = false;
+    commit_succeeds_ = false;
   }
 
   // Every commit() is done, but returns unknown_outcome.
   void lose_commit_answers() {
     const std::scoped_lock lock(mutex_);
     commit_error_ = Error{ErrorCode::unknown_outcome, "The connection was lost in COMMIT.", ""};
-    commit_lands_ = true;
+    commit_succeeds_ = true;
   }
 
   // commit() blocks until let_commits_go().
   void hold_commits() {
     const std::scoped_lock lock(mutex_);
-    holding_ = true;
+    holds_commits_ = true;
   }
   void let_commits_go() {
     const std::scoped_lock lock(mutex_);
-    holding_ = false;
+    holds_commits_ = false;
     changed_.notify_all();
   }
   // Returns when a commit() is blocked.
   void await_held_commit() {
     std::unique_lock lock(mutex_);
-    changed_.wait(lock, [this] { return held_; });
+    changed_.wait(lock, [this] { return commit_is_held_; });
   }
 
   // The number of successful commits.
@@ -174,11 +174,11 @@ class WrappedStore final : public Store {
 
   Result<void> commit(Transaction& transaction, Transaction::DiskSync sync) {
     std::unique_lock lock(mutex_);
-    held_ = holding_;
+    commit_is_held_ = holds_commits_;
     changed_.notify_all();
-    changed_.wait(lock, [this] { return !holding_; });
-    held_ = false;
-    if (commit_error_ && !commit_lands_) return *commit_error_;
+    changed_.wait(lock, [this] { return !holds_commits_; });
+    commit_is_held_ = false;
+    if (commit_error_ && !commit_succeeds_) return *commit_error_;
     if (auto done = transaction.commit(sync); !done) return done;
     if (commit_error_) return *commit_error_;
     ++commits_;
@@ -194,9 +194,9 @@ class WrappedStore final : public Store {
   std::condition_variable changed_;
   std::optional<Error> begin_error_;
   std::optional<Error> commit_error_;
-  bool commit_lands_ = false;
-  bool holding_ = false;
-  bool held_ = false;
+  bool commit_succeeds_ = false;
+  bool holds_commits_ = false;
+  bool commit_is_held_ = false;
   int commits_ = 0;
   Transaction::DiskSync last_sync_ = Transaction::DiskSync::now;
 };
