@@ -140,13 +140,12 @@ TEST_F(ApiTest, AnUnknownParameterIsRefusedOnEveryRoute) {
 TEST_F(ApiTest, APageOfAnotherSiteCannotClaimOrChange) {
   post("/events", kEvent);
 
-  const auto from_elsewhere = HttpHeaders{{"Sec-Fetch-Site", "cross-site"}};
-  EXPECT_EQ(
-      must(client_.request("GET", "/events/subscribe?tags=email&worker_id=w", "", from_elsewhere)).status,
-      403);
-  EXPECT_EQ(post("/events", kEvent, from_elsewhere).status, 403);
+  const auto cross_site = HttpHeaders{{"Sec-Fetch-Site", "cross-site"}};
+  EXPECT_EQ(must(client_.request("GET", "/events/subscribe?tags=email&worker_id=w", "", cross_site)).status,
+            403);
+  EXPECT_EQ(post("/events", kEvent, cross_site).status, 403);
   EXPECT_EQ(post("/events/1/cancel", "", {{"Origin", "http://elsewhere.example"}}).status, 403);
-  EXPECT_EQ(must(client_.request("GET", "/events/1", "", from_elsewhere)).status, 200);
+  EXPECT_EQ(must(client_.request("GET", "/events/1", "", cross_site)).status, 200);
   EXPECT_EQ(status_of(1), R"("PENDING")");
   EXPECT_EQ(post("/events", kEvent, {{"Sec-Fetch-Site", "same-origin"}}).status, 201);
 }
@@ -211,7 +210,7 @@ TEST_F(ApiTest, ABatchNamesItsOwnCorrelationAlsoWhenItsFirstEventExisted) {
   EXPECT_EQ(member(post("/events/batch", body).body, "correlation_id"), R"("new")");
 }
 
-TEST_F(ApiTest, AKeyedBatchOfWhatExistsGetsTheSameBytesAgain) {
+TEST_F(ApiTest, AKeyedBatchOfExistingEventsGetsTheSameBytesAgain) {
   post("/events", R"({"title":"mail","tags":"email","event_id":"mine"})");
   clock_.advance(1s);
   const std::string body = R"({"events":[{"title":"mail","tags":"email","event_id":"mine"}]})";
@@ -266,15 +265,15 @@ TEST_F(ApiTest, ALongPollThatGetsNothingEndsWith204AtItsTime) {
 
 TEST_F(ApiTest, AWorkerThatDisconnectsWhileItWaitsCostsNoEvent) {
   { HttpClient worker = waiting_worker("/events/subscribe?tags=email&worker_id=gone:1&wait=60"); }
-  HttpClient heir = waiting_worker("/events/subscribe?tags=email&worker_id=heir:1&wait=60");
+  HttpClient second = waiting_worker("/events/subscribe?tags=email&worker_id=second:1&wait=60");
 
   post("/events", kEvent);
 
   // The server may read the end of the first connection only after the publication. It then releases the
   // claim made for it, and the other worker is next.
-  const HttpResponse taken = must(heir.receive());
+  const HttpResponse taken = must(second.receive());
   EXPECT_EQ(taken.status, 200);
-  EXPECT_EQ(member(taken.body, "worker_id"), R"("heir:1")");
+  EXPECT_EQ(member(taken.body, "worker_id"), R"("second:1")");
 }
 
 TEST_F(ApiTest, ASubscriptionByPostAcceptsTheSameMembers) {
@@ -388,7 +387,7 @@ TEST_F(ApiTest, AReleasedEventIsPendingAgainAfterItsDelayAndCountsNoFailure) {
   EXPECT_EQ(get("/events/subscribe?tags=email&worker_id=w:2").status, 200);
 }
 
-TEST_F(ApiTest, APermanentFailureIsTheLast) {
+TEST_F(ApiTest, AnEventIsNotRetriedAfterAPermanentFailure) {
   post("/events", kEvent);
   get("/events/subscribe?tags=email&worker_id=w:1");
 
@@ -400,7 +399,7 @@ TEST_F(ApiTest, APermanentFailureIsTheLast) {
   EXPECT_EQ(status_of(1), R"("FAILED")");
 }
 
-TEST_F(ApiTest, AHeartbeatMovesTheEndOfTheLease) {
+TEST_F(ApiTest, AHeartbeatExtendsTheLease) {
   post("/events", kEvent);
   post("/events/subscribe", R"({"tags":"email","worker_id":"w:1"})");
   clock_.advance(40s);

@@ -147,7 +147,8 @@ TEST_P(CliExamplesTest, TheExampleExitsAsExpected) {
                                             line};
   const Finished finished = run({.command = command, .environment = environment, .directory = folder});
   if (GetParam().text.find("--expect") != std::string::npos) {
-    EXPECT_EQ(finished.exit_code, 6) << "here there are not as many\n" << finished.out << finished.err;
+    EXPECT_EQ(finished.exit_code, 6) << "the queue of this test has another number of events\n"
+                                     << finished.out << finished.err;
   } else if (has_no_end(GetParam())) {
     EXPECT_THAT(finished.exit_code, AnyOf(0, 130)) << finished.out << finished.err;
   } else {

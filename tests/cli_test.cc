@@ -108,7 +108,7 @@ TEST_F(CliTest, PrintsTheErrorMessageOfTheServer) {
   EXPECT_THAT(tag.err, HasSubstr("tag"));
 }
 
-TEST_F(CliTest, TheExitCodeOfPublishAndWaitTellsHowTheEventEnded) {
+TEST_F(CliTest, TheExitCodeOfPublishAndWaitShowsHowTheEventEnded) {
   struct Case {
     const char* how;
     const char* more;
@@ -144,7 +144,7 @@ TEST_F(CliTest, PublishAndWaitEndsAtItsTimeout) {
   EXPECT_EQ(done.err, "eventq: event 1 has not ended yet. Continue waiting with: eventq wait 1\n");
 }
 
-TEST_F(CliTest, TheExitCodeOfWaitTellsHowAllEventsEnded) {
+TEST_F(CliTest, TheExitCodeOfWaitShowsHowAllEventsEnded) {
   const std::string done = publish("done");
   const std::string open = publish("open");
   const std::string failed = failed_event("bad", "no");
@@ -371,9 +371,9 @@ TEST_F(CliTest, AFilterCanBeTriedAndThenLimitedToItsCount) {
   EXPECT_EQ(moved.err, "eventq: expected 2 events, but the filter matches 1 now. Nothing changed.\n");
   EXPECT_EQ(status_of(timeout), "FAILED");
 
-  const Finished unasked = eventq({"retry", "--filter", filter});
-  EXPECT_EQ(unasked.exit_code, 2);
-  EXPECT_THAT(unasked.err, HasSubstr("Give --yes, best with --expect 1"));
+  const Finished unconfirmed = eventq({"retry", "--filter", filter});
+  EXPECT_EQ(unconfirmed.exit_code, 2);
+  EXPECT_THAT(unconfirmed.err, HasSubstr("Give --yes, best with --expect 1"));
   EXPECT_EQ(status_of(timeout), "FAILED");
 
   const Finished done = eventq({"retry", "--filter", filter, "--yes", "--expect", "1", "-o", "id"});

@@ -61,7 +61,7 @@ class ToolsTest : public testing::Test {
     }
     return files;
   }
-  std::string ask(const std::string& sql) const { return query(server_.file("eventq.db"), sql).at(0); }
+  std::string query_file(const std::string& sql) const { return query(server_.file("eventq.db"), sql).at(0); }
 
   ServerProcess server_;
 };
@@ -79,15 +79,15 @@ TEST_F(ToolsTest, RepeatedImportsPublishEveryLineOnce) {
   EXPECT_EQ(finished.exit_code, 0) << finished.err;
   EXPECT_THAT(finished.err, HasSubstr("Imported 2 500 events"));
   EXPECT_EQ(finished.out, "");
-  EXPECT_EQ(ask("SELECT count(*) FROM event_body"), "2500");
-  EXPECT_EQ(ask("SELECT payload FROM event_body WHERE id = 8"), R"({"n": 7})");
-  EXPECT_EQ(ask("SELECT count(*) FROM correlation"), "0");
+  EXPECT_EQ(query_file("SELECT count(*) FROM event_body"), "2500");
+  EXPECT_EQ(query_file("SELECT payload FROM event_body WHERE id = 8"), R"({"n": 7})");
+  EXPECT_EQ(query_file("SELECT count(*) FROM correlation"), "0");
 
   write("events.ndjson", lines + R"({"title":"One more","tags":"a"})" + "\n");
   finished = eventq({"import", "events.ndjson", "--batch", "100"});
   EXPECT_EQ(finished.exit_code, 0) << finished.err;
   EXPECT_EQ(finished.err, "Imported 1 events; 2 500 existed already and are unchanged.\n");
-  EXPECT_EQ(ask("SELECT count(*) FROM event_body"), "2501");
+  EXPECT_EQ(query_file("SELECT count(*) FROM event_body"), "2501");
 }
 
 TEST_F(ToolsTest, ImportOfStdinPublishesNewEventsEachTime) {
@@ -102,10 +102,10 @@ TEST_F(ToolsTest, ImportOfStdinPublishesNewEventsEachTime) {
   };
   EXPECT_EQ(pipe("line"), "Imported 1 events.\n");
   EXPECT_EQ(pipe("line"), "Imported 1 events.\n");
-  EXPECT_EQ(ask("SELECT count(*) FROM event_body"), "2");
+  EXPECT_EQ(query_file("SELECT count(*) FROM event_body"), "2");
   EXPECT_EQ(pipe("named"), "Imported 1 events.\n");
   EXPECT_EQ(pipe("named"), "Imported 0 events; 1 existed already and are unchanged.\n");
-  EXPECT_EQ(ask("SELECT count(*) FROM event_body"), "3");
+  EXPECT_EQ(query_file("SELECT count(*) FROM event_body"), "3");
 }
 
 TEST_F(ToolsTest, ImportListsInvalidLinesAndPublishesTheOthers) {
@@ -122,14 +122,15 @@ TEST_F(ToolsTest, ImportListsInvalidLinesAndPublishesTheOthers) {
                     HasSubstr("2 lines were rejected; they are in events.ndjson.rejects")));
   EXPECT_THAT(read("events.ndjson.rejects"), AllOf(HasSubstr(R"({"line":2,"error":"There are no tags)"),
                                                    HasSubstr(R"("text":"not JSON"})")));
-  EXPECT_EQ(ask("SELECT group_concat(queue || ':' || title) FROM event_body"), "main:good,other:good, too");
+  EXPECT_EQ(query_file("SELECT group_concat(queue || ':' || title) FROM event_body"),
+            "main:good,other:good, too");
 }
 
 TEST_F(ToolsTest, ImportAddsQueueAndTagsToLinesWithoutThem) {
   start();
   write("events.ndjson", "{\"title\":\"1\"}\n{\"title\":\"2\",\"tags\":\"own\",\"queue\":\"own\"}\n");
   const Finished finished = eventq({"import", "events.ndjson", "--queue", "q", "--tags", "x,y"});
-  EXPECT_EQ(ask("SELECT group_concat(queue || ':' || tags) FROM event_body"), "q:x,y,own:own");
+  EXPECT_EQ(query_file("SELECT group_concat(queue || ':' || tags) FROM event_body"), "q:x,y,own:own");
   EXPECT_EQ(finished.exit_code, 0) << finished.err;
 }
 
@@ -139,7 +140,7 @@ TEST_F(ToolsTest, ImportStartsAtTheGivenLine) {
         "{\"title\":\"1\",\"tags\":\"a\"}\n{\"title\":\"2\",\"tags\":\"a\"}\n{\"title\":\"3\",\"tags\":\"a\"}"
         "\n");
   EXPECT_EQ(eventq({"import", "events.ndjson", "--from", "2"}).exit_code, 0);
-  EXPECT_EQ(ask("SELECT group_concat(title) FROM event_body"), "2,3");
+  EXPECT_EQ(query_file("SELECT group_concat(title) FROM event_body"), "2,3");
 }
 
 TEST_F(ToolsTest, ImportWaitsForAFullQueueAndAnInterruptPrintsHowToContinue) {
@@ -153,7 +154,7 @@ TEST_F(ToolsTest, ImportWaitsForAFullQueueAndAnInterruptPrintsHowToContinue) {
         "\n");
   Process import(program({"import", "events.ndjson", "--batch", "2"}));
   const SteadyTime limit = steady_now() + 60s;
-  while (ask("SELECT count(*) FROM event_body") != "2" && steady_now() < limit) import.wait(20ms);
+  while (query_file("SELECT count(*) FROM event_body") != "2" && steady_now() < limit) import.wait(20ms);
   EXPECT_EQ(import.wait(500ms), std::nullopt) << import.err();
 
   import.signal(SIGINT);
@@ -162,7 +163,7 @@ TEST_F(ToolsTest, ImportWaitsForAFullQueueAndAnInterruptPrintsHowToContinue) {
   EXPECT_THAT(import.err(), HasSubstr("To continue: eventq import events.ndjson --from 3"));
   post("/events/1/cancel", "{}");
   EXPECT_EQ(eventq({"import", "events.ndjson", "--from", "3"}).exit_code, 0);
-  EXPECT_EQ(ask("SELECT count(*) FROM event_body"), "3");
+  EXPECT_EQ(query_file("SELECT count(*) FROM event_body"), "3");
 }
 
 TEST_F(ToolsTest, ErrorsOfImportNameTheOptionOrTheFile) {
@@ -240,7 +241,7 @@ TEST_F(ToolsTest, ABackupOfAStoreWithAViolationIsKeptWithAWarning) {
   start();
   post("/events", R"({"title":"t","tags":"a"})");
   ASSERT_EQ(server_.terminate(), 0);
-  ask("UPDATE event_count SET n = 5 RETURNING n");
+  query_file("UPDATE event_count SET n = 5 RETURNING n");
   const Finished finished = eventq({"backup", "copy.db"});
   EXPECT_EQ(finished.exit_code, 1);
   EXPECT_THAT(finished.err, AllOf(HasSubstr("Copied eventq.db"), HasSubstr("counters equal rows"),
@@ -311,26 +312,26 @@ TEST_F(ToolsTest, TheDoctorMeasuresAndPrintsWhatToFix) {
 
 TEST_F(ToolsTest, TheDoctorFailsForAFileThatIsNotAStore) {
   start();
-  write("letter", "Dear aunt, this is not a database, it is a letter. Yours.");
-  const Finished finished = eventq({"doctor", "--store", "sqlite:letter", "-o", "table"});
+  write("text", "This file holds plain text; it is not a database at all.");
+  const Finished finished = eventq({"doctor", "--store", "sqlite:text", "-o", "table"});
   EXPECT_EQ(finished.exit_code, 1);
   EXPECT_THAT(finished.out, HasSubstr("FAIL"));
-  EXPECT_EQ(eventq({"doctor", "--store", "letter"}).exit_code, 2);
+  EXPECT_EQ(eventq({"doctor", "--store", "text"}).exit_code, 2);
 }
 
 TEST_F(ToolsTest, CommandsForFilesPrintTheAlternativeForPostgres) {
   start();
   const std::string url = "postgres://me:secret@db/eventq";
-  const auto said = [&](const std::vector<std::string>& arguments) {
+  const auto message_of = [&](const std::vector<std::string>& arguments) {
     const Finished finished = eventq(arguments);
     EXPECT_EQ(finished.exit_code, 2) << finished.err;
     EXPECT_THAT(finished.err,
                 AllOf(HasSubstr("postgres://me@db/eventq is not a file: "), Not(HasSubstr("secret"))));
     return finished.err;
   };
-  EXPECT_THAT(said({"backup", "copy", "--store", url}), HasSubstr("pg_dump --format=custom"));
-  EXPECT_THAT(said({"verify", url}), HasSubstr("eventq move URL sqlite:copy.db"));
-  EXPECT_THAT(said({"doctor", "--store", url}), HasSubstr("eventq migrate status --store URL"));
+  EXPECT_THAT(message_of({"backup", "copy", "--store", url}), HasSubstr("pg_dump --format=custom"));
+  EXPECT_THAT(message_of({"verify", url}), HasSubstr("eventq move URL sqlite:copy.db"));
+  EXPECT_THAT(message_of({"doctor", "--store", url}), HasSubstr("eventq migrate status --store URL"));
 }
 
 TEST_F(ToolsTest, BenchPrintsPercentilesAndLeavesNothingLive) {

@@ -354,7 +354,7 @@ class ClientVectors : public testing::TestWithParam<Case> {
     if (name == "log") return as_json(client_->log(id_of(args)));
     if (name == "settings") return settings(args);
     if (name == "stream") return stream(args);
-    throw std::invalid_argument("The vectors have a call that is not known here: " + name);
+    throw std::invalid_argument("The vectors have a call that this test does not implement: " + name);
   }
 
   Result<Json> publish_batch(const Json& args) {

@@ -75,8 +75,9 @@ TEST(CrashTest, NothingAcknowledgedIsLostDoneTwiceOrResurrectedByKillsUnderLoad)
     }
     load.servers().set_server(server.port());
     const std::chrono::milliseconds life(std::uniform_int_distribution(50, 800)(random));
-    ASSERT_EQ(server.wait(life), std::nullopt) << "it ended by itself in round " << round << "\n"
-                                               << server.log();
+    ASSERT_EQ(server.wait(life), std::nullopt)
+        << "the server exited before its kill in round " << round << "\n"
+        << server.log();
     server.kill();
     left = read_stored_file(server.file("eventq.db"));
     ASSERT_EQ(left.damage, "") << "after the kill of round " << round;

@@ -38,10 +38,10 @@ std::string cut(const std::string& text, std::size_t from, std::size_t to) {
 void write_extension(const std::string& directory, std::string_view script) {
   std::filesystem::create_directory(directory);
   std::ofstream(directory + "/manifest.json")
-      << R"({"manifest_version":3,"name":"hands","version":"1",)"
-         R"("content_scripts":[{"matches":["http://127.0.0.1/*"],"js":["hands.js"]}]})";
+      << R"({"manifest_version":3,"name":"script","version":"1",)"
+         R"("content_scripts":[{"matches":["http://127.0.0.1/*"],"js":["script.js"]}]})";
   // Each step waits for its element, because the page loads its data after itself.
-  std::ofstream(directory + "/hands.js") << R"(
+  std::ofstream(directory + "/script.js") << R"(
     const when = async find => { for (;;) { const found = find(); if (found) return found; await new Promise(go => setTimeout(go, 50)); } };
     const press = async name => (await when(() => [...document.querySelectorAll('button')].find(
         button => button.checkVisibility() && (button.ariaLabel || button.textContent).startsWith(name)))).click();
@@ -80,12 +80,12 @@ class DashboardTest : public testing::Test {
   }
 
   // The page's title and body after some refreshes, as markup: "<" in text is "&lt;". The browser's clock
-  // runs faster while no request is in progress, so this takes less than ten seconds. `hands` is a script
+  // runs faster while no request is in progress, so this takes less than ten seconds. `script` is a script
   // that clicks and types.
-  std::string open(const std::string& path, std::string_view hands = {}) {
-    return open_at(server_.port(), path, hands);
+  std::string open(const std::string& path, std::string_view script = {}) {
+    return open_at(server_.port(), path, script);
   }
-  static std::string open_at(std::uint16_t port, const std::string& path, std::string_view hands = {}) {
+  static std::string open_at(std::uint16_t port, const std::string& path, std::string_view script = {}) {
     const TemporaryDirectory profile;
     std::vector<std::string> command = {EVENTQ_CHROMIUM,
                                         "--headless",
@@ -98,10 +98,10 @@ class DashboardTest : public testing::Test {
                                         "--disable-sync",
                                         "--user-data-dir=" + profile.file("profile"),
                                         "--virtual-time-budget=10000"};
-    if (!hands.empty()) {
-      write_extension(profile.file("hands"), hands);
-      command.push_back("--disable-extensions-except=" + profile.file("hands"));
-      command.push_back("--load-extension=" + profile.file("hands"));
+    if (!script.empty()) {
+      write_extension(profile.file("script"), script);
+      command.push_back("--disable-extensions-except=" + profile.file("script"));
+      command.push_back("--load-extension=" + profile.file("script"));
     }
     command.emplace_back("--dump-dom");
     command.push_back("http://127.0.0.1:" + std::to_string(port) + path);
@@ -151,7 +151,7 @@ TEST_F(DashboardTest, ShowsAPayloadAsItWasSent) {
   EXPECT_THAT(page, HasSubstr(R"(>{"n": 12345678901234567890, "x":1.0, "s":"a,\"}b"}</pre>)"));
 }
 
-TEST_F(DashboardTest, ShowsWhyAnEventIsWhereItIsAndWhatWasDoneToIt) {
+TEST_F(DashboardTest, ShowsTheReasonForTheStatusOfAnEventAndItsLog) {
   post(201, "/events", R"({"title":"Send Email Notification","tags":"email"})");
   post(200, "/events/subscribe", R"({"tags":"email","worker_id":"worker-01:7234"})");
   post(200, "/events/1/fail",
@@ -165,7 +165,7 @@ TEST_F(DashboardTest, ShowsWhyAnEventIsWhereItIsAndWhatWasDoneToIt) {
   EXPECT_THAT(page, HasSubstr("<div class=\"text\">Service unavailable, will retry</div>"));
 }
 
-TEST_F(DashboardTest, SaysThatAnEventDoesNotExist) {
+TEST_F(DashboardTest, ReportsThatAnEventDoesNotExist) {
   post(201, "/events", R"({"title":"Send Email Notification","tags":"email"})");
 
   EXPECT_THAT(open("/#999"), HasSubstr(">There is no event 999.</p>"));
@@ -201,8 +201,8 @@ TEST_F(DashboardTest, PausesAQueueAndResumesItWithAReason) {
   send(201, "PUT", "/queues/billing%2Feu", "{}");
   post(201, "/events", R"({"title":"Charge","tags":"payment","queue":"billing/eu"})");
 
-  const std::string asked = open("/", "await press('Pause queue billing/eu');");
-  EXPECT_THAT(asked, HasSubstr(">Pause queue billing/eu?</h2>"));
+  const std::string page = open("/", "await press('Pause queue billing/eu');");
+  EXPECT_THAT(page, HasSubstr(">Pause queue billing/eu?</h2>"));
   EXPECT_THAT(get("/queues/billing%2Feu"), HasSubstr(R"("status":"active")"));  // not confirmed yet
 
   const std::string paused = open("/", R"(
@@ -227,11 +227,11 @@ TEST_F(DashboardTest, ShowsFailuresByCauseAndRedrivesThem) {
   fail_for_good(2, "Timeout after 47 ms");
   fail_for_good(3, "Refused");
 
-  const std::string asked = open("/", "await press('Redrive 2 events of queue mail: “Timeout');");
-  EXPECT_THAT(asked, HasSubstr(">3 events, 2 causes</span>"));
-  EXPECT_THAT(asked, HasSubstr(">Timeout after # ms</span>"));
-  EXPECT_THAT(asked, HasSubstr("href=\"#2\">event 2</a>"));
-  EXPECT_THAT(asked, HasSubstr(">Redrive 2 events?</h2>"));
+  const std::string page = open("/", "await press('Redrive 2 events of queue mail: “Timeout');");
+  EXPECT_THAT(page, HasSubstr(">3 events, 2 causes</span>"));
+  EXPECT_THAT(page, HasSubstr(">Timeout after # ms</span>"));
+  EXPECT_THAT(page, HasSubstr("href=\"#2\">event 2</a>"));
+  EXPECT_THAT(page, HasSubstr(">Redrive 2 events?</h2>"));
   EXPECT_THAT(get("/events/1"), HasSubstr(R"("status":"FAILED")"));  // only a dry run so far
 
   const std::string redriven = open("/", R"(
@@ -247,14 +247,14 @@ TEST_F(DashboardTest, ShowsFailuresByCauseAndRedrivesThem) {
   EXPECT_THAT(get("/events/3"), HasSubstr(R"("status":"FAILED")"));
 }
 
-TEST_F(DashboardTest, NamesStaleWorkersAndSaysWhy) {
-  ServerProcess impatient({"--stale-after", "1ms"});
-  ASSERT_TRUE(impatient.start()) << impatient.log();
-  HttpClient client(impatient.port());
+TEST_F(DashboardTest, NamesStaleWorkersWithTheReason) {
+  ServerProcess server({"--stale-after", "1ms"});
+  ASSERT_TRUE(server.start()) << server.log();
+  HttpClient client(server.port());
   ASSERT_EQ(client.post("/events", R"({"title":"Send","tags":"email"})")->status, 201);
   ASSERT_EQ(client.post("/events/subscribe", R"({"tags":"email","worker_id":"worker:1"})")->status, 200);
 
-  const std::string page = open_at(impatient.port(), "/");
+  const std::string page = open_at(server.port(), "/");
 
   EXPECT_THAT(page, HasSubstr(">1 worker, 1 stale:</span>"));
   EXPECT_THAT(page, HasSubstr(">worker:1</b> <span class=\"\">No sign of life for event 1 for "));

@@ -71,12 +71,12 @@ TEST_P(DocsTest, ThePagesCommandsPrintWhatItShows) {
 }
 
 TEST_P(DocsTest, EveryBlockNamesALanguageThatTheTestKnows) {
-  const std::vector<std::string> known = {"cmake", "console", "cpp",  "json", "python",
-                                          "sql",   "text",    "toml", "ts",   "yaml"};
+  const std::vector<std::string> languages = {"cmake", "console", "cpp",  "json", "python",
+                                              "sql",   "text",    "toml", "ts",   "yaml"};
   const DocsPage shown = page();
   EXPECT_THAT(shown.problems, IsEmpty());
   for (const DocsBlock& block : shown.blocks)
-    EXPECT_THAT(known, Contains(block.language)) << where(GetParam(), block);
+    EXPECT_THAT(languages, Contains(block.language)) << where(GetParam(), block);
 }
 
 TEST_P(DocsTest, ABlockThatDoesNotRunSaysWhy) {

@@ -76,7 +76,7 @@ TEST_F(HardeningTest, NoSegmentIsWritableAndExecutable) {
   }
 }
 
-TEST_F(HardeningTest, StackOverwritesAreNoticed) { EXPECT_NE(image_.find("__stack_chk_fail"), image_.npos); }
+TEST_F(HardeningTest, StackOverwritesAreDetected) { EXPECT_NE(image_.find("__stack_chk_fail"), image_.npos); }
 
 TEST_F(HardeningTest, NoFolderOfTheBuildMachineIsNamed) {
   EXPECT_EQ(image_.find(EVENTQ_SOURCE_DIR "/src/"), image_.npos);

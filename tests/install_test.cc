@@ -74,7 +74,7 @@ class InstallTest : public testing::Test {
   const std::string prefix_ = directory_.file("prefix");
 };
 
-TEST_F(InstallTest, EveryFileIsInItsStandardPlace) {
+TEST_F(InstallTest, EveryFileIsInItsStandardFolder) {
   for (const char* name :
        {"bin/eventq", "include/eventq/queue.h", "include/eventq/worker.h", "include/eventq/client.h",
         "lib/libeventq.a", "lib/libeventq-client.a", "lib/libeventq-worker.a",

@@ -30,10 +30,10 @@ TEST(NotebookBenefits, TheApiAndTheWatcherNeverMakeTwoRecordsOfOneFile) {
   NotebookServer server;
   server.start();
   // Another thread changes each file while the API request for it runs.
-  std::atomic<int> asked = -1;
+  std::atomic<int> sent_round = -1;
   std::thread editor([&] {
     for (int round = 0; round < kRounds; ++round) {
-      while (asked < round) asked.wait(round - 1);
+      while (sent_round < round) sent_round.wait(round - 1);
       if (round % 7 == 0) {
         fs::remove(server.root() + "/" + path_of(round));
       } else {
@@ -44,8 +44,8 @@ TEST(NotebookBenefits, TheApiAndTheWatcherNeverMakeTwoRecordsOfOneFile) {
   std::map<std::string, int> answers;
   for (int round = 0; round < kRounds; ++round) {
     const std::string id = server.id_of(path_of(round));
-    asked = round;
-    asked.notify_one();
+    sent_round = round;
+    sent_round.notify_one();
     const auto answer =
         id.empty() ? server.call("POST", "/notebooks/n/files?sync=true",
                                  R"({"path":")" + path_of(round) + R"(","content":"api"})")
@@ -74,7 +74,7 @@ TEST(NotebookBenefits, AMoveOfAHundredFilesIsOneCommit) {
   NotebookServer server(R"({"git_commit_interval":3600,"git_commit_max_files":1000})");
   server.start();
   for (int i = 0; i < 100; ++i) server.put("a/" + std::to_string(i), std::to_string(i));
-  server.wait_until([&] { return server.files().size() == 100; }, "the files are known");
+  server.wait_until([&] { return server.files().size() == 100; }, "the files are recorded");
   server.commit();
   const auto moved = server.expect(
       "200", "PATCH", "/notebooks/n/files/" + server.id_of("a") + "/move?sync=true", R"({"dest_path":"b"})");
@@ -87,12 +87,12 @@ TEST(NotebookBenefits, AFailureInTheMiddleOfAMoveUndoesTheWholeMove) {
   NotebookServer server;
   server.start();
   for (int i = 0; i < 100; ++i) server.put("a/" + std::to_string(i), std::to_string(i));
-  server.wait_until([&] { return server.files().size() == 100; }, "the files are known");
+  server.wait_until([&] { return server.files().size() == 100; }, "the files are recorded");
   const std::string id = server.id_of("a");
   server.expect("200", "POST", "/queues/notebook:n/pause", "{}");
   const auto moved =
       server.expect("202", "PATCH", "/notebooks/n/files/" + id + "/move", R"({"dest_path":"c"})");
-  server.put("c/57", "in the way");
+  server.put("c/57", "obstacle");
   server.expect("200", "POST", "/queues/notebook:n/resume", "{}");
   const std::string correlation = moved.at("correlation_id").substr(1, moved.at("correlation_id").size() - 2);
   const auto ended = server.expect("200", "POST", "/events/correlation/" + correlation + "/wait");
@@ -126,9 +126,9 @@ TEST(NotebookBenefits, AnOperationThatFailsForAWhileIsRetriedAndDoneInTheEnd) {
   NotebookServer server(R"({"retry_backoff":0.05,"max_retries":1000})");
   server.start();
   const std::string id = server.make("a", "0").at("id");
-  // A file in place of kOwnFolder makes every write fail.
+  // A file with the name of kOwnFolder makes every write fail.
   fs::remove_all(server.root() + "/.eventq");
-  std::ofstream(server.root() + "/.eventq") << "in the way";
+  std::ofstream(server.root() + "/.eventq") << "obstacle";
   const auto update = server.expect("202", "PUT", "/notebooks/n/files/" + id, R"({"content":"1"})");
   const auto behind = server.expect("202", "POST", "/notebooks/n/files", R"({"path":"b","content":"b"})");
   const auto retries = [&] {
@@ -169,7 +169,7 @@ TEST(NotebookBenefits, ManyEditsOfOneFileBecomeOneEventWhileItIsPending) {
     server.put("a", "edit " + std::to_string(i));
     server.expect("200", "POST", "/notebooks/n/rescan");
   }
-  server.wait_until([&] { return published(server) > before; }, "the edits are seen");
+  server.wait_until([&] { return published(server) > before; }, "the edits are published");
   const auto queue = server.expect("200", "GET", "/queues/notebook:n");
   EXPECT_EQ(queue.at("depth"), "1") << "all but the last are superseded";
   server.expect("200", "POST", "/queues/notebook:n/resume", "{}");

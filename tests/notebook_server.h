@@ -67,8 +67,8 @@ class NotebookServer {
 
   // The file's id; empty when the file has no row.
   std::string id_of(const std::string& path) {
-    for (const auto& [known, id] : files("all")) {
-      if (known == path) return id;
+    for (const auto& [recorded, id] : files("all")) {
+      if (recorded == path) return id;
     }
     return "";
   }
@@ -80,11 +80,11 @@ class NotebookServer {
       auto page = expect("200", "GET", "/notebooks/n/files?limit=1000&kind=" + kind + "&after=" + after);
       std::size_t count = 0;
       for (;; ++count) {
-        const std::string place = "files[" + std::to_string(count) + "].";
-        if (!page.contains(place + "path")) break;
-        const std::string quoted = page[place + "path"];
+        const std::string prefix = "files[" + std::to_string(count) + "].";
+        if (!page.contains(prefix + "path")) break;
+        const std::string quoted = page[prefix + "path"];
         after = quoted.substr(1, quoted.size() - 2);
-        EXPECT_TRUE(found.emplace(after, page[place + "id"]).second) << "two records of " << after;
+        EXPECT_TRUE(found.emplace(after, page[prefix + "id"]).second) << "two records of " << after;
       }
       more = count == 1000;
     }

@@ -63,7 +63,7 @@ TEST_F(ObserveApiTest, AWorkerWithoutAHeartbeatIsStale) {
   EXPECT_EQ(at(get("/workers"), "workers[0].stale"), "false");
 }
 
-Options patient() {
+Options long_lease() {
   Options options;
   options.lease = 1h;
   options.stale_after = 1h;
@@ -71,12 +71,12 @@ Options patient() {
   return options;
 }
 
-class PatientApiTest : public ObserveApiTest {
+class LongLeaseApiTest : public ObserveApiTest {
  protected:
-  PatientApiTest() : ObserveApiTest(patient()) {}
+  LongLeaseApiTest() : ObserveApiTest(long_lease()) {}
 };
 
-TEST_F(PatientApiTest, AWorkerThatStartedNoneOfItsClaimsIsStale) {
+TEST_F(LongLeaseApiTest, AWorkerThatStartedNoneOfItsClaimsIsStale) {
   publish("mail");
   claim("mail");
   advance(5min + 1s);
@@ -133,7 +133,7 @@ TEST_F(FailuresApiTest, FailuresAreGroupedByCauseWithoutNumbersLargestFirst) {
 TEST_F(FailuresApiTest, ARedriveResetsTheFailuresOfACause) {
   const std::string first = fail_new("mail", "Timeout after 30 ms");
   const std::string other = fail_new("mail", "No such user");
-  const std::string body = R"({"queue":"mail","cause":"Timeout after # ms","reason":"mended")";
+  const std::string body = R"({"queue":"mail","cause":"Timeout after # ms","reason":"fixed")";
 
   EXPECT_EQ(post("/failures/redrive", body + R"(,"dry_run":true})").body,
             R"({"dry_run":true,"matched":1,"redriven":0,"events":[1],"more":false})");
@@ -143,7 +143,7 @@ TEST_F(FailuresApiTest, ARedriveResetsTheFailuresOfACause) {
             R"({"dry_run":false,"matched":1,"redriven":1,"events":[1],"more":false})");
   EXPECT_EQ(status_of(first), R"("PENDING")");
   EXPECT_EQ(status_of(other), R"("FAILED")");
-  EXPECT_THAT(get("/events/1?include_logs=true").body, HasSubstr(R"("reason":"mended")"));
+  EXPECT_THAT(get("/events/1?include_logs=true").body, HasSubstr(R"("reason":"fixed")"));
   EXPECT_EQ(at(get("/failures"), "failures[0].cause"), R"("No such user")");
 }
 
@@ -193,7 +193,7 @@ TEST_F(FailuresApiTest, AnEventShowsTheMessageOfItsLastFailure) {
 
 // Metrics
 
-TEST_F(ObserveApiTest, MetricsAreTextForPrometheusUnlessJsonIsAskedFor) {
+TEST_F(ObserveApiTest, MetricsAreTextForPrometheusUnlessJsonIsRequested) {
   for (const std::string accept :
        {"", "*/*", "text/plain",
         "application/openmetrics-text;version=1.0.0,text/plain;version=0.0.4;q=0.5,*/*;q=0.1"}) {
@@ -335,12 +335,12 @@ TEST_F(RetentionApiTest, EndedEventsAreRemovedAfterTheirRetention) {
 
   advance(1ms);
   EXPECT_TRUE(leaves("1"));
-  EXPECT_EQ(get("/events/2").status, 200) << "failed ones stay longer";
+  EXPECT_EQ(get("/events/2").status, 200) << "failed events have a longer retention";
 
   advance(1h);
   EXPECT_TRUE(leaves("2"));
-  EXPECT_EQ(status_of("3"), R"("PENDING")") << "a live one stays";
-  EXPECT_EQ(at(get("/queues/mail"), "queueMetrics.totalProcessed"), "1") << "totals stay";
+  EXPECT_EQ(status_of("3"), R"("PENDING")") << "a live event is not removed";
+  EXPECT_EQ(at(get("/queues/mail"), "queueMetrics.totalProcessed"), "1") << "totals include removed events";
   EXPECT_EQ(at(get("/queues/mail"), "counts.COMPLETED"), "0");
 }
 
@@ -363,21 +363,22 @@ TEST_F(RetentionApiTest, ACorrelationsCountsStayUntilItsLastEventIsRemoved) {
 
 // A base class, because the folder must exist before the server starts.
 struct ArchiveFolder {
-  TemporaryDirectory place_;
+  TemporaryDirectory directory_;
 };
 
-Options archiving(const TemporaryDirectory& place) {
+Options with_archive(const TemporaryDirectory& directory) {
   Options options;
-  options.archive_dir = place.file("archive");
+  options.archive_dir = directory.file("archive");
   return options;
 }
 
 class ArchiveApiTest : protected ArchiveFolder, public RetentionApiTest {
  protected:
-  ArchiveApiTest() : RetentionApiTest(archiving(place_)) {}
+  ArchiveApiTest() : RetentionApiTest(with_archive(directory_)) {}
 
   std::vector<std::string> read(const std::string& file) {
-    const Finished read = run({.command = {"/bin/zcat", place_.file("archive/" + file)}, .directory = "/"});
+    const Finished read =
+        run({.command = {"/bin/zcat", directory_.file("archive/" + file)}, .directory = "/"});
     EXPECT_EQ(read.exit_code, 0) << read.err;
     std::vector<std::string> lines;
     std::istringstream text(read.out);
@@ -402,7 +403,7 @@ TEST_F(ArchiveApiTest, ARemovedEventIsALineOfTheDaysFileAsTheApiShowedIt) {
   ASSERT_EQ(lines.size(), 2U);
   EXPECT_EQ(at(lines[0], "id"), "1");
   EXPECT_EQ(at(lines[0], "payload"), R"({"text":"two\nlines",  "n": 1})")
-      << "one line, so a blank for the break";
+      << "a blank replaces the line break";
   EXPECT_EQ(at(lines[0], "logs[1].action"), R"("COMPLETED")");
   EXPECT_EQ(lines[1], shown);
 }

@@ -89,7 +89,7 @@ TEST_F(OrderingTest, AnAbandonedEventIsDeliveredAgainBeforeTheNextOne) {
   EXPECT_EQ(claim("lines", "w:2"), "1");
   EXPECT_EQ(claim("lines", "w:3"), "");
   EXPECT_EQ(complete("1", "lost:1"), 409);
-  EXPECT_EQ(claim("lines", "w:3"), "") << "a report of the one that lost it ends nothing";
+  EXPECT_EQ(claim("lines", "w:3"), "") << "the worker that lost the lease cannot end the event";
   complete("1", "w:2");
   EXPECT_EQ(claim("lines", "w:3"), "2");
 }
@@ -162,7 +162,7 @@ TEST_F(OrderingTest, ABlockedLineNamesTheReasonAndTheBlockingEvent) {
   EXPECT_EQ(at(blocked, "reason"), R"("line_blocked")");
   EXPECT_THAT(at(blocked, "explanation"),
               HasSubstr("behind event 1 with the same ordering_key \"order 17\""));
-  EXPECT_EQ(claim("lines"), "3") << "other keys go on";
+  EXPECT_EQ(claim("lines"), "3") << "events with other keys are delivered";
   EXPECT_EQ(claim("lines"), "");
 }
 
@@ -245,7 +245,7 @@ class OrderingRaceTest : public OrderingTest {
   };
 
   // The outcome of the n-th event of a key, which its payload names.
-  static std::string fate_of(int n) {
+  static std::string payload_of(int n) {
     if (n % 5 == 1) return "\"fail once\"";
     if (n % 5 == 2) return "\"abandon once\"";
     if (n % 5 == 3) return "\"fail for good\"";
@@ -258,7 +258,7 @@ class OrderingRaceTest : public OrderingTest {
       for (int key = 0; key < kKeys; ++key) {
         const std::string superseded = R"(,"supersede_key":"s)" + std::to_string(n) + '"';
         publish_keyed("key" + std::to_string(key),
-                      R"(,"payload":)" + fate_of(n) + (n % 5 == 4 ? superseded : std::string()));
+                      R"(,"payload":)" + payload_of(n) + (n % 5 == 4 ? superseded : std::string()));
       }
     }
   }

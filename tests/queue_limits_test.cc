@@ -47,12 +47,12 @@ class QueueLimitsTest : public LocalApiTest {
     }
     ++refused_;
     const std::scoped_lock lock(mutex_);
-    if (response.status != 429) wrong_.push_back(response.body);
+    if (response.status != 429) wrong_answers_.push_back(response.body);
     const auto seconds = parse_whole<int>(response.header("Retry-After"));
     if (!seconds || *seconds < 1 || *seconds > 60) {
-      wrong_.push_back("Retry-After: " + std::string(response.header("Retry-After")));
+      wrong_answers_.push_back("Retry-After: " + std::string(response.header("Retry-After")));
     }
-    if (at(response, "type") != R"("urn:eventq:problem:queue-full")") wrong_.push_back(response.body);
+    if (at(response, "type") != R"("urn:eventq:problem:queue-full")") wrong_answers_.push_back(response.body);
   }
 
   // Reads the depth continuously until `stop`; returns the maximum.
@@ -118,7 +118,7 @@ class QueueLimitsTest : public LocalApiTest {
   std::atomic<int> refused_ = 0;   // number of publications
 
   std::mutex mutex_;
-  std::vector<std::string> wrong_;  // answers that break the contract
+  std::vector<std::string> wrong_answers_;  // answers that break the contract
 };
 
 TEST_F(QueueLimitsTest, SixtyFourPublishersFillAQueueToItsLimitAndNotBeyond) {
@@ -130,7 +130,7 @@ TEST_F(QueueLimitsTest, SixtyFourPublishersFillAQueueToItsLimitAndNotBeyond) {
   EXPECT_EQ(depth_of("narrow"), std::to_string(kDepth));
   EXPECT_LE(most, kDepth);
   EXPECT_EQ(refused_, kPublishers);
-  EXPECT_EQ(wrong_, std::vector<std::string>());
+  EXPECT_EQ(wrong_answers_, std::vector<std::string>());
 }
 
 TEST_F(QueueLimitsTest, PublishersSucceedAgainWhileWorkersEmptyTheQueueAndTheLimitHolds) {
@@ -154,7 +154,7 @@ TEST_F(QueueLimitsTest, PublishersSucceedAgainWhileWorkersEmptyTheQueueAndTheLim
 
   EXPECT_EQ(accepted_, kPublishers / 2 * kMore * (1 + kBatch));
   EXPECT_LE(most, kDepth);
-  EXPECT_EQ(wrong_, std::vector<std::string>());
+  EXPECT_EQ(wrong_answers_, std::vector<std::string>());
   EXPECT_EQ(depth_of("narrow"), "0");
   EXPECT_EQ(at(get("/queues/narrow"), "queueMetrics.totalProcessed"), std::to_string(kDepth + accepted_));
 }
@@ -186,7 +186,7 @@ TEST_F(QueueLimitsTest, ARefusalSaysThatNothingChangedAndWhenToRetry) {
   const HttpResponse refused = post("/events", kEvent);
 
   EXPECT_EQ(refused.status, 429);
-  EXPECT_EQ(refused.header("Retry-After"), "60") << "nobody works on it";
+  EXPECT_EQ(refused.header("Retry-After"), "60") << "no worker completes events";
   EXPECT_EQ(at(refused, "outcome"), R"("unchanged")");
   EXPECT_EQ(at(refused, "title"), R"("Queue full")");
   EXPECT_EQ(at(refused, "field"), R"("queue")");
@@ -199,7 +199,7 @@ TEST_F(QueueLimitsTest, RetryAfterIsShorterTheFasterTheQueueEmpties) {
   ASSERT_EQ(post("/events/batch", batch_of(10)).status, 201);
 
   EXPECT_EQ(post("/events", kEvent).header("Retry-After"), "1");
-  EXPECT_EQ(post("/events/batch", batch_of(80)).header("Retry-After"), "8") << "at ten a second";
+  EXPECT_EQ(post("/events/batch", batch_of(80)).header("Retry-After"), "8") << "ten events end per second";
 }
 
 TEST_F(QueueLimitsTest, ClaimedAndDelayedEventsCountTowardsTheLimit) {
@@ -211,7 +211,7 @@ TEST_F(QueueLimitsTest, ClaimedAndDelayedEventsCountTowardsTheLimit) {
   EXPECT_EQ(post("/events", kEvent).status, 429);
 }
 
-TEST_F(QueueLimitsTest, AnEventThatSupersedesAnotherTakesItsPlace) {
+TEST_F(QueueLimitsTest, AFullQueueAcceptsAnEventThatSupersedesAnother) {
   put("/queues/narrow", R"({"maxQueueDepth":1})");
   publish("narrow", R"(,"supersede_key":"k")");
 
@@ -229,7 +229,7 @@ TEST_F(QueueLimitsTest, AResetOfAnEndedEventObeysTheLimit) {
 
   const HttpResponse refused = post("/events/1/reset");
   EXPECT_EQ(refused.status, 429);
-  EXPECT_EQ(refused.header("Retry-After"), "1") << "one ended a moment ago";
+  EXPECT_EQ(refused.header("Retry-After"), "1") << "one event ended just before";
   EXPECT_EQ(status_of("1"), R"("CANCELLED")");
 
   complete(claim("narrow"));
@@ -290,10 +290,10 @@ TEST_F(QueueLimitsTest, BackpressureIsOnAboveTheWatermarkAndOffBelowNineTenthsOf
 TEST_F(QueueLimitsTest, EveryAnswerToAPublicationSaysThatBackpressureIsOn) {
   put("/queues/narrow", R"({"maxQueueDepth":4,"highWatermark":1})");
   ASSERT_EQ(post("/events/batch", batch_of(2)).header("Eventq-Backpressure"), "on") << "201 of a batch";
-  const std::string known = R"({"title":"event","tags":"t","queue":"narrow","event_id":"e"})";
-  EXPECT_EQ(post("/events", known).header("Eventq-Backpressure"), "on") << "201";
+  const std::string with_event_id = R"({"title":"event","tags":"t","queue":"narrow","event_id":"e"})";
+  EXPECT_EQ(post("/events", with_event_id).header("Eventq-Backpressure"), "on") << "201";
 
-  const HttpResponse existed = post("/events", known);
+  const HttpResponse existed = post("/events", with_event_id);
   EXPECT_EQ(existed.status, 200);
   EXPECT_EQ(existed.header("Eventq-Backpressure"), "on");
 
@@ -301,7 +301,7 @@ TEST_F(QueueLimitsTest, EveryAnswerToAPublicationSaysThatBackpressureIsOn) {
   EXPECT_EQ(refused.status, 429);
   EXPECT_EQ(refused.header("Eventq-Backpressure"), "on");
   EXPECT_EQ(post("/events", R"({"title":"event","tags":"t"})").header("Eventq-Backpressure"), "")
-      << "another queue's";
+      << "backpressure is on for queue narrow only";
 }
 
 TEST_F(QueueLimitsTest, BackpressureSurvivesARestart) {

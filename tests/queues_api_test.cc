@@ -51,7 +51,7 @@ TEST_F(QueuesApiTest, APutCreatesAQueueWith201AndChangesItWith200) {
   EXPECT_EQ(created.status, 201);
   EXPECT_EQ(at(created, "id"), R"("mail")");
   EXPECT_EQ(at(created, "config.maxQueueDepth"), "50");
-  EXPECT_EQ(at(created, "config.highWatermark"), "40") << "80 % of it";
+  EXPECT_EQ(at(created, "config.highWatermark"), "40") << "80 % of maxQueueDepth";
   EXPECT_EQ(at(created, "events"), "");
 
   EXPECT_EQ(put("/queues/mail", R"({"leaseMs":1000})").status, 200);
@@ -108,7 +108,7 @@ TEST_F(QueuesApiTest, AnInvalidSettingIsRefusedByName) {
   EXPECT_EQ(refused(R"({"retry":{"kind":"linear"}})"), R"("retry.kind")");
   EXPECT_EQ(refused(R"({"durability":"sometimes"})"), R"("durability")");
   EXPECT_EQ(refused(R"({"color":"red"})"), R"("color")");
-  EXPECT_EQ(get("/queues/mail").status, 404) << "none of them created it";
+  EXPECT_EQ(get("/queues/mail").status, 404) << "a refused request does not create the queue";
 }
 
 TEST_F(QueuesApiTest, ANameIsOneSegmentOfThePathPercentDecoded) {
@@ -158,7 +158,7 @@ TEST_F(QueuesApiTest, AnUnknownQueueIs404AndStaysUnknown) {
   EXPECT_EQ(post("/queues/none/replay", R"({"from":"2024-01-01T00:00:00Z"})").status, 404);
   EXPECT_EQ(post("/queues/none/supersede", R"({"supersede_key":"k"})").status, 404);
   EXPECT_EQ(claim("none"), "");
-  EXPECT_EQ(get("/queues/none").status, 404) << "asking does not create it";
+  EXPECT_EQ(get("/queues/none").status, 404) << "a read does not create it";
 }
 
 TEST_F(QueuesApiTest, AnUnknownParameterMemberOrMethodIsRefused) {
@@ -333,10 +333,10 @@ TEST_F(QueuesApiTest, ADryRunOfAReplayChangesNothing) {
   publish("mail");
   complete(claim("mail"));
 
-  const HttpResponse looked =
+  const HttpResponse dry_run =
       post("/queues/mail/replay", R"({"from":"2024-03-15T00:00:00Z","dry_run":true})");
 
-  EXPECT_EQ(looked.body, R"({"dry_run":true,"matched":1,"events":[{"id":1}],"more":false})");
+  EXPECT_EQ(dry_run.body, R"({"dry_run":true,"matched":1,"events":[{"id":1}],"more":false})");
   EXPECT_EQ(depth_of("mail"), "0");
 }
 
@@ -458,7 +458,7 @@ TEST_F(QueuesApiTest, AWaitThatTakesTooLongIs408) {
   publish("mail");
   HttpClient waiter = waiting("POST", "/events/1/wait");
   advance(29s);
-  EXPECT_FALSE(waiter.readable_within(0ms)) << "30 s unless it says otherwise";
+  EXPECT_FALSE(waiter.readable_within(0ms)) << "30 s by default";
 
   advance(1s);
 
@@ -589,7 +589,8 @@ TEST_F(QueuesApiTest, OnCompleteIsPublishedOnceWhenTheLastEventEnds) {
   const std::string batch = R"({"correlation_id":"c","events":[)" + event + "," + event +
                             R"(],"on_complete":{"title":"whole","tags":"sum","payload":{"of":2}}})";
   ASSERT_EQ(post("/events/batch", batch).status, 201);
-  EXPECT_EQ(post("/events/batch", batch).status, 409) << "one is still to come";
+  EXPECT_EQ(post("/events/batch", batch).status, 409)
+      << "the on_complete event of the first batch is not published yet";
   complete(claim("main"));
   EXPECT_EQ(get("/events/subscribe?tags=sum&worker_id=w:2").status, 204);
 

@@ -43,10 +43,10 @@ class SlowRoutes {
   // Waits for a call and takes the oldest: its name and id, and the function that resolves it.
   std::pair<std::string, DeferredResult::Resolve> next() {
     std::unique_lock lock(mutex_);
-    if (!changed_.wait_for(lock, kLimit, [this] { return !asked_.empty(); })) return {"no call", {}};
-    auto asked = std::move(asked_.front());
-    asked_.pop_front();
-    return asked;
+    if (!changed_.wait_for(lock, kLimit, [this] { return !calls_.empty(); })) return {"no call", {}};
+    auto call = std::move(calls_.front());
+    calls_.pop_front();
+    return call;
   }
 
  private:
@@ -54,7 +54,7 @@ class SlowRoutes {
     return DeferredResult{
         [this, name = call.name + " " + std::string(call.id)](DeferredResult::Resolve resolve) {
           const std::scoped_lock lock(mutex_);
-          asked_.emplace_back(name, std::move(resolve));
+          calls_.emplace_back(name, std::move(resolve));
           changed_.notify_all();
         }};
   }
@@ -68,7 +68,7 @@ class SlowRoutes {
 
   std::mutex mutex_;
   std::condition_variable changed_;
-  std::deque<std::pair<std::string, DeferredResult::Resolve>> asked_;
+  std::deque<std::pair<std::string, DeferredResult::Resolve>> calls_;
 };
 
 http::Response response_with(std::string body) {
@@ -85,7 +85,7 @@ class RegisteredRoutesTest : private SlowRoutes, public LocalApiTest {
   SlowRoutes& routes() { return *this; }
 
   // Sends a request whose response the test reads later.
-  HttpClient ask(std::string_view method, std::string_view target, std::string_view body = {}) {
+  HttpClient send_request(std::string_view method, std::string_view target, std::string_view body = {}) {
     HttpClient client(server_.port());
     EXPECT_TRUE(client.send(method, target, body).has_value());
     return client;
@@ -93,9 +93,9 @@ class RegisteredRoutesTest : private SlowRoutes, public LocalApiTest {
 };
 
 TEST_F(RegisteredRoutesTest, ACallMayBeResolvedOnAnyThread) {
-  HttpClient client = ask("GET", "/shelves/a%20b/files/17");
-  auto [asked, resolve] = routes().next();
-  EXPECT_EQ(asked, "a b 17");
+  HttpClient client = send_request("GET", "/shelves/a%20b/files/17");
+  auto [call, resolve] = routes().next();
+  EXPECT_EQ(call, "a b 17");
 
   std::thread([resolve = std::move(resolve)] { resolve(response_with(R"({"n":1})")); }).join();
 
@@ -107,8 +107,8 @@ TEST_F(RegisteredRoutesTest, ACallMayBeResolvedOnAnyThread) {
 }
 
 TEST_F(RegisteredRoutesTest, ADeferredCallDoesNotDelayOtherCalls) {
-  HttpClient client = ask("GET", "/shelves");
-  auto [asked, resolve] = routes().next();
+  HttpClient client = send_request("GET", "/shelves");
+  auto [call, resolve] = routes().next();
 
   EXPECT_EQ(get("/healthz").status, 200);
 
@@ -118,8 +118,8 @@ TEST_F(RegisteredRoutesTest, ADeferredCallDoesNotDelayOtherCalls) {
 
 TEST_F(RegisteredRoutesTest, ADeferredCallMayWaitForAnEventAndDeferAgain) {
   const std::string id = publish("main");
-  HttpClient client = ask("DELETE", "/shelves/a/files/1");
-  auto [asked, resolve] = routes().next();
+  HttpClient client = send_request("DELETE", "/shelves/a/files/1");
+  auto [call, resolve] = routes().next();
   const std::size_t before = server_.commands();
   http::EngineWork work;
   work.command.wait = WaitRequest{static_cast<EventId>(std::stoll(id)), std::chrono::seconds(30)};
@@ -140,8 +140,8 @@ TEST_F(RegisteredRoutesTest, ADeferredCallMayWaitForAnEventAndDeferAgain) {
 }
 
 TEST_F(RegisteredRoutesTest, TheResultForAClientThatLeftIsDropped) {
-  HttpClient client = ask("PATCH", "/shelves/a/files/1/move", "{}");
-  auto [asked, resolve] = routes().next();
+  HttpClient client = send_request("PATCH", "/shelves/a/files/1/move", "{}");
+  auto [call, resolve] = routes().next();
   client.close();
   EXPECT_EQ(get("/healthz").status, 200);
 

@@ -83,10 +83,10 @@ class Seed002Persistence : public testing::Test {
     for (const FileOperation& operation : disk_.stop_recording()) files_.apply(operation);
     std::set<int> depths;
     for (int i = 0; i < kPowerCuts; ++i) {
-      const TemporaryDirectory place;
-      files_.write_after_power_loss(place.file(""), random_);
-      EXPECT_EQ(audit_queues(place.file("events.db")), "");
-      const auto survivor = serve(place.file("events.db"));
+      const TemporaryDirectory directory;
+      files_.write_after_power_loss(directory.file(""), random_);
+      EXPECT_EQ(audit_queues(directory.file("events.db")), "");
+      const auto survivor = serve(directory.file("events.db"));
       const HttpResponse state = HttpClient(survivor->port()).get("/queues/" + queue).value();
       EXPECT_EQ(state.status, 200) << state.body;
       depths.insert(std::stoi("0" + at(state, "depth")));
@@ -106,7 +106,7 @@ class Seed002Persistence : public testing::Test {
 TEST_F(Seed002Persistence, TheThresholdWritesEventsToDisk) {
   configure(R"("persistenceThreshold":5,"processingInterval":60000)");
   for (int i = 0; i < 4; ++i) publish("lazy");
-  EXPECT_THAT(after_power_cut("lazy"), Contains(0)) << "nothing asked for the disk yet";
+  EXPECT_THAT(after_power_cut("lazy"), Contains(0)) << "no sync was requested yet";
 
   publish("lazy");
 
@@ -171,7 +171,7 @@ TEST_F(Seed002Persistence, EndsAreBufferedToo) {
   ASSERT_EQ(request("POST", "/queues/lazy/checkpoint").status, 201);
   request("GET", "/events/subscribe?tags=t&queue=lazy&worker_id=w:1");
   ASSERT_EQ(request("POST", "/events/1/complete", R"({"worker_id":"w:1"})").status, 200);
-  EXPECT_THAT(after_power_cut("lazy"), Contains(1)) << "the end may be lost, the event not";
+  EXPECT_THAT(after_power_cut("lazy"), Contains(1)) << "the completion may be lost, the event must not be";
 
   advance(60s);
 
@@ -206,11 +206,11 @@ TEST(Seed002Process, AKilledServerLosesNothingOfABufferedQueue) {
 // A store that the server wrote, read with SQL.
 class Seed002Tables : public LocalApiTest {
  protected:
-  std::vector<std::string> look(const std::string& sql) { return query(store_.path(), sql); }
+  std::vector<std::string> query_store(const std::string& sql) { return query(store_.path(), sql); }
 };
 
 TEST_F(Seed002Tables, QueueCheckpointsHasTheSeedsColumns) {
-  EXPECT_THAT(look("SELECT name FROM pragma_table_info('queue_checkpoints') ORDER BY cid"),
+  EXPECT_THAT(query_store("SELECT name FROM pragma_table_info('queue_checkpoints') ORDER BY cid"),
               ElementsAre("id", "queue_id", "checkpoint_id", "event_count", "created_at"));
 }
 
@@ -225,14 +225,14 @@ TEST_F(Seed002Tables, ACheckpointIsOneRowOfQueueCheckpoints) {
   EXPECT_EQ(at(made, "checkpointId"), R"("evt_111aaa222bbb333")");
   EXPECT_EQ(at(made, "eventCount"), "1");
   EXPECT_EQ(at(made, "created_at"), R"("2024-03-15T00:00:00.000Z")");
-  EXPECT_THAT(look("SELECT '\"'||id||'\"' FROM queue_checkpoints"), ElementsAre(at(made, "id")));
-  EXPECT_THAT(look("SELECT queue_id||' '||checkpoint_id||' '||event_count FROM queue_checkpoints"),
+  EXPECT_THAT(query_store("SELECT '\"'||id||'\"' FROM queue_checkpoints"), ElementsAre(at(made, "id")));
+  EXPECT_THAT(query_store("SELECT queue_id||' '||checkpoint_id||' '||event_count FROM queue_checkpoints"),
               ElementsAre("mail evt_111aaa222bbb333 1"));
-  EXPECT_THAT(look("SELECT created_at FROM queue_checkpoints"), ElementsAre("1710460800000"));
+  EXPECT_THAT(query_store("SELECT created_at FROM queue_checkpoints"), ElementsAre("1710460800000"));
 }
 
 TEST_F(Seed002Tables, TheSeedsIndexesAreThere) {
-  const auto indexes = look("SELECT name FROM sqlite_master WHERE type = 'index'");
+  const auto indexes = query_store("SELECT name FROM sqlite_master WHERE type = 'index'");
 
   EXPECT_THAT(indexes, Contains("event_queue_state_status_idx"));
   EXPECT_THAT(indexes, Contains("queue_checkpoints_queue_id_idx"));
@@ -240,9 +240,9 @@ TEST_F(Seed002Tables, TheSeedsIndexesAreThere) {
 }
 
 TEST_F(Seed002Tables, ThePrimaryKeyIsTheUniqueIndexOnTheQueuesId) {
-  EXPECT_THAT(look("SELECT origin FROM pragma_index_list('event_queue_state') WHERE \"unique\" = 1"),
+  EXPECT_THAT(query_store("SELECT origin FROM pragma_index_list('event_queue_state') WHERE \"unique\" = 1"),
               ElementsAre("pk"));
-  EXPECT_THAT(look("SELECT name FROM pragma_table_info('event_queue_state') WHERE pk > 0"),
+  EXPECT_THAT(query_store("SELECT name FROM pragma_table_info('event_queue_state') WHERE pk > 0"),
               ElementsAre("id"));
 }
 
@@ -250,9 +250,10 @@ TEST_F(Seed002Tables, EventQueueStateHoldsConfigAndStatusOfEachQueue) {
   put("/queues/mail", R"({"maxQueueDepth":10})");
   post("/queues/mail/pause");
 
-  EXPECT_THAT(look("SELECT status FROM event_queue_state WHERE id = 'mail'"), ElementsAre("paused"));
-  EXPECT_THAT(look("SELECT json_extract(config, '$.maxQueueDepth') FROM event_queue_state WHERE id = 'mail'"),
-              ElementsAre("10"));
+  EXPECT_THAT(query_store("SELECT status FROM event_queue_state WHERE id = 'mail'"), ElementsAre("paused"));
+  EXPECT_THAT(
+      query_store("SELECT json_extract(config, '$.maxQueueDepth') FROM event_queue_state WHERE id = 'mail'"),
+      ElementsAre("10"));
 }
 
 TEST_F(Seed002Tables, ACheckpointIsMadeEveryMinuteInWhichEventsWereCompleted) {
@@ -266,7 +267,7 @@ TEST_F(Seed002Tables, ACheckpointIsMadeEveryMinuteInWhichEventsWereCompleted) {
 
   const HttpResponse made = get("/queues/mail/checkpoints");
   EXPECT_EQ(at(made, "checkpoints[0].checkpointId"), R"("first")");
-  EXPECT_EQ(at(made, "checkpoints[1].id"), "") << "one, not one for each minute";
+  EXPECT_EQ(at(made, "checkpoints[1].id"), "") << "no event was completed in the second minute";
 }
 
 }  // namespace

@@ -65,20 +65,20 @@ void expect_restored(Terminal& terminal) {
     const std::size_t last = screen.find_last_not_of('\n');
     return screen.find("QUEUE") == screen.npos && last != screen.npos && screen[last] == '$';
   });
-  EXPECT_THAT(prompt, HasSubstr("said before"));
+  EXPECT_THAT(prompt, HasSubstr("printed before"));
   terminal.enter("stty -a | tr ' ' '\\n' | grep -E '^-?(icanon|echo);?$' | tr '\\n' ' '; echo restored");
   EXPECT_THAT(terminal.screen_with("icanon echo restored"), HasSubstr("icanon echo restored"));
 }
 
 TEST_F(TerminalTest, TopFillsTheScreenAndRestoresItOnQ) {
   Terminal terminal(this->terminal());
-  terminal.enter("echo said before");
+  terminal.enter("echo printed before");
   terminal.enter("eventq top");
   // `top` draws from the first line on, so the last line is complete when it is there.
   const std::string screen = terminal.screen_when([](const std::string& seen) {
     return seen.find("DONE/s") != seen.npos && seen.find("(by name)") != seen.npos;
   });
-  EXPECT_THAT(screen, Not(HasSubstr("said before")));
+  EXPECT_THAT(screen, Not(HasSubstr("printed before")));
   EXPECT_THAT(screen, Not(ContainsRegex("[[?]|\x1b|[0-9]m ")));
   EXPECT_EQ(lines_of(screen).size(), 30U);
   EXPECT_EQ(lines_of(screen).back(), "q quit  ↑↓ select  p pause or resume  s sort (by name)");
@@ -106,7 +106,7 @@ TEST_F(TerminalTest, AListIsATableWithAlignedColumns) {
   EXPECT_EQ(line_with(screen, "PROCESSING").find("PROCESSING"), heading.find("STATUS")) << screen;
   EXPECT_EQ(line_with(screen, "PENDING").find("PENDING"), heading.find("STATUS")) << screen;
   EXPECT_THAT(screen, HasSubstr("世界"));
-  EXPECT_EQ(screen.find("{\""), screen.npos) << "no JSON for people";
+  EXPECT_EQ(screen.find("{\""), screen.npos) << "a terminal gets a table, not JSON";
 }
 
 TEST_F(TerminalTest, TopPausesAndResumesTheSelectedQueue) {
@@ -135,24 +135,24 @@ TEST_F(TerminalTest, TopFollowsTheSizeOfTheTerminal) {
     return line_with(seen, "RUNNING").ends_with("IN/s") && lines_of(seen).back().starts_with("q quit");
   });
   EXPECT_EQ(lines_of(screen).size(), 12U) << screen;
-  EXPECT_THAT(line_with(screen, "QUEUE"), testing::EndsWith("IN/s")) << "what does not fit is left out";
+  EXPECT_THAT(line_with(screen, "QUEUE"), testing::EndsWith("IN/s")) << "columns that do not fit are omitted";
 }
 
 TEST_F(TerminalTest, TopRestoresTheTerminalWhenItIsStoppedAndWhenItIsEnded) {
   Terminal terminal(this->terminal());
-  terminal.enter("echo said before");
+  terminal.enter("echo printed before");
   terminal.enter("eventq top");
   terminal.screen_with("QUEUE");
   terminal.press({"C-z"});
-  EXPECT_THAT(terminal.screen_with("Stopped"), HasSubstr("said before"));
+  EXPECT_THAT(terminal.screen_with("Stopped"), HasSubstr("printed before"));
   expect_restored(terminal);
   SCOPED_TRACE("fg");
-  terminal.enter("clear; echo said before; fg");
-  EXPECT_THAT(terminal.screen_with("QUEUE"), Not(HasSubstr("said before")));
+  terminal.enter("clear; echo printed before; fg");
+  EXPECT_THAT(terminal.screen_with("QUEUE"), Not(HasSubstr("printed before")));
   terminal.press({"C-c"});
   expect_restored(terminal);
 
-  terminal.enter("clear; echo said before; sh -c 'echo $$ >" + server_.file("pid") + "; exec eventq top'");
+  terminal.enter("clear; echo printed before; sh -c 'echo $$ >" + server_.file("pid") + "; exec eventq top'");
   EXPECT_THAT(terminal.screen_with("QUEUE"), HasSubstr("QUEUE"));
   SCOPED_TRACE("SIGTERM");
   pid_t pid = 0;
@@ -170,7 +170,7 @@ TEST_F(TerminalTest, TopReportsAnUnreachableServerAndContinues) {
   const std::string screen = terminal.screen_with("retrying. q quits.");
   EXPECT_THAT(screen, HasSubstr("No eventq server at"));
   EXPECT_THAT(lines_of(screen).back(), HasSubstr("; retrying. q quits."));
-  EXPECT_THAT(screen, HasSubstr("main")) << "what was known last";
+  EXPECT_THAT(screen, HasSubstr("main")) << "the last state that was read";
   terminal.press({"q"});
   EXPECT_THAT(terminal.screen_with("$ eventq top\n$"), HasSubstr("$ eventq top\n$"));
 }

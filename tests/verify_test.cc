@@ -90,7 +90,7 @@ void fill(const ServerProcess& server) {
   talk.take("w:2", "b", 1);  // 5
   talk.end("complete", 5, "w:2");
   talk.post("/events", R"({"title":"waits","tags":"c,d","supersede_key":"k"})");
-  talk.post("/events", R"({"title":"takes its place","tags":"c,d","supersede_key":"k"})");
+  talk.post("/events", R"({"title":"supersedes it","tags":"c,d","supersede_key":"k"})");
   talk.post("/events", R"({"title":"in work","tags":"e","ordering_key":"o"})");
   talk.post("/events", R"({"title":"behind","tags":"e","ordering_key":"o"})");
   talk.take("w:1", "e", 2);
@@ -256,7 +256,7 @@ TEST_F(VerifyTest, NamesTheEventAndTheEntry) {
 
 TEST_F(VerifyTest, AFileThatIsNoStoreIsReported) {
   std::ofstream(path(), std::ios::trunc)
-      << "This is a letter to my aunt, and by no means a database of any kind.";
+      << "This file holds plain text, and it is no database of any known kind.";
   Finished finished = verify();
   EXPECT_EQ(finished.exit_code, 1);
   EXPECT_THAT(finished.err, HasSubstr("is no store of this eventq"));

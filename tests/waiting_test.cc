@@ -53,18 +53,18 @@ rlim_t raise_descriptors() {
 }
 
 // Connections that sent the same request and wait for its answer.
-class Crowd {
+class WaitingConnections {
  public:
-  Crowd() : epoll_(::epoll_create1(EPOLL_CLOEXEC)) {}
-  ~Crowd() {
+  WaitingConnections() : epoll_(::epoll_create1(EPOLL_CLOEXEC)) {}
+  ~WaitingConnections() {
     for (const int socket : sockets_) ::close(socket);
     ::close(epoll_);
   }
-  Crowd(const Crowd&) = delete;
-  Crowd& operator=(const Crowd&) = delete;
+  WaitingConnections(const WaitingConnections&) = delete;
+  WaitingConnections& operator=(const WaitingConnections&) = delete;
 
   // Opens one more connection and sends the request.
-  bool join(std::uint16_t port, std::string_view request) {
+  bool add(std::uint16_t port, std::string_view request) {
     const int socket = ::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
     if (socket < 0) return false;
     sockets_.push_back(socket);
@@ -80,16 +80,16 @@ class Crowd {
 
   // Closes the connections with a reset, as when their process dies. After a close in order, the server sees
   // only that the client sends no more.
-  void break_off() {
-    const linger at_once{.l_onoff = 1, .l_linger = 0};
+  void reset() {
+    const linger now{.l_onoff = 1, .l_linger = 0};
     for (const int socket : sockets_) {
-      ::setsockopt(socket, SOL_SOCKET, SO_LINGER, &at_once, sizeof at_once);
+      ::setsockopt(socket, SOL_SOCKET, SO_LINGER, &now, sizeof now);
       ::close(socket);
     }
     sockets_.clear();
   }
   // Closes the sending side of each connection.
-  void fall_silent() {
+  void finish_sending() {
     for (const int socket : sockets_) ::shutdown(socket, SHUT_WR);
   }
 
@@ -97,7 +97,7 @@ class Crowd {
   std::size_t count_answers(std::string_view start, std::chrono::milliseconds limit) {
     const SteadyTime deadline = steady_now() + limit;
     std::size_t answered = 0;
-    std::size_t as_wanted = 0;
+    std::size_t matching = 0;
     std::array<epoll_event, 1000> events{};
     while (answered < sockets_.size() && steady_now() < deadline) {
       const int ready = ::epoll_wait(epoll_, events.data(), static_cast<int>(events.size()), 100);
@@ -107,10 +107,10 @@ class Crowd {
             ::recv(events.at(static_cast<std::size_t>(i)).data.fd, bytes.data(), bytes.size(), MSG_DONTWAIT);
         ++answered;
         const std::string_view answer(bytes.data(), got > 0 ? static_cast<std::size_t>(got) : 0);
-        if (answer.starts_with(start)) ++as_wanted;
+        if (answer.starts_with(start)) ++matching;
       }
     }
-    return as_wanted;
+    return matching;
   }
 
  private:
@@ -129,9 +129,9 @@ class WaitingTest : public testing::Test {
     ASSERT_EQ(client_->post("/events", R"({"title":"awaited","tags":"t"})").value().status, 201);
   }
 
-  void gather(std::string_view request) {
+  void open_waits(std::string_view request) {
     for (std::size_t i = 0; i < kWaiters; ++i) {
-      ASSERT_TRUE(crowd_.join(server_.port(), request)) << "waiter " << i;
+      ASSERT_TRUE(connections_.add(server_.port(), request)) << "waiter " << i;
     }
     ASSERT_TRUE(await_waiting(kWaiters));
   }
@@ -153,7 +153,7 @@ class WaitingTest : public testing::Test {
 
   ServerProcess server_;
   std::unique_ptr<HttpClient> client_;
-  Crowd crowd_;
+  WaitingConnections connections_;
 };
 
 constexpr std::string_view kWait =
@@ -162,7 +162,7 @@ constexpr std::string_view kWait =
 TEST_F(WaitingTest, TenThousandWaitersTakeNoThreadsAndLittleMemoryAndAreAllAnswered) {
   const std::size_t threads = status_line(server_.pid(), "Threads");
   const std::size_t before = status_line(server_.pid(), "VmRSS") * 1024;
-  ASSERT_NO_FATAL_FAILURE(gather(kWait));
+  ASSERT_NO_FATAL_FAILURE(open_waits(kWait));
 
   const std::size_t with = status_line(server_.pid(), "VmRSS") * 1024;
   const std::size_t each = (with - before) / kWaiters;
@@ -172,32 +172,32 @@ TEST_F(WaitingTest, TenThousandWaitersTakeNoThreadsAndLittleMemoryAndAreAllAnswe
   EXPECT_LE(status_line(server_.pid(), "Threads"), threads);  // threads of the start may have ended
 
   ASSERT_NO_FATAL_FAILURE(end_event());
-  EXPECT_EQ(crowd_.count_answers("HTTP/1.1 200 ", 60s), kWaiters);
+  EXPECT_EQ(connections_.count_answers("HTTP/1.1 200 ", 60s), kWaiters);
   EXPECT_TRUE(await_waiting(0));
 }
 
-TEST_F(WaitingTest, WaitersThatCloseTheirConnectionAreForgotten) {
-  ASSERT_NO_FATAL_FAILURE(gather(kWait));
+TEST_F(WaitingTest, WaitersThatCloseTheirConnectionAreRemoved) {
+  ASSERT_NO_FATAL_FAILURE(open_waits(kWait));
 
-  crowd_.fall_silent();
+  connections_.finish_sending();
 
   EXPECT_TRUE(await_waiting(0));
 }
 
-TEST_F(WaitingTest, WaitersWhoseConnectionBreaksAreForgotten) {
-  ASSERT_NO_FATAL_FAILURE(gather(kWait));
+TEST_F(WaitingTest, WaitersWhoseConnectionBreaksAreRemoved) {
+  ASSERT_NO_FATAL_FAILURE(open_waits(kWait));
 
-  crowd_.break_off();
+  connections_.reset();
 
   EXPECT_TRUE(await_waiting(0));
 }
 
 TEST_F(WaitingTest, TenThousandWaitersAreAnsweredWhenTheServerStops) {
-  ASSERT_NO_FATAL_FAILURE(gather(kWait));
+  ASSERT_NO_FATAL_FAILURE(open_waits(kWait));
 
   server_.signal(SIGTERM);
 
-  EXPECT_EQ(crowd_.count_answers("HTTP/1.1 503 ", 60s), kWaiters);
+  EXPECT_EQ(connections_.count_answers("HTTP/1.1 503 ", 60s), kWaiters);
   EXPECT_EQ(server_.wait(60s), 0);
 }
 

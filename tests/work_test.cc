@@ -69,7 +69,9 @@ class WorkTest : public testing::Test {
   }
 
   // The first column of one row.
-  std::string ask(const std::string& sql) const { return query(server_->file("eventq.db"), sql).at(0); }
+  std::string query_file(const std::string& sql) const {
+    return query(server_->file("eventq.db"), sql).at(0);
+  }
 
   std::unique_ptr<ServerProcess> server_;
   std::unique_ptr<HttpClient> client_;
@@ -242,9 +244,10 @@ TEST_F(WorkTest, AWorkerFrozenPastItsLeaseIsRefusedAndItsCommandEnds) {
   EXPECT_NE(::kill(child, 0), 0) << "the command still runs";
   frozen.signal(SIGTERM);
   EXPECT_THAT(frozen.wait(60s), Optional(0)) << frozen.err();
-  EXPECT_EQ(ask("SELECT count(*) FROM event_log WHERE action = 'COMPLETED'"), "1");
+  EXPECT_EQ(query_file("SELECT count(*) FROM event_log WHERE action = 'COMPLETED'"), "1");
   EXPECT_EQ(
-      ask("SELECT worker_id <> (SELECT worker_id FROM event_log WHERE action = 'PICKED' AND attempt = 1) "
+      query_file(
+          "SELECT worker_id <> (SELECT worker_id FROM event_log WHERE action = 'PICKED' AND attempt = 1) "
           "FROM event_log WHERE action = 'COMPLETED'"),
       "1");
 }
@@ -280,12 +283,12 @@ TEST_F(WorkTest, EightProcessesFinishEveryEventOnceWhileTheyAreKilled) {
   };
   std::vector<std::unique_ptr<Process>> workers(8);
   for (auto& worker : workers) worker = start_worker();
-  std::mt19937 dice(4711);  // NOLINT: a fixed seed, so that runs are reproducible
+  std::mt19937 random(4711);  // NOLINT: a fixed seed, so that runs are reproducible
   int kills = 0;
   const SteadyTime limit = steady_now() + 500s;
   std::vector<bool> done(workers.size());
   while (std::count(done.begin(), done.end(), true) < std::ssize(done)) {
-    ASSERT_LT(steady_now(), limit) << ask("SELECT group_concat(status || ' ' || n) FROM event_count");
+    ASSERT_LT(steady_now(), limit) << query_file("SELECT group_concat(status || ' ' || n) FROM event_count");
     for (std::size_t i = 0; i < workers.size(); ++i) {
       if (done[i]) continue;
       const auto ended = workers[i]->wait(25ms);
@@ -294,7 +297,7 @@ TEST_F(WorkTest, EightProcessesFinishEveryEventOnceWhileTheyAreKilled) {
         done[i] = true;
         continue;
       }
-      if (kills >= 60 || dice() % kill_one_in != 0) continue;
+      if (kills >= 60 || random() % kill_one_in != 0) continue;
       const std::vector<pid_t> commands = children_of(workers[i]->pid());
       workers[i]->signal(SIGKILL);
       for (const pid_t command : commands) ::kill(command, SIGKILL);
@@ -304,14 +307,15 @@ TEST_F(WorkTest, EightProcessesFinishEveryEventOnceWhileTheyAreKilled) {
   }
 
   EXPECT_GT(kills, 5);
-  EXPECT_EQ(ask("SELECT n FROM event_count WHERE status = 'COMPLETED'"), std::to_string(count));
+  EXPECT_EQ(query_file("SELECT n FROM event_count WHERE status = 'COMPLETED'"), std::to_string(count));
   EXPECT_EQ(
-      ask("SELECT count(*) || ' ' || count(DISTINCT event_id) FROM event_log WHERE action = 'COMPLETED'"),
+      query_file(
+          "SELECT count(*) || ' ' || count(DISTINCT event_id) FROM event_log WHERE action = 'COMPLETED'"),
       std::to_string(count) + " " + std::to_string(count));
   const Finished verified = run(eventq_program(server_->file(""), {"verify", "sqlite:eventq.db"}));
   EXPECT_EQ(verified.exit_code, 0) << verified.out << verified.err;
   RecordProperty("kills", kills);
-  RecordProperty("abandoned", ask("SELECT count(*) FROM event_log WHERE action = 'ABANDONED'"));
+  RecordProperty("abandoned", query_file("SELECT count(*) FROM event_log WHERE action = 'ABANDONED'"));
 }
 
 }  // namespace

@@ -71,9 +71,9 @@ std::string ShownOutput::difference(const std::vector<std::string>& shown, const
     if (match[3].matched) pattern += kPort;
     if (match[4].matched) pattern += R"([\s\S]*?)";
     if (!match[2].matched) continue;
-    const auto known = ids_.find(match[2]);
-    pattern += known == ids_.end() ? "(" + std::string(kId) + ")" : escaped(known->second);
-    if (known == ids_.end()) new_ids.push_back(match[2]);
+    const auto own_id = ids_.find(match[2]);
+    pattern += own_id == ids_.end() ? "(" + std::string(kId) + ")" : escaped(own_id->second);
+    if (own_id == ids_.end()) new_ids.push_back(match[2]);
   }
   pattern += escaped(rest);
 

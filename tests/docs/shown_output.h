@@ -24,7 +24,7 @@ class ShownOutput {
   // compared.
   std::string difference(const std::vector<std::string>& shown, const std::string& printed);
 
-  // A command of the page, with the ids that this run has in the place of the ids that the page shows.
+  // A command of the page, with the ids of this run instead of the ids that the page shows.
   [[nodiscard]] std::string with_own_ids(const std::string& command) const;
 
  private:
