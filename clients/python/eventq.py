@@ -153,7 +153,7 @@ class Client:
     def publish_batch(self, events: Iterable[Mapping[str, Any]], *, correlation_id: Optional[str] = None,
                       ordered: bool = False, on_complete: Optional[Mapping[str, Any]] = None) -> Dict[str, Any]:
         """Stores all events or none: {"correlation_id", "events"}. The keys of an event are the arguments of publish()."""
-        answer = self._publish("/events/batch", _given({
+        answer = self._publish("/events/batch", _without_none({
             "events": [_new_event(event) for event in events], "correlation_id": correlation_id, "ordered": ordered or None,
             "on_complete": None if on_complete is None else _new_event(on_complete)}))
         return _with_events(answer)
@@ -166,7 +166,7 @@ class Client:
              alive: Sequence[Mapping[str, Any]] = ()) -> Turn:
         """One call of a worker: sends reports ({"id", "attempt", ...}), then claims up to `limit` events, waiting up to
         `wait` seconds. Each lease in `alive` is extended to one full lease from now."""
-        return self._next(_given({
+        return self._next(_without_none({
             "worker_id": worker_id or self.worker_id, "tags": tags, "limit": limit, "wait": wait or None, "queue": queue,
             "completed": list(completed) or None, "failed": list(failed) or None, "released": list(released) or None,
             "alive": list(alive) or None}))
@@ -287,7 +287,7 @@ class Client:
                 **members: Any) -> Entry:
         held: Mapping[str, Any] = event if isinstance(event, dict) else {"id": event}
         worker = worker_id or held.get("worker_id") or self.worker_id
-        body = _given({"worker_id": worker, "attempt": held.get("attempt") if attempt is None else attempt, **members})
+        body = _without_none({"worker_id": worker, "attempt": held.get("attempt") if attempt is None else attempt, **members})
         try:
             return self._request("POST", f"/events/{held['id']}/{action}", body)
         except EventqError as error:
@@ -451,13 +451,13 @@ Handler = Callable[[Event], Optional[Sequence[str]]]
 class _Held:
     """An event that the worker holds: waiting, running, or finished and not yet reported."""
 
-    def __init__(self, event: Event, asked_at: float) -> None:
+    def __init__(self, event: Event, sent_at: float) -> None:
         self.event = event
         self.lease_seconds = _seconds(event["lease_until"]) - _seconds(event["updated_at"])
         self.lease_end = time.monotonic() + self.lease_seconds  # by our clock; starts when the answer arrives
-        self.beat_at = asked_at + self.lease_seconds / 3  # already past if the call waited longer than that
+        self.beat_at = sent_at + self.lease_seconds / 3  # already past if the call waited longer than that
         self.running = False
-        self.gone = False  # the server said that the lease is lost: there is nothing to report
+        self.gone = False  # the server answered that the lease is lost: there is nothing to report
         self.kind = ""  # of the report: completed, failed or released; empty: not finished
         self.report: Dict[str, Any] = {}
 
@@ -478,7 +478,7 @@ class Worker:
         if isinstance(tags, Mapping):
             self._handlers = [(tag.strip(" \t"), each) for tag, each in tags.items()]  # the server trims tags, too
             tags = [tag for tag, _ in self._handlers]
-        self._claim = _given({"tags": tags, "queue": queue})
+        self._claim = _without_none({"tags": tags, "queue": queue})
         self._threads = threads
         self._capacity = min(1000, threads + (threads if prefetch is None else prefetch))
         self._stop_within = stop_within
@@ -487,7 +487,7 @@ class Worker:
         self._held: Dict[Tuple[int, int], _Held] = {}  # by id and attempt
         self._ready: Deque[_Held] = collections.deque()
         self._finished: List[_Held] = []  # waiting to be reported
-        self._asked = 0  # events that pending calls may still return
+        self._requested = 0  # events that pending calls may still return
         self._reporting = False
         self._alone = 0  # this many reports are sent one by one, because a call with all of them was refused
         self._stopping = self._over = False
@@ -515,7 +515,8 @@ class Worker:
         return self._all_returned
 
     def start(self) -> None:
-        loops = [self._take_loop, self._report_loop, self._keep_loop, self._watch_loop] + [self._handle_loop] * self._threads
+        loops = [self._claim_loop, self._report_loop, self._heartbeat_loop, self._expiry_loop]
+        loops += [self._handle_loop] * self._threads
         self._started = [threading.Thread(target=self._run, args=(loop,), daemon=True) for loop in loops]
         for thread in self._started:
             thread.start()
@@ -536,7 +537,7 @@ class Worker:
                 held.event.lost.set()
                 self._finish(held, "released", {"reason": "the worker stops; its handler had not returned"})
             # Sending reports may take as long as one call, however long the handlers ran.
-            self._changed.wait_for(lambda: not (self._finished or self._reporting or self._asked), self._client.timeout)
+            self._changed.wait_for(lambda: not (self._finished or self._reporting or self._requested), self._client.timeout)
             self._over = True
             self._changed.notify_all()
         for thread in self._started[:4]:
@@ -556,11 +557,11 @@ class Worker:
     def _running(self) -> List[_Held]:
         return [held for held in self._held.values() if held.running and not held.kind]
 
-    def _room(self) -> int:
+    def _free_capacity(self) -> int:
         if self._stopping:
             return 0
         working = sum(1 for held in self._held.values() if not held.kind)
-        return max(0, self._capacity - working - self._asked)
+        return max(0, self._capacity - working - self._requested)
 
     def _finish(self, held: _Held, kind: str, report: Dict[str, Any]) -> None:
         """Records the result, unless there is one. REQUIRES: self._changed is locked."""
@@ -573,17 +574,18 @@ class Worker:
             self._finished.append(held)
         self._changed.notify_all()
 
-    def _take_loop(self) -> None:
+    def _claim_loop(self) -> None:
         """Polls for events while there is capacity. Pauses while reports are waiting, because their call claims as well."""
         failures = 0
         while True:
             with self._changed:
-                self._changed.wait_for(lambda: self._stopping or (self._room() and not self._finished and not self._reporting))
+                self._changed.wait_for(
+                    lambda: self._stopping or (self._free_capacity() and not self._finished and not self._reporting))
                 if self._stopping:
                     return
-                room = self._room()
-                self._asked += room
-            failures = self._after(failures, self._turn(room, POLL_SECONDS, []))
+                free = self._free_capacity()
+                self._requested += free
+            failures = self._after(failures, self._turn(free, POLL_SECONDS, []))
 
     def _report_loop(self) -> None:
         """Sends all waiting reports in one call, which also claims events for the free capacity."""
@@ -591,7 +593,7 @@ class Worker:
         while True:
             with self._changed:
                 # While the worker stops, wait for its last poll first. Otherwise that poll could claim the released events.
-                self._changed.wait_for(lambda: self._over or (self._finished and not (self._stopping and self._asked)))
+                self._changed.wait_for(lambda: self._over or (self._finished and not (self._stopping and self._requested)))
                 if not self._finished:
                     return
                 if self._over and failures:
@@ -599,10 +601,10 @@ class Worker:
                     return
                 count = 1 if self._alone else REPORTS_MAX
                 reports, self._finished = self._finished[:count], self._finished[count:]
-                room = 0 if self._alone else self._room()
-                self._asked += room
+                free = 0 if self._alone else self._free_capacity()
+                self._requested += free
                 self._reporting = True
-            failures = self._after(failures, self._turn(room, 0, reports))
+            failures = self._after(failures, self._turn(free, 0, reports))
 
     def _after(self, failures: int, error: Optional[EventqError]) -> int:
         """Waits before the next try, longer after each failure in a row. Returns the number of failures in a row."""
@@ -615,15 +617,15 @@ class Worker:
             self._changed.wait_for(lambda: self._over, pause)
         return failures + 1
 
-    def _turn(self, room: int, wait: int, reports: List[_Held]) -> Optional[EventqError]:
+    def _turn(self, free: int, wait: int, reports: List[_Held]) -> Optional[EventqError]:
         """Makes one call. Returns an error if the call must be repeated."""
         reports.sort(key=lambda held: held.kind)  # the server answers in this order
-        body: Dict[str, Any] = {"worker_id": self._client.worker_id, "limit": room}
-        if room:
+        body: Dict[str, Any] = {"worker_id": self._client.worker_id, "limit": free}
+        if free:
             body.update(self._claim, wait=wait)
         for held in reports:
             body.setdefault(held.kind, []).append(held.report)
-        asked_at = time.monotonic()
+        sent_at = time.monotonic()
         turn, failure, again = Turn([], []), None, None
         try:
             turn = self._client._next(body, tries=1)
@@ -631,14 +633,14 @@ class Worker:
             failure = error
         except BaseException:  # stop() waits for these counters, so reset them first
             with self._changed:
-                self._asked, self._reporting = self._asked - room, self._reporting and not reports
+                self._requested, self._reporting = self._requested - free, self._reporting and not reports
             raise
         final = failure is not None and failure.status in (400, 413)
         with self._changed:
-            self._asked -= room
+            self._requested -= free
             if reports:
                 self._reporting = False
-            if final and (len(reports) > 1 or (reports and room)):
+            if final and (len(reports) > 1 or (reports and free)):
                 self._alone, self._finished = len(reports), reports + self._finished
             elif final or failure is None:
                 self._alone = max(0, self._alone - len(reports))
@@ -646,7 +648,7 @@ class Worker:
             else:
                 self._finished = reports + self._finished
             for event in turn.events:
-                held = self._held[event.id, event.attempt] = _Held(event, asked_at)
+                held = self._held[event.id, event.attempt] = _Held(event, sent_at)
                 if self._stopping:
                     self._finish(held, "released", {"reason": "the worker stops"})
                 else:
@@ -671,7 +673,7 @@ class Worker:
                 log.warning("The report on event %d was refused: %s", held.event.id, result)
         return again
 
-    def _keep_loop(self) -> None:
+    def _heartbeat_loop(self) -> None:
         """Extends each lease when a third of it has passed, in one call for all that are due."""
         while True:
             with self._changed:
@@ -683,10 +685,10 @@ class Worker:
                 if not due:
                     self._changed.wait(_until((held.beat_at for held in kept), now))
                     continue
-            self._keep(due)
+            self._send_heartbeats(due)
 
-    def _keep(self, due: List[_Held]) -> None:
-        asked_at = time.monotonic()
+    def _send_heartbeats(self, due: List[_Held]) -> None:
+        sent_at = time.monotonic()
         body = {"worker_id": self._client.worker_id, "limit": 0,
                 "alive": [{"id": held.event.id, "attempt": held.event.attempt} for held in due]}
         results: Sequence[Union[Entry, EventqError]] = ()
@@ -699,7 +701,7 @@ class Worker:
             for held, result in itertools.zip_longest(due, results):
                 third = held.lease_seconds / 3
                 if isinstance(result, dict):
-                    held.lease_end, held.beat_at = asked_at + held.lease_seconds, asked_at + third
+                    held.lease_end, held.beat_at = sent_at + held.lease_seconds, sent_at + third
                 elif isinstance(result, (Conflict, NotFound)):
                     held.beat_at = math.inf
                     if not held.kind:  # otherwise the report has just ended the lease
@@ -709,7 +711,7 @@ class Worker:
                 else:
                     held.beat_at = time.monotonic() + third / 4
 
-    def _watch_loop(self) -> None:
+    def _expiry_loop(self) -> None:
         """Sets event.lost when a lease has ended by our own clock. The server may still accept the report."""
         with self._changed:
             while not self._over:
@@ -718,11 +720,11 @@ class Worker:
                     held.event.lost.set()
                     if held in self._ready:
                         self._ready.remove(held)
-                        self._give_up(held)
+                        self._release_expired(held)
                 ends = (held.lease_end for held in self._held.values() if held.lease_end > now)
                 self._changed.wait(_until(ends, now))
 
-    def _give_up(self, held: _Held) -> None:
+    def _release_expired(self, held: _Held) -> None:
         """Releases an event whose lease ended before a handler began. REQUIRES: self._changed is locked."""
         self._finish(held, "released", {"reason": "the lease ended before a handler began"})
 
@@ -734,7 +736,7 @@ class Worker:
                     return
                 held = self._ready.popleft()
                 if held.gone or held.lease_end <= time.monotonic():
-                    self._give_up(held)
+                    self._release_expired(held)
                     continue
                 held.running = True
             started = time.monotonic()
@@ -779,12 +781,12 @@ class Worker:
 
 _quoted = functools.partial(urllib.parse.quote, safe="")
 
-def _given(members: Mapping[str, Any]) -> Dict[str, Any]:
+def _without_none(members: Mapping[str, Any]) -> Dict[str, Any]:
     return {name: value for name, value in members.items() if value is not None}
 
 
 def _new_event(members: Mapping[str, Any]) -> Dict[str, Any]:
-    event = _given(members)
+    event = _without_none(members)
     if isinstance(event.get("tags"), tuple):
         event["tags"] = list(event["tags"])
     if "title" not in event and event.get("tags"):
@@ -802,7 +804,8 @@ def _with_events(answer: Dict[str, Any]) -> Dict[str, Any]:
 
 def _encoded(path: str, body: Any, query: Optional[Mapping[str, Any]],
              headers: Optional[Mapping[str, str]]) -> Tuple[str, Optional[bytes], Dict[str, str]]:
-    members = {name: value if isinstance(value, (str, int)) else ",".join(value) for name, value in _given(query or {}).items()}
+    members = {name: value if isinstance(value, (str, int)) else ",".join(value)
+               for name, value in _without_none(query or {}).items()}
     target = f"{path}?{urllib.parse.urlencode(members)}" if members else path
     if body is None:
         return target, None, dict(headers or {})

@@ -56,13 +56,13 @@ class Held {
   leaseEnd: number; // by our clock; starts when the answer arrives
   beatAt: number; // already past if the call waited longer than that
   running = false;
-  gone = false; // the server said that the lease is lost: there is nothing to report
+  gone = false; // the server answered that the lease is lost: there is nothing to report
   report: Report | undefined;
 
-  constructor(readonly event: ClaimedEvent, askedAt: number) {
+  constructor(readonly event: ClaimedEvent, sentAt: number) {
     this.leaseMs = Date.parse(event.lease_until) - Date.parse(event.updated_at);
     this.leaseEnd = performance.now() + this.leaseMs;
-    this.beatAt = askedAt + this.leaseMs / 3;
+    this.beatAt = sentAt + this.leaseMs / 3;
   }
 }
 
@@ -78,7 +78,7 @@ export class Worker {
   readonly #held = new Set<Held>();
   #ready: Held[] = [];
   #finished: Held[] = []; // waiting to be reported
-  #asked = 0; // events that pending calls may still return
+  #requested = 0; // events that pending calls may still return
   #reporting = false;
   #alone = 0; // this many reports are sent one by one, because a call with all of them was refused
   #stopping = false;
@@ -130,7 +130,7 @@ export class Worker {
   }
 
   start(): void {
-    const loops = [this.#takeLoop(), this.#reportLoop(), this.#keepLoop(), this.#watchLoop()];
+    const loops = [this.#claimLoop(), this.#reportLoop(), this.#heartbeatLoop(), this.#expiryLoop()];
     this.#loops = loops.map((loop) => loop.catch((error: unknown) => this.#fail(error)));
   }
 
@@ -150,7 +150,7 @@ export class Worker {
       this.#release(held, { reason: "the worker stops; its handler had not returned" });
     }
     // Sending reports may take as long as one call, however long the handlers ran.
-    await this.#until(() => !this.#finished.length && !this.#reporting && !this.#asked, this.#client.timeout);
+    await this.#until(() => !this.#finished.length && !this.#reporting && !this.#requested, this.#client.timeout);
     this.#over = true;
     this.#notify();
     await Promise.all(this.#loops);
@@ -180,10 +180,10 @@ export class Worker {
     return sleep(Math.min(3600, seconds), changed.signal);
   }
 
-  #room(): number {
+  #freeCapacity(): number {
     if (this.#stopping) return 0;
     const working = [...this.#held].filter((held) => !held.report).length;
-    return Math.max(0, this.#capacity - working - this.#asked);
+    return Math.max(0, this.#capacity - working - this.#requested);
   }
 
   /** Records the result, unless there is one. */
@@ -200,9 +200,9 @@ export class Worker {
   }
 
   /** Polls for events while there is capacity. Pauses while reports are waiting, because their call claims as well. */
-  async #takeLoop(): Promise<void> {
+  async #claimLoop(): Promise<void> {
     for (let failures = 0; ; ) {
-      await this.#until(() => this.#stopping || (this.#room() > 0 && !this.#finished.length && !this.#reporting));
+      await this.#until(() => this.#stopping || (this.#freeCapacity() > 0 && !this.#finished.length && !this.#reporting));
       if (this.#stopping) return;
       failures = await this.#after(failures, await this.#turn(pollSeconds, []));
     }
@@ -212,7 +212,7 @@ export class Worker {
   async #reportLoop(): Promise<void> {
     for (let failures = 0; ; ) {
       // While the worker stops, wait for its last poll first. Otherwise that poll could claim the released events.
-      await this.#until(() => this.#over || (this.#finished.length > 0 && !(this.#stopping && this.#asked)));
+      await this.#until(() => this.#over || (this.#finished.length > 0 && !(this.#stopping && this.#requested)));
       if (!this.#finished.length) return;
       if (this.#over && failures) {
         this.#logger(`${this.#finished.length} events were not reported; their leases will expire.`);
@@ -233,32 +233,32 @@ export class Worker {
 
   /** Makes one call. Resolves to an error if the call must be repeated. */
   async #turn(wait: number, reports: Held[]): Promise<EventqError | undefined> {
-    const room = this.#alone && reports.length ? 0 : this.#room();
-    this.#asked += room;
+    const free = this.#alone && reports.length ? 0 : this.#freeCapacity();
+    this.#requested += free;
     const of = (kind: Report["kind"]) => reports.filter((held) => held.report?.kind === kind);
     const bodies = <T>(kind: Report["kind"]) => of(kind).map((held) => held.report!.body as Reported<T>);
     const request: TurnRequest = {
-      limit: room,
-      ...(room && { ...this.#claim, wait }),
+      limit: free,
+      ...(free && { ...this.#claim, wait }),
       completed: bodies<Completion>("completed"),
       failed: bodies<Failure>("failed"),
       released: bodies<Release>("released"),
     };
-    const askedAt = performance.now();
+    const sentAt = performance.now();
     try {
       const turn = await this.#client.next(request, { tries: 1 });
-      for (const event of turn.events) this.#take(new Held(event, askedAt));
+      for (const event of turn.events) this.#take(new Held(event, sentAt));
       return this.#settle([...of("completed"), ...of("failed"), ...of("released")], turn.results);
     } catch (error) {
       if (!(error instanceof EventqError)) throw error;
       const final = error.status === 400 || error.status === 413;
-      if (final && reports.length === 1 && !room) return this.#settle(reports, [error]);
+      if (final && reports.length === 1 && !free) return this.#settle(reports, [error]);
       if (final && !reports.length) this.#fail(error);
       if (final) this.#alone = reports.length;
       this.#finished.unshift(...reports);
       return final && reports.length ? undefined : error;
     } finally {
-      this.#asked -= room;
+      this.#requested -= free;
       if (reports.length) this.#reporting = false;
       this.#startHandlers();
       this.#notify();
@@ -291,18 +291,18 @@ export class Worker {
   }
 
   /** Extends each lease when a third of it has passed, in one call for all that are due. */
-  async #keepLoop(): Promise<void> {
+  async #heartbeatLoop(): Promise<void> {
     while (!this.#over) {
       const now = performance.now();
       const kept = [...this.#held].filter((held) => !held.gone);
       const due = kept.filter((held) => held.beatAt <= now).slice(0, reportsMax);
-      if (due.length) await this.#keep(due);
+      if (due.length) await this.#sendHeartbeats(due);
       else await this.#change((Math.min(...kept.map((held) => held.beatAt)) - now) / 1000);
     }
   }
 
-  async #keep(due: Held[]): Promise<void> {
-    const askedAt = performance.now();
+  async #sendHeartbeats(due: Held[]): Promise<void> {
+    const sentAt = performance.now();
     const alive = due.map(({ event: { id, attempt } }) => ({ id, attempt }));
     const third = Math.min(...due.map((held) => held.leaseMs)) / 3000;
     let results: readonly (Entry | EventqError)[] = [];
@@ -317,8 +317,8 @@ export class Worker {
       if (result === undefined || (result instanceof EventqError && !(result instanceof Conflict || result instanceof NotFound))) {
         held.beatAt = performance.now() + held.leaseMs / 12; // retry soon
       } else if (!(result instanceof EventqError)) {
-        held.leaseEnd = askedAt + held.leaseMs;
-        held.beatAt = askedAt + held.leaseMs / 3;
+        held.leaseEnd = sentAt + held.leaseMs;
+        held.beatAt = sentAt + held.leaseMs / 3;
       } else {
         held.beatAt = Infinity;
         if (held.report) return; // the report has just ended the lease
@@ -330,14 +330,14 @@ export class Worker {
   }
 
   /** Aborts the signal when a lease has ended by our own clock. The server may still accept the report. */
-  async #watchLoop(): Promise<void> {
+  async #expiryLoop(): Promise<void> {
     while (!this.#over) {
       const now = performance.now();
       for (const held of [...this.#held].filter((held) => held.leaseEnd <= now)) {
         held.lost.abort();
         if (!this.#ready.includes(held)) continue;
         this.#ready.splice(this.#ready.indexOf(held), 1);
-        this.#giveUp(held);
+        this.#releaseExpired(held);
       }
       const ends = [...this.#held].map((held) => held.leaseEnd).filter((end) => end > now);
       await this.#change((Math.min(...ends) - now) / 1000);
@@ -345,7 +345,7 @@ export class Worker {
   }
 
   /** Releases an event whose lease ended before a handler began. */
-  #giveUp(held: Held): void {
+  #releaseExpired(held: Held): void {
     this.#release(held, { reason: "the lease ended before a handler began" });
   }
 
@@ -355,7 +355,7 @@ export class Worker {
       const held = this.#ready.shift();
       if (!held) return;
       if (held.gone || held.leaseEnd <= performance.now()) {
-        this.#giveUp(held);
+        this.#releaseExpired(held);
         continue;
       }
       held.running = true;
