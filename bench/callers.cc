@@ -101,19 +101,19 @@ class Caller {
 
 }  // namespace
 
-Cycles run_callers(Engine& engine, Crowd crowd, double warm_up, double seconds,
+Cycles run_callers(Engine& engine, CallerLoad load, double warm_up, double seconds,
                    const std::function<Used()>& used) {
   Inbox inbox;
   std::vector<Caller> all;
-  for (int i = 0; i < crowd.callers; ++i) all.emplace_back(i, crowd.take);
+  for (int i = 0; i < load.callers; ++i) all.emplace_back(i, load.take);
   for (std::size_t i = 0; i < all.size(); ++i) engine.submit(all[i].next({}), inbox, i);
 
   Cycles cycles;
   Used before;
-  std::size_t under_way = all.size();
+  std::size_t unanswered = all.size();
   bool measured = false;
   auto start = Watch::now();
-  while (under_way > 0) {
+  while (unanswered > 0) {
     for (Envelope<Answer>& answer : inbox.take()) {
       if (!measured && seconds_since(start) >= warm_up) {
         measured = true;
@@ -131,7 +131,7 @@ Cycles run_callers(Engine& engine, Crowd crowd, double warm_up, double seconds,
       }
       Command next = all[answer.reply_to.token].next(std::move(answer.content));
       if (cycles.seconds > 0) {
-        --under_way;
+        --unanswered;
       } else {
         engine.submit(std::move(next), inbox, answer.reply_to.token);
       }

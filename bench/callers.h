@@ -26,15 +26,15 @@ struct Cycles {
 
 // Each caller repeats: publish `take` events, one per command; then one command that completes the events it
 // holds and claims the next `take`.
-struct Crowd {
+struct CallerLoad {
   int callers = 64;
   int take = 1;
 };
 
-// Runs the crowd for `warm_up` seconds, then measures for `seconds`. Calls `used` before and after the
+// Runs the load for `warm_up` seconds, then measures for `seconds`. Calls `used` before and after the
 // measured time.
 Cycles run_callers(
-    Engine& engine, Crowd crowd, double warm_up, double seconds,
+    Engine& engine, CallerLoad load, double warm_up, double seconds,
     const std::function<Used()>& used = [] { return Used{}; });
 
 // Publishes `count` events with these tags, 1000 per call.

@@ -219,19 +219,19 @@ void bench_latency(const Settings& settings) {
   tally.unfinished_max = 1'000'000'000;
   const LoadResult publish = run_scripts(one, settings, tally);
 
-  Tally hand;
-  hand.unfinished_max = 2;  // the worker reports one event in the call that claims the next
+  Tally delivery;
+  delivery.unfinished_max = 2;  // the worker reports one event in the call that claims the next
   Scripts pair;
-  pair.push_back(publisher(hand, 1));
-  pair.push_back(next_worker(hand, 0, 1));
-  hand.time_delivery = true;
-  run_scripts(pair, settings, hand);
+  pair.push_back(publisher(delivery, 1));
+  pair.push_back(next_worker(delivery, 0, 1));
+  delivery.time_delivery = true;
+  run_scripts(pair, settings, delivery);
   std::printf("latency  p50 %.2f ms, p99 %.2f ms  GET /healthz, 1 connection\n",
               percentile(bare.latency_us, 0.5), percentile(bare.latency_us, 0.99));
   std::printf("latency  p50 %.2f ms, p99 %.2f ms  POST /events, 1 connection\n",
               percentile(publish.latency_us, 0.5), percentile(publish.latency_us, 0.99));
   std::printf("latency  p50 %.2f ms, p99 %.2f ms  publish to delivery, worker waiting\n",
-              percentile(hand.delivery_us, 0.5), percentile(hand.delivery_us, 0.99));
+              percentile(delivery.delivery_us, 0.5), percentile(delivery.delivery_us, 0.99));
 }
 
 // The same with eventq::Worker. Round trips and syncs are measured between its events, under the same load.
@@ -255,14 +255,14 @@ void bench_worker_latency(const Settings& settings) {
 int run(const std::vector<std::string>& arguments) {
   Settings settings;
   std::set<std::string> wanted;
-  const std::set<std::string> known = {"disk",     "cycles", "poll",     "http",    "latency",
-                                       "recovery", "soak",   "notebook", "postgres"};
+  const std::set<std::string> workloads = {"disk",     "cycles", "poll",     "http",    "latency",
+                                           "recovery", "soak",   "notebook", "postgres"};
   for (const std::string& argument : arguments) {
     if (argument == "--quick") {
       settings = {.seconds = 0.1, .warm_up = 0.05, .rounds = 1, .backlog = 5000, .soak = 2, .files = 20};
     } else if (argument.starts_with("--soak=")) {
       settings.soak = std::strtod(argument.c_str() + 7, nullptr);
-    } else if (known.contains(argument)) {
+    } else if (workloads.contains(argument)) {
       wanted.insert(argument);
     } else {
       std::fprintf(stderr,

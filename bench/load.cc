@@ -22,7 +22,7 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-[[noreturn]] void give_up(const char* what) {
+[[noreturn]] void fail_with_errno(const char* what) {
   std::fprintf(stderr, "load: %s: %s\n", what, std::strerror(errno));
   std::exit(1);
 }
@@ -34,7 +34,7 @@ class Connection {
     address.sin_family = AF_INET;
     address.sin_port = htons(port);
     address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
-    if (connect(fd_, reinterpret_cast<sockaddr*>(&address), sizeof address) != 0) give_up("connect");
+    if (connect(fd_, reinterpret_cast<sockaddr*>(&address), sizeof address) != 0) fail_with_errno("connect");
     const int on = 1;
     setsockopt(fd_, IPPROTO_TCP, TCP_NODELAY, &on, sizeof on);
     fcntl(fd_, F_SETFL, fcntl(fd_, F_GETFL) | O_NONBLOCK);
@@ -59,7 +59,7 @@ class Connection {
       if (n > 0) {
         sent += static_cast<std::size_t>(n);
       } else if (errno != EAGAIN) {
-        give_up("write");
+        fail_with_errno("write");
       }
     }
   }
@@ -71,10 +71,10 @@ class Connection {
       input_.resize(used + 65536);
       const ssize_t n = read(fd_, input_.data() + used, 65536);
       input_.resize(used + (n > 0 ? static_cast<std::size_t>(n) : 0));
-      if (n == 0) give_up("the server closed a connection");
+      if (n == 0) fail_with_errno("the server closed a connection");
       if (n < 0) {
         if (errno == EAGAIN) return false;
-        give_up("read");
+        fail_with_errno("read");
       }
       if (parse()) return true;
     }
@@ -125,7 +125,7 @@ LoadResult run_load(std::uint16_t port, std::vector<std::unique_ptr<Script>>& sc
   for (auto& script : scripts) {
     connections.push_back(std::make_unique<Connection>(port, *script));
     epoll_event event{.events = EPOLLIN, .data = {.ptr = connections.back().get()}};
-    if (epoll_ctl(epoll, EPOLL_CTL_ADD, connections.back()->fd(), &event) != 0) give_up("epoll_ctl");
+    if (epoll_ctl(epoll, EPOLL_CTL_ADD, connections.back()->fd(), &event) != 0) fail_with_errno("epoll_ctl");
   }
   for (auto& connection : connections) connection->send_next();
 
