@@ -25,6 +25,14 @@ class OrderingTest : public LocalApiTest {
     return publish("lines", R"(,"ordering_key":")" + std::string(key) + '"' + std::string(more));
   }
   std::string why(std::string_view id) { return at(get("/events/" + std::string(id) + "/why"), "reason"); }
+
+  // Publishes events 1 and 2 of one line. Event 1 fails for good, and its queue blocks on failure.
+  void make_blocked_line() {
+    put("/queues/lines", R"({"onFailure":"block"})");
+    publish_keyed("a", R"(,"max_retries":1)");
+    publish_keyed("a");
+    fail(claim("lines"));
+  }
 };
 
 TEST_F(OrderingTest, OneEventOfAKeyIsDeliveredAtATime) {
@@ -167,10 +175,7 @@ TEST_F(OrderingTest, ABlockedLineNamesTheReasonAndTheBlockingEvent) {
 }
 
 TEST_F(OrderingTest, AResetOfTheFailedEventUnblocksTheLineAndRunsIt) {
-  put("/queues/lines", R"({"onFailure":"block"})");
-  publish_keyed("a", R"(,"max_retries":1)");
-  publish_keyed("a");
-  fail(claim("lines"));
+  make_blocked_line();
 
   EXPECT_EQ(post("/events/1/reset").status, 200);
 
@@ -181,10 +186,7 @@ TEST_F(OrderingTest, AResetOfTheFailedEventUnblocksTheLineAndRunsIt) {
 }
 
 TEST_F(OrderingTest, ACancelOfTheFailedEventUnblocksTheLineWithoutIt) {
-  put("/queues/lines", R"({"onFailure":"block"})");
-  publish_keyed("a", R"(,"max_retries":1)");
-  publish_keyed("a");
-  fail(claim("lines"));
+  make_blocked_line();
 
   EXPECT_EQ(post("/events/1/cancel").status, 200);
 
@@ -192,10 +194,7 @@ TEST_F(OrderingTest, ACancelOfTheFailedEventUnblocksTheLineWithoutIt) {
 }
 
 TEST_F(OrderingTest, ABlockedLineStaysBlockedAfterARestart) {
-  put("/queues/lines", R"({"onFailure":"block"})");
-  publish_keyed("a", R"(,"max_retries":1)");
-  publish_keyed("a");
-  fail(claim("lines"));
+  make_blocked_line();
 
   server_.restart();
 

@@ -1,4 +1,4 @@
-// queues_api_test.cc: the routes of queues, and those that wait, over HTTP: their answers and their refusals.
+// queues_api_test.cc: the routes of queues over HTTP: settings, status, checkpoints, replays, superseding.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -39,19 +39,15 @@ TEST_F(QueuesApiTest, TheListShowsAllQueuesByNameWithoutTheirEvents) {
 
   const HttpResponse queues = get("/queues");
 
-  EXPECT_EQ(at(queues, "queues[0].id"), R"("ant")");
-  EXPECT_EQ(at(queues, "queues[1].id"), R"("main")");
-  EXPECT_EQ(at(queues, "queues[2].id"), R"("zebra")");
-  EXPECT_EQ(at(queues, "queues[2].depth"), "1");
+  expect_members(R"({"queues":[{"id":"ant"},{"id":"main"},{"id":"zebra","depth":1}]})", queues);
   EXPECT_EQ(at(queues, "queues[2].events[0].eventId"), "");
 }
 
 TEST_F(QueuesApiTest, APutCreatesAQueueWith201AndChangesItWith200) {
   const HttpResponse created = put("/queues/mail", R"({"maxQueueDepth":50})");
   EXPECT_EQ(created.status, 201);
-  EXPECT_EQ(at(created, "id"), R"("mail")");
-  EXPECT_EQ(at(created, "config.maxQueueDepth"), "50");
-  EXPECT_EQ(at(created, "config.highWatermark"), "40") << "80 % of maxQueueDepth";
+  // highWatermark is 80 % of maxQueueDepth by default.
+  expect_members(R"({"id":"mail","config":{"maxQueueDepth":50,"highWatermark":40}})", created);
   EXPECT_EQ(at(created, "events"), "");
 
   EXPECT_EQ(put("/queues/mail", R"({"leaseMs":1000})").status, 200);
@@ -188,10 +184,9 @@ TEST_F(QueuesApiTest, APausedQueueShowsTheReasonTheCallerAndTheTime) {
   const HttpResponse paused = post("/queues/mail/pause", R"({"reason":"mail server moves","by":"alice"})");
 
   EXPECT_EQ(paused.status, 200);
-  EXPECT_EQ(at(paused, "status"), R"("paused")");
-  EXPECT_EQ(at(paused, "statusReason"), R"("mail server moves")");
-  EXPECT_EQ(at(paused, "statusBy"), R"("alice")");
-  EXPECT_EQ(at(paused, "statusAt"), R"("2024-03-15T00:00:05.000Z")");
+  expect_members(R"({"status":"paused","statusReason":"mail server moves","statusBy":"alice",
+                     "statusAt":"2024-03-15T00:00:05.000Z"})",
+                 paused);
   EXPECT_EQ(at(get("/events/1/why"), "reason"), R"("queue_paused")");
 
   const HttpResponse resumed = post("/queues/mail/resume");
@@ -301,9 +296,7 @@ TEST_F(QueuesApiTest, AQueueCreatedSinceTheStartHasNoRecovery) {
 
   const HttpResponse recovery = get("/queues/mail/recovery");
   EXPECT_EQ(recovery.status, 200);
-  EXPECT_EQ(at(recovery, "checkpointId"), "null");
-  EXPECT_EQ(at(recovery, "eventsRecovered"), "1");
-  EXPECT_EQ(at(recovery, "status"), R"("completed")");
+  expect_members(R"({"checkpointId":null,"eventsRecovered":1,"status":"completed"})", recovery);
 }
 
 TEST_F(QueuesApiTest, AReplayPublishesEventsAgainThatEndedSinceACheckpoint) {
@@ -318,14 +311,9 @@ TEST_F(QueuesApiTest, AReplayPublishesEventsAgainThatEndedSinceACheckpoint) {
   const HttpResponse replayed = post("/queues/mail/replay", R"({"checkpoint":)" + checkpoint + "}");
 
   EXPECT_EQ(replayed.status, 200);
-  EXPECT_EQ(at(replayed, "dry_run"), "false");
-  EXPECT_EQ(at(replayed, "matched"), "1");
-  EXPECT_EQ(at(replayed, "events[0].id"), id);
-  EXPECT_EQ(at(replayed, "more"), "false");
+  expect_members(R"({"dry_run":false,"matched":1,"events":[{"id":)" + id + R"(}],"more":false})", replayed);
   const HttpResponse copy = get("/events/" + at(replayed, "events[0].replayed_as"));
-  EXPECT_EQ(at(copy, "status"), R"("PENDING")");
-  EXPECT_EQ(at(copy, "payload"), R"({"n":2})");
-  EXPECT_EQ(at(copy, "pattern"), R"("order.paid")");
+  expect_members(R"({"status":"PENDING","payload":{"n":2},"pattern":"order.paid"})", copy);
   EXPECT_EQ(at(copy, "causation_id"), at(get("/events/" + id), "event_id"));
 }
 
@@ -412,194 +400,6 @@ TEST_F(QueuesApiTest, ASupersededEventNamesTheNewOne) {
 
   EXPECT_EQ(at(get("/events/1"), "superseded_by"), newer);
   EXPECT_EQ(at(get("/events/1/why"), "reason"), R"("superseded")");
-}
-
-// Waiting
-
-TEST_F(QueuesApiTest, AWaitIsAnsweredWithTheEndedEvent) {
-  publish("mail");
-  HttpClient waiter = waiting("POST", "/events/1/wait?timeout=20");
-
-  complete(claim("mail"));
-
-  const HttpResponse ended = waiter.receive().value();
-  EXPECT_EQ(ended.status, 200);
-  EXPECT_EQ(ended.body, get("/events/1").body);
-  EXPECT_EQ(at(ended, "status"), R"("COMPLETED")");
-}
-
-TEST_F(QueuesApiTest, AWaitIsAnsweredWithAnyEndOfTheEvent) {
-  put("/queues/mail", R"({"maxRetries":1})");
-  for (int i = 0; i < 3; ++i) publish("mail", R"(,"supersede_key":"k)" + std::to_string(i) + '"');
-  HttpClient first = waiting("POST", "/events/1/wait");
-  HttpClient second = waiting("POST", "/events/2/wait");
-  HttpClient third = waiting("POST", "/events/3/wait", "{}");
-
-  fail(claim("mail"));
-  post("/events/2/cancel");
-  post("/queues/mail/supersede", R"({"supersede_key":"k2"})");
-
-  EXPECT_EQ(at(first.receive().value(), "status"), R"("FAILED")");
-  EXPECT_EQ(at(second.receive().value(), "status"), R"("CANCELLED")");
-  EXPECT_EQ(at(third.receive().value(), "status"), R"("SUPERSEDED")");
-}
-
-TEST_F(QueuesApiTest, ARetryDoesNotEndAWait) {
-  publish("mail");
-  HttpClient waiter = waiting("POST", "/events/1/wait?timeout=20");
-
-  fail(claim("mail"));
-  server_.settle();
-
-  EXPECT_FALSE(waiter.readable_within(0ms));
-}
-
-TEST_F(QueuesApiTest, AWaitThatTakesTooLongIs408) {
-  publish("mail");
-  HttpClient waiter = waiting("POST", "/events/1/wait");
-  advance(29s);
-  EXPECT_FALSE(waiter.readable_within(0ms)) << "30 s by default";
-
-  advance(1s);
-
-  const HttpResponse late = waiter.receive().value();
-  EXPECT_EQ(late.status, 408);
-  EXPECT_EQ(at(late, "type"), R"("urn:eventq:problem:timeout")");
-}
-
-TEST_F(QueuesApiTest, AWaitForAnEndedOrUnknownEventIsAnsweredAtOnce) {
-  publish("mail");
-  complete(claim("mail"));
-
-  EXPECT_EQ(post("/events/1/wait?timeout=60").status, 200);
-  EXPECT_EQ(post("/events/99/wait?timeout=60").status, 404);
-  EXPECT_EQ(post("/events/correlation/none/wait?timeout=60").status, 404);
-  EXPECT_EQ(post("/events/1/wait?timeout=61").status, 400);
-  publish("mail");
-  EXPECT_EQ(post("/events/2/wait?timeout=0").status, 408);
-}
-
-TEST_F(QueuesApiTest, APublisherThatPrefersToWaitGetsTheEndedEvent) {
-  HttpClient publisher =
-      waiting("POST", "/events", R"({"title":"event","tags":"t"})", {{"Prefer", "wait=10"}});
-
-  fail(claim("main"), "not yet");
-  advance(5min);
-  EXPECT_EQ(publisher.receive().value().status, 202);
-
-  HttpClient next = waiting("POST", "/events", R"({"title":"event","tags":"t","priority":1})",
-                            {{"Prefer", "respond-async, wait=10"}});
-  complete(claim("main"));
-  const HttpResponse ended = next.receive().value();
-  EXPECT_EQ(ended.status, 201);
-  EXPECT_EQ(ended.header("Preference-Applied"), "wait=10");
-  EXPECT_EQ(ended.header("Location"), "/events/2");
-  EXPECT_EQ(at(ended, "status"), R"("COMPLETED")");
-}
-
-TEST_F(QueuesApiTest, APublicationWhoseWaitTimesOutIs202AndOnDisk) {
-  HttpClient publisher =
-      waiting("POST", "/events", R"({"title":"event","tags":"t"})", {{"Prefer", "wait=10"}});
-
-  advance(10s);
-
-  const HttpResponse late = publisher.receive().value();
-  EXPECT_EQ(late.status, 202);
-  EXPECT_EQ(late.header("Preference-Applied"), "wait=10");
-  EXPECT_EQ(at(late, "status"), R"("PENDING")");
-  EXPECT_EQ(status_of("1"), R"("PENDING")");
-}
-
-TEST_F(QueuesApiTest, AnExistingEventThatHasEndedIs200WithoutWaiting) {
-  const std::string event = R"({"title":"event","tags":"t","event_id":"e"})";
-  post("/events", event);
-  complete(claim("main"));
-
-  const HttpResponse again = post("/events", event, {{"Prefer", "wait=10"}});
-
-  EXPECT_EQ(again.status, 200);
-  EXPECT_EQ(at(again, "status"), R"("COMPLETED")");
-}
-
-TEST_F(QueuesApiTest, APreferenceThatIsNotAWaitIsIgnored) {
-  const std::string event = R"({"title":"event","tags":"t"})";
-  for (const std::string_view prefer : {"wait=61", "wait=-1", "wait=soon", "wait", "return=minimal", ";;"}) {
-    const HttpResponse published = post("/events", event, {{"Prefer", std::string(prefer)}});
-    EXPECT_EQ(published.status, 201) << prefer;
-    EXPECT_EQ(published.header("Preference-Applied"), "") << prefer;
-  }
-  EXPECT_EQ(post("/events/batch", R"({"events":[)" + event + "]}", {{"Prefer", "wait=10"}}).status, 201);
-}
-
-// Correlations
-
-TEST_F(QueuesApiTest, ACorrelationCountsItsEventsByOutcome) {
-  put("/queues/main", R"({"maxRetries":1})");
-  const std::string event = R"({"title":"event","tags":"t"})";
-  const HttpResponse published = post("/events/batch", R"({"correlation_id":"order-1/7","events":[)" + event +
-                                                           "," + event + "," + event + "," + event + "]}");
-  ASSERT_EQ(published.status, 201) << published.body;
-  complete(claim("main"));
-  fail(claim("main"));
-  post("/events/3/cancel");
-
-  const HttpResponse correlation = get("/events/correlation/order-1%2F7?limit=2&after_id=1");
-
-  EXPECT_EQ(correlation.status, 200);
-  EXPECT_EQ(at(correlation, "correlation_id"), R"("order-1/7")");
-  EXPECT_EQ(at(correlation, "total"), "4");
-  EXPECT_EQ(at(correlation, "completed"), "1");
-  EXPECT_EQ(at(correlation, "failed"), "1");
-  EXPECT_EQ(at(correlation, "pending"), "1");
-  EXPECT_EQ(at(correlation, "events[0].id"), "2");
-  EXPECT_EQ(at(correlation, "events[0].sequence"), "1");
-  EXPECT_EQ(at(correlation, "events[1].id"), "3");
-  EXPECT_EQ(at(correlation, "events[2].id"), "");
-  EXPECT_EQ(get("/events/correlation/none").status, 404);
-  EXPECT_EQ(get("/events/correlation/order-1%2F7?limit=1001").status, 400);
-}
-
-TEST_F(QueuesApiTest, AWaitForACorrelationIsAnsweredWhenItsLastEventEnds) {
-  publish("main", R"(,"correlation_id":"c")");
-  publish("mail", R"(,"correlation_id":"c")");
-  HttpClient waiter = waiting("POST", "/events/correlation/c/wait?timeout=20");
-  complete(claim("main"));
-  server_.settle();
-  EXPECT_FALSE(waiter.readable_within(0ms));
-
-  complete(claim("mail"));
-
-  const HttpResponse done = waiter.receive().value();
-  EXPECT_EQ(done.status, 200);
-  EXPECT_EQ(done.body, get("/events/correlation/c").body);
-  EXPECT_EQ(at(done, "completed"), "2");
-}
-
-TEST_F(QueuesApiTest, AWaitForACorrelationThatTakesTooLongIs408) {
-  publish("main", R"(,"correlation_id":"c")");
-  HttpClient waiter = waiting("POST", "/events/correlation/c/wait?timeout=5");
-
-  advance(5s);
-
-  EXPECT_EQ(waiter.receive().value().status, 408);
-}
-
-TEST_F(QueuesApiTest, OnCompleteIsPublishedOnceWhenTheLastEventEnds) {
-  const std::string event = R"({"title":"part","tags":"t"})";
-  const std::string batch = R"({"correlation_id":"c","events":[)" + event + "," + event +
-                            R"(],"on_complete":{"title":"whole","tags":"sum","payload":{"of":2}}})";
-  ASSERT_EQ(post("/events/batch", batch).status, 201);
-  EXPECT_EQ(post("/events/batch", batch).status, 409)
-      << "the on_complete event of the first batch is not published yet";
-  complete(claim("main"));
-  EXPECT_EQ(get("/events/subscribe?tags=sum&worker_id=w:2").status, 204);
-
-  complete(claim("main"));
-
-  const HttpResponse whole = get("/events/subscribe?tags=sum&worker_id=w:2");
-  EXPECT_EQ(at(whole, "title"), R"("whole")");
-  EXPECT_EQ(at(whole, "payload"), R"({"of":2})");
-  EXPECT_EQ(at(whole, "causation_id"), at(get("/events/2"), "event_id"));
 }
 
 }  // namespace

@@ -1,30 +1,19 @@
 // seed_002_test.cc: seed 002, "Event Queue State", over HTTP: its two example documents, made from published
-// events, and a test for each field and status. seed_002_disk_test.cc tests when the state reaches the disk.
+// events, and a test for each field of an event. seed_002_queue_test.cc tests the fields of the queue, and
+// seed_002_disk_test.cc when the state reaches the disk.
 //
 // Expected JSON is the seed's own: the answer must have each of its members with the same value, and may have
 // more.
 #include <gtest/gtest.h>
 
-#include <atomic>
-#include <memory>
 #include <string>
 #include <string_view>
 #include <vector>
 
-#include "support/local_api.h"
+#include "seed_002.h"
 
 namespace eventq {
 namespace {
-
-using namespace std::chrono_literals;
-
-constexpr std::string_view kConfig = R"({
-    "maxQueueDepth": 10000,
-    "batchSize": 100,
-    "processingInterval": 1000,
-    "persistenceThreshold": 500,
-    "highWatermark": 8000
-  })";
 
 // The seed's two events as publish requests. The payloads have the seed's bytes.
 constexpr std::string_view kInvoice = R"({
@@ -134,90 +123,10 @@ constexpr std::string_view kRecovery = R"({
   "status": "completed"
 })";
 
-// Returns the same time until it is set again; with `later`, returns that from the second call on.
-class SeedClock final : public Clock {
- public:
-  [[nodiscard]] TimePoint now() const override {
-    const Millis::rep later = later_.load();
-    return TimePoint(Millis(later == 0 ? now_.load() : now_.exchange(later)));
-  }
-  void set(std::string_view iso) {
-    later_ = 0;
-    now_ = count(iso);
-  }
-  void set(std::string_view iso, std::string_view later) {
-    now_ = count(iso);
-    later_ = count(later);
-  }
+// The two example documents.
 
- private:
-  static Millis::rep count(std::string_view iso) { return time_at(iso).time_since_epoch().count(); }
-
-  mutable std::atomic<Millis::rep> now_ = count("2024-03-15T00:00:00Z");
-  std::atomic<Millis::rep> later_ = 0;  // 0: none
-};
-
-// The queue main-queue of the seed's first example, configured at midnight.
-class Seed002 : public testing::Test {
+class Seed002Documents : public Seed002 {
  protected:
-  void SetUp() override { ASSERT_EQ(request("PUT", "/queues/main-queue", kConfig).status, 201); }
-
-  std::unique_ptr<LocalServer> serve() {
-    return std::make_unique<LocalServer>(store_.url(), Options{.clock = &clock_});
-  }
-
-  HttpResponse request(std::string_view method, std::string_view target, std::string_view body = {}) {
-    HttpClient client(server_->port());
-    return client.request(method, target, body).value();
-  }
-  HttpResponse post(std::string_view target, std::string_view body = {}) {
-    return request("POST", target, body);
-  }
-  HttpResponse get(std::string_view target) { return request("GET", target); }
-
-  // A value in GET /queues/main-queue.
-  std::string shown(const std::string& where) { return at(get("/queues/main-queue"), where); }
-
-  // Publishes an event into main-queue, with `more` members. Returns its id.
-  std::string publish(const std::string& more = {}) {
-    const HttpResponse response =
-        post("/events", R"({"title":"event","tags":"t","queue":"main-queue")" + more + "}");
-    EXPECT_EQ(response.status, 201) << response.body;
-    return at(response, "id");
-  }
-  void publish_many(int count) {
-    std::string batch = R"({"events":[)";
-    for (int i = 0; i < count; ++i) {
-      batch += (i > 0 ? "," : "") + std::string(R"({"title":"event","tags":"t","queue":"main-queue"})");
-    }
-    ASSERT_EQ(post("/events/batch", batch + "]}").status, 201);
-  }
-
-  // Claims up to `limit` events. Returns their ids.
-  std::vector<std::string> claim(int limit, const std::string& tag = "t") {
-    const HttpResponse taken = get("/events/subscribe?tags=" + tag +
-                                   "&queue=main-queue&worker_id=w:1&limit=" + std::to_string(limit));
-    std::vector<std::string> ids;
-    if (taken.status == 204) return ids;
-    for (const auto& [where, what] : json_lines(taken.body)) {
-      if (where.ends_with("].id")) ids.push_back(what);
-    }
-    return ids;
-  }
-  // Reports on these events with an execution time of 42 ms each.
-  void report(const std::string& how, const std::vector<std::string>& ids, const std::string& more = {}) {
-    std::string body = R"({"worker_id":"w:1","events":[)";
-    for (const std::string& id : ids) {
-      body += (id == ids.front() ? "" : ",") + std::string(R"({"id":)") + id + R"(,"execution_time_ms":42)" +
-              more + "}";
-    }
-    ASSERT_EQ(post("/events/" + how, body + "]}").status, 200);
-  }
-  void complete(const std::vector<std::string>& ids) { report("complete", ids); }
-  void fail(const std::vector<std::string>& ids) {
-    report("fail", ids, R"(,"error_message":"Connection timeout")");
-  }
-
   // Completes `events` events, of which the first 15 fail once, and then the event of the seed's checkpoint.
   void process(int events) {
     publish_many(events);
@@ -237,15 +146,9 @@ class Seed002 : public testing::Test {
     clock_.set("2024-03-15T10:06:00.123Z");
     fail(claim(1, "payment"));
   }
-
-  TestStore store_;
-  SeedClock clock_;
-  std::unique_ptr<LocalServer> server_ = serve();
 };
 
-// The two example documents.
-
-TEST_F(Seed002, ThePersistedStateIsTheSeedsDocument) {
+TEST_F(Seed002Documents, ThePersistedStateIsTheSeedsDocument) {
   ASSERT_NO_FATAL_FAILURE(process(1052));
   clock_.set("2024-03-15T10:00:00.123Z");
   ASSERT_EQ(post("/events", kInvoice).status, 201);
@@ -262,7 +165,7 @@ TEST_F(Seed002, ThePersistedStateIsTheSeedsDocument) {
   EXPECT_EQ(at(state, "events[0].metadata.lastError"), "");
 }
 
-TEST_F(Seed002, ThePersistedStateIsTheSameAfterARestart) {
+TEST_F(Seed002Documents, ThePersistedStateIsTheSameAfterARestart) {
   ASSERT_EQ(post("/events", kInvoice).status, 201);
   ASSERT_EQ(post("/events", kPayment).status, 201);
   ASSERT_NO_FATAL_FAILURE(fail_payment_twice());
@@ -273,7 +176,7 @@ TEST_F(Seed002, ThePersistedStateIsTheSameAfterARestart) {
   EXPECT_EQ(get("/queues/main-queue").body, before);
 }
 
-TEST_F(Seed002, TheRecoveryIsTheSeedsDocument) {
+TEST_F(Seed002Documents, TheRecoveryIsTheSeedsDocument) {
   ASSERT_NO_FATAL_FAILURE(process(20));
   publish_many(40);
   ASSERT_EQ(post("/events", kInvoice).status, 201);
@@ -289,7 +192,7 @@ TEST_F(Seed002, TheRecoveryIsTheSeedsDocument) {
   EXPECT_EQ(at(recovery, "id").size(), 38U) << "a UUID in quotes";
 }
 
-TEST_F(Seed002, ARecoveryRestoresEveryLiveEventAndNoEndedOne) {
+TEST_F(Seed002Documents, ARecoveryRestoresEveryLiveEventAndNoEndedOne) {
   publish_many(10);
   complete(claim(4));
 
@@ -299,7 +202,7 @@ TEST_F(Seed002, ARecoveryRestoresEveryLiveEventAndNoEndedOne) {
   EXPECT_EQ(claim(100), (std::vector<std::string>{"5", "6", "7", "8", "9", "10"}));
 }
 
-TEST_F(Seed002, ProcessingContinuesFromTheCheckpointedPosition) {
+TEST_F(Seed002Documents, ProcessingContinuesFromTheCheckpointedPosition) {
   publish(R"(,"event_id":"first")");
   publish(R"(,"event_id":"second")");
   complete(claim(1));
@@ -313,7 +216,7 @@ TEST_F(Seed002, ProcessingContinuesFromTheCheckpointedPosition) {
 
 // The fields of an event.
 
-TEST_F(Seed002, EventIdIsThePublishersOrOneMadeForIt) {
+TEST_F(Seed002, EventIdIsThePublishersOrAGeneratedOne) {
   publish(R"(,"event_id":"evt_123abc456def789")");
   publish();
 
@@ -321,21 +224,33 @@ TEST_F(Seed002, EventIdIsThePublishersOrOneMadeForIt) {
   EXPECT_EQ(shown("events[1].eventId").substr(0, 5), R"("evt_)");
 }
 
-TEST_F(Seed002, PatternIsAsPublishedAndAbsentOtherwise) {
-  publish(R"(,"pattern":"invoice.created")");
+struct PublishedField {
+  const char* name;
+  std::string member;  // of the publish request
+  std::string where;   // in the event's document
+  std::string value;
+};
+
+class Seed002PublishedField : public Seed002, public testing::WithParamInterface<PublishedField> {};
+
+TEST_P(Seed002PublishedField, IsAsPublishedAndAbsentOtherwise) {
+  publish("," + GetParam().member);
   publish();
 
-  EXPECT_EQ(shown("events[0].pattern"), R"("invoice.created")");
-  EXPECT_EQ(shown("events[1].pattern"), "");
+  EXPECT_EQ(shown("events[0]." + GetParam().where), GetParam().value);
+  EXPECT_EQ(shown("events[1]." + GetParam().where), "");
 }
 
-TEST_F(Seed002, VersionIsAsPublishedAndAbsentOtherwise) {
-  publish(R"(,"version":"1.0.0")");
-  publish();
-
-  EXPECT_EQ(shown("events[0].version"), R"("1.0.0")");
-  EXPECT_EQ(shown("events[1].version"), "");
-}
+INSTANTIATE_TEST_SUITE_P(
+    Each, Seed002PublishedField,
+    testing::Values(PublishedField{"Pattern", R"("pattern":"invoice.created")", "pattern",
+                                   R"("invoice.created")"},
+                    PublishedField{"Version", R"("version":"1.0.0")", "version", R"("1.0.0")"},
+                    PublishedField{"CausationId", R"("causation_id":"evt_cause")", "metadata.causationId",
+                                   R"("evt_cause")"},
+                    PublishedField{"TraceId", R"("trace_id":"4bf92f3577b34da6a3ce929d0e0e4736")",
+                                   "metadata.traceId", R"("4bf92f3577b34da6a3ce929d0e0e4736")"}),
+    [](const testing::TestParamInfo<PublishedField>& field) { return std::string(field.param.name); });
 
 TEST_F(Seed002, SourceTypeIsAsPublished) {
   publish(R"(,"source":{"type":"workflow"})");
@@ -386,22 +301,6 @@ TEST_F(Seed002, CorrelationIdIsAsPublishedAndThatOfABatchIsShared) {
   EXPECT_EQ(shown("events[2].metadata.correlationId"), shown("events[3].metadata.correlationId"));
 }
 
-TEST_F(Seed002, CausationIdIsAsPublishedAndAbsentOtherwise) {
-  publish(R"(,"causation_id":"evt_cause")");
-  publish();
-
-  EXPECT_EQ(shown("events[0].metadata.causationId"), R"("evt_cause")");
-  EXPECT_EQ(shown("events[1].metadata.causationId"), "");
-}
-
-TEST_F(Seed002, TraceIdIsAsPublishedAndAbsentOtherwise) {
-  publish(R"(,"trace_id":"4bf92f3577b34da6a3ce929d0e0e4736")");
-  publish();
-
-  EXPECT_EQ(shown("events[0].metadata.traceId"), R"("4bf92f3577b34da6a3ce929d0e0e4736")");
-  EXPECT_EQ(shown("events[1].metadata.traceId"), "");
-}
-
 TEST_F(Seed002, RetryCountIsTheNumberOfFailuresReported) {
   publish(R"(,"retry":{"baseMs":0})");
   EXPECT_EQ(shown("events[0].metadata.retryCount"), "0");
@@ -434,7 +333,7 @@ TEST_F(Seed002, LastErrorTimeIsWhenTheNewestFailureWasReported) {
   EXPECT_EQ(shown("events[0].metadata.lastErrorTime"), R"("2024-03-15T10:06:00.123Z")");
 }
 
-TEST_F(Seed002, ProcessingStartTimeIsTheClaimsAndThereWhileTheEventIsHeld) {
+TEST_F(Seed002, ProcessingStartTimeIsTheTimeOfTheClaimWhileTheEventIsHeld) {
   publish();
   EXPECT_EQ(shown("events[0].metadata.processingStartTime"), "");
 
@@ -455,172 +354,6 @@ TEST_F(Seed002, EventsAreTheLiveOnesInTheOrderPublished) {
   EXPECT_EQ(shown("events[0].eventId"), R"("a")");
   EXPECT_EQ(shown("events[1].eventId"), R"("c")");
   EXPECT_EQ(shown("events[2].eventId"), "");
-}
-
-// The fields of a queue.
-
-TEST_F(Seed002, IdIsTheQueuesName) { EXPECT_EQ(shown("id"), R"("main-queue")"); }
-
-TEST_F(Seed002, CheckpointIdIsTheLastEventCompletedAndNullBefore) {
-  publish(R"(,"event_id":"a")");
-  publish(R"(,"event_id":"b")");
-  EXPECT_EQ(shown("checkpointId"), "null");
-
-  const auto ids = claim(2);
-  complete({ids[1]});
-  EXPECT_EQ(shown("checkpointId"), R"("b")");
-  fail({ids[0]});
-  EXPECT_EQ(shown("checkpointId"), R"("b")");
-}
-
-TEST_F(Seed002, TotalProcessedCountsCompletions) {
-  publish_many(3);
-  EXPECT_EQ(shown("queueMetrics.totalProcessed"), "0");
-
-  const auto ids = claim(3);
-  complete({ids[0], ids[1]});
-  fail({ids[2]});
-
-  EXPECT_EQ(shown("queueMetrics.totalProcessed"), "2");
-}
-
-TEST_F(Seed002, TotalErrorsCountsFailuresAlsoThoseThatAreRetried) {
-  publish(R"(,"retry":{"baseMs":0},"max_retries":2)");
-  EXPECT_EQ(shown("queueMetrics.totalErrors"), "0");
-
-  fail(claim(1));
-  fail(claim(1));
-
-  EXPECT_EQ(shown("queueMetrics.totalErrors"), "2");
-}
-
-TEST_F(Seed002, AvgProcessingTimeMsIsThatOfTheRunsRounded) {
-  publish_many(3);
-  EXPECT_EQ(shown("queueMetrics.avgProcessingTimeMs"), "0");
-
-  const auto ids = claim(3);
-  for (int i = 0; i < 3; ++i) {
-    post("/events/" + ids[static_cast<std::size_t>(i)] + "/complete",
-         R"({"worker_id":"w:1","execution_time_ms":)" + std::to_string(41 + i / 2 * 3) + "}");
-  }
-
-  // 41, 41 and 44.
-  EXPECT_EQ(shown("queueMetrics.avgProcessingTimeMs"), "42");
-}
-
-TEST_F(Seed002, AvgProcessingTimeMsIsMeasuredWhereAWorkerDoesNotSay) {
-  publish();
-  const auto ids = claim(1);
-  clock_.set("2024-03-15T00:00:00.250Z");
-  post("/events/" + ids[0] + "/complete", R"({"worker_id":"w:1"})");
-
-  EXPECT_EQ(shown("queueMetrics.avgProcessingTimeMs"), "250");
-}
-
-TEST_F(Seed002, MaxQueueDepthIsTheMostEventsTheQueueTakes) {
-  request("PUT", "/queues/main-queue", R"({"maxQueueDepth":2})");
-  publish_many(2);
-
-  EXPECT_EQ(shown("config.maxQueueDepth"), "2");
-  EXPECT_EQ(post("/events", R"({"title":"event","tags":"t","queue":"main-queue"})").status, 429);
-}
-
-TEST_F(Seed002, BatchSizeIsTheMostEventsOneClaimGets) {
-  request("PUT", "/queues/main-queue", R"({"batchSize":2})");
-  publish_many(5);
-
-  EXPECT_EQ(shown("config.batchSize"), "2");
-  EXPECT_EQ(claim(100).size(), 2U);
-}
-
-TEST_F(Seed002, BatchSizeUnlessConfiguredIsOnlyARecommendation) {
-  request("PUT", "/queues/main-queue", "{}");
-  publish_many(150);
-
-  EXPECT_EQ(shown("config.batchSize"), "100");
-  EXPECT_EQ(claim(1000).size(), 150U);
-}
-
-// seed_002_disk_test.cc tests their effect on the disk.
-TEST_F(Seed002, ProcessingIntervalIsInMillisecondsAndOneSecondUnlessConfigured) {
-  request("PUT", "/queues/main-queue", R"({"processingInterval":250})");
-  EXPECT_EQ(shown("config.processingInterval"), "250");
-  request("PUT", "/queues/main-queue", "{}");
-  EXPECT_EQ(shown("config.processingInterval"), "1000");
-}
-
-TEST_F(Seed002, PersistenceThresholdIsInEventsAnd500UnlessConfigured) {
-  request("PUT", "/queues/main-queue", R"({"persistenceThreshold":7})");
-  EXPECT_EQ(shown("config.persistenceThreshold"), "7");
-  request("PUT", "/queues/main-queue", "{}");
-  EXPECT_EQ(shown("config.persistenceThreshold"), "500");
-}
-
-TEST_F(Seed002, HighWatermarkIsTheDepthAboveWhichBackpressureIsOn) {
-  request("PUT", "/queues/main-queue", R"({"highWatermark":1})");
-  const std::string event = R"({"title":"event","tags":"t","queue":"main-queue"})";
-
-  EXPECT_EQ(shown("config.highWatermark"), "1");
-  EXPECT_EQ(post("/events", event).header("Eventq-Backpressure"), "");
-  EXPECT_EQ(post("/events", event).header("Eventq-Backpressure"), "on");
-}
-
-TEST_F(Seed002, CreatedAtIsWhenTheQueueWasCreated) {
-  clock_.set("2024-03-15T11:00:00Z");
-  request("PUT", "/queues/main-queue", "{}");
-  publish();
-
-  EXPECT_EQ(shown("created_at"), R"("2024-03-15T00:00:00.000Z")");
-}
-
-TEST_F(Seed002, UpdatedAtIsWhenSettingsOrStatusWereLastChanged) {
-  EXPECT_EQ(shown("updated_at"), R"("2024-03-15T00:00:00.000Z")");
-  clock_.set("2024-03-15T10:07:00Z");
-  request("PUT", "/queues/main-queue", "{}");
-  EXPECT_EQ(shown("updated_at"), R"("2024-03-15T10:07:00.000Z")");
-  clock_.set("2024-03-15T10:08:00Z");
-  post("/queues/main-queue/pause");
-  EXPECT_EQ(shown("updated_at"), R"("2024-03-15T10:08:00.000Z")");
-}
-
-// The statuses.
-
-TEST_F(Seed002, ActiveAcceptsAndDeliversEvents) {
-  EXPECT_EQ(shown("status"), R"("active")");
-  publish();
-  EXPECT_EQ(claim(1).size(), 1U);
-}
-
-TEST_F(Seed002, PausedAcceptsEventsAndDeliversNone) {
-  publish();
-  EXPECT_EQ(post("/queues/main-queue/pause").status, 200);
-
-  EXPECT_EQ(shown("status"), R"("paused")");
-  publish();
-  EXPECT_EQ(claim(1).size(), 0U);
-
-  post("/queues/main-queue/resume");
-  EXPECT_EQ(claim(2).size(), 2U);
-}
-
-TEST_F(Seed002, DrainingDeliversEventsAndAcceptsNone) {
-  publish();
-  EXPECT_EQ(post("/queues/main-queue/drain").status, 200);
-
-  EXPECT_EQ(shown("status"), R"("draining")");
-  EXPECT_EQ(post("/events", R"({"title":"event","tags":"t","queue":"main-queue"})").status, 409);
-  EXPECT_EQ(claim(1).size(), 1U);
-
-  post("/queues/main-queue/resume");
-  publish();
-}
-
-TEST_F(Seed002, AStatusSurvivesARestart) {
-  post("/queues/main-queue/pause");
-
-  server_->restart();
-
-  EXPECT_EQ(shown("status"), R"("paused")");
 }
 
 }  // namespace

@@ -89,6 +89,11 @@ class LocalApiTest : public testing::Test {
     return client;
   }
 
+  // Expects each member of `json` with the same value in the answer, which may have more.
+  static void expect_members(std::string_view json, const HttpResponse& response) {
+    EXPECT_EQ(missing(json_lines(json), json_lines(response.body)), "") << response.body;
+  }
+
   void advance(Millis by) {
     clock_.advance(by);
     server_.settle();
