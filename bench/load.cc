@@ -1,9 +1,8 @@
 // load.cc: see load.h.
 #include "load.h"
+#include "support/loopback.h"
 
-#include <arpa/inet.h>
 #include <fcntl.h>
-#include <netinet/in.h>
 #include <netinet/tcp.h>
 #include <sys/epoll.h>
 #include <sys/socket.h>
@@ -30,10 +29,7 @@ using Clock = std::chrono::steady_clock;
 class Connection {
  public:
   Connection(std::uint16_t port, Script& script) : script_(script), fd_(socket(AF_INET, SOCK_STREAM, 0)) {
-    sockaddr_in address{};
-    address.sin_family = AF_INET;
-    address.sin_port = htons(port);
-    address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+    sockaddr_in address = loopback_address(port);
     if (connect(fd_, reinterpret_cast<sockaddr*>(&address), sizeof address) != 0) fail_with_errno("connect");
     const int on = 1;
     setsockopt(fd_, IPPROTO_TCP, TCP_NODELAY, &on, sizeof on);

@@ -35,13 +35,13 @@ void run(const std::string& command) {
 }
 
 std::string file_name(int i) { return "note-" + std::to_string(i) + ".md"; }
-std::string content_of(int i, const char* what) {
+std::string text_of_file(int i, const char* what) {
   return what + std::string(1000, static_cast<char>('a' + i % 26));
 }
 
 void write_files(const std::string& folder, int files) {
   std::filesystem::create_directory(folder);
-  for (int i = 0; i < files; ++i) std::ofstream(folder + "/" + file_name(i)) << content_of(i, "old ");
+  for (int i = 0; i < files; ++i) std::ofstream(folder + "/" + file_name(i)) << text_of_file(i, "old ");
 }
 
 // One `git commit` per update, as a program without a queue does it.
@@ -52,7 +52,7 @@ double one_by_one(const std::string& folder, int files) {
   ::sync();
   const auto start = std::chrono::steady_clock::now();
   for (int i = 0; i < files; ++i) {
-    std::ofstream(folder + "/" + file_name(i)) << content_of(i, "new ");
+    std::ofstream(folder + "/" + file_name(i)) << text_of_file(i, "new ");
     run(git + "commit -q -m \"Update " + file_name(i) + "\" -- " + file_name(i));
   }
   return seconds_since(start);
@@ -89,8 +89,8 @@ double through_the_queue(const TemporaryDirectory& directory, int files) {
   std::vector<std::future<Result<Accepted>>> submitted;
   for (int i = 0; i < files; ++i) {
     const auto row = must(notebook->file_at(file_name(i)));
-    submitted.push_back(
-        submit(*notebook, {.kind = OperationKind::update, .file = row.id, .content = content_of(i, "new ")}));
+    submitted.push_back(submit(
+        *notebook, {.kind = OperationKind::update, .file = row.id, .content = text_of_file(i, "new ")}));
   }
   for (auto& one : submitted) must(one.get());
   commit(*engine, *notebook);

@@ -8,7 +8,6 @@
 #include <cstdio>
 #include <cstdlib>
 #include <filesystem>
-#include <fstream>
 #include <iterator>
 #include <memory>
 #include <sstream>
@@ -26,6 +25,7 @@
 #include "scripts.h"
 #include "store/postgres/connection.h"
 #include "store/postgres/migrate.h"
+#include "support/file_text.h"
 #include "support/http_client.h"
 #include "support/postgres_cluster.h"
 #include "support/process.h"
@@ -38,14 +38,9 @@ namespace {
 constexpr int kCallers = 64;
 constexpr int kTaken = 10;  // events per claim, for the callers that claim several
 
-std::string contents(const std::string& path) {
-  std::ifstream file(path);
-  return {std::istreambuf_iterator<char>(file), {}};
-}
-
 // The fields of /proc/PID/stat after the name, which may contain spaces. The first one is the state.
 std::vector<std::string> process_fields(const std::string& pid) {
-  const std::string line = contents("/proc/" + pid + "/stat");
+  const std::string line = content_of("/proc/" + pid + "/stat");
   std::istringstream rest(line.substr(std::min(line.rfind(')') + 1, line.size())));
   return {std::istream_iterator<std::string>(rest), {}};
 }
@@ -109,7 +104,7 @@ struct Time {
 };
 
 double plain_rate(const std::string& url, Time time) {
-  must(must(postgres::PgConnection::open(url))->script(contents(EVENTQ_BENCH_DIR "/plain_table.sql")));
+  must(must(postgres::PgConnection::open(url))->script(content_of(EVENTQ_BENCH_DIR "/plain_table.sql")));
   // On a busy machine a short run may end before its first transaction; pgbench then prints no rate.
   for (int seconds = std::max(1, static_cast<int>(time.warm_up + time.seconds));; seconds *= 2) {
     Process pgbench({.command = {EVENTQ_PGBENCH, "--no-vacuum", "--protocol=prepared", "--client=64",

@@ -1,8 +1,6 @@
 // api_test.cc: the HTTP API where seed_conversations_test.cc has no example: bad requests, keys, long polls,
 // lists of reports, turns, and a disk that is full or fails.
-#include <arpa/inet.h>
 #include <gtest/gtest.h>
-#include <netinet/in.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
@@ -14,6 +12,7 @@
 #include "support/faulty_vfs.h"
 #include "support/http_client.h"
 #include "support/local_server.h"
+#include "support/loopback.h"
 #include "support/manual_clock.h"
 #include "support/test_store.h"
 
@@ -448,10 +447,7 @@ TEST_F(ApiTest, AServerOnLoopbackRefusesTheHostNamesOfOtherMachines) {
 
 TEST_F(ApiTest, AClientThatClosesItsSendingSideIsStillAnswered) {
   const int socket = ::socket(AF_INET, SOCK_STREAM, 0);
-  sockaddr_in address{};
-  address.sin_family = AF_INET;
-  address.sin_port = htons(server_.port());
-  address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+  sockaddr_in address = loopback_address(server_.port());
   ASSERT_EQ(::connect(socket, reinterpret_cast<sockaddr*>(&address), sizeof address), 0);
   const std::string request =
       "POST /events HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n"

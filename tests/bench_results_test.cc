@@ -4,13 +4,12 @@
 
 #include <algorithm>
 #include <filesystem>
-#include <fstream>
-#include <iterator>
 #include <map>
 #include <regex>
 #include <string>
 #include <vector>
 
+#include "support/file_text.h"
 #include "support/json_lines.h"
 
 namespace eventq {
@@ -24,16 +23,12 @@ std::vector<JsonLines> all_results() {
   std::vector<JsonLines> results;
   for (const auto& entry : std::filesystem::directory_iterator(EVENTQ_SOURCE_DIR "/bench/results")) {
     if (entry.path().extension() != ".jsonl") continue;
-    std::ifstream file(entry.path());
-    for (std::string line; std::getline(file, line);) results.push_back(json_lines(line));
+    for (const std::string& line : lines_of(content_of(entry.path()))) results.push_back(json_lines(line));
   }
   return results;
 }
 
-std::string page(const std::string& path) {
-  std::ifstream file(EVENTQ_SOURCE_DIR "/" + path);
-  return {std::istreambuf_iterator<char>(file), {}};
-}
+std::string page(const std::string& path) { return content_of(EVENTQ_SOURCE_DIR "/" + path); }
 
 // "0.8" is also shown by "0.80", but not by "10.8" or "0.85".
 bool shows(const std::string& text, const std::string& number) {

@@ -10,6 +10,7 @@
 #include <string>
 #include <vector>
 
+#include "support/file_text.h"
 #include "support/http_client.h"
 #include "support/server_process.h"
 #include "support/store_audit.h"
@@ -39,10 +40,7 @@ class ToolsTest : public testing::Test {
   void write(const std::string& name, std::string_view text) const {
     std::ofstream(server_.file(name)) << text;
   }
-  std::string read(const std::string& name) const {
-    std::ifstream file(server_.file(name));
-    return {std::istreambuf_iterator<char>(file), {}};
-  }
+  std::string read(const std::string& name) const { return content_of(server_.file(name)); }
   std::string get(const std::string& target) const {
     HttpClient client(server_.port());
     const auto answer = client.get(target);

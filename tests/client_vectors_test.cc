@@ -9,9 +9,7 @@
 #include <condition_variable>
 #include <cstdint>
 #include <cstdlib>
-#include <fstream>
 #include <functional>
-#include <iterator>
 #include <map>
 #include <memory>
 #include <mutex>
@@ -31,6 +29,7 @@
 #include "eventq/client.h"
 #include "model/tags.h"
 #include "store/row_text.h"
+#include "support/file_text.h"
 #include "support/local_server.h"
 #include "support/test_store.h"
 #include "wire/answer_json.h"
@@ -321,10 +320,8 @@ struct Case {
 };
 
 std::vector<Case> load_cases() {
-  std::ifstream file(std::string(EVENTQ_SOURCE_DIR) + "/clients/vectors.json");
-  const std::string text{std::istreambuf_iterator<char>(file), {}};
   std::vector<Case> cases;
-  const Json file_content = parsed(text);
+  const Json file_content = parsed(content_of(EVENTQ_SOURCE_DIR "/clients/vectors.json"));
   for (const Json& entry : file_content.at("cases").list()) {
     const auto only = texts(entry.at("only"));
     if (!only.empty() && std::find(only.begin(), only.end(), "cpp") == only.end()) continue;

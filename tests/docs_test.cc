@@ -5,8 +5,6 @@
 #include <algorithm>
 #include <cctype>
 #include <filesystem>
-#include <fstream>
-#include <iterator>
 #include <regex>
 #include <set>
 #include <string>
@@ -15,6 +13,7 @@
 #include "docs/docs_page.h"
 #include "docs/docs_session.h"
 #include "docs/shown_output.h"
+#include "support/file_text.h"
 
 namespace eventq {
 namespace {
@@ -117,8 +116,7 @@ TEST(ReadmeTest, TheTableOfFoldersNamesEveryFolderOfSrc) {
   for (const auto& entry : std::filesystem::directory_iterator(EVENTQ_SOURCE_DIR "/src")) {
     if (entry.is_directory()) folders.insert("src/" + entry.path().filename().string());
   }
-  std::ifstream file(EVENTQ_SOURCE_DIR "/README.md");
-  const std::string readme{std::istreambuf_iterator<char>(file), {}};
+  const std::string readme = content_of(EVENTQ_SOURCE_DIR "/README.md");
   const std::regex folder("`(src/[a-z]+)`");
   std::set<std::string> named;
   for (std::sregex_iterator it(readme.begin(), readme.end(), folder), end; it != end; ++it)

@@ -3,10 +3,10 @@
 #include <gtest/gtest.h>
 
 #include <cstring>
-#include <fstream>
-#include <sstream>
 #include <string>
 #include <vector>
+
+#include "support/file_text.h"
 
 namespace eventq {
 namespace {
@@ -14,9 +14,7 @@ namespace {
 class HardeningTest : public testing::Test {
  protected:
   void SetUp() override {
-    std::ostringstream bytes;
-    bytes << std::ifstream(EVENTQ_BINARY, std::ios::binary).rdbuf();
-    image_ = bytes.str();
+    image_ = content_of(EVENTQ_BINARY);
     ASSERT_TRUE(image_.starts_with(ELFMAG)) << EVENTQ_BINARY;
     ASSERT_EQ(image_[EI_CLASS], ELFCLASS64);
   }

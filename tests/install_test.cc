@@ -4,12 +4,11 @@
 
 #include <algorithm>
 #include <filesystem>
-#include <fstream>
-#include <iterator>
 #include <set>
 #include <string>
 #include <vector>
 
+#include "support/file_text.h"
 #include "support/process.h"
 #include "support/server_process.h"
 #include "support/temporary_directory.h"
@@ -29,11 +28,6 @@ std::string must(std::vector<std::string> command, const std::string& directory,
   const Finished finished = run({.command = command, .environment = environment, .directory = directory});
   EXPECT_EQ(finished.exit_code, 0) << command[1] << ": " << finished.out << finished.err;
   return finished.out;
-}
-
-std::string bytes_of(const fs::path& path) {
-  std::ifstream file(path, std::ios::binary);
-  return {std::istreambuf_iterator<char>(file), {}};
 }
 
 class InstallTest : public testing::Test {
@@ -91,7 +85,7 @@ TEST_F(InstallTest, EveryFileIsInItsStandardFolder) {
 TEST_F(InstallTest, NoFileNamesTheMachineItWasBuiltOn) {
   for (const auto& entry : fs::recursive_directory_iterator(prefix_)) {
     if (!entry.is_regular_file()) continue;
-    const std::string bytes = bytes_of(entry.path());
+    const std::string bytes = content_of(entry.path());
     for (const std::string folder : {EVENTQ_SOURCE_DIR, EVENTQ_BUILD_DIR}) {
       EXPECT_EQ(bytes.find(folder), bytes.npos) << entry.path() << " contains " << folder;
     }

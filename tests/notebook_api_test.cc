@@ -5,12 +5,12 @@
 #include <filesystem>
 #include <fstream>
 #include <optional>
-#include <sstream>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "eventq/limits.h"
+#include "support/file_text.h"
 #include "support/http_client.h"
 #include "support/local_api.h"
 #include "support/server_process.h"
@@ -59,9 +59,7 @@ class NotebookApiTest : public testing::Test {
   }
 
   std::string text_of(const std::string& path) const {
-    std::ostringstream text;
-    text << std::ifstream(server_.file("allowed/notes/" + path)).rdbuf();
-    return text.str();
+    return content_of(server_.file("allowed/notes/" + path));
   }
   bool is_there(const std::string& path) const {
     return std::filesystem::exists(server_.file("allowed/notes/" + path));

@@ -4,12 +4,12 @@
 
 #include <chrono>
 #include <filesystem>
-#include <sstream>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "base/steady.h"
+#include "support/file_text.h"
 #include "support/local_api.h"
 #include "support/process.h"
 
@@ -374,10 +374,7 @@ class ArchiveApiTest : protected ArchiveFolder, public RetentionApiTest {
     const Finished read =
         run({.command = {"/bin/zcat", directory_.file("archive/" + file)}, .directory = "/"});
     EXPECT_EQ(read.exit_code, 0) << read.err;
-    std::vector<std::string> lines;
-    std::istringstream text(read.out);
-    for (std::string line; std::getline(text, line);) lines.push_back(line);
-    return lines;
+    return lines_of(read.out);
   }
 };
 

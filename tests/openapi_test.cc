@@ -7,11 +7,9 @@
 #include <algorithm>
 #include <chrono>
 #include <cstdint>
-#include <fstream>
 #include <optional>
 #include <set>
 #include <span>
-#include <sstream>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -22,6 +20,7 @@
 #include "http/api/routes.h"
 #include "model/names.h"
 #include "notebook/api/api.h"
+#include "support/file_text.h"
 
 namespace eventq {
 namespace {
@@ -37,11 +36,7 @@ std::span<const http::Route> all_routes() {
   return table.routes();
 }
 
-std::string read_file(const std::string& path) {
-  std::ostringstream text;
-  text << std::ifstream(EVENTQ_SOURCE_DIR "/" + path).rdbuf();
-  return text.str();
-}
+std::string read_file(const std::string& path) { return content_of(EVENTQ_SOURCE_DIR "/" + path); }
 
 std::optional<JsonValue> member(const JsonValue& value, std::string_view name) {
   if (value.type() == JsonType::array) {
@@ -344,8 +339,7 @@ TEST(DocumentationTest, HasASectionForEveryRouteInTheOrderOfTheTable) {
     routes.push_back(std::string(route.method) + " " + std::string(route.path));
   }
   std::vector<std::string> sections;
-  std::istringstream lines(read_file("docs/api.md"));
-  for (std::string line; std::getline(lines, line);) {
+  for (const std::string& line : lines_of(read_file("docs/api.md"))) {
     const auto is_of = [&](const std::string& method) { return line.starts_with("### " + method + " "); };
     if (is_of("GET") || is_of("POST") || is_of("PUT") || is_of("PATCH") || is_of("DELETE"))
       sections.push_back(line.substr(4));
@@ -355,9 +349,8 @@ TEST(DocumentationTest, HasASectionForEveryRouteInTheOrderOfTheTable) {
 }
 
 TEST(DocumentationTest, ShowsTheLifecycleOfTheCode) {
-  std::istringstream header(read_file("src/model/lifecycle.h"));
   std::string table;
-  for (std::string line; std::getline(header, line);) {
+  for (const std::string& line : lines_of(read_file("src/model/lifecycle.h"))) {
     if (line.starts_with("//   ")) table += line.substr(5) + "\n";
   }
   ASSERT_THAT(table, HasSubstr("publish"));

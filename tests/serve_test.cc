@@ -7,13 +7,13 @@
 #include <chrono>
 #include <csignal>
 #include <fstream>
-#include <iterator>
 #include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "base/steady.h"
+#include "support/file_text.h"
 #include "support/http_client.h"
 #include "support/server_process.h"
 
@@ -97,12 +97,8 @@ TEST_F(ServeTest, WithClosedStreamsNothingIsPrintedIntoItsFiles) {
        .environment = {},
        .directory = server_.file("")});
 
-  std::string head(15, '\0');
-  std::ifstream(server_.file("eventq.db"), std::ios::binary).read(head.data(), 15);
-  EXPECT_EQ(head, "SQLite format 3");
-  std::ifstream lock(server_.file("eventq.db.lock"));
-  const std::string holder{std::istreambuf_iterator<char>(lock), {}};
-  EXPECT_THAT(holder, Not(HasSubstr("msg=")));
+  EXPECT_THAT(content_of(server_.file("eventq.db")), StartsWith("SQLite format 3"));
+  EXPECT_THAT(content_of(server_.file("eventq.db.lock")), Not(HasSubstr("msg=")));
 }
 
 TEST_F(ServeTest, KeepsItsFilesFromOtherUsers) {

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "cli/framework/command_table.h"
+#include "support/file_text.h"
 #include "support/http_client.h"
 #include "support/process.h"
 #include "support/server_process.h"
@@ -66,10 +67,10 @@ class ShellTest : public testing::Test {
 
   std::set<std::string> by_fish(const std::string& words) const {
     // Each line is a word, a tab and a description.
-    std::istringstream lines(output(
-        {EVENTQ_FISH, "--no-config", "-c", "eventq completion fish | source; complete -C '" + words + "'"}));
+    const std::string completions = output(
+        {EVENTQ_FISH, "--no-config", "-c", "eventq completion fish | source; complete -C '" + words + "'"});
     std::set<std::string> found;
-    for (std::string line; std::getline(lines, line);) found.insert(line.substr(0, line.find('\t')));
+    for (const std::string& line : lines_of(completions)) found.insert(line.substr(0, line.find('\t')));
     return found;
   }
 
@@ -149,18 +150,15 @@ TEST_F(ShellTest, MandocFindsNoErrorsInTheManPage) {
   if (std::string_view(EVENTQ_MANDOC).empty()) GTEST_SKIP() << "mandoc is not installed";
   std::ofstream(directory_.file("eventq.1")) << output({program_, "man"});
   // The page has no date, because builds must be reproducible, and mandoc warns about that.
-  std::istringstream faults(
-      run({.command = {EVENTQ_MANDOC, "-Tlint", "-Wwarning", "eventq.1"}, .directory = directory_.file("")})
-          .out);
-  for (std::string fault; std::getline(faults, fault);) EXPECT_THAT(fault, HasSubstr("missing date"));
+  const Finished lint =
+      run({.command = {EVENTQ_MANDOC, "-Tlint", "-Wwarning", "eventq.1"}, .directory = directory_.file("")});
+  for (const std::string& fault : lines_of(lint.out)) EXPECT_THAT(fault, HasSubstr("missing date"));
   const std::string page = output({EVENTQ_MANDOC, "-Tascii", directory_.file("eventq.1")});
   EXPECT_THAT(page, HasSubstr("EVENTQ(1)"));
 }
 
 TEST_F(ShellTest, TheReferenceInTheDocsEqualsTheOutputOfTheProgram) {
-  std::ostringstream file;
-  file << std::ifstream(EVENTQ_SOURCE_DIR "/docs/cli.md").rdbuf();
-  EXPECT_TRUE(file.str() == output({program_, "man", "--markdown"}))
+  EXPECT_TRUE(content_of(EVENTQ_SOURCE_DIR "/docs/cli.md") == output({program_, "man", "--markdown"}))
       << "docs/cli.md differs; regenerate it: build/release/eventq man --markdown > docs/cli.md";
 }
 

@@ -4,11 +4,11 @@
 
 #include <csignal>
 #include <fstream>
-#include <sstream>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "support/file_text.h"
 #include "support/http_client.h"
 #include "support/server_process.h"
 #include "support/terminal.h"
@@ -19,13 +19,6 @@ namespace {
 using testing::ContainsRegex;
 using testing::HasSubstr;
 using testing::Not;
-
-std::vector<std::string> lines_of(const std::string& text) {
-  std::vector<std::string> lines;
-  std::istringstream in(text);
-  for (std::string line; std::getline(in, line);) lines.push_back(line);
-  return lines;
-}
 
 std::string line_with(const std::string& text, std::string_view part) {
   for (const std::string& line : lines_of(text)) {

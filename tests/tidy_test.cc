@@ -1,14 +1,13 @@
 // tidy_test.cc: holds the source to the rules of tidy.h, and the rules to examples.
 #include "tidy.h"
+#include "support/file_text.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <algorithm>
 #include <filesystem>
-#include <fstream>
 #include <iostream>
-#include <sstream>
 
 namespace eventq::tidy {
 namespace {
@@ -25,9 +24,7 @@ std::vector<File> read_tree() {
       const fs::path& path = entry.path();
       const fs::path kind = path.extension();
       if (kind != ".h" && kind != ".cc" && kind != ".sql" && path.filename() != "CMakeLists.txt") continue;
-      std::ostringstream text;
-      text << std::ifstream(path).rdbuf();
-      files.push_back({path.lexically_relative(root).generic_string(), text.str()});
+      files.push_back({path.lexically_relative(root).generic_string(), content_of(path)});
     }
   }
   return files;
@@ -48,9 +45,7 @@ std::vector<File> read_pages() {
     if (entry->is_directory() && (name == "build" || name == ".git" || name == "node_modules")) {
       entry.disable_recursion_pending();
     } else if (name.extension() == ".md") {
-      std::ostringstream text;
-      text << std::ifstream(entry->path()).rdbuf();
-      files.push_back({entry->path().lexically_relative(root).generic_string(), text.str()});
+      files.push_back({entry->path().lexically_relative(root).generic_string(), content_of(entry->path())});
     }
   }
   return files;

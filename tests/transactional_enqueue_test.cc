@@ -3,13 +3,13 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include <fstream>
 #include <memory>
 #include <string>
 #include <utility>
 #include <vector>
 
 #include "store/postgres/connection.h"
+#include "support/file_text.h"
 #include "support/http_client.h"
 #include "support/postgres_cluster.h"
 #include "support/server_process.h"
@@ -25,10 +25,9 @@ using testing::IsEmpty;
 
 // The SQL blocks of the document, in order.
 std::vector<std::string> blocks_of_document() {
-  std::ifstream file(EVENTQ_SOURCE_DIR "/docs/transactional.md");
   std::vector<std::string> blocks;
   bool inside = false;
-  for (std::string line; std::getline(file, line);) {
+  for (const std::string& line : lines_of(content_of(EVENTQ_SOURCE_DIR "/docs/transactional.md"))) {
     if (line == "```sql") {
       inside = true;
       blocks.emplace_back();

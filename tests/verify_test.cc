@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "base/steady.h"
+#include "support/file_text.h"
 #include "support/http_client.h"
 #include "support/server_process.h"
 #include "support/store_audit.h"
@@ -374,8 +375,7 @@ UPDATE id_sequence SET last = 7 WHERE name = 'log';
 
 TEST(VerifyServerTest, AStoreOfTheFirstSchemaIsProvenAfterItWasServed) {
   ServerProcess server;
-  std::ifstream file(EVENTQ_SOURCE_DIR "/src/store/sqlite/migrations/0001_init.sql");
-  const std::string schema{std::istreambuf_iterator<char>(file), {}};
+  const std::string schema = content_of(EVENTQ_SOURCE_DIR "/src/store/sqlite/migrations/0001_init.sql");
   std::ofstream(server.file("eventq.db")).close();
   ASSERT_THAT(query(server.file("eventq.db"), schema + kVersion1), IsEmpty());
   EXPECT_THAT(verify_in(server).err, HasSubstr("The store has schema 1"));

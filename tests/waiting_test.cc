@@ -1,8 +1,6 @@
 // waiting_test.cc: ten thousand callers wait for one event of a real server. Tests their cost, and that each
 // is answered.
-#include <arpa/inet.h>
 #include <gtest/gtest.h>
-#include <netinet/in.h>
 #include <sys/epoll.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
@@ -21,6 +19,7 @@
 
 #include "base/steady.h"
 #include "support/http_client.h"
+#include "support/loopback.h"
 #include "support/server_process.h"
 
 namespace eventq {
@@ -68,10 +67,7 @@ class WaitingConnections {
     const int socket = ::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
     if (socket < 0) return false;
     sockets_.push_back(socket);
-    sockaddr_in address{};
-    address.sin_family = AF_INET;
-    address.sin_port = htons(port);
-    address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+    sockaddr_in address = loopback_address(port);
     if (::connect(socket, reinterpret_cast<sockaddr*>(&address), sizeof address) != 0) return false;
     if (::send(socket, request.data(), request.size(), MSG_NOSIGNAL) != std::ssize(request)) return false;
     epoll_event event{.events = EPOLLIN | EPOLLONESHOT, .data = {.fd = socket}};

@@ -16,6 +16,7 @@
 
 #include "base/numbers.h"
 #include "base/steady.h"
+#include "support/file_text.h"
 #include "support/http_client.h"
 #include "support/rounds.h"
 #include "support/server_process.h"
@@ -63,10 +64,7 @@ class WorkTest : public testing::Test {
                           {"EVENTQ_URL=http://127.0.0.1:" + std::to_string(server_->port())});
   }
 
-  std::string file(const std::string& name) const {
-    std::ifstream stream(server_->file(name));
-    return {std::istreambuf_iterator<char>(stream), {}};
-  }
+  std::string file(const std::string& name) const { return content_of(server_->file(name)); }
 
   // The first column of one row.
   std::string query_file(const std::string& sql) const {

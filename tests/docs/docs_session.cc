@@ -9,6 +9,7 @@
 #include <iterator>
 #include <regex>
 
+#include "support/file_text.h"
 #include "support/server_process.h"
 
 namespace eventq {
@@ -34,11 +35,6 @@ std::string without_carriage_returns(const std::string& text) {
     if (c != '\r') result += c;
   }
   return result;
-}
-
-std::string content_of(const std::string& path) {
-  std::ifstream file(path);
-  return {std::istreambuf_iterator<char>(file), {}};
 }
 
 }  // namespace

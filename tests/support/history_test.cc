@@ -70,6 +70,16 @@ void add_second_event(History& history) {
                             .log = {{.action = "CANCELLED"}}});
 }
 
+// The log of `count` attempts by one worker, each of which ends with `action`.
+std::vector<LogStep> log_of_attempts(int count, const std::string& action, bool retries) {
+  std::vector<LogStep> log;
+  for (int attempt = 1; attempt <= count; ++attempt) {
+    log.push_back({.action = "PICKED", .attempt = attempt, .worker_id = "w:1"});
+    log.push_back({.action = action, .attempt = attempt, .worker_id = "w:1", .retries = retries});
+  }
+  return log;
+}
+
 // Three events with one ordering_key; the third supersedes the second before a worker claims it.
 void add_line(History& history) {
   for (std::int64_t id = 11; id <= 13; ++id) {
@@ -197,11 +207,7 @@ INSTANTIATE_TEST_SUITE_P(
              [](History& h) {
                add_second_event(h);
                FinalEvent& event = h.finals.back();
-               event.log.clear();
-               for (int attempt = 1; attempt <= 5; ++attempt) {
-                 event.log.push_back({.action = "PICKED", .attempt = attempt, .worker_id = "w:1"});
-                 event.log.push_back({.action = "ABANDONED", .attempt = attempt, .worker_id = "w:1"});
-               }
+               event.log = log_of_attempts(5, "ABANDONED", false);
                event.log.push_back({.action = "FAILED", .attempt = 5});
                event.status = "FAILED";
                event.attempts = 5;
@@ -364,24 +370,12 @@ INSTANTIATE_TEST_SUITE_P(
         BadCase{"ItWasClaimedSixTimesWithoutAReport", Flaw::too_many_deliveries,
                 [](History& h) {
                   add_second_event(h);
-                  h.finals.back().log.clear();
-                  for (int attempt = 1; attempt <= 6; ++attempt) {
-                    h.finals.back().log.push_back(
-                        {.action = "PICKED", .attempt = attempt, .worker_id = "w:1"});
-                    h.finals.back().log.push_back(
-                        {.action = "ABANDONED", .attempt = attempt, .worker_id = "w:1"});
-                  }
+                  h.finals.back().log = log_of_attempts(6, "ABANDONED", false);
                 }},
         BadCase{"ItWasClaimedAfterThreeFailures", Flaw::too_many_deliveries,
                 [](History& h) {
                   add_second_event(h);
-                  h.finals.back().log.clear();
-                  for (int attempt = 1; attempt <= 4; ++attempt) {
-                    h.finals.back().log.push_back(
-                        {.action = "PICKED", .attempt = attempt, .worker_id = "w:1"});
-                    h.finals.back().log.push_back(
-                        {.action = "FAILED", .attempt = attempt, .worker_id = "w:1", .retries = true});
-                  }
+                  h.finals.back().log = log_of_attempts(4, "FAILED", true);
                 }},
         BadCase{"OnlyHalfABatchExists", Flaw::torn_batch,
                 [](History& h) {

@@ -1,8 +1,7 @@
 // http_client.cc: see http_client.h.
 #include "support/http_client.h"
+#include "support/loopback.h"
 
-#include <arpa/inet.h>
-#include <netinet/in.h>
 #include <netinet/tcp.h>
 #include <poll.h>
 #include <strings.h>
@@ -151,10 +150,7 @@ Result<void> HttpClient::connect() {
   ::setsockopt(socket_, SOL_SOCKET, SO_SNDTIMEO, &limit, sizeof(limit));
   const int on = 1;
   ::setsockopt(socket_, IPPROTO_TCP, TCP_NODELAY, &on, sizeof(on));
-  sockaddr_in address{};
-  address.sin_family = AF_INET;
-  address.sin_port = htons(port_);
-  address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+  sockaddr_in address = loopback_address(port_);
   if (::connect(socket_, reinterpret_cast<const sockaddr*>(&address), sizeof(address)) == 0) return {};
   const std::string reason = std::strerror(errno);
   close();

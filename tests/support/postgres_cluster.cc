@@ -1,5 +1,6 @@
 // postgres_cluster.cc: see postgres_cluster.h.
 #include "support/postgres_cluster.h"
+#include "support/loopback.h"
 
 #include <arpa/inet.h>
 #include <pwd.h>
@@ -101,9 +102,7 @@ void make_cluster(const std::string& folder) {
 Descriptor reserve_port() {
   Descriptor socket(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0));
   const int on = 1;
-  sockaddr_in address{};
-  address.sin_family = AF_INET;
-  address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+  sockaddr_in address = loopback_address(0);
   const bool bound = setsockopt(socket.number(), SOL_SOCKET, SO_REUSEADDR, &on, sizeof on) == 0 &&
                      bind(socket.number(), reinterpret_cast<const sockaddr*>(&address), sizeof address) == 0;
   EVENTQ_ASSERT(bound);

@@ -1,8 +1,8 @@
 // scripted_server.cc: see scripted_server.h.
 #include "support/scripted_server.h"
+#include "support/loopback.h"
 
 #include <arpa/inet.h>
-#include <netinet/in.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
@@ -16,9 +16,7 @@ namespace {
 
 // Binds to a free port of 127.0.0.1 and returns it.
 std::uint16_t bind_to_free_port(int socket) {
-  sockaddr_in address{};
-  address.sin_family = AF_INET;
-  address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+  sockaddr_in address = loopback_address(0);
   socklen_t size = sizeof(address);
   auto* const generic = reinterpret_cast<sockaddr*>(&address);
   const bool bound = ::bind(socket, generic, size) == 0 && ::getsockname(socket, generic, &size) == 0;

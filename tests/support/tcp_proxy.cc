@@ -1,5 +1,6 @@
 // tcp_proxy.cc: see tcp_proxy.h.
 #include "support/tcp_proxy.h"
+#include "support/loopback.h"
 
 #include <arpa/inet.h>
 #include <netinet/tcp.h>
@@ -43,14 +44,6 @@ std::string_view take_text(std::string_view& body) {
 bool commits(std::string_view sql) {
   while (sql.starts_with("--")) sql.remove_prefix(std::min(sql.find('\n'), sql.size() - 1) + 1);
   return sql.starts_with("COMMIT") || sql.starts_with("commit");
-}
-
-sockaddr_in address_of(std::uint16_t port) {
-  sockaddr_in address{};
-  address.sin_family = AF_INET;
-  address.sin_port = htons(port);
-  address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
-  return address;
 }
 
 void send_at_once(int socket) {
@@ -124,7 +117,7 @@ TcpProxy::TcpProxy(std::uint16_t target)
     : target_(target),
       listener_(socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0)),
       wake_(eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)) {
-  sockaddr_in address = address_of(0);
+  sockaddr_in address = loopback_address(0);
   socklen_t size = sizeof address;
   auto* const name = reinterpret_cast<sockaddr*>(&address);
   EVENTQ_ASSERT(bind(listener_.number(), name, size) == 0);
@@ -219,7 +212,7 @@ void TcpProxy::accept_new() {
     Descriptor client(accept4(listener_.number(), nullptr, nullptr, SOCK_CLOEXEC));
     if (!client.open()) return;
     Descriptor server(socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0));
-    const sockaddr_in address = address_of(target_);
+    const sockaddr_in address = loopback_address(target_);
     if (connect(server.number(), reinterpret_cast<const sockaddr*>(&address), sizeof address) != 0) {
       reset(client);
       continue;

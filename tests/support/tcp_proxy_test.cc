@@ -1,5 +1,6 @@
 // tcp_proxy_test.cc: each fault of the proxy, as both ends see it.
 #include "support/tcp_proxy.h"
+#include "support/loopback.h"
 
 #include <arpa/inet.h>
 #include <gmock/gmock.h>
@@ -87,7 +88,7 @@ class Peer {
 class TcpProxyTest : public testing::Test {
  protected:
   TcpProxyTest() : listener_(socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0)) {
-    sockaddr_in address = local(0);
+    sockaddr_in address = loopback_address(0);
     socklen_t size = sizeof address;
     EXPECT_EQ(bind(listener_.number(), reinterpret_cast<sockaddr*>(&address), size), 0);
     EXPECT_EQ(listen(listener_.number(), 10), 0);
@@ -95,16 +96,9 @@ class TcpProxyTest : public testing::Test {
     proxy_.emplace(ntohs(address.sin_port));
   }
 
-  static sockaddr_in local(std::uint16_t port) {
-    sockaddr_in address{};
-    address.sin_family = AF_INET;
-    address.sin_port = htons(port);
-    address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
-    return address;
-  }
   [[nodiscard]] Peer connected() const {
     Peer peer(socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0));
-    const sockaddr_in address = local(proxy_->port());
+    const sockaddr_in address = loopback_address(proxy_->port());
     EXPECT_EQ(connect(peer.socket_.number(), reinterpret_cast<const sockaddr*>(&address), sizeof address), 0);
     return peer;
   }
