@@ -346,11 +346,11 @@ void test("a lease starts with the answer and is extended at once after a long w
   const done = signal();
   const event = { id: 7, tags: "a", attempt: 1, updated_at: "2025-01-01T00:00:00.000Z", lease_until: "2025-01-01T00:00:01.000Z" };
   const answer = async (body: TurnBody, path: string): Promise<Answer> => {
-    const said = reports(body);
-    if (isHeartbeat(body, path) || said.length) {
+    const sent = reports(body);
+    if (isHeartbeat(body, path) || sent.length) {
       calls.push(isHeartbeat(body, path) ? "heartbeat" : (body["completed"] as object[]).length ? "completed" : "released");
       done.set();
-      return [200, { results: (body.alive ?? said).map(() => ({ status: 200 })), events: [] }];
+      return [200, { results: (body.alive ?? sent).map(() => ({ status: 200 })), events: [] }];
     }
     await aborted(new AbortController().signal, 1.1); // longer than the lease
     return [200, { results: [], events: calls.length ? [] : [event] }];
@@ -449,12 +449,12 @@ void test("reports are kept until the gateway accepts them", async () => {
 void test("only the bad one of reports refused together is dropped", async () => {
   let bad: { id: number; attempt: number } | undefined;
   const answer = (body: TurnBody, path: string): Promise<Answer> | Answer => {
-    const said = reports(body);
-    if (said.length && !bad) {
-      if (said.length < 4) return [503, {}]; // until one call has all four
-      bad = said[1];
+    const sent = reports(body);
+    if (sent.length && !bad) {
+      if (sent.length < 4) return [503, {}]; // until one call has all four
+      bad = sent[1];
     }
-    return bad && said.some(({ id, attempt }) => id === bad!.id && attempt === bad!.attempt) ? [400, { error: "Bad." }] : forwarded(body, path);
+    return bad && sent.some(({ id, attempt }) => id === bad!.id && attempt === bad!.attempt) ? [400, { error: "Bad." }] : forwarded(body, path);
   };
   await withScriptedServer(answer, (scripted) =>
     withWorker(() => {}, async (_, __, tag) => {
