@@ -106,7 +106,9 @@ Result<ConnectionPtr> connect(const std::string& url) {
   keys.push_back(nullptr);
   values.push_back(nullptr);
   ConnectionPtr connection(PQconnectdbParams(keys.data(), values.data(), 0));
-  if (PQstatus(connection.get()) != CONNECTION_OK) return unavailable(PQerrorMessage(connection.get()));
+  if (PQstatus(connection.get()) != CONNECTION_OK) {
+    return cannot_connect(without_password(url), PQerrorMessage(connection.get()));
+  }
   // Other encodings lack characters: an event with such a character would fail, and with it its whole batch.
   // SQL_ASCII stores bytes unchanged.
   const char* const encoding = PQparameterStatus(connection.get(), "server_encoding");

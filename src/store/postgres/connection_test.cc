@@ -244,8 +244,9 @@ TEST(PostgresUrl, AnUnreachableServerIsUnavailableAndTheErrorHidesThePassword) {
   const auto refused = PgConnection::open("postgres://me:secret@127.0.0.1:1/db");
   ASSERT_FALSE(refused);
   EXPECT_EQ(refused.error().code, ErrorCode::unavailable);
-  EXPECT_THAT(refused.error().message, HasSubstr("127.0.0.1"));
-  EXPECT_THAT(refused.error().message, Not(HasSubstr("secret")));
+  EXPECT_EQ(refused.error().message,
+            "Cannot connect to postgres://me@127.0.0.1:1/db: connection to server at \"127.0.0.1\", port 1 "
+            "failed: Connection refused. Is PostgreSQL running there?");
 }
 
 TEST(PostgresUrl, AMalformedUrlIsInvalidAndTheErrorHidesThePassword) {

@@ -69,6 +69,14 @@ Error unavailable(std::string_view words) {
   return Error{ErrorCode::unavailable, "The database is unavailable: " + one_line(words) + "."};
 }
 
+Error cannot_connect(std::string_view url, std::string_view words) {
+  // libpq's lines name the host and the cause, such as "Connection refused" or "password authentication
+  // failed".
+  const bool refused = words.find("Connection refused") != words.npos;
+  return Error{ErrorCode::unavailable, "Cannot connect to " + std::string(url) + ": " + one_line(words) +
+                                           "." + (refused ? " Is PostgreSQL running there?" : "")};
+}
+
 bool makes_connection_useless(std::string_view state) { return state == kReadOnly; }
 
 }  // namespace eventq::postgres

@@ -2,6 +2,7 @@
 #include "store/sqlite/connection.h"
 
 #include <cerrno>
+#include <cstring>
 
 #include "base/assert.h"
 
@@ -42,6 +43,10 @@ Result<SqliteConnection> SqliteConnection::open(const std::string& path, OpenMod
   sqlite3* handle = nullptr;
   const int rc = sqlite3_open_v2(path.c_str(), &handle, flags, nullptr);
   SqliteConnection connection(handle);
+  if ((rc & 0xff) == SQLITE_CANTOPEN && sqlite3_system_errno(handle) != 0) {
+    const std::string why = std::strerror(sqlite3_system_errno(handle));
+    return Error{ErrorCode::unavailable, "Cannot open " + path + ": " + why + ".", ""};
+  }
   if (rc != SQLITE_OK) return connection.error("open " + path);
   // Only the writer checkpoints; by default SQLite would when the last connection closes.
   if (mode == OpenMode::read) sqlite3_db_config(handle, SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1, nullptr);
@@ -80,6 +85,9 @@ Error SqliteConnection::error(std::string_view doing) {
   const ErrorCode code = code_of(extended, sqlite3_system_errno(handle()));
   if (code == ErrorCode::no_space) {
     return {code, "The disk is full; nothing was changed. Free some space and try again.", ""};
+  }
+  if ((extended & 0xff) == SQLITE_NOTADB) {
+    return {code, "The file is not a SQLite database, or its first page is damaged. Name another file.", ""};
   }
   return {code,
           "The store could not " + std::string(doing) + ": " + sqlite3_errmsg(handle()) + " (SQLite code " +

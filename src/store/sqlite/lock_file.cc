@@ -15,6 +15,8 @@
 namespace eventq::sqlite {
 namespace {
 
+constexpr const char* kLockSuffix = ".lock";
+
 std::string holder(int descriptor) {
   std::array<char, 32> text{};
   const ssize_t size = pread(descriptor, text.data(), text.size() - 1, 0);
@@ -36,24 +38,40 @@ Error in_use(const std::string& store_path, const std::string& by) {
           "store"};
 }
 
+// Names the store, because the user does not know the lock file. `path` is the file that could not be opened.
+Error cannot_open(const std::string& store_path, const std::filesystem::path& path, int error_number) {
+  const std::string parent = path.parent_path().string();
+  const std::string folder = parent.empty() ? "." : parent;
+  std::string why = std::strerror(error_number);
+  std::error_code none;
+  if (error_number == ENOENT) {
+    why = "the folder " + folder + " does not exist. Create it, or name another file";
+  } else if (error_number == EACCES && !std::filesystem::exists(path, none)) {
+    why = "this user may not create files in the folder " + folder + " (" + why + ")";
+  } else if (path.string().ends_with(kLockSuffix)) {
+    why = path.string() + ": " + why;
+  }
+  return {ErrorCode::unavailable, "Cannot open " + store_path + ": " + why + ".", "store"};
+}
+
 }  // namespace
 
-Result<Descriptor> LockFile::open(const std::string& path) {
+Result<Descriptor> LockFile::open(const std::string& path, const std::string& store_path) {
   Descriptor opened(::open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0600));
   // Use a descriptor above 2: if 0, 1 or 2 is closed, open() returns it, and output would go into the file.
   Descriptor descriptor(opened.number() >= 0 ? ::fcntl(opened.number(), F_DUPFD_CLOEXEC, 3) : -1);
   if (descriptor.number() >= 0) return descriptor;
-  return Error{ErrorCode::unavailable, "Cannot open " + path + ": " + std::strerror(errno) + ".", "store"};
+  return cannot_open(store_path, path, errno);
 }
 
 Result<LockFile> LockFile::take(const std::string& store_path) {
   // SQLite follows symbolic links, so the lock file is next to the file that the link names.
   std::error_code unresolved;
   const std::filesystem::path real = std::filesystem::weakly_canonical(store_path, unresolved);
-  auto lock = open((unresolved ? store_path : real.string()) + ".lock");
+  auto lock = open((unresolved ? store_path : real.string()) + kLockSuffix, store_path);
   if (!lock) return lock.error();
   if (flock(lock->number(), LOCK_EX | LOCK_NB) != 0) return in_use(store_path, holder(lock->number()));
-  auto store = open(store_path);
+  auto store = open(store_path, store_path);
   if (!store) return store.error();
   if (flock(store->number(), LOCK_EX | LOCK_NB) != 0) {
     return in_use(store_path, "another process, under another name");

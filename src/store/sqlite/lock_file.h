@@ -16,14 +16,15 @@ namespace eventq::sqlite {
 
 class LockFile {
  public:
-  // Errors: unavailable when another process holds the lock; the message names the pid.
+  // Errors: unavailable when another process holds the lock; the message names the pid. Also when a
+  // file cannot be opened; the message names the store and what is missing.
   static Result<LockFile> take(const std::string& store_path);
 
   LockFile(LockFile&&) = default;
 
  private:
   LockFile(Descriptor lock, Descriptor store) : lock_(std::move(lock)), store_(std::move(store)) {}
-  static Result<Descriptor> open(const std::string& path);
+  static Result<Descriptor> open(const std::string& path, const std::string& store_path);
 
   // The database descriptor must outlive every connection, because closing it drops SQLite's POSIX locks on
   // the file.

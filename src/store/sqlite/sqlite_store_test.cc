@@ -284,7 +284,9 @@ TEST_F(SqliteStoreTest, AFileThatIsNoDatabaseIsRefusedAndLeftAsItIs) {
   const std::string text(5000, 'x');
   std::ofstream(path_) << text;
 
-  EXPECT_THAT(refusal(path_), testing::AllOf(HasSubstr("corrupt"), HasSubstr("file is not a database")));
+  EXPECT_EQ(refusal(path_),
+            "corrupt " + path_ +
+                ": The file is not a SQLite database, or its first page is damaged. Name another file.");
 
   EXPECT_EQ(bytes_of(path_), text);
 }
@@ -305,7 +307,18 @@ TEST_F(SqliteStoreTest, AFolderIsRefusedByName) {
 TEST_F(SqliteStoreTest, AFileInAFolderThatIsNotThereIsRefusedByName) {
   const std::string path = directory_.file("missing/store.db");
 
-  EXPECT_EQ(refusal(path), "unavailable Cannot open " + path + ".lock: No such file or directory.");
+  EXPECT_EQ(refusal(path), "unavailable Cannot open " + path + ": the folder " + directory_.file("missing") +
+                               " does not exist. Create it, or name another file.");
+}
+
+TEST_F(SqliteStoreTest, AFileThatCannotBeOpenedIsNamedWithTheCause) {
+  const std::string path = directory_.file("missing/store.db");
+
+  const auto opened = SqliteConnection::open(path, SqliteConnection::OpenMode::write);
+
+  ASSERT_FALSE(opened);
+  EXPECT_EQ(opened.error().code, ErrorCode::unavailable);
+  EXPECT_EQ(opened.error().message, "Cannot open " + path + ": No such file or directory.");
 }
 
 TEST_F(SqliteStoreTest, TheNextOpenCompletesAFileThatACrashLeftWithoutItsSchema) {
