@@ -107,16 +107,30 @@ TEST_F(NotebookApiTest, OnlyFoldersThatAreAllowedBecomeNotebooks) {
   for (const char* folder : {"outside", "allowed/../outside", "allowed/link", "allowed/none", ""}) {
     const HttpResponse refused = post("/notebooks", add_body("other", folder));
     EXPECT_EQ(refused.status, 403) << folder << refused.body;
-    EXPECT_THAT(at(refused, "error"), HasSubstr("[notebooks] allow"));
+    const bool missing = folder == std::string_view("allowed/none");
+    EXPECT_EQ(at(refused, "error"),
+              missing ? '"' + ("There is no folder " + server_.file(folder)) + "; create it first.\""
+                      : '"' + server_.file(folder) +
+                            " is not a folder inside the folders that --notebooks-allow names: " +
+                            server_.file("allowed") + ".\"");
   }
+  EXPECT_EQ(at(post("/notebooks", R"({"name":"other","path":"outside"})"), "error"),
+            "\"outside, relative to the server's current folder, is not an allowed folder; send an absolute "
+            "path, such "
+            "as /srv/notes.\"");
   EXPECT_FALSE(std::filesystem::exists(server_.file("outside/.git")));
 }
 
 TEST_F(NotebookApiTest, ANotebookIsAddedOnceAndOnlyWithValidSettings) {
   std::filesystem::create_directory(server_.file("allowed/other"));
 
-  EXPECT_EQ(post("/notebooks", add_body("notes", "allowed/other")).status, 409);
-  EXPECT_EQ(post("/notebooks", add_body("other", "allowed/notes")).status, 409);
+  for (const auto& [name, folder] : {std::pair("notes", "allowed/other"), std::pair("notes", "allowed/notes"),
+                                     std::pair("other", "allowed/notes")}) {
+    const HttpResponse refused = post("/notebooks", add_body(name, folder));
+    EXPECT_EQ(refused.status, 409);
+    EXPECT_EQ(at(refused, "error"),
+              R"("The folder )" + server_.file("allowed/notes") + R"( is the notebook "notes" already.")");
+  }
   EXPECT_EQ(post("/notebooks", add_body("a/b", "allowed/other")).status, 400);
   EXPECT_EQ(at(post("/notebooks", add_body("other", "allowed/other", R"(,"x":1)")), "field"), R"("x")");
   const struct {

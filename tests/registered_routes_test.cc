@@ -165,13 +165,17 @@ class NoNotebooksTest : public LocalApiTest {
   NoNotebooksTest() : LocalApiTest({}, notebook::make_api(nullptr)) {}
 };
 
-TEST_F(NoNotebooksTest, RoutesOfNotebooksThatAreSwitchedOffSayHowToSwitchThemOn) {
+TEST_F(NoNotebooksTest, RoutesOfDisabledNotebooksSayHowToEnableThem) {
   for (const auto& [method, target] :
        {std::pair("GET", "/notebooks"), std::pair("POST", "/events/commit?notebook=a"),
         std::pair("DELETE", "/notebooks/a/files/1")}) {
     const HttpResponse response = request(method, target);
     EXPECT_EQ(response.status, 404) << target;
-    EXPECT_THAT(at(response, "error"), HasSubstr("[notebooks] allow")) << target;
+    EXPECT_EQ(at(response, "error"),
+              "\"Notebooks are disabled. Start the server with --notebooks-allow FOLDER, the folder that may "
+              "contain "
+              "notebooks.\"")
+        << target;
   }
   EXPECT_THAT(get("/metrics").body, Not(HasSubstr("eventq_git_")));
 }

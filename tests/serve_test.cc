@@ -152,6 +152,13 @@ TEST_F(ServeTest, RefusesAStoreInUse) {
                                     std::to_string(server_.pid()) + ". Only one process may open a store"));
 }
 
+TEST_F(ServeTest, WarnsOfAMissingFolderForNotebooks) {
+  ServerProcess server({"--notebooks-allow", "nowhere"});
+  ASSERT_TRUE(server.start()) << server.log();
+
+  EXPECT_THAT(server.log(), HasSubstr("msg=\"notebooks.allow: there is no such folder\" folder=nowhere\n"));
+}
+
 TEST_F(ServeTest, RefusesAPortInUse) {
   start();
   const std::string port = std::to_string(server_.port());
@@ -160,7 +167,9 @@ TEST_F(ServeTest, RefusesAPortInUse) {
 
   EXPECT_THAT(second.exit_code, Optional(1));
   EXPECT_THAT(second.err,
-              EndsWith("\neventq: Cannot listen on 127.0.0.1 port " + port + ": Address already in use.\n"));
+              EndsWith("\neventq: Cannot listen on 127.0.0.1 port " + port +
+                       ": Address already in use. "
+                       "Another program listens there. Stop it, or choose another port with --listen.\n"));
 }
 
 TEST_F(ServeTest, RefusesAnUnknownKindOfStore) {

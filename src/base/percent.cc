@@ -80,7 +80,9 @@ Result<std::vector<QueryParameter>> parse_query(std::string_view query) {
     const std::string_view part = query.substr(0, query.find('&'));
     query.remove_prefix(std::min(part.size() + 1, query.size()));
     if (part.empty()) continue;
-    if (parameters.size() == kParametersMax) return bad_argument("The query has too many parameters.");
+    if (parameters.size() == kParametersMax) {
+      return bad_argument("The query has more than " + std::to_string(kParametersMax) + " parameters.");
+    }
 
     auto parameter = parse_parameter(part);
     if (!parameter) return parameter.error();

@@ -89,7 +89,7 @@ TEST(ParseQuery, RefusesMoreThan64Parameters) {
   for (int i = 0; i < 64; ++i) query += "p" + std::to_string(i) + "&";
 
   EXPECT_EQ(parse_query(query)->size(), 64U);
-  EXPECT_FALSE(parse_query(query + "one_more"));
+  EXPECT_EQ(parse_query(query + "one_more").error().message, "The query has more than 64 parameters.");
 }
 
 }  // namespace

@@ -81,10 +81,10 @@ class AllNotebooks final : public Notebooks {
     const auto real = real_path(path);
     std::error_code error;
     if (real.empty() || !std::filesystem::is_directory(real, error)) {
-      return Error{ErrorCode::not_found, path + " is no folder; make it first.", "path"};
+      return Error{ErrorCode::not_found, "There is no folder " + path + "; create it first.", "path"};
     }
     if (!is_allowed(real.string())) {  // check the resolved path: the links in `path` may have changed since
-      return Error{ErrorCode::conflict, path + " lies in no folder that [notebooks] allow names.", "path"};
+      return Error{ErrorCode::conflict, not_allowed_text(path), "path"};
     }
     const std::scoped_lock lock(adding_);
     if (is_closed()) return Error{ErrorCode::unavailable, "The server is stopping."};
@@ -92,8 +92,7 @@ class AllNotebooks final : public Notebooks {
     if (!rows) return rows.error();
     for (const NotebookRow& row : *rows) {
       if (row.name != name && !lies_in(real, row.path) && !lies_in(row.path, real)) continue;
-      std::string message = "Notebook " + row.name;
-      message.append(" has ").append(row.path) += ".";
+      std::string message = "The folder " + row.path + " is the notebook \"" + row.name + "\" already.";
       if (const auto left_out = left_out_.find(row.name); left_out != left_out_.end()) {
         message.append(" It is left out: ").append(left_out->second) += ".";
       }
@@ -123,6 +122,24 @@ class AllNotebooks final : public Notebooks {
       const auto allowed = real_path(folder);
       return !allowed.empty() && lies_in(real, allowed);
     });
+  }
+
+  [[nodiscard]] std::string not_allowed_text(const std::string& path) const override {
+    const std::filesystem::path given(path);
+    if (!given.is_absolute()) {
+      return path +
+             ", relative to the server's current folder, is not an allowed folder; send an absolute path, "
+             "such as /srv/notes.";
+    }
+    std::string allowed;
+    for (const std::string& folder : options_.allow) {
+      const auto real = real_path(folder);
+      if (real_path(path).empty() && !real.empty() && lies_in(given.lexically_normal(), real)) {
+        return "There is no folder " + path + "; create it first.";
+      }
+      allowed += (allowed.empty() ? "" : ", ") + (real.empty() ? folder : real.string());
+    }
+    return path + " is not a folder inside the folders that --notebooks-allow names: " + allowed + ".";
   }
 
   [[nodiscard]] std::shared_ptr<Notebook> find(const std::string& name) const override {
@@ -194,8 +211,8 @@ class AllNotebooks final : public Notebooks {
   }
 
   std::string why_not_opened(const NotebookRow& row) {
-    if (real_path(row.path).empty()) return "its folder is not there";
-    if (!is_allowed(row.path)) return "it lies in no folder that [notebooks] allow names";
+    if (real_path(row.path).empty()) return "its folder does not exist";
+    if (!is_allowed(row.path)) return "its folder is outside of the folders that --notebooks-allow names";
     const auto opened = open_one(row);
     return opened ? "" : opened.error().message;
   }

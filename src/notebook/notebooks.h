@@ -41,6 +41,10 @@ class Notebooks {
                                      const NotebookSettings& settings) = 0;
   // Whether `path`, with links resolved, lies in an allowed folder.
   [[nodiscard]] virtual bool is_allowed(const std::string& path) const = 0;
+  // The message for a path that is not allowed. Does not say whether a folder outside of the allowed ones
+  // exists.
+  // REQUIRES: !is_allowed(path).
+  [[nodiscard]] virtual std::string not_allowed_text(const std::string& path) const = 0;
 
   [[nodiscard]] virtual std::shared_ptr<Notebook> find(const std::string& name) const = 0;  // null: none
   [[nodiscard]] virtual std::vector<std::shared_ptr<Notebook>> all() const = 0;             // by name

@@ -72,7 +72,7 @@ void read_move_paths(Fields& fields, std::string& source, std::string& dest) {
   source = read_path(fields, "source_path");
   dest = read_path(fields, "dest_path");
   if (is_within(dest, source)) {
-    fields.refuse("dest_path", "dest_path is source_path or lies in it; it must be somewhere else.");
+    fields.refuse("dest_path", "dest_path is source_path or inside it; it must be outside of source_path.");
   }
 }
 
@@ -131,8 +131,8 @@ Operation read_members(Fields& fields, Kind kind) {
   if (can_be_grouped(kind)) operation.group = read_group(fields, kind);
   if (operation.group && !is_in_group(operation, *operation.group)) {
     fields.refuse("group",
-                  "The file does not go the paths of its group; its paths must lie in the group's, at the "
-                  "same place in both.");
+                  "The file is not part of its group: its paths must be inside the group's, at the same "
+                  "relative path.");
   }
   operation.nothing = fields.boolean("nothing").value_or(false);
   return operation;

@@ -121,6 +121,11 @@ using NotebooksPtr = std::unique_ptr<notebook::Notebooks>;
 Result<NotebooksPtr> open_notebooks(Engine& engine, const ServerSettings& settings, mode_t mask,
                                     const Logger& log) {
   if (settings.notebooks_allow.empty()) return NotebooksPtr();
+  for (const std::string& folder : settings.notebooks_allow) {
+    std::error_code none;
+    if (std::filesystem::is_directory(folder, none)) continue;
+    log(LogLevel::warning, LogLine("notebooks.allow: there is no such folder").add("folder", folder).str());
+  }
   return notebook::Notebooks::open(engine, {.state = notebooks_state_file(settings),
                                             .allow = settings.notebooks_allow,
                                             .mask = mask,

@@ -189,7 +189,7 @@ class BeastParser final : public beast::http::basic_parser<true> {
   static bool ends_line(std::string_view value) { return *(value.data() + value.size()) == '\r'; }
 
   void refuse(beast::error_code& error, int status, std::string_view message) {
-    protocol_error_ = ProtocolError{status, message};
+    protocol_error_ = ProtocolError{status, std::string(message)};
     error = beast::http::error::bad_value;  // any error makes put() return
   }
 

@@ -57,11 +57,11 @@ void HeaderScanner::reset() {
 
 bool HeaderScanner::over_limit() {
   if (lines_ == 0 && position_ > limits_.request_line) {
-    refuse(414, "The request line is too long.");
+    refuse(414, "The request line has more than " + std::to_string(limits_.request_line) + " bytes.");
     return true;
   }
   if (lines_ > 0 && position_ - fields_start_ > limits_.header_bytes) {
-    refuse(431, "The header fields are too large.");
+    refuse(431, "The header fields have more than " + std::to_string(limits_.header_bytes) + " bytes.");
     return true;
   }
   return false;
@@ -77,7 +77,7 @@ bool HeaderScanner::check_line(std::string_view line) {
     return false;
   }
   if (lines_ > limits_.header_fields) {
-    refuse(431, "The request has too many header fields.");
+    refuse(431, "The request has more than " + std::to_string(limits_.header_fields) + " header fields.");
     return false;
   }
   return !over_limit();
@@ -97,7 +97,7 @@ bool HeaderScanner::check_request_line(std::string_view line) {
 }
 
 HeaderScanner::ScanState HeaderScanner::refuse(int status, std::string_view message) {
-  protocol_error_ = {status, message};
+  protocol_error_ = {status, std::string(message)};
   return ScanState::refused;
 }
 

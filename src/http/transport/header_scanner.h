@@ -9,6 +9,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <string>
 #include <string_view>
 
 namespace eventq::http {
@@ -16,7 +17,7 @@ namespace eventq::http {
 // Why the server refuses to read a request: the status and the sentence of the response.
 struct ProtocolError {
   int status = 400;
-  std::string_view message;  // a literal
+  std::string message;
 };
 
 struct HeaderLimits {

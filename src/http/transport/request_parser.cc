@@ -71,8 +71,7 @@ void RequestParser::begin_body(bool body_is_here) {
   const RequestRoute route = service_.route(request.method, path_of(request.target));
   request.match = route.match;
   body_limit_ = route.body_max;
-  if (header_.content_length > body_limit_)
-    return refuse(413, "The body is larger than this request may carry.");
+  if (header_.content_length > body_limit_) return refuse_large_body();
 
   progress_ = ParseProgress::body;
   const bool has_body = header_.chunked || header_.content_length > 0;
@@ -114,8 +113,7 @@ void RequestParser::read_chunked_body(InputBuffer& in) {
     case ChunkedBody::ChunkResult::more: return;
     case ChunkedBody::ChunkResult::done: return finish();
     case ChunkedBody::ChunkResult::malformed: return refuse(400, "The chunks of the body are malformed.");
-    case ChunkedBody::ChunkResult::too_large:
-      return refuse(413, "The body is larger than this request may carry.");
+    case ChunkedBody::ChunkResult::too_large: return refuse_large_body();
     case ChunkedBody::ChunkResult::trailers_too_long:
       return refuse(431, "The trailers behind the body are too long.");
   }
@@ -141,8 +139,13 @@ void RequestParser::finish() {
   progress_ = ParseProgress::complete;
 }
 
+void RequestParser::refuse_large_body() {
+  refuse(413,
+         "The body is too large; this request may have at most " + std::to_string(body_limit_) + " bytes.");
+}
+
 void RequestParser::refuse(int status, std::string_view message) {
-  protocol_error_ = {status, message};
+  protocol_error_ = {status, std::string(message)};
   progress_ = ParseProgress::refused;
 }
 

@@ -68,6 +68,7 @@ class RequestParser {
   void read_chunked_body(InputBuffer& in);
   bool charge_body();
   void finish();
+  void refuse_large_body();
   void refuse(int status, std::string_view message);
 
   // Set in the constructor, never changed.

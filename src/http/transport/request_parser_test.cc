@@ -119,6 +119,36 @@ TEST_F(RequestParserTest, EveryBodyHasReadableZeroesBehindIt) {
   }
 }
 
+TEST_F(RequestParserTest, ARefusalOverALimitNamesTheLimit) {
+  service_.limit = 10;
+  const std::string host = "Host: a\r\n";
+  std::string fields;
+  for (int i = 0; i < 101; ++i) fields += "X: y\r\n";
+  struct Case {
+    std::string bytes;
+    int status;
+    const char* message;
+  };
+  for (const Case& row : {
+           Case{"GET /" + std::string(9000, 'a'), 414, "The request line has more than 8192 bytes."},
+           Case{"GET / HTTP/1.1\r\nX: " + std::string(33000, 'a'), 431,
+                "The header fields have more than 32768 bytes."},
+           Case{"GET / HTTP/1.1\r\n" + fields, 431, "The request has more than 100 header fields."},
+           Case{"POST / HTTP/1.1\r\n" + host + "Content-Length: 11\r\n\r\n", 413,
+                "The body is too large; this request may have at most 10 bytes."},
+           Case{"POST / HTTP/1.1\r\n" + host + "Transfer-Encoding: chunked\r\n\r\nb\r\n", 413,
+                "The body is too large; this request may have at most 10 bytes."},
+       }) {
+    RequestParser parser(options_, service_, budget_);
+    InputBuffer in;
+    append(in, row.bytes);
+
+    EXPECT_EQ(parser.step(in), ParseProgress::refused) << row.message;
+    EXPECT_EQ(parser.protocol_error().status, row.status);
+    EXPECT_EQ(parser.protocol_error().message, row.message);
+  }
+}
+
 TEST_F(RequestParserTest, AContentLengthReservesAtMost128KiB) {
   service_.limit = 32 * 1024 * 1024;
   RequestParser parser(options_, service_, budget_);

@@ -44,7 +44,7 @@ Result<SyncOptions> read_sync(wire::QueryFields& query) {
   if (auto fault = query.fault()) return *fault;
   if (!timeout) return sync;
   // A timeout without sync=true has no effect, so it is refused as a likely mistake.
-  if (!sync.waits) return Error{ErrorCode::invalid_argument, "timeout goes with sync=true.", "timeout"};
+  if (!sync.waits) return Error{ErrorCode::invalid_argument, "timeout needs sync=true.", "timeout"};
   if (auto fault = out_of_range("timeout", timeout, 0, limits::kWait.count(), "seconds")) return *fault;
   sync.timeout = std::chrono::seconds(*timeout);
   return sync;
@@ -108,15 +108,13 @@ Response respond_content(FileContent content) {
   return response;
 }
 
-// The routes exist even without notebooks, so that a client reads how to switch them on, not just "not
-// found".
-Response refuse_switched_off(const ApiCall& call) {
-  return http::respond_with(
-      http::problem_of(
-          404,
-          "Notebooks are not switched on: name the folders that they may lie in, [notebooks] allow = "
-          "[\"FOLDER\"] in the configuration file or --notebooks-allow FOLDER, and start again."),
-      call.request_id);
+// The routes exist even without notebooks, so that a client reads how to enable them, not just "not found".
+Response refuse_disabled(const ApiCall& call) {
+  return http::respond_with(http::problem_of(404,
+                                             "Notebooks are disabled. Start the server with "
+                                             "--notebooks-allow FOLDER, the folder that may contain "
+                                             "notebooks."),
+                            call.request_id);
 }
 
 class NotebookApi {
@@ -125,7 +123,7 @@ class NotebookApi {
 
   explicit NotebookApi(Notebooks& notebooks) : notebooks_(notebooks) {}
 
-  // Null: notebooks are not switched on.
+  // Null: notebooks are disabled.
   static std::vector<http::Route> routes(const std::shared_ptr<NotebookApi>& api) {
     using enum http::RouteEffect;
     using limits::kOneEventBody;
@@ -165,13 +163,13 @@ class NotebookApi {
  private:
   static http::Handler handler(const std::shared_ptr<NotebookApi>& api,
                                HandlerResult (NotebookApi::*handle)(ApiCall&)) {
-    if (!api) return refuse_switched_off;
+    if (!api) return refuse_disabled;
     return [api, handle](ApiCall& call) { return (*api.*handle)(call); };
   }
 
   static http::Handler handler(const std::shared_ptr<NotebookApi>& api,
                                HandlerResult (NotebookApi::*handle)(ApiCall&, const NotebookPtr&)) {
-    if (!api) return refuse_switched_off;
+    if (!api) return refuse_disabled;
     return [api, handle](ApiCall& call) { return api->of_notebook(call, handle); };
   }
 
@@ -220,11 +218,7 @@ class NotebookApi {
       // On the pool, because the check resolves symbolic links on disk. add() checks again, but its conflict
       // would be a 409: a path outside of the allowed folders is forbidden, not in use.
       if (!notebooks_.is_allowed(request.path)) {
-        return http::respond_with(
-            http::problem_of(403,
-                             "A notebook must lie in a folder that is there and that [notebooks] allow "
-                             "names, or in one below it."),
-            id);
+        return http::respond_with(http::problem_of(403, notebooks_.not_allowed_text(request.path)), id);
       }
       const auto added = notebooks_.add(request.name, request.path, request.settings);
       if (!added) return problem(added.error(), id);

@@ -124,7 +124,7 @@ TEST_F(ApplierTest, ACreationOfAnExistingFileFailsForGoodAndChangesNothing) {
   put("a", "theirs");
   const ApplyOutcome outcome = apply({.kind = create, .path = "a", .content = "ours"});
   EXPECT_EQ(outcome.kind, OutcomeKind::failed);
-  EXPECT_THAT(outcome.message, HasSubstr("something at a already"));
+  EXPECT_THAT(outcome.message, HasSubstr("There is already a file or folder at a."));
   EXPECT_EQ(all(), (std::map<std::string, std::string>{{"a", "theirs"}}));
   EXPECT_THAT(known(), IsEmpty());
   EXPECT_THAT(waiting(), IsEmpty());

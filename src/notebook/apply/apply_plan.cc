@@ -15,7 +15,7 @@ Error nothing_at(const std::string& path) {
 }
 
 Error something_at(const std::string& path) {
-  return {ErrorCode::conflict, "There is something at " + path + " already."};
+  return {ErrorCode::conflict, "There is already a file or folder at " + path + "."};
 }
 
 Error no_file(const std::string& path) { return {ErrorCode::conflict, path + " is no regular file."}; }

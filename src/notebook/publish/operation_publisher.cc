@@ -73,7 +73,7 @@ Result<void> OperationPublisher::check_free(const std::string& path, const std::
     exists = row->has_value();
   }
   if (!*exists) return {};
-  return Error{ErrorCode::conflict, "There is something at " + path + " already.", field};
+  return Error{ErrorCode::conflict, "There is already a file or folder at " + path + ".", field};
 }
 
 // The operation of a request, with the path that the file will have when the worker applies it.

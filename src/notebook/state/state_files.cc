@@ -50,8 +50,8 @@ Result<std::vector<std::string>> missing_folders(NotebookState& state, std::int6
     if (!*found) {
       missing.push_back(std::move(folder));
     } else if (!(*found)->folder || (*found)->id == row.id) {
-      return Error{ErrorCode::conflict, row.path + " cannot lie in " + folder + ", which is no other folder.",
-                   "path"};
+      return Error{ErrorCode::conflict,
+                   row.path + " cannot be inside " + folder + ", which is not another folder.", "path"};
     }
   }
   return missing;

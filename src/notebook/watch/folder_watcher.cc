@@ -28,7 +28,7 @@ namespace {
 
 constexpr char kOverflow[] = "inotify dropped events: its queue had an overflow";
 constexpr char kGone[] = "the folder was deleted, moved or replaced";
-constexpr char kBack[] = "the folder is there again";
+constexpr char kBack[] = "the folder exists again";
 constexpr char kShort[] = "not all folders are watched";
 
 class InotifyWatcher final : public FolderWatcher {
