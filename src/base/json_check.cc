@@ -117,8 +117,7 @@ bool JsonChecker::take_scalar() {
   if (!valid) {
     constexpr std::string_view kPunctuation = ",:]}";
     const bool is_punctuation = kPunctuation.find(token.front()) != std::string_view::npos;
-    return fail_at_token(is_punctuation ? "a value is missing"
-                                        : "an unknown word or a malformed number stands");
+    return fail_at_token(is_punctuation ? "a value is missing" : "an unknown word or a malformed number is");
   }
   ++index_;
   return true;

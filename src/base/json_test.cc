@@ -94,7 +94,7 @@ TEST(JsonParser, SaysWhatIsWrongAndWhere) {
       {"{\"a\":1", "a ',' or '}' is missing at byte 6"},
       {"{\"a\" 1}", "a ':' after a member name is missing at byte 5"},
       {"{a:1}", "a member name in double quotes is missing at byte 1"},
-      {"[1, 01]", "an unknown word or a malformed number stands at byte 4"},
+      {"[1, 01]", "an unknown word or a malformed number is at byte 4"},
       {"\"a", "a string is not closed"},
       {"\"\n\"", "a string holds a control character without escape"},
       {"\"\xC3\"", "it holds invalid UTF-8"},

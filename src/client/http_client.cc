@@ -158,8 +158,9 @@ class ResponseReader {
 
 Result<HttpUrl> parse_url(std::string_view url) {
   const Error fault{ErrorCode::invalid_argument,
-                    "\"" + std::string(url) +
-                        "\" is no URL of a server. Write http://HOST:PORT, such as http://127.0.0.1:8080.",
+                    "\"" + std::string(url) + "\" is not the URL of a server. " +
+                        (url.starts_with("https://") ? "eventq has no TLS; use a proxy. " : "") +
+                        "Write http://HOST:PORT, such as http://127.0.0.1:8080.",
                     "url"};
   constexpr std::string_view kScheme = "http://";
   if (!url.starts_with(kScheme)) return fault;

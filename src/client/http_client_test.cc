@@ -61,6 +61,10 @@ TEST(ParseUrl, RefusesUrlsThatAreNoServer) {
     EXPECT_EQ(parsed.error().code, ErrorCode::invalid_argument);
     EXPECT_THAT(parsed.error().message, HasSubstr("Write http://HOST:PORT"));
   }
+  EXPECT_EQ(
+      parse_url("https://a:1").error().message,
+      "\"https://a:1\" is not the URL of a server. eventq has no TLS; use a proxy. Write http://HOST:PORT, "
+      "such as http://127.0.0.1:8080.");
 }
 
 TEST(HttpClient, SendsARequestAndReadsItsAnswer) {

@@ -23,7 +23,7 @@ std::string fault_of(std::string_view tag) {
     // A long tag is not quoted, because it may not be UTF-8 and so cannot be cut safely.
     const bool is_short = tag.size() <= limits::kTagChars;
     return (is_short ? "The tag \"" + std::string(tag) + "\"" : "A tag") +
-           " has a character outside A-Z a-z 0-9 . _ : / @ -";
+           " has a character that is not allowed; use only A-Z a-z 0-9 . _ : / @ and -.";
   }
   if (tag.size() > limits::kTagChars) {
     return "The tag \"" + std::string(tag.substr(0, limits::kTagChars)) + "...\" has " +

@@ -49,11 +49,12 @@ TEST(ParseTags, RefusesBadLists) {
       {"a,", "A tag is empty; each tag needs 1 to 64 characters."},
       {",a", "A tag is empty; each tag needs 1 to 64 characters."},
       {"a, ,b", "A tag is empty; each tag needs 1 to 64 characters."},
-      {"a b", "The tag \"a b\" has a character outside A-Z a-z 0-9 . _ : / @ -"},
-      {"a\nb", "The tag \"a\nb\" has a character outside A-Z a-z 0-9 . _ : / @ -"},
-      {"gr\xC3\xBCn", "The tag \"gr\xC3\xBCn\" has a character outside A-Z a-z 0-9 . _ : / @ -"},
-      {"a*", "The tag \"a*\" has a character outside A-Z a-z 0-9 . _ : / @ -"},
-      {"a;b", "The tag \"a;b\" has a character outside A-Z a-z 0-9 . _ : / @ -"},
+      {"a b", "The tag \"a b\" has a character that is not allowed; use only A-Z a-z 0-9 . _ : / @ and -."},
+      {"a\nb", "The tag \"a\nb\" has a character that is not allowed; use only A-Z a-z 0-9 . _ : / @ and -."},
+      {"gr\xC3\xBCn",
+       "The tag \"gr\xC3\xBCn\" has a character that is not allowed; use only A-Z a-z 0-9 . _ : / @ and -."},
+      {"a*", "The tag \"a*\" has a character that is not allowed; use only A-Z a-z 0-9 . _ : / @ and -."},
+      {"a;b", "The tag \"a;b\" has a character that is not allowed; use only A-Z a-z 0-9 . _ : / @ and -."},
   };
   for (const Row& row : rows) {
     const auto parsed = parse_tags(row.tags);

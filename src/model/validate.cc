@@ -139,11 +139,11 @@ std::optional<Error> validate_worker_id(std::string_view worker_id) {
 }
 
 std::optional<Error> validate_queue_name(std::string_view name) {
-  if (Fault fault = bad_identifier("queue", name, limits::kQueueNameChars)) return fault;
-  if (!is_name(name)) {
-    return invalid("queue", "queue has a character outside A-Z a-z 0-9 . _ : / @ -");
+  if (!name.empty() && !is_name(name)) {
+    return invalid("queue",
+                   "queue has a character that is not allowed; use only A-Z a-z 0-9 . _ : / @ and -.");
   }
-  return std::nullopt;
+  return bad_identifier("queue", name, limits::kQueueNameChars);
 }
 
 std::optional<Error> validate_correlation_id(std::string_view id) {

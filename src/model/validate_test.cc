@@ -131,7 +131,8 @@ TEST(ValidateNewEvent, TagsFollowTheRulesOfTags) {
       {"none", event_with([](NewEvent& event) { event.tags = {}; }),
        "invalid_argument tags: There are no tags; 1 to 32 are needed, such as \"email,priority-high\"."},
       {"a comma", event_with([](NewEvent& event) { event.tags = {"a,b"}; }),
-       "invalid_argument tags: The tag \"a,b\" has a character outside A-Z a-z 0-9 . _ : / @ -"},
+       "invalid_argument tags: The tag \"a,b\" has a character that is not allowed; use only A-Z a-z 0-9 . _ "
+       ": / @ and -."},
   });
 }
 
@@ -160,9 +161,12 @@ TEST(ValidateNewEvent, AQueueNameHas1To128CharactersOfTheAlphabet) {
       {"128", queued(xs(128)), "ok"},
       {"129", queued(xs(129)), "invalid_argument queue: queue has 129 characters; at most 128 are allowed."},
       {"alphabet", queued("AZaz09._:/@-"), "ok"},
-      {"space", queued("a b"), "invalid_argument queue: queue must be visible ASCII without spaces."},
+      {"space", queued("a b"),
+       "invalid_argument queue: queue has a character that is not allowed; use only A-Z a-z 0-9 . _ : / @ "
+       "and -."},
       {"comma", queued("a,b"),
-       "invalid_argument queue: queue has a character outside A-Z a-z 0-9 . _ : / @ -"},
+       "invalid_argument queue: queue has a character that is not allowed; use only A-Z a-z 0-9 . _ : / @ "
+       "and -."},
   });
 }
 

@@ -38,9 +38,10 @@ std::string shown(const std::string& value) { return toml_string(without_passwor
 Result<void> apply(ServerConfig& config, std::size_t index, const GivenValue& given) {
   const ServerSetting& setting = all_settings()[index];
   if (!given.right_kind || !setting.read(config.settings, given.text)) {
+    const bool is_complete = setting.kind == SettingKind::truth;  // `what` names both values
     return fault(given.origin, std::string(setting.name) + " must be " + std::string(setting.what) +
-                                   ", such as " + toml_value(setting, ServerSettings{}) + ", not " +
-                                   given.shown + ".");
+                                   (is_complete ? "" : ", such as " + toml_value(setting, ServerSettings{})) +
+                                   ", not " + given.shown + ".");
   }
   // All settings applied before are valid, so an error is about this one.
   if (const auto bad = validate(config.settings.queue)) return fault(given.origin, bad->message);
@@ -85,7 +86,9 @@ Result<void> apply_file(ServerConfig& config, const std::string& path) {
     std::string origin = path + ":" + std::to_string(entry.line);
     const auto found = std::find(keys.begin(), keys.end(), key);
     if (found == keys.end()) {
-      return fault(origin, "there is no setting " + toml_string(key) + did_you_mean(key, keys));
+      const std::string guess = did_you_mean(key, keys);
+      return fault(origin, "there is no setting " + toml_string(key) +
+                               (guess.empty() ? "; `eventq serve --help` lists the settings." : guess));
     }
     const auto index = static_cast<std::size_t>(found - keys.begin());
     const bool is_text = entry.kind == TomlKind::text;

@@ -154,25 +154,35 @@ TEST_F(ConfigTest, AnErrorInAFileNamesTheLineAndAValidValue) {
            Case{"retry-delay = \"1s\"\n",
                 "eventq.toml:1: there is no setting \"retry-delay\"; did you mean retry_delay?"},
            Case{"Lease = \"1s\"\n", "eventq.toml:1: there is no setting \"Lease\"; did you mean lease?"},
-           Case{"color = 1\n", "eventq.toml:1: there is no setting \"color\""},
-           Case{"[server]\nlisten = \"127.0.0.1:1\"\n", "eventq.toml:1: there is no setting \"server\""},
+           Case{"lease = \n",
+                "eventq.toml:1: not valid TOML: Error while parsing key-value pair: "
+                "expected value, saw '\\n'."},
+           Case{"color = 1\n",
+                "eventq.toml:1: there is no setting \"color\"; `eventq serve --help` lists the settings."},
+           Case{"[server]\nlisten = \"127.0.0.1:1\"\n",
+                "eventq.toml:1: there is no setting \"server\"; `eventq serve --help` lists the settings."},
            Case{"lease.min = \"1s\"\n",
-                "eventq.toml:1: lease must be a number and its unit (ms, s, m, h or d), such as \"1m\", not "
+                "eventq.toml:1: lease must be a whole number and its unit (ms, s, m, h or d), such as "
+                "\"1m\", not "
                 "a table."},
-           Case{"lease = \"1s\"\nb = 1\na = 1\n", "eventq.toml:2: there is no setting \"b\""},
+           Case{"lease = \"1s\"\nb = 1\na = 1\n",
+                "eventq.toml:2: there is no setting \"b\"; `eventq serve --help` lists the settings."},
            Case{"listen = 8080\n",
                 "eventq.toml:1: listen must be ADDRESS:PORT with an IPv4 address, an IPv6 address in "
                 "brackets, or "
                 "localhost, such as \"127.0.0.1:8080\", not 8080."},
            Case{"lease = 60\n",
-                "eventq.toml:1: lease must be a number and its unit (ms, s, m, h or d), such as \"1m\", not "
+                "eventq.toml:1: lease must be a whole number and its unit (ms, s, m, h or d), such as "
+                "\"1m\", not "
                 "60."},
            Case{"lease = 1.5\n",
-                "eventq.toml:1: lease must be a number and its unit (ms, s, m, h or d), such as \"1m\", not "
+                "eventq.toml:1: lease must be a whole number and its unit (ms, s, m, h or d), such as "
+                "\"1m\", not "
                 "a number "
                 "with a fraction."},
            Case{"lease = 07:32:00\n",
-                "eventq.toml:1: lease must be a number and its unit (ms, s, m, h or d), such as \"1m\", not "
+                "eventq.toml:1: lease must be a whole number and its unit (ms, s, m, h or d), such as "
+                "\"1m\", not "
                 "a date or "
                 "time."},
            Case{"max_retries = \"3\"\n",
@@ -183,7 +193,7 @@ TEST_F(ConfigTest, AnErrorInAFileNamesTheLineAndAValidValue) {
                 "eventq.toml:1: max_retries must be a whole number, such as 3, not an array."},
            Case{"max_retries = -1\n", "eventq.toml:1: max_retries is -1; it must be from 0 to 1000."},
            Case{"allow_remote = \"true\"\n",
-                "eventq.toml:1: allow_remote must be true or false, such as false, not \"true\"."},
+                "eventq.toml:1: allow_remote must be true or false, not \"true\"."},
            Case{"store = \"\"\n",
                 "eventq.toml:1: store must be sqlite:PATH, memory: or postgres://USER@HOST/DB, such as "
                 "\"sqlite:eventq.db\", not \"\"."},
@@ -274,16 +284,17 @@ TEST_F(ConfigTest, AnErrorNamesTheVariableOrTheFlag) {
                 "localhost, such "
                 "as \"127.0.0.1:8080\", not \"8080\"."},
            Case{"allow_remote", "EVENTQ_ALLOW_REMOTE", "--allow-remote", "yes",
-                ": allow_remote must be true or false, such as false, not \"yes\"."},
+                ": allow_remote must be true or false, not \"yes\"."},
            Case{"store", "EVENTQ_STORE", "--store", "a\xff",
                 ": store must be sqlite:PATH, memory: or postgres://USER@HOST/DB, such as "
                 "\"sqlite:eventq.db\", not \"a\xff\"."},
            Case{"retry_delay", "EVENTQ_RETRY_DELAY", "--retry-delay", "5",
-                ": retry_delay must be a number and its unit (ms, s, m, h or d), such as \"5m\", not \"5\"."},
+                ": retry_delay must be a whole number and its unit (ms, s, m, h or d), such as \"5m\", not "
+                "\"5\"."},
            Case{"retry_delay", "EVENTQ_RETRY_DELAY", "--retry-delay", "366d",
                 ": retry_delay is 366d; it must be from 0s to 365d."},
            Case{"lease", "EVENTQ_LEASE", "--lease", "",
-                ": lease must be a number and its unit (ms, s, m, h or d), such as \"1m\", not \"\"."},
+                ": lease must be a whole number and its unit (ms, s, m, h or d), such as \"1m\", not \"\"."},
            Case{"lease", "EVENTQ_LEASE", "--lease", "99ms",
                 ": lease is 99ms; it must be from 100ms to 365d."},
            Case{"max_retries", "EVENTQ_MAX_RETRIES", "--max-retries", "three",

@@ -84,9 +84,9 @@ std::string value_text(const Value& value) {
 bool is_table(const TomlEntry& entry) { return entry.kind == TomlKind::table; }
 
 struct QueueSetting {
-  std::string_view name;  // the key in the file, with its table: retry.baseMs
-  std::string_view what;  // "it must be ..."
-  std::string_view example;
+  std::string_view name;     // the key in the file, with its table: retry.baseMs
+  std::string_view what;     // "it must be ..."
+  std::string_view example;  // empty: `what` names all values
   bool (*read)(QueueConfig& config, const TomlEntry& entry);  // false if the value has the wrong type
   MaybeText (*text)(const QueueConfig& config);               // as TOML
 };
@@ -138,12 +138,12 @@ constexpr QueueSetting kQueueSettings[] = {
        return is_table(entry);
      },
      [](const QueueConfig&) { return MaybeText(); }},
-    retry_setting<&RetryPolicy::kind>("retry.kind", "\"fixed\" or \"exponential\"", "\"fixed\""),
+    retry_setting<&RetryPolicy::kind>("retry.kind", "\"fixed\" or \"exponential\"", ""),
     retry_setting<&RetryPolicy::base>("retry.baseMs", kMilliseconds, "1000"),
     retry_setting<&RetryPolicy::cap>("retry.capMs", kMilliseconds, "60000"),
     retry_setting<&RetryPolicy::jitter>("retry.jitter", "a number from 0 to 1", "0.2"),
-    setting<&QueueConfig::durability>("durability", "\"strict\" or \"buffered\"", "\"strict\""),
-    setting<&QueueConfig::on_failure>("onFailure", "\"skip\" or \"block\"", "\"skip\""),
+    setting<&QueueConfig::durability>("durability", "\"strict\" or \"buffered\"", ""),
+    setting<&QueueConfig::on_failure>("onFailure", "\"skip\" or \"block\"", ""),
     {"retention", "a table", "{ completedSeconds = 86400, failedSeconds = 604800 }",
      [](QueueConfig&, const TomlEntry& entry) { return is_table(entry); },
      [](const QueueConfig&) { return MaybeText(); }},
@@ -155,6 +155,12 @@ std::vector<std::string> queue_setting_names() {
   std::vector<std::string> names;
   for (const QueueSetting& member : kQueueSettings) names.emplace_back(member.name);
   return names;
+}
+
+std::string joined(const std::vector<std::string>& names) {
+  std::string list;
+  for (const std::string& name : names) list += (list.empty() ? "" : ", ") + name;
+  return list;
 }
 
 // The keys after [queues.NAME], joined with dots.
@@ -185,14 +191,18 @@ Result<void> read_member(ParsedQueue& reading, const TomlEntry& entry, const std
     const auto names = queue_setting_names();
     // The name is right, but is_spelled() refused it, so the file has it in quotes.
     const bool in_quotes = std::find(names.begin(), names.end(), name) != names.end();
-    return fault_at(path, entry.line,
-                    "there is no setting " + toml_string(name) + " of a queue" +
-                        (in_quotes ? "; write " + name + " without the quotes." : did_you_mean(name, names)));
+    std::string instead = in_quotes ? "; write " + name + " without the quotes." : did_you_mean(name, names);
+    if (instead.empty()) instead = "; there are " + joined(names) + ".";
+    return fault_at(
+        path, entry.line,
+        "queue " + toml_string(entry.path[1]) + ": there is no setting " + toml_string(name) + instead);
   }
   if (!member->read(reading.config, entry)) {
+    const std::string example(member->example);
     return fault_at(path, entry.line,
-                    name + " must be " + std::string(member->what) + ", such as " +
-                        std::string(member->example) + ", not " + entry.shown + ".");
+                    "queue " + toml_string(entry.path[1]) + ": " + name + " must be " +
+                        std::string(member->what) + (example.empty() ? "" : ", such as " + example) +
+                        ", not " + entry.shown + ".");
   }
   reading.lines[name] = entry.line;
   return {};

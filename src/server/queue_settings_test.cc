@@ -128,40 +128,55 @@ TEST(QueueSettings, AnErrorNamesTheLineAndAValidValue) {
            Case{"[queues]\nmaxRetries = 3\n",
                 "a.toml:2: queue \"maxRetries\" must be a table, such as [queues.mail], not 3."},
            Case{"[queues.mail]\nmaxQueueDepht = 3\n",
-                "a.toml:2: there is no setting \"maxQueueDepht\" of a queue; did you mean maxQueueDepth?"},
+                "a.toml:2: queue \"mail\": there is no setting \"maxQueueDepht\"; did you mean "
+                "maxQueueDepth?"},
            Case{"[queues.mail]\nmax_retries = 3\n",
-                "a.toml:2: there is no setting \"max_retries\" of a queue; did you mean maxRetries?"},
-           Case{"[queues.mail]\ncolor = 3\n", "a.toml:2: there is no setting \"color\" of a queue"},
+                "a.toml:2: queue \"mail\": there is no setting \"max_retries\"; did you mean maxRetries?"},
+           Case{"[queues.mail]\ncolor = 3\n",
+                "a.toml:2: queue \"mail\": there is no setting \"color\"; there are "
+                "maxQueueDepth, highWatermark, batchSize, processingInterval, persistenceThreshold, leaseMs, "
+                "maxAttempts, maxRetries, retry, retry.kind, retry.baseMs, retry.capMs, retry.jitter, "
+                "durability, onFailure, retention, retention.completedSeconds, retention.failedSeconds."},
            Case{"[queues.mail]\n\nretry = { base = 3 }\n",
-                "a.toml:3: there is no setting \"retry.base\" of a queue; did you mean retry.baseMs?"},
+                "a.toml:3: queue \"mail\": there is no setting \"retry.base\"; did you mean retry.baseMs?"},
            Case{"[queues.mail]\n\"retry.kind\" = \"fixed\"\n",
-                "a.toml:2: there is no setting \"retry.kind\" of a queue; write retry.kind without the "
+                "a.toml:2: queue \"mail\": there is no setting \"retry.kind\"; write retry.kind without the "
                 "quotes."},
-           Case{"[queues.a.b]\n", "a.toml:1: there is no setting \"b\" of a queue"},
+           Case{"[queues.a.b]\n",
+                "a.toml:1: queue \"a\": there is no setting \"b\"; there are "
+                "maxQueueDepth, highWatermark, batchSize, processingInterval, persistenceThreshold, leaseMs, "
+                "maxAttempts, maxRetries, retry, retry.kind, retry.baseMs, retry.capMs, retry.jitter, "
+                "durability, onFailure, retention, retention.completedSeconds, retention.failedSeconds."},
            Case{"[queues.mail]\nleaseMs.b.c.d = 1\n",
-                "a.toml:2: leaseMs must be a whole number of milliseconds, such as 60000, not a table."},
+                "a.toml:2: queue \"mail\": leaseMs must be a whole number of milliseconds, such as 60000, "
+                "not a table."},
            Case{"[queues.mail]\nretry.kind.a.b = 1\n",
-                "a.toml:2: retry.kind must be \"fixed\" or \"exponential\", such as \"fixed\", not a table."},
+                "a.toml:2: queue \"mail\": retry.kind must be \"fixed\" or \"exponential\", not a table."},
            Case{"[queues.mail]\nmaxQueueDepth = \"3\"\n",
-                "a.toml:2: maxQueueDepth must be a whole number, such as 10000, not \"3\"."},
+                "a.toml:2: queue \"mail\": maxQueueDepth must be a whole number, such as 10000, not \"3\"."},
            Case{"[queues.mail]\nmaxRetries = 1.5\n",
-                "a.toml:2: maxRetries must be a whole number, such as 3, not a number with a fraction."},
+                "a.toml:2: queue \"mail\": maxRetries must be a whole number, such as 3, not a number with a "
+                "fraction."},
            Case{"[queues.mail]\nleaseMs = \"1m\"\n",
-                "a.toml:2: leaseMs must be a whole number of milliseconds, such as 60000, not \"1m\"."},
+                "a.toml:2: queue \"mail\": leaseMs must be a whole number of milliseconds, such as 60000, "
+                "not \"1m\"."},
            Case{"[queues.mail]\nretry = \"fixed\"\n",
-                "a.toml:2: retry must be a table, such as { kind = \"exponential\", baseMs = 1000, "
+                "a.toml:2: queue \"mail\": retry must be a table, such as { kind = \"exponential\", baseMs = "
+                "1000, "
                 "capMs = 60000, jitter = 0.2 }, not \"fixed\"."},
            Case{"[queues.mail]\nretry.kind = \"linear\"\n",
-                "a.toml:2: retry.kind must be \"fixed\" or \"exponential\", such as \"fixed\", not "
+                "a.toml:2: queue \"mail\": retry.kind must be \"fixed\" or \"exponential\", not "
                 "\"linear\"."},
-           Case{"[queues.mail]\nretry.jitter = true\n",
-                "a.toml:2: retry.jitter must be a number from 0 to 1, such as 0.2, not true."},
+           Case{
+               "[queues.mail]\nretry.jitter = true\n",
+               "a.toml:2: queue \"mail\": retry.jitter must be a number from 0 to 1, such as 0.2, not true."},
            Case{"[queues.mail]\ndurability = true\n",
-                "a.toml:2: durability must be \"strict\" or \"buffered\", such as \"strict\", not true."},
+                "a.toml:2: queue \"mail\": durability must be \"strict\" or \"buffered\", not true."},
            Case{"[queues.mail]\nonFailure = \"stop\"\n",
-                "a.toml:2: onFailure must be \"skip\" or \"block\", such as \"skip\", not \"stop\"."},
+                "a.toml:2: queue \"mail\": onFailure must be \"skip\" or \"block\", not \"stop\"."},
            Case{"[queues.mail]\nretention = 5\n",
-                "a.toml:2: retention must be a table, such as { completedSeconds = 86400, failedSeconds = "
+                "a.toml:2: queue \"mail\": retention must be a table, such as { completedSeconds = 86400, "
+                "failedSeconds = "
                 "604800 }, not 5."},
        }) {
     EXPECT_EQ(complaint(row.file), row.complaint) << row.file;
@@ -175,7 +190,8 @@ TEST(QueueSettings, AnErrorNamesTheLineOfTheValueOutOfRange) {
   };
   for (const Case& row : {
            Case{"\n[queues.\"a b\"]\nmaxRetries = 1\n",
-                "a.toml:2: queue \"a b\": queue must be visible ASCII without spaces."},
+                "a.toml:2: queue \"a b\": queue has a character that is not allowed; use only A-Z a-z 0-9 . "
+                "_ : / @ and -."},
            Case{"[queues.\"\"]\n", "a.toml:1: queue \"\": queue is empty."},
            Case{"[queues.mail]\nmaxAttempts = 1\nmaxRetries = -1\n",
                 "a.toml:3: queue \"mail\": maxRetries is -1; it must be from 0 to 1000."},

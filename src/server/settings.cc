@@ -107,7 +107,7 @@ bool read_listen(ListenAddress& to, std::string_view text) {
 using Kind = SettingKind;
 using Text = std::string_view;
 
-constexpr Text kDuration = "a number and its unit (ms, s, m, h or d)";
+constexpr Text kDuration = "a whole number and its unit (ms, s, m, h or d)";
 
 // In the order in which --help and --print-config list them.
 constexpr ServerSetting kSettings[] = {

@@ -1,7 +1,8 @@
 // settings.h: the table of all server settings. Settings of single queues are in queue_settings.h.
 //
 // The table is the only list: flags, environment variables, keys of the configuration
-// file, --help, --print-config and the log are generated from it.
+// file, --help, --print-config and the log are generated from it. The defaults are the initializers of
+// ServerSettings, ListenAddress and Options; those of queues are in model/policy.h.
 #pragma once
 
 #include <cstdint>

@@ -105,8 +105,8 @@ Result<std::vector<TomlEntry>> parse_toml(std::string_view text, const std::stri
   if (!parsed) {
     const toml::parse_error& error = parsed.error();
     return Error{.code = ErrorCode::invalid_argument,
-                 .message = path + ":" + std::to_string(error.source().begin.line) + ": " +
-                            std::string(error.description()) + "."};
+                 .message = path + ":" + std::to_string(error.source().begin.line) +
+                            ": not valid TOML: " + std::string(error.description()) + "."};
   }
   std::vector<TomlEntry> entries = all_entries(parsed.table());
   // Stable, so that an inline table stays before its members, which are on the same line.

@@ -91,6 +91,14 @@ Result<QueueConfig> parse_config_body(const JsonValue& body) {
   if (body.type() == JsonType::object) {
     for (const JsonMember& member : body.members()) {
       if (member.name != "config") continue;
+      const auto members = body.members();
+      const auto other = std::find_if(members.begin(), members.end(),
+                                      [](const JsonMember& m) { return m.name != "config"; });
+      if (other != members.end()) {
+        return Error{ErrorCode::invalid_argument,
+                     "Send the settings themselves or inside \"config\", not both.",
+                     std::string(other->name)};
+      }
       Fields fields(body, "");
       const auto config = fields.object("config");
       if (auto fault = fields.fault()) return *fault;

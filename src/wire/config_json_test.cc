@@ -73,6 +73,8 @@ TEST_F(ConfigJson, ABodyIsTheSettingsOrAnObjectWithAConfig) {
   EXPECT_EQ(*nothing, QueueConfig());
   EXPECT_EQ(fault(R"({"config":{"batchSize":"7"}})"), "config.batchSize");
   EXPECT_EQ(fault(R"({"config":{},"batchSize":7})"), "batchSize");
+  EXPECT_EQ(parse_config_body(json(R"({"config":{},"batchSize":7})")).error().message,
+            "Send the settings themselves or inside \"config\", not both.");
   EXPECT_EQ(fault(R"({"config":[]})"), "config");
 }
 

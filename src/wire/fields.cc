@@ -87,7 +87,8 @@ std::optional<std::string> Fields::text(std::string_view name) {
 }
 
 std::optional<std::int64_t> Fields::integer(std::string_view name) {
-  return read(name, "a whole number", [](const JsonValue& value) { return value.integer(); });
+  return read(name, "a whole number without quotes, fraction or exponent",
+              [](const JsonValue& value) { return value.integer(); });
 }
 
 std::optional<std::int64_t> Fields::integer_in(std::string_view name, std::int64_t least, std::int64_t most,

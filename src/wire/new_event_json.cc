@@ -158,7 +158,7 @@ Result<NewBatch> parse_batch(const JsonValue& body) {
   }
   if (!batch.correlated && (correlation_id || batch.ordered || on_complete)) {
     return invalid("correlated",
-                   "correlated is false, and correlation_id, ordered or on_complete is there, which need a "
+                   "correlated is false, and correlation_id, ordered or on_complete is given, which need a "
                    "correlation; send one or the other.");
   }
   if (correlation_id) {

@@ -109,6 +109,15 @@ TEST_F(NewEventJson, AnUnknownMemberIsAnsweredWithTheKnownOnes) {
       "ordering_key, supersede_key, run_at, retry and delay.");
 }
 
+TEST_F(NewEventJson, ANumberThatIsNotInDigitsIsAnsweredWithTheRule) {
+  for (const std::string_view value : {"1.0", "1e3", "\"1\"", "true"}) {
+    const auto event = parse_event(json(R"({"title":"t","tags":"a","priority":)" + std::string(value) + "}"));
+
+    ASSERT_FALSE(event.has_value()) << value;
+    EXPECT_EQ(event.error().message, "priority must be a whole number without quotes, fraction or exponent.");
+  }
+}
+
 TEST_F(NewEventJson, ABodyThatIsNotAnObjectIsRefused) {
   for (const std::string_view body : {"[]", "7", "null", "\"x\""}) {
     EXPECT_FALSE(parse_event(json(body)).has_value()) << body;
