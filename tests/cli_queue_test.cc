@@ -95,6 +95,40 @@ TEST_F(CliQueueTest, AnErrorNamesTheInvalidSetting) {
   EXPECT_THAT(unknown.err, HasSubstr("batchsize"));
 }
 
+TEST_F(CliQueueTest, ReplayNamesTheOptionThatIsWrong) {
+  const auto error = [&](const std::vector<std::string>& options) {
+    std::vector<std::string> arguments{"queue", "replay", "main"};
+    arguments.insert(arguments.end(), options.begin(), options.end());
+    const Finished done = eventq(arguments);
+    EXPECT_EQ(done.exit_code, 2);
+    return done.err;
+  };
+  const std::string instead =
+      " must be a time in UTC such as 2027-01-31T08:00:00Z, or a duration such as 2h, not ";
+
+  EXPECT_THAT(error({}), StartsWith("eventq: give --checkpoint, --from or --to\n"));
+  EXPECT_THAT(error({"--from", "yesterday"}), StartsWith("eventq: --from" + instead + "\"yesterday\"\n"));
+  EXPECT_THAT(error({"--to", "5"}), StartsWith("eventq: --to" + instead + "\"5\"\n"));
+}
+
+TEST_F(CliQueueTest, AQueueThatDoesNotExistIsNamedWithWhatCreatesIt) {
+  const auto error = [&](const std::vector<std::string>& arguments) {
+    const Finished done = eventq(arguments);
+    EXPECT_EQ(done.exit_code, 1);
+    return done.err;
+  };
+
+  for (const auto& arguments : {std::vector<std::string>{"queue", "pause", "nope"},
+                                std::vector<std::string>{"queue", "replay", "nope", "--from", "1h"}}) {
+    EXPECT_EQ(
+        error(arguments),
+        "eventq: There is no queue \"nope\". Publish an event to it, or create it with `eventq queue set` or "
+        "PUT /queues/{name}.\n");
+  }
+  EXPECT_EQ(error({"queue", "show", "nope"}),
+            "eventq: There is no queue \"nope\"; `eventq queue ls` or GET /queues lists the queues.\n");
+}
+
 TEST_F(CliQueueTest, ReplaysEventsThatEndedSinceACheckpointOrATime) {
   publish("a", {"--queue", "mail"});
   const Finished checkpoint = eventq({"queue", "checkpoint", "mail", "-o", "id"});
@@ -113,7 +147,6 @@ TEST_F(CliQueueTest, ReplaysEventsThatEndedSinceACheckpointOrATime) {
   const Finished done =
       eventq({"queue", "replay", "mail", "--checkpoint", id, "--status", "CANCELLED", "--status", "FAILED"});
   EXPECT_EQ(done.out, "{\"id\":1,\"replayed_as\":2}\n");
-  EXPECT_EQ(eventq({"queue", "replay", "mail"}).exit_code, 1);
   EXPECT_EQ(eventq({"queue", "replay", "mail", "--from", "1h", "--limit", "x"}).exit_code, 2);
   EXPECT_THAT(eventq({"queue", "replay", "mail", "--from", "1h", "--tag", "\xff"}).err,
               HasSubstr("--tag is not UTF-8"));

@@ -84,7 +84,7 @@ TEST_F(ToolsTest, RepeatedImportsPublishEveryLineOnce) {
   write("events.ndjson", lines + R"({"title":"One more","tags":"a"})" + "\n");
   finished = eventq({"import", "events.ndjson", "--batch", "100"});
   EXPECT_EQ(finished.exit_code, 0) << finished.err;
-  EXPECT_EQ(finished.err, "Imported 1 events; 2 500 existed already and are unchanged.\n");
+  EXPECT_EQ(finished.err, "Imported 1 event; 2 500 existed already and are unchanged.\n");
   EXPECT_EQ(query_file("SELECT count(*) FROM event_body"), "2501");
 }
 
@@ -98,11 +98,11 @@ TEST_F(ToolsTest, ImportOfStdinPublishesNewEventsEachTime) {
     setup.command.insert(setup.command.begin(), shell.begin(), shell.end());
     return run(setup).err;
   };
-  EXPECT_EQ(pipe("line"), "Imported 1 events.\n");
-  EXPECT_EQ(pipe("line"), "Imported 1 events.\n");
+  EXPECT_EQ(pipe("line"), "Imported 1 event.\n");
+  EXPECT_EQ(pipe("line"), "Imported 1 event.\n");
   EXPECT_EQ(query_file("SELECT count(*) FROM event_body"), "2");
-  EXPECT_EQ(pipe("named"), "Imported 1 events.\n");
-  EXPECT_EQ(pipe("named"), "Imported 0 events; 1 existed already and are unchanged.\n");
+  EXPECT_EQ(pipe("named"), "Imported 1 event.\n");
+  EXPECT_EQ(pipe("named"), "Imported 0 events; 1 existed already and is unchanged.\n");
   EXPECT_EQ(query_file("SELECT count(*) FROM event_body"), "3");
 }
 
@@ -115,9 +115,9 @@ TEST_F(ToolsTest, ImportListsInvalidLinesAndPublishesTheOthers) {
   const Finished finished = eventq({"import", "events.ndjson"});
 
   EXPECT_EQ(finished.exit_code, 1);
-  EXPECT_THAT(finished.err,
-              AllOf(HasSubstr("events.ndjson:2: There are no tags"), HasSubstr("events.ndjson:4: "),
-                    HasSubstr("2 lines were rejected; they are in events.ndjson.rejects")));
+  EXPECT_THAT(finished.err, AllOf(HasSubstr("events.ndjson:2: There are no tags"),
+                                  HasSubstr("events.ndjson:4: The line is not valid JSON: an unknown word"),
+                                  HasSubstr("2 lines were rejected; see events.ndjson.rejects")));
   EXPECT_THAT(read("events.ndjson.rejects"), AllOf(HasSubstr(R"({"line":2,"error":"There are no tags)"),
                                                    HasSubstr(R"("text":"not JSON"})")));
   EXPECT_EQ(query_file("SELECT group_concat(queue || ':' || title) FROM event_body"),
@@ -277,6 +277,8 @@ TEST_F(ToolsTest, ABackupOfADamagedFileIsNotMade) {
 }
 
 TEST_F(ToolsTest, ABackupOfAMissingFileIsRefused) {
+  EXPECT_EQ(eventq({"backup", "none/copy.db"}).err,
+            "eventq: Cannot write none/copy.db: the folder none: No such file or directory.\n");
   const Finished finished = eventq({"backup", "copy.db", "--store", "sqlite:none.db"});
   EXPECT_EQ(finished.exit_code, 1);
   EXPECT_THAT(finished.err, HasSubstr("There is no file none.db"));

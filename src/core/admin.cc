@@ -14,7 +14,9 @@ namespace {
 
 Error no_queue(const std::string& queue) {
   return {ErrorCode::not_found,
-          "There is no queue \"" + queue + "\". Publish an event to it, or create it with a PUT.", "queue"};
+          "There is no queue \"" + queue +
+              "\". Publish an event to it, or create it with `eventq queue set` or PUT /queues/{name}.",
+          "queue"};
 }
 
 // The copy of an ended event that a replay publishes. Without the supersede_key, because the copy of an old

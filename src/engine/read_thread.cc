@@ -13,11 +13,12 @@ namespace eventq {
 namespace {
 
 Error no_queue(const std::string& id) {
-  return {ErrorCode::not_found, "There is no queue \"" + id + "\".", "queue"};
+  return {ErrorCode::not_found,
+          "There is no queue \"" + id + "\"; `eventq queue ls` or GET /queues lists the queues.", "queue"};
 }
 
 Error no_recovery(const std::string& queue) {
-  return {ErrorCode::not_found, "Queue \"" + queue + "\" was not there when the server started.", "queue"};
+  return {ErrorCode::not_found, "Queue \"" + queue + "\" did not exist when the server started.", "queue"};
 }
 
 // Turns an empty result into the error missing(id).

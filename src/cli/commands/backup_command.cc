@@ -64,10 +64,14 @@ Result<CopyCheck> check_copy(const std::string& path, const Interrupt& interrupt
   return checked;
 }
 
+std::string folder_of(const std::string& file) {
+  const std::string parent = std::filesystem::path(file).parent_path().string();
+  return parent.empty() ? "." : parent;
+}
+
 // Syncs the folder, because the file's name is stored there and must survive a power cut, too.
 bool sync_folder(const std::string& file) {
-  const std::string parent = std::filesystem::path(file).parent_path().string();
-  const Descriptor folder(open(parent.empty() ? "." : parent.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+  const Descriptor folder(open(folder_of(file).c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
   return folder.open() && fsync(folder.number()) == 0;
 }
 
@@ -137,6 +141,11 @@ ExitCode run_backup(Invocation& invocation) {
   // Before the copy, which may take minutes. back_up() still does not overwrite a file that appears later.
   if (std::filesystem::exists(to, none)) {
     return fail(invocation, to + " exists already. Name another file, or remove it first.");
+  }
+  // Checked here, because SQLite's message would name the partial file.
+  if (access(folder_of(to).c_str(), W_OK | X_OK) != 0) {
+    return fail(invocation,
+                "Cannot write " + to + ": the folder " + folder_of(to) + ": " + std::strerror(errno) + ".");
   }
   return back_up(invocation, *from, to);
 }

@@ -203,7 +203,8 @@ ExitCode run_doctor(Invocation& invocation) {
   const auto count = [&](State state) {
     return std::count_if(found.begin(), found.end(), [&](const auto& one) { return one.state == state; });
   };
-  invocation.err << count(State::fail) << " failures, " << count(State::warn) << " warnings.\n";
+  invocation.err << counted(count(State::fail), "failure") << ", " << counted(count(State::warn), "warning")
+                 << ".\n";
   return count(State::fail) == 0 ? ExitCode::done : ExitCode::failed;
 }
 

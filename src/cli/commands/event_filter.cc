@@ -44,8 +44,9 @@ std::vector<std::string> known_names() {
 Result<void> apply_older(EventFilter& filter, const std::string& value) {
   const auto age = parse_duration(value);
   if (!age)
-    return wrong_filter("older: takes a number and its unit (ms, s, m, h or d), such as older:1h, not " +
-                        in_quotes(value));
+    return wrong_filter(
+        "older: takes a whole number and its unit (ms, s, m, h or d), such as older:1h, not " +
+        in_quotes(value));
   filter.older = *age;
   return {};
 }

@@ -45,6 +45,7 @@ TEST(EventFilter, ReportsWhatIsWrong) {
            Case{"FAILED", "no condition \"FAILED\""},
            Case{"staus:FAILED", "no condition \"staus\"; did you mean status?"},
            Case{"status:", "status: needs a value"},
+           Case{"status:foo", "no status \"foo\"; there are PENDING, PROCESSING, COMPLETED, "},
            Case{"status:FAILD", "no status \"FAILD\"; did you mean FAILED?"},
            Case{"tag:a tag:b", "tag: is given twice"},
            Case{"older:1h older:2h", "older: is given twice"},

@@ -110,7 +110,7 @@ class Importer {
   void take(const std::string& line) {
     const std::string whole = with_defaults(line);
     const auto value = parser_.parse(whole);
-    if (!value) return reject(line, value.error().message);
+    if (!value) return reject(line, "The line is not valid JSON: " + json_fault(value.error()));
     auto event = wire::parse_event(*value);
     if (!event) return reject(line, event.error().message);
     // The id depends on file name, line and line number, so a repeated import finds the event. stdin has no
@@ -218,8 +218,11 @@ class Importer {
   }
 
   void say_counts() {
-    run_.err << "Imported " << grouped(added_) << " events";
-    if (existed_ > 0) run_.err << "; " << grouped(existed_) << " existed already and are unchanged";
+    run_.err << "Imported " << counted(added_, "event");
+    if (existed_ > 0) {
+      run_.err << "; " << grouped(existed_) << " existed already and " << (existed_ == 1 ? "is" : "are")
+               << " unchanged";
+    }
     run_.err << ".\n";
   }
 
@@ -227,8 +230,8 @@ class Importer {
     progress_.finish();
     say_counts();
     if (rejected_ == 0) return ExitCode::done;
-    run_.err << grouped(rejected_) << " lines were rejected";
-    if (options_.file != "-") run_.err << "; they are in " << rejects_file();
+    run_.err << counted(rejected_, "line") << (rejected_ == 1 ? " was rejected" : " were rejected");
+    if (options_.file != "-") run_.err << "; see " << rejects_file();
     run_.err << ".\n";
     return ExitCode::failed;
   }

@@ -1,5 +1,8 @@
 // publish_command.cc: `eventq publish`: publishes one event, and can wait for its end.
+#include <cctype>
+#include <cerrno>
 #include <chrono>
+#include <cstring>
 #include <filesystem>
 #include <fstream>
 #include <iostream>
@@ -8,6 +11,7 @@
 
 #include "base/json_writer.h"
 #include "base/numbers.h"
+#include "base/time_text.h"
 #include "cli/commands/events.h"
 #include "cli/framework/command_table.h"
 #include "cli/terminal/terminal_text.h"
@@ -35,19 +39,20 @@ Result<std::string> read_payload(const Arguments& arguments) {
       return wrong_argument(in_quotes(given->substr(1)) + " is a folder; name a file that holds JSON");
     }
     std::ifstream file(given->substr(1), std::ios::binary);
-    if (!file) return wrong_argument("cannot read the file " + in_quotes(given->substr(1)));
+    const auto cannot_read = [&] {
+      return wrong_argument("cannot read the file " + in_quotes(given->substr(1)) + ": " +
+                            std::strerror(errno));
+    };
+    if (!file) return cannot_read();
     json.assign(std::istreambuf_iterator<char>(file), {});
-    if (file.bad()) return wrong_argument("cannot read the file " + in_quotes(given->substr(1)));
+    if (file.bad()) return cannot_read();
   }
   JsonParser parser;
   const auto value = parser.parse(json);
   if (value) return std::string(value->raw());
-  // The message of the parser starts with a phrase about the body of a request, up to a colon. Cut it off.
-  const std::string& fault = value.error().message;
-  const std::size_t colon = fault.find(": ");
-  return wrong_argument(
-      "the payload is not JSON: " + (colon == std::string::npos ? fault : fault.substr(colon + 2)) +
-      " A JSON string needs its own quotes: '\"hello\"'.");
+  const bool is_word = !json.empty() && std::isalpha(static_cast<unsigned char>(json.front())) != 0;
+  return wrong_argument("the payload is not JSON: " + json_fault(value.error()) +
+                        (is_word ? " A JSON string needs its own quotes: '\"hello\"'." : ""));
 }
 
 // An option, and the member of POST /events that has its value.
@@ -88,6 +93,13 @@ Result<std::string> make_body(const Invocation& run) {
   const Arguments& arguments = run.arguments;
   const std::string tags = arguments.text_or("TAGS", "");
   const std::string title = arguments.text_or("--title", tags.substr(0, tags.find(',')));
+  // Without --title the first tag is the title, and the server would refuse an empty title.
+  if (title.empty() && !arguments.has("--title")) {
+    return wrong_argument("TAGS has no first tag; give one or more tags, such as email,urgent");
+  }
+  if (const auto at = arguments.text("--at"); at && !parse_iso_time(*at)) {
+    return wrong_argument("--at must be a time in UTC such as 2027-01-31T08:00:00Z, not " + in_quotes(*at));
+  }
   const auto payload = read_payload(arguments);
   if (!payload) return payload.error();
 

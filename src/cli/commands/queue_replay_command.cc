@@ -8,11 +8,12 @@
 #include "base/time_text.h"
 #include "cli/commands/events.h"
 #include "cli/commands/queue_command.h"
+#include "cli/terminal/terminal_text.h"
 
 namespace eventq::cli {
 namespace {
 
-// Converts a time, or a duration before now, to JSON.
+// Converts a time, or a duration before now, to JSON. REQUIRES: `text` is one of them.
 std::string time_json(const Invocation& run, const std::string& text) {
   std::string time = text;
   if (const auto ago = parse_duration(text)) {
@@ -31,6 +32,23 @@ std::string list_json(const std::vector<std::string>& texts) {
   return json + "]";
 }
 
+// False after a message about an option.
+bool check_span(Invocation& run) {
+  for (const std::string_view option : {"--from", "--to"}) {
+    const auto value = run.arguments.text(option);
+    if (!value || parse_iso_time(*value) || parse_duration(*value)) continue;
+    wrong_usage(run,
+                std::string(option) +
+                    " must be a time in UTC such as 2027-01-31T08:00:00Z, or a duration such as 2h, not " +
+                    in_quotes(*value));
+    return false;
+  }
+  const Arguments& arguments = run.arguments;
+  if (arguments.has("--checkpoint") || arguments.has("--from") || arguments.has("--to")) return true;
+  wrong_usage(run, "give --checkpoint, --from or --to");
+  return false;
+}
+
 // Members of the request by name, each value as JSON.
 using JsonMembers = std::map<std::string, std::string>;
 
@@ -44,7 +62,7 @@ std::string object_json(const JsonMembers& members) {
   return json + "}";
 }
 
-// REQUIRES: check_utf8() of all options.
+// REQUIRES: check_utf8() and check_span() of all options.
 JsonMembers replay_body(const Invocation& run) {
   JsonMembers body;
   const Arguments& arguments = run.arguments;
@@ -65,7 +83,7 @@ JsonMembers replay_body(const Invocation& run) {
 ExitCode replay_queue(Invocation& run) {
   std::int64_t limit = 0;
   if (!check_utf8(run, {"--from", "--to", "--checkpoint", "--pattern", "--tag"}) ||
-      !read_number(run, "--limit", limit)) {
+      !read_number(run, "--limit", limit) || !check_span(run)) {
     return ExitCode::usage;
   }
   JsonMembers body = replay_body(run);
@@ -89,6 +107,8 @@ ExitCode replay_queue(Invocation& run) {
     if (more) body["after"] = std::string(next->raw());
   }
   printer.finish();
+  // After an error the count matters only if earlier pages were replayed.
+  if (code != ExitCode::done && count == 0) return code;
   run.err << (run.arguments.has("--dry-run") ? "Would replay " : "Replayed ") << count
           << (count == 1 ? " event.\n" : " events.\n");
   return code;

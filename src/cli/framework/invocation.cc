@@ -84,7 +84,7 @@ Result<std::optional<Millis>> duration_option(const Invocation& run, std::string
   if (duration) return std::optional<Millis>(*duration);
   return Error{.code = ErrorCode::invalid_argument,
                .message = std::string(option) +
-                          " must be a number and its unit (ms, s, m, h or d), such as 30s, not " +
+                          " must be a whole number and its unit (ms, s, m, h or d), such as 30s, not " +
                           in_quotes(*text)};
 }
 

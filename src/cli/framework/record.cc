@@ -59,6 +59,11 @@ std::string as_json(const std::string& text) {
   return json;
 }
 
+std::string json_fault(const Error& error) {
+  const std::size_t colon = error.message.find(": ");
+  return colon == std::string::npos ? error.message : error.message.substr(colon + 2);
+}
+
 std::vector<std::string> split_list(std::string_view list, char separator) {
   std::vector<std::string> parts;
   while (!list.empty()) {

@@ -44,6 +44,9 @@ class AnswerJson {
 // Returns valid JSON unchanged, and makes any other text a JSON string.
 [[nodiscard]] std::string as_json(const std::string& text);
 
+// A message of JsonParser without its first phrase, which is about the body of a request.
+[[nodiscard]] std::string json_fault(const Error& error);
+
 // Splits "a,b" into a and b. Drops empty parts.
 [[nodiscard]] std::vector<std::string> split_list(std::string_view list, char separator = ',');
 

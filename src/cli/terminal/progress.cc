@@ -38,6 +38,10 @@ std::string grouped(std::int64_t number) {
   return text;
 }
 
+std::string counted(std::int64_t number, std::string_view noun) {
+  return grouped(number) + " " + std::string(noun) + (number == 1 ? "" : "s");
+}
+
 ProgressBar::ProgressBar(std::ostream& err, bool terminal, std::string doing, std::optional<std::int64_t> all,
                          SteadyTime now)
     : err_(err),

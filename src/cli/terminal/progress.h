@@ -17,6 +17,9 @@ namespace eventq::cli {
 // Digits in groups of three: "1 000 000".
 [[nodiscard]] std::string grouped(std::int64_t number);
 
+// "1 event", "2 500 events".
+[[nodiscard]] std::string counted(std::int64_t number, std::string_view noun);
+
 class ProgressBar {
  public:
   // `doing` is "Importing". `all` is the total, if it is known.
