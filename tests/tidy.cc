@@ -4,7 +4,9 @@
 #include <algorithm>
 #include <cstdint>
 #include <filesystem>
+#include <map>
 #include <regex>
+#include <set>
 #include <sstream>
 #include <string_view>
 
@@ -13,7 +15,7 @@
 namespace eventq::tidy {
 namespace {
 
-// What a folder may include of ours. The longest path that fits a file decides.
+// What a folder may include of ours, and does include. The longest path that fits a file decides.
 struct Layer {
   std::string_view path;
   std::vector<std::string_view> may_include;
@@ -24,46 +26,37 @@ const std::vector<Layer> kLayers = {
     {"src/base", {"base/", "eventq/error.h", "eventq/clock.h", "eventq/limits.h", "eventq/options.h"}},
     {"src/model", {"model/", "base/", "eventq/"}},
     {"src/store",
-     {"store/columns.h", "store/row_text.h", "store/row_value.h", "store/store.h", "store/stored_event.h",
-      "store/memory/", "store/conformance/", "model/", "base/", "eventq/"}},
-    {"src/store/conformance", {"store/", "support/", "model/", "base/", "eventq/"}},
+     {"store/row_text.h", "store/store.h", "store/stored_event.h", "store/memory/", "model/", "base/",
+      "eventq/"}},
+    {"src/store/conformance", {"store/", "support/", "model/"}},
     {"src/store/sqlite",
-     {"store/columns.h", "store/row_text.h", "store/row_value.h", "store/store.h", "store/stored_event.h",
-      "store/sqlite/", "generated/", "model/", "base/", "eventq/"}},
+     {"store/columns.h", "store/row_value.h", "store/store.h", "store/sqlite/", "generated/", "model/",
+      "base/", "eventq/"}},
     {"src/store/postgres",
-     {"store/columns.h", "store/row_text.h", "store/row_value.h", "store/store.h", "store/stored_event.h",
-      "store/postgres/", "generated/", "model/", "base/", "eventq/"}},
-    {"src/wire", {"wire/", "generated/", "model/", "base/", "eventq/"}},
+     {"store/columns.h", "store/row_text.h", "store/row_value.h", "store/store.h", "store/postgres/",
+      "generated/", "model/", "base/", "eventq/"}},
+    {"src/wire", {"wire/", "model/", "base/", "eventq/"}},
     {"src/client", {"client/", "wire/", "model/", "base/", "eventq/"}},
     {"src/worker", {"worker/", "model/", "base/", "eventq/"}},
-    {"src/command", {"command/", "store/store.h", "model/", "base/", "eventq/"}},
+    {"src/command", {"command/", "store/store.h", "model/", "eventq/"}},
     {"src/wait", {"wait/", "command/", "model/", "base/", "eventq/"}},
     {"src/core", {"core/", "wait/", "command/", "store/store.h", "wire/", "model/", "base/", "eventq/"}},
     {"src/engine", {"engine/", "core/", "command/", "store/store.h", "model/", "base/", "eventq/"}},
     {"src/retention", {"retention/", "command/", "store/store.h", "wire/", "model/", "base/", "eventq/"}},
-    {"src/shards",
-     {"shards/", "engine/", "core/", "wait/", "command/", "store/store.h", "wire/", "model/", "base/",
-      "eventq/"}},
-    {"src/shards/postgres_shard.cc",
-     {"shards/", "engine/", "core/", "retention/", "command/", "store/", "model/", "base/", "eventq/"}},
-    {"src/queue", {"queue/", "engine/", "command/", "wire/", "model/", "base/", "eventq/"}},
+    {"src/shards", {"shards/", "engine/", "core/", "wait/", "command/", "model/", "base/", "eventq/"}},
+    {"src/shards/postgres_shard.cc", {"shards/", "engine/", "retention/", "command/", "store/", "model/"}},
+    {"src/queue", {"queue/", "engine/", "model/", "base/", "eventq/"}},
     {"src/queue/open.cc",
-     {"queue/", "shards/", "retention/", "engine/", "core/", "command/", "store/", "client/", "wire/",
-      "model/", "base/", "eventq/"}},
+     {"queue/", "shards/", "retention/", "engine/", "core/", "store/", "model/", "base/", "eventq/"}},
     {"src/http/transport", {"http/transport/", "base/", "eventq/"}},
     {"src/http/api", {"http/", "generated/", "engine/", "command/", "wire/", "model/", "base/", "eventq/"}},
-    {"src/notebook",
-     {"notebook/", "generated/", "engine/", "command/", "wire/", "model/", "base/", "eventq/"}},
+    {"src/notebook", {"notebook/", "engine/", "wire/", "model/", "base/", "eventq/"}},
     {"src/notebook/files", {"notebook/files/", "base/", "eventq/"}},
     {"src/notebook/git", {"notebook/", "base/", "eventq/"}},
     {"src/notebook/watch", {"notebook/", "base/", "eventq/"}},
-    {"src/notebook/api",
-     {"notebook/", "http/api/", "http/transport/message.h", "engine/", "command/", "wire/", "model/", "base/",
-      "eventq/"}},
-    {"src/notebook/notebooks.cc",
-     {"notebook/", "store/sqlite/lock_file.h", "engine/", "command/", "wire/", "model/", "base/", "eventq/"}},
-    {"src/notebook/state",
-     {"notebook/", "generated/", "store/sqlite/connection.h", "model/", "base/", "eventq/"}},
+    {"src/notebook/api", {"notebook/", "http/api/", "wire/", "model/", "base/", "eventq/"}},
+    {"src/notebook/notebooks.cc", {"notebook/", "store/sqlite/lock_file.h", "base/"}},
+    {"src/notebook/state", {"notebook/", "generated/", "store/sqlite/connection.h", "eventq/"}},
     {"src/tools", {"tools/", "store/", "generated/", "model/", "base/", "eventq/"}},
     {"src/server",
      {"server/", "notebook/", "http/", "queue/", "engine/", "store/", "model/", "base/", "eventq/"}},
@@ -129,6 +122,18 @@ Brace brace_after(const std::string& head) {
   return Brace::other;
 }
 
+// The row of kLayers for a file; null if there is none.
+const Layer* layer_of(const File& file) {
+  const Layer* layer = nullptr;
+  for (const Layer& candidate : kLayers) {
+    if (!is_in(file.path, candidate.path)) continue;
+    if (layer == nullptr || candidate.path.size() > layer->path.size()) layer = &candidate;
+  }
+  return layer;
+}
+
+const std::regex kInclude(R"(^\s*#\s*include\s*([<"])([^>"]+)[>"])");
+
 }  // namespace
 
 std::ostream& operator<<(std::ostream& out, const Fault& fault) {
@@ -138,19 +143,14 @@ std::ostream& operator<<(std::ostream& out, const Fault& fault) {
 Faults check_includes(const File& file) {
   if (!is_cpp(file)) return {};
 
-  const Layer* layer = nullptr;
-  for (const Layer& candidate : kLayers) {
-    if (!is_in(file.path, candidate.path)) continue;
-    if (layer == nullptr || candidate.path.size() > layer->path.size()) layer = &candidate;
-  }
+  const Layer* layer = layer_of(file);
   if (layer == nullptr)
     return {{file.path, 1, "belongs to no layer; add its folder to kLayers in tests/tidy.cc"}};
 
   Faults faults;
-  static const std::regex include(R"(^\s*#\s*include\s*([<"])([^>"]+)[>"])");
   each_line(file.text, [&](std::size_t number, const std::string& line) {
     std::smatch match;
-    if (!std::regex_search(line, match, include)) return;
+    if (!std::regex_search(line, match, kInclude)) return;
     const std::string header = match[2];
     const auto fault = [&](const std::string& why) {
       faults.push_back({file.path, number, header + ": " + why});
@@ -174,6 +174,31 @@ Faults check_includes(const File& file) {
       fault("has its own folder, see kThirdParty in tests/tidy.cc; use the wrapper there");
     }
   });
+  return faults;
+}
+
+Faults check_layers_are_used(const std::vector<File>& files) {
+  std::map<const Layer*, std::set<std::string_view>> used;
+  for (const File& file : files) {
+    const Layer* layer = is_cpp(file) && !is_test_or_bench(file) ? layer_of(file) : nullptr;
+    if (layer == nullptr) continue;
+    each_line(file.text, [&](std::size_t, const std::string& line) {
+      std::smatch match;
+      if (!std::regex_search(line, match, kInclude)) return;
+      for (const std::string_view allowed : layer->may_include) {
+        if (match[2].str().starts_with(allowed)) used[layer].insert(allowed);
+      }
+    });
+  }
+  Faults faults;
+  for (const Layer& layer : kLayers) {
+    for (const std::string_view allowed : layer.may_include) {
+      if (allowed.empty() || used[&layer].contains(allowed)) continue;  // empty: tests may include anything
+      faults.push_back({"tests/tidy.cc", 1,
+                        "kLayers lets " + std::string(layer.path) + " include " + std::string(allowed) +
+                            ", and no file does; remove the entry"});
+    }
+  }
   return faults;
 }
 

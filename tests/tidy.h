@@ -6,6 +6,7 @@
 #include <cstddef>
 #include <functional>
 #include <ostream>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -29,6 +30,9 @@ std::ostream& operator<<(std::ostream& out, const Fault& fault);
 // Which folder may include which, and where a third-party header may appear.
 Faults check_includes(const File& file);
 
+// Each entry of kLayers is used by an #include in `files`, so that the table shows the architecture.
+Faults check_layers_are_used(const std::vector<File>& files);
+
 // `// name.ext: what it is for` comes first.
 Faults check_head_comment(const File& file);
 
@@ -51,6 +55,7 @@ Faults check_words(const File& file);
 Faults check_retired_words(const File& file);
 
 // Comments, pages and names of tests have none of the words in kBannedWords, which hide the subject.
+// Messages, which are literals of production sources, also have none of kBannedInMessages.
 Faults check_banned_words(const File& file);
 
 // Nothing of one machine.
@@ -62,6 +67,10 @@ Faults check_in_cmake(const std::vector<File>& files);
 // No sentence of a page is longer than that. Code and tables are not counted; a `span` is one word.
 inline constexpr std::size_t kSentenceWordsMax = 30;
 Faults check_sentences(const File& page);
+
+// The tables of folders in README.md, CONTRIBUTING.md and docs/architecture.md (under its heading Folders)
+// name each folder of `folders`, which are those of src/, and no other.
+Faults check_folder_list(const File& page, const std::set<std::string>& folders);
 
 // Relative links in Markdown pages have a target, and anchors have a heading. `exists` says whether a path
 // from the root of the repository is a file or a folder.

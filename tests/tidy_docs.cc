@@ -133,6 +133,34 @@ Faults check_sentences(const File& page) {
   return faults;
 }
 
+Faults check_folder_list(const File& page, const std::set<std::string>& folders) {
+  static const std::regex span("`([^`]+)`");
+  const bool in_section = page.path == "docs/architecture.md";
+  const std::string prefix = in_section ? "" : "src/";
+  std::map<std::string, std::size_t> named;
+  std::string section;
+  each_line(page.text, [&](std::size_t number, const std::string& line) {
+    if (line.starts_with("## ")) section = line;
+    if (!line.starts_with("| `") || (in_section && section != "## Folders")) return;
+    const std::string cell = line.substr(1, line.find('|', 1) - 1);
+    for (std::sregex_iterator it(cell.begin(), cell.end(), span), end; it != end; ++it) {
+      std::string name = (*it)[1];
+      if (!name.starts_with(prefix)) continue;
+      name.erase(0, prefix.size());
+      named.emplace(name.substr(0, name.find('/')), number);
+    }
+  });
+  Faults faults;
+  for (const auto& [name, line] : named) {
+    if (!folders.contains(name)) faults.push_back({page.path, line, "there is no folder src/" + name});
+  }
+  for (const std::string& folder : folders) {
+    if (!named.contains(folder))
+      faults.push_back({page.path, 1, "src/" + folder + " is not in the table of folders"});
+  }
+  return faults;
+}
+
 Faults check_links(const std::vector<File>& pages, const std::function<bool(const std::string&)>& exists) {
   std::map<std::string, std::set<std::string>> anchors;
   for (const File& page : pages) anchors[page.path] = anchors_in(page);

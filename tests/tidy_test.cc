@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <filesystem>
 #include <iostream>
+#include <set>
 
 namespace eventq::tidy {
 namespace {
@@ -73,6 +74,7 @@ std::vector<std::size_t> lines(const Faults& faults) {
 
 TEST(TidyTree, IsThere) { EXPECT_GT(tree().size(), 20U); }
 TEST(TidyTree, IncludesFollowTheLayers) { expect_none_in_tree(check_includes); }
+TEST(TidyTree, EachAllowedIncludeIsUsed) { expect_none(check_layers_are_used(tree())); }
 TEST(TidyTree, EachFileSaysWhatItIsFor) { expect_none_in_tree(check_head_comment); }
 TEST(TidyTree, NoFunctionIsTooLong) { expect_none_in_tree(check_function_length); }
 TEST(TidyTree, TimeAndRandomnessComeFromBase) { expect_none_in_tree(check_time_and_randomness); }
@@ -92,6 +94,22 @@ TEST(TidyPages, OfTheDocsHaveShortSentences) {
   for (const File& page : pages()) {
     if (page.path == "README.md" || page.path.starts_with("docs/")) expect_none(check_sentences(page));
   }
+}
+TEST(TidyPages, ListEachFolderOfTheSource) {
+  std::set<std::string> folders;
+  for (const File& file : tree()) {
+    if (file.path.starts_with("src/")) folders.insert(file.path.substr(4, file.path.find('/', 4) - 4));
+  }
+  folders.erase("CMakeLists.txt");
+  int lists = 0;
+  for (const File& page : pages()) {
+    const bool has_list =
+        page.path == "README.md" || page.path == "CONTRIBUTING.md" || page.path == "docs/architecture.md";
+    if (!has_list) continue;
+    ++lists;
+    expect_none(check_folder_list(page, folders));
+  }
+  EXPECT_EQ(lists, 3);
 }
 TEST(TidyPages, LinksHaveATarget) {
   const std::filesystem::path root = EVENTQ_SOURCE_DIR;
@@ -120,6 +138,19 @@ TEST(TidyIncludes, MayPointDownButNotUpOrSideways) {
   EXPECT_THAT(lines(check_includes({"src/queue/open.cc", text})), ElementsAre(4));
   EXPECT_THAT(lines(check_includes({"src/model/retry.cc", text})), ElementsAre(3, 4, 5));
   EXPECT_THAT(lines(check_includes({"src/cli/commands/top_command.cc", text})), ElementsAre(4));
+}
+
+TEST(TidyIncludes, ThatNoFileHasAreNotInTheTable) {
+  const auto is_named = [](const Faults& faults, std::string_view text) {
+    return std::any_of(faults.begin(), faults.end(),
+                       [&](const Fault& fault) { return fault.message.find(text) != fault.message.npos; });
+  };
+  const std::string text = "#include \"base/json.h\"\n";
+  const std::string unused = "lets src/model include base/,";
+
+  EXPECT_FALSE(is_named(check_layers_are_used({{"src/model/retry.cc", text}}), unused));
+  EXPECT_TRUE(is_named(check_layers_are_used({{"src/wait/polls.h", text}}), unused));
+  EXPECT_TRUE(is_named(check_layers_are_used({{"src/model/retry_test.cc", text}}), unused));
 }
 
 TEST(TidyIncludes, KnowEventsOnlyAboveBase) {
@@ -301,6 +332,18 @@ TEST(TidyBannedWords, AreFoundInCommentsAndNamesOfTests) {
   EXPECT_THAT(lines(check_banned_words({"src/core/a_test.cc", text})), ElementsAre(1, 4, 5, 6));
 }
 
+TEST(TidyBannedWords, AreFoundInMessagesOfTheProgram) {
+  const std::string text =
+      "auto a = \"Nobody answers.\";\n"
+      "auto b = \"The database is away.\";  // is away\n"
+      "auto c = \"It lies in a folder that is there.\";\n"
+      "// This lies in a folder.\n"
+      "auto d = \"There are, at least, two.\";\n";
+
+  EXPECT_THAT(lines(check_banned_words({"src/core/a.cc", text})), ElementsAre(1, 2, 3));
+  EXPECT_THAT(check_banned_words({"src/core/a_test.cc", text}), IsEmpty());
+}
+
 TEST(TidyBannedWords, AreFoundInPagesAndStatements) {
   const File page{"docs/a.md", "Whoever waits.\n`nobody` and\n\n    nobody\n\nsomebody\n"};
 
@@ -359,6 +402,17 @@ TEST(TidySentences, DoNotCountCodeTablesAndTargets) {
        }) {
     EXPECT_THAT(check_sentences({"docs/a.md", text}), IsEmpty()) << text;
   }
+}
+
+TEST(TidyFolderList, NamesEachFolderAndNoOther) {
+  const std::set<std::string> folders{"base", "http", "wire"};
+  const File readme{"README.md", "| `src/base`, `src/wire` | a `src/b` |\n| `src/http/api`, `docs/` | |\n"};
+  const File architecture{
+      "docs/architecture.md",
+      "## Folders\n| `base` | |\n| `http/api` | |\n| `none` | |\n## Threads\n| `x` | |\n"};
+
+  EXPECT_THAT(check_folder_list(readme, folders), IsEmpty());
+  EXPECT_THAT(lines(check_folder_list(architecture, folders)), ElementsAre(4, 1));
 }
 
 const auto kOnlyTheLicence = [](const std::string& path) { return path == "LICENSE" || path == "docs/a.md"; };

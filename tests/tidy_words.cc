@@ -4,6 +4,7 @@
 #include <cctype>
 #include <regex>
 #include <string_view>
+#include <utility>
 
 #include "tidy.h"
 #include "tidy_text.h"
@@ -59,6 +60,10 @@ bool has_word(std::string_view name, std::string_view word) {
 const std::string kBannedWords =
     R"(\b(whoever|nobody|somebody|everybody|those who|mend(s|ed|ing)?|heed(s|ed|ing)?|errands?)\b)";
 
+// Pictures for a place, which a message replaces by: is unavailable, exists, is inside, is at.
+const std::string kBannedInMessages =
+    R"(\b(lies? in|(is|are) away|(is|are) (not )?there|stands at|something at)\b)";
+
 // What follows `mark` in each line.
 std::string after_mark(const std::string& text, std::string_view mark) {
   std::string out;
@@ -67,6 +72,12 @@ std::string after_mark(const std::string& text, std::string_view mark) {
     out += (at == line.npos ? "" : line.substr(at)) + "\n";
   });
   return out;
+}
+
+std::string in_lower_case(std::string text) {
+  std::transform(text.begin(), text.end(), text.begin(),
+                 [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
+  return text;
 }
 
 // Comments, and the names of tests as words.
@@ -131,9 +142,19 @@ Faults check_banned_words(const File& file) {
   } else if (file.path.ends_with("CMakeLists.txt")) {
     text = after_mark(file.text, "#");
   }
-  std::transform(text.begin(), text.end(), text.begin(),
-                 [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
-  return find(file, text, kBannedWords, "name the worker, the caller, the server; fix, notify, read");
+  text = in_lower_case(std::move(text));
+  const std::string advice = "name the worker, the caller, the server; fix, notify, read";
+  Faults faults = find(file, text, kBannedWords, advice);
+  const bool has_messages = is_cpp(file) && (is_in(file.path, "src") || is_in(file.path, "include")) &&
+                            !is_test_or_bench(file) && !is_in(file.path, "src/store/conformance");
+  if (!has_messages) return faults;
+  const std::string messages = in_lower_case(only(file.text, Part::literal));
+  for (const std::string& banned : {kBannedWords, kBannedInMessages}) {
+    const Faults found =
+        find(file, messages, banned, "say what is wrong: is unavailable, does not exist, is inside");
+    faults.insert(faults.end(), found.begin(), found.end());
+  }
+  return faults;
 }
 
 }  // namespace eventq::tidy
