@@ -15,7 +15,8 @@ find_package(GTest REQUIRED)
 # eventq_tests(<layer> <source>... [LIBRARIES <target>...] [DEFINITIONS <name=value>...]
 #              [LABELS <label>] [TIMEOUT <seconds>] [POSTGRES <filter>] [LONG <filter>])
 #
-# Builds <layer>_test from the sources, links it to <layer>, and registers its TESTs. With a label the program is
+# <layer> is the target of the layer's library, such as eventq_store; in tests/ it may be any name. Builds
+# <layer>_test from the sources, links it to <layer>, and registers its TESTs. With a label the program is
 # called <layer>_<label>_test, so that a layer can have several programs.
 #
 # The release preset builds and runs every program. The label says which sanitizers run it, too:
@@ -52,6 +53,8 @@ function(eventq_tests layer)
   target_compile_definitions(${name} PRIVATE ${arg_DEFINITIONS})
   if(TARGET ${layer})
     target_link_libraries(${name} PRIVATE ${layer})
+  elseif(CMAKE_CURRENT_SOURCE_DIR MATCHES "^${PROJECT_SOURCE_DIR}/src/")
+    message(FATAL_ERROR "eventq_tests(${layer} ...): there is no target ${layer}; name the layer's library")
   endif()
   target_link_libraries(${name} PRIVATE ${arg_LIBRARIES} GTest::gmock GTest::gtest_main)
   # Only the code under test is optimized and instrumented: the tests' own code compiles in half the time at -O0.

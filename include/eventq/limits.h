@@ -1,4 +1,4 @@
-// limits.h: every maximum that a caller can exceed. docs/api.md has the same list.
+// limits.h: maxima of events and calls; those of HTTP: src/http/transport/server.h. docs/api.md lists all.
 #pragma once
 
 #include <chrono>

@@ -1,4 +1,4 @@
-// options.h: every setting of a queue, its default and its unit.
+// options.h: settings of a store and of its queues, with units; the initializers of Options are the defaults.
 #pragma once
 
 #include <chrono>
@@ -38,7 +38,7 @@ enum class OnFailure : std::uint8_t {
   block,  // the line waits until the failed event is reset or cancelled
 };
 
-// One queue's own settings. An absent member has the default given in docs/queues.md.
+// One queue's own settings. An absent member has the default in docs/queues.md and src/model/policy.h.
 struct QueueConfig {
   std::optional<std::int64_t> max_queue_depth;  // live events; publishing more gives queue_full
   std::optional<std::int64_t> high_watermark;   // live events above which publishers are asked to slow down

@@ -1,4 +1,4 @@
-// backoff.h: how long to wait before a failed call is retried.
+// backoff.h: how long to wait before a failed call is retried. For failed events: model/retry.h.
 #pragma once
 
 #include <algorithm>

@@ -1,4 +1,4 @@
-// retry.h: how long a failed event waits before it may run again.
+// retry.h: how long a failed event waits before it may run again. For calls of eventq: base/backoff.h.
 #pragma once
 
 #include <cstdint>

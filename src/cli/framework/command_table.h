@@ -1,4 +1,7 @@
 // command_table.h: the list of all commands of `eventq`. Each command is implemented in commands/.
+//
+// To add a command: write commands/NAME_command.cc and name it in CMakeLists.txt, declare its function below,
+// and put it into the table in command_table.cc.
 #pragma once
 
 #include <span>
