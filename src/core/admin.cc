@@ -82,6 +82,7 @@ Result<void> Core::change_queue(Batch& batch, const QueueChange& change, Answer&
     answer.admin = Result<QueueChanged>(no_queue(change.queue));
     return {};
   }
+  // On disk before it is acknowledged, also in a queue with buffered durability.
   batch.strict = true;
   QueueRow row = creates ? QueueRow{.id = change.queue, .created_at = batch.now()} : state->row;
   QueueChanged changed{.row = std::move(row), .created = creates};
@@ -142,6 +143,7 @@ Result<void> Core::supersede_key(Batch& batch, const QueueChange& change, QueueC
   return {};
 }
 
+// A refusal by a full or draining queue is the answer. Only an error of the store fails the batch.
 Result<void> Core::revive(Batch& batch, const Revival& revival, Answer& answer) {
   EndedFilter filter = revival.filter;
   if (!filter.queue.empty() && find_state(batch, filter.queue) == nullptr) {
@@ -310,6 +312,8 @@ std::vector<WorkerState> Core::list_workers(const Batch& batch) const {
 
 Result<void> Core::explain(Batch& batch, const Command& command, Answer& answer) {
   const EventId id = *command.why;
+  // EventFields::all takes no lock on a shared store, so an explanation never waits for a change of the
+  // event.
   auto loaded = batch.transaction->load({{id}}, Transaction::EventFields::all);
   if (!loaded) return loaded.error();
   if (!loaded->front()) {

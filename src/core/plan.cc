@@ -108,6 +108,7 @@ TransactionPlan Core::plan_for(const Batch& batch, const std::vector<Envelope<Co
 void Core::plan_publication(TransactionPlan& plan, const Publication& publication) const {
   plan.inserts += publication.events.size();
   if (publication.key) plan.keys.push_back(publication.key->key);
+  // As admit_all() chooses it: the correlation id of the first event, else the spare one.
   const std::string& given = publication.events.front().correlation_id;
   const std::string& own = given.empty() ? publication.spare_correlation_id : given;
   if (!own.empty()) plan.correlations.push_back(own);

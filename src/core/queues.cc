@@ -155,7 +155,9 @@ Result<std::int64_t> Core::recover() {
   auto recalled = batch.transaction->recall(repaired_queues);
   if (!recalled) return recalled.error();
   if (auto done = learn(*recalled, started_at); !done) return done.error();
+  // The other Cores of this process would only repeat the settings and the report.
   if (!options_.maintains) return queue_states_.depth();
+  // On a shared store workers report to other servers too, so list_workers() reads them from the store.
   if (!shared_) {
     workers_.recall(recalled->workers, recalled->processing);
     for (const Stored& stored : recalled->processing) {

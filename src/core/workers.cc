@@ -115,7 +115,7 @@ std::vector<WorkerState> Workers::list(TimePoint now, Millis stale_after, Millis
     WorkerState state{.row = worker.row, .asked = worker.asked};
     for (const auto& [event, held] : worker.held) {
       state.holding.push_back(event);
-      if (state.stale) continue;
+      if (state.stale) continue;  // one reason is shown
       if (now - held.seen_at > stale_after) {
         state.stale_because =
             "No sign of life for event " + number(event) + " for " + whole_seconds(now - held.seen_at) + ".";

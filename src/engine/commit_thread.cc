@@ -106,12 +106,13 @@ void CommitThread::loop() {
     if (const auto expected = std::exchange(expected_, {})) core_.expect_due(*expected);
     const bool dismiss = std::exchange(dismiss_now_, false);
     const bool last = stopping_ && requests_.empty();
+    // The batch runs without the lock, so that callers can submit the next one meanwhile.
     lock.unlock();
     for (const ReplyTo& reply_to : forgotten) core_.cancel_wait(reply_to);
     run_batch(std::move(batch));
     if (dismiss || last) deliver(core_.end_all_waits());
     lock.lock();
-    ended_ = last && requests_.empty();
+    ended_ = last && requests_.empty();  // a command that arrived during the last batch gets one more
     if (ended_) break;
   }
   lock.unlock();

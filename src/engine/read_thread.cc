@@ -60,7 +60,7 @@ void ReadThread::loop() {
   std::unique_lock lock(mutex_);
   for (;;) {
     work_.wait(lock, [this] { return !requests_.empty() || stopping_; });
-    ended_ = requests_.empty();
+    ended_ = requests_.empty();  // stop() lets the thread answer what was submitted
     if (ended_) return;
     const Envelope<Command> request = std::move(requests_.front());
     requests_.pop_front();

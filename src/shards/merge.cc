@@ -127,6 +127,7 @@ Correlation merged(const CorrelationQuery& ask, std::vector<Correlation> correla
   return all;
 }
 
+// Each shard returns its largest groups only, so the sum misses events of a group that is small on a shard.
 std::vector<FailureGroup> merged(const FailuresQuery& ask,
                                  const std::vector<std::vector<FailureGroup>>& lists) {
   std::map<std::pair<std::string, std::string>, FailureGroup> groups;

@@ -73,6 +73,7 @@ class PostgresShard final : public Shard, private ShardObserver {
                 },
             .on_health = [this](bool up) { on_health(shard_, up); }},
         logger_);
+    // Commits before this sent no hint. Other servers find their events with their periodic checks.
     hint_sender_ = notifier_.get();
     retention_thread_ = std::make_unique<RetentionThread>([this](TimePoint now) { return retire(now); },
                                                           clock_, logger_, kPauses);
@@ -180,6 +181,7 @@ Result<void> open_connections(ShardParts& parts, const postgres::ShardPosition& 
     CoreOptions core = core_options(options);
     core.maintains = commit_thread == 0;
     core.share = {position.shard_index, position.shard_count};
+    // Every commit thread recovers the same rows, so one of them logs it.
     auto recovered = recovered_core(*store, std::move(core), commit_thread == 0 ? options.logger : Logger());
     if (!recovered) return recovered.error();
     parts.connected_stores.push_back(store.get());

@@ -42,6 +42,8 @@ class WhyScatter final : public Scatter {
 
 }  // namespace
 
+// The first part that decides about shards chooses the scatter. Those of publications and changes of queues
+// also handle the command's wait.
 std::unique_ptr<Scatter> make_scatter(Command command, int shards) {
   if (command.publication) return make_publish(std::move(command));
   if (!command.changes.empty() || command.claim) return make_next(std::move(command));

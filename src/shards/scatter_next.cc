@@ -134,6 +134,7 @@ class NextScatter final : public Scatter {
       ++next_;
       return dispatch.send(shard, std::move(command));
     }
+    // The threads of one shard, then those of the next.
     const std::size_t commit_thread = commit_thread_++;
     if (commit_thread_ == dispatch.commit_threads(shard)) {
       ++next_;

@@ -68,6 +68,8 @@ class WaitScatter final : public Scatter {
   }
 
   void take_answer(Dispatch& dispatch, int, Answer answer) override {
+    // A shard knows a correlation or a queue only after its first event there, so one that knows it is
+    // enough.
     if (answer.error && answer.error->code == ErrorCode::not_found) {
       not_found_ = std::move(answer.error);
     } else if (answer.error) {
