@@ -57,6 +57,7 @@ class MemoryReader final : public Reader {
     for (const auto& [id, stored] : state_.events) {
       if (!is_listed(stored.event, filter)) continue;
       ++page.total;
+      // The total counts all matches; the page leaves out those before `after` and `offset`.
       if (id <= filter.after || skipped++ < filter.offset) continue;
       if (page.events.size() < filter.limit) page.events.push_back(without_payload(stored.event));
     }
@@ -87,6 +88,7 @@ class MemoryReader final : public Reader {
     const std::scoped_lock lock(mutex_);
     const std::vector<Checkpoint>& all = state_.records.checkpoints;
     std::vector<Checkpoint> found;
+    // The list is sorted with the oldest first, and the caller wants the newest first.
     std::copy_if(all.rbegin(), all.rend(), std::back_inserter(found),
                  [&](const Checkpoint& checkpoint) { return checkpoint.queue == queue; });
     found.resize(std::min(found.size(), limit));
@@ -129,6 +131,7 @@ class MemoryReader final : public Reader {
     std::vector<FailureGroup> groups;
     groups.reserve(by_cause.size());
     for (auto& [cause, group] : by_cause) groups.push_back(std::move(group));
+    // Groups of equal size keep the order of queue and cause, which the map gave them.
     std::stable_sort(groups.begin(), groups.end(),
                      [](const FailureGroup& a, const FailureGroup& b) { return a.events > b.events; });
     groups.resize(std::min(groups.size(), limit));
@@ -141,6 +144,7 @@ class MemoryReader final : public Reader {
     std::vector<EventId> ids;
     for (const Stored* stored : in_order_of_end(state_)) {
       const Event& event = stored->event;
+      // The events are ordered by the time of their end, so no later one can match.
       if (ids.size() == limit || event.updated_at >= before) break;
       if (event.queue == queue && event.status == status && stored->line != Line::head)
         ids.push_back(event.id);

@@ -11,6 +11,7 @@ namespace eventq::memory {
 
 std::vector<LogEntry> log_of(const MemoryState& state, EventId id) {
   std::vector<LogEntry> entries;
+  // The key begins with the event, so its entries are one range.
   for (auto at = state.log.lower_bound({id, LogId{}}); at != state.log.end() && at->first.first == id; ++at) {
     entries.push_back(at->second);
   }
@@ -43,6 +44,7 @@ std::vector<const Stored*> in_order_of_end(const MemoryState& state) {
   for (const auto& [id, stored] : state.events) {
     if (stored.archived) ended.push_back(&stored);
   }
+  // The map is ordered by id, and a stable sort keeps that order among equal times.
   std::stable_sort(ended.begin(), ended.end(), [](const Stored* a, const Stored* b) {
     return a->event.updated_at < b->event.updated_at;
   });

@@ -19,6 +19,7 @@
 namespace eventq::memory {
 namespace {
 
+// The other stores keep as many.
 constexpr std::size_t kCheckpointsPerQueue = 100;
 
 template <typename Map, typename Key>
@@ -33,6 +34,7 @@ void remember(Before& before, const Map& map, const Key& key) {
   before.try_emplace(key, found_in(map, key));
 }
 
+// The order does not matter, because each key was saved once.
 template <typename Before, typename Map>
 void restore(Before& before, Map& map) {
   for (auto& [key, value] : before) {
@@ -117,6 +119,7 @@ class MemoryTransaction final : public Transaction {
   Result<std::size_t> purge_keys(TimePoint created_before, std::size_t limit) override {
     const auto older = [](const auto& a, const auto& b) { return a.second.created_at < b.second.created_at; };
     std::size_t dropped = 0;
+    // Searches the oldest key each time, which is slow but needs no index.
     for (; dropped < limit; ++dropped) {
       const auto oldest = std::min_element(state_.keys.begin(), state_.keys.end(), older);
       if (oldest == state_.keys.end() || oldest->second.created_at >= created_before) break;
@@ -139,6 +142,7 @@ class MemoryTransaction final : public Transaction {
 
   Result<void> save(std::span<Stored> events) override {
     for (Stored& stored : events) {
+      // The caller may have loaded only the state, so the stored envelope is kept.
       Stored whole = state_.events.at(stored.event.id);
       if (stored.guard != whole.guard) return guard_failed(stored.event.id);
       copy_state(stored.event, whole.event);
@@ -186,6 +190,7 @@ class MemoryTransaction final : public Transaction {
       const bool waits = !stored.archived && !stored.ready && stored.line != Line::behind;
       if (waits && stored.event.due_at <= now_) promoted.push_back(state_of(stored));
     }
+    // Events with the same due time keep the order of their ids.
     std::stable_sort(promoted.begin(), promoted.end(),
                      [](const Stored& a, const Stored& b) { return a.event.due_at < b.event.due_at; });
     promoted.resize(std::min(promoted.size(), limit));
@@ -243,6 +248,7 @@ class MemoryTransaction final : public Transaction {
     std::optional<EndedCursor> last;
     for (const Stored* stored : in_order_of_end(state_)) {
       if (!is_asked_for(stored->event, filter)) continue;
+      // kReplay limits the events that are read, not those that match.
       if (ended.events.size() >= filter.limit || bytes >= kClaimBytes || looked_at++ == limits::kReplay) {
         ended.next = last;
         return ended;
@@ -304,11 +310,13 @@ class MemoryTransaction final : public Transaction {
   Result<void> put_checkpoint(const Checkpoint& checkpoint) override {
     auto& all = change_records().checkpoints;
     all.push_back(checkpoint);
+    // Checkpoints of one millisecond are ordered by their count, then by id, as read_checkpoints.sql does.
     std::sort(all.begin(), all.end(), [](const Checkpoint& a, const Checkpoint& b) {
       return std::tie(a.created_at, a.event_count, a.id) < std::tie(b.created_at, b.event_count, b.id);
     });
     const auto is_of_queue = [&](const Checkpoint& other) { return other.queue == checkpoint.queue; };
     const auto kept = static_cast<std::size_t>(std::count_if(all.begin(), all.end(), is_of_queue));
+    // One was added, so at most one is too many.
     if (kept > kCheckpointsPerQueue) all.erase(std::find_if(all.begin(), all.end(), is_of_queue));
     return {};
   }
@@ -381,6 +389,7 @@ class MemoryTransaction final : public Transaction {
     state_.events.insert_or_assign(event.id, stored);
   }
 
+  // The copy is made once per transaction, and only if it changes a record.
   MemoryRecords& change_records() {
     if (!records_before_) records_before_ = state_.records;
     return state_.records;

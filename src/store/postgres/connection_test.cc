@@ -304,8 +304,7 @@ TEST(PostgresFailure, EachSqlstateMapsToItsErrorCode) {
   EXPECT_EQ(code("23505"), ErrorCode::internal);
   EXPECT_EQ(error_for_sqlstate("57P01", "going down now.\n").message,
             "The database reported an error: going down now (57P01).");
-  EXPECT_THAT(error_for_sqlstate("55P03", "canceling").message,
-              HasSubstr("an application left it open"));
+  EXPECT_THAT(error_for_sqlstate("55P03", "canceling").message, HasSubstr("an application left it open"));
   EXPECT_THAT(error_for_sqlstate("42P05", "s1 exists").message, HasSubstr("pool_mode = session"));
 }
 

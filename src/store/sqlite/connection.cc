@@ -16,6 +16,7 @@ bool is_failed_sync(int extended) {
 ErrorCode code_of(int extended, int system_errno) {
   // A sync that fails with ENOSPC is not no_space, because part of the data may be on disk.
   if (is_failed_sync(extended)) return ErrorCode::unavailable;
+  // SQLite reports ENOSPC of a plain write as SQLITE_FULL. EDQUOT and other calls come as an I/O error.
   if (system_errno == ENOSPC || system_errno == EDQUOT) {
     if ((extended & 0xff) == SQLITE_IOERR) return ErrorCode::no_space;
   }
@@ -37,6 +38,7 @@ ErrorCode code_of(int extended, int system_errno) {
 }  // namespace
 
 Result<SqliteConnection> SqliteConnection::open(const std::string& path, OpenMode mode) {
+  // NOMUTEX: a connection belongs to one thread at a time. EXRESCODE: is_failed_sync() needs extended codes.
   const int flags = SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_EXRESCODE |
                     (mode == OpenMode::read ? SQLITE_OPEN_READONLY : SQLITE_OPEN_READWRITE) |
                     (mode == OpenMode::write ? SQLITE_OPEN_CREATE : 0);
@@ -54,6 +56,7 @@ Result<SqliteConnection> SqliteConnection::open(const std::string& path, OpenMod
 }
 
 Result<void> SqliteConnection::run(std::string_view sql) {
+  // sqlite3_exec() needs a text that ends with a zero byte.
   const std::string text(sql);
   if (sqlite3_exec(handle(), text.c_str(), nullptr, nullptr, nullptr) != SQLITE_OK) {
     return error("run a statement");
@@ -62,6 +65,7 @@ Result<void> SqliteConnection::run(std::string_view sql) {
 }
 
 Result<void> SqliteConnection::sync_log() {
+  // SQLite has no call that only syncs its log, so this calls the sync of the open file itself.
   sqlite3_file* log = nullptr;
   if (sqlite3_file_control(handle(), "main", SQLITE_FCNTL_JOURNAL_POINTER, static_cast<void*>(&log)) !=
       SQLITE_OK) {
@@ -97,6 +101,7 @@ Error SqliteConnection::error(std::string_view doing) {
 
 Result<Statement> Statement::prepare(SqliteConnection& connection, std::string_view sql) {
   sqlite3_stmt* statement = nullptr;
+  // PERSISTENT: the statement is kept, so SQLite does not take its memory from the small lookaside pool.
   const int rc = sqlite3_prepare_v3(connection.handle(), sql.data(), static_cast<int>(sql.size()),
                                     SQLITE_PREPARE_PERSISTENT, &statement, nullptr);
   if (rc != SQLITE_OK) return connection.error("prepare a statement");
@@ -170,6 +175,7 @@ std::optional<std::int64_t> Statement::optional_integer(int column) const {
 Statement Preparer::operator()(std::string_view sql) {
   auto statement = Statement::prepare(connection_, sql);
   if (statement) return std::move(*statement);
+  // The first error is the cause; later statements may fail only because of it.
   if (result_) result_ = statement.error();
   return {};
 }

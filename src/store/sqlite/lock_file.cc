@@ -70,7 +70,9 @@ Result<LockFile> LockFile::take(const std::string& store_path) {
   const std::filesystem::path real = std::filesystem::weakly_canonical(store_path, unresolved);
   auto lock = open((unresolved ? store_path : real.string()) + kLockSuffix, store_path);
   if (!lock) return lock.error();
+  // flock(), because the kernel ends an fcntl() lock when any descriptor of the file is closed.
   if (flock(lock->number(), LOCK_EX | LOCK_NB) != 0) return in_use(store_path, holder(lock->number()));
+  // A hard link has another lock file, so the store itself is locked, too.
   auto store = open(store_path, store_path);
   if (!store) return store.error();
   if (flock(store->number(), LOCK_EX | LOCK_NB) != 0) {

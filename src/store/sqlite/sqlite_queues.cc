@@ -14,6 +14,7 @@ namespace {
 constexpr std::int64_t kCheckpointsKept = 100;  // per queue
 constexpr std::int64_t kFailedHoursKept = 48;   // metrics read the last 24
 constexpr std::chrono::hours kWorkersKept{24};  // after last_seen
+// The largest time that a column can hold.
 constexpr TimePoint kEndOfTime{Millis(INT64_MAX)};
 
 }  // namespace
@@ -27,6 +28,7 @@ Result<void> SqliteTransaction::move_in_line(Stored& stored) {
   if (stored.line != Line::none) {
     if (auto done = write_line(writer_.insert_line, stored, stored.line); !done) return done;
   }
+  // Ids and turns share one sequence, so the new turn is higher than that of every event published so far.
   if (stored.line_before == Line::behind && stored.line == Line::head) stored.turn = ++writer_.last_event_id;
   stored.line_before = stored.line;
   return {};
@@ -37,6 +39,7 @@ Result<void> SqliteTransaction::write_line(Statement& statement, const Stored& s
   const auto written =
       statement.with(event.queue, event.ordering_key, line == Line::head, number(event.id)).run();
   if (!written) return written.error();
+  // `line_before` was read in this transaction, and no other connection writes, so the row must be there.
   EVENTQ_ASSERT(*written == 1);
   return {};
 }
@@ -45,6 +48,7 @@ Result<void> SqliteTransaction::write_supersede(Statement& statement, const Even
   return statement.execute(event.queue, event.supersede_key, number(event.id));
 }
 
+// A cause whose count falls to 0 is deleted, because failures() lists every row of this table.
 Result<void> SqliteTransaction::change_cause(const Stored& stored, int change) {
   const std::string& queue = stored.event.queue;
   auto done = writer_.change_cause.execute(queue, stored.cause, change);
@@ -56,6 +60,7 @@ Result<void> SqliteTransaction::remove(std::span<const Stored> events) {
   for (const Stored& stored : events) {
     EVENTQ_ASSERT(stored.archived && stored.line == Line::none);
     const std::int64_t id = number(stored.event.id);
+    // Checks the guard, so it runs before the deletes that have none.
     if (auto done = leave(writer_.delete_archive, stored); !done) return done;
     if (auto done = writer_.delete_log.execute(id); !done) return done;
     if (auto done = writer_.delete_body.execute(id); !done) return done;
@@ -99,6 +104,7 @@ Result<std::vector<std::pair<std::int64_t, EventId>>> SqliteTransaction::ends(co
     if (!rows) return rows.error();
     found.insert(found.end(), rows->begin(), rows->end());
   }
+  // Each range may hold kReplay events, and any of them may be among the first of all.
   std::sort(found.begin(), found.end());
   found.resize(std::min(found.size(), limits::kReplay));
   return found;
@@ -115,6 +121,7 @@ Result<Ended> SqliteTransaction::ended(const EndedFilter& filter) {
       ended.next = last;
       return ended;
     }
+    // The cursor also passes events that do not match, so that a page without matches makes progress.
     last = EndedCursor{time_point(end), id};
     auto stored = load_one(id, EventFields::all);
     if (!stored) return stored.error();
@@ -122,6 +129,7 @@ Result<Ended> SqliteTransaction::ended(const EndedFilter& filter) {
     bytes += (*stored)->event.payload.size();
     ended.events.push_back(std::move(**stored));
   }
+  // ends() stopped at its limit, so there may be more events.
   if (found->size() == limits::kReplay) ended.next = last;
   return ended;
 }
@@ -130,6 +138,7 @@ Result<std::vector<Stored>> SqliteTransaction::holding_line(std::string_view que
   return load_states(all_rows(writer_.holding_line.with(queue, limit), read_id<Statement>));
 }
 
+// Leaves out ids without an event: `eventq verify` reports such rows, and a start must not fail for them.
 Result<std::vector<Stored>> SqliteTransaction::load_states(const Result<std::vector<EventId>>& ids) {
   if (!ids) return ids.error();
   std::vector<Stored> events;
@@ -172,6 +181,7 @@ Result<void> SqliteTransaction::add_totals(std::string_view queue, const Totals&
                                     last_completed ? std::optional(number(*last_completed)) : std::nullopt);
 }
 
+// Old hours are deleted here, so the table stays small.
 Result<void> SqliteTransaction::add_failed_in_hour(std::int64_t hour, std::int64_t events) {
   if (auto done = writer_.add_failed_hour.execute(hour, events); !done) return done;
   return writer_.drop_failed_hours.execute(hour - kFailedHoursKept);
@@ -218,6 +228,7 @@ Result<void> SqliteTransaction::repair_counts(std::vector<std::string>& repaired
   }
   for (const auto& [key, missing] : wrong) {
     if (missing == 0) continue;
+    // The map is sorted by queue, so comparing with the last name finds every repetition.
     if (repaired.empty() || repaired.back() != key.first) repaired.push_back(key.first);
     auto done = writer_.change_count.execute(key.first, key.second, missing);
     if (!done) return done;
@@ -229,6 +240,7 @@ Result<Recalled> SqliteTransaction::recall(std::vector<std::string>& repaired) {
   if (auto done = repair_counts(repaired); !done) return done.error();
   if (auto done = writer_.drop_workers.execute(millis(now_ - kWorkersKept)); !done) return done.error();
   SqliteConnection& connection = writer_.connection;
+  // These statements run once per process, so the writer does not keep them.
   Preparer prepare(connection);
   Statement read_queue = prepare(sql::read_queue);
   Statement read_counts = prepare(sql::read_counts);

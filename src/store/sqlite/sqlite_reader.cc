@@ -57,6 +57,7 @@ class SqliteReader final : public Reader {
       auto records = read_records(read_queue_, read_counts_, read_totals_, id);
       if (!records) return records.error();
       if (records->empty()) return std::optional<QueueDocument>();
+      // The events belong to the same snapshot as the counters, so both agree.
       auto found = first_events(id, events);
       if (!found) return found.error();
       QueueDocument document = document_of(std::move(records->front()));
@@ -210,7 +211,8 @@ class SqliteReader final : public Reader {
     EventId after = filter.after;
     for (;;) {
       Statement& statement = list_statement(filter, after);
-      // list_statement() resets the statement, which ends the snapshot.
+      // A long list takes several snapshots: list_statement() resets the statement, which ends one, and
+      // `after` makes the next one continue behind the last event.
       for (int rows = 0; rows < kRowsPerSnapshot; ++rows) {
         const auto row = statement.step();
         if (!row) return row.error();

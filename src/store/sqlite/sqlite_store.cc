@@ -51,12 +51,15 @@ class SqliteStore final : public Store {
 
   Result<void> tidy() override {
     if (log_pages_ < kCheckpointPages || writer_->connection.sync_failed()) return {};
+    // A checkpoint that does not wait stops at pages that a reader still uses. Readers end their snapshots
+    // often, so waiting is needed only when they held the log back for long.
     const bool wait = log_pages_ >= kTruncatePages;
     log_pages_ = 0;  // unknown until note_log_size() runs at the next commit
     return writer_->connection.run(wait ? sql::checkpoint_truncate : sql::checkpoint);
   }
 
  private:
+  // The hook of sqlite3_wal_hook(); SQLite calls it after each commit.
   static int note_log_size(void* log_pages, sqlite3*, const char*, int pages) {
     *static_cast<int*>(log_pages) = pages;
     return SQLITE_OK;

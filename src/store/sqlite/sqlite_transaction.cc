@@ -65,6 +65,7 @@ Result<void> SqliteTransaction::insert_one(Stored& stored) {
   event.id = static_cast<EventId>(++writer_.last_event_id);
   stored.turn = number(event.id);
   if (auto done = insert_body(event); !done) return done;
+  // An event that is due already is put into the ready index at once, so promote() need not find it.
   const std::int64_t ready = readiness(stored, now_);
   if (auto done = write_live(writer_.insert_live, stored, ready, false); !done) return done;
   if (stored.line != Line::none) {
@@ -151,6 +152,7 @@ Result<void> SqliteTransaction::serve_any_tag(const std::string& queue) {
   if (writer_.any_tag_queues.contains(queue)) return {};
   if (auto done = writer_.fill_any_tag.execute(queue); !done) return done;
   if (auto done = writer_.add_any_tag_queue.execute(queue); !done) return done;
+  // The writer remembers the queue across transactions; the destructor takes it back after a rollback.
   writer_.any_tag_queues.insert(queue);
   new_any_tag_queues_.push_back(queue);
   return {};
@@ -178,6 +180,7 @@ Result<void> SqliteTransaction::save_one(Stored& stored) {
     if (auto done = set_ready(stored, true); !done) return done;
   }
 
+  // A live event that stays live is updated. Any other change deletes the old row and inserts a new one.
   Result<void> done;
   if (!ended && !stored.archived) {
     done = write_live(writer_.update_live, stored, ready_code, true);
@@ -206,6 +209,7 @@ Result<void> SqliteTransaction::count_change(const Stored& stored) {
   return {};
 }
 
+// Sums the changes in memory: a batch of events of one queue then updates each counter once.
 void SqliteTransaction::count(const Event& event, Status status, int change) {
   counts_[{event.queue, status}] += change;
 }
@@ -248,6 +252,8 @@ Result<std::vector<std::optional<Stored>>> SqliteTransaction::load(std::span<con
 
 Result<std::optional<Stored>> SqliteTransaction::load_one(EventId id, EventFields fields) {
   const auto read = [&](const Statement& row) { return read_event(row, fields); };
+  // Most events are live, so event_queue is read first. load_state.sql leaves out large columns, which saves
+  // reading their overflow pages.
   Statement& live = fields == EventFields::all ? writer_.load_live : writer_.load_state;
   auto stored = one_row(live.with(number(id)), read);
   if (!stored || *stored) return stored;
@@ -272,6 +278,7 @@ Result<void> SqliteTransaction::append(std::span<LogEntry> entries) {
 }
 
 Result<std::vector<Stored>> SqliteTransaction::promote(std::size_t limit) {
+  // Reads all ids before the first write, because mark_ready changes the index that this statement reads.
   const auto ids = all_rows(writer_.due.with(millis(now_), limit), read_id<Statement>);
   if (!ids) return ids.error();
   std::vector<Stored> promoted;
@@ -312,6 +319,7 @@ Result<std::vector<Stored>> SqliteTransaction::claim(const Selector& selector, s
   std::vector<Stored> claimed;
   std::size_t bytes = 0;
   for (const auto& candidate : candidates) {
+    // The event that reaches the limit is still included, so a payload larger than the limit can be claimed.
     if (bytes >= kClaimBytes) break;
     const EventId id = std::get<EventId>(candidate);
     auto stored = load_one(id, EventFields::all);
@@ -336,6 +344,8 @@ Result<void> SqliteTransaction::write_counts() {
   return {};
 }
 
+// Written once per transaction. Ids that were assigned in a rolled back transaction are skipped, not reused,
+// for as long as the process runs.
 Result<void> SqliteTransaction::write_last_ids() {
   if (writer_.last_event_id != first_event_id_) {
     if (auto done = writer_.write_last_id.execute("event", writer_.last_event_id); !done) return done;

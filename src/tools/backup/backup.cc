@@ -20,6 +20,7 @@ struct FinishBackup {
   void operator()(sqlite3_backup* copy) const { sqlite3_backup_finish(copy); }
 };
 
+// Opens the file of a store without writing to it. A file of another program is refused.
 Result<SqliteConnection> open_source(const std::string& path) {
   auto connection = open_read_only(path);
   if (!connection) return connection;
@@ -47,6 +48,7 @@ Result<std::int64_t> copy_pages(SqliteConnection& source, SqliteConnection& targ
     const int rc = sqlite3_backup_step(copy.get(), kPagesAtOnce);
     const int all = sqlite3_backup_pagecount(copy.get());
     if (rc != SQLITE_OK && rc != SQLITE_DONE) break;
+    // After the last step the answer is ignored, because the copy is complete.
     const bool go_on = on_progress(all - sqlite3_backup_remaining(copy.get()), all);
     if (rc == SQLITE_DONE) return bytes;
     if (!go_on)
@@ -67,12 +69,14 @@ Result<void> back_up(const std::string& from, const std::string& to,
   auto source = open_source(from);
   if (!source) return source.error();
   Result<std::int64_t> copied = 0;
+  // The block closes the target, so that its file is final when its size is compared.
   {
     auto target = SqliteConnection::open(to, SqliteConnection::OpenMode::write);
     copied = target ? copy_pages(*source, *target, on_progress) : Result<std::int64_t>(target.error());
   }
   // Compare the sizes, because a copy that the file system truncated must not pass as a backup.
   if (copied && *copied == size_of(to)) return {};
+  // A partial copy must not stay, because it could be taken for a backup.
   std::filesystem::remove(to, error);
   std::filesystem::remove(to + "-journal", error);
   if (!copied) return copied.error();

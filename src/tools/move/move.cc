@@ -23,6 +23,7 @@ Result<std::unique_ptr<MoveEndpoint>> open_end(const std::string& url, bool sour
   return open_postgres(url, source);
 }
 
+// The number of rows, for progress and to tell an empty target.
 Result<std::int64_t> count_all(MoveEndpoint& end) {
   std::int64_t all = 0;
   for (const TableSpec& table : all_tables()) {
@@ -38,6 +39,7 @@ Result<std::int64_t> count_all(MoveEndpoint& end) {
 Result<MoveMark> place_to_start(MoveEndpoint& from, MoveEndpoint& to, bool& resumed) {
   const auto state = from.state();
   if (!state) return state.error();
+  // With the state of the source, so that a mark is not used after a server changed the source.
   const std::string source = from.name() + " " + *state;
   auto mark = to.mark();
   if (!mark) return mark.error();
@@ -68,6 +70,30 @@ Row key_of(const TableSpec& table, const Row& row) {
   return key;
 }
 
+// Copies the rows after `mark`, chunk by chunk. Counts them in `done`, of `all`.
+Result<void> copy_rows(MoveEndpoint& from, MoveEndpoint& to, MoveMark mark, const MoveOptions& options,
+                       std::int64_t all, std::int64_t& done) {
+  while (mark.step < all_tables().size()) {
+    const TableSpec& table = all_tables()[mark.step];
+    if (options.on_progress && !options.on_progress(done, all)) {
+      return Error{ErrorCode::unavailable, "The move was stopped. Run the same command again to continue it.",
+                   ""};
+    }
+    auto rows = from.read(table, mark.last_key.empty() ? first_key(table) : mark.last_key);
+    if (!rows) return rows.error();
+    if (rows->empty()) {
+      // The table is complete. Its end is stored with the first chunk of the next one.
+      mark.step += 1;
+      mark.last_key.clear();
+      continue;
+    }
+    mark.last_key = key_of(table, rows->back());
+    if (auto written = to.write(table, *rows, mark); !written) return written;
+    done += static_cast<std::int64_t>(rows->size());
+  }
+  return {};
+}
+
 Error differs(std::string_view what, std::int64_t from, std::int64_t to) {
   return {ErrorCode::corrupt,
           "The source has " + std::to_string(from) + " rows in " + std::string(what) + ", the target has " +
@@ -75,6 +101,8 @@ Error differs(std::string_view what, std::int64_t from, std::int64_t to) {
           "store"};
 }
 
+// Counts the rows of both ends, because a move that lost rows must not be finished. event_ready is not copied
+// but filled by each end, so it is compared, too.
 Result<void> compare(MoveEndpoint& from, MoveEndpoint& to) {
   for (const TableSpec& table : all_tables()) {
     const auto before = from.count(table);
@@ -146,30 +174,13 @@ Result<MoveResult> move(const MoveOptions& options) {
     moved.rows = *there;  // progress counts the rows of earlier runs, too
   }
 
-  while (mark->step < all_tables().size()) {
-    const TableSpec& table = all_tables()[mark->step];
-    if (options.on_progress && !options.on_progress(moved.rows, *all)) {
-      return Error{ErrorCode::unavailable, "The move was stopped. Run the same command again to continue it.",
-                   ""};
-    }
-    auto rows = (*from)->read(table, mark->last_key.empty() ? first_key(table) : mark->last_key);
-    if (!rows) return rows.error();
-    if (rows->empty()) {
-      if (mark->step + 1 == all_tables().size()) break;
-      mark->step += 1;
-      mark->last_key.clear();
-      continue;
-    }
-    mark->last_key = key_of(table, rows->back());
-    if (auto written = (*to)->write(table, *rows, *mark); !written) return written.error();
-    moved.rows += static_cast<std::int64_t>(rows->size());
-  }
-
+  if (auto copied = copy_rows(**from, **to, *mark, options, *all, moved.rows); !copied) return copied.error();
   if (auto same = compare(**from, **to); !same) return same.error();
   const auto ids = (*from)->last_ids();
   if (!ids) return ids.error();
+  // Deletes the mark, so a server can open the target from here on.
   if (auto finished = (*to)->finish(*ids); !finished) return finished.error();
-  const auto events = (*to)->count(all_tables()[1]);
+  const auto events = (*to)->count(all_tables()[1]);  // event_body
   if (!events) return events.error();
   moved.events = *events;
   return moved;

@@ -44,6 +44,7 @@ std::string source_of(const TableSpec& table) {
                                      {"having", std::string(table.having)}});
 }
 
+// REQUIRES: `value` is not null, as every part of a key.
 void add(postgres::Params& params, const CellValue& value) {
   if (const auto* number = std::get_if<std::int64_t>(&value)) params.add(*number);
   if (const auto* text = std::get_if<std::string>(&value)) params.add(std::string_view(*text));
@@ -144,6 +145,7 @@ class PostgresEndpoint final : public MoveEndpoint {
                                           {"values", dollars(table.columns, "[]")}});
       calls.push_back({insert, std::move(columns)});
     }
+    // In the same transaction as the live events, so a crash leaves none without its ready rows.
     if (table.name == kLive && !rows.empty()) {
       postgres::Params ids;
       add(ids, rows.front().front());
@@ -177,6 +179,7 @@ class PostgresEndpoint final : public MoveEndpoint {
       return in_use(std::to_string(*others) + (*others == 1 ? " connection" : " connections") +
                     " of eventq to it " + (*others == 1 ? "is" : "are") + " open");
     }
+    // Publishers inside an application's transaction hold this lock shared, also without a server.
     const auto taken = number(sql::postgres_take);
     if (!taken) return taken.error();
     return *taken == 1 ? Result<void>() : in_use("a transaction that uses eventq is open in it");
@@ -218,6 +221,7 @@ class PostgresEndpoint final : public MoveEndpoint {
 
 Result<std::unique_ptr<MoveEndpoint>> open_postgres(const std::string& url, bool source) {
   const std::string name = postgres::without_password(url);
+  // A shard has events with ids of its own, which would not fit a store with all ids.
   const auto state = postgres::schema_state(url);
   if (!state) return state.error();
   if (state->position && state->position->shard_count != 1) {

@@ -64,6 +64,8 @@ class SqliteEndpoint final : public MoveEndpoint {
     for (const CellValue& value : after) bind(*statement, value);
     std::vector<Row> rows;
     std::size_t bytes = 0;
+    // The row that reaches the limit is included, so a chunk has at least one row and the move makes
+    // progress.
     while (bytes < kChunkBytes) {
       const auto more = statement->step();
       if (!more) return more.error();
@@ -113,6 +115,7 @@ class SqliteEndpoint final : public MoveEndpoint {
         for (const CellValue& value : row) bind(*statement, value);
         if (const auto done = statement->run(); !done) return done.error();
       }
+      // In the same transaction as the live events, so a crash leaves none without its ready rows.
       if (table.name == kLive && !rows.empty()) {
         if (auto done = run(sql::sqlite_fill_ready, {rows.front().front(), rows.back().front()}); !done)
           return done;
@@ -157,9 +160,11 @@ class SqliteEndpoint final : public MoveEndpoint {
 
 Result<std::unique_ptr<MoveEndpoint>> open_sqlite(const std::string& path, bool source) {
   std::error_code none;
+  // LockFile::take() creates the file, so a missing source must be found before.
   if (source && !std::filesystem::is_regular_file(path, none)) {
     return Error{ErrorCode::not_found, "There is no file " + path + ".", "store"};
   }
+  // The lock is taken before the file is opened, so no server changes it in between.
   auto lock = sqlite::LockFile::take(path);
   if (!lock) return lock.error();
   auto connection = source ? sqlite::open_read_only(path) : sqlite::open_for_writing(path);

@@ -15,6 +15,7 @@ constexpr ColumnSpec key_text(std::string_view name) { return {name, ColumnSpec:
 constexpr ColumnSpec number(std::string_view name) { return {name, ColumnSpec::ColumnKind::number, false}; }
 constexpr ColumnSpec text(std::string_view name) { return {name, ColumnSpec::ColumnKind::text, false}; }
 
+// Bodies come before live events, because PostgreSQL reads the priority of a live event from its body.
 std::vector<TableSpec> make_tables() {
   static const std::string priority = ", " + fill(sql::postgres_priority, {});
   return {
@@ -101,6 +102,7 @@ std::vector<ColumnSpec> key_columns(const TableSpec& table) {
   return keys;
 }
 
+// No row has this key: ids and hours are positive, and the text of a key is not empty in all columns.
 Row first_key(const TableSpec& table) {
   Row key;
   for (const ColumnSpec& column : key_columns(table)) {

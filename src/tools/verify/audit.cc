@@ -17,6 +17,7 @@
 namespace eventq::sqlite {
 namespace {
 
+// Events between two calls of on_progress, so that the calls take no measurable time.
 constexpr std::int64_t kProgressEvery = 4096;
 
 // A statement that returns one row of text for each fault.
@@ -25,6 +26,7 @@ struct Rule {
   AuditCheck check;
 };
 
+// The faults that a query finds. Auditor::replay() and check_lines() find those that need the log in order.
 constexpr std::array kRules = {
     Rule{audit_sql::integrity, AuditCheck::sound},
     Rule{audit_sql::one_state, AuditCheck::none_lost},
@@ -53,6 +55,7 @@ constexpr std::array kRules = {
     Rule{audit_sql::queue_missing, AuditCheck::counters_right},
 };
 
+// The columns of all_entries.sql and entries_of.sql, which are the same.
 LogStep read_step(const Statement& row) {
   return {.action = std::string(row.text(4)),
           .attempt = static_cast<int>(row.integer(2)),
@@ -67,6 +70,7 @@ Result<SqliteConnection> open_file(const std::string& path) {
   auto ours = connection ? check_current(*connection) : Result<void>(connection.error());
   if (ours) return connection;
   Error error = ours.error();
+  // Other errors, such as a missing file, already name the path.
   if (error.code == ErrorCode::corrupt)
     error.message = path + " is no store of this eventq. " + error.message;
   if (error.code == ErrorCode::conflict) error.message = path + ": " + error.message;
@@ -110,6 +114,7 @@ class Auditor {
   }
 
  private:
+  // Violations are passed on one by one, because a damaged store may have millions.
   void find(const Violation& violation) { options_.on_violation(violation); }
 
   Result<void> go_on(std::int64_t done) {
@@ -166,6 +171,7 @@ class Auditor {
           walk.broken == BrokenPromise::one_end ? AuditCheck::finished_once : AuditCheck::leases_apart;
       return find({broken, id, walk.entry, *walk.fault});
     }
+    // The log holds every step, so replaying it must end in the state that the row has.
     if (is == walk.end) return;
     find({is.status == walk.end.status ? AuditCheck::counters_right : AuditCheck::none_lost, id,
           log.empty() ? 0 : log.back().id,
@@ -184,6 +190,7 @@ class Auditor {
       if (!place) return place.error();
       if (!*place) return {};
       std::pair<std::string, std::string> next(places->text(1), places->text(2));
+      // all_lines.sql is ordered by line, so a new key begins the next line.
       if (!line || key != next) {
         key = std::move(next);
         line.emplace();
@@ -191,6 +198,8 @@ class Auditor {
       }
       counts_.in_lines += 1;
       const std::int64_t id = places->integer(0);
+      // One query per event: the rows are ordered by line here, so one pass over the log as in replay() is
+      // not possible.
       auto log = read_log(*entries, id);
       if (!log) return log.error();
       for (LineFault& fault : line->add(id, *log)) {
