@@ -10,7 +10,7 @@
 #include "notebook/files/own_writes.h"
 #include "notebook/operation.h"
 #include "notebook/state/notebook_state.h"
-#include "notebook/watch/folder_watcher.h"
+#include "notebook/watch/path_debouncer.h"
 
 namespace eventq::notebook {
 

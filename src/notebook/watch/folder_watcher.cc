@@ -8,20 +8,12 @@
 
 #include <algorithm>
 #include <array>
-#include <atomic>
 #include <cerrno>
 #include <cstring>
-#include <optional>
-#include <queue>
-#include <thread>
 #include <utility>
 
-#include "base/descriptor.h"
 #include "base/log.h"
-#include "base/steady.h"
 #include "notebook/files/note_path.h"
-#include "notebook/watch/folder_watches.h"
-#include "notebook/watch/path_debouncer.h"
 
 namespace eventq::notebook {
 namespace {
@@ -31,82 +23,44 @@ constexpr char kGone[] = "the folder was deleted, moved or replaced";
 constexpr char kBack[] = "the folder exists again";
 constexpr char kShort[] = "not all folders are watched";
 
-class InotifyWatcher final : public FolderWatcher {
- public:
-  InotifyWatcher(const std::string& path, FolderWatchOptions options, OnTouched on_touched,
-                 OnRescan on_rescan)
-      : path_(path),
-        options_(std::move(options)),
-        on_touched_(std::move(on_touched)),
-        on_rescan_(std::move(on_rescan)),
-        stop_(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)),
-        watches_(path, options_.watches_max),
-        touched_(options_.quiet, options_.restless) {}
-  ~InotifyWatcher() override;
+}  // namespace
 
-  Result<void> start();
-  [[nodiscard]] WatcherStats stats() const override;
+FolderWatcher::FolderWatcher(const std::string& path, FolderWatchOptions options, OnTouched on_touched,
+                             OnRescan on_rescan)
+    : path_(path),
+      options_(std::move(options)),
+      on_touched_(std::move(on_touched)),
+      on_rescan_(std::move(on_rescan)),
+      stop_(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)),
+      watches_(path, options_.watches_max),
+      touched_(options_.quiet, options_.restless) {}
 
- private:
-  void loop();
-  bool wait();
-  void read_events(SteadyTime now);
-  bool handle(const inotify_event& event, const std::string& name, SteadyTime now);
-  void handle_file(const inotify_event& event, const std::string& path, SteadyTime now);
-  void handle_folder(const inotify_event& event, const std::string& name, const std::string& path,
-                     SteadyTime now);
-  void drop_detached(SteadyTime now);
-  void report_due(SteadyTime now);
-  void check_folder();
-  void start_anew(const char* reason);
-  void note_watches();
-  void log(LogLevel level, const char* message, const std::string& reason) const;
-
-  // Set in the constructor, never changed.
-  const std::string path_;
-  const FolderWatchOptions options_;
-  const OnTouched on_touched_;
-  const OnRescan on_rescan_;
-  const Descriptor stop_;  // eventfd that wakes the thread to stop
-
-  // Used by the thread only.
-  FolderWatches watches_;
-  PathDebouncer touched_;
-  std::queue<std::pair<SteadyTime, int>>
-      detached_;  // watches on moved folders, with the time when they count as moved away
-  SteadyTime next_check_;
-
-  // Written by the thread, read by stats().
-  std::atomic<std::uint64_t> events_ = 0;
-  std::atomic<std::uint64_t> overflows_ = 0;
-  std::atomic<std::uint64_t> watch_count_ = 0;
-  std::atomic<bool> polls_ = false;
-
-  std::thread thread_;
-};
-
-InotifyWatcher::~InotifyWatcher() {
+FolderWatcher::~FolderWatcher() {
   if (!thread_.joinable()) return;
   const std::uint64_t one = 1;
   (void)!::write(stop_.number(), &one, sizeof one);  // cannot fail: this is the only write
   thread_.join();
 }
 
-Result<void> InotifyWatcher::start() {
-  if (!stop_.open()) {
+Result<std::unique_ptr<FolderWatcher>> FolderWatcher::start(const std::string& path,
+                                                            FolderWatchOptions options, OnTouched on_touched,
+                                                            OnRescan on_rescan) {
+  std::unique_ptr<FolderWatcher> watcher(
+      new FolderWatcher(path, std::move(options), std::move(on_touched), std::move(on_rescan)));
+  if (!watcher->stop_.open()) {
     return Error{ErrorCode::unavailable,
                  std::string("Cannot create an eventfd: ") + std::strerror(errno) + "."};
   }
-  if (auto opened = watches_.open(); !opened) return opened;
-  note_watches();
-  next_check_ = steady_now() + options_.poll_every;
-  thread_ = std::thread([this] { loop(); });
-  return {};
+  if (auto opened = watcher->watches_.open(); !opened) return opened.error();
+  watcher->note_watches();
+  watcher->next_check_ = steady_now() + watcher->options_.poll_every;
+  watcher->thread_ = std::thread([&self = *watcher] { self.loop(); });
+  return watcher;
 }
 
-WatcherStats InotifyWatcher::stats() const { return {events_, overflows_, watch_count_, polls_}; }
+WatcherStats FolderWatcher::stats() const { return {events_, overflows_, watch_count_, polls_}; }
 
-void InotifyWatcher::loop() {
+void FolderWatcher::loop() {
   while (wait()) {
     const SteadyTime now = steady_now();
     read_events(now);
@@ -118,7 +72,7 @@ void InotifyWatcher::loop() {
 }
 
 // Blocks until there is work; false: the watcher stops.
-bool InotifyWatcher::wait() {
+bool FolderWatcher::wait() {
   SteadyTime until = next_check_;
   if (const auto due = touched_.next_due()) until = std::min(until, *due);
   if (!detached_.empty()) until = std::min(until, detached_.front().first);
@@ -129,7 +83,7 @@ bool InotifyWatcher::wait() {
   return polled[0].revents == 0;
 }
 
-void InotifyWatcher::read_events(SteadyTime now) {
+void FolderWatcher::read_events(SteadyTime now) {
   if (!watches_.is_open()) return;
   alignas(inotify_event) std::array<char, std::size_t{64} * 1024> buffer;
   const ssize_t size = ::read(watches_.descriptor(), buffer.data(), buffer.size());
@@ -144,7 +98,7 @@ void InotifyWatcher::read_events(SteadyTime now) {
 }
 
 // False: drop the rest of the buffer, because its watches no longer exist.
-bool InotifyWatcher::handle(const inotify_event& event, const std::string& name, SteadyTime now) {
+bool FolderWatcher::handle(const inotify_event& event, const std::string& name, SteadyTime now) {
   if ((event.mask & IN_Q_OVERFLOW) != 0) {
     ++overflows_;
     start_anew(kOverflow);
@@ -169,7 +123,7 @@ bool InotifyWatcher::handle(const inotify_event& event, const std::string& name,
   return true;
 }
 
-void InotifyWatcher::handle_file(const inotify_event& event, const std::string& path, SteadyTime now) {
+void FolderWatcher::handle_file(const inotify_event& event, const std::string& path, SteadyTime now) {
   if ((event.mask & IN_MOVED_FROM) != 0) {
     touched_.move_from(event.cookie, path, now);
   } else if ((event.mask & IN_MOVED_TO) != 0) {
@@ -181,8 +135,8 @@ void InotifyWatcher::handle_file(const inotify_event& event, const std::string& 
 
 // A new folder is reported by its files, each with its own quiet time. Reporting the folder would compare
 // files that are still being written.
-void InotifyWatcher::handle_folder(const inotify_event& event, const std::string& name,
-                                   const std::string& path, SteadyTime now) {
+void FolderWatcher::handle_folder(const inotify_event& event, const std::string& name,
+                                  const std::string& path, SteadyTime now) {
   const auto touch = [&](const std::string& file) { touched_.touch(file, now); };
   if ((event.mask & IN_CREATE) != 0) watches_.add(event.wd, name, touch);
   if ((event.mask & IN_DELETE) != 0) touched_.touch(path, now);
@@ -205,19 +159,19 @@ void InotifyWatcher::handle_folder(const inotify_event& event, const std::string
 }
 
 // A moved folder gets the quiet time to appear again by IN_MOVED_TO; then its watches are removed.
-void InotifyWatcher::drop_detached(SteadyTime now) {
+void FolderWatcher::drop_detached(SteadyTime now) {
   for (const int watch : watches_.take_detached()) detached_.emplace(now + options_.quiet, watch);
   for (; !detached_.empty() && detached_.front().first <= now; detached_.pop())
     watches_.drop(detached_.front().second);
 }
 
-void InotifyWatcher::report_due(SteadyTime now) {
+void FolderWatcher::report_due(SteadyTime now) {
   auto due = touched_.take_due(now);
   if (!due.empty()) on_touched_(std::move(due));
 }
 
 // inotify does not report some events (see FolderWatches::is_there()), so check periodically.
-void InotifyWatcher::check_folder() {
+void FolderWatcher::check_folder() {
   if (!watches_.is_open()) {
     if (watches_.open()) {
       log(LogLevel::info, "notebook is watched again", kBack);
@@ -234,7 +188,7 @@ void InotifyWatcher::check_folder() {
   next_check_ = steady_now() + options_.poll_every;
 }
 
-void InotifyWatcher::start_anew(const char* reason) {
+void FolderWatcher::start_anew(const char* reason) {
   // The rescan covers everything that was touched so far.
   touched_.clear();
   detached_ = {};
@@ -246,7 +200,7 @@ void InotifyWatcher::start_anew(const char* reason) {
   on_rescan_(reason);
 }
 
-void InotifyWatcher::note_watches() {
+void FolderWatcher::note_watches() {
   watch_count_ = watches_.size();
   const bool polls = !watches_.shortage().empty();
   if (polls && !polls_)
@@ -255,20 +209,9 @@ void InotifyWatcher::note_watches() {
   polls_ = polls;
 }
 
-void InotifyWatcher::log(LogLevel level, const char* message, const std::string& reason) const {
+void FolderWatcher::log(LogLevel level, const char* message, const std::string& reason) const {
   if (options_.logger)
     options_.logger(level, LogLine(message).add("path", path_).add("reason", reason).str());
-}
-
-}  // namespace
-
-Result<std::unique_ptr<FolderWatcher>> FolderWatcher::start(const std::string& path,
-                                                            FolderWatchOptions options, OnTouched on_touched,
-                                                            OnRescan on_rescan) {
-  auto watcher =
-      std::make_unique<InotifyWatcher>(path, std::move(options), std::move(on_touched), std::move(on_rescan));
-  if (auto started = watcher->start(); !started) return started.error();
-  return std::unique_ptr<FolderWatcher>(std::move(watcher));
 }
 
 }  // namespace eventq::notebook

@@ -11,22 +11,27 @@
 // Threads: the callbacks run on the watcher's own thread.
 #pragma once
 
+#include <atomic>
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <queue>
 #include <string>
+#include <thread>
+#include <utility>
 #include <vector>
 
+#include "base/descriptor.h"
+#include "base/steady.h"
 #include "eventq/clock.h"
 #include "eventq/error.h"
 #include "eventq/options.h"
+#include "notebook/watch/folder_watches.h"
+#include "notebook/watch/path_debouncer.h"
+
+struct inotify_event;
 
 namespace eventq::notebook {
-
-struct TouchedPath {
-  std::string path;
-  std::string source;  // the path before a rename; empty: no rename was seen
-};
 
 struct WatcherStats {
   std::uint64_t events = 0;  // from inotify
@@ -52,8 +57,47 @@ class FolderWatcher {
   // the first one.
   static Result<std::unique_ptr<FolderWatcher>> start(const std::string& path, FolderWatchOptions options,
                                                       OnTouched on_touched, OnRescan on_rescan);
-  virtual ~FolderWatcher() = default;  // joins the thread; no callback runs afterwards
-  [[nodiscard]] virtual WatcherStats stats() const = 0;
+  ~FolderWatcher();  // joins the thread; no callback runs afterwards
+  [[nodiscard]] WatcherStats stats() const;
+
+ private:
+  FolderWatcher(const std::string& path, FolderWatchOptions options, OnTouched on_touched,
+                OnRescan on_rescan);
+  void loop();
+  bool wait();
+  void read_events(SteadyTime now);
+  bool handle(const inotify_event& event, const std::string& name, SteadyTime now);
+  void handle_file(const inotify_event& event, const std::string& path, SteadyTime now);
+  void handle_folder(const inotify_event& event, const std::string& name, const std::string& path,
+                     SteadyTime now);
+  void drop_detached(SteadyTime now);
+  void report_due(SteadyTime now);
+  void check_folder();
+  void start_anew(const char* reason);
+  void note_watches();
+  void log(LogLevel level, const char* message, const std::string& reason) const;
+
+  // Set in the constructor, never changed.
+  const std::string path_;
+  const FolderWatchOptions options_;
+  const OnTouched on_touched_;
+  const OnRescan on_rescan_;
+  const Descriptor stop_;  // eventfd that wakes the thread to stop
+
+  // Used by the thread only.
+  FolderWatches watches_;
+  PathDebouncer touched_;
+  std::queue<std::pair<SteadyTime, int>>
+      detached_;  // watches on moved folders, with the time when they count as moved away
+  SteadyTime next_check_;
+
+  // Written by the thread, read by stats().
+  std::atomic<std::uint64_t> events_ = 0;
+  std::atomic<std::uint64_t> overflows_ = 0;
+  std::atomic<std::uint64_t> watch_count_ = 0;
+  std::atomic<bool> polls_ = false;
+
+  std::thread thread_;
 };
 
 }  // namespace eventq::notebook

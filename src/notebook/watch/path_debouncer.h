@@ -18,9 +18,13 @@
 
 #include "base/steady.h"
 #include "eventq/clock.h"
-#include "notebook/watch/folder_watcher.h"
 
 namespace eventq::notebook {
+
+struct TouchedPath {
+  std::string path;
+  std::string source;  // the path before a rename; empty: no rename was seen
+};
 
 class PathDebouncer {
  public:
