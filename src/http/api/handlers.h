@@ -10,6 +10,7 @@
 #include <variant>
 
 #include "http/api/routes.h"
+#include "wire/request_json.h"
 
 namespace eventq::http {
 
@@ -21,13 +22,9 @@ HandlerResult publish_batch(ApiCall& call);
 HandlerResult subscribe_by_query(ApiCall& call);
 HandlerResult subscribe_by_body(ApiCall& call);
 HandlerResult take_next(ApiCall& call);
-HandlerResult start_event(ApiCall& call);
-HandlerResult beat_event(ApiCall& call);
-HandlerResult complete_event(ApiCall& call);
-HandlerResult fail_event(ApiCall& call);
-HandlerResult release_event(ApiCall& call);
-HandlerResult complete_events(ApiCall& call);
-HandlerResult fail_events(ApiCall& call);
+// The handlers of reports on one event, and of lists of reports.
+Handler report_on_one(wire::ReportKind kind);
+Handler report_on_many(wire::ReportKind kind);
 
 // stream.cc
 HandlerResult stream_events(ApiCall& call);

@@ -115,6 +115,7 @@ HandlerResult show_openapi(ApiCall&) { return respond_with_text(assets::openapi)
 HandlerResult show_dashboard(ApiCall&) {
   Response response;
   response.content_type = "text/html; charset=utf-8";
+  // The page has its script and its style inline, and calls this server only.
   response.headers.emplace_back(
       "Content-Security-Policy",
       "default-src 'none'; script-src 'unsafe-inline'; style-src 'unsafe-inline'; "

@@ -59,7 +59,7 @@ HandlerResult show_metrics(ApiCall& call, const AddMetrics& add_metrics) {
   return admin_work(MetricsRequest{}, [as_json, add_metrics](Answer& answer) -> HandlerResult {
     const auto& metrics = std::get<Metrics>(answer.admin);
     Response response;
-    response.headers.emplace_back("Vary", "Accept");
+    response.headers.emplace_back("Vary", "Accept");  // one URL has two formats
     if (as_json) {
       JsonWriter json(response.body);
       wire::write_metrics(json, metrics);

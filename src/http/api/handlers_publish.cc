@@ -189,6 +189,7 @@ HandlerResult publish(ApiCall& call, bool batch) {
   add_trace(call, content->publication);
   EngineWork work;
   work.command.publication = std::move(content->publication);
+  // A batch ignores `Prefer: wait`: its publisher can wait for the correlation instead.
   if (content->many) {
     work.render = [id = call.request_id](Answer& answer) { return render_batch(answer, id); };
     return work;
@@ -201,7 +202,7 @@ HandlerResult publish(ApiCall& call, bool batch) {
     return work;
   }
   work.command.wait = WaitRequest{WaitRequest::ThisPublication{}, *wait};
-  work.sees_errors = true;
+  work.sees_errors = true;  // a wait may fail after the event was published
   work.render = [id = call.request_id, wait = *wait](Answer& answer) {
     return render_waited(answer, id, wait);
   };

@@ -22,6 +22,7 @@ ClaimRequest claim_request(wire::Subscription&& subscription) {
 // The format of claimed events in a response.
 enum class ClaimFormat : std::uint8_t { one, many, cloud_event, cloud_events };
 
+// A CloudEvent holds one event, so a list is sent as CloudEvents only to a client that accepts their batches.
 ClaimFormat format_of(const ApiCall& call, bool many) {
   if (wants_cloud_events(call)) return ClaimFormat::cloud_events;
   if (wants_cloud_event(call) && !many) return ClaimFormat::cloud_event;
@@ -30,6 +31,7 @@ ClaimFormat format_of(const ApiCall& call, bool many) {
 
 Response render_claims(Answer& answer, ClaimFormat format) {
   Response response;
+  // A cache must not give the claim of one worker to another.
   response.headers.emplace_back("Cache-Control", "no-store");
   if (answer.claims.empty()) {
     response.status = 204;
@@ -37,6 +39,7 @@ Response render_claims(Answer& answer, ClaimFormat format) {
   }
   JsonWriter json(response.body);
   switch (format) {
+    // A request for one event has the limit 1, so there is no second claim.
     case ClaimFormat::one: wire::write_claim(json, answer.claims.front()); break;
     case ClaimFormat::many:
       wire::write_claims(json.begin_object().key("events"), answer.claims);
@@ -187,25 +190,14 @@ HandlerResult take_next(ApiCall& call) {
   return work;
 }
 
-// POST /events/{id}/start
-HandlerResult start_event(ApiCall& call) { return report(call, wire::ReportKind::start); }
+// POST /events/{id}/start, /heartbeat, /complete, /fail and /release
+Handler report_on_one(wire::ReportKind kind) {
+  return [kind](ApiCall& call) { return report(call, kind); };
+}
 
-// POST /events/{id}/heartbeat
-HandlerResult beat_event(ApiCall& call) { return report(call, wire::ReportKind::heartbeat); }
-
-// POST /events/{id}/complete
-HandlerResult complete_event(ApiCall& call) { return report(call, wire::ReportKind::complete); }
-
-// POST /events/{id}/fail
-HandlerResult fail_event(ApiCall& call) { return report(call, wire::ReportKind::fail); }
-
-// POST /events/{id}/release
-HandlerResult release_event(ApiCall& call) { return report(call, wire::ReportKind::release); }
-
-// POST /events/complete
-HandlerResult complete_events(ApiCall& call) { return report_many(call, wire::ReportKind::complete); }
-
-// POST /events/fail
-HandlerResult fail_events(ApiCall& call) { return report_many(call, wire::ReportKind::fail); }
+// POST /events/complete and /events/fail
+Handler report_on_many(wire::ReportKind kind) {
+  return [kind](ApiCall& call) { return report_many(call, kind); };
+}
 
 }  // namespace eventq::http

@@ -20,6 +20,7 @@ using limits::kOneEventBody;
 
 // Events, queues, workers and failures.
 std::vector<Route> event_routes() {
+  using enum wire::ReportKind;
   return {
       {"POST", "/events", publish_event, changes, kOneEventBody, no_query},
       {"POST", "/events/batch", publish_batch, changes, kBatchBody, no_query},
@@ -27,13 +28,13 @@ std::vector<Route> event_routes() {
       {"POST", "/events/subscribe", subscribe_by_body, changes, kOneEventBody, no_query},
       {"POST", "/events/next", take_next, changes, kBatchBody, no_query},
       {"GET", "/events/stream", stream_events, changes, 0},
-      {"POST", "/events/{id}/start", start_event, changes, kOneEventBody, no_query},
-      {"POST", "/events/{id}/heartbeat", beat_event, changes, kOneEventBody, no_query},
-      {"POST", "/events/{id}/complete", complete_event, changes, kOneEventBody, no_query},
-      {"POST", "/events/{id}/fail", fail_event, changes, kOneEventBody, no_query},
-      {"POST", "/events/{id}/release", release_event, changes, kOneEventBody, no_query},
-      {"POST", "/events/complete", complete_events, changes, kBatchBody, no_query},
-      {"POST", "/events/fail", fail_events, changes, kBatchBody, no_query},
+      {"POST", "/events/{id}/start", report_on_one(start), changes, kOneEventBody, no_query},
+      {"POST", "/events/{id}/heartbeat", report_on_one(heartbeat), changes, kOneEventBody, no_query},
+      {"POST", "/events/{id}/complete", report_on_one(complete), changes, kOneEventBody, no_query},
+      {"POST", "/events/{id}/fail", report_on_one(fail), changes, kOneEventBody, no_query},
+      {"POST", "/events/{id}/release", report_on_one(release), changes, kOneEventBody, no_query},
+      {"POST", "/events/complete", report_on_many(complete), changes, kBatchBody, no_query},
+      {"POST", "/events/fail", report_on_many(fail), changes, kBatchBody, no_query},
       {"GET", "/events", list_events, reads, 0},
       {"GET", "/events/{id}", get_event, reads, 0},
       {"GET", "/events/{id}/why", explain_event, reads, 0, no_query},
@@ -81,6 +82,7 @@ struct PathParameters {
 std::optional<PathParameters> match_path(std::string_view pattern, std::string_view path) {
   PathParameters found;
   std::size_t position = 0;
+  // Each pass matches the text before the next parameter, and then the parameter.
   while (true) {
     const std::size_t open = std::min(pattern.find('{'), pattern.size());
     if (!path.substr(position).starts_with(pattern.substr(0, open))) return std::nullopt;

@@ -51,6 +51,7 @@ bool is_json(std::string_view content_type) {
 }
 
 bool is_loopback_name(std::string_view host) {
+  // The colons of an IPv6 address are inside brackets: only a colon behind them begins a port.
   const std::size_t colon = host.rfind(':');
   const bool has_port = colon != std::string_view::npos && host.find(']', colon) == std::string_view::npos;
   const std::string_view name = has_port ? host.substr(0, colon) : host;
@@ -63,6 +64,7 @@ bool is_cross_site(const Headers& headers) {
   if (!headers.sec_fetch_site.empty()) {
     return headers.sec_fetch_site != "same-origin" && headers.sec_fetch_site != "none";
   }
+  // Browsers without Sec-Fetch-Site send Origin.
   if (headers.origin.empty()) return false;
   return headers.origin != "http://" + headers.host && headers.origin != "https://" + headers.host;
 }
