@@ -82,7 +82,7 @@ TEST_F(InstallTest, EveryFileIsInItsStandardFolder) {
   }
 }
 
-TEST_F(InstallTest, NoFileNamesTheMachineItWasBuiltOn) {
+TEST_F(InstallTest, NoFileContainsAPathOfTheBuildMachine) {
   for (const auto& entry : fs::recursive_directory_iterator(prefix_)) {
     if (!entry.is_regular_file()) continue;
     const std::string bytes = content_of(entry.path());

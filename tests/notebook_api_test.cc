@@ -61,7 +61,7 @@ class NotebookApiTest : public testing::Test {
   std::string text_of(const std::string& path) const {
     return content_of(server_.file("allowed/notes/" + path));
   }
-  bool is_there(const std::string& path) const {
+  bool exists(const std::string& path) const {
     return std::filesystem::exists(server_.file("allowed/notes/" + path));
   }
 
@@ -98,7 +98,7 @@ TEST_F(NotebookApiTest, ANotebookShowsItsPathQueueAndSettings) {
   EXPECT_EQ(at(shown, "settings.worker_poll_interval"), "0.1");
   EXPECT_EQ(at(get("/notebooks"), "notebooks[0].name"), R"("notes")");
   EXPECT_EQ(get("/notebooks/none").status, 404);
-  EXPECT_TRUE(is_there(".git"));
+  EXPECT_TRUE(exists(".git"));
 }
 
 TEST_F(NotebookApiTest, OnlyFoldersThatAreAllowedBecomeNotebooks) {
@@ -163,7 +163,7 @@ TEST_F(NotebookApiTest, AChangeIsAcceptedAtOnceAndAppliedLater) {
   EXPECT_EQ(at(taken, "path"), R"("a/b.md")");
   EXPECT_THAT(at(taken, "event_id"), StartsWith("\"evt_"));
   EXPECT_EQ(taken.header("Location"), "/events/" + at(taken, "id"));
-  EXPECT_FALSE(is_there("a/b.md"));
+  EXPECT_FALSE(exists("a/b.md"));
 
   resume();
   EXPECT_EQ(post("/events/" + at(taken, "id") + "/wait").status, 200);
@@ -194,12 +194,12 @@ TEST_F(NotebookApiTest, ASyncedChangeAnswersWithTheFile) {
   EXPECT_EQ(moved.status, 200) << moved.body;
   EXPECT_EQ(at(moved, "path"), R"("b/c.md")");
   EXPECT_EQ(text_of("b/c.md"), "good bye");
-  EXPECT_FALSE(is_there("a.md"));
+  EXPECT_FALSE(exists("a.md"));
 
   const HttpResponse deleted = request("DELETE", file + "?sync=true");
   EXPECT_EQ(deleted.status, 200) << deleted.body;
   EXPECT_EQ(at(deleted, "status"), R"("COMPLETED")");
-  EXPECT_FALSE(is_there("b/c.md"));
+  EXPECT_FALSE(exists("b/c.md"));
   EXPECT_EQ(get(file).status, 404);
   EXPECT_EQ(request("PUT", file, R"({"content":""})").status, 404);
 }
@@ -221,7 +221,7 @@ TEST_F(NotebookApiTest, ContentIsNeverServedAsATypeThatABrowserRuns) {
   EXPECT_EQ(get("/notebooks/notes/files/99999999999999999999/content").status, 404);
 }
 
-TEST_F(NotebookApiTest, AFailedChangeIsAConflictThatSaysWhy) {
+TEST_F(NotebookApiTest, AFailedChangeIsAConflictWithTheReason) {
   create("a", "a file");
 
   EXPECT_EQ(post("/notebooks/notes/files?sync=true", R"({"path":"a","content":""})").status, 409);
@@ -230,7 +230,7 @@ TEST_F(NotebookApiTest, AFailedChangeIsAConflictThatSaysWhy) {
   EXPECT_THAT(at(below, "error"), HasSubstr("a"));
 }
 
-TEST_F(NotebookApiTest, ARequestThatCanNeverWorkIsRefusedAtOnce) {
+TEST_F(NotebookApiTest, ARequestThatCannotSucceedIsRefusedAtOnce) {
   const std::string files = "/notebooks/notes/files";
   const std::string id = create("a", "");
   for (const char* path : {"", "/a", "../a", "a/../b", ".git/config", ".GIT/config", "a\\u0000b", "a//b"}) {
@@ -258,7 +258,7 @@ TEST_F(NotebookApiTest, ARequestThatCanNeverWorkIsRefusedAtOnce) {
   EXPECT_EQ(request("DELETE", files + "/" + id, "{}").status, 202);
 }
 
-TEST_F(NotebookApiTest, AFileAsLargeAsAnEventIsTakenAndNoLarger) {
+TEST_F(NotebookApiTest, AFileAsLargeAsAnEventIsAcceptedAndALargerOneRefused) {
   const std::size_t around = std::string_view(R"({"path":"a","content":""})").size();
   const auto body = [&](std::size_t size) {
     return R"({"path":"a","content":")" + std::string(size - around, 'x') + R"("})";
@@ -322,7 +322,7 @@ TEST_F(NotebookApiTest, AFolderIsMovedAndDeletedAsAWhole) {
   const std::string id = correlation.substr(1, correlation.size() - 2);
   EXPECT_EQ(at(post("/events/correlation/" + id + "/wait"), "completed"), "3");
   EXPECT_EQ(text_of("g/c/d"), "f/c/d");
-  EXPECT_FALSE(is_there("f"));
+  EXPECT_FALSE(exists("f"));
 
   const HttpResponse moved = request("PATCH", folder + "/move?sync=true", R"({"dest_path":"h"})");
   EXPECT_EQ(moved.status, 200) << moved.body;
@@ -330,7 +330,7 @@ TEST_F(NotebookApiTest, AFolderIsMovedAndDeletedAsAWhole) {
   const HttpResponse deleted = request("DELETE", folder + "?sync=true");
   EXPECT_EQ(deleted.status, 200) << deleted.body;
   EXPECT_EQ(at(deleted, "file_count"), "3");
-  EXPECT_FALSE(is_there("h"));
+  EXPECT_FALSE(exists("h"));
   EXPECT_EQ(at(get("/notebooks/notes/files?kind=all"), "files"), "[]");
 }
 
@@ -339,7 +339,7 @@ TEST_F(NotebookApiTest, AnEmptyFolderCanBeCreated) {
 
   EXPECT_EQ(made.status, 201) << made.body;
   EXPECT_EQ(at(made, "kind"), R"("folder")");
-  EXPECT_TRUE(is_there("e"));
+  EXPECT_TRUE(exists("e"));
 }
 
 TEST_F(NotebookApiTest, FilesAreListedByPathInPages) {

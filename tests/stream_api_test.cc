@@ -163,7 +163,7 @@ TEST_F(StreamApi, PrefetchIsOneByDefault) {
   EXPECT_TRUE(is_quiet(worker));
 }
 
-TEST_F(StreamApi, EveryWayToEndAClaimLetsTheNextEventThrough) {
+TEST_F(StreamApi, TheNextEventIsSentAfterAnyEndOfAClaim) {
   for (int i = 0; i < 7; ++i) publish("main");
   Stream worker = stream("worker_id=w:1");
 
@@ -265,7 +265,7 @@ TEST_F(StreamApi, AWorkerKeepsItsClaimsAcrossConnectionsAndTheyCount) {
   EXPECT_EQ(back.next(), "2");
 }
 
-TEST_F(StreamApi, AnEventForADisconnectedClientGoesToAnother) {
+TEST_F(StreamApi, AnEventForADisconnectedClientIsDeliveredToAnother) {
   Stream gone = stream("worker_id=w:1");
   is_quiet(gone);
   gone.leave();

@@ -108,7 +108,7 @@ TEST_F(WorkTest, TheMessageOfAFailureIsTheStderrOfTheCommand) {
   EXPECT_THAT(finished.err, HasSubstr(R"({"id":2,"result":"failed","attempt":1,)"));
 }
 
-TEST_F(WorkTest, Exit75GivesTheEventBackWithoutAFailure) {
+TEST_F(WorkTest, Exit75ReleasesTheEventWithoutAFailure) {
   start();
   publish(R"({"title":"later","tags":"a"})");
 
