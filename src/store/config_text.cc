@@ -122,6 +122,7 @@ class ConfigObject {
   std::string fault_;
 };
 
+// A retry policy is stored whole, so a member that is missing has the default of RetryPolicy.
 void read_retry(ConfigObject& object, QueueConfig& config) {
   const auto value = object.take("retry");
   if (!value) return;

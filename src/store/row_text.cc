@@ -33,6 +33,7 @@ std::string retry_to_text(const std::optional<RetryPolicy>& retry) {
 Result<std::optional<RetryPolicy>> retry_from_text(std::string_view text) {
   if (text.empty()) return std::optional<RetryPolicy>();
   std::array<std::string_view, 4> parts;
+  // A missing part is empty, and no part of a policy may be, so the check below finds it.
   for (std::string_view& part : parts) {
     const std::size_t end = std::min(text.find(' '), text.size());
     part = text.substr(0, end);

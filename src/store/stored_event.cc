@@ -99,6 +99,7 @@ bool PageBuilder::take(Event&& event) {
   } else if (behind && page_.events.size() < filter_.limit) {
     page_.events.push_back(std::move(event));
   }
+  // Without a stored count the walk goes on after the page to count, up to kCountedMax matches.
   const bool full = page_.events.size() == filter_.limit;
   return !(full && (has_stored_count_ || matched_ >= kCountedMax));
 }

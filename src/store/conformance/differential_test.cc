@@ -246,7 +246,7 @@ EndedFilter random_filter(Random& random, TimePoint now) {
   return filter;
 }
 
-Step look(Random& random, TimePoint now) {
+Step query(Random& random, TimePoint now) {
   return [filter = random_filter(random, now), order = "o" + std::to_string(random.below(4)),
           supersede = "s" + std::to_string(random.below(4))](Side& side) {
     Transaction& transaction = *side.transaction;
@@ -331,7 +331,7 @@ Step random_step(Random& random, std::size_t& inserted, std::int64_t last_id, Ti
     case 6: return append(random, id);
     case 7: return use_key(random);
     case 8: return remove(id);
-    case 9: return look(random, now);
+    case 9: return query(random, now);
     case 10: return put(random, id);
     case 11:
       return

@@ -68,7 +68,7 @@ TEST_P(StoreConformance, EachEndedFilterReturnsOnlyMatchingEvents) {
       {"limit of two statuses",
        {.queue = "main", .statuses = {Status::cancelled, Status::failed}, .limit = 2},
        "d f"},
-      {"limit of matches, not of looks", {.queue = "main", .tags = {"z"}, .limit = 1}, "c"},
+      {"limit of matches, not of events read", {.queue = "main", .tags = {"z"}, .limit = 1}, "c"},
   };
   for (const Row& row : rows)
     EXPECT_EQ(names(must(begin()->ended(row.filter)).events), row.found) << row.name;

@@ -243,13 +243,13 @@ class MemoryTransaction final : public Transaction {
 
   Result<Ended> ended(const EndedFilter& filter) override {
     Ended ended;
-    std::size_t looked_at = 0;
+    std::size_t events_read = 0;
     std::size_t bytes = 0;
     std::optional<EndedCursor> last;
     for (const Stored* stored : in_order_of_end(state_)) {
       if (!is_asked_for(stored->event, filter)) continue;
       // kReplay limits the events that are read, not those that match.
-      if (ended.events.size() >= filter.limit || bytes >= kClaimBytes || looked_at++ == limits::kReplay) {
+      if (ended.events.size() >= filter.limit || bytes >= kClaimBytes || events_read++ == limits::kReplay) {
         ended.next = last;
         return ended;
       }
@@ -258,7 +258,7 @@ class MemoryTransaction final : public Transaction {
       bytes += stored->event.payload.size();
       ended.events.push_back(*stored);
     }
-    if (looked_at == limits::kReplay) ended.next = last;
+    if (events_read == limits::kReplay) ended.next = last;
     return ended;
   }
 

@@ -122,13 +122,13 @@ TEST_F(PostgresNotifier, AServerThatIsAloneSendsNoHintsUntilAnotherStarts) {
   EXPECT_TRUE(missed.ended);
   one.notifier().notify({.ready = {"mail"}});
   EXPECT_THAT(other.hint().ready, ElementsAre("mail"));
-  std::string told;
-  while (told.find("mail") == told.npos) {
+  std::string received;
+  while (received.find("mail") == received.npos) {
     const auto payloads = stranger->notifications(Millis(60'000));
     ASSERT_TRUE(payloads && !payloads->empty());
-    for (const std::string& payload : *payloads) told += payload;
+    for (const std::string& payload : *payloads) received += payload;
   }
-  EXPECT_THAT(told, Not(HasSubstr("unheard")));
+  EXPECT_THAT(received, Not(HasSubstr("unheard")));
 }
 
 TEST_F(PostgresNotifier, AServerThatStartsWhileALoneOneReconnectsAlsoGetsAHint) {
@@ -190,21 +190,21 @@ TEST_F(PostgresNotifier, HintsOfABurstAreMerged) {
   Two two(database_.url());
   Server& one = two.one;
   Server& other = two.other;
-  std::set<std::string> told;
+  std::set<std::string> sent;
   for (int n = 0; n < 500; ++n) {
     const std::string queue = "q" + std::to_string(n);
-    told.insert(queue);
+    sent.insert(queue);
     one.notifier().notify({.ready = {queue}});
   }
   std::set<std::string> heard;
   int hints = 0;
-  while (heard.size() < told.size()) {
+  while (heard.size() < sent.size()) {
     const Hint hint = other.hint();
     ASSERT_FALSE(hint.all || hint.ready.empty());
     heard.insert(hint.ready.begin(), hint.ready.end());
     ++hints;
   }
-  EXPECT_EQ(heard, told);
+  EXPECT_EQ(heard, sent);
   EXPECT_LT(hints, 100);
 }
 

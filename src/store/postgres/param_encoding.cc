@@ -74,6 +74,7 @@ std::string bigint_of(std::int64_t value) {
 
 }  // namespace
 
+// The binary format of a row: its size, the number of columns, then type, length and bytes of each.
 void RecordArray::begin_row(std::size_t columns) {
   ++count_;
   row_ = rows_.size();
@@ -145,6 +146,7 @@ Params& Params::add(std::span<const std::optional<std::string>> values) {
   return add_value(kTextArray, array_of(values, kText, true));
 }
 
+// The oid differs between databases, so the connection fills it in when it sends the call.
 void Params::EncodedParam::set_record_type(std::uint32_t oid) {
   constexpr std::size_t kElementType = 2 * sizeof(std::int32_t);  // offset in array_head()
   std::string number;

@@ -25,6 +25,7 @@ std::optional<std::string> unless_empty(const std::string& text) {
   return text.empty() ? std::nullopt : std::optional(text);
 }
 
+// The columns of each row type are in the order of its table; enter.sql inserts them with SELECT *.
 void add_body(RecordArray& bodies, const Event& event) {
   const bool own_time = event.timestamp != event.created_at;
   bodies.add(number(event.id), event.event_id, event.queue, event.title, join_tags(event.tags),
@@ -98,6 +99,7 @@ struct Writes {
     if (!event.supersede_key.empty() && was_pending != pending)
       (pending ? new_superseded : gone_superseded).add(event.queue, event.supersede_key, number(event.id));
 
+    // A body never changes, so it is written only with a new event.
     if (!was) add_body(bodies, event);
     if (was && !was->archived && live) {
       add_live(changed_live, stored, ready_code(stored));
@@ -174,6 +176,7 @@ void PostgresTransaction::flush_events(std::vector<StatementCall>& calls) {
     }
     known.written = written(known.stored);
   }
+  // Later reads of this transaction see the rows, so the difference to write is empty again.
   changed_.clear();
   writes.write(calls);
 }

@@ -13,6 +13,7 @@ namespace {
 // The most events that one statement reads, so that no snapshot is held for long.
 constexpr std::size_t kRowsPerSnapshot = 5000;
 
+// Ended events other than completed ones are rare, so they have an index of their own.
 StatementCall list_call(const ListFilter& filter, EventId after, std::size_t rows) {
   const std::int64_t first = number(after);
   if (filter.correlation_id) return {sql::list_correlation, params_of(first, rows, *filter.correlation_id)};
@@ -52,6 +53,7 @@ Result<std::vector<Rows>> PostgresReader::walk(const ListFilter& filter, std::si
       if (matches(stored->event, filter) && !take(std::move(stored->event))) return all;
     }
     if (rows.size() < limit) return all;
+    // The first statement read what a page usually needs. Few rows matched, so the next ones read more.
     limit = kRowsPerSnapshot;
     StatementCall next = list_call(filter, last, limit);
     auto more = run_one(next.sql, std::move(next.params));
@@ -65,6 +67,7 @@ Result<EventPage> PostgresReader::list(const ListFilter& filter) {
   const bool stored_count = page.has_stored_count();
   std::vector<StatementCall> beside;
   if (stored_count) beside.push_back(count_call(filter));
+  // With a stored count, the walk ends with the page, so it needs no more rows than the page.
   const std::size_t first_rows =
       stored_count ? static_cast<std::size_t>(filter.offset) + filter.limit : kRowsPerSnapshot;
   const auto walked = walk(page.walked(), first_rows, std::move(beside),

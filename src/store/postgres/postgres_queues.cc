@@ -48,6 +48,7 @@ void PostgresTransaction::plan_queues(const TransactionPlan& plan, bool plain,
   if (!plan.limited.empty()) read_records(calls, plan.limited);
 }
 
+// Takes rows in the order in which plan_queues() added their calls, so both have the same conditions.
 Result<void> PostgresTransaction::planned_queues(const TransactionPlan& plan, bool plain,
                                                  std::span<const Rows> rows) {
   if (!plan.keys.empty()) {
@@ -65,6 +66,7 @@ Result<void> PostgresTransaction::planned_queues(const TransactionPlan& plan, bo
 Result<void> PostgresTransaction::take_keys(const std::vector<std::string>& asked, const Rows& rows) {
   auto records = all_rows(rows, read_key);
   if (!records) return records.error();
+  // A key without a row is cached as absent, so that it is not read again.
   for (const std::string& key : asked) keys_[key] = std::nullopt;
   for (KeyRecord& record : *records) keys_.insert_or_assign(record.key, std::move(record));
   return {};
@@ -109,6 +111,7 @@ Result<std::size_t> PostgresTransaction::purge_keys(TimePoint created_before, st
   const auto dropped = read(sql::purge_keys, params_of(millis(created_before), limit));
   if (!dropped) return dropped.error();
   for (std::size_t row = 0; row < dropped->size(); ++row) {
+    // The cache must not return a key that the statement has deleted.
     const auto known = keys_.find(dropped->text(row, 0));
     if (known != keys_.end()) known->second.reset();
   }
@@ -154,6 +157,7 @@ Result<void> PostgresTransaction::add_totals(std::string_view queue, const Total
     if (!known->second.removed) kept.checkpoint_id = known->second.stored.event.event_id;
     return {};
   }
+  // The event was neither loaded nor changed here, so only the database knows its global id.
   const auto rows = read(sql::event_id_of, params_of(number(*last_completed)));
   if (!rows) return rows.error();
   if (!rows->empty()) kept.checkpoint_id = rows->text(0, 0);
@@ -240,6 +244,7 @@ Result<std::vector<QueueRecord>> PostgresTransaction::changed_queues() {
     session_.announced_queues.insert_or_assign(record.row.id, record.row);
     changed.push_back(std::move(record));
   }
+  // Set last: after an error the next call reads the queues again.
   session_.queues_version = queues_version_;
   return changed;
 }
@@ -261,6 +266,7 @@ Result<std::optional<QueueRecord>> PostgresTransaction::current(std::string_view
 // Repairs nothing: each counter is written in the transaction that changes what it counts.
 Result<Recalled> PostgresTransaction::recall(std::vector<std::string>& /*repaired*/) {
   std::vector<StatementCall> calls;
+  // The records below must include what this transaction has changed so far.
   flush_counts(calls);
   flush_counters(calls);
   calls.push_back({sql::drop_workers, params_of(millis(now_ - kWorkersKept))});
@@ -296,6 +302,7 @@ Result<Recalled> PostgresTransaction::recall(std::vector<std::string>& /*repaire
 }
 
 void PostgresTransaction::flush_queues(std::vector<StatementCall>& calls) {
+  // The flush may write pending events, so the times that were read before may be wrong.
   oldest_.clear();
   if (!changed_keys_.empty()) {
     RecordArray changed("idempotency_key");

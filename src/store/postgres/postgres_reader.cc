@@ -22,6 +22,7 @@ Result<std::optional<Event>> take_event(const Rows& rows) {
 Result<std::vector<Details>> take_details(const Rows& events, const Rows& logs) {
   auto entries = read_log(logs);
   if (!entries) return entries.error();
+  // The statement returns the entries of all events together, those of one event in order.
   std::map<EventId, std::vector<LogEntry>> by_event;
   for (LogEntry& entry : *entries) by_event[entry.id].push_back(std::move(entry));
   std::vector<Details> found;

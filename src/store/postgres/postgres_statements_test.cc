@@ -161,7 +161,7 @@ TEST_F(PostgresStatementsTest, AListReadsNoMoreThanItShowsFromTheRightIndex) {
   struct Row {
     std::string_view name;
     std::string_view sql;
-    std::string_view look;
+    std::string_view index;
   };
   const Row rows[] = {
       {"list_all", sql::list_all, "event_body_pkey on event_body\n%Index Cond: (id > $1)"},
@@ -178,7 +178,7 @@ TEST_F(PostgresStatementsTest, AListReadsNoMoreThanItShowsFromTheRightIndex) {
   for (const Row& row : rows) {
     std::string plan = plan_of(row.name, row.sql);
     plan = std::regex_replace(plan, std::regex("\n *(-> *)?"), "\n%");
-    EXPECT_THAT(plan, HasSubstr("\n%Limit\n%Index Scan using " + std::string(row.look))) << row.name;
+    EXPECT_THAT(plan, HasSubstr("\n%Limit\n%Index Scan using " + std::string(row.index))) << row.name;
     EXPECT_THAT(plan, Not(HasSubstr("Sort"))) << row.name;
   }
 }

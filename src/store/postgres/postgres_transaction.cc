@@ -79,6 +79,7 @@ Result<std::vector<Rows>> PostgresTransaction::run(std::vector<StatementCall> ca
 }
 
 void PostgresTransaction::begin_anew(std::string_view gate) {
+  // Locks end with the ROLLBACK, so everything that was read under them is dropped.
   // event_numbers_ is kept: sequences do not roll back, so ids that were drawn are still valid.
   gate_ = gate;
   begun_ = false;
@@ -134,6 +135,7 @@ void PostgresTransaction::take_numbers(const Rows& rows, std::size_t events) {
 }
 
 Result<void> PostgresTransaction::insert(std::span<Stored> events) {
+  // Usually the plan has drawn enough; this is for events that it did not count.
   if (event_numbers_.size() < events.size()) {
     if (auto done = draw_numbers(events.size() - event_numbers_.size(), 0); !done) return done;
   }
@@ -147,6 +149,7 @@ Result<void> PostgresTransaction::insert(std::span<Stored> events) {
     stored.ready = readiness(stored, now_) == kReady;
     stored.line_before = stored.line;
     stored.guard = guard_of(event);
+    // No other transaction can see the event before COMMIT, so it counts as locked.
     event_cache_.insert_or_assign(event.id, CachedEvent{stored, true, true, false, std::nullopt});
     changed_.insert(event.id);
     if (stored.ready) made_ready_.insert(event.id);
@@ -176,6 +179,7 @@ Result<std::vector<std::optional<Stored>>> PostgresTransaction::load(std::span<c
   std::vector<EventId> missing;
   for (const EventId id : ids) {
     const auto found = event_cache_.find(id);
+    // A change needs the lock, and a read needs the envelope; a cached event may lack either.
     const bool enough = found != event_cache_.end() &&
                         (fields == EventFields::state ? found->second.locked : found->second.whole);
     if (!enough) missing.push_back(id);
@@ -241,6 +245,7 @@ Result<void> PostgresTransaction::save_one(Stored& saved) {
     if (!last) return last.error();
     turn = *last;
   }
+  // With a new turn the event has new rows in event_ready, so claims must notice it as newly ready.
   const bool was_ready = stored.ready && turn == stored.turn;
   const Status before = event.status;
   const std::string cause = saved.event.status == Status::failed ? saved.cause : "";
@@ -310,6 +315,7 @@ void PostgresTransaction::count(const std::string& queue, Status status, std::in
 Result<void> PostgresTransaction::remove(std::span<const Stored> events) {
   std::vector<EventId> ids;
   for (const Stored& stored : events) ids.push_back(stored.event.id);
+  // Locks the events, so that the guards below are compared with rows that cannot change.
   if (auto done = load(ids, EventFields::state); !done) return done.error();
   for (const Stored& stored : events) {
     EVENTQ_ASSERT(stored.archived && stored.line == Line::none);
@@ -352,6 +358,7 @@ Result<std::vector<Stored>> PostgresTransaction::promote(std::size_t limit) {
     auto stored = read_event(rows->front(), row, EventFields::state);
     if (!stored) return stored.error();
     CachedEvent& known = cache_event(std::move(*stored), EventFields::state, true);
+    // Only the cache is changed; the next flush writes the row and its event_ready rows.
     known.stored.ready = true;
     changed_.insert(known.stored.event.id);
     made_ready_.insert(known.stored.event.id);
@@ -435,6 +442,7 @@ Result<void> PostgresTransaction::commit(DiskSync sync) {
   flush_counters(calls);
   auto done = session_.connection->commit(std::move(calls));
   if (!done) return done;
+  // After COMMIT, because a start that moved back for a rolled back event would only slow down claims.
   open_ = false;
   note_made_ready();
   return {};

@@ -332,9 +332,9 @@ class SqlitePowerLossTest : public SqliteFaultsTest {
 
   // The number of transactions that a power failure left, or a description of the fault.
   std::string left_by(const Disk& disk, std::mt19937_64& random) const {
-    const TemporaryDirectory place;
-    disk.write_after_power_loss(place.file(""), random);
-    const std::string path = place.file("store.db");
+    const TemporaryDirectory directory;
+    disk.write_after_power_loss(directory.file(""), random);
+    const std::string path = directory.file("store.db");
     const auto opened = open_store(path, kClock);
     if (!opened) return "not opened: " + opened.error().message;
     if (std::string faults = audit(path); !faults.empty()) return faults;

@@ -179,17 +179,17 @@ class Auditor {
   }
 
   Result<void> check_lines() {
-    auto places = Statement::prepare(connection_, audit_sql::all_lines);
-    if (!places) return places.error();
+    auto events = Statement::prepare(connection_, audit_sql::all_lines);
+    if (!events) return events.error();
     auto entries = Statement::prepare(connection_, audit_sql::entries_of);
     if (!entries) return entries.error();
     std::optional<LineCheck> line;
     std::pair<std::string, std::string> key;
     for (;;) {
-      const auto place = places->step();
-      if (!place) return place.error();
-      if (!*place) return {};
-      std::pair<std::string, std::string> next(places->text(1), places->text(2));
+      const auto row = events->step();
+      if (!row) return row.error();
+      if (!*row) return {};
+      std::pair<std::string, std::string> next(events->text(1), events->text(2));
       // all_lines.sql is ordered by line, so a new key begins the next line.
       if (!line || key != next) {
         key = std::move(next);
@@ -197,7 +197,7 @@ class Auditor {
         counts_.lines += 1;
       }
       counts_.in_lines += 1;
-      const std::int64_t id = places->integer(0);
+      const std::int64_t id = events->integer(0);
       // One query per event: the rows are ordered by line here, so one pass over the log as in replay() is
       // not possible.
       auto log = read_log(*entries, id);
