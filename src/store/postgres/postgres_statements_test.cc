@@ -99,7 +99,7 @@ TEST_F(PostgresStatementsTest, EveryFileButTheScriptsIsOneStatement) {
 
 TEST_F(PostgresStatementsTest, NoStatementReadsATableWithoutAnIndexOrMoreOfItThanItNeeds) {
   // Excepted: whole tables of a few rows (workers, one-row tables), and the counters of all queues.
-  const std::set<std::string_view> excepted = {"drop_workers", "read_count_all", "read_place", "read_time",
+  const std::set<std::string_view> excepted = {"drop_workers", "read_count_all", "read_position", "read_time",
                                                "read_version"};
   for (const auto& [name, text] : sql::kAll) {
     if (!has_plan(without_comments(text)) || excepted.contains(name)) continue;
