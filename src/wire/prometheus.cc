@@ -101,7 +101,7 @@ void write_store(Page& page, const Metrics& metrics) {
   page.sample({}, metrics.sizes.file_bytes);
 }
 
-// One sample for each shard that has the value: a shard that is away reports no upkeep.
+// One sample for each shard that has the value: an unreachable shard reports no upkeep.
 void write_shards(Page& page, const std::vector<ShardMetrics>& shards) {
   if (shards.empty()) return;  // the store is a file
   const auto gauge = [&](std::string_view name, std::string_view help, const auto& value_of) {
