@@ -48,6 +48,8 @@ Result<void> configure(Engine& engine, const std::string& queue, const NotebookS
 
 }  // namespace
 
+// Four connections to one SQLite file, because a connection belongs to one thread at a time and to one
+// transaction. Each has its own mutex or strand, so reads do not wait for the worker's transactions.
 Result<Notebook::StateConnections> Notebook::open_states(const std::string& path) {
   auto publisher = NotebookState::open(path);
   if (!publisher) return publisher.error();

@@ -241,7 +241,9 @@ void Router::answer(const ReplyTo& reply_to, Answer answer) {
 }
 
 // Gives events back whose caller has left or was answered already. All claims of one answer are from one
-// shard, so the first id names the shard. The answer to this command is ignored.
+// shard, so the first id names the shard, and any of its commit threads can release them. The answer is
+// ignored, because no sub-command has the number 0. stop() does not wait for releases, so a closed router
+// sends none: the leases expire.
 void Router::release_claims(const std::vector<Claim>& claims) {
   if (claims.empty() || closed_) return;
   ShardSlot& slot = slot_of(shard_of(claims.front().event.id, shards()));

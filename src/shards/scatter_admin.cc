@@ -19,7 +19,8 @@ std::optional<Error> any_unavailable(const Dispatch& dispatch) {
   return std::nullopt;
 }
 
-// An error that means "nothing was changed" is wrong once a shard has made the change.
+// The error of a change that stopped at a shard. `done` is 0 while no shard has made the change. After that
+// an error that means "nothing was changed" is wrong.
 Error half_done(const Error& error, int done) {
   if (done == 0 || (error.code != ErrorCode::unavailable && error.code != ErrorCode::no_space)) return error;
   return {ErrorCode::unknown_outcome,
@@ -118,10 +119,13 @@ class ReviveScatter final : public Scatter {
 
   void take_answer(Dispatch& dispatch, int, Answer answer) override {
     if (finding_ > 0) return take_checkpoints(dispatch, answer);
+    // The shard did not run the command, or its commit failed. An error of the revival itself is in
+    // `revived`.
     if (answer.error) {
       return dispatch.finish(Answer{.error = half_done(*answer.error, all_.events.empty() ? 0 : shard_)});
     }
     auto& revived = std::get<Result<Revived>>(answer.admin);
+    // A shard has a queue only after its first event there. end() answers not_found if no shard has it.
     const bool not_there = !revived && revived.error().code == ErrorCode::not_found;
     if (not_there) not_found_ = revived.error();
     if (!revived && !not_there) {

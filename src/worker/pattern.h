@@ -14,7 +14,7 @@
 namespace eventq {
 
 // Errors: invalid_argument with field "pattern" for an empty word, for a `*` or `>` inside a word, and for a
-// `>` that is not the last word; too_large.
+// `>` that is not the last word; too_large for more than limits::kPattern bytes.
 [[nodiscard]] std::optional<Error> validate_pattern(std::string_view pattern);
 
 // `happened` is the pattern of an event. One with an empty word matches nothing.

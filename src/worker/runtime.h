@@ -53,8 +53,11 @@ class Worker::Runtime {
   Handlers handlers;
 
   // The threads of the pool share ownership of `self`, because a thread that stop() detaches still uses it.
-  // Errors: as Worker::start().
+  // Errors: invalid_argument or too_large for a bad option or handler; conflict after an earlier start();
+  // unavailable when a thread cannot be started; errors of the queue, whose settings it reads.
   static Result<void> start(const std::shared_ptr<Runtime>& self);
+  // Sends the remaining reports and ends all threads. Detaches threads whose handlers still run after
+  // WorkerOptions::stop_within; then it returns false.
   bool stop();
 
   [[nodiscard]] bool started() const;

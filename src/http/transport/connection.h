@@ -37,7 +37,8 @@ class HttpConnection final
   // Waits for the first request.
   void start();
 
-  // Answers with an error, before any request, and closes.
+  // Answers with an error of the server itself, without calling on_request(), and closes. For a connection
+  // over the limit, and for a request that is malformed, too slow, or incomplete at a shutdown.
   void refuse(int status, std::string_view message);
 
   // True when the Service has this request and has not answered it.
@@ -46,7 +47,9 @@ class HttpConnection final
   }
   [[nodiscard]] ExchangeId exchange() const { return exchange_; }
 
-  // See IoThread::respond(). Never calls the Service.
+  // Sends the response, or its beginning if it is a stream. Bytes that the kernel does not take at once are
+  // written later. False: the client is gone, or a stream was to begin during a shutdown. Makes no callback
+  // of the Service before it returns, because the Service calls it.
   // REQUIRES: waits_for(the exchange).
   bool respond(Response response);
 
@@ -55,7 +58,8 @@ class HttpConnection final
     return state_ == ConnectionState::streaming && exchange_ == exchange;
   }
 
-  // See IoThread::send() and finish(). Never call the Service.
+  // Send the next piece of a stream, and end the stream. send_piece() returns false when the client is gone.
+  // As respond(), they make no callback of the Service before they return; on_sent() is posted.
   // REQUIRES: streams(the exchange).
   bool send_piece(std::string_view piece);
   void finish_stream();
@@ -63,7 +67,9 @@ class HttpConnection final
   // Closes the connection, or answers 408, when a time limit is over.
   void sweep(SteadyTime now);
 
-  // No further requests. Closes now unless a request is under way.
+  // Reads no further requests, because the server stops. Ends a stream and calls Service::on_gone(). A
+  // request that has partly arrived is answered 503. A request that the Service has is still answered. Then
+  // closes.
   void drain();
 
   // Closes now. Calls Service::on_gone() when an exchange is under way.

@@ -342,7 +342,8 @@ Result<void> Folder::make_folder(const std::string& path) {
   if (!folder.open()) return failed("open the folder", path, errno);
   const auto made = status_of(folder, path);
   if (!made) return made.error();
-  // Keep the set-group-ID bit that the new folder inherits from its parent.
+  // mkdirat() also applies the umask of the process, which may be stricter than mask_. So set the mode again,
+  // and keep the set-group-ID bit that the new folder inherits from its parent.
   const mode_t mode =
       (made->st_mode & ~static_cast<mode_t>(S_IFMT) & ~kPermissions) | (kPermissions & ~mask_);
   if (::fchmod(folder.number(), mode) != 0) return failed("make the folder", path, errno);

@@ -145,11 +145,13 @@ Result<bool> move_head(git_repository* repo, const GitHead& head, const git_oid&
   if (git_transaction_set_target(transaction, head.name.c_str(), &commit, signature, log.c_str()) != 0) {
     return git::failure("move " + head.name);
   }
-  // Exchange the index first: a git process that reads the new HEAD must not read the old index.
+  // Exchange the index first: a git process that reads the new HEAD must not read the old index. If that
+  // fails, HEAD moves without it, and the empty `index` shows the caller that the user's index lacks this
+  // commit.
   if (index && !index->exchange()) index.reset();
   if (git_transaction_commit(transaction) == 0) return true;
   Error error = git::failure("move " + head.name);
-  if (index) index->exchange();
+  if (index) index->exchange();  // undoes the exchange, because HEAD has not moved
   return error;
 }
 

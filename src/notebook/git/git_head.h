@@ -17,8 +17,8 @@ struct GitHead {
 Result<GitHead> read_head(git_repository* repo);
 std::string hash_of(const GitHead& head);  // empty: no commit
 
-// Moves the reference from `head` to `commit`, and exchanges `index` if set. False: HEAD has moved, or
-// another process holds a lock.
+// Moves the reference from `head` to `commit`, and exchanges `index` if set. Resets `index` if the exchange
+// failed; HEAD moves all the same. False: HEAD has moved, or another process holds a lock.
 Result<bool> move_head(git_repository* repo, const GitHead& head, const git_oid& commit,
                        const git_signature* signature, const std::string& log,
                        std::optional<UserIndex>& index);

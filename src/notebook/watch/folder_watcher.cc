@@ -60,6 +60,8 @@ Result<std::unique_ptr<FolderWatcher>> FolderWatcher::start(const std::string& p
 
 WatcherStats FolderWatcher::stats() const { return {events_, overflows_, watch_count_, polls_}; }
 
+// A pass uses one time, so a path that it touches first is due in a later pass. The callbacks of
+// read_events() and report_due() may take long, so the periodic check reads the clock again.
 void FolderWatcher::loop() {
   while (wait()) {
     const SteadyTime now = steady_now();
@@ -71,7 +73,8 @@ void FolderWatcher::loop() {
   }
 }
 
-// Blocks until there is work; false: the watcher stops.
+// Blocks until inotify has events, or a path, a detached watch or the next check is due. False: the watcher
+// stops. While the folder is not watched, the second descriptor is -1, which poll() ignores.
 bool FolderWatcher::wait() {
   SteadyTime until = next_check_;
   if (const auto due = touched_.next_due()) until = std::min(until, *due);

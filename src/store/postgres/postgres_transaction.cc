@@ -419,6 +419,8 @@ Result<Ended> PostgresTransaction::ended(const EndedFilter& filter) {
   return ended;
 }
 
+// A failed event stays the head of its line while the queue's onFailure is `block`. The statement takes no
+// locks, and load() does. So another transaction may have revived or released an event in between.
 Result<std::vector<Stored>> PostgresTransaction::holding_line(std::string_view queue, std::size_t limit) {
   const auto ids = all_rows(read(sql::holding_line, params_of(queue, limit)), read_id<RowView>);
   if (!ids) return ids.error();
