@@ -74,6 +74,7 @@ std::vector<Envelope<Answer>> Core::run(std::vector<Envelope<Command>> requests)
 }
 
 Result<void> Core::apply(Batch& batch, std::vector<Envelope<Command>>& requests) {
+  // A time that a command brought need not be the present, so nothing is purged or checkpointed by it.
   if (!batch.own_time) {
     if (auto done = maintain(batch); !done) return done;
   }

@@ -106,7 +106,8 @@ Result<void> NotebookWorker::find_retried() {
 }
 
 // Sends the reports and claims the next events in one command, so both are in one commit of the queue. The
-// lock is held because the publisher must not combine with an event that is being claimed.
+// lock is held because the publisher must not combine with an event that is being claimed. After an error
+// reports_ is unchanged, so the next call sends the same reports again.
 Result<void> NotebookWorker::exchange(Take take) {
   Command command;
   command.changes = reports_;
@@ -122,7 +123,7 @@ Result<void> NotebookWorker::exchange(Take take) {
   for (std::size_t i = 0; i < reports_.size(); ++i) take_answer(reports_[i].lease.id, answer.changed[i]);
   reports_.clear();
   if (reported_.size() >= kReportedMax) forget_reported();
-  came_up_empty_ = answer.claims.empty();
+  came_up_empty_ = answer.claims.empty();  // also without a claim; is_torn() reads it only after a claim
   for (const Claim& claim : answer.claims) take_claim(claim.event);
   return {};
 }

@@ -56,7 +56,8 @@ class RetriedClaims {
  public:
   explicit RetriedClaims(int shards) : shards_(shards) {}
 
-  // Behind all others of its group. With `retry_now` the claim is retried on every shard.
+  // Adds the claim behind all others of its group. `retry_now` marks every shard for a retry: a hint came
+  // while the claim was asking the shards, or the claim has a window and has asked none yet.
   void add(WaitingClaim claim, bool retry_now);
 
   // Hints: a queue may have more on one shard, any queue may, a worker may hold fewer events, or time has

@@ -32,6 +32,7 @@ void write_metadata(JsonWriter& json, const Details& details) {
   json.end_object();
 }
 
+// A live event in the `events` of its queue: it waits for a worker, or a worker holds it.
 void write_waiting(JsonWriter& json, const Details& details) {
   const Event& event = details.event;
   json.begin_object().key("eventId").string(event.event_id);

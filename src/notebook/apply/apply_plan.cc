@@ -43,6 +43,9 @@ std::optional<EventId> event_of_own(std::string_view path) {
   return number ? std::optional(EventId{*number}) : std::nullopt;
 }
 
+// Stops at the first error, because a unit is applied completely or not at all: a plan with a fault is never
+// executed. The events of a folder operation plan their own files; the folders themselves follow once, behind
+// all of them.
 ApplyPlan Applier::plan(const ApplyUnit& unit) {
   ApplyPlan plan;
   for (const FileEvent& event : unit) {

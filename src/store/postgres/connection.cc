@@ -1,5 +1,6 @@
 // connection.cc: see connection.h. Uses libpq in pipeline mode and without blocking calls. Each wait is a
-// poll() on the socket and on an eventfd, so that other threads can end it.
+// poll() on the socket and on an eventfd, so that other threads can end it. Only connect() blocks inside
+// libpq, which gives up each address after connect_timeout.
 #include "store/postgres/connection.h"
 
 #include <libpq-fe.h>

@@ -26,7 +26,8 @@ struct CachedEvent {
   std::optional<WrittenRows> written = std::nullopt;  // null: it has no rows yet
 };
 
-// The value of event_queue.ready for this event.
+// The value of event_queue.ready for this event: kWaiting, kReady or kBehind of store/columns.h. An archived
+// event has no row in event_queue; its code is kWaiting, so that it counts as not ready.
 std::int64_t ready_code(const Stored& stored);
 
 // The rows of an event that was just read or written.
