@@ -20,8 +20,10 @@ class JsonChecker {
  public:
   explicit JsonChecker(std::size_t depth) : levels_(depth) {}
 
-  // Returns nothing for a valid document.
+  // Returns nothing if the tokens are one JSON value, nested at most `depth` levels, whose objects have no
+  // member name twice. Adds the decoded member names that contain escape sequences to document.unescaped.
   // REQUIRES: the document has at least one token.
+  // Errors: invalid_argument; the message has the offset, or the name of the duplicate member.
   std::optional<Error> check(JsonDocument& document);
 
  private:

@@ -237,8 +237,11 @@ Result<Core::Refusal> Core::redrive_events(Batch& batch, std::vector<Stored>& ev
   return Refusal();
 }
 
-// Removes all events, or none if one of them was reset after retention read it. None, because the archive
-// file contains all of them: retention then drops what it wrote.
+// Removes all events, or none if one of them may not leave any more. None, because the archive file contains
+// all of them: retention then drops what it wrote.
+//
+// An event that is not archived was reset after retention read it. An archived event that is still in its
+// line has failed and blocks the events behind it, so it must stay.
 Result<void> Core::remove(Batch& batch, const Removal& removal, Answer& answer) {
   auto loaded = batch.transaction->load(removal.events, Transaction::EventFields::state);
   if (!loaded) return loaded.error();
@@ -261,6 +264,7 @@ Result<void> Core::remove(Batch& batch, const Removal& removal, Answer& answer) 
   if (removal.file) {
     if (auto done = batch.transaction->put_archive_file(*removal.file); !done) return done;
   }
+  // On disk before it is acknowledged, also in a queue with buffered durability.
   batch.strict = true;
   answer.admin = Removed{leaving.size()};
   return {};

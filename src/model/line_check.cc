@@ -14,6 +14,12 @@ bool ends_work(const LogStep& step) {
 
 }  // namespace
 
+// Log entry ids serve as the time: within one line, a later change has a larger id.
+//
+// A life lasts from the publication, or from a reset after an end, to the next end. Work lasts from a claim
+// until a report, an end or a reset. An earlier event was published first, so check_claim() finds every claim
+// during its first life. But an earlier event can be reset and claimed while a later one is in work. Only
+// end_work() finds that, by comparing the work in later lives with the work of this event.
 std::vector<LineFault> LineCheck::add(std::int64_t id, const std::vector<LogStep>& log) {
   std::vector<LineFault> faults;
   std::vector<Span> lives{{id, 0, kNever}};
@@ -30,6 +36,7 @@ std::vector<LineFault> LineCheck::add(std::int64_t id, const std::vector<LogStep
     working_since = 0;
   };
   for (const LogStep& step : log) {
+    // A claim of an event in work is a takeover after its lease expired, which does not change the order.
     if (step.action == "PICKED" && working_since == 0) {
       check_claim(step.id, faults);
       working_since = step.id;
@@ -41,7 +48,8 @@ std::vector<LineFault> LineCheck::add(std::int64_t id, const std::vector<LogStep
   }
   end_work(kNever);
 
-  // A claim after the latest end comes after all others, so one first life stands for all.
+  // A claim after the latest end of a first life comes after the ends of all first lives, so only the life
+  // that ended last is kept.
   if (lives.front().to > last_first_life_.to) last_first_life_ = lives.front();
   later_lives_.insert(later_lives_.end(), lives.begin() + 1, lives.end());
   later_work_.insert(later_work_.end(), later_work.begin(), later_work.end());

@@ -177,6 +177,9 @@ class AllNotebooks final : public Notebooks {
   }
 
  private:
+  // Opens and starts the notebook; find() returns it from then on.
+  // REQUIRES: adding_ is held and stop() has not closed this object, or no other thread has it yet. Otherwise
+  // a notebook could be opened twice, or never be stopped.
   Result<std::shared_ptr<Notebook>> open_one(const NotebookRow& row) {
     auto opened =
         Notebook::open({pool_, engine_, options_.state, options_.mask, clock_, options_.logger}, row);
@@ -193,7 +196,9 @@ class AllNotebooks final : public Notebooks {
     return opened;
   }
 
-  // Tries to open every stored notebook that is not open.
+  // Tries to open every stored notebook that is not open, and keeps the reasons of failures in left_out_.
+  // Runs every kTryAgain, so it logs a reason only when it differs from the last one.
+  // REQUIRES: as open_one(). Errors: the NotebookState cannot be read.
   Result<void> open_closed() {
     const auto rows = state_.notebooks();
     if (!rows) return rows.error();

@@ -531,6 +531,8 @@ Result<NewEvent> parse_binary_cloud_event(std::span<const std::pair<std::string,
       return invalid(attribute->name, "ce-" + attribute->name + " is given twice.");
     if (auto done = read.add(std::move(*attribute)); !done) return done.error();
   }
+  // Content-Type is stored and delivered as the JSON string datacontenttype, so it must be UTF-8. Every body
+  // gets this attribute, because CloudEvents defines data without it as JSON.
   if (!valid_utf8(content_type)) return invalid("datacontenttype", "Content-Type is not valid UTF-8.");
   if (content_type.empty() && !body.empty()) content_type = "application/octet-stream";
   if (!content_type.empty()) {

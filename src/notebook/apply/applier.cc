@@ -110,8 +110,10 @@ Result<void> Applier::undo(std::span<const JournalStep> steps) {
   return result;
 }
 
-// Undoes a step only if its file is still as the step left it, because another program's file must stay. Two
-// cases are moved back even after an edit: a moved file and a file moved aside for deletion.
+// Undoes a step only if its file is still as the step left it, because another program's file must stay.
+//
+// Two kinds of files are moved back even after an edit, because the edit moves back with the file: a moved
+// file with the same inode, and a file that was moved to kOwnFolder for deletion.
 Result<void> Applier::undo(const JournalStep& step) {
   if (step.kind == StepKind::make_folder) return folder_.remove_empty_folder(step.to);
   if (step.kind == StepKind::remove_folder) return folder_.make_folder(step.to);

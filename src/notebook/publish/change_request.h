@@ -12,6 +12,7 @@
 
 namespace eventq::notebook {
 
+// The comment of a field names the kinds of changes that use it; the others leave it empty.
 struct ChangeRequest {
   OperationKind kind{};                // create, update, move, remove; batch_commit: commit pending changes
   std::string path;                    // create
@@ -22,10 +23,13 @@ struct ChangeRequest {
   bool folder = false;                 // create
 };
 
-// The stored request: one event, or one event per file with the same correlation id.
+// The stored request: one event. The move or removal of a folder is a group: one event per file, all with the
+// same correlation id.
 struct Accepted {
-  Event event;       // the only event, or the first of the group
-  std::string path;  // the future path of the file or folder
+  Event event;  // the only event, or the first of the group
+  // Where the file or folder will be when all earlier changes and this one are applied; for a removal, where
+  // it will be removed. Empty for batch_commit.
+  std::string path;
   bool group = false;
   std::string correlation_id;  // of a group
   int file_count = 0;          // of a group: the files in the folder
