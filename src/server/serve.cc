@@ -211,6 +211,7 @@ Result<void> serve_until_signal(const ServeRequest& request, const ServerConfig&
 Result<void> serve(const ServeRequest& request) {
   const auto config = load_config(request.flags, read_environment());
   if (!config) return config.error();
+  // A caller with on_listening prints its own messages, as `eventq dev` does, so only warnings are logged.
   const Logger log = stderr_logger(request.on_listening ? LogLevel::warning : LogLevel::info);
   warn_of_unknown_variables(log, *config);
   if (request.mode == ServeMode::print_config) {

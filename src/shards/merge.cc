@@ -176,28 +176,31 @@ auto merged_results(const Question& question, std::vector<ShardAnswer>& answers,
   return merged(question, std::move(found));
 }
 
-// Workers of one shard. Each of its commit threads has seen other polls, so the last poll wins.
 using WorkersByName = std::map<std::string, WorkerState>;
 
-// Adds what both a commit thread and a shard report.
+// Each commit thread has seen other polls of the worker, so the request of the last poll is kept.
 void add_seen(WorkerState& ours, const WorkerState& theirs) {
   if (!ours.asked || theirs.row.last_seen > ours.row.last_seen) ours.asked = theirs.asked;
   ours.row.first_seen = std::min(ours.row.first_seen, theirs.row.first_seen);
   ours.row.last_seen = std::max(ours.row.last_seen, theirs.row.last_seen);
 }
 
+// Adds the report of another commit thread of the same shard. All of them read the held events from the
+// database, and `stale` follows from those, so the first report's values are kept.
 void add_commit_thread(WorkersByName& ours, std::vector<WorkerState>&& commit_thread) {
   for (WorkerState& worker : commit_thread) {
     const auto [found, is_new] = ours.try_emplace(worker.row.id, worker);
     if (is_new) continue;
     add_seen(found->second, worker);
-    // Both start from the stored counters and add their own unstored ones, so a sum would count twice.
+    // Both start from the stored counters and add their own unstored ones, so a sum would count the stored
+    // ones twice. The maximum misses only the unstored ones of the other thread.
     WorkerRow& row = found->second.row;
     row.completed = std::max(row.completed, worker.row.completed);
     row.failed = std::max(row.failed, worker.row.failed);
   }
 }
 
+// Adds the workers of another shard. Each database has its own events and counters, so they are summed.
 void add_shard(WorkersByName& ours, WorkersByName&& shard) {
   for (auto& [name, worker] : shard) {
     const auto [found, is_new] = ours.try_emplace(name, worker);
@@ -289,7 +292,8 @@ const Error* outage_of(const Answer& answer) {
   return error != nullptr && error->code == ErrorCode::unavailable ? error : nullptr;
 }
 
-// Removes the answers of shards that could not be asked. Returns the error of the last of them.
+// Removes the answers of shards that could not be asked, and adds those shards to `missing`. A shard is
+// missing if one of its commit threads did not answer. Returns the error of the last missing shard.
 std::optional<Error> set_missing(std::vector<ShardAnswer>& answers, std::vector<int>& missing) {
   std::optional<Error> last;
   std::erase_if(answers, [&](const ShardAnswer& answer) {
@@ -350,6 +354,7 @@ Answer merge(const Command& question, std::vector<ShardAnswer> answers) {
         filter, answers, [](Answer & answer) -> auto& { return *answer.page; });
   }
   merge_admin(question.admin, answers, all);
+  // A missing shard may have what the others did not find.
   const Error* error = error_of(all.admin);
   if (outage && error != nullptr && error->code == ErrorCode::not_found) all.error = outage;
   return all;

@@ -87,6 +87,8 @@ void Listener::on_accept(const error_code& error, tcp::socket socket) {
   accept_next();
 }
 
+// REQUIRES: `socket` belongs to the context of loops_[next_loop_], as accept_next() makes it. So next_loop_
+// may only advance here, between two accepts.
 void Listener::admit(tcp::socket socket) {
   IoLoop& loop = *loops_[next_loop_];
   next_loop_ = (next_loop_ + 1) % loops_.size();
@@ -95,6 +97,7 @@ void Listener::admit(tcp::socket socket) {
     shared_.connections.fetch_sub(1);
     return;  // the destructor closes the socket
   }
+  // The loop subtracts the connection from the count when it closes.
   loop.adopt(std::move(socket),
              connections > shared_.options.connections_max ? Admission::refuse : Admission::serve);
 }

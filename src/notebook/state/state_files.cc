@@ -34,7 +34,7 @@ Statement& bind_file_row(Statement& statement, std::int64_t notebook, const File
       .bind(row.event_id);
 }
 
-// The bounds of the column `folder`.
+// Binds the lowest and the highest value of the column `folder`, which is 0 for files and 1 for folders.
 Statement& bind_filter(Statement& statement, FileFilter filter) {
   return statement.bind(std::int64_t{filter == FileFilter::folders})
       .bind(std::int64_t{filter != FileFilter::files});

@@ -134,6 +134,8 @@ void PostgresTransaction::take_numbers(const Rows& rows, std::size_t events) {
   for (std::size_t row = events; row < rows.size(); ++row) log_numbers_.push_back(rows.number(row, 0));
 }
 
+// Sends no rows: flush() writes the events in changed_ before the next read that could see them, or with
+// COMMIT. Until then reads of this transaction find them in the caches, which this function updates.
 Result<void> PostgresTransaction::insert(std::span<Stored> events) {
   // Usually the plan has drawn enough; this is for events that it did not count.
   if (event_numbers_.size() < events.size()) {
@@ -149,7 +151,8 @@ Result<void> PostgresTransaction::insert(std::span<Stored> events) {
     stored.ready = readiness(stored, now_) == kReady;
     stored.line_before = stored.line;
     stored.guard = guard_of(event);
-    // No other transaction can see the event before COMMIT, so it counts as locked.
+    // Whole and locked, because no other transaction can see the event before COMMIT. Not removed, and
+    // without written rows, so flush() inserts them.
     event_cache_.insert_or_assign(event.id, CachedEvent{stored, true, true, false, std::nullopt});
     changed_.insert(event.id);
     if (stored.ready) made_ready_.insert(event.id);

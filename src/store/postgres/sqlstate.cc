@@ -39,10 +39,13 @@ std::string one_line(std::string_view words) {
 
 // What the user can do about the error; empty if there is nothing in particular.
 std::string_view advice(std::string_view state) {
+  // lock_timeout; session.sql sets it to 5 s.
   if (state == "55P03") {
     return " Another transaction held a lock that this one needs for more than 5 s: an application left it "
            "open, or it belongs to another server. Try again.";
   }
+  // A prepared statement exists already, or does not exist. A connection prepares each statement once, so
+  // these occur when a pooler gives its transactions to several sessions.
   if (state == "42P05" || state == "26000") {
     return " A pooler between eventq and the database must keep one session for each connection "
            "(PgBouncer: pool_mode = session).";

@@ -95,6 +95,8 @@ class SqliteReader final : public Reader {
       ListFilter filter;
       filter.correlation_id = id;
       filter.after = after;
+      // This walk reads at most `limit` rows, because every row of list_correlation.sql matches. So the
+      // snapshot that it shares with the counters ends soon.
       auto walked = walk(filter, [&](Event&& event) {
         if (found.events.size() < limit) found.events.push_back(std::move(event));
         return found.events.size() < limit;
@@ -206,7 +208,8 @@ class SqliteReader final : public Reader {
     return list_rare_.with(number(after), name_of(*filter.status));
   }
 
-  // Calls `take` with each matching event, ordered by id, until `take` returns false.
+  // Calls `take` with each matching event, ordered by id, until `take` returns false. In at_one_moment() all
+  // rows come from its snapshot.
   Result<void> walk(const ListFilter& filter, const std::function<bool(Event&&)>& take) {
     EventId after = filter.after;
     for (;;) {

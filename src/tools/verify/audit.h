@@ -31,7 +31,7 @@ struct Violation {
   std::string text;
 };
 
-// How much was checked.
+// How much was checked, which `eventq verify` prints beside each AuditCheck.
 struct AuditCounts {
   std::int64_t events = 0;
   std::int64_t live = 0;
@@ -43,7 +43,7 @@ struct AuditCounts {
   std::int64_t resets = 0;
   std::int64_t lines = 0;
   std::int64_t in_lines = 0;  // events with an ordering_key
-  std::int64_t rules = 0;
+  std::int64_t rules = 0;     // SQL statements run; each finds one kind of fault in the rows
 };
 
 struct AuditOptions {
