@@ -417,7 +417,8 @@ TEST_F(NotebookTest, ANotebookWhoseFolderComesBackAfterTheStartIsOpened) {
   fs::rename(root_, root_ + ".away");
   start();
   EXPECT_EQ(notebook_, nullptr);
-  EXPECT_THAT(notebooks_->add("n", directory_.file(""), {}).error().message, HasSubstr("its folder does not exist"));
+  EXPECT_THAT(notebooks_->add("n", directory_.file(""), {}).error().message,
+              HasSubstr("its folder does not exist"));
   fs::rename(root_ + ".away", root_);
   wait_until([&] { return notebooks_->find("n") != nullptr; }, "it is opened");
   notebook_ = notebooks_->find("n");
