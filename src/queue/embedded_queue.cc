@@ -147,8 +147,8 @@ Result<NextResult> EmbeddedQueue::next(const NextRequest& request) {
   return result;
 }
 
-// Forgets the lease also after lease_lost, because no later report can succeed with it. After any other error,
-// such as unavailable, the caller may report again.
+// Forgets the lease also after lease_lost, because no later report can succeed with it. After any other
+// error, such as unavailable, the caller may report again.
 Result<LogEntry> EmbeddedQueue::report(Change change) {
   const Lease lease = change.lease;
   auto changed = this->change(std::move(change));
