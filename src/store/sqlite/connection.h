@@ -128,15 +128,14 @@ class Preparer {
 // being checkpointed.
 template <typename Read>
 Result<std::optional<RowValue<Read, Statement>>> one_row(Statement& statement, const Read& read) {
-  std::optional<RowValue<Read, Statement>> found;
+  using Value = RowValue<Read, Statement>;
   const auto row = statement.step();
   if (!row) return row.error();
-  if (!*row) return found;
-  Result<RowValue<Read, Statement>> value = read(statement);
+  if (!*row) return std::optional<Value>();
+  Result<Value> value = read(statement);
   statement.reset();
   if (!value) return value.error();
-  found = std::move(*value);
-  return found;
+  return std::optional<Value>(std::move(*value));
 }
 
 // All rows of a bound statement.
