@@ -156,7 +156,7 @@ TEST_F(ServeTest, WarnsOfAMissingFolderForNotebooks) {
   ServerProcess server({"--notebooks-allow", "nowhere"});
   ASSERT_TRUE(server.start()) << server.log();
 
-  EXPECT_THAT(server.log(), HasSubstr("msg=\"notebooks.allow: there is no such folder\" folder=nowhere\n"));
+  EXPECT_THAT(server.log(), HasSubstr("msg=\"notebooks.allow: cannot find this folder\" folder=nowhere\n"));
 }
 
 TEST_F(ServeTest, RefusesAPortInUse) {

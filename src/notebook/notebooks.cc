@@ -125,8 +125,7 @@ class AllNotebooks final : public Notebooks {
   }
 
   [[nodiscard]] std::string not_allowed_text(const std::string& path) const override {
-    const std::filesystem::path given(path);
-    if (!given.is_absolute()) {
+    if (!std::filesystem::path(path).is_absolute()) {
       return path +
              ", relative to the server's current folder, is not an allowed folder; send an absolute path, "
              "such as /srv/notes.";
@@ -134,12 +133,10 @@ class AllNotebooks final : public Notebooks {
     std::string allowed;
     for (const std::string& folder : options_.allow) {
       const auto real = real_path(folder);
-      if (real_path(path).empty() && !real.empty() && lies_in(given.lexically_normal(), real)) {
-        return "There is no folder " + path + "; create it first.";
-      }
       allowed += (allowed.empty() ? "" : ", ") + (real.empty() ? folder : real.string());
     }
-    return path + " is not a folder inside the folders that --notebooks-allow names: " + allowed + ".";
+    return path + " must be an existing folder inside the folders that --notebooks-allow names: " + allowed +
+           ".";
   }
 
   [[nodiscard]] std::shared_ptr<Notebook> find(const std::string& name) const override {

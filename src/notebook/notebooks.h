@@ -41,8 +41,8 @@ class Notebooks {
                                      const NotebookSettings& settings) = 0;
   // Whether `path`, with links resolved, lies in an allowed folder.
   [[nodiscard]] virtual bool is_allowed(const std::string& path) const = 0;
-  // The message for a path that is not allowed. Does not say whether a folder outside of the allowed ones
-  // exists.
+  // The message for a path that is not allowed. It is the same for a path that does not exist, so a caller
+  // cannot find out which folders exist outside of the allowed ones, not even through a link.
   // REQUIRES: !is_allowed(path).
   [[nodiscard]] virtual std::string not_allowed_text(const std::string& path) const = 0;
 

@@ -124,7 +124,7 @@ Result<NotebooksPtr> open_notebooks(Engine& engine, const ServerSettings& settin
   for (const std::string& folder : settings.notebooks_allow) {
     std::error_code none;
     if (std::filesystem::is_directory(folder, none)) continue;
-    log(LogLevel::warning, LogLine("notebooks.allow: there is no such folder").add("folder", folder).str());
+    log(LogLevel::warning, LogLine("notebooks.allow: cannot find this folder").add("folder", folder).str());
   }
   return notebook::Notebooks::open(engine, {.state = notebooks_state_file(settings),
                                             .allow = settings.notebooks_allow,
