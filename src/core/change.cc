@@ -1,6 +1,6 @@
 // change.cc: the Core's changes to events, and their consequences: counters, the line of the ordering_key,
-// the correlation. Every write of an event is followed by note_change(), which keeps these up to date; save()
-// calls it, and admit_one() does after an insert.
+// the correlation. Every insert and save of an event is followed by note_change(), which keeps these up to
+// date; save() calls it, and admit_one() does after an insert.
 #include <algorithm>
 #include <unordered_map>
 #include <utility>
@@ -176,7 +176,7 @@ void Core::note_change(Batch& batch, const Stored& stored, std::optional<Status>
   QueueDelta& delta = batch.queues[event.queue];
   delta.changed += 1;
   if (!batch.strict) batch.strict = state_of(batch, event.queue).policy.durability == Durability::strict;
-  // An event in work is the head and stays it.
+  // An event that a worker holds is the head of its line and stays the head.
   if (!event.ordering_key.empty() && event.status != Status::processing) {
     batch.lines.emplace(event.queue, event.ordering_key);
   }

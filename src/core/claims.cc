@@ -70,8 +70,8 @@ Result<void> Core::serve_claims(Batch& batch, std::vector<Envelope<Command>>& re
   return {};
 }
 
-// Leases up to the limit of matching events. Asks the store again while events that it gave were not leased,
-// because they were not due or out of attempts: others may be behind them.
+// Leases matching events until the limit is reached or the store has no more. The store is asked again when
+// some of its events were not due or out of attempts, because others may be behind them.
 Result<std::vector<Claim>> Core::claim(Batch& batch, const ClaimRequest& request) {
   std::vector<Claim> claims;
   const QueueState* state = find_state(batch, request.selector.queue);

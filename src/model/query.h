@@ -77,7 +77,7 @@ struct Totals {
   Totals& operator+=(const Totals& more);
 };
 
-// Every counter of Totals, in the order of the stores' columns.
+// Every counter of Totals.
 inline constexpr std::array kTotals = {&Totals::published, &Totals::deduplicated, &Totals::claimed,
                                        &Totals::completed, &Totals::failed,       &Totals::failed_for_good,
                                        &Totals::retried,   &Totals::abandoned,    &Totals::superseded,

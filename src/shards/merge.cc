@@ -339,11 +339,12 @@ Answer merge(const Command& question, std::vector<ShardAnswer> answers) {
   Answer all;
   const std::size_t shards = answers.size();
   const std::optional<Error> outage = set_missing(answers, all.missing);
-  const bool asks_nothing = !question.list && !question.probe && question.admin.index() == 0;
+  const bool asks_nothing =
+      !question.list && !question.probe && std::holds_alternative<std::monostate>(question.admin);
   // Metrics must answer also when all shards are unavailable, because they report exactly that. An empty
   // command promises that every shard has done what was sent before.
-  const bool needs_one = answers.empty() && !std::holds_alternative<MetricsRequest>(question.admin);
-  if (needs_one || asks_nothing) {
+  const bool none_answered = answers.empty() && !std::holds_alternative<MetricsRequest>(question.admin);
+  if (none_answered || asks_nothing) {
     all.error = outage;
     return all;
   }

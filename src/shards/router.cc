@@ -158,7 +158,6 @@ void Router::take_answer(std::uint64_t sub_id, Answer answer) {
 void Router::send(std::uint64_t call_id, int shard, Command command,
                   std::optional<std::size_t> commit_thread) {
   ShardSlot& slot = slot_of(shard);
-  // Answers for a shard wait in arrived_, because a scatter must not get an answer while it is sending.
   SubCommand sub{call_id, shard, std::nullopt, changes_something(command), steady_now()};
   if (!command.is_read())
     sub.commit_thread = commit_thread ? *commit_thread : choose_thread(slot).commit_thread;

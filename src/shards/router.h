@@ -180,10 +180,12 @@ class Router final : public Engine, private AnswerSink, private ShardObserver {
   Polls polls_;
   // Activities are numbered, so that a call can tell which of them came after its start.
   std::uint64_t activity_count_ = 0;
-  std::map<std::string, std::uint64_t> last_ready_;       // by queue: the last activity that named it
-  std::uint64_t last_all_ready_ = 0;                      // the last activity that concerned every queue
-  std::uint64_t last_end_ = 0;                            // the last activity that named an end
-  std::deque<std::pair<std::uint64_t, Answer>> arrived_;  // answers that the router gave for a shard
+  std::map<std::string, std::uint64_t> last_ready_;  // by queue: the last activity that named it
+  std::uint64_t last_all_ready_ = 0;                 // the last activity that concerned every queue
+  std::uint64_t last_end_ = 0;                       // the last activity that named an end
+  // Answers that the router gave for a shard. They wait here, because a scatter must not get an answer while
+  // it is sending.
+  std::deque<std::pair<std::uint64_t, Answer>> arrived_;
   Outbox out_;
   std::size_t next_publish_shard_ = 0;
   std::size_t next_claim_shard_ = 0;

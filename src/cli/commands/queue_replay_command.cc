@@ -20,7 +20,9 @@ std::string time_json(const Invocation& run, const std::string& text) {
     time.clear();
     append_iso_time(time, run.output.clock->now() - *ago);
   }
-  return as_json(time);
+  std::string json;
+  append_json_string(json, time);
+  return json;
 }
 
 std::string list_json(const std::vector<std::string>& texts) {

@@ -14,7 +14,7 @@
 namespace eventq::http {
 namespace {
 
-Response respond_with_text(std::string_view json) {
+Response respond_with_json(std::string_view json) {
   Response response;
   response.body = json;
   return response;
@@ -98,18 +98,18 @@ HandlerResult reset_event(ApiCall& call) { return intervene(call, wire::parse_re
 HandlerResult cancel_event(ApiCall& call) { return intervene(call, wire::parse_cancel(call.query)); }
 
 // GET /healthz: the process answers, whatever the state of the store.
-HandlerResult show_health(ApiCall&) { return respond_with_text(R"({"status":"ok"})"); }
+HandlerResult show_health(ApiCall&) { return respond_with_json(R"({"status":"ok"})"); }
 
 // GET /readyz: the store accepts a write now.
 HandlerResult show_readiness(ApiCall&) {
   EngineWork work;
   work.command.probe = true;
-  work.render = [](Answer&) { return respond_with_text(R"({"status":"ready"})"); };
+  work.render = [](Answer&) { return respond_with_json(R"({"status":"ready"})"); };
   return work;
 }
 
 // GET /openapi.json
-HandlerResult show_openapi(ApiCall&) { return respond_with_text(assets::openapi); }
+HandlerResult show_openapi(ApiCall&) { return respond_with_json(assets::openapi); }
 
 // GET /
 HandlerResult show_dashboard(ApiCall&) {

@@ -36,7 +36,7 @@ EngineWork read_correlation(const std::string& id, const wire::CorrelationParame
                                      wire::write_correlation);
 }
 
-// Waits for `request`, then continues with `read()`. `late` says what had not happened in time.
+// Waits for `what`, then continues with `read()`. `late` says what had not happened in time.
 template <typename Read>
 HandlerResult wait_for(ApiCall& call, decltype(WaitRequest::what) what, std::string late, Read read) {
   const auto timeout = wire::parse_timeout(call.query, kUsualWait);

@@ -91,7 +91,10 @@ Error SqliteConnection::error(std::string_view doing) {
     return {code, "The disk is full; nothing was changed. Free some space and try again.", ""};
   }
   if ((extended & 0xff) == SQLITE_NOTADB) {
-    return {code, "The file is not a SQLite database, or its first page is damaged. Name another file.", ""};
+    return {code,
+            "The file is not a SQLite database, or its first page is damaged. Name another file, or "
+            "restore the store from a backup.",
+            ""};
   }
   return {code,
           "The store could not " + std::string(doing) + ": " + sqlite3_errmsg(handle()) + " (SQLite code " +

@@ -286,7 +286,8 @@ TEST_F(SqliteStoreTest, AFileThatIsNoDatabaseIsRefusedAndLeftAsItIs) {
 
   EXPECT_EQ(refusal(path_),
             "corrupt " + path_ +
-                ": The file is not a SQLite database, or its first page is damaged. Name another file.");
+                ": The file is not a SQLite database, or its first page is damaged. Name another file, or "
+                "restore the store from a backup.");
 
   EXPECT_EQ(bytes_of(path_), text);
 }

@@ -119,7 +119,7 @@ class PostgresEndpoint final : public MoveEndpoint {
     if (*found == 0) return std::optional<MoveMark>();
     const auto marks = all_rows(connection_->run_one(sql::postgres_read_mark), make_mark<postgres::RowView>);
     if (!marks) return marks.error();
-    return std::optional(marks->front());
+    return marks->empty() ? std::optional<MoveMark>() : marks->front();
   }
 
   Result<void> begin(const std::string& source) override {
@@ -131,7 +131,7 @@ class PostgresEndpoint final : public MoveEndpoint {
 
   Result<void> write(const TableSpec& table, const std::vector<Row>& rows, const MoveMark& mark) override {
     std::vector<postgres::StatementCall> calls = {{sql::postgres_begin}};
-    std::string insert;  // outlives the calls, which point into it
+    std::string insert;  // the calls point into it until commit() returns
     if (!rows.empty()) {
       postgres::Params columns;
       for (std::size_t i = 0; i < table.columns.size(); ++i) {

@@ -93,7 +93,7 @@ class SqliteEndpoint final : public MoveEndpoint {
     if (*found == 0) return std::optional<MoveMark>();
     const auto marks = all_rows(connection_, sql::sqlite_read_mark, make_mark<sqlite::Statement>);
     if (!marks) return marks.error();
-    return std::optional(marks->front());
+    return marks->empty() ? std::optional<MoveMark>() : marks->front();
   }
 
   Result<void> begin(const std::string& source) override {

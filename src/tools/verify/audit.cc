@@ -70,7 +70,7 @@ Result<SqliteConnection> open_file(const std::string& path) {
   auto ours = connection ? check_current(*connection) : Result<void>(connection.error());
   if (ours) return connection;
   Error error = ours.error();
-  // Other errors, such as a missing file, already name the path.
+  // Errors of opening the file name the path already.
   if (error.code == ErrorCode::corrupt)
     error.message = path + " is no store of this eventq. " + error.message;
   if (error.code == ErrorCode::conflict) error.message = path + ": " + error.message;
