@@ -85,7 +85,7 @@ std::string written(const Parameter& parameter) {
     const std::string name = parameter.name + (parameter.many ? "..." : "");
     return parameter.required ? name : "[" + name + "]";
   }
-  const std::string text = join_list(split_list(parameter.name), ", ");
+  std::string text = join_list(split_list(parameter.name), ", ");
   if (parameter.value.empty()) return text;
   return text + (parameter.bare ? "[=" + parameter.value + "]" : " " + parameter.value);
 }
