@@ -283,9 +283,9 @@ Result<FileState> Folder::write_own(const std::string& path, std::string_view co
     if (!old && old.error().code == ErrorCode::unavailable) return old.error();
     if (old && kind_of(*old) == PathKind::file) mode = old->st_mode & kPermissions;
   }
-  const ParentAndName place = open_parent(root_.number(), path);
-  if (!place.folder.open()) return failed("write", path, errno);
-  const Descriptor file = open_beneath(place.folder.number(), place.name, O_WRONLY | O_CREAT | O_EXCL, 0600);
+  const ParentAndName entry = open_parent(root_.number(), path);
+  if (!entry.folder.open()) return failed("write", path, errno);
+  const Descriptor file = open_beneath(entry.folder.number(), entry.name, O_WRONLY | O_CREAT | O_EXCL, 0600);
   if (!file.open()) return failed("write", path, errno);
   struct stat status {};
   // fchmod() because the process's umask may remove more permissions than the notebook's mask.
@@ -293,7 +293,7 @@ Result<FileState> Folder::write_own(const std::string& path, std::string_view co
                        ::fstat(file.number(), &status) == 0;
   if (written) return state_of(status);
   const int number = errno;
-  ::unlinkat(place.folder.number(), place.name.c_str(), 0);
+  ::unlinkat(entry.folder.number(), entry.name.c_str(), 0);
   return failed("write", path, number);
 }
 
@@ -330,15 +330,15 @@ Result<void> Folder::rename(const std::string& from, const std::string& to, Rena
 }
 
 Result<void> Folder::make_folder(const std::string& path) {
-  const ParentAndName place = open_parent(root_.number(), path);
-  if (!place.folder.open()) return failed("make the folder", path, errno);
-  if (::mkdirat(place.folder.number(), place.name.c_str(), kPermissions & ~mask_) != 0) {
+  const ParentAndName entry = open_parent(root_.number(), path);
+  if (!entry.folder.open()) return failed("make the folder", path, errno);
+  if (::mkdirat(entry.folder.number(), entry.name.c_str(), kPermissions & ~mask_) != 0) {
     const int number = errno;
     const auto there = kind(path);
     if (number == EEXIST && there && *there == PathKind::folder) return {};
     return failed("make the folder", path, number);
   }
-  const Descriptor folder = open_folder(place.folder.number(), place.name);
+  const Descriptor folder = open_folder(entry.folder.number(), entry.name);
   if (!folder.open()) return failed("open the folder", path, errno);
   const auto made = status_of(folder, path);
   if (!made) return made.error();
@@ -351,15 +351,15 @@ Result<void> Folder::make_folder(const std::string& path) {
 }
 
 Result<void> Folder::remove_file(const std::string& path) {
-  const ParentAndName place = open_parent(root_.number(), path);
-  const bool removed = place.folder.open() && ::unlinkat(place.folder.number(), place.name.c_str(), 0) == 0;
+  const ParentAndName entry = open_parent(root_.number(), path);
+  const bool removed = entry.folder.open() && ::unlinkat(entry.folder.number(), entry.name.c_str(), 0) == 0;
   if (!removed && code_of(errno) != ErrorCode::not_found) return failed("remove", path, errno);
   return {};
 }
 
 Result<void> Folder::remove_empty_folder(const std::string& path) {
-  const ParentAndName place = open_parent(root_.number(), path);
-  if (place.folder.open() && ::unlinkat(place.folder.number(), place.name.c_str(), AT_REMOVEDIR) == 0)
+  const ParentAndName entry = open_parent(root_.number(), path);
+  if (entry.folder.open() && ::unlinkat(entry.folder.number(), entry.name.c_str(), AT_REMOVEDIR) == 0)
     return {};
   const ErrorCode code = code_of(errno);
   if (code == ErrorCode::not_found || code == ErrorCode::conflict) return {};

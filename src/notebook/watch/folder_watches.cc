@@ -67,57 +67,57 @@ bool FolderWatches::has(int parent, const std::string& name) const {
 
 // A loop with an explicit stack, because folders may be nested deeper than the call stack allows.
 void FolderWatches::add_all(FolderToWatch start, const OnFile& on_file) {
-  std::vector<FolderToWatch> places{std::move(start)};
-  while (!places.empty()) {
-    const FolderToWatch place = std::move(places.back());
-    places.pop_back();
-    for (FolderToWatch& inner : add_one(place, on_file)) places.push_back(std::move(inner));
+  std::vector<FolderToWatch> targets{std::move(start)};
+  while (!targets.empty()) {
+    const FolderToWatch target = std::move(targets.back());
+    targets.pop_back();
+    for (FolderToWatch& inner : add_one(target, on_file)) targets.push_back(std::move(inner));
   }
 }
 
 // Watches one folder and returns the folders in it.
-std::vector<FolderWatches::FolderToWatch> FolderWatches::add_one(const FolderToWatch& place,
+std::vector<FolderWatches::FolderToWatch> FolderWatches::add_one(const FolderToWatch& target,
                                                                  const OnFile& on_file) {
-  const Descriptor folder = open_beneath(root_.number(), place.path, O_RDONLY | O_DIRECTORY);
+  const Descriptor folder = open_beneath(root_.number(), target.path, O_RDONLY | O_DIRECTORY);
   if (!folder.open()) {
-    failed(errno, place.path);
+    failed(errno, target.path);
     return {};
   }
-  const int watch = watch_folder(folder.number(), place);
+  const int watch = watch_folder(folder.number(), target);
   if (watch == WatchTree::kNone && !on_file) return {};
   std::vector<FolderToWatch> folders;
   int error = 0;
   for (FolderEntry& entry : entries_of(folder, error)) {
-    std::string path = place.path.empty() ? entry.name : place.path + "/" + entry.name;
+    std::string path = target.path.empty() ? entry.name : target.path + "/" + entry.name;
     if (!note_path(path)) continue;
     if (entry.kind == PathKind::file && on_file) on_file(path);
     if (entry.kind == PathKind::folder) folders.push_back({watch, std::move(entry.name), std::move(path)});
   }
-  failed(error, place.path);
+  failed(error, target.path);
   return folders;
 }
 
 // Adds the watch to the tree; kNone on failure.
-int FolderWatches::watch_folder(int folder, const FolderToWatch& place) {
-  const bool is_root = place.path.empty();
-  if (!is_root && !tree_.knows(place.parent)) return WatchTree::kNone;
+int FolderWatches::watch_folder(int folder, const FolderToWatch& target) {
+  const bool is_root = target.path.empty();
+  if (!is_root && !tree_.knows(target.parent)) return WatchTree::kNone;
   // Watch through the descriptor, so that the watch is on the folder that will be read.
   const std::string opened = "/proc/self/fd/" + std::to_string(folder);
   const int watch = ::inotify_add_watch(inotify_.number(), opened.c_str(), kMask);
   if (watch < 0) {
-    failed(errno, place.path);
+    failed(errno, target.path);
     return WatchTree::kNone;
   }
   if (most_ != 0 && !tree_.knows(watch) && tree_.size() >= most_) {
     ::inotify_rm_watch(inotify_.number(), watch);
-    failed(ENOSPC, place.path);
+    failed(ENOSPC, target.path);
     return WatchTree::kNone;
   }
   if (is_root) {
     root_watch_ = watch;
     tree_.attach_root(watch);
   } else {
-    tree_.attach(watch, place.parent, place.name);
+    tree_.attach(watch, target.parent, target.name);
   }
   return watch;
 }

@@ -63,8 +63,8 @@ class FolderWatches {
     std::string path;
   };
   void add_all(FolderToWatch start, const OnFile& on_file);
-  std::vector<FolderToWatch> add_one(const FolderToWatch& place, const OnFile& on_file);
-  int watch_folder(int folder, const FolderToWatch& place);
+  std::vector<FolderToWatch> add_one(const FolderToWatch& target, const OnFile& on_file);
+  int watch_folder(int folder, const FolderToWatch& target);
   void failed(int error, const std::string& path);
 
   const std::string path_;

@@ -82,7 +82,7 @@ TEST_P(StoreConformance, EndedReturnsWholeEventsThatCanBeSaved) {
     ASSERT_EQ(found.size(), 1U);
     EXPECT_EQ(found[0].event.payload, R"({"n":1})");
     EXPECT_EQ(found[0].cause, "disk full");
-    EXPECT_EQ(place_of(found[0]), "FAILED 0 - archived");
+    EXPECT_EQ(stored_as(found[0]), "FAILED 0 - archived");
     requeue(found[0].event, now());
     must(transaction.save(found));
     EXPECT_EQ(names(must(transaction.ended({.queue = "main"})).events), "");

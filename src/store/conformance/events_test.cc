@@ -54,7 +54,7 @@ TEST_P(StoreConformance, InsertPutsADueEventIntoTheReadyIndex) {
 
   must(transaction->insert({&stored, 1}));
 
-  EXPECT_EQ(place_of(stored), "PENDING 0 - live ready");
+  EXPECT_EQ(stored_as(stored), "PENDING 0 - live ready");
   EXPECT_EQ(must(transaction->claim({"main", {}}, 10)).size(), 1U);
 }
 
@@ -64,7 +64,7 @@ TEST_P(StoreConformance, InsertLeavesAnEventThatWaitsForATimeOutOfTheReadyIndex)
 
   must(transaction->insert({&stored, 1}));
 
-  EXPECT_EQ(place_of(stored), "PENDING 0 - live");
+  EXPECT_EQ(stored_as(stored), "PENDING 0 - live");
   EXPECT_EQ(must(transaction->claim({"main", {}}, 10)).size(), 0U);
 }
 
@@ -77,7 +77,7 @@ TEST_P(StoreConformance, AnInsertedEventCanBeSavedInTheSameTransaction) {
   must(transaction->save({&stored, 1}));
   commit(transaction);
 
-  EXPECT_EQ(place_of(load(*begin(), stored.event.id)), "PROCESSING 1 w:1 live");
+  EXPECT_EQ(stored_as(load(*begin(), stored.event.id)), "PROCESSING 1 w:1 live");
 }
 
 TEST_P(StoreConformance, FindGivesTheIdOfAGlobalId) {
@@ -181,7 +181,7 @@ TEST_P(StoreConformance, AWholeEventHasEveryFieldAsItWasStored) {
           " PROCESSING evt_a queue=q title=Send mail description=to all tags=z,email,a payload={\"n\": 1} "
           "correlation_id=corr_1 priority=-5 max_retries=7 attempts=3 retry_count=2 unreported=1 "
           "worker_id=host-a:1 created_at=1000 due_at=3000000000000 updated_at=2000");
-  EXPECT_EQ(place_of(whole), "PROCESSING 3 host-a:1 live");
+  EXPECT_EQ(stored_as(whole), "PROCESSING 3 host-a:1 live");
 }
 
 TEST_P(StoreConformance, StateFieldsAreTheFieldsThatRulesRead) {
@@ -261,7 +261,7 @@ TEST_P(StoreConformance, AnEndedEventHasEveryFieldAsItWasSaved) {
                 "payload={\"n\": 1} correlation_id=corr_1 priority=-5 max_retries=7 attempts=3 retry_count=2 "
                 "unreported=1 worker_id=host-a:1 created_at=1000 due_at=1700000000000 "
                 "updated_at=1700000000000");
-  EXPECT_EQ(place_of(whole), "COMPLETED_WITH_ERRORS 3 host-a:1 archived");
+  EXPECT_EQ(stored_as(whole), "COMPLETED_WITH_ERRORS 3 host-a:1 archived");
 }
 
 TEST_P(StoreConformance, AnEmptyDescriptionIsNotAnAbsentOne) {
@@ -319,7 +319,7 @@ TEST_P(StoreConformance, SaveKeepsALiveEventLive) {
 
   must(transaction->save({&stored, 1}));
 
-  EXPECT_EQ(place_of(stored), "PROCESSING 1 w:1 live");
+  EXPECT_EQ(stored_as(stored), "PROCESSING 1 w:1 live");
   EXPECT_EQ(describe(load(*transaction, id).event), describe(stored.event));
 }
 
@@ -331,8 +331,8 @@ TEST_P(StoreConformance, SaveMovesAnEndedEventToTheArchive) {
 
   must(transaction->save({&stored, 1}));
 
-  EXPECT_EQ(place_of(stored), "CANCELLED 0 - archived");
-  EXPECT_EQ(place_of(load(*transaction, id)), "CANCELLED 0 - archived");
+  EXPECT_EQ(stored_as(stored), "CANCELLED 0 - archived");
+  EXPECT_EQ(stored_as(load(*transaction, id)), "CANCELLED 0 - archived");
 }
 
 TEST_P(StoreConformance, SaveMovesALiveEventBackFromTheArchive) {
@@ -344,8 +344,8 @@ TEST_P(StoreConformance, SaveMovesALiveEventBackFromTheArchive) {
 
   must(transaction->save({&stored, 1}));
 
-  EXPECT_EQ(place_of(stored), "PENDING 0 - live ready");
-  EXPECT_EQ(place_of(load(*transaction, id)), "PENDING 0 - live ready");
+  EXPECT_EQ(stored_as(stored), "PENDING 0 - live ready");
+  EXPECT_EQ(stored_as(load(*transaction, id)), "PENDING 0 - live ready");
 }
 
 TEST_P(StoreConformance, SaveChangesAnEndedEventWithinTheArchive) {
@@ -353,7 +353,7 @@ TEST_P(StoreConformance, SaveChangesAnEndedEventWithinTheArchive) {
   end_as(id, Status::failed);
   end_as(id, Status::cancelled);
 
-  EXPECT_EQ(place_of(load(*begin(), id)), "CANCELLED 0 - archived");
+  EXPECT_EQ(stored_as(load(*begin(), id)), "CANCELLED 0 - archived");
 }
 
 TEST_P(StoreConformance, SavingStateFieldsKeepsTheOtherFields) {
@@ -402,7 +402,7 @@ TEST_P(StoreConformance, AnEventMayBeSavedAgainAndAgainInOneTransaction) {
   must(transaction->save({&stored, 1}));
   commit(transaction);
 
-  EXPECT_EQ(place_of(load(*begin(), id)), "COMPLETED 2 w:2 archived");
+  EXPECT_EQ(stored_as(load(*begin(), id)), "COMPLETED 2 w:2 archived");
 }
 
 TEST_P(StoreConformance, SaveUpdatesTheReadyIndex) {
@@ -512,8 +512,8 @@ TEST_P(StoreConformance, ATransactionThatWasNotCommittedLeavesNothing) {
 
   EXPECT_FALSE(must(begin()->find("lost")));
   EXPECT_FALSE(must(begin()->find_key("key")));
-  EXPECT_EQ(place_of(load(*begin(), kept)), "PENDING 0 - live ready");
-  EXPECT_EQ(place_of(load(*begin(), ended)), "FAILED 0 - archived");
+  EXPECT_EQ(stored_as(load(*begin(), kept)), "PENDING 0 - live ready");
+  EXPECT_EQ(stored_as(load(*begin(), ended)), "FAILED 0 - archived");
   EXPECT_EQ(claimable(), "kept");
   EXPECT_EQ(actions_of(must(reader().log(kept))), "PICKED");
   EXPECT_EQ(must(reader().list({})).total, 2);

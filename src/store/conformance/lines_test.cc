@@ -46,8 +46,8 @@ TEST_P(StoreConformance, OnlyTheHeadOfALineIsReady) {
 
   must(begin()->insert(events));
 
-  EXPECT_EQ(place_of(events[0]), "PENDING 0 - live ready");
-  EXPECT_EQ(place_of(events[1]), "PENDING 0 - live");
+  EXPECT_EQ(stored_as(events[0]), "PENDING 0 - live ready");
+  EXPECT_EQ(stored_as(events[1]), "PENDING 0 - live");
 }
 
 TEST_P(StoreConformance, AClaimReturnsNoEventBehindAHead) {
@@ -229,7 +229,7 @@ TEST_P(StoreConformance, AHeadStaysHeadWhileItIsProcessing) {
   const auto head = must(begin()->head_of_line("main", "key"));
 
   ASSERT_EQ(name_of_event(head), "a");
-  EXPECT_EQ(place_of(*head), "PROCESSING 1 w:1 live");
+  EXPECT_EQ(stored_as(*head), "PROCESSING 1 w:1 live");
   EXPECT_EQ(line_of(*head), "head from head");
 }
 
@@ -249,7 +249,7 @@ TEST_P(StoreConformance, AFailedEventThatStaysInLineIsItsHead) {
   const auto head = must(begin()->head_of_line("main", "key"));
 
   ASSERT_EQ(name_of_event(head), "a");
-  EXPECT_EQ(place_of(*head), "FAILED 0 - archived");
+  EXPECT_EQ(stored_as(*head), "FAILED 0 - archived");
   EXPECT_EQ(line_of(*head), "head from head");
   EXPECT_EQ(line_of(load(*begin(), id)), "head from head");
   EXPECT_EQ(claimable(), "");

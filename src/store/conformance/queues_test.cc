@@ -355,8 +355,8 @@ TEST_P(StoreConformance, AReaderSeesTheStateOfProcessingEvents) {
 
   EXPECT_TRUE(working.workers.empty());
   EXPECT_EQ(names(working.processing), "held lost");
-  EXPECT_EQ(place_of(working.processing.at(0)), "PROCESSING 1 w:1 live");
-  EXPECT_EQ(place_of(working.processing.at(1)), "PROCESSING 1 w:2 live ready");
+  EXPECT_EQ(stored_as(working.processing.at(0)), "PROCESSING 1 w:1 live");
+  EXPECT_EQ(stored_as(working.processing.at(1)), "PROCESSING 1 w:2 live ready");
   EXPECT_EQ(working.processing.at(0).event.payload, "");
 }
 

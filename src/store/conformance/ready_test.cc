@@ -148,7 +148,7 @@ TEST_P(StoreConformance, AClaimReturnsWholeEvents) {
   EXPECT_EQ(claimed[0].event.id, id);
   EXPECT_EQ(claimed[0].event.payload, R"({"n":1})");
   EXPECT_EQ(claimed[0].event.description, "d");
-  EXPECT_EQ(place_of(claimed[0]), "PENDING 0 - live ready");
+  EXPECT_EQ(stored_as(claimed[0]), "PENDING 0 - live ready");
 }
 
 TEST_P(StoreConformance, AClaimChangesNothing) {
@@ -225,7 +225,7 @@ TEST_P(StoreConformance, PromoteMakesADueEventClaimable) {
   const std::vector<Stored> promoted = must(transaction->promote(100));
 
   ASSERT_EQ(names(promoted), "a");
-  EXPECT_EQ(place_of(promoted[0]), "PENDING 0 - live ready");
+  EXPECT_EQ(stored_as(promoted[0]), "PENDING 0 - live ready");
   EXPECT_EQ(claimable(*transaction, {"main", {"email"}}), "a");
   commit(transaction);
   EXPECT_EQ(claimable(), "a");
@@ -239,7 +239,7 @@ TEST_P(StoreConformance, PromoteMakesAnEventWhoseLeaseEndedClaimable) {
   const std::vector<Stored> promoted = must(transaction->promote(100));
 
   ASSERT_EQ(names(promoted), "a");
-  EXPECT_EQ(place_of(promoted[0]), "PROCESSING 1 w:1 live ready");
+  EXPECT_EQ(stored_as(promoted[0]), "PROCESSING 1 w:1 live ready");
   EXPECT_EQ(claimable(*transaction, {"main", {}}), "a");
 }
 
@@ -312,7 +312,7 @@ TEST_P(StoreConformance, APromotedEventCanBeSaved) {
     must(transaction->commit());
   }
 
-  EXPECT_EQ(place_of(load(*begin(), id)), "FAILED 1 w:1 archived");
+  EXPECT_EQ(stored_as(load(*begin(), id)), "FAILED 1 w:1 archived");
   EXPECT_EQ(claimable(), "");
 }
 

@@ -257,7 +257,7 @@ class StoreConformance : public testing::TestWithParam<StoreKind> {
   }
 
   // "PENDING 0 - live ready": the guard (status, attempts, holder), and where the event is stored.
-  static std::string place_of(const Stored& stored) {
+  static std::string stored_as(const Stored& stored) {
     const std::string& worker_id = stored.guard.worker_id;
     return std::string(name_of(stored.guard.status)) + " " + std::to_string(stored.guard.attempts) + " " +
            (worker_id.empty() ? "-" : worker_id) + (stored.archived ? " archived" : " live") +

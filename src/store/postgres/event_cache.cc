@@ -17,10 +17,10 @@ WrittenRows written(const Stored& stored) {
   return {stored.guard, stored.archived, ready_code(stored), stored.turn, stored.line};
 }
 
-Stored state_of(const CachedEvent& known) {
-  Stored head = known.stored;
-  if (known.whole) move_envelope({}, head.event);
-  return head;
+Stored state_of(const CachedEvent& cached) {
+  Stored state = cached.stored;
+  if (cached.whole) move_envelope({}, state.event);
+  return state;
 }
 
 }  // namespace eventq::postgres

@@ -34,6 +34,6 @@ std::int64_t ready_code(const Stored& stored);
 WrittenRows written(const Stored& stored);
 
 // A copy without the envelope, which no rule reads.
-Stored state_of(const CachedEvent& known);
+Stored state_of(const CachedEvent& cached);
 
 }  // namespace eventq::postgres

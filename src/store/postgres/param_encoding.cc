@@ -48,7 +48,7 @@ void append_element(std::string& out, const std::optional<T>& value) {
 }
 
 // The header of an array in PostgreSQL's binary format; the elements follow it.
-std::string array_head(std::size_t size, std::uint32_t element, bool may_have_nulls) {
+std::string array_header(std::size_t size, std::uint32_t element, bool may_have_nulls) {
   std::string out;
   append_number(out, std::int32_t{size == 0 ? 0 : 1});  // dimensions
   append_number(out, std::int32_t{may_have_nulls ? 1 : 0});
@@ -61,7 +61,7 @@ std::string array_head(std::size_t size, std::uint32_t element, bool may_have_nu
 
 template <typename T>
 std::string array_of(std::span<const T> values, std::uint32_t element, bool may_have_nulls) {
-  std::string out = array_head(values.size(), element, may_have_nulls);
+  std::string out = array_header(values.size(), element, may_have_nulls);
   for (const T& value : values) append_element(out, value);
   return out;
 }
@@ -148,14 +148,14 @@ Params& Params::add(std::span<const std::optional<std::string>> values) {
 
 // The oid differs between databases, so the connection fills it in when it sends the call.
 void Params::EncodedParam::set_record_type(std::uint32_t oid) {
-  constexpr std::size_t kElementType = 2 * sizeof(std::int32_t);  // offset in array_head()
+  constexpr std::size_t kElementType = 2 * sizeof(std::int32_t);  // offset in array_header()
   std::string number;
   append_number(number, oid);
   bytes.replace(kElementType, number.size(), number);
 }
 
 Params& Params::add(const RecordArray& records) {
-  values_.push_back({0, false, array_head(records.count_, 0, false) + records.rows_, records.type_});
+  values_.push_back({0, false, array_header(records.count_, 0, false) + records.rows_, records.type_});
   return *this;
 }
 

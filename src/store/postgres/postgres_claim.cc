@@ -62,8 +62,8 @@ ReadyCursor PostgresTransaction::cursor_of(EventId id) const {
 std::vector<EventId> PostgresTransaction::candidates(const Selector& selector, const ClaimPool& pool) const {
   std::vector<EventId> found;
   const auto is_ready = [&](EventId id) {
-    const CachedEvent& known = event_cache_.at(id);
-    return known.stored.ready && !known.removed;
+    const CachedEvent& cached = event_cache_.at(id);
+    return cached.stored.ready && !cached.removed;
   };
   std::copy_if(pool.events.begin(), pool.events.end(), std::back_inserter(found), is_ready);
   for (const EventId id : made_ready_) {
@@ -197,11 +197,11 @@ Result<void> PostgresTransaction::take_claim(const Selector& selector, ClaimPool
 // the cache holds them whole.
 bool PostgresTransaction::hides_ready() const {
   return std::any_of(changed_.begin(), changed_.end(), [&](EventId id) {
-    const CachedEvent& known = event_cache_.at(id);
-    if (!known.written) return false;
-    const bool was_ready = known.written->ready == kReady;
-    const bool is_ready = known.stored.ready && !known.removed;
-    return was_ready != is_ready || (is_ready && known.stored.turn != known.written->turn);
+    const CachedEvent& cached = event_cache_.at(id);
+    if (!cached.written) return false;
+    const bool was_ready = cached.written->ready == kReady;
+    const bool is_ready = cached.stored.ready && !cached.removed;
+    return was_ready != is_ready || (is_ready && cached.stored.turn != cached.written->turn);
   });
 }
 

@@ -79,15 +79,16 @@ struct Writes {
   std::vector<std::int64_t> removed;
 
   // Adds the writes that turn the rows in the database into the state that the transaction has in memory.
-  void add(const CachedEvent& known) {
-    const Stored& stored = known.stored;
+  void add(const CachedEvent& cached) {
+    const Stored& stored = cached.stored;
     const Event& event = stored.event;
-    const std::optional<WrittenRows>& was = known.written;
+    const std::optional<WrittenRows>& was = cached.written;
     const bool live = !stored.archived;
-    const bool same_place = was && was->ready == kReady && live && stored.ready && was->turn == stored.turn;
+    const bool keeps_ready_row =
+        was && was->ready == kReady && live && stored.ready && was->turn == stored.turn;
     // An event that stays ready with the same turn keeps its rows in event_ready.
-    if (was && was->ready == kReady && !same_place) add_ready(gone_ready, event, was->turn);
-    if (live && stored.ready && !same_place) add_ready(new_ready, event, stored.turn);
+    if (was && was->ready == kReady && !keeps_ready_row) add_ready(gone_ready, event, was->turn);
+    if (live && stored.ready && !keeps_ready_row) add_ready(new_ready, event, stored.turn);
 
     const Line line_was = was ? was->line : Line::none;
     if (line_was != stored.line) {
@@ -123,9 +124,9 @@ struct Writes {
             millis(entry.created_at));
   }
 
-  void add_removed(const CachedEvent& known) {
-    const EventId id = known.stored.event.id;
-    if (known.written) add_guard(gone_archived, id, known.written->guard);
+  void add_removed(const CachedEvent& cached) {
+    const EventId id = cached.stored.event.id;
+    if (cached.written) add_guard(gone_archived, id, cached.written->guard);
     removed.push_back(number(id));
   }
 
@@ -157,24 +158,24 @@ void PostgresTransaction::flush(std::vector<StatementCall>& calls) {
 void PostgresTransaction::flush_events(std::vector<StatementCall>& calls) {
   Writes writes;
   for (const LogEntry& entry : entries_) {
-    const auto known = event_cache_.find(entry.id);
+    const auto cached = event_cache_.find(entry.id);
     // The entries of a removed event are deleted with it, so they are not written.
-    if (known == event_cache_.end() || !known->second.removed) writes.add(entry);
+    if (cached == event_cache_.end() || !cached->second.removed) writes.add(entry);
   }
   entries_.clear();
   for (const EventId id : changed_) {
-    CachedEvent& known = event_cache_.at(id);
-    if (known.removed) {
-      writes.add_removed(known);
+    CachedEvent& cached = event_cache_.at(id);
+    if (cached.removed) {
+      writes.add_removed(cached);
       continue;
     }
-    writes.add(known);
+    writes.add(cached);
     // The payload is in the database now, so memory can drop it. A later load reads it again.
-    if (!known.written) {
-      known.stored = state_of(known);
-      known.whole = false;
+    if (!cached.written) {
+      cached.stored = state_of(cached);
+      cached.whole = false;
     }
-    known.written = written(known.stored);
+    cached.written = written(cached.stored);
   }
   // Later reads of this transaction see the rows, so the difference to write is empty again.
   changed_.clear();

@@ -306,19 +306,19 @@ Result<void> PostgresTransaction::take_rows(const Rows& rows, EventFields fields
 CachedEvent& PostgresTransaction::cache_event(Stored stored, EventFields fields, bool locked) {
   const bool whole = fields == EventFields::all;
   const EventId id = stored.event.id;
-  CachedEvent& known = event_cache_[id];
-  if (!known.locked) {
-    known.written = written(stored);
-    known.stored = std::move(stored);
-    known.whole = whole;
-    known.locked = locked || alone_;
-    if (locked) note_pending(known.stored.event, known.stored.event.status == Status::pending);
-    return known;
+  CachedEvent& cached = event_cache_[id];
+  if (!cached.locked) {
+    cached.written = written(stored);
+    cached.stored = std::move(stored);
+    cached.whole = whole;
+    cached.locked = locked || alone_;
+    if (locked) note_pending(cached.stored.event, cached.stored.event.status == Status::pending);
+    return cached;
   }
-  if (!whole || known.whole) return known;
-  move_envelope(std::move(stored.event), known.stored.event);
-  known.whole = true;
-  return known;
+  if (!whole || cached.whole) return cached;
+  move_envelope(std::move(stored.event), cached.stored.event);
+  cached.whole = true;
+  return cached;
 }
 
 Result<void> PostgresTransaction::take_lines(const Rows& rows) {

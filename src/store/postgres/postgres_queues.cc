@@ -90,7 +90,7 @@ Result<void> PostgresTransaction::take_current(const std::vector<std::string>& a
 }
 
 Result<std::optional<KeyRecord>> PostgresTransaction::find_key(std::string_view key) {
-  if (const auto known = keys_.find(key); known != keys_.end()) return known->second;
+  if (const auto cached = keys_.find(key); cached != keys_.end()) return cached->second;
   const std::vector<std::string> asked = {std::string(key)};
   std::vector<StatementCall> calls;
   lock(calls, {key_name(key)});
@@ -112,14 +112,14 @@ Result<std::size_t> PostgresTransaction::purge_keys(TimePoint created_before, st
   if (!dropped) return dropped.error();
   for (std::size_t row = 0; row < dropped->size(); ++row) {
     // The cache must not return a key that the statement has deleted.
-    const auto known = keys_.find(dropped->text(row, 0));
-    if (known != keys_.end()) known->second.reset();
+    const auto cached = keys_.find(dropped->text(row, 0));
+    if (cached != keys_.end()) cached->second.reset();
   }
   return dropped->size();
 }
 
 Result<std::optional<CorrelationRow>> PostgresTransaction::find_correlation(std::string_view id) {
-  if (const auto known = correlations_.find(id); known != correlations_.end()) return known->second;
+  if (const auto cached = correlations_.find(id); cached != correlations_.end()) return cached->second;
   const std::vector<std::string> asked = {std::string(id)};
   std::vector<StatementCall> calls;
   lock(calls, {correlation_name(id)});
@@ -153,8 +153,8 @@ Result<void> PostgresTransaction::add_totals(std::string_view queue, const Total
   TotalsChange& kept = totals_[std::string(queue)];
   kept.change += change;
   if (!last_completed) return {};
-  if (const auto known = event_cache_.find(*last_completed); known != event_cache_.end()) {
-    if (!known->second.removed) kept.checkpoint_id = known->second.stored.event.event_id;
+  if (const auto cached = event_cache_.find(*last_completed); cached != event_cache_.end()) {
+    if (!cached->second.removed) kept.checkpoint_id = cached->second.stored.event.event_id;
     return {};
   }
   // The event was neither loaded nor changed here, so only the database knows its global id.
@@ -205,7 +205,7 @@ Result<void> PostgresTransaction::put_archive_file(const ArchiveFile& file) {
 // As in current(), the second queue is read together with all others.
 Result<std::optional<TimePoint>> PostgresTransaction::oldest_pending(std::string_view queue) {
   const bool asked_before = changed_.empty() && !oldest_.empty();
-  if (const auto known = oldest_.find(queue); asked_before && known != oldest_.end()) return known->second;
+  if (const auto cached = oldest_.find(queue); asked_before && cached != oldest_.end()) return cached->second;
   auto calls = calls_of(StatementCall{sql::oldest_pending, params_of(queue)});
   if (asked_before) calls.push_back({sql::oldest_pendings});
   const auto rows = flush_and_run(std::move(calls));
@@ -239,8 +239,8 @@ Result<std::vector<QueueRecord>> PostgresTransaction::changed_queues() {
   if (!records) return records.error();
   std::vector<QueueRecord> changed;
   for (QueueRecord& record : *records) {
-    const auto known = session_.announced_queues.find(record.row.id);
-    if (known != session_.announced_queues.end() && known->second == record.row) continue;
+    const auto cached = session_.announced_queues.find(record.row.id);
+    if (cached != session_.announced_queues.end() && cached->second == record.row) continue;
     session_.announced_queues.insert_or_assign(record.row.id, record.row);
     changed.push_back(std::move(record));
   }
@@ -252,7 +252,7 @@ Result<std::vector<QueueRecord>> PostgresTransaction::changed_queues() {
 // The first queue that was not planned is read alone. A caller that needs a second one usually needs all, so
 // all are read then.
 Result<std::optional<QueueRecord>> PostgresTransaction::current(std::string_view queue) {
-  if (const auto known = current_.find(queue); known != current_.end()) return known->second;
+  if (const auto cached = current_.find(queue); cached != current_.end()) return cached->second;
   const std::vector<std::string> asked = {std::string(queue)};
   std::vector<StatementCall> calls;
   read_records(calls, asked_for_current_ ? std::vector<std::string>() : asked);

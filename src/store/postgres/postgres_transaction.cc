@@ -360,12 +360,12 @@ Result<std::vector<Stored>> PostgresTransaction::promote(std::size_t limit) {
   for (std::size_t row = 0; row < rows->front().size(); ++row) {
     auto stored = read_event(rows->front(), row, EventFields::state);
     if (!stored) return stored.error();
-    CachedEvent& known = cache_event(std::move(*stored), EventFields::state, true);
+    CachedEvent& cached = cache_event(std::move(*stored), EventFields::state, true);
     // Only the cache is changed; the next flush writes the row and its event_ready rows.
-    known.stored.ready = true;
-    changed_.insert(known.stored.event.id);
-    made_ready_.insert(known.stored.event.id);
-    promoted.push_back(known.stored);
+    cached.stored.ready = true;
+    changed_.insert(cached.stored.event.id);
+    made_ready_.insert(cached.stored.event.id);
+    promoted.push_back(cached.stored);
   }
   return promoted;
 }
@@ -381,9 +381,9 @@ Result<std::optional<TimePoint>> PostgresTransaction::next_due() {
   return std::optional(time_point(start.first));
 }
 
-Result<std::optional<TimePoint>> PostgresTransaction::next_due_by(const std::optional<TimePoint>& known) {
-  if (!known || !first_due_) return known ? known : first_due_;
-  return std::min(known, first_due_);
+Result<std::optional<TimePoint>> PostgresTransaction::next_due_by(const std::optional<TimePoint>& cached) {
+  if (!cached || !first_due_) return cached ? cached : first_due_;
+  return std::min(cached, first_due_);
 }
 
 Result<Ended> PostgresTransaction::ended(const EndedFilter& filter) {

@@ -36,7 +36,7 @@ Result<std::int64_t> count_all(MoveEndpoint& end) {
 
 // The position to continue from, or the start after begin() on an empty target.
 // Errors: conflict when the target holds a move from another source or another state of this one.
-Result<MoveMark> place_to_start(MoveEndpoint& from, MoveEndpoint& to, bool& resumed) {
+Result<MoveMark> starting_mark(MoveEndpoint& from, MoveEndpoint& to, bool& resumed) {
   const auto state = from.state();
   if (!state) return state.error();
   // With the state of the source, so that a mark is not used after a server changed the source.
@@ -166,7 +166,7 @@ Result<MoveResult> move(const MoveOptions& options) {
   MoveResult moved;
   const auto all = count_all(**from);
   if (!all) return all.error();
-  auto mark = place_to_start(**from, **to, moved.resumed);
+  auto mark = starting_mark(**from, **to, moved.resumed);
   if (!mark) return mark.error();
   if (moved.resumed) {
     const auto there = count_all(**to);
