@@ -63,6 +63,9 @@ struct NewEvent {
   std::string correlation_id;          // shared by events that belong together
   std::string causation_id;            // the event or request that caused this event
   std::string trace_id;                // the id of a distributed trace
+  std::string traceparent = {};        // W3C Trace Context, handed to the worker as it is
+  std::string tracestate = {};         // the same; only with a traceparent
+  std::string published_by = {};       // the person or program that published it, as it states
   std::string pattern;                 // what happened: "invoice.created"
   std::string version;                 // the version of the payload's schema
   Source source;                       // where it happened
@@ -136,6 +139,7 @@ struct LogEntry {
   std::optional<std::int64_t> execution_time_ms;
   std::vector<std::string> errors;         // reported with a completion
   std::string reason;                      // given with a release, reset, cancel or supersede
+  std::string by = {};                     // the person, as the caller stated; may be empty
   int retry_count = 0;                     // of the event, after this action
   std::optional<TimePoint> next_retry_at;  // set for a failure that will be retried
   TimePoint created_at;

@@ -48,6 +48,12 @@ inline constexpr std::size_t kPage = 1000;         // events per list page
 inline constexpr std::size_t kQueueEvents = 1000;  // events shown in a queue's document
 inline constexpr std::size_t kReplay = 10'000;     // events per replay or redrive
 inline constexpr std::int64_t kOffset = 1'000'000'000;
+inline constexpr std::size_t kCheckpoints = 1000;  // per queue, of those that callers made
+inline constexpr std::size_t kQueueLog = 10'000;   // newest entries kept per queue
+inline constexpr std::size_t kBy = 512;            // by, published_by
+inline constexpr std::size_t kTraceparent = 512;
+inline constexpr std::size_t kTracestate = 512;          // what W3C Trace Context asks for at least
+inline constexpr std::chrono::milliseconds kScan{1000};  // of a list that has no index
 inline constexpr std::chrono::seconds kWait{60};
 inline constexpr std::chrono::hours kIdempotencyKeyAge{24};
 

@@ -69,6 +69,12 @@ struct WaitRequest {
   Millis timeout{0};
 };
 
+// The person that asks for a change, and why, as the caller stated. Both may be empty.
+struct Actor {
+  std::string by;
+  std::string reason;
+};
+
 // A change to a queue itself, and not to single events.
 struct QueueChange {
   struct Configure {
@@ -80,12 +86,23 @@ struct QueueChange {
     std::string reason;
   };
   struct MakeCheckpoint {};
+  struct DeleteCheckpoint {
+    std::string id;
+  };
   struct SupersedeKey {
     std::string key;
     std::string reason;
   };
+  // Removes the queue if it holds no event, live or ended.
+  struct Remove {
+    bool only_check = false;  // true: answer whether the queue can be removed, and change nothing
+  };
   std::string queue;
-  std::variant<Configure, SetStatus, MakeCheckpoint, SupersedeKey> what;
+  std::variant<Configure, SetStatus, MakeCheckpoint, DeleteCheckpoint, SupersedeKey, Remove> what;
+  Actor actor = {};
+  // The id of this change in the queue's log. Empty: the Core makes one. The router sets it, because all
+  // shards must use the same.
+  std::string log_id = {};
 };
 
 // Runs ended events again. A replay publishes copies of them. A redrive resets failed events.
@@ -97,6 +114,8 @@ struct Revival {
   std::optional<std::string> checkpoint;  // only events that ended since then; replaces filter.from
   std::string reason;
   bool dry_run = false;
+  std::string by = {};      // the person, as the caller stated
+  std::string log_id = {};  // as in QueueChange
 };
 
 // Deletes ended events, and stores the new size of the archive file they were written to. See retention/.
@@ -134,16 +153,26 @@ struct HoldingQuery {  // counts the events of the queue that the worker holds
   std::string worker_id;
   std::string queue;
 };
+struct EventIdsQuery {  // the numbers of the events with these global ids
+  std::vector<std::string> event_ids;
+};
+struct WorkerLogQuery {
+  WorkerLogFilter filter;
+};
+struct QueueLogQuery {
+  QueueLogFilter filter;
+};
 // The types of AdminRequest for which is_read() is true.
 template <typename T>
 concept CommittedQuery = std::same_as<T, QueueQuery> || std::same_as<T, QueuesQuery> ||
     std::same_as<T, CheckpointsQuery> || std::same_as<T, RecoveryQuery> ||
-    std::same_as<T, CorrelationQuery> || std::same_as<T, FailuresQuery> || std::same_as<T, HoldingQuery>;
+    std::same_as<T, CorrelationQuery> || std::same_as<T, FailuresQuery> || std::same_as<T, HoldingQuery> ||
+    std::same_as<T, EventIdsQuery> || std::same_as<T, WorkerLogQuery> || std::same_as<T, QueueLogQuery>;
 
 using AdminRequest =
     std::variant<std::monostate, QueueChange, Revival, Removal, MetricsRequest, WorkersRequest,  //
                  QueueQuery, QueuesQuery, CheckpointsQuery, RecoveryQuery, CorrelationQuery, FailuresQuery,
-                 HoldingQuery>;
+                 HoldingQuery, EventIdsQuery, WorkerLogQuery, QueueLogQuery>;
 
 // What one caller asks for. The parts are independent; core.h states the order in which they run.
 // REQUIRES: every field has been validated (model/validate.h). A command with `get`, `list` or a query has no
@@ -219,12 +248,18 @@ struct Removed {
   std::size_t events = 0;
 };
 
+// For each name of an EventIdsQuery the events that have it: none, one, or one on each of several shards.
+struct FoundEvents {
+  std::vector<std::vector<EventId>> events;
+};
+
 // The answer to an AdminRequest.
 using AdminAnswer =
     std::variant<std::monostate, Result<QueueChanged>, Result<Revived>, Removed, Metrics,
                  std::vector<WorkerState>, Result<QueueDocument>, Result<std::vector<QueueDocument>>,
                  Result<std::vector<Checkpoint>>, Result<Recovery>, Result<Correlation>,
-                 Result<std::vector<FailureGroup>>, Result<std::int64_t>>;
+                 Result<std::vector<FailureGroup>>, Result<std::int64_t>, Result<FoundEvents>,
+                 Result<WorkerLogPage>, Result<std::vector<QueueLogEntry>>>;
 
 // The answers to the parts that a command has, or one error for the whole command.
 struct Answer {

@@ -91,10 +91,23 @@ Answer ReadThread::answer(const Command& command) {
                  },
                  [&](const FailuresQuery& it) { answer.admin = reader_->failures(it.queue, it.limit); },
                  [&](const HoldingQuery& it) { answer.admin = reader_->holding(it.worker_id, it.queue); },
+                 [&](const EventIdsQuery& it) { answer.admin = find(it); },
+                 [&](const WorkerLogQuery& it) { answer.admin = reader_->worker_log(it.filter); },
+                 [&](const QueueLogQuery& it) { answer.admin = reader_->queue_log(it.filter); },
                  [](const auto&) {},
              },
              command.admin);
   return answer;
+}
+
+Result<FoundEvents> ReadThread::find(const EventIdsQuery& ask) {
+  const auto ids = reader_->find(ask.event_ids);
+  if (!ids) return ids.error();
+  FoundEvents found;
+  for (const std::optional<EventId>& id : *ids) {
+    found.events.push_back(id ? std::vector{*id} : std::vector<EventId>());
+  }
+  return found;
 }
 
 Result<std::vector<Checkpoint>> ReadThread::checkpoints(const CheckpointsQuery& ask) {

@@ -30,6 +30,7 @@ class ReadThread {
  private:
   void loop();
   Answer answer(const Command& command);
+  Result<FoundEvents> find(const EventIdsQuery& ask);
   Result<std::vector<Checkpoint>> checkpoints(const CheckpointsQuery& ask);
 
   // Used by the thread only.

@@ -62,13 +62,16 @@ struct Release {
 struct Reset {
   std::string reason;
   bool spare_processing = false;  // true: refuse to reset an event that a worker holds
+  std::string author = {};        // the person, as the caller stated
 };
 struct Cancel {
   std::string reason;
+  std::string author = {};
 };
 struct Supersede {
   std::optional<EventId> by;  // absent: a person did it
   std::string reason;
+  std::string author = {};
 };
 
 // A change to make to one event. `lease.worker_id` is empty for Reset, Cancel and Supersede.

@@ -4,6 +4,7 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <map>
 #include <optional>
 #include <string>
 #include <vector>
@@ -24,6 +25,7 @@ struct Selector {
 struct ListFilter {
   std::optional<Status> status;
   std::vector<std::string> tags;  // any of these; empty: all
+  std::optional<std::string> event_id;
   std::optional<std::string> queue;
   std::optional<std::string> worker_id;
   std::optional<std::string> correlation_id;
@@ -32,10 +34,16 @@ struct ListFilter {
   std::size_t limit = 20;
 };
 
+// The message of the last failure of each event that has one.
+using LastErrors = std::map<EventId, std::string>;
+
 struct EventPage {
-  std::vector<Event> events;  // without payload; ascending id
-  std::int64_t total = 0;     // events that match, on all pages
-  bool total_exact = true;    // false: at least `total` events match
+  std::vector<Event> events;    // without payload; ascending id
+  LastErrors last_errors = {};  // of `events`
+  std::int64_t total = 0;       // events that match, on all pages
+  bool total_exact = true;      // false: at least `total` events match
+  std::optional<EventId> scanned_to =
+      {};  // set: the time limit of the scan ended it here, and more may match
 };
 
 // Where a list of ended events stopped.
@@ -121,6 +129,7 @@ struct Checkpoint {
   std::string checkpoint_id;     // event_id of the last completed event; empty: there was none
   std::int64_t event_count = 0;  // events completed before the checkpoint
   TimePoint created_at;
+  bool requested = false;  // a caller made it, so it stays until deleted; false: the server made it by time
 };
 
 // What a recovery of a queue found.
@@ -158,7 +167,61 @@ struct Correlation {
   std::int64_t pending = 0;    // live events
   std::int64_t completed = 0;  // with or without errors
   std::int64_t failed = 0;
-  std::vector<Event> events;  // the first of them, by sequence
+  std::vector<Event> events;    // the first of them, by sequence
+  LastErrors last_errors = {};  // of `events`
+};
+
+// Where a list of log entries stopped: entries before this one follow.
+struct LogCursor {
+  EventId event{};
+  LogId entry{};
+  friend auto operator<=>(const LogCursor&, const LogCursor&) = default;
+};
+
+// What one worker did, newest event first.
+struct WorkerLogFilter {
+  std::string worker_id;
+  std::optional<LogCursor> before;
+  std::size_t limit = 100;
+};
+
+struct WorkerLogPage {
+  std::vector<LogEntry> entries;
+  std::optional<LogCursor> next;  // continue from here; empty: no more entries
+  bool complete = true;           // false: the time limit of the scan ended the page early
+};
+
+// A change to a queue, as its log lists it.
+enum class QueueAction : std::uint8_t {
+  created,
+  configured,
+  paused,
+  resumed,
+  draining,
+  superseded,
+  replayed,
+  retried,
+  checkpoint_made,
+  checkpoint_deleted,
+  deleted,
+};
+
+struct QueueLogEntry {
+  std::string id;  // a UUIDv7, so ids ascend with time
+  std::string queue;
+  QueueAction action{};
+  std::string by;      // the person, as the caller stated; may be empty
+  std::string reason;  // may be empty
+  std::string detail;  // JSON object
+  TimePoint created_at;
+  friend bool operator==(const QueueLogEntry&, const QueueLogEntry&) = default;
+};
+
+// Entries of a queue's log, newest first.
+struct QueueLogFilter {
+  std::string queue;
+  std::string before;  // an entry's id; only older entries; empty: from the newest
+  std::size_t limit = 100;
 };
 
 // FAILED events of a queue that failed for the same cause.

@@ -2,6 +2,7 @@
 #include "shards/merge.h"
 
 #include <algorithm>
+#include <functional>
 #include <iterator>
 #include <map>
 #include <numeric>
@@ -22,8 +23,8 @@ void cut(std::vector<T>& list, std::size_t limit) {
   if (list.size() > limit) list.resize(limit);
 }
 
-template <typename Key, typename T>
-std::vector<T> values_of(std::map<Key, T>&& map) {
+template <typename Key, typename T, typename Order>
+std::vector<T> values_of(std::map<Key, T, Order>&& map) {
   std::vector<T> values;
   values.reserve(map.size());
   for (auto& [key, value] : map) values.push_back(std::move(value));
@@ -153,6 +154,47 @@ std::vector<FailureGroup> merged(const FailuresQuery& ask,
 
 std::int64_t merged(const HoldingQuery&, const std::vector<std::int64_t>& counts) {
   return std::accumulate(counts.begin(), counts.end(), std::int64_t{0});
+}
+
+FoundEvents merged(const EventIdsQuery& ask, std::vector<FoundEvents> lists) {
+  FoundEvents all;
+  all.events.resize(ask.event_ids.size());
+  for (FoundEvents& list : lists) {
+    for (std::size_t i = 0; i < all.events.size(); ++i) append_all(all.events[i], std::move(list.events[i]));
+  }
+  for (std::vector<EventId>& ids : all.events) std::sort(ids.begin(), ids.end());
+  return all;
+}
+
+// A shard whose time limit ended its page may have entries down to its `next`, so entries of other shards
+// below the highest `next` must wait for the next page.
+WorkerLogPage merged(const WorkerLogQuery& ask, std::vector<WorkerLogPage> pages) {
+  const auto cursor_of = [](const LogEntry& entry) { return LogCursor{entry.id, entry.log_id}; };
+  WorkerLogPage all;
+  for (WorkerLogPage& page : pages) {
+    append_all(all.entries, std::move(page.entries));
+    keep_later(all.next, page.next);
+    all.complete = all.complete && page.complete;
+  }
+  std::sort(all.entries.begin(), all.entries.end(),
+            [&](const LogEntry& a, const LogEntry& b) { return cursor_of(a) > cursor_of(b); });
+  if (all.next) std::erase_if(all.entries, [&](const LogEntry& it) { return cursor_of(it) < *all.next; });
+  if (all.entries.size() > ask.filter.limit) {
+    cut(all.entries, ask.filter.limit);
+    all.next = cursor_of(all.entries.back());
+  }
+  return all;
+}
+
+// A change to all shards has one id, and so one entry.
+std::vector<QueueLogEntry> merged(const QueueLogQuery& ask, std::vector<std::vector<QueueLogEntry>> lists) {
+  std::map<std::string, QueueLogEntry, std::greater<>> by_id;
+  for (std::vector<QueueLogEntry>& list : lists) {
+    for (QueueLogEntry& entry : list) by_id.try_emplace(entry.id, entry);
+  }
+  std::vector<QueueLogEntry> all = values_of(std::move(by_id));
+  cut(all, ask.filter.limit);
+  return all;
 }
 
 // Merges the results that were found, which are in `part` of each answer. A shard without the thing answers

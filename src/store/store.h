@@ -243,6 +243,11 @@ class Transaction {
   virtual Result<void> add_failed_in_hour(std::int64_t hour, std::int64_t events) = 0;
   virtual Result<void> put_checkpoint(const Checkpoint& checkpoint) = 0;  // deletes old ones
   virtual Result<std::optional<Checkpoint>> find_checkpoint(std::string_view id) = 0;
+  virtual Result<void> delete_checkpoint(std::string_view id) = 0;
+  // Deletes everything stored about a queue. REQUIRES: it has no event, live or ended.
+  virtual Result<void> remove_queue(std::string_view queue) = 0;
+  // Deletes old entries of the same queue beyond limits::kQueueLog.
+  virtual Result<void> append_queue_log(const QueueLogEntry& entry) = 0;
   virtual Result<void> put_recovery(const Recovery& recovery) = 0;  // one per queue
   // Adds to the `completed` and `failed` of the worker's row, and raises its last_seen.
   virtual Result<void> add_worker(const WorkerRow& change) = 0;
@@ -292,6 +297,12 @@ class Reader {
   virtual Result<std::vector<EventId>> expired(const std::string& queue, Status status, TimePoint before,
                                                std::size_t limit) = 0;
   virtual Result<std::vector<ArchiveFile>> archive_files() = 0;
+
+  // The events with these global ids, in their order.
+  virtual Result<std::vector<std::optional<EventId>>> find(std::span<const std::string> event_ids) = 0;
+  // Reads entries for at most limits::kScan, and then returns the page as far as it came.
+  virtual Result<WorkerLogPage> worker_log(const WorkerLogFilter& filter) = 0;
+  virtual Result<std::vector<QueueLogEntry>> queue_log(const QueueLogFilter& filter) = 0;
 
   virtual Result<Working> working() = 0;
   // How many events of a queue a worker holds. An expired lease counts until promote() reads it.

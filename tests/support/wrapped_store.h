@@ -148,6 +148,11 @@ class WrappedStore final : public Store {
     Result<std::optional<Checkpoint>> find_checkpoint(std::string_view id) override {
       return inner_->find_checkpoint(id);
     }
+    Result<void> delete_checkpoint(std::string_view id) override { return inner_->delete_checkpoint(id); }
+    Result<void> remove_queue(std::string_view queue) override { return inner_->remove_queue(queue); }
+    Result<void> append_queue_log(const QueueLogEntry& entry) override {
+      return inner_->append_queue_log(entry);
+    }
     Result<void> put_recovery(const Recovery& recovery) override { return inner_->put_recovery(recovery); }
     Result<void> add_worker(const WorkerRow& change) override { return inner_->add_worker(change); }
     Result<void> put_archive_file(const ArchiveFile& file) override { return inner_->put_archive_file(file); }

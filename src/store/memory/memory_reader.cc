@@ -159,6 +159,44 @@ class MemoryReader final : public Reader {
     return files;
   }
 
+  Result<std::vector<std::optional<EventId>>> find(std::span<const std::string> event_ids) override {
+    const std::scoped_lock lock(mutex_);
+    std::vector<std::optional<EventId>> found;
+    for (const std::string& event_id : event_ids) {
+      const auto at = std::find_if(state_.events.begin(), state_.events.end(), [&](const auto& entry) {
+        return entry.second.event.event_id == event_id;
+      });
+      found.push_back(at == state_.events.end() ? std::nullopt : std::optional(at->first));
+    }
+    return found;
+  }
+
+  Result<WorkerLogPage> worker_log(const WorkerLogFilter& filter) override {
+    const std::scoped_lock lock(mutex_);
+    WorkerLogPage page;
+    for (auto at = state_.log.rbegin(); at != state_.log.rend(); ++at) {
+      const LogCursor cursor{at->first.first, at->first.second};
+      if (at->second.worker_id != filter.worker_id || (filter.before && cursor >= *filter.before)) continue;
+      if (page.entries.size() == filter.limit) {
+        page.next = LogCursor{page.entries.back().id, page.entries.back().log_id};
+        break;
+      }
+      page.entries.push_back(at->second);
+    }
+    return page;
+  }
+
+  Result<std::vector<QueueLogEntry>> queue_log(const QueueLogFilter& filter) override {
+    const std::scoped_lock lock(mutex_);
+    std::vector<QueueLogEntry> entries;
+    const auto& log = state_.records.queue_log;
+    for (auto at = log.rbegin(); at != log.rend() && entries.size() < filter.limit; ++at) {
+      if (at->first.first != filter.queue) continue;
+      if (filter.before.empty() || at->first.second < filter.before) entries.push_back(at->second);
+    }
+    return entries;
+  }
+
   Result<Working> working() override {
     const std::scoped_lock lock(mutex_);
     return working_of(state_);

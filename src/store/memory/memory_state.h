@@ -28,8 +28,9 @@ struct MemoryRecords {
   std::map<std::string, QueueRow, std::less<>> queues;
   std::map<std::string, QueueTotals, std::less<>> totals;  // by queue
   std::map<std::int64_t, std::int64_t> failed_by_hour;
-  std::vector<Checkpoint> checkpoints;                      // the oldest first
-  std::map<std::string, Recovery, std::less<>> recoveries;  // by queue
+  std::vector<Checkpoint> checkpoints;                                     // the oldest first
+  std::map<std::string, Recovery, std::less<>> recoveries;                 // by queue
+  std::map<std::pair<std::string, std::string>, QueueLogEntry> queue_log;  // by queue and id
   std::map<std::string, WorkerRow, std::less<>> workers;
   std::map<std::string, ArchiveFile, std::less<>> archive_files;
 };

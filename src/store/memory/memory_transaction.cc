@@ -328,6 +328,29 @@ class MemoryTransaction final : public Transaction {
     return std::optional<Checkpoint>();
   }
 
+  Result<void> delete_checkpoint(std::string_view id) override {
+    std::erase_if(change_records().checkpoints, [&](const Checkpoint& it) { return it.id == id; });
+    return {};
+  }
+
+  Result<void> remove_queue(std::string_view queue) override {
+    MemoryRecords& records = change_records();
+    records.queues.erase(std::string(queue));
+    records.totals.erase(std::string(queue));
+    records.recoveries.erase(std::string(queue));
+    std::erase_if(records.checkpoints, [&](const Checkpoint& it) { return it.queue == queue; });
+    return {};
+  }
+
+  Result<void> append_queue_log(const QueueLogEntry& entry) override {
+    auto& log = change_records().queue_log;
+    log.insert_or_assign({entry.queue, entry.id}, entry);
+    const auto first = log.lower_bound({entry.queue, ""});
+    const auto end = log.upper_bound({entry.queue, "~"});  // after every UUID
+    if (std::distance(first, end) > static_cast<std::ptrdiff_t>(limits::kQueueLog)) log.erase(first);
+    return {};
+  }
+
   Result<void> put_recovery(const Recovery& recovery) override {
     change_records().recoveries.insert_or_assign(recovery.queue, recovery);
     return {};

@@ -183,6 +183,10 @@ Result<std::optional<Checkpoint>> PostgresTransaction::find_checkpoint(std::stri
   return rows->empty() ? std::nullopt : std::optional(read_checkpoint(RowView{*rows, 0}));
 }
 
+Result<void> PostgresTransaction::delete_checkpoint(std::string_view) { return {}; }
+Result<void> PostgresTransaction::remove_queue(std::string_view) { return {}; }
+Result<void> PostgresTransaction::append_queue_log(const QueueLogEntry&) { return {}; }
+
 Result<void> PostgresTransaction::put_recovery(const Recovery& recovery) {
   other_writes_.push_back(
       {sql::put_recovery,

@@ -145,6 +145,14 @@ Result<std::vector<ArchiveFile>> PostgresReader::archive_files() {
   return all_rows(run_one(sql::read_archive_files), read_archive_file<RowView>);
 }
 
+Result<std::vector<std::optional<EventId>>> PostgresReader::find(std::span<const std::string> event_ids) {
+  return std::vector<std::optional<EventId>>(event_ids.size());
+}
+Result<WorkerLogPage> PostgresReader::worker_log(const WorkerLogFilter&) { return WorkerLogPage(); }
+Result<std::vector<QueueLogEntry>> PostgresReader::queue_log(const QueueLogFilter&) {
+  return std::vector<QueueLogEntry>();
+}
+
 Result<Working> PostgresReader::working() {
   const auto rows = at_one_moment({{sql::read_workers}, {sql::processing}});
   if (!rows) return rows.error();

@@ -34,6 +34,9 @@ class PostgresReader final : public Reader {
   Result<std::vector<EventId>> expired(const std::string& queue, Status status, TimePoint before,
                                        std::size_t limit) override;
   Result<std::vector<ArchiveFile>> archive_files() override;
+  Result<std::vector<std::optional<EventId>>> find(std::span<const std::string> event_ids) override;
+  Result<WorkerLogPage> worker_log(const WorkerLogFilter& filter) override;
+  Result<std::vector<QueueLogEntry>> queue_log(const QueueLogFilter& filter) override;
   Result<Working> working() override;
   Result<std::int64_t> holding(const std::string& worker_id, const std::string& queue) override;
 

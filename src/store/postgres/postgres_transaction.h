@@ -88,6 +88,9 @@ class PostgresTransaction final : public Transaction {
   Result<void> add_failed_in_hour(std::int64_t hour, std::int64_t events) override;
   Result<void> put_checkpoint(const Checkpoint& checkpoint) override;
   Result<std::optional<Checkpoint>> find_checkpoint(std::string_view id) override;
+  Result<void> delete_checkpoint(std::string_view id) override;
+  Result<void> remove_queue(std::string_view queue) override;
+  Result<void> append_queue_log(const QueueLogEntry& entry) override;
   Result<void> put_recovery(const Recovery& recovery) override;
   Result<void> add_worker(const WorkerRow& change) override;
   Result<void> put_archive_file(const ArchiveFile& file) override;

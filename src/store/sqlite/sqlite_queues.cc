@@ -197,6 +197,10 @@ Result<std::optional<Checkpoint>> SqliteTransaction::find_checkpoint(std::string
   return one_row(writer_.find_checkpoint.with(id), read_checkpoint<Statement>);
 }
 
+Result<void> SqliteTransaction::delete_checkpoint(std::string_view) { return {}; }
+Result<void> SqliteTransaction::remove_queue(std::string_view) { return {}; }
+Result<void> SqliteTransaction::append_queue_log(const QueueLogEntry&) { return {}; }
+
 Result<void> SqliteTransaction::put_recovery(const Recovery& recovery) {
   return writer_.put_recovery.execute(recovery.queue, recovery.id, recovery.checkpoint_id,
                                       recovery.events_recovered, millis(recovery.started_at),

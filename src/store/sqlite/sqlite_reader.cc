@@ -120,6 +120,14 @@ class SqliteReader final : public Reader {
     return all_rows(read_archive_files_.reset(), read_archive_file<Statement>);
   }
 
+  Result<std::vector<std::optional<EventId>>> find(std::span<const std::string> event_ids) override {
+    return std::vector<std::optional<EventId>>(event_ids.size());
+  }
+  Result<WorkerLogPage> worker_log(const WorkerLogFilter&) override { return WorkerLogPage(); }
+  Result<std::vector<QueueLogEntry>> queue_log(const QueueLogFilter&) override {
+    return std::vector<QueueLogEntry>();
+  }
+
   Result<Working> working() override {
     return at_one_moment([&]() -> Result<Working> {
       auto workers = all_rows(read_workers_.reset(), read_worker<Statement>);
