@@ -156,8 +156,18 @@ void CommitThread::fill_batch(std::unique_lock<std::mutex>& lock) {
   }
 }
 
-// The store's time, estimated from its time in the last transaction.
+// The store's time, estimated from its time in past transactions.
 TimePoint CommitThread::now() const { return clock_.now() + ahead_; }
+
+// The store read its clock between `began` and now, so each transaction bounds the difference of the clocks
+// from both sides. Only an estimate outside of the bounds changes: the bounds of a slow transaction are far
+// apart, and an estimate that is too high would start each maintenance transaction too early, for nothing.
+void CommitThread::correct_ahead(TimePoint began) {
+  const Millis at_least = core_.time() - clock_.now();
+  const Millis at_most = core_.time() - began;
+  // Not std::clamp(): at_least exceeds at_most when our clock was set back meanwhile.
+  ahead_ = std::min(std::max(ahead_, at_least), at_most);
+}
 
 // A command with its own time is alone in its batch, because a transaction has one time.
 std::vector<Envelope<Command>> CommitThread::take_batch() {
@@ -179,16 +189,16 @@ void CommitThread::run_batch(std::vector<Envelope<Command>> batch) {
     const auto attention = core_.next_attention();
     if (!attention || *attention > now()) return;
   }
+  const bool own_time = !batch.empty() && batch.front().content.now.has_value();
   const SteadyTime start = steady_now();
   const TimePoint began = clock_.now();
   std::vector<Envelope<Answer>> answers = core_.run(std::move(batch));
   core_.note_commit(std::chrono::duration<double>(steady_now() - start).count());
   failing_ = core_.last_error().has_value();
   if (failing_) log(LogLevel::error, "commit failed", *core_.last_error());
+  // After a command with its own time, core_.time() is still that of an older transaction.
+  if (store_.shared() && !failing_ && !own_time) correct_ahead(began);
   deliver(std::move(answers));
-  // ahead_ includes the time from `began` to the start of the transaction, so now() runs slightly ahead of
-  // the store. At worst one maintenance transaction starts too early, and then corrects the value.
-  if (store_.shared() && !failing_) ahead_ = core_.time() - began;
   if (committed_ && !failing_) committed_(core_.last_effects());
   if (auto tidied = store_.tidy(); !tidied) {
     log(LogLevel::warning, "checkpoint of the write-ahead log failed", tidied.error());

@@ -59,6 +59,7 @@ class CommitThread {
   std::vector<Envelope<Command>> take_batch();
   void run_batch(std::vector<Envelope<Command>> batch);
   [[nodiscard]] TimePoint now() const;
+  void correct_ahead(TimePoint began);
 
   // Set in the constructor, never changed.
   Store& store_;
@@ -70,7 +71,7 @@ class CommitThread {
   // Used by the thread only.
   bool failing_ = false;        // the last batch failed, so maintenance waits kClockInterval
   std::size_t last_batch_ = 0;  // commands in it
-  Millis ahead_{0};             // how far the store's clock was ahead of ours
+  Millis ahead_{0};             // how far the store's clock is ahead of ours, as an estimate
 
   // Guarded by mutex_.
   std::mutex mutex_;

@@ -5,6 +5,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <atomic>
 #include <memory>
 #include <string>
 #include <vector>
@@ -18,6 +19,7 @@ namespace eventq {
 namespace {
 
 using namespace std::chrono_literals;
+using testing::Contains;
 using testing::ElementsAre;
 using testing::IsEmpty;
 using testing::SizeIs;
@@ -246,7 +248,7 @@ TEST_F(CommitThreadTest, AFailedCommitIsLogged) {
 
   commit_thread.stop();
 
-  EXPECT_THAT(lines, testing::Contains("msg=\"commit failed\" error=\"The disk is full.\""));
+  EXPECT_THAT(lines, Contains("msg=\"commit failed\" error=\"The disk is full.\""));
 }
 
 // Two commit threads of one process on one database. Only the first one promotes due events.
@@ -296,6 +298,57 @@ TEST_F(SharedCommitThreadTest, AnEventThatOneCommitThreadDelaysIsMadeReadyByAnot
   clock.advance(10s);
   first.recheck_clock();
   EXPECT_TRUE(ready.wait());
+}
+
+// The clock of a store. Time passes before its first reading, as in a database that is slow to begin.
+class SlowToBegin final : public Clock {
+ public:
+  SlowToBegin(ManualClock& clock, Millis pause) : clock_(clock), pause_(pause.count()) {}
+  [[nodiscard]] TimePoint now() const override {
+    clock_.advance(Millis(pause_.exchange(0)));
+    return clock_.now();
+  }
+
+ private:
+  ManualClock& clock_;
+  mutable std::atomic<Millis::rep> pause_;
+};
+
+// stop() runs what is due by the estimated time, so after it the times of all transactions are known.
+TEST_F(SharedCommitThreadTest, ASlowTransactionDoesNotLetTheNextOneStartTooEarly) {
+  const SlowToBegin slow(clock, 300ms);
+  const std::unique_ptr<Store> store = postgres::make_store(database.url(), {}, &slow);
+  Core core{*store, {.policy = kPolicy}, Uuid7Source(3)};
+  std::vector<TimePoint> times;
+  Gate committed;
+  CommitThread commit_thread(*store, core, clock, silent, [&](const CommitEffects&) {
+    times.push_back(core.time());
+    committed.open();
+  });
+  ASSERT_TRUE(committed.wait());
+
+  clock.set(kStart + 300ms + 5s - 1ms);  // due events are looked for every 5 s
+  commit_thread.stop();
+
+  EXPECT_THAT(times, ElementsAre(kStart + 300ms));
+}
+
+TEST_F(SharedCommitThreadTest, ACommandWithItsOwnTimeDoesNotDelayMaintenance) {
+  std::vector<TimePoint> times;
+  CommitThread commit_thread(*first_store, first_core, clock, silent,
+                             [&](const CommitEffects&) { times.push_back(first_core.time()); });
+  commit_thread.submit({{&mailbox, 1}, claim({"a"}, "host:1")});
+  mailbox.wait(1);
+  clock.advance(5s - 1ms);
+  Command with_own_time = claim({"a"}, "host:1");
+  with_own_time.now = kStart;
+  commit_thread.submit({{&mailbox, 2}, with_own_time});
+  mailbox.wait(2);
+
+  clock.advance(1ms);
+  commit_thread.stop();
+
+  EXPECT_THAT(times, Contains(kStart + 5s));
 }
 
 // On SQLite, where reads and commits use different connections.
