@@ -485,7 +485,11 @@ TEST_F(RouterTimeoutTest, ACommandThatTimesOutIsAnsweredAndItsCommitThreadGetsNo
   EXPECT_EQ(refused.error->code, ErrorCode::unavailable);
   EXPECT_THAT(refused.error->message, HasSubstr("Shard 1 (memory-1) has not answered"));
   EXPECT_EQ(shards[1]->held(), 2U) << "nothing was queued behind the command that hangs";
-  EXPECT_EQ(shard_of(published(titled("x")), 2), 0) << "goes elsewhere";
+  // On a loaded machine, the other shard may need more than answer_timeout, too.
+  Answer elsewhere = router->call(publish(titled("x")));
+  while (elsewhere.error) elsewhere = router->call(publish(titled("x")));
+  EXPECT_EQ(shard_of((*elsewhere.published)->events.front().id, 2), 0) << "goes elsewhere";
+  EXPECT_EQ(shards[1]->held(), 2U);
 
   shards[1]->come_back();
   while (router->call(publish(placed(1))).error) std::this_thread::yield();
