@@ -163,6 +163,31 @@ TEST_F(OpenApiTest, GivesEveryOperationAUniqueIdAndASummary) {
   }
 }
 
+TEST_F(OpenApiTest, GivesEveryOperationADescriptionAndTheDocumentAContact) {
+  EXPECT_TRUE(find("#/info/contact/name"));
+  for (const Operation& operation : operations()) {
+    EXPECT_TRUE(member(operation.value, "description")) << operation.name();
+  }
+}
+
+// Generators of types make a member with a default required, also in requests. Descriptions state the default
+// instead.
+TEST_F(OpenApiTest, NoMemberOfASchemaHasADefault) {
+  std::vector<JsonValue> rest{*find("#/components/schemas")};
+  while (!rest.empty()) {
+    const JsonValue value = rest.back();
+    rest.pop_back();
+    if (value.type() == JsonType::array) {
+      for (const JsonValue& element : value.elements()) rest.push_back(element);
+    }
+    if (value.type() != JsonType::object) continue;
+    for (const JsonMember& found : value.members()) {
+      rest.push_back(found.value);
+      EXPECT_NE(found.name, "default") << value.raw();
+    }
+  }
+}
+
 TEST_F(OpenApiTest, GivesEveryOperationASuccessAndAClientError) {
   for (const Operation& operation : operations()) {
     EXPECT_THAT(statuses(operation), Contains(StartsWith("2"))) << operation.name();
