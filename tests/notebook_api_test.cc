@@ -101,6 +101,30 @@ TEST_F(NotebookApiTest, ANotebookShowsItsPathQueueAndSettings) {
   EXPECT_TRUE(exists(".git"));
 }
 
+TEST_F(NotebookApiTest, ANotebookHasTheSettingsOfTheSeed) {
+  const HttpResponse shown = get("/notebooks/notes");
+
+  for (const auto& [name, value] :
+       {std::pair("worker_poll_interval", "0.1"), std::pair("worker_batch_size", "50"),
+        std::pair("git_commit_interval", "5"), std::pair("git_commit_max_files", "100"),
+        std::pair("max_retries", "3"), std::pair("retry_backoff", "1"),
+        std::pair("completed_event_retention", "86400"), std::pair("failed_event_retention", "604800")}) {
+    EXPECT_EQ(at(shown, std::string("settings.") + name), value) << name;
+  }
+}
+
+TEST_F(NotebookApiTest, EachNotebookHasAWorkerOfItsOwn) {
+  std::filesystem::create_directory(server_.file("allowed/other"));
+  ASSERT_EQ(post("/notebooks", add_body("other", "allowed/other")).status, 201);
+  pause();
+  const HttpResponse waits = post("/notebooks/notes/files", R"({"path":"a","content":"1"})");
+
+  EXPECT_EQ(post("/notebooks/other/files?sync=true", R"({"path":"a","content":"2"})").status, 201);
+
+  EXPECT_EQ(at(get("/events/" + at(waits, "id")), "status"), R"("PENDING")");
+  EXPECT_FALSE(exists("a"));
+}
+
 TEST_F(NotebookApiTest, OnlyFoldersThatAreAllowedBecomeNotebooks) {
   std::filesystem::create_directory(server_.file("outside"));
   std::filesystem::create_directory_symlink(server_.file("outside"), server_.file("allowed/link"));
@@ -308,6 +332,34 @@ TEST_F(NotebookApiTest, ASupersededUpdateIsAnsweredWithTheLaterOne) {
   EXPECT_EQ(at(*answer, "size"), "10");
 }
 
+TEST_F(NotebookApiTest, AMoveOfAFileAnswersWithItsEventAndStatus) {
+  const std::string file = "/notebooks/notes/files/" + create("a.md", "x");
+
+  const HttpResponse taken = request("PATCH", file + "/move", R"({"dest_path":"b.md"})");
+
+  EXPECT_EQ(taken.status, 202) << taken.body;
+  EXPECT_THAT(at(taken, "event_id"), StartsWith("\"evt_"));
+  EXPECT_EQ(at(taken, "status"), R"("PENDING")");
+  EXPECT_EQ(at(post("/events/" + at(taken, "id") + "/wait"), "status"), R"("COMPLETED")");
+  EXPECT_EQ(text_of("b.md"), "x");
+}
+
+TEST_F(NotebookApiTest, ARawEventCannotMoveOrDeleteAFolder) {
+  create("f/a", "1");
+  for (const std::string operation : {R"("file.move","payload":{"source_path":"f","dest_path":"g"})",
+                                      R"("file.delete","payload":{"path":"f","is_directory":true})"}) {
+    const HttpResponse published = post(
+        "/events", R"({"title":"raw","tags":"file","queue":"notebook:notes","pattern":)" + operation + "}");
+    ASSERT_EQ(published.status, 201) << published.body;
+
+    const HttpResponse ended = post("/events/" + at(published, "id") + "/wait");
+
+    EXPECT_EQ(at(ended, "status"), R"("FAILED")") << ended.body;
+    EXPECT_NE(at(ended, "error_message"), "") << ended.body;
+    EXPECT_EQ(text_of("f/a"), "1");
+  }
+}
+
 TEST_F(NotebookApiTest, AFolderIsMovedAndDeletedAsAWhole) {
   for (const char* path : {"f/a", "f/b", "f/c/d"}) create(path, path);
   const std::string folder =
@@ -316,6 +368,7 @@ TEST_F(NotebookApiTest, AFolderIsMovedAndDeletedAsAWhole) {
 
   const HttpResponse taken = request("PATCH", folder + "/move", R"({"dest_path":"g"})");
   EXPECT_EQ(taken.status, 202) << taken.body;
+  EXPECT_EQ(at(taken, "status"), R"("PENDING")");
   EXPECT_EQ(at(taken, "file_count"), "3");
   const std::string correlation = at(taken, "correlation_id");
   const std::string id = correlation.substr(1, correlation.size() - 2);
@@ -378,6 +431,7 @@ TEST_F(NotebookApiTest, ACommitOnRequestHasTheChangesAndNamesTheirEvents) {
   EXPECT_EQ(commits.status, 200);
   EXPECT_THAT(commits.body, HasSubstr(event));
   EXPECT_EQ(at(commits, "commits[0].hash").size(), 42U);
+  EXPECT_EQ(at(commits, "commits[0].files"), "2");
   EXPECT_EQ(at(get("/notebooks/notes"), "uncommitted"), "0");
   EXPECT_EQ(post("/events/commit?notebook=notes").status, 202);
   EXPECT_EQ(post("/events/commit").status, 400);

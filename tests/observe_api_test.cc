@@ -259,6 +259,17 @@ TEST_F(ObserveApiTest, MetricsCountWaitingClaimsAndWaits) {
   EXPECT_THAT(metrics("text/plain").body, HasSubstr("eventq_end_waiting 1\n"));
 }
 
+TEST_F(ObserveApiTest, AnEventThatIsResetStaysInTheFailuresOfTheLastDay) {
+  put("/queues/mail", R"({"maxRetries":1})");
+  publish("mail");
+  fail(claim("mail"));
+
+  ASSERT_EQ(post("/events/1/reset").status, 200);
+
+  EXPECT_EQ(status_of("1"), R"("PENDING")");
+  EXPECT_EQ(at(metrics("application/json"), "failed_24h"), "1");
+}
+
 TEST_F(ObserveApiTest, FailuresOfTheLastDayAreCountedAlsoAfterARestart) {
   put("/queues/mail", R"({"maxRetries":1})");
   publish("mail");
