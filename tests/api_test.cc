@@ -114,6 +114,63 @@ TEST_F(ApiTest, AnErrorIsOneBodyOfBothShapes) {
   EXPECT_EQ(response.header("X-Request-Id"), "mine-1");
 }
 
+TEST_F(ApiTest, AProblemHasItsOwnTypeForAClientThatAcceptsIt) {
+  const HttpHeaders problem{{"Accept", "application/json, application/problem+json"},
+                            {"X-Request-Id", "mine"}};
+  const HttpHeaders json{{"Accept", "application/json"}, {"X-Request-Id", "mine"}};
+  const HttpResponse own = must(client_.request("GET", "/events/999", {}, problem));
+  const HttpResponse plain = must(client_.request("GET", "/events/999", {}, json));
+
+  EXPECT_EQ(own.status, 404);
+  EXPECT_EQ(own.header("Content-Type"), "application/problem+json");
+  EXPECT_EQ(own.header("Vary"), "Accept");
+  EXPECT_EQ(plain.header("Content-Type"), "application/json");
+  EXPECT_EQ(plain.header("Vary"), "Accept");
+  EXPECT_EQ(own.body, plain.body);
+  EXPECT_EQ(post("/events", R"({"title":""})", problem).header("Content-Type"), "application/problem+json");
+  EXPECT_EQ(must(client_.request("GET", "/nothing", {}, problem)).header("Content-Type"),
+            "application/problem+json");
+  EXPECT_EQ(must(client_.request("GET", "/events", {}, problem)).header("Content-Type"), "application/json");
+}
+
+TEST_F(ApiTest, AClientThatAcceptsAnythingGetsJson) {
+  for (const std::string_view accept :
+       {"*/*", "application/*", "application/json, application/problem+json;q=0.5",
+        "application/problem+json;q=0", "text/html"}) {
+    const HttpResponse response =
+        must(client_.request("GET", "/events/999", {}, {{"Accept", std::string(accept)}}));
+    EXPECT_EQ(response.header("Content-Type"), "application/json") << accept;
+  }
+}
+
+TEST_F(ApiTest, ALateProblemOfAWaitHasItsOwnTypeToo) {
+  post("/events", kEvent);
+
+  const HttpResponse late = post("/events/1/wait?timeout=0", "{}", {{"Accept", "application/problem+json"}});
+
+  EXPECT_EQ(late.status, 408);
+  EXPECT_EQ(late.header("Content-Type"), "application/problem+json");
+}
+
+TEST_F(ApiTest, ACloudEventsBatchIsAnsweredAsTheDocumentSays) {
+  const std::string kBatch = "application/cloudevents-batch+json";
+  const std::string_view events =
+      R"([{"specversion":"1.0","id":"1","source":"/shop","type":"order","region":"eu","data":{"n":1}},)"
+      R"({"specversion":"1.0","id":"2","source":"/shop","type":"order"}])";
+  const HttpResponse plain = post("/events", events, {{"Content-Type", kBatch}, {"Idempotency-Key", "k"}});
+  const HttpResponse own =
+      post("/events", events, {{"Content-Type", kBatch}, {"Idempotency-Key", "k"}, {"Accept", kBatch}});
+
+  EXPECT_EQ(plain.status, 201);
+  EXPECT_EQ(plain.header("Content-Type"), "application/json");
+  EXPECT_EQ(member(plain.body, "correlation_id"), "null");
+  EXPECT_EQ(own.status, 201);
+  EXPECT_EQ(own.header("Content-Type"), kBatch);
+  EXPECT_EQ(own.body,
+            R"([{"specversion":"1.0","type":"order","source":"/shop","id":"1","region":"eu","data":{"n":1}},)"
+            R"({"specversion":"1.0","type":"order","source":"/shop","id":"2"}])");
+}
+
 TEST_F(ApiTest, ARequestIdWithUnsafeCharactersIsReplaced) {
   const HttpResponse response = post("/events", kEvent, {{"X-Request-Id", "a b\"c"}});
 

@@ -87,6 +87,18 @@ class NotebookApiTest : public testing::Test {
   ServerProcess server_{{"--notebooks-allow", "allowed"}};
 };
 
+TEST_F(NotebookApiTest, AProblemOfANotebookHasItsOwnTypeToo) {
+  create("a.md", "x");
+  HttpClient client(server_.port());
+
+  const auto taken = client.request("POST", "/notebooks/notes/files?sync=true", R"({"path":"a.md"})",
+                                    {{"Accept", "application/problem+json"}});
+
+  ASSERT_TRUE(taken);
+  EXPECT_EQ(taken->status, 409);
+  EXPECT_EQ(taken->header("Content-Type"), "application/problem+json");
+}
+
 TEST_F(NotebookApiTest, ANotebookShowsItsPathQueueAndSettings) {
   const HttpResponse shown = get("/notebooks/notes");
 

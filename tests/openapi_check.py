@@ -199,8 +199,8 @@ class Server:
         content_type = response.headers.get("Content-Type")
         if content_type not in described["content"]:
             return faults + [f"the media type {content_type} is not in the document"]
-        if content_type == JSON:
-            schema = json.loads(json.dumps(described["content"][JSON]["schema"]))
+        if content_type == JSON or content_type.endswith("+json"):
+            schema = json.loads(json.dumps(described["content"][content_type]["schema"]))
             close_objects(schema)
             faults += self.document.faults(schema, json.loads(text), strict=True)
         return faults
@@ -228,6 +228,17 @@ def check_answers(server, document):
     server.call(201, "POST", "/events/batch", example["NewReports"]["value"], headers={"Idempotency-Key": "b"})
     server.call(200, "POST", "/events/batch", {"events": [{"title": "Mail", "tags": ["email"], "event_id": "mine"}]})
     server.call(400, "POST", "/events/batch", {"events": []})
+    cloud = {"specversion": "1.0", "id": "1", "source": "/shop", "type": "order", "data": {"n": 1}, "region": "eu"}
+    one = {"Content-Type": "application/cloudevents+json"}
+    many = {"Content-Type": "application/cloudevents-batch+json"}
+    server.call(201, "POST", "/events", cloud, headers=one)
+    server.call(200, "POST", "/events", cloud, headers={**one, "Accept": "application/cloudevents+json"})
+    server.call(201, "POST", "/events", [{**cloud, "id": "2"}, {**cloud, "id": "3"}], headers=many)
+    server.call(200, "POST", "/events", [{**cloud, "id": "2"}], headers=many)
+    listed = {**many, "Accept": "application/cloudevents-batch+json"}
+    server.call(201, "POST", "/events", [{**cloud, "id": "4"}, {**cloud, "id": "5"}], headers=listed)
+    server.call(201, "POST", "/events/batch", example["NewReports"]["value"], headers={"Accept": listed["Accept"]})
+    server.call(200, "GET", take.format("order"), headers={"Accept": "application/cloudevents+json"})
 
     server.call(200, "GET", take.format("email,notification"))
     server.call(204, "GET", take.format("unused"))
@@ -285,6 +296,7 @@ def check_answers(server, document):
     for action in ("reset", "cancel"):
         server.call(404, "POST", f"/events/999/{action}")
     server.call(404, "GET", "/events/999")
+    server.call(404, "GET", "/events/999", headers={"Accept": "application/json, application/problem+json"})
     server.call(404, "GET", "/events/999/why")
     server.call(200, "GET", "/events?limit=3&offset=1&tags=email,once&queue=main")
     server.call(200, "HEAD", "/events?status=PENDING&after_id=1")

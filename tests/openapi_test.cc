@@ -348,6 +348,17 @@ TEST_F(OpenApiTest, NamesTheTypeOfEveryProblemInTheCode) {
   EXPECT_EQ(std::set<std::string>(named.begin(), named.end()), made);
 }
 
+// The transport itself answers without X-Request-Id, and always with application/json.
+TEST_F(OpenApiTest, GivesEveryProblemOfTheServiceItsOwnMediaTypeAsWell) {
+  for (const JsonMember& response : find("#/components/responses")->members()) {
+    const std::string at = "#/components/responses/" + std::string(response.name);
+    const auto schema = find(at + "/content/application~1json/schema/properties/request_id");
+    if (!schema || !find(at + "/headers/X-Request-Id")) continue;
+    EXPECT_TRUE(find(at + "/content/application~1problem+json/schema/properties/request_id")) << at;
+    EXPECT_TRUE(find(at + "/headers/Vary")) << at;
+  }
+}
+
 TEST_F(OpenApiTest, NamesOnlyProblemTypesAndReasonsThatAreDocumented) {
   const std::string documentation = read_file("docs/api.md");
   for (const std::string& type : texts("#/components/schemas/Problem/properties/type/enum")) {

@@ -553,6 +553,13 @@ void write_cloud_event(JsonWriter& json, const Claim& claim) {
   write(json, claim.event, &claim, parser);
 }
 
+void write_cloud_events(JsonWriter& json, const std::vector<Event>& events) {
+  JsonParser parser;
+  json.begin_array();
+  for (const Event& event : events) write(json, event, nullptr, parser);
+  json.end_array();
+}
+
 void write_cloud_events(JsonWriter& json, const std::vector<Claim>& claims) {
   JsonParser parser;
   json.begin_array();

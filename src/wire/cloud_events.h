@@ -66,6 +66,7 @@ void write_cloud_event(JsonWriter& json, const Event& event);
 // is a string, because a CloudEvents integer has only 32 bits.
 void write_cloud_event(JsonWriter& json, const Claim& claim);
 // Writes a batch.
+void write_cloud_events(JsonWriter& json, const std::vector<Event>& events);
 void write_cloud_events(JsonWriter& json, const std::vector<Claim>& claims);
 
 }  // namespace eventq::wire

@@ -719,7 +719,7 @@ TEST_F(CloudEvents, NoClaimsAreAnEmptyBatch) {
   std::string out;
   JsonWriter writer(out);
 
-  write_cloud_events(writer, {});
+  write_cloud_events(writer, std::vector<Claim>());
 
   EXPECT_EQ(out, "[]");
 }

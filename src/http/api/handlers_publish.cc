@@ -144,12 +144,17 @@ Response render_event(Answer& answer, const std::string& request_id, bool cloud_
   return response;
 }
 
-Response render_batch(Answer& answer, const std::string& request_id) {
+Response render_batch(Answer& answer, const std::string& request_id, bool cloud_events) {
   if (!*answer.published) return refuse_publication(answer, request_id);
   const Published& published = **answer.published;
   Response response = header_of(answer);
   JsonWriter json(response.body);
-  wire::write_batch(json, published.correlation_id, published.events);
+  if (cloud_events) {
+    response.content_type = kCloudEvents;
+    wire::write_cloud_events(json, published.events);
+  } else {
+    wire::write_batch(json, published.correlation_id, published.events);
+  }
   return response;
 }
 
@@ -191,7 +196,9 @@ HandlerResult publish(ApiCall& call, bool batch) {
   work.command.publication = std::move(content->publication);
   // A batch ignores `Prefer: wait`: its publisher can wait for the correlation instead.
   if (content->many) {
-    work.render = [id = call.request_id](Answer& answer) { return render_batch(answer, id); };
+    work.render = [id = call.request_id, cloud_events = wants_cloud_events(call)](Answer& answer) {
+      return render_batch(answer, id, cloud_events);
+    };
     return work;
   }
   const auto wait = wire::parse_prefer_wait(call.request.headers.prefer);

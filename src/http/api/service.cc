@@ -69,6 +69,14 @@ bool is_cross_site(const Headers& headers) {
   return headers.origin != "http://" + headers.host && headers.origin != "https://" + headers.host;
 }
 
+// The media type of RFC 9457. A wildcard does not ask for it, because most programs send one and expect JSON.
+constexpr std::string_view kProblemType = "application/problem+json";
+
+bool accepts_problem_type(std::string_view accept) {
+  const double much = accept_quality(accept, kProblemType);
+  return much > 0 && much >= accept_quality(accept, "application/json");
+}
+
 // Marks a list that lacks the events of shards that did not answer.
 void mark_missing_shards(const Answer& answer, Response& response) {
   const bool is_object = response.content_type == "application/json" && response.body.ends_with('}');
@@ -93,9 +101,10 @@ class IoThreadService final : public AnswerSink {
   void on_request(IoThread& thread, ExchangeId exchange, const Request& request) {
     if (!thread_) thread_ = &thread;
     const std::string& sent = request.headers.request_id;
-    std::string request_id = is_request_id(sent) ? sent : request_ids_.next(clock_.now());
-    HandlerResult handled = handle(request, request_id);
-    proceed(exchange, std::move(handled), std::move(request_id), {});
+    Requester requester{is_request_id(sent) ? sent : request_ids_.next(clock_.now()),
+                        accepts_problem_type(request.headers.accept)};
+    HandlerResult handled = handle(request, requester.request_id);
+    proceed(exchange, std::move(handled), std::move(requester), {});
   }
 
   void on_gone(ExchangeId exchange) {
@@ -128,9 +137,15 @@ class IoThreadService final : public AnswerSink {
   }
 
  private:
+  // What the response to a request needs of it.
+  struct Requester {
+    std::string request_id;
+    bool accepts_problem_type = false;
+  };
+
   struct PendingRequest {
     std::function<HandlerResult(Answer&)> render;
-    std::string request_id;
+    Requester requester;
     bool sees_errors = false;
     bool may_wait = false;  // the command has a claim or a wait
   };
@@ -194,25 +209,27 @@ class IoThreadService final : public AnswerSink {
     HandlerResult handled =
         answer.error && !pending.sees_errors ? HandlerResult(*answer.error) : pending.render(answer);
     if (auto* response = std::get_if<Response>(&handled)) mark_missing_shards(answer, *response);
-    proceed(static_cast<ExchangeId>(token), std::move(handled), std::move(pending.request_id), answer.claims);
+    proceed(static_cast<ExchangeId>(token), std::move(handled), std::move(pending.requester), answer.claims);
   }
 
   // Sends the response or the error, begins a stream, submits the command, or starts the deferred work.
   // `claims` are those that the response contains: they are released when it cannot be sent.
-  void proceed(ExchangeId exchange, HandlerResult handled, std::string request_id,
+  void proceed(ExchangeId exchange, HandlerResult handled, Requester requester,
                const std::vector<Claim>& claims) {
-    if (auto* error = std::get_if<Error>(&handled)) handled = respond_with(problem_of(*error), request_id);
+    if (auto* error = std::get_if<Error>(&handled)) {
+      handled = respond_with(problem_of(*error), requester.request_id);
+    }
     if (auto* response = std::get_if<Response>(&handled)) {
-      if (!send(exchange, std::move(*response), request_id)) release_claims(claims);
+      if (!send(exchange, std::move(*response), requester)) release_claims(claims);
       return;
     }
     const auto token = static_cast<std::uint64_t>(exchange);
     if (auto* stream = std::get_if<ClaimStream>(&handled)) {
-      if (send(exchange, begin_stream(), request_id)) streams_.emplace(token, std::move(stream->claim));
+      if (send(exchange, begin_stream(), requester)) streams_.emplace(token, std::move(stream->claim));
       return;
     }
     if (auto* deferred = std::get_if<DeferredResult>(&handled)) {
-      deferred_.emplace(token, std::move(request_id));
+      deferred_.emplace(token, std::move(requester));
       deferred->begin([this, token](HandlerResult next) {
         thread_->post([this, token, next = std::make_shared<HandlerResult>(std::move(next))] {
           resume_deferred(token, std::move(*next));
@@ -221,7 +238,7 @@ class IoThreadService final : public AnswerSink {
       return;
     }
     auto& work = std::get<EngineWork>(handled);
-    pending_.emplace(token, PendingRequest{std::move(work.render), std::move(request_id), work.sees_errors,
+    pending_.emplace(token, PendingRequest{std::move(work.render), std::move(requester), work.sees_errors,
                                            work.command.claim.has_value() || work.command.wait.has_value()});
     engine_.submit(std::move(work.command), *this, token);
   }
@@ -230,13 +247,17 @@ class IoThreadService final : public AnswerSink {
   void resume_deferred(std::uint64_t token, HandlerResult handled) {
     const auto found = deferred_.find(token);
     if (found == deferred_.end()) return;
-    std::string request_id = std::move(found->second);
+    Requester requester = std::move(found->second);
     deferred_.erase(found);
-    proceed(static_cast<ExchangeId>(token), std::move(handled), std::move(request_id), {});
+    proceed(static_cast<ExchangeId>(token), std::move(handled), std::move(requester), {});
   }
 
-  bool send(ExchangeId exchange, Response response, const std::string& request_id) {
-    response.headers.emplace_back("X-Request-Id", request_id);
+  bool send(ExchangeId exchange, Response response, const Requester& requester) {
+    if (response.status >= 400) {  // the body is a problem
+      if (requester.accepts_problem_type) response.content_type = kProblemType;
+      response.headers.emplace_back("Vary", "Accept");
+    }
+    response.headers.emplace_back("X-Request-Id", requester.request_id);
     return thread_->respond(exchange, std::move(response));
   }
 
@@ -283,7 +304,7 @@ class IoThreadService final : public AnswerSink {
   JsonParser parser_;
   std::unordered_map<std::uint64_t, PendingRequest> pending_;
   std::unordered_map<std::uint64_t, ClaimRequest> streams_;
-  std::unordered_map<std::uint64_t, std::string> deferred_;  // their request ids
+  std::unordered_map<std::uint64_t, Requester> deferred_;
 };
 
 class EventService final : public Service {
