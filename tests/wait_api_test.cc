@@ -71,7 +71,7 @@ TEST_F(WaitApiTest, AWaitForAnEndedOrUnknownEventIsAnsweredAtOnce) {
   EXPECT_EQ(post("/events/1/wait?timeout=60").status, 200);
   EXPECT_EQ(post("/events/99/wait?timeout=60").status, 404);
   EXPECT_EQ(post("/events/correlation/none/wait?timeout=60").status, 404);
-  EXPECT_EQ(post("/events/1/wait?timeout=61").status, 400);
+  EXPECT_EQ(post("/events/1/wait?timeout=3601").status, 400);
   publish("mail");
   EXPECT_EQ(post("/events/2/wait?timeout=0").status, 408);
 }
@@ -120,12 +120,25 @@ TEST_F(WaitApiTest, AnExistingEventThatHasEndedIs200WithoutWaiting) {
 
 TEST_F(WaitApiTest, APreferenceThatIsNotAWaitIsIgnored) {
   const std::string event = R"({"title":"event","tags":"t"})";
-  for (const std::string_view prefer : {"wait=61", "wait=-1", "wait=soon", "wait", "return=minimal", ";;"}) {
+  for (const std::string_view prefer : {"wait=-1", "wait=1.5", "wait=soon", "wait", "return=minimal", ";;"}) {
     const HttpResponse published = post("/events", event, {{"Prefer", std::string(prefer)}});
     EXPECT_EQ(published.status, 201) << prefer;
     EXPECT_EQ(published.header("Preference-Applied"), "") << prefer;
   }
   EXPECT_EQ(post("/events/batch", R"({"events":[)" + event + "]}", {{"Prefer", "wait=10"}}).status, 201);
+}
+
+TEST_F(WaitApiTest, APreferredWaitOverAnHourLastsAnHour) {
+  HttpClient publisher =
+      waiting("POST", "/events", R"({"title":"event","tags":"t"})", {{"Prefer", "wait=4000"}});
+
+  advance(1h - 1ms);
+  EXPECT_FALSE(publisher.readable_within(0ms));
+  advance(1ms);
+
+  const HttpResponse late = publisher.receive().value();
+  EXPECT_EQ(late.status, 202);
+  EXPECT_EQ(late.header("Preference-Applied"), "wait=3600");
 }
 
 // Correlations

@@ -39,7 +39,7 @@ Tags = Union[str, Sequence[str]]
 Time = Union[str, datetime.datetime]
 Entry = Dict[str, Any]  # an audit log entry, as the server shows it
 
-WAIT_MAX = 60  # seconds the server waits in one call
+WAIT_MAX = 60  # seconds of one call; proxies close connections that are silent for longer
 SILENCE_MAX = 45.0  # seconds without a byte before a stream reconnects; the server sends a byte every 15
 POLL_SECONDS = 1  # a worker's wait for events in one call; short, so that stop() returns soon
 BEAT_SECONDS_MAX = 5.0  # time limit of a heartbeat call; a third of the lease if that is shorter

@@ -34,6 +34,10 @@ using client::HttpResponse;
 // A server sends a keep-alive at least every 15 s. After three of them are missing, the connection is broken.
 constexpr Millis kStreamSilence{45'000};
 
+// The longest wait of one call. A server allows limits::kWait, but a proxy may close a connection that is
+// silent for longer than a minute.
+constexpr Millis kSlice{60'000};
+
 Error invalid(std::string_view field, std::string message) {
   return {ErrorCode::invalid_argument, std::move(message), std::string(field)};
 }
@@ -252,12 +256,11 @@ Result<void> ClientImpl::finish(EventId id, const wire::ReportContent& what) {
       id, [&](const Lease& lease) { return report(lease, what); }, [&](EventId event) { return get(event); });
 }
 
-// Waits in slices, because a server waits limits::kWait at most per call. The limit of a year keeps the
-// arithmetic from overflowing.
+// Waits in slices of kSlice. The limit of a year keeps the arithmetic from overflowing.
 Result<Event> ClientImpl::wait(EventId id, Millis timeout) {
   Millis left = std::clamp(timeout, Millis(0), Millis(limits::kDelay));
   while (true) {
-    const Millis slice = std::min<Millis>(left, limits::kWait);
+    const Millis slice = std::min(left, kSlice);
     HttpRequest request =
         post_request(path(id, "/wait?timeout=" + std::to_string(wire::whole_seconds(slice))), "");
     request.timeout = slice;

@@ -286,7 +286,7 @@ TEST_P(SameQueue, NextRefusesBadMembers) {
   request.limit = 1001;
   EXPECT_EQ(queue->next(request).error().field, "limit");
   request.limit = 1;
-  request.wait = 60'001ms;
+  request.wait = 3'600'001ms;
   EXPECT_EQ(queue->next(request).error().field, "wait");
   request.wait = -1ms;
   EXPECT_EQ(queue->next(request).error().field, "wait");

@@ -23,6 +23,7 @@ using Kind = OperationKind;
 constexpr std::array<std::string_view, 6> kPatterns = {
     "file.create", "file.update", "file.move", "file.delete", "file.sync", "file.batch_commit",
 };
+constexpr std::string_view kPrefix = "file.";
 constexpr std::array<std::string_view, 6> kVerbs = {"Create", "Update", "Move", "Delete", "Sync", "Commit"};
 constexpr std::array<std::string_view, 4> kSyncEvents = {"created", "modified", "deleted", "moved"};
 
@@ -61,7 +62,7 @@ std::string read_path(Fields& fields, std::string_view name) {
     fields.refuse(name, std::string(name) + " is missing; it must be a path like \"notes/today.md\".");
     return "";
   }
-  auto path = note_path(*text);
+  auto path = requested_path(*text);
   if (path) return std::move(*path);
   fields.refuse(wire::at(fields.path(name) + ".", {path.error().code, path.error().message}));
   return "";
@@ -169,7 +170,9 @@ Metadata read_metadata(wire::Fields& fields) {
 std::string_view pattern_of(Kind kind) { return kPatterns.at(static_cast<std::size_t>(kind)); }
 
 std::optional<Kind> kind_of(std::string_view pattern) {
-  const auto* const found = std::find(kPatterns.begin(), kPatterns.end(), pattern);
+  const auto* const found = std::find_if(kPatterns.begin(), kPatterns.end(), [&](std::string_view known) {
+    return known == pattern || known.substr(kPrefix.size()) == pattern;
+  });
   if (found == kPatterns.end()) return std::nullopt;
   return static_cast<Kind>(found - kPatterns.begin());
 }
@@ -209,7 +212,7 @@ Result<Operation> read_operation(std::string_view pattern, std::string_view payl
         message += ", ";
       message += known;
     }
-    return wire::invalid("pattern", message + ".");
+    return wire::invalid("pattern", message + "; \"file.\" may be left out.");
   }
   JsonParser parser;
   const auto value = parser.parse(payload);

@@ -2,7 +2,7 @@
 //
 // Payloads by event type: create and update {"path","content","metadata"}, move
 // {"source_path","dest_path"}, delete {"path"}, sync {"path","event"}, batch_commit {}. The event's pattern
-// names the type: "file.create" and so on.
+// names the type: "file.create" and so on. An event of another publisher may have "create" and so on.
 #pragma once
 
 #include <cstdint>
@@ -51,13 +51,12 @@ struct Operation {
   friend bool operator==(const Operation&, const Operation&) = default;
 };
 
-// "file.create", … and back; empty when there is no such pattern.
+// "file.create", … and back, also from "create", …; empty when there is no such pattern.
 std::string_view pattern_of(OperationKind kind);
 std::optional<OperationKind> kind_of(std::string_view pattern);
 
-// The payload, and the operation in a payload. read_operation() checks paths with note_path() and members by
-// type.
-// Errors: invalid_argument, too_large; the message is for the publisher of the event.
+// The payload, and the operation in a payload. read_operation() checks paths with requested_path() and
+// members by type. Errors: invalid_argument, too_large; the message is for the publisher of the event.
 std::string write_operation(const Operation& operation);
 Result<Operation> read_operation(std::string_view pattern, std::string_view payload);
 

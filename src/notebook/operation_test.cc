@@ -25,11 +25,23 @@ TEST(Operation, HasAPatternForEachKind) {
                          Row{Kind::sync, "file.sync"}, Row{Kind::batch_commit, "file.batch_commit"}}) {
     EXPECT_EQ(pattern_of(row.kind), row.pattern);
     EXPECT_EQ(kind_of(row.pattern), row.kind);
+    EXPECT_EQ(kind_of(row.pattern.substr(5)), row.kind);
   }
   for (const std::string_view other :
-       {"", "file", "file.", "create", "file.Create", "file.remove", "file.create "}) {
+       {"", "file", "file.", "Create", "file.Create", "file.remove", "file.create ", "file.file.create"}) {
     EXPECT_EQ(kind_of(other), std::nullopt) << other;
   }
+}
+
+TEST(Operation, OneLeadingSlashOfAPathIsTheNotebooksRoot) {
+  EXPECT_EQ(read_operation("create", R"({"path":"/etc/x.md","content":"c"})").value(),
+            (Operation{.kind = Kind::create, .path = "etc/x.md", .content = "c"}));
+  EXPECT_EQ(read_operation("move", R"({"source_path":"/n/a.md","dest_path":"/old/a.md"})").value(),
+            (Operation{.kind = Kind::move, .path = "old/a.md", .source = "n/a.md"}));
+  EXPECT_EQ(read_operation("sync", R"({"path":"/a","event":"moved","source_path":"/b"})").value(),
+            (Operation{.kind = Kind::sync, .path = "a", .source = "b", .event = "moved"}));
+  // The same path in two spellings is one path.
+  EXPECT_FALSE(read_operation("file.move", R"({"source_path":"a","dest_path":"/a"})").has_value());
 }
 
 struct Written {
@@ -120,7 +132,11 @@ struct Refused {
 TEST(Operation, IsRefusedWithTheMemberToBlame) {
   for (const Refused& row : {
            Refused{"file.rename", "{}", "pattern", "there are file.create, file.update, file.move"},
-           Refused{"", "{}", "pattern", "There is no operation \"\""},
+           Refused{"", "{}", "pattern",
+                   "There is no operation \"\"; there are file.create, file.update, file.move, file.delete, "
+                   "file.sync and file.batch_commit; \"file.\" may be left out."},
+           Refused{"create", R"({"path":"//a"})", "path", "path: The path begins with \"//\""},
+           Refused{"create", R"({"path":"/../a"})", "path", "path: The path has \"..\""},
            Refused{"file.create", "", "", ""},
            Refused{"file.create", "[]", "", "object"},
            Refused{"file.create", "null", "", "object"},
@@ -146,7 +162,7 @@ TEST(Operation, IsRefusedWithTheMemberToBlame) {
            Refused{"file.update", R"({"path":"a","is_directory":true})", "is_directory", "no member"},
            Refused{"file.move", R"({"source_path":"a"})", "dest_path", "dest_path is missing"},
            Refused{"file.move", R"({"dest_path":"a"})", "source_path", "source_path is missing"},
-           Refused{"file.move", R"({"source_path":"a","dest_path":"/b"})", "dest_path",
+           Refused{"file.move", R"({"source_path":"a","dest_path":"//b"})", "dest_path",
                    "dest_path: The path begins"},
            Refused{"file.move", R"({"source_path":".git/x","dest_path":"b"})", "source_path",
                    "git keeps its own"},

@@ -87,7 +87,7 @@ TEST_P(QueueNextTest, NextWaitsForAnEventToBePublished) {
 TEST_P(QueueNextTest, NextRefusesValuesOverTheirLimits) {
   EXPECT_EQ(queue->next({.limit = 1000}).has_value(), true);
   EXPECT_EQ(queue->next({.limit = 1001}).error().field, "limit");
-  EXPECT_EQ(queue->next({.limit = 1, .wait = 60'001ms}).error().field, "wait");
+  EXPECT_EQ(queue->next({.limit = 1, .wait = 3'600'001ms}).error().field, "wait");
   EXPECT_EQ(queue->next({.limit = 1, .wait = -1ms}).error().field, "wait");
   EXPECT_EQ(queue->next({.limit = 1, .tags = {"a b"}}).error().field, "tags");
   EXPECT_EQ(queue->next({.limit = 1, .queue = "a b"}).error().field, "queue");

@@ -1,6 +1,7 @@
 // event_fields.cc: see event_fields.h.
 #include "wire/event_fields.h"
 
+#include "model/names.h"
 #include "model/tags.h"
 
 namespace eventq::wire {
@@ -12,6 +13,12 @@ std::optional<std::vector<std::string>> read_tags(Fields& fields) {
   if (tags->type() == JsonType::array) return fields.texts("tags");
   fields.refuse("tags", "tags must be a string such as \"email,priority-high\", or an array of strings.");
   return std::nullopt;
+}
+
+std::optional<Status> status_in_any_case(std::string_view name) {
+  std::string upper(name);
+  for (char& c : upper) c = c >= 'a' && c <= 'z' ? static_cast<char>(c - 'a' + 'A') : c;
+  return status_named(upper);
 }
 
 Source read_source(Fields& fields, std::string_view where, UnknownMembers unknown) {

@@ -17,6 +17,9 @@ namespace eventq::wire {
 // clean_tags() (model/tags.h).
 std::optional<std::vector<std::string>> read_tags(Fields& fields);
 
+// The status with this name in any letter case; nothing if there is none.
+std::optional<Status> status_in_any_case(std::string_view name);
+
 // Reads {"type", "id", "name"} as the member `source`. `where` is written before "source." in errors.
 Source read_source(Fields& fields, std::string_view where, UnknownMembers unknown);
 

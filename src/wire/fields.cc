@@ -5,10 +5,10 @@
 #include <limits>
 #include <utility>
 
+#include "base/ascii.h"
 #include "base/numbers.h"
 #include "base/range.h"
 #include "base/time_text.h"
-#include "eventq/limits.h"
 
 namespace eventq::wire {
 
@@ -23,6 +23,30 @@ Error at(std::string_view where, Error error) {
   error.field = std::string(where) + error.field;
   if (error.field.ends_with('.')) error.field.pop_back();  // the error is about the object itself
   return error;
+}
+
+Result<Millis> parse_seconds(std::string_view field, std::string_view text, std::chrono::seconds most) {
+  const std::size_t point = std::min(text.find('.'), text.size());
+  const std::string_view fraction = text.substr(std::min(point + 1, text.size()));
+  const auto whole = parse_whole<std::int64_t>(text.substr(0, point));
+  const bool ends_with_point = point < text.size() && fraction.empty();
+  if (!whole || ends_with_point || !std::all_of(fraction.begin(), fraction.end(), is_digit)) {
+    return invalid(field, std::string(field) + " must be seconds, such as 30 or 30.5.");
+  }
+  // Before the conversion, because a larger number of seconds could overflow as milliseconds.
+  if (auto fault = out_of_range(field, whole, 0, most.count(), "seconds")) return *fault;
+  Millis time = std::chrono::seconds(*whole);
+  Millis place(100);
+  for (const char digit : fraction.substr(0, 3)) {
+    time += (digit - '0') * place;
+    place /= 10;
+  }
+  const bool has_more = fraction.size() > 3 && fraction.find_first_not_of('0', 3) != fraction.npos;
+  if (has_more) time += Millis(1);
+  const double seconds = std::chrono::duration<double>(time).count();
+  const auto longest = static_cast<double>(most.count());
+  if (auto fault = fraction_out_of_range(field, seconds, 0, longest, "seconds")) return *fault;
+  return time;
 }
 
 std::string unknown_name(std::string_view kind, const std::string& name,
@@ -91,19 +115,13 @@ std::optional<std::int64_t> Fields::integer(std::string_view name) {
               [](const JsonValue& value) { return value.integer(); });
 }
 
-std::optional<std::int64_t> Fields::integer_in(std::string_view name, std::int64_t least, std::int64_t most,
-                                               std::string_view unit) {
-  const auto value = integer(name);
-  const auto fault = out_of_range(name, value, least, most, unit);
-  if (!fault) return value;
-  refuse(name, fault->message);
-  return std::nullopt;
-}
-
 std::optional<int> Fields::small_integer(std::string_view name) {
   using Limits = std::numeric_limits<int>;
-  const auto value = integer_in(name, Limits::min(), Limits::max());
-  return value ? std::optional(static_cast<int>(*value)) : std::nullopt;
+  const auto value = integer(name);
+  const auto fault = out_of_range(name, value, Limits::min(), Limits::max());
+  if (!fault) return value ? std::optional(static_cast<int>(*value)) : std::nullopt;
+  refuse(name, fault->message);
+  return std::nullopt;
 }
 
 std::optional<double> Fields::number(std::string_view name) {
@@ -125,11 +143,14 @@ std::optional<TimePoint> Fields::time(std::string_view name) {
   });
 }
 
-// Checks the range here, because a larger number of seconds could overflow as milliseconds.
-std::optional<Millis> Fields::delay() {
-  constexpr std::int64_t kLongest = std::chrono::seconds(limits::kDelay).count();
-  const auto delay = integer_in("delay", 0, kLongest, "seconds");
-  return delay ? std::optional<Millis>(std::chrono::seconds(*delay)) : std::nullopt;
+std::optional<Millis> Fields::seconds(std::string_view name, std::chrono::seconds most) {
+  const JsonMember* member = find(name);
+  if (!member || member->value.type() == JsonType::null) return std::nullopt;
+  // The quotes of a string are part of raw(), so a string is refused like every other type.
+  const auto time = parse_seconds(name, member->value.raw(), most);
+  if (time) return *time;
+  refuse(name, time.error().message);
+  return std::nullopt;
 }
 
 std::optional<std::vector<std::string>> Fields::texts(std::string_view name) {

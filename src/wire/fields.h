@@ -1,6 +1,7 @@
 // fields.h: reads the members of a JSON object by name and type.
 #pragma once
 
+#include <chrono>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -16,6 +17,11 @@ namespace eventq::wire {
 
 // An invalid_argument error about `field`.
 Error invalid(std::string_view field, std::string message);
+
+// A time in seconds, such as "30" or "30.5": digits, and after a point more digits. More than three of these
+// are rounded up to a millisecond. No sign and no exponent.
+// Errors: invalid_argument about `field`, also for more than `most`.
+Result<Millis> parse_seconds(std::string_view field, std::string_view text, std::chrono::seconds most);
 
 // The sentence about a member or parameter that no reader asked for: `known` are those that one did ask for.
 std::string unknown_name(std::string_view kind, const std::string& name,
@@ -37,8 +43,8 @@ class Fields {
   std::optional<double> number(std::string_view name);  // with or without a fraction
   std::optional<bool> boolean(std::string_view name);
   std::optional<TimePoint> time(std::string_view name);
-  std::optional<Millis> delay();  // the member `delay`, in whole seconds
-  std::optional<std::vector<std::string>> texts(std::string_view name);  // an array of strings
+  std::optional<Millis> seconds(std::string_view name, std::chrono::seconds most);  // as parse_seconds()
+  std::optional<std::vector<std::string>> texts(std::string_view name);             // an array of strings
   std::optional<std::vector<JsonValue>> array(std::string_view name);
   std::optional<JsonValue> object(std::string_view name);
   std::optional<JsonValue> any(std::string_view name);  // of any type; null is not absent
@@ -60,8 +66,6 @@ class Fields {
   template <typename Read>
   std::invoke_result_t<Read, const JsonValue&> read(std::string_view name, std::string_view wanted,
                                                     Read read);
-  std::optional<std::int64_t> integer_in(std::string_view name, std::int64_t least, std::int64_t most,
-                                         std::string_view unit = {});
   std::nullopt_t wrong_type(std::string_view name, std::string_view wanted);
 
   std::string where_;

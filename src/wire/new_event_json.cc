@@ -34,7 +34,7 @@ std::string read_name(Fields& fields, std::string_view name, std::string_view ad
 }
 
 void read_delay(Fields& fields, NewEvent& event) {
-  const auto delay = fields.delay();
+  const auto delay = fields.seconds("delay", limits::kDelay);
   if (!delay) return;
   if (event.run_at) {
     fields.refuse("delay", "delay and run_at both say when the event may run; send one of them.");

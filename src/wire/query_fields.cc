@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "base/ascii.h"
 #include "base/numbers.h"
 #include "wire/fields.h"
 
@@ -35,8 +36,19 @@ std::optional<std::int64_t> QueryFields::whole(std::string_view name) {
 std::optional<bool> QueryFields::boolean(std::string_view name) {
   const auto value = text(name);
   if (!value) return std::nullopt;
-  if (*value == "true" || *value == "false") return *value == "true";
-  refuse(name, std::string(name) + " must be true or false.");
+  const auto is = [&](std::string_view word) { return equals_ignoring_case(*value, word); };
+  if (is("true") || is("1") || is("yes")) return true;
+  if (is("false") || is("0") || is("no")) return false;
+  refuse(name, std::string(name) + " must be true or false (or 1, 0, yes, no).");
+  return std::nullopt;
+}
+
+std::optional<Millis> QueryFields::seconds(std::string_view name, std::chrono::seconds most) {
+  const auto value = text(name);
+  if (!value) return std::nullopt;
+  const auto time = parse_seconds(name, *value, most);
+  if (time) return *time;
+  refuse(name, time.error().message);
   return std::nullopt;
 }
 

@@ -1,6 +1,7 @@
 // query_fields.h: reads the parameters of a query by name and type, as fields.h does for JSON.
 #pragma once
 
+#include <chrono>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -8,6 +9,7 @@
 #include <vector>
 
 #include "base/percent.h"
+#include "eventq/clock.h"
 #include "eventq/error.h"
 
 namespace eventq::wire {
@@ -19,7 +21,8 @@ class QueryFields {
 
   std::optional<std::string> text(std::string_view name);
   std::optional<std::int64_t> whole(std::string_view name);  // digits only
-  std::optional<bool> boolean(std::string_view name);
+  std::optional<bool> boolean(std::string_view name);        // true, 1, yes; false, 0, no; in any letter case
+  std::optional<Millis> seconds(std::string_view name, std::chrono::seconds most);  // as parse_seconds()
 
   // The first error: a value of the wrong type, or an unknown parameter.
   [[nodiscard]] std::optional<Error> fault();

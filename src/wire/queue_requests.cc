@@ -11,7 +11,6 @@
 #include "base/numbers.h"
 #include "base/range.h"
 #include "eventq/limits.h"
-#include "model/names.h"
 #include "model/tags.h"
 #include "model/validate.h"
 #include "wire/event_fields.h"
@@ -97,7 +96,7 @@ Result<std::vector<Status>> statuses_named(const std::vector<std::string>& names
     return invalid("statuses", "statuses is empty; leave it out for all that were completed.");
   std::vector<Status> statuses;
   for (const std::string& name : names) {
-    const auto status = status_named(name);
+    const auto status = status_in_any_case(name);
     if (!status || !has_ended(*status)) {
       return invalid("statuses", "\"" + name +
                                      "\" is no status of an event that has ended; there are COMPLETED, "
@@ -196,11 +195,9 @@ Result<RevivalRequest> parse_redrive(const JsonValue& body) {
 
 Result<Millis> parse_timeout(const std::vector<QueryParameter>& query, Millis unless_given) {
   QueryFields fields(query);
-  const auto timeout = fields.whole("timeout");
+  const auto timeout = fields.seconds("timeout", limits::kWait);
   if (Fault fault = fields.fault()) return *fault;
-  if (!timeout) return unless_given;
-  if (Fault fault = out_of_range("timeout", timeout, 0, limits::kWait.count(), "seconds")) return *fault;
-  return Millis(std::chrono::seconds(*timeout));
+  return timeout.value_or(unless_given);
 }
 
 Result<std::size_t> parse_event_count(const std::vector<QueryParameter>& query) {
@@ -251,8 +248,8 @@ std::optional<std::chrono::seconds> parse_prefer_wait(std::string_view header) {
     if (value.size() >= 2 && value.front() == '"' && value.back() == '"')
       value = value.substr(1, value.size() - 2);
     const auto seconds = parse_whole<std::int64_t>(value);
-    if (!seconds || *seconds > limits::kWait.count()) return std::nullopt;
-    return std::chrono::seconds(*seconds);
+    if (!seconds) return std::nullopt;
+    return std::min(std::chrono::seconds(*seconds), limits::kWait);
   }
   return std::nullopt;
 }

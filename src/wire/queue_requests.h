@@ -41,7 +41,7 @@ struct RevivalRequest {
 Result<RevivalRequest> parse_replay(const JsonValue& body, const std::string& queue);
 Result<RevivalRequest> parse_redrive(const JsonValue& body);
 
-// The parameter `timeout`, in whole seconds; `unless_given` when it is absent.
+// The parameter `timeout`, as parse_seconds() reads it; `unless_given` when it is absent.
 Result<Millis> parse_timeout(const std::vector<QueryParameter>& query, Millis unless_given);
 
 // The parameter `events`: how many of a queue's events to show.
@@ -62,8 +62,8 @@ struct FailuresParameters {
 };
 Result<FailuresParameters> parse_failures_query(const std::vector<QueryParameter>& query);
 
-// The wait of `Prefer: wait=10` (RFC 7240), which may be one of several preferences. A preference that cannot
-// be met is ignored.
+// The wait of `Prefer: wait=10` (RFC 7240), which may be one of several preferences. A longer wait becomes
+// limits::kWait, because RFC 7240 lets the server respond earlier. A malformed preference is ignored.
 std::optional<std::chrono::seconds> parse_prefer_wait(std::string_view header);
 
 // The trace id of `traceparent: 00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01` (W3C Trace Context).

@@ -8,7 +8,6 @@
 #include "base/numbers.h"
 #include "base/range.h"
 #include "eventq/limits.h"
-#include "model/names.h"
 #include "model/tags.h"
 #include "model/validate.h"
 #include "wire/event_fields.h"
@@ -39,8 +38,8 @@ void read_report(Fields& fields, ReportKind report, Change& change) {
     change.what = Fail{std::move(failure)};
   }
   if (report == ReportKind::release) {
-    change.what =
-        Release{.reason = fields.text("reason").value_or(""), .delay = fields.delay().value_or(Millis(0))};
+    change.what = Release{.reason = fields.text("reason").value_or(""),
+                          .delay = fields.seconds("delay", limits::kDelay).value_or(Millis(0))};
   }
 }
 
@@ -89,7 +88,7 @@ struct SubscriptionFields {
   std::optional<std::vector<std::string>> tags;
   std::optional<std::string> worker_id;
   std::optional<std::string> queue;
-  std::optional<std::int64_t> wait;
+  std::optional<Millis> wait;
   std::optional<std::int64_t> limit;
 };
 
@@ -113,9 +112,7 @@ Result<Subscription> check(SubscriptionFields wanted, TagRule tag_rule, const Li
   }
   subscription.worker_id = std::move(*wanted.worker_id);  // there is one: an absent one is refused above
   if (auto fault = validate_queue_name(subscription.selector.queue)) return *fault;
-  const std::int64_t wait = wanted.wait.value_or(0);
-  if (auto fault = out_of_range("wait", wait, 0, limits::kWait.count(), "seconds")) return *fault;
-  subscription.wait = std::chrono::seconds(wait);
+  subscription.wait = wanted.wait.value_or(Millis(0));
   subscription.many = wanted.limit.has_value();
   const std::int64_t limit = wanted.limit.value_or(1);
   if (auto fault = out_of_range(rule.name, limit, rule.least, limits::kClaim)) return *fault;
@@ -128,7 +125,7 @@ SubscriptionFields read_subscription(Fields& fields) {
   wanted.tags = read_tags(fields);
   wanted.worker_id = fields.text("worker_id");
   wanted.queue = fields.text("queue");
-  wanted.wait = fields.integer("wait");
+  wanted.wait = fields.seconds("wait", limits::kWait);
   wanted.limit = fields.integer("limit");
   return wanted;
 }
@@ -202,7 +199,7 @@ Result<Subscription> parse_subscription(const JsonValue& body) {
 Result<Subscription> parse_subscription(const std::vector<QueryParameter>& query) {
   QueryFields fields(query);
   SubscriptionFields wanted = read_subscription(fields);
-  wanted.wait = fields.whole("wait");
+  wanted.wait = fields.seconds("wait", limits::kWait);
   wanted.limit = fields.whole("limit");
   if (auto fault = fields.fault()) return *fault;
   return check(std::move(wanted), TagRule::needed, {"limit", 1});
@@ -230,7 +227,7 @@ Result<ListFilter> parse_filter(const std::vector<QueryParameter>& query) {
   if (auto fault = fields.fault()) return *fault;
 
   if (status) {
-    filter.status = status_named(*status);
+    filter.status = status_in_any_case(*status);
     if (!filter.status) {
       return invalid("status",
                      "There is no status \"" + *status +

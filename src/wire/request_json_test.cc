@@ -60,6 +60,18 @@ TEST_F(RequestJson, AReleaseCarriesItsDelayAndReason) {
   EXPECT_EQ(std::get<Release>(change->what).reason, "later");
 }
 
+TEST_F(RequestJson, AWaitAndADelayMayHaveAFraction) {
+  const auto released =
+      parse_report(json(R"({"worker_id":"w:1","delay":1.5})"), EventId{9}, ReportKind::release);
+  ASSERT_TRUE(released.has_value()) << released.error().message;
+  EXPECT_EQ(std::get<Release>(released->what).delay, Millis(1500));
+  const auto next = parse_next(json(R"({"worker_id":"w:1","wait":30.0})"));
+  ASSERT_TRUE(next.has_value()) << next.error().message;
+  EXPECT_EQ(next->subscription.wait, Millis(30'000));
+  EXPECT_EQ(parse_next(json(R"({"worker_id":"w:1","wait":"30"})")).error().message,
+            "wait must be seconds, such as 30 or 30.5.");
+}
+
 TEST_F(RequestJson, TheDelayOfAReleaseIsFrom0ToAYear) {
   const struct {
     std::string_view delay;
@@ -67,7 +79,8 @@ TEST_F(RequestJson, TheDelayOfAReleaseIsFrom0ToAYear) {
   } cases[] = {
       {"-1", false},      {"0", true},        {"1", true},
       {"31535999", true}, {"31536000", true}, {"31536001", false},
-      {"1.5", false},     {"\"1\"", false},   {"9223372036854775807", false},
+      {"1.5", true},      {"\"1\"", false},   {"9223372036854775807", false},
+      {"1e3", false},     {"true", false},    {"31536000.001", false},
   };
   for (const auto& row : cases) {
     const std::string body = R"({"worker_id":"w:1","delay":)" + std::string(row.delay) + "}";
@@ -153,7 +166,7 @@ TEST_F(RequestJson, NextMayHaveLimit0AndNoTags) {
   for (const std::string_view wrong :
        {R"({"worker_id":"w:1","tags":""})", R"({"worker_id":"w:1","tags":[]})",
         R"({"worker_id":"w:1","limit":-1})", R"({"worker_id":"w:1","limit":1001})",
-        R"({"worker_id":"w:1","limit":0,"wait":61})", R"({"limit":0})"}) {
+        R"({"worker_id":"w:1","limit":0,"wait":3601})", R"({"limit":0})"}) {
     EXPECT_FALSE(parse_next(json(wrong)).has_value()) << wrong;
   }
 }
@@ -179,11 +192,12 @@ TEST_F(RequestJson, TheLimitsOfASubscriptionAreExact) {
     std::string_view query;
     bool accepted;
   } cases[] = {
-      {"tags=a&worker_id=w&wait=59", true},
-      {"tags=a&worker_id=w&wait=60", true},
-      {"tags=a&worker_id=w&wait=61", false},
+      {"tags=a&worker_id=w&wait=3599", true},
+      {"tags=a&worker_id=w&wait=3600", true},
+      {"tags=a&worker_id=w&wait=3601", false},
+      {"tags=a&worker_id=w&wait=3600.001", false},
       {"tags=a&worker_id=w&wait=-1", false},
-      {"tags=a&worker_id=w&wait=1.5", false},
+      {"tags=a&worker_id=w&wait=1.5", true},
       {"tags=a&worker_id=w&limit=0", false},
       {"tags=a&worker_id=w&limit=1", true},
       {"tags=a&worker_id=w&limit=999", true},
@@ -255,8 +269,15 @@ TEST_F(RequestJson, AFilterReadsEachParameter) {
   EXPECT_EQ(filter->after, EventId{3});
 }
 
+TEST_F(RequestJson, AStatusMayBeInAnyLetterCase) {
+  for (const std::string_view text : {"status=completed_with_errors", "status=Completed_With_Errors"}) {
+    EXPECT_EQ(parse_filter(query(text)).value().status, Status::completed_with_errors) << text;
+  }
+  EXPECT_EQ(parse_filter(query("status=pending")).value().status, Status::pending);
+}
+
 TEST_F(RequestJson, AFilterRefusesUnknownParameters) {
-  for (const std::string_view text : {"status=pending", "status=", "limit=0", "limit=1001", "offset=-1",
+  for (const std::string_view text : {"status=lost", "status=", "limit=0", "limit=1001", "offset=-1",
                                       "offset=1000000001", "after_id=x", "tags=", "page=2"}) {
     EXPECT_FALSE(parse_filter(query(text)).has_value()) << text;
   }

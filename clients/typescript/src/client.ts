@@ -9,7 +9,7 @@ import type {
   QueueState, Release, Reported, StreamRequest, Tags, TurnRequest,
 } from "./types.js";
 
-const waitMax = 60; // seconds the server waits in one call
+const waitMax = 60; // seconds of one call; proxies close connections that are silent for longer
 const silenceMax = 45; // seconds without a byte before a stream reconnects; the server sends a byte every 15
 
 export interface ClientOptions {

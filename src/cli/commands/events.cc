@@ -13,7 +13,7 @@
 namespace eventq::cli {
 namespace {
 
-constexpr std::int64_t kWaitMax = 60;  // seconds, the limit of the API for one call
+constexpr std::int64_t kWaitMax = 60;  // seconds; proxies close connections that are silent for longer
 constexpr Millis kAnswerTime{10'000};  // for the answer, in addition to the wait
 
 }  // namespace
@@ -188,7 +188,7 @@ WaitResult wait_for_end(Invocation& run, std::int64_t id, std::optional<SteadyTi
     const auto answer = run.server.call({.method = "POST",
                                          .target = event + "/wait?timeout=" + std::to_string(seconds),
                                          .timeout = kAnswerTime + std::chrono::seconds(seconds)});
-    // 408: this call waited its 60 seconds at most. Call again until the deadline.
+    // 408: this call waited its slice. Call again until the deadline.
     if (!answer || answer->status != 408) return {.called = call_result(run, answer), .ended = true};
     // 408 has no event in its body, so it is fetched for the caller to print.
     if (deadline && steady_now() >= *deadline) return {.called = call(run, "GET", event), .ended = false};

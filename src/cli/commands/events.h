@@ -94,7 +94,8 @@ WaitResult wait_for_end(Invocation& run, std::int64_t id, std::optional<SteadyTi
 // The exit code for the status of an ended event. Prints the error of an event that did not succeed.
 ExitCode report_end(Invocation& run, std::string_view event);
 
-// The seconds until `deadline`, rounded up, 0 to 60: the wait of one call. 60 is the limit of the API.
+// The seconds until `deadline`, rounded up, 0 to 60: the wait of one call. The API allows longer waits, but
+// a proxy may close a connection that is silent for longer.
 [[nodiscard]] std::int64_t wait_slice(std::optional<SteadyTime> deadline);
 
 }  // namespace eventq::cli

@@ -68,13 +68,34 @@ ExitCode show_notebook(Invocation& run) {
   return print_answer(run, call(run, "GET", "/notebooks/" + encoded_notebook(run)));
 }
 
-ExitCode commit_notebook(Invocation& run) {
-  // The server waits up to 30 seconds for the commit.
-  const CallResult called =
-      call(run, "POST", "/events/commit?sync=true&notebook=" + encoded_notebook(run), {}, Millis{60'000});
+// The answer for one notebook is its event, and for all notebooks a list. Returns whether a notebook could
+// not commit: the answer for one is an error then.
+bool print_commits(Invocation& run, const JsonValue& answer) {
+  if (!run.arguments.has("NAME")) {
+    bool failed = false;
+    RecordPrinter printer(run.out, run.output,
+                          {{"NOTEBOOK", "notebook"}, {"ID", "id"}, {"STATUS", "status"}, {"ERROR", "error"}});
+    for (const JsonValue& commit : elements_at(answer, "commits")) {
+      printer.add(commit.raw());
+      failed = failed || text_at(commit, "error");
+    }
+    printer.finish();
+    return failed;
+  }
+  print_record(run.out, run.output, answer.raw());
+  return false;
+}
+
+ExitCode commit_notebooks(Invocation& run) {
+  std::string target = "/events/commit?sync=true";
+  if (run.arguments.has("NAME")) target += "&notebook=" + encoded_notebook(run);
+  // The server waits up to 30 seconds for the commits.
+  const CallResult called = call(run, "POST", target, {}, Millis{60'000});
   if (!called) return called.code;
-  print_record(run.out, run.output, called.body);
-  // 202: the server waited as long as it may, and the commit is still a live event.
+  const AnswerJson answer(called.body);
+  if (!answer) return fail_unreadable(run, answer);
+  if (print_commits(run, *answer)) return fail(run, "not every notebook was committed", ExitCode::failed);
+  // 202: the server waited as long as it may, and a commit is still a live event.
   if (called.status != 202) return ExitCode::done;
   return fail(run, "the commit waits for earlier changes; continue waiting with eventq wait ID",
               ExitCode::timed_out);
@@ -131,9 +152,9 @@ std::vector<CommandSpec> notebook_commands() {
        .summary = "Commit changes now",
        .details = "Waits up to 30 seconds for earlier changes and the commit; exits with 3 when the "
                   "commit is not done by then.",
-       .positionals = {name},
+       .positionals = {{.name = "NAME", .help = "The notebook; without it all notebooks"}},
        .examples = {{"eventq notebook commit notes", "Commit before a backup"}},
-       .run = commit_notebook},
+       .run = commit_notebooks},
       {.name = "notebook rescan",
        .summary = "Search for changes that the file system did not report",
        .details = "Compares every file with the stored state and publishes the differences.",

@@ -119,7 +119,13 @@ RouteTable::RouteTable(ApiExtension extension) : routes_(event_routes()) {
   for (Route& route : last) routes_.push_back(std::move(route));
 }
 
+std::string_view without_trailing_slash(std::string_view path) {
+  if (path.size() > 1 && path.ends_with('/') && !path.ends_with("//")) path.remove_suffix(1);
+  return path;
+}
+
 RouteMatch RouteTable::match(std::string_view method, std::string_view path) const {
+  path = without_trailing_slash(path);
   unsigned methods = 0;
   for (const Route& route : routes_) {
     const auto found = match_path(route.path, path);

@@ -51,12 +51,15 @@ class RouteTable {
 
   [[nodiscard]] std::span<const Route> routes() const { return routes_; }
 
-  // `path` is without its query. The ranges of the answer are those of `path`.
+  // `path` is without its query, and may end with one slash. The ranges of the answer are those of `path`.
   [[nodiscard]] RouteMatch match(std::string_view method, std::string_view path) const;
 
  private:
   std::vector<Route> routes_;
 };
+
+// `path` without one slash at its end. "/" and a path that ends with "//" stay as they are.
+[[nodiscard]] std::string_view without_trailing_slash(std::string_view path);
 
 // The methods of RouteMatch::allowed: "GET, POST".
 [[nodiscard]] std::string allowed_methods(const RouteMatch& match);

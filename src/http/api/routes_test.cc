@@ -43,7 +43,7 @@ TEST(Routes, ANameIsOneSegmentAsSent) {
   EXPECT_EQ(path_of(match("GET", "/events/correlation/wait")), "/events/correlation/{name}");
   EXPECT_EQ(path_of(match("POST", "/events/correlation/wait/wait")), "/events/correlation/{name}/wait");
   for (const std::string_view path :
-       {"/queues/", "/queues/a/b", "/queues//pause", "/queues/a/pause/", "/queue"}) {
+       {"/queues//", "/queues/a/b", "/queues//pause", "/queues/a/pause//", "/queue"}) {
     EXPECT_EQ(path_of(match("GET", path)), "") << path;
     EXPECT_EQ(allowed_methods(match("GET", path)), "") << path;
   }
@@ -58,9 +58,23 @@ TEST(Routes, APathMayHaveANameAndAnId) {
   EXPECT_EQ(path_of(match("GET", "/shelves/files/files/1")), "/shelves/{name}/files/{id}");
   for (const std::string_view path :
        {"/shelves//files/17/move", "/shelves/a/files//move", "/shelves/a/files/x/move",
-        "/shelves/a/files/17/move/", "/shelves/a/b/files/17/move", "/shelves/a/files/17"}) {
+        "/shelves/a/files/17/move//", "/shelves/a/b/files/17/move", "/shelves/a/files/17"}) {
     EXPECT_EQ(path_of(match("PATCH", path)), "") << path;
   }
+}
+
+TEST(Routes, ATrailingSlashMatchesTheSameRoute) {
+  EXPECT_EQ(path_of(match("GET", "/queues/")), "/queues");
+  EXPECT_EQ(path_of(match("POST", "/events/")), "/events");
+  EXPECT_EQ(path_of(match("POST", "/queues/mail/pause/")), "/queues/{name}/pause");
+  constexpr std::string_view kPath = "/shelves/my%20notes/files/17/";
+  const RouteMatch found = match("PUT", kPath);
+  EXPECT_EQ(path_of(found), "/shelves/{name}/files/{id}");
+  EXPECT_EQ(found.name.of(kPath), "my%20notes");
+  EXPECT_EQ(found.id.of(kPath), "17");
+  EXPECT_EQ(path_of(match("GET", "/")), "/");
+  EXPECT_EQ(path_of(match("GET", "//")), "");
+  EXPECT_EQ(path_of(match("GET", "/queues//")), "");
 }
 
 TEST(Routes, APathWithOtherMethodsNamesThem) {

@@ -155,7 +155,8 @@ class IoThreadService final : public AnswerSink {
   HandlerResult handle(const Request& request, const std::string& request_id) {
     const std::string_view target = request.target;
     const std::size_t question = target.find('?');
-    ApiCall call{request, target.substr(0, question), {}, {}, {}, request_id, parser_, defaults_};
+    const std::string_view path = without_trailing_slash(target.substr(0, question));
+    ApiCall call{request, path, {}, {}, {}, request_id, parser_, defaults_};
     // Checked before the route, so that a rebound name learns nothing about the server.
     if (hosts_ == Hosts::loopback && !is_loopback_name(request.headers.host)) {
       return respond_with(problem_of(403, "The Host field must name localhost, 127.0.0.1 or [::1]."),

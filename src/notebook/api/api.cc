@@ -3,6 +3,7 @@
 
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 #include <utility>
 #include <variant>
@@ -15,6 +16,7 @@
 #include "eventq/limits.h"
 #include "http/api/handlers.h"
 #include "http/api/problem.h"
+#include "notebook/api/api_commit.h"
 #include "notebook/api/api_json.h"
 #include "notebook/api/api_wait.h"
 #include "wire/query_fields.h"
@@ -28,7 +30,7 @@ using http::DeferredResult;
 using http::HandlerResult;
 using http::Response;
 
-constexpr Millis kDefaultTimeout{30'000};  // half of the longest wait, limits::kWait
+constexpr Millis kDefaultTimeout{30'000};
 
 // Whether the response to a change waits for its event, and for how long.
 struct SyncOptions {
@@ -40,13 +42,12 @@ struct SyncOptions {
 // read.
 Result<SyncOptions> read_sync(wire::QueryFields& query) {
   SyncOptions sync{.waits = query.boolean("sync").value_or(false)};
-  const auto timeout = query.whole("timeout");
+  const auto timeout = query.seconds("timeout", limits::kWait);
   if (auto fault = query.fault()) return *fault;
   if (!timeout) return sync;
   // A timeout without sync=true has no effect, so it is refused as a likely mistake.
   if (!sync.waits) return Error{ErrorCode::invalid_argument, "timeout needs sync=true.", "timeout"};
-  if (auto fault = out_of_range("timeout", timeout, 0, limits::kWait.count(), "seconds")) return *fault;
-  sync.timeout = std::chrono::seconds(*timeout);
+  sync.timeout = *timeout;
   return sync;
 }
 
@@ -315,17 +316,15 @@ class NotebookApi {
         });
   }
 
-  // The notebook is a parameter here and not in the path, so of_notebook() cannot find it.
+  // The notebook is a parameter here and not in the path, so of_notebook() cannot find it. Without it all
+  // notebooks are meant.
   HandlerResult commit(ApiCall& call) {
     wire::QueryFields query(call.query);
     const auto name = query.text("notebook");
     const auto sync = read_sync(query);
     if (!sync) return http::refuse(call, sync.error());
-    if (!name) {
-      const std::string message = "notebook is missing: POST /events/commit?notebook=NAME.";
-      return http::refuse(call, {ErrorCode::invalid_argument, message, "notebook"});
-    }
     if (auto refused = http::refuse_body(call)) return std::move(*refused);
+    if (!name) return commit_all(notebooks_.all(), sync->waits ? std::optional(sync->timeout) : std::nullopt);
     const auto notebook = notebooks_.find(*name);
     if (!notebook) return no_notebook(call, *name);
     return submit(call, notebook, {.kind = OperationKind::batch_commit}, *sync);

@@ -68,6 +68,25 @@ std::string read_required(wire::Fields& fields, std::string_view name) {
   return "";
 }
 
+// Reads `name` beside `metadata` into the member of `metadata` with that name.
+void read_beside(wire::Fields& fields, std::string_view name, std::optional<std::string>& in_metadata) {
+  const auto beside = fields.text(name);
+  if (!beside) return;
+  if (in_metadata && *in_metadata != *beside) {
+    fields.refuse(name, std::string(name) + " and metadata." + std::string(name) +
+                            " have different texts; send one of them.");
+  }
+  in_metadata = beside;
+}
+
+// Title and description may also be beside `metadata`.
+Metadata read_all_metadata(wire::Fields& fields) {
+  Metadata metadata = read_metadata(fields);
+  read_beside(fields, "title", metadata.title);
+  read_beside(fields, "description", metadata.description);
+  return metadata;
+}
+
 // Checks the size here, so that the message names the members of the request. The queue checks it again with
 // the path that an update adds.
 std::optional<Error> too_much_content(const ChangeRequest& request) {
@@ -136,7 +155,7 @@ Result<ChangeRequest> read_create(const JsonValue& body) {
   ChangeRequest request{.kind = OperationKind::create};
   request.path = read_required(fields, "path");
   request.content = fields.text("content");
-  request.metadata = read_metadata(fields);
+  request.metadata = read_all_metadata(fields);
   request.folder = fields.boolean("is_directory").value_or(false);
   if (request.folder && (request.content || request.metadata != Metadata())) {
     fields.refuse("is_directory", "A folder has neither content nor metadata; leave them out.");
@@ -150,11 +169,11 @@ Result<ChangeRequest> read_update(const JsonValue& body) {
   wire::Fields fields(body, "");
   ChangeRequest request{.kind = OperationKind::update};
   request.content = fields.text("content");
-  request.metadata = read_metadata(fields);
+  request.metadata = read_all_metadata(fields);
   // An earlier fault is returned first, so a wrong type is not reported as an empty update.
   if (!request.content && request.metadata == Metadata()) {
     if (auto fault = fields.fault()) return *fault;
-    fields.refuse("content", "There is nothing to change: give content, metadata or both.");
+    fields.refuse("content", "There is nothing to change: give content, metadata, title or description.");
   }
   return checked(fields, std::move(request));
 }
@@ -162,6 +181,7 @@ Result<ChangeRequest> read_update(const JsonValue& body) {
 Result<ChangeRequest> read_move(const JsonValue& body) {
   wire::Fields fields(body, "");
   ChangeRequest request{.kind = OperationKind::move};
+  request.source_path = fields.text("source_path");
   request.dest_path = read_required(fields, "dest_path");
   if (auto fault = fields.fault()) return *fault;
   return request;

@@ -23,9 +23,12 @@ struct NotebookRequest {
 };
 Result<NotebookRequest> read_notebook(const JsonValue& body);
 
-Result<ChangeRequest> read_create(const JsonValue& body);  // {"path", "content", "metadata", "is_directory"}
-Result<ChangeRequest> read_update(const JsonValue& body);  // {"content", "metadata"}
-Result<ChangeRequest> read_move(const JsonValue& body);    // {"dest_path"}
+// {"path", "content", "metadata", "title", "description", "is_directory"}
+Result<ChangeRequest> read_create(const JsonValue& body);
+// {"content", "metadata", "title", "description"}
+Result<ChangeRequest> read_update(const JsonValue& body);
+// {"source_path", "dest_path"}
+Result<ChangeRequest> read_move(const JsonValue& body);
 
 void write_notebook(JsonWriter& json, const NotebookStatus& status);
 void write_file(JsonWriter& json, const FileRow& file);

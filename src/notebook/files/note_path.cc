@@ -125,6 +125,13 @@ Result<std::string> note_path(std::string_view text) {
   return std::string(text);
 }
 
+Result<std::string> requested_path(std::string_view text) {
+  // On some systems "//" begins the name of another machine, so it is not read as one "/".
+  if (text.starts_with("//")) return refused("The path begins with \"//\"; write one \"/\" or none.");
+  if (text.starts_with('/')) text.remove_prefix(1);
+  return note_path(text);
+}
+
 std::string_view parent_of(std::string_view path) {
   const std::size_t slash = path.rfind('/');
   return slash == path.npos ? std::string_view() : path.substr(0, slash);

@@ -22,6 +22,10 @@ inline constexpr std::string_view kOwnFolder =
 // and a valid form.
 Result<std::string> note_path(std::string_view text);
 
+// The path that a caller means: one "/" at the beginning is the notebook's own folder, never the system's
+// root, so "/etc/x.md" is "etc/x.md". The result has no "/" at the beginning. Errors: as note_path().
+Result<std::string> requested_path(std::string_view text);
+
 // The folder that contains `path`; empty at the top.
 std::string_view parent_of(std::string_view path);
 // All folders that contain `path`, outermost first: "a/b/c" -> "a", "a/b".

@@ -117,6 +117,37 @@ TEST(NotePath, IsRefusedWithTheReason) {
   }
 }
 
+TEST(NotePath, OneLeadingSlashIsTheNotebooksRoot) {
+  EXPECT_EQ(requested_path("/a").value(), "a");
+  EXPECT_EQ(requested_path("/notes/today.md").value(), "notes/today.md");
+  EXPECT_EQ(requested_path("/etc/x.md").value(), "etc/x.md");
+  EXPECT_EQ(requested_path("notes/today.md").value(), "notes/today.md");
+  struct Row {
+    std::string_view text;
+    std::string_view why;
+  };
+  for (const Row& row : {
+           Row{"/", "is empty"},
+           Row{"//", "begins with \"//\""},
+           Row{"//etc/x.md", "begins with \"//\""},
+           Row{"///x", "begins with \"//\""},
+           Row{"/..", "has \"..\" in it"},
+           Row{"/../x", "has \"..\" in it"},
+           Row{"/a/../../x", "has \"..\" in it"},
+           Row{"/./x", "has \".\" in it"},
+           Row{"/a//b", "an empty name"},
+           Row{"/a/", "an empty name"},
+           Row{"/\\x", "holds a \"\\\""},
+           Row{"/.git/config", "git keeps its own"},
+           Row{"/.eventq/x", "eventq keeps for itself"},
+       }) {
+    const auto path = requested_path(row.text);
+    ASSERT_FALSE(path.has_value()) << row.text;
+    EXPECT_THAT(path.error().message, HasSubstr(row.why)) << row.text;
+    EXPECT_EQ(path.error().field, "path") << row.text;
+  }
+}
+
 TEST(NotePath, HasNoNameThatSomeFileSystemTreatsAsDotGit) {
   for (const std::string name : {".git",
                                  ".GIT",

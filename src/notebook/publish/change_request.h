@@ -14,13 +14,14 @@ namespace eventq::notebook {
 
 // The comment of a field names the kinds of changes that use it; the others leave it empty.
 struct ChangeRequest {
-  OperationKind kind{};                // create, update, move, remove; batch_commit: commit pending changes
-  std::string path;                    // create
-  std::int64_t file = 0;               // update, move, remove: the file's or folder's id
-  std::string dest_path;               // move
-  std::optional<std::string> content;  // create, update
-  Metadata metadata;                   // create, update
-  bool folder = false;                 // create
+  OperationKind kind{};   // create, update, move, remove; batch_commit: commit pending changes
+  std::string path;       // create
+  std::int64_t file = 0;  // update, move, remove: the file's or folder's id
+  std::string dest_path;  // move
+  std::optional<std::string> source_path;  // move: where the caller believes the file to be
+  std::optional<std::string> content;      // create, update
+  Metadata metadata;                       // create, update
+  bool folder = false;                     // create
 };
 
 // The stored request: one event. The move or removal of a folder is a group: one event per file, all with the

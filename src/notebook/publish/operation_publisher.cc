@@ -50,6 +50,19 @@ Error not_found(std::int64_t id) {
           "There is no file " + std::to_string(id) + " here; GET /notebooks/{name}/files lists them."};
 }
 
+// `path` is where the file will be after all pending operations.
+// Errors: conflict when the request says that the file is somewhere else.
+Result<void> check_source(const ChangeRequest& request, const std::string& path) {
+  if (!request.source_path) return {};
+  const auto source = requested_path(*request.source_path);
+  if (!source) return Error{source.error().code, source.error().message, "source_path"};
+  if (*source == path) return {};
+  return Error{
+      ErrorCode::conflict,
+      "File " + std::to_string(request.file) + " is at \"" + path + "\", not at \"" + *source + "\".",
+      "source_path"};
+}
+
 NewEvent event_of(const Operation& operation, const std::string& queue, std::string key) {
   NewEvent event;
   event.title = title_of(operation);
@@ -84,7 +97,7 @@ Result<Operation> OperationPublisher::operation_of(const ChangeRequest& request)
                       .folder = request.folder};
   if (request.kind == OperationKind::batch_commit) return operation;
   if (request.kind == OperationKind::create) {
-    auto path = note_path(request.path);
+    auto path = requested_path(request.path);
     if (!path) return path.error();
     operation.path = std::move(*path);
     if (auto free = check_free(operation.path, "path"); !free) return free.error();
@@ -102,7 +115,8 @@ Result<Operation> OperationPublisher::operation_of(const ChangeRequest& request)
   }
   if (request.kind != OperationKind::move) return operation;
 
-  auto dest = note_path(request.dest_path);
+  if (auto agrees = check_source(request, operation.path); !agrees) return agrees.error();
+  auto dest = requested_path(request.dest_path);
   if (!dest) return Error{dest.error().code, dest.error().message, "dest_path"};
   operation.source = std::exchange(operation.path, std::move(*dest));
   if (operation.folder && is_within(operation.path, operation.source)) {
