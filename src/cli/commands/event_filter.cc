@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "base/ascii.h"
 #include "base/nearest.h"
 #include "base/time_text.h"
 #include "cli/framework/record.h"
@@ -88,11 +89,16 @@ Result<EventFilter> parse_event_filter(std::string_view text) {
   }
   // Checked before any call, so that a typing error is wrong usage and gets a suggestion.
   const auto statuses = split_list(event_statuses());
-  if (filter.status && std::find(statuses.begin(), statuses.end(), *filter.status) == statuses.end()) {
+  if (!filter.status) return filter;
+  const auto found = std::find_if(statuses.begin(), statuses.end(), [&](const std::string& status) {
+    return equals_ignoring_case(status, *filter.status);
+  });
+  if (found == statuses.end()) {
     const std::string guess = did_you_mean(*filter.status, statuses);
     return wrong_filter("there is no status " + in_quotes(*filter.status) +
                         (guess.empty() ? "; there are " + join_list(statuses, ", ") : guess));
   }
+  filter.status = *found;
   return filter;
 }
 

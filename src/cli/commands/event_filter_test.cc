@@ -27,6 +27,12 @@ TEST(EventFilter, ReadsEveryCondition) {
   EXPECT_THAT(filter->older, Optional(Millis(std::chrono::minutes(90))));
 }
 
+TEST(EventFilter, AStatusMayBeInAnyLetterCase) {
+  EXPECT_THAT(parse_event_filter("status:failed").value().status, Optional(std::string("FAILED")));
+  EXPECT_THAT(parse_event_filter("status:Completed_with_errors").value().status,
+              Optional(std::string("COMPLETED_WITH_ERRORS")));
+}
+
 TEST(EventFilter, LeavesAbsentConditionsUnset) {
   const auto filter = parse_event_filter("queue:a/b");
 

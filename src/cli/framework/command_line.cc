@@ -7,6 +7,7 @@
 #include <optional>
 #include <vector>
 
+#include "base/ascii.h"
 #include "base/nearest.h"
 #include "cli/framework/help.h"
 #include "cli/framework/record.h"
@@ -42,6 +43,14 @@ void add_parameter(CLI::App& app, const Parameter& parameter) {
   if (!parameter.many) return;
   option->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
   if (positional) option->expected(-1);
+}
+
+// The choice that `value` is in another letter case, or else `value` itself.
+std::string as_spelled(const Parameter& parameter, const std::string& value) {
+  for (const std::string& choice : split_list(parameter.choices)) {
+    if (equals_ignoring_case(choice, value)) return choice;
+  }
+  return value;
 }
 
 // The error message for an invalid value; empty when it is valid.
@@ -150,7 +159,8 @@ class CommandLineParser {
     ChosenCommand chosen{.command = &command, .arguments = {}};
     for (const Parameter* parameter : parameters_of(command)) {
       const std::string name(long_name(*parameter));
-      for (const std::string& value : deepest().get_option(name)->results()) {
+      for (const std::string& given : deepest().get_option(name)->results()) {
+        const std::string value = as_spelled(*parameter, given);
         if (const auto wrong = judge(*parameter, value)) return wrong_usage(*wrong);
         if (parameter->bare) {
           chosen.arguments.add(name, value == "true" ? "" : value);

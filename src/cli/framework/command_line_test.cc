@@ -195,6 +195,13 @@ TEST(CommandLine, CollectsAllValuesOfARepeatedOption) {
   EXPECT_THAT(ids.arguments.texts("ID"), ElementsAre("1", "2", "3"));
 }
 
+TEST(CommandLine, AChoiceMayBeInAnyLetterCase) {
+  const ChosenCommand chosen = parse_chosen({"ls", "--status", "failed", "-o", "JSON"});
+
+  EXPECT_THAT(chosen.arguments.text("--status"), Optional(std::string("FAILED")));
+  EXPECT_THAT(chosen.arguments.text("--output"), Optional(std::string("json")));
+}
+
 TEST(CommandLine, FindsCommandsOfTwoWords) {
   const ChosenCommand chosen = parse_chosen({"queue", "set", "mail", "a=1", "b="});
 
@@ -230,7 +237,7 @@ TEST(CommandLine, ErrorsNameTheArgumentAndTheHelp) {
            Case{{"ls", "-o", "xml"},
                 "eventq: --output must be table, json, jsonl, csv or id, not \"xml\"\nSee eventq ls "
                 "--help.\n"},
-           Case{{"ls", "--status", "failed"}, "eventq: --status must be PENDING, "},
+           Case{{"ls", "--status", "lost"}, "eventq: --status must be PENDING, "},
            Case{{"ls", "--all=perhaps"}, "eventq: --all takes no value, but was given \"perhaps\"\n"},
            Case{{"queue", "puase", "mail"},
                 "eventq: unexpected argument \"puase\"; did you mean pause?\nSee eventq queue --help.\n"},
