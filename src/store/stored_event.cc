@@ -64,6 +64,7 @@ QueueDocument document_of(QueueRecord&& record) {
 
 bool matches(const Event& event, const ListFilter& filter) {
   return (!filter.status || event.status == *filter.status) &&
+         (!filter.event_id || event.event_id == *filter.event_id) &&
          (!filter.queue || event.queue == *filter.queue) &&
          (!filter.worker_id || event.worker_id == *filter.worker_id) &&
          (!filter.correlation_id || event.correlation_id == *filter.correlation_id) &&
@@ -83,7 +84,8 @@ std::vector<Status> statuses_of(const EndedFilter& filter) {
 
 PageBuilder::PageBuilder(const ListFilter& filter)
     : filter_(filter),
-      has_stored_count_(filter.tags.empty() && !filter.worker_id && !filter.correlation_id) {}
+      has_stored_count_(filter.tags.empty() && !filter.event_id && !filter.worker_id &&
+                        !filter.correlation_id) {}
 
 ListFilter PageBuilder::walked() const {
   ListFilter walked = filter_;

@@ -1,4 +1,5 @@
 // reader_test.cc: Reader: single events, and lists with their totals.
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include "store/conformance/store_conformance.h"
@@ -34,6 +35,17 @@ TEST_P(StoreConformance, GetOfAnUnknownEventReturnsNothing) {
   EXPECT_FALSE(must(reader().get(EventId{404})));
   EXPECT_FALSE(must(reader().get(EventId{0})));
   EXPECT_FALSE(must(reader().get(EventId{-1})));
+}
+
+TEST_P(StoreConformance, FindReturnsTheNumberOfEachNameInTheOrderOfTheNames) {
+  const EventId live = add("a");
+  const EventId ended = add("17");
+  end_as(ended, Status::completed);
+  const std::vector<std::string> names = {"17", "A", "a", "", "17", "b"};
+
+  EXPECT_THAT(must(reader().find(names)),
+              testing::ElementsAre(ended, std::nullopt, live, std::nullopt, ended, std::nullopt));
+  EXPECT_THAT(must(reader().find({})), testing::IsEmpty());
 }
 
 TEST_P(StoreConformance, AnOpenReaderSeesLaterCommits) {
@@ -81,6 +93,12 @@ TEST_P(StoreConformance, EachListFilterReturnsOnlyMatchingEvents) {
       {"worker", {.worker_id = "w:1"}, "e g h of 3"},
       {"no worker", {.worker_id = ""}, "a b c d j k of 6"},
       {"correlation", {.correlation_id = "corr"}, "c of 1"},
+      {"event_id of a live event", {.event_id = "c"}, "c of 1"},
+      {"event_id of an ended event", {.event_id = "i"}, "i of 1"},
+      {"an event_id that no event has", {.event_id = "nobody"}, " of 0"},
+      {"event_id and another status", {.status = Status::failed, .event_id = "c"}, " of 0"},
+      {"event_id and queue", {.event_id = "d", .queue = "other"}, "d of 1"},
+      {"event_id and another correlation", {.event_id = "a", .correlation_id = "corr"}, " of 0"},
       {"status and queue", {.status = Status::pending, .queue = "main"}, "a b c of 3"},
       {"ended status and queue", {.status = Status::completed, .queue = "main"}, "g of 1"},
       {"ended status in another queue", {.status = Status::completed, .queue = "other"}, " of 0"},
@@ -122,6 +140,9 @@ TEST_P(StoreConformance, LimitOffsetAndAfterCutThePageButNotTheTotal) {
       {"tag, offset", {.tags = {"y"}, .offset = 4}, "j k of 6"},
       {"tag, after", {.tags = {"y"}, .after = third, .limit = 2}, "g h of 6"},
       {"tag, after and offset", {.tags = {"y"}, .after = third, .offset = 1, .limit = 2}, "h i of 6"},
+      {"event_id, after", {.event_id = "d", .after = third}, "d of 1"},
+      {"event_id, after itself", {.event_id = "c", .after = third}, " of 1"},
+      {"event_id, offset", {.event_id = "c", .offset = 1}, " of 1"},
       {"queue, after", {.queue = "main", .after = third, .limit = 2}, "e f of 10"},
   };
   add_a_to_k();

@@ -15,6 +15,7 @@ namespace {
 // own faults.
 bool is_listed(const Event& event, const ListFilter& filter) {
   if (filter.status && event.status != *filter.status) return false;
+  if (filter.event_id && event.event_id != *filter.event_id) return false;
   if (filter.queue && event.queue != *filter.queue) return false;
   if (filter.worker_id && event.worker_id != *filter.worker_id) return false;
   if (filter.correlation_id && event.correlation_id != *filter.correlation_id) return false;

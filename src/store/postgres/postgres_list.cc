@@ -16,6 +16,7 @@ constexpr std::size_t kRowsPerSnapshot = 5000;
 // Ended events other than completed ones are rare, so they have an index of their own.
 StatementCall list_call(const ListFilter& filter, EventId after, std::size_t rows) {
   const std::int64_t first = number(after);
+  if (filter.event_id) return {sql::list_event_id, params_of(first, rows, *filter.event_id)};
   if (filter.correlation_id) return {sql::list_correlation, params_of(first, rows, *filter.correlation_id)};
   if (!filter.status) return {sql::list_all, params_of(first, rows)};
   if (!has_ended(*filter.status)) {

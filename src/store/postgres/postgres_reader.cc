@@ -146,7 +146,20 @@ Result<std::vector<ArchiveFile>> PostgresReader::archive_files() {
 }
 
 Result<std::vector<std::optional<EventId>>> PostgresReader::find(std::span<const std::string> event_ids) {
-  return std::vector<std::optional<EventId>>(event_ids.size());
+  const std::vector<std::string> names(event_ids.begin(), event_ids.end());
+  const auto rows = run_one(sql::find_event, params_of(names));
+  if (!rows) return rows.error();
+  std::map<std::string_view, EventId> by_name;
+  for (std::size_t row = 0; row < rows->size(); ++row) {
+    by_name.emplace(rows->text(row, 0), static_cast<EventId>(rows->number(row, 1)));
+  }
+  std::vector<std::optional<EventId>> found;
+  found.reserve(names.size());
+  for (const std::string& name : names) {
+    const auto at = by_name.find(name);
+    found.push_back(at == by_name.end() ? std::nullopt : std::optional(at->second));
+  }
+  return found;
 }
 Result<WorkerLogPage> PostgresReader::worker_log(const WorkerLogFilter&) { return WorkerLogPage(); }
 Result<std::vector<QueueLogEntry>> PostgresReader::queue_log(const QueueLogFilter&) {

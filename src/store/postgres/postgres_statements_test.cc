@@ -154,7 +154,7 @@ TEST_F(PostgresStatementsTest, EveryStatementThatReturnsEventRowsHasTheColumnsOf
     const int expected = rows.columns() < all ? state : all;
     for (int i = 0; i < expected; ++i) EXPECT_EQ(rows.column_name(i), kEventColumns[i]) << name << " " << i;
   }
-  EXPECT_EQ(found, 18);
+  EXPECT_EQ(found, 19);
 }
 
 TEST_F(PostgresStatementsTest, AListReadsNoMoreThanItShowsFromTheRightIndex) {
@@ -173,6 +173,8 @@ TEST_F(PostgresStatementsTest, AListReadsNoMoreThanItShowsFromTheRightIndex) {
        "event_archive_status on event_archive\n%Index Cond: ((status = $3) AND (id > $1))"},
       {"list_correlation", sql::list_correlation,
        "event_body_correlation on event_body\n%Index Cond: ((correlation_id = $3) AND (id > $1))"},
+      {"list_event_id", sql::list_event_id,
+       "event_body_event_id on event_body\n%Index Cond: (event_id = $3)"},
       {"oldest_pending", sql::oldest_pending, "event_queue_live on event_queue\n%Index Cond: (queue = $1)"},
   };
   for (const Row& row : rows) {

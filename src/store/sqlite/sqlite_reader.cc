@@ -121,7 +121,14 @@ class SqliteReader final : public Reader {
   }
 
   Result<std::vector<std::optional<EventId>>> find(std::span<const std::string> event_ids) override {
-    return std::vector<std::optional<EventId>>(event_ids.size());
+    std::vector<std::optional<EventId>> found;
+    found.reserve(event_ids.size());
+    for (const std::string& event_id : event_ids) {
+      auto id = one_row(find_event_.with(event_id), read_id<Statement>);
+      if (!id) return id.error();
+      found.push_back(*id);
+    }
+    return found;
   }
   Result<WorkerLogPage> worker_log(const WorkerLogFilter&) override { return WorkerLogPage(); }
   Result<std::vector<QueueLogEntry>> queue_log(const QueueLogFilter&) override {
@@ -207,6 +214,7 @@ class SqliteReader final : public Reader {
   // The statement whose index fits the filter best. Ended events other than completed ones are rare, so a
   // list of them has an index of its own.
   Statement& list_statement(const ListFilter& filter, EventId after) {
+    if (filter.event_id) return list_event_id_.with(number(after), *filter.event_id);
     if (filter.correlation_id) return list_correlation_.with(number(after), *filter.correlation_id);
     if (!filter.status) return list_all_.with(number(after));
     if (!has_ended(*filter.status)) {
@@ -251,6 +259,8 @@ class SqliteReader final : public Reader {
   Statement commit_ = prepare_(sql::commit);
   Statement list_queue_ = prepare_(sql::list_queue);
   Statement list_correlation_ = prepare_(sql::list_correlation);
+  Statement list_event_id_ = prepare_(sql::list_event_id);
+  Statement find_event_ = prepare_(sql::find_event);
   Statement read_queue_ = prepare_(sql::read_queue);
   Statement read_counts_ = prepare_(sql::read_counts);
   Statement read_totals_ = prepare_(sql::read_totals);

@@ -129,6 +129,10 @@ TEST_F(StatementsTest, PollsAndListsUseTheIntendedIndex) {
        "SEARCH b USING INTEGER PRIMARY KEY (rowid>?); SEARCH q USING INTEGER PRIMARY KEY (rowid=?) "
        "LEFT-JOIN; "
        "SEARCH a USING INTEGER PRIMARY KEY (rowid=?) LEFT-JOIN"},
+      {"list_event_id", sql::list_event_id,
+       "SEARCH b USING INDEX sqlite_autoindex_event_body_1 (event_id=? AND rowid>?); "
+       "SEARCH q USING INTEGER PRIMARY KEY (rowid=?) LEFT-JOIN; "
+       "SEARCH a USING INTEGER PRIMARY KEY (rowid=?) LEFT-JOIN"},
       {"load_state", sql::load_state, "SEARCH s USING INTEGER PRIMARY KEY (rowid=?); "},
       {"load_live", sql::load_live, "SEARCH s USING INTEGER PRIMARY KEY (rowid=?); "},
       {"load_archived", sql::load_archived, "SEARCH s USING INTEGER PRIMARY KEY (rowid=?); "},
@@ -154,7 +158,7 @@ TEST_F(StatementsTest, EveryStatementThatReturnsEventRowsHasTheColumnsOfEventCol
     const std::size_t expected = name == "load_state" ? EventColumn::event_id + 1 : std::size(kEventColumns);
     EXPECT_THAT(names, testing::ElementsAreArray(kEventColumns, expected)) << name;
   }
-  EXPECT_EQ(found, 9);
+  EXPECT_EQ(found, 10);
 }
 
 TEST_F(StatementsTest, TheEventViewShowsEveryEvent) {
