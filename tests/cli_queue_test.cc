@@ -87,8 +87,23 @@ TEST_F(CliQueueTest, ChangesOnlyTheGivenSettings) {
   EXPECT_EQ(member(eventq({"queue", "set", "mail", "retry="}).out, "config.retry.kind"), "fixed");
 }
 
+// The largest claim is 1000 unless the queue has its own batchSize.
+TEST_F(CliQueueTest, SettingOneSettingPinsNoOther) {
+  EXPECT_EQ(eventq({"queue", "set", "mail", "maxRetries=5"}).exit_code, 0);
+  for (int i = 0; i < 101; ++i) publish("a", {"--queue", "mail"});
+
+  HttpClient client(server_.port());
+  const auto claimed =
+      client.post("/events/subscribe", R"({"tags":"a","queue":"mail","worker_id":"w","limit":1000})");
+
+  ASSERT_TRUE(claimed);
+  EXPECT_THAT(claimed->body, HasSubstr(R"("id":101,)"));
+}
+
 TEST_F(CliQueueTest, AnErrorNamesTheInvalidSetting) {
   EXPECT_EQ(eventq({"queue", "set", "mail", "batchSize"}).exit_code, 2);
+  EXPECT_EQ(eventq({"queue", "set", "mail", "batchSize=1", "batchSize=2"}).exit_code, 2);
+  EXPECT_EQ(eventq({"queue", "set", "mail", "retry={}", "retry.kind=fixed"}).exit_code, 2);
   EXPECT_EQ(eventq({"queue", "set", "mail", "=1"}).exit_code, 2);
   const Finished unknown = eventq({"queue", "set", "mail", "batchsize=1"});
   EXPECT_EQ(unknown.exit_code, 1);

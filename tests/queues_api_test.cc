@@ -79,6 +79,46 @@ TEST_F(QueuesApiTest, APutAcceptsTheDocumentOfAGet) {
   EXPECT_EQ(config_of("other"), config);
 }
 
+TEST_F(QueuesApiTest, AQueueIsPutAsItWasRead) {
+  put("/queues/mail", R"({"maxQueueDepth":50})");
+  post("/queues/mail/pause", R"({"by":"ann","reason":"a test"})");
+  std::string payload = "1";
+  for (int depth = 1; depth < 63; ++depth) payload = "[" + payload + "]";
+  publish("mail", R"(,"payload":)" + payload);
+  publish("mail", R"(,"payload":")" + std::string(1'000'000, 'x') + "\"");
+  publish("mail", R"(,"payload":")" + std::string(1'000'000, 'x') + "\"");
+  const std::string shown = get("/queues/mail").body;
+
+  const HttpResponse same = put("/queues/mail", shown);
+
+  EXPECT_EQ(same.status, 200) << same.body;
+  expect_members(R"({"status":"paused","statusBy":"ann","depth":3,"config":{"maxQueueDepth":50}})", same);
+  EXPECT_EQ(put("/queues/other", shown).status, 400) << "the body's id is another queue's";
+}
+
+TEST_F(QueuesApiTest, APatchChangesOnlyWhatItNames) {
+  put("/queues/mail",
+      R"({"maxQueueDepth":50,"onFailure":"block","retry":{"kind":"exponential","baseMs":10}})");
+
+  const HttpResponse changed =
+      request("PATCH", "/queues/mail", R"({"leaseMs":1000,"retry":{"baseMs":20},"maxQueueDepth":null})");
+
+  EXPECT_EQ(changed.status, 200);
+  expect_members(R"({"config":{"leaseMs":1000,"maxQueueDepth":10000,"onFailure":"block",)"
+                 R"("retry":{"kind":"exponential","baseMs":20}}})",
+                 changed);
+}
+
+TEST_F(QueuesApiTest, APatchWhoseResultIsInvalidChangesNothing) {
+  put("/queues/mail", R"({"maxQueueDepth":50})");
+
+  const HttpResponse refused = request("PATCH", "/queues/mail", R"({"highWatermark":51,"leaseMs":1000})");
+
+  EXPECT_EQ(refused.status, 400);
+  EXPECT_EQ(at(refused, "field"), R"("highWatermark")");
+  EXPECT_EQ(at(get("/queues/mail"), "config.leaseMs"), "60000");
+}
+
 TEST_F(QueuesApiTest, SettingsSurviveARestart) {
   put("/queues/mail", R"({"maxQueueDepth":50})");
 

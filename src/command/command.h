@@ -79,6 +79,10 @@ struct Actor {
 struct QueueChange {
   struct Configure {
     QueueConfig config;
+    bool keeps_unset = false;  // true: values equal to the defaults stay unset, see own_settings()
+  };
+  struct Patch {
+    ConfigPatch patch;
   };
   struct SetStatus {
     QueueStatus status{};
@@ -98,7 +102,7 @@ struct QueueChange {
     bool only_check = false;  // true: answer whether the queue can be removed, and change nothing
   };
   std::string queue;
-  std::variant<Configure, SetStatus, MakeCheckpoint, DeleteCheckpoint, SupersedeKey, Remove> what;
+  std::variant<Configure, Patch, SetStatus, MakeCheckpoint, DeleteCheckpoint, SupersedeKey, Remove> what;
   Actor actor = {};
   // The id of this change in the queue's log. Empty: the Core makes one. The router sets it, because all
   // shards must use the same.

@@ -77,7 +77,9 @@ Result<void> Core::answer_admin(Batch& batch, const AdminRequest& request, Answe
 Result<void> Core::change_queue(Batch& batch, const QueueChange& change, Answer& answer) {
   if (auto done = refresh(batch, change.queue); !done) return done;
   const QueueState* state = find_state(batch, change.queue);
-  const bool creates = std::holds_alternative<QueueChange::Configure>(change.what) && state == nullptr;
+  const bool configures = std::holds_alternative<QueueChange::Configure>(change.what) ||
+                          std::holds_alternative<QueueChange::Patch>(change.what);
+  const bool creates = configures && state == nullptr;
   if (state == nullptr && !creates) {
     answer.admin = Result<QueueChanged>(no_queue(change.queue));
     return {};
@@ -87,8 +89,13 @@ Result<void> Core::change_queue(Batch& batch, const QueueChange& change, Answer&
   QueueRow row = creates ? QueueRow{.id = change.queue, .created_at = batch.now()} : state->row;
   QueueChanged changed{.row = std::move(row), .created = creates};
   Result<void> done;
-  if (const auto* configured = std::get_if<QueueChange::Configure>(&change.what)) {
-    changed.row.config = configured->config;
+  if (configures) {
+    auto config = new_settings(change, changed.row);
+    if (!config) {
+      answer.admin = Result<QueueChanged>(config.error());
+      return {};
+    }
+    changed.row.config = *config;
     changed.row.updated_at = batch.now();
     done = configure(batch, changed.row);
     if (done) done = release_lines(batch, change.queue);
@@ -105,6 +112,19 @@ Result<void> Core::change_queue(Batch& batch, const QueueChange& change, Answer&
   changed.depth = depth_of(batch, change.queue);
   answer.admin = Result<QueueChanged>(std::move(changed));
   return {};
+}
+
+// The settings to store for a queue. Only a patch can be refused here: a Configure was validated before, and
+// the result of a patch depends on the settings that it changes.
+Result<QueueConfig> Core::new_settings(const QueueChange& change, const QueueRow& present) const {
+  if (const auto* configured = std::get_if<QueueChange::Configure>(&change.what)) {
+    if (!configured->keeps_unset) return configured->config;
+    return own_settings(change.queue, configured->config, present.config, options_.policy);
+  }
+  const ConfigPatch& patch = std::get<QueueChange::Patch>(change.what).patch;
+  QueueConfig config = patched(change.queue, present.config, patch, options_.policy);
+  if (auto fault = validate(change.queue, config, options_.policy)) return *fault;
+  return config;
 }
 
 // After a change to on_failure=skip, failed events stop blocking their lines. A page at a time, because each

@@ -194,6 +194,7 @@ class Core {
   Result<void> apply_last_parts(Batch& batch, const Command& command, std::size_t index);
   Result<void> answer_admin(Batch& batch, const AdminRequest& request, Answer& answer);
   Result<void> change_queue(Batch& batch, const QueueChange& change, Answer& answer);
+  Result<QueueConfig> new_settings(const QueueChange& change, const QueueRow& present) const;
   Result<void> release_lines(Batch& batch, const std::string& queue);
   Result<void> set_status(Batch& batch, const QueueChange::SetStatus& wanted, QueueChanged& changed);
   Result<void> supersede_key(Batch& batch, const QueueChange& change, QueueChanged& changed);

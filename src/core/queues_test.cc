@@ -103,6 +103,37 @@ TEST_P(CoreQueues, NewSettingsReplaceAllOldSettings) {
   EXPECT_EQ(driver.event(driver.publish(event("one"))).max_retries, 3);
 }
 
+TEST_P(CoreQueues, SettingsReadAndSentBackFollowTheDefaults) {
+  driver.run(configure("orders", {.max_attempts = 9}));
+  const QueueConfig shown = in_force(resolve("orders", document("orders")->row.config, kPolicy));
+  driver.run(ask(QueueChange{"orders", QueueChange::Configure{shown, true}}));
+
+  EXPECT_EQ(document("orders")->row.config, QueueConfig{.max_attempts = 9});
+}
+
+TEST_P(CoreQueues, APatchChangesOnlyWhatItNames) {
+  driver.run(configure("orders", {.max_attempts = 9, .max_retries = 7}));
+
+  ConfigPatch patch{.set = {.lease = 5s}, .cleared = {.max_retries = 0}, .retry = {}};
+  EXPECT_FALSE(change_queue(ask(QueueChange{"orders", QueueChange::Patch{patch}})).created);
+
+  EXPECT_EQ(document("orders")->row.config, (QueueConfig{.lease = 5s, .max_attempts = 9}));
+  EXPECT_TRUE(change_queue(ask(QueueChange{"new", QueueChange::Patch{patch}})).created);
+  EXPECT_EQ(document("new")->row.config, QueueConfig{.lease = 5s});
+}
+
+TEST_P(CoreQueues, APatchWhoseResultIsInvalidChangesNothing) {
+  limit(50);
+  const ConfigPatch patch{.set = {.high_watermark = 51, .lease = 5s}, .cleared = {}, .retry = {}};
+
+  const auto answer = admin_answer<QueueChanged>(
+      driver.answer(driver.run(ask(QueueChange{"orders", QueueChange::Patch{patch}}))));
+
+  ASSERT_FALSE(answer);
+  EXPECT_EQ(answer.error().field, "highWatermark");
+  EXPECT_EQ(document("orders")->row.config, QueueConfig{.max_queue_depth = 50});
+}
+
 TEST_P(CoreQueues, SettingsOutliveARestart) {
   driver.run(configure("orders", {.lease = 5s, .max_retries = 7}));
   driver.restart(kPolicy);

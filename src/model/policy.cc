@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cmath>
 #include <string>
+#include <tuple>
 
 #include "base/range.h"
 #include "model/validate.h"
@@ -17,6 +18,26 @@ constexpr double kRelease = 0.9;  // the share of the watermark below which back
 constexpr std::chrono::hours kYear{24 * 365};
 
 using Fault = std::optional<Error>;
+
+// Every member of QueueConfig.
+constexpr std::tuple kSettings{&QueueConfig::max_queue_depth,
+                               &QueueConfig::high_watermark,
+                               &QueueConfig::batch_size,
+                               &QueueConfig::processing_interval,
+                               &QueueConfig::persistence_threshold,
+                               &QueueConfig::lease,
+                               &QueueConfig::max_attempts,
+                               &QueueConfig::max_retries,
+                               &QueueConfig::retry,
+                               &QueueConfig::durability,
+                               &QueueConfig::on_failure,
+                               &QueueConfig::completed_retention,
+                               &QueueConfig::failed_retention};
+
+template <typename Change>
+void for_each_setting(const Change& change) {
+  std::apply([&](auto... members) { (change(members), ...); }, kSettings);
+}
 
 template <typename Duration>
 std::optional<std::int64_t> count(const std::optional<Duration>& duration) {
@@ -79,6 +100,35 @@ QueueConfig in_force(const Policy& policy) {
       .completed_retention = policy.completed_retention,
       .failed_retention = policy.failed_retention,
   };
+}
+
+QueueConfig own_settings(std::string_view name, const QueueConfig& given, const QueueConfig& present,
+                         const Policy& defaults) {
+  QueueConfig unset = in_force(resolve(name, {}, defaults));
+  // The default of the watermark follows the depth limit.
+  unset.high_watermark = resolve(name, {.max_queue_depth = given.max_queue_depth}, defaults).high_watermark;
+  QueueConfig own = given;
+  for_each_setting([&](auto member) {
+    if (!(present.*member) && own.*member == unset.*member) (own.*member).reset();
+  });
+  return own;
+}
+
+QueueConfig patched(std::string_view name, QueueConfig own, const ConfigPatch& patch,
+                    const Policy& defaults) {
+  if (patch.retry) {
+    RetryPolicy retry = resolve(name, own, defaults).retry;
+    retry.kind = patch.retry->kind.value_or(retry.kind);
+    retry.base = patch.retry->base.value_or(retry.base);
+    retry.cap = patch.retry->cap.value_or(retry.cap);
+    retry.jitter = patch.retry->jitter.value_or(retry.jitter);
+    own.retry = retry;
+  }
+  for_each_setting([&](auto member) {
+    if (patch.cleared.*member) (own.*member).reset();
+    if (patch.set.*member) own.*member = patch.set.*member;
+  });
+  return own;
 }
 
 std::chrono::seconds retention(const Policy& policy, Status ended) {

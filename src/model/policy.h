@@ -34,6 +34,19 @@ struct Policy {
   std::chrono::seconds failed_retention{604'800};
 };
 
+// A change to some settings of a queue; the others stay as they are.
+struct ConfigPatch {
+  struct RetryPatch {
+    std::optional<RetryPolicy::Kind> kind;
+    std::optional<Millis> base;
+    std::optional<Millis> cap;
+    std::optional<double> jitter;
+  };
+  QueueConfig set;                  // members with a value replace the queue's own; `retry` is not used
+  QueueConfig cleared;              // members with any value get their default back
+  std::optional<RetryPatch> retry;  // its members change the retry policy in force
+};
+
 // The settings that `options` give to every queue.
 Policy default_policy(const Options& options);
 
@@ -47,6 +60,15 @@ Result<Policy> policy_of(const QueueRow& row, const Policy& defaults);
 
 // The same settings as a configuration. Every member is set, except limits that do not exist.
 QueueConfig in_force(const Policy& policy);
+
+// The own settings to store for a queue whose settings shall be `given`: a value that equals the default
+// stays unset, unless the queue's `present` settings have an own value for it. So settings that were read and
+// sent back unchanged follow later changes of the defaults.
+QueueConfig own_settings(std::string_view name, const QueueConfig& given, const QueueConfig& present,
+                         const Policy& defaults);
+
+// The queue's `own` settings after the change.
+QueueConfig patched(std::string_view name, QueueConfig own, const ConfigPatch& patch, const Policy& defaults);
 
 // How long an event with this final status is kept.
 std::chrono::seconds retention(const Policy& policy, Status ended);

@@ -118,6 +118,51 @@ TEST(Resolve, AConfiguredLimitAlsoSetsTheWatermark) {
   EXPECT_EQ(resolve("orders", {.max_queue_depth = 1}, kDefaults).high_watermark, 1);
 }
 
+TEST(OwnSettings, ValuesEqualToTheDefaultStayUnset) {
+  const Policy defaults = default_policy(Options{.max_retries = 7});
+  const QueueConfig shown = in_force(resolve("mail", {}, defaults));
+
+  EXPECT_EQ(own_settings("mail", shown, {}, defaults), QueueConfig());
+}
+
+TEST(OwnSettings, AnOwnValueEqualToTheDefaultStaysSet) {
+  const Policy defaults = default_policy(Options{});
+  const QueueConfig present{.batch_size = 100, .retry = RetryPolicy{}};
+
+  EXPECT_EQ(own_settings("mail", in_force(resolve("mail", present, defaults)), present, defaults), present);
+}
+
+TEST(OwnSettings, AWatermarkThatFollowsTheDepthStaysUnset) {
+  const Policy defaults = default_policy(Options{});
+
+  EXPECT_EQ(own_settings("mail", {.max_queue_depth = 500, .high_watermark = 400}, {}, defaults),
+            QueueConfig{.max_queue_depth = 500});
+  EXPECT_EQ(own_settings("mail", {.max_queue_depth = 500, .high_watermark = 399}, {}, defaults),
+            (QueueConfig{.max_queue_depth = 500, .high_watermark = 399}));
+}
+
+TEST(Patched, ChangesOnlyWhatThePatchNames) {
+  const QueueConfig own{.batch_size = 5, .lease = Millis(1000)};
+
+  EXPECT_EQ(patched("mail", own, {.set = {.lease = Millis(2000)}, .cleared = {}, .retry = {}},
+                    default_policy(Options{})),
+            (QueueConfig{.batch_size = 5, .lease = Millis(2000)}));
+  EXPECT_EQ(
+      patched("mail", own, {.set = {}, .cleared = {.batch_size = 1}, .retry = {}}, default_policy(Options{})),
+      QueueConfig{.lease = Millis(1000)});
+}
+
+TEST(Patched, OneMemberOfTheRetryPolicyKeepsTheOthersInForce) {
+  const Policy defaults = default_policy(Options{.retry = {.base = Millis(7), .jitter = 0.5}});
+  ConfigPatch patch;
+  patch.retry.emplace().kind = RetryPolicy::Kind::exponential;
+
+  const auto retry = patched("mail", {}, patch, defaults).retry;
+
+  ASSERT_TRUE(retry);
+  EXPECT_EQ(*retry, (RetryPolicy{RetryPolicy::Kind::exponential, Millis(7), defaults.retry.cap, 0.5}));
+}
+
 TEST(Retention, OnlyFailedEventsHaveTheRetentionOfFailures) {
   const Policy policy = resolve("main", {.completed_retention = 1s, .failed_retention = 2s}, kDefaults);
 

@@ -22,8 +22,14 @@ namespace eventq::wire {
 Result<QueueConfig> parse_config(const JsonValue& value, const std::string& where = "",
                                  UnknownMembers unknown = UnknownMembers::refused);
 
-// The body of PUT /queues/{id}: the settings, or {"config": {...}}.
-Result<QueueConfig> parse_config_body(const JsonValue& body);
+// The body of PUT /queues/{id}: the settings, or a queue as GET shows it, with the settings in "config". The
+// other members of a shown queue are read-only and ignored, except that `id` must be `name`.
+Result<QueueConfig> parse_config_body(const JsonValue& body, std::string_view name);
+
+// The body of PATCH /queues/{id} (RFC 7396): absent settings stay as they are, and null restores a default.
+// Checks types; the merged settings still need validate() of model/policy.h.
+// Errors: invalid_argument.
+Result<ConfigPatch> parse_config_patch(const JsonValue& body);
 
 // Writes all settings in force.
 void write_config(JsonWriter& json, const Policy& policy);

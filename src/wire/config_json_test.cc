@@ -19,7 +19,7 @@ class ConfigJson : public testing::Test {
 
   // The field of the error for a PUT with this body; empty when it is accepted.
   std::string fault(std::string_view body) {
-    const auto config = parse_config_body(json(body));
+    const auto config = parse_config_body(json(body), "mail");
     if (!config) return config.error().field;
     const auto invalid = validate("mail", *config, default_policy(Options{}));
     return invalid ? invalid->field : "";
@@ -63,9 +63,9 @@ TEST_F(ConfigJson, NullAndAbsentAreTheSame) {
 }
 
 TEST_F(ConfigJson, ABodyIsTheSettingsOrAnObjectWithAConfig) {
-  const auto direct = parse_config_body(json(R"({"batchSize":7})"));
-  const auto wrapped = parse_config_body(json(R"({"config":{"batchSize":7}})"));
-  const auto nothing = parse_config_body(json(R"({"config":null})"));
+  const auto direct = parse_config_body(json(R"({"batchSize":7})"), "mail");
+  const auto wrapped = parse_config_body(json(R"({"config":{"batchSize":7}})"), "mail");
+  const auto nothing = parse_config_body(json(R"({"config":null})"), "mail");
 
   ASSERT_TRUE(direct.has_value() && wrapped.has_value() && nothing.has_value());
   EXPECT_EQ(direct->batch_size, 7);
@@ -73,9 +73,57 @@ TEST_F(ConfigJson, ABodyIsTheSettingsOrAnObjectWithAConfig) {
   EXPECT_EQ(*nothing, QueueConfig());
   EXPECT_EQ(fault(R"({"config":{"batchSize":"7"}})"), "config.batchSize");
   EXPECT_EQ(fault(R"({"config":{},"batchSize":7})"), "batchSize");
-  EXPECT_EQ(parse_config_body(json(R"({"config":{},"batchSize":7})")).error().message,
+  EXPECT_EQ(parse_config_body(json(R"({"config":{},"batchSize":7})"), "mail").error().message,
             "Send the settings themselves or inside \"config\", not both.");
   EXPECT_EQ(fault(R"({"config":[]})"), "config");
+}
+
+TEST_F(ConfigJson, TheReadOnlyMembersOfAShownQueueAreIgnored) {
+  const auto shown = parse_config_body(
+      json(R"({"id":"mail","events":[{"eventId":"evt_1"}],"checkpointId":null,"queueMetrics":{},"config":)"
+           R"({"batchSize":7},"status":"paused","created_at":"x","updated_at":"y","depth":1,"counts":{},)"
+           R"("statusBy":"a","statusReason":"b","statusAt":"z"})"),
+      "mail");
+
+  ASSERT_TRUE(shown.has_value()) << shown.error().message;
+  EXPECT_EQ(shown->batch_size, 7);
+  EXPECT_EQ(
+      parse_config_body(json(R"({"id":"other","config":{}})"), "mail").error().message,
+      "id is \"other\", but the path names the queue \"mail\". Leave id out, or send the settings to the "
+      "queue that it names.");
+  EXPECT_EQ(fault(R"({"id":7,"config":{}})"), "id");
+  EXPECT_EQ(fault(R"({"status":"paused"})"), "status") << "without config, all settings would be cleared";
+}
+
+TEST_F(ConfigJson, APatchHasTheSettingsThatItNamesAndClearsThoseThatAreNull) {
+  const auto patch = parse_config_patch(json(
+      R"({"batchSize":7,"leaseMs":null,"retry":{"kind":"exponential"},"retention":{"failedSeconds":null}})"));
+
+  ASSERT_TRUE(patch.has_value()) << patch.error().message;
+  EXPECT_EQ(patch->set, QueueConfig{.batch_size = 7});
+  EXPECT_TRUE(patch->cleared.lease && patch->cleared.failed_retention);
+  EXPECT_FALSE(patch->cleared.batch_size || patch->cleared.completed_retention || patch->cleared.retry);
+  ASSERT_TRUE(patch->retry);
+  EXPECT_EQ(patch->retry->kind, RetryPolicy::Kind::exponential);
+  EXPECT_FALSE(patch->retry->base || patch->retry->cap || patch->retry->jitter);
+}
+
+TEST_F(ConfigJson, ANullClearsEachSetting) {
+  const auto patch = parse_config_patch(
+      json(R"({"maxQueueDepth":null,"batchSize":null,"processingInterval":null,"persistenceThreshold":null,)"
+           R"("highWatermark":null,"leaseMs":null,"maxAttempts":null,"maxRetries":null,"retry":null,)"
+           R"("durability":null,"onFailure":null,"retention":null})"));
+
+  ASSERT_TRUE(patch.has_value()) << patch.error().message;
+  const auto all = parse_config(json(kAll));
+  EXPECT_EQ(patched("mail", *all, *patch, default_policy(Options{})), QueueConfig());
+}
+
+TEST_F(ConfigJson, APatchRefusesAnUnknownSettingAndAWrongType) {
+  EXPECT_EQ(parse_config_patch(json(R"({"batchsize":7})")).error().field, "batchsize");
+  EXPECT_EQ(parse_config_patch(json(R"({"retry":{"kind":5}})")).error().field, "retry.kind");
+  EXPECT_EQ(parse_config_patch(json(R"({"config":{}})")).error().field, "config");
+  EXPECT_FALSE(parse_config_patch(json("[]")));
 }
 
 TEST_F(ConfigJson, TheLimitsOfEachMemberAreExact) {
@@ -155,12 +203,12 @@ TEST_F(ConfigJson, ABadMemberIsNamed) {
       {"[]", ""},
   };
   for (const auto& row : cases) {
-    const auto config = parse_config_body(json(row.body));
+    const auto config = parse_config_body(json(row.body), "mail");
     ASSERT_FALSE(config.has_value()) << row.body;
     EXPECT_EQ(config.error().field, row.field) << row.body;
     EXPECT_EQ(config.error().code, ErrorCode::invalid_argument) << row.body;
   }
-  EXPECT_EQ(parse_config_body(json(R"({"durability":"none"})")).error().message,
+  EXPECT_EQ(parse_config_body(json(R"({"durability":"none"})"), "mail").error().message,
             "durability is \"none\"; it must be \"strict\" or \"buffered\".");
 }
 

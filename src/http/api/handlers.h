@@ -49,6 +49,7 @@ HandlerResult wait_correlation(ApiCall& call);
 HandlerResult list_queues(ApiCall& call);
 HandlerResult get_queue(ApiCall& call);
 HandlerResult put_queue(ApiCall& call);
+HandlerResult patch_queue(ApiCall& call);
 HandlerResult pause_queue(ApiCall& call);
 HandlerResult drain_queue(ApiCall& call);
 HandlerResult resume_queue(ApiCall& call);
@@ -99,6 +100,7 @@ class Parsed {
 Response refuse(const ApiCall& call, const Error& error);
 // The body as JSON, or the response that says why it is none.
 std::variant<JsonValue, Response> read_json(ApiCall& call);
+std::variant<JsonValue, Response> read_json(ApiCall& call, JsonParser& parser);
 // The body as `parse` reads it: a function from a JsonValue to a Result.
 template <typename Parse>
 Parsed<typename std::invoke_result_t<Parse, const JsonValue&>::value_type> read_body(ApiCall& call,

@@ -96,6 +96,16 @@ HandlerResult set_status(ApiCall& call, QueueStatus status, std::optional<Millis
                     });
 }
 
+template <typename What>
+HandlerResult configure(ApiCall& call, What what) {
+  return admin_work(QueueChange{call.name, std::move(what)},
+                    [name = call.name, view = QueueView(call)](Answer& answer) -> HandlerResult {
+                      const auto& changed = std::get<Result<QueueChanged>>(answer.admin);
+                      if (!changed) return changed.error();
+                      return show_changed(name, view, changed->created ? 201 : 200);
+                    });
+}
+
 }  // namespace
 
 // GET /queues
@@ -125,17 +135,24 @@ HandlerResult get_queue(ApiCall& call) {
   });
 }
 
-// PUT /queues/{name}
+// PUT /queues/{name}. The body may be a queue as GET shows it, whose events nest their payloads deeper than a
+// publication does.
 HandlerResult put_queue(ApiCall& call) {
-  auto config = read_body(call, wire::parse_config_body);
-  if (!config) return config.refusal();
+  JsonParser parser(kAnswerDepth);
+  auto body = read_json(call, parser);
+  if (auto* refusal = std::get_if<Response>(&body)) return std::move(*refusal);
+  const auto config = wire::parse_config_body(std::get<JsonValue>(body), call.name);
+  if (!config) return config.error();
   if (auto fault = validate(call.name, *config, call.defaults)) return *fault;
-  return admin_work(QueueChange{call.name, QueueChange::Configure{*config}},
-                    [name = call.name, view = QueueView(call)](Answer& answer) -> HandlerResult {
-                      const auto& changed = std::get<Result<QueueChanged>>(answer.admin);
-                      if (!changed) return changed.error();
-                      return show_changed(name, view, changed->created ? 201 : 200);
-                    });
+  return configure(call, QueueChange::Configure{*config, true});
+}
+
+// PATCH /queues/{name}
+HandlerResult patch_queue(ApiCall& call) {
+  if (auto fault = validate_queue_name(call.name)) return *fault;
+  auto patch = read_body(call, wire::parse_config_patch);
+  if (!patch) return patch.refusal();
+  return configure(call, QueueChange::Patch{*patch});
 }
 
 // POST /queues/{name}/pause

@@ -81,7 +81,7 @@ TEST(Routes, APathWithOtherMethodsNamesThem) {
   EXPECT_EQ(allowed_methods(match("POST", "/shelves/a/files/17")), "GET, PUT, DELETE");
   EXPECT_EQ(allowed_methods(match("GET", "/shelves/a/files/17/move")), "PATCH");
   EXPECT_EQ(allowed_methods(match("DELETE", "/events")), "GET, POST");
-  EXPECT_EQ(allowed_methods(match("POST", "/queues/mail")), "GET, PUT");
+  EXPECT_EQ(allowed_methods(match("POST", "/queues/mail")), "GET, PUT, PATCH");
   EXPECT_EQ(allowed_methods(match("GET", "/queues/mail/pause")), "POST");
   EXPECT_EQ(allowed_methods(match("PUT", "/metrics")), "GET");
 }

@@ -354,13 +354,15 @@ Response refuse(const ApiCall& call, const Error& error) {
   return respond_with(problem_of(error), call.request_id);
 }
 
-std::variant<JsonValue, Response> read_json(ApiCall& call) {
+std::variant<JsonValue, Response> read_json(ApiCall& call) { return read_json(call, call.parser); }
+
+std::variant<JsonValue, Response> read_json(ApiCall& call, JsonParser& parser) {
   if (!is_json(call.request.headers.content_type)) {
     return respond_with(
         problem_of(415, "The body must be JSON in UTF-8: send Content-Type: application/json."),
         call.request_id);
   }
-  auto parsed = call.parser.parse_padded(call.request.body);
+  auto parsed = parser.parse_padded(call.request.body);
   if (!parsed) return refuse(call, parsed.error());
   return *parsed;
 }
